@@ -1,0 +1,312 @@
+//===-- ImageLinker.cpp - object code becomes one mappable image ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// LLD works on paths, so the objects are put in anonymous memory files and the
+// result comes through a pipe, all reached through /proc/self/fd: nothing of them
+// is on a disk. (LLD writes regular files by way of a temporary beside them, which
+// /proc cannot hold.) Linking as a position-independent executable makes LLD turn
+// every address that is only known at run time into a dynamic relocation, where
+// it is found.
+
+#include "backends/cpu/ImageLinker.h"
+
+#include "lld/Common/Driver.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <mutex>
+#include <set>
+#include <sys/mman.h>
+#include <thread>
+#include <unistd.h>
+
+LLD_HAS_DRIVER(elf)
+
+using namespace llvm;
+using namespace llvm::object;
+
+namespace atc::cpu {
+
+namespace {
+constexpr uint64_t mostAlignment = 4096;
+constexpr uint64_t mostImageBytes = uint64_t(1) << 31;
+
+template <typename... Parts> Error failed(Parts &&...parts) {
+  std::string text;
+  raw_string_ostream stream(text);
+  (stream << ... << parts);
+  return createStringError(inconvertibleErrorCode(), "E19999: " + text);
+}
+
+std::string descriptorPath(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+
+/// An object in a file without a name.
+class ObjectFile {
+public:
+  ObjectFile() : fd(memfd_create("openatc-object", MFD_CLOEXEC)) {}
+  ObjectFile(ObjectFile &&other) : fd(other.fd) { other.fd = -1; }
+  ~ObjectFile() {
+    if (fd >= 0)
+      close(fd);
+  }
+
+  std::string path() const { return descriptorPath(fd); }
+
+  Error write(StringRef bytes) {
+    while (!bytes.empty()) {
+      ssize_t written = ::write(fd, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR)
+        continue;
+      if (written <= 0)
+        return failed("cannot hold an object in memory: ", std::strerror(errno), ".");
+      bytes = bytes.drop_front(written);
+    }
+    return Error::success();
+  }
+
+private:
+  int fd;
+};
+
+/// Receives what is written to a path.
+class ResultPipe {
+public:
+  Error open() {
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      return failed("cannot make a pipe: ", std::strerror(errno), ".");
+    reader = std::thread([this] {
+      char piece[65536];
+      for (;;) {
+        ssize_t got = read(ends[0], piece, sizeof(piece));
+        if (got > 0)
+          bytes.insert(bytes.end(), piece, piece + got);
+        else if (got == 0 || errno != EINTR)
+          return;
+      }
+    });
+    return Error::success();
+  }
+  ~ResultPipe() { finish(); }
+
+  std::string path() const { return descriptorPath(ends[1]); }
+
+  /// Everything that came; nothing can come afterwards.
+  std::vector<char> finish() {
+    if (reader.joinable()) {
+      close(ends[1]);
+      reader.join();
+      close(ends[0]);
+    }
+    return std::move(bytes);
+  }
+
+private:
+  int ends[2] = {-1, -1};
+  std::vector<char> bytes;
+  std::thread reader;
+};
+
+/// What the objects define, and what they need that an image cannot give.
+class ObjectCheck {
+public:
+  Error add(StringRef object) {
+    auto file = ELFObjectFile<ELF64LE>::create(MemoryBufferRef(object, "object"));
+    if (!file)
+      return failed("the object is not x86-64 ELF: ", toString(file.takeError()), ".");
+    if (file->getArch() != Triple::x86_64 || !file->isRelocatableObject())
+      return failed("the object is not x86-64 ELF code to be linked.");
+    for (const ELFSectionRef section : file->sections())
+      if (Error error = addSection(*file, section))
+        return error;
+    for (const ELFSymbolRef symbol : file->symbols())
+      if (Error error = addSymbol(symbol))
+        return error;
+    return Error::success();
+  }
+
+  Error finish() const {
+    std::vector<std::string> faults(sectionFaults);
+    for (const std::string &name : undefined)
+      if (!defined.count(name))
+        faults.push_back("it calls or reads '" + name + "', which no object defines");
+    if (faults.empty())
+      return Error::success();
+    return failed("the code cannot become an image: ", join(faults, "; "), ".");
+  }
+
+private:
+  Error addSection(const ELFObjectFile<ELF64LE> &file, ELFSectionRef section) {
+    auto name = section.getName();
+    if (!name)
+      return name.takeError();
+    if (!(section.getFlags() & ELF::SHF_ALLOC) || section.getSize() == 0)
+      return Error::success();
+    if (section.getAlignment().value() > mostAlignment)
+      sectionFaults.push_back(
+          ("section '" + *name + "' wants more than 4096-byte alignment").str());
+    if (!(section.getFlags() & ELF::SHF_WRITE))
+      return Error::success();
+    SmallVector<std::string> owners;
+    for (const ELFSymbolRef symbol : file.symbols()) {
+      auto home = symbol.getSection();
+      auto owner = symbol.getName();
+      if (!home || !owner) {
+        consumeError(home.takeError());
+        consumeError(owner.takeError());
+        continue;
+      }
+      if (*home != file.section_end() && **home == section && !owner->empty() && *owner != *name)
+        owners.push_back("'" + owner->str() + "'");
+    }
+    sectionFaults.push_back(("section '" + *name + "' must be written to at run time").str() +
+                            (owners.empty() ? "" : " (" + join(owners, ", ") + ")"));
+    return Error::success();
+  }
+
+  Error addSymbol(ELFSymbolRef symbol) {
+    auto name = symbol.getName();
+    auto flags = symbol.getFlags();
+    if (!name)
+      return name.takeError();
+    if (!flags)
+      return flags.takeError();
+    if (name->empty() || *name == "_GLOBAL_OFFSET_TABLE_")
+      return Error::success();
+    if (*flags & SymbolRef::SF_Common)
+      sectionFaults.push_back("'" + name->str() + "' must be written to at run time");
+    (*flags & SymbolRef::SF_Undefined ? undefined : defined).insert(name->str());
+    return Error::success();
+  }
+
+  std::vector<std::string> sectionFaults;
+  std::set<std::string> defined, undefined;
+};
+
+Error runLinker(ArrayRef<ObjectFile> objects, const std::string &result) {
+  // LLD keeps its state in globals and says itself when it may not be called
+  // again.
+  static std::mutex oneAtATime;
+  static bool usable = true;
+  std::lock_guard<std::mutex> lock(oneAtATime);
+  if (!usable)
+    return failed("the linker failed before and cannot be used again in this process.");
+
+  std::vector<std::string> args = {"ld.lld",
+                                   "-pie",
+                                   "--no-dynamic-linker",
+                                   "--image-base=0",
+                                   "--entry=0",
+                                   "--no-rosegment",
+                                   "--build-id=none",
+                                   "--strip-debug",
+                                   "--hash-style=gnu",
+                                   "--threads=1",
+                                   "--color-diagnostics=never",
+                                   "--no-mmap-output-file",
+                                   "-z",
+                                   "text",
+                                   "-z",
+                                   "rodynamic",
+                                   "-z",
+                                   "norelro",
+                                   "-z",
+                                   "max-page-size=4096",
+                                   "-o",
+                                   result};
+  for (const ObjectFile &object : objects)
+    args.push_back(object.path());
+  SmallVector<const char *> pointers;
+  for (const std::string &arg : args)
+    pointers.push_back(arg.c_str());
+
+  std::string output;
+  raw_string_ostream stream(output);
+  // With this, a fatal error inside LLD comes back here and does not end the
+  // process.
+  CrashRecoveryContext::Enable();
+  lld::Result outcome = lld::lldMain(pointers, stream, stream, {{lld::Gnu, &lld::elf::link}});
+  CrashRecoveryContext::Disable();
+  usable = outcome.canRunAgain;
+  if (outcome.retCode == 0)
+    return Error::success();
+  for (char &c : output)
+    c = c == '\n' ? ' ' : c;
+  return failed("the code cannot become an image: ", StringRef(output).trim());
+}
+
+/// Lays the loaded parts of the executable out flat.
+Expected<LinkedImage> flatten(StringRef executable) {
+  auto file = ELFObjectFile<ELF64LE>::create(MemoryBufferRef(executable, "image"));
+  if (!file)
+    return file.takeError();
+  // Relocations, and the tables of addresses they would fill, are what a
+  // dynamic loader is for; there is none where the image runs.
+  for (const ELFSectionRef section : file->sections()) {
+    auto name = section.getName();
+    if (!name)
+      return name.takeError();
+    if ((section.getFlags() & ELF::SHF_ALLOC) && section.getSize() &&
+        (section.getType() == ELF::SHT_RELA || section.getType() == ELF::SHT_REL ||
+         section.getType() == ELF::SHT_RELR || (section.getFlags() & ELF::SHF_WRITE)))
+      return failed("the linked code needs section '", *name,
+                    "', which only a dynamic loader could use.");
+  }
+
+  LinkedImage image;
+  auto headers = file->getELFFile().program_headers();
+  if (!headers)
+    return headers.takeError();
+  for (const auto &header : *headers) {
+    if (header.p_type != ELF::PT_LOAD)
+      continue;
+    uint64_t end = header.p_vaddr + header.p_memsz;
+    if (end > mostImageBytes || header.p_offset + header.p_filesz > executable.size())
+      return failed("the linked code is too large.");
+    if (image.bytes.size() < end)
+      image.bytes.resize(end);
+    std::memcpy(image.bytes.data() + header.p_vaddr, executable.data() + header.p_offset,
+                header.p_filesz);
+  }
+  for (const ELFSymbolRef symbol : file->symbols()) {
+    auto name = symbol.getName();
+    auto address = symbol.getAddress();
+    if (!name)
+      return name.takeError();
+    if (!address)
+      return address.takeError();
+    if (symbol.getELFType() == ELF::STT_FUNC)
+      image.functions.emplace(*name, *address);
+  }
+  return image;
+}
+} // namespace
+
+Expected<LinkedImage> linkImage(ArrayRef<StringRef> objects) {
+  ObjectCheck check;
+  std::vector<ObjectFile> inputs;
+  for (StringRef object : objects) {
+    if (Error error = check.add(object))
+      return std::move(error);
+    inputs.emplace_back();
+    if (Error error = inputs.back().write(object))
+      return std::move(error);
+  }
+  if (Error error = check.finish())
+    return std::move(error);
+  ResultPipe result;
+  if (Error error = result.open())
+    return std::move(error);
+  if (Error error = runLinker(inputs, result.path()))
+    return std::move(error);
+  std::vector<char> executable = result.finish();
+  return flatten(StringRef(executable.data(), executable.size()));
+}
+
+} // namespace atc::cpu

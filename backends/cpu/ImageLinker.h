@@ -1,0 +1,33 @@
+//===-- ImageLinker.h - object code becomes one mappable image ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_BACKENDS_CPU_IMAGELINKER_H
+#define OPENATC_BACKENDS_CPU_IMAGELINKER_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace atc::cpu {
+
+/// Code and its constants as one run of bytes that works, read-only, at any
+/// 4096-aligned address.
+struct LinkedImage {
+  std::vector<char> bytes;
+  std::map<std::string, uint64_t> functions; ///< name -> offset into the bytes
+};
+
+/// Links x86-64 ELF objects (position-independent code) into an image. Objects
+/// that need something from outside, a loader's help at run time, or memory to
+/// write to are refused; the error names every such symbol and section.
+/// One call runs at a time; others wait.
+llvm::Expected<LinkedImage> linkImage(llvm::ArrayRef<llvm::StringRef> objects);
+
+} // namespace atc::cpu
+
+#endif

@@ -1,0 +1,105 @@
+//===-- KernelCompiler.cpp - kernel functions become a code image ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "backends/cpu/KernelCompiler.h"
+
+#include "backends/cpu/ImageLinker.h"
+#include "passes/cpu/KernelBuilder.h"
+#include "passes/cpu/Pipelines.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+namespace atc::cpu {
+
+namespace {
+
+llvm::Error failed(const Twine &text) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
+}
+
+llvm::Error run(ModuleOp module, const CpuLevel &level, StringRef stage,
+                const KernelCompilerOptions &options, void (*build)(OpPassManager &)) {
+  PassManager pm(module.getContext());
+  build(pm);
+  if (mlir::failed(pm.run(module)))
+    return failed("the kernels could not be compiled for " + level.name);
+  if (options.tempDir.empty())
+    return llvm::Error::success();
+  return writeModule(module, options.tempDir, level.name + "." + stage.str() + ".mlir");
+}
+
+} // namespace
+
+SmallVector<func::FuncOp> kernelsOf(ModuleOp module) {
+  return llvm::filter_to_vector(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
+    return function->hasAttr(kKernelAttr);
+  });
+}
+
+llvm::Error writeModule(ModuleOp module, StringRef folder, StringRef name) {
+  SmallString<128> path(folder);
+  llvm::sys::path::append(path, name);
+  std::error_code code;
+  llvm::raw_fd_ostream os(path, code);
+  if (code)
+    return failed("cannot write '" + path.str() + "': " + code.message());
+  module.print(os, OpPrintingFlags().elideLargeElementsAttrs().elideLargeResourceString());
+  return llvm::Error::success();
+}
+
+llvm::Expected<CompiledLevel> compileKernels(ModuleOp module, const CpuLevel &level,
+                                             const KernelCompilerOptions &options) {
+  auto stage = [&](StringRef name) {
+    if (options.onStage)
+      options.onStage(name);
+  };
+  CompiledLevel result;
+  result.level = level;
+  OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc(), module.getName());
+  (*kernels)->setAttr(kLevelAttr, level.attribute(module.getContext()));
+  std::vector<std::string> names;
+  for (func::FuncOp kernel : kernelsOf(module)) {
+    func::FuncOp copy = kernel.clone();
+    copy.setPublic();
+    kernels->push_back(copy);
+    names.push_back(kernel.getSymName().str());
+  }
+
+  stage("expand kernels");
+  if (llvm::Error error = run(*kernels, level, "loops", options, buildCpuExpandPipeline))
+    return error;
+  stage("lower to LLVM");
+  if (llvm::Error error = run(*kernels, level, "llvm", options, buildCpuLoopsToLLVMPipeline))
+    return error;
+  for (const std::string &name : names) {
+    auto entry = kernels->lookupSymbol<LLVM::LLVMFuncOp>(name);
+    result.tasks.push_back(entry->getAttrOfType<IntegerAttr>(kTasksAttr).getInt());
+  }
+
+  stage("generate code");
+  auto objects = emitObjects(*kernels, level, options);
+  if (!objects)
+    return objects.takeError();
+  stage("link code");
+  SmallVector<StringRef> views;
+  for (const auto &object : *objects)
+    views.emplace_back(object.data(), object.size());
+  auto image = linkImage(views);
+  if (!image)
+    return image.takeError();
+  for (const std::string &name : names) {
+    auto function = image->functions.find(name);
+    if (function == image->functions.end())
+      return failed("the code of kernel '" + name + "' is missing");
+    result.entries.push_back(function->second);
+  }
+  result.image = std::move(image->bytes);
+  return result;
+}
+
+} // namespace atc::cpu

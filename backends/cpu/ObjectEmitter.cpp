@@ -1,0 +1,251 @@
+//===-- ObjectEmitter.cpp - kernels in the LLVM dialect become objects ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "backends/cpu/ObjectEmitter.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/DCE.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/GVN.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+#include <thread>
+
+using namespace llvm;
+
+namespace atc::cpu {
+
+namespace {
+
+using Object = SmallVector<char, 0>;
+
+Error failed(const Twine &text) { return createStringError(inconvertibleErrorCode(), text); }
+
+const Target *findTarget(std::string &error) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+  });
+  return TargetRegistry::lookupTarget(Triple("x86_64-unknown-linux-gnu"), error);
+}
+
+/// One part of the kernels on its way to an object; each has a context of its
+/// own, so that parts can be made at the same time.
+class Emitter {
+public:
+  Emitter(const CpuLevel &level, const Target &target) : level(level) {
+    TargetOptions options;
+    options.AllowFPOpFusion = FPOpFusion::Fast;
+    options.FunctionSections = false;
+    machine.reset(target.createTargetMachine(Triple("x86_64-unknown-linux-gnu"), level.cpu,
+                                             level.features, options, Reloc::PIC_,
+                                             CodeModel::Small, CodeGenOptLevel::Default));
+  }
+
+  Error emit(mlir::ModuleOp part, const EmitOptions &options, StringRef name, Object &object) {
+    std::unique_ptr<Module> module = mlir::translateModuleToLLVMIR(part, context, name);
+    if (!module)
+      return failed("the kernels of " + name + " could not be translated to LLVM IR");
+    module->setTargetTriple(machine->getTargetTriple());
+    module->setDataLayout(machine->createDataLayout());
+    setAttributes(*module);
+    optimize(*module);
+    if (!options.tempDir.empty())
+      if (Error error = keep(*module, options.tempDir, name))
+        return error;
+    return generate(*module, CodeGenFileType::ObjectFile, object);
+  }
+
+private:
+  void setAttributes(Module &module) {
+    for (Function &function : module) {
+      if (function.isDeclaration())
+        continue;
+      function.addFnAttr("target-cpu", level.cpu);
+      if (!level.features.empty())
+        function.addFnAttr("target-features", level.features);
+      // Tiles are chosen for registers of this width.
+      function.addFnAttr("prefer-vector-width", std::to_string(32 * level.lanes));
+      function.addFnAttr("no-builtins");
+      function.addFnAttr("frame-pointer", "none");
+    }
+  }
+
+  /// The expand passes have done the work that -O3 is known for: nothing here
+  /// unrolls, vectorizes or makes calls of loops.
+  void optimize(Module &module) {
+    LoopAnalysisManager loops;
+    FunctionAnalysisManager functions;
+    CGSCCAnalysisManager graphs;
+    ModuleAnalysisManager modules;
+    PassBuilder builder(machine.get());
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(graphs);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, graphs, modules);
+
+    FunctionPassManager cleanup;
+    cleanup.addPass(SROAPass(SROAOptions::ModifyCFG));
+    cleanup.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+    cleanup.addPass(InstCombinePass());
+    cleanup.addPass(SimplifyCFGPass());
+    cleanup.addPass(createFunctionToLoopPassAdaptor(
+        LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
+    cleanup.addPass(GVNPass());
+    cleanup.addPass(InstCombinePass());
+    cleanup.addPass(DCEPass());
+    cleanup.addPass(SimplifyCFGPass());
+
+    ModulePassManager passes;
+    passes.addPass(AlwaysInlinerPass(/*InsertLifetimeIntrinsics=*/false));
+    passes.addPass(GlobalDCEPass());
+    passes.addPass(createModuleToFunctionPassAdaptor(std::move(cleanup)));
+    passes.run(module, modules);
+  }
+
+  Error generate(Module &module, CodeGenFileType type, Object &bytes) {
+    raw_svector_ostream os(bytes);
+    legacy::PassManager passes;
+    if (machine->addPassesToEmitFile(passes, os, nullptr, type))
+      return failed("this LLVM cannot write x86-64 code");
+    passes.run(module);
+    return Error::success();
+  }
+
+  Error keep(Module &module, StringRef dir, StringRef name) {
+    auto write = [&](StringRef suffix, function_ref<Error(raw_ostream &)> print) -> Error {
+      SmallString<128> path(dir);
+      sys::path::append(path, name + suffix);
+      std::error_code code;
+      raw_fd_ostream os(path, code);
+      if (code)
+        return failed("cannot write '" + path.str() + "': " + code.message());
+      return print(os);
+    };
+    if (Error error = write(".ll", [&](raw_ostream &os) {
+          module.print(os, nullptr);
+          return Error::success();
+        }))
+      return error;
+    return write(".s", [&](raw_ostream &os) -> Error {
+      // Code generation changes the module, which is still needed.
+      std::unique_ptr<Module> copy = CloneModule(module);
+      Object text;
+      if (Error error = generate(*copy, CodeGenFileType::AssemblyFile, text))
+        return error;
+      os << StringRef(text.data(), text.size());
+      return Error::success();
+    });
+  }
+
+  const CpuLevel &level;
+  LLVMContext context;
+  std::unique_ptr<TargetMachine> machine;
+};
+
+/// Number of operations, by which the parts are made equal.
+size_t sizeOf(mlir::Operation *op) {
+  size_t count = 0;
+  op->walk([&](mlir::Operation *) { ++count; });
+  return count;
+}
+
+/// Spreads the functions over parts of about the same size. A kernel and the
+/// body that only it calls stay together.
+std::vector<mlir::OwningOpRef<mlir::ModuleOp>> split(mlir::ModuleOp module, unsigned parts) {
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> result;
+  std::vector<size_t> sizes(parts, 0);
+  mlir::OpBuilder builder(module.getContext());
+  for (unsigned i = 0; i < parts; ++i)
+    result.push_back(mlir::ModuleOp::create(module.getLoc(), module.getName()));
+
+  llvm::MapVector<StringRef, SmallVector<mlir::Operation *>> groups;
+  llvm::StringMap<size_t> weights;
+  for (mlir::Operation &op : *module.getBody()) {
+    auto name = op.getAttrOfType<mlir::StringAttr>(mlir::SymbolTable::getSymbolAttrName());
+    StringRef stem = name ? name.getValue().split('$').first : StringRef();
+    groups[stem].push_back(&op);
+    weights[stem] += sizeOf(&op);
+  }
+  SmallVector<StringRef> order;
+  for (auto &group : groups)
+    order.push_back(group.first);
+  llvm::sort(order, [&](StringRef a, StringRef b) {
+    return std::pair(weights[b], a) < std::pair(weights[a], b);
+  });
+  for (StringRef stem : order) {
+    size_t part = std::min_element(sizes.begin(), sizes.end()) - sizes.begin();
+    sizes[part] += weights[stem];
+    for (mlir::Operation *op : groups[stem])
+      op->moveBefore(result[part]->getBody(), result[part]->getBody()->end());
+  }
+  return result;
+}
+
+} // namespace
+
+void registerEmitterDialects(mlir::DialectRegistry &registry) {
+  mlir::registerBuiltinDialectTranslation(registry);
+  mlir::registerLLVMDialectTranslation(registry);
+}
+
+Expected<std::vector<Object>> emitObjects(mlir::ModuleOp kernels, const CpuLevel &level,
+                                          const EmitOptions &options) {
+  std::string fault;
+  const Target *target = findTarget(fault);
+  if (!target)
+    return failed("this LLVM has no x86-64 code generator: " + fault);
+
+  // More parts than threads, so that a slow one does not leave the others idle.
+  size_t functions = std::max<size_t>(1, llvm::range_size(*kernels.getBody()));
+  unsigned threads = std::max(1u, options.threads);
+  unsigned parts = std::min<size_t>(threads == 1 ? 1 : 4 * threads, functions);
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules = split(kernels, parts);
+
+  std::vector<Object> objects(parts);
+  std::vector<std::string> faults(parts);
+  std::atomic<unsigned> next{0};
+  auto work = [&] {
+    for (unsigned i = next++; i < parts; i = next++) {
+      Emitter emitter(level, *target);
+      std::string name = level.name + "." + std::to_string(i);
+      if (Error error = emitter.emit(*modules[i], options, name, objects[i]))
+        faults[i] = toString(std::move(error));
+    }
+  };
+  std::vector<std::thread> workers;
+  for (unsigned i = 1; i < std::min(threads, parts); ++i)
+    workers.emplace_back(work);
+  work();
+  for (std::thread &worker : workers)
+    worker.join();
+
+  llvm::erase_if(faults, [](const std::string &text) { return text.empty(); });
+  if (!faults.empty())
+    return failed(join(faults, "; "));
+  return objects;
+}
+
+} // namespace atc::cpu

@@ -1,0 +1,294 @@
+//===-- ModuleToOm.cpp - a schedule becomes the description of an .om file -===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "backends/om/ModuleToOm.h"
+
+#include "dialects/graph/Graph.h"
+#include "passes/om/Schedule.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/ScopedPrinter.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+
+namespace atc::om {
+
+namespace {
+
+llvm::Error failed(const Twine &text) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
+}
+
+/// OM_UNDEFINED for types that a file cannot hold.
+om_dtype dtypeOf(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type)) {
+    bool isUnsigned = integer.isUnsigned();
+    switch (integer.getWidth()) {
+    case 1: return OM_BOOL;
+    case 4: return isUnsigned ? OM_U4 : OM_I4;
+    case 8: return isUnsigned ? OM_U8 : OM_I8;
+    case 16: return isUnsigned ? OM_U16 : OM_I16;
+    case 32: return isUnsigned ? OM_U32 : OM_I32;
+    case 64: return isUnsigned ? OM_U64 : OM_I64;
+    default: return OM_UNDEFINED;
+    }
+  }
+  return llvm::TypeSwitch<Type, om_dtype>(type)
+      .Case<Float32Type>([](auto) { return OM_F32; })
+      .Case<Float64Type>([](auto) { return OM_F64; })
+      .Case<Float16Type>([](auto) { return OM_F16; })
+      .Case<BFloat16Type>([](auto) { return OM_BF16; })
+      .Default([](Type) { return OM_UNDEFINED; });
+}
+
+/// The importer writes NameLoc(tensor, NameLoc(node)); of fused locations the
+/// last one is that of the op whose result is kept.
+struct Names {
+  std::string tensor, node;
+};
+Names namesOf(Location location) {
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    return fused.getLocations().empty() ? Names() : namesOf(fused.getLocations().back());
+  auto outer = dyn_cast<NameLoc>(location);
+  if (!outer)
+    return {};
+  Names names{outer.getName().str(), outer.getName().str()};
+  if (auto inner = dyn_cast<NameLoc>(outer.getChildLoc()))
+    if (!inner.getName().empty())
+      names.node = inner.getName().str();
+  return names;
+}
+
+class Builder {
+public:
+  Builder(ModuleOp module, ArrayRef<cpu::CompiledLevel> levels) : module(module), levels(levels) {}
+
+  llvm::Expected<OmDescription> build() {
+    func::FuncOp main = findMain(module);
+    if (!main)
+      return failed("the module has no function @main");
+    if (llvm::Error error = addArguments(main))
+      return error;
+    addKernels();
+    if (auto size = module->getAttrOfType<IntegerAttr>(kArenaSizeAttr))
+      model().arenaSize = size.getInt();
+    llvm::Error error = llvm::Error::success();
+    main.walk([&](LaunchOp launch) {
+      if (!error)
+        error = addLaunch(launch);
+    });
+    if (error)
+      return error;
+    return std::move(result);
+  }
+
+private:
+  OmModel &model() { return result.model; }
+
+  llvm::Error addArguments(func::FuncOp main) {
+    for (BlockArgument argument : main.getArguments()) {
+      auto type = cast<MemRefType>(argument.getType());
+      bool output = isOutput(argument);
+      std::vector<uint32_t> &list = output ? model().outputs : model().inputs;
+      OmTensor tensor;
+      tensor.name = (output ? "output" : "input") + std::to_string(list.size());
+      if (auto name = main.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kNameAttr))
+        tensor.name = name.str();
+      tensor.dtype = dtypeOf(type.getElementType());
+      tensor.dims = type.getShape().vec();
+      if (tensor.dtype == OM_UNDEFINED || !type.hasStaticShape() || !type.getLayout().isIdentity())
+        return failed("'" + tensor.name + "' has a type that a file cannot state");
+      tensor.place = {output ? OM_OUTPUT : OM_INPUT, uint32_t(list.size()), 0,
+                      uint64_t(spanInBytes(type))};
+      uint32_t index = addTensor(std::move(tensor));
+      spaces[argument] = model().tensors[index].place;
+      if (output)
+        outputTensors[argument] = index;
+      else
+        holders[argument] = {{argument, index}};
+      list.push_back(index);
+    }
+    return llvm::Error::success();
+  }
+
+  void addKernels() {
+    for (func::FuncOp kernel : cpu::kernelsOf(module)) {
+      kernelIndex[kernel.getSymNameAttr()] = model().kernels.size();
+      model().kernels.push_back(kernel.getSymName().str());
+    }
+    for (const cpu::CompiledLevel &level : levels) {
+      OmImage image;
+      image.level = level.level.name;
+      image.features = level.level.required;
+      image.code = level.image.data();
+      image.codeSize = level.image.size();
+      image.entries = level.entries;
+      image.tasks = level.tasks;
+      model().images.push_back(std::move(image));
+    }
+  }
+
+  llvm::Error addLaunch(LaunchOp op) {
+    OmLaunch launch;
+    Names names = namesOf(op.getLoc());
+    launch.kernel = kernelIndex.lookup(op.getKernelAttr().getAttr());
+    launch.name = names.node.empty() ? model().kernels[launch.kernel] : names.node;
+    launch.cost = op.getCost();
+    for (Value operand : op.getOperands()) {
+      auto place = placeOf(operand);
+      if (!place)
+        return place.takeError();
+      launch.args.push_back(*place);
+    }
+    for (Value operand : readsOf(op))
+      for (auto &[value, tensor] : holders.lookup(resolveViews(operand).root))
+        if (!llvm::is_contained(launch.reads, tensor))
+          launch.reads.push_back(tensor);
+    if (std::optional<uint32_t> tensor = tensorOf(op, names, launch.args.back()))
+      launch.writes.push_back(*tensor);
+    model().schedule.push_back(std::move(launch));
+    return llvm::Error::success();
+  }
+
+  /// The tensor that a launch writes; none where no one could make sense of it.
+  std::optional<uint32_t> tensorOf(LaunchOp op, const Names &names, const OmBufferRef &place) {
+    Value target = writtenBy(op);
+    Value root = resolveViews(target).root;
+    std::optional<uint32_t> index;
+    if (auto output = outputTensors.find(root);
+        output != outputTensors.end() && place.size == model().tensors[output->second].place.size) {
+      index = output->second;
+    } else if (op.getTensor()) {
+      std::optional<OmTensor> tensor =
+          describe(cast<RankedTensorType>(*op.getTensor()), cast<MemRefType>(target.getType()));
+      if (tensor) {
+        tensor->name = names.tensor.empty() ? "tensor" + std::to_string(model().tensors.size())
+                                            : names.tensor;
+        tensor->place = place;
+        index = addTensor(std::move(*tensor));
+      }
+    }
+    if (!index)
+      return index;
+    // What lay at the same place is gone.
+    auto &held = holders[root];
+    BufferPart part = resolveViews(target);
+    llvm::erase_if(held, [&](auto &entry) {
+      return entry.first.getType() == target.getType() &&
+             resolveViews(entry.first).offset == part.offset;
+    });
+    held.emplace_back(target, *index);
+    return index;
+  }
+
+  /// A logical tensor stored in a buffer, without its name and place.
+  static std::optional<OmTensor> describe(RankedTensorType logical, MemRefType stored) {
+    OmTensor tensor;
+    tensor.dtype = dtypeOf(logical.getElementType());
+    tensor.dims = logical.getShape().vec();
+    if (tensor.dtype == OM_UNDEFINED || logical.getElementType() != stored.getElementType())
+      return std::nullopt;
+    auto layout = dyn_cast_or_null<graph::LayoutAttr>(logical.getEncoding());
+    tensor.block = layout ? layout.getBlock() : 0;
+    SmallVector<int64_t> expected(logical.getShape());
+    if (tensor.block) {
+      if (expected.size() < 2)
+        return std::nullopt;
+      expected[1] = llvm::divideCeil(expected[1], tensor.block);
+      expected.push_back(tensor.block);
+    }
+    if (ArrayRef(expected) == stored.getShape()) {
+      auto strides = stored.getStridesAndOffset().first;
+      tensor.strides.assign(strides.begin(), strides.end());
+      return tensor;
+    }
+    // Kernels may see a dense buffer under other dims.
+    if (tensor.block || !stored.getLayout().isIdentity() ||
+        stored.getNumElements() != logical.getNumElements())
+      return std::nullopt;
+    return tensor;
+  }
+
+  llvm::Expected<OmBufferRef> placeOf(Value buffer) {
+    BufferPart part = resolveViews(buffer);
+    OmBufferRef place;
+    if (auto alloc = part.root.getDefiningOp<AllocOp>()) {
+      if (!alloc.getOffset())
+        return failed("a buffer has no place in the arena: om-plan-memory has not run");
+      place.offset = *alloc.getOffset();
+    } else if (auto weight = part.root.getDefiningOp<WeightOp>()) {
+      auto stored = addWeight(weight);
+      if (!stored)
+        return stored.takeError();
+      place = *stored;
+    } else {
+      place = spaces.lookup(part.root);
+    }
+    place.offset += part.offset;
+    place.size = spanInBytes(cast<MemRefType>(buffer.getType()));
+    return place;
+  }
+
+  /// Puts a constant into the weights segment; equal bytes are stored once.
+  llvm::Expected<OmBufferRef> addWeight(WeightOp op) {
+    if (auto known = spaces.find(op.getResult()); known != spaces.end())
+      return known->second;
+    auto value = graph::ConstantBytes::get(op.getValue());
+    if (mlir::failed(value))
+      return failed("a weight of type " + llvm::to_string(op.getValue().getType()) +
+                    " has no bytes");
+    result.constants.push_back(std::move(*value));
+    ArrayRef<char> bytes = result.constants.back().expanded();
+
+    auto &sameHash = weightsByHash[llvm::xxh3_64bits(
+        ArrayRef(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()))];
+    OmBufferRef place{OM_WEIGHTS, 0, 0, bytes.size()};
+    auto equal = llvm::find_if(sameHash, [&](size_t index) {
+      const OmWeights &other = model().weights[index];
+      return ArrayRef(static_cast<const char *>(other.data), other.size) == bytes;
+    });
+    if (equal != sameHash.end()) {
+      place.offset = model().weights[*equal].offset;
+    } else {
+      place.offset = weightsEnd;
+      sameHash.push_back(model().weights.size());
+      model().weights.push_back({bytes.data(), bytes.size(), weightsEnd});
+      weightsEnd = llvm::alignTo(weightsEnd + std::max<uint64_t>(bytes.size(), 1), kBufferAlignment);
+    }
+    return spaces[op.getResult()] = place;
+  }
+
+  uint32_t addTensor(OmTensor tensor) {
+    // Dumps are files by these names.
+    std::string stem = tensor.name;
+    for (unsigned n = 2; !tensorNames.insert(tensor.name).second; ++n)
+      tensor.name = stem + "#" + std::to_string(n);
+    model().tensors.push_back(std::move(tensor));
+    return model().tensors.size() - 1;
+  }
+
+  ModuleOp module;
+  ArrayRef<cpu::CompiledLevel> levels;
+  OmDescription result;
+  llvm::StringSet<> tensorNames;
+  DenseMap<StringAttr, uint32_t> kernelIndex;
+  /// Places of arguments and weights.
+  DenseMap<Value, OmBufferRef> spaces;
+  DenseMap<Value, uint32_t> outputTensors;
+  /// The tensors that a buffer holds at this point, with the views they were
+  /// written through.
+  DenseMap<Value, SmallVector<std::pair<Value, uint32_t>>> holders;
+  DenseMap<uint64_t, SmallVector<size_t>> weightsByHash;
+  uint64_t weightsEnd = 0;
+};
+
+} // namespace
+
+llvm::Expected<OmDescription> moduleToOm(ModuleOp module, ArrayRef<cpu::CompiledLevel> levels) {
+  return Builder(module, levels).build();
+}
+
+} // namespace atc::om

@@ -1,0 +1,307 @@
+//===-- OmWriter.cpp - writes .om files -----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "backends/om/OmWriter.h"
+
+#include "runtime-lite/schema/om_generated.h"
+#include "runtime-lite/src/Hash.h"
+#include "runtime-lite/src/Verify.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace atc::om {
+
+namespace {
+constexpr uint64_t weightAlignment = 64;
+
+uint64_t roundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+
+struct Segment {
+  fb::SegmentKind kind;
+  uint64_t offset = 0, size = 0, hash = 0;
+};
+
+/// A file beside the target that replaces it on commit() and is gone otherwise.
+class PendingFile {
+public:
+  explicit PendingFile(const std::string &target) : target(target), temporary(target + ".XXXXXX") {
+    fd = mkostemp(temporary.data(), O_CLOEXEC);
+  }
+  ~PendingFile() {
+    if (fd < 0)
+      return;
+    close(fd);
+    if (!committed)
+      unlink(temporary.c_str());
+  }
+  bool isOpen() const { return fd >= 0; }
+
+  bool write(uint64_t offset, const void *data, uint64_t bytes) {
+    const char *from = static_cast<const char *>(data);
+    while (bytes) {
+      ssize_t written = pwrite(fd, from, std::min<uint64_t>(bytes, 1u << 30), offset);
+      if (written < 0 && errno == EINTR)
+        continue;
+      if (written <= 0)
+        return false;
+      from += written;
+      offset += written;
+      bytes -= written;
+    }
+    return true;
+  }
+
+  bool setSize(uint64_t bytes) { return ftruncate(fd, static_cast<off_t>(bytes)) == 0; }
+
+  bool commit() {
+    // mkostemp makes files private; give this one what a new file would have.
+    mode_t mask = umask(0);
+    umask(mask);
+    committed = fchmod(fd, 0666 & ~mask) == 0 && rename(temporary.c_str(), target.c_str()) == 0;
+    return committed;
+  }
+
+private:
+  std::string target, temporary;
+  int fd;
+  bool committed = false;
+};
+
+class Writer {
+public:
+  Writer(const OmModel &model, const std::string &path, std::string &error)
+      : model(model), path(path), error(error) {}
+  bool run();
+
+private:
+  bool planWeights();
+  void planSegments();
+  bool writeSegments(PendingFile &file);
+  bool writeHashed(PendingFile &file, uint64_t offset, const void *data, uint64_t bytes,
+                   rt::Hash64 &hash);
+  bool writeHeader(PendingFile &file);
+  std::vector<char> buildHeader() const;
+
+  fb::BufferRef bufferRef(const OmBufferRef &ref) const {
+    // The weights segment, where there is one, is the first.
+    return fb::BufferRef(static_cast<fb::Space>(ref.space), ref.index, ref.offset, ref.size);
+  }
+
+  bool failed(const char *code, const std::string &sentence) {
+    error = std::string(code) + ": " + sentence;
+    return false;
+  }
+  bool systemFailed(const char *what) {
+    return failed("E13004",
+                  std::string("cannot ") + what + " '" + path + "': " + std::strerror(errno) + ".");
+  }
+
+  const OmModel &model;
+  const std::string &path;
+  std::string &error;
+  std::vector<const OmWeights *> weights; ///< by offset
+  std::vector<Segment> segments;          ///< the weights, if any, then the code of each image
+  uint64_t headerBytes = 0, fileBytes = 0;
+};
+
+bool Writer::planWeights() {
+  for (const OmWeights &piece : model.weights)
+    if (piece.size)
+      weights.push_back(&piece);
+  std::sort(weights.begin(), weights.end(),
+            [](const OmWeights *a, const OmWeights *b) { return a->offset < b->offset; });
+  uint64_t end = 0;
+  for (const OmWeights *piece : weights) {
+    if (piece->offset % weightAlignment || piece->offset < end)
+      return failed("E19999", "weights at offset " + std::to_string(piece->offset) +
+                                  " are not 64-byte aligned or overlap others.");
+    end = piece->offset + piece->size;
+  }
+  return true;
+}
+
+void Writer::planSegments() {
+  if (!weights.empty())
+    segments.push_back({fb::SegmentKind::weights, 0,
+                        roundUp(weights.back()->offset + weights.back()->size, weightAlignment)});
+  for (const OmImage &image : model.images)
+    segments.push_back({fb::SegmentKind::code, 0, image.codeSize});
+
+  // The header's size does not depend on the numbers in it, so one with zeros
+  // tells where the segments can start.
+  headerBytes = buildHeader().size();
+  fileBytes = headerBytes;
+  for (Segment &segment : segments) {
+    segment.offset = roundUp(fileBytes, rt::segmentAlignment);
+    fileBytes = segment.offset + segment.size;
+  }
+}
+
+/// Hashes piece by piece what has just been written, while it is in the cache.
+bool Writer::writeHashed(PendingFile &file, uint64_t offset, const void *data, uint64_t bytes,
+                         rt::Hash64 &hash) {
+  constexpr uint64_t piece = 256 * 1024;
+  const char *from = static_cast<const char *>(data);
+  for (uint64_t done = 0; done < bytes; done += piece) {
+    uint64_t size = std::min(piece, bytes - done);
+    if (!file.write(offset + done, from + done, size))
+      return systemFailed("write");
+    hash.update(from + done, size);
+  }
+  return true;
+}
+
+bool Writer::writeSegments(PendingFile &file) {
+  if (!file.setSize(fileBytes))
+    return systemFailed("write");
+  size_t next = 0;
+  if (!weights.empty()) {
+    Segment &segment = segments[next++];
+    rt::Hash64 hash;
+    uint64_t at = 0;
+    auto hashZeros = [&](uint64_t until) {
+      static const char zeros[4096] = {};
+      for (; at < until; at += std::min<uint64_t>(sizeof(zeros), until - at))
+        hash.update(zeros, std::min<uint64_t>(sizeof(zeros), until - at));
+    };
+    for (const OmWeights *piece : weights) {
+      hashZeros(piece->offset);
+      if (!writeHashed(file, segment.offset + piece->offset, piece->data, piece->size, hash))
+        return false;
+      at = piece->offset + piece->size;
+    }
+    hashZeros(segment.size);
+    segment.hash = hash.digest();
+  }
+  for (const OmImage &image : model.images) {
+    Segment &segment = segments[next++];
+    rt::Hash64 hash;
+    if (!writeHashed(file, segment.offset, image.code, image.codeSize, hash))
+      return false;
+    segment.hash = hash.digest();
+  }
+  return true;
+}
+
+/// The size-prefixed FlatBuffer and its hash, with the numbers known so far.
+std::vector<char> Writer::buildHeader() const {
+  flatbuffers::FlatBufferBuilder builder(1 << 16);
+  builder.ForceDefaults(true); // equal sizes for all values
+  auto shared = [&](const std::string &text) { return builder.CreateSharedString(text); };
+
+  std::vector<flatbuffers::Offset<fb::Segment>> segmentTables;
+  for (const Segment &segment : segments)
+    segmentTables.push_back(
+        fb::CreateSegment(builder, segment.kind, segment.offset, segment.size, segment.hash));
+
+  std::vector<flatbuffers::Offset<fb::Tensor>> tensors;
+  for (const OmTensor &tensor : model.tensors) {
+    auto strides =
+        tensor.strides.empty() ? denseStrides(tensor.dims, tensor.block) : tensor.strides;
+    auto place = bufferRef(tensor.place);
+    auto name = shared(tensor.name);
+    auto dims = builder.CreateVector(tensor.dims);
+    tensors.push_back(fb::CreateTensor(builder, name, static_cast<fb::DataType>(tensor.dtype), dims,
+                                       tensor.block, builder.CreateVector(strides), &place));
+  }
+
+  std::vector<flatbuffers::Offset<flatbuffers::String>> kernels;
+  for (const std::string &kernel : model.kernels)
+    kernels.push_back(shared(kernel));
+
+  std::vector<flatbuffers::Offset<fb::CodeImage>> images;
+  for (const OmImage &image : model.images) {
+    std::vector<flatbuffers::Offset<flatbuffers::String>> features;
+    for (const std::string &feature : image.features)
+      features.push_back(shared(feature));
+    auto segment = static_cast<uint32_t>(images.size() + (weights.empty() ? 0 : 1));
+    auto arch = shared(image.arch);
+    auto level = shared(image.level);
+    auto featureList = builder.CreateVector(features);
+    auto entries = builder.CreateVector(image.entries);
+    images.push_back(fb::CreateCodeImage(builder, arch, level, featureList, segment, entries,
+                                         builder.CreateVector(image.tasks), image.scratchBytes));
+  }
+
+  std::vector<flatbuffers::Offset<fb::Step>> schedule;
+  for (const OmLaunch &launch : model.schedule) {
+    std::vector<fb::BufferRef> refs;
+    for (const OmBufferRef &arg : launch.args)
+      refs.push_back(bufferRef(arg));
+    auto args = builder.CreateVectorOfStructs(refs);
+    auto name = shared(launch.name);
+    auto reads = builder.CreateVector(launch.reads);
+    auto writes = builder.CreateVector(launch.writes);
+    auto table = fb::CreateLaunch(builder, launch.kernel, args, name, launch.cost, reads, writes);
+    schedule.push_back(fb::CreateStep(builder, fb::StepKind::Launch, table.Union()));
+  }
+
+  auto producer = shared(model.producer), commandLine = shared(model.commandLine),
+       name = shared(model.name), target = shared(model.target);
+  auto segmentList = builder.CreateVector(segmentTables);
+  auto tensorList = builder.CreateVector(tensors);
+  auto inputs = builder.CreateVector(model.inputs), outputs = builder.CreateVector(model.outputs);
+  auto kernelList = builder.CreateVector(kernels);
+  auto imageList = builder.CreateVector(images);
+  auto steps = builder.CreateVector(schedule);
+  fb::FinishSizePrefixedModelBuffer(
+      builder, fb::CreateModel(builder, OM_SCHEMA_MAJOR, OM_SCHEMA_MINOR, producer, commandLine,
+                               name, target, segmentList, tensorList, inputs, outputs, kernelList,
+                               imageList, steps, model.arenaSize, fileBytes));
+
+  const char *bytes = reinterpret_cast<const char *>(builder.GetBufferPointer());
+  std::vector<char> header(bytes, bytes + builder.GetSize());
+  uint64_t hash = rt::hash64(header.data(), header.size());
+  header.insert(header.end(), reinterpret_cast<const char *>(&hash),
+                reinterpret_cast<const char *>(&hash + 1));
+  return header;
+}
+
+bool Writer::writeHeader(PendingFile &file) {
+  std::vector<char> header = buildHeader();
+  if (header.size() != headerBytes)
+    return failed("E19999", "the .om header changed its size while it was written.");
+  // No file leaves that the runtime would refuse: what is wrong here is a
+  // mistake of the compiler.
+  const fb::Model *checked = nullptr;
+  om_error fault;
+  if (rt::verifyHeader(header.data(), header.size(), fileBytes, &checked, &fault) != OM_OK)
+    return failed("E19999", "the compiled model does not pass the loader's checks: " +
+                                std::string(fault.message));
+  return file.write(0, header.data(), header.size()) || systemFailed("write");
+}
+
+bool Writer::run() {
+  if (!planWeights())
+    return false;
+  planSegments();
+  PendingFile file(path);
+  if (!file.isOpen())
+    return systemFailed("create");
+  return writeSegments(file) && writeHeader(file) && (file.commit() || systemFailed("create"));
+}
+} // namespace
+
+std::vector<int64_t> denseStrides(const std::vector<int64_t> &dims, uint32_t block) {
+  std::vector<int64_t> physical = dims;
+  if (block && dims.size() >= 2) {
+    physical[1] = physical[1] / block + (physical[1] % block != 0);
+    physical.push_back(block);
+  }
+  std::vector<int64_t> strides(physical.size());
+  uint64_t stride = 1; // absurd dims wrap around here and are refused later
+  for (size_t i = physical.size(); i-- > 0; stride *= static_cast<uint64_t>(physical[i]))
+    strides[i] = static_cast<int64_t>(stride);
+  return strides;
+}
+
+bool writeOm(const OmModel &model, const std::string &path, std::string &error) {
+  return Writer(model, path, error).run();
+}
+
+} // namespace atc::om

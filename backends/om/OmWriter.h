@@ -1,0 +1,87 @@
+//===-- OmWriter.h - writes .om files -------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A plain description of a model, with no compiler types, and the function that
+// makes a file of it. Bytes are borrowed: weights go from where they are into
+// the file without another copy.
+
+#ifndef OPENATC_BACKENDS_OM_OMWRITER_H
+#define OPENATC_BACKENDS_OM_OMWRITER_H
+
+#include "openatc/om.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace atc::om {
+
+/// A kernel argument or a tensor's place. `index` is the position in `inputs` or
+/// `outputs` for those spaces and 0 for the arena and the weights.
+struct OmBufferRef {
+  om_space space = OM_ARENA;
+  uint32_t index = 0;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+};
+
+/// See the table Tensor in om.fbs. Empty `strides` stand for the dense ones.
+struct OmTensor {
+  std::string name;
+  om_dtype dtype = OM_F32;
+  std::vector<int64_t> dims;
+  uint32_t block = 0;
+  std::vector<int64_t> strides;
+  OmBufferRef place;
+};
+
+/// Bytes of the weights segment; the offset is a multiple of 64, gaps are
+/// zeros, and the pieces come in any order.
+struct OmWeights {
+  const void *data = nullptr;
+  uint64_t size = 0;
+  uint64_t offset = 0;
+};
+
+/// The code of all kernels for one CPU level; see the table CodeImage.
+struct OmImage {
+  std::string arch = "x86-64";
+  std::string level;
+  std::vector<std::string> features;
+  const void *code = nullptr;
+  uint64_t codeSize = 0;
+  std::vector<uint64_t> entries; ///< one for each kernel
+  std::vector<uint64_t> tasks;   ///< one for each kernel
+  uint64_t scratchBytes = 0;     ///< for each thread
+};
+
+struct OmLaunch {
+  uint32_t kernel = 0;
+  std::string name;
+  std::vector<OmBufferRef> args;
+  uint64_t cost = 0; ///< floating-point operations, or bytes moved if more
+  std::vector<uint32_t> reads, writes;
+};
+
+struct OmModel {
+  std::string producer, commandLine, name, target = "cpu";
+  std::vector<OmTensor> tensors;
+  std::vector<uint32_t> inputs, outputs; ///< tensor indices
+  std::vector<OmWeights> weights;
+  std::vector<std::string> kernels; ///< names
+  std::vector<OmImage> images;
+  std::vector<OmLaunch> schedule;
+  uint64_t arenaSize = 0;
+};
+
+/// The element strides of a dense tensor: in the order of the dims, or for
+/// blocked ones of [N][ceil(C/c)][D...][c].
+std::vector<int64_t> denseStrides(const std::vector<int64_t> &dims, uint32_t block);
+
+/// Writes `model` to `path`, which appears whole or not at all. On failure
+/// returns false and `error` is one coded line.
+bool writeOm(const OmModel &model, const std::string &path, std::string &error);
+
+} // namespace atc::om
+
+#endif

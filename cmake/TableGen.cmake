@@ -1,0 +1,25 @@
+# mlir-tblgen for dialects and passes.
+
+set(OPENATC_TBLGEN "${LLVM_TOOLS_BINARY_DIR}/mlir-tblgen")
+
+# openatc_tablegen(<target> <td file> [-gen-x output]...)
+# Each pair makes one file in the binary folder that mirrors the source folder;
+# <target> builds them all. Includes are written from the project's root.
+function(openatc_tablegen target td)
+  set(outputs)
+  set(args ${ARGN})
+  file(GLOB deps CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.td")
+  while(args)
+    list(POP_FRONT args generator output)
+    separate_arguments(generator)
+    add_custom_command(
+      OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${output}"
+      COMMAND "${OPENATC_TBLGEN}" ${generator} "${CMAKE_CURRENT_SOURCE_DIR}/${td}"
+              -I "${PROJECT_SOURCE_DIR}" -I "${MLIR_INCLUDE_DIRS}"
+              -o "${CMAKE_CURRENT_BINARY_DIR}/${output}"
+      DEPENDS ${deps}
+      COMMENT "TableGen ${output}")
+    list(APPEND outputs "${CMAKE_CURRENT_BINARY_DIR}/${output}")
+  endwhile()
+  add_custom_target(${target} DEPENDS ${outputs})
+endfunction()

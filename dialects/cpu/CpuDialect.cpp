@@ -1,0 +1,30 @@
+//===-- CpuDialect.cpp - the cpu dialect ----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "dialects/cpu/Cpu.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace atc::cpu;
+
+#include "dialects/cpu/CpuDialect.cpp.inc"
+#include "dialects/cpu/CpuEnums.cpp.inc"
+#include "dialects/cpu/CpuInterfaces.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/cpu/CpuAttrs.cpp.inc"
+
+void CpuDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/cpu/CpuAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/cpu/CpuOps.cpp.inc"
+      >();
+}
+
+void atc::cpu::registerCpuDialect(DialectRegistry &registry) { registry.insert<CpuDialect>(); }

@@ -1,0 +1,59 @@
+//===-- CpuDialect.td - the cpu dialect -------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_CPU_DIALECT_TD
+#define OPENATC_CPU_DIALECT_TD
+
+include "dialects/cpu/CpuEnums.td"
+include "dialects/graph/GraphAttrs.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/CommonAttrConstraints.td"
+
+def Cpu_Dialect : Dialect {
+  let name = "cpu";
+  let cppNamespace = "::atc::cpu";
+  let summary = "Kernels on buffers, before they become loops";
+  let description = [{
+    Each op reads and writes buffers (memrefs with static shapes and strides)
+    and is one kernel of the compiled network. Activations are stored as
+    [N][C/b][H][W][b]; views carry halos and slices as strides. Tile sizes are
+    chosen by `cpu-select-tiles` as attributes; the expand passes turn an op
+    into register-tiled loops.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = ["::atc::graph::GraphDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def Cpu_LevelAttr : AttrDef<Cpu_Dialect, "Level"> {
+  let mnemonic = "level";
+  let summary = "What the passes must know of the CPU level they compile for";
+  let description = [{
+    `lanes`: f32 lanes of a vector register; `registers`: how many there are;
+    `fma`: fused multiply-add exists; `l1`, `l2`: bytes of cache a core has.
+  }];
+  let parameters = (ins StringRefParameter<"">:$name, "int64_t":$lanes, "int64_t":$registers,
+                        "bool":$fma, "int64_t":$l1, "int64_t":$l2);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Cpu_TileAttr : AttrDef<Cpu_Dialect, "Tile"> {
+  let mnemonic = "tile";
+  let summary = "How a contraction is cut";
+  let description = [{
+    `pixels` x `blocks`: the register tile, output pixels (rows of a matmul) by
+    channel blocks. `rows`: output rows (of pixels; matmul: of `pixels` tiles)
+    a task covers. `groups`: channel blocks a task covers. `depth`: channel
+    blocks of the input summed before the accumulators go back to memory.
+    `flatten`: pixel tiles run over row ends.
+  }];
+  let parameters = (ins "int64_t":$pixels, "int64_t":$blocks, "int64_t":$rows,
+                        "int64_t":$groups, "int64_t":$depth, "bool":$flatten);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Cpu_PoolKindAttr : EnumAttr<Cpu_Dialect, Cpu_PoolKind, "pool_kind">;
+
+#endif // OPENATC_CPU_DIALECT_TD

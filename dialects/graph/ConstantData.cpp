@@ -1,0 +1,157 @@
+//===-- ConstantData.cpp - reading and making tensor constants -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "dialects/graph/ConstantData.h"
+#include "mlir/IR/BuiltinDialect.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
+#include <atomic>
+
+using namespace mlir;
+
+namespace atc::graph {
+
+/// Begins the name of every resource made here.
+static constexpr StringLiteral kNamePrefix = "atc_";
+
+int64_t getElementBytes(Type elementType) {
+  return llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8);
+}
+
+std::optional<int64_t> getElementCount(ShapedType type) {
+  int64_t count = 1;
+  for (int64_t dim : type.getShape())
+    if (ShapedType::isDynamic(dim) || llvm::MulOverflow(count, dim, count))
+      return std::nullopt;
+  return count;
+}
+
+char *ConstantBytes::allocate(int64_t size) {
+  owned = std::make_unique_for_overwrite<std::max_align_t[]>(
+      llvm::divideCeil(static_cast<size_t>(size), sizeof(std::max_align_t)));
+  auto *bytes = reinterpret_cast<char *>(owned.get());
+  data = {bytes, static_cast<size_t>(size)};
+  return bytes;
+}
+
+FailureOr<ConstantBytes> ConstantBytes::get(Attribute attribute) {
+  auto elements = dyn_cast_or_null<ElementsAttr>(attribute);
+  if (!elements || !elements.getElementType().isIntOrFloat())
+    return failure();
+  ConstantBytes result;
+  result.type = elements.getShapedType();
+  int64_t elementBytes = getElementBytes(result.type.getElementType());
+  std::optional<int64_t> count = getElementCount(result.type);
+  int64_t size;
+  if (!count || llvm::MulOverflow(*count, elementBytes, size))
+    return failure();
+
+  if (auto dense = dyn_cast<DenseIntOrFPElementsAttr>(attribute)) {
+    result.splat = dense.isSplat() && *count != 0;
+    int64_t stored = result.splat ? 1 : *count;
+    if (result.type.getElementType().isInteger(1)) {
+      // Bits in the attribute, bytes here.
+      char *bytes = result.allocate(stored);
+      for (auto [i, value] : llvm::enumerate(dense.getValues<bool>())) {
+        if (static_cast<int64_t>(i) == stored)
+          break;
+        bytes[i] = value;
+      }
+      return result;
+    }
+    result.data = dense.getRawData();
+    if (static_cast<int64_t>(result.data.size()) != stored * elementBytes)
+      return failure();
+    return result;
+  }
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(attribute)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    if (!blob || static_cast<int64_t>(blob->getData().size()) != size)
+      return failure();
+    result.data = blob->getData();
+    // Bytes of a file can lie at any address.
+    if (reinterpret_cast<uintptr_t>(result.data.data()) % elementBytes != 0) {
+      ArrayRef<char> source = result.data;
+      llvm::copy(source, result.allocate(size));
+    }
+    return result;
+  }
+  return failure();
+}
+
+ArrayRef<char> ConstantBytes::expanded() {
+  if (!splat)
+    return data;
+  int64_t count = *getElementCount(type);
+  std::vector<char> element(data.begin(), data.end());
+  char *bytes = allocate(count * element.size());
+  for (int64_t i = 0; i < count; ++i)
+    llvm::copy(element, bytes + i * element.size());
+  splat = false;
+  return data;
+}
+
+/// Few elements are stored in the attribute itself: they are readable in the
+/// text form and uniqued.
+static ElementsAttr makeInline(RankedTensorType type, ArrayRef<char> bytes) {
+  if (!type.getElementType().isInteger(1))
+    return DenseElementsAttr::getFromRawBuffer(type, bytes);
+  SmallVector<bool> bits(llvm::map_range(bytes, [](char byte) { return byte != 0; }));
+  return DenseElementsAttr::get(type, ArrayRef<bool>(bits));
+}
+
+static ElementsAttr makeResource(RankedTensorType type, StringRef name, AsmResourceBlob &&blob) {
+  static std::atomic<uint64_t> counter = 0;
+  std::string unique = (kNamePrefix + name + "_" + Twine(counter++)).str();
+  auto &manager = DenseResourceElementsHandle::getManagerInterface(type.getContext());
+  return DenseResourceElementsAttr::get(type, manager.insert(unique, std::move(blob)));
+}
+
+ElementsAttr makeConstant(RankedTensorType type, std::vector<char> &&bytes, StringRef name) {
+  if (type.getNumElements() <= kInlineElements)
+    return makeInline(type, bytes);
+  // The deleter owns the vector: the blob lives as long as it.
+  auto holder = std::make_unique<std::vector<char>>(std::move(bytes));
+  ArrayRef<char> view(*holder);
+  return makeResource(type, name,
+                      AsmResourceBlob(
+                          view, getElementBytes(type.getElementType()),
+                          [holder = std::move(holder)](void *, size_t, size_t) mutable {
+                            holder.reset();
+                          },
+                          /*dataIsMutable=*/false));
+}
+
+ElementsAttr makeConstant(RankedTensorType type, ArrayRef<char> bytes,
+                          AsmResourceBlob::DeleterFn deleter, StringRef name) {
+  size_t align = getElementBytes(type.getElementType());
+  if (type.getNumElements() <= kInlineElements) {
+    ElementsAttr attr = makeInline(type, bytes);
+    if (deleter)
+      deleter(const_cast<char *>(bytes.data()), bytes.size(), align);
+    return attr;
+  }
+  return makeResource(type, name, AsmResourceBlob(bytes, align, std::move(deleter), false));
+}
+
+void releaseUnusedConstants(Operation *root) {
+  auto &manager =
+      DenseResourceElementsHandle::getManagerInterface(root->getContext()).getBlobManager();
+  llvm::StringSet<> used;
+  root->walk([&](Operation *op) {
+    op->getAttrDictionary().walk(
+        [&](DenseResourceElementsAttr attr) { used.insert(attr.getRawHandle().getKey()); });
+  });
+  std::vector<std::string> unused;
+  manager.getBlobMap([&](const llvm::StringMap<DialectResourceBlobManager::BlobEntry> &blobs) {
+    for (const auto &entry : blobs)
+      if (entry.getKey().starts_with(kNamePrefix) && !used.contains(entry.getKey()))
+        unused.push_back(entry.getKey().str());
+  });
+  for (const std::string &name : unused)
+    manager.update(name, AsmResourceBlob());
+}
+
+} // namespace atc::graph

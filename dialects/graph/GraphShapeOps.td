@@ -1,0 +1,103 @@
+//===-- GraphShapeOps.td - data movement ------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_GRAPH_SHAPE_OPS_TD
+#define OPENATC_GRAPH_SHAPE_OPS_TD
+
+include "dialects/graph/GraphAttrs.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/CommonAttrConstraints.td"
+
+def Graph_ReshapeOp : Graph_Op<"reshape"> {
+  let summary = "The same elements in row-major order under another shape";
+  let description = [{Squeeze, unsqueeze and flatten are reshapes too.}];
+  let arguments = (ins AnyRankedTensor:$input);
+  let results = (outs AnyRankedTensor:$result);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
+
+def Graph_TransposeOp : Graph_InferOp<"transpose"> {
+  let summary = "result dim i is input dim permutation[i]";
+  let arguments = (ins AnyRankedTensor:$input, DenseI64ArrayAttr:$permutation);
+  let results = (outs AnyRankedTensor:$result);
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
+
+def Graph_ExpandOp : Graph_Op<"expand"> {
+  let summary = "NumPy broadcast to the result's shape";
+  let arguments = (ins AnyRankedTensor:$input);
+  let results = (outs AnyRankedTensor:$result);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Graph_TileOp : Graph_InferOp<"tile"> {
+  let summary = "Repeats the tensor `repeats[i]` times along dim i";
+  let arguments = (ins AnyRankedTensor:$input, DenseI64ArrayAttr:$repeats);
+  let results = (outs AnyRankedTensor:$result);
+  let hasFolder = 1;
+}
+
+def Graph_ConcatOp : Graph_InferOp<"concat"> {
+  let summary = "Joins tensors along `axis` (non-negative)";
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, I64Attr:$axis);
+  let results = (outs AnyRankedTensor:$result);
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
+
+def Graph_SliceOp : Graph_InferOp<"slice"> {
+  let summary = "sizes[i] elements of dim i: starts[i], starts[i] + steps[i], ...";
+  let description = [{
+    Canonical: every dim is named, starts are in range, sizes are counts of
+    elements, steps may be negative. Split is one slice for each part. A size of
+    -1 keeps a whole dim (start 0, step 1) and is there for dims not yet known;
+    it becomes a count when the dim does.
+  }];
+  let arguments = (ins AnyRankedTensor:$input, DenseI64ArrayAttr:$starts,
+                       DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$steps);
+  let results = (outs AnyRankedTensor:$result);
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
+
+def Graph_PadOp : Graph_InferOp<"pad"> {
+  let summary = "Adds low[i] elements before and high[i] after dim i; negative crops";
+  let arguments = (ins AnyRankedTensor:$input, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
+                       Graph_PadModeAttr:$mode, DefaultValuedAttr<F64Attr, "0.0">:$value);
+  let results = (outs AnyRankedTensor:$result);
+  let hasFolder = 1;
+}
+
+def Graph_GatherOp : Graph_InferOp<"gather"> {
+  let summary = "Slices of `input` along `axis` chosen by `indices`; negative indices count from the end";
+  let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$indices, I64Attr:$axis);
+  let results = (outs AnyRankedTensor:$result);
+}
+
+def Graph_DepthToSpaceOp : Graph_InferOp<"depth_to_space"> {
+  let summary = "Moves channels into blocks of `block` x `block` pixels";
+  let arguments = (ins AnyRankedTensor:$input, I64Attr:$block, Graph_DepthOrderAttr:$order);
+  let results = (outs AnyRankedTensor:$result);
+}
+
+def Graph_SpaceToDepthOp : Graph_InferOp<"space_to_depth"> {
+  let summary = "Moves blocks of `block` x `block` pixels into channels";
+  let arguments = (ins AnyRankedTensor:$input, I64Attr:$block);
+  let results = (outs AnyRankedTensor:$result);
+}
+
+def Graph_ResizeOp : Graph_Op<"resize"> {
+  let summary = "Resamples to the result's shape; `scales[i]` = size out / size in as the model states it";
+  let arguments = (ins AnyRankedTensor:$input, DenseF64ArrayAttr:$scales, Graph_ResizeModeAttr:$mode,
+                       Graph_CoordinateModeAttr:$coordinates, Graph_NearestModeAttr:$nearest,
+                       DefaultValuedAttr<F64Attr, "-0.75">:$cubic_coefficient);
+  let results = (outs AnyRankedTensor:$result);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+#endif // OPENATC_GRAPH_SHAPE_OPS_TD

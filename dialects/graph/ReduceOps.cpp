@@ -1,0 +1,77 @@
+//===-- ReduceOps.cpp - inference of reductions and softmax --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "dialects/graph/Graph.h"
+
+using namespace mlir;
+using namespace atc::graph;
+using namespace atc::graph::detail;
+
+static SmallVector<int64_t> reducedShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes,
+                                         bool keepdims) {
+  SmallVector<int64_t> result;
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    if (!llvm::is_contained(axes, static_cast<int64_t>(dim)))
+      result.push_back(size);
+    else if (keepdims)
+      result.push_back(1);
+  }
+  return result;
+}
+
+FailureOr<RankedTensorType> ReduceOp::inferType(Adaptor adaptor, EmitError emitError) {
+  auto input = rankedType(adaptor.getInput());
+  ArrayRef<int64_t> axes = adaptor.getAxes();
+  for (auto [i, axis] : llvm::enumerate(axes)) {
+    if (failed(checkAxis(axis, input.getRank(), emitError)))
+      return failure();
+    if (i > 0 && axes[i - 1] >= axis)
+      return emitError() << "axes must be sorted and name a dim once, but " << axis << " follows "
+                         << axes[i - 1];
+  }
+  Type type = input.getElementType();
+  ReduceKind kind = adaptor.getKind();
+  bool needsFloat = kind == ReduceKind::L2 || kind == ReduceKind::LogSum ||
+                    kind == ReduceKind::LogSumExp;
+  if (needsFloat ? !isa<FloatType>(type) : !type.isIntOrFloat())
+    return emitError() << "kind " << stringifyReduceKind(kind) << " expects "
+                       << (needsFloat ? "floating-point" : "integer or floating-point")
+                       << " elements, but input is " << input;
+  return RankedTensorType::get(reducedShape(input.getShape(), axes, adaptor.getKeepdims()), type);
+}
+
+template <typename Adaptor>
+static FailureOr<RankedTensorType> inferArgType(Adaptor adaptor, EmitError emitError) {
+  auto input = rankedType(adaptor.getInput());
+  int64_t axis = adaptor.getAxis();
+  if (failed(checkAxis(axis, input.getRank(), emitError)))
+    return failure();
+  if (input.getDimSize(axis) == 0)
+    return emitError() << "axis " << axis << " of " << input << " has no elements to choose from";
+  return RankedTensorType::get(reducedShape(input.getShape(), axis, adaptor.getKeepdims()),
+                               IntegerType::get(input.getContext(), 64));
+}
+
+FailureOr<RankedTensorType> ArgMaxOp::inferType(Adaptor adaptor, EmitError emitError) {
+  return inferArgType(adaptor, emitError);
+}
+FailureOr<RankedTensorType> ArgMinOp::inferType(Adaptor adaptor, EmitError emitError) {
+  return inferArgType(adaptor, emitError);
+}
+
+static FailureOr<RankedTensorType> inferSoftmaxType(Value input, int64_t axis,
+                                                    EmitError emitError) {
+  auto type = rankedType(input);
+  if (failed(checkAxis(axis, type.getRank(), emitError)))
+    return failure();
+  if (!isa<FloatType>(type.getElementType()))
+    return emitError() << "expects floating-point elements, but input is " << type;
+  return withoutEncoding(type);
+}
+
+FailureOr<RankedTensorType> SoftmaxOp::inferType(Adaptor adaptor, EmitError emitError) {
+  return inferSoftmaxType(adaptor.getInput(), adaptor.getAxis(), emitError);
+}
+FailureOr<RankedTensorType> LogSoftmaxOp::inferType(Adaptor adaptor, EmitError emitError) {
+  return inferSoftmaxType(adaptor.getInput(), adaptor.getAxis(), emitError);
+}

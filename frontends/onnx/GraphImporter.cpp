@@ -1,0 +1,196 @@
+//===-- GraphImporter.cpp - imports the graph of a model ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/onnx/GraphImporter.h"
+
+#include <map>
+
+#include "dialects/graph/Graph.h"
+#include "frontends/onnx/GraphIndex.h"
+#include "frontends/onnx/GraphInputs.h"
+#include "frontends/onnx/NodeContext.h"
+#include "frontends/onnx/OpTable.h"
+#include "frontends/onnx/TensorData.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace atc::onnx_import {
+
+std::string describeNode(const onnx::NodeProto &node) {
+  if (!node.name().empty())
+    return "node '" + node.name() + "' (" + node.op_type() + ")";
+  for (const std::string &output : node.output())
+    if (!output.empty())
+      return "node of output '" + output + "' (" + node.op_type() + ")";
+  return "unnamed node (" + node.op_type() + ")";
+}
+
+static bool isStandard(const onnx::NodeProto &node) {
+  return node.domain().empty() || node.domain() == "ai.onnx";
+}
+
+/// One error that lists every node that has no row in the table.
+static bool checkSupported(ArrayRef<onnx::NodeProto *> nodes, int64_t opset, Diagnostics &diags) {
+  struct Unsupported {
+    std::string why;
+    std::vector<std::string> nodes;
+  };
+  std::map<std::string, Unsupported> unsupported;
+  for (const onnx::NodeProto *node : nodes) {
+    if (isStandard(*node) && findOp(node->op_type(), opset))
+      continue;
+    Unsupported &entry =
+        unsupported[isStandard(*node) ? node->op_type() : node->domain() + "." + node->op_type()];
+    std::vector<const OpRow *> rows = findRows(node->op_type());
+    if (!isStandard(*node))
+      entry.why = "domain " + node->domain();
+    else if (!rows.empty())
+      entry.why = "supported in opset " + printOpsets(rows);
+    std::string name = node->name();
+    if (name.empty() && node->output_size() > 0)
+      name = "output " + node->output(0);
+    entry.nodes.push_back(std::move(name));
+  }
+  if (unsupported.empty())
+    return true;
+
+  constexpr size_t maxNames = 20;
+  std::string text;
+  for (const auto &[op, entry] : unsupported) {
+    text += text.empty() ? " " : "; ";
+    text += op + " x" + std::to_string(entry.nodes.size());
+    if (!entry.why.empty())
+      text += " [" + entry.why + "]";
+    text += " (" + llvm::join(ArrayRef(entry.nodes).take_front(maxNames), ", ");
+    if (entry.nodes.size() > maxNames)
+      text += " and " + std::to_string(entry.nodes.size() - maxNames) + " more";
+    text += ")";
+  }
+  diags.error("E16002", "no importer for these operators of opset " + Twine(opset) + ":" + text +
+                            ". The supported ones are listed in docs/onnx-support.md; "
+                            "--out_nodes can cut off a part of the graph");
+  return false;
+}
+
+GraphImporter::GraphImporter(onnx::ModelProto &model, int64_t opset, StringRef folder,
+                             const OnnxImportOptions &options, MLIRContext &context,
+                             Diagnostics &diagnostics)
+    : graph(*model.mutable_graph()), opset(opset), externalFiles(folder),
+      options(options), context(context), diags(diagnostics), opBuilder(&context) {
+  context.loadDialect<graph::GraphDialect, func::FuncDialect>();
+  for (onnx::TensorProto &tensor : *graph.mutable_initializer())
+    initializers[tensor.name()] = &tensor;
+  for (onnx::SparseTensorProto &tensor : *graph.mutable_sparse_initializer())
+    sparseInitializers[tensor.values().name()] = &tensor;
+}
+
+Location GraphImporter::tensorLocation(StringRef tensor, StringRef node) {
+  auto name = [&](StringRef text) { return StringAttr::get(&context, text); };
+  if (node.empty())
+    return NameLoc::get(name(tensor));
+  return NameLoc::get(name(tensor), NameLoc::get(name(node)));
+}
+
+Value GraphImporter::lookup(StringRef tensor) {
+  auto known = values.find(tensor);
+  if (known != values.end())
+    return known->second;
+  Value value = importInitializer(tensor);
+  values[tensor] = value;
+  return value;
+}
+
+Value GraphImporter::importInitializer(StringRef tensor) {
+  auto read = [&]() -> llvm::Expected<ElementsAttr> {
+    if (auto dense = initializers.find(tensor); dense != initializers.end())
+      return takeTensor(*dense->second, externalFiles, &context);
+    if (auto sparse = sparseInitializers.find(tensor); sparse != sparseInitializers.end())
+      return takeSparseTensor(*sparse->second, externalFiles, &context);
+    return llvm::createStringError("is not defined");
+  };
+  llvm::Expected<ElementsAttr> value = read();
+  if (!value) {
+    diags.error("E14001", "initializer '" + tensor + "' " + toString(value.takeError()));
+    return {};
+  }
+  return graph::ConstantOp::create(opBuilder, tensorLocation(tensor, ""), *value);
+}
+
+bool GraphImporter::importInputs(func::FuncOp function) {
+  std::vector<GraphInput> inputs;
+  if (!resolveInputs(graph, options, context, diags, inputs))
+    return false;
+  SmallVector<Type> types;
+  for (const GraphInput &input : inputs)
+    types.push_back(input.type);
+  function.setType(opBuilder.getFunctionType(types, {}));
+  entry = function.addEntryBlock();
+  opBuilder.setInsertionPointToStart(entry);
+  for (auto [index, input] : llvm::enumerate(inputs)) {
+    BlockArgument argument = entry->getArgument(index);
+    argument.setLoc(tensorLocation(input.name, ""));
+    function.setArgAttr(index, "om.name", opBuilder.getStringAttr(input.name));
+    define(input.name, argument);
+  }
+  return true;
+}
+
+void GraphImporter::importNode(onnx::NodeProto &node) {
+  bool inputsFailed = false;
+  for (const std::string &input : node.input())
+    if (!input.empty() && !lookup(input))
+      inputsFailed = true;
+  for (const std::string &output : node.output())
+    if (!output.empty())
+      define(output, {});
+  if (inputsFailed)
+    return;
+  NodeContext context(*this, node, std::min(opset, latestOpset));
+  findOp(node.op_type(), opset)->build(context);
+  context.finishOutputs();
+}
+
+OwningOpRef<ModuleOp> GraphImporter::run() {
+  GraphIndex index(graph, diags);
+  std::vector<std::string> outputs;
+  std::vector<onnx::NodeProto *> nodes;
+  if (diags.hasErrors() || !index.resolveOutputs(options.outputs, outputs) ||
+      !index.order(outputs, nodes) || !checkSupported(nodes, opset, diags))
+    return {};
+
+  Location loc = NameLoc::get(opBuilder.getStringAttr(graph.name()));
+  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  (*module)->setAttr("graph.name", opBuilder.getStringAttr(graph.name()));
+  opBuilder.setInsertionPointToStart(module->getBody());
+  auto function =
+      func::FuncOp::create(opBuilder, loc, "main", opBuilder.getFunctionType({}, {}));
+  if (!importInputs(function))
+    return {};
+  for (onnx::NodeProto *node : nodes)
+    importNode(*node);
+
+  SmallVector<Value> results;
+  for (const std::string &output : outputs)
+    results.push_back(lookup(output));
+  if (diags.hasErrors())
+    return {};
+  func::ReturnOp::create(opBuilder, loc, results);
+  function.setType(
+      opBuilder.getFunctionType(entry->getArgumentTypes(), ValueRange(results).getTypes()));
+  for (auto [index, output] : llvm::enumerate(outputs))
+    function.setResultAttr(index, "om.name", opBuilder.getStringAttr(output));
+
+  std::string message;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    message += (message.empty() ? "" : "; ") + diagnostic.str();
+    return success();
+  });
+  if (failed(verify(*module))) {
+    diags.error("E19999", "the imported module is not valid: " + message);
+    return {};
+  }
+  return module;
+}
+
+} // namespace atc::onnx_import

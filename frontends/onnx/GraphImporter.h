@@ -1,0 +1,63 @@
+//===-- GraphImporter.h - imports the graph of a model --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_FRONTENDS_ONNX_GRAPHIMPORTER_H
+#define OPENATC_FRONTENDS_ONNX_GRAPHIMPORTER_H
+
+#include <onnx/onnx_pb.h>
+#include <string>
+
+#include "frontends/onnx/ModelFile.h"
+#include "frontends/onnx/OnnxImport.h"
+#include "llvm/ADT/StringMap.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+namespace atc::onnx_import {
+
+/// "node 'conv1' (Conv)", or with its first output where it has no name.
+std::string describeNode(const onnx::NodeProto &node);
+
+/// Turns a checked graph into the function @main. Faults are collected: a node
+/// that cannot be imported only takes the nodes behind it with it.
+class GraphImporter {
+public:
+  GraphImporter(onnx::ModelProto &model, int64_t opset, llvm::StringRef folder,
+                const OnnxImportOptions &options, mlir::MLIRContext &context,
+                Diagnostics &diagnostics);
+
+  /// Null after an error.
+  mlir::OwningOpRef<mlir::ModuleOp> run();
+
+  Diagnostics &diagnostics() { return diags; }
+  ExternalFiles &files() { return externalFiles; }
+  mlir::OpBuilder &builder() { return opBuilder; }
+
+  /// The value of a tensor; null where the node that makes it failed. An
+  /// initializer becomes a constant at its first use.
+  mlir::Value lookup(llvm::StringRef tensor);
+  void define(llvm::StringRef tensor, mlir::Value value) { values[tensor] = value; }
+
+  mlir::Location tensorLocation(llvm::StringRef tensor, llvm::StringRef node);
+
+private:
+  bool importInputs(mlir::func::FuncOp function);
+  void importNode(onnx::NodeProto &node);
+  mlir::Value importInitializer(llvm::StringRef tensor);
+
+  onnx::GraphProto &graph;
+  int64_t opset;
+  ExternalFiles externalFiles;
+  const OnnxImportOptions &options;
+  mlir::MLIRContext &context;
+  Diagnostics &diags;
+  mlir::OpBuilder opBuilder;
+  mlir::Block *entry = nullptr;
+  llvm::StringMap<mlir::Value> values;
+  llvm::StringMap<onnx::TensorProto *> initializers;
+  llvm::StringMap<onnx::SparseTensorProto *> sparseInitializers;
+};
+
+} // namespace atc::onnx_import
+
+#endif // OPENATC_FRONTENDS_ONNX_GRAPHIMPORTER_H

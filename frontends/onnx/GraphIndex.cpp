@@ -1,0 +1,190 @@
+//===-- GraphIndex.cpp - who makes and reads which tensor -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/onnx/GraphIndex.h"
+
+#include <queue>
+
+#include "frontends/onnx/GraphImporter.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace atc::onnx_import {
+
+GraphIndex::GraphIndex(onnx::GraphProto &graph, Diagnostics &diagnostics)
+    : graph(graph), diags(diagnostics) {
+  auto duplicate = [&](StringRef kind, StringRef name, const Twine &where) {
+    diags.error("E13009", kind + " '" + name + "' is defined twice" + where +
+                              ": every tensor of a graph must have one definition");
+  };
+  // Before IR version 4 every initializer was an input as well; so that is no
+  // second definition.
+  StringSet<> inputs;
+  for (const onnx::ValueInfoProto &input : graph.input()) {
+    sources.insert(input.name());
+    if (!inputs.insert(input.name()).second)
+      duplicate("input", input.name(), "");
+  }
+  StringSet<> initializers;
+  auto addInitializer = [&](StringRef name) {
+    sources.insert(name);
+    if (!initializers.insert(name).second)
+      duplicate("initializer", name, "");
+  };
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    addInitializer(tensor.name());
+  for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer())
+    addInitializer(tensor.values().name());
+
+  for (auto [index, node] : enumerate(graph.node()))
+    for (const std::string &output : node.output()) {
+      if (output.empty())
+        continue;
+      auto [at, isNew] = producers.try_emplace(output, static_cast<int>(index));
+      if (sources.contains(output))
+        duplicate("tensor", output,
+                  ", as an input or initializer and by " + describeNode(node));
+      else if (!isNew)
+        duplicate("tensor", output,
+                  ", by " + describeNode(graph.node(at->second)) + " and by " +
+                      describeNode(node));
+    }
+}
+
+bool GraphIndex::resolveOutputs(ArrayRef<std::string> requested,
+                                std::vector<std::string> &tensors) {
+  unsigned before = diags.numErrors();
+  if (requested.empty()) {
+    if (graph.output_size() == 0)
+      diags.error("E16004", "graph '" + graph.name() + "' has no outputs");
+    for (const onnx::ValueInfoProto &output : graph.output()) {
+      if (!isDefined(output.name()))
+        diags.error("E16001", "output '" + output.name() +
+                                  "' of the graph is not produced: no input, initializer or "
+                                  "node output has this name");
+      else if (is_contained(tensors, output.name()))
+        diags.error("E13009", "output '" + output.name() + "' of the graph is listed twice");
+      tensors.push_back(output.name());
+    }
+    return diags.numErrors() == before;
+  }
+
+  for (StringRef request : requested) {
+    if (isDefined(request)) {
+      tensors.push_back(request.str());
+      continue;
+    }
+    auto [name, number] = request.rsplit(':');
+    unsigned index = 0;
+    bool isIndexed = !number.getAsInteger(10, index);
+    auto node = find_if(graph.node(), [&](const onnx::NodeProto &candidate) {
+      return !name.empty() && candidate.name() == name;
+    });
+    if (!isIndexed || node == graph.node().end())
+      diags.error("E10016", "'" + request +
+                                "' given with --out_nodes is not in the model: it must be "
+                                "\"node name:output index\" or the name of a tensor");
+    else if (static_cast<int>(index) >= node->output_size() || node->output(index).empty())
+      diags.error("E10016", "'" + request + "' given with --out_nodes: " + describeNode(*node) +
+                                " has " + Twine(node->output_size()) +
+                                " outputs, counted from 0");
+    else
+      tensors.push_back(node->output(index));
+  }
+  for (auto [index, tensor] : enumerate(tensors))
+    if (is_contained(ArrayRef(tensors).take_front(index), tensor))
+      diags.error("E10001", "--out_nodes names tensor '" + tensor + "' twice");
+  return diags.numErrors() == before;
+}
+
+bool GraphIndex::collectNeeded(ArrayRef<std::string> tensors, std::vector<bool> &needed) {
+  unsigned before = diags.numErrors();
+  StringSet<> reported;
+  std::vector<int> work;
+  auto require = [&](StringRef tensor, const onnx::NodeProto *reader) {
+    if (tensor.empty() || sources.contains(tensor))
+      return;
+    auto producer = producers.find(tensor);
+    if (producer == producers.end()) {
+      if (reader && reported.insert(tensor).second)
+        diags.error("E16001", "tensor '" + tensor + "', read by " + describeNode(*reader) +
+                                  ", is not defined: no input, initializer or node output has "
+                                  "this name");
+      return;
+    }
+    if (!needed[producer->second]) {
+      needed[producer->second] = true;
+      work.push_back(producer->second);
+    }
+  };
+  for (const std::string &tensor : tensors)
+    require(tensor, nullptr);
+  while (!work.empty()) {
+    const onnx::NodeProto &node = graph.node(work.back());
+    work.pop_back();
+    for (const std::string &input : node.input())
+      require(input, &node);
+  }
+  return diags.numErrors() == before;
+}
+
+bool GraphIndex::order(ArrayRef<std::string> tensors, std::vector<onnx::NodeProto *> &nodes) {
+  std::vector<bool> pending(graph.node_size(), false);
+  if (!collectNeeded(tensors, pending))
+    return false;
+
+  // Of the nodes that could come next, always the first in the file.
+  std::vector<int> missing(graph.node_size(), 0);
+  std::vector<std::vector<int>> readers(graph.node_size());
+  std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
+  for (int index = 0; index < graph.node_size(); ++index) {
+    if (!pending[index])
+      continue;
+    for (const std::string &input : graph.node(index).input()) {
+      auto producer = producers.find(input);
+      if (producer == producers.end() || sources.contains(input))
+        continue;
+      ++missing[index];
+      readers[producer->second].push_back(index);
+    }
+    if (missing[index] == 0)
+      ready.push(index);
+  }
+  while (!ready.empty()) {
+    int index = ready.top();
+    ready.pop();
+    pending[index] = false;
+    nodes.push_back(graph.mutable_node(index));
+    for (int reader : readers[index])
+      if (--missing[reader] == 0)
+        ready.push(reader);
+  }
+  if (!is_contained(pending, true))
+    return true;
+  reportCycle(pending);
+  return false;
+}
+
+void GraphIndex::reportCycle(const std::vector<bool> &pending) {
+  // Every pending node reads from a pending node: walking back must come round.
+  std::vector<int> position(graph.node_size(), -1), path;
+  int index = llvm::find(pending, true) - pending.begin();
+  while (position[index] < 0) {
+    position[index] = path.size();
+    path.push_back(index);
+    for (const std::string &input : graph.node(index).input()) {
+      auto producer = producers.find(input);
+      if (producer != producers.end() && pending[producer->second]) {
+        index = producer->second;
+        break;
+      }
+    }
+  }
+  std::string cycle = describeNode(graph.node(index));
+  for (size_t at = path.size(); at-- > static_cast<size_t>(position[index]);)
+    cycle += " -> " + describeNode(graph.node(path[at]));
+  diags.error("E16004", "graph '" + graph.name() + "' has a cycle: " + cycle);
+}
+
+} // namespace atc::onnx_import

@@ -1,0 +1,209 @@
+//===-- GraphInputs.cpp - the types of a graph's inputs -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/onnx/GraphInputs.h"
+
+#include <map>
+
+#include "frontends/onnx/TensorData.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace atc::onnx_import {
+namespace {
+
+using Shape = std::vector<int64_t>;
+
+std::string printDims(ArrayRef<int64_t> dims) {
+  std::string text;
+  for (auto [index, dim] : llvm::enumerate(dims))
+    text += (index ? "," : "") + std::to_string(dim);
+  return text;
+}
+
+// A dim that is 0 or negative is how some exporters write an unknown one.
+bool isFixed(const onnx::TensorShapeProto::Dimension &dim) {
+  return dim.has_dim_value() && dim.dim_value() > 0;
+}
+
+std::string printShape(const onnx::TensorShapeProto &shape) {
+  std::string text = "[";
+  for (auto [index, dim] : llvm::enumerate(shape.dim())) {
+    text += index ? ", " : "";
+    if (isFixed(dim))
+      text += std::to_string(dim.dim_value());
+    else
+      text += dim.dim_param().empty() ? "?" : dim.dim_param();
+  }
+  return text + "]";
+}
+
+class InputResolver {
+public:
+  InputResolver(const onnx::GraphProto &graph, const OnnxImportOptions &options,
+                MLIRContext &context, Diagnostics &diags)
+      : graph(graph), options(options), context(context), diags(diags) {}
+
+  bool run(std::vector<GraphInput> &inputs);
+
+private:
+  void readOptions();
+  void bindSymbols(const onnx::ValueInfoProto &input, const Shape &given);
+  bool resolve(const onnx::ValueInfoProto &input, Shape &dims);
+  void reportUnresolved(ArrayRef<const onnx::ValueInfoProto *> inputs);
+
+  const onnx::GraphProto &graph;
+  const OnnxImportOptions &options;
+  MLIRContext &context;
+  Diagnostics &diags;
+  std::vector<const onnx::ValueInfoProto *> candidates;
+  std::map<std::string, Shape> givenShapes;
+  std::map<std::string, int64_t> symbols;
+};
+
+void InputResolver::readOptions() {
+  llvm::StringSet<> tensors;
+  for (const onnx::NodeProto &node : graph.node()) {
+    tensors.insert(node.name());
+    tensors.insert_range(node.input());
+    tensors.insert_range(node.output());
+  }
+  for (const auto &[name, dims] : options.inputShapes) {
+    auto input = llvm::find_if(candidates, [&](auto *info) { return info->name() == name; });
+    if (input == candidates.end()) {
+      std::string names = llvm::join(
+          llvm::map_range(candidates, [](auto *info) { return "'" + info->name() + "'"; }), ", ");
+      if (tensors.contains(name))
+        diags.error("E10017", "'" + name + "' given with --input_shape is not an input of the "
+                                           "model; its inputs are " + names);
+      else
+        diags.error("E10016", "'" + name + "' given with --input_shape is not in the model; "
+                                           "its inputs are " + names);
+      continue;
+    }
+    bool isValid = true;
+    for (int64_t dim : dims)
+      if (dim <= 0) {
+        diags.error("E10011", "--input_shape=\"" + name + ":" + printDims(dims) + "\": dim " +
+                                  Twine(dim) + " is not positive; every dim must be fixed");
+        isValid = false;
+        break;
+      }
+    if (!isValid)
+      continue;
+    if (!givenShapes.try_emplace(name, dims).second)
+      diags.error("E10002", "--input_shape gives input '" + name + "' twice");
+    else
+      bindSymbols(**input, dims);
+  }
+}
+
+void InputResolver::bindSymbols(const onnx::ValueInfoProto &input, const Shape &given) {
+  const auto &type = input.type().tensor_type();
+  if (!type.has_shape())
+    return;
+  if (type.shape().dim_size() != static_cast<int>(given.size())) {
+    diags.error("E10049", "--input_shape=\"" + input.name() + ":" + printDims(given) + "\" has " +
+                              Twine(given.size()) + " dims, the model's input " +
+                              printShape(type.shape()) + " has " + Twine(type.shape().dim_size()));
+    return;
+  }
+  for (auto [dim, value] : llvm::zip(type.shape().dim(), given))
+    if (!isFixed(dim) && !dim.dim_param().empty())
+      symbols.try_emplace(dim.dim_param(), value);
+}
+
+bool InputResolver::resolve(const onnx::ValueInfoProto &input, Shape &dims) {
+  const auto &type = input.type().tensor_type();
+  if (auto given = givenShapes.find(input.name()); given != givenShapes.end()) {
+    dims = given->second;
+    return true;
+  }
+  if (!type.has_shape())
+    return false;
+  for (const auto &dim : type.shape().dim()) {
+    auto symbol = symbols.find(dim.dim_param());
+    if (isFixed(dim))
+      dims.push_back(dim.dim_value());
+    else if (!dim.dim_param().empty() && symbol != symbols.end())
+      dims.push_back(symbol->second);
+    else
+      return false;
+  }
+  return true;
+}
+
+void InputResolver::reportUnresolved(ArrayRef<const onnx::ValueInfoProto *> inputs) {
+  std::string shapes, example;
+  for (const onnx::ValueInfoProto *input : inputs) {
+    const auto &type = input->type().tensor_type();
+    shapes += (shapes.empty() ? "'" : ", '") + input->name() + "' " +
+              (type.has_shape() ? printShape(type.shape()) : "of unknown rank");
+    example += (example.empty() ? "" : ";") + input->name() + ":";
+    if (!type.has_shape()) {
+      example += "1,3,224,224";
+      continue;
+    }
+    Shape dims;
+    for (const auto &dim : type.shape().dim())
+      dims.push_back(isFixed(dim) ? dim.dim_value() : 1);
+    example += printDims(dims);
+  }
+  diags.error("E10001", "the shape of these inputs is not fixed: " + shapes +
+                            "; give it, for example with --input_shape=\"" + example + "\"");
+}
+
+bool InputResolver::run(std::vector<GraphInput> &inputs) {
+  unsigned before = diags.numErrors();
+  llvm::StringSet<> initializers;
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    initializers.insert(tensor.name());
+  for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer())
+    initializers.insert(tensor.values().name());
+  for (const onnx::ValueInfoProto &input : graph.input())
+    if (!initializers.contains(input.name()))
+      candidates.push_back(&input);
+  readOptions();
+
+  std::vector<const onnx::ValueInfoProto *> unresolved;
+  for (const onnx::ValueInfoProto *input : candidates) {
+    if (!input->type().has_tensor_type()) {
+      diags.error("E14001", "input '" + input->name() +
+                                "' is not a tensor; sequences, maps and optionals are not "
+                                "supported");
+      continue;
+    }
+    const auto &tensor = input->type().tensor_type();
+    Type element = convertElementType(tensor.elem_type(), &context);
+    if (!element) {
+      diags.error("E14001", "input '" + input->name() + "' has element type " +
+                                nameElementType(tensor.elem_type()) + ", which is not supported");
+      continue;
+    }
+    Shape dims;
+    if (!resolve(*input, dims)) {
+      unresolved.push_back(input);
+      continue;
+    }
+    if (llvm::Expected<int64_t> count = countElements(dims))
+      inputs.push_back({input->name(), RankedTensorType::get(dims, element)});
+    else
+      diags.error("E14001", "input '" + input->name() + "': " + toString(count.takeError()));
+  }
+  if (!unresolved.empty())
+    reportUnresolved(unresolved);
+  return diags.numErrors() == before;
+}
+
+} // namespace
+
+bool resolveInputs(const onnx::GraphProto &graph, const OnnxImportOptions &options,
+                   MLIRContext &context, Diagnostics &diagnostics,
+                   std::vector<GraphInput> &inputs) {
+  return InputResolver(graph, options, context, diagnostics).run(inputs);
+}
+
+} // namespace atc::onnx_import

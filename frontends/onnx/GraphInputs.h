@@ -1,0 +1,30 @@
+//===-- GraphInputs.h - the types of a graph's inputs ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_FRONTENDS_ONNX_GRAPHINPUTS_H
+#define OPENATC_FRONTENDS_ONNX_GRAPHINPUTS_H
+
+#include <onnx/onnx_pb.h>
+#include <string>
+#include <vector>
+
+#include "frontends/onnx/OnnxImport.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace atc::onnx_import {
+
+struct GraphInput {
+  std::string name;
+  mlir::RankedTensorType type;
+};
+
+/// The inputs of the graph that are not initializers, with static shapes: the
+/// model's, or the ones that the options give. A symbolic dim that is given for
+/// one input holds for the others as well.
+bool resolveInputs(const onnx::GraphProto &graph, const OnnxImportOptions &options,
+                   mlir::MLIRContext &context, Diagnostics &diagnostics,
+                   std::vector<GraphInput> &inputs);
+
+} // namespace atc::onnx_import
+
+#endif // OPENATC_FRONTENDS_ONNX_GRAPHINPUTS_H

@@ -1,0 +1,177 @@
+//===-- ImportConstant.cpp - tensors that are known at compile time -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <cmath>
+
+#include "dialects/graph/ConstantData.h"
+#include "frontends/onnx/NodeContext.h"
+#include "frontends/onnx/OpTable.h"
+#include "frontends/onnx/TensorData.h"
+
+using namespace mlir;
+
+namespace atc::onnx_import {
+namespace {
+
+void setTensor(NodeContext &n, StringRef attribute, llvm::Expected<ElementsAttr> value) {
+  if (!value)
+    return n.failAttribute(attribute, toString(value.takeError()));
+  n.setOutput(n.constant(*value));
+}
+
+void importConstant(NodeContext &n) {
+  OpBuilder &builder = n.builder();
+  MLIRContext *context = builder.getContext();
+  ExternalFiles &files = n.importer().files();
+  auto length = [](auto &list) { return static_cast<int64_t>(list.size()); };
+
+  if (onnx::AttributeProto *value = n.findAttr("value")) {
+    if (value->type() != onnx::AttributeProto::TENSOR)
+      return n.failAttribute("value", "is not a tensor");
+    return setTensor(n, "value", takeTensor(*value->mutable_t(), files, context));
+  }
+  if (onnx::AttributeProto *value = n.findAttr("sparse_value")) {
+    if (value->type() != onnx::AttributeProto::SPARSE_TENSOR)
+      return n.failAttribute("sparse_value", "is not a sparse tensor");
+    return setTensor(n, "sparse_value",
+                     takeSparseTensor(*value->mutable_sparse_tensor(), files, context));
+  }
+  if (n.hasAttr("value_float"))
+    return n.setOutput(n.scalar(n.floatAttr("value_float", 0), builder.getF32Type()));
+  if (n.hasAttr("value_int")) {
+    Value list = n.intList({n.intAttr("value_int", 0)});
+    return n.setOutput(n.reshape(list, {}));
+  }
+  if (std::optional<SmallVector<int64_t>> list = n.intsAttr("value_ints")) {
+    auto type = n.tensor({length(*list)}, builder.getI64Type());
+    return n.setOutput(n.constant(graph::makeConstant<int64_t>(type, *list)));
+  }
+  if (std::optional<SmallVector<double>> list = n.floatsAttr("value_floats")) {
+    SmallVector<float> floats(list->begin(), list->end());
+    auto type = n.tensor({length(*list)}, builder.getF32Type());
+    return n.setOutput(n.constant(graph::makeConstant<float>(type, floats)));
+  }
+  n.failNode("has no value of a supported kind (value, sparse_value, value_float, value_floats, "
+             "value_int, value_ints)");
+}
+
+void importConstantOfShape(NodeContext &n) {
+  n.input(0);
+  std::optional<SmallVector<int64_t>> shape = n.constantInts(0);
+  if (n.failed() || !shape)
+    return;
+  if (llvm::Expected<int64_t> count = countElements(*shape); !count)
+    return n.failInput(0, toString(count.takeError()));
+  if (!n.hasAttr("value")) {
+    auto type = n.tensor(*shape, n.builder().getF32Type());
+    return n.setOutput(n.constant(DenseElementsAttr::get(type, 0.0f)));
+  }
+  onnx::AttributeProto *value = n.findAttr("value");
+  if (value->type() != onnx::AttributeProto::TENSOR)
+    return n.failAttribute("value", "is not a tensor");
+  llvm::Expected<ElementsAttr> element =
+      takeTensor(*value->mutable_t(), n.importer().files(), n.builder().getContext());
+  if (!element)
+    return n.failAttribute("value", toString(element.takeError()));
+  if (element->getNumElements() != 1)
+    return n.failAttribute("value", "has " + Twine(element->getNumElements()) +
+                                        " elements, expected 1");
+  auto dense = cast<DenseElementsAttr>(*element);
+  auto type = n.tensor(*shape, element->getElementType());
+  n.setOutput(n.constant(DenseElementsAttr::get(type, dense.getSplatValue<Attribute>())));
+}
+
+template <typename T>
+void makeRange(NodeContext &n, T start, T limit, T delta) {
+  double count = std::ceil((static_cast<double>(limit) - static_cast<double>(start)) /
+                           static_cast<double>(delta));
+  if (!(count <= static_cast<double>(maxMadeElements)))
+    return n.failNode("makes more than 2^26 elements");
+  std::vector<T> values;
+  for (int64_t i = 0; i < static_cast<int64_t>(std::max(count, 0.0)); ++i)
+    values.push_back(static_cast<T>(start + static_cast<T>(i) * delta));
+  auto type = n.tensor({static_cast<int64_t>(values.size())},
+                       n.elementType(n.input(0)));
+  n.setOutput(n.constant(graph::makeConstant<T>(type, values)));
+}
+
+void importRange(NodeContext &n) {
+  Value start = n.input(0);
+  n.input(1);
+  n.input(2);
+  if (n.failed())
+    return;
+  Type element = n.elementType(start);
+  auto scalars = [&](auto read) {
+    std::array<decltype(read(0)), 3> values{};
+    for (unsigned i = 0; i < 3; ++i)
+      values[i] = read(i);
+    return values;
+  };
+  bool isFloat = isa<FloatType>(element);
+  auto [first, limit, delta] = scalars([&](unsigned index) {
+    auto list = n.constantFloats(index);
+    if (list && list->size() != 1)
+      n.failInput(index, "has " + Twine(list->size()) + " elements, expected 1");
+    return n.failed() ? 0.0 : list->front();
+  });
+  auto [firstInt, limitInt, deltaInt] = scalars([&](unsigned index) {
+    auto list = n.failed() || isFloat ? std::nullopt : n.constantInts(index);
+    return list && !list->empty() ? list->front() : int64_t(0);
+  });
+  if (!n.failed() && delta == 0)
+    n.failInput(2, "is 0");
+  if (n.failed())
+    return;
+  if (element.isF32())
+    makeRange<float>(n, first, limit, delta);
+  else if (element.isF64())
+    makeRange<double>(n, first, limit, delta);
+  else if (element.isInteger(64))
+    makeRange<int64_t>(n, firstInt, limitInt, deltaInt);
+  else if (element.isInteger(32))
+    makeRange<int32_t>(n, firstInt, limitInt, deltaInt);
+  else if (element.isInteger(16))
+    makeRange<int16_t>(n, firstInt, limitInt, deltaInt);
+  else
+    n.failInput(0, "has an element type that is not supported");
+}
+
+void importEyeLike(NodeContext &n) {
+  n.requireRank(0, 2, 2);
+  Value like = n.input(0);
+  if (n.failed())
+    return;
+  Type element = n.elementType(like);
+  if (n.hasAttr("dtype"))
+    element = convertElementType(n.intAttr("dtype", 0), n.builder().getContext());
+  if (!element)
+    return n.failAttribute("dtype", "is not supported");
+  ArrayRef<int64_t> shape = n.shape(like);
+  int64_t diagonal = std::clamp(n.intAttr("k", 0), -maxDim, maxDim);
+  int64_t rows = shape[0], columns = shape[1];
+  if (rows * columns > maxMadeElements)
+    return n.failNode("makes more than 2^26 elements");
+  std::vector<char> bits(rows * columns, 0);
+  for (int64_t row = 0; row < rows; ++row)
+    if (row + diagonal >= 0 && row + diagonal < columns)
+      bits[row * columns + row + diagonal] = 1;
+  auto type = n.tensor(shape, n.builder().getI1Type());
+  n.setOutput(n.cast(n.constant(graph::makeConstant(type, std::move(bits))), element));
+}
+
+} // namespace
+
+ArrayRef<OpRow> constantRows() {
+  static constexpr llvm::StringLiteral knownInputs = "inputs are constant";
+  static const OpRow rows[] = {
+      {"Constant", 7, latestOpset, importConstant, "no strings"},
+      {"ConstantOfShape", 9, latestOpset, importConstantOfShape,
+       "the shape must follow from static shapes"},
+      {"EyeLike", 9, latestOpset, importEyeLike},
+      {"Range", 11, latestOpset, importRange, knownInputs},
+  };
+  return rows;
+}
+
+} // namespace atc::onnx_import

@@ -1,0 +1,201 @@
+//===-- ImportElementwise.cpp - arithmetic, comparison, logic, casts ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <limits>
+
+#include "frontends/onnx/NodeContext.h"
+#include "frontends/onnx/OpTable.h"
+#include "frontends/onnx/TensorData.h"
+
+using namespace mlir;
+
+namespace atc::onnx_import {
+namespace {
+
+template <typename OpTy>
+void importUnary(NodeContext &n) {
+  n.setOutput(n.create<OpTy>(n.input(0)));
+}
+
+template <typename OpTy>
+void importBinary(NodeContext &n) {
+  Value lhs = n.input(0), rhs = n.input(1);
+  n.setOutput(n.create<OpTy>(lhs, rhs));
+}
+
+/// Sum, Max, Min: any number of inputs, from left to right.
+template <typename OpTy>
+void importVariadic(NodeContext &n) {
+  SmallVector<Value> inputs = n.inputs();
+  if (n.failed())
+    return;
+  Value result = inputs.front();
+  for (Value input : ArrayRef(inputs).drop_front())
+    result = n.create<OpTy>(result, input);
+  n.setOutput(result);
+}
+
+void importMean(NodeContext &n) {
+  SmallVector<Value> inputs = n.inputs();
+  if (n.failed())
+    return;
+  Value sum = inputs.front();
+  for (Value input : ArrayRef(inputs).drop_front())
+    sum = n.add(sum, input);
+  if (inputs.size() > 1)
+    sum = n.div(sum, n.scalarLike(inputs.size(), sum));
+  n.setOutput(sum);
+}
+
+template <graph::ComparePredicate predicate>
+void importCompare(NodeContext &n) {
+  Value lhs = n.input(0), rhs = n.input(1);
+  n.setOutput(n.create<graph::CompareOp>(lhs, rhs, predicate));
+}
+
+void importPow(NodeContext &n) {
+  Value base = n.input(0), exponent = n.input(1);
+  if (n.failed())
+    return;
+  // The result has the type of the base, whatever the exponent's.
+  Type type = n.elementType(base);
+  if (isa<IntegerType>(type) && isa<FloatType>(n.elementType(exponent))) {
+    Value power = n.create<graph::PowOp>(n.cast(base, n.elementType(exponent)), exponent);
+    return n.setOutput(n.cast(power, type));
+  }
+  n.setOutput(n.create<graph::PowOp>(base, n.cast(exponent, type)));
+}
+
+void importMod(NodeContext &n) {
+  Value lhs = n.input(0), rhs = n.input(1);
+  bool fmod = n.boolAttr("fmod", false);
+  if (!n.failed() && !fmod && isa<FloatType>(n.elementType(lhs)))
+    n.failAttribute("fmod", "must be 1 for floating-point inputs");
+  n.setOutput(n.create<graph::ModOp>(lhs, rhs, fmod));
+}
+
+void importWhere(NodeContext &n) {
+  Value condition = n.input(0), lhs = n.input(1), rhs = n.input(2);
+  n.setOutput(n.create<graph::WhereOp>(condition, lhs, rhs));
+}
+
+void importIsInf(NodeContext &n) {
+  Value input = n.input(0);
+  bool positive = n.boolAttr("detect_positive", true);
+  bool negative = n.boolAttr("detect_negative", true);
+  if (n.failed())
+    return;
+  double infinity = std::numeric_limits<double>::infinity();
+  auto equals = [&](Value value, double to) {
+    return n.create<graph::CompareOp>(value, n.scalarLike(to, input), graph::ComparePredicate::Eq);
+  };
+  if (positive && negative)
+    return n.setOutput(equals(n.create<graph::AbsOp>(input), infinity));
+  if (positive || negative)
+    return n.setOutput(equals(input, positive ? infinity : -infinity));
+  Value none = n.scalar(0, n.builder().getI1Type());
+  n.setOutput(n.createTyped<graph::ExpandOp>(n.tensor(n.shape(input), n.elementType(none)), none));
+}
+
+void importCast(NodeContext &n) {
+  Value input = n.input(0);
+  int64_t to = n.requiredInt("to");
+  if (n.failed())
+    return;
+  Type type = to == static_cast<int32_t>(to)
+                  ? convertElementType(static_cast<int32_t>(to), n.builder().getContext())
+                  : Type();
+  if (!type)
+    return n.failAttribute("to", nameElementType(static_cast<int32_t>(to)) + " is not supported");
+  n.setOutput(n.cast(input, type));
+}
+
+void importCastLike(NodeContext &n) {
+  Value input = n.input(0), like = n.input(1);
+  n.setOutput(n.cast(input, n.elementType(like)));
+}
+
+void importIdentity(NodeContext &n) { n.setOutput(n.input(0)); }
+
+/// The mask of a dropout that does nothing: all true.
+void setDropoutMask(NodeContext &n, Value input, Type element) {
+  if (!n.wantsOutput(1) || n.failed())
+    return;
+  Value one = n.scalar(1, element);
+  n.setOutput(1, n.createTyped<graph::ExpandOp>(n.tensor(n.shape(input), element), one));
+}
+
+void importDropoutV7(NodeContext &n) {
+  Value input = n.input(0);
+  n.setOutput(0, input);
+  setDropoutMask(n, input, n.opset() >= 10 ? n.builder().getI1Type() : n.elementType(input));
+}
+
+void importDropoutV12(NodeContext &n) {
+  Value input = n.input(0);
+  if (std::optional<SmallVector<int64_t>> training = n.constantInts(2);
+      training && llvm::is_contained(*training, 1))
+    n.failInput(2, "training mode is not supported");
+  n.setOutput(0, input);
+  setDropoutMask(n, input, n.builder().getI1Type());
+}
+
+} // namespace
+
+ArrayRef<OpRow> elementwiseRows() {
+  using graph::ComparePredicate;
+  static const OpRow rows[] = {
+      {"Abs", 7, latestOpset, importUnary<graph::AbsOp>},
+      {"Acos", 7, latestOpset, importUnary<graph::AcosOp>},
+      {"Acosh", 9, latestOpset, importUnary<graph::AcoshOp>},
+      {"Add", 7, latestOpset, importBinary<graph::AddOp>},
+      {"And", 7, latestOpset, importBinary<graph::AndOp>},
+      {"Asin", 7, latestOpset, importUnary<graph::AsinOp>},
+      {"Asinh", 9, latestOpset, importUnary<graph::AsinhOp>},
+      {"Atan", 7, latestOpset, importUnary<graph::AtanOp>},
+      {"Atanh", 9, latestOpset, importUnary<graph::AtanhOp>},
+      {"Cast", 7, latestOpset, importCast},
+      {"CastLike", 15, latestOpset, importCastLike},
+      {"Ceil", 7, latestOpset, importUnary<graph::CeilOp>},
+      {"Cos", 7, latestOpset, importUnary<graph::CosOp>},
+      {"Cosh", 9, latestOpset, importUnary<graph::CoshOp>},
+      {"Div", 7, latestOpset, importBinary<graph::DivOp>},
+      {"Dropout", 7, 11, importDropoutV7},
+      {"Dropout", 12, latestOpset, importDropoutV12, "inference only"},
+      {"Equal", 7, latestOpset, importCompare<ComparePredicate::Eq>},
+      {"Erf", 9, latestOpset, importUnary<graph::ErfOp>},
+      {"Exp", 7, latestOpset, importUnary<graph::ExpOp>},
+      {"Floor", 7, latestOpset, importUnary<graph::FloorOp>},
+      {"Greater", 7, latestOpset, importCompare<ComparePredicate::Gt>},
+      {"GreaterOrEqual", 12, latestOpset, importCompare<ComparePredicate::Ge>},
+      {"Identity", 7, latestOpset, importIdentity},
+      {"IsInf", 10, latestOpset, importIsInf},
+      {"IsNaN", 9, latestOpset, importUnary<graph::IsNanOp>},
+      {"Less", 7, latestOpset, importCompare<ComparePredicate::Lt>},
+      {"LessOrEqual", 12, latestOpset, importCompare<ComparePredicate::Le>},
+      {"Log", 7, latestOpset, importUnary<graph::LogOp>},
+      {"Max", 7, latestOpset, importVariadic<graph::MaxOp>},
+      {"Mean", 7, latestOpset, importMean},
+      {"Min", 7, latestOpset, importVariadic<graph::MinOp>},
+      {"Mod", 10, latestOpset, importMod},
+      {"Mul", 7, latestOpset, importBinary<graph::MulOp>},
+      {"Neg", 7, latestOpset, importUnary<graph::NegOp>},
+      {"Not", 7, latestOpset, importUnary<graph::NotOp>},
+      {"Or", 7, latestOpset, importBinary<graph::OrOp>},
+      {"Pow", 7, latestOpset, importPow},
+      {"Reciprocal", 7, latestOpset, importUnary<graph::ReciprocalOp>},
+      {"Round", 11, latestOpset, importUnary<graph::RoundOp>},
+      {"Sign", 9, latestOpset, importUnary<graph::SignOp>},
+      {"Sin", 7, latestOpset, importUnary<graph::SinOp>},
+      {"Sinh", 9, latestOpset, importUnary<graph::SinhOp>},
+      {"Sqrt", 7, latestOpset, importUnary<graph::SqrtOp>},
+      {"Sub", 7, latestOpset, importBinary<graph::SubOp>},
+      {"Sum", 7, latestOpset, importVariadic<graph::AddOp>},
+      {"Tan", 7, latestOpset, importUnary<graph::TanOp>},
+      {"Where", 9, latestOpset, importWhere},
+      {"Xor", 7, latestOpset, importBinary<graph::XorOp>},
+  };
+  return rows;
+}
+
+} // namespace atc::onnx_import

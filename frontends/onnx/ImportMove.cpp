@@ -1,0 +1,262 @@
+//===-- ImportMove.cpp - concat, split, slice, pad, gather ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/onnx/NodeContext.h"
+#include "frontends/onnx/OpTable.h"
+#include "frontends/onnx/TensorData.h"
+
+using namespace mlir;
+using llvm::APFloat;
+
+namespace atc::onnx_import {
+namespace {
+
+using Ints = std::optional<SmallVector<int64_t>>;
+
+void importConcat(NodeContext &n) {
+  SmallVector<Value> inputs = n.inputs();
+  int64_t axis = n.requiredInt("axis");
+  if (n.failed())
+    return;
+  axis = n.normalizeAxis(axis, n.rank(inputs.front()));
+  n.setOutput(inputs.size() == 1 ? inputs.front()
+                                 : n.create<graph::ConcatOp>(ValueRange(inputs), axis));
+}
+
+//===----------------------------------------------------------------------===//
+// Split
+//===----------------------------------------------------------------------===//
+
+/// `sizes` are those of the parts; by default the outputs share the axis, the
+/// last one has what is left.
+void split(NodeContext &n, Ints sizes) {
+  Value input = n.input(0);
+  if (n.failed())
+    return;
+  ArrayRef<int64_t> shape = n.shape(input);
+  int64_t axis = n.normalizeAxis(n.intAttr("axis", 0), shape.size());
+  int64_t parts = n.intAttr("num_outputs", n.numOutputs());
+  if (!n.failed() && (parts != n.numOutputs() || parts < 1))
+    n.failAttribute("num_outputs", "is " + Twine(parts) + ", but the node has " +
+                                       Twine(n.numOutputs()) + " outputs");
+  if (n.failed())
+    return;
+  int64_t total = shape[axis];
+  if (!sizes) {
+    sizes.emplace();
+    int64_t size = (total + parts - 1) / parts;
+    for (int64_t part = 0; part < parts; ++part)
+      sizes->push_back(std::clamp<int64_t>(total - part * size, 0, size));
+    if (n.opset() < 18 && total % parts != 0)
+      return n.failNode("axis " + Twine(axis) + " has " + Twine(total) +
+                        " elements, which " + Twine(parts) + " equal parts do not fit");
+  }
+  if (static_cast<int64_t>(sizes->size()) != parts)
+    return n.failNode("states " + Twine(sizes->size()) + " split sizes for " + Twine(parts) +
+                      " outputs");
+  SmallVector<int64_t> starts(shape.size(), 0), steps(shape.size(), 1), partShape(shape);
+  for (auto [part, size] : llvm::enumerate(*sizes)) {
+    if (size < 0 || size > total - starts[axis])
+      return n.failNode("split sizes do not fit axis " + Twine(axis) + " of " + Twine(total) +
+                        " elements");
+    partShape[axis] = size;
+    n.setOutput(part, n.create<graph::SliceOp>(input, starts, partShape, steps));
+    starts[axis] += size;
+  }
+  if (starts[axis] != total)
+    n.failNode("split sizes add up to " + Twine(starts[axis]) + ", expected " + Twine(total) +
+               ", the elements of axis " + Twine(axis));
+}
+
+void importSplitV7(NodeContext &n) { split(n, n.intsAttr("split")); }
+void importSplitV13(NodeContext &n) { split(n, n.constantInts(1)); }
+
+//===----------------------------------------------------------------------===//
+// Slice
+//===----------------------------------------------------------------------===//
+
+void slice(NodeContext &n, const Ints &starts, const Ints &ends, Ints axes, Ints steps) {
+  Value input = n.input(0);
+  if (!n.failed() && (!starts || !ends))
+    n.failNode("has no starts or no ends");
+  if (n.failed())
+    return;
+  ArrayRef<int64_t> shape = n.shape(input);
+  size_t count = starts->size();
+  if (!axes)
+    axes = llvm::to_vector(llvm::seq<int64_t>(0, count));
+  if (!steps)
+    steps = SmallVector<int64_t>(count, 1);
+  if (ends->size() != count || axes->size() != count || steps->size() != count)
+    return n.failNode("its starts, ends, axes and steps differ in number");
+  SmallVector<int64_t> from(shape.size(), 0), sizes(shape), by(shape.size(), 1);
+  SmallVector<int64_t> seen;
+  for (size_t i = 0; i < count; ++i) {
+    int64_t axis = n.normalizeAxis((*axes)[i], shape.size(), "axes");
+    seen.push_back(axis);
+    int64_t step = (*steps)[i];
+    if (step == 0)
+      n.failNode("has a step of 0");
+    if (n.failed())
+      return;
+    int64_t dim = shape[axis];
+    // A step beyond the dim takes one element; so it may be shortened.
+    step = std::clamp(step, -maxDim, maxDim);
+    // INT64_MIN and INT64_MAX mean "to the end".
+    auto position = [&](int64_t value, int64_t least, int64_t most) {
+      if (value < 0)
+        value = value < -dim ? INT64_MIN : value + dim;
+      return std::clamp(value, least, most);
+    };
+    int64_t first, last, length;
+    if (step > 0) {
+      first = position((*starts)[i], 0, dim);
+      last = position((*ends)[i], 0, dim);
+      length = last - first;
+    } else {
+      first = position((*starts)[i], 0, dim - 1);
+      last = position((*ends)[i], -1, dim - 1);
+      length = first - last;
+    }
+    int64_t stride = std::abs(step);
+    sizes[axis] = length > 0 ? (length + stride - 1) / stride : 0;
+    from[axis] = sizes[axis] > 0 ? first : 0;
+    by[axis] = sizes[axis] > 1 ? step : 1;
+  }
+  n.normalizeAxes(seen, shape.size());
+  n.setOutput(n.create<graph::SliceOp>(input, from, sizes, by));
+}
+
+void importSliceV7(NodeContext &n) {
+  slice(n, n.intsAttr("starts"), n.intsAttr("ends"), n.intsAttr("axes"), std::nullopt);
+}
+
+void importSliceV10(NodeContext &n) {
+  n.input(1);
+  n.input(2);
+  slice(n, n.constantInts(1), n.constantInts(2), n.constantInts(3), n.constantInts(4));
+}
+
+//===----------------------------------------------------------------------===//
+// Pad
+//===----------------------------------------------------------------------===//
+
+void pad(NodeContext &n, const Ints &pads, const Ints &axes, double value) {
+  using graph::PadMode;
+  Value input = n.input(0);
+  std::string name = n.choiceAttr("mode", {"constant", "reflect", "edge", "wrap"});
+  if (!n.failed() && !pads)
+    n.failAttribute("pads", "is missing; the operator needs it");
+  if (n.failed())
+    return;
+  int64_t rank = n.rank(input);
+  SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  SmallVector<int64_t> at;
+  for (int64_t axis : axes.value_or(all))
+    at.push_back(n.normalizeAxis(axis, rank, "axes"));
+  n.normalizeAxes(at, rank);
+  if (!n.failed() && pads->size() != 2 * at.size())
+    n.failNode("has " + Twine(pads->size()) + " pads, expected " + Twine(2 * at.size()));
+  if (n.failed())
+    return;
+  SmallVector<int64_t> low(rank, 0), high(rank, 0);
+  for (auto [index, axis] : llvm::enumerate(at)) {
+    low[axis] = (*pads)[index];
+    high[axis] = (*pads)[at.size() + index];
+    int64_t dim = n.shape(input)[axis];
+    for (int64_t amount : {low[axis], high[axis]})
+      if (amount > maxDim || amount < -dim)
+        return n.failNode("pad " + Twine(amount) + " of axis " + Twine(axis) +
+                          " is out of range for " + Twine(dim) + " elements");
+  }
+  PadMode mode = llvm::StringSwitch<PadMode>(name)
+                     .Case("reflect", PadMode::Reflect)
+                     .Case("edge", PadMode::Edge)
+                     .Case("wrap", PadMode::Wrap)
+                     .Default(PadMode::Constant);
+  if (llvm::all_of(low, [](int64_t v) { return v == 0; }) &&
+      llvm::all_of(high, [](int64_t v) { return v == 0; }))
+    return n.setOutput(input);
+  n.setOutput(n.create<graph::PadOp>(input, low, high, mode, APFloat(value)));
+}
+
+void importPadV7(NodeContext &n) {
+  pad(n, n.intsAttr("pads"), std::nullopt, n.floatAttr("value", 0));
+}
+
+void importPadV11(NodeContext &n) {
+  n.input(1);
+  double value = 0;
+  if (std::optional<SmallVector<double>> given = n.constantFloats(2); given && !given->empty())
+    value = given->front();
+  pad(n, n.constantInts(1), n.constantInts(3), value);
+}
+
+//===----------------------------------------------------------------------===//
+// Tile, gather, blocks
+//===----------------------------------------------------------------------===//
+
+void importTile(NodeContext &n) {
+  Value input = n.input(0);
+  n.input(1);
+  Ints repeats = n.constantInts(1);
+  if (n.failed())
+    return;
+  if (static_cast<int64_t>(repeats->size()) != n.rank(input))
+    return n.failInput(1, "has " + Twine(repeats->size()) + " repeats for a tensor of rank " +
+                              Twine(n.rank(input)));
+  for (int64_t repeat : *repeats)
+    if (repeat < 0 || repeat > maxDim)
+      return n.failInput(1, "repeat " + Twine(repeat) + " is out of range");
+  n.setOutput(n.create<graph::TileOp>(input, *repeats));
+}
+
+void importGather(NodeContext &n) {
+  Value input = n.input(0), indices = n.input(1);
+  if (n.failed())
+    return;
+  int64_t axis = n.normalizeAxis(n.intAttr("axis", 0), n.rank(input));
+  n.setOutput(n.create<graph::GatherOp>(input, indices, axis));
+}
+
+int64_t readBlock(NodeContext &n) {
+  n.requireRank(0, 4, 4);
+  int64_t block = n.requiredInt("blocksize");
+  if (!n.failed() && (block < 1 || block > maxDim / 2))
+    n.failAttribute("blocksize", Twine(block) + " is out of range");
+  return block;
+}
+
+void importDepthToSpace(NodeContext &n) {
+  int64_t block = readBlock(n);
+  auto order = n.choiceAttr("mode", {"DCR", "CRD"}) == "DCR" ? graph::DepthOrder::DCR
+                                                             : graph::DepthOrder::CRD;
+  n.setOutput(n.create<graph::DepthToSpaceOp>(n.input(0), block, order));
+}
+
+void importSpaceToDepth(NodeContext &n) {
+  int64_t block = readBlock(n);
+  n.setOutput(n.create<graph::SpaceToDepthOp>(n.input(0), block));
+}
+
+} // namespace
+
+ArrayRef<OpRow> moveRows() {
+  static constexpr llvm::StringLiteral constantBounds = "starts, ends, axes, steps are constant";
+  static const OpRow rows[] = {
+      {"Concat", 7, latestOpset, importConcat},
+      {"DepthToSpace", 7, latestOpset, importDepthToSpace},
+      {"Gather", 7, latestOpset, importGather},
+      {"Pad", 7, 10, importPadV7},
+      {"Pad", 11, latestOpset, importPadV11, "pads, axes and value are constant"},
+      {"Slice", 7, 9, importSliceV7},
+      {"Slice", 10, latestOpset, importSliceV10, constantBounds},
+      {"SpaceToDepth", 7, latestOpset, importSpaceToDepth},
+      {"Split", 7, 12, importSplitV7},
+      {"Split", 13, latestOpset, importSplitV13, "split sizes are constant"},
+      {"Tile", 7, latestOpset, importTile, "repeats are constant"},
+  };
+  return rows;
+}
+
+} // namespace atc::onnx_import

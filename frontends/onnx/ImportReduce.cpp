@@ -1,0 +1,167 @@
+//===-- ImportReduce.cpp - reductions, arg max, softmax -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/onnx/NodeContext.h"
+#include "frontends/onnx/OpTable.h"
+
+using namespace mlir;
+
+namespace atc::onnx_import {
+namespace {
+
+using graph::ReduceKind;
+
+/// What a reduction over no axes does to each element.
+template <ReduceKind kind>
+Value reduceNothing(NodeContext &n, Value input) {
+  if constexpr (kind == ReduceKind::L1 || kind == ReduceKind::L2)
+    return n.create<graph::AbsOp>(input);
+  if constexpr (kind == ReduceKind::SumSquare)
+    return n.mul(input, input);
+  if constexpr (kind == ReduceKind::LogSum)
+    return n.create<graph::LogOp>(input);
+  return input;
+}
+
+template <ReduceKind kind>
+void reduceAxes(NodeContext &n, std::optional<SmallVector<int64_t>> stated, bool emptyIsNoop) {
+  Value input = n.input(0);
+  bool keepdims = n.boolAttr("keepdims", true);
+  if (n.failed())
+    return;
+  SmallVector<int64_t> axes;
+  if (stated && !stated->empty())
+    axes = n.normalizeAxes(*stated, n.rank(input));
+  else if (!emptyIsNoop)
+    axes = llvm::to_vector(llvm::seq<int64_t>(0, n.rank(input)));
+  if (n.failed())
+    return;
+  n.setOutput(axes.empty() ? reduceNothing<kind>(n, input)
+                           : n.reduce(kind, input, axes, keepdims));
+}
+
+/// The axes are an attribute.
+template <ReduceKind kind>
+void importReduceV7(NodeContext &n) {
+  reduceAxes<kind>(n, n.intsAttr("axes"), /*emptyIsNoop=*/false);
+}
+
+/// The axes are an input, for ReduceSum from opset 13, for the others from 18.
+template <ReduceKind kind>
+void importReduceV18(NodeContext &n) {
+  bool emptyIsNoop = n.boolAttr("noop_with_empty_axes", false);
+  reduceAxes<kind>(n, n.constantInts(1), emptyIsNoop);
+}
+
+template <typename OpTy>
+void importArg(NodeContext &n) {
+  Value input = n.input(0);
+  bool keepdims = n.boolAttr("keepdims", true);
+  bool selectLast = n.boolAttr("select_last_index", false);
+  if (n.failed())
+    return;
+  int64_t axis = n.normalizeAxis(n.intAttr("axis", 0), n.rank(input));
+  n.setOutput(n.create<OpTy>(input, axis, keepdims, selectLast));
+}
+
+/// One element in each row along `axis` is 1, the first of the largest.
+Value hardmax(NodeContext &n, Value input, int64_t axis) {
+  if (n.failed())
+    return {};
+  Value largest =
+      n.create<graph::ArgMaxOp>(input, axis, /*keepdims=*/true, /*select_last=*/false);
+  SmallVector<int64_t> indexShape(n.rank(input), 1);
+  indexShape[axis] = n.shape(input)[axis];
+  Value indices =
+      n.reshape(n.intList(llvm::to_vector(llvm::seq<int64_t>(0, indexShape[axis]))),
+                indexShape);
+  Value isLargest =
+      n.create<graph::CompareOp>(indices, largest, graph::ComparePredicate::Eq);
+  return n.cast(isLargest, n.elementType(input));
+}
+
+template <typename OpTy>
+Value softmax(NodeContext &n, Value input, int64_t axis) {
+  return n.create<OpTy>(input, axis);
+}
+
+using AxisFn = Value (*)(NodeContext &, Value, int64_t);
+
+template <AxisFn function>
+void importAlongAxis(NodeContext &n) {
+  Value input = n.input(0);
+  if (n.failed())
+    return;
+  int64_t axis = n.normalizeAxis(n.intAttr("axis", -1), n.rank(input));
+  n.setOutput(function(n, input, axis));
+}
+
+/// Before opset 13 the tensor counts as a matrix: the dims from `axis` on are
+/// its rows, the function runs along them.
+template <AxisFn function>
+void importAlongRows(NodeContext &n) {
+  Value input = n.input(0);
+  if (n.failed())
+    return;
+  int64_t rank = n.rank(input);
+  if (rank == 0)
+    return n.failInput(0, "has rank 0, expected at least 1");
+  int64_t axis = n.intAttr("axis", 1);
+  // A matrix with one column: the axis may be the rank itself.
+  if (axis != rank)
+    axis = n.normalizeAxis(axis, rank);
+  if (n.failed())
+    return;
+  SmallVector<int64_t> shape(n.shape(input));
+  auto isLarge = [&](int64_t dim) { return shape[dim] != 1; };
+  auto rowDims = llvm::seq<int64_t>(axis, rank);
+  if (axis < rank && llvm::count_if(rowDims, isLarge) <= 1) {
+    auto only = llvm::find_if(rowDims, isLarge);
+    return n.setOutput(function(n, input, only == rowDims.end() ? axis : *only));
+  }
+  int64_t rows = 1, columns = 1;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    (dim < axis ? rows : columns) *= shape[dim];
+  Value matrix = n.reshape(input, {rows, columns});
+  n.setOutput(n.reshape(function(n, matrix, 1), shape));
+}
+
+} // namespace
+
+ArrayRef<OpRow> reduceRows() {
+  constexpr AxisFn softmaxFn = softmax<graph::SoftmaxOp>;
+  constexpr AxisFn logSoftmaxFn = softmax<graph::LogSoftmaxOp>;
+  static const OpRow rows[] = {
+      {"ArgMax", 7, latestOpset, importArg<graph::ArgMaxOp>},
+      {"ArgMin", 7, latestOpset, importArg<graph::ArgMinOp>},
+      {"Hardmax", 7, 12, importAlongRows<hardmax>},
+      {"Hardmax", 13, latestOpset, importAlongAxis<hardmax>},
+      {"LogSoftmax", 7, 12, importAlongRows<logSoftmaxFn>},
+      {"LogSoftmax", 13, latestOpset, importAlongAxis<logSoftmaxFn>},
+      {"ReduceL1", 7, 17, importReduceV7<ReduceKind::L1>},
+      {"ReduceL1", 18, latestOpset, importReduceV18<ReduceKind::L1>},
+      {"ReduceL2", 7, 17, importReduceV7<ReduceKind::L2>},
+      {"ReduceL2", 18, latestOpset, importReduceV18<ReduceKind::L2>},
+      {"ReduceLogSum", 7, 17, importReduceV7<ReduceKind::LogSum>},
+      {"ReduceLogSum", 18, latestOpset, importReduceV18<ReduceKind::LogSum>},
+      {"ReduceLogSumExp", 7, 17, importReduceV7<ReduceKind::LogSumExp>},
+      {"ReduceLogSumExp", 18, latestOpset, importReduceV18<ReduceKind::LogSumExp>},
+      {"ReduceMax", 7, 17, importReduceV7<ReduceKind::Max>},
+      {"ReduceMax", 18, latestOpset, importReduceV18<ReduceKind::Max>},
+      {"ReduceMean", 7, 17, importReduceV7<ReduceKind::Mean>},
+      {"ReduceMean", 18, latestOpset, importReduceV18<ReduceKind::Mean>},
+      {"ReduceMin", 7, 17, importReduceV7<ReduceKind::Min>},
+      {"ReduceMin", 18, latestOpset, importReduceV18<ReduceKind::Min>},
+      {"ReduceProd", 7, 17, importReduceV7<ReduceKind::Prod>},
+      {"ReduceProd", 18, latestOpset, importReduceV18<ReduceKind::Prod>},
+      {"ReduceSum", 7, 12, importReduceV7<ReduceKind::Sum>},
+      {"ReduceSum", 13, latestOpset, importReduceV18<ReduceKind::Sum>},
+      {"ReduceSumSquare", 7, 17, importReduceV7<ReduceKind::SumSquare>},
+      {"ReduceSumSquare", 18, latestOpset, importReduceV18<ReduceKind::SumSquare>},
+      {"Softmax", 7, 12, importAlongRows<softmaxFn>},
+      {"Softmax", 13, latestOpset, importAlongAxis<softmaxFn>},
+  };
+  return rows;
+}
+
+} // namespace atc::onnx_import

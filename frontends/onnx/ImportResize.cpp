@@ -1,0 +1,225 @@
+//===-- ImportResize.cpp - resampling -------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <cmath>
+
+#include "frontends/onnx/NodeContext.h"
+#include "frontends/onnx/OpTable.h"
+#include "frontends/onnx/TensorData.h"
+
+using namespace mlir;
+using llvm::APFloat;
+
+namespace atc::onnx_import {
+namespace {
+
+using graph::CoordinateMode;
+using graph::NearestMode;
+using graph::ResizeMode;
+
+struct Resampling {
+  ResizeMode mode = ResizeMode::Nearest;
+  CoordinateMode coordinates = CoordinateMode::Asymmetric;
+  NearestMode nearest = NearestMode::Floor;
+  double cubicCoefficient = -0.75;
+};
+
+ResizeMode readMode(NodeContext &n, ArrayRef<StringRef> allowed) {
+  return llvm::StringSwitch<ResizeMode>(n.choiceAttr("mode", allowed))
+      .Cases({"linear", "bilinear"}, ResizeMode::Linear)
+      .Case("cubic", ResizeMode::Cubic)
+      .Default(ResizeMode::Nearest);
+}
+
+/// The size that a scale makes of a dim, in float as the format has it.
+int64_t scaledSize(int64_t dim, double scale) {
+  return static_cast<int64_t>(std::floor(static_cast<float>(dim) * static_cast<float>(scale)));
+}
+
+void resize(NodeContext &n, Value input, ArrayRef<int64_t> shape, ArrayRef<double> scales,
+            const Resampling &how) {
+  if (n.failed())
+    return;
+  if (llvm::Expected<int64_t> count = countElements(shape); !count)
+    return n.failNode("its result " + toString(count.takeError()));
+  bool isIdentity = shape == n.shape(input) &&
+                    llvm::all_of(scales, [](double scale) { return scale == 1.0; });
+  if (isIdentity)
+    return n.setOutput(input);
+  n.setOutput(n.createTyped<graph::ResizeOp>(n.tensor(shape, n.elementType(input)), input, scales,
+                                             how.mode, how.coordinates, how.nearest,
+                                             APFloat(how.cubicCoefficient)));
+}
+
+/// Checks scales and makes the shape of the result.
+SmallVector<int64_t> shapeForScales(NodeContext &n, Value input, ArrayRef<double> scales) {
+  SmallVector<int64_t> shape;
+  if (static_cast<int64_t>(scales.size()) != n.rank(input)) {
+    n.failNode("has " + Twine(scales.size()) + " scales for a tensor of rank " +
+               Twine(n.rank(input)));
+    return shape;
+  }
+  for (auto [dim, scale] : llvm::zip(n.shape(input), scales)) {
+    if (!(scale > 0) || static_cast<double>(dim) * scale > static_cast<double>(maxDim)) {
+      n.failNode("scale " + Twine(std::to_string(scale)) + " of a dim of " + Twine(dim) +
+                 " elements is out of range");
+      return shape;
+    }
+    shape.push_back(scaledSize(dim, scale));
+  }
+  return shape;
+}
+
+/// Upsample, and Resize of opset 10: positions are x / scale. Nearest rounds
+/// them down, and up where the tensor shrinks.
+void resizeV10(NodeContext &n, std::optional<SmallVector<double>> scales) {
+  Value input = n.input(0);
+  Resampling how;
+  how.mode = readMode(n, {"nearest", "linear", "bilinear"});
+  if (!n.failed() && !scales)
+    n.failAttribute("scales", "is missing; the operator needs it");
+  if (n.failed())
+    return;
+  SmallVector<int64_t> shape = shapeForScales(n, input, *scales);
+  if (how.mode == ResizeMode::Nearest) {
+    bool shrinks = llvm::any_of(*scales, [](double scale) { return scale < 1.0; });
+    bool grows = llvm::any_of(*scales, [](double scale) { return scale > 1.0; });
+    if (shrinks && grows)
+      return n.failNode("shrinks one axis and enlarges another, which is not supported for mode "
+                        "nearest of this opset");
+    how.nearest = shrinks ? NearestMode::Ceil : NearestMode::Floor;
+  }
+  resize(n, input, shape, *scales, how);
+}
+
+void importUpsampleV7(NodeContext &n) { resizeV10(n, n.floatsAttr("scales")); }
+void importResizeV10(NodeContext &n) { resizeV10(n, n.constantFloats(1)); }
+
+/// `alignedSizes`: along every axis the result has exactly scale * dim elements.
+void readCoordinates(NodeContext &n, Resampling &how, bool alignedSizes) {
+  std::string coordinates = n.choiceAttr(
+      "coordinate_transformation_mode",
+      {"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel", "tf_half_pixel_for_nn",
+       "half_pixel_symmetric", "tf_crop_and_resize"});
+  std::string nearest =
+      n.choiceAttr("nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
+  how.coordinates = llvm::StringSwitch<CoordinateMode>(coordinates)
+                        .Case("asymmetric", CoordinateMode::Asymmetric)
+                        .Case("align_corners", CoordinateMode::AlignCorners)
+                        .Case("pytorch_half_pixel", CoordinateMode::PytorchHalfPixel)
+                        .Default(CoordinateMode::HalfPixel);
+  how.nearest = llvm::StringSwitch<NearestMode>(nearest)
+                    .Case("round_prefer_ceil", NearestMode::RoundPreferCeil)
+                    .Case("floor", NearestMode::Floor)
+                    .Case("ceil", NearestMode::Ceil)
+                    .Default(NearestMode::RoundPreferFloor);
+  if (coordinates == "tf_half_pixel_for_nn") {
+    // (x + 0.5) / scale rounded down is half_pixel rounded to the nearest.
+    if (how.mode != ResizeMode::Nearest || nearest != "floor")
+      return n.failAttribute("coordinate_transformation_mode",
+                             "'tf_half_pixel_for_nn' is only supported with mode nearest and "
+                             "nearest_mode floor");
+    how.nearest = NearestMode::RoundPreferCeil;
+  }
+  // The symmetric mode only differs where sizes were rounded.
+  if (coordinates == "tf_crop_and_resize" ||
+      (coordinates == "half_pixel_symmetric" && !alignedSizes))
+    n.failAttribute("coordinate_transformation_mode",
+                    "'" + coordinates + "' is not supported here");
+}
+
+/// The dims of the result for the `sizes` of some axes, by the policy for the
+/// aspect ratio.
+void applySizes(NodeContext &n, ArrayRef<int64_t> axes, ArrayRef<int64_t> sizes,
+                SmallVector<int64_t> &shape, SmallVector<double> &scales) {
+  std::string policy =
+      n.choiceAttr("keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"});
+  double common = policy == "not_larger" ? HUGE_VAL : 0;
+  for (auto [axis, size] : llvm::zip(axes, sizes)) {
+    if (size < 0 || size > maxDim || shape[axis] == 0)
+      return n.failNode("size " + Twine(size) + " of axis " + Twine(axis) + " is out of range");
+    double scale = static_cast<double>(size) / shape[axis];
+    common = policy == "not_larger" ? std::min(common, scale) : std::max(common, scale);
+  }
+  for (auto [axis, size] : llvm::zip(axes, sizes)) {
+    int64_t dim = shape[axis];
+    if (policy == "stretch") {
+      shape[axis] = size;
+      scales[axis] = static_cast<double>(size) / dim;
+      continue;
+    }
+    double rounded = std::floor(common * dim + 0.5);
+    if (rounded > static_cast<double>(maxDim))
+      return n.failNode("its result has a dim of more than 2^31 elements");
+    shape[axis] = static_cast<int64_t>(rounded);
+    scales[axis] = common;
+  }
+}
+
+void importResizeV11(NodeContext &n) {
+  Value input = n.input(0);
+  Resampling how;
+  how.mode = readMode(n, {"nearest", "linear", "cubic"});
+  how.cubicCoefficient = n.floatAttr("cubic_coeff_a", -0.75);
+  bool antialias = n.boolAttr("antialias", false);
+  if (how.mode == ResizeMode::Cubic && n.boolAttr("exclude_outside", false))
+    n.failAttribute("exclude_outside", "1 is not supported");
+  if (n.failed())
+    return;
+
+  int64_t rank = n.rank(input);
+  SmallVector<int64_t> axes;
+  for (int64_t axis :
+       n.intsAttr("axes").value_or(llvm::to_vector(llvm::seq<int64_t>(0, rank))))
+    axes.push_back(n.normalizeAxis(axis, rank, "axes"));
+  n.normalizeAxes(axes, rank);
+  // Which of the two is left out may be an empty tensor as well.
+  std::optional<SmallVector<double>> given = n.constantFloats(2);
+  std::optional<SmallVector<int64_t>> sizes = n.constantInts(3);
+  if (n.failed())
+    return;
+  bool hasScales = given && !given->empty(), hasSizes = sizes && !sizes->empty();
+  if (hasScales == hasSizes)
+    return n.failNode("needs either scales or sizes");
+  if ((hasScales ? given->size() : sizes->size()) != axes.size())
+    return n.failNode("has " + Twine(hasScales ? given->size() : sizes->size()) +
+                      (hasScales ? " scales for " : " sizes for ") + Twine(axes.size()) +
+                      " axes");
+
+  SmallVector<int64_t> shape(n.shape(input));
+  SmallVector<double> scales(rank, 1.0);
+  if (hasScales) {
+    for (auto [axis, scale] : llvm::zip(axes, *given))
+      scales[axis] = scale;
+    shape = shapeForScales(n, input, scales);
+  } else {
+    applySizes(n, axes, *sizes, shape, scales);
+  }
+  if (n.failed())
+    return;
+  bool alignedSizes = true, shrinks = false;
+  for (auto [from, to, scale] : llvm::zip(n.shape(input), shape, scales)) {
+    alignedSizes &= static_cast<double>(from) * scale == static_cast<double>(to);
+    shrinks |= scale < 1.0;
+  }
+  if (antialias && how.mode != ResizeMode::Nearest && shrinks)
+    return n.failAttribute("antialias", "1 is not supported where the tensor shrinks");
+  readCoordinates(n, how, alignedSizes || hasSizes);
+  resize(n, input, shape, scales, how);
+}
+
+} // namespace
+
+ArrayRef<OpRow> resizeRows() {
+  static const OpRow rows[] = {
+      {"Resize", 10, 10, importResizeV10},
+      {"Resize", 11, latestOpset, importResizeV11,
+       "no tf_crop_and_resize, no exclude_outside, antialias only to enlarge; scales and sizes "
+       "are constant"},
+      {"Upsample", 7, 8, importUpsampleV7},
+      {"Upsample", 9, 9, importResizeV10, "scales are constant"},
+  };
+  return rows;
+}
+
+} // namespace atc::onnx_import

@@ -1,0 +1,202 @@
+//===-- ImportShape.cpp - the same elements under other shapes ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/onnx/NodeContext.h"
+#include "frontends/onnx/OpTable.h"
+#include "frontends/onnx/TensorData.h"
+
+using namespace mlir;
+
+namespace atc::onnx_import {
+namespace {
+
+std::string printDims(ArrayRef<int64_t> dims) {
+  std::string text = "[";
+  for (auto [index, dim] : llvm::enumerate(dims))
+    text += (index ? ", " : "") + std::to_string(dim);
+  return text + "]";
+}
+
+/// Dim 0 copies the input's unless `allowzero`; one dim may be -1 and is what
+/// is left of the elements.
+void importReshape(NodeContext &n) {
+  Value input = n.input(0);
+  n.input(1);
+  std::optional<SmallVector<int64_t>> target = n.constantInts(1);
+  bool allowZero = n.boolAttr("allowzero", false);
+  if (n.failed() || !target)
+    return;
+  ArrayRef<int64_t> from = n.shape(input);
+  auto mismatch = [&](const Twine &reason) {
+    n.failInput(1, "shape " + printDims(*target) + " " + reason + " for an input of shape " +
+                       printDims(from));
+  };
+  SmallVector<int64_t> to;
+  int64_t open = -1;
+  for (auto [index, dim] : llvm::enumerate(*target)) {
+    if (dim == 0 && !allowZero) {
+      if (index >= from.size())
+        return mismatch("copies dim " + Twine(index) + ", which is not there,");
+      to.push_back(from[index]);
+    } else if (dim == -1) {
+      if (open >= 0)
+        return mismatch("has more than one dim of -1");
+      open = index;
+      to.push_back(1);
+    } else {
+      to.push_back(dim);
+    }
+  }
+  llvm::Expected<int64_t> count = countElements(to);
+  if (!count)
+    return mismatch(toString(count.takeError()));
+  int64_t elements = cast<RankedTensorType>(input.getType()).getNumElements();
+  if (open >= 0) {
+    if (*count == 0 || elements % *count != 0)
+      return mismatch("leaves no whole number for the dim of -1");
+    to[open] = elements / *count;
+  } else if (*count != elements) {
+    return mismatch("has " + Twine(*count) + " elements, expected " + Twine(elements));
+  }
+  n.setOutput(n.reshape(input, to));
+}
+
+void importFlatten(NodeContext &n) {
+  Value input = n.input(0);
+  int64_t axis = n.intAttr("axis", 1);
+  if (n.failed())
+    return;
+  int64_t rank = n.rank(input), rows = 1, columns = 1;
+  if (axis != rank && rank > 0)
+    axis = n.normalizeAxis(axis, rank);
+  for (int64_t dim = 0; dim < rank; ++dim)
+    (dim < axis ? rows : columns) *= n.shape(input)[dim];
+  n.setOutput(n.reshape(input, {rows, columns}));
+}
+
+void squeeze(NodeContext &n, std::optional<SmallVector<int64_t>> stated) {
+  Value input = n.input(0);
+  if (n.failed())
+    return;
+  SmallVector<int64_t> axes =
+      n.normalizeAxes(stated.value_or(SmallVector<int64_t>()), n.rank(input));
+  SmallVector<int64_t> shape;
+  for (auto [axis, dim] : llvm::enumerate(n.shape(input))) {
+    bool isNamed = llvm::is_contained(axes, axis);
+    if (isNamed && dim != 1)
+      n.failAttribute("axes", "names axis " + Twine(axis) + ", which has " + Twine(dim) +
+                                  " elements, expected 1");
+    if (stated ? !isNamed : dim != 1)
+      shape.push_back(dim);
+  }
+  n.setOutput(n.reshape(input, shape));
+}
+
+void unsqueeze(NodeContext &n, std::optional<SmallVector<int64_t>> stated) {
+  Value input = n.input(0);
+  if (!n.failed() && !stated)
+    n.failAttribute("axes", "is missing; the operator needs it");
+  if (n.failed())
+    return;
+  int64_t rank = n.rank(input) + stated->size();
+  SmallVector<int64_t> axes = n.normalizeAxes(*stated, rank);
+  ArrayRef<int64_t> rest = n.shape(input);
+  SmallVector<int64_t> shape;
+  for (int64_t axis = 0; axis < rank && !n.failed(); ++axis) {
+    if (llvm::is_contained(axes, axis)) {
+      shape.push_back(1);
+      continue;
+    }
+    shape.push_back(rest.front());
+    rest = rest.drop_front();
+  }
+  n.setOutput(n.reshape(input, shape));
+}
+
+void importSqueezeV7(NodeContext &n) { squeeze(n, n.intsAttr("axes")); }
+void importSqueezeV13(NodeContext &n) { squeeze(n, n.constantInts(1)); }
+void importUnsqueezeV7(NodeContext &n) { unsqueeze(n, n.intsAttr("axes")); }
+void importUnsqueezeV13(NodeContext &n) { unsqueeze(n, n.constantInts(1)); }
+
+void importExpand(NodeContext &n) {
+  Value input = n.input(0);
+  n.input(1);
+  std::optional<SmallVector<int64_t>> target = n.constantInts(1);
+  if (n.failed() || !target)
+    return;
+  // Both shapes broadcast: the input may have the larger dims as well.
+  ArrayRef<int64_t> from = n.shape(input);
+  size_t rank = std::max(from.size(), target->size());
+  SmallVector<int64_t> shape(rank, 1);
+  for (size_t i = 0; i < rank; ++i) {
+    int64_t have = i < rank - from.size() ? 1 : from[i - (rank - from.size())];
+    int64_t want = i < rank - target->size() ? 1 : (*target)[i - (rank - target->size())];
+    if (have != want && have != 1 && want != 1)
+      return n.failInput(1, "shape " + printDims(*target) + " does not fit an input of shape " +
+                                printDims(from));
+    shape[i] = have == 1 ? want : have;
+  }
+  if (ArrayRef(shape) == from)
+    return n.setOutput(input);
+  if (llvm::Expected<int64_t> count = countElements(shape); !count)
+    return n.failInput(1, toString(count.takeError()));
+  n.setOutput(n.createTyped<graph::ExpandOp>(n.tensor(shape, n.elementType(input)), input));
+}
+
+void importShape(NodeContext &n) {
+  Value input = n.input(0);
+  if (n.failed())
+    return;
+  int64_t rank = n.rank(input);
+  auto clamp = [&](int64_t position) {
+    return std::clamp<int64_t>(position < 0 ? position + rank : position, 0, rank);
+  };
+  int64_t start = clamp(n.intAttr("start", 0));
+  int64_t end = std::max(start, clamp(n.intAttr("end", rank)));
+  n.setOutput(n.intList(n.shape(input).slice(start, end - start)));
+}
+
+void importSize(NodeContext &n) {
+  Value input = n.input(0);
+  if (n.failed())
+    return;
+  int64_t count = cast<RankedTensorType>(input.getType()).getNumElements();
+  n.setOutput(n.reshape(n.intList({count}), {}));
+}
+
+void importTranspose(NodeContext &n) {
+  Value input = n.input(0);
+  if (n.failed())
+    return;
+  int64_t rank = n.rank(input);
+  SmallVector<int64_t> permutation = n.intsAttr("perm").value_or(
+      llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, rank))));
+  SmallVector<int64_t> sorted(permutation);
+  llvm::sort(sorted);
+  if (!llvm::equal(sorted, llvm::seq<int64_t>(0, rank)))
+    n.failAttribute("perm", printDims(permutation) + " is not a permutation of the " +
+                                Twine(rank) + " axes");
+  n.setOutput(n.transpose(input, permutation));
+}
+
+} // namespace
+
+ArrayRef<OpRow> shapeRows() {
+  static constexpr llvm::StringLiteral knownShape = "the shape must follow from static shapes";
+  static constexpr llvm::StringLiteral knownAxes = "the axes must be constant";
+  static const OpRow rows[] = {
+      {"Expand", 8, latestOpset, importExpand, knownShape},
+      {"Flatten", 7, latestOpset, importFlatten},
+      {"Reshape", 7, latestOpset, importReshape, knownShape},
+      {"Shape", 7, latestOpset, importShape},
+      {"Size", 7, latestOpset, importSize},
+      {"Squeeze", 7, 12, importSqueezeV7},
+      {"Squeeze", 13, latestOpset, importSqueezeV13, knownAxes},
+      {"Transpose", 7, latestOpset, importTranspose},
+      {"Unsqueeze", 7, 12, importUnsqueezeV7},
+      {"Unsqueeze", 13, latestOpset, importUnsqueezeV13, knownAxes},
+  };
+  return rows;
+}
+
+} // namespace atc::onnx_import

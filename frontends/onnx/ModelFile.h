@@ -1,0 +1,46 @@
+//===-- ModelFile.h - reads ONNX files and their external data ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_FRONTENDS_ONNX_MODELFILE_H
+#define OPENATC_FRONTENDS_ONNX_MODELFILE_H
+
+#include <memory>
+#include <string>
+
+#include "frontends/Diagnostics.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/FileSystem.h"
+
+namespace onnx {
+class ModelProto;
+}
+
+namespace atc::onnx_import {
+
+/// Parses a file. Null after an error.
+std::unique_ptr<onnx::ModelProto> readModelFile(llvm::StringRef path, Diagnostics &diagnostics);
+
+/// Parses a model in memory. Null after an error.
+std::unique_ptr<onnx::ModelProto> parseModel(llvm::StringRef bytes, llvm::StringRef name,
+                                             Diagnostics &diagnostics);
+
+/// The files beside a model that hold its large tensors. Each is mapped once and
+/// stays mapped as long as somebody holds it.
+class ExternalFiles {
+public:
+  using Mapping = std::shared_ptr<llvm::sys::fs::mapped_file_region>;
+
+  explicit ExternalFiles(llvm::StringRef folder) : folder(folder.empty() ? "." : folder.str()) {}
+
+  /// Maps `location`, a path relative to the model's folder that must not leave it.
+  llvm::Expected<Mapping> map(llvm::StringRef location);
+
+private:
+  std::string folder;
+  llvm::StringMap<Mapping> mappings;
+};
+
+} // namespace atc::onnx_import
+
+#endif // OPENATC_FRONTENDS_ONNX_MODELFILE_H

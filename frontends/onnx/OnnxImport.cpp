@@ -1,0 +1,88 @@
+//===-- OnnxImport.cpp - ONNX models to the graph dialect -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/onnx/OnnxImport.h"
+
+#include <onnx/onnx_pb.h>
+#include <optional>
+
+#include "frontends/onnx/GraphImporter.h"
+#include "frontends/onnx/ModelFile.h"
+#include "frontends/onnx/OpTable.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+namespace atc::onnx_import {
+
+static bool isStandardDomain(StringRef domain) { return domain.empty() || domain == "ai.onnx"; }
+
+/// The version of the standard operators that the model is written for.
+static std::optional<int64_t> readOpset(const onnx::ModelProto &model, Diagnostics &diags) {
+  std::optional<int64_t> opset;
+  for (const onnx::OperatorSetIdProto &import : model.opset_import()) {
+    if (!isStandardDomain(import.domain()))
+      continue;
+    if (opset && *opset != import.version()) {
+      diags.error("E16005", "the model imports opset " + Twine(*opset) + " and opset " +
+                                Twine(import.version()) + " of the domain ai.onnx");
+      return std::nullopt;
+    }
+    opset = import.version();
+  }
+  if (!opset) {
+    diags.error("E16005", "the model imports no opset of the domain ai.onnx: the file is cut "
+                          "short or not an ONNX model");
+    return std::nullopt;
+  }
+  if (*opset < oldestOpset) {
+    diags.error("E16005", "the model has opset " + Twine(*opset) + "; supported are " +
+                              Twine(oldestOpset) + " to " + Twine(latestOpset) +
+                              ". Convert it with onnx.version_converter");
+    return std::nullopt;
+  }
+  if (*opset > latestOpset)
+    diags.warning("W11001", "the model has opset " + Twine(*opset) +
+                                "; it is read by the rules of opset " + Twine(latestOpset));
+  return opset;
+}
+
+static FailureOr<OwningOpRef<ModuleOp>> importModel(std::unique_ptr<onnx::ModelProto> model,
+                                                    StringRef name, StringRef folder,
+                                                    const OnnxImportOptions &options,
+                                                    MLIRContext &context, Diagnostics &diags) {
+  if (!model)
+    return failure();
+  if (!model->has_graph() ||
+      (model->graph().node_size() == 0 && model->graph().output_size() == 0)) {
+    diags.error("E16004", "'" + name + "' holds no graph: the file is cut short or not an ONNX "
+                                       "model");
+    return failure();
+  }
+  std::optional<int64_t> opset = readOpset(*model, diags);
+  if (!opset)
+    return failure();
+  OwningOpRef<ModuleOp> module =
+      GraphImporter(*model, *opset, folder, options, context, diags).run();
+  if (!module)
+    return failure();
+  return module;
+}
+
+} // namespace atc::onnx_import
+
+FailureOr<OwningOpRef<ModuleOp>> atc::importOnnx(StringRef path, const OnnxImportOptions &options,
+                                                 MLIRContext &context, Diagnostics &diagnostics) {
+  return onnx_import::importModel(onnx_import::readModelFile(path, diagnostics), path,
+                                  llvm::sys::path::parent_path(path), options, context,
+                                  diagnostics);
+}
+
+FailureOr<OwningOpRef<ModuleOp>> atc::importOnnxBuffer(StringRef bytes, StringRef name,
+                                                       StringRef folder,
+                                                       const OnnxImportOptions &options,
+                                                       MLIRContext &context,
+                                                       Diagnostics &diagnostics) {
+  return onnx_import::importModel(onnx_import::parseModel(bytes, name, diagnostics), name, folder,
+                                  options, context, diagnostics);
+}

@@ -1,0 +1,50 @@
+//===-- OnnxImport.h - ONNX models to the graph dialect -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_FRONTENDS_ONNX_ONNXIMPORT_H
+#define OPENATC_FRONTENDS_ONNX_ONNXIMPORT_H
+
+#include <string>
+#include <vector>
+
+#include "frontends/Diagnostics.h"
+#include "frontends/ModelOptions.h"
+#include "llvm/ADT/StringRef.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace atc {
+
+struct OnnxImportOptions {
+  /// `--input_shape`: the shape of an input, by its name. It replaces the shape
+  /// that the model states.
+  InputShapes inputShapes;
+  /// `--out_nodes`: "node:0" (output 0 of a node) or the name of a tensor. Empty
+  /// keeps the outputs of the model.
+  std::vector<std::string> outputs;
+};
+
+/// Reads an ONNX file into a module with one function @main of graph ops.
+///
+/// Arguments and results carry their tensor's name as `om.name`; the module has
+/// the graph's name as `graph.name`. The location of an op is
+/// NameLoc(tensor name, NameLoc(node name)). Only what the outputs need is
+/// imported. On failure `diagnostics` holds at least one error.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> importOnnx(llvm::StringRef path,
+                                                              const OnnxImportOptions &options,
+                                                              mlir::MLIRContext &context,
+                                                              Diagnostics &diagnostics);
+
+/// The same for a model in memory. `folder` is where its external data files
+/// are; `name` stands for the file in messages.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+importOnnxBuffer(llvm::StringRef bytes, llvm::StringRef name, llvm::StringRef folder,
+                 const OnnxImportOptions &options, mlir::MLIRContext &context,
+                 Diagnostics &diagnostics);
+
+/// Writes the supported operators as a page of Markdown.
+void printOnnxSupport(llvm::raw_ostream &os);
+
+} // namespace atc
+
+#endif // OPENATC_FRONTENDS_ONNX_ONNXIMPORT_H

@@ -1,0 +1,331 @@
+//===-- TensorData.cpp - tensors of a model as constants ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/onnx/TensorData.h"
+
+#include <bit>
+#include <cstring>
+
+#include "dialects/graph/ConstantData.h"
+#include "llvm/ADT/APFloat.h"
+
+using namespace mlir;
+using google::protobuf::RepeatedField;
+using llvm::createStringError;
+using llvm::Expected;
+using onnx::TensorProto;
+
+// The elements of a file are little endian and are taken as they are.
+static_assert(std::endian::native == std::endian::little);
+
+namespace atc::onnx_import {
+
+Type convertElementType(int32_t type, MLIRContext *context) {
+  auto integer = [&](unsigned width) { return IntegerType::get(context, width); };
+  auto unsignedInteger = [&](unsigned width) {
+    return IntegerType::get(context, width, IntegerType::Unsigned);
+  };
+  switch (type) {
+  case TensorProto::FLOAT:
+    return Float32Type::get(context);
+  case TensorProto::FLOAT16:
+    return Float16Type::get(context);
+  case TensorProto::BFLOAT16:
+    return BFloat16Type::get(context);
+  case TensorProto::DOUBLE:
+    return Float64Type::get(context);
+  case TensorProto::INT8:
+    return integer(8);
+  case TensorProto::INT16:
+    return integer(16);
+  case TensorProto::INT32:
+    return integer(32);
+  case TensorProto::INT64:
+    return integer(64);
+  case TensorProto::UINT8:
+    return unsignedInteger(8);
+  case TensorProto::UINT16:
+    return unsignedInteger(16);
+  case TensorProto::UINT32:
+    return unsignedInteger(32);
+  case TensorProto::UINT64:
+    return unsignedInteger(64);
+  case TensorProto::BOOL:
+    return integer(1);
+  default:
+    return {};
+  }
+}
+
+std::string nameElementType(int32_t type) {
+  return onnx::TensorProto_DataType_IsValid(type)
+             ? onnx::TensorProto_DataType_Name(static_cast<onnx::TensorProto_DataType>(type))
+             : "data type " + std::to_string(type);
+}
+
+Expected<int64_t> countElements(ArrayRef<int64_t> dims) {
+  int64_t count = 1;
+  bool isEmpty = llvm::is_contained(dims, 0);
+  for (int64_t dim : dims) {
+    if (dim < 0)
+      return createStringError("has the negative dim %lld", static_cast<long long>(dim));
+    if (dim > maxDim)
+      return createStringError("has the dim %lld, more than the largest supported one, 2^31",
+                               static_cast<long long>(dim));
+    if (!isEmpty && count > maxElements / dim)
+      return createStringError("has more than 2^40 elements");
+    count *= isEmpty ? 1 : dim;
+  }
+  return isEmpty ? 0 : count;
+}
+
+namespace {
+
+std::string printShape(ArrayRef<int64_t> dims) {
+  std::string text = "[";
+  for (auto [index, dim] : llvm::enumerate(dims))
+    text += (index ? ", " : "") + std::to_string(dim);
+  return text + "]";
+}
+
+/// Takes the elements of one tensor from wherever it has them.
+class TensorTaker {
+public:
+  TensorTaker(TensorProto &tensor, RankedTensorType type, int64_t count, ExternalFiles &files)
+      : tensor(tensor), type(type), count(count),
+        elementBytes(graph::getElementBytes(type.getElementType())),
+        isBool(type.getElementType().isInteger(1)), files(files) {}
+
+  Expected<ElementsAttr> take();
+
+private:
+  Expected<ElementsAttr> takeRaw();
+  Expected<ElementsAttr> takeExternal();
+  template <typename T>
+  Expected<ElementsAttr> takeField(RepeatedField<T> *field);
+
+  /// A constant over `bytes`, which `owner` keeps alive.
+  template <typename Owner>
+  ElementsAttr keep(ArrayRef<char> bytes, Owner owner) {
+    bool isAligned = reinterpret_cast<uintptr_t>(bytes.data()) % elementBytes == 0;
+    if (isBool || !isAligned)
+      return copy(bytes);
+    return graph::makeConstant(
+        type, bytes, [owner = std::move(owner)](void *, size_t, size_t) mutable { owner.reset(); },
+        tensor.name());
+  }
+  ElementsAttr copy(ArrayRef<char> bytes) {
+    std::vector<char> elements(bytes.begin(), bytes.end());
+    if (isBool)
+      for (char &element : elements)
+        element = element != 0;
+    return graph::makeConstant(type, std::move(elements), tensor.name());
+  }
+  llvm::Error sizeError(uint64_t have, uint64_t want, StringRef unit) {
+    return createStringError("has " + Twine(have) + " " + unit + " of data, expected " +
+                             Twine(want) + " for shape " + printShape(type.getShape()) + " of " +
+                             nameElementType(tensor.data_type()));
+  }
+
+  TensorProto &tensor;
+  RankedTensorType type;
+  int64_t count, elementBytes;
+  bool isBool;
+  ExternalFiles &files;
+};
+
+Expected<ElementsAttr> TensorTaker::take() {
+  if (tensor.has_segment())
+    return createStringError("is stored in segments, which is not supported");
+  if (tensor.data_location() == TensorProto::EXTERNAL)
+    return takeExternal();
+  if (tensor.has_raw_data())
+    return takeRaw();
+  switch (tensor.data_type()) {
+  case TensorProto::FLOAT:
+    return takeField(tensor.mutable_float_data());
+  case TensorProto::DOUBLE:
+    return takeField(tensor.mutable_double_data());
+  case TensorProto::INT64:
+    return takeField(tensor.mutable_int64_data());
+  case TensorProto::UINT32:
+  case TensorProto::UINT64:
+    return takeField(tensor.mutable_uint64_data());
+  default: // float16 and bfloat16 are stored as their bits
+    return takeField(tensor.mutable_int32_data());
+  }
+}
+
+Expected<ElementsAttr> TensorTaker::takeRaw() {
+  uint64_t want = static_cast<uint64_t>(count) * elementBytes;
+  if (tensor.raw_data().size() != want)
+    return sizeError(tensor.raw_data().size(), want, "bytes");
+  std::unique_ptr<std::string> data(tensor.release_raw_data());
+  ArrayRef<char> bytes(data->data(), data->size());
+  return keep(bytes, std::move(data));
+}
+
+Expected<ElementsAttr> TensorTaker::takeExternal() {
+  StringRef location;
+  uint64_t offset = 0, want = static_cast<uint64_t>(count) * elementBytes, length = want;
+  for (const onnx::StringStringEntryProto &entry : tensor.external_data()) {
+    StringRef value = entry.value();
+    bool isBad = false;
+    if (entry.key() == "location")
+      location = value;
+    else if (entry.key() == "offset")
+      isBad = value.getAsInteger(10, offset);
+    else if (entry.key() == "length")
+      isBad = value.getAsInteger(10, length);
+    if (isBad)
+      return createStringError("has external data with " + entry.key() + " '" + value +
+                               "', which is not a number");
+  }
+  if (length != want)
+    return sizeError(length, want, "bytes");
+  if (count == 0)
+    return copy({});
+  Expected<ExternalFiles::Mapping> mapping = files.map(location);
+  if (!mapping)
+    return createStringError("cannot be read: " + toString(mapping.takeError()));
+  uint64_t size = (*mapping)->size();
+  if (offset > size || length > size - offset)
+    return createStringError("needs bytes " + Twine(offset) + " to " + Twine(offset + length) +
+                             " of external data file '" + location + "', which has " +
+                             Twine(size));
+  return keep({(*mapping)->const_data() + offset, length}, *mapping);
+}
+
+template <typename T>
+Expected<ElementsAttr> TensorTaker::takeField(RepeatedField<T> *field) {
+  if (field->size() != count)
+    return sizeError(field->size(), count, "elements");
+  auto owned = std::make_unique<RepeatedField<T>>();
+  owned->Swap(field);
+  if (sizeof(T) == static_cast<size_t>(elementBytes)) {
+    ArrayRef<char> bytes(reinterpret_cast<const char *>(owned->data()), count * sizeof(T));
+    return keep(bytes, std::move(owned));
+  }
+  std::vector<char> narrow(count * elementBytes);
+  for (int64_t i = 0; i < count; ++i)
+    std::memcpy(&narrow[i * elementBytes], &owned->data()[i], elementBytes);
+  return copy(narrow);
+}
+
+} // namespace
+
+/// The type of a tensor with these dims, or what is wrong with it.
+static Expected<RankedTensorType> tensorType(int32_t dataType, ArrayRef<int64_t> dims,
+                                             MLIRContext *context) {
+  Type element = convertElementType(dataType, context);
+  if (!element)
+    return createStringError("has element type " + nameElementType(dataType) +
+                             ", which is not supported");
+  if (Expected<int64_t> count = countElements(dims); !count)
+    return count.takeError();
+  return RankedTensorType::get(dims, element);
+}
+
+Expected<ElementsAttr> takeTensor(TensorProto &tensor, ExternalFiles &files,
+                                  MLIRContext *context) {
+  SmallVector<int64_t> dims(tensor.dims().begin(), tensor.dims().end());
+  Expected<RankedTensorType> type = tensorType(tensor.data_type(), dims, context);
+  if (!type)
+    return type.takeError();
+  return TensorTaker(tensor, *type, type->getNumElements(), files).take();
+}
+
+Expected<ElementsAttr> takeSparseTensor(onnx::SparseTensorProto &tensor, ExternalFiles &files,
+                                        MLIRContext *context) {
+  SmallVector<int64_t> dims(tensor.dims().begin(), tensor.dims().end());
+  Expected<RankedTensorType> type = tensorType(tensor.values().data_type(), dims, context);
+  if (!type)
+    return type.takeError();
+  if (type->getNumElements() > maxMadeElements)
+    return createStringError("is sparse and has more than 2^26 elements when it is dense");
+  Expected<ElementsAttr> values = takeTensor(*tensor.mutable_values(), files, context);
+  if (!values)
+    return values.takeError();
+  Expected<ElementsAttr> indices = takeTensor(*tensor.mutable_indices(), files, context);
+  if (!indices)
+    return indices.takeError();
+  if (!indices->getElementType().isInteger(64))
+    return createStringError("is sparse and has indices that are not INT64");
+  auto valueBytes = graph::ConstantBytes::get(*values);
+  if (failed(valueBytes))
+    return createStringError("is sparse and has values that cannot be read");
+
+  // Indices are positions in the flat tensor, or one coordinate for each dim.
+  SmallVector<int64_t> positions = readInts(*indices);
+  int64_t numValues = values->getNumElements();
+  int64_t rank = dims.size();
+  bool isFlat = cast<ShapedType>(indices->getType()).getRank() == 1;
+  if (static_cast<int64_t>(positions.size()) != numValues * (isFlat ? 1 : rank))
+    return createStringError("is sparse and has " + Twine(positions.size()) + " indices for " +
+                             Twine(numValues) + " values");
+  int64_t bytes = graph::getElementBytes(type->getElementType());
+  std::vector<char> dense(type->getNumElements() * bytes);
+  ArrayRef<char> source = valueBytes->expanded();
+  for (int64_t i = 0; i < numValues; ++i) {
+    int64_t at = 0;
+    for (int64_t dim = isFlat ? rank - 1 : 0; dim < rank; ++dim) {
+      int64_t size = isFlat ? type->getNumElements() : dims[dim];
+      int64_t index = isFlat ? positions[i] : positions[i * rank + dim];
+      if (index < 0 || index >= size)
+        return createStringError("is sparse and has an index out of range, " + Twine(index));
+      at = at * size + index;
+    }
+    if (at < type->getNumElements())
+      std::memcpy(&dense[at * bytes], &source[i * bytes], bytes);
+  }
+  return graph::makeConstant(*type, std::move(dense), tensor.values().name());
+}
+
+//===----------------------------------------------------------------------===//
+// Reading constants
+//===----------------------------------------------------------------------===//
+
+template <typename Out, typename T>
+static SmallVector<Out> convertAll(ArrayRef<T> elements) {
+  return SmallVector<Out>(llvm::map_range(elements, [](T value) { return Out(value); }));
+}
+
+template <typename Out>
+static SmallVector<Out> readElements(ElementsAttr value) {
+  auto bytes = graph::ConstantBytes::get(value);
+  if (failed(bytes))
+    return {};
+  Type element = value.getElementType();
+  if (element.isF32())
+    return convertAll<Out>(bytes->expandedAs<float>());
+  if (element.isF64())
+    return convertAll<Out>(bytes->expandedAs<double>());
+  if (auto floatType = dyn_cast<FloatType>(element)) {
+    SmallVector<Out> result;
+    for (uint16_t bits : bytes->expandedAs<uint16_t>())
+      result.push_back(
+          Out(llvm::APFloat(floatType.getFloatSemantics(), llvm::APInt(16, bits))
+                  .convertToDouble()));
+    return result;
+  }
+  bool isUnsigned = element.isUnsignedInteger() || element.isInteger(1);
+  switch (graph::getElementBytes(element)) {
+  case 1:
+    return isUnsigned ? convertAll<Out>(bytes->expandedAs<uint8_t>())
+                      : convertAll<Out>(bytes->expandedAs<int8_t>());
+  case 2:
+    return isUnsigned ? convertAll<Out>(bytes->expandedAs<uint16_t>())
+                      : convertAll<Out>(bytes->expandedAs<int16_t>());
+  case 4:
+    return isUnsigned ? convertAll<Out>(bytes->expandedAs<uint32_t>())
+                      : convertAll<Out>(bytes->expandedAs<int32_t>());
+  default:
+    return isUnsigned ? convertAll<Out>(bytes->expandedAs<uint64_t>())
+                      : convertAll<Out>(bytes->expandedAs<int64_t>());
+  }
+}
+
+SmallVector<int64_t> readInts(ElementsAttr value) { return readElements<int64_t>(value); }
+SmallVector<double> readFloats(ElementsAttr value) { return readElements<double>(value); }
+
+} // namespace atc::onnx_import

@@ -1,0 +1,59 @@
+//===-- Window.cpp - attributes of sliding windows ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/onnx/Window.h"
+
+using namespace mlir;
+
+namespace atc::onnx_import {
+
+/// A list of `count` numbers from `least` up; all `otherwise` where it is left out.
+static SmallVector<int64_t> readList(NodeContext &n, StringRef name, size_t count, int64_t least,
+                                     int64_t otherwise) {
+  std::optional<SmallVector<int64_t>> values = n.intsAttr(name);
+  if (!values)
+    return SmallVector<int64_t>(count, otherwise);
+  if (values->size() != count)
+    n.failAttribute(name, "has " + Twine(values->size()) + " values, expected " + Twine(count));
+  for (int64_t value : *values)
+    if (value < least || value > maxWindow)
+      n.failAttribute(name, Twine(value) + " is out of range, expected at least " + Twine(least));
+  return *values;
+}
+
+std::optional<Window> readWindow(NodeContext &n, unsigned numDims, ArrayRef<int64_t> kernel) {
+  Window window;
+  if (kernel.empty() && !n.hasAttr("kernel_shape"))
+    n.failAttribute("kernel_shape", "is missing; the operator needs it");
+  window.kernel = readList(n, "kernel_shape", numDims, 1, 1);
+  if (!kernel.empty()) {
+    if (n.hasAttr("kernel_shape") && !n.failed() && ArrayRef(window.kernel) != kernel)
+      n.failAttribute("kernel_shape", "differs from the shape of the filter");
+    window.kernel.assign(kernel.begin(), kernel.end());
+  }
+  window.strides = readList(n, "strides", numDims, 1, 1);
+  window.dilations = readList(n, "dilations", numDims, 1, 1);
+  window.autoPad = n.choiceAttr("auto_pad", {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"});
+  window.pads.assign(2 * numDims, 0);
+  if (window.autoPad == "NOTSET")
+    window.pads = readList(n, "pads", 2 * numDims, 0, 0);
+  if (n.failed())
+    return std::nullopt;
+  return window;
+}
+
+void resolveAutoPad(Window &window, ArrayRef<int64_t> spatial) {
+  if (!StringRef(window.autoPad).starts_with("SAME"))
+    return;
+  for (unsigned i = 0; i < spatial.size(); ++i) {
+    int64_t stride = window.strides[i];
+    int64_t outputs = (spatial[i] + stride - 1) / stride;
+    int64_t total = std::max<int64_t>((outputs - 1) * stride + window.extent(i) - spatial[i], 0);
+    int64_t less = total / 2;
+    bool moreAtEnd = window.autoPad == "SAME_UPPER";
+    window.pads[i] = moreAtEnd ? less : total - less;
+    window.pads[spatial.size() + i] = moreAtEnd ? total - less : less;
+  }
+}
+
+} // namespace atc::onnx_import

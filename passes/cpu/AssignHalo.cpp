@@ -1,0 +1,93 @@
+//===-- AssignHalo.cpp - zero borders for padded convolutions -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/cpu/LayoutRules.h"
+#include "passes/cpu/Passes.h"
+
+using namespace mlir;
+
+namespace atc::cpu {
+#define GEN_PASS_DEF_CPUASSIGNHALO
+#include "passes/cpu/Passes.h.inc"
+
+namespace {
+
+Halo join(Halo a, Halo b) {
+  for (auto [side, other] : llvm::zip(a, b))
+    side = std::max(side, other);
+  return a;
+}
+
+/// Whether the planes of a slice are the planes of its source, halo and all.
+bool keepsPlanes(graph::SliceOp slice) {
+  ArrayRef<int64_t> in = tensorType(slice.getInput()).getShape(),
+                    out = tensorType(slice.getResult()).getShape();
+  return in.drop_front(2) == out.drop_front(2) && slice.getSteps()[2] == 1 &&
+         slice.getSteps()[3] == 1;
+}
+
+bool startsBlock(graph::ConcatOp concat, unsigned part) {
+  int64_t channel = 0, block = blockOf(concat.getResult());
+  if (concat.getAxis() == 1)
+    for (Value before : concat.getInputs().take_front(part))
+      channel += tensorType(before).getDimSize(1);
+  return block != 0 && channel % block == 0;
+}
+
+struct AssignHaloPass : impl::CpuAssignHaloBase<AssignHaloPass> {
+  void runOnOperation() override {
+    needs.clear();
+    for (auto conv : getOperation().getOps<graph::ConvOp>())
+      if (blockOf(conv.getInput()) && failed(addConv(conv)))
+        return signalPassFailure();
+    // A halo that moves to another tensor can move on from there.
+    while (propagate()) {
+    }
+    for (auto [value, halo] : needs)
+      value.setType(withLayout(tensorType(value), blockOf(value), halo));
+  }
+
+private:
+  LogicalResult addConv(graph::ConvOp conv) {
+    Window h = windowOf(conv, 0), w = windowOf(conv, 1);
+    Halo halo{h.before, w.before, h.after(), w.after()};
+    if (halo == Halo{})
+      return success();
+    if (!conv.getInput().getDefiningOp())
+      return conv.emitOpError("reads a blocked argument of the function past its edge; "
+                              "cpu-assign-layout keeps arguments plain");
+    add(conv.getInput(), halo);
+    return success();
+  }
+
+  bool add(Value value, Halo halo) {
+    Halo old = join(haloOf(value.getType()), needs.lookup(value)), joined = join(old, halo);
+    needs[value] = joined;
+    return joined != old;
+  }
+
+  /// Views keep their halo in the tensor they are views of: a slice in its
+  /// source, a part of a concat in the whole. That saves the copies that halos
+  /// of their own would need.
+  bool propagate() {
+    bool changed = false;
+    SmallVector<std::pair<Value, Halo>> known(needs.begin(), needs.end());
+    for (auto [value, halo] : known) {
+      auto slice = value.getDefiningOp<graph::SliceOp>();
+      if (slice && isSliceView(slice, blockOf(value)) && keepsPlanes(slice) &&
+          slice.getInput().getDefiningOp())
+        changed |= add(slice.getInput(), halo);
+      for (OpOperand &use : value.getUses())
+        if (auto concat = dyn_cast<graph::ConcatOp>(use.getOwner()))
+          if (!slice && concat.getAxis() < 2 && startsBlock(concat, use.getOperandNumber()))
+            changed |= add(concat.getResult(), halo);
+    }
+    return changed;
+  }
+
+  /// In program order, so that output does not depend on addresses.
+  llvm::MapVector<Value, Halo> needs;
+};
+
+} // namespace
+} // namespace atc::cpu

@@ -1,0 +1,38 @@
+//===-- LayoutRules.h - which storage an operator can work on -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_CPU_LAYOUTRULES_H
+#define OPENATC_PASSES_CPU_LAYOUTRULES_H
+
+#include "passes/cpu/Layouts.h"
+
+namespace atc::cpu {
+
+/// What an operator can make, and what each choice costs it in bytes moved
+/// besides the least that it moves anyway.
+struct LayoutRule {
+  enum Choice { Plain, Blocked, Either } choice = Plain;
+  int64_t plainCost = 0, blockedCost = 0;
+};
+LayoutRule layoutRuleOf(mlir::Operation *op, int64_t block);
+
+/// How an operand must be stored.
+enum class Wish {
+  Any,      ///< plain or blocked
+  Plain,    ///< plain
+  Blocked,  ///< in blocks
+  AsResult, ///< as the result is stored
+  Broadcast ///< one channel for all of the result: plain, or blocks of one channel
+};
+Wish wishOf(mlir::OpOperand &operand);
+
+/// Whether `op` computes element by element: graph.map or an elementwise op.
+bool isElementwise(mlir::Operation *op);
+
+/// Whether slicing a tensor in blocks of `block` gives a view of it: no steps
+/// back, channels from the start of a block on.
+bool isSliceView(graph::SliceOp slice, int64_t block);
+
+} // namespace atc::cpu
+
+#endif // OPENATC_PASSES_CPU_LAYOUTRULES_H

@@ -1,0 +1,115 @@
+//===-- LowerGraph.h - from graph ops to kernels on buffers ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_CPU_LOWERGRAPH_H
+#define OPENATC_PASSES_CPU_LOWERGRAPH_H
+
+#include "dialects/cpu/Cpu.h"
+#include "mlir/IR/Builders.h"
+#include "passes/cpu/PlaceViews.h"
+
+namespace atc::cpu {
+
+/// Discardable attribute of a cpu op: the logical type of what it writes.
+inline constexpr llvm::StringLiteral kTensorAttr = "om.tensor";
+
+/// Why the CPU backend has no kernel for `op`; empty when it has.
+std::string whyUnsupported(mlir::Operation *op);
+
+/// Lowers @main. The functions that lower one family of operators use it to
+/// name buffers and to make kernels.
+class GraphLowering {
+public:
+  explicit GraphLowering(mlir::func::FuncOp main);
+  mlir::LogicalResult run();
+
+  //===--- Buffers --------------------------------------------------------===//
+
+  /// Where a tensor of the graph lies.
+  Storage storageOf(mlir::Value tensor) const { return places.storageOf(tensor); }
+  const PlaceViews &getPlaces() const { return places; }
+  /// The memref value of a place, made where it is first needed.
+  mlir::Value buffer(const Storage &storage);
+  mlir::Value buffer(mlir::Value tensor) { return buffer(storageOf(tensor)); }
+  Storage temporary(llvm::ArrayRef<int64_t> shape, mlir::Type element);
+  /// `storage`, or a row-major copy of it.
+  Storage contiguous(const Storage &storage);
+  /// `storage` under another shape, copied first if need be.
+  Storage reshaped(const Storage &storage, llvm::ArrayRef<int64_t> shape);
+  Storage constantStorage(mlir::ElementsAttr value);
+
+  //===--- Constants ------------------------------------------------------===//
+
+  /// The value of a tensor known at compile time, as it is stored.
+  mlir::FailureOr<mlir::ElementsAttr> constantOf(mlir::Value tensor);
+  mlir::Value weight(mlir::ElementsAttr value);
+
+  //===--- Kernels --------------------------------------------------------===//
+
+  /// Makes a cpu op that writes `result` of the graph to `output`.
+  template <typename OpT, typename... Args>
+  OpT kernel(mlir::Value result, const Storage &output, Args &&...args) {
+    auto op = OpT::create(builder, location, std::forward<Args>(args)...);
+    describe(op, result, output);
+    return op;
+  }
+  void copy(const Storage &from, const Storage &to);
+  /// Copies `count` channels. Channels of a storage with a block lie in its
+  /// lanes, those of one without (0) along dim 1.
+  struct Channels {
+    const Storage &storage;
+    int64_t block, first;
+  };
+  void copyChannels(Channels from, Channels to, int64_t count);
+  void fill(const Storage &storage, double value, std::optional<Halo> border = std::nullopt);
+
+  mlir::OpBuilder builder;
+  /// Of the graph op that is being lowered.
+  mlir::Location location;
+
+private:
+  mlir::LogicalResult lower(mlir::Operation *op);
+  void addArguments();
+  void writeResults(mlir::func::ReturnOp op);
+  void finish();
+  mlir::Value memoryOf(mlir::Value base);
+  mlir::Value allocate(mlir::Value tensor);
+  void describe(mlir::Operation *op, mlir::Value result, const Storage &output);
+  void releaseConstants(mlir::Operation *op);
+
+  mlir::func::FuncOp main;
+  PlaceViews places;
+  llvm::DenseMap<mlir::Value, mlir::Value> memory;
+  llvm::DenseMap<std::tuple<mlir::Value, int64_t, mlir::Type>, mlir::Value> views;
+  llvm::DenseMap<mlir::Attribute, mlir::Value> weights;
+  llvm::DenseMap<mlir::Operation *, unsigned> constantUses;
+  int64_t unusedBytes = 0;
+};
+
+mlir::LogicalResult lowerConv(GraphLowering &lowering, graph::ConvOp op);
+mlir::LogicalResult lowerMaxPool(GraphLowering &lowering, graph::MaxPoolOp op);
+mlir::LogicalResult lowerAveragePool(GraphLowering &lowering, graph::AveragePoolOp op);
+mlir::LogicalResult lowerFullyConnected(GraphLowering &lowering, graph::FullyConnectedOp op);
+mlir::LogicalResult lowerMatMul(GraphLowering &lowering, graph::MatMulOp op);
+
+void lowerElementwise(GraphLowering &lowering, mlir::Operation *op);
+void lowerReduce(GraphLowering &lowering, graph::ReduceOp op);
+void lowerArgReduce(GraphLowering &lowering, mlir::Operation *op);
+void lowerSoftmax(GraphLowering &lowering, mlir::Operation *op);
+
+void lowerRelayout(GraphLowering &lowering, graph::RelayoutOp op);
+void lowerReshape(GraphLowering &lowering, graph::ReshapeOp op);
+void lowerTranspose(GraphLowering &lowering, graph::TransposeOp op);
+void lowerExpand(GraphLowering &lowering, graph::ExpandOp op);
+void lowerTile(GraphLowering &lowering, graph::TileOp op);
+void lowerConcat(GraphLowering &lowering, graph::ConcatOp op);
+void lowerSlice(GraphLowering &lowering, graph::SliceOp op);
+void lowerPad(GraphLowering &lowering, graph::PadOp op);
+mlir::LogicalResult lowerGather(GraphLowering &lowering, graph::GatherOp op);
+void lowerDepthToSpace(GraphLowering &lowering, graph::DepthToSpaceOp op);
+void lowerSpaceToDepth(GraphLowering &lowering, graph::SpaceToDepthOp op);
+void lowerResize(GraphLowering &lowering, graph::ResizeOp op);
+
+} // namespace atc::cpu
+
+#endif // OPENATC_PASSES_CPU_LOWERGRAPH_H

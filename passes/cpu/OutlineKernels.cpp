@@ -1,0 +1,125 @@
+//===-- OutlineKernels.cpp - moves cpu ops into kernel functions ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/cpu/KernelBuilder.h"
+#include "passes/cpu/Passes.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace atc::cpu {
+#define GEN_PASS_DEF_CPUOUTLINEKERNELS
+#include "passes/cpu/Passes.h.inc"
+
+namespace {
+
+/// Discardable attribute of a cpu op: the logical type of what it writes.
+constexpr StringLiteral kTensorAttr = "om.tensor";
+
+struct OutlineKernelsPass : impl::CpuOutlineKernelsBase<OutlineKernelsPass> {
+  void runOnOperation() override {
+    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!main)
+      return;
+    for (Operation &op : getOperation().getBody()->getOperations())
+      if (auto name = op.getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName()))
+        names.insert(name.getValue());
+
+    SmallVector<KernelOpInterface> ops;
+    main.walk([&](KernelOpInterface op) { ops.push_back(op); });
+    for (KernelOpInterface op : ops)
+      outline(op);
+  }
+
+private:
+  void outline(KernelOpInterface op) {
+    func::FuncOp kernel = kernelFor(op);
+    OpBuilder builder(op);
+    SmallVector<int64_t> inPlace;
+    for (unsigned i = 0, last = op->getNumOperands() - 1; i < last; ++i)
+      if (op.canRunInPlace(i))
+        inPlace.push_back(i);
+    om::LaunchOp::create(builder, op.getLoc(), kernel.getSymNameAttr(), op->getOperands(),
+                         op.flops(), op->getAttrOfType<TypeAttr>(kTensorAttr),
+                         inPlace.empty() ? nullptr : builder.getDenseI64ArrayAttr(inPlace));
+    op.erase();
+    ++numLaunches;
+  }
+
+  /// The kernel that does what `op` does. Two ops share one when their kernels
+  /// would read the same, that is, without locations, names of values and
+  /// discardable attributes.
+  func::FuncOp kernelFor(KernelOpInterface op) {
+    auto kernel = makeKernel(op);
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    kernel->print(os, OpPrintingFlags().printGenericOpForm());
+    auto [entry, isNew] = known.try_emplace(text, kernel);
+    if (!isNew) {
+      kernel.erase();
+      return entry->second;
+    }
+    kernel.setSymName(uniqueName(op.kernelName()));
+    getOperation().push_back(kernel);
+    ++numKernels;
+    return kernel;
+  }
+
+  func::FuncOp makeKernel(KernelOpInterface op) {
+    OpBuilder builder(&getContext());
+    SmallVector<Type> types(op->getOperandTypes());
+    types.append(2, builder.getIndexType());
+    auto kernel = func::FuncOp::create(builder, builder.getUnknownLoc(), "kernel",
+                                       builder.getFunctionType(types, {}));
+    kernel.setPrivate();
+    kernel->setAttr(kKernelAttr, builder.getUnitAttr());
+    setAliasing(kernel, op);
+
+    Block *body = kernel.addEntryBlock();
+    builder.setInsertionPointToStart(body);
+    IRMapping mapping;
+    Operation *copy = builder.clone(*op, mapping);
+    // Each operand has an argument of its own, also where a value is used twice.
+    for (unsigned i = 0; i < op->getNumOperands(); ++i)
+      copy->setOperand(i, body->getArgument(i));
+    SmallVector<StringAttr> discardable;
+    for (NamedAttribute attribute : copy->getDiscardableAttrs())
+      discardable.push_back(attribute.getName());
+    for (StringAttr name : discardable)
+      copy->removeDiscardableAttr(name);
+    func::ReturnOp::create(builder, builder.getUnknownLoc());
+    return kernel;
+  }
+
+  /// Buffers do not overlap, but where the result may take an operand's place.
+  static void setAliasing(func::FuncOp kernel, KernelOpInterface op) {
+    Builder builder(op.getContext());
+    unsigned last = op->getNumOperands() - 1;
+    bool inPlace = false;
+    for (unsigned i = 0; i < last; ++i) {
+      kernel.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr());
+      if (op.canRunInPlace(i))
+        inPlace = true;
+      else
+        kernel.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+    }
+    if (!inPlace)
+      kernel.setArgAttr(last, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+  }
+
+  std::string uniqueName(StringRef wanted) {
+    std::string stem;
+    for (char c : wanted)
+      stem += llvm::isAlnum(c) ? c : '_';
+    std::string name = stem;
+    for (unsigned n = 1; !names.insert(name).second; ++n)
+      name = stem + "_" + std::to_string(n);
+    return name;
+  }
+
+  llvm::StringMap<func::FuncOp> known;
+  llvm::StringSet<> names;
+};
+} // namespace
+} // namespace atc::cpu

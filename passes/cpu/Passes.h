@@ -1,0 +1,24 @@
+//===-- Passes.h - passes of the CPU backend ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_CPU_PASSES_H
+#define OPENATC_PASSES_CPU_PASSES_H
+
+#include "dialects/cpu/Cpu.h"
+#include "dialects/om/Om.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace atc::cpu {
+#define GEN_PASS_DECL
+#include "passes/cpu/Passes.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "passes/cpu/Passes.h.inc"
+} // namespace atc::cpu
+
+#endif // OPENATC_PASSES_CPU_PASSES_H

@@ -1,0 +1,102 @@
+//===-- Passes.td - passes of the CPU backend (alphabetical) *- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_CPU_PASSES_TD
+#define OPENATC_PASSES_CPU_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+class Cpu_ExpandPass<string mnemonic, string what> : Pass<mnemonic, "::mlir::func::FuncOp"> {
+  let summary = "Expands " # what # " into register-tiled loops";
+  let description = [{
+    Works on a kernel function: buffers, then the first and one past the last
+    task. The op becomes a loop over tasks; `cpu.tasks` on the function says how
+    many there are. Machine facts come from the module's `cpu.level`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def CpuExpandConv2D : Cpu_ExpandPass<"cpu-expand-conv2d", "cpu.conv2d">;
+def CpuExpandCopy : Cpu_ExpandPass<"cpu-expand-copy", "cpu.copy, pack, unpack, fill and pad">;
+def CpuExpandDepthwise : Cpu_ExpandPass<"cpu-expand-depthwise", "cpu.depthwise_conv2d">;
+def CpuExpandMap : Cpu_ExpandPass<"cpu-expand-map", "cpu.map">;
+def CpuExpandMatMul : Cpu_ExpandPass<"cpu-expand-matmul", "cpu.matmul">;
+def CpuExpandPool : Cpu_ExpandPass<"cpu-expand-pool", "cpu.pool">;
+def CpuExpandReduce : Cpu_ExpandPass<"cpu-expand-reduce", "cpu.reduce, arg_reduce and softmax">;
+def CpuExpandResize : Cpu_ExpandPass<"cpu-expand-resize", "cpu.resize and gather">;
+
+def CpuLowerGraph : Pass<"cpu-lower-graph", "::mlir::ModuleOp"> {
+  let summary = "Turns the graph into kernels on buffers";
+  let description = [{
+    Every graph op of `@main` becomes one cpu op on buffers (om.alloc, om.view,
+    om.weight), weights are packed, outputs become arguments.
+  }];
+  let dependentDialects = ["::atc::cpu::CpuDialect", "::atc::om::OmDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def CpuOutlineKernels : Pass<"cpu-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "Moves every cpu op into a kernel function and launches it";
+  let description = [{
+    Kernels that differ in nothing are shared. The op's place in `@main` is
+    taken by om.launch.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::atc::om::OmDialect"];
+  let statistics = [
+    Statistic<"numKernels", "num-kernels", "Kernels made">,
+    Statistic<"numLaunches", "num-launches", "Launches made">
+  ];
+}
+
+def CpuAssignLayout : Pass<"cpu-assign-layout", "::mlir::func::FuncOp"> {
+  let summary = "Chooses NCHWc or plain storage for every tensor";
+  let description = [{
+    Convolutions and pools want blocked tensors, reshapes and matmuls plain
+    ones, elementwise ops what their operands have. graph.relayout ops stand
+    where the two meet; pairs cancel.
+  }];
+  let options = [Option<"block", "block", "int64_t", "16", "Channels of a block">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+  let statistics = [Statistic<"numRelayouts", "num-relayouts", "graph.relayout ops left">];
+}
+
+def CpuAssignHalo : Pass<"cpu-assign-halo", "::mlir::func::FuncOp"> {
+  let summary = "Puts zero borders around tensors that padded convolutions read";
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
+def CpuSelectTiles : Pass<"cpu-select-tiles", "::mlir::func::FuncOp"> {
+  let summary = "Chooses the register tile and the task size of every contraction";
+  let description = [{Sets `tile` where it is not set already, so that it can be set by hand or by a tuner.}];
+  let dependentDialects = ["::atc::cpu::CpuDialect"];
+}
+
+def CpuLowerMath : Pass<"cpu-lower-math", "::mlir::func::FuncOp"> {
+  let summary = "Replaces math functions by arithmetic";
+  let description = [{
+    Kernels run without a math library: exp, log, tanh, erf, sin and their like
+    become polynomials, others (pow, tan, round, remainder) formulas of these.
+    What the processor has an instruction for stays. On levels without FMA a
+    fused multiply-add becomes a product and a sum.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def CpuMakeEntries : Pass<"cpu-make-entries", "::mlir::ModuleOp"> {
+  let summary = "Gives every kernel the entry point that the runtime calls";
+  let description = [{
+    Works on the LLVM dialect. `@k(ptr..., i64 begin, i64 end)` becomes an inlined
+    body of `void k(void *const *args, void *scratch, int64_t begin, int64_t end)`.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def CpuVerifyKernels : Pass<"cpu-verify-kernels", "::mlir::ModuleOp"> {
+  let summary = "Checks that kernels are LLVM code that needs no library";
+  let description = [{Lists every op, function and intrinsic for which there would be no code.}];
+}
+
+#endif // OPENATC_PASSES_CPU_PASSES_TD

@@ -1,0 +1,118 @@
+//===-- Pipelines.cpp - the CPU backend's passes in order -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/cpu/Pipelines.h"
+
+#include "passes/cpu/Passes.h"
+#include "passes/om/Passes.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace atc::cpu {
+
+namespace {
+/// The passes that a model compiles without, too.
+constexpr StringLiteral optionalPasses[] = {"om-reuse-in-place", "om-remove-dead"};
+
+bool isOn(const CpuPipelineOptions &options, StringRef name) {
+  return !llvm::is_contained(options.disable, name.str());
+}
+} // namespace
+
+SmallVector<std::string> findUnknownPasses(const CpuPipelineOptions &options) {
+  SmallVector<std::string> unknown;
+  for (const std::string &name : options.disable)
+    if (!llvm::is_contained(optionalPasses, StringRef(name)))
+      unknown.push_back(name);
+  return unknown;
+}
+
+void buildCpuBufferPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
+  CpuAssignLayoutOptions layout;
+  layout.block = options.block;
+  pm.addNestedPass<func::FuncOp>(createCpuAssignLayout(layout));
+  pm.addNestedPass<func::FuncOp>(createCpuAssignHalo());
+  pm.addPass(createCpuLowerGraph());
+}
+
+void buildCpuSchedulePipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
+  pm.addPass(createCpuOutlineKernels());
+  if (isOn(options, "om-remove-dead"))
+    pm.addPass(om::createOmRemoveDead());
+  if (isOn(options, "om-reuse-in-place"))
+    pm.addPass(om::createOmReuseInPlace());
+  pm.addPass(om::createOmPlanMemory());
+  pm.addPass(om::createOmVerifySchedule());
+}
+
+void buildCpuPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
+  buildCpuBufferPipeline(pm, options);
+  buildCpuSchedulePipeline(pm, options);
+}
+
+void buildCpuExpandPipeline(OpPassManager &pm) {
+  OpPassManager &kernels = pm.nest<func::FuncOp>();
+  kernels.addPass(createCpuSelectTiles());
+  kernels.addPass(createCpuExpandConv2D());
+  kernels.addPass(createCpuExpandCopy());
+  kernels.addPass(createCpuExpandDepthwise());
+  kernels.addPass(createCpuExpandMap());
+  kernels.addPass(createCpuExpandMatMul());
+  kernels.addPass(createCpuExpandPool());
+  kernels.addPass(createCpuExpandReduce());
+  kernels.addPass(createCpuExpandResize());
+  kernels.addPass(createCpuLowerMath());
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+  kernels.addPass(createLoopInvariantCodeMotionPass());
+}
+
+void buildCpuLoopsToLLVMPipeline(OpPassManager &pm) {
+  OpPassManager &kernels = pm.nest<func::FuncOp>();
+  kernels.addPass(memref::createExpandStridedMetadataPass());
+  kernels.addPass(createSCFToControlFlowPass());
+  ConvertVectorToLLVMPassOptions vectors;
+  vectors.reassociateFPReductions = true;
+  vectors.force32BitVectorIndices = false;
+  kernels.addPass(createConvertVectorToLLVMPass(vectors));
+  kernels.addPass(createConvertMathToLLVMPass());
+
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  ConvertFuncToLLVMPassOptions functions;
+  functions.useBarePtrCallConv = true;
+  pm.addPass(createConvertFuncToLLVMPass(functions));
+  pm.addPass(createUBToLLVMConversionPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createCpuMakeEntries());
+  pm.addPass(createCpuVerifyKernels());
+}
+
+void buildCpuLowerToLLVMPipeline(OpPassManager &pm) {
+  buildCpuExpandPipeline(pm);
+  buildCpuLoopsToLLVMPipeline(pm);
+}
+
+void registerCpuPipelines() {
+  PassPipelineRegistration<CpuPipelineOptions>(
+      "cpu-pipeline", "From a graph to a schedule of kernels", buildCpuPipeline);
+  PassPipelineRegistration<CpuPipelineOptions>(
+      "cpu-schedule-pipeline", "From cpu ops in @main to a schedule of kernels",
+      buildCpuSchedulePipeline);
+  PassPipelineRegistration<>("cpu-expand-pipeline", "From kernels to loops on vectors",
+                             buildCpuExpandPipeline);
+  PassPipelineRegistration<>("cpu-lower-to-llvm-pipeline",
+                             "From kernels to the LLVM dialect with entry points",
+                             buildCpuLowerToLLVMPipeline);
+}
+
+} // namespace atc::cpu

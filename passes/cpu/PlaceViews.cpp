@@ -1,0 +1,163 @@
+//===-- PlaceViews.cpp - which tensors share memory -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/cpu/PlaceViews.h"
+
+#include "passes/cpu/LayoutRules.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace atc::graph;
+
+namespace atc::cpu {
+
+bool isKnown(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (isa_and_nonnull<ReshapeOp, RelayoutOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<ConstantOp>(op);
+}
+
+/// Operators whose result can be a view of their operand.
+static bool canBeView(Operation *op) { return isa<ReshapeOp, RelayoutOp, SliceOp>(op); }
+
+/// Kernels write any strides, but some need dims of the result to be one.
+static bool canWrite(Operation *op, const Storage &target) {
+  if (isa<MatMulOp, FullyConnectedOp>(op))
+    return target.isContiguous();
+  if (auto gather = dyn_cast<GatherOp>(op)) {
+    ArrayRef<int64_t> in = tensorType(gather.getInput()).getShape();
+    int64_t axis = gather.getAxis();
+    auto count = [](ArrayRef<int64_t> sizes) {
+      return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<int64_t>());
+    };
+    int64_t indices = tensorType(gather.getIndices()).getNumElements();
+    return target.reshaped({count(in.take_front(axis)), indices, count(in.drop_front(axis + 1))})
+        .has_value();
+  }
+  return true;
+}
+
+PlaceViews::PlaceViews(func::FuncOp function) {
+  Block &body = function.getBody().front();
+  // Backwards, so that where a user lies is known when its operands are placed
+  // in it.
+  for (Operation &op : llvm::reverse(body))
+    placeInUsers(&op);
+  // What is left of views looks at its operand, whose place is now known.
+  for (Operation &op : body) {
+    if (!canBeView(&op) || homes.contains(op.getResult(0)))
+      continue;
+    std::optional<Storage> view = ofOperand(&op);
+    if (view && hasHaloFor(*view, tensorType(op.getResult(0))))
+      homes[op.getResult(0)] = {Home::OfOperand};
+  }
+}
+
+void PlaceViews::placeInUsers(Operation *op) {
+  if (isa<func::ReturnOp>(op)) {
+    for (auto [index, value] : llvm::enumerate(op->getOperands())) {
+      Storage result =
+          Storage::whole(value, tensorType(value).getElementType(), tensorType(value).getShape());
+      if (canBePlaced(value, result))
+        homes[value] = {Home::Result, unsigned(index)};
+    }
+    return;
+  }
+  if (auto concat = dyn_cast<ConcatOp>(op)) {
+    for (unsigned i = 0; i < concat.getInputs().size(); ++i)
+      placeInUser(op, i);
+    return;
+  }
+  // A view that was placed in its user takes what it is a view of with it.
+  if (isa<ReshapeOp, RelayoutOp>(op) && homes.contains(op->getResult(0)))
+    placeInUser(op, 0);
+}
+
+void PlaceViews::placeInUser(Operation *user, unsigned operand) {
+  Value value = user->getOperand(operand);
+  std::optional<Storage> target = inUser(user, operand);
+  if (target && hasHaloFor(*target, tensorType(value)) && canBePlaced(value, *target))
+    homes[value] = {Home::InUser, operand, user};
+}
+
+bool PlaceViews::canBePlaced(Value value, const Storage &target) const {
+  Operation *op = value.getDefiningOp();
+  if (!op || isKnown(value) || homes.contains(value))
+    return false;
+  // Placing a view would mean to copy what it shows; the user can do that.
+  if (auto slice = dyn_cast<SliceOp>(op); slice && isSliceView(slice, blockOf(value)))
+    return false;
+  if (isa<ReshapeOp, RelayoutOp>(op) && !op->getOperand(0).getDefiningOp())
+    return isa<RelayoutOp>(op) && !isSameMemory(tensorType(value), blockOf(value));
+  return canWrite(op, target);
+}
+
+std::optional<Storage> PlaceViews::inUser(Operation *user, unsigned operand) const {
+  Storage result = storageOf(user->getResult(0));
+  if (auto concat = dyn_cast<ConcatOp>(user))
+    return concatView(result, concat, operand);
+  RankedTensorType type = tensorType(user->getOperand(operand));
+  if (isa<ReshapeOp>(user))
+    return result.reshaped(type.getShape());
+  return relayoutView(result, tensorType(user->getResult(0)), type);
+}
+
+std::optional<Storage> PlaceViews::ofOperand(Operation *op) const {
+  // A constant in another layout is a constant of its own.
+  if (isa<RelayoutOp>(op) && isKnown(op->getOperand(0)))
+    return std::nullopt;
+  Storage source = storageOf(op->getOperand(0));
+  RankedTensorType type = tensorType(op->getResult(0));
+  if (auto slice = dyn_cast<SliceOp>(op))
+    return sliceView(source, slice);
+  if (isa<ReshapeOp>(op))
+    return source.reshaped(type.getShape());
+  return relayoutView(source, tensorType(op->getOperand(0)), type);
+}
+
+Storage PlaceViews::storageOf(Value value) const {
+  auto home = homes.find(value);
+  Home::Kind kind = home == homes.end() ? Home::Own : home->second.kind;
+  // Homes are made only where the view exists.
+  if (kind == Home::InUser)
+    return *inUser(home->second.user, home->second.index);
+  if (kind == Home::OfOperand)
+    return *ofOperand(value.getDefiningOp());
+
+  RankedTensorType type = tensorType(value);
+  SmallVector<int64_t> shape = storedShape(type);
+  Halo halo = haloOf(type);
+  if (blockOf(type)) {
+    shape[2] += halo[0] + halo[2];
+    shape[3] += halo[1] + halo[3];
+  }
+  Type element = getScalarType(type.getElementType());
+  Storage whole = Storage::whole(value, element, shape);
+  return blockOf(type) ? whole.inside(halo) : whole;
+}
+
+std::optional<unsigned> PlaceViews::resultOf(Value value) const {
+  auto home = homes.find(value);
+  if (home == homes.end() || home->second.kind != Home::Result)
+    return std::nullopt;
+  return home->second.index;
+}
+
+bool PlaceViews::isPlaced(OpOperand &operand) const {
+  auto home = homes.find(operand.get());
+  return home != homes.end() && home->second.kind == Home::InUser &&
+         home->second.user == operand.getOwner() &&
+         home->second.index == operand.getOperandNumber();
+}
+
+bool PlaceViews::isView(Operation *op) const {
+  if (!canBeView(op))
+    return false;
+  auto home = homes.find(op->getResult(0));
+  if (home != homes.end() && home->second.kind == Home::OfOperand)
+    return true;
+  return isPlaced(op->getOpOperand(0));
+}
+
+} // namespace atc::cpu

@@ -1,0 +1,129 @@
+//===-- SupportedOps.cpp - what the CPU backend has kernels for -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/cpu/LayoutRules.h"
+#include "passes/cpu/LowerGraph.h"
+
+#include "dialects/graph/ConstantData.h"
+
+using namespace mlir;
+using atc::graph::ConstantBytes;
+
+namespace atc::cpu {
+
+namespace {
+
+std::string textOf(Type type) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << type;
+  return text;
+}
+
+/// Why a tensor cannot be a buffer.
+std::string tensorFault(Type type) {
+  auto ranked = dyn_cast<RankedTensorType>(type);
+  if (!ranked || !ranked.hasStaticShape())
+    return "the shape of " + textOf(type) + " is not known; state input shapes with --input_shape";
+  Type element = ranked.getElementType();
+  unsigned width = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
+  if (width != 1 && width != 8 && width != 16 && width != 32 && width != 64)
+    return "elements of type " + textOf(element) + " cannot be stored";
+  if (llvm::is_contained(ranked.getShape(), 0))
+    return textOf(type) + " has no elements";
+  return "";
+}
+
+bool isReadable(Value value) {
+  auto constant = value.getDefiningOp<graph::ConstantOp>();
+  return !constant || succeeded(ConstantBytes::get(constant.getValue()));
+}
+
+std::string contractionFault(Operation *op) {
+  Type element = tensorType(op->getResult(0)).getElementType();
+  return element.isF32() ? "" : "it computes on f32 only, not on " + textOf(element);
+}
+
+std::string weightFault(Value weight, StringRef what) {
+  return !weight || isKnown(weight) ? "" : ("the " + what + " must be a constant").str();
+}
+
+std::string imageFault(Operation *op) {
+  int64_t rank = tensorType(op->getOperand(0)).getRank();
+  if (rank != 4)
+    return "its input has rank " + std::to_string(rank) +
+           ", but only images (rank 4) are supported";
+  if (blockOf(op->getOperand(0)) && blockOf(op->getResult(0)))
+    return "";
+  return "its images are not in blocks; run cpu-assign-layout first";
+}
+
+std::string convFault(graph::ConvOp op) {
+  for (std::string fault :
+       {imageFault(op), contractionFault(op), weightFault(op.getFilter(), "filter"),
+        weightFault(op.getBias(), "bias"), weightFault(op.getSlope(), "slope")})
+    if (!fault.empty())
+      return fault;
+  Window h = windowOf(op, 0), w = windowOf(op, 1);
+  Halo needs{h.before, w.before, h.after(), w.after()};
+  for (auto [has, need] : llvm::zip(haloOf(op.getInput().getType()), needs))
+    if (has < need)
+      return "its input has no halo for its pads; run cpu-assign-halo first";
+  return "";
+}
+
+std::string padFault(graph::PadOp op) {
+  auto isNegative = [](int64_t size) { return size < 0; };
+  if (op.getMode() == graph::PadMode::Constant ||
+      (llvm::none_of(op.getLow(), isNegative) && llvm::none_of(op.getHigh(), isNegative)))
+    return "";
+  return "negative pads are supported in constant mode only";
+}
+
+std::string gatherFault(graph::GatherOp op) {
+  Type element = tensorType(op.getIndices()).getElementType();
+  return element.isInteger(32) || element.isInteger(64)
+             ? ""
+             : "its indices must be i32 or i64, not " + textOf(element);
+}
+
+std::string operatorFault(Operation *op) {
+  if (isElementwise(op))
+    return "";
+  return llvm::TypeSwitch<Operation *, std::string>(op)
+      .Case<graph::ConvOp>(convFault)
+      .Case<graph::MaxPoolOp, graph::AveragePoolOp>([](Operation *op) { return imageFault(op); })
+      .Case([](graph::FullyConnectedOp op) {
+        for (std::string fault : {contractionFault(op), weightFault(op.getFilter(), "filter"),
+                                  weightFault(op.getBias(), "bias")})
+          if (!fault.empty())
+            return fault;
+        return std::string();
+      })
+      .Case([](graph::MatMulOp op) { return contractionFault(op); })
+      .Case<graph::PadOp>(padFault)
+      .Case<graph::GatherOp>(gatherFault)
+      .Case<graph::ConstantOp, graph::ReduceOp, graph::ArgMaxOp, graph::ArgMinOp, graph::SoftmaxOp,
+            graph::LogSoftmaxOp, graph::RelayoutOp, graph::ReshapeOp, graph::TransposeOp,
+            graph::ExpandOp, graph::TileOp, graph::ConcatOp, graph::SliceOp, graph::DepthToSpaceOp,
+            graph::SpaceToDepthOp, graph::ResizeOp, func::ReturnOp>(
+          [](Operation *) { return std::string(); })
+      .Default([](Operation *) { return std::string("there is no kernel for it"); });
+}
+
+} // namespace
+
+std::string whyUnsupported(Operation *op) {
+  for (Value operand : op->getOperands()) {
+    if (std::string fault = tensorFault(operand.getType()); !fault.empty())
+      return fault;
+    if (!isReadable(operand))
+      return "the data of a constant it reads is missing";
+  }
+  for (Type type : op->getResultTypes())
+    if (std::string fault = tensorFault(type); !fault.empty())
+      return fault;
+  return operatorFault(op);
+}
+
+} // namespace atc::cpu

@@ -1,0 +1,264 @@
+//===-- EliminateTransposes.cpp - cancel, move, cheapen transposes --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/graph/ConstantUtils.h"
+#include "passes/graph/Passes.h"
+#include "passes/graph/RewriteUtils.h"
+
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
+namespace atc::graph {
+#define GEN_PASS_DEF_ELIMINATETRANSPOSES
+#include "passes/graph/Passes.h.inc"
+} // namespace atc::graph
+
+using namespace mlir;
+using namespace atc::graph;
+
+namespace {
+
+/// True when only dims of size 1 change their order among the others.
+bool movesOnlyUnitDims(ArrayRef<int64_t> shape, ArrayRef<int64_t> permutation) {
+  int64_t last = -1;
+  for (int64_t p : permutation) {
+    if (shape[p] == 1)
+      continue;
+    if (p < last)
+      return false;
+    last = p;
+  }
+  return true;
+}
+
+/// The shape with leading dims of size 1 up to `rank`.
+SmallVector<int64_t> extendShape(ArrayRef<int64_t> shape, size_t rank) {
+  SmallVector<int64_t> extended(rank - shape.size(), 1);
+  llvm::append_range(extended, shape);
+  return extended;
+}
+
+RankedTensorType withShape(RankedTensorType type, ArrayRef<int64_t> shape) {
+  return RankedTensorType::get(shape, type.getElementType());
+}
+
+/// Ops that compute the same on permuted operands when their attributes are
+/// permuted too.
+bool isPermutable(Operation *op) {
+  return isa_and_nonnull<ElementwiseOpInterface, ConcatOp, SliceOp, PadOp>(op);
+}
+
+/// Permutes the attributes that name dims.
+void permuteAttributes(Operation *op, ArrayRef<int64_t> permutation) {
+  if (auto concat = dyn_cast<ConcatOp>(op)) {
+    concat.setAxis(invertPermutationVector(permutation)[concat.getAxis()]);
+  } else if (auto slice = dyn_cast<SliceOp>(op)) {
+    slice.setStarts(applyPermutation(slice.getStarts(), permutation));
+    slice.setSizes(applyPermutation(slice.getSizes(), permutation));
+    slice.setSteps(applyPermutation(slice.getSteps(), permutation));
+  } else if (auto pad = dyn_cast<PadOp>(op)) {
+    pad.setLow(applyPermutation(pad.getLow(), permutation));
+    pad.setHigh(applyPermutation(pad.getHigh(), permutation));
+  }
+}
+
+/// Moves a transpose in front of the ops that make its operand.
+class Hoister {
+public:
+  explicit Hoister(PatternRewriter &rewriter) : rewriter(rewriter) {}
+
+  /// How many transposes more there are when `value` is made in permuted form;
+  /// `value` broadcasts to the rank of the permutation.
+  int64_t getCost(Value value, ArrayRef<int64_t> permutation, unsigned depth = 0) const {
+    RankedTensorType type = getTensorType(value);
+    if (getConstant(value))
+      return 0;
+    if (type.hasStaticShape() &&
+        movesOnlyUnitDims(extendShape(type.getShape(), permutation.size()), permutation))
+      return 0;
+    Operation *op = value.getDefiningOp();
+    if (!op || type.getRank() != static_cast<int64_t>(permutation.size()))
+      return 1;
+    if (auto transpose = dyn_cast<TransposeOp>(op)) {
+      bool cancels = isIdentityPermutation(applyPermutation(transpose.getPermutation(), permutation));
+      return (cancels ? 0 : 1) - (op->hasOneUse() ? 1 : 0);
+    }
+    if (!isPermutable(op) || !op->hasOneUse() || depth > 32)
+      return 1;
+    int64_t cost = 0;
+    for (Value operand : op->getOperands())
+      cost += getCost(operand, permutation, depth + 1);
+    return cost;
+  }
+
+  /// Makes `value` in permuted form, in front of `user`. Follows getCost.
+  Value build(Value value, ArrayRef<int64_t> permutation, Operation *user, unsigned depth = 0) {
+    RankedTensorType type = getTensorType(value);
+    SmallVector<int64_t> extended = extendShape(type.getShape(), permutation.size());
+    auto resultType = withShape(type, applyPermutation(extended, permutation));
+    Operation *op = value.getDefiningOp();
+    Location loc = derivedLoc(op ? op->getLoc() : user->getLoc(), "transposed");
+    if (type.hasStaticShape() && movesOnlyUnitDims(extended, permutation)) {
+      if (type.getNumElements() == 1)
+        return value;
+      rewriter.setInsertionPoint(user);
+      return ReshapeOp::create(rewriter, loc, resultType, value);
+    }
+    if (auto transpose = dyn_cast_or_null<TransposeOp>(op)) {
+      SmallVector<int64_t> both = applyPermutation(transpose.getPermutation(), permutation);
+      if (isIdentityPermutation(both))
+        return transpose.getInput();
+      rewriter.setInsertionPoint(user);
+      return TransposeOp::create(rewriter, loc, resultType, transpose.getInput(), both);
+    }
+    if (isPermutable(op) && op->hasOneUse() && depth <= 32 &&
+        type.getRank() == static_cast<int64_t>(permutation.size()))
+      return buildPermuted(op, permutation, resultType, loc, depth);
+    rewriter.setInsertionPoint(user);
+    if (type.getRank() != static_cast<int64_t>(permutation.size()))
+      value = ReshapeOp::create(rewriter, loc, withShape(type, extended), value);
+    return TransposeOp::create(rewriter, loc, resultType, value, permutation);
+  }
+
+  Value buildPermuted(Operation *op, ArrayRef<int64_t> permutation, RankedTensorType resultType,
+                      Location loc, unsigned depth) {
+    IRMapping mapping;
+    for (Value operand : op->getOperands())
+      if (!mapping.contains(operand))
+        mapping.map(operand, build(operand, permutation, op, depth + 1));
+    rewriter.setInsertionPoint(op);
+    Operation *permuted = rewriter.clone(*op, mapping);
+    permuted->setLoc(loc);
+    permuted->getResult(0).setType(resultType);
+    permuteAttributes(permuted, permutation);
+    return permuted->getResult(0);
+  }
+
+private:
+  PatternRewriter &rewriter;
+};
+
+struct HoistTranspose : CountingPattern<TransposeOp> {
+  using CountingPattern::CountingPattern;
+
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    Operation *producer = op.getInput().getDefiningOp();
+    if (!isPermutable(producer) || !producer->hasOneUse())
+      return rewriter.notifyMatchFailure(op, "operand is not made by an op to move through");
+    Hoister hoister(rewriter);
+    if (hoister.getCost(op.getInput(), op.getPermutation()) > 0)
+      return rewriter.notifyMatchFailure(op, "would not remove a transpose");
+    Value replacement = hoister.buildPermuted(producer, op.getPermutation(), op.getType(),
+                                              op.getLoc(), /*depth=*/0);
+    rewriter.replaceOp(op, replacement);
+    ++count;
+    return success();
+  }
+};
+
+/// op(transpose(a), transpose(b), constant) -> transpose(op(a, b, constant')).
+struct SinkTransposes : RewritePattern {
+  SinkTransposes(MLIRContext *context, Pass::Statistic &count)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context), count(count) {}
+
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (!isPermutable(op) || op->getNumOperands() < 2)
+      return failure();
+    RankedTensorType type = getTensorType(op->getResult(0));
+    TransposeOp first;
+    llvm::SmallPtrSet<Operation *, 4> vanishing;
+    for (Value operand : op->getOperands()) {
+      auto transpose = operand.getDefiningOp<TransposeOp>();
+      if (!transpose)
+        continue;
+      if (first && transpose.getPermutation() != first.getPermutation())
+        return rewriter.notifyMatchFailure(op, "permutations differ");
+      first = transpose;
+      if (llvm::all_of(operand.getUsers(), [&](Operation *user) { return user == op; }))
+        vanishing.insert(transpose);
+    }
+    if (vanishing.size() < 2 || getTensorType(first.getResult()).getRank() != type.getRank())
+      return rewriter.notifyMatchFailure(op, "would not remove a transpose");
+
+    SmallVector<int64_t> permutation(first.getPermutation());
+    SmallVector<int64_t> inverse = invertPermutationVector(permutation);
+    Hoister hoister(rewriter);
+    for (Value operand : op->getOperands())
+      if (!operand.getDefiningOp<TransposeOp>() && hoister.getCost(operand, inverse) > 0)
+        return rewriter.notifyMatchFailure(op, "another operand would need a transpose");
+
+    auto innerType = withShape(type, applyPermutation(type.getShape(), inverse));
+    Value inner = hoister.buildPermuted(op, inverse, innerType,
+                                        derivedLoc(op->getLoc(), "transposed"), /*depth=*/0);
+    rewriter.setInsertionPoint(op);
+    rewriter.replaceOpWithNewOp<TransposeOp>(op, type, inner, permutation);
+    ++count;
+    return success();
+  }
+  Pass::Statistic &count;
+};
+
+/// A reduction names its axes, so it can read the tensor as it was; what is left
+/// to transpose is smaller.
+struct ReduceTransposed : CountingPattern<ReduceOp> {
+  using CountingPattern::CountingPattern;
+
+  LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
+    auto transpose = op.getInput().getDefiningOp<TransposeOp>();
+    if (!transpose || !transpose->hasOneUse())
+      return rewriter.notifyMatchFailure(op, "does not reduce a transpose of its own");
+    ArrayRef<int64_t> permutation = transpose.getPermutation();
+    SmallVector<int64_t> axes =
+        llvm::map_to_vector(op.getAxes(), [&](int64_t axis) { return permutation[axis]; });
+    llvm::sort(axes);
+
+    // The permutation of the dims that are left.
+    SmallVector<int64_t> left(permutation);
+    if (!op.getKeepdims()) {
+      llvm::erase_if(left, [&](int64_t dim) { return llvm::is_contained(axes, dim); });
+      for (int64_t &dim : left)
+        dim -= llvm::count_if(axes, [&](int64_t axis) { return axis < dim; });
+    }
+    RankedTensorType type = op.getType();
+    bool ordered = isIdentityPermutation(left);
+    Location loc = ordered ? op.getLoc() : derivedLoc(op.getLoc(), "transposed");
+    auto reducedType = withShape(type, applyPermutation(type.getShape(), invertPermutationVector(left)));
+    Value reduced = ReduceOp::create(rewriter, loc, reducedType, transpose.getInput(),
+                                     op.getKind(), axes, op.getKeepdims());
+    if (!ordered)
+      reduced = TransposeOp::create(rewriter, op.getLoc(), type, reduced, left);
+    rewriter.replaceOp(op, reduced);
+    ++count;
+    return success();
+  }
+};
+
+struct FoldConstantTranspose : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    ElementsAttr constant = getConstant(op.getInput());
+    ElementsAttr result = constant ? transposeConstant(constant, op.getPermutation()) : nullptr;
+    if (!result)
+      return rewriter.notifyMatchFailure(op, "operand is not constant");
+    rewriter.replaceOpWithNewOp<ConstantOp>(op, result);
+    return success();
+  }
+};
+
+struct EliminateTransposes : atc::graph::impl::EliminateTransposesBase<EliminateTransposes> {
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    patterns.add<HoistTranspose>(context, numHoisted);
+    patterns.add<ReduceTransposed>(context, numSunk);
+    patterns.add<SinkTransposes>(context, numSunk);
+    patterns.add<FoldConstantTranspose>(context, PatternBenefit(2));
+    // Pairs cancel and moves of unit dims become reshapes by the canonical forms.
+    ReshapeOp::getCanonicalizationPatterns(patterns, context);
+    TransposeOp::getCanonicalizationPatterns(patterns, context);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,81 @@
+//===-- FuseConvAdd.cpp - additions become bias or residual ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/graph/ConstantUtils.h"
+#include "passes/graph/LinearOps.h"
+#include "passes/graph/Passes.h"
+#include "passes/graph/RewriteUtils.h"
+
+namespace atc::graph {
+#define GEN_PASS_DEF_FUSECONVADD
+#include "passes/graph/Passes.h.inc"
+} // namespace atc::graph
+
+using namespace mlir;
+using namespace atc::graph;
+
+namespace {
+
+struct FuseBias : CountingPattern<AddOp> {
+  using CountingPattern::CountingPattern;
+
+  LogicalResult matchAndRewrite(AddOp op, PatternRewriter &rewriter) const override {
+    for (auto [value, addend] : {std::pair(op.getLhs(), op.getRhs()), {op.getRhs(), op.getLhs()}}) {
+      LinearOp linear = LinearOp::definedBy(value);
+      if (!linear)
+        continue;
+      auto bias = getChannelConstant(addend, linear.getType(), linear.getChannelDim());
+      if (bias && succeeded(foldAffine(rewriter, linear, op, {}, *bias))) {
+        ++count;
+        return success();
+      }
+    }
+    return rewriter.notifyMatchFailure(op, "not a convolution and a channel constant");
+  }
+};
+
+struct FuseResidual : CountingPattern<AddOp> {
+  using CountingPattern::CountingPattern;
+
+  /// The convolution behind `value` if it can take the other operand. It moves to
+  /// the addition, so it must stand in the same block: into a loop it would run
+  /// more often.
+  static ConvOp getCandidate(AddOp op, Value value, Value other) {
+    auto conv = value.getDefiningOp<ConvOp>();
+    if (!conv || !conv->hasOneUse() || conv.getResidual() || conv->getBlock() != op->getBlock())
+      return {};
+    return conv.getType() == op.getType() && other.getType() == op.getType() ? conv : ConvOp();
+  }
+
+  LogicalResult matchAndRewrite(AddOp op, PatternRewriter &rewriter) const override {
+    ConvOp conv = getCandidate(op, op.getLhs(), op.getRhs());
+    ConvOp second = getCandidate(op, op.getRhs(), op.getLhs());
+    // The later of two stays where it is in the order of execution.
+    if (!conv || (second && conv->isBeforeInBlock(second)))
+      conv = second;
+    if (!conv)
+      return rewriter.notifyMatchFailure(op, "no convolution that is used here only");
+
+    Value residual = conv.getResult() == op.getLhs() ? op.getRhs() : op.getLhs();
+    auto fused = cast<ConvOp>(rewriter.clone(*conv));
+    fused->setLoc(op.getLoc());
+    fused.getResidualMutable().assign(residual);
+    fused.setResidualLast(conv.getActivation().has_value());
+    rewriter.replaceOp(op, fused);
+    ++count;
+    return success();
+  }
+};
+
+struct FuseConvAdd : atc::graph::impl::FuseConvAddBase<FuseConvAdd> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    // With 1 x 1 planes a channel constant has the shape of a residual too.
+    patterns.add<FuseBias>(&getContext(), numBiases, PatternBenefit(2));
+    patterns.add<FuseResidual>(&getContext(), numResiduals);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,231 @@
+//===-- FuseElementwise.cpp - elementwise ops become fused maps -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "dialects/graph/ScalarMath.h"
+#include "passes/graph/ConstantUtils.h"
+#include "passes/graph/Passes.h"
+#include "passes/graph/RewriteUtils.h"
+
+#include "llvm/ADT/SetVector.h"
+
+namespace atc::graph {
+#define GEN_PASS_DEF_FUSEELEMENTWISE
+#include "passes/graph/Passes.h.inc"
+} // namespace atc::graph
+
+using namespace mlir;
+using namespace atc::graph;
+
+namespace {
+
+ArrayRef<int64_t> getShape(Value value) { return getTensorType(value).getShape(); }
+
+/// True when the inputs alone, without a shape given, broadcast to `shape`.
+bool determineShape(ValueRange inputs, ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> result;
+  for (Value input : inputs) {
+    auto both = broadcastShapes(result, getShape(input));
+    if (!both)
+      return false;
+    result = *both;
+  }
+  return !inputs.empty() && ArrayRef<int64_t>(result) == shape;
+}
+
+/// The one element of a constant, as a constant of the scalar type.
+TypedAttr getScalarAttr(Value value) {
+  auto constant = dyn_cast_or_null<DenseElementsAttr>(getConstant(value));
+  if (!constant || constant.empty() || (constant.getNumElements() != 1 && !constant.isSplat()))
+    return {};
+  Type type = getScalarType(constant.getElementType());
+  if (isa<FloatType>(type))
+    return FloatAttr::get(type, *constant.value_begin<APFloat>());
+  if (isa<IntegerType>(type))
+    return IntegerAttr::get(type, *constant.value_begin<APInt>());
+  return {};
+}
+
+/// Builds a map: gathers inputs (equal ones once) and makes the body's arguments.
+class MapBuilder {
+public:
+  MapBuilder(OpBuilder &builder, Location loc, RankedTensorType type)
+      : body(builder), loc(loc), type(type), block(new Block) {
+    body.setInsertionPointToEnd(block.get());
+  }
+
+  /// The body's argument for `input`.
+  Value addInput(Value input) {
+    auto [position, isNew] = positions.try_emplace(input, inputs.size());
+    if (isNew) {
+      inputs.push_back(input);
+      block->addArgument(getScalarType(getTensorType(input).getElementType()), input.getLoc());
+    }
+    return block->getArgument(position->second);
+  }
+
+  Value addConstant(TypedAttr value) { return arith::ConstantOp::create(body, loc, value); }
+
+  /// Copies the body of a map whose arguments are `arguments`; gives its result.
+  Value addBody(MapOp map, ValueRange arguments) {
+    IRMapping mapping;
+    mapping.map(map.getBody().getArguments(), arguments);
+    for (Operation &op : map.getBody().front().without_terminator())
+      body.clone(op, mapping);
+    return mapping.lookupOrDefault(getYield(map).getValue());
+  }
+
+  OpBuilder &getBody() { return body; }
+
+  MapOp finish(OpBuilder &builder, Value result) {
+    YieldOp::create(body, loc, result);
+    removeDeadArguments();
+    auto map = MapOp::create(builder, loc, type, inputs);
+    map.getBody().push_back(block.release());
+    return map;
+  }
+
+  static YieldOp getYield(MapOp map) {
+    return cast<YieldOp>(map.getBody().front().getTerminator());
+  }
+
+private:
+  /// An input nothing reads goes, unless the result has its shape from it.
+  void removeDeadArguments() {
+    for (unsigned i = inputs.size(); i-- > 0;) {
+      if (!block->getArgument(i).use_empty())
+        continue;
+      SmallVector<Value> others(inputs);
+      others.erase(others.begin() + i);
+      if (!determineShape(others, type.getShape()))
+        continue;
+      inputs = others;
+      block->eraseArgument(i);
+    }
+  }
+
+  OpBuilder body;
+  Location loc;
+  RankedTensorType type;
+  std::unique_ptr<Block> block;
+  SmallVector<Value> inputs;
+  llvm::DenseMap<Value, unsigned> positions;
+};
+
+struct FuseElementwise : atc::graph::impl::FuseElementwiseBase<FuseElementwise> {
+  using FuseElementwiseBase::FuseElementwiseBase;
+
+  void runOnOperation() override {
+    SmallVector<ElementwiseOpInterface> ops;
+    getOperation().walk([&](ElementwiseOpInterface op) { ops.push_back(op); });
+    for (ElementwiseOpInterface op : ops)
+      convertToMap(op);
+
+    // In program order: a producer is complete before its consumers take it in.
+    SmallVector<MapOp> maps;
+    getOperation().walk([&](MapOp map) { maps.push_back(map); });
+    for (MapOp map : maps)
+      while (fuseOneProducer(map)) {
+      }
+  }
+
+  /// Replaces an elementwise op by a map, unless its types do not allow it.
+  void convertToMap(ElementwiseOpInterface op) {
+    auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    if (!type || !type.getElementType().isIntOrFloat())
+      return;
+    SmallVector<Value> tensors;
+    for (Value operand : op->getOperands())
+      if (!getScalarAttr(operand))
+        tensors.push_back(operand);
+    // A constant may be what gives the result its shape; then it stays an input.
+    bool inlineConstants = determineShape(tensors, type.getShape());
+
+    OpBuilder builder(op);
+    MapBuilder map(builder, op->getLoc(), type);
+    SmallVector<Value> arguments;
+    for (Value operand : op->getOperands()) {
+      TypedAttr scalar = inlineConstants ? getScalarAttr(operand) : TypedAttr();
+      arguments.push_back(scalar ? map.addConstant(scalar) : map.addInput(operand));
+    }
+    Value result = op.buildScalar(map.getBody(), op->getLoc(), arguments);
+    MapOp created = map.finish(builder, result);
+    op->replaceAllUsesWith(created);
+    op->erase();
+    ++numMaps;
+  }
+
+  /// A handful of operations that cost no more than reading the value again.
+  bool isCheap(MapOp map) const {
+    unsigned count = 0;
+    for (Operation &op : map.getBody().front().without_terminator()) {
+      if (isa<math::MathDialect>(op.getDialect()) ||
+          isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemFOp, arith::RemSIOp,
+              arith::RemUIOp>(op))
+        return false;
+      count += isa<arith::ConstantOp>(op) ? 0 : 1;
+    }
+    return count <= maxCheapOps;
+  }
+
+  /// Whether `consumer` should compute the value of `producer` itself.
+  bool shouldFuse(MapOp producer, MapOp consumer) const {
+    bool isOnlyUser = llvm::all_of(producer->getUsers(),
+                                   [&](Operation *user) { return user == consumer; });
+    bool allUsersAreMaps =
+        llvm::all_of(producer->getUsers(), [](Operation *user) { return isa<MapOp>(user); });
+    bool sameShape = producer.getType().getShape() == consumer.getType().getShape();
+    if (!(isOnlyUser && sameShape) && !(allUsersAreMaps && isCheap(producer)))
+      return false;
+    // With layouts chosen, all values of one map must be stored alike.
+    if (producer.getType().getEncoding() != consumer.getType().getEncoding() ||
+        producer->getBlock() != consumer->getBlock())
+      return false;
+    llvm::SmallSetVector<Value, 8> inputs;
+    for (MapOp map : {producer, consumer})
+      inputs.insert(map.getInputs().begin(), map.getInputs().end());
+    inputs.remove(producer.getResult());
+    return inputs.size() <= maxInputs && determineShape(inputs.getArrayRef(), getShape(consumer));
+  }
+
+  /// Fuses the first producer that may be; true when there was one. `consumer`
+  /// becomes the fused map.
+  bool fuseOneProducer(MapOp &consumer) {
+    for (Value input : consumer.getInputs()) {
+      auto producer = input.getDefiningOp<MapOp>();
+      if (!producer || !shouldFuse(producer, consumer))
+        continue;
+      consumer = fuse(producer, consumer);
+      return true;
+    }
+    return false;
+  }
+
+  MapOp fuse(MapOp producer, MapOp consumer) {
+    OpBuilder builder(consumer);
+    MapBuilder map(builder, consumer.getLoc(), consumer.getType());
+    SmallVector<Value> arguments;
+    Value produced;
+    for (Value input : consumer.getInputs()) {
+      if (input != producer.getResult()) {
+        arguments.push_back(map.addInput(input));
+        continue;
+      }
+      if (!produced) {
+        SmallVector<Value> producerArguments = llvm::map_to_vector(
+            producer.getInputs(), [&](Value value) { return map.addInput(value); });
+        produced = map.addBody(producer, producerArguments);
+      }
+      arguments.push_back(produced);
+    }
+    Value result = map.addBody(consumer, arguments);
+    MapOp fused = map.finish(builder, result);
+    consumer->replaceAllUsesWith(fused);
+    consumer->erase();
+    if (producer->use_empty())
+      producer->erase();
+    ++numFused;
+    return fused;
+  }
+};
+
+} // namespace

@@ -1,0 +1,122 @@
+//===-- LinearOps.cpp - conv, conv_transpose, fully_connected as one ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/graph/LinearOps.h"
+
+#include "passes/graph/ConstantUtils.h"
+#include "passes/graph/RewriteUtils.h"
+
+using namespace mlir;
+using namespace atc::graph;
+
+LinearOp::LinearOp(Operation *candidate) {
+  if (isa_and_nonnull<ConvOp, ConvTransposeOp, FullyConnectedOp>(candidate))
+    op = candidate;
+}
+
+RankedTensorType LinearOp::getType() const { return getTensorType(op->getResult(0)); }
+
+Value LinearOp::getBias() const {
+  MutableOperandRange bias = getBiasMutable();
+  return bias.empty() ? Value() : bias[0].get();
+}
+
+MutableOperandRange LinearOp::getBiasMutable() const {
+  if (auto conv = dyn_cast<ConvOp>(op))
+    return conv.getBiasMutable();
+  if (auto conv = dyn_cast<ConvTransposeOp>(op))
+    return conv.getBiasMutable();
+  return cast<FullyConnectedOp>(op).getBiasMutable();
+}
+
+int64_t LinearOp::getChannelDim() const {
+  return isa<FullyConnectedOp>(op) ? getType().getRank() - 1 : 1;
+}
+
+ActivationAttr LinearOp::getActivation() const {
+  if (auto conv = dyn_cast<ConvOp>(op))
+    return conv.getActivationAttr();
+  if (auto fullyConnected = dyn_cast<FullyConnectedOp>(op))
+    return fullyConnected.getActivationAttr();
+  return {};
+}
+
+bool LinearOp::hasResidual() const {
+  auto conv = dyn_cast<ConvOp>(op);
+  return conv && conv.getResidual();
+}
+
+/// The scale of every row of the filter. In a conv and a fully_connected row m
+/// makes channel m; the filter of a conv_transpose is [C, M / groups, ...].
+static SmallVector<double> getRowScales(LinearOp linear, ArrayRef<double> channelScales) {
+  auto conv = dyn_cast<ConvTransposeOp>(linear.getOperation());
+  if (!conv)
+    return SmallVector<double>(channelScales);
+  ArrayRef<int64_t> shape = getTensorType(conv.getFilter()).getShape();
+  int64_t groups = conv.getGroups();
+  int64_t inputsAGroup = shape[0] / groups;
+  SmallVector<double> rows;
+  rows.reserve(shape[0] * shape[1]);
+  for (int64_t c = 0; c < shape[0]; ++c)
+    for (int64_t m = 0; m < shape[1]; ++m)
+      rows.push_back(channelScales[c / inputsAGroup * shape[1] + m]);
+  return rows;
+}
+
+std::optional<ChannelAffine> atc::graph::getBatchNormAffine(BatchNormOp op) {
+  auto scale = getVectorConstant(op.getScale());
+  auto shift = getVectorConstant(op.getBias());
+  auto mean = getVectorConstant(op.getMean());
+  auto variance = getVectorConstant(op.getVariance());
+  if (!scale || !shift || !mean || !variance)
+    return std::nullopt;
+  ChannelAffine affine;
+  double epsilon = op.getEpsilon().convertToDouble();
+  for (size_t i = 0; i < scale->size(); ++i) {
+    affine.scale.push_back((*scale)[i] / std::sqrt((*variance)[i] + epsilon));
+    affine.shift.push_back((*shift)[i] - (*mean)[i] * affine.scale.back());
+  }
+  return affine;
+}
+
+LogicalResult atc::graph::foldAffine(PatternRewriter &rewriter, LinearOp linear, Operation *user,
+                                     ArrayRef<double> scale, ArrayRef<double> shift) {
+  RankedTensorType type = linear.getType();
+  if (!linear->hasOneUse() || !linear.isBare() || user->getResult(0).getType() != type ||
+      !isa<FloatType>(type.getElementType()) || ShapedType::isDynamic(linear.getNumChannels()))
+    return failure();
+  auto isFinite = [](double x) { return std::isfinite(x); };
+  if (!llvm::all_of(scale, isFinite) || !llvm::all_of(shift, isFinite))
+    return failure();
+
+  ElementsAttr filter = getConstant(linear.getFilter());
+  if (!scale.empty() && !filter)
+    return failure();
+  SmallVector<double> bias(linear.getNumChannels(), 0.0);
+  if (Value value = linear.getBias()) {
+    auto constant = getVectorConstant(value);
+    if (!constant)
+      return failure();
+    bias = *constant;
+  }
+  for (auto [i, b] : llvm::enumerate(bias))
+    b = b * (scale.empty() ? 1.0 : scale[i]) + (shift.empty() ? 0.0 : shift[i]);
+
+  rewriter.setInsertionPoint(user);
+  Location loc = user->getLoc();
+  LinearOp fused(rewriter.clone(*linear.getOperation()));
+  fused->setLoc(loc);
+  if (!scale.empty()) {
+    ElementsAttr scaled = scaleRows(filter, getRowScales(linear, scale));
+    rewriter.setInsertionPoint(fused.getOperation());
+    fused->setOperand(1, ConstantOp::create(rewriter, derivedLoc(loc, "weight"), scaled));
+  }
+  if (linear.getBias() || !shift.empty()) {
+    rewriter.setInsertionPoint(fused.getOperation());
+    auto biasType = RankedTensorType::get({linear.getNumChannels()}, type.getElementType());
+    fused.getBiasMutable().assign(
+        createConstant(rewriter, derivedLoc(loc, "bias"), biasType, bias));
+  }
+  rewriter.replaceOp(user, fused.getOperation());
+  return success();
+}

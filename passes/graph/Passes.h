@@ -1,0 +1,42 @@
+//===-- Passes.h - passes and pipeline of the graph dialect ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_GRAPH_PASSES_H
+#define OPENATC_PASSES_GRAPH_PASSES_H
+
+#include "dialects/graph/Graph.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace atc::graph {
+
+#define GEN_PASS_DECL
+#include "passes/graph/Passes.h.inc"
+
+struct GraphPipelineOptions : mlir::PassPipelineOptions<GraphPipelineOptions> {
+  ListOption<std::string> disable{
+      *this, "disable", llvm::cl::desc("Passes to leave out, by name (also canonicalize, cse)")};
+  Option<bool> releaseConstants{
+      *this, "release-constants",
+      llvm::cl::desc("Free folded constants; no other module may share the context's resources"),
+      llvm::cl::init(false)};
+};
+
+/// Adds the passes that bring an imported module into the form that the targets
+/// compile: shapes known, constants folded, fused convolutions, maps. The pass
+/// manager is one for modules.
+void buildGraphPipeline(mlir::OpPassManager &pm, const GraphPipelineOptions &options);
+
+/// The names among `options.disable` that no pass of the pipeline has.
+llvm::SmallVector<std::string> findUnknownPasses(const GraphPipelineOptions &options);
+
+/// Registers every graph pass by name and the pipeline as `graph-pipeline`.
+void registerGraphPassesAndPipelines();
+
+} // namespace atc::graph
+
+#endif // OPENATC_PASSES_GRAPH_PASSES_H

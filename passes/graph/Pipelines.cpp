@@ -1,0 +1,108 @@
+//===-- Pipelines.cpp - the order of the graph passes ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/graph/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace atc::graph;
+
+namespace atc::graph {
+#define GEN_PASS_REGISTRATION
+#include "passes/graph/Passes.h.inc"
+} // namespace atc::graph
+
+namespace {
+
+/// Adds passes to a pipeline unless they are disabled.
+class PipelineBuilder {
+public:
+  using Add = llvm::function_ref<void(std::unique_ptr<Pass>, bool onFunctions)>;
+  explicit PipelineBuilder(Add add) : add(add) {}
+
+  void build(bool releaseConstants) {
+    addPass(createInferShapes());
+    addCleanup();
+    addPass(createFoldConstants());
+    addPass(createSimplifySlicesConcats());
+    addPass(createEliminateTransposes());
+    addPass(createComposeActivations());
+    addCleanup();
+
+    // Everything that changes weights, before anything is fused behind them.
+    addPass(createMatMulToFullyConnected());
+    addPass(createFuseConvBn());
+    addPass(createLowerBatchNorm());
+    addPass(createFoldScaleIntoConv());
+    addPass(createFoldPad());
+    addPass(createDecomposeConvTranspose());
+
+    // conv + add + activation first, then what is added behind activations.
+    addPass(createFuseConvAdd());
+    addPass(createFuseConvActivation());
+    addPass(createFuseConvAdd());
+
+    addPass(createRaiseTo2D());
+    addPass(createSimplifySlicesConcats());
+    addPass(createEliminateTransposes());
+    addCleanup();
+    addPass(createFoldConstants());
+    addPass(createFuseElementwise());
+    addCleanup();
+    if (releaseConstants)
+      add(createReleaseConstants(), /*onFunctions=*/false);
+  }
+
+private:
+  void addPass(std::unique_ptr<Pass> pass) { add(std::move(pass), /*onFunctions=*/true); }
+  void addCleanup() {
+    addPass(createCanonicalizerPass());
+    addPass(createCSEPass());
+  }
+  Add add;
+};
+
+} // namespace
+
+void atc::graph::buildGraphPipeline(OpPassManager &pm, const GraphPipelineOptions &options) {
+  auto add = [&](std::unique_ptr<Pass> pass, bool onFunctions) {
+    if (llvm::is_contained(options.disable, pass->getArgument()))
+      return;
+    if (onFunctions)
+      pm.addNestedPass<func::FuncOp>(std::move(pass));
+    else
+      pm.addPass(std::move(pass));
+  };
+  PipelineBuilder(add).build(options.releaseConstants);
+}
+
+SmallVector<std::string> atc::graph::findUnknownPasses(const GraphPipelineOptions &options) {
+  SmallVector<std::string> unknown(options.disable.begin(), options.disable.end());
+  auto remove = [&](std::unique_ptr<Pass> pass, bool) { llvm::erase(unknown, pass->getArgument()); };
+  PipelineBuilder(remove).build(/*releaseConstants=*/true);
+  return unknown;
+}
+
+void atc::graph::registerGraphPassesAndPipelines() {
+  registerGraphPasses();
+  using ErrorHandler = function_ref<LogicalResult(const Twine &)>;
+  registerPassPipeline(
+      "graph-pipeline", "The graph passes in the order of the compiler",
+      [](OpPassManager &pm, StringRef text, ErrorHandler emitError) -> LogicalResult {
+        GraphPipelineOptions options;
+        if (failed(options.parseFromString(text)))
+          return failure();
+        SmallVector<std::string> unknown = findUnknownPasses(options);
+        if (!unknown.empty())
+          return emitError("graph-pipeline has no pass named " + llvm::join(unknown, ", ") +
+                           "; see the pipeline's passes with --dump-pass-pipeline");
+        buildGraphPipeline(pm, options);
+        return success();
+      },
+      [](function_ref<void(const mlir::detail::PassOptions &)> handler) {
+        handler(GraphPipelineOptions());
+      });
+}

@@ -1,0 +1,32 @@
+//===-- RewriteUtils.h - small helpers of the graph passes ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_GRAPH_REWRITE_UTILS_H
+#define OPENATC_PASSES_GRAPH_REWRITE_UTILS_H
+
+#include "dialects/graph/Graph.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace atc::graph {
+
+/// A location for a value that exists only because a rewrite made it: the name
+/// of the source tensor with a suffix. The name itself stays with the one value
+/// that equals the source tensor.
+mlir::Location derivedLoc(mlir::Location loc, llvm::StringRef suffix);
+
+inline mlir::RankedTensorType getTensorType(mlir::Value value) {
+  return mlir::cast<mlir::RankedTensorType>(value.getType());
+}
+
+/// A pattern that counts its rewrites in a statistic of its pass.
+template <typename OpTy> struct CountingPattern : mlir::OpRewritePattern<OpTy> {
+  CountingPattern(mlir::MLIRContext *context, mlir::Pass::Statistic &count,
+                  mlir::PatternBenefit benefit = 1)
+      : mlir::OpRewritePattern<OpTy>(context, benefit), count(count) {}
+  mlir::Pass::Statistic &count;
+};
+
+} // namespace atc::graph
+
+#endif // OPENATC_PASSES_GRAPH_REWRITE_UTILS_H

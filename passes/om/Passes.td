@@ -1,0 +1,67 @@
+//===-- Passes.td - passes on the schedule (alphabetical) -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_OM_PASSES_TD
+#define OPENATC_PASSES_OM_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def OmPlanMemory : Pass<"om-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "Gives every om.alloc its place in the arena";
+  let description = [{
+    A buffer lives from the first launch that touches it to the last one; views
+    count as their source. Buffers that live at the same time get disjoint
+    places, 64-byte aligned. Large buffers are placed first, each in the
+    smallest gap that holds it; while the arena stays above its lower bound, a
+    hill climb tries other orders. Sets `om.arena_size` and
+    `om.arena_lower_bound` (the most bytes that live at one time) on the module.
+  }];
+  let options = [
+    Option<"trials", "trials", "int64_t", "400",
+           "Orders that the hill climb tries">
+  ];
+  let statistics = [
+    Statistic<"arenaSize", "arena-bytes", "Bytes of the arena">,
+    Statistic<"lowerBound", "lower-bound-bytes", "Most bytes that live at one time">,
+    Statistic<"allocBytes", "alloc-bytes", "Sum of all buffers' bytes">
+  ];
+}
+
+def OmRemoveDead : Pass<"om-remove-dead", "::mlir::ModuleOp"> {
+  let summary = "Removes launches whose result nobody reads, and what only they use";
+  let description = [{
+    A launch is kept when it writes an output, or an arena buffer that a kept,
+    later launch reads. Buffers, views, weights and kernels that nothing uses
+    any more go with it.
+  }];
+  let statistics = [
+    Statistic<"numLaunches", "num-launches", "Launches removed">,
+    Statistic<"numKernels", "num-kernels", "Kernels removed">
+  ];
+}
+
+def OmReuseInPlace : Pass<"om-reuse-in-place", "::mlir::ModuleOp"> {
+  let summary = "Lets a launch write over an operand that dies there";
+  let description = [{
+    A launch lists in `in_place` the operands whose memory its result may take.
+    Where such an operand is read for the last time, and both are the same part
+    of buffers of one type, the result's buffer becomes the operand's. Border
+    fills of the result's buffer are removed when the operand's buffer has had
+    the same ones.
+  }];
+  let statistics = [
+    Statistic<"numReused", "num-reused", "Buffers that took an operand's place">,
+    Statistic<"numFills", "num-fills", "Fills that were not needed any more">
+  ];
+}
+
+def OmVerifySchedule : Pass<"om-verify-schedule", "::mlir::ModuleOp"> {
+  let summary = "Checks that the schedule can run";
+  let description = [{
+    Everything that is read has been written before, weights and inputs are not
+    written, every output is, every launched function is a kernel, and, once
+    offsets are set, buffers that live at one time do not overlap.
+  }];
+}
+
+#endif // OPENATC_PASSES_OM_PASSES_TD

@@ -1,0 +1,68 @@
+//===-- RemoveDead.cpp - removes launches that nobody needs ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/om/Passes.h"
+#include "passes/om/Schedule.h"
+
+#include "mlir/IR/SymbolTable.h"
+
+using namespace mlir;
+
+namespace atc::om {
+#define GEN_PASS_DEF_OMREMOVEDEAD
+#include "passes/om/Passes.h.inc"
+
+namespace {
+
+struct RemoveDeadPass : impl::OmRemoveDeadBase<RemoveDeadPass> {
+  void runOnOperation() override {
+    func::FuncOp main = findMain(getOperation());
+    if (!main)
+      return;
+    removeLaunches(main);
+    removeBuffers(main);
+    removeKernels();
+  }
+
+private:
+  void removeLaunches(func::FuncOp main) {
+    // Backwards: what is read by a launch that stays is needed before it. A
+    // fill of a border is needed because the whole buffer is read later.
+    DenseSet<Value> needed;
+    Schedule schedule(main);
+    for (LaunchOp launch : llvm::reverse(schedule.launches())) {
+      Value target = resolveViews(writtenBy(launch)).root;
+      if (!isa<BlockArgument>(target) && !needed.contains(target)) {
+        launch.erase();
+        ++numLaunches;
+        continue;
+      }
+      for (Value operand : readsOf(launch))
+        needed.insert(resolveViews(operand).root);
+    }
+  }
+
+  void removeBuffers(func::FuncOp main) {
+    SmallVector<Operation *> buffers;
+    main.walk([&](Operation *op) {
+      if (isa<AllocOp, ViewOp, WeightOp>(op))
+        buffers.push_back(op);
+    });
+    for (Operation *op : llvm::reverse(buffers))
+      if (op->use_empty())
+        op->erase();
+  }
+
+  void removeKernels() {
+    SymbolTable symbols(getOperation());
+    DenseSet<StringAttr> launched;
+    getOperation().walk([&](LaunchOp launch) { launched.insert(launch.getKernelAttr().getAttr()); });
+    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
+      if (function.isPrivate() && !launched.contains(function.getSymNameAttr())) {
+        symbols.erase(function);
+        ++numKernels;
+      }
+  }
+};
+} // namespace
+} // namespace atc::om

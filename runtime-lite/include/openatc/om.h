@@ -1,0 +1,230 @@
+/*===-- openatc/om.h - run .om files: the C interface ----------------------===*/
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                     */
+/*
+ * A model is a verified, mapped `.om` file: constant, and free to be shared by
+ * any number of sessions and threads. A session owns the memory and the threads
+ * of one inference at a time; every function on one session must be called by
+ * one thread at a time. `om_session_run` asks for no memory.
+ *
+ * Every function that can fail returns an om_status and, where `error` is not
+ * NULL, fills it with the same code and one sentence for a person.
+ *
+ * Structures that cross the interface start with `struct_size`; set it with the
+ * OM_..._INIT macro beside each structure. Fields are only ever added at the
+ * end, so a program keeps working with a newer library.
+ */
+#ifndef OPENATC_OM_H
+#define OPENATC_OM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define OM_API __attribute__((visibility("default")))
+#else
+#define OM_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The newest file schema this library reads: the same major number, and any
+ * minor number up to this one. */
+#define OM_SCHEMA_MAJOR 1
+#define OM_SCHEMA_MINOR 0
+
+/* Alignment in bytes of every caller's input and output pointer. */
+#define OM_ALIGNMENT 64
+
+/* The most dims a tensor can have. */
+#define OM_MAX_RANK 16
+
+typedef enum om_status {
+  OM_OK = 0,
+  OM_ERROR_ARGUMENT = 1,    /* a call with a value that cannot be used        */
+  OM_ERROR_IO = 2,          /* the file cannot be opened, read or mapped      */
+  OM_ERROR_NOT_OM = 3,      /* not an .om file of this project                */
+  OM_ERROR_VENDOR_OM = 4,   /* an .om file made by the Ascend vendor's ATC    */
+  OM_ERROR_TRUNCATED = 5,   /* the file ends too early                        */
+  OM_ERROR_VERSION = 6,     /* written by a newer or older, unreadable schema */
+  OM_ERROR_CORRUPT = 7,     /* a hash, size, offset or index is wrong         */
+  OM_ERROR_UNSUPPORTED = 8, /* valid, but not for this machine or library     */
+  OM_ERROR_MEMORY = 9       /* memory or threads could not be had             */
+} om_status;
+
+typedef struct om_error {
+  om_status code;
+  char message[508]; /* one sentence, always terminated */
+} om_error;
+
+/* Element types; the numbers are those of ONNX. */
+typedef enum om_dtype {
+  OM_UNDEFINED = 0,
+  OM_F32 = 1,
+  OM_U8 = 2,
+  OM_I8 = 3,
+  OM_U16 = 4,
+  OM_I16 = 5,
+  OM_I32 = 6,
+  OM_I64 = 7,
+  OM_STRING = 8, /* reserved */
+  OM_BOOL = 9,
+  OM_F16 = 10,
+  OM_F64 = 11,
+  OM_U32 = 12,
+  OM_U64 = 13,
+  OM_C64 = 14,  /* reserved */
+  OM_C128 = 15, /* reserved */
+  OM_BF16 = 16,
+  OM_F8E4M3FN = 17,   /* reserved */
+  OM_F8E4M3FNUZ = 18, /* reserved */
+  OM_F8E5M2 = 19,     /* reserved */
+  OM_F8E5M2FNUZ = 20, /* reserved */
+  OM_U4 = 21,         /* two in a byte, the first in the low half */
+  OM_I4 = 22
+} om_dtype;
+
+/* Where bytes live. */
+typedef enum om_space {
+  OM_ARENA = 0,   /* the session's working memory, reused within a run */
+  OM_WEIGHTS = 1, /* the mapped file                                   */
+  OM_INPUT = 2,   /* the caller's input                                */
+  OM_OUTPUT = 3   /* the caller's output                               */
+} om_space;
+
+typedef struct om_model om_model;
+typedef struct om_session om_session;
+
+/* Pointers in these structures belong to the model and live as long as it. */
+
+typedef struct om_model_info {
+  size_t struct_size;
+  const char *name;
+  const char *producer;
+  const char *command_line;
+  const char *target;
+  const char *cpu_level; /* the code image chosen for this machine */
+  uint32_t schema_major, schema_minor;
+  uint32_t inputs, outputs, tensors, launches;
+  uint64_t file_bytes, weights_bytes, code_bytes, arena_bytes;
+  uint64_t scratch_bytes; /* for each thread */
+} om_model_info;
+#define OM_MODEL_INFO_INIT                                                                         \
+  {sizeof(om_model_info), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+
+typedef struct om_tensor_info {
+  size_t struct_size;
+  const char *name;
+  om_dtype dtype;
+  uint32_t rank;
+  const int64_t *dims; /* logical dims */
+  uint64_t elements;   /* the product of the dims */
+  uint64_t bytes;      /* size in plain dense layout: what a caller passes */
+  om_space space;      /* where the tensor is stored while it lives */
+  uint32_t block;      /* channels in a block of the stored layout, 0 = plain */
+} om_tensor_info;
+#define OM_TENSOR_INFO_INIT {sizeof(om_tensor_info), NULL, OM_UNDEFINED, 0, NULL, 0, 0, OM_ARENA, 0}
+
+typedef struct om_launch_info {
+  size_t struct_size;
+  const char *name;
+  const char *kernel;
+  uint64_t cost;  /* estimated floating-point operations or bytes moved */
+  uint64_t tasks; /* how many independent pieces the kernel has         */
+  uint32_t reads_count, writes_count;
+  const uint32_t *reads; /* tensor indices */
+  const uint32_t *writes;
+} om_launch_info;
+#define OM_LAUNCH_INFO_INIT {sizeof(om_launch_info), NULL, NULL, 0, 0, 0, 0, NULL, NULL}
+
+typedef struct om_load_options {
+  size_t struct_size;
+  int verify_weights;    /* also check the weights' hash: reads all of them */
+  const char *cpu_level; /* take this code image; NULL: the best that fits  */
+} om_load_options;
+#define OM_LOAD_OPTIONS_INIT {sizeof(om_load_options), 0, NULL}
+
+#define OM_DEFAULT_SERIAL_COST 30000
+#define OM_DEFAULT_SPIN_US 200
+
+typedef struct om_session_options {
+  size_t struct_size;
+  uint32_t threads;     /* with the caller; 0: as many as the process may use   */
+  uint32_t spin_us;     /* how long an idle thread spins before it sleeps       */
+  uint64_t serial_cost; /* a launch cheaper than this stays on the calling thread */
+} om_session_options;
+#define OM_SESSION_OPTIONS_INIT                                                                    \
+  {sizeof(om_session_options), 0, OM_DEFAULT_SPIN_US, OM_DEFAULT_SERIAL_COST}
+
+/* ---- models ------------------------------------------------------------- */
+
+/* Maps and verifies a file. `options` may be NULL. */
+OM_API om_status om_model_load_file(const char *path, const om_load_options *options,
+                                    om_model **model, om_error *error);
+
+/* The same from memory, which must stay unchanged until om_model_free. Weights
+ * are used in place where `data` is 64-byte aligned, else copied once. */
+OM_API om_status om_model_load_memory(const void *data, size_t bytes,
+                                      const om_load_options *options, om_model **model,
+                                      om_error *error);
+
+/* Frees a model; its sessions must be gone. NULL is allowed. */
+OM_API void om_model_free(om_model *model);
+
+/* Reads all weights and compares their hash with the file's. */
+OM_API om_status om_model_verify_weights(const om_model *model, om_error *error);
+
+OM_API om_status om_model_get_info(const om_model *model, om_model_info *info);
+OM_API om_status om_model_get_input(const om_model *model, uint32_t index, om_tensor_info *info);
+OM_API om_status om_model_get_output(const om_model *model, uint32_t index, om_tensor_info *info);
+OM_API om_status om_model_get_tensor(const om_model *model, uint32_t index, om_tensor_info *info);
+OM_API om_status om_model_get_launch(const om_model *model, uint32_t index, om_launch_info *info);
+
+/* ---- sessions ----------------------------------------------------------- */
+
+/* Gets the memory and starts the threads of a session. `options` may be NULL. */
+OM_API om_status om_session_create(const om_model *model, const om_session_options *options,
+                                   om_session **session, om_error *error);
+OM_API void om_session_free(om_session *session);
+OM_API uint32_t om_session_threads(const om_session *session);
+
+/* Runs the model. inputs[i] and outputs[i] are the caller's dense tensors in the
+ * model's order, 64-byte aligned, used in place; outputs must not overlap each
+ * other or an input. */
+OM_API om_status om_session_run(om_session *session, const void *const *inputs,
+                                void *const *outputs, om_error *error);
+
+/* Called after each launch of an observed run, on the calling thread. A value
+ * other than 0 ends the run with OM_ERROR_ARGUMENT. */
+typedef int (*om_launch_callback)(void *user, uint32_t launch);
+
+OM_API om_status om_session_run_observed(om_session *session, const void *const *inputs,
+                                         void *const *outputs, om_launch_callback callback,
+                                         void *user, om_error *error);
+
+/* Copies a tensor into plain dense layout (om_tensor_info.bytes). Tensors in
+ * the arena share memory: one is whole only between the launch that writes it
+ * and the next one that reuses its place, that is, in an om_launch_callback. */
+OM_API om_status om_session_read_tensor(const om_session *session, uint32_t tensor, void *data,
+                                        size_t bytes, om_error *error);
+
+/* Switches the per-launch clock of om_session_run; on clears the sums. */
+OM_API void om_session_set_profile(om_session *session, int on);
+
+/* The time in `launch`, summed over `runs` runs since the profile was switched on. */
+OM_API om_status om_session_get_profile(const om_session *session, uint32_t launch,
+                                        uint64_t *nanoseconds, uint64_t *runs);
+
+/* ---- words -------------------------------------------------------------- */
+
+OM_API const char *om_version(void);               /* of this library            */
+OM_API const char *om_status_name(om_status code); /* "OM_ERROR_CORRUPT"          */
+OM_API const char *om_dtype_name(om_dtype dtype);  /* "f32"; "undefined" otherwise */
+OM_API uint32_t om_dtype_bits(om_dtype dtype);     /* 0 for one that is not usable */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

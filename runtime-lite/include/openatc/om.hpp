@@ -1,0 +1,165 @@
+//===-- openatc/om.hpp - run .om files: the C++ wrapper -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Header-only, over om.h. Nothing throws: what can fail returns an empty object
+// and fills an om::Error.
+
+#ifndef OPENATC_OM_HPP
+#define OPENATC_OM_HPP
+
+#include "openatc/om.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace om {
+
+/// Converts to true when something went wrong.
+struct Error {
+  om_error c = {OM_OK, ""};
+  explicit operator bool() const { return c.code != OM_OK; }
+  om_status code() const { return c.code; }
+  const char *message() const { return c.message; }
+};
+
+/// Zeroed memory that om_session_run accepts.
+class Buffer {
+public:
+  Buffer() = default;
+  explicit Buffer(size_t bytes) : count(bytes) {
+    size_t rounded = (bytes + OM_ALIGNMENT - 1) / OM_ALIGNMENT * OM_ALIGNMENT;
+    memory.reset(std::aligned_alloc(OM_ALIGNMENT, rounded ? rounded : OM_ALIGNMENT));
+    if (memory)
+      std::memset(memory.get(), 0, bytes);
+  }
+  explicit operator bool() const { return memory != nullptr; }
+  template <typename T = void> T *data() const { return static_cast<T *>(memory.get()); }
+  size_t size() const { return count; }
+
+private:
+  struct Free {
+    void operator()(void *pointer) const { std::free(pointer); }
+  };
+  std::unique_ptr<void, Free> memory;
+  size_t count = 0;
+};
+
+struct Tensor {
+  std::string name;
+  om_dtype dtype;
+  std::vector<int64_t> dims;
+  uint64_t elements, bytes;
+  om_space space;
+  uint32_t block;
+};
+
+struct Launch {
+  std::string name, kernel;
+  uint64_t cost, tasks;
+  std::vector<uint32_t> reads, writes;
+};
+
+/// A loaded model; copies share it.
+class Model {
+public:
+  static Model loadFile(const std::string &path, Error &error,
+                        om_load_options options = OM_LOAD_OPTIONS_INIT) {
+    om_model *model = nullptr;
+    om_model_load_file(path.c_str(), &options, &model, &error.c);
+    return Model(model);
+  }
+  static Model loadMemory(const void *data, size_t bytes, Error &error,
+                          om_load_options options = OM_LOAD_OPTIONS_INIT) {
+    om_model *model = nullptr;
+    om_model_load_memory(data, bytes, &options, &model, &error.c);
+    return Model(model);
+  }
+
+  Model() = default;
+  explicit operator bool() const { return handle != nullptr; }
+  const om_model *get() const { return handle.get(); }
+
+  om_model_info info() const {
+    om_model_info answer = OM_MODEL_INFO_INIT;
+    om_model_get_info(get(), &answer);
+    return answer;
+  }
+  Tensor input(uint32_t index) const { return tensorFrom(om_model_get_input, index); }
+  Tensor output(uint32_t index) const { return tensorFrom(om_model_get_output, index); }
+  Tensor tensor(uint32_t index) const { return tensorFrom(om_model_get_tensor, index); }
+  std::vector<Tensor> inputs() const { return all(&Model::input, info().inputs); }
+  std::vector<Tensor> outputs() const { return all(&Model::output, info().outputs); }
+
+  Launch launch(uint32_t index) const {
+    om_launch_info from = OM_LAUNCH_INFO_INIT;
+    if (om_model_get_launch(get(), index, &from) != OM_OK)
+      return {};
+    return {from.name,
+            from.kernel,
+            from.cost,
+            from.tasks,
+            {from.reads, from.reads + from.reads_count},
+            {from.writes, from.writes + from.writes_count}};
+  }
+
+private:
+  explicit Model(om_model *model) : handle(model, om_model_free) {}
+
+  template <typename Get> Tensor tensorFrom(Get getInfo, uint32_t index) const {
+    om_tensor_info from = OM_TENSOR_INFO_INIT;
+    if (getInfo(get(), index, &from) != OM_OK)
+      return {};
+    return {from.name,  from.dtype, {from.dims, from.dims + from.rank}, from.elements, from.bytes,
+            from.space, from.block};
+  }
+  std::vector<Tensor> all(Tensor (Model::*one)(uint32_t) const, uint32_t count) const {
+    std::vector<Tensor> list;
+    for (uint32_t i = 0; i < count; ++i)
+      list.push_back((this->*one)(i));
+    return list;
+  }
+
+  std::shared_ptr<om_model> handle;
+};
+
+/// One inference at a time; keeps its model alive.
+class Session {
+public:
+  Session() = default;
+  Session(const Model &model, Error &error, om_session_options options = OM_SESSION_OPTIONS_INIT)
+      : owner(model) {
+    om_session *session = nullptr;
+    om_session_create(model.get(), &options, &session, &error.c);
+    handle.reset(session);
+  }
+  explicit operator bool() const { return handle != nullptr; }
+  om_session *get() const { return handle.get(); }
+
+  bool run(const void *const *inputs, void *const *outputs, Error &error) {
+    return om_session_run(get(), inputs, outputs, &error.c) == OM_OK;
+  }
+  /// `observer(launch)` is called after each launch.
+  template <typename Observer>
+  bool run(const void *const *inputs, void *const *outputs, Observer &&observer, Error &error) {
+    using Type = std::remove_reference_t<Observer>;
+    auto callback = [](void *user, uint32_t launch) -> int {
+      (*static_cast<Type *>(user))(launch);
+      return 0;
+    };
+    return om_session_run_observed(get(), inputs, outputs, callback, &observer, &error.c) == OM_OK;
+  }
+
+private:
+  struct Free {
+    void operator()(om_session *session) const { om_session_free(session); }
+  };
+  Model owner;
+  std::unique_ptr<om_session, Free> handle;
+};
+
+} // namespace om
+
+#endif

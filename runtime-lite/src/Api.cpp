@@ -1,0 +1,221 @@
+//===-- Api.cpp - the C interface over models and sessions ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "runtime-lite/src/Session.h"
+#include "runtime-lite/src/Tensor.h"
+
+#include <cstring>
+
+using namespace atc::rt;
+namespace fb = atc::om::fb;
+
+/// Takes as much of a caller's options as both sides know; the rest keeps its
+/// default.
+template <typename Options> static Options readOptions(const Options *given, Options defaults) {
+  if (!given)
+    return defaults;
+  size_t size = given->struct_size < sizeof(Options) ? given->struct_size : sizeof(Options);
+  std::memcpy(static_cast<void *>(&defaults), given, size);
+  return defaults;
+}
+
+/// Gives a caller as much of an answer as its structure has room for.
+template <typename Info> static om_status writeInfo(const Info &answer, Info *info) {
+  if (!info || info->struct_size < sizeof(size_t))
+    return OM_ERROR_ARGUMENT;
+  size_t size = info->struct_size < sizeof(Info) ? info->struct_size : sizeof(Info);
+  std::memcpy(reinterpret_cast<char *>(info) + sizeof(size_t),
+              reinterpret_cast<const char *>(&answer) + sizeof(size_t), size - sizeof(size_t));
+  return OM_OK;
+}
+
+/// Makes a model and has `load` fill it; nothing is left behind on failure.
+template <typename Load>
+static om_status loadModel(const om_load_options *options, om_model **result, om_error *error,
+                           Load load) {
+  if (!result)
+    return fail(error, OM_ERROR_ARGUMENT, "there is no place for the model (null).");
+  *result = nullptr;
+  om_model *model = create<om_model>();
+  if (!model)
+    return outOfMemory(error, sizeof(om_model));
+  om_load_options defaults = OM_LOAD_OPTIONS_INIT;
+  om_status status = load(*model, readOptions(options, defaults));
+  if (status == OM_OK)
+    *result = model;
+  else
+    destroy(model);
+  return status;
+}
+
+om_status om_model_load_file(const char *path, const om_load_options *options, om_model **model,
+                             om_error *error) {
+  if (!path)
+    return fail(error, OM_ERROR_ARGUMENT, "there is no path (null).");
+  return loadModel(options, model, error, [&](om_model &made, const om_load_options &resolved) {
+    return made.loadFile(path, resolved, error);
+  });
+}
+
+om_status om_model_load_memory(const void *data, size_t bytes, const om_load_options *options,
+                               om_model **model, om_error *error) {
+  if (!data)
+    return fail(error, OM_ERROR_ARGUMENT, "there is no data (null).");
+  return loadModel(options, model, error, [&](om_model &made, const om_load_options &resolved) {
+    return made.loadMemory(data, bytes, resolved, error);
+  });
+}
+
+void om_model_free(om_model *model) { destroy(model); }
+
+om_status om_model_verify_weights(const om_model *model, om_error *error) {
+  return model->verifyWeights(error);
+}
+
+om_status om_model_get_info(const om_model *model, om_model_info *info) {
+  const fb::Model &header = *model->header;
+  om_model_info answer = OM_MODEL_INFO_INIT;
+  answer.name = header.name()->c_str();
+  answer.producer = header.producer()->c_str();
+  answer.command_line = header.command_line()->c_str();
+  answer.target = header.target()->c_str();
+  answer.cpu_level = model->image->level()->c_str();
+  answer.schema_major = header.schema_major();
+  answer.schema_minor = header.schema_minor();
+  answer.inputs = header.inputs()->size();
+  answer.outputs = header.outputs()->size();
+  answer.tensors = header.tensors()->size();
+  answer.launches = header.schedule()->size();
+  answer.file_bytes = header.file_size();
+  for (const fb::Segment *segment : *header.segments())
+    if (segment->kind() == fb::SegmentKind::weights)
+      answer.weights_bytes += segment->size();
+  answer.code_bytes = header.segments()->Get(model->image->segment())->size();
+  answer.arena_bytes = header.arena_size();
+  answer.scratch_bytes = model->image->scratch_bytes();
+  return writeInfo(answer, info);
+}
+
+om_status om_model_get_tensor(const om_model *model, uint32_t index, om_tensor_info *info) {
+  if (index >= model->header->tensors()->size())
+    return OM_ERROR_ARGUMENT;
+  const fb::Tensor &tensor = *model->header->tensors()->Get(index);
+  TensorSize size;
+  measureTensor(tensor, size);
+  om_tensor_info answer = OM_TENSOR_INFO_INIT;
+  answer.name = tensor.name()->c_str();
+  answer.dtype = static_cast<om_dtype>(tensor.dtype());
+  answer.rank = tensor.dims()->size();
+  answer.dims = tensor.dims()->data();
+  answer.elements = size.elements;
+  answer.bytes = size.denseBytes;
+  answer.space = static_cast<om_space>(tensor.place()->space());
+  answer.block = tensor.block();
+  return writeInfo(answer, info);
+}
+
+om_status om_model_get_input(const om_model *model, uint32_t index, om_tensor_info *info) {
+  if (index >= model->header->inputs()->size())
+    return OM_ERROR_ARGUMENT;
+  return om_model_get_tensor(model, model->header->inputs()->Get(index), info);
+}
+
+om_status om_model_get_output(const om_model *model, uint32_t index, om_tensor_info *info) {
+  if (index >= model->header->outputs()->size())
+    return OM_ERROR_ARGUMENT;
+  return om_model_get_tensor(model, model->header->outputs()->Get(index), info);
+}
+
+om_status om_model_get_launch(const om_model *model, uint32_t index, om_launch_info *info) {
+  if (index >= model->header->schedule()->size())
+    return OM_ERROR_ARGUMENT;
+  const fb::Launch &launch = model->launch(index);
+  om_launch_info answer = OM_LAUNCH_INFO_INIT;
+  answer.name = launch.name()->c_str();
+  answer.kernel = model->header->kernels()->Get(launch.kernel())->c_str();
+  answer.cost = launch.cost();
+  answer.tasks = model->image->tasks()->Get(launch.kernel());
+  answer.reads_count = launch.reads()->size();
+  answer.writes_count = launch.writes()->size();
+  answer.reads = launch.reads()->data();
+  answer.writes = launch.writes()->data();
+  return writeInfo(answer, info);
+}
+
+om_status om_session_create(const om_model *model, const om_session_options *options,
+                            om_session **result, om_error *error) {
+  if (!model || !result)
+    return fail(error, OM_ERROR_ARGUMENT, "a session needs a model and a place for the result.");
+  *result = nullptr;
+  om_session *session = create<om_session>(*model);
+  if (!session)
+    return outOfMemory(error, sizeof(om_session));
+  om_session_options defaults = OM_SESSION_OPTIONS_INIT;
+  om_status status = session->start(readOptions(options, defaults), error);
+  if (status == OM_OK)
+    *result = session;
+  else
+    destroy(session);
+  return status;
+}
+
+void om_session_free(om_session *session) { destroy(session); }
+
+uint32_t om_session_threads(const om_session *session) { return session->threads(); }
+
+om_status om_session_run(om_session *session, const void *const *inputs, void *const *outputs,
+                         om_error *error) {
+  return session->run(inputs, outputs, nullptr, nullptr, error);
+}
+
+om_status om_session_run_observed(om_session *session, const void *const *inputs,
+                                  void *const *outputs, om_launch_callback callback, void *user,
+                                  om_error *error) {
+  return session->run(inputs, outputs, callback, user, error);
+}
+
+om_status om_session_read_tensor(const om_session *session, uint32_t tensor, void *data,
+                                 size_t bytes, om_error *error) {
+  return session->readTensor(tensor, data, bytes, error);
+}
+
+void om_session_set_profile(om_session *session, int on) { session->setProfile(on != 0); }
+
+om_status om_session_get_profile(const om_session *session, uint32_t launch, uint64_t *nanoseconds,
+                                 uint64_t *runs) {
+  if (launch >= session->model.header->schedule()->size())
+    return OM_ERROR_ARGUMENT;
+  if (nanoseconds)
+    *nanoseconds = session->profiledTime(launch);
+  if (runs)
+    *runs = session->profiledRuns();
+  return OM_OK;
+}
+
+const char *om_version(void) { return OPENATC_VERSION; }
+
+const char *om_status_name(om_status code) {
+  switch (code) {
+  case OM_OK:
+    return "OM_OK";
+  case OM_ERROR_ARGUMENT:
+    return "OM_ERROR_ARGUMENT";
+  case OM_ERROR_IO:
+    return "OM_ERROR_IO";
+  case OM_ERROR_NOT_OM:
+    return "OM_ERROR_NOT_OM";
+  case OM_ERROR_VENDOR_OM:
+    return "OM_ERROR_VENDOR_OM";
+  case OM_ERROR_TRUNCATED:
+    return "OM_ERROR_TRUNCATED";
+  case OM_ERROR_VERSION:
+    return "OM_ERROR_VERSION";
+  case OM_ERROR_CORRUPT:
+    return "OM_ERROR_CORRUPT";
+  case OM_ERROR_UNSUPPORTED:
+    return "OM_ERROR_UNSUPPORTED";
+  case OM_ERROR_MEMORY:
+    return "OM_ERROR_MEMORY";
+  }
+  return "OM_ERROR_UNKNOWN";
+}

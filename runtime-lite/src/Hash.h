@@ -1,0 +1,39 @@
+//===-- Hash.h - XXH64 over one range or a stream of ranges ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The published XXH64 algorithm with seed 0. It is chosen because any change
+// inside one 8-byte word always changes the result, and because it runs at
+// memory speed.
+
+#ifndef OPENATC_RUNTIME_HASH_H
+#define OPENATC_RUNTIME_HASH_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace atc::rt {
+
+class Hash64 {
+public:
+  void update(const void *data, size_t bytes);
+  uint64_t digest() const;
+
+private:
+  void consumeBlock(const unsigned char *block);
+
+  static constexpr uint64_t P1 = 0x9E3779B185EBCA87u, P2 = 0xC2B2AE3D27D4EB4Fu,
+                            P3 = 0x165667B19E3779F9u, P4 = 0x85EBCA77C2B2AE63u,
+                            P5 = 0x27D4EB2F165667C5u;
+  static uint64_t rotate(uint64_t x, int r) { return (x << r) | (x >> (64 - r)); }
+  static uint64_t mix(uint64_t lane, uint64_t word) { return rotate(lane + word * P2, 31) * P1; }
+
+  uint64_t lanes[4] = {P1 + P2, P2, 0, 0 - P1};
+  unsigned char pending[32] = {};
+  uint64_t total = 0;
+};
+
+uint64_t hash64(const void *data, size_t bytes);
+
+} // namespace atc::rt
+
+#endif

@@ -1,0 +1,150 @@
+//===-- Model.cpp - loads an .om file -------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "runtime-lite/src/Model.h"
+
+#include "runtime-lite/src/Cpu.h"
+#include "runtime-lite/src/Verify.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace atc::rt;
+namespace fb = atc::om::fb;
+
+namespace {
+/// Closes a file on every way out; its mappings stay.
+struct File {
+  explicit File(const char *path) : fd(open(path, O_RDONLY | O_CLOEXEC)) {}
+  ~File() {
+    if (fd >= 0)
+      close(fd);
+  }
+  int fd;
+};
+
+/// Appends words to a bounded list "a, b, c".
+class WordList {
+public:
+  void add(const char *word) {
+    size_t room = sizeof(text) - used;
+    int n = std::snprintf(text + used, room, "%s%s", used ? ", " : "", word);
+    used += n < 0 ? 0 : static_cast<size_t>(n) < room ? n : room - 1;
+  }
+  const char *c_str() const { return used ? text : "none"; }
+
+private:
+  char text[200] = "";
+  size_t used = 0;
+};
+} // namespace
+
+om_status om_model::loadFile(const char *path, const om_load_options &options, om_error *error) {
+  File source(path);
+  if (source.fd < 0)
+    return fail(error, OM_ERROR_IO, "cannot open '%s': %s.", path, std::strerror(errno));
+  struct stat info;
+  if (fstat(source.fd, &info) != 0 || !S_ISREG(info.st_mode))
+    return fail(error, OM_ERROR_IO, "cannot read '%s': it is not a regular file.", path);
+  bytes = static_cast<uint64_t>(info.st_size);
+  if (bytes && !file.mapFile(source.fd, 0, bytes, /*code=*/false))
+    return fail(error, OM_ERROR_IO, "cannot map '%s': %s.", path, std::strerror(errno));
+  data = file.data();
+  return finish(source.fd, options, error);
+}
+
+om_status om_model::loadMemory(const void *memory, size_t size, const om_load_options &options,
+                               om_error *error) {
+  data = static_cast<const char *>(memory);
+  bytes = size;
+  // Kernels expect their weights 64-byte aligned, which holds in the file but
+  // not for every pointer a caller may have.
+  if (reinterpret_cast<uintptr_t>(memory) % OM_ALIGNMENT) {
+    if (!file.mapZeroed(size))
+      return outOfMemory(error, size);
+    std::memcpy(file.data(), memory, size);
+    data = file.data();
+  }
+  return finish(-1, options, error);
+}
+
+om_status om_model::finish(int fd, const om_load_options &options, om_error *error) {
+  om_status status = verifyFile(data, bytes, &header, error);
+  if (status == OM_OK)
+    status = chooseImage(options.cpu_level, error);
+  if (status == OM_OK)
+    status = mapCode(fd, error);
+  if (status == OM_OK && options.verify_weights)
+    status = verifyWeights(error);
+  return status;
+}
+
+/// Of the images whose features this machine has, the one that asks for most.
+om_status om_model::chooseImage(const char *level, om_error *error) {
+  if (header->target()->string_view() != "cpu")
+    return fail(error, OM_ERROR_UNSUPPORTED,
+                "the model is compiled for target '%s', which this runtime does not have.",
+                header->target()->c_str());
+  WordList levels;
+  const fb::CodeImage *refused = nullptr;
+  for (const fb::CodeImage *candidate : *header->images()) {
+    levels.add(candidate->level()->c_str());
+    if (level && std::strcmp(level, candidate->level()->c_str()) != 0)
+      continue;
+    bool fits = std::strcmp(candidate->arch()->c_str(), cpuArch()) == 0;
+    for (const flatbuffers::String *feature : *candidate->features())
+      fits = fits && cpuHas(feature->c_str());
+    if (fits && (!image || candidate->features()->size() > image->features()->size()))
+      image = candidate;
+    // The most modest of the images that do not fit tells most about why.
+    if (!fits && (!refused || candidate->features()->size() < refused->features()->size()))
+      refused = candidate;
+  }
+  if (image)
+    return OM_OK;
+  if (!refused)
+    return fail(error, OM_ERROR_UNSUPPORTED,
+                "the model has no code for CPU level '%s', only for: %s.", level ? level : "any",
+                levels.c_str());
+  if (std::strcmp(refused->arch()->c_str(), cpuArch()) != 0)
+    return fail(error, OM_ERROR_UNSUPPORTED,
+                "the model is compiled for %s processors, but this is %s: compile it for this "
+                "machine with --target_cpu.",
+                refused->arch()->c_str(), cpuArch());
+  WordList missing;
+  for (const flatbuffers::String *feature : *refused->features())
+    if (!cpuHas(feature->c_str()))
+      missing.add(feature->c_str());
+  return fail(
+      error, OM_ERROR_UNSUPPORTED,
+      "this processor lacks %s, which the model's code for '%s' needs (it has code for: %s): "
+      "compile it for this machine with --target_cpu.",
+      missing.c_str(), refused->level()->c_str(), levels.c_str());
+}
+
+/// Makes the chosen code executable: straight from the file where the system
+/// allows it, else from a copy. The hash is taken from what will run.
+om_status om_model::mapCode(int fd, om_error *error) {
+  const fb::Segment &segment = *header->segments()->Get(image->segment());
+  if (fd < 0 || !code.mapFile(fd, segment.offset(), segment.size(), /*code=*/true)) {
+    if (!code.mapZeroed(segment.size()))
+      return outOfMemory(error, segment.size());
+    std::memcpy(code.data(), data + segment.offset(), segment.size());
+    if (!code.makeExecutable())
+      return fail(error, OM_ERROR_MEMORY, "the system does not allow executable memory: %s.",
+                  std::strerror(errno));
+  }
+  return verifySegment(*header, image->segment(), code.data(), error);
+}
+
+om_status om_model::verifyWeights(om_error *error) const {
+  for (uint32_t i = 0; i < header->segments()->size(); ++i)
+    if (header->segments()->Get(i)->kind() == fb::SegmentKind::weights)
+      if (om_status status = verifySegment(*header, i, segment(i), error); status != OM_OK)
+        return status;
+  return OM_OK;
+}

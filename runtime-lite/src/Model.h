@@ -1,0 +1,48 @@
+//===-- Model.h - a loaded .om file ---------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_RUNTIME_MODEL_H
+#define OPENATC_RUNTIME_MODEL_H
+
+#include "runtime-lite/schema/om_generated.h"
+#include "runtime-lite/src/Support.h"
+
+namespace atc::rt {
+
+/// Calls tasks [begin, end) of a kernel. `args` are the addresses of its
+/// buffers, `scratch` is 64-byte aligned memory of the calling thread.
+using Kernel = void (*)(void *const *args, void *scratch, int64_t begin, int64_t end);
+
+} // namespace atc::rt
+
+struct om_model {
+  om_status loadFile(const char *path, const om_load_options &options, om_error *error);
+  om_status loadMemory(const void *data, size_t bytes, const om_load_options &options,
+                       om_error *error);
+  om_status verifyWeights(om_error *error) const;
+
+  atc::rt::Kernel kernel(uint32_t index) const {
+    return reinterpret_cast<atc::rt::Kernel>(code.data() + image->entries()->Get(index));
+  }
+  const char *segment(uint32_t index) const {
+    return data + header->segments()->Get(index)->offset();
+  }
+  const atc::om::fb::Launch &launch(uint32_t index) const {
+    return *header->schedule()->Get(index)->what_as_Launch();
+  }
+
+  const atc::om::fb::Model *header = nullptr;
+  const atc::om::fb::CodeImage *image = nullptr; ///< the one chosen for this CPU
+
+private:
+  om_status finish(int fd, const om_load_options &options, om_error *error);
+  om_status chooseImage(const char *level, om_error *error);
+  om_status mapCode(int fd, om_error *error);
+
+  atc::rt::Mapping file; ///< or a copy of memory that was not aligned
+  atc::rt::Mapping code;
+  const char *data = nullptr;
+  uint64_t bytes = 0;
+};
+
+#endif

@@ -1,0 +1,182 @@
+//===-- Session.cpp - the memory and threads of one inference at a time ---===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "runtime-lite/src/Session.h"
+
+#include "runtime-lite/src/Tensor.h"
+
+#include <sched.h>
+
+using namespace atc::rt;
+namespace fb = atc::om::fb;
+
+/// How many processors this process may use.
+static uint32_t usableProcessors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) != 0)
+    return 1;
+  int count = CPU_COUNT(&set);
+  return count > 0 ? count : 1;
+}
+
+/// How many pieces a launch is cut into: enough that threads end together, few
+/// enough that taking one costs nothing beside its work.
+static uint32_t chunkCount(uint64_t tasks, uint64_t cost, uint32_t threads, uint64_t serialCost) {
+  constexpr uint64_t leastChunkCost = 15000, piecesPerThread = 8;
+  if (threads == 1 || tasks == 1 || cost < serialCost)
+    return 1;
+  uint64_t chunks = cost / leastChunkCost;
+  if (chunks < threads)
+    chunks = threads;
+  if (chunks > threads * piecesPerThread)
+    chunks = threads * piecesPerThread;
+  if (chunks > Pool::mostChunks)
+    chunks = Pool::mostChunks;
+  return static_cast<uint32_t>(chunks < tasks ? chunks : tasks);
+}
+
+om_status om_session::start(const om_session_options &options, om_error *error) {
+  const fb::Model &header = *model.header;
+  const uint32_t processors = usableProcessors();
+  const uint32_t threads = options.threads ? options.threads : processors;
+  if (threads > Pool::mostThreads)
+    return fail(error, OM_ERROR_ARGUMENT, "a session can have 1 to %u threads, not %u.",
+                Pool::mostThreads, threads);
+
+  const uint64_t scratchStride = (model.image->scratch_bytes() + 4095) / 4096 * 4096;
+  if (!arena.mapZeroed(header.arena_size()))
+    return outOfMemory(error, header.arena_size());
+  if (!scratch.mapZeroed(scratchStride * threads))
+    return outOfMemory(error, scratchStride * threads);
+
+  uint64_t argumentCount = 0, patchCount = 0;
+  for (uint32_t i = 0; i < header.schedule()->size(); ++i)
+    for (const fb::BufferRef *ref : *model.launch(i).args()) {
+      ++argumentCount;
+      patchCount += ref->space() == fb::Space::input || ref->space() == fb::Space::output;
+    }
+  if (argumentCount > UINT32_MAX || !work.allocate(header.schedule()->size()) ||
+      !times.allocate(header.schedule()->size()) || !arguments.allocate(argumentCount) ||
+      !patches.allocate(patchCount) ||
+      !ends.allocate(size_t(header.inputs()->size()) + header.outputs()->size()))
+    return outOfMemory(error, argumentCount * sizeof(void *));
+
+  om_session_options resolved = options;
+  resolved.threads = threads;
+  prepareWork(resolved);
+  // Threads that share a processor must not keep it from each other.
+  const uint32_t spin = threads > processors ? 0 : options.spin_us;
+  return pool.start(threads, work.data(), scratch.data(), scratchStride, spin, error);
+}
+
+void om_session::prepareWork(const om_session_options &options) {
+  uint32_t argument = 0, patch = 0;
+  for (uint32_t i = 0; i < work.size(); ++i) {
+    const fb::Launch &launch = model.launch(i);
+    const uint64_t tasks = model.image->tasks()->Get(launch.kernel());
+    work[i].kernel = model.kernel(launch.kernel());
+    work[i].args = arguments.data() + argument;
+    work[i].tasks = static_cast<int64_t>(tasks);
+    work[i].chunks = chunkCount(tasks, launch.cost(), options.threads, options.serial_cost);
+    for (const fb::BufferRef *ref : *launch.args()) {
+      if (ref->space() == fb::Space::input || ref->space() == fb::Space::output)
+        patches[patch++] = {argument, end(*ref), ref->offset()};
+      else
+        arguments[argument] = address(*ref);
+      ++argument;
+    }
+  }
+}
+
+uint32_t om_session::end(const fb::BufferRef &ref) const {
+  return ref.index() + (ref.space() == fb::Space::output ? model.header->inputs()->size() : 0);
+}
+
+/// Null for an input or output before the first run.
+char *om_session::address(const fb::BufferRef &ref) const {
+  switch (ref.space()) {
+  case fb::Space::arena:
+    return arena.data() + ref.offset();
+  case fb::Space::weights:
+    // Kernels read weights; the ABI has one pointer type for all arguments.
+    return const_cast<char *>(model.segment(ref.index())) + ref.offset();
+  case fb::Space::input:
+  case fb::Space::output:
+    return ends[end(ref)] ? ends[end(ref)] + ref.offset() : nullptr;
+  }
+  return nullptr;
+}
+
+om_status om_session::bind(const void *const *inputs, void *const *outputs, om_error *error) {
+  const uint32_t inputCount = model.header->inputs()->size();
+  for (uint32_t i = 0; i < ends.size(); ++i) {
+    const bool isInput = i < inputCount;
+    const auto &list = isInput ? *model.header->inputs() : *model.header->outputs();
+    const uint32_t index = isInput ? i : i - inputCount;
+    const fb::Tensor &tensor = *model.header->tensors()->Get(list.Get(index));
+    void *pointer = nullptr;
+    if (isInput && inputs)
+      pointer = const_cast<void *>(inputs[index]);
+    else if (!isInput && outputs)
+      pointer = outputs[index];
+    if ((!pointer && tensor.place()->size()) || reinterpret_cast<uintptr_t>(pointer) % OM_ALIGNMENT)
+      return fail(error, OM_ERROR_ARGUMENT, "the pointer for %s %u ('%s') is %s.",
+                  isInput ? "input" : "output", index, tensor.name()->c_str(),
+                  pointer ? "not 64-byte aligned" : "null");
+    ends[i] = static_cast<char *>(pointer);
+  }
+  for (const Patch &patch : patches)
+    arguments[patch.argument] = ends[patch.end] + patch.offset;
+  return OM_OK;
+}
+
+om_status om_session::run(const void *const *inputs, void *const *outputs,
+                          om_launch_callback callback, void *user, om_error *error) {
+  if (om_status status = bind(inputs, outputs, error); status != OM_OK)
+    return status;
+  const uint32_t launches = static_cast<uint32_t>(work.size());
+  if (!profiling && !callback) {
+    for (uint32_t i = 0; i < launches; ++i)
+      pool.run(i);
+    return OM_OK;
+  }
+  runs += profiling;
+  for (uint32_t i = 0; i < launches; ++i) {
+    const uint64_t begin = nowNanoseconds();
+    pool.run(i);
+    times[i] += nowNanoseconds() - begin;
+    if (callback && callback(user, i) != 0)
+      return fail(error, OM_ERROR_ARGUMENT,
+                  "the run was ended by its observer after launch %u ('%s').", i,
+                  model.launch(i).name()->c_str());
+  }
+  return OM_OK;
+}
+
+om_status om_session::readTensor(uint32_t index, void *data, size_t bytes, om_error *error) const {
+  if (index >= model.header->tensors()->size())
+    return fail(error, OM_ERROR_ARGUMENT, "there is no tensor %u, the model has %u.", index,
+                model.header->tensors()->size());
+  const fb::Tensor &tensor = *model.header->tensors()->Get(index);
+  TensorSize size;
+  measureTensor(tensor, size);
+  if (bytes != size.denseBytes || (!data && bytes))
+    return fail(error, OM_ERROR_ARGUMENT,
+                "tensor %u ('%s') needs a buffer of %llu bytes, not %llu.", index,
+                tensor.name()->c_str(), static_cast<unsigned long long>(size.denseBytes),
+                static_cast<unsigned long long>(bytes));
+  const char *from = address(*tensor.place());
+  if (!from && bytes)
+    return fail(error, OM_ERROR_ARGUMENT, "tensor %u ('%s') has no value before the first run.",
+                index, tensor.name()->c_str());
+  unpackTensor(tensor, from, static_cast<char *>(data));
+  return OM_OK;
+}
+
+void om_session::setProfile(bool on) {
+  profiling = on;
+  runs = 0;
+  for (uint64_t &time : times)
+    time = 0;
+}

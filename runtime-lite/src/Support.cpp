@@ -1,0 +1,79 @@
+//===-- Support.cpp - errors and memory of the runtime --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "runtime-lite/src/Support.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <sys/mman.h>
+
+namespace atc::rt {
+
+om_status fail(om_error *error, om_status code, const char *format, ...) {
+  if (!error)
+    return code;
+  error->code = code;
+  va_list args;
+  va_start(args, format);
+  std::vsnprintf(error->message, sizeof(error->message), format, args);
+  va_end(args);
+  return code;
+}
+
+om_status outOfMemory(om_error *error, uint64_t bytes) {
+  return fail(error, OM_ERROR_MEMORY, "there is no memory for %llu bytes.",
+              static_cast<unsigned long long>(bytes));
+}
+
+bool Mapping::mapFile(int fd, uint64_t offset, uint64_t size, bool code) {
+  reset();
+  int protection = PROT_READ | (code ? PROT_EXEC : 0);
+  void *at = mmap(nullptr, size, protection, MAP_PRIVATE, fd, static_cast<off_t>(offset));
+  if (at == MAP_FAILED)
+    return false;
+  base = static_cast<char *>(at);
+  bytes = size;
+  return true;
+}
+
+bool Mapping::mapZeroed(uint64_t size) {
+  constexpr uint64_t huge = uint64_t(2) << 20;
+  reset();
+  if (size == 0)
+    size = 1;
+  if (size > (uint64_t(1) << 46))
+    return false;
+  // A huge page must start at a multiple of its size: take that much more
+  // address space and give the ends back.
+  uint64_t slack = size >= huge ? huge : 0;
+  void *at =
+      mmap(nullptr, size + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED)
+    return false;
+  base = static_cast<char *>(at);
+  bytes = size;
+  if (slack) {
+    uint64_t skip = (huge - reinterpret_cast<uintptr_t>(at) % huge) % huge;
+    base += skip;
+    uint64_t used = (size + 4095) / 4096 * 4096;
+    if (skip)
+      munmap(at, skip);
+    // slack > skip always, since skip is less than a huge page.
+    munmap(base + used, slack - skip);
+#ifdef MADV_HUGEPAGE
+    madvise(base, size / huge * huge, MADV_HUGEPAGE);
+#endif
+  }
+  return true;
+}
+
+bool Mapping::makeExecutable() { return mprotect(base, bytes, PROT_READ | PROT_EXEC) == 0; }
+
+void Mapping::reset() {
+  if (base)
+    munmap(base, bytes);
+  base = nullptr;
+  bytes = 0;
+}
+
+} // namespace atc::rt

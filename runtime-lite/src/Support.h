@@ -1,0 +1,99 @@
+//===-- Support.h - errors and memory of the runtime ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The runtime asks for memory through malloc and mmap only and links without
+// the C++ library, so that a C program can use it as it is.
+
+#ifndef OPENATC_RUNTIME_SUPPORT_H
+#define OPENATC_RUNTIME_SUPPORT_H
+
+#include "openatc/om.h"
+
+#include <cstdlib>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace atc::rt {
+
+/// Fills `error` (which may be null) and returns `code`.
+__attribute__((format(printf, 3, 4))) om_status fail(om_error *error, om_status code,
+                                                     const char *format, ...);
+om_status outOfMemory(om_error *error, uint64_t bytes);
+
+/// A fixed-size array of plain values from malloc, zeroed.
+template <typename T> class Array {
+  static_assert(std::is_trivially_destructible_v<T> && std::is_trivially_copyable_v<T>);
+
+public:
+  Array() = default;
+  Array(const Array &) = delete;
+  Array &operator=(const Array &) = delete;
+  ~Array() { std::free(items); }
+
+  /// False when there is no memory.
+  bool allocate(size_t n) {
+    std::free(items);
+    items = static_cast<T *>(std::calloc(n ? n : 1, sizeof(T)));
+    count = items ? n : 0;
+    return items != nullptr;
+  }
+
+  T *begin() { return items; }
+  T *end() { return items + count; }
+  const T *begin() const { return items; }
+  const T *end() const { return items + count; }
+  T *data() { return items; }
+  const T *data() const { return items; }
+  size_t size() const { return count; }
+  T &operator[](size_t i) { return items[i]; }
+  const T &operator[](size_t i) const { return items[i]; }
+
+private:
+  T *items = nullptr;
+  size_t count = 0;
+};
+
+/// Memory from mmap, given back when it goes.
+class Mapping {
+public:
+  Mapping() = default;
+  Mapping(const Mapping &) = delete;
+  Mapping &operator=(const Mapping &) = delete;
+  ~Mapping() { reset(); }
+
+  /// `bytes` of a file, read-only; executable too when `code`.
+  bool mapFile(int fd, uint64_t offset, uint64_t bytes, bool code);
+  /// Zeroed memory; large ones are placed for, and ask for, huge pages.
+  bool mapZeroed(uint64_t bytes);
+  /// Turns zeroed memory that has been filled into code.
+  bool makeExecutable();
+  void reset();
+
+  char *data() const { return base; }
+  uint64_t size() const { return bytes; }
+
+private:
+  char *base = nullptr;
+  uint64_t bytes = 0;
+};
+
+/// new and delete on malloc, for the few objects that are handed out.
+template <typename T, typename... Args> T *create(Args &&...args) {
+  void *memory = nullptr;
+  constexpr size_t align = alignof(T) < sizeof(void *) ? sizeof(void *) : alignof(T);
+  if (posix_memalign(&memory, align, sizeof(T)) != 0)
+    return nullptr;
+  return new (memory) T(std::forward<Args>(args)...);
+}
+
+template <typename T> void destroy(T *object) {
+  if (!object)
+    return;
+  object->~T();
+  std::free(object);
+}
+
+} // namespace atc::rt
+
+#endif

@@ -1,0 +1,153 @@
+//===-- Tensor.cpp - element types and stored layouts ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "runtime-lite/src/Tensor.h"
+
+#include <cstring>
+
+using atc::om::fb::Tensor;
+
+namespace {
+struct TypeRow {
+  om_dtype dtype;
+  const char *name;
+  uint32_t bits; ///< 0: reserved
+};
+
+constexpr TypeRow types[] = {
+    {OM_UNDEFINED, "undefined", 0},
+    {OM_F32, "f32", 32},
+    {OM_U8, "u8", 8},
+    {OM_I8, "i8", 8},
+    {OM_U16, "u16", 16},
+    {OM_I16, "i16", 16},
+    {OM_I32, "i32", 32},
+    {OM_I64, "i64", 64},
+    {OM_STRING, "string", 0},
+    {OM_BOOL, "bool", 8},
+    {OM_F16, "f16", 16},
+    {OM_F64, "f64", 64},
+    {OM_U32, "u32", 32},
+    {OM_U64, "u64", 64},
+    {OM_C64, "c64", 0},
+    {OM_C128, "c128", 0},
+    {OM_BF16, "bf16", 16},
+    {OM_F8E4M3FN, "f8e4m3fn", 0},
+    {OM_F8E4M3FNUZ, "f8e4m3fnuz", 0},
+    {OM_F8E5M2, "f8e5m2", 0},
+    {OM_F8E5M2FNUZ, "f8e5m2fnuz", 0},
+    {OM_U4, "u4", 4},
+    {OM_I4, "i4", 4},
+};
+
+constexpr bool rowsAreInOrder() {
+  for (unsigned i = 0; i < sizeof(types) / sizeof(types[0]); ++i)
+    if (types[i].dtype != static_cast<om_dtype>(i))
+      return false;
+  return true;
+}
+static_assert(rowsAreInOrder(), "a row's place is its number");
+
+const TypeRow &typeRow(om_dtype dtype) {
+  auto index = static_cast<unsigned>(dtype);
+  return types[index < sizeof(types) / sizeof(types[0]) ? index : 0];
+}
+} // namespace
+
+extern "C" const char *om_dtype_name(om_dtype dtype) { return typeRow(dtype).name; }
+extern "C" uint32_t om_dtype_bits(om_dtype dtype) { return typeRow(dtype).bits; }
+
+namespace atc::rt {
+
+static bool addProduct(uint64_t a, uint64_t b, uint64_t &sum) {
+  uint64_t product;
+  return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(sum, product, &sum);
+}
+
+/// The dims in the order of the strides: for blocked tensors
+/// [N][ceil(C/c)][D...][c]. Returns how many there are.
+static unsigned physicalDims(const Tensor &tensor, int64_t (&dims)[OM_MAX_RANK + 1]) {
+  unsigned rank = tensor.dims()->size();
+  for (unsigned i = 0; i < rank; ++i)
+    dims[i] = tensor.dims()->Get(i);
+  if (!tensor.block())
+    return rank;
+  int64_t block = tensor.block();
+  dims[1] = dims[1] / block + (dims[1] % block != 0);
+  dims[rank] = block;
+  return rank + 1;
+}
+
+const char *measureTensor(const Tensor &tensor, TensorSize &size) {
+  if (tensor.dtype() > om::fb::DataType::MAX)
+    return "its element type is not one this version can run";
+  uint32_t bits = om_dtype_bits(static_cast<om_dtype>(tensor.dtype()));
+  if (!bits)
+    return "its element type is not one this version can run";
+  unsigned rank = tensor.dims()->size();
+  if (rank > OM_MAX_RANK)
+    return "it has too many dims";
+  if (tensor.block() && rank < 2)
+    return "it is blocked but has no channel dim";
+  size.elements = 1;
+  for (int64_t dim : *tensor.dims())
+    if (dim < 0 ||
+        __builtin_mul_overflow(size.elements, static_cast<uint64_t>(dim), &size.elements))
+      return "its dims are negative or too large";
+  uint64_t denseBits;
+  if (__builtin_mul_overflow(size.elements, uint64_t(bits), &denseBits) || denseBits > INT64_MAX)
+    return "its dims are negative or too large";
+  size.denseBytes = denseBits / 8 + (denseBits % 8 != 0);
+
+  int64_t dims[OM_MAX_RANK + 1];
+  unsigned count = physicalDims(tensor, dims);
+  if (tensor.strides()->size() != count)
+    return "it has the wrong number of strides";
+  uint64_t last = 0;
+  size.dense = tensor.block() == 0;
+  uint64_t expected = 1;
+  for (unsigned i = count; i-- > 0;) {
+    int64_t stride = tensor.strides()->Get(i);
+    if (stride < 0 || (dims[i] > 0 && !addProduct(dims[i] - 1, stride, last)))
+      return "its strides are negative or too large";
+    size.dense &= dims[i] == 1 || static_cast<uint64_t>(stride) == expected;
+    expected *= dims[i];
+  }
+  if (last >= INT64_MAX / 64)
+    return "its strides are negative or too large";
+  size.storedBytes = size.elements ? ((last + 1) * bits + 7) / 8 : 0;
+  if (bits < 8 && !size.dense)
+    return "it has 4-bit elements but is not plain and dense";
+  return nullptr;
+}
+
+void unpackTensor(const Tensor &tensor, const char *from, char *to) {
+  TensorSize size;
+  if (measureTensor(tensor, size) || size.elements == 0)
+    return;
+  if (size.dense) {
+    std::memcpy(to, from, size.denseBytes);
+    return;
+  }
+  // An odometer over the logical dims; the stored offset is recomputed from the
+  // index, since this serves debugging and not speed.
+  const uint64_t width = om_dtype_bits(static_cast<om_dtype>(tensor.dtype())) / 8;
+  const unsigned rank = tensor.dims()->size();
+  const int64_t block = tensor.block();
+  int64_t index[OM_MAX_RANK] = {};
+  for (uint64_t element = 0; element < size.elements; ++element, to += width) {
+    int64_t offset = 0;
+    for (unsigned i = 0; i < rank; ++i)
+      offset += (block && i == 1 ? index[i] / block : index[i]) * tensor.strides()->Get(i);
+    if (block)
+      offset += index[1] % block * tensor.strides()->Get(rank);
+    std::memcpy(to, from + offset * width, width);
+    for (unsigned i = rank; i-- > 0;) {
+      if (++index[i] < tensor.dims()->Get(i))
+        break;
+      index[i] = 0;
+    }
+  }
+}
+
+} // namespace atc::rt

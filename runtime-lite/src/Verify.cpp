@@ -1,0 +1,350 @@
+//===-- Verify.cpp - proves that an .om file can be trusted ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Everything later code relies on is checked here, once; docs/runtime.md lists
+// the checks. Messages name the thing at fault by its index and name.
+
+#include "runtime-lite/src/Verify.h"
+
+#include "runtime-lite/src/Hash.h"
+#include "runtime-lite/src/Support.h"
+#include "runtime-lite/src/Tensor.h"
+
+#include <cstring>
+
+namespace fb = atc::om::fb;
+
+namespace atc::rt {
+
+using ull = unsigned long long;
+
+static_assert(static_cast<int>(fb::DataType::i4) == OM_I4 &&
+                  static_cast<int>(fb::DataType::bf16) == OM_BF16 &&
+                  static_cast<int>(fb::DataType::u64) == OM_U64 &&
+                  static_cast<int>(fb::DataType::MAX) == OM_I4,
+              "the schema and om.h number element types alike");
+static_assert(static_cast<int>(fb::Space::arena) == OM_ARENA &&
+                  static_cast<int>(fb::Space::weights) == OM_WEIGHTS &&
+                  static_cast<int>(fb::Space::input) == OM_INPUT &&
+                  static_cast<int>(fb::Space::output) == OM_OUTPUT,
+              "the schema and om.h number spaces alike");
+
+namespace {
+constexpr uint64_t prefixBytes = sizeof(flatbuffers::uoffset_t);
+constexpr uint64_t hashBytes = sizeof(uint64_t);
+constexpr uint64_t mostMemory = uint64_t(1) << 46;
+constexpr uint64_t mostScratch = uint64_t(1) << 32;
+constexpr uint64_t mostTasks = uint64_t(1) << 40;
+constexpr uint64_t mostLaunches = uint64_t(1) << 24;
+
+/// FlatBuffers' verifier checks that a vector is inside, but not that its items
+/// are aligned.
+template <typename Vector> bool aligned(const Vector &vector) {
+  return reinterpret_cast<uintptr_t>(vector.Data()) % 8 == 0;
+}
+
+/// The checks on a header that FlatBuffers has already found to be well formed.
+class Checker {
+public:
+  Checker(const fb::Model &model, om_error *error) : model(model), error(error) {}
+
+  om_status run(uint64_t headerBytes, uint64_t fileBytes) {
+    om_status status = version();
+    if (status == OM_OK)
+      status = fileSize(fileBytes);
+    if (status == OM_OK)
+      status = alignment();
+    if (status == OM_OK)
+      status = segments(headerBytes, fileBytes);
+    if (status == OM_OK)
+      status = memory();
+    if (status == OM_OK)
+      status = ends(*model.inputs(), fb::Space::input, "input");
+    if (status == OM_OK)
+      status = ends(*model.outputs(), fb::Space::output, "output");
+    if (status == OM_OK)
+      status = tensors();
+    if (status == OM_OK)
+      status = images();
+    if (status == OM_OK)
+      status = schedule();
+    return status;
+  }
+
+private:
+  om_status version();
+  om_status fileSize(uint64_t fileBytes);
+  om_status segments(uint64_t headerBytes, uint64_t fileBytes);
+  om_status memory();
+  om_status alignment();
+  om_status ends(const flatbuffers::Vector<uint32_t> &list, fb::Space space, const char *word);
+  om_status tensors();
+  om_status images();
+  om_status schedule();
+  om_status launch(uint32_t index, const fb::Launch &launch);
+
+  /// The bytes of the space a reference points into; false when there is no
+  /// such space.
+  bool spaceBytes(const fb::BufferRef &ref, uint64_t &bytes) const;
+  bool inside(const fb::BufferRef &ref) const {
+    uint64_t bytes;
+    return spaceBytes(ref, bytes) && ref.offset() <= bytes && ref.size() <= bytes - ref.offset();
+  }
+
+  const fb::Model &model;
+  om_error *error;
+};
+
+om_status Checker::version() {
+  if (model.schema_major() == OM_SCHEMA_MAJOR && model.schema_minor() <= OM_SCHEMA_MINOR)
+    return OM_OK;
+  return fail(
+      error, OM_ERROR_VERSION,
+      "the file has schema version %u.%u, but this runtime reads %u.0 to %u.%u: compile the "
+      "model again, or use a runtime of the compiler's version ('%s').",
+      model.schema_major(), model.schema_minor(), OM_SCHEMA_MAJOR, OM_SCHEMA_MAJOR, OM_SCHEMA_MINOR,
+      model.producer()->c_str());
+}
+
+om_status Checker::fileSize(uint64_t fileBytes) {
+  if (fileBytes < model.file_size())
+    return fail(error, OM_ERROR_TRUNCATED,
+                "the file is cut off: it has %llu bytes and should have %llu.", ull(fileBytes),
+                ull(model.file_size()));
+  if (fileBytes > model.file_size())
+    return fail(error, OM_ERROR_CORRUPT,
+                "the file is damaged: it has %llu bytes and should have %llu.", ull(fileBytes),
+                ull(model.file_size()));
+  return OM_OK;
+}
+
+om_status Checker::segments(uint64_t headerBytes, uint64_t fileBytes) {
+  uint64_t end = headerBytes;
+  for (uint32_t i = 0; i < model.segments()->size(); ++i) {
+    const fb::Segment &segment = *model.segments()->Get(i);
+    if (segment.kind() > fb::SegmentKind::MAX)
+      return fail(error, OM_ERROR_CORRUPT, "the file is damaged: segment %u has unknown kind %u.",
+                  i, unsigned(segment.kind()));
+    if (segment.offset() % segmentAlignment || segment.offset() < end || segment.size() == 0 ||
+        segment.offset() > fileBytes || segment.size() > fileBytes - segment.offset())
+      return fail(
+          error, OM_ERROR_CORRUPT,
+          "the file is damaged: segment %u (offset %llu, size %llu) is empty, unaligned, out "
+          "of order or outside the file.",
+          i, ull(segment.offset()), ull(segment.size()));
+    end = segment.offset() + segment.size();
+  }
+  return OM_OK;
+}
+
+om_status Checker::memory() {
+  if (model.arena_size() > mostMemory)
+    return fail(error, OM_ERROR_CORRUPT, "the file is damaged: it asks for %llu bytes of memory.",
+                ull(model.arena_size()));
+  return OM_OK;
+}
+
+om_status Checker::alignment() {
+  bool good = true;
+  for (const fb::Tensor *tensor : *model.tensors())
+    good &= aligned(*tensor->dims()) && aligned(*tensor->strides());
+  for (const fb::CodeImage *image : *model.images())
+    good &= aligned(*image->entries()) && aligned(*image->tasks());
+  for (const fb::Step *step : *model.schedule())
+    if (const fb::Launch *launch = step->what_as_Launch())
+      good &= aligned(*launch->args());
+  return good ? OM_OK
+              : fail(error, OM_ERROR_CORRUPT, "the file is damaged: its header is not aligned.");
+}
+
+om_status Checker::ends(const flatbuffers::Vector<uint32_t> &list, fb::Space space,
+                        const char *word) {
+  for (uint32_t i = 0; i < list.size(); ++i) {
+    if (list.Get(i) >= model.tensors()->size())
+      return fail(error, OM_ERROR_CORRUPT, "the file is damaged: %s %u is tensor %u of only %u.",
+                  word, i, list.Get(i), model.tensors()->size());
+    const fb::Tensor &tensor = *model.tensors()->Get(list.Get(i));
+    const fb::BufferRef &place = *tensor.place();
+    TensorSize size;
+    const char *fault = measureTensor(tensor, size);
+    if (!fault && (!size.dense || place.space() != space || place.index() != i ||
+                   place.offset() != 0 || place.size() != size.denseBytes))
+      fault = "it is not plain, dense and in its own place";
+    if (fault)
+      return fail(error, OM_ERROR_CORRUPT, "the file is damaged: %s %u ('%s') cannot be used: %s.",
+                  word, i, tensor.name()->c_str(), fault);
+  }
+  return OM_OK;
+}
+
+bool Checker::spaceBytes(const fb::BufferRef &ref, uint64_t &bytes) const {
+  switch (ref.space()) {
+  case fb::Space::arena:
+    bytes = model.arena_size();
+    return ref.index() == 0;
+  case fb::Space::weights: {
+    if (ref.index() >= model.segments()->size())
+      return false;
+    const fb::Segment &segment = *model.segments()->Get(ref.index());
+    bytes = segment.size();
+    return segment.kind() == fb::SegmentKind::weights;
+  }
+  case fb::Space::input:
+  case fb::Space::output: {
+    const auto &list = ref.space() == fb::Space::input ? *model.inputs() : *model.outputs();
+    if (ref.index() >= list.size())
+      return false;
+    bytes = model.tensors()->Get(list.Get(ref.index()))->place()->size();
+    return true;
+  }
+  }
+  return false;
+}
+
+om_status Checker::tensors() {
+  for (uint32_t i = 0; i < model.tensors()->size(); ++i) {
+    const fb::Tensor &tensor = *model.tensors()->Get(i);
+    TensorSize size;
+    const char *fault = measureTensor(tensor, size);
+    if (!fault && (!inside(*tensor.place()) || size.storedBytes > tensor.place()->size()))
+      fault = "it reaches outside its place";
+    if (!fault && tensor.place()->offset() % ((om_dtype_bits(om_dtype(tensor.dtype())) + 7) / 8))
+      fault = "it is not aligned to its element type";
+    if (fault)
+      return fail(error, OM_ERROR_CORRUPT,
+                  "the file is damaged: tensor %u ('%s') cannot be used: %s.", i,
+                  tensor.name()->c_str(), fault);
+  }
+  return OM_OK;
+}
+
+om_status Checker::images() {
+  for (uint32_t i = 0; i < model.images()->size(); ++i) {
+    const fb::CodeImage &image = *model.images()->Get(i);
+    const char *fault = nullptr;
+    if (image.segment() >= model.segments()->size() ||
+        model.segments()->Get(image.segment())->kind() != fb::SegmentKind::code)
+      fault = "it names no code segment";
+    else if (image.entries()->size() != model.kernels()->size() ||
+             image.tasks()->size() != model.kernels()->size())
+      fault = "it does not have one entry and one task count for each kernel";
+    else if (image.scratch_bytes() > mostScratch)
+      fault = "it asks for too much scratch memory";
+    else {
+      uint64_t bytes = model.segments()->Get(image.segment())->size();
+      for (uint64_t entry : *image.entries())
+        if (entry >= bytes)
+          fault = "a kernel starts outside the code";
+      for (uint64_t tasks : *image.tasks())
+        if (tasks == 0 || tasks > mostTasks)
+          fault = "a kernel has no tasks or too many";
+    }
+    if (fault)
+      return fail(error, OM_ERROR_CORRUPT,
+                  "the file is damaged: code image %u ('%s') cannot be used: %s.", i,
+                  image.level()->c_str(), fault);
+  }
+  return OM_OK;
+}
+
+om_status Checker::schedule() {
+  if (model.schedule()->size() > mostLaunches)
+    return fail(error, OM_ERROR_UNSUPPORTED,
+                "the schedule has %u steps, more than this runtime runs.",
+                model.schedule()->size());
+  for (uint32_t i = 0; i < model.schedule()->size(); ++i) {
+    const fb::Launch *step = model.schedule()->Get(i)->what_as_Launch();
+    if (!step)
+      return fail(error, OM_ERROR_UNSUPPORTED,
+                  "step %u of the schedule is of a kind (%u) this runtime does not know.", i,
+                  unsigned(model.schedule()->Get(i)->what_type()));
+    if (om_status status = launch(i, *step); status != OM_OK)
+      return status;
+  }
+  return OM_OK;
+}
+
+om_status Checker::launch(uint32_t index, const fb::Launch &launch) {
+  const char *name = launch.name()->c_str();
+  if (launch.kernel() >= model.kernels()->size())
+    return fail(error, OM_ERROR_CORRUPT,
+                "the file is damaged: launch %u ('%s') runs kernel %u of only %u.", index, name,
+                launch.kernel(), model.kernels()->size());
+  for (uint32_t i = 0; i < launch.args()->size(); ++i)
+    if (!inside(*launch.args()->Get(i)))
+      return fail(error, OM_ERROR_CORRUPT,
+                  "the file is damaged: argument %u of launch %u ('%s') reaches outside its memory "
+                  "(space %u, index %u, offset %llu, size %llu).",
+                  i, index, name, unsigned(launch.args()->Get(i)->space()),
+                  launch.args()->Get(i)->index(), ull(launch.args()->Get(i)->offset()),
+                  ull(launch.args()->Get(i)->size()));
+  for (const auto *list : {launch.reads(), launch.writes()})
+    for (uint32_t tensor : *list)
+      if (tensor >= model.tensors()->size())
+        return fail(error, OM_ERROR_CORRUPT,
+                    "the file is damaged: launch %u ('%s') names tensor %u of only %u.", index,
+                    name, tensor, model.tensors()->size());
+  return OM_OK;
+}
+} // namespace
+
+om_status verifyHeader(const char *data, uint64_t available, uint64_t fileBytes,
+                       const fb::Model **result, om_error *error) {
+  if (available >= 4 && std::memcmp(data, "IMOD", 4) == 0)
+    return fail(
+        error, OM_ERROR_VENDOR_OM,
+        "this .om file was made by the Ascend vendor's ATC and holds code for its NPUs only: "
+        "compile the original model with this project's atc.");
+  constexpr uint64_t identifierEnd = prefixBytes + 8;
+  if (available < identifierEnd)
+    return fail(error, available ? OM_ERROR_TRUNCATED : OM_ERROR_NOT_OM,
+                "the file has only %llu bytes: it is no .om file or is cut off.", ull(available));
+  if (std::memcmp(data + prefixBytes + 4, fb::ModelIdentifier(), 4) != 0)
+    return fail(error, OM_ERROR_NOT_OM,
+                "the file is no .om file of this project: it does not start with the mark '%s'.",
+                fb::ModelIdentifier());
+
+  uint64_t length =
+      prefixBytes + flatbuffers::GetPrefixedSize(reinterpret_cast<const uint8_t *>(data));
+  if (length % 8 != 0 || length > FLATBUFFERS_MAX_BUFFER_SIZE)
+    return fail(error, OM_ERROR_CORRUPT, "the file is damaged: its header cannot have %llu bytes.",
+                ull(length));
+  if (available < length + hashBytes)
+    return fail(error, OM_ERROR_TRUNCATED,
+                "the file is cut off: it has %llu bytes, but its header alone should have %llu.",
+                ull(available), ull(length + hashBytes));
+  uint64_t stored;
+  std::memcpy(&stored, data + length, sizeof(stored));
+  if (stored != hash64(data, length))
+    return fail(error, OM_ERROR_CORRUPT,
+                "the file is damaged: its header does not match its hash.");
+
+  // FlatBuffers' own limit of a million tables is below large models; no table
+  // takes less than 8 bytes.
+  flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t *>(data), length, 16,
+                                 static_cast<flatbuffers::uoffset_t>(length / 8));
+  if (!fb::VerifySizePrefixedModelBuffer(verifier))
+    return fail(error, OM_ERROR_CORRUPT, "the file is damaged: its header is malformed.");
+
+  const fb::Model *model = fb::GetSizePrefixedModel(data);
+  om_status status = Checker(*model, error).run(length + hashBytes, fileBytes);
+  if (status == OM_OK)
+    *result = model;
+  return status;
+}
+
+om_status verifyFile(const char *data, uint64_t bytes, const fb::Model **model, om_error *error) {
+  return verifyHeader(data, bytes, bytes, model, error);
+}
+
+om_status verifySegment(const fb::Model &model, uint32_t index, const char *bytes,
+                        om_error *error) {
+  const fb::Segment &segment = *model.segments()->Get(index);
+  if (hash64(bytes, segment.size()) == segment.hash())
+    return OM_OK;
+  return fail(error, OM_ERROR_CORRUPT,
+              "the file is damaged: the %s of segment %u do not match their hash.",
+              segment.kind() == fb::SegmentKind::code ? "code bytes" : "weights", index);
+}
+
+} // namespace atc::rt

@@ -1,0 +1,121 @@
+//===-- KernelRunner.h - runs one kernel on buffers of a test -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A test writes the cpu op as text, makes a Buffer for each operand, computes
+// what it expects with plain loops on copies of the buffers, and compares:
+//
+//   Buffer in = Buffer::random("f32", {1, 2, 5, 7, 16}), out("f32", {...}, {strides...});
+//   Buffer expected = out;
+//   ... expected.set(expected.at({n, c, y, x, k}), ...);
+//   Kernel kernel("cpu.copy %0, %1 : $0, $1", {&in, &out}, levels().front());
+//   kernel.run();
+//   checkClose(out, expected);
+//
+// The way of the code is the compiler's own: compileKernels and its image.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef OPENATC_TEST_PASSES_CPU_KERNELRUNNER_H
+#define OPENATC_TEST_PASSES_CPU_KERNELRUNNER_H
+
+#include "backends/cpu/CpuLevels.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace atc::cpu::test {
+
+using Numbers = std::vector<int64_t>;
+
+/// Row-major strides of a shape.
+Numbers contiguous(const Numbers &shape);
+/// The strides of a `shape` cut out of a row-major buffer of shape `whole`.
+inline Numbers stridesIn(const Numbers &whole) { return contiguous(whole); }
+
+/// Memory of one operand. Pages that must not be touched lie at its end (every
+/// other buffer: at its begin), so that a read or write outside ends the test.
+class Buffer {
+public:
+  /// `element`: f32 f64 f16 bf16 i1 i8 ui8 i16 i32 i64. Filled with the bytes
+  /// of a pattern.
+  Buffer(std::string element, Numbers shape, Numbers strides = {});
+  Buffer(const Buffer &other);
+  Buffer &operator=(const Buffer &) = delete;
+  ~Buffer();
+
+  /// Random numbers in [low, high], whole ones for integers, everywhere in the
+  /// span, so that a wrong stride is seen.
+  static Buffer random(std::string element, Numbers shape, Numbers strides = {},
+                       double low = -2.0, double high = 2.0);
+
+  const Numbers &shape() const { return sizes; }
+  const Numbers &strides() const { return steps; }
+  const std::string &element() const { return name; }
+  /// Elements from the first to one past the last.
+  int64_t span() const { return elements; }
+  void *data() const { return memory; }
+  /// `memref<2x3xf32, strided<[8, 1]>>`
+  std::string type() const;
+
+  /// Offset of a position.
+  int64_t at(const Numbers &position) const;
+  double get(int64_t offset) const;
+  void set(int64_t offset, double value);
+  double get(const Numbers &position) const { return get(at(position)); }
+  void set(const Numbers &position, double value) { set(at(position), value); }
+
+private:
+  std::string name;
+  Numbers sizes, steps;
+  int64_t elements = 0, elementBytes = 0;
+  char *memory = nullptr, *mapping = nullptr;
+  size_t mapped = 0;
+};
+
+/// Calls `body` with every position of a shape.
+void forEachPosition(const Numbers &shape, const std::function<void(const Numbers &)> &body);
+
+/// Levels whose code runs here: 4, 8 and, as a pair of vectors or one, 16 lanes.
+const std::vector<CpuLevel> &levels();
+
+/// One cpu op compiled into a kernel.
+class Kernel {
+public:
+  /// `text`: the op on %0, %1, ..., with $0, $1, ... for the buffers' types and
+  /// no others. What fails to compile ends the test case.
+  Kernel(const std::string &text, std::vector<const Buffer *> buffers, const CpuLevel &level);
+  ~Kernel();
+
+  int64_t tasks() const { return taskCount; }
+  /// Runs all tasks, the later half first: they must not need an order.
+  void run() const;
+  /// Runs all tasks on other buffers of the same types.
+  void run(const std::vector<void *> &arguments) const;
+
+private:
+  using Entry = void (*)(void *const *, void *, int64_t, int64_t);
+  std::vector<void *> arguments;
+  Entry entry = nullptr;
+  int64_t taskCount = 0;
+  void *image = nullptr;
+  size_t imageBytes = 0;
+};
+
+/// Largest error of `actual`, |a - e| / max(|e|, floor), over the elements of
+/// its shape; ends the test case where something between the elements was
+/// written.
+double largestError(const Buffer &actual, const Buffer &expected, double floor = 1.0);
+/// CHECKs that the largest error is at most `tolerance`.
+void checkClose(const Buffer &actual, const Buffer &expected, double tolerance = 1e-6,
+                double floor = 1.0);
+
+/// The generator all tests share; its seed is fixed.
+std::mt19937 &generator();
+
+} // namespace atc::cpu::test
+
+#endif // OPENATC_TEST_PASSES_CPU_KERNELRUNNER_H

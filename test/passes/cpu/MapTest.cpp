@@ -1,0 +1,238 @@
+//===-- MapTest.cpp - runs cpu.map kernels --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "test/passes/cpu/KernelRunner.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+using namespace atc::cpu;
+using namespace atc::cpu::test;
+
+namespace {
+
+using Function = std::function<double(const std::vector<double> &)>;
+
+/// Computes every element of `output` from those of the inputs; dims of size 1
+/// of an input are broadcast.
+void mapReference(const std::vector<const Buffer *> &inputs, Buffer &output,
+                  const Function &function) {
+  forEachPosition(output.shape(), [&](const Numbers &position) {
+    std::vector<double> args;
+    for (const Buffer *input : inputs) {
+      Numbers own = position;
+      for (size_t d = 0; d < own.size(); ++d)
+        if (input->shape()[d] == 1)
+          own[d] = 0;
+      args.push_back(input->get(own));
+    }
+    output.set(position, function(args));
+  });
+}
+
+void checkMap(const std::string &text, std::vector<const Buffer *> inputs, Buffer &output,
+              const Function &function, double tolerance = 1e-6, double floor = 1.0) {
+  for (const CpuLevel &level : levels()) {
+    INFO(level.name);
+    std::vector<const Buffer *> all = inputs;
+    Buffer actual = output, expected = output;
+    all.push_back(&actual);
+    mapReference(inputs, expected, function);
+    Kernel(text, all, level).run();
+    checkClose(actual, expected, tolerance, floor);
+  }
+}
+
+const char *addRelu = R"(
+  cpu.map %0, %1 outs %2 : $0, $1, $2 {
+  ^bb0(%a: f32, %b: f32):
+    %zero = arith.constant 0.0 : f32
+    %sum = arith.addf %a, %b : f32
+    %max = arith.maximumf %sum, %zero : f32
+    cpu.yield %max : f32
+  })";
+double addReluOf(const std::vector<double> &x) { return std::max(0.0, x[0] + x[1]); }
+
+} // namespace
+
+TEST_CASE("map: buffers of one layout and every tail", "[map]") {
+  for (int64_t size : {1, 3, 4, 7, 8, 9, 16, 31, 33, 64, 77}) {
+    Buffer a = Buffer::random("f32", {size}), b = Buffer::random("f32", {size}), out("f32", {size});
+    checkMap(addRelu, {&a, &b}, out, addReluOf);
+  }
+}
+
+TEST_CASE("map: views with halos", "[map]") {
+  Numbers shape{1, 2, 5, 7, 16};
+  Buffer a = Buffer::random("f32", shape, stridesIn({1, 2, 7, 9, 16}));
+  Buffer b = Buffer::random("f32", shape), out("f32", shape, stridesIn({1, 2, 6, 8, 16}));
+  checkMap(addRelu, {&a, &b}, out, addReluOf);
+}
+
+TEST_CASE("map: broadcast operands", "[map]") {
+  Numbers shape{2, 3, 5, 6, 16};
+  for (Numbers other : {Numbers{1, 3, 1, 1, 16}, Numbers{1, 1, 1, 1, 1}, Numbers{2, 1, 5, 6, 1},
+                        Numbers{2, 3, 5, 1, 16}, Numbers{1, 1, 1, 6, 1}}) {
+    Buffer a = Buffer::random("f32", shape), b = Buffer::random("f32", other), out("f32", shape);
+    checkMap(addRelu, {&a, &b}, out, addReluOf);
+    checkMap(addRelu, {&b, &a}, out, addReluOf);
+    checkMap(addRelu, {&b, &b}, out, addReluOf);
+  }
+}
+
+TEST_CASE("map: many tasks", "[map]") {
+  Numbers shape{1, 8, 30, 41, 16};
+  Buffer a = Buffer::random("f32", shape), b = Buffer::random("f32", {1, 8, 1, 1, 16});
+  Buffer out("f32", shape);
+  checkMap(addRelu, {&a, &a}, out, addReluOf);
+  checkMap(addRelu, {&a, &b}, out, addReluOf);
+  Buffer c = Buffer::random("f32", {70001}), sum("f32", {70001});
+  checkMap(addRelu, {&c, &c}, sum, addReluOf);
+  Kernel kernel(addRelu, {&c, &c, &sum}, levels().front());
+  CHECK(kernel.tasks() > 4);
+  CHECK(kernel.tasks() < 64);
+}
+
+TEST_CASE("map: tiny data is one task", "[map]") {
+  Buffer a = Buffer::random("f32", {1, 1000}), out("f32", {1, 1000});
+  CHECK(Kernel(addRelu, {&a, &a, &out}, levels().front()).tasks() == 1);
+}
+
+TEST_CASE("map: strides inside rows and permuted dims", "[map]") {
+  Buffer a = Buffer::random("f32", {3, 5, 11}, {165, 33, 3});
+  Buffer b = Buffer::random("f32", {3, 5, 11}, {1, 3, 15});
+  Buffer out("f32", {3, 5, 11}), strided("f32", {3, 5, 11}, {110, 22, 2});
+  checkMap(addRelu, {&a, &b}, out, addReluOf);
+  checkMap(addRelu, {&b, &a}, strided, addReluOf);
+}
+
+TEST_CASE("map: in place", "[map]") {
+  for (const CpuLevel &level : levels()) {
+    Buffer a = Buffer::random("f32", {3, 29}), b = Buffer::random("f32", {3, 29});
+    Buffer expected("f32", {3, 29});
+    mapReference({&a, &b}, expected, addReluOf);
+    Kernel(addRelu, {&a, &b, &a}, level).run();
+    checkClose(a, expected);
+  }
+}
+
+TEST_CASE("map: no input, and constants outside of the body", "[map]") {
+  Buffer out("f32", {2, 19});
+  checkMap(R"(
+    %c = arith.constant 2.5 : f32
+    cpu.map outs %0 : $0 {
+      cpu.yield %c : f32
+    })",
+           {}, out, [](auto &) { return 2.5; });
+}
+
+TEST_CASE("map: bool buffers take a byte an element", "[map]") {
+  Buffer a = Buffer::random("f32", {5, 21}), b = Buffer::random("f32", {5, 21});
+  Buffer less("i1", {5, 21}), out("f32", {5, 21});
+  checkMap(R"(
+    cpu.map %0, %1 outs %2 : $0, $1, $2 {
+    ^bb0(%a: f32, %b: f32):
+      %less = arith.cmpf olt, %a, %b : f32
+      cpu.yield %less : i1
+    })",
+           {&a, &b}, less, [](auto &x) { return x[0] < x[1]; });
+  Buffer condition = Buffer::random("i1", {5, 21}, {}, 0, 1);
+  checkMap(R"(
+    cpu.map %0, %1, %2 outs %3 : $0, $1, $2, $3 {
+    ^bb0(%c: i1, %a: f32, %b: f32):
+      %x = arith.select %c, %a, %b : f32
+      cpu.yield %x : f32
+    })",
+           {&condition, &a, &b}, out, [](auto &x) { return x[0] ? x[1] : x[2]; });
+  checkMap(R"(
+    cpu.map %0 outs %1 : $0, $1 {
+    ^bb0(%c: i1):
+      %x = arith.uitofp %c : i1 to f32
+      cpu.yield %x : f32
+    })",
+           {&condition}, out, [](auto &x) { return x[0]; });
+}
+
+TEST_CASE("map: integers", "[map]") {
+  for (std::string type : {"i8", "i32", "i64"}) {
+    Buffer a = Buffer::random(type, {3, 37}, {}, -9, 9), out(type, {3, 37});
+    Buffer b = Buffer::random(type, {3, 37}, {}, 1, 9);
+    std::string body = "^bb0(%a: T, %b: T):\n %q = arith.divsi %a, %b : T\n"
+                       "%s = arith.addi %q, %b : T\n cpu.yield %s : T\n }";
+    for (size_t at; (at = body.find('T')) != std::string::npos;)
+      body.replace(at, 1, type);
+    checkMap("cpu.map %0, %1 outs %2 : $0, $1, $2 {\n" + body, {&a, &b}, out,
+             [](auto &x) { return std::trunc(x[0] / x[1]) + x[1]; });
+  }
+}
+
+TEST_CASE("map: conversions between element types", "[map]") {
+  Buffer f32 = Buffer::random("f32", {41}, {}, -100, 100), i32("i32", {41}), f64("f64", {41});
+  checkMap("cpu.map %0 outs %1 : $0, $1 {\n^bb0(%x: f32):\n"
+           "%y = arith.fptosi %x : f32 to i32\n cpu.yield %y : i32\n}",
+           {&f32}, i32, [](auto &x) { return std::trunc(x[0]); });
+  checkMap("cpu.map %0 outs %1 : $0, $1 {\n^bb0(%x: f32):\n"
+           "%y = arith.extf %x : f32 to f64\n cpu.yield %y : f64\n}",
+           {&f32}, f64, [](auto &x) { return x[0]; });
+  Buffer i64 = Buffer::random("i64", {41}, {}, -100, 100), out("f32", {41});
+  checkMap("cpu.map %0 outs %1 : $0, $1 {\n^bb0(%x: i64):\n"
+           "%y = arith.sitofp %x : i64 to f32\n cpu.yield %y : f32\n}",
+           {&i64}, out, [](auto &x) { return x[0]; });
+}
+
+namespace {
+
+/// Checks one function of math in a range against the C library's in f64.
+void checkFunction(const std::string &name, double low, double high, double (*function)(double),
+                   double tolerance, double floor = 1e-30) {
+  constexpr int64_t count = 200003;
+  Buffer in("f32", {count}), out("f32", {count}), expected("f32", {count});
+  for (int64_t i = 0; i < count; ++i)
+    in.set(i, low + (high - low) * double(i) / (count - 1));
+  for (const CpuLevel &level : levels()) {
+    Kernel("cpu.map %0 outs %1 : $0, $1 {\n^bb0(%x: f32):\n %y = math." + name +
+               " %x : f32\n cpu.yield %y : f32\n}",
+           {&in, &out}, level)
+        .run();
+    // In f64: the expected number must not be rounded.
+    double largest = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      double e = function(in.get(i)), a = out.get(i);
+      largest = std::max(largest, std::abs(a - e) / std::max(std::abs(e), floor));
+    }
+    INFO(level.name << ": math." << name << " in [" << low << ", " << high
+                    << "]: largest error " << largest);
+    CHECK(largest <= tolerance);
+    if (getenv("OPENATC_PRINT_ERRORS"))
+      WARN(level.name << ": math." << name << " in [" << low << ", " << high
+                      << "]: largest error " << largest);
+  }
+}
+
+} // namespace
+
+TEST_CASE("map: accuracy of transcendental functions", "[map][math]") {
+  checkFunction("exp", -80, 80, std::exp, 2e-6);
+  checkFunction("exp", -1, 1, std::exp, 2e-6);
+  checkFunction("log", 1e-6, 1e6, std::log, 2e-6, 1e-2);
+  checkFunction("log", 0.5, 2, std::log, 2e-6, 1e-2);
+  checkFunction("tanh", -9, 9, std::tanh, 2e-6);
+  checkFunction("tanh", -0.01, 0.01, std::tanh, 2e-6);
+  checkFunction("erf", -4, 4, std::erf, 2e-6, 1e-2);
+  checkFunction("sqrt", 0, 1e4, std::sqrt, 2e-7, 1e-2);
+}
+
+TEST_CASE("map: functions at the ends of their ranges", "[map][math]") {
+  const std::vector<double> inputs = {-INFINITY, -1e4, -104, -88, 0, 88, 89, 1e4, INFINITY, NAN};
+  Buffer in("f32", {int64_t(inputs.size())}), out = in;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    in.set(i, inputs[i]);
+  for (std::string name : {"exp", "tanh", "erf"}) {
+    double (*function)(double) = name == "exp" ? (double (*)(double))std::exp
+                                 : name == "tanh" ? (double (*)(double))std::tanh
+                                                  : (double (*)(double))std::erf;
+    checkMap("cpu.map %0 outs %1 : $0, $1 {\n^bb0(%x: f32):\n %y = math." + name +
+                 " %x : f32\n cpu.yield %y : f32\n}",
+             {&in}, out, [&](auto &x) { return float(function(x[0])); }, 2e-6);
+  }
+}

@@ -1,0 +1,43 @@
+//===-- atc-opt.cpp - runs passes by name on .mlir files ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "dialects/cpu/Cpu.h"
+#include "dialects/graph/Graph.h"
+#include "dialects/om/Om.h"
+#include "passes/cpu/Passes.h"
+#include "passes/graph/Passes.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  registry.insert<mlir::affine::AffineDialect, mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
+                  mlir::func::FuncDialect, mlir::LLVM::LLVMDialect, mlir::math::MathDialect,
+                  mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
+  registry.insert<atc::graph::GraphDialect>();
+  atc::cpu::registerCpuDialect(registry);
+  atc::om::registerOmDialect(registry);
+
+  mlir::registerTransformsPasses();
+  atc::graph::registerGraphPassesAndPipelines();
+  mlir::registerConversionPasses();
+  mlir::memref::registerMemRefPasses();
+  mlir::math::registerMathPasses();
+  // Each pass joins this list when its file is there.
+  atc::cpu::registerCpuAssignHalo();
+  atc::cpu::registerCpuAssignLayout();
+  atc::cpu::registerCpuExpandConv2D();
+  atc::cpu::registerCpuExpandDepthwise();
+  atc::cpu::registerCpuExpandMatMul();
+  atc::cpu::registerCpuLowerGraph();
+  atc::cpu::registerCpuSelectTiles();
+
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "OpenATC pass driver\n", registry));
+}

@@ -1,0 +1,262 @@
+//===-- Compile.cpp - from a model file to an .om file --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "tools/atc/Compile.h"
+
+#include "backends/om/ModuleToOm.h"
+#include "dialects/graph/ConstantData.h"
+#include "dialects/om/Om.h"
+#include "frontends/onnx/OnnxImport.h"
+#include "passes/cpu/Pipelines.h"
+#include "passes/graph/Passes.h"
+#include "passes/om/Schedule.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <thread>
+
+using namespace mlir;
+
+namespace atc::tools {
+
+namespace {
+
+/// Messages that passes gave a code keep it: "E10055: ...".
+bool startsWithCode(StringRef text) {
+  return text.size() > 7 && (text[0] == 'E' || text[0] == 'W') && text[6] == ':' &&
+         llvm::all_of(text.substr(1, 5), llvm::isDigit);
+}
+
+std::string describe(Location location) {
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    return fused.getLocations().empty() ? "" : describe(fused.getLocations().back());
+  if (auto name = dyn_cast<NameLoc>(location)) {
+    auto node = dyn_cast<NameLoc>(name.getChildLoc());
+    return "'" + (node && !node.getName().empty() ? node : name).getName().str() + "': ";
+  }
+  if (auto file = dyn_cast<FileLineColLoc>(location))
+    return file.getFilename().str() + ":" + std::to_string(file.getLine()) + ": ";
+  return "";
+}
+
+class Compilation {
+public:
+  Compilation(const AtcOptions &options, CompileSummary &summary, Diagnostics &diagnostics)
+      : options(options), summary(summary), diagnostics(diagnostics), context(makeRegistry()) {
+    context.loadAllAvailableDialects();
+    context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) { take(diagnostic); });
+  }
+
+  bool import();
+  bool runPasses();
+  bool makeFile(const std::string &commandLine);
+
+private:
+  static DialectRegistry makeRegistry() {
+    DialectRegistry registry;
+    registry.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect,
+                    func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
+                    memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
+    graph::registerGraphDialect(registry);
+    cpu::registerCpuDialect(registry);
+    om::registerOmDialect(registry);
+    cpu::registerEmitterDialects(registry);
+    return registry;
+  }
+
+  void take(Diagnostic &diagnostic) {
+    std::string text = describe(diagnostic.getLocation()) + diagnostic.str();
+    std::string bare = diagnostic.str();
+    for (Diagnostic &note : diagnostic.getNotes())
+      text += "; " + note.str();
+    bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
+    std::lock_guard<std::mutex> guard(lock);
+    if (startsWithCode(bare)) {
+      std::string rest = bare.substr(8);
+      for (Diagnostic &note : diagnostic.getNotes())
+        rest += "; " + note.str();
+      if (isError)
+        diagnostics.error(bare.substr(0, 6), rest);
+      else
+        diagnostics.warning(bare.substr(0, 6), rest);
+    } else if (isError) {
+      diagnostics.error(stageCode, text);
+    }
+  }
+
+  bool fail(const std::string &text) {
+    // A diagnostic of the context has said more already.
+    if (!diagnostics.hasErrors())
+      diagnostics.error(startsWithCode(text) ? text.substr(0, 6) : stageCode,
+                        startsWithCode(text) ? text.substr(8) : text);
+    return false;
+  }
+  bool fail(llvm::Error error) { return fail(llvm::toString(std::move(error))); }
+
+  bool run(StringRef stage, StringRef file, llvm::function_ref<void(OpPassManager &)> build) {
+    summary.timer.begin(stage);
+    PassManager pm(&context);
+    build(pm);
+    if (failed(pm.run(*module)))
+      return fail("the stage '" + stage.str() + "' failed");
+    return keep(file);
+  }
+
+  /// Writes the module into the folder of --save_temps.
+  bool keep(StringRef file) {
+    if (options.tempDir.empty())
+      return true;
+    if (llvm::Error error = cpu::writeModule(*module, options.tempDir, file))
+      return fail(std::move(error));
+    return true;
+  }
+
+  bool checkPassNames(const graph::GraphPipelineOptions &graph,
+                      const cpu::CpuPipelineOptions &cpu);
+
+  const AtcOptions &options;
+  CompileSummary &summary;
+  Diagnostics &diagnostics;
+  std::mutex lock;
+  std::string stageCode = "E19999";
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+};
+
+bool Compilation::import() {
+  summary.timer.begin("import");
+  if (!options.tempDir.empty())
+    if (std::error_code code = llvm::sys::fs::create_directories(options.tempDir)) {
+      diagnostics.error("E13004", "the folder '" + options.tempDir +
+                                      "' of --save_temps cannot be made: " + code.message());
+      return false;
+    }
+  if (options.isMlir()) {
+    stageCode = "E13005";
+    module = parseSourceFile<ModuleOp>(options.model, ParserConfig(&context));
+    stageCode = "E19999";
+    return module ? keep("1-import.mlir")
+                  : fail("the file '" + options.model + "' cannot be read");
+  }
+  OnnxImportOptions import;
+  import.inputShapes = options.inputShapes;
+  import.outputs = options.outNodes;
+  FailureOr<OwningOpRef<ModuleOp>> imported =
+      importOnnx(options.model, import, context, diagnostics);
+  if (failed(imported) || diagnostics.hasErrors())
+    return fail("the model '" + options.model + "' cannot be read");
+  module = std::move(*imported);
+  return keep("1-import.mlir");
+}
+
+bool Compilation::checkPassNames(const graph::GraphPipelineOptions &graph,
+                                 const cpu::CpuPipelineOptions &cpu) {
+  SmallVector<std::string> unknown = graph::findUnknownPasses(graph);
+  SmallVector<std::string> notOurs = cpu::findUnknownPasses(cpu);
+  for (const std::string &name : unknown)
+    if (llvm::is_contained(notOurs, name))
+      diagnostics.error("E10001", "the value \"" + name +
+                                      "\" of --disable_passes is invalid: there is no such pass, or "
+                                      "nothing compiles without it");
+  return !diagnostics.hasErrors();
+}
+
+bool Compilation::runPasses() {
+  func::FuncOp main = om::findMain(*module);
+  if (!main || main.isExternal()) {
+    diagnostics.error("E16004", "the model has no graph");
+    return false;
+  }
+  auto holds = [&](StringRef dialect) {
+    return main
+        .walk([&](Operation *op) {
+          return op->getName().getDialectNamespace() == dialect ? WalkResult::interrupt()
+                                                                : WalkResult::advance();
+        })
+        .wasInterrupted();
+  };
+  graph::GraphPipelineOptions graph;
+  cpu::CpuPipelineOptions cpu;
+  for (const std::string &name : options.disabledPasses) {
+    graph.disable.push_back(name);
+    cpu.disable.push_back(name);
+  }
+  graph.releaseConstants = true;
+  if (!checkPassNames(graph, cpu))
+    return false;
+
+  if (!holds("cpu") && !holds("om")) {
+    if (!run("graph passes", "2-graph.mlir",
+             [&](OpPassManager &pm) { graph::buildGraphPipeline(pm, graph); }))
+      return false;
+    if (!run("layout, buffers", "3-buffers.mlir",
+             [&](OpPassManager &pm) { cpu::buildCpuBufferPipeline(pm, cpu); }))
+      return false;
+    // Weights are packed now; what they were packed from is of no use any more.
+    graph::releaseUnusedConstants(*module);
+  }
+  return run("schedule", "4-schedule.mlir",
+             [&](OpPassManager &pm) { cpu::buildCpuSchedulePipeline(pm, cpu); });
+}
+
+bool Compilation::makeFile(const std::string &commandLine) {
+  cpu::KernelCompilerOptions compiler;
+  compiler.threads = std::max(1u, std::thread::hardware_concurrency());
+  compiler.tempDir = options.tempDir;
+  compiler.onStage = [&](StringRef name) { summary.timer.begin(name); };
+  std::vector<cpu::CompiledLevel> levels;
+  for (const cpu::CpuLevel &level : options.levels) {
+    auto compiled = cpu::compileKernels(*module, level, compiler);
+    if (!compiled)
+      return fail(compiled.takeError());
+    summary.images.emplace_back(level.name, compiled->image.size());
+    levels.push_back(std::move(*compiled));
+  }
+
+  summary.timer.begin("write file");
+  auto description = om::moduleToOm(*module, levels);
+  if (!description)
+    return fail(description.takeError());
+  om::OmModel &model = description->model;
+  model.producer = std::string("OpenATC ") + om_version();
+  model.commandLine = commandLine;
+  model.name = llvm::sys::path::stem(options.model).str();
+  std::string error;
+  if (!om::writeOm(model, options.outputFile, error))
+    return fail(error);
+  summary.timer.end();
+
+  summary.launches = model.schedule.size();
+  summary.kernels = model.kernels.size();
+  summary.arenaBytes = model.arenaSize;
+  if (auto bound = (*module)->getAttrOfType<IntegerAttr>(om::kArenaLowerBoundAttr))
+    summary.arenaLowerBound = bound.getInt();
+  for (const om::OmWeights &weights : model.weights)
+    summary.weightsBytes += weights.size;
+  llvm::sys::fs::file_size(options.outputFile, summary.fileBytes);
+  return true;
+}
+
+} // namespace
+
+void compileModel(const AtcOptions &options, const std::string &commandLine,
+                  CompileSummary &summary, Diagnostics &diagnostics) {
+  Compilation compilation(options, summary, diagnostics);
+  bool done = compilation.import() && compilation.runPasses() && compilation.makeFile(commandLine);
+  summary.timer.end();
+  if (!done && !diagnostics.hasErrors())
+    diagnostics.error("E19999", "the model could not be compiled");
+}
+
+void checkModel(const AtcOptions &options, Diagnostics &diagnostics) {
+  CompileSummary summary;
+  Compilation(options, summary, diagnostics).import();
+}
+
+} // namespace atc::tools

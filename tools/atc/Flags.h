@@ -1,0 +1,59 @@
+//===-- Flags.h - the flags of atc ----------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_TOOLS_ATC_FLAGS_H
+#define OPENATC_TOOLS_ATC_FLAGS_H
+
+#include "frontends/Diagnostics.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace atc::tools {
+
+enum class FlagEffect {
+  Used,
+  /// Accepted; a warning says that it changes nothing.
+  None,
+  /// It would change what the model computes, which must not be ignored.
+  Unsupported
+};
+
+struct Flag {
+  const char *name;
+  FlagEffect effect;
+  const char *fallback; ///< what it stands for when it is not given
+  /// Comma-separated values that are allowed; empty allows all. "bool" also
+  /// makes the value optional.
+  const char *values;
+  const char *group;
+  const char *help;
+
+  bool isBool() const { return std::string_view(values) == "bool"; }
+};
+
+/// Every flag, in the order of the help.
+llvm::ArrayRef<Flag> allFlags();
+
+/// The flags of a command line.
+class FlagValues {
+public:
+  bool has(const std::string &name) const { return given.count(name) != 0; }
+  /// The value given, or the flag's default.
+  std::string get(const std::string &name) const;
+  bool getBool(const std::string &name) const;
+
+  std::map<std::string, std::string> given;
+  bool help = false, version = false;
+};
+
+/// Reads `--flag=v`, `--flag v`, `-flag=v`, dashes for underscores and unique
+/// prefixes, and checks values that are one of a list. All faults become errors.
+FlagValues parseFlags(llvm::ArrayRef<const char *> arguments, Diagnostics &diagnostics);
+
+void printHelp(llvm::raw_ostream &os);
+
+} // namespace atc::tools
+
+#endif // OPENATC_TOOLS_ATC_FLAGS_H

@@ -1,0 +1,223 @@
+//===-- Options.cpp - what a command line asks for ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "tools/atc/Options.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace atc::tools {
+
+namespace {
+
+constexpr const char *shapeSample = "\"input:1,3,224,224;other:1,4\"";
+
+std::vector<std::string> splitList(StringRef text, char separator) {
+  std::vector<std::string> items;
+  for (StringRef item : split(text, separator))
+    if (!item.trim().empty())
+      items.push_back(item.trim().str());
+  return items;
+}
+
+/// Takes the dims of one input; false when there was a fault.
+bool parseDims(StringRef item, StringRef text, std::vector<int64_t> &dims,
+               Diagnostics &diagnostics) {
+  if (text.trim().empty())
+    return true;
+  for (StringRef word : split(text, ',')) {
+    word = word.trim();
+    int64_t dim;
+    if (word == "-1" || word.contains('~')) {
+      diagnostics.error("E10055", "--input_shape gives the dim \"" + word + "\" in \"" + item +
+                                      "\": dynamic shapes are not supported; give one number");
+      return false;
+    }
+    if (word.getAsInteger(10, dim)) {
+      diagnostics.error("E10002", "the value \"" + item + "\" of --input_shape is invalid: \"" + word +
+                                      "\" is not a number; write " + shapeSample);
+      return false;
+    }
+    if (dim <= 0) {
+      diagnostics.error("E10011", "the value \"" + item + "\" of --input_shape is invalid: the dim " +
+                                      word + " is not positive");
+      return false;
+    }
+    dims.push_back(dim);
+  }
+  return true;
+}
+
+void checkModel(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
+  options.model = flags.get("model");
+  if (!flags.has("model")) {
+    diagnostics.error("E10007", "--model is required: it names the model file");
+  } else if (!options.model.empty() && !sys::fs::exists(options.model)) {
+    diagnostics.error("E10410", "the file \"" + options.model + "\" of --model does not exist");
+  } else if (sys::fs::is_directory(options.model)) {
+    diagnostics.error("E10041", "\"" + options.model + "\" of --model is a folder, not a file");
+  }
+  std::string framework = flags.get("framework");
+  if (options.isMlir())
+    return;
+  if (!flags.has("framework"))
+    diagnostics.error("E10007", "--framework is required: 5 for ONNX");
+  if (framework == "0" && !flags.has("weight"))
+    diagnostics.error("E10008", "a Caffe model (--framework=0) needs its weights: --weight");
+  if (is_contained({"0", "1", "3"}, framework))
+    diagnostics.error("E10055", std::string("--framework=") + framework + " (" +
+                                    (framework == "0"   ? "Caffe"
+                                     : framework == "1" ? "MindSpore"
+                                                        : "TensorFlow") +
+                                    ") is not supported; supported is 5 (ONNX)");
+  std::string format = flags.get("input_format");
+  if (framework == "5" && is_contained({"NHWC", "NDHWC"}, format))
+    diagnostics.error("E10001", "the value \"" + format + "\" of --input_format is invalid: ONNX "
+                                "models have NCHW, ND or NCDHW");
+  options.inputShapes = parseInputShapes(flags.get("input_shape"), diagnostics);
+  options.outNodes = splitList(flags.get("out_nodes"), ';');
+}
+
+void checkOutput(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
+  std::string path = flags.get("output");
+  if (!flags.has("output"))
+    diagnostics.error("E10007", "--output is required: the path of the result without .om");
+  if (path.empty())
+    return;
+  StringRef file = sys::path::filename(path);
+  if (path.back() == '/' || file == "." || file == "..") {
+    diagnostics.error("E10022", "the path \"" + path + "\" of --output has no file name");
+    return;
+  }
+  options.outputFile = path + ".om";
+  if (path.size() > 4000 || file.size() > 240) {
+    diagnostics.error("E10021", "the path of --output is too long: " + Twine(path.size()) +
+                                    " characters, its file name " + Twine(file.size()) +
+                                    "; at most 4000 and 240 are allowed");
+    return;
+  }
+  StringRef folder = sys::path::parent_path(path);
+  if (!folder.empty() && !sys::fs::is_directory(folder))
+    diagnostics.error("E13001", "the folder \"" + folder + "\" of --output does not exist");
+  else if (sys::fs::is_directory(options.outputFile))
+    diagnostics.error("E13004", "\"" + options.outputFile + "\" is a folder: it cannot be written");
+}
+
+void checkTarget(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
+  if (!flags.has("target")) {
+    if (flags.has("soc_version"))
+      diagnostics.error("E10055", "--soc_version=" + flags.get("soc_version") +
+                                      " is not supported: NPU code cannot be made; --target=cpu "
+                                      "compiles for the processor");
+    else
+      diagnostics.error("E10007", "--target is required; allowed is cpu");
+  } else if (flags.has("soc_version")) {
+    diagnostics.warning("W10055", "--soc_version has no effect with --target=cpu");
+  }
+  auto levels = cpu::parseCpuLevels(flags.get("target_cpu"));
+  if (levels)
+    options.levels = std::move(*levels);
+  else
+    diagnostics.error("E10001", "the value \"" + flags.get("target_cpu") +
+                                    "\" of --target_cpu is invalid: " +
+                                    toString(levels.takeError()));
+}
+
+void checkCompatibility(const FlagValues &flags, Diagnostics &diagnostics) {
+  SmallVector<StringRef> dynamic;
+  for (StringRef name : {"dynamic_batch_size", "dynamic_image_size", "dynamic_dims"})
+    if (flags.has(name.str()))
+      dynamic.push_back(name);
+  if (dynamic.size() > 1)
+    diagnostics.error("E10009", "--" + join(dynamic, " and --") + " exclude each other");
+  if (flags.has("precision_mode") && flags.has("precision_mode_v2"))
+    diagnostics.error("E10056", "--precision_mode and --precision_mode_v2 exclude each other");
+  if (flags.has("auto_tune_mode"))
+    diagnostics.error("E10001", "the flag --auto_tune_mode is no longer there: tuning is a tool of "
+                                "its own (aoe)");
+  std::string log = flags.get("log");
+  if (!is_contained({"null", "debug", "info", "warning", "error"}, log))
+    diagnostics.error("E10010", "the value \"" + log +
+                                    "\" of --log must be null, debug, info, warning or error");
+  for (const Flag &flag : allFlags()) {
+    if (flag.effect == FlagEffect::Used || !flags.has(flag.name) ||
+        flags.get(flag.name) == flag.fallback)
+      continue;
+    if (flag.effect == FlagEffect::Unsupported)
+      diagnostics.error("E10055", std::string("--") + flag.name + " is not supported");
+    else
+      diagnostics.warning("W10055", std::string("--") + flag.name + " has no effect");
+  }
+}
+
+void checkOm(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
+  options.om = flags.get("om");
+  std::string mode = std::to_string(static_cast<int>(options.mode));
+  if (!flags.has("om"))
+    diagnostics.error("E10007", "--om is required with --mode=" + mode);
+  else if (!options.om.empty() && !sys::fs::exists(options.om))
+    diagnostics.error("E10410", "the file \"" + options.om + "\" of --om does not exist");
+  if (options.mode == Mode::ToJson && !flags.has("json"))
+    diagnostics.error("E10007", "--json is required with --mode=1: the file to write");
+}
+
+} // namespace
+
+std::vector<InputShape> parseInputShapes(StringRef text, Diagnostics &diagnostics) {
+  std::vector<InputShape> shapes;
+  for (const std::string &item : splitList(text, ';')) {
+    // Names may have colons of their own.
+    size_t colon = StringRef(item).rfind(':');
+    StringRef name = StringRef(item).take_front(colon == StringRef::npos ? 0 : colon).trim();
+    if (name.empty()) {
+      diagnostics.error("E10002", "the value \"" + item +
+                                      "\" of --input_shape is invalid: there is no name; write " +
+                                      shapeSample);
+      continue;
+    }
+    if (any_of(shapes, [&](const InputShape &shape) { return shape.first == name; })) {
+      diagnostics.error("E10002", "the value \"" + text + "\" of --input_shape is invalid: \"" + name +
+                                      "\" stands in it twice; write " + shapeSample);
+      continue;
+    }
+    InputShape shape{name.str(), {}};
+    if (parseDims(item, StringRef(item).drop_front(colon + 1), shape.second, diagnostics))
+      shapes.push_back(std::move(shape));
+  }
+  return shapes;
+}
+
+AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
+  AtcOptions options;
+  options.json = flags.get("json");
+  options.checkReport = flags.get("check_report");
+  options.disabledPasses = splitList(flags.get("disable_passes"), ',');
+  options.tempDir = flags.get("save_temps");
+  std::string log = flags.get("log");
+  options.verbose = flags.getBool("verbose") || log == "debug" || log == "info";
+  checkCompatibility(flags, diagnostics);
+
+  std::string mode = flags.get("mode");
+  if (mode == "5" || (mode == "1" && flags.has("model") && !flags.has("om"))) {
+    diagnostics.error("E10055", "--mode=" + mode + " with a model or graph dump is not supported; "
+                                "--mode=1 writes an .om file (--om) as JSON");
+    return options;
+  }
+  if (mode == "1" || mode == "6") {
+    options.mode = mode == "1" ? Mode::ToJson : Mode::ShowModel;
+    checkOm(flags, options, diagnostics);
+    return options;
+  }
+  options.mode = mode == "3" ? Mode::Check : Mode::Compile;
+  checkModel(flags, options, diagnostics);
+  if (options.mode == Mode::Compile) {
+    checkOutput(flags, options, diagnostics);
+    checkTarget(flags, options, diagnostics);
+  }
+  return options;
+}
+
+} // namespace atc::tools

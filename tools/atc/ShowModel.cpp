@@ -1,0 +1,104 @@
+//===-- ShowModel.cpp - what an .om file holds ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "tools/atc/ShowModel.h"
+
+#include "openatc/om.h"
+#include "tools/common/ModelText.h"
+
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+using Json = nlohmann::ordered_json;
+
+namespace atc::tools {
+
+namespace {
+
+using Model = std::unique_ptr<om_model, void (*)(om_model *)>;
+
+Model load(const std::string &path, om_model_info &info, Diagnostics &diagnostics) {
+  om_model *model = nullptr;
+  om_error error{};
+  if (om_model_load_file(path.c_str(), nullptr, &model, &error) != OM_OK)
+    diagnostics.error("E10041", "the file \"" + path + "\" of --om cannot be loaded: " + error.message);
+  else
+    om_model_get_info(model, &info);
+  return {model, om_model_free};
+}
+
+Json tensorJson(const om_tensor_info &info) {
+  return {{"name", info.name},
+          {"dtype", om_dtype_name(info.dtype)},
+          {"shape", std::vector<int64_t>(info.dims, info.dims + info.rank)},
+          {"bytes", info.bytes}};
+}
+
+Json modelJson(const om_model &model, const om_model_info &info) {
+  Json out = {{"name", info.name},
+              {"producer", info.producer},
+              {"command_line", info.command_line},
+              {"target", info.target},
+              {"cpu_level", info.cpu_level},
+              {"schema", {{"major", info.schema_major}, {"minor", info.schema_minor}}},
+              {"file_bytes", info.file_bytes},
+              {"weights_bytes", info.weights_bytes},
+              {"code_bytes", info.code_bytes},
+              {"arena_bytes", info.arena_bytes}};
+  out["inputs"] = out["outputs"] = out["launches"] = Json::array();
+  om_tensor_info tensor = OM_TENSOR_INFO_INIT;
+  for (uint32_t i = 0; i < info.inputs && om_model_get_input(&model, i, &tensor) == OM_OK; ++i)
+    out["inputs"].push_back(tensorJson(tensor));
+  for (uint32_t i = 0; i < info.outputs && om_model_get_output(&model, i, &tensor) == OM_OK; ++i)
+    out["outputs"].push_back(tensorJson(tensor));
+  om_launch_info launch = OM_LAUNCH_INFO_INIT;
+  for (uint32_t i = 0; i < info.launches && om_model_get_launch(&model, i, &launch) == OM_OK; ++i)
+    out["launches"].push_back({{"name", launch.name},
+                               {"kernel", launch.kernel},
+                               {"cost", launch.cost},
+                               {"tasks", launch.tasks}});
+  return out;
+}
+
+} // namespace
+
+void showModel(const std::string &om, llvm::raw_ostream &os, Diagnostics &diagnostics) {
+  om_model_info info = OM_MODEL_INFO_INIT;
+  Model model = load(om, info, diagnostics);
+  if (!model)
+    return;
+  uint64_t definition = info.file_bytes - std::min(info.file_bytes, info.weights_bytes + info.code_bytes);
+  os << "============ Display Model Info start ============\n"
+     << "Original Atc command line: " << printable(info.command_line) << "\n"
+     << "system info: atc_version[" << printable(info.producer) << "], soc_version["
+     << printable(info.target) << "], framework_type[5].\n"
+     << "resource info: memory_size[" << info.arena_bytes << " B], weight_size["
+     << info.weights_bytes << " B], stream_num[1], event_num[0].\n"
+     << "om info: modeldef_size[" << definition << " B], weight_data_size[" << info.weights_bytes
+     << " B], tbe_kernels_size[" << info.code_bytes << " B], cust_aicpu_kernel_store_size[0 B], "
+     << "task_info_size[" << info.launches << "].\n";
+  auto list = [&](const char *word, uint32_t count, auto get) {
+    om_tensor_info tensor = OM_TENSOR_INFO_INIT;
+    for (uint32_t i = 0; i < count && get(model.get(), i, &tensor) == OM_OK; ++i)
+      os << word << " " << i << ": name[" << printable(tensor.name) << "], type["
+         << om_dtype_name(tensor.dtype) << "], shape"
+         << dimsText(std::vector<int64_t>(tensor.dims, tensor.dims + tensor.rank)) << ".\n";
+  };
+  list("input", info.inputs, om_model_get_input);
+  list("output", info.outputs, om_model_get_output);
+  os << "============ Display Model Info end   ============\n";
+}
+
+void writeModelJson(const std::string &om, const std::string &json, Diagnostics &diagnostics) {
+  om_model_info info = OM_MODEL_INFO_INIT;
+  Model model = load(om, info, diagnostics);
+  if (!model)
+    return;
+  std::ofstream file(json);
+  file << modelJson(*model, info).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  if (!file.flush())
+    diagnostics.error("E13004", "the file \"" + json + "\" of --json cannot be written");
+}
+
+} // namespace atc::tools

@@ -1,0 +1,141 @@
+//===-- atc.cpp - the model compiler --------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "openatc/om.h"
+#include "tools/atc/Compile.h"
+#include "tools/atc/ShowModel.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+using namespace atc;
+using namespace atc::tools;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// As a shell would take it again.
+std::string quoted(llvm::StringRef word) {
+  constexpr const char *plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "_-+=./:,@%";
+  if (!word.empty() && word.find_first_not_of(plain) == llvm::StringRef::npos)
+    return word.str();
+  std::string text = "'";
+  for (char c : word)
+    text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+Json summaryJson(const AtcOptions &options, const CompileSummary &summary) {
+  Json out = {{"model", options.model},
+              {"output", options.outputFile},
+              {"file_bytes", summary.fileBytes},
+              {"weights_bytes", summary.weightsBytes},
+              {"arena_bytes", summary.arenaBytes},
+              {"arena_lower_bound", summary.arenaLowerBound},
+              {"launches", summary.launches},
+              {"kernels", summary.kernels},
+              {"seconds", summary.timer.total()},
+              {"peak_memory_bytes", peakMemory()}};
+  out["images"] = out["stages"] = Json::array();
+  for (auto &[level, bytes] : summary.images)
+    out["images"].push_back({{"level", level}, {"code_bytes", bytes}});
+  for (const StageTimer::Stage &stage : summary.timer.stages())
+    out["stages"].push_back(
+        {{"name", stage.name}, {"seconds", stage.seconds}, {"peak_memory_bytes", stage.peak}});
+  return out;
+}
+
+void writeText(const std::string &path, const std::string &text, const char *flag,
+               Diagnostics &diagnostics) {
+  if (path == "-") {
+    llvm::outs() << text << "\n";
+    return;
+  }
+  std::ofstream file(path);
+  file << text << "\n";
+  if (!file.flush())
+    diagnostics.error("E13004", "the file \"" + path + "\" of " + flag + " cannot be written");
+}
+
+void compile(const AtcOptions &options, const std::string &commandLine, Diagnostics &diagnostics) {
+  CompileSummary summary;
+  compileModel(options, commandLine, summary, diagnostics);
+  if (options.verbose)
+    summary.timer.print(llvm::outs());
+  if (!diagnostics.hasErrors() && !options.json.empty())
+    writeText(options.json, summaryJson(options, summary).dump(2, ' ', false, Json::error_handler_t::replace),
+              "--json", diagnostics);
+}
+
+void check(const AtcOptions &options, Diagnostics &diagnostics) {
+  checkModel(options, diagnostics);
+  Json report = {{"model", options.model}, {"result", diagnostics.hasErrors() ? "failed" : "success"}};
+  report["messages"] = Json::array();
+  for (const CodedMessage &message : diagnostics.all())
+    report["messages"].push_back({{"code", message.code}, {"text", message.text}});
+  writeText(options.checkReport, report.dump(2, ' ', false, Json::error_handler_t::replace),
+            "--check_report", diagnostics);
+}
+
+void run(const AtcOptions &options, const std::string &commandLine, Diagnostics &diagnostics) {
+  switch (options.mode) {
+  case Mode::Compile: return compile(options, commandLine, diagnostics);
+  case Mode::Check: return check(options, diagnostics);
+  case Mode::ToJson: return writeModelJson(options.om, options.json, diagnostics);
+  case Mode::ShowModel: return showModel(options.om, llvm::outs(), diagnostics);
+  }
+}
+
+/// One message is one line, whatever names a model has.
+std::string oneLine(std::string text) {
+  for (char &c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
+      c = ' ';
+  return text;
+}
+
+void print(const Diagnostics &diagnostics, bool errors) {
+  for (const CodedMessage &message : diagnostics.all())
+    if (message.isError == errors)
+      llvm::outs() << message.code << ": " << oneLine(message.text) << "\n";
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  llvm::ArrayRef<const char *> arguments(argv + 1, argv + argc);
+  Diagnostics diagnostics;
+  FlagValues flags = parseFlags(arguments, diagnostics);
+  if (flags.help) {
+    printHelp(llvm::outs());
+    return 0;
+  }
+  if (flags.version) {
+    llvm::outs() << "atc " << om_version() << "\n";
+    return 0;
+  }
+
+  llvm::outs() << "ATC start working now, please wait for a moment.\n";
+  llvm::outs().flush();
+  AtcOptions options = buildOptions(flags, diagnostics);
+  std::string commandLine = "atc";
+  for (const char *argument : arguments)
+    commandLine += " " + quoted(argument);
+  print(diagnostics, /*errors=*/false);
+  size_t shown = diagnostics.all().size();
+  if (!diagnostics.hasErrors())
+    run(options, commandLine, diagnostics);
+  for (const CodedMessage &message : diagnostics.all().drop_front(shown))
+    if (!message.isError)
+      llvm::outs() << message.code << ": " << oneLine(message.text) << "\n";
+
+  if (!diagnostics.hasErrors()) {
+    llvm::outs() << "ATC run success, welcome to the next use.\n";
+    return 0;
+  }
+  llvm::outs() << "ATC run failed, Please check the detail log, Try 'atc --help' for more "
+                  "information\n";
+  print(diagnostics, /*errors=*/true);
+  return 1;
+}

@@ -1,0 +1,257 @@
+//===-- om-dump.cpp - shows what is inside an .om file --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reads the header itself instead of loading a model, so that a file for another
+// machine can be looked at too. Everything is verified first, hashes included.
+
+#include "runtime-lite/src/Support.h"
+#include "runtime-lite/src/Verify.h"
+#include "tools/common/ModelText.h"
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace atc::tools;
+namespace fb = atc::om::fb;
+using Json = nlohmann::ordered_json;
+
+namespace {
+std::string text(const flatbuffers::String *string) { return printable(string->str()); }
+
+template <typename Vector> auto listOf(const Vector &vector) {
+  return std::vector<typename Vector::value_type>(vector.begin(), vector.end());
+}
+
+std::string typeOf(const fb::Tensor &tensor) {
+  return typeText(static_cast<om_dtype>(tensor.dtype()), *tensor.dims());
+}
+
+const char *spaceName(fb::Space space) { return fb::EnumNameSpace(space); }
+
+/// "arena+4096 (512)"; inputs and outputs with their position, "input0+0 (512)".
+std::string refText(const fb::BufferRef &ref) {
+  std::string name = spaceName(ref.space());
+  if (ref.space() == fb::Space::input || ref.space() == fb::Space::output)
+    name += std::to_string(ref.index());
+  return name + "+" + std::to_string(ref.offset()) + " (" + std::to_string(ref.size()) + ")";
+}
+
+Json refJson(const fb::BufferRef &ref) {
+  return {{"space", spaceName(ref.space())},
+          {"index", ref.index()},
+          {"offset", ref.offset()},
+          {"size", ref.size()}};
+}
+
+class Dump {
+public:
+  Dump(const fb::Model &model, std::string path) : model(model), path(std::move(path)) {}
+  void print(bool allTensors) const;
+  Json json() const;
+
+private:
+  void printEnds(const char *title, const flatbuffers::Vector<uint32_t> &list) const;
+  void printTensor(const char *indent, const fb::Tensor &tensor) const;
+  void printSchedule() const;
+  std::string tensorNames(const flatbuffers::Vector<uint32_t> &list) const {
+    std::string names;
+    for (uint32_t index : list)
+      names += (names.empty() ? "" : ", ") + text(model.tensors()->Get(index)->name());
+    return names.empty() ? "-" : names;
+  }
+
+  const fb::Model &model;
+  std::string path;
+};
+
+void Dump::printTensor(const char *indent, const fb::Tensor &tensor) const {
+  std::printf("%s%s  %s", indent, text(tensor.name()).c_str(), typeOf(tensor).c_str());
+  if (tensor.block())
+    std::printf("  blocked by %u", tensor.block());
+  std::printf("  strides %s  %s\n", dimsText(*tensor.strides()).c_str(),
+              refText(*tensor.place()).c_str());
+}
+
+void Dump::printEnds(const char *title, const flatbuffers::Vector<uint32_t> &list) const {
+  std::printf("\n%s\n", title);
+  for (uint32_t index : list) {
+    const fb::Tensor &tensor = *model.tensors()->Get(index);
+    std::printf("  %s  %s  %s\n", text(tensor.name()).c_str(), typeOf(tensor).c_str(),
+                bytesText(tensor.place()->size()).c_str());
+  }
+}
+
+void Dump::printSchedule() const {
+  uint64_t cost = 0;
+  for (const fb::Step *step : *model.schedule())
+    cost += step->what_as_Launch()->cost();
+  std::printf("\nschedule: %u launches of %u kernels, %.3f GFLOP\n", model.schedule()->size(),
+              model.kernels()->size(), static_cast<double>(cost) * 1e-9);
+  for (uint32_t i = 0; i < model.schedule()->size(); ++i) {
+    const fb::Launch &launch = *model.schedule()->Get(i)->what_as_Launch();
+    std::printf("  %u  %s  kernel %s  %.3f MFLOP  %s -> %s\n", i, text(launch.name()).c_str(),
+                text(model.kernels()->Get(launch.kernel())).c_str(),
+                static_cast<double>(launch.cost()) * 1e-6, tensorNames(*launch.reads()).c_str(),
+                tensorNames(*launch.writes()).c_str());
+    std::printf("       ");
+    for (const fb::BufferRef *ref : *launch.args())
+      std::printf(" %s", refText(*ref).c_str());
+    std::printf("\n");
+  }
+}
+
+void Dump::print(bool allTensors) const {
+  std::printf("%-14s%s\n", "file", path.c_str());
+  std::printf("%-14s%s\n", "model", text(model.name()).c_str());
+  std::printf("%-14s%u.%u\n", "schema", model.schema_major(), model.schema_minor());
+  std::printf("%-14s%s\n", "producer", text(model.producer()).c_str());
+  std::printf("%-14s%s\n", "command line", text(model.command_line()).c_str());
+  std::printf("%-14s%s\n", "target", text(model.target()).c_str());
+  std::printf("%-14s%s\n", "file size", bytesText(model.file_size()).c_str());
+  std::printf("%-14s%s\n", "arena", bytesText(model.arena_size()).c_str());
+
+  std::printf("\nsegments (hashes verified)\n");
+  for (uint32_t i = 0; i < model.segments()->size(); ++i) {
+    const fb::Segment &segment = *model.segments()->Get(i);
+    std::printf("  %u  %-7s  offset %llu  size %llu (%s)  hash %016llx\n", i,
+                fb::EnumNameSegmentKind(segment.kind()),
+                static_cast<unsigned long long>(segment.offset()),
+                static_cast<unsigned long long>(segment.size()), bytesText(segment.size()).c_str(),
+                static_cast<unsigned long long>(segment.hash()));
+  }
+  printEnds("inputs", *model.inputs());
+  printEnds("outputs", *model.outputs());
+  std::printf("\ncode images\n");
+  for (const fb::CodeImage *image : *model.images()) {
+    std::printf(
+        "  %s (%s)  segment %u  scratch %s a thread\n    features:", text(image->level()).c_str(),
+        text(image->arch()).c_str(), image->segment(), bytesText(image->scratch_bytes()).c_str());
+    for (const flatbuffers::String *feature : *image->features())
+      std::printf(" %s", text(feature).c_str());
+    std::printf("\n");
+  }
+  if (allTensors) {
+    std::printf("\ntensors\n");
+    for (const fb::Tensor *tensor : *model.tensors())
+      printTensor("  ", *tensor);
+  }
+  printSchedule();
+}
+
+Json Dump::json() const {
+  Json out = {{"file", path},
+              {"model", model.name()->str()},
+              {"schema", {{"major", model.schema_major()}, {"minor", model.schema_minor()}}},
+              {"producer", model.producer()->str()},
+              {"command_line", model.command_line()->str()},
+              {"target", model.target()->str()},
+              {"file_bytes", model.file_size()},
+              {"arena_bytes", model.arena_size()},
+              {"inputs", listOf(*model.inputs())},
+              {"outputs", listOf(*model.outputs())}};
+  for (const char *list : {"segments", "tensors", "kernels", "images", "schedule"})
+    out[list] = Json::array();
+  for (const fb::Segment *segment : *model.segments())
+    out["segments"].push_back({{"kind", fb::EnumNameSegmentKind(segment->kind())},
+                               {"offset", segment->offset()},
+                               {"size", segment->size()},
+                               {"hash", segment->hash()}});
+  for (const fb::Tensor *tensor : *model.tensors())
+    out["tensors"].push_back({{"name", tensor->name()->str()},
+                              {"dtype", om_dtype_name(static_cast<om_dtype>(tensor->dtype()))},
+                              {"dims", listOf(*tensor->dims())},
+                              {"block", tensor->block()},
+                              {"strides", listOf(*tensor->strides())},
+                              {"place", refJson(*tensor->place())}});
+  for (const flatbuffers::String *kernel : *model.kernels())
+    out["kernels"].push_back(kernel->str());
+  for (const fb::CodeImage *image : *model.images()) {
+    Json features = Json::array();
+    for (const flatbuffers::String *feature : *image->features())
+      features.push_back(feature->str());
+    out["images"].push_back({{"arch", image->arch()->str()},
+                             {"level", image->level()->str()},
+                             {"features", features},
+                             {"segment", image->segment()},
+                             {"entries", listOf(*image->entries())},
+                             {"tasks", listOf(*image->tasks())},
+                             {"scratch_bytes", image->scratch_bytes()}});
+  }
+  for (const fb::Step *step : *model.schedule()) {
+    const fb::Launch &launch = *step->what_as_Launch();
+    Json args = Json::array();
+    for (const fb::BufferRef *ref : *launch.args())
+      args.push_back(refJson(*ref));
+    out["schedule"].push_back({{"kind", "launch"},
+                               {"name", launch.name()->str()},
+                               {"kernel", launch.kernel()},
+                               {"cost", launch.cost()},
+                               {"args", args},
+                               {"reads", listOf(*launch.reads())},
+                               {"writes", listOf(*launch.writes())}});
+  }
+  return out;
+}
+
+int fail(const std::string &line) {
+  std::fprintf(stderr, "%s\n", line.c_str());
+  return 1;
+}
+
+int dump(const std::string &path, bool json, bool allTensors) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return fail(
+        (errno == ENOENT ? "E10410: the file '" : "E13001: cannot open '") + path +
+        (errno == ENOENT ? "' does not exist." : std::string("': ") + std::strerror(errno) + "."));
+  struct stat info;
+  atc::rt::Mapping file;
+  const bool regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+  const uint64_t bytes = regular ? info.st_size : 0;
+  const bool mapped = regular && (bytes == 0 || file.mapFile(fd, 0, bytes, /*code=*/false));
+  close(fd);
+  if (!mapped)
+    return fail("E13003: cannot read '" + path +
+                "': it is not a regular file or cannot be mapped.");
+
+  const fb::Model *model = nullptr;
+  om_error error;
+  om_status status = atc::rt::verifyFile(file.data(), bytes, &model, &error);
+  for (uint32_t i = 0; status == OM_OK && i < model->segments()->size(); ++i)
+    status = atc::rt::verifySegment(*model, i, file.data() + model->segments()->Get(i)->offset(),
+                                    &error);
+  if (status != OM_OK)
+    return fail("E10041: '" + path + "' cannot be loaded: " + error.message);
+
+  const Dump listing(*model, path);
+  if (json)
+    std::cout << listing.json().dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  else
+    listing.print(allTensors);
+  return 0;
+}
+} // namespace
+
+int main(int argc, char **argv) {
+  std::string path;
+  bool json = false, tensors = false;
+  CLI::App app("Shows what is inside an .om file, after verifying all of it: header, inputs and "
+               "outputs, segments, code images and the schedule.");
+  app.set_version_flag("--version", std::string("om-dump ") + om_version());
+  app.add_option("model", path, "the .om file")->required();
+  app.add_flag("--json", json, "print everything as one JSON object");
+  app.add_flag("--tensors", tensors, "list every tensor with its place and strides too");
+  app.footer("Exit code: 0 for a good file, 1 otherwise, with one coded line.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &outcome) {
+    return app.exit(outcome) == 0 ? 0 : 1;
+  }
+  return dump(path, json, tensors);
+}

@@ -1,0 +1,222 @@
+//===-- Npy.cpp - reads and writes NumPy's .npy files ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "tools/om-run/Npy.h"
+
+#include "tools/common/ModelText.h"
+
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace atc::tools {
+
+namespace {
+constexpr char magic[] = "\x93NUMPY";
+constexpr size_t magicBytes = 6;
+
+/// NumPy's name of a type. It has none for bf16, which is written as the two
+/// raw bytes that the ml_dtypes package understands; 4-bit types are widened.
+const char *descrOf(om_dtype dtype) {
+  switch (dtype) {
+  case OM_F32:
+    return "<f4";
+  case OM_F64:
+    return "<f8";
+  case OM_F16:
+    return "<f2";
+  case OM_BF16:
+    return "<V2";
+  case OM_I8:
+  case OM_I4:
+    return "|i1";
+  case OM_U8:
+  case OM_U4:
+    return "|u1";
+  case OM_I16:
+    return "<i2";
+  case OM_U16:
+    return "<u2";
+  case OM_I32:
+    return "<i4";
+  case OM_U32:
+    return "<u4";
+  case OM_I64:
+    return "<i8";
+  case OM_U64:
+    return "<u8";
+  case OM_BOOL:
+    return "|b1";
+  default:
+    return "";
+  }
+}
+
+bool isNibbles(om_dtype dtype) { return om_dtype_bits(dtype) == 4; }
+
+/// Bytes of a tensor's values in an .npy file.
+uint64_t npyBytes(const om::Tensor &tensor) {
+  return isNibbles(tensor.dtype) ? tensor.elements : tensor.bytes;
+}
+
+struct Header {
+  std::string descr;
+  bool fortran = false;
+  std::vector<int64_t> dims;
+  size_t dataOffset = 0;
+};
+
+/// The text after `key:` in the header's dictionary.
+bool valueOf(const std::string &dictionary, const char *key, std::string &value) {
+  size_t at = dictionary.find("'" + std::string(key) + "'");
+  if (at == std::string::npos || (at = dictionary.find(':', at)) == std::string::npos)
+    return false;
+  at = dictionary.find_first_not_of(' ', at + 1);
+  if (at == std::string::npos)
+    return false;
+  value = dictionary.substr(at);
+  return true;
+}
+
+bool parseHeader(const std::vector<char> &file, Header &header) {
+  if (file.size() < magicBytes + 6 || std::memcmp(file.data(), magic, magicBytes) != 0)
+    return false;
+  // Version 1 has a 16-bit length, the later ones a 32-bit one.
+  const bool wide = file[magicBytes] > 1;
+  const size_t start = magicBytes + 2 + (wide ? 4 : 2);
+  uint32_t length = 0;
+  std::memcpy(&length, file.data() + magicBytes + 2, wide ? 4 : 2);
+  if (file.size() < start || file.size() - start < length)
+    return false;
+  header.dataOffset = start + length;
+  const std::string dictionary(file.data() + start, length);
+
+  std::string descr, fortran, shape;
+  if (!valueOf(dictionary, "descr", descr) || !valueOf(dictionary, "fortran_order", fortran) ||
+      !valueOf(dictionary, "shape", shape) || descr[0] != '\'' || shape[0] != '(')
+    return false;
+  header.descr = descr.substr(1, descr.find('\'', 1) - 1);
+  header.fortran = fortran.rfind("True", 0) == 0;
+  const char *at = shape.data() + 1, *end = shape.data() + shape.find(')');
+  if (shape.find(')') == std::string::npos)
+    return false;
+  while (at < end) {
+    if (*at == ' ' || *at == ',') {
+      ++at;
+      continue;
+    }
+    int64_t dim;
+    auto [next, fault] = std::from_chars(at, end, dim);
+    if (fault != std::errc())
+      return false;
+    header.dims.push_back(dim);
+    at = next;
+  }
+  return true;
+}
+
+bool sameType(om_dtype dtype, std::string descr) {
+  // Byte order says nothing about single bytes, and raw 16-bit data is bf16 too.
+  if (!descr.empty() && (descr[0] == '=' || (descr[0] == '|' && descr.substr(1) == "V2")))
+    descr[0] = '<';
+  if (descr.size() == 3 && descr[2] == '1')
+    descr[0] = '|';
+  return descr == descrOf(dtype) || (dtype == OM_BF16 && descr == "<u2");
+}
+
+bool failed(std::string &error, const char *code, const std::string &sentence) {
+  error = std::string(code) + ": " + sentence;
+  return false;
+}
+} // namespace
+
+bool readTensor(const std::string &path, const om::Tensor &tensor, void *data, std::string &error) {
+  const std::string what = "input '" + printable(tensor.name) + "'";
+  std::error_code status;
+  if (!std::filesystem::exists(path, status))
+    return failed(error, "E10410", "the file '" + path + "' for " + what + " does not exist.");
+  std::ifstream stream(path, std::ios::binary);
+  if (!std::filesystem::is_regular_file(path, status) || !stream)
+    return failed(error, "E13001", "the file '" + path + "' for " + what + " cannot be opened.");
+  const std::vector<char> file{std::istreambuf_iterator<char>(stream), {}};
+
+  size_t offset = 0;
+  uint64_t wanted = tensor.bytes;
+  const bool npy = file.size() >= magicBytes && std::memcmp(file.data(), magic, magicBytes) == 0;
+  if (npy || std::filesystem::path(path).extension() == ".npy") {
+    Header header;
+    if (!parseHeader(file, header))
+      return failed(error, "E13005", "the file '" + path + "' for " + what + " is no .npy file.");
+    if (!sameType(tensor.dtype, header.descr))
+      return failed(error, "E10014",
+                    "the file '" + path + "' has element type '" + header.descr + "', but " + what +
+                        " is " + typeText(tensor.dtype, tensor.dims) + " ('" +
+                        descrOf(tensor.dtype) + "'): convert it with numpy.astype.");
+    if (header.dims.size() != tensor.dims.size())
+      return failed(error, "E10049",
+                    "the file '" + path + "' has " + std::to_string(header.dims.size()) + " dims " +
+                        dimsText(header.dims) + ", but " + what + " has " +
+                        std::to_string(tensor.dims.size()) + " " + dimsText(tensor.dims) + ".");
+    if (header.dims != tensor.dims)
+      return failed(error, "E10014",
+                    "the file '" + path + "' has shape " + dimsText(header.dims) + ", but " + what +
+                        " has shape " + dimsText(tensor.dims) + ".");
+    if (header.fortran && header.dims.size() > 1)
+      return failed(error, "E10014",
+                    "the file '" + path + "' for " + what +
+                        " is in Fortran order: save numpy.ascontiguousarray of it.");
+    offset = header.dataOffset;
+    wanted = npyBytes(tensor);
+  }
+  if (file.size() - offset != wanted)
+    return failed(error, "E10014",
+                  "the file '" + path + "' has " + std::to_string(file.size() - offset) +
+                      " bytes of data, but " + what + " is " + typeText(tensor.dtype, tensor.dims) +
+                      " and needs " + std::to_string(wanted) + ".");
+  const char *from = file.data() + offset;
+  if (offset && isNibbles(tensor.dtype)) {
+    auto *to = static_cast<unsigned char *>(data);
+    for (uint64_t i = 0; i < tensor.elements; ++i)
+      to[i / 2] |= (from[i] & 15) << (i % 2 * 4);
+  } else {
+    std::memcpy(data, from, wanted);
+  }
+  return true;
+}
+
+bool writeNpy(const std::string &path, const om::Tensor &tensor, const void *data,
+              std::string &error) {
+  std::string dims;
+  for (int64_t dim : tensor.dims)
+    dims += std::to_string(dim) + ", ";
+  std::string header = std::string("{'descr': '") + descrOf(tensor.dtype) +
+                       "', 'fortran_order': False, 'shape': (" + dims + "), }";
+  // The values start at a multiple of 64.
+  const size_t prefix = magicBytes + 4;
+  header.append(63 - (prefix + header.size()) % 64, ' ');
+  header += '\n';
+  const auto length = static_cast<uint16_t>(header.size());
+
+  std::ofstream file(path, std::ios::binary);
+  file.write(magic, magicBytes);
+  file.write("\x01\x00", 2);
+  file.write(reinterpret_cast<const char *>(&length), 2);
+  file.write(header.data(), header.size());
+  if (isNibbles(tensor.dtype)) {
+    const auto *from = static_cast<const unsigned char *>(data);
+    for (uint64_t i = 0; i < tensor.elements; ++i) {
+      int value = from[i / 2] >> (i % 2 * 4) & 15;
+      file.put(static_cast<char>(tensor.dtype == OM_I4 && value > 7 ? value - 16 : value));
+    }
+  } else {
+    file.write(static_cast<const char *>(data), tensor.bytes);
+  }
+  file.close();
+  if (file)
+    return true;
+  return failed(error, "E13004", "cannot write '" + path + "': " + std::strerror(errno) + ".");
+}
+
+} // namespace atc::tools

@@ -1,0 +1,25 @@
+//===-- Npy.h - reads and writes NumPy's .npy files -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_TOOLS_OMRUN_NPY_H
+#define OPENATC_TOOLS_OMRUN_NPY_H
+
+#include "openatc/om.hpp"
+
+#include <string>
+#include <vector>
+
+namespace atc::tools {
+
+/// Reads `path` into `data`, which has room for `tensor`. A .npy file must have
+/// the tensor's type and dims, any other file exactly its bytes. On failure
+/// returns false and `error` is one coded line.
+bool readTensor(const std::string &path, const om::Tensor &tensor, void *data, std::string &error);
+
+/// Writes a dense tensor as .npy.
+bool writeNpy(const std::string &path, const om::Tensor &tensor, const void *data,
+              std::string &error);
+
+} // namespace atc::tools
+
+#endif

@@ -1,0 +1,141 @@
+//===-- Report.cpp - what om-run measured, as tables or JSON --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "tools/om-run/Report.h"
+
+#include "tools/common/ModelText.h"
+#include "tools/om-run/Values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+namespace atc::tools {
+
+namespace {
+struct Latency {
+  double median, min, p90;
+};
+
+Latency summarize(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  const size_t n = times.size();
+  const double median = n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
+  return {median, times.front(), times[static_cast<size_t>(std::ceil(0.9 * n)) - 1]};
+}
+
+/// The most memory the process has had, as the system counts it.
+uint64_t peakMemoryBytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind("VmHWM:", 0) == 0)
+      return std::strtoull(line.c_str() + 6, nullptr, 10) * 1024;
+  return 0;
+}
+
+void printOutput(const om::Tensor &tensor, const void *data) {
+  const Range range = rangeOf(tensor, data);
+  std::printf("output %s %s  min %g  max %g", printable(tensor.name).c_str(),
+              typeText(tensor.dtype, tensor.dims).c_str(), range.min, range.max);
+  if (range.notFinite)
+    std::printf("  (%llu values are NaN or infinite)",
+                static_cast<unsigned long long>(range.notFinite));
+  std::printf("\n");
+  if (tensor.dims.size() != 2 || tensor.dims[0] != 1 || tensor.dims[1] < 2)
+    return;
+  std::printf("  top 5:");
+  for (uint64_t index : largest(tensor, data, 5))
+    std::printf("  %llu (%g)", static_cast<unsigned long long>(index),
+                valueAt(tensor.dtype, data, index));
+  std::printf("\n");
+}
+
+void printProfile(std::vector<ProfileRow> rows) {
+  size_t nameWidth = 6, kernelWidth = 6;
+  double total = 0, flops = 0;
+  for (const ProfileRow &row : rows) {
+    nameWidth = std::max(nameWidth, row.name.size());
+    kernelWidth = std::max(kernelWidth, row.kernel.size());
+    total += row.microseconds;
+    flops += row.gflops * row.microseconds;
+  }
+  std::printf("\n%-*s  %-*s  %10s  %7s  %9s\n", int(nameWidth), "launch", int(kernelWidth),
+              "kernel", "us", "share", "GFLOP/s");
+  for (const ProfileRow &row : rows)
+    std::printf("%-*s  %-*s  %10.1f  %6.1f%%  %9.1f\n", int(nameWidth), printable(row.name).c_str(),
+                int(kernelWidth), printable(row.kernel).c_str(), row.microseconds, 100 * row.share,
+                row.gflops);
+  std::printf("%-*s  %-*s  %10.1f  %6.1f%%  %9.1f\n", int(nameWidth), "total", int(kernelWidth), "",
+              total, 100.0, total > 0 ? flops / total : 0);
+}
+} // namespace
+
+std::vector<ProfileRow> readProfile(const om::Model &model, const om::Session &session) {
+  std::vector<ProfileRow> rows;
+  double total = 0;
+  for (uint32_t i = 0; i < model.info().launches; ++i) {
+    uint64_t nanoseconds = 0, runs = 0;
+    om_session_get_profile(session.get(), i, &nanoseconds, &runs);
+    const double mean = runs ? static_cast<double>(nanoseconds) / runs : 0;
+    const om::Launch launch = model.launch(i);
+    rows.push_back({launch.name, launch.kernel, mean / 1000, 0, mean > 0 ? launch.cost / mean : 0});
+    total += mean / 1000;
+  }
+  for (ProfileRow &row : rows)
+    row.share = total > 0 ? row.microseconds / total : 0;
+  return rows;
+}
+
+void printJson(const Report &report, const om::Model &model) {
+  const om_model_info info = model.info();
+  const Latency latency = summarize(report.latenciesMs);
+  nlohmann::ordered_json json = {
+      {"model", info.name},
+      {"file", report.path},
+      {"threads", report.threads},
+      {"cpu_level", info.cpu_level},
+      {"load_ms", report.loadMs},
+      {"first_run_ms", report.firstRunMs},
+      {"latency_ms", {{"median", latency.median}, {"min", latency.min}, {"p90", latency.p90}}},
+      {"loop", report.latenciesMs.size()},
+      {"peak_memory_bytes", peakMemoryBytes()},
+      {"weights_bytes", info.weights_bytes},
+      {"arena_bytes", info.arena_bytes}};
+  if (!report.profile.empty()) {
+    json["profile"] = nlohmann::ordered_json::array();
+    for (const ProfileRow &row : report.profile)
+      json["profile"].push_back({{"name", row.name},
+                                 {"kernel", row.kernel},
+                                 {"us", row.microseconds},
+                                 {"share", row.share},
+                                 {"gflops", row.gflops}});
+  }
+  // Names come from a file and need not be UTF-8.
+  std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+}
+
+void printTables(const Report &report, const om::Model &model,
+                 const std::vector<om::Buffer> &outputs) {
+  const om_model_info info = model.info();
+  const Latency latency = summarize(report.latenciesMs);
+  const std::vector<om::Tensor> tensors = model.outputs();
+  for (size_t i = 0; i < tensors.size(); ++i)
+    printOutput(tensors[i], outputs[i].data());
+  std::printf("\nmodel %s, code for %s, %u thread%s\n", printable(info.name).c_str(),
+              printable(info.cpu_level).c_str(), report.threads, report.threads == 1 ? "" : "s");
+  std::printf("%-16s %10.3f ms\n", "load", report.loadMs);
+  std::printf("%-16s %10.3f ms\n", "first run", report.firstRunMs);
+  std::printf("%-16s %10.3f ms   min %.3f   p90 %.3f   (%zu run%s)\n", "latency, median",
+              latency.median, latency.min, latency.p90, report.latenciesMs.size(),
+              report.latenciesMs.size() == 1 ? "" : "s");
+  std::printf("%-16s %13s   (weights %s, arena %s)\n", "peak memory",
+              bytesText(peakMemoryBytes()).c_str(), bytesText(info.weights_bytes).c_str(),
+              bytesText(info.arena_bytes).c_str());
+  if (!report.profile.empty())
+    printProfile(report.profile);
+}
+
+} // namespace atc::tools

@@ -1,0 +1,37 @@
+//===-- Report.h - what om-run measured, as tables or JSON ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_TOOLS_OMRUN_REPORT_H
+#define OPENATC_TOOLS_OMRUN_REPORT_H
+
+#include "openatc/om.hpp"
+
+#include <string>
+#include <vector>
+
+namespace atc::tools {
+
+/// One launch, mean over the profiled runs.
+struct ProfileRow {
+  std::string name, kernel;
+  double microseconds, share, gflops;
+};
+
+struct Report {
+  std::string path;
+  uint32_t threads = 0;
+  double loadMs = 0, firstRunMs = 0;
+  std::vector<double> latenciesMs;
+  std::vector<ProfileRow> profile;
+};
+
+/// The mean times of all launches of a profiled session.
+std::vector<ProfileRow> readProfile(const om::Model &model, const om::Session &session);
+
+void printJson(const Report &report, const om::Model &model);
+void printTables(const Report &report, const om::Model &model,
+                 const std::vector<om::Buffer> &outputs);
+
+} // namespace atc::tools
+
+#endif

@@ -1,0 +1,101 @@
+//===-- Values.cpp - looks at the numbers in a tensor ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "tools/om-run/Values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace atc::tools {
+
+template <typename T> static T load(const void *data, uint64_t index) {
+  T value;
+  std::memcpy(&value, static_cast<const char *>(data) + index * sizeof(T), sizeof(T));
+  return value;
+}
+
+static double fromHalf(uint16_t bits) {
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  double value;
+  if (exponent == 31)
+    value = fraction ? std::numeric_limits<double>::quiet_NaN()
+                     : std::numeric_limits<double>::infinity();
+  else
+    value = exponent ? std::ldexp(1024 + fraction, exponent - 25) : std::ldexp(fraction, -24);
+  return bits >> 15 ? -value : value;
+}
+
+static double fromBfloat(uint16_t bits) {
+  uint32_t wide = uint32_t(bits) << 16;
+  return load<float>(&wide, 0);
+}
+
+double valueAt(om_dtype dtype, const void *data, uint64_t index) {
+  switch (dtype) {
+  case OM_F32:
+    return load<float>(data, index);
+  case OM_F64:
+    return load<double>(data, index);
+  case OM_F16:
+    return fromHalf(load<uint16_t>(data, index));
+  case OM_BF16:
+    return fromBfloat(load<uint16_t>(data, index));
+  case OM_I8:
+    return load<int8_t>(data, index);
+  case OM_U8:
+  case OM_BOOL:
+    return load<uint8_t>(data, index);
+  case OM_I16:
+    return load<int16_t>(data, index);
+  case OM_U16:
+    return load<uint16_t>(data, index);
+  case OM_I32:
+    return load<int32_t>(data, index);
+  case OM_U32:
+    return load<uint32_t>(data, index);
+  case OM_I64:
+    return static_cast<double>(load<int64_t>(data, index));
+  case OM_U64:
+    return static_cast<double>(load<uint64_t>(data, index));
+  case OM_U4:
+  case OM_I4: {
+    int value = load<uint8_t>(data, index / 2) >> (index % 2 * 4) & 15;
+    return dtype == OM_I4 && value > 7 ? value - 16 : value;
+  }
+  default:
+    return 0;
+  }
+}
+
+Range rangeOf(const om::Tensor &tensor, const void *data) {
+  Range range;
+  bool first = true;
+  for (uint64_t i = 0; i < tensor.elements; ++i) {
+    const double value = valueAt(tensor.dtype, data, i);
+    if (!std::isfinite(value)) {
+      ++range.notFinite;
+      continue;
+    }
+    range.min = first ? value : std::min(range.min, value);
+    range.max = first ? value : std::max(range.max, value);
+    first = false;
+  }
+  return range;
+}
+
+std::vector<uint64_t> largest(const om::Tensor &tensor, const void *data, size_t count) {
+  std::vector<uint64_t> order;
+  for (uint64_t i = 0; i < tensor.elements; ++i)
+    if (!std::isnan(valueAt(tensor.dtype, data, i)))
+      order.push_back(i);
+  count = std::min(count, order.size());
+  std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](uint64_t a, uint64_t b) {
+    const double x = valueAt(tensor.dtype, data, a), y = valueAt(tensor.dtype, data, b);
+    return x != y ? x > y : a < b;
+  });
+  order.resize(count);
+  return order;
+}
+
+} // namespace atc::tools

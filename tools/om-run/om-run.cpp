@@ -1,0 +1,250 @@
+//===-- om-run.cpp - runs an .om file -------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "tools/common/ModelText.h"
+#include "tools/om-run/Inputs.h"
+#include "tools/om-run/Npy.h"
+#include "tools/om-run/Report.h"
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+
+using namespace atc::tools;
+
+namespace {
+struct Options {
+  std::string model, input, output, dump, cpuLevel;
+  uint32_t loop = 0, warmup = 0, threads = 0;
+  bool json = false, profile = false, verify = false;
+};
+
+int fail(const std::vector<std::string> &lines) {
+  for (const std::string &line : lines)
+    std::fprintf(stderr, "%s\n", line.c_str());
+  return 1;
+}
+
+double millisecondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
+/// A file in `folder` for a tensor; names that become equal get a number.
+std::string npyPath(const std::string &folder, std::string name, std::set<std::string> &taken) {
+  for (char &c : name)
+    if (static_cast<unsigned char>(c) < 0x20 || std::strchr("/\\:*?\"<>|\x7F", c))
+      c = '_';
+  if (name.empty() || name == "." || name == "..")
+    name = "_" + name;
+  std::string unique = name;
+  for (int i = 2; !taken.insert(unique).second; ++i)
+    unique = name + "_" + std::to_string(i);
+  return folder + "/" + unique + ".npy";
+}
+
+bool makeFolder(const std::string &folder, std::string &fault) {
+  std::error_code status;
+  std::filesystem::create_directories(folder, status);
+  if (std::filesystem::is_directory(folder))
+    return true;
+  fault = "E13004: cannot create the folder '" + folder + "'.";
+  return false;
+}
+
+/// A model, its session and its buffers.
+class Runner {
+public:
+  explicit Runner(const Options &options) : options(options) {}
+  int run();
+
+private:
+  bool load();
+  bool runOnce();
+  bool dumpTensors();
+  bool writeOutputs();
+
+  bool failed(const char *code, const std::string &sentence) {
+    faults.push_back(std::string(code) + ": " + sentence);
+    return false;
+  }
+
+  const Options &options;
+  om::Error error;
+  om::Model model;
+  om::Session session;
+  std::vector<om::Buffer> inputs, outputs;
+  std::vector<const void *> inputPointers;
+  std::vector<void *> outputPointers;
+  Report report;
+  std::vector<std::string> faults;
+};
+
+bool Runner::load() {
+  om_load_options loading = OM_LOAD_OPTIONS_INIT;
+  loading.verify_weights = options.verify;
+  loading.cpu_level = options.cpuLevel.empty() ? nullptr : options.cpuLevel.c_str();
+  om_session_options running = OM_SESSION_OPTIONS_INIT;
+  running.threads = options.threads;
+
+  const auto begin = std::chrono::steady_clock::now();
+  model = om::Model::loadFile(options.model, error, loading);
+  if (!model && error.code() == OM_ERROR_IO && !std::filesystem::exists(options.model))
+    return failed("E10410", "the model file '" + options.model + "' does not exist.");
+  if (!model)
+    return failed("E10041", "'" + options.model + "' cannot be loaded: " + error.message());
+  session = om::Session(model, error, running);
+  if (!session)
+    return failed("E10041", "'" + options.model + "' cannot be run: " + error.message());
+  report.loadMs = millisecondsSince(begin);
+  report.path = options.model;
+  report.threads = om_session_threads(session.get());
+
+  for (const om::Tensor &tensor : model.inputs())
+    inputs.emplace_back(tensor.bytes);
+  for (const om::Tensor &tensor : model.outputs())
+    outputs.emplace_back(tensor.bytes);
+  for (const om::Buffer &buffer : inputs)
+    inputPointers.push_back(buffer.data());
+  for (const om::Buffer &buffer : outputs)
+    outputPointers.push_back(buffer.data());
+  for (const auto *list : {&inputs, &outputs})
+    for (const om::Buffer &buffer : *list)
+      if (!buffer)
+        return failed("E10041", "there is no memory for the model's inputs and outputs.");
+  faults = readInputs(options.input, model.inputs(), inputs);
+  return faults.empty();
+}
+
+bool Runner::runOnce() {
+  return session.run(inputPointers.data(), outputPointers.data(), error) ||
+         failed("E19999", error.message());
+}
+
+/// Writes every tensor as soon as the launch that makes it has run, for its
+/// memory is used again later.
+bool Runner::dumpTensors() {
+  std::string fault;
+  if (!makeFolder(options.dump, fault)) {
+    faults.push_back(fault);
+    return false;
+  }
+  std::set<std::string> taken;
+  std::vector<std::string> paths(model.info().tensors);
+  auto dumpWritten = [&](uint32_t launch) {
+    for (uint32_t index : model.launch(launch).writes) {
+      const om::Tensor tensor = model.tensor(index);
+      if (paths[index].empty())
+        paths[index] = npyPath(options.dump, tensor.name, taken);
+      om::Buffer copy(tensor.bytes);
+      om::Error problem;
+      if (!copy || om_session_read_tensor(session.get(), index, copy.data(), tensor.bytes,
+                                          &problem.c) != OM_OK)
+        failed("E19999", problem.message());
+      else if (!writeNpy(paths[index], tensor, copy.data(), fault))
+        faults.push_back(fault);
+    }
+  };
+  if (!session.run(inputPointers.data(), outputPointers.data(), dumpWritten, error))
+    return failed("E19999", error.message());
+  return faults.empty();
+}
+
+bool Runner::writeOutputs() {
+  std::string fault;
+  if (!makeFolder(options.output, fault)) {
+    faults.push_back(fault);
+    return false;
+  }
+  std::set<std::string> taken;
+  const std::vector<om::Tensor> tensors = model.outputs();
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (!writeNpy(npyPath(options.output, tensors[i].name, taken), tensors[i], outputs[i].data(),
+                  fault))
+      faults.push_back(fault);
+  return faults.empty();
+}
+
+int Runner::run() {
+  if (!load())
+    return fail(faults);
+  auto timed = [&](double &milliseconds) {
+    const auto begin = std::chrono::steady_clock::now();
+    const bool done = runOnce();
+    milliseconds = millisecondsSince(begin);
+    return done;
+  };
+  if (!timed(report.firstRunMs))
+    return fail(faults);
+  for (uint32_t i = 0; i < options.warmup; ++i)
+    if (!runOnce())
+      return fail(faults);
+  report.latenciesMs.resize(options.loop);
+  for (double &milliseconds : report.latenciesMs)
+    if (!timed(milliseconds))
+      return fail(faults);
+  if (report.latenciesMs.empty())
+    report.latenciesMs.push_back(report.firstRunMs);
+
+  // The per-launch clock costs a little, so it has runs of its own.
+  if (options.profile) {
+    om_session_set_profile(session.get(), 1);
+    for (uint32_t i = 0; i < std::max(options.loop, 1u); ++i)
+      if (!runOnce())
+        return fail(faults);
+    report.profile = readProfile(model, session);
+    om_session_set_profile(session.get(), 0);
+  }
+  if (!options.dump.empty() && !dumpTensors())
+    return fail(faults);
+  if (!options.output.empty() && !writeOutputs())
+    return fail(faults);
+  if (options.json)
+    printJson(report, model);
+  else
+    printTables(report, model, outputs);
+  return 0;
+}
+} // namespace
+
+int main(int argc, char **argv) {
+  Options options;
+  CLI::App app("Runs an .om file on this machine: fills the inputs, runs once, then measures, and "
+               "shows or writes the outputs.");
+  app.set_version_flag("--version", std::string("om-run ") + om_version());
+  app.add_option("model", options.model, "the .om file")->required();
+  app.add_option(
+         "-i,--input", options.input,
+         "input files: a.npy,b.bin in the model's order, or name=file,...; a .npy file must "
+         "have the input's type and shape, any other file its raw bytes; an input without a "
+         "file is zeros")
+      ->type_name("FILES");
+  app.add_option("-o,--output", options.output, "write each output as <name>.npy into this folder")
+      ->type_name("DIR");
+  app.add_option("--loop", options.loop, "measure this many runs after the first")->type_name("N");
+  app.add_option("--warmup", options.warmup, "runs between the first and the measured ones")
+      ->type_name("N");
+  app.add_option("--threads", options.threads, "threads to use (default: one for each processor)")
+      ->type_name("T")
+      ->check(CLI::Range(1, 1024));
+  app.add_flag("--json", options.json, "print one JSON object instead of tables");
+  app.add_flag("--profile", options.profile, "measure each launch");
+  app.add_option("--dump", options.dump,
+                 "write every tensor that a launch makes as <name>.npy into this folder")
+      ->type_name("DIR");
+  app.add_flag("--verify", options.verify, "check the weights' hash too (reads the whole file)");
+  app.add_option("--cpu-level", options.cpuLevel,
+                 "use the code for this CPU level (default: the best that fits)")
+      ->type_name("NAME");
+  app.footer(
+      "Exit code: 0 when everything went well, 1 otherwise, with one coded line for each fault.\n"
+      "Example: om-run resnet50.om --input cat.npy --output out --loop 100 --threads 2");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &outcome) {
+    return app.exit(outcome) == 0 ? 0 : 1;
+  }
+  return Runner(options).run();
+}
