@@ -99,9 +99,9 @@ LogicalResult GraphLowering::lower(Operation *op) {
 void GraphLowering::addArguments() {
   Block &body = main.getBody().front();
   auto add = [&](Type tensor, Location loc) {
+    // The sign of integers is the user's business; kernels see a view without.
     auto type = cast<RankedTensorType>(tensor);
-    Type element = graph::getScalarType(type.getElementType());
-    return body.addArgument(MemRefType::get(type.getShape(), element), loc);
+    return body.addArgument(MemRefType::get(type.getShape(), type.getElementType()), loc);
   };
   FunctionType type = main.getFunctionType();
   for (unsigned i = 0; i < type.getNumInputs(); ++i)
@@ -134,30 +134,20 @@ void GraphLowering::finish() {
   body.eraseArguments(0, inputs);
 
   SmallVector<Attribute> attributes;
-  auto describeBuffer = [&](DictionaryAttr old, Type tensor, StringRef stem, unsigned index) {
-    NamedAttrList list(old);
+  auto add = [&](ArrayAttr all, unsigned index, StringRef stem, bool isResult) {
+    NamedAttrList list;
+    if (all)
+      list = NamedAttrList(cast<DictionaryAttr>(all[index]));
     if (!list.get("om.name"))
       list.set("om.name", builder.getStringAttr(stem + Twine(index)));
-    // Buffers have signless elements.
-    Type element = cast<RankedTensorType>(tensor).getElementType();
-    if (graph::getScalarType(element) != element)
-      list.set(kTensorAttr, TypeAttr::get(tensor));
-    return list;
-  };
-  auto dictionary = [&](ArrayAttr all, unsigned index) {
-    return all ? cast<DictionaryAttr>(all[index]) : DictionaryAttr::get(main.getContext());
-  };
-  for (unsigned i = 0; i < inputs; ++i) {
-    NamedAttrList list =
-        describeBuffer(dictionary(main.getArgAttrsAttr(), i), type.getInput(i), "input", i);
+    if (isResult)
+      list.set("om.output", builder.getUnitAttr());
     attributes.push_back(list.getDictionary(main.getContext()));
-  }
-  for (unsigned i = 0; i < results; ++i) {
-    NamedAttrList list =
-        describeBuffer(dictionary(main.getResAttrsAttr(), i), type.getResult(i), "output", i);
-    list.set("om.output", builder.getUnitAttr());
-    attributes.push_back(list.getDictionary(main.getContext()));
-  }
+  };
+  for (unsigned i = 0; i < inputs; ++i)
+    add(main.getArgAttrsAttr(), i, "input", /*isResult=*/false);
+  for (unsigned i = 0; i < results; ++i)
+    add(main.getResAttrsAttr(), i, "output", /*isResult=*/true);
   main.removeResAttrsAttr();
   main.setFunctionType(builder.getFunctionType(body.getArgumentTypes(), {}));
   main.setArgAttrsAttr(builder.getArrayAttr(attributes));

@@ -91,10 +91,11 @@ Storage GraphLowering::constantStorage(ElementsAttr value) {
 /// Says what tensor a kernel writes: the result of the graph, where the buffer
 /// it writes is that tensor, or else just the buffer.
 void GraphLowering::describe(Operation *op, Value result, const Storage &output) {
-  auto type = RankedTensorType::get(output.shape, output.element);
+  auto buffer = cast<MemRefType>(op->getOperands().back().getType());
+  auto type = RankedTensorType::get(buffer.getShape(), buffer.getElementType());
   if (result) {
     RankedTensorType logical = tensorType(result);
-    bool sameDims = storedShape(logical) == output.shape;
+    bool sameDims = ArrayRef(storedShape(logical)) == buffer.getShape();
     if (sameDims || (!blockOf(logical) && output.isContiguous()))
       type = logical;
   }

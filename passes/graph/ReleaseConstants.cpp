@@ -4,6 +4,7 @@
 #include "dialects/graph/ConstantData.h"
 #include "passes/graph/Passes.h"
 
+#include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 namespace atc::graph {

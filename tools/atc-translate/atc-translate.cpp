@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
       return 1;
     OpPrintingFlags flags;
     flags.enableDebugInfo(options.locations);
-    flags.elideLargeElementsAttrs(64).elideLargeResourceString(64);
+    flags.elideLargeElementsAttrs(64).elideLargeResourceString(0);
     module->print(llvm::outs(), flags);
   }
   return 0;

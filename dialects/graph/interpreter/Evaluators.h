@@ -1,0 +1,67 @@
+//===-- Evaluators.h - one evaluator for each family of ops --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_DIALECTS_GRAPH_INTERPRETER_EVALUATORS_H
+#define OPENATC_DIALECTS_GRAPH_INTERPRETER_EVALUATORS_H
+
+#include "dialects/graph/Graph.h"
+#include "dialects/graph/interpreter/Tensor.h"
+#include <string>
+
+namespace atc::graph::interpreter {
+
+/// One operator under evaluation: its operands, the type of its result (static,
+/// without a layout) and the place for the error.
+struct Evaluation {
+  mlir::Operation *op;
+  llvm::ArrayRef<const Tensor *> operands;
+  mlir::RankedTensorType type;
+  std::string *error;
+
+  mlir::LogicalResult fail(const llvm::Twine &message) const;
+
+  /// The tensor of an operand given as a value of `op`; null for none.
+  const Tensor *find(mlir::Value value) const {
+    for (auto [candidate, tensor] : llvm::zip_equal(op->getOperands(), operands))
+      if (value && candidate == value)
+        return tensor;
+    return nullptr;
+  }
+  bool isFloat() const { return mlir::isa<mlir::FloatType>(type.getElementType()); }
+};
+
+using Result = mlir::FailureOr<Tensor>;
+
+// Elementwise operators by their formulas; fails for operators that are none.
+Result evaluateElementwise(const Evaluation &evaluation);
+Result evaluateMap(MapOp op, const Evaluation &evaluation);
+
+Result evaluateConv(ConvOp op, const Evaluation &evaluation);
+Result evaluateConvTranspose(ConvTransposeOp op, const Evaluation &evaluation);
+Result evaluateBatchNorm(BatchNormOp op, const Evaluation &evaluation);
+Result evaluateMatMul(MatMulOp op, const Evaluation &evaluation);
+Result evaluateFullyConnected(FullyConnectedOp op, const Evaluation &evaluation);
+Result evaluateMaxPool(MaxPoolOp op, const Evaluation &evaluation);
+Result evaluateAveragePool(AveragePoolOp op, const Evaluation &evaluation);
+
+Result evaluateReduce(ReduceOp op, const Evaluation &evaluation);
+Result evaluateArg(const Evaluation &evaluation, int64_t axis, bool selectLast, bool isMax);
+Result evaluateSoftmax(const Evaluation &evaluation, int64_t axis, bool isLog);
+
+Result evaluateTranspose(TransposeOp op, const Evaluation &evaluation);
+Result evaluateExpand(ExpandOp op, const Evaluation &evaluation);
+Result evaluateTile(TileOp op, const Evaluation &evaluation);
+Result evaluateConcat(ConcatOp op, const Evaluation &evaluation);
+Result evaluateSlice(SliceOp op, const Evaluation &evaluation);
+Result evaluatePad(PadOp op, const Evaluation &evaluation);
+Result evaluateGather(GatherOp op, const Evaluation &evaluation);
+Result evaluateDepthToSpace(DepthToSpaceOp op, const Evaluation &evaluation);
+Result evaluateSpaceToDepth(SpaceToDepthOp op, const Evaluation &evaluation);
+Result evaluateResize(ResizeOp op, const Evaluation &evaluation);
+
+/// An activation, as a formula; `slope` is that of a prelu.
+double activate(ActivationKind kind, double alpha, double beta, double x, double slope = 0.0);
+
+} // namespace atc::graph::interpreter
+
+#endif // OPENATC_DIALECTS_GRAPH_INTERPRETER_EVALUATORS_H

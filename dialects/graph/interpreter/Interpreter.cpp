@@ -1,0 +1,272 @@
+//===-- Interpreter.cpp - dispatch and functions -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "dialects/graph/interpreter/Interpreter.h"
+#include "dialects/graph/interpreter/Evaluators.h"
+#include "dialects/graph/interpreter/Positions.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace atc::graph {
+namespace interpreter {
+
+LogicalResult Evaluation::fail(const Twine &message) const {
+  if (!error)
+    return op->emitOpError() << message;
+  *error = message.str();
+  return failure();
+}
+
+} // namespace interpreter
+
+using namespace interpreter;
+
+/// No tensor of a real network is larger; an absurd one must not eat the machine.
+static constexpr int64_t kMaxBytes = int64_t(1) << 34;
+
+//===----------------------------------------------------------------------===//
+// Result types
+//===----------------------------------------------------------------------===//
+
+/// The shape of a reshape whose result type has one unknown dim.
+static FailureOr<SmallVector<int64_t>> reshapedShape(ReshapeOp op, int64_t elements) {
+  SmallVector<int64_t> shape(op.getType().getShape());
+  if (op.getType().getNumDynamicDims() != 1)
+    return failure();
+  int64_t known = 1;
+  for (int64_t dim : shape)
+    known *= ShapedType::isDynamic(dim) ? 1 : dim;
+  if (known == 0 || elements % known != 0)
+    return failure();
+  *llvm::find(shape, ShapedType::kDynamic) = elements / known;
+  return shape;
+}
+
+/// The result shape of operators that state it in their result type, with the
+/// unknown dims filled in.
+static FailureOr<SmallVector<int64_t>> statedShape(Operation *op,
+                                                   ArrayRef<const Tensor *> operands) {
+  if (auto map = dyn_cast<MapOp>(op)) {
+    SmallVector<int64_t> shape;
+    for (const Tensor *operand : operands) {
+      auto joined = broadcastShapes(shape, operand->getShape());
+      if (!joined)
+        return failure();
+      shape = std::move(*joined);
+    }
+    return shape;
+  }
+  if (operands.empty())
+    return failure();
+  ArrayRef<int64_t> input = operands[0]->getShape();
+  SmallVector<int64_t> shape(cast<RankedTensorType>(op->getResult(0).getType()).getShape());
+  if (isa<CastOp, RelayoutOp>(op))
+    return SmallVector<int64_t>(input);
+  if (auto reshape = dyn_cast<ReshapeOp>(op))
+    return reshapedShape(reshape, operands[0]->getNumElements());
+  if (auto resize = dyn_cast<ResizeOp>(op)) {
+    for (auto [dim, size] : llvm::enumerate(shape))
+      if (ShapedType::isDynamic(size))
+        size = static_cast<int64_t>(std::floor(input[dim] * resize.getScales()[dim]));
+    return shape;
+  }
+  if (isa<ExpandOp>(op)) {
+    size_t lead = shape.size() - input.size();
+    for (size_t dim = 0; dim < input.size(); ++dim)
+      if (ShapedType::isDynamic(shape[lead + dim]))
+        shape[lead + dim] = input[dim];
+    return shape;
+  }
+  return failure();
+}
+
+/// The static type of the result for these operands.
+static FailureOr<RankedTensorType> concreteType(Operation *op, ArrayRef<const Tensor *> operands,
+                                                const Evaluation &evaluation) {
+  auto declared = withoutEncoding(cast<RankedTensorType>(op->getResult(0).getType()));
+  RankedTensorType type = declared;
+  if (!declared.hasStaticShape()) {
+    if (auto inference = dyn_cast<InferTypeOpInterface>(op)) {
+      // Inference looks at values: stand-ins with the types of the operands.
+      Block block;
+      for (const Tensor *operand : operands)
+        block.addArgument(operand->getType(), op->getLoc());
+      SmallVector<Type, 1> types;
+      if (failed(inference.inferReturnTypes(op->getContext(), std::nullopt, block.getArguments(),
+                                            op->getRawDictionaryAttrs(),
+                                            op->getPropertiesStorage(), op->getRegions(), types)))
+        return evaluation.fail("does not accept the shapes of its operands");
+      type = cast<RankedTensorType>(types[0]);
+    } else if (auto shape = statedShape(op, operands); succeeded(shape)) {
+      type = declared.clone(*shape);
+    }
+  }
+  if (failed(verifyCompatibleShape(type, declared)))
+    return evaluation.fail("the result does not have the declared shape");
+  std::optional<int64_t> count = getElementCount(type);
+  if (!count)
+    return evaluation.fail("the shape of the result is not known");
+  if (*count > kMaxBytes / getElementBytes(type.getElementType()))
+    return evaluation.fail("the result is too large to evaluate");
+  return type;
+}
+
+//===----------------------------------------------------------------------===//
+// Operators
+//===----------------------------------------------------------------------===//
+
+/// The same elements under the result's type.
+static Tensor copyElements(const Evaluation &evaluation) {
+  ArrayRef<char> bytes = evaluation.operands[0]->bytes();
+  return Tensor(evaluation.type, std::vector<char>(bytes.begin(), bytes.end()));
+}
+
+static Result dispatch(const Evaluation &e) {
+  return llvm::TypeSwitch<Operation *, Result>(e.op)
+      .Case([&](ConstantOp op) -> Result {
+        Result value = Tensor::fromAttribute(op.getValue());
+        if (failed(value))
+          return e.fail("has no elements that can be read");
+        return value;
+      })
+      .Case<RelayoutOp>([&](auto) -> Result { return copyElements(e); })
+      .Case([&](ReshapeOp) -> Result {
+        if (e.type.getNumElements() != e.operands[0]->getNumElements())
+          return e.fail("input and result differ in their number of elements");
+        return copyElements(e);
+      })
+      .Case([&](MapOp op) { return evaluateMap(op, e); })
+      .Case([&](ConvOp op) { return evaluateConv(op, e); })
+      .Case([&](ConvTransposeOp op) { return evaluateConvTranspose(op, e); })
+      .Case([&](BatchNormOp op) { return evaluateBatchNorm(op, e); })
+      .Case([&](MatMulOp op) { return evaluateMatMul(op, e); })
+      .Case([&](FullyConnectedOp op) { return evaluateFullyConnected(op, e); })
+      .Case([&](MaxPoolOp op) { return evaluateMaxPool(op, e); })
+      .Case([&](AveragePoolOp op) { return evaluateAveragePool(op, e); })
+      .Case([&](ReduceOp op) { return evaluateReduce(op, e); })
+      .Case([&](ArgMaxOp op) { return evaluateArg(e, op.getAxis(), op.getSelectLast(), true); })
+      .Case([&](ArgMinOp op) { return evaluateArg(e, op.getAxis(), op.getSelectLast(), false); })
+      .Case([&](SoftmaxOp op) { return evaluateSoftmax(e, op.getAxis(), false); })
+      .Case([&](LogSoftmaxOp op) { return evaluateSoftmax(e, op.getAxis(), true); })
+      .Case([&](TransposeOp op) { return evaluateTranspose(op, e); })
+      .Case([&](ExpandOp op) { return evaluateExpand(op, e); })
+      .Case([&](TileOp op) { return evaluateTile(op, e); })
+      .Case([&](ConcatOp op) { return evaluateConcat(op, e); })
+      .Case([&](SliceOp op) { return evaluateSlice(op, e); })
+      .Case([&](PadOp op) { return evaluatePad(op, e); })
+      .Case([&](GatherOp op) { return evaluateGather(op, e); })
+      .Case([&](DepthToSpaceOp op) { return evaluateDepthToSpace(op, e); })
+      .Case([&](SpaceToDepthOp op) { return evaluateSpaceToDepth(op, e); })
+      .Case([&](ResizeOp op) { return evaluateResize(op, e); })
+      .Default([&](Operation *) { return evaluateElementwise(e); });
+}
+
+LogicalResult evaluate(Operation *op, ArrayRef<const Tensor *> operands,
+                       SmallVectorImpl<Tensor> &results, std::string *error) {
+  Evaluation evaluation{op, operands, {}, error};
+  if (!isa_and_nonnull<GraphDialect>(op->getDialect()) || op->getNumResults() != 1)
+    return evaluation.fail("is not an operator that the graph interpreter knows");
+  FailureOr<RankedTensorType> type = concreteType(op, operands, evaluation);
+  if (failed(type))
+    return failure();
+  evaluation.type = *type;
+  Result result = dispatch(evaluation);
+  if (failed(result))
+    return failure();
+  results.push_back(std::move(*result));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The tensors of a function that are still needed.
+class Frame {
+public:
+  explicit Frame(Block &block) {
+    for (Operation &op : block)
+      for (Value operand : op.getOperands())
+        ++remainingUses[operand];
+  }
+
+  void set(Value value, Tensor &&tensor) {
+    if (remainingUses.contains(value))
+      tensors[value] = std::move(tensor);
+  }
+  const Tensor *get(Value value) const { return &tensors.find(value)->second; }
+
+  /// Drops the operands that `op` was the last to use.
+  void release(Operation *op) {
+    for (Value operand : op->getOperands())
+      if (--remainingUses[operand] == 0)
+        tensors.erase(operand);
+  }
+
+private:
+  llvm::DenseMap<Value, unsigned> remainingUses;
+  // Node-based: pointers to tensors stay valid while others come and go.
+  std::unordered_map<Value, Tensor, llvm::DenseMapInfo<Value>> tensors;
+};
+} // namespace
+
+static LogicalResult checkInputs(func::FuncOp function, ArrayRef<Tensor> inputs) {
+  if (inputs.size() != function.getNumArguments())
+    return function.emitError() << "has " << function.getNumArguments() << " inputs, but "
+                                << inputs.size() << " are given";
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
+    auto declared = dyn_cast<RankedTensorType>(type);
+    RankedTensorType given = inputs[index].getType();
+    if (!declared || declared.getElementType() != given.getElementType() ||
+        failed(verifyCompatibleShape(declared, given)))
+      return function.emitError() << "input " << index << " is " << type << ", but " << given
+                                  << " is given";
+  }
+  return success();
+}
+
+FailureOr<SmallVector<Tensor>> evaluateFunction(func::FuncOp function, ArrayRef<Tensor> inputs,
+                                                ValueCallback callback) {
+  if (!function.getBody().hasOneBlock())
+    return function.emitError() << "must have one block to be evaluated";
+  if (failed(checkInputs(function, inputs)))
+    return failure();
+
+  Block &block = function.getBody().front();
+  Frame frame(block);
+  for (auto [argument, input] : llvm::zip_equal(block.getArguments(), inputs)) {
+    if (callback)
+      callback(argument, input);
+    frame.set(argument, Tensor::borrow(input.getType(), input.bytes()));
+  }
+  SmallVector<Tensor> outputs;
+  for (Operation &op : block) {
+    SmallVector<const Tensor *> operands;
+    for (Value operand : op.getOperands())
+      operands.push_back(frame.get(operand));
+    if (isa<func::ReturnOp>(op)) {
+      for (const Tensor *operand : operands)
+        outputs.push_back(Tensor(
+            operand->getType(), std::vector<char>(operand->bytes().begin(), operand->bytes().end())));
+      break;
+    }
+    SmallVector<Tensor, 1> results;
+    if (failed(evaluate(&op, operands, results)))
+      return failure();
+    for (auto [value, tensor] : llvm::zip_equal(op.getResults(), results)) {
+      if (callback)
+        callback(value, tensor);
+      frame.set(value, std::move(tensor));
+    }
+    frame.release(&op);
+  }
+  return outputs;
+}
+
+} // namespace atc::graph

@@ -1,0 +1,36 @@
+//===-- Interpreter.h - reference interpreter of the graph dialect -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Slow and obvious: it defines what graph operators mean. It folds constants
+// and checks the compilers' output.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef OPENATC_DIALECTS_GRAPH_INTERPRETER_INTERPRETER_H
+#define OPENATC_DIALECTS_GRAPH_INTERPRETER_INTERPRETER_H
+
+#include "dialects/graph/interpreter/Tensor.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <string>
+
+namespace atc::graph {
+
+/// Evaluates one graph operator. Unknown dims of result types follow from the
+/// operands. A failure (an index out of range, a division by zero, an operator
+/// of another dialect) is an error of `op`, or goes into `error` where given.
+mlir::LogicalResult evaluate(mlir::Operation *op, llvm::ArrayRef<const Tensor *> operands,
+                             llvm::SmallVectorImpl<Tensor> &results, std::string *error = nullptr);
+
+/// Called with every value of a function as soon as it is known: arguments,
+/// constants and results of operators.
+using ValueCallback = llvm::function_ref<void(mlir::Value, const Tensor &)>;
+
+/// Evaluates a function of one block. A tensor is freed after its last use.
+/// Returns what the function returns.
+mlir::FailureOr<llvm::SmallVector<Tensor>> evaluateFunction(mlir::func::FuncOp function,
+                                                            llvm::ArrayRef<Tensor> inputs,
+                                                            ValueCallback callback = nullptr);
+
+} // namespace atc::graph
+
+#endif // OPENATC_DIALECTS_GRAPH_INTERPRETER_INTERPRETER_H

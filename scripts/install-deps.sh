@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that building and testing need. As root it
+# installs what is missing; otherwise it prints the one line that does.
+set -euo pipefail
+
+packages=(
+  clang-22 lld-22 liblld-22-dev libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools libclang-rt-22-dev
+  cmake ninja-build ccache pkg-config
+  protobuf-compiler libprotobuf-dev libonnx-dev libflatbuffers-dev flatbuffers-compiler
+  libcli11-dev nlohmann-json3-dev catch2
+  python3 python3-numpy python3-onnx python3-pytest
+)
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+if [ "$(id -u)" -ne 0 ]; then
+  echo "These packages are missing; install them and run this again:" >&2
+  echo "  sudo apt-get install --no-install-recommends ${missing[*]}" >&2
+  exit 1
+fi
+
+echo "Installing ${#missing[@]} Debian packages ..."
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+apt-get install -y -qq --no-install-recommends "${missing[@]}"
