@@ -7,6 +7,7 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -23,10 +24,12 @@
 #include "llvm/Transforms/Scalar/GVN.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
+#include <mutex>
 #include <thread>
 
 using namespace llvm;
@@ -111,8 +114,13 @@ private:
     cleanup.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
     cleanup.addPass(InstCombinePass());
     cleanup.addPass(SimplifyCFGPass());
-    cleanup.addPass(createFunctionToLoopPassAdaptor(
-        LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
+    // Loops test at their end, so that code before them can be hoisted to a place
+    // that always runs.
+    LoopPassManager loopPasses;
+    loopPasses.addPass(LoopRotatePass());
+    loopPasses.addPass(LICMPass(LICMOptions()));
+    cleanup.addPass(
+        createFunctionToLoopPassAdaptor(std::move(loopPasses), /*UseMemorySSA=*/true));
     cleanup.addPass(GVNPass());
     cleanup.addPass(InstCombinePass());
     cleanup.addPass(DCEPass());
@@ -172,36 +180,37 @@ size_t sizeOf(mlir::Operation *op) {
   return count;
 }
 
-/// Spreads the functions over parts of about the same size. A kernel and the
-/// body that only it calls stay together.
-std::vector<mlir::OwningOpRef<mlir::ModuleOp>> split(mlir::ModuleOp module, unsigned parts) {
-  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> result;
-  std::vector<size_t> sizes(parts, 0);
-  mlir::OpBuilder builder(module.getContext());
-  for (unsigned i = 0; i < parts; ++i)
-    result.push_back(mlir::ModuleOp::create(module.getLoc(), module.getName()));
-
-  llvm::MapVector<StringRef, SmallVector<mlir::Operation *>> groups;
-  llvm::StringMap<size_t> weights;
+/// Spreads the kernels over at most `most` parts of about the same size. A kernel
+/// and the body that only it calls stay together.
+std::vector<mlir::OwningOpRef<mlir::ModuleOp>> split(mlir::ModuleOp module, unsigned most) {
+  struct Group {
+    SmallVector<mlir::Operation *> ops;
+    size_t size = 0;
+  };
+  MapVector<StringRef, Group> groups;
   for (mlir::Operation &op : *module.getBody()) {
     auto name = op.getAttrOfType<mlir::StringAttr>(mlir::SymbolTable::getSymbolAttrName());
-    StringRef stem = name ? name.getValue().split('$').first : StringRef();
-    groups[stem].push_back(&op);
-    weights[stem] += sizeOf(&op);
+    Group &group = groups[name ? name.getValue().split('$').first : StringRef()];
+    group.ops.push_back(&op);
+    group.size += sizeOf(&op);
   }
-  SmallVector<StringRef> order;
+  SmallVector<Group *> order;
   for (auto &group : groups)
-    order.push_back(group.first);
-  llvm::sort(order, [&](StringRef a, StringRef b) {
-    return std::pair(weights[b], a) < std::pair(weights[a], b);
-  });
-  for (StringRef stem : order) {
+    order.push_back(&group.second);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Group *a, const Group *b) { return a->size > b->size; });
+
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> parts;
+  for (size_t i = 0, count = std::clamp<size_t>(groups.size(), 1, most); i < count; ++i)
+    parts.push_back(mlir::ModuleOp::create(module.getLoc(), module.getName()));
+  std::vector<size_t> sizes(parts.size(), 0);
+  for (Group *group : order) {
     size_t part = std::min_element(sizes.begin(), sizes.end()) - sizes.begin();
-    sizes[part] += weights[stem];
-    for (mlir::Operation *op : groups[stem])
-      op->moveBefore(result[part]->getBody(), result[part]->getBody()->end());
+    sizes[part] += group->size;
+    for (mlir::Operation *op : group->ops)
+      op->moveBefore(parts[part]->getBody(), parts[part]->getBody()->end());
   }
-  return result;
+  return parts;
 }
 
 } // namespace
@@ -219,10 +228,10 @@ Expected<std::vector<Object>> emitObjects(mlir::ModuleOp kernels, const CpuLevel
     return failed("this LLVM has no x86-64 code generator: " + fault);
 
   // More parts than threads, so that a slow one does not leave the others idle.
-  size_t functions = std::max<size_t>(1, llvm::range_size(*kernels.getBody()));
   unsigned threads = std::max(1u, options.threads);
-  unsigned parts = std::min<size_t>(threads == 1 ? 1 : 4 * threads, functions);
-  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules = split(kernels, parts);
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules =
+      split(kernels, threads == 1 ? 1 : 4 * threads);
+  unsigned parts = modules.size();
 
   std::vector<Object> objects(parts);
   std::vector<std::string> faults(parts);

@@ -41,6 +41,9 @@ public:
     return {reinterpret_cast<const T *>(data.data()), data.size() / sizeof(T)};
   }
 
+  /// The bytes are a copy that ends with this object.
+  bool ownsBytes() const { return owned != nullptr; }
+
   /// All elements: the view itself, or for a splat a filled buffer that this
   /// object then owns.
   llvm::ArrayRef<char> expanded();

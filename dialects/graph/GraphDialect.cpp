@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/Graph.h"
+#include "dialects/graph/interpreter/Interpreter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FoldInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -20,6 +22,42 @@ using namespace atc::graph;
 #define GET_OP_CLASSES
 #include "dialects/graph/GraphOps.cpp.inc"
 
+namespace {
+/// Folds every operator whose operands are constants and whose result is small
+/// by evaluating it. Large results are left to a pass that can weigh them.
+struct GraphFoldInterface : DialectFoldInterface {
+  using DialectFoldInterface::DialectFoldInterface;
+
+  LogicalResult fold(Operation *op, ArrayRef<Attribute> operands,
+                     SmallVectorImpl<OpFoldResult> &results) const final {
+    if (op->getNumResults() != 1 || llvm::is_contained(operands, Attribute()))
+      return failure();
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    std::optional<int64_t> count = getElementCount(type);
+    if (!count || *count > kMaxFoldedElements || type.getEncoding())
+      return failure();
+    SmallVector<Tensor> tensors;
+    for (Attribute operand : operands) {
+      FailureOr<Tensor> tensor = Tensor::fromAttribute(operand);
+      if (failed(tensor))
+        return failure();
+      tensors.push_back(std::move(*tensor));
+    }
+    auto pointers = llvm::map_to_vector(tensors, [](const Tensor &t) { return &t; });
+    // What cannot be evaluated (an index out of range, ...) stays as it is.
+    std::string error;
+    SmallVector<Tensor, 1> values;
+    if (failed(evaluate(op, pointers, values, &error)))
+      return failure();
+    results.push_back(std::move(values[0]).toAttribute(type, "folded"));
+    return success();
+  }
+
+  /// Results of more elements are not folded while building.
+  static constexpr int64_t kMaxFoldedElements = 1024;
+};
+} // namespace
+
 void GraphDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
@@ -29,6 +67,7 @@ void GraphDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/graph/GraphOps.cpp.inc"
       >();
+  addInterfaces<GraphFoldInterface>();
 }
 
 Operation *GraphDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,

@@ -12,6 +12,7 @@
 #include "frontends/onnx/OpTable.h"
 #include "frontends/onnx/TensorData.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -176,6 +177,10 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
   if (diags.hasErrors())
     return {};
   func::ReturnOp::create(opBuilder, loc, results);
+  // Shapes and axes that became attributes, outputs that nobody reads.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*entry)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
   function.setType(
       opBuilder.getFunctionType(entry->getArgumentTypes(), ValueRange(results).getTypes()));
   for (auto [index, output] : llvm::enumerate(outputs))

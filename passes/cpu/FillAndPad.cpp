@@ -149,6 +149,7 @@ public:
     rank = outShape.size();
     while (rank > 0 && low[rank - 1] == 0 && inShape[rank - 1] == outShape[rank - 1])
       --rank;
+    inner.addDim(1, {1, 1});
     for (size_t d = rank; d < outShape.size(); ++d)
       inner.addDim(outShape[d], {inStrides[d], outStrides[d]});
     inner.normalize(1);

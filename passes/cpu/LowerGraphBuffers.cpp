@@ -88,14 +88,18 @@ Storage GraphLowering::constantStorage(ElementsAttr value) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// Says what tensor a kernel writes: the result of the graph, where the buffer
-/// it writes is that tensor, or else just the buffer.
+/// Says what tensor a kernel writes: the result of the graph where the strides
+/// of the buffer say where its elements are (or it is row-major), else just the
+/// buffer.
 void GraphLowering::describe(Operation *op, Value result, const Storage &output) {
   auto buffer = cast<MemRefType>(op->getOperands().back().getType());
   auto type = RankedTensorType::get(buffer.getShape(), buffer.getElementType());
   if (result) {
     RankedTensorType logical = tensorType(result);
     bool sameDims = ArrayRef(storedShape(logical)) == buffer.getShape();
+    // A transposed view of the same dims would be taken for the tensor itself.
+    if (sameDims && buffer != output.type())
+      return;
     if (sameDims || (!blockOf(logical) && output.isContiguous()))
       type = logical;
   }

@@ -3,6 +3,7 @@
 
 #include "passes/cpu/KernelBuilder.h"
 #include "passes/cpu/Passes.h"
+#include "passes/cpu/SmallFloats.h"
 
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -84,10 +85,12 @@ struct LowerMathPass : impl::CpuLowerMathBase<LowerMathPass> {
     math::populateExpansionPatterns(shared, {"sinh", "cosh", "tan", "asinh", "acosh", "atanh",
                                              "exp2", "powf", "fpowi", "round", "rsqrt"});
     shared.add<LowerRemF>(context);
+    populateSmallFloatPatterns(shared);
     withFma = FrozenRewritePatternSet(std::move(shared));
 
     RewritePatternSet split(context);
     split.add<SplitFma<math::FmaOp>, SplitFma<vector::FMAOp>>(context);
+    populateF16ConversionPatterns(split);
     withoutFma = FrozenRewritePatternSet(std::move(split));
     return success();
   }

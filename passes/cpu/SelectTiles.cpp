@@ -44,9 +44,12 @@ Shape bestShape(int64_t length, int64_t blocks, int64_t width, LevelAttr level,
   for (int64_t tileBlocks : blockChoices) {
     if (blocks % tileBlocks)
       continue;
-    // Accumulators, the filter's vectors and one broadcast share the registers.
-    int64_t room = (level.getRegisters() - 1) / (tileBlocks * vectors) - 1;
-    for (int64_t pixels = 1; pixels <= std::min(room, length); ++pixels) {
+    for (int64_t pixels = 1; pixels <= length; ++pixels) {
+      // Accumulators, the filter's vectors and one broadcast share the
+      // registers; one pixel alone takes the filter straight from memory.
+      int64_t held = tileBlocks * vectors * (pixels + (pixels > 1));
+      if (held + 1 > level.getRegisters())
+        break;
       int64_t tiles = llvm::divideCeil(length, pixels), large = length % tiles;
       int64_t small = length / tiles;
       double cost = (large * stepCost(small + 1, tileBlocks, vectors) +

@@ -1,16 +1,74 @@
 //===-- FoldConstants.cpp - evaluate constant ops -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/interpreter/Interpreter.h"
+#include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Passes.h"
+#include "passes/graph/RewriteUtils.h"
 
 namespace atc::graph {
 #define GEN_PASS_DEF_FOLDCONSTANTS
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
+using namespace mlir;
+using namespace atc::graph;
+
 namespace {
+
 struct FoldConstants : atc::graph::impl::FoldConstantsBase<FoldConstants> {
   using FoldConstantsBase::FoldConstantsBase;
-  void runOnOperation() override {}
+
+  void runOnOperation() override {
+    // In program order: what a folded op reads is folded before it.
+    getOperation().walk([&](Operation *op) {
+      if (isa_and_nonnull<GraphDialect>(op->getDialect()) && !isa<ConstantOp>(op) &&
+          op->getNumResults() == 1)
+        fold(op);
+    });
+  }
+
+  bool isWorthwhile(Operation *op) const {
+    RankedTensorType type = getTensorType(op->getResult(0));
+    if (!type.hasStaticShape() || type.getEncoding() || type.getNumElements() > maxElements)
+      return false;
+    // By elements, not bytes: weights stored in a smaller type should be folded.
+    int64_t operandElements = 0;
+    for (Value operand : op->getOperands())
+      operandElements += getTensorType(operand).getNumElements();
+    return type.getNumElements() <= std::max<int64_t>(operandElements, maxGrownElements);
+  }
+
+  void fold(Operation *op) {
+    auto isConstant = [](Value operand) { return getConstant(operand) != nullptr; };
+    if (!llvm::all_of(op->getOperands(), isConstant) || !isWorthwhile(op))
+      return;
+    SmallVector<Tensor> operands;
+    for (Value operand : op->getOperands()) {
+      FailureOr<Tensor> tensor = Tensor::fromAttribute(getConstant(operand));
+      if (failed(tensor))
+        return;
+      operands.push_back(std::move(*tensor));
+    }
+    auto pointers = llvm::map_to_vector(operands, [](const Tensor &tensor) { return &tensor; });
+    SmallVector<Tensor> results;
+    // An op that cannot be evaluated (a division by zero) keeps its place: only a
+    // run that reaches it is wrong.
+    std::string error;
+    if (failed(evaluate(op, pointers, results, &error)))
+      return;
+
+    OpBuilder builder(op);
+    RankedTensorType type = getTensorType(op->getResult(0));
+    ElementsAttr value = std::move(results[0]).toAttribute(type);
+    op->replaceAllUsesWith(ConstantOp::create(builder, op->getLoc(), value));
+    SmallVector<Value> read(op->getOperands());
+    op->erase();
+    for (Value operand : llvm::SmallPtrSet<Value, 4>(read.begin(), read.end()))
+      if (operand.use_empty())
+        operand.getDefiningOp()->erase();
+    ++numFolded;
+  }
 };
+
 } // namespace

@@ -47,6 +47,15 @@ def EliminateTransposes : GraphPass<"graph-eliminate-transposes"> {
     Statistic<"numSunk", "num-sunk", "Number of ops that transposes were moved behind">];
 }
 
+def ExpandPow : GraphPass<"graph-expand-pow"> {
+  let summary = "Turn powers of simple constant exponents into cheaper ops";
+  let description = [{
+    Exponents 1, 2, 3, 0.5, -0.5 and -1 become the operand, products, sqrt, rsqrt
+    and reciprocal.
+  }];
+  let statistics = [Statistic<"numExpanded", "num-expanded", "Number of powers rewritten">];
+}
+
 def FoldConstants : GraphPass<"graph-fold-constants"> {
   let summary = "Evaluate ops whose operands are all constant";
   let description = [{
@@ -167,9 +176,6 @@ def ReleaseConstants : Pass<"graph-release-constants", "::mlir::ModuleOp"> {
     Folding makes new weights; the old ones would live as long as the context does.
     Only for a context that holds no other module that shares resources.
   }];
-  let statistics = [
-    Statistic<"numReleased", "num-released", "Number of constants released">,
-    Statistic<"numBytes", "num-bytes", "Number of bytes released">];
 }
 
 def SimplifySlicesConcats : GraphPass<"graph-simplify-slices-concats"> {

@@ -30,6 +30,7 @@ public:
     addPass(createSimplifySlicesConcats());
     addPass(createEliminateTransposes());
     addPass(createComposeActivations());
+    addPass(createExpandPow());
     addCleanup();
 
     // Everything that changes weights, before anything is fused behind them.

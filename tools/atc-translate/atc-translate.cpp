@@ -4,15 +4,25 @@
 #include <CLI/CLI.hpp>
 
 #include "frontends/onnx/OnnxImport.h"
+#include "dialects/graph/Graph.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "tools/atc-translate/Interpret.h"
 
 using namespace mlir;
 
 namespace {
 
 struct Options {
-  std::string importPath, inputShape, outNodes;
-  bool printSupport = false, locations = false;
+  std::string importPath, interpretPath, inputs, dump, inputShape, outNodes;
+  std::string outputPath = "-";
+  bool printSupport = false, locations = false, weights = false, bytecode = false;
   atc::OnnxImportOptions import;
 };
 
@@ -24,16 +34,53 @@ OwningOpRef<ModuleOp> importModel(const std::string &path, const Options &option
   return succeeded(module) ? std::move(*module) : OwningOpRef<ModuleOp>();
 }
 
+/// An ONNX file, or a module of graph ops as text or bytecode.
+OwningOpRef<ModuleOp> readModel(const std::string &path, const Options &options,
+                                MLIRContext &context) {
+  if (StringRef(path).ends_with(".mlir") || StringRef(path).ends_with(".mlirbc"))
+    return parseSourceFile<ModuleOp>(path, &context);
+  return importModel(path, options, context);
+}
+
+int printModule(ModuleOp module, const Options &options) {
+  std::error_code error;
+  llvm::ToolOutputFile file(options.outputPath, error, llvm::sys::fs::OF_None);
+  if (error) {
+    llvm::errs() << "E13001: file '" << options.outputPath
+                 << "' cannot be written: " << error.message() << '\n';
+    return 1;
+  }
+  if (options.bytecode) {
+    if (failed(writeBytecodeToFile(module, file.os())))
+      return 1;
+  } else {
+    OpPrintingFlags flags;
+    flags.enableDebugInfo(options.locations);
+    if (!options.weights)
+      flags.elideLargeElementsAttrs().elideLargeResourceString();
+    module.print(file.os(), flags);
+  }
+  file.keep();
+  return 0;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
   Options options;
   CLI::App app{"Translates models to the graph dialect"};
   app.add_option("--import-onnx", options.importPath, "ONNX file to print as MLIR");
+  app.add_option("--interpret", options.interpretPath,
+                 "ONNX, .mlir or .mlirbc file to run in the reference interpreter");
+  app.add_option("--input", options.inputs, "\"a.npy,b.npy\" or \"name=file,...\"");
+  app.add_option("--dump", options.dump, "Folder for every named tensor");
   app.add_flag("--onnx-support", options.printSupport, "Print the supported ONNX operators");
   app.add_option("--input_shape", options.inputShape, "Shapes of inputs: \"a:1,3,8,8;b:1\"");
   app.add_option("--out_nodes", options.outNodes, "Outputs: \"node:0;tensor\"");
   app.add_flag("--locations", options.locations, "Print the names of tensors and nodes");
+  app.add_flag("--weights", options.weights, "Print large constants");
+  app.add_flag("--bytecode", options.bytecode, "Write MLIR bytecode, with all constants");
+  app.add_option("-o", options.outputPath, "Where to write; '-' is the standard output");
   app.require_option(1, 0);
   CLI11_PARSE(app, argc, argv);
 
@@ -48,15 +95,19 @@ int main(int argc, char **argv) {
   if (diagnostics.hasErrors())
     return 1;
 
-  MLIRContext context;
+  DialectRegistry registry;
+  registry.insert<arith::ArithDialect, atc::graph::GraphDialect, func::FuncDialect,
+                  math::MathDialect>();
+  MLIRContext context(registry);
+  if (!options.interpretPath.empty()) {
+    OwningOpRef<ModuleOp> module = readModel(options.interpretPath, options, context);
+    return module && atc::tools::interpretModule(*module, options.inputs, options.dump) ? 0 : 1;
+  }
   if (!options.importPath.empty()) {
     OwningOpRef<ModuleOp> module = importModel(options.importPath, options, context);
     if (!module)
       return 1;
-    OpPrintingFlags flags;
-    flags.enableDebugInfo(options.locations);
-    flags.elideLargeElementsAttrs(64).elideLargeResourceString(0);
-    module->print(llvm::outs(), flags);
+    return printModule(*module, options);
   }
   return 0;
 }

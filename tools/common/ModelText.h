@@ -21,10 +21,10 @@ inline std::string printable(std::string text) {
 
 /// "[1,3,224,224]"
 template <typename Dims> std::string dimsText(const Dims &dims) {
-  std::string text;
+  std::string text = "[";
   for (auto dim : dims)
-    text += (text.empty() ? "" : ",") + std::to_string(dim);
-  return "[" + text + "]";
+    text.append(text.size() > 1 ? "," : "").append(std::to_string(dim));
+  return text.append("]");
 }
 
 /// "f32[1,3,224,224]"

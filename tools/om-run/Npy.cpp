@@ -70,7 +70,7 @@ struct Header {
 
 /// The text after `key:` in the header's dictionary.
 bool valueOf(const std::string &dictionary, const char *key, std::string &value) {
-  size_t at = dictionary.find("'" + std::string(key) + "'");
+  size_t at = dictionary.find(std::string("'").append(key).append("'"));
   if (at == std::string::npos || (at = dictionary.find(':', at)) == std::string::npos)
     return false;
   at = dictionary.find_first_not_of(' ', at + 1);

@@ -211,8 +211,7 @@ public:
 
 private:
   llvm::DenseMap<Value, unsigned> remainingUses;
-  // Node-based: pointers to tensors stay valid while others come and go.
-  std::unordered_map<Value, Tensor, llvm::DenseMapInfo<Value>> tensors;
+  llvm::DenseMap<Value, Tensor> tensors;
 };
 } // namespace
 

@@ -214,7 +214,7 @@ TEST_CASE("pad: edge, reflect and wrap", "[pad]") {
       for (const CpuLevel &level : levels()) {
         INFO(level.name << " " << mode << " " << in.type() << " " << out.type());
         Buffer actual = out;
-        Kernel("cpu.pad %0, %1 {low = array<i64: " + list + ">, mode = #graph.pad_mode<" + mode +
+        Kernel("cpu.pad %0, %1 {low = array<i64: " + list + ">, mode = #graph<pad_mode " + mode +
                    ">} : $0, $1",
                {&in, &actual}, level)
             .run();

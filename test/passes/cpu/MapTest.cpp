@@ -180,6 +180,47 @@ TEST_CASE("map: conversions between element types", "[map]") {
            {&i64}, out, [](auto &x) { return x[0]; });
 }
 
+TEST_CASE("map: floats of 16 bits", "[map]") {
+  for (std::string type : {"f16", "bf16"}) {
+    double tolerance = type == "f16" ? 2e-3 : 2e-2;
+    Buffer a = Buffer::random(type, {3, 37}), b = Buffer::random(type, {3, 37});
+    Buffer out(type, {3, 37}), wide("f32", {3, 37}), less("i1", {3, 37});
+    checkMap("cpu.map %0, %1 outs %2 : $0, $1, $2 {\n^bb0(%a: " + type + ", %b: " + type +
+                 "):\n %s = arith.addf %a, %b : " + type + "\n %e = math.exp %s : " + type +
+                 "\n cpu.yield %e : " + type + "\n}",
+             {&a, &b}, out, [](auto &x) { return std::exp(x[0] + x[1]); }, 2 * tolerance);
+    checkMap("cpu.map %0 outs %1 : $0, $1 {\n^bb0(%a: " + type + "):\n %x = arith.extf %a : " +
+                 type + " to f32\n cpu.yield %x : f32\n}",
+             {&a}, wide, [](auto &x) { return x[0]; }, 0);
+    checkMap("cpu.map %0, %1 outs %2 : $0, $1, $2 {\n^bb0(%a: " + type + ", %b: " + type +
+                 "):\n %c = arith.cmpf olt, %a, %b : " + type + "\n cpu.yield %c : i1\n}",
+             {&a, &b}, less, [](auto &x) { return x[0] < x[1]; }, 0);
+  }
+}
+
+TEST_CASE("map: conversion to and from f16 is exact", "[map]") {
+  // All numbers of f16, and f32 numbers around where f16 rounds and ends.
+  Buffer halves("f16", {65536}), back("f32", {65536});
+  for (int64_t i = 0; i < 65536; ++i)
+    static_cast<uint16_t *>(halves.data())[i] = uint16_t(i);
+  checkMap("cpu.map %0 outs %1 : $0, $1 {\n^bb0(%a: f16):\n %x = arith.extf %a : f16 to f32\n"
+           " cpu.yield %x : f32\n}",
+           {&halves}, back, [](auto &x) { return x[0]; }, 0, 1e-9);
+  constexpr int64_t count = 100000;
+  Buffer floats("f32", {count}), rounded("f16", {count});
+  std::uniform_real_distribution<double> exponent(-27, 17), sign(-1, 1);
+  for (int64_t i = 0; i < count; ++i)
+    floats.set(i, std::copysign(std::exp2(exponent(generator())), sign(generator())));
+  for (int64_t i = 0; i < 2048; ++i) // halfway between two numbers
+    floats.set(i, std::ldexp(1 + (2 * double(i % 1024) + 1) / 2048, int(i / 1024) * -16));
+  const double special[] = {INFINITY, -INFINITY, NAN, 65504, 65519, 65520, 1e9, -0.0};
+  for (size_t i = 0; i < std::size(special); ++i)
+    floats.set(5000 + int64_t(i), special[i]);
+  checkMap("cpu.map %0 outs %1 : $0, $1 {\n^bb0(%a: f32):\n %x = arith.truncf %a : f32 to f16\n"
+           " cpu.yield %x : f16\n}",
+           {&floats}, rounded, [](auto &x) { return x[0]; }, 0, 1e-9);
+}
+
 namespace {
 
 /// Checks one function of math in a range against the C library's in f64.

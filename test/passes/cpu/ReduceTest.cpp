@@ -79,7 +79,7 @@ void checkReduce(const std::string &kind, const Buffer &in, const Numbers &axes,
     double value = reduceOf(kind, values);
     expected.set(position, in.element()[0] == 'i' ? std::trunc(value) : value);
   }
-  std::string text = "cpu.reduce %0, %1 {kind = #graph.reduce_kind<" + kind +
+  std::string text = "cpu.reduce %0, %1 {kind = #graph<reduce_kind " + kind +
                      ">, axes = " + listOf(axes) + "} : $0, $1";
   for (const CpuLevel &level : levels()) {
     INFO(level.name << " " << text << " " << in.type());

@@ -96,9 +96,9 @@ void checkResize(const Resize &resize, const Buffer &in, const Numbers &outShape
     list += (list.empty() ? "" : ", ") + std::string(number);
   }
   std::string text = "cpu.resize %0, %1 {scales = array<f64: " + list +
-                     ">, mode = #graph.resize_mode<" + resize.mode +
-                     ">, coordinates = #graph.coordinate_mode<" + resize.coordinates +
-                     ">, nearest = #graph.nearest_mode<" + resize.nearest +
+                     ">, mode = #graph<resize_mode " + resize.mode +
+                     ">, coordinates = #graph<coordinate_mode " + resize.coordinates +
+                     ">, nearest = #graph<nearest_mode " + resize.nearest +
                      ">, cubic_coefficient = " + std::to_string(resize.cubic) + " : f64} : $0, $1";
   for (const CpuLevel &level : levels()) {
     INFO(level.name << " " << text << " " << in.type() << " " << out.type());
@@ -167,7 +167,7 @@ void checkGather(const Buffer &in, const Buffer &indices, Numbers outStrides = {
   Buffer out(in.element(), shape, outStrides), expected = out;
   int64_t size = in.shape()[1];
   forEachPosition(shape, [&](const Numbers &p) {
-    int64_t index = int64_t(indices.get({p[1]}));
+    int64_t index = int64_t(indices.get(Numbers{p[1]}));
     index = std::clamp<int64_t>(index < 0 ? index + size : index, 0, size - 1);
     expected.set(p, in.get({p[0], index, p[2]}));
   });

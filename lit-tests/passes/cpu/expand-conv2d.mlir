@@ -1,0 +1,76 @@
+// RUN: atc-opt %s --split-input-file --cpu-expand-conv2d --canonicalize | FileCheck %s
+
+// One depth chunk: the sum starts with the bias, ends with the activation and
+// never rests in memory.
+// CHECK-LABEL: func.func @one_chunk
+// CHECK-SAME: cpu.tasks = 4
+// CHECK-NOT: cpu.conv2d
+// CHECK: scf.for %{{.*}} = %{{.*}}arg4 to
+// CHECK: vector.load %{{.*}} : memref<16xf32>, vector<8xf32>
+// CHECK: scf.for {{.*}} iter_args
+// CHECK: memref.load
+// CHECK: vector.broadcast
+// CHECK: vector.fma
+// CHECK: arith.maximumf
+// CHECK: vector.store
+// CHECK-NOT: scf.if
+func.func @one_chunk(%in: memref<1x1x10x10x16xf32>, %w: memref<1x1x3x3x16x16xf32>, %bias: memref<16xf32>,
+                     %out: memref<1x1x8x8x16xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
+  cpu.conv2d %in, %w bias %bias outs %out {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1, channels = 16,
+    activation = #graph.activation<relu>, tile = #cpu.tile<pixels = 4, blocks = 1, rows = 2, groups = 1, depth = 1, flatten = false>}
+    : memref<1x1x10x10x16xf32>, memref<1x1x3x3x16x16xf32>, memref<16xf32>, memref<1x1x8x8x16xf32>
+  return
+}
+
+// -----
+
+// Two depth chunks: the first starts from zero, the second from the output; the
+// residual comes in after the last.
+// CHECK-LABEL: func.func @two_chunks
+// CHECK: scf.if
+// CHECK: else
+// CHECK: vector.load %{{.*}} : memref<1024xf32>
+// CHECK: vector.fma
+// CHECK: scf.if
+// CHECK: arith.addf
+// CHECK: vector.store
+// CHECK: else
+// CHECK: vector.store
+func.func @two_chunks(%in: memref<1x2x8x8x16xf32>, %w: memref<1x2x1x1x16x16xf32>, %r: memref<1x1x8x8x16xf32>,
+                      %out: memref<1x1x8x8x16xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
+  cpu.conv2d %in, %w residual %r outs %out {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1, channels = 32,
+    tile = #cpu.tile<pixels = 4, blocks = 1, rows = 8, groups = 1, depth = 1, flatten = false>}
+    : memref<1x2x8x8x16xf32>, memref<1x2x1x1x16x16xf32>, memref<1x1x8x8x16xf32>, memref<1x1x8x8x16xf32>
+  return
+}
+
+// -----
+
+// 24 channels are one full block and a tail of eight: 16 + 8 steps, one chunk.
+// CHECK-LABEL: func.func @channel_tail
+// CHECK-COUNT-24: memref.load
+// CHECK-NOT: memref.load
+func.func @channel_tail(%in: memref<1x2x1x1x16xf32>, %w: memref<1x2x1x1x16x16xf32>,
+                        %out: memref<1x1x1x1x16xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
+  cpu.conv2d %in, %w outs %out {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1, channels = 24,
+    tile = #cpu.tile<pixels = 1, blocks = 1, rows = 1, groups = 1, depth = 1, flatten = false>}
+    : memref<1x2x1x1x16xf32>, memref<1x2x1x1x16x16xf32>, memref<1x1x1x1x16xf32>
+  return
+}
+
+// -----
+
+// Without FMA a multiply and an add are made.
+module attributes {cpu.level = #cpu.level<name = "v2", lanes = 4, registers = 16, fma = false, l1 = 32768, l2 = 262144>} {
+  // CHECK-LABEL: func.func @no_fma
+  // CHECK-NOT: vector.fma
+  // CHECK: arith.mulf {{.*}} vector<4xf32>
+  // CHECK: arith.addf {{.*}} vector<4xf32>
+  func.func @no_fma(%in: memref<1x1x4x4x16xf32>, %w: memref<1x1x1x1x16x16xf32>,
+                    %out: memref<1x1x4x4x16xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
+    cpu.conv2d %in, %w outs %out {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1, channels = 16,
+      tile = #cpu.tile<pixels = 2, blocks = 1, rows = 4, groups = 1, depth = 1, flatten = false>}
+      : memref<1x1x4x4x16xf32>, memref<1x1x1x1x16x16xf32>, memref<1x1x4x4x16xf32>
+    return
+  }
+}

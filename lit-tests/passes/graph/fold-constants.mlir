@@ -1,0 +1,51 @@
+// RUN: atc-opt %s --graph-fold-constants --split-input-file | FileCheck %s
+// RUN: atc-opt %s --graph-fold-constants=max-elements=2 --split-input-file | FileCheck %s --check-prefix=MAX2
+// RUN: atc-opt %s --graph-fold-constants=max-grown-elements=2000 --split-input-file | FileCheck %s --check-prefix=GROWN
+
+// CHECK-LABEL: func @chain
+// CHECK-NEXT: %[[C:.*]] = graph.constant dense<[3.000000e+00, -5.000000e+00, 1.300000e+01]> : tensor<3xf32>
+// CHECK-NEXT: return %[[C]]
+// MAX2-LABEL: func @chain
+// MAX2: graph.mul
+// MAX2: graph.sub
+func.func @chain() -> tensor<3xf32> {
+  %a = graph.constant dense<[2.0, -2.0, 7.0]> : tensor<3xf32>
+  %b = graph.constant dense<2.0> : tensor<1xf32>
+  %c = graph.constant dense<1.0> : tensor<1xf32>
+  %0 = graph.mul %a, %b : (tensor<3xf32>, tensor<1xf32>) -> tensor<3xf32>
+  %1 = graph.sub %0, %c : (tensor<3xf32>, tensor<1xf32>) -> tensor<3xf32>
+  return %1 : tensor<3xf32>
+}
+
+// -----
+
+// Not what is larger than all it is made of, unless it is small. The type of the
+// elements does not count: half precision weights become float ones.
+// CHECK-LABEL: func @grown
+// CHECK-DAG: graph.constant dense<7.000000e+00> : tensor<1x4xf32>
+// CHECK-DAG: graph.constant {{.*}} : tensor<2048xf32>
+// CHECK: graph.expand %{{.*}} -> tensor<2000x1xf32>
+// GROWN-LABEL: func @grown
+// GROWN-NOT: graph.expand
+// GROWN: return
+func.func @grown() -> (tensor<2000x1xf32>, tensor<1x4xf32>, tensor<2048xf32>) {
+  %a = graph.constant dense<7.0> : tensor<1x1xf32>
+  %h = graph.constant dense<0.5> : tensor<2048xf16>
+  %0 = graph.expand %a : (tensor<1x1xf32>) -> tensor<2000x1xf32>
+  %1 = graph.expand %a : (tensor<1x1xf32>) -> tensor<1x4xf32>
+  %2 = graph.cast %h : (tensor<2048xf16>) -> tensor<2048xf32>
+  return %0, %1, %2 : tensor<2000x1xf32>, tensor<1x4xf32>, tensor<2048xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @left_alone
+// CHECK: graph.add
+// CHECK: graph.gather
+func.func @left_alone(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<1xf32>) {
+  %a = graph.constant dense<7.0> : tensor<2xf32>
+  %far = graph.constant dense<5> : tensor<1xi64>
+  %0 = graph.add %x, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %1 = graph.gather %a, %far {axis = 0 : i64} : (tensor<2xf32>, tensor<1xi64>) -> tensor<1xf32>
+  return %0, %1 : tensor<2xf32>, tensor<1xf32>
+}

@@ -1,0 +1,195 @@
+//===-- StructureTest.cpp - names, inputs, outputs, order -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <catch2/catch.hpp>
+
+#include "test/frontends/onnx/TestModel.h"
+
+using namespace atc;
+using namespace atc::test;
+using Catch::Contains;
+
+TEST_CASE("names become attributes and locations") {
+  TestModel model;
+  model.input("x", {1, 4}).output("z");
+  model.node("Relu", {"x"}, {"y"}, "relu1");
+  model.node("Sigmoid", {"y"}, {"z"}, "");
+  Imported result = import(model);
+  INFO(result.messages());
+  REQUIRE(result);
+  std::string text = result.text(/*locations=*/true);
+  CHECK_THAT(text, Contains("module attributes {graph.name = \"test\"}"));
+  CHECK_THAT(text, Contains("@main(%arg0: tensor<1x4xf32> {om.name = \"x\"}"));
+  CHECK_THAT(text, Contains("-> (tensor<1x4xf32> {om.name = \"z\"})"));
+  CHECK_THAT(text, Contains("graph.relu %arg0 : (tensor<1x4xf32>) -> tensor<1x4xf32> "
+                            "\"y\"(\"relu1\")"));
+  CHECK_THAT(text, Contains("tensor<1x4xf32> \"z\""));
+}
+
+TEST_CASE("every output of a node has its own name; inner steps have none of the model's") {
+  TestModel model;
+  model.input("x", {1, 6}).output("a").output("b");
+  attr(model.node("Split", {"x"}, {"a", "b"}, "split"), "axis", int64_t(1));
+  Imported result = import(model);
+  INFO(result.messages());
+  REQUIRE(result);
+  std::string text = result.text(true);
+  CHECK_THAT(text, Contains("\"a\"(\"split\")") && Contains("\"b\"(\"split\")"));
+
+  TestModel norm(18);
+  norm.input("x", {1, 4, 5, 5}).floats("s", {4}, {1, 2, 3, 4}).floats("b", {4}, {0, 0, 0, 1});
+  norm.output("y");
+  norm.node("InstanceNormalization", {"x", "s", "b"}, {"y"}, "norm");
+  Imported second = import(norm);
+  INFO(second.messages());
+  REQUIRE(second);
+  CHECK_THAT(second.text(true), Contains("\"y#0\"(\"norm\")") && Contains("\"y\"(\"norm\")"));
+}
+
+TEST_CASE("a graph that is not sorted is sorted") {
+  TestModel model;
+  model.input("x", {4}).output("z");
+  model.node("Sigmoid", {"y"}, {"z"}, "second");
+  model.node("Relu", {"x"}, {"y"}, "first");
+  Imported result = import(model);
+  INFO(result.messages());
+  REQUIRE(result);
+  std::string text = result.text();
+  CHECK(text.find("graph.relu") < text.find("graph.sigmoid"));
+}
+
+TEST_CASE("only what the outputs need is imported") {
+  TestModel model;
+  model.input("x", {4}).output("y");
+  model.node("Relu", {"x"}, {"y"}, "used");
+  model.node("NonMaxSuppression", {"x"}, {"unused"}, "dead");
+  Imported result = import(model);
+  INFO(result.messages());
+  CHECK(result);
+}
+
+TEST_CASE("an old model lists its initializers as inputs") {
+  TestModel model(8);
+  model.input("x", {4}).input("w", {4}).floats("w", {4}, {1, 2, 3, 4}).output("y");
+  model.node("Add", {"x", "w"}, {"y"});
+  Imported result = import(model);
+  INFO(result.messages());
+  REQUIRE(result);
+  CHECK_THAT(result.text(), Contains("@main(%arg0: tensor<4xf32> {om.name = \"x\"}) ->"));
+}
+
+TEST_CASE("outputs may be inputs and initializers") {
+  TestModel model;
+  model.input("x", {2}).floats("w", {2}, {1, 2}).output("x").output("w");
+  Imported result = import(model);
+  INFO(result.messages());
+  REQUIRE(result);
+  CHECK_THAT(result.text(), Contains("return %arg0, %0"));
+}
+
+TEST_CASE("--out_nodes cuts the graph") {
+  TestModel model;
+  model.input("x", {1, 6}).output("z");
+  attr(model.node("Split", {"x"}, {"a", "b"}, "split"), "axis", int64_t(1));
+  model.node("TopK", {"b"}, {"z"}, "top");
+  SECTION("by node and index") {
+    Imported result = import(model, {.outputs = {"split:1", "split:0"}});
+    INFO(result.messages());
+    REQUIRE(result);
+    CHECK_THAT(result.text(), Contains("{om.name = \"b\"}, tensor<1x3xf32> {om.name = \"a\"}"));
+  }
+  SECTION("by tensor") {
+    Imported result = import(model, {.outputs = {"a"}});
+    CHECK(result);
+  }
+  SECTION("all faults are named") {
+    Imported result = import(model, {.outputs = {"none:0", "split:2", "split", "a", "a"}});
+    CHECK_FALSE(result);
+    CHECK_THAT(result.messages(), Contains("E10016: 'none:0'") && Contains("E10016: 'split:2'") &&
+                                      Contains("E10016: 'split'") &&
+                                      Contains("E10001: --out_nodes names tensor 'a' twice"));
+  }
+}
+
+TEST_CASE("--input_shape") {
+  TestModel model;
+  model.symbolicInput("a", {"batch", "3"}).symbolicInput("b", {"batch", "len"}).output("y");
+  model.graph().add_input()->set_name("c");
+  model.graph().mutable_input(2)->mutable_type()->mutable_tensor_type()->set_elem_type(1);
+  model.node("Relu", {"a"}, {"y"});
+  SECTION("missing shapes are listed with an example") {
+    Imported result = import(model);
+    CHECK_FALSE(result);
+    CHECK(result.messages() ==
+          "E10001: the shape of these inputs is not fixed: 'a' [batch, 3], 'b' [batch, len], 'c' "
+          "of unknown rank; give it, for example with "
+          "--input_shape=\"a:1,3;b:1,1;c:1,3,224,224\"\n");
+  }
+  SECTION("a symbol that is given once holds everywhere") {
+    model.symbolicInput("d", {"batch"});
+    Imported result =
+        import(model, {.inputShapes = {{"b", {2, 7}}, {"c", {}}}});
+    INFO(result.messages());
+    REQUIRE(result);
+    CHECK_THAT(result.text(), Contains("%arg0: tensor<2x3xf32>") &&
+                                  Contains("%arg1: tensor<2x7xf32>") &&
+                                  Contains("%arg2: tensor<f32>") &&
+                                  Contains("%arg3: tensor<2xf32>"));
+  }
+  SECTION("faults") {
+    Imported result = import(model, {.inputShapes = {{"a", {1}},
+                                                     {"b", {1, -1}},
+                                                     {"y", {1}},
+                                                     {"q", {1}},
+                                                     {"c", {1}},
+                                                     {"c", {1}}}});
+    CHECK_FALSE(result);
+    CHECK_THAT(result.messages(),
+               Contains("E10049: --input_shape=\"a:1\" has 1 dims, the model's input [batch, 3] "
+                        "has 2") &&
+                   Contains("E10011: --input_shape=\"b:1,-1\": dim -1 is not positive") &&
+                   Contains("E10017: 'y' given with --input_shape is not an input of the model; "
+                            "its inputs are 'a', 'b', 'c'") &&
+                   Contains("E10016: 'q' given with --input_shape is not in the model") &&
+                   Contains("E10002: --input_shape gives input 'c' twice"));
+  }
+}
+
+TEST_CASE("the text of --input_shape and --out_nodes") {
+  Diagnostics diagnostics;
+  InputShapes shapes;
+  CHECK(parseInputShapes("a:1,3;b:0:2, 4;s:", shapes, diagnostics));
+  REQUIRE(shapes.size() == 3);
+  CHECK(shapes[0] == std::pair<std::string, Ints>{"a", {1, 3}});
+  CHECK(shapes[1] == std::pair<std::string, Ints>{"b:0", {2, 4}});
+  CHECK(shapes[2] == std::pair<std::string, Ints>{"s", {}});
+  CHECK_FALSE(parseInputShapes("a;b:x,1", shapes, diagnostics));
+  CHECK(diagnostics.numErrors() == 2);
+  CHECK_THAT(diagnostics.all()[0].text, Contains("'a' has no \"name:\""));
+  CHECK_THAT(diagnostics.all()[1].text, Contains("'x' where a number must be"));
+  CHECK(parseOutNodes("n:0; t ;") == Names{"n:0", "t"});
+}
+
+TEST_CASE("shape arithmetic is resolved while importing") {
+  TestModel model;
+  model.symbolicInput("x", {"n", "3", "h", "w"}).output("y");
+  model.ints("zero", {0}).ints("rest", {-1});
+  model.node("Shape", {"x"}, {"shape"});
+  model.node("Gather", {"shape", "zero"}, {"batch"});
+  attr(model.node("Concat", {"batch", "rest"}, {"target"}), "axis", int64_t(0));
+  model.node("Reshape", {"x", "target"}, {"y"});
+  Imported result = import(model, {.inputShapes = {{"x", {2, 3, 4, 5}}}});
+  INFO(result.messages());
+  REQUIRE(result);
+  CHECK_THAT(result.text(), Contains("-> (tensor<2x60xf32>"));
+  CHECK_THAT(result.text(), !Contains("graph.gather") && !Contains("graph.constant"));
+}
+
+TEST_CASE("a newer opset is read with a warning") {
+  TestModel model(99);
+  model.input("x", {1}).output("y");
+  model.node("Relu", {"x"}, {"y"});
+  Imported result = import(model);
+  CHECK(result);
+  CHECK_THAT(result.messages(), Contains("W11001: the model has opset 99"));
+}
