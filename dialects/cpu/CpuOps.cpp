@@ -134,7 +134,8 @@ int64_t Conv2DOp::flops() {
 }
 
 bool Conv2DOp::canRunInPlace(unsigned operand) {
-  return getResidual() && (*this)->getOperand(operand) == getResidual() &&
+  // A residual that comes last is read after partial sums were stored.
+  return getResidual() && !getResidualLast() && (*this)->getOperand(operand) == getResidual() &&
          getResidual() != getInput();
 }
 

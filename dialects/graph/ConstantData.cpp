@@ -115,13 +115,12 @@ ElementsAttr makeConstant(RankedTensorType type, std::vector<char> &&bytes, Stri
   // The deleter owns the vector: the blob lives as long as it.
   auto holder = std::make_unique<std::vector<char>>(std::move(bytes));
   ArrayRef<char> view(*holder);
-  return makeResource(type, name,
-                      AsmResourceBlob(
-                          view, getElementBytes(type.getElementType()),
-                          [holder = std::move(holder)](void *, size_t, size_t) mutable {
-                            holder.reset();
-                          },
-                          /*dataIsMutable=*/false));
+  return makeResource(
+      type, name,
+      AsmResourceBlob(
+          view, getElementBytes(type.getElementType()),
+          [holder = std::move(holder)](void *, size_t, size_t) mutable { holder.reset(); },
+          /*dataIsMutable=*/false));
 }
 
 ElementsAttr makeConstant(RankedTensorType type, ArrayRef<char> bytes,

@@ -160,8 +160,8 @@ FailureOr<RankedTensorType> ConvTransposeOp::inferType(Adaptor adaptor, EmitErro
   if (groups < 1)
     return emitError() << "groups must be at least 1, but is " << groups;
   if (!dimsAgree(channels, filter.getDimSize(0)))
-    return emitError() << "filter has " << filter.getDimSize(0)
-                       << " input channels, but input has " << channels << " channels";
+    return emitError() << "filter has " << filter.getDimSize(0) << " input channels, but input has "
+                       << channels << " channels";
   if (!ShapedType::isDynamic(channels) && channels % groups != 0)
     return emitError() << "input has " << channels << " channels, not a multiple of " << groups
                        << " groups";
@@ -204,8 +204,8 @@ static FailureOr<RankedTensorType> inferPoolType(Adaptor adaptor, EmitError emit
       return emitError() << "pads " << window.pads[i] << " and " << window.pads[i + spatial]
                          << " of spatial dim " << i << " must be less than the window of "
                          << window.extent(i);
-    auto size = slidingSize(window, i, spatial, input.getDimSize(i + 2), adaptor.getCeilMode(),
-                            emitError);
+    auto size =
+        slidingSize(window, i, spatial, input.getDimSize(i + 2), adaptor.getCeilMode(), emitError);
     if (failed(size))
       return failure();
     shape.push_back(*size);
@@ -276,8 +276,8 @@ FailureOr<RankedTensorType> FullyConnectedOp::inferType(Adaptor adaptor, EmitErr
     return emitError() << "activation prelu is not possible here: there is no slope operand";
   SmallVector<int64_t> shape(input.getShape());
   shape.back() = filter.getDimSize(0);
-  if (failed(checkVector("bias", adaptor.getBias(), shape.back(), input.getElementType(),
-                         emitError)))
+  if (failed(
+          checkVector("bias", adaptor.getBias(), shape.back(), input.getElementType(), emitError)))
     return failure();
   return RankedTensorType::get(shape, input.getElementType());
 }

@@ -102,14 +102,13 @@ FLOAT_FORMULA(MishOp, s.mish(x))
 FLOAT_FORMULA(HardSwishOp, s.hardSwish(x))
 FLOAT_FORMULA(GeluOp, s.gelu(x, getApproximate()))
 FLOAT_FORMULA(LeakyReluOp, s.belowZero(x, s.mul(x, getAlpha().convertToDouble())))
-FLOAT_FORMULA(HardSigmoidOp, s.hardSigmoid(x, getAlpha().convertToDouble(),
-                                           getBeta().convertToDouble()))
+FLOAT_FORMULA(HardSigmoidOp,
+              s.hardSigmoid(x, getAlpha().convertToDouble(), getBeta().convertToDouble()))
 FLOAT_FORMULA(IsNanOp, s.op<arith::CmpFOp>(CmpFPredicate::UNO, x, x))
 FLOAT_FORMULA(ThresholdedReluOp,
               s.select(s.compare(CmpFPredicate::OGT, x, getAlpha().convertToDouble()), x,
                        s.constant(x, 0.0)))
-FLOAT_FORMULA(EluOp,
-              s.belowZero(x, s.mul(s.add(s.exp(x), -1.0), getAlpha().convertToDouble())))
+FLOAT_FORMULA(EluOp, s.belowZero(x, s.mul(s.add(s.exp(x), -1.0), getAlpha().convertToDouble())))
 FLOAT_FORMULA(SeluOp,
               s.mul(s.belowZero(x, s.mul(s.add(s.exp(x), -1.0), getAlpha().convertToDouble())),
                     getGamma().convertToDouble()))
@@ -278,6 +277,5 @@ Value CastOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
                                   : s.op<arith::SIToFPOp>(target, x);
   if (fromWidth > toWidth)
     return s.op<arith::TruncIOp>(target, x);
-  return isUnsigned(getInput()) ? s.op<arith::ExtUIOp>(target, x)
-                                : s.op<arith::ExtSIOp>(target, x);
+  return isUnsigned(getInput()) ? s.op<arith::ExtUIOp>(target, x) : s.op<arith::ExtSIOp>(target, x);
 }

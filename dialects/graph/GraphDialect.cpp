@@ -86,8 +86,7 @@ Attribute ActivationAttr::parse(AsmParser &parser, Type) {
     return {};
   APFloat numbers[] = {APFloat(0.0), APFloat(0.0)};
   for (APFloat &number : numbers)
-    if (succeeded(parser.parseOptionalComma()) &&
-        parser.parseFloat(APFloat::IEEEdouble(), number))
+    if (succeeded(parser.parseOptionalComma()) && parser.parseFloat(APFloat::IEEEdouble(), number))
       return {};
   if (parser.parseGreater())
     return {};

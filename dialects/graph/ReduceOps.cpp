@@ -31,8 +31,8 @@ FailureOr<RankedTensorType> ReduceOp::inferType(Adaptor adaptor, EmitError emitE
   }
   Type type = input.getElementType();
   ReduceKind kind = adaptor.getKind();
-  bool needsFloat = kind == ReduceKind::L2 || kind == ReduceKind::LogSum ||
-                    kind == ReduceKind::LogSumExp;
+  bool needsFloat =
+      kind == ReduceKind::L2 || kind == ReduceKind::LogSum || kind == ReduceKind::LogSumExp;
   if (needsFloat ? !isa<FloatType>(type) : !type.isIntOrFloat())
     return emitError() << "kind " << stringifyReduceKind(kind) << " expects "
                        << (needsFloat ? "floating-point" : "integer or floating-point")

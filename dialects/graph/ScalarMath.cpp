@@ -27,8 +27,8 @@ Value buildScalarConstant(OpBuilder &builder, Location loc, Type like, double va
     number.convert(type.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
     attr = FloatAttr::get(type, number);
   } else {
-    attr = IntegerAttr::get(element, saturateToInteger(value, element.getIntOrFloatBitWidth(),
-                                                       isUnsigned));
+    attr = IntegerAttr::get(element,
+                            saturateToInteger(value, element.getIntOrFloatBitWidth(), isUnsigned));
   }
   if (auto vector = dyn_cast<ShapedType>(like))
     attr = DenseElementsAttr::get(vector, Attribute(attr));
@@ -36,9 +36,7 @@ Value buildScalarConstant(OpBuilder &builder, Location loc, Type like, double va
 }
 
 // For x far below 0 e^-x is infinite and the quotient 0, as it should be.
-Value ScalarBuilder::sigmoid(Value x) const {
-  return div(constant(x, 1.0), add(exp(neg(x)), 1.0));
-}
+Value ScalarBuilder::sigmoid(Value x) const { return div(constant(x, 1.0), add(exp(neg(x)), 1.0)); }
 
 Value ScalarBuilder::silu(Value x) const { return div(x, add(exp(neg(x)), 1.0)); }
 

@@ -129,9 +129,8 @@ void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRC
 //===----------------------------------------------------------------------===//
 
 OpFoldResult ConcatOp::fold(FoldAdaptor) {
-  return getInputs().size() == 1 && getInputs().front().getType() == getType()
-             ? getInputs().front()
-             : OpFoldResult();
+  return getInputs().size() == 1 && getInputs().front().getType() == getType() ? getInputs().front()
+                                                                               : OpFoldResult();
 }
 
 namespace {

@@ -115,13 +115,13 @@ FailureOr<RankedTensorType> SliceOp::inferType(Adaptor adaptor, EmitError emitEr
     if (size == 0)
       continue;
     int64_t reach, last;
-    bool overflow = llvm::MulOverflow(size - 1, step, reach) ||
-                    llvm::AddOverflow(start, reach, last);
+    bool overflow =
+        llvm::MulOverflow(size - 1, step, reach) || llvm::AddOverflow(start, reach, last);
     if (overflow || start < 0 || last < 0 ||
         (!ShapedType::isDynamic(extent) && std::max(start, last) >= extent))
-      return emitError() << "dim " << dim << " of " << input << " has " << extent
-                         << " elements; " << size << " elements from " << start << " in steps of "
-                         << step << " leave it";
+      return emitError() << "dim " << dim << " of " << input << " has " << extent << " elements; "
+                         << size << " elements from " << start << " in steps of " << step
+                         << " leave it";
   }
   return RankedTensorType::get(shape, input.getElementType());
 }
@@ -153,8 +153,8 @@ FailureOr<RankedTensorType> PadOp::inferType(Adaptor adaptor, EmitError emitErro
     int64_t padded;
     if (llvm::AddOverflow(size, low[dim], padded) || llvm::AddOverflow(padded, high[dim], padded) ||
         padded < 0)
-      return emitError() << "low " << low[dim] << " and high " << high[dim]
-                         << " do not fit dim " << dim << " of " << input;
+      return emitError() << "low " << low[dim] << " and high " << high[dim] << " do not fit dim "
+                         << dim << " of " << input;
     shape.push_back(padded);
   }
   return RankedTensorType::get(shape, input.getElementType());

@@ -45,8 +45,8 @@ enum class ResultRule {
 };
 
 mlir::FailureOr<mlir::RankedTensorType> inferElementwiseType(mlir::ValueRange operands,
-                                                             ElementClass elements,
-                                                             ResultRule rule, EmitError emitError);
+                                                             ElementClass elements, ResultRule rule,
+                                                             EmitError emitError);
 
 /// Same element types and compatible shapes; encodings are free.
 bool areCompatibleTypes(mlir::TypeRange lhs, mlir::TypeRange rhs);

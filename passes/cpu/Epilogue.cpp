@@ -1,4 +1,4 @@
-//===-- Epilogue.cpp - what follows the sum of a convolution --------------===//
+//===-- Epilogue.cpp - what a convolution adds to its sum -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/cpu/Epilogue.h"
@@ -10,27 +10,38 @@ using namespace mlir;
 
 namespace atc::cpu {
 
-void applyEpilogue(KernelBuilder &b, RegisterTile &tile, const EpilogueBuffers &buffers,
-                   ArrayRef<Address> residual, int64_t residualBlockStride, Address channel,
-                   int64_t width) {
+static void addResidual(KernelBuilder &b, RegisterTile &tile, const EpilogueBuffers &buffers,
+                        const EpilogueAt &at) {
   int64_t lanes = tile.vectorType().getNumElements();
   tile.map([&](Value x, int64_t p, int64_t j, int64_t v) -> Value {
-    Value addend;
-    if (buffers.residual)
-      addend = tile.loadVector(buffers.residual,
-                               residual[p] + (j * residualBlockStride + v * lanes));
-    if (addend && !buffers.residualLast)
-      x = arith::AddFOp::create(b, x, addend);
-    if (buffers.activation) {
+    Value addend = tile.loadVector(buffers.residual,
+                                   at.residual[p] + (j * at.residualBlockStride + v * lanes));
+    return arith::AddFOp::create(b, x, addend);
+  });
+}
+
+void startSum(KernelBuilder &b, RegisterTile &tile, const EpilogueBuffers &buffers,
+              const EpilogueAt &at, int64_t width) {
+  if (buffers.bias)
+    tile.broadcast(buffers.bias, at.channel, width);
+  else
+    tile.zero();
+  if (buffers.residual && !buffers.residualLast)
+    addResidual(b, tile, buffers, at);
+}
+
+void finishSum(KernelBuilder &b, RegisterTile &tile, const EpilogueBuffers &buffers,
+               const EpilogueAt &at, int64_t width) {
+  int64_t lanes = tile.vectorType().getNumElements();
+  if (buffers.activation)
+    tile.map([&](Value x, int64_t, int64_t j, int64_t v) {
       Value slope;
       if (buffers.slope)
-        slope = tile.loadVector(buffers.slope, channel + (j * width + v * lanes));
-      x = graph::buildActivation(b, b.getLoc(), buffers.activation, x, slope);
-    }
-    if (addend && buffers.residualLast)
-      x = arith::AddFOp::create(b, x, addend);
-    return x;
-  });
+        slope = tile.loadVector(buffers.slope, at.channel + (j * width + v * lanes));
+      return graph::buildActivation(b, b.getLoc(), buffers.activation, x, slope);
+    });
+  if (buffers.residual && buffers.residualLast)
+    addResidual(b, tile, buffers, at);
 }
 
 } // namespace atc::cpu

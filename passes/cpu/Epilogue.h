@@ -1,4 +1,4 @@
-//===-- Epilogue.h - what follows the sum of a convolution ----------------===//
+//===-- Epilogue.h - what a convolution adds to its sum -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_CPU_EPILOGUE_H
@@ -22,11 +22,22 @@ template <typename ConvOp> EpilogueBuffers epilogueOf(KernelBuilder &b, ConvOp o
           op.getActivation().value_or(graph::ActivationAttr()), op.getResidualLast()};
 }
 
-/// Residual and activation on a finished tile. `residual` has an address a
-/// pixel, `channel` is the tile's first channel.
-void applyEpilogue(KernelBuilder &b, RegisterTile &tile, const EpilogueBuffers &buffers,
-                   llvm::ArrayRef<Address> residual, int64_t residualBlockStride, Address channel,
-                   int64_t width);
+/// Where a tile's numbers are: its first channel, and each pixel's residual.
+struct EpilogueAt {
+  Address channel;
+  llvm::SmallVector<Address> residual;
+  int64_t residualBlockStride = 0;
+};
+
+/// The accumulators before the sum: bias and a residual that the activation
+/// covers. The residual is read here and not at the end because the sum may
+/// rest in the output, whose memory the residual may share.
+void startSum(KernelBuilder &b, RegisterTile &tile, const EpilogueBuffers &buffers,
+              const EpilogueAt &at, int64_t width);
+
+/// What follows the sum: activation, then a residual that comes last.
+void finishSum(KernelBuilder &b, RegisterTile &tile, const EpilogueBuffers &buffers,
+               const EpilogueAt &at, int64_t width);
 
 } // namespace atc::cpu
 

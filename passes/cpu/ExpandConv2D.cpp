@@ -9,8 +9,8 @@
 //         for input block, kh, kw, channel: broadcast, multiply, add
 //
 // With more than one depth chunk the accumulators rest in the output buffer
-// between chunks; bias comes in before the first and the epilogue after the
-// last.
+// between chunks; bias and residual come in before the first and the activation
+// after the last.
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,33 +77,22 @@ void Conv2DExpander::emitTile(const PixelTile &pixels, Value chunk, Value block,
 
   SmallVector<Address> outAt =
       out.addresses(b, pixels, b.mulAdd(image, out.stride(0), b.mul(block, out.stride(1))));
-  auto start = [&] {
-    if (epilogue.bias)
-      acc.broadcast(epilogue.bias, {channel}, width);
-    else
-      acc.zero();
-  };
-  auto finish = [&] {
-    SmallVector<Address> residualAt;
-    int64_t residualBlockStride = 0;
-    if (epilogue.residual) {
-      PixelGrid residual(op.getResidual(), {1, 1});
-      residualBlockStride = residual.stride(1);
-      residualAt = residual.addresses(
-          b, pixels, b.mulAdd(image, residual.stride(0), b.mul(block, residualBlockStride)));
-    }
-    applyEpilogue(b, acc, epilogue, residualAt, residualBlockStride, {channel}, width);
-  };
-
+  EpilogueAt at{{channel}, {}, 0};
+  if (epilogue.residual) {
+    PixelGrid residual(op.getResidual(), {1, 1});
+    at.residualBlockStride = residual.stride(1);
+    at.residual = residual.addresses(
+        b, pixels, b.mulAdd(image, residual.stride(0), b.mul(block, residual.stride(1))));
+  }
   if (chunks == 1) {
-    start();
+    startSum(b, acc, epilogue, at, width);
   } else {
     Value first = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, chunk, b.index(0));
     auto ifOp = scf::IfOp::create(b, SmallVector<Type>(acc.values().size(), acc.vectorType()),
                                   first, /*addThenBlock=*/true, /*addElseBlock=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(ifOp.thenBlock());
-    start();
+    startSum(b, acc, epilogue, at, width);
     scf::YieldOp::create(b, acc.values());
     b.setInsertionPointToStart(ifOp.elseBlock());
     acc.load(output, outAt, out.stride(1));
@@ -135,7 +124,7 @@ void Conv2DExpander::emitTile(const PixelTile &pixels, Value chunk, Value block,
   }
 
   if (chunks == 1) {
-    finish();
+    finishSum(b, acc, epilogue, at, width);
     acc.store(output, outAt, out.stride(1));
     return;
   }
@@ -144,7 +133,7 @@ void Conv2DExpander::emitTile(const PixelTile &pixels, Value chunk, Value block,
   SmallVector<Value> sums = acc.values();
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(ifOp.thenBlock());
-  finish();
+  finishSum(b, acc, epilogue, at, width);
   acc.store(output, outAt, out.stride(1));
   acc.values() = sums;
   b.setInsertionPointToStart(ifOp.elseBlock());

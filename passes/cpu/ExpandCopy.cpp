@@ -25,13 +25,12 @@ void copyRows(KernelBuilder &b, LaneBuffer &input, LaneBuffer &output, const Spa
     forEachVectors(b, row, lanes, [&](Value first, ArrayRef<int64_t> counts) {
       SmallVector<Value> values;
       for (auto [v, count] : llvm::enumerate(counts))
-        values.push_back(repeated ? repeated
-                                  : input.load(b.add(b.mulAdd(first, from, at[0]),
-                                                     v * lanes.width * from),
-                                               lanes.width, count, from));
+        values.push_back(
+            repeated ? repeated
+                     : input.load(b.add(b.mulAdd(first, from, at[0]), v * lanes.width * from),
+                                  lanes.width, count, from));
       for (auto [v, count] : llvm::enumerate(counts))
-        output.store(values[v], b.add(b.mulAdd(first, to, at[1]), v * lanes.width * to), count,
-                     to);
+        output.store(values[v], b.add(b.mulAdd(first, to, at[1]), v * lanes.width * to), count, to);
     });
   });
 }

@@ -45,20 +45,15 @@ void expand(DepthwiseConv2DOp op, TileAttr tile) {
   };
   tiling.forEachTile(b, task[2], [&](const PixelTile &pixels) {
     RegisterTile acc(b, pixels.count, /*blocks=*/1, width);
-    Value channel = b.mul(block, width);
-    if (epilogue.bias)
-      acc.broadcast(epilogue.bias, {channel}, width);
-    else
-      acc.zero();
-    acc.multiply(input, in.addresses(b, pixels, planeOf(in)), filter,
-                 {b.mul(block, filterStrides[0])}, window);
-
-    SmallVector<Address> residualAt;
+    EpilogueAt at{{b.mul(block, width)}, {}, 0};
     if (epilogue.residual) {
       PixelGrid residual(op.getResidual(), {1, 1});
-      residualAt = residual.addresses(b, pixels, planeOf(residual));
+      at.residual = residual.addresses(b, pixels, planeOf(residual));
     }
-    applyEpilogue(b, acc, epilogue, residualAt, /*residualBlockStride=*/0, {channel}, width);
+    startSum(b, acc, epilogue, at, width);
+    acc.multiply(input, in.addresses(b, pixels, planeOf(in)), filter,
+                 {b.mul(block, filterStrides[0])}, window);
+    finishSum(b, acc, epilogue, at, width);
     acc.store(output, out.addresses(b, pixels, planeOf(out)), /*blockStride=*/0);
   });
   op.erase();

@@ -60,10 +60,8 @@ void MatMulExpander::emitBlocks(Value batch, Value block, int64_t blocks, int64_
   tiling.forEachTile(b, b.index(0), [&](const PixelTile &tileRows) {
     RegisterTile acc(b, tileRows.count, blocks, width);
     Value channel = b.mul(block, width);
-    if (epilogue.bias)
-      acc.broadcast(epilogue.bias, {channel}, width);
-    else
-      acc.zero();
+    EpilogueAt at{{channel}, {}, 0};
+    startSum(b, acc, epilogue, at, width);
 
     auto rowAddresses = [&](Value base, int64_t stride) {
       Value first = b.mulAdd(tileRows.column, stride, base);
@@ -87,7 +85,7 @@ void MatMulExpander::emitBlocks(Value batch, Value block, int64_t blocks, int64_
       acc.contract(lhs, lhsAt, rhs, {rhsFirst, (depth - tail) * rhsStrides[1]}, rhsBlockStride,
                    {{tail, lhsStrides[2], rhsStrides[1], /*unroll=*/true}}, partial);
     }
-    applyEpilogue(b, acc, epilogue, {}, 0, {channel}, width);
+    finishSum(b, acc, epilogue, at, width);
     Value outBase = b.mulAdd(batch, outStrides[0], channel);
     acc.store(output, rowAddresses(outBase, outStrides[1]), width, lastWidth);
   });

@@ -41,7 +41,7 @@ public:
         element(computeType(input.element())) {
     ArrayRef<int64_t> in = shapeOf(op.getInput());
     for (int d : {0, 1})
-      dims[d] = {in[2 + d],       shape[2 + d],      op.getKernel()[d],   op.getStrides()[d],
+      dims[d] = {in[2 + d],       shape[2 + d],        op.getKernel()[d],   op.getStrides()[d],
                  op.getPads()[d], op.getPads()[2 + d], op.getDilations()[d]};
     int64_t channels = shape[4];
     width = std::min(b.level().getLanes(), channels);
@@ -191,27 +191,26 @@ private:
     int64_t vectors = counts.size(), pixelStride = inStrides[3];
     Value first = b.add(b.mul(column, dim.stride * pixelStride), -dim.low * pixelStride);
     SmallVector<Value> start(pixels * vectors, initial);
-    SmallVector<Value> sums =
-        loop(rows.begin, rows.end, start, [&](Value tap, ValueRange carried) {
-          Value at = b.add(b.add(tapOffset(rows, tap, dims[0], inStrides[2]), from), first);
-          auto takeColumn = [&](Value offset, SmallVector<Value> acc) {
-            for (int64_t p = 0; p < pixels; ++p)
-              for (auto [v, x] :
-                   llvm::enumerate(loadPixel(b.add(offset, p * dim.stride * pixelStride))))
-                acc[p * vectors + v] = combine(acc[p * vectors + v], x);
-            return acc;
-          };
-          SmallVector<Value> acc(carried);
-          int64_t step = dim.dilation * pixelStride;
-          if (dim.kernel <= 5) {
-            for (int64_t k = 0; k < dim.kernel; ++k)
-              acc = takeColumn(b.add(at, k * step), acc);
-            return acc;
-          }
-          return b.loop(dim.kernel, acc, [&](Value k, ValueRange inner) {
-            return takeColumn(b.mulAdd(k, step, at), SmallVector<Value>(inner));
-          });
-        });
+    SmallVector<Value> sums = loop(rows.begin, rows.end, start, [&](Value tap, ValueRange carried) {
+      Value at = b.add(b.add(tapOffset(rows, tap, dims[0], inStrides[2]), from), first);
+      auto takeColumn = [&](Value offset, SmallVector<Value> acc) {
+        for (int64_t p = 0; p < pixels; ++p)
+          for (auto [v, x] :
+               llvm::enumerate(loadPixel(b.add(offset, p * dim.stride * pixelStride))))
+            acc[p * vectors + v] = combine(acc[p * vectors + v], x);
+        return acc;
+      };
+      SmallVector<Value> acc(carried);
+      int64_t step = dim.dilation * pixelStride;
+      if (dim.kernel <= 5) {
+        for (int64_t k = 0; k < dim.kernel; ++k)
+          acc = takeColumn(b.add(at, k * step), acc);
+        return acc;
+      }
+      return b.loop(dim.kernel, acc, [&](Value k, ValueRange inner) {
+        return takeColumn(b.mulAdd(k, step, at), SmallVector<Value>(inner));
+      });
+    });
     for (int64_t p = 0; p < pixels; ++p)
       storePixel(ValueRange(sums).slice(p * vectors, vectors), scale,
                  b.add(b.mulAdd(column, outStrides[3], toRow), p * outStrides[3]));

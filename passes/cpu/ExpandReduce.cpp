@@ -107,17 +107,16 @@ public:
       kept.unroll = std::clamp<int64_t>(spaces.kept.sizes.back() / lanes, 1, accumulatorsWanted);
     }
     int64_t inStride = spaces.kept.strides[0].back(), outStride = spaces.kept.strides[1].back();
-    forEachRow(b, spaces.kept, bytes + output.bytes(), kept,
-               [&](ArrayRef<Value> at, const Range &row) {
-                 forEachVectors(b, row, kept, [&](Value first, ArrayRef<int64_t> counts) {
-                   SmallVector<Value> results =
-                       reduce(b.mulAdd(first, inStride, at[0]), inStride, counts);
-                   Value to = b.mulAdd(first, outStride, at[1]);
-                   for (auto [v, result] : llvm::enumerate(results))
-                     output.store(narrow(b, result, output.element()),
-                                  b.add(to, v * kept.width * outStride), counts[v], outStride);
-                 });
-               });
+    forEachRow(
+        b, spaces.kept, bytes + output.bytes(), kept, [&](ArrayRef<Value> at, const Range &row) {
+          forEachVectors(b, row, kept, [&](Value first, ArrayRef<int64_t> counts) {
+            SmallVector<Value> results = reduce(b.mulAdd(first, inStride, at[0]), inStride, counts);
+            Value to = b.mulAdd(first, outStride, at[1]);
+            for (auto [v, result] : llvm::enumerate(results))
+              output.store(narrow(b, result, output.element()),
+                           b.add(to, v * kept.width * outStride), counts[v], outStride);
+          });
+        });
   }
 
 private:
@@ -130,8 +129,8 @@ private:
       for (Value largest : accumulate(from, stride, counts, Combiner::Max, {})) {
         // An infinite maximum would give infinity - infinity.
         Value magnitude = math::AbsFOp::create(b, largest);
-        Value limit = laneConstant(b, element, widthOf(largest),
-                                   std::numeric_limits<double>::infinity());
+        Value limit =
+            laneConstant(b, element, widthOf(largest), std::numeric_limits<double>::infinity());
         Value isFinite = arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, magnitude, limit);
         Value zero = laneConstant(b, element, widthOf(largest), 0.0);
         shifts.push_back(arith::SelectOp::create(b, isFinite, largest, zero));
@@ -156,8 +155,8 @@ private:
     }
   }
 
-  SmallVector<Value> accumulate(Value from, int64_t stride, ArrayRef<int64_t> counts,
-                                Combiner how, ArrayRef<Value> shifts) {
+  SmallVector<Value> accumulate(Value from, int64_t stride, ArrayRef<int64_t> counts, Combiner how,
+                                ArrayRef<Value> shifts) {
     Space outer = spaces.reduced;
     Space inner = outer.takeDim(outer.rank() - 1);
     int64_t size = inner.sizes[0], step = inner.strides[0][0];
@@ -183,10 +182,9 @@ private:
             for (auto [p, elements] : llvm::enumerate(taken)) {
               Value position = b.add(b.mulAdd(i, step, at[0]), p * walk.width * step);
               for (int64_t v = 0; v < group; ++v) {
-                Value x = alongReduced
-                              ? input.load(position, lanes, elements, 1, pad)
-                              : input.load(b.add(position, v * lanes * stride), lanes, counts[v],
-                                           stride);
+                Value x = alongReduced ? input.load(position, lanes, elements, 1, pad)
+                                       : input.load(b.add(position, v * lanes * stride), lanes,
+                                                    counts[v], stride);
                 Value &sum = acc[p * group + v];
                 sum = combine(b, how, sum, map(widen(b, x), how, shifts, v), isUnsigned);
               }
@@ -266,8 +264,7 @@ struct CpuExpandReducePass : impl::CpuExpandReduceBase<CpuExpandReducePass> {
       if (auto reduce = dyn_cast<ReduceOp>(op)) {
         if (needsFloats(reduce.getKind()) && !isa<FloatType>(elementOf(reduce.getInput()))) {
           op->emitOpError() << "computes " << graph::stringifyReduceKind(reduce.getKind())
-                            << " of floats only, but the input is "
-                            << reduce.getInput().getType();
+                            << " of floats only, but the input is " << reduce.getInput().getType();
           return WalkResult::interrupt();
         }
         ReduceExpander(reduce).expand();

@@ -36,9 +36,7 @@ struct Arithmetic {
   Value sub(Value x, Value y) { return arith::SubFOp::create(b, x, y); }
   Value mul(Value x, Value y) { return arith::MulFOp::create(b, x, y); }
   Value div(Value x, Value y) { return arith::DivFOp::create(b, x, y); }
-  Value toFloat(Value i) {
-    return arith::SIToFPOp::create(b, laneType(b.getF32Type(), width), i);
-  }
+  Value toFloat(Value i) { return arith::SIToFPOp::create(b, laneType(b.getF32Type(), width), i); }
   /// The largest integer that is not above x: an instruction on every level,
   /// unlike floor.
   Value floor(Value x) {
@@ -81,9 +79,7 @@ public:
   }
 
 private:
-  bool isResized(size_t dim) {
-    return inShape[dim] != outShape[dim] || op.getScales()[dim] != 1.0;
-  }
+  bool isResized(size_t dim) { return inShape[dim] != outShape[dim] || op.getScales()[dim] != 1.0; }
   int64_t tapsOfMode() {
     return op.getMode() == ResizeMode::Nearest ? 1 : op.getMode() == ResizeMode::Linear ? 2 : 4;
   }
@@ -150,8 +146,7 @@ private:
     case ResizeMode::Cubic: {
       Value low = a.floor(x), fraction = a.sub(x, a.toFloat(low));
       for (int64_t tap = -1; tap <= 2; ++tap)
-        taps.positions.push_back(
-            a.clamp(arith::AddIOp::create(b, low, a.integer(tap)), size));
+        taps.positions.push_back(a.clamp(arith::AddIOp::create(b, low, a.integer(tap)), size));
       taps.weights = cubicWeights(a, fraction);
       break;
     }
@@ -199,8 +194,8 @@ private:
       for (const Source &source : sources)
         for (auto [position, weight] : llvm::zip(taps.positions, taps.weights)) {
           Value offset = arith::IndexCastOp::create(b, b.getIndexType(), position);
-          moved.push_back({b.mulAdd(offset, inStrides[dim], source.offset),
-                           product(a, source.weight, weight)});
+          moved.push_back(
+              {b.mulAdd(offset, inStrides[dim], source.offset), product(a, source.weight, weight)});
         }
       walk(ranges, dim + 1, next, moved);
     });
@@ -241,8 +236,8 @@ private:
         for (const Source &source : sources)
           values.push_back(input.load(b.mulAdd(i, inStrides.back(), source.offset), lanes.width,
                                       count, inStrides.back()));
-        Value result = isCopy() ? values.front()
-                                : narrow(b, weightedSum(values, weights), output.element());
+        Value result =
+            isCopy() ? values.front() : narrow(b, weightedSum(values, weights), output.element());
         storeRow(result, to, i, count);
       }
     });

@@ -1,8 +1,8 @@
 //===-- FillAndPad.cpp - cpu.fill and cpu.pad as loops --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "passes/cpu/DataMovement.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/cpu/DataMovement.h"
 
 using namespace mlir;
 
@@ -114,8 +114,7 @@ Value sourceIndex(KernelBuilder &b, Value i, int64_t size, int64_t low, graph::P
   Value position = arith::SubIOp::create(b, i, b.index(low));
   auto remainder = [&](int64_t period) -> Value {
     Value signedRest = arith::RemSIOp::create(b, position, b.index(period));
-    Value isBelow =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::slt, signedRest, b.index(0));
+    Value isBelow = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, signedRest, b.index(0));
     return arith::SelectOp::create(b, isBelow, b.add(signedRest, period), signedRest);
   };
   switch (mode) {
@@ -135,7 +134,6 @@ Value sourceIndex(KernelBuilder &b, Value i, int64_t size, int64_t low, graph::P
   }
   }
 }
-
 
 class Padder {
 public:

@@ -53,8 +53,8 @@ void Space::normalize(unsigned key) {
   for (size_t d = 0; d < rank(); ++d) {
     if (sizes[d] == 1)
       continue;
-    auto smaller = llvm::find_if(
-        order, [&](size_t other) { return strides[key][other] < strides[key][d]; });
+    auto smaller =
+        llvm::find_if(order, [&](size_t other) { return strides[key][other] < strides[key][d]; });
     order.insert(smaller, d);
   }
 
@@ -174,8 +174,8 @@ void forEachVectors(KernelBuilder &b, const Range &range, Lanes lanes, VectorsFn
   }
   if (rest.empty())
     return;
-  Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::uge,
-                                       b.add(range.begin, range.step), b.index(range.size));
+  Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, b.add(range.begin, range.step),
+                                       b.index(range.size));
   auto ifOp = scf::IfOp::create(b, isLast, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(ifOp.thenBlock());

@@ -32,8 +32,8 @@ Type withElement(Type shape, Type element) {
 
 /// Operations that only move bits, or that change the type itself.
 bool keepsSmallFloats(Operation *op) {
-  return isa<arith::ExtFOp, arith::TruncFOp, arith::SelectOp, arith::BitcastOp,
-             arith::ConstantOp>(op);
+  return isa<arith::ExtFOp, arith::TruncFOp, arith::SelectOp, arith::BitcastOp, arith::ConstantOp>(
+      op);
 }
 
 /// op(f16) to truncf(op(extf(f16))).
@@ -154,14 +154,13 @@ struct TruncateToF16 : OpRewritePattern<arith::TruncFOp> {
 
     // Normal: the exponent is lowered by 112; what is cut off rounds to even.
     Value odd = bits.both(bits.down(magnitude, 13), 1);
-    Value normal =
-        bits.down(bits.add(bits.add(magnitude, bits.number(0xc8000fff)), odd), 13);
+    Value normal = bits.down(bits.add(bits.add(magnitude, bits.number(0xc8000fff)), odd), 13);
     // Below 2^-14: an addition of 0.5 shifts and rounds the digits.
     Value shifted = arith::AddFOp::create(bits.b, bits.asFloat(magnitude),
                                           bits.asFloat(bits.number(0x3f000000)));
     Value small = bits.add(bits.asBits(shifted), bits.number(0u - 0x3f000000));
-    Value special = bits.select(bits.atLeast(magnitude, 0x7f800001), bits.number(0x7e00),
-                                bits.number(0x7c00));
+    Value special =
+        bits.select(bits.atLeast(magnitude, 0x7f800001), bits.number(0x7e00), bits.number(0x7c00));
 
     Value result = bits.select(bits.atLeast(magnitude, 0x38800000), normal, small);
     result = bits.select(bits.atLeast(magnitude, 0x47800000), special, result);

@@ -1,10 +1,10 @@
 //===-- Softmax.cpp - cpu.softmax and cpu.arg_reduce as loops -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "passes/cpu/Reductions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/cpu/Reductions.h"
 
 using namespace mlir;
 
@@ -117,8 +117,7 @@ private:
   Value last(Value i, int64_t v, int64_t count, Value largest, Value factor,
              function_ref<Value(Value, int64_t, int64_t)> load, Value to) {
     if (isLog)
-      return arith::SubFOp::create(b, arith::SubFOp::create(b, load(i, v, count), largest),
-                                   factor);
+      return arith::SubFOp::create(b, arith::SubFOp::create(b, load(i, v, count), largest), factor);
     int64_t outStride = spaces.outStride();
     Value at = b.add(b.mulAdd(i, outStride, to), v * lanes * outStride);
     Value e = widen(b, output.load(at, lanes, count, outStride));
@@ -197,8 +196,8 @@ public:
                                                        : acrossAxis(from, inStride, counts[0]);
                    Value result = index;
                    if (output.element().getIntOrFloatBitWidth() > 32)
-                     result = arith::ExtUIOp::create(
-                         b, laneType(output.element(), widthOf(index)), index);
+                     result = arith::ExtUIOp::create(b, laneType(output.element(), widthOf(index)),
+                                                     index);
                    output.store(result, b.mulAdd(first, outStride, at[1]), counts[0], outStride);
                  });
                });
@@ -249,13 +248,13 @@ private:
       numbers.push_back(i);
     Value laneNumbers = arith::ConstantOp::create(b, b.getI32VectorAttr(numbers));
     Value pad = neutral(b, combiner(), element, lanes, isUnsigned);
-    SmallVector<Value> best = forEachVectors(
-        b, spaces.size(), {lanes, 1}, start(),
-        [&](Value i, ArrayRef<int64_t> counts, ValueRange soFar) {
-          Value x = input.load(b.add(from, i), lanes, counts[0], 1, pad);
-          Value position = arith::AddIOp::create(b, spreadIndex(i), laneNumbers);
-          return step(x, position, soFar);
-        });
+    SmallVector<Value> best =
+        forEachVectors(b, spaces.size(), {lanes, 1}, start(),
+                       [&](Value i, ArrayRef<int64_t> counts, ValueRange soFar) {
+                         Value x = input.load(b.add(from, i), lanes, counts[0], 1, pad);
+                         Value position = arith::AddIOp::create(b, spreadIndex(i), laneNumbers);
+                         return step(x, position, soFar);
+                       });
     // Among the lanes with the best value the lowest (or highest) index wins.
     Value winner = spread(b, combineLanes(b, combiner(), best[0], isUnsigned), lanes);
     Value isWinner;
@@ -265,8 +264,7 @@ private:
       isWinner = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, best[0], winner);
     Combiner choice = isLast ? Combiner::Max : Combiner::Min;
     Value never = neutral(b, choice, b.getI32Type(), lanes);
-    Value index =
-        combineLanes(b, choice, arith::SelectOp::create(b, isWinner, best[1], never));
+    Value index = combineLanes(b, choice, arith::SelectOp::create(b, isWinner, best[1], never));
     // Only where nothing but infinities was seen can a padded lane have won.
     Value limit = laneConstant(b, b.getI32Type(), 1, spaces.size() - 1);
     return arith::MinSIOp::create(b, index, limit);

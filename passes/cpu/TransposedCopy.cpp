@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/cpu/DataMovement.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/cpu/DataMovement.h"
 
 using namespace mlir;
 
@@ -100,20 +100,20 @@ void copyInterleaved(KernelBuilder &b, LaneBuffer &input, LaneBuffer &output, co
 void copyDeinterleaved(KernelBuilder &b, LaneBuffer &input, LaneBuffer &output, const Space &space,
                        int64_t sizeP, int64_t outP) {
   int64_t width = b.level().getLanes();
-  forEachRow(b, space, 2 * sizeP * output.bytes(), {width, 1},
-             [&](ArrayRef<Value> at, const Range &row) {
-               forEachVectors(b, row, {width, 1}, [&](Value q, ArrayRef<int64_t> counts) {
-                 SmallVector<Value> vectors;
-                 Value from = b.mulAdd(q, sizeP, at[0]), to = b.add(at[1], q);
-                 int64_t left = counts[0] * sizeP;
-                 for (int64_t r = 0; r < sizeP; ++r, left -= width)
-                   vectors.push_back(left > 0 ? input.load(b.add(from, r * width), width,
-                                                           std::min(left, width))
-                                              : vectors.front());
-                 for (auto [p, value] : llvm::enumerate(deinterleave(b, vectors)))
-                   output.store(value, b.add(to, p * outP), counts[0]);
-               });
-             });
+  forEachRow(
+      b, space, 2 * sizeP * output.bytes(), {width, 1}, [&](ArrayRef<Value> at, const Range &row) {
+        forEachVectors(b, row, {width, 1}, [&](Value q, ArrayRef<int64_t> counts) {
+          SmallVector<Value> vectors;
+          Value from = b.mulAdd(q, sizeP, at[0]), to = b.add(at[1], q);
+          int64_t left = counts[0] * sizeP;
+          for (int64_t r = 0; r < sizeP; ++r, left -= width)
+            vectors.push_back(left > 0
+                                  ? input.load(b.add(from, r * width), width, std::min(left, width))
+                                  : vectors.front());
+          for (auto [p, value] : llvm::enumerate(deinterleave(b, vectors)))
+            output.store(value, b.add(to, p * outP), counts[0]);
+        });
+      });
 }
 
 } // namespace
@@ -236,17 +236,15 @@ void copyWithTail(KernelBuilder &b, LaneBuffer &input, LaneBuffer &output, Value
     if (all.rank() == 0)
       return copyBlock(at, present);
     forEachRow(b, all, ranges, at, [&](ArrayRef<Value> row, const Range &range) {
-      forEach(b, range, [&](Value i) {
-        copyBlock(advance(b, all, all.rank() - 1, i, row), present);
-      });
+      forEach(b, range,
+              [&](Value i) { copyBlock(advance(b, all, all.rank() - 1, i, row), present); });
     });
   };
 
   forEach(b, blockRange, [&](Value c) {
     if (blocks == 1)
       return copyBlocks(c, valid);
-    Value isLast =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, c, b.index(blocks - 1));
+    Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, c, b.index(blocks - 1));
     auto ifOp = scf::IfOp::create(b, isLast, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(ifOp.thenBlock());

@@ -28,8 +28,7 @@ bool isClose(double a, double b, double tolerance = 1e-5) {
 }
 
 /// `value` = x op constant for a commutative op: gives x and the constant.
-template <typename OpTy>
-std::optional<std::pair<Value, double>> matchWithConstant(Value value) {
+template <typename OpTy> std::optional<std::pair<Value, double>> matchWithConstant(Value value) {
   auto op = value.getDefiningOp<OpTy>();
   if (!op)
     return std::nullopt;
@@ -270,8 +269,7 @@ std::optional<Range> matchRange(Operation *op) {
   if (auto relu = dyn_cast<ReluOp>(op))
     return Range{relu.getInput(), 0.0, infinity};
   if (auto clip = dyn_cast<ClipOp>(op))
-    return Range{clip.getInput(), clip.getMin().convertToDouble(),
-                 clip.getMax().convertToDouble()};
+    return Range{clip.getInput(), clip.getMin().convertToDouble(), clip.getMax().convertToDouble()};
   if (auto max = matchWithConstant<MaxOp>(result))
     return Range{max->first, max->second, infinity};
   if (auto min = matchWithConstant<MinOp>(result))
@@ -366,10 +364,10 @@ struct ComposeActivations : atc::graph::impl::ComposeActivationsBase<ComposeActi
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<ComposeProduct, ComposeQuotient, ComposeSigmoid<DivOp>,
-                 ComposeSigmoid<ReciprocalOp>, ComposeHardSigmoid<DivOp>,
-                 ComposeHardSigmoid<MulOp>, ComposeRange<ClipOp>, ComposeRange<MaxOp>,
-                 ComposeRange<MinOp>, ComposeRange<ReluOp>, ClipToHardSigmoid, MaxToLeakyRelu,
-                 PReluToLeakyRelu>(&getContext(), numComposed);
+                 ComposeSigmoid<ReciprocalOp>, ComposeHardSigmoid<DivOp>, ComposeHardSigmoid<MulOp>,
+                 ComposeRange<ClipOp>, ComposeRange<MaxOp>, ComposeRange<MinOp>,
+                 ComposeRange<ReluOp>, ClipToHardSigmoid, MaxToLeakyRelu, PReluToLeakyRelu>(
+        &getContext(), numComposed);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

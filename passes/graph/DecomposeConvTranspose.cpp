@@ -37,8 +37,8 @@ struct DimPlan {
   int64_t firstDelta = 0; ///< input of the new kernel's tap 0, relative to q
   int64_t kernel = 1;     ///< taps of the new kernel
   int64_t padBegin = 0, padEnd = 0;
-  int64_t steps = 0;      ///< values of q
-  int64_t cropBegin = 0;  ///< outputs to drop in front
+  int64_t steps = 0;     ///< values of q
+  int64_t cropBegin = 0; ///< outputs to drop in front
 };
 
 PhaseTaps planPhase(int64_t position, int64_t kernel, int64_t stride, int64_t dilation) {
@@ -69,8 +69,7 @@ DimPlan planDim(int64_t base, int64_t input, int64_t output, int64_t kernel, int
     if (taps.count == 0)
       continue;
     lastDelta = std::max(lastDelta, taps.delta);
-    plan.firstDelta =
-        std::min(plan.firstDelta, taps.delta - (taps.count - 1) * taps.deltaStep);
+    plan.firstDelta = std::min(plan.firstDelta, taps.delta - (taps.count - 1) * taps.deltaStep);
   }
   plan.kernel = lastDelta - plan.firstDelta + 1;
   plan.cropBegin = pad - base;
@@ -86,8 +85,7 @@ DimPlan planDim(int64_t base, int64_t input, int64_t output, int64_t kernel, int
 DimPlan planDim(int64_t input, int64_t output, int64_t kernel, int64_t stride, int64_t dilation,
                 int64_t pad) {
   DimPlan exact = planDim(pad, input, output, kernel, stride, dilation, pad);
-  DimPlan aligned =
-      planDim(pad / stride * stride, input, output, kernel, stride, dilation, pad);
+  DimPlan aligned = planDim(pad / stride * stride, input, output, kernel, stride, dilation, pad);
   return exact.kernel <= aligned.kernel ? exact : aligned;
 }
 
@@ -237,9 +235,10 @@ private:
     }
     value = ReshapeOp::create(rewriter, derivedLoc(loc, "split"),
                               RankedTensorType::get(split, elementType), value);
-    value = TransposeOp::create(rewriter, derivedLoc(loc, "interleaved"),
-                                RankedTensorType::get(applyPermutation<int64_t>(split, permutation), elementType),
-                                value, permutation);
+    value = TransposeOp::create(
+        rewriter, derivedLoc(loc, "interleaved"),
+        RankedTensorType::get(applyPermutation<int64_t>(split, permutation), elementType), value,
+        permutation);
     return ReshapeOp::create(rewriter, loc, getUncroppedType(), value);
   }
 
@@ -277,7 +276,8 @@ struct Decompose : CountingPattern<ConvTransposeOp> {
   }
 };
 
-struct DecomposeConvTranspose : atc::graph::impl::DecomposeConvTransposeBase<DecomposeConvTranspose> {
+struct DecomposeConvTranspose
+    : atc::graph::impl::DecomposeConvTransposeBase<DecomposeConvTranspose> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<Decompose>(&getContext(), numDecomposed);

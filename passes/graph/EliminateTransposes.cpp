@@ -79,7 +79,8 @@ public:
     if (!op || type.getRank() != static_cast<int64_t>(permutation.size()))
       return 1;
     if (auto transpose = dyn_cast<TransposeOp>(op)) {
-      bool cancels = isIdentityPermutation(applyPermutation(transpose.getPermutation(), permutation));
+      bool cancels =
+          isIdentityPermutation(applyPermutation(transpose.getPermutation(), permutation));
       return (cancels ? 0 : 1) - (op->hasOneUse() ? 1 : 0);
     }
     if (!isPermutable(op) || !op->hasOneUse() || depth > 32)
@@ -221,9 +222,10 @@ struct ReduceTransposed : CountingPattern<ReduceOp> {
     RankedTensorType type = op.getType();
     bool ordered = isIdentityPermutation(left);
     Location loc = ordered ? op.getLoc() : derivedLoc(op.getLoc(), "transposed");
-    auto reducedType = withShape(type, applyPermutation(type.getShape(), invertPermutationVector(left)));
-    Value reduced = ReduceOp::create(rewriter, loc, reducedType, transpose.getInput(),
-                                     op.getKind(), axes, op.getKeepdims());
+    auto reducedType =
+        withShape(type, applyPermutation(type.getShape(), invertPermutationVector(left)));
+    Value reduced = ReduceOp::create(rewriter, loc, reducedType, transpose.getInput(), op.getKind(),
+                                     axes, op.getKeepdims());
     if (!ordered)
       reduced = TransposeOp::create(rewriter, op.getLoc(), type, reduced, left);
     rewriter.replaceOp(op, reduced);

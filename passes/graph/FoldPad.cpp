@@ -33,9 +33,8 @@ std::optional<SmallVector<int64_t>> getSpatialPads(PadOp pad) {
 }
 
 SmallVector<int64_t> addPads(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs) {
-  return llvm::map_to_vector(llvm::zip_equal(lhs, rhs), [](auto pair) {
-    return std::get<0>(pair) + std::get<1>(pair);
-  });
+  return llvm::map_to_vector(llvm::zip_equal(lhs, rhs),
+                             [](auto pair) { return std::get<0>(pair) + std::get<1>(pair); });
 }
 
 /// A pool's padding must be smaller than its window.
@@ -162,8 +161,7 @@ struct FoldIntoMaxPool : CountingPattern<MaxPoolOp> {
     bool neverWins = pad.getValue().convertToDouble() <= lowest.convertToDouble() ||
                      (pad.getValue().isZero() && isNonNegative(pad.getInput()));
     SmallVector<int64_t> allPads = addPads(op.getPads(), *pads);
-    if (!neverWins || !fitWindow(op, allPads) ||
-        !touchesInputAlways(op, type.getShape(), allPads))
+    if (!neverWins || !fitWindow(op, allPads) || !touchesInputAlways(op, type.getShape(), allPads))
       return rewriter.notifyMatchFailure(op, "the pad value can win");
     rewriter.modifyOpInPlace(op, [&] {
       op.getInputMutable().assign(pad.getInput());

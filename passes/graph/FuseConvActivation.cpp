@@ -29,9 +29,8 @@ ActivationAttr getActivation(Operation *op) {
       .Case<ClipOp>([&](ClipOp clip) {
         return get(Kind::Clip, clip.getMin().convertToDouble(), clip.getMax().convertToDouble());
       })
-      .Case<LeakyReluOp>([&](LeakyReluOp relu) {
-        return get(Kind::LeakyRelu, relu.getAlpha().convertToDouble());
-      })
+      .Case<LeakyReluOp>(
+          [&](LeakyReluOp relu) { return get(Kind::LeakyRelu, relu.getAlpha().convertToDouble()); })
       .Case<PReluOp>([&](auto) { return get(Kind::PRelu); })
       .Case<HardSwishOp>([&](auto) { return get(Kind::HardSwish); })
       .Case<HardSigmoidOp>([&](HardSigmoidOp hard) {

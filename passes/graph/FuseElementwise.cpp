@@ -169,8 +169,8 @@ struct FuseElementwise : atc::graph::impl::FuseElementwiseBase<FuseElementwise> 
 
   /// Whether `consumer` should compute the value of `producer` itself.
   bool shouldFuse(MapOp producer, MapOp consumer) const {
-    bool isOnlyUser = llvm::all_of(producer->getUsers(),
-                                   [&](Operation *user) { return user == consumer; });
+    bool isOnlyUser =
+        llvm::all_of(producer->getUsers(), [&](Operation *user) { return user == consumer; });
     bool allUsersAreMaps =
         llvm::all_of(producer->getUsers(), [](Operation *user) { return isa<MapOp>(user); });
     bool sameShape = producer.getType().getShape() == consumer.getType().getShape();

@@ -52,7 +52,8 @@ struct AddToBias : OpRewritePattern<AddOp> {
   }
 };
 
-struct MatMulToFullyConnected : atc::graph::impl::MatMulToFullyConnectedBase<MatMulToFullyConnected> {
+struct MatMulToFullyConnected
+    : atc::graph::impl::MatMulToFullyConnectedBase<MatMulToFullyConnected> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<ConvertMatMul>(&getContext(), numConverted);

@@ -82,7 +82,9 @@ void atc::graph::buildGraphPipeline(OpPassManager &pm, const GraphPipelineOption
 
 SmallVector<std::string> atc::graph::findUnknownPasses(const GraphPipelineOptions &options) {
   SmallVector<std::string> unknown(options.disable.begin(), options.disable.end());
-  auto remove = [&](std::unique_ptr<Pass> pass, bool) { llvm::erase(unknown, pass->getArgument()); };
+  auto remove = [&](std::unique_ptr<Pass> pass, bool) {
+    llvm::erase(unknown, pass->getArgument());
+  };
   PipelineBuilder(remove).build(/*releaseConstants=*/true);
   return unknown;
 }

@@ -34,8 +34,13 @@ int main(int argc, char **argv) {
   atc::cpu::registerCpuAssignHalo();
   atc::cpu::registerCpuAssignLayout();
   atc::cpu::registerCpuExpandConv2D();
+  atc::cpu::registerCpuExpandCopy();
   atc::cpu::registerCpuExpandDepthwise();
+  atc::cpu::registerCpuExpandMap();
   atc::cpu::registerCpuExpandMatMul();
+  atc::cpu::registerCpuExpandPool();
+  atc::cpu::registerCpuExpandReduce();
+  atc::cpu::registerCpuExpandResize();
   atc::cpu::registerCpuLowerGraph();
   atc::cpu::registerCpuSelectTiles();
 

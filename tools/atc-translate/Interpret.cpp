@@ -54,7 +54,7 @@ om_dtype convertType(Type type) {
 om::Tensor describe(const std::string &name, RankedTensorType type) {
   uint64_t elements = type.getNumElements();
   return {name, convertType(type.getElementType()), type.getShape().vec(), elements,
-          elements * graph::getElementBytes(type.getElementType()), OM_HOST, 0};
+          elements * graph::getElementBytes(type.getElementType()), OM_INPUT, 0};
 }
 
 /// Writes tensors into a folder, each under a file name that is legal anywhere.
@@ -119,13 +119,14 @@ bool readArguments(func::FuncOp function, const std::string &input,
     }
     descriptions.push_back(describe(
         attrName(function.getArgAttrDict(index), "arg" + std::to_string(index)), tensor));
-    arguments.emplace_back(tensor);
+    buffers.emplace_back(descriptions.back().bytes);
   }
-  for (graph::Tensor &argument : arguments)
-    buffers.push_back({argument.mutableBytes().data(), argument.mutableBytes().size()});
   std::vector<std::string> faults = readInputs(input, descriptions, buffers);
   for (const std::string &fault : faults)
     llvm::errs() << fault << '\n';
+  for (auto [type, buffer] : llvm::zip(function.getArgumentTypes(), buffers))
+    arguments.push_back(graph::Tensor::copyOf(cast<RankedTensorType>(type),
+                                              ArrayRef(buffer.data<char>(), buffer.size())));
   return faults.empty();
 }
 

@@ -50,6 +50,8 @@ public:
   Compilation(const AtcOptions &options, CompileSummary &summary, Diagnostics &diagnostics)
       : options(options), summary(summary), diagnostics(diagnostics), context(makeRegistry()) {
     context.loadAllAvailableDialects();
+    // Messages are for users, who have not written the op.
+    context.printOpOnDiagnostic(false);
     context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) { take(diagnostic); });
   }
 

@@ -40,8 +40,7 @@ private:
 
 /// The type that sums of T are computed in. uint64_t wraps, which is right for
 /// every integer type once the sum is cut to its width.
-template <typename T>
-using Accumulator = std::conditional_t<std::is_same_v<T, float>, double, T>;
+template <typename T> using Accumulator = std::conditional_t<std::is_same_v<T, float>, double, T>;
 
 /// Calls `function(T())` with the T that holds all elements of `type`.
 template <typename Function> auto withElementsOf(mlir::Type type, Function function) {

@@ -31,11 +31,10 @@ static Sum applyActivation(ActivationAttr activation, Sum value, double slope, b
 }
 
 /// Elements of an operand that may be missing.
-template <typename T> static std::optional<Elements<T>> &readOptional(
-    const Evaluation &e, Value value, std::optional<Elements<T>> &elements) {
+template <typename T>
+static void readOptional(const Evaluation &e, Value value, std::optional<Elements<T>> &elements) {
   if (const Tensor *tensor = e.find(value))
     elements.emplace(*tensor);
-  return elements;
 }
 
 template <typename T> static Result convolve(ConvOp op, const Evaluation &e) {
@@ -169,7 +168,8 @@ template <typename T> static Result multiply(const Evaluation &e) {
       stride *= matrix;
     return strides;
   };
-  Strides strides[] = {batchStrides(lhsShape, rows * inner), batchStrides(rhsShape, inner * columns)};
+  Strides strides[] = {batchStrides(lhsShape, rows * inner),
+                       batchStrides(rhsShape, inner * columns)};
 
   std::vector<Sum> values(e.type.getNumElements());
   Sum *sums = values.data();
@@ -201,7 +201,8 @@ template <typename T> static Result connect(FullyConnectedOp op, const Evaluatio
   for (auto [i, value] : llvm::enumerate(values)) {
     int64_t row = i / outputs, output = i % outputs;
     for (int64_t k = 0; k < inner; ++k)
-      value += static_cast<Sum>(input[row * inner + k]) * static_cast<Sum>(filter[output * inner + k]);
+      value +=
+          static_cast<Sum>(input[row * inner + k]) * static_cast<Sum>(filter[output * inner + k]);
     if (bias)
       value += (*bias)[output];
     if (ActivationAttr activation = op.getActivationAttr())

@@ -86,9 +86,9 @@ static FloatFunction unaryFunction(Operation *op) {
   return llvm::TypeSwitch<Operation *, Function>(op)
       .Case([&](AbsOp) { return plain(std::fabs); })
       .Case([&](NegOp) { return plain([](double x) { return -x; }); })
-      .Case([&](SignOp) {
-        return plain([](double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; });
-      })
+      .Case([&](SignOp) { return plain([](double x) { return x > 0   ? 1.0
+                                                             : x < 0 ? -1.0
+                                                                     : x; }); })
       .Case([&](ExpOp) { return plain(std::exp); })
       .Case([&](LogOp) { return plain(std::log); })
       .Case([&](SqrtOp) { return plain(std::sqrt); })
@@ -137,9 +137,8 @@ static FloatFunction unaryFunction(Operation *op) {
       })
       .Case([&](SeluOp selu) -> Function {
         double alpha = selu.getAlpha().convertToDouble(), gamma = selu.getGamma().convertToDouble();
-        return [=](const double *a) {
-          return gamma * (a[0] < 0 ? alpha * std::expm1(a[0]) : a[0]);
-        };
+        return
+            [=](const double *a) { return gamma * (a[0] < 0 ? alpha * std::expm1(a[0]) : a[0]); };
       })
       .Case([&](ThresholdedReluOp relu) -> Function {
         double alpha = relu.getAlpha().convertToDouble();
@@ -162,7 +161,7 @@ static FloatFunction binaryFunction(Operation *op) {
       .Case([&](MaxOp) { return plain(maximum); })
       .Case([&](MinOp) { return plain(minimum); })
       .Case([&](PReluOp) { return plain([](double a, double b) { return a < 0 ? b * a : a; }); })
-      .Case([&](ModOp mod) { return plain(mod.getFmod() ? std::fmod : floorMod); })
+      .Case([&](ModOp mod) { return mod.getFmod() ? plain(std::fmod) : plain(floorMod); })
       .Default(Function());
 }
 
@@ -304,22 +303,20 @@ static Result evaluateCompare(CompareOp op, const Evaluation &e) {
   bool isUnsigned = isUnsignedElement(element);
   return Tensor::fromIntegers(
       e.type, applyFunction<uint64_t>(e, ArrayRef(readIntegers(e)), [=](const uint64_t *a) {
-        return isUnsigned ? comparePair(predicate, a[0], a[1])
-                          : comparePair(predicate, static_cast<int64_t>(a[0]),
-                                        static_cast<int64_t>(a[1]));
+        return isUnsigned
+                   ? comparePair(predicate, a[0], a[1])
+                   : comparePair(predicate, static_cast<int64_t>(a[0]), static_cast<int64_t>(a[1]));
       }));
 }
 
 static Result evaluateWhere(const Evaluation &e) {
   if (e.isFloat())
     return Tensor::fromDoubles(
-        e.type, applyFunction<double>(e, ArrayRef(readDoubles(e)), [](const double *a) {
-          return a[0] != 0 ? a[1] : a[2];
-        }));
+        e.type, applyFunction<double>(e, ArrayRef(readDoubles(e)),
+                                      [](const double *a) { return a[0] != 0 ? a[1] : a[2]; }));
   return Tensor::fromIntegers(
-      e.type, applyFunction<uint64_t>(e, ArrayRef(readIntegers(e)), [](const uint64_t *a) {
-        return a[0] != 0 ? a[1] : a[2];
-      }));
+      e.type, applyFunction<uint64_t>(e, ArrayRef(readIntegers(e)),
+                                      [](const uint64_t *a) { return a[0] != 0 ? a[1] : a[2]; }));
 }
 
 static Result evaluateCast(const Evaluation &e) {

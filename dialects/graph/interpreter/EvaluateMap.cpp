@@ -234,9 +234,8 @@ Compute Translator::translateInteger() const {
         });
       })
       .Case([&](math::AbsIOp) {
-        return integer([=](const Slot *a) {
-          return signExtend(a[0].i, bits) < 0 ? 0 - a[0].i : a[0].i;
-        });
+        return integer(
+            [=](const Slot *a) { return signExtend(a[0].i, bits) < 0 ? 0 - a[0].i : a[0].i; });
       })
       .Case([&](math::IPowIOp) {
         return signedInteger([](int64_t a, int64_t b) { return integerPower(a, b); });
@@ -343,12 +342,10 @@ Compute Translator::translateMixed() const {
       .Case([&](arith::SelectOp) -> Compute {
         return [](const Slot *a) { return a[0].i != 0 ? a[1] : a[2]; };
       })
-      .Case([&](math::IsNaNOp) {
-        return integer([](const Slot *a) { return std::isnan(a[0].f); });
-      })
-      .Case([&](math::IsInfOp) {
-        return integer([](const Slot *a) { return std::isinf(a[0].f); });
-      })
+      .Case(
+          [&](math::IsNaNOp) { return integer([](const Slot *a) { return std::isnan(a[0].f); }); })
+      .Case(
+          [&](math::IsInfOp) { return integer([](const Slot *a) { return std::isinf(a[0].f); }); })
       .Case([&](math::IsFiniteOp) {
         return integer([](const Slot *a) { return std::isfinite(a[0].f); });
       })

@@ -17,7 +17,7 @@ static Tensor moveByStrides(const Evaluation &e, ArrayRef<int64_t> walk, const S
   int64_t size = getElementBytes(e.type.getElementType());
   const char *from = e.operands[0]->bytes().data();
   char *to = result.mutableBytes().data();
-  forEachPosition(walk, ArrayRef(strides), [&](ArrayRef<int64_t> offset) {
+  forEachPosition(walk, ArrayRef<Strides>(strides), [&](ArrayRef<int64_t> offset) {
     std::memcpy(to, from + offset[0] * size, size);
     to += size;
   });
@@ -148,8 +148,8 @@ Result evaluateGather(GatherOp op, const Evaluation &e) {
   Tensor result(e.type);
   int64_t axis = op.getAxis(), extent = input.getShape()[axis];
   int64_t outer = product(input.getShape().take_front(axis));
-  int64_t inner = product(input.getShape().drop_front(axis + 1)) *
-                  getElementBytes(e.type.getElementType());
+  int64_t inner =
+      product(input.getShape().drop_front(axis + 1)) * getElementBytes(e.type.getElementType());
   std::vector<uint64_t> indices = e.operands[1]->toIntegers();
   bool isUnsigned = isUnsignedElement(e.operands[1]->getElementType());
   for (uint64_t &index : indices) {

@@ -28,7 +28,8 @@ static void forEachWindowPair(Op op, const Evaluation &e, Visit visit) {
     for (const std::vector<Run> &list : runs)
       for (const Run &run : list)
         for (int64_t i = 0; i < run.count; ++i)
-          visit(plane * inputPlane + run.large + i * run.stride, plane * outputPlane + run.small + i);
+          visit(plane * inputPlane + run.large + i * run.stride,
+                plane * outputPlane + run.small + i);
 }
 
 Result evaluateMaxPool(MaxPoolOp op, const Evaluation &e) {
@@ -37,9 +38,8 @@ Result evaluateMaxPool(MaxPoolOp op, const Evaluation &e) {
   if (e.isFloat()) {
     Elements<double> input(*e.operands[0]);
     std::vector<double> values(count, -std::numeric_limits<double>::infinity());
-    forEachWindowPair(op, e, [&](int64_t from, int64_t to) {
-      values[to] = maximum(values[to], input[from]);
-    });
+    forEachWindowPair(
+        op, e, [&](int64_t from, int64_t to) { values[to] = maximum(values[to], input[from]); });
     return Tensor::fromDoubles(e.type, values);
   }
   Elements<uint64_t> input(*e.operands[0]);
@@ -48,8 +48,8 @@ Result evaluateMaxPool(MaxPoolOp op, const Evaluation &e) {
   std::vector<uint64_t> values(count, isUnsigned ? 0 : lowest);
   forEachWindowPair(op, e, [&](int64_t from, int64_t to) {
     uint64_t x = input[from];
-    bool isLarger = isUnsigned ? x > values[to]
-                               : static_cast<int64_t>(x) > static_cast<int64_t>(values[to]);
+    bool isLarger =
+        isUnsigned ? x > values[to] : static_cast<int64_t>(x) > static_cast<int64_t>(values[to]);
     if (isLarger)
       values[to] = x;
   });

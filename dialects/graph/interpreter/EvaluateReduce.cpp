@@ -24,7 +24,8 @@ static std::vector<int64_t> listOffsets(ArrayRef<int64_t> shape, Select select) 
       strides.push_back(all[dim]);
     }
   std::vector<int64_t> offsets;
-  forEachPosition(sizes, ArrayRef(strides), [&](ArrayRef<int64_t> at) { offsets.push_back(at[0]); });
+  forEachPosition(sizes, ArrayRef<Strides>(strides),
+                  [&](ArrayRef<int64_t> at) { offsets.push_back(at[0]); });
   return offsets;
 }
 
@@ -122,7 +123,8 @@ Result evaluateReduce(ReduceOp op, const Evaluation &e) {
   auto isReduced = [&](int64_t dim) { return llvm::is_contained(op.getAxes(), dim); };
   std::vector<int64_t> firsts = listOffsets(shape, [&](int64_t dim) { return !isReduced(dim); });
   std::vector<int64_t> offsets = listOffsets(shape, isReduced);
-  bool needsElement = kind == ReduceKind::Max || kind == ReduceKind::Min || kind == ReduceKind::Mean;
+  bool needsElement =
+      kind == ReduceKind::Max || kind == ReduceKind::Min || kind == ReduceKind::Mean;
   if (offsets.empty() && !firsts.empty() && needsElement)
     return e.fail("has no elements to take the " + stringifyReduceKind(kind) + " of");
 

@@ -21,7 +21,10 @@ struct Sample {
 
 /// Resampling of one dim.
 struct Axis {
-  ResizeOp op;
+  ResizeMode mode;
+  CoordinateMode coordinates;
+  NearestMode nearestMode;
+  double cubicCoefficient;
   int64_t input, output;
   float scale;
 
@@ -31,7 +34,7 @@ struct Axis {
   // coordinate that lies on a boundary falls to the same side as theirs.
   float coordinate(int64_t position) const {
     auto x = static_cast<float>(position);
-    switch (op.getCoordinates()) {
+    switch (coordinates) {
     case CoordinateMode::HalfPixel:
       return (x + 0.5f) / scale - 0.5f;
     case CoordinateMode::PytorchHalfPixel:
@@ -53,7 +56,7 @@ struct Axis {
     if (isIdentity())
       return position;
     float x = coordinate(position);
-    switch (op.getNearest()) {
+    switch (nearestMode) {
     case NearestMode::Floor:
       return inside(std::floor(x));
     case NearestMode::Ceil:
@@ -75,7 +78,7 @@ struct Axis {
 
   // Keys' cubic convolution; elements outside are those of the edge.
   Sample cubic(int64_t position) const {
-    double a = op.getCubicCoefficient().convertToDouble();
+    double a = cubicCoefficient;
     float x = coordinate(position), low = std::floor(x);
     double t = x - low;
     auto near = [&](double d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
@@ -92,7 +95,7 @@ static void resample(std::vector<double> &values, SmallVectorImpl<int64_t> &shap
                      const Axis &axis) {
   ArrayRef<int64_t> sizes(shape);
   int64_t outer = product(sizes.take_front(dim)), inner = product(sizes.drop_front(dim + 1));
-  bool isLinear = axis.op.getMode() == ResizeMode::Linear;
+  bool isLinear = axis.mode == ResizeMode::Linear;
   std::vector<double> result(outer * axis.output * inner, 0.0);
   for (int64_t position = 0; position < axis.output; ++position) {
     Sample sample = isLinear ? axis.linear(position) : axis.cubic(position);
@@ -110,7 +113,9 @@ Result evaluateResize(ResizeOp op, const Evaluation &e) {
   SmallVector<int64_t> shape(e.operands[0]->getShape());
   SmallVector<Axis> axes;
   for (size_t dim = 0; dim < shape.size(); ++dim)
-    axes.push_back({op, shape[dim], e.type.getDimSize(dim), static_cast<float>(op.getScales()[dim])});
+    axes.push_back({op.getMode(), op.getCoordinates(), op.getNearest(),
+                    op.getCubicCoefficient().convertToDouble(), shape[dim], e.type.getDimSize(dim),
+                    static_cast<float>(op.getScales()[dim])});
   if (e.type.getNumElements() > 0 && llvm::is_contained(shape, 0))
     return e.fail("has no elements to sample");
 

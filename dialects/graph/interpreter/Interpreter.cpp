@@ -98,8 +98,8 @@ static FailureOr<RankedTensorType> concreteType(Operation *op, ArrayRef<const Te
         block.addArgument(operand->getType(), op->getLoc());
       SmallVector<Type, 1> types;
       if (failed(inference.inferReturnTypes(op->getContext(), std::nullopt, block.getArguments(),
-                                            op->getRawDictionaryAttrs(),
-                                            op->getPropertiesStorage(), op->getRegions(), types)))
+                                            op->getRawDictionaryAttrs(), op->getPropertiesStorage(),
+                                            op->getRegions(), types)))
         return evaluation.fail("does not accept the shapes of its operands");
       type = cast<RankedTensorType>(types[0]);
     } else if (auto shape = statedShape(op, operands); succeeded(shape)) {
@@ -251,8 +251,8 @@ FailureOr<SmallVector<Tensor>> evaluateFunction(func::FuncOp function, ArrayRef<
       operands.push_back(frame.get(operand));
     if (isa<func::ReturnOp>(op)) {
       for (const Tensor *operand : operands)
-        outputs.push_back(Tensor(
-            operand->getType(), std::vector<char>(operand->bytes().begin(), operand->bytes().end())));
+        outputs.push_back(Tensor(operand->getType(), std::vector<char>(operand->bytes().begin(),
+                                                                       operand->bytes().end())));
       break;
     }
     SmallVector<Tensor, 1> results;

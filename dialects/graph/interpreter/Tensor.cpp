@@ -63,8 +63,7 @@ static uint64_t loadBits(const char *data, int64_t elementBytes, int64_t index) 
 static uint64_t extend(uint64_t bits, unsigned width, bool isUnsigned) {
   unsigned shift = 64 - width;
   bits <<= shift;
-  return isUnsigned ? bits >> shift
-                    : static_cast<uint64_t>(static_cast<int64_t>(bits) >> shift);
+  return isUnsigned ? bits >> shift : static_cast<uint64_t>(static_cast<int64_t>(bits) >> shift);
 }
 
 std::vector<uint64_t> Tensor::toIntegers() const {

@@ -25,7 +25,8 @@ struct WindowShape {
 /// lies inside.
 inline std::vector<std::vector<Run>> listRuns(const WindowShape &window) {
   size_t rank = window.kernel.size(), last = rank - 1;
-  Strides smallStrides = rowMajorStrides(window.small), largeStrides = rowMajorStrides(window.large);
+  Strides smallStrides = rowMajorStrides(window.small),
+          largeStrides = rowMajorStrides(window.large);
   std::vector<std::vector<Run>> runs;
   llvm::SmallVector<int64_t, 4> tap(rank, 0);
   for (int64_t k = 0; k < product(window.kernel); ++k) {

@@ -13,8 +13,7 @@ namespace {
 
 void checkCopy(const Buffer &in, const Buffer &out) {
   Buffer expected = out;
-  forEachPosition(in.shape(),
-                  [&](const Numbers &p) { expected.set(p, in.get(p)); });
+  forEachPosition(in.shape(), [&](const Numbers &p) { expected.set(p, in.get(p)); });
   for (const CpuLevel &level : levels()) {
     INFO(level.name << ": " << in.type() << " to " << out.type());
     Buffer actual = out;
@@ -59,8 +58,17 @@ TEST_CASE("copy: steps and repetition", "[copy]") {
 }
 
 TEST_CASE("copy: transposes", "[copy]") {
-  for (auto [m, n] : {std::pair(8, 8), {16, 16}, {5, 30}, {33, 70}, {1, 9}, {40, 3}, {3, 40},
-                      {2, 17}, {4, 64}, {64, 4}, {200, 150}}) {
+  for (auto [m, n] : {std::pair(8, 8),
+                      {16, 16},
+                      {5, 30},
+                      {33, 70},
+                      {1, 9},
+                      {40, 3},
+                      {3, 40},
+                      {2, 17},
+                      {4, 64},
+                      {64, 4},
+                      {200, 150}}) {
     checkCopy(Buffer::random("f32", {m, n}, {1, m}), Buffer("f32", {m, n}));
     checkCopy(Buffer::random("f32", {m, n}), Buffer("f32", {m, n}, {1, m}));
   }
@@ -196,11 +204,11 @@ TEST_CASE("pad: edge, reflect and wrap", "[pad]") {
     Numbers in, low, out;
   };
   for (std::string mode : {"edge", "reflect", "wrap"})
-    for (const Case &c : {Case{{2, 3, 5, 9}, {0, 0, 1, 2}, {2, 3, 7, 14}},
-                          Case{{1, 2, 4, 6, 16}, {0, 0, 2, 1, 0}, {1, 2, 8, 9, 16}},
-                          Case{{5}, {9}, {30}}, Case{{3, 7}, {1, 0}, {6, 7}},
-                          Case{{2, 4, 9}, {0, 0, -2}, {2, 4, 8}},
-                          Case{{1, 3, 40, 50}, {0, 0, 3, 3}, {1, 3, 46, 56}}}) {
+    for (const Case &c :
+         {Case{{2, 3, 5, 9}, {0, 0, 1, 2}, {2, 3, 7, 14}},
+          Case{{1, 2, 4, 6, 16}, {0, 0, 2, 1, 0}, {1, 2, 8, 9, 16}}, Case{{5}, {9}, {30}},
+          Case{{3, 7}, {1, 0}, {6, 7}}, Case{{2, 4, 9}, {0, 0, -2}, {2, 4, 8}},
+          Case{{1, 3, 40, 50}, {0, 0, 3, 3}, {1, 3, 46, 56}}}) {
       Buffer in = Buffer::random("f32", c.in), out("f32", c.out), expected = out;
       forEachPosition(c.out, [&](const Numbers &p) {
         Numbers from = p;

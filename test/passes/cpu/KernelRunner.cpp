@@ -55,8 +55,8 @@ Buffer::Buffer(std::string element, Numbers shape, Numbers strides)
   constexpr size_t page = 4096;
   size_t bytes = elements * elementBytes, inner = (bytes + page - 1) / page * page;
   mapped = inner + 2 * page;
-  mapping = static_cast<char *>(
-      mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  mapping =
+      static_cast<char *>(mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   REQUIRE(mapping != MAP_FAILED);
   REQUIRE(mprotect(mapping + page, inner, PROT_READ | PROT_WRITE) == 0);
   static bool atEnd = false;
@@ -185,8 +185,7 @@ double largestError(const Buffer &actual, const Buffer &expected, double floor) 
     if (!inside[i] && memcmp(static_cast<char *>(actual.data()) + i * bytesOf(actual.element()),
                              static_cast<char *>(expected.data()) + i * bytesOf(actual.element()),
                              bytesOf(actual.element())) != 0)
-      FAIL("a kernel has written between the elements, at offset " << i << " of "
-                                                                   << actual.type());
+      FAIL("a kernel has written between the elements, at offset " << i << " of " << actual.type());
   return largest;
 }
 
@@ -220,10 +219,10 @@ const std::vector<CpuLevel> &levels() {
 static mlir::MLIRContext &context() {
   static std::unique_ptr<mlir::MLIRContext> shared = [] {
     mlir::DialectRegistry registry;
-    registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
-                    mlir::func::FuncDialect, mlir::LLVM::LLVMDialect, mlir::math::MathDialect,
-                    mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
-                    mlir::vector::VectorDialect>();
+    registry
+        .insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
+                mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect,
+                mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
     graph::registerGraphDialect(registry);
     registerCpuDialect(registry);
     om::registerOmDialect(registry);

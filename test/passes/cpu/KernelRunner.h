@@ -49,8 +49,8 @@ public:
 
   /// Random numbers in [low, high], whole ones for integers, everywhere in the
   /// span, so that a wrong stride is seen.
-  static Buffer random(std::string element, Numbers shape, Numbers strides = {},
-                       double low = -2.0, double high = 2.0);
+  static Buffer random(std::string element, Numbers shape, Numbers strides = {}, double low = -2.0,
+                       double high = 2.0);
 
   const Numbers &shape() const { return sizes; }
   const Numbers &strides() const { return steps; }

@@ -185,16 +185,19 @@ TEST_CASE("map: floats of 16 bits", "[map]") {
     double tolerance = type == "f16" ? 2e-3 : 2e-2;
     Buffer a = Buffer::random(type, {3, 37}), b = Buffer::random(type, {3, 37});
     Buffer out(type, {3, 37}), wide("f32", {3, 37}), less("i1", {3, 37});
-    checkMap("cpu.map %0, %1 outs %2 : $0, $1, $2 {\n^bb0(%a: " + type + ", %b: " + type +
-                 "):\n %s = arith.addf %a, %b : " + type + "\n %e = math.exp %s : " + type +
-                 "\n cpu.yield %e : " + type + "\n}",
-             {&a, &b}, out, [](auto &x) { return std::exp(x[0] + x[1]); }, 2 * tolerance);
-    checkMap("cpu.map %0 outs %1 : $0, $1 {\n^bb0(%a: " + type + "):\n %x = arith.extf %a : " +
-                 type + " to f32\n cpu.yield %x : f32\n}",
-             {&a}, wide, [](auto &x) { return x[0]; }, 0);
-    checkMap("cpu.map %0, %1 outs %2 : $0, $1, $2 {\n^bb0(%a: " + type + ", %b: " + type +
-                 "):\n %c = arith.cmpf olt, %a, %b : " + type + "\n cpu.yield %c : i1\n}",
-             {&a, &b}, less, [](auto &x) { return x[0] < x[1]; }, 0);
+    checkMap(
+        "cpu.map %0, %1 outs %2 : $0, $1, $2 {\n^bb0(%a: " + type + ", %b: " + type +
+            "):\n %s = arith.addf %a, %b : " + type + "\n %e = math.exp %s : " + type +
+            "\n cpu.yield %e : " + type + "\n}",
+        {&a, &b}, out, [](auto &x) { return std::exp(x[0] + x[1]); }, 2 * tolerance);
+    checkMap(
+        "cpu.map %0 outs %1 : $0, $1 {\n^bb0(%a: " + type + "):\n %x = arith.extf %a : " + type +
+            " to f32\n cpu.yield %x : f32\n}",
+        {&a}, wide, [](auto &x) { return x[0]; }, 0);
+    checkMap(
+        "cpu.map %0, %1 outs %2 : $0, $1, $2 {\n^bb0(%a: " + type + ", %b: " + type +
+            "):\n %c = arith.cmpf olt, %a, %b : " + type + "\n cpu.yield %c : i1\n}",
+        {&a, &b}, less, [](auto &x) { return x[0] < x[1]; }, 0);
   }
 }
 
@@ -203,9 +206,10 @@ TEST_CASE("map: conversion to and from f16 is exact", "[map]") {
   Buffer halves("f16", {65536}), back("f32", {65536});
   for (int64_t i = 0; i < 65536; ++i)
     static_cast<uint16_t *>(halves.data())[i] = uint16_t(i);
-  checkMap("cpu.map %0 outs %1 : $0, $1 {\n^bb0(%a: f16):\n %x = arith.extf %a : f16 to f32\n"
-           " cpu.yield %x : f32\n}",
-           {&halves}, back, [](auto &x) { return x[0]; }, 0, 1e-9);
+  checkMap(
+      "cpu.map %0 outs %1 : $0, $1 {\n^bb0(%a: f16):\n %x = arith.extf %a : f16 to f32\n"
+      " cpu.yield %x : f32\n}",
+      {&halves}, back, [](auto &x) { return x[0]; }, 0, 1e-9);
   constexpr int64_t count = 100000;
   Buffer floats("f32", {count}), rounded("f16", {count});
   std::uniform_real_distribution<double> exponent(-27, 17), sign(-1, 1);
@@ -216,9 +220,10 @@ TEST_CASE("map: conversion to and from f16 is exact", "[map]") {
   const double special[] = {INFINITY, -INFINITY, NAN, 65504, 65519, 65520, 1e9, -0.0};
   for (size_t i = 0; i < std::size(special); ++i)
     floats.set(5000 + int64_t(i), special[i]);
-  checkMap("cpu.map %0 outs %1 : $0, $1 {\n^bb0(%a: f32):\n %x = arith.truncf %a : f32 to f16\n"
-           " cpu.yield %x : f16\n}",
-           {&floats}, rounded, [](auto &x) { return x[0]; }, 0, 1e-9);
+  checkMap(
+      "cpu.map %0 outs %1 : $0, $1 {\n^bb0(%a: f32):\n %x = arith.truncf %a : f32 to f16\n"
+      " cpu.yield %x : f16\n}",
+      {&floats}, rounded, [](auto &x) { return x[0]; }, 0, 1e-9);
 }
 
 namespace {
@@ -241,12 +246,12 @@ void checkFunction(const std::string &name, double low, double high, double (*fu
       double e = function(in.get(i)), a = out.get(i);
       largest = std::max(largest, std::abs(a - e) / std::max(std::abs(e), floor));
     }
-    INFO(level.name << ": math." << name << " in [" << low << ", " << high
-                    << "]: largest error " << largest);
+    INFO(level.name << ": math." << name << " in [" << low << ", " << high << "]: largest error "
+                    << largest);
     CHECK(largest <= tolerance);
     if (getenv("OPENATC_PRINT_ERRORS"))
-      WARN(level.name << ": math." << name << " in [" << low << ", " << high
-                      << "]: largest error " << largest);
+      WARN(level.name << ": math." << name << " in [" << low << ", " << high << "]: largest error "
+                      << largest);
   }
 }
 
@@ -269,11 +274,12 @@ TEST_CASE("map: functions at the ends of their ranges", "[map][math]") {
   for (size_t i = 0; i < inputs.size(); ++i)
     in.set(i, inputs[i]);
   for (std::string name : {"exp", "tanh", "erf"}) {
-    double (*function)(double) = name == "exp" ? (double (*)(double))std::exp
+    double (*function)(double) = name == "exp"    ? (double (*)(double))std::exp
                                  : name == "tanh" ? (double (*)(double))std::tanh
                                                   : (double (*)(double))std::erf;
-    checkMap("cpu.map %0 outs %1 : $0, $1 {\n^bb0(%x: f32):\n %y = math." + name +
-                 " %x : f32\n cpu.yield %y : f32\n}",
-             {&in}, out, [&](auto &x) { return float(function(x[0])); }, 2e-6);
+    checkMap(
+        "cpu.map %0 outs %1 : $0, $1 {\n^bb0(%x: f32):\n %y = math." + name +
+            " %x : f32\n cpu.yield %y : f32\n}",
+        {&in}, out, [&](auto &x) { return float(function(x[0])); }, 2e-6);
   }
 }

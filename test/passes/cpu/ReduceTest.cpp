@@ -63,8 +63,8 @@ std::string listOf(const Numbers &numbers) {
   return text.empty() ? "array<i64>" : text + ">";
 }
 
-const char *const kinds[] = {"sum", "mean",    "max",         "min",       "prod", "l1",
-                             "l2",  "log_sum", "log_sum_exp", "sum_square"};
+const char *const kinds[] = {"sum", "mean", "max",     "min",         "prod",
+                             "l1",  "l2",   "log_sum", "log_sum_exp", "sum_square"};
 
 void checkReduce(const std::string &kind, const Buffer &in, const Numbers &axes,
                  double tolerance = 4e-6, bool halo = false) {
@@ -157,8 +157,7 @@ void checkArgReduce(const Buffer &in, int64_t axis, bool smallest, bool last) {
     expected.set(position, double(best));
   }
   std::string text = "cpu.arg_reduce %0, %1 {axis = " + std::to_string(axis) + " : i64" +
-                     (smallest ? ", smallest" : "") + (last ? ", select_last" : "") +
-                     "} : $0, $1";
+                     (smallest ? ", smallest" : "") + (last ? ", select_last" : "") + "} : $0, $1";
   for (const CpuLevel &level : levels()) {
     INFO(level.name << " " << text << " " << in.type());
     Buffer actual = out;

@@ -75,8 +75,7 @@ void checkResize(const Resize &resize, const Buffer &in, const Numbers &outShape
     for (size_t d = 0; d < p.size(); ++d) {
       std::vector<std::pair<Numbers, double>> next;
       for (const auto &[position, weight] : terms)
-        for (const Tap &tap :
-             tapsOf(resize, p[d], in.shape()[d], outShape[d], float(scales[d]))) {
+        for (const Tap &tap : tapsOf(resize, p[d], in.shape()[d], outShape[d], float(scales[d]))) {
           Numbers moved = position;
           moved.push_back(tap.position);
           next.push_back({moved, weight * tap.weight});

@@ -1,0 +1,33 @@
+//===-- ModelFolder.h - runs stored models with stored answers ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_TEST_FRONTENDS_ONNX_MODELFOLDER_H
+#define OPENATC_TEST_FRONTENDS_ONNX_MODELFOLDER_H
+
+#include <string>
+#include <vector>
+
+#include "test/frontends/onnx/TestModel.h"
+
+namespace atc::test {
+
+/// What became of a model: imported and right, refused by the importer, or wrong.
+struct ModelResult {
+  enum Kind { Passed, Refused, Wrong } kind;
+  std::string reason;
+};
+
+/// Imports `model`, whose symbolic dims are those of the stored inputs, runs it
+/// in the reference interpreter and compares with the stored outputs. `data` has
+/// input_0.pb, ... and output_0.pb, ... The tolerances are relative to the
+/// expected value and absolute.
+ModelResult runModel(const std::string &model, const std::string &data, double relative,
+                     double absolute);
+
+/// The folder `name` in the `shared` folder beside the checkout; empty where
+/// there is none.
+std::string findShared(const std::string &name);
+
+} // namespace atc::test
+
+#endif // OPENATC_TEST_FRONTENDS_ONNX_MODELFOLDER_H
