@@ -66,6 +66,9 @@ def Graph_SliceOp : Graph_InferOp<"slice"> {
 
 def Graph_PadOp : Graph_InferOp<"pad"> {
   let summary = "Adds low[i] elements before and high[i] after dim i; negative crops";
+  let description = [{
+    Cropping comes first: what edge, reflect and wrap repeat is what is left.
+  }];
   let arguments = (ins AnyRankedTensor:$input, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
                        Graph_PadModeAttr:$mode, DefaultValuedAttr<F64Attr, "0.0">:$value);
   let results = (outs AnyRankedTensor:$result);

@@ -132,8 +132,8 @@ FailureOr<RankedTensorType> PadOp::inferType(Adaptor adaptor, EmitError emitErro
   if (failed(checkCount("low", low, input.getRank(), "dims", emitError)) ||
       failed(checkCount("high", high, input.getRank(), "dims", emitError)))
     return failure();
-  // A reflection repeats what is inside, so it can add only so much.
   PadMode mode = adaptor.getMode();
+  constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
   SmallVector<int64_t> shape;
   for (int64_t dim = 0; dim < input.getRank(); ++dim) {
     int64_t size = input.getDimSize(dim);
@@ -141,20 +141,22 @@ FailureOr<RankedTensorType> PadOp::inferType(Adaptor adaptor, EmitError emitErro
       shape.push_back(low[dim] == 0 && high[dim] == 0 ? size : ShapedType::kDynamic);
       continue;
     }
-    int64_t most = mode == PadMode::Constant  ? std::numeric_limits<int64_t>::max()
-                   : mode == PadMode::Reflect ? std::max<int64_t>(size - 1, 0)
-                   : mode == PadMode::Wrap    ? size
-                   : size > 0                 ? std::numeric_limits<int64_t>::max()
-                                              : 0;
+    int64_t cropped, padded;
+    if (llvm::AddOverflow(size, std::min<int64_t>(low[dim], 0), cropped) ||
+        llvm::AddOverflow(cropped, std::min<int64_t>(high[dim], 0), cropped) || cropped < 0 ||
+        llvm::AddOverflow(cropped, std::max<int64_t>(low[dim], 0), padded) ||
+        llvm::AddOverflow(padded, std::max<int64_t>(high[dim], 0), padded))
+      return emitError() << "low " << low[dim] << " and high " << high[dim] << " do not fit dim "
+                         << dim << " of " << input;
+    // What is repeated must be there.
+    int64_t most = mode == PadMode::Constant  ? unlimited
+                   : mode == PadMode::Edge    ? (cropped > 0 ? unlimited : 0)
+                   : mode == PadMode::Reflect ? std::max<int64_t>(cropped - 1, 0)
+                                              : cropped;
     if (low[dim] > most || high[dim] > most)
       return emitError() << "mode " << stringifyPadMode(mode) << " can add at most " << most
                          << " elements on a side of dim " << dim << " of " << input << ", not "
                          << std::max(low[dim], high[dim]);
-    int64_t padded;
-    if (llvm::AddOverflow(size, low[dim], padded) || llvm::AddOverflow(padded, high[dim], padded) ||
-        padded < 0)
-      return emitError() << "low " << low[dim] << " and high " << high[dim] << " do not fit dim "
-                         << dim << " of " << input;
     shape.push_back(padded);
   }
   return RankedTensorType::get(shape, input.getElementType());

@@ -181,9 +181,17 @@ void GraphIndex::reportCycle(const std::vector<bool> &pending) {
       }
     }
   }
+  constexpr size_t mostNamed = 20;
+  size_t first = position[index], length = path.size() - first;
   std::string cycle = describeNode(graph.node(index));
-  for (size_t at = path.size(); at-- > static_cast<size_t>(position[index]);)
+  for (size_t at = path.size(); at-- > first;) {
+    // Of a long cycle the beginning and the last step are enough.
+    if (path.size() - at == mostNamed && length > mostNamed + 1) {
+      cycle += " -> " + std::to_string(at - first) + " more nodes";
+      at = first;
+    }
     cycle += " -> " + describeNode(graph.node(path[at]));
+  }
   diags.error("E16004", "graph '" + graph.name() + "' has a cycle: " + cycle);
 }
 

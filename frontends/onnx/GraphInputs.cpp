@@ -167,6 +167,7 @@ bool InputResolver::run(std::vector<GraphInput> &inputs) {
     if (!initializers.contains(input.name()))
       candidates.push_back(&input);
   readOptions();
+  bool optionsFailed = diags.numErrors() != before;
 
   std::vector<const onnx::ValueInfoProto *> unresolved;
   for (const onnx::ValueInfoProto *input : candidates) {
@@ -193,7 +194,8 @@ bool InputResolver::run(std::vector<GraphInput> &inputs) {
     else
       diags.error("E14001", "input '" + input->name() + "': " + toString(count.takeError()));
   }
-  if (!unresolved.empty())
+  // After a fault in --input_shape it would only be its consequence.
+  if (!unresolved.empty() && !optionsFailed)
     reportUnresolved(unresolved);
   return diags.numErrors() == before;
 }

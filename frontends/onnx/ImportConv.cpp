@@ -28,6 +28,8 @@ std::optional<Window> readConvWindow(NodeContext &n, int64_t &groups) {
   ArrayRef<int64_t> kernel = n.shape(n.input(1)).drop_front(2);
   if (llvm::any_of(kernel, [](int64_t size) { return size < 1; }))
     n.failInput(1, "has an empty kernel");
+  if (llvm::is_contained(n.shape(n.input(1)).take_front(2), 0))
+    n.failInput(1, "has no filters or no channels");
   return readWindow(n, rank - 2, kernel);
 }
 

@@ -42,6 +42,7 @@ void NodeContext::failNode(const Twine &reason) {
 //===----------------------------------------------------------------------===//
 
 bool NodeContext::hasInput(unsigned index) const {
+  numAsked = std::max(numAsked, index + 1);
   return index < numInputs() && !node.input(index).empty();
 }
 
@@ -120,6 +121,10 @@ void NodeContext::refuseOutput(unsigned index, StringRef what) {
 }
 
 void NodeContext::finishOutputs() {
+  // A builder asks for all inputs that its operator has.
+  for (unsigned i = numAsked; i < numInputs(); ++i)
+    if (!node.input(i).empty())
+      failInput(i, "is one too many: the operator takes " + Twine(numAsked));
   for (unsigned i = 0; i < numOutputs(); ++i) {
     if (!wantsOutput(i))
       continue;

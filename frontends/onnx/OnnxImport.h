@@ -18,10 +18,10 @@ namespace atc {
 struct OnnxImportOptions {
   /// `--input_shape`: the shape of an input, by its name. It replaces the shape
   /// that the model states.
-  InputShapes inputShapes;
+  InputShapes inputShapes = {};
   /// `--out_nodes`: "node:0" (output 0 of a node) or the name of a tensor. Empty
   /// keeps the outputs of the model.
-  std::vector<std::string> outputs;
+  std::vector<std::string> outputs = {};
 };
 
 /// Reads an ONNX file into a module with one function @main of graph ops.

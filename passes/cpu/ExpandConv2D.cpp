@@ -44,7 +44,8 @@ public:
   void run();
 
 private:
-  void emitBlocks(Value chunk, Value block, ArrayRef<Value> task);
+  void prefetchNextPanel(const PixelTile &pixels, int64_t tiles, Value chunk, Value block,
+                         Value firstBlock, Value endBlock);
   void emitTile(const PixelTile &pixels, Value chunk, Value block, Value image);
   SmallVector<SumLoop> sumLoops(int64_t inputBlocks, int64_t channels);
 
@@ -58,6 +59,38 @@ private:
   Value input, filter, output;
   EpilogueBuffers epilogue;
 };
+
+/// A filter that does not stay in L2 comes from far away once for each task. All
+/// of a panel would be asked for by the first pixel tile that uses it, which
+/// then waits while the others have nothing to wait for; so every tile asks for
+/// its share of the next panel instead.
+void Conv2DExpander::prefetchNextPanel(const PixelTile &pixels, int64_t tiles, Value chunk,
+                                       Value block, Value firstBlock, Value endBlock) {
+  constexpr int64_t kLine = 16; // f32 elements of a cache line.
+  int64_t filterBytes = cast<MemRefType>(op.getFilter().getType()).getNumElements() * 4;
+  if (filterBytes <= b.level().getL2() / 2)
+    return;
+
+  // The panel of one block comes whole before that of the next.
+  int64_t panelLines = llvm::divideCeil((chunks == 1 ? filterShape[1] : depth) * filterStrides[1],
+                                        kLine);
+  Value chunkStart = b.mul(chunk, depth * filterStrides[1]);
+  Value next = b.add(block, tile.getBlocks());
+  Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, next, endBlock);
+  Value sameChunk = b.mulAdd(next, filterStrides[0], chunkStart);
+  Value nextChunk = b.add(b.mulAdd(firstBlock, filterStrides[0], chunkStart),
+                          depth * filterStrides[1]);
+  Value panel = arith::SelectOp::create(b, isLast, nextChunk, sameChunk);
+
+  int64_t lines = llvm::divideCeil(panelLines, tiles);
+  Value first = b.mulAdd(pixels.ordinal, lines * kLine, panel);
+  for (int64_t j = 0; j < tile.getBlocks(); ++j)
+    b.loop(lines, [&](Value i) {
+      Value at = b.add(b.mulAdd(i, kLine, first), j * filterStrides[0]);
+      memref::PrefetchOp::create(b, filter, ValueRange{at}, /*isWrite=*/false,
+                                 /*localityHint=*/2, /*isDataCache=*/true);
+    });
+}
 
 SmallVector<SumLoop> Conv2DExpander::sumLoops(int64_t inputBlocks, int64_t channels) {
   int64_t kh = filterShape[2], kw = filterShape[3];
@@ -159,6 +192,7 @@ void Conv2DExpander::run() {
   b.loop(chunks, [&](Value chunk) {
     b.loop(firstBlock, endBlock, tile.getBlocks(), [&](Value block) {
       tiling.forEachTile(b, task[2], [&](const PixelTile &pixels) {
+        prefetchNextPanel(pixels, tiling.tilesPerTask(), chunk, block, firstBlock, endBlock);
         emitTile(pixels, chunk, block, task[0]);
       });
     });

@@ -13,6 +13,9 @@
 #include "passes/cpu/LoopNest.h"
 #include "passes/cpu/Passes.h"
 
+#include <cmath>
+#include <numeric>
+
 using namespace mlir;
 
 namespace atc::cpu {
@@ -68,6 +71,11 @@ public:
     lastIsResized = isResized(last);
     lanes.width = b.level().getLanes();
     lanes.unroll = std::clamp<int64_t>(outShape[last] / lanes.width, 1, lastIsResized ? 1 : 2);
+    int64_t repetition = repetitionOf(last);
+    lastIsRepeated = lastIsResized && repetition >= 2 && repetition <= 4 && inStrides[last] == 1 &&
+                     outStrides[last] == 1;
+    if (lastIsRepeated)
+      lanes.unroll = repetition;
     SmallVector<int64_t> multiples(outShape.size(), 1);
     multiples.back() = lanes.group();
 
@@ -82,6 +90,49 @@ private:
   bool isResized(size_t dim) { return inShape[dim] != outShape[dim] || op.getScales()[dim] != 1.0; }
   int64_t tapsOfMode() {
     return op.getMode() == ResizeMode::Nearest ? 1 : op.getMode() == ResizeMode::Linear ? 2 : 4;
+  }
+
+  /// s where output position i shows position i / s of the input, else 0: the
+  /// usual case of nearest, which needs no arithmetic on floats.
+  int64_t repetitionOf(size_t dim) {
+    int64_t in = inShape[dim], out = outShape[dim];
+    if (op.getMode() != ResizeMode::Nearest || in == 0 || out % in != 0)
+      return 0;
+    for (int64_t i = 0; i < out; ++i)
+      if (nearestIndex(i, dim) != i / (out / in))
+        return 0;
+    return out / in;
+  }
+
+  /// What `nearest` of `sourceOf` computes.
+  int64_t nearestIndex(int64_t i, size_t dim) {
+    int64_t in = inShape[dim], out = outShape[dim];
+    float x = i, scale = op.getScales()[dim];
+    CoordinateMode mode = op.getCoordinates();
+    if (mode == CoordinateMode::AlignCorners)
+      x = out == 1 ? 0 : x * float(in - 1) / float(out - 1);
+    else if (mode == CoordinateMode::Asymmetric)
+      x = x / scale;
+    else if (mode == CoordinateMode::PytorchHalfPixel && out == 1)
+      x = 0;
+    else
+      x = (x + 0.5f) / scale - 0.5f;
+    float low = std::floor(x), fraction = x - low;
+    bool up = false;
+    switch (op.getNearest()) {
+    case NearestMode::Floor:
+      break;
+    case NearestMode::Ceil:
+      up = fraction > 0;
+      break;
+    case NearestMode::RoundPreferFloor:
+      up = fraction > 0.5f;
+      break;
+    case NearestMode::RoundPreferCeil:
+      up = fraction >= 0.5f;
+      break;
+    }
+    return std::clamp<int64_t>(int64_t(low) + up, 0, in - 1);
   }
 
   /// The position of the input (f32) for output position `i` (i32).
@@ -179,14 +230,20 @@ private:
 
   void walk(ArrayRef<Range> ranges, size_t dim, Value to, ArrayRef<Source> sources) {
     if (dim + 1 == outShape.size())
-      return lastIsResized ? resizedRow(ranges[dim], to, sources)
-                           : copiedRow(ranges[dim], to, sources);
+      return lastIsRepeated  ? repeatedRow(ranges[dim], to, sources[0].offset)
+             : lastIsResized ? resizedRow(ranges[dim], to, sources)
+                             : copiedRow(ranges[dim], to, sources);
     forEach(b, ranges[dim], [&](Value i) {
       Value next = b.mulAdd(i, outStrides[dim], to);
       SmallVector<Source> moved;
       if (!isResized(dim)) {
         for (const Source &source : sources)
           moved.push_back({b.mulAdd(i, inStrides[dim], source.offset), source.weight});
+        return walk(ranges, dim + 1, next, moved);
+      }
+      if (int64_t repetition = repetitionOf(dim)) {
+        Value position = arith::DivUIOp::create(b, i, b.index(repetition));
+        moved.push_back({b.mulAdd(position, inStrides[dim], sources[0].offset), Value()});
         return walk(ranges, dim + 1, next, moved);
       }
       Arithmetic a{b, 1};
@@ -243,6 +300,18 @@ private:
     });
   }
 
+  /// Every element of a row is written some times.
+  void repeatedRow(const Range &row, Value to, Value from) {
+    forEachVectors(b, row, lanes, [&](Value first, ArrayRef<int64_t> counts) {
+      int64_t total = std::accumulate(counts.begin(), counts.end(), int64_t(0));
+      Value position = arith::DivUIOp::create(b, first, b.index(lanes.unroll));
+      Value once = input.load(b.add(from, position), lanes.width, total / lanes.unroll);
+      SmallVector<Value> repeated = interleave(b, SmallVector<Value>(lanes.unroll, once));
+      for (auto [v, count] : llvm::enumerate(counts))
+        storeRow(repeated[v], to, b.add(first, v * lanes.width), count);
+    });
+  }
+
   /// The last dim is resized: every lane has positions and weights of its own.
   void resizedRow(const Range &row, Value to, ArrayRef<Source> sources) {
     size_t dim = outShape.size() - 1;
@@ -288,7 +357,7 @@ private:
   SmallVector<int64_t> inStrides, outStrides;
   LaneBuffer input, output;
   Type element;
-  bool lastIsResized = false;
+  bool lastIsResized = false, lastIsRepeated = false;
   /// Elements of the input that make one of the output.
   int64_t tapCount = 1;
   Lanes lanes;

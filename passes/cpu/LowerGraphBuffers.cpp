@@ -89,21 +89,18 @@ Storage GraphLowering::constantStorage(ElementsAttr value) {
 //===----------------------------------------------------------------------===//
 
 /// Says what tensor a kernel writes: the result of the graph where the strides
-/// of the buffer say where its elements are (or it is row-major), else just the
-/// buffer.
+/// of the buffer say where its elements are (or it is row-major). A border, a
+/// part of a tensor or a copy that the graph knows nothing of is none: dumps and
+/// comparisons would take it for the tensor of the op it is made for.
 void GraphLowering::describe(Operation *op, Value result, const Storage &output) {
+  if (!result)
+    return;
   auto buffer = cast<MemRefType>(op->getOperands().back().getType());
-  auto type = RankedTensorType::get(buffer.getShape(), buffer.getElementType());
-  if (result) {
-    RankedTensorType logical = tensorType(result);
-    bool sameDims = ArrayRef(storedShape(logical)) == buffer.getShape();
-    // A transposed view of the same dims would be taken for the tensor itself.
-    if (sameDims && buffer != output.type())
-      return;
-    if (sameDims || (!blockOf(logical) && output.isContiguous()))
-      type = logical;
-  }
-  op->setAttr(kTensorAttr, TypeAttr::get(type));
+  RankedTensorType logical = tensorType(result);
+  bool sameDims = ArrayRef(storedShape(logical)) == buffer.getShape();
+  // A transposed view of the same dims would be taken for the tensor itself.
+  if (sameDims ? buffer == output.type() : !blockOf(logical) && output.isContiguous())
+    op->setAttr(kTensorAttr, TypeAttr::get(logical));
 }
 
 void GraphLowering::copy(const Storage &from, const Storage &to) {

@@ -22,7 +22,7 @@ void lowerRelayout(GraphLowering &lowering, graph::RelayoutOp op) {
   Storage from = lowering.storageOf(op.getInput()), to = lowering.storageOf(result);
   RankedTensorType type = tensorType(op.getInput());
   if (std::optional<Storage> view = relayoutView(from, type, tensorType(result))) {
-    lowering.copy(*view, to);
+    lowering.kernel<CopyOp>(result, to, lowering.buffer(*view), lowering.buffer(to));
   } else if (blockOf(type) == 0) {
     lowering.kernel<PackOp>(result, to, lowering.buffer(from), lowering.buffer(to));
   } else if (blockOf(result) == 0) {

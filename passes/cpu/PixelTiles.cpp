@@ -43,22 +43,28 @@ PixelTiling::PixelTiling(int64_t height, int64_t width, TileAttr tile)
       rows(tile.getFlatten() ? height : std::min(tile.getRows(), height)),
       flatten(tile.getFlatten()) {}
 
+int64_t PixelTiling::tilesPerTask() const {
+  return flatten ? llvm::divideCeil(height * width, pixels)
+                 : rows * llvm::divideCeil(width, pixels);
+}
+
 void PixelTiling::forEachRun(KernelBuilder &b, int64_t length,
-                             function_ref<void(Value, int64_t)> body) const {
+                             function_ref<void(Value, int64_t, Value)> body) const {
   int64_t tiles = llvm::divideCeil(length, pixels), small = length / tiles;
   int64_t largeTiles = length % tiles, large = small + 1;
   if (largeTiles)
-    b.loop(largeTiles, [&](Value i) { body(b.mul(i, large), large); });
+    b.loop(largeTiles, [&](Value i) { body(b.mul(i, large), large, i); });
   if (tiles > largeTiles)
-    b.loop(tiles - largeTiles,
-           [&](Value i) { body(b.add(b.mul(i, small), largeTiles * large), small); });
+    b.loop(tiles - largeTiles, [&](Value i) {
+      body(b.add(b.mul(i, small), largeTiles * large), small, b.add(i, largeTiles));
+    });
 }
 
 void PixelTiling::forEachTile(KernelBuilder &b, Value task,
                               function_ref<void(const PixelTile &)> body) const {
   if (flatten) {
-    forEachRun(b, height * width, [&](Value first, int64_t count) {
-      body({count, Value(), Value(), first, width});
+    forEachRun(b, height * width, [&](Value first, int64_t count, Value ordinal) {
+      body({count, Value(), Value(), first, width, ordinal});
     });
     return;
   }
@@ -66,7 +72,10 @@ void PixelTiling::forEachTile(KernelBuilder &b, Value task,
   if (height % rows)
     end = arith::MinUIOp::create(b, end, b.index(height));
   b.loop(begin, end, 1, [&](Value row) {
-    forEachRun(b, width, [&](Value column, int64_t count) { body({count, row, column}); });
+    Value before = b.mul(arith::SubIOp::create(b, row, begin), llvm::divideCeil(width, pixels));
+    forEachRun(b, width, [&](Value column, int64_t count, Value ordinal) {
+      body({count, row, column, Value(), 0, b.add(before, ordinal)});
+    });
   });
 }
 

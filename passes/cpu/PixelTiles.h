@@ -15,6 +15,7 @@ struct PixelTile {
   mlir::Value row, column;
   mlir::Value flat;
   int64_t rowLength = 0;
+  mlir::Value ordinal; // Which tile of its task this is, from 0.
 };
 
 /// Addresses of output pixels in a buffer [N][blocks][H][W][b], which moves by
@@ -45,13 +46,17 @@ public:
 
   int64_t tasks() const { return llvm::divideCeil(height, rows); }
 
+  /// Tiles in a task (the last task may have fewer).
+  int64_t tilesPerTask() const;
+
   /// Emits the loops over the tiles of one task.
   void forEachTile(KernelBuilder &b, mlir::Value task,
                    llvm::function_ref<void(const PixelTile &)> body) const;
 
 private:
   void forEachRun(KernelBuilder &b, int64_t length,
-                  llvm::function_ref<void(mlir::Value, int64_t)> body) const;
+                  llvm::function_ref<void(mlir::Value first, int64_t count, mlir::Value ordinal)>
+                      body) const;
 
   int64_t height, width, pixels, rows;
   bool flatten;

@@ -88,9 +88,12 @@ TileAttr tileFor(Conv2DOp op) {
     --depth;
 
   int64_t wanted = std::clamp<int64_t>(op.flops() / kMinTaskFlops, 1, kWantedTasks);
-  // The rows a task reads stay in L1 while its channel blocks go by.
+  // The rows a task reads stay in L1 while its channel blocks go by. A filter
+  // too large for L2 is better read seldom: then the rows stay in L2.
+  int64_t filterBytes = cast<MemRefType>(op.getFilter().getType()).getNumElements() * 4;
+  int64_t home = filterBytes > level.getL2() / 2 ? level.getL2() : level.getL1();
   int64_t rowBytes = shapeOf(op.getInput())[3] * filter[4] * depth * 4 * op.getStrides()[0];
-  int64_t rows = flatten ? out[2] : std::clamp<int64_t>(level.getL1() / 2 / rowBytes, 1, out[2]);
+  int64_t rows = flatten ? out[2] : std::clamp<int64_t>(home / 2 / rowBytes, 1, out[2]);
   rows = splitEvenly(out[2], llvm::divideCeil(out[2], rows));
   int64_t rowTasks = llvm::divideCeil(out[2], rows);
   int64_t groups = splitEvenly(blocksPerGroup,

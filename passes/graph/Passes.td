@@ -23,6 +23,15 @@ def ComposeActivations : GraphPass<"graph-compose-activations"> {
   let statistics = [Statistic<"numComposed", "num-composed", "Number of activations recognised">];
 }
 
+def ComposeDepthToSpace : GraphPass<"graph-compose-depth-to-space"> {
+  let summary = "Recognise depth_to_space and space_to_depth spelled as reshapes";
+  let description = [{
+    reshape to six dims, transpose, reshape to four: the pixel shuffle of models
+    whose source format had no op for it.
+  }];
+  let statistics = [Statistic<"numComposed", "num-composed", "Number of shuffles recognised">];
+}
+
 def DecomposeConvTranspose : GraphPass<"graph-decompose-conv-transpose"> {
   let summary = "Turn transposed convolutions into convolutions";
   let description = [{

@@ -27,6 +27,7 @@ public:
     addPass(createInferShapes());
     addCleanup();
     addPass(createFoldConstants());
+    addPass(createComposeDepthToSpace());
     addPass(createSimplifySlicesConcats());
     addPass(createEliminateTransposes());
     addPass(createComposeActivations());

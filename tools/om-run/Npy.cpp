@@ -133,7 +133,8 @@ bool failed(std::string &error, const char *code, const std::string &sentence) {
 } // namespace
 
 bool readTensor(const std::string &path, const om::Tensor &tensor, void *data, std::string &error) {
-  const std::string what = "input '" + printable(tensor.name) + "'";
+  const std::string what =
+      (tensor.space == OM_INPUT ? "input '" : "tensor '") + printable(tensor.name) + "'";
   std::error_code status;
   if (!std::filesystem::exists(path, status))
     return failed(error, "E10410", "the file '" + path + "' for " + what + " does not exist.");
@@ -184,6 +185,28 @@ bool readTensor(const std::string &path, const om::Tensor &tensor, void *data, s
     std::memcpy(data, from, wanted);
   }
   return true;
+}
+
+bool readNpyDims(const std::string &path, std::vector<int64_t> &dims) {
+  // A header of more than this is not of a tensor.
+  std::vector<char> start(4096);
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), start.size());
+  start.resize(file.gcount());
+  Header header;
+  if (!parseHeader(start, header))
+    return false;
+  dims = std::move(header.dims);
+  return true;
+}
+
+std::string fileNameOf(std::string tensor) {
+  for (char &c : tensor)
+    if (static_cast<unsigned char>(c) < 0x20 || std::strchr("/\\:*?\"<>|\x7F", c))
+      c = '_';
+  if (tensor.empty() || tensor == "." || tensor == "..")
+    tensor = "_" + tensor;
+  return tensor;
 }
 
 bool writeNpy(const std::string &path, const om::Tensor &tensor, const void *data,

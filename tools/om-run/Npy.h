@@ -20,6 +20,12 @@ bool readTensor(const std::string &path, const om::Tensor &tensor, void *data, s
 bool writeNpy(const std::string &path, const om::Tensor &tensor, const void *data,
               std::string &error);
 
+/// Reads the dims of a .npy file; false when it is none.
+bool readNpyDims(const std::string &path, std::vector<int64_t> &dims);
+
+/// A tensor's name as a file name that is legal anywhere, without ".npy".
+std::string fileNameOf(std::string tensor);
+
 } // namespace atc::tools
 
 #endif

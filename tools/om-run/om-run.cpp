@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "tools/common/ModelText.h"
+#include "tools/om-run/Compare.h"
 #include "tools/om-run/Inputs.h"
 #include "tools/om-run/Npy.h"
 #include "tools/om-run/Report.h"
@@ -16,7 +17,8 @@ using namespace atc::tools;
 
 namespace {
 struct Options {
-  std::string model, input, output, dump, cpuLevel;
+  std::string model, input, output, dump, compare, cpuLevel;
+  double tolerance = 1e-4;
   uint32_t loop = 0, warmup = 0, threads = 0;
   bool json = false, profile = false, verify = false;
 };
@@ -33,12 +35,9 @@ double millisecondsSince(std::chrono::steady_clock::time_point begin) {
 }
 
 /// A file in `folder` for a tensor; names that become equal get a number.
-std::string npyPath(const std::string &folder, std::string name, std::set<std::string> &taken) {
-  for (char &c : name)
-    if (static_cast<unsigned char>(c) < 0x20 || std::strchr("/\\:*?\"<>|\x7F", c))
-      c = '_';
-  if (name.empty() || name == "." || name == "..")
-    name = "_" + name;
+std::string npyPath(const std::string &folder, const std::string &tensor,
+                    std::set<std::string> &taken) {
+  const std::string name = fileNameOf(tensor);
   std::string unique = name;
   for (int i = 2; !taken.insert(unique).second; ++i)
     unique = name + "_" + std::to_string(i);
@@ -65,6 +64,7 @@ private:
   bool runOnce();
   bool dumpTensors();
   bool writeOutputs();
+  int compare();
 
   bool failed(const char *code, const std::string &sentence) {
     faults.push_back(std::string(code) + ": " + sentence);
@@ -167,9 +167,27 @@ bool Runner::writeOutputs() {
   return faults.empty();
 }
 
+int Runner::compare() {
+  Reference reference;
+  std::string fault;
+  if (!reference.open(options.compare, options.input, model.inputs(), fault))
+    return fault.empty() ? 1 : fail({fault});
+  const Comparison comparison =
+      compareWith(reference, options.tolerance, model, session, inputPointers, outputPointers);
+  if (!comparison.faults.empty())
+    return fail(comparison.faults);
+  if (options.json)
+    printComparisonJson(comparison, model, options.compare);
+  else
+    printComparison(comparison);
+  return comparison.firstBad() ? 1 : 0;
+}
+
 int Runner::run() {
   if (!load())
     return fail(faults);
+  if (!options.compare.empty())
+    return compare();
   auto timed = [&](double &milliseconds) {
     const auto begin = std::chrono::steady_clock::now();
     const bool done = runOnce();
@@ -234,12 +252,23 @@ int main(int argc, char **argv) {
   app.add_option("--dump", options.dump,
                  "write every tensor that a launch makes as <name>.npy into this folder")
       ->type_name("DIR");
+  app.add_option("--compare", options.compare,
+                 "run once and compare every tensor that a launch makes with the reference: the "
+                 "model the .om was compiled from (interpreted by atc-translate), or a folder of "
+                 "<name>.npy; names the first bad layer")
+      ->type_name("MODEL|DIR");
+  app.add_option("--tolerance", options.tolerance,
+                 "largest error that --compare accepts, as a part of the reference's range "
+                 "(default 1e-4)")
+      ->type_name("X")
+      ->check(CLI::NonNegativeNumber);
   app.add_flag("--verify", options.verify, "check the weights' hash too (reads the whole file)");
-  app.add_option("--cpu-level", options.cpuLevel,
+  app.add_option("--cpu-level,--cpu_level", options.cpuLevel,
                  "use the code for this CPU level (default: the best that fits)")
       ->type_name("NAME");
   app.footer(
-      "Exit code: 0 when everything went well, 1 otherwise, with one coded line for each fault.\n"
+      "Exit code: 0 when everything went well, 1 otherwise, with one coded line for each fault;\n"
+      "--compare gives 1 also when a tensor is bad.\n"
       "Example: om-run resnet50.om --input cat.npy --output out --loop 100 --threads 2");
   try {
     app.parse(argc, argv);

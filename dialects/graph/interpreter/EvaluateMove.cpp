@@ -94,7 +94,8 @@ Result evaluateSlice(SliceOp op, const Evaluation &e) {
   return moveByTables(e, tables);
 }
 
-/// The input index that a padded index stands for; -1 where nothing does.
+/// The index among `size` elements that an index beside them stands for; -1
+/// where nothing does.
 static int64_t sourceOfPad(PadMode mode, int64_t index, int64_t size) {
   if (index >= 0 && index < size)
     return index;
@@ -114,13 +115,16 @@ static int64_t sourceOfPad(PadMode mode, int64_t index, int64_t size) {
 Result evaluatePad(PadOp op, const Evaluation &e) {
   SmallVector<IndexTable> tables;
   for (auto [dim, size] : llvm::enumerate(e.type.getShape())) {
-    int64_t input = e.operands[0]->getShape()[dim];
+    int64_t low = op.getLow()[dim], high = op.getHigh()[dim];
+    int64_t first = std::max<int64_t>(-low, 0);
+    int64_t kept = e.operands[0]->getShape()[dim] - first - std::max<int64_t>(-high, 0);
     IndexTable &table = tables.emplace_back();
     for (int64_t i = 0; i < size; ++i) {
-      int64_t index = sourceOfPad(op.getMode(), i - op.getLow()[dim], input);
-      if (op.getMode() != PadMode::Constant && (index < 0 || index >= input))
+      int64_t index = sourceOfPad(op.getMode(), i - std::max<int64_t>(low, 0), kept);
+      bool isInside = index >= 0 && index < kept;
+      if (op.getMode() != PadMode::Constant && !isInside)
         return e.fail("pads dim " + Twine(dim) + " by more than the input has");
-      table.push_back(index);
+      table.push_back(isInside ? first + index : -1);
     }
   }
   auto scalar = RankedTensorType::get({}, e.type.getElementType());

@@ -9,14 +9,17 @@
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "test/frontends/onnx/ModelFolder.h"
 
 using namespace atc::test;
 
 TEST_CASE("mnist gives the stored answers") {
   std::string models = findShared("models");
-  if (models.empty())
-    return WARN("skipped: there is no folder 'shared/models' beside the checkout");
+  if (models.empty()) {
+    WARN("skipped: there is no folder 'shared/models' beside the checkout");
+    return;
+  }
   for (const char *set : {"test_data_set_0", "test_data_set_1", "test_data_set_2"}) {
     ModelResult result = runModel(models + "/mnist-onnxmodels.onnx",
                                   models + "/inputs/mnist-onnxmodels/" + set, 1e-4, 1e-3);
@@ -27,8 +30,10 @@ TEST_CASE("mnist gives the stored answers") {
 
 TEST_CASE("super-resolution gives the stored answer") {
   std::string models = findShared("models");
-  if (models.empty())
-    return WARN("skipped: there is no folder 'shared/models' beside the checkout");
+  if (models.empty()) {
+    WARN("skipped: there is no folder 'shared/models' beside the checkout");
+    return;
+  }
   ModelResult result = runModel(models + "/super-resolution.onnx",
                                 models + "/inputs/super-resolution", 1e-4, 1e-4);
   INFO(result.reason);
@@ -41,8 +46,10 @@ TEST_CASE("super-resolution gives the stored answer") {
 TEST_CASE("the operator tests of the ONNX standard") {
   const char *given = std::getenv("OPENATC_ONNX_NODE_TESTS");
   std::string root = given ? given : "/usr/share/libonnx-testdata/data/node";
-  if (!llvm::sys::fs::exists(root))
-    return WARN("skipped: " << root << " is not there (Debian package libonnx-testdata)");
+  if (!llvm::sys::fs::exists(root)) {
+    WARN("skipped: " << root << " is not there (Debian package libonnx-testdata)");
+    return;
+  }
 
   std::map<std::string, std::string> refused;
   unsigned passed = 0;

@@ -98,9 +98,12 @@ TEST_CASE("copy: depth to space and back", "[copy]") {
 
 TEST_CASE("pack and unpack", "[copy]") {
   for (int64_t block : {1, 3, 4, 5, 8, 16})
-    for (int64_t channels : {1, 3, 5, 8, 16, 24, 35}) {
+    for (int64_t channels : {1, 3, 8, 24, 35}) {
       int64_t blocks = (channels + block - 1) / block;
-      for (auto [h, w] : {std::pair(5, 9), {1, 1}, {3, 16}}) {
+      for (auto [h, w] : {std::pair(3, 9), {1, 1}}) {
+        // Every tail for the blocks that networks have, some for the others.
+        if (block != 3 && block != 16 && channels % 8 == 3)
+          continue;
         Numbers plainShape{2, channels, h, w}, shape{2, blocks, h, w, block};
         for (bool halo : {false, true}) {
           Numbers strides = halo ? stridesIn({2, blocks, h + 2, w + 3, block}) : Numbers();

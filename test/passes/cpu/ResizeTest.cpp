@@ -130,6 +130,15 @@ TEST_CASE("resize: nearest in every mode", "[resize]") {
     }
 }
 
+TEST_CASE("resize: whole factors", "[resize]") {
+  for (auto [h, w] : {std::pair(3, 5), {4, 8}, {2, 37}})
+    for (int64_t factor : {2, 3, 4, 5})
+      for (Resize resize : {Resize{}, Resize{"nearest", "asymmetric", "floor"}})
+        checkPlanes(resize, h, w, factor * h, factor * w);
+  checkPlanes({}, 2, 300, 4, 600);
+  checkPlanes({}, 6, 7, 6, 14);
+}
+
 TEST_CASE("resize: linear and cubic in every mode", "[resize]") {
   for (std::string mode : {"linear", "cubic"})
     for (std::string coordinates : coordinateModes) {

@@ -1,0 +1,403 @@
+#===-- broken_models.py - models that are broken in one way each -------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""CASES: (what makes the model, code of the error, words in it, extra flags, number of lines)."""
+
+from collections import namedtuple
+
+import numpy as np
+from models import (TensorProto, conv, field, helper, model, nested_ifs, nested_sequences, net,
+                    node, tensor, varint)
+
+Case = namedtuple("Case", "build code words flags count")
+CASES = []
+
+
+def case(code, *words, flags=(), count=1):
+    """Registers a model that atc must refuse with `count` lines, the first of this code."""
+    def add(build):
+        CASES.append(Case(build, code, words, flags, count))
+        return build
+    return add
+
+
+# Files that are no models.
+
+@case("E13003", "m.onnx", "empty")
+def empty_file():
+    return b""
+
+
+@case("E13005", "m.onnx")
+def random_bytes():
+    return np.random.default_rng(7).bytes(5000)
+
+
+@case("E13005", "m.onnx")
+def text_file():
+    return b"this is not a model\n" * 50
+
+
+@case("E13005", "m.onnx")
+def zeros():
+    return bytes(4096)
+
+
+@case("E13005", "m.onnx")
+def wrong_wire_type_of_a_varint():
+    # ir_version as a fixed 64-bit number that is not there.
+    return varint(1 << 3 | 1) + b"\1\2\3"
+
+
+@case("E13005", "m.onnx")
+def wrong_wire_type_that_does_not_exist():
+    return net().SerializeToString() + varint(7 << 3 | 7)
+
+
+@case("E16004", "m.onnx", "no graph")
+def graph_as_a_number():
+    # A field of another wire type is an unknown field, which readers skip.
+    return varint(1 << 3) + b"\x08" + varint(7 << 3) + b"\1" + field(8, varint(2 << 3) + b"\x0d")
+
+
+@case("E13005", "m.onnx")
+def graph_longer_than_the_file():
+    return varint(1 << 3) + b"\x08" + varint(7 << 3 | 2) + varint(1 << 30)
+
+
+@case("E13005", "m.onnx", "Git LFS")
+def git_lfs_pointer():
+    return b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
+
+
+@case("E16004", "no outputs")
+def no_outputs():
+    made = net()
+    made.graph.ClearField("output")
+    return made
+
+
+# Opsets and operators.
+
+@case("E16005", "opset", "ai.onnx")
+def no_opset_import():
+    return model([node("Relu", ["x"], ["y"])], opset=None)
+
+
+@case("E16005", "opset 6", "7 to")
+def opset_too_old():
+    return model([node("Relu", ["x"], ["y"])], opset=6)
+
+
+@case("E16005", "opset -3")
+def opset_negative():
+    return model([node("Relu", ["x"], ["y"])], opset=-3)
+
+
+@case("E16005", "opset 13", "opset 15")
+def two_opsets_of_one_domain():
+    made = model([node("Relu", ["x"], ["y"])])
+    made.opset_import.extend([helper.make_opsetid("", 15)])
+    return made
+
+
+@case("E16002", "NoSuchOp", "(strange)", "opset 13")
+def unknown_op():
+    return model([node("NoSuchOp", ["x"], ["y"], "strange")])
+
+
+@case("E16002", "com.example.Relu", "domain com.example", "(ours)")
+def unknown_domain():
+    return model([node("Relu", ["x"], ["y"], "ours", domain="com.example")])
+
+
+@case("E16002", "Alpha x2 (a1, a2)", "Beta x1", "org.other.Gamma x1", "(g)")
+def several_unknown_ops():
+    return model([node("Alpha", ["x"], ["a"], "a1"), node("Relu", ["a"], ["b"], "known"),
+                  node("Alpha", ["b"], ["c"], "a2"), node("Beta", ["c"], ["d"], "b"),
+                  node("Gamma", ["d"], ["y"], "g", domain="org.other")])
+
+
+@case("E16002", "x50000", "more)")
+def very_many_unknown_ops():
+    chain = [node("NoSuchOp", [f"t{i}" if i else "x"], [f"t{i + 1}"], f"node{i}" + "n" * 90)
+             for i in range(50000)]
+    return model(chain, outputs=[tensor("t50000", None)])
+
+
+@case("E16002", "NoSuchOp")
+def unknown_op_with_an_endless_name():
+    return model([node("NoSuchOp", ["x"], ["y"], "n" * 1000000)])
+
+
+@case("E16002", "Bad Op")
+def unknown_op_with_control_characters():
+    return model([node("Bad\nOp", ["x"], ["y"], "two\nlines\x1b[31m")])
+
+
+@case("E16002", "local.Twice")
+def model_local_function_that_calls_itself():
+    made = model([node("Twice", ["x"], ["y"], "call", domain="local")])
+    made.opset_import.extend([helper.make_opsetid("local", 1)])
+    twice = helper.make_function("local", "Twice", ["a"], ["b"],
+                                 [node("Twice", ["a"], ["b"], domain="local")],
+                                 [helper.make_opsetid("local", 1)])
+    made.functions.extend([twice])
+    return made
+
+
+# Nesting.
+
+@case("E16002", "If x1 (deep)")
+def nested_ifs_within_limits():
+    return nested_ifs(20)
+
+
+@case("E13005", "m.onnx")
+def nested_ifs_without_end():
+    return nested_ifs(5000)
+
+
+@case("E14001", "'x'", "not a tensor")
+def nested_sequence_types():
+    return nested_sequences(20)
+
+
+@case("E13005", "m.onnx")
+def nested_sequence_types_without_end():
+    return nested_sequences(5000)
+
+
+# How the graph hangs together.
+
+@case("E16004", "cycle", "'first' (Add)", "'second' (Relu)")
+def cyclic_graph():
+    return model([node("Add", ["x", "b"], ["a"], "first"), node("Relu", ["a"], ["b"], "second"),
+                  node("Relu", ["b"], ["y"], "third")])
+
+
+@case("E16004", "cycle", "'self' (Add)")
+def node_that_reads_itself():
+    return model([node("Add", ["x", "y"], ["y"], "self")])
+
+
+@case("E16004", "cycle", "ring")
+def cycle_of_very_many_nodes():
+    ring = [node("Relu", [f"t{i}"], [f"t{(i + 1) % 3000}"], f"ring{i}") for i in range(3000)]
+    return model([*ring, node("Add", ["x", "t0"], ["y"], "last")])
+
+
+@case("E16001", "'w'", "'conv1' (Conv)", "not defined")
+def missing_initializer():
+    made = conv()
+    made.graph.ClearField("initializer")
+    return made
+
+
+@case("E16001", "'nowhere'", "'add' (Add)", "'gone'", "'mul' (Mul)", count=2)
+def undefined_tensors():
+    return model([node("Add", ["x", "nowhere"], ["t"], "add"),
+                  node("Mul", ["t", "gone"], ["y"], "mul")])
+
+
+@case("E16001", "'z'", "not produced")
+def output_that_nothing_makes():
+    return model([node("Relu", ["x"], ["y"])], outputs=[tensor("y", None), tensor("z", None)])
+
+
+@case("E13009", "'y'", "'one' (Relu)", "'two' (Neg)")
+def tensor_made_twice():
+    return model([node("Relu", ["x"], ["y"], "one"), node("Neg", ["x"], ["y"], "two")])
+
+
+@case("E13009", "'w'")
+def initializer_twice():
+    made = conv()
+    made.graph.initializer.append(made.graph.initializer[0])
+    return made
+
+
+@case("E13009", "'x'")
+def input_twice():
+    return model([node("Relu", ["x"], ["y"])], inputs=[tensor("x", [1]), tensor("x", [1])])
+
+
+@case("E13009", "'y'")
+def output_twice():
+    return model([node("Relu", ["x"], ["y"])], outputs=[tensor("y", None), tensor("y", None)])
+
+
+# Inputs of the model.
+
+@case("E14001", "'x'", "STRING")
+def string_input():
+    return model([node("Identity", ["x"], ["y"])], inputs=[tensor("x", [1], TensorProto.STRING)])
+
+
+@case("E14001", "'x'", "COMPLEX64")
+def complex_input():
+    return model([node("Identity", ["x"], ["y"])], inputs=[tensor("x", [1], TensorProto.COMPLEX64)])
+
+
+@case("E14001", "'x'", "77")
+def input_of_an_unknown_type():
+    made = model([node("Relu", ["x"], ["y"])])
+    made.graph.input[0].type.tensor_type.elem_type = 77
+    return made
+
+
+@case("E14001", "'x'", "not a tensor")
+def input_without_a_type():
+    made = model([node("Relu", ["x"], ["y"])])
+    made.graph.input[0].ClearField("type")
+    return made
+
+
+@case("E10001", "'x' [N, 3, H, 8]", "--input_shape")
+def symbolic_dims():
+    return model([node("Relu", ["x"], ["y"])], inputs=[tensor("x", ["N", 3, "H", 8])])
+
+
+@case("E10001", "'x' of unknown rank", "--input_shape")
+def input_of_unknown_rank():
+    return model([node("Relu", ["x"], ["y"])], inputs=[tensor("x", None)])
+
+
+@case("E10001", "'x' [?, 8]", "--input_shape")
+def negative_dim_of_an_input():
+    return model([node("Relu", ["x"], ["y"])], inputs=[tensor("x", [-5, 8])])
+
+
+@case("E14001", "'x'", "2^40")
+def absurd_dims():
+    return model([node("Relu", ["x"], ["y"])], inputs=[tensor("x", [1 << 20, 1 << 21])])
+
+
+@case("E14001", "'x'", "2^40")
+def dims_whose_product_overflows():
+    return model([node("Relu", ["x"], ["y"])], inputs=[tensor("x", [1 << 31] * 4)])
+
+
+@case("E14001", "'x'", "9223372036854775807")
+def largest_dim_there_is():
+    return model([node("Relu", ["x"], ["y"])], inputs=[tensor("x", [(1 << 63) - 1])])
+
+
+# Initializers.
+
+@case("E14001", "'w'", "428 bytes", "432")
+def initializer_data_too_short():
+    made = conv()
+    made.graph.initializer[0].raw_data = made.graph.initializer[0].raw_data[:-4]
+    return made
+
+
+@case("E14001", "'w'", "433 bytes", "432")
+def initializer_data_too_long():
+    made = conv()
+    made.graph.initializer[0].raw_data += b"\0"
+    return made
+
+
+@case("E14001", "'w'", "0 elements", "108")
+def initializer_without_data():
+    made = conv()
+    made.graph.initializer[0].ClearField("raw_data")
+    return made
+
+
+@case("E14001", "'w'", "-4")
+def initializer_with_a_negative_dim():
+    made = conv()
+    made.graph.initializer[0].dims[0] = -4
+    return made
+
+
+@case("E14001", "'w'", "2^40")
+def initializer_with_absurd_dims():
+    made = conv()
+    made.graph.initializer[0].dims[:] = [1 << 30] * 4
+    return made
+
+
+@case("E14001", "'w'", "1099511627776", "432")
+def initializer_that_would_need_a_terabyte():
+    made = conv()
+    made.graph.initializer[0].dims[:] = [1 << 16, 1 << 10, 64, 64]
+    return made
+
+
+@case("E14001", "'w'", "STRING")
+def string_initializer():
+    made = conv()
+    made.graph.initializer[0].CopyFrom(
+        helper.make_tensor("w", TensorProto.STRING, [1], [b"text"]))
+    return made
+
+
+@case("E14001", "'w'", "99")
+def initializer_of_an_unknown_type():
+    made = conv()
+    made.graph.initializer[0].data_type = 99
+    return made
+
+
+@case("E14001", "'w'", "segments")
+def initializer_in_segments():
+    made = conv()
+    made.graph.initializer[0].segment.begin = 3
+    return made
+
+
+def external(**entries):
+    made = conv()
+    weight = made.graph.initializer[0]
+    weight.ClearField("raw_data")
+    weight.data_location = TensorProto.EXTERNAL
+    for key, value in entries.items():
+        weight.external_data.add(key=key, value=value)
+    return made
+
+
+@case("E14001", "'w'", "'none.bin'", "No such file")
+def external_data_missing():
+    return external(location="none.bin")
+
+
+@case("E14001", "'w'", "'/etc/passwd'", "relative")
+def external_data_with_an_absolute_path():
+    return external(location="/etc/passwd")
+
+
+@case("E14001", "'w'", "leads out")
+def external_data_that_escapes():
+    return external(location="../../../../../../etc/passwd")
+
+
+@case("E14001", "'w'", "not a regular file")
+def external_data_that_is_a_folder():
+    return external(location="folder")
+
+
+@case("E14001", "'w'")
+def external_data_without_a_location():
+    return external(length="432")
+
+
+@case("E14001", "'w'", "'short.bin'", "needs bytes 0 to 432", "has 100")
+def external_data_too_short():
+    return external(location="short.bin")
+
+
+@case("E14001", "'w'", "'short.bin'", "has 100")
+def external_data_offset_that_overflows():
+    return external(location="short.bin", offset="18446744073709551615")
+
+
+@case("E14001", "'w'", "offset 'many'", "not a number")
+def external_data_offset_that_is_no_number():
+    return external(location="short.bin", offset="many")
+
+
+@case("E14001", "'w'", "16 bytes", "432")
+def external_data_length_that_does_not_fit():
+    return external(location="short.bin", length="16")

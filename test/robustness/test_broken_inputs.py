@@ -1,0 +1,231 @@
+#===-- test_broken_inputs.py - atc refuses every broken model with one clear error -------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Checked by tools.atc_refuses: exit status 1, the three ATC lines, exactly the coded lines that
+are due, the words that name what is at fault, nothing on stderr, no file left behind.
+
+OPENATC_BUILD_DIR chooses the build. Needs numpy, pytest and onnx (Debian: python3-onnx).
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("numpy", reason="needs numpy")
+pytest.importorskip("onnx", reason="needs the onnx package (Debian: python3-onnx)")
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import broken_models  # noqa: E402
+import broken_nodes  # noqa: E402
+from models import conv, model, net, node, tensor  # noqa: E402
+from tools import BUILD, GOLDEN, atc_compiles, atc_refuses, available, call, files_in  # noqa: E402
+
+pytestmark = pytest.mark.skipif(not available(), reason=f"atc, om-run, om-dump not in {BUILD}/bin")
+
+COMPILE = ["--model=m.onnx", "--framework=5", "--output=out", "--target=cpu"]
+CASES = broken_models.CASES + broken_nodes.CASES
+
+
+def save(folder, made):
+    path = folder / "m.onnx"
+    path.write_bytes(made if isinstance(made, bytes) else made.SerializeToString())
+    return path
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.build.__name__)
+def test_model_is_refused(case, tmp_path):
+    save(tmp_path, case.build())
+    (tmp_path / "short.bin").write_bytes(bytes(100))
+    (tmp_path / "folder").mkdir()
+    atc_refuses([*COMPILE, *case.flags], tmp_path, case.code, *case.words, count=case.count)
+
+
+def test_the_models_compile_before_they_are_broken(tmp_path):
+    for made in (net(), conv(), conv(pads=[1, 1, 1, 1], strides=[2, 2])):
+        save(tmp_path, made)
+        atc_compiles(COMPILE, tmp_path)
+        assert files_in(tmp_path) == ["m.onnx", "out.om"]
+
+
+def test_truncated_at_many_points(tmp_path):
+    whole = net().SerializeToString()
+    cuts = sorted({1, 2, 3, 10, len(whole) - 1, len(whole) - 2, *range(50, len(whole), 150)})
+    for size in cuts:
+        save(tmp_path, whole[:size])
+        lines = atc_refuses(COMPILE, tmp_path, "E1")
+        assert lines[0][:6] in ("E13005", "E16004", "E16005"), (size, lines)
+
+
+def test_a_newer_opset_is_read_with_a_warning(tmp_path):
+    save(tmp_path, model([node("Relu", ["x"], ["y"])], opset=999))
+    status, out, _ = call("atc", *COMPILE, cwd=tmp_path)
+    assert status == 0
+    assert "W11001: the model has opset 999" in out
+
+
+def test_a_failure_leaves_the_older_file_alone(tmp_path):
+    save(tmp_path, net())
+    atc_compiles(COMPILE, tmp_path)
+    good = (tmp_path / "out.om").read_bytes()
+    save(tmp_path, conv(group=0))
+    atc_refuses(COMPILE, tmp_path, "E14001", "'group'")
+    assert (tmp_path / "out.om").read_bytes() == good
+
+
+# --input_shape and --out_nodes against the model.
+
+@pytest.mark.parametrize("shape, code, word", [
+    ("z:1,3,8,8", "E10016", "'z'"),
+    ("y:1,3,8,8", "E10017", "'y'"),
+    ("x:1,3,8", "E10049", "3 dims"),
+    ("x:1,3,8,8,8", "E10049", "5 dims"),
+    ("x:1,3,8,eight", "E10002", "eight"),
+    ("x:1,,8,8", "E10002", "x:1,,8,8"),
+    ("x:1,3,8,8;x:1,3,8,8", "E10002", "twice"),
+    ("1,3,8,8", "E10002", "no name"),
+    (":1,3,8,8", "E10002", "no name"),
+    ("x:0,3,8,8", "E10011", "0"),
+    ("x:-2,3,8,8", "E10011", "-2"),
+    ("x:-1,3,8,8", "E10055", "-1"),
+    ("x:1~4,3,8,8", "E10055", "1~4"),
+    ("x:99999999999999999999,3,8,8", "E10002", "99999999999999999999"),
+    ("x:9223372036854775807,3,8,8", "E14001", "9223372036854775807"),
+    ("x:1048576,3,1048576,8", "E14001", "2^40"),
+    ("x:1,4,8,8", "E14001", "'conv1' (Conv)"),
+    ("x:1,3,2,2", "E14001", "'conv1' (Conv)"),
+    ("", "E10004", "--input_shape"),
+])
+def test_input_shape(shape, code, word, tmp_path):
+    made = conv()
+    made.graph.input[0].CopyFrom(tensor("x", ["N", "C", "H", "W"]))
+    save(tmp_path, made)
+    atc_refuses([*COMPILE, f"--input_shape={shape}"], tmp_path, code, word)
+
+
+@pytest.mark.parametrize("nodes, code, word", [
+    ("none:0", "E10016", "'none:0'"),
+    ("conv1:3", "E10016", "'conv1:3'"),
+    ("conv1:-1", "E10016", "'conv1:-1'"),
+    ("conv1:99999999999999999999", "E10016", "99999999999999999999"),
+    ("conv1", "E10016", "'conv1'"),
+    ("y;conv1:0", "E10001", "'y'"),
+])
+def test_out_nodes(nodes, code, word, tmp_path):
+    save(tmp_path, conv())
+    atc_refuses([*COMPILE, f"--out_nodes={nodes}"], tmp_path, code, word)
+
+
+# Paths.
+
+def test_model_path_missing(tmp_path):
+    atc_refuses(COMPILE, tmp_path, "E10410", "m.onnx")
+
+
+def test_model_path_is_a_folder(tmp_path):
+    (tmp_path / "m.onnx").mkdir()
+    atc_refuses(COMPILE, tmp_path, "E10041", "m.onnx", "folder")
+
+
+def test_model_path_is_a_device(tmp_path):
+    (tmp_path / "m.onnx").symlink_to("/dev/zero")
+    atc_refuses(COMPILE, tmp_path, "E13000", "m.onnx", "regular file")
+
+
+def test_model_path_is_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "m.onnx")
+    atc_refuses(COMPILE, tmp_path, "E13000", "m.onnx", "regular file")
+
+
+def test_model_path_links_to_itself(tmp_path):
+    (tmp_path / "m.onnx").symlink_to("m.onnx")
+    atc_refuses(COMPILE, tmp_path, "E1", "m.onnx")
+
+
+def test_model_path_of_many_characters(tmp_path):
+    atc_refuses(["--model=" + "m" * 5000, *COMPILE[1:]], tmp_path, "E1", "mmm")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+def test_model_path_is_unreadable(tmp_path):
+    save(tmp_path, net()).chmod(0)
+    atc_refuses(COMPILE, tmp_path, "E13001", "m.onnx")
+
+
+def test_model_path_has_control_characters(tmp_path):
+    atc_refuses(["--model=a\nb\x1b[31m.onnx", *COMPILE[1:]], tmp_path, "E10410", "a b")
+
+
+def test_external_data_behind_a_link_that_leads_out(tmp_path):
+    inside = tmp_path / "in"
+    inside.mkdir()
+    (tmp_path / "secret.bin").write_bytes(bytes(432))
+    (inside / "short.bin").symlink_to("../secret.bin")
+    save(inside, broken_models.external(location="short.bin"))
+    atc_refuses(COMPILE, inside, "E14001", "'w'", "leads out")
+
+
+@pytest.mark.parametrize("output, code, word", [
+    ("no/such/folder/out", "E13001", "no/such/folder"),
+    ("m.onnx/out", "E13001", "m.onnx"),
+    ("folder/", "E10022", "folder/"),
+    ("..", "E10022", ".."),
+    ("o" * 300, "E10021", "300"),
+    ("taken", "E13004", "taken.om"),
+    ("", "E10004", "--output"),
+])
+def test_output_path(output, code, word, tmp_path):
+    save(tmp_path, net())
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "taken.om").mkdir()
+    atc_refuses([*COMPILE[:2], f"--output={output}", COMPILE[3]], tmp_path, code, word)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_output_folder_is_read_only(tmp_path):
+    save(tmp_path, net())
+    (tmp_path / "folder").mkdir(mode=0o555)
+    atc_refuses([*COMPILE[:2], "--output=folder/out", COMPILE[3]], tmp_path, "E13004", "folder/out.om")
+
+
+def test_output_on_a_full_device(tmp_path):
+    # /dev/full itself cannot be replaced by a file; a folder that is no place for files can.
+    save(tmp_path, net())
+    atc_refuses([*COMPILE[:2], "--output=/proc/out", COMPILE[3]], tmp_path, "E13004", "/proc/out.om")
+
+
+# The wrong kind of file.
+
+def test_om_file_given_as_model(tmp_path):
+    save(tmp_path, GOLDEN.read_bytes())
+    atc_refuses(COMPILE, tmp_path, "E13005", "m.onnx")
+
+
+def test_vendor_om_given_as_model(tmp_path):
+    save(tmp_path, b"IMOD" + bytes(4092))
+    atc_refuses(COMPILE, tmp_path, "E13005", "m.onnx")
+
+
+@pytest.mark.parametrize("mode", ["1", "6"])
+def test_onnx_given_as_om(mode, tmp_path):
+    save(tmp_path, net())
+    atc_refuses([f"--mode={mode}", "--om=m.onnx", "--json=out.json"], tmp_path, "E10041", "m.onnx")
+
+
+@pytest.mark.parametrize("text, code, word", [
+    ("not mlir", "E13005", "m.mlir"),
+    ("", "E16004", "no graph"),
+    ("module {}", "E16004", "no graph"),
+    ("func.func private @main(tensor<4xf32>)", "E16004", "no graph"),
+    ("func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> }", "E", "?"),
+    ("func.func @main(%x: i32) -> i32 { return %x : i32 }", "E", "i32"),
+    ("func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+     "  %0 = arith.addf %x, %x : tensor<4xf32>\n  return %0 : tensor<4xf32> }", "E", "arith.addf"),
+    ("func.func @main() { %0 = \"no.such\"() : () -> i32\n return }", "E13005", "no.such"),
+])
+def test_mlir_source(text, code, word, tmp_path):
+    (tmp_path / "m.mlir").write_text(text)
+    status, out, err = call("atc", "--model=m.mlir", *COMPILE[2:], cwd=tmp_path)
+    assert (status, err) == (1, ""), (status, out, err)
+    assert f"\n{code}" in out and word in out
+    assert files_in(tmp_path) == ["m.mlir"]

@@ -1,0 +1,93 @@
+#===-- tools.py - runs the command line tools and judges how they refuse -----------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What every broken input must lead to, in one place.
+
+OPENATC_BUILD_DIR names the build whose tools are tried (default: build/ of the checkout).
+"""
+
+import os
+import re
+import resource
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
+GOLDEN = ROOT / "test" / "runtime-lite" / "golden" / "schema-1.0.om"
+
+START = "ATC start working now, please wait for a moment."
+DONE = "ATC run success, welcome to the next use."
+FAILED = ("ATC run failed, Please check the detail log, Try 'atc --help' for more information")
+CODED = re.compile(r"E[0-9]{5}: \S.*")
+SANITIZED = "OPENATC_SANITIZE:BOOL=ON" in (
+    (BUILD / "CMakeCache.txt").read_text() if (BUILD / "CMakeCache.txt").exists() else "")
+# The first is what nothing small may need; the second catches endless loops.
+MOST_MEMORY = 6 << 30
+MOST_SECONDS = 600 if SANITIZED else 60
+
+
+def available():
+    return all((BUILD / "bin" / tool).exists() for tool in ("atc", "om-run", "om-dump"))
+
+
+def call(tool, *args, cwd=None):
+    """Exit status, stdout and stderr. A signal is a negative status."""
+    def limit():
+        # AddressSanitizer reserves terabytes of address space.
+        if not SANITIZED:
+            resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # libMLIR is not instrumented, and its containers cross the boundary.
+    environment = {**os.environ, "ASAN_OPTIONS": "detect_container_overflow=0:detect_leaks=0:"
+                                                 "allocator_may_return_null=1"}
+    done = subprocess.run([str(BUILD / "bin" / tool), *map(str, args)], cwd=cwd, env=environment,
+                          preexec_fn=limit, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=MOST_SECONDS, check=False)
+    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+
+def files_in(folder):
+    return sorted(str(path.relative_to(folder)) for path in Path(folder).rglob("*"))
+
+
+def check_errors(lines, code, words, count):
+    assert len(lines) == count, lines
+    for line in lines:
+        assert CODED.fullmatch(line), line
+        # A sentence that a person can read at once, not a dump of the model.
+        assert len(line) < 4000, len(line)
+    assert lines[0].startswith(code + ": "), lines
+    for word in words:
+        assert word in "\n".join(lines), (word, lines)
+
+
+def atc_refuses(args, folder, code, *words, count=1):
+    """atc fails with `count` coded lines and leaves the folder as it was."""
+    before = files_in(folder)
+    status, out, err = call("atc", *args, cwd=folder)
+    assert status == 1, (status, out, err)
+    assert err == ""
+    lines = out.splitlines()
+    assert lines[0] == START
+    assert DONE not in lines
+    at = lines.index(FAILED)
+    assert all(re.fullmatch(r"W[0-9]{5}: \S.*", line) for line in lines[1:at]), lines
+    check_errors(lines[at + 1:], code, words, count)
+    assert files_in(folder) == before
+    return lines[at + 1:]
+
+
+def atc_compiles(args, folder):
+    status, out, err = call("atc", *args, cwd=folder)
+    assert (status, err) == (0, ""), (status, out, err)
+    assert out.splitlines()[0] == START and out.splitlines()[-1] == DONE
+
+
+def om_tool_refuses(tool, args, folder, code, *words, count=1):
+    """om-run or om-dump fails with `count` coded lines on stderr and writes nothing."""
+    before = files_in(folder)
+    status, out, err = call(tool, *args, cwd=folder)
+    assert status == 1, (status, out, err)
+    assert out == ""
+    check_errors(err.splitlines(), code, words, count)
+    assert files_in(folder) == before

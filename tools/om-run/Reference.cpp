@@ -1,0 +1,173 @@
+//===-- Reference.cpp - the right values of a model's tensors -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "tools/om-run/Reference.h"
+
+#include "tools/om-run/Npy.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace atc::tools {
+
+namespace fs = std::filesystem;
+
+namespace {
+/// "name:1,3,8,8;other:4": the .om file knows what shapes it was compiled for.
+std::string shapesOf(const std::vector<om::Tensor> &inputs) {
+  std::string text;
+  for (const om::Tensor &input : inputs) {
+    if (input.dims.empty())
+      continue;
+    text += (text.empty() ? "" : ";") + input.name + ":";
+    for (size_t i = 0; i < input.dims.size(); ++i)
+      text += (i ? "," : "") + std::to_string(input.dims[i]);
+  }
+  return text;
+}
+
+size_t countFiles(const std::string &folder) {
+  std::error_code status;
+  size_t count = 0;
+  for (fs::directory_iterator at(folder, status), end; !status && at != end; at.increment(status))
+    ++count;
+  return count;
+}
+
+/// Runs a program to its end; says now and then how far it has come, which is
+/// how many files are in `folder`.
+bool runProgram(const std::vector<std::string> &command, const std::string &folder, int &state) {
+  std::vector<char *> arguments;
+  for (const std::string &argument : command)
+    arguments.push_back(const_cast<char *>(argument.c_str()));
+  arguments.push_back(nullptr);
+  pid_t child;
+  if (posix_spawn(&child, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0)
+    return false;
+
+  using namespace std::chrono;
+  const auto begin = steady_clock::now();
+  auto nextWord = begin + seconds(5);
+  for (pid_t done = 0; (done = waitpid(child, &state, WNOHANG)) != child;) {
+    if (done < 0 && errno != EINTR)
+      return false;
+    std::this_thread::sleep_for(milliseconds(5));
+    if (steady_clock::now() < nextWord)
+      continue;
+    std::fprintf(stderr, "the reference interpreter has made %zu tensors in %lld s\n",
+                 countFiles(folder),
+                 static_cast<long long>(duration_cast<seconds>(nextWord - begin).count()));
+    nextWord += seconds(10);
+  }
+  return true;
+}
+
+std::vector<int64_t> withoutOnes(std::vector<int64_t> dims) {
+  dims.erase(std::remove(dims.begin(), dims.end(), 1), dims.end());
+  return dims;
+}
+} // namespace
+
+Reference::~Reference() {
+  std::error_code status;
+  if (isTemporary)
+    fs::remove_all(folder, status);
+}
+
+bool Reference::open(const std::string &path, const std::string &input,
+                     const std::vector<om::Tensor> &inputs, std::string &error) {
+  std::error_code status;
+  if (!fs::exists(path, status)) {
+    error = "E10410: the reference '" + path + "' does not exist.";
+    return false;
+  }
+  if (fs::is_directory(path, status))
+    folder = path;
+  else if (!interpret(path, input, inputs, error))
+    return false;
+  readManifest();
+  return true;
+}
+
+bool Reference::interpret(const std::string &model, const std::string &input,
+                          const std::vector<om::Tensor> &inputs, std::string &error) {
+  std::error_code status;
+  const fs::path tool = fs::read_symlink("/proc/self/exe", status).parent_path() / "atc-translate";
+  if (!fs::exists(tool, status)) {
+    error = "E10410: '" + tool.string() + "', which interprets the reference model '" + model +
+            "', does not exist: give a folder of .npy files instead.";
+    return false;
+  }
+  std::string name = (fs::temp_directory_path(status) / "om-run-XXXXXX").string();
+  if (status || !mkdtemp(name.data())) {
+    error = "E13004: cannot create a temporary folder '" + name + "'.";
+    return false;
+  }
+  folder = name;
+  isTemporary = true;
+
+  std::vector<std::string> command = {tool.string(), "--interpret", model, "--dump", folder};
+  if (!input.empty())
+    command.insert(command.end(), {"--input", input});
+  // A module of graph ops has its shapes.
+  if (std::string shapes = shapesOf(inputs);
+      !shapes.empty() && fs::path(model).extension() == ".onnx")
+    command.insert(command.end(), {"--input_shape", shapes});
+  int state = 0;
+  if (!runProgram(command, folder, state)) {
+    error = "E19999: cannot run '" + tool.string() + "': " + std::strerror(errno) + ".";
+    return false;
+  }
+  if (WIFSIGNALED(state))
+    error = "E19999: '" + tool.string() + "' ended with signal " + std::to_string(WTERMSIG(state)) +
+            " on '" + model + "'.";
+  return state == 0;
+}
+
+/// The interpreter's list of names and files; other folders have none.
+void Reference::readManifest() {
+  std::ifstream file(folder + "/manifest.json");
+  const auto json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object())
+    return;
+  for (const auto &[tensor, name] : json.items())
+    if (name.is_string())
+      files[tensor] = name.get<std::string>();
+}
+
+std::string Reference::fileOf(const std::string &tensor) const {
+  std::error_code status;
+  auto known = files.find(tensor);
+  std::string path =
+      folder + "/" + (known == files.end() ? fileNameOf(tensor) + ".npy" : known->second);
+  return fs::exists(path, status) ? path : "";
+}
+
+om::Buffer Reference::read(const om::Tensor &tensor, std::string &error) const {
+  std::string path = fileOf(tensor.name);
+  // "conv#2" is the tensor 'conv' once more, in another layout.
+  if (size_t mark = tensor.name.rfind('#'); path.empty() && mark != std::string::npos)
+    path = fileOf(tensor.name.substr(0, mark));
+  om::Tensor stored = tensor;
+  if (path.empty() ||
+      (readNpyDims(path, stored.dims) && withoutOnes(stored.dims) != withoutOnes(tensor.dims)))
+    return {};
+  om::Buffer buffer(tensor.bytes);
+  if (!buffer) {
+    error = "E19999: there is no memory for the reference of '" + tensor.name + "'.";
+    return {};
+  }
+  return readTensor(path, stored, buffer.data(), error) ? std::move(buffer) : om::Buffer();
+}
+
+} // namespace atc::tools

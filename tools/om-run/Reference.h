@@ -1,0 +1,48 @@
+//===-- Reference.h - the right values of a model's tensors ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_TOOLS_OMRUN_REFERENCE_H
+#define OPENATC_TOOLS_OMRUN_REFERENCE_H
+
+#include "openatc/om.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace atc::tools {
+
+/// A folder of .npy files, one for each tensor. It is removed at the end if it
+/// was made here.
+class Reference {
+public:
+  Reference() = default;
+  Reference(const Reference &) = delete;
+  Reference &operator=(const Reference &) = delete;
+  ~Reference();
+
+  /// Takes a folder as it is, or runs a model file on the same inputs in the
+  /// reference interpreter. On failure returns false; `error` is one coded line,
+  /// or empty where the interpreter has said it.
+  bool open(const std::string &path, const std::string &input,
+            const std::vector<om::Tensor> &inputs, std::string &error);
+
+  /// Reads the values for a tensor of an .om file. Nothing when there are none of
+  /// its name and dims (dims of size 1 aside); then `error` is set if there is a
+  /// file that cannot be read.
+  om::Buffer read(const om::Tensor &tensor, std::string &error) const;
+
+private:
+  bool interpret(const std::string &model, const std::string &input,
+                 const std::vector<om::Tensor> &inputs, std::string &error);
+  void readManifest();
+  std::string fileOf(const std::string &tensor) const;
+
+  std::string folder;
+  bool isTemporary = false;
+  std::map<std::string, std::string> files; ///< of manifest.json
+};
+
+} // namespace atc::tools
+
+#endif
