@@ -194,17 +194,18 @@ std::vector<mlir::OwningOpRef<mlir::ModuleOp>> split(mlir::ModuleOp module, unsi
     group.ops.push_back(&op);
     group.size += sizeOf(&op);
   }
-  SmallVector<Group *> order;
-  for (auto &group : groups)
-    order.push_back(&group.second);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const Group *a, const Group *b) { return a->size > b->size; });
+  SmallVector<std::pair<StringRef, Group *>> order;
+  for (auto &[name, group] : groups)
+    order.emplace_back(name, &group);
+  llvm::sort(order, [](const auto &a, const auto &b) {
+    return std::pair(b.second->size, a.first) < std::pair(a.second->size, b.first);
+  });
 
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> parts;
   for (size_t i = 0, count = std::clamp<size_t>(groups.size(), 1, most); i < count; ++i)
     parts.push_back(mlir::ModuleOp::create(module.getLoc(), module.getName()));
   std::vector<size_t> sizes(parts.size(), 0);
-  for (Group *group : order) {
+  for (auto [name, group] : order) {
     size_t part = std::min_element(sizes.begin(), sizes.end()) - sizes.begin();
     sizes[part] += group->size;
     for (mlir::Operation *op : group->ops)

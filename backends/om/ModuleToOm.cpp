@@ -161,7 +161,7 @@ private:
     if (auto output = outputTensors.find(root);
         output != outputTensors.end() && place.size == model().tensors[output->second].place.size) {
       index = output->second;
-    } else if (op.getTensor()) {
+    } else if (op.getTensor() && !fillsBorder(op)) {
       std::optional<OmTensor> tensor =
           describe(cast<RankedTensorType>(*op.getTensor()), cast<MemRefType>(target.getType()));
       if (tensor) {
@@ -182,6 +182,13 @@ private:
     });
     held.emplace_back(target, *index);
     return index;
+  }
+
+  /// Zeros around a tensor are not the tensor.
+  bool fillsBorder(LaunchOp op) {
+    auto kernel = module.lookupSymbol<func::FuncOp>(op.getKernel());
+    return kernel && llvm::any_of(kernel.getOps<cpu::FillOp>(),
+                                  [](cpu::FillOp fill) { return fill.getBorder().has_value(); });
   }
 
   /// A logical tensor stored in a buffer, without its name and place.

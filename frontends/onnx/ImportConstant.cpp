@@ -62,15 +62,15 @@ void importConstantOfShape(NodeContext &n) {
     return;
   if (llvm::Expected<int64_t> count = countElements(*shape); !count)
     return n.failInput(0, toString(count.takeError()));
-  if (!n.hasAttr("value")) {
-    auto type = n.tensor(*shape, n.builder().getF32Type());
-    return n.setOutput(n.constant(DenseElementsAttr::get(type, 0.0f)));
-  }
+  onnx::TensorProto zero;
+  zero.set_data_type(onnx::TensorProto::FLOAT);
+  zero.add_dims(1);
+  zero.add_float_data(0);
   onnx::AttributeProto *value = n.findAttr("value");
-  if (value->type() != onnx::AttributeProto::TENSOR)
+  if (value && value->type() != onnx::AttributeProto::TENSOR)
     return n.failAttribute("value", "is not a tensor");
-  llvm::Expected<ElementsAttr> element =
-      takeTensor(*value->mutable_t(), n.importer().files(), n.builder().getContext());
+  llvm::Expected<ElementsAttr> element = takeTensor(
+      value ? *value->mutable_t() : zero, n.importer().files(), n.builder().getContext());
   if (!element)
     return n.failAttribute("value", toString(element.takeError()));
   if (element->getNumElements() != 1)
@@ -78,6 +78,8 @@ void importConstantOfShape(NodeContext &n) {
                                         " elements, expected 1");
   auto dense = cast<DenseElementsAttr>(*element);
   auto type = n.tensor(*shape, element->getElementType());
+  if (type.getNumElements() == 0)
+    return n.setOutput(n.constant(graph::makeConstant(type, std::vector<char>())));
   n.setOutput(n.constant(DenseElementsAttr::get(type, dense.getSplatValue<Attribute>())));
 }
 

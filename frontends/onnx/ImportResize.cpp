@@ -114,12 +114,14 @@ void readCoordinates(NodeContext &n, Resampling &how, bool alignedSizes) {
                     .Case("ceil", NearestMode::Ceil)
                     .Default(NearestMode::RoundPreferFloor);
   if (coordinates == "tf_half_pixel_for_nn") {
-    // (x + 0.5) / scale rounded down is half_pixel rounded to the nearest.
-    if (how.mode != ResizeMode::Nearest || nearest != "floor")
+    // Positions are those of half_pixel and a half: rounding them down is rounding
+    // half_pixel to the nearest, rounding them to the nearest is rounding it up.
+    bool isFloor = nearest == "floor";
+    if (how.mode != ResizeMode::Nearest || !(isFloor || nearest == "round_prefer_floor"))
       return n.failAttribute("coordinate_transformation_mode",
                              "'tf_half_pixel_for_nn' is only supported with mode nearest and "
-                             "nearest_mode floor");
-    how.nearest = NearestMode::RoundPreferCeil;
+                             "nearest_mode floor or round_prefer_floor");
+    how.nearest = isFloor ? NearestMode::RoundPreferCeil : NearestMode::Ceil;
   }
   // The symmetric mode only differs where sizes were rounded.
   if (coordinates == "tf_crop_and_resize" ||

@@ -146,6 +146,8 @@ private:
   int64_t opsetVersion;
   bool hasFailed = false;
   unsigned numLocations = 0;
+  /// Of the inputs, those that the builder has asked for are the first ones.
+  mutable unsigned numAsked = 0;
   // The locations given to ops that do not yet stand for an output.
   llvm::DenseSet<mlir::Attribute> provisional;
   llvm::SmallVector<mlir::Value> results;

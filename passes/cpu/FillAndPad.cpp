@@ -151,7 +151,7 @@ public:
     for (size_t d = rank; d < outShape.size(); ++d)
       inner.addDim(outShape[d], {inStrides[d], outStrides[d]});
     inner.normalize(1);
-    if (inner.strides[0].back() == 1 && inner.strides[1].back() == 1)
+    if (inner.volume() > 1 && inner.strides[0].back() == 1 && inner.strides[1].back() == 1)
       lanes = lanesOf(b, output, inner, 1);
 
     SmallVector<Range> ranges =

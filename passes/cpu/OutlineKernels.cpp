@@ -54,7 +54,7 @@ private:
     auto kernel = makeKernel(op);
     std::string text;
     llvm::raw_string_ostream os(text);
-    kernel->print(os, OpPrintingFlags().printGenericOpForm());
+    kernel->print(os, OpPrintingFlags().printGenericOpForm().enableDebugInfo(false));
     auto [entry, isNew] = known.try_emplace(text, kernel);
     if (!isNew) {
       kernel.erase();

@@ -34,7 +34,8 @@ def CpuLowerGraph : Pass<"cpu-lower-graph", "::mlir::ModuleOp"> {
     om.weight), weights are packed, outputs become arguments.
   }];
   let dependentDialects = ["::atc::cpu::CpuDialect", "::atc::om::OmDialect",
-                           "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+                           "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect"];
 }
 
 def CpuOutlineKernels : Pass<"cpu-outline-kernels", "::mlir::ModuleOp"> {

@@ -153,7 +153,7 @@ struct FoldIntoMaxPool : CountingPattern<MaxPoolOp> {
       return rewriter.notifyMatchFailure(op, "input is not padded, or windows round up");
     RankedTensorType type = getTensorType(pad.getInput());
     auto floatType = dyn_cast<FloatType>(type.getElementType());
-    if (!type.hasStaticShape() || !floatType)
+    if (!type.hasStaticShape() || !op.getType().hasStaticShape() || !floatType)
       return rewriter.notifyMatchFailure(op, "shape is not static or elements are not floats");
     // Models pad with -infinity or the lowest number of the type.
     llvm::APFloat lowest =

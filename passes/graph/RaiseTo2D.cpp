@@ -41,6 +41,10 @@ template <typename OpTy> struct Raise : CountingPattern<OpTy> {
   LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
     if (op.getType().getRank() != 3)
       return rewriter.notifyMatchFailure(op, "is not one-dimensional");
+    // A reshape of several unknown dims would not say which is which.
+    auto isStatic = [](Value value) { return getTensorType(value).hasStaticShape(); };
+    if (!isStatic(op.getResult()) || !llvm::all_of(op->getOperands(), isStatic))
+      return rewriter.notifyMatchFailure(op, "shape is not static");
     Location loc = op.getLoc();
     Operation *raised = rewriter.clone(*op);
     rewriter.setInsertionPoint(raised);

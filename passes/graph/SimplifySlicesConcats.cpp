@@ -25,7 +25,8 @@ struct SliceOfConcat : CountingPattern<SliceOp> {
       return rewriter.notifyMatchFailure(op, "does not slice a concat");
     int64_t axis = concat.getAxis(), start = op.getStarts()[axis], size = op.getSizes()[axis];
     int64_t step = op.getSteps()[axis];
-    if (getTensorType(concat.getResult()).isDynamicDim(axis) || size <= 0)
+    auto isUnknown = [&](Value input) { return getTensorType(input).isDynamicDim(axis); };
+    if (llvm::any_of(concat.getInputs(), isUnknown) || size <= 0)
       return rewriter.notifyMatchFailure(op, "size of the axis is not known");
     int64_t first = std::min(start, start + (size - 1) * step);
     int64_t last = std::max(start, start + (size - 1) * step);

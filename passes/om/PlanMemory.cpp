@@ -115,8 +115,9 @@ struct PlanMemoryPass : impl::OmPlanMemoryBase<PlanMemoryPass> {
 
     SmallVector<unsigned> order(buffers.size());
     std::iota(order.begin(), order.end(), 0);
-    llvm::stable_sort(
-        order, [&](unsigned a, unsigned b) { return buffers[a].bytes > buffers[b].bytes; });
+    llvm::sort(order, [&](unsigned a, unsigned b) {
+      return std::pair(-buffers[a].bytes, a) < std::pair(-buffers[b].bytes, b);
+    });
     int64_t bound = mostLive(buffers, schedule.launches().size());
     Placement placement = climb(buffers, order, bound, trials);
 

@@ -24,7 +24,7 @@ import time
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "common"))
 from openatc_runtime import Session
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

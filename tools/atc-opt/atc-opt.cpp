@@ -5,7 +5,9 @@
 #include "dialects/graph/Graph.h"
 #include "dialects/om/Om.h"
 #include "passes/cpu/Passes.h"
+#include "passes/cpu/Pipelines.h"
 #include "passes/graph/Passes.h"
+#include "passes/om/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -30,19 +32,9 @@ int main(int argc, char **argv) {
   mlir::registerConversionPasses();
   mlir::memref::registerMemRefPasses();
   mlir::math::registerMathPasses();
-  // Each pass joins this list when its file is there.
-  atc::cpu::registerCpuAssignHalo();
-  atc::cpu::registerCpuAssignLayout();
-  atc::cpu::registerCpuExpandConv2D();
-  atc::cpu::registerCpuExpandCopy();
-  atc::cpu::registerCpuExpandDepthwise();
-  atc::cpu::registerCpuExpandMap();
-  atc::cpu::registerCpuExpandMatMul();
-  atc::cpu::registerCpuExpandPool();
-  atc::cpu::registerCpuExpandReduce();
-  atc::cpu::registerCpuExpandResize();
-  atc::cpu::registerCpuLowerGraph();
-  atc::cpu::registerCpuSelectTiles();
+  atc::cpu::registerCpuPasses();
+  atc::cpu::registerCpuPipelines();
+  atc::om::registerOmPasses();
 
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "OpenATC pass driver\n", registry));
 }

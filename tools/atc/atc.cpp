@@ -4,6 +4,7 @@
 #include "openatc/om.h"
 #include "tools/atc/Compile.h"
 #include "tools/atc/ShowModel.h"
+#include "tools/common/OneLine.h"
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -85,25 +86,6 @@ void run(const AtcOptions &options, const std::string &commandLine, Diagnostics 
   case Mode::ToJson: return writeModelJson(options.om, options.json, diagnostics);
   case Mode::ShowModel: return showModel(options.om, llvm::outs(), diagnostics);
   }
-}
-
-/// One message is one line that can be read, whatever names a model has.
-std::string oneLine(llvm::StringRef text) {
-  constexpr size_t longest = 600, kept = 200;
-  std::string line;
-  for (llvm::StringRef rest = text; !rest.empty();) {
-    llvm::StringRef word =
-        rest.take_until([](unsigned char c) { return c <= 0x20 || c == 0x7F; });
-    if (word.size() > longest)
-      line += (word.take_front(kept) + "..." + word.take_back(kept)).str();
-    else
-      line += word;
-    rest = rest.drop_front(word.size());
-    if (!rest.empty())
-      line += ' ';
-    rest = rest.drop_front(!rest.empty());
-  }
-  return line;
 }
 
 void print(const Diagnostics &diagnostics, bool errors) {

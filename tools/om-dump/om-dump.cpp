@@ -6,6 +6,7 @@
 
 #include "runtime-lite/src/Support.h"
 #include "runtime-lite/src/Verify.h"
+#include "tools/common/CommandLine.h"
 #include "tools/common/ModelText.h"
 
 #include <CLI/CLI.hpp>
@@ -200,7 +201,7 @@ Json Dump::json() const {
 }
 
 int fail(const std::string &line) {
-  std::fprintf(stderr, "%s\n", line.c_str());
+  std::fprintf(stderr, "%s\n", oneLine(line).c_str());
   return 1;
 }
 
@@ -251,7 +252,7 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &outcome) {
-    return app.exit(outcome) == 0 ? 0 : 1;
+    return finishParsing(app, outcome);
   }
   return dump(path, json, tensors);
 }

@@ -97,7 +97,12 @@ bool parseHeader(const std::vector<char> &file, Header &header) {
   if (!valueOf(dictionary, "descr", descr) || !valueOf(dictionary, "fortran_order", fortran) ||
       !valueOf(dictionary, "shape", shape) || descr[0] != '\'' || shape[0] != '(')
     return false;
-  header.descr = descr.substr(1, descr.find('\'', 1) - 1);
+  const size_t quote = descr.find('\'', 1);
+  // NumPy's names of plain types are short; what else stands there is no type.
+  constexpr size_t longestDescr = 16;
+  if (quote == std::string::npos || quote > longestDescr)
+    return false;
+  header.descr = descr.substr(1, quote - 1);
   header.fortran = fortran.rfind("True", 0) == 0;
   const char *at = shape.data() + 1, *end = shape.data() + shape.find(')');
   if (shape.find(')') == std::string::npos)

@@ -1,6 +1,7 @@
 //===-- om-run.cpp - runs an .om file -------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "tools/common/CommandLine.h"
 #include "tools/common/ModelText.h"
 #include "tools/om-run/Compare.h"
 #include "tools/om-run/Inputs.h"
@@ -25,7 +26,7 @@ struct Options {
 
 int fail(const std::vector<std::string> &lines) {
   for (const std::string &line : lines)
-    std::fprintf(stderr, "%s\n", line.c_str());
+    std::fprintf(stderr, "%s\n", oneLine(line).c_str());
   return 1;
 }
 
@@ -113,7 +114,9 @@ bool Runner::load() {
   for (const auto *list : {&inputs, &outputs})
     for (const om::Buffer &buffer : *list)
       if (!buffer)
-        return failed("E10041", "there is no memory for the model's inputs and outputs.");
+        return failed("E10041", "'" + options.model +
+                                    "' cannot be run: there is no memory for its inputs and "
+                                    "outputs.");
   faults = readInputs(options.input, model.inputs(), inputs);
   return faults.empty();
 }
@@ -273,7 +276,7 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &outcome) {
-    return app.exit(outcome) == 0 ? 0 : 1;
+    return finishParsing(app, outcome);
   }
   return Runner(options).run();
 }

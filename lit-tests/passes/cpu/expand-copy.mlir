@@ -45,7 +45,7 @@ func.func @depth_to_space(%in: memref<5x16x2xf32, strided<[16, 1, 80]>>, %out: m
 
 // The last of two blocks has 4 channels: the other lanes are written as 0.
 // CHECK-LABEL: func.func @pack
-// CHECK-SAME: cpu.tasks = 2
+// CHECK-SAME: cpu.tasks = 4
 // CHECK: scf.if
 // CHECK: vector.store %cst
 // CHECK: else

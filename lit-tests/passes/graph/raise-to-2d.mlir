@@ -49,7 +49,8 @@ func.func @conv_transpose(%x: tensor<1x1x3xf32>, %w: tensor<1x1x2xf32>) -> tenso
 // CHECK: graph.max_pool
 // CHECK-NOT: graph.reshape
 // CHECK: return
-func.func @left_alone(%x: tensor<1x2x8x8xf32>) -> tensor<1x2x4x4xf32> {
+func.func @left_alone(%x: tensor<1x2x8x8xf32>, %unknown: tensor<?x2x?xf32>) -> (tensor<1x2x4x4xf32>, tensor<?x2x?xf32>) {
+  %1 = graph.max_pool %unknown {kernel = array<i64: 2>, strides = array<i64: 2>, pads = array<i64: 0, 0>, dilations = array<i64: 1>} : (tensor<?x2x?xf32>) -> tensor<?x2x?xf32>
   %0 = graph.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x2x8x8xf32>) -> tensor<1x2x4x4xf32>
-  return %0 : tensor<1x2x4x4xf32>
+  return %0, %1 : tensor<1x2x4x4xf32>, tensor<?x2x?xf32>
 }

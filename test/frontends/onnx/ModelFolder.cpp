@@ -48,9 +48,10 @@ FailureOr<graph::Tensor> toTensor(onnx::TensorProto proto, MLIRContext &context)
 }
 
 /// Empty when the tensors agree.
-std::string compare(const graph::Tensor &actual, const graph::Tensor &expected, double relative,
-                    double absolute) {
-  if (actual.getType() != expected.getType()) {
+std::string compare(const graph::Tensor &actual, const graph::Tensor &expected,
+                    Tolerance tolerance) {
+  if (actual.getElementType() != expected.getElementType() ||
+      actual.getNumElements() != expected.getNumElements()) {
     std::string text;
     llvm::raw_string_ostream(text) << "has type " << actual.getType() << ", expected "
                                    << expected.getType();
@@ -59,7 +60,8 @@ std::string compare(const graph::Tensor &actual, const graph::Tensor &expected, 
   std::vector<double> have = actual.toDoubles(), want = expected.toDoubles();
   for (size_t i = 0; i < have.size(); ++i) {
     bool isSame = have[i] == want[i] || (std::isnan(have[i]) && std::isnan(want[i])) ||
-                  std::abs(have[i] - want[i]) <= absolute + relative * std::abs(want[i]);
+                  std::abs(have[i] - want[i]) <=
+                      tolerance.absolute + tolerance.relative * std::abs(want[i]);
     if (!isSame)
       return "element " + std::to_string(i) + " is " + std::to_string(have[i]) + ", expected " +
              std::to_string(want[i]);
@@ -69,8 +71,21 @@ std::string compare(const graph::Tensor &actual, const graph::Tensor &expected, 
 
 } // namespace
 
-ModelResult runModel(const std::string &path, const std::string &data, double relative,
-                     double absolute) {
+/// Makes initializers of the inputs from `first` on.
+static void bakeInputs(onnx::ModelProto &model, std::vector<onnx::TensorProto> &inputs,
+                       unsigned first) {
+  onnx::GraphProto &graph = *model.mutable_graph();
+  while (inputs.size() > first) {
+    onnx::TensorProto *constant = graph.add_initializer();
+    *constant = std::move(inputs.back());
+    constant->set_name(graph.input(inputs.size() - 1).name());
+    inputs.pop_back();
+    graph.mutable_input()->RemoveLast();
+  }
+}
+
+ModelResult runModel(const std::string &path, const std::string &data, Tolerance tolerance,
+                     const InputShapes &shapes, unsigned firstConstant) {
   onnx::ModelProto model;
   std::vector<onnx::TensorProto> inputs, outputs;
   if (!readProto(path, model))
@@ -78,22 +93,30 @@ ModelResult runModel(const std::string &path, const std::string &data, double re
   if (!readTensors(data + "/input_", inputs) || !readTensors(data + "/output_", outputs) ||
       outputs.empty())
     return {ModelResult::Refused, "the stored data is not all tensors"};
+  // An optional input that is left out has no file: then names do not match.
+  if (static_cast<int>(inputs.size()) < model.graph().input_size() &&
+      model.graph().initializer_size() == 0)
+    return {ModelResult::Refused, "inputs are left out"};
 
   OnnxImportOptions options;
-  for (auto [info, tensor] : llvm::zip(model.graph().input(), inputs))
-    options.inputShapes.push_back({info.name(), {tensor.dims().begin(), tensor.dims().end()}});
-  Imported result = importFile(path, options);
+  options.inputShapes = shapes;
+  bakeInputs(model, inputs, firstConstant);
+  if (shapes.empty())
+    for (auto [info, tensor] : llvm::zip(model.graph().input(), inputs))
+      options.inputShapes.push_back({info.name(), {tensor.dims().begin(), tensor.dims().end()}});
+  Imported result = importBytes(model.SerializeAsString(), options);
   if (!result)
     return {ModelResult::Refused, result.messages()};
 
+  auto function = result.module->lookupSymbol<func::FuncOp>("main");
   std::vector<graph::Tensor> arguments;
-  for (const onnx::TensorProto &input : inputs) {
+  for (auto [input, type] : llvm::zip(inputs, function.getArgumentTypes())) {
     FailureOr<graph::Tensor> tensor = toTensor(input, *result.context);
     if (failed(tensor))
       return {ModelResult::Refused, "an input cannot be read"};
-    arguments.push_back(std::move(*tensor));
+    // Some stored inputs leave the dims of 1 away.
+    arguments.push_back(std::move(*tensor).withType(cast<RankedTensorType>(type)));
   }
-  auto function = result.module->lookupSymbol<func::FuncOp>("main");
   auto results = graph::evaluateFunction(function, arguments);
   if (failed(results))
     return {ModelResult::Wrong, "the interpreter fails"};
@@ -103,7 +126,7 @@ ModelResult runModel(const std::string &path, const std::string &data, double re
     FailureOr<graph::Tensor> expected = toTensor(output, *result.context);
     if (failed(expected))
       return {ModelResult::Refused, "an output cannot be read"};
-    std::string difference = compare(actual, *expected, relative, absolute);
+    std::string difference = compare(actual, *expected, tolerance);
     if (!difference.empty())
       return {ModelResult::Wrong, "output '" + output.name() + "': " + difference};
   }

@@ -17,12 +17,17 @@ struct ModelResult {
   std::string reason;
 };
 
-/// Imports `model`, whose symbolic dims are those of the stored inputs, runs it
-/// in the reference interpreter and compares with the stored outputs. `data` has
-/// input_0.pb, ... and output_0.pb, ... The tolerances are relative to the
-/// expected value and absolute.
-ModelResult runModel(const std::string &model, const std::string &data, double relative,
-                     double absolute);
+/// How far results may be off, relative to the expected value and absolute.
+struct Tolerance {
+  double relative, absolute;
+};
+
+/// Imports `model`, runs it in the reference interpreter on the stored inputs
+/// and compares with the stored outputs. `data` has input_0.pb, ... and
+/// output_0.pb, ... Input shapes are those of the data unless `shapes` says
+/// otherwise. From input `firstConstant` on the inputs count as initializers.
+ModelResult runModel(const std::string &model, const std::string &data, Tolerance tolerance,
+                     const InputShapes &shapes = {}, unsigned firstConstant = -1);
 
 /// The folder `name` in the `shared` folder beside the checkout; empty where
 /// there is none.

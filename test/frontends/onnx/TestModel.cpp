@@ -124,7 +124,7 @@ std::string Imported::text(bool locations) const {
     return text;
   llvm::raw_string_ostream stream(text);
   mlir::OpPrintingFlags flags;
-  flags.enableDebugInfo(locations, /*prettyForm=*/locations);
+  flags.enableDebugInfo(locations);
   module.get().print(stream, flags);
   return text;
 }

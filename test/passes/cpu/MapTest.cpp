@@ -180,6 +180,17 @@ TEST_CASE("map: conversions between element types", "[map]") {
            {&i64}, out, [](auto &x) { return x[0]; });
 }
 
+TEST_CASE("kernels compile for every level", "[map]") {
+  Buffer a = Buffer::random("f32", {5, 77}), out("f32", {5, 77});
+  Buffer turned = Buffer::random("f32", {5, 77}, {1, 5});
+  for (const CpuLevel &level : cpuLevels()) {
+    INFO(level.name);
+    CHECK(Kernel(addRelu, {&a, &a, &out}, level).tasks() == 1);
+    CHECK(Kernel("cpu.copy %0, %1 : $0, $1", {&turned, &out}, level).tasks() == 1);
+    CHECK(Kernel("cpu.softmax %0, %1 {axis = 1 : i64} : $0, $1", {&a, &out}, level).tasks() == 1);
+  }
+}
+
 TEST_CASE("map: floats of 16 bits", "[map]") {
   for (std::string type : {"f16", "bf16"}) {
     double tolerance = type == "f16" ? 2e-3 : 2e-2;

@@ -1,4 +1,4 @@
-"""The runtime's C API through ctypes, as far as the benchmark needs it."""
+"""The runtime's C API through ctypes, as far as tests and benchmarks need it."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import ctypes as C
 
@@ -26,6 +26,10 @@ class _TensorInfo(C.Structure):
                 ("bytes", C.c_uint64), ("space", C.c_int), ("block", C.c_uint32)]
 
 
+class _LoadOptions(C.Structure):
+    _fields_ = [("struct_size", C.c_size_t), ("verify_weights", C.c_int), ("cpu_level", C.c_char_p)]
+
+
 class _SessionOptions(C.Structure):
     _fields_ = [("struct_size", C.c_size_t), ("threads", C.c_uint32), ("spin_us", C.c_uint32),
                 ("serial_cost", C.c_uint64)]
@@ -43,11 +47,12 @@ def aligned(shape, dtype):
 class Session:
     """A loaded `.om` with its own threads; `run` uses the given arrays in place."""
 
-    def __init__(self, library, path, threads):
+    def __init__(self, library, path, threads=0, cpu_level=None):
         self.lib = C.CDLL(library)
         self.model, self.session, self.error = C.c_void_p(), C.c_void_p(), _Error()
-        self._check(self.lib.om_model_load_file(str(path).encode(), None, C.byref(self.model),
-                                                C.byref(self.error)))
+        loading = _LoadOptions(C.sizeof(_LoadOptions), 0, cpu_level.encode() if cpu_level else None)
+        self._check(self.lib.om_model_load_file(str(path).encode(), C.byref(loading),
+                                                C.byref(self.model), C.byref(self.error)))
         options = _SessionOptions(C.sizeof(_SessionOptions), threads, 200, 30000)
         self._check(self.lib.om_session_create(self.model, C.byref(options),
                                                C.byref(self.session), C.byref(self.error)))

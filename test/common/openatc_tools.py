@@ -1,0 +1,30 @@
+"""The built tools, and compiling a model with them."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import os
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
+SHARED = ROOT.parent / "shared"
+RUNTIME = str(BUILD / "lib/libopenatc_runtime.so")
+
+
+def tool(name):
+    return str(BUILD / "bin" / name)
+
+
+def call(*command, timeout=600):
+    """Exit code, standard output and standard error of a tool."""
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
+                          timeout=timeout)
+    return done.returncode, done.stdout, done.stderr
+
+
+def compile_model(model, folder, *flags):
+    """Compiles an ONNX file into `folder`; returns the path of the .om file."""
+    output = pathlib.Path(folder) / pathlib.Path(model).stem
+    code, out, err = call(tool("atc"), f"--model={model}", "--framework=5", "--target=cpu",
+                          f"--output={output}", *flags)
+    assert code == 0, f"atc failed on {model}:\n{out}{err}"
+    return output.with_name(output.name + ".om")

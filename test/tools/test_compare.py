@@ -1,0 +1,131 @@
+#===-- test_compare.py - om-run --compare as a user calls it ------------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Finds the first bad layer of the bundled digit network."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
+from openatc_tools import ROOT, call, compile_model, tool  # noqa: E402
+
+DIGITS = ROOT / "examples" / "digits"
+MODEL, PICTURE = DIGITS / "digits.onnx", DIGITS / "pictures" / "digit_7.npy"
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory):
+    return compile_model(MODEL, tmp_path_factory.mktemp("digits"))
+
+
+@pytest.fixture
+def reference(tmp_path):
+    """All tensors of the network, from the interpreter."""
+    code, _, err = call(tool("atc-translate"), "--interpret", MODEL, "--input", PICTURE, "--dump",
+                        tmp_path / "reference")
+    assert code == 0, err
+    return tmp_path / "reference"
+
+
+def compare(om, reference, *args, picture=PICTURE):
+    return call(tool("om-run"), om, "--compare", reference, "--input", picture, *args)
+
+
+def test_agrees_with_the_model(digits, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    code, out, err = compare(digits, MODEL)
+    assert (code, err) == (0, "")
+    rows = [line.split() for line in out.splitlines()]
+    assert rows[0][:3] == ["tensor", "launch", "kernel"]
+    names = [row[0] for row in rows[1:-1]]
+    # One launch for each fused group, by the name of its last tensor.
+    assert [name for name in names if "#" not in name] == [
+        "stem_relu", "stem_pool", "expand_relu6", "depthwise_relu6", "inverted_add", "down_relu",
+        "basic_relu", "head_relu", "pool_mean", "scores"]
+    assert rows[-1] == f"all {len(names)} tensors agree".split()
+    assert list(tmp_path.iterdir()) == []  # The temporary folder is gone.
+
+
+def test_a_launch_without_a_tensor_claims_none(digits):
+    """Borders are filled for the sake of a reader; they are nobody's tensor."""
+    code, out, _ = call(tool("om-dump"), digits, "--json")
+    assert code == 0
+    data = json.loads(out)
+    fills = [step for step in data["schedule"]
+             if data["kernels"][step["kernel"]].startswith("fill_border")]
+    assert fills and all(not step["writes"] for step in fills)
+
+
+def test_json(digits, reference):
+    code, out, err = compare(digits, reference, "--json")
+    assert (code, err) == (0, "")
+    data = json.loads(out)
+    assert data["agree"] is True and data["first_bad"] is None and data["tolerance"] == 1e-4
+    scores = data["tensors"][-1]
+    assert scores["tensor"] == "scores" and scores["launch"] > 10
+    assert 0 < scores["of_range"] < 1e-5 and scores["cosine"] == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("layer", ["stem_pool", "inverted_add", "scores"])
+def test_names_the_bad_layer(digits, reference, layer):
+    values = np.load(reference / f"{layer}.npy")
+    values.reshape(-1)[values.size // 2] += 0.01 * np.ptp(values)
+    np.save(reference / f"{layer}.npy", values)
+    code, out, err = compare(digits, reference)
+    assert (code, err) == (1, "")
+    marked = [line.split()[0] for line in out.splitlines() if line.endswith("<- first bad")]
+    assert marked == [layer]
+    assert out.splitlines()[-1].startswith(f"first bad layer: {layer} (launch ")
+    assert compare(digits, reference, "--tolerance", "0.02")[0] == 0
+
+
+def test_the_first_of_several_is_named(digits, reference):
+    for layer in ("head_relu", "down_relu", "scores"):
+        np.save(reference / f"{layer}.npy", 2 * np.load(reference / f"{layer}.npy") + 1)
+    code, out, _ = compare(digits, reference, "--json")
+    assert code == 1
+    data = json.loads(out)
+    assert data["first_bad"]["tensor"] == "down_relu" and not data["agree"]
+    bad = [row["tensor"] for row in data["tensors"] if row["of_range"] > 1e-4]
+    assert bad == ["down_relu", "head_relu", "scores"]
+
+
+def test_not_a_number_is_bad(digits, reference):
+    values = np.load(reference / "down_relu.npy")
+    values[0, 0, 0, 0] = np.nan
+    np.save(reference / "down_relu.npy", values)
+    code, out, _ = compare(digits, reference)
+    assert code == 1 and "first bad layer: down_relu" in out
+
+
+def test_another_input_is_seen(digits, reference):
+    code, out, _ = compare(digits, reference, picture=DIGITS / "pictures" / "digit_1.npy")
+    assert code == 1 and "first bad layer: " in out
+
+
+def test_a_folder_without_a_manifest(digits, reference):
+    (reference / "manifest.json").unlink()
+    for path in reference.iterdir():
+        if path.stem not in ("stem_pool", "scores"):
+            path.unlink()
+    code, out, _ = compare(digits, reference)
+    assert code == 0
+    assert out.splitlines()[-1] == "all 2 tensors agree"
+    assert "have no counterpart" in out
+
+
+def test_faults(digits, reference, tmp_path):
+    code, _, err = compare(digits, tmp_path / "nowhere")
+    assert code == 1 and err.startswith("E10410: ")
+    (tmp_path / "empty").mkdir()
+    code, _, err = compare(digits, tmp_path / "empty")
+    assert code == 1 and err.startswith("E10014: the reference has none")
+    (tmp_path / "text.onnx").write_text("no model")
+    code, _, err = compare(digits, tmp_path / "text.onnx")
+    assert code == 1 and err.startswith("E")
+    np.save(reference / "scores.npy", np.load(reference / "scores.npy").astype(np.float64))
+    code, _, err = compare(digits, reference)
+    assert code == 1 and err.startswith("E10014: ") and "tensor 'scores'" in err

@@ -1,0 +1,30 @@
+//===-- CommandLine.h - what a tool says about its command line -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_TOOLS_COMMON_COMMANDLINE_H
+#define OPENATC_TOOLS_COMMON_COMMANDLINE_H
+
+#include "tools/common/OneLine.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+namespace atc::tools {
+
+/// Ends a tool whose command line was not taken: prints help or version where
+/// they were asked for, else one coded line. Returns the exit code.
+inline int finishParsing(const CLI::App &app, const CLI::ParseError &outcome) {
+  if (outcome.get_exit_code() == 0)
+    return app.exit(outcome);
+  const auto kind = static_cast<CLI::ExitCodes>(outcome.get_exit_code());
+  const char *code = kind == CLI::ExitCodes::RequiredError ? "E10007"
+                     : kind == CLI::ExitCodes::ExtrasError ? "E10055"
+                                                           : "E10001";
+  std::fprintf(stderr, "%s: %s; --help lists all options.\n", code,
+               oneLine(outcome.what()).c_str());
+  return 1;
+}
+
+} // namespace atc::tools
+
+#endif
