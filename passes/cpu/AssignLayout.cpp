@@ -75,6 +75,9 @@ void AssignLayoutPass::choose() {
     if (rule.choice != LayoutRule::Either)
       continue;
     int node = nodes[&op] = cut.addNode();
+    // Where blocks and plain are the same memory, plain is the simpler name.
+    if (isSameMemory(tensorType(op.getResult(0)), block))
+      ++rule.blockedCost;
     cut.addEdge(node, MinCut::kSink, rule.blockedCost);
     cut.addEdge(MinCut::kSource, node, rule.plainCost);
   }

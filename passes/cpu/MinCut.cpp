@@ -72,10 +72,19 @@ std::vector<bool> MinCut::solve() {
     while (push(kSource, kInfinite) > 0) {
     }
   }
-  // What the last search reached from the source is its side.
-  std::vector<bool> sourceSide(adjacency.size());
-  for (size_t node = 0; node < adjacency.size(); ++node)
-    sourceSide[node] = level[node] >= 0;
+  // The sink's side is only what still leads to it.
+  std::vector<bool> sourceSide(adjacency.size(), true);
+  sourceSide[kSink] = false;
+  std::vector<int> queue{kSink};
+  for (size_t i = 0; i < queue.size(); ++i)
+    for (int index : adjacency[queue[i]]) {
+      // `index` leaves the node that is looked at; its reverse leads to it.
+      int node = edges[index].to;
+      if (sourceSide[node] && edges[index ^ 1].capacity > 0) {
+        sourceSide[node] = false;
+        queue.push_back(node);
+      }
+    }
   return sourceSide;
 }
 

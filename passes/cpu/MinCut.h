@@ -25,7 +25,7 @@ public:
   void addEdge(int from, int to, int64_t cost);
 
   /// For every node, whether it is on the source's side. Where both sides cost
-  /// the same a node is on the sink's.
+  /// the same a node is on the source's.
   std::vector<bool> solve();
 
 private:
