@@ -68,7 +68,6 @@ UNARY_MATH(ErfOp, math::ErfOp)
 BINARY_ARITH(AddOp, arith::AddFOp, arith::AddIOp)
 BINARY_ARITH(SubOp, arith::SubFOp, arith::SubIOp)
 BINARY_ARITH(MulOp, arith::MulFOp, arith::MulIOp)
-BINARY_ARITH(DivOp, arith::DivFOp, arith::DivSIOp, arith::DivUIOp)
 BINARY_ARITH(PowOp, math::PowFOp, math::IPowIOp)
 BINARY_ARITH(MaxOp, arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp)
 BINARY_ARITH(MinOp, arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp)
@@ -182,10 +181,39 @@ Value PReluOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
   return s.select(isNegative, s.op<arith::MulIOp>(x, slope), x);
 }
 
+/// Integer quotients and remainders for all operands, for processors trap where
+/// there is none: division by zero gives 0, the least number by -1 wraps.
+template <typename SignedOp, typename UnsignedOp>
+static Value buildDivision(ScalarBuilder s, bool isUnsigned, Value dividend, Value divisor) {
+  Value zero = s.constant(divisor, 0.0), one = s.constant(divisor, 1.0);
+  Value isZero = s.op<arith::CmpIOp>(CmpIPredicate::eq, divisor, zero);
+  if (isUnsigned)
+    return s.select(isZero, zero,
+                    s.op<UnsignedOp>(dividend, s.select(isZero, one, divisor)));
+  Value isMinusOne =
+      s.op<arith::CmpIOp>(CmpIPredicate::eq, divisor, s.constant(divisor, -1.0));
+  Value safe = s.select(s.op<arith::OrIOp>(isZero, isMinusOne), one, divisor);
+  Value result = s.op<SignedOp>(dividend, safe);
+  // The remainder of 1 is that of -1 and what is wanted for 0.
+  if constexpr (std::is_same_v<SignedOp, arith::RemSIOp>)
+    return result;
+  Value negated = s.op<arith::SubIOp>(zero, dividend);
+  return s.select(isZero, zero, s.select(isMinusOne, negated, result));
+}
+
+Value DivOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
+  ScalarBuilder s{builder, loc};
+  if (isFloat(args[0]))
+    return s.div(args[0], args[1]);
+  return buildDivision<arith::DivSIOp, arith::DivUIOp>(s, isUnsigned(getLhs()), args[0], args[1]);
+}
+
 Value ModOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
   ScalarBuilder s{builder, loc};
-  Value remainder =
-      buildByType<arith::RemFOp, arith::RemSIOp, arith::RemUIOp>(builder, loc, getLhs(), args);
+  Value remainder = isFloat(args[0])
+                        ? s.op<arith::RemFOp>(args[0], args[1])
+                        : buildDivision<arith::RemSIOp, arith::RemUIOp>(s, isUnsigned(getLhs()),
+                                                                        args[0], args[1]);
   if (getFmod() || isUnsigned(getLhs()))
     return remainder;
   // The machine's remainder has the sign of the dividend. Where that is not

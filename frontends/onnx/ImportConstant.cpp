@@ -84,17 +84,21 @@ void importConstantOfShape(NodeContext &n) {
 }
 
 template <typename T>
-void makeRange(NodeContext &n, T start, T limit, T delta) {
+Value makeRange(NodeContext &n, Type element, T start, T limit, T delta) {
   double count = std::ceil((static_cast<double>(limit) - static_cast<double>(start)) /
                            static_cast<double>(delta));
-  if (!(count <= static_cast<double>(maxMadeElements)))
-    return n.failNode("makes more than 2^26 elements");
+  if (!(count <= static_cast<double>(maxMadeElements))) {
+    n.failNode("makes more than 2^26 elements");
+    return {};
+  }
+  // Integers wrap: what rounding adds to the count must not overflow.
+  using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
   std::vector<T> values;
   for (int64_t i = 0; i < static_cast<int64_t>(std::max(count, 0.0)); ++i)
-    values.push_back(static_cast<T>(start + static_cast<T>(i) * delta));
-  auto type = n.tensor({static_cast<int64_t>(values.size())},
-                       n.elementType(n.input(0)));
-  n.setOutput(n.constant(graph::makeConstant<T>(type, values)));
+    values.push_back(static_cast<T>(static_cast<Wide>(start) +
+                                    static_cast<Wide>(i) * static_cast<Wide>(delta)));
+  auto type = n.tensor({static_cast<int64_t>(values.size())}, element);
+  return n.constant(graph::makeConstant<T>(type, values));
 }
 
 void importRange(NodeContext &n) {
@@ -125,16 +129,17 @@ void importRange(NodeContext &n) {
     n.failInput(2, "is 0");
   if (n.failed())
     return;
-  if (element.isF32())
-    makeRange<float>(n, first, limit, delta);
-  else if (element.isF64())
-    makeRange<double>(n, first, limit, delta);
+  Type f32 = Float32Type::get(n.builder().getContext());
+  if (element.isF64())
+    n.setOutput(makeRange<double>(n, element, first, limit, delta));
+  else if (isFloat)
+    n.setOutput(n.cast(makeRange<float>(n, f32, first, limit, delta), element));
   else if (element.isInteger(64))
-    makeRange<int64_t>(n, firstInt, limitInt, deltaInt);
+    n.setOutput(makeRange<int64_t>(n, element, firstInt, limitInt, deltaInt));
   else if (element.isInteger(32))
-    makeRange<int32_t>(n, firstInt, limitInt, deltaInt);
+    n.setOutput(makeRange<int32_t>(n, element, firstInt, limitInt, deltaInt));
   else if (element.isInteger(16))
-    makeRange<int16_t>(n, firstInt, limitInt, deltaInt);
+    n.setOutput(makeRange<int16_t>(n, element, firstInt, limitInt, deltaInt));
   else
     n.failInput(0, "has an element type that is not supported");
 }

@@ -100,6 +100,9 @@ void importIsInf(NodeContext &n) {
 void importCast(NodeContext &n) {
   Value input = n.input(0);
   int64_t to = n.requiredInt("to");
+  // These two are about 8-bit floats.
+  n.ignoreAttr("saturate");
+  n.ignoreAttr("round_mode");
   if (n.failed())
     return;
   Type type = to == static_cast<int32_t>(to)
@@ -112,6 +115,8 @@ void importCast(NodeContext &n) {
 
 void importCastLike(NodeContext &n) {
   Value input = n.input(0), like = n.input(1);
+  n.ignoreAttr("saturate");
+  n.ignoreAttr("round_mode");
   n.setOutput(n.cast(input, n.elementType(like)));
 }
 
@@ -126,12 +131,14 @@ void setDropoutMask(NodeContext &n, Value input, Type element) {
 }
 
 void importDropoutV7(NodeContext &n) {
+  n.ignoreAttr("ratio");
   Value input = n.input(0);
   n.setOutput(0, input);
   setDropoutMask(n, input, n.opset() >= 10 ? n.builder().getI1Type() : n.elementType(input));
 }
 
 void importDropoutV12(NodeContext &n) {
+  n.ignoreAttr("seed");
   Value input = n.input(0);
   if (std::optional<SmallVector<int64_t>> training = n.constantInts(2);
       training && llvm::is_contained(*training, 1))

@@ -54,7 +54,8 @@ Type stashType(NodeContext &n, Value input) {
 
 void importBatchNormalization(NodeContext &n) {
   double epsilon = n.floatAttr("epsilon", 1e-5f);
-  if (n.opset() < 9 && !n.boolAttr("spatial", true))
+  n.ignoreAttr("momentum");
+  if (!n.boolAttr("spatial", true))
     n.failAttribute("spatial", "0 is not supported");
   if (n.boolAttr("training_mode", false))
     n.failAttribute("training_mode", "1 is not supported: export the model for inference");
@@ -160,7 +161,15 @@ void importLpNormalization(NodeContext &n) {
   if (n.failed())
     return;
   int64_t axis = n.normalizeAxis(n.intAttr("axis", -1), n.rank(input));
-  n.setOutput(n.div(input, n.reduce(p == 1 ? ReduceKind::L1 : ReduceKind::L2, input, {axis})));
+  Value norm = n.reduce(p == 1 ? ReduceKind::L1 : ReduceKind::L2, input, {axis});
+  if (n.failed())
+    return;
+  // Zeros stay zeros.
+  auto floatType = dyn_cast<FloatType>(n.elementType(input));
+  if (!floatType)
+    return n.failInput(0, "must be of a floating-point type");
+  double least = APFloat::getSmallestNormalized(floatType.getFloatSemantics()).convertToDouble();
+  n.setOutput(n.div(input, n.create<graph::MaxOp>(norm, n.scalarLike(least, norm))));
 }
 
 /// x / (bias + alpha / size * sum of x^2 over neighbouring channels)^beta. The

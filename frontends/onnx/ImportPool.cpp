@@ -29,6 +29,7 @@ bool readCeilMode(NodeContext &n, const Window &window) {
 
 void importMaxPool(NodeContext &n) {
   n.refuseOutput(1, "Indices");
+  n.ignoreAttr("storage_order"); // the order of the Indices
   std::optional<Window> window = readPoolWindow(n);
   if (!window)
     return;

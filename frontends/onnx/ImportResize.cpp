@@ -164,7 +164,9 @@ void importResizeV11(NodeContext &n) {
   how.mode = readMode(n, {"nearest", "linear", "cubic"});
   how.cubicCoefficient = n.floatAttr("cubic_coeff_a", -0.75);
   bool antialias = n.boolAttr("antialias", false);
-  if (how.mode == ResizeMode::Cubic && n.boolAttr("exclude_outside", false))
+  bool excludeOutside = n.boolAttr("exclude_outside", false);
+  n.ignoreAttr("extrapolation_value"); // of tf_crop_and_resize
+  if (how.mode == ResizeMode::Cubic && excludeOutside)
     n.failAttribute("exclude_outside", "1 is not supported");
   if (n.failed())
     return;
@@ -197,6 +199,7 @@ void importResizeV11(NodeContext &n) {
   } else {
     applySizes(n, axes, *sizes, shape, scales);
   }
+  n.ignoreAttr("keep_aspect_ratio_policy"); // of sizes only
   if (n.failed())
     return;
   bool alignedSizes = true, shrinks = false;

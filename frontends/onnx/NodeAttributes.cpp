@@ -11,9 +11,18 @@ namespace atc::onnx_import {
 
 AttributeProto *NodeContext::findAttr(StringRef name) const {
   for (AttributeProto &attribute : *node.mutable_attribute())
-    if (attribute.name() == name)
+    if (attribute.name() == name) {
+      knownAttrs.insert(&attribute);
       return &attribute;
+    }
   return nullptr;
+}
+
+void NodeContext::checkAttrsKnown() {
+  for (const AttributeProto &attribute : node.attribute())
+    if (!knownAttrs.contains(&attribute))
+      failAttribute(attribute.name(),
+                    "is not known for this operator of opset " + Twine(opsetVersion));
 }
 
 AttributeProto *NodeContext::typedAttr(StringRef name, AttributeProto::AttributeType type) {

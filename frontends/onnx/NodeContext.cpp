@@ -121,6 +121,9 @@ void NodeContext::refuseOutput(unsigned index, StringRef what) {
 }
 
 void NodeContext::finishOutputs() {
+  checkAttrsKnown();
+  if (hasFailed)
+    return;
   // A builder asks for all inputs that its operator has.
   for (unsigned i = numAsked; i < numInputs(); ++i)
     if (!node.input(i).empty())

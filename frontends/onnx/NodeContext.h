@@ -11,6 +11,7 @@
 #include "dialects/graph/Graph.h"
 #include "frontends/onnx/GraphImporter.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "mlir/IR/Builders.h"
 
 namespace atc::onnx_import {
@@ -41,9 +42,12 @@ public:
   /// E14001: "node ...: reason".
   void failNode(const llvm::Twine &reason);
 
-  //--- Attributes. A value of the wrong type fails the node.
+  //--- Attributes. A value of the wrong type fails the node, and so does an
+  //    attribute that nobody asks for: it would silently be taken for its default.
   bool hasAttr(llvm::StringRef name) const { return findAttr(name) != nullptr; }
   onnx::AttributeProto *findAttr(llvm::StringRef name) const;
+  /// For what has no meaning here, like the momentum of a training.
+  void ignoreAttr(llvm::StringRef name) { findAttr(name); }
   int64_t intAttr(llvm::StringRef name, int64_t defaultValue);
   int64_t requiredInt(llvm::StringRef name);
   bool boolAttr(llvm::StringRef name, bool defaultValue);
@@ -134,6 +138,7 @@ private:
                                           mlir::OpaqueProperties, mlir::RegionRange,
                                           llvm::SmallVectorImpl<mlir::Type> &);
 
+  void checkAttrsKnown();
   onnx::AttributeProto *typedAttr(llvm::StringRef name, onnx::AttributeProto::AttributeType type);
   mlir::ElementsAttr constantAttr(unsigned index);
   mlir::Location nextLocation();
@@ -148,6 +153,7 @@ private:
   unsigned numLocations = 0;
   /// Of the inputs, those that the builder has asked for are the first ones.
   mutable unsigned numAsked = 0;
+  mutable llvm::SmallPtrSet<const onnx::AttributeProto *, 8> knownAttrs;
   // The locations given to ops that do not yet stand for an output.
   llvm::DenseSet<mlir::Attribute> provisional;
   llvm::SmallVector<mlir::Value> results;

@@ -64,6 +64,9 @@ std::string nameElementType(int32_t type) {
 }
 
 Expected<int64_t> countElements(ArrayRef<int64_t> dims) {
+  if (dims.size() > maxRank)
+    return createStringError("has " + Twine(dims.size()) + " dims, more than the " +
+                             Twine(maxRank) + " that are supported");
   int64_t count = 1;
   bool isEmpty = llvm::is_contained(dims, 0);
   for (int64_t dim : dims) {

@@ -18,6 +18,9 @@ namespace atc::onnx_import {
 constexpr int64_t maxElements = int64_t(1) << 40;
 constexpr int64_t maxDim = int64_t(1) << 31;
 
+/// An .om file describes tensors of no more dims.
+constexpr int64_t maxRank = 16;
+
 /// What the importer itself may fill with computed elements.
 constexpr int64_t maxMadeElements = int64_t(1) << 26;
 

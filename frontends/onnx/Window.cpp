@@ -17,7 +17,8 @@ static SmallVector<int64_t> readList(NodeContext &n, StringRef name, size_t coun
     n.failAttribute(name, "has " + Twine(values->size()) + " values, expected " + Twine(count));
   for (int64_t value : *values)
     if (value < least || value > maxWindow)
-      n.failAttribute(name, Twine(value) + " is out of range, expected at least " + Twine(least));
+      n.failAttribute(name, Twine(value) + " is out of range, expected " + Twine(least) + " to " +
+                                Twine(maxWindow));
   return *values;
 }
 

@@ -173,8 +173,8 @@ Value AssignLayoutPass::relayout(Value value, int64_t wanted, OpBuilder &builder
   Operation *producer = value.getDefiningOp();
   if (producer && !isConstant(value))
     builder.setInsertionPointAfter(producer);
-  result = graph::RelayoutOp::create(builder, value.getLoc(),
-                                     withLayout(tensorType(value), wanted), value);
+  result = graph::RelayoutOp::create(builder, value.getLoc(), withLayout(tensorType(value), wanted),
+                                     value);
   ++numRelayouts;
   return result;
 }

@@ -50,7 +50,7 @@ LogicalResult GraphLowering::run() {
 }
 
 LogicalResult GraphLowering::lower(Operation *op) {
-  if (places.isView(op) || isa<graph::ConstantOp>(op))
+  if (places.isView(op) || places.isSkipped(op) || isa<graph::ConstantOp>(op))
     return success();
   if (isElementwise(op)) {
     lowerElementwise(*this, op);

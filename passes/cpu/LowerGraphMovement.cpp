@@ -43,8 +43,25 @@ void lowerReshape(GraphLowering &lowering, graph::ReshapeOp op) {
     lowering.copy(lowering.reshaped(from, to.shape), to);
 }
 
+/// Channels split in two dims go straight from their lanes to their places.
+static void transposeLanes(GraphLowering &lowering, graph::TransposeOp op,
+                           graph::ReshapeOp reshape) {
+  Value image = reshape.getInput().getDefiningOp()->getOperand(0);
+  Storage from = lowering.storageOf(image);
+  Storage to =
+      lowering.storageOf(op.getResult()).permuted(invertPermutationVector(op.getPermutation()));
+  int64_t parts = to.shape[1], channels = to.shape[2];
+  for (int64_t part = 0; part < parts; ++part) {
+    Storage target = to.slice(1, part, 1).permuted({0, 2, 3, 4});
+    lowering.copyChannels({from, blockOf(image), part * channels}, {target, 0, 0}, channels);
+  }
+}
+
 void lowerTranspose(GraphLowering &lowering, graph::TransposeOp op) {
   Value result = op.getResult();
+  if (auto reshape = op.getInput().getDefiningOp<graph::ReshapeOp>();
+      reshape && lowering.getPlaces().isSkipped(reshape))
+    return transposeLanes(lowering, op, reshape);
   Storage from = lowering.storageOf(op.getInput()), to = lowering.storageOf(result);
   ArrayRef<int64_t> order = op.getPermutation();
   if (blockOf(op.getInput())) {
@@ -88,9 +105,10 @@ void lowerConcat(GraphLowering &lowering, graph::ConcatOp op) {
     int64_t size = tensorType(part.get()).getDimSize(op.getAxis());
     if (!lowering.getPlaces().isPlaced(part)) {
       Storage from = lowering.storageOf(part.get());
-      if (std::optional<Storage> to = concatView(result, op, part.getOperandNumber()))
+      std::optional<Storage> to = concatView(result, op, part.getOperandNumber());
+      if (to && !(*to == from))
         lowering.copy(from, *to);
-      else
+      else if (!to)
         lowering.copyChannels({from, block, 0}, {result, block, channel}, size);
     }
     channel += size;

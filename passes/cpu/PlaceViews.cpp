@@ -38,15 +38,26 @@ static bool canWrite(Operation *op, const Storage &target) {
   return true;
 }
 
+/// Whether all that reads `value` copies it to places of its own.
+static bool isOnlyMoved(Value value) {
+  return llvm::all_of(value.getUsers(), [](Operation *user) {
+    if (isa<ReshapeOp>(user))
+      return isOnlyMoved(user->getResult(0));
+    return isa<TransposeOp, DepthToSpaceOp, SpaceToDepthOp, ExpandOp, TileOp>(user);
+  });
+}
+
 PlaceViews::PlaceViews(func::FuncOp function) {
   Block &body = function.getBody().front();
+  for (auto transpose : body.getOps<TransposeOp>())
+    skipUnpacking(transpose);
   // Backwards, so that where a user lies is known when its operands are placed
   // in it.
   for (Operation &op : llvm::reverse(body))
     placeInUsers(&op);
   // What is left of views looks at its operand, whose place is now known.
   for (Operation &op : body) {
-    if (!canBeView(&op) || homes.contains(op.getResult(0)))
+    if (!canBeView(&op) || homes.contains(op.getResult(0)) || isSkipped(&op))
       continue;
     std::optional<Storage> view = ofOperand(&op);
     if (view && hasHaloFor(*view, tensorType(op.getResult(0))))
@@ -67,6 +78,7 @@ void PlaceViews::placeInUsers(Operation *op) {
   if (auto concat = dyn_cast<ConcatOp>(op)) {
     for (unsigned i = 0; i < concat.getInputs().size(); ++i)
       placeInUser(op, i);
+    placePatched(concat);
     return;
   }
   // A view that was placed in its user takes what it is a view of with it.
@@ -79,6 +91,65 @@ void PlaceViews::placeInUser(Operation *user, unsigned operand) {
   std::optional<Storage> target = inUser(user, operand);
   if (target && hasHaloFor(*target, tensorType(value)) && canBePlaced(value, *target))
     homes[value] = {Home::InUser, operand, user};
+}
+
+/// The part that `part` is computed from, element by element and where it will
+/// lie, or that it is.
+static SliceOp sliceBehind(Value part) {
+  Operation *op = part.getDefiningOp();
+  if (auto slice = dyn_cast_or_null<SliceOp>(op))
+    return slice;
+  if (!op || !isElementwise(op))
+    return nullptr;
+  for (Value operand : op->getOperands())
+    if (auto slice = operand.getDefiningOp<SliceOp>(); slice && operand.getType() == part.getType())
+      return slice;
+  return nullptr;
+}
+
+/// A concat that puts a tensor together again, some parts of it changed
+/// elementwise, is that tensor changed in place.
+void PlaceViews::placePatched(ConcatOp concat) {
+  Storage result = storageOf(concat.getResult());
+  Value whole;
+  for (auto [index, part] : llvm::enumerate(concat.getInputs())) {
+    SliceOp slice = sliceBehind(part);
+    if (!slice || !slice->hasOneUse() || (whole && slice.getInput() != whole))
+      return;
+    whole = slice.getInput();
+    // What is no slice itself must be written right there.
+    bool isSlice = slice.getResult() == part;
+    if (!isSlice && !isPlaced(concat->getOpOperand(index)))
+      return;
+    std::optional<Storage> from = sliceView(result, slice), to = concatView(result, concat, index);
+    if (!from || !to || !(*from == *to))
+      return;
+  }
+  auto isPart = [](OpOperand &use) { return isa<SliceOp>(use.getOwner()); };
+  bool allParts = std::distance(whole.use_begin(), whole.use_end()) ==
+                  std::distance(concat.getInputs().begin(), concat.getInputs().end());
+  if (whole.getType() == concat.getType() && allParts && llvm::all_of(whole.getUses(), isPart) &&
+      canBePlaced(whole, result))
+    homes[whole] = {Home::AsUser, 0, concat};
+}
+
+/// Channels that a reshape splits and a transposition moves are copied from
+/// their lanes to where they go, without being unpacked between.
+void PlaceViews::skipUnpacking(TransposeOp transpose) {
+  auto reshape = transpose.getInput().getDefiningOp<ReshapeOp>();
+  auto relayout = reshape ? reshape.getInput().getDefiningOp<RelayoutOp>() : nullptr;
+  if (!relayout || !reshape->hasOneUse() || !relayout->hasOneUse() ||
+      blockOf(relayout.getResult()) != 0)
+    return;
+  int64_t block = blockOf(relayout.getInput());
+  ArrayRef<int64_t> image = tensorType(reshape.getInput()).getShape(),
+                    split = tensorType(reshape.getResult()).getShape();
+  if (isKnown(relayout.getInput()) || block == 0 || image[1] <= block || split.size() != 5 ||
+      split[0] != image[0] || split.drop_front(3) != image.drop_front(2) || split[1] > block ||
+      isSameMemory(tensorType(relayout.getInput()), block))
+    return;
+  skipped.insert(relayout);
+  skipped.insert(reshape);
 }
 
 bool PlaceViews::canBePlaced(Value value, const Storage &target) const {
@@ -113,7 +184,14 @@ std::optional<Storage> PlaceViews::ofOperand(Operation *op) const {
     return sliceView(source, slice);
   if (isa<ReshapeOp>(op))
     return source.reshaped(type.getShape());
-  return relayoutView(source, tensorType(op->getOperand(0)), type);
+  RankedTensorType sourceType = tensorType(op->getOperand(0));
+  if (auto view = relayoutView(source, sourceType, type))
+    return view;
+  // Copies read lanes as well as rows.
+  if (blockOf(type) == 0 && type.getDimSize(1) <= blockOf(sourceType) &&
+      isOnlyMoved(op->getResult(0)))
+    return source.lanes(type.getDimSize(1));
+  return std::nullopt;
 }
 
 Storage PlaceViews::storageOf(Value value) const {
@@ -124,6 +202,8 @@ Storage PlaceViews::storageOf(Value value) const {
     return *inUser(home->second.user, home->second.index);
   if (kind == Home::OfOperand)
     return *ofOperand(value.getDefiningOp());
+  if (kind == Home::AsUser)
+    return storageOf(home->second.user->getResult(0));
 
   RankedTensorType type = tensorType(value);
   SmallVector<int64_t> shape = storedShape(type);

@@ -29,20 +29,27 @@ public:
   /// The result of `op` is a view of its operand: nothing to run.
   bool isView(mlir::Operation *op) const;
 
+  /// The result of `op` has no place: the transposition behind it reads the
+  /// blocks itself.
+  bool isSkipped(mlir::Operation *op) const { return skipped.contains(op); }
+
 private:
   struct Home {
-    enum Kind { Own, Result, OfOperand, InUser } kind = Own;
+    enum Kind { Own, Result, OfOperand, InUser, AsUser } kind = Own;
     unsigned index = 0;
     mlir::Operation *user = nullptr;
   };
 
   void placeInUsers(mlir::Operation *op);
   void placeInUser(mlir::Operation *user, unsigned operand);
+  void placePatched(graph::ConcatOp concat);
+  void skipUnpacking(graph::TransposeOp transpose);
   bool canBePlaced(mlir::Value value, const Storage &target) const;
   std::optional<Storage> inUser(mlir::Operation *user, unsigned operand) const;
   std::optional<Storage> ofOperand(mlir::Operation *op) const;
 
   llvm::DenseMap<mlir::Value, Home> homes;
+  llvm::DenseSet<mlir::Operation *> skipped;
 };
 
 /// Whether the tensor is known at compile time: a constant, or a reshape or

@@ -78,6 +78,10 @@ Storage Storage::split(int64_t dim, int64_t inner) const {
   return result;
 }
 
+Storage Storage::lanes(int64_t channels) const {
+  return permuted({0, 4, 2, 3}).slice(1, 0, channels);
+}
+
 std::optional<Storage> Storage::reshaped(ArrayRef<int64_t> to) const {
   // Runs of dims that are one dim in memory, the outermost first.
   struct Run {

@@ -38,6 +38,11 @@ struct Storage {
   Storage withDim(int64_t dim, int64_t size = 1, int64_t stride = 0) const;
   /// Dim `dim` cut into `size / inner` x `inner`.
   Storage split(int64_t dim, int64_t inner) const;
+  /// [N][1][H][W][b] as [N][channels][H][W]: the lanes of the only block.
+  Storage lanes(int64_t channels) const;
+  bool operator==(const Storage &other) const {
+    return base == other.base && offset == other.offset && type() == other.type();
+  }
   /// The same elements in row-major order under another shape, where strides
   /// can say so.
   std::optional<Storage> reshaped(llvm::ArrayRef<int64_t> to) const;

@@ -88,8 +88,14 @@ std::string gatherFault(graph::GatherOp op) {
 }
 
 std::string operatorFault(Operation *op) {
-  if (isElementwise(op))
-    return "";
+  if (isElementwise(op)) {
+    auto powers = op->walk([](Operation *inner) {
+      return isa<math::IPowIOp>(inner) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    bool isIntegerPower = isa<graph::PowOp>(op) &&
+                          !isa<FloatType>(tensorType(op->getResult(0)).getElementType());
+    return powers.wasInterrupted() || isIntegerPower ? "powers of integers have no kernel" : "";
+  }
   return llvm::TypeSwitch<Operation *, std::string>(op)
       .Case<graph::ConvOp>(convFault)
       .Case<graph::MaxPoolOp, graph::AveragePoolOp>([](Operation *op) { return imageFault(op); })

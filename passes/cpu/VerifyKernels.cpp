@@ -27,7 +27,8 @@ bool becomesCall(Operation *op, bool fma) {
 
 struct VerifyKernelsPass : impl::CpuVerifyKernelsBase<VerifyKernelsPass> {
   void runOnOperation() override {
-    bool fma = levelOf(getOperation().getOperation()).getFma();
+    auto level = getOperation()->getAttrOfType<LevelAttr>(kLevelAttr);
+    bool fma = !level || level.getFma();
     llvm::MapVector<Operation *, llvm::SetVector<StringRef>> faults;
     getOperation().walk([&](Operation *op) {
       if (op == getOperation())

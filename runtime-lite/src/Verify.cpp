@@ -38,9 +38,9 @@ constexpr uint64_t mostTasks = uint64_t(1) << 40;
 constexpr uint64_t mostLaunches = uint64_t(1) << 24;
 
 /// FlatBuffers' verifier checks that a vector is inside, but not that its items
-/// are aligned.
+/// are aligned. A vector without items may be anywhere.
 template <typename Vector> bool aligned(const Vector &vector) {
-  return reinterpret_cast<uintptr_t>(vector.Data()) % 8 == 0;
+  return vector.size() == 0 || reinterpret_cast<uintptr_t>(vector.Data()) % 8 == 0;
 }
 
 /// The checks on a header that FlatBuffers has already found to be well formed.

@@ -1,4 +1,4 @@
-#===-- test_models.py - whole networks against ONNX Runtime's answers ---------------------------===#
+#===-- test_models.py - whole networks against ONNX Runtime's answers --------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiles whole networks, runs them and compares with the stored answers of ONNX Runtime.
 
@@ -57,11 +57,10 @@ def assert_near(got, want, what):
 
 
 def report(request, **values):
+    """For pytest -s, and for --junit-xml."""
     for key, value in values.items():
         request.node.user_properties.append((key, value))
-    print(f"{request.node.callspec.id if hasattr(request.node, 'callspec') else request.node.name}: "
-          + ", ".join(f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}"
-                      for key, value in values.items()))
+    print(request.node.name, *(f"{key} {value:.3g}" for key, value in values.items()))
 
 
 # Against answers that make_expected.py stored

@@ -7,6 +7,7 @@ OPENATC_BUILD_DIR chooses the build. Needs numpy, pytest and onnx (Debian: pytho
 """
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -19,7 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import broken_models  # noqa: E402
 import broken_nodes  # noqa: E402
 from models import conv, model, net, node, tensor  # noqa: E402
-from tools import BUILD, GOLDEN, atc_compiles, atc_refuses, available, call, files_in  # noqa: E402
+from tools import (BUILD, GOLDEN, atc_compiles, atc_refuses, available, call, files_in,  # noqa: E402
+                   plain_user)
 
 pytestmark = pytest.mark.skipif(not available(), reason=f"atc, om-run, om-dump not in {BUILD}/bin")
 
@@ -146,10 +148,19 @@ def test_model_path_of_many_characters(tmp_path):
     atc_refuses(["--model=" + "m" * 5000, *COMPILE[1:]], tmp_path, "E10410", "mmm...mmm")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
 def test_model_path_is_unreadable(tmp_path):
     save(tmp_path, net()).chmod(0)
-    atc_refuses(COMPILE, tmp_path, "E13001", "m.onnx")
+    tmp_path.chmod(0o777)
+    atc_refuses(COMPILE, tmp_path, "E13001", "m.onnx", "Permission denied", user=plain_user())
+
+
+def test_external_data_that_is_unreadable(tmp_path):
+    save(tmp_path, broken_models.external(location="w.bin"))
+    (tmp_path / "w.bin").write_bytes(bytes(432))
+    (tmp_path / "w.bin").chmod(0)
+    tmp_path.chmod(0o777)
+    atc_refuses(COMPILE, tmp_path, "E14001", "'w'", "'w.bin'", "ermission denied",
+                user=plain_user())
 
 
 def test_model_path_has_control_characters(tmp_path):
@@ -181,17 +192,27 @@ def test_output_path(output, code, word, tmp_path):
     atc_refuses([*COMPILE[:2], f"--output={output}", COMPILE[3]], tmp_path, code, word)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_output_folder_is_read_only(tmp_path):
     save(tmp_path, net())
     (tmp_path / "folder").mkdir(mode=0o555)
-    atc_refuses([*COMPILE[:2], "--output=folder/out", COMPILE[3]], tmp_path, "E13004", "folder/out.om")
+    tmp_path.chmod(0o777)
+    atc_refuses([*COMPILE[:2], "--output=folder/out", COMPILE[3]], tmp_path, "E13004",
+                "folder/out.om", user=plain_user())
 
 
-def test_output_on_a_full_device(tmp_path):
-    # /dev/full itself cannot be replaced by a file; a folder that is no place for files can.
+def test_output_into_a_folder_that_takes_no_files(tmp_path):
     save(tmp_path, net())
     atc_refuses([*COMPILE[:2], "--output=/proc/out", COMPILE[3]], tmp_path, "E13004", "/proc/out.om")
+
+
+def test_output_larger_than_the_system_allows(tmp_path):
+    # As on a full disk: writing fails in the middle of the file.
+    save(tmp_path, net())
+    before = files_in(tmp_path)
+    status, out, err = call("atc", *COMPILE, cwd=tmp_path, file_bytes=4096)
+    assert (status, err) == (1, "")
+    assert re.search(r"^E13004: .*'out\.om'", out, re.MULTILINE), out
+    assert files_in(tmp_path) == before
 
 
 # The wrong kind of file.

@@ -313,6 +313,21 @@ def test_input_argument(argument, code, words, good, tmp_path):
     om_tool_refuses("om-run", ["m.om", "--input", argument, "--output", "out"], tmp_path, code, *words)
 
 
+@pytest.mark.parametrize("reference, code, word", [
+    ("none", "E10410", "none"),
+    ("folder", "E10014", "none of the model's tensors"),
+    ("bad.onnx", "E13005", "bad.onnx"),
+    ("m.om", "E13005", "m.om"),
+])
+def test_reference_to_compare_with(reference, code, word, good, tmp_path):
+    (tmp_path / "m.om").write_bytes(good)
+    (tmp_path / "bad.onnx").write_bytes(b"junk")
+    (tmp_path / "folder").mkdir()
+    if not (BUILD / "bin" / "atc-translate").exists():
+        pytest.skip("atc-translate is not built")
+    om_tool_refuses("om-run", ["m.om", "--compare", reference], tmp_path, code, word)
+
+
 def test_all_faults_of_the_inputs_at_once(tmp_path):
     made = model([node("Add", ["a", "b"], ["y"])], inputs=[tensor("a", [2]), tensor("b", [2])])
     compiled(tmp_path, made)

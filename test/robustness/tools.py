@@ -8,8 +8,11 @@ OPENATC_BUILD_DIR names the build whose tools are tried (default: build/ of the 
 import os
 import re
 import resource
+import signal
 import subprocess
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build")).resolve()
@@ -30,20 +33,38 @@ def available():
     return all((BUILD / "bin" / tool).exists() for tool in ("atc", "om-run", "om-dump"))
 
 
-def call(tool, *args, cwd=None):
+NOBODY = 65534
+
+
+def call(tool, *args, cwd=None, user=None, file_bytes=None):
     """Exit status, stdout and stderr. A signal is a negative status."""
     def limit():
         # AddressSanitizer reserves terabytes of address space.
         if not SANITIZED:
             resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if file_bytes is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     # libMLIR is not instrumented, and its containers cross the boundary.
     environment = {**os.environ, "ASAN_OPTIONS": "detect_container_overflow=0:detect_leaks=0:"
                                                  "allocator_may_return_null=1"}
     done = subprocess.run([str(BUILD / "bin" / tool), *map(str, args)], cwd=cwd, env=environment,
                           preexec_fn=limit, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=MOST_SECONDS, check=False)
+                          timeout=MOST_SECONDS, check=False, user=user)
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+
+def plain_user():
+    """None, or for root somebody whom file modes stop; he must be able to run the tools."""
+    if os.geteuid() != 0:
+        return None
+    try:
+        subprocess.run([str(BUILD / "bin" / "om-run"), "--version"], user=NOBODY, cwd="/",
+                       stdout=subprocess.DEVNULL, check=True)
+    except (OSError, subprocess.SubprocessError):
+        pytest.skip("root may use every file, and no other user may run these tools")
+    return NOBODY
 
 
 def files_in(folder):
@@ -62,10 +83,10 @@ def check_errors(lines, code, words, count):
         assert word in "\n".join(lines), (word, lines)
 
 
-def atc_refuses(args, folder, code, *words, count=1):
+def atc_refuses(args, folder, code, *words, count=1, user=None):
     """atc fails with `count` coded lines and leaves the folder as it was."""
     before = files_in(folder)
-    status, out, err = call("atc", *args, cwd=folder)
+    status, out, err = call("atc", *args, cwd=folder, user=user)
     assert status == 1, (status, out, err)
     assert err == ""
     lines = out.splitlines()

@@ -82,6 +82,25 @@ def test_names_the_bad_layer(digits, reference, layer):
     assert compare(digits, reference, "--tolerance", "0.02")[0] == 0
 
 
+@pytest.mark.parametrize("layer", ["expand_relu6", "basic_relu", "scores"])
+def test_names_the_layer_with_a_wrong_weight(digits, tmp_path, layer):
+    """A mistake in the model itself, found with the interpreter's answers."""
+    code, out, _ = call(tool("om-dump"), digits, "--json")
+    assert code == 0
+    data = json.loads(out)
+    names = [tensor["name"] for tensor in data["tensors"]]
+    step, = (step for step in data["schedule"] if [names[i] for i in step["writes"]] == [layer])
+    weights = next(arg for arg in step["args"] if arg["space"] == "weights")
+    start = next(s["offset"] for s in data["segments"] if s["kind"] == "weights")
+    broken = bytearray(digits.read_bytes())
+    values = np.frombuffer(broken, np.float32, weights["size"] // 4, start + weights["offset"])
+    values[:len(values) // 4] *= -1
+    (tmp_path / "broken.om").write_bytes(broken)
+    code, out, err = compare(tmp_path / "broken.om", MODEL)
+    assert (code, err) == (1, "")
+    assert out.splitlines()[-1].startswith(f"first bad layer: {layer} (launch ")
+
+
 def test_the_first_of_several_is_named(digits, reference):
     for layer in ("head_relu", "down_relu", "scores"):
         np.save(reference / f"{layer}.npy", 2 * np.load(reference / f"{layer}.npy") + 1)

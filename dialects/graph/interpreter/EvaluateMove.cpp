@@ -141,7 +141,7 @@ Result evaluateConcat(ConcatOp op, const Evaluation &e) {
   for (int64_t row = 0; row < outer; ++row)
     for (const Tensor *input : e.operands) {
       int64_t bytes = input->getShape()[axis] * inner;
-      std::memcpy(to, input->bytes().data() + row * bytes, bytes);
+      llvm::copy(input->bytes().slice(row * bytes, bytes), to);
       to += bytes;
     }
   return result;

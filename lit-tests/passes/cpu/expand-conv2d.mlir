@@ -3,6 +3,7 @@
 // One depth chunk: the sum starts with the bias, ends with the activation and
 // never rests in memory.
 // CHECK-LABEL: func.func @one_chunk
+// CHECK-NOT: memref.prefetch
 // CHECK-SAME: cpu.tasks = 4
 // CHECK-NOT: cpu.conv2d
 // CHECK: scf.for %{{.*}} = %{{.*}}arg4 to
@@ -24,22 +25,24 @@ func.func @one_chunk(%in: memref<1x1x10x10x16xf32>, %w: memref<1x1x3x3x16x16xf32
 
 // -----
 
-// Two depth chunks: the first starts from zero, the second from the output; the
-// residual comes in after the last.
+// Two depth chunks: the first starts from the residual, the second from the
+// output; the activation comes after the last.
 // CHECK-LABEL: func.func @two_chunks
 // CHECK: scf.if
+// CHECK: arith.addf
 // CHECK: else
 // CHECK: vector.load %{{.*}} : memref<1024xf32>
 // CHECK: vector.fma
 // CHECK: scf.if
-// CHECK: arith.addf
+// CHECK: arith.maximumf
 // CHECK: vector.store
 // CHECK: else
+// CHECK-NOT: arith.maximumf
 // CHECK: vector.store
 func.func @two_chunks(%in: memref<1x2x8x8x16xf32>, %w: memref<1x2x1x1x16x16xf32>, %r: memref<1x1x8x8x16xf32>,
                       %out: memref<1x1x8x8x16xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
   cpu.conv2d %in, %w residual %r outs %out {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1, channels = 32,
-    tile = #cpu.tile<pixels = 4, blocks = 1, rows = 8, groups = 1, depth = 1, flatten = false>}
+    activation = #graph.activation<relu>, tile = #cpu.tile<pixels = 4, blocks = 1, rows = 8, groups = 1, depth = 1, flatten = false>}
     : memref<1x2x8x8x16xf32>, memref<1x2x1x1x16x16xf32>, memref<1x1x8x8x16xf32>, memref<1x1x8x8x16xf32>
   return
 }
@@ -73,4 +76,18 @@ module attributes {cpu.level = #cpu.level<name = "v2", lanes = 4, registers = 16
       : memref<1x1x4x4x16xf32>, memref<1x1x1x1x16x16xf32>, memref<1x1x4x4x16xf32>
     return
   }
+}
+
+// -----
+
+// A filter that does not fit half of L2: every pixel tile asks for a part of
+// the next panel. A small one needs no such thing.
+// CHECK-LABEL: func.func @prefetch
+// CHECK: memref.prefetch {{.*}} read, locality<2>
+func.func @prefetch(%in: memref<1x32x1x1x16xf32>, %w: memref<32x32x1x1x16x16xf32>,
+                    %out: memref<1x32x1x1x16xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
+  cpu.conv2d %in, %w outs %out {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1, channels = 512,
+    tile = #cpu.tile<pixels = 1, blocks = 1, rows = 1, groups = 4, depth = 16, flatten = false>}
+    : memref<1x32x1x1x16xf32>, memref<32x32x1x1x16x16xf32>, memref<1x32x1x1x16xf32>
+  return
 }

@@ -46,29 +46,26 @@ func.func @main(%in: memref<16xf32>, %out: memref<16xf32> {om.output}) {
 
 // -----
 
-// Largest first leaves a gap here (the two of 384 bytes live at different times
-// but rest on different neighbours); another order reaches the lower bound.
-func.func private @w4(memref<64xf32>, index, index) attributes {cpu.kernel}
-func.func private @w6(memref<96xf32>, index, index) attributes {cpu.kernel}
-func.func private @w2(memref<32xf32>, index, index) attributes {cpu.kernel}
-func.func private @r46(memref<64xf32>, memref<96xf32>, index, index) attributes {cpu.kernel}
-func.func private @r62(memref<96xf32>, memref<32xf32>, index, index) attributes {cpu.kernel}
-func.func private @r24(memref<32xf32>, memref<64xf32>, index, index) attributes {cpu.kernel}
-func.func private @r42(memref<64xf32>, memref<32xf32>, index, index) attributes {cpu.kernel}
+// Largest first, in the order of the allocs, puts the small buffer above all
+// others (448 bytes); another order of the same buffers reaches the bound.
+func.func private @write(memref<48xf32>, index, index) attributes {cpu.kernel}
+func.func private @keep(memref<48xf32>, memref<48xf32>, index, index) attributes {cpu.kernel}
+func.func private @shrink(memref<48xf32>, memref<16xf32>, index, index) attributes {cpu.kernel}
+func.func private @grow(memref<16xf32>, memref<48xf32>, index, index) attributes {cpu.kernel}
 
-// CHECK: om.arena_lower_bound = [[BOUND:[0-9]+]] : i64, om.arena_size = [[BOUND]] : i64
-// GREEDY-COUNT-3: om.arena_size
-func.func @main(%out: memref<64xf32> {om.output}) {
-  %a = om.alloc : memref<64xf32>
-  %b = om.alloc : memref<96xf32>
-  %c = om.alloc : memref<32xf32>
-  %d = om.alloc : memref<64xf32>
-  %e = om.alloc : memref<32xf32>
-  om.launch @w4(%a) {cost = 1 : i64} : memref<64xf32>
-  om.launch @r46(%a, %b) {cost = 1 : i64} : memref<64xf32>, memref<96xf32>
-  om.launch @r62(%b, %c) {cost = 1 : i64} : memref<96xf32>, memref<32xf32>
-  om.launch @r24(%c, %d) {cost = 1 : i64} : memref<32xf32>, memref<64xf32>
-  om.launch @r42(%d, %e) {cost = 1 : i64} : memref<64xf32>, memref<32xf32>
-  om.launch @r24(%e, %out) {cost = 1 : i64} : memref<32xf32>, memref<64xf32>
+// CHECK: module attributes {om.arena_lower_bound = 384 : i64, om.arena_size = 384 : i64}
+// GREEDY: om.arena_size = 512
+// GREEDY: om.arena_size = 384
+// GREEDY: module attributes {om.arena_lower_bound = 384 : i64, om.arena_size = 448 : i64}
+func.func @main(%out: memref<48xf32> {om.output}) {
+  %a = om.alloc : memref<48xf32>
+  %b = om.alloc : memref<48xf32>
+  %c = om.alloc : memref<48xf32>
+  %d = om.alloc : memref<16xf32>
+  om.launch @write(%a) {cost = 1 : i64} : memref<48xf32>
+  om.launch @keep(%a, %c) {cost = 1 : i64} : memref<48xf32>, memref<48xf32>
+  om.launch @shrink(%c, %d) {cost = 1 : i64} : memref<48xf32>, memref<16xf32>
+  om.launch @grow(%d, %b) {cost = 1 : i64} : memref<16xf32>, memref<48xf32>
+  om.launch @keep(%b, %out) {cost = 1 : i64} : memref<48xf32>, memref<48xf32>
   return
 }

@@ -10,8 +10,8 @@ using namespace atc::graph::test;
 
 namespace {
 
-const std::string nine = constant(
-    "x", "[[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]]]", "tensor<1x1x3x3xf32>");
+const std::string nine =
+    constant("x", "[[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]]]", "tensor<1x1x3x3xf32>");
 const std::string four = constant("w", "[[[[1.0, 2.0], [3.0, 4.0]]]]", "tensor<1x1x2x2xf32>");
 
 std::string window(const std::string &strides, const std::string &pads,
@@ -49,13 +49,14 @@ TEST_CASE("conv: groups", "[conv]") {
                 "} : (tensor<1x2x1x2xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x1x2xf32>") ==
         Numbers{10, 20, 300, 400});
   // Two outputs a group: each sees the two channels of its group only.
-  CHECK(run("tensor<1x4x1xf32>",
-            constant("x", "[[[1.0], [2.0], [3.0], [4.0]]]", "tensor<1x4x1xf32>") +
-                constant("w", "[[[1.0], [10.0]], [[2.0], [20.0]], [[1.0], [10.0]], [[3.0], [30.0]]]",
-                         "tensor<4x2x1xf32>") +
-                "%r = graph.conv %x, %w {" + window("1", "0, 0", "1", 2) +
-                "} : (tensor<1x4x1xf32>, tensor<4x2x1xf32>) -> tensor<1x4x1xf32>") ==
-        Numbers{21, 42, 43, 129});
+  CHECK(
+      run("tensor<1x4x1xf32>",
+          constant("x", "[[[1.0], [2.0], [3.0], [4.0]]]", "tensor<1x4x1xf32>") +
+              constant("w", "[[[1.0], [10.0]], [[2.0], [20.0]], [[1.0], [10.0]], [[3.0], [30.0]]]",
+                       "tensor<4x2x1xf32>") +
+              "%r = graph.conv %x, %w {" + window("1", "0, 0", "1", 2) +
+              "} : (tensor<1x4x1xf32>, tensor<4x2x1xf32>) -> tensor<1x4x1xf32>") ==
+      Numbers{21, 42, 43, 129});
 }
 
 TEST_CASE("conv: one and three spatial dims, two images", "[conv]") {
@@ -159,7 +160,8 @@ TEST_CASE("matmul: batches and vectors", "[matmul]") {
   auto product = [](const std::string &lhs, const std::string &lhsType, const std::string &rhs,
                     const std::string &rhsType, const std::string &type) {
     return run(type, constant("a", lhs, lhsType) + constant("b", rhs, rhsType) +
-                         "%r = graph.matmul %a, %b : (" + lhsType + ", " + rhsType + ") -> " + type);
+                         "%r = graph.matmul %a, %b : (" + lhsType + ", " + rhsType + ") -> " +
+                         type);
   };
   std::string square = "[[1.0, 2.0], [3.0, 4.0]]", vector = "[10.0, 1.0]";
   CHECK(product(square, "tensor<2x2xf32>", square, "tensor<2x2xf32>", "tensor<2x2xf32>") ==
@@ -177,16 +179,17 @@ TEST_CASE("matmul: batches and vectors", "[matmul]") {
 }
 
 TEST_CASE("fully_connected: transposed filter, bias, activation", "[matmul]") {
-  std::string operands = constant("x", "[[1.0, 2.0], [3.0, 4.0]]", "tensor<2x2xf32>") +
-                         constant("w", "[[1.0, 10.0], [-1.0, 0.0], [2.0, 2.0]]",
-                                  "tensor<3x2xf32>") +
-                         constant("b", "[0.5, 0.0, -20.0]", "tensor<3xf32>");
+  std::string operands =
+      constant("x", "[[1.0, 2.0], [3.0, 4.0]]", "tensor<2x2xf32>") +
+      constant("w", "[[1.0, 10.0], [-1.0, 0.0], [2.0, 2.0]]", "tensor<3x2xf32>") +
+      constant("b", "[0.5, 0.0, -20.0]", "tensor<3xf32>");
   std::string types = " : (tensor<2x2xf32>, tensor<3x2xf32>, tensor<3xf32>) -> tensor<2x3xf32>";
   CHECK(run("tensor<2x3xf32>", operands + "%r = graph.fully_connected %x, %w bias %b" + types) ==
         Numbers{21.5, -1, -14, 43.5, -3, -6});
-  CHECK(run("tensor<2x3xf32>",
-            operands + "%r = graph.fully_connected %x, %w bias %b {activation = "
-                       "#graph.activation<relu>}" + types) == Numbers{21.5, 0, 0, 43.5, 0, 0});
+  CHECK(run("tensor<2x3xf32>", operands +
+                                   "%r = graph.fully_connected %x, %w bias %b {activation = "
+                                   "#graph.activation<relu>}" +
+                                   types) == Numbers{21.5, 0, 0, 43.5, 0, 0});
 }
 
 TEST_CASE("batch_norm", "[conv]") {

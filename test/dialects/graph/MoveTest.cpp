@@ -13,8 +13,8 @@ const std::string six = constant("x", "[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]", "ten
 
 /// An operator of one operand of 2x3 numbers.
 Numbers runOnSix(const std::string &op, const std::string &attributes, const std::string &type) {
-  return run(type, six + "%r = graph." + op + " %x {" + attributes + "} : (tensor<2x3xf32>) -> " +
-                       type);
+  return run(type,
+             six + "%r = graph." + op + " %x {" + attributes + "} : (tensor<2x3xf32>) -> " + type);
 }
 
 std::string slice(const std::string &starts, const std::string &sizes, const std::string &steps) {
@@ -33,10 +33,10 @@ TEST_CASE("transpose and reshape", "[move]") {
   CHECK(runOnSix("transpose", "permutation = array<i64: 1, 0>", "tensor<3x2xf32>") ==
         Numbers{1, 4, 2, 5, 3, 6});
   CHECK(runOnSix("reshape", "", "tensor<3x2xf32>") == Numbers{1, 2, 3, 4, 5, 6});
-  CHECK(run("tensor<2x1x3xi8>",
-            constant("x", "[[[1, 2], [3, 4], [5, 6]]]", "tensor<1x3x2xi8>") +
-                "%r = graph.transpose %x {permutation = array<i64: 2, 0, 1>} : "
-                "(tensor<1x3x2xi8>) -> tensor<2x1x3xi8>") == Numbers{1, 3, 5, 2, 4, 6});
+  CHECK(run("tensor<2x1x3xi8>", constant("x", "[[[1, 2], [3, 4], [5, 6]]]", "tensor<1x3x2xi8>") +
+                                    "%r = graph.transpose %x {permutation = array<i64: 2, 0, 1>} : "
+                                    "(tensor<1x3x2xi8>) -> tensor<2x1x3xi8>") ==
+        Numbers{1, 3, 5, 2, 4, 6});
 }
 
 TEST_CASE("expand and tile", "[move]") {
@@ -55,9 +55,9 @@ TEST_CASE("concat", "[move]") {
   CHECK(run("tensor<2x4xf32>", operands + "%r = graph.concat %x, %y {axis = 1 : i64} : "
                                           "(tensor<2x3xf32>, tensor<2x1xf32>) -> "
                                           "tensor<2x4xf32>") == Numbers{1, 2, 3, 7, 4, 5, 6, 8});
-  CHECK(run("tensor<3x3xf32>",
-            operands + "%r = graph.concat %z, %x {axis = 0 : i64} : (tensor<1x3xf32>, "
-                       "tensor<2x3xf32>) -> tensor<3x3xf32>") ==
+  CHECK(run("tensor<3x3xf32>", operands +
+                                   "%r = graph.concat %z, %x {axis = 0 : i64} : (tensor<1x3xf32>, "
+                                   "tensor<2x3xf32>) -> tensor<3x3xf32>") ==
         Numbers{9, 9.5, 10, 1, 2, 3, 4, 5, 6});
 }
 
@@ -113,13 +113,14 @@ TEST_CASE("gather: an index outside is an error", "[move]") {
 }
 
 TEST_CASE("depth_to_space and space_to_depth", "[move]") {
-  std::string channels = constant(
-      "x", "[[[[0]], [[1]], [[2]], [[3]], [[4]], [[5]], [[6]], [[7]]]]", "tensor<1x8x1x1xi32>");
+  std::string channels = constant("x", "[[[[0]], [[1]], [[2]], [[3]], [[4]], [[5]], [[6]], [[7]]]]",
+                                  "tensor<1x8x1x1xi32>");
   auto toSpace = [&](const std::string &order) {
-    return run("tensor<1x2x2x2xi32>",
-               channels + "%r = graph.depth_to_space %x {block = 2 : i64, order = "
-                          "#graph<depth_order " + order +
-                   ">} : (tensor<1x8x1x1xi32>) -> tensor<1x2x2x2xi32>");
+    return run("tensor<1x2x2x2xi32>", channels +
+                                          "%r = graph.depth_to_space %x {block = 2 : i64, order = "
+                                          "#graph<depth_order " +
+                                          order +
+                                          ">} : (tensor<1x8x1x1xi32>) -> tensor<1x2x2x2xi32>");
   };
   CHECK(toSpace("dcr") == Numbers{0, 2, 4, 6, 1, 3, 5, 7});
   CHECK(toSpace("crd") == Numbers{0, 1, 2, 3, 4, 5, 6, 7});

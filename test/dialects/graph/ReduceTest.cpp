@@ -19,8 +19,9 @@ Numbers reduceRows(const std::string &kind, const std::string &values,
                  ">) -> tensor<2x" + element + ">");
 }
 
-const std::string floats = "[[1.0, -2.0, 4.0], [3.0, 0.5, 2.0]]", positive = "[[1.0, 2.0, 4.0], "
-                                                                             "[3.0, 0.5, 2.0]]",
+const std::string floats = "[[1.0, -2.0, 4.0], [3.0, 0.5, 2.0]]",
+                  positive = "[[1.0, 2.0, 4.0], "
+                             "[3.0, 0.5, 2.0]]",
                   integers = "[[1, -2, 4], [3, 5, -9]]";
 
 } // namespace
@@ -57,8 +58,8 @@ TEST_CASE("reduce: integers", "[reduce]") {
 }
 
 TEST_CASE("reduce: several axes, kept and not", "[reduce]") {
-  std::string x = constant("x", "[[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]]",
-                           "tensor<2x2x2xf32>");
+  std::string x =
+      constant("x", "[[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]]", "tensor<2x2x2xf32>");
   CHECK(run("tensor<1x2x1xf32>",
             x + "%r = graph.reduce %x {kind = #graph<reduce_kind sum>, axes = array<i64: 0, 2>} : "
                 "(tensor<2x2x2xf32>) -> tensor<1x2x1xf32>") == Numbers{14, 22});
@@ -71,7 +72,9 @@ TEST_CASE("reduce: of nothing", "[reduce]") {
   Graph graph;
   auto of = [](const std::string &kind) {
     return "%x = graph.constant dense<> : tensor<2x0xf32>\n%r = graph.reduce %x {kind = "
-           "#graph<reduce_kind " + kind + ">, axes = array<i64: 1>, keepdims = false} : "
+           "#graph<reduce_kind " +
+           kind +
+           ">, axes = array<i64: 1>, keepdims = false} : "
            "(tensor<2x0xf32>) -> tensor<2xf32>";
   };
   CHECK(graph.run("tensor<2xf32>", of("sum")) == Numbers{0, 0});

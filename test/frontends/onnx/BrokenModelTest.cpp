@@ -231,6 +231,11 @@ TEST_CASE("attributes and shapes that do not fit are named with their node") {
     attr(conv, "pads", Ints{INT64_MAX, 0, 0, 0});
     CHECK_THAT(fault(), Contains("attribute 'pads' of node 'conv1' (Conv): "));
   }
+  SECTION("an attribute that the operator does not have") {
+    attr(conv, "activation", "relu");
+    CHECK_THAT(fault(), Contains("attribute 'activation' of node 'conv1' (Conv): is not known for "
+                                 "this operator of opset 13"));
+  }
   SECTION("an unknown choice") {
     attr(conv, "auto_pad", "BOTH");
     CHECK_THAT(fault(), Contains("is 'BOTH', expected one of NOTSET, SAME_UPPER, SAME_LOWER, "

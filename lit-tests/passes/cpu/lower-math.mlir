@@ -1,0 +1,94 @@
+// RUN: atc-opt --split-input-file --pass-pipeline='builtin.module(func.func(cpu-lower-math))' %s | FileCheck %s
+
+// What the processor has no instruction for becomes arithmetic.
+// CHECK-LABEL: func.func @functions
+// CHECK-NOT: math.{{(acos|asin|atan|atan2|cbrt|cos|erf|erfc|exp|exp2|expm1|log|log1p|log2|sin|tanh|sinh|cosh|tan|asinh|acosh|atanh|powf|round|rsqrt) }}
+// CHECK: return
+func.func @functions(%x: vector<8xf32>, %y: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.exp %x : vector<8xf32>
+  %1 = math.log %0 : vector<8xf32>
+  %2 = math.tanh %1 : vector<8xf32>
+  %3 = math.erf %2 : vector<8xf32>
+  %4 = math.sin %3 : vector<8xf32>
+  %5 = math.cos %4 : vector<8xf32>
+  %6 = math.tan %5 : vector<8xf32>
+  %7 = math.asin %6 : vector<8xf32>
+  %8 = math.acos %7 : vector<8xf32>
+  %9 = math.atan %8 : vector<8xf32>
+  %10 = math.sinh %9 : vector<8xf32>
+  %11 = math.cosh %10 : vector<8xf32>
+  %12 = math.asinh %11 : vector<8xf32>
+  %13 = math.acosh %12 : vector<8xf32>
+  %14 = math.atanh %13 : vector<8xf32>
+  %15 = math.powf %14, %y : vector<8xf32>
+  %16 = math.round %15 : vector<8xf32>
+  %17 = math.rsqrt %16 : vector<8xf32>
+  %18 = math.log1p %17 : vector<8xf32>
+  %19 = math.expm1 %18 : vector<8xf32>
+  %20 = math.log2 %19 : vector<8xf32>
+  %21 = math.exp2 %20 : vector<8xf32>
+  %22 = math.cbrt %21 : vector<8xf32>
+  %23 = math.erfc %22 : vector<8xf32>
+  %24 = math.atan2 %23, %y : vector<8xf32>
+  return %24 : vector<8xf32>
+}
+
+// Half precision computes in f32.
+// CHECK-LABEL: func.func @half
+// CHECK: arith.extf %{{.*}} : vector<8xf16> to vector<8xf32>
+// CHECK-NOT: math.exp
+// CHECK: arith.truncf %{{.*}} : vector<8xf32> to vector<8xf16>
+func.func @half(%x: vector<8xf16>) -> vector<8xf16> {
+  %0 = math.exp %x : vector<8xf16>
+  return %0 : vector<8xf16>
+}
+
+// Instructions stay.
+// CHECK-LABEL: func.func @instructions
+// CHECK-NEXT: math.sqrt
+// CHECK-NEXT: math.floor
+// CHECK-NEXT: math.ceil
+// CHECK-NEXT: math.trunc
+// CHECK-NEXT: math.roundeven
+// CHECK-NEXT: math.absf
+// CHECK-NEXT: math.copysign
+// CHECK-NEXT: vector.fma
+// CHECK-NEXT: math.fma
+// CHECK-NEXT: return
+func.func @instructions(%x: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.sqrt %x : vector<8xf32>
+  %1 = math.floor %0 : vector<8xf32>
+  %2 = math.ceil %1 : vector<8xf32>
+  %3 = math.trunc %2 : vector<8xf32>
+  %4 = math.roundeven %3 : vector<8xf32>
+  %5 = math.absf %4 : vector<8xf32>
+  %6 = math.copysign %5, %x : vector<8xf32>
+  %7 = vector.fma %6, %x, %x : vector<8xf32>
+  %8 = math.fma %7, %x, %x : vector<8xf32>
+  return %8 : vector<8xf32>
+}
+
+// The remainder of f32 is computed in f64.
+// CHECK-LABEL: func.func @remainder
+// CHECK-NOT: arith.remf
+// CHECK: arith.divf %{{.*}} : vector<8xf64>
+// CHECK: math.copysign
+// CHECK: arith.truncf
+func.func @remainder(%x: vector<8xf32>, %y: vector<8xf32>) -> vector<8xf32> {
+  %0 = arith.remf %x, %y : vector<8xf32>
+  return %0 : vector<8xf32>
+}
+
+// -----
+
+// Without FMA no fused operation is left, not even of an approximation.
+module attributes {cpu.level = #cpu.level<name = "x86-64-v2", lanes = 4, registers = 16, fma = false, l1 = 32768, l2 = 262144>} {
+  // CHECK-LABEL: func.func @no_fma
+  // CHECK-NOT: fma
+  // CHECK: return
+  func.func @no_fma(%x: vector<4xf32>) -> vector<4xf32> {
+    %0 = vector.fma %x, %x, %x : vector<4xf32>
+    %1 = math.exp %0 : vector<4xf32>
+    return %1 : vector<4xf32>
+  }
+}

@@ -1,0 +1,137 @@
+//===-- ConstantDataTest.cpp - reading and making constants ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "dialects/graph/ConstantData.h"
+#include "test/dialects/graph/RunGraph.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+using namespace mlir;
+using namespace atc::graph;
+using namespace atc::graph::test;
+
+namespace {
+
+RankedTensorType typeOf(MLIRContext &context, ArrayRef<int64_t> shape, unsigned width) {
+  return RankedTensorType::get(shape, IntegerType::get(&context, width));
+}
+
+} // namespace
+
+TEST_CASE("few elements are stored in the attribute", "[constant]") {
+  Graph graph;
+  std::vector<int32_t> values = {1, -2, 3};
+  ElementsAttr attr = makeConstant(typeOf(graph.context, {3}, 32), ArrayRef<int32_t>(values));
+  CHECK(isa<DenseElementsAttr>(attr));
+  auto bytes = ConstantBytes::get(attr);
+  REQUIRE(succeeded(bytes));
+  CHECK(bytes->as<int32_t>() == ArrayRef<int32_t>(values));
+}
+
+TEST_CASE("many elements are moved into a resource", "[constant]") {
+  Graph graph;
+  std::vector<char> values(1000, 5);
+  const char *address = values.data();
+  ElementsAttr attr = makeConstant(typeOf(graph.context, {1000}, 8), std::move(values), "weights");
+  REQUIRE(isa<DenseResourceElementsAttr>(attr));
+  auto bytes = ConstantBytes::get(attr);
+  REQUIRE(succeeded(bytes));
+  CHECK(bytes->bytes().data() == address);
+  CHECK_FALSE(bytes->ownsBytes());
+}
+
+TEST_CASE("names of resources differ", "[constant]") {
+  Graph graph;
+  std::set<std::string> names;
+  for (int i = 0; i < 3; ++i) {
+    auto attr = makeConstant(typeOf(graph.context, {100}, 8), std::vector<char>(100), "w");
+    names.insert(cast<DenseResourceElementsAttr>(attr).getRawHandle().getKey().str());
+  }
+  CHECK(names.size() == 3);
+}
+
+TEST_CASE("borrowed bytes are given back", "[constant]") {
+  std::vector<char> storage(100, 1);
+  int calls = 0;
+  auto release = [&](void *data, size_t size, size_t) {
+    CHECK(data == storage.data());
+    calls += size == storage.size();
+  };
+  {
+    Graph graph;
+    ElementsAttr attr =
+        makeConstant(typeOf(graph.context, {100}, 8), ArrayRef<char>(storage), release);
+    CHECK(ConstantBytes::get(attr)->bytes().data() == storage.data());
+    CHECK(calls == 0);
+  }
+  CHECK(calls == 1);
+  // Few elements are copied, and their owner is told at once.
+  Graph graph;
+  storage.resize(3);
+  makeConstant(typeOf(graph.context, {3}, 8), ArrayRef<char>(storage), release);
+  CHECK(calls == 2);
+}
+
+TEST_CASE("splats expand on demand", "[constant]") {
+  Graph graph;
+  auto attr = DenseElementsAttr::get(typeOf(graph.context, {4}, 16), APInt(16, 7));
+  auto bytes = ConstantBytes::get(attr);
+  REQUIRE(succeeded(bytes));
+  CHECK(bytes->isSplat());
+  CHECK(bytes->as<int16_t>().size() == 1);
+  CHECK(bytes->expandedAs<int16_t>() == ArrayRef<int16_t>({7, 7, 7, 7}));
+}
+
+TEST_CASE("bools are bytes", "[constant]") {
+  Graph graph;
+  auto type = typeOf(graph.context, {3}, 1);
+  for (ElementsAttr attr :
+       {ElementsAttr(DenseElementsAttr::get(type, ArrayRef<bool>{true, false, true})),
+        makeConstant(type, ArrayRef<char>({1, 0, 1}))}) {
+    auto bytes = ConstantBytes::get(attr);
+    REQUIRE(succeeded(bytes));
+    CHECK(bytes->bytes() == ArrayRef<char>({1, 0, 1}));
+  }
+}
+
+TEST_CASE("bytes at an odd address are copied", "[constant]") {
+  Graph graph;
+  std::vector<char> storage(401, 0);
+  ArrayRef<char> odd = ArrayRef<char>(storage).drop_front(1);
+  storage[1] = 9;
+  ElementsAttr attr =
+      makeConstant(typeOf(graph.context, {100}, 32), odd, AsmResourceBlob::DeleterFn());
+  auto bytes = ConstantBytes::get(attr);
+  REQUIRE(succeeded(bytes));
+  CHECK(bytes->ownsBytes());
+  CHECK(bytes->as<int32_t>()[0] == 9);
+}
+
+TEST_CASE("resources of a wrong size are refused", "[constant]") {
+  Graph graph;
+  ElementsAttr attr = makeConstant(typeOf(graph.context, {100}, 32), std::vector<char>(400));
+  auto handle = cast<DenseResourceElementsAttr>(attr).getRawHandle();
+  CHECK(failed(ConstantBytes::get(
+      DenseResourceElementsAttr::get(typeOf(graph.context, {101}, 32), handle))));
+}
+
+TEST_CASE("constants that are no longer used free their bytes", "[constant]") {
+  std::vector<char> kept(100, 1), dropped(100, 2);
+  int keptCalls = 0, droppedCalls = 0;
+  Graph graph;
+  OpBuilder builder(&graph.context);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(builder, builder.getUnknownLoc());
+  builder.setInsertionPointToEnd(module->getBody());
+  auto type = typeOf(graph.context, {100}, 8);
+  ElementsAttr used =
+      makeConstant(type, ArrayRef<char>(kept), [&](void *, size_t, size_t) { ++keptCalls; });
+  makeConstant(type, ArrayRef<char>(dropped), [&](void *, size_t, size_t) { ++droppedCalls; });
+  ConstantOp::create(builder, builder.getUnknownLoc(), used);
+  releaseUnusedConstants(*module);
+  CHECK(keptCalls == 0);
+  CHECK(droppedCalls == 1);
+}

@@ -1,0 +1,69 @@
+//===-- MatMulTest.cpp - runs cpu.matmul kernels --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "test/passes/cpu/KernelRunner.h"
+
+#include <catch2/catch.hpp>
+
+using namespace atc::cpu;
+using namespace atc::cpu::test;
+
+namespace {
+
+struct Shape {
+  int64_t batch, lhsBatch, rhsBatch, rows, depth, columns;
+};
+
+void run(const Shape &s, bool packed, bool bias, const std::string &attributes) {
+  int64_t panels = (s.columns + 15) / 16;
+  Buffer lhs = Buffer::random("f32", {s.lhsBatch, s.rows, s.depth});
+  Buffer rhs = packed ? Buffer::random("f32", {panels, s.depth, 16})
+                      : Buffer::random("f32", {s.rhsBatch, s.depth, s.columns});
+  Buffer offsets = Buffer::random("f32", {panels * 16});
+  Buffer out("f32", {s.batch, s.rows, s.columns}), expected = out;
+
+  forEachPosition(out.shape(), [&](const Numbers &p) {
+    double sum = bias ? offsets.get({p[2]}) : 0;
+    for (int64_t k = 0; k < s.depth; ++k)
+      sum += lhs.get({s.lhsBatch == 1 ? 0 : p[0], p[1], k}) *
+             (packed ? rhs.get({p[2] / 16, k, p[2] % 16}) : rhs.get({s.rhsBatch == 1 ? 0 : p[0], k, p[2]}));
+    expected.set(p, attributes.empty() ? sum : std::max(sum, 0.0));
+  });
+
+  std::string text = "cpu.matmul %0, %1";
+  std::vector<const Buffer *> buffers{&lhs, &rhs};
+  if (bias) {
+    text += " bias %2";
+    buffers.push_back(&offsets);
+  }
+  text += " outs %" + std::to_string(buffers.size()) + " {" + (packed ? "packed" : "");
+  if (!attributes.empty())
+    text += (packed ? ", " : "") + attributes;
+  text += bias ? "} : $0, $1, $2, $3" : "} : $0, $1, $2";
+  buffers.push_back(&out);
+  for (const CpuLevel &level : levels()) {
+    INFO(level.name << " " << text << " " << lhs.type() << " by " << rhs.type());
+    Buffer actual = out;
+    buffers.back() = &actual;
+    Kernel(text, buffers, level).run();
+    checkClose(actual, expected, 2e-5);
+  }
+}
+
+} // namespace
+
+TEST_CASE("matmul: packed weights", "[matmul]") {
+  run({1, 1, 1, 1, 64, 16}, true, false, "");
+  run({1, 1, 1, 1, 37, 1000}, true, true, "");
+  run({1, 1, 1, 1, 7, 10}, true, true, "activation = #graph.activation<relu>");
+  run({1, 1, 1, 13, 20, 40}, true, true, "");
+  run({3, 3, 1, 5, 9, 70}, true, false, "activation = #graph.activation<relu>");
+}
+
+TEST_CASE("matmul: plain matrices", "[matmul]") {
+  run({1, 1, 1, 4, 8, 16}, false, false, "");
+  run({2, 2, 2, 4, 8, 5}, false, false, "");
+  run({2, 1, 2, 7, 3, 33}, false, false, "");
+  run({4, 4, 1, 1, 1, 1}, false, false, "");
+  run({1, 1, 1, 20, 130, 48}, false, false, "activation = #graph.activation<relu>");
+}
