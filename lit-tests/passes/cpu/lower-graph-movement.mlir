@@ -124,3 +124,45 @@ func.func @main(%x: tensor<1x16x4x4xf32>) -> tensor<1x16x4x4xf32> {
   %3 = graph.max_pool %2 {kernel = array<i64: 4, 4>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x16x10x10xf32>) -> tensor<1x16x4x4xf32>
   return %3 : tensor<1x16x4x4xf32>
 }
+
+// -----
+
+// Up to a block of channels is read lane by lane, without unpacking it first.
+
+// CHECK-LABEL: func.func @main
+func.func @main(%x: tensor<1x9x4x4xf32>) -> tensor<1x1x12x12xf32> {
+  // CHECK: cpu.pool %{{.*}}, %[[IMAGE:.*]] {
+  // CHECK-NOT: cpu.unpack
+  // CHECK: %[[LANES:.*]] = om.view %[[IMAGE]][0] {{.*}} to memref<1x1x4x3x4x3xf32, strided<[9, 9, 64, 3, 16, 1]>>
+  // CHECK: cpu.copy %[[LANES]]
+  %0 = graph.max_pool %x {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x9x4x4xf32>) -> tensor<1x9x4x4xf32>
+  %1 = graph.depth_to_space %0 {block = 3 : i64, order = #graph<depth_order crd>} : (tensor<1x9x4x4xf32>) -> tensor<1x1x12x12xf32>
+  return %1 : tensor<1x1x12x12xf32>
+}
+
+// -----
+
+// Channels that are split and moved go straight from their lanes: 20 channels
+// of the second part are lanes 4..15 of a block and 0..7 of the next.
+
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: %[[Y:[^:]*]]: memref<1x2x4x4x20xf32>
+func.func @main(%x: tensor<1x40x4x4xf32>) -> tensor<1x2x4x4x20xf32> {
+  // CHECK: cpu.pool %{{.*}}, %[[IMAGE:.*]] {
+  // CHECK-NOT: cpu.unpack
+  %0 = graph.max_pool %x {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x40x4x4xf32>) -> tensor<1x40x4x4xf32>
+  %1 = graph.reshape %0 : (tensor<1x40x4x4xf32>) -> tensor<1x2x20x4x4xf32>
+  // CHECK: om.view %[[IMAGE]][0] {{.*}} to memref<1x1x4x4x16xf32
+  // CHECK: cpu.copy
+  // CHECK: om.view %[[IMAGE]][1024] {{.*}} to memref<1x1x4x4x4xf32
+  // CHECK: om.view %[[Y]][64] {{.*}} to memref<1x1x4x4x4xf32, strided<[320, 320, 80, 20, 1]>>
+  // CHECK: cpu.copy
+  // CHECK: om.view %[[IMAGE]][1040] {{.*}} to memref<1x1x4x4x12xf32
+  // CHECK: cpu.copy
+  // CHECK: om.view %[[IMAGE]][2048] {{.*}} to memref<1x1x4x4x8xf32
+  // CHECK: om.view %[[Y]][1328] {{.*}} to memref<1x1x4x4x8xf32, strided<[320, 320, 80, 20, 1]>>
+  // CHECK: cpu.copy
+  // CHECK-NOT: cpu.copy
+  %2 = graph.transpose %1 {permutation = array<i64: 0, 1, 3, 4, 2>} : (tensor<1x2x20x4x4xf32>) -> tensor<1x2x4x4x20xf32>
+  return %2 : tensor<1x2x4x4x20xf32>
+}

@@ -153,3 +153,52 @@ func.func @main(%x: tensor<2x3xui8>) -> (tensor<2x3xui8>, tensor<f32>, tensor<2x
   // CHECK: cpu.copy %[[C]], %[[D]]
   return %x, %c, %0, %0 : tensor<2x3xui8>, tensor<f32>, tensor<2x3xf32>, tensor<2x3xf32>
 }
+
+// -----
+
+// A tensor that is taken apart, changed in parts and put together again is
+// changed in place.
+
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: (%[[X:[^:]*]]: memref<2x5xf32>{{.*}}, %[[Y:[^:]*]]: memref<2x5xf32>
+func.func @main(%x: tensor<2x5xf32>) -> tensor<2x5xf32> {
+  // CHECK: cpu.map %[[X]] outs %[[Y]]
+  %0 = graph.exp %x : (tensor<2x5xf32>) -> tensor<2x5xf32>
+  %1 = graph.slice %0 {starts = array<i64: 0, 0>, sizes = array<i64: 2, 2>, steps = array<i64: 1, 1>} : (tensor<2x5xf32>) -> tensor<2x2xf32>
+  %2 = graph.slice %0 {starts = array<i64: 0, 2>, sizes = array<i64: 2, 3>, steps = array<i64: 1, 1>} : (tensor<2x5xf32>) -> tensor<2x3xf32>
+  // CHECK: %[[PART:.*]] = om.view %[[Y]][0] : memref<2x5xf32> to memref<2x2xf32, strided<[5, 1]>>
+  // CHECK: cpu.map %[[PART]] outs %[[PART]]
+  // CHECK-NOT: cpu.copy
+  // CHECK: return
+  %3 = graph.neg %1 : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %4 = graph.concat %3, %2 {axis = 1 : i64} : (tensor<2x2xf32>, tensor<2x3xf32>) -> tensor<2x5xf32>
+  return %4 : tensor<2x5xf32>
+}
+
+// -----
+
+// Not so when parts change places or the tensor is read elsewhere, too.
+
+// CHECK-LABEL: func.func @main
+func.func @main(%x: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+  // CHECK: cpu.map %{{.*}} outs %[[A:.*]] {
+  %0 = graph.exp %x : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  // CHECK: om.view %[[A]][8]
+  // CHECK: cpu.map
+  // CHECK: cpu.copy
+  %1 = graph.slice %0 {starts = array<i64: 0, 0>, sizes = array<i64: 2, 2>, steps = array<i64: 1, 1>} : (tensor<2x4xf32>) -> tensor<2x2xf32>
+  %2 = graph.slice %0 {starts = array<i64: 0, 2>, sizes = array<i64: 2, 2>, steps = array<i64: 1, 1>} : (tensor<2x4xf32>) -> tensor<2x2xf32>
+  %3 = graph.neg %2 : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %4 = graph.concat %3, %1 {axis = 1 : i64} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x4xf32>
+  // CHECK: cpu.map %{{.*}} outs %[[B:.*]] {
+  %5 = graph.sqrt %x : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %6 = graph.slice %5 {starts = array<i64: 0, 0>, sizes = array<i64: 2, 2>, steps = array<i64: 1, 1>} : (tensor<2x4xf32>) -> tensor<2x2xf32>
+  %7 = graph.slice %5 {starts = array<i64: 0, 2>, sizes = array<i64: 2, 2>, steps = array<i64: 1, 1>} : (tensor<2x4xf32>) -> tensor<2x2xf32>
+  // CHECK: cpu.map
+  // CHECK: cpu.copy
+  // CHECK: cpu.map
+  %8 = graph.neg %6 : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %9 = graph.concat %8, %7 {axis = 1 : i64} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x4xf32>
+  %10 = graph.add %5, %9 : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %4, %10 : tensor<2x4xf32>, tensor<2x4xf32>
+}
