@@ -80,8 +80,9 @@ Expected<CpuLevel> hostCpuLevel() {
     if (level.features.empty() && hasAll(level))
       best = &level;
   if (!best)
-    return invalid("this machine is no x86-64-v2 processor: name the level to compile for, one of " +
-                   knownNames());
+    return invalid(
+        "this machine is no x86-64-v2 processor: name the level to compile for, one of " +
+        knownNames());
 
   CpuLevel host = *best;
   SmallVector<std::string> list;

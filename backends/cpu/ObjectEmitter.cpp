@@ -62,8 +62,8 @@ public:
     options.AllowFPOpFusion = FPOpFusion::Fast;
     options.FunctionSections = false;
     machine.reset(target.createTargetMachine(Triple("x86_64-unknown-linux-gnu"), level.cpu,
-                                             level.features, options, Reloc::PIC_,
-                                             CodeModel::Small, CodeGenOptLevel::Default));
+                                             level.features, options, Reloc::PIC_, CodeModel::Small,
+                                             CodeGenOptLevel::Default));
   }
 
   Error emit(mlir::ModuleOp part, const EmitOptions &options, StringRef name, Object &object) {
@@ -119,8 +119,7 @@ private:
     LoopPassManager loopPasses;
     loopPasses.addPass(LoopRotatePass());
     loopPasses.addPass(LICMPass(LICMOptions()));
-    cleanup.addPass(
-        createFunctionToLoopPassAdaptor(std::move(loopPasses), /*UseMemorySSA=*/true));
+    cleanup.addPass(createFunctionToLoopPassAdaptor(std::move(loopPasses), /*UseMemorySSA=*/true));
     cleanup.addPass(GVNPass());
     cleanup.addPass(InstCombinePass());
     cleanup.addPass(DCEPass());

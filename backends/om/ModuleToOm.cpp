@@ -27,13 +27,20 @@ om_dtype dtypeOf(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type)) {
     bool isUnsigned = integer.isUnsigned();
     switch (integer.getWidth()) {
-    case 1: return OM_BOOL;
-    case 4: return isUnsigned ? OM_U4 : OM_I4;
-    case 8: return isUnsigned ? OM_U8 : OM_I8;
-    case 16: return isUnsigned ? OM_U16 : OM_I16;
-    case 32: return isUnsigned ? OM_U32 : OM_I32;
-    case 64: return isUnsigned ? OM_U64 : OM_I64;
-    default: return OM_UNDEFINED;
+    case 1:
+      return OM_BOOL;
+    case 4:
+      return isUnsigned ? OM_U4 : OM_I4;
+    case 8:
+      return isUnsigned ? OM_U8 : OM_I8;
+    case 16:
+      return isUnsigned ? OM_U16 : OM_I16;
+    case 32:
+      return isUnsigned ? OM_U32 : OM_I32;
+    case 64:
+      return isUnsigned ? OM_U64 : OM_I64;
+    default:
+      return OM_UNDEFINED;
     }
   }
   return llvm::TypeSwitch<Type, om_dtype>(type)
@@ -165,8 +172,8 @@ private:
       std::optional<OmTensor> tensor =
           describe(cast<RankedTensorType>(*op.getTensor()), cast<MemRefType>(target.getType()));
       if (tensor) {
-        tensor->name = names.tensor.empty() ? "tensor" + std::to_string(model().tensors.size())
-                                            : names.tensor;
+        tensor->name =
+            names.tensor.empty() ? "tensor" + std::to_string(model().tensors.size()) : names.tensor;
         tensor->place = place;
         index = addTensor(std::move(*tensor));
       }
@@ -263,7 +270,8 @@ private:
       place.offset = weightsEnd;
       sameHash.push_back(model().weights.size());
       model().weights.push_back({bytes.data(), bytes.size(), weightsEnd});
-      weightsEnd = llvm::alignTo(weightsEnd + std::max<uint64_t>(bytes.size(), 1), kBufferAlignment);
+      weightsEnd =
+          llvm::alignTo(weightsEnd + std::max<uint64_t>(bytes.size(), 1), kBufferAlignment);
     }
     return spaces[op.getResult()] = place;
   }

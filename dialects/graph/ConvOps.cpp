@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/Graph.h"
+#include "llvm/Support/MathExtras.h"
 #include <limits>
 
 using namespace mlir;
@@ -175,7 +176,11 @@ FailureOr<RankedTensorType> ConvTransposeOp::inferType(Adaptor adaptor, EmitErro
       continue;
     }
     int64_t pads = window.pads[i] + window.pads[i + spatial];
-    int64_t full = (size - 1) * window.strides[i] + outputPadding[i] + window.extent(i);
+    int64_t full;
+    if (llvm::MulOverflow(size - 1, window.strides[i], full) ||
+        llvm::AddOverflow(full, outputPadding[i] + window.extent(i), full))
+      return emitError() << "stride " << window.strides[i] << " makes spatial dim " << i << " of "
+                         << input << " too large";
     if (full <= pads)
       return emitError() << "pads " << window.pads[i] << " and " << window.pads[i + spatial]
                          << " leave nothing of the " << full << " elements of spatial dim " << i;

@@ -68,7 +68,6 @@ UNARY_MATH(ErfOp, math::ErfOp)
 BINARY_ARITH(AddOp, arith::AddFOp, arith::AddIOp)
 BINARY_ARITH(SubOp, arith::SubFOp, arith::SubIOp)
 BINARY_ARITH(MulOp, arith::MulFOp, arith::MulIOp)
-BINARY_ARITH(PowOp, math::PowFOp, math::IPowIOp)
 BINARY_ARITH(MaxOp, arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp)
 BINARY_ARITH(MinOp, arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp)
 #undef BINARY_ARITH
@@ -188,10 +187,8 @@ static Value buildDivision(ScalarBuilder s, bool isUnsigned, Value dividend, Val
   Value zero = s.constant(divisor, 0.0), one = s.constant(divisor, 1.0);
   Value isZero = s.op<arith::CmpIOp>(CmpIPredicate::eq, divisor, zero);
   if (isUnsigned)
-    return s.select(isZero, zero,
-                    s.op<UnsignedOp>(dividend, s.select(isZero, one, divisor)));
-  Value isMinusOne =
-      s.op<arith::CmpIOp>(CmpIPredicate::eq, divisor, s.constant(divisor, -1.0));
+    return s.select(isZero, zero, s.op<UnsignedOp>(dividend, s.select(isZero, one, divisor)));
+  Value isMinusOne = s.op<arith::CmpIOp>(CmpIPredicate::eq, divisor, s.constant(divisor, -1.0));
   Value safe = s.select(s.op<arith::OrIOp>(isZero, isMinusOne), one, divisor);
   Value result = s.op<SignedOp>(dividend, safe);
   // The remainder of 1 is that of -1 and what is wanted for 0.
@@ -208,12 +205,28 @@ Value DivOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
   return buildDivision<arith::DivSIOp, arith::DivUIOp>(s, isUnsigned(getLhs()), args[0], args[1]);
 }
 
+Value PowOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
+  ScalarBuilder s{builder, loc};
+  if (isFloat(args[0]))
+    return s.op<math::PowFOp>(args[0], args[1]);
+  Type type = args[0].getType();
+  unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  if (!isUnsigned(getLhs()) || width >= 64)
+    return s.op<math::IPowIOp>(args[0], args[1]);
+  // The exponent is taken as signed: in twice the width none is negative.
+  Type wide = builder.getIntegerType(2 * width);
+  if (auto vector = dyn_cast<VectorType>(type))
+    wide = vector.clone(wide);
+  Value power =
+      s.op<math::IPowIOp>(s.op<arith::ExtUIOp>(wide, args[0]), s.op<arith::ExtUIOp>(wide, args[1]));
+  return s.op<arith::TruncIOp>(type, power);
+}
+
 Value ModOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
   ScalarBuilder s{builder, loc};
-  Value remainder = isFloat(args[0])
-                        ? s.op<arith::RemFOp>(args[0], args[1])
-                        : buildDivision<arith::RemSIOp, arith::RemUIOp>(s, isUnsigned(getLhs()),
-                                                                        args[0], args[1]);
+  Value remainder = isFloat(args[0]) ? s.op<arith::RemFOp>(args[0], args[1])
+                                     : buildDivision<arith::RemSIOp, arith::RemUIOp>(
+                                           s, isUnsigned(getLhs()), args[0], args[1]);
   if (getFmod() || isUnsigned(getLhs()))
     return remainder;
   // The machine's remainder has the sign of the dividend. Where that is not

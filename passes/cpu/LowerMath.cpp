@@ -22,6 +22,13 @@ Type withElement(Type shape, Type element) {
   return element;
 }
 
+Value constant(ImplicitLocOpBuilder &b, Type type, double value) {
+  TypedAttr attribute = b.getFloatAttr(getElementTypeOrSelf(type), value);
+  if (auto vector = dyn_cast<VectorType>(type))
+    attribute = DenseElementsAttr::get(vector, attribute);
+  return arith::ConstantOp::create(b, attribute);
+}
+
 /// The processor has no remainder of floats. In f64 the quotient of two f32
 /// numbers is exact enough to be off by one at most, which the sign of the rest
 /// tells.
@@ -39,7 +46,7 @@ struct LowerRemF : OpRewritePattern<arith::RemFOp> {
       return width == 64 ? value : arith::ExtFOp::create(b, wide, value).getResult();
     };
     Value x = extend(op.getLhs()), y = math::AbsFOp::create(b, extend(op.getRhs()));
-    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(wide));
+    Value zero = constant(b, wide, 0.0);
     Value magnitude = math::AbsFOp::create(b, x);
     Value quotient = math::TruncOp::create(b, arith::DivFOp::create(b, magnitude, y));
     Value rest = arith::SubFOp::create(b, magnitude, arith::MulFOp::create(b, quotient, y));
@@ -54,6 +61,38 @@ struct LowerRemF : OpRewritePattern<arith::RemFOp> {
     if (width != 64)
       result = arith::TruncFOp::create(b, type, result);
     rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+/// asinh(x) = sign(x) log1p(|x| + x^2 / (1 + sqrt(x^2 + 1))): no cancellation, for
+/// small and for negative x.
+struct LowerAsinh : OpRewritePattern<math::AsinhOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::AsinhOp op, PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value x = op.getOperand(), one = constant(b, op.getType(), 1.0);
+    Value square = arith::MulFOp::create(b, x, x);
+    Value root = math::SqrtOp::create(b, arith::AddFOp::create(b, square, one));
+    Value rest = arith::DivFOp::create(b, square, arith::AddFOp::create(b, one, root));
+    Value sum = arith::AddFOp::create(b, math::AbsFOp::create(b, x), rest);
+    rewriter.replaceOpWithNewOp<math::CopySignOp>(op, math::Log1pOp::create(b, sum), x);
+    return success();
+  }
+};
+
+/// atanh(x) = log1p(2x / (1 - x)) / 2.
+struct LowerAtanh : OpRewritePattern<math::AtanhOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::AtanhOp op, PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value x = op.getOperand(), one = constant(b, op.getType(), 1.0);
+    Value quotient =
+        arith::DivFOp::create(b, arith::AddFOp::create(b, x, x), arith::SubFOp::create(b, one, x));
+    rewriter.replaceOpWithNewOp<arith::MulFOp>(op, math::Log1pOp::create(b, quotient),
+                                               constant(b, op.getType(), 0.5));
     return success();
   }
 };
@@ -76,15 +115,15 @@ struct LowerMathPass : impl::CpuLowerMathBase<LowerMathPass> {
     // What the processor has instructions for (sqrt, floor, ceil, trunc,
     // roundeven, copysign, fabs) stays as it is.
     static constexpr StringLiteral approximated[] = {
-        "math.acos", "math.asin", "math.atan", "math.atan2", "math.cbrt",  "math.cos",
-        "math.erf",  "math.erfc", "math.exp",  "math.expm1", "math.log",   "math.log1p",
-        "math.log2", "math.sin",  "math.tanh"};
+        "math.acos", "math.asin",  "math.atan", "math.atan2", "math.cbrt",
+        "math.cos",  "math.erf",   "math.erfc", "math.exp",   "math.expm1",
+        "math.log",  "math.log1p", "math.log2", "math.sin",   "math.tanh"};
     auto isApproximated = [](StringRef name) { return llvm::is_contained(approximated, name); };
     populateMathF32ExpansionPatterns(shared, isApproximated);
     populateMathPolynomialApproximationPatterns(shared, isApproximated);
-    math::populateExpansionPatterns(shared, {"sinh", "cosh", "tan", "asinh", "acosh", "atanh",
-                                             "exp2", "powf", "fpowi", "round", "rsqrt"});
-    shared.add<LowerRemF>(context);
+    math::populateExpansionPatterns(
+        shared, {"sinh", "cosh", "tan", "acosh", "exp2", "powf", "fpowi", "round", "rsqrt"});
+    shared.add<LowerAsinh, LowerAtanh, LowerRemF>(context);
     populateSmallFloatPatterns(shared);
     withFma = FrozenRewritePatternSet(std::move(shared));
 

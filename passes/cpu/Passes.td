@@ -82,7 +82,8 @@ def CpuLowerMath : Pass<"cpu-lower-math", "::mlir::func::FuncOp"> {
     What the processor has an instruction for stays. On levels without FMA a
     fused multiply-add becomes a product and a sum.
   }];
-  let dependentDialects = ["::atc::cpu::CpuDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::atc::cpu::CpuDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }
 
 def CpuMakeEntries : Pass<"cpu-make-entries", "::mlir::ModuleOp"> {

@@ -105,9 +105,9 @@ void buildCpuLowerToLLVMPipeline(OpPassManager &pm) {
 void registerCpuPipelines() {
   PassPipelineRegistration<CpuPipelineOptions>(
       "cpu-pipeline", "From a graph to a schedule of kernels", buildCpuPipeline);
-  PassPipelineRegistration<CpuPipelineOptions>(
-      "cpu-schedule-pipeline", "From cpu ops in @main to a schedule of kernels",
-      buildCpuSchedulePipeline);
+  PassPipelineRegistration<CpuPipelineOptions>("cpu-schedule-pipeline",
+                                               "From cpu ops in @main to a schedule of kernels",
+                                               buildCpuSchedulePipeline);
   PassPipelineRegistration<>("cpu-expand-pipeline", "From kernels to loops on vectors",
                              buildCpuExpandPipeline);
   PassPipelineRegistration<>("cpu-lower-to-llvm-pipeline",

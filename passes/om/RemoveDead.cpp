@@ -56,7 +56,8 @@ private:
   void removeKernels() {
     SymbolTable symbols(getOperation());
     DenseSet<StringAttr> launched;
-    getOperation().walk([&](LaunchOp launch) { launched.insert(launch.getKernelAttr().getAttr()); });
+    getOperation().walk(
+        [&](LaunchOp launch) { launched.insert(launch.getKernelAttr().getAttr()); });
     for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
       if (function.isPrivate() && !launched.contains(function.getSymNameAttr())) {
         symbols.erase(function);

@@ -92,9 +92,8 @@ private:
         return false;
     if (fresh.fills.empty())
       return true;
-    return llvm::all_of(old.writers, [&](LaunchOp writer) {
-      return isSamePart(writtenBy(writer), operand);
-    });
+    return llvm::all_of(old.writers,
+                        [&](LaunchOp writer) { return isSamePart(writtenBy(writer), operand); });
   }
 
   void take(const Schedule &schedule, LaunchOp launch, unsigned &index, Value operand) {

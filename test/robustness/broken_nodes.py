@@ -190,6 +190,19 @@ case("clip_with_a_list", "E14001", one("Clip", ["x", "w"], weights("w", 3)), "'n
 case("reduce_axis_out_of_range", "E14001", one("ReduceMean", ["x"], axes=[7]), "'n' (ReduceMean)",
      "axes")
 case("argmax_axis_out_of_range", "E14001", one("ArgMax", ["x"], axis=7), "'n' (ArgMax)", "axis")
+case("more_dims_than_any_tensor_has", "E14001", one("Relu", ["x"], shape=[1] * 300), "'x'", "300 dims")
+case("result_of_more_dims_than_any_tensor_has", "E14001",
+     one("Unsqueeze", ["x", "a"], ints("a", *range(20))), "'n' (Unsqueeze)", "24 dims")
+case("convolution_of_volumes", "E10055",
+     one("Conv", ["x", "w"], weights("w", 2, 2, 2, 2, 2), shape=(1, 2, 4, 4, 4)), "y (", "rank 5")
+case("convolution_of_doubles", "E10055",
+     one("Conv", ["x", "w"], numpy_helper.from_array(np.zeros((2, 3, 3, 3)), "w"),
+         element=TensorProto.DOUBLE), "y (", "f64")
+case("power_of_integers", "E10055",
+     one("Pow", ["x", "i"], shape=[4], element=TensorProto.INT64,
+         extra=[tensor("i", [4], TensorProto.INT64)]), "y (", "powers of integers")
+case("result_without_elements", "E10055", one("Slice", ["x", "b", "b"], ints("b", 0)), "y (",
+     "no elements")
 case("integer_convolution_of_floats", "E16002", one("ConvInteger", ["x", "x"]), "ConvInteger", "(n)")
 case("division_of_constants_by_zero", "E14001",
      model([node("Div", ["a", "b"], ["c"], "n"), node("Reshape", ["x", "c"], ["y"], "r")],

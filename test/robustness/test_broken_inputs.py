@@ -50,6 +50,13 @@ def test_the_models_compile_before_they_are_broken(tmp_path):
         assert files_in(tmp_path) == ["m.onnx", "out.om"]
 
 
+@pytest.mark.parametrize("shape", [[], [1], [1] * 16], ids=["scalar", "one", "rank-16"])
+def test_the_ends_of_what_is_allowed(shape, tmp_path):
+    save(tmp_path, model([node("Relu", ["x"], ["y"])], inputs=[tensor("x", shape)]))
+    atc_compiles(COMPILE, tmp_path)
+    assert call("om-run", "out.om", cwd=tmp_path)[0] == 0
+
+
 def test_truncated_at_many_points(tmp_path):
     whole = net().SerializeToString()
     cuts = sorted({1, 2, 3, 10, len(whole) - 1, len(whole) - 2, *range(50, len(whole), 150)})

@@ -15,7 +15,8 @@ np = pytest.importorskip("numpy", reason="needs numpy")
 pytest.importorskip("onnx", reason="needs the onnx package (Debian: python3-onnx)")
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from models import model, net, node, tensor  # noqa: E402
+from models import TensorProto, model, net, node, tensor  # noqa: E402
+from onnx.mapping import NP_TYPE_TO_TENSOR_TYPE  # noqa: E402
 from om_file import OmFile  # noqa: E402
 from tools import (BUILD, GOLDEN, SANITIZED, atc_compiles, available, call,  # noqa: E402
                    om_tool_refuses)
@@ -326,6 +327,34 @@ def test_reference_to_compare_with(reference, code, word, good, tmp_path):
     if not (BUILD / "bin" / "atc-translate").exists():
         pytest.skip("atc-translate is not built")
     om_tool_refuses("om-run", ["m.om", "--compare", reference], tmp_path, code, word)
+
+
+@pytest.mark.parametrize("op, dtype", [("Div", np.int8), ("Div", np.int32), ("Div", np.int64),
+                                       ("Div", np.uint8), ("Mod", np.int32), ("Mod", np.int64),
+                                       ("Mod", np.uint64)])
+def test_integers_divided_by_zero_do_not_stop_the_program(op, dtype, tmp_path):
+    least, element = np.iinfo(dtype).min, NP_TYPE_TO_TENSOR_TYPE[np.dtype(dtype)]
+    x = np.array([1, least, 7, 0, 100, least], dtype)
+    z = np.array([0, -1 if least else 1, 2, 0, 3, 0], dtype)
+    compiled(tmp_path, model([node(op, ["x", "z"], ["y"])],
+                             inputs=[tensor("x", [6], element), tensor("z", [6], element)]))
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "z.npy", z)
+    status, _, err = call("om-run", "m.om", "--input", "x.npy,z.npy", "--output", "out", cwd=tmp_path)
+    assert (status, err) == (0, "")
+    # All are exact, and the least number divided by -1 wraps.
+    expected = [0, least, 3, 0, 33, 0] if op == "Div" else [0, 0, 1, 0, 1, 0]
+    assert np.load(tmp_path / "out" / "y.npy").tolist() == expected
+
+
+def test_gather_by_data_out_of_range_stays_inside(tmp_path):
+    compiled(tmp_path, model([node("Gather", ["x", "i"], ["y"])],
+                             inputs=[tensor("x", [4]), tensor("i", [3], TensorProto.INT64)]))
+    np.save(tmp_path / "x.npy", np.array([1, 2, 3, 4], np.float32))
+    np.save(tmp_path / "i.npy", np.array([1 << 62, -(1 << 63), 2], np.int64))
+    status, _, err = call("om-run", "m.om", "--input", "x.npy,i.npy", "--output", "out", cwd=tmp_path)
+    assert (status, err) == (0, "")
+    assert set(np.load(tmp_path / "out" / "y.npy")) <= {1, 2, 3, 4}
 
 
 def test_all_faults_of_the_inputs_at_once(tmp_path):

@@ -1,4 +1,4 @@
-#===-- test_compare.py - om-run --compare as a user calls it ------------------------------------===#
+#===-- test_compare.py - om-run --compare as a user calls it -----------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Finds the first bad layer of the bundled digit network."""
 

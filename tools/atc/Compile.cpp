@@ -63,8 +63,8 @@ private:
   static DialectRegistry makeRegistry() {
     DialectRegistry registry;
     registry.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect,
-                    func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
-                    memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
+                    func::FuncDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+                    scf::SCFDialect, vector::VectorDialect>();
     graph::registerGraphDialect(registry);
     cpu::registerCpuDialect(registry);
     om::registerOmDialect(registry);
@@ -119,8 +119,7 @@ private:
     return true;
   }
 
-  bool checkPassNames(const graph::GraphPipelineOptions &graph,
-                      const cpu::CpuPipelineOptions &cpu);
+  bool checkPassNames(const graph::GraphPipelineOptions &graph, const cpu::CpuPipelineOptions &cpu);
 
   const AtcOptions &options;
   CompileSummary &summary;
@@ -143,8 +142,7 @@ bool Compilation::import() {
     stageCode = "E13005";
     module = parseSourceFile<ModuleOp>(options.model, ParserConfig(&context));
     stageCode = "E19999";
-    return module ? keep("1-import.mlir")
-                  : fail("the file '" + options.model + "' cannot be read");
+    return module ? keep("1-import.mlir") : fail("the file '" + options.model + "' cannot be read");
   }
   OnnxImportOptions import;
   import.inputShapes = options.inputShapes;
@@ -163,9 +161,10 @@ bool Compilation::checkPassNames(const graph::GraphPipelineOptions &graph,
   SmallVector<std::string> notOurs = cpu::findUnknownPasses(cpu);
   for (const std::string &name : unknown)
     if (llvm::is_contained(notOurs, name))
-      diagnostics.error("E10001", "the value \"" + name +
-                                      "\" of --disable_passes is invalid: there is no such pass, or "
-                                      "nothing compiles without it");
+      diagnostics.error("E10001",
+                        "the value \"" + name +
+                            "\" of --disable_passes is invalid: there is no such pass, or "
+                            "nothing compiles without it");
   return !diagnostics.hasErrors();
 }
 

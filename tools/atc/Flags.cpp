@@ -131,9 +131,10 @@ const Flag *findFlag(StringRef name, StringRef spelled, Diagnostics &diagnostics
         best = distance;
         nearest = &flag;
       }
-    diagnostics.error("E10055", "the flag \"" + spelled + "\" is not known" +
-                                    (nearest ? "; did you mean --" + std::string(nearest->name) + "?"
-                                             : "; atc --help lists all flags"));
+    diagnostics.error("E10055",
+                      "the flag \"" + spelled + "\" is not known" +
+                          (nearest ? "; did you mean --" + std::string(nearest->name) + "?"
+                                   : "; atc --help lists all flags"));
   } else {
     std::string names;
     for (const Flag *flag : matches)
@@ -143,9 +144,7 @@ const Flag *findFlag(StringRef name, StringRef spelled, Diagnostics &diagnostics
   return nullptr;
 }
 
-bool isBoolWord(StringRef text) {
-  return is_contained({"true", "false", "0", "1"}, text.lower());
-}
+bool isBoolWord(StringRef text) { return is_contained({"true", "false", "0", "1"}, text.lower()); }
 
 void checkValue(const Flag &flag, StringRef value, Diagnostics &diagnostics) {
   StringRef values = flag.values;
@@ -153,12 +152,12 @@ void checkValue(const Flag &flag, StringRef value, Diagnostics &diagnostics) {
     diagnostics.error("E10004", "the value of --" + Twine(flag.name) + " is empty");
   } else if (flag.isBool()) {
     if (!isBoolWord(value))
-      diagnostics.error("E10005", "the value \"" + value + "\" of --" + flag.name +
-                                      " must be true or false");
+      diagnostics.error("E10005",
+                        "the value \"" + value + "\" of --" + flag.name + " must be true or false");
   } else if (values == "0,1") {
     if (value != "0" && value != "1")
-      diagnostics.error("E10006", "the value \"" + value + "\" of --" + flag.name +
-                                      " must be 0 or 1");
+      diagnostics.error("E10006",
+                        "the value \"" + value + "\" of --" + flag.name + " must be 0 or 1");
   } else if (!values.empty()) {
     SmallVector<StringRef> allowed;
     values.split(allowed, ',');
@@ -187,7 +186,8 @@ FlagValues parseFlags(ArrayRef<const char *> arguments, Diagnostics &diagnostics
   for (size_t i = 0; i < arguments.size(); ++i) {
     StringRef spelled = arguments[i];
     if (spelled.size() < 2 || spelled[0] != '-') {
-      diagnostics.error("E10055", "\"" + spelled + "\" is not a flag: flags are written --flag=value");
+      diagnostics.error("E10055",
+                        "\"" + spelled + "\" is not a flag: flags are written --flag=value");
       continue;
     }
     bool hasValue = spelled.contains('=');
@@ -249,9 +249,11 @@ void printHelp(raw_ostream &os) {
     }
     line += " " + word.str();
   }
-  os << line << "\n  One that changes nothing here says so in a warning; one that would change "
+  os << line
+     << "\n  One that changes nothing here says so in a warning; one that would change "
         "results\n  is refused.\n\n"
-        "Exit code: 0 when the model was compiled, 1 otherwise, with one coded line for each fault.\n";
+        "Exit code: 0 when the model was compiled, 1 otherwise, with one coded line for each "
+        "fault.\n";
 }
 
 } // namespace atc::tools

@@ -37,13 +37,14 @@ bool parseDims(StringRef item, StringRef text, std::vector<int64_t> &dims,
       return false;
     }
     if (word.getAsInteger(10, dim)) {
-      diagnostics.error("E10002", "the value \"" + item + "\" of --input_shape is invalid: \"" + word +
-                                      "\" is not a number; write " + shapeSample);
+      diagnostics.error("E10002", "the value \"" + item + "\" of --input_shape is invalid: \"" +
+                                      word + "\" is not a number; write " + shapeSample);
       return false;
     }
     if (dim <= 0) {
-      diagnostics.error("E10011", "the value \"" + item + "\" of --input_shape is invalid: the dim " +
-                                      word + " is not positive");
+      diagnostics.error("E10011", "the value \"" + item +
+                                      "\" of --input_shape is invalid: the dim " + word +
+                                      " is not positive");
       return false;
     }
     dims.push_back(dim);
@@ -75,8 +76,9 @@ void checkModel(const FlagValues &flags, AtcOptions &options, Diagnostics &diagn
                                     ") is not supported; supported is 5 (ONNX)");
   std::string format = flags.get("input_format");
   if (framework == "5" && is_contained({"NHWC", "NDHWC"}, format))
-    diagnostics.error("E10001", "the value \"" + format + "\" of --input_format is invalid: ONNX "
-                                "models have NCHW, ND or NCDHW");
+    diagnostics.error("E10001", "the value \"" + format +
+                                    "\" of --input_format is invalid: ONNX "
+                                    "models have NCHW, ND or NCDHW");
   options.inputShapes = parseInputShapes(flags.get("input_shape"), diagnostics);
   options.outNodes = splitList(flags.get("out_nodes"), ';');
 }
@@ -121,9 +123,9 @@ void checkTarget(const FlagValues &flags, AtcOptions &options, Diagnostics &diag
   if (levels)
     options.levels = std::move(*levels);
   else
-    diagnostics.error("E10001", "the value \"" + flags.get("target_cpu") +
-                                    "\" of --target_cpu is invalid: " +
-                                    toString(levels.takeError()));
+    diagnostics.error("E10001",
+                      "the value \"" + flags.get("target_cpu") +
+                          "\" of --target_cpu is invalid: " + toString(levels.takeError()));
 }
 
 void checkCompatibility(const FlagValues &flags, Diagnostics &diagnostics) {
@@ -139,7 +141,7 @@ void checkCompatibility(const FlagValues &flags, Diagnostics &diagnostics) {
     diagnostics.error("E10001", "the flag --auto_tune_mode is no longer there: tuning is a tool of "
                                 "its own (aoe)");
   std::string log = flags.get("log");
-  if (!is_contained({"null", "debug", "info", "warning", "error"}, log))
+  if (!log.empty() && !is_contained({"null", "debug", "info", "warning", "error"}, log))
     diagnostics.error("E10010", "the value \"" + log +
                                     "\" of --log must be null, debug, info, warning or error");
   for (const Flag &flag : allFlags()) {
@@ -179,8 +181,8 @@ std::vector<InputShape> parseInputShapes(StringRef text, Diagnostics &diagnostic
       continue;
     }
     if (any_of(shapes, [&](const InputShape &shape) { return shape.first == name; })) {
-      diagnostics.error("E10002", "the value \"" + text + "\" of --input_shape is invalid: \"" + name +
-                                      "\" stands in it twice; write " + shapeSample);
+      diagnostics.error("E10002", "the value \"" + text + "\" of --input_shape is invalid: \"" +
+                                      name + "\" stands in it twice; write " + shapeSample);
       continue;
     }
     InputShape shape{name.str(), {}};
@@ -202,8 +204,9 @@ AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
 
   std::string mode = flags.get("mode");
   if (mode == "5" || (mode == "1" && flags.has("model") && !flags.has("om"))) {
-    diagnostics.error("E10055", "--mode=" + mode + " with a model or graph dump is not supported; "
-                                "--mode=1 writes an .om file (--om) as JSON");
+    diagnostics.error("E10055", "--mode=" + mode +
+                                    " with a model or graph dump is not supported; "
+                                    "--mode=1 writes an .om file (--om) as JSON");
     return options;
   }
   if (mode == "1" || mode == "6") {

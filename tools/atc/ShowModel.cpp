@@ -22,7 +22,8 @@ Model load(const std::string &path, om_model_info &info, Diagnostics &diagnostic
   om_model *model = nullptr;
   om_error error{};
   if (om_model_load_file(path.c_str(), nullptr, &model, &error) != OM_OK)
-    diagnostics.error("E10041", "the file \"" + path + "\" of --om cannot be loaded: " + error.message);
+    diagnostics.error("E10041",
+                      "the file \"" + path + "\" of --om cannot be loaded: " + error.message);
   else
     om_model_get_info(model, &info);
   return {model, om_model_free};
@@ -68,7 +69,8 @@ void showModel(const std::string &om, llvm::raw_ostream &os, Diagnostics &diagno
   Model model = load(om, info, diagnostics);
   if (!model)
     return;
-  uint64_t definition = info.file_bytes - std::min(info.file_bytes, info.weights_bytes + info.code_bytes);
+  uint64_t definition =
+      info.file_bytes - std::min(info.file_bytes, info.weights_bytes + info.code_bytes);
   os << "============ Display Model Info start ============\n"
      << "Original Atc command line: " << printable(info.command_line) << "\n"
      << "system info: atc_version[" << printable(info.producer) << "], soc_version["

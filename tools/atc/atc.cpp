@@ -65,13 +65,15 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
   if (options.verbose)
     summary.timer.print(llvm::outs());
   if (!diagnostics.hasErrors() && !options.json.empty())
-    writeText(options.json, summaryJson(options, summary).dump(2, ' ', false, Json::error_handler_t::replace),
+    writeText(options.json,
+              summaryJson(options, summary).dump(2, ' ', false, Json::error_handler_t::replace),
               "--json", diagnostics);
 }
 
 void check(const AtcOptions &options, Diagnostics &diagnostics) {
   checkModel(options, diagnostics);
-  Json report = {{"model", options.model}, {"result", diagnostics.hasErrors() ? "failed" : "success"}};
+  Json report = {{"model", options.model},
+                 {"result", diagnostics.hasErrors() ? "failed" : "success"}};
   report["messages"] = Json::array();
   for (const CodedMessage &message : diagnostics.all())
     report["messages"].push_back({{"code", message.code}, {"text", message.text}});
@@ -81,10 +83,14 @@ void check(const AtcOptions &options, Diagnostics &diagnostics) {
 
 void run(const AtcOptions &options, const std::string &commandLine, Diagnostics &diagnostics) {
   switch (options.mode) {
-  case Mode::Compile: return compile(options, commandLine, diagnostics);
-  case Mode::Check: return check(options, diagnostics);
-  case Mode::ToJson: return writeModelJson(options.om, options.json, diagnostics);
-  case Mode::ShowModel: return showModel(options.om, llvm::outs(), diagnostics);
+  case Mode::Compile:
+    return compile(options, commandLine, diagnostics);
+  case Mode::Check:
+    return check(options, diagnostics);
+  case Mode::ToJson:
+    return writeModelJson(options.om, options.json, diagnostics);
+  case Mode::ShowModel:
+    return showModel(options.om, llvm::outs(), diagnostics);
   }
 }
 

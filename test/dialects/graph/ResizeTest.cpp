@@ -10,7 +10,7 @@ using namespace atc::graph::test;
 namespace {
 
 struct Resize {
-  std::string mode, coordinates, nearest = "floor", more;
+  std::string mode, coordinates, nearest = "floor", more = "";
 };
 
 /// Resamples one row of `inputs` numbers to `outputs`.

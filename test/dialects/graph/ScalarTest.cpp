@@ -122,7 +122,7 @@ TEST_CASE("buildScalar: functions with parameters", "[scalar]") {
   compareFloats("hard_sigmoid", {wide}, "alpha = 0.2, beta = 0.5");
   compareFloats("thresholded_relu", {wide}, "alpha = 0.5");
   compareFloats("clip", {wide}, "min = -1.0, max = 6.0");
-  compareFloats("clip", {wide}, "min = 0xFFF0000000000000, max = 0x7FF0000000000000");
+  compareFloats("clip", {wide}, "min = 0xFFF0000000000000 : f64, max = 0x7FF0000000000000 : f64");
 }
 
 TEST_CASE("buildScalar: functions of two floats", "[scalar]") {

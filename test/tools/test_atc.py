@@ -1,0 +1,394 @@
+# Tests of the compiler's command line: flags, messages, files, and small models
+# compiled and run. Run with `pytest test/tools`; OPENATC_BUILD names another
+# build folder.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import math
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD", ROOT / "build"))
+DIGITS = ROOT / "examples" / "digits"
+
+START = "ATC start working now, please wait for a moment."
+SUCCESS = "ATC run success, welcome to the next use."
+FAILURE = "ATC run failed, Please check the detail log, Try 'atc --help' for more information"
+
+MAP = """func.func @main(%in: memref<{n}xf32> {{om.name = "x"}},
+                    %out: memref<{n}xf32> {{om.name = "y", om.output}}) {{
+  cpu.map %in outs %out : memref<{n}xf32>, memref<{n}xf32> {{
+  ^bb0(%v: f32):
+{body}
+    cpu.yield %r : f32
+  }}
+  return
+}}
+"""
+
+
+def tool(name, *args, cwd=None):
+    return subprocess.run([BUILD / "bin" / name, *map(str, args)], cwd=cwd, capture_output=True,
+                          text=True, timeout=300)
+
+
+def atc(*args, cwd=None):
+    return tool("atc", *args, cwd=cwd)
+
+
+def check_success(result):
+    lines = result.stdout.splitlines()
+    assert result.returncode == 0, result.stdout
+    assert lines[0] == START
+    assert lines[-1] == SUCCESS
+    assert FAILURE not in lines
+
+
+def check_failure(result, *codes):
+    """The run failed with these codes, in any order, one line each."""
+    lines = result.stdout.splitlines()
+    assert result.returncode == 1
+    assert lines[0] == START
+    assert SUCCESS not in lines
+    errors = lines[lines.index(FAILURE) + 1:]
+    assert sorted(line.split(":")[0] for line in errors) == sorted(codes), errors
+    return errors
+
+
+@pytest.fixture
+def model(tmp_path):
+    (tmp_path / "m.mlir").write_text(MAP.format(n=1003, body="    %r = arith.negf %v : f32"))
+    return tmp_path
+
+
+def run(folder, om, x, *args):
+    np.save(folder / "x.npy", x)
+    result = tool("om-run", folder / om, "--input", folder / "x.npy", "--output", folder / "out", *args)
+    assert result.returncode == 0, result.stderr
+    return np.load(folder / "out" / "y.npy")
+
+
+# ---- the parser ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("flags", [
+    ["--model=m.mlir", "--output=m", "--target=cpu"],
+    ["--model", "m.mlir", "--output", "m", "--target", "cpu"],
+    ["-model=m.mlir", "-output=m", "-target=cpu"],
+    ["-model", "m.mlir", "--output=m", "--target=cpu", "--fram=5"],
+    ["--model=m.mlir", "--output=m", "--target=cpu", "--target-cpu=host"],
+    ["--model=m.mlir", "--output=m", "--target=cpu", "--verbose", "--mode=0"],
+    ["--model=m.mlir", "--output=m", "--target=cpu", "--verbose", "false"],
+    ["--model=other.mlir", "--output=m", "--target=cpu", "--model=m.mlir"],
+])
+def test_ways_to_write_flags(model, flags):
+    check_success(atc(*flags, cwd=model))
+    assert (model / "m.om").exists()
+
+
+@pytest.mark.parametrize("flag, code, words", [
+    ("--no_such_flag=1", "E10055", "--no_such_flag"),
+    ("--inptu_shape=x", "E10055", "did you mean --input_shape?"),
+    ("--o=x", "E10055", "--out_nodes"),
+    ("word", "E10055", "is not a flag"),
+    ("--log=", "E10004", "--log"),
+    ("--log", "E10004", "--log"),
+    ("--log=loud", "E10010", "loud"),
+    ("--verbose=perhaps", "E10005", "perhaps"),
+    ("--deterministic=2", "E10006", "2"),
+    ("--mode=7", "E10001", "0, 1, 3, 5, 6"),
+    ("--target_cpu=v9", "E10001", "x86-64-v3"),
+    ("--target=gpu", "E10001", "gpu"),
+    ("--buffer_optimize=l3", "E10001", "l2_optimize"),
+    ("--auto_tune_mode=RL", "E10001", "aoe"),
+    ("--insert_op_conf=a.cfg", "E10055", "--insert_op_conf"),
+    ("--output_type=FP16", "E10055", "--output_type"),
+    ("--disable_passes=no-such-pass", "E10001", "no-such-pass"),
+    ("--disable_passes=cpu-lower-graph", "E10001", "cpu-lower-graph"),
+])
+def test_bad_flag(model, flag, code, words):
+    result = atc("--model=m.mlir", "--output=m", "--target=cpu", flag, cwd=model)
+    errors = check_failure(result, code)
+    assert words in errors[0]
+    assert os.listdir(model) == ["m.mlir"]
+
+
+def test_all_faults_at_once(tmp_path):
+    check_failure(atc(cwd=tmp_path), "E10007", "E10007", "E10007", "E10007")
+    check_failure(atc("--model=none.onnx", "--framework=5", "--output=no/where", "--target=cpu",
+                      "--log=loud", cwd=tmp_path), "E10410", "E13001", "E10010")
+
+
+def test_fault_without_errors_in_flags(model):
+    check_failure(atc("--model=m.mlir", "--output=m", cwd=model), "E10007")
+    check_failure(atc("--model=m.mlir", "--output=m", "--soc_version=Ascend310", cwd=model), "E10055")
+
+
+@pytest.mark.parametrize("output, code", [("", "E10004"), ("sub/", "E10022"), ("no/m", "E13001"),
+                                          ("x" * 300, "E10021"), ("folder", "E13004")])
+def test_bad_output(model, output, code):
+    (model / "sub").mkdir()
+    (model / "folder.om").mkdir()
+    check_failure(atc("--model=m.mlir", "--target=cpu", "--output=" + output, cwd=model), code)
+
+
+@pytest.mark.parametrize("framework, codes", [("0", ["E10008", "E10055"]), ("1", ["E10055"]),
+                                              ("3", ["E10055"]), ("2", ["E10001"])])
+def test_other_frameworks(tmp_path, framework, codes):
+    (tmp_path / "m.pb").write_bytes(b"x")
+    check_failure(atc("--model=m.pb", "--framework=" + framework, "--output=m", "--target=cpu",
+                      cwd=tmp_path), *codes)
+
+
+@pytest.mark.parametrize("shape, code, words", [
+    ("1,3,4", "E10002", "no name"),
+    ("x:1,a,3", "E10002", '"a" is not a number'),
+    ("x:1,,3", "E10002", "is not a number"),
+    ("x:1;x:2", "E10002", "twice"),
+    ("x:1,0,3", "E10011", "not positive"),
+    ("x:1,-2", "E10011", "not positive"),
+    ("x:-1,3", "E10055", "dynamic"),
+    ("x:1~10,3", "E10055", "dynamic"),
+    ("x:99999999999999999999", "E10002", "is not a number"),
+])
+def test_bad_input_shape(shape, code, words, tmp_path):
+    result = atc("--model", DIGITS / "digits.onnx", "--framework=5", "--output=m", "--target=cpu",
+                 "--input_shape", shape, cwd=tmp_path)
+    errors = check_failure(result, code)
+    assert words in errors[0]
+
+
+def test_flags_exclude_each_other(model):
+    base = ["--model=m.mlir", "--output=m", "--target=cpu"]
+    check_failure(atc(*base, "--dynamic_dims=1;2", "--dynamic_batch_size=1,2", cwd=model),
+                  "E10009", "E10055", "E10055")
+    check_failure(atc(*base, "--precision_mode=force_fp32", "--precision_mode_v2=origin", cwd=model),
+                  "E10056")
+
+
+def test_flags_without_effect_warn_once(model):
+    result = atc("--model=m.mlir", "--output=m", "--target=cpu", "--soc_version=Ascend310",
+                 "--precision_mode=force_fp32", "--enable_small_channel=1",
+                 "--op_select_implmode=high_performance", cwd=model)
+    check_success(result)
+    warnings = [line for line in result.stdout.splitlines() if line.startswith("W")]
+    assert len(warnings) == 3
+    for flag in ("--soc_version", "--precision_mode", "--enable_small_channel"):
+        assert sum(flag + " has no effect" in line for line in warnings) == 1
+
+
+def test_help_and_version():
+    result = atc("--help")
+    assert result.returncode == 0
+    for flag in ("--model", "--target_cpu", "--disable_passes", "--topo_sorting_mode"):
+        assert flag in result.stdout
+    assert atc("--version").stdout.startswith("atc ")
+
+
+# ---- failures leave nothing behind ------------------------------------------------
+
+
+@pytest.mark.parametrize("text", [
+    "func.func @main(",
+    "func.func @other() { return }",
+    "func.func @main(%x: memref<4xf32>, %y: memref<4xf32> {om.output}) { return }",
+    MAP.format(n=8, body="    %w = arith.extf %v : f32 to f64\n    %e = math.exp %w : f64\n"
+                         "    %r = arith.truncf %e : f64 to f32"),
+])
+def test_nothing_is_left_behind(tmp_path, text):
+    (tmp_path / "m.mlir").write_text(text)
+    result = atc("--model=m.mlir", "--output=m", "--target=cpu", cwd=tmp_path)
+    assert result.returncode == 1
+    lines = result.stdout.splitlines()
+    errors = lines[lines.index(FAILURE) + 1:]
+    assert errors and all(line[0] == "E" and line[6] == ":" for line in errors), lines
+    assert os.listdir(tmp_path) == ["m.mlir"]
+
+
+def test_an_old_file_survives_a_failure(model):
+    (model / "m.om").write_text("old")
+    (model / "m.mlir").write_text("nonsense")
+    assert atc("--model=m.mlir", "--output=m", "--target=cpu", cwd=model).returncode == 1
+    assert (model / "m.om").read_text() == "old"
+
+
+# ---- what comes out ------------------------------------------------------------------
+
+
+def test_levels_share_weights(tmp_path):
+    result = atc("--model", DIGITS / "digits.onnx", "--framework=5", "--output=m", "--target=cpu",
+                 "--target_cpu=v2,x86-64-v3,v4,v3", "--json=summary.json", cwd=tmp_path)
+    check_success(result)
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert [image["level"] for image in summary["images"]] == ["x86-64-v2", "x86-64-v3", "x86-64-v4"]
+    dump = json.loads(tool("om-dump", "--json", tmp_path / "m.om").stdout)
+    assert [image["level"] for image in dump["images"]] == ["x86-64-v2", "x86-64-v3", "x86-64-v4"]
+    assert [segment["kind"] for segment in dump["segments"]].count("weights") == 1
+    assert "avx512f" in dump["images"][2]["features"] and "avx2" not in dump["images"][0]["features"]
+    assert summary["weights_bytes"] < 2 * (DIGITS / "digits.onnx").stat().st_size
+    assert summary["arena_bytes"] >= summary["arena_lower_bound"] > 0
+
+
+def test_intermediate_files(model):
+    check_success(atc("--model=m.mlir", "--output=m", "--target=cpu", "--target_cpu=v2",
+                      "--save_temps=temps/here", cwd=model))
+    names = os.listdir(model / "temps" / "here")
+    for name in ("1-import.mlir", "4-schedule.mlir", "x86-64-v2.loops.mlir", "x86-64-v2.llvm.mlir",
+                 "x86-64-v2.0.ll", "x86-64-v2.0.s"):
+        assert name in names
+
+
+def test_the_same_model_gives_the_same_file(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        check_success(atc("--model", DIGITS / "digits.onnx", "--framework=5", "--output=m",
+                          "--target=cpu", "--target_cpu=v3", cwd=tmp_path / name))
+    assert (tmp_path / "a" / "m.om").read_bytes() == (tmp_path / "b" / "m.om").read_bytes()
+
+
+def test_show_model(model):
+    check_success(atc("--model=m.mlir", "--output=m", "--target=cpu", cwd=model))
+    result = atc("--mode=6", "--om=m.om", cwd=model)
+    check_success(result)
+    for words in ("Display Model Info start", "atc --model=m.mlir --output=m --target=cpu",
+                  "system info: atc_version[OpenATC", "soc_version[cpu]", "memory_size[",
+                  "om info: modeldef_size[", "name[x], type[f32], shape[1003]",
+                  "Display Model Info end"):
+        assert words in result.stdout
+    check_success(atc("--mode=1", "--om=m.om", "--json=m.json", cwd=model))
+    shown = json.loads((model / "m.json").read_text())
+    assert shown["inputs"][0] == {"name": "x", "dtype": "f32", "shape": [1003], "bytes": 4012}
+    assert shown["launches"][0]["kernel"] == "map_negf"
+    check_failure(atc("--mode=6", "--om=none.om", cwd=model), "E10410")
+    check_failure(atc("--mode=6", "--om=m.mlir", cwd=model), "E10041")
+    check_failure(atc("--mode=1", "--om=m.om", cwd=model), "E10007")
+    check_failure(atc("--mode=5", cwd=model), "E10055")
+
+
+def test_precheck(tmp_path):
+    check_success(atc("--mode=3", "--model", DIGITS / "digits.onnx", "--framework=5", cwd=tmp_path))
+    report = json.loads((tmp_path / "check_result.json").read_text())
+    assert report["result"] == "success"
+    (tmp_path / "bad.onnx").write_bytes(b"\xff" * 64)
+    result = atc("--mode=3", "--model=bad.onnx", "--framework=5", "--check_report=r.json", cwd=tmp_path)
+    assert result.returncode == 1
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["result"] == "failed" and report["messages"]
+
+
+# ---- numbers --------------------------------------------------------------------------
+
+
+def host_levels(folder):
+    """The named levels that this machine can run."""
+    levels = []
+    for level in ("x86-64-v2", "x86-64-v3", "x86-64-v4"):
+        atc("--model=m.mlir", "--output=probe", "--target=cpu", "--target_cpu=" + level, cwd=folder)
+        if tool("om-run", folder / "probe.om").returncode == 0:
+            levels.append(level)
+    return levels
+
+
+def erf(x):
+    return np.vectorize(math.erf)(x)
+
+
+# name, meaning in f64, range, and the error allowed relative to max(|result|, 0.1)
+FUNCTIONS = [
+    ("exp", np.exp, -80, 80, 2e-6), ("log", np.log, 1e-6, 1e6, 2e-6), ("tanh", np.tanh, -10, 10, 2e-6),
+    ("erf", erf, -4, 4, 2e-6), ("sin", np.sin, -30, 30, 2e-5), ("cos", np.cos, -30, 30, 2e-5),
+    ("tan", np.tan, -1.5, 1.5, 1e-5), ("asin", np.arcsin, -1, 1, 2e-6),
+    ("acos", np.arccos, -1, 1, 4e-6), ("atan", np.arctan, -20, 20, 4e-6),
+    ("sinh", np.sinh, -10, 10, 2e-6), ("cosh", np.cosh, -10, 10, 2e-6),
+    ("asinh", np.arcsinh, -50, 50, 2e-6), ("acosh", np.arccosh, 1, 50, 4e-6),
+    ("atanh", np.arctanh, -0.99, 0.99, 2e-6), ("log1p", np.log1p, -0.9, 100, 2e-6),
+    ("expm1", np.expm1, -5, 5, 2e-6), ("log2", np.log2, 1e-6, 1e6, 2e-6),
+    ("exp2", np.exp2, -80, 80, 4e-6), ("cbrt", np.cbrt, -100, 100, 2e-6),
+    ("rsqrt", lambda x: 1 / np.sqrt(x), 1e-3, 1e3, 2e-6), ("sqrt", np.sqrt, 0, 100, 1e-6),
+    ("roundeven", np.rint, -10, 10, 0), ("floor", np.floor, -10, 10, 0), ("ceil", np.ceil, -10, 10, 0),
+    ("round", lambda x: np.sign(x) * np.floor(np.abs(x) + 0.5), -10, 10, 0),
+]
+
+
+def test_functions_without_a_math_library(tmp_path):
+    names = [name for name, *_ in FUNCTIONS]
+    (tmp_path / "m.mlir").write_text(MAP.format(n=4, body="    %r = arith.negf %v : f32"))
+    levels = host_levels(tmp_path)
+    assert levels
+    n = 1003  # not a multiple of any vector
+    arguments = ", ".join(f'%x{i}: memref<{n}xf32> {{om.name = "x{i}"}}' for i in range(len(names)))
+    results = ", ".join(f'%y{i}: memref<{n}xf32> {{om.name = "{name}", om.output}}'
+                        for i, name in enumerate(names))
+    body = "\n".join(f"""  cpu.map %x{i} outs %y{i} : memref<{n}xf32>, memref<{n}xf32> {{
+  ^bb0(%v: f32):
+    %r = math.{name} %v : f32
+    cpu.yield %r : f32
+  }}""" for i, name in enumerate(names))
+    (tmp_path / "f.mlir").write_text(f"func.func @main({arguments}, {results}) {{\n{body}\n  return\n}}\n")
+    check_success(atc("--model=f.mlir", "--output=f", "--target=cpu",
+                      "--target_cpu=" + ",".join(levels), cwd=tmp_path))
+    inputs = []
+    for i, (_, _, low, high, _) in enumerate(FUNCTIONS):
+        np.save(tmp_path / f"x{i}.npy", np.linspace(low, high, n).astype(np.float32))
+        inputs.append(f"x{i}={tmp_path}/x{i}.npy")
+    for level in levels:
+        result = tool("om-run", tmp_path / "f.om", "--input", ",".join(inputs), "--output",
+                      tmp_path / level, "--cpu-level", level)
+        assert result.returncode == 0, result.stderr
+        for i, (name, function, _, _, allowed) in enumerate(FUNCTIONS):
+            x = np.load(tmp_path / f"x{i}.npy").astype(np.float64)
+            want = function(x)
+            error = np.abs(np.load(tmp_path / level / f"{name}.npy") - want)
+            error /= np.maximum(np.abs(want), 0.1)
+            assert error.max() <= allowed, (level, name, error.max(), x[error.argmax()])
+
+
+def test_remainder(tmp_path):
+    (tmp_path / "m.mlir").write_text(MAP.format(n=1003, body="""    %c = arith.constant 0.37 : f32
+    %r = arith.remf %v, %c : f32"""))
+    check_success(atc("--model=m.mlir", "--output=m", "--target=cpu", cwd=tmp_path))
+    x = (np.random.default_rng(0).standard_normal(1003) * 1e4).astype(np.float32)
+    assert np.array_equal(run(tmp_path, "m.om", x), np.fmod(x, np.float32(0.37)))
+
+
+def test_memory_is_reused(tmp_path):
+    """A chain of elementwise kernels on one buffer, with the right result."""
+    n, steps = 4096, 12
+    body, source = "", "%in"
+    for i in range(steps):
+        target = "%out" if i == steps - 1 else f"%b{i}"
+        if target != "%out":
+            body += f"  {target} = om.alloc : memref<{n}xf32>\n"
+        body += f"""  cpu.map {source} outs {target} : memref<{n}xf32>, memref<{n}xf32> {{
+  ^bb0(%v: f32):
+    %c = arith.constant {i + 1}.0 : f32
+    %r = arith.addf %v, %c : f32
+    cpu.yield %r : f32
+  }}
+"""
+        source = target
+    (tmp_path / "m.mlir").write_text(
+        f'func.func @main(%in: memref<{n}xf32> {{om.name = "x"}}, '
+        f'%out: memref<{n}xf32> {{om.name = "y", om.output}}) {{\n{body}  return\n}}\n')
+    for flags, buffers in ((["--disable_passes=om-reuse-in-place"], 2), ([], 1)):
+        check_success(atc("--model=m.mlir", "--output=m", "--target=cpu", "--json=s.json", *flags,
+                          cwd=tmp_path))
+        assert json.loads((tmp_path / "s.json").read_text())["arena_bytes"] == buffers * 4 * n
+        x = np.arange(n, dtype=np.float32)
+        assert np.array_equal(run(tmp_path, "m.om", x, "--threads", 2), x + steps * (steps + 1) / 2)
+
+
+def test_digits(tmp_path):
+    check_success(atc("--model", DIGITS / "digits.onnx", "--framework=5", "--output=digits",
+                      "--target=cpu", cwd=tmp_path))
+    pictures = sorted((DIGITS / "pictures").glob("digit_*.npy"))
+    assert len(pictures) == 10
+    for picture in pictures:
+        result = tool("om-run", tmp_path / "digits.om", "--input", picture, "--output", tmp_path / "out")
+        assert result.returncode == 0, result.stderr
+        (scores,) = [np.load(path) for path in (tmp_path / "out").glob("*.npy")]
+        assert scores.argmax() == int(picture.stem[-1])
