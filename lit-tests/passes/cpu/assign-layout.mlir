@@ -184,3 +184,17 @@ func.func @transpose(%x: tensor<1x8x8x32xf32>) -> tensor<1x4x4x32xf32> {
   // CHECK: return
   return %2 : tensor<1x4x4x32xf32>
 }
+
+// -----
+
+// Where both storages cost the same, blocks win and the relayout comes last.
+
+// CHECK-LABEL: func @last
+func.func @last(%x: tensor<1x32x8x8xf32>) -> tensor<1x32x4x4xf32> {
+  %0 = graph.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x32x8x8xf32>) -> tensor<1x32x4x4xf32>
+  // CHECK: %[[EXP:.*]] = graph.exp {{.*}} -> tensor<1x32x4x4xf32, #graph.layout<block = 16, halo = [0, 0, 0, 0]>>
+  // CHECK: %[[OUT:.*]] = graph.relayout %[[EXP]]
+  // CHECK: return %[[OUT]]
+  %1 = graph.exp %0 : (tensor<1x32x4x4xf32>) -> tensor<1x32x4x4xf32>
+  return %1 : tensor<1x32x4x4xf32>
+}
