@@ -168,7 +168,7 @@ private:
     if (auto output = outputTensors.find(root);
         output != outputTensors.end() && place.size == model().tensors[output->second].place.size) {
       index = output->second;
-    } else if (op.getTensor() && !fillsBorder(op)) {
+    } else if (op.getTensor()) {
       std::optional<OmTensor> tensor =
           describe(cast<RankedTensorType>(*op.getTensor()), cast<MemRefType>(target.getType()));
       if (tensor) {
@@ -191,19 +191,12 @@ private:
     return index;
   }
 
-  /// Zeros around a tensor are not the tensor.
-  bool fillsBorder(LaunchOp op) {
-    auto kernel = module.lookupSymbol<func::FuncOp>(op.getKernel());
-    return kernel && llvm::any_of(kernel.getOps<cpu::FillOp>(),
-                                  [](cpu::FillOp fill) { return fill.getBorder().has_value(); });
-  }
-
   /// A logical tensor stored in a buffer, without its name and place.
   static std::optional<OmTensor> describe(RankedTensorType logical, MemRefType stored) {
     OmTensor tensor;
     tensor.dtype = dtypeOf(logical.getElementType());
     tensor.dims = logical.getShape().vec();
-    if (tensor.dtype == OM_UNDEFINED || logical.getElementType() != stored.getElementType())
+    if (tensor.dtype == OM_UNDEFINED || logical.getElementTypeBitWidth() != stored.getElementTypeBitWidth())
       return std::nullopt;
     auto layout = dyn_cast_or_null<graph::LayoutAttr>(logical.getEncoding());
     tensor.block = layout ? layout.getBlock() : 0;

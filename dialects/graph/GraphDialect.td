@@ -60,7 +60,9 @@ class Graph_InferOp<string mnemonic, list<Trait> traits = []>
       return ::atc::graph::detail::areCompatibleTypes(lhs, rhs);
     }
     ::llvm::LogicalResult $cppClass::verify() {
-      return inferType(Adaptor(*this), [&] { return emitOpError(); });
+      auto emitError = [&] { return emitOpError(); };
+      return ::atc::graph::detail::verifyResultType(getResult(), inferType(Adaptor(*this), emitError),
+                                                    emitError);
     }
   }];
   let extraClassDefinition = inferDefinition;

@@ -118,6 +118,13 @@ bool areCompatibleTypes(TypeRange lhs, TypeRange rhs) {
   return true;
 }
 
+LogicalResult verifyResultType(Value result, FailureOr<RankedTensorType> inferred,
+                               EmitError emitError) {
+  if (failed(inferred) || areCompatibleTypes(TypeRange(Type(*inferred)), result.getType()))
+    return inferred;
+  return emitError() << "result is " << result.getType() << ", expected " << *inferred;
+}
+
 InFlightDiagnostic emitInferenceError(std::optional<Location> location, StringRef opName) {
   if (!location)
     return InFlightDiagnostic();

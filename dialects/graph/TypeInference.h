@@ -51,6 +51,11 @@ mlir::FailureOr<mlir::RankedTensorType> inferElementwiseType(mlir::ValueRange op
 /// Same element types and compatible shapes; encodings are free.
 bool areCompatibleTypes(mlir::TypeRange lhs, mlir::TypeRange rhs);
 
+/// Checks the type of a result against the inferred one.
+mlir::LogicalResult verifyResultType(mlir::Value result,
+                                     mlir::FailureOr<mlir::RankedTensorType> inferred,
+                                     EmitError emitError);
+
 /// "'<op>' op " at the location, or a diagnostic that says nothing.
 mlir::InFlightDiagnostic emitInferenceError(std::optional<mlir::Location> location,
                                             llvm::StringRef opName);

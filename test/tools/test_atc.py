@@ -1,5 +1,5 @@
 # Tests of the compiler's command line: flags, messages, files, and small models
-# compiled and run. Run with `pytest test/tools`; OPENATC_BUILD names another
+# compiled and run. Run with `pytest test/tools`; OPENATC_BUILD_DIR names another
 # build folder.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD", ROOT / "build"))
+BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
 DIGITS = ROOT / "examples" / "digits"
 
 START = "ATC start working now, please wait for a moment."

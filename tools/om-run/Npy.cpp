@@ -104,9 +104,10 @@ bool parseHeader(const std::vector<char> &file, Header &header) {
     return false;
   header.descr = descr.substr(1, quote - 1);
   header.fortran = fortran.rfind("True", 0) == 0;
-  const char *at = shape.data() + 1, *end = shape.data() + shape.find(')');
-  if (shape.find(')') == std::string::npos)
+  const size_t close = shape.find(')');
+  if (close == std::string::npos)
     return false;
+  const char *at = shape.data() + 1, *end = shape.data() + close;
   while (at < end) {
     if (*at == ' ' || *at == ',') {
       ++at;

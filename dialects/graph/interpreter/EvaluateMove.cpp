@@ -167,7 +167,7 @@ Result evaluateGather(GatherOp op, const Evaluation &e) {
   char *to = result.mutableBytes().data();
   for (int64_t row = 0; row < outer; ++row)
     for (uint64_t index : indices) {
-      std::memcpy(to, input.bytes().data() + (row * extent + index) * inner, inner);
+      llvm::copy(input.bytes().slice((row * extent + index) * inner, inner), to);
       to += inner;
     }
   return result;
