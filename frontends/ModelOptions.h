@@ -24,8 +24,7 @@ inline bool parseInputShapes(llvm::StringRef text, InputShapes &shapes, Diagnost
   for (llvm::StringRef entry : entries) {
     auto fail = [&](const llvm::Twine &reason) {
       diagnostics.error("E10002", "--input_shape=\"" + text + "\" is not valid: '" + entry + "' " +
-                                      reason +
-                                      "; write it like \"input1:1,3,224,224;input2:1,4\"");
+                                      reason + "; write it like \"input1:1,3,224,224;input2:1,4\"");
     };
     // Names may have colons themselves ("input:0").
     size_t colon = entry.rfind(':');

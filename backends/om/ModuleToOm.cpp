@@ -196,7 +196,8 @@ private:
     OmTensor tensor;
     tensor.dtype = dtypeOf(logical.getElementType());
     tensor.dims = logical.getShape().vec();
-    if (tensor.dtype == OM_UNDEFINED || logical.getElementTypeBitWidth() != stored.getElementTypeBitWidth())
+    if (tensor.dtype == OM_UNDEFINED ||
+        logical.getElementTypeBitWidth() != stored.getElementTypeBitWidth())
       return std::nullopt;
     auto layout = dyn_cast_or_null<graph::LayoutAttr>(logical.getEncoding());
     tensor.block = layout ? layout.getBlock() : 0;

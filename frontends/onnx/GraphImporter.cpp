@@ -77,8 +77,8 @@ static bool checkSupported(ArrayRef<onnx::NodeProto *> nodes, int64_t opset, Dia
 GraphImporter::GraphImporter(onnx::ModelProto &model, int64_t opset, StringRef folder,
                              const OnnxImportOptions &options, MLIRContext &context,
                              Diagnostics &diagnostics)
-    : graph(*model.mutable_graph()), opset(opset), externalFiles(folder),
-      options(options), context(context), diags(diagnostics), opBuilder(&context) {
+    : graph(*model.mutable_graph()), opset(opset), externalFiles(folder), options(options),
+      context(context), diags(diagnostics), opBuilder(&context) {
   context.loadDialect<graph::GraphDialect, func::FuncDialect>();
   for (onnx::TensorProto &tensor : *graph.mutable_initializer())
     initializers[tensor.name()] = &tensor;
@@ -164,8 +164,7 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   (*module)->setAttr("graph.name", opBuilder.getStringAttr(graph.name()));
   opBuilder.setInsertionPointToStart(module->getBody());
-  auto function =
-      func::FuncOp::create(opBuilder, loc, "main", opBuilder.getFunctionType({}, {}));
+  auto function = func::FuncOp::create(opBuilder, loc, "main", opBuilder.getFunctionType({}, {}));
   if (!importInputs(function))
     return {};
   for (onnx::NodeProto *node : nodes)

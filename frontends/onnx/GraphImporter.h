@@ -9,9 +9,9 @@
 
 #include "frontends/onnx/ModelFile.h"
 #include "frontends/onnx/OnnxImport.h"
-#include "llvm/ADT/StringMap.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace atc::onnx_import {
 

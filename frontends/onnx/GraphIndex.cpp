@@ -43,12 +43,10 @@ GraphIndex::GraphIndex(onnx::GraphProto &graph, Diagnostics &diagnostics)
         continue;
       auto [at, isNew] = producers.try_emplace(output, static_cast<int>(index));
       if (sources.contains(output))
-        duplicate("tensor", output,
-                  ", as an input or initializer and by " + describeNode(node));
+        duplicate("tensor", output, ", as an input or initializer and by " + describeNode(node));
       else if (!isNew)
         duplicate("tensor", output,
-                  ", by " + describeNode(graph.node(at->second)) + " and by " +
-                      describeNode(node));
+                  ", by " + describeNode(graph.node(at->second)) + " and by " + describeNode(node));
     }
 }
 
@@ -87,8 +85,7 @@ bool GraphIndex::resolveOutputs(ArrayRef<std::string> requested,
                                 "\"node name:output index\" or the name of a tensor");
     else if (static_cast<int>(index) >= node->output_size() || node->output(index).empty())
       diags.error("E10016", "'" + request + "' given with --out_nodes: " + describeNode(*node) +
-                                " has " + Twine(node->output_size()) +
-                                " outputs, counted from 0");
+                                " has " + Twine(node->output_size()) + " outputs, counted from 0");
     else
       tensors.push_back(node->output(index));
   }

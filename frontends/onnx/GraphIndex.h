@@ -37,8 +37,8 @@ private:
 
   onnx::GraphProto &graph;
   Diagnostics &diags;
-  llvm::StringSet<> sources;         // inputs and initializers
-  llvm::StringMap<int> producers;    // tensor -> node
+  llvm::StringSet<> sources;      // inputs and initializers
+  llvm::StringMap<int> producers; // tensor -> node
 };
 
 } // namespace atc::onnx_import

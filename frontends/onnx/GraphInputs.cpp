@@ -77,11 +77,15 @@ void InputResolver::readOptions() {
       std::string names = llvm::join(
           llvm::map_range(candidates, [](auto *info) { return "'" + info->name() + "'"; }), ", ");
       if (tensors.contains(name))
-        diags.error("E10017", "'" + name + "' given with --input_shape is not an input of the "
-                                           "model; its inputs are " + names);
+        diags.error("E10017", "'" + name +
+                                  "' given with --input_shape is not an input of the "
+                                  "model; its inputs are " +
+                                  names);
       else
-        diags.error("E10016", "'" + name + "' given with --input_shape is not in the model; "
-                                           "its inputs are " + names);
+        diags.error("E10016", "'" + name +
+                                  "' given with --input_shape is not in the model; "
+                                  "its inputs are " +
+                                  names);
       continue;
     }
     bool isValid = true;

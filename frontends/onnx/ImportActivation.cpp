@@ -12,14 +12,12 @@ using llvm::APFloat;
 namespace atc::onnx_import {
 namespace {
 
-template <typename OpTy>
-void importPlain(NodeContext &n) {
+template <typename OpTy> void importPlain(NodeContext &n) {
   n.setOutput(n.create<OpTy>(n.input(0)));
 }
 
 /// An activation of one parameter, `alpha`.
-template <typename OpTy, int defaultPercent>
-void importWithAlpha(NodeContext &n) {
+template <typename OpTy, int defaultPercent> void importWithAlpha(NodeContext &n) {
   // The defaults are those of the format, which states them as float.
   double alpha = n.floatAttr("alpha", static_cast<float>(defaultPercent) / 100.0f);
   n.setOutput(n.create<OpTy>(n.input(0), APFloat(alpha)));

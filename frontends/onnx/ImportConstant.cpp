@@ -69,13 +69,13 @@ void importConstantOfShape(NodeContext &n) {
   onnx::AttributeProto *value = n.findAttr("value");
   if (value && value->type() != onnx::AttributeProto::TENSOR)
     return n.failAttribute("value", "is not a tensor");
-  llvm::Expected<ElementsAttr> element = takeTensor(
-      value ? *value->mutable_t() : zero, n.importer().files(), n.builder().getContext());
+  llvm::Expected<ElementsAttr> element = takeTensor(value ? *value->mutable_t() : zero,
+                                                    n.importer().files(), n.builder().getContext());
   if (!element)
     return n.failAttribute("value", toString(element.takeError()));
   if (element->getNumElements() != 1)
-    return n.failAttribute("value", "has " + Twine(element->getNumElements()) +
-                                        " elements, expected 1");
+    return n.failAttribute("value",
+                           "has " + Twine(element->getNumElements()) + " elements, expected 1");
   auto dense = cast<DenseElementsAttr>(*element);
   auto type = n.tensor(*shape, element->getElementType());
   if (type.getNumElements() == 0)
@@ -83,8 +83,7 @@ void importConstantOfShape(NodeContext &n) {
   n.setOutput(n.constant(DenseElementsAttr::get(type, dense.getSplatValue<Attribute>())));
 }
 
-template <typename T>
-Value makeRange(NodeContext &n, Type element, T start, T limit, T delta) {
+template <typename T> Value makeRange(NodeContext &n, Type element, T start, T limit, T delta) {
   double count = std::ceil((static_cast<double>(limit) - static_cast<double>(start)) /
                            static_cast<double>(delta));
   if (!(count <= static_cast<double>(maxMadeElements))) {
@@ -95,8 +94,8 @@ Value makeRange(NodeContext &n, Type element, T start, T limit, T delta) {
   using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
   std::vector<T> values;
   for (int64_t i = 0; i < static_cast<int64_t>(std::max(count, 0.0)); ++i)
-    values.push_back(static_cast<T>(static_cast<Wide>(start) +
-                                    static_cast<Wide>(i) * static_cast<Wide>(delta)));
+    values.push_back(
+        static_cast<T>(static_cast<Wide>(start) + static_cast<Wide>(i) * static_cast<Wide>(delta)));
   auto type = n.tensor({static_cast<int64_t>(values.size())}, element);
   return n.constant(graph::makeConstant<T>(type, values));
 }

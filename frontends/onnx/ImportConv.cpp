@@ -49,8 +49,7 @@ void importConv(NodeContext &n) {
 void padForOutput(Window &window, SmallVector<int64_t> &outputPadding, ArrayRef<int64_t> spatial,
                   ArrayRef<int64_t> wanted) {
   for (unsigned i = 0; i < spatial.size(); ++i) {
-    int64_t whole =
-        (spatial[i] - 1) * window.strides[i] + outputPadding[i] + window.extent(i);
+    int64_t whole = (spatial[i] - 1) * window.strides[i] + outputPadding[i] + window.extent(i);
     int64_t total = whole - wanted[i];
     if (total < 0) {
       // More is asked for than the inputs reach: the rest gets the bias alone.
@@ -78,11 +77,11 @@ void importConvTranspose(NodeContext &n) {
   if (wanted && wanted->size() == spatial.size() + 2)
     wanted->erase(wanted->begin(), wanted->begin() + 2);
   if (outputPadding.size() != spatial.size())
-    n.failAttribute("output_padding", "has " + Twine(outputPadding.size()) +
-                                          " values, expected " + Twine(spatial.size()));
+    n.failAttribute("output_padding", "has " + Twine(outputPadding.size()) + " values, expected " +
+                                          Twine(spatial.size()));
   if (wanted && wanted->size() != spatial.size())
-    n.failAttribute("output_shape", "has " + Twine(wanted->size()) + " values, expected " +
-                                        Twine(spatial.size()));
+    n.failAttribute("output_shape",
+                    "has " + Twine(wanted->size()) + " values, expected " + Twine(spatial.size()));
   for (int64_t value : outputPadding)
     if (value < 0 || value > maxWindow)
       n.failAttribute("output_padding", Twine(value) + " is out of range");

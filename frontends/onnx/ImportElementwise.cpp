@@ -12,20 +12,17 @@ using namespace mlir;
 namespace atc::onnx_import {
 namespace {
 
-template <typename OpTy>
-void importUnary(NodeContext &n) {
+template <typename OpTy> void importUnary(NodeContext &n) {
   n.setOutput(n.create<OpTy>(n.input(0)));
 }
 
-template <typename OpTy>
-void importBinary(NodeContext &n) {
+template <typename OpTy> void importBinary(NodeContext &n) {
   Value lhs = n.input(0), rhs = n.input(1);
   n.setOutput(n.create<OpTy>(lhs, rhs));
 }
 
 /// Sum, Max, Min: any number of inputs, from left to right.
-template <typename OpTy>
-void importVariadic(NodeContext &n) {
+template <typename OpTy> void importVariadic(NodeContext &n) {
   SmallVector<Value> inputs = n.inputs();
   if (n.failed())
     return;
@@ -47,8 +44,7 @@ void importMean(NodeContext &n) {
   n.setOutput(sum);
 }
 
-template <graph::ComparePredicate predicate>
-void importCompare(NodeContext &n) {
+template <graph::ComparePredicate predicate> void importCompare(NodeContext &n) {
   Value lhs = n.input(0), rhs = n.input(1);
   n.setOutput(n.create<graph::CompareOp>(lhs, rhs, predicate));
 }

@@ -48,8 +48,8 @@ void split(NodeContext &n, Ints sizes) {
     for (int64_t part = 0; part < parts; ++part)
       sizes->push_back(std::clamp<int64_t>(total - part * size, 0, size));
     if (n.opset() < 18 && total % parts != 0)
-      return n.failNode("axis " + Twine(axis) + " has " + Twine(total) +
-                        " elements, which " + Twine(parts) + " equal parts do not fit");
+      return n.failNode("axis " + Twine(axis) + " has " + Twine(total) + " elements, which " +
+                        Twine(parts) + " equal parts do not fit");
   }
   if (static_cast<int64_t>(sizes->size()) != parts)
     return n.failNode("states " + Twine(sizes->size()) + " split sizes for " + Twine(parts) +

@@ -122,8 +122,8 @@ void importGroupNormalization(NodeContext &n) {
     return;
   ArrayRef<int64_t> shape = n.shape(input);
   if (groups < 1 || shape[1] % groups != 0)
-    return n.failAttribute("num_groups", Twine(groups) + " does not divide the " +
-                                             Twine(shape[1]) + " channels");
+    return n.failAttribute("num_groups",
+                           Twine(groups) + " does not divide the " + Twine(shape[1]) + " channels");
   int64_t groupSize = shape[1] / groups;
   for (int64_t dim : shape.drop_front(2))
     groupSize *= dim;
@@ -143,8 +143,8 @@ void importMeanVarianceNormalization(NodeContext &n) {
   Value input = n.input(0);
   if (n.failed())
     return;
-  SmallVector<int64_t> axes = n.normalizeAxes(
-      n.intsAttr("axes").value_or(SmallVector<int64_t>{0, 2, 3}), n.rank(input));
+  SmallVector<int64_t> axes =
+      n.normalizeAxes(n.intsAttr("axes").value_or(SmallVector<int64_t>{0, 2, 3}), n.rank(input));
   if (n.failed())
     return;
   Value centered = n.sub(input, n.reduce(ReduceKind::Mean, input, axes));

@@ -88,8 +88,7 @@ SmallVector<int64_t> spatialAxes(NodeContext &n) {
   return axes;
 }
 
-template <graph::ReduceKind kind>
-void importGlobalPool(NodeContext &n) {
+template <graph::ReduceKind kind> void importGlobalPool(NodeContext &n) {
   SmallVector<int64_t> axes = spatialAxes(n);
   n.setOutput(n.reduce(kind, n.input(0), axes));
 }

@@ -12,8 +12,7 @@ namespace {
 using graph::ReduceKind;
 
 /// What a reduction over no axes does to each element.
-template <ReduceKind kind>
-Value reduceNothing(NodeContext &n, Value input) {
+template <ReduceKind kind> Value reduceNothing(NodeContext &n, Value input) {
   if constexpr (kind == ReduceKind::L1 || kind == ReduceKind::L2)
     return n.create<graph::AbsOp>(input);
   if constexpr (kind == ReduceKind::SumSquare)
@@ -36,25 +35,21 @@ void reduceAxes(NodeContext &n, std::optional<SmallVector<int64_t>> stated, bool
     axes = llvm::to_vector(llvm::seq<int64_t>(0, n.rank(input)));
   if (n.failed())
     return;
-  n.setOutput(axes.empty() ? reduceNothing<kind>(n, input)
-                           : n.reduce(kind, input, axes, keepdims));
+  n.setOutput(axes.empty() ? reduceNothing<kind>(n, input) : n.reduce(kind, input, axes, keepdims));
 }
 
 /// The axes are an attribute.
-template <ReduceKind kind>
-void importReduceV7(NodeContext &n) {
+template <ReduceKind kind> void importReduceV7(NodeContext &n) {
   reduceAxes<kind>(n, n.intsAttr("axes"), /*emptyIsNoop=*/false);
 }
 
 /// The axes are an input, for ReduceSum from opset 13, for the others from 18.
-template <ReduceKind kind>
-void importReduceV18(NodeContext &n) {
+template <ReduceKind kind> void importReduceV18(NodeContext &n) {
   bool emptyIsNoop = n.boolAttr("noop_with_empty_axes", false);
   reduceAxes<kind>(n, n.constantInts(1), emptyIsNoop);
 }
 
-template <typename OpTy>
-void importArg(NodeContext &n) {
+template <typename OpTy> void importArg(NodeContext &n) {
   Value input = n.input(0);
   bool keepdims = n.boolAttr("keepdims", true);
   bool selectLast = n.boolAttr("select_last_index", false);
@@ -68,27 +63,22 @@ void importArg(NodeContext &n) {
 Value hardmax(NodeContext &n, Value input, int64_t axis) {
   if (n.failed())
     return {};
-  Value largest =
-      n.create<graph::ArgMaxOp>(input, axis, /*keepdims=*/true, /*select_last=*/false);
+  Value largest = n.create<graph::ArgMaxOp>(input, axis, /*keepdims=*/true, /*select_last=*/false);
   SmallVector<int64_t> indexShape(n.rank(input), 1);
   indexShape[axis] = n.shape(input)[axis];
   Value indices =
-      n.reshape(n.intList(llvm::to_vector(llvm::seq<int64_t>(0, indexShape[axis]))),
-                indexShape);
-  Value isLargest =
-      n.create<graph::CompareOp>(indices, largest, graph::ComparePredicate::Eq);
+      n.reshape(n.intList(llvm::to_vector(llvm::seq<int64_t>(0, indexShape[axis]))), indexShape);
+  Value isLargest = n.create<graph::CompareOp>(indices, largest, graph::ComparePredicate::Eq);
   return n.cast(isLargest, n.elementType(input));
 }
 
-template <typename OpTy>
-Value softmax(NodeContext &n, Value input, int64_t axis) {
+template <typename OpTy> Value softmax(NodeContext &n, Value input, int64_t axis) {
   return n.create<OpTy>(input, axis);
 }
 
 using AxisFn = Value (*)(NodeContext &, Value, int64_t);
 
-template <AxisFn function>
-void importAlongAxis(NodeContext &n) {
+template <AxisFn function> void importAlongAxis(NodeContext &n) {
   Value input = n.input(0);
   if (n.failed())
     return;
@@ -98,8 +88,7 @@ void importAlongAxis(NodeContext &n) {
 
 /// Before opset 13 the tensor counts as a matrix: the dims from `axis` on are
 /// its rows, the function runs along them.
-template <AxisFn function>
-void importAlongRows(NodeContext &n) {
+template <AxisFn function> void importAlongRows(NodeContext &n) {
   Value input = n.input(0);
   if (n.failed())
     return;

@@ -42,8 +42,8 @@ void resize(NodeContext &n, Value input, ArrayRef<int64_t> shape, ArrayRef<doubl
     return;
   if (llvm::Expected<int64_t> count = countElements(shape); !count)
     return n.failNode("its result " + toString(count.takeError()));
-  bool isIdentity = shape == n.shape(input) &&
-                    llvm::all_of(scales, [](double scale) { return scale == 1.0; });
+  bool isIdentity =
+      shape == n.shape(input) && llvm::all_of(scales, [](double scale) { return scale == 1.0; });
   if (isIdentity)
     return n.setOutput(input);
   n.setOutput(n.createTyped<graph::ResizeOp>(n.tensor(shape, n.elementType(input)), input, scales,
@@ -97,10 +97,10 @@ void importResizeV10(NodeContext &n) { resizeV10(n, n.constantFloats(1)); }
 
 /// `alignedSizes`: along every axis the result has exactly scale * dim elements.
 void readCoordinates(NodeContext &n, Resampling &how, bool alignedSizes) {
-  std::string coordinates = n.choiceAttr(
-      "coordinate_transformation_mode",
-      {"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel", "tf_half_pixel_for_nn",
-       "half_pixel_symmetric", "tf_crop_and_resize"});
+  std::string coordinates =
+      n.choiceAttr("coordinate_transformation_mode",
+                   {"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel",
+                    "tf_half_pixel_for_nn", "half_pixel_symmetric", "tf_crop_and_resize"});
   std::string nearest =
       n.choiceAttr("nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
   how.coordinates = llvm::StringSwitch<CoordinateMode>(coordinates)
@@ -173,8 +173,7 @@ void importResizeV11(NodeContext &n) {
 
   int64_t rank = n.rank(input);
   SmallVector<int64_t> axes;
-  for (int64_t axis :
-       n.intsAttr("axes").value_or(llvm::to_vector(llvm::seq<int64_t>(0, rank))))
+  for (int64_t axis : n.intsAttr("axes").value_or(llvm::to_vector(llvm::seq<int64_t>(0, rank))))
     axes.push_back(n.normalizeAxis(axis, rank, "axes"));
   n.normalizeAxes(axes, rank);
   // Which of the two is left out may be an empty tensor as well.
@@ -187,8 +186,7 @@ void importResizeV11(NodeContext &n) {
     return n.failNode("needs either scales or sizes");
   if ((hasScales ? given->size() : sizes->size()) != axes.size())
     return n.failNode("has " + Twine(hasScales ? given->size() : sizes->size()) +
-                      (hasScales ? " scales for " : " sizes for ") + Twine(axes.size()) +
-                      " axes");
+                      (hasScales ? " scales for " : " sizes for ") + Twine(axes.size()) + " axes");
 
   SmallVector<int64_t> shape(n.shape(input));
   SmallVector<double> scales(rank, 1.0);

@@ -169,13 +169,13 @@ void importTranspose(NodeContext &n) {
   if (n.failed())
     return;
   int64_t rank = n.rank(input);
-  SmallVector<int64_t> permutation = n.intsAttr("perm").value_or(
-      llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, rank))));
+  SmallVector<int64_t> permutation =
+      n.intsAttr("perm").value_or(llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, rank))));
   SmallVector<int64_t> sorted(permutation);
   llvm::sort(sorted);
   if (!llvm::equal(sorted, llvm::seq<int64_t>(0, rank)))
-    n.failAttribute("perm", printDims(permutation) + " is not a permutation of the " +
-                                Twine(rank) + " axes");
+    n.failAttribute("perm", printDims(permutation) + " is not a permutation of the " + Twine(rank) +
+                                " axes");
   n.setOutput(n.transpose(input, permutation));
 }
 

@@ -114,8 +114,8 @@ Expected<ExternalFiles::Mapping> ExternalFiles::map(StringRef location) {
     return fail("cannot be used: " + error.message());
   // Compared after links are resolved, so that neither ".." nor a link leads out.
   StringRef rest = real;
-  bool inside = rest.consume_front(realFolder) &&
-                (realFolder.ends_with("/") || rest.starts_with("/"));
+  bool inside =
+      rest.consume_front(realFolder) && (realFolder.ends_with("/") || rest.starts_with("/"));
   if (!inside)
     return fail("leads out of the model's folder");
 

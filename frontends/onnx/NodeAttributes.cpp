@@ -62,8 +62,8 @@ std::string NodeContext::choiceAttr(StringRef name, ArrayRef<StringRef> allowed)
   if (!attribute)
     return allowed.front().str();
   if (!llvm::is_contained(allowed, StringRef(attribute->s())))
-    failAttribute(name, "is '" + attribute->s() + "', expected one of " +
-                            llvm::join(allowed, ", "));
+    failAttribute(name,
+                  "is '" + attribute->s() + "', expected one of " + llvm::join(allowed, ", "));
   return attribute->s();
 }
 

@@ -10,9 +10,9 @@
 
 #include "dialects/graph/Graph.h"
 #include "frontends/onnx/GraphImporter.h"
+#include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "mlir/IR/Builders.h"
 
 namespace atc::onnx_import {
 
@@ -85,13 +85,11 @@ public:
   void requireRank(unsigned index, int64_t atLeast, int64_t atMost);
 
   //--- Graph ops. Every op is checked (type inference, verifier) and folded.
-  template <typename OpTy, typename... Args>
-  mlir::Value create(Args &&...args) {
+  template <typename OpTy, typename... Args> mlir::Value create(Args &&...args) {
     if (hasFailed)
       return {};
     mlir::OperationState state(nextLocation(), OpTy::getOperationName());
-    OpTy::build(opBuilder, state, mlir::Type(opBuilder.getNoneType()),
-                std::forward<Args>(args)...);
+    OpTy::build(opBuilder, state, mlir::Type(opBuilder.getNoneType()), std::forward<Args>(args)...);
     return finish(state, &OpTy::inferReturnTypes);
   }
   /// For the ops whose result type is stated, not inferred.

@@ -55,8 +55,9 @@ static FailureOr<OwningOpRef<ModuleOp>> importModel(std::unique_ptr<onnx::ModelP
     return failure();
   if (!model->has_graph() ||
       (model->graph().node_size() == 0 && model->graph().output_size() == 0)) {
-    diags.error("E16004", "'" + name + "' holds no graph: the file is cut short or not an ONNX "
-                                       "model");
+    diags.error("E16004", "'" + name +
+                              "' holds no graph: the file is cut short or not an ONNX "
+                              "model");
     return failure();
   }
   std::optional<int64_t> opset = readOpset(*model, diags);

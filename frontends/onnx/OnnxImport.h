@@ -9,9 +9,9 @@
 
 #include "frontends/Diagnostics.h"
 #include "frontends/ModelOptions.h"
-#include "llvm/ADT/StringRef.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace atc {
 

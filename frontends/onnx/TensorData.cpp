@@ -104,12 +104,10 @@ public:
 private:
   Expected<ElementsAttr> takeRaw();
   Expected<ElementsAttr> takeExternal();
-  template <typename T>
-  Expected<ElementsAttr> takeField(RepeatedField<T> *field);
+  template <typename T> Expected<ElementsAttr> takeField(RepeatedField<T> *field);
 
   /// A constant over `bytes`, which `owner` keeps alive.
-  template <typename Owner>
-  ElementsAttr keep(ArrayRef<char> bytes, Owner owner) {
+  template <typename Owner> ElementsAttr keep(ArrayRef<char> bytes, Owner owner) {
     bool isAligned = reinterpret_cast<uintptr_t>(bytes.data()) % elementBytes == 0;
     if (isBool || !isAligned)
       return copy(bytes);
@@ -194,13 +192,11 @@ Expected<ElementsAttr> TensorTaker::takeExternal() {
   uint64_t size = (*mapping)->size();
   if (offset > size || length > size - offset)
     return createStringError("needs bytes " + Twine(offset) + " to " + Twine(offset + length) +
-                             " of external data file '" + location + "', which has " +
-                             Twine(size));
+                             " of external data file '" + location + "', which has " + Twine(size));
   return keep({(*mapping)->const_data() + offset, length}, *mapping);
 }
 
-template <typename T>
-Expected<ElementsAttr> TensorTaker::takeField(RepeatedField<T> *field) {
+template <typename T> Expected<ElementsAttr> TensorTaker::takeField(RepeatedField<T> *field) {
   if (field->size() != count)
     return sizeError(field->size(), count, "elements");
   auto owned = std::make_unique<RepeatedField<T>>();
@@ -229,8 +225,7 @@ static Expected<RankedTensorType> tensorType(int32_t dataType, ArrayRef<int64_t>
   return RankedTensorType::get(dims, element);
 }
 
-Expected<ElementsAttr> takeTensor(TensorProto &tensor, ExternalFiles &files,
-                                  MLIRContext *context) {
+Expected<ElementsAttr> takeTensor(TensorProto &tensor, ExternalFiles &files, MLIRContext *context) {
   SmallVector<int64_t> dims(tensor.dims().begin(), tensor.dims().end());
   Expected<RankedTensorType> type = tensorType(tensor.data_type(), dims, context);
   if (!type)
@@ -288,13 +283,11 @@ Expected<ElementsAttr> takeSparseTensor(onnx::SparseTensorProto &tensor, Externa
 // Reading constants
 //===----------------------------------------------------------------------===//
 
-template <typename Out, typename T>
-static SmallVector<Out> convertAll(ArrayRef<T> elements) {
+template <typename Out, typename T> static SmallVector<Out> convertAll(ArrayRef<T> elements) {
   return SmallVector<Out>(llvm::map_range(elements, [](T value) { return Out(value); }));
 }
 
-template <typename Out>
-static SmallVector<Out> readElements(ElementsAttr value) {
+template <typename Out> static SmallVector<Out> readElements(ElementsAttr value) {
   auto bytes = graph::ConstantBytes::get(value);
   if (failed(bytes))
     return {};
@@ -306,9 +299,8 @@ static SmallVector<Out> readElements(ElementsAttr value) {
   if (auto floatType = dyn_cast<FloatType>(element)) {
     SmallVector<Out> result;
     for (uint16_t bits : bytes->expandedAs<uint16_t>())
-      result.push_back(
-          Out(llvm::APFloat(floatType.getFloatSemantics(), llvm::APInt(16, bits))
-                  .convertToDouble()));
+      result.push_back(Out(
+          llvm::APFloat(floatType.getFloatSemantics(), llvm::APInt(16, bits)).convertToDouble()));
     return result;
   }
   bool isUnsigned = element.isUnsignedInteger() || element.isInteger(1);

@@ -43,9 +43,8 @@ llvm::SmallVector<int64_t> readInts(mlir::ElementsAttr value);
 llvm::SmallVector<double> readFloats(mlir::ElementsAttr value);
 
 /// The dense constant of a sparse tensor.
-llvm::Expected<mlir::ElementsAttr> takeSparseTensor(onnx::SparseTensorProto &tensor,
-                                                    ExternalFiles &files,
-                                                    mlir::MLIRContext *context);
+llvm::Expected<mlir::ElementsAttr>
+takeSparseTensor(onnx::SparseTensorProto &tensor, ExternalFiles &files, mlir::MLIRContext *context);
 
 } // namespace atc::onnx_import
 

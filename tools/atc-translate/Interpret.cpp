@@ -9,9 +9,9 @@
 
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/interpreter/Interpreter.h"
-#include "llvm/Support/FileSystem.h"
 #include "tools/om-run/Inputs.h"
 #include "tools/om-run/Npy.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
 
@@ -53,8 +53,13 @@ om_dtype convertType(Type type) {
 
 om::Tensor describe(const std::string &name, RankedTensorType type) {
   uint64_t elements = type.getNumElements();
-  return {name, convertType(type.getElementType()), type.getShape().vec(), elements,
-          elements * graph::getElementBytes(type.getElementType()), OM_INPUT, 0};
+  return {name,
+          convertType(type.getElementType()),
+          type.getShape().vec(),
+          elements,
+          elements * graph::getElementBytes(type.getElementType()),
+          OM_INPUT,
+          0};
 }
 
 /// Writes tensors into a folder, each under a file name that is legal anywhere.
@@ -117,8 +122,8 @@ bool readArguments(func::FuncOp function, const std::string &input,
       llvm::errs() << "E10001: argument " << index << " of @main has no static shape\n";
       return false;
     }
-    descriptions.push_back(describe(
-        attrName(function.getArgAttrDict(index), "arg" + std::to_string(index)), tensor));
+    descriptions.push_back(
+        describe(attrName(function.getArgAttrDict(index), "arg" + std::to_string(index)), tensor));
     buffers.emplace_back(descriptions.back().bytes);
   }
   std::vector<std::string> faults = readInputs(input, descriptions, buffers);
@@ -140,8 +145,8 @@ bool interpretModule(ModuleOp module, const std::string &input, const std::strin
   }
   if (!dumpFolder.empty())
     if (std::error_code error = llvm::sys::fs::create_directories(dumpFolder)) {
-      llvm::errs() << "E13000: folder '" << dumpFolder
-                   << "' cannot be made: " << error.message() << '\n';
+      llvm::errs() << "E13000: folder '" << dumpFolder << "' cannot be made: " << error.message()
+                   << '\n';
       return false;
     }
   std::vector<graph::Tensor> arguments;

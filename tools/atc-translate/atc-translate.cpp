@@ -3,10 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "frontends/onnx/OnnxImport.h"
 #include "dialects/graph/Graph.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/ToolOutputFile.h"
+#include "frontends/onnx/OnnxImport.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -14,6 +12,8 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "tools/atc-translate/Interpret.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 

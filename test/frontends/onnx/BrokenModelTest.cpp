@@ -5,8 +5,8 @@
 
 #include <fstream>
 
-#include "llvm/Support/FileSystem.h"
 #include "test/frontends/onnx/TestModel.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace atc;
 using namespace atc::test;
@@ -133,8 +133,7 @@ TEST_CASE("graphs that do not hang together") {
   SECTION("a node that reads itself") {
     model.output("a");
     model.node("Add", {"a", "x"}, {"a"}, "loop");
-    CHECK_THAT(faultOf(model),
-               Contains("has a cycle: node 'loop' (Add) -> node 'loop' (Add)"));
+    CHECK_THAT(faultOf(model), Contains("has a cycle: node 'loop' (Add) -> node 'loop' (Add)"));
   }
   SECTION("names defined twice") {
     model.node("Relu", {"x"}, {"y"}, "again");
@@ -251,8 +250,13 @@ TEST_CASE("attributes and shapes that do not fit are named with their node") {
     CHECK_THAT(fault(), StartsWith("E14001: node 'conv1' (Conv): "));
   }
   SECTION("wrong rank") {
-    model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()
-        ->mutable_dim()->RemoveLast();
+    model.graph()
+        .mutable_input(0)
+        ->mutable_type()
+        ->mutable_tensor_type()
+        ->mutable_shape()
+        ->mutable_dim()
+        ->RemoveLast();
     CHECK_THAT(fault(), StartsWith("E14001: input 1 ('w') of node 'conv1' (Conv): has rank 4, "
                                    "expected 3"));
   }

@@ -20,8 +20,8 @@ namespace {
 
 /// A folder of its own, gone with the object.
 struct Folder {
-  fs::path path = fs::temp_directory_path() /
-                  ("onnx-external-" + std::to_string(std::random_device()()));
+  fs::path path =
+      fs::temp_directory_path() / ("onnx-external-" + std::to_string(std::random_device()()));
   Folder() { fs::create_directories(path / "model" / "weights"); }
   ~Folder() { fs::remove_all(path); }
   std::string model() const { return (path / "model").string(); }
@@ -81,8 +81,7 @@ TEST_CASE("external data is mapped") {
 TEST_CASE("the data may lie at any byte, the length may be left out") {
   Folder folder;
   writeFloats(folder.path / "model" / "w.bin", 3, 100);
-  Imported result =
-      import(externalModel({"location", "w.bin", "offset", "3"}), {}, folder.model());
+  Imported result = import(externalModel({"location", "w.bin", "offset", "3"}), {}, folder.model());
   INFO(result.messages());
   REQUIRE(result);
   CHECK(constantOf(result)[99] == 49.5f);

@@ -15,8 +15,7 @@ using namespace mlir;
 namespace atc::test {
 namespace {
 
-template <typename Proto>
-bool readProto(const std::string &path, Proto &proto) {
+template <typename Proto> bool readProto(const std::string &path, Proto &proto) {
   std::ifstream file(path, std::ios::binary);
   return file && proto.ParseFromIstream(&file);
 }
@@ -30,8 +29,7 @@ bool readTensors(const std::string &prefix, std::vector<onnx::TensorProto> &tens
       return true;
     MLIRContext context;
     onnx::TensorProto tensor;
-    if (!readProto(path, tensor) ||
-        !onnx_import::convertElementType(tensor.data_type(), &context))
+    if (!readProto(path, tensor) || !onnx_import::convertElementType(tensor.data_type(), &context))
       return false;
     tensors.push_back(std::move(tensor));
   }
@@ -53,8 +51,8 @@ std::string compare(const graph::Tensor &actual, const graph::Tensor &expected,
   if (actual.getElementType() != expected.getElementType() ||
       actual.getNumElements() != expected.getNumElements()) {
     std::string text;
-    llvm::raw_string_ostream(text) << "has type " << actual.getType() << ", expected "
-                                   << expected.getType();
+    llvm::raw_string_ostream(text)
+        << "has type " << actual.getType() << ", expected " << expected.getType();
     return text;
   }
   // Half precision: the steps in between may be rounded or not.
@@ -62,9 +60,9 @@ std::string compare(const graph::Tensor &actual, const graph::Tensor &expected,
     tolerance.relative = std::max(tolerance.relative, 1e-2);
   std::vector<double> have = actual.toDoubles(), want = expected.toDoubles();
   for (size_t i = 0; i < have.size(); ++i) {
-    bool isSame = have[i] == want[i] || (std::isnan(have[i]) && std::isnan(want[i])) ||
-                  std::abs(have[i] - want[i]) <=
-                      tolerance.absolute + tolerance.relative * std::abs(want[i]);
+    bool isSame =
+        have[i] == want[i] || (std::isnan(have[i]) && std::isnan(want[i])) ||
+        std::abs(have[i] - want[i]) <= tolerance.absolute + tolerance.relative * std::abs(want[i]);
     if (!isSame)
       return "element " + std::to_string(i) + " is " + std::to_string(have[i]) + ", expected " +
              std::to_string(want[i]);

@@ -85,8 +85,8 @@ TEST_CASE("Softmax: before opset 13 along all dims from the axis on") {
   TestModel old = modelOf(11, {2, 3, 4});
   old.node("Softmax", {"x"}, {"y"});
   std::string text = textOf(old);
-  CHECK_THAT(text, Contains("-> tensor<2x12xf32>") &&
-                       Contains("{axis = 1 : i64} : (tensor<2x12xf32>)"));
+  CHECK_THAT(text,
+             Contains("-> tensor<2x12xf32>") && Contains("{axis = 1 : i64} : (tensor<2x12xf32>)"));
 
   TestModel plain = modelOf(11, {1, 1000, 1, 1});
   plain.node("Softmax", {"x"}, {"y"});
@@ -100,8 +100,8 @@ TEST_CASE("Softmax: before opset 13 along all dims from the axis on") {
 TEST_CASE("Reduce: axes are an attribute, later an input") {
   TestModel old = modelOf(11, {2, 3, 4});
   attr(attr(old.node("ReduceMean", {"x"}, {"y"}), "axes", Ints{-1, 0}), "keepdims", int64_t(0));
-  CHECK_THAT(textOf(old), Contains("axes = array<i64: 0, 2>, keepdims = false") &&
-                              Contains("-> tensor<3xf32>"));
+  CHECK_THAT(textOf(old),
+             Contains("axes = array<i64: 0, 2>, keepdims = false") && Contains("-> tensor<3xf32>"));
 
   TestModel all = modelOf(11, {2, 3, 4});
   all.node("ReduceMax", {"x"}, {"y"});
@@ -241,8 +241,8 @@ TEST_CASE("Conv: auto_pad becomes pads") {
 TEST_CASE("ConvTranspose: output_shape becomes pads") {
   TestModel model = modelOf(13, {1, 1, 3, 3});
   model.floats("w", {1, 2, 3, 3}, Floats(18, 1));
-  attr(attr(model.node("ConvTranspose", {"x", "w"}, {"y"}), "strides", Ints{3, 2}),
-       "output_shape", Ints{10, 8});
+  attr(attr(model.node("ConvTranspose", {"x", "w"}, {"y"}), "strides", Ints{3, 2}), "output_shape",
+       Ints{10, 8});
   CHECK_THAT(textOf(model), Contains("output_padding = array<i64: 1, 1>, "
                                      "pads = array<i64: 0, 0, 0, 0>") &&
                                 Contains("-> tensor<1x2x10x8xf32>"));
@@ -256,11 +256,11 @@ TEST_CASE("Gemm becomes fully_connected where it is one") {
     CHECK_THAT(textOf(model), Contains("graph.fully_connected %arg0"));
   }
   SECTION("with factors") {
-    attr(attr(attr(model.node("Gemm", {"x", "w", "b"}, {"y"}), "transB", int64_t(1)), "alpha",
-              0.5f),
-         "beta", 2.0f);
-    CHECK_THAT(textOf(model), Contains("graph.matmul") && Contains("graph.mul") &&
-                                  Contains("graph.add"));
+    attr(
+        attr(attr(model.node("Gemm", {"x", "w", "b"}, {"y"}), "transB", int64_t(1)), "alpha", 0.5f),
+        "beta", 2.0f);
+    CHECK_THAT(textOf(model),
+               Contains("graph.matmul") && Contains("graph.mul") && Contains("graph.add"));
   }
 }
 
@@ -288,9 +288,10 @@ TEST_CASE("Dropout does nothing; its mask is true") {
     TestModel model = modelOf(opset, {4});
     model.output("mask");
     model.node("Dropout", {"x"}, {"y", "mask"});
-    CHECK_THAT(textOf(model), Contains("return %arg0, ") &&
-                                  Contains("tensor<4x" + std::string(type) + "> {om.name = "
-                                           "\"mask\"}"));
+    CHECK_THAT(textOf(model),
+               Contains("return %arg0, ") && Contains("tensor<4x" + std::string(type) +
+                                                      "> {om.name = "
+                                                      "\"mask\"}"));
   }
   TestModel training = modelOf(13, {4});
   training.floats("ratio", {}, {0.5f});
@@ -339,12 +340,19 @@ TEST_CASE("Constant takes every kind of value") {
 }
 
 TEST_CASE("element types") {
-  for (auto [type, name] :
-       {std::pair(TensorProto::FLOAT, "f32"), {TensorProto::FLOAT16, "f16"},
-        {TensorProto::BFLOAT16, "bf16"}, {TensorProto::DOUBLE, "f64"}, {TensorProto::INT8, "i8"},
-        {TensorProto::INT16, "i16"}, {TensorProto::INT32, "i32"}, {TensorProto::INT64, "i64"},
-        {TensorProto::UINT8, "ui8"}, {TensorProto::UINT16, "ui16"}, {TensorProto::UINT32, "ui32"},
-        {TensorProto::UINT64, "ui64"}, {TensorProto::BOOL, "i1"}}) {
+  for (auto [type, name] : {std::pair(TensorProto::FLOAT, "f32"),
+                            {TensorProto::FLOAT16, "f16"},
+                            {TensorProto::BFLOAT16, "bf16"},
+                            {TensorProto::DOUBLE, "f64"},
+                            {TensorProto::INT8, "i8"},
+                            {TensorProto::INT16, "i16"},
+                            {TensorProto::INT32, "i32"},
+                            {TensorProto::INT64, "i64"},
+                            {TensorProto::UINT8, "ui8"},
+                            {TensorProto::UINT16, "ui16"},
+                            {TensorProto::UINT32, "ui32"},
+                            {TensorProto::UINT64, "ui64"},
+                            {TensorProto::BOOL, "i1"}}) {
     TestModel model(13);
     model.input("x", {2}, type).output("x").output("w");
     TensorProto &tensor = model.initializer("w", {2}, type);

@@ -7,10 +7,10 @@
 #include <iostream>
 #include <map>
 
+#include "test/frontends/onnx/ModelFolder.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "test/frontends/onnx/ModelFolder.h"
 
 using namespace atc::test;
 
@@ -34,9 +34,9 @@ TEST_CASE("super-resolution gives the stored answer") {
     WARN("skipped: there is no folder 'shared/models' beside the checkout");
     return;
   }
-  ModelResult result = runModel(models + "/super-resolution.onnx",
-                                models + "/inputs/super-resolution", {1e-4, 1e-4},
-                                {{"input", {1, 1, 224, 224}}});
+  ModelResult result =
+      runModel(models + "/super-resolution.onnx", models + "/inputs/super-resolution", {1e-4, 1e-4},
+               {{"input", {1, 1, 224, 224}}});
   INFO(result.reason);
   CHECK(result.kind == ModelResult::Passed);
 }
@@ -72,8 +72,8 @@ TEST_CASE("the operator tests of the ONNX standard") {
     // Shapes, axes and the like are inputs there: what must be constant is made so.
     ModelResult result;
     for (unsigned firstConstant : {99, 1, 0}) {
-      result = runModel(it->path() + "/model.onnx", it->path() + "/test_data_set_0",
-                        {1e-3, 1e-5}, {}, firstConstant);
+      result = runModel(it->path() + "/model.onnx", it->path() + "/test_data_set_0", {1e-3, 1e-5},
+                        {}, firstConstant);
       if (result.kind != ModelResult::Refused)
         break;
     }

@@ -126,22 +126,17 @@ TEST_CASE("--input_shape") {
   }
   SECTION("a symbol that is given once holds everywhere") {
     model.symbolicInput("d", {"batch"});
-    Imported result =
-        import(model, {.inputShapes = {{"b", {2, 7}}, {"c", {}}}});
+    Imported result = import(model, {.inputShapes = {{"b", {2, 7}}, {"c", {}}}});
     INFO(result.messages());
     REQUIRE(result);
-    CHECK_THAT(result.text(), Contains("%arg0: tensor<2x3xf32>") &&
-                                  Contains("%arg1: tensor<2x7xf32>") &&
-                                  Contains("%arg2: tensor<f32>") &&
-                                  Contains("%arg3: tensor<2xf32>"));
+    CHECK_THAT(result.text(),
+               Contains("%arg0: tensor<2x3xf32>") && Contains("%arg1: tensor<2x7xf32>") &&
+                   Contains("%arg2: tensor<f32>") && Contains("%arg3: tensor<2xf32>"));
   }
   SECTION("faults") {
-    Imported result = import(model, {.inputShapes = {{"a", {1}},
-                                                     {"b", {1, -1}},
-                                                     {"y", {1}},
-                                                     {"q", {1}},
-                                                     {"c", {1}},
-                                                     {"c", {1}}}});
+    Imported result = import(
+        model, {.inputShapes = {
+                    {"a", {1}}, {"b", {1, -1}}, {"y", {1}}, {"q", {1}}, {"c", {1}}, {"c", {1}}}});
     CHECK_FALSE(result);
     CHECK_THAT(result.messages(),
                Contains("E10049: --input_shape=\"a:1\" has 1 dims, the model's input [batch, 3] "

@@ -129,8 +129,7 @@ std::string Imported::text(bool locations) const {
   return text;
 }
 
-template <typename Function>
-static Imported run(Function function) {
+template <typename Function> static Imported run(Function function) {
   Imported result;
   result.context = std::make_unique<mlir::MLIRContext>();
   result.context->disableMultithreading();

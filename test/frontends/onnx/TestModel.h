@@ -23,8 +23,7 @@ class TestModel {
 public:
   explicit TestModel(int64_t opset = 13);
 
-  TestModel &input(const std::string &name, const Ints &dims,
-                   int type = onnx::TensorProto::FLOAT);
+  TestModel &input(const std::string &name, const Ints &dims, int type = onnx::TensorProto::FLOAT);
   /// A dim that is no number is symbolic.
   TestModel &symbolicInput(const std::string &name, const Names &dims);
   TestModel &output(const std::string &name);
