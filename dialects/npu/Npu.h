@@ -1,0 +1,38 @@
+//===-- Npu.h - the npu dialect -------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_DIALECTS_NPU_NPU_H
+#define OPENATC_DIALECTS_NPU_NPU_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "runtime-lite/npu/Isa.h"
+
+#include "dialects/npu/NpuDialect.h.inc"
+#include "dialects/npu/NpuEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/npu/NpuAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialects/npu/NpuTypes.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/npu/NpuOps.h.inc"
+
+namespace atc::npu::ir {
+
+void registerNpuDialect(mlir::DialectRegistry &registry);
+
+/// The type of an instruction's elements; none for types the NPU does not have.
+std::optional<npu::DataType> dataTypeOf(mlir::Type type);
+
+/// The instruction an op stands for; none for buffers, loops and programs.
+std::optional<npu::Opcode> opcodeOf(mlir::Operation *op);
+
+} // namespace atc::npu::ir
+
+#endif // OPENATC_DIALECTS_NPU_NPU_H

@@ -1,0 +1,34 @@
+//===-- NpuCubeOps.td - the cube and the way out of it -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_NPU_CUBE_OPS_TD
+#define OPENATC_NPU_CUBE_OPS_TD
+
+include "dialects/npu/NpuMemory.td"
+
+def Npu_MmadOp : Npu_InstructionOp<"mmad",
+    (ins Npu_BufferType:$dst, Npu_BufferType:$a, Npu_BufferType:$b, Optional<Npu_BufferType>:$bias),
+    (ins Npu_RangeAttr:$m, Npu_RangeAttr:$n, Npu_RangeAttr:$k, TypeAttr:$type,
+         UnitAttr:$accumulate, DenseI64ArrayAttr:$first, I64Attr:$dst_col, I64Attr:$a_row,
+         I64Attr:$b_row), [AttrSizedOperandSegments]> {
+  let summary = "Matrix product of fractals in l0a and l0b into l0c";
+  let description = [{
+    Where all ivs named by `first` (indices into the op's ivs) are 0, l0c starts
+    at zero, or at the bias if there is one; otherwise it is added to.
+  }];
+  let assemblyFormat = [{
+    $dst `,` $a `,` $b (`bias` $bias^ `:` type($bias))? (`at` $ivs^)? attr-dict
+    `:` type($dst) `,` type($a) `,` type($b)
+  }];
+}
+
+def Npu_MoveL0COp : Npu_InstructionOp<"move_l0c",
+    (ins Npu_BufferType:$dst, Npu_BufferType:$src),
+    (ins Npu_RangeAttr:$m, Npu_RangeAttr:$n, TypeAttr:$type, TypeAttr:$dst_type, UnitAttr:$relu,
+         DefaultValuedAttr<F64Attr, "1.0">:$scale, I64Attr:$src_col, I64Attr:$dst_row,
+         I64Attr:$dst_col)> {
+  let summary = "Results out of l0c, converted: to ub on V, to gm or l1 on FIX";
+  let assemblyFormat = "$dst `,` $src (`at` $ivs^)? attr-dict `:` type($dst) `,` type($src)";
+}
+
+#endif // OPENATC_NPU_CUBE_OPS_TD

@@ -1,0 +1,23 @@
+//===-- NpuDialect.td - the npu dialect -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_NPU_DIALECT_TD
+#define OPENATC_NPU_DIALECT_TD
+
+include "mlir/IR/OpBase.td"
+
+def Npu_Dialect : Dialect {
+  let name = "npu";
+  let cppNamespace = "::atc::npu::ir";
+  let summary = "Programs for a core with cube, vector and move queues";
+  let description = [{
+    One op for each instruction of the NPU (runtime-lite/npu/Isa.def), with
+    buffers and loops instead of addresses and iv numbers. Attributes have the
+    names of the instruction's ranges and fields, so that the encoder needs no
+    table of its own.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+}
+
+#endif // OPENATC_NPU_DIALECT_TD

@@ -1,0 +1,77 @@
+//===-- NpuMemory.td - buffers, addresses and ranges -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_NPU_MEMORY_TD
+#define OPENATC_NPU_MEMORY_TD
+
+include "dialects/npu/NpuDialect.td"
+include "dialects/npu/NpuEnums.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/CommonAttrConstraints.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Npu_QueueAttr : EnumAttr<Npu_Dialect, Npu_Queue, "queue">;
+
+def Npu_BufferType : TypeDef<Npu_Dialect, "Buffer"> {
+  let mnemonic = "buffer";
+  let summary = "Bytes in one of the memories: `!npu.buffer<l1, 4096>`";
+  let parameters = (ins EnumParameter<Npu_Memory>:$memory, "int64_t":$bytes);
+  let assemblyFormat = "`<` $memory `,` $bytes `>`";
+  let genVerifyDecl = 1;
+}
+
+def Npu_AffineAttr : AttrDef<Npu_Dialect, "Affine"> {
+  let mnemonic = "affine";
+  let summary = "`base` + sum of strides[i] x ivs[i], the ivs being the op's";
+  let parameters = (ins "int64_t":$base, OptionalArrayRefParameter<"int64_t">:$strides);
+  let assemblyFormat = "`<` $base (`,` `[` $strides^ `]`)? `>`";
+}
+
+def Npu_RangeAttr : AttrDef<Npu_Dialect, "Range"> {
+  let mnemonic = "range";
+  let summary = "`length` positions from `start`, cut to [0, `limit`)";
+  let description = [{
+    `#npu.range<16>`, `#npu.range<16 from <0, [16]> below 50>`. A range
+    that is cut to nothing makes its instruction do nothing.
+  }];
+  let parameters = (ins "int64_t":$length, OptionalParameter<"::atc::npu::ir::AffineAttr">:$start,
+                        DefaultValuedParameter<"int64_t", "INT64_MAX">:$limit);
+  let assemblyFormat = "`<` $length (`from` $start^)? (`below` $limit^)? `>`";
+  let genVerifyDecl = 1;
+}
+
+def Npu_GuardAttr : AttrDef<Npu_Dialect, "Guard"> {
+  let mnemonic = "guard";
+  let summary = "Runs an instruction only in some iterations: of the loop of ivs[iv]";
+  let parameters = (ins EnumParameter<Npu_GuardKind>:$kind, "int64_t":$iv);
+  let assemblyFormat = "`<` $kind `,` $iv `>`";
+}
+
+class Npu_Op<string mnemonic, list<Trait> traits = []> : Op<Npu_Dialect, mnemonic, traits>;
+
+def Npu_AllocOp : Npu_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "A buffer in a local memory, a new one in each iteration of the loop around it";
+  let description = [{
+    `buffers` says how many of them exist, used in turn (npu-select-buffers
+    decides). `offset` is the first one's place, set by npu-place; the others
+    follow it.
+  }];
+  let arguments = (ins DefaultValuedAttr<I64Attr, "1">:$buffers, OptionalAttr<I64Attr>:$offset);
+  let results = (outs Npu_BufferType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+// An instruction: `offsets` has one address for each buffer operand, in their order.
+class Npu_InstructionOp<string mnemonic, dag buffers, dag numbers, list<Trait> traits = []>
+    : Npu_Op<mnemonic, traits # [MemoryEffects<[MemRead, MemWrite]>]> {
+  let arguments = !con(buffers,
+                       (ins Variadic<Index>:$ivs,
+                            TypedArrayAttrBase<Npu_AffineAttr, "addresses">:$offsets),
+                       numbers, (ins OptionalAttr<Npu_GuardAttr>:$guard));
+  let hasVerifier = 1;
+}
+
+#endif // OPENATC_NPU_MEMORY_TD

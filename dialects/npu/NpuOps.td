@@ -1,0 +1,48 @@
+//===-- NpuOps.td - programs and loops; gathers the op families -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_NPU_OPS_TD
+#define OPENATC_NPU_OPS_TD
+
+include "dialects/npu/NpuMoveOps.td"
+include "dialects/npu/NpuCubeOps.td"
+include "dialects/npu/NpuVectorOps.td"
+include "dialects/npu/NpuSyncOps.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def Npu_ProgramOp : Npu_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {
+  let summary = "What every core of a launch runs";
+  let description = [{
+    The block's arguments are the gm buffers of the launch, then the core's
+    coordinates in `grid`. `soc` names the table the program is made for; with
+    `vector_core` it runs on the vector cores of a split-mode part.
+
+    ```mlir
+    npu.program @add(%a: !npu.buffer<gm, 1024>, %b: !npu.buffer<gm, 1024>) grid(%x = 8) soc "Ascend310P3" {
+      ...
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, DenseI64ArrayAttr:$grid, StrAttr:$soc,
+                       UnitAttr:$vector_core);
+  let regions = (region SizedRegion<1>:$bodyRegion);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::llvm::ArrayRef<::mlir::BlockArgument> getBuffers();
+    ::llvm::ArrayRef<::mlir::BlockArgument> getCoordinates();
+  }];
+}
+
+def Npu_LoopOp : Npu_Op<"loop", [SingleBlock, NoTerminator, RecursiveMemoryEffects]> {
+  let summary = "A hardware loop: `npu.loop %i = 7 { ... }`";
+  let arguments = (ins I64Attr:$trips);
+  let regions = (region SizedRegion<1>:$bodyRegion);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::BlockArgument getIv() { return getBody()->getArgument(0); }
+  }];
+}
+
+#endif // OPENATC_NPU_OPS_TD

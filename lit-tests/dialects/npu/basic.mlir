@@ -1,0 +1,64 @@
+// RUN: atc-opt %s | atc-opt | FileCheck %s
+
+// A double-buffered add: each core takes every eighth tile.
+// CHECK-LABEL: npu.program @add(%{{.*}}: !npu.buffer<gm, 262144>, %{{.*}}: !npu.buffer<gm, 262144>) grid(%{{.*}} = 8) soc "Ascend310P3" {
+npu.program @add(%in: !npu.buffer<gm, 262144>, %out: !npu.buffer<gm, 262144>) grid(%core = 8) soc "Ascend310P3" {
+  // CHECK: npu.loop %[[I:.*]] = 4 {
+  npu.loop %i = 4 {
+    // CHECK: %[[X:.*]] = npu.alloc {buffers = 2 : i64, offset = 0 : i64} : <ub, 8192>
+    %x = npu.alloc {buffers = 2, offset = 0} : !npu.buffer<ub, 8192>
+    // CHECK: npu.wait_flag v to mte2 id 0 {depth = 1 : i64, slots = 2 : i64}
+    npu.wait_flag v to mte2 id 0 {slots = 2, depth = 1}
+    // CHECK: npu.move %[[X]], %{{.*}} at %{{.*}}, %[[I]] {
+    // CHECK-SAME: bytes = #npu.range<8192 from <0, [8192, 65536]> below 262144>
+    npu.move %x, %in at %core, %i {
+      offsets = [#npu.affine<0>, #npu.affine<0, [8192, 65536]>], outer = #npu.range<1>, inner = #npu.range<1>,
+      bytes = #npu.range<8192 from <0, [8192, 65536]> below 262144>
+    } : !npu.buffer<ub, 8192>, !npu.buffer<gm, 262144>
+    npu.set_flag mte2 to v id 0 {slots = 2, depth = 1}
+    npu.wait_flag mte2 to v id 0 {slots = 2, depth = 1}
+    // CHECK: npu.vector "add" %[[X]], %[[X]], %[[X]] {
+    npu.vector "add" %x, %x, %x {
+      offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>,
+      inner = #npu.range<32>, lanes = #npu.range<128>, type = f16, dst_type = f16,
+      dst_inner = 256, a_inner = 256, b_inner = 256
+    } : !npu.buffer<ub, 8192>, !npu.buffer<ub, 8192>, !npu.buffer<ub, 8192>
+    // CHECK: npu.pipe_barrier v
+    npu.pipe_barrier v
+  }
+  // CHECK: npu.signal mte3 event 3
+  npu.signal mte3 event 3
+  // CHECK: npu.await mte2 event 3 {value = #npu.range<1 from <8>>}
+  npu.await mte2 event 3 {value = #npu.range<1 from <8>>}
+}
+
+// One tile of a convolution on the cube, with the first product of a sum set to the bias.
+// CHECK-LABEL: npu.program @conv
+npu.program @conv(%w: !npu.buffer<gm, 73728>) grid(%x = 2, %y = 4) soc "Ascend910B1" {
+  %l1 = npu.alloc {offset = 0} : !npu.buffer<l1, 131072>
+  %a = npu.alloc {offset = 0} : !npu.buffer<l0a, 32768>
+  %b = npu.alloc {offset = 0} : !npu.buffer<l0b, 32768>
+  %c = npu.alloc {offset = 0} : !npu.buffer<l0c, 65536>
+  %bt = npu.alloc {offset = 0} : !npu.buffer<bt, 256>
+  npu.loop %k = 3 {
+    // CHECK: npu.img2col
+    npu.img2col %a, %l1 at %k {
+      offsets = [#npu.affine<0>, #npu.affine<0, [2048]>], m = #npu.range<128 below 196>,
+      k = #npu.range<4 from <0, [4]>>, row0 = #npu.range<1 from <-1>>, c0 = 16, channels1 = 1, height = 14,
+      width = 14, out_height = 14, out_width = 14, kernel_h = 3, kernel_w = 3, stride_h = 1, stride_w = 1,
+      pad_top = 1, pad_left = 1, src_channel = 6272, dst_row = 2048
+    } : !npu.buffer<l0a, 32768>, !npu.buffer<l1, 131072>
+    // CHECK: npu.load2d {{.*}}transpose
+    npu.load2d %b, %l1 {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<4>, inner = #npu.range<4>,
+      dst_outer = 2048, dst_inner = 512, src_outer = 512, src_inner = 2048, transpose} : !npu.buffer<l0b, 32768>, !npu.buffer<l1, 131072>
+    // CHECK: npu.mmad %{{.*}}, %{{.*}}, %{{.*}} bias %{{.*}} : !npu.buffer<bt, 256> at %{{.*}} {{.*}}first = array<i64: 0>
+    npu.mmad %c, %a, %b bias %bt : !npu.buffer<bt, 256> at %k {
+      offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>, #npu.affine<0>], m = #npu.range<128>, n = #npu.range<64>,
+      k = #npu.range<64>, type = f16, use_bias, first = array<i64: 0>, dst_col = 8192, a_row = 2048, b_row = 2048,
+      guard = #npu.guard<not_last, 0>
+    } : !npu.buffer<l0c, 65536>, !npu.buffer<l0a, 32768>, !npu.buffer<l0b, 32768>
+  }
+  // CHECK: npu.move_l0c
+  npu.move_l0c %w, %c {offsets = [#npu.affine<0>, #npu.affine<0>], m = #npu.range<128>, n = #npu.range<64>, type = f32,
+    dst_type = f16, relu, src_col = 8192, dst_row = 32, dst_col = 6272} : !npu.buffer<gm, 73728>, !npu.buffer<l0c, 65536>
+}

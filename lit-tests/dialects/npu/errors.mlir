@@ -1,0 +1,236 @@
+// RUN: atc-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{a buffer has at least one byte, not 0}}
+npu.program @p(%g: !npu.buffer<gm, 0>) grid(%x = 2) soc "Ascend310P3" {
+}
+
+// -----
+
+// expected-error @+1 {{has a grid without cores}}
+npu.program @p() grid(%x = 0) soc "Ascend310P3" {
+}
+
+// -----
+
+// expected-error @+1 {{has a grid of 4 dims, 1 to 3 are possible}}
+npu.program @p() grid(%x = 1, %y = 1, %z = 1, %w = 1) soc "Ascend310P3" {
+}
+
+// -----
+
+// expected-error @+1 {{argument 0 must be a buffer in gm, not '!npu.buffer<ub, 64>'}}
+npu.program @p(%g: !npu.buffer<ub, 64>) grid(%x = 1) soc "Ascend310P3" {
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  // expected-error @+1 {{makes local buffers; gm comes with the launch}}
+  %u = npu.alloc : !npu.buffer<gm, 64>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  // expected-error @+1 {{offset 48 must be a multiple of 32}}
+  %u = npu.alloc {offset = 48} : !npu.buffer<ub, 64>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  // expected-error @+1 {{has 0 buffers, one is the least}}
+  %u = npu.alloc {buffers = 0} : !npu.buffer<ub, 64>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  // expected-error @+1 {{runs 0 times, once is the least}}
+  npu.loop %i = 0 {
+  }
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  npu.loop %i0 = 2 {
+    npu.loop %i1 = 2 {
+      npu.loop %i2 = 2 {
+        npu.loop %i3 = 2 {
+          npu.loop %i4 = 2 {
+            npu.loop %i5 = 2 {
+  // expected-error @+1 {{is 7 loops deep, 6 are possible}}
+ npu.loop %i6 = 2 {
+}
+  }
+  }
+  }
+  }
+  }
+  }
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  // expected-error @+1 {{has 1 addresses for 2 buffers}}
+  npu.move %u, %g {offsets = [#npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<64>} : !npu.buffer<ub, 4096>, !npu.buffer<gm, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  // expected-error @+1 {{address 0 is not always a multiple of 32 bytes, as ub needs}}
+  npu.move %u, %g at %x {offsets = [#npu.affine<0, [16]>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<64>} : !npu.buffer<ub, 4096>, !npu.buffer<gm, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  // expected-error @+1 {{address 1 has 2 strides for 1 ivs}}
+  npu.move %u, %g at %x {offsets = [#npu.affine<0>, #npu.affine<0, [32, 32]>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<64>} : !npu.buffer<ub, 4096>, !npu.buffer<gm, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  // expected-error @+1 {{the start of 'bytes' has 2 strides for 0 ivs}}
+  npu.move %u, %g {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<64 from <0, [1, 2]>>} : !npu.buffer<ub, 4096>, !npu.buffer<gm, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  // expected-error @+1 {{is guarded by iv 1 of 1}}
+  npu.move %u, %g at %x {guard = #npu.guard<last, 1>, offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<64>} : !npu.buffer<ub, 4096>, !npu.buffer<gm, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %u = npu.alloc : !npu.buffer<l0c, 4096>
+  // expected-error @+1 {{cannot go from gm to l0c; it goes gm to l1, gm to ub, ub to gm, ub to l1, l1 to ub, l1 to bt}}
+  npu.move %u, %g {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<64>} : !npu.buffer<l0c, 4096>, !npu.buffer<gm, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  // expected-error @+1 {{a range has at least one position, not 0}}
+  npu.move %u, %g {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<0>, inner = #npu.range<1>, bytes = #npu.range<64>} : !npu.buffer<ub, 4096>, !npu.buffer<gm, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %l = npu.alloc : !npu.buffer<l1, 4096>
+  // expected-error @+1 {{has the type 'i64', which it cannot work on}}
+  npu.move_nd2nz %l, %g {offsets = [#npu.affine<0>, #npu.affine<0>], rows = #npu.range<16>, cols = #npu.range<16>, type = i64, src_row = 32, dst_col = 512} : !npu.buffer<l1, 4096>, !npu.buffer<gm, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %l = npu.alloc : !npu.buffer<l1, 4096>
+  // expected-error @+1 {{c0 is 8, it must be 4 or 16}}
+  npu.load_image %l, %g {offsets = [#npu.affine<0>, #npu.affine<0>], rows = #npu.range<4>, type = f32, channels = 3, width = 16, c0 = 8, src_plane = 1024, src_row = 64, dst_row = 128} : !npu.buffer<l1, 4096>, !npu.buffer<gm, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %l = npu.alloc : !npu.buffer<l1, 4096>
+  // expected-error @+1 {{has 5 channels for c0 4}}
+  npu.load_image %l, %g {offsets = [#npu.affine<0>, #npu.affine<0>], rows = #npu.range<4>, type = f32, channels = 5, width = 16, c0 = 4, src_plane = 1024, src_row = 64, dst_row = 128} : !npu.buffer<l1, 4096>, !npu.buffer<gm, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  // expected-error @+1 {{knows no operation "cosine"}}
+  npu.vector "cosine" %u, %u {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, lanes = #npu.range<128>, type = f16, dst_type = f16} : !npu.buffer<ub, 4096>, !npu.buffer<ub, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  // expected-error @+1 {{"add" takes a b}}
+  npu.vector "add" %u, %u {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, lanes = #npu.range<128>, type = f16, dst_type = f16} : !npu.buffer<ub, 4096>, !npu.buffer<ub, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  %l = npu.alloc : !npu.buffer<l1, 4096>
+  // expected-error @+1 {{a is in l1, it must be in ub}}
+  npu.vector "relu" %u, %l {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, lanes = #npu.range<128>, type = f16, dst_type = f16} : !npu.buffer<ub, 4096>, !npu.buffer<l1, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %a = npu.alloc : !npu.buffer<l0a, 4096>
+  %b = npu.alloc : !npu.buffer<l0b, 4096>
+  %c = npu.alloc : !npu.buffer<l0c, 4096>
+  // expected-error @+1 {{b is in l0a, it must be in l0b}}
+  npu.mmad %c, %a, %a {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>], m = #npu.range<16>, n = #npu.range<16>, k = #npu.range<16>, dst_col = 1024, a_row = 512, b_row = 512, type = f16, first = array<i64>} : !npu.buffer<l0c, 4096>, !npu.buffer<l0a, 4096>, !npu.buffer<l0a, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %a = npu.alloc : !npu.buffer<l0a, 4096>
+  %b = npu.alloc : !npu.buffer<l0b, 4096>
+  %c = npu.alloc : !npu.buffer<l0c, 4096>
+  // expected-error @+1 {{first names iv 0 of 0}}
+  npu.mmad %c, %a, %b {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>], m = #npu.range<16>, n = #npu.range<16>, k = #npu.range<16>, dst_col = 1024, a_row = 512, b_row = 512, type = f16, first = array<i64: 0>} : !npu.buffer<l0c, 4096>, !npu.buffer<l0a, 4096>, !npu.buffer<l0b, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %a = npu.alloc : !npu.buffer<l0a, 4096>
+  %b = npu.alloc : !npu.buffer<l0b, 4096>
+  %c = npu.alloc : !npu.buffer<l0c, 4096>
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  // expected-error @+1 {{has the dst_type 'i8', which it cannot work on}}
+  npu.move_l0c %u, %c {offsets = [#npu.affine<0>, #npu.affine<0>], m = #npu.range<16>, n = #npu.range<16>, type = f32, dst_type = i8, src_col = 1024, dst_row = 32, dst_col = 512} : !npu.buffer<ub, 4096>, !npu.buffer<l0c, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  // expected-error @+1 {{orders two different queues, not the scalar one}}
+  npu.set_flag v to v id 0
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  // expected-error @+1 {{uses flags 7 to 8 of 8}}
+  npu.set_flag v to m id 7 {slots = 2}
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  // expected-error @+1 {{counts 1 loops, there are 0}}
+  npu.wait_flag v to m id 0 {slots = 2, depth = 1}
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  // expected-error @+1 {{uses event 16 of 16}}
+  npu.signal v event 16
+}

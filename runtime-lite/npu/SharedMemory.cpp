@@ -1,0 +1,71 @@
+//===-- SharedMemory.cpp - L2 and DDR as all cores share them -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "runtime-lite/npu/SharedMemory.h"
+
+using namespace atc::npu;
+
+SharedMemory::SharedMemory(const SocTable &soc)
+    : lineBytes(soc.l2Line), ways(unsigned(soc.l2Ways)), sets(soc.l2Bytes / (lineBytes * ways)),
+      // A miss comes at the L2's rate over hit : miss, a bypassing byte at DDR's.
+      missRatio(std::max(1.0, soc.ddrRead * soc.l2HitToMiss / soc.l2Read)), tags(sets * ways),
+      l2Read(soc.l2Read * double(soc.cubeCores)), l2Write(soc.l2Write * double(soc.cubeCores)),
+      ddrRead(soc.ddrRead * double(soc.cubeCores)), ddrWrite(soc.ddrWrite * double(soc.cubeCores)),
+      evictSlack(soc.writeLatency) {}
+
+void SharedMemory::beginLaunch() {
+  for (Channel *channel : {&l2Read, &l2Write, &ddrRead, &ddrWrite})
+    channel->reset();
+}
+
+bool SharedMemory::lookUp(uint64_t line, bool write, bool &evictsDirty) {
+  evictsDirty = false;
+  if (!sets)
+    return false;
+  uint64_t *set = &tags[line % sets * ways], wanted = line + 1;
+  unsigned way = 0;
+  while (way < ways && set[way] >> 1 != wanted)
+    ++way;
+  bool hit = way < ways;
+  uint64_t tag = hit ? set[way] | write : wanted << 1 | uint64_t(write);
+  if (!hit)
+    evictsDirty = set[--way] & 1;
+  for (; way; --way)
+    set[way] = set[way - 1];
+  set[0] = tag;
+  return hit;
+}
+
+void SharedMemory::touch(uint64_t address, uint64_t bytes, bool write, bool bypass, Piece &piece) {
+  if (bypass || !sets) {
+    piece.bypassed += bytes;
+    return;
+  }
+  for (uint64_t end = address + bytes; address < end;) {
+    uint64_t next = std::min(end, (address / lineBytes + 1) * lineBytes);
+    bool evictsDirty;
+    // A written line needs nothing from DDR; a line read in part comes whole.
+    if (lookUp(address / lineBytes, write, evictsDirty) || write)
+      piece.hit += next - address;
+    else
+      piece.missed += lineBytes;
+    if (evictsDirty)
+      piece.evicted += lineBytes;
+    address = next;
+  }
+}
+
+double SharedMemory::pass(double now, const Piece &piece, bool write) {
+  double end = now;
+  Channel &l2 = write ? l2Write : l2Read, &ddr = write ? ddrWrite : ddrRead;
+  if (uint64_t cached = piece.hit + piece.missed)
+    end = l2.pass(now, double(cached));
+  if (piece.missed)
+    end = std::max(end, ddr.pass(now, double(piece.missed) * missRatio));
+  if (piece.bypassed)
+    end = std::max(end, ddr.pass(now, double(piece.bypassed)));
+  // Lines written back leave behind the transfer's back until the buffer is full.
+  if (piece.evicted)
+    end = std::max(end, ddrWrite.pass(now, double(piece.evicted)) - evictSlack);
+  return end;
+}

@@ -1,0 +1,87 @@
+//===-- Simulator.h - runs launches, with their time ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// An event-driven simulation of all cores of a launch: the scalar unit walks the
+// program and fills the queues, the queues run in order and beside each other,
+// flags, barriers and signals are kept, and L2 and DDR are shared. Two runs give
+// the same numbers. See docs/npu-simulator.md.
+
+#ifndef OPENATC_NPU_SIMULATOR_H
+#define OPENATC_NPU_SIMULATOR_H
+
+#include "runtime-lite/npu/SharedMemory.h"
+
+#include <string>
+
+namespace atc::npu {
+
+/// One program with what it works on.
+struct Launch {
+  const Program *program = nullptr;
+  std::string name;
+  std::vector<uint64_t> addresses; ///< of the gm arguments on the device, for L2
+  std::vector<uint8_t> bypassL2;   ///< per argument, may be shorter
+};
+
+/// Sees each instruction that runs, in an order that all queues, flags, barriers
+/// and signals allow: what executes programs and what looks at them hangs here.
+class Observer {
+public:
+  virtual ~Observer() = default;
+  virtual void execute(unsigned core, const Instruction &instruction, const Frame &frame) = 0;
+};
+
+struct Span {
+  uint32_t launch, line;
+  uint16_t core;
+  Queue queue;
+  Opcode opcode;
+  double start, end; ///< cycles since the first launch
+};
+
+/// Of one launch or, added up, of all. Cycles of queues are summed over cores.
+struct Statistics {
+  double cycles = 0;
+  uint64_t instructions = 0, macs = 0, coreCount = 0;
+  double busy[kQueues] = {};
+  double flagStall[kQueues][kQueues] = {}; ///< [from][to]: `to` had nothing else to do
+  double barrierStall[kQueues] = {}, signalStall[kQueues] = {};
+  double queueFull[kQueues] = {};            ///< the scalar unit waited for this queue
+  double bandwidthStall = 0;                 ///< moves to and from gm waited for others' moves
+  uint64_t bytes[kMemories][kMemories] = {}; ///< [source][destination]
+  uint64_t l2Hit = 0, l2Missed = 0, l2Evicted = 0, bypassed = 0; ///< bytes
+  void add(const Statistics &other);
+};
+
+class Simulator {
+public:
+  explicit Simulator(const SocTable &soc) : soc(soc), memory(soc) {}
+  /// Runs a launch after those before it. False with `error` (one line a fault)
+  /// if cores wait for each other or the launch does not fit the SoC.
+  bool run(const Launch &launch, std::string &error);
+
+  const std::vector<Statistics> &launches() const { return perLaunch; }
+  const Statistics &total() const { return sum; }
+
+  Observer *observer = nullptr;
+  /// Without time: all takes no cycles, only the order is kept.
+  bool timed = true;
+  /// Keeps at most so many spans for timelines.
+  size_t maxSpans = 0;
+  std::vector<Span> spans;
+
+private:
+  SocTable soc;
+  SharedMemory memory;
+  std::vector<Statistics> perLaunch;
+  Statistics sum;
+};
+
+/// Chrome's trace format (also Perfetto's): a process for each core, a row for
+/// each queue, the launches in a row on top.
+std::string chromeTrace(const SocTable &soc, const Simulator &simulator,
+                        const std::vector<std::string> &launchNames);
+
+} // namespace atc::npu
+
+#endif

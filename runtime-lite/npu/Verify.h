@@ -1,0 +1,22 @@
+//===-- Verify.h - what is proved of a program before it runs ---*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_NPU_VERIFY_H
+#define OPENATC_NPU_VERIFY_H
+
+#include "runtime-lite/npu/Isa.h"
+#include "runtime-lite/npu/Soc.h"
+
+#include <string>
+
+namespace atc::npu {
+
+/// All faults of a program, one line each; none means that `execute` can run it:
+/// loops, ivs, fields and memories are right, and no iteration of any
+/// instruction leaves its memory or argument. Slow loops are not walked: where
+/// the extremes of the ivs do not prove it, up to 1e6 iterations are looked at.
+std::vector<std::string> verify(const Program &program, const SocTable &soc);
+
+} // namespace atc::npu
+
+#endif
