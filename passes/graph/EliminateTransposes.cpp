@@ -4,6 +4,7 @@
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"
+#include "passes/graph/TransposeRegions.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
@@ -17,48 +18,8 @@ using namespace atc::graph;
 
 namespace {
 
-/// True when only dims of size 1 change their order among the others.
-bool movesOnlyUnitDims(ArrayRef<int64_t> shape, ArrayRef<int64_t> permutation) {
-  int64_t last = -1;
-  for (int64_t p : permutation) {
-    if (shape[p] == 1)
-      continue;
-    if (p < last)
-      return false;
-    last = p;
-  }
-  return true;
-}
-
-/// The shape with leading dims of size 1 up to `rank`.
-SmallVector<int64_t> extendShape(ArrayRef<int64_t> shape, size_t rank) {
-  SmallVector<int64_t> extended(rank - shape.size(), 1);
-  llvm::append_range(extended, shape);
-  return extended;
-}
-
 RankedTensorType withShape(RankedTensorType type, ArrayRef<int64_t> shape) {
   return RankedTensorType::get(shape, type.getElementType());
-}
-
-/// Ops that compute the same on permuted operands when their attributes are
-/// permuted too.
-bool isPermutable(Operation *op) {
-  return isa_and_nonnull<ElementwiseOpInterface, ConcatOp, SliceOp, PadOp>(op);
-}
-
-/// Permutes the attributes that name dims.
-void permuteAttributes(Operation *op, ArrayRef<int64_t> permutation) {
-  if (auto concat = dyn_cast<ConcatOp>(op)) {
-    concat.setAxis(invertPermutationVector(permutation)[concat.getAxis()]);
-  } else if (auto slice = dyn_cast<SliceOp>(op)) {
-    slice.setStarts(applyPermutation(slice.getStarts(), permutation));
-    slice.setSizes(applyPermutation(slice.getSizes(), permutation));
-    slice.setSteps(applyPermutation(slice.getSteps(), permutation));
-  } else if (auto pad = dyn_cast<PadOp>(op)) {
-    pad.setLow(applyPermutation(pad.getLow(), permutation));
-    pad.setHigh(applyPermutation(pad.getHigh(), permutation));
-  }
 }
 
 /// Moves a transpose in front of the ops that make its operand.
@@ -205,8 +166,8 @@ struct ReduceTransposed : CountingPattern<ReduceOp> {
 
   LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
     auto transpose = op.getInput().getDefiningOp<TransposeOp>();
-    if (!transpose || !transpose->hasOneUse())
-      return rewriter.notifyMatchFailure(op, "does not reduce a transpose of its own");
+    if (!transpose)
+      return rewriter.notifyMatchFailure(op, "does not reduce a transpose");
     ArrayRef<int64_t> permutation = transpose.getPermutation();
     SmallVector<int64_t> axes =
         llvm::map_to_vector(op.getAxes(), [&](int64_t axis) { return permutation[axis]; });
@@ -258,7 +219,16 @@ struct EliminateTransposes : atc::graph::impl::EliminateTransposesBase<Eliminate
     // Pairs cancel and moves of unit dims become reshapes by the canonical forms.
     ReshapeOp::getCanonicalizationPatterns(patterns, context);
     TransposeOp::getCanonicalizationPatterns(patterns, context);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    FrozenRewritePatternSet frozen(std::move(patterns));
+    // The patterns count transposes, the regions the elements they move; the bound
+    // keeps the two from undoing each other for ever.
+    int64_t rounds = 1;
+    getOperation().walk([&](TransposeOp) { ++rounds; });
+    do {
+      if (failed(applyPatternsGreedily(getOperation(), frozen)))
+        return signalPassFailure();
+    } while (permuteRegions(getOperation()) && --rounds > 0);
+    if (failed(applyPatternsGreedily(getOperation(), frozen)))
       signalPassFailure();
   }
 };

@@ -48,8 +48,10 @@ def EliminateTransposes : GraphPass<"graph-eliminate-transposes"> {
   let summary = "Cancel, move and cheapen transposes";
   let description = [{
     A transpose moves through elementwise ops, concats, slices and pads where that
-    removes at least one transpose; a transpose that only moves dims of size 1
-    becomes a reshape; a transposed constant is transposed at compile time.
+    removes at least one transpose; a region of such ops between transposes is
+    computed in permuted form where fewer elements are moved then; a transpose that
+    only moves dims of size 1 becomes a reshape; a transposed constant is
+    transposed at compile time.
   }];
   let statistics = [
     Statistic<"numHoisted", "num-hoisted", "Number of transposes moved in front of their producers">,

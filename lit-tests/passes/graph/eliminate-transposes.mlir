@@ -115,3 +115,57 @@ func.func @left_alone(%x: tensor<2x3xf32>, %y: tensor<3x2xf32>) -> (tensor<3x2xf
   %5 = graph.exp %4 : (tensor<3x2xf32>) -> tensor<3x2xf32>
   return %1, %2, %3, %5 : tensor<3x2xf32>, tensor<2x3xf32>, tensor<3x2xf32>, tensor<3x2xf32>
 }
+
+// -----
+
+// A value with two readers: the whole region is computed in permuted form.
+
+// CHECK-LABEL: func.func @region_of_hard_swish
+// CHECK-SAME: (%[[X:.*]]: tensor<1x8x4x4xf32>
+// CHECK-NOT: graph.transpose
+// CHECK: %[[THREE:.*]] = graph.constant
+// CHECK: %[[SHIFTED:.*]] = graph.add %[[X]], %[[THREE]]
+// CHECK: %[[CLIPPED:.*]] = graph.clip %[[SHIFTED]]
+// CHECK: %[[RESULT:.*]] = graph.mul %[[X]], %[[CLIPPED]] : (tensor<1x8x4x4xf32>, tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+// CHECK: return %[[RESULT]]
+func.func @region_of_hard_swish(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> {
+  %three = graph.constant dense<3.0> : tensor<8xf32>
+  %0 = graph.transpose %x {permutation = array<i64: 0, 2, 3, 1>} : (tensor<1x8x4x4xf32>) -> tensor<1x4x4x8xf32>
+  %1 = graph.add %0, %three : (tensor<1x4x4x8xf32>, tensor<8xf32>) -> tensor<1x4x4x8xf32>
+  %2 = graph.clip %1 {min = 0.0 : f64, max = 6.0 : f64} : (tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32>
+  %3 = graph.mul %0, %2 : (tensor<1x4x4x8xf32>, tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32>
+  %4 = graph.transpose %3 {permutation = array<i64: 0, 3, 1, 2>} : (tensor<1x4x4x8xf32>) -> tensor<1x8x4x4xf32>
+  return %4 : tensor<1x8x4x4xf32>
+}
+
+// -----
+
+// Two results, one of them as it was: the transpose of the smaller one is left.
+
+// CHECK-LABEL: func.func @region_with_two_ends
+// CHECK-SAME: (%[[X:.*]]: tensor<1x8x4x4xf32>
+// CHECK: %[[SUM:.*]] = graph.add %[[X]], %[[X]] : (tensor<1x8x4x4xf32>, tensor<1x8x4x4xf32>)
+// CHECK: %[[PART:.*]] = graph.slice %[[SUM]] {{.*}} -> tensor<1x8x1x4xf32>
+// CHECK: %[[BACK:.*]] = graph.transpose %[[PART]] {{.*}} -> tensor<1x1x4x8xf32>
+// CHECK: return %[[SUM]], %[[BACK]]
+func.func @region_with_two_ends(%x: tensor<1x8x4x4xf32>) -> (tensor<1x8x4x4xf32>, tensor<1x1x4x8xf32>) {
+  %0 = graph.transpose %x {permutation = array<i64: 0, 2, 3, 1>} : (tensor<1x8x4x4xf32>) -> tensor<1x4x4x8xf32>
+  %1 = graph.add %0, %0 : (tensor<1x4x4x8xf32>, tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32>
+  %2 = graph.slice %1 {starts = array<i64: 0, 1, 0, 0>, sizes = array<i64: 1, 1, 4, 8>, steps = array<i64: 1, 1, 1, 1>} : (tensor<1x4x4x8xf32>) -> tensor<1x1x4x8xf32>
+  %3 = graph.transpose %1 {permutation = array<i64: 0, 3, 1, 2>} : (tensor<1x4x4x8xf32>) -> tensor<1x8x4x4xf32>
+  return %3, %2 : tensor<1x8x4x4xf32>, tensor<1x1x4x8xf32>
+}
+
+// -----
+
+// Where that would move more elements nothing changes.
+
+// CHECK-LABEL: func.func @region_that_does_not_pay
+// CHECK: graph.transpose %arg0
+// CHECK: graph.add
+// CHECK-NOT: graph.transpose
+func.func @region_that_does_not_pay(%x: tensor<1x8x4x4xf32>, %y: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> {
+  %0 = graph.transpose %x {permutation = array<i64: 0, 2, 3, 1>} : (tensor<1x8x4x4xf32>) -> tensor<1x4x4x8xf32>
+  %1 = graph.add %0, %y : (tensor<1x4x4x8xf32>, tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32>
+  return %1 : tensor<1x4x4x8xf32>
+}

@@ -1,0 +1,253 @@
+//===-- ImportElementwise.cpp - arithmetic, comparison, activations -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <limits>
+
+#include "frontends/tf/NodeContext.h"
+#include "frontends/tf/OpTable.h"
+
+using namespace mlir;
+using llvm::APFloat;
+
+namespace atc::tf_import {
+namespace {
+
+using graph::ComparePredicate;
+
+template <typename OpTy> void importUnary(NodeContext &n) {
+  n.setOutput(n.create<OpTy>(n.input(0)));
+}
+
+template <typename OpTy> void importBinary(NodeContext &n) {
+  Value lhs = n.input(0), rhs = n.input(1);
+  n.setOutput(n.create<OpTy>(lhs, rhs));
+}
+
+template <ComparePredicate predicate> void importCompare(NodeContext &n) {
+  Value lhs = n.input(0), rhs = n.input(1);
+  n.setOutput(n.compare(lhs, rhs, predicate));
+}
+
+/// What is made of one input by a formula.
+template <Value (*formula)(NodeContext &, Value)> void importFormula(NodeContext &n) {
+  Value input = n.input(0);
+  if (!n.failed())
+    n.setOutput(formula(n, input));
+}
+
+template <Value (*formula)(NodeContext &, Value, Value)> void importFormula2(NodeContext &n) {
+  Value lhs = n.input(0), rhs = n.input(1);
+  if (!n.failed())
+    n.setOutput(formula(n, lhs, rhs));
+}
+
+Value square(NodeContext &n, Value x) { return n.mul(x, x); }
+Value expm1(NodeContext &n, Value x) {
+  return n.sub(n.create<graph::ExpOp>(x), n.scalarLike(1, x));
+}
+Value log1p(NodeContext &n, Value x) {
+  return n.create<graph::LogOp>(n.add(x, n.scalarLike(1, x)));
+}
+Value erfc(NodeContext &n, Value x) { return n.sub(n.scalarLike(1, x), n.create<graph::ErfOp>(x)); }
+Value relu6(NodeContext &n, Value x) {
+  return n.create<graph::ClipOp>(x, APFloat(0.0), APFloat(6.0));
+}
+Value elu(NodeContext &n, Value x) { return n.create<graph::EluOp>(x, APFloat(1.0)); }
+Value selu(NodeContext &n, Value x) {
+  return n.create<graph::SeluOp>(x, APFloat(1.6732632423543772), APFloat(1.0507009873554805));
+}
+Value isInf(NodeContext &n, Value x) {
+  Value infinity = n.scalarLike(std::numeric_limits<double>::infinity(), x);
+  return n.compare(n.create<graph::AbsOp>(x), infinity, ComparePredicate::Eq);
+}
+Value isFinite(NodeContext &n, Value x) {
+  // A NaN compares as false.
+  Value infinity = n.scalarLike(std::numeric_limits<double>::infinity(), x);
+  return n.compare(n.create<graph::AbsOp>(x), infinity, ComparePredicate::Lt);
+}
+Value zeros(NodeContext &n, Value x) { return n.fill(n.shape(x), n.scalarLike(0, x)); }
+Value ones(NodeContext &n, Value x) { return n.fill(n.shape(x), n.scalarLike(1, x)); }
+
+Value squaredDifference(NodeContext &n, Value a, Value b) { return square(n, n.sub(a, b)); }
+
+/// Rounds down, as the remainder has the sign of the divisor.
+Value floorDiv(NodeContext &n, Value a, Value b) {
+  if (n.isFloat(a))
+    return n.create<graph::FloorOp>(n.div(a, b));
+  return n.div(n.sub(a, n.create<graph::ModOp>(a, b, /*fmod=*/false)), b);
+}
+Value floorMod(NodeContext &n, Value a, Value b) {
+  if (n.isFloat(a))
+    return n.sub(a, n.mul(n.create<graph::FloorOp>(n.div(a, b)), b));
+  return n.create<graph::ModOp>(a, b, /*fmod=*/false);
+}
+Value truncateMod(NodeContext &n, Value a, Value b) {
+  return n.create<graph::ModOp>(a, b, /*fmod=*/true);
+}
+/// `value` where b (or a) is not 0, else 0.
+Value unlessZero(NodeContext &n, Value test, Value value) {
+  Value zero = n.scalarLike(0, test);
+  return n.create<graph::WhereOp>(n.compare(test, zero, ComparePredicate::Eq), zero, value);
+}
+Value divNoNan(NodeContext &n, Value a, Value b) { return unlessZero(n, b, n.div(a, b)); }
+Value mulNoNan(NodeContext &n, Value a, Value b) { return unlessZero(n, b, n.mul(a, b)); }
+Value xlogy(NodeContext &n, Value a, Value b) {
+  return unlessZero(n, a, n.mul(a, n.create<graph::LogOp>(b)));
+}
+Value xlog1py(NodeContext &n, Value a, Value b) { return unlessZero(n, a, n.mul(a, log1p(n, b))); }
+Value xdivy(NodeContext &n, Value a, Value b) { return unlessZero(n, a, n.div(a, b)); }
+
+void importAddN(NodeContext &n) {
+  SmallVector<Value> inputs = n.inputs();
+  if (n.failed())
+    return;
+  Value sum = inputs.front();
+  for (Value input : ArrayRef(inputs).drop_front())
+    sum = n.add(sum, input);
+  n.setOutput(sum);
+}
+
+void importLeakyRelu(NodeContext &n) {
+  double alpha = n.floatAttr("alpha", 0.2f);
+  n.setOutput(n.create<graph::LeakyReluOp>(n.input(0), APFloat(alpha)));
+}
+
+void importClip(NodeContext &n) {
+  Value input = n.input(0), low = n.input(1), high = n.input(2);
+  if (n.failed())
+    return;
+  ElementsAttr least, most;
+  if (n.isFloat(input) && matchPattern(low, m_Constant(&least)) && least.getNumElements() == 1 &&
+      matchPattern(high, m_Constant(&most)) && most.getNumElements() == 1)
+    return n.setOutput(n.create<graph::ClipOp>(input, APFloat(readFloats(least).front()),
+                                               APFloat(readFloats(most).front())));
+  n.setOutput(n.create<graph::MinOp>(n.create<graph::MaxOp>(input, low), high));
+}
+
+/// The condition of the old operator may be a vector that chooses rows.
+void importSelect(NodeContext &n) {
+  Value condition = n.input(0), lhs = n.input(1), rhs = n.input(2);
+  if (n.failed())
+    return;
+  if (n.op() == "Select" && n.rank(condition) == 1 && n.rank(lhs) > 1) {
+    SmallVector<int64_t> shape(n.rank(lhs), 1);
+    shape[0] = n.shape(condition)[0];
+    condition = n.reshape(condition, shape);
+  }
+  n.setOutput(n.create<graph::WhereOp>(condition, lhs, rhs));
+}
+
+void importCast(NodeContext &n) {
+  Value input = n.input(0);
+  Type element = n.typeAttr("DstT", pb::DT_FLOAT);
+  if (!n.failed())
+    n.setOutput(n.cast(input, element));
+}
+
+/// Every output is the input of its number.
+void importIdentity(NodeContext &n) {
+  for (auto [index, input] : llvm::enumerate(n.inputs()))
+    n.setOutput(index, input);
+}
+
+/// Only the first input leaves; others are for messages or training.
+void importFirst(NodeContext &n) { n.setOutput(n.input(0)); }
+
+} // namespace
+
+ArrayRef<OpRow> elementwiseRows() {
+  static const OpRow rows[] = {
+      {"Abs", importUnary<graph::AbsOp>},
+      {"AccumulateNV2", importAddN},
+      {"Acos", importUnary<graph::AcosOp>},
+      {"Acosh", importUnary<graph::AcoshOp>},
+      {"Add", importBinary<graph::AddOp>},
+      {"AddN", importAddN},
+      {"AddV2", importBinary<graph::AddOp>},
+      {"Asin", importUnary<graph::AsinOp>},
+      {"Asinh", importUnary<graph::AsinhOp>},
+      {"Atan", importUnary<graph::AtanOp>},
+      {"Atanh", importUnary<graph::AtanhOp>},
+      {"BitwiseAnd", importBinary<graph::AndOp>},
+      {"BitwiseOr", importBinary<graph::OrOp>},
+      {"BitwiseXor", importBinary<graph::XorOp>},
+      {"Cast", importCast},
+      {"Ceil", importUnary<graph::CeilOp>},
+      {"CheckNumerics", importFirst},
+      {"ClipByValue", importClip},
+      {"Cos", importUnary<graph::CosOp>},
+      {"Cosh", importUnary<graph::CoshOp>},
+      {"Div", importBinary<graph::DivOp>},
+      {"DivNoNan", importFormula2<divNoNan>},
+      {"Elu", importFormula<elu>},
+      {"EnsureShape", importFirst},
+      {"Equal", importCompare<ComparePredicate::Eq>},
+      {"Erf", importUnary<graph::ErfOp>},
+      {"Erfc", importFormula<erfc>},
+      {"Exp", importUnary<graph::ExpOp>},
+      {"Expm1", importFormula<expm1>},
+      {"Floor", importUnary<graph::FloorOp>},
+      {"FloorDiv", importFormula2<floorDiv>},
+      {"FloorMod", importFormula2<floorMod>},
+      {"Greater", importCompare<ComparePredicate::Gt>},
+      {"GreaterEqual", importCompare<ComparePredicate::Ge>},
+      {"Identity", importFirst},
+      {"IdentityN", importIdentity},
+      {"Inv", importUnary<graph::ReciprocalOp>},
+      {"IsFinite", importFormula<isFinite>},
+      {"IsInf", importFormula<isInf>},
+      {"IsNan", importUnary<graph::IsNanOp>},
+      {"LeakyRelu", importLeakyRelu},
+      {"Less", importCompare<ComparePredicate::Lt>},
+      {"LessEqual", importCompare<ComparePredicate::Le>},
+      {"Log", importUnary<graph::LogOp>},
+      {"Log1p", importFormula<log1p>},
+      {"LogicalAnd", importBinary<graph::AndOp>},
+      {"LogicalNot", importUnary<graph::NotOp>},
+      {"LogicalOr", importBinary<graph::OrOp>},
+      {"Maximum", importBinary<graph::MaxOp>},
+      {"Minimum", importBinary<graph::MinOp>},
+      {"Mod", importFormula2<truncateMod>},
+      {"Mul", importBinary<graph::MulOp>},
+      {"MulNoNan", importFormula2<mulNoNan>},
+      {"Neg", importUnary<graph::NegOp>},
+      {"NotEqual", importCompare<ComparePredicate::Ne>},
+      {"OnesLike", importFormula<ones>},
+      {"PlaceholderWithDefault", importFirst},
+      {"Pow", importBinary<graph::PowOp>},
+      {"PreventGradient", importFirst},
+      {"RealDiv", importBinary<graph::DivOp>},
+      {"Reciprocal", importUnary<graph::ReciprocalOp>},
+      {"Relu", importUnary<graph::ReluOp>},
+      {"Relu6", importFormula<relu6>},
+      {"Rint", importUnary<graph::RoundOp>},
+      {"Round", importUnary<graph::RoundOp>},
+      {"Rsqrt", importUnary<graph::RsqrtOp>},
+      {"Select", importSelect},
+      {"SelectV2", importSelect},
+      {"Selu", importFormula<selu>},
+      {"Sigmoid", importUnary<graph::SigmoidOp>},
+      {"Sign", importUnary<graph::SignOp>},
+      {"Sin", importUnary<graph::SinOp>},
+      {"Sinh", importUnary<graph::SinhOp>},
+      {"Snapshot", importFirst},
+      {"Softplus", importUnary<graph::SoftplusOp>},
+      {"Softsign", importUnary<graph::SoftsignOp>},
+      {"Sqrt", importUnary<graph::SqrtOp>},
+      {"Square", importFormula<square>},
+      {"SquaredDifference", importFormula2<squaredDifference>},
+      {"StopGradient", importFirst},
+      {"Sub", importBinary<graph::SubOp>},
+      {"Tan", importUnary<graph::TanOp>},
+      {"Tanh", importUnary<graph::TanhOp>},
+      {"TruncateDiv", importBinary<graph::DivOp>},
+      {"TruncateMod", importFormula2<truncateMod>},
+      {"Xdivy", importFormula2<xdivy>},
+      {"Xlog1py", importFormula2<xlog1py>},
+      {"Xlogy", importFormula2<xlogy>},
+      {"ZerosLike", importFormula<zeros>},
+  };
+  return rows;
+}
+
+} // namespace atc::tf_import

@@ -1,0 +1,487 @@
+//===-- InlineFunctions.cpp - makes a graph without function calls --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/tf/InlineFunctions.h"
+
+#include <optional>
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace llvm;
+
+namespace atc::tf_import {
+
+using Attributes = google::protobuf::Map<std::string, pb::AttrValue>;
+using Nodes = google::protobuf::RepeatedPtrField<pb::NodeDef>;
+
+static bool isCallOperator(StringRef op) {
+  return op == "PartitionedCall" || op == "StatefulPartitionedCall";
+}
+
+static bool writesVariable(StringRef op) {
+  return (op.starts_with("Assign") && op.ends_with("VariableOp")) ||
+         op.starts_with("ResourceScatter") || op.starts_with("ResourceApply");
+}
+
+/// The outputs of operators that have more than one, for files that do not describe
+/// their operators; everything else has one output or one list of outputs.
+static ArrayRef<StringLiteral> knownOutputs(StringRef op) {
+  static constexpr StringLiteral norm[] = {"y", "batch_mean", "batch_variance", "reserve_space_1",
+                                           "reserve_space_2", "reserve_space_3"};
+  static constexpr StringLiteral topK[] = {"values", "indices"};
+  static constexpr StringLiteral unique[] = {"y", "idx", "count"};
+  static constexpr StringLiteral switches[] = {"output_false", "output_true"};
+  static constexpr StringLiteral merge[] = {"output", "value_index"};
+  static constexpr StringLiteral suppression[] = {"selected_indices", "selected_scores",
+                                                  "valid_outputs"};
+  static constexpr StringLiteral loss[] = {"loss", "backprop"};
+  static constexpr StringLiteral argmax[] = {"output", "argmax"};
+  if (op.starts_with("FusedBatchNorm"))
+    return norm;
+  if (op.starts_with("TopK"))
+    return topK;
+  if (op.starts_with("Unique"))
+    return unique;
+  if (op == "Switch" || op == "RefSwitch")
+    return switches;
+  if (op == "Merge" || op == "RefMerge")
+    return merge;
+  if (op.starts_with("NonMaxSuppressionV5"))
+    return suppression;
+  if (op.contains("CrossEntropyWithLogits"))
+    return loss;
+  if (op == "MaxPoolWithArgmax")
+    return argmax;
+  return {};
+}
+
+namespace {
+
+/// The main graph or one call of a function.
+struct Scope {
+  StringMap<const pb::NodeDef *> nodes;
+  const pb::FunctionDef *function = nullptr;
+  const Attributes *attributes = nullptr;
+  std::string prefix;
+  /// What stands outside for each argument of the function.
+  StringMap<std::vector<std::string>> arguments;
+  StringMap<std::string> names;
+  StringMap<std::vector<std::string>> callResults;
+};
+
+/// "node:output:2", taken apart.
+struct Reference {
+  StringRef node, output;
+  uint64_t index = 0;
+};
+
+class Inliner {
+public:
+  Inliner(const pb::GraphDef &graph, const pb::OpList &operators, pb::GraphDef &result,
+          Diagnostics &diagnostics)
+      : graph(graph), result(result), diagnostics(diagnostics) {
+    for (const pb::OpDef &op : operators.op())
+      operatorDefs[op.name()] = &op;
+    for (const pb::FunctionDef &function : graph.library().function()) {
+      functions[function.signature().name()] = &function;
+      operatorDefs[function.signature().name()] = &function.signature();
+    }
+  }
+
+  bool run(std::vector<NamedTensor> &inputs, std::vector<NamedTensor> &outputs);
+
+private:
+  bool fail(StringRef code, const Twine &text) {
+    diagnostics.error(code, text);
+    return false;
+  }
+  std::optional<Reference> parse(const Scope &scope, StringRef text);
+  bool setNodes(Scope &scope, const Nodes &nodes);
+  bool emitScope(Scope &scope, ArrayRef<StringRef> roots, unsigned depth);
+  std::vector<const pb::NodeDef *> orderNodes(Scope &scope, ArrayRef<StringRef> roots);
+  bool emitNode(Scope &scope, const pb::NodeDef &node);
+  bool emitCall(Scope &scope, const pb::NodeDef &node, unsigned depth);
+  std::optional<std::string> resolve(Scope &scope, StringRef text, StringRef user);
+  const std::string &nameOf(Scope &scope, StringRef node);
+  std::string uniqueName(std::string base);
+  const pb::FunctionDef *calledFunction(const pb::NodeDef &node, bool &isCall);
+  std::optional<uint64_t> outputIndex(const pb::NodeDef &node, const Reference &reference);
+  bool spend(uint64_t bytes);
+
+  const pb::GraphDef &graph;
+  pb::GraphDef &result;
+  Diagnostics &diagnostics;
+  StringMap<const pb::OpDef *> operatorDefs;
+  StringMap<const pb::FunctionDef *> functions;
+  /// Tensors of the main graph that are inputs of the model.
+  StringMap<std::string> cuts;
+  StringSet<> usedNames;
+  StringSet<> activeFunctions;
+  uint64_t spent = 0;
+};
+
+} // namespace
+
+// Functions that call each other twice at every level grow exponentially.
+static constexpr uint64_t maxInlinedBytes = 1ull << 31;
+static constexpr unsigned maxDepth = 200;
+
+bool Inliner::spend(uint64_t bytes) {
+  spent += bytes + 256;
+  return spent <= maxInlinedBytes ||
+         fail("E13005", "the functions of the model call each other so often that the graph "
+                        "without calls would have more than 2 GB");
+}
+
+static uint64_t argumentCount(const pb::OpDef::ArgDef &argument, const Attributes &attributes) {
+  if (!argument.number_attr().empty()) {
+    auto number = attributes.find(argument.number_attr());
+    return number == attributes.end() ? 1 : std::max<int64_t>(number->second.i(), 0);
+  }
+  if (!argument.type_list_attr().empty()) {
+    auto types = attributes.find(argument.type_list_attr());
+    return types == attributes.end() ? 1 : types->second.list().type_size();
+  }
+  return 1;
+}
+
+std::optional<Reference> Inliner::parse(const Scope &scope, StringRef text) {
+  Reference reference;
+  auto [node, rest] = text.split(':');
+  reference.node = node;
+  if (scope.function) {
+    auto [output, index] = rest.split(':');
+    // "argument:0" has an index where nodes have an output's name.
+    if (index.empty() && !output.empty() && !output.getAsInteger(10, reference.index))
+      return reference;
+    reference.output = output;
+    rest = index;
+  }
+  if (!rest.empty() && rest.getAsInteger(10, reference.index))
+    return std::nullopt;
+  return reference;
+}
+
+std::optional<uint64_t> Inliner::outputIndex(const pb::NodeDef &node, const Reference &reference) {
+  if (reference.output.empty())
+    return reference.index;
+  // A call names its results by the one list it gives, not by the function's outputs.
+  if (isCallOperator(node.op()))
+    return reference.index;
+  auto definition = operatorDefs.find(node.op());
+  if (definition != operatorDefs.end()) {
+    uint64_t index = 0;
+    for (const pb::OpDef::ArgDef &output : definition->second->output_arg()) {
+      if (output.name() == reference.output)
+        return index + reference.index;
+      index += argumentCount(output, node.attr());
+    }
+    return std::nullopt;
+  }
+  ArrayRef<StringLiteral> known = knownOutputs(node.op());
+  if (known.empty())
+    return reference.index;
+  const StringLiteral *found = llvm::find(known, reference.output);
+  if (found == known.end())
+    return std::nullopt;
+  return found - known.begin() + reference.index;
+}
+
+bool Inliner::setNodes(Scope &scope, const Nodes &nodes) {
+  for (const pb::NodeDef &node : nodes)
+    if (!scope.nodes.try_emplace(node.name(), &node).second)
+      return fail("E13009", "two nodes have the name '" + node.name() + "'" +
+                                (scope.function ? " in function '" +
+                                                      scope.function->signature().name() + "'"
+                                                : ""));
+  return true;
+}
+
+std::string Inliner::uniqueName(std::string base) {
+  if (usedNames.insert(base).second)
+    return base;
+  for (unsigned number = 1;; ++number) {
+    std::string name = base + "_" + std::to_string(number);
+    if (usedNames.insert(name).second)
+      return name;
+  }
+}
+
+const std::string &Inliner::nameOf(Scope &scope, StringRef node) {
+  auto [known, isNew] = scope.names.try_emplace(node);
+  if (isNew)
+    known->second = uniqueName(scope.prefix + node.str());
+  return known->second;
+}
+
+std::optional<std::string> Inliner::resolve(Scope &scope, StringRef text, StringRef user) {
+  auto missing = [&](const Twine &reason) {
+    diagnostics.error("E13005", "node '" + scope.prefix + user + "' reads '" + text + "', " +
+                                    reason);
+    return std::nullopt;
+  };
+  std::optional<Reference> reference = parse(scope, text);
+  if (!reference)
+    return missing("which is not the name of a tensor");
+  if (!scope.function) {
+    auto cut = cuts.find((reference->node + ":" + Twine(reference->index)).str());
+    if (cut != cuts.end())
+      return cut->second;
+  }
+  auto argument = scope.arguments.find(reference->node);
+  if (argument != scope.arguments.end()) {
+    if (reference->index >= argument->second.size())
+      return missing("but that argument has only " + Twine(argument->second.size()) + " values");
+    return argument->second[reference->index];
+  }
+  auto node = scope.nodes.find(reference->node);
+  if (node == scope.nodes.end())
+    return missing("which does not exist");
+  std::optional<uint64_t> index = outputIndex(*node->second, *reference);
+  if (!index)
+    return missing("but a node of type " + node->second->op() + " has no output of that name");
+  bool isCall = false;
+  calledFunction(*node->second, isCall);
+  if (isCall) {
+    auto results = scope.callResults.find(reference->node);
+    if (results == scope.callResults.end())
+      return missing("which in turn depends on this node");
+    if (*index >= results->second.size())
+      return missing("but that call has only " + Twine(results->second.size()) + " results");
+    return results->second[*index];
+  }
+  const std::string &name = nameOf(scope, reference->node);
+  return *index == 0 ? name : name + ":" + std::to_string(*index);
+}
+
+const pb::FunctionDef *Inliner::calledFunction(const pb::NodeDef &node, bool &isCall) {
+  StringRef name = node.op();
+  isCall = isCallOperator(name);
+  if (isCall) {
+    auto attribute = node.attr().find("f");
+    if (attribute == node.attr().end())
+      return nullptr;
+    name = attribute->second.func().name();
+  }
+  auto function = functions.find(name);
+  if (function == functions.end())
+    return nullptr;
+  isCall = true;
+  return function->second;
+}
+
+/// Lists the nodes that `roots` need, each after the nodes it reads. (Loops of old
+/// control flow close a circle; the edge that closes it does not count.)
+std::vector<const pb::NodeDef *> Inliner::orderNodes(Scope &scope, ArrayRef<StringRef> roots) {
+  struct Visit {
+    const pb::NodeDef *node;
+    int nextInput;
+  };
+  std::vector<const pb::NodeDef *> order;
+  std::vector<Visit> stack;
+  StringSet<> seen;
+  auto enter = [&](StringRef text) {
+    std::optional<Reference> reference = parse(scope, text);
+    if (!reference || (!scope.function &&
+                       cuts.contains((reference->node + ":" + Twine(reference->index)).str())))
+      return;
+    auto node = scope.nodes.find(reference->node);
+    if (!scope.arguments.contains(reference->node) && node != scope.nodes.end() &&
+        seen.insert(reference->node).second)
+      stack.push_back({node->second, 0});
+  };
+  for (StringRef root : roots) {
+    enter(root);
+    while (!stack.empty()) {
+      Visit &top = stack.back();
+      if (top.nextInput == top.node->input_size()) {
+        order.push_back(top.node);
+        stack.pop_back();
+        continue;
+      }
+      StringRef input = top.node->input(top.nextInput++);
+      if (!input.starts_with("^"))
+        enter(input);
+    }
+  }
+  return order;
+}
+
+/// Replaces what names an attribute of the function by its value in this call.
+static void substitute(pb::AttrValue &value, const Attributes *outer) {
+  if (value.value_case() == pb::AttrValue::kPlaceholder && outer) {
+    auto found = outer->find(value.placeholder());
+    if (found != outer->end()) {
+      pb::AttrValue actual = found->second;
+      value = std::move(actual);
+    }
+  } else if (value.value_case() == pb::AttrValue::kFunc) {
+    for (auto &[name, nested] : *value.mutable_func()->mutable_attr())
+      substitute(nested, outer);
+  }
+}
+
+bool Inliner::emitNode(Scope &scope, const pb::NodeDef &node) {
+  pb::NodeDef emitted;
+  emitted.set_name(nameOf(scope, node.name()));
+  emitted.set_op(node.op());
+  emitted.set_device(node.device());
+  *emitted.mutable_attr() = node.attr();
+  for (auto &[name, value] : *emitted.mutable_attr())
+    substitute(value, scope.attributes);
+  for (const std::string &input : node.input()) {
+    if (StringRef(input).starts_with("^"))
+      continue;
+    std::optional<std::string> tensor = resolve(scope, input, node.name());
+    if (!tensor)
+      return false;
+    *emitted.add_input() = std::move(*tensor);
+  }
+  if (!spend(emitted.ByteSizeLong()))
+    return false;
+  *result.add_node() = std::move(emitted);
+  return true;
+}
+
+bool Inliner::emitCall(Scope &scope, const pb::NodeDef &node, unsigned depth) {
+  bool isCall = false;
+  const pb::FunctionDef *function = calledFunction(node, isCall);
+  std::string where = "node '" + scope.prefix + node.name() + "'";
+  if (!function) {
+    auto attribute = node.attr().find("f");
+    StringRef name = attribute == node.attr().end() ? "" : StringRef(attribute->second.func().name());
+    return fail("E12013", where + " calls function '" + name + "', which the model does not have");
+  }
+  const std::string &name = function->signature().name();
+  if (!activeFunctions.insert(name).second)
+    return fail("E13005", where + " calls function '" + name + "' from within itself: recursion is "
+                          "not supported");
+  if (depth >= maxDepth)
+    return fail("E13005", where + " is nested more than " + Twine(maxDepth) + " calls deep");
+
+  Scope inner;
+  inner.function = function;
+  Attributes attributes = node.attr();
+  if (isCallOperator(node.op()))
+    attributes = node.attr().at("f").func().attr();
+  for (auto &[key, value] : attributes)
+    substitute(value, scope.attributes);
+  inner.attributes = &attributes;
+  inner.prefix = nameOf(scope, node.name()) + "/";
+  uint64_t cost = inner.prefix.size() + 64 * function->node_def_size();
+  if (!spend(cost) || !setNodes(inner, function->node_def()))
+    return false;
+  // Everything in a function that has an effect runs, even if no result needs it.
+  for (const pb::NodeDef &body : function->node_def())
+    if (writesVariable(body.op()))
+      return fail("E13010", "node '" + inner.prefix + body.name() + "' (" + body.op() +
+                                ") changes a variable while the model runs: only models whose "
+                                "variables stay as they were saved are supported");
+
+  std::vector<std::string> values;
+  for (const std::string &input : node.input()) {
+    if (StringRef(input).starts_with("^"))
+      continue;
+    std::optional<std::string> tensor = resolve(scope, input, node.name());
+    if (!tensor)
+      return false;
+    if (!spend(tensor->size()))
+      return false;
+    values.push_back(std::move(*tensor));
+  }
+  size_t next = 0;
+  bool fits = true;
+  for (const pb::OpDef::ArgDef &argument : function->signature().input_arg()) {
+    std::vector<std::string> &own = inner.arguments[argument.name()];
+    uint64_t count = argumentCount(argument, attributes);
+    for (; count > 0 && next < values.size(); --count)
+      own.push_back(values[next++]);
+    fits &= count == 0;
+  }
+  if (!fits || next != values.size())
+    return fail("E13005", where + " passes " + Twine(values.size()) + " values to function '" +
+                              name + "', which takes another number");
+
+  std::vector<StringRef> roots;
+  for (const pb::OpDef::ArgDef &output : function->signature().output_arg()) {
+    auto ret = function->ret().find(output.name());
+    if (ret == function->ret().end())
+      return fail("E13005", "function '" + name + "' does not say what its output '" +
+                                output.name() + "' is");
+    roots.push_back(ret->second);
+  }
+  if (!emitScope(inner, roots, depth + 1))
+    return false;
+  std::vector<std::string> &results = scope.callResults[node.name()];
+  for (StringRef root : roots) {
+    std::optional<std::string> tensor = resolve(inner, root, "<return>");
+    if (!tensor)
+      return false;
+    results.push_back(std::move(*tensor));
+  }
+  activeFunctions.erase(name);
+  return true;
+}
+
+bool Inliner::emitScope(Scope &scope, ArrayRef<StringRef> roots, unsigned depth) {
+  for (const pb::NodeDef *node : orderNodes(scope, roots)) {
+    bool isCall = false;
+    calledFunction(*node, isCall);
+    if (!(isCall ? emitCall(scope, *node, depth) : emitNode(scope, *node)))
+      return false;
+  }
+  return true;
+}
+
+bool Inliner::run(std::vector<NamedTensor> &inputs, std::vector<NamedTensor> &outputs) {
+  Scope main;
+  if (!setNodes(main, graph.node()))
+    return false;
+  // The names users know come first, so that no other node takes one.
+  std::vector<std::string> outputNames;
+  for (NamedTensor &input : inputs) {
+    std::optional<Reference> reference = parse(main, input.tensor);
+    if (!reference || !main.nodes.contains(reference->node))
+      return fail("E13005", "the model's input '" + input.name + "' is tensor '" + input.tensor +
+                                "', which does not exist");
+    std::string name = uniqueName(input.name);
+    cuts[(reference->node + ":" + Twine(reference->index)).str()] = name;
+    pb::NodeDef &node = *result.add_node();
+    node.set_name(name);
+    node.set_op("Placeholder");
+    (*node.mutable_attr())["dtype"].set_type(input.type);
+    *(*node.mutable_attr())["shape"].mutable_shape() = input.shape;
+    input.name = input.tensor = name;
+  }
+  for (const NamedTensor &output : outputs)
+    outputNames.push_back(uniqueName(output.name));
+
+  std::vector<StringRef> roots;
+  for (const NamedTensor &output : outputs)
+    roots.push_back(output.tensor);
+  if (!emitScope(main, roots, 0))
+    return false;
+  for (auto [output, name] : llvm::zip(outputs, outputNames)) {
+    std::optional<std::string> tensor = resolve(main, output.tensor, output.name);
+    if (!tensor)
+      return false;
+    pb::NodeDef &node = *result.add_node();
+    node.set_name(name);
+    node.set_op("Identity");
+    node.add_input(*tensor);
+    (*node.mutable_attr())["T"].set_type(output.type);
+    output.name = output.tensor = name;
+  }
+  *result.mutable_versions() = graph.versions();
+  return true;
+}
+
+bool inlineFunctions(const pb::GraphDef &graph, const pb::OpList &operators,
+                     std::vector<NamedTensor> &inputs, std::vector<NamedTensor> &outputs,
+                     pb::GraphDef &result, Diagnostics &diagnostics) {
+  return Inliner(graph, operators, result, diagnostics).run(inputs, outputs);
+}
+
+} // namespace atc::tf_import

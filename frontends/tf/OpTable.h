@@ -1,0 +1,32 @@
+//===-- OpTable.h - which TensorFlow ops can be imported, and by what -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_FRONTENDS_TF_OPTABLE_H
+#define OPENATC_FRONTENDS_TF_OPTABLE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace atc::tf_import {
+
+class NodeContext;
+
+struct OpRow {
+  llvm::StringLiteral op;
+  void (*build)(NodeContext &);
+};
+
+// The rows of each family; they stand at the end of its file.
+llvm::ArrayRef<OpRow> elementwiseRows();
+llvm::ArrayRef<OpRow> convRows();
+llvm::ArrayRef<OpRow> poolRows();
+llvm::ArrayRef<OpRow> reduceRows();
+llvm::ArrayRef<OpRow> shapeRows();
+llvm::ArrayRef<OpRow> moveRows();
+
+/// The row of `op`; null where there is none.
+const OpRow *findOp(llvm::StringRef op);
+
+} // namespace atc::tf_import
+
+#endif // OPENATC_FRONTENDS_TF_OPTABLE_H

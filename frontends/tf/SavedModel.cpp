@@ -1,0 +1,149 @@
+//===-- SavedModel.cpp - reads TensorFlow SavedModel folders --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/tf/SavedModel.h"
+
+#include <climits>
+
+#include "frontends/tf/CheckpointBundle.h"
+#include "frontends/tf/FreezeVariables.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/stubs/logging.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace atc::tf_import {
+
+static std::string inFolder(StringRef folder, StringRef file) {
+  SmallString<128> path(folder);
+  sys::path::append(path, file);
+  return path.str().str();
+}
+
+bool isSavedModelFolder(StringRef path) {
+  return sys::fs::is_directory(path) && sys::fs::exists(inFolder(path, "saved_model.pb"));
+}
+
+static bool parseSavedModel(StringRef path, pb::SavedModel &model, Diagnostics &diagnostics) {
+  std::unique_ptr<MemoryBuffer> buffer = readWholeFile(path, diagnostics);
+  if (!buffer)
+    return false;
+  if (buffer->getBufferSize() > INT_MAX) {
+    diagnostics.error("E13003", "file '" + path + "' has 2 GB or more, the limit of the format");
+    return false;
+  }
+  google::protobuf::LogSilencer silencer;
+  google::protobuf::io::CodedInputStream coded(
+      reinterpret_cast<const uint8_t *>(buffer->getBufferStart()),
+      static_cast<int>(buffer->getBufferSize()));
+  coded.SetTotalBytesLimit(INT_MAX);
+  if (model.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage())
+    return true;
+  diagnostics.error("E13005", "'" + path +
+                                  "' cannot be parsed as a SavedModel: the file is damaged, cut "
+                                  "short or of another format");
+  return false;
+}
+
+static pb::MetaGraphDef *chooseGraph(pb::SavedModel &model, StringRef path,
+                                     Diagnostics &diagnostics) {
+  std::vector<std::string> choices;
+  for (pb::MetaGraphDef &graph : *model.mutable_meta_graphs()) {
+    const auto &tags = graph.meta_info_def().tags();
+    if (llvm::is_contained(tags, "serve"))
+      return &graph;
+    choices.push_back("'" + llvm::join(tags, "', '") + "'");
+  }
+  if (model.meta_graphs_size() == 1)
+    return model.mutable_meta_graphs(0);
+  diagnostics.error("E13005", "'" + path + "' has no graph with the tag 'serve'" +
+                                  (choices.empty() ? "" : "; its graphs have the tags ") +
+                                  llvm::join(choices, " / "));
+  return nullptr;
+}
+
+static const pb::SignatureDef *chooseSignature(const pb::MetaGraphDef &graph, StringRef wanted,
+                                               StringRef path, Diagnostics &diagnostics) {
+  const auto &signatures = graph.signature_def();
+  auto found = signatures.find(wanted.empty() ? "serving_default" : wanted.str());
+  if (found != signatures.end())
+    return &found->second;
+  std::vector<std::string> names;
+  const pb::SignatureDef *last = nullptr;
+  for (const auto &[name, signature] : signatures) {
+    // What runs once when a model is loaded is no signature of the model.
+    if (StringRef(name).starts_with("__saved_model"))
+      continue;
+    names.push_back("'" + name + "'");
+    last = &signature;
+  }
+  if (wanted.empty() && names.size() == 1)
+    return last;
+  llvm::sort(names);
+  diagnostics.error("E13005", "'" + path + "' has no signature '" +
+                                  (wanted.empty() ? "serving_default" : wanted) + "'; it has " +
+                                  (names.empty() ? "none" : llvm::join(names, ", ")));
+  return nullptr;
+}
+
+static bool namedTensors(const google::protobuf::Map<std::string, pb::TensorInfo> &map,
+                         StringRef path, std::vector<NamedTensor> &tensors,
+                         Diagnostics &diagnostics) {
+  for (const auto &[name, info] : map) {
+    if (info.encoding_case() != pb::TensorInfo::kName) {
+      diagnostics.error("E13005", "'" + path + "': '" + name + "' of the signature is no plain "
+                                  "tensor (sparse or composite), which is not supported");
+      return false;
+    }
+    tensors.push_back({name, info.name(), info.dtype(), info.tensor_shape()});
+  }
+  llvm::sort(tensors, [](const NamedTensor &a, const NamedTensor &b) { return a.name < b.name; });
+  return true;
+}
+
+std::optional<FrozenModel> readSavedModel(StringRef folder, Diagnostics &diagnostics,
+                                          StringRef signatureName) {
+  std::string path = inFolder(folder, "saved_model.pb");
+  pb::SavedModel model;
+  if (!parseSavedModel(path, model, diagnostics))
+    return std::nullopt;
+  pb::MetaGraphDef *meta = chooseGraph(model, path, diagnostics);
+  if (!meta)
+    return std::nullopt;
+  const pb::SignatureDef *signature = chooseSignature(*meta, signatureName, path, diagnostics);
+  if (!signature)
+    return std::nullopt;
+  FrozenModel frozen;
+  if (!namedTensors(signature->inputs(), path, frozen.inputs, diagnostics) ||
+      !namedTensors(signature->outputs(), path, frozen.outputs, diagnostics))
+    return std::nullopt;
+  if (frozen.outputs.empty()) {
+    diagnostics.error("E13005", "'" + path + "': the signature has no outputs");
+    return std::nullopt;
+  }
+
+  // A model without variables may come without a checkpoint.
+  std::unique_ptr<CheckpointBundle> checkpoint;
+  std::string prefix = inFolder(inFolder(folder, "variables"), "variables");
+  if (sys::fs::exists(prefix + ".index")) {
+    checkpoint = CheckpointBundle::open(prefix, diagnostics);
+    if (!checkpoint)
+      return std::nullopt;
+  }
+  pb::GraphDef &graph = *meta->mutable_graph_def();
+  unsigned errorsBefore = diagnostics.numErrors();
+  markVariables(graph, checkpoint.get(), diagnostics);
+  if (diagnostics.numErrors() != errorsBefore ||
+      !inlineFunctions(graph, meta->meta_info_def().stripped_op_list(), frozen.inputs,
+                       frozen.outputs, frozen.graph, diagnostics) ||
+      !freezeVariables(frozen.graph, checkpoint.get(), diagnostics))
+    return std::nullopt;
+  return frozen;
+}
+
+} // namespace atc::tf_import

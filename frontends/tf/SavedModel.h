@@ -1,0 +1,34 @@
+//===-- SavedModel.h - reads TensorFlow SavedModel folders ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_FRONTENDS_TF_SAVEDMODEL_H
+#define OPENATC_FRONTENDS_TF_SAVEDMODEL_H
+
+#include <optional>
+
+#include "frontends/Diagnostics.h"
+#include "frontends/tf/InlineFunctions.h"
+#include "frontends/tf/schema/tensorflow.pb.h"
+
+namespace atc::tf_import {
+
+/// A model with constants instead of variables and no function calls.
+struct FrozenModel {
+  pb::GraphDef graph;
+  /// In the order of the names the signature gives them. Each `name` is also the name
+  /// of the Placeholder or Identity node of `graph`, and `tensor` is the same.
+  std::vector<NamedTensor> inputs, outputs;
+};
+
+/// Whether `path` is a folder with a SavedModel in it.
+bool isSavedModelFolder(llvm::StringRef path);
+
+/// Reads the graph for serving of a SavedModel folder. `signature` chooses among its
+/// signatures; empty stands for "serving_default" or the only one. Nothing after an
+/// error.
+std::optional<FrozenModel> readSavedModel(llvm::StringRef folder, Diagnostics &diagnostics,
+                                          llvm::StringRef signature = "");
+
+} // namespace atc::tf_import
+
+#endif // OPENATC_FRONTENDS_TF_SAVEDMODEL_H

@@ -1,0 +1,229 @@
+//===-- TensorData.cpp - tensors of a TensorFlow graph as constants -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/tf/TensorData.h"
+
+#include <bit>
+#include <cstring>
+
+#include "dialects/graph/ConstantData.h"
+#include "llvm/ADT/APFloat.h"
+
+using namespace mlir;
+using llvm::createStringError;
+using llvm::Expected;
+
+// The elements of a file are little endian and are taken as they are.
+static_assert(std::endian::native == std::endian::little);
+
+namespace atc::tf_import {
+
+Type convertElementType(pb::DataType type, MLIRContext *context) {
+  auto integer = [&](unsigned width) { return IntegerType::get(context, width); };
+  auto unsignedInteger = [&](unsigned width) {
+    return IntegerType::get(context, width, IntegerType::Unsigned);
+  };
+  switch (type) {
+  case pb::DT_FLOAT:
+    return Float32Type::get(context);
+  case pb::DT_HALF:
+    return Float16Type::get(context);
+  case pb::DT_BFLOAT16:
+    return BFloat16Type::get(context);
+  case pb::DT_DOUBLE:
+    return Float64Type::get(context);
+  case pb::DT_INT8:
+    return integer(8);
+  case pb::DT_INT16:
+    return integer(16);
+  case pb::DT_INT32:
+    return integer(32);
+  case pb::DT_INT64:
+    return integer(64);
+  case pb::DT_UINT8:
+    return unsignedInteger(8);
+  case pb::DT_UINT16:
+    return unsignedInteger(16);
+  case pb::DT_UINT32:
+    return unsignedInteger(32);
+  case pb::DT_UINT64:
+    return unsignedInteger(64);
+  case pb::DT_BOOL:
+    return integer(1);
+  default:
+    return {};
+  }
+}
+
+std::string nameElementType(pb::DataType type) {
+  return pb::DataType_IsValid(type) ? pb::DataType_Name(type)
+                                    : "data type " + std::to_string(static_cast<int>(type));
+}
+
+std::string printDims(ArrayRef<int64_t> dims) {
+  std::string text = "[";
+  for (auto [index, dim] : llvm::enumerate(dims))
+    text += (index ? ", " : "") + std::to_string(dim);
+  return text + "]";
+}
+
+Expected<int64_t> countElements(ArrayRef<int64_t> dims) {
+  if (static_cast<int64_t>(dims.size()) > maxRank)
+    return createStringError("has " + Twine(dims.size()) + " dims, more than the " +
+                             Twine(maxRank) + " that are supported");
+  int64_t count = 1;
+  bool isEmpty = llvm::is_contained(dims, 0);
+  for (int64_t dim : dims) {
+    if (dim < 0)
+      return createStringError("has the negative dim " + Twine(dim));
+    if (dim > maxDim)
+      return createStringError("has the dim " + Twine(dim) +
+                               ", more than the largest supported one, 2^31");
+    if (!isEmpty && count > maxElements / dim)
+      return createStringError("has more than 2^40 elements");
+    count *= isEmpty ? 1 : dim;
+  }
+  return isEmpty ? 0 : count;
+}
+
+namespace {
+
+/// The elements of a `_val` list as bytes of the tensor's element type.
+template <typename T, typename Field> std::vector<char> toBytes(const Field &field) {
+  std::vector<char> bytes;
+  bytes.reserve(field.size() * sizeof(T));
+  for (auto value : field) {
+    T element = static_cast<T>(value);
+    auto *begin = reinterpret_cast<const char *>(&element);
+    bytes.insert(bytes.end(), begin, begin + sizeof(T));
+  }
+  return bytes;
+}
+
+std::vector<char> readValues(const pb::TensorProto &tensor) {
+  switch (tensor.dtype()) {
+  case pb::DT_FLOAT:
+    return toBytes<float>(tensor.float_val());
+  case pb::DT_DOUBLE:
+    return toBytes<double>(tensor.double_val());
+  case pb::DT_HALF:
+  case pb::DT_BFLOAT16: // their bits
+    return toBytes<uint16_t>(tensor.half_val());
+  case pb::DT_INT64:
+    return toBytes<int64_t>(tensor.int64_val());
+  case pb::DT_UINT64:
+    return toBytes<uint64_t>(tensor.uint64_val());
+  case pb::DT_UINT32:
+    return toBytes<uint32_t>(tensor.uint32_val());
+  case pb::DT_BOOL:
+    return toBytes<uint8_t>(tensor.bool_val());
+  case pb::DT_INT32:
+    return toBytes<int32_t>(tensor.int_val());
+  case pb::DT_INT16:
+  case pb::DT_UINT16:
+    return toBytes<int16_t>(tensor.int_val());
+  default:
+    return toBytes<int8_t>(tensor.int_val());
+  }
+}
+
+} // namespace
+
+Expected<ElementsAttr> takeTensor(pb::TensorProto &tensor, StringRef name, MLIRContext *context) {
+  Type element = convertElementType(tensor.dtype(), context);
+  if (!element)
+    return createStringError("has element type " + nameElementType(tensor.dtype()) +
+                             ", which is not supported");
+  SmallVector<int64_t> dims;
+  for (const auto &dim : tensor.tensor_shape().dim())
+    dims.push_back(dim.size());
+  if (tensor.tensor_shape().unknown_rank())
+    return createStringError("has no shape");
+  Expected<int64_t> count = countElements(dims);
+  if (!count)
+    return count.takeError();
+  auto type = RankedTensorType::get(dims, element);
+  int64_t elementBytes = graph::getElementBytes(element);
+
+  std::string &content = *tensor.mutable_tensor_content();
+  if (!content.empty()) {
+    if (static_cast<int64_t>(content.size()) != *count * elementBytes)
+      return createStringError("has " + Twine(content.size()) + " bytes of data, expected " +
+                               Twine(*count * elementBytes) + " for shape " + printDims(dims) +
+                               " of " + nameElementType(tensor.dtype()));
+    std::vector<char> bytes(content.begin(), content.end());
+    content.clear();
+    content.shrink_to_fit();
+    if (element.isInteger(1))
+      for (char &value : bytes)
+        value = value != 0;
+    return graph::makeConstant(type, std::move(bytes), name);
+  }
+  std::vector<char> bytes = readValues(tensor);
+  int64_t have = static_cast<int64_t>(bytes.size()) / elementBytes;
+  if (have > *count)
+    return createStringError("has " + Twine(have) + " elements, expected at most " + Twine(*count) +
+                             " for shape " + printDims(dims));
+  if (*count > maxMadeElements && have < *count)
+    return createStringError("repeats a value more than 2^26 times");
+  // A shorter list repeats its last value; an empty one is all zeros.
+  std::vector<char> last(elementBytes, 0);
+  if (have > 0)
+    last.assign(bytes.end() - elementBytes, bytes.end());
+  if (have <= 1 && *count > 0) {
+    auto splat = graph::makeConstant(RankedTensorType::get({}, element), std::move(last), name);
+    if (auto dense = dyn_cast<DenseElementsAttr>(splat))
+      return DenseElementsAttr::getFromRawBuffer(type, dense.getRawData());
+    return splat;
+  }
+  bytes.reserve(*count * elementBytes);
+  for (; have < *count; ++have)
+    bytes.insert(bytes.end(), last.begin(), last.end());
+  return graph::makeConstant(type, std::move(bytes), name);
+}
+
+//===----------------------------------------------------------------------===//
+// Reading constants
+//===----------------------------------------------------------------------===//
+
+template <typename Out, typename T> static SmallVector<Out> convertAll(ArrayRef<T> elements) {
+  return SmallVector<Out>(llvm::map_range(elements, [](T value) { return Out(value); }));
+}
+
+template <typename Out> static SmallVector<Out> readElements(ElementsAttr value) {
+  auto bytes = graph::ConstantBytes::get(value);
+  if (failed(bytes))
+    return {};
+  Type element = value.getElementType();
+  if (element.isF32())
+    return convertAll<Out>(bytes->expandedAs<float>());
+  if (element.isF64())
+    return convertAll<Out>(bytes->expandedAs<double>());
+  if (auto floatType = dyn_cast<FloatType>(element)) {
+    SmallVector<Out> result;
+    for (uint16_t bits : bytes->expandedAs<uint16_t>())
+      result.push_back(Out(
+          llvm::APFloat(floatType.getFloatSemantics(), llvm::APInt(16, bits)).convertToDouble()));
+    return result;
+  }
+  bool isUnsigned = element.isUnsignedInteger() || element.isInteger(1);
+  switch (graph::getElementBytes(element)) {
+  case 1:
+    return isUnsigned ? convertAll<Out>(bytes->expandedAs<uint8_t>())
+                      : convertAll<Out>(bytes->expandedAs<int8_t>());
+  case 2:
+    return isUnsigned ? convertAll<Out>(bytes->expandedAs<uint16_t>())
+                      : convertAll<Out>(bytes->expandedAs<int16_t>());
+  case 4:
+    return isUnsigned ? convertAll<Out>(bytes->expandedAs<uint32_t>())
+                      : convertAll<Out>(bytes->expandedAs<int32_t>());
+  default:
+    return isUnsigned ? convertAll<Out>(bytes->expandedAs<uint64_t>())
+                      : convertAll<Out>(bytes->expandedAs<int64_t>());
+  }
+}
+
+SmallVector<int64_t> readInts(ElementsAttr value) { return readElements<int64_t>(value); }
+SmallVector<double> readFloats(ElementsAttr value) { return readElements<double>(value); }
+
+} // namespace atc::tf_import

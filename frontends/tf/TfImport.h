@@ -1,0 +1,60 @@
+//===-- TfImport.h - TensorFlow models to the graph dialect ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_FRONTENDS_TF_TFIMPORT_H
+#define OPENATC_FRONTENDS_TF_TFIMPORT_H
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontends/Diagnostics.h"
+#include "frontends/ModelOptions.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace atc {
+
+namespace tf::pb {
+class GraphDef;
+}
+
+struct TfImportOptions {
+  /// `--input_shape`: the shape of an input, by its name. It replaces the shape
+  /// that the model states.
+  InputShapes inputShapes = {};
+  /// `--out_nodes`: "node:0" or "node". Empty keeps the outputs of the model: those
+  /// of its signature, or of a graph what no node reads.
+  std::vector<std::string> outputs = {};
+  /// `--input_nodes`: these nodes become inputs, what stands in front of them is
+  /// cut off.
+  std::vector<std::string> inputNodes = {};
+};
+
+/// What a signature says of a graph: the name of each input and output and the
+/// tensor ("node:0") that it stands for. Empty for a bare graph.
+struct GraphBoundary {
+  std::vector<std::pair<std::string, std::string>> inputs, outputs;
+};
+
+/// Reads a frozen GraphDef (.pb) or the folder of a SavedModel into a module with
+/// one function @main of graph ops.
+///
+/// Arguments and results carry their name as `om.name`, the module has
+/// `graph.name`. The location of an op is NameLoc(tensor name, NameLoc(node
+/// name)). Only what the outputs need is imported. On failure `diagnostics` holds
+/// at least one error.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> importTf(llvm::StringRef path,
+                                                            const TfImportOptions &options,
+                                                            mlir::MLIRContext &context,
+                                                            Diagnostics &diagnostics);
+
+/// The same for a GraphDef in memory without variables and function calls; its
+/// constants are taken from it.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+importTfGraph(tf::pb::GraphDef &graph, llvm::StringRef name, const GraphBoundary &boundary,
+              const TfImportOptions &options, mlir::MLIRContext &context, Diagnostics &diagnostics);
+
+} // namespace atc
+
+#endif // OPENATC_FRONTENDS_TF_TFIMPORT_H

@@ -1,0 +1,24 @@
+//===-- Window.h - attributes of sliding windows --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_FRONTENDS_TF_WINDOW_H
+#define OPENATC_FRONTENDS_TF_WINDOW_H
+
+#include "frontends/tf/NodeContext.h"
+
+namespace atc::tf_import {
+
+/// The window of a convolution or pool, one number for each spatial dim; `pads`
+/// are all begins, then all ends.
+struct Window {
+  llvm::SmallVector<int64_t> kernel, strides, dilations, pads;
+};
+
+/// Reads strides, dilations and padding for an image of the dims `spatial`.
+/// Nothing when the node failed.
+std::optional<Window> readWindow(NodeContext &n, const ImageLayout &layout,
+                                 llvm::ArrayRef<int64_t> kernel, llvm::ArrayRef<int64_t> spatial);
+
+} // namespace atc::tf_import
+
+#endif // OPENATC_FRONTENDS_TF_WINDOW_H

@@ -1,0 +1,135 @@
+//===-- TfImportTest.cpp - importing GraphDefs and refusing bad ones ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#define CATCH_CONFIG_MAIN
+#include <catch2/catch.hpp>
+
+#include <google/protobuf/text_format.h>
+
+#include "dialects/graph/Graph.h"
+#include "frontends/tf/TfImport.h"
+#include "frontends/tf/schema/tensorflow.pb.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/MLIRContext.h"
+
+using namespace mlir;
+
+namespace {
+
+const char *placeholder = R"(node { name: "x" op: "Placeholder"
+  attr { key: "dtype" value { type: DT_FLOAT } }
+  attr { key: "shape" value { shape { dim { size: 1 } dim { size: 4 } dim { size: 4 }
+                                      dim { size: 2 } } } } })";
+
+std::string node(const std::string &name, const std::string &op, const std::string &inputs,
+                 const std::string &rest = "") {
+  std::string text = "node { name: \"" + name + "\" op: \"" + op + "\"";
+  llvm::SmallVector<llvm::StringRef> names;
+  llvm::StringRef(inputs).split(names, ' ', -1, false);
+  for (llvm::StringRef input : names)
+    text += " input: \"" + input.str() + "\"";
+  return text + " " + rest + " }\n";
+}
+
+struct Import {
+  Import(const std::string &text, const atc::TfImportOptions &options = {}) {
+    atc::tf::pb::GraphDef graph;
+    REQUIRE(google::protobuf::TextFormat::ParseFromString(text, &graph));
+    auto result = atc::importTfGraph(graph, "test", {}, options, context, diagnostics);
+    if (succeeded(result))
+      module = std::move(*result);
+    llvm::raw_string_ostream os(messages);
+    diagnostics.print(os);
+    CHECK(static_cast<bool>(module) != diagnostics.hasErrors());
+  }
+  bool says(llvm::StringRef part) const { return llvm::StringRef(messages).contains(part); }
+  func::FuncOp main() { return *module->getOps<func::FuncOp>().begin(); }
+
+  MLIRContext context;
+  atc::Diagnostics diagnostics;
+  OwningOpRef<ModuleOp> module;
+  std::string messages;
+};
+
+} // namespace
+
+TEST_CASE("A graph is imported with the names of its nodes") {
+  Import result(placeholder + node("y", "Relu", "x") + node("z", "Neg", "y ^x"));
+  REQUIRE(result.module);
+  auto main = result.main();
+  CHECK(main.getArgAttrOfType<StringAttr>(0, "om.name") == "x");
+  REQUIRE(main.getNumResults() == 1);
+  CHECK(main.getResultAttrOfType<StringAttr>(0, "om.name") == "z");
+  auto neg = main.getBody().front().getTerminator()->getOperand(0).getDefiningOp();
+  auto location = dyn_cast<NameLoc>(neg->getLoc());
+  REQUIRE(location);
+  CHECK(location.getName() == "z");
+  CHECK(cast<NameLoc>(location.getChildLoc()).getName() == "z");
+}
+
+TEST_CASE("All operators without an importer are listed at once") {
+  Import result(placeholder + node("a", "Mfcc", "x") + node("b", "Switch", "a") +
+                    node("c", "Mfcc", "b") + node("unused", "DecodeWav", "x") +
+                    node("d", "Identity", "c"),
+                {{}, {"d"}, {}});
+  CHECK(result.diagnostics.numErrors() == 1);
+  CHECK(result.says("E13010: no importer for these operators: Mfcc x2 (a, c); Switch x1 (b)"));
+  CHECK_FALSE(result.says("DecodeWav"));
+}
+
+TEST_CASE("The front of a graph is cut off, its types are inferred") {
+  std::string graph = placeholder + node("y", "Relu", "x") + node("z", "Neg", "y");
+  Import inferred(graph, {{}, {}, {"y"}});
+  REQUIRE(inferred.module);
+  auto type = cast<RankedTensorType>(inferred.main().getArgumentTypes()[0]);
+  CHECK(type.getShape() == ArrayRef<int64_t>{1, 4, 4, 2});
+  CHECK(inferred.main().getArgAttrOfType<StringAttr>(0, "om.name") == "y");
+
+  std::string unknown = placeholder + node("y", "Mfcc", "x") + node("z", "Neg", "y");
+  Import asks(unknown, {{}, {}, {"y"}});
+  CHECK(asks.says("E10001: the shape of these inputs is not fixed: 'y'"));
+  Import given(unknown, {{{"y", {3, 5}}}, {}, {"y"}});
+  REQUIRE(given.module);
+  CHECK(cast<RankedTensorType>(given.main().getResultTypes()[0]).getShape() ==
+        ArrayRef<int64_t>{3, 5});
+}
+
+TEST_CASE("Names that are not in the graph are refused") {
+  std::string graph = placeholder + node("y", "Relu", "x");
+  CHECK(Import(graph, {{}, {"none:0"}, {}}).says("E10016: there is no node 'none'"));
+  CHECK(Import(graph, {{}, {}, {"none"}}).says("E10016: there is no node 'none'"));
+  CHECK(Import(graph, {{{"none", {1}}}, {}, {}}).says("E12009: 'none' given with --input_shape"));
+  CHECK(Import(graph, {{{"y", {1}}}, {}, {}}).says("E10017: 'y' given with --input_shape"));
+  CHECK(Import(graph, {{}, {"y:3"}, {}}).says("E10016: output 'y:3'"));
+}
+
+TEST_CASE("Broken graphs are refused") {
+  CHECK(Import(placeholder + node("y", "Relu", "gone")).says("there is no such node"));
+  CHECK(Import(placeholder + node("x", "Relu", "x")).says("E13009"));
+  CHECK(Import(placeholder + node("y", "Add", "x z") + node("z", "Neg", "y") +
+               node("out", "Neg", "z"))
+            .says("stands in a cycle"));
+  CHECK(Import(placeholder + node("y", "Relu", "")).says("input 0 of node 'y' (Relu): is missing"));
+  CHECK(
+      Import(placeholder + node("y", "Conv2D", "x x",
+                                "attr { key: \"strides\" value { list { i: 1 i: 0 i: 0 i: 1 } } }"))
+          .says("E14001"));
+  CHECK(Import(placeholder + node("c", "Const", "") + node("y", "Add", "x c"))
+            .says("attribute 'value' of node 'c' (Const)"));
+  std::string large = "attr { key: \"value\" value { tensor { dtype: DT_FLOAT tensor_shape { "
+                      "dim { size: 4 } } float_val: [1, 2, 3, 4, 5] } } }";
+  CHECK(Import(placeholder + node("c", "Const", "", large) + node("y", "Add", "x c"))
+            .says("has 5 elements, expected at most 4"));
+}
+
+TEST_CASE("A short list of values repeats the last one") {
+  std::string value = "attr { key: \"value\" value { tensor { dtype: DT_INT32 tensor_shape { "
+                      "dim { size: 4 } } int_val: [7, 9] } } }";
+  Import result(placeholder + node("c", "Const", "", value));
+  CHECK(result.says("E16004")); // a constant alone is no output
+  Import asked(placeholder + node("c", "Const", "", value), {{}, {"c"}, {}});
+  REQUIRE(asked.module);
+  auto constant = asked.main().getBody().front().getTerminator()->getOperand(0).getDefiningOp();
+  auto elements = cast<DenseElementsAttr>(cast<atc::graph::ConstantOp>(constant).getValue());
+  CHECK(llvm::to_vector(elements.getValues<int32_t>()) == SmallVector<int32_t>{7, 9, 9, 9});
+}
