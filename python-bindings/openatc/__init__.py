@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiles neural networks and runs them.
+
+    import openatc
+    model = openatc.compile("resnet50.onnx")      # an openatc.Model
+    session = openatc.Session(model, threads=2)
+    scores, = session.run([image])                # numpy in, numpy out
+
+Opening and running `.om` files needs only the small runtime; the compiler is
+loaded with the first name that needs it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from ._error import Error
+from ._runtime import LaunchInfo, LaunchTime, Model, Session, TensorInfo, empty
+from ._runtime import runtime_version as _runtime_version
+
+if TYPE_CHECKING:
+    from ._compare import Comparison, TensorError, compare
+    from ._compile import Module, ModulePort, compile, interpret, load, parse
+
+__version__: str = _runtime_version()
+
+_LAZY = {
+    "Comparison": "_compare", "TensorError": "_compare", "compare": "_compare",
+    "Module": "_compile", "ModulePort": "_compile", "compile": "_compile",
+    "interpret": "_compile", "load": "_compile", "parse": "_compile",
+}
+
+__all__ = ["Comparison", "Error", "LaunchInfo", "LaunchTime", "Model", "Module", "ModulePort",
+           "Session", "TensorError", "TensorInfo", "__version__", "compare", "compile", "empty",
+           "interpret", "load", "parse"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'openatc' has no attribute '{name}'")
+    value = getattr(importlib.import_module("." + _LAZY[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+class TensorInfo:
+    """A tensor of a model."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def dtype(self) -> str:
+        """The runtime's name: "f32", "i64", "bool" ..."""
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """What an array for it has: bf16 is uint16, i4 and u4 are uint8, two in a byte."""
+    @property
+    def numpy_shape(self) -> tuple[int, ...]: ...
+
+class LaunchInfo:
+    """One step of a model's schedule."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kernel(self) -> str: ...
+    @property
+    def cost(self) -> int:
+        """Estimated operations, or bytes moved."""
+    @property
+    def tasks(self) -> int:
+        """How many independent pieces the kernel has."""
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """Indices into Model.tensors."""
+    @property
+    def writes(self) -> tuple[int, ...]: ...
+
+class LaunchTime:
+    """The mean time of one launch over the runs since profiling was switched on."""
+
+    @property
+    def launch(self) -> int:
+        """Index into Model.launches."""
+    @property
+    def name(self) -> str: ...
+    @property
+    def kernel(self) -> str: ...
+    @property
+    def microseconds(self) -> float: ...
+    @property
+    def share(self) -> float:
+        """Of the time in all launches, 0 to 1."""
+
+class Model:
+    """A verified .om file; any number of sessions and threads may share it."""
+
+    def __init__(self, source: str | os.PathLike[str] | bytes | bytearray | memoryview, *,
+                 verify: bool = False, cpu_level: str | None = None) -> None:
+        """Opens a path, or the bytes of a file.
+
+        `verify` also checks the weights' hash; `cpu_level` takes that code instead of the best
+        that fits this machine.
+        """
+    @property
+    def inputs(self) -> list[TensorInfo]: ...
+    @property
+    def outputs(self) -> list[TensorInfo]: ...
+    @property
+    def tensors(self) -> list[TensorInfo]: ...
+    @property
+    def launches(self) -> list[LaunchInfo]: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def producer(self) -> str: ...
+    @property
+    def command_line(self) -> str: ...
+    @property
+    def target(self) -> str: ...
+    @property
+    def cpu_level(self) -> str: ...
+    @property
+    def file_bytes(self) -> int: ...
+    @property
+    def weights_bytes(self) -> int: ...
+    @property
+    def code_bytes(self) -> int: ...
+    @property
+    def arena_bytes(self) -> int: ...
+    @property
+    def schema_version(self) -> tuple[int, int]: ...
+    def verify_weights(self) -> None:
+        """Reads all weights and compares their hash with the file's."""
+
+class Session:
+    """Memory and threads for one inference at a time; other threads wait their turn."""
+
+    def __init__(self, model: Model, *, threads: int = 0, spin_us: int = 200,
+                 serial_cost: int = 30000) -> None:
+        """`threads` 0 uses as many as the process may; idle ones spin for `spin_us`; a launch
+        cheaper than `serial_cost` stays on the calling thread."""
+    @property
+    def model(self) -> Model: ...
+    @property
+    def threads(self) -> int: ...
+    @overload
+    def run(self, inputs: Sequence[np.ndarray],
+            outputs: Sequence[np.ndarray] | Mapping[str, np.ndarray] | None = None
+            ) -> list[np.ndarray]: ...
+    @overload
+    def run(self, inputs: Mapping[str, np.ndarray],
+            outputs: Sequence[np.ndarray] | Mapping[str, np.ndarray] | None = None
+            ) -> dict[str, np.ndarray]:
+        """Runs the model without the GIL.
+
+        Arrays must have the model's type and shape. One that is C-contiguous and 64-byte aligned
+        (`openatc.empty`) is used in place, another is copied. `outputs` are arrays to write into;
+        those not given are made.
+        """
+    def tensors(self, inputs: Sequence[np.ndarray] | Mapping[str, np.ndarray],
+                names: Iterable[str] | None = None) -> dict[str, np.ndarray]:
+        """Runs the model once and returns what its launches wrote, all of it or `names`."""
+    @property
+    def profiling(self) -> bool:
+        """Whether `run` measures each launch; switching it on clears the sums."""
+    @profiling.setter
+    def profiling(self, on: bool) -> None: ...
+    def profile(self) -> list[LaunchTime]: ...
+
+def empty(shape: int | Sequence[int], dtype: DTypeLike = "float32") -> np.ndarray:
+    """An array at a 64-byte boundary, which `Session.run` uses without a copy."""
+
+def difference(tensor: TensorInfo, ours: np.ndarray, reference: np.ndarray
+               ) -> tuple[float, float, float]: ...
+def runtime_version() -> str: ...

@@ -1,0 +1,160 @@
+//===-- Arrays.cpp - numpy arrays as the runtime's memory -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "python-bindings/src/Arrays.h"
+
+#include "python-bindings/src/Errors.h"
+#include "tools/common/ModelText.h"
+
+namespace py = pybind11;
+
+namespace atc::python {
+
+namespace {
+
+/// Numpy's name for the elements of a type that a tensor can have.
+const char *numpyName(om_dtype dtype) {
+  switch (dtype) {
+  case OM_F32:
+    return "float32";
+  case OM_F64:
+    return "float64";
+  case OM_F16:
+    return "float16";
+  case OM_I8:
+    return "int8";
+  case OM_I16:
+    return "int16";
+  case OM_I32:
+    return "int32";
+  case OM_I64:
+    return "int64";
+  case OM_U16:
+  case OM_BF16:
+    return "uint16";
+  case OM_U32:
+    return "uint32";
+  case OM_U64:
+    return "uint64";
+  case OM_BOOL:
+    return "bool";
+  default: // u8, and i4 and u4, which are two in a byte
+    return "uint8";
+  }
+}
+
+bool isPacked(om_dtype dtype) { return dtype == OM_U4 || dtype == OM_I4; }
+
+/// The kind of a buffer's elements; 0 for one that no tensor has, such as a
+/// structure or numbers in the other byte order.
+char kindOf(const char *format) {
+  if (!format)
+    return 'u';
+  if (*format == '@' || *format == '=' || *format == '<')
+    ++format;
+  if (!*format || format[1])
+    return 0;
+  if (std::strchr("efd", *format))
+    return 'f';
+  if (std::strchr("bhilqn", *format))
+    return 'i';
+  if (std::strchr("BHILQN", *format))
+    return 'u';
+  return *format == '?' ? 'b' : 0;
+}
+
+std::string describe(const py::handle &array) {
+  py::object shape = py::getattr(array, "shape", py::none());
+  py::object dtype = py::getattr(array, "dtype", py::none());
+  return std::string(py::str(dtype)) + " " + std::string(py::str(shape));
+}
+
+const py::object &numpyAttribute(const char *name) {
+  // Never freed: the interpreter may be gone before the library is.
+  static py::object *ndarray = new py::object(py::module_::import("numpy").attr("ndarray"));
+  static py::object *dtype = new py::object(py::module_::import("numpy").attr("dtype"));
+  return *(*name == 'n' ? ndarray : dtype);
+}
+
+} // namespace
+
+Port::Port(const om::Tensor &tensor) : tensor(tensor) {
+  if (isPacked(tensor.dtype))
+    dims = {Py_ssize_t(tensor.bytes)};
+  else
+    dims.assign(tensor.dims.begin(), tensor.dims.end());
+  shape = py::tuple(dims.size());
+  for (size_t i = 0; i < dims.size(); ++i)
+    shape[i] = dims[i];
+  dtype = numpyAttribute("dtype")(numpyName(tensor.dtype));
+  kind = std::string(py::str(dtype.attr("kind")))[0];
+  size = dtype.attr("itemsize").cast<Py_ssize_t>();
+}
+
+py::object makeArray(const py::object &shape, const py::object &dtype, Py_ssize_t bytes) {
+  if (bytes > PY_SSIZE_T_MAX - 2 * OM_ALIGNMENT) {
+    PyErr_NoMemory();
+    throw py::error_already_set();
+  }
+  // At least a byte: numpy wants a buffer for an empty array too.
+  auto memory = py::reinterpret_steal<py::object>(
+      PyByteArray_FromStringAndSize(nullptr, bytes + OM_ALIGNMENT));
+  if (!memory)
+    throw py::error_already_set();
+  const auto at = reinterpret_cast<uintptr_t>(PyByteArray_AS_STRING(memory.ptr()));
+  py::int_ offset((OM_ALIGNMENT - at % OM_ALIGNMENT) % OM_ALIGNMENT);
+  PyObject *array = PyObject_CallFunctionObjArgs(numpyAttribute("ndarray").ptr(), shape.ptr(),
+                                                 dtype.ptr(), memory.ptr(), offset.ptr(), nullptr);
+  if (!array)
+    throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(array);
+}
+
+py::object empty(const py::object &shape, const py::object &dtype) {
+  py::object type = numpyAttribute("dtype")(dtype);
+  if (type.attr("hasobject").cast<bool>())
+    throw py::type_error("an aligned array cannot hold Python objects");
+  py::tuple dims = py::isinstance<py::int_>(shape) || PyIndex_Check(shape.ptr())
+                       ? py::make_tuple(shape)
+                       : py::tuple(shape);
+  Py_ssize_t bytes = type.attr("itemsize").cast<Py_ssize_t>();
+  for (py::handle item : dims) {
+    Py_ssize_t dim = PyNumber_AsSsize_t(item.ptr(), PyExc_OverflowError);
+    if (dim == -1 && PyErr_Occurred())
+      throw py::error_already_set();
+    if (dim < 0)
+      throw py::value_error("a dim of an array cannot be negative");
+    if (__builtin_mul_overflow(bytes, dim, &bytes))
+      throw py::value_error("the array is too big");
+  }
+  return makeArray(dims, type, bytes);
+}
+
+bool View::open(const py::handle &array, const Port &port, const char *role, bool isWritable,
+                std::string &fault) {
+  const std::string &name = port.tensor.name;
+  if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_FORMAT | PyBUF_STRIDES) != 0) {
+    buffer.obj = nullptr;
+    PyErr_Clear();
+    throw py::type_error(std::string(role) + " '" + atc::tools::printable(name) +
+                         "' must be a numpy array, not " + Py_TYPE(array.ptr())->tp_name);
+  }
+  auto refuse = [&](const std::string &reason) {
+    fault = std::string("E10014: the array for ") + role + " '" + atc::tools::printable(name) +
+            "' " + reason;
+    return false;
+  };
+  if (buffer.itemsize != port.size || kindOf(buffer.format) != port.kind ||
+      buffer.ndim != int(port.dims.size()) ||
+      !std::equal(port.dims.begin(), port.dims.end(), buffer.shape))
+    return refuse("is " + describe(array) + ", but the model has " +
+                  std::string(py::str(port.dtype)) + " " + std::string(py::str(port.shape)) +
+                  ": convert it with astype() or reshape()");
+  if (isWritable && buffer.readonly)
+    return refuse("is read-only");
+  if (isWritable && !isDense())
+    return refuse("is not C-contiguous: openatc.empty() makes one that is");
+  return true;
+}
+
+} // namespace atc::python

@@ -1,0 +1,65 @@
+//===-- Arrays.h - numpy arrays as the runtime's memory -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Arrays come in through Python's buffer protocol and are made by calling
+// numpy, so one binary works with every numpy.
+
+#ifndef OPENATC_PYTHON_ARRAYS_H
+#define OPENATC_PYTHON_ARRAYS_H
+
+#include "openatc/om.hpp"
+
+#include <pybind11/pybind11.h>
+
+namespace atc::python {
+
+/// A tensor of a model as an array: what its elements are in numpy. Types that
+/// numpy lacks are their bits: bf16 is uint16, i4 and u4 are packed uint8.
+struct Port {
+  explicit Port(const om::Tensor &tensor);
+
+  om::Tensor tensor;
+  char kind;       ///< 'f', 'i', 'u' or 'b', as in numpy
+  Py_ssize_t size; ///< bytes of an element
+  std::vector<Py_ssize_t> dims;
+  pybind11::tuple shape;
+  pybind11::object dtype; ///< a numpy.dtype
+};
+
+/// An array that is not initialized, at a 64-byte boundary.
+pybind11::object makeArray(const pybind11::object &shape, const pybind11::object &dtype,
+                           Py_ssize_t bytes);
+
+/// numpy.empty, but at a 64-byte boundary.
+pybind11::object empty(const pybind11::object &shape, const pybind11::object &dtype);
+
+/// Holds a Python object's memory.
+class View {
+public:
+  View() = default;
+  // A buffer may point into itself.
+  View(const View &) = delete;
+  View &operator=(const View &) = delete;
+  ~View() {
+    if (buffer.obj)
+      PyBuffer_Release(&buffer);
+  }
+
+  /// Takes the memory of an array that must have the port's type and shape. False
+  /// with a coded line in `fault` when it does not fit, or raises TypeError when it
+  /// is no array at all. `role` is "input" or "output".
+  bool open(const pybind11::handle &array, const Port &port, const char *role, bool isWritable,
+            std::string &fault);
+
+  const Py_buffer &get() const { return buffer; }
+  void *data() const { return buffer.buf; }
+  bool isDense() const { return PyBuffer_IsContiguous(&buffer, 'C'); }
+  bool isAligned() const { return reinterpret_cast<uintptr_t>(buffer.buf) % OM_ALIGNMENT == 0; }
+
+private:
+  Py_buffer buffer = {};
+};
+
+} // namespace atc::python
+
+#endif // OPENATC_PYTHON_ARRAYS_H

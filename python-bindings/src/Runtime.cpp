@@ -1,0 +1,168 @@
+//===-- Runtime.cpp - the module openatc._runtime -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "python-bindings/src/Errors.h"
+#include "python-bindings/src/Session.h"
+#include "tools/common/ModelText.h"
+#include "tools/om-run/Values.h"
+
+namespace py = pybind11;
+using namespace atc::python;
+
+namespace {
+
+py::list listOf(const std::vector<Port> &ports) {
+  py::list list;
+  for (const Port &port : ports)
+    list.append(py::cast(port));
+  return list;
+}
+
+py::tuple tupleOf(const std::vector<uint32_t> &numbers) {
+  py::tuple tuple(numbers.size());
+  for (size_t i = 0; i < numbers.size(); ++i)
+    tuple[i] = numbers[i];
+  return tuple;
+}
+
+/// A property that is a string of om_model_info.
+auto text(const char *om_model_info::*field) {
+  return [field](const PyModel &model) {
+    const char *value = model.get().info().*field;
+    return toStr(value ? value : "");
+  };
+}
+
+auto number(uint64_t om_model_info::*field) {
+  return [field](const PyModel &model) { return model.get().info().*field; };
+}
+
+std::string reprOf(const Port &port) {
+  return "<openatc.TensorInfo '" + atc::tools::printable(port.tensor.name) + "' " +
+         atc::tools::typeText(port.tensor.dtype, port.tensor.dims) + ">";
+}
+
+/// Both are aligned copies or the caller's arrays: any memory will do here.
+py::tuple difference(const Port &port, const py::object &ours, const py::object &right) {
+  View a, b;
+  std::string fault;
+  for (auto [view, array] : {std::pair(&a, &ours), std::pair(&b, &right)})
+    if (!view->open(*array, port, "tensor", false, fault))
+      raise({fault});
+  if (!a.isDense() || !b.isDense())
+    throw py::value_error("both arrays must be C-contiguous");
+  atc::tools::Difference result;
+  {
+    py::gil_scoped_release release;
+    result = atc::tools::differenceOf(port.tensor, a.data(), b.data());
+  }
+  return py::make_tuple(result.maxAbs, result.ofRange, result.cosine);
+}
+
+void bindInfo(py::module_ &m) {
+  py::class_<Port>(m, "TensorInfo", "A tensor of a model.")
+      .def_property_readonly("name", [](const Port &port) { return toStr(port.tensor.name); })
+      .def_property_readonly("dtype",
+                             [](const Port &port) { return om_dtype_name(port.tensor.dtype); })
+      .def_property_readonly("shape",
+                             [](const Port &port) {
+                               py::tuple shape(port.tensor.dims.size());
+                               for (size_t i = 0; i < port.tensor.dims.size(); ++i)
+                                 shape[i] = port.tensor.dims[i];
+                               return shape;
+                             })
+      .def_property_readonly("bytes", [](const Port &port) { return port.tensor.bytes; })
+      .def_readonly("numpy_dtype", &Port::dtype)
+      .def_readonly("numpy_shape", &Port::shape)
+      .def("__repr__", [](const Port &port) { return toStr(reprOf(port)); });
+
+  py::class_<om::Launch>(m, "LaunchInfo", "One step of a model's schedule.")
+      .def_property_readonly("name", [](const om::Launch &launch) { return toStr(launch.name); })
+      .def_property_readonly("kernel",
+                             [](const om::Launch &launch) { return toStr(launch.kernel); })
+      .def_readonly("cost", &om::Launch::cost)
+      .def_readonly("tasks", &om::Launch::tasks)
+      .def_property_readonly("reads",
+                             [](const om::Launch &launch) { return tupleOf(launch.reads); })
+      .def_property_readonly("writes",
+                             [](const om::Launch &launch) { return tupleOf(launch.writes); })
+      .def("__repr__", [](const om::Launch &launch) {
+        return toStr("<openatc.LaunchInfo '" + atc::tools::printable(launch.name) + "' by " +
+                     atc::tools::printable(launch.kernel) + ">");
+      });
+
+  py::class_<LaunchTime>(m, "LaunchTime", "The mean time of one launch.")
+      .def_readonly("launch", &LaunchTime::launch)
+      .def_property_readonly("name", [](const LaunchTime &row) { return toStr(row.name); })
+      .def_property_readonly("kernel", [](const LaunchTime &row) { return toStr(row.kernel); })
+      .def_readonly("microseconds", &LaunchTime::microseconds)
+      .def_readonly("share", &LaunchTime::share)
+      .def("__repr__", [](const LaunchTime &row) {
+        char time[64];
+        std::snprintf(time, sizeof(time), "%.1f us", row.microseconds);
+        return toStr("<openatc.LaunchTime '" + atc::tools::printable(row.name) + "' " + time + ">");
+      });
+}
+
+} // namespace
+
+PYBIND11_MODULE(_runtime, m) {
+  m.doc() = "Runs .om files.";
+  bindInfo(m);
+
+  py::class_<PyModel, std::shared_ptr<PyModel>>(m, "Model", "A verified .om file.")
+      .def(py::init<py::object, bool, py::object>(), py::arg("source"), py::kw_only(),
+           py::arg("verify") = false, py::arg("cpu_level") = py::none())
+      .def_property_readonly("inputs", [](const PyModel &model) { return listOf(model.inputs()); })
+      .def_property_readonly("outputs",
+                             [](const PyModel &model) { return listOf(model.outputs()); })
+      .def_property_readonly("tensors", [](PyModel &model) { return listOf(model.tensors()); })
+      .def_property_readonly("launches",
+                             [](const PyModel &model) {
+                               py::list list;
+                               for (const om::Launch &launch : model.launches())
+                                 list.append(py::cast(launch));
+                               return list;
+                             })
+      .def_property_readonly("name", text(&om_model_info::name))
+      .def_property_readonly("producer", text(&om_model_info::producer))
+      .def_property_readonly("command_line", text(&om_model_info::command_line))
+      .def_property_readonly("target", text(&om_model_info::target))
+      .def_property_readonly("cpu_level", text(&om_model_info::cpu_level))
+      .def_property_readonly("file_bytes", number(&om_model_info::file_bytes))
+      .def_property_readonly("weights_bytes", number(&om_model_info::weights_bytes))
+      .def_property_readonly("code_bytes", number(&om_model_info::code_bytes))
+      .def_property_readonly("arena_bytes", number(&om_model_info::arena_bytes))
+      .def_property_readonly("schema_version",
+                             [](const PyModel &model) {
+                               const om_model_info info = model.get().info();
+                               return py::make_tuple(info.schema_major, info.schema_minor);
+                             })
+      .def("verify_weights", &PyModel::verifyWeights)
+      .def("__repr__", [](const PyModel &model) {
+        const char *name = model.get().info().name;
+        return toStr("<openatc.Model '" + atc::tools::printable(name ? name : "") + "', " +
+                     std::to_string(model.get().info().launches) + " launches>");
+      });
+
+  py::class_<PySession>(m, "Session", "Runs one inference of a model at a time.")
+      .def(py::init<std::shared_ptr<PyModel>, uint32_t, uint32_t, uint64_t>(),
+           py::arg("model").none(false), py::kw_only(), py::arg("threads") = 0,
+           py::arg("spin_us") = OM_DEFAULT_SPIN_US, py::arg("serial_cost") = OM_DEFAULT_SERIAL_COST)
+      .def("run", &PySession::run, py::arg("inputs"), py::arg("outputs") = py::none())
+      .def("tensors", &PySession::tensors, py::arg("inputs"), py::arg("names") = py::none())
+      .def_property("profiling", &PySession::isProfiling, &PySession::setProfiling)
+      .def("profile",
+           [](PySession &session) {
+             py::list list;
+             for (const LaunchTime &row : session.profile())
+               list.append(py::cast(row));
+             return list;
+           })
+      .def_property_readonly("model", &PySession::model)
+      .def_property_readonly("threads", &PySession::threads);
+
+  m.def("empty", &empty, py::arg("shape"), py::arg("dtype") = "float32");
+  m.def("difference", &difference, py::arg("tensor"), py::arg("ours"), py::arg("reference"));
+  m.def("runtime_version", &om_version);
+}

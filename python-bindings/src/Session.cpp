@@ -1,0 +1,374 @@
+//===-- Session.cpp - models and sessions of the runtime module -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "python-bindings/src/Session.h"
+
+#include "python-bindings/src/Errors.h"
+#include "tools/common/ModelText.h"
+
+#include <filesystem>
+#include <optional>
+
+namespace py = pybind11;
+
+namespace atc::python {
+
+namespace {
+
+std::vector<Port> portsOf(const std::vector<om::Tensor> &tensors) {
+  std::vector<Port> ports;
+  for (const om::Tensor &tensor : tensors)
+    ports.emplace_back(tensor);
+  return ports;
+}
+
+/// Waits for other threads without the GIL, which they may need to finish.
+std::unique_lock<std::mutex> takeTurn(std::mutex &mutex) {
+  std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
+  if (!lock.owns_lock()) {
+    py::gil_scoped_release release;
+    lock.lock();
+  }
+  return lock;
+}
+
+std::string namesOf(const std::vector<Port> &ports) {
+  std::string names;
+  for (const Port &port : ports)
+    names += (names.empty() ? "'" : ", '") + tools::printable(port.tensor.name) + "'";
+  return names.empty() ? "none" : names;
+}
+
+bool isMapping(const py::handle &object) {
+  return PyDict_Check(object.ptr()) ||
+         (!PySequence_Check(object.ptr()) && py::hasattr(object, "keys"));
+}
+
+/// The arrays of a sequence or mapping in the model's order. Null handles stand
+/// for what a mapping does not name.
+std::vector<py::object> inOrder(const py::object &given, const std::vector<Port> &ports,
+                                const char *role, std::vector<std::string> &faults) {
+  std::vector<py::object> arrays(ports.size());
+  if (!isMapping(given)) {
+    if (!PySequence_Check(given.ptr()) || py::hasattr(given, "dtype") ||
+        PyUnicode_Check(given.ptr()))
+      throw py::type_error(std::string(role) +
+                           "s must be a list of arrays, or a dict of them by name");
+    const auto count = py::len(given);
+    if (count != ports.size()) {
+      faults.push_back("E10014: " + std::to_string(count) + " " + role +
+                       "s are given, but the model has " + std::to_string(ports.size()) + ": " +
+                       namesOf(ports));
+      return arrays;
+    }
+    for (size_t i = 0; i < count; ++i)
+      arrays[i] = given[py::int_(i)];
+    return arrays;
+  }
+  for (py::handle key : py::list(given.attr("keys")())) {
+    const std::string name = py::str(key);
+    auto port = std::find_if(ports.begin(), ports.end(),
+                             [&](const Port &each) { return each.tensor.name == name; });
+    if (port == ports.end())
+      faults.push_back("E10017: '" + tools::printable(name) + "' is not an " + role +
+                       " of the model; its " + role + "s are: " + namesOf(ports));
+    else
+      arrays[port - ports.begin()] = given[key];
+  }
+  return arrays;
+}
+
+py::object asStr(const std::string &text) { return toStr(text); }
+
+} // namespace
+
+PyModel::PyModel(const py::object &source, bool verify, const py::object &cpuLevel) {
+  om::Error error;
+  om_load_options options = OM_LOAD_OPTIONS_INIT;
+  const std::string level = cpuLevel.is_none() ? "" : cpuLevel.cast<std::string>();
+  options.verify_weights = verify;
+  options.cpu_level = cpuLevel.is_none() ? nullptr : level.c_str();
+  std::string label = "the bytes given";
+  if (PyObject_CheckBuffer(source.ptr())) {
+    // Of anything but bytes a copy is made: the memory must not change.
+    bytes = py::reinterpret_steal<py::object>(PyBytes_FromObject(source.ptr()));
+    if (!bytes)
+      throw py::error_already_set();
+    const char *data = PyBytes_AS_STRING(bytes.ptr());
+    const size_t size = PyBytes_GET_SIZE(bytes.ptr());
+    py::gil_scoped_release release;
+    model = om::Model::loadMemory(data, size, error, options);
+  } else {
+    PyObject *encoded = nullptr;
+    if (!PyUnicode_FSConverter(source.ptr(), &encoded))
+      throw py::error_already_set();
+    const std::string path = PyBytes_AS_STRING(encoded);
+    Py_DECREF(encoded);
+    label = "'" + path + "'";
+    {
+      py::gil_scoped_release release;
+      model = om::Model::loadFile(path, error, options);
+    }
+    std::error_code status;
+    if (!model && error.code() == OM_ERROR_IO && !std::filesystem::exists(path, status))
+      raise({"E10410: the model file " + label + " does not exist"});
+  }
+  if (!model)
+    raise({"E10041: " + label + " cannot be loaded: " + error.message()});
+  inputPorts = portsOf(model.inputs());
+  outputPorts = portsOf(model.outputs());
+}
+
+const std::vector<Port> &PyModel::tensors() {
+  if (tensorPorts.empty()) {
+    std::vector<om::Tensor> all;
+    for (uint32_t i = 0; i < model.info().tensors; ++i)
+      all.push_back(model.tensor(i));
+    tensorPorts = portsOf(all);
+  }
+  return tensorPorts;
+}
+
+std::vector<om::Launch> PyModel::launches() const {
+  std::vector<om::Launch> all;
+  for (uint32_t i = 0; i < model.info().launches; ++i)
+    all.push_back(model.launch(i));
+  return all;
+}
+
+void PyModel::verifyWeights() const {
+  om::Error error;
+  {
+    py::gil_scoped_release release;
+    om_model_verify_weights(model.get(), &error.c);
+  }
+  if (error)
+    raise({std::string("E10041: ") + error.message()});
+}
+
+PySession::PySession(std::shared_ptr<PyModel> model, uint32_t threads, uint32_t spinUs,
+                     uint64_t serialCost)
+    : owner(std::move(model)) {
+  om_session_options options = OM_SESSION_OPTIONS_INIT;
+  options.threads = threads;
+  options.spin_us = spinUs;
+  options.serial_cost = serialCost;
+  om::Error error;
+  {
+    py::gil_scoped_release release;
+    session = om::Session(owner->get(), error, options);
+  }
+  if (!session)
+    raise({std::string("E10041: the model cannot be run: ") + error.message()});
+}
+
+/// The arrays of one run, and the pointers that the runtime gets. What cannot be
+/// used in place is copied.
+class PySession::Call {
+public:
+  Call(const PySession &session, const py::object &givenInputs, const py::object &givenOutputs)
+      : inputs(session.owner->inputs()), outputs(session.owner->outputs()),
+        views(inputs.size() + outputs.size()), copies(views.size()), sources(inputs.size()),
+        targets(outputs.size()) {
+    std::vector<std::string> faults;
+    arrays = inOrder(givenInputs, inputs, "input", faults);
+    if (givenOutputs.is_none())
+      results.resize(outputs.size());
+    else
+      results = inOrder(givenOutputs, outputs, "output", faults);
+    // A wrong number has been said; with names every fault can be told.
+    if (faults.empty() || isMapping(givenInputs))
+      for (size_t i = 0; i < inputs.size(); ++i)
+        takeInput(i, faults);
+    for (size_t i = 0; i < outputs.size() && faults.empty(); ++i)
+      takeOutput(i, faults);
+    if (faults.empty())
+      checkOverlap(faults);
+    if (!faults.empty())
+      raise(faults);
+  }
+
+  const void *const *in() const { return sources.data(); }
+  void *const *out() const { return targets.data(); }
+
+  py::object finish(bool asDict) {
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (copies[inputs.size() + i])
+        std::memcpy(views[inputs.size() + i].data(), targets[i], outputs[i].tensor.bytes);
+    if (asDict) {
+      py::dict named;
+      for (size_t i = 0; i < outputs.size(); ++i)
+        named[asStr(outputs[i].tensor.name)] = results[i];
+      return std::move(named);
+    }
+    py::list list(outputs.size());
+    for (size_t i = 0; i < outputs.size(); ++i)
+      list[i] = results[i];
+    return std::move(list);
+  }
+
+private:
+  void *copyFor(size_t view, uint64_t bytes) {
+    copies[view].emplace(bytes);
+    if (!*copies[view])
+      throw std::bad_alloc();
+    return copies[view]->data();
+  }
+
+  void takeInput(size_t i, std::vector<std::string> &faults) {
+    std::string fault;
+    if (!arrays[i]) {
+      faults.push_back("E10014: there is no array for input '" +
+                       tools::printable(inputs[i].tensor.name) + "'");
+    } else if (!views[i].open(arrays[i], inputs[i], "input", false, fault)) {
+      faults.push_back(fault);
+    } else if (views[i].isDense() && views[i].isAligned()) {
+      sources[i] = views[i].data();
+    } else {
+      void *copy = copyFor(i, inputs[i].tensor.bytes);
+      Py_buffer buffer = views[i].get();
+      if (PyBuffer_ToContiguous(copy, &buffer, buffer.len, 'C') != 0)
+        throw py::error_already_set();
+      sources[i] = copy;
+    }
+  }
+
+  void takeOutput(size_t i, std::vector<std::string> &faults) {
+    const size_t view = inputs.size() + i;
+    std::string fault;
+    if (!results[i])
+      results[i] = makeArray(outputs[i].shape, outputs[i].dtype, outputs[i].tensor.bytes);
+    if (!views[view].open(results[i], outputs[i], "output", true, fault))
+      faults.push_back(fault);
+    else
+      targets[i] =
+          views[view].isAligned() ? views[view].data() : copyFor(view, outputs[i].tensor.bytes);
+  }
+
+  /// The runtime leaves this to its caller.
+  void checkOverlap(std::vector<std::string> &faults) {
+    auto overlaps = [](const void *a, uint64_t aBytes, const void *b, uint64_t bBytes) {
+      auto x = reinterpret_cast<uintptr_t>(a), y = reinterpret_cast<uintptr_t>(b);
+      return aBytes && bBytes && x < y + bBytes && y < x + aBytes;
+    };
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      auto refuse = [&](const om::Tensor &other) {
+        faults.push_back("E10014: the array for output '" +
+                         tools::printable(outputs[i].tensor.name) + "' overlaps that for '" +
+                         tools::printable(other.name) + "'");
+      };
+      const uint64_t bytes = outputs[i].tensor.bytes;
+      for (size_t j = 0; j < inputs.size(); ++j)
+        if (overlaps(targets[i], bytes, sources[j], inputs[j].tensor.bytes))
+          refuse(inputs[j].tensor);
+      for (size_t j = 0; j < i; ++j)
+        if (overlaps(targets[i], bytes, targets[j], outputs[j].tensor.bytes))
+          refuse(outputs[j].tensor);
+    }
+  }
+
+  const std::vector<Port> &inputs, &outputs;
+  std::vector<py::object> arrays, results;
+  std::vector<View> views;
+  std::vector<std::optional<om::Buffer>> copies;
+  std::vector<const void *> sources;
+  std::vector<void *> targets;
+};
+
+py::object PySession::run(const py::object &inputs, const py::object &outputs) {
+  Call call(*this, inputs, outputs);
+  om::Error error;
+  {
+    py::gil_scoped_release release;
+    std::lock_guard<std::mutex> turn(busy);
+    session.run(call.in(), call.out(), error);
+  }
+  if (error)
+    raise({std::string("E19999: ") + error.message()});
+  return call.finish(isMapping(inputs));
+}
+
+py::dict PySession::tensors(const py::object &inputs, const py::object &names) {
+  const std::vector<Port> &ports = owner->tensors();
+  const std::vector<om::Launch> launches = owner->launches();
+  std::vector<bool> isWritten(ports.size());
+  for (const om::Launch &launch : launches)
+    for (uint32_t tensor : launch.writes)
+      isWritten[tensor] = true;
+
+  std::vector<py::object> arrays(ports.size());
+  std::vector<View> views(ports.size());
+  std::vector<std::string> faults;
+  auto want = [&](size_t i) {
+    arrays[i] = makeArray(ports[i].shape, ports[i].dtype, ports[i].tensor.bytes);
+    std::string fault;
+    if (!views[i].open(arrays[i], ports[i], "tensor", true, fault))
+      faults.push_back(fault);
+  };
+  if (names.is_none()) {
+    for (size_t i = 0; i < ports.size(); ++i)
+      if (isWritten[i])
+        want(i);
+  } else {
+    for (py::handle item : names) {
+      const std::string name = py::str(item);
+      bool isFound = false;
+      for (size_t i = 0; i < ports.size(); ++i)
+        if (isWritten[i] && ports[i].tensor.name == name) {
+          want(i);
+          isFound = true;
+        }
+      if (!isFound)
+        faults.push_back("E10016: no launch of the model writes a tensor '" +
+                         tools::printable(name) + "'");
+    }
+  }
+  if (!faults.empty())
+    raise(faults);
+
+  Call call(*this, inputs, py::none());
+  om::Error error, readError;
+  {
+    py::gil_scoped_release release;
+    std::lock_guard<std::mutex> turn(busy);
+    auto read = [&](uint32_t launch) {
+      for (uint32_t i : launches[launch].writes)
+        if (views[i].data() && !readError)
+          om_session_read_tensor(session.get(), i, views[i].data(), ports[i].tensor.bytes,
+                                 &readError.c);
+    };
+    session.run(call.in(), call.out(), read, error);
+  }
+  if (error || readError)
+    raise({std::string("E19999: ") + (error ? error : readError).message()});
+  py::dict named;
+  for (size_t i = 0; i < ports.size(); ++i)
+    if (arrays[i])
+      named[asStr(ports[i].tensor.name)] = arrays[i];
+  return named;
+}
+
+void PySession::setProfiling(bool on) {
+  auto turn = takeTurn(busy);
+  om_session_set_profile(session.get(), on);
+  profiling = on;
+}
+
+std::vector<LaunchTime> PySession::profile() {
+  auto turn = takeTurn(busy);
+  std::vector<LaunchTime> rows;
+  double total = 0;
+  const std::vector<om::Launch> launches = owner->launches();
+  for (uint32_t i = 0; i < launches.size(); ++i) {
+    uint64_t nanoseconds = 0, runs = 0;
+    om_session_get_profile(session.get(), i, &nanoseconds, &runs);
+    const double mean = runs ? double(nanoseconds) / double(runs) / 1e3 : 0;
+    rows.push_back({i, launches[i].name, launches[i].kernel, mean, 0});
+    total += mean;
+  }
+  for (LaunchTime &row : rows)
+    row.share = total > 0 ? row.microseconds / total : 0;
+  return rows;
+}
+
+} // namespace atc::python

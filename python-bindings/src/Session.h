@@ -1,0 +1,66 @@
+//===-- Session.h - models and sessions of the runtime module -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PYTHON_SESSION_H
+#define OPENATC_PYTHON_SESSION_H
+
+#include "python-bindings/src/Arrays.h"
+
+#include <memory>
+#include <mutex>
+
+namespace atc::python {
+
+class PyModel {
+public:
+  /// `source` is a path, or the bytes of a file.
+  PyModel(const pybind11::object &source, bool verify, const pybind11::object &cpuLevel);
+
+  const om::Model &get() const { return model; }
+  const std::vector<Port> &inputs() const { return inputPorts; }
+  const std::vector<Port> &outputs() const { return outputPorts; }
+  const std::vector<Port> &tensors();
+  std::vector<om::Launch> launches() const;
+  void verifyWeights() const;
+
+private:
+  pybind11::object bytes; ///< that the model reads in place
+  om::Model model;
+  std::vector<Port> inputPorts, outputPorts, tensorPorts;
+};
+
+/// The mean time of one launch.
+struct LaunchTime {
+  uint32_t launch;
+  std::string name, kernel;
+  double microseconds, share;
+};
+
+class PySession {
+public:
+  PySession(std::shared_ptr<PyModel> model, uint32_t threads, uint32_t spinUs, uint64_t serialCost);
+
+  /// A list for a sequence of inputs, a dict for a mapping of them.
+  pybind11::object run(const pybind11::object &inputs, const pybind11::object &outputs);
+  /// One run; what its launches wrote, by name.
+  pybind11::dict tensors(const pybind11::object &inputs, const pybind11::object &names);
+
+  bool isProfiling() const { return profiling; }
+  void setProfiling(bool on);
+  std::vector<LaunchTime> profile();
+
+  const std::shared_ptr<PyModel> &model() const { return owner; }
+  uint32_t threads() const { return om_session_threads(session.get()); }
+
+private:
+  class Call;
+
+  std::shared_ptr<PyModel> owner;
+  om::Session session;
+  std::mutex busy; ///< one thread at a time; never waited for with the GIL held
+  bool profiling = false;
+};
+
+} // namespace atc::python
+
+#endif // OPENATC_PYTHON_SESSION_H

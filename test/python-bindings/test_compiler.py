@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""openatc.load, parse, Module, ModulePort, compile, interpret, compare, Comparison, TensorError."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import openatc
+from conftest import SMALL
+from test_runtime import fault
+
+
+@pytest.fixture
+def module(digits_onnx):
+    return openatc.load(digits_onnx)
+
+
+# --- load, parse, text ---------------------------------------------------------------------
+
+def test_load(module):
+    assert isinstance(module, openatc.Module)
+    image, = module.inputs
+    assert isinstance(image, openatc.ModulePort)
+    assert image.name == "image" and image.dtype == "f32" and image.shape[1:] == (1, 28, 28)
+    assert [port.name for port in module.outputs] == ["scores"]
+    assert "image" in repr(module)
+    text = str(module)
+    assert "func.func @main" in text and "graph.conv" in text
+    assert text == module.to_text() and len(text) < len(module.to_text(weights=True)) / 5
+    assert "loc(" in module.to_text(locations=True) and "loc(" not in text
+
+
+def test_load_with_shapes_and_outputs(digits_onnx):
+    module = openatc.load(digits_onnx, input_shapes={"image": (3, 1, 28, 28)},
+                          outputs=["stem_relu"])
+    assert module.inputs[0].shape == (3, 1, 28, 28)
+    assert module.outputs == [("stem_relu", "f32", (3, 16, 28, 28))]
+
+
+def test_load_faults(digits_onnx, tmp_path):
+    assert fault(openatc.load, tmp_path / "none.onnx").code == "E10410"
+    assert fault(openatc.load, digits_onnx, outputs=["nowhere"]).code.startswith("E1")
+    assert fault(openatc.load, digits_onnx, input_shapes={"no": (1,)}).code == "E10016"
+    error = fault(openatc.load, digits_onnx, input_shapes={"image": (0, -1, 28, 28)})
+    assert error.code == "E10011" and len(error.messages) == 2
+    for name, content in (("a.onnx", b"no model"), ("b.onnx", b""), ("c.mlir", b"func @"),
+                          ("d.pb", b"\xff\xff\xff")):
+        (tmp_path / name).write_bytes(content)
+        fault(openatc.load, tmp_path / name)
+    fault(openatc.load, tmp_path)
+    for wrong in (None, 3):
+        with pytest.raises(TypeError):
+            openatc.load(wrong)
+    with pytest.raises(TypeError):
+        openatc.load(digits_onnx, outputs="scores")
+    with pytest.raises(TypeError):
+        openatc.Module("func.func")
+
+
+def test_all_unsupported_nodes_are_named(tmp_path):
+    onnx = pytest.importorskip("onnx", reason="needs the onnx package (Debian: python3-onnx)")
+    value = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Strange", ["x"], ["t"], name="first"),
+         onnx.helper.make_node("Stranger", ["t"], ["y"], name="second")],
+        "g", [value("x", 1, [2])], [value("y", 1, [2])])
+    onnx.save(onnx.helper.make_model(graph), tmp_path / "strange.onnx")
+    error = fault(openatc.load, tmp_path / "strange.onnx")
+    assert error.code == "E16002" and "first" in str(error) and "second" in str(error)
+    assert isinstance(error, Exception) and error.messages == error.args[0]
+
+
+def test_parse_takes_what_was_printed(module, pictures):
+    again = openatc.parse(module.to_text(weights=True, locations=True))
+    assert again.to_text(weights=True) == module.to_text(weights=True)
+    np.testing.assert_array_equal(again.interpret([pictures[5]])[0],
+                                  module.interpret([pictures[5]])[0])
+
+
+@pytest.mark.parametrize("text", ["func.func @main(", "%", "\0", "graph.relu", '"x.y"() : () -> ()',
+                                  SMALL.replace("2x3xf32> {om.name = \"b\"", "4xf32> {x")])
+def test_parse_faults(text):
+    assert fault(openatc.parse, text).code == "E13005"
+
+
+# --- passes --------------------------------------------------------------------------------
+
+def test_run_pipeline(module, pictures, right_scores):
+    assert "graph.batch_norm" in str(module) or "graph.relu" in str(module)
+    before = str(module).count("graph.")
+    module.run_pipeline("graph-pipeline")
+    assert str(module).count("graph.") < before
+    np.testing.assert_allclose(module.interpret([pictures[8]])[0][0], right_scores[8], atol=1e-4)
+
+
+def test_pipeline_options(digits_onnx):
+    plain, less = openatc.load(digits_onnx), openatc.load(digits_onnx)
+    plain.run_pipeline("graph-pipeline")
+    less.run_pipeline("graph-pipeline", disable=["canonicalize", "cse"], release_constants=False)
+    assert plain.outputs == less.outputs
+    for options in ({"disable": 3, "wrong": 1}, {"release_constants": "maybe"}):
+        assert fault(plain.run_pipeline, "graph-pipeline", **options).code == "E10001"
+
+
+def test_run_passes(pictures):
+    text = SMALL.replace("return %0, %1", "%2 = graph.relu %b : (tensor<2x3xf32>) -> "
+                         "tensor<2x3xf32>\n  return %0, %1")
+    module = openatc.parse(text)
+    assert str(module).count("graph.relu") == 2
+    module.run_passes(["canonicalize", "cse"])
+    assert str(module).count("graph.relu") == 1
+    module.run_passes("func.func(canonicalize,cse)")
+
+
+def test_faulty_passes_leave_the_module(module):
+    before = str(module)
+    for wrong in ("no-such-pass", "canonicalize(", "cse{x=1}", "", "graph-pipeline,no-such-pass"):
+        try:
+            module.run_passes(wrong)
+        except openatc.Error as error:
+            assert error.code == "E10001"
+            assert str(module) == before
+    # The graph has not been lowered, so this cannot work.
+    broken = openatc.parse(SMALL)
+    text = str(broken)
+    fault(broken.run_passes, "cpu-expand-pipeline,om-plan-memory,cpu-lower-to-llvm-pipeline,nope")
+    assert str(broken) == text
+
+
+# --- interpret -----------------------------------------------------------------------------
+
+def test_interpret(digits_onnx, module, pictures, right_scores):
+    scores, = openatc.interpret(digits_onnx, [pictures[6]])
+    np.testing.assert_allclose(scores[0], right_scores[6], atol=1e-4)
+    named = openatc.interpret(module, {"image": pictures[6]})
+    np.testing.assert_array_equal(named["scores"], scores)
+    batch = np.concatenate(pictures)
+    shaped = openatc.load(digits_onnx, input_shapes={"image": batch.shape})
+    np.testing.assert_allclose(shaped.interpret([batch])[0], right_scores, atol=1e-4)
+
+
+def test_module_tensors(module, pictures):
+    tensors = module.tensors([pictures[0]])
+    assert {"image", "stem_relu", "scores"} <= set(tensors)
+    np.testing.assert_array_equal(tensors["image"], pictures[0])
+    assert tensors["stem_relu"].shape == (1, 16, 28, 28)
+
+
+@pytest.mark.parametrize("dtype, numpy_type", [("f64", "f8"), ("i8", "i1"), ("ui8", "u1"),
+                                               ("i64", "i8"), ("f16", "f2"), ("i32", "i4")])
+def test_interpret_types(dtype, numpy_type):
+    module = openatc.parse(SMALL.replace("xf32", "x" + dtype))
+    a = np.arange(-3, 3).astype(numpy_type).reshape(2, 3)
+    total, positive = module.interpret([a, a.T.reshape(2, 3)])
+    assert total.dtype == positive.dtype == np.dtype(numpy_type)
+    np.testing.assert_array_equal(total, a + a.T.reshape(2, 3))
+
+
+def test_interpret_faults(module, pictures):
+    picture = pictures[0]
+    for wrong in ([], [picture, picture], [picture[0]], [picture.astype("f8")]):
+        assert fault(module.interpret, wrong).code == "E10014"
+    error = fault(module.interpret, {"other": picture})
+    assert error.code == "E10017" and len(error.messages) == 2
+    with pytest.raises(TypeError):
+        module.interpret(picture)
+    with pytest.raises((TypeError, openatc.Error)):
+        module.interpret(["picture"])
+    assert fault(openatc.parse("module {}").interpret, []).code == "E16004"
+
+
+# --- compile -------------------------------------------------------------------------------
+
+def test_compile_to_a_file(digits_onnx, tmp_path, pictures, right_scores):
+    path = tmp_path / "out.om"
+    model = openatc.compile(digits_onnx, path, input_shapes={"image": (2, 1, 28, 28)})
+    assert model.inputs[0].shape == (2, 1, 28, 28) and path.stat().st_size == model.file_bytes
+    scores, = openatc.Session(model).run([np.concatenate(pictures[2:4])])
+    np.testing.assert_allclose(scores, right_scores[2:4], atol=1e-4)
+
+
+def test_compile_a_module_keeps_it(module, pictures, right_scores):
+    before = module.to_text(weights=True)
+    for _ in range(2):
+        model = module.compile()
+        scores, = openatc.Session(model, threads=1).run([pictures[9]])
+        np.testing.assert_allclose(scores[0], right_scores[9], atol=1e-4)
+    assert module.to_text(weights=True) == before
+    module.run_pipeline("graph-pipeline")
+    scores, = openatc.Session(openatc.compile(module)).run([pictures[9]])
+    np.testing.assert_allclose(scores[0], right_scores[9], atol=1e-4)
+
+
+def test_compile_options(digits_onnx, tmp_path, pictures, right_scores):
+    model = openatc.compile(digits_onnx, target_cpu="x86-64-v2,v3", outputs=["stem_relu"],
+                            disable_passes=["cse"], save_temps=tmp_path / "temps")
+    assert [port.name for port in model.outputs] == ["stem_relu"]
+    assert (tmp_path / "temps" / "1-import.mlir").exists()
+    path = tmp_path / "no-load.om"
+    assert openatc.compile(digits_onnx, path, load=False) is None and path.exists()
+    for wrong in ({"load": False}, {"disable_passes": "cse"}):
+        with pytest.raises((TypeError, ValueError)):
+            openatc.compile(digits_onnx, **wrong)
+    with pytest.raises(TypeError):
+        openatc.compile(openatc.load(digits_onnx), outputs=["stem_relu"])
+
+
+def test_compile_faults(digits_onnx, module, tmp_path):
+    assert fault(openatc.compile, tmp_path / "none.onnx").code == "E10410"
+    assert fault(openatc.compile, digits_onnx, target_cpu="z80").code == "E10001"
+    for source in (digits_onnx, module):
+        error = fault(openatc.compile, source, disable_passes=["no-1", "no-2"])
+        assert error.code == "E10001" and len(error.messages) == 2
+        fault(openatc.compile, source, tmp_path / "no folder" / "x.om")
+        fault(openatc.compile, source, tmp_path)
+    assert fault(openatc.compile, openatc.parse("module {}")).code == "E16004"
+    assert not list(tmp_path.glob("*.om"))
+
+
+def test_threads_share_a_module(module, pictures, right_scores):
+    answers = {}
+
+    def work(d):
+        answers[d] = openatc.Session(module.compile(), threads=1).run([pictures[d]])[0]
+        answers[d + 10] = module.interpret([pictures[d]])[0]
+
+    workers = [threading.Thread(target=work, args=(d,)) for d in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    for d, scores in answers.items():
+        np.testing.assert_allclose(scores[0], right_scores[d % 10], atol=1e-4)
+    assert len(answers) == 6
+
+
+# --- compare -------------------------------------------------------------------------------
+
+def test_compare_agrees(digits, digits_onnx, pictures):
+    for reference in (digits_onnx, openatc.load(digits_onnx)):
+        comparison = openatc.compare(digits, reference, [pictures[3]])
+        assert isinstance(comparison, openatc.Comparison)
+        assert comparison.agree and comparison.first_bad is None and len(comparison.errors) > 5
+        last = comparison.errors[-1]
+        assert isinstance(last, openatc.TensorError)
+        assert last.tensor == "scores" and last.kernel == digits.launches[last.launch].kernel
+        assert last.of_range < 1e-4 and last.cosine > 0.9999 and last.max_abs >= 0
+        assert not comparison.is_bad(last) and "scores" in str(comparison)
+
+
+def test_compare_finds_the_first_bad_layer(digits_om, digits_onnx, pictures):
+    right = openatc.load(digits_onnx).tensors([pictures[3]])
+    right["down_relu"] = right["down_relu"] + 1
+    right["scores"] = right["scores"] * np.nan
+    comparison = openatc.compare(digits_om, right, {"image": pictures[3]}, tolerance=1e-3)
+    assert not comparison.agree and comparison.first_bad.tensor == "down_relu"
+    assert comparison.first_bad.max_abs == pytest.approx(1, abs=1e-3)
+    assert comparison.tolerance == 1e-3
+    bad = [error.tensor for error in comparison.errors if comparison.is_bad(error)]
+    assert bad == ["down_relu", "scores"] and np.isinf(comparison.errors[-1].max_abs)
+    assert "down_relu" in next(line for line in str(comparison).splitlines() if "first bad" in line)
+    del right["scores"]
+    fewer = openatc.compare(digits_om, right, [pictures[3]])
+    assert fewer.without_counterpart == comparison.without_counterpart + 1
+
+
+def test_compare_faults(digits, small, pictures):
+    assert fault(openatc.compare, digits, {"x": pictures[0]}, [pictures[0]]).code == "E10014"
+    assert fault(openatc.compare, "none.om", {}, []).code == "E10410"

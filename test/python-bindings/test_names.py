@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Every public name has a test, and the stubs say what is there."""
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+import openatc
+from conftest import BUILD
+
+HERE = Path(__file__).parent
+PACKAGE = BUILD / "python" / "openatc"
+# What dataclasses, named tuples and exceptions bring.
+INHERITED = {"count", "index", "args", "with_traceback", "add_note"}
+
+
+def members(kind):
+    fields = set(getattr(kind, "__annotations__", {}))
+    return sorted((fields | set(dir(kind))) - INHERITED)
+
+
+def public_names():
+    names = []
+    for name in openatc.__all__:
+        names.append(name)
+        value = getattr(openatc, name)
+        if inspect.isclass(value):
+            names += [f"{name}.{each}" for each in members(value) if not each.startswith("_")]
+    return names
+
+
+def used_names():
+    """Attributes, keyword arguments and names in the tests' code, not in their comments."""
+    used = set()
+    for path in HERE.glob("test_*.py"):
+        if path != Path(__file__):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Attribute):
+                    used.add(node.attr)
+                elif isinstance(node, ast.keyword) and node.arg:
+                    used.add(node.arg)
+    return used
+
+
+def test_there_are_names():
+    assert {"Model", "Session", "load", "compile", "compare"} <= set(dir(openatc))
+    assert set(dir(openatc)) == set(openatc.__all__)
+    assert len(public_names()) > 60
+    with pytest.raises(AttributeError):
+        openatc.no_such_name
+
+
+@pytest.mark.parametrize("name", public_names())
+def test_has_a_test(name):
+    if name == "__version__":
+        assert openatc.__version__.count(".") == 2
+        return
+    assert name.rpartition(".")[2] in used_names(), f"no test uses openatc.{name}"
+
+
+@pytest.mark.parametrize("name", ["_runtime", "_compiler"])
+def test_stub_and_module_agree(name):
+    module = __import__(f"openatc.{name}", fromlist=["x"])
+    stub = ast.parse((PACKAGE / f"{name}.pyi").read_text())
+
+    def names_in(body):
+        return {node.name for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+
+    def real(thing):
+        return {each for each in dir(thing) if not each.startswith("_")}
+
+    assert names_in(stub.body) == real(module)
+    for node in stub.body:
+        if isinstance(node, ast.ClassDef):
+            described = {each for each in names_in(node.body) if not each.startswith("_")}
+            assert described == real(getattr(module, node.name)), node.name
+
+
+def test_package_is_typed():
+    assert (PACKAGE / "py.typed").exists()

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""openatc.Model, Session, TensorInfo, LaunchInfo, LaunchTime, empty."""
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import openatc
+from conftest import BUILD
+
+
+def address(array):
+    return array.__array_interface__["data"][0]
+
+
+def fault(call, *args, **kwargs):
+    with pytest.raises(openatc.Error) as caught:
+        call(*args, **kwargs)
+    error = caught.value
+    assert error.messages and error.messages[0].startswith(error.code + ": ")
+    assert str(error) == "\n".join(error.messages)
+    return error
+
+
+# --- Model ---------------------------------------------------------------------------------
+
+def test_model_describes_itself(digits, digits_om):
+    assert digits.name == "digits" and digits.target == "cpu"
+    assert digits.producer.startswith("OpenATC ") and digits.command_line == "openatc.compile"
+    assert digits.cpu_level and digits.schema_version[0] == 1
+    assert digits.file_bytes == digits_om.stat().st_size
+    assert 0 < digits.weights_bytes < digits.file_bytes
+    assert 0 < digits.code_bytes < digits.file_bytes
+    assert digits.arena_bytes > 0
+    assert "digits" in repr(digits)
+    digits.verify_weights()
+
+
+def test_tensor_info(digits):
+    image, = digits.inputs
+    scores, = digits.outputs
+    assert isinstance(image, openatc.TensorInfo)
+    assert (image.name, image.dtype, image.shape) == ("image", "f32", (1, 1, 28, 28))
+    assert (scores.name, scores.dtype, scores.shape) == ("scores", "f32", (1, 10))
+    assert image.numpy_dtype == np.float32 and image.numpy_shape == image.shape
+    assert image.bytes == 28 * 28 * 4
+    assert repr(image) == "<openatc.TensorInfo 'image' f32[1,1,28,28]>"
+    assert {"image", "scores", "stem_relu"} <= {tensor.name for tensor in digits.tensors}
+
+
+def test_launch_info(digits):
+    launches = digits.launches
+    names = [tensor.name for tensor in digits.tensors]
+    last = launches[-1]
+    assert isinstance(last, openatc.LaunchInfo)
+    assert last.name == "scores" and last.kernel and last.name in repr(last)
+    assert last.cost > 0 and last.tasks >= 1
+    assert [names[i] for i in last.writes] == ["scores"]
+    written = {i for launch in launches[:-1] for i in launch.writes}
+    assert written & set(last.reads)
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview, str])
+def test_model_from_bytes_or_path(digits_om, pictures, right_scores, kind):
+    source = str(digits_om) if kind is str else kind(digits_om.read_bytes())
+    model = openatc.Model(source, verify=True)
+    del source
+    scores, = openatc.Session(model, threads=1).run([pictures[4]])
+    np.testing.assert_allclose(scores[0], right_scores[4], atol=1e-4)
+
+
+def test_broken_models_are_errors(digits_om, tmp_path):
+    assert fault(openatc.Model, tmp_path / "none.om").code == "E10410"
+    assert fault(openatc.Model, tmp_path).code == "E10041"
+    good = digits_om.read_bytes()
+    for bad in (b"", b"abc", good[:-1], good[:100], b"\0" * 5000):
+        assert fault(openatc.Model, bad).code == "E10041"
+    flipped = bytearray(good)
+    flipped[-1] ^= 1
+    assert fault(openatc.Model, flipped, verify=True).code == "E10041"
+    assert fault(openatc.Model, digits_om, cpu_level="z80").code == "E10041"
+    with pytest.raises(TypeError):
+        openatc.Model(3)
+
+
+# --- Session -------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_all_digits(digits, pictures, right_scores, threads):
+    session = openatc.Session(digits, threads=threads, spin_us=0, serial_cost=0)
+    assert session.threads == threads and session.model is digits
+    for picture, right in zip(pictures, right_scores):
+        scores, = session.run([picture])
+        np.testing.assert_allclose(scores[0], right, atol=1e-4)
+
+
+def test_list_in_list_out_dict_in_dict_out(small, pair):
+    session = openatc.Session(small, threads=1)
+    a, b = pair
+    total, positive = session.run([a, b])
+    np.testing.assert_array_equal(total, a + b)
+    np.testing.assert_array_equal(positive, np.maximum(a, 0))
+    named = session.run({"b": b, "a": a})
+    assert list(named) == ["sum", "positive"]
+    np.testing.assert_array_equal(named["sum"], a + b)
+    assert total.base is not None and address(total) % 64 == 0
+
+
+def test_outputs_are_written_in_place(small, pair):
+    session = openatc.Session(small, threads=1)
+    a, b = pair
+    target = openatc.empty((2, 3))
+    results = session.run([a, b], outputs={"sum": target})
+    assert results[0] is target and results[1] is not target
+    np.testing.assert_array_equal(target, a + b)
+    unaligned = np.zeros(7, "f4")[1:].reshape(2, 3)
+    assert session.run([a, b], [target, unaligned])[1] is unaligned
+    np.testing.assert_array_equal(unaligned, np.maximum(a, 0))
+
+
+def test_any_layout_of_input(small, pair):
+    session = openatc.Session(small, threads=1)
+    a, b = pair
+    strided = np.asfortranarray(a)
+    reverse = b[::-1, ::-1]
+    unaligned = np.zeros(25, "u1")[1:].view("f4").reshape(2, 3)
+    unaligned[:] = b
+    frozen = a.copy()
+    frozen.flags.writeable = False
+    np.testing.assert_array_equal(session.run([strided, reverse])[0], a + reverse)
+    np.testing.assert_array_equal(session.run([frozen, unaligned])[0], a + b)
+
+
+def test_aligned_input_is_not_copied(digits, pictures):
+    """Only memory that is used in place can be said to overlap: of a copy it would not be."""
+    session = openatc.Session(digits, threads=1)
+    image = openatc.empty((1, 1, 28, 28))
+    image[:] = pictures[1]
+    scores = openatc.empty((1, 10))
+    session.run([image], [scores])
+    before = scores.copy()
+    overlapping = openatc.empty((1, 1, 28, 28))
+    view = overlapping.reshape(-1)[:10].reshape(1, 10)
+    assert fault(session.run, [overlapping], [view]).code == "E10014"
+    np.testing.assert_array_equal(session.run([pictures[1]])[0], before)
+
+
+def test_wrong_arguments_are_all_named(small, pair):
+    session = openatc.Session(small, threads=1)
+    a, b = pair
+    error = fault(session.run, [a.astype("f8"), b[0]])
+    assert len(error.messages) == 2
+    assert "'a'" in error.messages[0] and "float64" in error.messages[0]
+    assert "'b'" in error.messages[1] and "(3,)" in error.messages[1]
+    error = fault(session.run, {"x": a, "b": b})
+    assert error.code == "E10017" and "'a', 'b'" in error.messages[0]
+    assert any("no array for input 'a'" in line for line in error.messages)
+    assert fault(session.run, [a]).code == "E10014"
+    assert fault(session.run, [a.astype(">f4"), b]).code == "E10014"
+    assert fault(session.run, [a, b], [np.zeros((2, 3), "f4")]).code == "E10014"
+    assert fault(session.run, [a, b], {"no": a}).code == "E10017"
+    frozen = np.zeros((2, 3), "f4")
+    frozen.flags.writeable = False
+    assert "read-only" in str(fault(session.run, [a, b], {"sum": frozen}))
+    assert "contiguous" in str(fault(session.run, [a, b], {"sum": np.zeros((3, 2), "f4").T}))
+    same = openatc.empty((2, 3))
+    assert "overlaps" in str(fault(session.run, [a, b], [same, same]))
+    for wrong in (a, 3, "ab", None, [1, 2], [a, None]):
+        with pytest.raises(TypeError):
+            session.run(wrong)
+    with pytest.raises(TypeError):
+        openatc.Session(None)
+
+
+def test_tensors(digits, pictures, right_scores):
+    session = openatc.Session(digits, threads=1)
+    everything = session.tensors([pictures[2]])
+    np.testing.assert_allclose(everything["scores"][0], right_scores[2], atol=1e-4)
+    assert everything["stem_relu"].min() >= 0 and everything["stem_relu"].max() > 0
+    some = session.tensors({"image": pictures[2]}, names=["stem_relu"])
+    assert list(some) == ["stem_relu"]
+    np.testing.assert_array_equal(some["stem_relu"], everything["stem_relu"])
+    error = fault(session.tensors, [pictures[2]], ["x", "scores", "y"])
+    assert error.code == "E10016" and len(error.messages) == 2
+
+
+def test_profile(digits, pictures):
+    session = openatc.Session(digits, threads=1)
+    assert not session.profiling
+    assert all(row.microseconds == 0 for row in session.profile())
+    session.profiling = True
+    for _ in range(3):
+        session.run([pictures[0]])
+    rows = session.profile()
+    session.profiling = False
+    assert not session.profiling
+    assert [row.launch for row in rows] == list(range(len(digits.launches)))
+    assert [(row.name, row.kernel) for row in rows] == [(launch.name, launch.kernel)
+                                                        for launch in digits.launches]
+    assert sum(row.share for row in rows) == pytest.approx(1)
+    assert max(row.microseconds for row in rows) > 0
+    assert isinstance(rows[0], openatc.LaunchTime) and " us" in repr(rows[0])
+
+
+def test_threads_take_turns(digits, pictures, right_scores):
+    session = openatc.Session(digits, threads=2)
+    wrong = []
+
+    def work(d):
+        for _ in range(50):
+            if not np.allclose(session.run([pictures[d]])[0][0], right_scores[d], atol=1e-4):
+                wrong.append(d)
+
+    workers = [threading.Thread(target=work, args=(d,)) for d in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+        assert not worker.is_alive()
+    assert not wrong
+
+
+def test_results_outlive_everything(digits_om, pictures, right_scores):
+    scores, = openatc.Session(openatc.Model(digits_om)).run([pictures[7]])
+    np.testing.assert_allclose(scores[0], right_scores[7], atol=1e-4)
+
+
+# --- empty ---------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("shape", [(), 5, (3, 4), [2, 1, 7], (0, 3), np.int64(4)])
+@pytest.mark.parametrize("dtype", ["float32", np.int8, np.dtype("f2"), bool, np.complex128])
+def test_empty(shape, dtype):
+    array, same = openatc.empty(shape, dtype), np.empty(shape, dtype)
+    assert array.shape == same.shape and array.dtype == same.dtype
+    assert address(array) % 64 == 0 and array.flags.c_contiguous and array.flags.writeable
+    array[...] = 1
+    assert (array == 1).all()
+
+
+def test_empty_refuses():
+    for wrong in (-1, (2, -3), 1 << 70, (1 << 40, 1 << 40)):
+        with pytest.raises((ValueError, OverflowError)):
+            openatc.empty(wrong)
+    with pytest.raises(MemoryError):
+        openatc.empty(1 << 60)
+    for wrong in ((1, object), ("ab", "f4"), (None, "f4"), (2.5, "f4")):
+        with pytest.raises(TypeError):
+            openatc.empty(*wrong)
+
+
+def test_importing_does_not_load_the_compiler():
+    code = ("import sys; sys.path.insert(0, sys.argv[1]); import openatc; "
+            "print('LLVM' in open('/proc/self/maps').read())")
+    answer = subprocess.run([sys.executable, "-c", code, str(BUILD / "python")],
+                            capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "False"
