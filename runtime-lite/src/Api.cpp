@@ -216,6 +216,14 @@ const char *om_status_name(om_status code) {
     return "OM_ERROR_UNSUPPORTED";
   case OM_ERROR_MEMORY:
     return "OM_ERROR_MEMORY";
+  case OM_ERROR_NATIVE_CODE:
+    return "OM_ERROR_NATIVE_CODE";
+  case OM_ERROR_UNSIGNED:
+    return "OM_ERROR_UNSIGNED";
+  case OM_ERROR_UNTRUSTED_KEY:
+    return "OM_ERROR_UNTRUSTED_KEY";
+  case OM_ERROR_SIGNATURE:
+    return "OM_ERROR_SIGNATURE";
   }
   return "OM_ERROR_UNKNOWN";
 }

@@ -8,6 +8,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
 #endif
 
 namespace atc::rt {
@@ -121,15 +123,39 @@ bool cpuHas(const char *feature) {
   return std::strcmp(feature, "64bit") == 0;
 }
 
+#elif defined(__aarch64__)
+
+const char *cpuArch() { return "aarch64"; }
+
+namespace {
+/// A bit of what the kernel says of the processor. The numbers are part of the
+/// kernel's interface; older system headers do not have names for all of them.
+struct Row {
+  char name[12];
+  unsigned long vector;
+  uint8_t bit;
+};
+
+constexpr Row rows[] = {
+    {"fp-armv8", AT_HWCAP, 0},  {"neon", AT_HWCAP, 1},     {"aes", AT_HWCAP, 3},
+    {"sha2", AT_HWCAP, 6},      {"crc", AT_HWCAP, 7},      {"lse", AT_HWCAP, 8},
+    {"fullfp16", AT_HWCAP, 10}, // of vectors; scalars come with it
+    {"rdm", AT_HWCAP, 12},      {"dotprod", AT_HWCAP, 20}, {"sve", AT_HWCAP, 22},
+    {"fp16fml", AT_HWCAP, 23},  {"sve2", AT_HWCAP2, 1},    {"i8mm", AT_HWCAP2, 13},
+    {"bf16", AT_HWCAP2, 14},
+};
+} // namespace
+
+bool cpuHas(const char *feature) {
+  for (const Row &row : rows)
+    if (std::strcmp(row.name, feature) == 0)
+      return getauxval(row.vector) >> row.bit & 1;
+  return false;
+}
+
 #else
 
-const char *cpuArch() {
-#if defined(__aarch64__)
-  return "aarch64";
-#else
-  return "unknown";
-#endif
-}
+const char *cpuArch() { return "unknown"; }
 
 bool cpuHas(const char *) { return false; }
 

@@ -4,6 +4,7 @@
 #include "runtime-lite/src/Model.h"
 
 #include "runtime-lite/src/Cpu.h"
+#include "runtime-lite/src/Signature.h"
 #include "runtime-lite/src/Verify.h"
 
 #include <cerrno>
@@ -74,13 +75,47 @@ om_status om_model::loadMemory(const void *memory, size_t size, const om_load_op
 
 om_status om_model::finish(int fd, const om_load_options &options, om_error *error) {
   om_status status = verifyFile(data, bytes, &header, error);
+  if (status == OM_OK && options.refuse_native_code)
+    status = refuseNativeCode(error);
+  if (status == OM_OK && options.require_signature)
+    status = verifySignature(data, *header, options, error);
   if (status == OM_OK)
     status = chooseImage(options.cpu_level, error);
   if (status == OM_OK)
-    status = mapCode(fd, error);
-  if (status == OM_OK && options.verify_weights)
-    status = verifyWeights(error);
+    status = verifySegments(options, error);
+  if (status == OM_OK)
+    status = mapCode(fd, options, error);
   return status;
+}
+
+om_status om_model::refuseNativeCode(om_error *error) const {
+  WordList levels;
+  for (const fb::CodeImage *candidate : *header->images())
+    levels.add(candidate->level()->c_str());
+  bool found = header->images()->size() != 0;
+  for (const fb::Segment *part : *header->segments())
+    found |= part->kind() == fb::SegmentKind::code;
+  return found ? fail(error, OM_ERROR_NATIVE_CODE,
+                      "the model holds native code (for %s), which the options of this load "
+                      "refuse.",
+                      levels.c_str())
+               : OM_OK;
+}
+
+/// Everything in the file, code for other processors too, but not the code that
+/// will run: mapCode looks at what it has mapped.
+om_status om_model::verifySegments(const om_load_options &options, om_error *error) const {
+  for (uint32_t i = 0; i < header->segments()->size(); ++i) {
+    const bool weights = header->segments()->Get(i)->kind() == fb::SegmentKind::weights;
+    if (i == image->segment() || (weights && !options.verify_weights && !options.require_signature))
+      continue;
+    om_status status = verifySegment(*header, i, segment(i), error);
+    if (status == OM_OK && options.require_signature)
+      status = verifyDigest(*header, i, segment(i), *options.crypto, error);
+    if (status != OM_OK)
+      return status;
+  }
+  return OM_OK;
 }
 
 /// Of the images whose features this machine has, the one that asks for most.
@@ -91,18 +126,24 @@ om_status om_model::chooseImage(const char *level, om_error *error) {
                 header->target()->c_str());
   WordList levels;
   const fb::CodeImage *refused = nullptr;
+  bool refusedOurs = false;
   for (const fb::CodeImage *candidate : *header->images()) {
     levels.add(candidate->level()->c_str());
     if (level && std::strcmp(level, candidate->level()->c_str()) != 0)
       continue;
-    bool fits = std::strcmp(candidate->arch()->c_str(), cpuArch()) == 0;
+    bool ours = std::strcmp(candidate->arch()->c_str(), cpuArch()) == 0, fits = ours;
     for (const flatbuffers::String *feature : *candidate->features())
       fits = fits && cpuHas(feature->c_str());
     if (fits && (!image || candidate->features()->size() > image->features()->size()))
       image = candidate;
-    // The most modest of the images that do not fit tells most about why.
-    if (!fits && (!refused || candidate->features()->size() < refused->features()->size()))
+    // The most modest of the images that do not fit tells most about why, those of
+    // this architecture before those of another.
+    if (!fits &&
+        (!refused || (ours && !refusedOurs) ||
+         (ours == refusedOurs && candidate->features()->size() < refused->features()->size()))) {
       refused = candidate;
+      refusedOurs = ours;
+    }
   }
   if (image)
     return OM_OK;
@@ -110,7 +151,7 @@ om_status om_model::chooseImage(const char *level, om_error *error) {
     return fail(error, OM_ERROR_UNSUPPORTED,
                 "the model has no code for CPU level '%s', only for: %s.", level ? level : "any",
                 levels.c_str());
-  if (std::strcmp(refused->arch()->c_str(), cpuArch()) != 0)
+  if (!refusedOurs)
     return fail(error, OM_ERROR_UNSUPPORTED,
                 "the model is compiled for %s processors, but this is %s: compile it for this "
                 "machine with --target_cpu.",
@@ -127,18 +168,25 @@ om_status om_model::chooseImage(const char *level, om_error *error) {
 }
 
 /// Makes the chosen code executable: straight from the file where the system
-/// allows it, else from a copy. The hash is taken from what will run.
-om_status om_model::mapCode(int fd, om_error *error) {
-  const fb::Segment &segment = *header->segments()->Get(image->segment());
-  if (fd < 0 || !code.mapFile(fd, segment.offset(), segment.size(), /*code=*/true)) {
-    if (!code.mapZeroed(segment.size()))
-      return outOfMemory(error, segment.size());
-    std::memcpy(code.data(), data + segment.offset(), segment.size());
-    if (!code.makeExecutable())
-      return fail(error, OM_ERROR_MEMORY, "the system does not allow executable memory: %s.",
-                  std::strerror(errno));
-  }
-  return verifySegment(*header, image->segment(), code.data(), error);
+/// allows it, else from a copy. No memory is ever writable and executable at
+/// once. The hash is taken from what will run. Signed code always runs from a
+/// copy: a mapping would follow a file that is changed after the check.
+om_status om_model::mapCode(int fd, const om_load_options &options, om_error *error) {
+  const uint32_t index = image->segment();
+  const fb::Segment &part = *header->segments()->Get(index);
+  if (fd >= 0 && !options.require_signature &&
+      code.mapFile(fd, part.offset(), part.size(), /*code=*/true))
+    return verifySegment(*header, index, code.data(), error);
+  if (!code.mapZeroed(part.size()))
+    return outOfMemory(error, part.size());
+  std::memcpy(code.data(), segment(index), part.size());
+  om_status status = verifySegment(*header, index, code.data(), error);
+  if (status == OM_OK && options.require_signature)
+    status = verifyDigest(*header, index, code.data(), *options.crypto, error);
+  if (status == OM_OK && !code.makeExecutable())
+    return fail(error, OM_ERROR_MEMORY, "the system does not allow executable memory: %s.",
+                std::strerror(errno));
+  return status;
 }
 
 om_status om_model::verifyWeights(om_error *error) const {

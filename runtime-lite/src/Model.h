@@ -37,7 +37,9 @@ struct om_model {
 private:
   om_status finish(int fd, const om_load_options &options, om_error *error);
   om_status chooseImage(const char *level, om_error *error);
-  om_status mapCode(int fd, om_error *error);
+  om_status refuseNativeCode(om_error *error) const;
+  om_status verifySegments(const om_load_options &options, om_error *error) const;
+  om_status mapCode(int fd, const om_load_options &options, om_error *error);
 
   atc::rt::Mapping file; ///< or a copy of memory that was not aligned
   atc::rt::Mapping code;

@@ -6,6 +6,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace atc::rt {
 
@@ -55,7 +56,8 @@ bool Mapping::mapZeroed(uint64_t size) {
   if (slack) {
     uint64_t skip = (huge - reinterpret_cast<uintptr_t>(at) % huge) % huge;
     base += skip;
-    uint64_t used = (size + 4095) / 4096 * 4096;
+    uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    uint64_t used = (size + page - 1) / page * page;
     if (skip)
       munmap(at, skip);
     // slack > skip always, since skip is less than a huge page.
@@ -67,7 +69,11 @@ bool Mapping::mapZeroed(uint64_t size) {
   return true;
 }
 
-bool Mapping::makeExecutable() { return mprotect(base, bytes, PROT_READ | PROT_EXEC) == 0; }
+bool Mapping::makeExecutable() {
+  // Some processors (AArch64) fetch instructions past the data cache.
+  __builtin___clear_cache(base, base + bytes);
+  return mprotect(base, bytes, PROT_READ | PROT_EXEC) == 0;
+}
 
 void Mapping::reset() {
   if (base)

@@ -7,6 +7,7 @@
 #include "runtime-lite/src/Verify.h"
 
 #include "runtime-lite/src/Hash.h"
+#include "runtime-lite/src/Signature.h"
 #include "runtime-lite/src/Support.h"
 #include "runtime-lite/src/Tensor.h"
 
@@ -43,15 +44,23 @@ template <typename Vector> bool aligned(const Vector &vector) {
   return vector.size() == 0 || reinterpret_cast<uintptr_t>(vector.Data()) % 8 == 0;
 }
 
+/// The two fields every version of the schema starts with.
+struct VersionOnly : flatbuffers::Table {
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<uint16_t>(verifier, fb::Model::VT_SCHEMA_MAJOR, sizeof(uint16_t)) &&
+           VerifyField<uint16_t>(verifier, fb::Model::VT_SCHEMA_MINOR, sizeof(uint16_t)) &&
+           verifier.EndTable();
+  }
+};
+
 /// The checks on a header that FlatBuffers has already found to be well formed.
 class Checker {
 public:
   Checker(const fb::Model &model, om_error *error) : model(model), error(error) {}
 
   om_status run(uint64_t headerBytes, uint64_t fileBytes) {
-    om_status status = version();
-    if (status == OM_OK)
-      status = fileSize(fileBytes);
+    om_status status = fileSize(fileBytes);
     if (status == OM_OK)
       status = alignment();
     if (status == OM_OK)
@@ -72,7 +81,6 @@ public:
   }
 
 private:
-  om_status version();
   om_status fileSize(uint64_t fileBytes);
   om_status segments(uint64_t headerBytes, uint64_t fileBytes);
   om_status memory();
@@ -95,15 +103,22 @@ private:
   om_error *error;
 };
 
-om_status Checker::version() {
-  if (model.schema_major() == OM_SCHEMA_MAJOR && model.schema_minor() <= OM_SCHEMA_MINOR)
+/// A file of another major version may be no FlatBuffer of this schema at all,
+/// but its numbers stand where they always do: they are looked at first.
+om_status earlyVersion(const char *data, uint64_t length, om_error *error) {
+  flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t *>(data), length);
+  const auto *root = reinterpret_cast<const flatbuffers::Table *>(fb::GetSizePrefixedModel(data));
+  // Whatever is wrong here is found and named by the complete check.
+  if (!verifier.VerifySizePrefixedBuffer<VersionOnly>(fb::ModelIdentifier()))
     return OM_OK;
-  return fail(
-      error, OM_ERROR_VERSION,
-      "the file has schema version %u.%u, but this runtime reads %u.0 to %u.%u: compile the "
-      "model again, or use a runtime of the compiler's version ('%s').",
-      model.schema_major(), model.schema_minor(), OM_SCHEMA_MAJOR, OM_SCHEMA_MAJOR, OM_SCHEMA_MINOR,
-      model.producer()->c_str());
+  const auto major = root->GetField<uint16_t>(fb::Model::VT_SCHEMA_MAJOR, 0);
+  const auto minor = root->GetField<uint16_t>(fb::Model::VT_SCHEMA_MINOR, 0);
+  if (major == OM_SCHEMA_MAJOR && minor <= OM_SCHEMA_MINOR)
+    return OM_OK;
+  return fail(error, OM_ERROR_VERSION,
+              "the file has schema version %u.%u, but this runtime reads %u.0 to %u.%u: compile "
+              "the model again, or use a runtime of the compiler's version.",
+              major, minor, OM_SCHEMA_MAJOR, OM_SCHEMA_MAJOR, OM_SCHEMA_MINOR);
 }
 
 om_status Checker::fileSize(uint64_t fileBytes) {
@@ -319,6 +334,9 @@ om_status verifyHeader(const char *data, uint64_t available, uint64_t fileBytes,
     return fail(error, OM_ERROR_CORRUPT,
                 "the file is damaged: its header does not match its hash.");
 
+  if (om_status status = earlyVersion(data, length, error); status != OM_OK)
+    return status;
+
   // FlatBuffers' own limit of a million tables is below large models; no table
   // takes less than 8 bytes.
   flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t *>(data), length, 16,
@@ -327,14 +345,39 @@ om_status verifyHeader(const char *data, uint64_t available, uint64_t fileBytes,
     return fail(error, OM_ERROR_CORRUPT, "the file is damaged: its header is malformed.");
 
   const fb::Model *model = fb::GetSizePrefixedModel(data);
-  om_status status = Checker(*model, error).run(length + hashBytes, fileBytes);
+  const uint64_t headerBytes = length + hashBytes + signatureBytes(*model);
+  if (available < headerBytes)
+    return fail(error, OM_ERROR_TRUNCATED,
+                "the file is cut off: it has %llu bytes, but its header alone should have %llu.",
+                ull(available), ull(headerBytes));
+  om_status status = Checker(*model, error).run(headerBytes, fileBytes);
+  if (status == OM_OK && signatureBytes(*model))
+    status = verifySignatureBlock(data + length + hashBytes, error);
   if (status == OM_OK)
     *result = model;
   return status;
 }
 
+/// No hash covers the bytes between the parts of a file: they are zeros.
+static om_status verifyGaps(const char *data, uint64_t bytes, const fb::Model &model,
+                            om_error *error) {
+  uint64_t at = headerLength(data) + hashBytes + signatureBytes(model);
+  const uint32_t segments = model.segments()->size();
+  for (uint32_t i = 0; i <= segments; ++i) {
+    const fb::Segment *next = i < segments ? model.segments()->Get(i) : nullptr;
+    for (const uint64_t end = next ? next->offset() : bytes; at < end; ++at)
+      if (data[at])
+        return fail(error, OM_ERROR_CORRUPT,
+                    "the file is damaged: byte %llu, between its parts, is not zero.", ull(at));
+    if (next)
+      at = next->offset() + next->size();
+  }
+  return OM_OK;
+}
+
 om_status verifyFile(const char *data, uint64_t bytes, const fb::Model **model, om_error *error) {
-  return verifyHeader(data, bytes, bytes, model, error);
+  om_status status = verifyHeader(data, bytes, bytes, model, error);
+  return status == OM_OK ? verifyGaps(data, bytes, **model, error) : status;
 }
 
 om_status verifySegment(const fb::Model &model, uint32_t index, const char *bytes,

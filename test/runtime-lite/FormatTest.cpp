@@ -168,36 +168,46 @@ TEST_CASE("writing fails cleanly and replaces whole files only") {
   closedir(folder);
 }
 
-TEST_CASE("loading a large file does not read its weights") {
+TEST_CASE("loading a large file is fast, and faster where its weights are not read") {
   KernelImage code = image();
   TestModel test(code);
   const std::vector<char> large(100u << 20, 1);
   test.model.weights.push_back({large.data(), large.size(), 4096});
   const std::string path = writeModel(test.model, "large.om");
-  double best = 1e9;
-  for (int i = 0; i < 5; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    om::Error error;
-    om::Model model = om::Model::loadFile(path, error);
-    om::Session session(model, error);
-    REQUIRE(session);
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-    best = std::min(best, took.count());
-  }
+  auto best = [&](int verifyWeights) {
+    double least = 1e9;
+    om_load_options options = OM_LOAD_OPTIONS_INIT;
+    options.verify_weights = verifyWeights;
+    for (int i = 0; i < 5; ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      om::Error error;
+      om::Model model = om::Model::loadFile(path, error, options);
+      om::Session session(model, error);
+      REQUIRE(session);
+      const std::chrono::duration<double, std::milli> took =
+          std::chrono::steady_clock::now() - begin;
+      least = std::min(least, took.count());
+    }
+    return least;
+  };
+  const double later = best(0), checked = best(1);
   std::remove(path.c_str());
-  CHECK(best < 20);
+  CHECK(later < 20);
+  CHECK(later < checked);
+#ifdef NDEBUG
+  CHECK(checked < 200); // about 15 ms on an idle machine
+#endif
 }
 
-TEST_CASE("the golden file of schema 1.0 still loads and runs") {
+TEST_CASE("the golden file of every schema still loads and runs") {
+  const uint32_t minor = GENERATE(range(0, OM_SCHEMA_MINOR + 1));
   om::Error error;
-  om_load_options options = OM_LOAD_OPTIONS_INIT;
-  options.verify_weights = 1;
-  om::Model model =
-      om::Model::loadFile(OPENATC_TEST_SOURCE "/golden/schema-1.0.om", error, options);
+  om::Model model = om::Model::loadFile(
+      OPENATC_TEST_SOURCE "/golden/schema-1." + std::to_string(minor) + ".om", error);
   INFO(error.message());
   REQUIRE(model);
   CHECK(model.info().schema_major == 1);
-  CHECK(model.info().schema_minor == 0);
+  CHECK(model.info().schema_minor == minor);
 
   KernelImage code = image();
   TestModel test(code);

@@ -32,7 +32,7 @@ extern "C" {
 /* The newest file schema this library reads: the same major number, and any
  * minor number up to this one. */
 #define OM_SCHEMA_MAJOR 1
-#define OM_SCHEMA_MINOR 0
+#define OM_SCHEMA_MINOR 1
 
 /* Alignment in bytes of every caller's input and output pointer. */
 #define OM_ALIGNMENT 64
@@ -50,7 +50,12 @@ typedef enum om_status {
   OM_ERROR_VERSION = 6,     /* written by a newer or older, unreadable schema */
   OM_ERROR_CORRUPT = 7,     /* a hash, size, offset or index is wrong         */
   OM_ERROR_UNSUPPORTED = 8, /* valid, but not for this machine or library     */
-  OM_ERROR_MEMORY = 9       /* memory or threads could not be had             */
+  OM_ERROR_MEMORY = 9,      /* memory or threads could not be had             */
+  OM_ERROR_NATIVE_CODE = 10, /* native code, which the caller refuses         */
+  OM_ERROR_UNSIGNED = 11,   /* no signature, which the caller requires        */
+  OM_ERROR_UNTRUSTED_KEY = 12, /* signed with a key the caller does not trust */
+  OM_ERROR_SIGNATURE = 13   /* the signature is wrong, or the model was
+                             * changed after it was signed                    */
 } om_status;
 
 typedef struct om_error {
@@ -138,12 +143,41 @@ typedef struct om_launch_info {
 } om_launch_info;
 #define OM_LAUNCH_INFO_INIT {sizeof(om_launch_info), NULL, NULL, 0, 0, 0, 0, NULL, NULL}
 
+#define OM_KEY_BYTES 32
+#define OM_SIGNATURE_BYTES 64
+#define OM_DIGEST_BYTES 32
+
+/* An Ed25519 public key. */
+typedef struct om_public_key {
+  uint8_t bytes[OM_KEY_BYTES];
+} om_public_key;
+
+/* The cryptography a caller brings for `require_signature`; this library has
+ * none. openatc/trust.h has one on libsodium. Both return 0 for success. */
+typedef struct om_crypto {
+  size_t struct_size;
+  void *user;
+  /* Is `signature` the Ed25519 signature of the message under the key? */
+  int (*verify)(void *user, const om_public_key *key, const uint8_t signature[OM_SIGNATURE_BYTES],
+                const void *message, size_t bytes);
+  /* BLAKE2b of `bytes` bytes, 32 bytes long and without a key. */
+  int (*digest)(void *user, const void *data, size_t bytes, uint8_t result[OM_DIGEST_BYTES]);
+} om_crypto;
+
 typedef struct om_load_options {
   size_t struct_size;
-  int verify_weights;    /* also check the weights' hash: reads all of them */
-  const char *cpu_level; /* take this code image; NULL: the best that fits  */
+  /* 1 (the default): the weights are checked before there is a model. 0: they
+   * are not read; om_model_verify_weights checks them when the caller wants.
+   * A required signature has them checked always. */
+  int verify_weights;
+  const char *cpu_level;  /* take this code image; NULL: the best that fits  */
+  int refuse_native_code; /* OM_ERROR_NATIVE_CODE for a model with any       */
+  int require_signature;  /* only a model signed with one of `trusted_keys`  */
+  const om_public_key *trusted_keys; /* used during the call only            */
+  size_t trusted_key_count;
+  const om_crypto *crypto; /* used during the call only; om_trust_crypto()   */
 } om_load_options;
-#define OM_LOAD_OPTIONS_INIT {sizeof(om_load_options), 0, NULL}
+#define OM_LOAD_OPTIONS_INIT {sizeof(om_load_options), 1, NULL, 0, 0, NULL, 0, NULL}
 
 #define OM_DEFAULT_SERIAL_COST 30000
 #define OM_DEFAULT_SPIN_US 200

@@ -1,0 +1,78 @@
+//===-- Trust.cpp - signatures checked by libsodium -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "openatc/trust.h"
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <sodium.h>
+
+static_assert(OM_KEY_BYTES == crypto_sign_ed25519_PUBLICKEYBYTES &&
+              OM_SIGNATURE_BYTES == crypto_sign_ed25519_BYTES &&
+              OM_DIGEST_BYTES == crypto_generichash_blake2b_BYTES);
+
+/// Of its own, so that this library goes with the runtime as archive and as
+/// shared library.
+__attribute__((format(printf, 3, 4))) static om_status fail(om_error *error, om_status code,
+                                                            const char *format, ...) {
+  if (!error)
+    return code;
+  error->code = code;
+  va_list args;
+  va_start(args, format);
+  std::vsnprintf(error->message, sizeof(error->message), format, args);
+  va_end(args);
+  return code;
+}
+
+static int verify(void *, const om_public_key *key, const uint8_t signature[OM_SIGNATURE_BYTES],
+                  const void *message, size_t bytes) {
+  return crypto_sign_ed25519_verify_detached(signature, static_cast<const uint8_t *>(message),
+                                             bytes, key->bytes);
+}
+
+static int digest(void *, const void *data, size_t bytes, uint8_t result[OM_DIGEST_BYTES]) {
+  return crypto_generichash_blake2b(result, OM_DIGEST_BYTES, static_cast<const uint8_t *>(data),
+                                    bytes, nullptr, 0);
+}
+
+const om_crypto *om_trust_crypto(void) {
+  static const om_crypto crypto = {sizeof(om_crypto), nullptr, verify, digest};
+  return sodium_init() < 0 ? nullptr : &crypto;
+}
+
+om_status om_trust_read_key(const char *path, om_public_key *key, om_error *error) {
+  if (!path || !key)
+    return fail(error, OM_ERROR_ARGUMENT, "a key needs a path and a place for it.");
+  std::FILE *file = std::fopen(path, "rbe");
+  if (!file)
+    return fail(error, OM_ERROR_IO, "cannot open the key file '%s': %s.", path,
+                std::strerror(errno));
+  char text[128];
+  const size_t size = std::fread(text, 1, sizeof(text) - 1, file);
+  std::fclose(file);
+  text[size] = 0;
+
+  constexpr size_t mark = sizeof(OM_PUBLIC_KEY_MARK) - 1, digits = 2 * OM_KEY_BYTES;
+  if (std::strncmp(text, OM_SECRET_KEY_MARK, sizeof(OM_SECRET_KEY_MARK) - 1) == 0) {
+    sodium_memzero(text, sizeof(text));
+    return fail(error, OM_ERROR_ARGUMENT,
+                "'%s' holds a secret key, where the public key belongs: a secret key stays with "
+                "the one who signs.",
+                path);
+  }
+  size_t length = 0;
+  const bool good = size >= mark + 1 + digits && text[mark] == ' ' &&
+                    std::strncmp(text, OM_PUBLIC_KEY_MARK, mark) == 0 &&
+                    sodium_hex2bin(key->bytes, sizeof(key->bytes), text + mark + 1, digits, nullptr,
+                                   &length, nullptr) == 0 &&
+                    length == sizeof(key->bytes) &&
+                    std::strspn(text + mark + 1 + digits, "\r\n") == size - mark - 1 - digits;
+  return good ? OM_OK
+              : fail(error, OM_ERROR_ARGUMENT,
+                     "'%s' is no public key file: it should be one line, '%s' and %d hexadecimal "
+                     "digits.",
+                     path, OM_PUBLIC_KEY_MARK, int(digits));
+}
