@@ -1,5 +1,5 @@
 # What `cmake --install` puts where. Components: runtime (library, headers, schema, the two tools and
-# the CMake package that finds them).
+# the CMake package and the pkg-config file that find them).
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -14,7 +14,19 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime-lite/include/openatc"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT runtime)
 install(FILES "${PROJECT_SOURCE_DIR}/runtime-lite/schema/om.fbs"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/openatc" COMPONENT runtime)
-install(TARGETS om-run om-dump RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT runtime)
+if(TARGET om-run)
+  install(TARGETS om-run om-dump RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT runtime)
+endif()
+
+# Signatures, where libsodium was there to build them.
+if(TARGET openatc_trust)
+  install(TARGETS openatc_trust EXPORT OpenATCRuntimeTargets
+          ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime
+          INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime-lite/trust/include/openatc"
+          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT runtime)
+  install(TARGETS om-sign RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT runtime)
+endif()
 
 install(EXPORT OpenATCRuntimeTargets NAMESPACE OpenATC:: DESTINATION "${OPENATC_CMAKE_DIR}"
         COMPONENT runtime)
@@ -26,3 +38,24 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/OpenATCConfigVersion.cma
 install(FILES "${PROJECT_BINARY_DIR}/OpenATCConfig.cmake"
               "${PROJECT_BINARY_DIR}/OpenATCConfigVersion.cmake"
         DESTINATION "${OPENATC_CMAKE_DIR}" COMPONENT runtime)
+
+# The same for pkg-config. Paths are told from the file's own place, so that the
+# tree can be installed with --prefix, or moved.
+set(OPENATC_PKGCONFIG_DIR "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+foreach(place LIBDIR INCLUDEDIR)
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_${place}}")
+    set(OPENATC_PC_${place} "${CMAKE_INSTALL_${place}}")
+  else()
+    set(OPENATC_PC_${place} "\${prefix}/${CMAKE_INSTALL_${place}}")
+  endif()
+endforeach()
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  set(OPENATC_PC_PREFIX "${CMAKE_INSTALL_PREFIX}")
+else()
+  file(RELATIVE_PATH up "/${OPENATC_PKGCONFIG_DIR}" "/")
+  string(REGEX REPLACE "/$" "" up "${up}")
+  set(OPENATC_PC_PREFIX "\${pcfiledir}/${up}")
+endif()
+configure_file("${PROJECT_SOURCE_DIR}/cmake/openatc.pc.in" "${PROJECT_BINARY_DIR}/openatc.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/openatc.pc" DESTINATION "${OPENATC_PKGCONFIG_DIR}"
+        COMPONENT runtime)

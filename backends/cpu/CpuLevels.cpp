@@ -31,6 +31,16 @@ std::vector<std::string> with(std::vector<std::string> features,
 constexpr StringLiteral extensions[] = {"f16c",       "avxvnni",    "avx512vnni",
                                         "avx512bf16", "avx512fp16", "avx512vbmi"};
 
+/// Other words for levels.
+struct Alias {
+  StringLiteral word, name;
+};
+constexpr Alias aliases[] = {
+    {"v2", "x86-64-v2"},           {"v3", "x86-64-v3"},    {"v4", "x86-64-v4"},
+    {"v4-vnni", "x86-64-v4-vnni"}, {"aarch64", "armv8-a"}, {"arm64", "armv8-a"},
+    {"neon", "armv8-a"},
+};
+
 int64_t cacheBytes(int name, int64_t otherwise) {
   long bytes = sysconf(name);
   return bytes > 0 ? bytes : otherwise;
@@ -45,7 +55,19 @@ std::string knownNames() {
   return names;
 }
 
+/// The architecture this program was built for.
+constexpr StringLiteral hostArch =
+#if defined(__aarch64__)
+    "aarch64";
+#else
+    "x86-64";
+#endif
+
 } // namespace
+
+std::string CpuLevel::triple() const {
+  return (arch == "aarch64" ? "aarch64" : "x86_64") + std::string("-unknown-linux-gnu");
+}
 
 LevelAttr CpuLevel::attribute(mlir::MLIRContext *context) const {
   return LevelAttr::get(context, name, lanes, registers, fma, l1, l2);
@@ -59,12 +81,16 @@ ArrayRef<CpuLevel> cpuLevels() {
         with(v2, {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"});
     std::vector<std::string> v4 =
         with(v3, {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"});
+    std::vector<std::string> neon = {"fp-armv8", "neon"};
     return std::vector<CpuLevel>{
-        {"x86-64-v2", "x86-64-v2", "", 4, 16, false, 32 << 10, 256 << 10, v2},
-        {"x86-64-v3", "x86-64-v3", "", 8, 16, true, 32 << 10, 256 << 10, v3},
-        {"x86-64-v4", "x86-64-v4", "", 16, 32, true, 32 << 10, 1 << 20, v4},
-        {"x86-64-v4-vnni", "x86-64-v4", "+avx512vnni", 16, 32, true, 48 << 10, 1 << 20,
+        {"x86-64-v2", "x86-64", "x86-64-v2", "", 4, 16, false, 32 << 10, 256 << 10, v2},
+        {"x86-64-v3", "x86-64", "x86-64-v3", "", 8, 16, true, 32 << 10, 256 << 10, v3},
+        {"x86-64-v4", "x86-64", "x86-64-v4", "", 16, 32, true, 32 << 10, 1 << 20, v4},
+        {"x86-64-v4-vnni", "x86-64", "x86-64-v4", "+avx512vnni", 16, 32, true, 48 << 10, 1 << 20,
          with(v4, {"avx512vnni"})},
+        {"armv8-a", "aarch64", "generic", "", 4, 32, true, 32 << 10, 512 << 10, neon},
+        {"armv8.2-a", "aarch64", "generic", "+fullfp16,+dotprod", 4, 32, true, 64 << 10, 512 << 10,
+         with(neon, {"fullfp16", "dotprod"})},
     };
   }();
   return levels;
@@ -77,15 +103,17 @@ Expected<CpuLevel> hostCpuLevel() {
   };
   const CpuLevel *best = nullptr;
   for (const CpuLevel &level : cpuLevels())
-    if (level.features.empty() && hasAll(level))
+    if (level.arch == hostArch && (level.features.empty() || level.arch == "aarch64") &&
+        hasAll(level))
       best = &level;
   if (!best)
-    return invalid(
-        "this machine is no x86-64-v2 processor: name the level to compile for, one of " +
-        knownNames());
+    return invalid("this machine's processor is older than every level of its kind (" + hostArch +
+                   "): name the level to compile for, one of " + knownNames());
 
   CpuLevel host = *best;
   SmallVector<std::string> list;
+  if (!host.features.empty())
+    list.push_back(host.features);
   for (StringRef name : extensions) {
     if (is_contained(host.required, name.str()) || !features.lookup(name))
       continue;
@@ -108,7 +136,10 @@ Expected<std::vector<CpuLevel>> parseCpuLevels(StringRef list) {
   list.split(names, ',');
   for (StringRef name : names) {
     name = name.trim();
-    std::string full = name.starts_with("v") ? ("x86-64-" + name).str() : name.str();
+    StringRef full = name;
+    for (const Alias &alias : aliases)
+      if (name == alias.word)
+        full = alias.name;
     std::optional<CpuLevel> found;
     if (name == "host") {
       Expected<CpuLevel> host = hostCpuLevel();

@@ -15,6 +15,7 @@ namespace atc::cpu {
 /// What the compiler must know of a CPU.
 struct CpuLevel {
   std::string name;     ///< as users write it and as the `.om` says it
+  std::string arch;     ///< "x86-64" or "aarch64", as the `.om` says it
   std::string cpu;      ///< LLVM's name of the processor it builds on
   std::string features; ///< LLVM's feature string on top of it
   int64_t lanes;        ///< f32 numbers in a vector register
@@ -26,9 +27,12 @@ struct CpuLevel {
   std::vector<std::string> required;
 
   LevelAttr attribute(mlir::MLIRContext *context) const;
+  /// LLVM's name of the machine.
+  std::string triple() const;
 };
 
-/// The levels that can be named, without `host`, lowest first.
+/// The levels that can be named, without `host`: architecture by architecture,
+/// lowest first.
 llvm::ArrayRef<CpuLevel> cpuLevels();
 
 /// The machine this runs on: the highest level whose features it has, and those
@@ -36,8 +40,8 @@ llvm::ArrayRef<CpuLevel> cpuLevels();
 /// level does not fit.
 llvm::Expected<CpuLevel> hostCpuLevel();
 
-/// A list such as `host`, `x86-64-v3` or `v2,v3,v4`. Levels come out in the
-/// order given, each once.
+/// A list such as `host`, `x86-64-v3`, `v2,v3,v4` or `host,aarch64`. Levels come
+/// out in the order given, each once.
 llvm::Expected<std::vector<CpuLevel>> parseCpuLevels(llvm::StringRef list);
 
 } // namespace atc::cpu

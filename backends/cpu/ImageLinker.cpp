@@ -119,9 +119,14 @@ public:
   Error add(StringRef object) {
     auto file = ELFObjectFile<ELF64LE>::create(MemoryBufferRef(object, "object"));
     if (!file)
-      return failed("the object is not x86-64 ELF: ", toString(file.takeError()), ".");
-    if (file->getArch() != Triple::x86_64 || !file->isRelocatableObject())
-      return failed("the object is not x86-64 ELF code to be linked.");
+      return failed("the object is not 64-bit ELF: ", toString(file.takeError()), ".");
+    Triple::ArchType itsArch = file->getArch();
+    if ((itsArch != Triple::x86_64 && itsArch != Triple::aarch64) || !file->isRelocatableObject())
+      return failed("the object is not x86-64 or AArch64 ELF code to be linked.");
+    if (arch != Triple::UnknownArch && arch != itsArch)
+      return failed("the objects are of different architectures: ", Triple::getArchTypeName(arch),
+                    " and ", Triple::getArchTypeName(itsArch), ".");
+    arch = itsArch;
     for (const ELFSectionRef section : file->sections())
       if (Error error = addSection(*file, section))
         return error;
@@ -187,6 +192,7 @@ private:
 
   std::vector<std::string> sectionFaults;
   std::set<std::string> defined, undefined;
+  Triple::ArchType arch = Triple::UnknownArch;
 };
 
 Error runLinker(ArrayRef<ObjectFile> objects, const std::string &result) {

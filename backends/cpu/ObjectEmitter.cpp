@@ -42,15 +42,19 @@ using Object = SmallVector<char, 0>;
 
 Error failed(const Twine &text) { return createStringError(inconvertibleErrorCode(), text); }
 
-const Target *findTarget(std::string &error) {
+const Target *findTarget(const CpuLevel &level, std::string &error) {
   static std::once_flag once;
   std::call_once(once, [] {
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
   });
-  return TargetRegistry::lookupTarget(Triple("x86_64-unknown-linux-gnu"), error);
+  return TargetRegistry::lookupTarget(Triple(level.triple()), error);
 }
 
 /// One part of the kernels on its way to an object; each has a context of its
@@ -61,8 +65,8 @@ public:
     TargetOptions options;
     options.AllowFPOpFusion = FPOpFusion::Fast;
     options.FunctionSections = false;
-    machine.reset(target.createTargetMachine(Triple("x86_64-unknown-linux-gnu"), level.cpu,
-                                             level.features, options, Reloc::PIC_, CodeModel::Small,
+    machine.reset(target.createTargetMachine(Triple(level.triple()), level.cpu, level.features,
+                                             options, Reloc::PIC_, CodeModel::Small,
                                              CodeGenOptLevel::Default));
   }
 
@@ -136,7 +140,7 @@ private:
     raw_svector_ostream os(bytes);
     legacy::PassManager passes;
     if (machine->addPassesToEmitFile(passes, os, nullptr, type))
-      return failed("this LLVM cannot write x86-64 code");
+      return failed("this LLVM cannot write " + level.arch + " code");
     passes.run(module);
     return Error::success();
   }
@@ -223,9 +227,9 @@ void registerEmitterDialects(mlir::DialectRegistry &registry) {
 Expected<std::vector<Object>> emitObjects(mlir::ModuleOp kernels, const CpuLevel &level,
                                           const EmitOptions &options) {
   std::string fault;
-  const Target *target = findTarget(fault);
+  const Target *target = findTarget(level, fault);
   if (!target)
-    return failed("this LLVM has no x86-64 code generator: " + fault);
+    return failed("this LLVM has no " + level.arch + " code generator: " + fault);
 
   // More parts than threads, so that a slow one does not leave the others idle.
   unsigned threads = std::max(1u, options.threads);

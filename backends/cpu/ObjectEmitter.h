@@ -22,7 +22,7 @@ struct EmitOptions {
   std::string tempDir;
 };
 
-/// Makes position-independent x86-64 ELF objects of a module in the LLVM
+/// Makes position-independent ELF objects of a module in the LLVM
 /// dialect. The kernels are spread over several objects that are compiled at
 /// the same time; `kernels` is empty afterwards.
 llvm::Expected<std::vector<llvm::SmallVector<char, 0>>>

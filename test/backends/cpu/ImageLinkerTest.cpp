@@ -129,6 +129,22 @@ TEST_CASE("code that is not position-independent is refused") {
   linked({"good", "helper"});
 }
 
+TEST_CASE("objects for AArch64 become an image") {
+  LinkedImage image = linked({"good-aarch64", "helper-aarch64"});
+  CHECK(image.functions.count("choose") == 1);
+  CHECK(image.functions.count("scale") == 1);
+  // `lookup` reads its table relative to itself: no address is left to fill in.
+  CHECK(image.functions.at("lookup") < image.bytes.size());
+  CHECK(contains(refusal({"good-aarch64"}), "'helper_value'"));
+  CHECK(contains(refusal({"pointers-aarch64"}), "'table_of_pointers'"));
+}
+
+TEST_CASE("objects for different processors are refused") {
+  CHECK(
+      contains(refusal({"good", "helper-aarch64"}), "different architectures: x86_64 and aarch64"));
+  linked({"good", "helper"});
+}
+
 TEST_CASE("bytes that are no object are refused") {
   for (std::string bytes : {std::string(), std::string("not an object"), std::string(4096, '\0'),
                             object("good").substr(0, 100), object("good").substr(0, 400)}) {

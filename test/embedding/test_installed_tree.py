@@ -1,0 +1,120 @@
+# The examples built against the installed runtime, with CMake and with pkg-config,
+# and the runtime built alone. Run with `pytest test/embedding`.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import re
+import shutil
+
+import pytest
+
+from conftest import (BUILD, EXAMPLES, PICTURES, ROOT, build_example, build_runtime, check_answers,
+                      cmake_program, need, run)
+
+STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2"]
+
+
+def pkg_config(tree, *args):
+    files = list(tree.glob("**/openatc.pc"))
+    assert len(files) == 1
+    return run("pkg-config", *args, "openatc",
+               env={"PKG_CONFIG_PATH": str(files[0].parent)}).split()
+
+
+def library_path(tree):
+    return {"LD_LIBRARY_PATH": str(next(tree.glob("**/libopenatc_runtime.so")).parent)}
+
+
+def needed_libraries(program):
+    return re.findall(r"NEEDED\s+(\S+)", run("objdump", "-p", program))
+
+
+def test_tree_holds_the_runtime_and_nothing_of_the_compiler(tree):
+    files = {str(path.relative_to(tree)) for path in tree.rglob("*") if not path.is_dir()}
+    names = {file.rsplit("/", 1)[-1] for file in files}
+    assert {"om.h", "om.hpp", "om.fbs", "libopenatc_runtime.a", "libopenatc_runtime.so", "om-run",
+            "om-dump", "OpenATCConfig.cmake", "OpenATCConfigVersion.cmake",
+            "openatc.pc"} <= names
+    assert not names & {"atc", "atc-opt"}
+    # A moved tree still works: no file for other builds names this one's folders.
+    for path in list(tree.rglob("*.cmake")) + list(tree.rglob("*.pc")):
+        text = path.read_text(encoding="utf-8")
+        assert str(ROOT) not in text and str(BUILD) not in text, path
+
+
+def test_c_example_with_find_package(tree, digits_om, tmp_path):
+    program = build_example("embed-c", tree, tmp_path / "build")
+    check_answers(program, digits_om)
+    # The archive brings no C++ library into a C program.
+    need("objdump")
+    assert not [name for name in needed_libraries(program) if "stdc++" in name or "c++" in name]
+
+
+def test_shared_library_with_find_package(tree, digits_om, tmp_path):
+    source = EXAMPLES / "embed-c" / "classify.c"
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.16)\nproject(p C)\n"
+        "find_package(OpenATC 0.1 REQUIRED COMPONENTS runtime)\n"
+        f"add_executable(classify {source})\n"
+        "target_link_libraries(classify PRIVATE OpenATC::runtime_shared)\n", encoding="utf-8")
+    run(cmake_program(), "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={tree}")
+    run(cmake_program(), "--build", tmp_path / "build")
+    check_answers(tmp_path / "build" / "classify", digits_om)
+
+
+def test_cpp_example_with_find_package(tree, digits_om, tmp_path):
+    program = build_example("embed-cpp", tree, tmp_path / "build")
+    lines = run(program, digits_om, *PICTURES).splitlines()
+    assert [int(line.split()[0]) for line in lines] == list(range(10))
+
+
+def test_c_example_with_pkg_config(tree, digits_om, tmp_path):
+    need("pkg-config", "cc")
+    program, source = tmp_path / "classify", EXAMPLES / "embed-c" / "classify.c"
+    run("cc", *STRICT, source, *pkg_config(tree, "--cflags", "--libs"), "-o", program)
+    scores = check_answers(program, digits_om, env=library_path(tree))
+
+    static = tmp_path / "classify-static"
+    run("cc", *STRICT, source, *pkg_config(tree, "--cflags"),
+        *pkg_config(tree, "--variable=archive"), "-pthread", "-o", static)
+    assert (check_answers(static, digits_om) == scores).all()
+
+
+def test_cpp_example_with_pkg_config(tree, digits_om, tmp_path):
+    need("pkg-config", "c++")
+    program = tmp_path / "classify"
+    run("c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-O2",
+        EXAMPLES / "embed-cpp" / "classify.cpp", *pkg_config(tree, "--cflags", "--libs"), "-o",
+        program)
+    assert run(program, digits_om, PICTURES[4], env=library_path(tree)).startswith("4 ")
+
+
+def test_examples_say_what_is_wrong(tree, digits_om, tmp_path):
+    program = build_example("embed-c", tree, tmp_path / "build")
+    assert "cannot open" in run(program, tmp_path / "none.om", PICTURES[0], fails=True)
+    assert "is no picture" in run(program, digits_om, EXAMPLES / "embed-c" / "classify.c",
+                                  fails=True)
+    damaged = tmp_path / "damaged.om"
+    content = bytearray(digits_om.read_bytes())
+    content[100] ^= 1
+    damaged.write_bytes(content)
+    assert "damaged" in run(program, damaged, PICTURES[0], fails=True)
+
+
+def test_unknown_component_is_refused(tree, tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.16)\nproject(p C)\n"
+        "find_package(OpenATC REQUIRED COMPONENTS runtime teapot)\n", encoding="utf-8")
+    text = run(cmake_program(), "-S", tmp_path, "-B", tmp_path / "build",
+               f"-DCMAKE_PREFIX_PATH={tree}", fails=True)
+    assert "no component 'teapot'" in text
+
+
+def test_runtime_builds_alone_with_gcc(digits_om, tmp_path):
+    """No LLVM, no C++20, no tools: gcc and the FlatBuffers headers."""
+    compiler = next((name for name in ("g++-12", "g++") if shutil.which(name)), None)
+    if not compiler:
+        pytest.skip("not installed: g++")
+    tree = build_runtime(tmp_path, f"-DCMAKE_CXX_COMPILER={compiler}",
+                         f"-DCMAKE_C_COMPILER={compiler.replace('g++', 'gcc')}")
+    cache = (tmp_path / "build" / "CMakeCache.txt").read_text(encoding="utf-8")
+    assert "LLVM_DIR" not in cache and "MLIR_DIR" not in cache
+    check_answers(build_example("embed-c", tree, tmp_path / "example"), digits_om)
