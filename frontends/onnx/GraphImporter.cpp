@@ -86,6 +86,29 @@ GraphImporter::GraphImporter(onnx::ModelProto &model, int64_t opset, StringRef f
     sparseInitializers[tensor.values().name()] = &tensor;
 }
 
+std::optional<SmallVector<int64_t>> GraphImporter::declaredShape(StringRef tensor) const {
+  // Under other input shapes the stated ones need not hold.
+  if (!options.inputShapes.empty())
+    return std::nullopt;
+  for (const auto *infos : {&graph.output(), &graph.value_info()})
+    for (const onnx::ValueInfoProto &info : *infos) {
+      if (info.name() != tensor || !info.type().tensor_type().has_shape())
+        continue;
+      SmallVector<int64_t> dims;
+      for (const auto &dim : info.type().tensor_type().shape().dim()) {
+        if (!dim.has_dim_value() || dim.dim_value() < 0)
+          return std::nullopt;
+        dims.push_back(dim.dim_value());
+      }
+      if (llvm::Expected<int64_t> count = countElements(dims); !count) {
+        llvm::consumeError(count.takeError());
+        return std::nullopt;
+      }
+      return dims;
+    }
+  return std::nullopt;
+}
+
 Location GraphImporter::tensorLocation(StringRef tensor, StringRef node) {
   auto name = [&](StringRef text) { return StringAttr::get(&context, text); };
   if (node.empty())

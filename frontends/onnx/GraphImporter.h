@@ -5,6 +5,7 @@
 #define OPENATC_FRONTENDS_ONNX_GRAPHIMPORTER_H
 
 #include <onnx/onnx_pb.h>
+#include <optional>
 #include <string>
 
 #include "frontends/onnx/ModelFile.h"
@@ -37,6 +38,9 @@ public:
   /// initializer becomes a constant at its first use.
   mlir::Value lookup(llvm::StringRef tensor);
   void define(llvm::StringRef tensor, mlir::Value value) { values[tensor] = value; }
+
+  /// The shape that the model states for a tensor, if all its dims are fixed.
+  std::optional<llvm::SmallVector<int64_t>> declaredShape(llvm::StringRef tensor) const;
 
   mlir::Location tensorLocation(llvm::StringRef tensor, llvm::StringRef node);
 

@@ -57,7 +57,8 @@ void importConstant(NodeContext &n) {
 
 void importConstantOfShape(NodeContext &n) {
   n.input(0);
-  std::optional<SmallVector<int64_t>> shape = n.constantInts(0);
+  std::optional<SmallVector<int64_t>> shape =
+      n.isRuntimeInput(0) ? n.declaredShape(0) : n.constantInts(0);
   if (n.failed() || !shape)
     return;
   if (llvm::Expected<int64_t> count = countElements(*shape); !count)
@@ -100,6 +101,18 @@ template <typename T> Value makeRange(NodeContext &n, Type element, T start, T l
   return n.constant(graph::makeConstant<T>(type, values));
 }
 
+/// start + i * delta for as many elements as the model declares.
+void rangeAsDeclared(NodeContext &n, unsigned index) {
+  Value start = n.input(0), delta = n.input(2);
+  std::optional<SmallVector<int64_t>> shape = n.declaredShape(index);
+  if (n.failed() || !shape)
+    return;
+  if (shape->size() != 1)
+    return n.failNode("its declared result has rank " + Twine(shape->size()) + ", expected 1");
+  Value steps = n.intList(llvm::to_vector(llvm::seq<int64_t>(0, shape->front())));
+  n.setOutput(n.add(start, n.mul(n.cast(steps, n.elementType(start)), delta)));
+}
+
 void importRange(NodeContext &n) {
   Value start = n.input(0);
   n.input(1);
@@ -107,6 +120,9 @@ void importRange(NodeContext &n) {
   if (n.failed())
     return;
   Type element = n.elementType(start);
+  for (unsigned index = 0; index < 3; ++index)
+    if (n.isRuntimeInput(index))
+      return rangeAsDeclared(n, index);
   auto scalars = [&](auto read) {
     std::array<decltype(read(0)), 3> values{};
     for (unsigned i = 0; i < 3; ++i)
@@ -143,6 +159,41 @@ void importRange(NodeContext &n) {
     n.failInput(0, "has an element type that is not supported");
 }
 
+/// a0 - a1 cos(2 pi i / N) + a2 cos(4 pi i / N) for `size` elements; N is the size,
+/// for a symmetric window one less.
+void importWindow(NodeContext &n, double a0, double a1, double a2) {
+  bool periodic = n.boolAttr("periodic", true);
+  int64_t type = n.intAttr("output_datatype", onnx::TensorProto::FLOAT);
+  n.input(0);
+  if (n.failed())
+    return;
+  std::optional<SmallVector<int64_t>> size =
+      n.isRuntimeInput(0) ? n.declaredShape(0) : n.constantInts(0);
+  if (n.failed() || !size)
+    return;
+  if (size->size() != 1 || size->front() < 0 || size->front() > maxMadeElements)
+    return n.failInput(0, "expected one size of at most 2^26");
+  Type element = type == static_cast<int32_t>(type)
+                     ? convertElementType(static_cast<int32_t>(type), n.builder().getContext())
+                     : Type();
+  if (!element)
+    return n.failAttribute("output_datatype", "is not supported");
+  int64_t count = size->front();
+  double period = static_cast<double>(std::max<int64_t>(periodic ? count : count - 1, 1));
+  constexpr double pi = 3.14159265358979323846;
+  std::vector<double> values;
+  for (int64_t i = 0; i < count; ++i) {
+    double angle = 2 * pi * static_cast<double>(i) / period;
+    values.push_back(a0 - a1 * std::cos(angle) + a2 * std::cos(2 * angle));
+  }
+  auto made = n.tensor({count}, n.builder().getF64Type());
+  n.setOutput(n.cast(n.constant(graph::makeConstant<double>(made, values)), element));
+}
+
+void importHannWindow(NodeContext &n) { importWindow(n, 0.5, 0.5, 0); }
+void importHammingWindow(NodeContext &n) { importWindow(n, 25.0 / 46, 21.0 / 46, 0); }
+void importBlackmanWindow(NodeContext &n) { importWindow(n, 0.42, 0.5, 0.08); }
+
 void importEyeLike(NodeContext &n) {
   n.requireRank(0, 2, 2);
   Value like = n.input(0);
@@ -171,6 +222,9 @@ void importEyeLike(NodeContext &n) {
 ArrayRef<OpRow> constantRows() {
   static constexpr llvm::StringLiteral knownInputs = "inputs are constant";
   static const OpRow rows[] = {
+      {"BlackmanWindow", 17, latestOpset, importBlackmanWindow, knownInputs},
+      {"HammingWindow", 17, latestOpset, importHammingWindow, knownInputs},
+      {"HannWindow", 17, latestOpset, importHannWindow, knownInputs},
       {"Constant", 7, latestOpset, importConstant, "no strings"},
       {"ConstantOfShape", 9, latestOpset, importConstantOfShape,
        "the shape must follow from static shapes"},

@@ -113,6 +113,8 @@ void importGemm(NodeContext &n) {
   Value lhs = n.input(0), rhs = n.input(1), addend = n.optionalInput(2);
   bool transLhs = n.boolAttr("transA", false), transRhs = n.boolAttr("transB", false);
   double alpha = n.floatAttr("alpha", 1.0), beta = n.floatAttr("beta", 1.0);
+  if (n.opset() < firstTableOpset)
+    n.ignoreAttr("broadcast"); // C has one of the shapes that broadcast
   if (n.failed())
     return;
   if (beta == 0)
@@ -124,7 +126,8 @@ void importGemm(NodeContext &n) {
   bool isBias = !addend || (beta == 1.0 && n.shape(addend).size() >= 1 &&
                             n.shape(addend).size() <= 2 && n.shape(addend).back() == width &&
                             (n.rank(addend) == 1 || n.shape(addend)[0] == 1));
-  if (isa<FloatType>(n.elementType(lhs)) && alpha == 1.0 && isBias) {
+  // The weights of a layer are known; another product is a product.
+  if (isa<FloatType>(n.elementType(lhs)) && alpha == 1.0 && isBias && n.isConstantInput(1)) {
     Value filter = transRhs ? rhs : n.transpose(rhs, {1, 0});
     Value bias = addend ? n.reshape(addend, {width}) : Value();
     return n.setOutput(

@@ -16,8 +16,28 @@ template <typename OpTy> void importUnary(NodeContext &n) {
   n.setOutput(n.create<OpTy>(n.input(0)));
 }
 
-template <typename OpTy> void importBinary(NodeContext &n) {
+/// The two operands; before opset 7 the second one stands at the axis that
+/// `axis` names, if any.
+std::pair<Value, Value> readOperands(NodeContext &n) {
   Value lhs = n.input(0), rhs = n.input(1);
+  if (n.opset() >= firstTableOpset || n.failed())
+    return {lhs, rhs};
+  bool broadcasts = n.boolAttr("broadcast", false);
+  int64_t rank = n.rank(lhs), axis = n.intAttr("axis", rank - n.rank(rhs));
+  if (!broadcasts || n.failed() || !n.hasAttr("axis"))
+    return {lhs, rhs};
+  axis = axis < 0 ? axis + rank : axis;
+  if (axis < 0 || axis + n.rank(rhs) > rank) {
+    n.failAttribute("axis", Twine(axis) + " leaves no room for the second input");
+    return {lhs, rhs};
+  }
+  SmallVector<int64_t> shape(n.shape(rhs));
+  shape.append(rank - axis - shape.size(), 1);
+  return {lhs, n.reshape(rhs, shape)};
+}
+
+template <typename OpTy> void importBinary(NodeContext &n) {
+  auto [lhs, rhs] = readOperands(n);
   n.setOutput(n.create<OpTy>(lhs, rhs));
 }
 
@@ -45,12 +65,12 @@ void importMean(NodeContext &n) {
 }
 
 template <graph::ComparePredicate predicate> void importCompare(NodeContext &n) {
-  Value lhs = n.input(0), rhs = n.input(1);
+  auto [lhs, rhs] = readOperands(n);
   n.setOutput(n.create<graph::CompareOp>(lhs, rhs, predicate));
 }
 
 void importPow(NodeContext &n) {
-  Value base = n.input(0), exponent = n.input(1);
+  auto [base, exponent] = readOperands(n);
   if (n.failed())
     return;
   // The result has the type of the base, whatever the exponent's.
@@ -127,6 +147,8 @@ void setDropoutMask(NodeContext &n, Value input, Type element) {
 }
 
 void importDropoutV7(NodeContext &n) {
+  if (n.opset() < firstTableOpset && !n.boolAttr("is_test", false))
+    n.failAttribute("is_test", "0 is not supported: export the model for inference");
   n.ignoreAttr("ratio");
   Value input = n.input(0);
   n.setOutput(0, input);

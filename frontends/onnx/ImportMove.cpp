@@ -69,7 +69,25 @@ void split(NodeContext &n, Ints sizes) {
 }
 
 void importSplitV7(NodeContext &n) { split(n, n.intsAttr("split")); }
-void importSplitV13(NodeContext &n) { split(n, n.constantInts(1)); }
+
+void importSplitV13(NodeContext &n) {
+  Value input = n.input(0);
+  if (!n.isRuntimeInput(1))
+    return split(n, n.constantInts(1));
+  if (n.failed())
+    return;
+  int64_t axis = n.normalizeAxis(n.intAttr("axis", 0), n.rank(input));
+  SmallVector<int64_t> sizes;
+  for (unsigned part = 0; part < n.numOutputs(); ++part) {
+    Ints shape = n.declaredShape(1, part);
+    if (!n.failed() && static_cast<int64_t>(shape->size()) != n.rank(input))
+      n.failNode("its declared result has another rank than its input");
+    if (n.failed())
+      return;
+    sizes.push_back((*shape)[axis]);
+  }
+  split(n, sizes);
+}
 
 //===----------------------------------------------------------------------===//
 // Slice
@@ -131,9 +149,63 @@ void importSliceV7(NodeContext &n) {
   slice(n, n.intsAttr("starts"), n.intsAttr("ends"), n.intsAttr("axes"), std::nullopt);
 }
 
+/// Only the run knows the bounds: each axis is gathered at start + i * step, for as
+/// many elements as the model declares. What the bounds are for an axis is summed
+/// up over the axes that name it.
+void sliceAsDeclared(NodeContext &n, unsigned unknown) {
+  using graph::ComparePredicate;
+  Value result = n.input(0), starts = n.input(1), axes = n.optionalInput(3);
+  Value steps = n.optionalInput(4);
+  Ints declared = n.declaredShape(unknown);
+  n.requireRank(1, 1, 1);
+  if (n.failed())
+    return;
+  int64_t rank = n.rank(result), count = n.shape(starts)[0];
+  for (unsigned index : {3u, 4u})
+    if (n.hasInput(index) && n.shape(n.input(index)) != ArrayRef<int64_t>{count})
+      return n.failInput(index, "must have as many elements as the starts, " + Twine(count));
+  if (static_cast<int64_t>(declared->size()) != rank)
+    return n.failNode("its declared result has another rank than its input");
+  Type index = n.builder().getI64Type();
+  auto number = [&](int64_t value) { return n.reshape(n.intList({value}), {}); };
+  Value zero = number(0), one = number(1);
+  auto choose = [&](Value lhs, ComparePredicate predicate, Value rhs, Value yes, Value no) {
+    return n.create<graph::WhereOp>(n.create<graph::CompareOp>(lhs, rhs, predicate), yes, no);
+  };
+  starts = n.cast(starts, index);
+  steps = steps ? n.cast(steps, index) : n.intList(SmallVector<int64_t>(count, 1));
+  axes = axes ? n.cast(axes, index) : n.intList(llvm::to_vector(llvm::seq<int64_t>(0, count)));
+  axes = choose(axes, ComparePredicate::Lt, zero, n.add(axes, number(rank)), axes);
+  for (int64_t axis = 0; axis < rank && !n.failed(); ++axis) {
+    int64_t dim = n.shape(n.input(0))[axis], length = (*declared)[axis];
+    if (dim == 0 || length == 0)
+      return n.failInput(unknown, "must be known at compile time for an empty tensor");
+    auto ofAxis = [&](Value values) {
+      Value own = choose(axes, ComparePredicate::Eq, number(axis), values, zero);
+      return n.reduce(graph::ReduceKind::Sum, own, {0}, /*keepdims=*/false);
+    };
+    Value start = ofAxis(starts), step = ofAxis(steps), last = number(dim - 1);
+    // An axis that is not named has the sums 0: it starts there, by steps of 1.
+    step = choose(step, ComparePredicate::Eq, zero, one, step);
+    start = choose(start, ComparePredicate::Lt, zero, n.add(start, number(dim)), start);
+    Value range = n.intList(llvm::to_vector(llvm::seq<int64_t>(0, length)));
+    Value at = n.add(n.create<graph::MinOp>(n.create<graph::MaxOp>(start, zero), last),
+                     n.mul(range, step));
+    // Bounds that give another length than the declared one must read no strange memory.
+    at = n.create<graph::MinOp>(n.create<graph::MaxOp>(at, zero), last);
+    result = n.create<graph::GatherOp>(result, at, axis);
+  }
+  n.setOutput(result);
+}
+
 void importSliceV10(NodeContext &n) {
   n.input(1);
   n.input(2);
+  for (unsigned index = 1; index < 5; ++index)
+    if (n.isRuntimeInput(index)) {
+      n.hasInput(4);
+      return sliceAsDeclared(n, index);
+    }
   slice(n, n.constantInts(1), n.constantInts(2), n.constantInts(3), n.constantInts(4));
 }
 
@@ -199,9 +271,18 @@ void importPadV11(NodeContext &n) {
 void importTile(NodeContext &n) {
   Value input = n.input(0);
   n.input(1);
-  Ints repeats = n.constantInts(1);
   if (n.failed())
     return;
+  Ints repeats = n.isRuntimeInput(1) ? n.declaredShape(1) : n.constantInts(1);
+  if (n.failed())
+    return;
+  // The declared dims are multiples of the input's.
+  if (n.isRuntimeInput(1) && static_cast<int64_t>(repeats->size()) == n.rank(input))
+    for (auto [repeat, dim] : llvm::zip(*repeats, n.shape(input))) {
+      if (dim == 0 || repeat % dim != 0)
+        return n.failInput(1, "does not follow from the declared shape of the result");
+      repeat /= dim;
+    }
   if (static_cast<int64_t>(repeats->size()) != n.rank(input))
     return n.failInput(1, "has " + Twine(repeats->size()) + " repeats for a tensor of rank " +
                               Twine(n.rank(input)));
@@ -250,7 +331,8 @@ void importSpaceToDepth(NodeContext &n) {
 } // namespace
 
 ArrayRef<OpRow> moveRows() {
-  static constexpr llvm::StringLiteral constantBounds = "starts, ends, axes, steps are constant";
+  static constexpr llvm::StringLiteral constantBounds =
+      "starts, ends, axes, steps are constant or the result's shape is declared";
   static const OpRow rows[] = {
       {"Concat", 7, latestOpset, importConcat},
       {"DepthToSpace", 7, latestOpset, importDepthToSpace},

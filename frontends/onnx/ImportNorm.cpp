@@ -52,13 +52,44 @@ Type stashType(NodeContext &n, Value input) {
   return own;
 }
 
+/// Mean and variance are those of the batch; the further outputs move towards them.
+void batchNormByOwnStatistics(NodeContext &n, double epsilon) {
+  n.requireRank(0, 2, INT64_MAX);
+  Value input = n.input(0);
+  double momentum = n.floatAttr("momentum", 0.9f);
+  if (n.failed())
+    return;
+  int64_t rank = n.rank(input);
+  SmallVector<int64_t> axes = axesFrom(1, rank);
+  axes.front() = 0;
+  Value mean = n.reduce(ReduceKind::Mean, input, axes);
+  Value centered = n.sub(input, mean);
+  Value variance = n.reduce(ReduceKind::Mean, n.mul(centered, centered), axes);
+  Value inverse = n.create<graph::RsqrtOp>(n.add(variance, n.scalarLike(epsilon, variance)));
+  Type element = n.elementType(input);
+  auto parameter = [&](unsigned index) { return n.cast(perChannel(n, index, rank), element); };
+  n.setOutput(n.add(n.mul(n.mul(centered, inverse), parameter(1)), parameter(2)));
+  auto moved = [&](unsigned index, Value to) {
+    Value from = n.input(index);
+    if (n.failed())
+      return Value();
+    Value now = n.cast(n.reshape(to, n.shape(from)), n.elementType(from));
+    return n.add(n.mul(from, n.scalarLike(momentum, from)),
+                 n.mul(now, n.scalarLike(1 - momentum, from)));
+  };
+  n.setOutput(1, moved(3, mean));
+  n.setOutput(2, moved(4, variance));
+}
+
 void importBatchNormalization(NodeContext &n) {
   double epsilon = n.floatAttr("epsilon", 1e-5f);
   n.ignoreAttr("momentum");
   if (!n.boolAttr("spatial", true))
     n.failAttribute("spatial", "0 is not supported");
   if (n.boolAttr("training_mode", false))
-    n.failAttribute("training_mode", "1 is not supported: export the model for inference");
+    return batchNormByOwnStatistics(n, epsilon);
+  if (n.opset() < firstTableOpset && !n.boolAttr("is_test", false))
+    n.failAttribute("is_test", "0 is not supported: export the model for inference");
   for (unsigned index = 1; index < n.numOutputs(); ++index)
     n.refuseOutput(index, "a statistic of training");
   Value input = n.input(0), scale = n.input(1), bias = n.input(2);
@@ -67,6 +98,17 @@ void importBatchNormalization(NodeContext &n) {
     return;
   // From opset 15 on the parameters may be wider than the input.
   Type element = n.elementType(input);
+  bool areKnown = true;
+  for (unsigned index = 1; index < 5; ++index)
+    areKnown &= n.isConstantInput(index);
+  if (!areKnown && n.rank(input) >= 2) {
+    int64_t rank = n.rank(input);
+    auto parameter = [&](unsigned index) { return n.cast(perChannel(n, index, rank), element); };
+    Value spread = parameter(4);
+    Value inverse = n.create<graph::RsqrtOp>(n.add(spread, n.scalarLike(epsilon, input)));
+    Value value = n.mul(n.sub(input, parameter(3)), n.mul(inverse, parameter(1)));
+    return n.setOutput(n.add(value, parameter(2)));
+  }
   n.setOutput(n.create<graph::BatchNormOp>(input, n.cast(scale, element), n.cast(bias, element),
                                            n.cast(mean, element), n.cast(variance, element),
                                            APFloat(epsilon)));
@@ -203,7 +245,7 @@ void importLrn(NodeContext &n) {
 
 ArrayRef<OpRow> normRows() {
   static const OpRow rows[] = {
-      {"BatchNormalization", 7, latestOpset, importBatchNormalization, "inference only"},
+      {"BatchNormalization", 7, latestOpset, importBatchNormalization},
       {"GroupNormalization", 18, latestOpset, importGroupNormalization},
       {"InstanceNormalization", 7, latestOpset, importInstanceNormalization},
       {"LRN", 7, latestOpset, importLrn},

@@ -43,10 +43,68 @@ template <ReduceKind kind> void importReduceV7(NodeContext &n) {
   reduceAxes<kind>(n, n.intsAttr("axes"), /*emptyIsNoop=*/false);
 }
 
+/// The axes that a reduction from one shape to another takes away; nothing where
+/// more than one choice is possible. With `keepdims` dims of one element count
+/// as kept: reduced or not, they are the same.
+std::optional<SmallVector<int64_t>> axesBetween(ArrayRef<int64_t> from, ArrayRef<int64_t> to,
+                                                bool keepdims) {
+  SmallVector<int64_t> axes;
+  if (keepdims) {
+    if (from.size() != to.size())
+      return std::nullopt;
+    for (auto [axis, dims] : llvm::enumerate(llvm::zip(from, to))) {
+      auto [before, after] = dims;
+      if (before == after)
+        continue;
+      if (after != 1)
+        return std::nullopt;
+      axes.push_back(axis);
+    }
+    // What the reduction does to each element depends on whether there is an axis.
+    if (axes.empty() && llvm::is_contained(from, 1))
+      return std::nullopt;
+    return axes;
+  }
+  // Both greedy choices, from the front and from the back, must be the same.
+  auto match = [&](auto dims, auto wanted) {
+    SmallVector<bool> kept;
+    auto next = wanted.begin();
+    for (int64_t dim : dims) {
+      kept.push_back(next != wanted.end() && dim == *next);
+      if (kept.back())
+        ++next;
+    }
+    return next == wanted.end() ? kept : SmallVector<bool>();
+  };
+  SmallVector<bool> first = match(from, to);
+  SmallVector<bool> last = match(llvm::reverse(from), llvm::reverse(to));
+  std::reverse(last.begin(), last.end());
+  if (first.size() != from.size() || first != last)
+    return std::nullopt;
+  for (auto [axis, isKept] : llvm::enumerate(first))
+    if (!isKept)
+      axes.push_back(axis);
+  return axes;
+}
+
 /// The axes are an input, for ReduceSum from opset 13, for the others from 18.
 template <ReduceKind kind> void importReduceV18(NodeContext &n) {
   bool emptyIsNoop = n.boolAttr("noop_with_empty_axes", false);
-  reduceAxes<kind>(n, n.constantInts(1), emptyIsNoop);
+  if (!n.isRuntimeInput(1))
+    return reduceAxes<kind>(n, n.constantInts(1), emptyIsNoop);
+  Value input = n.input(0);
+  bool keepdims = n.boolAttr("keepdims", true);
+  std::optional<SmallVector<int64_t>> declared = n.declaredShape(1);
+  if (n.failed())
+    return;
+  std::optional<SmallVector<int64_t>> axes = axesBetween(n.shape(input), *declared, keepdims);
+  if (!axes)
+    return n.failInput(1, "must be known at compile time: the declared shape of the result "
+                          "leaves a choice");
+  // No axes: of nothing, or of dims with one element.
+  if (axes->empty())
+    return n.setOutput(reduceNothing<kind>(n, input));
+  n.setOutput(n.reduce(kind, input, *axes, keepdims));
 }
 
 template <typename OpTy> void importArg(NodeContext &n) {

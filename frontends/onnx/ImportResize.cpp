@@ -178,7 +178,18 @@ void importResizeV11(NodeContext &n) {
   n.normalizeAxes(axes, rank);
   // Which of the two is left out may be an empty tensor as well.
   std::optional<SmallVector<double>> given = n.constantFloats(2);
-  std::optional<SmallVector<int64_t>> sizes = n.constantInts(3);
+  std::optional<SmallVector<int64_t>> sizes;
+  if (!n.isRuntimeInput(3)) {
+    sizes = n.constantInts(3);
+  } else if (n.hasAttr("keep_aspect_ratio_policy")) {
+    n.failInput(3, "must be known at compile time with keep_aspect_ratio_policy");
+  } else if (auto declared = n.declaredShape(3)) {
+    if (static_cast<int64_t>(declared->size()) != rank)
+      return n.failNode("its declared result has another rank than its input");
+    sizes.emplace();
+    for (int64_t axis : axes)
+      sizes->push_back((*declared)[axis]);
+  }
   if (n.failed())
     return;
   bool hasScales = given && !given->empty(), hasSizes = sizes && !sizes->empty();

@@ -22,7 +22,8 @@ std::string printDims(ArrayRef<int64_t> dims) {
 void importReshape(NodeContext &n) {
   Value input = n.input(0);
   n.input(1);
-  std::optional<SmallVector<int64_t>> target = n.constantInts(1);
+  std::optional<SmallVector<int64_t>> target =
+      n.isRuntimeInput(1) ? n.declaredShape(1) : n.constantInts(1);
   bool allowZero = n.boolAttr("allowzero", false);
   if (n.failed() || !target)
     return;
@@ -114,14 +115,28 @@ void unsqueeze(NodeContext &n, std::optional<SmallVector<int64_t>> stated) {
 }
 
 void importSqueezeV7(NodeContext &n) { squeeze(n, n.intsAttr("axes")); }
-void importSqueezeV13(NodeContext &n) { squeeze(n, n.constantInts(1)); }
+
+/// Whatever the axes are, the elements are the same.
+void reshapeAsDeclared(NodeContext &n) {
+  Value input = n.input(0);
+  if (std::optional<SmallVector<int64_t>> shape = n.declaredShape(1))
+    n.setOutput(n.reshape(input, *shape));
+}
+
+void importSqueezeV13(NodeContext &n) {
+  n.isRuntimeInput(1) ? reshapeAsDeclared(n) : squeeze(n, n.constantInts(1));
+}
 void importUnsqueezeV7(NodeContext &n) { unsqueeze(n, n.intsAttr("axes")); }
-void importUnsqueezeV13(NodeContext &n) { unsqueeze(n, n.constantInts(1)); }
+
+void importUnsqueezeV13(NodeContext &n) {
+  n.isRuntimeInput(1) ? reshapeAsDeclared(n) : unsqueeze(n, n.constantInts(1));
+}
 
 void importExpand(NodeContext &n) {
   Value input = n.input(0);
   n.input(1);
-  std::optional<SmallVector<int64_t>> target = n.constantInts(1);
+  std::optional<SmallVector<int64_t>> target =
+      n.isRuntimeInput(1) ? n.declaredShape(1) : n.constantInts(1);
   if (n.failed() || !target)
     return;
   // Both shapes broadcast: the input may have the larger dims as well.

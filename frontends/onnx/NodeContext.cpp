@@ -3,6 +3,7 @@
 
 #include "frontends/onnx/NodeContext.h"
 
+#include "frontends/onnx/OpTable.h"
 #include "frontends/onnx/TensorData.h"
 
 using namespace mlir;
@@ -11,7 +12,11 @@ namespace atc::onnx_import {
 
 NodeContext::NodeContext(GraphImporter &importer, onnx::NodeProto &node, int64_t opset)
     : owner(importer), node(node), opBuilder(importer.builder()), opsetVersion(opset),
-      results(node.output_size()) {}
+      results(node.output_size()) {
+  // Of the first operators; it never had a meaning for the result.
+  if (opsetVersion < firstTableOpset)
+    ignoreAttr("consumed_inputs");
+}
 
 //===----------------------------------------------------------------------===//
 // Errors
@@ -104,6 +109,23 @@ std::optional<SmallVector<double>> NodeContext::constantFloats(unsigned index) {
   if (!attr)
     return std::nullopt;
   return readFloats(attr);
+}
+
+std::optional<SmallVector<int64_t>> NodeContext::declaredShape(unsigned index, unsigned output) {
+  if (hasFailed)
+    return std::nullopt;
+  std::optional<SmallVector<int64_t>> shape;
+  if (wantsOutput(output))
+    shape = owner.declaredShape(node.output(output));
+  if (!shape) {
+    failInput(index, "must be known at compile time, but depends on the inputs of the model");
+    return std::nullopt;
+  }
+  owner.diagnostics().warning("W11001", "input " + Twine(index) + " ('" + node.input(index) +
+                                            "') of " + describeNode(node) +
+                                            " is not known at compile time: its result has the "
+                                            "shape that the model declares for it");
+  return shape;
 }
 
 bool NodeContext::wantsOutput(unsigned index) const {

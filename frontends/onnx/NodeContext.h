@@ -69,6 +69,12 @@ public:
   std::optional<llvm::SmallVector<int64_t>> constantInts(unsigned index);
   std::optional<llvm::SmallVector<double>> constantFloats(unsigned index);
   bool isConstantInput(unsigned index);
+  /// Whether an input is there whose elements depend on those of the model.
+  bool isRuntimeInput(unsigned index) { return hasInput(index) && !isConstantInput(index); }
+  /// Where the elements of input `index`, which decide the shape of an output,
+  /// are not known: the shape that the model declares for output `output`. Fails
+  /// where there is none.
+  std::optional<llvm::SmallVector<int64_t>> declaredShape(unsigned index, unsigned output = 0);
 
   //--- Types. Empty or null for a null value.
   static llvm::ArrayRef<int64_t> shape(mlir::Value value);

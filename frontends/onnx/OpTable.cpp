@@ -26,8 +26,12 @@ const std::vector<Family> &families() {
       {"Pooling", poolRows()},
       {"Reductions and softmax", reduceRows()},
       {"Normalization", normRows()},
+      {"Einsum", einsumRows()},
+      {"Losses", lossRows()},
       {"Shape", shapeRows()},
       {"Data movement", moveRows()},
+      {"Indices", indexRows()},
+      {"Quantization", quantRows()},
       {"Resize", resizeRows()},
       {"Constants", constantRows()},
   };
@@ -63,7 +67,7 @@ std::vector<const OpRow *> findRows(StringRef op) {
 
 const OpRow *findOp(StringRef op, int64_t opset) {
   // The operators of an opset newer than we know are taken as they last were.
-  opset = std::min(opset, latestOpset);
+  opset = std::clamp(opset, firstTableOpset, latestOpset);
   for (const OpRow *row : findRows(op))
     if (row->first <= opset && opset <= row->last)
       return row;
@@ -97,6 +101,11 @@ void atc::printOnnxSupport(raw_ostream &os) {
         "bool.\n"
      << "- Shapes are static. Symbolic dims are fixed with `--input_shape`; arithmetic on shapes\n"
      << "  is then resolved while importing.\n"
+     << "- \"7+\" holds for opsets 1 to 6 too where the operator had the same form.\n"
+     << "- What decides a shape and is not known at compile time is taken from the shapes that\n"
+     << "  the model declares for its tensors, where these leave no choice (Reshape, Expand,\n"
+     << "  Squeeze, Unsqueeze, Tile, ConstantOfShape, Split, ReduceSum, OneHot, Range, Slice,\n"
+     << "  Resize by sizes), with a warning.\n"
      << "- A model with other operators is refused with one list of them all. Only the nodes\n"
      << "  that the outputs need count: `--out_nodes` can cut off what is not supported.\n"
      << "- A model of a newer opset is read by the rules of opset " << latestOpset

@@ -14,7 +14,11 @@ namespace atc::onnx_import {
 
 class NodeContext;
 
-constexpr int64_t oldestOpset = 7;
+constexpr int64_t oldestOpset = 1;
+/// Where the rows begin: an older model is read by the rules of this opset. What
+/// differed before (broadcast, is_test) its builders know; an operator of another
+/// form has attributes or inputs that the newer one refuses.
+constexpr int64_t firstTableOpset = 7;
 constexpr int64_t latestOpset = 27;
 
 /// One operator in a range of opsets. An operator whose meaning changed has a
@@ -35,6 +39,10 @@ llvm::ArrayRef<OpRow> convRows();
 llvm::ArrayRef<OpRow> poolRows();
 llvm::ArrayRef<OpRow> reduceRows();
 llvm::ArrayRef<OpRow> normRows();
+llvm::ArrayRef<OpRow> einsumRows();
+llvm::ArrayRef<OpRow> lossRows();
+llvm::ArrayRef<OpRow> indexRows();
+llvm::ArrayRef<OpRow> quantRows();
 llvm::ArrayRef<OpRow> shapeRows();
 llvm::ArrayRef<OpRow> moveRows();
 llvm::ArrayRef<OpRow> constantRows();

@@ -1,6 +1,7 @@
 //===-- LowerMath.cpp - math functions without a library ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/cpu/DoubleMath.h"
 #include "passes/cpu/KernelBuilder.h"
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/SmallFloats.h"
@@ -124,6 +125,7 @@ struct LowerMathPass : impl::CpuLowerMathBase<LowerMathPass> {
     math::populateExpansionPatterns(
         shared, {"sinh", "cosh", "tan", "acosh", "exp2", "powf", "fpowi", "round", "rsqrt"});
     shared.add<LowerAsinh, LowerAtanh, LowerRemF>(context);
+    populateDoubleMathPatterns(shared);
     populateSmallFloatPatterns(shared);
     withFma = FrozenRewritePatternSet(std::move(shared));
 

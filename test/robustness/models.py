@@ -27,7 +27,7 @@ def model(nodes, inputs=None, outputs=None, initializers=(), opset=13):
         [tensor("x", [1, 3, 8, 8])] if inputs is None else inputs,
         [tensor("y", None)] if outputs is None else outputs,
         list(initializers))
-    imports = [helper.make_opsetid("", opset)] if opset else []
+    imports = [helper.make_opsetid("", opset)] if opset is not None else []
     made = helper.make_model(graph, opset_imports=imports, producer_name="robustness")
     made.ir_version = 8
     if not imports:

@@ -33,6 +33,18 @@ func.func @functions(%x: vector<8xf32>, %y: vector<8xf32>) -> vector<8xf32> {
   return %24 : vector<8xf32>
 }
 
+// Doubles have code for what the logarithm of a sum of exponentials needs.
+// CHECK-LABEL: func.func @double
+// CHECK-NOT: math.{{(exp|log) }}
+// CHECK: return
+func.func @double(%x: vector<4xf64>, %y: f64) -> (vector<4xf64>, f64) {
+  %0 = math.exp %x : vector<4xf64>
+  %1 = math.log %0 : vector<4xf64>
+  %2 = math.log %y : f64
+  %3 = math.exp %2 : f64
+  return %1, %3 : vector<4xf64>, f64
+}
+
 // Half precision computes in f32.
 // CHECK-LABEL: func.func @half
 // CHECK: arith.extf %{{.*}} : vector<8xf16> to vector<8xf32>

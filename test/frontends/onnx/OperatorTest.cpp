@@ -264,18 +264,45 @@ TEST_CASE("Gemm becomes fully_connected where it is one") {
   }
 }
 
+TEST_CASE("BatchNormalization in training mode: by the batch's own statistics") {
+  TestModel model = modelOf(14, {1, 2, 4});
+  model.floats("p", {2}, {1, 1}).output("m").output("v");
+  attr(model.node("BatchNormalization", {"x", "p", "p", "p", "p"}, {"y", "m", "v"}),
+       "training_mode", int64_t(1));
+  CHECK_THAT(textOf(model), Contains("mean") && Contains("axes = array<i64: 0, 2>") &&
+                                !Contains("graph.batch_norm"));
+}
+
+TEST_CASE("Einsum: a matrix product of rearranged tensors") {
+  TestModel model = modelOf(13, {2, 3, 4});
+  model.input("b", {4, 5, 2});
+  SECTION("batch, rows, sum and columns") {
+    attr(model.node("Einsum", {"x", "b"}, {"y"}), "equation", "nij, jkn -> kni");
+    CHECK_THAT(textOf(model), Contains("graph.matmul") && Contains("-> (tensor<5x2x3xf32>"));
+  }
+  SECTION("no result is named") {
+    attr(model.node("Einsum", {"x"}, {"y"}), "equation", "cba");
+    CHECK_THAT(textOf(model), Contains("-> (tensor<4x3x2xf32>"));
+  }
+  SECTION("sizes that differ") {
+    attr(model.node("Einsum", {"x", "b"}, {"y"}), "equation", "abc,abd->cd");
+    CHECK_THAT(faultOf(model), Contains("gives 'a' dims of 2 and of 4 elements"));
+  }
+  SECTION("a diagonal") {
+    attr(model.node("Einsum", {"x"}, {"y"}), "equation", "iij->ij");
+    CHECK_THAT(faultOf(model), Contains("diagonals are not supported"));
+  }
+  SECTION("what cannot be read") {
+    attr(model.node("Einsum", {"x"}, {"y"}), "equation", "a.b->a");
+    CHECK_THAT(faultOf(model), Contains("attribute 'equation' of node 'n' (Einsum)"));
+  }
+}
+
 TEST_CASE("outputs that are not supported") {
   TestModel pool = modelOf(13, {1, 1, 4, 4});
   pool.output("i");
   attr(pool.node("MaxPool", {"x"}, {"y", "i"}), "kernel_shape", Ints{2, 2});
   CHECK_THAT(faultOf(pool), Contains("node 'n' (MaxPool): output 'i' (Indices) is not supported"));
-
-  TestModel norm = modelOf(14, {1, 2, 4});
-  norm.floats("p", {2}, {1, 1});
-  attr(norm.node("BatchNormalization", {"x", "p", "p", "p", "p"}, {"y"}), "training_mode",
-       int64_t(1));
-  CHECK_THAT(faultOf(norm), Contains("attribute 'training_mode' of node 'n' "
-                                     "(BatchNormalization): 1 is not supported"));
 
   TestModel old = modelOf(7, {1, 2, 4});
   old.floats("p", {2}, {1, 1});

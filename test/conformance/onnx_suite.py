@@ -1,0 +1,331 @@
+#!/usr/bin/python3
+#===-- onnx_suite.py - runs a folder of ONNX backend tests -------------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs tests in the layout of the ONNX backend tests through atc and the runtime.
+
+A test is a folder with model.onnx and test_data_set_*/input_*.pb, output_*.pb. Each one runs in
+a process of its own, so that a crash is that test's result and not the end of the suite.
+
+    onnx_suite.py                             the tests of Debian's libonnx-testdata
+    onnx_suite.py FOLDER...                   other folders
+    onnx_suite.py --check onnx_expected.txt   fails when a listed test does not pass any more,
+                                              or any test crashes or gives a wrong answer
+
+Needs numpy and the onnx package.
+"""
+
+import argparse
+import collections
+import json
+import os
+import re
+import select
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+try:
+    import numpy as np
+    import onnx
+    from onnx import numpy_helper
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
+from openatc_runtime import Session  # noqa: E402
+from openatc_tools import RUNTIME, call, tool  # noqa: E402
+
+DEBIAN = Path("/usr/share/libonnx-testdata/data")
+# "skipped" is what no compiler can answer from the folder; the reason stands beside it.
+RESULTS = ("pass", "unsupported", "wrong", "crash", "skipped")
+LOUD = ("wrong", "crash")
+# The suite's own tolerances; small floats at their epsilon.
+RTOL, ATOL = 1e-3, 1e-7
+EPSILON = {onnx.TensorProto.FLOAT16: 2.0**-10, onnx.TensorProto.BFLOAT16: 2.0**-7}
+# Operators that draw random numbers: shape and type of the answer are all that is defined.
+RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
+          "RandomUniformLike"}
+TRAINING = "ai.onnx.preview.training"
+
+
+class Outcome(Exception):
+    """How a test ended, if not with a pass."""
+
+    def __init__(self, result, text):
+        super().__init__(text)
+        self.result, self.text = result, text
+
+
+def load_tensor(path):
+    tensor = onnx.TensorProto()
+    tensor.ParseFromString(path.read_bytes())
+    return tensor
+
+
+def values_of(tensor):
+    """The elements as numpy has them; bfloat16 as bits."""
+    if tensor.data_type == onnx.TensorProto.BFLOAT16:
+        if tensor.raw_data:
+            bits = np.frombuffer(tensor.raw_data, "<u2")
+        else:
+            bits = np.array(tensor.int32_data, np.int32).astype("u2")
+        return bits.reshape(tuple(tensor.dims))
+    return numpy_helper.to_array(tensor)
+
+
+def numbered(folder, kind):
+    files = folder.glob(f"{kind}_*.pb")
+    return sorted(files, key=lambda path: int(path.stem.rsplit("_", 1)[1]))
+
+
+def all_nodes(graph):
+    for node in graph.node:
+        yield node
+        for attribute in node.attribute:
+            for inner in [attribute.g, *attribute.graphs]:
+                yield from all_nodes(inner)
+
+
+def is_random(model, inputs):
+    for node in all_nodes(model.graph):
+        if node.op_type in RANDOM:
+            return True
+        # A dropout that trains and drops: the third input is training_mode.
+        if node.op_type == "Dropout" and len(node.input) > 2 and node.input[2] in inputs:
+            ratio = inputs.get(node.input[1])
+            if inputs[node.input[2]].any() and (ratio is None or ratio.any()):
+                return True
+    return False
+
+
+def shape_flags(model, data_set):
+    """--input_shape for the inputs with symbolic dims, from the stored inputs."""
+    known = {tensor.name for tensor in model.graph.initializer}
+    inputs = [value for value in model.graph.input if value.name not in known]
+    flags = []
+    for value, path in zip(inputs, numbered(data_set, "input")):
+        if not value.type.HasField("tensor_type"):
+            continue
+        tensor_type = value.type.tensor_type
+        declared = [dim.dim_value for dim in tensor_type.shape.dim
+                    if dim.HasField("dim_value")]
+        dims = list(load_tensor(path).dims)
+        # Some stored inputs have another shape than the model states.
+        if tensor_type.HasField("shape") and len(tensor_type.shape.dim) != len(dims):
+            raise Outcome("skipped", f"the stored input '{value.name}' has shape {dims}, which the "
+                                     "model does not allow")
+        if not tensor_type.HasField("shape") or declared != dims:
+            flags.append(f"{value.name}:{','.join(str(dim) for dim in dims)}")
+    return [f"--input_shape={';'.join(flags)}"] if flags else []
+
+
+def compile_test(path, model, data_set, folder, timeout):
+    code, out, err = call(tool("atc"), f"--model={path}", "--framework=5", "--target=cpu",
+                          f"--output={folder}/model", *shape_flags(model, data_set),
+                          timeout=timeout)
+    if code == 0:
+        return f"{folder}/model.om"
+    lines = (err + out).strip().splitlines()
+    coded = [line for line in lines if re.search(r"\bE\d{5}\b", line)]
+    # A code of an internal fault is as bad as none.
+    if code != 1 or not coded or any("E19999" in line for line in coded):
+        raise Outcome("crash", f"atc ended with {code}: {' / '.join(lines[-3:])}")
+    raise Outcome("unsupported", coded[0][coded[0].index("E"):])
+
+
+def compare(name, got, stored, element_type, random):
+    want = values_of(stored)
+    if got.dtype != want.dtype or got.shape != want.shape:
+        raise Outcome("wrong", f"output '{name}' is {got.dtype}{list(got.shape)}, "
+                               f"expected {want.dtype}{list(want.shape)}")
+    if random:
+        return
+    rtol = RTOL
+    # The model states the type: bfloat16 is stored as what holds its bits.
+    if element_type in EPSILON:
+        rtol = max(RTOL, EPSILON[element_type])
+    if element_type == onnx.TensorProto.BFLOAT16:
+        got, want = ((bits.astype("u4") << 16).view("f4") for bits in (got, want))
+    if np.issubdtype(want.dtype, np.floating):
+        got, want = got.astype("f8"), want.astype("f8")
+        good = np.isclose(got, want, rtol=rtol, atol=ATOL, equal_nan=True)
+    else:
+        good = got == want
+    if not good.all():
+        at = np.unravel_index(np.argmin(good), good.shape)
+        raise Outcome("wrong", f"output '{name}' has {np.sum(~good)} wrong elements of "
+                               f"{good.size}, first at {[int(i) for i in at]}: {got[at]}, "
+                               f"expected {want[at]}")
+
+
+def run_test(folder, timeout):
+    path = folder / "model.onnx"
+    if not path.exists():
+        raise Outcome("skipped", "the model is not part of the suite")
+    model = onnx.load(str(path))
+    if any(node.domain == TRAINING for node in all_nodes(model.graph)):
+        raise Outcome("skipped", "an operator of training")
+    data_sets = sorted(folder.glob("test_data_set_*"))
+    if not data_sets:
+        raise Outcome("skipped", "no stored data")
+    with tempfile.TemporaryDirectory() as temporary:
+        om = compile_test(path, model, data_sets[0], temporary, timeout)
+        session = Session(RUNTIME, om, threads=1)
+        known = {tensor.name for tensor in model.graph.initializer}
+        names = [value.name for value in model.graph.input if value.name not in known]
+        for data_set in data_sets:
+            stored = [values_of(load_tensor(file)) for file in numbered(data_set, "input")]
+            inputs = dict(zip(names, stored))
+            random = is_random(model, inputs)
+            for name, array in session.inputs:
+                value = inputs[name]
+                if array.shape != value.shape or array.dtype != value.dtype:
+                    raise Outcome("wrong", f"input '{name}' is {array.dtype}{list(array.shape)}, "
+                                           f"stored is {value.dtype}{list(value.shape)}")
+                array[...] = value
+            session.run()
+            outputs = dict(session.outputs)
+            expected = numbered(data_set, "output")
+            for value, file in zip(model.graph.output, expected):
+                compare(value.name, outputs[value.name], load_tensor(file),
+                        value.type.tensor_type.elem_type, random)
+        session.close()
+
+
+def in_child(folder, timeout, pipe):
+    """Writes the result of one test to the pipe; runs in a forked process."""
+    try:
+        run_test(folder, timeout)
+        answer = ("pass", "")
+    except Outcome as outcome:
+        answer = (outcome.result, outcome.text)
+    except Exception as error:  # whatever it is, it is this test's result
+        answer = ("crash", f"{type(error).__name__}: {error}")
+    os.write(pipe, json.dumps(answer).encode()[:60000])
+
+
+def run_all(folders, jobs, timeout):
+    """Yields (folder, result, text), `jobs` tests at a time."""
+    waiting, running = collections.deque(folders), {}
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            folder = waiting.popleft()
+            reader, writer = os.pipe()
+            child = os.fork()
+            if child == 0:
+                os.close(reader)
+                in_child(folder, timeout, writer)
+                os._exit(0)
+            os.close(writer)
+            running[reader] = (folder, child, time.monotonic() + timeout)
+        ready, _, _ = select.select(list(running), [], [], 0.5)
+        for reader in list(running):
+            folder, child, deadline = running[reader]
+            late = time.monotonic() > deadline
+            if reader not in ready and not late:
+                continue
+            if late and reader not in ready:
+                os.kill(child, signal.SIGKILL)
+            data = b""
+            while part := os.read(reader, 1 << 16):
+                data += part
+            os.close(reader)
+            _, status = os.waitpid(child, 0)
+            del running[reader]
+            if data:
+                result, text = json.loads(data)
+            elif late:
+                result, text = "crash", f"no answer after {timeout} s"
+            else:
+                result, text = "crash", f"the run ended with signal {os.WTERMSIG(status)}"
+            yield folder, result, text
+
+
+def find_tests(folders):
+    """The innermost folders that hold a model or, where it was left out, its description."""
+    tests = set()
+    for folder in folders:
+        for name in ("model.onnx", "data.json"):
+            tests.update(path.parent for path in folder.rglob(name))
+    return sorted(tests)
+
+
+def write_table(results, path):
+    families = collections.defaultdict(collections.Counter)
+    for name, (result, _) in results.items():
+        families[name.rsplit("/", 1)[0] if "/" in name else ""][result] += 1
+    with open(path, "w") as file:
+        file.write(f"| folder | {' | '.join(RESULTS)} |\n|---|{'---|' * len(RESULTS)}\n")
+        for family, counts in sorted(families.items()):
+            file.write(f"| {family} | {' | '.join(str(counts[r]) for r in RESULTS)} |\n")
+        file.write("\n| test | result | why |\n|---|---|---|\n")
+        for name, (result, text) in sorted(results.items()):
+            if result != "pass":
+                file.write(f"| {name} | {result} | {text.replace('|', '/')[:200]} |\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folders", nargs="*", type=Path, default=[DEBIAN])
+    parser.add_argument("--filter", default="", help="a regular expression the names must match")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--timeout", type=float, default=60, help="seconds for each test")
+    parser.add_argument("--json", type=Path, help="write all results to this file")
+    parser.add_argument("--table", type=Path, help="write a Markdown table to this file")
+    parser.add_argument("--quiet", action="store_true", help="do not list the unsupported tests")
+    parser.add_argument("--check", type=Path, help="the names that must pass, one a line")
+    parser.add_argument("--update", action="store_true", help="write --check's file anew")
+    parser.add_argument("--every", type=int, default=1, help="only each n-th test: a sample")
+    options = parser.parse_args()
+
+    for folder in options.folders:
+        if not folder.is_dir():
+            print(f"skipped: there is no folder {folder}")
+            return 77
+    root = Path(os.path.commonpath(options.folders))
+    tests = [path for path in find_tests(options.folders)
+             if re.search(options.filter, str(path.relative_to(root)))][::options.every]
+    if not tests:
+        print("no tests found")
+        return 1
+    started, results = time.monotonic(), {}
+    for folder, result, text in run_all(tests, options.jobs, options.timeout):
+        name = str(folder.relative_to(root))
+        results[name] = (result, text)
+        if result in LOUD:
+            print(f"{result.upper()}: {name}: {text}", flush=True)
+    if not options.quiet:
+        for name, (result, text) in sorted(results.items()):
+            if result in ("unsupported", "skipped"):
+                print(f"{result}: {name}: {text[:240]}")
+    counts = collections.Counter(result for result, _ in results.values())
+    print(f"{len(results)} tests in {time.monotonic() - started:.0f} s:",
+          ", ".join(f"{counts[result]} {result}" for result in RESULTS))
+    if options.json:
+        options.json.write_text(json.dumps(
+            {"counts": counts, "tests": {k: list(v) for k, v in sorted(results.items())}},
+            indent=1) + "\n")
+    if options.table:
+        write_table(results, options.table)
+
+    failed = any(counts[result] for result in LOUD)
+    if options.check and options.update:
+        passed = sorted(name for name, (result, _) in results.items() if result == "pass")
+        options.check.write_text("\n".join(passed) + "\n")
+    elif options.check:
+        expected = set(options.check.read_text().split())
+        for name in sorted(expected & set(results)):
+            if results[name][0] != "pass":
+                print(f"REGRESSED: {name}: {results[name][0]}: {results[name][1]}")
+                failed = True
+        if not expected & set(results):
+            print("none of the expected tests was found")
+            failed = True
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,120 @@
+//===-- DeclaredShapeTest.cpp - shapes that only the model's types tell ---===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <catch2/catch.hpp>
+
+#include "test/frontends/onnx/TestModel.h"
+
+using namespace atc;
+using namespace atc::test;
+using Catch::Contains;
+using onnx::TensorProto;
+
+/// A model whose output y is declared with a shape and whose second input `list`
+/// only the run knows.
+static TestModel declared(const Ints &from, const Ints &to, int64_t listSize = 1) {
+  TestModel model(13);
+  model.input("x", from).input("list", {listSize}, TensorProto::INT64).output("y");
+  auto *type = model.graph().mutable_output(0)->mutable_type()->mutable_tensor_type();
+  type->set_elem_type(TensorProto::FLOAT);
+  for (int64_t dim : to)
+    type->mutable_shape()->add_dim()->set_dim_value(dim);
+  return model;
+}
+
+static Imported importOp(TestModel &model, const char *op) {
+  model.node(op, {"x", "list"}, {"y"});
+  return import(model);
+}
+
+TEST_CASE("a shape that the run decides is the declared one, with a warning") {
+  auto [op, from, to, text] = GENERATE(table<const char *, Ints, Ints, const char *>({
+      {"Reshape", {2, 6}, {3, 4}, "graph.reshape"},
+      {"Expand", {1, 3}, {2, 3}, "graph.expand"},
+      {"Squeeze", {1, 3, 1}, {3}, "graph.reshape"},
+      {"Unsqueeze", {3}, {1, 3}, "graph.reshape"},
+      {"Tile", {2, 3}, {4, 9}, "repeats = array<i64: 2, 3>"},
+      {"ReduceSum", {2, 3, 4}, {2, 1, 4}, "axes = array<i64: 1>"},
+  }));
+  TestModel model = declared(from, to, to.size());
+  Imported result = importOp(model, op);
+  INFO(op << "\n" << result.messages());
+  REQUIRE(result);
+  CHECK_THAT(result.text(), Contains(text));
+  CHECK_THAT(result.messages(), Contains("W11001: input 1 ('list') of node 'n'"));
+}
+
+TEST_CASE("a declared shape that leaves a choice or does not fit is a fault") {
+  auto [op, from, to, text] = GENERATE(table<const char *, Ints, Ints, const char *>({
+      {"Reshape", {2, 6}, {3, 5}, "has 15 elements, expected 12"},
+      {"Tile", {2, 3}, {3, 3}, "does not follow from the declared shape"},
+      {"ReduceSum", {2, 3}, {2, 2}, "leaves a choice"},
+      {"Expand", {2, 3}, {2, 4}, "does not fit an input of shape [2, 3]"},
+  }));
+  TestModel model = declared(from, to, to.size());
+  Imported result = importOp(model, op);
+  INFO(op);
+  CHECK_FALSE(result);
+  CHECK_THAT(result.messages(), Contains(text));
+}
+
+TEST_CASE("ReduceSum without keepdims: only where one choice of axes fits") {
+  TestModel one = declared({2, 3, 4}, {2, 4});
+  attr(one.node("ReduceSum", {"x", "list"}, {"y"}), "keepdims", int64_t(0));
+  Imported result = import(one);
+  REQUIRE(result);
+  CHECK_THAT(result.text(), Contains("axes = array<i64: 1>, keepdims = false"));
+
+  TestModel two = declared({2, 2}, {2});
+  attr(two.node("ReduceSum", {"x", "list"}, {"y"}), "keepdims", int64_t(0));
+  Imported fault = import(two);
+  CHECK_FALSE(fault);
+  CHECK_THAT(fault.messages(), Contains("leaves a choice"));
+}
+
+TEST_CASE("declared shapes do not hold for other input shapes") {
+  TestModel model = declared({2, 6}, {3, 4}, 2);
+  model.node("Reshape", {"x", "list"}, {"y"});
+  OnnxImportOptions options;
+  options.inputShapes = {{"x", {4, 6}}};
+  Imported result = import(model, options);
+  CHECK_FALSE(result);
+  CHECK_THAT(result.messages(), Contains("must be known at compile time"));
+}
+
+TEST_CASE("faults of the operators by indices") {
+  TestModel model(13);
+  model.input("x", {2, 3}).input("i", {4, 3}, TensorProto::INT64).output("y");
+  SECTION("GatherElements") {
+    attr(model.node("GatherElements", {"x", "i"}, {"y"}), "axis", int64_t(1));
+    CHECK_THAT(import(model).messages(), Contains("input 1 ('i') of node 'n' (GatherElements): "
+                                                  "dim 0 is 4, expected at most 2"));
+  }
+  SECTION("GatherND") {
+    model.node("GatherND", {"x", "i"}, {"y"});
+    CHECK_THAT(import(model).messages(), Contains("does not fit the input and batch_dims of 0"));
+  }
+  SECTION("BitShift") {
+    attr(model.node("BitShift", {"x", "x"}, {"y"}), "direction", "LEFT");
+    CHECK_THAT(import(model).messages(), Contains("must hold unsigned integers"));
+  }
+  SECTION("NegativeLogLikelihoodLoss") {
+    model.node("NegativeLogLikelihoodLoss", {"x", "i"}, {"y"});
+    CHECK_THAT(import(model).messages(), Contains("has rank 2 beside scores of rank 2"));
+  }
+}
+
+TEST_CASE("before opset 7 the second operand stands at an axis") {
+  TestModel model(6);
+  model.input("x", {2, 3, 4}).input("b", {3}).output("y");
+  attr(attr(model.node("Add", {"x", "b"}, {"y"}), "broadcast", int64_t(1)), "axis", int64_t(1));
+  Imported result = import(model);
+  INFO(result.messages());
+  REQUIRE(result);
+  CHECK_THAT(result.text(), Contains("tensor<3x1xf32>"));
+
+  TestModel wrong(6);
+  wrong.input("x", {2, 3}).input("b", {3}).output("y");
+  attr(attr(wrong.node("Add", {"x", "b"}, {"y"}), "broadcast", int64_t(1)), "axis", int64_t(2));
+  CHECK_THAT(import(wrong).messages(), Contains("attribute 'axis' of node 'n' (Add): 2 leaves"));
+}
