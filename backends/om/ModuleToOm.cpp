@@ -128,6 +128,7 @@ private:
     }
     for (const cpu::CompiledLevel &level : levels) {
       OmImage image;
+      image.arch = level.level.arch;
       image.level = level.level.name;
       image.features = level.level.required;
       image.code = level.image.data();

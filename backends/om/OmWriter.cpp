@@ -5,6 +5,7 @@
 
 #include "runtime-lite/schema/om_generated.h"
 #include "runtime-lite/src/Hash.h"
+#include "runtime-lite/src/Signature.h"
 #include "runtime-lite/src/Verify.h"
 
 #include <algorithm>
@@ -188,16 +189,18 @@ bool Writer::writeSegments(PendingFile &file) {
   return true;
 }
 
-/// The size-prefixed FlatBuffer and its hash, with the numbers known so far.
+/// The size-prefixed FlatBuffer, its hash and the place for a signature, with
+/// the numbers known so far.
 std::vector<char> Writer::buildHeader() const {
   flatbuffers::FlatBufferBuilder builder(1 << 16);
   builder.ForceDefaults(true); // equal sizes for all values
   auto shared = [&](const std::string &text) { return builder.CreateSharedString(text); };
 
   std::vector<flatbuffers::Offset<fb::Segment>> segmentTables;
+  const fb::Digest unsignedYet; // om-sign fills it in
   for (const Segment &segment : segments)
-    segmentTables.push_back(
-        fb::CreateSegment(builder, segment.kind, segment.offset, segment.size, segment.hash));
+    segmentTables.push_back(fb::CreateSegment(builder, segment.kind, segment.offset, segment.size,
+                                              segment.hash, &unsignedYet));
 
   std::vector<flatbuffers::Offset<fb::Tensor>> tensors;
   for (const OmTensor &tensor : model.tensors) {
@@ -259,6 +262,7 @@ std::vector<char> Writer::buildHeader() const {
   uint64_t hash = rt::hash64(header.data(), header.size());
   header.insert(header.end(), reinterpret_cast<const char *>(&hash),
                 reinterpret_cast<const char *>(&hash + 1));
+  header.resize(header.size() + sizeof(rt::SignatureBlock), 0);
   return header;
 }
 

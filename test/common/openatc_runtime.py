@@ -4,7 +4,9 @@ import ctypes as C
 
 import numpy as np
 
-_DTYPES = {1: "f4", 2: "u1", 3: "i1", 4: "u2", 5: "i2", 6: "i4", 7: "i8", 9: "?", 10: "f2", 11: "f8"}
+# 16 is bfloat16, which numpy does not have: its bits.
+_DTYPES = {1: "f4", 2: "u1", 3: "i1", 4: "u2", 5: "i2", 6: "i4", 7: "i8", 9: "?", 10: "f2",
+           11: "f8", 12: "u4", 13: "u8", 16: "u2"}
 
 
 class _Error(C.Structure):

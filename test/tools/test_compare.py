@@ -96,7 +96,8 @@ def test_names_the_layer_with_a_wrong_weight(digits, tmp_path, layer):
     values = np.frombuffer(broken, np.float32, weights["size"] // 4, start + weights["offset"])
     values[:len(values) // 4] *= -1
     (tmp_path / "broken.om").write_bytes(broken)
-    code, out, err = compare(tmp_path / "broken.om", MODEL)
+    # The mistake is the model's, not the file's: the hash has to look away.
+    code, out, err = compare(tmp_path / "broken.om", MODEL, "--no-verify")
     assert (code, err) == (1, "")
     assert out.splitlines()[-1].startswith(f"first bad layer: {layer} (launch ")
 

@@ -3,20 +3,14 @@
 
 #include "dialects/cpu/Cpu.h"
 #include "dialects/graph/Graph.h"
+#include "dialects/npu/Npu.h"
 #include "dialects/om/Om.h"
-#include "passes/cpu/Passes.h"
-#include "passes/cpu/Pipelines.h"
-#include "passes/graph/Passes.h"
-#include "passes/om/Passes.h"
+#include "tools/common/AllPasses.h"
 
-#include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#include "mlir/Transforms/Passes.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
@@ -25,16 +19,10 @@ int main(int argc, char **argv) {
                   mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
   registry.insert<atc::graph::GraphDialect>();
   atc::cpu::registerCpuDialect(registry);
+  atc::npu::ir::registerNpuDialect(registry);
   atc::om::registerOmDialect(registry);
 
-  mlir::registerTransformsPasses();
-  atc::graph::registerGraphPassesAndPipelines();
-  mlir::registerConversionPasses();
-  mlir::memref::registerMemRefPasses();
-  mlir::math::registerMathPasses();
-  atc::cpu::registerCpuPasses();
-  atc::cpu::registerCpuPipelines();
-  atc::om::registerOmPasses();
+  atc::tools::registerAllPasses();
 
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "OpenATC pass driver\n", registry));
 }

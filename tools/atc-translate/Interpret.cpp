@@ -7,8 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "dialects/graph/Graph.h"
-#include "dialects/graph/interpreter/Interpreter.h"
+#include "tools/common/Interpretation.h"
 #include "tools/om-run/Inputs.h"
 #include "tools/om-run/Npy.h"
 #include "llvm/Support/FileSystem.h"
@@ -18,50 +17,6 @@ using namespace mlir;
 namespace atc::tools {
 namespace {
 
-/// The name that the importer gave a value: the outer name of its location. A
-/// fused op has the name of its last part.
-std::string tensorName(Location loc) {
-  if (auto name = dyn_cast<NameLoc>(loc))
-    return name.getName().str();
-  if (auto fused = dyn_cast<FusedLoc>(loc); fused && !fused.getLocations().empty())
-    return tensorName(fused.getLocations().back());
-  return "";
-}
-
-om_dtype convertType(Type type) {
-  bool isUnsigned = type.isUnsignedInteger();
-  if (type.isF32())
-    return OM_F32;
-  if (type.isF64())
-    return OM_F64;
-  if (type.isF16())
-    return OM_F16;
-  if (type.isBF16())
-    return OM_BF16;
-  if (type.isInteger(1))
-    return OM_BOOL;
-  if (type.isInteger(8))
-    return isUnsigned ? OM_U8 : OM_I8;
-  if (type.isInteger(16))
-    return isUnsigned ? OM_U16 : OM_I16;
-  if (type.isInteger(32))
-    return isUnsigned ? OM_U32 : OM_I32;
-  if (type.isInteger(64))
-    return isUnsigned ? OM_U64 : OM_I64;
-  return OM_UNDEFINED;
-}
-
-om::Tensor describe(const std::string &name, RankedTensorType type) {
-  uint64_t elements = type.getNumElements();
-  return {name,
-          convertType(type.getElementType()),
-          type.getShape().vec(),
-          elements,
-          elements * graph::getElementBytes(type.getElementType()),
-          OM_INPUT,
-          0};
-}
-
 /// Writes tensors into a folder, each under a file name that is legal anywhere.
 class Dump {
 public:
@@ -70,7 +25,7 @@ public:
   bool write(const std::string &name, const graph::Tensor &tensor) {
     if (folder.empty() || name.empty() || manifest.contains(name))
       return true;
-    om::Tensor description = describe(name, tensor.getType());
+    om::Tensor description = describeTensor(name, tensor.getType());
     if (description.dtype == OM_UNDEFINED)
       return true;
     std::string error;
@@ -107,11 +62,6 @@ private:
   nlohmann::json manifest = nlohmann::json::object();
 };
 
-std::string attrName(DictionaryAttr attributes, const std::string &otherwise) {
-  auto name = attributes ? attributes.getAs<StringAttr>("om.name") : StringAttr();
-  return name ? name.str() : otherwise;
-}
-
 bool readArguments(func::FuncOp function, const std::string &input,
                    std::vector<graph::Tensor> &arguments) {
   std::vector<om::Tensor> descriptions;
@@ -122,8 +72,7 @@ bool readArguments(func::FuncOp function, const std::string &input,
       llvm::errs() << "E10001: argument " << index << " of @main has no static shape\n";
       return false;
     }
-    descriptions.push_back(
-        describe(attrName(function.getArgAttrDict(index), "arg" + std::to_string(index)), tensor));
+    descriptions.push_back(describeTensor(argumentName(function, index), tensor));
     buffers.emplace_back(descriptions.back().bytes);
   }
   std::vector<std::string> faults = readInputs(input, descriptions, buffers);
@@ -138,8 +87,8 @@ bool readArguments(func::FuncOp function, const std::string &input,
 } // namespace
 
 bool interpretModule(ModuleOp module, const std::string &input, const std::string &dumpFolder) {
-  auto function = module.lookupSymbol<func::FuncOp>("main");
-  if (!function || !function.getBody().hasOneBlock()) {
+  func::FuncOp function = findInterpretable(module);
+  if (!function) {
     llvm::errs() << "E16004: the module has no function @main of one block\n";
     return false;
   }
@@ -155,17 +104,12 @@ bool interpretModule(ModuleOp module, const std::string &input, const std::strin
 
   Dump dump(dumpFolder);
   bool isWritten = true;
-  auto results =
-      graph::evaluateFunction(function, arguments, [&](Value value, const graph::Tensor &tensor) {
-        if (!isa_and_nonnull<graph::ConstantOp>(value.getDefiningOp()))
-          isWritten &= dump.write(tensorName(value.getLoc()), tensor);
+  auto results = interpretNamed(
+      function, arguments, [&](const std::string &name, const graph::Tensor &tensor) {
+        isWritten &= dump.write(name, tensor);
       });
   if (failed(results))
     return false;
-  // Outputs that have the name of another tensor (an Identity) get their own.
-  for (auto [index, result] : llvm::enumerate(*results))
-    isWritten &= dump.write(
-        attrName(function.getResultAttrDict(index), "result" + std::to_string(index)), result);
   return isWritten && dump.finish();
 }
 

@@ -5,6 +5,7 @@
 
 #include "dialects/graph/Graph.h"
 #include "frontends/onnx/OnnxImport.h"
+#include "frontends/tf/TfImport.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,21 +21,25 @@ using namespace mlir;
 namespace {
 
 struct Options {
-  std::string importPath, interpretPath, inputs, dump, inputShape, outNodes;
+  std::string importPath, importTfPath, interpretPath, inputs, dump, inputShape, outNodes,
+      inputNodes;
   std::string outputPath = "-";
   bool printSupport = false, locations = false, weights = false, bytecode = false;
   atc::OnnxImportOptions import;
+  atc::TfImportOptions importTf;
 };
 
 OwningOpRef<ModuleOp> importModel(const std::string &path, const Options &options,
                                   MLIRContext &context) {
   atc::Diagnostics diagnostics;
-  auto module = atc::importOnnx(path, options.import, context, diagnostics);
+  bool isTf = StringRef(path).ends_with(".pb") || llvm::sys::fs::is_directory(path);
+  auto module = isTf ? atc::importTf(path, options.importTf, context, diagnostics)
+                     : atc::importOnnx(path, options.import, context, diagnostics);
   diagnostics.print(llvm::errs());
   return succeeded(module) ? std::move(*module) : OwningOpRef<ModuleOp>();
 }
 
-/// An ONNX file, or a module of graph ops as text or bytecode.
+/// A model, or a module of graph ops as text or bytecode.
 OwningOpRef<ModuleOp> readModel(const std::string &path, const Options &options,
                                 MLIRContext &context) {
   if (StringRef(path).ends_with(".mlir") || StringRef(path).ends_with(".mlirbc"))
@@ -70,13 +75,16 @@ int main(int argc, char **argv) {
   Options options;
   CLI::App app{"Translates models to the graph dialect"};
   app.add_option("--import-onnx", options.importPath, "ONNX file to print as MLIR");
+  app.add_option("--import-tf", options.importTfPath,
+                 "TensorFlow GraphDef (.pb) or SavedModel folder to print as MLIR");
   app.add_option("--interpret", options.interpretPath,
-                 "ONNX, .mlir or .mlirbc file to run in the reference interpreter");
+                 "Model, .mlir or .mlirbc file to run in the reference interpreter");
   app.add_option("--input", options.inputs, "\"a.npy,b.npy\" or \"name=file,...\"");
   app.add_option("--dump", options.dump, "Folder for every named tensor");
   app.add_flag("--onnx-support", options.printSupport, "Print the supported ONNX operators");
   app.add_option("--input_shape", options.inputShape, "Shapes of inputs: \"a:1,3,8,8;b:1\"");
   app.add_option("--out_nodes", options.outNodes, "Outputs: \"node:0;tensor\"");
+  app.add_option("--input_nodes", options.inputNodes, "TensorFlow nodes that become inputs");
   app.add_flag("--locations", options.locations, "Print the names of tensors and nodes");
   app.add_flag("--weights", options.weights, "Print large constants");
   app.add_flag("--bytecode", options.bytecode, "Write MLIR bytecode, with all constants");
@@ -91,6 +99,8 @@ int main(int argc, char **argv) {
   atc::Diagnostics diagnostics;
   atc::parseInputShapes(options.inputShape, options.import.inputShapes, diagnostics);
   options.import.outputs = atc::parseOutNodes(options.outNodes);
+  options.importTf = {options.import.inputShapes, options.import.outputs,
+                      atc::parseOutNodes(options.inputNodes)};
   diagnostics.print(llvm::errs());
   if (diagnostics.hasErrors())
     return 1;
@@ -103,8 +113,10 @@ int main(int argc, char **argv) {
     OwningOpRef<ModuleOp> module = readModel(options.interpretPath, options, context);
     return module && atc::tools::interpretModule(*module, options.inputs, options.dump) ? 0 : 1;
   }
-  if (!options.importPath.empty()) {
-    OwningOpRef<ModuleOp> module = importModel(options.importPath, options, context);
+  const std::string &model =
+      options.importPath.empty() ? options.importTfPath : options.importPath;
+  if (!model.empty()) {
+    OwningOpRef<ModuleOp> module = importModel(model, options, context);
     if (!module)
       return 1;
     return printModule(*module, options);

@@ -7,9 +7,11 @@
 #include "dialects/graph/ConstantData.h"
 #include "dialects/om/Om.h"
 #include "frontends/onnx/OnnxImport.h"
+#include "frontends/tf/TfImport.h"
 #include "passes/cpu/Pipelines.h"
 #include "passes/graph/Passes.h"
 #include "passes/om/Schedule.h"
+#include "tools/atc/ContextMessages.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -27,78 +29,21 @@ namespace atc::tools {
 
 namespace {
 
-/// Messages that passes gave a code keep it: "E10055: ...".
-bool startsWithCode(StringRef text) {
-  return text.size() > 7 && (text[0] == 'E' || text[0] == 'W') && text[6] == ':' &&
-         llvm::all_of(text.substr(1, 5), llvm::isDigit);
-}
-
-std::string describe(Location location) {
-  if (auto fused = dyn_cast<FusedLoc>(location))
-    return fused.getLocations().empty() ? "" : describe(fused.getLocations().back());
-  if (auto name = dyn_cast<NameLoc>(location)) {
-    auto node = dyn_cast<NameLoc>(name.getChildLoc());
-    return "'" + (node && !node.getName().empty() ? node : name).getName().str() + "': ";
-  }
-  if (auto file = dyn_cast<FileLineColLoc>(location))
-    return file.getFilename().str() + ":" + std::to_string(file.getLine()) + ": ";
-  return "";
-}
-
 class Compilation {
 public:
-  Compilation(const AtcOptions &options, CompileSummary &summary, Diagnostics &diagnostics)
-      : options(options), summary(summary), diagnostics(diagnostics), context(makeRegistry()) {
-    context.loadAllAvailableDialects();
-    // Messages are for users, who have not written the op.
-    context.printOpOnDiagnostic(false);
-    context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) { take(diagnostic); });
-  }
+  Compilation(const AtcOptions &options, MLIRContext &context, CompileSummary &summary,
+              Diagnostics &diagnostics)
+      : options(options), summary(summary), diagnostics(diagnostics), context(context),
+        messages(context, diagnostics) {}
 
   bool import();
+  void take(OwningOpRef<ModuleOp> other) { module = std::move(other); }
+  OwningOpRef<ModuleOp> release() { return std::move(module); }
   bool runPasses();
   bool makeFile(const std::string &commandLine);
 
 private:
-  static DialectRegistry makeRegistry() {
-    DialectRegistry registry;
-    registry.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect,
-                    func::FuncDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
-                    scf::SCFDialect, vector::VectorDialect>();
-    graph::registerGraphDialect(registry);
-    cpu::registerCpuDialect(registry);
-    om::registerOmDialect(registry);
-    cpu::registerEmitterDialects(registry);
-    return registry;
-  }
-
-  void take(Diagnostic &diagnostic) {
-    std::string text = describe(diagnostic.getLocation()) + diagnostic.str();
-    std::string bare = diagnostic.str();
-    for (Diagnostic &note : diagnostic.getNotes())
-      text += "; " + note.str();
-    bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
-    std::lock_guard<std::mutex> guard(lock);
-    if (startsWithCode(bare)) {
-      std::string rest = bare.substr(8);
-      for (Diagnostic &note : diagnostic.getNotes())
-        rest += "; " + note.str();
-      if (isError)
-        diagnostics.error(bare.substr(0, 6), rest);
-      else
-        diagnostics.warning(bare.substr(0, 6), rest);
-    } else if (isError) {
-      diagnostics.error(stageCode, text);
-    }
-  }
-
-  bool fail(const std::string &text) {
-    // A diagnostic of the context has said more already.
-    if (!diagnostics.hasErrors())
-      diagnostics.error(startsWithCode(text) ? text.substr(0, 6) : stageCode,
-                        startsWithCode(text) ? text.substr(8) : text);
-    return false;
-  }
+  bool fail(const std::string &text) { return messages.fail(text); }
   bool fail(llvm::Error error) { return fail(llvm::toString(std::move(error))); }
 
   bool run(StringRef stage, StringRef file, llvm::function_ref<void(OpPassManager &)> build) {
@@ -124,14 +69,12 @@ private:
   const AtcOptions &options;
   CompileSummary &summary;
   Diagnostics &diagnostics;
-  std::mutex lock;
-  std::string stageCode = "E19999";
-  MLIRContext context;
+  MLIRContext &context;
+  ContextMessages messages;
   OwningOpRef<ModuleOp> module;
 };
 
 bool Compilation::import() {
-  summary.timer.begin("import");
   if (!options.tempDir.empty())
     if (std::error_code code = llvm::sys::fs::create_directories(options.tempDir)) {
       diagnostics.error("E13004", "the folder '" + options.tempDir +
@@ -139,16 +82,17 @@ bool Compilation::import() {
       return false;
     }
   if (options.isMlir()) {
-    stageCode = "E13005";
+    messages.setCode("E13005");
     module = parseSourceFile<ModuleOp>(options.model, ParserConfig(&context));
-    stageCode = "E19999";
+    messages.setCode("E19999");
     return module ? keep("1-import.mlir") : fail("the file '" + options.model + "' cannot be read");
   }
-  OnnxImportOptions import;
-  import.inputShapes = options.inputShapes;
-  import.outputs = options.outNodes;
   FailureOr<OwningOpRef<ModuleOp>> imported =
-      importOnnx(options.model, import, context, diagnostics);
+      options.isTensorFlow()
+          ? importTf(options.model, {options.inputShapes, options.outNodes, options.inputNodes},
+                     context, diagnostics)
+          : importOnnx(options.model, {options.inputShapes, options.outNodes}, context,
+                       diagnostics);
   if (failed(imported) || diagnostics.hasErrors())
     return fail("the model '" + options.model + "' cannot be read");
   module = std::move(*imported);
@@ -246,18 +190,55 @@ bool Compilation::makeFile(const std::string &commandLine) {
 
 } // namespace
 
-void compileModel(const AtcOptions &options, const std::string &commandLine,
-                  CompileSummary &summary, Diagnostics &diagnostics) {
-  Compilation compilation(options, summary, diagnostics);
-  bool done = compilation.import() && compilation.runPasses() && compilation.makeFile(commandLine);
+std::unique_ptr<MLIRContext> makeCompilerContext() {
+  DialectRegistry registry;
+  registry.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect,
+                  func::FuncDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+                  scf::SCFDialect, vector::VectorDialect>();
+  graph::registerGraphDialect(registry);
+  cpu::registerCpuDialect(registry);
+  om::registerOmDialect(registry);
+  cpu::registerEmitterDialects(registry);
+  auto context = std::make_unique<MLIRContext>(registry);
+  context->loadAllAvailableDialects();
+  // Messages are for users, who have not written the op.
+  context->printOpOnDiagnostic(false);
+  return context;
+}
+
+OwningOpRef<ModuleOp> importModel(const AtcOptions &options, MLIRContext &context,
+                                  Diagnostics &diagnostics) {
+  CompileSummary summary;
+  Compilation compilation(options, context, summary, diagnostics);
+  if (!compilation.import())
+    return {};
+  return compilation.release();
+}
+
+void compileModule(OwningOpRef<ModuleOp> module, const AtcOptions &options,
+                   const std::string &commandLine, CompileSummary &summary,
+                   Diagnostics &diagnostics) {
+  MLIRContext &context = *module->getContext();
+  Compilation compilation(options, context, summary, diagnostics);
+  compilation.take(std::move(module));
+  bool done = compilation.runPasses() && compilation.makeFile(commandLine);
   summary.timer.end();
   if (!done && !diagnostics.hasErrors())
     diagnostics.error("E19999", "the model could not be compiled");
 }
 
+void compileModel(const AtcOptions &options, const std::string &commandLine,
+                  CompileSummary &summary, Diagnostics &diagnostics) {
+  std::unique_ptr<MLIRContext> context = makeCompilerContext();
+  summary.timer.begin("import");
+  OwningOpRef<ModuleOp> module = importModel(options, *context, diagnostics);
+  if (module)
+    compileModule(std::move(module), options, commandLine, summary, diagnostics);
+  summary.timer.end();
+}
+
 void checkModel(const AtcOptions &options, Diagnostics &diagnostics) {
-  CompileSummary summary;
-  Compilation(options, summary, diagnostics).import();
+  importModel(options, *makeCompilerContext(), diagnostics);
 }
 
 } // namespace atc::tools

@@ -23,15 +23,17 @@ const Flag flags[] = {
     {"mode", Used, "0", "0,1,3,5,6", input,
      "0: compile (default); 1: --om to --json; 3: only check the model, result in --check_report; "
      "6: show what --om holds"},
-    {"model", Used, "", "", input, "the model file (.onnx; for developers also .mlir)"},
+    {"model", Used, "", "", input, "the model: an .onnx or .pb file, a SavedModel folder (for developers also .mlir)"},
     {"weight", Used, "", "", input, "the weights of a Caffe model"},
-    {"framework", Used, "", "0,1,3,5", input, "the model's format: 5 = ONNX"},
+    {"framework", Used, "", "0,1,3,5", input, "the model's format: 5 = ONNX, 3 = TensorFlow"},
     {"input_shape", Used, "", "", input,
      "shapes of inputs, \"name:1,3,224,224;other:1,4\"; they replace those in the model"},
     {"input_format", Used, "", "NCHW,ND,NCDHW,NHWC,NDHWC", input,
      "how the inputs' dims are meant; ONNX: NCHW (default), ND, NCDHW"},
     {"out_nodes", Used, "", "", input,
      "what the compiled model gives, \"node:0;node:1\" or names of tensors"},
+    {"input_nodes", Used, "", "", input,
+     "TensorFlow: these nodes, \"a;b\", become inputs; what is in front of them is cut off"},
     {"om", Used, "", "", input, "the .om file for --mode=1 and 6"},
 
     {"output", Used, "", "", output, "path of the result without its suffix: .om is appended"},
@@ -43,7 +45,7 @@ const Flag flags[] = {
 
     {"target", Used, "", "cpu", target, "what to compile for: cpu"},
     {"target_cpu", Used, "host", "", target,
-     "CPU levels, a list of host (default), x86-64-v2, v3, v4 ...; the loader picks the best"},
+     "CPU levels, a list of host (default), x86-64-v2, v3, v4, aarch64 ...; the loader picks the best"},
     {"soc_version", Used, "", "", target, "an NPU; not supported"},
 
     {"disable_passes", Used, "", "", developer, "passes to leave out, a list of names"},

@@ -58,22 +58,21 @@ void checkModel(const FlagValues &flags, AtcOptions &options, Diagnostics &diagn
     diagnostics.error("E10007", "--model is required: it names the model file");
   } else if (!options.model.empty() && !sys::fs::exists(options.model)) {
     diagnostics.error("E10410", "the file \"" + options.model + "\" of --model does not exist");
-  } else if (sys::fs::is_directory(options.model)) {
+  } else if (sys::fs::is_directory(options.model) && flags.get("framework") != "3") {
     diagnostics.error("E10041", "\"" + options.model + "\" of --model is a folder, not a file");
   }
-  std::string framework = flags.get("framework");
+  std::string framework = options.framework = flags.get("framework");
   if (options.isMlir())
     return;
   if (!flags.has("framework"))
-    diagnostics.error("E10007", "--framework is required: 5 for ONNX");
+    diagnostics.error("E10007", "--framework is required: 5 for ONNX, 3 for TensorFlow");
   if (framework == "0" && !flags.has("weight"))
     diagnostics.error("E10008", "a Caffe model (--framework=0) needs its weights: --weight");
-  if (is_contained({"0", "1", "3"}, framework))
+  if (is_contained({"0", "1"}, framework))
     diagnostics.error("E10055", std::string("--framework=") + framework + " (" +
-                                    (framework == "0"   ? "Caffe"
-                                     : framework == "1" ? "MindSpore"
-                                                        : "TensorFlow") +
-                                    ") is not supported; supported is 5 (ONNX)");
+                                    (framework == "0" ? "Caffe" : "MindSpore") +
+                                    ") is not supported; supported are 5 (ONNX) and 3 "
+                                    "(TensorFlow)");
   std::string format = flags.get("input_format");
   if (framework == "5" && is_contained({"NHWC", "NDHWC"}, format))
     diagnostics.error("E10001", "the value \"" + format +
@@ -81,6 +80,9 @@ void checkModel(const FlagValues &flags, AtcOptions &options, Diagnostics &diagn
                                     "models have NCHW, ND or NCDHW");
   options.inputShapes = parseInputShapes(flags.get("input_shape"), diagnostics);
   options.outNodes = splitList(flags.get("out_nodes"), ';');
+  options.inputNodes = splitList(flags.get("input_nodes"), ';');
+  if (!options.inputNodes.empty() && framework == "5")
+    diagnostics.error("E10055", "--input_nodes is only supported for TensorFlow models");
 }
 
 void checkOutput(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {

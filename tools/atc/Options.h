@@ -15,15 +15,16 @@ using InputShape = std::pair<std::string, std::vector<int64_t>>;
 
 struct AtcOptions {
   Mode mode = Mode::Compile;
-  std::string model, om, json, checkReport;
+  std::string model, framework, om, json, checkReport;
   std::string outputFile; ///< with its suffix
   std::vector<InputShape> inputShapes;
-  std::vector<std::string> outNodes;
+  std::vector<std::string> outNodes, inputNodes;
   std::vector<cpu::CpuLevel> levels;
   std::vector<std::string> disabledPasses;
   std::string tempDir;
   bool verbose = false;
 
+  bool isTensorFlow() const { return framework == "3"; }
   bool isMlir() const { return llvm::StringRef(model).ends_with(".mlir"); }
 };
 

@@ -4,19 +4,15 @@
 // Reads the header itself instead of loading a model, so that a file for another
 // machine can be looked at too. Everything is verified first, hashes included.
 
-#include "runtime-lite/src/Support.h"
+#include "runtime-lite/src/Signature.h"
 #include "runtime-lite/src/Verify.h"
 #include "tools/common/CommandLine.h"
+#include "tools/common/MappedFile.h"
 #include "tools/common/ModelText.h"
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <sys/stat.h>
-#include <unistd.h>
 
 using namespace atc::tools;
 namespace fb = atc::om::fb;
@@ -27,6 +23,16 @@ std::string text(const flatbuffers::String *string) { return printable(string->s
 
 template <typename Vector> auto listOf(const Vector &vector) {
   return std::vector<typename Vector::value_type>(vector.begin(), vector.end());
+}
+
+template <typename Bytes> std::string hexText(const Bytes &bytes) {
+  std::string hex;
+  char digits[3];
+  for (const uint8_t byte : bytes) {
+    std::snprintf(digits, sizeof(digits), "%02x", byte);
+    hex += digits;
+  }
+  return hex;
 }
 
 std::string typeOf(const fb::Tensor &tensor) {
@@ -52,7 +58,8 @@ Json refJson(const fb::BufferRef &ref) {
 
 class Dump {
 public:
-  Dump(const fb::Model &model, std::string path) : model(model), path(std::move(path)) {}
+  Dump(const fb::Model &model, const atc::rt::SignatureBlock *signature, std::string path)
+      : model(model), signature(signature), path(std::move(path)) {}
   void print(bool allTensors) const;
   Json json() const;
 
@@ -68,6 +75,7 @@ private:
   }
 
   const fb::Model &model;
+  const atc::rt::SignatureBlock *signature; ///< null: not signed
   std::string path;
 };
 
@@ -117,6 +125,14 @@ void Dump::print(bool allTensors) const {
   std::printf("%-14s%s\n", "file size", bytesText(model.file_size()).c_str());
   std::printf("%-14s%s\n", "arena", bytesText(model.arena_size()).c_str());
 
+  if (signature)
+    std::printf("%-14sEd25519, not checked here: om-sign verify does\n  key         %s\n"
+                "  signature   %s\n",
+                "signed", hexText(signature->key.bytes).c_str(),
+                hexText(signature->signature).c_str());
+  else
+    std::printf("%-14sno\n", "signed");
+
   std::printf("\nsegments (hashes verified)\n");
   for (uint32_t i = 0; i < model.segments()->size(); ++i) {
     const fb::Segment &segment = *model.segments()->Get(i);
@@ -125,6 +141,8 @@ void Dump::print(bool allTensors) const {
                 static_cast<unsigned long long>(segment.offset()),
                 static_cast<unsigned long long>(segment.size()), bytesText(segment.size()).c_str(),
                 static_cast<unsigned long long>(segment.hash()));
+    if (signature && segment.digest())
+      std::printf("     BLAKE2b-256 %s\n", hexText(*segment.digest()->bytes()).c_str());
   }
   printEnds("inputs", *model.inputs());
   printEnds("outputs", *model.outputs());
@@ -155,14 +173,23 @@ Json Dump::json() const {
               {"file_bytes", model.file_size()},
               {"arena_bytes", model.arena_size()},
               {"inputs", listOf(*model.inputs())},
-              {"outputs", listOf(*model.outputs())}};
+              {"outputs", listOf(*model.outputs())},
+              {"signature", nullptr}};
+  if (signature)
+    out["signature"] = {{"algorithm", "Ed25519"},
+                        {"key", hexText(signature->key.bytes)},
+                        {"signature", hexText(signature->signature)}};
   for (const char *list : {"segments", "tensors", "kernels", "images", "schedule"})
     out[list] = Json::array();
-  for (const fb::Segment *segment : *model.segments())
+  for (const fb::Segment *segment : *model.segments()) {
     out["segments"].push_back({{"kind", fb::EnumNameSegmentKind(segment->kind())},
                                {"offset", segment->offset()},
                                {"size", segment->size()},
-                               {"hash", segment->hash()}});
+                               {"hash", segment->hash()},
+                               {"digest", nullptr}});
+    if (signature && segment->digest())
+      out["segments"].back()["digest"] = hexText(*segment->digest()->bytes());
+  }
   for (const fb::Tensor *tensor : *model.tensors())
     out["tensors"].push_back({{"name", tensor->name()->str()},
                               {"dtype", om_dtype_name(static_cast<om_dtype>(tensor->dtype()))},
@@ -206,31 +233,20 @@ int fail(const std::string &line) {
 }
 
 int dump(const std::string &path, bool json, bool allTensors) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return fail(
-        (errno == ENOENT ? "E10410: the file '" : "E13001: cannot open '") + path +
-        (errno == ENOENT ? "' does not exist." : std::string("': ") + std::strerror(errno) + "."));
-  struct stat info;
-  atc::rt::Mapping file;
-  const bool regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
-  const uint64_t bytes = regular ? info.st_size : 0;
-  const bool mapped = regular && (bytes == 0 || file.mapFile(fd, 0, bytes, /*code=*/false));
-  close(fd);
-  if (!mapped)
-    return fail("E13003: cannot read '" + path +
-                "': it is not a regular file or cannot be mapped.");
-
+  std::string fault;
+  MappedFile file;
+  if (!file.open(path, fault))
+    return fail(fault);
   const fb::Model *model = nullptr;
   om_error error;
-  om_status status = atc::rt::verifyFile(file.data(), bytes, &model, &error);
+  om_status status = atc::rt::verifyFile(file.data(), file.size(), &model, &error);
   for (uint32_t i = 0; status == OM_OK && i < model->segments()->size(); ++i)
     status = atc::rt::verifySegment(*model, i, file.data() + model->segments()->Get(i)->offset(),
                                     &error);
   if (status != OM_OK)
     return fail("E10041: '" + path + "' cannot be loaded: " + error.message);
 
-  const Dump listing(*model, path);
+  const Dump listing(*model, atc::rt::findSignature(file.data(), *model), path);
   if (json)
     std::cout << listing.json().dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
   else

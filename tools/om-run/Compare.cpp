@@ -9,41 +9,11 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace atc::tools {
 
 namespace {
-void measure(const om::Tensor &tensor, const void *ours, const void *right, TensorError &error) {
-  double product = 0, ourSquare = 0, rightSquare = 0;
-  for (uint64_t i = 0; i < tensor.elements; ++i) {
-    const double x = valueAt(tensor.dtype, ours, i), y = valueAt(tensor.dtype, right, i);
-    if (x == y || (std::isnan(x) && std::isnan(y))) {
-      if (!std::isfinite(x))
-        continue;
-    } else if (!std::isfinite(x) || !std::isfinite(y)) {
-      error.maxAbs = std::numeric_limits<double>::infinity();
-      continue;
-    }
-    error.maxAbs = std::max(error.maxAbs, std::fabs(x - y));
-    product += x * y;
-    ourSquare += x * x;
-    rightSquare += y * y;
-  }
-  // Below the smallest normal number the format itself has but a few bits.
-  if (error.maxAbs < std::numeric_limits<float>::min())
-    error.maxAbs = 0;
-  // A constant tensor has no range: its size serves, else the error itself.
-  const Range range = rangeOf(tensor, right);
-  double extent = range.max - range.min;
-  if (extent == 0)
-    extent = std::fabs(range.max);
-  error.ofRange = error.maxAbs == 0 || extent == 0 ? error.maxAbs : error.maxAbs / extent;
-  const double lengths = std::sqrt(ourSquare) * std::sqrt(rightSquare);
-  error.cosine = lengths > 0 ? product / lengths : ourSquare == rightSquare ? 1 : 0;
-}
-
 nlohmann::ordered_json jsonOf(const TensorError &error) {
   // JSON has no infinity.
   auto number = [](double value) {
@@ -87,9 +57,9 @@ Comparison compareWith(const Reference &reference, double tolerance, const om::M
         comparison.faults.push_back(std::string("E19999: ") + problem.message());
         continue;
       }
-      TensorError error{tensor.name, launch.kernel, index};
-      measure(tensor, ours.data(), right.data(), error);
-      comparison.errors.push_back(std::move(error));
+      const Difference difference = differenceOf(tensor, ours.data(), right.data());
+      comparison.errors.push_back({tensor.name, launch.kernel, index, difference.maxAbs,
+                                   difference.ofRange, difference.cosine});
     }
   };
   om::Error problem;

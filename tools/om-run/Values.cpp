@@ -84,6 +84,37 @@ Range rangeOf(const om::Tensor &tensor, const void *data) {
   return range;
 }
 
+Difference differenceOf(const om::Tensor &tensor, const void *ours, const void *right) {
+  Difference error;
+  double product = 0, ourSquare = 0, rightSquare = 0;
+  for (uint64_t i = 0; i < tensor.elements; ++i) {
+    const double x = valueAt(tensor.dtype, ours, i), y = valueAt(tensor.dtype, right, i);
+    if (x == y || (std::isnan(x) && std::isnan(y))) {
+      if (!std::isfinite(x))
+        continue;
+    } else if (!std::isfinite(x) || !std::isfinite(y)) {
+      error.maxAbs = std::numeric_limits<double>::infinity();
+      continue;
+    }
+    error.maxAbs = std::max(error.maxAbs, std::fabs(x - y));
+    product += x * y;
+    ourSquare += x * x;
+    rightSquare += y * y;
+  }
+  // Below the smallest normal number the format itself has but a few bits.
+  if (error.maxAbs < std::numeric_limits<float>::min())
+    error.maxAbs = 0;
+  // A constant tensor has no range: its size serves, else the error itself.
+  const Range range = rangeOf(tensor, right);
+  double extent = range.max - range.min;
+  if (extent == 0)
+    extent = std::fabs(range.max);
+  error.ofRange = error.maxAbs == 0 || extent == 0 ? error.maxAbs : error.maxAbs / extent;
+  const double lengths = std::sqrt(ourSquare) * std::sqrt(rightSquare);
+  error.cosine = lengths > 0 ? product / lengths : ourSquare == rightSquare ? 1 : 0;
+  return error;
+}
+
 std::vector<uint64_t> largest(const om::Tensor &tensor, const void *data, size_t count) {
   std::vector<uint64_t> order;
   for (uint64_t i = 0; i < tensor.elements; ++i)

@@ -19,6 +19,14 @@ struct Range {
 };
 Range rangeOf(const om::Tensor &tensor, const void *data);
 
+/// How far a dense tensor is from the right one.
+struct Difference {
+  double maxAbs = 0;  ///< infinite where only one side is NaN or infinite
+  double ofRange = 0; ///< maxAbs over the right one's max - min
+  double cosine = 1;  ///< of the angle between both
+};
+Difference differenceOf(const om::Tensor &tensor, const void *ours, const void *right);
+
 /// Indices of the largest values, largest first.
 std::vector<uint64_t> largest(const om::Tensor &tensor, const void *data, size_t count);
 

@@ -8,6 +8,10 @@
 #include "tools/om-run/Npy.h"
 #include "tools/om-run/Report.h"
 
+#ifdef OPENATC_HAS_TRUST
+#include "openatc/trust.h"
+#endif
+
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -21,7 +25,9 @@ struct Options {
   std::string model, input, output, dump, compare, cpuLevel;
   double tolerance = 1e-4;
   uint32_t loop = 0, warmup = 0, threads = 0;
-  bool json = false, profile = false, verify = false;
+  std::vector<std::string> trustedKeys;
+  bool json = false, profile = false, verify = true;
+  bool requireSignature = false, refuseNativeCode = false;
 };
 
 int fail(const std::vector<std::string> &lines) {
@@ -62,6 +68,7 @@ public:
 
 private:
   bool load();
+  bool readTrust(om_load_options &loading);
   bool runOnce();
   bool dumpTensors();
   bool writeOutputs();
@@ -76,6 +83,7 @@ private:
   om::Error error;
   om::Model model;
   om::Session session;
+  std::vector<om_public_key> keys;
   std::vector<om::Buffer> inputs, outputs;
   std::vector<const void *> inputPointers;
   std::vector<void *> outputPointers;
@@ -83,10 +91,34 @@ private:
   std::vector<std::string> faults;
 };
 
+/// Keys and cryptography; options that would do nothing are refused.
+bool Runner::readTrust(om_load_options &loading) {
+  loading.refuse_native_code = options.refuseNativeCode;
+  loading.require_signature = options.requireSignature;
+  if (options.requireSignature == options.trustedKeys.empty())
+    return failed("E10057", "--require_signature and --trusted_key go only together.");
+  if (!options.requireSignature)
+    return true;
+#ifdef OPENATC_HAS_TRUST
+  for (const std::string &path : options.trustedKeys)
+    if (om_trust_read_key(path.c_str(), &keys.emplace_back(), &error.c) != OM_OK)
+      failed(error.code() == OM_ERROR_IO ? "E13001" : "E13005", error.message());
+  loading.trusted_keys = keys.data();
+  loading.trusted_key_count = keys.size();
+  loading.crypto = om_trust_crypto();
+  return faults.empty();
+#else
+  return failed("E10055", "--require_signature is not supported: this om-run was built without "
+                          "libsodium.");
+#endif
+}
+
 bool Runner::load() {
   om_load_options loading = OM_LOAD_OPTIONS_INIT;
   loading.verify_weights = options.verify;
   loading.cpu_level = options.cpuLevel.empty() ? nullptr : options.cpuLevel.c_str();
+  if (!readTrust(loading))
+    return false;
   om_session_options running = OM_SESSION_OPTIONS_INIT;
   running.threads = options.threads;
 
@@ -265,7 +297,16 @@ int main(int argc, char **argv) {
                  "(default 1e-4)")
       ->type_name("X")
       ->check(CLI::NonNegativeNumber);
-  app.add_flag("--verify", options.verify, "check the weights' hash too (reads the whole file)");
+  app.add_flag("--verify,!--no-verify", options.verify,
+               "check the weights' hash when loading, which reads the whole file (default: yes)");
+  app.add_flag("--require-signature,--require_signature", options.requireSignature,
+               "run only a model that is signed with a trusted key");
+  app.add_option("--trusted-key,--trusted_key", options.trustedKeys,
+                 "a public key file of om-sign; may be given more than once")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  app.add_flag("--refuse-native-code,--refuse_native_code", options.refuseNativeCode,
+               "refuse a model that holds native code");
   app.add_option("--cpu-level,--cpu_level", options.cpuLevel,
                  "use the code for this CPU level (default: the best that fits)")
       ->type_name("NAME");
