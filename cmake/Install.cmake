@@ -25,6 +25,8 @@ if(TARGET openatc_trust)
           INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime-lite/trust/include/openatc"
           DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT runtime)
+endif()
+if(TARGET om-sign)
   install(TARGETS om-sign RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT runtime)
 endif()
 
