@@ -11,8 +11,6 @@ using namespace mlir;
 using namespace atc::cpu;
 
 #include "dialects/cpu/CpuDialect.cpp.inc"
-#include "dialects/cpu/CpuEnums.cpp.inc"
-#include "dialects/cpu/CpuInterfaces.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/cpu/CpuAttrs.cpp.inc"
 

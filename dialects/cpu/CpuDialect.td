@@ -4,10 +4,8 @@
 #ifndef OPENATC_CPU_DIALECT_TD
 #define OPENATC_CPU_DIALECT_TD
 
-include "dialects/cpu/CpuEnums.td"
-include "dialects/graph/GraphAttrs.td"
+include "dialects/kernel/KernelDialect.td"
 include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/CommonAttrConstraints.td"
@@ -15,16 +13,14 @@ include "mlir/IR/CommonAttrConstraints.td"
 def Cpu_Dialect : Dialect {
   let name = "cpu";
   let cppNamespace = "::atc::cpu";
-  let summary = "Kernels on buffers, before they become loops";
+  let summary = "What the CPU backend adds to the kernel dialect: its contractions";
   let description = [{
-    Each op reads and writes buffers (memrefs with static shapes and strides)
-    and is one kernel of the compiled network. Activations are stored as
-    [N][C/b][H][W][b]; views carry halos and slices as strides. Tile sizes are
-    chosen by `cpu-select-tiles` as attributes; the expand passes turn an op
-    into register-tiled loops.
+    Convolutions and matmuls with weights packed for vector registers. Tile sizes
+    are chosen by `cpu-select-tiles` as attributes; the expand passes turn these
+    and the ops of the kernel dialect into register-tiled loops.
   }];
   let useDefaultAttributePrinterParser = 1;
-  let dependentDialects = ["::atc::graph::GraphDialect", "::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::atc::kernel::KernelDialect"];
 }
 
 def Cpu_LevelAttr : AttrDef<Cpu_Dialect, "Level"> {
@@ -53,7 +49,5 @@ def Cpu_TileAttr : AttrDef<Cpu_Dialect, "Tile"> {
                         "int64_t":$groups, "int64_t":$depth, "bool":$flatten);
   let assemblyFormat = "`<` struct(params) `>`";
 }
-
-def Cpu_PoolKindAttr : EnumAttr<Cpu_Dialect, Cpu_PoolKind, "pool_kind">;
 
 #endif // OPENATC_CPU_DIALECT_TD

@@ -4,6 +4,7 @@
 #ifndef OPENATC_DIALECTS_NPU_NPU_H
 #define OPENATC_DIALECTS_NPU_NPU_H
 
+#include "dialects/kernel/Kernel.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -14,8 +14,10 @@ def Npu_Dialect : Dialect {
     One op for each instruction of the NPU (runtime-lite/npu/Isa.def), with
     buffers and loops instead of addresses and iv numbers. Attributes have the
     names of the instruction's ranges and fields, so that the encoder needs no
-    table of its own.
+    table of its own. Beside these stand the kernels that only the NPU has
+    (conv2d, matmul, layer_norm): ops on memrefs that become programs.
   }];
+  let dependentDialects = ["::atc::kernel::KernelDialect"];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
 }

@@ -8,6 +8,7 @@ include "dialects/npu/NpuMoveOps.td"
 include "dialects/npu/NpuCubeOps.td"
 include "dialects/npu/NpuVectorOps.td"
 include "dialects/npu/NpuSyncOps.td"
+include "dialects/npu/NpuKernelOps.td"
 include "mlir/IR/SymbolInterfaces.td"
 
 def Npu_ProgramOp : Npu_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {

@@ -38,7 +38,7 @@ struct AssignHaloPass : impl::CpuAssignHaloBase<AssignHaloPass> {
   void runOnOperation() override {
     needs.clear();
     for (auto conv : getOperation().getOps<graph::ConvOp>())
-      if (blockOf(conv.getInput()) && failed(addConv(conv)))
+      if (blockOf(conv.getInput()) && !isCubeContraction(conv) && failed(addConv(conv)))
         return signalPassFailure();
     // A halo that moves to another tensor can move on from there.
     while (propagate()) {

@@ -1,4 +1,4 @@
-//===-- ExpandCopy.cpp - cpu.copy, pack, unpack, fill and pad as loops ----===//
+//===-- ExpandCopy.cpp - kernel.copy, pack, unpack, fill and pad as loops ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/cpu/DataMovement.h"

@@ -1,4 +1,4 @@
-//===-- ExpandMap.cpp - cpu.map as loops ----------------------------------===//
+//===-- ExpandMap.cpp - kernel.map as loops ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The body is repeated with vectors in the place of its scalars, along the dim

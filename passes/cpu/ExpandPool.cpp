@@ -1,4 +1,4 @@
-//===-- ExpandPool.cpp - cpu.pool as loops --------------------------------===//
+//===-- ExpandPool.cpp - kernel.pool as loops --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A task is (image and channel block, output rows). The rows of a window are

@@ -1,4 +1,4 @@
-//===-- ExpandReduce.cpp - cpu.reduce, arg_reduce and softmax as loops ----===//
+//===-- ExpandReduce.cpp - kernel.reduce, arg_reduce and softmax as loops ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Vectors lie along the dim in which the input is contiguous. If that one is

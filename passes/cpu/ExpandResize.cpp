@@ -1,4 +1,4 @@
-//===-- ExpandResize.cpp - cpu.resize and cpu.gather as loops -------------===//
+//===-- ExpandResize.cpp - kernel.resize and kernel.gather as loops -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An output element is a weighted sum of taps of the input: along every

@@ -1,4 +1,4 @@
-//===-- FillAndPad.cpp - cpu.fill and cpu.pad as loops --------------------===//
+//===-- FillAndPad.cpp - kernel.fill and kernel.pad as loops --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -9,7 +9,7 @@ using namespace mlir;
 namespace atc::cpu {
 
 //===----------------------------------------------------------------------===//
-// cpu.fill
+// kernel.fill
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -103,7 +103,7 @@ void expandFill(FillOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// cpu.pad
+// kernel.pad
 //===----------------------------------------------------------------------===//
 
 namespace {

@@ -38,6 +38,17 @@ bool canTrap(Operation *op) {
 
 bool isElementwise(Operation *op) { return isa<MapOp, ElementwiseOpInterface>(op); }
 
+bool isCubeContraction(Operation *op) {
+  return isa_and_nonnull<ConvOp, FullyConnectedOp, MatMulOp>(op) &&
+         tensorType(op->getOperand(0)).getElementType().isF16() &&
+         tensorType(op->getOperand(1)).getElementType().isF16();
+}
+
+bool readsImage(ConvOp conv) {
+  return isCubeContraction(conv) && isRank4(conv.getInput()) && conv.getGroups() == 1 &&
+         tensorType(conv.getInput()).getDimSize(1) <= 4;
+}
+
 bool isSliceView(SliceOp slice, int64_t block) {
   if (llvm::any_of(slice.getSteps(), [](int64_t step) { return step < 0; }))
     return false;
@@ -129,6 +140,8 @@ Wish wishOf(OpOperand &operand) {
   }
   if (auto conv = dyn_cast<ConvOp>(op)) {
     Value value = operand.get();
+    if (operand.getOperandNumber() == 0 && readsImage(conv))
+      return Wish::Plain;
     bool image = isRank4(conv.getInput()) &&
                  (operand.getOperandNumber() == 0 || value == conv.getResidual());
     return image ? Wish::Blocked : Wish::Plain;

@@ -29,6 +29,14 @@ Wish wishOf(mlir::OpOperand &operand);
 /// Whether `op` computes element by element: graph.map or an elementwise op.
 bool isElementwise(mlir::Operation *op);
 
+/// Whether `op` is a contraction of f16. The CPU has no kernels for these: they
+/// are the NPU's, which pads images while it reads them and takes matrices of
+/// any row strides.
+bool isCubeContraction(mlir::Operation *op);
+
+/// Whether a convolution of the NPU reads a plain image of few channels.
+bool readsImage(graph::ConvOp conv);
+
 /// Whether slicing a tensor in blocks of `block` gives a view of it: no steps
 /// back, channels from the start of a block on.
 bool isSliceView(graph::SliceOp slice, int64_t block);

@@ -19,8 +19,9 @@ namespace atc::cpu {
 /// the unused ones costs a walk.
 static constexpr int64_t kReleaseBytes = 32 << 20;
 
-GraphLowering::GraphLowering(func::FuncOp main)
-    : builder(main.getContext()), location(main.getLoc()), main(main), places(main) {}
+GraphLowering::GraphLowering(func::FuncOp main, const TargetKernels &target)
+    : builder(main.getContext()), location(main.getLoc()), main(main), target(target),
+      places(main) {}
 
 LogicalResult GraphLowering::run() {
   addArguments();
@@ -52,6 +53,8 @@ LogicalResult GraphLowering::run() {
 LogicalResult GraphLowering::lower(Operation *op) {
   if (places.isView(op) || places.isSkipped(op) || isa<graph::ConstantOp>(op))
     return success();
+  if (target.has(op))
+    return target.lower(*this, op);
   if (isElementwise(op)) {
     lowerElementwise(*this, op);
     return success();
@@ -215,10 +218,10 @@ static std::string nameOf(Operation *op) {
 }
 
 /// All faults at once: the user sees the whole distance to a model that works.
-static LogicalResult checkSupported(func::FuncOp main) {
+static LogicalResult checkSupported(func::FuncOp main, const TargetKernels &target) {
   SmallVector<std::string> faults;
   for (Operation &op : main.getOps()) {
-    std::string reason = whyUnsupported(&op);
+    std::string reason = whyUnsupported(&op, target);
     if (reason.empty())
       continue;
     std::string text;
@@ -229,20 +232,26 @@ static LogicalResult checkSupported(func::FuncOp main) {
   if (faults.empty())
     return success();
   InFlightDiagnostic error = main.emitError();
-  error << "E10055: the CPU backend does not support " << faults.size()
+  error << "E10055: the " << target.name() << " backend does not support " << faults.size()
         << (faults.size() == 1 ? " operator:" : " operators:");
   for (const std::string &fault : faults)
     error << "\n  " << fault;
   return error;
 }
 
+LogicalResult lowerGraph(ModuleOp module, const TargetKernels &target) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main || main.isExternal())
+    return success();
+  if (failed(checkSupported(main, target)))
+    return failure();
+  return GraphLowering(main, target).run();
+}
+
 namespace {
 struct LowerGraphPass : impl::CpuLowerGraphBase<LowerGraphPass> {
   void runOnOperation() override {
-    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
-    if (!main || main.isExternal())
-      return;
-    if (failed(checkSupported(main)) || failed(GraphLowering(main).run()))
+    if (failed(lowerGraph(getOperation(), TargetKernels())))
       signalPassFailure();
   }
 };

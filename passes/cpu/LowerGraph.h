@@ -13,14 +13,28 @@ namespace atc::cpu {
 /// Discardable attribute of a cpu op: the logical type of what it writes.
 inline constexpr llvm::StringLiteral kTensorAttr = "om.tensor";
 
-/// Why the CPU backend has no kernel for `op`; empty when it has.
-std::string whyUnsupported(mlir::Operation *op);
+/// The kernels that a target has of its own, beside those that every target
+/// takes from the CPU.
+class TargetKernels {
+public:
+  virtual ~TargetKernels() = default;
+  virtual llvm::StringRef name() const { return "CPU"; }
+  /// Whether the target runs `op` with a kernel of its own.
+  virtual bool has(mlir::Operation *op) const { return false; }
+  /// Lowers an op that it has a kernel for.
+  virtual mlir::LogicalResult lower(class GraphLowering &lowering, mlir::Operation *op) const {
+    return mlir::failure();
+  }
+};
+
+/// Why there is no kernel for `op`; empty when there is.
+std::string whyUnsupported(mlir::Operation *op, const TargetKernels &target);
 
 /// Lowers @main. The functions that lower one family of operators use it to
 /// name buffers and to make kernels.
 class GraphLowering {
 public:
-  explicit GraphLowering(mlir::func::FuncOp main);
+  GraphLowering(mlir::func::FuncOp main, const TargetKernels &target);
   mlir::LogicalResult run();
 
   //===--- Buffers --------------------------------------------------------===//
@@ -78,6 +92,7 @@ private:
   void releaseConstants(mlir::Operation *op);
 
   mlir::func::FuncOp main;
+  const TargetKernels &target;
   PlaceViews places;
   llvm::DenseMap<mlir::Value, mlir::Value> memory;
   llvm::DenseMap<std::tuple<mlir::Value, int64_t, mlir::Type>, mlir::Value> views;
@@ -85,6 +100,10 @@ private:
   llvm::DenseMap<mlir::Operation *, unsigned> constantUses;
   int64_t unusedBytes = 0;
 };
+
+/// What the passes that lower graphs do: @main becomes kernels, or all that
+/// has no kernel is listed in one error.
+mlir::LogicalResult lowerGraph(mlir::ModuleOp module, const TargetKernels &target);
 
 mlir::LogicalResult lowerConv(GraphLowering &lowering, graph::ConvOp op);
 mlir::LogicalResult lowerMaxPool(GraphLowering &lowering, graph::MaxPoolOp op);

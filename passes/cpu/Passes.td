@@ -19,13 +19,13 @@ class Cpu_ExpandPass<string mnemonic, string what> : Pass<mnemonic, "::mlir::fun
 }
 
 def CpuExpandConv2D : Cpu_ExpandPass<"cpu-expand-conv2d", "cpu.conv2d">;
-def CpuExpandCopy : Cpu_ExpandPass<"cpu-expand-copy", "cpu.copy, pack, unpack, fill and pad">;
+def CpuExpandCopy : Cpu_ExpandPass<"cpu-expand-copy", "kernel.copy, pack, unpack, fill and pad">;
 def CpuExpandDepthwise : Cpu_ExpandPass<"cpu-expand-depthwise", "cpu.depthwise_conv2d">;
-def CpuExpandMap : Cpu_ExpandPass<"cpu-expand-map", "cpu.map">;
+def CpuExpandMap : Cpu_ExpandPass<"cpu-expand-map", "kernel.map">;
 def CpuExpandMatMul : Cpu_ExpandPass<"cpu-expand-matmul", "cpu.matmul">;
-def CpuExpandPool : Cpu_ExpandPass<"cpu-expand-pool", "cpu.pool">;
-def CpuExpandReduce : Cpu_ExpandPass<"cpu-expand-reduce", "cpu.reduce, arg_reduce and softmax">;
-def CpuExpandResize : Cpu_ExpandPass<"cpu-expand-resize", "cpu.resize and gather">;
+def CpuExpandPool : Cpu_ExpandPass<"cpu-expand-pool", "kernel.pool">;
+def CpuExpandReduce : Cpu_ExpandPass<"cpu-expand-reduce", "kernel.reduce, arg_reduce and softmax">;
+def CpuExpandResize : Cpu_ExpandPass<"cpu-expand-resize", "kernel.resize and gather">;
 
 def CpuLowerGraph : Pass<"cpu-lower-graph", "::mlir::ModuleOp"> {
   let summary = "Turns the graph into kernels on buffers";

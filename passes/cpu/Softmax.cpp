@@ -1,4 +1,4 @@
-//===-- Softmax.cpp - cpu.softmax and cpu.arg_reduce as loops -------------===//
+//===-- Softmax.cpp - kernel.softmax and kernel.arg_reduce as loops -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

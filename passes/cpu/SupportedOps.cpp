@@ -119,7 +119,7 @@ std::string operatorFault(Operation *op) {
 
 } // namespace
 
-std::string whyUnsupported(Operation *op) {
+std::string whyUnsupported(Operation *op, const TargetKernels &target) {
   for (Value operand : op->getOperands()) {
     if (std::string fault = tensorFault(operand.getType()); !fault.empty())
       return fault;
@@ -129,7 +129,7 @@ std::string whyUnsupported(Operation *op) {
   for (Type type : op->getResultTypes())
     if (std::string fault = tensorFault(type); !fault.empty())
       return fault;
-  return operatorFault(op);
+  return target.has(op) ? "" : operatorFault(op);
 }
 
 } // namespace atc::cpu

@@ -21,10 +21,10 @@ FAILURE = "ATC run failed, Please check the detail log, Try 'atc --help' for mor
 
 MAP = """func.func @main(%in: memref<{n}xf32> {{om.name = "x"}},
                     %out: memref<{n}xf32> {{om.name = "y", om.output}}) {{
-  cpu.map %in outs %out : memref<{n}xf32>, memref<{n}xf32> {{
+  kernel.map %in outs %out : memref<{n}xf32>, memref<{n}xf32> {{
   ^bb0(%v: f32):
 {body}
-    cpu.yield %r : f32
+    kernel.yield %r : f32
   }}
   return
 }}
@@ -323,10 +323,10 @@ def test_functions_without_a_math_library(tmp_path):
     arguments = ", ".join(f'%x{i}: memref<{n}xf32> {{om.name = "x{i}"}}' for i in range(len(names)))
     results = ", ".join(f'%y{i}: memref<{n}xf32> {{om.name = "{name}", om.output}}'
                         for i, name in enumerate(names))
-    body = "\n".join(f"""  cpu.map %x{i} outs %y{i} : memref<{n}xf32>, memref<{n}xf32> {{
+    body = "\n".join(f"""  kernel.map %x{i} outs %y{i} : memref<{n}xf32>, memref<{n}xf32> {{
   ^bb0(%v: f32):
     %r = math.{name} %v : f32
-    cpu.yield %r : f32
+    kernel.yield %r : f32
   }}""" for i, name in enumerate(names))
     (tmp_path / "f.mlir").write_text(f"func.func @main({arguments}, {results}) {{\n{body}\n  return\n}}\n")
     check_success(atc("--model=f.mlir", "--output=f", "--target=cpu",
@@ -363,11 +363,11 @@ def test_memory_is_reused(tmp_path):
         target = "%out" if i == steps - 1 else f"%b{i}"
         if target != "%out":
             body += f"  {target} = om.alloc : memref<{n}xf32>\n"
-        body += f"""  cpu.map {source} outs {target} : memref<{n}xf32>, memref<{n}xf32> {{
+        body += f"""  kernel.map {source} outs {target} : memref<{n}xf32>, memref<{n}xf32> {{
   ^bb0(%v: f32):
     %c = arith.constant {i + 1}.0 : f32
     %r = arith.addf %v, %c : f32
-    cpu.yield %r : f32
+    kernel.yield %r : f32
   }}
 """
         source = target

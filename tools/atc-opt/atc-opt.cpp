@@ -18,6 +18,7 @@ int main(int argc, char **argv) {
                   mlir::func::FuncDialect, mlir::LLVM::LLVMDialect, mlir::math::MathDialect,
                   mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
   registry.insert<atc::graph::GraphDialect>();
+  atc::kernel::registerKernelDialect(registry);
   atc::cpu::registerCpuDialect(registry);
   atc::npu::ir::registerNpuDialect(registry);
   atc::om::registerOmDialect(registry);

@@ -136,7 +136,7 @@ bool Compilation::runPasses() {
   if (!checkPassNames(graph, cpu))
     return false;
 
-  if (!holds("cpu") && !holds("om")) {
+  if (!holds("kernel") && !holds("cpu") && !holds("om")) {
     if (!run("graph passes", "2-graph.mlir",
              [&](OpPassManager &pm) { graph::buildGraphPipeline(pm, graph); }))
       return false;
@@ -196,6 +196,7 @@ std::unique_ptr<MLIRContext> makeCompilerContext() {
                   func::FuncDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
                   scf::SCFDialect, vector::VectorDialect>();
   graph::registerGraphDialect(registry);
+  kernel::registerKernelDialect(registry);
   cpu::registerCpuDialect(registry);
   om::registerOmDialect(registry);
   cpu::registerEmitterDialects(registry);

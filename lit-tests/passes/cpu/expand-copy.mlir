@@ -3,14 +3,14 @@
 // Rows into a view with a halo.
 // CHECK-LABEL: func.func @rows
 // CHECK-SAME: cpu.tasks = 1
-// CHECK-NOT: cpu.copy
+// CHECK-NOT: kernel.copy
 // CHECK: scf.for
 // CHECK: vector.load {{.*}} vector<8xf32>
 // CHECK: vector.store {{.*}} vector<8xf32>
 // CHECK-NOT: vector.shuffle
 func.func @rows(%in: memref<1x2x5x7x16xf32>, %out: memref<1x2x5x7x16xf32, strided<[2016, 1008, 144, 16, 1]>>,
                 %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.copy %in, %out : memref<1x2x5x7x16xf32>, memref<1x2x5x7x16xf32, strided<[2016, 1008, 144, 16, 1]>>
+  kernel.copy %in, %out : memref<1x2x5x7x16xf32>, memref<1x2x5x7x16xf32, strided<[2016, 1008, 144, 16, 1]>>
   return
 }
 
@@ -24,7 +24,7 @@ func.func @rows(%in: memref<1x2x5x7x16xf32>, %out: memref<1x2x5x7x16xf32, stride
 // CHECK-COUNT-8: vector.store {{.*}} vector<8xf32>
 func.func @transpose(%in: memref<64x64xf32, strided<[1, 64]>>, %out: memref<64x64xf32>,
                      %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.copy %in, %out : memref<64x64xf32, strided<[1, 64]>>, memref<64x64xf32>
+  kernel.copy %in, %out : memref<64x64xf32, strided<[1, 64]>>, memref<64x64xf32>
   return
 }
 
@@ -37,7 +37,7 @@ func.func @transpose(%in: memref<64x64xf32, strided<[1, 64]>>, %out: memref<64x6
 // CHECK: vector.shuffle %[[A]], %[[B]] [4, 12, 5, 13, 6, 14, 7, 15]
 func.func @depth_to_space(%in: memref<5x16x2xf32, strided<[16, 1, 80]>>, %out: memref<5x16x2xf32>,
                           %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.copy %in, %out : memref<5x16x2xf32, strided<[16, 1, 80]>>, memref<5x16x2xf32>
+  kernel.copy %in, %out : memref<5x16x2xf32, strided<[16, 1, 80]>>, memref<5x16x2xf32>
   return
 }
 
@@ -51,7 +51,7 @@ func.func @depth_to_space(%in: memref<5x16x2xf32, strided<[16, 1, 80]>>, %out: m
 // CHECK: else
 // CHECK-COUNT-16: vector.load
 func.func @pack(%in: memref<1x20x16x16xf32>, %out: memref<1x2x16x16x16xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.pack %in, %out : memref<1x20x16x16xf32>, memref<1x2x16x16x16xf32>
+  kernel.pack %in, %out : memref<1x20x16x16xf32>, memref<1x2x16x16x16xf32>
   return
 }
 
@@ -65,7 +65,7 @@ func.func @pack(%in: memref<1x20x16x16xf32>, %out: memref<1x2x16x16x16xf32>, %be
 // CHECK-COUNT-3: vector.store
 // CHECK-NOT: vector.store
 func.func @pack_image(%in: memref<1x3x8x8xf32>, %out: memref<1x1x8x8x3xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.pack %in, %out : memref<1x3x8x8xf32>, memref<1x1x8x8x3xf32>
+  kernel.pack %in, %out : memref<1x3x8x8xf32>, memref<1x1x8x8x3xf32>
   return
 }
 
@@ -78,7 +78,7 @@ func.func @pack_image(%in: memref<1x3x8x8xf32>, %out: memref<1x1x8x8x3xf32>, %be
 // CHECK: else
 // CHECK-COUNT-16: vector.store
 func.func @unpack(%in: memref<1x2x4x2x16xf32>, %out: memref<1x20x4x2xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.unpack %in, %out : memref<1x2x4x2x16xf32>, memref<1x20x4x2xf32>
+  kernel.unpack %in, %out : memref<1x2x4x2x16xf32>, memref<1x20x4x2xf32>
   return
 }
 
@@ -86,11 +86,11 @@ func.func @unpack(%in: memref<1x2x4x2x16xf32>, %out: memref<1x20x4x2xf32>, %begi
 
 // A border of one column left and right and one row below: nothing is read.
 // CHECK-LABEL: func.func @border
-// CHECK-NOT: cpu.fill
+// CHECK-NOT: kernel.fill
 // CHECK-NOT: vector.load
 // CHECK: vector.store
 func.func @border(%out: memref<1x4x9x9x16xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.fill %out {value = 0.0 : f64, border = array<i64: 0, 1, 1, 1>} : memref<1x4x9x9x16xf32>
+  kernel.fill %out {value = 0.0 : f64, border = array<i64: 0, 1, 1, 1>} : memref<1x4x9x9x16xf32>
   return
 }
 
@@ -98,13 +98,13 @@ func.func @border(%out: memref<1x4x9x9x16xf32>, %begin: index, %end: index) attr
 
 // The inside of a row is copied by vectors, its ends one by one.
 // CHECK-LABEL: func.func @reflect
-// CHECK-NOT: cpu.pad
+// CHECK-NOT: kernel.pad
 // CHECK: memref.load
 // CHECK: vector.load {{.*}} vector<8xf32>
 // CHECK: vector.store
 // CHECK: memref.load
 func.func @reflect(%in: memref<1x3x8x8xf32>, %out: memref<1x3x12x12xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.pad %in, %out {low = array<i64: 0, 0, 2, 2>, mode = #graph<pad_mode reflect>}
+  kernel.pad %in, %out {low = array<i64: 0, 0, 2, 2>, mode = #graph<pad_mode reflect>}
     : memref<1x3x8x8xf32>, memref<1x3x12x12xf32>
   return
 }

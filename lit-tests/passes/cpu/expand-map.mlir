@@ -4,7 +4,7 @@
 // of a row are computed at a time, the last two behind the loop.
 // CHECK-LABEL: func.func @relu
 // CHECK-SAME: cpu.tasks = 24
-// CHECK-NOT: cpu.map
+// CHECK-NOT: kernel.map
 // CHECK: scf.for %{{.*}} = %arg2 to %arg3
 // CHECK: scf.for
 // CHECK-COUNT-4: vector.load {{.*}} vector<8xf32>
@@ -13,12 +13,12 @@
 func.func @relu(%in: memref<1x8x40x7x16xf32, strided<[48384, 6048, 144, 16, 1]>>,
                 %out: memref<1x8x40x7x16xf32, strided<[48384, 6048, 144, 16, 1]>>,
                 %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.map %in outs %out : memref<1x8x40x7x16xf32, strided<[48384, 6048, 144, 16, 1]>>,
+  kernel.map %in outs %out : memref<1x8x40x7x16xf32, strided<[48384, 6048, 144, 16, 1]>>,
       memref<1x8x40x7x16xf32, strided<[48384, 6048, 144, 16, 1]>> {
   ^bb0(%x: f32):
     %zero = arith.constant 0.0 : f32
     %y = arith.maximumf %x, %zero : f32
-    cpu.yield %y : f32
+    kernel.yield %y : f32
   }
   return
 }
@@ -33,10 +33,10 @@ func.func @relu(%in: memref<1x8x40x7x16xf32, strided<[48384, 6048, 144, 16, 1]>>
 // CHECK: vector.store {{.*}} vector<5xf32>
 // CHECK-NOT: vector.store
 func.func @tail(%in: memref<1x13xf32>, %out: memref<1x13xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.map %in outs %out : memref<1x13xf32>, memref<1x13xf32> {
+  kernel.map %in outs %out : memref<1x13xf32>, memref<1x13xf32> {
   ^bb0(%x: f32):
     %y = arith.negf %x : f32
-    cpu.yield %y : f32
+    kernel.yield %y : f32
   }
   return
 }
@@ -49,10 +49,10 @@ func.func @tail(%in: memref<1x13xf32>, %out: memref<1x13xf32>, %begin: index, %e
 // CHECK: vector.maskedstore
 module attributes {cpu.level = #cpu.level<name = "x86-64-v4", lanes = 16, registers = 32, fma = true, l1 = 32768, l2 = 1048576>} {
   func.func @masked_tail(%in: memref<1x13xf32>, %out: memref<1x13xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
-    cpu.map %in outs %out : memref<1x13xf32>, memref<1x13xf32> {
+    kernel.map %in outs %out : memref<1x13xf32>, memref<1x13xf32> {
     ^bb0(%x: f32):
       %y = arith.negf %x : f32
-      cpu.yield %y : f32
+      kernel.yield %y : f32
     }
     return
   }
@@ -69,10 +69,10 @@ module attributes {cpu.level = #cpu.level<name = "x86-64-v4", lanes = 16, regist
 // CHECK: vector.store
 func.func @broadcast(%in: memref<3x80xf32>, %bias: memref<3x1xf32>, %out: memref<3x80xf32>,
                      %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.map %in, %bias outs %out : memref<3x80xf32>, memref<3x1xf32>, memref<3x80xf32> {
+  kernel.map %in, %bias outs %out : memref<3x80xf32>, memref<3x1xf32>, memref<3x80xf32> {
   ^bb0(%x: f32, %b: f32):
     %y = arith.addf %x, %b : f32
-    cpu.yield %y : f32
+    kernel.yield %y : f32
   }
   return
 }
@@ -85,10 +85,10 @@ func.func @broadcast(%in: memref<3x80xf32>, %bias: memref<3x1xf32>, %out: memref
 // CHECK: arith.select {{.*}} vector<8xi1>, vector<8xf32>
 func.func @select(%c: memref<8xi1>, %a: memref<8xf32>, %b: memref<8xf32>, %out: memref<8xf32>,
                   %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.map %c, %a, %b outs %out : memref<8xi1>, memref<8xf32>, memref<8xf32>, memref<8xf32> {
+  kernel.map %c, %a, %b outs %out : memref<8xi1>, memref<8xf32>, memref<8xf32>, memref<8xf32> {
   ^bb0(%p: i1, %x: f32, %y: f32):
     %z = arith.select %p, %x, %y : f32
-    cpu.yield %z : f32
+    kernel.yield %z : f32
   }
   return
 }

@@ -4,12 +4,12 @@
 // four sums.
 // CHECK-LABEL: func.func @mean
 // CHECK-SAME: cpu.tasks
-// CHECK-NOT: cpu.reduce
+// CHECK-NOT: kernel.reduce
 // CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // CHECK: arith.divf {{.*}} vector<8xf32>
 // CHECK-NOT: vector.reduction
 func.func @mean(%in: memref<1x128x7x7x16xf32>, %out: memref<1x128x1x1x16xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.reduce %in, %out {kind = #graph<reduce_kind mean>, axes = array<i64: 2, 3>}
+  kernel.reduce %in, %out {kind = #graph<reduce_kind mean>, axes = array<i64: 2, 3>}
     : memref<1x128x7x7x16xf32>, memref<1x128x1x1x16xf32>
   return
 }
@@ -24,7 +24,7 @@ func.func @mean(%in: memref<1x128x7x7x16xf32>, %out: memref<1x128x1x1x16xf32>, %
 // CHECK: vector.insert_strided_slice {{.*}}, %[[PAD]]
 // CHECK: vector.reduction <maximumf>
 func.func @largest(%in: memref<5x19xf32>, %out: memref<5x1xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.reduce %in, %out {kind = #graph<reduce_kind max>, axes = array<i64: 1>} : memref<5x19xf32>, memref<5x1xf32>
+  kernel.reduce %in, %out {kind = #graph<reduce_kind max>, axes = array<i64: 1>} : memref<5x19xf32>, memref<5x1xf32>
   return
 }
 
@@ -35,7 +35,7 @@ func.func @largest(%in: memref<5x19xf32>, %out: memref<5x1xf32>, %begin: index, 
 // CHECK: arith.cmpf ogt
 // CHECK: arith.extui {{.*}} vector<8xi64>
 func.func @arg_max(%in: memref<1x20x8x8xf32>, %out: memref<1x1x8x8xi64>, %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.arg_reduce %in, %out {axis = 1 : i64} : memref<1x20x8x8xf32>, memref<1x1x8x8xi64>
+  kernel.arg_reduce %in, %out {axis = 1 : i64} : memref<1x20x8x8xf32>, memref<1x1x8x8xi64>
   return
 }
 
@@ -48,7 +48,7 @@ func.func @arg_max(%in: memref<1x20x8x8xf32>, %out: memref<1x1x8x8xi64>, %begin:
 // CHECK-NOT: math.exp
 // CHECK: arith.mulf {{.*}} vector<8xf32>
 func.func @softmax(%in: memref<4x8xf32>, %out: memref<4x8xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.softmax %in, %out {axis = 1 : i64} : memref<4x8xf32>, memref<4x8xf32>
+  kernel.softmax %in, %out {axis = 1 : i64} : memref<4x8xf32>, memref<4x8xf32>
   return
 }
 
@@ -59,22 +59,22 @@ func.func @softmax(%in: memref<4x8xf32>, %out: memref<4x8xf32>, %begin: index, %
 // CHECK: math.exp {{.*}} vector<8xf32>
 // CHECK-NOT: vector.reduction
 func.func @across(%in: memref<4x8xf32>, %out: memref<4x8xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.softmax %in, %out {axis = 0 : i64} : memref<4x8xf32>, memref<4x8xf32>
+  kernel.softmax %in, %out {axis = 0 : i64} : memref<4x8xf32>, memref<4x8xf32>
   return
 }
 
 // -----
 
 func.func @integers(%in: memref<4x8xi32>, %out: memref<4x1xi32>, %begin: index, %end: index) attributes {cpu.kernel} {
-  // expected-error @+1 {{'cpu.reduce' op computes log_sum of floats only, but the input is 'memref<4x8xi32>'}}
-  cpu.reduce %in, %out {kind = #graph<reduce_kind log_sum>, axes = array<i64: 1>} : memref<4x8xi32>, memref<4x1xi32>
+  // expected-error @+1 {{'kernel.reduce' op computes log_sum of floats only, but the input is 'memref<4x8xi32>'}}
+  kernel.reduce %in, %out {kind = #graph<reduce_kind log_sum>, axes = array<i64: 1>} : memref<4x8xi32>, memref<4x1xi32>
   return
 }
 
 // -----
 
 func.func @integer_softmax(%in: memref<4x8xi32>, %out: memref<4x8xi32>, %begin: index, %end: index) attributes {cpu.kernel} {
-  // expected-error @+1 {{'cpu.softmax' op works on floats only, but the input is 'memref<4x8xi32>'}}
-  cpu.softmax %in, %out {axis = 1 : i64} : memref<4x8xi32>, memref<4x8xi32>
+  // expected-error @+1 {{'kernel.softmax' op works on floats only, but the input is 'memref<4x8xi32>'}}
+  kernel.softmax %in, %out {axis = 1 : i64} : memref<4x8xi32>, memref<4x8xi32>
   return
 }

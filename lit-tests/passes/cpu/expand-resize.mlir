@@ -3,13 +3,13 @@
 // Twice the size: positions are halved, vectors of channels copied.
 // CHECK-LABEL: func.func @nearest_blocked
 // CHECK-SAME: cpu.tasks
-// CHECK-NOT: cpu.resize
+// CHECK-NOT: kernel.resize
 // CHECK-NOT: arith.divf
 // CHECK: arith.divui
 // CHECK: vector.load {{.*}} vector<8xf32>
 // CHECK: vector.store {{.*}} vector<8xf32>
 func.func @nearest_blocked(%in: memref<1x2x5x7x16xf32>, %out: memref<1x2x10x14x16xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.resize %in, %out {scales = array<f64: 1.0, 1.0, 2.0, 2.0, 1.0>, mode = #graph<resize_mode nearest>,
+  kernel.resize %in, %out {scales = array<f64: 1.0, 1.0, 2.0, 2.0, 1.0>, mode = #graph<resize_mode nearest>,
     coordinates = #graph<coordinate_mode half_pixel>, nearest = #graph<nearest_mode round_prefer_floor>,
     cubic_coefficient = -0.75 : f64} : memref<1x2x5x7x16xf32>, memref<1x2x10x14x16xf32>
   return
@@ -21,7 +21,7 @@ func.func @nearest_blocked(%in: memref<1x2x5x7x16xf32>, %out: memref<1x2x10x14x1
 // CHECK: %[[X:.*]] = vector.load {{.*}} vector<8xf32>
 // CHECK: vector.shuffle %[[X]], %[[X]] [0, 8, 1, 9, 2, 10, 3, 11]
 func.func @nearest_plain(%in: memref<1x2x8x8xf32>, %out: memref<1x2x16x16xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.resize %in, %out {scales = array<f64: 1.0, 1.0, 2.0, 2.0>, mode = #graph<resize_mode nearest>,
+  kernel.resize %in, %out {scales = array<f64: 1.0, 1.0, 2.0, 2.0>, mode = #graph<resize_mode nearest>,
     coordinates = #graph<coordinate_mode asymmetric>, nearest = #graph<nearest_mode floor>,
     cubic_coefficient = -0.75 : f64} : memref<1x2x8x8xf32>, memref<1x2x16x16xf32>
   return
@@ -38,7 +38,7 @@ func.func @nearest_plain(%in: memref<1x2x8x8xf32>, %out: memref<1x2x16x16xf32>, 
 // CHECK-COUNT-6: vector.fma
 // CHECK-NOT: vector.fma
 func.func @linear_blocked(%in: memref<1x2x5x7x16xf32>, %out: memref<1x2x10x14x16xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.resize %in, %out {scales = array<f64: 1.0, 1.0, 2.0, 2.0, 1.0>, mode = #graph<resize_mode linear>,
+  kernel.resize %in, %out {scales = array<f64: 1.0, 1.0, 2.0, 2.0, 1.0>, mode = #graph<resize_mode linear>,
     coordinates = #graph<coordinate_mode half_pixel>, nearest = #graph<nearest_mode floor>,
     cubic_coefficient = -0.75 : f64} : memref<1x2x5x7x16xf32>, memref<1x2x10x14x16xf32>
   return
@@ -52,7 +52,7 @@ func.func @linear_blocked(%in: memref<1x2x5x7x16xf32>, %out: memref<1x2x10x14x16
 // CHECK: vector.from_elements
 // CHECK: vector.fma
 func.func @linear_plain(%in: memref<1x2x8x8xf32>, %out: memref<1x2x16x16xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.resize %in, %out {scales = array<f64: 1.0, 1.0, 2.0, 2.0>, mode = #graph<resize_mode linear>,
+  kernel.resize %in, %out {scales = array<f64: 1.0, 1.0, 2.0, 2.0>, mode = #graph<resize_mode linear>,
     coordinates = #graph<coordinate_mode align_corners>, nearest = #graph<nearest_mode floor>,
     cubic_coefficient = -0.75 : f64} : memref<1x2x8x8xf32>, memref<1x2x16x16xf32>
   return
@@ -68,15 +68,15 @@ func.func @linear_plain(%in: memref<1x2x8x8xf32>, %out: memref<1x2x16x16xf32>, %
 // CHECK: arith.minsi
 // CHECK: vector.store {{.*}} vector<8xf32>
 func.func @gather(%in: memref<1x10x64xf32>, %i: memref<4xi64>, %out: memref<1x4x64xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.gather %in, %i, %out : memref<1x10x64xf32>, memref<4xi64>, memref<1x4x64xf32>
+  kernel.gather %in, %i, %out : memref<1x10x64xf32>, memref<4xi64>, memref<1x4x64xf32>
   return
 }
 
 // -----
 
 func.func @integers(%in: memref<1x2x8x8xi32>, %out: memref<1x2x16x16xi32>, %begin: index, %end: index) attributes {cpu.kernel} {
-  // expected-error @+1 {{'cpu.resize' op interpolates floats only, but the input is 'memref<1x2x8x8xi32>'}}
-  cpu.resize %in, %out {scales = array<f64: 1.0, 1.0, 2.0, 2.0>, mode = #graph<resize_mode linear>,
+  // expected-error @+1 {{'kernel.resize' op interpolates floats only, but the input is 'memref<1x2x8x8xi32>'}}
+  kernel.resize %in, %out {scales = array<f64: 1.0, 1.0, 2.0, 2.0>, mode = #graph<resize_mode linear>,
     coordinates = #graph<coordinate_mode half_pixel>, nearest = #graph<nearest_mode floor>,
     cubic_coefficient = -0.75 : f64} : memref<1x2x8x8xi32>, memref<1x2x16x16xi32>
   return

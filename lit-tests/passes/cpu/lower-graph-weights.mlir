@@ -91,8 +91,8 @@ func.func @main(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
   // CHECK: %[[C:.*]] = om.weight dense<[1.000000e+00, 2.000000e+00, 3.000000e+00]> : tensor<3xf32>
   // CHECK: %[[ROW:.*]] = om.view %[[C]][0] : memref<3xf32> to memref<1x3xf32>
   // CHECK-NOT: om.weight
-  // CHECK: cpu.map %{{.*}}, %[[ROW]]
-  // CHECK: cpu.map %{{.*}}, %[[ROW]]
+  // CHECK: kernel.map %{{.*}}, %[[ROW]]
+  // CHECK: kernel.map %{{.*}}, %[[ROW]]
   %0 = graph.add %x, %c : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   %1 = graph.mul %x, %c : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   return %0, %1 : tensor<2x3xf32>, tensor<2x3xf32>

@@ -12,20 +12,20 @@ func.func @main(%x: tensor<1x3x8x8xf32> {om.name = "x"}) -> (tensor<1x10xf32> {o
   %w2 = graph.constant dense<0.5> : tensor<10x32xf32>
   %b2 = graph.constant dense<0.5> : tensor<10xf32>
   // CHECK: %[[IN:.*]] = om.alloc : memref<1x1x9x9x3xf32>
-  // CHECK: cpu.fill %[[IN]] {border = array<i64: 1, 1, 0, 0>, value = 0.000000e+00 : f64}
+  // CHECK: kernel.fill %[[IN]] {border = array<i64: 1, 1, 0, 0>, value = 0.000000e+00 : f64}
   // CHECK: %[[INSIDE:.*]] = om.view %[[IN]][120] {{.*}} to memref<1x1x8x8x3xf32, strided<[216, 216, 27, 3, 1]>>
-  // CHECK: cpu.pack %[[X]], %[[INSIDE]]
+  // CHECK: kernel.pack %[[X]], %[[INSIDE]]
   // CHECK: %[[BIAS:.*]] = om.weight dense<5.000000e-01> : tensor<32xf32>
   // CHECK: %[[FILTER:.*]] = om.weight dense_resource<{{.*}}> : tensor<2x1x3x3x3x16xf32>
   // CHECK: %[[CONV:.*]] = om.alloc : memref<1x2x6x6x16xf32>
-  // CHECK: cpu.fill %[[CONV]] {border = array<i64: 1, 1, 1, 1>
+  // CHECK: kernel.fill %[[CONV]] {border = array<i64: 1, 1, 1, 1>
   // CHECK: %[[PLANE:.*]] = om.view %[[CONV]][448] {{.*}} to memref<1x2x4x4x16xf32, strided<[1152, 576, 96, 16, 1]>>
   // CHECK: cpu.conv2d %[[IN]], %[[FILTER]] bias %[[BIAS]] outs %[[PLANE]] {channels = 3 : i64, dilations = array<i64: 1, 1>, groups = 1 : i64, om.tensor = tensor<1x32x4x4xf32, #graph.layout<block = 16, halo = [1, 1, 1, 1]>>, strides = array<i64: 2, 2>}
   %0 = graph.conv %x, %w0 bias %b0 {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x3x8x8xf32>, tensor<32x3x3x3xf32>, tensor<32xf32>) -> tensor<1x32x4x4xf32>
   // CHECK: om.weight dense_resource<{{.*}}> : tensor<2x3x3x16xf32>
   // CHECK: cpu.depthwise_conv2d %[[CONV]], %{{.*}} residual %[[PLANE]] outs %[[DEPTHWISE:.*]] {activation = #graph.activation<relu>
   %1 = graph.conv %0, %w1 residual %0 {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 32 : i64, activation = #graph.activation<relu>} : (tensor<1x32x4x4xf32>, tensor<32x1x3x3xf32>, tensor<1x32x4x4xf32>) -> tensor<1x32x4x4xf32>
-  // CHECK: cpu.reduce %[[DEPTHWISE]], %[[MEAN:.*]] {axes = array<i64: 2, 3>, kind = #graph<reduce_kind mean>
+  // CHECK: kernel.reduce %[[DEPTHWISE]], %[[MEAN:.*]] {axes = array<i64: 2, 3>, kind = #graph<reduce_kind mean>
   // CHECK: %[[ROW:.*]] = om.view %[[MEAN]][0] : memref<1x2x1x1x16xf32> to memref<1x1x32xf32>
   %2 = graph.reduce %1 {kind = #graph<reduce_kind mean>, axes = array<i64: 2, 3>, keepdims = false} : (tensor<1x32x4x4xf32>) -> tensor<1x32xf32>
   // CHECK: om.weight dense_resource<{{.*}}> : tensor<1x32x16xf32>
@@ -78,10 +78,10 @@ func.func @main(%x: tensor<1x64x4x4xf32>) -> (tensor<1x64x4x4xf32>, tensor<1x64x
 
 // CHECK-LABEL: func.func @main
 func.func @main(%x: tensor<1x16x8x8xf32>) -> (tensor<1x16x4x4xf32>, tensor<1x16x4x4xf32>) {
-  // CHECK-NOT: cpu.fill
-  // CHECK: cpu.pool {{.*}} {dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, kind = #cpu<pool_kind max>, {{.*}}pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>}
+  // CHECK-NOT: kernel.fill
+  // CHECK: kernel.pool {{.*}} {dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, kind = #kernel<pool_kind max>, {{.*}}pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>}
   %0 = graph.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x16x8x8xf32>) -> tensor<1x16x4x4xf32>
-  // CHECK: cpu.pool {{.*}} {count_include_pad, {{.*}}kind = #cpu<pool_kind average>
+  // CHECK: kernel.pool {{.*}} {count_include_pad, {{.*}}kind = #kernel<pool_kind average>
   %1 = graph.average_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, count_include_pad = true} : (tensor<1x16x8x8xf32>) -> tensor<1x16x4x4xf32>
   return %0, %1 : tensor<1x16x4x4xf32>, tensor<1x16x4x4xf32>
 }
@@ -99,7 +99,7 @@ func.func @main(%a: tensor<2x3x4x5xf32>, %b: tensor<2x3x5x7xf32>, %c: tensor<5x7
   // CHECK: cpu.matmul {{.*}} : memref<1x24x5xf32>, memref<1x5x7xf32>, memref<1x24x7xf32>
   %1 = graph.matmul %a, %c : (tensor<2x3x4x5xf32>, tensor<5x7xf32>) -> tensor<2x3x4x7xf32>
   // CHECK: %[[MANY:.*]] = om.view %[[D]][0] {{.*}} to memref<2x3x5x7xf32, strided<[35, 0, 7, 1]>>
-  // CHECK: cpu.copy %[[MANY]]
+  // CHECK: kernel.copy %[[MANY]]
   // CHECK: cpu.matmul {{.*}} : memref<6x4x5xf32>, memref<6x5x7xf32>, memref<6x4x7xf32>
   %2 = graph.matmul %a, %d : (tensor<2x3x4x5xf32>, tensor<2x1x5x7xf32>) -> tensor<2x3x4x7xf32>
   // A constant matrix is packed.

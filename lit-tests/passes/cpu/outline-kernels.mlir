@@ -11,33 +11,33 @@ func.func @main(%in: memref<1x4x8x8xf32>, %out: memref<1x4x8x8xf32>) {
   // The same body twice is one kernel; locations and om.tensor do not count.
   // CHECK: om.launch @map_addf(%arg0, %arg0, %[[A:[0-9]+]]) {cost = 256 : i64, in_place = array<i64: 0, 1>, tensor = tensor<1x4x8x8xf32>}
   // CHECK-SAME: loc(#[[FIRST:.*]])
-  cpu.map %in, %in outs %a {om.tensor = tensor<1x4x8x8xf32>} : memref<1x4x8x8xf32>, memref<1x4x8x8xf32>, memref<1x4x8x8xf32> {
+  kernel.map %in, %in outs %a {om.tensor = tensor<1x4x8x8xf32>} : memref<1x4x8x8xf32>, memref<1x4x8x8xf32>, memref<1x4x8x8xf32> {
   ^bb0(%x: f32, %y: f32):
     %s = arith.addf %x, %y : f32
-    cpu.yield %s : f32
+    kernel.yield %s : f32
   } loc("first")
   // CHECK: om.launch @map_addf(%[[A]], %arg0, %[[B:[0-9]+]]) {cost = 256 : i64, in_place = array<i64: 0, 1>}
-  cpu.map %a, %in outs %b : memref<1x4x8x8xf32>, memref<1x4x8x8xf32>, memref<1x4x8x8xf32> {
+  kernel.map %a, %in outs %b : memref<1x4x8x8xf32>, memref<1x4x8x8xf32>, memref<1x4x8x8xf32> {
   ^bb0(%x: f32, %y: f32):
     %s = arith.addf %x, %y : f32
-    cpu.yield %s : f32
+    kernel.yield %s : f32
   } loc("second")
 
   // Another order of operands, other types or another attribute is another kernel.
   // CHECK: om.launch @map_addf_1(
-  cpu.map %a, %in outs %b : memref<1x4x8x8xf32>, memref<1x4x8x8xf32>, memref<1x4x8x8xf32> {
+  kernel.map %a, %in outs %b : memref<1x4x8x8xf32>, memref<1x4x8x8xf32>, memref<1x4x8x8xf32> {
   ^bb0(%x: f32, %y: f32):
     %s = arith.addf %y, %x : f32
-    cpu.yield %s : f32
+    kernel.yield %s : f32
   }
   // CHECK: om.launch @copy(
-  cpu.copy %view, %c : memref<1x2x8x8xf32, strided<[256, 64, 8, 1]>>, memref<1x2x8x8xf32>
+  kernel.copy %view, %c : memref<1x2x8x8xf32, strided<[256, 64, 8, 1]>>, memref<1x2x8x8xf32>
   // CHECK: om.launch @fill_border(%{{[0-9]+}}) {cost = 112 : i64}
-  cpu.fill %a {value = 0.0 : f64, border = array<i64: 1, 1, 1, 1>} : memref<1x4x8x8xf32>
+  kernel.fill %a {value = 0.0 : f64, border = array<i64: 1, 1, 1, 1>} : memref<1x4x8x8xf32>
   // CHECK: om.launch @fill_border_1(
-  cpu.fill %a {value = 1.0 : f64, border = array<i64: 1, 1, 1, 1>} : memref<1x4x8x8xf32>
+  kernel.fill %a {value = 1.0 : f64, border = array<i64: 1, 1, 1, 1>} : memref<1x4x8x8xf32>
   // CHECK: om.launch @fill_border(%[[B]])
-  cpu.fill %b {value = 0.0 : f64, border = array<i64: 1, 1, 1, 1>} : memref<1x4x8x8xf32>
+  kernel.fill %b {value = 0.0 : f64, border = array<i64: 1, 1, 1, 1>} : memref<1x4x8x8xf32>
   return
 }
 
@@ -49,7 +49,7 @@ func.func @main(%in: memref<1x4x8x8xf32>, %out: memref<1x4x8x8xf32>) {
 // CHECK-SAME: index
 // CHECK-SAME: index
 // CHECK-SAME: attributes {cpu.kernel}
-// CHECK-NEXT: cpu.map %arg0, %arg1 outs %arg2 :
+// CHECK-NEXT: kernel.map %arg0, %arg1 outs %arg2 :
 // CHECK: func.func private @copy(
 // CHECK-SAME: strided<[256, 64, 8, 1]>> {llvm.noalias, llvm.readonly}
 // CHECK-SAME: memref<1x2x8x8xf32> {llvm.noalias}

@@ -16,17 +16,17 @@
 func.func @main(%in: memref<1024xf32>, %out: memref<1024xf32> {om.output}) {
   %a = om.alloc : memref<1024xf32>
   %b = om.alloc : memref<1024xf32>
-  cpu.map %in outs %a : memref<1024xf32>, memref<1024xf32> {
+  kernel.map %in outs %a : memref<1024xf32>, memref<1024xf32> {
   ^bb0(%x: f32):
     %0 = arith.negf %x : f32
-    cpu.yield %0 : f32
+    kernel.yield %0 : f32
   }
-  cpu.map %a outs %b : memref<1024xf32>, memref<1024xf32> {
+  kernel.map %a outs %b : memref<1024xf32>, memref<1024xf32> {
   ^bb0(%x: f32):
     %0 = math.exp %x : f32
-    cpu.yield %0 : f32
+    kernel.yield %0 : f32
   }
-  cpu.copy %b, %out : memref<1024xf32>, memref<1024xf32>
+  kernel.copy %b, %out : memref<1024xf32>, memref<1024xf32>
   return
 }
 
@@ -35,6 +35,6 @@ func.func @main(%in: memref<1024xf32>, %out: memref<1024xf32> {om.output}) {
 // LLVM: llvm.func internal @k$body(
 // LLVM-NOT: builtin.unrealized_conversion_cast
 func.func @k(%a: memref<3x5xf32, strided<[8, 1]>>, %b: memref<3x5xf32>, %begin: index, %end: index) attributes {cpu.kernel} {
-  cpu.copy %a, %b : memref<3x5xf32, strided<[8, 1]>>, memref<3x5xf32>
+  kernel.copy %a, %b : memref<3x5xf32, strided<[8, 1]>>, memref<3x5xf32>
   return
 }

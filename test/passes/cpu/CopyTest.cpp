@@ -17,7 +17,7 @@ void checkCopy(const Buffer &in, const Buffer &out) {
   for (const CpuLevel &level : levels()) {
     INFO(level.name << ": " << in.type() << " to " << out.type());
     Buffer actual = out;
-    Kernel("cpu.copy %0, %1 : $0, $1", {&in, &actual}, level).run();
+    Kernel("kernel.copy %0, %1 : $0, $1", {&in, &actual}, level).run();
     checkClose(actual, expected, 0);
   }
 }
@@ -121,10 +121,10 @@ TEST_CASE("pack and unpack", "[copy]") {
           for (const CpuLevel &level : levels()) {
             INFO(level.name << " " << plain.type() << " " << blocked.type());
             Buffer actual = blocked;
-            Kernel("cpu.pack %0, %1 : $0, $1", {&plain, &actual}, level).run();
+            Kernel("kernel.pack %0, %1 : $0, $1", {&plain, &actual}, level).run();
             checkClose(actual, expected, 0);
             Buffer back = unpacked;
-            Kernel("cpu.unpack %0, %1 : $0, $1", {&source, &back}, level).run();
+            Kernel("kernel.unpack %0, %1 : $0, $1", {&source, &back}, level).run();
             checkClose(back, unpackedExpected, 0);
           }
         }
@@ -140,12 +140,12 @@ TEST_CASE("pack: many tasks", "[copy]") {
     expected.set(p, c < 40 ? plain.get({0, c, p[2], p[3]}) : 0.0);
   });
   for (const CpuLevel &level : levels()) {
-    Kernel pack("cpu.pack %0, %1 : $0, $1", {&plain, &blocked}, level);
+    Kernel pack("kernel.pack %0, %1 : $0, $1", {&plain, &blocked}, level);
     CHECK(pack.tasks() > 4);
     pack.run();
     checkClose(blocked, expected, 0);
     forEachPosition(back.shape(), [&](const Numbers &p) { back.set(p, -1); });
-    Kernel unpack("cpu.unpack %0, %1 : $0, $1", {&blocked, &back}, level);
+    Kernel unpack("kernel.unpack %0, %1 : $0, $1", {&blocked, &back}, level);
     CHECK(unpack.tasks() > 4);
     unpack.run();
     checkClose(back, plain, 0);
@@ -159,7 +159,7 @@ TEST_CASE("fill: whole buffers", "[fill]") {
       forEachPosition(out.shape(), [&](const Numbers &p) { expected.set(p, 1); });
       for (const CpuLevel &level : levels()) {
         Buffer actual = out;
-        Kernel("cpu.fill %0 {value = 1.0 : f64} : $0", {&actual}, level).run();
+        Kernel("kernel.fill %0 {value = 1.0 : f64} : $0", {&actual}, level).run();
         checkClose(actual, expected, 0);
       }
     }
@@ -180,7 +180,7 @@ TEST_CASE("fill: borders", "[fill]") {
         list += (list.empty() ? "" : ", ") + std::to_string(n);
       for (const CpuLevel &level : levels()) {
         Buffer actual = out;
-        Kernel("cpu.fill %0 {value = -1.5 : f64, border = array<i64: " + list + ">} : $0",
+        Kernel("kernel.fill %0 {value = -1.5 : f64, border = array<i64: " + list + ">} : $0",
                {&actual}, level)
             .run();
         checkClose(actual, expected, 0);
@@ -225,7 +225,7 @@ TEST_CASE("pad: edge, reflect and wrap", "[pad]") {
       for (const CpuLevel &level : levels()) {
         INFO(level.name << " " << mode << " " << in.type() << " " << out.type());
         Buffer actual = out;
-        Kernel("cpu.pad %0, %1 {low = array<i64: " + list + ">, mode = #graph<pad_mode " + mode +
+        Kernel("kernel.pad %0, %1 {low = array<i64: " + list + ">, mode = #graph<pad_mode " + mode +
                    ">} : $0, $1",
                {&in, &actual}, level)
             .run();

@@ -7,7 +7,7 @@
 //   Buffer in = Buffer::random("f32", {1, 2, 5, 7, 16}), out("f32", {...}, {strides...});
 //   Buffer expected = out;
 //   ... expected.set(expected.at({n, c, y, x, k}), ...);
-//   Kernel kernel("cpu.copy %0, %1 : $0, $1", {&in, &out}, levels().front());
+//   Kernel kernel("kernel.copy %0, %1 : $0, $1", {&in, &out}, levels().front());
 //   kernel.run();
 //   checkClose(out, expected);
 //

@@ -1,4 +1,4 @@
-//===-- MapTest.cpp - runs cpu.map kernels --------------------------------===//
+//===-- MapTest.cpp - runs kernel.map kernels --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "test/passes/cpu/KernelRunner.h"
@@ -44,12 +44,12 @@ void checkMap(const std::string &text, std::vector<const Buffer *> inputs, Buffe
 }
 
 const char *addRelu = R"(
-  cpu.map %0, %1 outs %2 : $0, $1, $2 {
+  kernel.map %0, %1 outs %2 : $0, $1, $2 {
   ^bb0(%a: f32, %b: f32):
     %zero = arith.constant 0.0 : f32
     %sum = arith.addf %a, %b : f32
     %max = arith.maximumf %sum, %zero : f32
-    cpu.yield %max : f32
+    kernel.yield %max : f32
   })";
 double addReluOf(const std::vector<double> &x) { return std::max(0.0, x[0] + x[1]); }
 
@@ -120,8 +120,8 @@ TEST_CASE("map: no input, and constants outside of the body", "[map]") {
   Buffer out("f32", {2, 19});
   checkMap(R"(
     %c = arith.constant 2.5 : f32
-    cpu.map outs %0 : $0 {
-      cpu.yield %c : f32
+    kernel.map outs %0 : $0 {
+      kernel.yield %c : f32
     })",
            {}, out, [](auto &) { return 2.5; });
 }
@@ -130,25 +130,25 @@ TEST_CASE("map: bool buffers take a byte an element", "[map]") {
   Buffer a = Buffer::random("f32", {5, 21}), b = Buffer::random("f32", {5, 21});
   Buffer less("i1", {5, 21}), out("f32", {5, 21});
   checkMap(R"(
-    cpu.map %0, %1 outs %2 : $0, $1, $2 {
+    kernel.map %0, %1 outs %2 : $0, $1, $2 {
     ^bb0(%a: f32, %b: f32):
       %less = arith.cmpf olt, %a, %b : f32
-      cpu.yield %less : i1
+      kernel.yield %less : i1
     })",
            {&a, &b}, less, [](auto &x) { return x[0] < x[1]; });
   Buffer condition = Buffer::random("i1", {5, 21}, {}, 0, 1);
   checkMap(R"(
-    cpu.map %0, %1, %2 outs %3 : $0, $1, $2, $3 {
+    kernel.map %0, %1, %2 outs %3 : $0, $1, $2, $3 {
     ^bb0(%c: i1, %a: f32, %b: f32):
       %x = arith.select %c, %a, %b : f32
-      cpu.yield %x : f32
+      kernel.yield %x : f32
     })",
            {&condition, &a, &b}, out, [](auto &x) { return x[0] ? x[1] : x[2]; });
   checkMap(R"(
-    cpu.map %0 outs %1 : $0, $1 {
+    kernel.map %0 outs %1 : $0, $1 {
     ^bb0(%c: i1):
       %x = arith.uitofp %c : i1 to f32
-      cpu.yield %x : f32
+      kernel.yield %x : f32
     })",
            {&condition}, out, [](auto &x) { return x[0]; });
 }
@@ -158,25 +158,25 @@ TEST_CASE("map: integers", "[map]") {
     Buffer a = Buffer::random(type, {3, 37}, {}, -9, 9), out(type, {3, 37});
     Buffer b = Buffer::random(type, {3, 37}, {}, 1, 9);
     std::string body = "^bb0(%a: T, %b: T):\n %q = arith.divsi %a, %b : T\n"
-                       "%s = arith.addi %q, %b : T\n cpu.yield %s : T\n }";
+                       "%s = arith.addi %q, %b : T\n kernel.yield %s : T\n }";
     for (size_t at; (at = body.find('T')) != std::string::npos;)
       body.replace(at, 1, type);
-    checkMap("cpu.map %0, %1 outs %2 : $0, $1, $2 {\n" + body, {&a, &b}, out,
+    checkMap("kernel.map %0, %1 outs %2 : $0, $1, $2 {\n" + body, {&a, &b}, out,
              [](auto &x) { return std::trunc(x[0] / x[1]) + x[1]; });
   }
 }
 
 TEST_CASE("map: conversions between element types", "[map]") {
   Buffer f32 = Buffer::random("f32", {41}, {}, -100, 100), i32("i32", {41}), f64("f64", {41});
-  checkMap("cpu.map %0 outs %1 : $0, $1 {\n^bb0(%x: f32):\n"
-           "%y = arith.fptosi %x : f32 to i32\n cpu.yield %y : i32\n}",
+  checkMap("kernel.map %0 outs %1 : $0, $1 {\n^bb0(%x: f32):\n"
+           "%y = arith.fptosi %x : f32 to i32\n kernel.yield %y : i32\n}",
            {&f32}, i32, [](auto &x) { return std::trunc(x[0]); });
-  checkMap("cpu.map %0 outs %1 : $0, $1 {\n^bb0(%x: f32):\n"
-           "%y = arith.extf %x : f32 to f64\n cpu.yield %y : f64\n}",
+  checkMap("kernel.map %0 outs %1 : $0, $1 {\n^bb0(%x: f32):\n"
+           "%y = arith.extf %x : f32 to f64\n kernel.yield %y : f64\n}",
            {&f32}, f64, [](auto &x) { return x[0]; });
   Buffer i64 = Buffer::random("i64", {41}, {}, -100, 100), out("f32", {41});
-  checkMap("cpu.map %0 outs %1 : $0, $1 {\n^bb0(%x: i64):\n"
-           "%y = arith.sitofp %x : i64 to f32\n cpu.yield %y : f32\n}",
+  checkMap("kernel.map %0 outs %1 : $0, $1 {\n^bb0(%x: i64):\n"
+           "%y = arith.sitofp %x : i64 to f32\n kernel.yield %y : f32\n}",
            {&i64}, out, [](auto &x) { return x[0]; });
 }
 
@@ -186,8 +186,8 @@ TEST_CASE("kernels compile for every level", "[map]") {
   for (const CpuLevel &level : cpuLevels()) {
     INFO(level.name);
     CHECK(Kernel(addRelu, {&a, &a, &out}, level).tasks() == 1);
-    CHECK(Kernel("cpu.copy %0, %1 : $0, $1", {&turned, &out}, level).tasks() == 1);
-    CHECK(Kernel("cpu.softmax %0, %1 {axis = 1 : i64} : $0, $1", {&a, &out}, level).tasks() == 1);
+    CHECK(Kernel("kernel.copy %0, %1 : $0, $1", {&turned, &out}, level).tasks() == 1);
+    CHECK(Kernel("kernel.softmax %0, %1 {axis = 1 : i64} : $0, $1", {&a, &out}, level).tasks() == 1);
   }
 }
 
@@ -197,17 +197,17 @@ TEST_CASE("map: floats of 16 bits", "[map]") {
     Buffer a = Buffer::random(type, {3, 37}), b = Buffer::random(type, {3, 37});
     Buffer out(type, {3, 37}), wide("f32", {3, 37}), less("i1", {3, 37});
     checkMap(
-        "cpu.map %0, %1 outs %2 : $0, $1, $2 {\n^bb0(%a: " + type + ", %b: " + type +
+        "kernel.map %0, %1 outs %2 : $0, $1, $2 {\n^bb0(%a: " + type + ", %b: " + type +
             "):\n %s = arith.addf %a, %b : " + type + "\n %e = math.exp %s : " + type +
-            "\n cpu.yield %e : " + type + "\n}",
+            "\n kernel.yield %e : " + type + "\n}",
         {&a, &b}, out, [](auto &x) { return std::exp(x[0] + x[1]); }, 2 * tolerance);
     checkMap(
-        "cpu.map %0 outs %1 : $0, $1 {\n^bb0(%a: " + type + "):\n %x = arith.extf %a : " + type +
-            " to f32\n cpu.yield %x : f32\n}",
+        "kernel.map %0 outs %1 : $0, $1 {\n^bb0(%a: " + type + "):\n %x = arith.extf %a : " + type +
+            " to f32\n kernel.yield %x : f32\n}",
         {&a}, wide, [](auto &x) { return x[0]; }, 0);
     checkMap(
-        "cpu.map %0, %1 outs %2 : $0, $1, $2 {\n^bb0(%a: " + type + ", %b: " + type +
-            "):\n %c = arith.cmpf olt, %a, %b : " + type + "\n cpu.yield %c : i1\n}",
+        "kernel.map %0, %1 outs %2 : $0, $1, $2 {\n^bb0(%a: " + type + ", %b: " + type +
+            "):\n %c = arith.cmpf olt, %a, %b : " + type + "\n kernel.yield %c : i1\n}",
         {&a, &b}, less, [](auto &x) { return x[0] < x[1]; }, 0);
   }
 }
@@ -218,8 +218,8 @@ TEST_CASE("map: conversion to and from f16 is exact", "[map]") {
   for (int64_t i = 0; i < 65536; ++i)
     static_cast<uint16_t *>(halves.data())[i] = uint16_t(i);
   checkMap(
-      "cpu.map %0 outs %1 : $0, $1 {\n^bb0(%a: f16):\n %x = arith.extf %a : f16 to f32\n"
-      " cpu.yield %x : f32\n}",
+      "kernel.map %0 outs %1 : $0, $1 {\n^bb0(%a: f16):\n %x = arith.extf %a : f16 to f32\n"
+      " kernel.yield %x : f32\n}",
       {&halves}, back, [](auto &x) { return x[0]; }, 0, 1e-9);
   constexpr int64_t count = 100000;
   Buffer floats("f32", {count}), rounded("f16", {count});
@@ -232,8 +232,8 @@ TEST_CASE("map: conversion to and from f16 is exact", "[map]") {
   for (size_t i = 0; i < std::size(special); ++i)
     floats.set(5000 + int64_t(i), special[i]);
   checkMap(
-      "cpu.map %0 outs %1 : $0, $1 {\n^bb0(%a: f32):\n %x = arith.truncf %a : f32 to f16\n"
-      " cpu.yield %x : f16\n}",
+      "kernel.map %0 outs %1 : $0, $1 {\n^bb0(%a: f32):\n %x = arith.truncf %a : f32 to f16\n"
+      " kernel.yield %x : f16\n}",
       {&floats}, rounded, [](auto &x) { return x[0]; }, 0, 1e-9);
 }
 
@@ -247,8 +247,8 @@ void checkFunction(const std::string &name, double low, double high, double (*fu
   for (int64_t i = 0; i < count; ++i)
     in.set(i, low + (high - low) * double(i) / (count - 1));
   for (const CpuLevel &level : levels()) {
-    Kernel("cpu.map %0 outs %1 : $0, $1 {\n^bb0(%x: f32):\n %y = math." + name +
-               " %x : f32\n cpu.yield %y : f32\n}",
+    Kernel("kernel.map %0 outs %1 : $0, $1 {\n^bb0(%x: f32):\n %y = math." + name +
+               " %x : f32\n kernel.yield %y : f32\n}",
            {&in, &out}, level)
         .run();
     // In f64: the expected number must not be rounded.
@@ -289,8 +289,8 @@ TEST_CASE("map: functions at the ends of their ranges", "[map][math]") {
                                  : name == "tanh" ? (double (*)(double))std::tanh
                                                   : (double (*)(double))std::erf;
     checkMap(
-        "cpu.map %0 outs %1 : $0, $1 {\n^bb0(%x: f32):\n %y = math." + name +
-            " %x : f32\n cpu.yield %y : f32\n}",
+        "kernel.map %0 outs %1 : $0, $1 {\n^bb0(%x: f32):\n %y = math." + name +
+            " %x : f32\n kernel.yield %y : f32\n}",
         {&in}, out, [&](auto &x) { return float(function(x[0])); }, 2e-6);
   }
 }

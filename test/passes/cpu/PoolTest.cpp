@@ -1,4 +1,4 @@
-//===-- PoolTest.cpp - runs cpu.pool kernels ------------------------------===//
+//===-- PoolTest.cpp - runs kernel.pool kernels ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "test/passes/cpu/KernelRunner.h"
@@ -68,7 +68,7 @@ void checkPool(const Pool &pool, Mode mode, const Buffer &in, bool haloOut = fal
   whole[3] += 2;
   Buffer out(in.element(), shape, haloOut ? stridesIn(whole) : Numbers()), expected = out;
   reference(pool, mode, in, expected);
-  std::string text = "cpu.pool %0, %1 {" + pool.attributes() + ", kind = #cpu<pool_kind " +
+  std::string text = "kernel.pool %0, %1 {" + pool.attributes() + ", kind = #kernel<pool_kind " +
                      (mode == Max ? "max" : "average") + ">" +
                      (mode == MeanWithPads ? ", count_include_pad" : "") + "} : $0, $1";
   for (const CpuLevel &level : levels()) {

@@ -79,7 +79,7 @@ void checkReduce(const std::string &kind, const Buffer &in, const Numbers &axes,
     double value = reduceOf(kind, values);
     expected.set(position, in.element()[0] == 'i' ? std::trunc(value) : value);
   }
-  std::string text = "cpu.reduce %0, %1 {kind = #graph<reduce_kind " + kind +
+  std::string text = "kernel.reduce %0, %1 {kind = #graph<reduce_kind " + kind +
                      ">, axes = " + listOf(axes) + "} : $0, $1";
   for (const CpuLevel &level : levels()) {
     INFO(level.name << " " << text << " " << in.type());
@@ -156,7 +156,7 @@ void checkArgReduce(const Buffer &in, int64_t axis, bool smallest, bool last) {
     }
     expected.set(position, double(best));
   }
-  std::string text = "cpu.arg_reduce %0, %1 {axis = " + std::to_string(axis) + " : i64" +
+  std::string text = "kernel.arg_reduce %0, %1 {axis = " + std::to_string(axis) + " : i64" +
                      (smallest ? ", smallest" : "") + (last ? ", select_last" : "") + "} : $0, $1";
   for (const CpuLevel &level : levels()) {
     INFO(level.name << " " << text << " " << in.type());
@@ -197,7 +197,7 @@ void checkSoftmax(const Buffer &in, int64_t axis, bool log, double tolerance = 4
     double total = reduceOf("log_sum_exp", all[kept]);
     expected.set(p, log ? in.get(p) - total : std::exp(in.get(p) - total));
   });
-  std::string text = "cpu.softmax %0, %1 {axis = " + std::to_string(axis) + " : i64" +
+  std::string text = "kernel.softmax %0, %1 {axis = " + std::to_string(axis) + " : i64" +
                      (log ? ", log" : "") + "} : $0, $1";
   for (const CpuLevel &level : levels()) {
     INFO(level.name << " " << text << " " << in.type());

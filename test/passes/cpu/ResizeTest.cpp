@@ -1,4 +1,4 @@
-//===-- ResizeTest.cpp - runs cpu.resize and cpu.gather kernels -----------===//
+//===-- ResizeTest.cpp - runs kernel.resize and kernel.gather kernels -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "test/passes/cpu/KernelRunner.h"
@@ -94,7 +94,7 @@ void checkResize(const Resize &resize, const Buffer &in, const Numbers &outShape
     snprintf(number, sizeof(number), "%.17e", scale);
     list += (list.empty() ? "" : ", ") + std::string(number);
   }
-  std::string text = "cpu.resize %0, %1 {scales = array<f64: " + list +
+  std::string text = "kernel.resize %0, %1 {scales = array<f64: " + list +
                      ">, mode = #graph<resize_mode " + resize.mode +
                      ">, coordinates = #graph<coordinate_mode " + resize.coordinates +
                      ">, nearest = #graph<nearest_mode " + resize.nearest +
@@ -182,7 +182,7 @@ void checkGather(const Buffer &in, const Buffer &indices, Numbers outStrides = {
   for (const CpuLevel &level : levels()) {
     INFO(level.name << " " << in.type() << " " << indices.type());
     Buffer actual = out;
-    Kernel("cpu.gather %0, %1, %2 : $0, $1, $2", {&in, &indices, &actual}, level).run();
+    Kernel("kernel.gather %0, %1, %2 : $0, $1, $2", {&in, &indices, &actual}, level).run();
     checkClose(actual, expected, 0);
   }
 }

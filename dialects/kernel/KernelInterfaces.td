@@ -1,13 +1,13 @@
-//===-- CpuInterfaces.td - interfaces of cpu ops ----------*- tablegen -*-===//
+//===-- KernelInterfaces.td - what every kernel op can say ----------*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_CPU_INTERFACES_TD
-#define OPENATC_CPU_INTERFACES_TD
+#ifndef OPENATC_KERNEL_INTERFACES_TD
+#define OPENATC_KERNEL_INTERFACES_TD
 
 include "mlir/IR/OpBase.td"
 
-def Cpu_KernelOpInterface : OpInterface<"KernelOpInterface"> {
-  let cppNamespace = "::atc::cpu";
+def Kernel_OpInterface : OpInterface<"KernelOpInterface"> {
+  let cppNamespace = "::atc::kernel";
   let description = [{One launch of the compiled network. The last operand is the buffer it writes.}];
   let methods = [
     InterfaceMethod<"A short name for the kernel's function: `conv2d_3x3`.", "std::string", "kernelName">,
@@ -22,4 +22,4 @@ def Cpu_KernelOpInterface : OpInterface<"KernelOpInterface"> {
   }];
 }
 
-#endif // OPENATC_CPU_INTERFACES_TD
+#endif // OPENATC_KERNEL_INTERFACES_TD

@@ -1,0 +1,157 @@
+//===-- NpuKernelOps.cpp - verifiers and cost of the NPU's kernels --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "dialects/kernel/VerifyBuffers.h"
+#include "dialects/npu/Npu.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace atc::kernel;
+using namespace atc::npu::ir;
+
+namespace {
+
+/// A vector over the output's channels; absent ones are fine.
+LogicalResult verifyVector(Operation *op, Value value, int64_t size, Type element, StringRef name) {
+  if (!value)
+    return success();
+  MemRefType type = typeOf(value);
+  if (type.getRank() == 1 && type.getDimSize(0) == size && type.getElementType() == element)
+    return success();
+  return op->emitOpError() << name << " must be " << MemRefType::get({size}, element)
+                           << ", but is " << type;
+}
+
+LogicalResult verifyShape(Operation *op, Value value, ArrayRef<int64_t> shape, StringRef name) {
+  if (typeOf(value).getShape() == shape)
+    return success();
+  auto diagnostic = op->emitOpError() << name << " must have shape ";
+  llvm::interleave(shape, diagnostic, "x");
+  return diagnostic << ", but is " << value.getType();
+}
+
+/// Positions of one dim that a window comes to.
+int64_t windowCount(int64_t size, int64_t kernel, int64_t stride, int64_t dilation, int64_t pads) {
+  int64_t room = size + pads - (kernel - 1) * dilation - 1;
+  return room < 0 ? 0 : room / stride + 1;
+}
+
+} // namespace
+
+LogicalResult Conv2DOp::verify() {
+  if (failed(verifyRank(*this, getInput(), getImage() ? 4 : 5, "input")) ||
+      failed(verifyRank(*this, getFilter(), 5, "filter")) ||
+      failed(verifyRank(*this, getOutput(), 5, "output")) ||
+      failed(verifyLength(*this, getKernel(), 2, "kernel")) ||
+      failed(verifyLength(*this, getStrides(), 2, "strides")) ||
+      failed(verifyLength(*this, getDilations(), 2, "dilations")) ||
+      failed(verifyLength(*this, getPads(), 4, "pads")))
+    return failure();
+  for (ArrayRef<int64_t> steps : {getKernel(), getStrides(), getDilations()})
+    for (int64_t step : steps)
+      if (step < 1)
+        return emitOpError("kernel, strides and dilations must be at least 1");
+  ArrayRef<int64_t> in = typeOf(getInput()).getShape(), out = typeOf(getOutput()).getShape();
+  int64_t groups = getBlockGroups(), taps = getKernel()[0] * getKernel()[1];
+  if (groups < 1 || out[1] % groups || (!getImage() && in[1] % groups))
+    return emitOpError() << "block_groups = " << groups
+                         << " must divide the blocks of input and output channels";
+  if (in[0] != out[0])
+    return emitOpError() << "input has batch " << in[0] << ", output " << out[0];
+  if (getImage() && (in[1] > 4 || groups != 1))
+    return emitOpError("an image has at most 4 channels and one group");
+  if (out[4] != 16 || (!getImage() && in[4] != 16))
+    return emitOpError("channels must stand in blocks of 16");
+  int64_t depth = getImage() ? llvm::divideCeil(taps * 4, 16) : in[1] / groups * taps;
+  if (failed(verifyShape(*this, getFilter(), {groups, depth, out[1] / groups, 16, 16}, "filter")))
+    return failure();
+  for (unsigned d : {0u, 1u}) {
+    int64_t count = windowCount(in[2 + d], getKernel()[d], getStrides()[d], getDilations()[d],
+                                getPads()[d] + getPads()[2 + d]);
+    if (count != out[2 + d])
+      return emitOpError() << "gives " << count << " positions along " << (d ? "W" : "H")
+                           << ", but the output has " << out[2 + d];
+  }
+  Builder builder(getContext());
+  if (failed(verifyVector(*this, getBias(), out[1] * 16, builder.getF32Type(), "bias")) ||
+      failed(verifyVector(*this, getSlope(), out[1] * 16, builder.getF16Type(), "slope")))
+    return failure();
+  if (getResidual() &&
+      failed(verifySameShape(*this, getResidual(), "residual", getOutput(), "output")))
+    return failure();
+  bool prelu = getActivation() && getActivation()->getKind() == atc::graph::ActivationKind::PRelu;
+  if (prelu != bool(getSlope()))
+    return emitOpError("a slope and a prelu activation come together");
+  return success();
+}
+
+std::string Conv2DOp::kernelName() {
+  StringRef stem = getImage() ? "image_conv2d" : getBlockGroups() > 1 ? "grouped_conv2d" : "conv2d";
+  return windowName(stem, getKernel()[0], getKernel()[1]);
+}
+int64_t Conv2DOp::flops() { return 2 * getMacs(); }
+bool Conv2DOp::canRunInPlace(unsigned operand) {
+  return getResidual() && getOperand(operand) == getResidual() && getInput() != getResidual();
+}
+
+LogicalResult MatMulOp::verify() {
+  if (failed(verifyRank(*this, getLhs(), 4, "lhs")) ||
+      failed(verifyRank(*this, getRhs(), 4, "rhs")) ||
+      failed(verifyRank(*this, getOutput(), 4, "output")))
+    return failure();
+  ArrayRef<int64_t> lhs = typeOf(getLhs()).getShape(), rhs = typeOf(getRhs()).getShape(),
+                    out = typeOf(getOutput()).getShape();
+  if (lhs[0] != out[0] || lhs[1] != out[1] || lhs[2] != out[2])
+    return emitOpError() << "lhs and output must have the same products and rows, but are "
+                         << getLhs().getType() << " and " << getOutput().getType();
+  int64_t depth = lhs[3], columns = out[3], columnBlocks = llvm::divideCeil(columns, 16);
+  if (getPacked()) {
+    if (getTransposeRhs())
+      return emitOpError("packed weights have no transpose");
+    if (failed(verifyShape(*this, getRhs(),
+                           {int64_t(llvm::divideCeil(depth, 16)), columnBlocks, 16, 16}, "rhs")))
+      return failure();
+  } else {
+    for (unsigned d : {0u, 1u})
+      if (rhs[d] != out[d] && rhs[d] != 1)
+        return emitOpError() << "rhs must have the output's products or one, but is "
+                             << getRhs().getType();
+    int64_t rhsDepth = rhs[getTransposeRhs() ? 3 : 2], rhsColumns = rhs[getTransposeRhs() ? 2 : 3];
+    if (rhsDepth != depth || rhsColumns != columns)
+      return emitOpError() << "sums over " << depth << " for " << columns << " columns, but rhs is "
+                           << getRhs().getType();
+  }
+  if (failed(verifyVector(*this, getBias(), columnBlocks * 16, Builder(getContext()).getF32Type(),
+                          "bias")))
+    return failure();
+  if (getResidual() &&
+      failed(verifySameShape(*this, getResidual(), "residual", getOutput(), "output")))
+    return failure();
+  if (getActivation() && getActivation()->getKind() == atc::graph::ActivationKind::PRelu)
+    return emitOpError("prelu is for convolutions");
+  return success();
+}
+
+std::string MatMulOp::kernelName() { return getPacked() ? "matmul_packed" : "matmul"; }
+int64_t MatMulOp::flops() { return 2 * elements(getOutput()) * typeOf(getLhs()).getDimSize(3); }
+bool MatMulOp::canRunInPlace(unsigned operand) {
+  return getResidual() && getOperand(operand) == getResidual() && getLhs() != getResidual() &&
+         getRhs() != getResidual();
+}
+
+LogicalResult LayerNormOp::verify() {
+  if (failed(verifyRank(*this, getInput(), 2, "input")) ||
+      failed(verifySameShape(*this, getInput(), "input", getOutput(), "output")))
+    return failure();
+  Type f32 = Builder(getContext()).getF32Type();
+  int64_t columns = typeOf(getOutput()).getDimSize(1);
+  if (failed(verifyVector(*this, getGamma(), columns, f32, "gamma")) ||
+      failed(verifyVector(*this, getBeta(), columns, f32, "beta")))
+    return failure();
+  return success();
+}
+
+std::string LayerNormOp::kernelName() { return "layer_norm"; }
+int64_t LayerNormOp::flops() { return 8 * elements(getOutput()); }
+bool LayerNormOp::canRunInPlace(unsigned operand) { return getOperand(operand) == getInput(); }

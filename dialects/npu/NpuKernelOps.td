@@ -1,0 +1,94 @@
+//===-- NpuKernelOps.td - the NPU's contractions on buffers -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Whole kernels on memrefs, beside those of the kernel dialect; npu-expand-*
+// turns them into programs.
+
+#ifndef OPENATC_NPU_KERNEL_OPS_TD
+#define OPENATC_NPU_KERNEL_OPS_TD
+
+include "dialects/kernel/KernelDialect.td"
+include "dialects/npu/NpuDialect.td"
+
+def Npu_TileAttr : AttrDef<Npu_Dialect, "Tile"> {
+  let mnemonic = "tile";
+  let summary = "How a contraction is cut, set by npu-select-tiles";
+  let description = [{
+    `m`, `n`, `k`: one step through L0 (rows, columns, elements of the sum).
+    `l1_m`, `l1_n`, `l1_k`: what L1 holds of A and B at a time, in the same
+    units. `cores_m`, `cores_n`: how the cores share rows and columns.
+    `order`: which operand stays in L1 while the other one streams.
+  }];
+  let parameters = (ins "int64_t":$m, "int64_t":$n, "int64_t":$k, "int64_t":$l1_m,
+                        "int64_t":$l1_n, "int64_t":$l1_k, "int64_t":$cores_m,
+                        "int64_t":$cores_n, StringRefParameter<"">:$order);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Npu_Conv2DOp : Kernel_InPlaceOp<"conv2d", [AttrSizedOperandSegments], Npu_Dialect> {
+  let summary = "Convolution on NC1HWC0 with weights in FRACTAL_Z";
+  let description = [{
+    input [N][C1][H][W][16], output and residual [N][N1][OH][OW][16], all f16.
+    With `image` the input is a plain image [N][C][H][W] of f32, f16 or u8 with
+    at most 4 channels, and 4 channels make a tap.
+    filter [G][K1][N1/G][16 n][16 k] f16: K1 = C1/G * KH * KW blocks in the order
+    (c1, kh, kw); for an image K1 = ceil(KH * KW * 4 / 16), a row of k being
+    (kh, kw, c). `block_groups` = G: blocks of output channels and of input
+    channels are divided among G groups (a depthwise convolution has a group for
+    each block, with weights off the diagonal zero). bias f32 and slope f16 are
+    [N1 * 16]. Positions outside of the input, by `pads` [top, left, bottom,
+    right], are zero. The result is activation(conv + bias + residual), with
+    `residual_last` activation(conv + bias) + residual.
+  }];
+  let arguments = (ins AnyMemRef:$input, AnyMemRef:$filter, Optional<AnyMemRef>:$bias,
+                       Optional<AnyMemRef>:$residual, Optional<AnyMemRef>:$slope, AnyMemRef:$output,
+                       DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pads,
+                       DefaultValuedAttr<I64Attr, "1">:$block_groups, UnitAttr:$image,
+                       I64Attr:$macs, OptionalAttr<Graph_ActivationAttr>:$activation,
+                       UnitAttr:$residual_last, OptionalAttr<Npu_TileAttr>:$tile);
+  let assemblyFormat = [{
+    $input `,` $filter (`bias` $bias^)? (`residual` $residual^)? (`slope` $slope^)?
+    `outs` $output attr-dict `:` type(operands)
+  }];
+  let hasVerifier = 1;
+}
+
+def Npu_MatMulOp : Kernel_InPlaceOp<"matmul", [AttrSizedOperandSegments], Npu_Dialect> {
+  let summary = "Matrix products, of rows in gm or of packed weights";
+  let description = [{
+    lhs [B0][B1][M][K], output and residual [B0][B1][M][N] (f16; the output may
+    be f32), any strides but rows are dense. rhs is weights [K/16][N/16][16 n]
+    [16 k] (rank 4 with `packed`, sizes rounded up, zeros), or a matrix of its own
+    for each product: [B0][B1][K][N], with `transpose_rhs` [B0][B1][N][K]; a dim
+    B of size 1 broadcasts. bias f32 [N rounded up to 16]. `scale` multiplies the
+    product before the bias. activation(scale * lhs x rhs + bias + residual),
+    with `residual_last` as in conv2d.
+  }];
+  let arguments = (ins AnyMemRef:$lhs, AnyMemRef:$rhs, Optional<AnyMemRef>:$bias,
+                       Optional<AnyMemRef>:$residual, AnyMemRef:$output, UnitAttr:$packed,
+                       UnitAttr:$transpose_rhs, DefaultValuedAttr<F64Attr, "1.0">:$scale,
+                       OptionalAttr<Graph_ActivationAttr>:$activation, UnitAttr:$residual_last,
+                       OptionalAttr<Npu_TileAttr>:$tile);
+  let assemblyFormat = [{
+    $lhs `,` $rhs (`bias` $bias^)? (`residual` $residual^)? `outs` $output attr-dict
+    `:` type(operands)
+  }];
+  let hasVerifier = 1;
+}
+
+def Npu_LayerNormOp : Kernel_InPlaceOp<"layer_norm", [AttrSizedOperandSegments], Npu_Dialect> {
+  let summary = "Rows shifted to mean 0 and scaled to variance 1";
+  let description = [{
+    input and output [rows][columns], gamma and beta [columns] f32. output =
+    (x - mean(x)) / sqrt(var(x) + epsilon) * gamma + beta, computed in f32.
+  }];
+  let arguments = (ins AnyMemRef:$input, Optional<AnyMemRef>:$gamma, Optional<AnyMemRef>:$beta,
+                       AnyMemRef:$output, F64Attr:$epsilon);
+  let assemblyFormat = [{
+    $input (`gamma` $gamma^)? (`beta` $beta^)? `outs` $output attr-dict `:` type(operands)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // OPENATC_NPU_KERNEL_OPS_TD

@@ -1,0 +1,110 @@
+// RUN: atc-opt %s -split-input-file -verify-diagnostics
+
+func.func @groups(%x: memref<1x3x4x4x16xf16>, %w: memref<2x9x1x16x16xf16>, %y: memref<1x2x4x4x16xf16>) {
+  // expected-error @+1 {{block_groups = 2 must divide the blocks of input and output channels}}
+  npu.conv2d %x, %w outs %y {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 1, 1, 1, 1>, macs = 1, block_groups = 2} : memref<1x3x4x4x16xf16>, memref<2x9x1x16x16xf16>, memref<1x2x4x4x16xf16>
+  return
+}
+
+// -----
+
+func.func @filter(%x: memref<1x1x4x4x16xf16>, %w: memref<1x8x1x16x16xf16>, %y: memref<1x1x4x4x16xf16>) {
+  // expected-error @+1 {{filter must have shape 1x9x1x16x16, but is 'memref<1x8x1x16x16xf16>'}}
+  npu.conv2d %x, %w outs %y {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 1, 1, 1, 1>, macs = 1} : memref<1x1x4x4x16xf16>, memref<1x8x1x16x16xf16>, memref<1x1x4x4x16xf16>
+  return
+}
+
+// -----
+
+func.func @positions(%x: memref<1x1x4x4x16xf16>, %w: memref<1x9x1x16x16xf16>, %y: memref<1x1x4x4x16xf16>) {
+  // expected-error @+1 {{gives 2 positions along H, but the output has 4}}
+  npu.conv2d %x, %w outs %y {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 0, 1, 0, 1>, macs = 1} : memref<1x1x4x4x16xf16>, memref<1x9x1x16x16xf16>, memref<1x1x4x4x16xf16>
+  return
+}
+
+// -----
+
+func.func @image(%x: memref<1x5x4x4xf32>, %w: memref<1x3x1x16x16xf16>, %y: memref<1x1x4x4x16xf16>) {
+  // expected-error @+1 {{an image has at most 4 channels and one group}}
+  npu.conv2d %x, %w outs %y {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 1, 1, 1, 1>, macs = 1, image} : memref<1x5x4x4xf32>, memref<1x3x1x16x16xf16>, memref<1x1x4x4x16xf16>
+  return
+}
+
+// -----
+
+func.func @bias(%x: memref<1x1x4x4x16xf16>, %w: memref<1x1x1x16x16xf16>, %b: memref<16xf16>, %y: memref<1x1x4x4x16xf16>) {
+  // expected-error @+1 {{bias must be 'memref<16xf32>', but is 'memref<16xf16>'}}
+  npu.conv2d %x, %w bias %b outs %y {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 0, 0, 0, 0>, macs = 1} : memref<1x1x4x4x16xf16>, memref<1x1x1x16x16xf16>, memref<16xf16>, memref<1x1x4x4x16xf16>
+  return
+}
+
+// -----
+
+func.func @slope(%x: memref<1x1x4x4x16xf16>, %w: memref<1x1x1x16x16xf16>, %y: memref<1x1x4x4x16xf16>) {
+  // expected-error @+1 {{a slope and a prelu activation come together}}
+  npu.conv2d %x, %w outs %y {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 0, 0, 0, 0>, macs = 1, activation = #graph.activation<prelu>} : memref<1x1x4x4x16xf16>, memref<1x1x1x16x16xf16>, memref<1x1x4x4x16xf16>
+  return
+}
+
+// -----
+
+func.func @steps(%x: memref<1x1x4x4x16xf16>, %w: memref<1x1x1x16x16xf16>, %y: memref<1x1x4x4x16xf16>) {
+  // expected-error @+1 {{kernel, strides and dilations must be at least 1}}
+  npu.conv2d %x, %w outs %y {kernel = array<i64: 1, 1>, strides = array<i64: 1, 0>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 0, 0, 0, 0>, macs = 1} : memref<1x1x4x4x16xf16>, memref<1x1x1x16x16xf16>, memref<1x1x4x4x16xf16>
+  return
+}
+
+// -----
+
+func.func @rows(%a: memref<1x1x8x16xf16>, %w: memref<1x1x16x16xf16>, %y: memref<1x1x9x16xf16>) {
+  // expected-error @+1 {{lhs and output must have the same products and rows}}
+  npu.matmul %a, %w outs %y {packed} : memref<1x1x8x16xf16>, memref<1x1x16x16xf16>, memref<1x1x9x16xf16>
+  return
+}
+
+// -----
+
+func.func @packed(%a: memref<1x1x8x40xf16>, %w: memref<2x1x16x16xf16>, %y: memref<1x1x8x16xf16>) {
+  // expected-error @+1 {{rhs must have shape 3x1x16x16}}
+  npu.matmul %a, %w outs %y {packed} : memref<1x1x8x40xf16>, memref<2x1x16x16xf16>, memref<1x1x8x16xf16>
+  return
+}
+
+// -----
+
+func.func @transposed_weights(%a: memref<1x1x8x16xf16>, %w: memref<1x1x16x16xf16>, %y: memref<1x1x8x16xf16>) {
+  // expected-error @+1 {{packed weights have no transpose}}
+  npu.matmul %a, %w outs %y {packed, transpose_rhs} : memref<1x1x8x16xf16>, memref<1x1x16x16xf16>, memref<1x1x8x16xf16>
+  return
+}
+
+// -----
+
+func.func @products(%a: memref<4x1x8x16xf16>, %w: memref<2x1x16x16xf16>, %y: memref<4x1x8x16xf16>) {
+  // expected-error @+1 {{rhs must have the output's products or one}}
+  npu.matmul %a, %w outs %y : memref<4x1x8x16xf16>, memref<2x1x16x16xf16>, memref<4x1x8x16xf16>
+  return
+}
+
+// -----
+
+func.func @depth(%a: memref<1x1x8x16xf16>, %w: memref<1x1x24x16xf16>, %y: memref<1x1x8x16xf16>) {
+  // expected-error @+1 {{sums over 16 for 16 columns}}
+  npu.matmul %a, %w outs %y : memref<1x1x8x16xf16>, memref<1x1x24x16xf16>, memref<1x1x8x16xf16>
+  return
+}
+
+// -----
+
+func.func @gamma(%x: memref<4x24xf16>, %g: memref<20xf32>) {
+  // expected-error @+1 {{gamma must be 'memref<24xf32>'}}
+  npu.layer_norm %x gamma %g outs %x {epsilon = 1.0e-5} : memref<4x24xf16>, memref<20xf32>, memref<4x24xf16>
+  return
+}
