@@ -3,6 +3,7 @@
 
 #include "backends/om/ModuleToOm.h"
 
+#include "backends/om/NpuPrograms.h"
 #include "dialects/graph/Graph.h"
 #include "passes/om/Schedule.h"
 
@@ -80,6 +81,10 @@ public:
     if (llvm::Error error = addArguments(main))
       return error;
     addKernels();
+    if (llvm::Error error = addPrograms(module, model()))
+      return error;
+    for (auto [index, program] : llvm::enumerate(model().npuPrograms))
+      programIndex[StringAttr::get(module.getContext(), program.name)] = index;
     if (auto size = module->getAttrOfType<IntegerAttr>(kArenaSizeAttr))
       model().arenaSize = size.getInt();
     llvm::Error error = llvm::Error::success();
@@ -142,15 +147,19 @@ private:
   llvm::Error addLaunch(LaunchOp op) {
     OmLaunch launch;
     Names names = namesOf(op.getLoc());
-    launch.kernel = kernelIndex.lookup(op.getKernelAttr().getAttr());
-    launch.name = names.node.empty() ? model().kernels[launch.kernel] : names.node;
+    StringAttr kernel = op.getKernelAttr().getAttr();
+    auto program = programIndex.find(kernel);
+    launch.npu = program != programIndex.end();
+    if (!launch.npu && !kernelIndex.contains(kernel))
+      return failed("'" + kernel.str() + "' is launched, but nothing has made code of it");
+    launch.kernel = launch.npu ? program->second : kernelIndex.lookup(kernel);
+    launch.name = names.node.empty() ? kernel.str() : names.node;
     launch.cost = op.getCost();
-    for (Value operand : op.getOperands()) {
-      auto place = placeOf(operand);
-      if (!place)
-        return place.takeError();
-      launch.args.push_back(*place);
-    }
+    launch.chained = op.getChained();
+    if (llvm::Error error = addPlaces(op.getOperands_(), launch.args))
+      return error;
+    if (llvm::Error error = addPlaces(op.getPrefetch(), launch.prefetch))
+      return error;
     for (Value operand : readsOf(op))
       for (auto &[value, tensor] : holders.lookup(resolveViews(operand).root))
         if (!llvm::is_contained(launch.reads, tensor))
@@ -158,6 +167,16 @@ private:
     if (std::optional<uint32_t> tensor = tensorOf(op, names, launch.args.back()))
       launch.writes.push_back(*tensor);
     model().schedule.push_back(std::move(launch));
+    return llvm::Error::success();
+  }
+
+  llvm::Error addPlaces(ValueRange buffers, std::vector<OmBufferRef> &places) {
+    for (Value buffer : buffers) {
+      auto place = placeOf(buffer);
+      if (!place)
+        return place.takeError();
+      places.push_back(*place);
+    }
     return llvm::Error::success();
   }
 
@@ -284,7 +303,7 @@ private:
   ArrayRef<cpu::CompiledLevel> levels;
   OmDescription result;
   llvm::StringSet<> tensorNames;
-  DenseMap<StringAttr, uint32_t> kernelIndex;
+  DenseMap<StringAttr, uint32_t> kernelIndex, programIndex;
   /// Places of arguments and weights.
   DenseMap<Value, OmBufferRef> spaces;
   DenseMap<Value, uint32_t> outputTensors;

@@ -18,7 +18,7 @@
 namespace atc::om {
 
 namespace {
-constexpr uint64_t weightAlignment = 64;
+constexpr uint64_t weightAlignment = 64, programAlignment = 8;
 
 uint64_t roundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
@@ -106,7 +106,10 @@ private:
   const std::string &path;
   std::string &error;
   std::vector<const OmWeights *> weights; ///< by offset
-  std::vector<Segment> segments;          ///< the weights, if any, then the code of each image
+  std::vector<Segment>
+      segments; ///< the weights, if any, the code of each image, the NPU programs, if any
+  std::vector<uint8_t> programs; ///< the NPU's, one behind the other
+  std::vector<uint64_t> programOffsets;
   uint64_t headerBytes = 0, fileBytes = 0;
 };
 
@@ -132,6 +135,13 @@ void Writer::planSegments() {
                         roundUp(weights.back()->offset + weights.back()->size, weightAlignment)});
   for (const OmImage &image : model.images)
     segments.push_back({fb::SegmentKind::code, 0, image.codeSize});
+  for (const OmNpuProgram &program : model.npuPrograms) {
+    programOffsets.push_back(programs.size());
+    programs.insert(programs.end(), program.code.begin(), program.code.end());
+    programs.resize(roundUp(programs.size(), programAlignment), 0);
+  }
+  if (!programs.empty())
+    segments.push_back({fb::SegmentKind::npu, 0, programs.size()});
 
   // The header's size does not depend on the numbers in it, so one with zeros
   // tells where the segments can start.
@@ -186,6 +196,12 @@ bool Writer::writeSegments(PendingFile &file) {
       return false;
     segment.hash = hash.digest();
   }
+  if (programs.empty())
+    return true;
+  rt::Hash64 hash;
+  if (!writeHashed(file, segments.back().offset, programs.data(), programs.size(), hash))
+    return false;
+  segments.back().hash = hash.digest();
   return true;
 }
 
@@ -231,15 +247,34 @@ std::vector<char> Writer::buildHeader() const {
                                          builder.CreateVector(image.tasks), image.scratchBytes));
   }
 
+  std::vector<flatbuffers::Offset<fb::NpuProgram>> npuPrograms;
+  for (size_t i = 0; i < model.npuPrograms.size(); ++i) {
+    const OmNpuProgram &program = model.npuPrograms[i];
+    auto name = shared(program.name);
+    auto grid = builder.CreateVector(program.grid);
+    npuPrograms.push_back(fb::CreateNpuProgram(
+        builder, name, static_cast<uint32_t>(segments.size() - 1), programOffsets[i],
+        program.code.size(), program.vectorCore, grid, builder.CreateVector(program.arguments)));
+  }
+
+  auto refVector = [&](const std::vector<OmBufferRef> &list) {
+    std::vector<fb::BufferRef> refs;
+    for (const OmBufferRef &ref : list)
+      refs.push_back(bufferRef(ref));
+    return builder.CreateVectorOfStructs(refs);
+  };
   std::vector<flatbuffers::Offset<fb::Step>> schedule;
   for (const OmLaunch &launch : model.schedule) {
-    std::vector<fb::BufferRef> refs;
-    for (const OmBufferRef &arg : launch.args)
-      refs.push_back(bufferRef(arg));
-    auto args = builder.CreateVectorOfStructs(refs);
+    auto args = refVector(launch.args);
     auto name = shared(launch.name);
     auto reads = builder.CreateVector(launch.reads);
     auto writes = builder.CreateVector(launch.writes);
+    if (launch.npu) {
+      auto table = fb::CreateNpuLaunch(builder, launch.kernel, args, name, launch.cost / 2, reads,
+                                       writes, launch.chained, refVector(launch.prefetch));
+      schedule.push_back(fb::CreateStep(builder, fb::StepKind::NpuLaunch, table.Union()));
+      continue;
+    }
     auto table = fb::CreateLaunch(builder, launch.kernel, args, name, launch.cost, reads, writes);
     schedule.push_back(fb::CreateStep(builder, fb::StepKind::Launch, table.Union()));
   }
@@ -252,10 +287,18 @@ std::vector<char> Writer::buildHeader() const {
   auto kernelList = builder.CreateVector(kernels);
   auto imageList = builder.CreateVector(images);
   auto steps = builder.CreateVector(schedule);
+  flatbuffers::Offset<flatbuffers::String> soc, socTable;
+  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::NpuProgram>>> programList;
+  if (!npuPrograms.empty()) {
+    soc = shared(model.soc);
+    socTable = shared(model.socTable);
+    programList = builder.CreateVector(npuPrograms);
+  }
   fb::FinishSizePrefixedModelBuffer(
-      builder, fb::CreateModel(builder, OM_SCHEMA_MAJOR, OM_SCHEMA_MINOR, producer, commandLine,
-                               name, target, segmentList, tensorList, inputs, outputs, kernelList,
-                               imageList, steps, model.arenaSize, fileBytes));
+      builder,
+      fb::CreateModel(builder, OM_SCHEMA_MAJOR, OM_SCHEMA_MINOR, producer, commandLine, name,
+                      target, segmentList, tensorList, inputs, outputs, kernelList, imageList,
+                      steps, model.arenaSize, fileBytes, soc, socTable, programList));
 
   const char *bytes = reinterpret_cast<const char *>(builder.GetBufferPointer());
   std::vector<char> header(bytes, bytes + builder.GetSize());

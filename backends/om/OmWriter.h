@@ -55,12 +55,25 @@ struct OmImage {
   uint64_t scratchBytes = 0;     ///< for each thread
 };
 
+/// An encoded program of the NPU; see the table NpuProgram.
+struct OmNpuProgram {
+  std::string name;
+  std::vector<uint8_t> code;
+  bool vectorCore = false;
+  std::vector<uint32_t> grid;
+  std::vector<uint64_t> arguments; ///< bytes needed of each buffer
+};
+
+/// With `npu`, `kernel` is a program and `cost` two for each multiply-accumulate.
 struct OmLaunch {
   uint32_t kernel = 0;
   std::string name;
   std::vector<OmBufferRef> args;
   uint64_t cost = 0; ///< floating-point operations, or bytes moved if more
   std::vector<uint32_t> reads, writes;
+  bool npu = false;
+  bool chained = false;              ///< goes on in the task of the launch before it
+  std::vector<OmBufferRef> prefetch = {}; ///< weights of later launches
 };
 
 struct OmModel {
@@ -72,6 +85,8 @@ struct OmModel {
   std::vector<OmImage> images;
   std::vector<OmLaunch> schedule;
   uint64_t arenaSize = 0;
+  std::string soc, socTable; ///< the NPU; the table of one that is not built in
+  std::vector<OmNpuProgram> npuPrograms;
 };
 
 /// The element strides of a dense tensor: in the order of the dims, or for

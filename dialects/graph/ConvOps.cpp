@@ -76,6 +76,13 @@ static LogicalResult checkVector(StringRef name, Value value, int64_t size, Type
   return success();
 }
 
+/// A bias joins the sums, so that it may be as wide as they are: f32 beside f16.
+static LogicalResult checkBias(Value bias, int64_t size, Type elementType, EmitError emitError) {
+  bool wide = bias && elementType.isF16() && rankedType(bias).getElementType().isF32();
+  return checkVector("bias", bias, size, wide ? rankedType(bias).getElementType() : elementType,
+                     emitError);
+}
+
 static LogicalResult checkActivation(std::optional<ActivationAttr> activation, Value slope,
                                      EmitError emitError) {
   bool isPRelu = activation && *activation && (*activation).getKind() == ActivationKind::PRelu;
@@ -121,7 +128,7 @@ FailureOr<RankedTensorType> ConvOp::inferType(Adaptor adaptor, EmitError emitErr
     shape.push_back(*size);
   }
   auto result = RankedTensorType::get(shape, input.getElementType());
-  if (failed(checkVector("bias", adaptor.getBias(), outputs, input.getElementType(), emitError)) ||
+  if (failed(checkBias(adaptor.getBias(), outputs, input.getElementType(), emitError)) ||
       failed(checkActivation(adaptor.getActivation(), adaptor.getSlope(), emitError)) ||
       failed(checkVector("slope", adaptor.getSlope(), outputs, input.getElementType(), emitError)))
     return failure();
@@ -281,8 +288,7 @@ FailureOr<RankedTensorType> FullyConnectedOp::inferType(Adaptor adaptor, EmitErr
     return emitError() << "activation prelu is not possible here: there is no slope operand";
   SmallVector<int64_t> shape(input.getShape());
   shape.back() = filter.getDimSize(0);
-  if (failed(
-          checkVector("bias", adaptor.getBias(), shape.back(), input.getElementType(), emitError)))
+  if (failed(checkBias(adaptor.getBias(), shape.back(), input.getElementType(), emitError)))
     return failure();
   return RankedTensorType::get(shape, input.getElementType());
 }

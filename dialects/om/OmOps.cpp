@@ -3,6 +3,8 @@
 
 #include "dialects/om/Om.h"
 
+#include "dialects/npu/Npu.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 
@@ -59,17 +61,37 @@ LogicalResult ViewOp::verify() {
   return success();
 }
 
+/// A buffer may be larger than what the program touches of it, never smaller.
+static LogicalResult verifyProgram(LaunchOp launch, atc::npu::ir::ProgramOp program) {
+  auto sizes = program.getBuffers();
+  if (sizes.size() != launch.getOperands_().size())
+    return launch.emitOpError() << "passes " << launch.getOperands_().size() << " buffers to "
+                                << launch.getKernelAttr() << ", which takes " << sizes.size();
+  for (auto [index, buffer] : llvm::enumerate(launch.getOperands_())) {
+    int64_t needed = cast<atc::npu::ir::BufferType>(sizes[index].getType()).getBytes();
+    int64_t given = spanInBytes(cast<MemRefType>(buffer.getType()));
+    if (given < needed)
+      return launch.emitOpError() << "buffer " << index << " has " << given << " bytes, but "
+                                  << launch.getKernelAttr() << " needs " << needed;
+  }
+  return success();
+}
+
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto kernel = symbols.lookupNearestSymbolFrom<func::FuncOp>(*this, getKernelAttr());
+  Operation *symbol = symbols.lookupNearestSymbolFrom(*this, getKernelAttr());
+  if (auto program = dyn_cast_or_null<atc::npu::ir::ProgramOp>(symbol))
+    return verifyProgram(*this, program);
+  auto kernel = dyn_cast_or_null<func::FuncOp>(symbol);
   if (!kernel)
     return emitOpError() << "there is no kernel " << getKernelAttr();
-  unsigned count = getNumOperands();
+  OperandRange buffers = getOperands_();
+  unsigned count = buffers.size();
   if (kernel.getNumArguments() < count)
     return emitOpError() << "passes " << count << " buffers to " << getKernelAttr()
                          << ", which takes " << kernel.getNumArguments();
   for (unsigned i = 0; i < count; ++i)
-    if (kernel.getArgumentTypes()[i] != getOperand(i).getType())
-      return emitOpError() << "buffer " << i << " is " << getOperand(i).getType() << ", but "
+    if (kernel.getArgumentTypes()[i] != buffers[i].getType())
+      return emitOpError() << "buffer " << i << " is " << buffers[i].getType() << ", but "
                            << getKernelAttr() << " takes " << kernel.getArgumentTypes()[i];
   return success();
 }

@@ -36,18 +36,45 @@ def Om_ViewOp : Om_Op<"view", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Om_LaunchOp : Om_Op<"launch", [MemoryEffects<[MemRead, MemWrite]>,
+def Om_LaunchOp : Om_Op<"launch", [MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments,
                                    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Runs a kernel; the last operand is the buffer it writes";
+  let summary = "Runs a kernel or a program of the NPU; the last buffer is the one it writes";
   let description = [{
     `tensor` is the logical type (with its layout) of what is written, for dumps
     and profiles; the name is the location's. `cost` is in floating-point
     operations. `in_place` lists operands whose memory the result may take.
+
+    `kernel` may be an `npu.program`, or a kernel function that is to become one
+    (`npu.kernel`); `cost` then is two for each multiply-accumulate. `chained`: it
+    goes on in the task of the NPU launch before it. `prefetch` are weights of
+    later launches, to be brought into the NPU's L2 while this one runs; this
+    launch reads nothing of them.
+
+    ```mlir
+    om.launch @conv(%x, %w1, %y) prefetch(%w2 : memref<64xf16>) {chained, cost = 128 : i64} : ...
+    ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyMemRef>:$operands_,
-                       I64Attr:$cost, OptionalAttr<TypeAttr>:$tensor,
-                       OptionalAttr<DenseI64ArrayAttr>:$in_place);
-  let assemblyFormat = "$kernel `(` $operands_ `)` attr-dict `:` type($operands_)";
+                       Variadic<AnyMemRef>:$prefetch, I64Attr:$cost,
+                       OptionalAttr<TypeAttr>:$tensor,
+                       OptionalAttr<DenseI64ArrayAttr>:$in_place, UnitAttr:$chained);
+  let assemblyFormat = [{
+    $kernel `(` $operands_ `)` (`prefetch` `(` $prefetch^ `:` type($prefetch) `)`)? attr-dict
+    `:` type($operands_)
+  }];
+  let builders = [
+    OpBuilder<(ins "::mlir::FlatSymbolRefAttr":$kernel, "::mlir::ValueRange":$buffers,
+                   "::mlir::IntegerAttr":$cost, "::mlir::TypeAttr":$tensor,
+                   "::mlir::DenseI64ArrayAttr":$in_place), [{
+      build($_builder, $_state, kernel, buffers, ::mlir::ValueRange(), cost, tensor, in_place,
+            /*chained=*/::mlir::UnitAttr());
+    }]>,
+    OpBuilder<(ins "::llvm::StringRef":$kernel, "::mlir::ValueRange":$buffers, "int64_t":$cost,
+                   "::mlir::TypeAttr":$tensor, "::mlir::DenseI64ArrayAttr":$in_place), [{
+      build($_builder, $_state, kernel, buffers, ::mlir::ValueRange(), cost, tensor, in_place,
+            /*chained=*/false);
+    }]>
+  ];
 }
 
 #endif // OPENATC_OM_OPS_TD

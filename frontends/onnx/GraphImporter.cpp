@@ -3,16 +3,13 @@
 
 #include "frontends/onnx/GraphImporter.h"
 
-#include <map>
-
 #include "dialects/graph/Graph.h"
+#include "frontends/UnsupportedOps.h"
 #include "frontends/onnx/GraphIndex.h"
 #include "frontends/onnx/GraphInputs.h"
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
 #include "frontends/onnx/TensorData.h"
-#include "mlir/IR/Verifier.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -33,42 +30,27 @@ static bool isStandard(const onnx::NodeProto &node) {
 
 /// One error that lists every node that has no row in the table.
 static bool checkSupported(ArrayRef<onnx::NodeProto *> nodes, int64_t opset, Diagnostics &diags) {
-  struct Unsupported {
-    std::string why;
-    std::vector<std::string> nodes;
-  };
-  std::map<std::string, Unsupported> unsupported;
+  UnsupportedOps unsupported;
   for (const onnx::NodeProto *node : nodes) {
     if (isStandard(*node) && findOp(node->op_type(), opset))
       continue;
-    Unsupported &entry =
-        unsupported[isStandard(*node) ? node->op_type() : node->domain() + "." + node->op_type()];
-    std::vector<const OpRow *> rows = findRows(node->op_type());
-    if (!isStandard(*node))
-      entry.why = "domain " + node->domain();
-    else if (!rows.empty())
-      entry.why = "supported in opset " + printOpsets(rows);
+    std::string op = node->op_type(), why;
+    if (!isStandard(*node)) {
+      op = node->domain() + "." + op;
+      why = "domain " + node->domain();
+    } else if (std::vector<const OpRow *> rows = findRows(op); !rows.empty()) {
+      why = "supported in opset " + printOpsets(rows);
+    }
     std::string name = node->name();
     if (name.empty() && node->output_size() > 0)
       name = "output " + node->output(0);
-    entry.nodes.push_back(std::move(name));
+    unsupported.add(op, name, why);
   }
   if (unsupported.empty())
     return true;
 
-  constexpr size_t maxNames = 20;
-  std::string text;
-  for (const auto &[op, entry] : unsupported) {
-    text += text.empty() ? " " : "; ";
-    text += op + " x" + std::to_string(entry.nodes.size());
-    if (!entry.why.empty())
-      text += " [" + entry.why + "]";
-    text += " (" + llvm::join(ArrayRef(entry.nodes).take_front(maxNames), ", ");
-    if (entry.nodes.size() > maxNames)
-      text += " and " + std::to_string(entry.nodes.size() - maxNames) + " more";
-    text += ")";
-  }
-  diags.error("E16002", "no importer for these operators of opset " + Twine(opset) + ":" + text +
+  diags.error("E16002", "no importer for these operators of opset " + Twine(opset) + ": " +
+                            unsupported.str() +
                             ". The supported ones are listed in docs/onnx-support.md; "
                             "--out_nodes can cut off a part of the graph");
   return false;
@@ -141,22 +123,12 @@ Value GraphImporter::importInitializer(StringRef tensor) {
   return graph::ConstantOp::create(opBuilder, tensorLocation(tensor, ""), *value);
 }
 
-bool GraphImporter::importInputs(func::FuncOp function) {
+bool GraphImporter::importInputs(MainFunction &main) {
   std::vector<GraphInput> inputs;
   if (!resolveInputs(graph, options, context, diags, inputs))
     return false;
-  SmallVector<Type> types;
   for (const GraphInput &input : inputs)
-    types.push_back(input.type);
-  function.setType(opBuilder.getFunctionType(types, {}));
-  entry = function.addEntryBlock();
-  opBuilder.setInsertionPointToStart(entry);
-  for (auto [index, input] : llvm::enumerate(inputs)) {
-    BlockArgument argument = entry->getArgument(index);
-    argument.setLoc(tensorLocation(input.name, ""));
-    function.setArgAttr(index, "om.name", opBuilder.getStringAttr(input.name));
-    define(input.name, argument);
-  }
+    define(input.name, main.addInput(input.name, input.name, input.type));
   return true;
 }
 
@@ -183,41 +155,18 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
       !index.order(outputs, nodes) || !checkSupported(nodes, opset, diags))
     return {};
 
-  Location loc = NameLoc::get(opBuilder.getStringAttr(graph.name()));
-  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
-  (*module)->setAttr("graph.name", opBuilder.getStringAttr(graph.name()));
-  opBuilder.setInsertionPointToStart(module->getBody());
-  auto function = func::FuncOp::create(opBuilder, loc, "main", opBuilder.getFunctionType({}, {}));
-  if (!importInputs(function))
+  MainFunction main(opBuilder, graph.name());
+  if (!importInputs(main))
     return {};
   for (onnx::NodeProto *node : nodes)
     importNode(*node);
 
-  SmallVector<Value> results;
+  std::vector<std::pair<std::string, Value>> results;
   for (const std::string &output : outputs)
-    results.push_back(lookup(output));
+    results.emplace_back(output, lookup(output));
   if (diags.hasErrors())
     return {};
-  func::ReturnOp::create(opBuilder, loc, results);
-  // Shapes and axes that became attributes, outputs that nobody reads.
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*entry)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-  function.setType(
-      opBuilder.getFunctionType(entry->getArgumentTypes(), ValueRange(results).getTypes()));
-  for (auto [index, output] : llvm::enumerate(outputs))
-    function.setResultAttr(index, "om.name", opBuilder.getStringAttr(output));
-
-  std::string message;
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    message += (message.empty() ? "" : "; ") + diagnostic.str();
-    return success();
-  });
-  if (failed(verify(*module))) {
-    diags.error("E19999", "the imported module is not valid: " + message);
-    return {};
-  }
-  return module;
+  return main.finish(results, diags);
 }
 
 } // namespace atc::onnx_import

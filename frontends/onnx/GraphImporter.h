@@ -8,10 +8,9 @@
 #include <optional>
 #include <string>
 
-#include "frontends/onnx/ModelFile.h"
+#include "frontends/MainFunction.h"
+#include "frontends/onnx/ExternalFiles.h"
 #include "frontends/onnx/OnnxImport.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace atc::onnx_import {
@@ -45,7 +44,7 @@ public:
   mlir::Location tensorLocation(llvm::StringRef tensor, llvm::StringRef node);
 
 private:
-  bool importInputs(mlir::func::FuncOp function);
+  bool importInputs(MainFunction &main);
   void importNode(onnx::NodeProto &node);
   mlir::Value importInitializer(llvm::StringRef tensor);
 
@@ -56,7 +55,6 @@ private:
   mlir::MLIRContext &context;
   Diagnostics &diags;
   mlir::OpBuilder opBuilder;
-  mlir::Block *entry = nullptr;
   llvm::StringMap<mlir::Value> values;
   llvm::StringMap<onnx::TensorProto *> initializers;
   llvm::StringMap<onnx::SparseTensorProto *> sparseInitializers;

@@ -56,10 +56,7 @@ void padForOutput(Window &window, SmallVector<int64_t> &outputPadding, ArrayRef<
       outputPadding[i] -= total;
       total = 0;
     }
-    int64_t less = total / 2;
-    bool moreAtEnd = window.autoPad == "SAME_UPPER";
-    window.pads[i] = moreAtEnd ? less : total - less;
-    window.pads[spatial.size() + i] = moreAtEnd ? total - less : less;
+    window.setPads(i, total, window.moreAtEnd());
   }
 }
 

@@ -43,24 +43,13 @@ template <typename OpTy> void importBinary(NodeContext &n) {
 
 /// Sum, Max, Min: any number of inputs, from left to right.
 template <typename OpTy> void importVariadic(NodeContext &n) {
-  SmallVector<Value> inputs = n.inputs();
-  if (n.failed())
-    return;
-  Value result = inputs.front();
-  for (Value input : ArrayRef(inputs).drop_front())
-    result = n.create<OpTy>(result, input);
-  n.setOutput(result);
+  n.setOutput(n.combineInputs<OpTy>());
 }
 
 void importMean(NodeContext &n) {
-  SmallVector<Value> inputs = n.inputs();
-  if (n.failed())
-    return;
-  Value sum = inputs.front();
-  for (Value input : ArrayRef(inputs).drop_front())
-    sum = n.add(sum, input);
-  if (inputs.size() > 1)
-    sum = n.div(sum, n.scalarLike(inputs.size(), sum));
+  Value sum = n.combineInputs<graph::AddOp>();
+  if (!n.failed() && n.numInputs() > 1)
+    sum = n.div(sum, n.scalarLike(n.numInputs(), sum));
   n.setOutput(sum);
 }
 
@@ -110,7 +99,7 @@ void importIsInf(NodeContext &n) {
   if (positive || negative)
     return n.setOutput(equals(input, positive ? infinity : -infinity));
   Value none = n.scalar(0, n.builder().getI1Type());
-  n.setOutput(n.createTyped<graph::ExpandOp>(n.tensor(n.shape(input), n.elementType(none)), none));
+  n.setOutput(n.fill(n.shape(input), none));
 }
 
 void importCast(NodeContext &n) {
@@ -143,7 +132,7 @@ void setDropoutMask(NodeContext &n, Value input, Type element) {
   if (!n.wantsOutput(1) || n.failed())
     return;
   Value one = n.scalar(1, element);
-  n.setOutput(1, n.createTyped<graph::ExpandOp>(n.tensor(n.shape(input), element), one));
+  n.setOutput(1, n.fill(n.shape(input), one));
 }
 
 void importDropoutV7(NodeContext &n) {

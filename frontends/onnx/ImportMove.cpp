@@ -300,11 +300,7 @@ void importGather(NodeContext &n) {
   if (n.failed())
     return;
   int64_t size = n.shape(input)[axis];
-  if (ElementsAttr known; matchPattern(indices, m_Constant(&known)))
-    for (int64_t index : readInts(known))
-      if (index < -size || index >= size)
-        return n.failInput(1, "has the index " + Twine(index) + ", out of range for axis " +
-                                  Twine(axis) + " of " + Twine(size) + " elements");
+  n.requireIndices(1, axis, /*least=*/-size, size);
   n.setOutput(n.create<graph::GatherOp>(input, indices, axis));
 }
 

@@ -33,7 +33,7 @@ ResizeMode readMode(NodeContext &n, ArrayRef<StringRef> allowed) {
 
 /// The size that a scale makes of a dim, in float as the format has it.
 int64_t scaledSize(int64_t dim, double scale) {
-  return static_cast<int64_t>(std::floor(static_cast<float>(dim) * static_cast<float>(scale)));
+  return toInteger(std::floor(static_cast<float>(dim) * static_cast<float>(scale)));
 }
 
 void resize(NodeContext &n, Value input, ArrayRef<int64_t> shape, ArrayRef<double> scales,
@@ -46,8 +46,8 @@ void resize(NodeContext &n, Value input, ArrayRef<int64_t> shape, ArrayRef<doubl
       shape == n.shape(input) && llvm::all_of(scales, [](double scale) { return scale == 1.0; });
   if (isIdentity)
     return n.setOutput(input);
-  n.setOutput(n.createTyped<graph::ResizeOp>(n.tensor(shape, n.elementType(input)), input, scales,
-                                             how.mode, how.coordinates, how.nearest,
+  n.setOutput(n.createTyped<graph::ResizeOp>(shape, n.elementType(input), input, scales, how.mode,
+                                             how.coordinates, how.nearest,
                                              APFloat(how.cubicCoefficient)));
 }
 

@@ -10,15 +10,6 @@ using namespace mlir;
 namespace atc::onnx_import {
 namespace {
 
-std::string printDims(ArrayRef<int64_t> dims) {
-  std::string text = "[";
-  for (auto [index, dim] : llvm::enumerate(dims))
-    text += (index ? ", " : "") + std::to_string(dim);
-  return text + "]";
-}
-
-/// Dim 0 copies the input's unless `allowzero`; one dim may be -1 and is what
-/// is left of the elements.
 void importReshape(NodeContext &n) {
   Value input = n.input(0);
   n.input(1);
@@ -27,39 +18,7 @@ void importReshape(NodeContext &n) {
   bool allowZero = n.boolAttr("allowzero", false);
   if (n.failed() || !target)
     return;
-  ArrayRef<int64_t> from = n.shape(input);
-  auto mismatch = [&](const Twine &reason) {
-    n.failInput(1, "shape " + printDims(*target) + " " + reason + " for an input of shape " +
-                       printDims(from));
-  };
-  SmallVector<int64_t> to;
-  int64_t open = -1;
-  for (auto [index, dim] : llvm::enumerate(*target)) {
-    if (dim == 0 && !allowZero) {
-      if (index >= from.size())
-        return mismatch("copies dim " + Twine(index) + ", which is not there,");
-      to.push_back(from[index]);
-    } else if (dim == -1) {
-      if (open >= 0)
-        return mismatch("has more than one dim of -1");
-      open = index;
-      to.push_back(1);
-    } else {
-      to.push_back(dim);
-    }
-  }
-  llvm::Expected<int64_t> count = countElements(to);
-  if (!count)
-    return mismatch(toString(count.takeError()));
-  int64_t elements = cast<RankedTensorType>(input.getType()).getNumElements();
-  if (open >= 0) {
-    if (*count == 0 || elements % *count != 0)
-      return mismatch("leaves no whole number for the dim of -1");
-    to[open] = elements / *count;
-  } else if (*count != elements) {
-    return mismatch("has " + Twine(*count) + " elements, expected " + Twine(elements));
-  }
-  n.setOutput(n.reshape(input, to));
+  n.setOutput(n.reshapeAs(input, *target, /*copyZeros=*/!allowZero));
 }
 
 void importFlatten(NodeContext &n) {
@@ -155,7 +114,7 @@ void importExpand(NodeContext &n) {
     return n.setOutput(input);
   if (llvm::Expected<int64_t> count = countElements(shape); !count)
     return n.failInput(1, toString(count.takeError()));
-  n.setOutput(n.createTyped<graph::ExpandOp>(n.tensor(shape, n.elementType(input)), input));
+  n.setOutput(n.createTyped<graph::ExpandOp>(shape, n.elementType(input), input));
 }
 
 void importShape(NodeContext &n) {

@@ -39,12 +39,6 @@ int64_t NodeContext::intAttr(StringRef name, int64_t defaultValue) {
   return attribute ? attribute->i() : defaultValue;
 }
 
-int64_t NodeContext::requiredInt(StringRef name) {
-  if (!hasAttr(name))
-    failAttribute(name, "is missing; the operator needs it");
-  return intAttr(name, 0);
-}
-
 bool NodeContext::boolAttr(StringRef name, bool defaultValue) {
   int64_t value = intAttr(name, defaultValue);
   if (value != 0 && value != 1)

@@ -8,48 +8,29 @@
 #include <optional>
 #include <string>
 
-#include "dialects/graph/Graph.h"
+#include "frontends/NodeBuilder.h"
 #include "frontends/onnx/GraphImporter.h"
-#include "mlir/IR/Builders.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace atc::onnx_import {
 
-/// What a builder of OpTable sees: the inputs and attributes of a node, and the
-/// means to make graph ops from them.
-///
-/// The first fault is reported with the node's name and makes the node failed.
-/// From then on values are null, `create` does nothing and the outputs count as
-/// failed, so that a builder is written for the good case. It must only not
-/// index by values that may be missing: `if (n.failed()) return;`.
-class NodeContext {
+/// What a builder of OpTable sees: besides what NodeBuilder has, the attributes,
+/// inputs and outputs as ONNX has them.
+class NodeContext : public NodeBuilder {
 public:
   NodeContext(GraphImporter &importer, onnx::NodeProto &node, int64_t opset);
 
   int64_t opset() const { return opsetVersion; }
   onnx::NodeProto &proto() { return node; }
-  mlir::OpBuilder &builder() { return opBuilder; }
   GraphImporter &importer() { return owner; }
-
-  //--- Errors.
-  bool failed() const { return hasFailed; }
-  void fail(llvm::StringRef code, const llvm::Twine &text);
-  /// E14001: "attribute 'name' of node ...: reason".
-  void failAttribute(llvm::StringRef name, const llvm::Twine &reason);
-  /// E14001: "input 2 ('tensor') of node ...: reason".
-  void failInput(unsigned index, const llvm::Twine &reason);
-  /// E14001: "node ...: reason".
-  void failNode(const llvm::Twine &reason);
 
   //--- Attributes. A value of the wrong type fails the node, and so does an
   //    attribute that nobody asks for: it would silently be taken for its default.
-  bool hasAttr(llvm::StringRef name) const { return findAttr(name) != nullptr; }
+  bool hasAttr(llvm::StringRef name) const override { return findAttr(name) != nullptr; }
   onnx::AttributeProto *findAttr(llvm::StringRef name) const;
   /// For what has no meaning here, like the momentum of a training.
   void ignoreAttr(llvm::StringRef name) { findAttr(name); }
-  int64_t intAttr(llvm::StringRef name, int64_t defaultValue);
-  int64_t requiredInt(llvm::StringRef name);
+  int64_t intAttr(llvm::StringRef name, int64_t defaultValue) override;
   bool boolAttr(llvm::StringRef name, bool defaultValue);
   double floatAttr(llvm::StringRef name, double defaultValue);
   /// `allowed` lists the legal values; the first one is the default.
@@ -58,12 +39,11 @@ public:
   std::optional<llvm::SmallVector<double>> floatsAttr(llvm::StringRef name);
 
   //--- Inputs.
-  unsigned numInputs() const { return node.input_size(); }
+  unsigned numInputs() const override { return node.input_size(); }
   bool hasInput(unsigned index) const;
-  mlir::Value input(unsigned index);
+  mlir::Value input(unsigned index) override;
   /// Null where the input is left out.
   mlir::Value optionalInput(unsigned index);
-  llvm::SmallVector<mlir::Value> inputs();
   /// The elements of an input that must be known at compile time; nothing where
   /// it is left out or the node failed.
   std::optional<llvm::SmallVector<int64_t>> constantInts(unsigned index);
@@ -76,10 +56,7 @@ public:
   /// where there is none.
   std::optional<llvm::SmallVector<int64_t>> declaredShape(unsigned index, unsigned output = 0);
 
-  //--- Types. Empty or null for a null value.
-  static llvm::ArrayRef<int64_t> shape(mlir::Value value);
-  static int64_t rank(mlir::Value value) { return shape(value).size(); }
-  static mlir::Type elementType(mlir::Value value);
+  //--- Types.
   mlir::RankedTensorType tensor(llvm::ArrayRef<int64_t> shape, mlir::Type element) const {
     return mlir::RankedTensorType::get(shape, element);
   }
@@ -88,43 +65,6 @@ public:
   /// The same for a set: sorted, a duplicate fails.
   llvm::SmallVector<int64_t> normalizeAxes(llvm::ArrayRef<int64_t> axes, int64_t rank,
                                            llvm::StringRef name = "axes");
-  void requireRank(unsigned index, int64_t atLeast, int64_t atMost);
-
-  //--- Graph ops. Every op is checked (type inference, verifier) and folded.
-  template <typename OpTy, typename... Args> mlir::Value create(Args &&...args) {
-    if (hasFailed)
-      return {};
-    mlir::OperationState state(nextLocation(), OpTy::getOperationName());
-    OpTy::build(opBuilder, state, mlir::Type(opBuilder.getNoneType()), std::forward<Args>(args)...);
-    return finish(state, &OpTy::inferReturnTypes);
-  }
-  /// For the ops whose result type is stated, not inferred.
-  template <typename OpTy, typename... Args>
-  mlir::Value createTyped(mlir::RankedTensorType type, Args &&...args) {
-    if (hasFailed)
-      return {};
-    mlir::OperationState state(nextLocation(), OpTy::getOperationName());
-    OpTy::build(opBuilder, state, mlir::Type(type), std::forward<Args>(args)...);
-    return finish(state, nullptr);
-  }
-  mlir::Value constant(mlir::ElementsAttr value);
-  mlir::Value intList(llvm::ArrayRef<int64_t> values);
-  /// A constant of rank 0.
-  mlir::Value scalar(double value, mlir::Type element);
-  mlir::Value scalarLike(double value, mlir::Value like) {
-    return scalar(value, elementType(like));
-  }
-
-  //--- Shorthands of what many builders need.
-  mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);
-  mlir::Value cast(mlir::Value value, mlir::Type element);
-  mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> permutation);
-  mlir::Value reduce(graph::ReduceKind kind, mlir::Value value, llvm::ArrayRef<int64_t> axes,
-                     bool keepdims = true);
-  mlir::Value add(mlir::Value lhs, mlir::Value rhs) { return create<graph::AddOp>(lhs, rhs); }
-  mlir::Value sub(mlir::Value lhs, mlir::Value rhs) { return create<graph::SubOp>(lhs, rhs); }
-  mlir::Value mul(mlir::Value lhs, mlir::Value rhs) { return create<graph::MulOp>(lhs, rhs); }
-  mlir::Value div(mlir::Value lhs, mlir::Value rhs) { return create<graph::DivOp>(lhs, rhs); }
 
   //--- Outputs.
   unsigned numOutputs() const { return node.output_size(); }
@@ -137,29 +77,21 @@ public:
   void finishOutputs();
 
 private:
-  using InferFn = llvm::LogicalResult (*)(mlir::MLIRContext *, std::optional<mlir::Location>,
-                                          mlir::ValueRange, mlir::DictionaryAttr,
-                                          mlir::OpaqueProperties, mlir::RegionRange,
-                                          llvm::SmallVectorImpl<mlir::Type> &);
-
+  std::string describe() const override { return describeNode(node); }
+  std::string inputName(unsigned index) const override {
+    return index < numInputs() ? node.input(index) : "";
+  }
+  mlir::Location makeLocation(unsigned number) override;
+  mlir::Value fold(mlir::Operation *op) override;
   void checkAttrsKnown();
   onnx::AttributeProto *typedAttr(llvm::StringRef name, onnx::AttributeProto::AttributeType type);
-  mlir::ElementsAttr constantAttr(unsigned index);
-  mlir::Location nextLocation();
-  mlir::Value finish(mlir::OperationState &state, InferFn infer);
-  bool checkLimits(mlir::Type type);
 
   GraphImporter &owner;
   onnx::NodeProto &node;
-  mlir::OpBuilder &opBuilder;
   int64_t opsetVersion;
-  bool hasFailed = false;
-  unsigned numLocations = 0;
   /// Of the inputs, those that the builder has asked for are the first ones.
   mutable unsigned numAsked = 0;
   mutable llvm::SmallPtrSet<const onnx::AttributeProto *, 8> knownAttrs;
-  // The locations given to ops that do not yet stand for an output.
-  llvm::DenseSet<mlir::Attribute> provisional;
   llvm::SmallVector<mlir::Value> results;
 };
 

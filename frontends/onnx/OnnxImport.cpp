@@ -6,8 +6,8 @@
 #include <onnx/onnx_pb.h>
 #include <optional>
 
+#include "frontends/ModelFile.h"
 #include "frontends/onnx/GraphImporter.h"
-#include "frontends/onnx/ModelFile.h"
 #include "frontends/onnx/OpTable.h"
 #include "llvm/Support/Path.h"
 
@@ -47,24 +47,23 @@ static std::optional<int64_t> readOpset(const onnx::ModelProto &model, Diagnosti
   return opset;
 }
 
-static FailureOr<OwningOpRef<ModuleOp>> importModel(std::unique_ptr<onnx::ModelProto> model,
-                                                    StringRef name, StringRef folder,
+constexpr FileFormat fileFormat{"an ONNX model", "ONNX", ": store the weights as external data"};
+
+static FailureOr<OwningOpRef<ModuleOp>> importModel(onnx::ModelProto &model, StringRef name,
+                                                    StringRef folder,
                                                     const OnnxImportOptions &options,
                                                     MLIRContext &context, Diagnostics &diags) {
-  if (!model)
-    return failure();
-  if (!model->has_graph() ||
-      (model->graph().node_size() == 0 && model->graph().output_size() == 0)) {
+  if (!model.has_graph() || (model.graph().node_size() == 0 && model.graph().output_size() == 0)) {
     diags.error("E16004", "'" + name +
                               "' holds no graph: the file is cut short or not an ONNX "
                               "model");
     return failure();
   }
-  std::optional<int64_t> opset = readOpset(*model, diags);
+  std::optional<int64_t> opset = readOpset(model, diags);
   if (!opset)
     return failure();
   OwningOpRef<ModuleOp> module =
-      GraphImporter(*model, *opset, folder, options, context, diags).run();
+      GraphImporter(model, *opset, folder, options, context, diags).run();
   if (!module)
     return failure();
   return module;
@@ -74,8 +73,10 @@ static FailureOr<OwningOpRef<ModuleOp>> importModel(std::unique_ptr<onnx::ModelP
 
 FailureOr<OwningOpRef<ModuleOp>> atc::importOnnx(StringRef path, const OnnxImportOptions &options,
                                                  MLIRContext &context, Diagnostics &diagnostics) {
-  return onnx_import::importModel(onnx_import::readModelFile(path, diagnostics), path,
-                                  llvm::sys::path::parent_path(path), options, context,
+  onnx::ModelProto model;
+  if (!parseFile(path, onnx_import::fileFormat, model, diagnostics))
+    return failure();
+  return onnx_import::importModel(model, path, llvm::sys::path::parent_path(path), options, context,
                                   diagnostics);
 }
 
@@ -84,6 +85,8 @@ FailureOr<OwningOpRef<ModuleOp>> atc::importOnnxBuffer(StringRef bytes, StringRe
                                                        const OnnxImportOptions &options,
                                                        MLIRContext &context,
                                                        Diagnostics &diagnostics) {
-  return onnx_import::importModel(onnx_import::parseModel(bytes, name, diagnostics), name, folder,
-                                  options, context, diagnostics);
+  onnx::ModelProto model;
+  if (!parseBytes(bytes, name, onnx_import::fileFormat, model, diagnostics))
+    return failure();
+  return onnx_import::importModel(model, name, folder, options, context, diagnostics);
 }

@@ -46,15 +46,8 @@ std::optional<Window> readWindow(NodeContext &n, unsigned numDims, ArrayRef<int6
 void resolveAutoPad(Window &window, ArrayRef<int64_t> spatial) {
   if (!StringRef(window.autoPad).starts_with("SAME"))
     return;
-  for (unsigned i = 0; i < spatial.size(); ++i) {
-    int64_t stride = window.strides[i];
-    int64_t outputs = (spatial[i] + stride - 1) / stride;
-    int64_t total = std::max<int64_t>((outputs - 1) * stride + window.extent(i) - spatial[i], 0);
-    int64_t less = total / 2;
-    bool moreAtEnd = window.autoPad == "SAME_UPPER";
-    window.pads[i] = moreAtEnd ? less : total - less;
-    window.pads[spatial.size() + i] = moreAtEnd ? total - less : less;
-  }
+  for (auto [dim, size] : llvm::enumerate(spatial))
+    window.padSame(dim, size, window.moreAtEnd());
 }
 
 } // namespace atc::onnx_import

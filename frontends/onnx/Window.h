@@ -4,22 +4,15 @@
 #ifndef OPENATC_FRONTENDS_ONNX_WINDOW_H
 #define OPENATC_FRONTENDS_ONNX_WINDOW_H
 
+#include "frontends/SlidingWindow.h"
 #include "frontends/onnx/NodeContext.h"
 
 namespace atc::onnx_import {
 
-/// No stride, dilation or pad may be larger.
-constexpr int64_t maxWindow = int64_t(1) << 24;
-
-/// The window of a convolution or pool, one number for each spatial dim; `pads`
-/// are all begins, then all ends.
-struct Window {
-  llvm::SmallVector<int64_t> kernel, strides, dilations, pads;
+struct Window : SlidingWindow {
   std::string autoPad;
 
-  int64_t numDims() const { return kernel.size(); }
-  /// The pixels that the dilated kernel spans.
-  int64_t extent(unsigned dim) const { return (kernel[dim] - 1) * dilations[dim] + 1; }
+  bool moreAtEnd() const { return autoPad == "SAME_UPPER"; }
 };
 
 /// Reads kernel_shape, strides, dilations, pads and auto_pad. `kernel` is what

@@ -3,49 +3,15 @@
 
 #include "frontends/tf/CheckpointBundle.h"
 
+#include "frontends/ModelFile.h"
 #include "frontends/tf/CheckpointTable.h"
 #include "google/protobuf/stubs/logging.h"
-#include "llvm/Support/Errc.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 
 namespace atc::tf_import {
-
-std::unique_ptr<MemoryBuffer> readWholeFile(StringRef path, Diagnostics &diagnostics) {
-  sys::fs::file_status status;
-  if (std::error_code error = sys::fs::status(path, status)) {
-    if (error == errc::no_such_file_or_directory)
-      diagnostics.error("E10410", "file '" + path + "' does not exist");
-    else
-      diagnostics.error("E13000", "path '" + path + "' cannot be used: " + error.message());
-    return nullptr;
-  }
-  if (status.type() != sys::fs::file_type::regular_file) {
-    diagnostics.error("E13000", "path '" + path + "' is not a regular file");
-    return nullptr;
-  }
-  if (status.getSize() == 0) {
-    diagnostics.error("E13003", "file '" + path + "' is empty");
-    return nullptr;
-  }
-  ErrorOr<std::unique_ptr<MemoryBuffer>> buffer =
-      MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!buffer) {
-    diagnostics.error("E13001",
-                      "file '" + path + "' cannot be opened: " + buffer.getError().message());
-    return nullptr;
-  }
-  if ((*buffer)->getBuffer().starts_with("version https://git-lfs")) {
-    diagnostics.error("E13005", "'" + path +
-                                    "' is a Git LFS pointer, not the model: fetch it with "
-                                    "'git lfs pull'");
-    return nullptr;
-  }
-  return std::move(*buffer);
-}
 
 unsigned elementBytes(pb::DataType type) {
   switch (type) {
@@ -126,7 +92,8 @@ MemoryBuffer *CheckpointBundle::shard(int number, Diagnostics &diagnostics) {
 std::optional<StringRef> CheckpointBundle::bytesOf(StringRef key, const pb::BundleEntryProto &entry,
                                                    Diagnostics &diagnostics) {
   auto fail = [&](const Twine &reason) {
-    diagnostics.error("E13005", "the tensor '" + key + "' of checkpoint '" + prefix + "' " + reason);
+    diagnostics.error("E13005",
+                      "the tensor '" + key + "' of checkpoint '" + prefix + "' " + reason);
     return std::nullopt;
   };
   if (entry.shard_id() < 0 || entry.shard_id() >= numShards)
@@ -135,8 +102,7 @@ std::optional<StringRef> CheckpointBundle::bytesOf(StringRef key, const pb::Bund
   if (!file)
     return std::nullopt;
   uint64_t fileSize = file->getBufferSize();
-  if (entry.offset() < 0 || entry.size() < 0 ||
-      static_cast<uint64_t>(entry.offset()) > fileSize ||
+  if (entry.offset() < 0 || entry.size() < 0 || static_cast<uint64_t>(entry.offset()) > fileSize ||
       static_cast<uint64_t>(entry.size()) > fileSize - entry.offset())
     return fail("lies outside of its data file (offset " + Twine(entry.offset()) + ", " +
                 Twine(entry.size()) + " bytes, the file has " + Twine(fileSize) + ")");
@@ -200,8 +166,8 @@ std::optional<std::string> CheckpointBundle::readString(StringRef key, Diagnosti
       break;
   }
   if (bytes->size() - at < 4 || bytes->size() - at - 4 != length) {
-    diagnostics.error("E13005", "the string '" + key + "' of checkpoint '" + prefix +
-                                    "' is malformed");
+    diagnostics.error("E13005",
+                      "the string '" + key + "' of checkpoint '" + prefix + "' is malformed");
     return std::nullopt;
   }
   return bytes->drop_front(at + 4).str();

@@ -18,9 +18,6 @@ namespace atc::tf_import {
 
 namespace pb = atc::tf::pb;
 
-/// Reads a whole file. Null after an error.
-std::unique_ptr<llvm::MemoryBuffer> readWholeFile(llvm::StringRef path, Diagnostics &diagnostics);
-
 /// The files `<prefix>.index` and `<prefix>.data-00000-of-00001` and so on.
 class CheckpointBundle {
 public:

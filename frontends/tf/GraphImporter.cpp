@@ -4,10 +4,9 @@
 #include "frontends/tf/GraphImporter.h"
 
 #include "dialects/graph/Graph.h"
+#include "frontends/UnsupportedOps.h"
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
-#include "mlir/IR/Verifier.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -145,23 +144,16 @@ bool GraphImporter::collectNodes() {
 
 /// One error that lists every node that has no row in the table.
 bool GraphImporter::checkSupported() {
-  std::map<std::string, std::vector<std::string>> unsupported;
+  UnsupportedOps unsupported;
   for (const pb::NodeDef *node : needed)
     if (!isInput(*node) && node->op() != "Const" && !findOp(node->op()))
-      unsupported[node->op()].push_back(node->name());
+      unsupported.add(node->op(), node->name());
   if (unsupported.empty())
     return true;
-  constexpr size_t maxNames = 20;
-  std::string text;
-  for (const auto &[op, names] : unsupported) {
-    text += (text.empty() ? " " : "; ") + op + " x" + std::to_string(names.size()) + " (" +
-            llvm::join(ArrayRef(names).take_front(maxNames), ", ");
-    if (names.size() > maxNames)
-      text += " and " + std::to_string(names.size() - maxNames) + " more";
-    text += ")";
-  }
-  diags.error("E13010", "no importer for these operators:" + text +
-                            ". --out_nodes and --input_nodes can cut off parts of the graph");
+  diags.error("E13010",
+              "no importer for these operators: " + unsupported.str() +
+                  ". The supported ones are listed in docs/tf-support.md; --out_nodes and "
+                  "--input_nodes can cut off parts of the graph");
   return false;
 }
 
@@ -321,7 +313,7 @@ void GraphImporter::checkShapeNames(ArrayRef<const pb::NodeDef *> inputs) {
   }
 }
 
-bool GraphImporter::importInputs(func::FuncOp function) {
+bool GraphImporter::importInputs(MainFunction &main) {
   unsigned before = diags.numErrors();
   std::vector<const pb::NodeDef *> inputs;
   auto addOnce = [&](StringRef node) {
@@ -357,20 +349,13 @@ bool GraphImporter::importInputs(func::FuncOp function) {
   if (diags.numErrors() != before)
     return false;
 
-  SmallVector<Type> argumentTypes(types.begin(), types.end());
-  function.setType(opBuilder.getFunctionType(argumentTypes, {}));
-  entry = function.addEntryBlock();
-  opBuilder.setInsertionPointToStart(entry);
-  for (auto [index, input] : llvm::enumerate(inputs)) {
+  for (auto [input, type] : llvm::zip(inputs, types)) {
     std::string argumentName = input->name();
     if (!cuts.contains(input->name()))
       for (const auto &[name, tensor] : boundary.inputs)
         if (TensorName::parse(tensor).node == input->name())
           argumentName = name;
-    BlockArgument argument = entry->getArgument(index);
-    argument.setLoc(NameLoc::get(opBuilder.getStringAttr(input->name())));
-    function.setArgAttr(index, "om.name", opBuilder.getStringAttr(argumentName));
-    define(TensorName{input->name()}, argument);
+    define(TensorName{input->name()}, main.addInput(argumentName, input->name(), type));
   }
   return true;
 }
@@ -414,45 +399,22 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
     return {};
   inferCutTypes();
 
-  Location loc = NameLoc::get(opBuilder.getStringAttr(name));
-  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
-  (*module)->setAttr("graph.name", opBuilder.getStringAttr(name));
-  opBuilder.setInsertionPointToStart(module->getBody());
-  auto function = func::FuncOp::create(opBuilder, loc, "main", opBuilder.getFunctionType({}, {}));
-  if (!importInputs(function))
+  MainFunction main(opBuilder, name);
+  if (!importInputs(main))
     return {};
   for (pb::NodeDef *node : needed)
     if (!isInput(*node))
       importNode(*node);
 
-  SmallVector<Value> results;
+  std::vector<std::pair<std::string, Value>> results;
   for (const Output &output : outputs) {
-    results.push_back(lookup(output.tensor));
-    if (!results.back() && !diags.hasErrors())
+    results.emplace_back(output.name, lookup(output.tensor));
+    if (!results.back().second && !diags.hasErrors())
       diags.error("E10016", "output '" + output.tensor.str() + "': the node has no such output");
   }
   if (diags.hasErrors())
     return {};
-  func::ReturnOp::create(opBuilder, loc, results);
-  // Shapes and axes that became attributes, outputs that nobody reads.
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*entry)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-  function.setType(
-      opBuilder.getFunctionType(entry->getArgumentTypes(), ValueRange(results).getTypes()));
-  for (auto [index, output] : llvm::enumerate(outputs))
-    function.setResultAttr(index, "om.name", opBuilder.getStringAttr(output.name));
-
-  std::string message;
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    message += (message.empty() ? "" : "; ") + diagnostic.str();
-    return success();
-  });
-  if (failed(verify(*module))) {
-    diags.error("E19999", "the imported module is not valid: " + message);
-    return {};
-  }
-  return module;
+  return main.finish(results, diags);
 }
 
 } // namespace atc::tf_import

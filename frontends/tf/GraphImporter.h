@@ -4,14 +4,12 @@
 #ifndef OPENATC_FRONTENDS_TF_GRAPHIMPORTER_H
 #define OPENATC_FRONTENDS_TF_GRAPHIMPORTER_H
 
-#include <map>
 #include <string>
 #include <vector>
 
+#include "frontends/MainFunction.h"
 #include "frontends/tf/TensorData.h"
 #include "frontends/tf/TfImport.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -66,7 +64,7 @@ private:
   bool checkSupported();
   bool sortNodes();
   bool isInput(const pb::NodeDef &node) const;
-  bool importInputs(mlir::func::FuncOp function);
+  bool importInputs(MainFunction &main);
   void checkShapeNames(llvm::ArrayRef<const pb::NodeDef *> inputs);
   bool inputType(const pb::NodeDef &node, mlir::RankedTensorType &type,
                  std::vector<std::string> &unknown);
@@ -82,7 +80,6 @@ private:
   mlir::MLIRContext &context;
   Diagnostics &diags;
   mlir::OpBuilder opBuilder;
-  mlir::Block *entry = nullptr;
   llvm::StringMap<pb::NodeDef *> nodes;
   std::vector<Output> outputs;
   llvm::StringSet<> cuts;

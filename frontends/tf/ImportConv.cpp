@@ -104,9 +104,8 @@ template <int64_t rank> void importConvTranspose(NodeContext &n) {
   SmallVector<int64_t> outputPadding;
   for (int64_t dim = 0; dim < rank - 2; ++dim) {
     int64_t in = n.shape(image)[2 + dim], stride = window->strides[dim];
-    int64_t extent = (kernel[dim] - 1) * window->dilations[dim] + 1;
     int64_t pads = window->pads[dim] + window->pads[rank - 2 + dim];
-    int64_t rest = wanted[dim] - ((in - 1) * stride + extent - pads);
+    int64_t rest = wanted[dim] - ((in - 1) * stride + window->extent(dim) - pads);
     if (rest < 0 || rest >= stride)
       return n.failInput(0, "asks for " + Twine(wanted[dim]) + " pixels, which an input of " +
                                 Twine(in) + " pixels does not give");
@@ -197,9 +196,9 @@ ArrayRef<OpRow> convRows() {
       {"Conv3D", importConv<5>},
       {"Conv3DBackpropInputV2", importConvTranspose<5>},
       {"DepthwiseConv2dNative", importDepthwiseConv},
-      {"FusedBatchNorm", importFusedBatchNorm},
-      {"FusedBatchNormV2", importFusedBatchNorm},
-      {"FusedBatchNormV3", importFusedBatchNorm},
+      {"FusedBatchNorm", importFusedBatchNorm, "inference only"},
+      {"FusedBatchNormV2", importFusedBatchNorm, "inference only"},
+      {"FusedBatchNormV3", importFusedBatchNorm, "inference only"},
       {"MatMul", importMatMul},
   };
   return rows;

@@ -97,15 +97,7 @@ Value xlogy(NodeContext &n, Value a, Value b) {
 Value xlog1py(NodeContext &n, Value a, Value b) { return unlessZero(n, a, n.mul(a, log1p(n, b))); }
 Value xdivy(NodeContext &n, Value a, Value b) { return unlessZero(n, a, n.div(a, b)); }
 
-void importAddN(NodeContext &n) {
-  SmallVector<Value> inputs = n.inputs();
-  if (n.failed())
-    return;
-  Value sum = inputs.front();
-  for (Value input : ArrayRef(inputs).drop_front())
-    sum = n.add(sum, input);
-  n.setOutput(sum);
-}
+void importAddN(NodeContext &n) { n.setOutput(n.combineInputs<graph::AddOp>()); }
 
 void importLeakyRelu(NodeContext &n) {
   double alpha = n.floatAttr("alpha", 0.2f);
@@ -173,14 +165,14 @@ ArrayRef<OpRow> elementwiseRows() {
       {"BitwiseXor", importBinary<graph::XorOp>},
       {"Cast", importCast},
       {"Ceil", importUnary<graph::CeilOp>},
-      {"CheckNumerics", importFirst},
+      {"CheckNumerics", importFirst, "checks nothing"},
       {"ClipByValue", importClip},
       {"Cos", importUnary<graph::CosOp>},
       {"Cosh", importUnary<graph::CoshOp>},
       {"Div", importBinary<graph::DivOp>},
       {"DivNoNan", importFormula2<divNoNan>},
       {"Elu", importFormula<elu>},
-      {"EnsureShape", importFirst},
+      {"EnsureShape", importFirst, "checks nothing"},
       {"Equal", importCompare<ComparePredicate::Eq>},
       {"Erf", importUnary<graph::ErfOp>},
       {"Erfc", importFormula<erfc>},
@@ -213,7 +205,7 @@ ArrayRef<OpRow> elementwiseRows() {
       {"Neg", importUnary<graph::NegOp>},
       {"NotEqual", importCompare<ComparePredicate::Ne>},
       {"OnesLike", importFormula<ones>},
-      {"PlaceholderWithDefault", importFirst},
+      {"PlaceholderWithDefault", importFirst, "stands for its default"},
       {"Pow", importBinary<graph::PowOp>},
       {"PreventGradient", importFirst},
       {"RealDiv", importBinary<graph::DivOp>},

@@ -222,11 +222,7 @@ void importGather(NodeContext &n) {
   if (n.failed())
     return;
   int64_t size = n.shape(input)[axis];
-  if (ElementsAttr known; matchPattern(indices, m_Constant(&known)))
-    for (int64_t index : readInts(known))
-      if (index < 0 || index >= size)
-        return n.failInput(1, "has the index " + Twine(index) + ", out of range for axis " +
-                                  Twine(axis) + " of " + Twine(size) + " elements");
+  n.requireIndices(1, axis, /*least=*/0, size);
   n.setOutput(n.create<graph::GatherOp>(input, indices, axis));
 }
 
@@ -330,8 +326,8 @@ void importBatchToSpace(NodeContext &n) {
   int64_t dims = blocks->sizes.size(), rank = n.rank(input), product = 1;
   SmallVector<int64_t> shape(n.shape(input)), inner(blocks->sizes), permutation{dims};
   for (int64_t size : blocks->sizes)
-    product *= size;
-  if (product < 1 || shape[0] % product != 0)
+    product = std::min(product * size, maxElements);
+  if (shape[0] % product != 0)
     return n.failNode("the batch of " + Twine(shape[0]) + " is not a multiple of the blocks");
   shape[0] /= product;
   llvm::append_range(inner, shape);
@@ -362,15 +358,15 @@ ArrayRef<OpRow> moveRows() {
       {"Concat", importConcat},
       {"ConcatV2", importConcat},
       {"Gather", importGather},
-      {"GatherV2", importGather},
-      {"MirrorPad", importPad},
-      {"OneHot", importOneHot},
+      {"GatherV2", importGather, "`batch_dims` 0"},
+      {"MirrorPad", importPad, "REFLECT only"},
+      {"OneHot", importOneHot, "depth up to 2^20"},
       {"Pad", importPad},
       {"PadV2", importPad},
       {"ReverseV2", importReverse},
       {"Slice", importSlice},
       {"SpaceToBatchND", importSpaceToBatch},
-      {"Split", importSplit},
+      {"Split", importSplit, "up to 2^16 parts"},
       {"SplitV", importSplitV},
       {"StridedSlice", importStridedSlice},
       {"Tile", importTile},

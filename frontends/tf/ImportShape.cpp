@@ -14,35 +14,7 @@ namespace {
 void importReshape(NodeContext &n) {
   Value input = n.input(0);
   SmallVector<int64_t> shape = n.constantInts(1);
-  if (n.failed())
-    return;
-  ArrayRef<int64_t> from = n.shape(input);
-  auto mismatch = [&](const Twine &reason) {
-    n.failInput(1, "shape " + printDims(shape) + " " + reason + " for an input of shape " +
-                       printDims(from));
-  };
-  SmallVector<int64_t> to(shape);
-  int64_t *open = nullptr;
-  for (int64_t &dim : to) {
-    if (dim != -1)
-      continue;
-    if (open)
-      return mismatch("has more than one dim of -1");
-    open = &dim;
-  }
-  if (open)
-    *open = 1;
-  llvm::Expected<int64_t> count = countElements(to);
-  if (!count)
-    return mismatch(toString(count.takeError()));
-  int64_t elements = cast<RankedTensorType>(input.getType()).getNumElements();
-  if (open && (*count == 0 || elements % *count != 0))
-    return mismatch("leaves no whole number for the dim of -1");
-  if (open)
-    *open = elements / *count;
-  else if (*count != elements)
-    return mismatch("has " + Twine(*count) + " elements, expected " + Twine(elements));
-  n.setOutput(n.reshape(input, to));
+  n.setOutput(n.reshapeAs(input, shape, /*copyZeros=*/false));
 }
 
 void importSqueeze(NodeContext &n) {
@@ -150,9 +122,7 @@ void importRange(NodeContext &n) {
   for (int64_t i = 0; i < static_cast<int64_t>(count); ++i)
     values.push_back(start[0] + static_cast<double>(i) * delta[0]);
   if (isa<IntegerType>(element))
-    return n.setOutput(n.cast(
-        n.intList(SmallVector<int64_t>(values.begin(), values.end()), n.builder().getI64Type()),
-        element));
+    return n.setOutput(n.cast(n.intList(llvm::map_to_vector(values, toInteger)), element));
   auto type =
       RankedTensorType::get({static_cast<int64_t>(values.size())}, n.builder().getF64Type());
   n.setOutput(n.cast(n.constant(DenseElementsAttr::get(type, ArrayRef(values))), element));
@@ -209,7 +179,7 @@ ArrayRef<OpRow> shapeRows() {
       {"Fill", importFill},
       {"InvertPermutation", importInvertPermutation},
       {"Pack", importPack},
-      {"Range", importRange},
+      {"Range", importRange, "up to 2^20 elements"},
       {"Rank", importRank},
       {"Reshape", importReshape},
       {"Shape", importShape},
@@ -217,7 +187,7 @@ ArrayRef<OpRow> shapeRows() {
       {"Size", importSize},
       {"Squeeze", importSqueeze},
       {"Transpose", importTranspose},
-      {"Unpack", importUnpack},
+      {"Unpack", importUnpack, "up to 2^16 parts"},
   };
   return rows;
 }

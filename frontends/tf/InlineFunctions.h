@@ -26,8 +26,8 @@ struct NamedTensor {
 /// Writes into `result` the nodes of `graph` that `outputs` need, every function call
 /// replaced by the body it calls. Each input becomes a Placeholder and each output an
 /// Identity of that name; other nodes of such a name are renamed. Control edges are
-/// dropped. `inputs` and `outputs` then name these nodes. `operators` (may be empty) describes the outputs of the operators in use.
-/// False after an error.
+/// dropped. `inputs` and `outputs` then name these nodes. `operators` (may be empty)
+/// describes the outputs of the operators in use. False after an error.
 bool inlineFunctions(const pb::GraphDef &graph, const pb::OpList &operators,
                      std::vector<NamedTensor> &inputs, std::vector<NamedTensor> &outputs,
                      pb::GraphDef &result, Diagnostics &diagnostics);

@@ -14,6 +14,8 @@ class NodeContext;
 struct OpRow {
   llvm::StringLiteral op;
   void (*build)(NodeContext &);
+  /// What of the operator is not supported; for the documentation.
+  llvm::StringLiteral limits = "";
 };
 
 // The rows of each family; they stand at the end of its file.

@@ -3,12 +3,9 @@
 
 #include "frontends/tf/SavedModel.h"
 
-#include <climits>
-
+#include "frontends/ModelFile.h"
 #include "frontends/tf/CheckpointBundle.h"
 #include "frontends/tf/FreezeVariables.h"
-#include "google/protobuf/io/coded_stream.h"
-#include "google/protobuf/stubs/logging.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -27,27 +24,6 @@ static std::string inFolder(StringRef folder, StringRef file) {
 
 bool isSavedModelFolder(StringRef path) {
   return sys::fs::is_directory(path) && sys::fs::exists(inFolder(path, "saved_model.pb"));
-}
-
-static bool parseSavedModel(StringRef path, pb::SavedModel &model, Diagnostics &diagnostics) {
-  std::unique_ptr<MemoryBuffer> buffer = readWholeFile(path, diagnostics);
-  if (!buffer)
-    return false;
-  if (buffer->getBufferSize() > INT_MAX) {
-    diagnostics.error("E13003", "file '" + path + "' has 2 GB or more, the limit of the format");
-    return false;
-  }
-  google::protobuf::LogSilencer silencer;
-  google::protobuf::io::CodedInputStream coded(
-      reinterpret_cast<const uint8_t *>(buffer->getBufferStart()),
-      static_cast<int>(buffer->getBufferSize()));
-  coded.SetTotalBytesLimit(INT_MAX);
-  if (model.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage())
-    return true;
-  diagnostics.error("E13005", "'" + path +
-                                  "' cannot be parsed as a SavedModel: the file is damaged, cut "
-                                  "short or of another format");
-  return false;
 }
 
 static pb::MetaGraphDef *chooseGraph(pb::SavedModel &model, StringRef path,
@@ -96,8 +72,9 @@ static bool namedTensors(const google::protobuf::Map<std::string, pb::TensorInfo
                          Diagnostics &diagnostics) {
   for (const auto &[name, info] : map) {
     if (info.encoding_case() != pb::TensorInfo::kName) {
-      diagnostics.error("E13005", "'" + path + "': '" + name + "' of the signature is no plain "
-                                  "tensor (sparse or composite), which is not supported");
+      diagnostics.error("E13005", "'" + path + "': '" + name +
+                                      "' of the signature is no plain "
+                                      "tensor (sparse or composite), which is not supported");
       return false;
     }
     tensors.push_back({name, info.name(), info.dtype(), info.tensor_shape()});
@@ -106,12 +83,18 @@ static bool namedTensors(const google::protobuf::Map<std::string, pb::TensorInfo
   return true;
 }
 
-std::optional<FrozenModel> readSavedModel(StringRef folder, Diagnostics &diagnostics,
-                                          StringRef signatureName) {
-  std::string path = inFolder(folder, "saved_model.pb");
-  pb::SavedModel model;
-  if (!parseSavedModel(path, model, diagnostics))
-    return std::nullopt;
+GraphBoundary FrozenModel::boundary() const {
+  GraphBoundary boundary;
+  for (const NamedTensor &input : inputs)
+    boundary.inputs.emplace_back(input.name, input.tensor);
+  for (const NamedTensor &output : outputs)
+    boundary.outputs.emplace_back(output.name, output.tensor);
+  return boundary;
+}
+
+std::optional<FrozenModel> freezeModel(pb::SavedModel &model, StringRef path,
+                                       CheckpointBundle *checkpoint, Diagnostics &diagnostics,
+                                       StringRef signatureName) {
   pb::MetaGraphDef *meta = chooseGraph(model, path, diagnostics);
   if (!meta)
     return std::nullopt;
@@ -127,6 +110,23 @@ std::optional<FrozenModel> readSavedModel(StringRef folder, Diagnostics &diagnos
     return std::nullopt;
   }
 
+  pb::GraphDef &graph = *meta->mutable_graph_def();
+  unsigned errorsBefore = diagnostics.numErrors();
+  markVariables(graph, checkpoint, diagnostics);
+  if (diagnostics.numErrors() != errorsBefore ||
+      !inlineFunctions(graph, meta->meta_info_def().stripped_op_list(), frozen.inputs,
+                       frozen.outputs, frozen.graph, diagnostics) ||
+      !freezeVariables(frozen.graph, checkpoint, diagnostics))
+    return std::nullopt;
+  return frozen;
+}
+
+std::optional<FrozenModel> readSavedModel(StringRef folder, Diagnostics &diagnostics,
+                                          StringRef signature) {
+  std::string path = inFolder(folder, "saved_model.pb");
+  pb::SavedModel model;
+  if (!parseFile(path, {"a SavedModel", "SavedModel"}, model, diagnostics))
+    return std::nullopt;
   // A model without variables may come without a checkpoint.
   std::unique_ptr<CheckpointBundle> checkpoint;
   std::string prefix = inFolder(inFolder(folder, "variables"), "variables");
@@ -135,15 +135,7 @@ std::optional<FrozenModel> readSavedModel(StringRef folder, Diagnostics &diagnos
     if (!checkpoint)
       return std::nullopt;
   }
-  pb::GraphDef &graph = *meta->mutable_graph_def();
-  unsigned errorsBefore = diagnostics.numErrors();
-  markVariables(graph, checkpoint.get(), diagnostics);
-  if (diagnostics.numErrors() != errorsBefore ||
-      !inlineFunctions(graph, meta->meta_info_def().stripped_op_list(), frozen.inputs,
-                       frozen.outputs, frozen.graph, diagnostics) ||
-      !freezeVariables(frozen.graph, checkpoint.get(), diagnostics))
-    return std::nullopt;
-  return frozen;
+  return freezeModel(model, path, checkpoint.get(), diagnostics, signature);
 }
 
 } // namespace atc::tf_import

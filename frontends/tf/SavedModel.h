@@ -8,9 +8,12 @@
 
 #include "frontends/Diagnostics.h"
 #include "frontends/tf/InlineFunctions.h"
+#include "frontends/tf/TfImport.h"
 #include "frontends/tf/schema/tensorflow.pb.h"
 
 namespace atc::tf_import {
+
+class CheckpointBundle;
 
 /// A model with constants instead of variables and no function calls.
 struct FrozenModel {
@@ -18,6 +21,8 @@ struct FrozenModel {
   /// In the order of the names the signature gives them. Each `name` is also the name
   /// of the Placeholder or Identity node of `graph`, and `tensor` is the same.
   std::vector<NamedTensor> inputs, outputs;
+
+  GraphBoundary boundary() const;
 };
 
 /// Whether `path` is a folder with a SavedModel in it.
@@ -28,6 +33,12 @@ bool isSavedModelFolder(llvm::StringRef path);
 /// error.
 std::optional<FrozenModel> readSavedModel(llvm::StringRef folder, Diagnostics &diagnostics,
                                           llvm::StringRef signature = "");
+
+/// The same for a model in memory, which is changed; `checkpoint` is null where it
+/// has no variables.
+std::optional<FrozenModel> freezeModel(pb::SavedModel &model, llvm::StringRef path,
+                                       CheckpointBundle *checkpoint, Diagnostics &diagnostics,
+                                       llvm::StringRef signature = "");
 
 } // namespace atc::tf_import
 

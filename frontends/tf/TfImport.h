@@ -55,6 +55,9 @@ mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importTfGraph(tf::pb::GraphDef &graph, llvm::StringRef name, const GraphBoundary &boundary,
               const TfImportOptions &options, mlir::MLIRContext &context, Diagnostics &diagnostics);
 
+/// Writes the supported operators as a page of Markdown.
+void printTfSupport(llvm::raw_ostream &os);
+
 } // namespace atc
 
 #endif // OPENATC_FRONTENDS_TF_TFIMPORT_H

@@ -14,7 +14,7 @@ static void readExplicitPads(NodeContext &n, const ImageLayout &layout, Window &
     return n.failAttribute("explicit_paddings", "has " + Twine(all.size()) + " values, expected " +
                                                     Twine(2 * layout.rank));
   for (int64_t value : all)
-    if (value < 0 || value > (1 << 24))
+    if (value < 0 || value > maxWindow)
       return n.failAttribute("explicit_paddings", Twine(value) + " is out of range");
   int64_t dims = layout.rank - 2;
   for (int64_t dim = 0; dim < dims; ++dim) {
@@ -37,13 +37,8 @@ std::optional<Window> readWindow(NodeContext &n, const ImageLayout &layout,
     readExplicitPads(n, layout, window);
   else if (padding != "SAME" && padding != "VALID")
     n.failAttribute("padding", "is '" + padding + "', expected SAME, VALID or EXPLICIT");
-  for (size_t i = 0; i < kernel.size() && padding == "SAME"; ++i) {
-    int64_t stride = window.strides[i], extent = (kernel[i] - 1) * window.dilations[i] + 1;
-    int64_t outputs = (spatial[i] + stride - 1) / stride;
-    int64_t total = std::max<int64_t>((outputs - 1) * stride + extent - spatial[i], 0);
-    window.pads[i] = total / 2;
-    window.pads[kernel.size() + i] = total - total / 2;
-  }
+  for (size_t i = 0; i < kernel.size() && padding == "SAME"; ++i)
+    window.padSame(i, spatial[i], /*moreAtEnd=*/true);
   if (n.failed())
     return std::nullopt;
   return window;

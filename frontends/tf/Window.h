@@ -4,15 +4,12 @@
 #ifndef OPENATC_FRONTENDS_TF_WINDOW_H
 #define OPENATC_FRONTENDS_TF_WINDOW_H
 
+#include "frontends/SlidingWindow.h"
 #include "frontends/tf/NodeContext.h"
 
 namespace atc::tf_import {
 
-/// The window of a convolution or pool, one number for each spatial dim; `pads`
-/// are all begins, then all ends.
-struct Window {
-  llvm::SmallVector<int64_t> kernel, strides, dilations, pads;
-};
+using Window = SlidingWindow;
 
 /// Reads strides, dilations and padding for an image of the dims `spatial`.
 /// Nothing when the node failed.

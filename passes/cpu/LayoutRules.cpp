@@ -55,9 +55,24 @@ bool isSliceView(SliceOp slice, int64_t block) {
   return block == 0 || (slice.getSteps()[1] == 1 && slice.getStarts()[1] % block == 0);
 }
 
+/// The cube multiplies lanes past the last channel by zero, and that is zero only
+/// for what is finite.
+bool canBecomeInfinite(Operation *op) {
+  if (!tensorType(op->getResult(0)).getElementType().isF16())
+    return false;
+  auto isRisky = [](Operation &inner) {
+    return isa<arith::DivFOp, math::LogOp, math::Log1pOp, math::Log2Op, math::RsqrtOp, math::SqrtOp,
+               math::PowFOp, math::TanOp>(inner);
+  };
+  auto map = dyn_cast<MapOp>(op);
+  return map ? llvm::any_of(map.getBody().front(), isRisky)
+             : isa<DivOp, LogOp, RsqrtOp, ReciprocalOp, SqrtOp, PowOp, TanOp>(op);
+}
+
 static LayoutRule elementwiseRule(Operation *op, int64_t block) {
   Value result = op->getResult(0);
-  if (canTrap(op) && tensorType(result).getDimSize(1) % block != 0)
+  bool risky = canTrap(op) || canBecomeInfinite(op);
+  if (risky && tensorType(result).getDimSize(1) % block != 0)
     return {};
   LayoutRule rule{LayoutRule::Either};
   rule.blockedCost = growth(result, block);

@@ -226,7 +226,9 @@ static LogicalResult checkSupported(func::FuncOp main, const TargetKernels &targ
       continue;
     std::string text;
     llvm::raw_string_ostream os(text);
-    os << nameOf(&op) << " (" << op.getName() << " of " << op.getOperandTypes() << "): " << reason;
+    os << nameOf(&op) << " (" << op.getName() << " of ";
+    llvm::interleaveComma(op.getOperandTypes(), os, [&](Type type) { os << describeType(type); });
+    os << "): " << reason;
     faults.push_back(std::move(text));
   }
   if (faults.empty())

@@ -27,6 +27,9 @@ public:
   }
 };
 
+/// "float64 [2,3]": a tensor as users know it.
+std::string describeType(mlir::Type type);
+
 /// Why there is no kernel for `op`; empty when there is.
 std::string whyUnsupported(mlir::Operation *op, const TargetKernels &target);
 

@@ -97,9 +97,23 @@ void lowerTile(GraphLowering &lowering, graph::TileOp op) {
   lowering.copy(from, to);
 }
 
+/// Zeroes the lanes past the last channel, which copies of channels do not
+/// write: the cube multiplies them by zero, whatever was in the memory before.
+static void clearLastLanes(GraphLowering &lowering, Value result) {
+  RankedTensorType type = tensorType(result);
+  int64_t block = blockOf(type);
+  if (block == 0 || type.getDimSize(1) % block == 0 || !type.getElementType().isF16())
+    return;
+  Storage storage = lowering.storageOf(result);
+  int64_t used = type.getDimSize(1) % block;
+  lowering.fill(storage.slice(1, storage.shape[1] - 1, 1).slice(4, used, block - used), 0.0);
+}
+
 void lowerConcat(GraphLowering &lowering, graph::ConcatOp op) {
   Storage result = lowering.storageOf(op.getResult());
   int64_t block = blockOf(op.getResult()), channel = 0;
+  if (op.getAxis() == 1 && !concatView(result, op, op.getInputs().size() - 1))
+    clearLastLanes(lowering, op.getResult());
   // In order: the lanes past the last channel of a part are the next part's.
   for (OpOperand &part : op->getOpOperands()) {
     int64_t size = tensorType(part.get()).getDimSize(op.getAxis());
@@ -156,10 +170,12 @@ void lowerSlice(GraphLowering &lowering, graph::SliceOp op) {
     else
       from = gatherDim(lowering, from, dim, start, sizes[dim], step);
   }
-  if (block)
+  if (block) {
+    clearLastLanes(lowering, op.getResult());
     lowering.copyChannels({from, block, op.getStarts()[1]}, {to, block, 0}, sizes[1]);
-  else
+  } else {
     lowering.copy(from, to);
+  }
 }
 
 void lowerPad(GraphLowering &lowering, graph::PadOp op) {

@@ -1,8 +1,9 @@
-//===-- OutlineKernels.cpp - moves cpu ops into kernel functions ----------===//
+//===-- OutlineKernels.cpp - moves kernel ops into functions --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/cpu/KernelBuilder.h"
 #include "passes/cpu/Passes.h"
+#include "passes/om/Schedule.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -68,13 +69,19 @@ private:
 
   func::FuncOp makeKernel(KernelOpInterface op) {
     OpBuilder builder(&getContext());
+    Attribute soc = getOperation()->getAttr(om::kNpuSocAttr);
+    bool onNpu = soc && op->hasAttr(om::kNpuDeviceAttr);
     SmallVector<Type> types(op->getOperandTypes());
-    types.append(2, builder.getIndexType());
+    if (!onNpu)
+      types.append(2, builder.getIndexType());
     auto kernel = func::FuncOp::create(builder, builder.getUnknownLoc(), "kernel",
                                        builder.getFunctionType(types, {}));
     kernel.setPrivate();
-    kernel->setAttr(kKernelAttr, builder.getUnitAttr());
-    setAliasing(kernel, op);
+    kernel->setAttr(onNpu ? om::kNpuKernelAttr : om::kCpuKernelAttr, builder.getUnitAttr());
+    if (onNpu)
+      kernel->setAttr(om::kNpuSocAttr, soc);
+    else
+      setAliasing(kernel, op);
 
     Block *body = kernel.addEntryBlock();
     builder.setInsertionPointToStart(body);

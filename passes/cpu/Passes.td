@@ -39,10 +39,12 @@ def CpuLowerGraph : Pass<"cpu-lower-graph", "::mlir::ModuleOp"> {
 }
 
 def CpuOutlineKernels : Pass<"cpu-outline-kernels", "::mlir::ModuleOp"> {
-  let summary = "Moves every cpu op into a kernel function and launches it";
+  let summary = "Moves every kernel op into a function and launches it";
   let description = [{
     Kernels that differ in nothing are shared. The op's place in `@main` is
-    taken by om.launch.
+    taken by om.launch. Kernels marked `npu.device` go to functions that take
+    buffers only (`npu.kernel`, with the module's `npu.soc`); the others are the
+    CPU's.
   }];
   let dependentDialects = ["::mlir::func::FuncDialect", "::atc::om::OmDialect"];
   let statistics = [

@@ -3,6 +3,7 @@
 
 #include "passes/cpu/PlaceViews.h"
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "passes/cpu/LayoutRules.h"
 #include <numeric>
 
@@ -18,13 +19,37 @@ bool isKnown(Value value) {
   return isa_and_nonnull<ConstantOp>(op);
 }
 
+/// Whether only matrix products of the NPU read `value`, which take the strides
+/// of a transposition as they are.
+static bool isReadStrided(Value value) {
+  return !value.use_empty() && llvm::all_of(value.getUsers(), [](Operation *user) {
+    if (isa<ReshapeOp, SliceOp, TransposeOp>(user))
+      return isReadStrided(user->getResult(0));
+    return isa<MatMulOp>(user) && isCubeContraction(user);
+  });
+}
+
 /// Operators whose result can be a view of their operand.
-static bool canBeView(Operation *op) { return isa<ReshapeOp, RelayoutOp, SliceOp>(op); }
+static bool canBeView(Operation *op) {
+  return isa<ReshapeOp, RelayoutOp, SliceOp, TransposeOp>(op);
+}
+
+/// A matrix product of the NPU writes rows that are dense, in two dims of
+/// products.
+static bool canWriteProducts(Operation *op, const Storage &target) {
+  if (target.rank() == 0 || (target.shape.back() != 1 && target.strides.back() != 1))
+    return false;
+  if (isa<MatMulOp>(op) && target.rank() <= 4)
+    return true;
+  int64_t columns = target.shape.back();
+  int64_t rows = ShapedType::getNumElements(target.shape) / columns;
+  return target.reshaped({rows, columns}).has_value();
+}
 
 /// Kernels write any strides, but some need dims of the result to be one.
 static bool canWrite(Operation *op, const Storage &target) {
   if (isa<MatMulOp, FullyConnectedOp>(op))
-    return target.isContiguous();
+    return isCubeContraction(op) ? canWriteProducts(op, target) : target.isContiguous();
   if (auto gather = dyn_cast<GatherOp>(op)) {
     ArrayRef<int64_t> in = tensorType(gather.getInput()).getShape();
     int64_t axis = gather.getAxis();
@@ -57,7 +82,8 @@ PlaceViews::PlaceViews(func::FuncOp function) {
     placeInUsers(&op);
   // What is left of views looks at its operand, whose place is now known.
   for (Operation &op : body) {
-    if (!canBeView(&op) || homes.contains(op.getResult(0)) || isSkipped(&op))
+    if (!canBeView(&op) || homes.contains(op.getResult(0)) || isSkipped(&op) ||
+        isPlaced(op.getOpOperand(0)))
       continue;
     std::optional<Storage> view = ofOperand(&op);
     if (view && hasHaloFor(*view, tensorType(op.getResult(0))))
@@ -79,6 +105,14 @@ void PlaceViews::placeInUsers(Operation *op) {
     for (unsigned i = 0; i < concat.getInputs().size(); ++i)
       placeInUser(op, i);
     placePatched(concat);
+    return;
+  }
+  // A product whose result is transposed is written that way.
+  if (isa<TransposeOp>(op)) {
+    Operation *product = op->getOperand(0).getDefiningOp();
+    if (isa_and_nonnull<MatMulOp>(product) && isCubeContraction(product) && product->hasOneUse() &&
+        blockOf(op->getResult(0)) == 0)
+      placeInUser(op, 0);
     return;
   }
   // A view that was placed in its user takes what it is a view of with it.
@@ -171,6 +205,8 @@ std::optional<Storage> PlaceViews::inUser(Operation *user, unsigned operand) con
   RankedTensorType type = tensorType(user->getOperand(operand));
   if (isa<ReshapeOp>(user))
     return result.reshaped(type.getShape());
+  if (auto transpose = dyn_cast<TransposeOp>(user))
+    return result.permuted(invertPermutationVector(transpose.getPermutation()));
   return relayoutView(result, tensorType(user->getResult(0)), type);
 }
 
@@ -184,6 +220,12 @@ std::optional<Storage> PlaceViews::ofOperand(Operation *op) const {
     return sliceView(source, slice);
   if (isa<ReshapeOp>(op))
     return source.reshaped(type.getShape());
+  if (auto transpose = dyn_cast<TransposeOp>(op)) {
+    bool blocked = blockOf(transpose.getInput()) || blockOf(transpose.getResult());
+    if (blocked || !isReadStrided(transpose.getResult()))
+      return std::nullopt;
+    return source.permuted(transpose.getPermutation());
+  }
   RankedTensorType sourceType = tensorType(op->getOperand(0));
   if (auto view = relayoutView(source, sourceType, type))
     return view;

@@ -55,8 +55,9 @@ public:
   void multiply(mlir::Value lhs, llvm::ArrayRef<Address> lhsPixels, mlir::Value rhs,
                 Address rhsFirst, llvm::ArrayRef<SumLoop> loops);
 
-  /// Replaces each accumulator. `channel` is the offset of its first channel
-  /// in a per-channel buffer: block * width + vector * lanes.
+  /// Replaces each accumulator by what `fn` makes of it: acc[pixel][block][vector],
+  /// whose first channel lies at block * width + vector * lanes of a per-channel
+  /// buffer.
   using MapFn = llvm::function_ref<mlir::Value(mlir::Value acc, int64_t pixel, int64_t block,
                                                int64_t vector)>;
   void map(MapFn fn);

@@ -5,6 +5,7 @@
 #include "passes/cpu/LowerGraph.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using atc::graph::ConstantBytes;
@@ -15,22 +16,36 @@ namespace {
 
 std::string textOf(Type type) {
   std::string text;
-  llvm::raw_string_ostream os(text);
-  os << type;
+  llvm::raw_string_ostream(text) << type;
   return text;
+}
+
+/// "float64", "bfloat16", "uint8", "bool".
+std::string nameOf(Type element) {
+  if (isa<Float16Type, Float32Type, Float64Type>(element))
+    return "float" + std::to_string(element.getIntOrFloatBitWidth());
+  if (element.isBF16())
+    return "bfloat16";
+  if (element.isInteger(1))
+    return "bool";
+  if (isa<IntegerType>(element))
+    return (element.isUnsignedInteger() ? "uint" : "int") +
+           std::to_string(element.getIntOrFloatBitWidth());
+  return textOf(element);
 }
 
 /// Why a tensor cannot be a buffer.
 std::string tensorFault(Type type) {
   auto ranked = dyn_cast<RankedTensorType>(type);
   if (!ranked || !ranked.hasStaticShape())
-    return "the shape of " + textOf(type) + " is not known; state input shapes with --input_shape";
+    return "the shape of " + describeType(type) +
+           " is not known; state input shapes with --input_shape";
   Type element = ranked.getElementType();
   unsigned width = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
   if (width != 1 && width != 8 && width != 16 && width != 32 && width != 64)
-    return "elements of type " + textOf(element) + " cannot be stored";
+    return "elements of type " + nameOf(element) + " cannot be stored";
   if (llvm::is_contained(ranked.getShape(), 0))
-    return textOf(type) + " has no elements";
+    return describeType(type) + " has no elements";
   return "";
 }
 
@@ -41,7 +56,7 @@ bool isReadable(Value value) {
 
 std::string contractionFault(Operation *op) {
   Type element = tensorType(op->getResult(0)).getElementType();
-  return element.isF32() ? "" : "it computes on f32 only, not on " + textOf(element);
+  return element.isF32() ? "" : "it computes on float32 only, not on " + nameOf(element);
 }
 
 std::string weightFault(Value weight, StringRef what) {
@@ -84,7 +99,43 @@ std::string gatherFault(graph::GatherOp op) {
   Type element = tensorType(op.getIndices()).getElementType();
   return element.isInteger(32) || element.isInteger(64)
              ? ""
-             : "its indices must be i32 or i64, not " + textOf(element);
+             : "its indices must be int32 or int64, not " + nameOf(element);
+}
+
+/// The first function that LowerMath has no formula for in f64.
+std::string doubleMathFault(ArrayRef<Operation *> ops) {
+  for (Operation *op : ops)
+    if (isa<math::AcosOp, math::AsinOp, math::AsinhOp, math::AtanOp, math::AtanhOp, math::CosOp,
+            math::ErfOp, math::SinOp, math::TanOp, math::TanhOp>(op) &&
+        op->getResult(0).getType().isF64())
+      return (op->getName().stripDialect() + " of float64 has no kernel").str();
+  return "";
+}
+
+/// The same for the formula of an elementwise op, which is made for it.
+std::string formulaFault(Operation *op) {
+  auto isDouble = [](Type type) { return getElementTypeOrSelf(type).isF64(); };
+  if (!llvm::any_of(op->getOperandTypes(), isDouble))
+    return "";
+  SmallVector<Operation *> ops;
+  if (isa<graph::MapOp>(op)) {
+    op->walk([&](Operation *inner) { ops.push_back(inner); });
+    return doubleMathFault(ops);
+  }
+  Block formula;
+  for (Type type : op->getOperandTypes()) {
+    Type element = getElementTypeOrSelf(type);
+    if (element.isUnsignedInteger())
+      element = IntegerType::get(op->getContext(), element.getIntOrFloatBitWidth());
+    formula.addArgument(element, op->getLoc());
+  }
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointToEnd(&formula);
+  cast<graph::ElementwiseOpInterface>(op).buildScalar(builder, op->getLoc(),
+                                                      formula.getArguments());
+  for (Operation &inner : formula)
+    ops.push_back(&inner);
+  return doubleMathFault(ops);
 }
 
 std::string operatorFault(Operation *op) {
@@ -92,9 +143,11 @@ std::string operatorFault(Operation *op) {
     auto powers = op->walk([](Operation *inner) {
       return isa<math::IPowIOp>(inner) ? WalkResult::interrupt() : WalkResult::advance();
     });
-    bool isIntegerPower = isa<graph::PowOp>(op) &&
-                          !isa<FloatType>(tensorType(op->getResult(0)).getElementType());
-    return powers.wasInterrupted() || isIntegerPower ? "powers of integers have no kernel" : "";
+    bool isIntegerPower =
+        isa<graph::PowOp>(op) && !isa<FloatType>(tensorType(op->getResult(0)).getElementType());
+    if (powers.wasInterrupted() || isIntegerPower)
+      return "powers of integers have no kernel";
+    return formulaFault(op);
   }
   return llvm::TypeSwitch<Operation *, std::string>(op)
       .Case<graph::ConvOp>(convFault)
@@ -118,6 +171,17 @@ std::string operatorFault(Operation *op) {
 }
 
 } // namespace
+
+std::string describeType(Type type) {
+  auto ranked = dyn_cast<RankedTensorType>(type);
+  // What is no tensor comes from a model written as MLIR.
+  if (!ranked)
+    return textOf(type);
+  std::string text;
+  for (int64_t dim : ranked.getShape())
+    text += (text.empty() ? "" : ",") + (ShapedType::isDynamic(dim) ? "?" : std::to_string(dim));
+  return nameOf(ranked.getElementType()) + " [" + text + "]";
+}
 
 std::string whyUnsupported(Operation *op, const TargetKernels &target) {
   for (Value operand : op->getOperands()) {

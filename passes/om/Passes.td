@@ -32,10 +32,13 @@ def OmRemoveDead : Pass<"om-remove-dead", "::mlir::ModuleOp"> {
   let description = [{
     A launch is kept when it writes an output, or an arena buffer that a kept,
     later launch reads. Buffers, views, weights and kernels that nothing uses
-    any more go with it.
+    any more go with it, and the prefetch of weights that nothing reads. A launch
+    that was chained to a removed one is chained to the one before that, or to
+    none.
   }];
   let statistics = [
     Statistic<"numLaunches", "num-launches", "Launches removed">,
+    Statistic<"numPrefetches", "num-prefetches", "Prefetched weights that nothing reads">,
     Statistic<"numKernels", "num-kernels", "Kernels removed">
   ];
 }
@@ -60,7 +63,9 @@ def OmVerifySchedule : Pass<"om-verify-schedule", "::mlir::ModuleOp"> {
   let description = [{
     Everything that is read has been written before, weights and inputs are not
     written, every output is, every launched function is a kernel, and, once
-    offsets are set, buffers that live at one time do not overlap.
+    offsets are set, buffers that live at one time do not overlap. Only weights
+    are prefetched, and `prefetch` and `chained` stand on NPU launches only, the
+    latter behind another one.
   }];
 }
 

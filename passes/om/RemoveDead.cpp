@@ -1,6 +1,7 @@
 //===-- RemoveDead.cpp - removes launches that nobody needs ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/npu/Npu.h"
 #include "passes/om/Passes.h"
 #include "passes/om/Schedule.h"
 
@@ -20,6 +21,7 @@ struct RemoveDeadPass : impl::OmRemoveDeadBase<RemoveDeadPass> {
     if (!main)
       return;
     removeLaunches(main);
+    removePrefetches(main);
     removeBuffers(main);
     removeKernels();
   }
@@ -33,13 +35,28 @@ private:
     for (LaunchOp launch : llvm::reverse(schedule.launches())) {
       Value target = resolveViews(writtenBy(launch)).root;
       if (!isa<BlockArgument>(target) && !needed.contains(target)) {
-        launch.erase();
+        eraseLaunch(launch);
         ++numLaunches;
         continue;
       }
       for (Value operand : readsOf(launch))
         needed.insert(resolveViews(operand).root);
     }
+  }
+
+  /// What no launch reads any more need not be fetched.
+  void removePrefetches(func::FuncOp main) {
+    DenseSet<Value> read;
+    Schedule schedule(main);
+    for (LaunchOp launch : schedule.launches())
+      for (Value operand : readsOf(launch))
+        read.insert(resolveViews(operand).root);
+    for (LaunchOp launch : schedule.launches())
+      for (unsigned i = launch.getPrefetch().size(); i-- > 0;)
+        if (!read.contains(resolveViews(launch.getPrefetch()[i]).root)) {
+          launch.getPrefetchMutable().erase(i);
+          ++numPrefetches;
+        }
   }
 
   void removeBuffers(func::FuncOp main) {
@@ -58,11 +75,15 @@ private:
     DenseSet<StringAttr> launched;
     getOperation().walk(
         [&](LaunchOp launch) { launched.insert(launch.getKernelAttr().getAttr()); });
-    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
-      if (function.isPrivate() && !launched.contains(function.getSymNameAttr())) {
-        symbols.erase(function);
-        ++numKernels;
-      }
+    for (Operation &op : llvm::make_early_inc_range(*getOperation().getBody())) {
+      auto function = dyn_cast<func::FuncOp>(op);
+      if (!(function && function.isPrivate()) && !isa<npu::ir::ProgramOp>(op))
+        continue;
+      if (launched.contains(SymbolTable::getSymbolName(&op)))
+        continue;
+      symbols.erase(&op);
+      ++numKernels;
+    }
   }
 };
 } // namespace

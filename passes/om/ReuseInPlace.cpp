@@ -13,7 +13,7 @@ namespace atc::om {
 namespace {
 
 /// Fills write a buffer without reading any.
-bool isFill(LaunchOp launch) { return launch.getNumOperands() == 1; }
+bool isFill(LaunchOp launch) { return launch.getOperands_().size() == 1; }
 
 bool isSamePart(Value a, Value b) {
   return a.getType() == b.getType() && resolveViews(a).offset == resolveViews(b).offset;
@@ -41,9 +41,9 @@ private:
     for (; from < schedule.launches().size(); ++from) {
       LaunchOp launch = schedule.launches()[from];
       for (int64_t position : launch.getInPlace().value_or(ArrayRef<int64_t>()))
-        if (position < int64_t(launch.getNumOperands()) - 1 &&
-            canTake(schedule, launch, from, launch.getOperand(position))) {
-          take(schedule, launch, from, launch.getOperand(position));
+        if (position < int64_t(readsOf(launch).size()) &&
+            canTake(schedule, launch, from, readsOf(launch)[position])) {
+          take(schedule, launch, from, readsOf(launch)[position]);
           return true;
         }
     }
@@ -100,7 +100,7 @@ private:
     auto source = resolveViews(operand).root.getDefiningOp<AllocOp>();
     auto target = resolveViews(writtenBy(launch)).root.getDefiningOp<AllocOp>();
     for (LaunchOp fill : touchesBefore(schedule, target, index).fills) {
-      fill.erase();
+      eraseLaunch(fill);
       ++numFills;
       --index;
     }

@@ -3,6 +3,7 @@
 
 #include "passes/om/Schedule.h"
 
+#include "dialects/npu/Npu.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -28,6 +29,19 @@ bool isOutput(Value root) {
   return function && function.getArgAttr(argument.getArgNumber(), kOutputAttr);
 }
 
+bool isNpuKernel(Operation *symbol) {
+  return symbol && (isa<npu::ir::ProgramOp>(symbol) || symbol->hasAttr(kNpuKernelAttr));
+}
+
+void eraseLaunch(LaunchOp launch) {
+  Operation *next = launch->getNextNode();
+  while (next && !isa<LaunchOp>(next))
+    next = next->getNextNode();
+  if (next && !launch.getChained())
+    cast<LaunchOp>(next).setChained(false);
+  launch.erase();
+}
+
 int64_t arenaBytes(AllocOp alloc) {
   // An empty buffer still needs an address of its own.
   int64_t span = std::max<int64_t>(1, spanInBytes(cast<MemRefType>(alloc.getType())));
@@ -38,7 +52,7 @@ Schedule::Schedule(func::FuncOp main) {
   main.walk([&](LaunchOp launch) {
     unsigned index = order.size();
     order.push_back(launch);
-    for (Value operand : launch.getOperands())
+    for (Value operand : launch.getOperands_())
       if (auto alloc = resolveViews(operand).root.getDefiningOp<AllocOp>())
         lives.try_emplace(alloc, Lifetime{index, index}).first->second.last = index;
   });

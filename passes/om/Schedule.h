@@ -14,6 +14,16 @@ namespace atc::om {
 inline constexpr llvm::StringLiteral kOutputAttr = "om.output";
 /// Name of an input or output, on the arguments of @main.
 inline constexpr llvm::StringLiteral kNameAttr = "om.name";
+/// Unit attributes of kernel functions: code for the CPU, and what is to become
+/// a program of the NPU.
+inline constexpr llvm::StringLiteral kCpuKernelAttr = "cpu.kernel";
+inline constexpr llvm::StringLiteral kNpuKernelAttr = "npu.kernel";
+/// Discardable unit attribute of kernel ops in @main: the NPU runs it.
+inline constexpr llvm::StringLiteral kNpuDeviceAttr = "npu.device";
+/// Name of the SoC's table, on the module and on kernel functions of the NPU.
+inline constexpr llvm::StringLiteral kNpuSocAttr = "npu.soc";
+/// On the module: the text of the NPU's table where it is not a built-in one.
+inline constexpr llvm::StringLiteral kSocTableAttr = "npu.soc_table";
 /// Bytes of the arena, on the module.
 inline constexpr llvm::StringLiteral kArenaSizeAttr = "om.arena_size";
 inline constexpr llvm::StringLiteral kArenaLowerBoundAttr = "om.arena_lower_bound";
@@ -31,6 +41,12 @@ struct BufferPart {
 BufferPart resolveViews(mlir::Value buffer);
 
 bool isOutput(mlir::Value root);
+
+/// Whether a symbol is a program of the NPU or is to become one.
+bool isNpuKernel(mlir::Operation *symbol);
+
+/// Removes a launch; where it began a task, the launch chained to it begins one.
+void eraseLaunch(LaunchOp launch);
 
 /// Bytes a buffer takes in the arena.
 int64_t arenaBytes(AllocOp alloc);
@@ -57,9 +73,10 @@ private:
   llvm::MapVector<AllocOp, Lifetime> lives;
 };
 
-/// What a launch reads and what it writes.
-inline mlir::OperandRange readsOf(LaunchOp launch) { return launch.getOperands().drop_back(); }
-inline mlir::Value writtenBy(LaunchOp launch) { return launch.getOperands().back(); }
+/// What a launch reads and what it writes. Its prefetch is neither: later launches
+/// read that.
+inline mlir::OperandRange readsOf(LaunchOp launch) { return launch.getOperands_().drop_back(); }
+inline mlir::Value writtenBy(LaunchOp launch) { return launch.getOperands_().back(); }
 
 } // namespace atc::om
 

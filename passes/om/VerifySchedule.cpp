@@ -30,7 +30,7 @@ struct VerifySchedulePass : impl::OmVerifyScheduleBase<VerifySchedulePass> {
 
 private:
   bool checkOps(func::FuncOp main) {
-    bool ok = true;
+    bool ok = true, afterNpu = false;
     for (Operation &op : main.getBody().getOps()) {
       if (isa<AllocOp, LaunchOp, ViewOp, WeightOp, func::ReturnOp>(op))
         continue;
@@ -38,11 +38,23 @@ private:
       ok = false;
     }
     main.walk([&](LaunchOp launch) {
-      auto kernel = getOperation().lookupSymbol<func::FuncOp>(launch.getKernel());
-      if (launch.getNumOperands() == 0 || !kernel || !kernel->hasAttr("cpu.kernel")) {
-        launch.emitOpError() << launch.getKernelAttr() << " is not a kernel that writes a buffer";
+      Operation *kernel = getOperation().lookupSymbol(launch.getKernel());
+      bool npu = isNpuKernel(kernel);
+      auto fault = [&] {
         ok = false;
-      }
+        return launch.emitOpError();
+      };
+      if (launch.getOperands_().empty() || !(npu || (kernel && kernel->hasAttr(kCpuKernelAttr))))
+        fault() << launch.getKernelAttr() << " is not a kernel that writes a buffer";
+      if (!npu && (launch.getChained() || !launch.getPrefetch().empty()))
+        fault() << "is chained or prefetches, but " << launch.getKernelAttr()
+                << " is no program of the NPU";
+      if (launch.getChained() && !afterNpu)
+        fault() << "is chained, but no launch of the NPU stands before it";
+      for (auto [position, weight] : llvm::enumerate(launch.getPrefetch()))
+        if (!resolveViews(weight).root.getDefiningOp<WeightOp>())
+          fault() << "prefetches buffer " << position << ", which is no weight";
+      afterNpu = npu;
     });
     return ok;
   }
@@ -51,7 +63,7 @@ private:
     bool ok = true;
     DenseSet<Value> written;
     main.walk([&](LaunchOp launch) {
-      if (launch.getNumOperands() == 0)
+      if (launch.getOperands_().empty())
         return;
       for (auto [position, operand] : llvm::enumerate(readsOf(launch))) {
         Value root = resolveViews(operand).root;

@@ -108,6 +108,10 @@ class Session:
         """`threads` 0 uses as many as the process may; idle ones spin for `spin_us`; a launch
         cheaper than `serial_cost` stays on the calling thread."""
     @property
+    def npu(self) -> dict[str, Any] | None:
+        """What the simulated NPU says of the last run (cycles, ms, queues, stalls, l2, roofline ...);
+        None for a model without NPU launches."""
+    @property
     def model(self) -> Model: ...
     @property
     def threads(self) -> int: ...

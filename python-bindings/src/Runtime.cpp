@@ -160,7 +160,8 @@ PYBIND11_MODULE(_runtime, m) {
              return list;
            })
       .def_property_readonly("model", &PySession::model)
-      .def_property_readonly("threads", &PySession::threads);
+      .def_property_readonly("threads", &PySession::threads)
+      .def_property_readonly("npu", &PySession::npuStatistics);
 
   m.def("empty", &empty, py::arg("shape"), py::arg("dtype") = "float32");
   m.def("difference", &difference, py::arg("tensor"), py::arg("ours"), py::arg("reference"));

@@ -154,12 +154,26 @@ PySession::PySession(std::shared_ptr<PyModel> model, uint32_t threads, uint32_t 
   options.spin_us = spinUs;
   options.serial_cost = serialCost;
   om::Error error;
+  if (owner->get().info().npu_launches) {
+    om_npu *made = nullptr;
+    if (om_npu_simulator(nullptr, &made, &error.c) != OM_OK)
+      raise({std::string("E10041: the model cannot be run: ") + error.message()});
+    npu.reset(made);
+    options.device = om_npu_device(made);
+  }
   {
     py::gil_scoped_release release;
     session = om::Session(owner->get(), error, options);
   }
   if (!session)
     raise({std::string("E10041: the model cannot be run: ") + error.message()});
+}
+
+py::object PySession::npuStatistics() {
+  if (!npu)
+    return py::none();
+  auto turn = takeTurn(busy);
+  return py::module_::import("json").attr("loads")(om_npu_text(npu.get(), OM_NPU_STATISTICS));
 }
 
 /// The arrays of one run, and the pointers that the runtime gets. What cannot be

@@ -4,6 +4,7 @@
 #ifndef OPENATC_PYTHON_SESSION_H
 #define OPENATC_PYTHON_SESSION_H
 
+#include "openatc/npu.h"
 #include "python-bindings/src/Arrays.h"
 
 #include <memory>
@@ -51,11 +52,17 @@ public:
 
   const std::shared_ptr<PyModel> &model() const { return owner; }
   uint32_t threads() const { return om_session_threads(session.get()); }
+  /// What the simulated NPU says of the last run; none for a model without one.
+  pybind11::object npuStatistics();
 
 private:
   class Call;
 
   std::shared_ptr<PyModel> owner;
+  struct FreeNpu {
+    void operator()(om_npu *npu) const { om_npu_free(npu); }
+  };
+  std::unique_ptr<om_npu, FreeNpu> npu; ///< outlives the session
   om::Session session;
   std::mutex busy; ///< one thread at a time; never waited for with the GIL held
   bool profiling = false;

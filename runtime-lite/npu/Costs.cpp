@@ -134,7 +134,8 @@ Cost atc::npu::costOf(const SocTable &soc, const Instruction &instruction, const
                 : box.written       ? soc.ubToGm
                 : dst == Memory::UB ? soc.gmToUb
                                     : soc.gmToL1;
-  double share = std::clamp(double(runOf(box)) / double(soc.shortRun), soc.shortRunFloor, 1.0);
+  double part = std::min(1.0, double(runOf(box)) / double(soc.shortRun));
+  double share = soc.shortRunFloor + (1 - soc.shortRunFloor) * part;
   cost.data = std::max(cost.data, double(bytesIn(box)) / (rate * share));
   cost.start = double(soc.gmStart);
   cost.latency = double(box.written ? soc.writeLatency : soc.readLatency);

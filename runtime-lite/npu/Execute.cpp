@@ -58,7 +58,7 @@ void executeMoveNdToNz(const Iteration &it) {
   }
 }
 
-void executeLoadImage(const Iteration &it) {
+NPU_INLINE void loadImageBody(const Iteration &it) {
   using I = LoadImage;
   DataType type = it.type(I::type);
   const uint8_t *src = it.address(I::src);
@@ -70,14 +70,20 @@ void executeLoadImage(const Iteration &it) {
     std::memset(row, 0, size_t(width * c0 * 2));
     for (int64_t c = 0; c < it.field(I::channels); ++c) {
       const uint8_t *from = src + c * it.field(I::srcPlane) + r * it.field(I::srcRow);
-      for (int64_t x = 0; x < width; ++x) {
-        float value;
-        toFloats(type, from + x * bytesOf(type), &value, 1);
-        fromFloats(DataType::F16, &value, row + (x * c0 + c) * 2, 1);
+      for (int64_t x = 0; x < width; x += 64) {
+        int64_t count = std::min<int64_t>(64, width - x);
+        float values[64];
+        _Float16 pixels[64];
+        toFloats(type, from + x * bytesOf(type), values, count);
+        fromFloats(DataType::F16, values, reinterpret_cast<uint8_t *>(pixels), count);
+        for (int64_t i = 0; i < count; ++i)
+          std::memcpy(row + ((x + i) * c0 + c) * 2, &pixels[i], 2);
       }
     }
   }
 }
+NPU_FAST void loadImageFast(const Iteration &it) { loadImageBody(it); }
+void loadImagePortable(const Iteration &it) { loadImageBody(it); }
 
 /// 16 x 16 two-byte elements with rows and columns swapped.
 void transposeBlock(const uint8_t *from, int64_t fromRow, uint8_t *to, int64_t toRow) {
@@ -140,7 +146,7 @@ void execute(const Instruction &instruction, const Frame &frame, CoreMemory &mem
   case Opcode::MoveNdToNz:
     return executeMoveNdToNz(it);
   case Opcode::LoadImage:
-    return executeLoadImage(it);
+    return fastPath ? loadImageFast(it) : loadImagePortable(it);
   case Opcode::Load2D:
     return executeLoad2D(it);
   case Opcode::Img2Col:

@@ -40,9 +40,11 @@ struct Collector {
 };
 
 Term along(int range, int64_t stride, int64_t group = 1, int64_t pad = 1) {
-  return {range, 1, group, pad, stride};
+  return {range, 1, group, pad, stride, false};
 }
-Term times(int64_t count, int64_t stride) { return {-1, count, 1, 1, stride}; }
+/// By a stride that a field gives.
+Term by(int range, int64_t stride, int64_t group = 1) { return {range, 1, group, 1, stride, true}; }
+Term times(int64_t count, int64_t stride) { return {-1, count, 1, 1, stride, true}; }
 
 void vectorOperands(Collector &c) {
   using V = Vector;
@@ -52,18 +54,17 @@ void vectorOperands(Collector &c) {
   if (op == VectorOp::Cast)
     dstBytes = bytesOf(c.type(V::dstType));
   if (op == VectorOp::Broadcast) {
-    c.writes(V::dst, 32,
-             {along(V::outer, c.field(V::dstOuter)), along(V::inner, c.field(V::dstInner))});
+    c.writes(V::dst, 32, {by(V::outer, c.field(V::dstOuter)), by(V::inner, c.field(V::dstInner))});
     c.reads(V::a, bytes, {along(V::outer, c.field(V::aOuter)), along(V::inner, bytes)});
     return;
   }
   auto run = [&](unsigned address, int64_t outer, int64_t inner, int64_t block, int64_t element,
                  bool written) {
     // Runs without gaps are given by element, others by block.
-    Term lanes = block == 32 ? along(V::lanes, element) : along(V::lanes, block, 32 / element);
+    Term lanes = block == 32 ? along(V::lanes, element) : by(V::lanes, block, 32 / element);
     bool update = written && (op == VectorOp::Madd || op == VectorOp::Axpy);
-    c.add(address, block == 32 ? element : 32,
-          {along(V::outer, outer), along(V::inner, inner), lanes}, !written || update, written);
+    c.add(address, block == 32 ? element : 32, {by(V::outer, outer), by(V::inner, inner), lanes},
+          !written || update, written);
   };
   if (isReduction(op))
     c.writes(V::dst, bytes, {along(V::outer, c.field(V::dstOuter)), along(V::inner, bytes)});
@@ -109,6 +110,14 @@ bool imageBox(const Instruction &in, const Frame &frame, Box &box) {
   return true;
 }
 
+/// Does this mmad add to l0c here, or start afresh?
+bool accumulates(const Instruction &in, const Frame &frame) {
+  bool adds = in.fields[Mmad::accumulate];
+  for (unsigned i = 0; i < kMaxIvs; ++i)
+    adds |= (in.fields[Mmad::first] >> i & 1) && frame.ivs[i] != 0;
+  return adds;
+}
+
 int64_t roundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
 /// Takes up dimensions that have no gaps into `bytes`.
@@ -133,17 +142,17 @@ unsigned operandsOf(const Instruction &instruction, Operand (&operands)[4]) {
   switch (instruction.opcode) {
   case Opcode::Move:
     c.writes(Move::dst, 1,
-             {along(Move::outer, f(Move::dstOuter)), along(Move::inner, f(Move::dstInner)),
+             {by(Move::outer, f(Move::dstOuter)), by(Move::inner, f(Move::dstInner)),
               along(Move::bytes, 1)});
     c.reads(Move::src, 1,
-            {along(Move::outer, f(Move::srcOuter)), along(Move::inner, f(Move::srcInner)),
+            {by(Move::outer, f(Move::srcOuter)), by(Move::inner, f(Move::srcInner)),
              along(Move::bytes, 1)});
     break;
   case Opcode::MoveNdToNz: {
     using I = MoveNdToNz;
     int64_t bytes = bytesOf(c.type(I::type));
-    c.writes(I::dst, 32, {along(I::cols, f(I::dstCol), 32 / bytes), along(I::rows, 32, 1, 16)});
-    c.reads(I::src, bytes, {along(I::rows, f(I::srcRow)), along(I::cols, bytes)});
+    c.writes(I::dst, 32, {by(I::cols, f(I::dstCol), 32 / bytes), along(I::rows, 32, 1, 16)});
+    c.reads(I::src, bytes, {by(I::rows, f(I::srcRow)), along(I::cols, bytes)});
     break;
   }
   case Opcode::LoadImage: {
@@ -151,29 +160,28 @@ unsigned operandsOf(const Instruction &instruction, Operand (&operands)[4]) {
     int64_t bytes = bytesOf(c.type(I::type));
     c.writes(I::dst, f(I::width) * f(I::c0) * 2, {along(I::rows, f(I::dstRow))});
     c.reads(I::src, f(I::width) * bytes,
-            {times(f(I::channels), f(I::srcPlane)), along(I::rows, f(I::srcRow))});
+            {times(f(I::channels), f(I::srcPlane)), by(I::rows, f(I::srcRow))});
     break;
   }
   case Opcode::Load2D:
-    c.writes(
-        Load2D::dst, kFractalBytes,
-        {along(Load2D::outer, f(Load2D::dstOuter)), along(Load2D::inner, f(Load2D::dstInner))});
+    c.writes(Load2D::dst, kFractalBytes,
+             {by(Load2D::outer, f(Load2D::dstOuter)), by(Load2D::inner, f(Load2D::dstInner))});
     c.reads(Load2D::src, kFractalBytes,
-            {along(Load2D::outer, f(Load2D::srcOuter)), along(Load2D::inner, f(Load2D::srcInner))});
+            {by(Load2D::outer, f(Load2D::srcOuter)), by(Load2D::inner, f(Load2D::srcInner))});
     break;
   case Opcode::Img2Col:
     c.writes(Img2Col::dst, kFractalBytes,
-             {along(Img2Col::m, f(Img2Col::dstRow), 16), along(Img2Col::k, kFractalBytes)});
+             {by(Img2Col::m, f(Img2Col::dstRow), 16), along(Img2Col::k, kFractalBytes)});
     c.reads(Img2Col::src, 0, {});
     break;
   case Opcode::Mmad: {
     using I = Mmad;
     int64_t c0 = c0Of(c.type(I::type)), fractal = kFractalBytes;
     // Where it starts afresh depends on the ivs; reading then is the safe side.
-    c.add(I::dst, 64, {along(I::n, f(I::dstCol), 16), along(I::m, 64)},
+    c.add(I::dst, 64, {by(I::n, f(I::dstCol), 16), along(I::m, 64)},
           f(I::accumulate) || f(I::first), true);
-    c.reads(I::a, fractal, {along(I::m, f(I::aRow), 16), along(I::k, fractal, c0)});
-    c.reads(I::b, fractal, {along(I::k, f(I::bRow), c0), along(I::n, fractal, 16)});
+    c.reads(I::a, fractal, {by(I::m, f(I::aRow), 16), along(I::k, fractal, c0)});
+    c.reads(I::b, fractal, {by(I::k, f(I::bRow), c0), along(I::n, fractal, 16)});
     if (f(I::useBias))
       c.reads(I::bias, 64, {along(I::n, 64, 16)});
     break;
@@ -183,11 +191,10 @@ unsigned operandsOf(const Instruction &instruction, Operand (&operands)[4]) {
     int64_t bytes = bytesOf(c.type(I::dstType)), block = bytes == 1 ? 32 : 16;
     // A run of columns without gaps is given by element, else by whole blocks.
     if (f(I::dstCol) == block * bytes)
-      c.writes(I::dst, bytes, {along(I::m, f(I::dstRow)), along(I::n, bytes)});
+      c.writes(I::dst, bytes, {by(I::m, f(I::dstRow)), along(I::n, bytes)});
     else
-      c.writes(I::dst, block * bytes,
-               {along(I::n, f(I::dstCol), block), along(I::m, f(I::dstRow))});
-    c.reads(I::src, 64, {along(I::n, f(I::srcCol), 16), along(I::m, 64)});
+      c.writes(I::dst, block * bytes, {by(I::n, f(I::dstCol), block), by(I::m, f(I::dstRow))});
+    c.reads(I::src, 64, {by(I::n, f(I::srcCol), 16), along(I::m, 64)});
     break;
   }
   case Opcode::Vector:
@@ -195,11 +202,11 @@ unsigned operandsOf(const Instruction &instruction, Operand (&operands)[4]) {
     break;
   case Opcode::Transpose:
     c.writes(Transpose::dst, 32,
-             {along(Transpose::outer, f(Transpose::dstOuter)),
-              along(Transpose::inner, f(Transpose::dstInner)), times(16, f(Transpose::dstRow))});
+             {by(Transpose::outer, f(Transpose::dstOuter)),
+              by(Transpose::inner, f(Transpose::dstInner)), times(16, f(Transpose::dstRow))});
     c.reads(Transpose::src, 32,
-            {along(Transpose::outer, f(Transpose::srcOuter)),
-             along(Transpose::inner, f(Transpose::srcInner)), times(16, f(Transpose::srcRow))});
+            {by(Transpose::outer, f(Transpose::srcOuter)),
+             by(Transpose::inner, f(Transpose::srcInner)), times(16, f(Transpose::srcRow))});
     break;
   default:
     break;
@@ -229,6 +236,8 @@ unsigned boxesOf(const Instruction &instruction, const Frame &frame, Box (&boxes
     box.argument = address.argument;
     box.address = uint8_t(operand.address);
     box.read = operand.read;
+    if (instruction.opcode == Opcode::Mmad && operand.address == Mmad::dst)
+      box.read = accumulates(instruction, frame);
     box.written = operand.written;
     box.base = frame.offset(address);
     box.bytes = operand.bytes;

@@ -16,6 +16,7 @@ namespace atc::npu {
 struct Term {
   int range = -1;
   int64_t count = 1, group = 1, pad = 1, stride = 0;
+  bool given = false; ///< the stride is a field, which must keep blocks aligned
 };
 
 /// One operand of an instruction wherever it runs. `bytes` are touched at every

@@ -19,8 +19,10 @@ namespace atc::npu {
 struct Launch {
   const Program *program = nullptr;
   std::string name;
-  std::vector<uint64_t> addresses; ///< of the gm arguments on the device, for L2
-  std::vector<uint8_t> bypassL2;   ///< per argument, may be shorter
+  std::vector<uint64_t> addresses;     ///< of the gm arguments on the device, for L2
+  std::vector<uint8_t> bypassL2;       ///< per argument, may be shorter
+  bool chained = false;                ///< goes on with the task of the launch before it
+  std::vector<Prefetch> prefetch = {}; ///< what the DMA is to bring from its beginning on
 };
 
 /// Sees each instruction that runs, in an order that all queues, flags, barriers
@@ -31,25 +33,38 @@ public:
   virtual void execute(unsigned core, const Instruction &instruction, const Frame &frame) = 0;
 };
 
+enum class Stall : uint8_t { None, Flag, Barrier, Signal, QueueFull };
+constexpr unsigned kStalls = 5;
+
+/// An instruction that runs or, with a `stall`, a queue that waits at one.
 struct Span {
   uint32_t launch, line;
   uint16_t core;
   Queue queue;
   Opcode opcode;
+  Stall stall;
+  Queue other;       ///< who raises the flag, or whose queue is full
   double start, end; ///< cycles since the first launch
+  double delayed;    ///< cycles lost to others' moves
 };
 
 /// Of one launch or, added up, of all. Cycles of queues are summed over cores.
 struct Statistics {
   double cycles = 0;
+  double startCycles = 0; ///< of them before the first instruction
   uint64_t instructions = 0, macs = 0, coreCount = 0;
+  bool vectorCores = false, chained = false; ///< of one launch
+  double cubeCycles = 0;                     ///< what the MACs take at the cube's rate
   double busy[kQueues] = {};
   double flagStall[kQueues][kQueues] = {}; ///< [from][to]: `to` had nothing else to do
   double barrierStall[kQueues] = {}, signalStall[kQueues] = {};
   double queueFull[kQueues] = {};            ///< the scalar unit waited for this queue
   double bandwidthStall = 0;                 ///< moves to and from gm waited for others' moves
+  double tailStall = 0;                      ///< cores were done and waited for the last one
   uint64_t bytes[kMemories][kMemories] = {}; ///< [source][destination]
+  uint64_t localBytes[kMemories] = {};       ///< how far up each local memory is used
   uint64_t l2Hit = 0, l2Missed = 0, l2Evicted = 0, bypassed = 0; ///< bytes
+  uint64_t prefetched = 0, l2Read = 0, l2Written = 0, ddrRead = 0, ddrWritten = 0;
   void add(const Statistics &other);
 };
 
@@ -66,9 +81,10 @@ public:
   Observer *observer = nullptr;
   /// Without time: all takes no cycles, only the order is kept.
   bool timed = true;
-  /// Keeps at most so many spans for timelines.
+  /// Keeps at most so many spans for timelines, and counts those left out.
   size_t maxSpans = 0;
   std::vector<Span> spans;
+  uint64_t droppedSpans = 0;
 
 private:
   SocTable soc;
@@ -77,8 +93,10 @@ private:
   Statistics sum;
 };
 
+const char *nameOf(Stall stall);
+
 /// Chrome's trace format (also Perfetto's): a process for each core, a row for
-/// each queue, the launches in a row on top.
+/// each queue, the launches in a row on top. Says if spans were left out.
 std::string chromeTrace(const SocTable &soc, const Simulator &simulator,
                         const std::vector<std::string> &launchNames);
 

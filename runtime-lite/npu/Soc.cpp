@@ -114,7 +114,7 @@ template <typename Number> static bool parse(std::string_view text, Number &numb
 static bool mayBeZero(std::string_view key) {
   return key == "split" || key == "l2Bytes" || key == "btBytes" || key == "ubBytes" ||
          key == "vectorCores" || key.ends_with("Start") || key.ends_with("Latency") ||
-         key == "launchCycles" || key == "scalarIssue" || key == "scalarLoop";
+         key.ends_with("Cycles") || key == "scalarIssue" || key == "scalarLoop";
 }
 
 static bool setKey(SocTable &table, std::string_view key, std::string_view text, bool &known) {

@@ -3,30 +3,13 @@
 
 #include "runtime-lite/npu/Simulator.h"
 
-#include <charconv>
+#include "runtime-lite/npu/Text.h"
 
 using namespace atc::npu;
 
 namespace {
 
-std::string quoted(const std::string &text) {
-  static const char digits[] = "0123456789abcdef";
-  std::string result = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      result += '\\';
-    if (uint8_t(c) < 32)
-      result.append("\\u00").append(1, digits[uint8_t(c) >> 4]).append(1, digits[c & 15]);
-    else
-      result += c;
-  }
-  return result + '"';
-}
-
-std::string number(double value) {
-  char text[40];
-  return {text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, 4).ptr};
-}
+std::string number(double value) { return fixed(value, 4); }
 
 std::string nameRow(const char *kind, unsigned process, unsigned row, const std::string &name) {
   return "{\"ph\":\"M\",\"name\":\"" + std::string(kind) + "\",\"pid\":" + std::to_string(process) +
@@ -44,29 +27,65 @@ std::string bar(unsigned process, unsigned row, const std::string &name, double 
 
 std::string atc::npu::chromeTrace(const SocTable &soc, const Simulator &simulator,
                                   const std::vector<std::string> &launchNames) {
-  std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" +
-                     nameRow("process_name", 0, 0, soc.name + " launches");
-  unsigned cores = unsigned(simulator.total().coreCount);
-  for (unsigned core = 0; core < cores; ++core) {
-    text += ",\n" + nameRow("process_name", core + 1, 0, "core " + std::to_string(core));
-    for (unsigned queue = 0; queue < kQueues; ++queue)
-      text += ",\n" + nameRow("thread_name", core + 1, queue, nameOf(Queue(queue)));
+  std::string text = "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"soc\":" + quoted(soc.name);
+  if (simulator.droppedSpans)
+    text += ",\"truncated\":\"" + std::to_string(simulator.droppedSpans) +
+            " spans after the first " + std::to_string(simulator.spans.size()) +
+            " are left out\",\"dropped_spans\":" + std::to_string(simulator.droppedSpans);
+  text += "},\"traceEvents\":[\n" +
+          nameRow("process_name", 0, 0,
+                  soc.name + " launches" +
+                      (simulator.droppedSpans ? " (timeline truncated, see otherData)" : ""));
+  // Cube and vector cores of a split part are rows of their own.
+  const auto &launches = simulator.launches();
+  auto processOf = [&](const Span &span) {
+    bool vector = span.launch < launches.size() && launches[span.launch].vectorCores;
+    return 1 + span.core + (vector ? unsigned(soc.cubeCores) : 0);
+  };
+  std::vector<bool> seen;
+  for (const Span &span : simulator.spans) {
+    unsigned process = processOf(span), row = process * kQueues + unsigned(span.queue);
+    seen.resize(std::max<size_t>(seen.size(), (process + 1) * kQueues));
+    seen[row] = true;
+  }
+  for (unsigned process = 1; process * kQueues < seen.size(); ++process) {
+    bool vector = process > soc.cubeCores, used = false;
+    unsigned core = process - 1 - (vector ? unsigned(soc.cubeCores) : 0);
+    for (unsigned queue = 0; queue < kQueues; ++queue) {
+      if (!seen[process * kQueues + queue])
+        continue;
+      if (!used)
+        text += ",\n" + nameRow("process_name", process, 0,
+                                (vector ? "vector core " : "core ") + std::to_string(core));
+      used = true;
+      text += ",\n" + nameRow("thread_name", process, queue, nameOf(Queue(queue)));
+    }
   }
   auto nameOfLaunch = [&](size_t launch) {
     return launch < launchNames.size() ? launchNames[launch] : std::to_string(launch);
   };
   double start = 0;
-  for (size_t i = 0; i < simulator.launches().size(); ++i) {
-    const Statistics &launch = simulator.launches()[i];
-    text +=
-        ",\n" + bar(0, 0, nameOfLaunch(i), soc.microseconds(start),
-                    soc.microseconds(start + launch.cycles), "\"cycles\":" + number(launch.cycles));
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const Statistics &launch = launches[i];
+    text += ",\n" + bar(0, 0, nameOfLaunch(i), soc.microseconds(start),
+                        soc.microseconds(start + launch.cycles),
+                        "\"cycles\":" + number(launch.cycles) +
+                            ",\"chained\":" + (launch.chained ? "true" : "false"));
     start += launch.cycles;
   }
-  for (const Span &span : simulator.spans)
-    text += ",\n" + bar(span.core + 1u, unsigned(span.queue), infoOf(span.opcode).mnemonic,
-                        soc.microseconds(span.start), soc.microseconds(span.end),
-                        "\"instruction\":" + std::to_string(span.line) +
-                            ",\"launch\":" + quoted(nameOfLaunch(span.launch)));
+  for (const Span &span : simulator.spans) {
+    std::string name = infoOf(span.opcode).mnemonic;
+    std::string arguments = "\"instruction\":" + std::to_string(span.line) +
+                            ",\"layer\":" + quoted(nameOfLaunch(span.launch));
+    if (span.stall != Stall::None) {
+      name = std::string("waits: ") + nameOf(span.stall);
+      if (span.stall == Stall::Flag || span.stall == Stall::QueueFull)
+        name += std::string(" of ") + nameOf(span.other);
+    } else if (span.delayed > 0) {
+      arguments += ",\"bandwidth_stall_cycles\":" + number(span.delayed);
+    }
+    text += ",\n" + bar(processOf(span), unsigned(span.queue), name, soc.microseconds(span.start),
+                        soc.microseconds(span.end), arguments);
+  }
   return text + "\n]}\n";
 }

@@ -3,7 +3,7 @@
 
 #include "runtime-lite/npu/Verify.h"
 
-#include "runtime-lite/npu/Footprint.h"
+#include "runtime-lite/npu/Proof.h"
 
 namespace atc::npu {
 
@@ -11,7 +11,11 @@ namespace {
 
 // Numbers of a program stay below this, so that no sum of products overflows.
 constexpr int64_t kLargest = int64_t(1) << 40, kMostTrips = int64_t(1) << 20;
-constexpr int64_t kMostPoints = 1000000;
+// Instructions that a core runs, and elements that one of them goes over.
+constexpr int64_t kMostInstances = int64_t(1) << 40, kMostWork = int64_t(1) << 32;
+// Iterations that are looked at where bounds prove nothing: of one instruction
+// and of a program.
+constexpr int64_t kMostPoints = 100000, kMostPointsInAll = 1000000;
 
 bool within(int64_t value, int64_t low, int64_t high) { return value >= low && value <= high; }
 
@@ -41,10 +45,63 @@ public:
       instruction(program.code[line]);
     if (frame.depth)
       fault(std::to_string(frame.depth) + " loops are not ended");
+    else if (faults.empty())
+      flags();
     return std::move(faults);
   }
 
 private:
+  /// Each core raises as many flags of a pair of queues as it waits for.
+  void flags() {
+    struct Sync {
+      const Instruction *in;
+      int64_t rounds;
+    };
+    std::vector<Sync> all;
+    bool differ = false; // do the cores?
+    for (line = 0; line < program.code.size(); ++line) {
+      const Instruction &in = program.code[line];
+      if (in.opcode == Opcode::LoopBegin) {
+        frame.trips[kGridDims + frame.depth++] = in.fields[LoopBegin::trips];
+      } else if (in.opcode == Opcode::LoopEnd) {
+        frame.trips[kGridDims + --frame.depth] = 1;
+      } else if (in.opcode == Opcode::SetFlag || in.opcode == Opcode::WaitFlag) {
+        int64_t count = int64_t(rounds());
+        bool grid = in.guard.kind != Guard::Always && in.guard.iv < kGridDims;
+        differ |= grid;
+        if (in.guard.kind != Guard::Always && !grid) {
+          int64_t trips = frame.trips[in.guard.iv];
+          bool once = in.guard.kind == Guard::First || in.guard.kind == Guard::Last;
+          count = count / trips * (once ? 1 : trips - 1);
+        }
+        all.push_back({&in, count});
+      }
+    }
+    uint64_t cores = differ ? uint64_t(program.grid[0]) * program.grid[1] * program.grid[2] : 1;
+    for (uint64_t core = 0; core < cores; ++core) {
+      uint64_t rest = core;
+      for (int dim = kGridDims - 1; dim >= 0; rest /= program.grid[dim--])
+        frame.ivs[dim] = int64_t(rest % program.grid[dim]);
+      int64_t raised[kQueues][kQueues] = {}, taken[kQueues][kQueues] = {};
+      for (const Sync &sync : all) {
+        bool grid = sync.in->guard.kind != Guard::Always && sync.in->guard.iv < kGridDims;
+        if (grid && !sync.in->guard.admits(frame))
+          continue;
+        const int64_t *f = sync.in->fields;
+        auto &counts = sync.in->opcode == Opcode::SetFlag ? raised : taken;
+        counts[f[SetFlag::from]][f[SetFlag::to]] += sync.rounds;
+      }
+      for (unsigned from = 0; from < kQueues; ++from)
+        for (unsigned to = 0; to < kQueues; ++to)
+          if (raised[from][to] != taken[from][to])
+            fault("core " + std::to_string(core) + " raises " + std::to_string(raised[from][to]) +
+                  " flags " + nameOf(Queue(from)) + " -> " + nameOf(Queue(to)) + " and waits for " +
+                  std::to_string(taken[from][to]));
+      if (!faults.empty())
+        return;
+    }
+  }
+
   void fault(const std::string &what) {
     std::string where = line < program.code.size()
                             ? "instruction " + std::to_string(line) + " (" +
@@ -69,8 +126,12 @@ private:
       if (frame.depth < kMaxLoops)
         frame.trips[kGridDims + frame.depth] = trips;
       ++frame.depth;
+      if (!tooLong && rounds() > kMostInstances)
+        tooLong = true, fault("runs more than 2^40 instructions with the loops around it");
       return;
     }
+    if (!tooLong && (instances += rounds()) > kMostInstances)
+      tooLong = true, fault("the program runs more than 2^40 instructions up to here");
     if (in.opcode == Opcode::LoopEnd) {
       if (!frame.depth)
         return fault("ends no loop");
@@ -99,6 +160,14 @@ private:
     special(in);
     if (faults.size() == before)
       accesses(in);
+  }
+
+  /// Iterations of the open loops.
+  Wide rounds() const {
+    Wide product = 1;
+    for (unsigned i = 0; i < depth(); ++i)
+      product *= frame.trips[kGridDims + i];
+    return product;
   }
 
   unsigned depth() const { return std::min(frame.depth, kMaxLoops); }
@@ -276,11 +345,81 @@ private:
                                         : soc.memoryBytes(address.memory);
   }
 
-  /// Looks at every iteration; ivs that no part of the instruction uses stay 0.
+  /// By bounds over all iterations and, where these prove nothing, by looking at
+  /// each.
   void accesses(const Instruction &in) {
-    const OpcodeInfo &info = infoOf(in.opcode);
-    if (!info.addressCount)
+    if (!infoOf(in.opcode).addressCount)
       return;
+    Proof proof(in, frame);
+    if (proof.never())
+      return;
+    Wide work = 1;
+    for (unsigned i = 0; i < infoOf(in.opcode).rangeCount; ++i)
+      if (in.opcode != Opcode::Img2Col || i != Img2Col::row0)
+        work = std::min<Wide>(work * proof.positions(i), Wide(kMostWork) + 1);
+    if (work > kMostWork)
+      return fault("goes over more than 2^32 elements at once");
+    Operand operands[4];
+    unsigned count = operandsOf(in, operands);
+    for (unsigned i = 0; i < count; ++i)
+      if (!aligned(in, operands[i], proof))
+        return;
+    for (unsigned i = 0; i < count; ++i) {
+      const Address &address = in.addresses[operands[i].address];
+      Cover cover = proof.cover(operands[i], Wide(sizeOf(address)));
+      std::string name = infoOf(in.opcode).addresses[operands[i].address].name;
+      if (cover.tooLarge)
+        return fault(name + " is too large");
+      if (cover.begin >= 0 && cover.end <= Wide(sizeOf(address)))
+        continue;
+      if (!points(in))
+        fault(name + " may cover bytes " + text(cover.begin) + " to " + text(cover.end) + " of " +
+              nameOf(address.memory) + ", which has " + std::to_string(sizeOf(address)) +
+              "; its many iterations were not looked at");
+      return; // looked at with all operands
+    }
+  }
+
+  /// Addresses and the strides between blocks in local memories.
+  bool aligned(const Instruction &in, const Operand &operand, const Proof &proof) {
+    const Address &address = in.addresses[operand.address];
+    int64_t step = int64_t(soc.alignment(address.memory));
+    std::string name = infoOf(in.opcode).addresses[operand.address].name;
+    auto must = [&](int64_t value, const std::string &what) {
+      if (step <= 1 || value % step == 0)
+        return true;
+      fault(name + what + std::to_string(value) + " of " + nameOf(address.memory) +
+            ", which must be a multiple of " + std::to_string(step));
+      return false;
+    };
+    const IvBox &ivs = proof.ivs();
+    int64_t lowest = address.offset.at(ivs.low);
+    if (!must(lowest, " lies at byte "))
+      return false;
+    for (unsigned i = 0; i < kMaxIvs; ++i)
+      if (ivs.high[i] > ivs.low[i] && !must(address.offset.strides[i], " moves by bytes "))
+        return false;
+    if (address.slots > 1 && !must(address.slotBytes, " turns by bytes "))
+      return false;
+    for (unsigned t = 0; t < operand.termCount; ++t)
+      if (operand.terms[t].given && proof.moves(operand.terms[t]) &&
+          !must(operand.terms[t].stride, " has blocks at strides of bytes "))
+        return false;
+    return true;
+  }
+
+  static std::string text(Wide value) {
+    bool less = value < 0;
+    std::string digits;
+    for (Wide rest = less ? -value : value; rest || digits.empty(); rest /= 10)
+      digits.insert(digits.begin(), char('0' + int(rest % 10)));
+    return less ? "-" + digits : digits;
+  }
+
+  /// Looks at every iteration; ivs that no part of the instruction uses stay 0.
+  /// False if they are too many.
+  bool points(const Instruction &in) {
+    const OpcodeInfo &info = infoOf(in.opcode);
     bool used[kMaxIvs] = {};
     auto mark = [&](const Affine &value) {
       for (unsigned i = 0; i < kMaxIvs; ++i)
@@ -288,44 +427,36 @@ private:
     };
     for (unsigned i = 0; i < info.rangeCount; ++i)
       mark(in.ranges[i].start);
-    bool cut = false;
-    for (unsigned i = 0; i < info.rangeCount; ++i)
-      for (int64_t stride : in.ranges[i].start.strides)
-        cut |= stride != 0;
-    bool turns = false;
     for (unsigned i = 0; i < info.addressCount; ++i) {
       mark(in.addresses[i].offset);
-      turns |= in.addresses[i].slots > 1;
       if (in.addresses[i].slots > 1)
         for (unsigned loop = 0; loop < in.addresses[i].depth; ++loop)
           used[kGridDims + loop] = true;
     }
     if (in.guard.kind != Guard::Always)
       used[in.guard.iv] = true;
-    // Without cuts and turns addresses are affine: the corners are enough.
-    bool corners = !cut && !turns && in.guard.kind == Guard::Always;
-    int64_t points = 1, step[kMaxIvs];
+    int64_t count = 1;
     for (unsigned i = 0; i < kMaxIvs; ++i) {
-      step[i] = corners ? std::max<int64_t>(1, frame.trips[i] - 1) : 1;
       if (used[i])
-        points *= corners ? std::min<int64_t>(2, frame.trips[i]) : frame.trips[i];
-      if (points > kMostPoints)
-        return fault("its addresses cannot be proved: more than 1000000 iterations");
+        count *= frame.trips[i];
+      if (count > std::min(kMostPoints, pointsLeft))
+        return false;
     }
+    pointsLeft -= count;
     Frame at = frame;
     for (;;) {
       if (in.guard.admits(at) && !point(in, at))
-        return;
+        return true;
       unsigned i = 0;
       for (; i < kMaxIvs; ++i) {
         if (!used[i])
           continue;
-        if ((at.ivs[i] += step[i]) < at.trips[i])
+        if (++at.ivs[i] < at.trips[i])
           break;
         at.ivs[i] = 0;
       }
       if (i == kMaxIvs)
-        return;
+        return true;
     }
   }
 
@@ -336,21 +467,10 @@ private:
     for (unsigned i = 0; i < count; ++i) {
       const Box &box = boxes[i];
       const Address &address = in.addresses[box.address];
-      // Strides and counts are below 2^40: a product that is too large is wrong
-      // long before it could overflow.
-      for (unsigned d = 0; d < 3; ++d)
-        if (box.count[d] > 1 && std::abs(box.stride[d]) > kLargest / box.count[d])
-          return fault(name(in, box) + " is too large"), false;
       if (box.begin() < 0 || uint64_t(box.end()) > sizeOf(address)) {
         fault(name(in, box) + " covers bytes " + std::to_string(box.begin()) + " to " +
               std::to_string(box.end()) + " of " + nameOf(address.memory) + ", which has " +
               std::to_string(sizeOf(address)));
-        return false;
-      }
-      int64_t aligned = int64_t(soc.alignment(address.memory));
-      if (aligned > 1 && at.offset(address) % aligned) {
-        fault(name(in, box) + " lies at byte " + std::to_string(at.offset(address)) + " of " +
-              nameOf(address.memory) + ", which must be a multiple of " + std::to_string(aligned));
         return false;
       }
     }
@@ -365,6 +485,9 @@ private:
   const SocTable &soc;
   Frame frame;
   size_t line = 0;
+  int64_t pointsLeft = kMostPointsInAll;
+  bool tooLong = false;
+  Wide instances = 0; ///< of all instructions so far, on one core
   std::vector<std::string> faults;
 };
 

@@ -12,9 +12,11 @@
 namespace atc::npu {
 
 /// All faults of a program, one line each; none means that `execute` can run it:
-/// loops, ivs, fields and memories are right, and no iteration of any
-/// instruction leaves its memory or argument. Slow loops are not walked: where
-/// the extremes of the ivs do not prove it, up to 1e6 iterations are looked at.
+/// loops, ivs, fields and memories are right, no iteration of any instruction
+/// leaves its memory or argument, blocks are aligned, no number overflows, every
+/// flag that is raised is waited for, and a core runs at most 2^40 instructions.
+/// Loops are not walked; where bounds over all iterations (Proof.h) prove
+/// nothing, up to 100000 iterations of an instruction are looked at.
 std::vector<std::string> verify(const Program &program, const SocTable &soc);
 
 } // namespace atc::npu

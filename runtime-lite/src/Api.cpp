@@ -79,7 +79,7 @@ om_status om_model_get_info(const om_model *model, om_model_info *info) {
   answer.producer = header.producer()->c_str();
   answer.command_line = header.command_line()->c_str();
   answer.target = header.target()->c_str();
-  answer.cpu_level = model->image->level()->c_str();
+  answer.cpu_level = model->image ? model->image->level()->c_str() : "";
   answer.schema_major = header.schema_major();
   answer.schema_minor = header.schema_minor();
   answer.inputs = header.inputs()->size();
@@ -90,9 +90,16 @@ om_status om_model_get_info(const om_model *model, om_model_info *info) {
   for (const fb::Segment *segment : *header.segments())
     if (segment->kind() == fb::SegmentKind::weights)
       answer.weights_bytes += segment->size();
-  answer.code_bytes = header.segments()->Get(model->image->segment())->size();
+    else if (segment->kind() == fb::SegmentKind::npu)
+      answer.npu_bytes += segment->size();
   answer.arena_bytes = header.arena_size();
-  answer.scratch_bytes = model->image->scratch_bytes();
+  if (model->image) {
+    answer.code_bytes = header.segments()->Get(model->image->segment())->size();
+    answer.scratch_bytes = model->image->scratch_bytes();
+  }
+  answer.soc = header.soc() ? header.soc()->c_str() : "";
+  for (uint32_t i = 0; i < header.schedule()->size(); ++i)
+    answer.npu_launches += model->npuLaunch(i) != nullptr;
   return writeInfo(answer, info);
 }
 
@@ -129,16 +136,31 @@ om_status om_model_get_output(const om_model *model, uint32_t index, om_tensor_i
 om_status om_model_get_launch(const om_model *model, uint32_t index, om_launch_info *info) {
   if (index >= model->header->schedule()->size())
     return OM_ERROR_ARGUMENT;
-  const fb::Launch &launch = model->launch(index);
   om_launch_info answer = OM_LAUNCH_INFO_INIT;
-  answer.name = launch.name()->c_str();
-  answer.kernel = model->header->kernels()->Get(launch.kernel())->c_str();
-  answer.cost = launch.cost();
-  answer.tasks = model->image->tasks()->Get(launch.kernel());
-  answer.reads_count = launch.reads()->size();
-  answer.writes_count = launch.writes()->size();
-  answer.reads = launch.reads()->data();
-  answer.writes = launch.writes()->data();
+  auto common = [&](const auto &launch) {
+    answer.name = launch.name()->c_str();
+    answer.reads_count = launch.reads()->size();
+    answer.writes_count = launch.writes()->size();
+    answer.reads = launch.reads()->data();
+    answer.writes = launch.writes()->data();
+  };
+  if (const fb::Launch *launch = model->cpuLaunch(index)) {
+    common(*launch);
+    answer.kernel = model->header->kernels()->Get(launch->kernel())->c_str();
+    answer.cost = launch->cost();
+    answer.tasks = model->image->tasks()->Get(launch->kernel());
+  } else {
+    const fb::NpuLaunch &npu = *model->npuLaunch(index);
+    const fb::NpuProgram &program = *model->header->npu_programs()->Get(npu.program());
+    common(npu);
+    answer.kernel = program.name()->c_str();
+    answer.npu = 1;
+    answer.macs = npu.macs();
+    answer.cost = 2 * npu.macs();
+    answer.tasks = 1;
+    for (uint32_t size : *program.grid())
+      answer.tasks *= size;
+  }
   return writeInfo(answer, info);
 }
 
@@ -224,6 +246,10 @@ const char *om_status_name(om_status code) {
     return "OM_ERROR_UNTRUSTED_KEY";
   case OM_ERROR_SIGNATURE:
     return "OM_ERROR_SIGNATURE";
+  case OM_ERROR_NO_DEVICE:
+    return "OM_ERROR_NO_DEVICE";
+  case OM_ERROR_DEVICE:
+    return "OM_ERROR_DEVICE";
   }
   return "OM_ERROR_UNKNOWN";
 }

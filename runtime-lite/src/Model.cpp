@@ -83,7 +83,7 @@ om_status om_model::finish(int fd, const om_load_options &options, om_error *err
     status = chooseImage(options.cpu_level, error);
   if (status == OM_OK)
     status = verifySegments(options, error);
-  if (status == OM_OK)
+  if (status == OM_OK && image)
     status = mapCode(fd, options, error);
   return status;
 }
@@ -107,7 +107,8 @@ om_status om_model::refuseNativeCode(om_error *error) const {
 om_status om_model::verifySegments(const om_load_options &options, om_error *error) const {
   for (uint32_t i = 0; i < header->segments()->size(); ++i) {
     const bool weights = header->segments()->Get(i)->kind() == fb::SegmentKind::weights;
-    if (i == image->segment() || (weights && !options.verify_weights && !options.require_signature))
+    if ((image && i == image->segment()) ||
+        (weights && !options.verify_weights && !options.require_signature))
       continue;
     om_status status = verifySegment(*header, i, segment(i), error);
     if (status == OM_OK && options.require_signature)
@@ -120,10 +121,12 @@ om_status om_model::verifySegments(const om_load_options &options, om_error *err
 
 /// Of the images whose features this machine has, the one that asks for most.
 om_status om_model::chooseImage(const char *level, om_error *error) {
-  if (header->target()->string_view() != "cpu")
+  if (header->target()->string_view() != "cpu" && header->target()->string_view() != "npu")
     return fail(error, OM_ERROR_UNSUPPORTED,
                 "the model is compiled for target '%s', which this runtime does not have.",
                 header->target()->c_str());
+  if (header->kernels()->size() == 0 && header->images()->size() == 0)
+    return OM_OK;
   WordList levels;
   const fb::CodeImage *refused = nullptr;
   bool refusedOurs = false;

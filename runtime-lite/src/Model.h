@@ -27,12 +27,25 @@ struct om_model {
   const char *segment(uint32_t index) const {
     return data + header->segments()->Get(index)->offset();
   }
-  const atc::om::fb::Launch &launch(uint32_t index) const {
-    return *header->schedule()->Get(index)->what_as_Launch();
+  /// Null for a launch of the other kind.
+  const atc::om::fb::Launch *cpuLaunch(uint32_t index) const {
+    return header->schedule()->Get(index)->what_as_Launch();
+  }
+  const atc::om::fb::NpuLaunch *npuLaunch(uint32_t index) const {
+    return header->schedule()->Get(index)->what_as_NpuLaunch();
+  }
+  const flatbuffers::Vector<const atc::om::fb::BufferRef *> &launchArgs(uint32_t index) const {
+    const atc::om::fb::Launch *cpu = cpuLaunch(index);
+    return cpu ? *cpu->args() : *npuLaunch(index)->args();
+  }
+  const char *launchName(uint32_t index) const {
+    const atc::om::fb::Launch *cpu = cpuLaunch(index);
+    return cpu ? cpu->name()->c_str() : npuLaunch(index)->name()->c_str();
   }
 
   const atc::om::fb::Model *header = nullptr;
-  const atc::om::fb::CodeImage *image = nullptr; ///< the one chosen for this CPU
+  /// The one chosen for this CPU; null in a model without CPU kernels.
+  const atc::om::fb::CodeImage *image = nullptr;
 
 private:
   om_status finish(int fd, const om_load_options &options, om_error *error);

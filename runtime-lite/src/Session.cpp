@@ -44,7 +44,8 @@ om_status om_session::start(const om_session_options &options, om_error *error) 
     return fail(error, OM_ERROR_ARGUMENT, "a session can have 1 to %u threads, not %u.",
                 Pool::mostThreads, threads);
 
-  const uint64_t scratchStride = (model.image->scratch_bytes() + 4095) / 4096 * 4096;
+  const uint64_t scratchBytes = model.image ? model.image->scratch_bytes() : 0;
+  const uint64_t scratchStride = (scratchBytes + 4095) / 4096 * 4096;
   if (!arena.mapZeroed(header.arena_size()))
     return outOfMemory(error, header.arena_size());
   if (!scratch.mapZeroed(scratchStride * threads))
@@ -52,7 +53,7 @@ om_status om_session::start(const om_session_options &options, om_error *error) 
 
   uint64_t argumentCount = 0, patchCount = 0;
   for (uint32_t i = 0; i < header.schedule()->size(); ++i)
-    for (const fb::BufferRef *ref : *model.launch(i).args()) {
+    for (const fb::BufferRef *ref : model.launchArgs(i)) {
       ++argumentCount;
       patchCount += ref->space() == fb::Space::input || ref->space() == fb::Space::output;
     }
@@ -65,6 +66,8 @@ om_status om_session::start(const om_session_options &options, om_error *error) 
   om_session_options resolved = options;
   resolved.threads = threads;
   prepareWork(resolved);
+  if (om_status status = npu.start(model, options.device, arguments.data(), error); status != OM_OK)
+    return status;
   // Threads that share a processor must not keep it from each other.
   const uint32_t spin = threads > processors ? 0 : options.spin_us;
   return pool.start(threads, work.data(), scratch.data(), scratchStride, spin, error);
@@ -73,13 +76,14 @@ om_status om_session::start(const om_session_options &options, om_error *error) 
 void om_session::prepareWork(const om_session_options &options) {
   uint32_t argument = 0, patch = 0;
   for (uint32_t i = 0; i < work.size(); ++i) {
-    const fb::Launch &launch = model.launch(i);
-    const uint64_t tasks = model.image->tasks()->Get(launch.kernel());
-    work[i].kernel = model.kernel(launch.kernel());
-    work[i].args = arguments.data() + argument;
-    work[i].tasks = static_cast<int64_t>(tasks);
-    work[i].chunks = chunkCount(tasks, launch.cost(), options.threads, options.serial_cost);
-    for (const fb::BufferRef *ref : *launch.args()) {
+    if (const fb::Launch *launch = model.cpuLaunch(i)) {
+      const uint64_t tasks = model.image->tasks()->Get(launch->kernel());
+      work[i].kernel = model.kernel(launch->kernel());
+      work[i].args = arguments.data() + argument;
+      work[i].tasks = static_cast<int64_t>(tasks);
+      work[i].chunks = chunkCount(tasks, launch->cost(), options.threads, options.serial_cost);
+    }
+    for (const fb::BufferRef *ref : model.launchArgs(i)) {
       if (ref->space() == fb::Space::input || ref->space() == fb::Space::output)
         patches[patch++] = {argument, end(*ref), ref->offset()};
       else
@@ -131,25 +135,38 @@ om_status om_session::bind(const void *const *inputs, void *const *outputs, om_e
   return OM_OK;
 }
 
+/// What has no kernel is a launch of the NPU.
+om_status om_session::runLaunch(uint32_t index, om_error *error) {
+  if (!work[index].kernel)
+    return npu.run(index, error);
+  pool.run(index);
+  npu.ranOnHost(index);
+  return OM_OK;
+}
+
 om_status om_session::run(const void *const *inputs, void *const *outputs,
                           om_launch_callback callback, void *user, om_error *error) {
   if (om_status status = bind(inputs, outputs, error); status != OM_OK)
     return status;
+  if (om_status status = npu.begin(error); status != OM_OK)
+    return status;
   const uint32_t launches = static_cast<uint32_t>(work.size());
   if (!profiling && !callback) {
     for (uint32_t i = 0; i < launches; ++i)
-      pool.run(i);
+      if (om_status status = runLaunch(i, error); status != OM_OK)
+        return status;
     return OM_OK;
   }
   runs += profiling;
   for (uint32_t i = 0; i < launches; ++i) {
     const uint64_t begin = nowNanoseconds();
-    pool.run(i);
+    if (om_status status = runLaunch(i, error); status != OM_OK)
+      return status;
     times[i] += nowNanoseconds() - begin;
     if (callback && callback(user, i) != 0)
       return fail(error, OM_ERROR_ARGUMENT,
                   "the run was ended by its observer after launch %u ('%s').", i,
-                  model.launch(i).name()->c_str());
+                  model.launchName(i));
   }
   return OM_OK;
 }

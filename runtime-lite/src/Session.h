@@ -4,6 +4,7 @@
 #ifndef OPENATC_RUNTIME_SESSION_H
 #define OPENATC_RUNTIME_SESSION_H
 
+#include "runtime-lite/src/NpuRun.h"
 #include "runtime-lite/src/Pool.h"
 
 struct om_session {
@@ -31,6 +32,7 @@ private:
   };
 
   void prepareWork(const om_session_options &options);
+  om_status runLaunch(uint32_t index, om_error *error);
   om_status bind(const void *const *inputs, void *const *outputs, om_error *error);
   char *address(const atc::om::fb::BufferRef &ref) const;
   uint32_t end(const atc::om::fb::BufferRef &ref) const;
@@ -43,6 +45,7 @@ private:
   atc::rt::Array<uint64_t> times;
   uint64_t runs = 0;
   bool profiling = false;
+  atc::rt::NpuRun npu;
   atc::rt::Pool pool; ///< last: its threads end before the memory goes
 };
 

@@ -37,6 +37,8 @@ constexpr uint64_t mostMemory = uint64_t(1) << 46;
 constexpr uint64_t mostScratch = uint64_t(1) << 32;
 constexpr uint64_t mostTasks = uint64_t(1) << 40;
 constexpr uint64_t mostLaunches = uint64_t(1) << 24;
+constexpr uint64_t mostCores = 65536;
+constexpr uint64_t mostTableText = 65536;
 
 /// FlatBuffers' verifier checks that a vector is inside, but not that its items
 /// are aligned. A vector without items may be anywhere.
@@ -76,6 +78,8 @@ public:
     if (status == OM_OK)
       status = images();
     if (status == OM_OK)
+      status = npuPrograms();
+    if (status == OM_OK)
       status = schedule();
     return status;
   }
@@ -88,8 +92,11 @@ private:
   om_status ends(const flatbuffers::Vector<uint32_t> &list, fb::Space space, const char *word);
   om_status tensors();
   om_status images();
+  om_status npuPrograms();
   om_status schedule();
   om_status launch(uint32_t index, const fb::Launch &launch);
+  om_status npuLaunch(uint32_t index, const fb::NpuLaunch &launch);
+  template <typename Launch> om_status references(uint32_t index, const Launch &launch);
 
   /// The bytes of the space a reference points into; false when there is no
   /// such space.
@@ -168,6 +175,11 @@ om_status Checker::alignment() {
   for (const fb::Step *step : *model.schedule())
     if (const fb::Launch *launch = step->what_as_Launch())
       good &= aligned(*launch->args());
+    else if (const fb::NpuLaunch *npu = step->what_as_NpuLaunch())
+      good &= aligned(*npu->args()) && aligned(*npu->prefetch());
+  if (model.npu_programs())
+    for (const fb::NpuProgram *program : *model.npu_programs())
+      good &= aligned(*program->arguments());
   return good ? OM_OK
               : fail(error, OM_ERROR_CORRUPT, "the file is damaged: its header is not aligned.");
 }
@@ -268,15 +280,92 @@ om_status Checker::schedule() {
                 "the schedule has %u steps, more than this runtime runs.",
                 model.schedule()->size());
   for (uint32_t i = 0; i < model.schedule()->size(); ++i) {
-    const fb::Launch *step = model.schedule()->Get(i)->what_as_Launch();
-    if (!step)
-      return fail(error, OM_ERROR_UNSUPPORTED,
-                  "step %u of the schedule is of a kind (%u) this runtime does not know.", i,
-                  unsigned(model.schedule()->Get(i)->what_type()));
-    if (om_status status = launch(i, *step); status != OM_OK)
+    const fb::Step &step = *model.schedule()->Get(i);
+    om_status status;
+    if (const fb::Launch *cpu = step.what_as_Launch())
+      status = launch(i, *cpu);
+    else if (const fb::NpuLaunch *npu = step.what_as_NpuLaunch())
+      status = npuLaunch(i, *npu);
+    else
+      status = fail(error, OM_ERROR_UNSUPPORTED,
+                    "step %u of the schedule is of a kind (%u) this runtime does not know.", i,
+                    unsigned(step.what_type()));
+    if (status != OM_OK)
       return status;
   }
   return OM_OK;
+}
+
+om_status Checker::npuPrograms() {
+  if (model.soc_table() && model.soc_table()->size() > mostTableText)
+    return fail(error, OM_ERROR_CORRUPT, "the file is damaged: its NPU table has %u characters.",
+                model.soc_table()->size());
+  if (!model.npu_programs() || model.npu_programs()->size() == 0)
+    return OM_OK;
+  if (!model.soc() || model.soc()->size() == 0)
+    return fail(error, OM_ERROR_CORRUPT,
+                "the file is damaged: it has NPU programs, but names no NPU.");
+  for (uint32_t i = 0; i < model.npu_programs()->size(); ++i) {
+    const fb::NpuProgram &program = *model.npu_programs()->Get(i);
+    const char *fault = nullptr;
+    if (program.segment() >= model.segments()->size() ||
+        model.segments()->Get(program.segment())->kind() != fb::SegmentKind::npu) {
+      fault = "it names no segment of NPU programs";
+    } else {
+      uint64_t bytes = model.segments()->Get(program.segment())->size();
+      if (program.offset() > bytes || program.size() > bytes - program.offset() ||
+          program.size() == 0)
+        fault = "it reaches outside its segment";
+    }
+    uint64_t cores = 1;
+    for (uint32_t size : *program.grid())
+      cores = size > mostCores ? 0 : cores * size <= mostCores ? cores * size : 0;
+    if (program.grid()->size() > 3 || cores == 0)
+      fault = "its grid has no cores, too many or too many dims";
+    for (uint64_t bytes : *program.arguments())
+      if (bytes > mostMemory)
+        fault = "it asks for too large a buffer";
+    if (fault)
+      return fail(error, OM_ERROR_CORRUPT,
+                  "the file is damaged: NPU program %u ('%s') cannot be used: %s.", i,
+                  program.name()->c_str(), fault);
+  }
+  return OM_OK;
+}
+
+om_status Checker::npuLaunch(uint32_t index, const fb::NpuLaunch &launch) {
+  const char *name = launch.name()->c_str();
+  const uint32_t programs = model.npu_programs() ? model.npu_programs()->size() : 0;
+  if (launch.program() >= programs)
+    return fail(error, OM_ERROR_CORRUPT,
+                "the file is damaged: launch %u ('%s') runs NPU program %u of only %u.", index,
+                name, launch.program(), programs);
+  const auto &sizes = *model.npu_programs()->Get(launch.program())->arguments();
+  if (launch.args()->size() != sizes.size())
+    return fail(error, OM_ERROR_CORRUPT,
+                "the file is damaged: launch %u ('%s') has %u arguments, but its program takes %u.",
+                index, name, launch.args()->size(), sizes.size());
+  for (uint32_t i = 0; i < sizes.size(); ++i)
+    if (launch.args()->Get(i)->size() < sizes.Get(i))
+      return fail(error, OM_ERROR_CORRUPT,
+                  "the file is damaged: argument %u of launch %u ('%s') has %llu bytes, but its "
+                  "program needs %llu.",
+                  i, index, name, ull(launch.args()->Get(i)->size()), ull(sizes.Get(i)));
+  for (uint32_t i = 0; i < launch.prefetch()->size(); ++i) {
+    const fb::BufferRef &ref = *launch.prefetch()->Get(i);
+    if (ref.space() != fb::Space::weights || !inside(ref))
+      return fail(error, OM_ERROR_CORRUPT,
+                  "the file is damaged: prefetch %u of launch %u ('%s') is no range of weights "
+                  "(space %u, index %u, offset %llu, size %llu).",
+                  i, index, name, unsigned(ref.space()), ref.index(), ull(ref.offset()),
+                  ull(ref.size()));
+  }
+  if (launch.chained() && (index == 0 || !model.schedule()->Get(index - 1)->what_as_NpuLaunch()))
+    return fail(error, OM_ERROR_CORRUPT,
+                "the file is damaged: launch %u ('%s') goes on in the task of the launch before "
+                "it, but that is none of the NPU.",
+                index, name);
+  return references(index, launch);
 }
 
 om_status Checker::launch(uint32_t index, const fb::Launch &launch) {
@@ -285,6 +374,12 @@ om_status Checker::launch(uint32_t index, const fb::Launch &launch) {
     return fail(error, OM_ERROR_CORRUPT,
                 "the file is damaged: launch %u ('%s') runs kernel %u of only %u.", index, name,
                 launch.kernel(), model.kernels()->size());
+  return references(index, launch);
+}
+
+/// What both kinds of launches point at.
+template <typename Launch> om_status Checker::references(uint32_t index, const Launch &launch) {
+  const char *name = launch.name()->c_str();
   for (uint32_t i = 0; i < launch.args()->size(); ++i)
     if (!inside(*launch.args()->Get(i)))
       return fail(error, OM_ERROR_CORRUPT,
@@ -387,7 +482,10 @@ om_status verifySegment(const fb::Model &model, uint32_t index, const char *byte
     return OM_OK;
   return fail(error, OM_ERROR_CORRUPT,
               "the file is damaged: the %s of segment %u do not match their hash.",
-              segment.kind() == fb::SegmentKind::code ? "code bytes" : "weights", index);
+              segment.kind() == fb::SegmentKind::code  ? "code bytes"
+              : segment.kind() == fb::SegmentKind::npu ? "NPU programs"
+                                                       : "weights",
+              index);
 }
 
 } // namespace atc::rt

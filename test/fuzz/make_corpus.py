@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Small models that together use most importers, and .om files made from some of them.
 
-  make_corpus.py BUILD_DIR      writes corpus-onnx/*.onnx and corpus-om/*.om beside this file
+  make_corpus.py BUILD_DIR      writes corpus-onnx/*.onnx, corpus-tf/*.pb and corpus-om/*.om
+                                beside this file
 """
 
 import shutil
@@ -75,7 +76,151 @@ def models():
     yield "external", external
 
 
+def attribute(value):
+    """An AttrValue as protobuf text; numbers stand for themselves, lists for ints."""
+    if isinstance(value, bool):
+        return f"b: {str(value).lower()}"
+    if isinstance(value, (int, float)):
+        return f"{'i' if isinstance(value, int) else 'f'}: {value}"
+    if isinstance(value, list):
+        return "list { " + " ".join(f"i: {item}" for item in value) + " }"
+    return value if ":" in value or "{" in value else f's: "{value}"'
+
+
+def tf_node(name, op, inputs="", **attributes):
+    text = "".join(f' input: "{tensor}"' for tensor in inputs.split())
+    for key, value in attributes.items():
+        text += f' attr {{ key: "{key}" value {{ {attribute(value)} }} }}'
+    return f'node {{ name: "{name}" op: "{op}"{text} }}\n'
+
+
+def tf_dims(*dims):
+    return "".join(f"dim {{ size: {dim} }} " for dim in dims)
+
+
+def tf_input(*dims, name="x"):
+    return tf_node(name, "Placeholder", dtype="type: DT_FLOAT",
+                   shape=f"shape {{ {tf_dims(*dims)} }}")
+
+
+def tf_const(name, *values, dims=None, kind="DT_INT32"):
+    field = "float_val" if kind == "DT_FLOAT" else "int_val"
+    items = " ".join(f"{field}: {value}" for value in values)
+    dims = tf_dims(*([len(values)] if dims is None else dims))
+    return tf_node(name, "Const", dtype=f"type: {kind}",
+                   value=f"tensor {{ dtype: {kind} tensor_shape {{ {dims}}} {items} }}")
+
+
+def tf_chain(*steps, shape=(1, 4, 4, 4), constants=""):
+    """x -> steps one behind the other; a step is (op, inputs with @ for the last one, attributes)."""
+    text, last = tf_input(*shape) + constants, "x"
+    for i, (op, inputs, attributes) in enumerate(steps):
+        text += tf_node(f"n{i}", op, inputs.replace("@", last), **attributes)
+        last = f"n{i}"
+    return text
+
+
+def tf_models():
+    """Name, message and protobuf text of each seed."""
+    graph, same = "GraphDef", {"strides": [1, 1, 1, 1], "padding": "SAME"}
+    yield "elementwise", graph, tf_chain(
+        *[(op, "@", {}) for op in ("Relu6", "Elu", "Selu", "Softplus", "Rsqrt", "Square", "Tanh",
+                                   "Log1p", "Expm1", "Round", "ZerosLike", "StopGradient")],
+        *[(op, "@ s", {}) for op in ("FloorDiv", "FloorMod", "DivNoNan", "SquaredDifference", "Xlogy",
+                                     "BiasAdd", "Maximum")],
+        ("LeakyRelu", "@", {"alpha": 0.1}), ("AddN", "@ @ x", {}), ("ClipByValue", "@ lo hi", {}),
+        ("Greater", "@ s", {}), ("Select", "@ x x", {}), ("Cast", "@", {"DstT": "type: DT_HALF"}),
+        constants=tf_const("s", 1, 2, 3, 4, kind="DT_FLOAT") +
+        tf_const("lo", 0.5, dims=[], kind="DT_FLOAT") + tf_const("hi", 3, dims=[], kind="DT_FLOAT"))
+    yield "images", graph, tf_chain(
+        ("Conv2D", "@ mix", same), ("DepthwiseConv2dNative", "@ w", same),
+        ("FusedBatchNormV3", "@ v v v v", {"is_training": False, "epsilon": 0.001}),
+        ("MaxPool", "@", {**same, "ksize": [1, 1, 2, 2], "data_format": "NCHW",
+                          "explicit_paddings": [0] * 8}),
+        ("AvgPool", "@", {"ksize": [1, 2, 2, 1], "strides": [1, 2, 1, 1], "padding": "VALID"}),
+        ("ResizeBilinear", "@ size", {"half_pixel_centers": True}),
+        ("ResizeNearestNeighbor", "@ size", {"align_corners": True}),
+        ("SpaceToDepth", "@", {"block_size": 2}), ("DepthToSpace", "@", {"block_size": 2}),
+        ("LRN", "@", {"depth_radius": 1}),
+        ("SpaceToBatchND", "@ two pads", {}), ("BatchToSpaceND", "@ two pads", {}),
+        constants=tf_const("mix", 0.5, dims=[1, 1, 4, 4], kind="DT_FLOAT") +
+        tf_const("w", 0.5, dims=[1, 1, 4, 1], kind="DT_FLOAT") +
+        tf_const("v", 1, dims=[4], kind="DT_FLOAT") + tf_const("size", 4, 6) +
+        tf_const("two", 2, 1) + tf_const("pads", 0, 0, 0, 0, dims=[2, 2]))
+    yield "transposed", graph, (
+        tf_input(1, 4, 4, 2) + tf_const("shape", 1, 8, 8, 3) +
+        tf_const("w", 0.1, dims=[3, 3, 3, 2], kind="DT_FLOAT") +
+        tf_node("y", "Conv2DBackpropInput", "shape w x", strides=[1, 2, 2, 1], padding="SAME"))
+    yield "movement", graph, tf_chain(
+        ("Transpose", "@ perm", {}), ("Reshape", "@ flat", {}), ("ExpandDims", "@ zero", {}),
+        ("Squeeze", "@", {"squeeze_dims": [0]}), ("Slice", "@ b sizes", {}),
+        ("StridedSlice", "@ b e st", {"begin_mask": 1, "new_axis_mask": 0, "shrink_axis_mask": 0}),
+        ("Pad", "@ pads", {}), ("MirrorPad", "@ pads", {"mode": "REFLECT"}), ("Tile", "@ st", {}),
+        ("GatherV2", "@ b zero", {}), ("ReverseV2", "@ b", {}), ("ConcatV2", "@ @ zero", {}),
+        ("BroadcastTo", "@ wide", {}), ("Pack", "@ @", {"axis": 1, "N": 2}),
+        ("Unpack", "@", {"num": 2, "axis": 1}), ("Split", "zero @", {"num_split": 2}),
+        ("SplitV", "@ parts zero", {"num_split": 2}), ("OneHot", "b depth one one", {}),
+        constants=tf_const("perm", 0, 3, 1, 2) + tf_const("flat", 8, -1) +
+        tf_const("zero", 0, dims=[]) + tf_const("b", 0, 1) + tf_const("e", 8, -1) +
+        tf_const("st", 2, 1) + tf_const("sizes", -1, 6) +
+        tf_const("pads", 1, 1, 0, 0, dims=[2, 2]) + tf_const("wide", 2, 4, 4) +
+        tf_const("parts", 1, -1) + tf_const("depth", 3, dims=[]) +
+        tf_const("one", 1, dims=[], kind="DT_FLOAT"))
+    yield "reduce", graph, tf_chain(
+        ("Mean", "@ axes", {"keep_dims": True}), ("Softmax", "@", {}), ("Max", "@ one", {}),
+        ("Sum", "@ one", {"keep_dims": False}),
+        ("MatMul", "@ m", {"transpose_b": True}), ("BatchMatMulV2", "@ @", {"adj_x": True}),
+        ("LogSoftmax", "@", {}), ("ArgMax", "@ one", {}), ("Range", "zero four one", {}),
+        ("L2Loss", "x", {}), ("IsNan", "x", {}), ("All", "@ axes", {}),
+        constants=tf_const("axes", 1, -2) + tf_const("one", 1, dims=[]) +
+        tf_const("zero", 0, dims=[]) + tf_const("four", 4, dims=[]) +
+        tf_const("m", 1, dims=[4, 4], kind="DT_FLOAT"))
+    yield "shapes", graph, (
+        tf_input(2, 3, 4) + tf_const("b", 0) + tf_const("e", 1) + tf_const("m", -1) +
+        tf_const("zero", 0, dims=[]) + tf_node("s", "Shape", "x") +
+        tf_node("g", "StridedSlice", "s b e e") + tf_node("c", "ConcatV2", "g m zero") +
+        tf_node("r", "Reshape", "x c ^s") + tf_node("n", "Size", "x") + tf_node("k", "Rank", "x") +
+        tf_node("a", "Prod", "s zero") + tf_node("q", "FloorDiv", "a k") +
+        tf_node("z", "Pack", "q", axis=0) + tf_node("f", "Fill", "z zero"))
+    function = """graph_def {
+      node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+      node { name: "y" op: "StatefulPartitionedCall" input: "x" input: "^x"
+        attr { key: "f" value { func { name: "outer" } } } }
+      library {
+        function { signature { name: "outer" input_arg { name: "a" type: DT_FLOAT }
+            output_arg { name: "r" type: DT_FLOAT } }
+          node_def { name: "call" op: "PartitionedCall" input: "a"
+            attr { key: "f" value { func { name: "inner"
+              attr { key: "T" value { type: DT_FLOAT } } } } } }
+          node_def { name: "parts" op: "Split" input: "axis:output:0" input: "call:output:0"
+            attr { key: "num_split" value { i: 2 } } }
+          node_def { name: "axis" op: "Const" attr { key: "value" value { tensor {
+            dtype: DT_INT32 tensor_shape { } int_val: 0 } } } }
+          ret { key: "r" value: "parts:output:1" } }
+        function { signature { name: "inner" input_arg { name: "a" type: DT_FLOAT }
+            output_arg { name: "r" type: DT_FLOAT } }
+          node_def { name: "add" op: "AddV2" input: "a" input: "a"
+            attr { key: "T" value { placeholder: "T" } } }
+          ret { key: "r" value: "add:z:0" } } } }"""
+    yield "functions", "SavedModel", """saved_model_schema_version: 1 meta_graphs {
+      meta_info_def { tags: "serve" stripped_op_list { op { name: "Split"
+        output_arg { name: "output" number_attr: "num_split" } } } } """ + function + """
+      signature_def { key: "serving_default" value {
+        inputs { key: "in" value { name: "x:0" dtype: DT_FLOAT tensor_shape { dim { size: 2 } } } }
+        outputs { key: "out" value { name: "y:0" dtype: DT_FLOAT } } } } }"""
+
+
+def encode(message, text):
+    """Protobuf text as bytes."""
+    root = HERE.parent.parent
+    return subprocess.run(["protoc", f"-I{root}", f"--encode=atc.tf.pb.{message}",
+                           str(root / "frontends/tf/schema/tensorflow.proto")],
+                          input=text.encode(), check=True, stdout=subprocess.PIPE).stdout
+
+
 def main():
+    for name, message, text in tf_models():
+        (HERE / "corpus-tf" / f"{name}.pb").write_bytes(encode(message, text))
     atc = Path(sys.argv[1]).resolve() / "bin" / "atc"
     for name, made in models():
         data = made if isinstance(made, bytes) else made.SerializeToString()

@@ -197,7 +197,10 @@ case("convolution_of_volumes", "E10055",
      one("Conv", ["x", "w"], weights("w", 2, 2, 2, 2, 2), shape=(1, 2, 4, 4, 4)), "y (", "rank 5")
 case("convolution_of_doubles", "E10055",
      one("Conv", ["x", "w"], numpy_helper.from_array(np.zeros((2, 3, 3, 3)), "w"),
-         element=TensorProto.DOUBLE), "y (", "f64")
+         element=TensorProto.DOUBLE), "y (", "float64 [1,3,8,8]",
+     "on float32 only")
+case("tanh_of_doubles", "E10055", one("Tanh", ["x"], shape=[2, 3], element=TensorProto.DOUBLE), "y (",
+     "float64 [2,3]", "tanh of float64 has no kernel")
 case("power_of_integers", "E10055",
      one("Pow", ["x", "i"], shape=[4], element=TensorProto.INT64,
          extra=[tensor("i", [4], TensorProto.INT64)]), "y (", "powers of integers")

@@ -196,10 +196,10 @@ TEST_CASE("code for a better processor is refused with the features it lacks") {
   CHECK_FALSE(om::Model::loadFile(writeModel(sample.test.model, "no-code.om"), error));
   CHECK(error.code() == OM_ERROR_UNSUPPORTED);
 
-  sample.test.model.target = "npu";
+  sample.test.model.target = "tpu";
   CHECK_FALSE(om::Model::loadFile(writeModel(sample.test.model, "target.om"), error));
   CHECK(error.code() == OM_ERROR_UNSUPPORTED);
-  CHECK(contains(error, "npu"));
+  CHECK(contains(error, "tpu"));
 }
 
 TEST_CASE("of several code images the best that fits is taken") {

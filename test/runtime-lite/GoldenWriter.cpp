@@ -4,7 +4,7 @@
 // Run once when a schema version is released (golden/README.md):
 //   runtime-golden-writer test/runtime-lite/golden/schema-<major>.<minor>.om
 
-#include "test/runtime-lite/TestModel.h"
+#include "test/runtime-lite/NpuTestModel.h"
 
 #include <cstdio>
 
@@ -14,7 +14,7 @@ int main(int argc, char **argv) {
     return 1;
   }
   KernelImage image = readKernelImage(OPENATC_TEST_KERNELS);
-  TestModel test(image);
+  NpuTestModel test(image);
   std::string error;
   if (atc::om::writeOm(test.model, argv[1], error))
     return 0;

@@ -125,7 +125,7 @@ def test_all_faults_at_once(tmp_path):
 
 def test_fault_without_errors_in_flags(model):
     check_failure(atc("--model=m.mlir", "--output=m", cwd=model), "E10007")
-    check_failure(atc("--model=m.mlir", "--output=m", "--soc_version=Ascend310", cwd=model), "E10055")
+    check_failure(atc("--model=m.mlir", "--output=m", "--target=npu", cwd=model), "E10007")
 
 
 @pytest.mark.parametrize("output, code", [("", "E10004"), ("sub/", "E10022"), ("no/m", "E13001"),

@@ -24,7 +24,8 @@ struct Options {
   std::string importPath, importTfPath, interpretPath, inputs, dump, inputShape, outNodes,
       inputNodes;
   std::string outputPath = "-";
-  bool printSupport = false, locations = false, weights = false, bytecode = false;
+  bool printSupport = false, printTfSupport = false;
+  bool locations = false, weights = false, bytecode = false;
   atc::OnnxImportOptions import;
   atc::TfImportOptions importTf;
 };
@@ -82,6 +83,7 @@ int main(int argc, char **argv) {
   app.add_option("--input", options.inputs, "\"a.npy,b.npy\" or \"name=file,...\"");
   app.add_option("--dump", options.dump, "Folder for every named tensor");
   app.add_flag("--onnx-support", options.printSupport, "Print the supported ONNX operators");
+  app.add_flag("--tf-support", options.printTfSupport, "Print the supported TensorFlow operators");
   app.add_option("--input_shape", options.inputShape, "Shapes of inputs: \"a:1,3,8,8;b:1\"");
   app.add_option("--out_nodes", options.outNodes, "Outputs: \"node:0;tensor\"");
   app.add_option("--input_nodes", options.inputNodes, "TensorFlow nodes that become inputs");
@@ -94,6 +96,10 @@ int main(int argc, char **argv) {
 
   if (options.printSupport) {
     atc::printOnnxSupport(llvm::outs());
+    return 0;
+  }
+  if (options.printTfSupport) {
+    atc::printTfSupport(llvm::outs());
     return 0;
   }
   atc::Diagnostics diagnostics;
@@ -113,8 +119,7 @@ int main(int argc, char **argv) {
     OwningOpRef<ModuleOp> module = readModel(options.interpretPath, options, context);
     return module && atc::tools::interpretModule(*module, options.inputs, options.dump) ? 0 : 1;
   }
-  const std::string &model =
-      options.importPath.empty() ? options.importTfPath : options.importPath;
+  const std::string &model = options.importPath.empty() ? options.importTfPath : options.importPath;
   if (!model.empty()) {
     OwningOpRef<ModuleOp> module = importModel(model, options, context);
     if (!module)

@@ -5,11 +5,13 @@
 
 #include "backends/om/ModuleToOm.h"
 #include "dialects/graph/ConstantData.h"
+#include "dialects/npu/Npu.h"
 #include "dialects/om/Om.h"
 #include "frontends/onnx/OnnxImport.h"
 #include "frontends/tf/TfImport.h"
 #include "passes/cpu/Pipelines.h"
 #include "passes/graph/Passes.h"
+#include "passes/npu/Pipelines.h"
 #include "passes/om/Schedule.h"
 #include "tools/atc/ContextMessages.h"
 
@@ -43,6 +45,9 @@ public:
   bool makeFile(const std::string &commandLine);
 
 private:
+  void setOptions(npu::NpuPipelineOptions &npu) const;
+  bool runNpuPasses();
+
   bool fail(const std::string &text) { return messages.fail(text); }
   bool fail(llvm::Error error) { return fail(llvm::toString(std::move(error))); }
 
@@ -102,7 +107,11 @@ bool Compilation::import() {
 bool Compilation::checkPassNames(const graph::GraphPipelineOptions &graph,
                                  const cpu::CpuPipelineOptions &cpu) {
   SmallVector<std::string> unknown = graph::findUnknownPasses(graph);
-  SmallVector<std::string> notOurs = cpu::findUnknownPasses(cpu);
+  npu::NpuPipelineOptions npu;
+  if (options.soc)
+    setOptions(npu);
+  SmallVector<std::string> notOurs =
+      options.soc ? npu::findUnknownPasses(npu) : cpu::findUnknownPasses(cpu);
   for (const std::string &name : unknown)
     if (llvm::is_contained(notOurs, name))
       diagnostics.error("E10001",
@@ -135,11 +144,15 @@ bool Compilation::runPasses() {
   graph.releaseConstants = true;
   if (!checkPassNames(graph, cpu))
     return false;
+  if (options.ownSoc)
+    (*module)->setAttr(om::kSocTableAttr, StringAttr::get(&context, npu::writeSoc(*options.soc)));
 
   if (!holds("kernel") && !holds("cpu") && !holds("om")) {
     if (!run("graph passes", "2-graph.mlir",
              [&](OpPassManager &pm) { graph::buildGraphPipeline(pm, graph); }))
       return false;
+    if (options.soc)
+      return runNpuPasses();
     if (!run("layout, buffers", "3-buffers.mlir",
              [&](OpPassManager &pm) { cpu::buildCpuBufferPipeline(pm, cpu); }))
       return false;
@@ -150,13 +163,55 @@ bool Compilation::runPasses() {
              [&](OpPassManager &pm) { cpu::buildCpuSchedulePipeline(pm, cpu); });
 }
 
+static std::string npuPrecision(Precision precision) {
+  switch (precision) {
+  case Precision::ForceFp16:
+    return "force_fp16";
+  case Precision::KeepOrigin:
+    return "origin";
+  // The cube has no f32; everything else has.
+  case Precision::AllowFp32ToFp16:
+  case Precision::CubeFp16InFp32Out:
+    return "cube_fp16";
+  }
+  return "force_fp16";
+}
+
+void Compilation::setOptions(npu::NpuPipelineOptions &npu) const {
+  npu.soc = options.soc->name;
+  npu.precision = npuPrecision(options.precision);
+  for (const std::string &name : options.disabledPasses)
+    npu.disable.push_back(name);
+}
+
+/// The way of a network to the NPU, from the graph's last form to a schedule whose
+/// launches are npu.programs and CPU kernels.
+bool Compilation::runNpuPasses() {
+  npu::NpuPipelineOptions npu;
+  setOptions(npu);
+  // A table of the user's stands on the module, under its own name.
+  (*module)->setAttr(om::kNpuSocAttr, StringAttr::get(&context, options.soc->name));
+  if (!run("precision, layout, buffers", "3-buffers.mlir",
+           [&](OpPassManager &pm) { npu::buildNpuBufferPipeline(pm, npu); }))
+    return false;
+  graph::releaseUnusedConstants(*module);
+  return run("schedule", "4-schedule.mlir",
+             [&](OpPassManager &pm) { npu::buildNpuSchedulePipeline(pm, npu); }) &&
+         run("NPU programs", "5-programs.mlir",
+             [&](OpPassManager &pm) { npu::buildNpuKernelPipeline(pm, npu); });
+}
+
 bool Compilation::makeFile(const std::string &commandLine) {
   cpu::KernelCompilerOptions compiler;
   compiler.threads = std::max(1u, std::thread::hardware_concurrency());
   compiler.tempDir = options.tempDir;
   compiler.onStage = [&](StringRef name) { summary.timer.begin(name); };
   std::vector<cpu::CompiledLevel> levels;
+  // Where all launches are the NPU's there is no code to be made.
+  const bool hasKernels = !cpu::kernelsOf(*module).empty();
   for (const cpu::CpuLevel &level : options.levels) {
+    if (!hasKernels)
+      break;
     auto compiled = cpu::compileKernels(*module, level, compiler);
     if (!compiled)
       return fail(compiled.takeError());
@@ -198,6 +253,7 @@ std::unique_ptr<MLIRContext> makeCompilerContext() {
   graph::registerGraphDialect(registry);
   kernel::registerKernelDialect(registry);
   cpu::registerCpuDialect(registry);
+  npu::ir::registerNpuDialect(registry);
   om::registerOmDialect(registry);
   cpu::registerEmitterDialects(registry);
   auto context = std::make_unique<MLIRContext>(registry);

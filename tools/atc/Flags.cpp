@@ -43,10 +43,18 @@ const Flag flags[] = {
     {"log", Used, "null", "", output, "null (default), debug, info, warning, error"},
     {"verbose", Used, "false", "bool", output, "print the time and the memory of every stage"},
 
-    {"target", Used, "", "cpu", target, "what to compile for: cpu"},
+    {"target", Used, "", "cpu,npu", target, "what to compile for: cpu, or npu with --soc_version"},
     {"target_cpu", Used, "host", "", target,
      "CPU levels, a list of host (default), x86-64-v2, v3, v4, aarch64 ...; the loader picks the best"},
-    {"soc_version", Used, "", "", target, "an NPU; not supported"},
+    {"soc_version", Used, "", "", target,
+     "the NPU to compile for: Ascend310P3 ...; without it, --target=cpu"},
+    {"soc_file", Used, "", "", target,
+     "a table of key = value lines that changes the NPU's (base = Ascend310P3 first)"},
+    {"precision_mode", Used, "force_fp16",
+     "force_fp16,force_fp32,cube_fp16in_fp32out,allow_fp32_to_fp16,allow_fp32_to_bf16,"
+     "allow_mix_precision,allow_mix_precision_fp16,allow_mix_precision_bf16,must_keep_origin_dtype",
+     target, "of an NPU: force_fp16 (default), allow_fp32_to_fp16, must_keep_origin_dtype, "
+     "cube_fp16in_fp32out"},
 
     {"disable_passes", Used, "", "", developer, "passes to leave out, a list of names"},
     {"save_temps", Used, "", "", developer, "a folder for the intermediate forms of the model"},
@@ -66,10 +74,6 @@ const Flag flags[] = {
     {"customize_dtypes", Unsupported, "", "", compatible, ""},
     {"sparsity", Unsupported, "0", "0,1", compatible, ""},
 
-    {"precision_mode", None, "force_fp16",
-     "force_fp16,force_fp32,cube_fp16in_fp32out,allow_fp32_to_fp16,allow_fp32_to_bf16,"
-     "allow_mix_precision,allow_mix_precision_fp16,allow_mix_precision_bf16,must_keep_origin_dtype",
-     compatible, ""},
     {"precision_mode_v2", None, "fp16",
      "fp16,origin,cube_fp16in_fp32out,mixed_float16,mixed_bfloat16", compatible, ""},
     {"op_precision_mode", None, "", "", compatible, ""},

@@ -4,6 +4,7 @@
 #include "tools/atc/Options.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -110,17 +111,83 @@ void checkOutput(const FlagValues &flags, AtcOptions &options, Diagnostics &diag
     diagnostics.error("E13004", "\"" + options.outputFile + "\" is a folder: it cannot be written");
 }
 
-void checkTarget(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
-  if (!flags.has("target")) {
-    if (flags.has("soc_version"))
-      diagnostics.error("E10055", "--soc_version=" + flags.get("soc_version") +
-                                      " is not supported: NPU code cannot be made; --target=cpu "
-                                      "compiles for the processor");
-    else
-      diagnostics.error("E10007", "--target is required; allowed is cpu");
-  } else if (flags.has("soc_version")) {
-    diagnostics.warning("W10055", "--soc_version has no effect with --target=cpu");
+std::string socNames() {
+  std::string names;
+  for (const npu::SocTable &table : npu::allSocs())
+    names += (names.empty() ? "" : ", ") + table.name;
+  return names;
+}
+
+/// The NPU's table: the built-in one of --soc_version with the changes of --soc_file.
+void checkSoc(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
+  std::string name = flags.get("soc_version"), file = flags.get("soc_file");
+  npu::SocTable table;
+  if (flags.has("soc_version")) {
+    const npu::SocTable *known = npu::findSoc(name);
+    if (!known) {
+      diagnostics.error("E10001", "the value \"" + name +
+                                      "\" of --soc_version is invalid: it must be one of " +
+                                      socNames());
+      return;
+    }
+    table = *known;
   }
+  if (flags.has("soc_file")) {
+    if (!sys::fs::exists(file)) {
+      diagnostics.error("E10410", "the file \"" + file + "\" of --soc_file does not exist");
+      return;
+    }
+    std::vector<std::string> faults = npu::readSocFile(file, table);
+    for (const std::string &fault : faults)
+      diagnostics.error("E10001", "the file of --soc_file is invalid: " + fault);
+    if (!faults.empty())
+      return;
+    options.ownSoc = true;
+  }
+  options.soc = table;
+}
+
+void checkPrecision(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
+  std::string mode = flags.get("precision_mode");
+  std::optional<Precision> precision =
+      StringSwitch<std::optional<Precision>>(mode)
+          .Case("force_fp16", Precision::ForceFp16)
+          .Case("allow_fp32_to_fp16", Precision::AllowFp32ToFp16)
+          .Case("must_keep_origin_dtype", Precision::KeepOrigin)
+          .Case("cube_fp16in_fp32out", Precision::CubeFp16InFp32Out)
+          .Default(std::nullopt);
+  if (!options.soc) {
+    if (flags.has("precision_mode") && mode != "force_fp16")
+      diagnostics.warning("W10055", "--precision_mode has no effect");
+  } else if (precision) {
+    options.precision = *precision;
+  } else if (is_contained({"force_fp32", "allow_fp32_to_bf16", "allow_mix_precision",
+                           "allow_mix_precision_fp16", "allow_mix_precision_bf16"},
+                          mode)) {
+    // What is no mode at all has been told already.
+    diagnostics.error("E10055", "--precision_mode=" + mode +
+                                    " is not supported; supported are force_fp16, "
+                                    "allow_fp32_to_fp16, must_keep_origin_dtype and "
+                                    "cube_fp16in_fp32out");
+  }
+}
+
+void checkTarget(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
+  const bool names = flags.has("soc_version") || flags.has("soc_file");
+  const std::string target = flags.get("target");
+  if (target == "npu" && !names)
+    diagnostics.error("E10007",
+                      "--soc_version is required with --target=npu; allowed are " + socNames());
+  else if (target == "cpu" && names)
+    diagnostics.warning("W10055",
+                        std::string(flags.has("soc_version") ? "--soc_version" : "--soc_file") +
+                            " has no effect with --target=cpu");
+  else if (!flags.has("target") && !names)
+    diagnostics.error("E10007", "--target is required; allowed are cpu, and npu with "
+                                "--soc_version");
+  else if (target != "cpu")
+    checkSoc(flags, options, diagnostics);
+  checkPrecision(flags, options, diagnostics);
   auto levels = cpu::parseCpuLevels(flags.get("target_cpu"));
   if (levels)
     options.levels = std::move(*levels);

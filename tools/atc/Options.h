@@ -5,13 +5,24 @@
 #define OPENATC_TOOLS_ATC_OPTIONS_H
 
 #include "backends/cpu/CpuLevels.h"
+#include "runtime-lite/npu/Soc.h"
 #include "tools/atc/Flags.h"
+
+#include <optional>
 
 namespace atc::tools {
 
 enum class Mode { Compile = 0, ToJson = 1, Check = 3, ShowModel = 6 };
 
 using InputShape = std::pair<std::string, std::vector<int64_t>>;
+
+/// In which element types an NPU computes; --precision_mode.
+enum class Precision {
+  ForceFp16,         ///< all floats as f16
+  AllowFp32ToFp16,   ///< f16 where the NPU has no f32
+  KeepOrigin,        ///< the types of the model
+  CubeFp16InFp32Out, ///< f16 into the cube, f32 out of it and everywhere else
+};
 
 struct AtcOptions {
   Mode mode = Mode::Compile;
@@ -20,6 +31,10 @@ struct AtcOptions {
   std::vector<InputShape> inputShapes;
   std::vector<std::string> outNodes, inputNodes;
   std::vector<cpu::CpuLevel> levels;
+  /// The NPU to compile for; none compiles for the CPU alone.
+  std::optional<npu::SocTable> soc;
+  bool ownSoc = false; ///< it is not a built-in one: the file must hold its table
+  Precision precision = Precision::ForceFp16;
   std::vector<std::string> disabledPasses;
   std::string tempDir;
   bool verbose = false;

@@ -42,6 +42,7 @@ Json modelJson(const om_model &model, const om_model_info &info) {
               {"command_line", info.command_line},
               {"target", info.target},
               {"cpu_level", info.cpu_level},
+              {"soc", info.soc},
               {"schema", {{"major", info.schema_major}, {"minor", info.schema_minor}}},
               {"file_bytes", info.file_bytes},
               {"weights_bytes", info.weights_bytes},
@@ -58,7 +59,8 @@ Json modelJson(const om_model &model, const om_model_info &info) {
     out["launches"].push_back({{"name", launch.name},
                                {"kernel", launch.kernel},
                                {"cost", launch.cost},
-                               {"tasks", launch.tasks}});
+                               {"tasks", launch.tasks},
+                               {"unit", launch.npu ? "npu" : "cpu"}});
   return out;
 }
 
@@ -74,7 +76,7 @@ void showModel(const std::string &om, llvm::raw_ostream &os, Diagnostics &diagno
   os << "============ Display Model Info start ============\n"
      << "Original Atc command line: " << printable(info.command_line) << "\n"
      << "system info: atc_version[" << printable(info.producer) << "], soc_version["
-     << printable(info.target) << "], framework_type[5].\n"
+     << printable(*info.soc ? info.soc : info.target) << "], framework_type[5].\n"
      << "resource info: memory_size[" << info.arena_bytes << " B], weight_size["
      << info.weights_bytes << " B], stream_num[1], event_num[0].\n"
      << "om info: modeldef_size[" << definition << " B], weight_data_size[" << info.weights_bytes

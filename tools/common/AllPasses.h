@@ -7,6 +7,8 @@
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/Pipelines.h"
 #include "passes/graph/Passes.h"
+#include "passes/npu/Passes.h"
+#include "passes/npu/Pipelines.h"
 #include "passes/om/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -26,6 +28,8 @@ inline void registerAllPasses() {
   mlir::math::registerMathPasses();
   cpu::registerCpuPasses();
   cpu::registerCpuPipelines();
+  npu::registerNpuPasses();
+  npu::registerNpuPipelines();
   om::registerOmPasses();
 }
 

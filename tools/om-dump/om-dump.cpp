@@ -4,6 +4,8 @@
 // Reads the header itself instead of loading a model, so that a file for another
 // machine can be looked at too. Everything is verified first, hashes included.
 
+#include "runtime-lite/npu/Codec.h"
+#include "runtime-lite/npu/Disassemble.h"
 #include "runtime-lite/src/Signature.h"
 #include "runtime-lite/src/Verify.h"
 #include "tools/common/CommandLine.h"
@@ -61,12 +63,16 @@ public:
   Dump(const fb::Model &model, const atc::rt::SignatureBlock *signature, std::string path)
       : model(model), signature(signature), path(std::move(path)) {}
   void print(bool allTensors) const;
+  /// The instructions of all NPU programs; `file` is where the file begins.
+  std::string disassembly(const char *file) const;
   Json json() const;
 
 private:
   void printEnds(const char *title, const flatbuffers::Vector<uint32_t> &list) const;
   void printTensor(const char *indent, const fb::Tensor &tensor) const;
+  void printPrograms() const;
   void printSchedule() const;
+  void printNpuLaunch(uint32_t index, const fb::NpuLaunch &launch) const;
   std::string tensorNames(const flatbuffers::Vector<uint32_t> &list) const {
     std::string names;
     for (uint32_t index : list)
@@ -96,15 +102,70 @@ void Dump::printEnds(const char *title, const flatbuffers::Vector<uint32_t> &lis
   }
 }
 
+std::string Dump::disassembly(const char *file) const {
+  std::string lines;
+  if (!model.npu_programs())
+    return lines;
+  for (const fb::NpuProgram *program : *model.npu_programs()) {
+    const char *code =
+        file + model.segments()->Get(program->segment())->offset() + program->offset();
+    atc::npu::Program decoded;
+    std::string fault;
+    if (atc::npu::decode(reinterpret_cast<const uint8_t *>(code), program->size(), decoded, fault))
+      lines += "\n" + atc::npu::disassemble(decoded, text(program->name()));
+    else
+      lines += "\nprogram `" + text(program->name()) + "` cannot be decoded: " + fault + "\n";
+  }
+  return lines;
+}
+
+void Dump::printPrograms() const {
+  if (!model.npu_programs() || model.npu_programs()->size() == 0)
+    return;
+  std::printf("\nNPU programs for %s%s\n", text(model.soc()).c_str(),
+              model.soc_table() && model.soc_table()->size() ? " (with its table)" : "");
+  for (uint32_t i = 0; i < model.npu_programs()->size(); ++i) {
+    const fb::NpuProgram &program = *model.npu_programs()->Get(i);
+    std::printf("  %u  %s  segment %u+%llu (%s)  %s cores %s  buffers %s\n", i,
+                text(program.name()).c_str(), program.segment(),
+                static_cast<unsigned long long>(program.offset()),
+                bytesText(program.size()).c_str(), program.vector_core() ? "vector" : "cube",
+                dimsText(*program.grid()).c_str(), dimsText(*program.arguments()).c_str());
+  }
+}
+
+void Dump::printNpuLaunch(uint32_t index, const fb::NpuLaunch &launch) const {
+  std::printf("  %u  npu  %s  program %s  %.3f MMAC%s  %s -> %s\n       ", index,
+              text(launch.name()).c_str(),
+              text(model.npu_programs()->Get(launch.program())->name()).c_str(),
+              static_cast<double>(launch.macs()) * 1e-6, launch.chained() ? "  chained" : "",
+              tensorNames(*launch.reads()).c_str(), tensorNames(*launch.writes()).c_str());
+  for (const fb::BufferRef *ref : *launch.args())
+    std::printf(" %s", refText(*ref).c_str());
+  if (launch.prefetch()->size())
+    std::printf("  prefetch");
+  for (const fb::BufferRef *ref : *launch.prefetch())
+    std::printf(" %s", refText(*ref).c_str());
+  std::printf("\n");
+}
+
 void Dump::printSchedule() const {
   uint64_t cost = 0;
   for (const fb::Step *step : *model.schedule())
-    cost += step->what_as_Launch()->cost();
-  std::printf("\nschedule: %u launches of %u kernels, %.3f GFLOP\n", model.schedule()->size(),
-              model.kernels()->size(), static_cast<double>(cost) * 1e-9);
+    cost += step->what_as_Launch() ? step->what_as_Launch()->cost()
+                                   : 2 * step->what_as_NpuLaunch()->macs();
+  std::printf("\nschedule: %u launches of %u kernels", model.schedule()->size(),
+              model.kernels()->size());
+  if (model.npu_programs())
+    std::printf(" and %u NPU programs", model.npu_programs()->size());
+  std::printf(", %.3f GFLOP\n", static_cast<double>(cost) * 1e-9);
   for (uint32_t i = 0; i < model.schedule()->size(); ++i) {
+    if (const fb::NpuLaunch *npu = model.schedule()->Get(i)->what_as_NpuLaunch()) {
+      printNpuLaunch(i, *npu);
+      continue;
+    }
     const fb::Launch &launch = *model.schedule()->Get(i)->what_as_Launch();
-    std::printf("  %u  %s  kernel %s  %.3f MFLOP  %s -> %s\n", i, text(launch.name()).c_str(),
+    std::printf("  %u  cpu  %s  kernel %s  %.3f MFLOP  %s -> %s\n", i, text(launch.name()).c_str(),
                 text(model.kernels()->Get(launch.kernel())).c_str(),
                 static_cast<double>(launch.cost()) * 1e-6, tensorNames(*launch.reads()).c_str(),
                 tensorNames(*launch.writes()).c_str());
@@ -160,6 +221,7 @@ void Dump::print(bool allTensors) const {
     for (const fb::Tensor *tensor : *model.tensors())
       printTensor("  ", *tensor);
   }
+  printPrograms();
   printSchedule();
 }
 
@@ -211,11 +273,40 @@ Json Dump::json() const {
                              {"tasks", listOf(*image->tasks())},
                              {"scratch_bytes", image->scratch_bytes()}});
   }
+  if (model.npu_programs()) {
+    out["soc"] = model.soc() ? model.soc()->str() : "";
+    out["soc_table"] = model.soc_table() ? model.soc_table()->str() : "";
+    out["npu_programs"] = Json::array();
+    for (const fb::NpuProgram *program : *model.npu_programs())
+      out["npu_programs"].push_back({{"name", program->name()->str()},
+                                     {"segment", program->segment()},
+                                     {"offset", program->offset()},
+                                     {"size", program->size()},
+                                     {"vector_core", program->vector_core()},
+                                     {"grid", listOf(*program->grid())},
+                                     {"arguments", listOf(*program->arguments())}});
+  }
+  auto refsJson = [](const flatbuffers::Vector<const fb::BufferRef *> &refs) {
+    Json list = Json::array();
+    for (const fb::BufferRef *ref : refs)
+      list.push_back(refJson(*ref));
+    return list;
+  };
   for (const fb::Step *step : *model.schedule()) {
+    if (const fb::NpuLaunch *npu = step->what_as_NpuLaunch()) {
+      out["schedule"].push_back({{"kind", "npu_launch"},
+                                 {"name", npu->name()->str()},
+                                 {"program", npu->program()},
+                                 {"macs", npu->macs()},
+                                 {"chained", npu->chained()},
+                                 {"args", refsJson(*npu->args())},
+                                 {"prefetch", refsJson(*npu->prefetch())},
+                                 {"reads", listOf(*npu->reads())},
+                                 {"writes", listOf(*npu->writes())}});
+      continue;
+    }
     const fb::Launch &launch = *step->what_as_Launch();
-    Json args = Json::array();
-    for (const fb::BufferRef *ref : *launch.args())
-      args.push_back(refJson(*ref));
+    Json args = refsJson(*launch.args());
     out["schedule"].push_back({{"kind", "launch"},
                                {"name", launch.name()->str()},
                                {"kernel", launch.kernel()},
@@ -232,7 +323,7 @@ int fail(const std::string &line) {
   return 1;
 }
 
-int dump(const std::string &path, bool json, bool allTensors) {
+int dump(const std::string &path, bool json, bool allTensors, bool disassemble) {
   std::string fault;
   MappedFile file;
   if (!file.open(path, fault))
@@ -251,24 +342,27 @@ int dump(const std::string &path, bool json, bool allTensors) {
     std::cout << listing.json().dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
   else
     listing.print(allTensors);
+  if (disassemble && !json)
+    std::fputs(listing.disassembly(file.data()).c_str(), stdout);
   return 0;
 }
 } // namespace
 
 int main(int argc, char **argv) {
   std::string path;
-  bool json = false, tensors = false;
+  bool json = false, tensors = false, disassemble = false;
   CLI::App app("Shows what is inside an .om file, after verifying all of it: header, inputs and "
                "outputs, segments, code images and the schedule.");
   app.set_version_flag("--version", std::string("om-dump ") + om_version());
   app.add_option("model", path, "the .om file")->required();
   app.add_flag("--json", json, "print everything as one JSON object");
   app.add_flag("--tensors", tensors, "list every tensor with its place and strides too");
+  app.add_flag("--disassemble", disassemble, "show the instructions of all NPU programs too");
   app.footer("Exit code: 0 for a good file, 1 otherwise, with one coded line.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &outcome) {
     return finishParsing(app, outcome);
   }
-  return dump(path, json, tensors);
+  return dump(path, json, tensors, disassemble);
 }

@@ -16,6 +16,8 @@
 namespace atc::tools {
 
 namespace {
+using Json = nlohmann::ordered_json;
+
 struct Latency {
   double median, min, p90;
 };
@@ -51,6 +53,45 @@ void printOutput(const om::Tensor &tensor, const void *data) {
     std::printf("  %llu (%g)", static_cast<unsigned long long>(index),
                 valueAt(tensor.dtype, data, index));
   std::printf("\n");
+}
+
+/// What om_npu_text says of the last run, and the figures that one looks for first.
+Json npuJson(const std::string &text) {
+  Json npu = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!npu.is_object() || !npu.contains("roofline"))
+    return nullptr;
+  const Json &roofline = npu["roofline"];
+  const double macs = npu["macs_npu"], total = npu["macs_model"];
+  const double hit = npu["l2"]["hit_bytes"], missed = npu["l2"]["missed_bytes"];
+  const uint64_t read = npu["ddr"]["read_bytes"], written = npu["ddr"]["written_bytes"];
+  const bool cube = roofline["cube_ms"] >= roofline["ddr_ms"];
+  Json bound = {{"what", cube ? "cube" : "ddr"}, {"ms", roofline["bound_ms"]}};
+  Json times = roofline["times_bound"];
+  npu["macs_total"] = npu["macs_model"];
+  npu["macs_share"] = total > 0 ? macs / total : 0;
+  npu["l2"]["hit_rate"] = hit + missed > 0 ? hit / (hit + missed) : 0;
+  npu["ddr_bytes"] = read + written;
+  npu["bound"] = std::move(bound);
+  npu["times_bound"] = std::move(times);
+  return npu;
+}
+
+void printNpu(const Json &npu) {
+  std::printf("\nsimulated %s (one run, without the host's part)\n",
+              printable(npu["soc"].get<std::string>()).c_str());
+  std::printf("%-16s %10.3f ms   %.0f cycles, %llu launches\n", "NPU time", npu["ms"].get<double>(),
+              npu["cycles"].get<double>(), npu["launches"].get<unsigned long long>());
+  std::printf("%-16s %10.3f ms   (%s), the time is %.2f x as long\n", "lower bound",
+              npu["bound"]["ms"].get<double>(), npu["bound"]["what"].get<std::string>().c_str(),
+              npu["times_bound"].get<double>());
+  std::printf("%-16s %9.1f %%   of %.3f GMAC\n", "MACs on the NPU",
+              100 * npu["macs_share"].get<double>(), npu["macs_total"].get<double>() * 1e-9);
+  std::printf("%-16s", "queues busy");
+  for (const auto &[name, queue] : npu["queues"].items())
+    std::printf("  %s %.1f %%", name.c_str(), 100 * queue["utilisation"].get<double>());
+  std::printf("\n%-16s %9.1f %%   (DDR moved %s)\n", "L2 hits",
+              100 * npu["l2"]["hit_rate"].get<double>(),
+              bytesText(npu["ddr_bytes"].get<uint64_t>()).c_str());
 }
 
 void printProfile(std::vector<ProfileRow> rows) {
@@ -89,10 +130,10 @@ std::vector<ProfileRow> readProfile(const om::Model &model, const om::Session &s
   return rows;
 }
 
-void printJson(const Report &report, const om::Model &model) {
+void printJson(const Report &report, const om::Model &model, const std::string &npu) {
   const om_model_info info = model.info();
   const Latency latency = summarize(report.latenciesMs);
-  nlohmann::ordered_json json = {
+  Json json = {
       {"model", info.name},
       {"file", report.path},
       {"threads", report.threads},
@@ -105,7 +146,7 @@ void printJson(const Report &report, const om::Model &model) {
       {"weights_bytes", info.weights_bytes},
       {"arena_bytes", info.arena_bytes}};
   if (!report.profile.empty()) {
-    json["profile"] = nlohmann::ordered_json::array();
+    json["profile"] = Json::array();
     for (const ProfileRow &row : report.profile)
       json["profile"].push_back({{"name", row.name},
                                  {"kernel", row.kernel},
@@ -113,19 +154,22 @@ void printJson(const Report &report, const om::Model &model) {
                                  {"share", row.share},
                                  {"gflops", row.gflops}});
   }
+  if (!npu.empty())
+    json["npu"] = npuJson(npu);
   // Names come from a file and need not be UTF-8.
   std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
 }
 
 void printTables(const Report &report, const om::Model &model,
-                 const std::vector<om::Buffer> &outputs) {
+                 const std::vector<om::Buffer> &outputs, const std::string &npu) {
   const om_model_info info = model.info();
   const Latency latency = summarize(report.latenciesMs);
   const std::vector<om::Tensor> tensors = model.outputs();
   for (size_t i = 0; i < tensors.size(); ++i)
     printOutput(tensors[i], outputs[i].data());
-  std::printf("\nmodel %s, code for %s, %u thread%s\n", printable(info.name).c_str(),
-              printable(info.cpu_level).c_str(), report.threads, report.threads == 1 ? "" : "s");
+  const std::string level = *info.cpu_level ? printable(info.cpu_level) : "the NPU only";
+  std::printf("\nmodel %s, code for %s, %u thread%s\n", printable(info.name).c_str(), level.c_str(),
+              report.threads, report.threads == 1 ? "" : "s");
   std::printf("%-16s %10.3f ms\n", "load", report.loadMs);
   std::printf("%-16s %10.3f ms\n", "first run", report.firstRunMs);
   std::printf("%-16s %10.3f ms   min %.3f   p90 %.3f   (%zu run%s)\n", "latency, median",
@@ -136,6 +180,8 @@ void printTables(const Report &report, const om::Model &model,
               bytesText(info.arena_bytes).c_str());
   if (!report.profile.empty())
     printProfile(report.profile);
+  if (const Json figures = npuJson(npu); figures.is_object())
+    printNpu(figures);
 }
 
 } // namespace atc::tools

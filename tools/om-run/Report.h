@@ -28,9 +28,10 @@ struct Report {
 /// The mean times of all launches of a profiled session.
 std::vector<ProfileRow> readProfile(const om::Model &model, const om::Session &session);
 
-void printJson(const Report &report, const om::Model &model);
+/// `npu` is the JSON of om_npu_text, "" without an NPU.
+void printJson(const Report &report, const om::Model &model, const std::string &npu);
 void printTables(const Report &report, const om::Model &model,
-                 const std::vector<om::Buffer> &outputs);
+                 const std::vector<om::Buffer> &outputs, const std::string &npu);
 
 } // namespace atc::tools
 

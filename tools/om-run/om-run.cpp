@@ -5,6 +5,7 @@
 #include "tools/common/ModelText.h"
 #include "tools/om-run/Compare.h"
 #include "tools/om-run/Inputs.h"
+#include "tools/om-run/Npu.h"
 #include "tools/om-run/Npy.h"
 #include "tools/om-run/Report.h"
 
@@ -28,6 +29,7 @@ struct Options {
   std::vector<std::string> trustedKeys;
   bool json = false, profile = false, verify = true;
   bool requireSignature = false, refuseNativeCode = false;
+  NpuOptions npu;
 };
 
 int fail(const std::vector<std::string> &lines) {
@@ -82,6 +84,7 @@ private:
   const Options &options;
   om::Error error;
   om::Model model;
+  Npu npu; // outlives the session that uses it
   om::Session session;
   std::vector<om_public_key> keys;
   std::vector<om::Buffer> inputs, outputs;
@@ -128,7 +131,22 @@ bool Runner::load() {
     return failed("E10410", "the model file '" + options.model + "' does not exist.");
   if (!model)
     return failed("E10041", "'" + options.model + "' cannot be loaded: " + error.message());
+  if (model.info().npu_launches) {
+    std::string fault;
+    if (!npu.create(options.npu, fault))
+      return failed("E10001", fault);
+    running.device = npu.device();
+  } else if (options.npu.any()) {
+    return failed("E10057", "the options of the simulated NPU go only together with a model for "
+                            "one: '" +
+                                options.model + "' runs on the CPU alone.");
+  }
   session = om::Session(model, error, running);
+  if (!session && !npu.faults().empty()) {
+    for (const std::string &line : npu.faults())
+      failed("E10041", "'" + options.model + "' cannot be run: " + line);
+    return false;
+  }
   if (!session)
     return failed("E10041", "'" + options.model + "' cannot be run: " + error.message());
   report.loadMs = millisecondsSince(begin);
@@ -254,11 +272,15 @@ int Runner::run() {
     return fail(faults);
   if (!options.output.empty() && !writeOutputs())
     return fail(faults);
+  if (npu && !npu.writeFiles(options.npu, faults))
+    return fail(faults);
+  const std::string statistics = npu ? npu.statistics() : "";
   if (options.json)
-    printJson(report, model);
+    printJson(report, model, statistics);
   else
-    printTables(report, model, outputs);
-  return 0;
+    printTables(report, model, outputs, statistics);
+  faults = npu.hazards();
+  return faults.empty() ? 0 : fail(faults);
 }
 } // namespace
 
@@ -310,9 +332,10 @@ int main(int argc, char **argv) {
   app.add_option("--cpu-level,--cpu_level", options.cpuLevel,
                  "use the code for this CPU level (default: the best that fits)")
       ->type_name("NAME");
+  addNpuOptions(app, options.npu);
   app.footer(
       "Exit code: 0 when everything went well, 1 otherwise, with one coded line for each fault;\n"
-      "--compare gives 1 also when a tensor is bad.\n"
+      "--compare gives 1 also when a tensor is bad, --check-hazards when there is a hazard.\n"
       "Example: om-run resnet50.om --input cat.npy --output out --loop 100 --threads 2");
   try {
     app.parse(argc, argv);

@@ -189,7 +189,9 @@ Compute Translator::translateFloat() const {
       .Default(Compute());
 }
 
-/// Division by zero gives 0 here: what it gives in compiled code is not defined.
+/// Graph ops replace a divisor that has no quotient (buildDivision in
+/// ElementwiseOps.cpp). A formula written by hand may divide by zero, which arith
+/// leaves undefined: 0 here, and no trap.
 int64_t divide(int64_t a, int64_t b) { return b == 0 ? 0 : signedQuotient(a, b); }
 int64_t remainder(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
 

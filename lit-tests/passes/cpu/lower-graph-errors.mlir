@@ -3,8 +3,8 @@
 // Everything that has no lowering is listed at once, with the name of the node.
 
 // CHECK: E10055: the CPU backend does not support 3 operators:
-// CHECK-NEXT: conv_f16 (graph.conv of tensor<1x16x4x4xf16, #graph.layout<block = 16, halo = [0, 0, 0, 0]>>, tensor<16x16x1x1xf16>): it computes on f32 only, not on f16
-// CHECK-NEXT: up (graph.conv_transpose of tensor<1x16x4x4xf32>, tensor<16x16x2x2xf32>): there is no kernel for it
+// CHECK-NEXT: conv_f16 (graph.conv of float16 [1,16,4,4], float16 [16,16,1,1]): it computes on float32 only, not on float16
+// CHECK-NEXT: up (graph.conv_transpose of float32 [1,16,4,4], float32 [16,16,2,2]): there is no kernel for it
 // CHECK-NEXT: filter (graph.conv of {{.*}}): the filter must be a constant
 #blocked = #graph.layout<block = 16, halo = [0, 0, 0, 0]>
 func.func @main(%x: tensor<1x16x4x4xf16, #blocked>, %y: tensor<1x16x4x4xf32>, %z: tensor<1x16x4x4xf32, #blocked>, %f: tensor<16x16x1x1xf32>) {
@@ -19,9 +19,9 @@ func.func @main(%x: tensor<1x16x4x4xf16, #blocked>, %y: tensor<1x16x4x4xf32>, %z
 // -----
 
 // CHECK: E10055: the CPU backend does not support 4 operators:
-// CHECK-NEXT: dynamic ({{.*}}): the shape of tensor<?xf32> is not known; state input shapes with --input_shape
-// CHECK-NEXT: empty ({{.*}}): tensor<0xf32> has no elements
-// CHECK-NEXT: four_bits ({{.*}}): elements of type i4 cannot be stored
+// CHECK-NEXT: dynamic ({{.*}}): the shape of float32 [?] is not known; state input shapes with --input_shape
+// CHECK-NEXT: empty ({{.*}}): float32 [0] has no elements
+// CHECK-NEXT: four_bits ({{.*}}): elements of type int4 cannot be stored
 // CHECK-NEXT: missing ({{.*}}): the data of a constant it reads is missing
 func.func @main(%x: tensor<?xf32>, %y: tensor<0xf32>, %z: tensor<2xi4>, %u: tensor<2xf32>) {
   %0 = graph.exp %x : (tensor<?xf32>) -> tensor<?xf32> loc("dynamic")
@@ -41,8 +41,8 @@ func.func @main(%x: tensor<?xf32>, %y: tensor<0xf32>, %z: tensor<2xi4>, %u: tens
 // CHECK-NEXT: no_halo ({{.*}}): its input has no halo for its pads; run cpu-assign-halo first
 // CHECK-NEXT: pool_1d ({{.*}}): its input has rank 3, but only images (rank 4) are supported
 // CHECK-NEXT: crop ({{.*}}): negative pads are supported in constant mode only
-// CHECK-NEXT: matmul ({{.*}}): it computes on f32 only, not on i32
-// CHECK-NEXT: gather ({{.*}}): its indices must be i32 or i64, not i8
+// CHECK-NEXT: matmul ({{.*}}): it computes on float32 only, not on int32
+// CHECK-NEXT: gather ({{.*}}): its indices must be int32 or int64, not int8
 #blocked = #graph.layout<block = 16, halo = [0, 0, 0, 0]>
 func.func @main(%x: tensor<1x16x4x4xf32>, %y: tensor<1x16x4x4xf32, #blocked>, %z: tensor<1x16x4xf32>, %i: tensor<4x4xi32>, %j: tensor<2xi8>) {
   %w = graph.constant dense<1.0> : tensor<16x16x3x3xf32>
@@ -53,4 +53,26 @@ func.func @main(%x: tensor<1x16x4x4xf32>, %y: tensor<1x16x4x4xf32, #blocked>, %z
   %4 = graph.matmul %i, %i : (tensor<4x4xi32>, tensor<4x4xi32>) -> tensor<4x4xi32> loc("matmul")
   %5 = graph.gather %x, %j {axis = 1 : i64} : (tensor<1x16x4x4xf32>, tensor<2xi8>) -> tensor<1x2x4x4xf32> loc("gather")
   return
+}
+
+// -----
+
+// Functions of doubles, alone and in a formula that was fused.
+
+// CHECK: E10055: the CPU backend does not support 3 operators:
+// CHECK-NEXT: alone (graph.tanh of float64 [2,3]): tanh of float64 has no kernel
+// CHECK-NEXT: inside (graph.gelu of float64 [2,3]): erf of float64 has no kernel
+// CHECK-NEXT: fused (graph.map of float64 [2,3]): cos of float64 has no kernel
+func.func @main(%x: tensor<2x3xf64>, %y: tensor<2x3xf32>) -> tensor<2x3xf64> {
+  %0 = graph.tanh %x : (tensor<2x3xf64>) -> tensor<2x3xf64> loc("alone")
+  %1 = graph.gelu %x : (tensor<2x3xf64>) -> tensor<2x3xf64> loc("inside")
+  %2 = graph.map %x : (tensor<2x3xf64>) -> tensor<2x3xf64> {
+  ^bb0(%a: f64):
+    %c = math.cos %a : f64
+    graph.yield %c : f64
+  } loc("fused")
+  %3 = graph.exp %x : (tensor<2x3xf64>) -> tensor<2x3xf64> loc("exp")
+  %4 = graph.sigmoid %x : (tensor<2x3xf64>) -> tensor<2x3xf64> loc("sigmoid")
+  %5 = graph.tanh %y : (tensor<2x3xf32>) -> tensor<2x3xf32> loc("tanh_f32")
+  return %2 : tensor<2x3xf64>
 }

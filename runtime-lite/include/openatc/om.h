@@ -32,7 +32,7 @@ extern "C" {
 /* The newest file schema this library reads: the same major number, and any
  * minor number up to this one. */
 #define OM_SCHEMA_MAJOR 1
-#define OM_SCHEMA_MINOR 1
+#define OM_SCHEMA_MINOR 2
 
 /* Alignment in bytes of every caller's input and output pointer. */
 #define OM_ALIGNMENT 64
@@ -54,8 +54,10 @@ typedef enum om_status {
   OM_ERROR_NATIVE_CODE = 10, /* native code, which the caller refuses         */
   OM_ERROR_UNSIGNED = 11,   /* no signature, which the caller requires        */
   OM_ERROR_UNTRUSTED_KEY = 12, /* signed with a key the caller does not trust */
-  OM_ERROR_SIGNATURE = 13   /* the signature is wrong, or the model was
+  OM_ERROR_SIGNATURE = 13,  /* the signature is wrong, or the model was
                              * changed after it was signed                    */
+  OM_ERROR_NO_DEVICE = 14,  /* the model needs a device, the session has none */
+  OM_ERROR_DEVICE = 15      /* the device refused a program or failed         */
 } om_status;
 
 typedef struct om_error {
@@ -109,14 +111,18 @@ typedef struct om_model_info {
   const char *producer;
   const char *command_line;
   const char *target;
-  const char *cpu_level; /* the code image chosen for this machine */
+  const char *cpu_level; /* the code image chosen for this machine; "" where no
+                          * launch is one of the CPU */
   uint32_t schema_major, schema_minor;
   uint32_t inputs, outputs, tensors, launches;
   uint64_t file_bytes, weights_bytes, code_bytes, arena_bytes;
   uint64_t scratch_bytes; /* for each thread */
+  const char *soc;        /* the NPU that `npu_launches` need; "" without any */
+  uint32_t npu_launches;
+  uint64_t npu_bytes; /* of encoded NPU programs */
 } om_model_info;
 #define OM_MODEL_INFO_INIT                                                                         \
-  {sizeof(om_model_info), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+  {sizeof(om_model_info), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0}
 
 typedef struct om_tensor_info {
   size_t struct_size;
@@ -140,8 +146,10 @@ typedef struct om_launch_info {
   uint32_t reads_count, writes_count;
   const uint32_t *reads; /* tensor indices */
   const uint32_t *writes;
+  int npu;       /* 1: `kernel` is a program of the NPU, `tasks` are its cores */
+  uint64_t macs; /* of an NPU launch: multiply-accumulates, else 0            */
 } om_launch_info;
-#define OM_LAUNCH_INFO_INIT {sizeof(om_launch_info), NULL, NULL, 0, 0, 0, 0, NULL, NULL}
+#define OM_LAUNCH_INFO_INIT {sizeof(om_launch_info), NULL, NULL, 0, 0, 0, 0, NULL, NULL, 0, 0}
 
 #define OM_KEY_BYTES 32
 #define OM_SIGNATURE_BYTES 64
@@ -182,14 +190,19 @@ typedef struct om_load_options {
 #define OM_DEFAULT_SERIAL_COST 30000
 #define OM_DEFAULT_SPIN_US 200
 
+struct om_device; /* openatc/device.h */
+
 typedef struct om_session_options {
   size_t struct_size;
   uint32_t threads;     /* with the caller; 0: as many as the process may use   */
   uint32_t spin_us;     /* how long an idle thread spins before it sleeps       */
   uint64_t serial_cost; /* a launch cheaper than this stays on the calling thread */
+  /* Runs the NPU launches of a model that has any, for one session at a time;
+   * must live as long as it. openatc/npu.h has a simulated one. */
+  const struct om_device *device;
 } om_session_options;
 #define OM_SESSION_OPTIONS_INIT                                                                    \
-  {sizeof(om_session_options), 0, OM_DEFAULT_SPIN_US, OM_DEFAULT_SERIAL_COST}
+  {sizeof(om_session_options), 0, OM_DEFAULT_SPIN_US, OM_DEFAULT_SERIAL_COST, NULL}
 
 /* ---- models ------------------------------------------------------------- */
 

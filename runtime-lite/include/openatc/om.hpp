@@ -60,6 +60,8 @@ struct Launch {
   std::string name, kernel;
   uint64_t cost, tasks;
   std::vector<uint32_t> reads, writes;
+  bool npu = false;
+  uint64_t macs = 0;
 };
 
 /// A loaded model; copies share it.
@@ -102,7 +104,9 @@ public:
             from.cost,
             from.tasks,
             {from.reads, from.reads + from.reads_count},
-            {from.writes, from.writes + from.writes_count}};
+            {from.writes, from.writes + from.writes_count},
+            from.npu != 0,
+            from.macs};
   }
 
 private:

@@ -4,13 +4,17 @@
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 
+#include <fstream>
 #include <google/protobuf/text_format.h>
+#include <sstream>
 
 #include "dialects/graph/Graph.h"
+#include "frontends/tf/OpTable.h"
 #include "frontends/tf/TfImport.h"
 #include "frontends/tf/schema/tensorflow.pb.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
 
@@ -132,4 +136,63 @@ TEST_CASE("A short list of values repeats the last one") {
   auto constant = asked.main().getBody().front().getTerminator()->getOperand(0).getDefiningOp();
   auto elements = cast<DenseElementsAttr>(cast<atc::graph::ConstantOp>(constant).getValue());
   CHECK(llvm::to_vector(elements.getValues<int32_t>()) == SmallVector<int32_t>{7, 9, 9, 9});
+}
+
+static std::string importFile(llvm::StringRef path) {
+  MLIRContext context;
+  atc::Diagnostics diagnostics;
+  auto result = atc::importTf(path, {}, context, diagnostics);
+  CHECK(succeeded(result) != diagnostics.hasErrors());
+  std::string messages;
+  llvm::raw_string_ostream os(messages);
+  diagnostics.print(os);
+  return messages;
+}
+
+TEST_CASE("Files that are not a graph are refused") {
+  CHECK(importFile("no-such-file.pb") == "E10410: file 'no-such-file.pb' does not exist\n");
+
+  llvm::SmallString<128> path;
+  REQUIRE_FALSE(llvm::sys::fs::createTemporaryFile("model", "pb", path));
+  std::string name = path.str().str();
+  auto faultOf = [&](const std::string &bytes) {
+    std::ofstream(name, std::ios::binary) << bytes;
+    return importFile(name);
+  };
+  CHECK(faultOf("") == "E13003: file '" + name + "' is empty\n");
+  CHECK(faultOf("version https://git-lfs.github.com/spec/v1\noid sha256:0\n") ==
+        "E13005: '" + name +
+            "' is a Git LFS pointer, not the model: fetch it with 'git lfs pull'\n");
+  CHECK(faultOf("hello") == "E13005: '" + name +
+                                "' cannot be parsed as a frozen GraphDef: the file is damaged, "
+                                "cut short or of another format\n");
+
+  atc::tf::pb::GraphDef graph;
+  graph.mutable_versions()->set_producer(1);
+  CHECK_THAT(faultOf(graph.SerializeAsString()), Catch::StartsWith("E16004: '" + name));
+  REQUIRE(
+      google::protobuf::TextFormat::ParseFromString(placeholder + node("y", "Relu", "x"), &graph));
+  std::string bytes = graph.SerializeAsString();
+  CHECK(faultOf(bytes).empty());
+  CHECK_THAT(faultOf(bytes.substr(0, bytes.size() - 1)), Catch::StartsWith("E13005: "));
+  llvm::sys::fs::remove(path);
+}
+
+TEST_CASE("docs/tf-support.md is up to date") {
+  std::string printed;
+  llvm::raw_string_ostream stream(printed);
+  atc::printTfSupport(stream);
+  std::ifstream file(OPENATC_SOURCE_DIR "/docs/tf-support.md");
+  std::stringstream stored;
+  stored << file.rdbuf();
+  // To renew it: atc-translate --tf-support > docs/tf-support.md
+  CHECK(stored.str() == printed);
+}
+
+TEST_CASE("No operator has two importers") {
+  using namespace atc::tf_import;
+  for (auto rows :
+       {elementwiseRows(), convRows(), poolRows(), reduceRows(), shapeRows(), moveRows()})
+    for (const OpRow &row : rows)
+      CHECK(findOp(row.op) == &row);
 }

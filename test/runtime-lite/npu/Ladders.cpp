@@ -19,124 +19,208 @@ struct MatmulPlan {
   int64_t tileM = 128, tileN = 256, tileK = 64; ///< of one mmad
   int64_t packetK = 64;                         ///< of what is brought to l1 at once
   uint32_t gridM = 1, gridN = 1;
-  bool serial = false;  ///< everything waits for everything
-  unsigned packets = 1; ///< buffers in l1
-  bool nFirst = false;  ///< walks down a column of tiles, so that b stays in l2
-  int64_t parts = 1;    ///< 1 / parts of each core's rows of tiles run
+  bool serial = false;     ///< everything waits for everything
+  unsigned packets = 1;    ///< buffers in l1
+  int64_t blocks = 1;      ///< parts of the rows that are dealt to the cores one after the other
+  bool scalarWork = true;  ///< a tile's sizes are worked out when l1 is free of the one before
+  bool overlapFix = false; ///< l0c is emptied and filled again in two halves
+  int64_t parts = 1;       ///< 1 / parts of each core's rows of tiles run
 };
 
-Program matmul(const MatmulPlan &plan) {
-  ProgramBuilder b({plan.gridM, plan.gridN, 1});
-  unsigned bytes = kSize * kSize * 2;
-  unsigned argA = b.argument(bytes), argB = b.argument(bytes), argC = b.argument(bytes);
-  int64_t tM = plan.tileM, tN = plan.tileN, tK = plan.tileK, pK = plan.packetK;
-  int64_t rowsEach = (kSize / tM + plan.gridM - 1) / plan.gridM;
-  int64_t colsEach = (kSize / tN + plan.gridN - 1) / plan.gridN;
-  int64_t aPacket = tM * pK * 2, bPacket = pK * tN * 2, aTile = tM * tK * 2, bTile = tK * tN * 2;
-  int64_t bStart = aPacket * plan.packets;
-  if (!plan.serial) {
-    for (unsigned i = 0; i < plan.packets; ++i)
-      b.setFlag(Queue::MTE1, Queue::MTE2, i);
-    for (unsigned i = 0; i < 2; ++i)
-      b.setFlag(Queue::M, Queue::MTE1, i);
-    b.setFlag(Queue::FIX, Queue::M, 0);
-  }
-  auto sync = [&] {
-    if (plan.serial)
-      b.pipeBarrier(Queue::S);
-  };
-  auto tile = [&](Affine row, Affine col) {
-    if (!plan.serial)
-      b.waitFlag(Queue::FIX, Queue::M, 0);
-    b.loop(kSize / pK, [&](Affine packet) {
-      unsigned packetLoops = b.depth();
-      if (!plan.serial)
-        b.waitFlag(Queue::MTE1, Queue::MTE2, 0, plan.packets, packetLoops);
-      b.add(Opcode::MoveNdToNz,
-            {rotating(at(Memory::L1, int64_t(0)), plan.packets, aPacket, packetLoops),
-             gm(argA, row * (tM * kSize * 2) + packet * (pK * 2))},
-            {range(tM), range(pK)}, {kF16, kSize * 2, tM * 32});
-      b.add(Opcode::MoveNdToNz,
-            {rotating(at(Memory::L1, bStart), plan.packets, bPacket, packetLoops),
-             gm(argB, packet * (pK * kSize * 2) + col * (tN * 2))},
-            {range(pK), range(col * tN, tN, kSize)}, {kF16, kSize * 2, pK * 32});
-      sync();
-      if (!plan.serial) {
-        b.setFlag(Queue::MTE2, Queue::MTE1, 0, plan.packets, packetLoops);
-        b.waitFlag(Queue::MTE2, Queue::MTE1, 0, plan.packets, packetLoops);
-      }
-      b.loop(pK / tK, [&](Affine k) {
-        unsigned kLoops = b.depth(), buffers = plan.serial ? 1 : 2;
-        if (!plan.serial)
-          b.waitFlag(Queue::M, Queue::MTE1, 0, 2, kLoops);
-        // a: nz in l1 [k1][m1] to zZ [m1][k1]; b: [n1][k1] to zN [k1][n1].
-        Address a =
-            rotating(at(Memory::L1, k * (tK / 16 * tM * 32)), plan.packets, aPacket, packetLoops);
-        Address bb =
-            rotating(at(Memory::L1, k * (tK * 32) + bStart), plan.packets, bPacket, packetLoops);
-        b.add(Opcode::Load2D, {rotating(at(Memory::L0A, int64_t(0)), buffers, aTile, kLoops), a},
-              {range(tM / 16), range(tK / 16)}, {tK / 16 * 512, 512, 512, tM * 32, 0});
-        b.add(Opcode::Load2D, {rotating(at(Memory::L0B, int64_t(0)), buffers, bTile, kLoops), bb},
-              {range(tK / 16), range(col * (tN / 16), tN / 16, kSize / 16)},
-              {tN / 16 * 512, 512, 512, pK * 32, 1});
-        sync();
-        if (!plan.serial) {
-          b.setFlag(Queue::MTE1, Queue::M, 0, 2, kLoops);
-          b.waitFlag(Queue::MTE1, Queue::M, 0, 2, kLoops);
-        }
-        b.add(Opcode::Mmad,
-              {at(Memory::L0C, int64_t(0)),
-               rotating(at(Memory::L0A, int64_t(0)), buffers, aTile, kLoops),
-               rotating(at(Memory::L0B, int64_t(0)), buffers, bTile, kLoops),
-               at(Memory::BT, int64_t(0))},
-              {range(tM), range(col * tN, tN, kSize), range(tK)},
-              {kF16, 0, 0, (1 << (kGridDims + packetLoops - 1)) | (1 << (kGridDims + kLoops - 1)),
-               tM * 64, tK / 16 * 512, tN / 16 * 512});
-        sync();
-        if (!plan.serial)
-          b.setFlag(Queue::M, Queue::MTE1, 0, 2, kLoops);
+/// Rounds of the scalar unit's loop that stand for its work on a tile.
+constexpr int64_t kScalarRounds = 16;
+
+class Matmul {
+public:
+  explicit Matmul(const MatmulPlan &plan)
+      : plan(plan), b({plan.gridM, plan.gridN, 1}), argA(b.argument(kSize * kSize * 2)),
+        argB(b.argument(kSize * kSize * 2)), argC(b.argument(kSize * kSize * 2)) {}
+
+  Program make() {
+    int64_t blockRows = kSize / tM / plan.blocks;
+    int64_t rowsEach = (blockRows + plan.gridM - 1) / plan.gridM;
+    int64_t colsEach = (kSize / tN + plan.gridN - 1) / plan.gridN;
+    unsigned halves = plan.overlapFix ? 2 : 1;
+    if (!plan.serial) {
+      for (unsigned i = 0; i < plan.packets; ++i)
+        b.setFlag(Queue::MTE1, Queue::MTE2, i);
+      for (unsigned i = 0; i < 2; ++i)
+        b.setFlag(Queue::M, Queue::MTE1, i);
+      for (unsigned i = 0; i < halves; ++i)
+        b.setFlag(Queue::FIX, Queue::M, i);
+    }
+    Affine firstRow = grid(0) * rowsEach, firstCol = grid(1) * colsEach;
+    b.loop(plan.blocks, [&](Affine block) {
+      b.loop(rowsEach / plan.parts, [&](Affine i) {
+        b.loop(colsEach, [&](Affine j) { tile(block * blockRows, firstRow + i, firstCol + j); });
       });
-      if (!plan.serial)
+    });
+    // Flags that are still up are taken down.
+    if (!plan.serial) {
+      for (unsigned i = 0; i < plan.packets; ++i)
+        b.waitFlag(Queue::MTE1, Queue::MTE2, i);
+      for (unsigned i = 0; i < 2; ++i)
+        b.waitFlag(Queue::M, Queue::MTE1, i);
+      for (unsigned i = 0; i < halves; ++i)
+        b.waitFlag(Queue::FIX, Queue::M, i);
+    }
+    return b.take();
+  }
+
+private:
+  void tile(Affine firstRow, Affine row, Affine col) {
+    bool flags = !plan.serial;
+    rows = row;
+    column = col;
+    place = (row + firstRow) * (tM * kSize * 2);
+    if (flags && !plan.overlapFix)
+      b.waitFlag(Queue::FIX, Queue::M, 0);
+    if (flags && plan.scalarWork)
+      b.loop(kScalarRounds, [](Affine) {});
+    b.loop(kSize / pK, [&](Affine packet) {
+      packetLoops = b.depth();
+      bring(packet);
+      if (plan.overlapFix)
+        for (int64_t k = 0; k < pK / tK; ++k)
+          step(constant(k), k);
+      else
+        b.loop(pK / tK, [&](Affine k) { step(k, -1); });
+      if (flags)
         b.setFlag(Queue::MTE1, Queue::MTE2, 0, plan.packets, packetLoops);
     });
-    if (!plan.serial) {
+    if (flags && plan.scalarWork) {
+      b.setFlag(Queue::MTE1, Queue::S, 0);
+      b.waitFlag(Queue::MTE1, Queue::S, 0);
+    }
+    if (plan.overlapFix) {
+      for (unsigned half = 0; half < 2; ++half) {
+        b.waitFlag(Queue::M, Queue::FIX, half);
+        result(half, tN / 2);
+        b.setFlag(Queue::FIX, Queue::M, half);
+      }
+      return;
+    }
+    if (flags) {
       b.setFlag(Queue::M, Queue::FIX, 0);
       b.waitFlag(Queue::M, Queue::FIX, 0);
     }
-    b.add(Opcode::MoveL0C,
-          {gm(argC, row * (tM * kSize * 2) + col * (tN * 2)), at(Memory::L0C, int64_t(0))},
-          {range(tM), range(col * tN, tN, kSize)},
-          {int64_t(DataType::F32), kF16, 0, floatBits(1), tM * 64, kSize * 2, 32});
+    result(0, tN);
+    sync();
+    if (flags)
+      b.setFlag(Queue::FIX, Queue::M, 0);
+  }
+
+  /// A packet of a and one of b from gm to l1.
+  void bring(Affine packet) {
+    if (!plan.serial)
+      b.waitFlag(Queue::MTE1, Queue::MTE2, 0, plan.packets, packetLoops);
+    b.add(Opcode::MoveNdToNz,
+          {rotating(at(Memory::L1, int64_t(0)), plan.packets, aPacket, packetLoops),
+           gm(argA, place + packet * (pK * 2))},
+          {rowRange(tM), range(pK)}, {kF16, kSize * 2, tM * 32});
+    b.add(Opcode::MoveNdToNz,
+          {rotating(at(Memory::L1, bStart), plan.packets, bPacket, packetLoops),
+           gm(argB, packet * (pK * kSize * 2) + column * (tN * 2))},
+          {range(pK), range(column * tN, tN, kSize)}, {kF16, kSize * 2, pK * 32});
+    sync();
+    if (!plan.serial) {
+      b.setFlag(Queue::MTE2, Queue::MTE1, 0, plan.packets, packetLoops);
+      b.waitFlag(Queue::MTE2, Queue::MTE1, 0, plan.packets, packetLoops);
+    }
+  }
+
+  /// One mmad and its loads; `number` is k where the loop is unrolled, else -1.
+  void step(Affine k, int64_t number) {
+    bool unrolled = number >= 0;
+    unsigned kLoops = b.depth(), slots = plan.serial || unrolled ? 1 : 2;
+    unsigned id = unrolled ? unsigned(number % 2) : 0, flagSlots = unrolled ? 1 : 2;
+    if (!plan.serial)
+      b.waitFlag(Queue::M, Queue::MTE1, id, flagSlots, kLoops);
+    // a: nz in l1 [k1][m1] to zZ [m1][k1]; b: [n1][k1] to zN [k1][n1].
+    Address left =
+        rotating(at(Memory::L1, k * (tK / 16 * tM * 32)), plan.packets, aPacket, packetLoops);
+    Address right =
+        rotating(at(Memory::L1, k * (tK * 32) + bStart), plan.packets, bPacket, packetLoops);
+    Address l0a = rotating(at(Memory::L0A, id * aTile), slots, aTile, kLoops);
+    Address l0b = rotating(at(Memory::L0B, id * bTile), slots, bTile, kLoops);
+    b.add(Opcode::Load2D, {l0a, left}, {rowRange(tM / 16), range(tK / 16)},
+          {tK / 16 * 512, 512, 512, tM * 32, 0});
+    b.add(Opcode::Load2D, {l0b, right},
+          {range(tK / 16), range(column * (tN / 16), tN / 16, kSize / 16)},
+          {tN / 16 * 512, 512, 512, pK * 32, 1});
+    sync();
+    if (!plan.serial) {
+      b.setFlag(Queue::MTE1, Queue::M, id, flagSlots, kLoops);
+      b.waitFlag(Queue::MTE1, Queue::M, id, flagSlots, kLoops);
+    }
+    uint8_t packetIv = uint8_t(kGridDims + packetLoops - 1);
+    int64_t first = int64_t(1) << packetIv;
+    if (!unrolled)
+      first |= int64_t(1) << (kGridDims + kLoops - 1);
+    auto mmad = [&](Guard::Kind guard, unsigned half, int64_t width) {
+      Address dst = at(Memory::L0C, int64_t(half) * (tN / 32) * tM * 64), from = l0b;
+      from.offset.base += int64_t(half) * (tN / 32) * 512;
+      Instruction &instruction = b.add(
+          Opcode::Mmad, {dst, l0a, from, at(Memory::BT, int64_t(0))},
+          {rowRange(tM), range(column * tN, width, kSize), range(tK)},
+          {kF16, number > 0, 0, number > 0 ? 0 : first, tM * 64, tK / 16 * 512, tN / 16 * 512});
+      instruction.guard = {guard, packetIv};
+    };
+    auto flag = [&](Opcode opcode, Queue from, Queue to, unsigned half, Guard::Kind guard) {
+      b.add(opcode, {}, {}, {int64_t(from), int64_t(to), half, 1, 0}).guard = {guard, packetIv};
+    };
+    // The first and the last mmad of a tile are cut in two: a half of l0c can be
+    // filled again while the other is still on its way out.
+    if (unrolled && (number == 0 || number == pK / tK - 1)) {
+      Guard::Kind here = number == 0 ? Guard::First : Guard::Last;
+      for (unsigned half = 0; half < 2; ++half) {
+        if (number == 0)
+          flag(Opcode::WaitFlag, Queue::FIX, Queue::M, half, here);
+        mmad(here, half, tN / 2);
+        if (number != 0)
+          flag(Opcode::SetFlag, Queue::M, Queue::FIX, half, here);
+      }
+      mmad(number == 0 ? Guard::NotFirst : Guard::NotLast, 0, tN);
+    } else {
+      mmad(Guard::Always, 0, tN);
+    }
     sync();
     if (!plan.serial)
-      b.setFlag(Queue::FIX, Queue::M, 0);
-  };
-  Affine firstRow = grid(0) * rowsEach, firstCol = grid(1) * colsEach;
-  if (plan.nFirst)
-    b.loop(colsEach, [&](Affine j) {
-      b.loop(rowsEach / plan.parts, [&](Affine i) { tile(firstRow + i, firstCol + j); });
-    });
-  else
-    b.loop(rowsEach / plan.parts, [&](Affine i) {
-      b.loop(colsEach, [&](Affine j) { tile(firstRow + i, firstCol + j); });
-    });
-  // Flags that are still up are taken down.
-  if (!plan.serial) {
-    for (unsigned i = 0; i < plan.packets; ++i)
-      b.waitFlag(Queue::MTE1, Queue::MTE2, i);
-    for (unsigned i = 0; i < 2; ++i)
-      b.waitFlag(Queue::M, Queue::MTE1, i);
-    b.waitFlag(Queue::FIX, Queue::M, 0);
+      b.setFlag(Queue::M, Queue::MTE1, id, flagSlots, kLoops);
   }
-  return b.take();
-}
+
+  void result(unsigned half, int64_t width) {
+    b.add(Opcode::MoveL0C,
+          {gm(argC, place + column * (tN * 2) + int64_t(half) * tN),
+           at(Memory::L0C, int64_t(half) * (tN / 32) * tM * 64)},
+          {rowRange(tM), range(column * tN, width, kSize)},
+          {int64_t(DataType::F32), kF16, 0, floatBits(1), tM * 64, kSize * 2, 32});
+  }
+
+  /// `each` positions a tile, none past the block's last row.
+  Range rowRange(int64_t each) const {
+    return range(rows * each, each, kSize / tM / plan.blocks * each);
+  }
+  void sync() {
+    if (plan.serial)
+      b.pipeBarrier(Queue::S);
+  }
+
+  const MatmulPlan plan;
+  ProgramBuilder b;
+  unsigned argA, argB, argC, packetLoops = 0;
+  const int64_t tM = plan.tileM, tN = plan.tileN, tK = plan.tileK, pK = plan.packetK;
+  const int64_t aPacket = tM * pK * 2, bPacket = pK * tN * 2, aTile = tM * tK * 2;
+  const int64_t bTile = tK * tN * 2, bStart = aPacket * plan.packets;
+  Affine rows, column, place;
+};
 
 } // namespace
 
 std::vector<Step> atc::npu::test::matmulLadder() {
   std::vector<Step> steps;
   auto add = [&](const char *name, double published, MatmulPlan plan, double rounds = 1) {
-    steps.push_back({name, published, matmul(plan), false, rounds});
+    steps.push_back({name, published, Matmul(plan).make(), false, rounds});
   };
   MatmulPlan plan;
   plan.serial = true;
@@ -160,16 +244,26 @@ std::vector<Step> atc::npu::test::matmulLadder() {
   plan.packets = 2;
   plan.parts = 1;
   add("L1 reuse", 4157, plan);
-  plan.nFirst = true;
+  // Half of the rows at a time: what is read of a stays in L2, and both halves
+  // are dealt evenly.
+  plan.blocks = 2;
+  plan.gridM = 3;
+  plan.gridN = 8;
   add("L2 split", 4088, plan);
+  plan.scalarWork = false;
+  add("constant tiling", 4053, plan);
+  plan.overlapFix = true;
+  add("cube and fixpipe overlapped", 4012, plan);
   return steps;
 }
 
 std::vector<Step> atc::npu::test::addLadder() {
   std::vector<Step> steps;
-  // Runs of `lanes` elements through ub; `depth` buffers used in turn.
+  // Runs of `lanes` elements through ub; `depth` buffers used in turn. With one,
+  // the cores of a round begin it together.
   auto make = [&](uint32_t cores, int64_t lanes, int64_t step, unsigned depth, int64_t gap,
                   int64_t parts) {
+    bool meet = depth == 1 && cores > 1;
     ProgramBuilder b({cores, 1, 1}, true);
     unsigned bytes = kSize * kSize * 2;
     unsigned x = b.argument(bytes), y = b.argument(bytes), z = b.argument(bytes);
@@ -185,6 +279,8 @@ std::vector<Step> atc::npu::test::addLadder() {
       Address ubY = rotating(at(Memory::UB, run + gap), depth, slot, 1);
       Address ubZ = rotating(at(Memory::UB, slot * depth), depth, run, 1);
       b.waitFlag(Queue::V, Queue::MTE2, 0, depth, 1);
+      if (meet)
+        b.add(Opcode::Await, {}, {range(i * cores, 1)}, {int64_t(Queue::MTE2), 0});
       Range part = range(start * 2, run, total * 2);
       b.add(Opcode::Move, {ubX, gm(x, start * 2)}, {range(1), range(1), part}, {0, 0, 0, 0});
       b.add(Opcode::Move, {ubY, gm(y, start * 2)}, {range(1), range(1), part}, {0, 0, 0, 0});
@@ -206,9 +302,10 @@ std::vector<Step> atc::npu::test::addLadder() {
       b.waitFlag(Queue::V, Queue::MTE3, 0, depth, 1);
       b.add(Opcode::Move, {gm(z, start * 2), ubZ}, {range(1), range(1), part}, {0, 0, 0, 0});
       b.setFlag(Queue::MTE3, Queue::V, 0, depth, 1);
-      if (depth == 1) {
+      if (meet)
+        b.add(Opcode::Signal, {}, {}, {int64_t(Queue::MTE3), 0});
+      if (depth == 1)
         b.pipeBarrier(Queue::S);
-      }
     });
     for (unsigned i = 0; i < depth; ++i) {
       b.waitFlag(Queue::V, Queue::MTE2, i);

@@ -1,29 +1,17 @@
-//===-- ModelFile.h - reads ONNX files and their external data ------------===//
+//===-- ExternalFiles.h - the data files beside a model -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_FRONTENDS_ONNX_MODELFILE_H
-#define OPENATC_FRONTENDS_ONNX_MODELFILE_H
+#ifndef OPENATC_FRONTENDS_ONNX_EXTERNALFILES_H
+#define OPENATC_FRONTENDS_ONNX_EXTERNALFILES_H
 
 #include <memory>
 #include <string>
 
-#include "frontends/Diagnostics.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
 
-namespace onnx {
-class ModelProto;
-}
-
 namespace atc::onnx_import {
-
-/// Parses a file. Null after an error.
-std::unique_ptr<onnx::ModelProto> readModelFile(llvm::StringRef path, Diagnostics &diagnostics);
-
-/// Parses a model in memory. Null after an error.
-std::unique_ptr<onnx::ModelProto> parseModel(llvm::StringRef bytes, llvm::StringRef name,
-                                             Diagnostics &diagnostics);
 
 /// The files beside a model that hold its large tensors. Each is mapped once and
 /// stays mapped as long as somebody holds it.
@@ -43,4 +31,4 @@ private:
 
 } // namespace atc::onnx_import
 
-#endif // OPENATC_FRONTENDS_ONNX_MODELFILE_H
+#endif // OPENATC_FRONTENDS_ONNX_EXTERNALFILES_H

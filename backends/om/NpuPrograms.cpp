@@ -1,0 +1,87 @@
+//===-- NpuPrograms.cpp - the NPU's part of an .om file -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "backends/om/NpuPrograms.h"
+
+#include "backends/npu/ProgramEncoder.h"
+#include "passes/om/Schedule.h"
+#include "runtime-lite/npu/Codec.h"
+#include "runtime-lite/npu/Verify.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace atc::om {
+
+namespace {
+
+using ProgramOp = atc::npu::ir::ProgramOp;
+
+llvm::Error failed(const Twine &text) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
+}
+
+/// The table that the programs are made for, from the module where it has one.
+llvm::Error findTable(ModuleOp module, StringRef name, npu::SocTable &table, OmModel &model) {
+  model.soc = name.str();
+  const npu::SocTable *known = npu::findSoc(model.soc);
+  if (known)
+    table = *known;
+  if (auto text = module->getAttrOfType<StringAttr>(kSocTableAttr)) {
+    std::vector<std::string> faults = npu::readSoc(text.getValue(), "npu.soc_table", table);
+    if (!faults.empty())
+      return failed("E19999: the NPU table of the module cannot be read: " +
+                    llvm::join(faults, "; "));
+    model.socTable = npu::writeSoc(table);
+    return llvm::Error::success();
+  }
+  return known ? llvm::Error::success()
+               : failed("E19999: there is no table of the NPU '" + name + "'");
+}
+
+/// False with a diagnostic for each fault.
+bool addProgram(ProgramOp op, const npu::SocTable &table, OmModel &model) {
+  std::string name = op.getSymName().str();
+  FailureOr<npu::Program> program = npu::encodeProgram(op);
+  if (mlir::failed(program))
+    return false;
+  std::vector<std::string> faults = npu::verify(*program, table);
+  for (const std::string &fault : faults)
+    op.emitError("E19999: the NPU program '") << name << "' would be refused: " << fault;
+  if (!faults.empty())
+    return false;
+  OmNpuProgram result;
+  result.name = name;
+  result.code = npu::encode(*program);
+  result.vectorCore = program->vectorCore;
+  result.grid.assign(std::begin(program->grid), std::end(program->grid));
+  result.arguments = program->arguments;
+  model.npuPrograms.push_back(std::move(result));
+  return true;
+}
+
+} // namespace
+
+llvm::Error addPrograms(ModuleOp module, OmModel &model) {
+  npu::SocTable table;
+  bool ok = true;
+  for (ProgramOp op : module.getOps<ProgramOp>()) {
+    if (model.soc.empty()) {
+      model.target = "npu";
+      if (llvm::Error error = findTable(module, op.getSoc(), table, model))
+        return error;
+    }
+    if (op.getSoc() == model.soc) {
+      ok &= addProgram(op, table, model);
+      continue;
+    }
+    op.emitError("E19999: the NPU program '")
+        << op.getSymName() << "' is made for " << op.getSoc() << ", others for " << model.soc
+        << ": a model has programs for one NPU";
+    ok = false;
+  }
+  return ok ? llvm::Error::success() : failed("E19999: the NPU programs cannot be written");
+}
+
+} // namespace atc::om

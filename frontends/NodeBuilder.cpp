@@ -1,0 +1,282 @@
+//===-- NodeBuilder.cpp - graph ops from one node of a model --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/NodeBuilder.h"
+
+#include "frontends/Tensors.h"
+
+using namespace mlir;
+
+namespace atc {
+
+//===----------------------------------------------------------------------===//
+// Errors
+//===----------------------------------------------------------------------===//
+
+void NodeBuilder::fail(StringRef code, const Twine &text) {
+  if (!hasFailed)
+    diags.error(code, text);
+  hasFailed = true;
+}
+
+void NodeBuilder::failAttribute(StringRef name, const Twine &reason) {
+  fail("E14001", "attribute '" + name + "' of " + describe() + ": " + reason);
+}
+
+void NodeBuilder::failInput(unsigned index, const Twine &reason) {
+  std::string tensor = inputName(index);
+  if (!tensor.empty())
+    tensor = " ('" + tensor + "')";
+  fail("E14001", "input " + Twine(index) + tensor + " of " + describe() + ": " + reason);
+}
+
+void NodeBuilder::failNode(const Twine &reason) { fail("E14001", describe() + ": " + reason); }
+
+//===----------------------------------------------------------------------===//
+// Attributes and inputs
+//===----------------------------------------------------------------------===//
+
+int64_t NodeBuilder::requiredInt(StringRef name) {
+  if (!hasAttr(name))
+    failAttribute(name, "is missing; the operator needs it");
+  return intAttr(name, 0);
+}
+
+SmallVector<Value> NodeBuilder::inputs() {
+  SmallVector<Value> all;
+  for (unsigned i = 0; i < numInputs(); ++i)
+    all.push_back(input(i));
+  if (all.empty())
+    failNode("has no inputs");
+  return all;
+}
+
+ElementsAttr NodeBuilder::constantAttr(unsigned index, Value value) {
+  if (!value || hasFailed)
+    return {};
+  ElementsAttr attr;
+  if (!matchPattern(value, m_Constant(&attr))) {
+    failInput(index, "must be known at compile time, but depends on the inputs of the model");
+    return {};
+  }
+  // What is read here are shapes, axes and the like.
+  constexpr int64_t most = 1 << 16;
+  if (attr.getNumElements() > most) {
+    failInput(index, "has " + Twine(attr.getNumElements()) + " elements, expected a short list");
+    return {};
+  }
+  return attr;
+}
+
+ElementsAttr NodeBuilder::integerAttr(unsigned index, Value value) {
+  ElementsAttr attr = constantAttr(index, value);
+  if (!attr || isa<IntegerType>(attr.getElementType()))
+    return attr;
+  failInput(index, "must hold integers");
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+ArrayRef<int64_t> NodeBuilder::shape(Value value) {
+  return value ? mlir::cast<RankedTensorType>(value.getType()).getShape() : ArrayRef<int64_t>();
+}
+
+Type NodeBuilder::elementType(Value value) {
+  return value ? mlir::cast<RankedTensorType>(value.getType()).getElementType() : Type();
+}
+
+void NodeBuilder::requireRank(unsigned index, int64_t atLeast, int64_t atMost) {
+  Value value = input(index);
+  if (hasFailed || (rank(value) >= atLeast && rank(value) <= atMost))
+    return;
+  std::string expected = std::to_string(atLeast);
+  if (atMost != atLeast)
+    expected += " to " + std::to_string(atMost);
+  failInput(index, "has rank " + Twine(rank(value)) + ", expected " + expected);
+}
+
+void NodeBuilder::requireIndices(unsigned index, int64_t axis, int64_t least, int64_t size) {
+  Value indices = input(index);
+  ElementsAttr known;
+  if (hasFailed || !matchPattern(indices, m_Constant(&known)))
+    return;
+  for (int64_t at : readInts(known))
+    if (at < least || at >= size)
+      return failInput(index, "has the index " + Twine(at) + ", out of range for axis " +
+                                  Twine(axis) + " of " + Twine(size) + " elements");
+}
+
+//===----------------------------------------------------------------------===//
+// Graph ops
+//===----------------------------------------------------------------------===//
+
+Location NodeBuilder::nextLocation() {
+  // What becomes an output is renamed.
+  Location loc = makeLocation(numLocations++);
+  provisional.insert(loc);
+  return loc;
+}
+
+void NodeBuilder::setLocation(Value value, Location loc) {
+  Operation *op = value.getDefiningOp();
+  if (op && provisional.erase(op->getLoc()))
+    op->setLoc(loc);
+}
+
+bool NodeBuilder::checkShape(ArrayRef<int64_t> shape) {
+  if (llvm::Expected<int64_t> count = countElements(shape))
+    return true;
+  else
+    failNode("its result " + toString(count.takeError()));
+  return false;
+}
+
+bool NodeBuilder::checkLimits(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (tensor && tensor.hasStaticShape())
+    return checkShape(tensor.getShape());
+  failNode("the shape of its result cannot be determined");
+  return false;
+}
+
+Value NodeBuilder::finish(OperationState &state, InferFn infer) {
+  MLIRContext *context = opBuilder.getContext();
+  std::string message;
+  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+    message += (message.empty() ? "" : "; ") + diagnostic.str();
+    return success();
+  });
+  auto reject = [&] {
+    StringRef text = message;
+    text.consume_front(("'" + state.name.getStringRef() + "' op ").str());
+    failNode(text.empty() ? "its inputs do not fit together" : text);
+    return Value();
+  };
+
+  if (infer) {
+    SmallVector<Type> types;
+    if (llvm::failed(infer(context, state.location, state.operands,
+                           state.attributes.getDictionary(context), state.getRawProperties(), {},
+                           types)))
+      return reject();
+    state.types.assign(types.begin(), types.end());
+  }
+  for (Type type : state.types)
+    if (!checkLimits(type))
+      return {};
+  Operation *op = opBuilder.create(state);
+  if (llvm::failed(op->getName().verifyInvariants(op))) {
+    op->erase();
+    return reject();
+  }
+  if (Value known = fold(op)) {
+    op->erase();
+    return known;
+  }
+  return op->getResult(0);
+}
+
+Value NodeBuilder::foldOnce(Operation *op) {
+  SmallVector<Value> folded;
+  if (llvm::failed(opBuilder.tryFold(op, folded)) || folded.empty())
+    return {};
+  return folded.front();
+}
+
+Value NodeBuilder::constant(ElementsAttr value) {
+  if (hasFailed)
+    return {};
+  return graph::ConstantOp::create(opBuilder, nextLocation(), value);
+}
+
+Value NodeBuilder::intList(ArrayRef<int64_t> values, Type element) {
+  if (hasFailed)
+    return {};
+  auto type = RankedTensorType::get({static_cast<int64_t>(values.size())},
+                                    element ? element : opBuilder.getI64Type());
+  if (!type.getElementType().isInteger(32))
+    return constant(DenseElementsAttr::get(type, values));
+  SmallVector<int32_t> narrow(values.begin(), values.end());
+  return constant(DenseElementsAttr::get(type, ArrayRef(narrow)));
+}
+
+Value NodeBuilder::scalar(double value, Type element) {
+  if (hasFailed)
+    return {};
+  auto type = RankedTensorType::get({}, element);
+  if (auto floatType = dyn_cast<FloatType>(element))
+    return constant(DenseElementsAttr::get(type, opBuilder.getFloatAttr(floatType, value)));
+  auto width = element.getIntOrFloatBitWidth();
+  return constant(DenseElementsAttr::get(
+      type, APInt(width, static_cast<uint64_t>(toInteger(value)), false, true)));
+}
+
+Value NodeBuilder::fill(ArrayRef<int64_t> newShape, Value value) {
+  if (hasFailed || shape(value) == newShape)
+    return value;
+  return createTyped<graph::ExpandOp>(newShape, elementType(value), value);
+}
+
+Value NodeBuilder::reshape(Value value, ArrayRef<int64_t> newShape) {
+  if (hasFailed || shape(value) == newShape)
+    return value;
+  return createTyped<graph::ReshapeOp>(newShape, elementType(value), value);
+}
+
+Value NodeBuilder::reshapeAs(Value value, ArrayRef<int64_t> stated, bool copyZeros) {
+  if (hasFailed)
+    return {};
+  ArrayRef<int64_t> from = shape(value);
+  auto mismatch = [&](const Twine &reason) {
+    failInput(1, "shape " + printDims(stated) + " " + reason + " for an input of shape " +
+                     printDims(from));
+    return Value();
+  };
+  SmallVector<int64_t> to(stated);
+  int64_t *open = nullptr;
+  for (auto [index, dim] : llvm::enumerate(to)) {
+    if (dim == 0 && copyZeros) {
+      if (index >= from.size())
+        return mismatch("copies dim " + Twine(index) + ", which is not there,");
+      dim = from[index];
+    } else if (dim == -1) {
+      if (open)
+        return mismatch("has more than one dim of -1");
+      open = &dim;
+      dim = 1;
+    }
+  }
+  llvm::Expected<int64_t> count = countElements(to);
+  if (!count)
+    return mismatch(toString(count.takeError()));
+  int64_t elements = mlir::cast<RankedTensorType>(value.getType()).getNumElements();
+  if (open && (*count == 0 || elements % *count != 0))
+    return mismatch("leaves no whole number for the dim of -1");
+  if (open)
+    *open = elements / *count;
+  else if (*count != elements)
+    return mismatch("has " + Twine(*count) + " elements, expected " + Twine(elements));
+  return reshape(value, to);
+}
+
+Value NodeBuilder::cast(Value value, Type element) {
+  if (hasFailed || elementType(value) == element)
+    return value;
+  return createTyped<graph::CastOp>(shape(value), element, value);
+}
+
+Value NodeBuilder::transpose(Value value, ArrayRef<int64_t> permutation) {
+  return create<graph::TransposeOp>(value, permutation);
+}
+
+Value NodeBuilder::reduce(graph::ReduceKind kind, Value value, ArrayRef<int64_t> axes,
+                          bool keepdims) {
+  if (axes.empty())
+    return value;
+  return create<graph::ReduceOp>(value, kind, axes, keepdims);
+}
+
+} // namespace atc

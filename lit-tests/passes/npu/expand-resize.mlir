@@ -1,0 +1,15 @@
+// RUN: atc-opt %s --npu-expand-resize | FileCheck %s
+
+// Pixels twice by two instructions, rows twice by two moves.
+// CHECK-LABEL: npu.program @nearest
+// CHECK: npu.move
+// CHECK-COUNT-2: npu.vector "copy"
+// CHECK-COUNT-2: npu.move
+func.func private @nearest(%x: memref<1x8x13x13x16xf16>, %y: memref<1x8x26x26x16xf16>)
+    attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  kernel.resize %x, %y {coordinates = #graph<coordinate_mode asymmetric>,
+      cubic_coefficient = -7.5e-01 : f64, mode = #graph<resize_mode nearest>,
+      nearest = #graph<nearest_mode floor>, scales = array<f64: 1.0, 1.0, 2.0, 2.0, 1.0>}
+      : memref<1x8x13x13x16xf16>, memref<1x8x26x26x16xf16>
+  return
+}

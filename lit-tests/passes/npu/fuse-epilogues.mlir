@@ -1,0 +1,98 @@
+// RUN: atc-opt %s --split-input-file --npu-fuse-epilogues | FileCheck %s
+
+// Scale and a mask that broadcasts along heads and rows.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[MASK:.*]] = om.view %arg2[0] : memref<1x1x1x16xf16> to memref<1x4x64x16xf16, strided<[0, 0, 0, 1]>>
+// CHECK: npu.matmul %arg0, %arg1 residual %[[MASK]] outs %arg3 {om.tensor = tensor<4x64x16xf16>, scale = 1.250000e-01 : f64, transpose_rhs}
+// CHECK-NOT: kernel.map
+module attributes {npu.soc = "Ascend310P3"} {
+func.func @main(%a: memref<1x4x64x32xf16>, %b: memref<1x4x16x32xf16>, %m: memref<1x1x1x16xf16>, %out: memref<1x4x64x16xf16> {om.output}) {
+  %t = om.alloc : memref<1x4x64x16xf16>
+  npu.matmul %a, %b outs %t {transpose_rhs} : memref<1x4x64x32xf16>, memref<1x4x16x32xf16>, memref<1x4x64x16xf16>
+  kernel.map %t, %m outs %out {om.tensor = tensor<4x64x16xf16>} : memref<1x4x64x16xf16>, memref<1x1x1x16xf16>, memref<1x4x64x16xf16> {
+  ^bb0(%x: f16, %y: f16):
+    %xw = arith.extf %x : f16 to f32
+    %yw = arith.extf %y : f16 to f32
+    %c = arith.constant 8.0 : f32
+    %d = arith.divf %xw, %c : f32
+    %s = arith.addf %yw, %d : f32
+    %n = arith.truncf %s : f32 to f16
+    kernel.yield %n : f16
+  }
+  return
+}
+}
+
+// -----
+
+// A residual behind an activation, seen through views of another rank.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[R:.*]] = om.view %arg2[0] : memref<1x64x32xf16> to memref<1x1x64x32xf16>
+// CHECK: %[[O:.*]] = om.view %arg3[0] : memref<1x64x32xf16> to memref<1x1x64x32xf16>
+// CHECK: npu.matmul %arg0, %{{.*}} bias %{{.*}} residual %[[R]] outs %[[O]] {activation = #graph.activation<gelu>, packed, residual_last}
+// CHECK-NOT: kernel.map
+module attributes {npu.soc = "Ascend310P3"} {
+func.func @main(%a: memref<1x1x64x16xf16>, %w: memref<1x2x16x16xf16>, %r: memref<1x64x32xf16>, %out: memref<1x64x32xf16> {om.output}) {
+  %b = om.weight dense<1.0> : tensor<32xf32> : memref<32xf32>
+  %t = om.alloc : memref<1x64x32xf16>
+  %v = om.view %t[0] : memref<1x64x32xf16> to memref<1x1x64x32xf16>
+  npu.matmul %a, %w bias %b outs %v {activation = #graph.activation<gelu>, packed} : memref<1x1x64x16xf16>, memref<1x2x16x16xf16>, memref<32xf32>, memref<1x1x64x32xf16>
+  kernel.map %t, %r outs %out : memref<1x64x32xf16>, memref<1x64x32xf16>, memref<1x64x32xf16> {
+  ^bb0(%x: f16, %y: f16):
+    %s = arith.addf %x, %y : f16
+    kernel.yield %s : f16
+  }
+  return
+}
+}
+
+// -----
+
+// A result that another kernel reads too stays in memory; a scale cannot follow a bias.
+// CHECK-LABEL: func.func @main
+// CHECK: npu.matmul
+// CHECK: kernel.map
+// CHECK: npu.matmul
+// CHECK: kernel.map
+// CHECK-NOT: npu.matmul
+module attributes {npu.soc = "Ascend310P3"} {
+func.func @main(%a: memref<1x1x64x16xf16>, %w: memref<1x2x16x16xf16>, %out: memref<1x1x64x32xf16> {om.output}, %out2: memref<1x1x64x32xf16> {om.output}, %out3: memref<1x1x64x32xf16> {om.output}) {
+  %b = om.weight dense<1.0> : tensor<32xf32> : memref<32xf32>
+  %t = om.alloc : memref<1x1x64x32xf16>
+  npu.matmul %a, %w outs %t {packed} : memref<1x1x64x16xf16>, memref<1x2x16x16xf16>, memref<1x1x64x32xf16>
+  kernel.map %t, %t outs %out : memref<1x1x64x32xf16>, memref<1x1x64x32xf16>, memref<1x1x64x32xf16> {
+  ^bb0(%x: f16, %y: f16):
+    %s = arith.addf %x, %y : f16
+    kernel.yield %s : f16
+  }
+  kernel.copy %t, %out2 : memref<1x1x64x32xf16>, memref<1x1x64x32xf16>
+  %u = om.alloc : memref<1x1x64x32xf16>
+  npu.matmul %a, %w bias %b outs %u {packed} : memref<1x1x64x16xf16>, memref<1x2x16x16xf16>, memref<32xf32>, memref<1x1x64x32xf16>
+  kernel.map %u outs %out3 : memref<1x1x64x32xf16>, memref<1x1x64x32xf16> {
+  ^bb0(%x: f16):
+    %c = arith.constant 2.0 : f16
+    %s = arith.mulf %x, %c : f16
+    kernel.yield %s : f16
+  }
+  return
+}
+}
+
+// -----
+
+// FIX converts and has relu, but adds nothing; a result may leave as f32.
+// CHECK-LABEL: func.func @main
+// CHECK: npu.matmul %arg0, %arg1 outs %{{.*}} {packed}
+// CHECK: kernel.map
+module attributes {npu.soc = "Ascend910B1"} {
+func.func @main(%a: memref<1x1x64x16xf16>, %w: memref<1x2x16x16xf16>, %r: memref<1x1x64x32xf16>, %out: memref<1x1x64x32xf16> {om.output}) {
+  %t = om.alloc : memref<1x1x64x32xf16>
+  npu.matmul %a, %w outs %t {packed} : memref<1x1x64x16xf16>, memref<1x2x16x16xf16>, memref<1x1x64x32xf16>
+  kernel.map %t, %r outs %out : memref<1x1x64x32xf16>, memref<1x1x64x32xf16>, memref<1x1x64x32xf16> {
+  ^bb0(%x: f16, %y: f16):
+    %s = arith.addf %x, %y : f16
+    kernel.yield %s : f16
+  }
+  return
+}
+}

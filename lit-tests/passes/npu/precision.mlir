@@ -1,0 +1,47 @@
+// RUN: atc-opt %s --pass-pipeline='builtin.module(func.func(npu-precision{mode=force_fp16}))' | FileCheck %s --check-prefix=FORCE
+// RUN: atc-opt %s --pass-pipeline='builtin.module(func.func(npu-precision{mode=cube_fp16}))' | FileCheck %s --check-prefix=CUBE
+// RUN: atc-opt %s --pass-pipeline='builtin.module(func.func(npu-precision{mode=origin}))' | FileCheck %s --check-prefix=ORIGIN
+// RUN: not atc-opt %s --pass-pipeline='builtin.module(func.func(npu-precision{mode=f8}))' 2>&1 | FileCheck %s --check-prefix=MODE
+// MODE: mode must be force_fp16, cube_fp16 or origin, but is 'f8'
+
+// Inputs and results keep their types; weights are f16, biases f32; bodies of
+// maps compute in f32.
+// FORCE-LABEL: func.func @main(%arg0: tensor<1x2x4x4xf32>, %arg1: tensor<3xi64>) -> tensor<1x2x4x4xf32>
+// FORCE-DAG: %[[X:.*]] = graph.cast %arg0 : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf16>
+// FORCE-DAG: %[[W:.*]] = graph.constant dense<5.000000e-01> : tensor<2x2x1x1xf16>
+// FORCE-DAG: %[[B:.*]] = graph.constant dense<1.000000e+05> : tensor<2xf32>
+// FORCE: %[[C:.*]] = graph.conv %[[X]], %[[W]] bias %[[B]] {{.*}} -> tensor<1x2x4x4xf16>
+// FORCE: %[[M:.*]] = graph.map %[[C]]
+// FORCE-NEXT: ^bb0(%[[E:.*]]: f16):
+// FORCE-NEXT: %[[WIDE:.*]] = arith.extf %[[E]] : f16 to f32
+// FORCE-NEXT: %[[EPS:.*]] = arith.constant 9.99999996E-13 : f32
+// FORCE-NEXT: %[[SUM:.*]] = arith.addf %[[WIDE]], %[[EPS]] : f32
+// FORCE-NEXT: %[[NARROW:.*]] = arith.truncf %[[SUM]] : f32 to f16
+// FORCE-NEXT: graph.yield %[[NARROW]] : f16
+// What is finite stays finite.
+// FORCE: %[[L:.*]] = graph.constant dense<-6.550400e+04> : tensor<1x2x4x4xf16>
+// FORCE: graph.add %[[M]], %[[L]] : {{.*}} -> tensor<1x2x4x4xf16>
+// FORCE: %[[OUT:.*]] = graph.cast {{.*}} -> tensor<1x2x4x4xf32>
+// FORCE-NEXT: return %[[OUT]]
+
+// CUBE-LABEL: func.func @main
+// CUBE: %[[X:.*]] = graph.cast %arg0
+// CUBE: %[[C:.*]] = graph.conv %[[X]], %{{.*}} bias %{{.*}} : (tensor<1x2x4x4xf16>, tensor<2x2x1x1xf16>, tensor<2xf32>) -> tensor<1x2x4x4xf16>
+// CUBE-NEXT: graph.cast %[[C]] : (tensor<1x2x4x4xf16>) -> tensor<1x2x4x4xf32>
+// CUBE: graph.add {{.*}} -> tensor<1x2x4x4xf32>
+
+// ORIGIN-NOT: f16
+func.func @main(%arg0: tensor<1x2x4x4xf32>, %arg1: tensor<3xi64>) -> tensor<1x2x4x4xf32> {
+  %w = graph.constant dense<0.5> : tensor<2x2x1x1xf32>
+  %b = graph.constant dense<1.0e5> : tensor<2xf32>
+  %c = graph.conv %arg0, %w bias %b {dilations = array<i64: 1, 1>, groups = 1 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
+  %m = graph.map %c : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
+  ^bb0(%x: f32):
+    %eps = arith.constant 1.0e-12 : f32
+    %sum = arith.addf %x, %eps : f32
+    graph.yield %sum : f32
+  }
+  %l = graph.constant dense<-3.4e38> : tensor<1x2x4x4xf32>
+  %r = graph.add %m, %l : (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+  return %r : tensor<1x2x4x4xf32>
+}

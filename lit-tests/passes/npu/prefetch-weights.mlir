@@ -1,0 +1,43 @@
+// RUN: atc-opt %s --pass-pipeline='builtin.module(func.func(npu-prefetch-weights))' | FileCheck %s
+// RUN: atc-opt %s --pass-pipeline='builtin.module(func.func(npu-prefetch-weights{chain=false prefetch=false}))' | FileCheck %s --check-prefix=OFF
+// RUN: atc-opt %s --pass-pipeline='builtin.module(func.func(npu-prefetch-weights{share=0.0005}))' | FileCheck %s --check-prefix=ROOM
+
+module attributes {npu.soc = "Ascend310P3"} {
+func.func private @dense(memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>) attributes {npu.kernel}
+func.func private @host(memref<64x64xf16>, memref<64x64xf16>, index, index) attributes {cpu.kernel}
+
+// OFF-LABEL: func.func @main
+// OFF-NOT: prefetch
+// OFF-NOT: chained
+// CHECK-LABEL: func.func @main
+// ROOM-LABEL: func.func @main
+func.func @main(%x: memref<64x64xf16>, %y: memref<64x64xf16> {om.output}) {
+  %w1 = om.weight dense<1.0> : tensor<64x64xf16> : memref<64x64xf16>
+  %a = om.alloc : memref<64x64xf16>
+  // The first one's own weights come too late for a prefetch.
+  // CHECK: %[[W1:.*]] = om.weight dense<1.0
+  // CHECK: %[[W2:.*]] = om.weight dense<2.0
+  // CHECK: %[[W3:.*]] = om.weight dense<3.0
+  // CHECK: om.launch @dense(%{{.*}}, %[[W1]], %{{.*}}) prefetch(%[[W2]], %[[W3]] : memref<64x64xf16>, memref<64x64xf16>)
+  // CHECK-NOT: chained
+  // L2 has room for one of them, and for the next only when it is used up.
+  // ROOM: %[[W1:.*]] = om.weight dense<1.0
+  // ROOM: %[[W2:.*]] = om.weight dense<2.0
+  // ROOM: om.launch @dense(%{{.*}}, %[[W1]], %{{.*}}) prefetch(%[[W2]] : memref<64x64xf16>)
+  om.launch @dense(%x, %w1, %a) {cost = 524288 : i64} : memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>
+  %w2 = om.weight dense<2.0> : tensor<64x64xf16> : memref<64x64xf16>
+  %b = om.alloc : memref<64x64xf16>
+  // CHECK: om.launch @dense(%{{.*}}, %[[W2]], %{{.*}}) {chained
+  // ROOM: om.launch @dense(%{{.*}}, %[[W2]], %{{.*}}) prefetch(
+  om.launch @dense(%a, %w2, %b) {cost = 524288 : i64} : memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>
+  %c = om.alloc : memref<64x64xf16>
+  // CHECK: om.launch @host
+  // CHECK-NOT: chained
+  om.launch @host(%b, %c) {cost = 4096 : i64} : memref<64x64xf16>, memref<64x64xf16>
+  %w3 = om.weight dense<3.0> : tensor<64x64xf16> : memref<64x64xf16>
+  // Behind a kernel of the CPU a task begins.
+  // CHECK: om.launch @dense(%{{.*}}, %[[W3]], %{{.*}}) {cost
+  om.launch @dense(%c, %w3, %y) {cost = 524288 : i64} : memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>
+  return
+}
+}

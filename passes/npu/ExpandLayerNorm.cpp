@@ -1,0 +1,110 @@
+//===-- ExpandLayerNorm.cpp - npu.layer_norm as a program --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/npu/Passes.h"
+#include "passes/npu/RowKernels.h"
+#include "passes/npu/VectorKernels.h"
+
+using namespace mlir;
+
+namespace atc::npu {
+#define GEN_PASS_DEF_NPUEXPANDLAYERNORM
+#include "passes/npu/Passes.h.inc"
+
+namespace {
+
+class LayerNormExpander {
+public:
+  LayerNormExpander(ir::LayerNormOp op, const SocTable &soc)
+      : op(op), soc(soc), inType(cast<MemRefType>(op.getInput().getType())),
+        outType(cast<MemRefType>(op.getOutput().getType())),
+        nest(inType.getShape(), {op.getInput(), op.getOutput()}, inType.getRank() - 1) {}
+
+  std::string whyUnsupported() {
+    for (Type type : {inType.getElementType(), outType.getElementType()})
+      if (!type.isF16() && !type.isF32())
+        return "elements that are neither f16 nor f32";
+    for (Value row : {op.getGamma(), op.getBeta()}) {
+      if (!row)
+        continue;
+      auto type = cast<MemRefType>(row.getType());
+      if (!type.getElementType().isF32() || !type.getLayout().isIdentity())
+        return "gamma and beta that are not rows of f32";
+    }
+    return nest.whyUnsupported(soc, bytesPerElement());
+  }
+
+  void expand(func::FuncOp function) {
+    Type in = inType.getElementType(), out = outType.getElementType();
+    TileNest tiles = nest.plan(soc, bytesPerElement());
+    ProgramWriter w(function, tiles.grid(), onVectorCores(soc));
+    Type f32 = w.builder().getF32Type();
+    tiles.enter(w);
+    BoxLayout layout{tiles, 1, 16};
+    double count = double(nest.length);
+    auto loadRow = [&](Value operand) {
+      Value row = w.alloc(ir::MemoryKind::UB, layout.rowElements() * 4);
+      w.move(row, w.argument(operand), {nest.length * 4, {}});
+      return row;
+    };
+    Value gamma = op.getGamma() ? loadRow(op.getGamma()) : Value();
+    Value beta = op.getBeta() ? loadRow(op.getBeta()) : Value();
+    tiles.loops(w, [&] {
+      BoxOperand input = nest.operand(0, in), output = nest.operand(1, out);
+      input.load(w, w.argument(op.getInput()), layout);
+      output.allocate(w, layout);
+      RowWriter rows(w, tiles.span(layout.inner()), nest.length);
+      auto rowsOf = [&](const BoxOperand &operand, Type type) {
+        int64_t bytes = type.getIntOrFloatBitWidth() / 8;
+        return Rows{operand.operand().buffer, type, layout.rowElements() * bytes};
+      };
+      Rows x = rows.allocate(f32), other = rows.allocate(f32);
+      rows.cast(x, rowsOf(input, in));
+      Value mean = rows.reduce(VectorOp::Add, x, other);
+      rows.packed(VectorOp::MulScalar, mean, f32, 1 / count);
+      rows.applyScalars(VectorOp::Sub, x, x, rows.blocks(mean, f32));
+      rows.apply(VectorOp::Mul, other, x, &x);
+      Value variance = rows.reduce(VectorOp::Add, other, other);
+      rows.packed(VectorOp::MulScalar, variance, f32, 1 / count);
+      rows.packed(VectorOp::AddScalar, variance, f32, op.getEpsilon().convertToDouble());
+      rows.packed(VectorOp::Rsqrt, variance, f32);
+      rows.applyScalars(VectorOp::Mul, x, x, rows.blocks(variance, f32));
+      if (gamma)
+        rows.applyRow(VectorOp::Mul, x, x, gamma);
+      if (beta)
+        rows.applyRow(VectorOp::Add, x, x, beta);
+      rows.cast(rowsOf(output, out), x);
+      output.store(w, w.argument(op.getOutput()), layout);
+    });
+    w.finish();
+  }
+
+private:
+  /// Input and output twice, two rows of f32, gamma and beta.
+  int64_t bytesPerElement() {
+    return 2 * elementBytes(op.getInput()) + 2 * elementBytes(op.getOutput()) + 16;
+  }
+
+  ir::LayerNormOp op;
+  SocTable soc;
+  MemRefType inType, outType;
+  RowNest nest;
+};
+
+struct NpuExpandLayerNormPass : impl::NpuExpandLayerNormBase<NpuExpandLayerNormPass> {
+  void runOnOperation() override {
+    expandKernels<ir::LayerNormOp>(getOperation(), expandLayerNorm);
+  }
+};
+
+} // namespace
+
+std::string whyUnsupportedLayerNorm(ir::LayerNormOp op, const SocTable &soc) {
+  return LayerNormExpander(op, soc).whyUnsupported();
+}
+
+void expandLayerNorm(func::FuncOp function, ir::LayerNormOp op) {
+  LayerNormExpander(op, socOf(function)).expand(function);
+}
+
+} // namespace atc::npu

@@ -1,0 +1,106 @@
+//===-- NetworkPipeline.cpp - from a graph to kernels of the NPU ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/cpu/Passes.h"
+#include "passes/graph/Passes.h"
+#include "passes/npu/PackNpuWeights.h"
+#include "passes/npu/Passes.h"
+#include "passes/npu/Pipelines.h"
+#include "passes/om/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace atc::npu {
+
+namespace {
+/// The passes that a network compiles without, too.
+constexpr StringLiteral optionalPasses[] = {
+    "om-remove-dead",     "om-reuse-in-place", "npu-compose-layer-norm", "npu-fuse-epilogues",
+    "npu-split-batch",    "npu-prefetch-weights", "npu-reorder"};
+
+bool isOn(const NpuPipelineOptions &options, StringRef name) {
+  return !llvm::is_contained(options.disable, name.str());
+}
+} // namespace
+
+SmallVector<std::string> findUnknownPasses(const NpuPipelineOptions &options) {
+  SmallVector<std::string> unknown;
+  for (const std::string &name : options.disable)
+    if (!llvm::is_contained(optionalPasses, StringRef(name)))
+      unknown.push_back(name);
+  return unknown;
+}
+
+void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options) {
+  NpuSetSocOptions soc;
+  soc.soc = options.soc;
+  pm.addPass(createNpuSetSoc(soc));
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  NpuPrecisionOptions precision;
+  precision.mode = options.precision;
+  functions.addPass(createNpuPrecision(precision));
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
+  // What stays between contractions of f16 is f32 behind casts.
+  if (options.precision == "cube_fp16")
+    functions.addPass(graph::createFuseElementwise());
+  cpu::CpuAssignLayoutOptions layout;
+  layout.block = kFractal;
+  functions.addPass(cpu::createCpuAssignLayout(layout));
+  functions.addPass(cpu::createCpuAssignHalo());
+  pm.addPass(createNpuLowerGraph());
+  if (isOn(options, "npu-compose-layer-norm"))
+    pm.addPass(createNpuComposeLayerNorm());
+  if (isOn(options, "npu-fuse-epilogues"))
+    pm.addPass(createNpuFuseEpilogues());
+  pm.addPass(createNpuSplitEpilogues());
+  if (isOn(options, "npu-split-batch"))
+    pm.addNestedPass<func::FuncOp>(createNpuSplitBatch());
+  NpuPartitionOptions partition;
+  partition.report = options.report;
+  pm.addPass(createNpuPartition(partition));
+}
+
+void buildNpuSchedulePipeline(OpPassManager &pm, const NpuPipelineOptions &options) {
+  pm.addPass(cpu::createCpuOutlineKernels());
+  if (isOn(options, "om-remove-dead"))
+    pm.addPass(om::createOmRemoveDead());
+  if (isOn(options, "om-reuse-in-place"))
+    pm.addPass(om::createOmReuseInPlace());
+  if (isOn(options, "npu-prefetch-weights"))
+    pm.addNestedPass<func::FuncOp>(createNpuPrefetchWeights());
+  pm.addPass(om::createOmPlanMemory());
+  pm.addPass(om::createOmVerifySchedule());
+}
+
+void buildNpuKernelPipeline(OpPassManager &pm, const NpuPipelineOptions &options) {
+  NpuSelectTilesOptions tiles;
+  tiles.fixed = options.tile;
+  pm.addNestedPass<func::FuncOp>(createNpuSelectTiles(tiles));
+  pm.addPass(createNpuExpandConv2D());
+  pm.addPass(createNpuExpandCopy());
+  pm.addPass(createNpuExpandLayerNorm());
+  pm.addPass(createNpuExpandMap());
+  pm.addPass(createNpuExpandMatMul());
+  pm.addPass(createNpuExpandPool());
+  pm.addPass(createNpuExpandReduce());
+  pm.addPass(createNpuExpandResize());
+  pm.addPass(createNpuExpandSoftmax());
+  NpuProgramOptions programs;
+  programs.doubleBuffering = options.doubleBuffering;
+  programs.reorder = isOn(options, "npu-reorder");
+  buildNpuProgramPipeline(pm, programs);
+}
+
+void buildNpuPipeline(OpPassManager &pm, const NpuPipelineOptions &options) {
+  graph::buildGraphPipeline(pm, {});
+  buildNpuBufferPipeline(pm, options);
+  buildNpuSchedulePipeline(pm, options);
+  if (options.programs)
+    buildNpuKernelPipeline(pm, options);
+}
+
+} // namespace atc::npu

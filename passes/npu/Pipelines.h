@@ -1,0 +1,68 @@
+//===-- Pipelines.h - the NPU backend's passes in order -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_NPU_PIPELINES_H
+#define OPENATC_PASSES_NPU_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace atc::npu {
+
+struct NpuProgramOptions : mlir::PassPipelineOptions<NpuProgramOptions> {
+  Option<bool> doubleBuffering{*this, "double-buffering",
+                               llvm::cl::desc("Use copies of buffers in turn"),
+                               llvm::cl::init(true)};
+  Option<bool> reorder{*this, "reorder", llvm::cl::desc("Order instructions by what waits for them"),
+                       llvm::cl::init(true)};
+  Option<bool> minimiseSync{*this, "minimise-sync",
+                            llvm::cl::desc("Leave out flags that others imply"),
+                            llvm::cl::init(true)};
+};
+
+struct NpuPipelineOptions : mlir::PassPipelineOptions<NpuPipelineOptions> {
+  Option<std::string> soc{*this, "soc", llvm::cl::desc("Name of the SoC"),
+                          llvm::cl::init("Ascend310P3")};
+  Option<std::string> precision{*this, "precision",
+                                llvm::cl::desc("force_fp16, cube_fp16 or origin"),
+                                llvm::cl::init("force_fp16")};
+  Option<bool> report{*this, "report", llvm::cl::desc("Say what stays on the CPU, and why"),
+                      llvm::cl::init(false)};
+  Option<std::string> tile{*this, "tile",
+                           llvm::cl::desc("m x n x k of all contractions (64x64x64) instead of the "
+                                          "cost model's choice"),
+                           llvm::cl::init("")};
+  Option<bool> doubleBuffering{*this, "double-buffering",
+                               llvm::cl::desc("Use copies of buffers in turn"),
+                               llvm::cl::init(true)};
+  Option<bool> programs{*this, "programs", llvm::cl::desc("Make programs of the NPU's kernels"),
+                        llvm::cl::init(true)};
+  ListOption<std::string> disable{
+      *this, "disable",
+      llvm::cl::desc("Passes to leave out, by name: om-remove-dead, om-reuse-in-place, "
+                     "npu-compose-layer-norm, npu-fuse-epilogues, npu-split-batch, "
+                     "npu-prefetch-weights, npu-reorder")};
+};
+
+/// From a graph to kernels on buffers in @main, those of the NPU marked.
+void buildNpuBufferPipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &options = {});
+/// From there to a schedule of launches with places in the arena, and a function
+/// with one kernel op for every kernel.
+void buildNpuSchedulePipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &options = {});
+/// From kernel functions of the NPU to programs that run on all queues.
+void buildNpuKernelPipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &options = {});
+/// The names among `options.disable` that no pass has, or that cannot be left out.
+llvm::SmallVector<std::string> findUnknownPasses(const NpuPipelineOptions &options);
+/// All of it, the graph's passes in front.
+void buildNpuPipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &options = {});
+
+/// From sequential programs to programs that run on all queues. `pm` runs on
+/// modules or on whatever holds npu.programs.
+void buildNpuProgramPipeline(mlir::OpPassManager &pm, const NpuProgramOptions &options = {});
+
+/// Registers `npu-program-pipeline` and `npu-pipeline`.
+void registerNpuPipelines();
+
+} // namespace atc::npu
+
+#endif // OPENATC_PASSES_NPU_PIPELINES_H

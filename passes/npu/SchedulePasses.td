@@ -1,0 +1,48 @@
+//===-- SchedulePasses.td - passes on schedules for the NPU -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_NPU_SCHEDULE_PASSES_TD
+#define OPENATC_NPU_SCHEDULE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def NpuPrefetchWeights : Pass<"npu-prefetch-weights", "::mlir::func::FuncOp"> {
+  let summary = "Chains launches and brings the weights of later ones into L2";
+  let description = [{
+    Launches on the NPU that follow each other become one task. Each launch names
+    weights of later ones that the system DMA brings from DDR into L2 while it
+    runs, in the order in which they are needed, as far ahead as a share of L2
+    has room for.
+  }];
+  let options = [
+    Option<"chain", "chain", "bool", "true", "Make one task of launches in sequence">,
+    Option<"prefetch", "prefetch", "bool", "true", "Name weights of later launches">,
+    Option<"share", "share", "double", "0.4", "Share of L2 that weights which wait may take">
+  ];
+  let statistics = [
+    Statistic<"numChained", "num-chained", "Launches that continue a task">,
+    Statistic<"numPrefetched", "num-prefetched", "Weights named">
+  ];
+  let dependentDialects = ["::atc::om::OmDialect"];
+}
+
+def NpuSplitBatch : Pass<"npu-split-batch", "::mlir::func::FuncOp"> {
+  let summary = "Runs groups of kernels on parts of the batch, so that what lies between them stays in L2";
+  let description = [{
+    Cuts the kernels of @main, in their order, into groups, and runs each group
+    on equal parts of the batch one after the other. Buffers that only a group
+    uses shrink to one part. Groups and parts are those with the least time by a
+    model of DDR traffic, weights that are read again, and what a launch costs.
+  }];
+  let options = [
+    Option<"parts", "parts", "int64_t", "0", "Parts of every group that allows it; 0: by the model">,
+    Option<"share", "share", "double", "0.75", "Share of L2 that a group may fill">
+  ];
+  let statistics = [
+    Statistic<"numGroups", "num-groups", "Groups that run on parts">,
+    Statistic<"numShrunk", "num-shrunk", "Buffers that hold one part">
+  ];
+  let dependentDialects = ["::atc::om::OmDialect"];
+}
+
+#endif // OPENATC_NPU_SCHEDULE_PASSES_TD

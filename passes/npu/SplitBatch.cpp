@@ -1,0 +1,257 @@
+//===-- SplitBatch.cpp - groups of kernels on parts of the batch -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/npu/BatchParts.h"
+#include "passes/npu/Passes.h"
+#include "passes/npu/ProgramWriter.h"
+#include "passes/om/Schedule.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace atc::npu {
+#define GEN_PASS_DEF_NPUSPLITBATCH
+#include "passes/npu/Passes.h.inc"
+
+namespace {
+
+/// A buffer and the kernels that use it, by their place in the schedule.
+struct Buffer {
+  int64_t bytes = 0;
+  unsigned first = 0, last = 0;
+  bool weight = false, argument = false;
+  SmallVector<unsigned> writers;
+};
+
+struct Group {
+  unsigned begin, end; ///< kernels [begin, end)
+  int64_t parts;
+};
+
+class Splitter {
+public:
+  Splitter(func::FuncOp main, int64_t wantedParts, double share)
+      : main(main), table(socOf(main)), capacity(share * table.l2Bytes), wantedParts(wantedParts) {
+    main.walk([&](kernel::KernelOpInterface op) { kernels.push_back(op); });
+    for (auto [index, op] : llvm::enumerate(kernels))
+      for (Value operand : op->getOperands())
+        note(om::resolveViews(operand).root, index, operand == op.output());
+  }
+
+  SmallVector<Group> choose() {
+    SmallVector<int64_t> counts = partCounts();
+    dims.resize(kernels.size());
+    for (auto [index, op] : llvm::enumerate(kernels))
+      for (int64_t parts : counts)
+        if (std::optional<OperandDims> known = batchDimsOf(op, parts))
+          dims[index][parts] = *known;
+
+    unsigned count = kernels.size();
+    std::vector<double> best(count + 1, 0);
+    std::vector<Group> chosen(count + 1, Group{0, 0, 1});
+    for (unsigned end = 1; end <= count; ++end) {
+      best[end] = best[end - 1] + time(end - 1, end, 1);
+      chosen[end] = {end - 1, end, 1};
+      for (int64_t parts : counts)
+        for (unsigned begin = end; begin-- > 0 && end - begin <= kLongestGroup;) {
+          if (!dims[begin].contains(parts))
+            break;
+          if (!isIndependent(begin, end, parts))
+            continue;
+          double total = best[begin] + (wantedParts ? -1.0 * (end - begin) * (end - begin)
+                                                    : time(begin, end, parts));
+          if (total < best[end]) {
+            best[end] = total;
+            chosen[end] = {begin, end, parts};
+          }
+        }
+    }
+    SmallVector<Group> groups;
+    for (unsigned end = count; end > 0; end = chosen[end].begin)
+      groups.insert(groups.begin(), chosen[end]);
+    return groups;
+  }
+
+  /// Gives the number of buffers that became smaller.
+  unsigned apply(const Group &group) {
+    OpBuilder builder(kernels[group.end - 1]->getContext());
+    builder.setInsertionPointAfter(kernels[group.end - 1]);
+    SmallVector<Value> inner;
+    for (auto &[root, buffer] : buffers)
+      if (isInner(buffer, group.begin, group.end))
+        inner.push_back(root);
+    PartWriter writer(builder, group.parts);
+    for (int64_t part = 0; part < group.parts; ++part) {
+      for (auto &[root, buffer] : buffers)
+        writer.memory[root] = {root, false};
+      // Memory of its own in each part: places follow from lifetimes again.
+      for (Value root : inner)
+        writer.memory[root] = {allocatePart(builder, root, group.parts), true};
+      for (unsigned index = group.begin; index < group.end; ++index)
+        writer.write(kernels[index], dims[index][group.parts], part);
+    }
+    for (unsigned index = group.begin; index < group.end; ++index)
+      kernels[index]->erase();
+    for (Value root : inner)
+      eraseUnused(root);
+    return inner.size();
+  }
+
+private:
+  static constexpr unsigned kLongestGroup = 96;
+
+  void note(Value root, unsigned index, bool written) {
+    auto [entry, isNew] = buffers.try_emplace(root);
+    Buffer &buffer = entry->second;
+    if (isNew) {
+      buffer.bytes = bytesOf(root);
+      buffer.first = index;
+      buffer.weight = root.getDefiningOp<om::WeightOp>() != nullptr;
+      buffer.argument = isa<BlockArgument>(root);
+    }
+    buffer.last = index;
+    if (written)
+      buffer.writers.push_back(index);
+  }
+
+  /// The divisors of the batch: of the first input's outermost dim.
+  SmallVector<int64_t> partCounts() {
+    if (wantedParts > 1)
+      return {wantedParts};
+    int64_t batch = 1;
+    for (auto &[root, buffer] : buffers)
+      if (buffer.argument && !om::isOutput(root)) {
+        ArrayRef<int64_t> shape = cast<MemRefType>(root.getType()).getShape();
+        batch = shape.empty() ? 1 : shape[0];
+        break;
+      }
+    SmallVector<int64_t> counts;
+    for (int64_t parts = 2; parts <= std::min<int64_t>(batch, 256); ++parts)
+      if (batch % parts == 0)
+        counts.push_back(parts);
+    return counts;
+  }
+
+  static bool isInner(const Buffer &buffer, unsigned begin, unsigned end) {
+    return !buffer.weight && !buffer.argument && buffer.first >= begin && buffer.last < end;
+  }
+
+  /// Whether no part needs as a whole what another one makes.
+  bool isIndependent(unsigned begin, unsigned end, int64_t parts) {
+    for (unsigned index = begin; index < end; ++index) {
+      auto known = dims[index].find(parts);
+      if (known == dims[index].end())
+        return false;
+      for (auto [operand, dim] : llvm::zip_equal(kernels[index]->getOperands(), known->second)) {
+        if (dim >= 0)
+          continue;
+        const Buffer &buffer = buffers[om::resolveViews(operand).root];
+        if (llvm::any_of(buffer.writers,
+                         [&](unsigned writer) { return writer >= begin && writer < end; }))
+          return false;
+      }
+    }
+    return true;
+  }
+
+  /// Cycles of a group by a simple model.
+  double time(unsigned begin, unsigned end, int64_t parts) {
+    double cores = table.cores(false), ddr = table.ddrRead * cores;
+    double work = 0, weights = 0, crossing = 0, inner = 0;
+    std::vector<double> live(end - begin + 1, 0);
+    llvm::DenseSet<Value> counted;
+    for (unsigned index = begin; index < end; ++index) {
+      work += workOf(index, parts);
+      for (Value operand : kernels[index]->getOperands()) {
+        Value root = om::resolveViews(operand).root;
+        const Buffer &buffer = buffers[root];
+        double bytes = cast<MemRefType>(operand.getType()).getNumElements() * 2.0;
+        if (buffer.weight) {
+          weights += bytes;
+          continue;
+        }
+        if (isInner(buffer, begin, end)) {
+          inner += bytes;
+          if (buffer.first == index && counted.insert(root).second)
+            for (unsigned at = buffer.first; at <= buffer.last; ++at)
+              live[at - begin] += double(buffer.bytes) / parts;
+        } else {
+          live[index - begin] += bytes / parts;
+          if (buffer.bytes > capacity / 2)
+            crossing += bytes;
+        }
+      }
+    }
+    double peak = *llvm::max_element(live);
+    double spilt = peak > capacity ? 2 * inner * (peak - capacity) / peak : 0;
+    bool weightsStay = weights + peak <= capacity;
+    double weightTraffic = weightsStay ? weights : weights * parts;
+    double launches = double(parts) * (end - begin);
+    return std::max(work, weightTraffic / ddr) + (spilt + crossing) / ddr +
+           launches * (2 * table.signalLatency + 4 * table.readLatency);
+  }
+
+  /// Cycles of one kernel on all parts if its data come from L2.
+  double workOf(unsigned index, int64_t parts) {
+    kernel::KernelOpInterface op = kernels[index];
+    double cores = table.cores(false), bytes = 0;
+    for (Value operand : op->getOperands())
+      if (!om::resolveViews(operand).root.getDefiningOp<om::WeightOp>())
+        bytes += cast<MemRefType>(operand.getType()).getNumElements() * 2.0;
+    double moves = bytes / (table.l2Read * cores);
+    if (!isa<ir::Conv2DOp, ir::MatMulOp>(op.getOperation()))
+      return moves;
+    // Cores get whole tiles: small parts leave some of them without work.
+    MemRefType out = cast<MemRefType>(op.output().getType());
+    int64_t columns = out.getRank() == 5 ? out.getDimSize(1) * 16 : out.getShape().back();
+    int64_t rows = out.getNumElements() / columns / parts;
+    double tiles = llvm::divideCeil(rows, 128) * llvm::divideCeil(columns, 128);
+    double share = tiles / (std::ceil(tiles / cores) * cores);
+    return std::max(moves, op.flops() / 2 / (table.macsPerCycle(DataType::F16) * cores * share));
+  }
+
+  Value allocatePart(OpBuilder &builder, Value root, int64_t parts) {
+    MemRefType type = cast<MemRefType>(root.getType());
+    int64_t elements = bytesOf(root) / ((type.getElementTypeBitWidth() + 7) / 8);
+    return om::AllocOp::create(builder, root.getLoc(),
+                               MemRefType::get({elements / parts}, type.getElementType()),
+                               IntegerAttr());
+  }
+
+  void eraseUnused(Value root) {
+    for (Operation *user : llvm::make_early_inc_range(root.getUsers()))
+      if (isa<om::ViewOp>(user))
+        eraseUnused(user->getResult(0));
+    if (root.use_empty() && root.getDefiningOp())
+      root.getDefiningOp()->erase();
+  }
+
+  func::FuncOp main;
+  SocTable table;
+  double capacity;
+  int64_t wantedParts;
+  SmallVector<kernel::KernelOpInterface> kernels;
+  llvm::MapVector<Value, Buffer> buffers;
+  std::vector<llvm::DenseMap<int64_t, OperandDims>> dims; ///< of each kernel, by parts
+};
+
+struct SplitBatchPass : impl::NpuSplitBatchBase<SplitBatchPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    func::FuncOp main = getOperation();
+    if (main.getSymName() != "main" || main.isExternal())
+      return;
+    Splitter splitter(main, parts, share);
+    SmallVector<Group> groups = splitter.choose();
+    for (const Group &group : groups)
+      if (group.parts > 1) {
+        numShrunk += splitter.apply(group);
+        ++numGroups;
+      }
+  }
+};
+} // namespace
+} // namespace atc::npu

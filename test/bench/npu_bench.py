@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Networks on the simulated NPU: answers, time against the roofline, and what each
+technique of the compiler is worth.
+
+  npu_bench.py accuracy   [--soc A,B] model.onnx ...   cosine and top-1 against f32 on the CPU,
+                                                       hazards, share of MACs on the NPU
+  npu_bench.py roofline   [--soc A,B] [--batch 1,4] model.onnx ...
+                                                       simulated time over its lower bound
+  npu_bench.py techniques [--soc A] [--batch 8] model.onnx
+                                                       cycles with each technique off, over all on
+  npu_bench.py matmul     [--soc A] [--size 8192]      one f16 product
+  npu_bench.py speed      [--soc A] model.onnx         the simulator's and the compiler's own time
+
+Needs numpy; `matmul` needs the onnx package. Times are those of the simulated machine: host
+work is not in them. `--json` prints one object for each line of the table.
+"""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# What `--disable_passes` leaves out to switch a technique off.
+TECHNIQUES = {
+    "deep fusion": ["npu-fuse-epilogues", "npu-split-batch", "npu-prefetch-weights"],
+    "double buffering": ["npu-select-buffers"],
+    "reordering and sync minimisation": ["npu-reorder", "npu-minimise-sync"],
+    "cost-model tiling": ["npu-select-tiles"],
+}
+
+
+class Bench:
+    def __init__(self, options, work):
+        self.build = pathlib.Path(options.build)
+        self.work = pathlib.Path(work)
+        self.options = options
+
+    def tool(self, name, *arguments):
+        start = time.perf_counter()
+        done = subprocess.run([self.build / "bin" / name, *map(str, arguments)],
+                              capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"{name} {' '.join(map(str, arguments))}\n{done.stdout}{done.stderr}")
+        return done.stdout, time.perf_counter() - start
+
+    def inputs(self, model):
+        """Name, dims and type of each input, by the model itself."""
+        return json.loads(self.dump(self.compile(model, None, "probe")))["inputs"]
+
+    def compile(self, model, soc, name, batch=None, disable=(), seconds=None):
+        flags = [f"--model={model}", "--framework=5", f"--output={self.work / name}"]
+        flags += [f"--soc_version={soc}"] if soc else ["--target=cpu"]
+        if batch:
+            flags.append("--input_shape=" + ";".join(
+                f"{i['name']}:{','.join(map(str, [batch, *i['dims'][1:]]))}"
+                for i in self.inputs(model)))
+        if disable:
+            flags.append("--disable_passes=" + ",".join(disable))
+        took = self.tool("atc", *flags)[1]
+        if seconds is not None:
+            seconds.append(took)
+        return self.work / f"{name}.om"
+
+    def dump(self, om):
+        return self.tool("om-dump", om, "--json")[0]
+
+    def run(self, om, *flags):
+        text, seconds = self.tool("om-run", om, "--json", *flags)
+        return json.loads(text), seconds
+
+    def simulate(self, model, soc, batch, disable=()):
+        om = self.compile(model, soc, "npu", batch, disable)
+        npu = self.run(om, "--no-functional")[0]["npu"]
+        om.unlink()
+        return npu
+
+
+def describe(npu, soc, model, batch):
+    return {"model": model, "soc": soc, "batch": batch, "ms": npu["ms"], "cycles": npu["cycles"],
+            "fps": 1e3 * batch / npu["ms"], "cube": npu["cube_share"],
+            "bound_ms": npu["bound"]["ms"], "bound_by": npu["bound"]["what"],
+            "times_bound": npu["times_bound"], "macs_on_npu": npu["macs_share"]}
+
+
+def accuracy(bench, options):
+    for model in options.models:
+        inputs = bench.inputs(model)
+        files = []
+        random = np.random.default_rng(7)
+        for number, tensor in enumerate(inputs):
+            if tensor["type"].startswith(("i", "u")):  # token ids, masks
+                data = random.integers(0, 2 if "mask" in tensor["name"] else 1000, tensor["dims"])
+            else:
+                data = random.standard_normal(tensor["dims"])
+            dtype = {"f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "u8": "u1"}[tensor["type"]]
+            path = bench.work / f"in{number}.npy"
+            np.save(path, data.astype(dtype))
+            files.append(str(path))
+        answers = {}
+        for soc in [None, *options.soc.split(",")]:
+            om = bench.compile(model, soc, "accuracy")
+            folder = bench.work / "out"
+            flags = ["--check-hazards"] if soc else []
+            result, _ = bench.run(om, "--input", ",".join(files), "--output", folder, *flags)
+            arrays = {p.stem: np.load(p).astype("f8").ravel() for p in sorted(folder.glob("*.npy"))}
+            om.unlink()
+            if not soc:
+                answers = arrays
+                continue
+            cosine = min(float(a @ arrays[n] / (np.linalg.norm(a) * np.linalg.norm(arrays[n])))
+                         for n, a in answers.items())
+            yield {"model": pathlib.Path(model).stem, "soc": soc, "cosine": cosine,
+                   "same_top1": all(a.argmax() == arrays[n].argmax() for n, a in answers.items()),
+                   "hazards": 0, "macs_on_npu": result["npu"]["macs_share"]}
+
+
+def roofline(bench, options):
+    for model in options.models:
+        for soc in options.soc.split(","):
+            for batch in map(int, options.batch.split(",")):
+                npu = bench.simulate(model, soc, batch)
+                yield describe(npu, soc, pathlib.Path(model).stem, batch)
+
+
+def techniques(bench, options):
+    soc, batch, model = options.soc.split(",")[0], int(options.batch.split(",")[0]), options.models[0]
+    on = bench.simulate(model, soc, batch)["cycles"]
+    everything = sorted({p for passes in TECHNIQUES.values() for p in passes})
+    for name, passes in {**TECHNIQUES, "all of them": everything}.items():
+        off = bench.simulate(model, soc, batch, passes)["cycles"]
+        yield {"technique": name, "off": off, "on": on, "off_over_on": off / on}
+
+
+def matmul(bench, options):
+    from onnx import TensorProto, helper, save
+    size, soc = options.size, options.soc.split(",")[0]
+    matrix = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT16, [size, size])
+    graph = helper.make_graph([helper.make_node("MatMul", ["a", "b"], ["c"])], "matmul",
+                              [matrix("a"), matrix("b")], [matrix("c")])
+    model = bench.work / "matmul.onnx"
+    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7), model)
+    om = bench.compile(model, soc, "matmul")
+    yield describe(bench.run(om, "--no-functional")[0]["npu"], soc, f"matmul {size}", 1)
+
+
+def speed(bench, options):
+    for model in options.models:
+        seconds = []
+        om = bench.compile(model, options.soc.split(",")[0], "speed", seconds=seconds)
+        sizes = json.loads(bench.dump(om))
+        timed = min(bench.run(om, "--no-functional")[1] for _ in range(2))
+        full = min(bench.run(om)[1] for _ in range(2))
+        yield {"model": pathlib.Path(model).stem, "compile_s": seconds[0], "run_s": full,
+               "timed_only_s": timed,
+               "program_bytes": sum(s["size"] for s in sizes["segments"] if s["kind"] == "npu")}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    jobs = {f.__name__: f for f in (accuracy, roofline, techniques, matmul, speed)}
+    parser.add_argument("job", choices=jobs)
+    parser.add_argument("models", nargs="*")
+    parser.add_argument("--soc", default="Ascend310P3")
+    parser.add_argument("--batch", default="1")
+    parser.add_argument("--size", type=int, default=8192)
+    parser.add_argument("--build", default=os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as work:
+        heads = None
+        for row in jobs[options.job](Bench(options, work), options):
+            if options.json:
+                print(json.dumps(row), flush=True)
+                continue
+            if heads is None:
+                heads = list(row)
+                print("  ".join(f"{h:>16}" for h in heads))
+            print("  ".join(f"{v:>16.4f}" if isinstance(v, float) else f"{str(v):>16}"
+                            for v in row.values()), flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

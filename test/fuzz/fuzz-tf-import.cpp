@@ -1,0 +1,47 @@
+//===-- fuzz-tf-import.cpp - no model file crashes the importer -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <cstdlib>
+
+#include "frontends/tf/SavedModel.h"
+#include "frontends/tf/TfImport.h"
+#include "google/protobuf/stubs/logging.h"
+#include "mlir/IR/MLIRContext.h"
+
+using namespace atc;
+
+/// A module or an error, never both and never neither.
+static void checkImport(tf::pb::GraphDef &graph, const GraphBoundary &boundary,
+                        const TfImportOptions &options = {}) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  Diagnostics diagnostics;
+  auto module = importTfGraph(graph, "fuzz", boundary, options, context, diagnostics);
+  if (mlir::succeeded(module) == diagnostics.hasErrors())
+    std::abort();
+}
+
+/// Bytes are a frozen GraphDef, else the saved_model.pb of a model without a checkpoint.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  google::protobuf::LogSilencer silencer;
+  tf::pb::GraphDef graph;
+  if (graph.ParseFromArray(data, static_cast<int>(size)) && graph.node_size() > 0) {
+    // Importing takes the constants out of the graph.
+    tf::pb::GraphDef copy = graph;
+    checkImport(copy, {});
+    TfImportOptions cut;
+    cut.inputNodes = {graph.node(graph.node_size() / 2).name()};
+    checkImport(graph, {}, cut);
+    return 0;
+  }
+  tf::pb::SavedModel model;
+  if (!model.ParseFromArray(data, static_cast<int>(size)))
+    return 0;
+  Diagnostics diagnostics;
+  std::optional<tf_import::FrozenModel> frozen =
+      tf_import::freezeModel(model, "fuzz", /*checkpoint=*/nullptr, diagnostics);
+  if (frozen.has_value() == diagnostics.hasErrors())
+    std::abort();
+  if (frozen)
+    checkImport(frozen->graph, frozen->boundary());
+  return 0;
+}

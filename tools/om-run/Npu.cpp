@@ -1,0 +1,96 @@
+//===-- Npu.cpp - the simulated NPU of om-run -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "tools/om-run/Npu.h"
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <sstream>
+
+namespace atc::tools {
+
+namespace {
+/// Enough for the longest timeline that a browser shows.
+constexpr uint64_t timelineSpans = 1000000;
+
+std::vector<std::string> linesOf(const char *text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(line);
+  return lines;
+}
+} // namespace
+
+void addNpuOptions(CLI::App &app, NpuOptions &options) {
+  const char *group = "Simulated NPU";
+  app.add_option("--timeline", options.timeline,
+                 "write when each instruction ran, for chrome://tracing or ui.perfetto.dev")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--report", options.report, "write an HTML page on where the time went")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_flag("--check-hazards,--check_hazards", options.checkHazards,
+               "look for accesses to the same bytes that nothing orders; exit code 1 if there are "
+               "any")
+      ->group(group);
+  app.add_flag("!--no-functional,!--no_functional", options.functional,
+               "do not compute what NPU launches compute: times only, outputs mean nothing")
+      ->group(group);
+  app.add_flag("!--no-time,!--no_time", options.timed,
+               "do not simulate time: outputs only, the NPU's times are 0")
+      ->group(group);
+  app.add_flag("!--no-prefetch,!--no_prefetch", options.prefetch,
+               "do not bring weights into L2 ahead of their launch")
+      ->group(group);
+  app.add_option("--soc-file,--soc_file", options.socFile,
+                 "simulate the NPU of this table (key = value lines) instead of the model's")
+      ->type_name("FILE")
+      ->group(group);
+}
+
+bool Npu::create(const NpuOptions &chosen, std::string &fault) {
+  om_npu_options options = OM_NPU_OPTIONS_INIT;
+  options.functional = chosen.functional;
+  options.timed = chosen.timed;
+  options.check_hazards = chosen.checkHazards;
+  options.prefetch = chosen.prefetch;
+  options.max_spans = chosen.timeline.empty() && chosen.report.empty() ? 0 : timelineSpans;
+  options.soc_file = chosen.socFile.empty() ? nullptr : chosen.socFile.c_str();
+  om_npu *npu = nullptr;
+  om_error error = {OM_OK, ""};
+  if (om_npu_simulator(&options, &npu, &error) != OM_OK) {
+    fault = error.message;
+    return false;
+  }
+  handle.reset(npu);
+  return true;
+}
+
+std::vector<std::string> Npu::faults() const {
+  return linesOf(om_npu_text(handle.get(), OM_NPU_FAULTS));
+}
+
+std::vector<std::string> Npu::hazards() const {
+  std::vector<std::string> lines = linesOf(om_npu_text(handle.get(), OM_NPU_HAZARDS));
+  for (std::string &line : lines)
+    line = "E19999: hazard in " + line;
+  return lines;
+}
+
+bool Npu::writeFiles(const NpuOptions &options, std::vector<std::string> &faults) const {
+  auto write = [&](const std::string &path, om_npu_text_kind kind) {
+    if (path.empty())
+      return;
+    std::ofstream file(path, std::ios::binary);
+    file << om_npu_text(handle.get(), kind);
+    if (!file.flush())
+      faults.push_back("E13004: cannot write '" + path + "'.");
+  };
+  write(options.timeline, OM_NPU_TIMELINE);
+  write(options.report, OM_NPU_REPORT);
+  return faults.empty();
+}
+
+} // namespace atc::tools

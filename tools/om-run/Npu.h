@@ -1,0 +1,56 @@
+//===-- Npu.h - the simulated NPU of om-run -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_TOOLS_OMRUN_NPU_H
+#define OPENATC_TOOLS_OMRUN_NPU_H
+
+#include "openatc/npu.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace atc::tools {
+
+struct NpuOptions {
+  std::string timeline, report, socFile;
+  bool functional = true, timed = true, checkHazards = false, prefetch = true;
+  bool any() const {
+    return !timeline.empty() || !report.empty() || !socFile.empty() || !functional || !timed ||
+           checkHazards || !prefetch;
+  }
+};
+
+void addNpuOptions(CLI::App &app, NpuOptions &options);
+
+class Npu {
+public:
+  /// False with a sentence when the options cannot be met.
+  bool create(const NpuOptions &options, std::string &fault);
+  explicit operator bool() const { return handle != nullptr; }
+  const om_device *device() const { return om_npu_device(handle.get()); }
+
+  /// JSON; see om_npu_text.
+  std::string statistics() const { return om_npu_text(handle.get(), OM_NPU_STATISTICS); }
+  /// Of the programs that were loaded.
+  std::vector<std::string> faults() const;
+  /// Coded lines, none without --check-hazards.
+  std::vector<std::string> hazards() const;
+  /// Writes what --timeline and --report ask for; adds coded lines and gives false
+  /// when that fails.
+  bool writeFiles(const NpuOptions &options, std::vector<std::string> &faults) const;
+
+private:
+  struct Free {
+    void operator()(om_npu *npu) const { om_npu_free(npu); }
+  };
+  std::unique_ptr<om_npu, Free> handle;
+};
+
+} // namespace atc::tools
+
+#endif
