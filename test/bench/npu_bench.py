@@ -53,7 +53,8 @@ class Bench:
 
     def inputs(self, model):
         """Name, dims and type of each input, by the model itself."""
-        return json.loads(self.dump(self.compile(model, None, "probe")))["inputs"]
+        file = json.loads(self.dump(self.compile(model, None, "probe")))
+        return [file["tensors"][number] for number in file["inputs"]]
 
     def compile(self, model, soc, name, batch=None, disable=(), seconds=None):
         flags = [f"--model={model}", "--framework=5", f"--output={self.work / name}"]
@@ -85,7 +86,7 @@ class Bench:
 
 def describe(npu, soc, model, batch):
     return {"model": model, "soc": soc, "batch": batch, "ms": npu["ms"], "cycles": npu["cycles"],
-            "fps": 1e3 * batch / npu["ms"], "cube": npu["cube_share"],
+            "fps": 1e3 * batch / npu["ms"], "cube": npu["cube_utilisation"],
             "bound_ms": npu["bound"]["ms"], "bound_by": npu["bound"]["what"],
             "times_bound": npu["times_bound"], "macs_on_npu": npu["macs_share"]}
 
@@ -96,11 +97,11 @@ def accuracy(bench, options):
         files = []
         random = np.random.default_rng(7)
         for number, tensor in enumerate(inputs):
-            if tensor["type"].startswith(("i", "u")):  # token ids, masks
+            if tensor["dtype"].startswith(("i", "u")):  # token ids, masks
                 data = random.integers(0, 2 if "mask" in tensor["name"] else 1000, tensor["dims"])
             else:
                 data = random.standard_normal(tensor["dims"])
-            dtype = {"f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "u8": "u1"}[tensor["type"]]
+            dtype = {"f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "u8": "u1"}[tensor["dtype"]]
             path = bench.work / f"in{number}.npy"
             np.save(path, data.astype(dtype))
             files.append(str(path))
@@ -174,7 +175,7 @@ def main():
     parser.add_argument("--size", type=int, default=8192)
     parser.add_argument("--build", default=os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
     parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     with tempfile.TemporaryDirectory() as work:
         heads = None
         for row in jobs[options.job](Bench(options, work), options):
