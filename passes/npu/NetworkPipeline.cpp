@@ -16,10 +16,15 @@ using namespace mlir;
 namespace atc::npu {
 
 namespace {
-/// The passes that a network compiles without, too.
+/// The passes that a network compiles without, too. Of some that means a plain
+/// choice in place of theirs: without npu-select-buffers there is one copy of each
+/// buffer, without npu-select-tiles all contractions have tiles of 64x64x64, and
+/// npu-minimise-sync is what npu-insert-sync does beyond a flag for each dependence.
 constexpr StringLiteral optionalPasses[] = {
-    "om-remove-dead",     "om-reuse-in-place", "npu-compose-layer-norm", "npu-fuse-epilogues",
-    "npu-split-batch",    "npu-prefetch-weights", "npu-reorder"};
+    "om-remove-dead",     "om-reuse-in-place",  "npu-compose-layer-norm",
+    "npu-fuse-epilogues", "npu-split-batch",    "npu-prefetch-weights",
+    "npu-reorder",        "npu-select-buffers", "npu-select-tiles",
+    "npu-minimise-sync"};
 
 bool isOn(const NpuPipelineOptions &options, StringRef name) {
   return !llvm::is_contained(options.disable, name.str());
@@ -79,6 +84,9 @@ void buildNpuSchedulePipeline(OpPassManager &pm, const NpuPipelineOptions &optio
 void buildNpuKernelPipeline(OpPassManager &pm, const NpuPipelineOptions &options) {
   NpuSelectTilesOptions tiles;
   tiles.fixed = options.tile;
+  tiles.measure = getenv("MEAS") ? atoi(getenv("MEAS")) : 12;
+  if (options.tile.empty() && !isOn(options, "npu-select-tiles"))
+    tiles.fixed = "64x64x64";
   pm.addNestedPass<func::FuncOp>(createNpuSelectTiles(tiles));
   pm.addPass(createNpuExpandConv2D());
   pm.addPass(createNpuExpandCopy());
@@ -90,8 +98,9 @@ void buildNpuKernelPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   pm.addPass(createNpuExpandResize());
   pm.addPass(createNpuExpandSoftmax());
   NpuProgramOptions programs;
-  programs.doubleBuffering = options.doubleBuffering;
+  programs.doubleBuffering = options.doubleBuffering && isOn(options, "npu-select-buffers");
   programs.reorder = isOn(options, "npu-reorder");
+  programs.minimiseSync = isOn(options, "npu-minimise-sync");
   buildNpuProgramPipeline(pm, programs);
 }
 

@@ -226,6 +226,8 @@ def NpuSelectTiles : Pass<"npu-select-tiles", "::mlir::func::FuncOp"> {
   let options = [
     Option<"fixed", "fixed", "std::string", "\"\"",
            "Tiles of m x n x k in l0 (`64x64x64`) without reuse in l1 beyond them">,
+    Option<"measure", "measure", "int64_t", "0",
+           "Try so many of the model's best on the simulator and take the fastest">,
     Option<"report", "report", "bool", "false", "Remark the estimate of each choice">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];

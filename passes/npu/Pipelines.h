@@ -41,7 +41,8 @@ struct NpuPipelineOptions : mlir::PassPipelineOptions<NpuPipelineOptions> {
       *this, "disable",
       llvm::cl::desc("Passes to leave out, by name: om-remove-dead, om-reuse-in-place, "
                      "npu-compose-layer-norm, npu-fuse-epilogues, npu-split-batch, "
-                     "npu-prefetch-weights, npu-reorder")};
+                     "npu-prefetch-weights, npu-reorder, npu-select-buffers, npu-select-tiles, "
+                     "npu-minimise-sync")};
 };
 
 /// From a graph to kernels on buffers in @main, those of the NPU marked.

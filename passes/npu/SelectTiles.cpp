@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/npu/CubeSupport.h"
+#include "passes/npu/MeasureTiles.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/TileCosts.h"
 
@@ -42,6 +43,28 @@ struct SelectTilesPass : impl::NpuSelectTilesBase<SelectTilesPass> {
     return true;
   }
 
+  /// The model's best plan, or the fastest of several of its best on the simulator.
+  std::optional<Plan> choose(const Contraction &contraction, const SocTable &soc) {
+    std::vector<Plan> plans = selectPlans(contraction, soc, std::max<int64_t>(measure, 1));
+    if (plans.empty())
+      return std::nullopt;
+    size_t best = 0;
+    double least = 0;
+    for (size_t i = 0; i < plans.size() && plans.size() > 1; ++i) {
+      std::optional<double> cycles = measureTile(getOperation(), plans[i].tile);
+      if (cycles && getenv("DBG")) {
+        std::string text;
+        llvm::raw_string_ostream(text) << getOperation().getSymName() << " #" << i << " " << int(*cycles) << " est " << int(estimate(contraction, plans[i], soc).cycles) << " " << attributeOf(&getContext(), plans[i].tile) << "\n";
+        llvm::errs() << text;
+      }
+      if (!cycles || (least && *cycles >= least))
+        continue;
+      least = *cycles;
+      best = i;
+    }
+    return std::move(plans[best]);
+  }
+
   template <typename OpT> void select(OpT op, const std::array<int64_t, 3> &sizes) {
     if (op.getTile())
       return;
@@ -50,7 +73,7 @@ struct SelectTilesPass : impl::NpuSelectTilesBase<SelectTilesPass> {
     Contraction contraction = describe(op, soc, fault);
     std::optional<Plan> plan;
     if (fault.empty()) {
-      plan = fixed.empty() ? selectPlan(contraction, soc)
+      plan = fixed.empty() ? choose(contraction, soc)
                            : fixedPlan(contraction, soc, sizes[0], sizes[1], sizes[2]);
       if (!plan)
         fault = "no tile of it fits into the buffers";

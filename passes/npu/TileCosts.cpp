@@ -7,6 +7,7 @@
 
 #include "passes/npu/TileCosts.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -189,18 +190,28 @@ class Search {
 public:
   Search(const Contraction &c, const SocTable &soc) : c(c), soc(soc) {}
 
-  std::optional<Plan> run() {
+  /// The lowest estimates, one of each kind of plan.
+  std::vector<Plan> run(size_t count) {
     // Fewer cores only where so many cannot share the work.
-    for (int64_t cores = soc.cores(false); cores >= 1 && !best; cores = cores * 3 / 4)
+    for (int64_t cores = soc.cores(false); cores >= 1 && kinds.empty(); cores = cores * 3 / 4)
       for (int64_t coresM = 1; coresM <= cores; ++coresM)
         if (int64_t coresN = cores / coresM; coresM * coresN * 4 >= cores * 3)
           with(coresM, coresN);
-    return std::move(best);
+    auto ranked = kinds.takeVector();
+    llvm::stable_sort(ranked, [](const auto &a, const auto &b) {
+      return a.second.cycles < b.second.cycles;
+    });
+    std::vector<Plan> plans;
+    for (auto &[kind, candidate] : ranked)
+      if (plans.size() < count)
+        plans.push_back(std::move(candidate.plan));
+    return plans;
   }
 
   /// The plan without reuse whose tile is nearest to m x n x k.
   std::optional<Plan> nearest(int64_t m, int64_t n, int64_t k) {
     int64_t cores = soc.cores(false), bestDistance = INT64_MAX;
+    std::optional<Plan> best;
     n = std::min<int64_t>(n, alignTo(c.groupColumns(), 16));
     while (c.groups > 1 && c.groupColumns() % n)
       n -= 16;
@@ -228,10 +239,9 @@ public:
           break;
       }
     }
-    return std::move(best);
+    return best;
   }
 
-  std::optional<Plan> best;
   /// The first plan will do.
   bool anyWillDo = false;
 
@@ -248,13 +258,19 @@ private:
           bool large = area >= least || n * 2 > share || anyWillDo;
           if (large && area * 4 <= int64_t(soc.l0cBytes))
             orders({m, n, 16, l1M, n, 16, coresM, coresN, Order::None}, share);
-          if (best && anyWillDo)
+          if (!kinds.empty() && anyWillDo)
             return;
         }
     }
   }
 
-  double bestCycles = 0;
+  /// Plans of a kind differ in their chunks: tile, share of the cores, order.
+  using Kind = std::tuple<int64_t, int64_t, int64_t, int>;
+  struct Candidate {
+    double cycles = 0;
+    Plan plan;
+  };
+  llvm::MapVector<Kind, Candidate> kinds;
   Choices chunks = rowChunks();
 
   int64_t columnShare(int64_t coresN) const {
@@ -306,13 +322,13 @@ private:
 
   void offer(const Tile &tile) {
     Plan plan = planOf(c, tile, soc);
-    if (!plan.fault.empty() || (best && anyWillDo))
+    if (!plan.fault.empty() || (!kinds.empty() && anyWillDo))
       return;
     double cycles = estimate(c, plan, soc).cycles;
-    if (best && cycles >= bestCycles * 0.9999)
-      return;
-    best = std::move(plan);
-    bestCycles = cycles;
+    Kind kind{tile.m, tile.n, tile.coresM, int(tile.order) * 2 + (plan.depthTrips > 1)};
+    auto [entry, isNew] = kinds.try_emplace(kind);
+    if (isNew || cycles < entry->second.cycles)
+      entry->second = {cycles, std::move(plan)};
   }
 
   Choices rowChunks() const {
@@ -376,14 +392,14 @@ Estimate estimate(const Contraction &contraction, const Plan &plan, const SocTab
   return Estimator(contraction, plan, soc).run();
 }
 
-std::optional<Plan> selectPlan(const Contraction &contraction, const SocTable &soc) {
-  return Search(contraction, soc).run();
+std::vector<Plan> selectPlans(const Contraction &contraction, const SocTable &soc, size_t count) {
+  return Search(contraction, soc).run(count);
 }
 
 bool hasPlan(const Contraction &contraction, const SocTable &soc) {
   Search search(contraction, soc);
   search.anyWillDo = true;
-  return search.run().has_value();
+  return !search.run(1).empty();
 }
 
 std::optional<Plan> fixedPlan(const Contraction &contraction, const SocTable &soc, int64_t m,

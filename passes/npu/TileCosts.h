@@ -17,8 +17,9 @@ struct Estimate {
 };
 Estimate estimate(const Contraction &contraction, const Plan &plan, const SocTable &soc);
 
-/// The plan with the lowest estimate, none if there is no plan at all.
-std::optional<Plan> selectPlan(const Contraction &contraction, const SocTable &soc);
+/// Up to `count` plans with low estimates, the lowest first; they differ in more
+/// than their chunks. Empty if there is no plan at all.
+std::vector<Plan> selectPlans(const Contraction &contraction, const SocTable &soc, size_t count);
 /// The plan nearest to fixed tiles in l0, without reuse in l1 beyond them.
 std::optional<Plan> fixedPlan(const Contraction &contraction, const SocTable &soc, int64_t m,
                               int64_t n, int64_t k);

@@ -5,6 +5,7 @@
 #include "passes/om/Schedule.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/Support/MathExtras.h"
 #include <numeric>
 #include <random>
 
@@ -92,6 +93,19 @@ Placement climb(ArrayRef<Buffer> buffers, SmallVector<unsigned> order, int64_t g
   return best;
 }
 
+/// What the arena would take if no buffer ever shared its bytes.
+int64_t intermediateBytes(const Schedule &schedule) {
+  int64_t sum = 0;
+  for (LaunchOp launch : schedule.launches()) {
+    Value output = writtenBy(launch);
+    if (resolveViews(output).root.getDefiningOp<AllocOp>()) {
+      auto type = cast<MemRefType>(output.getType());
+      sum += type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    }
+  }
+  return sum;
+}
+
 struct PlanMemoryPass : impl::OmPlanMemoryBase<PlanMemoryPass> {
   using OmPlanMemoryBase::OmPlanMemoryBase;
 
@@ -128,6 +142,8 @@ struct PlanMemoryPass : impl::OmPlanMemoryBase<PlanMemoryPass> {
       buffer.alloc.setOffset(offset);
     getOperation()->setAttr(kArenaSizeAttr, builder.getI64IntegerAttr(placement.arena));
     getOperation()->setAttr(kArenaLowerBoundAttr, builder.getI64IntegerAttr(bound));
+    getOperation()->setAttr(kIntermediateBytesAttr,
+                            builder.getI64IntegerAttr(intermediateBytes(schedule)));
     arenaSize += placement.arena;
     lowerBound += bound;
     allocBytes += sum;

@@ -27,6 +27,8 @@ inline constexpr llvm::StringLiteral kSocTableAttr = "npu.soc_table";
 /// Bytes of the arena, on the module.
 inline constexpr llvm::StringLiteral kArenaSizeAttr = "om.arena_size";
 inline constexpr llvm::StringLiteral kArenaLowerBoundAttr = "om.arena_lower_bound";
+/// Bytes that all launches together write to the arena, on the module.
+inline constexpr llvm::StringLiteral kIntermediateBytesAttr = "om.intermediate_bytes";
 
 inline constexpr int64_t kBufferAlignment = 64;
 

@@ -30,7 +30,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # What `--disable_passes` leaves out to switch a technique off.
 TECHNIQUES = {
-    "deep fusion": ["npu-fuse-epilogues", "npu-split-batch", "npu-prefetch-weights"],
+    "deep fusion": ["fuse-conv-add", "fuse-conv-activation", "fuse-elementwise",
+                    "npu-fuse-epilogues", "npu-split-batch", "npu-prefetch-weights"],
     "double buffering": ["npu-select-buffers"],
     "reordering and sync minimisation": ["npu-reorder", "npu-minimise-sync"],
     "cost-model tiling": ["npu-select-tiles"],
@@ -56,8 +57,10 @@ class Bench:
         file = json.loads(self.dump(self.compile(model, None, "probe")))
         return [file["tensors"][number] for number in file["inputs"]]
 
-    def compile(self, model, soc, name, batch=None, disable=(), seconds=None):
-        flags = [f"--model={model}", "--framework=5", f"--output={self.work / name}"]
+    def compile(self, model, soc, name, batch=None, disable=(), summary=None):
+        """The .om file; `summary` takes what atc says of the compilation."""
+        flags = [f"--json={self.work / 'atc.json'}",
+                 f"--model={model}", "--framework=5", f"--output={self.work / name}"]
         flags += [f"--soc_version={soc}"] if soc else ["--target=cpu"]
         if batch:
             flags.append("--input_shape=" + ";".join(
@@ -65,9 +68,9 @@ class Bench:
                 for i in self.inputs(model)))
         if disable:
             flags.append("--disable_passes=" + ",".join(disable))
-        took = self.tool("atc", *flags)[1]
-        if seconds is not None:
-            seconds.append(took)
+        self.tool("atc", *flags)
+        if summary is not None:
+            summary.update(json.loads((self.work / "atc.json").read_text()))
         return self.work / f"{name}.om"
 
     def dump(self, om):
@@ -154,14 +157,16 @@ def matmul(bench, options):
 
 def speed(bench, options):
     for model in options.models:
-        seconds = []
-        om = bench.compile(model, options.soc.split(",")[0], "speed", seconds=seconds)
+        summary = {}
+        om = bench.compile(model, options.soc.split(",")[0], "speed",
+                           batch=int(options.batch.split(",")[0]), summary=summary)
         sizes = json.loads(bench.dump(om))
         timed = min(bench.run(om, "--no-functional")[1] for _ in range(2))
         full = min(bench.run(om)[1] for _ in range(2))
-        yield {"model": pathlib.Path(model).stem, "compile_s": seconds[0], "run_s": full,
+        yield {"model": pathlib.Path(model).stem, "compile_s": summary["seconds"], "run_s": full,
                "timed_only_s": timed,
-               "program_bytes": sum(s["size"] for s in sizes["segments"] if s["kind"] == "npu")}
+               "program_bytes": sum(s["size"] for s in sizes["segments"] if s["kind"] == "npu"),
+               "arena_over_intermediates": summary["arena_bytes"] / summary["intermediate_bytes"]}
 
 
 def main():

@@ -231,6 +231,7 @@ def test_levels_share_weights(tmp_path):
     assert "avx512f" in dump["images"][2]["features"] and "avx2" not in dump["images"][0]["features"]
     assert summary["weights_bytes"] < 2 * (DIGITS / "digits.onnx").stat().st_size
     assert summary["arena_bytes"] >= summary["arena_lower_bound"] > 0
+    assert summary["intermediate_bytes"] > 0
 
 
 def test_intermediate_files(model):

@@ -237,6 +237,8 @@ bool Compilation::makeFile(const std::string &commandLine) {
   summary.arenaBytes = model.arenaSize;
   if (auto bound = (*module)->getAttrOfType<IntegerAttr>(om::kArenaLowerBoundAttr))
     summary.arenaLowerBound = bound.getInt();
+  if (auto bytes = (*module)->getAttrOfType<IntegerAttr>(om::kIntermediateBytesAttr))
+    summary.intermediateBytes = bytes.getInt();
   for (const om::OmWeights &weights : model.weights)
     summary.weightsBytes += weights.size;
   llvm::sys::fs::file_size(options.outputFile, summary.fileBytes);

@@ -16,7 +16,8 @@ namespace atc::tools {
 /// What a compilation did, for --verbose and --json.
 struct CompileSummary {
   StageTimer timer;
-  uint64_t launches = 0, kernels = 0, arenaBytes = 0, arenaLowerBound = 0, weightsBytes = 0,
+  uint64_t launches = 0, kernels = 0, arenaBytes = 0, arenaLowerBound = 0,
+           intermediateBytes = 0, weightsBytes = 0,
            fileBytes = 0;
   std::vector<std::pair<std::string, uint64_t>> images; ///< level, bytes of code
 };

@@ -34,6 +34,7 @@ Json summaryJson(const AtcOptions &options, const CompileSummary &summary) {
               {"weights_bytes", summary.weightsBytes},
               {"arena_bytes", summary.arenaBytes},
               {"arena_lower_bound", summary.arenaLowerBound},
+              {"intermediate_bytes", summary.intermediateBytes},
               {"launches", summary.launches},
               {"kernels", summary.kernels},
               {"seconds", summary.timer.total()},

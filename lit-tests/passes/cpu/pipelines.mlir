@@ -3,7 +3,7 @@
 // RUN: atc-opt --cpu-outline-kernels --cpu-expand-pipeline %s | FileCheck %s --check-prefix=EXPAND
 // RUN: sed -n '/^.. ---- kernels/,$p' %s | atc-opt --cpu-lower-to-llvm-pipeline | FileCheck %s --check-prefix=LLVM
 
-// SCHEDULE: module attributes {om.arena_lower_bound = 4096 : i64, om.arena_size = 4096 : i64}
+// SCHEDULE: module attributes {om.arena_lower_bound = 4096 : i64, om.arena_size = 4096 : i64, om.intermediate_bytes = {{[0-9]+}} : i64}
 // SCHEDULE: om.launch @map_negf(%arg0, %[[A:.*]]) {
 // SCHEDULE: om.launch @map_exp(%[[A]], %[[A]])
 // SCHEDULE: om.launch @copy(%[[A]], %arg1)

@@ -6,7 +6,7 @@ func.func private @k1(memref<64xf32>, memref<64xf32>, index, index) attributes {
 func.func private @k2(memref<64xf32>, memref<64xf32>, memref<64xf32>, index, index) attributes {cpu.kernel}
 
 // Of a chain, only neighbours live at one time.
-// CHECK: module attributes {om.arena_lower_bound = 512 : i64, om.arena_size = 512 : i64}
+// CHECK: module attributes {om.arena_lower_bound = 512 : i64, om.arena_size = 512 : i64, om.intermediate_bytes = {{[0-9]+}} : i64}
 // CHECK-LABEL: func.func @main
 func.func @main(%in: memref<64xf32>, %out: memref<64xf32> {om.output}) {
   // CHECK: om.alloc {offset = 0 : i64}
@@ -27,7 +27,7 @@ func.func @main(%in: memref<64xf32>, %out: memref<64xf32> {om.output}) {
 func.func private @k(memref<16xf32>, memref<16xf32>, index, index) attributes {cpu.kernel}
 
 // A read through a view is a read of the whole buffer; sizes are rounded up to 64 bytes.
-// CHECK: module attributes {om.arena_lower_bound = 384 : i64, om.arena_size = 384 : i64}
+// CHECK: module attributes {om.arena_lower_bound = 384 : i64, om.arena_size = 384 : i64, om.intermediate_bytes = 192 : i64}
 // CHECK-LABEL: func.func @main
 func.func @main(%in: memref<16xf32>, %out: memref<16xf32> {om.output}) {
   // CHECK: om.alloc {offset = 0 : i64} : memref<2x33xf32>
@@ -53,10 +53,10 @@ func.func private @keep(memref<48xf32>, memref<48xf32>, index, index) attributes
 func.func private @shrink(memref<48xf32>, memref<16xf32>, index, index) attributes {cpu.kernel}
 func.func private @grow(memref<16xf32>, memref<48xf32>, index, index) attributes {cpu.kernel}
 
-// CHECK: module attributes {om.arena_lower_bound = 384 : i64, om.arena_size = 384 : i64}
+// CHECK: module attributes {om.arena_lower_bound = 384 : i64, om.arena_size = 384 : i64, om.intermediate_bytes = {{[0-9]+}} : i64}
 // GREEDY: om.arena_size = 512
 // GREEDY: om.arena_size = 384
-// GREEDY: module attributes {om.arena_lower_bound = 384 : i64, om.arena_size = 448 : i64}
+// GREEDY: module attributes {om.arena_lower_bound = 384 : i64, om.arena_size = 448 : i64, om.intermediate_bytes = {{[0-9]+}} : i64}
 func.func @main(%out: memref<48xf32> {om.output}) {
   %a = om.alloc : memref<48xf32>
   %b = om.alloc : memref<48xf32>

@@ -1,0 +1,60 @@
+//===-- MeasureTiles.cpp - what a tile costs on the simulator -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/npu/MeasureTiles.h"
+
+#include "backends/npu/ProgramEncoder.h"
+#include "passes/npu/ExpandContraction.h"
+#include "passes/npu/Pipelines.h"
+#include "runtime-lite/npu/Simulator.h"
+
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+
+namespace atc::npu {
+
+std::optional<double> measureTile(func::FuncOp function, const Tile &tile) {
+  SocTable soc = socOf(function);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
+  if (auto outside = function->getParentOfType<ModuleOp>())
+    (*module)->setAttrs(outside->getAttrDictionary());
+  func::FuncOp copy = function.clone();
+  module->push_back(copy);
+  ir::TileAttr attribute = attributeOf(function.getContext(), tile);
+  LogicalResult expanded = failure();
+  if (auto conv = kernelOpOf<ir::Conv2DOp>(copy)) {
+    conv.setTileAttr(attribute);
+    expanded = expandContractions<ir::Conv2DOp>(*module);
+  } else if (auto matmul = kernelOpOf<ir::MatMulOp>(copy)) {
+    matmul.setTileAttr(attribute);
+    expanded = expandContractions<ir::MatMulOp>(*module);
+  }
+  PassManager pm(function.getContext(), ModuleOp::getOperationName());
+  pm.enableVerifier(false);
+  buildNpuProgramPipeline(pm);
+  if (failed(expanded) || failed(pm.run(*module)))
+    return std::nullopt;
+  FailureOr<Program> program = encodeProgram(*module->getOps<ir::ProgramOp>().begin());
+  if (failed(program))
+    return std::nullopt;
+
+  Launch launch;
+  launch.program = &*program;
+  uint64_t address = 0x10000000;
+  for (uint64_t bytes : program->arguments) {
+    launch.addresses.push_back(address);
+    address += llvm::alignTo(bytes, soc.l2Line);
+  }
+  // The second launch finds in L2 what fits there.
+  Simulator simulator(soc);
+  std::string error;
+  for (bool chained : {false, true}) {
+    launch.chained = chained;
+    if (!simulator.run(launch, error))
+      return std::nullopt;
+  }
+  return simulator.launches().back().cycles;
+}
+
+} // namespace atc::npu
