@@ -1,8 +1,14 @@
 # What `cmake --install` puts where. Components: runtime (library, headers, schema, the two tools and
-# the CMake package and the pkg-config file that find them).
+# the CMake package and the pkg-config files that find them).
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+
+# What a C program links beside the simulator, which is C++.
+set(OPENATC_CXX_LIBRARY stdc++)
+if("c++" IN_LIST CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
+  set(OPENATC_CXX_LIBRARY c++)
+endif()
 
 set(OPENATC_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/OpenATC")
 
@@ -16,6 +22,16 @@ install(FILES "${PROJECT_SOURCE_DIR}/runtime-lite/schema/om.fbs"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/openatc" COMPONENT runtime)
 if(TARGET om-run)
   install(TARGETS om-run om-dump RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT runtime)
+endif()
+
+# The simulated NPU, a library of its own. A runtime that is built alone has it only
+# where the tools do.
+if(OPENATC_BUILD_COMPILER OR TARGET om-run)
+  install(TARGETS openatc_npu EXPORT OpenATCRuntimeTargets
+          ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime
+          INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime-lite/npu/include/openatc"
+          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT runtime)
 endif()
 
 # Signatures, where libsodium was there to build them.
@@ -58,6 +74,13 @@ else()
   string(REGEX REPLACE "/$" "" up "${up}")
   set(OPENATC_PC_PREFIX "\${pcfiledir}/${up}")
 endif()
-configure_file("${PROJECT_SOURCE_DIR}/cmake/openatc.pc.in" "${PROJECT_BINARY_DIR}/openatc.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/openatc.pc" DESTINATION "${OPENATC_PKGCONFIG_DIR}"
-        COMPONENT runtime)
+set(packages openatc)
+if(OPENATC_BUILD_COMPILER OR TARGET om-run)
+  list(APPEND packages openatc-npu)
+endif()
+foreach(package ${packages})
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/${package}.pc.in"
+                 "${PROJECT_BINARY_DIR}/${package}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${package}.pc" DESTINATION "${OPENATC_PKGCONFIG_DIR}"
+          COMPONENT runtime)
+endforeach()

@@ -5,7 +5,6 @@
 install(FILES ${copies} DESTINATION openatc COMPONENT python)
 install(TARGETS ${modules} LIBRARY DESTINATION openatc COMPONENT python)
 
-option(OPENATC_PYTHON_BUNDLE "Install the shared libraries of the Python modules with them" ON)
 if(OPENATC_BUILD_COMPILER AND OPENATC_PYTHON_BUNDLE)
   install(CODE "
     file(GET_RUNTIME_DEPENDENCIES

@@ -123,10 +123,35 @@ Value GraphImporter::importInitializer(StringRef tensor) {
   return graph::ConstantOp::create(opBuilder, tensorLocation(tensor, ""), *value);
 }
 
+void GraphImporter::findBatchChange() {
+  for (const onnx::ValueInfoProto &info : graph.input()) {
+    auto given = llvm::find_if(options.inputShapes,
+                               [&](const auto &option) { return option.first == info.name(); });
+    const auto &shape = info.type().tensor_type().shape();
+    if (given == options.inputShapes.end() || given->second.empty() ||
+        shape.dim_size() != static_cast<int>(given->second.size()))
+      continue;
+    SmallVector<int64_t> stated;
+    for (const auto &dim : shape.dim())
+      stated.push_back(dim.has_dim_value() ? dim.dim_value() : 0);
+    BatchChange change{stated.front(), given->second.front()};
+    bool inside = ArrayRef(stated).drop_front() == ArrayRef(given->second).drop_front();
+    bool differs = batch && (batch->from != change.from || batch->to != change.to);
+    if (!inside || change.from < 1 || differs) {
+      batch.reset();
+      return;
+    }
+    batch = change;
+  }
+  if (batch && batch->from == batch->to)
+    batch.reset();
+}
+
 bool GraphImporter::importInputs(MainFunction &main) {
   std::vector<GraphInput> inputs;
   if (!resolveInputs(graph, options, context, diags, inputs))
     return false;
+  findBatchChange();
   for (const GraphInput &input : inputs)
     define(input.name, main.addInput(input.name, input.name, input.type));
   return true;

@@ -18,6 +18,11 @@ namespace atc::onnx_import {
 /// "node 'conv1' (Conv)", or with its first output where it has no name.
 std::string describeNode(const onnx::NodeProto &node);
 
+/// The outermost dim of the inputs where --input_shape changes that one only.
+struct BatchChange {
+  int64_t from, to;
+};
+
 /// Turns a checked graph into the function @main. Faults are collected: a node
 /// that cannot be imported only takes the nodes behind it with it.
 class GraphImporter {
@@ -41,12 +46,16 @@ public:
   /// The shape that the model states for a tensor, if all its dims are fixed.
   std::optional<llvm::SmallVector<int64_t>> declaredShape(llvm::StringRef tensor) const;
 
+  /// Shapes that a model holds as constants follow it.
+  std::optional<BatchChange> batchChange() const { return batch; }
+
   mlir::Location tensorLocation(llvm::StringRef tensor, llvm::StringRef node);
 
 private:
   bool importInputs(MainFunction &main);
   void importNode(onnx::NodeProto &node);
   mlir::Value importInitializer(llvm::StringRef tensor);
+  void findBatchChange();
 
   onnx::GraphProto &graph;
   int64_t opset;
@@ -55,6 +64,7 @@ private:
   mlir::MLIRContext &context;
   Diagnostics &diags;
   mlir::OpBuilder opBuilder;
+  std::optional<BatchChange> batch;
   llvm::StringMap<mlir::Value> values;
   llvm::StringMap<onnx::TensorProto *> initializers;
   llvm::StringMap<onnx::SparseTensorProto *> sparseInitializers;

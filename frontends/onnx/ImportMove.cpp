@@ -19,6 +19,16 @@ void importConcat(NodeContext &n) {
   if (n.failed())
     return;
   axis = n.normalizeAxis(axis, n.rank(inputs.front()));
+  // What the model holds for one image stands before each image of a batch.
+  std::optional<BatchChange> batch = n.importer().batchChange();
+  if (batch && batch->from == 1 && axis != 0 && llvm::any_of(inputs, [&](Value input) {
+        return n.rank(input) > 0 && n.shape(input).front() == batch->to;
+      }))
+    for (Value &input : inputs)
+      if (SmallVector<int64_t> shape(n.shape(input)); !shape.empty() && shape.front() == 1) {
+        shape.front() = batch->to;
+        input = n.fill(shape, input);
+      }
   n.setOutput(inputs.size() == 1 ? inputs.front()
                                  : n.create<graph::ConcatOp>(ValueRange(inputs), axis));
 }

@@ -4,11 +4,33 @@
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
 #include "frontends/onnx/TensorData.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace atc::onnx_import {
 namespace {
+
+/// A shape that was right for the batch that the model states becomes right for
+/// the one that is compiled; one that fits as it is stays.
+void followBatch(NodeContext &n, Value input, SmallVector<int64_t> &target, bool copyZeros) {
+  std::optional<BatchChange> batch = n.importer().batchChange();
+  if (!batch || target.empty() || target.front() < 1 || target.front() % batch->from)
+    return;
+  ArrayRef<int64_t> from = n.shape(input);
+  int64_t elements = 1, wanted = 1;
+  for (auto [index, dim] : llvm::enumerate(target)) {
+    int64_t size = dim == 0 && copyZeros && index < from.size() ? from[index] : dim;
+    if (size < 1 || llvm::MulOverflow(elements, size, elements))
+      return;
+  }
+  for (int64_t dim : from)
+    wanted *= dim;
+  int64_t followed;
+  if (elements != wanted && !llvm::MulOverflow(elements / batch->from, batch->to, followed) &&
+      followed == wanted)
+    target.front() = target.front() / batch->from * batch->to;
+}
 
 void importReshape(NodeContext &n) {
   Value input = n.input(0);
@@ -18,6 +40,7 @@ void importReshape(NodeContext &n) {
   bool allowZero = n.boolAttr("allowzero", false);
   if (n.failed() || !target)
     return;
+  followBatch(n, input, *target, !allowZero);
   n.setOutput(n.reshapeAs(input, *target, /*copyZeros=*/!allowZero));
 }
 

@@ -4,6 +4,7 @@
 #include "frontends/tf/GraphImporter.h"
 
 #include "dialects/graph/Graph.h"
+#include "frontends/Tensors.h"
 #include "frontends/UnsupportedOps.h"
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
@@ -106,6 +107,22 @@ bool GraphImporter::resolveCuts() {
   return diags.numErrors() == before;
 }
 
+bool GraphImporter::isNeeded(const TensorName &input) const {
+  if (!input.isControl)
+    return true;
+  StringRef name = input.node;
+  // A circle of Identity nodes must come to an end, too.
+  for (size_t steps = 0; steps <= nodes.size(); ++steps) {
+    const pb::NodeDef *node = nodes.lookup(name);
+    if (!node || isInput(*node))
+      return false;
+    if (node->op() != "Identity" || node->input_size() == 0)
+      return node->op() == "Switch";
+    name = TensorName::parse(node->input(0)).node;
+  }
+  return false;
+}
+
 /// The nodes that the outputs need, up to the inputs.
 bool GraphImporter::collectNodes() {
   unsigned before = diags.numErrors();
@@ -123,7 +140,7 @@ bool GraphImporter::collectNodes() {
       continue;
     for (const std::string &input : node.input()) {
       TensorName tensor = TensorName::parse(input);
-      if (tensor.isControl)
+      if (!isNeeded(tensor))
         continue;
       if (nodes.contains(tensor.node))
         pending.push_back(tensor.node);
@@ -139,6 +156,30 @@ bool GraphImporter::collectNodes() {
   for (pb::NodeDef &node : *graph.mutable_node())
     if (reached.contains(node.name()))
       needed.push_back(&node);
+  return diags.numErrors() == before;
+}
+
+/// Whether an operator changes the variable that it reads first. Its result is the new
+/// value; what else reads the variable would depend on the order of execution.
+static bool changesVariable(StringRef op) {
+  return op == "Assign" || (op.starts_with("Scatter") && op != "ScatterNd");
+}
+
+bool GraphImporter::checkVariables() {
+  unsigned before = diags.numErrors();
+  llvm::StringMap<unsigned> readers;
+  for (const pb::NodeDef *node : needed)
+    if (!isInput(*node))
+      for (const std::string &input : node->input())
+        if (TensorName tensor = TensorName::parse(input); !tensor.isControl)
+          ++readers[tensor.node];
+  for (const Output &output : outputs)
+    ++readers[output.tensor.node];
+  for (const pb::NodeDef *node : needed)
+    if (!isInput(*node) && changesVariable(node->op()) && node->input_size() != 0 &&
+        readers[TensorName::parse(node->input(0)).node] > 1)
+      diags.error("E13010", describeNode(*node) + " changes '" + node->input(0) +
+                                "', which other nodes read: variables must not change");
   return diags.numErrors() == before;
 }
 
@@ -179,7 +220,7 @@ bool GraphImporter::sortNodes() {
         continue;
       for (const std::string &input : node->input()) {
         TensorName tensor = TensorName::parse(input);
-        if (tensor.isControl)
+        if (!isNeeded(tensor))
           continue;
         auto known = states.find(tensor.node);
         if (known == states.end()) {
@@ -262,7 +303,7 @@ bool GraphImporter::inputType(const pb::NodeDef &node, RankedTensorType &type,
     shape = "[";
     example = node.name() + ":";
     for (const auto &dim : stated->second.shape().dim()) {
-      bool isFixed = dim.size() > 0;
+      bool isFixed = dim.size() >= 0;
       isKnown &= isFixed;
       std::string comma = dims.empty() ? "" : ",";
       shape += comma + (isFixed ? std::to_string(dim.size()) : "?");
@@ -364,7 +405,45 @@ bool GraphImporter::importInputs(MainFunction &main) {
 // Nodes
 //===----------------------------------------------------------------------===//
 
+Guards GraphImporter::guardsOf(TensorName tensor) const {
+  auto found = controlFlow.guards.find(tensor.str());
+  if (found == controlFlow.guards.end())
+    found = controlFlow.guards.find(tensor.node);
+  return found == controlFlow.guards.end() ? Guards() : found->second;
+}
+
 void GraphImporter::importNode(pb::NodeDef &node) {
+  makeOutputs(node);
+  if (node.op() == "Switch" || node.op() == "Merge")
+    return;
+  Guards guards;
+  for (const std::string &input : node.input())
+    addGuards(guards, guardsOf(TensorName::parse(input)));
+  if (!guards.empty())
+    controlFlow.guards[node.name()] = guards;
+  if (node.op() == "Identity" && node.input_size() != 0)
+    if (auto state = controlFlow.arrays.find(TensorName::parse(node.input(0)).str());
+        state != controlFlow.arrays.end())
+      controlFlow.arrays[node.name()] = llvm::SmallVector<Value>(state->second);
+}
+
+/// Outputs must exist whatever the inputs of the model are.
+bool GraphImporter::checkGuards() {
+  unsigned before = diags.numErrors();
+  for (const Output &output : outputs)
+    for (const Guard &guard : guardsOf(output.tensor)) {
+      ElementsAttr known;
+      if (matchPattern(guard.predicate, m_Constant(&known)) &&
+          (readInts(known).front() != 0) == guard.side)
+        continue;
+      diags.error("E13010", "output '" + output.tensor.str() +
+                                "' exists only on one side of a condition (Switch)");
+      break;
+    }
+  return diags.numErrors() == before;
+}
+
+void GraphImporter::makeOutputs(pb::NodeDef &node) {
   if (node.op() == "Const") {
     auto found = node.mutable_attr()->find("value");
     if (found == node.mutable_attr()->end() || !found->second.has_tensor()) {
@@ -395,7 +474,7 @@ void GraphImporter::importNode(pb::NodeDef &node) {
 
 OwningOpRef<ModuleOp> GraphImporter::run() {
   if (!indexNodes() || !resolveCuts() || !resolveOutputs() || !collectNodes() ||
-      !checkSupported() || !sortNodes())
+      !checkSupported() || !checkVariables() || !sortNodes())
     return {};
   inferCutTypes();
 
@@ -406,6 +485,8 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
     if (!isInput(*node))
       importNode(*node);
 
+  if (!diags.hasErrors() && !checkGuards())
+    return {};
   std::vector<std::pair<std::string, Value>> results;
   for (const Output &output : outputs) {
     results.emplace_back(output.name, lookup(output.tensor));

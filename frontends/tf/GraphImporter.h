@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "frontends/MainFunction.h"
+#include "frontends/tf/Flow.h"
 #include "frontends/tf/TensorData.h"
 #include "frontends/tf/TfImport.h"
 #include "llvm/ADT/StringMap.h"
@@ -49,6 +50,9 @@ public:
   /// The value of a tensor; null where the node that makes it failed.
   mlir::Value lookup(TensorName tensor) { return values.lookup(tensor.str()); }
   void define(TensorName tensor, mlir::Value value) { values[tensor.str()] = value; }
+  /// Under which conditions a tensor exists.
+  Guards guardsOf(TensorName tensor) const;
+  Flow &flow() { return controlFlow; }
   mlir::Location tensorLocation(llvm::StringRef tensor, llvm::StringRef node);
 
 private:
@@ -62,6 +66,7 @@ private:
   bool resolveCuts();
   bool collectNodes();
   bool checkSupported();
+  bool checkVariables();
   bool sortNodes();
   bool isInput(const pb::NodeDef &node) const;
   bool importInputs(MainFunction &main);
@@ -72,6 +77,11 @@ private:
   /// null where it cannot be imported.
   void inferCutTypes();
   void importNode(pb::NodeDef &node);
+  void makeOutputs(pb::NodeDef &node);
+  /// Whether an input of a node says what it needs: control inputs do not, but for
+  /// those that say on which side of a Switch a constant stands.
+  bool isNeeded(const TensorName &input) const;
+  bool checkGuards();
 
   pb::GraphDef &graph;
   std::string name;
@@ -87,6 +97,7 @@ private:
   /// What the outputs need, in the order of the file, later in that of execution.
   std::vector<pb::NodeDef *> needed;
   llvm::StringMap<mlir::Value> values;
+  Flow controlFlow;
 };
 
 } // namespace atc::tf_import

@@ -3,7 +3,7 @@
 
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
-#include "frontends/tf/Window.h"
+#include "frontends/tf/Patches.h"
 
 using namespace mlir;
 
@@ -48,6 +48,15 @@ template <int64_t rank> void importConv(NodeContext &n) {
   if (channels % filterChannels != 0)
     return n.failInput(1, "is for " + Twine(filterChannels) + " channels, the input has " +
                               Twine(channels));
+  bool byPatches = rank == 5 || n.elementType(input).isF64() || dependsOnInputs(filter);
+  if (byPatches && channels == filterChannels) {
+    Value image = layout.toChannelsLast(n, input);
+    std::optional<Window> window =
+        readWindow(n, layout, kernel, n.shape(image).drop_front().drop_back());
+    if (window)
+      n.setOutput(layout.fromChannelsLast(n, convByPatches(n, image, filter, *window)));
+    return;
+  }
   Value image = layout.toCanonical(n, input);
   std::optional<Window> window = readWindow(n, layout, kernel, n.shape(image).drop_front(2));
   if (!window)
@@ -71,6 +80,10 @@ void importDepthwiseConv(NodeContext &n) {
   std::optional<Window> window = readWindow(n, layout, kernel, n.shape(image).drop_front(2));
   if (!window)
     return;
+  if (n.elementType(filter).isF64() || dependsOnInputs(filter)) {
+    Value pixels = layout.toChannelsLast(n, n.input(0));
+    return n.setOutput(layout.fromChannelsLast(n, depthwiseByPatches(n, pixels, filter, *window)));
+  }
   Value canonical =
       n.reshape(n.transpose(filter, {2, 3, 0, 1}), {shape[2] * shape[3], 1, kernel[0], kernel[1]});
   n.setOutput(layout.fromCanonical(n, conv(n, image, canonical, *window, shape[2])));
@@ -137,7 +150,7 @@ void importMatMul(NodeContext &n) {
     lhs = swapLastTwo(n, lhs);
   if (transposeRhs)
     rhs = swapLastTwo(n, rhs);
-  n.setOutput(n.create<graph::MatMulOp>(lhs, rhs));
+  n.setOutput(matrixProduct(n, lhs, rhs));
 }
 
 void importFusedBatchNorm(NodeContext &n) {

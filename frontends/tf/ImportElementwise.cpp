@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include <limits>
+#include <numbers>
 
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
@@ -97,6 +98,22 @@ Value xlogy(NodeContext &n, Value a, Value b) {
 Value xlog1py(NodeContext &n, Value a, Value b) { return unlessZero(n, a, n.mul(a, log1p(n, b))); }
 Value xdivy(NodeContext &n, Value a, Value b) { return unlessZero(n, a, n.div(a, b)); }
 
+/// The angle of the point (x, y), from -pi to pi.
+Value atan2(NodeContext &n, Value y, Value x) {
+  Value zero = n.scalarLike(0, x), pi = n.scalarLike(std::numbers::pi, x);
+  auto choose = [&](Value condition, Value lhs, Value rhs) {
+    return n.create<graph::WhereOp>(condition, lhs, rhs);
+  };
+  Value isLeft = n.compare(x, zero, ComparePredicate::Lt);
+  Value isBelow = n.compare(y, zero, ComparePredicate::Lt);
+  Value turn = choose(isBelow, n.scalarLike(-std::numbers::pi, x), pi);
+  Value angle = n.create<graph::AtanOp>(n.div(y, x));
+  // Both 0: the quotient is no number, the angle is 0.
+  Value isOrigin = n.create<graph::AndOp>(n.compare(x, zero, ComparePredicate::Eq),
+                                          n.compare(y, zero, ComparePredicate::Eq));
+  return choose(isOrigin, zero, n.add(angle, choose(isLeft, turn, zero)));
+}
+
 void importAddN(NodeContext &n) { n.setOutput(n.combineInputs<graph::AddOp>()); }
 
 void importLeakyRelu(NodeContext &n) {
@@ -159,6 +176,7 @@ ArrayRef<OpRow> elementwiseRows() {
       {"Asin", importUnary<graph::AsinOp>},
       {"Asinh", importUnary<graph::AsinhOp>},
       {"Atan", importUnary<graph::AtanOp>},
+      {"Atan2", importFormula2<atan2>},
       {"Atanh", importUnary<graph::AtanhOp>},
       {"BitwiseAnd", importBinary<graph::AndOp>},
       {"BitwiseOr", importBinary<graph::OrOp>},

@@ -20,9 +20,28 @@ void importConcat(NodeContext &n) {
   bool axisFirst = n.op() == "Concat";
   int64_t axis = n.constantInt(axisFirst ? 0 : inputs.size() - 1);
   inputs.erase(axisFirst ? inputs.begin() : inputs.end() - 1);
+  if (n.failed())
+    return;
   axis = n.normalizeAxis(axis, n.rank(inputs.front()));
+  if (n.failed())
+    return;
+  // What has no elements only tells the rank.
+  Value first = inputs.front();
+  llvm::erase_if(inputs, [&](Value input) {
+    return n.rank(input) == n.rank(first) && n.shape(input)[axis] == 0;
+  });
+  if (inputs.empty())
+    return n.setOutput(first);
   n.setOutput(inputs.size() == 1 ? inputs.front()
                                  : n.create<graph::ConcatOp>(ValueRange(inputs), axis));
+}
+
+/// Joins along the first axis.
+void importParallelConcat(NodeContext &n) {
+  SmallVector<Value> inputs = n.inputs();
+  if (!n.failed())
+    n.setOutput(inputs.size() == 1 ? inputs.front()
+                                   : n.create<graph::ConcatOp>(ValueRange(inputs), 0));
 }
 
 void split(NodeContext &n, Value input, int64_t axis, ArrayRef<int64_t> sizes) {
@@ -164,19 +183,65 @@ void importStridedSlice(NodeContext &n) {
   n.setOutput(n.reshape(n.create<graph::SliceOp>(input, from, sizes, by), result));
 }
 
+/// MirrorPad SYMMETRIC: the edge itself is repeated, too. One axis after the other.
+Value padSymmetric(NodeContext &n, Value value, ArrayRef<int64_t> low, ArrayRef<int64_t> high) {
+  for (int64_t axis = 0; axis < n.rank(value) && !n.failed(); ++axis) {
+    SmallVector<int64_t> shape(n.shape(value)), steps(shape.size(), 1);
+    int64_t size = shape[axis];
+    if (low[axis] > size || high[axis] > size) {
+      n.failInput(1, "mirrors more than the " + Twine(size) + " elements of axis " + Twine(axis));
+      return {};
+    }
+    steps[axis] = -1;
+    auto mirrored = [&](int64_t count, int64_t last) {
+      SmallVector<int64_t> starts(shape.size(), 0), sizes(shape);
+      starts[axis] = last;
+      sizes[axis] = count;
+      return n.create<graph::SliceOp>(value, starts, sizes, steps);
+    };
+    SmallVector<Value> parts{value};
+    if (low[axis] > 0)
+      parts.insert(parts.begin(), mirrored(low[axis], low[axis] - 1));
+    if (high[axis] > 0)
+      parts.push_back(mirrored(high[axis], size - 1));
+    if (parts.size() > 1)
+      value = n.create<graph::ConcatOp>(ValueRange(parts), axis);
+  }
+  return value;
+}
+
+/// Pads by a value that is known only when the model runs.
+Value padByInput(NodeContext &n, Value input, Value value, ArrayRef<int64_t> low,
+                 ArrayRef<int64_t> high) {
+  Type marks = n.builder().getF32Type();
+  Value inside = n.fill(n.shape(input), n.scalar(1, marks));
+  auto pad = [&](Value tensor) {
+    return n.create<graph::PadOp>(tensor, low, high, graph::PadMode::Constant, APFloat(0.0));
+  };
+  Value isInside = n.compare(pad(inside), n.scalar(0, marks), graph::ComparePredicate::Ne);
+  return n.create<graph::WhereOp>(isInside, pad(input), value);
+}
+
 void importPad(NodeContext &n) {
   using graph::PadMode;
   Value input = n.input(0);
   SmallVector<int64_t> pads = n.constantInts(1);
   double value = 0;
-  if (n.op() == "PadV2")
-    if (SmallVector<double> given = n.constantFloats(2); !given.empty())
-      value = given.front();
+  bool isPadV2 = n.op() == "PadV2", isSymmetric = false;
+  Value given = isPadV2 ? n.input(2) : Value();
+  if (isPadV2)
+    n.requireRank(2, 0, 0);
+  // Wide integers are no doubles.
+  bool isKnown = given && matchPattern(given, m_Constant()) && n.isFloat(given);
+  if (isKnown)
+    if (SmallVector<double> values = n.constantFloats(2); !values.empty())
+      value = values.front();
   PadMode mode = PadMode::Constant;
   if (n.op() == "MirrorPad") {
     std::string name = n.stringAttr("mode", "REFLECT");
-    if (name != "REFLECT")
-      return n.failAttribute("mode", "'" + name + "' is not supported, only REFLECT");
+    isSymmetric = name == "SYMMETRIC";
+    if (name != "REFLECT" && !isSymmetric)
+      return n.failAttribute("mode", "is '" + name + "', expected REFLECT or SYMMETRIC");
     mode = PadMode::Reflect;
   }
   if (n.failed())
@@ -194,6 +259,10 @@ void importPad(NodeContext &n) {
   }
   if (llvm::all_of(pads, [](int64_t pad) { return pad == 0; }))
     return n.setOutput(input);
+  if (isSymmetric)
+    return n.setOutput(padSymmetric(n, input, low, high));
+  if (isPadV2 && !isKnown)
+    return n.setOutput(padByInput(n, input, given, low, high));
   n.setOutput(n.create<graph::PadOp>(input, low, high, mode, APFloat(value)));
 }
 
@@ -359,10 +428,11 @@ ArrayRef<OpRow> moveRows() {
       {"ConcatV2", importConcat},
       {"Gather", importGather},
       {"GatherV2", importGather, "`batch_dims` 0"},
-      {"MirrorPad", importPad, "REFLECT only"},
+      {"MirrorPad", importPad},
       {"OneHot", importOneHot, "depth up to 2^20"},
       {"Pad", importPad},
       {"PadV2", importPad},
+      {"ParallelConcat", importParallelConcat},
       {"ReverseV2", importReverse},
       {"Slice", importSlice},
       {"SpaceToBatchND", importSpaceToBatch},

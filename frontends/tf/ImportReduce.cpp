@@ -1,7 +1,9 @@
 //===-- ImportReduce.cpp - reductions, arg max, softmax -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "frontends/tf/NodeContext.h"
+#include <limits>
+
+#include "frontends/tf/Masks.h"
 #include "frontends/tf/OpTable.h"
 
 using namespace mlir;
@@ -21,11 +23,31 @@ bool readAxes(NodeContext &n, SmallVector<int64_t> &axes) {
   return !n.failed();
 }
 
+/// What a reduction gives where there is nothing to reduce; null where there is.
+Value reduceNothing(NodeContext &n, ReduceKind kind, Value input, ArrayRef<int64_t> axes,
+                    bool keepdims) {
+  if (n.failed() || axes.empty() || !llvm::is_contained(n.shape(input), 0))
+    return {};
+  SmallVector<int64_t> shape;
+  for (auto [axis, dim] : llvm::enumerate(n.shape(input))) {
+    bool isReduced = llvm::is_contained(axes, static_cast<int64_t>(axis));
+    if (!isReduced || keepdims)
+      shape.push_back(isReduced ? 1 : dim);
+  }
+  Type element = n.elementType(input);
+  double nothing = std::numeric_limits<double>::quiet_NaN();
+  Value value =
+      kind == ReduceKind::Mean ? n.scalar(nothing, element) : identityOf(n, kind, element);
+  return n.fill(shape, value);
+}
+
 template <ReduceKind kind> void importReduce(NodeContext &n) {
   SmallVector<int64_t> axes;
   bool keepdims = n.boolAttr("keep_dims", false);
-  if (readAxes(n, axes))
-    n.setOutput(n.reduce(kind, n.input(0), axes, keepdims));
+  if (!readAxes(n, axes))
+    return;
+  Value nothing = reduceNothing(n, kind, n.input(0), axes, keepdims);
+  n.setOutput(nothing ? nothing : n.reduce(kind, n.input(0), axes, keepdims));
 }
 
 void importEuclideanNorm(NodeContext &n) {
@@ -33,6 +55,8 @@ void importEuclideanNorm(NodeContext &n) {
   bool keepdims = n.boolAttr("keep_dims", false);
   if (!readAxes(n, axes))
     return;
+  if (Value nothing = reduceNothing(n, ReduceKind::Sum, n.input(0), axes, keepdims))
+    return n.setOutput(nothing);
   n.setOutput(axes.empty() ? n.create<graph::AbsOp>(n.input(0))
                            : n.reduce(ReduceKind::L2, n.input(0), axes, keepdims));
 }
@@ -44,6 +68,10 @@ template <ReduceKind kind> void importLogicReduce(NodeContext &n) {
   if (!readAxes(n, axes))
     return;
   Value numbers = n.cast(n.input(0), n.builder().getI32Type());
+  // No element is false, none is true.
+  constexpr ReduceKind same = kind == ReduceKind::Min ? ReduceKind::Prod : ReduceKind::Sum;
+  if (Value nothing = reduceNothing(n, same, numbers, axes, keepdims))
+    return n.setOutput(n.cast(nothing, n.builder().getI1Type()));
   n.setOutput(n.cast(n.reduce(kind, numbers, axes, keepdims), n.builder().getI1Type()));
 }
 
@@ -75,6 +103,39 @@ void importL2Loss(NodeContext &n) {
   n.setOutput(n.mul(sum, n.scalarLike(0.5, input)));
 }
 
+/// Outputs are the loss of every row and its gradient by the logits.
+void importCrossEntropy(NodeContext &n) {
+  Value logits = n.input(0), labels = n.input(1);
+  if (n.failed())
+    return;
+  if (n.rank(logits) != 2 || n.rank(labels) != 2)
+    return n.failNode("needs logits and labels of rank 2");
+  Value logs = n.create<graph::LogSoftmaxOp>(logits, 1);
+  Value sum = n.reduce(ReduceKind::Sum, n.mul(labels, logs), {1}, /*keepdims=*/false);
+  n.setOutput(0, n.create<graph::NegOp>(sum));
+  n.setOutput(1, n.sub(n.create<graph::SoftmaxOp>(logits, 1), labels));
+}
+
+/// The labels are the numbers of the classes.
+void importSparseCrossEntropy(NodeContext &n) {
+  Value logits = n.input(0), labels = n.input(1);
+  if (n.failed())
+    return;
+  if (n.rank(logits) != 2 || n.shape(labels) != n.shape(logits).take_front(1))
+    return n.failNode("needs logits of rank 2 and a label for every row");
+  int64_t rows = n.shape(logits)[0], classes = n.shape(logits)[1];
+  n.requireIndices(1, 1, 0, classes);
+  Value isClass =
+      n.compare(n.reshape(labels, {rows, 1}), indicesAlong(n, 1, 2, classes, n.elementType(labels)),
+                graph::ComparePredicate::Eq);
+  Value logs = n.create<graph::LogSoftmaxOp>(logits, 1), zero = n.scalarLike(0, logits);
+  Value chosen = n.create<graph::WhereOp>(isClass, logs, zero);
+  Value sum = n.reduce(ReduceKind::Sum, chosen, {1}, /*keepdims=*/false);
+  n.setOutput(0, n.create<graph::NegOp>(sum));
+  n.setOutput(1,
+              n.sub(n.create<graph::SoftmaxOp>(logits, 1), n.cast(isClass, n.elementType(logits))));
+}
+
 } // namespace
 
 ArrayRef<OpRow> reduceRows() {
@@ -91,6 +152,8 @@ ArrayRef<OpRow> reduceRows() {
       {"Min", importReduce<ReduceKind::Min>},
       {"Prod", importReduce<ReduceKind::Prod>},
       {"Softmax", importSoftmax<graph::SoftmaxOp>},
+      {"SoftmaxCrossEntropyWithLogits", importCrossEntropy},
+      {"SparseSoftmaxCrossEntropyWithLogits", importSparseCrossEntropy},
       {"Sum", importReduce<ReduceKind::Sum>},
   };
   return rows;

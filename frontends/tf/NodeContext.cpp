@@ -3,6 +3,7 @@
 
 #include "frontends/tf/NodeContext.h"
 
+#include "dialects/graph/ConstantData.h"
 #include "dialects/graph/interpreter/Interpreter.h"
 #include "frontends/SlidingWindow.h"
 
@@ -174,6 +175,11 @@ Value NodeContext::tryEvaluate(Operation *op) {
 Value NodeContext::fold(Operation *op) {
   if (isa<graph::ConstantOp>(op))
     return {};
+  // There is nothing to compute.
+  auto type = mlir::cast<RankedTensorType>(op->getResult(0).getType());
+  if (type.getNumElements() == 0)
+    return graph::ConstantOp::create(opBuilder, op->getLoc(),
+                                     graph::makeConstant(type, std::vector<char>()));
   if (Value known = tryEvaluate(op))
     return known;
   bool readsOnlyConstants = llvm::all_of(
@@ -193,23 +199,31 @@ ImageLayout::ImageLayout(NodeContext &n, int64_t rank, StringRef defaultFormat) 
     n.failAttribute("data_format", "is '" + format + "', expected " + last + " or " + first);
 }
 
-Value ImageLayout::toCanonical(NodeContext &n, Value value) const {
-  if (!channelsLast)
-    return value;
-  SmallVector<int64_t> permutation{0, rank - 1};
+static Value moveChannels(NodeContext &n, Value value, int64_t rank, bool toFront) {
+  SmallVector<int64_t> permutation{0};
+  if (toFront)
+    permutation.push_back(rank - 1);
   for (int64_t dim = 1; dim + 1 < rank; ++dim)
-    permutation.push_back(dim);
+    permutation.push_back(toFront ? dim : dim + 1);
+  if (!toFront)
+    permutation.push_back(1);
   return n.transpose(value, permutation);
 }
 
+Value ImageLayout::toCanonical(NodeContext &n, Value value) const {
+  return channelsLast ? moveChannels(n, value, rank, /*toFront=*/true) : value;
+}
+
 Value ImageLayout::fromCanonical(NodeContext &n, Value value) const {
-  if (!channelsLast)
-    return value;
-  SmallVector<int64_t> permutation{0};
-  for (int64_t dim = 2; dim < rank; ++dim)
-    permutation.push_back(dim);
-  permutation.push_back(1);
-  return n.transpose(value, permutation);
+  return channelsLast ? moveChannels(n, value, rank, /*toFront=*/false) : value;
+}
+
+Value ImageLayout::toChannelsLast(NodeContext &n, Value value) const {
+  return channelsLast ? value : moveChannels(n, value, rank, /*toFront=*/false);
+}
+
+Value ImageLayout::fromChannelsLast(NodeContext &n, Value value) const {
+  return channelsLast ? value : moveChannels(n, value, rank, /*toFront=*/true);
 }
 
 SmallVector<int64_t> ImageLayout::spatial(NodeContext &n, StringRef attribute) const {

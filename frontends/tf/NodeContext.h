@@ -19,6 +19,9 @@ public:
 
   pb::NodeDef &proto() { return node; }
   llvm::StringRef op() const { return node.op(); }
+  GraphImporter &importer() { return owner; }
+  /// The tensor that an input reads.
+  const TensorName &tensor(unsigned index) const { return tensors[index]; }
 
   //--- Attributes.
   bool hasAttr(llvm::StringRef name) const override { return node.attr().count(name.str()) != 0; }
@@ -80,6 +83,9 @@ public:
   /// To and from the layout of the graph dialect.
   mlir::Value toCanonical(NodeContext &n, mlir::Value value) const;
   mlir::Value fromCanonical(NodeContext &n, mlir::Value value) const;
+  /// To and from the layout with the channels last.
+  mlir::Value toChannelsLast(NodeContext &n, mlir::Value value) const;
+  mlir::Value fromChannelsLast(NodeContext &n, mlir::Value value) const;
   int64_t channelAxis() const { return channelsLast ? rank - 1 : 1; }
   int64_t spatialAxis(int64_t dim) const { return dim + (channelsLast ? 1 : 2); }
   /// The entries of an attribute with one number for each dim that belong to the

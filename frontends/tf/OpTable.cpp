@@ -24,6 +24,10 @@ const std::vector<Family> &families() {
       {"Reductions and softmax", reduceRows()},
       {"Shape", shapeRows()},
       {"Data movement", moveRows()},
+      {"Scatter, segments and counting", scatterRows()},
+      {"Order, diagonals and sequences", orderRows()},
+      {"Control flow", controlRows()},
+      {"Recurrent cells", rnnRows()},
   };
   return all;
 }

@@ -25,6 +25,10 @@ llvm::ArrayRef<OpRow> poolRows();
 llvm::ArrayRef<OpRow> reduceRows();
 llvm::ArrayRef<OpRow> shapeRows();
 llvm::ArrayRef<OpRow> moveRows();
+llvm::ArrayRef<OpRow> scatterRows();
+llvm::ArrayRef<OpRow> orderRows();
+llvm::ArrayRef<OpRow> controlRows();
+llvm::ArrayRef<OpRow> rnnRows();
 
 /// The row of `op`; null where there is none.
 const OpRow *findOp(llvm::StringRef op);

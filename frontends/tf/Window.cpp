@@ -24,11 +24,12 @@ static void readExplicitPads(NodeContext &n, const ImageLayout &layout, Window &
 }
 
 std::optional<Window> readWindow(NodeContext &n, const ImageLayout &layout,
-                                 ArrayRef<int64_t> kernel, ArrayRef<int64_t> spatial) {
+                                 ArrayRef<int64_t> kernel, ArrayRef<int64_t> spatial,
+                                 StringRef dilations) {
   Window window;
   window.kernel.assign(kernel.begin(), kernel.end());
   window.strides = layout.spatial(n, "strides");
-  window.dilations = layout.spatial(n, "dilations");
+  window.dilations = layout.spatial(n, dilations);
   window.pads.assign(2 * kernel.size(), 0);
   std::string padding = n.stringAttr("padding", "VALID");
   if (n.failed())

@@ -12,9 +12,10 @@ namespace atc::tf_import {
 using Window = SlidingWindow;
 
 /// Reads strides, dilations and padding for an image of the dims `spatial`.
-/// Nothing when the node failed.
+/// Nothing when the node failed. `dilations` is the name of their attribute.
 std::optional<Window> readWindow(NodeContext &n, const ImageLayout &layout,
-                                 llvm::ArrayRef<int64_t> kernel, llvm::ArrayRef<int64_t> spatial);
+                                 llvm::ArrayRef<int64_t> kernel, llvm::ArrayRef<int64_t> spatial,
+                                 llvm::StringRef dilations = "dilations");
 
 } // namespace atc::tf_import
 

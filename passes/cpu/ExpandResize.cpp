@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/kernel/ResizePositions.h"
 #include "passes/cpu/LaneBuffer.h"
 #include "passes/cpu/LoopNest.h"
 #include "passes/cpu/Passes.h"
@@ -71,7 +72,7 @@ public:
     lastIsResized = isResized(last);
     lanes.width = b.level().getLanes();
     lanes.unroll = std::clamp<int64_t>(outShape[last] / lanes.width, 1, lastIsResized ? 1 : 2);
-    int64_t repetition = repetitionOf(last);
+    int64_t repetition = kernel::repetitionOf(op, last);
     lastIsRepeated = lastIsResized && repetition >= 2 && repetition <= 4 && inStrides[last] == 1 &&
                      outStrides[last] == 1;
     if (lastIsRepeated)
@@ -90,49 +91,6 @@ private:
   bool isResized(size_t dim) { return inShape[dim] != outShape[dim] || op.getScales()[dim] != 1.0; }
   int64_t tapsOfMode() {
     return op.getMode() == ResizeMode::Nearest ? 1 : op.getMode() == ResizeMode::Linear ? 2 : 4;
-  }
-
-  /// s where output position i shows position i / s of the input, else 0: the
-  /// usual case of nearest, which needs no arithmetic on floats.
-  int64_t repetitionOf(size_t dim) {
-    int64_t in = inShape[dim], out = outShape[dim];
-    if (op.getMode() != ResizeMode::Nearest || in == 0 || out % in != 0)
-      return 0;
-    for (int64_t i = 0; i < out; ++i)
-      if (nearestIndex(i, dim) != i / (out / in))
-        return 0;
-    return out / in;
-  }
-
-  /// What `nearest` of `sourceOf` computes.
-  int64_t nearestIndex(int64_t i, size_t dim) {
-    int64_t in = inShape[dim], out = outShape[dim];
-    float x = i, scale = op.getScales()[dim];
-    CoordinateMode mode = op.getCoordinates();
-    if (mode == CoordinateMode::AlignCorners)
-      x = out == 1 ? 0 : x * float(in - 1) / float(out - 1);
-    else if (mode == CoordinateMode::Asymmetric)
-      x = x / scale;
-    else if (mode == CoordinateMode::PytorchHalfPixel && out == 1)
-      x = 0;
-    else
-      x = (x + 0.5f) / scale - 0.5f;
-    float low = std::floor(x), fraction = x - low;
-    bool up = false;
-    switch (op.getNearest()) {
-    case NearestMode::Floor:
-      break;
-    case NearestMode::Ceil:
-      up = fraction > 0;
-      break;
-    case NearestMode::RoundPreferFloor:
-      up = fraction > 0.5f;
-      break;
-    case NearestMode::RoundPreferCeil:
-      up = fraction >= 0.5f;
-      break;
-    }
-    return std::clamp<int64_t>(int64_t(low) + up, 0, in - 1);
   }
 
   /// The position of the input (f32) for output position `i` (i32).
@@ -241,7 +199,7 @@ private:
           moved.push_back({b.mulAdd(i, inStrides[dim], source.offset), source.weight});
         return walk(ranges, dim + 1, next, moved);
       }
-      if (int64_t repetition = repetitionOf(dim)) {
+      if (int64_t repetition = kernel::repetitionOf(op, dim)) {
         Value position = arith::DivUIOp::create(b, i, b.index(repetition));
         moved.push_back({b.mulAdd(position, inStrides[dim], sources[0].offset), Value()});
         return walk(ranges, dim + 1, next, moved);

@@ -117,6 +117,8 @@ void GraphLowering::addArguments() {
 void GraphLowering::writeResults(func::ReturnOp op) {
   unsigned first = main.getBody().front().getNumArguments() - op.getNumOperands();
   for (auto [index, value] : llvm::enumerate(op.getOperands())) {
+    if (tensorType(value).getNumElements() == 0)
+      continue;
     Storage from = storageOf(value);
     if (std::optional<unsigned> result = places.resultOf(from.base);
         result == index && from.base == value)

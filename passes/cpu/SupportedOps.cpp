@@ -44,8 +44,17 @@ std::string tensorFault(Type type) {
   unsigned width = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
   if (width != 1 && width != 8 && width != 16 && width != 32 && width != 64)
     return "elements of type " + nameOf(element) + " cannot be stored";
-  if (llvm::is_contained(ranked.getShape(), 0))
-    return describeType(type) + " has no elements";
+  return "";
+}
+
+/// Tensors without elements can be given and returned, but nothing computes on them.
+std::string emptyFault(Operation *op) {
+  if (isa<graph::ConstantOp, func::ReturnOp>(op))
+    return "";
+  for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+    for (Type type : types)
+      if (llvm::is_contained(cast<RankedTensorType>(type).getShape(), 0))
+        return describeType(type) + " has no elements";
   return "";
 }
 
@@ -193,6 +202,8 @@ std::string whyUnsupported(Operation *op, const TargetKernels &target) {
   for (Type type : op->getResultTypes())
     if (std::string fault = tensorFault(type); !fault.empty())
       return fault;
+  if (std::string fault = emptyFault(op); !fault.empty())
+    return fault;
   return target.has(op) ? "" : operatorFault(op);
 }
 

@@ -194,7 +194,7 @@ def SimplifySlicesConcats : GraphPass<"graph-simplify-slices-concats"> {
   let description = [{
     Concat of concat flattens, slice of slice merges, a slice of a concat reads the
     operand (or the operands) it needs, neighbouring slices that a concat puts
-    together again become one slice.
+    together again become one slice. A gather of one known index becomes a slice.
   }];
   let statistics = [
     Statistic<"numConcats", "num-concats", "Number of concats simplified">,

@@ -1,6 +1,7 @@
 //===-- SimplifySlicesConcats.cpp - merge slices and concats --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"
 
@@ -114,12 +115,44 @@ struct ReassembleSlices : CountingPattern<ConcatOp> {
   }
 };
 
+/// A gather of one index that is known is a slice.
+struct GatherOfOne : CountingPattern<GatherOp> {
+  using CountingPattern::CountingPattern;
+
+  LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {
+    RankedTensorType type = getTensorType(op.getInput()), result = getTensorType(op.getResult());
+    int64_t axis = op.getAxis(), size = type.getDimSize(axis);
+    std::optional<double> number = getScalarConstant(op.getIndices());
+    if (!number || getTensorType(op.getIndices()).getNumElements() != 1 || !type.hasStaticShape() ||
+        !result.hasStaticShape())
+      return rewriter.notifyMatchFailure(op, "gathers more than one known index");
+    int64_t index = static_cast<int64_t>(*number);
+    index += index < 0 ? size : 0;
+    if (index < 0 || index >= size)
+      return rewriter.notifyMatchFailure(op, "index is not inside the input");
+    SmallVector<int64_t> starts(type.getRank(), 0), steps(type.getRank(), 1),
+        sizes(type.getShape());
+    starts[axis] = index;
+    sizes[axis] = 1;
+    bool isResult = result.getShape() == ArrayRef(sizes);
+    auto slice =
+        SliceOp::create(rewriter, isResult ? op.getLoc() : derivedLoc(op.getLoc(), "slice"),
+                        op.getInput(), starts, sizes, steps);
+    if (isResult)
+      rewriter.replaceOp(op, slice);
+    else
+      rewriter.replaceOpWithNewOp<ReshapeOp>(op, result, slice);
+    ++count;
+    return success();
+  }
+};
+
 struct SimplifySlicesConcats : atc::graph::impl::SimplifySlicesConcatsBase<SimplifySlicesConcats> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     patterns.add<ReassembleSlices>(context, numConcats);
-    patterns.add<SliceOfConcat>(context, numSlices);
+    patterns.add<SliceOfConcat, GatherOfOne>(context, numSlices);
     // Nested concats and nested slices merge by the canonical forms.
     ConcatOp::getCanonicalizationPatterns(patterns, context);
     SliceOp::getCanonicalizationPatterns(patterns, context);

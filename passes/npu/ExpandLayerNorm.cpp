@@ -31,21 +31,28 @@ public:
       if (!type.getElementType().isF32() || !type.getLayout().isIdentity())
         return "gamma and beta that are not rows of f32";
     }
-    return nest.whyUnsupported(soc, bytesPerElement());
+    return nest.whyUnsupported(soc, bytesPerElement(), kResident);
   }
 
   void expand(func::FuncOp function) {
     Type in = inType.getElementType(), out = outType.getElementType();
-    TileNest tiles = nest.plan(soc, bytesPerElement());
+    TileNest tiles = nest.plan(soc, bytesPerElement(), kResident);
     ProgramWriter w(function, tiles.grid(), onVectorCores(soc));
     Type f32 = w.builder().getF32Type();
+    // What lies in f16 and goes to f16 is scaled and moved in f16.
+    Type narrow = in == out ? in : f32;
     tiles.enter(w);
     BoxLayout layout{tiles, 1, 16};
     double count = double(nest.length);
     auto loadRow = [&](Value operand) {
       Value row = w.alloc(ir::MemoryKind::UB, layout.rowElements() * 4);
       w.move(row, w.argument(operand), {nest.length * 4, {}});
-      return row;
+      if (narrow == f32)
+        return row;
+      Value half = w.alloc(ir::MemoryKind::UB, layout.rowElements() * 2);
+      w.vector(VectorOp::Cast, half, {}, VectorSource{row, {}, 32}, {}, {}, {}, {},
+               {nest.length, {}}, f32, narrow);
+      return half;
     };
     Value gamma = op.getGamma() ? loadRow(op.getGamma()) : Value();
     Value beta = op.getBeta() ? loadRow(op.getBeta()) : Value();
@@ -58,32 +65,48 @@ public:
         int64_t bytes = type.getIntOrFloatBitWidth() / 8;
         return Rows{operand.operand().buffer, type, layout.rowElements() * bytes};
       };
-      Rows x = rows.allocate(f32), other = rows.allocate(f32);
-      rows.cast(x, rowsOf(input, in));
-      Value mean = rows.reduce(VectorOp::Add, x, other);
+      Rows source = rowsOf(input, in), result = rowsOf(output, out);
+      Rows x = rows.allocate(f32), scratch = rows.allocateScratch(f32);
+      rows.cast(x, source);
+      Value mean = rows.reduce(VectorOp::Add, x, scratch);
       rows.packed(VectorOp::MulScalar, mean, f32, 1 / count);
+      Rows y = narrow == out ? result : x;
+      if (narrow != f32) {
+        // Both differences are to the same mean, the rounded one.
+        Value rounded = rows.converted(mean, f32, narrow);
+        rows.applyScalars(VectorOp::Sub, y, source, rows.blocks(rounded, narrow));
+        mean = rows.converted(rounded, narrow, f32);
+      }
       rows.applyScalars(VectorOp::Sub, x, x, rows.blocks(mean, f32));
-      rows.apply(VectorOp::Mul, other, x, &x);
-      Value variance = rows.reduce(VectorOp::Add, other, other);
+      Value variance = rows.reduceSquares(x, scratch);
       rows.packed(VectorOp::MulScalar, variance, f32, 1 / count);
       rows.packed(VectorOp::AddScalar, variance, f32, op.getEpsilon().convertToDouble());
       rows.packed(VectorOp::Rsqrt, variance, f32);
-      rows.applyScalars(VectorOp::Mul, x, x, rows.blocks(variance, f32));
+      Value factor = variance;
+      if (narrow != f32) {
+        // Rows without any variance stay 0.
+        rows.packed(VectorOp::MinScalar, factor, f32, 65504);
+        factor = rows.converted(factor, f32, narrow);
+      }
+      rows.applyScalars(VectorOp::Mul, y, narrow == f32 ? x : y, rows.blocks(factor, narrow));
       if (gamma)
-        rows.applyRow(VectorOp::Mul, x, x, gamma);
+        rows.applyRow(VectorOp::Mul, y, y, gamma);
       if (beta)
-        rows.applyRow(VectorOp::Add, x, x, beta);
-      rows.cast(rowsOf(output, out), x);
+        rows.applyRow(VectorOp::Add, y, y, beta);
+      if (narrow != out)
+        rows.cast(result, y);
       output.store(w, w.argument(op.getOutput()), layout);
     });
     w.finish();
   }
 
 private:
-  /// Input and output twice, two rows of f32, gamma and beta.
+  /// Input and output twice, rows of f32 and half as much to reduce in.
   int64_t bytesPerElement() {
-    return 2 * elementBytes(op.getInput()) + 2 * elementBytes(op.getOutput()) + 16;
+    return 2 * elementBytes(op.getInput()) + 2 * elementBytes(op.getOutput()) + 6;
   }
+  /// Gamma and beta in f32 and f16.
+  static constexpr int64_t kResident = 12;
 
   ir::LayerNormOp op;
   SocTable soc;

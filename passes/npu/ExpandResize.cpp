@@ -7,11 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/kernel/ResizePositions.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/TileNest.h"
 #include "passes/npu/VectorKernels.h"
-
-#include <cmath>
 
 using namespace mlir;
 
@@ -46,7 +45,7 @@ public:
     if ((in[3] != kBlock && inType.getDimSize(3) > 1) || out[3] != kBlock)
       return "columns that do not lie behind each other";
     for (size_t dim : {2, 3})
-      if (!repetitionOf(dim))
+      if (!kernel::repetitionOf(op, dim))
         return "elements that are not repeated equally often";
     if (rowBytes() > int64_t(soc.ubBytes) - 4096)
       return "a row does not fit into ub";
@@ -55,7 +54,7 @@ public:
 
   void expand(func::FuncOp function) {
     int64_t height = inType.getDimSize(2), width = inType.getDimSize(3);
-    int64_t down = repetitionOf(2), across = repetitionOf(3);
+    int64_t down = kernel::repetitionOf(op, 2), across = kernel::repetitionOf(op, 3);
     int64_t cores = vectorCoreCount(soc);
     int64_t rows = std::min(height, (int64_t(soc.ubBytes) - 4096) / rowBytes());
     int64_t all = inType.getDimSize(0) * inType.getDimSize(1) * height;
@@ -97,49 +96,8 @@ public:
 
 private:
   /// Bytes of ub for a row of the input, both buffers twice.
-  int64_t rowBytes() { return 2 * inType.getDimSize(3) * kBlock * bytes * (1 + repetitionOf(3)); }
-
-  /// s where output position i shows position i / s of the input, else 0.
-  int64_t repetitionOf(size_t dim) {
-    int64_t from = inType.getDimSize(dim), to = outType.getDimSize(dim);
-    if (to % from != 0)
-      return 0;
-    for (int64_t i = 0; i < to; ++i)
-      if (nearest(i, dim) != i / (to / from))
-        return 0;
-    return to / from;
-  }
-
-  /// In f32, as the CPU computes it.
-  int64_t nearest(int64_t i, size_t dim) {
-    int64_t from = inType.getDimSize(dim), to = outType.getDimSize(dim);
-    float x = float(i), scale = float(op.getScales()[dim]);
-    using graph::CoordinateMode;
-    CoordinateMode mode = op.getCoordinates();
-    if (mode == CoordinateMode::AlignCorners)
-      x = to == 1 ? 0 : x * float(from - 1) / float(to - 1);
-    else if (mode == CoordinateMode::Asymmetric)
-      x = x / scale;
-    else if (mode == CoordinateMode::PytorchHalfPixel && to == 1)
-      x = 0;
-    else
-      x = (x + 0.5f) / scale - 0.5f;
-    float low = std::floor(x), fraction = x - low;
-    bool up = false;
-    switch (op.getNearest()) {
-    case graph::NearestMode::Floor:
-      break;
-    case graph::NearestMode::Ceil:
-      up = fraction > 0;
-      break;
-    case graph::NearestMode::RoundPreferFloor:
-      up = fraction > 0.5f;
-      break;
-    case graph::NearestMode::RoundPreferCeil:
-      up = fraction >= 0.5f;
-      break;
-    }
-    return std::clamp<int64_t>(int64_t(low) + up, 0, from - 1);
+  int64_t rowBytes() {
+    return 2 * inType.getDimSize(3) * kBlock * bytes * (1 + kernel::repetitionOf(op, 3));
   }
 
   kernel::ResizeOp op;

@@ -32,7 +32,7 @@ public:
     Type out = cast<MemRefType>(op.getOutput().getType()).getElementType();
     TileNest tiles = nest.plan(soc, bytesPerElement());
     ProgramWriter w(function, tiles.grid(), onVectorCores(soc));
-    Type f32 = w.builder().getF32Type();
+    Type compute = inHalf() ? in : Type(w.builder().getF32Type());
     tiles.enter(w);
     BoxLayout layout{tiles, 1, 16};
     tiles.loops(w, [&] {
@@ -44,44 +44,48 @@ public:
         int64_t bytes = type.getIntOrFloatBitWidth() / 8;
         return Rows{operand.operand().buffer, type, layout.rowElements() * bytes};
       };
-      Rows source = rowsOf(input, in), x = rows.allocate(f32), half = rows.allocate(f32);
-      Rows result = rowsOf(output, out);
+      Rows source = rowsOf(input, in), result = rowsOf(output, out);
+      Rows x = compute == out ? result : rows.allocate(compute);
+      Rows scratch = op.getLog() ? rows.allocate(compute) : rows.allocateScratch(compute);
       // The largest is exact in any type; its place in ub is as good as another.
-      Rows scratch = in.isF32() ? half : Rows{half.buffer, in, source.pitch};
-      Value largest = rows.reduce(VectorOp::Max, source, scratch);
-      if (!in.isF32())
-        largest = widened(w, largest, in, tiles.span(layout.inner()));
-      rows.cast(x, source);
-      rows.applyScalars(VectorOp::Sub, x, x, rows.blocks(largest, f32));
+      Rows narrow{scratch.buffer, in, scratch.pitch / scratch.bytes() * source.bytes()};
+      Value largest = rows.reduce(VectorOp::Max, source, narrow);
+      if (in != compute) {
+        largest = rows.converted(largest, in, compute);
+        rows.cast(x, source);
+        source = x;
+      }
+      rows.applyScalars(VectorOp::Sub, x, source, rows.blocks(largest, compute));
       if (op.getLog()) {
-        rows.apply(VectorOp::Exp, half, x);
-        Value sum = rows.reduce(VectorOp::Add, half, half);
-        rows.packed(VectorOp::Ln, sum, f32);
-        rows.applyScalars(VectorOp::Sub, x, x, rows.blocks(sum, f32));
+        rows.apply(VectorOp::Exp, scratch, x);
+        Value sum = rows.reduce(VectorOp::Add, scratch, scratch);
+        rows.packed(VectorOp::Ln, sum, compute);
+        rows.applyScalars(VectorOp::Sub, x, x, rows.blocks(sum, compute));
       } else {
         rows.apply(VectorOp::Exp, x, x);
-        Value sum = rows.reduce(VectorOp::Add, x, half);
-        rows.packed(VectorOp::Reciprocal, sum, f32);
-        rows.applyScalars(VectorOp::Mul, x, x, rows.blocks(sum, f32));
+        Value sum = rows.reduce(VectorOp::Add, x, scratch);
+        rows.packed(VectorOp::Reciprocal, sum, compute);
+        rows.applyScalars(VectorOp::Mul, x, x, rows.blocks(sum, compute));
       }
-      rows.cast(result, x);
+      if (compute != out)
+        rows.cast(result, x);
       output.store(w, w.argument(1u), layout);
     });
     w.finish();
   }
 
 private:
-  /// Input and output twice, two rows of f32.
-  int64_t bytesPerElement() const {
-    return 2 * elementBytes(op.getInput()) + 2 * elementBytes(op.getOutput()) + 8;
+  /// In f16 the differences to the largest are off by no more than their inputs
+  /// are, and sums by halves of so many elements are too.
+  bool inHalf() const {
+    Type out = cast<MemRefType>(op.getOutput().getType()).getElementType();
+    return type.getElementType().isF16() && out.isF16() && !op.getLog() && nest.length <= 2048;
   }
 
-  static Value widened(ProgramWriter &w, Value packed, Type from, const Span &count) {
-    Type f32 = w.builder().getF32Type();
-    Value wide = w.alloc(ir::MemoryKind::UB, llvm::alignTo(count.length * 4, 32));
-    w.vector(VectorOp::Cast, wide, {}, VectorSource{packed, {}, 32}, {}, {}, {}, {}, count, from,
-             f32);
-    return wide;
+  /// Input and output twice, rows to compute in, half as much to reduce in.
+  int64_t bytesPerElement() const {
+    int64_t twice = 2 * elementBytes(op.getInput()) + 2 * elementBytes(op.getOutput());
+    return twice + (inHalf() ? 1 : 8);
   }
 
   mutable kernel::SoftmaxOp op;

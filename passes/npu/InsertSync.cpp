@@ -5,6 +5,11 @@
 // the start: what is first in the order of the program can always go on, so
 // queues cannot wait for each other. A flag is not raised twice, because each
 // forward edge has one back, or is implied together with it.
+//
+// Without `allocate` the pass does what a plain generator does: set and wait stand
+// together before what waits, so that it waits for all that its queue was given
+// before, copies of buffers or not. That the flag is down again when it is raised
+// next holds as above.
 
 #include "passes/npu/Passes.h"
 #include "passes/npu/SyncAnalysis.h"
@@ -75,22 +80,26 @@ struct InsertSyncPass : impl::NpuInsertSyncBase<InsertSyncPass> {
   }
 
 private:
+  bool isMinimal() const { return minimise && allocate; }
+
   unsigned removeNeedless(SyncAnalysis &analysis) {
-    return minimise ? analysis.removeImplied() : analysis.removeBehindBarriers();
+    return isMinimal() ? analysis.removeImplied() : analysis.removeBehindBarriers();
   }
 
   /// False if some nest must do with one copy of each buffer.
   bool tryInsert(ir::ProgramOp program, std::vector<char> &single) {
-    SyncAnalysis analysis(program, SmallVector<bool>(single.begin(), single.end()), !minimise);
+    if (!allocate)
+      single.assign(program.getBody()->getOperations().size(), true);
+    SyncAnalysis analysis(program, SmallVector<bool>(single.begin(), single.end()), !isMinimal());
     single.resize(analysis.blocks.front().children.size());
     removeNeedless(analysis);
     SmallVector<unsigned> regions;
     unsigned merged = 0;
     while (std::optional<Shortage> shortage = assignIds(analysis, regions)) {
       auto [nest, from, to] = *shortage;
-      if (minimise && analysis.mergeOne(nest, from, to)) {
+      if (isMinimal() && analysis.mergeOne(nest, from, to)) {
         ++merged;
-      } else if (minimise && !single[nest]) {
+      } else if (isMinimal() && !single[nest]) {
         single[nest] = true;
         return false;
       } else {
@@ -118,7 +127,10 @@ private:
     for (const SyncEdge &edge : analysis.edges) {
       const SyncBlock &block = analysis.blocks[edge.block];
       unsigned depth = edge.slots > 1 ? block.depth : 0;
-      builder.setInsertionPointAfter(block.children[edge.source]);
+      if (allocate)
+        builder.setInsertionPointAfter(block.children[edge.source]);
+      else
+        builder.setInsertionPoint(block.children[edge.target]);
       flag<ir::SetFlagOp>(builder, edge, edge.id, edge.slots, depth);
       builder.setInsertionPoint(block.children[edge.target]);
       flag<ir::WaitFlagOp>(builder, edge, edge.id, edge.slots, depth);
@@ -133,7 +145,7 @@ private:
       auto forEachFirst = [&](auto raise) {
         for (const SyncEdge &edge : analysis.edges)
           if (unsigned nest = analysis.blocks[edge.block].nest;
-              edge.distance && nest >= begin && nest < end)
+              allocate && edge.distance && nest >= begin && nest < end)
             for (unsigned slot = 0; slot < edge.slots; ++slot)
               raise(edge, edge.id + slot);
       };

@@ -70,6 +70,14 @@ Value imageSource(Value image) {
   return image;
 }
 
+/// Blocks of channels whose pixels stand side by side in a row; copied where a
+/// slice with steps has left gaps.
+Value denseBlocks(GraphLowering &lowering, Value value) {
+  Storage source = lowering.storageOf(value);
+  bool dense = source.shape[3] == 1 || source.strides[3] == kFractal;
+  return lowering.buffer(dense ? source : lowering.contiguous(source));
+}
+
 /// `image` is where a plain image lies, null for blocks.
 LogicalResult lowerCubeConv(GraphLowering &lowering, graph::ConvOp op, Value image) {
   Value result = op.getResult();
@@ -95,12 +103,12 @@ LogicalResult lowerCubeConv(GraphLowering &lowering, graph::ConvOp op, Value ima
     ChannelGroups channels{int64_t(op.getGroups()), tensorType(op.getInput()).getDimSize(1),
                            outputs};
     blockGroups = channels.blockGroups();
-    input = lowering.buffer(op.getInput());
+    input = denseBlocks(lowering, op.getInput());
     filter = packConvFilter(*filter, channels, blockGroups);
   }
   if (failed(filter))
     return failure();
-  Value residual = op.getResidual() ? lowering.buffer(op.getResidual()) : Value();
+  Value residual = op.getResidual() ? denseBlocks(lowering, op.getResidual()) : Value();
   int64_t macs = tensorType(result).getNumElements() * product(filterShape.drop_front());
   lowering.kernel<ir::Conv2DOp>(result, lowering.storageOf(result), input,
                                 lowering.weight(*filter), *bias, residual, *slope,

@@ -6,7 +6,7 @@
 #include "backends/npu/ProgramEncoder.h"
 #include "passes/npu/ExpandContraction.h"
 #include "passes/npu/Pipelines.h"
-#include "runtime-lite/npu/Simulator.h"
+#include "passes/npu/ProgramTime.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -38,23 +38,7 @@ std::optional<double> measureTile(func::FuncOp function, const Tile &tile) {
   FailureOr<Program> program = encodeProgram(*module->getOps<ir::ProgramOp>().begin());
   if (failed(program))
     return std::nullopt;
-
-  Launch launch;
-  launch.program = &*program;
-  uint64_t address = 0x10000000;
-  for (uint64_t bytes : program->arguments) {
-    launch.addresses.push_back(address);
-    address += llvm::alignTo(bytes, soc.l2Line);
-  }
-  // The second launch finds in L2 what fits there.
-  Simulator simulator(soc);
-  std::string error;
-  for (bool chained : {false, true}) {
-    launch.chained = chained;
-    if (!simulator.run(launch, error))
-      return std::nullopt;
-  }
-  return simulator.launches().back().cycles;
+  return timeOfProgram(*program, soc);
 }
 
 } // namespace atc::npu

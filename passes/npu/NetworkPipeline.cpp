@@ -19,12 +19,12 @@ namespace {
 /// The passes that a network compiles without, too. Of some that means a plain
 /// choice in place of theirs: without npu-select-buffers there is one copy of each
 /// buffer, without npu-select-tiles all contractions have tiles of 64x64x64, and
-/// npu-minimise-sync is what npu-insert-sync does beyond a flag for each dependence.
+/// npu-minimise-sync and npu-allocate-flags are options of npu-insert-sync.
 constexpr StringLiteral optionalPasses[] = {
     "om-remove-dead",     "om-reuse-in-place",  "npu-compose-layer-norm",
     "npu-fuse-epilogues", "npu-split-batch",    "npu-prefetch-weights",
     "npu-reorder",        "npu-select-buffers", "npu-select-tiles",
-    "npu-minimise-sync"};
+    "npu-minimise-sync",  "npu-allocate-flags"};
 
 bool isOn(const NpuPipelineOptions &options, StringRef name) {
   return !llvm::is_contained(options.disable, name.str());
@@ -84,7 +84,7 @@ void buildNpuSchedulePipeline(OpPassManager &pm, const NpuPipelineOptions &optio
 void buildNpuKernelPipeline(OpPassManager &pm, const NpuPipelineOptions &options) {
   NpuSelectTilesOptions tiles;
   tiles.fixed = options.tile;
-  tiles.measure = getenv("MEAS") ? atoi(getenv("MEAS")) : 12;
+  tiles.measure = options.measureTiles;
   if (options.tile.empty() && !isOn(options, "npu-select-tiles"))
     tiles.fixed = "64x64x64";
   pm.addNestedPass<func::FuncOp>(createNpuSelectTiles(tiles));
@@ -101,6 +101,7 @@ void buildNpuKernelPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   programs.doubleBuffering = options.doubleBuffering && isOn(options, "npu-select-buffers");
   programs.reorder = isOn(options, "npu-reorder");
   programs.minimiseSync = isOn(options, "npu-minimise-sync");
+  programs.allocateFlags = isOn(options, "npu-allocate-flags");
   buildNpuProgramPipeline(pm, programs);
 }
 

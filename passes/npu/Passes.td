@@ -40,7 +40,7 @@ def NpuExpandCopy : Pass<"npu-expand-copy", "::mlir::ModuleOp"> {
 
 def NpuExpandLayerNorm : Pass<"npu-expand-layer-norm", "::mlir::ModuleOp"> {
   let summary = "Turns npu.layer_norm into programs of the vector queue";
-  let description = [{Rows in ub, sums in f32.}];
+  let description = [{Rows in ub; mean and variance in f32, the scaling in f16 where both ends are.}];
   let dependentDialects = ["::atc::npu::ir::NpuDialect"];
 }
 
@@ -52,7 +52,13 @@ def NpuExpandMap : Pass<"npu-expand-map", "::mlir::ModuleOp"> {
 
 def NpuExpandMatMul : Pass<"npu-expand-matmul", "::mlir::ModuleOp"> {
   let summary = "Puts a program in place of each kernel function that is an npu.matmul";
+  let description = [{
+    Batched products whose matrices are parts of the same long rows, like the heads
+    of an attention, move several of them at a time; their tiles follow from the
+    products' sizes. All others are cut as their `tile` says.
+  }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let statistics = [Statistic<"numJoined", "num-joined", "Programs that move several products">];
 }
 
 def NpuExpandPool : Pass<"npu-expand-pool", "::mlir::ModuleOp"> {
@@ -75,7 +81,7 @@ def NpuExpandResize : Pass<"npu-expand-resize", "::mlir::ModuleOp"> {
 
 def NpuExpandSoftmax : Pass<"npu-expand-softmax", "::mlir::ModuleOp"> {
   let summary = "Turns kernel.softmax into programs of the vector queue";
-  let description = [{Rows in ub, computed in f32.}];
+  let description = [{Rows in ub, computed in f32 or, where both ends are f16, in f16.}];
   let dependentDialects = ["::atc::npu::ir::NpuDialect"];
 }
 
@@ -107,6 +113,9 @@ def NpuInsertSync : Pass<"npu-insert-sync", "::atc::npu::ir::ProgramOp"> {
   let options = [
     Option<"minimise", "minimise", "bool", "true",
            "Leave out what is implied and merge flags; else each dependence has its own">,
+    Option<"allocate", "allocate", "bool", "true",
+           "Raise flags where they can be, with ids that turn with the copies of buffers; else "
+           "set and wait stand together before what waits, for each dependence">,
     Option<"report", "report", "bool", "false",
            "Remark how many flags, barriers and implied dependences there are">
   ];
@@ -220,8 +229,10 @@ def NpuSelectTiles : Pass<"npu-select-tiles", "::mlir::func::FuncOp"> {
     Sets `tile` on the npu.conv2d or npu.matmul of a kernel function: the sizes of
     a step through l0, the chunks of l1, which operand stays there, and how the
     cores share rows and columns. The model adds up each queue's cycles on the
-    busiest core and takes the largest, with what cannot overlap on top. A tile
-    that is there already stays.
+    busiest core and takes the largest, with what cannot overlap on top. With
+    `measure` programs are made of the best ones and timed on the simulator, and
+    the fastest is taken: the same one in every run. A tile that is there already
+    stays.
   }];
   let options = [
     Option<"fixed", "fixed", "std::string", "\"\"",

@@ -18,6 +18,9 @@ struct NpuProgramOptions : mlir::PassPipelineOptions<NpuProgramOptions> {
   Option<bool> minimiseSync{*this, "minimise-sync",
                             llvm::cl::desc("Leave out flags that others imply"),
                             llvm::cl::init(true)};
+  Option<bool> allocateFlags{*this, "allocate-flags",
+                             llvm::cl::desc("Raise flags early, with ids for copies of buffers"),
+                             llvm::cl::init(true)};
 };
 
 struct NpuPipelineOptions : mlir::PassPipelineOptions<NpuPipelineOptions> {
@@ -32,6 +35,10 @@ struct NpuPipelineOptions : mlir::PassPipelineOptions<NpuPipelineOptions> {
                            llvm::cl::desc("m x n x k of all contractions (64x64x64) instead of the "
                                           "cost model's choice"),
                            llvm::cl::init("")};
+  Option<int64_t> measureTiles{*this, "measure-tiles",
+                               llvm::cl::desc("How many of the cost model's best tiles are tried "
+                                              "on the simulator; 0: the model's choice"),
+                               llvm::cl::init(16)};
   Option<bool> doubleBuffering{*this, "double-buffering",
                                llvm::cl::desc("Use copies of buffers in turn"),
                                llvm::cl::init(true)};
@@ -42,7 +49,7 @@ struct NpuPipelineOptions : mlir::PassPipelineOptions<NpuPipelineOptions> {
       llvm::cl::desc("Passes to leave out, by name: om-remove-dead, om-reuse-in-place, "
                      "npu-compose-layer-norm, npu-fuse-epilogues, npu-split-batch, "
                      "npu-prefetch-weights, npu-reorder, npu-select-buffers, npu-select-tiles, "
-                     "npu-minimise-sync")};
+                     "npu-minimise-sync, npu-allocate-flags")};
 };
 
 /// From a graph to kernels on buffers in @main, those of the NPU marked.

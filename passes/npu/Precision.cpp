@@ -35,6 +35,18 @@ bool isBias(OpOperand &operand) {
   return fullyConnected && operand.getOperandNumber() == 2;
 }
 
+bool makesIntegers(Operation *op) {
+  for (Value result : op->getResults())
+    if (tensorType(result).getElementType().isInteger())
+      return true;
+  return op
+      ->walk([](Operation *inner) {
+        return isa<arith::FPToUIOp, arith::FPToSIOp>(inner) ? WalkResult::interrupt()
+                                                            : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 struct PrecisionPass : impl::NpuPrecisionBase<PrecisionPass> {
   using NpuPrecisionBase::NpuPrecisionBase;
 
@@ -86,10 +98,32 @@ private:
 
   //===--- force_fp16 -----------------------------------------------------===//
 
+  /// Ops between the inputs and what becomes integers, without a contraction: in
+  /// f16 a quantized value or an index could come out as the next one.
+  DenseSet<Operation *> findDecisions() {
+    DenseSet<Value> lost; // Made by a contraction or behind one.
+    for (Operation &op : getOperation().getOps())
+      if (isContraction(&op) ||
+          llvm::any_of(op.getOperands(), [&](Value value) { return lost.contains(value); }))
+        lost.insert_range(op.getResults());
+    DenseSet<Operation *> decisions;
+    for (Operation &op : llvm::reverse(getOperation().front())) {
+      if (llvm::none_of(op.getOperands(), isFloat32) ||
+          llvm::any_of(op.getOperands(), [&](Value value) { return lost.contains(value); }))
+        continue;
+      if (makesIntegers(&op) ||
+          llvm::any_of(op.getUsers(), [&](Operation *user) { return decisions.contains(user); }))
+        decisions.insert(&op);
+    }
+    return decisions;
+  }
+
   void narrowAll() {
+    DenseSet<Operation *> decisions = findDecisions();
     SmallVector<Operation *> ops;
     for (Operation &op : getOperation().getOps())
-      ops.push_back(&op);
+      if (!decisions.contains(&op))
+        ops.push_back(&op);
     for (Operation *op : ops) {
       if (auto returnOp = dyn_cast<func::ReturnOp>(op)) {
         keepResultTypes(returnOp);

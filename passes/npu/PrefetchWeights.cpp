@@ -18,10 +18,11 @@ namespace atc::npu {
 
 namespace {
 
-/// A weight that is yet to be used, and the launch that needs it first.
+/// A weight that L2 does not hold when a launch needs it.
 struct Need {
   Value weight;
   unsigned launch;
+  unsigned after;           ///< the first launch that may name it
   int64_t bytes, named = 0; ///< bytes that launches have named so far
 };
 
@@ -44,39 +45,82 @@ struct PrefetchWeightsPass : impl::NpuPrefetchWeightsBase<PrefetchWeightsPass> {
           ++numChained;
         }
     if (prefetch)
-      nameWeights(launches, onNpu, int64_t(share * socOf(main).l2Bytes));
+      nameWeights(launches, onNpu, int64_t(socOf(main).l2Bytes));
   }
 
 private:
   static constexpr int64_t kSmallestPiece = 64 * 1024;
+  static constexpr size_t kNear = 3; ///< launches whose data should be in L2 together
 
-  static SmallVector<Need> needsOf(MutableArrayRef<om::LaunchOp> launches, ArrayRef<bool> onNpu) {
+  static SmallVector<Need> needsOf(MutableArrayRef<om::LaunchOp> launches, ArrayRef<bool> onNpu,
+                                   int64_t l2Bytes) {
     SmallVector<Need> needs;
-    llvm::DenseSet<Value> seen;
+    llvm::DenseMap<Value, unsigned> lastUse;
     for (auto [index, launch] : llvm::enumerate(launches))
-      if (onNpu[index])
-        for (Value operand : launch.getOperands_()) {
-          Value root = om::resolveViews(operand).root;
-          if (root.getDefiningOp<om::WeightOp>() && seen.insert(root).second)
-            needs.push_back({root, unsigned(index), bytesOf(root)});
-        }
+      for (Value operand : launch.getOperands_()) {
+        Value root = om::resolveViews(operand).root;
+        if (!onNpu[index] || !root.getDefiningOp<om::WeightOp>())
+          continue;
+        auto [last, isNew] = lastUse.try_emplace(root, index);
+        if (isNew)
+          needs.push_back({root, unsigned(index), 0, bytesOf(root)});
+        else if (std::optional<unsigned> after =
+                     lostBefore(launches, last->second + 1, index, l2Bytes))
+          needs.push_back({root, unsigned(index), *after, bytesOf(root)});
+        last->second = index;
+      }
     return needs;
   }
 
-  void nameWeights(MutableArrayRef<om::LaunchOp> launches, ArrayRef<bool> onNpu, int64_t room) {
-    SmallVector<Need> needs = needsOf(launches, onNpu);
-    size_t next = 0;
+  static int64_t bytesOfActivations(MutableArrayRef<om::LaunchOp> launches) {
+    llvm::DenseSet<std::pair<Value, int64_t>> touched;
+    int64_t bytes = 0;
+    for (om::LaunchOp launch : launches)
+      for (Value operand : launch.getOperands_()) {
+        om::BufferPart part = om::resolveViews(operand);
+        if (!part.root.getDefiningOp<om::WeightOp>() &&
+            touched.insert({part.root, part.offset}).second)
+          bytes += spanBytes(cast<MemRefType>(operand.getType()));
+      }
+    return bytes;
+  }
+
+  /// If the launches [begin, end) touch more than L2 holds: the one from which on
+  /// what is brought will not be lost again until `end`.
+  static std::optional<unsigned> lostBefore(MutableArrayRef<om::LaunchOp> launches, unsigned begin,
+                                            unsigned end, int64_t l2Bytes) {
+    llvm::DenseSet<std::pair<Value, int64_t>> touched;
+    int64_t bytes = 0;
+    unsigned after = end - 1;
+    for (unsigned index = end; index-- > begin;) {
+      for (Value operand : launches[index].getOperands_()) {
+        om::BufferPart part = om::resolveViews(operand);
+        if (touched.insert({part.root, part.offset}).second)
+          bytes += spanBytes(cast<MemRefType>(operand.getType()));
+      }
+      if (bytes > l2Bytes)
+        return after;
+      if (bytes < l2Bytes / 2)
+        after = index;
+    }
+    return std::nullopt;
+  }
+
+  void nameWeights(MutableArrayRef<om::LaunchOp> launches, ArrayRef<bool> onNpu, int64_t l2Bytes) {
+    SmallVector<Need> needs = needsOf(launches, onNpu, l2Bytes);
+    size_t next = 0, used = 0;
     int64_t waiting = 0; ///< bytes in L2 that no launch has used yet
     for (unsigned index = 0; index < launches.size(); ++index) {
-      for (Need &need : needs)
-        if (need.launch == index)
-          waiting -= std::exchange(need.named, 0);
-      while (next < needs.size() && needs[next].launch <= index)
-        ++next;
+      for (; used < needs.size() && needs[used].launch <= index; ++used)
+        waiting -= std::exchange(needs[used].named, 0);
+      next = std::max(next, used);
       if (!onNpu[index])
         continue;
       SmallVector<Value> names;
-      while (next < needs.size() && waiting < room) {
+      // What these launches work on is worth more than what later ones will need.
+      int64_t busy = bytesOfActivations(launches.drop_front(index).take_front(kNear));
+      int64_t room = int64_t(share * double(std::max(l2Bytes / 4, l2Bytes - busy)));
+      while (next < needs.size() && waiting < room && needs[next].after <= index) {
         Need &need = needs[next];
         int64_t bytes = std::min(need.bytes - need.named, room - waiting);
         bool all = bytes == need.bytes - need.named;

@@ -16,6 +16,7 @@ void buildNpuProgramPipeline(mlir::OpPassManager &pm, const NpuProgramOptions &o
     programs.addPass(createNpuReorder());
   NpuInsertSyncOptions sync;
   sync.minimise = options.minimiseSync;
+  sync.allocate = options.allocateFlags;
   programs.addPass(createNpuInsertSync(sync));
 }
 

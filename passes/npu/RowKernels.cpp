@@ -9,11 +9,15 @@ using namespace mlir;
 
 namespace atc::npu {
 
-Rows RowWriter::allocate(Type type) {
+Rows RowWriter::allocate(Type type, int64_t elements) {
   Rows result{{}, type, 0};
-  result.pitch = int64_t(llvm::alignTo(length, 16)) * result.bytes();
+  result.pitch = int64_t(llvm::alignTo(elements, 16)) * result.bytes();
   result.buffer = w.alloc(ir::MemoryKind::UB, result.pitch * rows.length);
   return result;
+}
+
+Rows RowWriter::allocateScratch(Type type) {
+  return allocate(type, half(length, 32 / (type.getIntOrFloatBitWidth() / 8)));
 }
 
 /// All rows as one run.
@@ -46,36 +50,81 @@ void RowWriter::applyRow(VectorOp op, const Rows &dst, const Rows &a, Value row)
            {length, {}}, a.type, dst.type);
 }
 
-void RowWriter::pair(VectorOp op, const Rows &dst, const VectorSource &a,
-                     std::optional<VectorSource> b, int64_t lanes, int64_t toByte) {
-  w.vector(op, {dst.buffer, toByte}, {0, dst.pitch}, a, b, {}, {}, rows, {lanes, {}}, dst.type,
-           dst.type);
+/// An instruction works on a run for each row or, a block of 32 bytes at a time, on
+/// all rows as one run: whichever leaves less of the unit's repeats unused.
+void RowWriter::lanes(VectorOp op, Part dst, Part a, std::optional<Part> b, int64_t count) {
+  Type type = dst.rows.type;
+  int64_t bytes = count * dst.rows.bytes(), repeat = 256, start = int64_t(w.soc().vectorStart);
+  int64_t byRow = start + rows.length * llvm::divideCeil(bytes, repeat);
+  int64_t byBlock = bytes / 32 * (start + llvm::divideCeil(rows.length * 32, repeat));
+  unsigned depth = 0;
+  for (Operation *op = w.builder().getInsertionBlock()->getParentOp(); op; op = op->getParentOp())
+    depth += isa<ir::LoopOp>(op);
+  if (bytes % 32 || byRow <= byBlock || (bytes > 32 && depth >= kMaxLoops)) {
+    auto source = [](const Part &part) { return part.rows.source(part.fromByte); };
+    w.vector(op, {dst.rows.buffer, dst.fromByte}, {0, dst.rows.pitch}, source(a),
+             b ? std::optional(source(*b)) : std::nullopt, {}, {}, rows, {count, {}}, type, type);
+    return;
+  }
+  auto block = [&](const Expr &number) {
+    auto place = [&](const Part &part) {
+      return Place(part.rows.buffer, number * 32 + part.fromByte);
+    };
+    auto source = [&](const Part &part) { return VectorSource{place(part), {}, part.rows.pitch}; };
+    w.vector(op, place(dst), {}, source(a), b ? std::optional(source(*b)) : std::nullopt, {}, {},
+             {}, all(32 / dst.rows.bytes()), type, type, 0, dst.rows.pitch);
+  };
+  if (bytes == 32)
+    return block(Expr(0));
+  w.loop(bytes / 32, [&](Value number) { block(Expr(number)); });
 }
 
 Value RowWriter::reduce(VectorOp op, const Rows &a, const Rows &scratch) {
+  int64_t bytes = a.bytes(), unit = 32 / bytes, kept = half(length, unit), joined = length - kept;
+  if (length <= unit)
+    return reduceInPlace(op, a, length);
+  // What has no partner is taken over as it is.
+  if (a.buffer != scratch.buffer && joined < kept) {
+    int64_t first = joined / unit * unit * bytes;
+    lanes(VectorOp::Copy, {scratch, first}, {a, first}, {}, kept - first / bytes);
+  }
+  lanes(op, {scratch}, {a}, Part{a, kept * bytes}, joined);
+  return reduceInPlace(op, scratch, kept);
+}
+
+Value RowWriter::reduceSquares(const Rows &a, const Rows &scratch) {
+  int64_t bytes = a.bytes(), unit = 32 / bytes, kept = std::min(half(length, unit), length);
+  lanes(VectorOp::Mul, {scratch}, {a}, Part{a}, kept);
+  if (kept < length)
+    lanes(VectorOp::Madd, {scratch}, {a, kept * bytes}, Part{a, kept * bytes}, length - kept);
+  return reduceInPlace(VectorOp::Add, scratch, kept);
+}
+
+Value RowWriter::reduceInPlace(VectorOp op, const Rows &a, int64_t left) {
   VectorOp whole = op == VectorOp::Add   ? VectorOp::ReduceSum
                    : op == VectorOp::Max ? VectorOp::ReduceMax
                                          : VectorOp::ReduceMin;
-  int64_t bytes = a.bytes(), unit = 32 / bytes, left = length;
-  Rows from = a;
+  int64_t bytes = a.bytes(), unit = 32 / bytes;
   while (left > unit) {
-    int64_t kept = llvm::alignTo(llvm::divideCeil(left, 2), unit), joined = left - kept;
-    // What has no partner is taken over as it is, once.
-    if (from.buffer != scratch.buffer && joined < kept) {
-      int64_t first = joined / unit * unit;
-      pair(VectorOp::Copy, scratch, from.source(first * bytes), {}, kept - first, first * bytes);
-    }
-    pair(op, scratch, from.source(), from.source(kept * bytes), joined);
-    from = scratch;
+    int64_t kept = half(left, unit);
+    lanes(op, {a}, {a}, Part{a, kept * bytes}, left - kept);
     left = kept;
   }
   Value result = w.alloc(ir::MemoryKind::UB, llvm::alignTo(rows.length * bytes, 32));
-  w.vector(whole, result, {}, from.source(), {}, {}, {}, rows, {left, {}}, a.type, a.type);
+  w.vector(whole, result, {}, a.source(), {}, {}, {}, rows, {left, {}}, a.type, a.type);
   return result;
 }
 
 void RowWriter::packed(VectorOp op, Value value, Type type, double scalar) {
   w.vector(op, value, {}, VectorSource{value, {}, 32}, {}, {}, {}, {}, rows, type, type, scalar);
+}
+
+Value RowWriter::converted(Value packed, Type from, Type to) {
+  int64_t bytes = to.getIntOrFloatBitWidth() / 8;
+  Value result = w.alloc(ir::MemoryKind::UB, llvm::alignTo(rows.length * bytes, 32));
+  w.vector(VectorOp::Cast, result, {}, VectorSource{packed, {}, 32}, {}, {}, {}, {}, rows, from,
+           to);
+  return result;
 }
 
 Value RowWriter::blocks(Value packed, Type type) {
@@ -104,10 +153,15 @@ BoxOperand RowNest::operand(unsigned index, Type element) const {
   return BoxOperand(element, strides, LaneKind::Full);
 }
 
-TileNest RowNest::plan(const SocTable &soc, int64_t bytesPerElement) const {
-  // Beside the rows there are some blocks for each of them.
-  int64_t row = int64_t(llvm::alignTo(length, 16)) * bytesPerElement + 160;
-  int64_t most = std::max<int64_t>(1, (int64_t(soc.ubBytes) - 4096) / row);
+/// Rows that fit beside each other; each has some blocks beside its elements.
+static int64_t rowsThatFit(const SocTable &soc, int64_t length, int64_t bytesPerElement,
+                           int64_t resident) {
+  int64_t elements = llvm::alignTo(length, 16);
+  return (int64_t(soc.ubBytes) - 4096 - elements * resident) / (elements * bytesPerElement + 160);
+}
+
+TileNest RowNest::plan(const SocTable &soc, int64_t bytesPerElement, int64_t resident) const {
+  int64_t most = std::max<int64_t>(1, rowsThatFit(soc, length, bytesPerElement, resident));
   SmallVector<Axis> axes;
   int64_t total = 1, cores = vectorCoreCount(soc);
   for (int64_t size : space.sizes) {
@@ -118,19 +172,23 @@ TileNest RowNest::plan(const SocTable &soc, int64_t bytesPerElement) const {
   int64_t rows = std::min(most, std::max<int64_t>(llvm::divideCeil(total, cores * 4), 1));
   Axis &inner = axes.back();
   int64_t steps = llvm::divideCeil(inner.size, std::min(rows, inner.size));
+  // Where this axis is all there is, each core gets as many.
+  if (inner.size == total && steps > cores)
+    steps = std::min<int64_t>(inner.size, llvm::alignTo(steps, cores));
   inner.tile = llvm::divideCeil(inner.size, steps);
   axes.push_back({length, length});
   makeExact(axes, 3);
   return TileNest(axes, cores);
 }
 
-std::string RowNest::whyUnsupported(const SocTable &soc, int64_t bytesPerElement) const {
+std::string RowNest::whyUnsupported(const SocTable &soc, int64_t bytesPerElement,
+                                    int64_t resident) const {
   for (int64_t stride : along)
     if (stride != 1 && length != 1)
       return "rows with a stride of " + std::to_string(stride) + " elements";
-  if (int64_t(llvm::alignTo(length, 16)) * bytesPerElement + 160 > int64_t(soc.ubBytes) - 4096)
+  if (rowsThatFit(soc, length, bytesPerElement, resident) < 1)
     return "a row of " + std::to_string(length) + " elements does not fit into ub";
-  if (!plan(soc, bytesPerElement).fitsLoops())
+  if (!plan(soc, bytesPerElement, resident).fitsLoops())
     return "more than 6 loops";
   return {};
 }

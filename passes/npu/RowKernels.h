@@ -24,7 +24,9 @@ public:
       : w(writer), rows(std::move(rows)), length(length) {}
 
   /// Rows of their own; runs begin and end on whole blocks of 16 elements.
-  Rows allocate(mlir::Type type);
+  Rows allocate(mlir::Type type) { return allocate(type, length); }
+  /// Room for what `reduce` and `reduceSquares` keep between their steps.
+  Rows allocateScratch(mlir::Type type);
   /// dst = op(a, b) on all lanes of all rows. Without a `b` that repeats what lies
   /// between the rows is computed along.
   void apply(VectorOp op, const Rows &dst, const Rows &a, const Rows *b = nullptr,
@@ -37,15 +39,29 @@ public:
   /// One element for each row, packed. Halves are joined while rows are long: the
   /// unit adds eight times as fast as it reduces. `scratch` may be the rows
   /// themselves if they are not needed any more.
-  mlir::Value reduce(VectorOp pair, const Rows &a, const Rows &scratch);
+  mlir::Value reduce(VectorOp op, const Rows &a, const Rows &scratch);
+  /// The sum of the squares.
+  mlir::Value reduceSquares(const Rows &a, const Rows &scratch);
   /// op on packed elements.
   void packed(VectorOp op, mlir::Value value, mlir::Type type, double scalar = 0);
+  /// Packed elements in another type.
+  mlir::Value converted(mlir::Value packed, mlir::Type from, mlir::Type to);
   /// A block of 32 bytes for each packed element.
   mlir::Value blocks(mlir::Value packed, mlir::Type type);
 
 private:
-  void pair(VectorOp op, const Rows &dst, const VectorSource &a, std::optional<VectorSource> b,
-            int64_t lanes, int64_t toByte = 0);
+  /// Rows from a byte of theirs on.
+  struct Part {
+    const Rows &rows;
+    int64_t fromByte = 0;
+  };
+  Rows allocate(mlir::Type type, int64_t elements);
+  void lanes(VectorOp op, Part dst, Part a, std::optional<Part> b, int64_t count);
+  /// The lanes that halves of `left` lanes have.
+  static int64_t half(int64_t left, int64_t unit) {
+    return llvm::alignTo(llvm::divideCeil(left, 2), unit);
+  }
+  mlir::Value reduceInPlace(VectorOp op, const Rows &rows, int64_t left);
   Span all(int64_t rowElements) const;
 
   ProgramWriter &w;
@@ -59,8 +75,10 @@ struct RowNest {
   /// output.
   RowNest(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<mlir::Value> operands, int64_t axis);
 
-  std::string whyUnsupported(const SocTable &soc, int64_t bytesPerElement) const;
-  TileNest plan(const SocTable &soc, int64_t bytesPerElement) const;
+  /// `resident` bytes of ub for each element of one row, outside of the loops.
+  std::string whyUnsupported(const SocTable &soc, int64_t bytesPerElement,
+                             int64_t resident = 0) const;
+  TileNest plan(const SocTable &soc, int64_t bytesPerElement, int64_t resident = 0) const;
 
   TileSpace space; ///< without the axis
   int64_t length;

@@ -11,13 +11,14 @@ def NpuPrefetchWeights : Pass<"npu-prefetch-weights", "::mlir::func::FuncOp"> {
   let description = [{
     Launches on the NPU that follow each other become one task. Each launch names
     weights of later ones that the system DMA brings from DDR into L2 while it
-    runs, in the order in which they are needed, as far ahead as a share of L2
-    has room for.
+    runs, in the order in which they are needed, as far ahead as a share of what
+    the launch and the next ones leave of L2 has room for. A weight that is used
+    again after more than L2 holds is brought again.
   }];
   let options = [
     Option<"chain", "chain", "bool", "true", "Make one task of launches in sequence">,
     Option<"prefetch", "prefetch", "bool", "true", "Name weights of later launches">,
-    Option<"share", "share", "double", "0.4", "Share of L2 that weights which wait may take">
+    Option<"share", "share", "double", "0.4", "Share of the room in L2 that weights which wait may take">
   ];
   let statistics = [
     Statistic<"numChained", "num-chained", "Launches that continue a task">,
@@ -31,12 +32,13 @@ def NpuSplitBatch : Pass<"npu-split-batch", "::mlir::func::FuncOp"> {
   let description = [{
     Cuts the kernels of @main, in their order, into groups, and runs each group
     on equal parts of the batch one after the other. Buffers that only a group
-    uses shrink to one part. Groups and parts are those with the least time by a
-    model of DDR traffic, weights that are read again, and what a launch costs.
+    uses shrink to one part. Groups and parts are those with the least time by the
+    cost model of npu-select-tiles, the DDR traffic of what L2 does not hold,
+    weights that are read again, and what a launch costs.
   }];
   let options = [
     Option<"parts", "parts", "int64_t", "0", "Parts of every group that allows it; 0: by the model">,
-    Option<"share", "share", "double", "0.75", "Share of L2 that a group may fill">
+    Option<"share", "share", "double", "0.9", "Share of L2 that a group may fill">
   ];
   let statistics = [
     Statistic<"numGroups", "num-groups", "Groups that run on parts">,

@@ -50,13 +50,13 @@ struct SelectTilesPass : impl::NpuSelectTilesBase<SelectTilesPass> {
       return std::nullopt;
     size_t best = 0;
     double least = 0;
+    int64_t instructions = 0;
     for (size_t i = 0; i < plans.size() && plans.size() > 1; ++i) {
+      // Large products take long to simulate, and the model is good at them.
+      instructions += instructionsOf(contraction, plans[i]);
+      if (instructions > kMostInstructions)
+        break;
       std::optional<double> cycles = measureTile(getOperation(), plans[i].tile);
-      if (cycles && getenv("DBG")) {
-        std::string text;
-        llvm::raw_string_ostream(text) << getOperation().getSymName() << " #" << i << " " << int(*cycles) << " est " << int(estimate(contraction, plans[i], soc).cycles) << " " << attributeOf(&getContext(), plans[i].tile) << "\n";
-        llvm::errs() << text;
-      }
       if (!cycles || (least && *cycles >= least))
         continue;
       least = *cycles;
@@ -64,6 +64,13 @@ struct SelectTilesPass : impl::NpuSelectTilesBase<SelectTilesPass> {
     }
     return std::move(plans[best]);
   }
+
+  /// About as many as the simulator is to run.
+  static int64_t instructionsOf(const Contraction &c, const Plan &p) {
+    int64_t chunks = c.others * p.groupTrips * p.outerTrips * p.rowTrips * p.columnTrips;
+    return p.grid() * chunks * p.mTiles * p.nTiles * 6 * (p.depthTrips * p.steps + p.pieces);
+  }
+  static constexpr int64_t kMostInstructions = 1'000'000;
 
   template <typename OpT> void select(OpT op, const std::array<int64_t, 3> &sizes) {
     if (op.getTile())

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/npu/BatchParts.h"
+#include "passes/npu/CubeSupport.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/ProgramWriter.h"
+#include "passes/npu/TileCosts.h"
 #include "passes/om/Schedule.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -44,6 +47,7 @@ public:
   SmallVector<Group> choose() {
     SmallVector<int64_t> counts = partCounts();
     dims.resize(kernels.size());
+    work.resize(kernels.size());
     for (auto [index, op] : llvm::enumerate(kernels))
       for (int64_t parts : counts)
         if (std::optional<OperandDims> known = batchDimsOf(op, parts))
@@ -160,8 +164,8 @@ private:
   /// Cycles of a group by a simple model.
   double time(unsigned begin, unsigned end, int64_t parts) {
     double cores = table.cores(false), ddr = table.ddrRead * cores;
-    double work = 0, weights = 0, crossing = 0, inner = 0;
-    std::vector<double> live(end - begin + 1, 0);
+    double work = 0, weights = 0, crossing = 0;
+    std::vector<double> live(end - begin + 1, 0), activations(end - begin, 0);
     llvm::DenseSet<Value> counted;
     for (unsigned index = begin; index < end; ++index) {
       work += workOf(index, parts);
@@ -174,7 +178,7 @@ private:
           continue;
         }
         if (isInner(buffer, begin, end)) {
-          inner += bytes;
+          activations[index - begin] += bytes;
           if (buffer.first == index && counted.insert(root).second)
             for (unsigned at = buffer.first; at <= buffer.last; ++at)
               live[at - begin] += double(buffer.bytes) / parts;
@@ -186,31 +190,82 @@ private:
       }
     }
     double peak = *llvm::max_element(live);
-    double spilt = peak > capacity ? 2 * inner * (peak - capacity) / peak : 0;
+    double spilt = 0;
+    for (unsigned index = begin; index < end; ++index)
+      if (double held = live[index - begin]; held > capacity)
+        spilt += 2 * activations[index - begin] * (held - capacity) / held;
     bool weightsStay = weights + peak <= capacity;
     double weightTraffic = weightsStay ? weights : weights * parts;
-    double launches = double(parts) * (end - begin);
-    return std::max(work, weightTraffic / ddr) + (spilt + crossing) / ddr +
-           launches * (2 * table.signalLatency + 4 * table.readLatency);
+    return std::max(work, weightTraffic / ddr) + (spilt + crossing) / ddr;
   }
 
   /// Cycles of one kernel on all parts if its data come from L2.
   double workOf(unsigned index, int64_t parts) {
+    auto [entry, isNew] = work[index].try_emplace(parts, 0.0);
+    if (isNew)
+      entry->second = double(parts) * (double(table.chainCycles) + partOf(index, parts));
+    return entry->second;
+  }
+
+  double partOf(unsigned index, int64_t parts) {
     kernel::KernelOpInterface op = kernels[index];
-    double cores = table.cores(false), bytes = 0;
+    std::optional<double> contraction;
+    if (auto conv = dyn_cast<ir::Conv2DOp>(op.getOperation()))
+      contraction = contractionOf(conv, parts);
+    else if (auto matmul = dyn_cast<ir::MatMulOp>(op.getOperation()))
+      contraction = contractionOf(matmul, parts);
+    if (contraction)
+      return *contraction;
+    double bytes = 0;
     for (Value operand : op->getOperands())
       if (!om::resolveViews(operand).root.getDefiningOp<om::WeightOp>())
         bytes += cast<MemRefType>(operand.getType()).getNumElements() * 2.0;
-    double moves = bytes / (table.l2Read * cores);
-    if (!isa<ir::Conv2DOp, ir::MatMulOp>(op.getOperation()))
-      return moves;
-    // Cores get whole tiles: small parts leave some of them without work.
-    MemRefType out = cast<MemRefType>(op.output().getType());
-    int64_t columns = out.getRank() == 5 ? out.getDimSize(1) * 16 : out.getShape().back();
-    int64_t rows = out.getNumElements() / columns / parts;
-    double tiles = llvm::divideCeil(rows, 128) * llvm::divideCeil(columns, 128);
-    double share = tiles / (std::ceil(tiles / cores) * cores);
-    return std::max(moves, op.flops() / 2 / (table.macsPerCycle(DataType::F16) * cores * share));
+    return 2 * bytes / (table.l2Read * double(table.cores(false) * parts)) +
+           2 * double(table.readLatency + table.writeLatency);
+  }
+
+  /// What the cost model of tiles says. Networks repeat their layers.
+  template <typename OpT> std::optional<double> contractionOf(OpT op, int64_t parts) {
+    std::string fault;
+    Contraction c = describe(op, table, fault);
+    if (!fault.empty())
+      return std::nullopt;
+    int64_t &shared = c.outers % parts == 0 ? c.outers : c.others % parts == 0 ? c.others : c.rows;
+    shared = llvm::divideCeil(shared, parts);
+    c.joinsOuters &= c.outers > 1;
+    std::string key;
+    llvm::raw_string_ostream text(key);
+    for (int64_t number : {int64_t(c.lhsForm),
+                           int64_t(c.rhsForm),
+                           c.outers,
+                           c.others,
+                           c.groups,
+                           c.rows,
+                           c.rowUnit,
+                           c.columns,
+                           c.depth,
+                           c.depthUnit,
+                           int64_t(c.img2col),
+                           int64_t(c.denseImage),
+                           int64_t(c.denseResult),
+                           c.window.height,
+                           c.window.width,
+                           c.window.kernelH,
+                           c.window.kernelW,
+                           c.window.strideH,
+                           c.window.strideW,
+                           c.scratchPerElement,
+                           int64_t(c.residual.value != nullptr),
+                           int64_t(c.bias != nullptr)})
+      text << number << ' ';
+    text << c.vectorCycles << ' ' << c.lhsType;
+    auto [entry, isNew] = contractions.try_emplace(key, std::nullopt);
+    if (!isNew)
+      return entry->second;
+    std::vector<Plan> plans = selectPlans(c, table, 1);
+    if (!plans.empty())
+      entry->second = estimate(c, plans.front(), table).cycles;
+    return entry->second;
   }
 
   Value allocatePart(OpBuilder &builder, Value root, int64_t parts) {
@@ -236,6 +291,8 @@ private:
   SmallVector<kernel::KernelOpInterface> kernels;
   llvm::MapVector<Value, Buffer> buffers;
   std::vector<llvm::DenseMap<int64_t, OperandDims>> dims; ///< of each kernel, by parts
+  std::vector<llvm::DenseMap<int64_t, double>> work;      ///< ... its cycles on all of them
+  llvm::StringMap<std::optional<double>> contractions;    ///< cycles by shape
 };
 
 struct SplitBatchPass : impl::NpuSplitBatchBase<SplitBatchPass> {

@@ -61,11 +61,12 @@ private:
     if (Attribute tensor = op->removeAttr(cpu::kTensorAttr))
       map->setAttr(cpu::kTensorAttr, tensor);
     op.getOutputMutable().assign(inputs.front());
+    // First: it was taken before any operand left.
+    if (slope)
+      slope->clear();
     op.getResidualMutable().clear();
     op.removeActivationAttr();
     op.setResidualLast(false);
-    if (slope)
-      slope->clear();
     ++numSplit;
   }
 

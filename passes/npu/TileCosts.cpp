@@ -197,14 +197,13 @@ public:
       for (int64_t coresM = 1; coresM <= cores; ++coresM)
         if (int64_t coresN = cores / coresM; coresM * coresN * 4 >= cores * 3)
           with(coresM, coresN);
-    auto ranked = kinds.takeVector();
-    llvm::stable_sort(ranked, [](const auto &a, const auto &b) {
-      return a.second.cycles < b.second.cycles;
-    });
+    std::vector<std::pair<double, Kind>> ranked;
+    for (auto &[kind, candidate] : kinds)
+      ranked.push_back({candidate.cycles, kind});
+    llvm::sort(ranked);
     std::vector<Plan> plans;
-    for (auto &[kind, candidate] : ranked)
-      if (plans.size() < count)
-        plans.push_back(std::move(candidate.plan));
+    for (auto &[cycles, kind] : ArrayRef(ranked).take_front(count))
+      plans.push_back(std::move(kinds[kind].plan));
     return plans;
   }
 

@@ -7,7 +7,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, overload
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -94,12 +94,23 @@ class Module:
         self._handle.interpret(self._in_order(inputs), tensors)
         return tensors
 
-    def compile(self, output: Path | None = None, *, target_cpu: str = "host",
+    @overload
+    def compile(self, output: Path | None = None, *, soc: str | None = None,
+                soc_file: Path | None = None, precision_mode: str | None = None,
+                target_cpu: str = "host", disable_passes: Iterable[str] = (),
+                save_temps: Path | None = None, load: Literal[True] = True) -> Model: ...
+    @overload
+    def compile(self, output: Path, *, soc: str | None = None, soc_file: Path | None = None,
+                precision_mode: str | None = None, target_cpu: str = "host",
                 disable_passes: Iterable[str] = (), save_temps: Path | None = None,
-                load: bool = True) -> Model | None:
+                load: bool) -> Model | None: ...
+
+    def compile(self, output=None, *, soc=None, soc_file=None, precision_mode=None,
+                target_cpu="host", disable_passes=(), save_temps=None, load=True):
         """Compiles the module, which stays as it is; see `openatc.compile`."""
-        return _compile_to(self._handle.compile, output, target_cpu, disable_passes, save_temps,
-                           load)
+        return _compile_to(self._handle.compile, output,
+                           _target(soc, soc_file, precision_mode, target_cpu), disable_passes,
+                           save_temps, load)
 
     def _in_order(self, inputs: Sequence[np.ndarray] | Mapping[str, np.ndarray]
                   ) -> list[np.ndarray]:
@@ -141,7 +152,15 @@ def _words(words: Iterable[str]) -> list[str]:
     return list(words)
 
 
-def _compile_to(compile_into: Callable[..., list[str]], output: Path | None, target_cpu: str,
+def _target(soc: str | None, soc_file: Path | None, precision_mode: str | None, target_cpu: str
+            ) -> list[str]:
+    """What to compile for, as flags of atc."""
+    flags = {"target": "cpu" if soc is None and soc_file is None else "npu", "soc_version": soc,
+             "soc_file": soc_file, "precision_mode": precision_mode, "target_cpu": target_cpu}
+    return [f"--{name}={os.fspath(value)}" for name, value in flags.items() if value is not None]
+
+
+def _compile_to(compile_into: Callable[..., list[str]], output: Path | None, target: list[str],
                 disable_passes: Iterable[str], save_temps: Path | None, load: bool
                 ) -> Model | None:
     passes, folder = _words(disable_passes), os.fspath(save_temps) if save_temps else ""
@@ -152,7 +171,7 @@ def _compile_to(compile_into: Callable[..., list[str]], output: Path | None, tar
         number, path = tempfile.mkstemp(suffix=".om", prefix="openatc-")
         os.close(number)
     try:
-        for line in compile_into(path, target_cpu, passes, folder):
+        for line in compile_into(path, target, passes, folder):
             warnings.warn(line, stacklevel=3)
         return Model(path) if load else None
     finally:
@@ -176,28 +195,48 @@ def parse(text: str) -> Module:
     return Module(_compiler.Module.parse(text))
 
 
+@overload
 def compile(model: Module | Path, output: Path | None = None, *,
             input_shapes: Shapes | None = None, outputs: Iterable[str] | None = None,
-            target_cpu: str = "host", disable_passes: Iterable[str] = (),
-            save_temps: Path | None = None, load: bool = True) -> Model | None:
+            soc: str | None = None, soc_file: Path | None = None,
+            precision_mode: str | None = None, target_cpu: str = "host",
+            disable_passes: Iterable[str] = (), save_temps: Path | None = None,
+            load: Literal[True] = True) -> Model: ...
+@overload
+def compile(model: Module | Path, output: Path, *,
+            input_shapes: Shapes | None = None, outputs: Iterable[str] | None = None,
+            soc: str | None = None, soc_file: Path | None = None,
+            precision_mode: str | None = None, target_cpu: str = "host",
+            disable_passes: Iterable[str] = (), save_temps: Path | None = None,
+            load: bool) -> Model | None: ...
+
+
+def compile(model, output=None, *, input_shapes=None, outputs=None, soc=None, soc_file=None,
+            precision_mode=None, target_cpu="host", disable_passes=(), save_temps=None, load=True):
     """Compiles a model file or a module into the file `output`, and opens it.
 
-    Without `output` the `.om` is in no folder and lives as long as the Model. `target_cpu` is a
-    list such as "host" or "x86-64-v2,v3,v4". `disable_passes` names passes to leave out.
+    Without `output` the `.om` is in no folder and lives as long as the Model.
+
+    `soc` compiles for an NPU, such as "Ascend310P3"; what it has no instructions for runs on
+    the CPU. `soc_file` is a table that changes that NPU or describes another. `precision_mode`
+    is "force_fp16" (what None means), "allow_fp32_to_fp16", "cube_fp16in_fp32out" or
+    "must_keep_origin_dtype". `target_cpu` is a list such as "host" or "x86-64-v2,v3,v4". `disable_passes` names passes to leave out.
     `save_temps` is a folder for the IR after each stage. `load=False` returns None: for a
     processor that is not this machine's.
     """
     if isinstance(model, Module):
         if input_shapes is not None or outputs is not None:
             raise TypeError("a module has its shapes and outputs: give them to openatc.load")
-        return model.compile(output, target_cpu=target_cpu, disable_passes=disable_passes,
+        return model.compile(output, soc=soc, soc_file=soc_file, precision_mode=precision_mode,
+                             target_cpu=target_cpu, disable_passes=disable_passes,
                              save_temps=save_temps, load=load)
     shapes, names = _shapes(input_shapes), _words(outputs or ())
 
-    def compile_into(path: Path, *rest: object) -> list[str]:
-        return _compiler.compile_file(model, shapes, names, path, *rest)
+    def compile_into(path: Path, target: list[str], disabled: list[str], temps: str) -> list[str]:
+        return _compiler.compile_file(model, shapes, names, path, target, disabled, temps)
 
-    return _compile_to(compile_into, output, target_cpu, disable_passes, save_temps, load)
+    return _compile_to(compile_into, output, _target(soc, soc_file, precision_mode, target_cpu),
+                       disable_passes, save_temps, load)
 
 
 @overload

@@ -36,7 +36,13 @@ class LaunchInfo:
         """Estimated operations, or bytes moved."""
     @property
     def tasks(self) -> int:
-        """How many independent pieces the kernel has."""
+        """How many independent pieces the kernel has; of an NPU launch, its cores."""
+    @property
+    def npu(self) -> bool:
+        """Whether `kernel` is a program of the NPU."""
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of an NPU launch, else 0."""
     @property
     def reads(self) -> tuple[int, ...]:
         """Indices into Model.tensors."""
@@ -63,11 +69,11 @@ class Model:
     """A verified .om file; any number of sessions and threads may share it."""
 
     def __init__(self, source: str | os.PathLike[str] | bytes | bytearray | memoryview, *,
-                 verify: bool = False, cpu_level: str | None = None) -> None:
+                 verify: bool = True, cpu_level: str | None = None) -> None:
         """Opens a path, or the bytes of a file.
 
-        `verify` also checks the weights' hash; `cpu_level` takes that code instead of the best
-        that fits this machine.
+        `verify=False` does not read the weights, which `verify_weights` may check later;
+        `cpu_level` takes that code instead of the best that fits this machine.
         """
     @property
     def inputs(self) -> list[TensorInfo]: ...
@@ -88,6 +94,12 @@ class Model:
     @property
     def cpu_level(self) -> str: ...
     @property
+    def soc(self) -> str:
+        """The NPU that it is for; empty when it runs on the CPU alone."""
+    @property
+    def npu_bytes(self) -> int:
+        """Of the NPU's programs."""
+    @property
     def file_bytes(self) -> int: ...
     @property
     def weights_bytes(self) -> int: ...
@@ -104,13 +116,29 @@ class Session:
     """Memory and threads for one inference at a time; other threads wait their turn."""
 
     def __init__(self, model: Model, *, threads: int = 0, spin_us: int = 200,
-                 serial_cost: int = 30000) -> None:
+                 serial_cost: int = 30000, check_hazards: bool = False,
+                 functional: bool = True, timed: bool = True, prefetch: bool = True,
+                 soc_file: str | os.PathLike[str] | None = None,
+                 timeline_spans: int = 1000000) -> None:
         """`threads` 0 uses as many as the process may; idle ones spin for `spin_us`; a launch
-        cheaper than `serial_cost` stays on the calling thread."""
+        cheaper than `serial_cost` stays on the calling thread.
+
+        The others are for models with NPU launches, which run on a simulated NPU:
+        `check_hazards` looks for accesses that nothing orders; without `functional` launches
+        take time but compute nothing, without `timed` the other way round; without `prefetch`
+        weights come into L2 only when they are used; `soc_file` simulates that table instead of
+        the model's; `timeline_spans` instructions are kept for `timeline` and `report`.
+        """
     @property
     def npu(self) -> dict[str, Any] | None:
-        """What the simulated NPU says of the last run (cycles, ms, queues, stalls, l2, roofline ...);
-        None for a model without NPU launches."""
+        """What the simulated NPU says of the last run: cycles, ms, queues, stalls, l2, roofline
+        and more, as `om-run --json`. None for a model without NPU launches."""
+    def hazards(self) -> list[str]:
+        """A line for each pair of accesses that nothing orders; needs `check_hazards`."""
+    def timeline(self, path: str | os.PathLike[str]) -> None:
+        """Writes when each instruction of all runs ran, for chrome://tracing or Perfetto."""
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Writes an HTML page on where the time of the last run went."""
     @property
     def model(self) -> Model: ...
     @property

@@ -145,19 +145,19 @@ PYBIND11_MODULE(_compiler, m) {
              withoutGil([&] { module.runPasses(pipeline); });
            })
       .def("interpret", &interpret)
-      .def("compile",
-           [](CompilerModule &module, const py::object &output, const std::string &targetCpu,
-              const std::vector<std::string> &disabled, const std::string &tempDir) {
-             const CompileRequest request = {pathOf(output), targetCpu, disabled, tempDir};
-             return withoutGil([&] { return module.compile(request); });
-           });
+      .def("compile", [](CompilerModule &module, const py::object &output,
+                         const std::vector<std::string> &targetFlags,
+                         const std::vector<std::string> &disabled, const std::string &tempDir) {
+        const CompileRequest request = {pathOf(output), targetFlags, disabled, tempDir};
+        return withoutGil([&] { return module.compile(request); });
+      });
 
   m.def("compile_file", [](const py::object &path, const CompilerModule::Shapes &inputShapes,
                            const std::vector<std::string> &outputs, const py::object &output,
-                           const std::string &targetCpu, const std::vector<std::string> &disabled,
-                           const std::string &tempDir) {
+                           const std::vector<std::string> &targetFlags,
+                           const std::vector<std::string> &disabled, const std::string &tempDir) {
     const std::string file = pathOf(path);
-    const CompileRequest request = {pathOf(output), targetCpu, disabled, tempDir};
+    const CompileRequest request = {pathOf(output), targetFlags, disabled, tempDir};
     return withoutGil([&] { return compileFile(file, inputShapes, outputs, request); });
   });
 }

@@ -52,15 +52,18 @@ tools::AtcOptions importOptions(const std::string &path, const CompilerModule::S
   return options;
 }
 
-void addRequest(const CompileRequest &request, tools::AtcOptions &options) {
-  auto levels = cpu::parseCpuLevels(request.targetCpu);
-  if (!levels)
-    throw Faults{{"E10001: the value \"" + request.targetCpu +
-                  "\" of target_cpu is invalid: " + llvm::toString(levels.takeError())}};
-  options.levels = std::move(*levels);
+/// What it adds to the diagnostics are errors, and warnings of flags that do nothing.
+void addRequest(const CompileRequest &request, tools::AtcOptions &options,
+                Diagnostics &diagnostics) {
+  SmallVector<const char *> arguments;
+  for (const std::string &flag : request.targetFlags)
+    arguments.push_back(flag.c_str());
+  const tools::FlagValues flags = tools::parseFlags(arguments, diagnostics);
+  tools::readTarget(flags, options, diagnostics);
   options.outputFile = request.output;
   options.disabledPasses = request.disabledPasses;
   options.tempDir = request.tempDir;
+  throwErrors(diagnostics);
 }
 
 /// Unknown dims are -1 and make the size 0.
@@ -175,8 +178,9 @@ void CompilerModule::runPasses(const std::string &pipeline) {
 }
 
 std::vector<std::string> CompilerModule::compile(const CompileRequest &request) {
+  Diagnostics diagnostics;
   tools::AtcOptions options;
-  addRequest(request, options);
+  addRequest(request, options, diagnostics);
   options.model = parts->source;
   // Compiling frees and makes constants, so it gets a context of its own.
   std::string bytes;
@@ -186,7 +190,6 @@ std::vector<std::string> CompilerModule::compile(const CompileRequest &request) 
     if (failed(writeBytecodeToFile(*parts->module, os)))
       throw Faults{{"E19999: the module cannot be copied"}};
   }
-  Diagnostics diagnostics;
   std::unique_ptr<MLIRContext> context = tools::makeCompilerContext();
   OwningOpRef<ModuleOp> copy;
   {
@@ -245,8 +248,8 @@ std::vector<std::string> compileFile(const std::string &path,
                                      const std::vector<std::string> &outputs,
                                      const CompileRequest &request) {
   tools::AtcOptions options = importOptions(path, inputShapes, outputs);
-  addRequest(request, options);
   Diagnostics diagnostics;
+  addRequest(request, options, diagnostics);
   tools::CompileSummary summary;
   tools::compileModel(options, "openatc.compile", summary, diagnostics);
   throwErrors(diagnostics);

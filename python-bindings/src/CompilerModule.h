@@ -29,7 +29,8 @@ struct Bytes {
 
 struct CompileRequest {
   std::string output; ///< the .om file
-  std::string targetCpu;
+  /// What to compile for, as flags of atc: --soc_version, --target_cpu ...
+  std::vector<std::string> targetFlags;
   std::vector<std::string> disabledPasses;
   std::string tempDir;
 };

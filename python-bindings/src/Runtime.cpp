@@ -59,6 +59,16 @@ py::tuple difference(const Port &port, const py::object &ours, const py::object 
   return py::make_tuple(result.maxAbs, result.ofRange, result.cosine);
 }
 
+std::unique_ptr<PySession> makeSession(std::shared_ptr<PyModel> model, uint32_t threads,
+                                       uint32_t spinUs, uint64_t serialCost, bool checkHazards,
+                                       bool functional, bool timed, bool prefetch,
+                                       const py::object &socFile, uint64_t timelineSpans) {
+  const NpuRequest request = {functional,    timed,
+                              checkHazards,  prefetch,
+                              timelineSpans, socFile.is_none() ? "" : systemPath(socFile)};
+  return std::make_unique<PySession>(std::move(model), threads, spinUs, serialCost, request);
+}
+
 void bindInfo(py::module_ &m) {
   py::class_<Port>(m, "TensorInfo", "A tensor of a model.")
       .def_property_readonly("name", [](const Port &port) { return toStr(port.tensor.name); })
@@ -82,6 +92,8 @@ void bindInfo(py::module_ &m) {
                              [](const om::Launch &launch) { return toStr(launch.kernel); })
       .def_readonly("cost", &om::Launch::cost)
       .def_readonly("tasks", &om::Launch::tasks)
+      .def_readonly("npu", &om::Launch::npu)
+      .def_readonly("macs", &om::Launch::macs)
       .def_property_readonly("reads",
                              [](const om::Launch &launch) { return tupleOf(launch.reads); })
       .def_property_readonly("writes",
@@ -112,7 +124,7 @@ PYBIND11_MODULE(_runtime, m) {
 
   py::class_<PyModel, std::shared_ptr<PyModel>>(m, "Model", "A verified .om file.")
       .def(py::init<py::object, bool, py::object>(), py::arg("source"), py::kw_only(),
-           py::arg("verify") = false, py::arg("cpu_level") = py::none())
+           py::arg("verify") = true, py::arg("cpu_level") = py::none())
       .def_property_readonly("inputs", [](const PyModel &model) { return listOf(model.inputs()); })
       .def_property_readonly("outputs",
                              [](const PyModel &model) { return listOf(model.outputs()); })
@@ -129,6 +141,8 @@ PYBIND11_MODULE(_runtime, m) {
       .def_property_readonly("command_line", text(&om_model_info::command_line))
       .def_property_readonly("target", text(&om_model_info::target))
       .def_property_readonly("cpu_level", text(&om_model_info::cpu_level))
+      .def_property_readonly("soc", text(&om_model_info::soc))
+      .def_property_readonly("npu_bytes", number(&om_model_info::npu_bytes))
       .def_property_readonly("file_bytes", number(&om_model_info::file_bytes))
       .def_property_readonly("weights_bytes", number(&om_model_info::weights_bytes))
       .def_property_readonly("code_bytes", number(&om_model_info::code_bytes))
@@ -146,9 +160,11 @@ PYBIND11_MODULE(_runtime, m) {
       });
 
   py::class_<PySession>(m, "Session", "Runs one inference of a model at a time.")
-      .def(py::init<std::shared_ptr<PyModel>, uint32_t, uint32_t, uint64_t>(),
-           py::arg("model").none(false), py::kw_only(), py::arg("threads") = 0,
-           py::arg("spin_us") = OM_DEFAULT_SPIN_US, py::arg("serial_cost") = OM_DEFAULT_SERIAL_COST)
+      .def(py::init(&makeSession), py::arg("model").none(false), py::kw_only(),
+           py::arg("threads") = 0, py::arg("spin_us") = OM_DEFAULT_SPIN_US,
+           py::arg("serial_cost") = OM_DEFAULT_SERIAL_COST, py::arg("check_hazards") = false,
+           py::arg("functional") = true, py::arg("timed") = true, py::arg("prefetch") = true,
+           py::arg("soc_file") = py::none(), py::arg("timeline_spans") = 1000000)
       .def("run", &PySession::run, py::arg("inputs"), py::arg("outputs") = py::none())
       .def("tensors", &PySession::tensors, py::arg("inputs"), py::arg("names") = py::none())
       .def_property("profiling", &PySession::isProfiling, &PySession::setProfiling)
@@ -161,7 +177,26 @@ PYBIND11_MODULE(_runtime, m) {
            })
       .def_property_readonly("model", &PySession::model)
       .def_property_readonly("threads", &PySession::threads)
-      .def_property_readonly("npu", &PySession::npuStatistics);
+      .def_property_readonly("npu", &PySession::npuStatistics)
+      .def("hazards",
+           [](PySession &session) {
+             py::list list;
+             for (const std::string &line : session.hazards())
+               list.append(toStr(line));
+             return list;
+           })
+      .def(
+          "timeline",
+          [](PySession &session, const py::object &path) {
+            session.writeNpuText(path, OM_NPU_TIMELINE);
+          },
+          py::arg("path"))
+      .def(
+          "report",
+          [](PySession &session, const py::object &path) {
+            session.writeNpuText(path, OM_NPU_REPORT);
+          },
+          py::arg("path"));
 
   m.def("empty", &empty, py::arg("shape"), py::arg("dtype") = "float32");
   m.def("difference", &difference, py::arg("tensor"), py::arg("ours"), py::arg("reference"));

@@ -22,16 +22,6 @@ std::vector<Port> portsOf(const std::vector<om::Tensor> &tensors) {
   return ports;
 }
 
-/// Waits for other threads without the GIL, which they may need to finish.
-std::unique_lock<std::mutex> takeTurn(std::mutex &mutex) {
-  std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
-  if (!lock.owns_lock()) {
-    py::gil_scoped_release release;
-    lock.lock();
-  }
-  return lock;
-}
-
 std::string namesOf(const std::vector<Port> &ports) {
   std::string names;
   for (const Port &port : ports)
@@ -99,11 +89,7 @@ PyModel::PyModel(const py::object &source, bool verify, const py::object &cpuLev
     py::gil_scoped_release release;
     model = om::Model::loadMemory(data, size, error, options);
   } else {
-    PyObject *encoded = nullptr;
-    if (!PyUnicode_FSConverter(source.ptr(), &encoded))
-      throw py::error_already_set();
-    const std::string path = PyBytes_AS_STRING(encoded);
-    Py_DECREF(encoded);
+    const std::string path = systemPath(source);
     label = "'" + path + "'";
     {
       py::gil_scoped_release release;
@@ -147,33 +133,30 @@ void PyModel::verifyWeights() const {
 }
 
 PySession::PySession(std::shared_ptr<PyModel> model, uint32_t threads, uint32_t spinUs,
-                     uint64_t serialCost)
+                     uint64_t serialCost, const NpuRequest &request)
     : owner(std::move(model)) {
   om_session_options options = OM_SESSION_OPTIONS_INIT;
   options.threads = threads;
   options.spin_us = spinUs;
   options.serial_cost = serialCost;
+  makeNpu(request);
+  if (npu)
+    options.device = om_npu_device(npu.get());
   om::Error error;
-  if (owner->get().info().npu_launches) {
-    om_npu *made = nullptr;
-    if (om_npu_simulator(nullptr, &made, &error.c) != OM_OK)
-      raise({std::string("E10041: the model cannot be run: ") + error.message()});
-    npu.reset(made);
-    options.device = om_npu_device(made);
-  }
   {
     py::gil_scoped_release release;
     session = om::Session(owner->get(), error, options);
   }
-  if (!session)
-    raise({std::string("E10041: the model cannot be run: ") + error.message()});
-}
-
-py::object PySession::npuStatistics() {
-  if (!npu)
-    return py::none();
-  auto turn = takeTurn(busy);
-  return py::module_::import("json").attr("loads")(om_npu_text(npu.get(), OM_NPU_STATISTICS));
+  if (session)
+    return;
+  // Of a program that the device refuses it knows every fault.
+  std::vector<std::string> faults =
+      npu ? linesOf(om_npu_text(npu.get(), OM_NPU_FAULTS)) : std::vector<std::string>();
+  if (faults.empty())
+    faults.push_back(error.message());
+  for (std::string &fault : faults)
+    fault = "E10041: the model cannot be run: " + fault;
+  raise(faults);
 }
 
 /// The arrays of one run, and the pointers that the runtime gets. What cannot be

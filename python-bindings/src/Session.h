@@ -37,9 +37,17 @@ struct LaunchTime {
   double microseconds, share;
 };
 
+/// How the NPU of a session is simulated.
+struct NpuRequest {
+  bool functional = true, timed = true, checkHazards = false, prefetch = true;
+  uint64_t timelineSpans;
+  std::string socFile;
+};
+
 class PySession {
 public:
-  PySession(std::shared_ptr<PyModel> model, uint32_t threads, uint32_t spinUs, uint64_t serialCost);
+  PySession(std::shared_ptr<PyModel> model, uint32_t threads, uint32_t spinUs, uint64_t serialCost,
+            const NpuRequest &request);
 
   /// A list for a sequence of inputs, a dict for a mapping of them.
   pybind11::object run(const pybind11::object &inputs, const pybind11::object &outputs);
@@ -54,9 +62,16 @@ public:
   uint32_t threads() const { return om_session_threads(session.get()); }
   /// What the simulated NPU says of the last run; none for a model without one.
   pybind11::object npuStatistics();
+  /// One line for each pair of accesses that nothing orders.
+  std::vector<std::string> hazards();
+  /// Writes a text of the simulated NPU into a file.
+  void writeNpuText(const pybind11::object &path, om_npu_text_kind kind);
 
 private:
   class Call;
+  void makeNpu(const NpuRequest &request);
+  /// Raises for a model without NPU launches, which has no `what`.
+  void needNpu(const char *what) const;
 
   std::shared_ptr<PyModel> owner;
   struct FreeNpu {
@@ -65,8 +80,17 @@ private:
   std::unique_ptr<om_npu, FreeNpu> npu; ///< outlives the session
   om::Session session;
   std::mutex busy; ///< one thread at a time; never waited for with the GIL held
-  bool profiling = false;
+  bool profiling = false, checksHazards = false;
 };
+
+/// The lines of a text.
+std::vector<std::string> linesOf(const char *text);
+
+/// Waits for other threads without the GIL, which they may need to finish.
+std::unique_lock<std::mutex> takeTurn(std::mutex &mutex);
+
+/// A path as the system has it; raises TypeError for what is none.
+std::string systemPath(const pybind11::object &path);
 
 } // namespace atc::python
 

@@ -240,26 +240,30 @@ template <typename T> NPU_INLINE void vectorBody(const Iteration &it) {
   Range::Cut outer = it.cut[I::outer], inner = it.cut[I::inner], lanes = it.cut[I::lanes];
   int64_t bytes = bytesOf(type);
   T d[kChunk], x[kChunk], y[kChunk], z[kChunk];
+  // An operand that the operation does not have stays null, whatever its steps are.
+  auto from = [](uint8_t *base, int64_t offset) { return base ? base + offset : nullptr; };
   for (int64_t o = outer.skip; o < outer.skip + outer.count; ++o)
     for (int64_t i = inner.skip; i < inner.skip + inner.count; ++i) {
       Run to{dst + o * it.field(I::dstOuter) + i * it.field(I::dstInner), it.field(I::dstBlock),
              dstType};
       if (op == VectorOp::Broadcast) {
-        const uint8_t *from = a + o * it.field(I::aOuter) + i * bytes;
+        const uint8_t *source = a + o * it.field(I::aOuter) + i * bytes;
         uint8_t block[32];
         for (int64_t at = 0; at < 32; at += bytes)
-          std::memcpy(block + at, from, size_t(bytes));
+          std::memcpy(block + at, source, size_t(bytes));
         std::memcpy(to.base, block, 32);
         continue;
       }
-      Run left{a + o * it.field(I::aOuter) + i * it.field(I::aInner), it.field(I::aBlock), type};
+      Run left{from(a, o * it.field(I::aOuter) + i * it.field(I::aInner)), it.field(I::aBlock),
+               type};
       if (op == VectorOp::ReduceSum || op == VectorOp::ReduceMax || op == VectorOp::ReduceMin) {
         T value = reduce<T>(op, left, lanes.skip, lanes.count);
         store(Run{dst + o * it.field(I::dstOuter) + i * bytes, 32, type}, 0, 1, &value);
         continue;
       }
-      Run right{b + o * it.field(I::bOuter) + i * it.field(I::bInner), it.field(I::bBlock), type};
-      Run where{mask + o * it.field(I::maskOuter) + i * it.field(I::maskInner), 32, type};
+      Run right{from(b, o * it.field(I::bOuter) + i * it.field(I::bInner)), it.field(I::bBlock),
+                type};
+      Run where{from(mask, o * it.field(I::maskOuter) + i * it.field(I::maskInner)), 32, type};
       for (int64_t lane = lanes.skip, end = lane + lanes.count; lane < end; lane += kChunk) {
         int64_t n = std::min(kChunk, end - lane);
         if (has.a)

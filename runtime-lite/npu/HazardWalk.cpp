@@ -15,6 +15,8 @@
 
 #include "runtime-lite/npu/HazardWalk.h"
 
+#include "runtime-lite/npu/Loops.h"
+
 namespace atc::npu::hazards {
 
 void Walk::start() {
@@ -119,20 +121,15 @@ bool Walk::scalarStep(unsigned number) {
   const Instruction &in = code[core.pc];
   Frame &frame = core.frame;
   if (in.opcode == Opcode::LoopBegin) {
-    frame.ivs[kGridDims + frame.depth] = 0;
-    frame.trips[kGridDims + frame.depth++] = in.fields[LoopBegin::trips];
+    enterLoop(frame, in.fields[LoopBegin::trips]);
     core.loops.push_back(core.pc++);
     return true;
   }
   if (in.opcode == Opcode::LoopEnd) {
-    unsigned iv = kGridDims + frame.depth - 1;
-    if (++frame.ivs[iv] < frame.trips[iv]) {
+    if (nextRound(frame)) {
       core.pc = core.loops.back() + 1;
       return true;
     }
-    frame.ivs[iv] = 0;
-    frame.trips[iv] = 1;
-    --frame.depth;
     core.loops.pop_back();
     ++core.pc;
     return true;

@@ -3,6 +3,8 @@
 
 #include "runtime-lite/npu/Machine.h"
 
+#include "runtime-lite/npu/Loops.h"
+
 using namespace atc::npu;
 using namespace atc::npu::machine;
 
@@ -37,21 +39,16 @@ bool Machine::scalarStep(unsigned number) {
       core.pc = loopEnds[core.pc] + 1;
       return true;
     }
-    frame.ivs[kGridDims + frame.depth] = 0;
-    frame.trips[kGridDims + frame.depth++] = trips;
+    enterLoop(frame, trips);
     core.loops.push_back({core.pc++});
     return true;
   }
   if (instruction.opcode == Opcode::LoopEnd) {
     core.time += cycles(double(soc.scalarLoop));
-    unsigned iv = kGridDims + frame.depth - 1;
-    if (++frame.ivs[iv] < frame.trips[iv]) {
+    if (nextRound(frame)) {
       core.pc = core.loops.back().begin + 1;
       return true;
     }
-    frame.ivs[iv] = 0;
-    frame.trips[iv] = 1;
-    --frame.depth;
     core.loops.pop_back();
     ++core.pc;
     return true;

@@ -82,8 +82,8 @@ Proof::Proof(const Instruction &instruction, const Frame &frame)
 
 /// How an operand moves along a term's range. Positions i are taken in groups,
 /// and the number of groups is rounded up to `pad`.
-Steps Proof::steps(const Term &term) const {
-  Steps result;
+IvSteps Proof::steps(const Term &term) const {
+  IvSteps result;
   result.stride = term.stride;
   if (term.range < 0) {
     result.high = term.count - 1;
@@ -104,14 +104,14 @@ Steps Proof::steps(const Term &term) const {
 }
 
 bool Proof::moves(const Term &term) const {
-  Steps all = steps(term);
+  IvSteps all = steps(term);
   return all.high > all.low;
 }
 
 /// The image that an img2col reads: output positions are split into image, row
 /// and column, k into blocks of channels and taps. Where the parts of the starts
 /// are whole rows, images or blocks, they move with the ivs; else all are taken.
-void Proof::image(Linear &address, Steps (&all)[8], unsigned &count, bool &tooLarge) const {
+void Proof::image(Linear &address, IvSteps (&all)[8], unsigned &count, bool &tooLarge) const {
   using I = Img2Col;
   const int64_t *f = in.fields;
   Wide row = Wide(f[I::width]) * f[I::c0] * f[I::elementBytes];
@@ -126,8 +126,8 @@ void Proof::image(Linear &address, Steps (&all)[8], unsigned &count, bool &tooLa
   };
   auto add = [&](const Linear &tie, Wide low, Wide high, Wide stride, Wide limit) {
     address.add(tie, stride);
-    Steps &one = all[count++];
-    one = Steps();
+    IvSteps &one = all[count++];
+    one = IvSteps();
     one.low = low;
     one.high = high;
     one.stride = stride;
@@ -179,12 +179,12 @@ void Proof::image(Linear &address, Steps (&all)[8], unsigned &count, bool &tooLa
 }
 
 /// An upper bound of address + steps; the search ends at one up to `enough`.
-Wide Proof::highest(Linear address, const Steps *all, unsigned count, Wide enough) const {
+Wide Proof::highest(Linear address, const IvSteps *all, unsigned count, Wide enough) const {
   constexpr Wide kLargestMultiplier = Wide(1) << 45;
   Wide multipliers[8] = {};
   // `address` is kept with the multiples of the ties taken off.
   auto part = [&](unsigned i, Wide multiplier) {
-    const Steps &one = all[i];
+    const IvSteps &one = all[i];
     Wide slope = one.stride - multiplier * one.group;
     return slope * (slope > 0 ? one.high : one.low) +
            multiplier * (multiplier > 0 ? one.tieHigh : one.tieLow);
@@ -199,7 +199,7 @@ Wide Proof::highest(Linear address, const Steps *all, unsigned count, Wide enoug
   for (bool better = true; better && best > enough;) {
     better = false;
     for (unsigned i = 0; i < count && best > enough; ++i) {
-      const Steps &one = all[i];
+      const IvSteps &one = all[i];
       if (!one.tied)
         continue;
       auto attempt = [&](Wide multiplier) {
@@ -237,7 +237,7 @@ Cover Proof::cover(const Operand &operand, Wide size) const {
   const Address &place = in.addresses[operand.address];
   Cover result;
   Linear address(place.offset);
-  Steps all[8];
+  IvSteps all[8];
   unsigned count = 0;
   bool used[3] = {};
   Wide bytes = operand.bytes;
@@ -251,7 +251,7 @@ Cover Proof::cover(const Operand &operand, Wide size) const {
     all[count] = steps(term);
     if (term.range >= 0)
       used[term.range] = true;
-    const Steps &one = all[count++];
+    const IvSteps &one = all[count++];
     result.tooLarge |=
         std::max(magnitude(one.low), magnitude(one.high)) * magnitude(one.stride) > kSafe;
   }
@@ -270,7 +270,7 @@ Cover Proof::cover(const Operand &operand, Wide size) const {
         address.strides[kGridDims + loop] += turns * place.slotBytes;
       }
     } else {
-      all[count] = Steps();
+      all[count] = IvSteps();
       all[count].high = place.slots - 1;
       all[count++].stride = place.slotBytes;
     }

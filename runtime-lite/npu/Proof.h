@@ -35,7 +35,7 @@ struct Linear {
 
 /// Steps along one range: low <= j <= high moves by j * stride, and where it is
 /// tied tieLow <= tie(ivs) + group * j <= tieHigh.
-struct Steps {
+struct IvSteps {
   Wide stride = 0, low = 0, high = 0;
   bool tied = false, above = false; ///< with a lower bound, and with an upper one
   Linear tie;
@@ -62,9 +62,9 @@ public:
   const IvBox &ivs() const { return box; }
 
 private:
-  Steps steps(const Term &term) const;
-  void image(Linear &address, Steps (&all)[8], unsigned &count, bool &tooLarge) const;
-  Wide highest(Linear address, const Steps *all, unsigned count, Wide enough) const;
+  IvSteps steps(const Term &term) const;
+  void image(Linear &address, IvSteps (&all)[8], unsigned &count, bool &tooLarge) const;
+  Wide highest(Linear address, const IvSteps *all, unsigned count, Wide enough) const;
 
   const Instruction &in;
   const Frame &frame;

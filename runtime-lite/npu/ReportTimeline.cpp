@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned kStallKinds = 32; // stalls come after the opcodes
 static_assert(kOpcodes <= kStallKinds);
 
-unsigned kindOf(const Span &span) {
+unsigned kindOf(const TimeSpan &span) {
   if (span.stall == Stall::None)
     return unsigned(span.opcode);
   return kStallKinds + unsigned(span.stall) * kQueues + unsigned(span.other);
@@ -75,7 +75,7 @@ std::vector<Item> merged(const std::vector<Item> &items, double quantum) {
 std::string atc::npu::timelineJson(const ReportInput &input, const Figures &figures, size_t most) {
   std::map<RowKey, std::vector<Item>> rows;
   size_t count = 0;
-  for (const Span &span : input.simulator->spans) {
+  for (const TimeSpan &span : input.simulator->spans) {
     if (span.launch < figures.first)
       continue;
     bool vector =

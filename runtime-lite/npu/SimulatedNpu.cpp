@@ -95,6 +95,7 @@ om_status om_npu::open(const char *soc, const char *table, om_error &error) {
   hazardLines.clear();
   firstLaunch = 0;
   model = {};
+  usedWeights.clear();
   inUse = true;
   return OM_OK;
 }
@@ -145,7 +146,7 @@ ReportInput om_npu::report(size_t first) const {
   input.firstLaunch = first;
   input.launches.assign(ran.begin() + long(first), ran.end());
   input.modelMacs = model.macs;
-  input.weightBytes = model.weights_bytes;
+  input.weightBytes = weightBytesUsed();
   input.inputBytes = model.input_bytes;
   input.outputBytes = model.output_bytes;
   input.arenaBytes = model.arena_bytes;
@@ -176,8 +177,29 @@ om_status om_npu::launch(const om_device_launch &given, om_error &error) {
         c = ';';
     return fail(&error, OM_ERROR_DEVICE, fault);
   }
+  noteWeights(launch);
   ran.push_back({launch.name, programNames[given.program], given.macs});
   return OM_OK;
+}
+
+void om_npu::noteWeights(const DeviceLaunch &launch) {
+  for (size_t i = 0; i < launch.addresses.size(); ++i) {
+    uint64_t begin = launch.addresses[i];
+    if (begin - OM_DEVICE_BASE >= model.weights_bytes)
+      continue;
+    uint64_t &end = usedWeights[begin];
+    end = std::max(end, begin + launch.program->arguments[i]);
+  }
+}
+
+/// What only the host reads (a table that it gathers rows of) is no work of the NPU.
+uint64_t om_npu::weightBytesUsed() const {
+  uint64_t sum = 0, covered = 0;
+  for (auto [begin, end] : usedWeights) {
+    sum += end > covered ? end - std::max(begin, covered) : 0;
+    covered = std::max(covered, end);
+  }
+  return sum;
 }
 
 void om_npu::checkHazards(const DeviceLaunch &launch, uint32_t index) {

@@ -9,6 +9,7 @@
 #include "runtime-lite/npu/Report.h"
 
 #include <memory>
+#include <map>
 #include <set>
 
 /// The object behind openatc/npu.h. Statistics stay when the session has gone.
@@ -30,6 +31,8 @@ struct om_npu {
 private:
   atc::npu::ReportInput report(size_t first) const;
   void checkHazards(const atc::npu::DeviceLaunch &launch, uint32_t index);
+  void noteWeights(const atc::npu::DeviceLaunch &launch);
+  uint64_t weightBytesUsed() const;
 
   atc::npu::DeviceOptions options;
   bool hazards = false, inUse = false;
@@ -39,6 +42,7 @@ private:
   std::vector<std::string> programNames;
   om_device_model model = {}; ///< its numbers
   std::string modelName;
+  std::map<uint64_t, uint64_t> usedWeights; ///< begin and end of what launches are given of them
   uint64_t codeBytes = 0;
   std::vector<atc::npu::ReportLaunch> ran; ///< every launch so far
   size_t firstLaunch = 0;                  ///< of the last run

@@ -37,7 +37,7 @@ enum class Stall : uint8_t { None, Flag, Barrier, Signal, QueueFull };
 constexpr unsigned kStalls = 5;
 
 /// An instruction that runs or, with a `stall`, a queue that waits at one.
-struct Span {
+struct TimeSpan {
   uint32_t launch, line;
   uint16_t core;
   Queue queue;
@@ -83,7 +83,7 @@ public:
   bool timed = true;
   /// Keeps at most so many spans for timelines, and counts those left out.
   size_t maxSpans = 0;
-  std::vector<Span> spans;
+  std::vector<TimeSpan> spans;
   uint64_t droppedSpans = 0;
 
 private:

@@ -38,12 +38,12 @@ std::string atc::npu::chromeTrace(const SocTable &soc, const Simulator &simulato
                       (simulator.droppedSpans ? " (timeline truncated, see otherData)" : ""));
   // Cube and vector cores of a split part are rows of their own.
   const auto &launches = simulator.launches();
-  auto processOf = [&](const Span &span) {
+  auto processOf = [&](const TimeSpan &span) {
     bool vector = span.launch < launches.size() && launches[span.launch].vectorCores;
     return 1 + span.core + (vector ? unsigned(soc.cubeCores) : 0);
   };
   std::vector<bool> seen;
-  for (const Span &span : simulator.spans) {
+  for (const TimeSpan &span : simulator.spans) {
     unsigned process = processOf(span), row = process * kQueues + unsigned(span.queue);
     seen.resize(std::max<size_t>(seen.size(), (process + 1) * kQueues));
     seen[row] = true;
@@ -73,7 +73,7 @@ std::string atc::npu::chromeTrace(const SocTable &soc, const Simulator &simulato
                             ",\"chained\":" + (launch.chained ? "true" : "false"));
     start += launch.cycles;
   }
-  for (const Span &span : simulator.spans) {
+  for (const TimeSpan &span : simulator.spans) {
     std::string name = infoOf(span.opcode).mnemonic;
     std::string arguments = "\"instruction\":" + std::to_string(span.line) +
                             ",\"layer\":" + quoted(nameOfLaunch(span.launch));

@@ -124,7 +124,8 @@ om_status om_session::bind(const void *const *inputs, void *const *outputs, om_e
       pointer = const_cast<void *>(inputs[index]);
     else if (!isInput && outputs)
       pointer = outputs[index];
-    if ((!pointer && tensor.place()->size()) || reinterpret_cast<uintptr_t>(pointer) % OM_ALIGNMENT)
+    // Of a tensor without elements nothing is read or written.
+    if (tensor.place()->size() && (!pointer || reinterpret_cast<uintptr_t>(pointer) % OM_ALIGNMENT))
       return fail(error, OM_ERROR_ARGUMENT, "the pointer for %s %u ('%s') is %s.",
                   isInput ? "input" : "output", index, tensor.name()->c_str(),
                   pointer ? "not 64-byte aligned" : "null");

@@ -30,10 +30,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # What `--disable_passes` leaves out to switch a technique off.
 TECHNIQUES = {
-    "deep fusion": ["fuse-conv-add", "fuse-conv-activation", "fuse-elementwise",
+    "deep fusion": ["graph-fuse-conv-add", "graph-fuse-conv-activation", "graph-fuse-elementwise",
                     "npu-fuse-epilogues", "npu-split-batch", "npu-prefetch-weights"],
     "double buffering": ["npu-select-buffers"],
     "reordering and sync minimisation": ["npu-reorder", "npu-minimise-sync"],
+    "the same, and flags beside waits": ["npu-reorder", "npu-minimise-sync", "npu-allocate-flags"],
     "cost-model tiling": ["npu-select-tiles"],
 }
 

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
 import pathlib
+import re
 
 import numpy as np
 
 from openatc_tools import call, tool
 
 SOCS = ("Ascend310P3", "Ascend910B1")  # a coupled and a split one
+UNFIT = re.compile(r'[\x00-\x1f/\\:*?"<>|\x7f]')
 
 
 def build(model, folder, soc=None, flags=(), framework=5):
@@ -20,23 +22,33 @@ def build(model, folder, soc=None, flags=(), framework=5):
     return om.with_name(om.name + ".om")
 
 
-def run(om, inputs, *flags):
-    """The outputs of an .om file by name, and what om-run says of the run."""
+def run(om, inputs, *npu_flags):
+    """The outputs of an .om file by name, and what om-run says of the run.
+
+    `inputs` are in the model's order, or by name. The flags are for files with NPU programs.
+    """
     code, out, err = call(tool("om-dump"), om, "--json")
     assert code == 0, out + err
     file = json.loads(out)
-    tensors = [file["tensors"][number] for number in file["outputs"]]
+    tensors = {kind: [file["tensors"][number] for number in file[kind]]
+               for kind in ("inputs", "outputs")}
+    if not isinstance(inputs, dict):
+        inputs = dict(zip((tensor["name"] for tensor in tensors["inputs"]), inputs, strict=True))
     paths = []
-    for number, value in enumerate(inputs):
-        paths.append(str(om.with_name(f"in{number}.npy")))
-        np.save(paths[-1], value)
+    for number, tensor in enumerate(tensors["inputs"]):
+        value = inputs[tensor["name"]]
+        assert list(value.shape) == tensor["dims"], f"{tensor['name']} has the shape {value.shape}"
+        # Raw bytes: numpy has no bfloat16.
+        paths.append(om.with_name(f"in{number}.bin"))
+        paths[-1].write_bytes(np.ascontiguousarray(value).tobytes())
     folder = om.with_name(om.stem + "-outputs")
-    chosen = ["--input", ",".join(paths)] if paths else []
-    code, out, err = call(tool("om-run"), om, "--json", "--output", folder, *chosen, *flags)
+    flags = ["--input", ",".join(map(str, paths))] if paths else []
+    flags += npu_flags if file.get("npu_programs") else ()
+    code, out, err = call(tool("om-run"), om, "--json", "--output", folder, *flags)
     assert code == 0, f"om-run {om.name}: ended with {code}\n{out}{err}"
-    written = sorted(folder.glob("*.npy"), key=lambda path: path.stat().st_mtime_ns)
-    assert len(written) == len(tensors), [path.name for path in written]
-    outputs = {tensor["name"]: np.load(path) for tensor, path in zip(tensors, written)}
+    # Characters that file names cannot have are written as '_'.
+    outputs = {tensor["name"]: np.load(folder / f"{UNFIT.sub('_', tensor['name'])}.npy")
+               for tensor in tensors["outputs"]}
     return outputs, json.loads(out)
 
 

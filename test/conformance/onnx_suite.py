@@ -10,6 +10,8 @@ a process of its own, so that a crash is that test's result and not the end of t
     onnx_suite.py FOLDER...                   other folders
     onnx_suite.py --check onnx_expected.txt   fails when a listed test does not pass any more,
                                               or any test crashes or gives a wrong answer
+    onnx_suite.py --soc Ascend310P3           on the simulated NPU, where what is float is
+                                              computed in float16
 
 Needs numpy and the onnx package.
 """
@@ -35,6 +37,7 @@ except ImportError as missing:
     sys.exit(77)
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
+import openatc_npu  # noqa: E402
 from openatc_runtime import Session  # noqa: E402
 from openatc_tools import RUNTIME, call, tool  # noqa: E402
 
@@ -45,9 +48,15 @@ LOUD = ("wrong", "crash")
 # The suite's own tolerances; small floats at their epsilon.
 RTOL, ATOL = 1e-3, 1e-7
 EPSILON = {onnx.TensorProto.FLOAT16: 2.0**-10, onnx.TensorProto.BFLOAT16: 2.0**-7}
+# On the NPU an error may be this part of an output's range, or of the number itself.
+NPU_TOLERANCE = 5e-3
 # Operators that draw random numbers: shape and type of the answer are all that is defined.
 RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
           "RandomUniformLike"}
+# What float16 cannot answer: 10000..10003 are one number or two, 12! is above 65504.
+BEYOND_FLOAT16 = {"test_softmax_large_number", "test_softmax_large_number_expanded",
+                  "test_logsoftmax_large_number", "test_logsoftmax_large_number_expanded",
+                  "test_reduce_prod_default_axes_keepdims_example"}
 TRAINING = "ai.onnx.preview.training"
 
 
@@ -122,12 +131,13 @@ def shape_flags(model, data_set):
     return [f"--input_shape={';'.join(flags)}"] if flags else []
 
 
-def compile_test(path, model, data_set, folder, timeout):
-    code, out, err = call(tool("atc"), f"--model={path}", "--framework=5", "--target=cpu",
+def compile_test(path, model, data_set, folder, soc, timeout):
+    target = f"--soc_version={soc}" if soc else "--target=cpu"
+    code, out, err = call(tool("atc"), f"--model={path}", "--framework=5", target,
                           f"--output={folder}/model", *shape_flags(model, data_set),
                           timeout=timeout)
     if code == 0:
-        return f"{folder}/model.om"
+        return Path(folder) / "model.om"
     lines = (err + out).strip().splitlines()
     coded = [line for line in lines if re.search(r"\bE\d{5}\b", line)]
     # A code of an internal fault is as bad as none.
@@ -136,7 +146,19 @@ def compile_test(path, model, data_set, folder, timeout):
     raise Outcome("unsupported", coded[0][coded[0].index("E"):])
 
 
-def compare(name, got, stored, element_type, random):
+def is_near(got, want, rtol, soc):
+    """Which elements are as good as equal."""
+    if not np.issubdtype(want.dtype, np.floating):
+        return got == want
+    got, want = got.astype("f8"), want.astype("f8")
+    if not soc:
+        return np.isclose(got, want, rtol=rtol, atol=ATOL, equal_nan=True)
+    known = want[np.isfinite(want)]
+    span = max(np.ptp(known), np.abs(known).max()) if known.size else 0
+    return np.isclose(got, want, rtol=NPU_TOLERANCE, atol=NPU_TOLERANCE * span, equal_nan=True)
+
+
+def compare(name, got, stored, element_type, random, soc):
     want = values_of(stored)
     if got.dtype != want.dtype or got.shape != want.shape:
         raise Outcome("wrong", f"output '{name}' is {got.dtype}{list(got.shape)}, "
@@ -149,11 +171,7 @@ def compare(name, got, stored, element_type, random):
         rtol = max(RTOL, EPSILON[element_type])
     if element_type == onnx.TensorProto.BFLOAT16:
         got, want = ((bits.astype("u4") << 16).view("f4") for bits in (got, want))
-    if np.issubdtype(want.dtype, np.floating):
-        got, want = got.astype("f8"), want.astype("f8")
-        good = np.isclose(got, want, rtol=rtol, atol=ATOL, equal_nan=True)
-    else:
-        good = got == want
+    good = is_near(got, want, rtol, soc)
     if not good.all():
         at = np.unravel_index(np.argmin(good), good.shape)
         raise Outcome("wrong", f"output '{name}' has {np.sum(~good)} wrong elements of "
@@ -161,44 +179,67 @@ def compare(name, got, stored, element_type, random):
                                f"expected {want[at]}")
 
 
-def run_test(folder, timeout):
+class CpuRunner:
+    """Runs a compiled model in this process."""
+
+    def __init__(self, om):
+        self.session = Session(RUNTIME, om, threads=1)
+
+    def run(self, inputs):
+        for name, array in self.session.inputs:
+            value = inputs[name]
+            if array.shape != value.shape or array.dtype != value.dtype:
+                raise Outcome("wrong", f"input '{name}' is {array.dtype}{list(array.shape)}, "
+                                       f"stored is {value.dtype}{list(value.shape)}")
+            array[...] = value
+        self.session.run()
+        return dict(self.session.outputs)
+
+
+class NpuRunner:
+    """Runs it on the simulated NPU, where a race between accesses is a fault."""
+
+    def __init__(self, om):
+        self.om = om
+
+    def run(self, inputs):
+        outputs, _ = openatc_npu.run(self.om, inputs, "--check-hazards", "--no-time")
+        # Bits of bfloat16, as the stored ones are.
+        return {name: value.view("u2") if value.dtype.kind == "V" else value
+                for name, value in outputs.items()}
+
+
+def run_test(folder, soc, timeout):
     path = folder / "model.onnx"
     if not path.exists():
         raise Outcome("skipped", "the model is not part of the suite")
     model = onnx.load(str(path))
     if any(node.domain == TRAINING for node in all_nodes(model.graph)):
         raise Outcome("skipped", "an operator of training")
+    if soc and folder.name in BEYOND_FLOAT16:
+        raise Outcome("skipped", "its numbers are beyond float16")
     data_sets = sorted(folder.glob("test_data_set_*"))
     if not data_sets:
         raise Outcome("skipped", "no stored data")
     with tempfile.TemporaryDirectory() as temporary:
-        om = compile_test(path, model, data_sets[0], temporary, timeout)
-        session = Session(RUNTIME, om, threads=1)
+        om = compile_test(path, model, data_sets[0], temporary, soc, timeout)
+        runner = NpuRunner(om) if soc else CpuRunner(om)
         known = {tensor.name for tensor in model.graph.initializer}
         names = [value.name for value in model.graph.input if value.name not in known]
         for data_set in data_sets:
             stored = [values_of(load_tensor(file)) for file in numbered(data_set, "input")]
             inputs = dict(zip(names, stored))
             random = is_random(model, inputs)
-            for name, array in session.inputs:
-                value = inputs[name]
-                if array.shape != value.shape or array.dtype != value.dtype:
-                    raise Outcome("wrong", f"input '{name}' is {array.dtype}{list(array.shape)}, "
-                                           f"stored is {value.dtype}{list(value.shape)}")
-                array[...] = value
-            session.run()
-            outputs = dict(session.outputs)
-            expected = numbered(data_set, "output")
-            for value, file in zip(model.graph.output, expected):
+            outputs = runner.run(inputs)
+            for value, file in zip(model.graph.output, numbered(data_set, "output")):
                 compare(value.name, outputs[value.name], load_tensor(file),
-                        value.type.tensor_type.elem_type, random)
-        session.close()
+                        value.type.tensor_type.elem_type, random, soc)
 
 
-def in_child(folder, timeout, pipe):
+def in_child(folder, soc, timeout, pipe):
     """Writes the result of one test to the pipe; runs in a forked process."""
     try:
-        run_test(folder, timeout)
+        run_test(folder, soc, timeout)
         answer = ("pass", "")
     except Outcome as outcome:
         answer = (outcome.result, outcome.text)
@@ -207,7 +248,7 @@ def in_child(folder, timeout, pipe):
     os.write(pipe, json.dumps(answer).encode()[:60000])
 
 
-def run_all(folders, jobs, timeout):
+def run_all(folders, soc, jobs, timeout):
     """Yields (folder, result, text), `jobs` tests at a time."""
     waiting, running = collections.deque(folders), {}
     while waiting or running:
@@ -217,7 +258,7 @@ def run_all(folders, jobs, timeout):
             child = os.fork()
             if child == 0:
                 os.close(reader)
-                in_child(folder, timeout, writer)
+                in_child(folder, soc, timeout, writer)
                 os._exit(0)
             os.close(writer)
             running[reader] = (folder, child, time.monotonic() + timeout)
@@ -271,6 +312,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folders", nargs="*", type=Path, default=[DEBIAN])
     parser.add_argument("--filter", default="", help="a regular expression the names must match")
+    parser.add_argument("--soc", help="run on this simulated NPU, not on the CPU")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=60, help="seconds for each test")
     parser.add_argument("--json", type=Path, help="write all results to this file")
@@ -292,7 +334,7 @@ def main():
         print("no tests found")
         return 1
     started, results = time.monotonic(), {}
-    for folder, result, text in run_all(tests, options.jobs, options.timeout):
+    for folder, result, text in run_all(tests, options.soc, options.jobs, options.timeout):
         name = str(folder.relative_to(root))
         results[name] = (result, text)
         if result in LOUD:

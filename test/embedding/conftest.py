@@ -48,18 +48,22 @@ def build_runtime(folder, *options):
     return folder / "tree"
 
 
-def build_example(example, tree, folder, *options):
+def build_example(example, tree, folder, *options, program="classify"):
     """Builds an example as a user would, with find_package; returns the program."""
     cmake = cmake_program()
     run(cmake, "-S", EXAMPLES / example, "-B", folder, f"-DCMAKE_PREFIX_PATH={tree}",
         "-DCMAKE_BUILD_TYPE=Release", *options)
     run(cmake, "--build", folder)
-    return folder / "classify"
+    return folder / program
 
 
 def compile_digits(output, levels):
+    return compile_digits_for(output, "--target=cpu", f"--target_cpu={levels}")
+
+
+def compile_digits_for(output, *target):
     run(BUILD / "bin" / "atc", f"--model={DIGITS / 'digits.onnx'}", "--framework=5",
-        f"--output={output.with_suffix('')}", "--target=cpu", f"--target_cpu={levels}")
+        f"--output={output.with_suffix('')}", *target)
     return output
 
 

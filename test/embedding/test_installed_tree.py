@@ -1,13 +1,15 @@
 # The examples built against the installed runtime, with CMake and with pkg-config,
 # and the runtime built alone. Run with `pytest test/embedding`.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
 import re
 import shutil
 
+import numpy as np
 import pytest
 
-from conftest import (BUILD, EXAMPLES, PICTURES, ROOT, build_example, build_runtime, check_answers,
-                      cmake_program, need, run)
+from conftest import (BUILD, DIGITS, EXAMPLES, PICTURES, ROOT, build_example, build_runtime,
+                      check_answers, cmake_program, compile_digits_for, need, run)
 
 STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2"]
 
@@ -30,7 +32,8 @@ def needed_libraries(program):
 def test_tree_holds_the_runtime_and_nothing_of_the_compiler(tree):
     files = {str(path.relative_to(tree)) for path in tree.rglob("*") if not path.is_dir()}
     names = {file.rsplit("/", 1)[-1] for file in files}
-    assert {"om.h", "om.hpp", "om.fbs", "libopenatc_runtime.a", "libopenatc_runtime.so", "om-run",
+    assert {"om.h", "om.hpp", "device.h", "npu.h", "om.fbs", "libopenatc_runtime.a",
+            "libopenatc_npu.a", "openatc-npu.pc", "libopenatc_runtime.so", "om-run",
             "om-dump", "OpenATCConfig.cmake", "OpenATCConfigVersion.cmake",
             "openatc.pc"} <= names
     assert not names & {"atc", "atc-opt"}
@@ -64,6 +67,35 @@ def test_cpp_example_with_find_package(tree, digits_om, tmp_path):
     program = build_example("embed-cpp", tree, tmp_path / "build")
     lines = run(program, digits_om, *PICTURES).splitlines()
     assert [int(line.split()[0]) for line in lines] == list(range(10))
+
+
+def check_simulated(program, om, soc, *table, env=None):
+    scores, _, statistics = run(program, om, PICTURES[3], *table, env=env).partition("\n")
+    scores, npu = np.array(scores.split(), float), json.loads(statistics)
+    assert scores.argmax() == 3
+    reference = np.load(DIGITS / "reference_scores.npy")[3]
+    assert np.abs(scores - reference).max() <= 1e-2 * np.ptp(reference)  # f16
+    assert npu["soc"] == soc and npu["cycles"] > 0
+    return npu["cycles"]
+
+
+def test_npu_example(tree, tmp_path):
+    om = compile_digits_for(tmp_path / "digits.om", "--soc_version=Ascend310P3")
+    program = build_example("embed-npu", tree, tmp_path / "build", program="simulate")
+    cycles = check_simulated(program, om, "Ascend310P3")
+    table = tmp_path / "soc.txt"
+    table.write_text("base = Ascend310P3\nname = Slow\nlaunchCycles = 100000\n")
+    assert check_simulated(program, om, "Slow", table) > cycles + 90000
+    table.write_text("base = Ascend310P3\nteapots = 1\n")
+    assert "teapots" in run(program, om, PICTURES[3], table, fails=True)
+
+    need("pkg-config", "cc")
+    packages = next(tree.glob("**/openatc-npu.pc")).parent
+    flags = run("pkg-config", "--cflags", "--libs", "openatc-npu",
+                env={"PKG_CONFIG_PATH": str(packages)}).split()
+    run("cc", *STRICT, EXAMPLES / "embed-npu" / "simulate.c", *flags, "-o", tmp_path / "simulate")
+    assert check_simulated(tmp_path / "simulate", om, "Ascend310P3",
+                           env=library_path(tree)) == cycles
 
 
 def test_c_example_with_pkg_config(tree, digits_om, tmp_path):

@@ -3,6 +3,9 @@
 
 import ast
 import inspect
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,7 +34,25 @@ def public_names():
     return names
 
 
-def used_names():
+def parameters():
+    """Every parameter of a public function or constructor that must be given by its name, as the
+    stubs and sources of the package have them."""
+    names = set()
+    for path in sorted(PACKAGE.glob("_*.py*")):
+        if path.suffix not in (".py", ".pyi") or path.name in ("__init__.py", "_compiler.pyi"):
+            continue
+        tree = ast.parse(path.read_text())
+        bodies = [("", tree.body)] + [(node.name + ".", node.body) for node in tree.body
+                                      if isinstance(node, ast.ClassDef)]
+        for owner, body in bodies:
+            for node in body:
+                if isinstance(node, ast.FunctionDef) and (
+                        node.name == "__init__" or not node.name.startswith("_")):
+                    names |= {f"{owner}{node.name}({each.arg})" for each in node.args.kwonlyargs}
+    return sorted(names)
+
+
+def used_names(with_keys=False):
     """Attributes, keyword arguments and names in the tests' code, not in their comments."""
     used = set()
     for path in HERE.glob("test_*.py"):
@@ -41,6 +62,8 @@ def used_names():
                     used.add(node.attr)
                 elif isinstance(node, ast.keyword) and node.arg:
                     used.add(node.arg)
+                elif isinstance(node, ast.Dict) and with_keys:  # for f(**{"name": value})
+                    used |= {key.value for key in node.keys if isinstance(key, ast.Constant)}
     return used
 
 
@@ -60,6 +83,17 @@ def test_has_a_test(name):
     assert name.rpartition(".")[2] in used_names(), f"no test uses openatc.{name}"
 
 
+@pytest.mark.parametrize("name", parameters())
+def test_parameter_has_a_test(name):
+    parameter = name.partition("(")[2].rstrip(")")
+    assert parameter in used_names(with_keys=True), f"no test gives openatc.{name}"
+
+
+def test_there_are_parameters():
+    assert {"compile(soc)", "Module.compile(soc)", "Session.__init__(check_hazards)",
+            "Model.__init__(verify)", "compare(tolerance)"} <= set(parameters())
+
+
 @pytest.mark.parametrize("name", ["_runtime", "_compiler"])
 def test_stub_and_module_agree(name):
     module = __import__(f"openatc.{name}", fromlist=["x"])
@@ -76,6 +110,21 @@ def test_stub_and_module_agree(name):
         if isinstance(node, ast.ClassDef):
             described = {each for each in names_in(node.body) if not each.startswith("_")}
             assert described == real(getattr(module, node.name)), node.name
+
+
+def test_stubtest(tmp_path):
+    """mypy compares the stubs with the modules, and checks the package's own types."""
+    pytest.importorskip("mypy.stubtest", reason="needs mypy (pip install mypy)")
+    # Of pybind11: its metaclass, and the constructor that refuses for every class without one.
+    allowed = tmp_path / "allowed"
+    allowed.write_text(r"openatc\._(runtime|compiler)\.[A-Z]\w*(\.__init__|\.__new__)?" + "\n")
+    environment = dict(os.environ, MYPYPATH=str(PACKAGE.parent), PYTHONPATH=str(PACKAGE.parent))
+    for command in (["mypy.stubtest", "openatc._runtime", "openatc._compiler",
+                     "--allowlist", str(allowed), "--ignore-unused-allowlist"],
+                    ["mypy", "--cache-dir", str(tmp_path / "cache"), "-p", "openatc"]):
+        done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True,
+                              env=environment, cwd=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_package_is_typed():

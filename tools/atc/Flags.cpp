@@ -56,7 +56,7 @@ const Flag flags[] = {
      target, "of an NPU: force_fp16 (default), allow_fp32_to_fp16, must_keep_origin_dtype, "
      "cube_fp16in_fp32out"},
 
-    {"disable_passes", Used, "", "", developer, "passes to leave out, a list of names"},
+    {"disable_passes", Used, "", "", developer, "passes to leave out, a list of names (docs/graph-passes.md, docs/npu.md)"},
     {"save_temps", Used, "", "", developer, "a folder for the intermediate forms of the model"},
 
     {"input_shape_range", Unsupported, "", "", compatible, ""},
@@ -229,8 +229,10 @@ FlagValues parseFlags(ArrayRef<const char *> arguments, Diagnostics &diagnostics
 }
 
 void printHelp(raw_ostream &os) {
-  os << "usage: atc --model=<file> --framework=5 --target=cpu --output=<path without .om>\n\n"
-        "Compiles an ONNX model into one .om file that om-run and the runtime library run.\n"
+  os << "usage: atc --model=<file> --framework=5 --target=cpu --output=<path without .om>\n"
+        "       atc --model=<file> --framework=5 --soc_version=Ascend310P3 --output=<path>\n\n"
+        "Compiles an ONNX or TensorFlow model into one .om file that om-run and the runtime\n"
+        "library run, on this machine's CPU or on a simulated NPU.\n"
         "Flags are written --flag=value, --flag value or -flag=value, with - or _, and may be\n"
         "shortened while they stay unique.\n";
   const char *group = nullptr;

@@ -172,31 +172,6 @@ void checkPrecision(const FlagValues &flags, AtcOptions &options, Diagnostics &d
   }
 }
 
-void checkTarget(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
-  const bool names = flags.has("soc_version") || flags.has("soc_file");
-  const std::string target = flags.get("target");
-  if (target == "npu" && !names)
-    diagnostics.error("E10007",
-                      "--soc_version is required with --target=npu; allowed are " + socNames());
-  else if (target == "cpu" && names)
-    diagnostics.warning("W10055",
-                        std::string(flags.has("soc_version") ? "--soc_version" : "--soc_file") +
-                            " has no effect with --target=cpu");
-  else if (!flags.has("target") && !names)
-    diagnostics.error("E10007", "--target is required; allowed are cpu, and npu with "
-                                "--soc_version");
-  else if (target != "cpu")
-    checkSoc(flags, options, diagnostics);
-  checkPrecision(flags, options, diagnostics);
-  auto levels = cpu::parseCpuLevels(flags.get("target_cpu"));
-  if (levels)
-    options.levels = std::move(*levels);
-  else
-    diagnostics.error("E10001",
-                      "the value \"" + flags.get("target_cpu") +
-                          "\" of --target_cpu is invalid: " + toString(levels.takeError()));
-}
-
 void checkCompatibility(const FlagValues &flags, Diagnostics &diagnostics) {
   SmallVector<StringRef> dynamic;
   for (StringRef name : {"dynamic_batch_size", "dynamic_image_size", "dynamic_dims"})
@@ -261,6 +236,31 @@ std::vector<InputShape> parseInputShapes(StringRef text, Diagnostics &diagnostic
   return shapes;
 }
 
+void readTarget(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
+  const bool names = flags.has("soc_version") || flags.has("soc_file");
+  const std::string target = flags.get("target");
+  if (target == "npu" && !names)
+    diagnostics.error("E10007",
+                      "--soc_version is required with --target=npu; allowed are " + socNames());
+  else if (target == "cpu" && names)
+    diagnostics.warning("W10055",
+                        std::string(flags.has("soc_version") ? "--soc_version" : "--soc_file") +
+                            " has no effect with --target=cpu");
+  else if (!flags.has("target") && !names)
+    diagnostics.error("E10007", "--target is required; allowed are cpu, and npu with "
+                                "--soc_version");
+  else if (target != "cpu")
+    checkSoc(flags, options, diagnostics);
+  checkPrecision(flags, options, diagnostics);
+  auto levels = cpu::parseCpuLevels(flags.get("target_cpu"));
+  if (levels)
+    options.levels = std::move(*levels);
+  else
+    diagnostics.error("E10001",
+                      "the value \"" + flags.get("target_cpu") +
+                          "\" of --target_cpu is invalid: " + toString(levels.takeError()));
+}
+
 AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
   AtcOptions options;
   options.json = flags.get("json");
@@ -287,7 +287,7 @@ AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
   checkModel(flags, options, diagnostics);
   if (options.mode == Mode::Compile) {
     checkOutput(flags, options, diagnostics);
-    checkTarget(flags, options, diagnostics);
+    readTarget(flags, options, diagnostics);
   }
   return options;
 }

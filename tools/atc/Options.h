@@ -46,6 +46,9 @@ struct AtcOptions {
 /// `name:1,3,224,224;other:1`. Every fault becomes an error.
 std::vector<InputShape> parseInputShapes(llvm::StringRef text, Diagnostics &diagnostics);
 
+/// What to compile for: the NPU, the precision and the CPU levels of the flags.
+void readTarget(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics);
+
 /// Checks that the flags make sense together. The result is of use only when
 /// there are no errors.
 AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics);

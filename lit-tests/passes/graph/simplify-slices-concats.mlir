@@ -65,3 +65,22 @@ func.func @left_alone(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> (tensor<2x6xf
   %6 = graph.concat %4, %3, %5 {axis = 1 : i64} : (tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x2xf32>) -> tensor<2x4xf32>
   return %0, %1, %2, %6 : tensor<2x6xf32>, tensor<2x9xf32>, tensor<2x2xf32>, tensor<2x4xf32>
 }
+
+// -----
+
+// A known index, also from the end, is a slice; two of them are not.
+// CHECK-LABEL: func @gather_of_one
+// CHECK: %[[S:.*]] = graph.slice %arg0 {sizes = array<i64: 2, 1, 8>, starts = array<i64: 0, 0, 0>, steps = array<i64: 1, 1, 1>}
+// CHECK: %[[R:.*]] = graph.reshape %[[S]] : (tensor<2x1x8xf32>) -> tensor<2x8xf32>
+// CHECK: %[[L:.*]] = graph.slice %arg0 {sizes = array<i64: 2, 1, 8>, starts = array<i64: 0, 4, 0>
+// CHECK: %[[G:.*]] = graph.gather %arg0
+// CHECK: return %[[R]], %[[L]], %[[G]]
+func.func @gather_of_one(%x: tensor<2x5x8xf32>) -> (tensor<2x8xf32>, tensor<2x1x8xf32>, tensor<2x2x8xf32>) {
+  %zero = graph.constant dense<0> : tensor<i64>
+  %last = graph.constant dense<-1> : tensor<1xi64>
+  %two = graph.constant dense<[0, 2]> : tensor<2xi64>
+  %0 = graph.gather %x, %zero {axis = 1 : i64} : (tensor<2x5x8xf32>, tensor<i64>) -> tensor<2x8xf32>
+  %1 = graph.gather %x, %last {axis = 1 : i64} : (tensor<2x5x8xf32>, tensor<1xi64>) -> tensor<2x1x8xf32>
+  %2 = graph.gather %x, %two {axis = 1 : i64} : (tensor<2x5x8xf32>, tensor<2xi64>) -> tensor<2x2x8xf32>
+  return %0, %1, %2 : tensor<2x8xf32>, tensor<2x1x8xf32>, tensor<2x2x8xf32>
+}

@@ -32,6 +32,22 @@ func.func private @plain(%a: memref<4x1x100x64xf16>, %b: memref<4x1x64x64xf16>, 
 
 // -----
 
+// Heads that stand side by side in rows come into l1, and leave ub, several at a time.
+// CHECK-LABEL: npu.program @heads
+// CHECK: npu.move_nd2nz {{.*}}cols = #npu.range<192 below 192>{{.*}}src_row = 1536
+// CHECK: npu.move_nd2nz {{.*}}cols = #npu.range<197 below 197>{{.*}}src_row = 394
+// CHECK: npu.mmad
+// CHECK: npu.move_l0c {{.*}}dst_row = 384
+// CHECK: npu.move %arg2{{.*}}bytes = #npu.range<384>
+#rows = strided<[151296, 64, 768, 1]>
+func.func private @heads(%a: memref<2x12x197x197xf16>, %b: memref<2x12x197x64xf16, #rows>, %out: memref<2x12x197x64xf16, #rows>)
+    attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  npu.matmul %a, %b outs %out : memref<2x12x197x197xf16>, memref<2x12x197x64xf16, #rows>, memref<2x12x197x64xf16, #rows>
+  return
+}
+
+// -----
+
 // CHECK-LABEL: npu.program @transposed
 // CHECK-NOT: transpose,
 // CHECK: npu.mmad

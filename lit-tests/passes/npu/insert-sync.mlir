@@ -1,5 +1,6 @@
 // RUN: atc-opt -npu-insert-sync %s | FileCheck %s
 // RUN: atc-opt -npu-insert-sync=minimise=false %s | FileCheck %s --check-prefix=EVERY
+// RUN: atc-opt -npu-insert-sync=allocate=false %s | FileCheck %s --check-prefix=PAIRS
 // RUN: atc-opt -npu-insert-sync=report %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
 
 // Three queues pass one buffer on. The way back from mte3 to mte2 implies those
@@ -28,6 +29,14 @@
 // EVERY-DAG:     npu.set_flag v to mte2
 // EVERY-DAG:     npu.set_flag mte3 to v
 // EVERY-DAG:     npu.set_flag mte2 to mte3
+// PAIRS-LABEL: npu.program @in_place
+// PAIRS-NEXT:    npu.loop
+// PAIRS-NEXT:      npu.alloc
+// PAIRS-COUNT-2:   npu.set_flag {{v|mte3}} to mte2 id 0{{$}}
+// PAIRS:           npu.move
+// PAIRS-DAG:       npu.set_flag mte2 to v id 0{{$}}
+// PAIRS-DAG:       npu.set_flag mte3 to v id 0{{$}}
+// PAIRS:           npu.vector
 // REPORT: remark: 6 dependences: 3 flags, 0 barriers, 3 implied, 0 merged
 npu.program @in_place(%in: !npu.buffer<gm, 8192>, %out: !npu.buffer<gm, 8192>) grid(%core = 1) soc "Ascend310P3" {
   npu.loop %i = 8 {

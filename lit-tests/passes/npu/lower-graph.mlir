@@ -87,3 +87,17 @@ func.func @main(%arg0: tensor<1x3x8x8xf32>) -> tensor<1x16x8x8xf16> {
   %c = graph.conv %x, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x3x8x8xf16>, tensor<16x3x1x1xf16>) -> tensor<1x16x8x8xf16>
   return %c : tensor<1x16x8x8xf16>
 }
+
+// -----
+
+// The cube reads rows without gaps: what a slice with steps left is copied.
+// CHECK-LABEL: func.func @main
+// CHECK: kernel.copy {{.*}}memref<1x2x8x4x16xf16, strided<[2048, 1024, 128, 32, 1]>>, memref<1x2x8x4x16xf16>
+// CHECK: npu.conv2d {{.*}} : memref<1x2x8x4x16xf16>, memref<1x2x2x16x16xf16>
+func.func @main(%arg0: tensor<1x32x8x8xf16>) -> tensor<1x32x8x4xf16> {
+  %w = graph.constant dense<0.5> : tensor<32x32x1x1xf16>
+  %c = graph.conv %arg0, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x32x8x8xf16>, tensor<32x32x1x1xf16>) -> tensor<1x32x8x8xf16>
+  %s = graph.slice %c {sizes = array<i64: 1, 32, 8, 4>, starts = array<i64: 0, 0, 0, 0>, steps = array<i64: 1, 1, 1, 2>} : (tensor<1x32x8x8xf16>) -> tensor<1x32x8x4xf16>
+  %d = graph.conv %s, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x32x8x4xf16>, tensor<32x32x1x1xf16>) -> tensor<1x32x8x4xf16>
+  return %d : tensor<1x32x8x4xf16>
+}

@@ -45,3 +45,34 @@ func.func @main(%arg0: tensor<1x2x4x4xf32>, %arg1: tensor<3xi64>) -> tensor<1x2x
   %r = graph.add %m, %l : (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
   return %r : tensor<1x2x4x4xf32>
 }
+
+// What makes integers of the inputs stays f32, as far as no contraction is in front;
+// integers that a map keeps to itself count as well.
+// FORCE-LABEL: func.func @quantized
+// FORCE: %[[S:.*]] = graph.map %arg0 : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+// FORCE: %[[H:.*]] = graph.cast %[[S]] : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf16>
+// FORCE: graph.map %arg0 : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xui8>
+// FORCE-NEXT: ^bb0(%{{.*}}: f32):
+// FORCE: graph.conv %[[H]], {{.*}} -> tensor<1x2x4x4xf16>
+// FORCE: graph.map %{{.*}} : (tensor<1x2x4x4xf16>) -> tensor<1x2x4x4xui8>
+func.func @quantized(%arg0: tensor<1x2x4x4xf32>) -> (tensor<1x2x4x4xui8>, tensor<1x2x4x4xui8>) {
+  %s = graph.map %arg0 : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
+  ^bb0(%x: f32):
+    %u = arith.fptoui %x : f32 to i8
+    %f = arith.uitofp %u : i8 to f32
+    graph.yield %f : f32
+  }
+  %q = graph.map %arg0 : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xui8> {
+  ^bb0(%x: f32):
+    %u = arith.fptoui %x : f32 to i8
+    graph.yield %u : i8
+  }
+  %w = graph.constant dense<0.5> : tensor<2x2x1x1xf32>
+  %c = graph.conv %s, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %r = graph.map %c : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xui8> {
+  ^bb0(%x: f32):
+    %u = arith.fptoui %x : f32 to i8
+    graph.yield %u : i8
+  }
+  return %q, %r : tensor<1x2x4x4xui8>, tensor<1x2x4x4xui8>
+}

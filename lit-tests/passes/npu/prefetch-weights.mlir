@@ -1,6 +1,6 @@
-// RUN: atc-opt %s --pass-pipeline='builtin.module(func.func(npu-prefetch-weights))' | FileCheck %s
-// RUN: atc-opt %s --pass-pipeline='builtin.module(func.func(npu-prefetch-weights{chain=false prefetch=false}))' | FileCheck %s --check-prefix=OFF
-// RUN: atc-opt %s --pass-pipeline='builtin.module(func.func(npu-prefetch-weights{share=0.0005}))' | FileCheck %s --check-prefix=ROOM
+// RUN: atc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(npu-prefetch-weights))' | FileCheck %s
+// RUN: atc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(npu-prefetch-weights{chain=false prefetch=false}))' | FileCheck %s --check-prefix=OFF
+// RUN: atc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(npu-prefetch-weights{share=0.0005}))' | FileCheck %s --check-prefix=ROOM
 
 module attributes {npu.soc = "Ascend310P3"} {
 func.func private @dense(memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>) attributes {npu.kernel}
@@ -38,6 +38,36 @@ func.func @main(%x: memref<64x64xf16>, %y: memref<64x64xf16> {om.output}) {
   // Behind a kernel of the CPU a task begins.
   // CHECK: om.launch @dense(%{{.*}}, %[[W3]], %{{.*}}) {cost
   om.launch @dense(%c, %w3, %y) {cost = 524288 : i64} : memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>
+  return
+}
+}
+
+// -----
+
+// A weight of the next part of the batch is brought again where more than L2 holds
+// lies between its uses, and not while it is there.
+module attributes {npu.soc = "Ascend310P3"} {
+func.func private @dense(memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>) attributes {npu.kernel}
+func.func private @large(memref<4194304xf16>, memref<4194304xf16>) attributes {npu.kernel}
+
+// CHECK-LABEL: func.func @main
+func.func @main(%x: memref<64x64xf16>, %y: memref<64x64xf16> {om.output}, %z: memref<64x64xf16> {om.output}) {
+  // CHECK: %[[W:.*]] = om.weight
+  %w = om.weight dense<1.0> : tensor<64x64xf16> : memref<64x64xf16>
+  %a = om.alloc : memref<64x64xf16>
+  %b = om.alloc : memref<4194304xf16>
+  %c = om.alloc : memref<4194304xf16>
+  %d = om.alloc : memref<4194304xf16>
+  // CHECK: om.launch @dense({{[^)]*}}) {cost
+  om.launch @dense(%x, %w, %a) {cost = 1 : i64} : memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>
+  // CHECK: om.launch @dense({{[^)]*}}) {chained
+  om.launch @dense(%a, %w, %y) {cost = 1 : i64} : memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>
+  // CHECK: om.launch @large({{[^)]*}}) {chained
+  om.launch @large(%b, %c) {cost = 1 : i64} : memref<4194304xf16>, memref<4194304xf16>
+  // CHECK: om.launch @large({{[^)]*}}) prefetch(%[[W]] : memref<64x64xf16>) {chained
+  om.launch @large(%c, %d) {cost = 1 : i64} : memref<4194304xf16>, memref<4194304xf16>
+  // CHECK: om.launch @dense({{[^)]*}}) {chained
+  om.launch @dense(%x, %w, %z) {cost = 1 : i64} : memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>
   return
 }
 }

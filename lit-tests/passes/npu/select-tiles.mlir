@@ -1,4 +1,5 @@
 // RUN: atc-opt %s --npu-select-tiles --verify-diagnostics | FileCheck %s
+// RUN: atc-opt %s --npu-select-tiles=measure=8 --verify-diagnostics | FileCheck %s
 // RUN: atc-opt %s --npu-select-tiles=fixed=64x64x64 | FileCheck %s --check-prefix=FIXED
 // RUN: atc-opt %s --npu-select-tiles=report=true 2>&1 | FileCheck %s --check-prefix=REPORT
 // RUN: not atc-opt %s --npu-select-tiles=fixed=64x64 2>&1 | FileCheck %s --check-prefix=FORM

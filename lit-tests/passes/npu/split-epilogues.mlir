@@ -39,6 +39,21 @@ func.func @main(%x: memref<1x1x16x16x16xf16>, %w: memref<1x1x2x16x16xf16>, %out:
 
 // -----
 
+// Residual and slopes leave together.
+// CHECK-LABEL: func.func @main
+// CHECK: npu.conv2d %arg0, %arg1 outs %[[T:.*]] {dilations
+// CHECK: kernel.map %[[T]], %arg2, %{{.*}} outs %arg3
+// CHECK-NEXT: ^bb0(%{{.*}}: f16, %{{.*}}: f16, %{{.*}}: f16):
+module attributes {npu.soc = "Ascend910B1"} {
+func.func @main(%x: memref<1x1x16x16x16xf16>, %w: memref<1x1x2x16x16xf16>, %r: memref<1x2x16x16x16xf16>, %out: memref<1x2x16x16x16xf16> {om.output}) {
+  %s = om.weight dense<1.0> : tensor<32xf16> : memref<32xf16>
+  npu.conv2d %x, %w residual %r slope %s outs %out {activation = #graph.activation<prelu>, dilations = array<i64: 1, 1>, kernel = array<i64: 1, 1>, macs = 1 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : memref<1x1x16x16x16xf16>, memref<1x1x2x16x16xf16>, memref<1x2x16x16x16xf16>, memref<32xf16>, memref<1x2x16x16x16xf16>
+  return
+}
+}
+
+// -----
+
 // A coupled core adds and activates what leaves its cube.
 // CHECK-LABEL: func.func @main
 // CHECK: npu.matmul %arg0, %arg1 residual %arg2 outs %arg3 {activation = #graph.activation<gelu>, packed}

@@ -149,6 +149,32 @@ TEST_CASE("--input_shape") {
   }
 }
 
+TEST_CASE("constants of the model follow a batch that --input_shape changes") {
+  TestModel model;
+  model.input("x", {1, 3, 4}).output("y").ints("list", {1, 12}).ints("fixed", {2, 12});
+  SECTION("shapes, and what stands before each image") {
+    model.floats("token", {1, 1, 4}, {1, 2, 3, 4}).ints("all", {1, 16});
+    attr(model.node("Concat", {"token", "x"}, {"c"}, "c"), "axis", int64_t(1));
+    model.node("Reshape", {"c", "all"}, {"y"}, "r");
+    Imported result = import(model, {.inputShapes = {{"x", {2, 3, 4}}}});
+    INFO(result.messages());
+    REQUIRE(result);
+    CHECK_THAT(result.text(), Contains("-> tensor<2x4x4xf32>") && Contains("-> tensor<2x16xf32>"));
+  }
+  SECTION("a shape that fits stays") {
+    model.node("Reshape", {"x", "fixed"}, {"y"});
+    Imported result = import(model, {.inputShapes = {{"x", {2, 3, 4}}}});
+    REQUIRE(result);
+    CHECK_THAT(result.text(), Contains("-> tensor<2x12xf32>"));
+  }
+  SECTION("other dims are no batch") {
+    model.node("Reshape", {"x", "list"}, {"y"});
+    Imported result = import(model, {.inputShapes = {{"x", {1, 6, 4}}}});
+    CHECK_FALSE(result);
+    CHECK_THAT(result.messages(), Contains("[1, 12] has 12 elements, expected 24"));
+  }
+}
+
 TEST_CASE("the text of --input_shape and --out_nodes") {
   Diagnostics diagnostics;
   InputShapes shapes;

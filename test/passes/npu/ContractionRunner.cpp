@@ -56,6 +56,7 @@ Contracted compileContraction(const std::string &text, const std::vector<std::st
   run([&](PassManager &manager) {
     NpuSelectTilesOptions tiles;
     tiles.fixed = options.fixed;
+    tiles.measure = options.measure;
     tiles.report = true;
     manager.addNestedPass<func::FuncOp>(createNpuSelectTiles(tiles));
   });

@@ -16,6 +16,7 @@ struct ContractionOptions {
   std::string soc = "Ascend310P3";
   std::string fixed;     ///< of npu-select-tiles
   bool pipeline = false; ///< npu-program-pipeline, else places only
+  int64_t measure = 0;   ///< of npu-select-tiles
 };
 
 /// The program of one op, with what npu-select-tiles says of it.

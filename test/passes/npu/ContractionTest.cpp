@@ -1,6 +1,7 @@
 //===-- ContractionTest.cpp - npu.conv2d and npu.matmul against plain loops ===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/npu/ProgramTime.h"
 #include "test/passes/npu/ContractionRunner.h"
 
 #include <catch2/catch.hpp>
@@ -128,7 +129,7 @@ struct MatMul {
   bool bias = true, residual = false, residualLast = false;
   std::string activation = "", element = "f16";
   double scale = 1;
-  Numbers rhsBatch{}, lhsStrides{}, outStrides{};
+  Numbers rhsBatch{}, lhsStrides{}, outStrides{}, rhsStrides{};
   ContractionOptions options = {};
 };
 
@@ -140,9 +141,10 @@ void check(const MatMul &c) {
   Numbers rhsBatch = c.rhsBatch.empty() ? c.batch : c.rhsBatch;
   Buffer lhs = Buffer::random("f16", {b0, b1, c.m, c.k}, c.lhsStrides, -1, 1);
   Buffer rhs = packed ? Buffer::random("f16", {blocks(c.k), blocks(c.n), 16, 16}, {}, -range, range)
-               : transposed
-                   ? Buffer::random("f16", {rhsBatch[0], rhsBatch[1], c.n, c.k}, {}, -range, range)
-                   : Buffer::random("f16", {rhsBatch[0], rhsBatch[1], c.k, c.n}, {}, -range, range);
+               : transposed ? Buffer::random("f16", {rhsBatch[0], rhsBatch[1], c.n, c.k},
+                                             c.rhsStrides, -range, range)
+                            : Buffer::random("f16", {rhsBatch[0], rhsBatch[1], c.k, c.n},
+                                             c.rhsStrides, -range, range);
   Buffer bias = Buffer::random("f32", {blocks(c.n) * 16}, {}, -1, 1);
   Buffer residual = Buffer::random(c.element, {b0, b1, c.m, c.n}, c.outStrides, -1, 1);
   Buffer result(c.element, {b0, b1, c.m, c.n}, c.outStrides);
@@ -346,4 +348,63 @@ TEST_CASE("split cores", "[conv][matmul]") {
         check(m);
       }
     }
+}
+
+TEST_CASE("heads of an attention stand side by side", "[matmul]") {
+  // [images][heads][rows][depth] of rows that hold all heads.
+  auto heads = [](int64_t rows, int64_t heads, int64_t width) {
+    return Numbers{rows * heads * width, width, heads * width, 1};
+  };
+  for (const char *soc : {"Ascend310P3", "Ascend910A", "Ascend910B1"}) {
+    bool split = std::string(soc) == "Ascend910B1";
+    for (auto [images, count, rows, width] : {std::array<int64_t, 4>{2, 4, 100, 32},
+                                              {1, 12, 40, 32},
+                                              {3, 2, 16, 16},
+                                              {1, 2, 213, 48}}) {
+      MatMul c;
+      c.options = {soc, "", true};
+      c.batch = {images, count};
+      c.bias = false;
+      INFO(soc << " " << images << " x " << count << " heads of " << rows << " x " << width);
+      c.m = c.n = rows;
+      c.k = width;
+      c.form = "transpose_rhs";
+      c.lhsStrides = c.rhsStrides = heads(rows, count, width);
+      c.scale = split ? 1 : 0.125;
+      c.residual = !split && images != 2;
+      check(c);
+      c.form = "";
+      c.scale = 1;
+      c.residual = false;
+      c.k = rows;
+      c.n = width;
+      c.lhsStrides = {};
+      c.outStrides = heads(rows, count, width);
+      check(c);
+    }
+  }
+}
+
+TEST_CASE("measured tiles are no slower than those of the model", "[matmul]") {
+  std::vector<std::string> types = {"memref<1x1x392x512xf16>", "memref<32x32x16x16xf16>",
+                                    "memref<1x1x392x512xf16>"};
+  bool faster = false;
+  for (const char *soc : {"Ascend310P3", "Ascend310", "Ascend910B1"}) {
+    ContractionOptions options{soc, "", true};
+    auto compile = [&] {
+      return compileContraction("npu.matmul %0, %1 outs %2 {packed} : $0, $1, $2", types, options);
+    };
+    Contracted model = compile();
+    options.measure = 8;
+    Contracted measured = compile();
+    INFO(soc << ": " << model.tile << ", measured " << measured.tile);
+    std::optional<double> before = atc::npu::timeOfProgram(model.program, *atc::npu::findSoc(soc)),
+                          after =
+                              atc::npu::timeOfProgram(measured.program, *atc::npu::findSoc(soc));
+    REQUIRE((before && after));
+    CHECK(*after <= *before);
+    faster |= *after < *before;
+    CHECK(compile().tile == measured.tile);
+  }
+  CHECK(faster);
 }

@@ -23,9 +23,9 @@ void check(const std::string &text, uint32_t seeds = 24) {
   Program plain = compile(text, nullptr);
   Contents inputs = inputsOf(plain), expected = runSequentially(plain, soc(), inputs);
   REQUIRE(expected != inputs);
-  for (unsigned bits = 0; bits < 8; ++bits) {
-    Options options{bool(bits & 1), bool(bits & 2), bool(bits & 4)};
-    CAPTURE(options.doubleBuffering, options.reorder, options.minimise);
+  for (unsigned bits = 0; bits < 16; ++bits) {
+    Options options{bool(bits & 1), bool(bits & 2), bool(bits & 4), bool(bits & 8)};
+    CAPTURE(options.doubleBuffering, options.reorder, options.minimise, options.allocate);
     Program program = compile(text, &options);
     for (bool timed : {true, false}) {
       std::string error;
@@ -125,7 +125,8 @@ TEST_CASE("numbers", "[.numbers]") {
                                  {"max-buffers=1", {false, true, true}},
                                  {"without reorder", {true, false, true}},
                                  {"both", {false, false, true}},
-                                 {"minimise=false", {true, true, false}}}) {
+                                 {"minimise=false", {true, true, false}},
+                                 {"allocate=false", {true, true, true, false}}}) {
       Timed timed = timeOf(text, options);
       printf("%-24s %-16s %10.0f cycles, cube %5.1f %%, %2u set flags, %u barriers\n", program,
              name, timed.statistics.cycles, 100 * timed.cube(), timed.counts.flags,

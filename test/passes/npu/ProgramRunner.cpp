@@ -40,6 +40,7 @@ Program compile(const std::string &text, const Options *options, SyncCounts *cou
     chosen.doubleBuffering = options->doubleBuffering;
     chosen.reorder = options->reorder;
     chosen.minimiseSync = options->minimise;
+    chosen.allocateFlags = options->allocate;
     buildNpuProgramPipeline(manager, chosen);
   } else {
     manager.addNestedPass<ir::ProgramOp>(createNpuPlace());

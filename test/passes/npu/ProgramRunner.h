@@ -16,7 +16,7 @@ namespace atc::npu::test {
 using Contents = std::vector<std::vector<uint8_t>>;
 
 struct Options {
-  bool doubleBuffering = true, reorder = true, minimise = true;
+  bool doubleBuffering = true, reorder = true, minimise = true, allocate = true;
 };
 
 /// Counts of the ops that order queues.

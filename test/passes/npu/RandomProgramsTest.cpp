@@ -104,8 +104,8 @@ TEST_CASE("random programs on all queues") {
     std::string text = randomProgram(seed);
     INFO(text);
     Program plain = compile(text, nullptr);
-    Options options{seed % 2 == 0, seed % 3 != 0, seed % 5 != 0};
-    CAPTURE(options.doubleBuffering, options.reorder, options.minimise);
+    Options options{seed % 2 == 0, seed % 3 != 0, seed % 5 != 0, seed % 7 != 0};
+    CAPTURE(options.doubleBuffering, options.reorder, options.minimise, options.allocate);
     Program program = compile(text, &options);
     INFO(disassemble(program));
     std::string hazards;

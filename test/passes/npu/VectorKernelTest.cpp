@@ -456,7 +456,8 @@ TEST_CASE("layer norms") {
         runVectorKernel("npu.layer_norm %0 gamma %1 beta %2 outs %3 {epsilon = 1.0e-5 : f64} : "
                         "$0, $1, $2, $3",
                         {&x, &gamma, &beta, &out}, soc);
-        checkClose(out, expected, type == "f16" ? 1e-3 : 1e-5);
+        // In f16 what is left where gamma's product and beta cancel is off by more.
+        checkClose(out, expected, type == "f16" ? 4e-3 : 1e-5);
       }
 }
 

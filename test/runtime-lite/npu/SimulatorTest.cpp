@@ -233,7 +233,7 @@ TEST_CASE("two runs are equal, and timelines show them") {
     std::string error;
     REQUIRE(simulator.run(launch, error));
     CHECK(std::count_if(simulator.spans.begin(), simulator.spans.end(),
-                        [](const Span &span) { return span.stall == Stall::None; }) == 8 * 20 * 3);
+                        [](const TimeSpan &span) { return span.stall == Stall::None; }) == 8 * 20 * 3);
     CHECK(simulator.droppedSpans == 0);
     trace = chromeTrace(soc, simulator, {launch.name});
   }

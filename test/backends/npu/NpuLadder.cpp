@@ -1,0 +1,53 @@
+//===-- NpuLadder.cpp - prints published and simulated times --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "test/backends/npu/Ladders.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+using namespace atc::npu;
+using namespace atc::npu::test;
+
+namespace {
+
+void printText(const Step &step, const Timed &timed) {
+  const Statistics &s = timed.statistics;
+  double whole = s.cycles * double(s.coreCount) / 100;
+  std::printf("%-32s %10.1f us, simulated %10.1f (%+.1f %%)  busy", step.name, step.published,
+              timed.microseconds, (timed.microseconds / step.published - 1) * 100);
+  for (Queue queue : {Queue::M, Queue::V, Queue::MTE1, Queue::MTE2, Queue::MTE3, Queue::FIX})
+    std::printf(" %s %.0f%%", nameOf(queue), s.busy[unsigned(queue)] / whole);
+  std::printf("  L2 hits %.0f%%\n",
+              100.0 * double(s.l2Hit) / double(std::max<uint64_t>(1, s.l2Hit + s.l2Missed)));
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  bool json = argc > 1 && !std::strcmp(argv[1], "--json");
+  const char *separator = json ? "[" : "";
+  for (auto [ladder, steps] :
+       {std::pair("matmul", &matmulLadder()), std::pair("add", &addLadder())})
+    for (const Step &step : *steps) {
+      Timed timed;
+      std::string error;
+      if (!timeOf(step, timed, error)) {
+        std::fprintf(stderr, "%s: %s\n", step.file, error.c_str());
+        return 1;
+      }
+      if (!json) {
+        printText(step, timed);
+        continue;
+      }
+      std::printf("%s\n{\"ladder\": \"%s\", \"step\": \"%s\", \"soc\": \"%s\", "
+                  "\"published_us\": %g, \"simulated_us\": %.1f, \"off_by\": %.4f}",
+                  separator, ladder, step.name, timed.soc.c_str(), step.published,
+                  timed.microseconds, timed.microseconds / step.published - 1);
+      separator = ",";
+    }
+  if (json)
+    std::printf("\n]\n");
+  return 0;
+}

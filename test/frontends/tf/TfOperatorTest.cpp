@@ -1,0 +1,479 @@
+//===-- TfOperatorTest.cpp - operators that are composed of graph ops -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <google/protobuf/text_format.h>
+#include <limits>
+#include <sstream>
+
+#include "dialects/graph/Graph.h"
+#include "frontends/Tensors.h"
+#include "frontends/tf/TfImport.h"
+#include "frontends/tf/schema/tensorflow.pb.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/MLIRContext.h"
+
+using namespace mlir;
+
+namespace {
+
+using Numbers = std::vector<double>;
+
+/// A graph of constants is evaluated while it is imported.
+class Graph {
+public:
+  Graph &constant(const std::string &name, const std::string &type,
+                  std::initializer_list<int64_t> dims, const Numbers &values) {
+    std::ostringstream os;
+    os << "node { name: \"" << name << "\" op: \"Const\" attr { key: \"value\" value { tensor { "
+       << "dtype: DT_" << type << " tensor_shape {";
+    for (int64_t dim : dims)
+      os << " dim { size: " << dim << " }";
+    bool isFloat = type == "FLOAT", isBool = type == "BOOL";
+    os << " } ";
+    for (double value : values)
+      os << (isFloat           ? "float_val: "
+             : isBool          ? "bool_val: "
+             : type == "INT64" ? "int64_val: "
+                               : "int_val: ")
+         << value << " ";
+    os << "} } } }\n";
+    text += os.str();
+    return *this;
+  }
+  Graph &floats(const std::string &name, std::initializer_list<int64_t> dims,
+                const Numbers &values) {
+    return constant(name, "FLOAT", dims, values);
+  }
+  Graph &ints(const std::string &name, std::initializer_list<int64_t> dims, const Numbers &values) {
+    return constant(name, "INT32", dims, values);
+  }
+  /// `attributes` is for example "k i: 3; mode s: 'X'".
+  Graph &node(const std::string &op, const std::string &inputs, const std::string &attributes = "",
+              const std::string &name = "y") {
+    text += "node { name: \"" + name + "\" op: \"" + op + "\"";
+    SmallVector<StringRef> parts;
+    StringRef(inputs).split(parts, ' ', -1, false);
+    for (StringRef input : parts)
+      text += " input: \"" + input.str() + "\"";
+    parts.clear();
+    StringRef(attributes).split(parts, ';', -1, false);
+    for (StringRef attribute : parts) {
+      auto [key, value] = attribute.trim().split(' ');
+      text += " attr { key: \"" + key.str() + "\" value { " + value.str() + " } }";
+    }
+    text += " }\n";
+    return *this;
+  }
+  Graph &input(const std::string &name, const std::string &type,
+               std::initializer_list<int64_t> dims) {
+    text += "node { name: \"" + name +
+            "\" op: \"Placeholder\" attr { key: \"dtype\" value { type: "
+            "DT_" +
+            type + " } } attr { key: \"shape\" value { shape {";
+    for (int64_t dim : dims)
+      text += " dim { size: " + std::to_string(dim) + " }";
+    text += " } } } }\n";
+    return *this;
+  }
+
+  void import(const std::string &output) {
+    atc::tf::pb::GraphDef graph;
+    REQUIRE(google::protobuf::TextFormat::ParseFromString(text, &graph));
+    diagnostics = atc::Diagnostics();
+    atc::TfImportOptions options;
+    options.outputs = {output};
+    auto result = atc::importTfGraph(graph, "test", {}, options, context, diagnostics);
+    if (succeeded(result))
+      module = std::move(*result);
+  }
+  /// The output as numbers; `shape` gets its dims.
+  Numbers evaluate(const std::string &output = "y") {
+    import(output);
+    std::string messages;
+    llvm::raw_string_ostream os(messages);
+    diagnostics.print(os);
+    INFO(messages);
+    REQUIRE(module);
+    auto main = *module->getOps<func::FuncOp>().begin();
+    auto constant = main.getBody()
+                        .front()
+                        .getTerminator()
+                        ->getOperand(0)
+                        .getDefiningOp<atc::graph::ConstantOp>();
+    REQUIRE(constant);
+    auto type = cast<RankedTensorType>(constant.getType());
+    shape.assign(type.getShape().begin(), type.getShape().end());
+    SmallVector<double> values = atc::readFloats(constant.getValue());
+    return Numbers(values.begin(), values.end());
+  }
+  std::string fault(const std::string &output = "y") {
+    import(output);
+    std::string messages;
+    llvm::raw_string_ostream os(messages);
+    diagnostics.print(os);
+    CHECK(diagnostics.hasErrors());
+    return messages;
+  }
+  func::FuncOp main() { return *module->getOps<func::FuncOp>().begin(); }
+
+  std::vector<int64_t> shape;
+
+private:
+  MLIRContext context;
+  atc::Diagnostics diagnostics;
+  OwningOpRef<ModuleOp> module;
+  std::string text;
+};
+
+using Dims = std::vector<int64_t>;
+
+} // namespace
+
+TEST_CASE("Segments combine rows by number") {
+  auto segments = [](const std::string &op) {
+    Graph graph;
+    graph.floats("x", {4, 2}, {1, 2, 3, 4, 5, 6, -7, 8}).ints("ids", {4}, {0, 0, 3, 3});
+    return graph.node(op, "x ids").evaluate();
+  };
+  CHECK(segments("SegmentSum") == Numbers{4, 6, 0, 0, 0, 0, -2, 14});
+  CHECK(segments("SegmentMean") == Numbers{2, 3, 0, 0, 0, 0, -1, 7});
+  CHECK(segments("SegmentMax") == Numbers{3, 4, 0, 0, 0, 0, 5, 8});
+  CHECK(segments("SegmentMin") == Numbers{1, 2, 0, 0, 0, 0, -7, 6});
+  CHECK(segments("SegmentProd") == Numbers{3, 8, 1, 1, 1, 1, -35, 48});
+
+  auto unsorted = [](const std::string &op) {
+    Graph graph;
+    graph.floats("x", {4}, {1, 2, 3, 4}).ints("ids", {4}, {2, 0, -1, 2}).ints("n", {}, {3});
+    return graph.node(op, "x ids n").evaluate();
+  };
+  double most = std::numeric_limits<float>::max();
+  CHECK(unsorted("UnsortedSegmentSum") == Numbers{2, 0, 5});
+  CHECK(unsorted("UnsortedSegmentProd") == Numbers{2, 1, 4});
+  CHECK(unsorted("UnsortedSegmentMax") == Numbers{2, -most, 4});
+  CHECK(unsorted("UnsortedSegmentMin") == Numbers{2, most, 1});
+  Graph falling;
+  falling.floats("x", {2}, {1, 2}).ints("ids", {2}, {1, 0}).node("SegmentSum", "x ids");
+  CHECK(falling.fault().find("does not rise") != std::string::npos);
+}
+
+TEST_CASE("Scatter changes rows") {
+  auto scatter = [](const std::string &op) {
+    Graph graph;
+    graph.floats("v", {3, 2}, {8, 8, 6, 6, 4, 4}).ints("at", {3}, {2, 0, 2});
+    graph.floats("u", {3, 2}, {1, 2, 2, 4, 4, 8});
+    return graph.node(op, "v at u").evaluate();
+  };
+  CHECK(scatter("ScatterAdd") == Numbers{10, 12, 6, 6, 9, 14});
+  CHECK(scatter("ScatterSub") == Numbers{6, 4, 6, 6, -1, -6});
+  CHECK(scatter("ScatterMul") == Numbers{16, 32, 6, 6, 16, 64});
+  CHECK(scatter("ScatterDiv") == Numbers{4, 2, 6, 6, 1, .25});
+  CHECK(scatter("ScatterMin") == Numbers{2, 4, 6, 6, 1, 2});
+  CHECK(scatter("ScatterMax") == Numbers{8, 8, 6, 6, 4, 8});
+  CHECK(scatter("ScatterUpdate") == Numbers{2, 4, 6, 6, 4, 8});
+
+  auto scatterNd = [](const std::string &op) {
+    Graph graph;
+    graph.floats("v", {2, 2}, {1, 2, 3, 4}).ints("at", {3, 2}, {0, 1, 1, 0, 0, 1});
+    return graph.floats("u", {3}, {10, 20, 30}).node(op, "v at u").evaluate();
+  };
+  for (std::string stem : {"ScatterNd", "TensorScatter"}) {
+    CHECK(scatterNd(stem + "Add") == Numbers{1, 42, 23, 4});
+    CHECK(scatterNd(stem + "Sub") == Numbers{1, -38, -17, 4});
+    CHECK(scatterNd(stem + "Update") == Numbers{1, 30, 20, 4});
+  }
+  Graph made;
+  made.ints("at", {2, 1}, {3, 1}).floats("u", {2, 2}, {1, 2, 3, 4}).ints("s", {2}, {4, 2});
+  CHECK(made.node("ScatterNd", "at u s").evaluate() == Numbers{0, 0, 3, 4, 0, 0, 1, 2});
+  Graph outside;
+  outside.ints("at", {1, 1}, {4}).floats("u", {1}, {1}).ints("s", {1}, {4});
+  CHECK(outside.node("ScatterNd", "at u s").fault().find("index 4, out of range") !=
+        std::string::npos);
+  Graph sparse;
+  sparse.ints("at", {2, 2}, {0, 1, 0, 1}).ints("u", {2}, {1, 5}).ints("s", {2}, {2, 2});
+  sparse.ints("d", {2, 2}, {1, 1, 1, 1});
+  CHECK(sparse.node("SparseTensorDenseAdd", "at u s d").evaluate() == Numbers{1, 7, 1, 1});
+  Graph gather;
+  gather.floats("v", {2, 2}, {1, 2, 3, 4}).ints("at", {3, 2}, {1, 0, 0, 1, 1, 1});
+  CHECK(gather.node("GatherNd", "v at").evaluate() == Numbers{3, 2, 4});
+}
+
+TEST_CASE("An Assign initialises a variable that nothing else reads") {
+  Graph graph;
+  graph.floats("v", {2}, {0, 0}).floats("x", {2}, {3, 4}).node("Assign", "v x");
+  CHECK(graph.evaluate() == Numbers{3, 4});
+  graph.node("Add", "y v", "", "z");
+  CHECK(graph.fault("z").find("changes 'v', which other nodes read") != std::string::npos);
+}
+
+TEST_CASE("Elements are counted") {
+  Graph counts;
+  counts.ints("x", {4}, {1, 3, 1, 9}).ints("n", {}, {4}).ints("w", {0}, {});
+  CHECK(counts.node("Bincount", "x n w").evaluate() == Numbers{0, 2, 0, 1});
+  Graph sums;
+  sums.ints("x", {3}, {1, 0, 1}).ints("n", {}, {2}).floats("w", {3}, {.5, 2, 1});
+  CHECK(sums.node("Bincount", "x n w").evaluate() == Numbers{2, 1.5});
+  Graph histogram;
+  histogram.floats("x", {6}, {-1, 0, 1.5, 2, 5, 15}).floats("r", {2}, {0, 5}).ints("n", {}, {5});
+  CHECK(histogram.node("HistogramFixedWidth", "x r n").evaluate() == Numbers{2, 1, 1, 0, 2});
+}
+
+TEST_CASE("Rows are parted and joined by number") {
+  Graph parts;
+  parts.floats("x", {3, 1}, {1, 2, 3}).ints("p", {3}, {1, 0, 1});
+  parts.node("DynamicPartition", "x p", "num_partitions i: 2");
+  CHECK(parts.evaluate() == Numbers{2});
+  CHECK(parts.evaluate("y:1") == Numbers{1, 3});
+  for (std::string op : {"DynamicStitch", "ParallelDynamicStitch"}) {
+    Graph stitch;
+    stitch.ints("i", {2}, {2, 0}).ints("j", {1}, {1});
+    stitch.floats("a", {2, 1}, {1, 2}).floats("b", {1, 1}, {3});
+    CHECK(stitch.node(op, "i j a b").evaluate() == Numbers{2, 3, 1});
+  }
+}
+
+TEST_CASE("Running sums and products") {
+  auto scan = [](const std::string &op, const std::string &attributes) {
+    Graph graph;
+    graph.floats("x", {2, 3}, {1, 2, 3, 4, 5, 6}).ints("axis", {}, {1});
+    return graph.node(op, "x axis", attributes).evaluate();
+  };
+  CHECK(scan("Cumsum", "") == Numbers{1, 3, 6, 4, 9, 15});
+  CHECK(scan("Cumsum", "exclusive b: true") == Numbers{0, 1, 3, 0, 4, 9});
+  CHECK(scan("Cumsum", "reverse b: true") == Numbers{6, 5, 3, 15, 11, 6});
+  CHECK(scan("Cumprod", "") == Numbers{1, 2, 6, 4, 20, 120});
+  CHECK(scan("Cumprod", "exclusive b: true; reverse b: true") == Numbers{6, 3, 1, 30, 6, 1});
+}
+
+TEST_CASE("Sorted places") {
+  Graph graph;
+  graph.floats("x", {2, 4}, {3, 9, 3, 1, 5, 6, 7, 8}).ints("k", {}, {3}).node("TopKV2", "x k");
+  CHECK(graph.evaluate() == Numbers{9, 3, 3, 8, 7, 6});
+  CHECK(graph.evaluate("y:1") == Numbers{1, 0, 2, 3, 2, 1});
+  Graph old;
+  old.floats("x", {3}, {3, 9, 4}).node("TopK", "x", "k i: 1");
+  CHECK(old.evaluate() == Numbers{9});
+  Graph nth;
+  nth.floats("x", {4}, {3, 9, 3, 1}).ints("n", {}, {1}).node("NthElement", "x n");
+  CHECK(nth.evaluate() == Numbers{3});
+  nth.node("NthElement", "x n", "reverse b: true", "z");
+  CHECK(nth.evaluate("z") == Numbers{3});
+  Graph tooMany;
+  tooMany.floats("x", {2}, {1, 2}).ints("k", {}, {3}).node("TopKV2", "x k");
+  CHECK(tooMany.fault().find("asks for 3 of 2 elements") != std::string::npos);
+}
+
+TEST_CASE("Diagonals") {
+  Graph diag;
+  diag.floats("d", {2}, {5, 6}).node("MatrixDiag", "d").node("Diag", "d", "", "z");
+  CHECK(diag.evaluate() == Numbers{5, 0, 0, 6});
+  CHECK(diag.evaluate("z") == Numbers{5, 0, 0, 6});
+  Graph set;
+  set.floats("x", {2, 3}, {1, 2, 3, 4, 5, 6}).floats("d", {2}, {-1, -2});
+  set.node("MatrixSetDiag", "x d").node("MatrixDiagPart", "x", "", "part");
+  CHECK(set.evaluate() == Numbers{-1, 2, 3, 4, -2, 6});
+  CHECK(set.evaluate("part") == Numbers{1, 5});
+  set.ints("lower", {}, {0})
+      .ints("upper", {}, {-1})
+      .node("MatrixBandPart", "x lower upper", "", "band");
+  CHECK(set.evaluate("band") == Numbers{1, 2, 3, 0, 5, 6});
+}
+
+TEST_CASE("Sequences and lists") {
+  Graph reverse;
+  reverse.floats("x", {2, 3}, {1, 2, 3, 4, 5, 6}).ints("n", {2}, {2, 3});
+  reverse.node("ReverseSequence", "x n", "seq_dim i: 1; batch_dim i: 0");
+  CHECK(reverse.evaluate() == Numbers{2, 1, 3, 6, 5, 4});
+  Graph where;
+  where.constant("c", "BOOL", {2, 2}, {0, 1, 1, 0}).node("Where", "c");
+  CHECK(where.evaluate() == Numbers{0, 1, 1, 0});
+  CHECK(where.shape == Dims{2, 2});
+  Graph difference;
+  difference.ints("a", {4}, {1, 2, 3, 4}).ints("b", {2}, {3, 1}).node("ListDiff", "a b");
+  CHECK(difference.evaluate() == Numbers{2, 4});
+  CHECK(difference.evaluate("y:1") == Numbers{1, 3});
+  Graph linear;
+  linear.floats("a", {}, {1}).floats("b", {}, {2}).ints("n", {}, {5}).node("LinSpace", "a b n");
+  CHECK(linear.evaluate() == Numbers{1, 1.25, 1.5, 1.75, 2});
+  Graph args;
+  args.ints("a", {3}, {2, 1, 4}).ints("b", {2}, {3, 1}).node("BroadcastArgs", "a b");
+  CHECK(args.evaluate() == Numbers{2, 3, 4});
+  Graph cross;
+  cross.floats("a", {3}, {1, 0, 0}).floats("b", {3}, {0, 1, 0}).node("Cross", "a b");
+  CHECK(cross.evaluate() == Numbers{0, 0, 1});
+}
+
+TEST_CASE("Padding by mirrors and by a value given later") {
+  Graph symmetric;
+  symmetric.floats("x", {3}, {1, 2, 3}).ints("p", {1, 2}, {2, 1});
+  symmetric.node("MirrorPad", "x p", "mode s: 'SYMMETRIC'");
+  CHECK(symmetric.evaluate() == Numbers{2, 1, 1, 2, 3, 3});
+  Graph wide;
+  wide.constant("x", "INT64", {1}, {5}).ints("p", {1, 2}, {1, 1}).constant("v", "INT64", {}, {-3});
+  CHECK(wide.node("PadV2", "x p v").evaluate() == Numbers{-3, 5, -3});
+  Graph later;
+  later.floats("x", {1}, {5}).ints("p", {1, 2}, {1, 0}).input("v", "FLOAT", {});
+  later.node("PadV2", "x p v").import("y");
+  CHECK_FALSE(later.main().getOps<atc::graph::WhereOp>().empty());
+}
+
+TEST_CASE("Windows as slices") {
+  Graph patches;
+  patches.floats("x", {1, 3, 3, 1}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  std::string attributes = "ksizes list { i: [1, 2, 2, 1] }; strides list { i: [1, 1, 1, 1] }; "
+                           "rates list { i: [1, 1, 1, 1] }; padding s: 'VALID'";
+  patches.node("ExtractImagePatches", "x", attributes);
+  CHECK(patches.evaluate() == Numbers{1, 2, 4, 5, 2, 3, 5, 6, 4, 5, 7, 8, 5, 6, 8, 9});
+  patches.floats("f", {2, 2, 1}, {0, 10, 0, 0});
+  patches.node("Dilation2D", "x f", attributes, "z");
+  CHECK(patches.evaluate("z") == Numbers{12, 13, 15, 16});
+
+  Graph volume;
+  volume.floats("x", {1, 2, 2, 1, 1}, {1, 2, 3, 4})
+      .floats("f", {2, 2, 1, 1, 1}, {1, 10, 100, 1000});
+  std::string same = "strides list { i: [1, 1, 1, 1, 1] }; padding s: 'SAME'";
+  CHECK(volume.node("Conv3D", "x f", same).evaluate() == Numbers{4321, 402, 43, 4});
+  std::string pool = same + "; ksize list { i: [1, 2, 2, 1, 1] }";
+  volume.node("MaxPool3D", "x", pool, "max").node("AvgPool3D", "x", pool, "mean");
+  CHECK(volume.evaluate("max") == Numbers{4, 4, 4, 4});
+  CHECK(volume.evaluate("mean") == Numbers{2.5, 3, 3.5, 4});
+
+  Graph given;
+  given.floats("x", {1, 2, 2, 1}, {1, 2, 3, 4}).input("f", "FLOAT", {2, 2, 1, 3});
+  std::string flat = "strides list { i: [1, 1, 1, 1] }; padding s: 'VALID'";
+  given.node("Conv2D", "x f", flat).node("DepthwiseConv2dNative", "x f", flat, "z").import("y");
+  CHECK(given.main().getOps<atc::graph::ConvOp>().empty());
+  CHECK_FALSE(given.main().getOps<atc::graph::MatMulOp>().empty());
+  given.import("z");
+  CHECK(given.main().getOps<atc::graph::ConvOp>().empty());
+}
+
+TEST_CASE("Losses and angles") {
+  Graph loss;
+  loss.floats("x", {1, 2}, {0, 0}).floats("l", {1, 2}, {.25, .75}).ints("c", {1}, {1});
+  loss.node("SoftmaxCrossEntropyWithLogits", "x l");
+  loss.node("SparseSoftmaxCrossEntropyWithLogits", "x c", "", "z");
+  CHECK(loss.evaluate()[0] == Approx(0.693147));
+  CHECK(loss.evaluate("y:1") == Numbers{.25, -.25});
+  CHECK(loss.evaluate("z")[0] == Approx(0.693147));
+  CHECK(loss.evaluate("z:1") == Numbers{.5, -.5});
+  Graph angle;
+  angle.floats("a", {6}, {1, 1, -1, -1, 0, 1}).floats("b", {6}, {1, -1, -1, 1, 0, 0});
+  Numbers got = angle.node("Atan2", "a b").evaluate();
+  Numbers want{.785398, 2.356194, -2.356194, -.785398, 0, 1.570796};
+  for (size_t i = 0; i < want.size(); ++i)
+    CHECK(got[i] == Approx(want[i]));
+}
+
+TEST_CASE("Integers are multiplied without a kernel for them") {
+  Graph graph;
+  graph.ints("a", {2, 2}, {1, 2, 3, 4}).ints("b", {2, 2}, {1, 1, 0, 1}).node("MatMul", "a b");
+  CHECK(graph.evaluate() == Numbers{1, 3, 3, 7});
+}
+
+TEST_CASE("Both sides of a condition are computed, Merge chooses") {
+  auto condition = [](bool value) {
+    Graph graph;
+    graph.constant("p", "BOOL", {}, {double(value)}).floats("x", {2}, {1, 2});
+    graph.node("Switch", "x p", "", "s").node("Neg", "s:1", "", "t").node("Add", "s s", "", "f");
+    return graph.node("Merge", "f t").evaluate();
+  };
+  CHECK(condition(true) == Numbers{-1, -2});
+  CHECK(condition(false) == Numbers{2, 4});
+
+  Graph later;
+  later.input("p", "BOOL", {}).floats("x", {2}, {1, 2}).node("Switch", "x p", "", "s");
+  later.node("Neg", "s:1", "", "t").node("Merge", "s t").import("y");
+  CHECK_FALSE(later.main().getOps<atc::graph::WhereOp>().empty());
+  CHECK(later.fault("t").find("exists only on one side") != std::string::npos);
+  later.node("Merge", "x s", "", "z");
+  CHECK(later.fault("z").find("not the two sides of one condition") != std::string::npos);
+
+  // A constant is on the side that its control input names.
+  Graph sided;
+  sided.constant("p", "BOOL", {}, {1}).node("Switch", "p p", "", "s");
+  sided.node("Identity", "s:1", "", "on").node("Identity", "s", "", "off");
+  sided.floats("a0", {}, {7}).floats("b0", {}, {8});
+  sided.node("Identity", "a0 ^on", "", "a").node("Identity", "b0 ^off", "", "b");
+  CHECK(sided.node("Merge", "b a").evaluate() == Numbers{7});
+  CHECK(sided.evaluate("y:1") == Numbers{1});
+}
+
+TEST_CASE("Arrays whose indices are known") {
+  Graph graph;
+  graph.ints("n", {}, {2}).ints("zero", {}, {0}).ints("one", {}, {1}).ints("both", {2}, {1, 0});
+  graph.floats("x", {2}, {1, 2}).floats("z", {2}, {3, 4}).floats("m", {2, 2}, {5, 6, 7, 8});
+  graph.node("TensorArrayV3", "n", "", "h");
+  graph.node("TensorArrayWriteV3", "h zero x h:1", "", "w0");
+  graph.node("TensorArrayWriteV3", "h one z w0", "", "w1").node("Identity", "w1", "", "state");
+  graph.node("TensorArrayReadV3", "h one state").node("TensorArraySizeV3", "h w1", "", "size");
+  graph.node("TensorArrayGatherV3", "h both w1", "", "g");
+  graph.node("TensorArrayConcatV3", "h w1", "", "c");
+  graph.node("TensorArrayScatterV3", "h both m h:1", "", "s")
+      .node("TensorArrayReadV3", "h one s", "", "sr");
+  graph.constant("l", "INT64", {2}, {1, 1}).node("TensorArraySplitV3", "h m l h:1", "", "p");
+  graph.node("TensorArrayReadV3", "h one p", "", "pr")
+      .node("TensorArrayReadV3", "h one w0", "", "gone");
+  CHECK(graph.evaluate() == Numbers{3, 4});
+  CHECK(graph.evaluate("size") == Numbers{2});
+  CHECK(graph.evaluate("g") == Numbers{3, 4, 1, 2});
+  CHECK(graph.evaluate("c") == Numbers{1, 2, 3, 4});
+  CHECK(graph.evaluate("c:1") == Numbers{2, 2});
+  CHECK(graph.evaluate("sr") == Numbers{5, 6});
+  CHECK(graph.evaluate("pr") == Numbers{7, 8});
+  CHECK(graph.fault("gone").find("which was not written") != std::string::npos);
+}
+
+TEST_CASE("Recurrent cells") {
+  // All weights are 0: every gate is 1/2, every new input 0.
+  Graph gru;
+  gru.floats("x", {1, 1}, {1}).floats("h", {1, 1}, {4}).floats("wg", {2, 2}, {0, 0, 0, 0});
+  gru.floats("w", {2, 1}, {0, 0}).floats("bg", {2}, {0, 0}).floats("b", {1}, {0});
+  gru.node("GRUBlockCell", "x h wg w bg b");
+  CHECK(gru.evaluate("y") == Numbers{.5});
+  CHECK(gru.evaluate("y:3") == Numbers{2});
+
+  Graph lstm;
+  lstm.floats("x", {1, 1}, {1}).floats("c", {1, 1}, {2}).floats("h", {1, 1}, {0});
+  lstm.floats("w", {2, 4}, Numbers(8, 0)).floats("p", {1}, {0}).floats("b", {4}, Numbers(4, 0));
+  lstm.node("LSTMBlockCell", "x c h w p p p b", "forget_bias f: 0; cell_clip f: 0");
+  CHECK(lstm.evaluate("y:1") == Numbers{1});
+  CHECK(lstm.evaluate("y:6")[0] == Approx(.5 * std::tanh(1.0)));
+  lstm.constant("n", "INT64", {}, {2}).floats("xs", {3, 1, 1}, {1, 1, 1});
+  lstm.node("BlockLSTM", "n xs c h w p p p b", "forget_bias f: 0; cell_clip f: 0", "z");
+  CHECK(lstm.evaluate("z:1") == Numbers{1, .5, 0});
+}
+
+TEST_CASE("Ranks that do not fit are refused") {
+  Graph graph;
+  graph.floats("s", {}, {1}).floats("x", {1, 1}, {1}).floats("v", {1}, {1}).ints("axis", {}, {0});
+  graph.node("ConcatV2", "s s axis", "", "concat");
+  CHECK(graph.fault("concat").find("axis 0 is out of range") != std::string::npos);
+  graph.node("GRUBlockCell", "x x v v v v", "", "gru");
+  CHECK(graph.fault("gru").find("node 'gru'") != std::string::npos);
+}
+
+TEST_CASE("Tensors without elements") {
+  Graph graph;
+  graph.floats("x", {0, 2}, {}).floats("one", {1, 2}, {1, 2}).ints("axis", {}, {0});
+  graph.node("Acos", "x").node("ConcatV2", "x one x axis", "", "c");
+  CHECK(graph.evaluate() == Numbers{});
+  CHECK(graph.shape == Dims{0, 2});
+  CHECK(graph.evaluate("c") == Numbers{1, 2});
+  double infinity = std::numeric_limits<double>::infinity();
+  auto reduced = [&](const std::string &op) {
+    graph.node(op, "x axis", "", op);
+    return graph.evaluate(op);
+  };
+  CHECK(reduced("Sum") == Numbers{0, 0});
+  CHECK(reduced("Prod") == Numbers{1, 1});
+  CHECK(reduced("Max") == Numbers{-infinity, -infinity});
+  CHECK(reduced("Min") == Numbers{infinity, infinity});
+  CHECK(reduced("EuclideanNorm") == Numbers{0, 0});
+  CHECK(std::isnan(reduced("Mean")[0]));
+  graph.constant("flags", "BOOL", {0}, {});
+  graph.node("All", "flags axis", "", "all").node("Any", "flags axis", "", "any");
+  CHECK(graph.evaluate("all") == Numbers{1});
+  CHECK(graph.evaluate("any") == Numbers{0});
+}
