@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
+import openatc_npu  # noqa: E402
 from openatc_runtime import Session  # noqa: E402
 from openatc_tools import ROOT, RUNTIME, SHARED, call, tool  # noqa: E402
 
@@ -65,6 +66,26 @@ def test_network(name, tmp_path, request):
         assert "Egyptian cat" in label or "tabby" in label, label
     request.node.user_properties.append(("max_error", float(error)))
     print(f"max error {error:.3g}")
+
+
+@pytest.mark.parametrize("soc", openatc_npu.SOCS)
+@pytest.mark.parametrize("name", recipes_tf.MODELS)
+def test_network_on_the_npu(name, soc, tmp_path):
+    model = recipes_tf.MODELS[name]
+    value = recipes_tf.input_of(name, stored(PICTURES))
+    with np.load(recipes.EXPECTED / f"{name}.npz") as arrays:
+        expected = dict(arrays)
+    om = openatc_npu.build(stored(MODELS / model.path), tmp_path, soc, model.flags, framework=3)
+    outputs, npu = openatc_npu.run_npu(om, [value])
+    ((_, output),) = outputs.items()
+    flat = output.reshape(-1)
+    got = flat[recipes.samples(flat.size)]
+    error = np.abs(got - expected["values"]).max() / expected["range"]
+    assert error <= 2e-2, f"max error {error:.3g} of the range"
+    assert openatc_npu.distances(got, expected["values"])[1] >= 0.999
+    if flat.size <= 1001:
+        assert flat.argmax() == expected["top"], "another top 1"
+    assert npu["macs_share"] >= 0.95
 
 
 # A transpose of the picture itself stays where it has more channels than one; where
