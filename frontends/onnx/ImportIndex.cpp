@@ -41,13 +41,6 @@ Value wrapped(NodeContext &n, Value index, int64_t size) {
   return n.create<graph::WhereOp>(isNegative, n.add(index, number(n, size)), index);
 }
 
-int64_t product(ArrayRef<int64_t> dims) {
-  int64_t result = 1;
-  for (int64_t dim : dims)
-    result *= dim;
-  return result;
-}
-
 /// result[i, j, k] = input[i, index[i, j, k], k]: a gather from the flat tensor.
 void importGatherElements(NodeContext &n) {
   Value input = n.input(0), indices = n.input(1);
@@ -66,10 +59,11 @@ void importGatherElements(NodeContext &n) {
       return n.failInput(1, "dim " + Twine(dim) + " is " + Twine(to[dim]) + ", expected at most " +
                                 Twine(from[dim]));
     Value at = dim == axis ? wrapped(n, indices, from[dim]) : positions(n, to[dim], dim, rank);
-    at = n.mul(at, number(n, product(from.drop_front(dim + 1))));
+    at = n.mul(at, number(n, ShapedType::getNumElements(from.drop_front(dim + 1))));
     flat = flat ? n.add(flat, at) : at;
   }
-  n.setOutput(n.create<graph::GatherOp>(n.reshape(input, {product(from)}), flat, /*axis=*/0));
+  n.setOutput(n.create<graph::GatherOp>(n.reshape(input, {ShapedType::getNumElements(from)}), flat,
+                                        /*axis=*/0));
 }
 
 /// The last dim of the indices names an element or slice behind the batch dims.
@@ -97,12 +91,12 @@ void importGatherNd(NodeContext &n) {
   for (int64_t i = 0; i < depth; ++i) {
     starts.back() = i;
     Value part = n.reshape(n.create<graph::SliceOp>(indices, starts, sizes, steps), outer);
-    addPart(wrapped(n, part, indexed[i]), product(indexed.drop_front(i + 1)));
+    addPart(wrapped(n, part, indexed[i]), ShapedType::getNumElements(indexed.drop_front(i + 1)));
   }
   for (int64_t dim = 0; dim < batchDims; ++dim)
     addPart(positions(n, from[dim], dim, outer.size()),
-            product(from.slice(dim + 1, batchDims + depth - dim - 1)));
-  SmallVector<int64_t> folded{product(from.take_front(batchDims + depth))};
+            ShapedType::getNumElements(from.slice(dim + 1, batchDims + depth - dim - 1)));
+  SmallVector<int64_t> folded{ShapedType::getNumElements(from.take_front(batchDims + depth))};
   folded.append(rest.begin(), rest.end());
   n.setOutput(n.create<graph::GatherOp>(n.reshape(input, folded), flat, /*axis=*/0));
 }

@@ -15,13 +15,6 @@ namespace {
 using graph::ComparePredicate;
 using graph::ReduceKind;
 
-int64_t product(ArrayRef<int64_t> dims) {
-  int64_t result = 1;
-  for (int64_t dim : dims)
-    result *= dim;
-  return result;
-}
-
 //===----------------------------------------------------------------------===//
 // Running sums and products
 //===----------------------------------------------------------------------===//
@@ -110,7 +103,7 @@ void importTopK(NodeContext &n) {
   int64_t size = shape.back();
   if (k < 0 || k > size)
     return n.failNode("asks for " + Twine(k) + " of " + Twine(size) + " elements");
-  int64_t batch = product(ArrayRef(shape).drop_back());
+  int64_t batch = ShapedType::getNumElements(ArrayRef(shape).drop_back());
   Value rows = n.reshape(input, {batch, size});
   shape.back() = k;
   Value places = placesInRow(n, rows, /*descending=*/true);
@@ -131,7 +124,7 @@ void importNthElement(NodeContext &n) {
     return n.failInput(1, "is " + Twine(place) + ", out of range for " + Twine(shape.back()) +
                               " elements");
   SmallVector<int64_t> result(shape.drop_back());
-  Value rows = n.reshape(input, {product(result), shape.back()});
+  Value rows = n.reshape(input, {ShapedType::getNumElements(result), shape.back()});
   Value places = placesInRow(n, rows, reverse);
   n.setOutput(n.reshape(takePlaces(n, rows, places, place, 1, false), result));
 }
@@ -171,7 +164,7 @@ void importDiag(NodeContext &n) {
   if (n.failed())
     return;
   SmallVector<int64_t> shape(n.shape(input));
-  int64_t size = product(shape);
+  int64_t size = ShapedType::getNumElements(shape);
   shape.append(n.shape(input).begin(), n.shape(input).end());
   Value matrix = n.create<graph::WhereOp>(isOnDiagonal(n, size, size), n.reshape(input, {1, size}),
                                           n.scalarLike(0, input));

@@ -15,13 +15,6 @@ namespace {
 using graph::ComparePredicate;
 using graph::ReduceKind;
 
-int64_t product(ArrayRef<int64_t> dims) {
-  int64_t result = 1;
-  for (int64_t dim : dims)
-    result *= dim;
-  return result;
-}
-
 //===----------------------------------------------------------------------===//
 // Segments
 //===----------------------------------------------------------------------===//
@@ -42,7 +35,7 @@ Value combineSegments(NodeContext &n, ReduceKind kind, Value data, Value ids, in
     return {};
   }
   SmallVector<int64_t> result(shape.drop_front(leading.size()));
-  int64_t rows = product(leading), inner = product(result);
+  int64_t rows = ShapedType::getNumElements(leading), inner = ShapedType::getNumElements(result);
   result.insert(result.begin(), segments);
   Value combined = combineRows(n, kind, n.reshape(ids, {rows}), n.reshape(data, {rows, inner}),
                                segments, identity);
@@ -120,7 +113,7 @@ void importHistogram(NodeContext &n) {
     return;
   if (n.shape(range) != ArrayRef<int64_t>{2} || bins < 1 || bins > (1 << 20))
     return n.failNode("needs a range of 2 values and a positive number of bins");
-  int64_t count = product(n.shape(values));
+  int64_t count = ShapedType::getNumElements(n.shape(values));
   auto edge = [&](int64_t at) {
     return n.cast(n.create<graph::SliceOp>(range, ArrayRef<int64_t>{at}, ArrayRef<int64_t>{1},
                                            ArrayRef<int64_t>{1}),
@@ -185,9 +178,10 @@ void scatterNd(NodeContext &n, Update update, Value base, unsigned indices, Valu
   Value ids = flatIndices(n, indices, shape, depth);
   if (n.failed())
     return;
-  int64_t rows = product(ArrayRef(shape).take_front(depth));
-  int64_t inner = product(ArrayRef(shape).drop_front(depth)), count = n.shape(ids)[0];
-  if (product(n.shape(updates)) != count * inner)
+  int64_t rows = ShapedType::getNumElements(ArrayRef(shape).take_front(depth));
+  int64_t inner = ShapedType::getNumElements(ArrayRef(shape).drop_front(depth)),
+          count = n.shape(ids)[0];
+  if (ShapedType::getNumElements(n.shape(updates)) != count * inner)
     return n.failNode("has updates of the shape " + printDims(n.shape(updates)) +
                       ", which does not fit its indices and the shape " + printDims(shape));
   n.setOutput(n.reshape(updateRows(n, update, n.reshape(base, {rows, inner}), ids,
@@ -229,8 +223,9 @@ template <Update update> void importScatter(NodeContext &n) {
   n.requireIndices(1, 0, 0, shape[0]);
   if (n.rank(updates) == 0)
     updates = n.fill(expected, updates);
-  int64_t count = product(n.shape(indices)), inner = product(ArrayRef(shape).drop_front());
-  if (!n.failed() && product(n.shape(updates)) != count * inner)
+  int64_t count = ShapedType::getNumElements(n.shape(indices)),
+          inner = ShapedType::getNumElements(ArrayRef(shape).drop_front());
+  if (!n.failed() && ShapedType::getNumElements(n.shape(updates)) != count * inner)
     return n.failInput(2, "has the shape " + printDims(n.shape(updates)) + ", expected " +
                               printDims(expected));
   n.setOutput(n.reshape(updateRows(n, update, n.reshape(base, {shape[0], inner}),
@@ -265,7 +260,8 @@ void importGatherNd(NodeContext &n) {
   ArrayRef<int64_t> inner = n.shape(input).drop_front(depth);
   SmallVector<int64_t> shape(n.shape(indices).drop_back());
   llvm::append_range(shape, inner);
-  Value rows = n.reshape(input, {product(n.shape(input).take_front(depth)), product(inner)});
+  Value rows = n.reshape(input, {ShapedType::getNumElements(n.shape(input).take_front(depth)),
+                                 ShapedType::getNumElements(inner)});
   n.setOutput(n.reshape(n.create<graph::GatherOp>(rows, ids, 0), shape));
 }
 
@@ -281,7 +277,7 @@ void importDynamicPartition(NodeContext &n) {
       leading != shape.take_front(leading.size()))
     return n.failNode("its partitions do not fit its data");
   SmallVector<int64_t> rows(shape.drop_front(leading.size()));
-  rows.insert(rows.begin(), product(leading));
+  rows.insert(rows.begin(), ShapedType::getNumElements(leading));
   Value table = n.reshape(data, rows);
   for (int64_t part = 0; part < parts; ++part) {
     SmallVector<int64_t> chosen;
@@ -317,7 +313,7 @@ void importDynamicStitch(NodeContext &n) {
     }
     SmallVector<int64_t> shape(inner);
     shape.insert(shape.begin(), static_cast<int64_t>(to.size()));
-    if (product(n.shape(inputs[count + i])) != product(shape))
+    if (ShapedType::getNumElements(n.shape(inputs[count + i])) != ShapedType::getNumElements(shape))
       return n.failInput(count + i, "does not fit its indices");
     if (!to.empty())
       tables.push_back(n.reshape(inputs[count + i], shape));

@@ -108,6 +108,13 @@ private:
 /// has no kernel is listed in one error.
 mlir::LogicalResult lowerGraph(mlir::ModuleOp module, const TargetKernels &target);
 
+/// Of a matrix product; a vector is one row or one column.
+struct ProductSizes {
+  llvm::ArrayRef<int64_t> leftBatch, rightBatch;
+  int64_t rows, depth, columns;
+};
+ProductSizes sizesOf(graph::MatMulOp op);
+
 mlir::LogicalResult lowerConv(GraphLowering &lowering, graph::ConvOp op);
 mlir::LogicalResult lowerMaxPool(GraphLowering &lowering, graph::MaxPoolOp op);
 mlir::LogicalResult lowerAveragePool(GraphLowering &lowering, graph::AveragePoolOp op);

@@ -5,7 +5,6 @@
 
 #include "passes/cpu/PackWeights.h"
 #include "llvm/Support/MathExtras.h"
-#include <numeric>
 
 using namespace mlir;
 
@@ -15,10 +14,6 @@ namespace {
 
 /// Output channels of a block of packed matrices.
 constexpr int64_t kMatrixBlock = 16;
-
-int64_t product(ArrayRef<int64_t> sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<int64_t>());
-}
 
 /// The part of a padded tensor that a convolution reads, and nothing else.
 Storage windowInput(const GraphLowering &lowering, graph::ConvOp op) {
@@ -171,7 +166,7 @@ static Storage matrices(GraphLowering &lowering, Value value, ArrayRef<int64_t> 
   ArrayRef<int64_t> shape = tensorType(value).getShape();
   ArrayRef<int64_t> own = shape.drop_back(std::min<size_t>(shape.size(), 2));
   if (!broadcast || own == batch)
-    return lowering.reshaped(storage, {product(own), rows, columns});
+    return lowering.reshaped(storage, {ShapedType::getNumElements(own), rows, columns});
   // A batch that broadcasts in some dims only is written out.
   SmallVector<int64_t> full(batch.size() - own.size(), 1);
   llvm::append_range(full, own);
@@ -184,31 +179,36 @@ static Storage matrices(GraphLowering &lowering, Value value, ArrayRef<int64_t> 
     }
   Storage expanded = lowering.temporary(view.shape, view.element);
   lowering.copy(view, expanded);
-  return *expanded.reshaped({product(batch), rows, columns});
+  return *expanded.reshaped({ShapedType::getNumElements(batch), rows, columns});
+}
+
+ProductSizes sizesOf(graph::MatMulOp op) {
+  ArrayRef<int64_t> left = tensorType(op.getLhs()).getShape(),
+                    right = tensorType(op.getRhs()).getShape();
+  return {left.drop_back(std::min<size_t>(left.size(), 2)),
+          right.drop_back(std::min<size_t>(right.size(), 2)),
+          left.size() == 1 ? 1 : left[left.size() - 2], left.back(),
+          right.size() == 1 ? 1 : right.back()};
 }
 
 LogicalResult lowerMatMul(GraphLowering &lowering, graph::MatMulOp op) {
   Value lhs = op.getLhs(), rhs = op.getRhs(), result = op.getResult();
-  ArrayRef<int64_t> left = tensorType(lhs).getShape(), right = tensorType(rhs).getShape();
-  int64_t rows = left.size() == 1 ? 1 : left[left.size() - 2], depth = left.back();
-  int64_t columns = right.size() == 1 ? 1 : right.back();
-  ArrayRef<int64_t> leftBatch = left.drop_back(std::min<size_t>(left.size(), 2)),
-                    rightBatch = right.drop_back(std::min<size_t>(right.size(), 2));
+  auto [leftBatch, rightBatch, rows, depth, columns] = sizesOf(op);
 
   // Against one matrix all rows of all batches are one batch.
-  bool oneMatrix = product(rightBatch) == 1;
+  bool oneMatrix = ShapedType::getNumElements(rightBatch) == 1;
   if (oneMatrix && isKnown(rhs))
     return lowerPacked(lowering, result, lhs, rhs, /*transposed=*/false, Value(), nullptr);
   if (oneMatrix) {
-    rows *= product(leftBatch);
+    rows *= ShapedType::getNumElements(leftBatch);
     leftBatch = {};
   }
   SmallVector<int64_t> batch = *graph::broadcastShapes(leftBatch, rightBatch);
-  bool broadcastLeft = !oneMatrix && product(leftBatch) != 1;
+  bool broadcastLeft = !oneMatrix && ShapedType::getNumElements(leftBatch) != 1;
   Storage a = oneMatrix ? lowering.reshaped(lowering.storageOf(lhs), {1, rows, depth})
                         : matrices(lowering, lhs, batch, rows, depth, broadcastLeft);
   Storage b = matrices(lowering, rhs, batch, depth, columns, !oneMatrix);
-  int64_t count = oneMatrix ? 1 : product(batch);
+  int64_t count = oneMatrix ? 1 : ShapedType::getNumElements(batch);
   Storage output = *lowering.storageOf(result).reshaped({count, rows, columns});
   lowering.kernel<MatMulOp>(result, output, lowering.buffer(a), lowering.buffer(b), Value(),
                             lowering.buffer(output), /*packed=*/false, graph::ActivationAttr(),

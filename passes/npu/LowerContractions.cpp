@@ -22,8 +22,6 @@ namespace atc::npu {
 
 namespace {
 
-int64_t product(ArrayRef<int64_t> sizes) { return ShapedType::getNumElements(sizes); }
-
 /// A bias (f32) or slope (f16) with one number for every column of fractals;
 /// null when there is none.
 FailureOr<Value> perChannel(GraphLowering &lowering, Value vector, int64_t channels, Type element) {
@@ -109,13 +107,13 @@ LogicalResult lowerCubeConv(GraphLowering &lowering, graph::ConvOp op, Value ima
   if (failed(filter))
     return failure();
   Value residual = op.getResidual() ? denseBlocks(lowering, op.getResidual()) : Value();
-  int64_t macs = tensorType(result).getNumElements() * product(filterShape.drop_front());
-  lowering.kernel<ir::Conv2DOp>(result, lowering.storageOf(result), input,
-                                lowering.weight(*filter), *bias, residual, *slope,
-                                lowering.buffer(result), filterShape.drop_front(2),
-                                op.getStrides(), op.getDilations(), op.getPads(), blockGroups,
-                                bool(image), macs, op.getActivation().value_or(nullptr),
-                                op.getResidualLast(), ir::TileAttr());
+  int64_t macs =
+      tensorType(result).getNumElements() * ShapedType::getNumElements(filterShape.drop_front());
+  lowering.kernel<ir::Conv2DOp>(
+      result, lowering.storageOf(result), input, lowering.weight(*filter), *bias, residual, *slope,
+      lowering.buffer(result), filterShape.drop_front(2), op.getStrides(), op.getDilations(),
+      op.getPads(), blockGroups, bool(image), macs, op.getActivation().value_or(nullptr),
+      op.getResidualLast(), ir::TileAttr());
   return success();
 }
 
@@ -130,7 +128,7 @@ bool hasDenseRows(const Storage &storage) {
 /// All rows of a tensor as [1][1][rows][columns]; copied where strides cannot
 /// say so.
 Storage oneMatrix(GraphLowering &lowering, const Storage &storage, int64_t columns) {
-  SmallVector<int64_t> shape{1, 1, product(storage.shape) / columns, columns};
+  SmallVector<int64_t> shape{1, 1, ShapedType::getNumElements(storage.shape) / columns, columns};
   std::optional<Storage> view = storage.reshaped(shape);
   if (view && hasDenseRows(*view))
     return *view;
@@ -153,8 +151,7 @@ LogicalResult lowerPacked(GraphLowering &lowering, Value result, Value lhs, Valu
   if (failed(packed))
     return failure();
   int64_t depth = last[transposed ? 1 : 0], columns = last[transposed ? 0 : 1];
-  FailureOr<Value> biasBuffer =
-      perChannel(lowering, bias, columns, lowering.builder.getF32Type());
+  FailureOr<Value> biasBuffer = perChannel(lowering, bias, columns, lowering.builder.getF32Type());
   if (failed(biasBuffer))
     return failure();
   Storage input = oneMatrix(lowering, lowering.storageOf(lhs), depth);
@@ -185,7 +182,7 @@ Storage products(GraphLowering &lowering, const Storage &storage, ArrayRef<int64
         all.shape[dim] = size;
         all.strides[dim] = 0;
       }
-    SmallVector<int64_t> flat{1, product(batch), rows, columns};
+    SmallVector<int64_t> flat{1, ShapedType::getNumElements(batch), rows, columns};
     if (std::optional<Storage> merged = (broadcasts ? all : view).reshaped(flat))
       return *merged;
     Storage written = lowering.temporary(all.shape, all.element);
@@ -204,12 +201,8 @@ Storage products(GraphLowering &lowering, const Storage &storage, ArrayRef<int64
 
 LogicalResult lowerProduct(GraphLowering &lowering, graph::MatMulOp op) {
   Value lhs = op.getLhs(), rhs = op.getRhs(), result = op.getResult();
-  ArrayRef<int64_t> left = tensorType(lhs).getShape(), right = tensorType(rhs).getShape();
-  int64_t rows = left.size() == 1 ? 1 : left[left.size() - 2], depth = left.back();
-  int64_t columns = right.size() == 1 ? 1 : right.back();
-  ArrayRef<int64_t> leftBatch = left.drop_back(std::min<size_t>(left.size(), 2)),
-                    rightBatch = right.drop_back(std::min<size_t>(right.size(), 2));
-  bool isMatrix = product(rightBatch) == 1;
+  auto [leftBatch, rightBatch, rows, depth, columns] = cpu::sizesOf(op);
+  bool isMatrix = ShapedType::getNumElements(rightBatch) == 1;
   if (isMatrix && cpu::isKnown(rhs))
     return lowerPacked(lowering, result, lhs, rhs, /*transposed=*/false, Value(), nullptr);
 
@@ -218,7 +211,8 @@ LogicalResult lowerProduct(GraphLowering &lowering, graph::MatMulOp op) {
   SmallVector<int64_t> batch = *graph::broadcastShapes(leftBatch, rightBatch);
   // Against one matrix all rows of all batches are one batch.
   std::optional<Storage> merged =
-      isMatrix ? output.reshaped({1, 1, rows * product(leftBatch), columns}) : std::nullopt;
+      isMatrix ? output.reshaped({1, 1, rows * ShapedType::getNumElements(leftBatch), columns})
+               : std::nullopt;
   if (merged) {
     output = *merged;
     a = oneMatrix(lowering, a, depth);
@@ -274,8 +268,7 @@ LogicalResult NpuKernels::lower(GraphLowering &lowering, Operation *op) const {
       .Case([&](graph::ConvOp op) { return lowerCubeConv(lowering, op, images.lookup(op)); })
       .Case([&](graph::FullyConnectedOp op) {
         return lowerPacked(lowering, op.getResult(), op.getInput(), op.getFilter(),
-                           /*transposed=*/true, op.getBias(),
-                           op.getActivation().value_or(nullptr));
+                           /*transposed=*/true, op.getBias(), op.getActivation().value_or(nullptr));
       })
       .Case([&](graph::MatMulOp op) { return lowerProduct(lowering, op); })
       .Default([](Operation *) { return failure(); });

@@ -4,6 +4,7 @@
 #include "test/passes/npu/OrderReference.h"
 
 #include "runtime-lite/npu/Footprint.h"
+#include "runtime-lite/npu/Loops.h"
 
 #include <map>
 #include <tuple>
@@ -26,17 +27,12 @@ std::vector<Node> unroll(const Program &program, Frame frame) {
     const Instruction &in = program.code[pc];
     if (in.opcode == Opcode::LoopBegin) {
       begins.push_back(pc);
-      frame.trips[kGridDims + frame.depth++] = in.fields[LoopBegin::trips];
+      enterLoop(frame, in.fields[LoopBegin::trips]);
     } else if (in.opcode == Opcode::LoopEnd) {
-      unsigned iv = kGridDims + frame.depth - 1;
-      if (++frame.ivs[iv] < frame.trips[iv]) {
+      if (nextRound(frame))
         pc = begins.back();
-        continue;
-      }
-      frame.ivs[iv] = 0;
-      frame.trips[iv] = 1;
-      --frame.depth;
-      begins.pop_back();
+      else
+        begins.pop_back();
     } else if (in.guard.admits(frame)) {
       Node node{&in, queueOf(in), {}, {}};
       footprint(in, frame, [&](const Interval &interval) { node.touched.push_back(interval); });

@@ -7,6 +7,7 @@
 #include "passes/npu/Passes.h"
 #include "runtime-lite/npu/Execute.h"
 #include "runtime-lite/npu/Footprint.h"
+#include "runtime-lite/npu/Loops.h"
 #include "runtime-lite/npu/Verify.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -90,18 +91,12 @@ template <typename Fn> void walk(const Program &program, Frame frame, const Fn &
     const Instruction &instruction = program.code[pc];
     if (instruction.opcode == Opcode::LoopBegin) {
       begins.push_back(pc);
-      frame.ivs[kGridDims + frame.depth] = 0;
-      frame.trips[kGridDims + frame.depth++] = instruction.fields[LoopBegin::trips];
+      enterLoop(frame, instruction.fields[LoopBegin::trips]);
     } else if (instruction.opcode == Opcode::LoopEnd) {
-      unsigned iv = kGridDims + frame.depth - 1;
-      if (++frame.ivs[iv] < frame.trips[iv]) {
+      if (nextRound(frame))
         pc = begins.back();
-        continue;
-      }
-      frame.ivs[iv] = 0;
-      frame.trips[iv] = 1;
-      --frame.depth;
-      begins.pop_back();
+      else
+        begins.pop_back();
     } else if (instruction.guard.admits(frame)) {
       visit(instruction, frame);
     }

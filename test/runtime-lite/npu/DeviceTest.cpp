@@ -8,25 +8,15 @@
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 
+#include "test/runtime-lite/npu/PlainSoc.h"
+
 using namespace atc::npu;
 
 namespace {
 
-constexpr uint64_t kMega = 1 << 20;
+constexpr const char *launches = "launchCycles = 2000\nchainCycles = 482\n";
 
-/// 8 cores, DDR 8 x 32, L2 8 x 64, ports of 64 bytes a cycle; what is expected
-/// can be worked out by hand.
-SocTable plainSoc() {
-  SocTable soc = *findSoc("Ascend310P3");
-  std::vector<std::string> faults = readSoc(
-      "ddrRead = 32\nddrWrite = 32\nl2Read = 64\nl2Write = 64\nl2HitToMiss = 1\ngmToUb = 64\n"
-      "ubToGm = 64\nvectorBytes = 256\nscalarIssue = 0\nscalarLoop = 0\nflagLatency = 0\n"
-      "vectorStart = 2\nvectorLatency = 10\ngmStart = 8\nreadLatency = 100\nwriteLatency = 50\n"
-      "launchCycles = 2000\nchainCycles = 482\n",
-      "plain", soc);
-  REQUIRE(faults.empty());
-  return soc;
-}
+constexpr uint64_t kMega = 1 << 20;
 
 /// y = relu(x) of 3200 f16 a tile, two buffers in turn.
 Program relu(int64_t tiles, uint32_t cores) {
@@ -99,7 +89,7 @@ DeviceOptions timeOnly() {
 } // namespace
 
 TEST_CASE("results are those of the program, with and without time, on any number of threads") {
-  SocTable soc = plainSoc();
+  SocTable soc = plainSoc(launches);
   Program program = relu(7, 8);
   REQUIRE(verify(program, soc).empty());
   size_t count = 7 * 8 * 3200;
@@ -147,7 +137,7 @@ TEST_CASE("cores that wait for each other see each other's results") {
   b.pipeBarrier(Queue::S);
   b.move(gm(x), ub, 64);
   b.add(Opcode::Signal, {}, {}, {int64_t(Queue::MTE3), 0});
-  SocTable soc = plainSoc();
+  SocTable soc = plainSoc(launches);
   REQUIRE(verify(b.get(), soc).empty());
   for (bool timed : {false, true}) {
     std::vector<float> values(16, 3.f);
@@ -163,7 +153,7 @@ TEST_CASE("cores that wait for each other see each other's results") {
 }
 
 TEST_CASE("a chained launch pays for a meeting of the cores, not for a task") {
-  SocTable soc = plainSoc();
+  SocTable soc = plainSoc(launches);
   Program program = computing(10);
   Device device(soc, timeOnly());
   for (bool chained : {true, true, false, true})
@@ -187,7 +177,7 @@ TEST_CASE("a chained launch pays for a meeting of the cores, not for a task") {
 }
 
 TEST_CASE("cores that a grid leaves out cost nothing and wait for the others") {
-  SocTable soc = plainSoc();
+  SocTable soc = plainSoc(launches);
   Program one = reading(kMega, 1), all = computing(10);
   Device device(soc, timeOnly());
   run(device, launchOf(one, {0}));
@@ -202,7 +192,7 @@ TEST_CASE("cores that a grid leaves out cost nothing and wait for the others") {
 }
 
 TEST_CASE("weights prefetched while another launch computes are hits") {
-  SocTable soc = plainSoc();
+  SocTable soc = plainSoc(launches);
   Program compute = computing(400), read = reading(kMega);
   constexpr uint64_t weights = 0x10000000;
   double cycles[2];
@@ -228,7 +218,7 @@ TEST_CASE("weights prefetched while another launch computes are hits") {
 }
 
 TEST_CASE("a prefetch goes on over the ends of launches") {
-  SocTable soc = plainSoc();
+  SocTable soc = plainSoc(launches);
   Program compute = computing(100), read = reading(kMega);
   constexpr uint64_t weights = 0x10000000;
   Device device(soc, timeOnly());
@@ -251,7 +241,7 @@ TEST_CASE("a prefetch goes on over the ends of launches") {
 }
 
 TEST_CASE("what a core reads before its prefetch is a miss and leaves the DMA's queue") {
-  SocTable soc = plainSoc();
+  SocTable soc = plainSoc(launches);
   constexpr uint64_t weights = 0x10000000;
   Program last = reading(kMega / 8), compute = computing(400), all = reading(kMega);
   Device device(soc, timeOnly());
@@ -266,7 +256,7 @@ TEST_CASE("what a core reads before its prefetch is a miss and leaves the DMA's 
 }
 
 TEST_CASE("a line that the DMA is just bringing is waited for") {
-  SocTable soc = plainSoc();
+  SocTable soc = plainSoc(launches);
   soc.l2Line = 4096; // of a DDR of 256 bytes a cycle: 16 cycles a line
   soc.launchCycles = 0;
   ProgramBuilder b;
@@ -286,7 +276,7 @@ TEST_CASE("a line that the DMA is just bringing is waited for") {
 }
 
 TEST_CASE("cores go before the DMA") {
-  SocTable soc = plainSoc();
+  SocTable soc = plainSoc(launches);
   Program read = reading(kMega);
   double cycles[2];
   for (bool prefetch : {false, true}) {
@@ -302,7 +292,7 @@ TEST_CASE("cores go before the DMA") {
 }
 
 TEST_CASE("a network that is bound by its weights takes as long as DDR needs for them") {
-  SocTable soc = plainSoc();
+  SocTable soc = plainSoc(launches);
   // 16 layers of 2 MB: each names the weights of the next but one; reading from
   // L2 and computing take less than DDR needs.
   constexpr unsigned layers = 16;
@@ -332,7 +322,7 @@ TEST_CASE("a network that is bound by its weights takes as long as DDR needs for
 }
 
 TEST_CASE("accesses that nothing orders are listed once a program") {
-  SocTable soc = plainSoc();
+  SocTable soc = plainSoc(launches);
   ProgramBuilder b;
   unsigned x = b.argument(6400);
   Address ub = at(Memory::UB, int64_t(0));
@@ -354,7 +344,7 @@ TEST_CASE("accesses that nothing orders are listed once a program") {
 }
 
 TEST_CASE("a launch that does not fit is refused and the device goes on") {
-  SocTable soc = plainSoc();
+  SocTable soc = plainSoc(launches);
   Program wide = computing(1), read = reading(kMega);
   wide.grid[0] = 9;
   Device device(soc, DeviceOptions());

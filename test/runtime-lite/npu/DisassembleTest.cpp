@@ -13,7 +13,8 @@ using namespace atc::npu;
 using namespace atc::npu::test;
 
 TEST_CASE("vector programs") {
-  CHECK(disassemble(goodPrograms()[0], "add") == R"(program `add`: 8 cores (8 x 1 x 1), gm0 6400, gm1 6400
+  CHECK(disassemble(goodPrograms()[0], "add") ==
+        R"(program `add`: 8 cores (8 x 1 x 1), gm0 6400, gm1 6400
     0        loop i0 of 4
     1  MTE2    move dst=ub[0 turns 2 x 4096 by i0] src=gm0[-64 + 192 c0 + 1920 i0] inner=32 from -1 + 3 c0 + 30 i0 below 100 bytes=64 dstInner=64 srcInner=64
     2  MTE2    set_flag MTE2 -> V id 0
@@ -37,7 +38,8 @@ TEST_CASE("vector programs") {
 }
 
 TEST_CASE("cube programs") {
-  CHECK(disassemble(goodPrograms()[2]) == R"(program: 2 cores (2 x 1 x 1), gm0 3456, gm1 25600, gm2 131072
+  CHECK(disassemble(goodPrograms()[2]) ==
+        R"(program: 2 cores (2 x 1 x 1), gm0 3456, gm1 25600, gm2 131072
     0        loop i0 of 2
     1  MTE2    load_image dst=l1[0] src=gm0[-64 + 512 i0] rows=10 from -1 + 8 i0 below 16 type=f32 channels=3 width=16 c0=4 srcPlane=1152 srcRow=64 dstRow=128
     2  MTE2    move_nd2nz dst=l1[65536] src=gm1[0] rows=64 cols=100 type=f16 srcRow=400 dstCol=2048

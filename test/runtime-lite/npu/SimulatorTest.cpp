@@ -7,24 +7,13 @@
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 
+#include "test/runtime-lite/npu/PlainSoc.h"
+
 #include <memory>
 
 using namespace atc::npu;
 
 namespace {
-
-/// A table with round numbers: what is expected can be worked out by hand.
-SocTable plainSoc() {
-  SocTable soc = *findSoc("Ascend310P3");
-  std::vector<std::string> faults = readSoc(
-      "ddrRead = 32\nddrWrite = 32\nl2Read = 64\nl2Write = 64\nl2HitToMiss = 1\ngmToUb = 64\n"
-      "ubToGm = 64\nvectorBytes = 256\nscalarIssue = 0\nscalarLoop = 0\nflagLatency = 0\n"
-      "vectorStart = 2\nvectorLatency = 10\ngmStart = 8\nreadLatency = 100\nwriteLatency = 50\n"
-      "launchCycles = 0\n",
-      "plain", soc);
-  REQUIRE(faults.empty());
-  return soc;
-}
 
 Statistics run(const SocTable &soc, const Program &program, bool bypass = true) {
   Simulator simulator(soc);
@@ -232,8 +221,9 @@ TEST_CASE("two runs are equal, and timelines show them") {
     Launch launch{&program, "a \"name\"", {0, 1 << 24}, {}};
     std::string error;
     REQUIRE(simulator.run(launch, error));
-    CHECK(std::count_if(simulator.spans.begin(), simulator.spans.end(),
-                        [](const TimeSpan &span) { return span.stall == Stall::None; }) == 8 * 20 * 3);
+    CHECK(std::count_if(simulator.spans.begin(), simulator.spans.end(), [](const TimeSpan &span) {
+            return span.stall == Stall::None;
+          }) == 8 * 20 * 3);
     CHECK(simulator.droppedSpans == 0);
     trace = chromeTrace(soc, simulator, {launch.name});
   }
