@@ -6,7 +6,7 @@
 #include "dialects/npu/Npu.h"
 #include "passes/cpu/LowerGraph.h"
 #include "passes/cpu/Storage.h"
-#include "passes/npu/ProgramWriter.h"
+#include "passes/npu/TileNest.h"
 #include "passes/om/Schedule.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -17,7 +17,6 @@ namespace atc::npu {
 namespace {
 
 MemRefType typeOf(Value value) { return cast<MemRefType>(value.getType()); }
-int64_t elementBytes(MemRefType type) { return (type.getElementTypeBitWidth() + 7) / 8; }
 
 /// The dim along which `value` is cut if everything that varies does along its
 /// outermost dim.
@@ -39,9 +38,19 @@ std::optional<OperandDims> alongDim(Operation *op, int dim) {
   return dims;
 }
 
+/// A view of one part of what a memref is of, from the first one's start on.
+MemRefType partOf(MemRefType type, int dim, int64_t parts) {
+  cpu::Storage storage;
+  storage.element = type.getElementType();
+  storage.shape.assign(type.getShape().begin(), type.getShape().end());
+  storage.shape[dim] /= parts;
+  storage.strides = type.getStridesAndOffset().first;
+  return storage.type();
+}
+
 /// Operands of the shape [images]... and the result cut along dim 0; the others
 /// are weights.
-std::optional<OperandDims> alongImages(Operation *op, ArrayRef<Value> activations) {
+OperandDims alongImages(Operation *op, ArrayRef<Value> activations) {
   OperandDims dims;
   for (Value operand : op->getOperands())
     dims.push_back(llvm::is_contained(activations, operand) ? 0 : -1);
@@ -76,11 +85,10 @@ std::optional<OperandDims> independentDims(Operation *op) {
       .Case([&](ir::MatMulOp op) { return matmulDims(op); })
       .Case<kernel::PoolOp, kernel::PackOp, kernel::UnpackOp>(
           [&](auto op) { return alongImages(op, {op.getInput(), op.getOutput()}); })
-      .Case<kernel::MapOp, kernel::CopyOp, ir::LayerNormOp>([&](auto op) -> Result {
-        if (isa<ir::LayerNormOp>(op.getOperation()))
-          return outer == 0 ? alongImages(op, {op->getOperand(0), output}) : Result();
-        return alongDim(op, outer);
+      .Case([&](ir::LayerNormOp op) -> Result {
+        return outer == 0 ? alongImages(op, {op.getInput(), output}) : Result();
       })
+      .Case<kernel::MapOp, kernel::CopyOp>([&](auto op) { return alongDim(op, outer); })
       .Case([&](kernel::FillOp op) -> Result {
         bool inBorder = op.getBorder() && outer > 1;
         return inBorder ? Result() : alongDim(op, outer);
@@ -110,20 +118,14 @@ bool liesInParts(Value operand, int dim, int64_t parts) {
   int64_t whole = bytesOf(place.root);
   if (size % parts || whole % parts)
     return false;
-  auto [strides, offset] = type.getStridesAndOffset();
-  int64_t step = size / parts * strides[dim] * elementBytes(type), room = whole / parts;
-  SmallVector<int64_t> shape(type.getShape());
-  shape[dim] /= parts;
-  int64_t last = 0;
-  for (auto [length, stride] : llvm::zip_equal(shape, strides))
-    last += (length - 1) * stride;
-  int64_t bytes = (last + 1) * elementBytes(type);
+  int64_t step = size / parts * type.getStridesAndOffset().first[dim] * elementBytes(operand);
+  int64_t room = whole / parts, bytes = om::spanInBytes(partOf(type, dim, parts));
   return step == room && place.offset >= 0 && place.offset + bytes <= room;
 }
 
 } // namespace
 
-int64_t bytesOf(Value root) { return spanBytes(typeOf(root)); }
+int64_t bytesOf(Value root) { return om::spanInBytes(typeOf(root)); }
 
 std::optional<OperandDims> batchDimsOf(kernel::KernelOpInterface op, int64_t parts) {
   std::optional<OperandDims> dims = independentDims(op);
@@ -161,14 +163,8 @@ Value PartWriter::slice(Value operand, int dim, int64_t part) {
   MemRefType type = typeOf(operand);
   om::BufferPart place = om::resolveViews(operand);
   Memory target = memory.lookup(place.root);
-  cpu::Storage storage;
-  storage.element = type.getElementType();
-  storage.shape.assign(type.getShape().begin(), type.getShape().end());
-  auto [strides, offset] = type.getStridesAndOffset();
-  storage.strides = strides;
-  storage.shape[dim] /= parts;
   int64_t from = target.onlyPart ? 0 : part * (bytesOf(place.root) / parts);
-  MemRefType wanted = storage.type();
+  MemRefType wanted = partOf(type, dim, parts);
   if (from + place.offset == 0 && target.buffer.getType() == wanted)
     return target.buffer;
   return om::ViewOp::create(b, operand.getLoc(), wanted, target.buffer, from + place.offset);

@@ -76,6 +76,16 @@ ResultPlace blockedPlace(Value value) {
   return {value, strides[0], 0, strides[1], typeOf(value).getDimSize(3) * 32};
 }
 
+/// What convolutions and products have in common.
+template <typename OpT>
+void describeBoth(OpT op, MemRefType lhs, MemRefType output, Contraction &c) {
+  c.bias = op.getBias();
+  c.lhsType = lhs.getElementType();
+  c.outputType = output.getElementType();
+  c.activation = op.getActivationAttr();
+  c.residualLast = op.getResidualLast();
+}
+
 } // namespace
 
 Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &fault) {
@@ -85,12 +95,8 @@ Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &fault) {
   c.lhsForm = op.getImage() ? LhsForm::Image : LhsForm::Blocks;
   c.lhs = op.getInput();
   c.rhs = op.getFilter();
-  c.bias = op.getBias();
+  describeBoth(op, in, out, c);
   c.slope = op.getSlope();
-  c.lhsType = in.getElementType();
-  c.outputType = out.getElementType();
-  c.activation = op.getActivationAttr();
-  c.residualLast = op.getResidualLast();
   c.output = blockedPlace(op.getOutput());
   auto dense = [](MemRefType type) {
     return type.getDimSize(2) == 1 || byteStrides(type)[2] == type.getDimSize(3) * 32;
@@ -197,11 +203,7 @@ Contraction describe(ir::MatMulOp op, const SocTable &soc, std::string &fault) {
                                      : RhsForm::Rows;
   c.lhs = op.getLhs();
   c.rhs = op.getRhs();
-  c.bias = op.getBias();
-  c.lhsType = lhs.getElementType();
-  c.outputType = out.getElementType();
-  c.activation = op.getActivationAttr();
-  c.residualLast = op.getResidualLast();
+  describeBoth(op, lhs, out, c);
   c.scale = op.getScale().convertToDouble();
   auto denseRows = [](MemRefType type) {
     return type.getDimSize(3) == 1 || byteStrides(type)[3] * 8 == type.getElementTypeBitWidth();

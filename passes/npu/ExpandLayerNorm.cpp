@@ -61,11 +61,7 @@ public:
       input.load(w, w.argument(op.getInput()), layout);
       output.allocate(w, layout);
       RowWriter rows(w, tiles.span(layout.inner()), nest.length);
-      auto rowsOf = [&](const BoxOperand &operand, Type type) {
-        int64_t bytes = type.getIntOrFloatBitWidth() / 8;
-        return Rows{operand.operand().buffer, type, layout.rowElements() * bytes};
-      };
-      Rows source = rowsOf(input, in), result = rowsOf(output, out);
+      Rows source = rowsOf(input, in, layout), result = rowsOf(output, out, layout);
       Rows x = rows.allocate(f32), scratch = rows.allocateScratch(f32);
       rows.cast(x, source);
       Value mean = rows.reduce(VectorOp::Add, x, scratch);

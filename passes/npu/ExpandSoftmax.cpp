@@ -40,11 +40,7 @@ public:
       input.load(w, w.argument(0u), layout);
       output.allocate(w, layout);
       RowWriter rows(w, tiles.span(layout.inner()), nest.length);
-      auto rowsOf = [&](const BoxOperand &operand, Type type) {
-        int64_t bytes = type.getIntOrFloatBitWidth() / 8;
-        return Rows{operand.operand().buffer, type, layout.rowElements() * bytes};
-      };
-      Rows source = rowsOf(input, in), result = rowsOf(output, out);
+      Rows source = rowsOf(input, in, layout), result = rowsOf(output, out, layout);
       Rows x = compute == out ? result : rows.allocate(compute);
       Rows scratch = op.getLog() ? rows.allocate(compute) : rows.allocateScratch(compute);
       // The largest is exact in any type; its place in ub is as good as another.

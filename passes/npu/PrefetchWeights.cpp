@@ -8,6 +8,7 @@
 #include "passes/npu/BatchParts.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/ProgramWriter.h"
+#include "passes/npu/TileNest.h"
 #include "passes/om/Schedule.h"
 
 using namespace mlir;
@@ -80,7 +81,7 @@ private:
         om::BufferPart part = om::resolveViews(operand);
         if (!part.root.getDefiningOp<om::WeightOp>() &&
             touched.insert({part.root, part.offset}).second)
-          bytes += spanBytes(cast<MemRefType>(operand.getType()));
+          bytes += om::spanInBytes(cast<MemRefType>(operand.getType()));
       }
     return bytes;
   }
@@ -96,7 +97,7 @@ private:
       for (Value operand : launches[index].getOperands_()) {
         om::BufferPart part = om::resolveViews(operand);
         if (touched.insert({part.root, part.offset}).second)
-          bytes += spanBytes(cast<MemRefType>(operand.getType()));
+          bytes += om::spanInBytes(cast<MemRefType>(operand.getType()));
       }
       if (bytes > l2Bytes)
         return after;
@@ -147,7 +148,7 @@ private:
     auto type = cast<MemRefType>(need.weight.getType());
     if (bytes == need.bytes)
       return need.weight;
-    int64_t element = (type.getElementTypeBitWidth() + 7) / 8;
+    int64_t element = elementBytes(need.weight);
     bytes = bytes / element * element;
     OpBuilder builder(launch);
     return om::ViewOp::create(builder, launch.getLoc(),

@@ -38,26 +38,15 @@ SocTable socOf(Operation *op) {
   if (program)
     name = program.getSoc().str();
   for (Operation *at = op; at && name.empty(); at = at->getParentOp())
-    if (auto attribute = at->getAttrOfType<StringAttr>(kSocAttr))
+    if (auto attribute = at->getAttrOfType<StringAttr>(om::kNpuSocAttr))
       name = attribute.str();
   SocTable table;
   if (const SocTable *known = findSoc(name))
     table = *known;
   for (Operation *at = op; at; at = at->getParentOp())
-    if (auto text = at->getAttrOfType<StringAttr>(kSocTableAttr))
-      readSoc(text.getValue(), kSocTableAttr, table);
+    if (auto text = at->getAttrOfType<StringAttr>(om::kSocTableAttr))
+      readSoc(text.getValue(), om::kSocTableAttr, table);
   return table;
-}
-
-int64_t spanBytes(MemRefType type) {
-  auto [strides, offset] = type.getStridesAndOffset();
-  int64_t last = 0;
-  for (auto [size, stride] : llvm::zip_equal(type.getShape(), strides)) {
-    if (size == 0)
-      return 0;
-    last += (size - 1) * stride;
-  }
-  return (last + 1) * ((type.getElementTypeBitWidth() + 7) / 8);
 }
 
 //===----------------------------------------------------------------------===//
@@ -166,7 +155,7 @@ ProgramWriter::ProgramWriter(func::FuncOp kernel, ArrayRef<int64_t> grid, bool v
   Block *body = b.createBlock(&program.getBodyRegion());
   for (Type type : kernel.getArgumentTypes())
     body->addArgument(
-        ir::BufferType::get(context(), ir::MemoryKind::GM, spanBytes(cast<MemRefType>(type))),
+        ir::BufferType::get(context(), ir::MemoryKind::GM, om::spanInBytes(cast<MemRefType>(type))),
         b.getLoc());
   for (size_t i = 0; i < grid.size(); ++i)
     body->addArgument(b.getIndexType(), b.getLoc());

@@ -11,6 +11,7 @@
 #include "dialects/npu/Npu.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/om/Schedule.h"
 #include "runtime-lite/npu/Soc.h"
 
 namespace atc::npu {
@@ -125,26 +126,15 @@ private:
   SocTable table;
 };
 
-/// Marks a kernel function for the NPU; its SoC's name, built-in or the module's.
-inline constexpr llvm::StringLiteral kNpuKernelAttr = "npu.kernel";
-inline constexpr llvm::StringLiteral kSocAttr = "npu.soc";
-/// Marks kernel ops in @main that the NPU runs.
-inline constexpr llvm::StringLiteral kDeviceAttr = "npu.device";
-/// Module attribute: the text of a table that is not built in (Soc.h).
-inline constexpr llvm::StringLiteral kSocTableAttr = "npu.soc_table";
-
 /// The table of the SoC that `op` stands in the code for.
 SocTable socOf(mlir::Operation *op);
 
 /// The only kernel op of an NPU kernel function, null if it is another op than OpT.
 template <typename OpT> OpT kernelOpOf(mlir::func::FuncOp function) {
-  if (!function->hasAttr(kNpuKernelAttr) || function.getBody().empty())
+  if (!function->hasAttr(om::kNpuKernelAttr) || function.getBody().empty())
     return {};
   return llvm::dyn_cast<OpT>(function.getBody().front().front());
 }
-
-/// Bytes from the first to the last element of a view.
-int64_t spanBytes(mlir::MemRefType type);
 
 } // namespace atc::npu
 

@@ -30,6 +30,11 @@ Span RowWriter::all(int64_t rowElements) const {
   return span;
 }
 
+Rows rowsOf(const BoxOperand &operand, Type type, const BoxLayout &layout) {
+  int64_t bytes = type.getIntOrFloatBitWidth() / 8;
+  return {operand.operand().buffer, type, layout.rowElements() * bytes};
+}
+
 void RowWriter::apply(VectorOp op, const Rows &dst, const Rows &a, const Rows *b, double scalar) {
   auto whole = [](const Rows &rows) { return VectorSource{rows.buffer, {}, 32}; };
   w.vector(op, dst.buffer, {}, whole(a), b ? std::optional(whole(*b)) : std::nullopt, {}, {}, {},

@@ -16,6 +16,8 @@ struct Rows {
   int64_t bytes() const { return type.getIntOrFloatBitWidth() / 8; }
   VectorSource source(int64_t fromByte = 0) const { return {{buffer, fromByte}, {0, pitch}, 32}; }
 };
+/// The rows of an operand's box.
+Rows rowsOf(const BoxOperand &operand, mlir::Type type, const BoxLayout &layout);
 
 /// Vector instructions on rows of `length` elements, of which `rows` count.
 class RowWriter {

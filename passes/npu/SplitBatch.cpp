@@ -6,6 +6,7 @@
 #include "passes/npu/Passes.h"
 #include "passes/npu/ProgramWriter.h"
 #include "passes/npu/TileCosts.h"
+#include "passes/npu/TileNest.h"
 #include "passes/om/Schedule.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -270,7 +271,7 @@ private:
 
   Value allocatePart(OpBuilder &builder, Value root, int64_t parts) {
     MemRefType type = cast<MemRefType>(root.getType());
-    int64_t elements = bytesOf(root) / ((type.getElementTypeBitWidth() + 7) / 8);
+    int64_t elements = bytesOf(root) / elementBytes(root);
     return om::AllocOp::create(builder, root.getLoc(),
                                MemRefType::get({elements / parts}, type.getElementType()),
                                IntegerAttr());

@@ -49,40 +49,45 @@ template <typename T> NPU_INLINE T saturate(float value) {
   return value != value ? T(0) : T(rounded);
 }
 
+/// `count` values that are stored as T, each by `toFloat`.
+template <typename T, typename Fn>
+NPU_INLINE void loadEach(const uint8_t *from, float *to, int64_t count, const Fn &toFloat) {
+  for (int64_t i = 0; i < count; ++i) {
+    T value;
+    std::memcpy(&value, from + int64_t(sizeof(T)) * i, sizeof(T));
+    to[i] = toFloat(value);
+  }
+}
+
+template <typename T, typename Fn>
+NPU_INLINE void storeEach(const float *from, uint8_t *to, int64_t count, const Fn &fromFloat) {
+  for (int64_t i = 0; i < count; ++i) {
+    T value = fromFloat(from[i]);
+    std::memcpy(to + int64_t(sizeof(T)) * i, &value, sizeof(T));
+  }
+}
+
 /// `count` elements to floats.
 NPU_INLINE void toFloats(DataType type, const uint8_t *from, float *to, int64_t count) {
+  auto convert = [](auto value) { return float(value); };
   switch (type) {
   case DataType::F32:
     std::memcpy(to, from, size_t(count) * 4);
     break;
   case DataType::F16:
-    for (int64_t i = 0; i < count; ++i) {
-      _Float16 value;
-      std::memcpy(&value, from + 2 * i, 2);
-      to[i] = float(value);
-    }
+    loadEach<_Float16>(from, to, count, convert);
     break;
   case DataType::BF16:
-    for (int64_t i = 0; i < count; ++i) {
-      uint16_t value;
-      std::memcpy(&value, from + 2 * i, 2);
-      to[i] = bf16ToFloat(value);
-    }
+    loadEach<uint16_t>(from, to, count, bf16ToFloat);
     break;
   case DataType::S32:
-    for (int64_t i = 0; i < count; ++i) {
-      int32_t value;
-      std::memcpy(&value, from + 4 * i, 4);
-      to[i] = float(value);
-    }
+    loadEach<int32_t>(from, to, count, convert);
     break;
   case DataType::S8:
-    for (int64_t i = 0; i < count; ++i)
-      to[i] = float(int8_t(from[i]));
+    loadEach<int8_t>(from, to, count, convert);
     break;
   case DataType::U8:
-    for (int64_t i = 0; i < count; ++i)
-      to[i] = float(from[i]);
+    loadEach<uint8_t>(from, to, count, convert);
     break;
   }
 }
@@ -94,30 +99,19 @@ NPU_INLINE void fromFloats(DataType type, const float *from, uint8_t *to, int64_
     std::memcpy(to, from, size_t(count) * 4);
     break;
   case DataType::F16:
-    for (int64_t i = 0; i < count; ++i) {
-      _Float16 value = _Float16(from[i]);
-      std::memcpy(to + 2 * i, &value, 2);
-    }
+    storeEach<_Float16>(from, to, count, [](float value) { return _Float16(value); });
     break;
   case DataType::BF16:
-    for (int64_t i = 0; i < count; ++i) {
-      uint16_t value = floatToBf16(from[i]);
-      std::memcpy(to + 2 * i, &value, 2);
-    }
+    storeEach<uint16_t>(from, to, count, floatToBf16);
     break;
   case DataType::S32:
-    for (int64_t i = 0; i < count; ++i) {
-      int32_t value = saturate<int32_t>(from[i]);
-      std::memcpy(to + 4 * i, &value, 4);
-    }
+    storeEach<int32_t>(from, to, count, saturate<int32_t>);
     break;
   case DataType::S8:
-    for (int64_t i = 0; i < count; ++i)
-      to[i] = uint8_t(saturate<int8_t>(from[i]));
+    storeEach<int8_t>(from, to, count, saturate<int8_t>);
     break;
   case DataType::U8:
-    for (int64_t i = 0; i < count; ++i)
-      to[i] = saturate<uint8_t>(from[i]);
+    storeEach<uint8_t>(from, to, count, saturate<uint8_t>);
     break;
   }
 }

@@ -38,6 +38,23 @@ double activated(const std::string &activation, double x, double slope) {
   return x;
 }
 
+/// An op with two operands and those that are added, and the buffers for them.
+struct OpText {
+  std::string text, types = "$0, $1";
+  std::vector<Buffer *> buffers;
+
+  OpText(const std::string &name, Buffer &first, Buffer &second)
+      : text(name + " %0, %1"), buffers{&first, &second} {}
+  void add(bool used, const char *name, Buffer &buffer) {
+    if (!used)
+      return;
+    std::string number = std::to_string(buffers.size());
+    text += std::string(" ") + name + " %" + number;
+    types += ", $" + number;
+    buffers.push_back(&buffer);
+  }
+};
+
 struct Conv {
   int64_t images = 1, c1 = 1, height = 8, width = 8, n1 = 1;
   Numbers kernel{3, 3}, strides{1, 1}, dilations{1, 1}, pads{1, 1, 1, 1};
@@ -98,27 +115,18 @@ void check(const Conv &c) {
     expected.set(at, sum);
   });
 
-  std::vector<Buffer *> buffers{&in, &filter};
-  std::string text = "npu.conv2d %0, %1", types = "$0, $1";
-  auto add = [&](bool used, const char *name, Buffer &buffer) {
-    if (!used)
-      return;
-    std::string number = std::to_string(buffers.size());
-    text += std::string(" ") + name + " %" + number;
-    types += ", $" + number;
-    buffers.push_back(&buffer);
-  };
-  add(c.bias, "bias", bias);
-  add(c.residual, "residual", residual);
-  add(prelu, "slope", slope);
-  add(true, "outs", result);
-  text += " {kernel = " + list(c.kernel) + ", strides = " + list(c.strides) +
-          ", dilations = " + list(c.dilations) + ", pads = " + list(c.pads) +
-          ", block_groups = " + std::to_string(c.groups) + ", macs = 1";
-  text += image ? ", image" : "";
-  text += c.activation.empty() ? "" : ", activation = #graph.activation<" + c.activation + ">";
-  text += c.residualLast ? ", residual_last" : "";
-  runContraction(text + "} : " + types, buffers, c.options);
+  OpText op("npu.conv2d", in, filter);
+  op.add(c.bias, "bias", bias);
+  op.add(c.residual, "residual", residual);
+  op.add(prelu, "slope", slope);
+  op.add(true, "outs", result);
+  op.text += " {kernel = " + list(c.kernel) + ", strides = " + list(c.strides) +
+             ", dilations = " + list(c.dilations) + ", pads = " + list(c.pads) +
+             ", block_groups = " + std::to_string(c.groups) + ", macs = 1";
+  op.text += image ? ", image" : "";
+  op.text += c.activation.empty() ? "" : ", activation = #graph.activation<" + c.activation + ">";
+  op.text += c.residualLast ? ", residual_last" : "";
+  runContraction(op.text + "} : " + op.types, op.buffers, c.options);
   checkClose(result, expected, 4e-3);
 }
 
@@ -165,24 +173,15 @@ void check(const MatMul &c) {
     expected.set(at, c.residualLast ? activated(c.activation, sum, 0) + add
                                     : activated(c.activation, sum + add, 0));
   });
-  std::vector<Buffer *> buffers{&lhs, &rhs};
-  std::string text = "npu.matmul %0, %1", types = "$0, $1";
-  auto add = [&](bool used, const char *name, Buffer &buffer) {
-    if (!used)
-      return;
-    std::string number = std::to_string(buffers.size());
-    text += std::string(" ") + name + " %" + number;
-    types += ", $" + number;
-    buffers.push_back(&buffer);
-  };
-  add(c.bias, "bias", bias);
-  add(c.residual, "residual", residual);
-  add(true, "outs", result);
-  text += " {scale = " + std::to_string(c.scale) + " : f64";
-  text += c.form.empty() ? "" : ", " + c.form;
-  text += c.activation.empty() ? "" : ", activation = #graph.activation<" + c.activation + ">";
-  text += c.residualLast ? ", residual_last" : "";
-  runContraction(text + "} : " + types, buffers, c.options);
+  OpText op("npu.matmul", lhs, rhs);
+  op.add(c.bias, "bias", bias);
+  op.add(c.residual, "residual", residual);
+  op.add(true, "outs", result);
+  op.text += " {scale = " + std::to_string(c.scale) + " : f64";
+  op.text += c.form.empty() ? "" : ", " + c.form;
+  op.text += c.activation.empty() ? "" : ", activation = #graph.activation<" + c.activation + ">";
+  op.text += c.residualLast ? ", residual_last" : "";
+  runContraction(op.text + "} : " + op.types, op.buffers, c.options);
   checkClose(result, expected, c.element == "f32" ? 1e-3 : 4e-3);
 }
 

@@ -94,6 +94,13 @@ uint64_t instancesOf(const Program &program) {
   return count;
 }
 
+std::string textOf(const std::vector<Hazard> &hazards) {
+  std::string text;
+  for (const Hazard &hazard : hazards)
+    text += hazard.text + "\n";
+  return text;
+}
+
 } // namespace
 
 TEST_CASE("random programs on all queues") {
@@ -108,10 +115,7 @@ TEST_CASE("random programs on all queues") {
     CAPTURE(options.doubleBuffering, options.reorder, options.minimise, options.allocate);
     Program program = compile(text, &options);
     INFO(disassemble(program));
-    std::string hazards;
-    for (const Hazard &hazard : hazardsOf(program))
-      hazards += hazard.text + "\n";
-    CHECK(hazards == "");
+    CHECK(textOf(hazardsOf(program)) == "");
 
     Contents inputs = inputsOf(plain), expected = runSequentially(plain, soc(), inputs);
     std::string error;
@@ -165,10 +169,7 @@ TEST_CASE("programs as expanders write them have no hazards") {
       Options options{bool(bits & 1), bool(bits & 2), bool(bits & 4)};
       Program program = compile(text, &options);
       INFO(disassemble(program));
-      std::string hazards;
-      for (const Hazard &hazard : hazardsOf(program))
-        hazards += hazard.text + "\n";
-      CHECK(hazards == "");
+      CHECK(textOf(hazardsOf(program)) == "");
     }
 }
 
