@@ -97,7 +97,7 @@ uint8_t f8FromFloat(float value, uint8_t dtype, bool saturate) {
   uint32_t word = __builtin_bit_cast(uint32_t, value);
   uint8_t sign = uint8_t(word >> 24 & 0x80);
   uint32_t magnitude = word & 0x7fffffff;
-  uint8_t nan = format.unsignedZero ? 0x80 : uint8_t(sign | 0x7f);
+  uint8_t nan = format.unsignedZero ? 0x80 : uint8_t(sign | (format.hasInfinity ? 0x7e : 0x7f));
   uint8_t largest = format.hasInfinity ? 0x7b : format.unsignedZero ? 0x7f : 0x7e;
   uint8_t overflow = saturate ? uint8_t(sign | largest)
                               : format.hasInfinity ? uint8_t(sign | 0x7c) : nan;

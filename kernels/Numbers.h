@@ -91,17 +91,33 @@ template <typename T> constexpr T highest() {
 // Dispatch
 //===----------------------------------------------------------------------===//
 
+/// Bit t: elements of DType t can occur. A model has few element types, and the
+/// compiler knows them: it makes this a constant when it links kernels into a model,
+/// so that what would work on other types goes away.
+extern "C" const uint64_t atc_kernel_types;
+
+constexpr uint64_t typeBit(uint8_t dtype) { return uint64_t(1) << dtype; }
+inline bool occurs(uint64_t types) { return (atc_kernel_types & types) != 0; }
+
 /// Carries a type into a generic lambda: `dispatchFloats(dtype, [&](auto type) {
 /// using T = typename decltype(type)::Type; ... })`.
 template <typename T> struct TypeTag { using Type = T; };
 
+/// Calls `fn` for a type unless elements of it cannot occur.
+template <typename T, typename Fn> bool callFor(uint64_t types, Fn &&fn) {
+  if (!occurs(types))
+    return false;
+  fn(TypeTag<T>());
+  return true;
+}
+
 /// f32, f64, f16, bf16. False for another type.
 template <typename Fn> bool dispatchFloats(uint8_t dtype, Fn &&fn) {
   switch (dtype) {
-  case F32: fn(TypeTag<float>()); return true;
-  case F64: fn(TypeTag<double>()); return true;
-  case F16: fn(TypeTag<Half>()); return true;
-  case BF16: fn(TypeTag<BFloat>()); return true;
+  case F32: return callFor<float>(typeBit(F32), fn);
+  case F64: return callFor<double>(typeBit(F64), fn);
+  case F16: return callFor<Half>(typeBit(F16), fn);
+  case BF16: return callFor<BFloat>(typeBit(BF16), fn);
   default: return false;
   }
 }
@@ -109,14 +125,14 @@ template <typename Fn> bool dispatchFloats(uint8_t dtype, Fn &&fn) {
 /// The integers of 8 to 64 bits.
 template <typename Fn> bool dispatchIntegers(uint8_t dtype, Fn &&fn) {
   switch (dtype) {
-  case I8: fn(TypeTag<int8_t>()); return true;
-  case U8: fn(TypeTag<uint8_t>()); return true;
-  case I16: fn(TypeTag<int16_t>()); return true;
-  case U16: fn(TypeTag<uint16_t>()); return true;
-  case I32: fn(TypeTag<int32_t>()); return true;
-  case U32: fn(TypeTag<uint32_t>()); return true;
-  case I64: fn(TypeTag<int64_t>()); return true;
-  case U64: fn(TypeTag<uint64_t>()); return true;
+  case I8: return callFor<int8_t>(typeBit(I8), fn);
+  case U8: return callFor<uint8_t>(typeBit(U8), fn);
+  case I16: return callFor<int16_t>(typeBit(I16), fn);
+  case U16: return callFor<uint16_t>(typeBit(U16), fn);
+  case I32: return callFor<int32_t>(typeBit(I32), fn);
+  case U32: return callFor<uint32_t>(typeBit(U32), fn);
+  case I64: return callFor<int64_t>(typeBit(I64), fn);
+  case U64: return callFor<uint64_t>(typeBit(U64), fn);
   default: return false;
   }
 }
@@ -130,15 +146,26 @@ struct Wide {
   uint64_t words[2];
 };
 
+/// The types of a size.
+constexpr uint64_t typesOfBits(int64_t bits) {
+  uint64_t types = 0;
+  for (uint8_t dtype = 1; dtype < 64; ++dtype)
+    if (bitsOf(dtype) == bits)
+      types |= typeBit(dtype);
+  return types;
+}
+
 /// For kernels that only move elements: an unsigned type of the element's size.
-/// False for 4-bit elements, which have no address (see unpackNibbles).
+/// False for smaller ones than a byte, which have no address (see Nibbles.h, which
+/// unpacks them to bytes).
 template <typename Fn> bool dispatchSizes(uint8_t dtype, Fn &&fn) {
+  constexpr uint64_t small = typesOfBits(2) | typesOfBits(4);
   switch (bitsOf(dtype)) {
-  case 8: fn(TypeTag<uint8_t>()); return true;
-  case 16: fn(TypeTag<uint16_t>()); return true;
-  case 32: fn(TypeTag<uint32_t>()); return true;
-  case 64: fn(TypeTag<uint64_t>()); return true;
-  case 128: fn(TypeTag<Wide>()); return true;
+  case 8: return callFor<uint8_t>(typesOfBits(8) | small, fn);
+  case 16: return callFor<uint16_t>(typesOfBits(16), fn);
+  case 32: return callFor<uint32_t>(typesOfBits(32), fn);
+  case 64: return callFor<uint64_t>(typesOfBits(64), fn);
+  case 128: return callFor<Wide>(typesOfBits(128), fn);
   default: return false;
   }
 }

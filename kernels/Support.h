@@ -152,7 +152,10 @@ public:
   Tensor in(uint32_t i) const { return i < call->inputCount ? Tensor(call->inputs[i]) : Tensor(); }
   uint32_t inputs() const { return call->inputCount; }
   uint32_t outputs() const { return call->outputCount; }
-  bool wants(uint32_t i) const { return i < call->outputCount && (call->wanted >> i & 1); }
+  /// Outputs behind those that `wanted` has bits for are always made.
+  bool wants(uint32_t i) const {
+    return i < call->outputCount && (i >= 32 || (call->wanted >> i & 1));
+  }
 
   //--- Attributes; the defaults are those of the operator.
   const host::Attribute *find(const char *name) const {
@@ -223,6 +226,9 @@ public:
   }
   const Value *makeItem(uint8_t dtype, const Dims &dims) {
     return call->host->makeItem(call, dtype, dims.rank, dims.at);
+  }
+  const Value *makeMapItem(const Value *keys, const Value *values) {
+    return call->host->makeMapItem(call, keys, values);
   }
   char *makeText(int64_t bytes) { return call->host->makeText(call, bytes); }
   template <typename T> T *scratch(int64_t count) {

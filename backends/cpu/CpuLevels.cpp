@@ -70,7 +70,9 @@ std::string CpuLevel::triple() const {
 }
 
 LevelAttr CpuLevel::attribute(mlir::MLIRContext *context) const {
-  return LevelAttr::get(context, name, lanes, registers, fma, l1, l2);
+  auto has = [&](StringRef feature) { return is_contained(required, feature.str()); };
+  StringRef dot = has("avx512vnni") || has("avxvnni") ? "vnni" : has("ssse3") ? "maddubs" : "";
+  return LevelAttr::get(context, name, lanes, registers, fma, l1, l2, dot);
 }
 
 ArrayRef<CpuLevel> cpuLevels() {

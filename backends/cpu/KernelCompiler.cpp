@@ -85,6 +85,18 @@ llvm::Expected<CompiledLevel> compileKernels(ModuleOp module, const CpuLevel &le
   auto objects = emitObjects(*kernels, level, options);
   if (!objects)
     return objects.takeError();
+  if (!options.hostKernels.empty()) {
+    stage("generate host kernels");
+    std::vector<std::string> symbols;
+    for (const std::string &name : options.hostKernels)
+      symbols.push_back("atc_kernel_" + name);
+    auto object = emitHostKernels(symbols, options.hostTypes, level, options);
+    if (!object)
+      return object.takeError();
+    objects->push_back(std::move(*object));
+    llvm::append_range(names, symbols);
+    result.tasks.resize(names.size(), 0);
+  }
   stage("link code");
   SmallVector<StringRef> views;
   for (const auto &object : *objects)

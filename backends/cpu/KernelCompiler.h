@@ -23,6 +23,11 @@ llvm::SmallVector<mlir::func::FuncOp> kernelsOf(mlir::ModuleOp module);
 struct KernelCompilerOptions : EmitOptions {
   /// Called when a stage begins, with a word for it.
   std::function<void(llvm::StringRef)> onStage;
+  /// Names of host kernels ("Conv"); their entries come behind those of the module's
+  /// kernels and have no tasks.
+  std::vector<std::string> hostKernels;
+  /// Bit t: their values can have elements of the type that ONNX calls t.
+  uint64_t hostTypes = ~uint64_t(0);
 };
 
 /// Compiles the kernels of `module`, which stays as it is. Faults that have a

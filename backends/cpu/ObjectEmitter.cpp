@@ -3,13 +3,17 @@
 
 #include "backends/cpu/ObjectEmitter.h"
 
+#include "backends/cpu/KernelBitcode.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
@@ -18,6 +22,7 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/IPO/Internalize.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/DCE.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
@@ -84,7 +89,62 @@ public:
     return generate(*module, CodeGenFileType::ObjectFile, object);
   }
 
+  /// Host kernels are written in C++: they need all of -O3.
+  Error emitHost(ArrayRef<std::string> symbols, uint64_t types, const EmitOptions &options,
+                 Object &object) {
+    MemoryBufferRef bitcode(kernelBitcode(level.arch), "kernels");
+    Expected<std::unique_ptr<Module>> all = getLazyBitcodeModule(bitcode, context);
+    if (!all)
+      return all.takeError();
+    // What the module asks for is what the linker takes out of the others.
+    static constexpr StringLiteral library[] = {"memcpy", "memmove", "memset",
+                                                "memcmp", "strcmp",  "strlen"};
+    auto module = std::make_unique<Module>("host-kernels", context);
+    module->setTargetTriple(machine->getTargetTriple());
+    module->setDataLayout(machine->createDataLayout());
+    StringSet<> kept;
+    auto need = [&](StringRef name) {
+      kept.insert(name);
+      if (Function *function = (*all)->getFunction(name))
+        module->getOrInsertFunction(name, function->getFunctionType());
+    };
+    for (const std::string &symbol : symbols)
+      need(symbol);
+    for (StringRef name : library)
+      need(name);
+    auto *word = Type::getInt64Ty(context);
+    new GlobalVariable(*module, word, /*isConstant=*/true, GlobalValue::ExternalLinkage,
+                       ConstantInt::get(word, types), "atc_kernel_types");
+    if (Linker::linkModules(*module, std::move(*all), Linker::Flags::LinkOnlyNeeded))
+      return failed("the host kernels could not be linked");
+    setAttributes(*module);
+    // Calls of these are made while code is generated.
+    for (StringRef name : library)
+      if (Function *function = module->getFunction(name))
+        function->addFnAttr("no-builtins");
+    internalizeModule(*module, [&](const GlobalValue &value) { return kept.contains(value.getName()); });
+    optimizeFully(*module);
+    if (!options.tempDir.empty())
+      if (Error error = keep(*module, options.tempDir, level.name + ".host"))
+        return error;
+    return generate(*module, CodeGenFileType::ObjectFile, object);
+  }
+
 private:
+  void optimizeFully(Module &module) {
+    LoopAnalysisManager loops;
+    FunctionAnalysisManager functions;
+    CGSCCAnalysisManager graphs;
+    ModuleAnalysisManager modules;
+    PassBuilder builder(machine.get());
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(graphs);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, graphs, modules);
+    builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2).run(module, modules);
+  }
+
   void setAttributes(Module &module) {
     for (Function &function : module) {
       if (function.isDeclaration())
@@ -259,6 +319,18 @@ Expected<std::vector<Object>> emitObjects(mlir::ModuleOp kernels, const CpuLevel
   if (!faults.empty())
     return failed(join(faults, "; "));
   return objects;
+}
+
+Expected<Object> emitHostKernels(ArrayRef<std::string> symbols, uint64_t types,
+                                 const CpuLevel &level, const EmitOptions &options) {
+  std::string fault;
+  const Target *target = findTarget(level, fault);
+  if (!target)
+    return failed("this LLVM has no " + level.arch + " code generator: " + fault);
+  Object object;
+  if (Error error = Emitter(level, *target).emitHost(symbols, types, options, object))
+    return error;
+  return object;
 }
 
 } // namespace atc::cpu

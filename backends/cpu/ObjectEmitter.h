@@ -28,6 +28,14 @@ struct EmitOptions {
 llvm::Expected<std::vector<llvm::SmallVector<char, 0>>>
 emitObjects(mlir::ModuleOp kernels, const CpuLevel &level, const EmitOptions &options);
 
+/// Makes an object of the host kernels with these symbols (`atc_kernel_Conv`) and of
+/// what they call, out of the bitcode of all of them.
+/// Bit t of `types`: elements of the type that ONNX calls t can occur; there is no code
+/// for others.
+llvm::Expected<llvm::SmallVector<char, 0>> emitHostKernels(llvm::ArrayRef<std::string> symbols,
+                                                           uint64_t types, const CpuLevel &level,
+                                                           const EmitOptions &options);
+
 } // namespace atc::cpu
 
 #endif // OPENATC_BACKENDS_CPU_OBJECTEMITTER_H

@@ -3,8 +3,11 @@
 
 #include "backends/om/ModuleToOm.h"
 
+#include "backends/om/HostProgram.h"
+#include "backends/om/Names.h"
 #include "backends/om/NpuPrograms.h"
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/HostCalls.h"
+#include "passes/host/Passes.h"
 #include "passes/om/Schedule.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -24,51 +27,7 @@ llvm::Error failed(const Twine &text) {
 }
 
 /// OM_UNDEFINED for types that a file cannot hold.
-om_dtype dtypeOf(Type type) {
-  if (auto integer = dyn_cast<IntegerType>(type)) {
-    bool isUnsigned = integer.isUnsigned();
-    switch (integer.getWidth()) {
-    case 1:
-      return OM_BOOL;
-    case 4:
-      return isUnsigned ? OM_U4 : OM_I4;
-    case 8:
-      return isUnsigned ? OM_U8 : OM_I8;
-    case 16:
-      return isUnsigned ? OM_U16 : OM_I16;
-    case 32:
-      return isUnsigned ? OM_U32 : OM_I32;
-    case 64:
-      return isUnsigned ? OM_U64 : OM_I64;
-    default:
-      return OM_UNDEFINED;
-    }
-  }
-  return llvm::TypeSwitch<Type, om_dtype>(type)
-      .Case<Float32Type>([](auto) { return OM_F32; })
-      .Case<Float64Type>([](auto) { return OM_F64; })
-      .Case<Float16Type>([](auto) { return OM_F16; })
-      .Case<BFloat16Type>([](auto) { return OM_BF16; })
-      .Default([](Type) { return OM_UNDEFINED; });
-}
-
-/// The importer writes NameLoc(tensor, NameLoc(node)); of fused locations the
-/// last one is that of the op whose result is kept.
-struct Names {
-  std::string tensor, node;
-};
-Names namesOf(Location location) {
-  if (auto fused = dyn_cast<FusedLoc>(location))
-    return fused.getLocations().empty() ? Names() : namesOf(fused.getLocations().back());
-  auto outer = dyn_cast<NameLoc>(location);
-  if (!outer)
-    return {};
-  Names names{outer.getName().str(), outer.getName().str()};
-  if (auto inner = dyn_cast<NameLoc>(outer.getChildLoc()))
-    if (!inner.getName().empty())
-      names.node = inner.getName().str();
-  return names;
-}
+om_dtype dtypeOf(Type type) { return static_cast<om_dtype>(graph::dtypeOf(type)); }
 
 class Builder {
 public:
@@ -78,27 +37,59 @@ public:
     func::FuncOp main = findMain(module);
     if (!main)
       return failed("the module has no function @main");
-    if (llvm::Error error = addArguments(main))
-      return error;
-    addKernels();
+    const bool isHost = main->hasAttr(host::kProgramAttr);
+    if (!isHost)
+      if (llvm::Error error = addArguments(main))
+        return error;
+    addKernels(main);
     if (llvm::Error error = addPrograms(module, model()))
       return error;
     for (auto [index, program] : llvm::enumerate(model().npuPrograms))
       programIndex[StringAttr::get(module.getContext(), program.name)] = index;
     if (auto size = module->getAttrOfType<IntegerAttr>(kArenaSizeAttr))
       model().arenaSize = size.getInt();
-    llvm::Error error = llvm::Error::success();
-    main.walk([&](LaunchOp launch) {
-      if (!error)
-        error = addLaunch(launch);
-    });
-    if (error)
+    if (llvm::Error error = isHost ? addHostProgram(main) : addSchedule(main))
       return error;
     return std::move(result);
   }
 
 private:
   OmModel &model() { return result.model; }
+
+  llvm::Error addSchedule(func::FuncOp function) {
+    llvm::Error error = llvm::Error::success();
+    function.walk([&](LaunchOp launch) {
+      if (!error)
+        error = addLaunch(launch);
+    });
+    return error;
+  }
+
+  llvm::Error addHostProgram(func::FuncOp main) {
+    std::vector<OmHostPart> parts;
+    for (func::FuncOp function : host::partsOf(module)) {
+      OmHostPart part;
+      part.firstLaunch = model().schedule.size();
+      part.firstInput = model().inputs.size();
+      part.firstOutput = model().outputs.size();
+      if (llvm::Error error = addArguments(function))
+        return error;
+      if (llvm::Error error = addSchedule(function))
+        return error;
+      part.launches = model().schedule.size() - part.firstLaunch;
+      part.inputs = model().inputs.size() - part.firstInput;
+      part.outputs = model().outputs.size() - part.firstOutput;
+      parts.push_back(part);
+    }
+    auto program = describeHostProgram(main, firstHostKernel, [&](ElementsAttr value) {
+      return addConstant(value, /*packed=*/true);
+    });
+    if (!program)
+      return program.takeError();
+    program->parts = std::move(parts);
+    model().host = std::move(*program);
+    return llvm::Error::success();
+  }
 
   llvm::Error addArguments(func::FuncOp main) {
     for (BlockArgument argument : main.getArguments()) {
@@ -126,11 +117,13 @@ private:
     return llvm::Error::success();
   }
 
-  void addKernels() {
+  void addKernels(func::FuncOp main) {
     for (func::FuncOp kernel : cpu::kernelsOf(module)) {
       kernelIndex[kernel.getSymNameAttr()] = model().kernels.size();
       model().kernels.push_back(kernel.getSymName().str());
     }
+    firstHostKernel = model().kernels.size();
+    llvm::append_range(model().kernels, hostKernelsOf(main));
     for (const cpu::CompiledLevel &level : levels) {
       OmImage image;
       image.arch = level.level.arch;
@@ -264,12 +257,21 @@ private:
   llvm::Expected<OmBufferRef> addWeight(WeightOp op) {
     if (auto known = spaces.find(op.getResult()); known != spaces.end())
       return known->second;
-    auto value = graph::ConstantBytes::get(op.getValue());
+    auto place = addConstant(op.getValue(), /*packed=*/false);
+    if (place)
+      spaces[op.getResult()] = *place;
+    return place;
+  }
+
+  /// `packed`: elements of less than a byte lie several in one.
+  llvm::Expected<OmBufferRef> addConstant(ElementsAttr constant, bool packed) {
+    auto value = graph::ConstantBytes::get(constant);
     if (mlir::failed(value))
-      return failed("a weight of type " + llvm::to_string(op.getValue().getType()) +
-                    " has no bytes");
+      return failed("a weight of type " + llvm::to_string(constant.getType()) + " has no bytes");
     result.constants.push_back(std::move(*value));
     ArrayRef<char> bytes = result.constants.back().expanded();
+    if (packed)
+      bytes = packBits(bytes, constant.getElementType());
 
     auto &sameHash = weightsByHash[llvm::xxh3_64bits(
         ArrayRef(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()))];
@@ -287,7 +289,19 @@ private:
       weightsEnd =
           llvm::alignTo(weightsEnd + std::max<uint64_t>(bytes.size(), 1), kBufferAlignment);
     }
-    return spaces[op.getResult()] = place;
+    return place;
+  }
+
+  ArrayRef<char> packBits(ArrayRef<char> bytes, Type element) {
+    unsigned bits = element.getIntOrFloatBitWidth();
+    if (bits != 2 && bits != 4)
+      return bytes;
+    const size_t perByte = 8 / bits;
+    std::vector<char> &packed =
+        result.packed.emplace_back(llvm::divideCeil(bytes.size(), perByte), char(0));
+    for (auto [i, byte] : llvm::enumerate(bytes))
+      packed[i / perByte] |= (byte & ((1 << bits) - 1)) << (i % perByte * bits);
+    return packed;
   }
 
   uint32_t addTensor(OmTensor tensor) {
@@ -312,9 +326,23 @@ private:
   DenseMap<Value, SmallVector<std::pair<Value, uint32_t>>> holders;
   DenseMap<uint64_t, SmallVector<size_t>> weightsByHash;
   uint64_t weightsEnd = 0;
+  uint32_t firstHostKernel = 0;
 };
 
 } // namespace
+
+Names namesOf(Location location) {
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    return fused.getLocations().empty() ? Names() : namesOf(fused.getLocations().back());
+  auto outer = dyn_cast<NameLoc>(location);
+  if (!outer)
+    return {};
+  Names names{outer.getName().str(), outer.getName().str()};
+  if (auto inner = dyn_cast<NameLoc>(outer.getChildLoc()))
+    if (!inner.getName().empty())
+      names.node = inner.getName().str();
+  return names;
+}
 
 llvm::Expected<OmDescription> moduleToOm(ModuleOp module, ArrayRef<cpu::CompiledLevel> levels) {
   return Builder(module, levels).build();

@@ -9,6 +9,8 @@
 #include "dialects/graph/ConstantData.h"
 #include "mlir/IR/BuiltinOps.h"
 
+#include <deque>
+
 namespace atc::om {
 
 /// The description of a file and what its weights are read through. It borrows the
@@ -16,6 +18,7 @@ namespace atc::om {
 struct OmDescription {
   OmModel model;
   std::vector<graph::ConstantBytes> constants;
+  std::deque<std::vector<char>> packed; ///< constants of less than a byte an element
 };
 
 /// Describes the schedule in @main, planned by om-plan-memory, with the code of

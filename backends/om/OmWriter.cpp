@@ -3,6 +3,7 @@
 
 #include "backends/om/OmWriter.h"
 
+#include "backends/om/HostProgramWriter.h"
 #include "runtime-lite/schema/om_generated.h"
 #include "runtime-lite/src/Hash.h"
 #include "runtime-lite/src/Signature.h"
@@ -26,6 +27,24 @@ struct Segment {
   fb::SegmentKind kind;
   uint64_t offset = 0, size = 0, hash = 0;
 };
+
+/// Files say the oldest version that can hold them, for older runtimes to read.
+uint16_t schemaMinor(const OmModel &model) {
+  auto isNew = [](const OmTensor &tensor) {
+    switch (tensor.dtype) {
+    case OM_C64:
+    case OM_C128:
+    case OM_F8E4M3FN:
+    case OM_F8E4M3FNUZ:
+    case OM_F8E5M2:
+    case OM_F8E5M2FNUZ:
+      return true;
+    default:
+      return tensor.dtype > OM_I4;
+    }
+  };
+  return model.host || std::any_of(model.tensors.begin(), model.tensors.end(), isNew) ? 3 : 2;
+}
 
 /// A file beside the target that replaces it on commit() and is gone otherwise.
 class PendingFile {
@@ -294,11 +313,14 @@ std::vector<char> Writer::buildHeader() const {
     socTable = shared(model.socTable);
     programList = builder.CreateVector(npuPrograms);
   }
+  flatbuffers::Offset<fb::HostProgram> host;
+  if (model.host)
+    host = buildHostProgram(builder, *model.host);
   fb::FinishSizePrefixedModelBuffer(
       builder,
-      fb::CreateModel(builder, OM_SCHEMA_MAJOR, OM_SCHEMA_MINOR, producer, commandLine, name,
+      fb::CreateModel(builder, OM_SCHEMA_MAJOR, schemaMinor(model), producer, commandLine, name,
                       target, segmentList, tensorList, inputs, outputs, kernelList, imageList,
-                      steps, model.arenaSize, fileBytes, soc, socTable, programList));
+                      steps, model.arenaSize, fileBytes, soc, socTable, programList, host));
 
   const char *bytes = reinterpret_cast<const char *>(builder.GetBufferPointer());
   std::vector<char> header(bytes, bytes + builder.GetSize());

@@ -11,6 +11,7 @@
 #include "openatc/om.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,7 +52,7 @@ struct OmImage {
   const void *code = nullptr;
   uint64_t codeSize = 0;
   std::vector<uint64_t> entries; ///< one for each kernel
-  std::vector<uint64_t> tasks;   ///< one for each kernel
+  std::vector<uint64_t> tasks;   ///< one for each kernel; 0 for host kernels and bodies
   uint64_t scratchBytes = 0;     ///< for each thread
 };
 
@@ -72,8 +73,80 @@ struct OmLaunch {
   uint64_t cost = 0; ///< floating-point operations, or bytes moved if more
   std::vector<uint32_t> reads, writes;
   bool npu = false;
-  bool chained = false;              ///< goes on in the task of the launch before it
+  bool chained = false;                   ///< goes on in the task of the launch before it
   std::vector<OmBufferRef> prefetch = {}; ///< weights of later launches
+};
+
+/// See the tables of host programs in om.fbs. `dtype` is that of the items of a
+/// sequence, or OM_UNDEFINED where any will do; a dim of -1 is not known.
+struct OmHostPort {
+  std::string name;
+  om_kind kind = OM_KIND_TENSOR;
+  om_dtype dtype = OM_F32;
+  std::vector<int64_t> dims;
+  bool unranked = false; ///< `dims` is empty and says nothing
+  bool optional = false; ///< the value may be "none"
+  uint32_t slot = 0;
+};
+
+/// A tensor in the weights (`place`, at a multiple of 64) or of `strings`; in
+/// `slot` from the beginning, or with -1 only used by attributes.
+struct OmHostConstant {
+  int32_t slot = -1;
+  om_dtype dtype = OM_F32;
+  std::vector<int64_t> dims;
+  OmBufferRef place = {OM_WEIGHTS, 0, 0, 0};
+  std::vector<std::string> strings = {};
+};
+
+/// A static part: a range of `OmModel::schedule`, and its ranges of
+/// `OmModel::inputs` and `outputs`, which have those of all parts. References of
+/// spaces input and output count in these whole lists, too.
+struct OmHostPart {
+  uint32_t firstLaunch = 0, launches = 0;
+  uint32_t firstInput = 0, inputs = 0;
+  uint32_t firstOutput = 0, outputs = 0;
+};
+
+struct OmHostAttribute {
+  enum class Kind { Ints, Floats, Strings, Tensors };
+  std::string name;
+  Kind kind = Kind::Ints;
+  std::vector<int64_t> ints = {};
+  std::vector<double> floats = {};
+  std::vector<std::string> strings = {};
+  std::vector<uint32_t> tensors = {}; ///< indices of constants
+};
+
+/// Any step; each kind uses the fields that are named with it.
+struct OmHostStep {
+  enum class Kind {
+    Call,   ///< name, kernel, body, inputs, outputs, attributes
+    Run,    ///< part, inputs, outputs
+    If,     ///< condition, block, otherwise
+    Loop,   ///< condition, block: while (condition) block
+    Move,   ///< inputs go to outputs, all at once
+    Release ///< inputs
+  };
+  Kind kind = Kind::Call;
+  std::string name = {};
+  uint32_t kernel = 0;               ///< with no tasks
+  int32_t body = -1;                 ///< the kernel that becomes Call.body
+  std::vector<int32_t> inputs = {};  ///< slots; -1: left out
+  std::vector<int32_t> outputs = {}; ///< slots; -1: not used
+  std::vector<OmHostAttribute> attributes = {};
+  uint32_t part = 0;
+  uint32_t condition = 0;             ///< slot of a bool tensor with one element
+  int32_t block = -1, otherwise = -1; ///< -1: nothing to do
+};
+
+struct OmHostProgram {
+  std::vector<OmHostPort> inputs, outputs;
+  std::vector<std::vector<OmHostStep>> blocks; ///< a tree
+  uint32_t main = 0;
+  uint32_t slots = 0;
+  std::vector<OmHostConstant> constants;
+  std::vector<OmHostPart> parts; ///< in the order of the schedule
 };
 
 struct OmModel {
@@ -87,6 +160,8 @@ struct OmModel {
   uint64_t arenaSize = 0;
   std::string soc, socTable; ///< the NPU; the table of one that is not built in
   std::vector<OmNpuProgram> npuPrograms;
+  /// With one, `inputs` and `outputs` are those of its parts.
+  std::optional<OmHostProgram> host;
 };
 
 /// The element strides of a dense tensor: in the order of the dims, or for

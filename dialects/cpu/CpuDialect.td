@@ -28,10 +28,13 @@ def Cpu_LevelAttr : AttrDef<Cpu_Dialect, "Level"> {
   let summary = "What the passes must know of the CPU level they compile for";
   let description = [{
     `lanes`: f32 lanes of a vector register; `registers`: how many there are;
-    `fma`: fused multiply-add exists; `l1`, `l2`: bytes of cache a core has.
+    `fma`: fused multiply-add exists; `l1`, `l2`: bytes of cache a core has;
+    `dot`: how products of 8-bit integers are summed: "maddubs" (x86: pairs into
+    16 bits), "vnni" (x86: four into 32 bits), "" for multiplications.
   }];
   let parameters = (ins StringRefParameter<"">:$name, "int64_t":$lanes, "int64_t":$registers,
-                        "bool":$fma, "int64_t":$l1, "int64_t":$l2);
+                        "bool":$fma, "int64_t":$l1, "int64_t":$l2,
+                        StringRefParameter<"", [{""}]>:$dot);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -59,4 +59,57 @@ def Cpu_MatMulOp : Kernel_Op<"matmul", [], Cpu_Dialect> {
   let hasVerifier = 1;
 }
 
+// What both integer convolutions have for an epilogue: `inputs` are buffers like
+// the output, or vectors with one number (or one for every lane) of its channels;
+// the body computes an element of the output from the sum and one of each. Without
+// a body the output are the sums.
+class Cpu_IntegerOp<string mnemonic, dag before, dag after>
+    : Kernel_InPlaceOp<mnemonic, [], Cpu_Dialect> {
+  let arguments = !con(before, (ins AnyMemRef:$bias, Variadic<AnyMemRef>:$inputs,
+                                    AnyMemRef:$output, DenseI64ArrayAttr:$strides),
+                       after, (ins OptionalAttr<Cpu_TileAttr>:$tile));
+  let regions = (region MaxSizedRegion<1>:$body);
+  let hasVerifier = 1;
+}
+
+def Cpu_IntegerConv2DOp : Cpu_IntegerOp<"integer_conv2d",
+    (ins AnyMemRef:$input, AnyMemRef:$filter, AnyMemRef:$steps),
+    (ins I64Attr:$group, UnitAttr:$signed_input, I64Attr:$products)> {
+  let summary = "Dense convolution of 8-bit integers, 32-bit sums";
+  let description = [{
+    The window is a list of steps: `steps` [OCB][S] of i32 says where, in bytes
+    from an output pixel's first input, the four neighbouring bytes of a step
+    are; filter [OCB][S][b][4] of i8 is what they are multiplied with. A list is
+    made so that the sums of `group` steps, two products of each, stay within 16
+    bits. input [N][ICB][Hp][Wp][c], bias [OCB * b] of i32, output
+    [N][OCB][OH][OW][lanes], lanes <= b. `signed_input`: bytes are i8, and 128 is
+    added to each. `products`: multiplications of one run, as the model has them.
+  }];
+  let assemblyFormat = [{
+    $input `,` $filter `,` $steps `,` $bias (`inputs` $inputs^)? `outs` $output attr-dict `:`
+    type(operands) ($body^)?
+  }];
+}
+
+def Cpu_IntegerDepthwiseOp : Cpu_IntegerOp<"integer_depthwise",
+    (ins AnyMemRef:$input, AnyMemRef:$filter),
+    (ins DenseI64ArrayAttr:$dilations, UnitAttr:$signed_input)> {
+  let summary = "Depthwise convolution of 8-bit integers, 32-bit sums";
+  let description = [{
+    input [N][CB][Hp][Wp][b] padded view, filter [CB][KH][KW][b] of i16, bias
+    [CB * b] of i32, output [N][CB][OH][OW][b].
+  }];
+  let assemblyFormat = [{
+    $input `,` $filter `,` $bias (`inputs` $inputs^)? `outs` $output attr-dict `:`
+    type(operands) ($body^)?
+  }];
+}
+
+def Cpu_IntegerYieldOp : Op<Cpu_Dialect, "integer_yield", [Pure, Terminator,
+    ParentOneOf<["IntegerConv2DOp", "IntegerDepthwiseOp"]>]> {
+  let summary = "Ends the body of an integer convolution";
+  let arguments = (ins AnyType:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
 #endif // OPENATC_CPU_OPS_TD

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/QuantTypes.h"
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Operation.h"
@@ -17,7 +18,7 @@ namespace atc::graph {
 static constexpr StringLiteral kNamePrefix = "atc_";
 
 int64_t getElementBytes(Type elementType) {
-  return llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8);
+  return llvm::divideCeil(getStoredType(elementType).getIntOrFloatBitWidth(), 8);
 }
 
 std::optional<int64_t> getElementCount(ShapedType type) {
@@ -136,6 +137,8 @@ ElementsAttr makeConstant(RankedTensorType type, ArrayRef<char> bytes,
 }
 
 void releaseUnusedConstants(Operation *root) {
+  if (root->hasAttr(kSharedConstantsAttr))
+    return;
   auto &manager =
       DenseResourceElementsHandle::getManagerInterface(root->getContext()).getBlobManager();
   llvm::StringSet<> used;

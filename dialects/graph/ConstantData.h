@@ -86,9 +86,12 @@ mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, llvm::ArrayRef<T> e
   return makeConstant(type, std::vector<char>(begin, begin + elements.size() * sizeof(T)), name);
 }
 
+/// Unit attribute of a module that is not the only one to use its constants.
+inline constexpr llvm::StringLiteral kSharedConstantsAttr = "graph.shared_constants";
+
 /// Frees the bytes of resources made here that no attribute below `root` uses
-/// any more. Only for the owner of the whole module: an attribute kept
-/// elsewhere loses its bytes.
+/// any more, unless it shares its constants. Only for the owner of the whole module:
+/// an attribute kept elsewhere loses its bytes.
 void releaseUnusedConstants(mlir::Operation *root);
 
 } // namespace atc::graph

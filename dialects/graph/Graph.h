@@ -13,12 +13,15 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "dialects/graph/Number.h"
+#include "dialects/graph/QuantTypes.h"
 #include "dialects/graph/TypeInference.h"
 
 #include "dialects/graph/GraphDialect.h.inc"
 #include "dialects/graph/GraphEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/graph/GraphAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialects/graph/GraphTypes.h.inc"
 #include "dialects/graph/GraphInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/graph/GraphOps.h.inc"

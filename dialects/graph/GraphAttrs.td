@@ -110,10 +110,17 @@ def Graph_LayoutAttr : Graph_Attr<"Layout", "layout"> {
     `block` = c > 0: stored as [N][ceil(C/c)][H][W][c] (NCHWc). 0: stored as the
     shape says, row-major. `halo` = [top, left, bottom, right]: rows and columns
     of zeros that stand around every H x W plane, so that a convolution can read
-    past the edge.
+    past the edge. `fill` stands there in the place of zero: the zero point of a
+    quantized tensor.
   }];
-  let parameters = (ins "int64_t":$block, ArrayRefParameter<"int64_t">:$halo);
-  let assemblyFormat = "`<` `block` `=` $block `,` `halo` `=` `[` $halo `]` `>`";
+  let parameters = (ins "int64_t":$block, ArrayRefParameter<"int64_t">:$halo,
+                        DefaultValuedParameter<"int64_t", "0">:$fill);
+  let builders = [AttrBuilder<(ins "int64_t":$block, "::llvm::ArrayRef<int64_t>":$halo), [{
+    return $_get($_ctxt, block, halo, /*fill=*/0);
+  }]>];
+  let assemblyFormat = [{
+    `<` `block` `=` $block `,` `halo` `=` `[` $halo `]` (`,` `fill` `=` $fill^)? `>`
+  }];
   let genVerifyDecl = 1;
 }
 

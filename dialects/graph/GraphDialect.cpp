@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Quant/IR/Quant.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FoldInterfaces.h"
@@ -19,6 +20,8 @@ using namespace atc::graph;
 #include "dialects/graph/GraphInterfaces.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/graph/GraphAttrs.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialects/graph/GraphTypes.cpp.inc"
 #define GET_OP_CLASSES
 #include "dialects/graph/GraphOps.cpp.inc"
 
@@ -30,7 +33,9 @@ struct GraphFoldInterface : DialectFoldInterface {
 
   LogicalResult fold(Operation *op, ArrayRef<Attribute> operands,
                      SmallVectorImpl<OpFoldResult> &results) const final {
-    if (op->getNumResults() != 1 || llvm::is_contained(operands, Attribute()))
+    // Integers and their parameters stay apart until a pass has used them.
+    if (op->getNumResults() != 1 || llvm::is_contained(operands, Attribute()) ||
+        isa<QuantizeOp, DequantizeOp, StorageCastOp, HostCallOp, IfOp, LoopOp>(op))
       return failure();
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     std::optional<int64_t> count = getElementCount(type);
@@ -62,6 +67,10 @@ void GraphDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "dialects/graph/GraphAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialects/graph/GraphTypes.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST
@@ -104,7 +113,7 @@ void ActivationAttr::print(AsmPrinter &printer) const {
 }
 
 LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t block,
-                                 ArrayRef<int64_t> halo) {
+                                 ArrayRef<int64_t> halo, int64_t) {
   if (block < 0)
     return emitError() << "layout block must be at least 0, but is " << block;
   if (halo.size() != 4 || llvm::any_of(halo, [](int64_t size) { return size < 0; }))
@@ -115,5 +124,6 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, i
 }
 
 void atc::graph::registerGraphDialect(DialectRegistry &registry) {
-  registry.insert<GraphDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect>();
+  registry.insert<GraphDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect,
+                  quant::QuantDialect>();
 }

@@ -21,7 +21,9 @@ def Graph_Dialect : Dialect {
     logical one (NCHW); the encoding says how it is stored.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  let dependentDialects = ["::mlir::quant::QuantDialect"];
 }
 
 class Graph_Op<string mnemonic, list<Trait> traits = []>

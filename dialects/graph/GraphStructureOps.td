@@ -44,7 +44,8 @@ def Graph_MapOp : Graph_Op<"map", [SingleBlockImplicitTerminator<"YieldOp">, Iso
   let hasVerifier = 1;
 }
 
-def Graph_YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator, HasParent<"MapOp">]> {
+def Graph_YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator,
+    ParentOneOf<["MapOp", "IntegerConvOp", "IntegerFullyConnectedOp"]>]> {
   let summary = "Ends the body of a map";
   let arguments = (ins Optional<AnyType>:$value);
   let assemblyFormat = "attr-dict ($value^ `:` type($value))?";

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/TypeInference.h"
+#include "dialects/graph/QuantTypes.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -32,6 +33,7 @@ RankedTensorType withoutEncoding(RankedTensorType type) {
 }
 
 Type getScalarType(Type elementType) {
+  elementType = getStoredType(elementType);
   if (auto integer = dyn_cast<IntegerType>(elementType); integer && !integer.isSignless())
     return IntegerType::get(integer.getContext(), integer.getWidth());
   return elementType;

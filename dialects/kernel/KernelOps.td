@@ -12,11 +12,12 @@ def Kernel_PoolOp : Kernel_Op<"pool"> {
     The window is clipped at the input's edge; `pads` = [top, left, bottom,
     right]. A mean divides by the window's size with the padding counted
     (`count_include_pad`, bounded by the padded input) or by the clipped size.
+    Integers are compared as signed numbers unless they are unsigned.
   }];
   let arguments = (ins AnyMemRef:$input, AnyMemRef:$output, Kernel_PoolKindAttr:$kind,
                        DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
-                       UnitAttr:$count_include_pad);
+                       UnitAttr:$count_include_pad, UnitAttr:$is_unsigned);
   let hasVerifier = 1;
 }
 

@@ -3,10 +3,12 @@
 
 #include "frontends/onnx/GraphImporter.h"
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/HostCalls.h"
 #include "frontends/UnsupportedOps.h"
+#include "frontends/onnx/ControlFlow.h"
 #include "frontends/onnx/GraphIndex.h"
 #include "frontends/onnx/GraphInputs.h"
+#include "frontends/onnx/HostForms.h"
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
 #include "frontends/onnx/TensorData.h"
@@ -28,51 +30,73 @@ static bool isStandard(const onnx::NodeProto &node) {
   return node.domain().empty() || node.domain() == "ai.onnx";
 }
 
-/// One error that lists every node that has no row in the table.
-static bool checkSupported(ArrayRef<onnx::NodeProto *> nodes, int64_t opset, Diagnostics &diags) {
-  UnsupportedOps unsupported;
-  for (const onnx::NodeProto *node : nodes) {
-    if (isStandard(*node) && findOp(node->op_type(), opset))
-      continue;
-    std::string op = node->op_type(), why;
-    if (!isStandard(*node)) {
-      op = node->domain() + "." + op;
-      why = "domain " + node->domain();
-    } else if (std::vector<const OpRow *> rows = findRows(op); !rows.empty()) {
-      why = "supported in opset " + printOpsets(rows);
-    }
-    std::string name = node->name();
-    if (name.empty() && node->output_size() > 0)
-      name = "output " + node->output(0);
-    unsupported.add(op, name, why);
-  }
-  if (unsupported.empty())
-    return true;
-
-  diags.error("E16002", "no importer for these operators of opset " + Twine(opset) + ": " +
-                            unsupported.str() +
-                            ". The supported ones are listed in docs/onnx-support.md; "
-                            "--out_nodes can cut off a part of the graph");
-  return false;
-}
-
 GraphImporter::GraphImporter(onnx::ModelProto &model, int64_t opset, StringRef folder,
                              const OnnxImportOptions &options, MLIRContext &context,
                              Diagnostics &diagnostics)
-    : graph(*model.mutable_graph()), opset(opset), externalFiles(folder), options(options),
-      context(context), diags(diagnostics), opBuilder(&context) {
+    : model(model), graph(*model.mutable_graph()), mainScope(graph, opset, nullptr),
+      externalFiles(folder), options(options), context(context), diags(&diagnostics),
+      opBuilder(&context) {
   context.loadDialect<graph::GraphDialect, func::FuncDialect>();
-  for (onnx::TensorProto &tensor : *graph.mutable_initializer())
-    initializers[tensor.name()] = &tensor;
-  for (onnx::SparseTensorProto &tensor : *graph.mutable_sparse_initializer())
-    sparseInitializers[tensor.values().name()] = &tensor;
 }
+
+//===----------------------------------------------------------------------===//
+// What there is an importer for
+//===----------------------------------------------------------------------===//
+
+const onnx::FunctionProto *GraphImporter::findFunction(const onnx::NodeProto &node) const {
+  auto same = [](StringRef a, StringRef b) {
+    return a == b || (a.empty() && b == "ai.onnx") || (a == "ai.onnx" && b.empty());
+  };
+  for (const onnx::FunctionProto &function : model.functions())
+    if (function.name() == node.op_type() && same(function.domain(), node.domain()))
+      return &function;
+  return nullptr;
+}
+
+/// One error that lists every node that nothing imports.
+bool GraphImporter::checkSupported(ArrayRef<onnx::NodeProto *> nodes) {
+  UnsupportedOps unsupported;
+  std::function<void(const onnx::NodeProto &)> check = [&](const onnx::NodeProto &node) {
+    forEachGraph(node, [&](const onnx::GraphProto &inner) {
+      for (const onnx::NodeProto &node : inner.node())
+        check(node);
+    });
+    if (findFunction(node) || !hostKernelOf(node.domain(), node.op_type()).empty() ||
+        (isStandard(node) &&
+         (findControlFlow(node.op_type()) || findOp(node.op_type(), scope->opset))))
+      return;
+    std::string op = node.op_type(), why;
+    if (!isStandard(node)) {
+      op = node.domain() + "." + op;
+      why = "domain " + node.domain();
+    } else if (std::vector<const OpRow *> rows = findRows(op); !rows.empty()) {
+      why = "supported in opset " + printOpsets(rows);
+    }
+    std::string name = node.name();
+    if (name.empty() && node.output_size() > 0)
+      name = "output " + node.output(0);
+    unsupported.add(op, name, why);
+  };
+  for (const onnx::NodeProto *node : nodes)
+    check(*node);
+  if (unsupported.empty())
+    return true;
+  diags->error("E16002", "no importer for these operators of opset " + Twine(scope->opset) + ": " +
+                             unsupported.str() +
+                             ". The supported ones are listed in docs/onnx-support.md; "
+                             "--out_nodes can cut off a part of the graph");
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
 
 std::optional<SmallVector<int64_t>> GraphImporter::declaredShape(StringRef tensor) const {
   // Under other input shapes the stated ones need not hold.
   if (!options.inputShapes.empty())
     return std::nullopt;
-  for (const auto *infos : {&graph.output(), &graph.value_info()})
+  for (const auto *infos : {&scope->graph.output(), &scope->graph.value_info()})
     for (const onnx::ValueInfoProto &info : *infos) {
       if (info.name() != tensor || !info.type().tensor_type().has_shape())
         continue;
@@ -99,27 +123,33 @@ Location GraphImporter::tensorLocation(StringRef tensor, StringRef node) {
 }
 
 Value GraphImporter::lookup(StringRef tensor) {
-  auto known = values.find(tensor);
-  if (known != values.end())
-    return known->second;
-  Value value = importInitializer(tensor);
-  values[tensor] = value;
-  return value;
+  Scope *owner = scope->find(tensor);
+  if (owner)
+    if (auto known = owner->values.find(tensor); known != owner->values.end())
+      return known->second;
+  if (!owner)
+    owner = scope;
+  return owner->values[tensor] = importInitializer(*owner, tensor);
 }
 
-Value GraphImporter::importInitializer(StringRef tensor) {
+Value GraphImporter::importInitializer(Scope &owner, StringRef tensor) {
   auto read = [&]() -> llvm::Expected<ElementsAttr> {
-    if (auto dense = initializers.find(tensor); dense != initializers.end())
+    if (auto dense = owner.initializers.find(tensor); dense != owner.initializers.end())
       return takeTensor(*dense->second, externalFiles, &context);
-    if (auto sparse = sparseInitializers.find(tensor); sparse != sparseInitializers.end())
+    if (auto sparse = owner.sparseInitializers.find(tensor);
+        sparse != owner.sparseInitializers.end())
       return takeSparseTensor(*sparse->second, externalFiles, &context);
     return llvm::createStringError("is not defined");
   };
   llvm::Expected<ElementsAttr> value = read();
   if (!value) {
-    diags.error("E14001", "initializer '" + tensor + "' " + toString(value.takeError()));
+    diags->error("E14001", "initializer '" + tensor + "' " + toString(value.takeError()));
     return {};
   }
+  OpBuilder::InsertionGuard guard(opBuilder);
+  // What a body is the first to read, the graphs around it may read later.
+  if (scope != &owner)
+    opBuilder.setInsertionPointToStart(mainBlock);
   return graph::ConstantOp::create(opBuilder, tensorLocation(tensor, ""), *value);
 }
 
@@ -137,7 +167,7 @@ void GraphImporter::findBatchChange() {
     BatchChange change{stated.front(), given->second.front()};
     bool inside = ArrayRef(stated).drop_front() == ArrayRef(given->second).drop_front();
     bool differs = batch && (batch->from != change.from || batch->to != change.to);
-    if (!inside || change.from < 1 || differs) {
+    if (!inside || change.from < 1 || change.to < 1 || differs) {
       batch.reset();
       return;
     }
@@ -149,7 +179,7 @@ void GraphImporter::findBatchChange() {
 
 bool GraphImporter::importInputs(MainFunction &main) {
   std::vector<GraphInput> inputs;
-  if (!resolveInputs(graph, options, context, diags, inputs))
+  if (!resolveInputs(graph, options, *this, *diags, inputs))
     return false;
   findBatchChange();
   for (const GraphInput &input : inputs)
@@ -157,30 +187,256 @@ bool GraphImporter::importInputs(MainFunction &main) {
   return true;
 }
 
+Type GraphImporter::convertType(const onnx::TypeProto &type) {
+  auto item = [&](const onnx::TypeProto &inner) { return convertType(inner); };
+  if (type.has_sequence_type()) {
+    Type inner = item(type.sequence_type().elem_type());
+    return inner ? graph::SequenceType::get(&context, inner) : Type();
+  }
+  if (type.has_optional_type()) {
+    Type inner = item(type.optional_type().elem_type());
+    return inner ? graph::OptionalType::get(&context, inner) : Type();
+  }
+  if (type.has_map_type()) {
+    Type key = convertElementType(type.map_type().key_type(), &context);
+    Type value = item(type.map_type().value_type());
+    return key && value ? graph::MapType::get(&context, key, value) : Type();
+  }
+  if (!type.has_tensor_type())
+    return {};
+  const auto &tensor = type.tensor_type();
+  Type element = convertElementType(tensor.elem_type(), &context);
+  if (!element)
+    return {};
+  if (!tensor.has_shape())
+    return UnrankedTensorType::get(element);
+  SmallVector<int64_t> dims;
+  for (const auto &dim : tensor.shape().dim())
+    dims.push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? dim.dim_value()
+                                                               : ShapedType::kDynamic);
+  return RankedTensorType::get(dims, element);
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+std::optional<Diagnostics> GraphImporter::attempt(llvm::function_ref<bool()> import) {
+  Diagnostics trial, *outer = diags;
+  diags = &trial;
+  bool done = import() && !trial.hasErrors();
+  diags = outer;
+  if (!done)
+    return trial;
+  for (const CodedMessage &message : trial.all())
+    diags->warning(message.code, message.text);
+  return std::nullopt;
+}
+
+/// Imports a node as graph ops, which work on plain tensors only.
+bool GraphImporter::importStatic(onnx::NodeProto &node) {
+  Block *block = opBuilder.getInsertionBlock();
+  Operation *last = block->empty() ? nullptr : &block->back();
+  NodeContext nodeContext(*this, node, std::min(scope->opset, latestOpset));
+  findOp(node.op_type(), scope->opset)->build(nodeContext);
+  nodeContext.finishOutputs();
+  if (nodeContext.failed() || !options.canGenerate)
+    return !nodeContext.failed();
+  for (Operation *op = block->empty() ? nullptr : &block->back(); op && op != last;
+       op = op->getPrevNode())
+    if (!options.canGenerate(op))
+      return false;
+  return true;
+}
+
+void GraphImporter::importOnHost(onnx::NodeProto &node) {
+  if (llvm::Error error = importAsHostCall(*this, node, scope->opset))
+    diags->error("E14001", describeNode(node) + ": " + toString(std::move(error)));
+}
+
 void GraphImporter::importNode(onnx::NodeProto &node) {
-  bool inputsFailed = false;
-  for (const std::string &input : node.input())
-    if (!input.empty() && !lookup(input))
+  bool inputsFailed = false, plain = true;
+  forEachRead(node, [&](StringRef tensor) {
+    // Names inside a body that nothing defines are its own fault.
+    if (llvm::is_contained(node.input(), tensor) && !lookup(tensor))
       inputsFailed = true;
+  });
+  for (const std::string &input : node.input())
+    plain &= input.empty() || inputsFailed || graph::isPlainTensor(lookup(input));
   for (const std::string &output : node.output())
     if (!output.empty())
       define(output, {});
   if (inputsFailed)
     return;
-  NodeContext context(*this, node, std::min(opset, latestOpset));
-  findOp(node.op_type(), opset)->build(context);
-  context.finishOutputs();
+  if (const onnx::FunctionProto *function = findFunction(node))
+    return importFunction(node, *function);
+  if (isStandard(node))
+    if (ControlFlowBuilder build = findControlFlow(node.op_type()))
+      return build(*this, node);
+  const bool hasKernel = !hostKernelOf(node.domain(), node.op_type()).empty();
+  const bool hasRow = isStandard(node) && findOp(node.op_type(), scope->opset);
+  if (!hasRow || (!plain && hasKernel))
+    return importOnHost(node);
+  if (!plain) {
+    diags->error("E14001", describeNode(node) +
+                               ": there is no kernel for inputs whose shape is not fixed; give "
+                               "it with --input_shape");
+    return;
+  }
+  if (!hasKernel) {
+    // The target's own words are better than any here.
+    importStatic(node);
+    return;
+  }
+  // Taking the elements of a tensor leaves the node without them.
+  onnx::NodeProto copy;
+  const bool takes = llvm::any_of(node.attribute(), [](const auto &a) { return a.has_t(); });
+  if (takes)
+    copy = node;
+  std::optional<Diagnostics> faults = attempt([&] { return importStatic(node); });
+  if (!faults)
+    return;
+  llvm::StringMap<Value> made;
+  for (const std::string &output : node.output())
+    if (!output.empty())
+      made[output] = std::exchange(scope->values[output], Value());
+  // What the host cannot do either is told in the words of the static importer.
+  if (attempt([&] {
+        importOnHost(takes ? copy : node);
+        return true;
+      })) {
+    for (auto &[output, value] : made)
+      define(output, value);
+    for (const CodedMessage &message : faults->all())
+      message.isError ? diags->error(message.code, message.text)
+                      : diags->warning(message.code, message.text);
+  }
+}
+
+/// Puts the values of a call's attributes where the body of a function refers to
+/// them; an attribute that the call lacks is left out.
+static void bindAttributes(onnx::NodeProto &inner, const onnx::NodeProto &call,
+                           const onnx::FunctionProto &function) {
+  auto find = [&](StringRef name) -> const onnx::AttributeProto * {
+    for (const onnx::AttributeProto &attribute : call.attribute())
+      if (attribute.name() == name)
+        return &attribute;
+    return nullptr;
+  };
+  auto *attributes = inner.mutable_attribute();
+  for (int i = attributes->size() - 1; i >= 0; --i) {
+    onnx::AttributeProto &attribute = *attributes->Mutable(i);
+    if (attribute.has_g())
+      for (onnx::NodeProto &nested : *attribute.mutable_g()->mutable_node())
+        bindAttributes(nested, call, function);
+    if (attribute.ref_attr_name().empty())
+      continue;
+    const onnx::AttributeProto *value = find(attribute.ref_attr_name());
+    if (!value) {
+      attributes->DeleteSubrange(i, 1);
+      continue;
+    }
+    std::string name = attribute.name();
+    attribute = *value;
+    attribute.set_name(name);
+  }
+}
+
+void GraphImporter::importFunction(onnx::NodeProto &node, const onnx::FunctionProto &function) {
+  constexpr unsigned mostNested = 64;
+  if (depth >= mostNested) {
+    diags->error("E16004", describeNode(node) + ": functions call each other more than " +
+                               Twine(mostNested) + " deep; a function must not call itself");
+    return;
+  }
+  expanded.push_back(std::make_unique<onnx::GraphProto>());
+  onnx::GraphProto &body = *expanded.back();
+  body.set_name(function.name());
+  for (const std::string &input : function.input())
+    body.add_input()->set_name(input);
+  for (const std::string &output : function.output())
+    body.add_output()->set_name(output);
+  for (const onnx::NodeProto &inner : function.node()) {
+    *body.add_node() = inner;
+    bindAttributes(*body.mutable_node(body.node_size() - 1), node, function);
+  }
+  int64_t opset = scope->opset;
+  for (const onnx::OperatorSetIdProto &import : function.opset_import())
+    if (import.domain().empty() || import.domain() == "ai.onnx")
+      opset = import.version();
+
+  SmallVector<Value> arguments, results;
+  for (int i = 0; i < function.input_size(); ++i)
+    arguments.push_back(i < node.input_size() && !node.input(i).empty() ? lookup(node.input(i))
+                                                                       : Value());
+  ++depth;
+  if (importClosed(body, opset, arguments, results))
+    for (int i = 0; i < node.output_size() && i < static_cast<int>(results.size()); ++i)
+      if (!node.output(i).empty())
+        define(node.output(i), results[i]);
+  --depth;
+}
+
+//===----------------------------------------------------------------------===//
+// Graphs
+//===----------------------------------------------------------------------===//
+
+bool GraphImporter::importBody(onnx::GraphProto &body, ArrayRef<Value> arguments,
+                               SmallVectorImpl<Value> &results) {
+  Scope inner(body, scope->opset, scope);
+  return importGraph(inner, arguments, results);
+}
+
+bool GraphImporter::importClosed(onnx::GraphProto &body, int64_t opset, ArrayRef<Value> arguments,
+                                 SmallVectorImpl<Value> &results) {
+  Scope inner(body, opset, nullptr);
+  return importGraph(inner, arguments, results);
+}
+
+bool GraphImporter::importGraph(Scope &inner, ArrayRef<Value> arguments,
+                                SmallVectorImpl<Value> &results) {
+  unsigned before = diags->numErrors();
+  Scope *outer = scope;
+  scope = &inner;
+  // An input that the caller leaves out is a name without a value; who reads it
+  // reads the empty name.
+  for (auto [i, argument] : llvm::enumerate(arguments)) {
+    const std::string name = inner.graph.input(i).name();
+    if (argument) {
+      inner.values[name] = argument;
+      continue;
+    }
+    for (onnx::NodeProto &node : *inner.graph.mutable_node())
+      for (std::string &input : *node.mutable_input())
+        if (input == name)
+          input.clear();
+  }
+  std::vector<std::string> outputs;
+  for (const onnx::ValueInfoProto &output : inner.graph.output())
+    outputs.push_back(output.name());
+  GraphIndex index(inner.graph, *diags,
+                   [&](StringRef name) { return outer && inner.parent && outer->find(name); });
+  std::vector<onnx::NodeProto *> nodes;
+  if (diags->numErrors() == before && index.order(outputs, nodes) && checkSupported(nodes)) {
+    for (onnx::NodeProto *node : nodes)
+      importNode(*node);
+    for (const std::string &output : outputs)
+      results.push_back(lookup(output));
+  }
+  scope = outer;
+  return diags->numErrors() == before && !llvm::is_contained(results, Value());
 }
 
 OwningOpRef<ModuleOp> GraphImporter::run() {
-  GraphIndex index(graph, diags);
+  GraphIndex index(graph, *diags);
   std::vector<std::string> outputs;
   std::vector<onnx::NodeProto *> nodes;
-  if (diags.hasErrors() || !index.resolveOutputs(options.outputs, outputs) ||
-      !index.order(outputs, nodes) || !checkSupported(nodes, opset, diags))
+  if (diags->hasErrors() || !index.resolveOutputs(options.outputs, outputs) ||
+      !index.order(outputs, nodes) || !checkSupported(nodes))
     return {};
 
   MainFunction main(opBuilder, graph.name());
+  mainBlock = opBuilder.getInsertionBlock();
   if (!importInputs(main))
     return {};
   for (onnx::NodeProto *node : nodes)
@@ -189,9 +445,9 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
   std::vector<std::pair<std::string, Value>> results;
   for (const std::string &output : outputs)
     results.emplace_back(output, lookup(output));
-  if (diags.hasErrors())
+  if (diags->hasErrors())
     return {};
-  return main.finish(results, diags);
+  return main.finish(results, *diags);
 }
 
 } // namespace atc::onnx_import

@@ -11,6 +11,7 @@
 #include "frontends/MainFunction.h"
 #include "frontends/onnx/ExternalFiles.h"
 #include "frontends/onnx/OnnxImport.h"
+#include "frontends/onnx/Scope.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace atc::onnx_import {
@@ -34,14 +35,29 @@ public:
   /// Null after an error.
   mlir::OwningOpRef<mlir::ModuleOp> run();
 
-  Diagnostics &diagnostics() { return diags; }
+  Diagnostics &diagnostics() { return *diags; }
   ExternalFiles &files() { return externalFiles; }
   mlir::OpBuilder &builder() { return opBuilder; }
 
   /// The value of a tensor; null where the node that makes it failed. An
   /// initializer becomes a constant at its first use.
   mlir::Value lookup(llvm::StringRef tensor);
-  void define(llvm::StringRef tensor, mlir::Value value) { values[tensor] = value; }
+  void define(llvm::StringRef tensor, mlir::Value value) { scope->values[tensor] = value; }
+
+  /// Imports a branch or a body where the builder stands; it sees the tensors around
+  /// it. False after an error.
+  bool importBody(onnx::GraphProto &graph, llvm::ArrayRef<mlir::Value> arguments,
+                  llvm::SmallVectorImpl<mlir::Value> &results);
+  /// The same for a graph that sees only its arguments.
+  bool importClosed(onnx::GraphProto &graph, int64_t opset, llvm::ArrayRef<mlir::Value> arguments,
+                    llvm::SmallVectorImpl<mlir::Value> &results);
+
+  /// Imports on trial: when `import` is false, its errors are returned and not
+  /// reported.
+  std::optional<Diagnostics> attempt(llvm::function_ref<bool()> import);
+
+  /// The type of a value that a graph states; null where it states none.
+  mlir::Type convertType(const onnx::TypeProto &type);
 
   /// The shape that the model states for a tensor, if all its dims are fixed.
   std::optional<llvm::SmallVector<int64_t>> declaredShape(llvm::StringRef tensor) const;
@@ -51,23 +67,35 @@ public:
 
   mlir::Location tensorLocation(llvm::StringRef tensor, llvm::StringRef node);
 
+  int64_t opset() const { return scope->opset; }
+
 private:
   bool importInputs(MainFunction &main);
   void importNode(onnx::NodeProto &node);
-  mlir::Value importInitializer(llvm::StringRef tensor);
+  bool importStatic(onnx::NodeProto &node);
+  void importOnHost(onnx::NodeProto &node);
+  void importFunction(onnx::NodeProto &node, const onnx::FunctionProto &function);
+  bool importGraph(Scope &inner, llvm::ArrayRef<mlir::Value> arguments,
+                   llvm::SmallVectorImpl<mlir::Value> &results);
+  const onnx::FunctionProto *findFunction(const onnx::NodeProto &node) const;
+  bool checkSupported(llvm::ArrayRef<onnx::NodeProto *> nodes);
+  mlir::Value importInitializer(Scope &owner, llvm::StringRef tensor);
   void findBatchChange();
 
+  onnx::ModelProto &model;
   onnx::GraphProto &graph;
-  int64_t opset;
+  Scope mainScope;
+  Scope *scope = &mainScope;
+  /// What functions became; constants read from them while importing.
+  std::vector<std::unique_ptr<onnx::GraphProto>> expanded;
+  unsigned depth = 0; ///< of calls of functions
   ExternalFiles externalFiles;
   const OnnxImportOptions &options;
   mlir::MLIRContext &context;
-  Diagnostics &diags;
+  Diagnostics *diags;
   mlir::OpBuilder opBuilder;
+  mlir::Block *mainBlock = nullptr;
   std::optional<BatchChange> batch;
-  llvm::StringMap<mlir::Value> values;
-  llvm::StringMap<onnx::TensorProto *> initializers;
-  llvm::StringMap<onnx::SparseTensorProto *> sparseInitializers;
 };
 
 } // namespace atc::onnx_import

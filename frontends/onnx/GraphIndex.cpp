@@ -6,14 +6,15 @@
 #include <queue>
 
 #include "frontends/onnx/GraphImporter.h"
+#include "frontends/onnx/Scope.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
 namespace atc::onnx_import {
 
-GraphIndex::GraphIndex(onnx::GraphProto &graph, Diagnostics &diagnostics)
-    : graph(graph), diags(diagnostics) {
+GraphIndex::GraphIndex(onnx::GraphProto &graph, Diagnostics &diagnostics, IsOuter isOuter)
+    : graph(graph), diags(diagnostics), isOuter(std::move(isOuter)) {
   auto duplicate = [&](StringRef kind, StringRef name, const Twine &where) {
     diags.error("E13009", kind + " '" + name + "' is defined twice" + where +
                               ": every tensor of a graph must have one definition");
@@ -104,6 +105,8 @@ bool GraphIndex::collectNeeded(ArrayRef<std::string> tensors, std::vector<bool> 
       return;
     auto producer = producers.find(tensor);
     if (producer == producers.end()) {
+      if (isOuter && isOuter(tensor))
+        return;
       if (reader && reported.insert(tensor).second)
         diags.error("E16001", "tensor '" + tensor + "', read by " + describeNode(*reader) +
                                   ", is not defined: no input, initializer or node output has "
@@ -120,8 +123,7 @@ bool GraphIndex::collectNeeded(ArrayRef<std::string> tensors, std::vector<bool> 
   while (!work.empty()) {
     const onnx::NodeProto &node = graph.node(work.back());
     work.pop_back();
-    for (const std::string &input : node.input())
-      require(input, &node);
+    forEachRead(node, [&](StringRef tensor) { require(tensor, &node); });
   }
   return diags.numErrors() == before;
 }
@@ -138,13 +140,13 @@ bool GraphIndex::order(ArrayRef<std::string> tensors, std::vector<onnx::NodeProt
   for (int index = 0; index < graph.node_size(); ++index) {
     if (!pending[index])
       continue;
-    for (const std::string &input : graph.node(index).input()) {
-      auto producer = producers.find(input);
-      if (producer == producers.end() || sources.contains(input))
-        continue;
+    forEachRead(graph.node(index), [&](StringRef tensor) {
+      auto producer = producers.find(tensor);
+      if (producer == producers.end() || sources.contains(tensor))
+        return;
       ++missing[index];
       readers[producer->second].push_back(index);
-    }
+    });
     if (missing[index] == 0)
       ready.push(index);
   }
@@ -170,13 +172,13 @@ void GraphIndex::reportCycle(const std::vector<bool> &pending) {
   while (position[index] < 0) {
     position[index] = path.size();
     path.push_back(index);
-    for (const std::string &input : graph.node(index).input()) {
-      auto producer = producers.find(input);
-      if (producer != producers.end() && pending[producer->second]) {
-        index = producer->second;
-        break;
-      }
-    }
+    int next = -1;
+    forEachRead(graph.node(index), [&](StringRef tensor) {
+      auto producer = producers.find(tensor);
+      if (next < 0 && producer != producers.end() && pending[producer->second])
+        next = producer->second;
+    });
+    index = next;
   }
   constexpr size_t mostNamed = 20;
   size_t first = position[index], length = path.size() - first;

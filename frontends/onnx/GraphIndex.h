@@ -4,6 +4,7 @@
 #ifndef OPENATC_FRONTENDS_ONNX_GRAPHINDEX_H
 #define OPENATC_FRONTENDS_ONNX_GRAPHINDEX_H
 
+#include <functional>
 #include <onnx/onnx_pb.h>
 #include <string>
 #include <vector>
@@ -17,8 +18,11 @@ namespace atc::onnx_import {
 /// The names of a graph. Finds the nodes that the outputs need and their order.
 class GraphIndex {
 public:
+  /// Tells whether a graph around this one has a tensor.
+  using IsOuter = std::function<bool(llvm::StringRef)>;
+
   /// Reports names that are defined twice.
-  GraphIndex(onnx::GraphProto &graph, Diagnostics &diagnostics);
+  GraphIndex(onnx::GraphProto &graph, Diagnostics &diagnostics, IsOuter isOuter = {});
 
   /// The tensors that leave the graph: those of the graph itself, or what
   /// `requested` ("node:0" or a tensor's name) asks for.
@@ -37,6 +41,7 @@ private:
 
   onnx::GraphProto &graph;
   Diagnostics &diags;
+  IsOuter isOuter;
   llvm::StringSet<> sources;      // inputs and initializers
   llvm::StringMap<int> producers; // tensor -> node
 };

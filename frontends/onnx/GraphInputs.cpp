@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "frontends/onnx/GraphImporter.h"
 #include "frontends/onnx/TensorData.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -44,20 +45,20 @@ std::string printShape(const onnx::TensorShapeProto &shape) {
 class InputResolver {
 public:
   InputResolver(const onnx::GraphProto &graph, const OnnxImportOptions &options,
-                MLIRContext &context, Diagnostics &diags)
-      : graph(graph), options(options), context(context), diags(diags) {}
+                GraphImporter &importer, Diagnostics &diags)
+      : graph(graph), options(options), importer(importer), diags(diags) {}
 
   bool run(std::vector<GraphInput> &inputs);
 
 private:
   void readOptions();
   void bindSymbols(const onnx::ValueInfoProto &input, const Shape &given);
-  bool resolve(const onnx::ValueInfoProto &input, Shape &dims);
-  void reportUnresolved(ArrayRef<const onnx::ValueInfoProto *> inputs);
+  Shape resolve(const onnx::ValueInfoProto &input);
+  void reportOpen(ArrayRef<const onnx::ValueInfoProto *> inputs);
 
   const onnx::GraphProto &graph;
   const OnnxImportOptions &options;
-  MLIRContext &context;
+  GraphImporter &importer;
   Diagnostics &diags;
   std::vector<const onnx::ValueInfoProto *> candidates;
   std::map<std::string, Shape> givenShapes;
@@ -90,9 +91,9 @@ void InputResolver::readOptions() {
     }
     bool isValid = true;
     for (int64_t dim : dims)
-      if (dim <= 0) {
+      if (dim <= 0 && dim != -1) {
         diags.error("E10011", "--input_shape=\"" + name + ":" + printDims(dims) + "\": dim " +
-                                  Twine(dim) + " is not positive; every dim must be fixed");
+                                  Twine(dim) + " is neither positive nor -1 (open)");
         isValid = false;
         break;
       }
@@ -116,31 +117,28 @@ void InputResolver::bindSymbols(const onnx::ValueInfoProto &input, const Shape &
     return;
   }
   for (auto [dim, value] : llvm::zip(type.shape().dim(), given))
-    if (!isFixed(dim) && !dim.dim_param().empty())
+    if (!isFixed(dim) && !dim.dim_param().empty() && value > 0)
       symbols.try_emplace(dim.dim_param(), value);
 }
 
-bool InputResolver::resolve(const onnx::ValueInfoProto &input, Shape &dims) {
-  const auto &type = input.type().tensor_type();
-  if (auto given = givenShapes.find(input.name()); given != givenShapes.end()) {
-    dims = given->second;
-    return true;
-  }
-  if (!type.has_shape())
-    return false;
-  for (const auto &dim : type.shape().dim()) {
+/// The dims of an input of known rank; -1 for those that are open.
+Shape InputResolver::resolve(const onnx::ValueInfoProto &input) {
+  if (auto given = givenShapes.find(input.name()); given != givenShapes.end())
+    return given->second;
+  Shape dims;
+  for (const auto &dim : input.type().tensor_type().shape().dim()) {
     auto symbol = symbols.find(dim.dim_param());
     if (isFixed(dim))
       dims.push_back(dim.dim_value());
     else if (!dim.dim_param().empty() && symbol != symbols.end())
       dims.push_back(symbol->second);
     else
-      return false;
+      dims.push_back(-1);
   }
-  return true;
+  return dims;
 }
 
-void InputResolver::reportUnresolved(ArrayRef<const onnx::ValueInfoProto *> inputs) {
+void InputResolver::reportOpen(ArrayRef<const onnx::ValueInfoProto *> inputs) {
   std::string shapes, example;
   for (const onnx::ValueInfoProto *input : inputs) {
     const auto &type = input->type().tensor_type();
@@ -156,8 +154,10 @@ void InputResolver::reportUnresolved(ArrayRef<const onnx::ValueInfoProto *> inpu
       dims.push_back(isFixed(dim) ? dim.dim_value() : 1);
     example += printDims(dims);
   }
-  diags.error("E10001", "the shape of these inputs is not fixed: " + shapes +
-                            "; give it, for example with --input_shape=\"" + example + "\"");
+  diags.warning("W11001", "the shape of these inputs is open: " + shapes +
+                              "; operators on them run as host kernels of any shape, which are "
+                              "slower than code for a fixed one: give it, for example with "
+                              "--input_shape=\"" + example + "\"");
 }
 
 bool InputResolver::run(std::vector<GraphInput> &inputs) {
@@ -173,43 +173,49 @@ bool InputResolver::run(std::vector<GraphInput> &inputs) {
   readOptions();
   bool optionsFailed = diags.numErrors() != before;
 
-  std::vector<const onnx::ValueInfoProto *> unresolved;
+  std::vector<const onnx::ValueInfoProto *> open;
   for (const onnx::ValueInfoProto *input : candidates) {
-    if (!input->type().has_tensor_type()) {
-      diags.error("E14001", "input '" + input->name() +
-                                "' is not a tensor; sequences, maps and optionals are not "
-                                "supported");
+    Type type = importer.convertType(input->type());
+    if (!type) {
+      const auto &stated = input->type();
+      diags.error("E14001", "input '" + input->name() + "' has " +
+                                (stated.has_tensor_type()
+                                     ? "element type " + nameElementType(stated.tensor_type().elem_type())
+                                     : std::string("a type")) +
+                                ", which is not supported");
       continue;
     }
-    const auto &tensor = input->type().tensor_type();
-    Type element = convertElementType(tensor.elem_type(), &context);
-    if (!element) {
-      diags.error("E14001", "input '" + input->name() + "' has element type " +
-                                nameElementType(tensor.elem_type()) + ", which is not supported");
+    auto tensor = dyn_cast<TensorType>(type);
+    const bool isGiven = givenShapes.contains(input->name());
+    if (!tensor || (!tensor.hasRank() && !isGiven)) {
+      inputs.push_back({input->name(), type});
+      if (tensor)
+        open.push_back(input);
       continue;
     }
-    Shape dims;
-    if (!resolve(*input, dims)) {
-      unresolved.push_back(input);
-      continue;
-    }
-    if (llvm::Expected<int64_t> count = countElements(dims))
-      inputs.push_back({input->name(), RankedTensorType::get(dims, element)});
-    else
+    Shape dims = resolve(*input), known = dims;
+    std::erase(known, -1);
+    if (known.size() != dims.size())
+      open.push_back(input);
+    if (llvm::Expected<int64_t> count = countElements(known); !count) {
       diags.error("E14001", "input '" + input->name() + "': " + toString(count.takeError()));
+      continue;
+    }
+    std::replace(dims.begin(), dims.end(), int64_t(-1), ShapedType::kDynamic);
+    inputs.push_back({input->name(), RankedTensorType::get(dims, tensor.getElementType())});
   }
   // After a fault in --input_shape it would only be its consequence.
-  if (!unresolved.empty() && !optionsFailed)
-    reportUnresolved(unresolved);
+  if (!open.empty() && !optionsFailed)
+    reportOpen(open);
   return diags.numErrors() == before;
 }
 
 } // namespace
 
 bool resolveInputs(const onnx::GraphProto &graph, const OnnxImportOptions &options,
-                   MLIRContext &context, Diagnostics &diagnostics,
+                   GraphImporter &importer, Diagnostics &diagnostics,
                    std::vector<GraphInput> &inputs) {
-  return InputResolver(graph, options, context, diagnostics).run(inputs);
+  return InputResolver(graph, options, importer, diagnostics).run(inputs);
 }
 
 } // namespace atc::onnx_import

@@ -13,16 +13,18 @@
 
 namespace atc::onnx_import {
 
+class GraphImporter;
+
 struct GraphInput {
   std::string name;
-  mlir::RankedTensorType type;
+  mlir::Type type;
 };
 
-/// The inputs of the graph that are not initializers, with static shapes: the
-/// model's, or the ones that the options give. A symbolic dim that is given for
-/// one input holds for the others as well.
+/// The inputs of the graph that are not initializers, with the model's shapes or the
+/// ones that the options give. A symbolic dim that is given for one input holds for
+/// the others as well; what nothing gives stays open.
 bool resolveInputs(const onnx::GraphProto &graph, const OnnxImportOptions &options,
-                   mlir::MLIRContext &context, Diagnostics &diagnostics,
+                   GraphImporter &importer, Diagnostics &diagnostics,
                    std::vector<GraphInput> &inputs);
 
 } // namespace atc::onnx_import

@@ -4,6 +4,7 @@
 #ifndef OPENATC_FRONTENDS_ONNX_ONNXIMPORT_H
 #define OPENATC_FRONTENDS_ONNX_ONNXIMPORT_H
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct OnnxImportOptions {
   /// `--out_nodes`: "node:0" (output 0 of a node) or the name of a tensor. Empty
   /// keeps the outputs of the model.
   std::vector<std::string> outputs = {};
+  /// Whether the target has code for a graph op. What it has none for is imported as
+  /// a call of a host kernel. Empty: for all of them.
+  std::function<bool(mlir::Operation *)> canGenerate = {};
 };
 
 /// Reads an ONNX file into a module with one function @main of graph ops.

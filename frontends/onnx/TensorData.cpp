@@ -7,6 +7,8 @@
 #include <cstring>
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/HostCalls.h"
+#include "kernels/Support.h"
 
 using namespace mlir;
 using google::protobuf::RepeatedField;
@@ -20,40 +22,7 @@ static_assert(std::endian::native == std::endian::little);
 namespace atc::onnx_import {
 
 Type convertElementType(int32_t type, MLIRContext *context) {
-  auto integer = [&](unsigned width) { return IntegerType::get(context, width); };
-  auto unsignedInteger = [&](unsigned width) {
-    return IntegerType::get(context, width, IntegerType::Unsigned);
-  };
-  switch (type) {
-  case TensorProto::FLOAT:
-    return Float32Type::get(context);
-  case TensorProto::FLOAT16:
-    return Float16Type::get(context);
-  case TensorProto::BFLOAT16:
-    return BFloat16Type::get(context);
-  case TensorProto::DOUBLE:
-    return Float64Type::get(context);
-  case TensorProto::INT8:
-    return integer(8);
-  case TensorProto::INT16:
-    return integer(16);
-  case TensorProto::INT32:
-    return integer(32);
-  case TensorProto::INT64:
-    return integer(64);
-  case TensorProto::UINT8:
-    return unsignedInteger(8);
-  case TensorProto::UINT16:
-    return unsignedInteger(16);
-  case TensorProto::UINT32:
-    return unsignedInteger(32);
-  case TensorProto::UINT64:
-    return unsignedInteger(64);
-  case TensorProto::BOOL:
-    return integer(1);
-  default:
-    return {};
-  }
+  return type >= 0 && type < 256 ? graph::elementTypeOf(static_cast<uint8_t>(type), context) : Type();
 }
 
 std::string nameElementType(int32_t type) {
@@ -69,7 +38,10 @@ class TensorTaker {
 public:
   TensorTaker(TensorProto &tensor, RankedTensorType type, int64_t count, ExternalFiles &files)
       : tensor(tensor), type(type), count(count),
-        elementBytes(graph::getElementBytes(type.getElementType())),
+        elementBytes(isa<graph::StringType, ComplexType>(type.getElementType())
+                         ? 16
+                         : graph::getElementBytes(type.getElementType())),
+        packedBits(kernels::bitsOf(graph::dtypeOf(type.getElementType()))),
         isBool(type.getElementType().isInteger(1)), files(files) {}
 
   Expected<ElementsAttr> take();
@@ -77,10 +49,15 @@ public:
 private:
   Expected<ElementsAttr> takeRaw();
   Expected<ElementsAttr> takeExternal();
+  Expected<ElementsAttr> takeStrings();
+  /// Elements below a byte lie several in one.
+  ElementsAttr unpack(ArrayRef<char> packed);
   template <typename T> Expected<ElementsAttr> takeField(RepeatedField<T> *field);
 
   /// A constant over `bytes`, which `owner` keeps alive.
   template <typename Owner> ElementsAttr keep(ArrayRef<char> bytes, Owner owner) {
+    if (packedBits < 8)
+      return unpack(bytes);
     bool isAligned = reinterpret_cast<uintptr_t>(bytes.data()) % elementBytes == 0;
     if (isBool || !isAligned)
       return copy(bytes);
@@ -88,6 +65,7 @@ private:
         type, bytes, [owner = std::move(owner)](void *, size_t, size_t) mutable { owner.reset(); },
         tensor.name());
   }
+  uint64_t storedBytes() const { return llvm::divideCeil(uint64_t(count) * packedBits, 8); }
   ElementsAttr copy(ArrayRef<char> bytes) {
     std::vector<char> elements(bytes.begin(), bytes.end());
     if (isBool)
@@ -104,6 +82,7 @@ private:
   TensorProto &tensor;
   RankedTensorType type;
   int64_t count, elementBytes;
+  int64_t packedBits; ///< of one element in the file
   bool isBool;
   ExternalFiles &files;
 };
@@ -111,6 +90,10 @@ private:
 Expected<ElementsAttr> TensorTaker::take() {
   if (tensor.has_segment())
     return createStringError("is stored in segments, which is not supported");
+  if (isa<graph::StringType>(type.getElementType()))
+    return takeStrings();
+  if (isa<ComplexType>(type.getElementType()))
+    return createStringError("is complex, which constants cannot be");
   if (tensor.data_location() == TensorProto::EXTERNAL)
     return takeExternal();
   if (tensor.has_raw_data())
@@ -131,7 +114,7 @@ Expected<ElementsAttr> TensorTaker::take() {
 }
 
 Expected<ElementsAttr> TensorTaker::takeRaw() {
-  uint64_t want = static_cast<uint64_t>(count) * elementBytes;
+  uint64_t want = storedBytes();
   if (tensor.raw_data().size() != want)
     return sizeError(tensor.raw_data().size(), want, "bytes");
   std::unique_ptr<std::string> data(tensor.release_raw_data());
@@ -141,7 +124,7 @@ Expected<ElementsAttr> TensorTaker::takeRaw() {
 
 Expected<ElementsAttr> TensorTaker::takeExternal() {
   StringRef location;
-  uint64_t offset = 0, want = static_cast<uint64_t>(count) * elementBytes, length = want;
+  uint64_t offset = 0, want = storedBytes(), length = want;
   for (const onnx::StringStringEntryProto &entry : tensor.external_data()) {
     StringRef value = entry.value();
     bool isBad = false;
@@ -169,7 +152,32 @@ Expected<ElementsAttr> TensorTaker::takeExternal() {
   return keep({(*mapping)->const_data() + offset, length}, *mapping);
 }
 
+ElementsAttr TensorTaker::unpack(ArrayRef<char> packed) {
+  const int64_t perByte = 8 / packedBits;
+  const bool isSigned = !isa<FloatType>(type.getElementType()) &&
+                        !type.getElementType().isUnsignedInteger();
+  std::vector<char> elements(count);
+  for (int64_t i = 0; i < count; ++i) {
+    unsigned bits = static_cast<unsigned char>(packed[i / perByte]) >> (i % perByte * packedBits);
+    bits &= (1u << packedBits) - 1;
+    elements[i] = static_cast<char>(isSigned ? llvm::SignExtend32(bits, packedBits) : bits);
+  }
+  return graph::makeConstant(type, std::move(elements), tensor.name());
+}
+
+Expected<ElementsAttr> TensorTaker::takeStrings() {
+  if (tensor.string_data_size() != count)
+    return sizeError(tensor.string_data_size(), count, "strings");
+  SmallVector<StringRef> strings(tensor.string_data().begin(), tensor.string_data().end());
+  return ElementsAttr(DenseStringElementsAttr::get(type, strings));
+}
+
 template <typename T> Expected<ElementsAttr> TensorTaker::takeField(RepeatedField<T> *field) {
+  if (packedBits < 8) {
+    if (static_cast<uint64_t>(field->size()) != storedBytes())
+      return sizeError(field->size(), storedBytes(), "numbers");
+    return unpack(SmallVector<char>(llvm::map_range(*field, [](T n) { return char(n); })));
+  }
   if (field->size() != count)
     return sizeError(field->size(), count, "elements");
   auto owned = std::make_unique<RepeatedField<T>>();

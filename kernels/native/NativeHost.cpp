@@ -3,7 +3,7 @@
 
 #include "kernels/native/NativeHost.h"
 
-#include "kernels/Support.h"
+#include "kernels/Numbers.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -12,6 +12,9 @@
 
 #define KERNEL(Name, Attributes, Results) extern "C" void atc_kernel_##Name(atc::host::Call *);
 #include "kernels/Kernels.def"
+
+/// In this process all element types can occur.
+extern "C" const uint64_t atc_kernel_types = ~uint64_t(0);
 
 namespace atc::kernels::native {
 
@@ -102,7 +105,7 @@ struct NativeCall : Call {
   /// In a call for shapes only, whether every wanted output has one by now.
   bool complete() const {
     for (uint32_t i = 0; i < outputCount; ++i)
-      if ((wanted >> i & 1) && !outcome->outputs[i])
+      if ((i >= 32 || (wanted >> i & 1)) && !outcome->outputs[i])
         return false;
     return true;
   }
@@ -188,8 +191,14 @@ uint64_t entropy(Call *) {
   return ++counter * 0x9e3779b97f4a7c15u;
 }
 
-constexpr host::Host nativeHost = {makeTensor, share,   forward, makeSequence, makeItem, makeNone,
-                                   makeText,   scratch, parallel, fail,        entropy};
+const Value *makeMapItem(Call *call, const Value *keys, const Value *values) {
+  const Value *const items[] = {keys, values};
+  return NativeCall::of(call).values->list(Kind::Map, values->dtype, 2, items);
+}
+
+constexpr host::Host nativeHost = {makeTensor, share,    forward,  makeSequence,
+                                   makeItem,   makeNone, makeText, scratch,
+                                   parallel,   fail,     entropy,  makeMapItem};
 
 } // namespace
 

@@ -37,18 +37,22 @@ bool startsBlock(graph::ConcatOp concat, unsigned part) {
 struct AssignHaloPass : impl::CpuAssignHaloBase<AssignHaloPass> {
   void runOnOperation() override {
     needs.clear();
+    fills.clear();
     for (auto conv : getOperation().getOps<graph::ConvOp>())
       if (blockOf(conv.getInput()) && !isCubeContraction(conv) && failed(addConv(conv)))
+        return signalPassFailure();
+    for (auto conv : getOperation().getOps<graph::IntegerConvOp>())
+      if (blockOf(conv.getInput()) && failed(addConv(conv, conv.getZeroPoint())))
         return signalPassFailure();
     // A halo that moves to another tensor can move on from there.
     while (propagate()) {
     }
     for (auto [value, halo] : needs)
-      value.setType(withLayout(tensorType(value), blockOf(value), halo));
+      value.setType(withLayout(tensorType(value), blockOf(value), halo, fills.lookup(value)));
   }
 
 private:
-  LogicalResult addConv(graph::ConvOp conv) {
+  template <typename OpT> LogicalResult addConv(OpT conv, int64_t fill = 0) {
     Window h = windowOf(conv, 0), w = windowOf(conv, 1);
     Halo halo{h.before, w.before, h.after(), w.after()};
     if (halo == Halo{})
@@ -56,6 +60,10 @@ private:
     if (!conv.getInput().getDefiningOp())
       return conv.emitOpError("reads a blocked argument of the function past its edge; "
                               "cpu-assign-layout keeps arguments plain");
+    if (needs.contains(conv.getInput()) && fills.lookup(conv.getInput()) != fill)
+      return conv.emitOpError("pads its input with ")
+             << fill << ", another convolution pads it with " << fills.lookup(conv.getInput());
+    fills[conv.getInput()] = fill;
     add(conv.getInput(), halo);
     return success();
   }
@@ -64,6 +72,15 @@ private:
     Halo old = join(haloOf(value.getType()), needs.lookup(value)), joined = join(old, halo);
     needs[value] = joined;
     return joined != old;
+  }
+
+  /// The halo of a view in what it is a view of, unless that has another.
+  bool addTo(Value whole, Value view, Halo halo) {
+    int64_t fill = fills.lookup(view);
+    if (needs.contains(whole) && fills.lookup(whole) != fill)
+      return false;
+    fills[whole] = fill;
+    return add(whole, halo);
   }
 
   /// Views keep their halo in the tensor they are views of: a slice in its
@@ -76,17 +93,18 @@ private:
       auto slice = value.getDefiningOp<graph::SliceOp>();
       if (slice && isSliceView(slice, blockOf(value)) && keepsPlanes(slice) &&
           slice.getInput().getDefiningOp())
-        changed |= add(slice.getInput(), halo);
+        changed |= addTo(slice.getInput(), value, halo);
       for (OpOperand &use : value.getUses())
         if (auto concat = dyn_cast<graph::ConcatOp>(use.getOwner()))
           if (!slice && concat.getAxis() < 2 && startsBlock(concat, use.getOperandNumber()))
-            changed |= add(concat.getResult(), halo);
+            changed |= addTo(concat.getResult(), value, halo);
     }
     return changed;
   }
 
   /// In program order, so that output does not depend on addresses.
   llvm::MapVector<Value, Halo> needs;
+  llvm::DenseMap<Value, int64_t> fills;
 };
 
 } // namespace

@@ -144,9 +144,15 @@ std::optional<int64_t> AssignLayoutPass::wantedBlock(OpOperand &operand) const {
     return 0;
   case Wish::Blocked: {
     int64_t channels = tensorType(operand.get()).getDimSize(1);
+    if (operand.getOperandNumber() != 0 || channels > kImageChannels ||
+        blockOf(operand.get()) != 0)
+      return block;
     auto conv = dyn_cast<graph::ConvOp>(op);
-    bool isImage = conv && operand.getOperandNumber() == 0 && channels <= kImageChannels &&
-                   (conv.getGroups() == 1) && blockOf(operand.get()) == 0;
+    bool isImage = conv && conv.getGroups() == 1;
+    // Integers are read four neighbours at a time.
+    if (auto sums = dyn_cast<graph::IntegerConvOp>(op))
+      isImage = sums.getGroups() == 1 && sums.getDilations()[1] == 1 &&
+                channels * tensorType(sums.getFilter()).getDimSize(3) >= 4;
     return isImage ? channels : block;
   }
   case Wish::AsResult:

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/cpu/LaneBuffer.h"
+#include "passes/cpu/BodyCloner.h"
 #include "passes/cpu/LoopNest.h"
 #include "passes/cpu/Passes.h"
 
@@ -18,68 +18,10 @@ namespace atc::cpu {
 
 namespace {
 
-/// The operations of a map's body, to be repeated for vectors.
-class BodyCloner {
-public:
-  BodyCloner(KernelBuilder &builder, MapOp op) : b(builder), block(op.getBody().front()) {
-    for (Operation &inner : block.without_terminator()) {
-      if (isa<arith::ConstantOp>(inner))
-        continue;
-      (isa<math::MathDialect>(inner.getDialect()) ? mathOps : plainOps) += 1;
-      vectorizes &= inner.hasTrait<OpTrait::Vectorizable>();
-    }
-  }
-
-  bool canVectorize() const { return vectorizes; }
-
-  /// Time of an element, in bytes that memory moves meanwhile.
-  int64_t costInBytes() const { return plainOps + 10 * mathOps; }
-
-  /// Vectors per step: as many as hide the loop, with bounded code.
-  int64_t unroll() const {
-    if (mathOps > 0)
-      return plainOps + mathOps < 8 ? 2 : 1;
-    return plainOps <= 6 ? 4 : plainOps <= 16 ? 2 : 1;
-  }
-
-  Value clone(ValueRange args, int64_t width) {
-    IRMapping mapping;
-    mapping.map(block.getArguments(), args);
-    // Constants may have been moved out of the body.
-    auto lanesOf = [&](Value value) {
-      if (Value own = mapping.lookupOrNull(value))
-        return own;
-      Value wide = spread(b, value, width);
-      mapping.map(value, wide);
-      return wide;
-    };
-    for (Operation &inner : block.without_terminator()) {
-      auto constant = dyn_cast<arith::ConstantOp>(inner);
-      if (constant && width > 1) {
-        auto type = VectorType::get({width}, constant.getType());
-        auto splat = DenseElementsAttr::get(type, Attribute(constant.getValue()));
-        mapping.map(constant.getResult(), arith::ConstantOp::create(b, splat).getResult());
-        continue;
-      }
-      for (Value operand : inner.getOperands())
-        lanesOf(operand);
-      Operation *copy = b.clone(inner, mapping);
-      for (OpResult result : copy->getResults())
-        result.setType(laneType(result.getType(), width));
-    }
-    return lanesOf(cast<YieldOp>(block.getTerminator()).getValue());
-  }
-
-private:
-  KernelBuilder &b;
-  Block &block;
-  int64_t plainOps = 0, mathOps = 0;
-  bool vectorizes = true;
-};
-
 void expand(MapOp op) {
   KernelBuilder b(op);
-  BodyCloner body(b, op);
+  // What is rounded to integers must be the same on all processors.
+  BodyCloner body(b, op.getBody().front(), elementOf(op.getOutput()).isInteger(8));
   Space space(shapeOf(op.getOutput()), op->getOperands());
   unsigned output = op.getInputs().size();
   space.normalize(output);

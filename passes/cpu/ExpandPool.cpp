@@ -36,6 +36,7 @@ class PoolExpander {
 public:
   explicit PoolExpander(PoolOp op)
       : b(op), isMax(op.getKind() == PoolKind::Max), countPadding(op.getCountIncludePad()),
+        isUnsigned(op.getIsUnsigned()),
         input(b, op.getInput()), output(b, op.getOutput()), inStrides(stridesOf(op.getInput())),
         outStrides(stridesOf(op.getOutput())), shape(shapeOf(op.getOutput())),
         element(computeType(input.element())) {
@@ -50,7 +51,7 @@ public:
   }
 
   void expand() {
-    bool fromZero = !isMax || (input.isUnsigned() && !isa<FloatType>(element));
+    bool fromZero = !isMax || (isUnsigned && !isa<FloatType>(element));
     double start = fromZero ? 0.0 : -std::numeric_limits<double>::infinity();
     initial = laneConstant(b, element, width, start);
 
@@ -111,7 +112,7 @@ private:
     if (!isMax)
       return arith::AddFOp::create(b, acc, x);
     if (!isa<FloatType>(element)) {
-      if (input.isUnsigned())
+      if (isUnsigned)
         return arith::MaxUIOp::create(b, acc, x);
       return arith::MaxSIOp::create(b, acc, x);
     }
@@ -235,7 +236,7 @@ private:
   }
 
   KernelBuilder b;
-  bool isMax, countPadding;
+  bool isMax, countPadding, isUnsigned;
   LaneBuffer input, output;
   SmallVector<int64_t> inStrides, outStrides;
   ArrayRef<int64_t> shape;

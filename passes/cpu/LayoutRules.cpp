@@ -135,7 +135,7 @@ LayoutRule layoutRuleOf(Operation *op, int64_t block) {
   if (isElementwise(op))
     return elementwiseRule(op, block);
   return llvm::TypeSwitch<Operation *, LayoutRule>(op)
-      .Case<ConvOp, MaxPoolOp, AveragePoolOp>([](auto) { return LayoutRule{LayoutRule::Blocked}; })
+      .Case<ConvOp, IntegerConvOp, MaxPoolOp, AveragePoolOp>([](auto) { return LayoutRule{LayoutRule::Blocked}; })
       .Case([&](ConcatOp concat) { return concatRule(concat, block); })
       .Case([&](SliceOp slice) { return sliceRule(slice, block); })
       .Case([&](ResizeOp resize) { return resizeRule(resize); })
@@ -152,6 +152,16 @@ Wish wishOf(OpOperand &operand) {
       return Wish::Plain;
     bool oneChannel = type.getRank() == 4 && type.getDimSize(1) == 1 && result.getDimSize(1) != 1;
     return type.getRank() < 4 || oneChannel ? Wish::Broadcast : Wish::AsResult;
+  }
+  if (auto conv = dyn_cast<IntegerConvOp>(op)) {
+    // What joins the sums lies as they do; single numbers and those of channels
+    // are packed as vectors.
+    unsigned index = operand.getOperandNumber();
+    bool isSums = tensorType(operand.get()).getShape() == conv.getType().getShape();
+    bool isInput = index >= op->getNumOperands() - conv.getInputs().size();
+    return index == 0 || (isInput && isSums && conv.getType().getNumElements() > 1)
+               ? Wish::Blocked
+               : Wish::Plain;
   }
   if (auto conv = dyn_cast<ConvOp>(op)) {
     Value value = operand.get();

@@ -27,10 +27,15 @@ Halo haloOf(Type type) {
   return halo;
 }
 
-RankedTensorType withLayout(RankedTensorType type, int64_t block, Halo halo) {
+int64_t haloFillOf(Type type) {
+  graph::LayoutAttr layout = layoutOf(type);
+  return layout ? layout.getFill() : 0;
+}
+
+RankedTensorType withLayout(RankedTensorType type, int64_t block, Halo halo, int64_t fill) {
   Attribute encoding;
   if (block)
-    encoding = graph::LayoutAttr::get(type.getContext(), block, halo);
+    encoding = graph::LayoutAttr::get(type.getContext(), block, halo, fill);
   return RankedTensorType::get(type.getShape(), type.getElementType(), encoding);
 }
 
@@ -57,7 +62,7 @@ bool isSameMemory(RankedTensorType type, int64_t block) {
   return block <= 1 || (onePixel && shape[1] % block == 0);
 }
 
-Window windowOf(graph::ConvOp conv, unsigned dim) {
+template <typename OpT> static Window windowOfConv(OpT conv, unsigned dim) {
   return {tensorType(conv.getFilter()).getDimSize(2 + dim),
           conv.getStrides()[dim],
           conv.getDilations()[dim],
@@ -65,5 +70,8 @@ Window windowOf(graph::ConvOp conv, unsigned dim) {
           tensorType(conv.getInput()).getDimSize(2 + dim),
           tensorType(conv.getResult()).getDimSize(2 + dim)};
 }
+
+Window windowOf(graph::ConvOp conv, unsigned dim) { return windowOfConv(conv, dim); }
+Window windowOf(graph::IntegerConvOp conv, unsigned dim) { return windowOfConv(conv, dim); }
 
 } // namespace atc::cpu

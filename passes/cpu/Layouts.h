@@ -21,9 +21,12 @@ int64_t blockOf(mlir::Type type);
 inline int64_t blockOf(mlir::Value value) { return blockOf(value.getType()); }
 
 Halo haloOf(mlir::Type type);
+/// What stands in the halo.
+int64_t haloFillOf(mlir::Type type);
 
 /// The same tensor stored in another way.
-mlir::RankedTensorType withLayout(mlir::RankedTensorType type, int64_t block, Halo halo = {});
+mlir::RankedTensorType withLayout(mlir::RankedTensorType type, int64_t block, Halo halo = {},
+                                  int64_t fill = 0);
 
 /// The sizes that are stored: [N][ceil(C/block)][H][W][block], or the shape.
 llvm::SmallVector<int64_t> storedShape(mlir::RankedTensorType type);
@@ -43,6 +46,7 @@ struct Window {
   int64_t after() const { return std::max<int64_t>(0, extent() - before - input); }
 };
 Window windowOf(graph::ConvOp conv, unsigned dim);
+Window windowOf(graph::IntegerConvOp conv, unsigned dim);
 
 } // namespace atc::cpu
 

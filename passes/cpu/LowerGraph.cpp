@@ -71,6 +71,8 @@ LogicalResult GraphLowering::lower(Operation *op) {
       .Case([&](graph::AveragePoolOp op) { return lowerAveragePool(*this, op); })
       .Case([&](graph::FullyConnectedOp op) { return lowerFullyConnected(*this, op); })
       .Case([&](graph::MatMulOp op) { return lowerMatMul(*this, op); })
+      .Case([&](graph::IntegerConvOp op) { return lowerIntegerConv(*this, op); })
+      .Case([&](graph::IntegerFullyConnectedOp op) { return lowerIntegerProduct(*this, op); })
       .Case([&](graph::GatherOp op) { return lowerGather(*this, op); })
       .Case<graph::ReduceOp>(done(lowerReduce))
       .Case<graph::ArgMaxOp, graph::ArgMinOp>(done(lowerArgReduce))

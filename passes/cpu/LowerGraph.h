@@ -108,6 +108,17 @@ private:
 /// has no kernel is listed in one error.
 mlir::LogicalResult lowerGraph(mlir::ModuleOp module, const TargetKernels &target);
 
+/// The part of a padded tensor that a convolution reads, and nothing else.
+template <typename OpT> Storage windowInput(const GraphLowering &lowering, OpT op) {
+  Storage view = lowering.storageOf(op.getInput());
+  for (unsigned dim : {0u, 1u}) {
+    Window window = windowOf(op, dim);
+    view.offset -= window.before * view.strides[2 + dim];
+    view.shape[2 + dim] = window.extent();
+  }
+  return view;
+}
+
 /// Of a matrix product; a vector is one row or one column.
 struct ProductSizes {
   llvm::ArrayRef<int64_t> leftBatch, rightBatch;
@@ -119,6 +130,8 @@ mlir::LogicalResult lowerConv(GraphLowering &lowering, graph::ConvOp op);
 mlir::LogicalResult lowerMaxPool(GraphLowering &lowering, graph::MaxPoolOp op);
 mlir::LogicalResult lowerAveragePool(GraphLowering &lowering, graph::AveragePoolOp op);
 mlir::LogicalResult lowerFullyConnected(GraphLowering &lowering, graph::FullyConnectedOp op);
+mlir::LogicalResult lowerIntegerConv(GraphLowering &lowering, graph::IntegerConvOp op);
+mlir::LogicalResult lowerIntegerProduct(GraphLowering &lowering, graph::IntegerFullyConnectedOp op);
 mlir::LogicalResult lowerMatMul(GraphLowering &lowering, graph::MatMulOp op);
 
 void lowerElementwise(GraphLowering &lowering, mlir::Operation *op);

@@ -33,7 +33,7 @@ Value GraphLowering::memoryOf(Value base) {
   return result;
 }
 
-/// The memory of a tensor with its halo, which is zeroed once.
+/// The memory of a tensor with its halo, which is filled once.
 Value GraphLowering::allocate(Value tensor) {
   RankedTensorType type = tensorType(tensor);
   Halo halo = haloOf(type);
@@ -44,7 +44,7 @@ Value GraphLowering::allocate(Value tensor) {
   }
   Storage whole = temporary(shape, graph::getScalarType(type.getElementType()));
   if (halo != Halo{})
-    fill(whole, 0.0, halo);
+    fill(whole, static_cast<double>(haloFillOf(type)), halo);
   return whole.base;
 }
 

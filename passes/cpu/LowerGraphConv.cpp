@@ -15,17 +15,6 @@ namespace {
 /// Output channels of a block of packed matrices.
 constexpr int64_t kMatrixBlock = 16;
 
-/// The part of a padded tensor that a convolution reads, and nothing else.
-Storage windowInput(const GraphLowering &lowering, graph::ConvOp op) {
-  Storage view = lowering.storageOf(op.getInput());
-  for (unsigned dim : {0u, 1u}) {
-    Window window = windowOf(op, dim);
-    view.offset -= window.before * view.strides[2 + dim];
-    view.shape[2 + dim] = window.extent();
-  }
-  return view;
-}
-
 /// A bias or slope with one number for every lane of the output; null when
 /// there is none.
 FailureOr<Value> perChannel(GraphLowering &lowering, Value vector, int64_t size) {
@@ -106,7 +95,8 @@ LogicalResult lowerMaxPool(GraphLowering &lowering, graph::MaxPoolOp op) {
   Value result = op.getResult();
   lowering.kernel<PoolOp>(result, lowering.storageOf(result), lowering.buffer(op.getInput()),
                           lowering.buffer(result), PoolKind::Max, op.getKernel(), op.getStrides(),
-                          op.getPads(), op.getDilations());
+                          op.getPads(), op.getDilations(), /*count_include_pad=*/false,
+                          tensorType(result).getElementType().isUnsignedInteger());
   return success();
 }
 

@@ -144,7 +144,8 @@ FailureOr<ElementsAttr> packTensor(ElementsAttr tensor, RankedTensorType type) {
   int64_t columns = stored[3] += halo[1] + halo[3];
   auto packedType = RankedTensorType::get(stored, element);
 
-  std::vector<char> bytes(packedType.getNumElements() * size);
+  // The halo of integers of a byte may be filled with a zero point.
+  std::vector<char> bytes(packedType.getNumElements() * size, static_cast<char>(haloFillOf(type)));
   const char *from = source->expanded().data();
   for (int64_t n = 0; n < shape[0]; ++n)
     for (int64_t channel = 0; channel < shape[1]; ++channel)

@@ -15,12 +15,22 @@ class Cpu_ExpandPass<string mnemonic, string what> : Pass<mnemonic, "::mlir::fun
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::vector::VectorDialect"];
+                           "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 def CpuExpandConv2D : Cpu_ExpandPass<"cpu-expand-conv2d", "cpu.conv2d">;
 def CpuExpandCopy : Cpu_ExpandPass<"cpu-expand-copy", "kernel.copy, pack, unpack, fill and pad">;
 def CpuExpandDepthwise : Cpu_ExpandPass<"cpu-expand-depthwise", "cpu.depthwise_conv2d">;
+def CpuExpandIntegerConv : Pass<"cpu-expand-integer-conv", "::mlir::func::FuncOp"> {
+  let summary = "Expands cpu.integer_conv2d and cpu.integer_depthwise into register-tiled loops";
+  let description = [{
+    As the other expansions. Sums use the instructions that `dot` of the level
+    names; all levels give the same integers.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect"];
+}
 def CpuExpandMap : Cpu_ExpandPass<"cpu-expand-map", "kernel.map">;
 def CpuExpandMatMul : Cpu_ExpandPass<"cpu-expand-matmul", "cpu.matmul">;
 def CpuExpandPool : Cpu_ExpandPass<"cpu-expand-pool", "kernel.pool">;

@@ -61,6 +61,7 @@ void buildCpuExpandPipeline(OpPassManager &pm) {
   kernels.addPass(createCpuExpandConv2D());
   kernels.addPass(createCpuExpandCopy());
   kernels.addPass(createCpuExpandDepthwise());
+  kernels.addPass(createCpuExpandIntegerConv());
   kernels.addPass(createCpuExpandMap());
   kernels.addPass(createCpuExpandMatMul());
   kernels.addPass(createCpuExpandPool());

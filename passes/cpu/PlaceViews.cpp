@@ -48,6 +48,8 @@ static bool canWriteProducts(Operation *op, const Storage &target) {
 
 /// Kernels write any strides, but some need dims of the result to be one.
 static bool canWrite(Operation *op, const Storage &target) {
+  if (isa<IntegerFullyConnectedOp>(op))
+    return target.isContiguous();
   if (isa<MatMulOp, FullyConnectedOp>(op))
     return isCubeContraction(op) ? canWriteProducts(op, target) : target.isContiguous();
   if (auto gather = dyn_cast<GatherOp>(op)) {
@@ -256,7 +258,11 @@ Storage PlaceViews::storageOf(Value value) const {
   }
   Type element = getScalarType(type.getElementType());
   Storage whole = Storage::whole(value, element, shape);
-  return blockOf(type) ? whole.inside(halo) : whole;
+  if (!blockOf(type))
+    return whole;
+  Storage inside = whole.inside(halo);
+  inside.haloFill = haloFillOf(type);
+  return inside;
 }
 
 std::optional<unsigned> PlaceViews::resultOf(Value value) const {

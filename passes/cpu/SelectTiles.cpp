@@ -119,6 +119,45 @@ TileAttr tileFor(DepthwiseConv2DOp op) {
                        /*groups=*/1, /*depth=*/1, flatten);
 }
 
+/// Pixels of a tile of integer sums: few registers are left to weights and bytes.
+int64_t integerPixels(LevelAttr level, int64_t length, int64_t group) {
+  int64_t vectors = std::max<int64_t>(1, 16 / level.getLanes());
+  int64_t sums = level.getRegisters() >= 32 ? 16 : level.getLanes() >= 8 && group == 1 ? 10 : 8;
+  return std::clamp<int64_t>(sums / vectors, 1, std::max<int64_t>(1, length));
+}
+
+TileAttr tileFor(IntegerConv2DOp op) {
+  LevelAttr level = levelOf(op);
+  ArrayRef<int64_t> out = shapeOf(op.getOutput());
+  int64_t pixels = integerPixels(level, out[2] * out[3], op.getGroup());
+  // Crossing row ends costs address arithmetic; it must pay.
+  int64_t inRows = out[2] * llvm::divideCeil(out[3], pixels);
+  int64_t flat = llvm::divideCeil(out[2] * out[3], pixels);
+  bool flatten = out[2] * out[3] <= 256 && flat * 10 < inRows * 9;
+  if (!flatten)
+    pixels = std::min(pixels, out[3]);
+  // The bytes that the rows of a task read stay in L1 while its blocks go by.
+  int64_t rowBytes = shapeOf(op.getInput())[1] * shapeOf(op.getInput())[3] *
+                     shapeOf(op.getInput())[4] * op.getStrides()[0];
+  int64_t rows = flatten ? out[2] : std::clamp<int64_t>(level.getL1() / 2 / rowBytes, 1, out[2]);
+  rows = splitEvenly(out[2], llvm::divideCeil(out[2], rows));
+  int64_t wanted = std::clamp<int64_t>(op.flops() / (2 * kMinTaskFlops), 1, kWantedTasks);
+  int64_t rowTasks = llvm::divideCeil(out[2], rows);
+  int64_t groups = splitEvenly(out[1], llvm::divideCeil(wanted, rowTasks * out[0]));
+  return TileAttr::get(op.getContext(), pixels, /*blocks=*/1, rows, groups, /*depth=*/1, flatten);
+}
+
+TileAttr tileFor(IntegerDepthwiseOp op) {
+  LevelAttr level = levelOf(op);
+  ArrayRef<int64_t> out = shapeOf(op.getOutput());
+  int64_t pixels = integerPixels(level, out[3], /*group=*/2);
+  bool flatten = out[3] < 4 && out[2] * out[3] <= 64;
+  int64_t wanted = std::clamp<int64_t>(op.flops() / (kMinTaskFlops / 8), 1, kWantedTasks);
+  int64_t rows = splitEvenly(out[2], llvm::divideCeil(wanted, out[0] * out[1]));
+  return TileAttr::get(op.getContext(), pixels, /*blocks=*/1, flatten ? out[2] : rows,
+                       /*groups=*/1, /*depth=*/1, flatten);
+}
+
 TileAttr tileFor(MatMulOp op) {
   LevelAttr level = levelOf(op);
   ArrayRef<int64_t> out = shapeOf(op.getOutput());
@@ -146,7 +185,8 @@ struct CpuSelectTilesPass : impl::CpuSelectTilesBase<CpuSelectTilesPass> {
         op.setTileAttr(tileFor(op));
     };
     getOperation().walk([&](Operation *op) {
-      llvm::TypeSwitch<Operation *>(op).Case<Conv2DOp, DepthwiseConv2DOp, MatMulOp>(select);
+      llvm::TypeSwitch<Operation *>(op)
+          .Case<Conv2DOp, DepthwiseConv2DOp, IntegerConv2DOp, IntegerDepthwiseOp, MatMulOp>(select);
     });
   }
 };

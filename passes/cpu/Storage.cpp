@@ -146,10 +146,11 @@ std::optional<Storage> relayoutView(const Storage &from, RankedTensorType fromTy
 }
 
 bool hasHaloFor(const Storage &storage, RankedTensorType type) {
-  for (auto [has, needs] : llvm::zip(storage.halo, haloOf(type)))
+  Halo needed = haloOf(type);
+  for (auto [has, needs] : llvm::zip(storage.halo, needed))
     if (has < needs)
       return false;
-  return true;
+  return needed == Halo{} || storage.haloFill == haloFillOf(type);
 }
 
 std::optional<Storage> sliceView(const Storage &source, graph::SliceOp slice) {

@@ -16,8 +16,9 @@ struct Storage {
   mlir::Type element;
   int64_t offset = 0;
   llvm::SmallVector<int64_t> shape, strides;
-  /// Zeros that stand around dims 2 and 3.
+  /// Zeros, or `haloFill`, that stand around dims 2 and 3.
   Halo halo{};
+  int64_t haloFill = 0;
 
   /// All of a row-major buffer.
   static Storage whole(mlir::Value base, mlir::Type element, llvm::ArrayRef<int64_t> shape);

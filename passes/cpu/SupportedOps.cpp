@@ -82,18 +82,37 @@ std::string imageFault(Operation *op) {
   return "its images are not in blocks; run cpu-assign-layout first";
 }
 
-std::string convFault(graph::ConvOp op) {
-  for (std::string fault :
-       {imageFault(op), contractionFault(op), weightFault(op.getFilter(), "filter"),
-        weightFault(op.getBias(), "bias"), weightFault(op.getSlope(), "slope")})
-    if (!fault.empty())
-      return fault;
+template <typename OpT> std::string haloFault(OpT op) {
   Window h = windowOf(op, 0), w = windowOf(op, 1);
   Halo needs{h.before, w.before, h.after(), w.after()};
   for (auto [has, need] : llvm::zip(haloOf(op.getInput().getType()), needs))
     if (has < need)
       return "its input has no halo for its pads; run cpu-assign-halo first";
   return "";
+}
+
+std::string convFault(graph::ConvOp op) {
+  for (std::string fault :
+       {imageFault(op), contractionFault(op), weightFault(op.getFilter(), "filter"),
+        weightFault(op.getBias(), "bias"), weightFault(op.getSlope(), "slope")})
+    if (!fault.empty())
+      return fault;
+  return haloFault(op);
+}
+
+template <typename OpT> std::string sumFault(OpT op) {
+  for (std::string fault :
+       {weightFault(op.getFilter(), "filter"), weightFault(op.getBias(), "bias")})
+    if (!fault.empty())
+      return fault;
+  return "";
+}
+
+std::string integerConvFault(graph::IntegerConvOp op) {
+  for (std::string fault : {imageFault(op), sumFault(op)})
+    if (!fault.empty())
+      return fault;
+  return haloFault(op);
 }
 
 std::string padFault(graph::PadOp op) {
@@ -168,6 +187,8 @@ std::string operatorFault(Operation *op) {
             return fault;
         return std::string();
       })
+      .Case<graph::IntegerConvOp>(integerConvFault)
+      .Case<graph::IntegerFullyConnectedOp>(sumFault<graph::IntegerFullyConnectedOp>)
       .Case([](graph::MatMulOp op) { return contractionFault(op); })
       .Case<graph::PadOp>(padFault)
       .Case<graph::GatherOp>(gatherFault)

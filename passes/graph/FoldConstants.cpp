@@ -22,7 +22,9 @@ struct FoldConstants : atc::graph::impl::FoldConstantsBase<FoldConstants> {
   void runOnOperation() override {
     // In program order: what a folded op reads is folded before it.
     getOperation().walk([&](Operation *op) {
-      if (isa_and_nonnull<GraphDialect>(op->getDialect()) && !isa<ConstantOp>(op) &&
+      // Integers and their parameters stay apart until a pass has used them.
+      if (isa_and_nonnull<GraphDialect>(op->getDialect()) &&
+          !isa<ConstantOp, QuantizeOp, DequantizeOp, StorageCastOp>(op) &&
           op->getNumResults() == 1)
         fold(op);
     });

@@ -167,6 +167,12 @@ struct FuseElementwise : atc::graph::impl::FuseElementwiseBase<FuseElementwise> 
     return count <= maxCheapOps;
   }
 
+  static bool readsSums(MapOp map) {
+    return llvm::any_of(map.getInputs(), [](Value input) {
+      return isa_and_nonnull<IntegerConvOp, IntegerFullyConnectedOp>(input.getDefiningOp());
+    });
+  }
+
   /// Whether `consumer` should compute the value of `producer` itself.
   bool shouldFuse(MapOp producer, MapOp consumer) const {
     bool isOnlyUser =
@@ -175,6 +181,10 @@ struct FuseElementwise : atc::graph::impl::FuseElementwiseBase<FuseElementwise> 
         llvm::all_of(producer->getUsers(), [](Operation *user) { return isa<MapOp>(user); });
     bool sameShape = producer.getType().getShape() == consumer.getType().getShape();
     if (!(isOnlyUser && sameShape) && !(allUsersAreMaps && isCheap(producer)))
+      return false;
+    // A map becomes part of one integer sum: another one's sums would be read in
+    // 32 bits where its stored integers take 8.
+    if (readsSums(producer) && readsSums(consumer))
       return false;
     // With layouts chosen, all values of one map must be stored alike.
     if (producer.getType().getEncoding() != consumer.getType().getEncoding() ||

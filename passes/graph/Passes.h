@@ -24,12 +24,19 @@ struct GraphPipelineOptions : mlir::PassPipelineOptions<GraphPipelineOptions> {
       *this, "release-constants",
       llvm::cl::desc("Free folded constants; no other module may share the context's resources"),
       llvm::cl::init(false)};
+  Option<bool> integers{*this, "integers",
+                        llvm::cl::desc("Products of quantized tensors are sums of integers"),
+                        llvm::cl::init(true)};
 };
 
 /// Adds the passes that bring an imported module into the form that the targets
 /// compile: shapes known, constants folded, fused convolutions, maps. The pass
 /// manager is one for modules.
 void buildGraphPipeline(mlir::OpPassManager &pm, const GraphPipelineOptions &options);
+
+/// Adds the first passes of it, up to where the weights are those that the targets
+/// see: what calibration works on.
+void buildWeightPasses(mlir::OpPassManager &pm);
 
 /// The names among `options.disable` that no pass of the pipeline has.
 llvm::SmallVector<std::string> findUnknownPasses(const GraphPipelineOptions &options);

@@ -152,6 +152,15 @@ def FuseElementwise : GraphPass<"graph-fuse-elementwise"> {
     Statistic<"numMaps", "num-maps", "Number of elementwise ops turned into maps">];
 }
 
+def FuseIntegerEpilogue : GraphPass<"graph-fuse-integer-epilogue"> {
+  let summary = "Compute a map of integer sums where the sums are made";
+  let description = [{
+    The map's other inputs must have the shape of the sums or one number for each
+    of their channels.
+  }];
+  let statistics = [Statistic<"numFused", "num-fused", "Number of maps fused">];
+}
+
 def InferShapes : GraphPass<"graph-infer-shapes"> {
   let summary = "Refine result types from operand types";
   let description = [{
@@ -161,15 +170,54 @@ def InferShapes : GraphPass<"graph-infer-shapes"> {
   let statistics = [Statistic<"numRefined", "num-refined", "Number of result types refined">];
 }
 
+def InsertQuantization : GraphPass<"graph-insert-quantization"> {
+  let summary = "Put quantize and dequantize where attributes say so";
+  let description = [{
+    `graph.quantization = !quant.uniform<...>` on an op, or on an argument of the
+    function, makes its result go through quantize and dequantize. On a conv,
+    conv_transpose, fully_connected or matmul `graph.weight_quantization` makes
+    integers of the constant weights, and of the bias where the input is dequantized:
+    its scales are those of the input times those of the weights.
+  }];
+  let statistics = [
+    Statistic<"numTensors", "num-tensors", "Number of tensors quantized">,
+    Statistic<"numWeights", "num-weights", "Number of weights quantized">];
+}
+
+def IntegerSums : GraphPass<"graph-integer-sums"> {
+  let summary = "Multiply quantized tensors as integers";
+  let description = [{
+    conv, fully_connected and matmul of dequantized operands with known weights
+    become integer sums times the product of the scales. A quantize behind them
+    gives its scale to that product. Weights that stay real are dequantized.
+  }];
+  let statistics = [
+    Statistic<"numFactors", "num-factors", "Number of quantizes that multiply, not divide">,
+    Statistic<"numSums", "num-sums", "Number of products in integers">];
+}
+
 def LowerBatchNorm : GraphPass<"graph-lower-batch-norm"> {
   let summary = "Turn batch_norm into mul and add by channel constants";
   let statistics = [Statistic<"numLowered", "num-lowered", "Number of batch_norms lowered">];
+}
+
+def LowerQuantized : GraphPass<"graph-lower-quantized"> {
+  let summary = "Write quantize and dequantize as arithmetic, quantized tensors as integers";
 }
 
 def MatMulToFullyConnected : GraphPass<"graph-matmul-to-fully-connected"> {
   let summary = "Turn matmul by a constant matrix into fully_connected";
   let description = [{The matrix is transposed to [N, K]; an addition of constants becomes the bias.}];
   let statistics = [Statistic<"numConverted", "num-converted", "Number of matmuls converted">];
+}
+
+def MoveQuantization : GraphPass<"graph-move-quantization"> {
+  let summary = "Move elements of quantized tensors as integers";
+  let description = [{
+    dequantize sinks below ops that only move or compare elements, quantize rises
+    above them; where they meet with the same parameters both go.
+  }];
+  let statistics = [Statistic<"numMoved", "num-moved", "Number of ops that now move integers">];
 }
 
 def RaiseTo2D : GraphPass<"graph-raise-to-2d"> {

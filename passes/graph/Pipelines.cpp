@@ -23,24 +23,19 @@ public:
   using Add = llvm::function_ref<void(std::unique_ptr<Pass>, bool onFunctions)>;
   explicit PipelineBuilder(Add add) : add(add) {}
 
-  void build(bool releaseConstants) {
-    addPass(createInferShapes());
+  void build(bool releaseConstants, bool integers) {
+    buildSimplification();
+
+    // While the scales of quantized tensors are still known.
+    addPass(createFoldPad());
+    addPass(createMoveQuantization());
+    if (integers)
+      addPass(createIntegerSums());
+    addPass(createLowerQuantized());
     addCleanup();
     addPass(createFoldConstants());
-    addPass(createComposeDepthToSpace());
-    addPass(createSimplifySlicesConcats());
-    addPass(createEliminateTransposes());
-    addPass(createComposeActivations());
-    addPass(createExpandPow());
-    addCleanup();
 
-    // Everything that changes weights, before anything is fused behind them.
-    addPass(createMatMulToFullyConnected());
-    addPass(createFuseConvBn());
-    addPass(createLowerBatchNorm());
-    addPass(createFoldScaleIntoConv());
-    addPass(createFoldPad());
-    addPass(createDecomposeConvTranspose());
+    buildWeights();
 
     // conv + add + activation first, then what is added behind activations.
     addPass(createFuseConvAdd());
@@ -53,9 +48,33 @@ public:
     addCleanup();
     addPass(createFoldConstants());
     addPass(createFuseElementwise());
+    if (integers)
+      addPass(createFuseIntegerEpilogue());
     addCleanup();
     if (releaseConstants)
       add(createReleaseConstants(), /*onFunctions=*/false);
+  }
+
+  void buildSimplification() {
+    addPass(createInferShapes());
+    addCleanup();
+    addPass(createFoldConstants());
+    addPass(createComposeDepthToSpace());
+    addPass(createSimplifySlicesConcats());
+    addPass(createEliminateTransposes());
+    addPass(createComposeActivations());
+    addPass(createExpandPow());
+    addCleanup();
+  }
+
+  void buildWeights() {
+    // Everything that changes weights, before anything is fused behind them.
+    addPass(createMatMulToFullyConnected());
+    addPass(createFuseConvBn());
+    addPass(createLowerBatchNorm());
+    addPass(createFoldScaleIntoConv());
+    addPass(createFoldPad());
+    addPass(createDecomposeConvTranspose());
   }
 
 private:
@@ -78,7 +97,16 @@ void atc::graph::buildGraphPipeline(OpPassManager &pm, const GraphPipelineOption
     else
       pm.addPass(std::move(pass));
   };
-  PipelineBuilder(add).build(options.releaseConstants);
+  PipelineBuilder(add).build(options.releaseConstants, options.integers);
+}
+
+void atc::graph::buildWeightPasses(OpPassManager &pm) {
+  auto add = [&](std::unique_ptr<Pass> pass, bool) {
+    pm.addNestedPass<func::FuncOp>(std::move(pass));
+  };
+  PipelineBuilder builder(add);
+  builder.buildSimplification();
+  builder.buildWeights();
 }
 
 SmallVector<std::string> atc::graph::findUnknownPasses(const GraphPipelineOptions &options) {
@@ -86,7 +114,7 @@ SmallVector<std::string> atc::graph::findUnknownPasses(const GraphPipelineOption
   auto remove = [&](std::unique_ptr<Pass> pass, bool) {
     llvm::erase(unknown, pass->getArgument());
   };
-  PipelineBuilder(remove).build(/*releaseConstants=*/true);
+  PipelineBuilder(remove).build(/*releaseConstants=*/true, /*integers=*/true);
   return unknown;
 }
 

@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING
 from ._error import Error
 from ._runtime import LaunchInfo, LaunchTime, Model, Session, TensorInfo, empty
 from ._runtime import runtime_version as _runtime_version
+from ._values import Map, Raw
 
 if TYPE_CHECKING:
     from ._compare import Comparison, TensorError, compare
     from ._compile import Module, ModulePort, compile, interpret, load, parse
+    from ._quantize import QuantError, QuantizedModel, TensorScale, quantize
 
 __version__: str = _runtime_version()
 
@@ -29,11 +31,13 @@ _LAZY = {
     "Comparison": "_compare", "TensorError": "_compare", "compare": "_compare",
     "Module": "_compile", "ModulePort": "_compile", "compile": "_compile",
     "interpret": "_compile", "load": "_compile", "parse": "_compile",
+    "QuantError": "_quantize", "QuantizedModel": "_quantize", "TensorScale": "_quantize",
+    "quantize": "_quantize",
 }
 
 __all__ = ["Comparison", "Error", "LaunchInfo", "LaunchTime", "Model", "Module", "ModulePort",
-           "Session", "TensorError", "TensorInfo", "__version__", "compare", "compile", "empty",
-           "interpret", "load", "parse"]
+           "QuantError", "QuantizedModel", "Session", "TensorError", "TensorInfo", "TensorScale",
+           "__version__", "compare", "compile", "empty", "interpret", "load", "parse", "quantize"]
 
 
 def __getattr__(name: str) -> object:

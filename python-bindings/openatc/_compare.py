@@ -60,6 +60,10 @@ class Comparison:
         return "\n".join(lines)
 
 
+def _dims(tensor: TensorInfo) -> list[int]:
+    return [dim for dim in tensor.shape or () if dim is not None]
+
+
 def _without_ones(shape: Sequence[int]) -> list[int]:
     return [dim for dim in shape if dim != 1]
 
@@ -90,7 +94,7 @@ def compare(model: Model | Path, reference: Module | Path | Mapping[str, np.ndar
     if not isinstance(model, Model):
         model = Model(model)
     if isinstance(reference, (str, os.PathLike)):
-        reference = load(reference, input_shapes={each.name: each.shape for each in model.inputs
+        reference = load(reference, input_shapes={each.name: _dims(each) for each in model.inputs
                                                   if each.shape})
     if isinstance(reference, Module):
         reference = reference.tensors(inputs)

@@ -15,14 +15,22 @@ class TensorInfo:
     def dtype(self) -> str:
         """The runtime's name: "f32", "i64", "bool" ..."""
     @property
-    def shape(self) -> tuple[int, ...]: ...
+    def shape(self) -> tuple[int | None, ...] | None:
+        """None for any rank, and in it for a dim of any size."""
+    @property
+    def kind(self) -> str:
+        """"tensor", "sequence" or "map"."""
+    @property
+    def optional(self) -> bool:
+        """Whether the value may be None."""
     @property
     def bytes(self) -> int: ...
     @property
     def numpy_dtype(self) -> np.dtype[Any]:
         """What an array for it has: bf16 is uint16, i4 and u4 are uint8, two in a byte."""
     @property
-    def numpy_shape(self) -> tuple[int, ...]: ...
+    def numpy_shape(self) -> tuple[int, ...]:
+        """With -1 for a dim of any size."""
 
 class LaunchInfo:
     """One step of a model's schedule."""
@@ -40,6 +48,9 @@ class LaunchInfo:
     @property
     def npu(self) -> bool:
         """Whether `kernel` is a program of the NPU."""
+    @property
+    def host(self) -> bool:
+        """Whether it is a call of a host kernel, on values of any shape."""
     @property
     def macs(self) -> int:
         """Multiply-accumulates of an NPU launch, else 0."""
@@ -156,6 +167,14 @@ class Session:
         Arrays must have the model's type and shape. One that is C-contiguous and 64-byte aligned
         (`openatc.empty`) is used in place, another is copied. `outputs` are arrays to write into;
         those not given are made.
+        """
+    @overload
+    def run(self, inputs: Sequence[Any]) -> list[Any]: ...
+    @overload
+    def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """The same for a model with an input or output whose shape is not known before: values
+        are arrays (of objects for strings, which come out as bytes), `openatc.Raw` for types
+        that numpy lacks, lists for sequences, `openatc.Map`, and None for no value.
         """
     def tensors(self, inputs: Sequence[np.ndarray] | Mapping[str, np.ndarray],
                 names: Iterable[str] | None = None) -> dict[str, np.ndarray]:

@@ -38,12 +38,20 @@ const char *numpyName(om_dtype dtype) {
     return "uint64";
   case OM_BOOL:
     return "bool";
-  default: // u8, and i4 and u4, which are two in a byte
+  case OM_C64:
+    return "complex64";
+  case OM_C128:
+    return "complex128";
+  case OM_STRING:
+  case OM_UNDEFINED:
+    return "object";
+  default: // u8, floats of a byte, and what is smaller than a byte
     return "uint8";
   }
 }
 
-bool isPacked(om_dtype dtype) { return dtype == OM_U4 || dtype == OM_I4; }
+/// Several in a byte.
+bool isPacked(om_dtype dtype) { return om_dtype_bits(dtype) == 4 || om_dtype_bits(dtype) == 2; }
 
 /// The kind of a buffer's elements; 0 for one that no tensor has, such as a
 /// structure or numbers in the other byte order.
@@ -52,6 +60,8 @@ char kindOf(const char *format) {
     return 'u';
   if (*format == '@' || *format == '=' || *format == '<')
     ++format;
+  if (!std::strcmp(format, "Zf") || !std::strcmp(format, "Zd"))
+    return 'c';
   if (!*format || format[1])
     return 0;
   if (std::strchr("efd", *format))
@@ -79,7 +89,7 @@ const py::object &numpyAttribute(const char *name) {
 } // namespace
 
 Port::Port(const om::Tensor &tensor) : tensor(tensor) {
-  if (isPacked(tensor.dtype))
+  if (isPacked(tensor.dtype) && tensor.fixed())
     dims = {Py_ssize_t(tensor.bytes)};
   else
     dims.assign(tensor.dims.begin(), tensor.dims.end());

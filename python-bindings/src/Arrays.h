@@ -14,12 +14,13 @@
 namespace atc::python {
 
 /// A tensor of a model as an array: what its elements are in numpy. Types that
-/// numpy lacks are their bits: bf16 is uint16, i4 and u4 are packed uint8.
+/// numpy lacks are their bits: bf16 is uint16, i4 and u4 are packed uint8. Dims that
+/// are not known are -1.
 struct Port {
   explicit Port(const om::Tensor &tensor);
 
   om::Tensor tensor;
-  char kind;       ///< 'f', 'i', 'u' or 'b', as in numpy
+  char kind;       ///< as in numpy: 'f', 'i', 'u', 'b', 'c', 'O'
   Py_ssize_t size; ///< bytes of an element
   std::vector<Py_ssize_t> dims;
   pybind11::tuple shape;

@@ -2,35 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "python-bindings/src/Arrays.h"
-#include "python-bindings/src/CompilerModule.h"
-#include "python-bindings/src/Errors.h"
+#include "python-bindings/src/Compiler.h"
 
 #include <pybind11/stl.h>
 
 namespace py = pybind11;
 using namespace atc::python;
 
-namespace {
-
-/// Calls without the GIL; faults become openatc.Error.
-template <typename Function> auto withoutGil(Function &&function) {
-  std::vector<std::string> lines;
-  try {
-    py::gil_scoped_release release;
-    return function();
-  } catch (const Faults &faults) {
-    lines = faults.lines;
-  }
-  raise(lines);
-}
-
-std::string pathOf(const py::object &path) {
+std::string atc::python::pathOf(const py::object &path) {
   PyObject *encoded = nullptr;
   if (!PyUnicode_FSConverter(path.ptr(), &encoded))
     throw py::error_already_set();
   auto bytes = py::reinterpret_steal<py::bytes>(encoded);
   return std::string(bytes);
 }
+
+namespace {
 
 /// (name, dtype, shape) with None for what is unknown.
 py::list portsOf(const std::vector<om::Tensor> &tensors) {
@@ -160,4 +147,5 @@ PYBIND11_MODULE(_compiler, m) {
     const CompileRequest request = {pathOf(output), targetFlags, disabled, tempDir};
     return withoutGil([&] { return compileFile(file, inputShapes, outputs, request); });
   });
+  addQuantizer(m);
 }

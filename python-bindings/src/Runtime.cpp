@@ -37,6 +37,17 @@ auto number(uint64_t om_model_info::*field) {
   return [field](const PyModel &model) { return model.get().info().*field; };
 }
 
+/// None for any rank, and in it for a dim of any size.
+py::object shapeOf(const Port &port) {
+  if (!port.tensor.ranked)
+    return py::none();
+  py::tuple shape(port.tensor.dims.size());
+  for (size_t i = 0; i < port.tensor.dims.size(); ++i)
+    shape[i] = port.tensor.dims[i] < 0 ? py::object(py::none())
+                                       : py::object(py::int_(port.tensor.dims[i]));
+  return std::move(shape);
+}
+
 std::string reprOf(const Port &port) {
   return "<openatc.TensorInfo '" + atc::tools::printable(port.tensor.name) + "' " +
          atc::tools::typeText(port.tensor.dtype, port.tensor.dims) + ">";
@@ -74,13 +85,13 @@ void bindInfo(py::module_ &m) {
       .def_property_readonly("name", [](const Port &port) { return toStr(port.tensor.name); })
       .def_property_readonly("dtype",
                              [](const Port &port) { return om_dtype_name(port.tensor.dtype); })
-      .def_property_readonly("shape",
+      .def_property_readonly("shape", &shapeOf)
+      .def_property_readonly("kind",
                              [](const Port &port) {
-                               py::tuple shape(port.tensor.dims.size());
-                               for (size_t i = 0; i < port.tensor.dims.size(); ++i)
-                                 shape[i] = port.tensor.dims[i];
-                               return shape;
+                               const char *names[] = {"none", "tensor", "sequence", "map"};
+                               return names[port.tensor.kind];
                              })
+      .def_property_readonly("optional", [](const Port &port) { return port.tensor.optional; })
       .def_property_readonly("bytes", [](const Port &port) { return port.tensor.bytes; })
       .def_readonly("numpy_dtype", &Port::dtype)
       .def_readonly("numpy_shape", &Port::shape)
@@ -93,6 +104,7 @@ void bindInfo(py::module_ &m) {
       .def_readonly("cost", &om::Launch::cost)
       .def_readonly("tasks", &om::Launch::tasks)
       .def_readonly("npu", &om::Launch::npu)
+      .def_readonly("host", &om::Launch::host)
       .def_readonly("macs", &om::Launch::macs)
       .def_property_readonly("reads",
                              [](const om::Launch &launch) { return tupleOf(launch.reads); })

@@ -4,6 +4,7 @@
 #include "python-bindings/src/Session.h"
 
 #include "python-bindings/src/Errors.h"
+#include "python-bindings/src/Values.h"
 #include "tools/common/ModelText.h"
 
 #include <filesystem>
@@ -130,6 +131,14 @@ void PyModel::verifyWeights() const {
   }
   if (error)
     raise({std::string("E10041: ") + error.message()});
+}
+
+bool PyModel::isFixed() const {
+  for (const auto *ports : {&inputPorts, &outputPorts})
+    for (const Port &port : *ports)
+      if (!port.tensor.fixed())
+        return false;
+  return true;
 }
 
 PySession::PySession(std::shared_ptr<PyModel> model, uint32_t threads, uint32_t spinUs,
@@ -272,7 +281,43 @@ private:
   std::vector<void *> targets;
 };
 
+py::object PySession::runValues(const py::object &inputs, const py::object &outputs) {
+  if (!outputs.is_none())
+    raise({"E10014: outputs can only be given to a model whose inputs and outputs have shapes "
+           "that are known"});
+  const std::vector<Port> &ports = owner->inputs();
+  std::vector<std::string> faults;
+  const std::vector<py::object> given = inOrder(inputs, ports, "input", faults);
+  if (!faults.empty())
+    raise(faults);
+  std::vector<om::Value> values(ports.size()), made;
+  for (size_t i = 0; i < ports.size(); ++i)
+    if (given[i])
+      values[i] = toValue(given[i], ports[i].tensor.dtype);
+  om::Error error;
+  {
+    py::gil_scoped_release release;
+    std::lock_guard<std::mutex> turn(busy);
+    made = session.run(values, error);
+  }
+  if (error)
+    raise({std::string(error.code() == OM_ERROR_ARGUMENT ? "E10014: " : "E19999: ") +
+           error.message()});
+  if (!isMapping(inputs)) {
+    py::list list(made.size());
+    for (size_t i = 0; i < made.size(); ++i)
+      list[i] = fromValue(made[i]);
+    return std::move(list);
+  }
+  py::dict named;
+  for (size_t i = 0; i < made.size(); ++i)
+    named[asStr(owner->outputs()[i].tensor.name)] = fromValue(made[i]);
+  return std::move(named);
+}
+
 py::object PySession::run(const py::object &inputs, const py::object &outputs) {
+  if (!owner->isFixed())
+    return runValues(inputs, outputs);
   Call call(*this, inputs, outputs);
   om::Error error;
   {
@@ -286,6 +331,9 @@ py::object PySession::run(const py::object &inputs, const py::object &outputs) {
 }
 
 py::dict PySession::tensors(const py::object &inputs, const py::object &names) {
+  if (!owner->isFixed())
+    raise({"E10016: tensors() is only for models whose inputs and outputs have shapes that are "
+           "known"});
   const std::vector<Port> &ports = owner->tensors();
   const std::vector<om::Launch> launches = owner->launches();
   std::vector<bool> isWritten(ports.size());

@@ -23,6 +23,8 @@ public:
   const std::vector<Port> &tensors();
   std::vector<om::Launch> launches() const;
   void verifyWeights() const;
+  /// Whether all inputs and outputs are tensors of known sizes, as arrays are.
+  bool isFixed() const;
 
 private:
   pybind11::object bytes; ///< that the model reads in place
@@ -69,6 +71,7 @@ public:
 
 private:
   class Call;
+  pybind11::object runValues(const pybind11::object &inputs, const pybind11::object &outputs);
   void makeNpu(const NpuRequest &request);
   /// Raises for a model without NPU launches, which has no `what`.
   void needNpu(const char *what) const;

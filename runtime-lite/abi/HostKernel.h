@@ -88,6 +88,8 @@ struct Host {
   void (*fail)(Call *, const char *text, const int64_t *numbers, uint32_t count);
   /// A number that differs from call to call, to seed a generator with.
   uint64_t (*entropy)(Call *);
+  /// A new map for an item of a sequence. Null like makeTensor.
+  const Value *(*makeMapItem)(Call *, const Value *keys, const Value *values);
 };
 
 /// One call of a kernel.

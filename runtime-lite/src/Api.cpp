@@ -1,6 +1,7 @@
 //===-- Api.cpp - the C interface over models and sessions ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "runtime-lite/src/Ports.h"
 #include "runtime-lite/src/Session.h"
 #include "runtime-lite/src/Tensor.h"
 
@@ -82,10 +83,10 @@ om_status om_model_get_info(const om_model *model, om_model_info *info) {
   answer.cpu_level = model->image ? model->image->level()->c_str() : "";
   answer.schema_major = header.schema_major();
   answer.schema_minor = header.schema_minor();
-  answer.inputs = header.inputs()->size();
-  answer.outputs = header.outputs()->size();
+  answer.inputs = header.host() ? header.host()->inputs()->size() : header.inputs()->size();
+  answer.outputs = header.host() ? header.host()->outputs()->size() : header.outputs()->size();
   answer.tensors = header.tensors()->size();
-  answer.launches = header.schedule()->size();
+  answer.launches = model->launches();
   answer.file_bytes = header.file_size();
   for (const fb::Segment *segment : *header.segments())
     if (segment->kind() == fb::SegmentKind::weights)
@@ -121,22 +122,52 @@ om_status om_model_get_tensor(const om_model *model, uint32_t index, om_tensor_i
   return writeInfo(answer, info);
 }
 
-om_status om_model_get_input(const om_model *model, uint32_t index, om_tensor_info *info) {
-  if (index >= model->header->inputs()->size())
+/// An input or output of the model: of its host program where it has one.
+static om_status getEnd(const om_model *model, uint32_t index, bool input, om_tensor_info *info) {
+  const fb::Model &header = *model->header;
+  if (!header.host()) {
+    const auto &list = input ? *header.inputs() : *header.outputs();
+    return index < list.size() ? om_model_get_tensor(model, list.Get(index), info)
+                               : OM_ERROR_ARGUMENT;
+  }
+  const auto &ports = input ? *header.host()->inputs() : *header.host()->outputs();
+  if (index >= ports.size())
     return OM_ERROR_ARGUMENT;
-  return om_model_get_tensor(model, model->header->inputs()->Get(index), info);
+  const PortType port = portType(*ports.Get(index));
+  om_tensor_info answer = OM_TENSOR_INFO_INIT;
+  answer.name = port.name;
+  answer.dtype = static_cast<om_dtype>(port.dtype);
+  answer.rank = port.rank;
+  answer.dims = port.dims;
+  if (port.kind != atc::host::Kind::Tensor || !port.ranked || port.dtype == OM_STRING ||
+      !tensorSize(port.dtype, port.rank, port.dims, answer.elements, answer.bytes))
+    answer.elements = answer.bytes = 0;
+  answer.space = input ? OM_INPUT : OM_OUTPUT;
+  answer.kind = static_cast<om_kind>(port.kind);
+  answer.ranked = port.ranked;
+  answer.optional = port.optional;
+  return writeInfo(answer, info);
+}
+
+om_status om_model_get_input(const om_model *model, uint32_t index, om_tensor_info *info) {
+  return getEnd(model, index, /*input=*/true, info);
 }
 
 om_status om_model_get_output(const om_model *model, uint32_t index, om_tensor_info *info) {
-  if (index >= model->header->outputs()->size())
-    return OM_ERROR_ARGUMENT;
-  return om_model_get_tensor(model, model->header->outputs()->Get(index), info);
+  return getEnd(model, index, /*input=*/false, info);
 }
 
 om_status om_model_get_launch(const om_model *model, uint32_t index, om_launch_info *info) {
-  if (index >= model->header->schedule()->size())
+  if (index >= model->launches())
     return OM_ERROR_ARGUMENT;
   om_launch_info answer = OM_LAUNCH_INFO_INIT;
+  if (const fb::HostCall *call = model->hostCall(index)) {
+    answer.name = call->name()->c_str();
+    answer.kernel = model->header->kernels()->Get(call->kernel())->c_str();
+    answer.tasks = 1;
+    answer.host = 1;
+    return writeInfo(answer, info);
+  }
   auto common = [&](const auto &launch) {
     answer.name = launch.name()->c_str();
     answer.reads_count = launch.reads()->size();
@@ -196,6 +227,11 @@ om_status om_session_run_observed(om_session *session, const void *const *inputs
   return session->run(inputs, outputs, callback, user, error);
 }
 
+om_status om_session_run_values(om_session *session, const om_value *const *inputs,
+                                om_value **outputs, om_error *error) {
+  return session->runValues(inputs, outputs, error);
+}
+
 om_status om_session_read_tensor(const om_session *session, uint32_t tensor, void *data,
                                  size_t bytes, om_error *error) {
   return session->readTensor(tensor, data, bytes, error);
@@ -205,7 +241,7 @@ void om_session_set_profile(om_session *session, int on) { session->setProfile(o
 
 om_status om_session_get_profile(const om_session *session, uint32_t launch, uint64_t *nanoseconds,
                                  uint64_t *runs) {
-  if (launch >= session->model.header->schedule()->size())
+  if (launch >= session->model.launches())
     return OM_ERROR_ARGUMENT;
   if (nanoseconds)
     *nanoseconds = session->profiledTime(launch);
@@ -250,6 +286,8 @@ const char *om_status_name(om_status code) {
     return "OM_ERROR_NO_DEVICE";
   case OM_ERROR_DEVICE:
     return "OM_ERROR_DEVICE";
+  case OM_ERROR_RUN:
+    return "OM_ERROR_RUN";
   }
   return "OM_ERROR_UNKNOWN";
 }

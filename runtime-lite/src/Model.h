@@ -5,6 +5,7 @@
 #define OPENATC_RUNTIME_MODEL_H
 
 #include "runtime-lite/schema/om_generated.h"
+#include "runtime-lite/src/HostPlan.h"
 #include "runtime-lite/src/Support.h"
 
 namespace atc::rt {
@@ -21,8 +22,11 @@ struct om_model {
                        om_error *error);
   om_status verifyWeights(om_error *error) const;
 
+  const void *entry(uint32_t kernel) const {
+    return code.data() + image->entries()->Get(kernel);
+  }
   atc::rt::Kernel kernel(uint32_t index) const {
-    return reinterpret_cast<atc::rt::Kernel>(code.data() + image->entries()->Get(index));
+    return reinterpret_cast<atc::rt::Kernel>(const_cast<void *>(entry(index)));
   }
   const char *segment(uint32_t index) const {
     return data + header->segments()->Get(index)->offset();
@@ -38,7 +42,15 @@ struct om_model {
     const atc::om::fb::Launch *cpu = cpuLaunch(index);
     return cpu ? *cpu->args() : *npuLaunch(index)->args();
   }
+  /// Calls of host kernels are numbered behind the launches.
+  uint32_t launches() const { return header->schedule()->size() + hostPlan.callCount; }
+  const atc::om::fb::HostCall *hostCall(uint32_t index) const {
+    const uint32_t first = header->schedule()->size();
+    return index < first ? nullptr : hostPlan.calls[index - first];
+  }
   const char *launchName(uint32_t index) const {
+    if (const atc::om::fb::HostCall *call = hostCall(index))
+      return call->name()->c_str();
     const atc::om::fb::Launch *cpu = cpuLaunch(index);
     return cpu ? cpu->name()->c_str() : npuLaunch(index)->name()->c_str();
   }
@@ -46,6 +58,8 @@ struct om_model {
   const atc::om::fb::Model *header = nullptr;
   /// The one chosen for this CPU; null in a model without CPU kernels.
   const atc::om::fb::CodeImage *image = nullptr;
+  /// Empty where there is no host program.
+  atc::rt::HostPlan hostPlan;
 
 private:
   om_status finish(int fd, const om_load_options &options, om_error *error);

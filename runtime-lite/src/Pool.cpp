@@ -110,13 +110,14 @@ void Pool::takeChunks(char *threadScratch) {
   for (;;) {
     uint64_t taken = word.fetch_add(1, std::memory_order_acq_rel);
     const uint64_t chunk = taken & chunkMask;
-    // `taken` may already be of a later launch than the one that ended the
-    // waiting; it is complete in itself, so that does not matter.
-    const Work &launch = work[(taken >> chunkBits) & launchMask];
-    if (chunk >= launch.chunks)
+    if (chunk >= chunkEnd)
       return;
+    // `taken` may already be of a later launch than the one that ended the
+    // waiting; it is complete in itself, so that does not matter. The launch
+    // waits for this chunk, so it stays what it is.
+    const Work &launch = workAt((taken >> chunkBits) & launchMask);
     const int64_t tasks = launch.tasks, chunks = launch.chunks;
-    const int64_t index = static_cast<int64_t>(chunk);
+    const int64_t index = chunks - static_cast<int64_t>(chunkEnd - chunk);
     launch.kernel(launch.args, threadScratch, index * tasks / chunks, (index + 1) * tasks / chunks);
     finished.fetch_add(1, std::memory_order_release);
   }
@@ -128,9 +129,26 @@ void Pool::run(uint32_t index) {
     launch.kernel(launch.args, scratch, 0, launch.tasks);
     return;
   }
+  publish(index, launch);
+}
+
+void Pool::run(int64_t tasks, uint32_t chunks, void (*task)(void *, int64_t, int64_t), void *arg) {
+  if (chunks <= 1)
+    return task(arg, 0, tasks);
+  tasksArgs[0] = reinterpret_cast<void *>(task);
+  tasksArgs[1] = arg;
+  const Kernel kernel = [](void *const *args, void *, int64_t begin, int64_t end) {
+    reinterpret_cast<void (*)(void *, int64_t, int64_t)>(args[0])(args[1], begin, end);
+  };
+  tasksWork = {kernel, tasksArgs, tasks, chunks};
+  publish(tasksIndex, tasksWork);
+}
+
+void Pool::publish(uint32_t index, const Work &launch) {
   finished.store(0, std::memory_order_relaxed);
   ++sequence;
-  word.store((sequence << (chunkBits + launchBits)) | (uint64_t(index) << chunkBits));
+  word.store((sequence << (chunkBits + launchBits)) | (uint64_t(index) << chunkBits) |
+             (chunkEnd - launch.chunks));
   wakeSleepers();
   takeChunks(scratch);
 

@@ -41,6 +41,9 @@ public:
 
   /// Runs work[index] and returns when all of it is done.
   void run(uint32_t index);
+  /// Runs task(arg, begin, end) over `chunks` pieces of [0, tasks), too.
+  void run(int64_t tasks, uint32_t chunks, void (*task)(void *arg, int64_t begin, int64_t end),
+           void *arg);
 
   uint32_t threads() const { return workers.size() + 1; }
 
@@ -57,20 +60,28 @@ private:
   /// Waits until the word is no longer that of `seen`; returns it.
   uint64_t waitForWork(uint64_t seen);
   void takeChunks(char *threadScratch);
+  void publish(uint32_t index, const Work &launch);
+  const Work &workAt(uint64_t index) const { return index == tasksIndex ? tasksWork : work[index]; }
   void wakeSleepers();
 
-  // The word: 20 bits of sequence number, 24 of launch, 20 of chunk.
+  // The word: 20 bits of sequence number, 24 of launch, 20 of chunk. The chunk
+  // counts up to `chunkEnd`: so the word alone tells that nothing is left, and a
+  // worker that comes late does not look at work that may have changed meanwhile.
   static constexpr int chunkBits = 20, launchBits = 24;
+  static constexpr uint64_t chunkEnd = uint64_t(1) << (chunkBits - 1);
   static constexpr uint64_t chunkMask = (uint64_t(1) << chunkBits) - 1;
   static constexpr uint64_t launchMask = (uint64_t(1) << launchBits) - 1;
+  static constexpr uint32_t tasksIndex = launchMask; ///< no schedule is that long
   static uint64_t publication(uint64_t word) { return word >> chunkBits; }
 
-  alignas(64) std::atomic<uint64_t> word{chunkMask >> 1};
+  alignas(64) std::atomic<uint64_t> word{chunkEnd};
   alignas(64) std::atomic<uint32_t> finished{0};
   alignas(64) std::atomic<uint32_t> sleepers{0};
   std::atomic<bool> stopping{false};
 
   alignas(64) const Work *work = nullptr;
+  Work tasksWork = {};
+  void *tasksArgs[2] = {};
   char *scratch = nullptr;
   uint64_t sequence = 0;
   uint64_t spinNanoseconds = 0;

@@ -3,6 +3,7 @@
 
 #include "runtime-lite/src/Session.h"
 
+#include "runtime-lite/src/Ports.h"
 #include "runtime-lite/src/Tensor.h"
 
 #include <sched.h>
@@ -58,8 +59,8 @@ om_status om_session::start(const om_session_options &options, om_error *error) 
       patchCount += ref->space() == fb::Space::input || ref->space() == fb::Space::output;
     }
   if (argumentCount > UINT32_MAX || !work.allocate(header.schedule()->size()) ||
-      !times.allocate(header.schedule()->size()) || !arguments.allocate(argumentCount) ||
-      !patches.allocate(patchCount) ||
+      !times.allocate(model.launches()) || !arguments.allocate(argumentCount) ||
+      !patches.allocate(patchCount) || !firstPatch.allocate(size_t(work.size()) + 1) ||
       !ends.allocate(size_t(header.inputs()->size()) + header.outputs()->size()))
     return outOfMemory(error, argumentCount * sizeof(void *));
 
@@ -68,6 +69,13 @@ om_status om_session::start(const om_session_options &options, om_error *error) 
   prepareWork(resolved);
   if (om_status status = npu.start(model, options.device, arguments.data(), error); status != OM_OK)
     return status;
+  if (header.host()) {
+    host = create<HostMachine>(*this);
+    if (!host)
+      return outOfMemory(error, sizeof(HostMachine));
+    if (om_status status = host->start(resolved, error); status != OM_OK)
+      return status;
+  }
   // Threads that share a processor must not keep it from each other.
   const uint32_t spin = threads > processors ? 0 : options.spin_us;
   return pool.start(threads, work.data(), scratch.data(), scratchStride, spin, error);
@@ -76,6 +84,7 @@ om_status om_session::start(const om_session_options &options, om_error *error) 
 void om_session::prepareWork(const om_session_options &options) {
   uint32_t argument = 0, patch = 0;
   for (uint32_t i = 0; i < work.size(); ++i) {
+    firstPatch[i] = patch;
     if (const fb::Launch *launch = model.cpuLaunch(i)) {
       const uint64_t tasks = model.image->tasks()->Get(launch->kernel());
       work[i].kernel = model.kernel(launch->kernel());
@@ -91,13 +100,14 @@ void om_session::prepareWork(const om_session_options &options) {
       ++argument;
     }
   }
+  firstPatch[work.size()] = patch;
 }
 
 uint32_t om_session::end(const fb::BufferRef &ref) const {
   return ref.index() + (ref.space() == fb::Space::output ? model.header->inputs()->size() : 0);
 }
 
-/// Null for an input or output before the first run.
+/// Null for an input or output that is not set.
 char *om_session::address(const fb::BufferRef &ref) const {
   switch (ref.space()) {
   case fb::Space::arena:
@@ -124,15 +134,13 @@ om_status om_session::bind(const void *const *inputs, void *const *outputs, om_e
       pointer = const_cast<void *>(inputs[index]);
     else if (!isInput && outputs)
       pointer = outputs[index];
-    // Of a tensor without elements nothing is read or written.
-    if (tensor.place()->size() && (!pointer || reinterpret_cast<uintptr_t>(pointer) % OM_ALIGNMENT))
-      return fail(error, OM_ERROR_ARGUMENT, "the pointer for %s %u ('%s') is %s.",
-                  isInput ? "input" : "output", index, tensor.name()->c_str(),
-                  pointer ? "not 64-byte aligned" : "null");
+    if (om_status status =
+            checkPointer(pointer, tensor.place()->size(), isInput ? "input" : "output", index,
+                         tensor.name()->c_str(), error);
+        status != OM_OK)
+      return status;
     ends[i] = static_cast<char *>(pointer);
   }
-  for (const Patch &patch : patches)
-    arguments[patch.argument] = ends[patch.end] + patch.offset;
   return OM_OK;
 }
 
@@ -145,31 +153,83 @@ om_status om_session::runLaunch(uint32_t index, om_error *error) {
   return OM_OK;
 }
 
-om_status om_session::run(const void *const *inputs, void *const *outputs,
-                          om_launch_callback callback, void *user, om_error *error) {
+om_status om_session::beginRun(om_error *error) {
+  om_status status = npu.begin(error);
+  runs += status == OM_OK && profiling;
+  return status;
+}
+
+om_status om_session::runLaunches(uint32_t first, uint32_t count, om_error *error) {
+  for (uint32_t i = firstPatch[first]; i < firstPatch[first + count]; ++i)
+    arguments[patches[i].argument] = ends[patches[i].end] + patches[i].offset;
+  for (uint32_t i = first; i < first + count; ++i)
+    if (om_status status = observe(i, [&] { return runLaunch(i, error); }, error); status != OM_OK)
+      return status;
+  return OM_OK;
+}
+
+om_status om_session::observerEnded(uint32_t index, om_error *error) const {
+  return fail(error, OM_ERROR_ARGUMENT, "the run was ended by its observer after launch %u ('%s').",
+              index, model.launchName(index));
+}
+
+om_status om_session::runSchedule(const void *const *inputs, void *const *outputs,
+                                  om_error *error) {
   if (om_status status = bind(inputs, outputs, error); status != OM_OK)
     return status;
-  if (om_status status = npu.begin(error); status != OM_OK)
+  if (om_status status = beginRun(error); status != OM_OK)
     return status;
-  const uint32_t launches = static_cast<uint32_t>(work.size());
-  if (!profiling && !callback) {
-    for (uint32_t i = 0; i < launches; ++i)
-      if (om_status status = runLaunch(i, error); status != OM_OK)
-        return status;
-    return OM_OK;
+  return runLaunches(0, static_cast<uint32_t>(work.size()), error);
+}
+
+om_status om_session::run(const void *const *inputs, void *const *outputs,
+                          om_launch_callback observer, void *observerUser, om_error *error) {
+  callback = observer;
+  user = observerUser;
+  return host ? host->runPlain(inputs, outputs, error) : runSchedule(inputs, outputs, error);
+}
+
+om_status om_session::runValues(const om_value *const *inputs, om_value **outputs,
+                                om_error *error) {
+  callback = nullptr;
+  if (!host)
+    return runStaticOnValues(inputs, outputs, error);
+  return host->run(inputs, outputs, error);
+}
+
+om_status om_session::runStaticOnValues(const om_value *const *inputs, om_value **outputs,
+                                        om_error *error) {
+  const fb::Model &header = *model.header;
+  const uint32_t inputCount = header.inputs()->size(), outputCount = header.outputs()->size();
+  Array<void *> pointers;
+  if (!pointers.allocate(size_t(inputCount) + outputCount))
+    return outOfMemory(error, (size_t(inputCount) + outputCount) * sizeof(void *));
+  om_status status = OM_OK;
+  for (uint32_t i = 0; status == OM_OK && i < inputCount; ++i) {
+    const om_value *value = inputs ? inputs[i] : nullptr;
+    status = checkPort(portType(*header.tensors()->Get(header.inputs()->Get(i))), "input", i, value,
+                       OM_ERROR_ARGUMENT, error);
+    pointers[i] = status == OM_OK ? value->data : nullptr;
   }
-  runs += profiling;
-  for (uint32_t i = 0; i < launches; ++i) {
-    const uint64_t begin = nowNanoseconds();
-    if (om_status status = runLaunch(i, error); status != OM_OK)
-      return status;
-    times[i] += nowNanoseconds() - begin;
-    if (callback && callback(user, i) != 0)
-      return fail(error, OM_ERROR_ARGUMENT,
-                  "the run was ended by its observer after launch %u ('%s').", i,
-                  model.launchName(i));
+  uint32_t made = 0;
+  for (; status == OM_OK && made < outputCount; ++made) {
+    const fb::Tensor &tensor = *header.tensors()->Get(header.outputs()->Get(made));
+    outputs[made] = makeTensor(nullptr, static_cast<uint8_t>(tensor.dtype()), tensor.dims()->size(),
+                               tensor.dims()->data(), Elements::Fresh, nullptr, status);
+    if (!outputs[made]) {
+      status = outOfMemory(error, tensor.place()->size());
+      break;
+    }
+    pointers[inputCount + made] = outputs[made]->data;
   }
-  return OM_OK;
+  if (status == OM_OK)
+    status = runSchedule(pointers.data(), pointers.data() + inputCount, error);
+  // The caller may release the values at any time.
+  for (char *&end : ends)
+    end = nullptr;
+  while (status != OM_OK && made-- > 0)
+    Memory::release(nullptr, outputs[made]);
+  return status;
 }
 
 om_status om_session::readTensor(uint32_t index, void *data, size_t bytes, om_error *error) const {
@@ -186,8 +246,8 @@ om_status om_session::readTensor(uint32_t index, void *data, size_t bytes, om_er
                 static_cast<unsigned long long>(bytes));
   const char *from = address(*tensor.place());
   if (!from && bytes)
-    return fail(error, OM_ERROR_ARGUMENT, "tensor %u ('%s') has no value before the first run.",
-                index, tensor.name()->c_str());
+    return fail(error, OM_ERROR_ARGUMENT, "tensor %u ('%s') has no value now.", index,
+                tensor.name()->c_str());
   unpackTensor(tensor, from, static_cast<char *>(data));
   return OM_OK;
 }

@@ -4,21 +4,47 @@
 #ifndef OPENATC_RUNTIME_SESSION_H
 #define OPENATC_RUNTIME_SESSION_H
 
+#include "runtime-lite/src/HostMachine.h"
 #include "runtime-lite/src/NpuRun.h"
 #include "runtime-lite/src/Pool.h"
 
 struct om_session {
   explicit om_session(const om_model &model) : model(model) {}
+  om_session(const om_session &) = delete;
+  om_session &operator=(const om_session &) = delete;
+  ~om_session() { atc::rt::destroy(host); }
 
   om_status start(const om_session_options &options, om_error *error);
   om_status run(const void *const *inputs, void *const *outputs, om_launch_callback callback,
                 void *user, om_error *error);
+  om_status runValues(const om_value *const *inputs, om_value **outputs, om_error *error);
   om_status readTensor(uint32_t tensor, void *data, size_t bytes, om_error *error) const;
   void setProfile(bool on);
 
   uint32_t threads() const { return pool.threads(); }
   uint64_t profiledRuns() const { return runs; }
   uint64_t profiledTime(uint32_t launch) const { return profiling ? times[launch] : 0; }
+
+  // For the host program.
+  /// Where an input (then the outputs) of the schedule is from now on.
+  void setEnd(uint32_t end, char *pointer) { ends[end] = pointer; }
+  om_status beginRun(om_error *error);
+  /// Runs a range of the schedule.
+  om_status runLaunches(uint32_t first, uint32_t count, om_error *error);
+  void runTasks(int64_t tasks, uint32_t pieces, void (*task)(void *arg, int64_t begin, int64_t end),
+                void *arg) {
+    pool.run(tasks, pieces, task, arg);
+  }
+  /// Runs what is launch `index`, with clock and observer where there are any.
+  template <typename Run> om_status observe(uint32_t index, Run &&run, om_error *error) {
+    if (!profiling && !callback)
+      return run();
+    const uint64_t begin = atc::rt::nowNanoseconds();
+    if (om_status status = run(); status != OM_OK)
+      return status;
+    times[index] += atc::rt::nowNanoseconds() - begin;
+    return callback && callback(user, index) != 0 ? observerEnded(index, error) : OM_OK;
+  }
 
   const om_model &model;
 
@@ -33,6 +59,9 @@ private:
 
   void prepareWork(const om_session_options &options);
   om_status runLaunch(uint32_t index, om_error *error);
+  om_status runSchedule(const void *const *inputs, void *const *outputs, om_error *error);
+  om_status runStaticOnValues(const om_value *const *inputs, om_value **outputs, om_error *error);
+  om_status observerEnded(uint32_t index, om_error *error) const;
   om_status bind(const void *const *inputs, void *const *outputs, om_error *error);
   char *address(const atc::om::fb::BufferRef &ref) const;
   uint32_t end(const atc::om::fb::BufferRef &ref) const;
@@ -40,13 +69,17 @@ private:
   atc::rt::Mapping arena, scratch;
   atc::rt::Array<atc::rt::Work> work;
   atc::rt::Array<void *> arguments;
-  atc::rt::Array<Patch> patches;
-  atc::rt::Array<char *> ends; ///< the caller's inputs, then outputs
+  atc::rt::Array<Patch> patches;       ///< in the order of the schedule
+  atc::rt::Array<uint32_t> firstPatch; ///< of each launch, and their number at last
+  atc::rt::Array<char *> ends;         ///< the caller's inputs, then outputs
   atc::rt::Array<uint64_t> times;
   uint64_t runs = 0;
   bool profiling = false;
+  om_launch_callback callback = nullptr; ///< of this run
+  void *user = nullptr;
   atc::rt::NpuRun npu;
-  atc::rt::Pool pool; ///< last: its threads end before the memory goes
+  atc::rt::HostMachine *host = nullptr; ///< of a model with a host program
+  atc::rt::Pool pool;                   ///< last: its threads end before the memory goes
 };
 
 #endif

@@ -11,7 +11,7 @@ namespace {
 struct TypeRow {
   om_dtype dtype;
   const char *name;
-  uint32_t bits; ///< 0: reserved
+  uint32_t bits; ///< 0: not of a fixed size
 };
 
 constexpr TypeRow types[] = {
@@ -29,15 +29,19 @@ constexpr TypeRow types[] = {
     {OM_F64, "f64", 64},
     {OM_U32, "u32", 32},
     {OM_U64, "u64", 64},
-    {OM_C64, "c64", 0},
-    {OM_C128, "c128", 0},
+    {OM_C64, "c64", 64},
+    {OM_C128, "c128", 128},
     {OM_BF16, "bf16", 16},
-    {OM_F8E4M3FN, "f8e4m3fn", 0},
-    {OM_F8E4M3FNUZ, "f8e4m3fnuz", 0},
-    {OM_F8E5M2, "f8e5m2", 0},
-    {OM_F8E5M2FNUZ, "f8e5m2fnuz", 0},
+    {OM_F8E4M3FN, "f8e4m3fn", 8},
+    {OM_F8E4M3FNUZ, "f8e4m3fnuz", 8},
+    {OM_F8E5M2, "f8e5m2", 8},
+    {OM_F8E5M2FNUZ, "f8e5m2fnuz", 8},
     {OM_U4, "u4", 4},
     {OM_I4, "i4", 4},
+    {OM_F4E2M1, "f4e2m1", 4},
+    {OM_F8E8M0, "f8e8m0", 8},
+    {OM_U2, "u2", 2},
+    {OM_I2, "i2", 2},
 };
 
 constexpr bool rowsAreInOrder() {
@@ -117,7 +121,7 @@ const char *measureTensor(const Tensor &tensor, TensorSize &size) {
     return "its strides are negative or too large";
   size.storedBytes = size.elements ? ((last + 1) * bits + 7) / 8 : 0;
   if (bits < 8 && !size.dense)
-    return "it has 4-bit elements but is not plain and dense";
+    return "its elements are smaller than a byte and it is not plain and dense";
   return nullptr;
 }
 

@@ -22,7 +22,7 @@ using ull = unsigned long long;
 static_assert(static_cast<int>(fb::DataType::i4) == OM_I4 &&
                   static_cast<int>(fb::DataType::bf16) == OM_BF16 &&
                   static_cast<int>(fb::DataType::u64) == OM_U64 &&
-                  static_cast<int>(fb::DataType::MAX) == OM_I4,
+                  static_cast<int>(fb::DataType::MAX) == OM_I2,
               "the schema and om.h number element types alike");
 static_assert(static_cast<int>(fb::Space::arena) == OM_ARENA &&
                   static_cast<int>(fb::Space::weights) == OM_WEIGHTS &&
@@ -36,7 +36,7 @@ constexpr uint64_t hashBytes = sizeof(uint64_t);
 constexpr uint64_t mostMemory = uint64_t(1) << 46;
 constexpr uint64_t mostScratch = uint64_t(1) << 32;
 constexpr uint64_t mostTasks = uint64_t(1) << 40;
-constexpr uint64_t mostLaunches = uint64_t(1) << 24;
+constexpr uint64_t mostLaunches = (uint64_t(1) << 24) - 1;
 constexpr uint64_t mostCores = 65536;
 constexpr uint64_t mostTableText = 65536;
 
@@ -81,6 +81,8 @@ public:
       status = npuPrograms();
     if (status == OM_OK)
       status = schedule();
+    if (status == OM_OK)
+      status = verifyHostProgram(model, error);
     return status;
   }
 
@@ -263,7 +265,7 @@ om_status Checker::images() {
         if (entry >= bytes)
           fault = "a kernel starts outside the code";
       for (uint64_t tasks : *image.tasks())
-        if (tasks == 0 || tasks > mostTasks)
+        if ((tasks == 0 && !model.host()) || tasks > mostTasks)
           fault = "a kernel has no tasks or too many";
     }
     if (fault)
@@ -374,6 +376,10 @@ om_status Checker::launch(uint32_t index, const fb::Launch &launch) {
     return fail(error, OM_ERROR_CORRUPT,
                 "the file is damaged: launch %u ('%s') runs kernel %u of only %u.", index, name,
                 launch.kernel(), model.kernels()->size());
+  for (const fb::CodeImage *image : *model.images())
+    if (image->tasks()->Get(launch.kernel()) == 0)
+      return fail(error, OM_ERROR_CORRUPT,
+                  "the file is damaged: launch %u ('%s') runs a host kernel.", index, name);
   return references(index, launch);
 }
 

@@ -24,6 +24,9 @@ om_status verifyHeader(const char *header, uint64_t headerBytes, uint64_t fileBy
 om_status verifySegment(const om::fb::Model &model, uint32_t segment, const char *bytes,
                         om_error *error);
 
+/// A part of verifyFile: what is checked of the host program, when all else is good.
+om_status verifyHostProgram(const om::fb::Model &model, om_error *error);
+
 constexpr uint64_t segmentAlignment = 4096;
 
 } // namespace atc::rt

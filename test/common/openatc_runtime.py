@@ -4,6 +4,17 @@ import ctypes as C
 
 import numpy as np
 
+# Numbers of ONNX for numpy's types; 8 is a string.
+_VALUE_DTYPES = {"f4": 1, "u1": 2, "i1": 3, "u2": 4, "i2": 5, "i4": 6, "i8": 7, "b1": 9, "f2": 10,
+                 "f8": 11, "u4": 12, "u8": 13, "c8": 14, "c16": 15}
+_NUMPY = {number: np.dtype(name) for name, number in _VALUE_DTYPES.items()}
+_STRING = 8
+# Types that numpy lacks, with the type that holds their bits, and how many lie in a byte.
+_RAW = {16: "u2", 17: "u1", 18: "u1", 19: "u1", 20: "u1", 21: "u1", 22: "u1", 23: "u1", 24: "u1",
+        25: "u1", 26: "u1"}
+_PER_BYTE = {21: 2, 22: 2, 23: 2, 25: 4, 26: 4}
+_NONE, _TENSOR, _SEQUENCE, _MAP = range(4)
+
 # 16 is bfloat16, which numpy does not have: its bits.
 _DTYPES = {1: "f4", 2: "u1", 3: "i1", 4: "u2", 5: "i2", 6: "i4", 7: "i8", 9: "?", 10: "f2",
            11: "f8", 12: "u4", 13: "u8", 16: "u2"}
@@ -25,7 +36,25 @@ class _ModelInfo(C.Structure):
 class _TensorInfo(C.Structure):
     _fields_ = [("struct_size", C.c_size_t), ("name", C.c_char_p), ("dtype", C.c_int),
                 ("rank", C.c_uint32), ("dims", C.POINTER(C.c_int64)), ("elements", C.c_uint64),
-                ("bytes", C.c_uint64), ("space", C.c_int), ("block", C.c_uint32)]
+                ("bytes", C.c_uint64), ("space", C.c_int), ("block", C.c_uint32),
+                ("kind", C.c_int), ("ranked", C.c_int), ("optional", C.c_int)]
+
+
+class Raw:
+    """Elements of a type that numpy lacks: ONNX's number, their bits, their dims."""
+
+    def __init__(self, dtype, bits, dims):
+        self.dtype, self.bits, self.dims = dtype, np.ascontiguousarray(bits), tuple(dims)
+
+    def __repr__(self):
+        return f"Raw({self.dtype}, {self.bits.tolist()}, {self.dims})"
+
+
+class Map:
+    """A map: a tensor of keys and one of values."""
+
+    def __init__(self, keys, values):
+        self.keys, self.values = keys, values
 
 
 class _LoadOptions(C.Structure):
@@ -34,7 +63,62 @@ class _LoadOptions(C.Structure):
 
 class _SessionOptions(C.Structure):
     _fields_ = [("struct_size", C.c_size_t), ("threads", C.c_uint32), ("spin_us", C.c_uint32),
-                ("serial_cost", C.c_uint64)]
+                ("serial_cost", C.c_uint64), ("device", C.c_void_p)]
+
+
+class _NpuOptions(C.Structure):
+    _fields_ = [("struct_size", C.c_size_t), ("functional", C.c_int), ("timed", C.c_int),
+                ("check_hazards", C.c_int), ("prefetch", C.c_int)]
+
+
+class Npu:
+    """A simulated NPU for one session, which must not outlive it."""
+
+    STATISTICS, TIMELINE, REPORT, FAULTS, HAZARDS = range(5)
+
+    def __init__(self, library=None, check_hazards=False, timed=True):
+        from openatc_tools import BUILD
+        self.lib = C.CDLL(library or str(BUILD / "lib/libopenatc_npu_shared.so"))
+        self.lib.om_npu_device.restype = C.c_void_p
+        self.lib.om_npu_device.argtypes = [C.c_void_p]
+        self.lib.om_npu_text.restype = C.c_char_p
+        self.lib.om_npu_text.argtypes = [C.c_void_p, C.c_int]
+        self.handle, error = C.c_void_p(), _Error()
+        options = _NpuOptions(C.sizeof(_NpuOptions), 1, int(timed), int(check_hazards), 1)
+        if self.lib.om_npu_simulator(C.byref(options), C.byref(self.handle), C.byref(error)):
+            raise RuntimeError(error.message.decode())
+
+    def device(self):
+        return self.lib.om_npu_device(self.handle)
+
+    def text(self, kind):
+        return (self.lib.om_npu_text(self.handle, kind) or b"").decode()
+
+
+def _declare(library):
+    """Pointers are wider than the int that ctypes takes everything for."""
+    pointer, reference = C.c_void_p, C.c_void_p
+    for name, result, arguments in (
+            ("om_value_create_tensor", C.c_int,
+             [C.c_int, C.c_uint32, pointer, C.c_char_p, reference, reference]),
+            ("om_value_create_strings", C.c_int,
+             [C.c_uint32, pointer, pointer, pointer, reference, reference]),
+            ("om_value_create_sequence", C.c_int,
+             [C.c_int, C.c_size_t, pointer, reference, reference]),
+            ("om_value_create_map", C.c_int, [pointer, pointer, reference, reference]),
+            ("om_value_create_none", C.c_int, [reference, reference]),
+            ("om_value_release", None, [pointer]), ("om_value_kind", C.c_int, [pointer]),
+            ("om_value_get_tensor", C.c_int, [pointer, reference, reference, reference, reference]),
+            ("om_value_get_string", C.c_int, [pointer, C.c_uint64, reference, reference]),
+            ("om_value_size", C.c_uint64, [pointer]),
+            ("om_value_item", pointer, [pointer, C.c_uint64]),
+            ("om_session_run_values", C.c_int, [pointer, pointer, pointer, reference])):
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+
+
+def _dims(shape):
+    return (C.c_int64 * max(1, len(shape)))(*shape)
 
 
 def aligned(shape, dtype):
@@ -49,20 +133,34 @@ def aligned(shape, dtype):
 class Session:
     """A loaded `.om` with its own threads; `run` uses the given arrays in place."""
 
-    def __init__(self, library, path, threads=0, cpu_level=None):
+    def __init__(self, library, path, threads=0, cpu_level=None, npu=None):
         self.lib = C.CDLL(library)
+        _declare(self.lib)
         self.model, self.session, self.error = C.c_void_p(), C.c_void_p(), _Error()
         loading = _LoadOptions(C.sizeof(_LoadOptions), 0, cpu_level.encode() if cpu_level else None)
         self._check(self.lib.om_model_load_file(str(path).encode(), C.byref(loading),
                                                 C.byref(self.model), C.byref(self.error)))
-        options = _SessionOptions(C.sizeof(_SessionOptions), threads, 200, 30000)
+        self.npu = npu  # its device must live as long as the session
+        options = _SessionOptions(C.sizeof(_SessionOptions), threads, 200, 30000,
+                                  npu.device() if npu else None)
         self._check(self.lib.om_session_create(self.model, C.byref(options),
                                                C.byref(self.session), C.byref(self.error)))
         self.info = _ModelInfo(C.sizeof(_ModelInfo))
         self._check(self.lib.om_model_get_info(self.model, C.byref(self.info)))
-        self.inputs = [self._array(self.lib.om_model_get_input, i) for i in range(self.info.inputs)]
-        self.outputs = [self._array(self.lib.om_model_get_output, i)
-                        for i in range(self.info.outputs)]
+        self.input_infos = [self._info(self.lib.om_model_get_input, i)
+                            for i in range(self.info.inputs)]
+        self.output_infos = [self._info(self.lib.om_model_get_output, i)
+                             for i in range(self.info.outputs)]
+        # Only `run_values` serves a model with ends of unknown sizes.
+        self.fixed = all(info.kind == _TENSOR and info.ranked and not info.optional and
+                         info.dtype in _DTYPES and
+                         all(info.dims[i] >= 0 for i in range(info.rank))
+                         for info in self.input_infos + self.output_infos)
+        self.inputs, self.outputs = [], []
+        if not self.fixed:
+            return
+        self.inputs = [self._array(info) for info in self.input_infos]
+        self.outputs = [self._array(info) for info in self.output_infos]
         self._in = (C.c_void_p * len(self.inputs))(*(a.ctypes.data for _, a in self.inputs))
         self._out = (C.c_void_p * len(self.outputs))(*(a.ctypes.data for _, a in self.outputs))
 
@@ -70,15 +168,107 @@ class Session:
         if status:
             raise RuntimeError(self.error.message.decode() or f"status {status}")
 
-    def _array(self, query, index):
+    def _info(self, query, index):
         info = _TensorInfo(C.sizeof(_TensorInfo))
         self._check(query(self.model, index, C.byref(info)))
+        return info
+
+    @staticmethod
+    def _array(info):
         shape = [info.dims[i] for i in range(info.rank)]
         return info.name.decode(), aligned(shape, _DTYPES[info.dtype])
 
     def run(self):
         self._check(self.lib.om_session_run(self.session, self._in, self._out,
                                             C.byref(self.error)))
+
+    def run_values(self, inputs):
+        """Outputs by name for inputs by name, of any model: arrays (`Raw` for types that numpy
+        lacks), arrays of dtype object for strings (bytes come out), lists for sequences, `Map`,
+        None for no value. An input that is not in `inputs` has none."""
+        names = [info.name.decode() for info in self.input_infos]
+        unknown = set(inputs) - set(names)
+        if unknown:
+            raise KeyError(f"not inputs of the model: {sorted(unknown)}; it has {names}")
+        given, made = [], (C.c_void_p * max(1, len(self.output_infos)))()
+        try:
+            for name, info in zip(names, self.input_infos):
+                thing = inputs.get(name)
+                given.append(None if thing is None else self._pack(thing, info.dtype))
+            self._check(self.lib.om_session_run_values(
+                self.session, (C.c_void_p * max(1, len(given)))(*given), made,
+                C.byref(self.error)))
+            return {info.name.decode(): self._unpack(made[i])
+                    for i, info in enumerate(self.output_infos)}
+        finally:
+            for value in list(given) + list(made):
+                self.lib.om_value_release(value)
+
+    def _create(self, function, *arguments):
+        value = C.c_void_p()
+        self._check(function(*arguments, C.byref(value), C.byref(self.error)))
+        return value.value
+
+    def _pack(self, thing, dtype):
+        """A new value; `dtype` is that of a sequence without items."""
+        if thing is None:
+            return self._create(self.lib.om_value_create_none)
+        if isinstance(thing, (list, Map)):
+            things = [thing.keys, thing.values] if isinstance(thing, Map) else thing
+            items = [self._pack(item, dtype) for item in things]
+            try:
+                if isinstance(thing, Map):
+                    return self._create(self.lib.om_value_create_map, *items)
+                return self._create(self.lib.om_value_create_sequence,
+                                    self._dtype(items[0], dtype) if items else dtype, len(items),
+                                    (C.c_void_p * max(1, len(items)))(*items))
+            finally:
+                for item in items:
+                    self.lib.om_value_release(item)
+        if isinstance(thing, Raw):
+            number, dims, data = thing.dtype, thing.dims, thing.bits.tobytes()
+        else:
+            thing = np.asarray(thing)
+            dims = thing.shape
+            if thing.dtype.kind in "OSU":
+                texts = [text.encode() if isinstance(text, str) else bytes(text)
+                         for text in thing.reshape(-1)]
+                count = max(1, len(texts))
+                return self._create(self.lib.om_value_create_strings, len(dims), _dims(dims),
+                                    (C.c_char_p * count)(*texts),
+                                    (C.c_size_t * count)(*map(len, texts)))
+            number, data = _VALUE_DTYPES[thing.dtype.str[1:]], np.ascontiguousarray(thing).tobytes()
+        return self._create(self.lib.om_value_create_tensor, number, len(dims), _dims(dims), data)
+
+    def _dtype(self, value, otherwise):
+        dtype = C.c_int()
+        status = self.lib.om_value_get_tensor(value, C.byref(dtype), None, None, None)
+        return otherwise if status else dtype.value
+
+    def _unpack(self, value):
+        kind = self.lib.om_value_kind(value)
+        if kind == _NONE:
+            return None
+        if kind in (_SEQUENCE, _MAP):
+            things = [self._unpack(self.lib.om_value_item(value, i))
+                      for i in range(self.lib.om_value_size(value))]
+            return Map(*things) if kind == _MAP else things
+        dtype, rank, dims, data = C.c_int(), C.c_uint32(), C.POINTER(C.c_int64)(), C.c_void_p()
+        self._check(self.lib.om_value_get_tensor(value, C.byref(dtype), C.byref(rank),
+                                                 C.byref(dims), C.byref(data)))
+        number, shape = dtype.value, tuple(dims[:rank.value])
+        count = self.lib.om_value_size(value)
+        if number == _STRING:
+            texts = np.empty(count, object)
+            text, size = C.c_void_p(), C.c_size_t()
+            for i in range(count):
+                self._check(self.lib.om_value_get_string(value, i, C.byref(text), C.byref(size)))
+                texts[i] = C.string_at(text, size.value) if size.value else b""
+            return texts.reshape(shape)
+        stored = np.dtype(_RAW[number]) if number in _RAW else _NUMPY[number]
+        size = -(-count // _PER_BYTE.get(number, 1)) * stored.itemsize
+        array = np.frombuffer(C.string_at(data, size) if size else b"", stored).copy()
+        return Raw(number, array, shape) if number in _RAW else array.reshape(shape)
 
     def close(self):
         self.lib.om_session_free(self.session)

@@ -12,6 +12,7 @@ a process of its own, so that a crash is that test's result and not the end of t
                                               or any test crashes or gives a wrong answer
     onnx_suite.py --soc Ascend310P3           on the simulated NPU, where what is float is
                                               computed in float16
+    onnx_suite.py --dynamic                   with every dim of every input left open
 
 Needs numpy and the onnx package.
 """
@@ -31,23 +32,21 @@ from pathlib import Path
 try:
     import numpy as np
     import onnx
-    from onnx import numpy_helper
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
-import openatc_npu  # noqa: E402
-from openatc_runtime import Session  # noqa: E402
+from onnx_values import Raw, difference, load_value  # noqa: E402
+from openatc_runtime import Npu, Session  # noqa: E402
 from openatc_tools import RUNTIME, call, tool  # noqa: E402
 
 DEBIAN = Path("/usr/share/libonnx-testdata/data")
 # "skipped" is what no compiler can answer from the folder; the reason stands beside it.
 RESULTS = ("pass", "unsupported", "wrong", "crash", "skipped")
 LOUD = ("wrong", "crash")
-# The suite's own tolerances; small floats at their epsilon.
-RTOL, ATOL = 1e-3, 1e-7
-EPSILON = {onnx.TensorProto.FLOAT16: 2.0**-10, onnx.TensorProto.BFLOAT16: 2.0**-7}
+# The suite's own tolerance beside 1e-3 of the number; small floats at their epsilon.
+ATOL = 1e-7
 # On the NPU an error may be this part of an output's range, or of the number itself.
 NPU_TOLERANCE = 5e-3
 # Operators that draw random numbers: shape and type of the answer are all that is defined.
@@ -66,23 +65,6 @@ class Outcome(Exception):
     def __init__(self, result, text):
         super().__init__(text)
         self.result, self.text = result, text
-
-
-def load_tensor(path):
-    tensor = onnx.TensorProto()
-    tensor.ParseFromString(path.read_bytes())
-    return tensor
-
-
-def values_of(tensor):
-    """The elements as numpy has them; bfloat16 as bits."""
-    if tensor.data_type == onnx.TensorProto.BFLOAT16:
-        if tensor.raw_data:
-            bits = np.frombuffer(tensor.raw_data, "<u2")
-        else:
-            bits = np.array(tensor.int32_data, np.int32).astype("u2")
-        return bits.reshape(tuple(tensor.dims))
-    return numpy_helper.to_array(tensor)
 
 
 def numbered(folder, kind):
@@ -105,37 +87,50 @@ def is_random(model, inputs):
         # A dropout that trains and drops: the third input is training_mode.
         if node.op_type == "Dropout" and len(node.input) > 2 and node.input[2] in inputs:
             ratio = inputs.get(node.input[1])
-            if inputs[node.input[2]].any() and (ratio is None or ratio.any()):
+            if np.any(inputs[node.input[2]]) and (ratio is None or np.any(ratio)):
                 return True
     return False
 
 
-def shape_flags(model, data_set):
+def shape_flags(model, values):
     """--input_shape for the inputs with symbolic dims, from the stored inputs."""
     known = {tensor.name for tensor in model.graph.initializer}
-    inputs = [value for value in model.graph.input if value.name not in known]
     flags = []
-    for value, path in zip(inputs, numbered(data_set, "input")):
-        if not value.type.HasField("tensor_type"):
+    for value in model.graph.input:
+        stored = values.get(value.name)
+        if value.name in known or not isinstance(stored, (np.ndarray, Raw)):
             continue
         tensor_type = value.type.tensor_type
-        declared = [dim.dim_value for dim in tensor_type.shape.dim
-                    if dim.HasField("dim_value")]
-        dims = list(load_tensor(path).dims)
+        declared = [dim.dim_value for dim in tensor_type.shape.dim if dim.HasField("dim_value")]
+        dims = list(stored.dims if isinstance(stored, Raw) else stored.shape)
         # Some stored inputs have another shape than the model states.
         if tensor_type.HasField("shape") and len(tensor_type.shape.dim) != len(dims):
             raise Outcome("skipped", f"the stored input '{value.name}' has shape {dims}, which the "
                                      "model does not allow")
-        if not tensor_type.HasField("shape") or declared != dims:
+        if 0 not in dims and (not tensor_type.HasField("shape") or declared != dims):
             flags.append(f"{value.name}:{','.join(str(dim) for dim in dims)}")
     return [f"--input_shape={';'.join(flags)}"] if flags else []
 
 
-def compile_test(path, model, data_set, folder, soc, timeout):
+def open_shapes(model, path):
+    """The model with every dim of its inputs left open and nothing said of other tensors."""
+    known = {tensor.name for tensor in model.graph.initializer}
+    for value in model.graph.input:
+        if value.name not in known and value.type.HasField("tensor_type"):
+            for number, dim in enumerate(value.type.tensor_type.shape.dim):
+                dim.dim_param = f"{value.name}_{number}"
+    for value in model.graph.output:
+        if value.type.HasField("tensor_type"):
+            value.type.tensor_type.ClearField("shape")
+    del model.graph.value_info[:]
+    onnx.save(model, path)
+    return path
+
+
+def compile_test(path, folder, soc, timeout, flags):
     target = f"--soc_version={soc}" if soc else "--target=cpu"
     code, out, err = call(tool("atc"), f"--model={path}", "--framework=5", target,
-                          f"--output={folder}/model", *shape_flags(model, data_set),
-                          timeout=timeout)
+                          f"--output={folder}/model", *flags, timeout=timeout)
     if code == 0:
         return Path(folder) / "model.om"
     lines = (err + out).strip().splitlines()
@@ -158,88 +153,56 @@ def is_near(got, want, rtol, soc):
     return np.isclose(got, want, rtol=NPU_TOLERANCE, atol=NPU_TOLERANCE * span, equal_nan=True)
 
 
-def compare(name, got, stored, element_type, random, soc):
-    want = values_of(stored)
-    if got.dtype != want.dtype or got.shape != want.shape:
-        raise Outcome("wrong", f"output '{name}' is {got.dtype}{list(got.shape)}, "
-                               f"expected {want.dtype}{list(want.shape)}")
-    if random:
-        return
-    rtol = RTOL
-    # The model states the type: bfloat16 is stored as what holds its bits.
-    if element_type in EPSILON:
-        rtol = max(RTOL, EPSILON[element_type])
-    if element_type == onnx.TensorProto.BFLOAT16:
-        got, want = ((bits.astype("u4") << 16).view("f4") for bits in (got, want))
-    good = is_near(got, want, rtol, soc)
-    if not good.all():
-        at = np.unravel_index(np.argmin(good), good.shape)
-        raise Outcome("wrong", f"output '{name}' has {np.sum(~good)} wrong elements of "
-                               f"{good.size}, first at {[int(i) for i in at]}: {got[at]}, "
-                               f"expected {want[at]}")
+def compare(name, got, want, random, soc):
+    def near(got, want, rtol):
+        return is_near(got, want, rtol, soc)
+
+    if text := difference(got, want, near, only_types=random):
+        raise Outcome("wrong", f"output '{name}' {text}")
 
 
-class CpuRunner:
-    """Runs a compiled model in this process."""
-
-    def __init__(self, om):
-        self.session = Session(RUNTIME, om, threads=1)
-
-    def run(self, inputs):
-        for name, array in self.session.inputs:
-            value = inputs[name]
-            if array.shape != value.shape or array.dtype != value.dtype:
-                raise Outcome("wrong", f"input '{name}' is {array.dtype}{list(array.shape)}, "
-                                       f"stored is {value.dtype}{list(value.shape)}")
-            array[...] = value
-        self.session.run()
-        return dict(self.session.outputs)
-
-
-class NpuRunner:
-    """Runs it on the simulated NPU, where a race between accesses is a fault."""
-
-    def __init__(self, om):
-        self.om = om
-
-    def run(self, inputs):
-        outputs, _ = openatc_npu.run(self.om, inputs, "--check-hazards", "--no-time")
-        # Bits of bfloat16, as the stored ones are.
-        return {name: value.view("u2") if value.dtype.kind == "V" else value
-                for name, value in outputs.items()}
-
-
-def run_test(folder, soc, timeout):
+def run_test(folder, way):
     path = folder / "model.onnx"
     if not path.exists():
         raise Outcome("skipped", "the model is not part of the suite")
     model = onnx.load(str(path))
     if any(node.domain == TRAINING for node in all_nodes(model.graph)):
         raise Outcome("skipped", "an operator of training")
-    if soc and folder.name in BEYOND_FLOAT16:
+    if way.soc and folder.name in BEYOND_FLOAT16:
         raise Outcome("skipped", "its numbers are beyond float16")
     data_sets = sorted(folder.glob("test_data_set_*"))
     if not data_sets:
         raise Outcome("skipped", "no stored data")
+    known = {tensor.name for tensor in model.graph.initializer}
+    ends = [value for value in model.graph.input if value.name not in known]
+
+    def load_inputs(data_set):
+        return {value.name: load_value(file, value.type)
+                for value, file in zip(ends, numbered(data_set, "input"))}
+
     with tempfile.TemporaryDirectory() as temporary:
-        om = compile_test(path, model, data_sets[0], temporary, soc, timeout)
-        runner = NpuRunner(om) if soc else CpuRunner(om)
-        known = {tensor.name for tensor in model.graph.initializer}
-        names = [value.name for value in model.graph.input if value.name not in known]
+        if way.dynamic:
+            flags, path = [], open_shapes(model, f"{temporary}/model.onnx")
+        else:
+            flags = shape_flags(model, load_inputs(data_sets[0]))
+        om = compile_test(path, temporary, way.soc, way.timeout, flags)
+        npu = Npu(check_hazards=True, timed=False) if way.soc else None
+        session = Session(RUNTIME, om, threads=1, npu=npu)
         for data_set in data_sets:
-            stored = [values_of(load_tensor(file)) for file in numbered(data_set, "input")]
-            inputs = dict(zip(names, stored))
+            inputs = load_inputs(data_set)
             random = is_random(model, inputs)
-            outputs = runner.run(inputs)
+            outputs = session.run_values(inputs)
+            if npu and npu.text(npu.HAZARDS):
+                raise Outcome("wrong", "accesses race: " + npu.text(npu.HAZARDS).splitlines()[0])
             for value, file in zip(model.graph.output, numbered(data_set, "output")):
-                compare(value.name, outputs[value.name], load_tensor(file),
-                        value.type.tensor_type.elem_type, random, soc)
+                compare(value.name, outputs[value.name], load_value(file, value.type), random,
+                        way.soc)
 
 
-def in_child(folder, soc, timeout, pipe):
+def in_child(folder, way, pipe):
     """Writes the result of one test to the pipe; runs in a forked process."""
     try:
-        run_test(folder, soc, timeout)
+        run_test(folder, way)
         answer = ("pass", "")
     except Outcome as outcome:
         answer = (outcome.result, outcome.text)
@@ -248,20 +211,20 @@ def in_child(folder, soc, timeout, pipe):
     os.write(pipe, json.dumps(answer).encode()[:60000])
 
 
-def run_all(folders, soc, jobs, timeout):
-    """Yields (folder, result, text), `jobs` tests at a time."""
+def run_all(folders, way):
+    """Yields (folder, result, text), `way.jobs` tests at a time."""
     waiting, running = collections.deque(folders), {}
     while waiting or running:
-        while waiting and len(running) < jobs:
+        while waiting and len(running) < way.jobs:
             folder = waiting.popleft()
             reader, writer = os.pipe()
             child = os.fork()
             if child == 0:
                 os.close(reader)
-                in_child(folder, soc, timeout, writer)
+                in_child(folder, way, writer)
                 os._exit(0)
             os.close(writer)
-            running[reader] = (folder, child, time.monotonic() + timeout)
+            running[reader] = (folder, child, time.monotonic() + way.timeout)
         ready, _, _ = select.select(list(running), [], [], 0.5)
         for reader in list(running):
             folder, child, deadline = running[reader]
@@ -279,7 +242,7 @@ def run_all(folders, soc, jobs, timeout):
             if data:
                 result, text = json.loads(data)
             elif late:
-                result, text = "crash", f"no answer after {timeout} s"
+                result, text = "crash", f"no answer after {way.timeout} s"
             else:
                 result, text = "crash", f"the run ended with signal {os.WTERMSIG(status)}"
             yield folder, result, text
@@ -313,6 +276,8 @@ def main():
     parser.add_argument("folders", nargs="*", type=Path, default=[DEBIAN])
     parser.add_argument("--filter", default="", help="a regular expression the names must match")
     parser.add_argument("--soc", help="run on this simulated NPU, not on the CPU")
+    parser.add_argument("--dynamic", action="store_true",
+                        help="leave every dim of every input open")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=60, help="seconds for each test")
     parser.add_argument("--json", type=Path, help="write all results to this file")
@@ -334,7 +299,7 @@ def main():
         print("no tests found")
         return 1
     started, results = time.monotonic(), {}
-    for folder, result, text in run_all(tests, options.soc, options.jobs, options.timeout):
+    for folder, result, text in run_all(tests, options):
         name = str(folder.relative_to(root))
         results[name] = (result, text)
         if result in LOUD:

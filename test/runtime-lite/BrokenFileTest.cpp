@@ -156,7 +156,7 @@ TEST_CASE("another schema version is refused and named") {
   file[major] = OM_SCHEMA_MAJOR + 1;
   om::Error error = sample.loadRehashed(file);
   CHECK(error.code() == OM_ERROR_VERSION);
-  CHECK(contains(error, ("version 2." + minorText).c_str()));
+  CHECK(contains(error, ("version 2." + std::to_string(model->schema_minor())).c_str()));
   // All the rest may look different in another major version.
   for (size_t i = sample.headerBytes / 2; i < sample.headerBytes; ++i)
     file[i] = '\xA5';

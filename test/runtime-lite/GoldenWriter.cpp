@@ -3,20 +3,74 @@
 //
 // Run once when a schema version is released (golden/README.md):
 //   runtime-golden-writer test/runtime-lite/golden/schema-<major>.<minor>.om
+// With the word "values" it is a model with values of all kinds, for tests in Python.
 
+#include "test/runtime-lite/HostTestModel.h"
 #include "test/runtime-lite/NpuTestModel.h"
 
 #include <cstdio>
 
+static atc::om::OmModel goldenModel(const NpuTestModel &part, HostTestModel &test) {
+  // while (0 < left) { y = x; if (one < left) {} else y = the part's; left -= 1 }
+  const int32_t x = test.input("x", OM_F32, {NpuTestModel::rows, NpuTestModel::columns});
+  const int32_t zero = test.number(0), one = test.number(1), left = test.slot();
+  test.call("host_forward", {test.number(3)}, {left});
+  const int32_t go = test.make("host_less", {zero, left}), body = test.block();
+  const int32_t sums = test.slot(), picks = test.slot(), four = test.slot();
+  const uint32_t whole = test.part(part.model);
+  test.loop(go, body);
+  test.current = static_cast<size_t>(body);
+  const int32_t y = test.make("host_forward", {x}), more = test.make("host_less", {one, left});
+  const int32_t otherwise = test.block(), next = test.slot();
+  test.branch(more, -1, otherwise);
+  atc::om::OmHostAttribute step{"step"};
+  step.ints = {-1};
+  test.call("host_step", {left}, {next}).attributes = {step};
+  test.move({next}, {left});
+  test.call("host_less", {zero, left}, {go});
+  test.release({next, y});
+  test.current = static_cast<size_t>(otherwise);
+  test.run(whole, {y}, {sums, picks, four});
+  auto output = [&](const char *name, int32_t slot, std::vector<int64_t> dims) {
+    test.host().outputs.push_back(
+        {name, OM_KIND_TENSOR, OM_F32, dims, false, false, static_cast<uint32_t>(slot)});
+  };
+  output("sums", sums, {NpuTestModel::rows});
+  output("picked/relu", picks, {1, 5, 3, 4});
+  output("quadrupled", four, {NpuTestModel::rows});
+  return test.model;
+}
+
+/// y = x + 1, twice = words behind themselves, longer = s and x, and what is given on.
+static atc::om::OmModel valuesModel(HostTestModel &test) {
+  const int32_t x = test.input("x", OM_F32, {-1, 3}), words = test.input("words", OM_STRING, {-1});
+  const int32_t s = test.input("s", OM_F32, {}, OM_KIND_SEQUENCE);
+  const int32_t m = test.input("m", OM_UNDEFINED, {}, OM_KIND_MAP);
+  const int32_t half = test.input("half", OM_BF16, {-1});
+  test.host().inputs[2].optional = test.host().inputs[3].optional = true;
+  const int32_t nibbles = test.slot();
+  test.constant<uint8_t>(nibbles, OM_I4, {3}, {0x21, 0x0F});
+  test.output("y", test.make("host_add_one", {x}), OM_F32);
+  test.output("twice", test.make("host_join", {words, words}), OM_STRING);
+  test.output("longer", test.make("host_append", {s, x}), OM_F32, OM_KIND_SEQUENCE);
+  test.output("map", test.make("host_forward", {m}), OM_UNDEFINED, OM_KIND_MAP, true);
+  test.output("half", half, OM_BF16);
+  test.output("nibbles", nibbles, OM_I4);
+  return test.model;
+}
+
 int main(int argc, char **argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: %s <file.om>\n", argv[0]);
+  const bool values = argc == 3 && std::string(argv[2]) == "values";
+  if (argc != 2 && !values) {
+    std::fprintf(stderr, "usage: %s <file.om> [values]\n", argv[0]);
     return 1;
   }
   KernelImage image = readKernelImage(OPENATC_TEST_KERNELS);
-  NpuTestModel test(image);
+  HostTestModel test(image); // has the bytes that the model points at
+  NpuTestModel part(image);
+  const atc::om::OmModel model = values ? valuesModel(test) : goldenModel(part, test);
   std::string error;
-  if (atc::om::writeOm(test.model, argv[1], error))
+  if (atc::om::writeOm(model, argv[1], error))
     return 0;
   std::fprintf(stderr, "%s\n", error.c_str());
   return 1;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # ===-- tools_test.py - om-run and om-dump as a user calls them --------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""usage: tools_test.py <om-run> <om-dump> <golden .om>"""
+"""usage: tools_test.py <om-run> <om-dump> <golden .om> <runtime-golden-writer> <runtime library>"""
 
 import json
 import subprocess
@@ -16,8 +16,11 @@ except ImportError:
     print("skipped: this Python has no numpy")
     sys.exit(77)
 
-OM_RUN, OM_DUMP, GOLDEN = sys.argv[1:4]
-del sys.argv[1:4]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
+from openatc_runtime import Map, Raw, Session  # noqa: E402
+
+OM_RUN, OM_DUMP, GOLDEN, WRITER, LIBRARY = sys.argv[1:6]
+del sys.argv[1:6]
 
 
 def call(*args):
@@ -31,6 +34,120 @@ def expected(x):
     y = x * (0.5 + c) + -0.25 * c
     packed = y.reshape(-1)[:60].reshape(1, 5, 3, 4)
     return y, y.sum(axis=1), packed
+
+
+class HostPrograms(unittest.TestCase):
+    """A model with values of all kinds (valuesModel in GoldenWriter.cpp)."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.dir = Path(cls.folder.name)
+        cls.model = cls.dir / "values.om"
+        assert call(WRITER, cls.model, "values") == (0, "", "")
+        cls.x = np.arange(6, dtype=np.float32).reshape(2, 3)
+        np.save(cls.dir / "x.npy", cls.x)
+        np.save(cls.dir / "words.npy", np.array(["a", "häß", "", "x" * 9]))
+        np.save(cls.dir / "bytes.npy", np.array([b"one", b"three"]))
+        np.save(cls.dir / "half.npy", np.array([1, 2], "<u2"))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def inputs(self, **files):
+        files = {"x": "x", "words": "words", "half": "half", **files}
+        return ",".join(f"{name}={self.dir}/{file}.npy" for name, file in files.items())
+
+    def run_model(self, inputs, *args):
+        out = self.dir / "out"
+        code, text, err = call(OM_RUN, self.model, "--input", inputs, "--output", out, *args)
+        self.assertEqual((code, err), (0, ""))
+        return out, text
+
+    def test_om_run(self):
+        out, text = self.run_model(self.inputs() + f",s={self.dir}/x.npy,s={self.dir}/x.npy")
+        np.testing.assert_array_equal(np.load(out / "y.npy"), self.x + 1)
+        for i in range(3):
+            np.testing.assert_array_equal(np.load(out / f"longer.{i}.npy"), self.x)
+        self.assertFalse((out / "longer.3.npy").exists())
+        twice = [word.decode() for word in np.load(out / "twice.npy")]
+        self.assertEqual(twice, ["aa", "häßhäß", "", "x" * 18])
+        self.assertEqual(np.load(out / "half.npy").tobytes(), b"\1\0\2\0")
+        self.assertEqual(np.load(out / "nibbles.npy").tolist(), [1, 2, -1])
+        self.assertIn("output y f32[2,3]  min 1  max 6", text)
+        self.assertIn("output twice string[4]  'aa'", text)
+
+    def test_om_run_json_says_shapes(self):
+        _, text = self.run_model(self.inputs(words="bytes"), "--json", "--loop", "2", "--profile")
+        figures = json.loads(text)
+        self.assertEqual({each["name"]: each["dims"] for each in figures["outputs"]},
+                         {"y": [2, 3], "twice": [2], "longer.0": [2, 3], "half": [2],
+                          "nibbles": [3]})
+        self.assertEqual([row["kernel"] for row in figures["profile"]],
+                         ["host_add_one", "host_join", "host_append", "host_forward"])
+
+    def test_om_run_faults(self):
+        np.save(self.dir / "wide.npy", np.zeros((2, 4), np.float32))
+        np.save(self.dir / "double.npy", np.zeros((2, 3)))
+        for inputs, said in ((self.inputs(x="wide"), "E10014: input 0 ('x') must be a tensor of f32"
+                              " with dims [?, 3]"),
+                             (self.inputs(x="double"), "E10014"),
+                             (self.inputs(words="x"), "E13005"),
+                             (f"x={self.dir}/x.npy", "E10014: input 'words' has no shape")):
+            code, _, err = call(OM_RUN, self.model, "--input", inputs)
+            self.assertEqual(code, 1)
+            self.assertIn(said, err)
+        code, _, err = call(OM_RUN, self.model, "--input", self.inputs(), "--dump", self.dir)
+        self.assertEqual((code, err[:6]), (1, "E10057"))
+
+    def test_om_dump(self):
+        code, text, _ = call(OM_DUMP, self.model)
+        self.assertEqual(code, 0)
+        for line in ("input %0  x  f32[?,3]", "input %2  s  sequence of f32 or none",
+                     "%6 = host_add_one(%0)  'node_host_add_one'", "output %6  y  f32[*]"):
+            self.assertIn(line, text)
+        host = json.loads(call(OM_DUMP, "--json", self.model)[1])["host"]
+        self.assertEqual([step["kind"] for step in host["blocks"][0]], ["call"] * 4)
+        self.assertEqual(host["inputs"][0]["dims"], [-1, 3])
+        golden = Path(GOLDEN).parent / "schema-1.3.om"
+        text = call(OM_DUMP, golden)[1]
+        for line in ("  while %", "    if %", "    else\n      %", " = part 0(%", "    release %"):
+            self.assertIn(line, text)
+
+    def test_run_values(self):
+        session = Session(LIBRARY, self.model, threads=2)
+        self.assertFalse(session.fixed)
+        for rows in (1, 0, 7):
+            x = np.arange(rows * 3, dtype="f4").reshape(rows, 3)
+            half = Raw(16, np.array([7, 8, 9], "u2"), (3,))
+            out = session.run_values({
+                "x": x, "words": np.array(["ä", b"b\0c"], object), "half": half,
+                "s": [x, x[:0]], "m": Map(np.array(["k"]), np.array([3], "i8"))})
+            np.testing.assert_array_equal(out["y"], x + 1)
+            self.assertEqual(out["twice"].tolist(), ["ää".encode(), b"b\0cb\0c"])
+            self.assertEqual([each.shape for each in out["longer"]], [x.shape, (0, 3), x.shape])
+            self.assertEqual((out["map"].keys.tolist(), out["map"].values.tolist()), ([b"k"], [3]))
+            self.assertEqual((out["half"].dtype, out["half"].bits.tolist()), (16, [7, 8, 9]))
+            self.assertEqual((out["nibbles"].dtype, out["nibbles"].dims), (22, (3,)))
+        given = {"x": x, "words": np.array(["a"]), "half": half}
+        self.assertIsNone(session.run_values(given)["map"])
+        for wrong, said in (({"x": x[:, :2]}, "[7, 2]"), ({"half": x}, "bf16"),
+                            ({"s": x}, "sequence"), ({"words": None}, "no value")):
+            with self.assertRaisesRegex(RuntimeError, said.replace("[", r"\[")):
+                session.run_values({**given, **wrong})
+        with self.assertRaises(KeyError):
+            session.run_values({"z": x})
+        session.close()
+
+    def test_run_values_of_a_static_model(self):
+        session = Session(LIBRARY, GOLDEN)
+        x = np.ones((64, 48), np.float32)
+        _, sums, packed = expected(x)
+        out = session.run_values({"x": x})
+        np.testing.assert_allclose(out["sums"], sums, rtol=1e-5)
+        np.testing.assert_array_equal(out["picked/relu"], np.maximum(packed, 0))
+        session.close()
 
 
 class OmTools(unittest.TestCase):

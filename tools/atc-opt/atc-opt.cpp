@@ -17,7 +17,7 @@ int main(int argc, char **argv) {
   registry.insert<mlir::affine::AffineDialect, mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
                   mlir::func::FuncDialect, mlir::LLVM::LLVMDialect, mlir::math::MathDialect,
                   mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
-  registry.insert<atc::graph::GraphDialect>();
+  atc::graph::registerGraphDialect(registry);
   atc::kernel::registerKernelDialect(registry);
   atc::cpu::registerCpuDialect(registry);
   atc::npu::ir::registerNpuDialect(registry);

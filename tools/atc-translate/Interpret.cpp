@@ -75,7 +75,10 @@ bool readArguments(func::FuncOp function, const std::string &input,
     descriptions.push_back(describeTensor(argumentName(function, index), tensor));
     buffers.emplace_back(descriptions.back().bytes);
   }
-  std::vector<std::string> faults = readInputs(input, descriptions, buffers);
+  std::vector<std::string> faults =
+      readInputs(input, descriptions, [&](size_t i, const std::string &file, std::string &fault) {
+        return readTensor(file, descriptions[i], buffers[i].data(), fault);
+      });
   for (const std::string &fault : faults)
     llvm::errs() << fault << '\n';
   for (auto [type, buffer] : llvm::zip(function.getArgumentTypes(), buffers))

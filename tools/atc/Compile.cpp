@@ -3,16 +3,20 @@
 
 #include "tools/atc/Compile.h"
 
+#include "backends/om/HostProgram.h"
 #include "backends/om/ModuleToOm.h"
 #include "dialects/graph/ConstantData.h"
 #include "dialects/npu/Npu.h"
 #include "dialects/om/Om.h"
 #include "frontends/onnx/OnnxImport.h"
 #include "frontends/tf/TfImport.h"
+#include "passes/cpu/GeneratedOps.h"
 #include "passes/cpu/Pipelines.h"
 #include "passes/graph/Passes.h"
+#include "passes/host/Passes.h"
 #include "passes/npu/Pipelines.h"
 #include "passes/om/Schedule.h"
+#include "tools/atc/Calibration.h"
 #include "tools/atc/ContextMessages.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -47,6 +51,9 @@ public:
 private:
   void setOptions(npu::NpuPipelineOptions &npu) const;
   bool runNpuPasses();
+  bool compileStatic(const graph::GraphPipelineOptions &graph, const cpu::CpuPipelineOptions &cpu);
+  bool compileParts(const graph::GraphPipelineOptions &graph, const cpu::CpuPipelineOptions &cpu);
+  void takePart(func::FuncOp part, ModuleOp compiled);
 
   bool fail(const std::string &text) { return messages.fail(text); }
   bool fail(llvm::Error error) { return fail(llvm::toString(std::move(error))); }
@@ -96,8 +103,12 @@ bool Compilation::import() {
       options.isTensorFlow()
           ? importTf(options.model, {options.inputShapes, options.outNodes, options.inputNodes},
                      context, diagnostics)
-          : importOnnx(options.model, {options.inputShapes, options.outNodes}, context,
-                       diagnostics);
+          : importOnnx(options.model,
+                       {options.inputShapes, options.outNodes,
+                        [&](Operation *op) {
+                          return cpu::canGenerate(op, /*halfContractions=*/options.soc.has_value());
+                        }},
+                       context, diagnostics);
   if (failed(imported) || diagnostics.hasErrors())
     return fail("the model '" + options.model + "' cannot be read");
   module = std::move(*imported);
@@ -127,6 +138,24 @@ bool Compilation::runPasses() {
     diagnostics.error("E16004", "the model has no graph");
     return false;
   }
+  graph::GraphPipelineOptions graph;
+  cpu::CpuPipelineOptions cpu;
+  for (const std::string &name : options.disabledPasses) {
+    graph.disable.push_back(name);
+    cpu.disable.push_back(name);
+  }
+  graph.releaseConstants = true;
+  graph.integers = !options.soc;
+  if (!checkPassNames(graph, cpu))
+    return false;
+  if (options.ownSoc)
+    (*module)->setAttr(om::kSocTableAttr, StringAttr::get(&context, npu::writeSoc(*options.soc)));
+  return host::isHostProgram(main) ? compileParts(graph, cpu) : compileStatic(graph, cpu);
+}
+
+bool Compilation::compileStatic(const graph::GraphPipelineOptions &graph,
+                                const cpu::CpuPipelineOptions &cpu) {
+  func::FuncOp main = om::findMain(*module);
   auto holds = [&](StringRef dialect) {
     return main
         .walk([&](Operation *op) {
@@ -135,18 +164,6 @@ bool Compilation::runPasses() {
         })
         .wasInterrupted();
   };
-  graph::GraphPipelineOptions graph;
-  cpu::CpuPipelineOptions cpu;
-  for (const std::string &name : options.disabledPasses) {
-    graph.disable.push_back(name);
-    cpu.disable.push_back(name);
-  }
-  graph.releaseConstants = true;
-  if (!checkPassNames(graph, cpu))
-    return false;
-  if (options.ownSoc)
-    (*module)->setAttr(om::kSocTableAttr, StringAttr::get(&context, npu::writeSoc(*options.soc)));
-
   if (!holds("kernel") && !holds("cpu") && !holds("om")) {
     if (!run("graph passes", "2-graph.mlir",
              [&](OpPassManager &pm) { graph::buildGraphPipeline(pm, graph); }))
@@ -161,6 +178,75 @@ bool Compilation::runPasses() {
   }
   return run("schedule", "4-schedule.mlir",
              [&](OpPassManager &pm) { cpu::buildCpuSchedulePipeline(pm, cpu); });
+}
+
+/// Compiles every part of a host program as a module of its own.
+bool Compilation::compileParts(const graph::GraphPipelineOptions &graph,
+                               const cpu::CpuPipelineOptions &cpu) {
+  if (!run("host program", "2-host.mlir",
+           [](OpPassManager &pm) { pm.addPass(host::createHostOutlineStatic()); }))
+    return false;
+  OwningOpRef<ModuleOp> whole = std::move(module);
+  bool done = true;
+  for (func::FuncOp part : host::partsOf(*whole)) {
+    module = ModuleOp::create(part.getLoc());
+    (*module)->setAttrs((*whole)->getAttrs());
+    // Other parts read constants too.
+    (*module)->setAttr(graph::kSharedConstantsAttr, UnitAttr::get(&context));
+    func::FuncOp main = part.clone();
+    main.setName("main");
+    main.setPublic();
+    main->removeAttr(host::kPartAttr);
+    module->push_back(main);
+    done = compileStatic(graph, cpu);
+    if (!done)
+      break;
+    std::swap(module, whole);
+    takePart(part, *whole);
+    std::swap(module, whole);
+  }
+  module = std::move(whole);
+  return done;
+}
+
+/// Puts a compiled part in the place of `part`, with its kernels.
+void Compilation::takePart(func::FuncOp part, ModuleOp compiled) {
+  SymbolTable symbols(*module);
+  for (Operation &symbol : llvm::make_early_inc_range(*compiled.getBody())) {
+    auto function = dyn_cast<func::FuncOp>(symbol);
+    const bool isMain = function && function.getSymName() == "main";
+    if (!isMain && symbols.lookup(SymbolTable::getSymbolName(&symbol)))
+      (void)SymbolTable(compiled).renameToUnique(&symbol, {&symbols});
+  }
+  for (Operation &symbol : llvm::make_early_inc_range(*compiled.getBody())) {
+    auto function = dyn_cast<func::FuncOp>(symbol);
+    symbol.remove();
+    if (function && function.getSymName() == "main") {
+      // @main still calls it, by the name and not by the type it has now.
+      part.getBody().takeBody(function.getBody());
+      part.setFunctionType(function.getFunctionType());
+      part.setAllArgAttrs(function.getArgAttrsAttr());
+      function.erase();
+      continue;
+    }
+    symbols.insert(&symbol);
+  }
+  auto grow = [&](StringRef name, bool sum) {
+    auto add = compiled->getAttrOfType<IntegerAttr>(name);
+    if (!add)
+      return;
+    auto have = (*module)->getAttrOfType<IntegerAttr>(name);
+    int64_t old = have ? have.getInt() : 0;
+    int64_t now = sum ? old + add.getInt() : std::max(old, add.getInt());
+    (*module)->setAttr(name, IntegerAttr::get(add.getType(), now));
+  };
+  // Parts run one after the other in the same arena.
+  grow(om::kArenaSizeAttr, false);
+  grow(om::kArenaLowerBoundAttr, false);
+  grow(om::kIntermediateBytesAttr, true);
+  for (StringRef name : {StringRef(om::kNpuSocAttr), StringRef(om::kSocTableAttr)})
+    if (Attribute value = compiled->getAttr(name))
+      (*module)->setAttr(name, value);
 }
 
 static std::string npuPrecision(Precision precision) {
@@ -208,7 +294,9 @@ bool Compilation::makeFile(const std::string &commandLine) {
   compiler.onStage = [&](StringRef name) { summary.timer.begin(name); };
   std::vector<cpu::CompiledLevel> levels;
   // Where all launches are the NPU's there is no code to be made.
-  const bool hasKernels = !cpu::kernelsOf(*module).empty();
+  compiler.hostKernels = om::hostKernelsOf(om::findMain(*module));
+  compiler.hostTypes = om::hostTypesOf(om::findMain(*module));
+  const bool hasKernels = !cpu::kernelsOf(*module).empty() || !compiler.hostKernels.empty();
   for (const cpu::CpuLevel &level : options.levels) {
     if (!hasKernels)
       break;
@@ -291,6 +379,11 @@ void compileModel(const AtcOptions &options, const std::string &commandLine,
   std::unique_ptr<MLIRContext> context = makeCompilerContext();
   summary.timer.begin("import");
   OwningOpRef<ModuleOp> module = importModel(options, *context, diagnostics);
+  if (module && !options.compressionConf.empty()) {
+    summary.timer.begin("calibration");
+    if (!quantizeImported(*module, options, diagnostics))
+      module = {};
+  }
   if (module)
     compileModule(std::move(module), options, commandLine, summary, diagnostics);
   summary.timer.end();

@@ -55,6 +55,8 @@ const Flag flags[] = {
      "allow_mix_precision,allow_mix_precision_fp16,allow_mix_precision_bf16,must_keep_origin_dtype",
      target, "of an NPU: force_fp16 (default), allow_fp32_to_fp16, must_keep_origin_dtype, "
      "cube_fp16in_fp32out"},
+    {"compression_optimize_conf", Used, "", "", target,
+     "quantize to int8 while compiling: a file that names a folder of samples (docs/amct.md)"},
 
     {"disable_passes", Used, "", "", developer, "passes to leave out, a list of names (docs/graph-passes.md, docs/npu.md)"},
     {"save_temps", Used, "", "", developer, "a folder for the intermediate forms of the model"},
@@ -70,7 +72,6 @@ const Flag flags[] = {
     {"external_weight", Unsupported, "0", "0,1,2", compatible, ""},
     {"is_input_adjust_hw_layout", Unsupported, "false", "", compatible, ""},
     {"is_output_adjust_hw_layout", Unsupported, "false", "", compatible, ""},
-    {"compression_optimize_conf", Unsupported, "", "", compatible, ""},
     {"customize_dtypes", Unsupported, "", "", compatible, ""},
     {"sparsity", Unsupported, "0", "0,1", compatible, ""},
 

@@ -288,6 +288,10 @@ AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
   if (options.mode == Mode::Compile) {
     checkOutput(flags, options, diagnostics);
     readTarget(flags, options, diagnostics);
+    options.compressionConf = flags.get("compression_optimize_conf");
+    if (!options.compressionConf.empty() && !sys::fs::exists(options.compressionConf))
+      diagnostics.error("E10410", "the file \"" + options.compressionConf +
+                                      "\" of --compression_optimize_conf does not exist");
   }
   return options;
 }

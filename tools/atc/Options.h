@@ -37,6 +37,7 @@ struct AtcOptions {
   Precision precision = Precision::ForceFp16;
   std::vector<std::string> disabledPasses;
   std::string tempDir;
+  std::string compressionConf; ///< how to quantize while compiling; empty: not at all
   bool verbose = false;
 
   bool isTensorFlow() const { return framework == "3"; }

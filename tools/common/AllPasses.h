@@ -7,6 +7,7 @@
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/Pipelines.h"
 #include "passes/graph/Passes.h"
+#include "passes/host/Passes.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/Pipelines.h"
 #include "passes/om/Passes.h"
@@ -28,6 +29,7 @@ inline void registerAllPasses() {
   mlir::math::registerMathPasses();
   cpu::registerCpuPasses();
   cpu::registerCpuPipelines();
+  host::registerHostPasses();
   npu::registerNpuPasses();
   npu::registerNpuPipelines();
   om::registerOmPasses();

@@ -11,6 +11,7 @@
 #include "tools/common/CommandLine.h"
 #include "tools/common/MappedFile.h"
 #include "tools/common/ModelText.h"
+#include "tools/om-dump/HostListing.h"
 
 #include <CLI/CLI.hpp>
 #include <iostream>
@@ -205,8 +206,8 @@ void Dump::print(bool allTensors) const {
     if (signature && segment.digest())
       std::printf("     BLAKE2b-256 %s\n", hexText(*segment.digest()->bytes()).c_str());
   }
-  printEnds("inputs", *model.inputs());
-  printEnds("outputs", *model.outputs());
+  printEnds(model.host() ? "inputs of static parts" : "inputs", *model.inputs());
+  printEnds(model.host() ? "outputs of static parts" : "outputs", *model.outputs());
   std::printf("\ncode images\n");
   for (const fb::CodeImage *image : *model.images()) {
     std::printf(
@@ -223,6 +224,7 @@ void Dump::print(bool allTensors) const {
   }
   printPrograms();
   printSchedule();
+  std::fputs(atc::tools::hostText(model).c_str(), stdout);
 }
 
 Json Dump::json() const {
@@ -315,6 +317,8 @@ Json Dump::json() const {
                                {"reads", listOf(*launch.reads())},
                                {"writes", listOf(*launch.writes())}});
   }
+  if (model.host())
+    out["host"] = atc::tools::hostJson(model);
   return out;
 }
 

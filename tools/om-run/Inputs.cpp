@@ -4,7 +4,6 @@
 #include "tools/om-run/Inputs.h"
 
 #include "tools/common/ModelText.h"
-#include "tools/om-run/Npy.h"
 
 #include <filesystem>
 
@@ -44,9 +43,9 @@ std::string namesOf(const std::vector<om::Tensor> &inputs) {
 }
 } // namespace
 
-std::vector<std::string> readInputs(const std::string &argument,
-                                    const std::vector<om::Tensor> &inputs,
-                                    const std::vector<om::Buffer> &buffers) {
+std::vector<std::string>
+readInputs(const std::string &argument, const std::vector<om::Tensor> &inputs,
+           const std::function<bool(size_t, const std::string &, std::string &)> &take) {
   std::vector<std::string> faults;
   std::vector<bool> given(inputs.size(), false);
   size_t position = 0;
@@ -71,14 +70,14 @@ std::vector<std::string> readInputs(const std::string &argument,
         continue;
       }
     }
-    if (given[index]) {
+    if (given[index] && inputs[index].kind != OM_KIND_SEQUENCE) {
       faults.push_back("E10014: --input gives input '" + printable(inputs[index].name) +
                        "' twice.");
       continue;
     }
     given[index] = true;
     std::string fault;
-    if (!readTensor(item.file, inputs[index], buffers[index].data(), fault))
+    if (!take(index, item.file, fault))
       faults.push_back(fault);
   }
   return faults;

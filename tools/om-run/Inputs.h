@@ -6,17 +6,18 @@
 
 #include "openatc/om.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace atc::tools {
 
-/// Reads the files of `--input` ("a.npy,b.bin" in the model's order, or
-/// "name=file,...") into `buffers`, one zeroed buffer for each input. Returns
-/// one coded line for each fault.
-std::vector<std::string> readInputs(const std::string &argument,
-                                    const std::vector<om::Tensor> &inputs,
-                                    const std::vector<om::Buffer> &buffers);
+/// Has `take(input, file, fault)` read the files of `--input` ("a.npy,b.bin" in the
+/// model's order, or "name=file,..."; by its name, a sequence may get several).
+/// Returns one coded line for each fault.
+std::vector<std::string>
+readInputs(const std::string &argument, const std::vector<om::Tensor> &inputs,
+           const std::function<bool(size_t, const std::string &, std::string &)> &take);
 
 } // namespace atc::tools
 

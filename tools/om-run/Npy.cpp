@@ -5,6 +5,7 @@
 
 #include "tools/common/ModelText.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
@@ -17,8 +18,9 @@ namespace {
 constexpr char magic[] = "\x93NUMPY";
 constexpr size_t magicBytes = 6;
 
-/// NumPy's name of a type. It has none for bf16, which is written as the two
-/// raw bytes that the ml_dtypes package understands; 4-bit types are widened.
+/// NumPy's name of a type. It has none for bf16 and smaller floats, which are written
+/// as the raw bytes that the ml_dtypes package understands; types of less than a byte
+/// are widened.
 const char *descrOf(om_dtype dtype) {
   switch (dtype) {
   case OM_F32:
@@ -49,16 +51,32 @@ const char *descrOf(om_dtype dtype) {
     return "<u8";
   case OM_BOOL:
     return "|b1";
+  case OM_C64:
+    return "<c8";
+  case OM_C128:
+    return "<c16";
+  case OM_F8E4M3FN:
+  case OM_F8E4M3FNUZ:
+  case OM_F8E5M2:
+  case OM_F8E5M2FNUZ:
+  case OM_F8E8M0:
+  case OM_F4E2M1:
+    return "|V1";
+  case OM_U2:
+    return "|u1";
+  case OM_I2:
+    return "|i1";
   default:
     return "";
   }
 }
 
-bool isNibbles(om_dtype dtype) { return om_dtype_bits(dtype) == 4; }
+/// Less than a byte.
+bool isPacked(om_dtype dtype) { return om_dtype_bits(dtype) - 1 < 7; }
 
 /// Bytes of a tensor's values in an .npy file.
 uint64_t npyBytes(const om::Tensor &tensor) {
-  return isNibbles(tensor.dtype) ? tensor.elements : tensor.bytes;
+  return isPacked(tensor.dtype) ? tensor.elements : tensor.bytes;
 }
 
 struct Header {
@@ -138,16 +156,78 @@ bool failed(std::string &error, const char *code, const std::string &sentence) {
 }
 } // namespace
 
-bool readTensor(const std::string &path, const om::Tensor &tensor, void *data, std::string &error) {
-  const std::string what =
-      (tensor.space == OM_INPUT ? "input '" : "tensor '") + printable(tensor.name) + "'";
+static std::string nameOf(const om::Tensor &tensor) {
+  return (tensor.space == OM_INPUT ? "input '" : "tensor '") + printable(tensor.name) + "'";
+}
+
+static bool readFile(const std::string &path, const std::string &what, std::vector<char> &file,
+                     std::string &error) {
   std::error_code status;
   if (!std::filesystem::exists(path, status))
     return failed(error, "E10410", "the file '" + path + "' for " + what + " does not exist.");
   std::ifstream stream(path, std::ios::binary);
   if (!std::filesystem::is_regular_file(path, status) || !stream)
     return failed(error, "E13001", "the file '" + path + "' for " + what + " cannot be opened.");
-  const std::vector<char> file{std::istreambuf_iterator<char>(stream), {}};
+  file.assign(std::istreambuf_iterator<char>(stream), {});
+  return true;
+}
+
+static void addUtf8(std::string &text, uint32_t c) {
+  if (c < 0x80) {
+    text += static_cast<char>(c);
+    return;
+  }
+  const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+  text += static_cast<char>((0xFF00 >> (more + 1) & 0xFF) | c >> (6 * more));
+  for (int i = more; i-- > 0;)
+    text += static_cast<char>(0x80 | (c >> (6 * i) & 0x3F));
+}
+
+bool readStrings(const std::string &path, const om::Tensor &tensor, std::vector<std::string> &texts,
+                 std::string &error) {
+  const std::string what = nameOf(tensor);
+  std::vector<char> file;
+  Header header;
+  if (!readFile(path, what, file, error))
+    return false;
+  if (!parseHeader(file, header) || header.descr.size() < 3 ||
+      (header.descr[1] != 'S' && header.descr[1] != 'U') || header.descr[0] == '>')
+    return failed(error, "E13005",
+                  "the file '" + path + "' for " + what +
+                      " is no .npy file of strings (types 'S' and 'U').");
+  const bool wide = header.descr[1] == 'U';
+  size_t width = 0;
+  std::from_chars(header.descr.data() + 2, header.descr.data() + header.descr.size(), width);
+  width *= wide ? 4 : 1;
+  uint64_t count = 1;
+  for (int64_t dim : header.dims)
+    if (dim < 0 || __builtin_mul_overflow(count, static_cast<uint64_t>(dim), &count))
+      count = UINT64_MAX;
+  if (count > file.size() || count * width != file.size() - header.dataOffset)
+    return failed(error, "E10014",
+                  "the file '" + path + "' for " + what + " is not as long as its header says.");
+  texts.assign(count, "");
+  const char *at = file.data() + header.dataOffset;
+  for (std::string &text : texts) {
+    if (wide)
+      for (size_t c = 0; c < width; c += 4) {
+        uint32_t code;
+        std::memcpy(&code, at + c, 4);
+        if (code)
+          addUtf8(text, code & 0x1FFFFF);
+      }
+    else
+      text.assign(at, strnlen(at, width));
+    at += width;
+  }
+  return true;
+}
+
+bool readTensor(const std::string &path, const om::Tensor &tensor, void *data, std::string &error) {
+  const std::string what = nameOf(tensor);
+  std::vector<char> file;
+  if (!readFile(path, what, file, error))
+    return false;
 
   size_t offset = 0;
   uint64_t wanted = tensor.bytes;
@@ -183,10 +263,11 @@ bool readTensor(const std::string &path, const om::Tensor &tensor, void *data, s
                       " bytes of data, but " + what + " is " + typeText(tensor.dtype, tensor.dims) +
                       " and needs " + std::to_string(wanted) + ".");
   const char *from = file.data() + offset;
-  if (offset && isNibbles(tensor.dtype)) {
+  if (offset && isPacked(tensor.dtype)) {
     auto *to = static_cast<unsigned char *>(data);
+    const uint32_t bits = om_dtype_bits(tensor.dtype), each = 8 / bits;
     for (uint64_t i = 0; i < tensor.elements; ++i)
-      to[i / 2] |= (from[i] & 15) << (i % 2 * 4);
+      to[i / each] |= (from[i] & ((1 << bits) - 1)) << (i % each * bits);
   } else {
     std::memcpy(data, from, wanted);
   }
@@ -215,37 +296,60 @@ std::string fileNameOf(std::string tensor) {
   return tensor;
 }
 
-bool writeNpy(const std::string &path, const om::Tensor &tensor, const void *data,
-              std::string &error) {
+static void writeHeader(std::ofstream &file, const std::string &descr, const om::Tensor &tensor) {
   std::string dims;
   for (int64_t dim : tensor.dims)
     dims += std::to_string(dim) + ", ";
-  std::string header = std::string("{'descr': '") + descrOf(tensor.dtype) +
-                       "', 'fortran_order': False, 'shape': (" + dims + "), }";
+  std::string header =
+      "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + dims + "), }";
   // The values start at a multiple of 64.
   const size_t prefix = magicBytes + 4;
   header.append(63 - (prefix + header.size()) % 64, ' ');
   header += '\n';
   const auto length = static_cast<uint16_t>(header.size());
-
-  std::ofstream file(path, std::ios::binary);
   file.write(magic, magicBytes);
   file.write("\x01\x00", 2);
   file.write(reinterpret_cast<const char *>(&length), 2);
   file.write(header.data(), header.size());
-  if (isNibbles(tensor.dtype)) {
-    const auto *from = static_cast<const unsigned char *>(data);
-    for (uint64_t i = 0; i < tensor.elements; ++i) {
-      int value = from[i / 2] >> (i % 2 * 4) & 15;
-      file.put(static_cast<char>(tensor.dtype == OM_I4 && value > 7 ? value - 16 : value));
-    }
-  } else {
-    file.write(static_cast<const char *>(data), tensor.bytes);
-  }
+}
+
+static bool closed(std::ofstream &file, const std::string &path, std::string &error) {
   file.close();
   if (file)
     return true;
   return failed(error, "E13004", "cannot write '" + path + "': " + std::strerror(errno) + ".");
+}
+
+bool writeStrings(const std::string &path, const om::Tensor &tensor,
+                  const std::vector<std::string> &texts, std::string &error) {
+  size_t width = 1;
+  for (const std::string &text : texts)
+    width = std::max(width, text.size());
+  std::ofstream file(path, std::ios::binary);
+  writeHeader(file, "|S" + std::to_string(width), tensor);
+  for (std::string text : texts) {
+    text.resize(width, '\0');
+    file.write(text.data(), text.size());
+  }
+  return closed(file, path, error);
+}
+
+bool writeNpy(const std::string &path, const om::Tensor &tensor, const void *data,
+              std::string &error) {
+  std::ofstream file(path, std::ios::binary);
+  writeHeader(file, descrOf(tensor.dtype), tensor);
+  if (isPacked(tensor.dtype)) {
+    const auto *from = static_cast<const unsigned char *>(data);
+    const int bits = static_cast<int>(om_dtype_bits(tensor.dtype)), each = 8 / bits;
+    const bool isSigned = tensor.dtype == OM_I4 || tensor.dtype == OM_I2;
+    for (uint64_t i = 0; i < tensor.elements; ++i) {
+      const int value = from[i / each] >> (i % each * bits) & ((1 << bits) - 1);
+      file.put(static_cast<char>(isSigned && value >> (bits - 1) ? value - (1 << bits) : value));
+    }
+  } else {
+    file.write(static_cast<const char *>(data), tensor.bytes);
+  }
+  return closed(file, path, error);
 }
 
 } // namespace atc::tools

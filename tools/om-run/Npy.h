@@ -20,6 +20,12 @@ bool readTensor(const std::string &path, const om::Tensor &tensor, void *data, s
 bool writeNpy(const std::string &path, const om::Tensor &tensor, const void *data,
               std::string &error);
 
+/// The same for strings: NumPy's bytes ('S') or text ('U', which becomes UTF-8).
+bool readStrings(const std::string &path, const om::Tensor &tensor, std::vector<std::string> &texts,
+                 std::string &error);
+bool writeStrings(const std::string &path, const om::Tensor &tensor,
+                  const std::vector<std::string> &texts, std::string &error);
+
 /// Reads the dims of a .npy file; false when it is none.
 bool readNpyDims(const std::string &path, std::vector<int64_t> &dims);
 

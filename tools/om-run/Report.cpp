@@ -38,7 +38,22 @@ uint64_t peakMemoryBytes() {
   return 0;
 }
 
-void printOutput(const om::Tensor &tensor, const void *data) {
+void printOutput(const NamedTensor &output) {
+  const om::Tensor &tensor = output.tensor;
+  const void *data = output.value.data();
+  if (tensor.dtype == OM_STRING) {
+    std::printf("output %s %s", printable(tensor.name).c_str(),
+                typeText(tensor.dtype, tensor.dims).c_str());
+    for (uint64_t i = 0; i < output.value.size() && i < 5; ++i)
+      std::printf("  '%s'", printable(output.value.string(i)).c_str());
+    std::printf("\n");
+    return;
+  }
+  if (!hasValues(tensor.dtype)) {
+    std::printf("output %s %s\n", printable(tensor.name).c_str(),
+                typeText(tensor.dtype, tensor.dims).c_str());
+    return;
+  }
   const Range range = rangeOf(tensor, data);
   std::printf("output %s %s  min %g  max %g", printable(tensor.name).c_str(),
               typeText(tensor.dtype, tensor.dims).c_str(), range.min, range.max);
@@ -144,7 +159,12 @@ void printJson(const Report &report, const om::Model &model, const std::string &
       {"loop", report.latenciesMs.size()},
       {"peak_memory_bytes", peakMemoryBytes()},
       {"weights_bytes", info.weights_bytes},
-      {"arena_bytes", info.arena_bytes}};
+      {"arena_bytes", info.arena_bytes},
+      {"outputs", Json::array()}};
+  for (const NamedTensor &output : report.outputs)
+    json["outputs"].push_back({{"name", output.tensor.name},
+                               {"dtype", om_dtype_name(output.tensor.dtype)},
+                               {"dims", output.tensor.dims}});
   if (!report.profile.empty()) {
     json["profile"] = Json::array();
     for (const ProfileRow &row : report.profile)
@@ -160,13 +180,11 @@ void printJson(const Report &report, const om::Model &model, const std::string &
   std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
 }
 
-void printTables(const Report &report, const om::Model &model,
-                 const std::vector<om::Buffer> &outputs, const std::string &npu) {
+void printTables(const Report &report, const om::Model &model, const std::string &npu) {
   const om_model_info info = model.info();
   const Latency latency = summarize(report.latenciesMs);
-  const std::vector<om::Tensor> tensors = model.outputs();
-  for (size_t i = 0; i < tensors.size(); ++i)
-    printOutput(tensors[i], outputs[i].data());
+  for (const NamedTensor &output : report.outputs)
+    printOutput(output);
   const std::string level = *info.cpu_level ? printable(info.cpu_level) : "the NPU only";
   std::printf("\nmodel %s, code for %s, %u thread%s\n", printable(info.name).c_str(), level.c_str(),
               report.threads, report.threads == 1 ? "" : "s");

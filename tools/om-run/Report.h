@@ -4,7 +4,7 @@
 #ifndef OPENATC_TOOLS_OMRUN_REPORT_H
 #define OPENATC_TOOLS_OMRUN_REPORT_H
 
-#include "openatc/om.hpp"
+#include "tools/om-run/ValueFiles.h"
 
 #include <string>
 #include <vector>
@@ -23,6 +23,7 @@ struct Report {
   double loadMs = 0, firstRunMs = 0;
   std::vector<double> latenciesMs;
   std::vector<ProfileRow> profile;
+  std::vector<NamedTensor> outputs; ///< of the last run
 };
 
 /// The mean times of all launches of a profiled session.
@@ -30,8 +31,7 @@ std::vector<ProfileRow> readProfile(const om::Model &model, const om::Session &s
 
 /// `npu` is the JSON of om_npu_text, "" without an NPU.
 void printJson(const Report &report, const om::Model &model, const std::string &npu);
-void printTables(const Report &report, const om::Model &model,
-                 const std::vector<om::Buffer> &outputs, const std::string &npu);
+void printTables(const Report &report, const om::Model &model, const std::string &npu);
 
 } // namespace atc::tools
 

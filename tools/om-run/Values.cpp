@@ -31,6 +31,24 @@ static double fromBfloat(uint16_t bits) {
   return load<float>(&wide, 0);
 }
 
+bool hasValues(om_dtype dtype) {
+  switch (dtype) {
+  case OM_UNDEFINED:
+  case OM_STRING:
+  case OM_C64:
+  case OM_C128:
+  case OM_F8E4M3FN:
+  case OM_F8E4M3FNUZ:
+  case OM_F8E5M2:
+  case OM_F8E5M2FNUZ:
+  case OM_F8E8M0:
+  case OM_F4E2M1:
+    return false;
+  default:
+    return true;
+  }
+}
+
 double valueAt(om_dtype dtype, const void *data, uint64_t index) {
   switch (dtype) {
   case OM_F32:
@@ -62,6 +80,11 @@ double valueAt(om_dtype dtype, const void *data, uint64_t index) {
   case OM_I4: {
     int value = load<uint8_t>(data, index / 2) >> (index % 2 * 4) & 15;
     return dtype == OM_I4 && value > 7 ? value - 16 : value;
+  }
+  case OM_U2:
+  case OM_I2: {
+    int value = load<uint8_t>(data, index / 4) >> (index % 4 * 2) & 3;
+    return dtype == OM_I2 && value > 1 ? value - 4 : value;
   }
   default:
     return 0;

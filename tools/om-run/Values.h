@@ -10,6 +10,8 @@
 
 namespace atc::tools {
 
+/// Whether valueAt knows the type: not complex numbers, strings and tiny floats.
+bool hasValues(om_dtype dtype);
 /// The element at a flat index of a dense tensor.
 double valueAt(om_dtype dtype, const void *data, uint64_t index);
 

@@ -14,6 +14,7 @@
 #endif
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -71,6 +72,9 @@ public:
 private:
   bool load();
   bool readTrust(om_load_options &loading);
+  bool readBuffers();
+  bool readValues();
+  void takeOutputs();
   bool runOnce();
   bool dumpTensors();
   bool writeOutputs();
@@ -90,6 +94,9 @@ private:
   std::vector<om::Buffer> inputs, outputs;
   std::vector<const void *> inputPointers;
   std::vector<void *> outputPointers;
+  /// Where an input or output has no known size, these are used instead.
+  bool onValues = false;
+  std::vector<om::Value> inputValues, outputValues;
   Report report;
   std::vector<std::string> faults;
 };
@@ -153,6 +160,16 @@ bool Runner::load() {
   report.path = options.model;
   report.threads = om_session_threads(session.get());
 
+  for (const auto &list : {model.inputs(), model.outputs()})
+    onValues |= !std::all_of(list.begin(), list.end(), [](auto &end) { return end.fixed(); });
+  if (onValues && !(options.dump.empty() && options.compare.empty()))
+    return failed("E10057", "--dump and --compare are only for models whose inputs and outputs "
+                            "have shapes that are known: those of '" +
+                                options.model + "' have not.");
+  return onValues ? readValues() : readBuffers();
+}
+
+bool Runner::readBuffers() {
   for (const om::Tensor &tensor : model.inputs())
     inputs.emplace_back(tensor.bytes);
   for (const om::Tensor &tensor : model.outputs())
@@ -167,11 +184,56 @@ bool Runner::load() {
         return failed("E10041", "'" + options.model +
                                     "' cannot be run: there is no memory for its inputs and "
                                     "outputs.");
-  faults = readInputs(options.input, model.inputs(), inputs);
+  const std::vector<om::Tensor> ends = model.inputs();
+  faults = readInputs(options.input, ends, [&](size_t i, const std::string &file, auto &fault) {
+    return readTensor(file, ends[i], inputs[i].data(), fault);
+  });
   return faults.empty();
 }
 
+/// A tensor without a file is zeros where its shape is known, an optional none.
+bool Runner::readValues() {
+  const std::vector<om::Tensor> ends = model.inputs();
+  std::vector<std::vector<om::Value>> items(ends.size());
+  inputValues.resize(ends.size());
+  faults = readInputs(options.input, ends, [&](size_t i, const std::string &file, auto &fault) {
+    om::Value value;
+    if (!readValue(file, ends[i], value, fault))
+      return false;
+    items[i].push_back(value);
+    return true;
+  });
+  for (size_t i = 0; i < ends.size() && faults.empty(); ++i) {
+    if (ends[i].kind == OM_KIND_SEQUENCE && !(items[i].empty() && ends[i].optional))
+      inputValues[i] = om::Value::sequence(ends[i].dtype, items[i], error);
+    else if (!items[i].empty())
+      inputValues[i] = items[i][0];
+    else if (ends[i].fixed())
+      inputValues[i] = om::Value::tensor(ends[i].dtype, ends[i].dims, nullptr, error);
+    else if (!ends[i].optional)
+      failed("E10014", "input '" + printable(ends[i].name) +
+                           "' has no shape that is known before the run: give its file with "
+                           "--input.");
+  }
+  return faults.empty();
+}
+
+/// The outputs of the last run, for printing and writing.
+void Runner::takeOutputs() {
+  const std::vector<om::Tensor> ends = model.outputs();
+  if (!onValues)
+    for (size_t i = 0; i < ends.size(); ++i)
+      outputValues.push_back(
+          om::Value::borrow(ends[i].dtype, ends[i].dims, outputs[i].data(), error));
+  report.outputs = tensorsOf(ends, outputValues);
+}
+
 bool Runner::runOnce() {
+  if (onValues) {
+    outputValues = session.run(inputValues, error);
+    const bool argument = error.code() == OM_ERROR_ARGUMENT;
+    return !error || failed(argument ? "E10014" : "E19999", error.message());
+  }
   return session.run(inputPointers.data(), outputPointers.data(), error) ||
          failed("E19999", error.message());
 }
@@ -212,10 +274,8 @@ bool Runner::writeOutputs() {
     return false;
   }
   std::set<std::string> taken;
-  const std::vector<om::Tensor> tensors = model.outputs();
-  for (size_t i = 0; i < tensors.size(); ++i)
-    if (!writeNpy(npyPath(options.output, tensors[i].name, taken), tensors[i], outputs[i].data(),
-                  fault))
+  for (const NamedTensor &output : report.outputs)
+    if (!writeValue(npyPath(options.output, output.tensor.name, taken), output, fault))
       faults.push_back(fault);
   return faults.empty();
 }
@@ -270,6 +330,7 @@ int Runner::run() {
   }
   if (!options.dump.empty() && !dumpTensors())
     return fail(faults);
+  takeOutputs();
   if (!options.output.empty() && !writeOutputs())
     return fail(faults);
   if (npu && !npu.writeFiles(options.npu, faults))
@@ -278,7 +339,7 @@ int Runner::run() {
   if (options.json)
     printJson(report, model, statistics);
   else
-    printTables(report, model, outputs, statistics);
+    printTables(report, model, statistics);
   faults = npu.hazards();
   return faults.empty() ? 0 : fail(faults);
 }
@@ -294,7 +355,7 @@ int main(int argc, char **argv) {
          "-i,--input", options.input,
          "input files: a.npy,b.bin in the model's order, or name=file,...; a .npy file must "
          "have the input's type and shape, any other file its raw bytes; an input without a "
-         "file is zeros")
+         "file is zeros; several files of one name are the items of a sequence")
       ->type_name("FILES");
   app.add_option("-o,--output", options.output, "write each output as <name>.npy into this folder")
       ->type_name("DIR");

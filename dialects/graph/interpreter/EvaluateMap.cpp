@@ -371,7 +371,10 @@ std::vector<Slot> readSlots(const Tensor &tensor) {
 } // namespace
 
 Result evaluateMap(MapOp op, const Evaluation &e) {
-  Block &body = op.getBody().front();
+  return evaluateBody(op.getBody().front(), e.operands, e);
+}
+
+Result evaluateBody(Block &body, ArrayRef<const Tensor *> operands, const Evaluation &e) {
   llvm::DenseMap<Value, unsigned> slotOf;
   for (BlockArgument argument : body.getArguments())
     slotOf[argument] = slotOf.size();
@@ -393,7 +396,7 @@ Result evaluateMap(MapOp op, const Evaluation &e) {
 
   SmallVector<Strides> strides;
   SmallVector<std::vector<Slot>, 0> inputs;
-  for (const Tensor *operand : e.operands) {
+  for (const Tensor *operand : operands) {
     strides.push_back(broadcastStrides(operand->getShape(), e.type.getShape()));
     inputs.push_back(readSlots(*operand));
   }

@@ -35,6 +35,9 @@ using Result = mlir::FailureOr<Tensor>;
 // Elementwise operators by their formulas; fails for operators that are none.
 Result evaluateElementwise(const Evaluation &evaluation);
 Result evaluateMap(MapOp op, const Evaluation &evaluation);
+/// The body of a map, or of an operator that has one like it, over `operands`.
+Result evaluateBody(mlir::Block &body, llvm::ArrayRef<const Tensor *> operands,
+                    const Evaluation &evaluation);
 
 Result evaluateConv(ConvOp op, const Evaluation &evaluation);
 Result evaluateConvTranspose(ConvTransposeOp op, const Evaluation &evaluation);
@@ -43,6 +46,11 @@ Result evaluateMatMul(MatMulOp op, const Evaluation &evaluation);
 Result evaluateFullyConnected(FullyConnectedOp op, const Evaluation &evaluation);
 Result evaluateMaxPool(MaxPoolOp op, const Evaluation &evaluation);
 Result evaluateAveragePool(AveragePoolOp op, const Evaluation &evaluation);
+
+Result evaluateQuantize(QuantizeOp op, const Evaluation &evaluation);
+Result evaluateDequantize(DequantizeOp op, const Evaluation &evaluation);
+Result evaluateIntegerConv(IntegerConvOp op, const Evaluation &evaluation);
+Result evaluateIntegerFullyConnected(IntegerFullyConnectedOp op, const Evaluation &evaluation);
 
 Result evaluateReduce(ReduceOp op, const Evaluation &evaluation);
 Result evaluateArg(const Evaluation &evaluation, int64_t axis, bool selectLast, bool isMax);

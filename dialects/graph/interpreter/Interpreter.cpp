@@ -65,7 +65,7 @@ static FailureOr<SmallVector<int64_t>> statedShape(Operation *op,
     return failure();
   ArrayRef<int64_t> input = operands[0]->getShape();
   SmallVector<int64_t> shape(cast<RankedTensorType>(op->getResult(0).getType()).getShape());
-  if (isa<CastOp, RelayoutOp>(op))
+  if (isa<CastOp, RelayoutOp, QuantizeOp, DequantizeOp, StorageCastOp>(op))
     return SmallVector<int64_t>(input);
   if (auto reshape = dyn_cast<ReshapeOp>(op))
     return reshapedShape(reshape, operands[0]->getNumElements());
@@ -134,7 +134,11 @@ static Result dispatch(const Evaluation &e) {
           return e.fail("has no elements that can be read");
         return value;
       })
-      .Case<RelayoutOp>([&](auto) -> Result { return copyElements(e); })
+      .Case<RelayoutOp, StorageCastOp>([&](auto) -> Result { return copyElements(e); })
+      .Case([&](QuantizeOp op) { return evaluateQuantize(op, e); })
+      .Case([&](DequantizeOp op) { return evaluateDequantize(op, e); })
+      .Case([&](IntegerConvOp op) { return evaluateIntegerConv(op, e); })
+      .Case([&](IntegerFullyConnectedOp op) { return evaluateIntegerFullyConnected(op, e); })
       .Case([&](ReshapeOp) -> Result {
         if (e.type.getNumElements() != e.operands[0]->getNumElements())
           return e.fail("input and result differ in their number of elements");

@@ -3,6 +3,7 @@
 
 #include "dialects/graph/interpreter/Tensor.h"
 #include "dialects/graph/ScalarMath.h"
+#include "dialects/graph/QuantTypes.h"
 #include "dialects/graph/TypeInference.h"
 #include <cstring>
 
@@ -10,16 +11,22 @@ using namespace mlir;
 
 namespace atc::graph {
 
+/// No layout, and integers for quantized elements: their parameters are the
+/// business of the operators.
+static RankedTensorType plainType(RankedTensorType type) {
+  return RankedTensorType::get(type.getShape(), getStoredType(type.getElementType()));
+}
+
 Tensor::Tensor(RankedTensorType type)
-    : type(withoutEncoding(type)),
+    : type(plainType(type)),
       owned(type.getNumElements() * getElementBytes(type.getElementType())) {}
 
 Tensor::Tensor(RankedTensorType type, std::vector<char> &&bytes)
-    : type(withoutEncoding(type)), owned(std::move(bytes)) {}
+    : type(plainType(type)), owned(std::move(bytes)) {}
 
 Tensor Tensor::borrow(RankedTensorType type, ArrayRef<char> bytes) {
   Tensor tensor;
-  tensor.type = withoutEncoding(type);
+  tensor.type = plainType(type);
   tensor.owns = false;
   tensor.borrowed = bytes;
   return tensor;
@@ -39,7 +46,7 @@ FailureOr<Tensor> Tensor::fromAttribute(Attribute attribute) {
 
 Tensor Tensor::withType(RankedTensorType newType) && {
   Tensor tensor = std::move(*this);
-  tensor.type = withoutEncoding(newType);
+  tensor.type = plainType(newType);
   return tensor;
 }
 

@@ -32,7 +32,7 @@ extern "C" {
 /* The newest file schema this library reads: the same major number, and any
  * minor number up to this one. */
 #define OM_SCHEMA_MAJOR 1
-#define OM_SCHEMA_MINOR 2
+#define OM_SCHEMA_MINOR 3
 
 /* Alignment in bytes of every caller's input and output pointer. */
 #define OM_ALIGNMENT 64
@@ -57,7 +57,8 @@ typedef enum om_status {
   OM_ERROR_SIGNATURE = 13,  /* the signature is wrong, or the model was
                              * changed after it was signed                    */
   OM_ERROR_NO_DEVICE = 14,  /* the model needs a device, the session has none */
-  OM_ERROR_DEVICE = 15      /* the device refused a program or failed         */
+  OM_ERROR_DEVICE = 15,     /* the device refused a program or failed         */
+  OM_ERROR_RUN = 16         /* the model failed on these inputs               */
 } om_status;
 
 typedef struct om_error {
@@ -75,22 +76,34 @@ typedef enum om_dtype {
   OM_I16 = 5,
   OM_I32 = 6,
   OM_I64 = 7,
-  OM_STRING = 8, /* reserved */
+  OM_STRING = 8, /* in an om_value only */
   OM_BOOL = 9,
   OM_F16 = 10,
   OM_F64 = 11,
   OM_U32 = 12,
   OM_U64 = 13,
-  OM_C64 = 14,  /* reserved */
-  OM_C128 = 15, /* reserved */
+  OM_C64 = 14, /* real, imaginary */
+  OM_C128 = 15,
   OM_BF16 = 16,
-  OM_F8E4M3FN = 17,   /* reserved */
-  OM_F8E4M3FNUZ = 18, /* reserved */
-  OM_F8E5M2 = 19,     /* reserved */
-  OM_F8E5M2FNUZ = 20, /* reserved */
-  OM_U4 = 21,         /* two in a byte, the first in the low half */
-  OM_I4 = 22
+  OM_F8E4M3FN = 17,
+  OM_F8E4M3FNUZ = 18,
+  OM_F8E5M2 = 19,
+  OM_F8E5M2FNUZ = 20,
+  OM_U4 = 21, /* two in a byte, the first in the low half */
+  OM_I4 = 22,
+  OM_F4E2M1 = 23,
+  OM_F8E8M0 = 24,
+  OM_U2 = 25, /* four in a byte, the first in the lowest bits */
+  OM_I2 = 26
 } om_dtype;
+
+/* What an om_value is. */
+typedef enum om_kind {
+  OM_KIND_NONE = 0, /* an optional without a value */
+  OM_KIND_TENSOR = 1,
+  OM_KIND_SEQUENCE = 2,
+  OM_KIND_MAP = 3 /* two items: a tensor of keys and one of values */
+} om_kind;
 
 /* Where bytes live. */
 typedef enum om_space {
@@ -134,8 +147,15 @@ typedef struct om_tensor_info {
   uint64_t bytes;      /* size in plain dense layout: what a caller passes */
   om_space space;      /* where the tensor is stored while it lives */
   uint32_t block;      /* channels in a block of the stored layout, 0 = plain */
+  /* Of the inputs and outputs of a model with a host program: a dim of -1 is any
+   * size, and then `elements` and `bytes` are 0. `dtype` is that of the items of
+   * a sequence, OM_UNDEFINED where any type will do. */
+  om_kind kind;
+  int ranked;   /* 0: the tensor may have any rank; `rank` is 0 then    */
+  int optional; /* 1: the value may be one of OM_KIND_NONE              */
 } om_tensor_info;
-#define OM_TENSOR_INFO_INIT {sizeof(om_tensor_info), NULL, OM_UNDEFINED, 0, NULL, 0, 0, OM_ARENA, 0}
+#define OM_TENSOR_INFO_INIT                                                                        \
+  {sizeof(om_tensor_info), NULL, OM_UNDEFINED, 0, NULL, 0, 0, OM_ARENA, 0, OM_KIND_TENSOR, 1, 0}
 
 typedef struct om_launch_info {
   size_t struct_size;
@@ -148,8 +168,10 @@ typedef struct om_launch_info {
   const uint32_t *writes;
   int npu;       /* 1: `kernel` is a program of the NPU, `tasks` are its cores */
   uint64_t macs; /* of an NPU launch: multiply-accumulates, else 0            */
+  int host;      /* 1: a call of a host kernel; behind all launches, in the
+                  * order of the program                                      */
 } om_launch_info;
-#define OM_LAUNCH_INFO_INIT {sizeof(om_launch_info), NULL, NULL, 0, 0, 0, 0, NULL, NULL, 0, 0}
+#define OM_LAUNCH_INFO_INIT {sizeof(om_launch_info), NULL, NULL, 0, 0, 0, 0, NULL, NULL, 0, 0, 0}
 
 #define OM_KEY_BYTES 32
 #define OM_SIGNATURE_BYTES 64
@@ -200,9 +222,10 @@ typedef struct om_session_options {
   /* Runs the NPU launches of a model that has any, for one session at a time;
    * must live as long as it. openatc/npu.h has a simulated one. */
   const struct om_device *device;
+  uint64_t seed; /* of random numbers whose node has none; 0: from the time */
 } om_session_options;
 #define OM_SESSION_OPTIONS_INIT                                                                    \
-  {sizeof(om_session_options), 0, OM_DEFAULT_SPIN_US, OM_DEFAULT_SERIAL_COST, NULL}
+  {sizeof(om_session_options), 0, OM_DEFAULT_SPIN_US, OM_DEFAULT_SERIAL_COST, NULL, 0}
 
 /* ---- models ------------------------------------------------------------- */
 
@@ -238,7 +261,8 @@ OM_API uint32_t om_session_threads(const om_session *session);
 
 /* Runs the model. inputs[i] and outputs[i] are the caller's dense tensors in the
  * model's order, 64-byte aligned, used in place; outputs must not overlap each
- * other or an input. */
+ * other or an input. OM_ERROR_ARGUMENT for a model with an input or output whose
+ * size is not known before: that takes om_session_run_values. */
 OM_API om_status om_session_run(om_session *session, const void *const *inputs,
                                 void *const *outputs, om_error *error);
 
@@ -263,12 +287,55 @@ OM_API void om_session_set_profile(om_session *session, int on);
 OM_API om_status om_session_get_profile(const om_session *session, uint32_t launch,
                                         uint64_t *nanoseconds, uint64_t *runs);
 
+/* ---- values ------------------------------------------------------------- */
+
+/* A tensor of any shape, a sequence, a map, or none. A value never changes, and
+ * may be shared by sessions and threads; whoever creates or gets one releases it. */
+typedef struct om_value om_value;
+
+/* Copies the elements; with `data` NULL they are zeros. Not for strings. */
+OM_API om_status om_value_create_tensor(om_dtype dtype, uint32_t rank, const int64_t *dims,
+                                        const void *data, om_value **value, om_error *error);
+/* Uses the caller's elements, 64-byte aligned, as long as the value lives. */
+OM_API om_status om_value_borrow_tensor(om_dtype dtype, uint32_t rank, const int64_t *dims,
+                                        const void *data, om_value **value, om_error *error);
+/* Copies strings; with `sizes` NULL they end with a zero. */
+OM_API om_status om_value_create_strings(uint32_t rank, const int64_t *dims,
+                                         const char *const *texts, const size_t *sizes,
+                                         om_value **value, om_error *error);
+/* Shares the items, tensors of `dtype` (of sequences and maps: any dtype). */
+OM_API om_status om_value_create_sequence(om_dtype dtype, size_t count,
+                                          const om_value *const *items, om_value **value,
+                                          om_error *error);
+OM_API om_status om_value_create_map(const om_value *keys, const om_value *values,
+                                     om_value **value, om_error *error);
+OM_API om_status om_value_create_none(om_value **value, om_error *error);
+OM_API void om_value_retain(const om_value *value);
+OM_API void om_value_release(const om_value *value); /* NULL is allowed */
+
+OM_API om_kind om_value_kind(const om_value *value);
+/* OM_ERROR_ARGUMENT for what is no tensor. What is asked for with NULL is not
+ * answered. The elements of a tensor of strings: om_value_get_string. */
+OM_API om_status om_value_get_tensor(const om_value *value, om_dtype *dtype, uint32_t *rank,
+                                     const int64_t **dims, const void **data);
+OM_API om_status om_value_get_string(const om_value *value, uint64_t index, const char **data,
+                                     size_t *size);
+/* How many elements a tensor has, or items a sequence (of a map: 2). */
+OM_API uint64_t om_value_size(const om_value *value);
+/* An item of a sequence or map, which lives as long as it; NULL: there is none. */
+OM_API const om_value *om_value_item(const om_value *value, uint64_t index);
+
+/* Runs any model on values; gives new ones, in the model's order. An input that is
+ * NULL is none. Shapes and types are checked. On failure no output is given. */
+OM_API om_status om_session_run_values(om_session *session, const om_value *const *inputs,
+                                       om_value **outputs, om_error *error);
+
 /* ---- words -------------------------------------------------------------- */
 
 OM_API const char *om_version(void);               /* of this library            */
 OM_API const char *om_status_name(om_status code); /* "OM_ERROR_CORRUPT"          */
 OM_API const char *om_dtype_name(om_dtype dtype);  /* "f32"; "undefined" otherwise */
-OM_API uint32_t om_dtype_bits(om_dtype dtype);     /* 0 for one that is not usable */
+OM_API uint32_t om_dtype_bits(om_dtype dtype);     /* 0: strings, and what is no type   */
 
 #ifdef __cplusplus
 }

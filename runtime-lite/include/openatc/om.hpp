@@ -13,6 +13,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace om {
@@ -54,6 +55,15 @@ struct Tensor {
   uint64_t elements, bytes;
   om_space space;
   uint32_t block;
+  om_kind kind = OM_KIND_TENSOR;
+  bool ranked = true, optional = false;
+  /// Whether om_session_run can be used with it: a tensor of a size that is known.
+  bool fixed() const {
+    bool all = kind == OM_KIND_TENSOR && ranked && !optional && om_dtype_bits(dtype) != 0;
+    for (int64_t dim : dims)
+      all = all && dim >= 0;
+    return all;
+  }
 };
 
 struct Launch {
@@ -62,6 +72,111 @@ struct Launch {
   std::vector<uint32_t> reads, writes;
   bool npu = false;
   uint64_t macs = 0;
+  bool host = false;
+};
+
+/// A tensor of any shape, a sequence, a map, or none; copies share it. One that is
+/// not there (false) stands for an optional input without a value.
+class Value {
+public:
+  Value() = default;
+  /// Takes over the reference.
+  explicit Value(const om_value *value) : handle(value) {}
+  Value(const Value &other) : handle(other.handle) { retain(); }
+  Value(Value &&other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
+  Value &operator=(Value other) {
+    std::swap(handle, other.handle);
+    return *this;
+  }
+  ~Value() { om_value_release(handle); }
+
+  /// Copies the elements; null stands for zeros.
+  static Value tensor(om_dtype dtype, const std::vector<int64_t> &dims, const void *data,
+                      Error &error) {
+    return made([&](om_value **value) {
+      return om_value_create_tensor(dtype, static_cast<uint32_t>(dims.size()), dims.data(), data,
+                                    value, &error.c);
+    });
+  }
+  /// Uses the elements, 64-byte aligned, where they are.
+  static Value borrow(om_dtype dtype, const std::vector<int64_t> &dims, const void *data,
+                      Error &error) {
+    return made([&](om_value **value) {
+      return om_value_borrow_tensor(dtype, static_cast<uint32_t>(dims.size()), dims.data(), data,
+                                    value, &error.c);
+    });
+  }
+  static Value strings(const std::vector<int64_t> &dims, const std::vector<std::string> &texts,
+                       Error &error) {
+    std::vector<const char *> pointers;
+    std::vector<size_t> sizes;
+    for (const std::string &text : texts) {
+      pointers.push_back(text.data());
+      sizes.push_back(text.size());
+    }
+    return made([&](om_value **value) {
+      return om_value_create_strings(static_cast<uint32_t>(dims.size()), dims.data(),
+                                     pointers.data(), sizes.data(), value, &error.c);
+    });
+  }
+  static Value sequence(om_dtype dtype, const std::vector<Value> &items, Error &error) {
+    std::vector<const om_value *> pointers;
+    for (const Value &item : items)
+      pointers.push_back(item.get());
+    return made([&](om_value **value) {
+      return om_value_create_sequence(dtype, pointers.size(), pointers.data(), value, &error.c);
+    });
+  }
+  static Value map(const Value &keys, const Value &values, Error &error) {
+    return made([&](om_value **value) {
+      return om_value_create_map(keys.get(), values.get(), value, &error.c);
+    });
+  }
+
+  explicit operator bool() const { return handle != nullptr; }
+  const om_value *get() const { return handle; }
+  om_kind kind() const { return handle ? om_value_kind(handle) : OM_KIND_NONE; }
+  /// Elements of a tensor, items of a sequence.
+  uint64_t size() const { return handle ? om_value_size(handle) : 0; }
+  om_dtype dtype() const {
+    om_dtype answer = OM_UNDEFINED;
+    om_value_get_tensor(handle, &answer, nullptr, nullptr, nullptr);
+    return answer;
+  }
+  std::vector<int64_t> dims() const {
+    uint32_t rank = 0;
+    const int64_t *dims = nullptr;
+    om_value_get_tensor(handle, nullptr, &rank, &dims, nullptr);
+    return {dims, dims + rank};
+  }
+  template <typename T = void> const T *data() const {
+    const void *answer = nullptr;
+    om_value_get_tensor(handle, nullptr, nullptr, nullptr, &answer);
+    return static_cast<const T *>(answer);
+  }
+  std::string string(uint64_t index) const {
+    const char *text = nullptr;
+    size_t bytes = 0;
+    om_value_get_string(handle, index, &text, &bytes);
+    return std::string(text, bytes);
+  }
+  Value item(uint64_t index) const {
+    Value answer(om_value_item(handle, index));
+    answer.retain();
+    return answer;
+  }
+
+private:
+  template <typename Make> static Value made(Make make) {
+    om_value *value = nullptr;
+    return make(&value) == OM_OK ? Value(value) : Value();
+  }
+  void retain() {
+    if (handle)
+      om_value_retain(handle);
+  }
+
+  const om_value *handle = nullptr;
 };
 
 /// A loaded model; copies share it.
@@ -106,7 +221,8 @@ public:
             {from.reads, from.reads + from.reads_count},
             {from.writes, from.writes + from.writes_count},
             from.npu != 0,
-            from.macs};
+            from.macs,
+            from.host != 0};
   }
 
 private:
@@ -116,8 +232,10 @@ private:
     om_tensor_info from = OM_TENSOR_INFO_INIT;
     if (getInfo(get(), index, &from) != OM_OK)
       return {};
-    return {from.name,  from.dtype, {from.dims, from.dims + from.rank}, from.elements, from.bytes,
-            from.space, from.block};
+    return {from.name,     from.dtype, {from.dims, from.dims + from.rank},
+            from.elements, from.bytes, from.space,
+            from.block,    from.kind,  from.ranked != 0,
+            from.optional != 0};
   }
   std::vector<Tensor> all(Tensor (Model::*one)(uint32_t) const, uint32_t count) const {
     std::vector<Tensor> list;
@@ -154,6 +272,20 @@ public:
       return 0;
     };
     return om_session_run_observed(get(), inputs, outputs, callback, &observer, &error.c) == OM_OK;
+  }
+  /// Runs any model on values of any shape. Nothing is returned where it fails.
+  std::vector<Value> run(const std::vector<Value> &inputs, Error &error) {
+    std::vector<const om_value *> given(owner.info().inputs, nullptr);
+    for (size_t i = 0; i < given.size() && i < inputs.size(); ++i)
+      given[i] = inputs[i].get();
+    std::vector<om_value *> made(owner.info().outputs, nullptr);
+    error = {};
+    if (om_session_run_values(get(), given.data(), made.data(), &error.c) != OM_OK)
+      return {};
+    std::vector<Value> outputs;
+    for (om_value *value : made)
+      outputs.emplace_back(static_cast<const om_value *>(value));
+    return outputs;
   }
 
 private:

@@ -1,0 +1,21 @@
+//===-- KernelBitcode.cpp - the host kernels before they are code ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "backends/cpu/KernelBitcode.h"
+
+extern "C" {
+extern const char openatc_kernels_x86_64[], openatc_kernels_x86_64_end[];
+extern const char openatc_kernels_aarch64[], openatc_kernels_aarch64_end[];
+}
+
+namespace atc::cpu {
+
+llvm::StringRef kernelBitcode(llvm::StringRef arch) {
+  auto between = [](const char *begin, const char *end) {
+    return llvm::StringRef(begin, end - begin);
+  };
+  return arch == "aarch64" ? between(openatc_kernels_aarch64, openatc_kernels_aarch64_end)
+                           : between(openatc_kernels_x86_64, openatc_kernels_x86_64_end);
+}
+
+} // namespace atc::cpu

@@ -1,0 +1,315 @@
+//===-- HostProgram.cpp - the host program of a model ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The ops of @main and the tables of a host program are the same things one by one,
+// so the tables are written from the ops: every value has a slot, which is emptied
+// behind the last step that reads it.
+
+#include "backends/om/HostProgram.h"
+
+#include "backends/om/Names.h"
+#include "dialects/graph/HostCalls.h"
+#include "passes/host/Passes.h"
+#include "passes/om/Schedule.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace atc::om {
+
+std::vector<std::string> hostKernelsOf(func::FuncOp main) {
+  std::vector<std::string> names;
+  main.walk([&](graph::HostCallOp call) {
+    if (!llvm::is_contained(names, call.getKernel()))
+      names.push_back(call.getKernel().str());
+  });
+  return names;
+}
+
+uint64_t hostTypesOf(func::FuncOp main) {
+  uint64_t types = 0;
+  auto add = [&](Type type) {
+    // Of a sequence, an optional or a map the types inside.
+    type.walk([&](Type inner) {
+      if (uint8_t dtype = graph::dtypeOf(inner))
+        types |= uint64_t(1) << dtype;
+    });
+  };
+  for (Type type : main.getArgumentTypes())
+    add(type);
+  main.walk([&](Operation *op) {
+    llvm::for_each(op->getOperandTypes(), add);
+    llvm::for_each(op->getResultTypes(), add);
+    if (auto call = dyn_cast<graph::HostCallOp>(op))
+      call.getParameters().walk([&](ElementsAttr value) { add(value.getElementType()); });
+  });
+  return types;
+}
+
+namespace {
+
+using Kind = OmHostStep::Kind;
+
+class ProgramBuilder {
+public:
+  ProgramBuilder(func::FuncOp main, uint32_t firstKernel,
+                 llvm::function_ref<llvm::Expected<OmBufferRef>(ElementsAttr)> addWeight)
+      : main(main), firstKernel(firstKernel), addWeight(addWeight), kernels(hostKernelsOf(main)) {
+    for (auto [index, part] : llvm::enumerate(host::partsOf(main->getParentOfType<ModuleOp>())))
+      partIndex[part.getSymNameAttr()] = index;
+  }
+
+  llvm::Expected<OmHostProgram> build() {
+    Block &body = main.getBody().front();
+    for (BlockArgument argument : body.getArguments())
+      program.inputs.push_back(port(argument.getType(), slotOf(argument),
+                                    main.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kNameAttr),
+                                    "input", argument.getArgNumber()));
+    program.blocks.emplace_back();
+    addSteps(body, 0);
+    Operation *end = body.getTerminator();
+    for (OpOperand &result : end->getOpOperands())
+      program.outputs.push_back(
+          port(result.get().getType(), slotOf(result.get()),
+               main.getResultAttrOfType<StringAttr>(result.getOperandNumber(), kNameAttr), "output",
+               result.getOperandNumber()));
+    program.slots = nextSlot;
+    if (fault)
+      return std::move(fault);
+    return std::move(program);
+  }
+
+private:
+  uint32_t slotOf(Value value) {
+    auto [at, isNew] = slots.try_emplace(value, nextSlot);
+    if (isNew) {
+      ++nextSlot;
+      if (auto constant = value.getDefiningOp<graph::ConstantOp>())
+        addConstant(constant.getValue(), at->second);
+    }
+    return at->second;
+  }
+
+  uint32_t addConstant(ElementsAttr value, int32_t slot) {
+    OmHostConstant constant;
+    constant.slot = slot;
+    auto type = cast<RankedTensorType>(value.getType());
+    constant.dtype = static_cast<om_dtype>(graph::dtypeOf(type.getElementType()));
+    constant.dims = type.getShape().vec();
+    if (auto strings = dyn_cast<DenseStringElementsAttr>(value)) {
+      ArrayRef<StringRef> texts = strings.getRawStringData();
+      for (int64_t i = 0; i < type.getNumElements(); ++i)
+        constant.strings.push_back(texts[strings.isSplat() ? 0 : i].str());
+    } else if (auto place = addWeight(value)) {
+      constant.place = *place;
+    } else {
+      fail(place.takeError());
+    }
+    program.constants.push_back(std::move(constant));
+    return program.constants.size() - 1;
+  }
+
+  void fail(llvm::Error error) { fault = llvm::joinErrors(std::move(fault), std::move(error)); }
+
+  static OmHostPort port(Type type, uint32_t slot, StringAttr name, StringRef stem, unsigned index) {
+    OmHostPort port;
+    port.name = name ? name.str() : (stem + Twine(index)).str();
+    port.slot = slot;
+    if (auto optional = dyn_cast<graph::OptionalType>(type)) {
+      port.optional = true;
+      type = optional.getItem();
+    }
+    if (auto sequence = dyn_cast<graph::SequenceType>(type)) {
+      port.kind = OM_KIND_SEQUENCE;
+      auto item = dyn_cast<TensorType>(sequence.getItem());
+      port.dtype = item ? static_cast<om_dtype>(graph::dtypeOf(item.getElementType())) : OM_UNDEFINED;
+      port.unranked = true;
+    } else if (isa<graph::MapType>(type)) {
+      port.kind = OM_KIND_MAP;
+      port.dtype = OM_UNDEFINED;
+      port.unranked = true;
+    } else {
+      auto tensor = cast<TensorType>(type);
+      port.dtype = static_cast<om_dtype>(graph::dtypeOf(tensor.getElementType()));
+      port.unranked = !tensor.hasRank();
+      if (tensor.hasRank())
+        for (int64_t dim : tensor.getShape())
+          port.dims.push_back(ShapedType::isDynamic(dim) ? -1 : dim);
+    }
+    return port;
+  }
+
+  //===--- Steps ----------------------------------------------------------===//
+
+  int32_t addBlock(Block &block, ArrayRef<uint32_t> targets) {
+    int32_t index = program.blocks.size();
+    program.blocks.emplace_back();
+    addSteps(block, index);
+    // What the block leaves with goes to where the op around it keeps it.
+    OmHostStep move;
+    move.kind = Kind::Move;
+    SmallVector<int32_t> done;
+    for (auto [i, value] : llvm::enumerate(block.getTerminator()->getOperands())) {
+      uint32_t from = slotOf(value);
+      if (from == targets[i])
+        continue;
+      move.inputs.push_back(from);
+      move.outputs.push_back(targets[i]);
+      Operation *producer = value.getDefiningOp();
+      if (producer && producer->getBlock() == &block && !isa<graph::ConstantOp>(producer) &&
+          !llvm::is_contained(done, int32_t(from)))
+        done.push_back(from);
+    }
+    if (!move.inputs.empty())
+      program.blocks[index].push_back(std::move(move));
+    addRelease(index, done);
+    return index;
+  }
+
+  void addRelease(int32_t block, ArrayRef<int32_t> released) {
+    if (released.empty())
+      return;
+    OmHostStep step;
+    step.kind = Kind::Release;
+    step.inputs.assign(released.begin(), released.end());
+    program.blocks[block].push_back(std::move(step));
+  }
+
+  void addSteps(Block &block, int32_t index) {
+    // The last op of the block that reads each value made in it.
+    DenseMap<Operation *, SmallVector<Value>> lastReads;
+    auto findLast = [&](Value value) {
+      Operation *last = nullptr;
+      for (Operation *user : value.getUsers()) {
+        Operation *reader = block.findAncestorOpInBlock(*user);
+        if (!last || last->isBeforeInBlock(reader))
+          last = reader;
+      }
+      if (last && !last->hasTrait<OpTrait::IsTerminator>())
+        lastReads[last].push_back(value);
+    };
+    const bool isMain = block.getParentOp() == main;
+    if (isMain)
+      for (BlockArgument argument : block.getArguments())
+        findLast(argument);
+    for (Operation &op : block)
+      if (!isa<graph::ConstantOp>(op))
+        for (Value result : op.getResults())
+          findLast(result);
+    for (Operation &op : block.without_terminator()) {
+      if (!isa<graph::ConstantOp>(op))
+        addStep(op, index);
+      SmallVector<int32_t> released;
+      for (Value value : lastReads.lookup(&op))
+        released.push_back(slotOf(value));
+      addRelease(index, released);
+    }
+  }
+
+  void addStep(Operation &op, int32_t block) {
+    OmHostStep step;
+    std::string node = namesOf(op.getLoc()).node;
+    step.name = node;
+    if (auto call = dyn_cast<graph::HostCallOp>(op)) {
+      if (step.name.empty())
+        step.name = call.getKernel().str();
+      step.kernel = firstKernel + (llvm::find(kernels, call.getKernel()) - kernels.begin());
+      for (Value input : call.inputsByPosition())
+        step.inputs.push_back(input ? int32_t(slotOf(input)) : -1);
+      for (Value result : call.getResults())
+        step.outputs.push_back(result.use_empty() ? -1 : int32_t(slotOf(result)));
+      for (NamedAttribute named : call.getParameters())
+        addAttribute(step, named);
+    } else if (auto call = dyn_cast<func::CallOp>(op)) {
+      step.kind = Kind::Run;
+      step.part = partIndex.lookup(call.getCalleeAttr().getAttr());
+      for (Value input : call.getOperands())
+        step.inputs.push_back(slotOf(input));
+      for (Value result : call.getResults())
+        step.outputs.push_back(result.use_empty() ? -1 : int32_t(slotOf(result)));
+    } else if (auto branch = dyn_cast<graph::IfOp>(op)) {
+      step.kind = Kind::If;
+      step.condition = slotOf(branch.getCondition());
+      SmallVector<uint32_t> targets;
+      for (Value result : branch.getResults())
+        targets.push_back(slotOf(result));
+      step.block = addBlock(branch.getThenRegion().front(), targets);
+      step.otherwise = addBlock(branch.getElseRegion().front(), targets);
+    } else if (auto loop = dyn_cast<graph::LoopOp>(op)) {
+      addLoop(loop, block);
+      return;
+    }
+    program.blocks[block].push_back(std::move(step));
+  }
+
+  /// Carried values stay in one slot each: the argument's and the result's.
+  void addLoop(graph::LoopOp loop, int32_t block) {
+    SmallVector<uint32_t> targets{nextSlot++};
+    OmHostStep start;
+    start.kind = Kind::Move;
+    start.inputs.push_back(slotOf(loop.getCondition()));
+    for (Value initial : loop.getCarried())
+      start.inputs.push_back(slotOf(initial));
+    for (auto [result, argument] :
+         llvm::zip_equal(loop.getResults(), loop.getBody().front().getArguments())) {
+      targets.push_back(slotOf(result));
+      slots[argument] = targets.back();
+    }
+    start.outputs.assign(targets.begin(), targets.end());
+    program.blocks[block].push_back(std::move(start));
+    OmHostStep step;
+    step.kind = Kind::Loop;
+    step.condition = targets[0];
+    step.block = addBlock(loop.getBody().front(), targets);
+    program.blocks[block].push_back(std::move(step));
+    SmallVector<int32_t> unused{int32_t(targets[0])};
+    for (Value result : loop.getResults())
+      if (result.use_empty())
+        unused.push_back(slotOf(result));
+    addRelease(block, unused);
+  }
+
+  void addAttribute(OmHostStep &step, NamedAttribute named) {
+    OmHostAttribute attribute;
+    attribute.name = named.getName().str();
+    SmallVector<Attribute> items{named.getValue()};
+    if (auto list = dyn_cast<ArrayAttr>(named.getValue()))
+      items.assign(list.begin(), list.end());
+    if (auto ints = dyn_cast<DenseI64ArrayAttr>(named.getValue())) {
+      attribute.ints = ints.asArrayRef().vec();
+    } else if (auto floats = dyn_cast<DenseF64ArrayAttr>(named.getValue())) {
+      attribute.kind = OmHostAttribute::Kind::Floats;
+      attribute.floats = floats.asArrayRef().vec();
+    } else if (!items.empty() && isa<ElementsAttr>(items.front())) {
+      attribute.kind = OmHostAttribute::Kind::Tensors;
+      for (Attribute item : items)
+        attribute.tensors.push_back(addConstant(cast<ElementsAttr>(item), -1));
+    } else {
+      attribute.kind = OmHostAttribute::Kind::Strings;
+      for (Attribute item : items)
+        if (auto text = dyn_cast<StringAttr>(item))
+          attribute.strings.push_back(text.str());
+    }
+    step.attributes.push_back(std::move(attribute));
+  }
+
+  func::FuncOp main;
+  uint32_t firstKernel;
+  llvm::function_ref<llvm::Expected<OmBufferRef>(ElementsAttr)> addWeight;
+  std::vector<std::string> kernels;
+  OmHostProgram program;
+  uint32_t nextSlot = 0;
+  DenseMap<Value, uint32_t> slots;
+  DenseMap<StringAttr, uint32_t> partIndex;
+  llvm::Error fault = llvm::Error::success();
+};
+
+} // namespace
+
+llvm::Expected<OmHostProgram>
+describeHostProgram(func::FuncOp main, uint32_t firstKernel,
+                    llvm::function_ref<llvm::Expected<OmBufferRef>(ElementsAttr)> addWeight) {
+  return ProgramBuilder(main, firstKernel, addWeight).build();
+}
+
+} // namespace atc::om

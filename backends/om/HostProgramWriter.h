@@ -1,0 +1,17 @@
+//===-- HostProgramWriter.h - the tables of a host program ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_BACKENDS_OM_HOSTPROGRAMWRITER_H
+#define OPENATC_BACKENDS_OM_HOSTPROGRAMWRITER_H
+
+#include "backends/om/OmWriter.h"
+#include "runtime-lite/schema/om_generated.h"
+
+namespace atc::om {
+
+flatbuffers::Offset<fb::HostProgram> buildHostProgram(flatbuffers::FlatBufferBuilder &builder,
+                                                      const OmHostProgram &program);
+
+} // namespace atc::om
+
+#endif // OPENATC_BACKENDS_OM_HOSTPROGRAMWRITER_H

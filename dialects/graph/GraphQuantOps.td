@@ -1,0 +1,77 @@
+//===-- GraphQuantOps.td - quantized tensors, integer sums -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_GRAPH_QUANT_OPS_TD
+#define OPENATC_GRAPH_QUANT_OPS_TD
+
+include "dialects/graph/GraphAttrs.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/CommonAttrConstraints.td"
+
+class Graph_QuantOp<string mnemonic> : Graph_Op<mnemonic> {
+  let arguments = (ins AnyRankedTensor:$input);
+  let results = (outs AnyRankedTensor:$result);
+  let hasVerifier = 1;
+}
+
+def Graph_QuantizeOp : Graph_QuantOp<"quantize"> {
+  let summary = "saturate(round(x / scale) + zero point), halves to even";
+  let description = [{
+    input f32, result with elements of a `!quant.uniform` type that states scale
+    and zero point, per tensor or per index of one dim. The division is one of
+    f32. What this op means is written down once, in docs/rationale-quant.md.
+  }];
+}
+
+def Graph_DequantizeOp : Graph_QuantOp<"dequantize"> {
+  let summary = "(q - zero point) * scale in f32";
+}
+
+def Graph_StorageCastOp : Graph_QuantOp<"storage_cast"> {
+  let summary = "The same integers under another type";
+  let description = [{
+    Sees the integers of a quantized tensor as a tensor of integers (ui8 for
+    unsigned storage, i8 for signed), a tensor of integers as a quantized one, or
+    as one of other parameters. No element changes.
+  }];
+  let hasFolder = 1;
+}
+
+// What the two integer sums share: `inputs` and `body` are the epilogue, which
+// computes an element of the result from the sum (i32, the first argument) and
+// one element of every input; they broadcast to the result. Without a body the
+// result are the sums.
+class Graph_IntegerSumOp<string mnemonic, dag attributes = (ins)>
+    : Graph_Op<mnemonic, [AttrSizedOperandSegments, IsolatedFromAbove]> {
+  let arguments = !con((ins AnyRankedTensor:$input, AnyRankedTensor:$filter,
+                            Optional<AnyRankedTensor>:$bias, Variadic<AnyRankedTensor>:$inputs,
+                            I64Attr:$zero_point, DenseI64ArrayAttr:$filter_zero_points), attributes);
+  let results = (outs AnyRankedTensor:$result);
+  let regions = (region MaxSizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $input `,` $filter (`bias` $bias^)? (`inputs` $inputs^)? attr-dict `:`
+    functional-type(operands, results) ($body^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def Graph_IntegerConvOp : Graph_IntegerSumOp<"integer_conv",
+    (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
+         I64Attr:$groups)> {
+  let summary = "Convolution of 8-bit integers with 32-bit sums";
+  let description = [{
+    input [N, C, H, W] and filter [M, C / groups, KH, KW] of i8 or ui8, bias [M] of
+    i32. The sums are exact: sum((input - zero_point) * (filter - its zero point))
+    + bias; padding counts as zero_point. `filter_zero_points` has one number for
+    each output channel, or is empty for zeros.
+  }];
+}
+
+def Graph_IntegerFullyConnectedOp : Graph_IntegerSumOp<"integer_fully_connected"> {
+  let summary = "Matrix product of 8-bit integers with 32-bit sums";
+  let description = [{
+    input [..., K], filter [N, K], bias [N]; otherwise as integer_conv.
+  }];
+}
+
+#endif // OPENATC_GRAPH_QUANT_OPS_TD

@@ -1,0 +1,337 @@
+//===-- HostForms.cpp - ONNX nodes as calls of host kernels ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/onnx/HostForms.h"
+
+#include "dialects/graph/ConstantData.h"
+#include "frontends/onnx/GraphImporter.h"
+#include "frontends/onnx/TensorData.h"
+#include "kernels/native/NativeHost.h"
+
+using namespace mlir;
+using llvm::createStringError;
+using llvm::Error;
+using onnx::AttributeProto;
+
+namespace atc::onnx_import {
+
+std::string hostKernelOf(StringRef domain, StringRef op) {
+  auto exists = [](const std::string &name) { return kernels::native::find(name) != nullptr; };
+  // Operators that share a name with one of the standard domain have a prefix.
+  std::string prefix = domain == "com.microsoft" ? "Ms" : domain == "ai.onnx.ml" ? "Ml" : "";
+  if (prefix.empty() && !domain.empty() && domain != "ai.onnx")
+    return "";
+  for (const std::string &name : {prefix + op.str(), op.str()})
+    if (exists(name))
+      return name;
+  // The older name of the operator.
+  if (op == "Scatter")
+    return "ScatterElements";
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> HostCallBuilder::call(const graph::HostCall &call, std::string &error) {
+  MLIRContext *context = builder.getContext();
+  if (auto folded = graph::foldHostCall(call, context); succeeded(folded)) {
+    SmallVector<Value> values;
+    for (ElementsAttr value : *folded)
+      values.push_back(value ? graph::ConstantOp::create(builder, location, value) : Value());
+    return values;
+  }
+  FailureOr<SmallVector<Type>> types = graph::inferHostCall(call, context, error);
+  if (failed(types))
+    return {};
+  SmallVector<Value> operands;
+  SmallVector<int32_t> positions;
+  bool leavesOut = false;
+  for (auto [i, input] : llvm::enumerate(call.inputs)) {
+    leavesOut |= !input && i + 1 < call.inputs.size();
+    if (!input)
+      continue;
+    operands.push_back(input);
+    positions.push_back(i);
+  }
+  auto op = graph::HostCallOp::create(
+      builder, location, *types, builder.getStringAttr(call.kernel), operands,
+      leavesOut ? builder.getDenseI32ArrayAttr(positions) : DenseI32ArrayAttr(), call.parameters);
+  return SmallVector<Value>(op.getResults());
+}
+
+Value HostCallBuilder::call(StringRef kernel, ArrayRef<Value> inputs,
+                            ArrayRef<NamedAttribute> parameters) {
+  std::string error;
+  SmallVector<Value> results =
+      call({kernel, SmallVector<Value>(inputs), builder.getDictionaryAttr(parameters)}, error);
+  return results.empty() ? Value() : results.front();
+}
+
+Value HostCallBuilder::constant(ArrayRef<int64_t> values, bool scalar) {
+  SmallVector<int64_t> shape;
+  if (!scalar)
+    shape.push_back(values.size());
+  auto type = RankedTensorType::get(shape, builder.getI64Type());
+  return graph::ConstantOp::create(builder, location, graph::makeConstant(type, values));
+}
+
+NamedAttribute HostCallBuilder::ints(StringRef name, ArrayRef<int64_t> values) {
+  return builder.getNamedAttr(name, builder.getDenseI64ArrayAttr(values));
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+llvm::Expected<Attribute> convertAttribute(AttributeProto &attribute, GraphImporter &importer) {
+  Builder &builder = importer.builder();
+  switch (attribute.type()) {
+  case AttributeProto::INT:
+    return builder.getDenseI64ArrayAttr({attribute.i()});
+  case AttributeProto::INTS:
+    return builder.getDenseI64ArrayAttr(
+        SmallVector<int64_t>(attribute.ints().begin(), attribute.ints().end()));
+  case AttributeProto::FLOAT:
+    return DenseF64ArrayAttr::get(builder.getContext(), {attribute.f()});
+  case AttributeProto::FLOATS:
+    return DenseF64ArrayAttr::get(
+        builder.getContext(),
+        SmallVector<double>(attribute.floats().begin(), attribute.floats().end()));
+  case AttributeProto::STRING:
+    return builder.getStringAttr(attribute.s());
+  case AttributeProto::STRINGS: {
+    SmallVector<Attribute> texts;
+    for (const std::string &text : attribute.strings())
+      texts.push_back(builder.getStringAttr(text));
+    return builder.getArrayAttr(texts);
+  }
+  case AttributeProto::TENSOR: {
+    auto value = takeTensor(*attribute.mutable_t(), importer.files(), builder.getContext());
+    if (!value)
+      return value.takeError();
+    return *value;
+  }
+  default:
+    return createStringError("attribute '" + attribute.name() + "' has type " +
+                             AttributeProto::AttributeType_Name(attribute.type()) +
+                             ", which is not supported here");
+  }
+}
+
+/// Inputs that older opsets had as attributes, in the order of the inputs that
+/// they became; an operator of an opset below `before` has them.
+struct OlderForm {
+  StringLiteral op;
+  int64_t before;
+  unsigned firstInput;
+  std::array<StringLiteral, 3> attributes;
+};
+constexpr StringLiteral none = "";
+constexpr OlderForm olderForms[] = {
+    {"Clip", 11, 1, {"min", "max", none}},
+    {"Pad", 11, 1, {"pads", "value", none}},
+    {"ReduceL1", 18, 1, {"axes", none, none}},
+    {"ReduceL2", 18, 1, {"axes", none, none}},
+    {"ReduceLogSum", 18, 1, {"axes", none, none}},
+    {"ReduceLogSumExp", 18, 1, {"axes", none, none}},
+    {"ReduceMax", 18, 1, {"axes", none, none}},
+    {"ReduceMean", 18, 1, {"axes", none, none}},
+    {"ReduceMin", 18, 1, {"axes", none, none}},
+    {"ReduceProd", 18, 1, {"axes", none, none}},
+    {"ReduceSum", 13, 1, {"axes", none, none}},
+    {"ReduceSumSquare", 18, 1, {"axes", none, none}},
+    {"Slice", 10, 1, {"starts", "ends", "axes"}},
+    {"Split", 13, 1, {"split", none, none}},
+    {"Squeeze", 13, 1, {"axes", none, none}},
+    {"TopK", 10, 1, {"k", none, none}},
+    {"Unsqueeze", 13, 1, {"axes", none, none}},
+    {"Upsample", 9, 1, {"scales", none, none}},
+};
+
+class HostNode {
+public:
+  HostNode(GraphImporter &importer, onnx::NodeProto &node, int64_t opset)
+      : importer(importer), node(node), opset(opset),
+        location(importer.tensorLocation(node.output_size() ? node.output(0) : "", node.name())),
+        calls(importer.builder(), location) {}
+
+  Error run() {
+    call.kernel = kernel = hostKernelOf(node.domain(), node.op_type());
+    if (kernel.empty())
+      return createStringError("has no host kernel");
+    for (const std::string &input : node.input())
+      call.inputs.push_back(input.empty() ? Value() : importer.lookup(input));
+    call.results = node.output_size();
+    call.wanted = 0;
+    for (int i = 0; i < node.output_size() && i < 32; ++i)
+      call.wanted |= uint32_t(!node.output(i).empty()) << i;
+    if (Error error = readAttributes())
+      return error;
+    if (Error error = modernize())
+      return error;
+    call.parameters = importer.builder().getDictionaryAttr(parameters);
+    std::string error;
+    SmallVector<Value> results = isEmptyOptional() ? emptyOptional() : calls.call(call, error);
+    if (results.empty() && call.results)
+      return createStringError(error);
+    if (flattened)
+      results[0] = calls.call("Reshape", {results[0], calls.call("Shape", {flattened})});
+    for (auto [i, result] : llvm::enumerate(results))
+      if (result && !node.output(i).empty())
+        define(i, result);
+    return Error::success();
+  }
+
+private:
+  /// An Optional without input, whose attribute says what it would hold.
+  bool isEmptyOptional() const { return statedType && call.inputs.empty(); }
+  SmallVector<Value> emptyOptional() {
+    OpBuilder &builder = importer.builder();
+    Type type = graph::OptionalType::get(builder.getContext(), statedType);
+    auto op = graph::HostCallOp::create(builder, location, type, builder.getStringAttr(kernel),
+                                        ValueRange(), DenseI32ArrayAttr(), call.parameters);
+    return {op.getResult(0)};
+  }
+
+  Error readAttributes() {
+    const auto *row = kernels::native::find(kernel);
+    SmallVector<StringRef> known;
+    StringRef(row->attributes).split(known, ' ', -1, /*KeepEmpty=*/false);
+    for (AttributeProto &attribute : *node.mutable_attribute()) {
+      if (attribute.type() == AttributeProto::TYPE_PROTO) {
+        statedType = importer.convertType(attribute.tp());
+        continue;
+      }
+      auto value = convertAttribute(attribute, importer);
+      if (!value)
+        return value.takeError();
+      if (std::optional<unsigned> input = olderInput(attribute.name())) {
+        toInput(*input, *value);
+        continue;
+      }
+      // Older operators had attributes that no longer mean anything.
+      if (llvm::is_contained(known, StringRef(attribute.name())))
+        parameters.emplace_back(importer.builder().getStringAttr(attribute.name()), *value);
+      else if (!isObsolete(attribute.name()))
+        return createStringError("attribute '" + attribute.name() +
+                                 "' is not known for this operator of opset " + Twine(opset));
+    }
+    return Error::success();
+  }
+
+  static bool isObsolete(StringRef name) {
+    static constexpr StringLiteral names[] = {"consumed_inputs", "is_test", "spatial",
+                                              "output_sequence", "axis_w", "broadcast"};
+    return llvm::is_contained(names, name);
+  }
+
+  bool isStandard() const { return node.domain().empty() || node.domain() == "ai.onnx"; }
+
+  std::optional<unsigned> olderInput(StringRef attribute) {
+    if (!isStandard())
+      return std::nullopt;
+    for (const OlderForm &form : olderForms)
+      if (node.op_type() == form.op && opset < form.before)
+        for (auto [i, name] : llvm::enumerate(form.attributes))
+          if (!name.empty() && name == attribute)
+            return form.firstInput + unsigned(i);
+    return std::nullopt;
+  }
+
+  void toInput(unsigned index, Attribute value) {
+    if (call.inputs.size() <= index)
+      call.inputs.resize(index + 1);
+    OpBuilder &builder = importer.builder();
+    if (auto ints = dyn_cast<DenseI64ArrayAttr>(value)) {
+      call.inputs[index] = calls.constant(ints.asArrayRef());
+      return;
+    }
+    auto floats = cast<DenseF64ArrayAttr>(value).asArrayRef();
+    // A bound or a filling has the type of what it is for, and no rank.
+    bool single = node.op_type() == "Clip" || node.op_type() == "Pad";
+    Type element = builder.getF32Type();
+    if (single && call.inputs[0])
+      if (auto tensor = dyn_cast<TensorType>(call.inputs[0].getType());
+          tensor && isa<FloatType>(tensor.getElementType()))
+        element = tensor.getElementType();
+    SmallVector<int64_t> shape;
+    if (!single)
+      shape.push_back(floats.size());
+    SmallVector<Attribute> numbers;
+    for (double number : floats)
+      numbers.push_back(builder.getFloatAttr(element, number));
+    auto type = RankedTensorType::get(shape, element);
+    call.inputs[index] =
+        graph::ConstantOp::create(builder, location, DenseElementsAttr::get(type, numbers));
+  }
+
+  void setParameter(StringRef name, Attribute value) {
+    llvm::erase_if(parameters, [&](NamedAttribute named) { return named.getName() == name; });
+    parameters.emplace_back(importer.builder().getStringAttr(name), value);
+  }
+  Attribute parameter(StringRef name) {
+    for (NamedAttribute named : parameters)
+      if (named.getName() == name)
+        return named.getValue();
+    return {};
+  }
+
+  /// What else changed its meaning between opsets.
+  Error modernize() {
+    Builder &builder = importer.builder();
+    if (!isStandard())
+      return Error::success();
+    StringRef op = node.op_type();
+    if ((op == "Softmax" || op == "LogSoftmax" || op == "Hardmax") && opset < 13 && call.inputs[0]) {
+      // It worked on the input as a matrix, cut at the axis.
+      auto axis = dyn_cast_or_null<DenseI64ArrayAttr>(parameter("axis"));
+      flattened = call.inputs[0];
+      call.inputs[0] =
+          calls.call("Flatten", {flattened}, {calls.ints("axis", {axis ? axis[0] : 1})});
+      setParameter("axis", builder.getDenseI64ArrayAttr({-1}));
+      if (!call.inputs[0])
+        return createStringError("its input does not fit attribute 'axis'");
+    }
+    if (op == "Resize" && opset < 11) {
+      // Inputs were X and scales; nearest was the floor of x / scale.
+      call.inputs.insert(call.inputs.begin() + 1, Value());
+      setParameter("coordinate_transformation_mode", builder.getStringAttr("asymmetric"));
+      setParameter("nearest_mode", builder.getStringAttr("floor"));
+    }
+    if (op == "Dropout" && opset < 12)
+      call.inputs.resize(1);
+    if (op == "BatchNormalization" && opset < 14)
+      call.results = std::min(call.results, 1u);
+    return Error::success();
+  }
+
+  void define(unsigned index, Value value) {
+    const std::string &name = node.output(index);
+    importer.define(name, value);
+    if (Operation *op = value.getDefiningOp(); op && op->getLoc() == location && index == 0)
+      op->setLoc(importer.tensorLocation(name, node.name()));
+  }
+
+  GraphImporter &importer;
+  onnx::NodeProto &node;
+  int64_t opset;
+  Location location;
+  HostCallBuilder calls;
+  std::string kernel;
+  graph::HostCall call;
+  SmallVector<NamedAttribute> parameters;
+  Value flattened;
+  Type statedType;
+};
+
+} // namespace
+
+Error importAsHostCall(GraphImporter &importer, onnx::NodeProto &node, int64_t opset) {
+  return HostNode(importer, node, opset).run();
+}
+
+} // namespace atc::onnx_import

@@ -1,0 +1,45 @@
+//===-- HostForms.h - ONNX nodes as calls of host kernels -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_FRONTENDS_ONNX_HOSTFORMS_H
+#define OPENATC_FRONTENDS_ONNX_HOSTFORMS_H
+
+#include <onnx/onnx_pb.h>
+#include <string>
+
+#include "dialects/graph/HostCalls.h"
+#include "mlir/IR/Builders.h"
+
+namespace atc::onnx_import {
+
+class GraphImporter;
+
+/// The host kernel of an operator; empty where it has none.
+std::string hostKernelOf(llvm::StringRef domain, llvm::StringRef op);
+
+/// Makes calls of host kernels. Those whose inputs are constants are folded.
+class HostCallBuilder {
+public:
+  HostCallBuilder(mlir::OpBuilder &builder, mlir::Location location)
+      : builder(builder), location(location) {}
+
+  /// The results; empty after a fault, which `error` tells.
+  llvm::SmallVector<mlir::Value> call(const graph::HostCall &call, std::string &error);
+  /// One result; null after a fault.
+  mlir::Value call(llvm::StringRef kernel, llvm::ArrayRef<mlir::Value> inputs,
+                   llvm::ArrayRef<mlir::NamedAttribute> parameters = {});
+  mlir::Value constant(llvm::ArrayRef<int64_t> values, bool scalar = false);
+  mlir::NamedAttribute ints(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
+
+private:
+  mlir::OpBuilder &builder;
+  mlir::Location location;
+};
+
+/// Imports a node as a call in the newest form of its operator: what an older
+/// opset had as attributes becomes inputs. Fails with a sentence about the node.
+llvm::Error importAsHostCall(GraphImporter &importer, onnx::NodeProto &node, int64_t opset);
+
+} // namespace atc::onnx_import
+
+#endif // OPENATC_FRONTENDS_ONNX_HOSTFORMS_H

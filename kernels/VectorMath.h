@@ -1,0 +1,56 @@
+//===-- VectorMath.h - functions that loops can be vectorized over --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The float versions have no branches and are good to about 2 units in the last
+// place. The double versions are those of Math.h.
+
+#ifndef OPENATC_KERNELS_VECTORMATH_H
+#define OPENATC_KERNELS_VECTORMATH_H
+
+#include "kernels/Math.h"
+
+namespace atc::kernels::fast {
+
+inline float exp(float x) {
+  // Comparisons that keep a NaN.
+  x = x > 89.0f ? 89.0f : x;
+  x = x < -104.5f ? -104.5f : x;
+  // The sum's last bits hold the rounded quotient.
+  const float shifted = x * 1.44269504f + 0x1.8p23f;
+  const float n = shifted - 0x1.8p23f;
+  const int32_t exponent = __builtin_bit_cast(int32_t, shifted) - 0x4b400000;
+  const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+  float sum = 1.0f / 5040;
+  sum = sum * r + 1.0f / 720;
+  sum = sum * r + 1.0f / 120;
+  sum = sum * r + 1.0f / 24;
+  sum = sum * r + 1.0f / 6;
+  sum = sum * r + 0.5f;
+  sum = sum * r + 1.0f;
+  sum = sum * r + 1.0f;
+  // In two steps, so that results below the normal numbers come out rounded.
+  const int32_t half = exponent >> 1;
+  const float low = __builtin_bit_cast(float, uint32_t(half + 127) << 23);
+  const float high = __builtin_bit_cast(float, uint32_t(exponent - half + 127) << 23);
+  return sum * low * high;
+}
+inline double exp(double x) { return math::exp(x); }
+
+template <typename F> F sigmoid(F x) { return F(1) / (F(1) + exp(-x)); }
+
+inline float tanh(float x) {
+  // A quotient of polynomials near 0, where 1 - 2 / (e^2x + 1) would cancel.
+  const float x2 = x * x;
+  const float near = x * (10395 + x2 * (1260 + x2 * 21)) / (10395 + x2 * (4725 + x2 * (210 + x2)));
+  const float far = 1 - 2 / (exp(2 * x) + 1);
+  return x2 < 0.5f ? near : far;
+}
+inline double tanh(double x) { return math::tanh(x); }
+
+inline float sqrt(float x) { return __builtin_sqrtf(x); }
+inline double sqrt(double x) { return __builtin_sqrt(x); }
+template <typename F> F abs(F x) { return x < F(0) ? -x : x; }
+
+} // namespace atc::kernels::fast
+
+#endif // OPENATC_KERNELS_VECTORMATH_H

@@ -1,0 +1,75 @@
+// RUN: atc-opt %s -split-input-file -host-outline-static | FileCheck %s
+
+// What is in front of a host call and what is behind it are two parts; the constant
+// that both read is in both.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: graph.constant
+// CHECK: %[[A:.*]] = call @part_0(%{{.*}}) : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK: %[[U:.*]] = graph.host_call "Unique"(%[[A]])
+// CHECK: %[[N:.*]] = graph.host_call "Reshape"
+// CHECK: %[[B:.*]] = call @part_1(%[[N]], %[[A]])
+// CHECK: return %[[U]], %[[B]]
+// CHECK: func.func private @part_0(%{{.*}}: tensor<4xf32>) -> tensor<4xf32> attributes {host.part}
+// CHECK: graph.constant
+// CHECK: graph.add
+// CHECK: func.func private @part_1
+// CHECK: graph.constant
+// CHECK: graph.mul
+// CHECK: graph.mul
+func.func @main(%x: tensor<4xf32>, %s: tensor<1xi64>) -> (tensor<*xf32>, tensor<4xf32>) {
+  %c = graph.constant dense<2.0> : tensor<4xf32>
+  %a = graph.add %x, %c : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %u = graph.host_call "Unique"(%a) {} : (tensor<4xf32>) -> tensor<*xf32>
+  %n = graph.host_call "Reshape"(%a, %s) {} : (tensor<4xf32>, tensor<1xi64>) -> tensor<4xf32>
+  %b = graph.mul %n, %c : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %d = graph.mul %b, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %u, %d : tensor<*xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Ops that no host call is between are one part, in whatever order they stand.
+// CHECK-LABEL: func.func @main
+// CHECK-COUNT-2: call @part_
+// CHECK-NOT: call @part_
+// CHECK: return
+func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %a = graph.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+  %u = graph.host_call "Trilu"(%a) {} : (tensor<4xf32>) -> tensor<4xf32>
+  %b = graph.sin %x : (tensor<4xf32>) -> tensor<4xf32>
+  %c = graph.add %u, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %b, %c : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Branches and bodies have parts of their own; what they take from around them is an
+// argument.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.if
+// CHECK: call @part_0(%{{.*}}, %{{.*}})
+// CHECK: graph.leave
+// CHECK: else
+// CHECK-NOT: call
+// CHECK: graph.leave
+func.func @main(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %r = graph.if %c : (tensor<i1>) -> tensor<4xf32> {
+    %a = graph.add %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    graph.leave %a : tensor<4xf32>
+  } else {
+    graph.leave %x : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// A model without host ops stays as it is.
+// CHECK-LABEL: func.func @main
+// CHECK-NEXT: graph.exp
+// CHECK-NEXT: return
+// CHECK-NOT: @part_
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = graph.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+  return %a : tensor<4xf32>
+}

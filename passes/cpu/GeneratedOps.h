@@ -1,0 +1,19 @@
+//===-- GeneratedOps.h - for which operators code can be generated --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_CPU_GENERATEDOPS_H
+#define OPENATC_PASSES_CPU_GENERATEDOPS_H
+
+#include "mlir/IR/Operation.h"
+
+namespace atc::cpu {
+
+/// Whether the compiler will have code for `op`, a graph op as importers make it.
+/// Asked before the graph passes, which bring operators into the forms that
+/// whyUnsupported knows; what is none of these is better a host call from the
+/// beginning. `halfContractions`: the target multiplies float16 matrices.
+bool canGenerate(mlir::Operation *op, bool halfContractions);
+
+} // namespace atc::cpu
+
+#endif // OPENATC_PASSES_CPU_GENERATEDOPS_H

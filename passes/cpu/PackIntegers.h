@@ -1,0 +1,56 @@
+//===-- PackIntegers.h - weights of 8-bit integers as lists of steps ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_CPU_PACKINTEGERS_H
+#define OPENATC_PASSES_CPU_PACKINTEGERS_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include <array>
+#include <vector>
+
+namespace atc::cpu {
+
+/// Weights less their zero points: 9 bits, [outputs][columns].
+struct IntegerWeights {
+  int64_t outputs = 0, columns = 0;
+  std::vector<int16_t> values;
+
+  /// Nothing for data that cannot be read. `zeroPoints`: one for each output, or
+  /// none.
+  static std::optional<IntegerWeights> read(mlir::ElementsAttr filter,
+                                            llvm::ArrayRef<int64_t> zeroPoints);
+  const int16_t *row(int64_t output) const { return values.data() + output * columns; }
+};
+
+/// Four neighbouring bytes of the input and where each one's weight is.
+struct Quad {
+  int64_t offset;
+  /// Index of the weight in an output's row for the input channels of group g is
+  /// column[lane] - g * columns; anything outside the row has none.
+  std::array<int64_t, 4> column;
+};
+
+/// What cpu.integer_conv2d reads.
+struct PackedSteps {
+  mlir::ElementsAttr filter, steps;
+  int64_t group = 1;
+};
+
+/// Makes the shortest lists of steps for blocks of 16 outputs such that sums of
+/// two neighbouring products over `group` steps fit 16 bits, whatever the bytes.
+/// A quad whose weights are too large for that becomes two.
+PackedSteps packSteps(const IntegerWeights &weights, llvm::ArrayRef<Quad> quads, int64_t groups,
+                      mlir::MLIRContext *context);
+
+/// The bias as i32 for sums of bytes as they are stored: less zeroPoint times the
+/// weights. `size` numbers, zeros past the last output.
+mlir::ElementsAttr packSumBias(const IntegerWeights &weights, llvm::ArrayRef<int32_t> bias,
+                               int64_t zeroPoint, int64_t size, mlir::MLIRContext *context);
+
+/// [C][1][KH][KW] to [CB][KH][KW][16] of i16.
+mlir::ElementsAttr packIntegerDepthwise(const IntegerWeights &weights, int64_t height,
+                                        int64_t width, mlir::MLIRContext *context);
+
+} // namespace atc::cpu
+
+#endif // OPENATC_PASSES_CPU_PACKINTEGERS_H

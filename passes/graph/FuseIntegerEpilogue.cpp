@@ -1,0 +1,238 @@
+//===-- FuseIntegerEpilogue.cpp - maps of integer sums join them ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/graph/ConstantUtils.h"
+#include "passes/graph/Passes.h"
+#include "passes/graph/RewriteUtils.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
+
+namespace atc::graph {
+#define GEN_PASS_DEF_FUSEINTEGEREPILOGUE
+#include "passes/graph/Passes.h.inc"
+} // namespace atc::graph
+
+using namespace mlir;
+using namespace atc::graph;
+
+namespace {
+
+struct FuseMap : CountingPattern<MapOp> {
+  using CountingPattern::CountingPattern;
+
+  /// Whether an input can be read where the sums are: one number for all of them,
+  /// one for each channel, or one for each sum.
+  static bool isReadable(Value input, RankedTensorType sums, int64_t channelDim) {
+    ArrayRef<int64_t> shape = getTensorType(input).getShape();
+    if (shape == sums.getShape())
+      return true;
+    int64_t lead = sums.getRank() - static_cast<int64_t>(shape.size());
+    for (auto [dim, size] : llvm::enumerate(shape))
+      if (size != 1 && lead + static_cast<int64_t>(dim) != channelDim)
+        return false;
+    return lead >= 0;
+  }
+
+  template <typename OpT> LogicalResult fuse(MapOp map, OpT op, PatternRewriter &rewriter) const {
+    int64_t channelDim = isa<IntegerConvOp>(op) ? 1 : op.getType().getRank() - 1;
+    if (!op->hasOneUse() || !op.getBody().empty() ||
+        map.getType().getShape() != op.getType().getShape() || op->getBlock() != map->getBlock())
+      return rewriter.notifyMatchFailure(map, "the sums are used otherwise, too");
+    SmallVector<Value> inputs;
+    unsigned position = 0;
+    for (auto [index, input] : llvm::enumerate(map.getInputs())) {
+      if (input == op.getResult()) {
+        position = index;
+        continue;
+      }
+      if (!isReadable(input, op.getType(), channelDim))
+        return rewriter.notifyMatchFailure(map, "an input broadcasts in another way");
+      inputs.push_back(input);
+    }
+    auto fused = cast<OpT>(rewriter.clone(*op));
+    fused->setLoc(map.getLoc());
+    fused.getInputsMutable().assign(inputs);
+    fused.getResult().setType(map.getType());
+    // The sum is the first argument of the body.
+    Block &body = map.getBody().front();
+    BlockArgument old = body.getArgument(position);
+    Value sum = body.insertArgument(0u, old.getType(), old.getLoc());
+    body.getArgument(position + 1).replaceAllUsesWith(sum);
+    body.eraseArgument(position + 1);
+    rewriter.inlineRegionBefore(map.getBody(), fused.getBody(), fused.getBody().begin());
+    rewriter.replaceOp(map, fused);
+    rewriter.eraseOp(op);
+    ++count;
+    return success();
+  }
+
+  LogicalResult matchAndRewrite(MapOp map, PatternRewriter &rewriter) const override {
+    for (Value input : map.getInputs()) {
+      if (auto conv = input.getDefiningOp<IntegerConvOp>())
+        if (succeeded(fuse(map, conv, rewriter)))
+          return success();
+      if (auto product = input.getDefiningOp<IntegerFullyConnectedOp>())
+        if (succeeded(fuse(map, product, rewriter)))
+          return success();
+    }
+    return failure();
+  }
+};
+
+/// Whether `value` is a rounded number inside [least, most], as far as its own
+/// formula says: bounds on a rounded number, perhaps with a zero point added.
+bool isIntegerWithin(Value value, double least, double most) {
+  auto constantOf = [](Value operand) -> std::optional<double> {
+    auto constant = operand.getDefiningOp<arith::ConstantOp>();
+    auto number = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
+    return number ? std::optional(number.getValueAsDouble()) : std::nullopt;
+  };
+  auto isWhole = [](double number) { return number == std::floor(number); };
+  bool above = false, below = false;
+  // From the last operation to the first. Bounds inside the range never lead out
+  // of it, whatever their order.
+  while (Operation *op = value.getDefiningOp()) {
+    if (isa<math::RoundEvenOp>(op))
+      return above && below;
+    bool isMax = isa<arith::MaximumFOp>(op), isMin = isa<arith::MinimumFOp>(op);
+    std::optional<double> number;
+    if (op->getNumOperands() == 2)
+      number = constantOf(op->getOperand(1));
+    // Before the bounds a zero point may be added.
+    bool isShift = isa<arith::AddFOp>(op) && above && below;
+    if (!number || !isWhole(*number) || !(isMax || isMin || isShift))
+      return false;
+    bool inside = *number >= least && *number <= most;
+    if ((isMax || isMin) && !inside && !(above && below))
+      return false;
+    above |= isMax;
+    below |= isMin;
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
+/// A number that is stored in 8 bits and read again is the same number, where it
+/// was one of those.
+void skipStores(Block &body) {
+  for (Operation &op : llvm::make_early_inc_range(body.without_terminator())) {
+    bool isUnsigned = isa<arith::UIToFPOp>(op);
+    Operation *store = op.getNumOperands() == 1 ? op.getOperand(0).getDefiningOp() : nullptr;
+    if (!store || !(isUnsigned ? isa<arith::FPToUIOp>(store)
+                               : isa<arith::SIToFPOp>(op) && isa<arith::FPToSIOp>(store)))
+      continue;
+    Value real = store->getOperand(0);
+    if (!store->getResult(0).getType().isInteger(8) ||
+        real.getType() != op.getResult(0).getType() ||
+        !isIntegerWithin(real, isUnsigned ? 0 : -128, isUnsigned ? 255 : 127))
+      continue;
+    op.replaceAllUsesWith(ValueRange{real});
+    op.erase();
+    if (store->use_empty())
+      store->erase();
+  }
+}
+
+/// Bounds of what a body computes from integers and known numbers. Where they are
+/// finite there are no NaNs, and a maximum is one instruction.
+class FiniteMarker {
+public:
+  /// `arguments` are what the body's arguments are read from; null for sums.
+  FiniteMarker(Block &body, ArrayRef<Value> arguments) : body(body) {
+    for (auto [argument, source] : llvm::zip_equal(body.getArguments(), arguments))
+      if (auto bound = boundOf(argument.getType(), source))
+        bounds[argument] = *bound;
+  }
+
+  void run() {
+    for (Operation &op : body.without_terminator()) {
+      if (op.getNumResults() != 1)
+        continue;
+      if (auto bound = resultBound(&op); bound && *bound < kLargest)
+        bounds[op.getResult(0)] = *bound;
+      else
+        continue;
+      if (!isa<arith::MaximumFOp, arith::MinimumFOp>(op))
+        continue;
+      auto flags = arith::FastMathFlags::nnan | arith::FastMathFlags::nsz;
+      op.setAttr("fastmath", arith::FastMathFlagsAttr::get(op.getContext(), flags));
+    }
+  }
+
+private:
+  /// Far below the largest f32.
+  static constexpr double kLargest = 1e37;
+
+  static std::optional<double> boundOf(Type type, Value source) {
+    if (isa<IntegerType>(type))
+      return std::ldexp(1.0, type.getIntOrFloatBitWidth());
+    std::optional<SmallVector<double>> values;
+    if (source && getTensorType(source).getNumElements() <= kMostChannels)
+      values = getVectorConstant(source);
+    if (!values)
+      return std::nullopt;
+    double bound = 0;
+    for (double value : *values) {
+      if (!std::isfinite(value))
+        return std::nullopt;
+      bound = std::max(bound, std::abs(value));
+    }
+    return bound;
+  }
+
+  std::optional<double> resultBound(Operation *op) {
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      auto number = dyn_cast<FloatAttr>(constant.getValue());
+      if (!number || !number.getValue().isFinite())
+        return std::nullopt;
+      return std::abs(number.getValueAsDouble());
+    }
+    SmallVector<double> of;
+    for (Value operand : op->getOperands()) {
+      auto known = bounds.find(operand);
+      if (known == bounds.end())
+        return std::nullopt;
+      of.push_back(known->second);
+    }
+    using Bound = std::optional<double>;
+    return llvm::TypeSwitch<Operation *, Bound>(op)
+        .Case<arith::SIToFPOp, arith::UIToFPOp>([&](auto) -> Bound { return of[0]; })
+        .Case<arith::AddFOp, arith::SubFOp>([&](auto) -> Bound { return of[0] + of[1]; })
+        .Case<arith::MulFOp>([&](auto) -> Bound { return of[0] * of[1]; })
+        .Case<arith::MaximumFOp, arith::MinimumFOp>(
+            [&](auto) -> Bound { return std::max(of[0], of[1]); })
+        .Case<math::RoundEvenOp>([&](auto) -> Bound { return of[0] + 1; })
+        .Default([](Operation *) -> Bound { return std::nullopt; });
+  }
+
+  static constexpr int64_t kMostChannels = 1 << 16;
+  Block &body;
+  llvm::DenseMap<Value, double> bounds;
+};
+
+struct FuseIntegerEpilogue : atc::graph::impl::FuseIntegerEpilogueBase<FuseIntegerEpilogue> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<FuseMap>(&getContext(), numFused);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+    getOperation().walk([](Operation *op) {
+      llvm::TypeSwitch<Operation *>(op)
+          .Case([](MapOp map) {
+            skipStores(map.getBody().front());
+            FiniteMarker(map.getBody().front(), SmallVector<Value>(map.getInputs())).run();
+          })
+          .Case<IntegerConvOp, IntegerFullyConnectedOp>([](auto sums) {
+            if (sums.getBody().empty())
+              return;
+            skipStores(sums.getBody().front());
+            SmallVector<Value> sources{Value()};
+            llvm::append_range(sources, sums.getInputs());
+            FiniteMarker(sums.getBody().front(), sources).run();
+          });
+    });
+  }
+};
+
+} // namespace

@@ -1,0 +1,202 @@
+//===-- OutlineStatic.cpp - what has fixed shapes becomes functions -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/host/Passes.h"
+
+#include "dialects/graph/HostCalls.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace atc::host {
+#define GEN_PASS_DEF_HOSTOUTLINESTATIC
+#include "passes/host/Passes.h.inc"
+
+static bool isHostOp(Operation *op) {
+  return isa<graph::HostCallOp, graph::IfOp, graph::LoopOp, func::CallOp>(op);
+}
+
+bool isHostProgram(func::FuncOp main) {
+  // Once it is a schedule its tensors are buffers.
+  auto isPlain = [](Type type) { return isa<MemRefType>(type) || graph::isPlainTensor(type); };
+  FunctionType type = main.getFunctionType();
+  if (!llvm::all_of(type.getInputs(), isPlain) || !llvm::all_of(type.getResults(), isPlain))
+    return true;
+  return main
+      .walk([](Operation *op) {
+        return isHostOp(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+SmallVector<func::FuncOp> partsOf(ModuleOp module) {
+  return llvm::filter_to_vector(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
+    return function->hasAttr(kPartAttr);
+  });
+}
+
+namespace {
+
+/// Outlines the parts of one block.
+class BlockOutliner {
+public:
+  BlockOutliner(ModuleOp module, Block &block, unsigned &numParts)
+      : module(module), block(block), numParts(numParts) {}
+
+  void run() {
+    findLevels();
+    if (parts.empty())
+      return;
+    // In the new order a level's host ops come first, then its part.
+    SmallVector<Operation *> order;
+    llvm::stable_sort(hostOps, [&](Operation *a, Operation *b) {
+      return levels.lookup(a) < levels.lookup(b);
+    });
+    auto host = hostOps.begin();
+    for (auto &[level, ops] : parts) {
+      for (; host != hostOps.end() && levels.lookup(*host) <= level; ++host)
+        order.push_back(*host);
+      order.push_back(outline(ops));
+    }
+    order.append(host, hostOps.end());
+    Operation *terminator = block.getTerminator();
+    for (Operation *op : order)
+      op->moveBefore(terminator);
+  }
+
+private:
+  /// The op of this block that `value` comes from; null for arguments and what is
+  /// defined outside.
+  Operation *producerOf(Value value) {
+    Operation *op = value.getDefiningOp();
+    return op && op->getBlock() == &block && !isa<graph::ConstantOp>(op) ? op : nullptr;
+  }
+
+  /// The level of an op is how often data changed from a part to the host on its
+  /// way to it. Ops of one level then need nothing of a later part.
+  void findLevels() {
+    for (Operation &op : block.without_terminator()) {
+      if (isa<graph::ConstantOp>(op))
+        continue;
+      const bool host = isHostOp(&op);
+      unsigned level = 0;
+      op.walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (Operation *producer = producerOf(operand))
+            level = std::max(level, levels.lookup(producer) + (host && !isHostOp(producer)));
+      });
+      levels[&op] = level;
+      if (host)
+        hostOps.push_back(&op);
+      else
+        parts[level].push_back(&op);
+    }
+  }
+
+  /// Moves ops into a function; returns the call of it.
+  Operation *outline(ArrayRef<Operation *> ops) {
+    llvm::SetVector<Value> inputs, outputs;
+    llvm::SmallPtrSet<Operation *, 16> inside(ops.begin(), ops.end());
+    llvm::SetVector<Operation *> constants;
+    for (Operation *op : ops) {
+      op->walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands()) {
+          Operation *producer = operand.getDefiningOp();
+          if (producer && isa<graph::ConstantOp>(producer))
+            constants.insert(producer);
+          else if (!inside.contains(ancestorOf(operand)))
+            inputs.insert(operand);
+        }
+      });
+      for (Value result : op->getResults())
+        if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+              return !inside.contains(block.findAncestorOpInBlock(*user));
+            }))
+          outputs.insert(result);
+    }
+
+    OpBuilder builder(module.getBodyRegion());
+    builder.setInsertionPointToEnd(module.getBody());
+    Location loc = ops.front()->getLoc();
+    SmallVector<Type> inputTypes(ValueRange(inputs.getArrayRef()).getTypes()),
+        outputTypes(ValueRange(outputs.getArrayRef()).getTypes());
+    auto function =
+        func::FuncOp::create(builder, loc, "part_" + std::to_string(numParts++),
+                             builder.getFunctionType(inputTypes, outputTypes));
+    function.setPrivate();
+    function->setAttr(kPartAttr, builder.getUnitAttr());
+
+    Block *body = function.addEntryBlock();
+    for (auto [argument, input] : llvm::zip_equal(body->getArguments(), inputs))
+      argument.setLoc(input.getLoc());
+    builder.setInsertionPoint(ops.front());
+    auto call = func::CallOp::create(builder, loc, function, inputs.getArrayRef());
+
+    builder.setInsertionPointToStart(body);
+    IRMapping inPart;
+    for (Operation *constant : constants)
+      builder.clone(*constant, inPart);
+    for (Operation *op : ops)
+      op->moveBefore(body, body->end());
+    for (auto [argument, input] : llvm::zip_equal(body->getArguments(), inputs))
+      inPart.map(input, argument);
+    for (Operation *op : ops)
+      op->walk([&](Operation *inner) {
+        for (OpOperand &operand : inner->getOpOperands())
+          operand.set(inPart.lookupOrDefault(operand.get()));
+      });
+    builder.setInsertionPointToEnd(body);
+    func::ReturnOp::create(builder, loc, outputs.getArrayRef());
+    for (auto [output, result] : llvm::zip_equal(outputs, call.getResults())) {
+      Value value = output, replacement = result;
+      value.replaceUsesWithIf(replacement, [&](OpOperand &use) {
+        return use.getOwner()->getParentOfType<func::FuncOp>() != function;
+      });
+    }
+    return call;
+  }
+
+  /// The op of this block that holds the definition of `value`.
+  Operation *ancestorOf(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      op = value.getParentBlock()->getParentOp();
+    return op ? block.findAncestorOpInBlock(*op) : nullptr;
+  }
+
+  ModuleOp module;
+  Block &block;
+  unsigned &numParts;
+  DenseMap<Operation *, unsigned> levels;
+  SmallVector<Operation *> hostOps;
+  std::map<unsigned, SmallVector<Operation *>> parts;
+};
+
+struct OutlineStatic : impl::HostOutlineStaticBase<OutlineStatic> {
+  void runOnOperation() override {
+    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!main || main.isExternal() || !isHostProgram(main))
+      return;
+    main->setAttr(kProgramAttr, UnitAttr::get(&getContext()));
+    SmallVector<Block *> blocks;
+    main.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      // The body of a map is not one of the program.
+      if (isa<func::FuncOp, graph::IfOp, graph::LoopOp>(op))
+        for (Region &region : op->getRegions())
+          blocks.push_back(&region.front());
+    });
+    unsigned count = 0;
+    for (Block *block : blocks)
+      BlockOutliner(getOperation(), *block, count).run();
+    numParts += count;
+    // Constants that only parts read are theirs.
+    main.walk([](graph::ConstantOp constant) {
+      if (constant.use_empty())
+        constant.erase();
+    });
+  }
+};
+
+} // namespace
+} // namespace atc::host

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Float models become int8 models, with samples from Python."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path as _FilePath
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _compiler
+from ._compile import Path, Shapes, _shapes, compile
+from ._error import Error
+from ._runtime import Model
+
+Sample = np.ndarray | Sequence[np.ndarray] | Mapping[str, np.ndarray]
+
+
+class TensorScale(NamedTuple):
+    """How the numbers of a tensor become integers: round(x / scale) + zero_point."""
+
+    scale: float
+    zero_point: int
+    dtype: str
+
+
+class QuantError(NamedTuple):
+    """How far a tensor of the quantized model is from that of the float model."""
+
+    tensor: str
+    cosine: float
+    sqnr_db: float
+    """Signal to noise; infinite where both are equal."""
+    max_error: float
+
+
+class QuantizedModel:
+    """What `quantize` makes: an int8 model, its scales and its errors."""
+
+    def __init__(self, handle: _compiler.Quantized) -> None:
+        if not isinstance(handle, _compiler.Quantized):
+            raise TypeError("openatc.quantize makes quantized models")
+        self._handle = handle
+
+    @property
+    def scales(self) -> dict[str, TensorScale]:
+        """Of every activation that is stored as integers."""
+        return {entry["name"]: TensorScale(entry["scale"], entry["zero_point"], entry["type"])
+                for entry in json.loads(self._handle.table())["tensors"]}
+
+    @property
+    def errors(self) -> list[QuantError]:
+        """Of the same tensors, on the first samples."""
+        return self._errors("tensors")
+
+    @property
+    def output_errors(self) -> list[QuantError]:
+        return self._errors("outputs")
+
+    def _errors(self, kind: str) -> list[QuantError]:
+        return [QuantError(row["tensor"], row["cosine"], float(row["sqnr_db"]),
+                           float(row["max_error"]))
+                for row in json.loads(self._handle.report())[kind]]
+
+    def __str__(self) -> str:
+        return self._handle.report_text()
+
+    def save(self, path: Path) -> None:
+        """Writes an ONNX model with QuantizeLinear and DequantizeLinear, which any runtime
+        for ONNX runs."""
+        self._handle.save(os.fspath(path), "", "", "")
+
+    def save_deploy(self, path: Path) -> None:
+        """Writes an ONNX model with AscendQuant and AscendDequant."""
+        self._handle.save("", os.fspath(path), "", "")
+
+    def save_record(self, path: Path) -> None:
+        """Writes the scales of the layers as text."""
+        self._handle.save("", "", os.fspath(path), "")
+
+    def save_report(self, path: Path) -> None:
+        """Writes the errors as an HTML page with plots."""
+        self._handle.save("", "", "", os.fspath(path))
+
+    def save_all(self, prefix: Path) -> list[_FilePath]:
+        """Writes all files that the command `amct calibrate --output=prefix` writes."""
+        return [_FilePath(path) for path in self._handle.save_all(prefix)]
+
+    def compile(self, output: Path | None = None, **options: Any) -> Model | None:
+        """Compiles the int8 model; `options` are those of `openatc.compile`."""
+        with tempfile.TemporaryDirectory(prefix="openatc-") as folder:
+            path = os.path.join(folder, "quantized.onnx")
+            self.save(path)
+            return compile(path, output, **options)
+
+
+def _arrays(sample: Sample, names: Sequence[str]) -> list[np.ndarray]:
+    if isinstance(sample, Mapping):
+        faults = [f"E10017: '{name}' is not an input of the model" for name in sample
+                  if name not in names]
+        faults += [f"E10014: a sample has no array for input '{name}'" for name in names
+                   if name not in sample]
+        if faults:
+            raise Error(faults)
+        return [sample[name] for name in names]
+    if isinstance(sample, np.ndarray):
+        return [sample]
+    if not isinstance(sample, Sequence):
+        raise TypeError("a sample must be an array, a list of arrays, or a dict of them by name")
+    return list(sample)
+
+
+def _config_text(config: Path | Mapping[str, Any] | None, method: str | None,
+                 batch_num: int | None) -> str:
+    given = {"method": method, "batch_num": batch_num}
+    given = {name: value for name, value in given.items() if value is not None}
+    if config is not None and not isinstance(config, Mapping):
+        text = _FilePath(config).read_text()
+        if not given:
+            return text
+        if not text.lstrip().startswith("{"):
+            return text + "\n" + "\n".join(f"{name}: {json.dumps(value)}"
+                                           for name, value in given.items())
+        config = json.loads(text)
+    return json.dumps({**(config or {}), **given})
+
+
+def quantize(model: Path, data: Iterable[Sample], *, method: str | None = None,
+             batch_num: int | None = None, config: Path | Mapping[str, Any] | None = None,
+             input_shapes: Shapes | None = None,
+             progress: Callable[[int], object] | None = None) -> QuantizedModel:
+    """Quantizes an ONNX model to int8.
+
+    `data` gives samples: an array (for one input), a list of arrays, or a dict of them by name,
+    each as the model's inputs are. It is gone through once. `method` chooses the ranges of the
+    activations: "minmax", "percentile", "kl" or "mse" (what None means). `batch_num` is how many
+    samples are used. `config` is a file of settings or a dict with the same keys. Without
+    `input_shapes`, open dims of the model are those of the first sample. `progress` is called
+    with the number of samples that are done.
+    """
+    samples = iter(data)
+    first = next(samples, None)
+    if first is None:
+        raise Error(["E10014: there is no sample to calibrate with"])
+    samples = itertools.chain([first], samples)
+
+    def shape_of(name: str, index: int) -> tuple[int, ...]:
+        if isinstance(first, Mapping):
+            return np.shape(first[name]) if name in first else ()
+        arrays = [first] if isinstance(first, np.ndarray) else list(first)
+        return np.shape(arrays[index]) if index < len(arrays) else ()
+
+    def sample(names: list[str]) -> list[np.ndarray] | None:
+        item = next(samples, None)
+        return None if item is None else _arrays(item, names)
+
+    handle = _compiler.quantize(model, _shapes(input_shapes),
+                                _config_text(config, method, batch_num), shape_of, sample,
+                                progress)
+    for line in handle.warnings():
+        warnings.warn(line, stacklevel=2)
+    return QuantizedModel(handle)

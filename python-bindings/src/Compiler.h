@@ -1,0 +1,31 @@
+//===-- Compiler.h - what the parts of openatc._compiler share ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PYTHON_COMPILER_H
+#define OPENATC_PYTHON_COMPILER_H
+
+#include "python-bindings/src/CompilerModule.h"
+#include "python-bindings/src/Errors.h"
+
+namespace atc::python {
+
+/// Calls without the GIL; faults become openatc.Error.
+template <typename Function> auto withoutGil(Function &&function) {
+  std::vector<std::string> lines;
+  try {
+    pybind11::gil_scoped_release release;
+    return function();
+  } catch (const Faults &faults) {
+    lines = faults.lines;
+  }
+  raise(lines);
+}
+
+std::string pathOf(const pybind11::object &path);
+
+/// Adds Quantized and quantize.
+void addQuantizer(pybind11::module_ &m);
+
+} // namespace atc::python
+
+#endif // OPENATC_PYTHON_COMPILER_H

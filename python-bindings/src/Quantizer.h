@@ -1,0 +1,53 @@
+//===-- Quantizer.h - quantization for Python -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// No MLIR and no Python header, as in CompilerModule.h.
+
+#ifndef OPENATC_PYTHON_QUANTIZER_H
+#define OPENATC_PYTHON_QUANTIZER_H
+
+#include "python-bindings/src/CompilerModule.h"
+
+namespace atc::quantize {
+struct QuantizedOnnx;
+} // namespace atc::quantize
+
+namespace atc::python {
+
+struct QuantizationRequest {
+  std::string model; ///< an ONNX file
+  CompilerModule::Shapes inputShapes;
+  std::string config; ///< JSON
+  /// The shape of the first sample of an input, by its name or its index; empty where
+  /// there is none.
+  std::function<std::vector<int64_t>(const std::string &, size_t)> shapeOf;
+  /// Fills a buffer for each input; false at the end. It may throw Faults.
+  std::function<bool(const std::vector<::om::Tensor> &, const std::vector<void *> &)> next;
+  std::function<void(size_t done)> progress;
+};
+
+/// A quantized model, its scales and errors. Everything throws Faults.
+class Quantized {
+public:
+  static std::shared_ptr<Quantized> make(const QuantizationRequest &request);
+  ~Quantized();
+
+  std::string table() const;  ///< JSON
+  std::string report() const; ///< JSON
+  std::string reportText() const;
+  /// What is to be written where; an empty path is none.
+  void save(const std::string &fakeQuant, const std::string &deploy, const std::string &record,
+            const std::string &html) const;
+  /// All files that the command amct writes; returns their paths.
+  std::vector<std::string> saveAll(const std::string &prefix) const;
+  const std::vector<std::string> &warnings() const { return warningLines; }
+
+private:
+  explicit Quantized(std::unique_ptr<quantize::QuantizedOnnx> result);
+  std::unique_ptr<quantize::QuantizedOnnx> result;
+  std::vector<std::string> warningLines;
+};
+
+} // namespace atc::python
+
+#endif // OPENATC_PYTHON_QUANTIZER_H

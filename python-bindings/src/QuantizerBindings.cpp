@@ -1,0 +1,88 @@
+//===-- QuantizerBindings.cpp - openatc._compiler.Quantized ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "python-bindings/src/Arrays.h"
+#include "python-bindings/src/Compiler.h"
+#include "python-bindings/src/Errors.h"
+#include "python-bindings/src/Quantizer.h"
+
+#include <pybind11/stl.h>
+
+namespace py = pybind11;
+
+namespace atc::python {
+
+namespace {
+
+/// Copies one sample, a list of arrays, into the inputs' memory.
+void copySample(const py::list &arrays, const std::vector<::om::Tensor> &tensors,
+                const std::vector<void *> &inputs) {
+  if (arrays.size() != tensors.size())
+    throw Faults{{"E10014: a sample has " + std::to_string(arrays.size()) +
+                  " arrays, but the model has " + std::to_string(tensors.size()) + " inputs"}};
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    py::object array = py::module_::import("numpy").attr("ascontiguousarray")(arrays[i]);
+    // It makes a scalar of rank 0 one of rank 1.
+    array = array.attr("reshape")(py::getattr(arrays[i], "shape", array.attr("shape")));
+    View view;
+    std::string fault;
+    if (!view.open(array, Port(tensors[i]), "input", false, fault))
+      throw Faults{{fault}};
+    std::memcpy(inputs[i], view.data(), tensors[i].bytes);
+  }
+}
+
+/// `sample(names)` returns the arrays of the next sample, or None at the end;
+/// `shape_of(name, index)` a shape or ().
+std::shared_ptr<Quantized> quantize(const py::object &path,
+                                    const CompilerModule::Shapes &inputShapes,
+                                    const std::string &config, const py::function &shapeOf,
+                                    const py::function &sample, const py::object &progress) {
+  QuantizationRequest request;
+  request.model = pathOf(path);
+  request.inputShapes = inputShapes;
+  request.config = config;
+  request.shapeOf = [&](const std::string &name, size_t index) {
+    py::gil_scoped_acquire acquire;
+    return shapeOf(toStr(name), index).cast<std::vector<int64_t>>();
+  };
+  request.next = [&](const std::vector<::om::Tensor> &tensors, const std::vector<void *> &inputs) {
+    py::gil_scoped_acquire acquire;
+    py::list names;
+    for (const ::om::Tensor &tensor : tensors)
+      names.append(toStr(tensor.name));
+    py::object arrays = sample(names);
+    if (arrays.is_none())
+      return false;
+    copySample(arrays, tensors, inputs);
+    return true;
+  };
+  request.progress = [&](size_t done) {
+    py::gil_scoped_acquire acquire;
+    if (!progress.is_none())
+      progress(done);
+  };
+  return withoutGil([&] { return Quantized::make(request); });
+}
+
+} // namespace
+
+void addQuantizer(py::module_ &m) {
+  py::class_<Quantized, std::shared_ptr<Quantized>>(m, "Quantized")
+      .def("table", [](const Quantized &result) { return toStr(result.table()); })
+      .def("report", [](const Quantized &result) { return toStr(result.report()); })
+      .def("report_text", [](const Quantized &result) { return toStr(result.reportText()); })
+      .def("warnings", &Quantized::warnings)
+      .def("save",
+           [](const Quantized &result, const std::string &fakeQuant, const std::string &deploy,
+              const std::string &record, const std::string &html) {
+             withoutGil([&] { result.save(fakeQuant, deploy, record, html); });
+           })
+      .def("save_all", [](const Quantized &result, const py::object &prefix) {
+        const std::string path = pathOf(prefix);
+        return withoutGil([&] { return result.saveAll(path); });
+      });
+  m.def("quantize", &quantize);
+}
+
+} // namespace atc::python

@@ -1,0 +1,163 @@
+//===-- Values.cpp - Python objects as values of any shape ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "python-bindings/src/Values.h"
+
+#include "python-bindings/src/Arrays.h"
+
+namespace py = pybind11;
+
+namespace atc::python {
+
+namespace {
+struct TypeRow {
+  om_dtype dtype;
+  const char *numpy;
+};
+constexpr TypeRow numpyTypes[] = {
+    {OM_F32, "float32"},   {OM_F64, "float64"},    {OM_F16, "float16"}, {OM_I8, "int8"},
+    {OM_I16, "int16"},     {OM_I32, "int32"},      {OM_I64, "int64"},   {OM_U8, "uint8"},
+    {OM_U16, "uint16"},    {OM_U32, "uint32"},     {OM_U64, "uint64"},  {OM_BOOL, "bool"},
+    {OM_C64, "complex64"}, {OM_C128, "complex128"}};
+
+/// Null for a type that numpy lacks.
+const char *numpyNameOf(om_dtype dtype) {
+  for (const TypeRow &row : numpyTypes)
+    if (row.dtype == dtype)
+      return row.numpy;
+  return nullptr;
+}
+
+py::object classOf(const char *name) { return py::module_::import("openatc._values").attr(name); }
+py::object numpy(const char *name) { return py::module_::import("numpy").attr(name); }
+
+std::vector<int64_t> dimsOf(const py::object &shape) {
+  std::vector<int64_t> dims;
+  for (py::handle dim : shape)
+    dims.push_back(dim.cast<int64_t>());
+  return dims;
+}
+
+om::Value made(om::Value value, const om::Error &error) {
+  if (!value)
+    throw py::value_error(error.message());
+  return value;
+}
+
+om::Value fromMemory(const py::object &array, om_dtype dtype, const std::vector<int64_t> &dims) {
+  om::Error error;
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_C_CONTIGUOUS) != 0)
+    throw py::error_already_set();
+  uint64_t bits = om_dtype_bits(dtype);
+  for (int64_t dim : dims)
+    if (dim < 0 || __builtin_mul_overflow(bits, static_cast<uint64_t>(dim), &bits))
+      bits = UINT64_MAX;
+  const bool fits = static_cast<uint64_t>(buffer.len) == bits / 8 + (bits % 8 != 0);
+  om::Value value;
+  if (fits)
+    value = om::Value::tensor(dtype, dims, buffer.buf, error);
+  PyBuffer_Release(&buffer);
+  if (!fits)
+    throw py::value_error("the bits of an openatc.Raw are not as many as its shape says");
+  return made(value, error);
+}
+
+om::Value fromStrings(const py::object &array) {
+  std::vector<std::string> texts;
+  for (py::handle item : array.attr("reshape")(-1).attr("tolist")()) {
+    if (!PyBytes_Check(item.ptr()) && !PyUnicode_Check(item.ptr()))
+      throw py::type_error("an array of objects must hold str or bytes");
+    texts.push_back(item.cast<std::string>());
+  }
+  om::Error error;
+  return made(om::Value::strings(dimsOf(array.attr("shape")), texts, error), error);
+}
+
+om::Value fromRaw(const py::object &raw) {
+  const std::string name = py::str(raw.attr("dtype"));
+  om_dtype dtype = OM_UNDEFINED;
+  for (int number = OM_F32; number <= OM_I2; ++number)
+    if (name == om_dtype_name(static_cast<om_dtype>(number)))
+      dtype = static_cast<om_dtype>(number);
+  if (!om_dtype_bits(dtype))
+    throw py::value_error("'" + name + "' is no element type of an openatc.Raw");
+  return fromMemory(raw.attr("bits"), dtype, dimsOf(raw.attr("shape")));
+}
+} // namespace
+
+om::Value toValue(const py::handle &object, om_dtype expected) {
+  om::Error error;
+  if (object.is_none())
+    return {};
+  if (py::isinstance(object, classOf("Raw")))
+    return fromRaw(py::reinterpret_borrow<py::object>(object));
+  if (py::isinstance(object, classOf("Map")))
+    return made(om::Value::map(toValue(object.attr("keys"), OM_UNDEFINED),
+                               toValue(object.attr("values"), expected), error),
+                error);
+  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
+    std::vector<om::Value> items;
+    for (py::handle item : object)
+      items.push_back(toValue(item, expected));
+    const om_dtype first =
+        !items.empty() && items[0].kind() == OM_KIND_TENSOR ? items[0].dtype() : expected;
+    return made(om::Value::sequence(first, items, error), error);
+  }
+  if (!py::hasattr(object, "dtype"))
+    throw py::type_error(std::string("a value must be a numpy array, a list of values, an "
+                                     "openatc.Raw or Map, or None, not ") +
+                         Py_TYPE(object.ptr())->tp_name);
+  py::object array = numpy("asarray")(object, py::arg("order") = "C");
+  const std::string kind = py::str(array.attr("dtype").attr("kind"));
+  if (kind == "O" || kind == "S" || kind == "U")
+    return fromStrings(array);
+  const std::string name = py::str(array.attr("dtype").attr("name"));
+  const std::vector<int64_t> dims = dimsOf(array.attr("shape"));
+  // As everywhere in this package, uint16 are the bits of bf16 where it is wanted.
+  if (!numpyNameOf(expected) && om_dtype_bits(expected) >= 8 &&
+      name == (om_dtype_bits(expected) == 16 ? "uint16" : "uint8"))
+    return fromMemory(array, expected, dims);
+  for (const TypeRow &row : numpyTypes)
+    if (name == row.numpy && array.attr("dtype").attr("isnative").cast<bool>())
+      return fromMemory(array, row.dtype, dims);
+  throw py::type_error("the runtime has no element type for " + name);
+}
+
+py::object fromValue(const om::Value &value) {
+  if (value.kind() == OM_KIND_NONE)
+    return py::none();
+  if (value.kind() == OM_KIND_MAP)
+    return classOf("Map")(fromValue(value.item(0)), fromValue(value.item(1)));
+  if (value.kind() == OM_KIND_SEQUENCE) {
+    py::list list(value.size());
+    for (uint64_t i = 0; i < value.size(); ++i)
+      list[i] = fromValue(value.item(i));
+    return std::move(list);
+  }
+  const std::vector<int64_t> dims = value.dims();
+  py::tuple shape(dims.size());
+  for (size_t i = 0; i < dims.size(); ++i)
+    shape[i] = dims[i];
+  if (value.dtype() == OM_STRING) {
+    py::object texts = numpy("empty")(value.size(), py::arg("dtype") = "object");
+    for (uint64_t i = 0; i < value.size(); ++i)
+      texts[py::int_(i)] = py::bytes(value.string(i));
+    return texts.attr("reshape")(shape);
+  }
+  const uint64_t bits = om_dtype_bits(value.dtype());
+  const auto bytes = static_cast<Py_ssize_t>((value.size() * bits + 7) / 8);
+  const char *name = numpyNameOf(value.dtype());
+  py::object stored = numpy("dtype")(name ? name : bits == 16 ? "uint16" : "uint8");
+  py::object array =
+      makeArray(name || bits >= 8 ? py::object(shape) : py::make_tuple(bytes), stored, bytes);
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS) != 0)
+    throw py::error_already_set();
+  if (bytes)
+    std::memcpy(buffer.buf, value.data(), static_cast<size_t>(bytes));
+  PyBuffer_Release(&buffer);
+  return name ? array : classOf("Raw")(om_dtype_name(value.dtype()), array, shape);
+}
+
+} // namespace atc::python

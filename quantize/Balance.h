@@ -1,0 +1,69 @@
+//===-- Balance.h - channels of one size before they share a scale --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_QUANTIZE_BALANCE_H
+#define OPENATC_QUANTIZE_BALANCE_H
+
+#include "quantize/Calibrate.h"
+#include "quantize/OnnxModel.h"
+
+namespace atc::quantize {
+
+/// How large the numbers of each channel are.
+struct ChannelSizes {
+  std::vector<double> largest, squares;
+  double count = 0;
+
+  void add(llvm::ArrayRef<float> values, llvm::ArrayRef<int64_t> dims);
+};
+
+/// The weights [M, C / groups, ...] that read a tensor.
+struct ReadingWeights {
+  llvm::ArrayRef<float> values;
+  int64_t outputs = 0, inputs = 0; ///< M, C / groups
+  int64_t groups = 1;
+};
+
+/// Divisors of the channels, by which the weights are multiplied, that let one scale
+/// for the tensor and one for each row of weights lose least. Empty where that gains
+/// less than `atLeast` times the noise.
+std::vector<float> findFactors(const ChannelSizes &sizes, llvm::ArrayRef<ReadingWeights> readers,
+                               double atLeast);
+
+/// What is to be done with a tensor that only convolutions read.
+struct Balance {
+  std::string tensor;
+  std::vector<std::string> readers; ///< by the tensors they make
+  /// The convolution whose weights take the divisors, through a relu at most; empty:
+  /// a multiplication is needed.
+  std::string producer;
+  std::vector<float> factors;
+};
+
+/// Runs some samples through the module, whose results it changes. False after an error.
+bool findBalances(mlir::ModuleOp module, const Plan &plan, DataSource &data, int64_t batchNum,
+                  std::vector<Balance> &balances, Diagnostics &diagnostics);
+
+void applyBalances(OnnxModel &model, llvm::ArrayRef<Balance> balances);
+
+/// Gives the first samples of another source twice.
+class ReplayedSource : public DataSource {
+public:
+  explicit ReplayedSource(DataSource &source) : source(source) {}
+  std::optional<std::vector<int64_t>> shapeOf(const std::string &input, size_t index) override {
+    return source.shapeOf(input, index);
+  }
+  void begin(const std::vector<::om::Tensor> &inputs, Diagnostics &diagnostics) override;
+  size_t count() const override { return source.count(); }
+  bool next(const std::vector<::om::Buffer> &inputs, Diagnostics &diagnostics) override;
+
+private:
+  DataSource &source;
+  std::vector<std::vector<::om::Buffer>> kept;
+  size_t at = 0;
+  bool hasBegun = false, isReplaying = false;
+};
+
+} // namespace atc::quantize
+
+#endif // OPENATC_QUANTIZE_BALANCE_H

@@ -1,0 +1,245 @@
+//===-- Calibrate.cpp - finds scales by running data through a model ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "quantize/Calibrate.h"
+
+#include "dialects/graph/ConstantData.h"
+#include "passes/graph/QuantizeWeights.h"
+#include "passes/om/Schedule.h"
+
+#include <cmath>
+#include <cstring>
+
+using namespace mlir;
+
+namespace atc::quantize {
+
+using graph::WeightView;
+
+namespace {
+
+/// The sums of a tensor's channels.
+struct ChannelSums {
+  int64_t dim = -1; ///< -1: nobody asks for them
+  std::vector<double> sums;
+  double count = 0;
+
+  void add(ArrayRef<float> values, ArrayRef<int64_t> dims) {
+    if (dim < 0)
+      return;
+    int64_t inner = 1;
+    for (int64_t d : dims.drop_front(dim + 1))
+      inner *= d;
+    const int64_t channels = dims[dim], outer = values.size() / (inner * channels);
+    sums.resize(channels, 0);
+    const float *at = values.data();
+    for (int64_t o = 0; o < outer; ++o)
+      for (int64_t c = 0; c < channels; ++c) {
+        double sum = 0;
+        for (int64_t i = 0; i < inner; ++i)
+          sum += *at++;
+        sums[c] += sum;
+      }
+    count += outer * inner;
+  }
+};
+
+class Collector {
+public:
+  Collector(const Plan &plan, const QuantConfig &config, Calibration &calibration,
+            Diagnostics &diagnostics)
+      : plan(plan), config(config), calibration(calibration), diagnostics(diagnostics) {}
+
+  bool run(DataSource &data, const Progress &progress);
+  bool writeTable();
+
+private:
+  void take();
+  void keep(const std::vector<::om::Buffer> &inputs);
+  bool addLayer(const PlannedLayer &layer);
+
+  const Plan &plan;
+  const QuantConfig &config;
+  Calibration &calibration;
+  Diagnostics &diagnostics;
+  std::vector<ChannelSums> means;
+  size_t keptBytes = 0;
+};
+
+void Collector::keep(const std::vector<::om::Buffer> &inputs) {
+  KeptSamples &kept = calibration.kept;
+  size_t bytes = 0;
+  for (const ::om::Buffer &input : inputs)
+    bytes += input.size();
+  if (kept.samples.size() >= kept.most || (keptBytes && keptBytes + bytes > kept.mostBytes))
+    return;
+  keptBytes += bytes;
+  std::vector<::om::Buffer> copies;
+  for (const ::om::Buffer &input : inputs)
+    std::memcpy(copies.emplace_back(input.size()).data(), input.data(), input.size());
+  kept.samples.push_back(std::move(copies));
+}
+
+void Collector::take() {
+  HostModel &host = *calibration.host;
+  for (size_t i = 0; i < plan.tensors.size(); ++i) {
+    const size_t output = calibration.firstTensor + i;
+    const ArrayRef<float> values = host.floats(output);
+    means[i].add(values, host.outputs()[output].dims);
+    if (plan.tensors[i].group == i)
+      calibration.histograms[i].add(values.data(), values.size());
+  }
+}
+
+bool Collector::run(DataSource &data, const Progress &progress) {
+  HostModel &host = *calibration.host;
+  calibration.histograms.resize(plan.tensors.size());
+  means.resize(plan.tensors.size());
+  for (const PlannedLayer &layer : plan.layers) {
+    const int64_t rank =
+        cast<RankedTensorType>(plan.tensors[layer.input].value.getType()).getRank();
+    const bool isMatrix = isa<graph::MatMulOp, graph::FullyConnectedOp>(layer.op);
+    means[layer.input].dim = isMatrix ? rank - 1 : 1;
+  }
+  std::vector<::om::Tensor> inputs = host.inputs();
+  data.begin(inputs, diagnostics);
+  if (diagnostics.hasErrors())
+    return false;
+  size_t all = data.count();
+  const auto most = static_cast<size_t>(config.batchNum);
+  if (most && (!all || all > most))
+    all = most;
+  std::vector<::om::Buffer> buffers = host.makeInputs();
+  size_t &done = calibration.samples;
+  while ((!most || done < most) && data.next(buffers, diagnostics)) {
+    if (!host.run(buffers, diagnostics))
+      return false;
+    take();
+    keep(buffers);
+    ++done;
+    if (progress)
+      progress(done, all);
+  }
+  if (diagnostics.hasErrors())
+    return false;
+  if (!done) {
+    diagnostics.error("E10014", "there is no sample to calibrate with");
+    return false;
+  }
+  if (most && done < most)
+    diagnostics.warning("W10014", "there are " + Twine(done) + " samples, " + Twine(most) +
+                                      " were asked for (batch_num)");
+  return true;
+}
+
+bool Collector::addLayer(const PlannedLayer &layer) {
+  LayerEntry entry;
+  entry.node = layer.node;
+  entry.type = layer.type;
+  entry.input = plan.tensors[layer.input].name;
+  entry.output = tensorNameOf(layer.op->getResult(0));
+  auto filter =
+      graph::ConstantBytes::get(layer.filter().getDefiningOp<graph::ConstantOp>().getValue());
+  if (failed(filter)) {
+    diagnostics.error("E14001", "the weights of node '" + layer.node + "' cannot be read");
+    return false;
+  }
+  std::vector<float> bias;
+  if (Value value = layer.bias()) {
+    auto bytes = graph::ConstantBytes::get(value.getDefiningOp<graph::ConstantOp>().getValue());
+    if (succeeded(bytes)) {
+      ArrayRef<float> values = bytes->expandedAs<float>();
+      bias.assign(values.begin(), values.end());
+    }
+  }
+  const SmallVector<int64_t> dims(filter->getType().getShape());
+  WeightView weights{filter->expandedAs<float>(), dims, layer.config.perChannel ? layer.axis : -1};
+  const float inputScale = calibration.table.tensors[layer.input].params.scale;
+  for (float weight : weights.values)
+    if (!std::isfinite(weight)) {
+      diagnostics.error("E14001", "a weight of node '" + layer.node + "' is not finite");
+      return false;
+    }
+  entry.weightScales = graph::findWeightScales(weights, bias, inputScale);
+  const ChannelSums &sums = means[layer.input];
+  // A transposed convolution sees each pixel as often as its stride lets it.
+  if (config.biasCorrection && !isa<graph::ConvTransposeOp>(layer.op) && sums.count > 0) {
+    std::vector<double> mean;
+    for (double sum : sums.sums)
+      mean.push_back(sum / sums.count);
+    weights.axis = layer.config.perChannel ? layer.axis : -1;
+    WeightView shaped = weights;
+    if (isa<graph::MatMulOp>(layer.op) && shaped.axis < 0) {
+      shaped.axis = 1;
+      std::vector<float> all(dims[1], entry.weightScales[0]);
+      entry.biasCorrection = graph::lossOfMeans(shaped, all, mean, layer.groups);
+    } else {
+      entry.biasCorrection = graph::lossOfMeans(shaped, entry.weightScales, mean, layer.groups);
+    }
+  }
+  calibration.table.layers.push_back(std::move(entry));
+  return true;
+}
+
+bool Collector::writeTable() {
+  QuantTable &table = calibration.table;
+  std::string notFinite;
+  for (size_t i = 0; i < plan.tensors.size(); ++i) {
+    const PlannedTensor &tensor = plan.tensors[i];
+    const Histogram &histogram = calibration.histograms[tensor.group];
+    if (tensor.group == i && histogram.notFinite())
+      notFinite += (notFinite.empty() ? "'" : ", '") + tensor.name + "'";
+    TensorEntry entry;
+    entry.name = tensor.name;
+    if (tensor.group != i) {
+      entry = table.tensors[tensor.group];
+      entry.name = tensor.name;
+    } else {
+      entry.seen = histogram.seen();
+      entry.chosen = searchRange(histogram, tensor.config.range);
+      entry.params =
+          coverInterval(entry.chosen, tensor.config.range.symmetric, tensor.config.range.isSigned);
+    }
+    table.tensors.push_back(std::move(entry));
+  }
+  if (!notFinite.empty())
+    diagnostics.error("E10014", "with the calibration data these tensors are infinite or not a "
+                                "number: " +
+                                    notFinite);
+  for (const PlannedLayer &layer : plan.layers)
+    addLayer(layer);
+  return !diagnostics.hasErrors();
+}
+
+} // namespace
+
+/// Sizes are known at compile time: those of the samples.
+static bool checkInputs(func::FuncOp main, Diagnostics &diagnostics) {
+  const unsigned before = diagnostics.numErrors();
+  for (auto [index, type] : llvm::enumerate(main.getArgumentTypes())) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    auto name = main.getArgAttrOfType<StringAttr>(index, om::kNameAttr);
+    if (!tensor || !tensor.hasStaticShape())
+      diagnostics.error("E10002", "the shape of input '" + (name ? name.getValue() : "") +
+                                      "' is not known: give it with --input_shape");
+  }
+  return diagnostics.numErrors() == before;
+}
+
+bool calibrate(ModuleOp module, const Plan &plan, const QuantConfig &config, DataSource &data,
+               const Progress &progress, Calibration &calibration, Diagnostics &diagnostics) {
+  if (!checkInputs(om::findMain(module), diagnostics))
+    return false;
+  SmallVector<Value> values;
+  for (const PlannedTensor &tensor : plan.tensors)
+    values.push_back(tensor.value);
+  addResults(module, values);
+  calibration.host = HostModel::compile(module, diagnostics);
+  if (!calibration.host)
+    return false;
+  calibration.firstTensor = calibration.host->outputs().size() - values.size();
+  Collector collector(plan, config, calibration, diagnostics);
+  return collector.run(data, progress) && collector.writeTable();
+}
+
+} // namespace atc::quantize

@@ -1,0 +1,385 @@
+//===-- Config.cpp - how a model is quantized -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "quantize/Config.h"
+
+#include "frontends/ModelFile.h"
+#include "quantize/TextProto.h"
+
+#include <cmath>
+
+namespace atc::quantize {
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// Reads one configuration; every fault is told with the path of its key.
+class Reader {
+public:
+  Reader(const std::string &name, Diagnostics &diagnostics)
+      : name(name), diagnostics(diagnostics) {}
+
+  void readTop(const Json &json, QuantConfig &config);
+
+  bool text(const Json &json, const std::string &key, std::string &value) {
+    if (!json.is_string())
+      return fault(key, "must be text");
+    value = json.get<std::string>();
+    return true;
+  }
+  bool fault(const std::string &key, const std::string &reason) {
+    diagnostics.error("E10001",
+                      "the file \"" + name + "\": the value of \"" + key + "\" " + reason);
+    return false;
+  }
+  void unknown(const std::string &key) {
+    diagnostics.error("E10001", "the file \"" + name + "\": \"" + key + "\" is not known");
+  }
+  void strings(const Json &json, const std::string &key, std::set<std::string> &into);
+
+private:
+  void readLayer(const Json &json, const std::string &path, LayerConfig &config);
+  bool readSetting(const std::string &key, const Json &value, const std::string &path,
+                   LayerConfig &config);
+  bool readDetail(const std::string &key, const Json &value, const std::string &path,
+                  LayerConfig &config);
+  void readOverrides(const Json &json, const std::string &key, const char *nameKey,
+                     const LayerConfig &common, std::map<std::string, LayerConfig> &into);
+  bool boolean(const Json &json, const std::string &key, bool &value) {
+    if (json.is_boolean())
+      value = json.get<bool>();
+    else if (json.is_number_integer() && (json == 0 || json == 1))
+      value = json == 1;
+    else
+      return fault(key, "must be true or false");
+    return true;
+  }
+  bool number(const Json &json, const std::string &key, double least, double most, double &value) {
+    if (!json.is_number() || !(json.get<double>() >= least && json.get<double>() <= most)) {
+      char text[64];
+      std::snprintf(text, sizeof text, "must be a number from %g to %g", least, most);
+      return fault(key, text);
+    }
+    value = json.get<double>();
+    return true;
+  }
+
+  const std::string &name;
+  Diagnostics &diagnostics;
+};
+
+void Reader::strings(const Json &json, const std::string &key, std::set<std::string> &into) {
+  if (json.is_string())
+    into.insert(json.get<std::string>());
+  else if (!json.is_array())
+    fault(key, "must be a list of names");
+  else
+    for (const Json &item : json)
+      if (std::string value; text(item, key, value))
+        into.insert(value);
+}
+
+/// False when there is no such setting.
+bool Reader::readSetting(const std::string &key, const Json &value, const std::string &path,
+                         LayerConfig &config) {
+  RangeOptions &range = config.range;
+  if (key == "method") {
+    std::string word;
+    if (!text(value, path, word))
+      return true;
+    if (auto method = findMethod(word))
+      range.method = *method;
+    else
+      fault(path, "must be minmax, percentile, kl or mse, not \"" + word + "\"");
+  } else if (key == "activation_type" || key == "dst_type") {
+    std::string word;
+    if (!text(value, path, word))
+      return true;
+    if (word == "int8" || word == "INT8" || word == "uint8" || word == "UINT8")
+      range.isSigned = word == "int8" || word == "INT8";
+    else
+      fault(path, "must be int8 or uint8, not \"" + word + "\"");
+  } else if (key == "activation_offset" || key == "asymmetric") {
+    bool offset = !range.symmetric;
+    if (boolean(value, path, offset))
+      range.symmetric = !offset;
+  } else if (key == "symmetric") {
+    boolean(value, path, range.symmetric);
+  } else if (key == "channel_wise") {
+    boolean(value, path, config.perChannel);
+  } else if (key == "quant_enable") {
+    boolean(value, path, config.enable);
+  } else {
+    return readDetail(key, value, path, config);
+  }
+  return true;
+}
+
+bool Reader::readDetail(const std::string &key, const Json &value, const std::string &path,
+                        LayerConfig &config) {
+  RangeOptions &range = config.range;
+  if (key == "percentile") {
+    if (number(value, path, 0.5, 1, range.maxPercentile))
+      range.minPercentile = range.maxPercentile;
+  } else if (key == "max_percentile") {
+    number(value, path, 0.5, 1, range.maxPercentile);
+  } else if (key == "min_percentile") {
+    number(value, path, 0.5, 1, range.minPercentile);
+  } else if (key == "search_range") {
+    if (!value.is_array() || value.size() != 2)
+      fault(path, "must be two numbers");
+    else if (number(value[0], path, 0.01, 10, range.searchStart) &&
+             number(value[1], path, 0.01, 10, range.searchEnd) &&
+             range.searchStart > range.searchEnd)
+      fault(path, "must have the smaller number first");
+  } else if (key == "search_range_start") {
+    number(value, path, 0.01, 10, range.searchStart);
+  } else if (key == "search_range_end") {
+    number(value, path, 0.01, 10, range.searchEnd);
+  } else if (key == "search_step") {
+    number(value, path, 0.0001, 1, range.searchStep);
+  } else if (key == "num_of_bins") {
+    // The histogram has as many as the finest setting there.
+    double bins = 0;
+    number(value, path, 1024, 8192, bins);
+  } else if (key == "act_algo" || key == "wts_algo") {
+    std::string word;
+    if (!text(value, path, word))
+      return true;
+    if (word == "ifmr" || word == "hfmg")
+      range.method = RangeMethod::Mse;
+    else if (word != "arq_quantize")
+      fault(path, "\"" + word + "\" is not supported; supported are ifmr, hfmg and arq_quantize");
+  } else if (key == "num_bits" || key == "quant_bits") {
+    double bits = 8;
+    number(value, path, 8, 8, bits);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Reader::readLayer(const Json &json, const std::string &path, LayerConfig &config) {
+  if (!json.is_object()) {
+    fault(path, "must be settings in { }");
+    return;
+  }
+  for (const auto &[key, value] : json.items()) {
+    const std::string inner = path + "." + key;
+    const bool isGroup = key == "activation_quant_params" || key == "weight_quant_params" ||
+                         key == "arq_quantize" || key == "ifmr_quantize" ||
+                         key == "hfmg_quantize" || key == "calibration_config";
+    if (key == "ifmr_quantize" || key == "hfmg_quantize")
+      config.range.method = RangeMethod::Mse;
+    if (isGroup && value.is_array()) {
+      for (const Json &item : value)
+        readLayer(item, inner, config);
+    } else if (isGroup) {
+      readLayer(value, inner, config);
+    } else if (!readSetting(key, value, inner, config)) {
+      unknown(inner);
+    }
+  }
+}
+
+void Reader::readOverrides(const Json &json, const std::string &key, const char *nameKey,
+                           const LayerConfig &common, std::map<std::string, LayerConfig> &into) {
+  auto readNamed = [&](const Json &item) {
+    if (!item.is_object() || !item.contains(nameKey)) {
+      fault(key, std::string("must have a ") + nameKey);
+      return;
+    }
+    std::set<std::string> names;
+    strings(item[nameKey], key + "." + nameKey, names);
+    Json settings = item;
+    settings.erase(nameKey);
+    LayerConfig config = common;
+    readLayer(settings, key, config);
+    for (const std::string &each : names)
+      into[each] = config;
+  };
+  if (json.is_array()) {
+    for (const Json &item : json)
+      readNamed(item);
+  } else if (json.is_object() && (json.contains(nameKey) || json.contains("calibration_config"))) {
+    readNamed(json);
+  } else if (json.is_object()) {
+    for (const auto &[name, settings] : json.items()) {
+      LayerConfig config = common;
+      readLayer(settings, key + "." + name, config);
+      into[name] = config;
+    }
+  } else {
+    fault(key, "must be settings in { }");
+  }
+}
+
+void Reader::readTop(const Json &json, QuantConfig &config) {
+  if (!json.is_object()) {
+    diagnostics.error("E13005", "the file \"" + name +
+                                    "\" is no configuration: it must be settings "
+                                    "in { }");
+    return;
+  }
+  // What holds for all first: the others begin with it, wherever they stand.
+  std::map<std::string, Json> later;
+  for (const auto &[key, value] : json.items()) {
+    if (key == "batch_num") {
+      double count = 0;
+      if (number(value, key, 1, 1e9, count))
+        config.batchNum = static_cast<int64_t>(count);
+    } else if (key == "common_config") {
+      readLayer(value, key, config.common);
+    } else if (key == "skip_layers") {
+      strings(value, key, config.skipLayers);
+    } else if (key == "skip_layer_types") {
+      strings(value, key, config.skipTypes);
+    } else if (key == "bias_correction") {
+      boolean(value, key, config.biasCorrection);
+    } else if (key == "balance") {
+      boolean(value, key, config.balance);
+    } else if (key == "quantize_outputs") {
+      boolean(value, key, config.quantizeOutputs);
+    } else if (key == "fuse_activations") {
+      boolean(value, key, config.fuseActivations);
+    } else if (key == "do_fusion") {
+      bool fuses = true;
+      if (boolean(value, key, fuses) && !fuses)
+        diagnostics.warning("W10055", "\"do_fusion\": false has no effect: batch normalizations "
+                                      "are folded into the weights");
+    } else if (key == "skip_fusion_layers") {
+      std::set<std::string> layers;
+      strings(value, key, layers);
+      if (!layers.empty())
+        diagnostics.warning("W10055", "\"skip_fusion_layers\" has no effect");
+    } else if (key == "version" || key == "joint_quant" || key == "fakequant_precision_mode") {
+      continue;
+    } else if (!value.is_object() && readSetting(key, value, key, config.common)) {
+      continue;
+    } else {
+      later[key] = value;
+    }
+  }
+  for (const auto &[key, value] : later) {
+    if (key == "override_layer_types") {
+      readOverrides(value, key, "layer_type", config.common, config.types);
+    } else if (key == "override_layer_configs") {
+      readOverrides(value, key, "layer_name", config.common, config.layers);
+    } else if (value.is_object() &&
+               (value.contains("quant_enable") || value.contains("activation_quant_params") ||
+                value.contains("weight_quant_params"))) {
+      LayerConfig layer = config.common; // the vendor's JSON lists the layers at the top
+      readLayer(value, key, layer);
+      config.layers[key] = layer;
+    } else {
+      unknown(key);
+    }
+  }
+}
+
+/// JSON, or the text form of protobuf.
+bool parseEither(const std::string &text, const std::string &name, Json &json,
+                 Diagnostics &diagnostics) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string::npos && text[first] == '{') {
+    json = Json::parse(text, nullptr, /*allow_exceptions=*/false, /*ignore_comments=*/true);
+    if (!json.is_discarded())
+      return true;
+    diagnostics.error("E10032", "the file \"" + name + "\" is not valid JSON");
+    return false;
+  }
+  std::string fault;
+  if (parseTextProto(text, json, fault))
+    return true;
+  diagnostics.error("E13018", "the file \"" + name + "\" cannot be read: " + fault);
+  return false;
+}
+
+bool readText(const std::string &path, std::string &text, Diagnostics &diagnostics) {
+  auto buffer = readWholeFile(path, diagnostics);
+  if (!buffer)
+    return false;
+  text = buffer->getBuffer().str();
+  return true;
+}
+
+} // namespace
+
+bool QuantConfig::skips(const std::string &node, const std::string &type) const {
+  return skipLayers.count(node) || skipTypes.count(type) || !of(node, type).enable;
+}
+
+const LayerConfig &QuantConfig::of(const std::string &node, const std::string &type) const {
+  if (auto own = layers.find(node); own != layers.end())
+    return own->second;
+  if (auto ofType = types.find(type); ofType != types.end())
+    return ofType->second;
+  return common;
+}
+
+std::vector<std::string> QuantConfig::layerNames() const {
+  std::vector<std::string> names(skipLayers.begin(), skipLayers.end());
+  for (const auto &[name, config] : layers)
+    names.push_back(name);
+  return names;
+}
+
+bool parseConfig(const std::string &text, const std::string &name, QuantConfig &config,
+                 Diagnostics &diagnostics) {
+  const unsigned before = diagnostics.numErrors();
+  Json json;
+  if (parseEither(text, name, json, diagnostics))
+    Reader(name, diagnostics).readTop(json, config);
+  return diagnostics.numErrors() == before;
+}
+
+bool readConfig(const std::string &path, QuantConfig &config, Diagnostics &diagnostics) {
+  std::string text;
+  return readText(path, text, diagnostics) && parseConfig(text, path, config, diagnostics);
+}
+
+bool readCompressionConfig(const std::string &path, CompressionConfig &config,
+                           Diagnostics &diagnostics) {
+  const unsigned before = diagnostics.numErrors();
+  std::string content;
+  Json json;
+  if (!readText(path, content, diagnostics) || !parseEither(content, path, json, diagnostics))
+    return false;
+  Reader reader(path, diagnostics);
+  Json quant = Json::object();
+  for (const auto &[key, value] : json.items()) {
+    if (key != "calibration" || !value.is_object()) {
+      reader.unknown(key);
+      continue;
+    }
+    for (const auto &[inner, setting] : value.items()) {
+      const std::string where = "calibration." + inner;
+      if (inner == "input_data_dir")
+        reader.text(setting, where, config.dataDir);
+      else if (inner == "config_file")
+        reader.text(setting, where, config.configFile);
+      else if (inner == "input_shape")
+        reader.text(setting, where, config.inputShape);
+      else if (inner == "data_type")
+        reader.text(setting, where, config.dataType);
+      else if (inner == "infer_soc" || inner == "infer_aicore_num" || inner == "infer_device_id" ||
+               inner == "infer_ip" || inner == "infer_port" || inner == "log")
+        diagnostics.warning("W10055", "\"" + where +
+                                          "\" has no effect: the data is run on this "
+                                          "machine's CPU");
+      else
+        quant[inner] = setting;
+    }
+  }
+  if (config.dataDir.empty())
+    diagnostics.error("E10007",
+                      "the file \"" + path +
+                          "\" must name a folder: calibration { input_data_dir: \"...\" }");
+  if (!config.configFile.empty())
+    readConfig(config.configFile, config.quant, diagnostics);
+  reader.readTop(quant, config.quant);
+  return diagnostics.numErrors() == before;
+}
+
+} // namespace atc::quantize

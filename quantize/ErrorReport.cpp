@@ -1,0 +1,119 @@
+//===-- ErrorReport.cpp - how far the quantized model is from float -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "quantize/ErrorReport.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace atc::quantize {
+
+namespace {
+
+struct Sums {
+  double product = 0, right = 0, ours = 0, error = 0, most = 0;
+
+  void add(llvm::ArrayRef<float> x, llvm::ArrayRef<float> y) {
+    for (size_t i = 0, n = std::min(x.size(), y.size()); i < n; ++i) {
+      const double difference = double(x[i]) - y[i];
+      product += double(x[i]) * y[i];
+      right += double(x[i]) * x[i];
+      ours += double(y[i]) * y[i];
+      error += difference * difference;
+      // A number that is none is as wrong as can be.
+      most = std::isfinite(difference) ? std::max(most, std::fabs(difference))
+                                       : std::numeric_limits<double>::infinity();
+    }
+  }
+
+  TensorComparison result(const std::string &name) const {
+    TensorComparison comparison{name, 1, std::numeric_limits<double>::infinity(), most};
+    const double lengths = std::sqrt(right) * std::sqrt(ours);
+    if (lengths > 0)
+      comparison.cosine = product / lengths;
+    else
+      comparison.cosine = right == ours ? 1 : 0;
+    if (!std::isfinite(comparison.cosine))
+      comparison.cosine = 0;
+    if (!(error == 0))
+      comparison.sqnr = right > 0 && std::isfinite(error)
+                            ? 10 * std::log10(right / error)
+                            : -std::numeric_limits<double>::infinity();
+    return comparison;
+  }
+};
+
+} // namespace
+
+bool compareModels(HostModel &right, HostModel &ours, size_t numOutputs,
+                   const std::vector<std::string> &names, const std::vector<size_t> &counterparts,
+                   const std::vector<std::vector<::om::Buffer>> &samples, ErrorReport &report,
+                   Diagnostics &diagnostics) {
+  const size_t count = std::min(right.outputs().size(), counterparts.size());
+  std::vector<Sums> sums(count);
+  for (const std::vector<::om::Buffer> &sample : samples) {
+    if (!right.run(sample, diagnostics) || !ours.run(sample, diagnostics))
+      return false;
+    for (size_t i = 0; i < count; ++i)
+      sums[i].add(right.floats(i), ours.floats(counterparts[i]));
+  }
+  report.samples = samples.size();
+  for (size_t i = 0; i < count; ++i) {
+    // What is no float (the index of a maximum) has no angle.
+    if (i < numOutputs && right.outputs()[i].dtype == OM_F32)
+      report.outputs.push_back(sums[i].result(right.outputs()[i].name));
+    else if (i >= numOutputs && i - numOutputs < names.size())
+      report.tensors.push_back(sums[i].result(names[i - numOutputs]));
+  }
+  return true;
+}
+
+std::string reportText(const ErrorReport &report) {
+  size_t width = 6;
+  for (const auto *list : {&report.tensors, &report.outputs})
+    for (const TensorComparison &each : *list)
+      width = std::max(width, std::min<size_t>(each.name.size(), 60));
+  std::string text;
+  char line[256];
+  auto table = [&](const char *title, const std::vector<TensorComparison> &list) {
+    std::snprintf(line, sizeof line, "%-*s  %10s  %9s  %11s\n", int(width), title, "cosine",
+                  "SQNR dB", "max error");
+    text += line;
+    for (const TensorComparison &each : list) {
+      std::snprintf(line, sizeof line, "%-*.60s  %10.6f  %9.2f  %11.4g\n", int(width),
+                    each.name.c_str(), each.cosine, each.sqnr, each.maxError);
+      text += line;
+    }
+  };
+  std::snprintf(line, sizeof line, "float against quantized, %zu sample%s\n", report.samples,
+                report.samples == 1 ? "" : "s");
+  text += line;
+  table("tensor", report.tensors);
+  table("output", report.outputs);
+  return text;
+}
+
+std::string reportJson(const ErrorReport &report) {
+  using Json = nlohmann::ordered_json;
+  // JSON has no infinity.
+  auto number = [](double value) {
+    return std::isfinite(value) ? Json(value) : Json(value > 0 ? "inf" : "-inf");
+  };
+  auto list = [&](const std::vector<TensorComparison> &from) {
+    Json items = Json::array();
+    for (const TensorComparison &each : from)
+      items.push_back({{"tensor", each.name},
+                       {"cosine", each.cosine},
+                       {"sqnr_db", number(each.sqnr)},
+                       {"max_error", number(each.maxError)}});
+    return items;
+  };
+  Json json = {{"model", report.model}, {"samples", report.samples}};
+  json["outputs"] = list(report.outputs);
+  json["tensors"] = list(report.tensors);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace atc::quantize

@@ -1,0 +1,40 @@
+//===-- ErrorReport.h - how far the quantized model is from float ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_QUANTIZE_ERRORREPORT_H
+#define OPENATC_QUANTIZE_ERRORREPORT_H
+
+#include "quantize/Calibrate.h"
+
+namespace atc::quantize {
+
+/// A tensor of the quantized model beside that of the float model.
+struct TensorComparison {
+  std::string name;
+  double cosine = 1; ///< of the angle between both
+  double sqnr = 0;   ///< signal to noise in dB; infinite where both are equal
+  double maxError = 0;
+};
+
+struct ErrorReport {
+  std::string model;
+  size_t samples = 0; ///< that were compared
+  std::vector<TensorComparison> tensors, outputs;
+};
+
+/// Runs both models over the samples. The first `numOutputs` outputs of `right` are the
+/// model's, those behind them stand for `names`; `counterparts` are the outputs of
+/// `ours` to compare with.
+bool compareModels(HostModel &right, HostModel &ours, size_t numOutputs,
+                   const std::vector<std::string> &names, const std::vector<size_t> &counterparts,
+                   const std::vector<std::vector<::om::Buffer>> &samples, ErrorReport &report,
+                   Diagnostics &diagnostics);
+
+std::string reportText(const ErrorReport &report);
+std::string reportJson(const ErrorReport &report);
+/// One page that needs nothing else: bars of all errors, histograms with their ranges.
+std::string reportHtml(const ErrorReport &report, const Calibration &calibration);
+
+} // namespace atc::quantize
+
+#endif // OPENATC_QUANTIZE_ERRORREPORT_H

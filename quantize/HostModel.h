@@ -1,0 +1,43 @@
+//===-- HostModel.h - a module compiled for this machine and loaded -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_QUANTIZE_HOSTMODEL_H
+#define OPENATC_QUANTIZE_HOSTMODEL_H
+
+#include "frontends/Diagnostics.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "openatc/om.hpp"
+
+namespace atc::quantize {
+
+/// Adds results to @main: what a function returns no fusion can hide.
+void addResults(mlir::ModuleOp module, llvm::ArrayRef<mlir::Value> values);
+
+/// @main as the CPU of this machine runs it.
+class HostModel {
+public:
+  /// Compiles a copy; the module's constants stay as they are. Null after an error.
+  static std::unique_ptr<HostModel> compile(mlir::ModuleOp module, Diagnostics &diagnostics);
+
+  const std::vector<::om::Tensor> &inputs() const { return inputTensors; }
+  const std::vector<::om::Tensor> &outputs() const { return outputTensors; }
+  /// One zeroed buffer for each input.
+  std::vector<::om::Buffer> makeInputs() const;
+
+  bool run(const std::vector<::om::Buffer> &inputs, Diagnostics &diagnostics);
+  /// Of the last run.
+  const ::om::Buffer &output(size_t index) const { return results[index]; }
+  /// The numbers of an output of type f32; empty for other types.
+  llvm::ArrayRef<float> floats(size_t index) const;
+
+private:
+  HostModel() = default;
+  ::om::Model model;
+  ::om::Session session;
+  std::vector<::om::Tensor> inputTensors, outputTensors;
+  std::vector<::om::Buffer> results;
+};
+
+} // namespace atc::quantize
+
+#endif // OPENATC_QUANTIZE_HOSTMODEL_H

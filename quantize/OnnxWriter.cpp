@@ -1,0 +1,301 @@
+//===-- OnnxWriter.cpp - quantized ONNX models ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "quantize/OnnxWriter.h"
+
+#include "passes/graph/QuantizeWeights.h"
+
+#include <cstring>
+
+namespace atc::quantize {
+
+uint64_t packDequantScale(float scale, uint8_t shift, int8_t offset) {
+  uint32_t bits;
+  std::memcpy(&bits, &scale, sizeof bits);
+  return bits | uint64_t(shift) << 32 | uint64_t(uint8_t(offset)) << 40;
+}
+
+namespace {
+
+template <typename T>
+onnx::TensorProto makeTensor(const std::string &name, int32_t type, llvm::ArrayRef<int64_t> dims,
+                             llvm::ArrayRef<T> values) {
+  onnx::TensorProto tensor;
+  tensor.set_name(name);
+  tensor.set_data_type(type);
+  for (int64_t dim : dims)
+    tensor.add_dims(dim);
+  tensor.set_raw_data(values.data(), values.size() * sizeof(T));
+  return tensor;
+}
+
+int64_t weightAxis(const onnx::NodeProto &node) {
+  if (node.op_type() == "Gemm")
+    return intAttribute(node, "transB", 0) ? 0 : 1;
+  return node.op_type() == "Conv" ? 0 : 1;
+}
+
+bool isLayerType(const std::string &type) {
+  return type == "Conv" || type == "ConvTranspose" || type == "Gemm" || type == "MatMul";
+}
+
+/// A layer's weights and bias as integers.
+struct IntegerLayer {
+  std::vector<int64_t> dims;
+  int64_t axis = 0;
+  std::vector<int8_t> weights;
+  std::vector<float> scales;
+  std::vector<int32_t> bias; ///< empty where there is none
+  float inputScale = 1;
+};
+
+/// Nothing where a node cannot be quantized as the table says.
+std::optional<IntegerLayer> makeIntegers(OnnxModel &model, const onnx::NodeProto &node,
+                                         const LayerEntry &entry, const TensorEntry &input) {
+  if (!isLayerType(node.op_type()) || node.input_size() < 2)
+    return std::nullopt;
+  const onnx::TensorProto *weights = model.findConstant(node.input(1));
+  auto values = weights ? readFloats(*weights) : std::nullopt;
+  IntegerLayer layer;
+  if (!values)
+    return std::nullopt;
+  layer.dims.assign(weights->dims().begin(), weights->dims().end());
+  layer.axis = entry.weightScales.size() == 1 ? -1 : weightAxis(node);
+  if (layer.axis >= int64_t(layer.dims.size()) ||
+      (layer.axis >= 0 && layer.dims[layer.axis] != int64_t(entry.weightScales.size())))
+    return std::nullopt;
+  layer.scales = entry.weightScales;
+  layer.inputScale = input.params.scale;
+  layer.weights = graph::quantizeWeights({*values, layer.dims, layer.axis}, layer.scales);
+
+  std::vector<float> bias;
+  if (node.input_size() > 2 && !node.input(2).empty()) {
+    const onnx::TensorProto *constant = model.findConstant(node.input(2));
+    auto known = constant ? readFloats(*constant) : std::nullopt;
+    if (!known)
+      return std::nullopt;
+    bias = std::move(*known);
+  }
+  // A product has no place for a bias; one of the graph follows as an addition.
+  if (node.op_type() != "MatMul" && !entry.biasCorrection.empty()) {
+    if (bias.size() < entry.biasCorrection.size()) // also where one value serves all
+      bias.resize(entry.biasCorrection.size(), bias.empty() ? 0 : bias[0]);
+    for (size_t i = 0; i < entry.biasCorrection.size(); ++i)
+      bias[i] += entry.biasCorrection[i];
+  }
+  layer.bias = graph::quantizeBias(bias, layer.scales, layer.inputScale);
+  return layer;
+}
+
+class Writer {
+public:
+  Writer(OnnxModel &model, const QuantTable &table) : model(model), table(table) {}
+
+  std::vector<std::string> runQdq();
+  void runDeploy();
+
+private:
+  onnx::NodeProto &addNode(const char *type, const std::string &output,
+                           std::initializer_list<std::string> inputs) {
+    onnx::NodeProto &node = *result.add_node();
+    node.set_op_type(type);
+    node.set_name(output + "_node");
+    for (const std::string &input : inputs)
+      node.add_input(input);
+    node.add_output(output);
+    return node;
+  }
+  std::string addScale(const std::string &name, llvm::ArrayRef<float> scales) {
+    const std::string fresh = model.freshName(name);
+    const bool isScalar = scales.size() == 1;
+    model.addConstant(makeTensor(fresh, onnx::TensorProto::FLOAT,
+                                 isScalar ? llvm::ArrayRef<int64_t>()
+                                          : llvm::ArrayRef<int64_t>{int64_t(scales.size())},
+                                 scales));
+    return fresh;
+  }
+  void addPair(const TensorEntry &entry, const std::string &source);
+  void addLayer(onnx::NodeProto &node);
+  void addDeployLayer(onnx::NodeProto &node, const IntegerLayer &layer, const TensorEntry &input);
+  const LayerEntry *layerOf(const onnx::NodeProto &node, const TensorEntry *&input) const {
+    const LayerEntry *layer = node.output_size() ? table.findLayer(node.output(0)) : nullptr;
+    input = layer ? table.findTensor(layer->input) : nullptr;
+    return input ? layer : nullptr;
+  }
+
+  OnnxModel &model;
+  const QuantTable &table;
+  onnx::GraphProto result; ///< its nodes only
+  std::map<std::string, std::string> dequantized, quantized;
+};
+
+void Writer::addPair(const TensorEntry &entry, const std::string &source) {
+  const std::string scale = addScale(entry.name + "_scale", entry.params.scale);
+  const std::string zero = model.freshName(entry.name + "_zero_point");
+  const auto point = static_cast<int8_t>(entry.params.zeroPoint); // u8 has the same bits
+  model.addConstant(makeTensor<int8_t>(
+      zero, entry.params.isSigned ? onnx::TensorProto::INT8 : onnx::TensorProto::UINT8, {}, point));
+  const std::string integers = model.freshName(entry.name + "_QuantizeLinear_Output");
+  addNode("QuantizeLinear", integers, {source, scale, zero});
+  addNode("DequantizeLinear", dequantized.at(entry.name), {integers, scale, zero});
+}
+
+void Writer::addLayer(onnx::NodeProto &node) {
+  const TensorEntry *input;
+  const LayerEntry *entry = layerOf(node, input);
+  auto layer = entry ? makeIntegers(model, node, *entry, *input) : std::nullopt;
+  if (!layer)
+    return;
+  const std::string name = node.input(1);
+  const std::string weights = model.freshName(name + "_quantized");
+  model.addConstant(
+      makeTensor<int8_t>(weights, onnx::TensorProto::INT8, layer->dims, layer->weights));
+  const std::string scale = addScale(name + "_scale", layer->scales);
+  const std::string zero = model.freshName(name + "_zero_point");
+  const std::vector<int8_t> zeros(layer->scales.size(), 0);
+  const std::vector<int64_t> dims(layer->scales.size() == 1 ? 0 : 1, layer->scales.size());
+  model.addConstant(makeTensor<int8_t>(zero, onnx::TensorProto::INT8, dims, zeros));
+  const std::string floats = model.freshName(name + "_DequantizeLinear_Output");
+  onnx::NodeProto &expand = addNode("DequantizeLinear", floats, {weights, scale, zero});
+  if (layer->axis >= 0)
+    setAttribute(expand, "axis", layer->axis);
+  node.set_input(1, floats);
+  if (layer->bias.empty())
+    return;
+
+  std::vector<float> units;
+  for (float each : layer->scales)
+    units.push_back(layer->inputScale * each);
+  // Where a scale serves several channels (groups of a transposed convolution) the
+  // bias still has one for each.
+  if (units.size() > 1)
+    for (size_t i = units.size(); i < layer->bias.size(); ++i)
+      units.push_back(units[i - layer->scales.size()]);
+  const std::string bias = node.output(0) + "_bias";
+  const std::string integers = model.freshName(bias + "_quantized");
+  model.addConstant(makeTensor<int32_t>(integers, onnx::TensorProto::INT32,
+                                        {int64_t(layer->bias.size())}, layer->bias));
+  const std::string unit = addScale(bias + "_scale", units);
+  const std::string biasFloats = model.freshName(bias + "_DequantizeLinear_Output");
+  onnx::NodeProto &expandBias = addNode("DequantizeLinear", biasFloats, {integers, unit});
+  if (units.size() > 1)
+    setAttribute(expandBias, "axis", int64_t(0));
+  if (node.input_size() < 3)
+    node.add_input("");
+  node.set_input(2, biasFloats);
+}
+
+std::vector<std::string> Writer::runQdq() {
+  std::vector<std::string> names;
+  std::map<std::string, std::string> sources; // where the float values come from
+  std::map<std::string, const TensorEntry *> entries;
+  for (const TensorEntry &entry : table.tensors) {
+    entries[entry.name] = &entry;
+    const bool isResult = model.isOutput(entry.name) && model.findProducer(entry.name);
+    sources[entry.name] =
+        isResult ? model.freshName(entry.name + "_QuantizeLinear_Input") : entry.name;
+    dequantized[entry.name] =
+        isResult ? entry.name : model.freshName(entry.name + "_DequantizeLinear_Output");
+    names.push_back(dequantized[entry.name]);
+  }
+  for (const onnx::ValueInfoProto &input : model.graph().input())
+    if (auto entry = entries.find(input.name()); entry != entries.end())
+      addPair(*entry->second, input.name());
+  for (onnx::NodeProto &original : *model.graph().mutable_node()) {
+    onnx::NodeProto node = original;
+    addLayer(node);
+    for (std::string &input : *node.mutable_input())
+      if (auto known = dequantized.find(input); known != dequantized.end())
+        input = known->second;
+    std::vector<const TensorEntry *> made;
+    for (std::string &output : *node.mutable_output())
+      if (auto entry = entries.find(output); entry != entries.end()) {
+        made.push_back(entry->second);
+        output = sources[output];
+      }
+    *result.add_node() = std::move(node);
+    for (const TensorEntry *entry : made)
+      addPair(*entry, sources[entry->name]);
+  }
+  *model.graph().mutable_node() = std::move(*result.mutable_node());
+  model.removeUnusedConstants();
+  model.index();
+  return names;
+}
+
+void Writer::addDeployLayer(onnx::NodeProto &node, const IntegerLayer &layer,
+                            const TensorEntry &input) {
+  // The integers are int8 there, whatever type the table has.
+  const int32_t offset = input.params.zeroPoint - (input.params.isSigned ? 0 : 128);
+  std::string &integers = quantized[node.input(0)];
+  if (integers.empty()) {
+    integers = model.freshName(node.input(0) + "_AscendQuant_Output");
+    onnx::NodeProto &quant = addNode("AscendQuant", integers, {node.input(0)});
+    for (auto [name, value] : {std::pair("scale", 1 / input.params.scale),
+                               std::pair("offset", static_cast<float>(offset))}) {
+      onnx::AttributeProto &attribute = *quant.add_attribute();
+      attribute.set_name(name);
+      attribute.set_type(onnx::AttributeProto::FLOAT);
+      attribute.set_f(value);
+    }
+    setAttribute(quant, "dst_type", std::string("INT8"));
+  }
+  const std::string output = node.output(0);
+  const std::string sums = model.freshName(output + "_AscendDequant_Input");
+  const std::string weights = model.freshName(node.input(1) + "_quantized");
+  model.addConstant(
+      makeTensor<int8_t>(weights, onnx::TensorProto::INT8, layer.dims, layer.weights));
+  node.set_input(0, integers);
+  node.set_input(1, weights);
+  if (!layer.bias.empty()) {
+    const std::string bias = model.freshName(output + "_bias_quantized");
+    model.addConstant(makeTensor<int32_t>(bias, onnx::TensorProto::INT32,
+                                          {int64_t(layer.bias.size())}, layer.bias));
+    if (node.input_size() < 3)
+      node.add_input("");
+    node.set_input(2, bias);
+  }
+  if (offset)
+    setAttribute(node, "offset_x", int64_t(offset));
+  node.set_output(0, sums);
+  *result.add_node() = node;
+
+  std::vector<uint64_t> packed;
+  for (float scale : layer.scales)
+    packed.push_back(packDequantScale(layer.inputScale * scale));
+  const std::string scales = model.freshName(output + "_deq_scale");
+  model.addConstant(
+      makeTensor<uint64_t>(scales, onnx::TensorProto::UINT64, {int64_t(packed.size())}, packed));
+  addNode("AscendDequant", output, {sums, scales});
+}
+
+void Writer::runDeploy() {
+  for (const onnx::NodeProto &original : model.graph().node()) {
+    onnx::NodeProto node = original;
+    const TensorEntry *input;
+    const LayerEntry *entry = layerOf(node, input);
+    if (auto layer = entry ? makeIntegers(model, node, *entry, *input) : std::nullopt)
+      addDeployLayer(node, *layer, *input);
+    else
+      *result.add_node() = std::move(node);
+  }
+  *model.graph().mutable_node() = std::move(*result.mutable_node());
+  model.removeUnusedConstants();
+  model.index();
+}
+
+} // namespace
+
+QdqModel writeQdq(const OnnxModel &model, const QuantTable &table) {
+  QdqModel qdq(model);
+  qdq.dequantized = Writer(qdq.model, table).runQdq();
+  return qdq;
+}
+
+OnnxModel writeDeploy(const OnnxModel &model, const QuantTable &table) {
+  OnnxModel deploy(model);
+  Writer(deploy, table).runDeploy();
+  return deploy;
+}
+
+} // namespace atc::quantize

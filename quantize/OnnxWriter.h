@@ -1,0 +1,33 @@
+//===-- OnnxWriter.h - quantized ONNX models ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_QUANTIZE_ONNXWRITER_H
+#define OPENATC_QUANTIZE_ONNXWRITER_H
+
+#include "quantize/OnnxModel.h"
+#include "quantize/QuantTable.h"
+
+namespace atc::quantize {
+
+/// A model in which every tensor of the table goes through QuantizeLinear and
+/// DequantizeLinear, with int8 weights and int32 biases: any ONNX runtime runs it, and
+/// one that knows the pattern computes in integers.
+struct QdqModel {
+  explicit QdqModel(const OnnxModel &model) : model(model) {}
+  OnnxModel model;
+  /// For each tensor of the table the name under which its quantized values are read.
+  std::vector<std::string> dequantized;
+};
+QdqModel writeQdq(const OnnxModel &model, const QuantTable &table);
+
+/// The form of the vendor's tools: AscendQuant in front of every layer, int8 weights
+/// and an int32 bias in it, AscendDequant behind it; all else stays float.
+OnnxModel writeDeploy(const OnnxModel &model, const QuantTable &table);
+
+/// The second input of AscendDequant: bits 0-31 the scale as f32, 32-39 a shift, 40-47
+/// the weights' offset.
+uint64_t packDequantScale(float scale, uint8_t shift = 0, int8_t offset = 0);
+
+} // namespace atc::quantize
+
+#endif // OPENATC_QUANTIZE_ONNXWRITER_H

@@ -1,0 +1,55 @@
+//===-- Quantize.h - calibrates and quantizes a model ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_QUANTIZE_QUANTIZE_H
+#define OPENATC_QUANTIZE_QUANTIZE_H
+
+#include "frontends/ModelOptions.h"
+#include "quantize/Calibrate.h"
+#include "quantize/ErrorReport.h"
+#include "quantize/OnnxWriter.h"
+
+namespace atc::quantize {
+
+/// What quantizing an ONNX model makes.
+struct QuantizedOnnx {
+  Calibration calibration;
+  std::unique_ptr<QdqModel> qdq;
+  std::unique_ptr<OnnxModel> deploy;
+  ErrorReport report;
+};
+
+struct QuantizeOptions {
+  std::string name; ///< of the model, for messages and the report
+  InputShapes inputShapes;
+  QuantConfig config;
+  Progress progress;
+  bool compare = true; ///< make the error report
+};
+
+/// Calibrates `model` with `data`. `context` has all dialects of a compilation. Null
+/// after an error.
+std::unique_ptr<QuantizedOnnx> quantizeOnnx(std::unique_ptr<OnnxModel> model,
+                                            const QuantizeOptions &options, DataSource &data,
+                                            mlir::MLIRContext &context, Diagnostics &diagnostics);
+
+/// Which of the files there are to be: all of them, or those with a path.
+struct ResultFiles {
+  std::string fakeQuant, deploy, record, table, reportText, reportJson, reportHtml;
+  /// `<prefix>_fake_quant_model.onnx`, `<prefix>_deploy_model.onnx`, `<prefix>_record.txt`,
+  /// `<prefix>_quant.json` and `<prefix>_report.{txt,json,html}`.
+  static ResultFiles withPrefix(const std::string &prefix);
+};
+
+/// Writes them all, or none after an error.
+bool writeResults(const QuantizedOnnx &result, const ResultFiles &files, Diagnostics &diagnostics);
+
+/// Calibrates a module of the graph dialect and writes what was found into attributes
+/// (`graph.quantization`) of its ops, which graph-insert-quantization expands. The
+/// passes that change weights run first. False after an error.
+bool quantizeModule(mlir::ModuleOp module, const QuantizeOptions &options, DataSource &data,
+                    Calibration &calibration, Diagnostics &diagnostics);
+
+} // namespace atc::quantize
+
+#endif // OPENATC_QUANTIZE_QUANTIZE_H

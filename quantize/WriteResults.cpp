@@ -1,0 +1,86 @@
+//===-- WriteResults.cpp - the files of a quantization --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "quantize/Quantize.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <fstream>
+
+namespace atc::quantize {
+
+ResultFiles ResultFiles::withPrefix(const std::string &prefix) {
+  // A folder alone has no name to begin with.
+  const bool isFolder = prefix.empty() || prefix.back() == '/';
+  const std::string start = isFolder ? prefix : prefix + "_";
+  return {start + "fake_quant_model.onnx",
+          start + "deploy_model.onnx",
+          start + "record.txt",
+          start + "quant.json",
+          start + "report.txt",
+          start + "report.json",
+          start + "report.html"};
+}
+
+namespace {
+
+/// Files that appear together, under names of their own until all are written.
+class Batch {
+public:
+  explicit Batch(Diagnostics &diagnostics) : diagnostics(diagnostics) {}
+  ~Batch() {
+    for (const auto &[path, temporary] : files)
+      llvm::sys::fs::remove(temporary);
+  }
+
+  void add(const std::string &path, const std::string &content) {
+    if (path.empty())
+      return;
+    const std::string temporary = path + ".part";
+    std::ofstream file(temporary, std::ios::binary);
+    file.write(content.data(), content.size());
+    files.emplace_back(path, temporary);
+    if (!file.flush())
+      fail(path);
+  }
+
+  bool finish() {
+    if (diagnostics.hasErrors())
+      return false;
+    for (const auto &[path, temporary] : files)
+      if (llvm::sys::fs::rename(temporary, path))
+        fail(path);
+    return !diagnostics.hasErrors();
+  }
+
+private:
+  void fail(const std::string &path) {
+    diagnostics.error("E13004", "the file \"" + path + "\" cannot be written");
+  }
+  Diagnostics &diagnostics;
+  std::vector<std::pair<std::string, std::string>> files;
+};
+
+} // namespace
+
+bool writeResults(const QuantizedOnnx &result, const ResultFiles &files, Diagnostics &diagnostics) {
+  Batch batch(diagnostics);
+  auto addModel = [&](const std::string &path, const onnx::ModelProto &proto) {
+    std::string bytes;
+    if (!path.empty() && !proto.SerializeToString(&bytes))
+      diagnostics.error("E13004", "the file \"" + path + "\" would be larger than 2 GB");
+    else
+      batch.add(path, bytes);
+  };
+  addModel(files.fakeQuant, result.qdq->model.proto);
+  addModel(files.deploy, result.deploy->proto);
+  batch.add(files.record, tableToRecord(result.calibration.table));
+  batch.add(files.table, tableToJson(result.calibration.table));
+  batch.add(files.reportText, reportText(result.report));
+  batch.add(files.reportJson, reportJson(result.report));
+  batch.add(files.reportHtml, reportHtml(result.report, result.calibration));
+  return batch.finish();
+}
+
+} // namespace atc::quantize

@@ -1,0 +1,432 @@
+//===-- HostMachine.cpp - runs the host program of a model ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "runtime-lite/src/HostMachine.h"
+
+#include "runtime-lite/src/HostServices.h"
+#include "runtime-lite/src/Ports.h"
+#include "runtime-lite/src/Session.h"
+
+#include <cstring>
+
+namespace fb = atc::om::fb;
+
+namespace atc::rt {
+
+using host::Kind;
+using host::Value;
+
+HostMachine::HostMachine(om_session &session)
+    : session(session), model(session.model), program(*session.model.header->host()) {}
+
+HostMachine::~HostMachine() {
+  endRun();
+  for (om_value *constant : constants)
+    Memory::release(&memory, constant);
+}
+
+//===----------------------------------------------------------------------===//
+// Before the first run
+//===----------------------------------------------------------------------===//
+
+om_status HostMachine::start(const om_session_options &options, om_error *problem) {
+  // A floating-point operation is taken for half a nanosecond.
+  serialNanoseconds = options.serial_cost / 2;
+  seed = options.seed ? options.seed : nowNanoseconds() ^ reinterpret_cast<uintptr_t>(this);
+  if (!slots.allocate(program.slots()) || !prepareConstants() || !prepareCalls() || !prepareEnds())
+    return outOfMemory(problem, program.slots() * sizeof(void *));
+  return OM_OK;
+}
+
+bool HostMachine::prepareConstants() {
+  if (!constants.allocate(program.constants()->size()))
+    return false;
+  for (uint32_t i = 0; i < constants.size(); ++i) {
+    const fb::HostConstant &from = *program.constants()->Get(i);
+    const auto dtype = static_cast<uint8_t>(from.dtype());
+    const bool strings = dtype == OM_STRING;
+    // Kernels do not write to inputs; a value has one pointer type for all.
+    char *data =
+        strings || !from.place()->size()
+            ? nullptr
+            : const_cast<char *>(model.segment(from.place()->index())) + from.place()->offset();
+    om_status status;
+    om_value *value = makeTensor(&memory, dtype, from.dims()->size(), from.dims()->data(),
+                                 strings ? Elements::Fresh : Elements::Elsewhere, data, status);
+    if (!value)
+      return false;
+    constants[i] = value;
+    for (uint32_t s = 0; strings && from.strings() && s < from.strings()->size(); ++s) {
+      const flatbuffers::String &text = *from.strings()->Get(s);
+      static_cast<host::String *>(value->data)[s] = {text.c_str(), text.size()};
+    }
+  }
+  return true;
+}
+
+bool HostMachine::prepareCalls() {
+  const HostPlan &plan = model.hostPlan;
+  size_t allAttributes = 0, allStrings = 0, allTensors = 0, mostInputs = 0, mostOutputs = 0;
+  for (uint32_t i = 0; i < plan.callCount; ++i) {
+    const fb::HostCall &call = *plan.calls[i];
+    mostInputs = call.inputs()->size() > mostInputs ? call.inputs()->size() : mostInputs;
+    mostOutputs = call.outputs()->size() > mostOutputs ? call.outputs()->size() : mostOutputs;
+    allAttributes += call.attributes()->size();
+    for (const fb::HostAttribute *attribute : *call.attributes()) {
+      allStrings += attribute->strings() ? attribute->strings()->size() : 0;
+      allTensors += attribute->tensors() ? attribute->tensors()->size() : 0;
+    }
+  }
+  if (!calls.allocate(plan.callCount) || !attributes.allocate(allAttributes) ||
+      !attributeStrings.allocate(allStrings) || !attributeTensors.allocate(allTensors) ||
+      !callInputs.allocate(mostInputs) || !callOutputs.allocate(mostOutputs))
+    return false;
+  uint32_t nextAttribute = 0, nextString = 0, nextTensor = 0;
+  for (uint32_t i = 0; i < plan.callCount; ++i) {
+    const fb::HostCall &call = *plan.calls[i];
+    CallPlan &made = calls[i];
+    made.kernel = reinterpret_cast<host::Kernel>(const_cast<void *>(model.entry(call.kernel())));
+    made.body = call.body() ? model.entry(call.body() - 1) : nullptr;
+    made.firstAttribute = nextAttribute;
+    made.attributes = call.attributes()->size();
+    for (uint32_t output = 0; output < call.outputs()->size() && output < 32; ++output)
+      made.wanted |= static_cast<uint32_t>(call.outputs()->Get(output) >= 0) << output;
+    for (const fb::HostAttribute *from : *call.attributes()) {
+      host::Attribute &attribute = attributes[nextAttribute++];
+      attribute.name = from->name()->c_str();
+      attribute.kind = static_cast<host::AttributeKind>(from->kind());
+      switch (attribute.kind) {
+      case host::AttributeKind::Ints:
+        attribute.count = from->ints() ? from->ints()->size() : 0;
+        attribute.data = from->ints() ? from->ints()->data() : nullptr;
+        break;
+      case host::AttributeKind::Floats:
+        attribute.count = from->floats() ? from->floats()->size() : 0;
+        attribute.data = from->floats() ? from->floats()->data() : nullptr;
+        break;
+      case host::AttributeKind::Strings:
+        attribute.count = from->strings() ? from->strings()->size() : 0;
+        attribute.data = attributeStrings.data() + nextString;
+        for (uint32_t s = 0; s < attribute.count; ++s)
+          attributeStrings[nextString++] = {from->strings()->Get(s)->c_str(),
+                                            from->strings()->Get(s)->size()};
+        break;
+      case host::AttributeKind::Tensors:
+        attribute.count = from->tensors() ? from->tensors()->size() : 0;
+        attribute.data = attributeTensors.data() + nextTensor;
+        for (uint32_t t = 0; t < attribute.count; ++t) {
+          Value &tensor = attributeTensors[nextTensor++];
+          tensor = *constants[from->tensors()->Get(t)];
+          tensor.reserved = 0; // a copy, which nobody counts
+        }
+        break;
+      }
+    }
+  }
+  return true;
+}
+
+bool HostMachine::prepareEnds() {
+  size_t mostMoved = 0;
+  for (uint32_t i = 0; i < model.hostPlan.opCount; ++i)
+    if (model.hostPlan.ops[i].kind == HostOp::Move) {
+      const auto &move = *static_cast<const fb::HostMove *>(model.hostPlan.ops[i].table);
+      mostMoved = move.from()->size() > mostMoved ? move.from()->size() : mostMoved;
+    }
+  for (const fb::HostPart *part : *program.parts())
+    mostMoved = part->outputs() > mostMoved ? part->outputs() : mostMoved;
+  return moved.allocate(mostMoved);
+}
+
+//===----------------------------------------------------------------------===//
+// A run
+//===----------------------------------------------------------------------===//
+
+om_status HostMachine::run(const om_value *const *inputs, om_value **outputs, om_error *problem) {
+  error = problem;
+  failed = OM_OK;
+  inParallel = false;
+  om_status status = OM_OK;
+  for (uint32_t i = 0; i < program.inputs()->size(); ++i) {
+    const fb::HostPort &port = *program.inputs()->Get(i);
+    status = checkPort(portType(port), "input", i, inputs ? inputs[i] : nullptr, OM_ERROR_ARGUMENT,
+                       error);
+    if (status != OM_OK)
+      return status;
+  }
+  if (status = session.beginRun(error); status != OM_OK)
+    return status;
+  for (uint32_t i = 0; i < constants.size(); ++i)
+    if (const int32_t slot = program.constants()->Get(i)->slot(); slot >= 0) {
+      retain(constants[i]);
+      setSlot(static_cast<uint32_t>(slot), constants[i]);
+    }
+  for (uint32_t i = 0; i < program.inputs()->size(); ++i) {
+    const fb::HostPort &port = *program.inputs()->Get(i);
+    const om_value *value = inputs ? inputs[i] : nullptr;
+    if (value)
+      retain(value);
+    else if (!(value = Memory::makeValue(&memory)))
+      status = outOfMemory(error, sizeof(om_value));
+    setSlot(port.slot(), const_cast<om_value *>(value));
+  }
+  if (status == OM_OK)
+    status = steps();
+  if (status == OM_OK)
+    status = takeOutputs(outputs);
+  endRun();
+  error = nullptr;
+  return status;
+}
+
+om_status HostMachine::takeOutputs(om_value **outputs) {
+  for (uint32_t i = 0; i < program.outputs()->size(); ++i) {
+    const fb::HostPort &port = *program.outputs()->Get(i);
+    const om_value *value = slots[port.slot()];
+    om_status status = checkPort(portType(port), "output", i, value, OM_ERROR_RUN, error);
+    outputs[i] = nullptr;
+    if (status == OM_OK && !value) { // an optional output that no step has made
+      outputs[i] = Memory::makeValue(nullptr);
+      status = outputs[i] ? OM_OK : outOfMemory(error, sizeof(om_value));
+    } else if (status == OM_OK) {
+      outputs[i] = detach(&memory, *value, status);
+      if (!outputs[i])
+        outOfMemory(error, elementsOf(*value));
+    }
+    if (status != OM_OK) {
+      while (i-- > 0)
+        Memory::release(&memory, outputs[i]);
+      return status;
+    }
+  }
+  return OM_OK;
+}
+
+void HostMachine::endRun() {
+  endCall();
+  for (om_value *&value : slots) {
+    Memory::release(&memory, value);
+    value = nullptr;
+  }
+  while (Buffer *text = texts) {
+    texts = text->next;
+    Memory::release(&memory, text);
+  }
+  textRoom = 0;
+}
+
+om_status HostMachine::steps() {
+  const HostPlan &plan = model.hostPlan;
+  for (uint32_t next = 0; next < plan.opCount;) {
+    const HostOp &op = plan.ops[next++];
+    om_status status = OM_OK;
+    switch (op.kind) {
+    case HostOp::Call:
+      status = session.observe(
+          model.header->schedule()->size() + op.index, [&] { return call(op.index); }, error);
+      break;
+    case HostOp::Run:
+      status = runPart(*static_cast<const fb::HostRun *>(op.table));
+      break;
+    case HostOp::JumpUnless: {
+      bool value = false;
+      status = condition(op.index, value);
+      next = value ? next : op.target;
+      break;
+    }
+    case HostOp::Jump:
+      next = op.target;
+      break;
+    case HostOp::Move:
+      move(*static_cast<const fb::HostMove *>(op.table));
+      break;
+    case HostOp::Release:
+      for (int32_t slot : *static_cast<const fb::HostRelease *>(op.table)->slots())
+        setSlot(static_cast<uint32_t>(slot), nullptr);
+      break;
+    }
+    if (status != OM_OK)
+      return status;
+  }
+  return OM_OK;
+}
+
+om_status HostMachine::call(uint32_t index) {
+  const CallPlan &plan = calls[index];
+  table = model.hostPlan.calls[index];
+  for (uint32_t i = 0; i < table->inputs()->size(); ++i) {
+    const int32_t slot = table->inputs()->Get(i);
+    callInputs[i] = slot < 0 ? nullptr : slots[static_cast<uint32_t>(slot)];
+    if (slot >= 0 && !callInputs[i])
+      return fail(error, OM_ERROR_RUN, "node '%s' failed: its input %u has no value.",
+                  table->name()->c_str(), i);
+  }
+  current.host = &Services::table;
+  current.inputCount = table->inputs()->size();
+  current.outputCount = table->outputs()->size();
+  current.attributeCount = plan.attributes;
+  current.wanted = plan.wanted;
+  current.inputs = callInputs.data();
+  current.attributes = attributes.data() + plan.firstAttribute;
+  current.body = plan.body;
+  current.machine = this;
+  plan.kernel(&current);
+
+  for (uint32_t i = 0; failed == OM_OK && i < current.outputCount; ++i) {
+    const int32_t slot = table->outputs()->Get(i);
+    if (slot >= 0 && !callOutputs[i])
+      fail(error, failed = OM_ERROR_RUN, "node '%s' failed: it did not make its output %u.",
+           table->name()->c_str(), i);
+  }
+  // Kernels read their inputs to the end: outputs may take the same slots only now.
+  for (uint32_t i = 0; failed == OM_OK && i < current.outputCount; ++i)
+    if (const int32_t slot = table->outputs()->Get(i); slot >= 0) {
+      setSlot(static_cast<uint32_t>(slot), callOutputs[i]);
+      callOutputs[i] = nullptr;
+    }
+  endCall();
+  return failed;
+}
+
+void HostMachine::endCall() {
+  for (om_value *&output : callOutputs) {
+    Memory::release(&memory, output);
+    output = nullptr;
+  }
+  while (om_value *item = items) {
+    items = item->next;
+    Memory::release(&memory, item);
+  }
+  while (Buffer *buffer = scratch) {
+    scratch = buffer->next;
+    Memory::release(&memory, buffer);
+  }
+}
+
+om_status HostMachine::runPart(const fb::HostRun &run) {
+  const fb::HostPart &part = *program.parts()->Get(run.part());
+  const auto &tensors = *model.header->tensors();
+  om_status status = OM_OK;
+  for (uint32_t i = 0; status == OM_OK && i < part.inputs(); ++i) {
+    const uint32_t end = part.first_input() + i;
+    const om_value *value = slots[static_cast<uint32_t>(run.inputs()->Get(i))];
+    const PortType type = portType(*tensors.Get(model.header->inputs()->Get(end)));
+    status = checkPort(type, "the static part's input", i, value, OM_ERROR_RUN, error);
+    if (status == OM_OK)
+      session.setEnd(end, static_cast<char *>(value->data));
+  }
+  const uint32_t firstOutput = model.header->inputs()->size() + part.first_output();
+  uint32_t made = 0;
+  for (; status == OM_OK && made < part.outputs(); ++made) {
+    const fb::Tensor &tensor =
+        *tensors.Get(model.header->outputs()->Get(part.first_output() + made));
+    moved[made] = makeTensor(&memory, static_cast<uint8_t>(tensor.dtype()), tensor.dims()->size(),
+                             tensor.dims()->data(), Elements::Fresh, nullptr, status);
+    if (!moved[made]) {
+      status = outOfMemory(error, tensor.place()->size());
+      break;
+    }
+    session.setEnd(firstOutput + made, static_cast<char *>(moved[made]->data));
+  }
+  if (status == OM_OK)
+    status = session.runLaunches(part.first_launch(), part.launches(), error);
+  for (uint32_t i = 0; i < made; ++i) {
+    const int32_t slot = run.outputs()->Get(i);
+    if (slot >= 0 && status == OM_OK)
+      setSlot(static_cast<uint32_t>(slot), moved[i]);
+    else
+      Memory::release(&memory, moved[i]);
+    session.setEnd(firstOutput + i, nullptr);
+  }
+  for (uint32_t i = 0; i < part.inputs(); ++i)
+    session.setEnd(part.first_input() + i, nullptr);
+  return status;
+}
+
+om_status HostMachine::condition(uint32_t slot, bool &result) {
+  const om_value *value = slots[slot];
+  if (!value || value->kind != Kind::Tensor || value->dtype != OM_BOOL || elementsOf(*value) != 1)
+    return fail(error, OM_ERROR_RUN,
+                "a condition of an If or Loop must be a bool tensor with one element.");
+  result = *static_cast<const uint8_t *>(value->data) != 0;
+  return OM_OK;
+}
+
+void HostMachine::move(const fb::HostMove &move) {
+  const uint32_t count = move.from()->size();
+  for (uint32_t i = 0; i < count; ++i) {
+    moved[i] = slots[static_cast<uint32_t>(move.from()->Get(i))];
+    retain(moved[i]);
+  }
+  for (uint32_t i = 0; i < count; ++i)
+    setSlot(static_cast<uint32_t>(move.to()->Get(i)), moved[i]);
+}
+
+void HostMachine::setSlot(uint32_t slot, om_value *value) {
+  Memory::release(&memory, slots[slot]);
+  slots[slot] = value;
+}
+
+void HostMachine::setOutput(uint32_t index, om_value *value) {
+  if (index >= current.outputCount) {
+    Memory::release(&memory, value);
+    return refuse(OM_ERROR_RUN, "it made an output that it does not have");
+  }
+  Memory::release(&memory, callOutputs[index]);
+  callOutputs[index] = value;
+}
+
+void HostMachine::refuse(om_status status, const char *sentence) {
+  if (failed == OM_OK)
+    failed = fail(error, status, "node '%s' (%s) failed: %s.", table->name()->c_str(),
+                  model.header->kernels()->Get(table->kernel())->c_str(), sentence);
+}
+
+//===----------------------------------------------------------------------===//
+// On plain memory
+//===----------------------------------------------------------------------===//
+
+om_status HostMachine::runPlain(const void *const *inputs, void *const *outputs,
+                                om_error *problem) {
+  const uint32_t inputCount = program.inputs()->size(), outputCount = program.outputs()->size();
+  Array<om_value *> values;
+  if (!values.allocate(size_t(inputCount) + outputCount))
+    return outOfMemory(problem, (size_t(inputCount) + outputCount) * sizeof(void *));
+  om_status status = OM_OK;
+  for (uint32_t i = 0; status == OM_OK && i < inputCount + outputCount; ++i) {
+    const bool isInput = i < inputCount;
+    const uint32_t index = isInput ? i : i - inputCount;
+    const fb::HostPort &port = *(isInput ? program.inputs() : program.outputs())->Get(index);
+    const char *word = isInput ? "input" : "output";
+    uint64_t elements, bytes;
+    if (port.kind() != fb::HostKind::tensor || port.optional() || port.unranked() ||
+        port.dtype() == fb::DataType::string_ ||
+        !tensorSize(static_cast<uint8_t>(port.dtype()), port.dims()->size(), port.dims()->data(),
+                    elements, bytes)) {
+      status = fail(problem, OM_ERROR_ARGUMENT,
+                    "%s %u ('%s') has no size that is known before the run: use "
+                    "om_session_run_values.",
+                    word, index, port.name()->c_str());
+      break;
+    }
+    const void *pointer =
+        isInput ? (inputs ? inputs[index] : nullptr) : (outputs ? outputs[index] : nullptr);
+    if (status = checkPointer(pointer, bytes, word, index, port.name()->c_str(), problem);
+        status == OM_OK && isInput)
+      values[i] =
+          makeTensor(&memory, static_cast<uint8_t>(port.dtype()), port.dims()->size(),
+                     port.dims()->data(), Elements::Elsewhere, const_cast<void *>(pointer), status);
+  }
+  if (status == OM_OK)
+    status = run(values.data(), values.data() + inputCount, problem);
+  for (uint32_t i = 0; i < inputCount + outputCount; ++i) {
+    uint64_t elements, bytes;
+    if (i >= inputCount && values[i] && status == OM_OK &&
+        tensorSize(values[i]->dtype, values[i]->rank, values[i]->dims, elements, bytes) && bytes)
+      std::memcpy(outputs[i - inputCount], values[i]->data, bytes);
+    Memory::release(&memory, values[i]);
+  }
+  return status;
+}
+
+} // namespace atc::rt

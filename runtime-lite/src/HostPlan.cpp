@@ -1,0 +1,58 @@
+//===-- HostPlan.cpp - a host program as a line of steps ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "runtime-lite/src/HostPlan.h"
+
+namespace fb = atc::om::fb;
+
+namespace atc::rt {
+
+bool HostPlan::build(const fb::HostProgram &program) {
+  size_t steps = 0, allCalls = 0;
+  for (const fb::HostBlock *block : *program.blocks())
+    for (const fb::HostStep *step : *block->steps()) {
+      ++steps;
+      allCalls += step->what_as_HostCall() != nullptr;
+    }
+  // A branch or loop is two jumps at most.
+  if (!ops.allocate(2 * steps) || !calls.allocate(allCalls))
+    return false;
+  add(program, static_cast<int32_t>(program.main()));
+  return true;
+}
+
+/// The loader has made sure that blocks are no deeper in each other than 64.
+void HostPlan::add(const fb::HostProgram &program, int32_t block) {
+  if (block < 0)
+    return;
+  for (const fb::HostStep *step : *program.blocks()->Get(static_cast<uint32_t>(block))->steps()) {
+    if (const fb::HostCall *call = step->what_as_HostCall()) {
+      push(HostOp::Call, callCount, call);
+      calls[callCount++] = call;
+    } else if (const fb::HostIf *branch = step->what_as_HostIf()) {
+      const uint32_t unless = push(HostOp::JumpUnless, branch->condition(), nullptr);
+      add(program, branch->then_block());
+      if (branch->else_block() >= 0) {
+        const uint32_t past = push(HostOp::Jump, 0, nullptr);
+        ops[unless].target = opCount;
+        add(program, branch->else_block());
+        ops[past].target = opCount;
+      } else {
+        ops[unless].target = opCount;
+      }
+    } else if (const fb::HostLoop *loop = step->what_as_HostLoop()) {
+      const uint32_t top = push(HostOp::JumpUnless, loop->condition(), nullptr);
+      add(program, loop->body());
+      ops[push(HostOp::Jump, 0, nullptr)].target = top;
+      ops[top].target = opCount;
+    } else if (const fb::HostRun *run = step->what_as_HostRun()) {
+      push(HostOp::Run, run->part(), run);
+    } else if (const fb::HostMove *move = step->what_as_HostMove()) {
+      push(HostOp::Move, 0, move);
+    } else {
+      push(HostOp::Release, 0, step->what_as_HostRelease());
+    }
+  }
+}
+
+} // namespace atc::rt

@@ -1,0 +1,43 @@
+//===-- HostServices.h - what the host does for kernels -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_RUNTIME_HOSTSERVICES_H
+#define OPENATC_RUNTIME_HOSTSERVICES_H
+
+#include "runtime-lite/src/HostMachine.h"
+
+namespace atc::rt {
+
+/// The functions of atc::host::Host on the machine of a call.
+struct HostMachine::Services {
+  static const host::Host table;
+
+  static HostMachine &of(host::Call *call) { return *static_cast<MachineCall *>(call)->machine; }
+
+  static void *makeTensor(host::Call *call, uint32_t index, uint8_t dtype, uint32_t rank,
+                          const int64_t *dims);
+  static void share(host::Call *call, uint32_t index, const host::Value *source, uint32_t rank,
+                    const int64_t *dims);
+  static void forward(host::Call *call, uint32_t index, const host::Value *source);
+  static void makeSequence(host::Call *call, uint32_t index, host::Kind kind, uint8_t dtype,
+                           uint64_t count, const host::Value *const *items);
+  static const host::Value *makeItem(host::Call *call, uint8_t dtype, uint32_t rank,
+                                     const int64_t *dims);
+  static void makeNone(host::Call *call, uint32_t index);
+  static char *makeText(host::Call *call, uint64_t bytes);
+  static void *scratch(host::Call *call, uint64_t bytes);
+  static void parallel(host::Call *call, int64_t tasks, void (*task)(void *, int64_t, int64_t),
+                       void *arg);
+  static void fail(host::Call *call, const char *text, const int64_t *numbers, uint32_t count);
+  static uint64_t entropy(host::Call *call);
+  static const host::Value *makeMapItem(host::Call *call, const host::Value *keys,
+                                        const host::Value *values);
+
+private:
+  static om_value *tensor(HostMachine &machine, uint8_t dtype, uint32_t rank, const int64_t *dims);
+  static om_value *managed(HostMachine &machine, const host::Value &source);
+};
+
+} // namespace atc::rt
+
+#endif

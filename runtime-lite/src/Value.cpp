@@ -1,0 +1,285 @@
+//===-- Value.cpp - tensors of any shape, sequences, maps -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "runtime-lite/src/Value.h"
+
+#include <cstring>
+
+namespace atc::rt {
+
+using host::Kind;
+
+alignas(OM_ALIGNMENT) char noElements[OM_ALIGNMENT];
+
+static_assert(static_cast<int>(Kind::Map) == OM_KIND_MAP &&
+                  static_cast<int>(Kind::Sequence) == OM_KIND_SEQUENCE &&
+                  static_cast<int>(Kind::Tensor) == OM_KIND_TENSOR && host::kMaxRank == OM_MAX_RANK,
+              "the kernels' interface and om.h agree");
+static_assert(sizeof(Buffer) <= Buffer::headBytes, "a buffer's head");
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// Four classes for each power of two, so that at most a fifth is wasted; returns
+/// the class and rounds `bytes` up to what all of it have.
+static uint32_t sizeClassOf(uint64_t &bytes) {
+  uint64_t units = (bytes + 63) / 64; // of 64 bytes
+  if (units < 8) {
+    units += units == 0;
+    bytes = units * 64;
+    return static_cast<uint32_t>(units);
+  }
+  const uint32_t power = 63 - static_cast<uint32_t>(__builtin_clzll(units));
+  const uint64_t step = uint64_t(1) << (power - 2);
+  units = (units + step - 1) / step * step;
+  bytes = units * 64;
+  const uint32_t rounded = 63 - static_cast<uint32_t>(__builtin_clzll(units));
+  return rounded * 4 + static_cast<uint32_t>(units >> (rounded - 2) & 3);
+}
+
+Buffer *Memory::makeBuffer(Memory *memory, uint64_t bytes) {
+  if (bytes > uint64_t(1) << 46)
+    return nullptr;
+  const uint32_t sizeClass = sizeClassOf(bytes);
+  Buffer *buffer = memory && sizeClass < sizeClasses ? memory->buffers[sizeClass] : nullptr;
+  if (buffer) {
+    memory->buffers[sizeClass] = buffer->next;
+    memory->kept -= buffer->bytes;
+  } else {
+    void *block = nullptr;
+    if (posix_memalign(&block, OM_ALIGNMENT, Buffer::headBytes + bytes) != 0)
+      return nullptr;
+    buffer = static_cast<Buffer *>(block);
+    buffer->sizeClass = sizeClass;
+    buffer->bytes = bytes;
+  }
+  buffer->refs = 1;
+  buffer->next = nullptr;
+  return buffer;
+}
+
+void Memory::release(Memory *memory, Buffer *buffer) {
+  if (!buffer || __atomic_fetch_sub(&buffer->refs, 1, __ATOMIC_ACQ_REL) != 1)
+    return;
+  if (!memory || buffer->sizeClass >= sizeClasses || buffer->bytes > mostKept - memory->kept) {
+    std::free(buffer);
+    return;
+  }
+  memory->kept += buffer->bytes;
+  buffer->next = memory->buffers[buffer->sizeClass];
+  memory->buffers[buffer->sizeClass] = buffer;
+}
+
+om_value *Memory::makeValue(Memory *memory) {
+  om_value *value = memory ? memory->values : nullptr;
+  if (value)
+    memory->values = value->next;
+  else if (!(value = static_cast<om_value *>(std::malloc(sizeof(om_value)))))
+    return nullptr;
+  // The dims past the rank are nobody's.
+  value->kind = Kind::None;
+  value->dtype = OM_UNDEFINED;
+  value->rank = 0;
+  value->reserved = managedMark;
+  value->data = noElements;
+  value->refs = 1;
+  value->depth = 1;
+  value->buffer = nullptr;
+  value->next = nullptr;
+  return value;
+}
+
+void Memory::release(Memory *memory, const om_value *constant) {
+  om_value *value = const_cast<om_value *>(constant);
+  if (!value || __atomic_fetch_sub(&value->refs, 1, __ATOMIC_ACQ_REL) != 1)
+    return;
+  // No deeper than mostDepth.
+  if (value->kind == Kind::Sequence || value->kind == Kind::Map)
+    for (int64_t i = 0; i < value->dims[0]; ++i)
+      release(memory, value->item(static_cast<uint64_t>(i)));
+  release(memory, value->buffer);
+  if (!memory) {
+    std::free(value);
+    return;
+  }
+  value->next = memory->values;
+  memory->values = value;
+}
+
+void Memory::clear() {
+  for (Buffer *&first : buffers)
+    while (Buffer *buffer = first) {
+      first = buffer->next;
+      std::free(buffer);
+    }
+  while (om_value *value = values) {
+    values = value->next;
+    std::free(value);
+  }
+  kept = 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+bool tensorSize(uint8_t dtype, uint32_t rank, const int64_t *dims, uint64_t &elements,
+                uint64_t &bytes) {
+  if (dtype > OM_I2 || rank > OM_MAX_RANK)
+    return false;
+  const uint64_t bits =
+      dtype == OM_STRING ? 8 * sizeof(host::String) : om_dtype_bits(static_cast<om_dtype>(dtype));
+  if (!bits)
+    return false;
+  elements = 1;
+  // A dim of 0 must not hide that others are negative.
+  for (uint32_t i = 0; i < rank; ++i)
+    if (dims[i] < 0 || __builtin_mul_overflow(elements, static_cast<uint64_t>(dims[i]), &elements))
+      return false;
+  uint64_t all;
+  if (__builtin_mul_overflow(elements, bits, &all) || all > INT64_MAX)
+    return false;
+  bytes = all / 8 + (all % 8 != 0);
+  return true;
+}
+
+uint64_t elementsOf(const host::Value &tensor) {
+  uint64_t count = 1;
+  for (uint32_t i = 0; i < tensor.rank; ++i)
+    count *= static_cast<uint64_t>(tensor.dims[i]);
+  return count;
+}
+
+om_value *makeTensor(Memory *memory, uint8_t dtype, uint32_t rank, const int64_t *dims,
+                     Elements elements, void *data, om_status &status) {
+  uint64_t count, bytes;
+  if (!tensorSize(dtype, rank, dims, count, bytes)) {
+    status = OM_ERROR_ARGUMENT;
+    return nullptr;
+  }
+  om_value *value = Memory::makeValue(memory);
+  status = OM_ERROR_MEMORY;
+  if (!value)
+    return nullptr;
+  if (elements != Elements::Elsewhere && bytes) {
+    value->buffer = Memory::makeBuffer(memory, bytes);
+    if (!value->buffer) {
+      Memory::release(memory, value);
+      return nullptr;
+    }
+    data = value->buffer->data();
+    if (elements == Elements::Zeroed)
+      std::memset(data, 0, bytes);
+  }
+  status = OM_OK;
+  value->kind = Kind::Tensor;
+  value->dtype = dtype;
+  value->rank = static_cast<uint16_t>(rank);
+  for (uint32_t i = 0; i < rank; ++i)
+    value->dims[i] = dims[i];
+  value->data = bytes ? data : noElements;
+  return value;
+}
+
+om_value *makeList(Memory *memory, Kind kind, uint8_t dtype, uint64_t count,
+                   const om_value *const *items, om_status &status) {
+  uint32_t depth = 1;
+  for (uint64_t i = 0; i < count; ++i)
+    depth = items[i]->depth >= depth ? items[i]->depth + 1 : depth;
+  status = depth > mostDepth || count > INT64_MAX / 16 ? OM_ERROR_ARGUMENT : OM_ERROR_MEMORY;
+  if (status == OM_ERROR_ARGUMENT)
+    return nullptr;
+  om_value *value = Memory::makeValue(memory);
+  if (!value)
+    return nullptr;
+  value->buffer = Memory::makeBuffer(memory, count * sizeof(void *));
+  if (!value->buffer) {
+    Memory::release(memory, value);
+    return nullptr;
+  }
+  status = OM_OK;
+  value->kind = kind;
+  value->dtype = dtype;
+  value->rank = 1;
+  value->dims[0] = static_cast<int64_t>(count);
+  value->depth = depth;
+  value->data = value->buffer->data();
+  for (uint64_t i = 0; i < count; ++i) {
+    static_cast<const host::Value **>(value->data)[i] = items[i];
+    retain(items[i]);
+  }
+  return value;
+}
+
+/// One buffer with the strings and, behind them, their characters.
+static om_value *copyStrings(Memory *memory, const om_value &from, om_status &status) {
+  const uint64_t count = elementsOf(from);
+  const auto *strings = static_cast<const host::String *>(from.data);
+  uint64_t bytes = count * sizeof(host::String);
+  for (uint64_t i = 0; i < count; ++i)
+    bytes += strings[i].size;
+  om_value *value =
+      makeTensor(memory, OM_STRING, from.rank, from.dims, Elements::Elsewhere, nullptr, status);
+  if (!value || !count)
+    return value;
+  value->buffer = Memory::makeBuffer(memory, bytes);
+  if (!value->buffer) {
+    Memory::release(memory, value);
+    status = OM_ERROR_MEMORY;
+    return nullptr;
+  }
+  value->data = value->buffer->data();
+  char *text = value->buffer->data() + count * sizeof(host::String);
+  for (uint64_t i = 0; i < count; ++i) {
+    if (strings[i].size)
+      std::memcpy(text, strings[i].data, strings[i].size);
+    static_cast<host::String *>(value->data)[i] = {text, strings[i].size};
+    text += strings[i].size;
+  }
+  return value;
+}
+
+om_value *detach(Memory *memory, const om_value &value, om_status &status) {
+  status = OM_OK;
+  if (value.kind == Kind::Sequence || value.kind == Kind::Map) {
+    om_value *list = makeList(memory, value.kind, value.dtype, 0, nullptr, status);
+    Buffer *items =
+        list ? Memory::makeBuffer(memory, static_cast<uint64_t>(value.dims[0]) * sizeof(void *))
+             : nullptr;
+    if (!items) {
+      Memory::release(memory, list);
+      status = OM_ERROR_MEMORY;
+      return nullptr;
+    }
+    Memory::release(memory, list->buffer);
+    list->buffer = items;
+    list->data = items->data();
+    list->depth = value.depth;
+    for (int64_t i = 0; i < value.dims[0]; ++i) {
+      om_value *item = detach(memory, *value.item(static_cast<uint64_t>(i)), status);
+      if (!item) {
+        Memory::release(memory, list);
+        return nullptr;
+      }
+      static_cast<const host::Value **>(list->data)[i] = item;
+      list->dims[0] = i + 1;
+    }
+    return list;
+  }
+  if (value.kind == Kind::Tensor && value.dtype == OM_STRING)
+    return copyStrings(memory, value, status);
+  uint64_t elements, bytes;
+  if (value.kind == Kind::Tensor && !value.buffer &&
+      tensorSize(value.dtype, value.rank, value.dims, elements, bytes) && bytes) {
+    om_value *copy =
+        makeTensor(memory, value.dtype, value.rank, value.dims, Elements::Fresh, nullptr, status);
+    if (copy)
+      std::memcpy(copy->data, value.data, bytes);
+    return copy;
+  }
+  retain(&value);
+  return const_cast<om_value *>(&value);
+}
+
+} // namespace atc::rt

@@ -1,0 +1,272 @@
+//===-- VerifyHost.cpp - proves that a host program can be trusted --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "runtime-lite/src/Support.h"
+#include "runtime-lite/src/Value.h"
+#include "runtime-lite/src/Verify.h"
+
+namespace fb = atc::om::fb;
+
+namespace atc::rt {
+
+static_assert(static_cast<int>(fb::HostKind::none) == OM_KIND_NONE &&
+                  static_cast<int>(fb::HostKind::tensor) == OM_KIND_TENSOR &&
+                  static_cast<int>(fb::HostKind::sequence) == OM_KIND_SEQUENCE &&
+                  static_cast<int>(fb::HostKind::MAX) == OM_KIND_MAP,
+              "the schema and om.h number kinds alike");
+static_assert(static_cast<int>(fb::HostAttributeKind::ints) ==
+                      static_cast<int>(host::AttributeKind::Ints) &&
+                  static_cast<int>(fb::HostAttributeKind::floats) ==
+                      static_cast<int>(host::AttributeKind::Floats) &&
+                  static_cast<int>(fb::HostAttributeKind::strings) ==
+                      static_cast<int>(host::AttributeKind::Strings) &&
+                  static_cast<int>(fb::HostAttributeKind::MAX) ==
+                      static_cast<int>(host::AttributeKind::Tensors),
+              "the schema and the kernels' interface number attributes alike");
+
+namespace {
+constexpr uint32_t mostSlots = 1u << 24, mostEnds = 65536, mostBlockDepth = 64;
+
+using Slots = flatbuffers::Vector<int32_t>;
+
+template <typename Vector> bool aligned(const Vector *vector) {
+  return !vector || vector->size() == 0 || reinterpret_cast<uintptr_t>(vector->Data()) % 8 == 0;
+}
+
+/// Null is good; else what is wrong.
+class HostChecker {
+public:
+  HostChecker(const fb::Model &model) : model(model), host(*model.host()) {}
+
+  const char *run() {
+    const char *fault = lists();
+    fault = fault ? fault : parts();
+    for (uint32_t i = 0; !fault && i < host.constants()->size(); ++i)
+      fault = constant(*host.constants()->Get(i));
+    for (const auto *ports : {host.inputs(), host.outputs()})
+      for (uint32_t i = 0; !fault && i < ports->size(); ++i)
+        fault = port(*ports->Get(i));
+    for (uint32_t b = 0; !fault && b < host.blocks()->size(); ++b)
+      for (uint32_t s = 0; !fault && s < host.blocks()->Get(b)->steps()->size(); ++s)
+        fault = step(*host.blocks()->Get(b)->steps()->Get(s));
+    return fault ? fault : tree();
+  }
+
+private:
+  const char *lists() const;
+  const char *parts() const;
+  const char *launches(const fb::HostPart &part) const;
+  const char *constant(const fb::HostConstant &constant) const;
+  const char *port(const fb::HostPort &port) const;
+  const char *step(const fb::HostStep &step) const;
+  const char *call(const fb::HostCall &call) const;
+  const char *attribute(const fb::HostAttribute &attribute) const;
+  const char *tree() const;
+
+  /// With `holes`, -1 is a slot too.
+  bool slots(const Slots &list, bool holes) const {
+    bool good = list.size() <= mostEnds;
+    for (int32_t slot : list)
+      good = good && slot >= (holes ? -1 : 0) && (slot < 0 || uint32_t(slot) < host.slots());
+    return good;
+  }
+  bool block(int32_t index) const {
+    return index >= -1 && (index < 0 || uint32_t(index) < host.blocks()->size());
+  }
+  /// A kernel that has code, but no tasks, in all images.
+  bool hostKernel(uint32_t kernel) const {
+    bool good = kernel < model.kernels()->size();
+    for (uint32_t i = 0; good && i < model.images()->size(); ++i)
+      good = model.images()->Get(i)->tasks()->Get(kernel) == 0;
+    return good;
+  }
+
+  const fb::Model &model;
+  const fb::HostProgram &host;
+};
+
+const char *HostChecker::lists() const {
+  if (host.slots() > mostSlots)
+    return "it has too many slots";
+  if (host.inputs()->size() > mostEnds || host.outputs()->size() > mostEnds)
+    return "it has too many inputs or outputs";
+  return host.main() < host.blocks()->size() ? nullptr : "its main block does not exist";
+}
+
+static bool holds(uint32_t size, uint32_t first, uint32_t count) {
+  return first <= size && count <= size - first;
+}
+
+const char *HostChecker::parts() const {
+  uint64_t end = 0;
+  for (const fb::HostPart *part : *host.parts()) {
+    if (part->first_launch() < end ||
+        !holds(model.schedule()->size(), part->first_launch(), part->launches()))
+      return "a part is out of order or outside the schedule";
+    end = uint64_t(part->first_launch()) + part->launches();
+    if (!holds(model.inputs()->size(), part->first_input(), part->inputs()) ||
+        !holds(model.outputs()->size(), part->first_output(), part->outputs()))
+      return "the inputs or outputs of a part do not exist";
+    if (const char *fault = launches(*part))
+      return fault;
+  }
+  return nullptr;
+}
+
+/// What another part's input is now, nobody knows.
+const char *HostChecker::launches(const fb::HostPart &part) const {
+  for (uint32_t i = part.first_launch(); i < part.first_launch() + part.launches(); ++i) {
+    const fb::Step &step = *model.schedule()->Get(i);
+    const fb::NpuLaunch *npu = step.what_as_NpuLaunch();
+    if (npu && npu->chained() && i == part.first_launch())
+      return "a part begins with a launch that goes on in the task of the one before it";
+    for (const fb::BufferRef *ref : npu ? *npu->args() : *step.what_as_Launch()->args()) {
+      const bool input = ref->space() == fb::Space::input;
+      if (!input && ref->space() != fb::Space::output)
+        continue;
+      const uint32_t first = input ? part.first_input() : part.first_output();
+      if (ref->index() < first || ref->index() - first >= (input ? part.inputs() : part.outputs()))
+        return "a launch reaches into an input or output of another part";
+    }
+  }
+  return nullptr;
+}
+
+const char *HostChecker::constant(const fb::HostConstant &constant) const {
+  const auto dtype = static_cast<uint8_t>(constant.dtype());
+  uint64_t elements, bytes;
+  if (constant.slot() < -1 || (constant.slot() >= 0 && uint32_t(constant.slot()) >= host.slots()))
+    return "a constant is in a slot that does not exist";
+  if (!aligned(constant.dims()) ||
+      !tensorSize(dtype, constant.dims()->size(), constant.dims()->data(), elements, bytes))
+    return "a constant has an unknown element type or impossible dims";
+  if (dtype == OM_STRING)
+    return (constant.strings() ? constant.strings()->size() : 0) == elements
+               ? nullptr
+               : "a constant does not have one string for each element";
+  const fb::BufferRef &place = *constant.place();
+  if (place.size() != bytes)
+    return "a constant's bytes are not those of its dims";
+  if (!bytes)
+    return nullptr;
+  if (place.space() != fb::Space::weights || place.index() >= model.segments()->size() ||
+      model.segments()->Get(place.index())->kind() != fb::SegmentKind::weights)
+    return "a constant is not in the weights";
+  const uint64_t all = model.segments()->Get(place.index())->size();
+  return place.offset() % OM_ALIGNMENT == 0 && place.offset() <= all &&
+                 bytes <= all - place.offset()
+             ? nullptr
+             : "a constant is not aligned or reaches outside the weights";
+}
+
+const char *HostChecker::port(const fb::HostPort &port) const {
+  bool good = port.kind() <= fb::HostKind::MAX && port.dtype() <= fb::DataType::MAX &&
+              port.slot() < host.slots() && aligned(port.dims()) &&
+              port.dims()->size() <= OM_MAX_RANK && !(port.unranked() && port.dims()->size());
+  for (uint32_t i = 0; good && i < port.dims()->size(); ++i)
+    good = port.dims()->Get(i) >= -1;
+  return good ? nullptr : "an input or output has an impossible kind, type, dims or slot";
+}
+
+const char *HostChecker::attribute(const fb::HostAttribute &attribute) const {
+  if (attribute.kind() > fb::HostAttributeKind::MAX || !aligned(attribute.ints()) ||
+      !aligned(attribute.floats()))
+    return "an attribute is malformed";
+  if (attribute.tensors())
+    for (uint32_t tensor : *attribute.tensors())
+      if (tensor >= host.constants()->size())
+        return "an attribute names a constant that does not exist";
+  return nullptr;
+}
+
+const char *HostChecker::call(const fb::HostCall &call) const {
+  if (!hostKernel(call.kernel()) || (call.body() && !hostKernel(call.body() - 1)))
+    return "a call runs a kernel that does not exist or is no host kernel";
+  if (!slots(*call.inputs(), true) || !slots(*call.outputs(), true))
+    return "a call names a slot that does not exist";
+  if (call.attributes()->size() > mostEnds)
+    return "a call has too many attributes";
+  for (const fb::HostAttribute *item : *call.attributes())
+    if (const char *fault = attribute(*item))
+      return fault;
+  return nullptr;
+}
+
+const char *HostChecker::step(const fb::HostStep &step) const {
+  if (const fb::HostCall *item = step.what_as_HostCall())
+    return call(*item);
+  if (const fb::HostRun *run = step.what_as_HostRun()) {
+    if (run->part() >= host.parts()->size())
+      return "a step runs a part that does not exist";
+    const fb::HostPart &part = *host.parts()->Get(run->part());
+    return run->inputs()->size() == part.inputs() && run->outputs()->size() == part.outputs() &&
+                   slots(*run->inputs(), false) && slots(*run->outputs(), true)
+               ? nullptr
+               : "a step does not give a part the slots it needs";
+  }
+  if (const fb::HostIf *branch = step.what_as_HostIf())
+    return branch->condition() < host.slots() && block(branch->then_block()) &&
+                   block(branch->else_block())
+               ? nullptr
+               : "a branch names a slot or block that does not exist";
+  if (const fb::HostLoop *loop = step.what_as_HostLoop())
+    return loop->condition() < host.slots() && block(loop->body())
+               ? nullptr
+               : "a loop names a slot or block that does not exist";
+  if (const fb::HostMove *move = step.what_as_HostMove())
+    return move->from()->size() == move->to()->size() && slots(*move->from(), false) &&
+                   slots(*move->to(), false)
+               ? nullptr
+               : "a move does not have as many good slots on both sides";
+  if (const fb::HostRelease *release = step.what_as_HostRelease())
+    return slots(*release->slots(), false) ? nullptr : "a slot that is released does not exist";
+  return "a step is of a kind this runtime does not know";
+}
+
+/// Every block is inside one other at most, and the main block in none: so what is
+/// below it is a tree, and its depth is bounded.
+const char *HostChecker::tree() const {
+  const uint32_t count = host.blocks()->size();
+  Array<uint32_t> depth, queue;
+  if (!depth.allocate(count) || !queue.allocate(count))
+    return "there is no memory to check its blocks";
+  uint32_t end = 0;
+  depth[host.main()] = 1;
+  queue[end++] = host.main();
+  const char *fault = nullptr;
+  auto enter = [&](uint32_t from, int32_t block) {
+    if (block < 0)
+      return;
+    if (depth[uint32_t(block)])
+      fault = "a block is part of two steps, or of itself";
+    else if (depth[from] == mostBlockDepth)
+      fault = "its blocks are too deep in each other";
+    else {
+      depth[uint32_t(block)] = depth[from] + 1;
+      queue[end++] = uint32_t(block);
+    }
+  };
+  for (uint32_t next = 0; !fault && next < end; ++next)
+    for (const fb::HostStep *step : *host.blocks()->Get(queue[next])->steps()) {
+      if (const fb::HostIf *branch = step->what_as_HostIf()) {
+        enter(queue[next], branch->then_block());
+        if (!fault)
+          enter(queue[next], branch->else_block());
+      } else if (const fb::HostLoop *loop = step->what_as_HostLoop()) {
+        enter(queue[next], loop->body());
+      }
+      if (fault)
+        break;
+    }
+  return fault;
+}
+} // namespace
+
+om_status verifyHostProgram(const fb::Model &model, om_error *error) {
+  const char *fault = model.host() ? HostChecker(model).run() : nullptr;
+  return fault ? fail(error, OM_ERROR_CORRUPT,
+                      "the file is damaged: its host program cannot be used: %s.", fault)
+               : OM_OK;
+}
+
+} // namespace atc::rt

@@ -1,0 +1,50 @@
+#!/usr/bin/python3
+# ===-- make_case_table.py - writes kernels/CaseTable.inc -----------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Prints rows {first, last, stride, distance}: each character first, first + stride ... last has
+its other case `distance` further. From Python's Unicode data, for characters below 65536 whose
+other case is one character.
+
+    scripts/make_case_table.py > kernels/CaseTable.inc
+"""
+
+
+def rows(other_case):
+    pairs = {}
+    for code in range(0x10000):
+        if not 0xD800 <= code < 0xE000:
+            other = other_case(chr(code))
+            if len(other) == 1 and other != chr(code):
+                pairs[code] = ord(other) - code
+    while pairs:
+        first = min(pairs)
+
+        def last(stride):
+            code = first
+            while pairs.get(code + stride) == pairs[first]:
+                code += stride
+            return code
+        stride = max((1, 2), key=lambda stride: (last(stride) - first) // stride)
+        end, distance = last(stride), pairs[first]
+        for code in range(first, end + 1, stride):
+            del pairs[code]
+        yield f"{{{first}, {end}, {stride}, {distance}}}"
+
+
+def table(name, other_case):
+    line = f"constexpr int32_t {name}[][4] = {{\n   "
+    for row in rows(other_case):
+        if len(line.rsplit("\n", 1)[-1]) + len(row) > 97:
+            line += "\n   "
+        line += f" {row},"
+    print(line[:-1] + "};")
+
+
+print("""//===-- CaseTable.inc - the other case of characters ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Written by scripts/make_case_table.py: {first, last, stride, distance}.
+""")
+table("kToLower", str.lower)
+print()
+table("kToUpper", str.upper)

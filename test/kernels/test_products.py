@@ -1,0 +1,120 @@
+# ===-- test_products.py - MatMul, Gemm, Einsum and their integer forms --------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+import numpy as np
+import pytest
+
+from host_kernels import KernelError, call
+
+rng = np.random.default_rng(1)
+
+
+def numbers(shape, dtype="f4"):
+    if np.dtype(dtype).kind == "f":
+        return rng.standard_normal(shape).astype(dtype)
+    info = np.iinfo(dtype)
+    return rng.integers(max(info.min, -100), min(info.max, 100), shape).astype(dtype)
+
+
+# Rows, columns and depths around the sizes of tiles, panels and blocks.
+@pytest.mark.parametrize("m,k,n", [(1, 1, 1), (1, 300, 40), (3, 33, 17), (6, 64, 16), (7, 5, 15),
+                                   (48, 256, 32), (49, 257, 33), (100, 700, 130), (2, 3, 600)])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i4", "u8"])
+def test_matmul_sizes(m, k, n, dtype):
+    a, b = numbers((m, k), dtype), numbers((k, n), dtype)
+    wide = "f8" if np.dtype(dtype).kind == "f" else dtype
+    want = np.matmul(a.astype(wide), b.astype(wide)).astype(dtype)
+    got, = call("MatMul", a, b)
+    assert got.dtype == want.dtype and got.shape == want.shape
+    tolerance = {"f4": 1e-4, "f8": 1e-12, "f2": 2e-3}.get(dtype, 0)
+    np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance * 20)
+
+
+@pytest.mark.parametrize("a,b", [((5,), (5,)), ((5,), (5, 3)), ((2, 5), (5,)), ((4, 2, 5), (5, 3)),
+                                 ((3, 1, 9, 5), (2, 5, 7)), ((2, 5), (3, 4, 5, 1)),
+                                 ((2, 0, 5), (5, 3)), ((2, 3, 0), (0, 4)), ((0, 2, 3), (3, 4)),
+                                 ((2, 1, 8, 5), (1, 3, 5, 9)), ((5,), (4, 5, 6))])
+def test_matmul_shapes(a, b):
+    x, y = numbers(a), numbers(b)
+    want = np.matmul(x, y)
+    got, = call("MatMul", x, y)
+    assert got.shape == want.shape
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+    assert call("MatMul", x, y, only_shapes=True) == [want.shape]
+
+
+@pytest.mark.parametrize("a,b", [((2, 3), (4, 5)), ((2, 2, 3), (3, 3, 4)), ((), (3,))])
+def test_matmul_misfits(a, b):
+    with pytest.raises(KernelError):
+        call("MatMul", numbers(a), numbers(b))
+
+
+@pytest.mark.parametrize("trans_a", [0, 1])
+@pytest.mark.parametrize("trans_b", [0, 1])
+@pytest.mark.parametrize("bias", [None, (), (1,), (9,), (1, 9), (20, 1), (20, 9)])
+def test_gemm(trans_a, trans_b, bias):
+    a, b = numbers((20, 30)), numbers((30, 9))
+    want = 0.5 * (a @ b)
+    inputs = [a.T.copy() if trans_a else a, b.T.copy() if trans_b else b]
+    if bias is not None:
+        inputs.append(numbers(bias))
+        want = want + 2 * inputs[2]
+    got, = call("Gemm", *inputs, alpha=0.5, beta=2.0, transA=trans_a, transB=trans_b)
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
+def test_gemm_integers_and_empty():
+    a, b, c = numbers((4, 5), "i4"), numbers((5, 6), "i4"), numbers((6,), "i4")
+    assert (call("Gemm", a, b, c)[0] == a @ b + c).all()
+    got, = call("Gemm", numbers((3, 0)), numbers((0, 2)), np.ones(2, "f4"))
+    assert (got == 1).all() and got.shape == (3, 2)
+    with pytest.raises(KernelError):
+        call("Gemm", numbers((4, 5)), numbers((5, 6)), numbers((7,)))
+
+
+def test_matmul_integer():
+    a, b = numbers((2, 4, 30), "u1"), numbers((30, 6), "i1")
+    za, zb = np.array([3, 100, 5, 0], "u1"), numbers((6,), "i1")
+    want = (a.astype("i4") - za[:, None].astype("i4")) @ (b.astype("i4") - zb.astype("i4"))
+    assert (call("MatMulInteger", a, b, za, zb)[0] == want).all()
+    want = a.astype("i4") @ b.astype("i4")
+    assert (call("MatMulInteger", a, b)[0] == want).all()
+    with pytest.raises(KernelError):
+        call("MatMulInteger", a, b, np.zeros(3, "u1"))
+
+
+def test_qlinear_matmul_saturates():
+    a, b = numbers((8, 16), "i1"), numbers((16, 4), "i1")
+    scale, zero = np.float32(0.1), np.int8(-3)
+    got, = call("QLinearMatMul", a, scale, np.int8(1), b, scale, np.int8(2), np.float32(0.5), zero)
+    exact = (a.astype("i4") - 1) @ (b.astype("i4") - 2)
+    want = np.clip(np.rint(exact * np.float64(scale * scale / np.float32(0.5))) - 3, -128, 127)
+    assert (got == want).all() and got.dtype == np.int8
+
+
+@pytest.mark.parametrize("equation,shapes", [("ij,jk->ik", [(3, 4), (4, 5)]),
+                                             ("bij,bjk->bik", [(2, 3, 4), (2, 4, 5)]),
+                                             ("...ij,...jk->...ik", [(2, 1, 3, 4), (5, 4, 6)]),
+                                             ("ii", [(4, 4)]), ("ii->i", [(4, 4)]),
+                                             ("ij->ji", [(3, 4)]), ("ij->", [(3, 4)]),
+                                             ("i,j,k->kji", [(2, ), (3, ), (4, )]),
+                                             ("bhid,bhjd->bhij", [(2, 3, 5, 8), (2, 3, 6, 8)]),
+                                             ("ab, bc, cd", [(2, 3), (3, 4), (4, 5)]),
+                                             ("a...,a->...", [(3, 2, 4), (3, )]),
+                                             ("ij,kj->", [(3, 4), (5, 4)]),
+                                             ("bA,bA->b", [(2, 3), (2, 3)]),
+                                             ("ij,jk->ik", [(0, 4), (4, 5)]),
+                                             ("i,i->", [(0, ), (0, )]), (",i->i", [(), (3, )])])
+@pytest.mark.parametrize("dtype", ["f4", "i4", "i8"])
+def test_einsum(equation, shapes, dtype):
+    operands = [numbers(shape, dtype) for shape in shapes]
+    want = np.einsum(equation.replace(" ", ""), *operands)
+    got, = call("Einsum", *operands, equation=equation)
+    assert got.shape == want.shape and got.dtype == operands[0].dtype
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("equation", ["ij,jk", "ij->ijk", "i->i", "ij->ii", "i1->i", "ij,->i"])
+def test_einsum_errors(equation):
+    with pytest.raises(KernelError):
+        call("Einsum", numbers((3, 4)), equation=equation)

@@ -1,0 +1,175 @@
+# ===-- test_recurrent.py - RNN, GRU, LSTM -------------------------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+import itertools
+
+import numpy as np
+import pytest
+
+from host_kernels import KernelError, call
+
+rng = np.random.default_rng(4)
+FUNCTIONS = {
+    "Sigmoid": lambda x, a, b: 1 / (1 + np.exp(-x)), "Tanh": lambda x, a, b: np.tanh(x),
+    "Relu": lambda x, a, b: np.maximum(x, 0), "Affine": lambda x, a, b: a * x + b,
+    "LeakyRelu": lambda x, a, b: np.where(x < 0, a * x, x),
+    "ThresholdedRelu": lambda x, a, b: np.where(x > a, x, 0),
+    "ScaledTanh": lambda x, a, b: a * np.tanh(b * x),
+    "HardSigmoid": lambda x, a, b: np.clip(a * x + b, 0, 1),
+    "Elu": lambda x, a, b: np.where(x < 0, a * np.expm1(x), x),
+    "Softsign": lambda x, a, b: x / (1 + abs(x)), "Softplus": lambda x, a, b: np.log1p(np.exp(x)),
+}
+GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
+
+
+def run_direction(kind, x, w, r, bias, h, c, peep, lengths, reverse, fns, clip, options):
+    """One sequence after the other, one step after the other."""
+    steps, batch, _ = x.shape
+    y = np.zeros((steps, batch, h.shape[1]))
+    h, c, n = h.copy(), c.copy(), h.shape[1]
+    limit = (lambda v: np.clip(v, -clip, clip)) if clip else (lambda v: v)
+    wb, rb = bias[:len(w)], bias[len(w):]
+    for b in range(batch):
+        for step in range(lengths[b]):
+            t = lengths[b] - 1 - step if reverse else step
+            gx, gh = w @ x[t, b] + wb, r @ h[b] + rb
+            if kind == "RNN":
+                h[b] = fns[0](limit(gx + gh))
+            elif kind == "GRU":
+                z = fns[0](limit(gx[:n] + gh[:n]))
+                reset = fns[0](limit(gx[n:2 * n] + gh[n:2 * n]))
+                if options.get("linear_before_reset"):
+                    new = fns[1](limit(gx[2 * n:] + reset * gh[2 * n:]))
+                else:
+                    new = fns[1](limit(gx[2 * n:] + r[2 * n:] @ (reset * h[b]) + rb[2 * n:]))
+                h[b] = (1 - z) * new + z * h[b]
+            else:
+                i, o, f, g = (gx + gh).reshape(4, n)
+                i = fns[0](limit(i + peep[:n] * c[b]))
+                f = 1 - i if options.get("input_forget") else fns[0](limit(f + peep[2 * n:] * c[b]))
+                c[b] = f * c[b] + i * fns[1](limit(g))
+                h[b] = fns[0](limit(o + peep[n:2 * n] * c[b])) * fns[2](limit(c[b]))
+            y[t, b] = h[b]
+    return y, h, c
+
+
+def check(kind, direction="forward", layout=0, lengths=False, initial=True, peep=False, clip=0.0,
+          activations=None, alpha=(), beta=(), dtype="f4", sizes=(5, 3, 4, 6), **options):
+    steps, batch, inputs, hidden = sizes
+    gates, both = GATES[kind], 2 if direction == "bidirectional" else 1
+    functions = {"RNN": 1, "GRU": 2, "LSTM": 3}[kind]
+
+    def make(*shape):
+        return rng.standard_normal(shape).astype(dtype)
+
+    x, w, r = make(steps, batch, inputs), make(both, gates * hidden,
+                                               inputs), make(both, gates * hidden, hidden)
+    bias, h, c = make(both, 2 * gates * hidden), make(both, batch,
+                                                      hidden), make(both, batch, hidden)
+    p = make(both, 3 * hidden) * peep
+    size = rng.integers(0, steps +
+                        1, batch).astype("i4") if lengths else np.full(batch, steps, "i4")
+    h, c = h * initial, c * initial
+    names = activations or (["Tanh"]
+                            if kind == "RNN" else ["Sigmoid", "Tanh", "Tanh"][:functions]) * both
+    al, be = list(alpha), list(beta)
+    fns = []
+    for name in names:
+        a = al.pop(0) if name in ("Affine", "LeakyRelu", "ThresholdedRelu", "ScaledTanh",
+                                  "HardSigmoid", "Elu") and al else {
+                                      "HardSigmoid": 0.2,
+                                      "LeakyRelu": 0.01
+                                  }.get(name, 1)
+        b = be.pop(0) if name in ("Affine", "ScaledTanh", "HardSigmoid") and be else {
+            "HardSigmoid": 0.5,
+            "Affine": 0
+        }.get(name, 1)
+        fns.append(lambda v, f=FUNCTIONS[name], a=a, b=b: f(v, a, b))
+    results = [
+        run_direction(kind, x.astype("f8"), w[d].astype("f8"), r[d].astype("f8"),
+                      bias[d].astype("f8"), h[d].astype("f8"), c[d].astype("f8"), p[d], size, d == 1
+                      or direction == "reverse", fns[d * functions:(d + 1) * functions], clip,
+                      options) for d in range(both)
+    ]
+    y, last_h, last_c = (np.stack([one[i] for one in results], 1 if i == 0 else 0)
+                         for i in range(3))
+    arrays = [x, w, r, bias, size, h, c, p]
+    if layout:
+        arrays[0] = x.transpose(1, 0, 2)
+        arrays[5], arrays[6] = h.transpose(1, 0, 2), c.transpose(1, 0, 2)
+        y, last_h, last_c = y.transpose(2, 0, 1, 3), last_h.transpose(1, 0,
+                                                                      2), last_c.transpose(1, 0, 2)
+    count = 8 if kind == "LSTM" else 6
+    missing = [4] * (not lengths) + [5, 6] * (not initial) + [7] * (not peep)
+    attributes = dict(options, direction=direction, layout=layout, hidden_size=hidden)
+    if clip:
+        attributes["clip"] = clip
+    for name, value in (("activations", activations), ("activation_alpha", alpha),
+                        ("activation_beta", beta)):
+        if value:
+            attributes[name] = list(value)
+    outputs = 3 if kind == "LSTM" else 2
+    got = call(kind, *arrays[:count], outputs=outputs, missing=missing, **attributes)
+    shapes = call(kind,
+                  *arrays[:count],
+                  outputs=outputs,
+                  missing=missing,
+                  only_shapes=True,
+                  **attributes)
+    tolerance = {"f4": 2e-5, "f8": 1e-12, "f2": 2e-2}[dtype]
+    for one, want, shape in zip(got, (y, last_h, last_c), shapes):
+        assert one.shape == want.shape == shape and one.dtype == x.dtype
+        np.testing.assert_allclose(one, want, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("kind,direction,layout,lengths", itertools.product(
+    GATES, ["forward", "reverse", "bidirectional"], [0, 1], [False, True]))
+def test_directions(kind, direction, layout, lengths):
+    check(kind, direction, layout, lengths)
+
+
+@pytest.mark.parametrize("kind", GATES)
+@pytest.mark.parametrize("dtype", ["f8", "f2"])
+def test_types(kind, dtype):
+    check(kind, dtype=dtype, initial=False)
+
+
+@pytest.mark.parametrize("kind", GATES)
+@pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (0, 2, 3, 4), (3, 0, 2, 5), (4, 9, 33, 40),
+                                   (2, 1, 300, 70)])
+def test_sizes(kind, sizes):
+    check(kind, sizes=sizes, direction="bidirectional")
+
+
+@pytest.mark.parametrize("kind", GATES)
+def test_clip(kind):
+    check(kind, clip=0.4)
+
+
+def test_options():
+    check("GRU", linear_before_reset=1, direction="bidirectional", lengths=True)
+    check("LSTM", peep=True, direction="bidirectional")
+    check("LSTM", input_forget=1)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_activations(name):
+    check("RNN", activations=[name], dtype="f8", initial=False)
+    check("RNN",
+          activations=[name] * 2,
+          direction="bidirectional",
+          alpha=[0.3, 0.5],
+          beta=[0.2, 0.7])
+    check("GRU", activations=["Sigmoid", name], alpha=[0.4], beta=[0.3])
+
+
+def test_errors():
+    x, w, r = np.zeros((2, 3, 4), "f4"), np.zeros((1, 20, 4), "f4"), np.zeros((1, 20, 5), "f4")
+    call("LSTM", x, w, r, outputs=3)
+    for inputs in ([x, w[:, :19], r], [x, w[..., :3], r], [x[0], w, r]):
+        with pytest.raises(KernelError):
+            call("LSTM", *inputs, outputs=3)
+    with pytest.raises(KernelError):
+        call("LSTM", x, w, r, outputs=3, activations=["Sigmoid", "Tanh", "Sine"])
+    with pytest.raises(KernelError):
+        call("LSTM", x, w, r, outputs=3, direction="bidirectional")

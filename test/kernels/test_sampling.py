@@ -1,0 +1,211 @@
+# ===-- test_sampling.py - Resize, grids, regions of interest ------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from host_kernels import KernelError, call
+
+rng = np.random.default_rng(6)
+
+
+def source(mode, i, n, size, scale):
+    if mode == "half_pixel":
+        return (i + 0.5) / scale - 0.5
+    if mode == "pytorch_half_pixel":
+        return (i + 0.5) / scale - 0.5 if size > 1 else 0
+    if mode == "half_pixel_symmetric":
+        return n / 2 * (1 - size / (scale * n)) + (i + 0.5) / scale - 0.5
+    if mode == "align_corners":
+        return i * (n - 1) / (scale * n - 1) if scale * n != 1 else 0
+    return i / scale
+
+
+def cubic(t, a=-0.75):
+    t = abs(t)
+    if t <= 1:
+        return (a + 2) * t**3 - (a + 3) * t**2 + 1
+    return a * t**3 - 5 * a * t**2 + 8 * a * t - 4 * a if t < 2 else 0
+
+
+def matrix(mode, coordinates, n, size, scale, antialias=False, exclude=False, rounding=None):
+    """The weights of n inputs for `size` results; those beyond the ends count for the ends."""
+    result = np.zeros((size, n))
+    for i in range(size):
+        x = source(coordinates, i, n, size, scale)
+        if mode == "nearest":
+            at = {
+                "round_prefer_floor": math.ceil(x - 0.5),
+                "round_prefer_ceil": math.floor(x + 0.5),
+                "floor": math.floor(x),
+                "ceil": math.ceil(x)
+            }[rounding]
+            result[i, min(max(at, 0), n - 1)] = 1
+            continue
+        shrink = min(scale, 1) if antialias else 1
+        kernel = cubic if mode == "cubic" else lambda t: max(0, 1 - abs(t))
+        row = np.zeros(n)
+        for at in range(math.floor(x) - 40, math.floor(x) + 40):
+            if not exclude or 0 <= at < n:
+                row[min(max(at, 0), n - 1)] += kernel((at - x) * shrink)
+        result[i] = row / row.sum() if exclude or shrink < 1 else row
+    return result
+
+
+MODES = ["half_pixel", "pytorch_half_pixel", "half_pixel_symmetric", "align_corners", "asymmetric"]
+
+
+@pytest.mark.parametrize("coordinates", MODES)
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+@pytest.mark.parametrize("antialias,exclude", [(0, 0), (1, 0), (0, 1), (1, 1)])
+@pytest.mark.parametrize("scales", [(1.7, 2.5), (0.6, 0.35), (1, 3)])
+def test_resize(coordinates, mode, antialias, exclude, scales):
+    x = rng.standard_normal((2, 3, 7, 8)).astype("f4")
+    size = [int(n * np.float32(s)) for n, s in zip(x.shape[2:], scales)]
+    a, b = (matrix(mode, coordinates, n, out, float(np.float32(s)), antialias, exclude)
+            for n, out, s in zip(x.shape[2:], size, scales))
+    want = np.einsum("ih,bchw,jw->bcij", a, x, b)
+    got, = call("Resize",
+                x,
+                x[:0],
+                np.array(scales, "f4"),
+                missing=[1],
+                axes=[2, 3],
+                mode=mode,
+                coordinate_transformation_mode=coordinates,
+                antialias=antialias,
+                exclude_outside=exclude)
+    assert got.shape == want.shape
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("coordinates", MODES)
+@pytest.mark.parametrize("rounding", ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"])
+@pytest.mark.parametrize("dtype", ["f4", "u1", "i8", "O"])
+def test_resize_nearest(coordinates, rounding, dtype):
+    x = np.arange(42).reshape(6, 7)
+    x = x.astype(str).astype(object) if dtype == "O" else x.astype(dtype)
+    a, b = (matrix("nearest", coordinates, n, out, out / n, rounding=rounding).argmax(1)
+            for n, out in zip(x.shape, (9, 4)))
+    got, = call("Resize", x, None, None, np.array([9, 4]), missing=[1, 2], nearest_mode=rounding,
+                coordinate_transformation_mode=coordinates)
+    want = x[a][:, b]
+    if dtype == "O":
+        got = np.array([t.decode() for t in got.reshape(-1)], object).reshape(want.shape)
+    assert (got == want).all()
+
+
+def test_resize_policies_and_errors():
+    x = np.zeros((1, 1, 10, 20), "f4")
+
+    def shape(**attributes):
+        return call("Resize",
+                    x,
+                    None,
+                    None,
+                    np.array([7, 8]),
+                    missing=[1, 2],
+                    axes=[2, -1],
+                    only_shapes=True,
+                    **attributes)[0]
+    assert shape() == (1, 1, 7, 8)
+    assert shape(keep_aspect_ratio_policy="not_larger") == (1, 1, 4, 8)
+    assert shape(keep_aspect_ratio_policy="not_smaller") == (1, 1, 7, 14)
+    got, = call("Resize", x, None, np.array([1, 1, 0.01, 1], "f4"), missing=[1])
+    assert got.shape == (1, 1, 0, 20)
+    for scales in ([1, 1, -1, 1], [1, 1], [1, 1, np.nan, 1], [1, 1, 1e30, 1]):
+        with pytest.raises(KernelError):
+            call("Resize", x, None, np.array(scales, "f4"), missing=[1])
+    with pytest.raises(KernelError):
+        call("Resize", x)
+
+
+def test_crop_and_resize():
+    x = np.arange(16, dtype="f4").reshape(4, 4)
+    got, = call("Resize",
+                x,
+                np.array([0, 0.5, 1, 1.5], "f4"),
+                None,
+                np.array([4, 4]),
+                missing=[2],
+                mode="linear",
+                coordinate_transformation_mode="tf_crop_and_resize",
+                extrapolation_value=-1.0)
+    columns = 1.5 + np.arange(4)
+    want = np.where(columns > 3, -1, np.arange(4)[:, None] * 4 + columns)
+    np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+def test_upsample():
+    x = np.arange(6, dtype="f4").reshape(1, 1, 2, 3)
+    got, = call("Upsample", x, np.array([1, 1, 2, 3], "f4"))
+    assert (got == x.repeat(2, 2).repeat(3, 3)).all()
+    got, = call("Upsample", x, np.array([1, 1, 2, 1], "f4"), mode="linear")
+    np.testing.assert_allclose(got[0, 0, :, 0], [0, 1.5, 3, 3])
+
+
+@pytest.mark.parametrize("rank,mode,align",
+                         itertools.product([1, 2, 3], ["nearest", "linear", "cubic"], [0, 1]))
+def test_grid_at_the_elements(rank, mode, align):
+    x = rng.standard_normal((2, 3, 4, 5, 6)[:rank + 2]).astype("f4")
+    size = x.shape[2:]
+    lines = [np.linspace(-1, 1, n) if align else (2 * np.arange(n) + 1) / n - 1 for n in size]
+    grid = np.stack(np.meshgrid(*lines, indexing="ij")[::-1], -1)
+    grid = np.broadcast_to(grid, (2, *grid.shape)).astype("f4")
+    got, = call("GridSample", x, grid, mode=mode, align_corners=align, padding_mode="border")
+    np.testing.assert_allclose(got, x, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("padding,want", [("zeros", [0, 0.5, 2, 0]), ("border", [1, 1, 2, 4]),
+                                          ("reflection", [2, 1, 2, 3])])
+def test_grid_padding(padding, want):
+    x = np.arange(1, 5, dtype="f4").reshape(1, 1, 1, 4)
+    columns = np.array([-2, -0.5, 1, 5])  # as indices, 0 at the first element
+    grid = np.stack([(2 * columns + 1) / 4 - 1, 0 * columns], -1).reshape(1, 1, 4, 2).astype("f4")
+    got, = call("GridSample", x, grid, padding_mode=padding)
+    np.testing.assert_allclose(got.reshape(-1), want, atol=1e-5)
+    bad = np.full((1, 1, 4, 2), np.nan, "f4")
+    assert np.isfinite(call("GridSample", x, bad, padding_mode=padding)[0]).all()
+
+
+def test_affine_grid():
+    theta = np.array([[[2, 0, 0.5], [0, 3, -1]]], "f4")
+    got, = call("AffineGrid", theta, np.array([1, 1, 2, 3]), align_corners=1)
+    x, y = np.meshgrid([-1, 0, 1], [-1, 1])
+    np.testing.assert_allclose(got[0], np.stack([2 * x + 0.5, 3 * y - 1], -1))
+    with pytest.raises(KernelError):
+        call("AffineGrid", theta, np.array([2, 1, 2, 3]))
+
+
+def test_roi_align_of_a_ramp():
+    x = np.broadcast_to(np.arange(20, dtype="f4"), (1, 2, 20, 20)).copy()
+    rois = np.array([[4, 4, 12, 12]], "f4")
+    got, = call("RoiAlign",
+                x,
+                rois,
+                np.array([0]),
+                output_height=2,
+                output_width=4,
+                sampling_ratio=2)
+    np.testing.assert_allclose(got[0, 0], np.broadcast_to([4.5, 6.5, 8.5, 10.5], (2, 4)), rtol=1e-6)
+    with pytest.raises(KernelError):
+        call("RoiAlign", x, rois, np.array([1]))
+    got, = call("MaxRoiPool", x, np.array([[0, 4, 4, 11, 11]], "f4"), pooled_shape=[2, 4])
+    np.testing.assert_allclose(got[0, 1], np.broadcast_to([5, 7, 9, 11], (2, 4)))
+    with pytest.raises(KernelError):
+        call("MaxRoiPool", x, np.array([[3, 4, 4, 11, 11]], "f4"), pooled_shape=[2, 4])
+
+
+def test_non_max_suppression():
+    boxes = np.array([[[0, 0, 1, 1], [0, 0.1, 1, 1.1], [1, 1.1, 0, 0.1], [0, 10, 1, 11]]], "f4")
+    scores = np.array([[[0.9, 0.75, 0.6, 0.95], [0.1, 0.2, 0.2, 0.1]]], "f4")
+    most, overlap, least = np.array([3]), np.float32(0.5), np.float32(0.15)
+    got, = call("NonMaxSuppression", boxes, scores, most, overlap, least)
+    assert got.tolist() == [[0, 0, 3], [0, 0, 0], [0, 1, 1]]
+    assert call("NonMaxSuppression", boxes, scores)[0].shape == (0, 3)
+    assert call("NonMaxSuppression", boxes[:, :0], scores[..., :0], most)[0].shape == (0, 3)
+    got, = call("NonMaxSuppression", boxes, scores, np.array([1]), overlap)
+    assert got.tolist() == [[0, 0, 3], [0, 1, 1]]

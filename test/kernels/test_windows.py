@@ -1,0 +1,252 @@
+# ===-- test_windows.py - convolutions and pools -------------------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+import itertools
+
+import numpy as np
+import pytest
+
+from host_kernels import KernelError, call
+
+rng = np.random.default_rng(2)
+
+
+def numbers(*shape, dtype="f4"):
+    return rng.standard_normal(shape).astype(dtype)
+
+
+def conv_reference(x, w, bias, strides, dilations, pads, group):
+    """One output at a time, in double precision."""
+    rank = x.ndim - 2
+    x = np.pad(x.astype("f8"), [(0, 0), (0, 0)] + list(zip(pads[:rank], pads[rank:])))
+    out = [(x.shape[2 + d] - (w.shape[2 + d] - 1) * dilations[d] - 1) // strides[d] + 1
+           for d in range(rank)]
+    y = np.zeros((x.shape[0], w.shape[0], *out))
+    per_out, per_in = w.shape[0] // group, w.shape[1]
+    for at in itertools.product(*map(range, out)):
+        window = tuple(slice(a * s, a * s + (k - 1) * d + 1, d)
+                       for a, s, k, d in zip(at, strides, w.shape[2:], dilations))
+        for m in range(w.shape[0]):
+            g = m // per_out
+            part = x[(slice(None), slice(g * per_in, (g + 1) * per_in), *window)]
+            y[(slice(None), m, *at)] = (part * w[m]).reshape(len(x), -1).sum(1)
+    return y if bias is None else y + bias.reshape(-1, *[1] * rank)
+
+
+CASES = [  # x, w, strides, dilations, pads, group
+    ((2, 3, 9), (4, 3, 3), [1], [1], [1, 1], 1),
+    ((1, 4, 40), (8, 2, 5), [3], [2], [4, 0], 2),
+    ((1, 3, 12, 14), (5, 3, 3, 3), [1, 1], [1, 1], [1, 1, 1, 1], 1),
+    ((2, 6, 11, 7), (6, 1, 3, 3), [2, 1], [1, 2], [2, 1, 0, 3], 6),
+    ((1, 8, 20, 21), (16, 8, 1, 1), [1, 1], [1, 1], [0, 0, 0, 0], 1),
+    ((1, 4, 9, 9), (8, 2, 3, 3), [2, 2], [2, 2], [2, 2, 2, 2], 2),
+    ((1, 2, 5, 6, 7), (3, 2, 2, 3, 2), [1, 2, 2], [2, 1, 1], [1, 0, 1, 0, 1, 1], 1),
+    ((1, 60, 30, 30), (70, 60, 3, 3), [1, 1], [1, 1], [1, 1, 1, 1], 1),
+    ((1, 2, 9, 9), (3, 2, 3, 3), [1, 1], [1, 1], [-1, 0, 0, -2], 1),
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2"])
+def test_conv(case, dtype):
+    shape, weights, strides, dilations, pads, group = case
+    x, w, b = numbers(*shape, dtype=dtype), numbers(*weights, dtype=dtype), numbers(weights[0],
+                                                                                    dtype=dtype)
+    if min(pads) < 0:
+        cut = x[:, :, 1:, :-2]
+        want = conv_reference(cut, w, b, strides, dilations, [0] * 4, group)
+    else:
+        want = conv_reference(x, w, b, strides, dilations, pads, group)
+    got, = call("Conv", x, w, b, strides=strides, dilations=dilations, pads=pads, group=group)
+    assert got.shape == want.shape and got.dtype == x.dtype
+    tolerance = {"f4": 1e-4, "f8": 1e-10, "f2": 3e-3}[dtype]
+    np.testing.assert_allclose(got, want, rtol=tolerance, atol=20 * tolerance)
+    assert call("Conv", x, w, b, strides=strides, dilations=dilations, pads=pads, group=group,
+                only_shapes=True) == [want.shape]
+
+
+@pytest.mark.parametrize("mode,pads", [("SAME_UPPER", [0, 1, 1, 1]), ("SAME_LOWER", [1, 1, 0, 1]),
+                                       ("VALID", [0, 0, 0, 0])])
+def test_conv_auto_pad(mode, pads):
+    x, w = numbers(1, 2, 8, 9), numbers(3, 2, 3, 3)
+    got, = call("Conv", x, w, auto_pad=mode, strides=[2, 2])
+    want = conv_reference(x, w, None, [2, 2], [1, 1], pads, 1)
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+def test_conv_empty_and_errors():
+    w = numbers(3, 2, 3, 3)
+    assert call("Conv", numbers(0, 2, 8, 8), w)[0].shape == (0, 3, 6, 6)
+    for x in (numbers(1, 3, 8, 8), numbers(1, 2, 2, 2), numbers(1, 2, 8)):
+        with pytest.raises(KernelError):
+            call("Conv", x, w)
+    with pytest.raises(KernelError):
+        call("Conv", numbers(1, 2, 8, 8), w, strides=[0, 1])
+    with pytest.raises(KernelError):
+        call("Conv", numbers(1, 2, 8, 8), w, numbers(4))
+
+
+def test_conv_integers():
+    x, w = rng.integers(0, 255, (1, 4, 9, 9)).astype("u1"), rng.integers(-128, 127,
+                                                                         (6, 2, 3, 3)).astype("i1")
+    zx, zw = np.uint8(7), rng.integers(-9, 9, 6).astype("i1")
+    exact = conv_reference(
+        x.astype("i4") - 7,
+        w.astype("i4") - zw[:, None, None, None], None, [1, 1], [1, 1], [1, 1, 1, 1], 2)
+    got, = call("ConvInteger", x, w, zx, zw, pads=[1, 1, 1, 1], group=2)
+    assert got.dtype == np.int32 and (got == exact).all()
+    scale = np.linspace(0.01, 0.02, 6).astype("f4")
+    bias = rng.integers(-1000, 1000, 6).astype("i4")
+    got, = call("QLinearConv",
+                x,
+                np.float32(0.02),
+                zx,
+                w,
+                scale,
+                zw,
+                np.float32(0.5),
+                np.uint8(128),
+                bias,
+                pads=[1, 1, 1, 1],
+                group=2)
+    by = (np.float32(0.02) * scale / np.float32(0.5)).astype("f8")[:, None, None]
+    want = np.clip(np.rint((exact + bias[:, None, None]) * by) + 128, 0, 255)
+    assert got.dtype == np.uint8 and (got == want).all()
+
+
+@pytest.mark.parametrize("group,strides,dilations,pads,more", [
+    (1, [1, 1], [1, 1], [0] * 4, [0, 0]), (2, [2, 3], [1, 2], [1, 0, 0, 1], [1, 2]),
+    (4, [2, 2], [2, 1], [1, 1, 1, 1], [0, 1])])
+def test_conv_transpose(group, strides, dilations, pads, more):
+    x, w, b = numbers(2, 4, 5, 6), numbers(4, 3, 3, 2), numbers(3 * group)
+    full = [s * (n - 1) + o + (k - 1) * d + 1
+            for s, n, o, k, d in zip(strides, x.shape[2:], more, w.shape[2:], dilations)]
+    y = np.zeros((2, 3 * group, *full))
+    for c, m in itertools.product(range(4), range(3)):
+        out = c // (4 // group) * 3 + m
+        for i, j, p, q in itertools.product(range(5), range(6), range(3), range(2)):
+            y[:, out, i * strides[0] + p * dilations[0], j * strides[1] + q * dilations[1]] += (
+                x[:, c, i, j] * w[c, m, p, q])
+    y = y[:, :, pads[0]:full[0] - pads[2], pads[1]:full[1] - pads[3]] + b[:, None, None]
+    got, = call("ConvTranspose",
+                x,
+                w,
+                b,
+                group=group,
+                strides=strides,
+                dilations=dilations,
+                pads=pads,
+                output_padding=more)
+    assert got.shape == y.shape
+    np.testing.assert_allclose(got, y, rtol=1e-4, atol=1e-4)
+
+
+def pool_reference(x, fill, fn, kernel, strides, dilations, pads):
+    rank = x.ndim - 2
+    x = np.pad(x.astype("f8"), [(0, 0), (0, 0)] + list(zip(pads[:rank], pads[rank:])),
+               constant_values=fill)
+    out = [(x.shape[2 + d] - (kernel[d] - 1) * dilations[d] - 1) // strides[d] + 1
+           for d in range(rank)]
+    y = np.zeros((*x.shape[:2], *out))
+    for at in itertools.product(*map(range, out)):
+        window = tuple(slice(a * s, a * s + (k - 1) * d + 1, d)
+                       for a, s, k, d in zip(at, strides, kernel, dilations))
+        y[(Ellipsis, *at)] = fn(x[(slice(None), slice(None), *window)].reshape(*x.shape[:2], -1))
+    return y
+
+
+POOLS = [((2, 3, 11), [3], [2], [2], [1, 1]), ((1, 2, 9, 10), [3, 2], [1, 2], [1, 1], [1, 0, 1, 1]),
+         ((1, 2, 5, 6, 7), [2, 2, 3], [1, 1, 2], [1, 2, 1], [0, 1, 1, 1, 0, 1])]
+
+
+@pytest.mark.parametrize("shape,kernel,strides,dilations,pads", POOLS)
+def test_pools(shape, kernel, strides, dilations, pads):
+    x = numbers(*shape)
+    attributes = {"kernel_shape": kernel, "strides": strides, "dilations": dilations, "pads": pads}
+    args = kernel, strides, dilations, pads
+    got, = call("MaxPool", x, **attributes)
+    want = pool_reference(x, -np.inf, lambda v: v.max(-1), *args)
+    np.testing.assert_array_equal(got, want.astype("f4"))
+    both, indices = call("MaxPool", x, outputs=2, **attributes)
+    np.testing.assert_array_equal(both, got)
+    np.testing.assert_array_equal(x.reshape(-1)[indices], got)
+    got, = call("AveragePool", x, count_include_pad=1, **attributes)
+    np.testing.assert_allclose(got,
+                               pool_reference(x, 0, lambda v: v.mean(-1), *args),
+                               rtol=1e-5,
+                               atol=1e-6)
+    got, = call("AveragePool", x, **attributes)
+    np.testing.assert_allclose(got, pool_reference(x, np.nan, lambda v: np.nanmean(v, -1), *args),
+                               rtol=1e-5, atol=1e-6)
+    for p in (1, 2, 3):
+        got, = call("LpPool", x, p=p, **attributes)
+        want = pool_reference(x, 0, lambda v: (abs(v)**p).sum(-1)**(1 / p), *args)
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-6)
+
+
+def test_max_pool_columns_and_integers():
+    x = rng.integers(-128, 127, (2, 1, 4, 6)).astype("i1")
+    got, indices = call("MaxPool",
+                        x,
+                        outputs=2,
+                        kernel_shape=[2, 2],
+                        strides=[2, 2],
+                        storage_order=1)
+    columns = x.transpose(0, 1, 3, 2).reshape(-1)
+    assert got.dtype == np.int8 and (columns[indices] == got).all()
+
+
+def test_ceil_mode_leaves_windows_out_that_begin_in_the_end_pads():
+    x = np.arange(5, dtype="f4").reshape(1, 1, 5)
+    got, = call("MaxPool", x, kernel_shape=[1], strides=[3], pads=[0, 1], ceil_mode=1)
+    assert got.reshape(-1).tolist() == [0, 3]
+    got, = call("AveragePool", x, kernel_shape=[3], strides=[3], ceil_mode=1, count_include_pad=1)
+    assert got.reshape(-1).tolist() == [1, 3.5]
+
+
+def test_max_unpool_turns_max_pool_around():
+    x = numbers(1, 2, 6, 8)
+    y, indices = call("MaxPool", x, outputs=2, kernel_shape=[2, 2], strides=[2, 2])
+    got, = call("MaxUnpool", y, indices, kernel_shape=[2, 2], strides=[2, 2])
+    want = np.zeros(x.size, "f4")
+    want[indices.reshape(-1)] = y.reshape(-1)
+    assert (got.reshape(-1) == want).all()
+    indices[0, 0, 0, 0] = 10**6
+    with pytest.raises(KernelError):
+        call("MaxUnpool", y, indices, kernel_shape=[2, 2], strides=[2, 2])
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4, 5), (1, 2, 3), (2, 3, 2, 2, 2)])
+def test_global_pools(shape):
+    x = numbers(*shape)
+    axes = tuple(range(2, len(shape)))
+    for name, want in [("GlobalAveragePool", x.mean(axes, keepdims=True)),
+                       ("GlobalMaxPool", x.max(axes, keepdims=True)),
+                       ("GlobalLpPool", np.sqrt((x**2).sum(axes, keepdims=True)))]:
+        np.testing.assert_allclose(call(name, x)[0], want, rtol=1e-5)
+    np.testing.assert_allclose(call("GlobalLpPool", x, p=3)[0],
+                               (abs(x)**3).sum(axes, keepdims=True)**(1 / 3), rtol=1e-4)
+
+
+def test_deform_conv_without_offsets_is_conv():
+    x, w, b = numbers(1, 4, 7, 8), numbers(6, 2, 3, 3), numbers(6)
+    offset = np.zeros((1, 2 * 9 * 2, 7, 8), "f4")
+    got, = call("DeformConv", x, w, offset, b, group=2, offset_group=2, pads=[1, 1, 1, 1])
+    want, = call("Conv", x, w, b, group=2, pads=[1, 1, 1, 1])
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+    offset[:, 0::2] = 1  # one row down
+    got, = call("DeformConv", x, w, offset, b, group=2, offset_group=2, pads=[1, 1, 1, 1])
+    np.testing.assert_allclose(got[:, :, :-1], want[:, :, 1:], rtol=1e-4, atol=1e-5)
+    mask = np.full((1, 18, 7, 8), 0.5, "f4")
+    got, = call("DeformConv",
+                x,
+                w,
+                0 * offset,
+                0 * b,
+                mask,
+                group=2,
+                offset_group=2,
+                pads=[1, 1, 1, 1])
+    np.testing.assert_allclose(got, (want - b[:, None, None]) / 2, rtol=1e-4, atol=1e-5)
+    with pytest.raises(KernelError):
+        call("DeformConv", x, w, offset[:, :6], b, group=2, offset_group=2, pads=[1, 1, 1, 1])

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Models with values of any shape: openatc.Raw, openatc.Map, strings, sequences."""
+
+import subprocess
+
+import numpy as np
+import pytest
+
+import openatc
+from conftest import BUILD
+
+
+@pytest.fixture(scope="module")
+def values(tmp_path_factory):
+    """valuesModel in test/runtime-lite/GoldenWriter.cpp."""
+    writer = BUILD / "bin" / "runtime-golden-writer"
+    if not writer.exists():
+        pytest.skip("needs runtime-golden-writer")
+    path = tmp_path_factory.mktemp("values") / "values.om"
+    subprocess.check_call([writer, path, "values"])
+    return openatc.Model(path)
+
+
+X = np.arange(6, dtype="f4").reshape(2, 3)
+HALF = openatc.Raw("bf16", np.array([1, 2], "u2"), (2,))
+GIVEN = {"x": X, "words": np.array(["a", b"b\0"], object), "half": HALF}
+
+
+def test_what_is_not_known(values):
+    x, words, s, m, half = values.inputs
+    assert x.shape == (None, 3) and x.numpy_shape == (-1, 3) and x.kind == "tensor"
+    assert words.dtype == "string" and words.numpy_dtype == object
+    assert s.kind == "sequence" and s.optional and m.kind == "map" and not half.optional
+    assert values.outputs[0].shape is None
+    assert values.schema_version == (1, 3)
+    assert [launch.host for launch in values.launches] == [True] * 4
+
+
+def test_run(values):
+    session = openatc.Session(values, threads=2)
+    out = session.run({**GIVEN, "s": [X[:1]], "m": openatc.Map(np.array(["k"]), np.array([2.5]))})
+    np.testing.assert_array_equal(out["y"], X + 1)
+    assert out["twice"].tolist() == [b"aa", b"b\0b\0"]
+    assert [each.shape for each in out["longer"]] == [(1, 3), (2, 3)]
+    assert out["map"].keys.tolist() == [b"k"] and out["map"].values.tolist() == [2.5]
+    assert out["half"].dtype == "bf16" and out["half"].bits.tolist() == [1, 2]
+    assert out["nibbles"].dtype == "i4" and out["nibbles"].shape == (3,)
+    assert "bf16" in repr(out["half"]) and "Map" in repr(out["map"])
+    for rows in (0, 5):
+        x = np.ones((rows, 6), "f4")[:, ::2]
+        listed = session.run([x, GIVEN["words"], None, None, np.array([3], "u2")])
+        assert listed[0].shape == (rows, 3) and (listed[0] == 2).all()
+        assert listed[3] is None and listed[4].bits.tolist() == [3]
+
+
+def test_faults(values):
+    session = openatc.Session(values)
+    with pytest.raises(openatc.Error) as caught:
+        session.run({**GIVEN, "x": X.T})
+    assert caught.value.code == "E10014" and "[3, 2]" in str(caught.value)
+    with pytest.raises(openatc.Error, match="E10017"):
+        session.run({**GIVEN, "z": X})
+    with pytest.raises(openatc.Error, match="E10014"):
+        session.run(GIVEN, outputs=[X])
+    with pytest.raises(openatc.Error, match="E10016"):
+        session.tensors(GIVEN)
+    with pytest.raises(openatc.Error, match="no value"):
+        session.run({"x": X})
+    for wrong in (7, np.zeros(1, "V3"), np.array([7], object)):
+        with pytest.raises(TypeError):
+            session.run({**GIVEN, "x": wrong})
+    for wrong in (openatc.Raw("f33", [1], (1,)), openatc.Raw("bf16", HALF.bits, (3,)),
+                  openatc.Map(np.zeros(2), np.zeros(3))):
+        with pytest.raises(ValueError):
+            session.run({**GIVEN, "half": wrong})

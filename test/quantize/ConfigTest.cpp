@@ -1,0 +1,127 @@
+//===-- ConfigTest.cpp - configurations in all their forms ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "quantize/Config.h"
+
+#include <catch2/catch.hpp>
+
+using namespace atc::quantize;
+using atc::Diagnostics;
+
+static QuantConfig parse(const std::string &text, Diagnostics &diagnostics) {
+  QuantConfig config;
+  parseConfig(text, "test.cfg", config, diagnostics);
+  return config;
+}
+
+static QuantConfig parseGood(const std::string &text) {
+  Diagnostics diagnostics;
+  QuantConfig config = parse(text, diagnostics);
+  for (const atc::CodedMessage &message : diagnostics.all())
+    UNSCOPED_INFO(message.code << ": " << message.text);
+  CHECK(!diagnostics.hasErrors());
+  return config;
+}
+
+TEST_CASE("JSON") {
+  const QuantConfig config = parseGood(R"({
+    "method": "kl", "symmetric": true, "activation_type": "uint8", "batch_num": 7,
+    "skip_layers": ["conv1"], "skip_layer_types": ["Gemm"], "bias_correction": false,
+    "search_range": [0.5, 1.1], "search_step": 0.05,
+    "override_layer_types": {"MatMul": {"channel_wise": false}},
+    "override_layer_configs": {"conv2": {"method": "minmax"}}})");
+  CHECK(config.common.range.method == RangeMethod::Kl);
+  CHECK(config.common.range.symmetric);
+  CHECK(!config.common.range.isSigned);
+  CHECK(config.common.range.searchStart == 0.5);
+  CHECK(config.common.range.searchStep == 0.05);
+  CHECK(config.batchNum == 7);
+  CHECK(!config.biasCorrection);
+  CHECK(config.skips("conv1", "Conv"));
+  CHECK(config.skips("any", "Gemm"));
+  CHECK(!config.skips("conv2", "Conv"));
+  CHECK(config.of("conv2", "Conv").range.method == RangeMethod::MinMax);
+  CHECK(config.of("conv2", "Conv").range.symmetric); // the rest as for all
+  CHECK(!config.of("x", "MatMul").perChannel);
+}
+
+TEST_CASE("the vendor's text form") {
+  const QuantConfig config = parseGood(R"(
+    # comment
+    batch_num : 2
+    activation_offset : false
+    skip_layers : "a"
+    skip_layers : "b"
+    skip_layer_types:"Conv"
+    common_config : {
+      arq_quantize : { channel_wise : false }
+      ifmr_quantize : { search_range_start : 0.8 search_range_end : 1.2 search_step : 0.02
+                        max_percentile : 0.9999 min_percentile : 0.999 asymmetric : true }
+    }
+    override_layer_configs : {
+      layer_name : "fc"
+      calibration_config : { arq_quantize : { channel_wise : true } }
+    })");
+  CHECK(config.batchNum == 2);
+  CHECK(config.skipLayers == std::set<std::string>{"a", "b"});
+  CHECK(config.common.range.method == RangeMethod::Mse);
+  CHECK(config.common.range.searchEnd == 1.2);
+  CHECK(config.common.range.maxPercentile == 0.9999);
+  CHECK(config.common.range.minPercentile == 0.999);
+  CHECK(!config.common.perChannel);
+  CHECK(config.of("fc", "Gemm").perChannel);
+}
+
+TEST_CASE("the vendor's JSON lists layers") {
+  const QuantConfig config = parseGood(R"({
+    "version": 1, "batch_num": 1, "activation_offset": true, "do_fusion": true,
+    "skip_fusion_layers": [],
+    "conv1": {"quant_enable": false},
+    "conv2": {"quant_enable": true,
+      "activation_quant_params": [{"num_bits": 8, "act_algo": "ifmr", "asymmetric": false,
+                                   "search_range": [0.7, 1.3], "search_step": 0.01}],
+      "weight_quant_params": [{"num_bits": 8, "wts_algo": "arq_quantize", "channel_wise": true}]}})");
+  CHECK(config.skips("conv1", "Conv"));
+  CHECK(!config.skips("conv2", "Conv"));
+  CHECK(config.of("conv2", "Conv").range.symmetric);
+  CHECK(!config.common.range.symmetric);
+}
+
+TEST_CASE("all faults are told at once") {
+  Diagnostics diagnostics;
+  parse(R"({"method": "best", "batch_num": -1, "search_range": [2, 1], "symetric": true,
+            "common_config": {"num_bits": 4, "wts_algo": "nuq_quantize"}})",
+        diagnostics);
+  std::string all;
+  for (const atc::CodedMessage &message : diagnostics.all()) {
+    CHECK(message.code == "E10001");
+    all += message.text + "\n";
+  }
+  for (const char *key :
+       {"method", "batch_num", "search_range", "symetric", "num_bits", "nuq_quantize"})
+    CHECK_THAT(all, Catch::Contains(key));
+  CHECK(diagnostics.numErrors() == 6);
+}
+
+TEST_CASE("text that is no configuration") {
+  const std::pair<const char *, const char *> cases[] = {
+      {"{\"batch_num\": ", "E10032"},
+      {"batch_num : {", "E13018"},
+      {"batch_num : 2 }", "E13018"},
+      {"skip_layers : \"conv", "E13018"},
+      {"batch_num", "E13018"},
+      {": 3", "E13018"},
+      {"skip_layers : [[[1]]]", "E13018"},
+      {"common_config : 3", "E10001"},
+      {"override_layer_configs : { calibration_config : { } }", "E10001"}};
+  for (const auto &[text, code] : cases) {
+    INFO(text);
+    Diagnostics diagnostics;
+    parse(text, diagnostics);
+    REQUIRE(diagnostics.numErrors() >= 1);
+    CHECK(diagnostics.all().front().code == code);
+  }
+  Diagnostics diagnostics;
+  parse("a " + std::string(100000, '{'), diagnostics);
+  CHECK(diagnostics.hasErrors());
+}

@@ -1,0 +1,253 @@
+//===-- host_kernels.cpp - host kernels for the runtime's tests -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Linked with kernels.c into the image of the test models; no library is there.
+
+#include "runtime-lite/abi/HostKernel.h"
+
+using namespace atc::host;
+
+namespace {
+constexpr uint8_t F32 = 1, I64 = 7, Text = 8, Bool = 9, F64 = 11, U32 = 12;
+
+int64_t count(const Value &value) {
+  int64_t product = 1;
+  for (uint32_t i = 0; i < value.rank; ++i)
+    product *= value.dims[i];
+  return product;
+}
+template <typename T> const T *data(const Value *value) {
+  return static_cast<const T *>(value->data);
+}
+template <typename T>
+T *result(Call *call, uint32_t index, uint8_t dtype, uint32_t rank, const int64_t *dims) {
+  return static_cast<T *>(call->host->makeTensor(call, index, dtype, rank, dims));
+}
+bool isNamed(const Attribute &attribute, const char *name) {
+  const char *a = attribute.name;
+  for (; *a && *a == *name; ++a, ++name) {
+  }
+  return *a == *name;
+}
+} // namespace
+
+extern "C" {
+
+/// y = x + 1, on all threads.
+void host_add_one(Call *call) {
+  const Value &x = *call->inputs[0];
+  struct Arg {
+    const float *x;
+    float *y;
+  } arg = {data<float>(&x), result<float>(call, 0, F32, x.rank, x.dims)};
+  if (!arg.y)
+    return;
+  call->host->parallel(
+      call, count(x),
+      [](void *given, int64_t begin, int64_t end) {
+        const Arg &a = *static_cast<const Arg *>(given);
+        for (int64_t i = begin; i < end; ++i)
+          a.y[i] = a.x[i] + 1;
+      },
+      &arg);
+}
+
+/// n -> 0 .. n-1
+void host_range(Call *call) {
+  const int64_t n = *data<int64_t>(call->inputs[0]);
+  if (int64_t *y = result<int64_t>(call, 0, I64, 1, &n))
+    for (int64_t i = 0; i < n; ++i)
+      y[i] = i;
+}
+
+/// dims -> zeros of them
+void host_zeros(Call *call) {
+  const Value &dims = *call->inputs[0];
+  if (float *y =
+          result<float>(call, 0, F32, static_cast<uint32_t>(count(dims)), data<int64_t>(&dims)))
+    for (int64_t i = 0, n = count(*call->inputs[0]); i < n; ++i)
+      for (int64_t j = 0; j < data<int64_t>(&dims)[i]; ++j)
+        *y = 0;
+}
+
+/// a < b
+void host_less(Call *call) {
+  if (uint8_t *y = result<uint8_t>(call, 0, Bool, 0, nullptr))
+    *y = *data<int64_t>(call->inputs[0]) < *data<int64_t>(call->inputs[1]);
+}
+
+/// a + the attribute "step"
+void host_step(Call *call) {
+  int64_t step = 1;
+  for (uint32_t i = 0; i < call->attributeCount; ++i)
+    if (isNamed(call->attributes[i], "step"))
+      step = *static_cast<const int64_t *>(call->attributes[i].data);
+  if (int64_t *y = result<int64_t>(call, 0, I64, 0, nullptr))
+    *y = *data<int64_t>(call->inputs[0]) + step;
+}
+
+/// x, dims -> x under other dims
+void host_reshape(Call *call) {
+  const Value &dims = *call->inputs[1];
+  call->host->share(call, 0, call->inputs[0], static_cast<uint32_t>(count(dims)),
+                    data<int64_t>(&dims));
+}
+
+void host_forward(Call *call) { call->host->forward(call, 0, call->inputs[0]); }
+void host_none(Call *call) { call->host->makeNone(call, 0); }
+void host_silent(Call *) {}
+
+/// Element by element: a, then b. b may be left out.
+void host_join(Call *call) {
+  const Value &a = *call->inputs[0];
+  const Value *b = call->inputCount > 1 ? call->inputs[1] : nullptr;
+  String *y = result<String>(call, 0, Text, a.rank, a.dims);
+  if (!y)
+    return;
+  for (int64_t i = 0; i < count(a); ++i) {
+    const String none = {nullptr, 0};
+    const String parts[2] = {data<String>(&a)[i], b ? data<String>(b)[i] : none};
+    if (!b) { // the reference lives long enough
+      y[i] = parts[0];
+      continue;
+    }
+    char *text = call->host->makeText(call, parts[0].size + parts[1].size);
+    if (!text)
+      return;
+    y[i] = {text, parts[0].size + parts[1].size};
+    for (const String &part : parts)
+      for (uint64_t c = 0; c < part.size; ++c) {
+        volatile char *to = text++; // no call of memcpy
+        *to = part.data[c];
+      }
+  }
+}
+
+/// x[n] -> a sequence of n scalars
+void host_unstack(Call *call) {
+  const Value *items[64];
+  const int64_t n = call->inputs[0]->dims[0];
+  if (n > 64) {
+    const int64_t numbers[] = {n, 64};
+    call->host->fail(call, "% items are more than %", numbers, 2);
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    items[i] = call->host->makeItem(call, F32, 0, nullptr);
+    if (!items[i])
+      return;
+    *static_cast<float *>(items[i]->data) = data<float>(call->inputs[0])[i];
+  }
+  call->host->makeSequence(call, 0, Kind::Sequence, F32, static_cast<uint64_t>(n), items);
+}
+
+/// a sequence or none, x -> the sequence with x behind it
+void host_append(Call *call) {
+  const Value *items[64];
+  uint64_t n = 0;
+  if (call->inputs[0] && call->inputs[0]->kind == Kind::Sequence)
+    for (; n < 63 && n < static_cast<uint64_t>(call->inputs[0]->dims[0]); ++n)
+      items[n] = data<const Value *>(call->inputs[0])[n];
+  items[n++] = call->inputs[1];
+  call->host->makeSequence(call, 0, Kind::Sequence, call->inputs[1]->dtype, n, items);
+}
+
+/// A sequence in a sequence.
+void host_wrap(Call *call) {
+  call->host->makeSequence(call, 0, Kind::Sequence, 0, 1, call->inputs);
+}
+
+/// keys, values -> a sequence of one map
+void host_maps(Call *call) {
+  if (const Value *map = call->host->makeMapItem(call, call->inputs[0], call->inputs[1]))
+    call->host->makeSequence(call, 0, Kind::Sequence, 0, 1, &map);
+}
+
+/// What the attributes hold: the tensor itself, the strings, the sums of numbers.
+void host_attributes(Call *call) {
+  const int64_t one = 1;
+  for (uint32_t i = 0; i < call->attributeCount; ++i) {
+    const Attribute &attribute = call->attributes[i];
+    switch (attribute.kind) {
+    case AttributeKind::Tensors:
+      call->host->forward(call, 0, static_cast<const Value *>(attribute.data));
+      break;
+    case AttributeKind::Strings: {
+      const int64_t n = static_cast<int64_t>(attribute.count);
+      if (String *y = result<String>(call, 1, Text, 1, &n))
+        for (int64_t s = 0; s < n; ++s)
+          y[s] = static_cast<const String *>(attribute.data)[s];
+      break;
+    }
+    case AttributeKind::Floats:
+      if (double *y = result<double>(call, 2, F64, 1, &one)) {
+        y[0] = 0;
+        for (uint64_t f = 0; f < attribute.count; ++f)
+          y[0] += static_cast<const double *>(attribute.data)[f];
+      }
+      break;
+    case AttributeKind::Ints:
+      break;
+    }
+  }
+}
+
+/// n -> how often each of n tasks has run, which start others.
+void host_count_tasks(Call *call) {
+  const int64_t n = *data<int64_t>(call->inputs[0]);
+  struct Arg {
+    Call *call;
+    volatile uint32_t *counts;
+  } arg = {call, result<uint32_t>(call, 0, U32, 1, &n)};
+  if (!arg.counts)
+    return;
+  for (int64_t i = 0; i < n; ++i)
+    arg.counts[i] = 0;
+  call->host->parallel(
+      call, n,
+      [](void *given, int64_t begin, int64_t end) {
+        Arg &a = *static_cast<Arg *>(given);
+        if (!a.call->host->scratch(a.call, 100))
+          return;
+        for (int64_t i = begin; i < end; ++i) {
+          volatile uint32_t *one = a.counts + i;
+          a.call->host->parallel(
+              a.call, 3,
+              [](void *counter, int64_t from, int64_t to) {
+                volatile uint32_t *counted = static_cast<volatile uint32_t *>(counter);
+                *counted = *counted + static_cast<uint32_t>(to - from);
+              },
+              const_cast<uint32_t *>(one));
+        }
+      },
+      &arg);
+}
+
+/// Two numbers that differ.
+void host_random(Call *call) {
+  const int64_t two = 2;
+  if (int64_t *y = result<int64_t>(call, 0, I64, 1, &two)) {
+    y[0] = static_cast<int64_t>(call->host->entropy(call));
+    y[1] = static_cast<int64_t>(call->host->entropy(call));
+  }
+}
+
+/// y = body(x); says in the second output whether it is wanted.
+void host_map(Call *call) {
+  const Value &x = *call->inputs[0];
+  float *y = result<float>(call, 0, F32, x.rank, x.dims);
+  if (!y)
+    return;
+  const void *operands[] = {x.data};
+  const int64_t stride = 1;
+  reinterpret_cast<MapBody>(const_cast<void *>(call->body))(operands, y, &stride, count(x));
+  if (uint8_t *wanted = call->wanted & 2 ? result<uint8_t>(call, 1, Bool, 0, nullptr) : nullptr)
+    *wanted = 1;
+}
+
+/// A body for it.
+void host_body_twice(const void *const *operands, void *to, const int64_t *strides, int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    static_cast<float *>(to)[i] = 2 * static_cast<const float *>(operands[0])[i * strides[0]];
+}
+}

@@ -1,0 +1,269 @@
+#===-- test_quant.py - quantized operators, integer by integer --------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operators on quantized tensors, compiled for two levels and interpreted: every integer is that of
+a reference in numpy, which follows docs/rationale-quant.md."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
+from openatc_runtime import Session  # noqa: E402
+from openatc_tools import RUNTIME, call, compile_model, tool  # noqa: E402
+
+onnx = pytest.importorskip("onnx")
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+LEVELS = ["x86-64-v2", "x86-64-v3", "interpreter"]
+TYPES = {np.uint8: TensorProto.UINT8, np.int8: TensorProto.INT8, np.int32: TensorProto.INT32,
+         np.float32: TensorProto.FLOAT}
+
+
+def save(path, nodes, inputs, outputs, constants):
+    """A model file; `inputs` and `outputs` are name, type, shape."""
+    value = lambda name, kind, shape: helper.make_tensor_value_info(name, TYPES[kind], shape)
+    graph = helper.make_graph(nodes, "graph", [value(*i) for i in inputs],
+                              [value(*o) for o in outputs],
+                              [numpy_helper.from_array(np.asarray(v), k)
+                               for k, v in constants.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+    model.ir_version = 8
+    onnx.save(model, str(path))
+    return path
+
+
+def interpret(model, folder, feeds, outputs):
+    """What the reference interpreter says."""
+    arguments = []
+    for index, feed in enumerate(feeds):
+        np.save(folder / f"feed{index}.npy", feed)
+        arguments.append(str(folder / f"feed{index}.npy"))
+    code, _, err = call(tool("atc-translate"), "--interpret", model, "--input",
+                        ",".join(arguments), "--dump", folder / "reference")
+    assert code == 0, err
+    return [np.load(folder / "reference" / f"{name}.npy") for name in outputs]
+
+
+def run(model, folder, feeds, level):
+    if level == "interpreter":
+        return interpret(model, folder, feeds,
+                         [output.name for output in onnx.load(str(model)).graph.output])
+    om = compile_model(model, folder, f"--target_cpu={level}")
+    session = Session(RUNTIME, om)
+    for (_, array), feed in zip(session.inputs, feeds, strict=True):
+        array[...] = feed
+    session.run()
+    results = [array.copy() for _, array in session.outputs]
+    session.close()
+    om.unlink()
+    return results
+
+
+def conv_sums(x, w, zero, w_zeros, strides, pads, dilations, groups):
+    """Exact sums of (x - zero) * (w - its zero); padding is zero."""
+    x = x.astype(np.int64) - zero
+    w = w.astype(np.int64) - np.asarray(w_zeros, np.int64).reshape(-1, 1, 1, 1)
+    x = np.pad(x, ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])))
+    outputs, per_group, kh, kw = w.shape
+    height = (x.shape[2] - (kh - 1) * dilations[0] - 1) // strides[0] + 1
+    width = (x.shape[3] - (kw - 1) * dilations[1] - 1) // strides[1] + 1
+    sums = np.zeros((x.shape[0], outputs, height, width), np.int64)
+    for m in range(outputs):
+        first = m // (outputs // groups) * per_group
+        for i in range(kh):
+            for j in range(kw):
+                y0, x0 = i * dilations[0], j * dilations[1]
+                rows = slice(y0, y0 + (height - 1) * strides[0] + 1, strides[0])
+                columns = slice(x0, x0 + (width - 1) * strides[1] + 1, strides[1])
+                part = x[:, first:first + per_group, rows, columns]
+                sums[:, m] += np.einsum("nchw,c->nhw", part, w[m, :, i, j])
+    return sums
+
+
+def requantize(sums, factors, zero, kind, channel_dim=1):
+    shape = [1] * sums.ndim
+    shape[channel_dim] = -1
+    m = np.asarray(factors, np.float64).astype(np.float32).reshape(shape if np.size(factors) > 1
+                                                                   else [1] * sums.ndim)
+    scaled = np.rint(sums.astype(np.float32) * m) + np.float32(zero)
+    return np.clip(scaled, np.iinfo(kind).min, np.iinfo(kind).max).astype(kind)
+
+
+def integers(rng, kind, shape):
+    info = np.iinfo(kind)
+    return rng.integers(info.min, info.max + 1, shape, dtype=kind)
+
+
+# x [N, C, H, W], filters [M, C / groups, KH, KW], strides, pads, dilations, groups
+CASES = {
+    "first layer": ((1, 3, 17, 19), (20, 3, 7, 7), (2, 2), (3, 3, 3, 3), (1, 1), 1),
+    "one channel": ((2, 1, 9, 8), (5, 1, 3, 3), (1, 1), (1, 1, 1, 1), (1, 1), 1),
+    "1x1 of three": ((1, 3, 6, 5), (7, 3, 1, 1), (1, 1), (0, 0, 0, 0), (1, 1), 1),
+    "3x3": ((1, 24, 14, 13), (40, 24, 3, 3), (1, 1), (1, 1, 1, 1), (1, 1), 1),
+    "1x1 stride 2": ((1, 37, 11, 7), (33, 37, 1, 1), (2, 2), (0, 0, 0, 0), (1, 1), 1),
+    "asymmetric": ((1, 18, 10, 12), (16, 18, 3, 5), (2, 1), (0, 2, 1, 1), (1, 1), 1),
+    "dilated": ((1, 16, 15, 15), (17, 16, 3, 3), (1, 1), (2, 3, 2, 3), (2, 3), 1),
+    "groups": ((1, 24, 8, 9), (36, 6, 3, 3), (1, 1), (1, 1, 1, 1), (1, 1), 4),
+    "groups of blocks": ((1, 64, 7, 7), (64, 16, 3, 3), (1, 1), (1, 1, 1, 1), (1, 1), 4),
+    "depthwise": ((1, 35, 12, 11), (35, 1, 3, 3), (1, 1), (1, 1, 1, 1), (1, 1), 35),
+    "depthwise 7x7 stride 2": ((2, 16, 13, 14), (16, 1, 7, 7), (2, 2), (3, 3, 3, 3), (1, 1), 16),
+    "one pixel": ((3, 48, 1, 1), (19, 48, 1, 1), (1, 1), (0, 0, 0, 0), (1, 1), 1),
+}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("kinds", ["u8 by s8", "s8 by s8", "u8 by u8"])
+def test_convolutions(tmp_path, level, kinds):
+    """All shapes as one model: full-range integers, so that nothing may be cut between."""
+    x_kind = np.int8 if kinds.startswith("s8") else np.uint8
+    w_kind = np.uint8 if kinds.endswith("u8") else np.int8
+    nodes, inputs, outputs, constants, feeds, wanted = [], [], [], {}, [], []
+    for index, (x_shape, w_shape, strides, pads, dilations, groups) in enumerate(CASES.values()):
+        rng = np.random.default_rng(index)
+        x, w = integers(rng, x_kind, x_shape), integers(rng, w_kind, w_shape)
+        zero, y_zero = int(integers(rng, x_kind, ())), int(integers(rng, x_kind, ()))
+        count = w_shape[0] if index % 2 else 1
+        w_zeros = integers(rng, np.uint8, count) if w_kind == np.uint8 else np.zeros(count, np.int8)
+        x_scale, y_scale = np.float32(0.043), np.float32(0.37 * np.sqrt(w[0].size))
+        w_scales = rng.uniform(0.01, 0.09, count).astype(np.float32)
+        bias = rng.integers(-40000, 40000, w_shape[0], dtype=np.int32)
+        names = [f"{n}{index}" for n in ("x", "xs", "xz", "w", "ws", "wz", "ys", "yz", "b")]
+        scalar = (lambda a: a[0]) if count == 1 else (lambda a: a)
+        constants.update(zip(names[1:], [
+            x_scale, np.asarray(zero, x_kind), w, scalar(w_scales), scalar(w_zeros), y_scale,
+            np.asarray(y_zero, x_kind), bias]))
+        nodes.append(helper.make_node("QLinearConv", names, [f"y{index}"], strides=strides,
+                                      pads=pads, dilations=dilations, group=groups))
+        sums = conv_sums(x, w, zero, np.resize(w_zeros, w_shape[0]), strides, pads, dilations,
+                         groups)
+        sums += bias.reshape(1, -1, 1, 1)
+        factors = np.float64(x_scale) * w_scales.astype(np.float64) / np.float64(y_scale)
+        wanted.append(requantize(sums, factors, y_zero, x_kind))
+        inputs.append((names[0], x_kind, x_shape))
+        outputs.append((f"y{index}", x_kind, wanted[-1].shape))
+        feeds.append(x)
+    model = save(tmp_path / "conv.onnx", nodes, inputs, outputs, constants)
+    for name, got, want in zip(CASES, run(model, tmp_path, feeds, level), wanted):
+        assert np.ptp(want.astype(int)) > 50, name
+        np.testing.assert_array_equal(got, want, err_msg=f"{name}, {kinds}, {level}")
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_sums(tmp_path, level):
+    """ConvInteger and MatMulInteger give the sums themselves."""
+    rng = np.random.default_rng(5)
+    x, w = integers(rng, np.uint8, (1, 20, 9, 9)), integers(rng, np.int8, (18, 20, 3, 3))
+    a, b = integers(rng, np.int8, (2, 5, 39)), integers(rng, np.uint8, (39, 37))
+    b_zeros = integers(rng, np.uint8, 37)
+    constants = {"w": w, "xz": np.uint8(77), "b": b, "az": np.int8(-5), "bz": b_zeros}
+    nodes = [helper.make_node("ConvInteger", ["x", "w", "xz"], ["y"], pads=[1, 1, 1, 1]),
+             helper.make_node("MatMulInteger", ["a", "b", "az", "bz"], ["c"])]
+    model = save(tmp_path / "sums.onnx", nodes, [("x", np.uint8, x.shape), ("a", np.int8, a.shape)],
+                 [("y", np.int32, (1, 18, 9, 9)), ("c", np.int32, (2, 5, 37))], constants)
+    y, c = run(model, tmp_path, [x, a], level)
+    np.testing.assert_array_equal(y, conv_sums(x, w, 77, [0], (1, 1), (1, 1, 1, 1), (1, 1), 1))
+    np.testing.assert_array_equal(c, (a.astype(int) + 5) @ (b.astype(int) - b_zeros.astype(int)))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("depth,columns", [(3, 5), (4, 16), (39, 37), (130, 48)])
+def test_products(tmp_path, level, depth, columns):
+    rng = np.random.default_rng(depth)
+    a, b = integers(rng, np.uint8, (7, depth)), integers(rng, np.int8, (depth, columns))
+    factor = 0.02 * 0.03 / 1.5
+    constants = {"as": np.float32(0.02), "az": np.uint8(131), "b": b, "bs": np.float32(0.03),
+                 "bz": np.int8(0), "ys": np.float32(1.5), "yz": np.uint8(120)}
+    node = helper.make_node("QLinearMatMul", ["a", "as", "az", "b", "bs", "bz", "ys", "yz"], ["y"])
+    model = save(tmp_path / "product.onnx", [node], [("a", np.uint8, a.shape)],
+                 [("y", np.uint8, (7, columns))], constants)
+    scales = [np.float64(constants[n]) for n in ("as", "bs", "ys")]
+    want = requantize((a.astype(int) - 131) @ b.astype(int), scales[0] * scales[1] / scales[2], 120,
+                      np.uint8)
+    np.testing.assert_array_equal(run(model, tmp_path, [a], level)[0], want)
+
+
+def qdq(nodes, constants, name, scale, zero):
+    """quantize and dequantize of tensor `name`; returns the name of what follows."""
+    constants.update({f"{name}_s": np.float32(scale), f"{name}_z": np.uint8(zero)})
+    nodes.append(helper.make_node("QuantizeLinear", [name, f"{name}_s", f"{name}_z"],
+                                  [f"{name}_q"]))
+    nodes.append(helper.make_node("DequantizeLinear", [f"{name}_q", f"{name}_s", f"{name}_z"],
+                                  [f"{name}_r"]))
+    return f"{name}_r"
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_block(tmp_path, level):
+    """A residual block with a pool, as exporters write it: every tensor quantized, and no
+    convolution left that computes on floats."""
+    rng = np.random.default_rng(11)
+    x = rng.standard_normal((1, 32, 12, 12)).astype(np.float32)
+    nodes, constants = [], {}
+    w = integers(rng, np.int8, (32, 32, 3, 3))
+    constants.update(w=w, ws=np.float32(0.004), wz=np.int8(0))
+    nodes.append(helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["wr"]))
+    data = qdq(nodes, constants, "x", 0.025, 117)
+    nodes.append(helper.make_node("Conv", [data, "wr"], ["c"], pads=[1, 1, 1, 1]))
+    nodes.append(helper.make_node("Relu", ["c"], ["a"]))
+    main = qdq(nodes, constants, "a", 0.05, 0)
+    nodes.append(helper.make_node("Add", [main, data], ["s"]))
+    total = qdq(nodes, constants, "s", 0.07, 30)
+    nodes.append(helper.make_node("MaxPool", [total], ["p"], kernel_shape=[2, 2], strides=[2, 2]))
+    pooled = qdq(nodes, constants, "p", 0.07, 30)
+    nodes.append(helper.make_node("Identity", [pooled], ["y"]))
+    model = save(tmp_path / "block.onnx", nodes, [("x", np.float32, x.shape)],
+                 [("y", np.float32, (1, 32, 6, 6))], constants)
+
+    q = np.clip(np.rint(x / np.float32(0.025)) + 117, 0, 255).astype(int)
+    sums = conv_sums(q, w, 117, [0], (1, 1), (1, 1, 1, 1), (1, 1), 1)
+    scales = [np.float64(np.float32(s)) for s in (0.025, 0.004, 0.05)]
+    a = requantize(sums, scales[0] * scales[1] / scales[2], 0, np.uint8)
+    real = (a.astype(np.float32) * np.float32(0.05) +
+            (q - 117).astype(np.float32) * np.float32(0.025))
+    s = np.clip(np.rint(real * np.float32(1 / np.float64(np.float32(0.07)))) + 30, 0, 255)
+    p = s.reshape(1, 32, 6, 2, 6, 2).max((3, 5)).astype(np.float32)
+    want = (p - 30) * np.float32(0.07)
+    got = run(model, tmp_path, [x], level)[0]
+    np.testing.assert_array_equal(got, want)
+
+    if level == "interpreter":
+        return
+    om = compile_model(model, tmp_path, f"--target_cpu={level}")
+    code, out, _ = call(tool("om-dump"), om, "--json")
+    assert code == 0
+    kernels = json.loads(out)["kernels"]
+    assert any(kernel.startswith("integer_conv2d") for kernel in kernels), kernels
+    assert not any(kernel.startswith(("conv2d", "depthwise")) for kernel in kernels), kernels
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_moves(tmp_path, level):
+    """What only moves elements moves integers: one quantize in front, one dequantize behind."""
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((1, 20, 6, 5)).astype(np.float32)
+    nodes, constants = [], {"r": np.zeros(0, np.float32), "rs": np.float32([1, 1, 2, 2]),
+                            "p": np.int64([0, 0, 1, 0, 0, 0, 0, 2]),
+                            "b": np.int64([1, 3]), "e": np.int64([9, 11]), "a": np.int64([2, 3])}
+    data = qdq(nodes, constants, "x", 0.02, 200)
+    steps = [("Resize", [data, "", "rs"], dict(mode="nearest", nearest_mode="floor",
+                                              coordinate_transformation_mode="asymmetric")),
+             ("Pad", ["m0", "p"], {}), ("Slice", ["m1", "b", "e", "a"], {}),
+             ("DepthToSpace", ["m2"], dict(blocksize=2)), ("Concat", ["m3", "m3"], dict(axis=1)),
+             ("Transpose", ["m4"], dict(perm=[0, 2, 3, 1]))]
+    for index, (kind, inputs, attributes) in enumerate(steps):
+        nodes.append(helper.make_node(kind, inputs, [f"m{index}"], **attributes))
+    del constants["r"]
+    last = qdq(nodes, constants, "m5", 0.02, 200)
+    nodes.append(helper.make_node("Identity", [last], ["y"]))
+    model = save(tmp_path / "moves.onnx", nodes, [("x", np.float32, x.shape)],
+                 [("y", np.float32, (1, 16, 16, 10))], constants)
+
+    q = np.clip(np.rint(x / np.float32(0.02)) + 200, 0, 255).astype(np.int64)
+    q = np.pad(q.repeat(2, 2).repeat(2, 3), ((0, 0), (0, 0), (1, 0), (0, 2)), constant_values=200)
+    q = q[:, :, 1:9, 3:11].reshape(1, 2, 2, 5, 8, 8).transpose(0, 3, 4, 1, 5, 2)
+    q = np.concatenate([q.reshape(1, 5, 16, 16)] * 2, 1).transpose(0, 2, 3, 1)
+    want = (q - 200).astype(np.float32) * np.float32(0.02)
+    np.testing.assert_array_equal(run(model, tmp_path, [x], level)[0], want)

@@ -1,0 +1,107 @@
+//===-- ValueFiles.cpp - values of any shape in .npy files ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "tools/om-run/ValueFiles.h"
+
+#include "tools/common/ModelText.h"
+#include "tools/om-run/Npy.h"
+
+#include <algorithm>
+
+namespace atc::tools {
+
+namespace {
+/// What a tensor has once its dims are known; false where they are too large.
+bool measure(om::Tensor &tensor) {
+  tensor.elements = 1;
+  for (int64_t dim : tensor.dims)
+    if (dim < 0 ||
+        __builtin_mul_overflow(tensor.elements, static_cast<uint64_t>(dim), &tensor.elements))
+      return false;
+  uint64_t bits;
+  if (__builtin_mul_overflow(tensor.elements, uint64_t(om_dtype_bits(tensor.dtype)), &bits))
+    return false;
+  tensor.bytes = bits / 8 + (bits % 8 != 0);
+  return true;
+}
+
+void addTensors(const std::string &name, om::Tensor like, const om::Value &value,
+                std::vector<NamedTensor> &list) {
+  switch (value.kind()) {
+  case OM_KIND_NONE:
+    return;
+  case OM_KIND_TENSOR:
+    like.name = name;
+    like.dtype = value.dtype();
+    like.dims = value.dims();
+    measure(like);
+    list.push_back({like, value});
+    return;
+  case OM_KIND_SEQUENCE:
+    for (uint64_t i = 0; i < value.size(); ++i)
+      addTensors(name + "." + std::to_string(i), like, value.item(i), list);
+    return;
+  case OM_KIND_MAP:
+    addTensors(name + ".keys", like, value.item(0), list);
+    addTensors(name + ".values", like, value.item(1), list);
+    return;
+  }
+}
+
+bool failed(std::string &error, const char *code, const std::string &sentence) {
+  error = std::string(code) + ": " + sentence;
+  return false;
+}
+} // namespace
+
+std::vector<NamedTensor> tensorsOf(const std::vector<om::Tensor> &outputs,
+                                   const std::vector<om::Value> &values) {
+  std::vector<NamedTensor> list;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    addTensors(outputs[i].name, outputs[i], values[i], list);
+  return list;
+}
+
+bool readValue(const std::string &path, const om::Tensor &input, om::Value &value,
+               std::string &error) {
+  const std::string what = "input '" + printable(input.name) + "'";
+  om::Error problem;
+  om::Tensor tensor = input;
+  std::vector<int64_t> dims;
+  const bool npy = readNpyDims(path, dims);
+  if (npy)
+    tensor.dims = dims;
+  if (input.dtype == OM_STRING) {
+    std::vector<std::string> texts;
+    if (!readStrings(path, tensor, texts, error))
+      return false;
+    value = om::Value::strings(tensor.dims, texts, problem);
+    return value || failed(error, "E10014", what + ": " + problem.message());
+  }
+  const bool known =
+      std::all_of(tensor.dims.begin(), tensor.dims.end(), [](int64_t dim) { return dim >= 0; });
+  if (!known || (!npy && !input.ranked))
+    return failed(error, "E10014",
+                  what + " has dims that are not known before the run: '" + path +
+                      "' must be a .npy file, which says them.");
+  if (input.dtype == OM_UNDEFINED || !measure(tensor))
+    return failed(error, "E10014", "the file '" + path + "' cannot be read as " + what + ".");
+  om::Buffer memory(tensor.bytes);
+  if (!memory)
+    return failed(error, "E10041", "there is no memory for " + what + ".");
+  if (!readTensor(path, tensor, memory.data(), error))
+    return false;
+  value = om::Value::tensor(tensor.dtype, tensor.dims, memory.data(), problem);
+  return value || failed(error, "E10014", what + ": " + problem.message());
+}
+
+bool writeValue(const std::string &path, const NamedTensor &named, std::string &error) {
+  if (named.tensor.dtype != OM_STRING)
+    return writeNpy(path, named.tensor, named.value.data(), error);
+  std::vector<std::string> texts;
+  for (uint64_t i = 0; i < named.value.size(); ++i)
+    texts.push_back(named.value.string(i));
+  return writeStrings(path, named.tensor, texts, error);
+}
+
+} // namespace atc::tools

@@ -1,0 +1,34 @@
+//===-- ValueFiles.h - values of any shape in .npy files ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_TOOLS_OMRUN_VALUEFILES_H
+#define OPENATC_TOOLS_OMRUN_VALUEFILES_H
+
+#include "openatc/om.hpp"
+
+#include <string>
+#include <vector>
+
+namespace atc::tools {
+
+/// A tensor among outputs: sequences and maps are taken apart, with ".0", ".1" or
+/// ".keys", ".values" behind their name. What is none is left out.
+struct NamedTensor {
+  om::Tensor tensor; ///< as it is, with its dims
+  om::Value value;
+};
+std::vector<NamedTensor> tensorsOf(const std::vector<om::Tensor> &outputs,
+                                   const std::vector<om::Value> &values);
+
+/// Reads a file as a tensor of the input's type. A .npy file says its dims; any
+/// other file has the bytes of an input whose dims are known. On failure returns
+/// false and `error` is one coded line.
+bool readValue(const std::string &path, const om::Tensor &input, om::Value &value,
+               std::string &error);
+
+/// Writes a tensor as .npy, strings as NumPy's bytes.
+bool writeValue(const std::string &path, const NamedTensor &named, std::string &error);
+
+} // namespace atc::tools
+
+#endif
