@@ -132,24 +132,15 @@ struct OlderForm {
 };
 constexpr StringLiteral none = "";
 constexpr OlderForm olderForms[] = {
-    {"Clip", 11, 1, {"min", "max", none}},
-    {"Pad", 11, 1, {"pads", "value", none}},
-    {"ReduceL1", 18, 1, {"axes", none, none}},
-    {"ReduceL2", 18, 1, {"axes", none, none}},
-    {"ReduceLogSum", 18, 1, {"axes", none, none}},
-    {"ReduceLogSumExp", 18, 1, {"axes", none, none}},
-    {"ReduceMax", 18, 1, {"axes", none, none}},
-    {"ReduceMean", 18, 1, {"axes", none, none}},
-    {"ReduceMin", 18, 1, {"axes", none, none}},
-    {"ReduceProd", 18, 1, {"axes", none, none}},
-    {"ReduceSum", 13, 1, {"axes", none, none}},
-    {"ReduceSumSquare", 18, 1, {"axes", none, none}},
-    {"Slice", 10, 1, {"starts", "ends", "axes"}},
-    {"Split", 13, 1, {"split", none, none}},
-    {"Squeeze", 13, 1, {"axes", none, none}},
-    {"TopK", 10, 1, {"k", none, none}},
-    {"Unsqueeze", 13, 1, {"axes", none, none}},
-    {"Upsample", 9, 1, {"scales", none, none}},
+    {"Clip", 11, 1, {"min", "max", none}},         {"Pad", 11, 1, {"pads", "value", none}},
+    {"ReduceL1", 18, 1, {"axes", none, none}},     {"ReduceL2", 18, 1, {"axes", none, none}},
+    {"ReduceLogSum", 18, 1, {"axes", none, none}}, {"ReduceLogSumExp", 18, 1, {"axes", none, none}},
+    {"ReduceMax", 18, 1, {"axes", none, none}},    {"ReduceMean", 18, 1, {"axes", none, none}},
+    {"ReduceMin", 18, 1, {"axes", none, none}},    {"ReduceProd", 18, 1, {"axes", none, none}},
+    {"ReduceSum", 13, 1, {"axes", none, none}},    {"ReduceSumSquare", 18, 1, {"axes", none, none}},
+    {"Slice", 10, 1, {"starts", "ends", "axes"}},  {"Split", 13, 1, {"split", none, none}},
+    {"Squeeze", 13, 1, {"axes", none, none}},      {"TopK", 10, 1, {"k", none, none}},
+    {"Unsqueeze", 13, 1, {"axes", none, none}},    {"Upsample", 9, 1, {"scales", none, none}},
 };
 
 class HostNode {
@@ -213,19 +204,23 @@ private:
         toInput(*input, *value);
         continue;
       }
-      // Older operators had attributes that no longer mean anything.
       if (llvm::is_contained(known, StringRef(attribute.name())))
         parameters.emplace_back(importer.builder().getStringAttr(attribute.name()), *value);
-      else if (!isObsolete(attribute.name()))
+      else if (!saysNothing(attribute.name()))
         return createStringError("attribute '" + attribute.name() +
                                  "' is not known for this operator of opset " + Twine(opset));
     }
     return Error::success();
   }
 
-  static bool isObsolete(StringRef name) {
-    static constexpr StringLiteral names[] = {"consumed_inputs", "is_test", "spatial",
-                                              "output_sequence", "axis_w", "broadcast"};
+  /// Attributes of older operators that no longer mean anything, those that repeat
+  /// what the shapes of the inputs say, and the ones about how exactly to compute,
+  /// where kernels always do it in the widest type.
+  static bool saysNothing(StringRef name) {
+    static constexpr StringLiteral names[] = {
+        "consumed_inputs",   "is_test",     "spatial",      "output_sequence", "axis_w",
+        "broadcast",         "hidden_size", "kernel_shape", "ratio",           "stash_type",
+        "softmax_precision", "chunk_size",  "locale"};
     return llvm::is_contained(names, name);
   }
 
@@ -286,7 +281,8 @@ private:
     if (!isStandard())
       return Error::success();
     StringRef op = node.op_type();
-    if ((op == "Softmax" || op == "LogSoftmax" || op == "Hardmax") && opset < 13 && call.inputs[0]) {
+    if ((op == "Softmax" || op == "LogSoftmax" || op == "Hardmax") && opset < 13 &&
+        call.inputs[0]) {
       // It worked on the input as a matrix, cut at the axis.
       auto axis = dyn_cast_or_null<DenseI64ArrayAttr>(parameter("axis"));
       flattened = call.inputs[0];
