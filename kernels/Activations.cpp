@@ -43,14 +43,9 @@ ATC_KERNEL(Celu) {
 
 ATC_KERNEL(Gelu) {
   if (is("approximate", "none", "tanh"))
-    mapFloats(*this, 30, [](auto x) {
-      using N = decltype(x);
-      const N inner = N(0.79788456080286535588) * (x + N(0.044715) * x * x * x);
-      return N(0.5) * x * (1 + fast::tanh(inner));
-    });
+    mapFloats(*this, 30, [](auto x) { return fast::geluTanh(x); });
   else
-    mapFloats(*this, 60,
-              [](auto x) { return 0.5 * x * (1 + math::erf(x * 0.70710678118654752440)); });
+    mapFloats(*this, 30, [](auto x) { return fast::gelu(x); });
 }
 
 ATC_KERNEL(Sigmoid) {

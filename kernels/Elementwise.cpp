@@ -139,7 +139,7 @@ ATC_KERNEL(Atanh) {
   mapFloats(*this, 60, [](auto x) { return math::atanh(x); });
 }
 ATC_KERNEL(Erf) {
-  mapFloats(*this, 60, [](auto x) { return math::erf(x); });
+  mapFloats(*this, 20, [](auto x) { return fast::erf(x); });
 }
 
 ATC_KERNEL(IsNaN) {

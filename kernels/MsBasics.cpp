@@ -3,15 +3,11 @@
 
 #include "kernels/Floats.h"
 #include "kernels/Math.h"
+#include "kernels/VectorMath.h"
 
 namespace atc::kernels {
 
 namespace {
-
-float exactGelu(float x) { return float(0.5 * x * (1 + math::erf(x * 0.70710678118654752440))); }
-float tanhGelu(float x) {
-  return float(0.5 * x * (1 + math::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x))));
-}
 
 /// out = f(in(0) + bias), the bias along the last dim.
 template <typename Fn> void activate(Context &c, Fn &&f) {
@@ -108,8 +104,8 @@ void skipNormalize(Context &c, bool simple) {
 
 } // namespace
 
-ATC_KERNEL(FastGelu) { activate(*this, tanhGelu); }
-ATC_KERNEL(BiasGelu) { activate(*this, exactGelu); }
+ATC_KERNEL(FastGelu) { activate(*this, fast::geluTanh<float>); }
+ATC_KERNEL(BiasGelu) { activate(*this, fast::gelu<float>); }
 ATC_KERNEL(QuickGelu) {
   const double alpha = number("alpha", 1.702);
   activate(*this, [=](float x) { return float(x * math::sigmoid(alpha * x)); });
@@ -133,7 +129,7 @@ ATC_KERNEL(BiasSplitGelu) {
     for (int64_t row = begin; row < end; ++row)
       for (int64_t i = 0; i < half; ++i) {
         const float *x = from + row * width;
-        out[row * half + i] = (x[i] + shift[i]) * exactGelu(x[half + i] + shift[half + i]);
+        out[row * half + i] = (x[i] + shift[i]) * fast::gelu<float>(x[half + i] + shift[half + i]);
       }
   });
   result.store();

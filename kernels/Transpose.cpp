@@ -10,10 +10,16 @@ ATC_KERNEL(Transpose) {
   const int64_t rank = data.rank();
   const List<int64_t> perm = integers("perm");
   Dims shape, strides = stridesOf(data.dims()), steps;
+  if (perm.given && perm.size != rank)
+    return fail("attribute perm has % axes for a tensor of rank %", perm.size, rank);
+  uint32_t seen = 0;
   for (int64_t i = 0; i < rank; ++i) {
     int64_t from = perm.given ? normalizeAxis(*this, perm[i], rank) : rank - 1 - i;
     if (from < 0)
       return;
+    if (seen >> from & 1)
+      return fail("attribute perm names axis % twice", from);
+    seen |= uint32_t(1) << from;
     shape.push(data.dim(from));
     steps.push(strides[from]);
   }

@@ -47,6 +47,39 @@ inline float tanh(float x) {
 }
 inline double tanh(double x) { return math::tanh(x); }
 
+inline float erf(float x) {
+  // x * P(x^2) up to 1, then 1 - e^-x^2 * Q(1 / (1 + |x| / 2)). A NaN stays.
+  float a = x < 0 ? -x : x;
+  a = a > 4.0f ? 4.0f : a;
+  const float x2 = a * a;
+  float near = -9.67359022e-6f;
+  near = near * x2 + 1.12682537e-4f;
+  near = near * x2 - 8.48439652e-4f;
+  near = near * x2 + 5.22105341e-3f;
+  near = near * x2 - 2.68654383e-2f;
+  near = near * x2 + 0.112837826f;
+  near = near * x2 - 0.376126385f;
+  near = (near * x2 + 1.12837917f) * x;
+  const float t = 1 / (1 + 0.5f * a);
+  float far = -0.0579633643f;
+  far = far * t - 0.0437671782f;
+  far = far * t + 0.386657752f;
+  far = far * t + 0.112748454f;
+  far = far * t + 0.32657172f;
+  far = far * t + 0.274455466f;
+  far = far * t + 5.38750579e-4f;
+  far = 1 - exp(-x2) * far;
+  return a < 1.0f ? near : x < 0 ? -far : far;
+}
+inline double erf(double x) { return math::erf(x); }
+
+template <typename F> F gelu(F x) {
+  return F(0.5) * x * (1 + erf(x * F(0.70710678118654752440)));
+}
+template <typename F> F geluTanh(F x) {
+  return F(0.5) * x * (1 + tanh(F(0.79788456080286535588) * (x + F(0.044715) * x * x * x)));
+}
+
 inline float sqrt(float x) { return __builtin_sqrtf(x); }
 inline double sqrt(double x) { return __builtin_sqrt(x); }
 template <typename F> F abs(F x) { return x < F(0) ? -x : x; }

@@ -11,6 +11,8 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
@@ -82,6 +84,7 @@ public:
     module->setTargetTriple(machine->getTargetTriple());
     module->setDataLayout(machine->createDataLayout());
     setAttributes(*module);
+    moveBitsOfBFloat(*module);
     optimize(*module);
     if (!options.tempDir.empty())
       if (Error error = keep(*module, options.tempDir, name))
@@ -131,6 +134,38 @@ public:
   }
 
 private:
+  /// Makes loads and stores of bfloat those of 16-bit integers. Of vectors of bfloat
+  /// that live across blocks, as hoisted copies do, code generation would make single
+  /// floats, which need a library to become bfloat again.
+  void moveBitsOfBFloat(Module &module) {
+    auto bitsOf = [&](Type *type) -> Type * {
+      return type->getScalarType()->isBFloatTy()
+                 ? type->getWithNewType(Type::getInt16Ty(context))
+                 : nullptr;
+    };
+    for (Function &function : module)
+      for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+        IRBuilder<> builder(&instruction);
+        if (auto *load = dyn_cast<LoadInst>(&instruction)) {
+          if (Type *bits = bitsOf(load->getType())) {
+            LoadInst *moved =
+                builder.CreateAlignedLoad(bits, load->getPointerOperand(), load->getAlign());
+            moved->copyMetadata(*load);
+            load->replaceAllUsesWith(builder.CreateBitCast(moved, load->getType()));
+            load->eraseFromParent();
+          }
+        } else if (auto *store = dyn_cast<StoreInst>(&instruction)) {
+          if (Type *bits = bitsOf(store->getValueOperand()->getType())) {
+            StoreInst *moved =
+                builder.CreateAlignedStore(builder.CreateBitCast(store->getValueOperand(), bits),
+                                           store->getPointerOperand(), store->getAlign());
+            moved->copyMetadata(*store);
+            store->eraseFromParent();
+          }
+        }
+      }
+  }
+
   void optimizeFully(Module &module) {
     LoopAnalysisManager loops;
     FunctionAnalysisManager functions;

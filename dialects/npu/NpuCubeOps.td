@@ -31,4 +31,17 @@ def Npu_MoveL0COp : Npu_InstructionOp<"move_l0c",
   let assemblyFormat = "$dst `,` $src (`at` $ivs^)? attr-dict `:` type($dst) `,` type($src)";
 }
 
+def Npu_RequantizeOp : Npu_InstructionOp<"requantize",
+    (ins Npu_BufferType:$dst, Npu_BufferType:$src, Npu_BufferType:$scales),
+    (ins Npu_RangeAttr:$m, Npu_RangeAttr:$n, TypeAttr:$type, TypeAttr:$dst_type, TypeAttr:$stored,
+         UnitAttr:$relu, DefaultValuedAttr<F64Attr, "0.0">:$offset,
+         DefaultValuedAttr<F64Attr, "0.0">:$factor, I64Attr:$src_col, I64Attr:$dst_row,
+         I64Attr:$dst_col)> {
+  let summary = "Sums out of l0c to ub as quantized numbers, on V";
+  let assemblyFormat = [{
+    $dst `,` $src `,` $scales (`at` $ivs^)? attr-dict `:` type($dst) `,` type($src) `,`
+    type($scales)
+  }];
+}
+
 #endif // OPENATC_NPU_CUBE_OPS_TD

@@ -61,10 +61,11 @@ LogicalResult Conv2DOp::verify() {
     return emitOpError() << "input has batch " << in[0] << ", output " << out[0];
   if (getImage() && (in[1] > 4 || groups != 1))
     return emitOpError("an image has at most 4 channels and one group");
-  if (out[4] != 16 || (!getImage() && in[4] != 16))
-    return emitOpError("channels must stand in blocks of 16");
+  const int64_t block = getScales() ? 32 : 16, channels = out[1] * block;
+  if (out[4] != block || (!getImage() && in[4] != block))
+    return emitOpError() << "channels must stand in blocks of " << block;
   int64_t depth = getImage() ? llvm::divideCeil(taps * 4, 16) : in[1] / groups * taps;
-  if (failed(verifyShape(*this, getFilter(), {groups, depth, out[1] / groups, 16, 16}, "filter")))
+  if (failed(verifyShape(*this, getFilter(), {groups, depth, channels / groups / 16, 16, getImage() ? 16 : block}, "filter")))
     return failure();
   for (unsigned d : {0u, 1u}) {
     int64_t count = windowCount(in[2 + d], getKernel()[d], getStrides()[d], getDilations()[d],
@@ -74,9 +75,19 @@ LogicalResult Conv2DOp::verify() {
                            << ", but the output has " << out[2 + d];
   }
   Builder builder(getContext());
-  if (failed(verifyVector(*this, getBias(), out[1] * 16, builder.getF32Type(), "bias")) ||
-      failed(verifyVector(*this, getSlope(), out[1] * 16, builder.getF16Type(), "slope")))
+  Type sum = getScales() && !getImage() ? Type(builder.getI32Type()) : builder.getF32Type();
+  if (failed(verifyVector(*this, getBias(), channels, sum, "bias")) ||
+      failed(verifyVector(*this, getSlope(), channels, builder.getF16Type(), "slope")) ||
+      failed(verifyVector(*this, getScales(), channels, builder.getF32Type(), "scales")))
     return failure();
+  if (bool(getScales()) != bool(getStored()))
+    return emitOpError("scales and a stored type come together");
+  bool takesResidual = bool(getResidual()), hasBody = !getBody().empty();
+  if (getScales() && (groups != 1 || getActivation() || (takesResidual && !hasBody)))
+    return emitOpError("of bytes has one group, and joins a residual in its body");
+  if (hasBody && (!getScales() || !getFactor() ||
+                  getBody().getNumArguments() != (takesResidual ? 2u : 1u)))
+    return emitOpError("has a body that does not fit its operands");
   if (getResidual() &&
       failed(verifySameShape(*this, getResidual(), "residual", getOutput(), "output")))
     return failure();
@@ -87,7 +98,8 @@ LogicalResult Conv2DOp::verify() {
 }
 
 std::string Conv2DOp::kernelName() {
-  StringRef stem = getImage() ? "image_conv2d" : getBlockGroups() > 1 ? "grouped_conv2d" : "conv2d";
+  StringRef stem = getScales()            ? "integer_conv2d"
+                   : getImage() ? "image_conv2d" : getBlockGroups() > 1 ? "grouped_conv2d" : "conv2d";
   return windowName(stem, getKernel()[0], getKernel()[1]);
 }
 int64_t Conv2DOp::flops() { return 2 * getMacs(); }

@@ -39,19 +39,41 @@ def Npu_Conv2DOp : Kernel_InPlaceOp<"conv2d", [AttrSizedOperandSegments], Npu_Di
     [N1 * 16]. Positions outside of the input, by `pads` [top, left, bottom,
     right], are zero. The result is activation(conv + bias + residual), with
     `residual_last` activation(conv + bias) + residual.
+
+    With `scales` (f32) all is in bytes: input, filter, residual and output are i8
+    (the input unsigned with `unsigned_input`), in blocks of 32 channels, filter
+    [G][K1][N1/G][16 n][32 k] with N1 blocks of 16, bias and scales are i32 and f32
+    [channels, whole blocks]; positions outside of the input hold `pad_value`. A
+    sum becomes saturate(round(sum * scale) + offset) of the type `stored`, at
+    least the offset with `stored_relu`. If there is a body it takes (that -
+    offset) * factor in f32 and an element of the residual, and gives the result.
+    An image of bytes is multiplied in f16 by a filter of f16 that holds integers,
+    with a bias of f32; its sums must stay below 2^24.
   }];
   let arguments = (ins AnyMemRef:$input, AnyMemRef:$filter, Optional<AnyMemRef>:$bias,
-                       Optional<AnyMemRef>:$residual, Optional<AnyMemRef>:$slope, AnyMemRef:$output,
+                       Optional<AnyMemRef>:$residual, Optional<AnyMemRef>:$slope,
+                       Optional<AnyMemRef>:$scales, AnyMemRef:$output,
                        DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pads,
                        DefaultValuedAttr<I64Attr, "1">:$block_groups, UnitAttr:$image,
                        I64Attr:$macs, OptionalAttr<Graph_ActivationAttr>:$activation,
-                       UnitAttr:$residual_last, OptionalAttr<Npu_TileAttr>:$tile);
+                       UnitAttr:$residual_last, OptionalAttr<TypeAttr>:$stored,
+                       UnitAttr:$stored_relu, DefaultValuedAttr<I64Attr, "0">:$offset,
+                       OptionalAttr<F64Attr>:$factor, UnitAttr:$unsigned_input,
+                       DefaultValuedAttr<I64Attr, "0">:$pad_value,
+                       OptionalAttr<Npu_TileAttr>:$tile);
+  let regions = (region MaxSizedRegion<1>:$body);
   let assemblyFormat = [{
     $input `,` $filter (`bias` $bias^)? (`residual` $residual^)? (`slope` $slope^)?
-    `outs` $output attr-dict `:` type(operands)
+    (`scales` $scales^)? `outs` $output attr-dict `:` type(operands) ($body^)?
   }];
   let hasVerifier = 1;
+}
+
+def Npu_YieldOp : Op<Npu_Dialect, "yield", [Pure, Terminator, HasParent<"Conv2DOp">]> {
+  let summary = "Ends the body of a convolution";
+  let arguments = (ins AnyType:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
 def Npu_MatMulOp : Kernel_InPlaceOp<"matmul", [AttrSizedOperandSegments], Npu_Dialect> {

@@ -46,7 +46,8 @@ def Npu_Img2ColOp : Npu_TransferOp<"img2col",
          I64Attr:$kernel_w, I64Attr:$stride_h, I64Attr:$stride_w,
          DefaultValuedAttr<I64Attr, "1">:$dilation_h, DefaultValuedAttr<I64Attr, "1">:$dilation_w,
          DefaultValuedAttr<I64Attr, "0">:$pad_top, DefaultValuedAttr<I64Attr, "0">:$pad_left,
-         DefaultValuedAttr<I64Attr, "0">:$src_image, I64Attr:$src_channel, I64Attr:$dst_row)> {
+         DefaultValuedAttr<I64Attr, "0">:$src_image, I64Attr:$src_channel, I64Attr:$dst_row,
+         DefaultValuedAttr<I64Attr, "0">:$pad)> {
   let summary = "Rows of a convolution's patch matrix from l1 to l0a";
 }
 

@@ -211,7 +211,8 @@ LogicalResult MmadOp::verify() {
   using enum MemoryKind;
   if (failed(verifyCommon(*this)) ||
       failed(verifyType(*this, "type", getType(),
-                        {DataType::F16, DataType::BF16, DataType::S8, DataType::F32})) ||
+                        {DataType::F16, DataType::BF16, DataType::S8, DataType::U8,
+                         DataType::F32})) ||
       failed(verifyMemory(*this, "dst", getDst(), L0C)) ||
       failed(verifyMemory(*this, "a", getA(), L0A)) ||
       failed(verifyMemory(*this, "b", getB(), L0B)) ||
@@ -235,6 +236,19 @@ LogicalResult MoveL0COp::verify() {
                                     {DataType::F32, DataType::F16, DataType::BF16})))
     return failure();
   return verifyPath(*this, getSrc(), getDst(), {{L0C, UB}, {L0C, GM}, {L0C, L1}});
+}
+
+LogicalResult RequantizeOp::verify() {
+  using enum MemoryKind;
+  if (failed(verifyCommon(*this)) ||
+      failed(verifyType(*this, "type", getType(), {DataType::F32, DataType::S32})) ||
+      failed(verifyType(*this, "stored", getStored(), {DataType::U8, DataType::S8})) ||
+      failed(verifyMemory(*this, "scales", getScales(), UB)))
+    return failure();
+  if (getDstType() != getStored() && !getDstType().isF32())
+    return emitOpError() << "has the dst_type " << getDstType() << ", which is neither "
+                         << getStored() << " nor f32";
+  return verifyPath(*this, getSrc(), getDst(), {{L0C, UB}});
 }
 
 LogicalResult VectorInstrOp::verify() {

@@ -81,6 +81,10 @@ protected:
   SmallVector<Value>
   loop(Value condition, ArrayRef<Value> initial,
        llvm::function_ref<bool(ValueRange carried, SmallVectorImpl<Value> &next)> import) {
+    if (!condition || llvm::is_contained(initial, Value())) {
+      fail("its inputs do not fit its body");
+      return {};
+    }
     SmallVector<Type> types(ValueRange(initial).getTypes());
     for (int trial = 0; trial < 4; ++trial) {
       SmallVector<Value> next;
@@ -98,6 +102,8 @@ protected:
         for (const CodedMessage &message : faults->all())
           if (message.isError)
             importer.diagnostics().error(message.code, message.text);
+        if (!faults->hasErrors())
+          fail("its body does not fit its inputs");
         return {};
       }
       bool stable = true;
@@ -159,7 +165,9 @@ public:
   void run() {
     Value condition = input(0);
     onnx::GraphProto *branches[] = {body("then_branch"), body("else_branch")};
-    if (!condition || !branches[0] || !branches[1])
+    if (!condition)
+      return fail("input 0 (cond) is missing; the operator needs it");
+    if (!branches[0] || !branches[1])
       return;
     // A branch that is never taken need not even be possible.
     if (ElementsAttr known; matchPattern(condition, m_Constant(&known)) &&

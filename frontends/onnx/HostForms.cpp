@@ -5,6 +5,7 @@
 
 #include "dialects/graph/ConstantData.h"
 #include "frontends/onnx/GraphImporter.h"
+#include "frontends/onnx/HostSignatures.h"
 #include "frontends/onnx/TensorData.h"
 #include "kernels/native/NativeHost.h"
 
@@ -63,6 +64,9 @@ SmallVector<Value> HostCallBuilder::call(const graph::HostCall &call, std::strin
 
 Value HostCallBuilder::call(StringRef kernel, ArrayRef<Value> inputs,
                             ArrayRef<NamedAttribute> parameters) {
+  // What a call before this one could not make.
+  if (llvm::is_contained(inputs, Value()))
+    return {};
   std::string error;
   SmallVector<Value> results =
       call({kernel, SmallVector<Value>(inputs), builder.getDictionaryAttr(parameters)}, error);
@@ -164,6 +168,8 @@ public:
       return error;
     if (Error error = modernize())
       return error;
+    if (Error error = checkComplete())
+      return error;
     call.parameters = importer.builder().getDictionaryAttr(parameters);
     std::string error;
     SmallVector<Value> results = isEmptyOptional() ? emptyOptional() : calls.call(call, error);
@@ -197,6 +203,8 @@ private:
         statedType = importer.convertType(attribute.tp());
         continue;
       }
+      if (Error error = checkHostAttribute(kernel, attribute))
+        return error;
       auto value = convertAttribute(attribute, importer);
       if (!value)
         return value.takeError();
@@ -204,12 +212,43 @@ private:
         toInput(*input, *value);
         continue;
       }
-      if (llvm::is_contained(known, StringRef(attribute.name())))
+      if (attribute.name() == "axis" && opset < 7 && !llvm::is_contained(known, "axis"))
+        alignedAxis = attribute.i();
+      else if (llvm::is_contained(known, StringRef(attribute.name())))
         parameters.emplace_back(importer.builder().getStringAttr(attribute.name()), *value);
       else if (!saysNothing(attribute.name()))
         return createStringError("attribute '" + attribute.name() +
                                  "' is not known for this operator of opset " + Twine(opset));
     }
+    return Error::success();
+  }
+
+  /// Kernels take what must be there for granted.
+  Error checkComplete() {
+    const HostSignature *signature = findHostSignature(kernel);
+    if (!signature)
+      return Error::success();
+    for (unsigned i = 0; i < 32; ++i)
+      if ((signature->required >> i & 1) && (i >= call.inputs.size() || !call.inputs[i]))
+        return createStringError("input " + Twine(i) + " is missing; the operator needs it");
+    // Those of any number of inputs have no optional ones.
+    constexpr unsigned anyNumber = 4096;
+    if (signature->most == anyNumber && llvm::is_contained(call.inputs, Value()))
+      return createStringError("one of its inputs has no name; give each");
+    if (call.inputs.size() > signature->most)
+      return createStringError("has " + Twine(call.inputs.size()) + " inputs, expected at most " +
+                               Twine(signature->most));
+    if (Error error = checkHostInputs(*signature, call.inputs))
+      return error;
+    static constexpr StringLiteral ofSequences[] = {"ConcatFromSequence", "SequenceAt",
+                                                    "SequenceErase", "SequenceInsert"};
+    if (llvm::is_contained(ofSequences, StringRef(kernel)) &&
+        !isa<graph::SequenceType, graph::OptionalType>(call.inputs[0].getType()))
+      return createStringError("input 0 is not a sequence");
+    StringRef missing = missingHostAttribute(
+        *signature, [&](StringRef name) { return bool(parameter(name)); });
+    if (!missing.empty())
+      return createStringError("attribute '" + missing + "' is missing; the operator needs it");
     return Error::success();
   }
 
@@ -282,7 +321,7 @@ private:
       return Error::success();
     StringRef op = node.op_type();
     if ((op == "Softmax" || op == "LogSoftmax" || op == "Hardmax") && opset < 13 &&
-        call.inputs[0]) {
+        !call.inputs.empty() && call.inputs[0]) {
       // It worked on the input as a matrix, cut at the axis.
       auto axis = dyn_cast_or_null<DenseI64ArrayAttr>(parameter("axis"));
       flattened = call.inputs[0];
@@ -292,17 +331,40 @@ private:
       if (!call.inputs[0])
         return createStringError("its input does not fit attribute 'axis'");
     }
-    if (op == "Resize" && opset < 11) {
+    if (op == "PRelu" && opset < 7)
+      alignedAxis = 1;
+    if (alignedAxis)
+      alignSecondInput(*alignedAxis);
+    if (op == "Resize" && opset < 11 && !call.inputs.empty()) {
       // Inputs were X and scales; nearest was the floor of x / scale.
       call.inputs.insert(call.inputs.begin() + 1, Value());
       setParameter("coordinate_transformation_mode", builder.getStringAttr("asymmetric"));
       setParameter("nearest_mode", builder.getStringAttr("floor"));
     }
-    if (op == "Dropout" && opset < 12)
+    if (op == "Dropout" && opset < 12 && !call.inputs.empty())
       call.inputs.resize(1);
     if (op == "BatchNormalization" && opset < 14)
       call.results = std::min(call.results, 1u);
     return Error::success();
+  }
+
+  /// Before opset 7 the dims of the second input began at a dim of the first one.
+  void alignSecondInput(int64_t axis) {
+    if (call.inputs.size() < 2 || !call.inputs[0] || !call.inputs[1])
+      return;
+    auto first = dyn_cast<RankedTensorType>(call.inputs[0].getType()),
+         second = dyn_cast<RankedTensorType>(call.inputs[1].getType());
+    if (!first || !second)
+      return;
+    axis = axis < 0 ? axis + first.getRank() : axis;
+    // One number for all channels broadcasts as it is.
+    if (second.hasStaticShape() && second.getNumElements() == 1)
+      return;
+    SmallVector<int64_t> behind;
+    for (int64_t dim = second.getRank(); dim < first.getRank() - axis; ++dim)
+      behind.push_back(dim);
+    if (!behind.empty())
+      call.inputs[1] = calls.call("Unsqueeze", {call.inputs[1], calls.constant(behind)});
   }
 
   void define(unsigned index, Value value) {
@@ -322,6 +384,7 @@ private:
   SmallVector<NamedAttribute> parameters;
   Value flattened;
   Type statedType;
+  std::optional<int64_t> alignedAxis;
 };
 
 } // namespace

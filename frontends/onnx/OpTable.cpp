@@ -5,7 +5,6 @@
 
 #include <map>
 
-#include "frontends/onnx/OnnxImport.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -13,13 +12,8 @@ using namespace llvm;
 namespace atc::onnx_import {
 namespace {
 
-struct Family {
-  StringLiteral title;
-  ArrayRef<OpRow> rows;
-};
-
-const std::vector<Family> &families() {
-  static const std::vector<Family> all = {
+const std::vector<OpFamily> &families() {
+  static const std::vector<OpFamily> all = {
       {"Elementwise", elementwiseRows()},
       {"Activations", activationRows()},
       {"Convolution and matrix product", convRows()},
@@ -51,7 +45,7 @@ RowMap groupByOp(ArrayRef<OpRow> rows, RowMap map = {}) {
 const RowMap &allRows() {
   static const RowMap map = [] {
     RowMap all;
-    for (const Family &family : families())
+    for (const OpFamily &family : families())
       all = groupByOp(family.rows, std::move(all));
     return all;
   }();
@@ -59,6 +53,8 @@ const RowMap &allRows() {
 }
 
 } // namespace
+
+ArrayRef<OpFamily> opFamilies() { return families(); }
 
 std::vector<const OpRow *> findRows(StringRef op) {
   auto found = allRows().find(op);
@@ -90,35 +86,3 @@ std::string printOpsets(ArrayRef<const OpRow *> rows) {
 }
 
 } // namespace atc::onnx_import
-
-void atc::printOnnxSupport(raw_ostream &os) {
-  using namespace atc::onnx_import;
-  os << "# ONNX operators\n\n"
-     << "The operators of the ONNX standard domain (`ai.onnx`, opset " << oldestOpset << " to "
-     << latestOpset << ") that the\nimporter accepts. This page is printed by "
-     << "`atc-translate --onnx-support`.\n\n"
-     << "- Element types: float, float16, bfloat16, double, int8 to int64, uint8 to uint64, "
-        "bool.\n"
-     << "- Shapes are static. Symbolic dims are fixed with `--input_shape`; arithmetic on shapes\n"
-     << "  is then resolved while importing.\n"
-     << "- \"7+\" holds for opsets 1 to 6 too where the operator had the same form.\n"
-     << "- What decides a shape and is not known at compile time is taken from the shapes that\n"
-     << "  the model declares for its tensors, where these leave no choice (Reshape, Expand,\n"
-     << "  Squeeze, Unsqueeze, Tile, ConstantOfShape, Split, ReduceSum, OneHot, Range, Slice,\n"
-     << "  Resize by sizes), with a warning.\n"
-     << "- A model with other operators is refused with one list of them all. Only the nodes\n"
-     << "  that the outputs need count: `--out_nodes` can cut off what is not supported.\n"
-     << "- A model of a newer opset is read by the rules of opset " << latestOpset
-     << ", with a warning.\n";
-  for (const Family &family : families()) {
-    os << "\n## " << family.title << "\n\n| operator | opsets | limits |\n|---|---|---|\n";
-    for (const auto &[op, rows] : groupByOp(family.rows)) {
-      os << "| " << op << " | " << printOpsets(rows) << " | ";
-      StringRef limits;
-      for (const OpRow *row : rows)
-        if (!row->limits.empty())
-          limits = row->limits;
-      os << (limits.empty() ? "" : limits) << (limits.empty() ? "|\n" : " |\n");
-    }
-  }
-}

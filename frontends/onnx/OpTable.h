@@ -19,7 +19,7 @@ constexpr int64_t oldestOpset = 1;
 /// differed before (broadcast, is_test) its builders know; an operator of another
 /// form has attributes or inputs that the newer one refuses.
 constexpr int64_t firstTableOpset = 7;
-constexpr int64_t latestOpset = 27;
+constexpr int64_t latestOpset = 28;
 
 /// One operator in a range of opsets. An operator whose meaning changed has a
 /// row for each meaning.
@@ -47,6 +47,13 @@ llvm::ArrayRef<OpRow> shapeRows();
 llvm::ArrayRef<OpRow> moveRows();
 llvm::ArrayRef<OpRow> constantRows();
 llvm::ArrayRef<OpRow> resizeRows();
+
+/// The rows of one file, as the documentation lists them.
+struct OpFamily {
+  llvm::StringLiteral title;
+  llvm::ArrayRef<OpRow> rows;
+};
+llvm::ArrayRef<OpFamily> opFamilies();
 
 /// The row of `op` at `opset`; null where there is none.
 const OpRow *findOp(llvm::StringRef op, int64_t opset);

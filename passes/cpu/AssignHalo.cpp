@@ -42,7 +42,8 @@ struct AssignHaloPass : impl::CpuAssignHaloBase<AssignHaloPass> {
       if (blockOf(conv.getInput()) && !isCubeContraction(conv) && failed(addConv(conv)))
         return signalPassFailure();
     for (auto conv : getOperation().getOps<graph::IntegerConvOp>())
-      if (blockOf(conv.getInput()) && failed(addConv(conv, conv.getZeroPoint())))
+      if (blockOf(conv.getInput()) && !conv->hasAttr(kCubeSumsAttr) &&
+          failed(addConv(conv, conv.getZeroPoint())))
         return signalPassFailure();
     // A halo that moves to another tensor can move on from there.
     while (propagate()) {

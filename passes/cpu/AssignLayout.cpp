@@ -39,6 +39,9 @@ private:
   Value asRank4(Value value, OpBuilder &builder);
   void mergeIntoTransposes();
 
+  int64_t blockSize() const { return bytes ? kCubeByteBlock : int64_t(block); }
+
+  bool bytes = false;
   DenseSet<Operation *> blockedOps;
   DenseMap<std::pair<Value, int64_t>, Value> relayouts;
 };
@@ -69,14 +72,14 @@ void AssignLayoutPass::choose() {
   MinCut cut;
   DenseMap<Operation *, int> nodes;
   for (Operation &op : getOperation().getOps()) {
-    LayoutRule rule = layoutRuleOf(&op, block);
+    LayoutRule rule = layoutRuleOf(&op, blockSize());
     if (rule.choice == LayoutRule::Blocked)
       nodes[&op] = MinCut::kSource;
     if (rule.choice != LayoutRule::Either)
       continue;
     int node = nodes[&op] = cut.addNode();
     // Where blocks and plain are the same memory, plain is the simpler name.
-    if (isSameMemory(tensorType(op.getResult(0)), block))
+    if (isSameMemory(tensorType(op.getResult(0)), blockSize()))
       ++rule.blockedCost;
     cut.addEdge(node, MinCut::kSink, rule.blockedCost);
     cut.addEdge(MinCut::kSource, node, rule.plainCost);
@@ -99,7 +102,7 @@ void AssignLayoutPass::addTensor(MinCut &cut, const DenseMap<Operation *, int> &
                                  Value value) {
   // Constants are brought into any form at compile time.
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || type.getRank() != 4 || isConstant(value) || isSameMemory(type, block))
+  if (!type || type.getRank() != 4 || isConstant(value) || isSameMemory(type, blockSize()))
     return;
   auto nodeOf = [&](Operation *op) {
     auto node = nodes.find(op);
@@ -123,7 +126,7 @@ void AssignLayoutPass::addTensor(MinCut &cut, const DenseMap<Operation *, int> &
     }
   }
   int producer = nodeOf(value.getDefiningOp());
-  int64_t cost = storedBytes(type, 0) + storedBytes(type, block);
+  int64_t cost = storedBytes(type, 0) + storedBytes(type, blockSize());
   int anyPlain = cut.addNode(), anyBlocked = cut.addNode();
   cut.addEdge(producer, anyPlain, cost);
   cut.addEdge(anyBlocked, producer, cost);
@@ -145,25 +148,25 @@ std::optional<int64_t> AssignLayoutPass::wantedBlock(OpOperand &operand) const {
   case Wish::Blocked: {
     int64_t channels = tensorType(operand.get()).getDimSize(1);
     if (operand.getOperandNumber() != 0 || channels > kImageChannels ||
-        blockOf(operand.get()) != 0)
-      return block;
+        blockOf(operand.get()) != 0 || op->hasAttr(kCubeSumsAttr))
+      return blockSize();
     auto conv = dyn_cast<graph::ConvOp>(op);
     bool isImage = conv && conv.getGroups() == 1;
     // Integers are read four neighbours at a time.
     if (auto sums = dyn_cast<graph::IntegerConvOp>(op))
       isImage = sums.getGroups() == 1 && sums.getDilations()[1] == 1 &&
                 channels * tensorType(sums.getFilter()).getDimSize(3) >= 4;
-    return isImage ? channels : block;
+    return isImage ? channels : blockSize();
   }
   case Wish::AsResult:
-    return blocked ? int64_t(block) : 0;
+    return blocked ? blockSize() : 0;
   case Wish::Broadcast: {
     if (!blocked)
       return 0;
     // Dims of an operand of lower rank are the last ones.
     RankedTensorType type = tensorType(operand.get());
     bool hasChannels = type.getRank() >= 3 && type.getDimSize(type.getRank() - 3) != 1;
-    return hasChannels ? int64_t(block) : 1;
+    return hasChannels ? blockSize() : 1;
   }
   }
   return std::nullopt;
@@ -210,7 +213,7 @@ void AssignLayoutPass::rewrite() {
       operand.set(relayout(operand.get(), *wanted, builder));
     }
     if (blockedOps.contains(&op))
-      op.getResult(0).setType(withLayout(tensorType(op.getResult(0)), block));
+      op.getResult(0).setType(withLayout(tensorType(op.getResult(0)), blockSize()));
   }
 }
 
@@ -232,6 +235,9 @@ void AssignLayoutPass::mergeIntoTransposes() {
 void AssignLayoutPass::runOnOperation() {
   blockedOps.clear();
   relayouts.clear();
+  // All of them or none: npu-mark-sums.
+  bytes = llvm::any_of(getOperation().getOps<graph::IntegerConvOp>(),
+                       [](Operation *op) { return op->hasAttr(kCubeSumsAttr); });
   keepReducedDims();
   choose();
   rewrite();

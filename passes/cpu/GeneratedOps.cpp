@@ -38,7 +38,7 @@ bool isImage(Value value) {
 
 } // namespace
 
-bool canGenerate(Operation *op, bool halfContractions) {
+bool canGenerate(Operation *op, bool widenFloats) {
   if (isa<graph::ConstantOp>(op))
     return true;
   if (!llvm::all_of(op->getOperandTypes(), hasElements) ||
@@ -46,7 +46,7 @@ bool canGenerate(Operation *op, bool halfContractions) {
     return false;
   auto multiplies = [&](Value value) {
     Type element = tensorType(value).getElementType();
-    return element.isF32() || (halfContractions && element.isF16()) ||
+    return element.isF32() || element.isF16() || (widenFloats && element.isBF16()) ||
            isa<mlir::quant::QuantizedType>(element);
   };
   if (isElementwise(op))

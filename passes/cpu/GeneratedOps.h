@@ -11,8 +11,9 @@ namespace atc::cpu {
 /// Whether the compiler will have code for `op`, a graph op as importers make it.
 /// Asked before the graph passes, which bring operators into the forms that
 /// whyUnsupported knows; what is none of these is better a host call from the
-/// beginning. `halfContractions`: the target multiplies float16 matrices.
-bool canGenerate(mlir::Operation *op, bool halfContractions);
+/// beginning. `widenFloats`: the graph passes will make float32 of the small floats
+/// that are multiplied; without, the target multiplies float16 itself.
+bool canGenerate(mlir::Operation *op, bool widenFloats);
 
 } // namespace atc::cpu
 

@@ -158,6 +158,9 @@ Wish wishOf(OpOperand &operand) {
     // are packed as vectors.
     unsigned index = operand.getOperandNumber();
     bool isSums = tensorType(operand.get()).getShape() == conv.getType().getShape();
+    auto cube = op->getAttrOfType<StringAttr>(kCubeSumsAttr);
+    if (index == 0 && cube && cube.getValue() == "image")
+      return Wish::Plain;
     bool isInput = index >= op->getNumOperands() - conv.getInputs().size();
     return index == 0 || (isInput && isSums && conv.getType().getNumElements() > 1)
                ? Wish::Blocked

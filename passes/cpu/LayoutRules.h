@@ -34,6 +34,12 @@ bool isElementwise(mlir::Operation *op);
 /// any row strides.
 bool isCubeContraction(mlir::Operation *op);
 
+/// On integer sums that are the NPU's, which stores bytes in blocks of
+/// `kCubeByteBlock` channels and pads while it reads: "image" if they read a plain
+/// image of few channels, else "blocks".
+inline constexpr llvm::StringLiteral kCubeSumsAttr = "npu.sums";
+inline constexpr int64_t kCubeByteBlock = 32;
+
 /// Whether a convolution of the NPU reads a plain image of few channels.
 bool readsImage(graph::ConvOp conv);
 

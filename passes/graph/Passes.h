@@ -27,6 +27,9 @@ struct GraphPipelineOptions : mlir::PassPipelineOptions<GraphPipelineOptions> {
   Option<bool> integers{*this, "integers",
                         llvm::cl::desc("Products of quantized tensors are sums of integers"),
                         llvm::cl::init(true)};
+  Option<bool> widenFloats{*this, "widen-floats",
+                           llvm::cl::desc("Products of f16 and bf16 tensors are made in f32"),
+                           llvm::cl::init(false)};
 };
 
 /// Adds the passes that bring an imported module into the form that the targets

@@ -249,4 +249,14 @@ def SimplifySlicesConcats : GraphPass<"graph-simplify-slices-concats"> {
     Statistic<"numSlices", "num-slices", "Number of slices simplified">];
 }
 
+def WidenFloats : GraphPass<"graph-widen-floats"> {
+  let summary = "Compute in f32 what multiplies f16 or bf16";
+  let description = [{
+    For targets that have instructions for f32 only: in a function with contractions
+    of small floats every such tensor becomes f32, between casts at the ends of the
+    function and around the casts of the model itself, which keep their rounding.
+  }];
+  let statistics = [Statistic<"numWidened", "num-widened", "Number of tensors widened">];
+}
+
 #endif // OPENATC_PASSES_GRAPH_PASSES_TD

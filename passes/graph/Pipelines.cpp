@@ -23,13 +23,19 @@ public:
   using Add = llvm::function_ref<void(std::unique_ptr<Pass>, bool onFunctions)>;
   explicit PipelineBuilder(Add add) : add(add) {}
 
-  void build(bool releaseConstants, bool integers) {
+  struct Choices {
+    bool releaseConstants, integers, widenFloats;
+  };
+
+  void build(const Choices &choices) {
+    if (choices.widenFloats)
+      addPass(createWidenFloats());
     buildSimplification();
 
     // While the scales of quantized tensors are still known.
     addPass(createFoldPad());
     addPass(createMoveQuantization());
-    if (integers)
+    if (choices.integers)
       addPass(createIntegerSums());
     addPass(createLowerQuantized());
     addCleanup();
@@ -48,10 +54,10 @@ public:
     addCleanup();
     addPass(createFoldConstants());
     addPass(createFuseElementwise());
-    if (integers)
+    if (choices.integers)
       addPass(createFuseIntegerEpilogue());
     addCleanup();
-    if (releaseConstants)
+    if (choices.releaseConstants)
       add(createReleaseConstants(), /*onFunctions=*/false);
   }
 
@@ -97,7 +103,8 @@ void atc::graph::buildGraphPipeline(OpPassManager &pm, const GraphPipelineOption
     else
       pm.addPass(std::move(pass));
   };
-  PipelineBuilder(add).build(options.releaseConstants, options.integers);
+  PipelineBuilder(add).build(
+      {options.releaseConstants, options.integers, options.widenFloats});
 }
 
 void atc::graph::buildWeightPasses(OpPassManager &pm) {
@@ -114,7 +121,8 @@ SmallVector<std::string> atc::graph::findUnknownPasses(const GraphPipelineOption
   auto remove = [&](std::unique_ptr<Pass> pass, bool) {
     llvm::erase(unknown, pass->getArgument());
   };
-  PipelineBuilder(remove).build(/*releaseConstants=*/true, /*integers=*/true);
+  PipelineBuilder(remove).build(
+      {/*releaseConstants=*/true, /*integers=*/true, /*widenFloats=*/true});
   return unknown;
 }
 

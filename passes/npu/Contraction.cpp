@@ -5,6 +5,7 @@
 
 #include "dialects/graph/ScalarMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -40,11 +41,19 @@ bool Contraction::convertsWithRelu() const {
 }
 
 bool Contraction::needsVector() const {
-  return residual.value || scale != 1 || (activation && !convertsWithRelu());
+  return body || residual.value || scale != 1 || (activation && !convertsWithRelu());
 }
 
 std::unique_ptr<Block> epilogueBody(const Contraction &c) {
   auto block = std::make_unique<Block>();
+  if (c.body) {
+    IRMapping mapping;
+    for (BlockArgument argument : c.body->getArguments())
+      mapping.map(argument, block->addArgument(argument.getType(), argument.getLoc()));
+    for (Operation &op : *c.body)
+      block->push_back(op.clone(mapping));
+    return block;
+  }
   Location loc = c.output.value.getLoc();
   Value x = block->addArgument(c.outputType, loc), residual, slope;
   if (c.residual.value)
@@ -90,7 +99,7 @@ private:
 
   bool sizes() {
     const Tile &t = p.tile;
-    if (t.m < 1 || t.n < 16 || t.k < 16 || t.n % 16 || t.k % 16 || t.l1M < t.m || t.l1N < t.n ||
+    if (t.m < 1 || t.n < 16 || t.k < 16 || t.n % c.lanes() || t.k % 16 || t.l1M < t.m || t.l1N < t.n ||
         t.l1K < t.k || t.l1N % t.n || t.coresM < 1 || t.coresN < 1 ||
         t.coresM * t.coresN > int64_t(soc.cores(false)))
       return fail("sizes of a tile do not go together");
@@ -194,7 +203,7 @@ private:
 
   bool l1() {
     const Tile &t = p.tile;
-    int64_t blocks = p.depthBlocksInL1(), pixel = c.window.c0 * 2;
+    int64_t blocks = p.depthBlocksInL1(), pixel = c.window.c0 * c.window.elementBytes;
     if (c.lhsForm == LhsForm::Rows) {
       p.lhsColumn = alignTo(t.l1M, 16) * 32;
       p.lhsBytes = blocks * p.lhsColumn;
@@ -251,14 +260,18 @@ private:
     if (soc.split)
       return true;
     int64_t element = c.resultBytes() * (c.residual.value ? 4 : 2) + c.scratchPerElement;
-    int64_t room =
-        int64_t(soc.ubBytes) - (c.slope ? int64_t(alignTo(c.columns * 2, 512)) : 0) - 2048;
+    // Numbers of f32 between l0c and the result, two buffers of them.
+    element += c.body ? 8 : 0;
+    int64_t resident = (c.slope ? c.columns * 2 : 0) + (c.scales ? c.columns * 4 : 0);
+    int64_t room = int64_t(soc.ubBytes) - int64_t(alignTo(resident, 512)) - 2048;
     int64_t elements = room / element;
     if (c.blocked()) {
-      int64_t blocks = std::min<int64_t>(t.n / 16, elements / (t.m * 16));
+      int64_t lanes = c.lanes();
+      int64_t blocks = std::min<int64_t>(t.n / lanes, elements / (t.m * lanes));
       if (blocks < 1)
         return fail("a tile's rows do not fit into ub");
-      p.pieces = piecesOf(t.n / 16, blocks);
+      // Blocks of f32 and of bytes are not of one shape but one by one.
+      p.pieces = piecesOf(t.n / lanes, c.body ? 1 : blocks);
       p.pieceN = t.n / p.pieces;
     } else {
       int64_t rows = std::min<int64_t>(t.m, elements / t.n);

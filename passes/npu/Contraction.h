@@ -29,12 +29,18 @@ struct ResultPlace {
 struct Contraction {
   LhsForm lhsForm = LhsForm::Blocks;
   RhsForm rhsForm = RhsForm::Packed;
-  mlir::Value lhs, rhs, bias, slope;
+  mlir::Value lhs, rhs, bias, slope, scales;
   ResultPlace output, residual;
   mlir::Type lhsType, outputType;
   graph::ActivationAttr activation;
   bool residualLast = false;
   double scale = 1;
+  /// Of results that leave l0c as quantized numbers, and what follows.
+  std::optional<Requantization> requantization;
+  mlir::Block *body = nullptr;
+  /// Bytes are multiplied. Sizes along the sum count pairs of them, so that all
+  /// blocks have the bytes that they have in f16.
+  bool isInteger = false;
   /// Of the epilogue's code: bytes of temporaries and cycles for an element.
   int64_t scratchPerElement = 0;
   double vectorCycles = 0;
@@ -62,7 +68,9 @@ struct Contraction {
   int64_t groupColumns() const { return columns / groups; }
   int64_t depthBlocks() const { return llvm::divideCeil(depth, 16); }
   int64_t columnBlocks() const { return llvm::divideCeil(columns, 16); }
-  int64_t resultBytes() const { return outputType.isF32() ? 4 : 2; }
+  int64_t resultBytes() const { return outputType.getIntOrFloatBitWidth() / 8; }
+  /// Channels of 32 bytes of a blocked result.
+  int64_t lanes() const { return requantization ? 32 : 16; }
   bool blocked() const { return lhsForm != LhsForm::Rows; }
   /// The vector unit has work beside converting results.
   bool needsVector() const;

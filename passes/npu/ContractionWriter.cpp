@@ -66,6 +66,10 @@ private:
       slopeUb = w.alloc(ir::MemoryKind::UB, all * 2);
       w.move(slopeUb, w.argument(c.slope), run(all * 2));
     }
+    if (c.scales) {
+      scalesUb = w.alloc(ir::MemoryKind::UB, all * 4);
+      w.move(scalesUb, w.argument(c.scales), run(all * 4));
+    }
     if (c.needsVector())
       body = epilogueBody(c);
   }
@@ -250,14 +254,15 @@ private:
       }
       nest(p.steps, [&](Expr step) {
         Value a = toL0A(depthChunk, step), b = toL0B(depthChunk, step);
+        const int64_t pair = c.isInteger ? 2 : 1;
         SmallVector<Value> first;
         for (const Expr &expr : {depthChunk, step})
           for (auto [iv, stride] : expr.terms)
             first.push_back(iv);
         w.mmad(l0c, a, b, c.bias ? std::optional(Place(biasBt)) : std::nullopt,
                {t.m, firstRow(), rowLimit()}, {t.n, column, c.columns},
-               {t.k, depthChunk * t.l1K + step * t.k, c.depth}, f16, first, column1, t.k * 32,
-               t.n * 32);
+               {t.k * pair, (depthChunk * t.l1K + step * t.k) * pair, c.depth * pair},
+               c.isInteger ? c.lhsType : f16, first, column1, t.k * 32, t.n * 32);
       });
     });
     if (w.soc().split)
@@ -275,7 +280,7 @@ private:
       Expr from = depthChunk * (c.lhsForm == LhsForm::Image ? 0 : -channels * p.lhsColumn);
       if (p.chunkOuters > 1 && !p.relativeRows)
         from = from - outerChunk * (p.chunkOuters * p.lhsImage);
-      w.img2col(a, {lhsL1, from}, {t.m, firstRow(), rowLimit()}, sum, {1, imageRow()}, c.window, 2,
+      w.img2col(a, {lhsL1, from}, {t.m, firstRow(), rowLimit()}, sum, {1, imageRow()}, c.window,
                 p.lhsImage, p.lhsColumn, t.k * 32);
       return a;
     }
@@ -327,14 +332,29 @@ private:
     Place from(l0c, blocked ? number * (p.pieceN / 16 * column1) : number * (p.pieceM * 64));
     Span rows{p.pieceM, firstRow() + pieceRow, rowLimit()};
     Span columns{p.pieceN, pieceColumn, c.columns};
-    w.moveL0C(ub, from, rows, columns, f32, c.outputType, c.convertsWithRelu(), column1,
-              blocked ? 32 : steps.outer, blocked ? steps.outer : 16 * element);
+    VectorOperand result{ub, 0, c.outputType, steps};
+    SmallVector<VectorOperand> inputs{result};
+    if (c.requantization) {
+      Type sums = c.isInteger ? Type(w.builder().getI32Type()) : f32;
+      Place scales(scalesUb, pieceColumn * 4);
+      if (body) {
+        // One block of columns, as rows of f32.
+        inputs.front() = {w.alloc(ir::MemoryKind::UB, bytes * 4), 0, f32, {p.pieceM * 128, 0}};
+        w.requantize(inputs.front().buffer, from, scales, rows, columns, sums, *c.requantization,
+                     column1, 128, 64);
+      } else {
+        w.requantize(ub, from, scales, rows, columns, sums, *c.requantization, column1, 32,
+                     steps.outer);
+      }
+    } else {
+      w.moveL0C(ub, from, rows, columns, f32, c.outputType, c.convertsWithRelu(), column1,
+                blocked ? 32 : steps.outer, blocked ? steps.outer : 16 * element);
+    }
     if (body) {
       VectorShape shape{rows, {}, columns};
       if (blocked)
-        shape = {blockSpan(), {}, {p.pieceM * 16, rows.start * 16, rows.limit * 16}};
-      VectorOperand result{ub, 0, c.outputType, steps};
-      SmallVector<VectorOperand> inputs{result};
+        shape = {blockSpan(), {},
+                 {p.pieceM * c.lanes(), rows.start * c.lanes(), rows.limit * c.lanes()}};
       if (residual)
         inputs.push_back({residual, 0, c.outputType, steps});
       if (c.slope)
@@ -346,10 +366,11 @@ private:
 
   Span blockSpan() const {
     Expr start;
-    start.base = pieceColumn.base / 16;
+    const int64_t lanes = c.lanes();
+    start.base = pieceColumn.base / lanes;
     for (auto [iv, stride] : pieceColumn.terms)
-      start.terms.push_back({iv, stride / 16});
-    return {p.pieceN / 16, start, c.columnBlocks()};
+      start.terms.push_back({iv, stride / lanes});
+    return {p.pieceN / lanes, start, int64_t(divideCeil(c.columns, lanes))};
   }
 
   /// Moves a piece between gm and ub.
@@ -438,7 +459,7 @@ private:
   Expr column;      ///< first one of the tile, of all groups
   Expr localColumn; ///< the chunk's first one of those of this core
   Expr pieceColumn, pieceRow;
-  Value biasL1, biasBt, slopeUb, lhsL1, rhsL1, l0c;
+  Value biasL1, biasBt, slopeUb, scalesUb, lhsL1, rhsL1, l0c;
   std::unique_ptr<Block> body;
 };
 

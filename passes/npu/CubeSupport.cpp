@@ -3,6 +3,7 @@
 
 #include "passes/npu/CubeSupport.h"
 
+#include "passes/npu/PackNpuWeights.h"
 #include "passes/npu/TileCosts.h"
 #include "passes/npu/VectorCode.h"
 
@@ -22,11 +23,12 @@ SmallVector<int64_t> byteStrides(MemRefType type) {
 
 MemRefType typeOf(Value value) { return cast<MemRefType>(value.getType()); }
 
-/// Channels in blocks of 16 and the pixels of a row must be dense.
-bool isBlocked(MemRefType type) {
+/// Channels in blocks of 32 bytes and the pixels of a row must be dense.
+bool isBlocked(MemRefType type, Type element) {
   auto strides = byteStrides(type);
-  return type.getElementType().isF16() && type.getRank() == 5 && type.getDimSize(4) == 16 &&
-         strides[4] == 2 && (type.getDimSize(3) == 1 || strides[3] == 32);
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  return type.getElementType() == element && type.getRank() == 5 &&
+         type.getDimSize(4) == 32 / bytes && strides[4] == bytes && (type.getDimSize(3) == 1 || strides[3] == 32);
 }
 
 bool isDense(MemRefType type) {
@@ -48,6 +50,10 @@ std::string text(Type type) {
 
 /// What both ops check in the same way.
 std::string whyUnsupportedEpilogue(Contraction &c, const SocTable &soc) {
+  if (soc.split && c.requantization)
+    return "results leave the cube of a split core without scales of their own";
+  if (c.scales && !isDense(typeOf(c.scales)))
+    return "the scales are not contiguous";
   if (soc.split) {
     bool relu =
         !c.activation || (c.activation.getKind() == graph::ActivationKind::Relu && !c.residualLast);
@@ -97,6 +103,18 @@ Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &fault) {
   c.rhs = op.getFilter();
   describeBoth(op, in, out, c);
   c.slope = op.getSlope();
+  MLIRContext *context = op.getContext();
+  Type element = Float16Type::get(context);
+  if ((c.scales = op.getScales())) {
+    element = IntegerType::get(context, 8);
+    c.isInteger = !op.getImage();
+    c.requantization = {*op.getStored(), op.getStoredRelu(), double(op.getOffset()),
+                        op.getFactor() ? op.getFactor()->convertToDouble() : 0.0};
+    c.lhsType = op.getUnsignedInput() ? IntegerType::get(context, 8, IntegerType::Unsigned)
+                                      : IntegerType::get(context, 8);
+    if (!op.getBody().empty())
+      c.body = &op.getBody().front();
+  }
   c.output = blockedPlace(op.getOutput());
   auto dense = [](MemRefType type) {
     return type.getDimSize(2) == 1 || byteStrides(type)[2] == type.getDimSize(3) * 32;
@@ -104,8 +122,8 @@ Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &fault) {
   c.output.row = outStrides[2];
   c.denseResult = dense(out);
   if (Value residual = op.getResidual()) {
-    if (!isBlocked(typeOf(residual))) {
-      fault = "the residual's channels do not stand in blocks of f16: " + text(residual.getType());
+    if (!isBlocked(typeOf(residual), element)) {
+      fault = "the residual's channels do not stand in blocks: " + text(residual.getType());
       return c;
     }
     c.residual = blockedPlace(residual);
@@ -117,14 +135,15 @@ Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &fault) {
   int64_t height = out.getDimSize(2), width = out.getDimSize(3);
   c.rows = height * width;
   c.rowUnit = width;
-  c.columns = out.getDimSize(1) * 16;
+  c.columns = out.getDimSize(1) * c.lanes();
   c.depth = typeOf(op.getFilter()).getDimSize(1) * 16;
-  if (!isBlocked(out)) {
-    fault = "output channels do not stand in blocks of f16: " + text(out);
+  if (!isBlocked(out, element)) {
+    fault = "output channels do not stand in blocks: " + text(out);
     return c;
   }
-  if (!isDense(typeOf(op.getFilter())) || !typeOf(op.getFilter()).getElementType().isF16()) {
-    fault = "the filter is not contiguous f16: " + text(op.getFilter().getType());
+  Type weights = c.isInteger ? element : Float16Type::get(context);
+  if (!isDense(typeOf(op.getFilter())) || typeOf(op.getFilter()).getElementType() != weights) {
+    fault = "the filter is not contiguous: " + text(op.getFilter().getType());
     return c;
   }
   Img2ColShape &w = c.window;
@@ -145,8 +164,9 @@ Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &fault) {
   c.lhsRow = inStrides[2];
   c.depthUnit = c.depthBlocks();
   if (op.getImage()) {
-    Type element = in.getElementType();
-    if (!(element.isF32() || element.isF16() || element.isUnsignedInteger(8)) ||
+    Type pixel = in.getElementType();
+    bool isByte = pixel.isUnsignedInteger(8) || (c.scales && pixel.isInteger(8));
+    if (!(pixel.isF32() || pixel.isF16() || isByte) ||
         (w.width != 1 && inStrides[3] * 8 != in.getElementTypeBitWidth())) {
       fault = "an image must be rows of f32, f16 or ui8: " + text(in);
       return c;
@@ -154,11 +174,17 @@ Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &fault) {
     c.channels = in.getDimSize(1);
     c.img2col = true;
     w.c0 = 4;
+    w.pad = halfOf(float(op.getPadValue()));
     w.channels1 = 1;
   } else {
-    if (!isBlocked(in)) {
-      fault = "input channels do not stand in blocks of f16: " + text(in);
+    if (!isBlocked(in, element)) {
+      fault = "input channels do not stand in blocks: " + text(in);
       return c;
+    }
+    if (c.isInteger) {
+      w.c0 = 32;
+      w.elementBytes = 1;
+      w.pad = op.getPadValue() & 255;
     }
     w.channels1 = in.getDimSize(1) / c.groups;
     c.depthUnit = w.kernelH * w.kernelW;

@@ -20,8 +20,6 @@ namespace atc::npu {
 
 namespace {
 
-constexpr int64_t kBlock = 16;
-
 /// Windows along H or W.
 struct WindowDim {
   int64_t in, out, kernel, stride, low, high, dilation;
@@ -46,7 +44,7 @@ public:
   PoolExpander(kernel::PoolOp op, const SocTable &soc)
       : op(op), soc(soc), inType(cast<MemRefType>(op.getInput().getType())),
         outType(cast<MemRefType>(op.getOutput().getType())), element(inType.getElementType()),
-        isMax(op.getKind() == kernel::PoolKind::Max) {
+        isMax(op.getKind() == kernel::PoolKind::Max), block(element.isInteger(8) ? 32 : 16) {
     inStrides = inType.getStridesAndOffset().first;
     outStrides = outType.getStridesAndOffset().first;
     for (int d : {0, 1})
@@ -61,13 +59,14 @@ public:
   }
 
   std::string whyUnsupported() {
-    if ((!element.isF16() && !element.isF32()) || outType.getElementType() != element)
-      return "elements that are neither f16 nor f32";
-    if (inType.getDimSize(4) != kBlock || inStrides[4] != 1 || outStrides[4] != 1)
-      return "blocks that are not 16 channels";
-    if (inStrides[3] != kBlock || outStrides[3] != kBlock)
+    bool isByte = element.isInteger(8) && isMax;
+    if ((!element.isF16() && !element.isF32() && !isByte) || outType.getElementType() != element)
+      return "elements that are neither f16 nor f32, nor bytes of which the largest is sought";
+    if (inType.getDimSize(4) != block || inStrides[4] != 1 || outStrides[4] != 1)
+      return "blocks that are not 16 channels, or 32 of bytes";
+    if (inStrides[3] != block || outStrides[3] != block)
       return "columns that do not lie behind each other";
-    if (width * kBlock > (int64_t(1) << 20) || bytesFor(1) > int64_t(soc.ubBytes) - 2048)
+    if (width * block > (int64_t(1) << 20) || bytesFor(1) > int64_t(soc.ubBytes) - 2048)
       return "the rows of a window do not fit into ub";
     return {};
   }
@@ -76,7 +75,12 @@ public:
     TileNest nest = plan();
     ProgramWriter w(function, nest.grid(), onVectorCores(soc));
     nest.enter(w);
-    computed = isMax ? element : Type(w.builder().getF32Type());
+    // Bytes are exact in f16.
+    computed = element.isInteger(8) ? Type(w.builder().getF16Type())
+               : isMax              ? element
+                                    : Type(w.builder().getF32Type());
+    if (element.isInteger(8) && op.getIsUnsigned())
+      element = IntegerType::get(op.getContext(), 8, IntegerType::Unsigned);
     Value columnScales = isMax ? Value() : writeColumnScales(w);
     nest.loops(w, [&] { expandBox(w, nest, columnScales); });
     w.finish();
@@ -84,16 +88,16 @@ public:
 
 private:
   int64_t bytesOf(Type type) const { return type.getIntOrFloatBitWidth() / 8; }
-  bool needsCast() const { return !isMax && element.isF16(); }
+  bool needsCast() const { return element.isInteger(8) || (!isMax && element.isF16()); }
 
   /// Bytes of ub for `rows` output rows.
   int64_t bytesFor(int64_t rows) const {
-    int64_t compute = isMax ? bytesOf(element) : 4, inRows = dims[0].covered(rows);
-    int64_t in = inRows * width * kBlock, joined = inRows * dims[1].out * kBlock;
-    int64_t out = rows * dims[1].out * kBlock;
+    int64_t compute = element.isInteger(8) ? 2 : isMax ? bytesOf(element) : 4, inRows = dims[0].covered(rows);
+    int64_t in = inRows * width * block, joined = inRows * dims[1].out * block;
+    int64_t out = rows * dims[1].out * block;
     return 2 * in * bytesOf(element) + (needsCast() ? in * compute : 0) + joined * compute +
            2 * out * bytesOf(element) + (needsCast() ? out * compute : 0) +
-           (isMax ? 0 : dims[1].out * kBlock * 4);
+           (isMax ? 0 : dims[1].out * block * 4);
   }
 
   TileNest plan() {
@@ -127,12 +131,12 @@ private:
         uniformColumns = 0;
     if (uniformColumns)
       return {};
-    Value scales = w.alloc(ir::MemoryKind::UB, dims[1].out * kBlock * 4);
+    Value scales = w.alloc(ir::MemoryKind::UB, dims[1].out * block * 4);
     for (int64_t first = 0, last; first < dims[1].out; first = last) {
       for (last = first + 1; last < dims[1].out && count(last) == count(first);)
         ++last;
-      w.vector(VectorOp::Fill, {scales, first * kBlock * 4}, {}, {}, {}, {}, {}, {},
-               Span{(last - first) * kBlock, {}}, computed, computed, 1. / double(count(first)));
+      w.vector(VectorOp::Fill, {scales, first * block * 4}, {}, {}, {}, {}, {}, {},
+               Span{(last - first) * block, {}}, computed, computed, 1. / double(count(first)));
     }
     return scales;
   }
@@ -140,7 +144,7 @@ private:
   void expandBox(ProgramWriter &w, const TileNest &nest, Value columnScales) {
     size_t rowAxis = nest.size() - 1;
     int64_t rows = nest.axis(rowAxis).tile, inRows = dims[0].covered(rows);
-    int64_t bytes = bytesOf(element), inRow = width * kBlock * bytes;
+    int64_t bytes = bytesOf(element), inRow = width * block * bytes;
     Expr from, to;
     for (size_t i = 0; i < planes.rank(); ++i) {
       from = from + nest.start(i) * (planes.strides[0][i] * bytes);
@@ -151,23 +155,23 @@ private:
     Value in = w.alloc(ir::MemoryKind::UB, inRows * inRow);
     fillPadding(w, nest, in, first, inRows);
     int64_t columns = std::min(dims[1].in, width - dims[1].low);
-    w.move({in, dims[1].low * kBlock * bytes},
+    w.move({in, dims[1].low * block * bytes},
            {w.argument(0u), from + first * (inStrides[2] * bytes)},
-           Span{columns * kBlock * bytes, {}}, Span{inRows, first, dims[0].in}, {inRow, 0},
+           Span{columns * block * bytes, {}}, Span{inRows, first, dims[0].in}, {inRow, 0},
            {inStrides[2] * bytes, 0}, nest.span(rowAxis - 1));
     Value source = in;
     if (needsCast()) {
-      source = w.alloc(ir::MemoryKind::UB, inRows * width * kBlock * 4);
+      source = w.alloc(ir::MemoryKind::UB, inRows * width * block * bytesOf(computed));
       w.vector(VectorOp::Cast, source, {}, VectorSource{in, {}, 32}, {}, {}, {}, {},
-               Span{inRows * width * kBlock, {}}, element, computed);
+               Span{inRows * width * block, {}}, element, computed);
     }
     Value joined = joinColumns(w, source, inRows);
 
-    int64_t computeRow = dims[1].out * kBlock * bytesOf(computed);
-    Value out = w.alloc(ir::MemoryKind::UB, rows * dims[1].out * kBlock * bytes), sums = out;
+    int64_t computeRow = dims[1].out * block * bytesOf(computed);
+    Value out = w.alloc(ir::MemoryKind::UB, rows * dims[1].out * block * bytes), sums = out;
     if (needsCast())
       sums = w.alloc(ir::MemoryKind::UB, rows * computeRow);
-    Span outRows = nest.span(rowAxis), lanes{dims[1].out * kBlock, {}};
+    Span outRows = nest.span(rowAxis), lanes{dims[1].out * block, {}};
     join(dims[0].kernel, [&](VectorOp op, int64_t a, int64_t b) {
       auto tap = [&](int64_t k) {
         if (k < 0)
@@ -182,11 +186,11 @@ private:
     if (!isMax)
       divide(w, nest, sums, columnScales, computeRow);
     if (needsCast())
-      w.vector(VectorOp::Cast, out, {0, computeRow / 2}, VectorSource{sums, {0, computeRow}, 32},
+      w.vector(VectorOp::Cast, out, {0, dims[1].out * block * bytes}, VectorSource{sums, {0, computeRow}, 32},
                {}, {}, {}, outRows, lanes, computed, element);
     w.move({w.argument(1u), to + nest.start(rowAxis) * (outStrides[2] * bytes)}, out,
-           Span{dims[1].out * kBlock * bytes, {}}, outRows, {outStrides[2] * bytes, 0},
-           {dims[1].out * kBlock * bytes, 0}, nest.span(rowAxis - 1));
+           Span{dims[1].out * block * bytes, {}}, outRows, {outStrides[2] * bytes, 0},
+           {dims[1].out * block * bytes, 0}, nest.span(rowAxis - 1));
   }
 
   /// Calls `emit` for steps that join `taps`: op(a, b), -1 being what is there.
@@ -203,16 +207,19 @@ private:
   void fillPadding(ProgramWriter &w, const TileNest &nest, Value in, const Expr &first,
                    int64_t inRows) {
     const Axis &rows = nest.axis(nest.size() - 1);
-    int64_t bytes = bytesOf(element), inRow = width * kBlock * bytes;
-    double value = isMax ? -std::numeric_limits<double>::infinity() : 0.;
+    int64_t bytes = bytesOf(element), inRow = width * block * bytes;
+    double lowest = !element.isInteger(8)          ? -std::numeric_limits<double>::infinity()
+                    : element.isUnsignedInteger(8) ? 0.
+                                                   : -128.;
+    double value = isMax ? lowest : 0.;
     auto fill = [&](Expr offset, Span positions, int64_t step, int64_t columns) {
       w.vector(VectorOp::Fill, {in, std::move(offset)}, {0, step}, {}, {}, {}, {},
-               std::move(positions), Span{columns * kBlock, {}}, element, element, value);
+               std::move(positions), Span{columns * block, {}}, element, element, value);
     };
     if (dims[1].low > 0)
       fill(0, {inRows, {}}, inRow, dims[1].low);
     if (int64_t right = width - dims[1].low - dims[1].in; right > 0)
-      fill((dims[1].low + dims[1].in) * kBlock * bytes, {inRows, {}}, inRow, right);
+      fill((dims[1].low + dims[1].in) * block * bytes, {inRows, {}}, inRow, right);
     // Positions count upwards from the row above the input.
     if (dims[0].low > 0)
       fill((inRows - 1) * inRow, {inRows, Expr(-inRows) - first, INT64_MAX}, -inRow, width);
@@ -225,7 +232,7 @@ private:
   /// The taps along a row, for each output column.
   Value joinColumns(ProgramWriter &w, Value source, int64_t inRows) {
     const WindowDim &dim = dims[1];
-    int64_t bytes = bytesOf(computed), pixel = kBlock * bytes, blocks = pixel / 32;
+    int64_t bytes = bytesOf(computed), pixel = block * bytes, blocks = pixel / 32;
     int64_t outRow = dim.out * pixel;
     if (dim.kernel == 1 && dim.stride == 1 && width == dim.out)
       return source;
@@ -247,7 +254,7 @@ private:
   void divide(ProgramWriter &w, const TileNest &nest, Value sums, Value columnScales,
               int64_t computeRow) {
     size_t rowAxis = nest.size() - 1;
-    Span all = nest.span(rowAxis), lanes{dims[1].out * kBlock, {}};
+    Span all = nest.span(rowAxis), lanes{dims[1].out * block, {}};
     VectorSource source{sums, {0, computeRow}, 32};
     auto count = [&](int64_t y) { return dims[0].counted(y, op.getCountIncludePad()); };
     double usual = double(count(dims[0].out / 2));
@@ -273,6 +280,7 @@ private:
   MemRefType inType, outType;
   Type element, computed;
   bool isMax;
+  int64_t block; ///< channels side by side
   SmallVector<int64_t> inStrides, outStrides;
   WindowDim dims[2];
   int64_t width; ///< of a row in ub, padding with it

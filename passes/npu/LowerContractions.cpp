@@ -7,6 +7,7 @@
 #include "dialects/om/Om.h"
 #include "passes/cpu/LayoutRules.h"
 #include "passes/cpu/PackWeights.h"
+#include "passes/npu/CubeSums.h"
 #include "passes/npu/PackNpuWeights.h"
 #include "passes/npu/Passes.h"
 #include "llvm/Support/MathExtras.h"
@@ -111,9 +112,10 @@ LogicalResult lowerCubeConv(GraphLowering &lowering, graph::ConvOp op, Value ima
       tensorType(result).getNumElements() * ShapedType::getNumElements(filterShape.drop_front());
   lowering.kernel<ir::Conv2DOp>(
       result, lowering.storageOf(result), input, lowering.weight(*filter), *bias, residual, *slope,
-      lowering.buffer(result), filterShape.drop_front(2), op.getStrides(), op.getDilations(),
+      /*scales=*/Value(), lowering.buffer(result), filterShape.drop_front(2), op.getStrides(), op.getDilations(),
       op.getPads(), blockGroups, bool(image), macs, op.getActivation().value_or(nullptr),
-      op.getResidualLast(), ir::TileAttr());
+      op.getResidualLast(), /*stored=*/TypeAttr(), /*stored_relu=*/false, /*offset=*/int64_t(0),
+      /*factor=*/FloatAttr(), /*unsigned_input=*/false, /*pad_value=*/int64_t(0), ir::TileAttr());
   return success();
 }
 
@@ -248,6 +250,8 @@ NpuKernels::NpuKernels(ModuleOp module) {
 }
 
 bool NpuKernels::has(Operation *op) const {
+  if (op->hasAttr(cpu::kCubeSumsAttr))
+    return true;
   if (!cpu::isCubeContraction(op) || !tensorType(op->getResult(0)).getElementType().isF16())
     return false;
   return llvm::TypeSwitch<Operation *, bool>(op)
@@ -265,6 +269,8 @@ bool NpuKernels::has(Operation *op) const {
 
 LogicalResult NpuKernels::lower(GraphLowering &lowering, Operation *op) const {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(
+          [&](Operation *op) { return lowerCubeSums(lowering, op); })
       .Case([&](graph::ConvOp op) { return lowerCubeConv(lowering, op, images.lookup(op)); })
       .Case([&](graph::FullyConnectedOp op) {
         return lowerPacked(lowering, op.getResult(), op.getInput(), op.getFilter(),

@@ -44,6 +44,7 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   soc.soc = options.soc;
   pm.addPass(createNpuSetSoc(soc));
   OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(createNpuMarkSums());
   NpuPrecisionOptions precision;
   precision.mode = options.precision;
   functions.addPass(createNpuPrecision(precision));

@@ -50,6 +50,20 @@ def NpuExpandMap : Pass<"npu-expand-map", "::mlir::ModuleOp"> {
   let dependentDialects = ["::atc::npu::ir::NpuDialect"];
 }
 
+def NpuMarkSums : Pass<"npu-mark-sums", "::mlir::func::FuncOp"> {
+  let summary = "Finds the integer sums that the cube computes";
+  let description = [{
+    Results that are real numbers of a quantized tensor are stored as its bytes,
+    and what reads them multiplies. Then integer_conv and
+    integer_fully_connected get the attribute `npu.sums`, if all convolutions of
+    the function can: coupled cores, one group or few channels, weights without
+    zero points, and a body that starts by requantizing.
+  }];
+  let dependentDialects = ["::atc::npu::ir::NpuDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+  let statistics = [Statistic<"numMarked", "num-marked", "Sums of the cube">];
+}
+
 def NpuExpandMatMul : Pass<"npu-expand-matmul", "::mlir::ModuleOp"> {
   let summary = "Puts a program in place of each kernel function that is an npu.matmul";
   let description = [{

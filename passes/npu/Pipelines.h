@@ -7,6 +7,10 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
+namespace mlir::func {
+class FuncOp;
+}
+
 namespace atc::npu {
 
 struct NpuProgramOptions : mlir::PassPipelineOptions<NpuProgramOptions> {
@@ -61,6 +65,9 @@ void buildNpuSchedulePipeline(mlir::OpPassManager &pm, const NpuPipelineOptions 
 void buildNpuKernelPipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &options = {});
 /// The names among `options.disable` that no pass has, or that cannot be left out.
 llvm::SmallVector<std::string> findUnknownPasses(const NpuPipelineOptions &options);
+/// Whether the quantized network should become integers: all that the cube would
+/// compute in f16 it can compute in bytes, in coupled cores.
+bool canSumIntegers(mlir::func::FuncOp main);
 /// All of it, the graph's passes in front.
 void buildNpuPipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &options = {});
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/Graph.h"
+#include "passes/cpu/LayoutRules.h"
 #include "passes/npu/PackNpuWeights.h"
 #include "passes/npu/Passes.h"
 
@@ -62,6 +63,10 @@ struct PrecisionPass : impl::NpuPrecisionBase<PrecisionPass> {
     // Kernels of CPU functions are on buffers: only graphs are of interest.
     if (getOperation().isExternal())
       return;
+    // Between integers the model's numbers are f32: in f16 integers would change.
+    for (Operation &op : getOperation().getOps())
+      if (op.hasAttr(cpu::kCubeSumsAttr))
+        return;
     narrowed.clear();
     if (mode == "force_fp16")
       narrowAll();

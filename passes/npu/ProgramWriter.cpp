@@ -243,8 +243,8 @@ void ProgramWriter::load2d(Place dst, Place src, Span outer, Span inner, Steps d
 }
 
 void ProgramWriter::img2col(Place dst, Place src, Span m, Span k, Span row0,
-                            const Img2ColShape &shape, int64_t elementBytes, int64_t srcImage,
-                            int64_t srcChannel, int64_t dstRow) {
+                            const Img2ColShape &shape, int64_t srcImage, int64_t srcChannel,
+                            int64_t dstRow) {
   Emission(*this)
       .place(dst)
       .place(src)
@@ -252,7 +252,7 @@ void ProgramWriter::img2col(Place dst, Place src, Span m, Span k, Span row0,
       .span("k", k)
       .span("row0", row0)
       .number("c0", shape.c0)
-      .number("element_bytes", elementBytes)
+      .number("element_bytes", shape.elementBytes)
       .number("channels1", shape.channels1)
       .number("height", shape.height)
       .number("width", shape.width)
@@ -269,6 +269,7 @@ void ProgramWriter::img2col(Place dst, Place src, Span m, Span k, Span row0,
       .number("src_image", srcImage)
       .number("src_channel", srcChannel)
       .number("dst_row", dstRow)
+      .number("pad", shape.pad)
       .create<ir::Img2ColOp>();
 }
 
@@ -312,6 +313,27 @@ void ProgramWriter::moveL0C(Place dst, Place src, Span m, Span n, Type type, Typ
       .number("dst_row", dstRow)
       .number("dst_col", dstCol)
       .create<ir::MoveL0COp>();
+}
+
+void ProgramWriter::requantize(Place dst, Place src, Place scales, Span m, Span n, Type type,
+                               const Requantization &to, int64_t srcCol, int64_t dstRow,
+                               int64_t dstCol) {
+  Emission(*this)
+      .place(dst)
+      .place(src)
+      .place(scales)
+      .span("m", m)
+      .span("n", n)
+      .type("type", type)
+      .type("dst_type", to.factor != 0 ? Type(b.getF32Type()) : to.stored)
+      .type("stored", to.stored)
+      .flag("relu", to.relu)
+      .attribute("offset", b.getF64FloatAttr(to.offset))
+      .attribute("factor", b.getF64FloatAttr(to.factor))
+      .number("src_col", srcCol)
+      .number("dst_row", dstRow)
+      .number("dst_col", dstCol)
+      .create<ir::RequantizeOp>();
 }
 
 void ProgramWriter::vector(VectorOp op, Place dst, Steps dstSteps, std::optional<VectorSource> a,

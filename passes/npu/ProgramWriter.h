@@ -59,6 +59,15 @@ struct Img2ColShape {
   int64_t c0 = 16, channels1, height, width, outHeight, outWidth;
   int64_t kernelH, kernelW, strideH, strideW, dilationH = 1, dilationW = 1;
   int64_t padTop = 0, padLeft = 0;
+  int64_t elementBytes = 2, pad = 0; ///< `pad`: the bits of what stands around
+};
+
+/// From sums to stored integers: saturate(round(sum * scale) + offset), at least
+/// `offset` with `relu`. With a factor the result is (stored - offset) * factor.
+struct Requantization {
+  mlir::Type stored;
+  bool relu = false;
+  double offset = 0, factor = 0;
 };
 
 /// Operands of a vector instruction beside its result; `block` is 32, or 0 to
@@ -104,13 +113,15 @@ public:
   void load2d(Place dst, Place src, Span outer, Span inner, Steps dstSteps, Steps srcSteps,
               bool transpose = false);
   void img2col(Place dst, Place src, Span m, Span k, Span row0, const Img2ColShape &shape,
-               int64_t elementBytes, int64_t srcImage, int64_t srcChannel, int64_t dstRow);
+               int64_t srcImage, int64_t srcChannel, int64_t dstRow);
   /// Starts from zero (or `bias`) where all of `first` are 0.
   void mmad(Place dst, Place a, Place b, std::optional<Place> bias, Span m, Span n, Span k,
             mlir::Type type, llvm::ArrayRef<mlir::Value> first, int64_t dstCol, int64_t aRow,
             int64_t bRow, bool accumulate = false);
   void moveL0C(Place dst, Place src, Span m, Span n, mlir::Type type, mlir::Type dstType, bool relu,
                int64_t srcCol, int64_t dstRow, int64_t dstCol, double scale = 1.0);
+  void requantize(Place dst, Place src, Place scales, Span m, Span n, mlir::Type type,
+                  const Requantization &to, int64_t srcCol, int64_t dstRow, int64_t dstCol);
   void vector(VectorOp op, Place dst, Steps dstSteps, std::optional<VectorSource> a,
               std::optional<VectorSource> b, std::optional<VectorSource> mask, Span outer,
               Span inner, Span lanes, mlir::Type type, mlir::Type dstType, double scalar = 0,

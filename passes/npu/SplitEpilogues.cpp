@@ -24,7 +24,7 @@ struct SplitEpiloguesPass : impl::NpuSplitEpiloguesBase<SplitEpiloguesPass> {
       return;
     SocTable soc = socOf(main);
     for (auto op : llvm::make_early_inc_range(main.getOps<ir::Conv2DOp>()))
-      if (hasEpilogue(op) && !whyUnsupportedConv2D(op, soc).empty())
+      if (!op.getScales() && hasEpilogue(op) && !whyUnsupportedConv2D(op, soc).empty())
         split(op, op.getSlopeMutable());
     for (auto op : llvm::make_early_inc_range(main.getOps<ir::MatMulOp>()))
       if (hasEpilogue(op) && !whyUnsupportedMatMul(op, soc).empty())

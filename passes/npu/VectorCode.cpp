@@ -36,8 +36,9 @@ public:
       if (step.used && step.kind == VectorPlan::Kind::Op)
         emitStep(index, step);
     if (plan.computeType() != plan.resultType())
-      instruction(VectorOp::Cast, output.source(), sourceOf(plan.result()), {}, {},
-                  plan.computeType(), output.type);
+      instruction(plan.storeScale() == 1 ? VectorOp::Cast : VectorOp::CastScaled, output.source(),
+                  sourceOf(plan.result()), {}, {}, plan.computeType(), plan.resultType(),
+                  plan.storeScale());
   }
 
 private:
@@ -51,8 +52,9 @@ private:
   void emitCast() {
     const VectorPlan::Step &step = plan.steps()[plan.result()];
     Type from = plan.inputType(step.input);
-    instruction(from == output.type ? VectorOp::Copy : VectorOp::Cast, output.source(),
-                inputs[step.input].source(), {}, {}, from, output.type);
+    Type to = plan.resultType();
+    instruction(from == to ? VectorOp::Copy : VectorOp::Cast, output.source(),
+                inputs[step.input].source(), {}, {}, from, to);
   }
 
   VectorSource sourceOf(int index) {
@@ -87,7 +89,7 @@ private:
       return from < 0 ? std::nullopt : std::optional(sourceOf(from));
     };
     Type type = plan.computeType();
-    if (step.op == VectorOp::Cast)
+    if (isCast(step.op))
       type = plan.inputType(plan.steps()[step.a].input);
     instruction(step.op, sourceOf(index), operand(step.a), operand(step.b), operand(step.mask),
                 type, plan.computeType(), step.scalar);

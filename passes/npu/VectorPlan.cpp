@@ -38,8 +38,17 @@ VectorPlan::VectorPlan(Block &body) : body(body) {
       return;
     }
   llvm::append_range(inputTypes, body.getArgumentTypes());
+  Operation *store = nullptr;
+  if (body.getTerminator()->getNumOperands() == 1) {
+    Value result = body.getTerminator()->getOperand(0);
+    bool hasBytes = llvm::any_of(inputTypes, [](Type type) { return type.isInteger(8); });
+    exact = result.getType().isInteger(8) || (result.getType().isF32() && hasBytes);
+    if (result.getType().isInteger(8) &&
+        isa_and_nonnull<arith::FPToUIOp, arith::FPToSIOp>(result.getDefiningOp()))
+      store = result.getDefiningOp();
+  }
   for (Operation &op : body.without_terminator())
-    if (!read(op)) {
+    if (&op != store && !read(op)) {
       llvm::raw_string_ostream os(problem);
       os << op.getName() << " of " << (op.getNumOperands() ? op.getOperand(0).getType() : Type());
       return;
@@ -49,9 +58,9 @@ VectorPlan::VectorPlan(Block &body) : body(body) {
     problem = "no value";
     return;
   }
-  storedType = yield->getOperand(0).getType();
-  resultStep = valueOf(yield->getOperand(0));
-  if (resultStep < 0 || !(storedType.isF32() || storedType.isF16())) {
+  storedType = yield->getOperand(0).getType(); // of bytes as readStore finds it
+  resultStep = store ? readStore(store).value_or(-1) : valueOf(yield->getOperand(0));
+  if (resultStep < 0 || !(storedType.isF32() || storedType.isF16() || store)) {
     llvm::raw_string_ostream(problem) << "results of " << storedType;
     return;
   }
@@ -59,6 +68,8 @@ VectorPlan::VectorPlan(Block &body) : body(body) {
     resultStep = append({Kind::Op, VectorOp::Fill, -1, -1, -1, -1, list[resultStep].scalar});
   chooseType();
   castInputs();
+  findLives();
+  fuseScales();
   findLives();
   fuse();
   findLives();
@@ -173,6 +184,8 @@ int VectorPlan::mul(int a, int b) {
 
 int VectorPlan::div(int a, int b) {
   double value;
+  if (exact)
+    return binary(VectorOp::Div, a, b);
   if (isConstant(b, &value) && value != 0)
     return mul(a, constant(1 / value));
   if (isConstant(a, &value))
@@ -501,6 +514,28 @@ void VectorPlan::findLives() {
       list[operand].lastUse = std::max(list[operand].lastUse, index);
     });
   }
+}
+
+/// Factors join the conversion in front of them, or the one of the result.
+void VectorPlan::fuseScales() {
+  if (!type.isF32() || !exact)
+    return;
+  llvm::SmallVector<int> uses(list.size(), 0);
+  for (Step &step : list)
+    if (step.used)
+      forEachOperand(step, [&](int operand) { ++uses[operand]; });
+  const Step result = list[resultStep];
+  if (storedType != type && result.kind == Kind::Op && result.op == VectorOp::MulScalar &&
+      uses[resultStep] == 0 && list[result.a].kind == Kind::Op) {
+    resultScale = result.scalar;
+    resultStep = result.a;
+  }
+  for (Step &step : list)
+    if (step.used && step.kind == Kind::Op && step.op == VectorOp::MulScalar &&
+        list[step.a].kind == Kind::Op && list[step.a].op == VectorOp::Cast && uses[step.a] == 1) {
+      step.op = VectorOp::CastScaled;
+      step.a = list[step.a].a;
+    }
 }
 
 /// x * y + z where nobody needs z any more is one instruction.

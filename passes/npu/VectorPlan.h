@@ -41,6 +41,8 @@ public:
   /// The type that all steps compute in.
   mlir::Type computeType() const { return type; }
   mlir::Type resultType() const { return storedType; }
+  /// What the result is multiplied by while it is stored, where that is not 1.
+  double storeScale() const { return resultScale; }
   /// Of an input's elements; bytes have a sign here.
   mlir::Type inputType(unsigned input) const { return inputTypes[input]; }
   /// The result is an input, maybe in another type.
@@ -53,7 +55,9 @@ public:
 private:
   bool read(mlir::Operation &op);
   bool readCompare(mlir::Operation &op);
+  std::optional<int> readStore(mlir::Operation *store);
   void chooseType();
+  void fuseScales();
   void castInputs();
   void fuse();
   void findLives();
@@ -86,6 +90,9 @@ private:
   llvm::SmallVector<mlir::Type> inputTypes;
   mlir::Type type, storedType;
   bool halfOnly = true;
+  /// Of quantized numbers: each operation is the one of the model.
+  bool exact = false;
+  double resultScale = 1;
   int resultStep = -1;
   unsigned slotCount = 0;
   std::string problem;

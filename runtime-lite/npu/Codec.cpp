@@ -127,17 +127,19 @@ template <typename Codec> void range(Codec &codec, Range &value) {
 }
 
 template <typename Codec> void instruction(Codec &codec, Instruction &value) {
-  // 16 opcodes and 5 kinds of guard.
-  uint64_t head = uint64_t(value.guard.kind) << 4 | uint64_t(value.opcode);
-  static_assert(kOpcodes <= 16);
+  // Bits 0 .. 3 and 7 of the opcode, 5 kinds of guard between.
+  uint64_t number = uint64_t(value.opcode);
+  uint64_t head = number >> 4 << 7 | uint64_t(value.guard.kind) << 4 | (number & 15);
+  static_assert(kOpcodes <= 32);
   codec.number(head);
   if constexpr (Codec::reading) {
-    if ((head & 15) >= kOpcodes || head >> 4 > Guard::NotLast) {
+    uint64_t opcode = head >> 7 << 4 | (head & 15), guard = head >> 4 & 7;
+    if (opcode >= kOpcodes || guard > Guard::NotLast) {
       codec.failed = true;
       return;
     }
-    value.opcode = Opcode(head & 15);
-    value.guard.kind = Guard::Kind(head >> 4);
+    value.opcode = Opcode(opcode);
+    value.guard.kind = Guard::Kind(guard);
   }
   if (value.guard.kind != Guard::Always)
     small(codec, value.guard.iv);

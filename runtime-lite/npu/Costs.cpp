@@ -30,7 +30,7 @@ static double vectorCycles(const SocTable &soc, const Instruction &instruction,
   DataType type = DataType(fields[Vector::type]), dstType = DataType(fields[Vector::dstType]);
   VectorOp op = VectorOp(fields[Vector::op]);
   int64_t element = bytesOf(type);
-  if (op == VectorOp::Cast)
+  if (isCast(op))
     element = std::max<int64_t>(element, bytesOf(dstType));
   double runs = double(counts[Vector::outer] * counts[Vector::inner]);
   // Instructions work on whole repeats: what a short run leaves of one is lost.
@@ -118,6 +118,16 @@ Cost atc::npu::costOf(const SocTable &soc, const Instruction &instruction, const
     cost.start = double(dst == Memory::UB ? soc.vectorStart : soc.gmStart);
     cost.latency = double(dst == Memory::UB ? soc.vectorLatency : soc.mte1Latency);
     break;
+  }
+  case Opcode::Requantize: {
+    using I = Requantize;
+    int64_t padded = ceilDiv(counts[I::n], 16) * 16 * counts[I::m];
+    cost.bytes =
+        uint64_t(counts[I::n] * counts[I::m]) * bytesOf(DataType(fields[I::dstType]));
+    cost.data = double(padded * 4) / soc.l0cToUb;
+    cost.start = double(soc.vectorStart);
+    cost.latency = double(soc.vectorLatency);
+    return cost;
   }
   default:
     cost.bytes = count ? bytesIn(boxes[count > 1]) : 0;

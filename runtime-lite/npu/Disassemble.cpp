@@ -116,7 +116,7 @@ std::string operands(const Instruction &in) {
     if (std::string range = text(in.ranges[i]); range != "1")
       result += std::string(" ") + info.ranges[i] + "=" + range;
   bool vector = in.opcode == Opcode::Vector;
-  bool cast = vector && VectorOp(in.fields[Vector::op]) == VectorOp::Cast;
+  bool cast = vector && isCast(VectorOp(in.fields[Vector::op]));
   for (unsigned i = 0; i < info.fieldCount; ++i) {
     if (vector && (i == Vector::op || (i == Vector::dstType && !cast)))
       continue;

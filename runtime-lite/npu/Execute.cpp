@@ -155,6 +155,8 @@ void execute(const Instruction &instruction, const Frame &frame, CoreMemory &mem
     return executeMmad(it);
   case Opcode::MoveL0C:
     return executeMoveL0C(it);
+  case Opcode::Requantize:
+    return executeRequantize(it);
   case Opcode::Vector:
     return executeVector(it);
   case Opcode::Transpose:

@@ -85,7 +85,8 @@ NPU_INLINE void someRows(bool integer, float *const *sums, const float *left, in
 template <bool Fast, bool Exact> NPU_INLINE void mmadBody(const Iteration &it) {
   using I = Mmad;
   DataType type = it.type(I::type);
-  bool integer = type == DataType::S8;
+  bool integer = type == DataType::S8 || type == DataType::U8;
+  const DataType right8 = integer ? DataType::S8 : type;
   const int64_t c0 = c0Of(type);
   int64_t m0 = it.cut[I::m].skip, m = it.cut[I::m].count, k0 = it.cut[I::k].skip;
   int64_t k = it.cut[I::k].count;
@@ -117,7 +118,7 @@ template <bool Fast, bool Exact> NPU_INLINE void mmadBody(const Iteration &it) {
     for (int64_t k1 = k1First; k1 < k1End; ++k1) {
       const uint8_t *fractal = b + k1 * it.field(I::bRow) + block * int64_t(kFractalBytes);
       float columns[512];
-      toFloats(type, fractal, columns, 16 * c0);
+      toFloats(right8, fractal, columns, 16 * c0);
       float *to = &right[size_t((k1 - k1First) * c0 * 16)];
       for (int64_t j = 0; j < c0; ++j)
         for (int64_t n = 0; n < 16; ++n)
@@ -150,7 +151,8 @@ template <bool Fast, bool Exact> NPU_INLINE void mmadBody(const Iteration &it) {
 
 NPU_FAST void mmadFast(const Iteration &it) { mmadBody<NPU_HAS_FAST, true>(it); }
 void mmadPortable(const Iteration &it) {
-  if (it.type(Mmad::type) == DataType::F16 || it.type(Mmad::type) == DataType::S8)
+  if (it.type(Mmad::type) == DataType::F16 || it.type(Mmad::type) == DataType::S8 ||
+      it.type(Mmad::type) == DataType::U8)
     mmadBody<false, true>(it);
   else
     mmadBody<false, false>(it);
@@ -193,11 +195,47 @@ NPU_INLINE void moveL0CBody(const Iteration &it) {
 }
 NPU_FAST void moveL0CFast(const Iteration &it) { moveL0CBody(it); }
 
+NPU_INLINE void requantizeBody(const Iteration &it) {
+  using I = Requantize;
+  DataType type = it.type(I::type), dstType = it.type(I::dstType);
+  bool isSigned = it.type(I::stored) == DataType::S8, relu = it.field(I::relu);
+  float least = isSigned ? -128.f : 0.f, most = isSigned ? 127.f : 255.f;
+  float offset = float(floatOf(it.field(I::offset))), factor = float(floatOf(it.field(I::factor)));
+  bool isReal = dstType == DataType::F32;
+  int64_t bytes = bytesOf(dstType), wide = bytes == 1 ? 32 : 16;
+  const uint8_t *src = it.address(I::src), *scales = it.address(I::scales);
+  uint8_t *dst = it.address(I::dst);
+  Range::Cut m = it.cut[I::m], n = it.cut[I::n];
+  for (int64_t i = m.skip; i < m.skip + m.count; ++i)
+    for (int64_t j = n.skip, next; j < n.skip + n.count; j = next) {
+      next = std::min((j / 16 + 1) * 16, n.skip + n.count);
+      float values[16], factors[16];
+      toFloats(type, src + j / 16 * it.field(I::srcCol) + i * 64 + j % 16 * 4, values, next - j);
+      toFloats(DataType::F32, scales + j * 4, factors, next - j);
+      for (int64_t e = 0; e < next - j; ++e) {
+        float value = values[e] * factors[e];
+        value = relu && !(value > 0) ? 0 : value;
+        value = __builtin_rintf(value) + offset;
+        value = value > least ? value : least;
+        value = value < most ? value : most;
+        values[e] = isReal ? (value - offset) * factor : value;
+      }
+      uint8_t *to =
+          dst + i * it.field(I::dstRow) + j / wide * it.field(I::dstCol) + j % wide * bytes;
+      fromFloats(dstType, values, to, next - j);
+    }
+}
+NPU_FAST void requantizeFast(const Iteration &it) { requantizeBody(it); }
+
 } // namespace
 
 void executeMmad(const Iteration &it) { useFastPath() ? mmadFast(it) : mmadPortable(it); }
 
 void executeMoveL0C(const Iteration &it) { useFastPath() ? moveL0CFast(it) : moveL0CBody(it); }
+
+void executeRequantize(const Iteration &it) {
+  useFastPath() ? requantizeFast(it) : requantizeBody(it);
+}
 
 void executeImg2Col(const Iteration &it) {
   using I = Img2Col;
@@ -213,6 +251,8 @@ void executeImg2Col(const Iteration &it) {
   const uint8_t *src = it.address(I::src);
   uint8_t *dst = it.address(I::dst);
   const int64_t step = std::min(c0, columns);
+  // Little-endian: the first bytes of a number are its lowest.
+  const uint32_t pad = uint32_t(it.field(I::pad));
   for (int64_t group = m.skip / 16; group * 16 < m.skip + m.count; ++group) {
     // Where the window of each of 16 output positions stands.
     int64_t image[16], y0[16], x0[16];
@@ -236,6 +276,9 @@ void executeImg2Col(const Iteration &it) {
           if (!counts[r] || c1 >= it.field(I::channels1) || y < 0 || y >= height || x < 0 ||
               x >= width) {
             std::memset(to, 0, size_t(step * elementBytes));
+            if (pad && counts[r] && c1 < it.field(I::channels1))
+              for (int64_t e = 0; e < step; ++e)
+                std::memcpy(to + e * elementBytes, &pad, size_t(elementBytes));
             continue;
           }
           const uint8_t *from = src + image[r] * it.field(I::srcImage) +

@@ -113,6 +113,8 @@ NPU_INLINE void compute(VectorOp op, T *d, const T *a, const T *b, const T *mask
   switch (op) {
   case VectorOp::Fill:
     EACH(s);
+  case VectorOp::CastScaled:
+    EACH(x(i) * s);
   case VectorOp::Cast:
   case VectorOp::Copy:
     EACH(x(i));
@@ -228,7 +230,7 @@ NPU_INLINE T reduce(VectorOp op, const Run &run, int64_t lane, int64_t count) {
 template <typename T> NPU_INLINE void vectorBody(const Iteration &it) {
   using I = Vector;
   VectorOp op = VectorOp(it.field(I::op));
-  DataType type = it.type(I::type), dstType = op == VectorOp::Cast ? it.type(I::dstType) : type;
+  DataType type = it.type(I::type), dstType = isCast(op) ? it.type(I::dstType) : type;
   VectorOperands has = operandsOf(op);
   double scalar = floatOf(it.field(I::scalar));
   T s = std::is_same_v<T, float> ? T(scalar) : T(saturate<int32_t>(float(scalar)));
@@ -288,7 +290,7 @@ void integers(const Iteration &it) { vectorBody<int32_t>(it); }
 
 void executeVector(const Iteration &it) {
   DataType type = it.type(Vector::type);
-  bool cast = VectorOp(it.field(Vector::op)) == VectorOp::Cast;
+  bool cast = isCast(VectorOp(it.field(Vector::op)));
   if (type == DataType::S32 && !cast)
     return integers(it);
   useFastPath() ? floatsFast(it) : floatsPortable(it);

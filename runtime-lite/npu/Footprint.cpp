@@ -51,7 +51,7 @@ void vectorOperands(Collector &c) {
   VectorOp op = VectorOp(c.field(V::op));
   VectorOperands has = operandsOf(op);
   int64_t bytes = bytesOf(c.type(V::type)), dstBytes = bytes;
-  if (op == VectorOp::Cast)
+  if (isCast(op))
     dstBytes = bytesOf(c.type(V::dstType));
   if (op == VectorOp::Broadcast) {
     c.writes(V::dst, 32, {by(V::outer, c.field(V::dstOuter)), by(V::inner, c.field(V::dstInner))});
@@ -76,6 +76,18 @@ void vectorOperands(Collector &c) {
     run(V::b, c.field(V::bOuter), c.field(V::bInner), c.field(V::bBlock), bytes, false);
   if (has.mask)
     run(V::mask, c.field(V::maskOuter), c.field(V::maskInner), 32, bytes, false);
+}
+
+/// Of move_l0c and requantize.
+template <typename I> void resultOperands(Collector &c) {
+  int64_t bytes = bytesOf(c.type(I::dstType)), block = bytes == 1 ? 32 : 16;
+  int64_t dstCol = c.field(I::dstCol), dstRow = c.field(I::dstRow);
+  // A run of columns without gaps is given by element, else by whole blocks.
+  if (dstCol == block * bytes)
+    c.writes(I::dst, bytes, {by(I::m, dstRow), along(I::n, bytes)});
+  else
+    c.writes(I::dst, block * bytes, {by(I::n, dstCol, block), by(I::m, dstRow)});
+  c.reads(I::src, 64, {by(I::n, c.field(I::srcCol), 16), along(I::m, 64)});
 }
 
 /// The image rows that an img2col reads.
@@ -186,17 +198,13 @@ unsigned operandsOf(const Instruction &instruction, Operand (&operands)[4]) {
       c.reads(I::bias, 64, {along(I::n, 64, 16)});
     break;
   }
-  case Opcode::MoveL0C: {
-    using I = MoveL0C;
-    int64_t bytes = bytesOf(c.type(I::dstType)), block = bytes == 1 ? 32 : 16;
-    // A run of columns without gaps is given by element, else by whole blocks.
-    if (f(I::dstCol) == block * bytes)
-      c.writes(I::dst, bytes, {by(I::m, f(I::dstRow)), along(I::n, bytes)});
-    else
-      c.writes(I::dst, block * bytes, {by(I::n, f(I::dstCol), block), by(I::m, f(I::dstRow))});
-    c.reads(I::src, 64, {by(I::n, f(I::srcCol), 16), along(I::m, 64)});
+  case Opcode::MoveL0C:
+    resultOperands<MoveL0C>(c);
     break;
-  }
+  case Opcode::Requantize:
+    resultOperands<Requantize>(c);
+    c.reads(Requantize::scales, 4, {along(Requantize::n, 4)});
+    break;
   case Opcode::Vector:
     vectorOperands(c);
     break;

@@ -39,7 +39,7 @@ const OpcodeInfo infos[] = {
 };
 
 #define NPU_INSTRUCTION(Name, ...)                                                                 \
-  static_assert(Name::addressCount <= 4 && Name::rangeCount <= 3 && Name::fieldCount <= 18);
+  static_assert(Name::addressCount <= 4 && Name::rangeCount <= 3 && Name::fieldCount <= 19);
 #define R(name)
 #define W(name)
 #define U(name)
@@ -106,6 +106,7 @@ Queue atc::npu::queueOf(const Instruction &instruction) {
     return instruction.addresses[MoveL0C::dst].memory == Memory::UB ? Queue::V : Queue::FIX;
   case Opcode::Vector:
   case Opcode::Transpose:
+  case Opcode::Requantize:
     return Queue::V;
   case Opcode::SetFlag:
     return Queue(fields[SetFlag::from]);

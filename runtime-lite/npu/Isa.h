@@ -43,7 +43,9 @@ enum class VectorOp : uint8_t {
 #define NPU_VECTOR_OP(Name, ...) Name,
 #include "runtime-lite/npu/VectorOps.def"
 };
-constexpr unsigned kVectorOps = unsigned(VectorOp::Broadcast) + 1;
+/// Their results have a type of their own.
+constexpr bool isCast(VectorOp op) { return op == VectorOp::Cast || op == VectorOp::CastScaled; }
+constexpr unsigned kVectorOps = unsigned(VectorOp::CastScaled) + 1;
 
 /// Which operands a vector operation has beside dst and the scalar.
 struct VectorOperands {
@@ -150,7 +152,7 @@ struct Instruction {
   Guard guard;
   Address addresses[4];
   Range ranges[3];
-  int64_t fields[18] = {};
+  int64_t fields[19] = {};
   uint32_t line = 0; ///< which instruction of its program, for messages
 };
 
@@ -187,7 +189,7 @@ struct OpcodeInfo {
   const FieldInfo *fields;
   unsigned addressCount, rangeCount, fieldCount;
 };
-constexpr unsigned kOpcodes = unsigned(Opcode::LoopEnd) + 1;
+constexpr unsigned kOpcodes = unsigned(Opcode::Requantize) + 1;
 const OpcodeInfo &infoOf(Opcode opcode);
 
 const char *nameOf(Memory memory);

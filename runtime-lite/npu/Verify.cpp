@@ -258,8 +258,9 @@ private:
       if (in.opcode == Opcode::LoadImage)
         expect(f(LoadImage::channels) <= f(LoadImage::c0) && f(LoadImage::c0) <= 16 &&
                    f(LoadImage::width) > 0 &&
-                   oneOf(type(LoadImage::type), {DataType::F32, DataType::F16, DataType::U8}),
-               "takes up to c0 <= 16 channels of f32, f16 or u8");
+                   oneOf(type(LoadImage::type),
+                         {DataType::F32, DataType::F16, DataType::U8, DataType::S8}),
+               "takes up to c0 <= 16 channels of f32, f16, u8 or s8");
       break;
     case Opcode::Load2D:
       expect(memory(1) == M::L1 && (memory(0) == M::L0A || memory(0) == M::L0B),
@@ -283,8 +284,9 @@ private:
       expect(memory(Mmad::dst) == M::L0C && memory(Mmad::a) == M::L0A &&
                  memory(Mmad::b) == M::L0B && (!f(Mmad::useBias) || memory(Mmad::bias) == M::BT),
              "works on l0a, l0b, l0c and bt only");
-      expect(oneOf(type(Mmad::type), {DataType::F16, DataType::BF16, DataType::F32, DataType::S8}),
-             "type must be f16, bf16, f32 or s8");
+      expect(oneOf(type(Mmad::type), {DataType::F16, DataType::BF16, DataType::F32, DataType::S8,
+                                      DataType::U8}),
+             "type must be f16, bf16, f32, s8 or u8");
       break;
     case Opcode::MoveL0C: {
       using I = MoveL0C;
@@ -298,6 +300,18 @@ private:
              "no such conversion");
       break;
     }
+    case Opcode::Requantize: {
+      using I = Requantize;
+      expect(memory(I::src) == M::L0C && memory(I::dst) == M::UB && memory(I::scales) == M::UB &&
+                 !soc.split,
+             "goes from l0c to ub of coupled cores, with scales in ub");
+      DataType to = type(I::dstType), stored = type(I::stored);
+      expect(oneOf(type(I::type), {DataType::F32, DataType::S32}) &&
+                 oneOf(stored, {DataType::U8, DataType::S8}) &&
+                 (to == stored || to == DataType::F32),
+             "no such conversion");
+      break;
+    }
     case Opcode::Vector: {
       VectorOp op = VectorOp(f(Vector::op));
       VectorOperands has = operandsOf(op);
@@ -307,9 +321,9 @@ private:
              "works on ub only");
       DataType t = type(Vector::type);
       bool bytes = t == DataType::U8 || t == DataType::S8;
-      bool moves = op == VectorOp::Copy || op == VectorOp::Fill || op == VectorOp::Cast;
+      bool moves = op == VectorOp::Copy || op == VectorOp::Fill || isCast(op);
       expect(!bytes || moves, "bytes can only be copied, filled and cast");
-      expect(op != VectorOp::Cast || isType(f(Vector::dstType)), "casts to no type");
+      expect(!isCast(op) || isType(f(Vector::dstType)), "casts to no type");
       break;
     }
     case Opcode::Transpose:

@@ -8,6 +8,8 @@ technique of the compiler is worth.
                                                        simulated time over its lower bound
   npu_bench.py techniques [--soc A] [--batch 8] model.onnx
                                                        cycles with each technique off, over all on
+  npu_bench.py int8       [--soc A] [--batch 8] model.onnx model_int8.onnx
+                                                       cycles of a model and of its QDQ form
   npu_bench.py matmul     [--soc A] [--size 8192]      one f16 product
   npu_bench.py speed      [--soc A] model.onnx         the simulator's and the compiler's own time
 
@@ -156,6 +158,15 @@ def matmul(bench, options):
     yield describe(bench.run(om, "--no-functional")[0]["npu"], soc, f"matmul {size}", 1)
 
 
+def int8(bench, options):
+    model, quantized = options.models
+    soc, batch = options.soc.split(",")[0], int(options.batch.split(",")[0])
+    before, after = (bench.simulate(path, soc, batch) for path in (model, quantized))
+    yield {"model": pathlib.Path(model).stem, "soc": soc, "batch": batch,
+           "f16_cycles": before["cycles"], "int8_cycles": after["cycles"],
+           "times_faster": before["cycles"] / after["cycles"], "macs_on_npu": after["macs_share"]}
+
+
 def speed(bench, options):
     for model in options.models:
         summary = {}
@@ -173,7 +184,7 @@ def speed(bench, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    jobs = {f.__name__: f for f in (accuracy, roofline, techniques, matmul, speed)}
+    jobs = {f.__name__: f for f in (accuracy, roofline, techniques, int8, matmul, speed)}
     parser.add_argument("job", choices=jobs)
     parser.add_argument("models", nargs="*")
     parser.add_argument("--soc", default="Ascend310P3")

@@ -181,10 +181,9 @@ def run_test(folder, way):
                 for value, file in zip(ends, numbered(data_set, "input"))}
 
     with tempfile.TemporaryDirectory() as temporary:
+        flags = shape_flags(model, load_inputs(data_sets[0]))
         if way.dynamic:
             flags, path = [], open_shapes(model, f"{temporary}/model.onnx")
-        else:
-            flags = shape_flags(model, load_inputs(data_sets[0]))
         om = compile_test(path, temporary, way.soc, way.timeout, flags)
         npu = Npu(check_hazards=True, timed=False) if way.soc else None
         session = Session(RUNTIME, om, threads=1, npu=npu)

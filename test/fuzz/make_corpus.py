@@ -76,6 +76,85 @@ def models():
     yield "external", external
 
 
+def graph(nodes, inputs, outputs, name="body"):
+    return helper.make_graph(nodes, name, list(inputs), list(outputs))
+
+
+def host_models():
+    """What needs a host program: open shapes, control flow, sequences, strings, functions."""
+    scalar, boolean, integer = [], TensorProto.BOOL, TensorProto.INT64
+    yield "open", model(
+        [node("Conv", ["x", "w"], ["c"]), node("NonZero", ["c"], ["n"]),
+         node("TopK", ["c", "k"], ["v", "i"]), node("Cast", ["n"], ["f"], to=1),
+         node("ReduceSum", ["f"], ["y"], keepdims=0)],
+        inputs=[tensor("x", ["batch", 1, "height", 4])],
+        outputs=[tensor("y", None), tensor("v", None), tensor("i", None, integer)],
+        initializers=[weights("w", 2, 1, 3, 3), ints("k", 1)])
+    branch = [graph([node(op, ["x"], ["r"])], [], [tensor("r", None)], op)
+              for op in ("Relu", "Shape")]
+    branch[1].node.add().CopyFrom(node("Cast", ["r"], ["q"], to=1))
+    branch[1].output[0].name = "q"
+    yield "if", model([node("If", ["c"], ["y"], then_branch=branch[0], else_branch=branch[1])],
+                      inputs=[tensor("c", scalar, boolean), tensor("x", [2, "n"])])
+    body = graph([node("Add", ["s", "x"], ["t"]), node("Concat", ["l", "t"], ["m"], axis=0),
+                  node("Identity", ["go"], ["on"])],
+                 [tensor("i", scalar, integer), tensor("go", scalar, boolean),
+                  tensor("s", [2]), tensor("l", [None])],
+                 [tensor("on", scalar, boolean), tensor("t", [2]), tensor("m", [None]),
+                  tensor("t", [2])])
+    yield "loop", model([node("Loop", ["trips", "", "x", "x"], ["a", "b", "y"], body=body)],
+                        inputs=[tensor("trips", scalar, integer), tensor("x", [2])],
+                        outputs=[tensor(name, None) for name in "aby"])
+    body = graph([node("Add", ["s", "e"], ["t"]), node("Mul", ["t", "e"], ["u"])],
+                 [tensor("s", [2]), tensor("e", [2])], [tensor("t", [2]), tensor("u", [2])])
+    yield "scan", model(
+        [node("Scan", ["s", "x"], ["a", "y"], body=body, num_scan_inputs=1, scan_input_axes=[1],
+              scan_output_directions=[1], scan_output_axes=[-1])],
+        inputs=[tensor("s", [2]), tensor("x", [2, "n"])],
+        outputs=[tensor("a", None), tensor("y", None)])
+    # An axis that its input does not have.
+    body = graph([node("Add", ["s", "e"], ["t"])], [tensor("s", [2]), tensor("e", [2])],
+                 [tensor("t", [2])])
+    yield "scan-axes", model(
+        [node("Scan", ["x", "x"], ["y"], body=body, num_scan_inputs=2, scan_input_axes=[1])],
+        inputs=[tensor("x", [2])])
+    body = graph([node("Neg", ["e"], ["r"])], [tensor("e", [None])], [tensor("r", [None])])
+    yield "sequences", model(
+        [node("SplitToSequence", ["x", "one"], ["s"], axis=0),
+         node("SequenceMap", ["s"], ["m"], body=body), node("SequenceAt", ["m", "at"], ["e"]),
+         node("SequenceInsert", ["m", "e"], ["g"]), node("SequenceErase", ["g", "at"], ["h"]),
+         node("Optional", ["h"], ["o"]), node("OptionalGetElement", ["o"], ["p"]),
+         node("ConcatFromSequence", ["p"], ["y"], axis=0)],
+        inputs=[tensor("x", ["n", 2])], opset=17,
+        initializers=[ints("one", 1), helper.make_tensor("at", integer, [], [0])])
+    yield "strings", model(
+        [node("StringNormalizer", ["x"], ["n"], case_change_action="LOWER", stopwords=["a", "the"],
+              locale="en_US"),
+         node("Equal", ["n", "c"], ["e"]), node("Cast", ["e"], ["f"], to=1),
+         node("TfIdfVectorizer", ["n"], ["v"], mode="TF", min_gram_length=1, max_gram_length=1,
+              max_skip_count=0, ngram_counts=[0], ngram_indexes=[0, 1],
+              pool_strings=["one", "two"]),
+         node("Add", ["f", "v"], ["y"])],
+        inputs=[tensor("x", [2], TensorProto.STRING)], opset=19,
+        initializers=[helper.make_tensor("c", TensorProto.STRING, [1], [b"one"])])
+    made = model([helper.make_node("Twice", ["x"], ["t"], domain="own", by=2.0),
+                  helper.make_node("Twice", ["t"], ["y"], domain="own", by=0.5)],
+                 inputs=[tensor("x", [2, "n"])], opset=15)
+    made.opset_import.add(domain="own", version=1)
+    scale = node("LeakyRelu", ["a"], ["b"])
+    scale.attribute.add(name="alpha", ref_attr_name="by", type=1)
+    made.functions.add().CopyFrom(helper.make_function(
+        "own", "Twice", ["a"], ["c"], [scale, node("Add", ["b", "a"], ["c"])],
+        [helper.make_opsetid("", 15)], ["by"]))
+    yield "functions", made
+    yield "recurrent", model(
+        [node("LSTM", ["x", "w", "r"], ["a", "h", "c"], hidden_size=2, direction="reverse"),
+         node("GRU", ["h", "w2", "r2"], ["y"], hidden_size=1, linear_before_reset=1)],
+        inputs=[tensor("x", ["n", 1, 3])], opset=14, outputs=[tensor("y", None), tensor("a", None)],
+        initializers=[weights("w", 1, 8, 3), weights("r", 1, 8, 2), weights("w2", 1, 3, 2),
+                      weights("r2", 1, 3, 1)])
+
+
 def attribute(value):
     """An AttrValue as protobuf text; numbers stand for themselves, lists for ints."""
     if isinstance(value, bool):
@@ -222,10 +301,10 @@ def main():
     for name, message, text in tf_models():
         (HERE / "corpus-tf" / f"{name}.pb").write_bytes(encode(message, text))
     atc = Path(sys.argv[1]).resolve() / "bin" / "atc"
-    for name, made in models():
+    for name, made in [*models(), *host_models()]:
         data = made if isinstance(made, bytes) else made.SerializeToString()
         (HERE / "corpus-onnx" / f"{name}.onnx").write_bytes(data)
-    for name in ("conv", "reduce", "constants"):
+    for name in ("conv", "reduce", "constants", "if", "loop"):
         with tempfile.TemporaryDirectory() as folder:
             # By a relative path, for the command line becomes a part of the file.
             shutil.copy(HERE / "corpus-onnx" / f"{name}.onnx", folder)

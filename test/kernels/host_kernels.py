@@ -8,9 +8,13 @@ for a sequence, `Map(keys, values)`, None for an optional without a value.
 
 import ctypes
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
+from openatc_runtime import Map, Raw  # noqa: E402
 
 MAX_RANK = 16
 # Numbers of ONNX for numpy's types.
@@ -22,21 +26,6 @@ STRING = 8
 RAW = {16: "u2", 17: "u1", 18: "u1", 19: "u1", 20: "u1", 21: "u1", 22: "u1", 23: "u1", 24: "u1",
        25: "u1", 26: "u1"}
 PER_BYTE = {21: 2, 22: 2, 23: 2, 25: 4, 26: 4}
-
-
-class Raw:
-    """Elements of a type that numpy lacks: ONNX's number, their bits, their dims."""
-
-    def __init__(self, dtype, bits, dims):
-        self.dtype, self.bits, self.dims = dtype, np.ascontiguousarray(bits), tuple(dims)
-
-    def __repr__(self):
-        return f"Raw({self.dtype}, {self.bits.tolist()}, {self.dims})"
-
-
-class Map:
-    def __init__(self, keys, values):
-        self.keys, self.values = keys, values
 
 
 class String(ctypes.Structure):

@@ -20,43 +20,15 @@ from pathlib import Path
 try:
     import numpy as np
     import onnx
-    from onnx import numpy_helper
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
 import host_kernels
-from host_kernels import Raw, call
+from host_kernels import call
+from onnx_values import difference, load_value, tensor_value  # noqa: E402
 
 DEBIAN = Path("/usr/share/libonnx-testdata/data")
-
-
-def tensor_value(tensor):
-    if tensor.data_type in host_kernels.RAW:
-        dtype = host_kernels.RAW[tensor.data_type]
-        bits = (np.frombuffer(tensor.raw_data, dtype) if tensor.raw_data
-                else np.array(tensor.int32_data, np.int64).astype(dtype))
-        return Raw(tensor.data_type, bits, tensor.dims)
-    return np.asarray(numpy_helper.to_array(tensor))
-
-
-def load(path, type_proto):
-    data = path.read_bytes()
-    kind = type_proto.WhichOneof("value")
-    if kind == "sequence_type":
-        return sequence_value(onnx.SequenceProto.FromString(data))
-    if kind == "optional_type":
-        optional = onnx.OptionalProto.FromString(data)
-        if optional.elem_type == onnx.OptionalProto.TENSOR:
-            return tensor_value(optional.tensor_value)
-        if optional.elem_type == onnx.OptionalProto.SEQUENCE:
-            return sequence_value(optional.sequence_value)
-        return None
-    return tensor_value(onnx.TensorProto.FromString(data))
-
-
-def sequence_value(sequence):
-    return [tensor_value(tensor) for tensor in sequence.tensor_values]
 
 
 def attribute_value(attribute):
@@ -67,33 +39,10 @@ def attribute_value(attribute):
     return kinds[attribute.type](attribute) if attribute.type in kinds else None
 
 
-def same(got, want):
-    if want is None or got is None:
-        return got is None and want is None
-    if isinstance(want, list):
-        return isinstance(got, list) and len(got) == len(want) and all(map(same, got, want))
-    if isinstance(want, Raw):
-        if not isinstance(got, Raw) or got.dims != want.dims or got.dtype != want.dtype:
-            return False
-        if want.dtype == onnx.TensorProto.BFLOAT16:
-            got, want = ((raw.bits.astype("u4") << 16).view("f4") for raw in (got, want))
-            return np.allclose(got, want, rtol=2**-7, atol=1e-7, equal_nan=True)
-        return (got.bits == want.bits).all()
-    if want.dtype.kind in "OSU":
-        return got.shape == want.shape and all(
-            a == (b.encode() if isinstance(b, str) else b)
-            for a, b in zip(got.reshape(-1), want.reshape(-1)))
-    if got.dtype != want.dtype or got.shape != want.shape:
-        return False
+def near(got, want, rtol):
     if want.dtype.kind in "fc":
-        return np.allclose(got, want, rtol=1e-3, atol=1e-7, equal_nan=True)
-    return np.array_equal(got, want)
-
-
-def describe(thing):
-    if isinstance(thing, np.ndarray):
-        return f"{thing.dtype}{list(thing.shape)} {thing.reshape(-1)[:8]}"
-    return repr(thing)[:200]
+        return np.isclose(got, want, rtol=rtol, atol=1e-7, equal_nan=True)
+    return got == want
 
 
 def run_test(folder):
@@ -110,7 +59,7 @@ def run_test(folder):
     for data_set in sorted(folder.glob("test_data_set_*")):
         values = dict(stored)
         for i, value in enumerate(given):
-            values[value.name] = load(data_set / f"input_{i}.pb", value.type)
+            values[value.name] = load_value(data_set / f"input_{i}.pb", value.type)
         inputs = [values.get(name) for name in node.input]
         left_out = [i for i, name in enumerate(node.input) if not name]
         try:
@@ -120,9 +69,9 @@ def run_test(folder):
             return None if "there is no kernel" in str(error) else str(error)
         named = dict(zip(node.output, results))
         for i, value in enumerate(model.graph.output):
-            want = load(data_set / f"output_{i}.pb", value.type)
-            if not same(named[value.name], want):
-                return f"{value.name} is {describe(named[value.name])}, expected {describe(want)}"
+            want = load_value(data_set / f"output_{i}.pb", value.type)
+            if text := difference(named[value.name], want, near):
+                return f"{value.name} {text}"
     return ""
 
 

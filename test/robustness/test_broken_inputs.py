@@ -43,6 +43,18 @@ def test_model_is_refused(case, tmp_path):
     atc_refuses([*COMPILE, *case.flags], tmp_path, case.code, *case.words, count=case.count)
 
 
+@pytest.mark.parametrize("name, made, words", broken_nodes.HOSTED,
+                         ids=[name for name, *_ in broken_nodes.HOSTED])
+def test_model_has_a_host_program(name, made, words, tmp_path):
+    save(tmp_path, made)
+    code, out, err = call("atc", *COMPILE, cwd=tmp_path)
+    assert (code, err) == (0, ""), out
+    assert files_in(tmp_path) == ["m.onnx", "out.om"]
+    warnings = [line for line in out.splitlines() if line.startswith("W")]
+    assert len(warnings) == (1 if words else 0), out
+    assert all(word in warnings[0] for word in words), out
+
+
 def test_the_models_compile_before_they_are_broken(tmp_path):
     for made in (net(), conv(), conv(pads=[1, 1, 1, 1], strides=[2, 2])):
         save(tmp_path, made)

@@ -149,10 +149,9 @@ def test_other_frameworks(tmp_path, framework, codes):
     ("x:1,a,3", "E10002", '"a" is not a number'),
     ("x:1,,3", "E10002", "is not a number"),
     ("x:1;x:2", "E10002", "twice"),
-    ("x:1,0,3", "E10011", "not positive"),
-    ("x:1,-2", "E10011", "not positive"),
-    ("x:-1,3", "E10055", "dynamic"),
-    ("x:1~10,3", "E10055", "dynamic"),
+    ("x:1,0,3", "E10011", "neither positive nor -1"),
+    ("x:1,-2", "E10011", "neither positive nor -1"),
+    ("x:1~10,3", "E10055", "ranges are not supported"),
     ("x:99999999999999999999", "E10002", "is not a number"),
 ])
 def test_bad_input_shape(shape, code, words, tmp_path):
@@ -160,6 +159,15 @@ def test_bad_input_shape(shape, code, words, tmp_path):
                  "--input_shape", shape, cwd=tmp_path)
     errors = check_failure(result, code)
     assert words in errors[0]
+
+
+def test_open_input_shape(tmp_path):
+    """-1 leaves a dim open: one file serves every batch."""
+    result = atc("--model", DIGITS / "digits.onnx", "--framework=5", "--output=m", "--target=cpu",
+                 "--input_shape", "image:-1,1,28,28", cwd=tmp_path)
+    assert result.returncode == 0, result.stdout
+    assert "W11001: the shape of these inputs is open: 'image'" in result.stdout
+    assert (tmp_path / "m.om").exists()
 
 
 def test_flags_exclude_each_other(model):

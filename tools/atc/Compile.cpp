@@ -106,7 +106,7 @@ bool Compilation::import() {
           : importOnnx(options.model,
                        {options.inputShapes, options.outNodes,
                         [&](Operation *op) {
-                          return cpu::canGenerate(op, /*halfContractions=*/options.soc.has_value());
+                          return cpu::canGenerate(op, /*widenFloats=*/!options.soc);
                         }},
                        context, diagnostics);
   if (failed(imported) || diagnostics.hasErrors())
@@ -145,7 +145,8 @@ bool Compilation::runPasses() {
     cpu.disable.push_back(name);
   }
   graph.releaseConstants = true;
-  graph.integers = !options.soc;
+  graph.integers = !options.soc || (!options.soc->split && npu::canSumIntegers(main));
+  graph.widenFloats = !options.soc;
   if (!checkPassNames(graph, cpu))
     return false;
   if (options.ownSoc)

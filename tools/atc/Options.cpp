@@ -32,9 +32,10 @@ bool parseDims(StringRef item, StringRef text, std::vector<int64_t> &dims,
   for (StringRef word : split(text, ',')) {
     word = word.trim();
     int64_t dim;
-    if (word == "-1" || word.contains('~')) {
+    if (word.contains('~')) {
       diagnostics.error("E10055", "--input_shape gives the dim \"" + word + "\" in \"" + item +
-                                      "\": dynamic shapes are not supported; give one number");
+                                      "\": ranges are not supported; give one number, or -1 for "
+                                      "a dim of any size");
       return false;
     }
     if (word.getAsInteger(10, dim)) {
@@ -42,10 +43,10 @@ bool parseDims(StringRef item, StringRef text, std::vector<int64_t> &dims,
                                       word + "\" is not a number; write " + shapeSample);
       return false;
     }
-    if (dim <= 0) {
+    if (dim <= 0 && dim != -1) {
       diagnostics.error("E10011", "the value \"" + item +
                                       "\" of --input_shape is invalid: the dim " + word +
-                                      " is not positive");
+                                      " is neither positive nor -1 (open)");
       return false;
     }
     dims.push_back(dim);

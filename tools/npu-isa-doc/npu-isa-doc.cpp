@@ -79,7 +79,7 @@ end.
 
 | part | form |
 |---|---|
-| instruction | guard x 16 + opcode, the guard's iv if there is a guard, addresses, ranges, fields |
+| instruction | guard x 16 + opcode (from 16 on: + 112), the guard's iv if there is a guard, addresses, ranges, fields |
 | address | argument x 16 + turns x 8 + memory; if it turns slots, depth, slotBytes; offset |
 | affine | a mask of what is not 0 (bit 0 the base, bit i + 1 the stride of iv i), those numbers |
 | range | 1 if a start follows, + 2 if a limit does, + 4 if the length is 1; length, start, limit |
@@ -120,6 +120,8 @@ const char *costOf(Opcode opcode) {
   case Opcode::MoveL0C:
     return "on V: `vectorStart` + m x n padded to 16 x 4 / `l0cToUb`, done after `vectorLatency`; "
            "on FIX: `gmStart` + m x n padded to 16 / `fixElements`, in gm as a move at `l0cToGm`";
+  case Opcode::Requantize:
+    return "`vectorStart` + m x n padded to 16 x 4 / `l0cToUb`, done after `vectorLatency`";
   case Opcode::Vector:
     return "`vectorStart` + runs x bytes of a run rounded up to 256 / `vectorBytes`, twice that "
            "for exp, ln, sqrt and div, `bankConflict` times that for operands in the same banks; "

@@ -44,18 +44,19 @@ TEST_CASE("a shape that the run decides is the declared one, with a warning") {
   CHECK_THAT(result.messages(), Contains("W11001: input 1 ('list') of node 'n'"));
 }
 
-TEST_CASE("a declared shape that leaves a choice or does not fit is a fault") {
-  auto [op, from, to, text] = GENERATE(table<const char *, Ints, Ints, const char *>({
-      {"Reshape", {2, 6}, {3, 5}, "has 15 elements, expected 12"},
-      {"Tile", {2, 3}, {3, 3}, "does not follow from the declared shape"},
-      {"ReduceSum", {2, 3}, {2, 2}, "leaves a choice"},
-      {"Expand", {2, 3}, {2, 4}, "does not fit an input of shape [2, 3]"},
+TEST_CASE("a declared shape that leaves a choice or does not fit is left to the run") {
+  auto [op, from, to] = GENERATE(table<const char *, Ints, Ints>({
+      {"Reshape", {2, 6}, {3, 5}},
+      {"Tile", {2, 3}, {3, 3}},
+      {"ReduceSum", {2, 3}, {2, 2}},
+      {"Expand", {2, 3}, {2, 4}},
   }));
   TestModel model = declared(from, to, to.size());
   Imported result = importOp(model, op);
-  INFO(op);
-  CHECK_FALSE(result);
-  CHECK_THAT(result.messages(), Contains(text));
+  INFO(op << "\n" << result.messages());
+  REQUIRE(result);
+  CHECK_THAT(result.text(), Contains("graph.host_call \"" + std::string(op) + "\""));
+  CHECK_THAT(result.messages(), !Contains("W11001: input 1 ('list')"));
 }
 
 TEST_CASE("ReduceSum without keepdims: only where one choice of axes fits") {
@@ -67,9 +68,9 @@ TEST_CASE("ReduceSum without keepdims: only where one choice of axes fits") {
 
   TestModel two = declared({2, 2}, {2});
   attr(two.node("ReduceSum", {"x", "list"}, {"y"}), "keepdims", int64_t(0));
-  Imported fault = import(two);
-  CHECK_FALSE(fault);
-  CHECK_THAT(fault.messages(), Contains("leaves a choice"));
+  Imported open = import(two);
+  REQUIRE(open);
+  CHECK_THAT(open.text(), Contains("graph.host_call \"ReduceSum\""));
 }
 
 TEST_CASE("declared shapes do not hold for other input shapes") {
@@ -78,8 +79,9 @@ TEST_CASE("declared shapes do not hold for other input shapes") {
   OnnxImportOptions options;
   options.inputShapes = {{"x", {4, 6}}};
   Imported result = import(model, options);
-  CHECK_FALSE(result);
-  CHECK_THAT(result.messages(), Contains("must be known at compile time"));
+  REQUIRE(result);
+  CHECK_THAT(result.text(), Contains("graph.host_call \"Reshape\"") &&
+                                Contains("-> tensor<*xf32>"));
 }
 
 TEST_CASE("faults of the operators by indices") {
@@ -93,10 +95,6 @@ TEST_CASE("faults of the operators by indices") {
   SECTION("GatherND") {
     model.node("GatherND", {"x", "i"}, {"y"});
     CHECK_THAT(import(model).messages(), Contains("does not fit the input and batch_dims of 0"));
-  }
-  SECTION("BitShift") {
-    attr(model.node("BitShift", {"x", "x"}, {"y"}), "direction", "LEFT");
-    CHECK_THAT(import(model).messages(), Contains("must hold unsigned integers"));
   }
   SECTION("NegativeLogLikelihoodLoss") {
     model.node("NegativeLogLikelihoodLoss", {"x", "i"}, {"y"});

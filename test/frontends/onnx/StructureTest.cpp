@@ -116,13 +116,27 @@ TEST_CASE("--input_shape") {
   model.graph().add_input()->set_name("c");
   model.graph().mutable_input(2)->mutable_type()->mutable_tensor_type()->set_elem_type(1);
   model.node("Relu", {"a"}, {"y"});
-  SECTION("missing shapes are listed with an example") {
+  SECTION("open shapes are listed with an example") {
     Imported result = import(model);
-    CHECK_FALSE(result);
+    REQUIRE(result);
     CHECK(result.messages() ==
-          "E10001: the shape of these inputs is not fixed: 'a' [batch, 3], 'b' [batch, len], 'c' "
-          "of unknown rank; give it, for example with "
+          "W11001: the shape of these inputs is open: 'a' [batch, 3], 'b' [batch, len], 'c' of "
+          "unknown rank; operators on them run as host kernels of any shape, which are slower than "
+          "code for a fixed one: give it, for example with "
           "--input_shape=\"a:1,3;b:1,1;c:1,3,224,224\"\n");
+    CHECK_THAT(result.text(), Contains("%arg0: tensor<?x3xf32>") &&
+                                  Contains("%arg1: tensor<?x?xf32>") &&
+                                  Contains("%arg2: tensor<*xf32>") &&
+                                  Contains("graph.host_call \"Relu\"(%arg0)"));
+  }
+  SECTION("-1 leaves a dim open") {
+    Imported result =
+        import(model, {.inputShapes = {{"a", {-1, 3}}, {"b", {2, -1}}, {"c", {-1}}}});
+    INFO(result.messages());
+    REQUIRE(result);
+    CHECK_THAT(result.text(), Contains("%arg0: tensor<?x3xf32>") &&
+                                  Contains("%arg1: tensor<2x?xf32>") &&
+                                  Contains("%arg2: tensor<?xf32>"));
   }
   SECTION("a symbol that is given once holds everywhere") {
     model.symbolicInput("d", {"batch"});
@@ -136,12 +150,13 @@ TEST_CASE("--input_shape") {
   SECTION("faults") {
     Imported result = import(
         model, {.inputShapes = {
-                    {"a", {1}}, {"b", {1, -1}}, {"y", {1}}, {"q", {1}}, {"c", {1}}, {"c", {1}}}});
+                    {"a", {1}}, {"b", {1, -2}}, {"y", {1}}, {"q", {1}}, {"c", {1}}, {"c", {1}}}});
     CHECK_FALSE(result);
     CHECK_THAT(result.messages(),
                Contains("E10049: --input_shape=\"a:1\" has 1 dims, the model's input [batch, 3] "
                         "has 2") &&
-                   Contains("E10011: --input_shape=\"b:1,-1\": dim -1 is not positive") &&
+                   Contains("E10011: --input_shape=\"b:1,-2\": dim -2 is neither positive nor -1 "
+                            "(open)") &&
                    Contains("E10017: 'y' given with --input_shape is not an input of the model; "
                             "its inputs are 'a', 'b', 'c'") &&
                    Contains("E10016: 'q' given with --input_shape is not in the model") &&

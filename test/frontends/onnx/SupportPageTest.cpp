@@ -6,8 +6,10 @@
 #include <fstream>
 #include <sstream>
 
+#include "frontends/onnx/HostSignatures.h"
 #include "frontends/onnx/OnnxImport.h"
 #include "frontends/onnx/OpTable.h"
+#include "kernels/native/NativeHost.h"
 #include "llvm/Support/raw_ostream.h"
 
 TEST_CASE("docs/onnx-support.md is up to date") {
@@ -19,6 +21,16 @@ TEST_CASE("docs/onnx-support.md is up to date") {
   stored << file.rdbuf();
   // To renew it: atc-translate --onnx-support > docs/onnx-support.md
   CHECK(stored.str() == printed);
+}
+
+TEST_CASE("every host kernel is an operator of the page") {
+  using namespace atc::onnx_import;
+  for (const auto &row : atc::kernels::native::allRows()) {
+    INFO(row.name);
+    // A step of Loop and Scan, which is no operator.
+    CHECK((findHostSignature(row.name) != nullptr) == (llvm::StringRef(row.name) != "Stack"));
+  }
+  CHECK(findHostSignature("Conv")->required == 3);
 }
 
 TEST_CASE("rows of one operator do not overlap") {

@@ -96,6 +96,48 @@ TEST_CASE("matmul with a transposed right operand") {
               });
 }
 
+TEST_CASE("requantize: stored bytes, and the numbers that they stand for") {
+  constexpr int64_t m = 5, n = 32;
+  constexpr float offset = 130, factor = 0.0625f;
+  CoreMemory memory(soc());
+  auto sums = randomValues<int32_t>(2 * m * 16, 8);
+  std::vector<float> scales(n);
+  for (int64_t j = 0; j < n; ++j)
+    scales[j] = 0x1p-24f * float(j + 1); // from a few steps to far past the ends
+  // Halves go to even.
+  sums[0] = 5 << 23, sums[1] = 3 << 23;
+  scales[0] = scales[1] = 0x1p-24f;
+  std::memcpy(memory.data(Memory::L0C), sums.data(), sums.size() * 4);
+  std::memcpy(memory.data(Memory::UB), scales.data(), n * 4);
+  for (bool relu : {false, true})
+    for (DataType to : {DataType::U8, DataType::S8, DataType::F32}) {
+      DataType stored = to == DataType::S8 ? to : DataType::U8;
+      int64_t row = to == DataType::F32 ? 128 : 32, column = to == DataType::F32 ? 64 : 32;
+      ProgramBuilder builder;
+      builder.add(Opcode::Requantize,
+                  {at(Memory::UB, 4096), at(Memory::L0C, 0), at(Memory::UB, 0)},
+                  {range(m), range(n)},
+                  {int64_t(DataType::S32), int64_t(to), int64_t(stored), relu, floatBits(offset),
+                   floatBits(factor), m * 64, row, column});
+      for (Path path : {Path::Portable, Path::Best}) {
+        choosePath(path);
+        run(builder.get(), memory);
+        for (int64_t i = 0; i < m; ++i)
+          for (int64_t j = 0; j < n; ++j) {
+            float value = float(sums[j / 16 * m * 16 + i * 16 + j % 16]) * scales[j];
+            value = std::nearbyint(relu ? std::max(value, 0.f) : value) + offset;
+            value = stored == DataType::S8 ? std::clamp(value, -128.f, 127.f)
+                                           : std::clamp(value, 0.f, 255.f);
+            const uint8_t *at = memory.data(Memory::UB) + 4096 + i * row;
+            if (to == DataType::F32)
+              REQUIRE(reinterpret_cast<const float *>(at)[j] == (value - offset) * factor);
+            else
+              REQUIRE((stored == DataType::S8 ? int(int8_t(at[j])) : int(at[j])) == int(value));
+          }
+      }
+    }
+}
+
 TEST_CASE("mmad in s8 with bias and in bf16 with accumulation") {
   constexpr int64_t m = 20, n = 32, k = 64;
   CoreMemory memory(soc());
@@ -124,6 +166,17 @@ TEST_CASE("mmad in s8 with bias and in bf16 with accumulation") {
         REQUIRE(in<uint32_t>(memory, Memory::L0C)[j / 16 * 32 * 16 + i * 16 + j % 16] == sum);
       }
   }
+  // The left operand's bytes without a sign.
+  ProgramBuilder other;
+  other.mmad(DataType::U8, at(Memory::L0C, 0), at(Memory::L0A, 0), at(Memory::L0B, 0), m, n, k);
+  run(other.get(), memory);
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      int32_t sum = 0;
+      for (int64_t x = 0; x < k; ++x)
+        sum += int32_t(uint8_t(a[leftAt(i, x, 32)])) * b[rightAt(x, j, 32)];
+      REQUIRE(in<int32_t>(memory, Memory::L0C)[j / 16 * 32 * 16 + i * 16 + j % 16] == sum);
+    }
   auto wide = randomValues<uint16_t>(4096, 6);
   for (uint16_t &value : wide)
     value = uint16_t((value & 0x80ff) | 0x3f00); // 0.5 .. 2

@@ -1,0 +1,173 @@
+//===-- HostSignatures.cpp - what operators with a host kernel require ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/onnx/HostSignatures.h"
+
+#include <map>
+
+#include "dialects/graph/HostCalls.h"
+#include "frontends/onnx/TensorData.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using llvm::createStringError;
+using llvm::Error;
+using llvm::SmallVector;
+using llvm::StringLiteral;
+using llvm::StringRef;
+using onnx::AttributeProto;
+
+namespace atc::onnx_import {
+
+llvm::ArrayRef<HostSignature> hostSignatures() {
+  static constexpr HostSignature all[] = {
+#define SIGNATURE(Kernel, Domain, Since, Required, Most, Types, Attributes, Unread)                \
+  {#Kernel, Domain, Since, Required, Most, Types, Attributes, Unread},
+#include "frontends/onnx/HostSignatures.def"
+  };
+  return all;
+}
+
+const HostSignature *findHostSignature(StringRef kernel) {
+  auto found = llvm::find_if(hostSignatures(), [&](auto &row) { return row.kernel == kernel; });
+  return found == hostSignatures().end() ? nullptr : found;
+}
+
+namespace {
+
+/// The texts that an attribute can have; of every kernel where none is named.
+struct Choice {
+  StringLiteral kernel, attribute, texts;
+};
+constexpr Choice choices[] = {
+    {"", "auto_pad", "NOTSET SAME_UPPER SAME_LOWER VALID"},
+    {"", "approximate", "none tanh"},
+    {"BitShift", "direction", "LEFT RIGHT"},
+    {"Cast", "round_mode", "up down nearest"},
+    {"CastLike", "round_mode", "up down nearest"},
+    {"DepthToSpace", "mode", "DCR CRD"},
+    {"GRU", "direction", "forward reverse bidirectional"},
+    {"GridSample", "mode", "linear bilinear nearest cubic bicubic"},
+    {"GridSample", "padding_mode", "zeros border reflection"},
+    {"ImageDecoder", "pixel_format", "RGB BGR Grayscale"},
+    {"LSTM", "direction", "forward reverse bidirectional"},
+    {"NegativeLogLikelihoodLoss", "reduction", "mean sum none"},
+    {"Pad", "mode", "constant reflect edge wrap"},
+    {"RNN", "direction", "forward reverse bidirectional"},
+    {"Resize", "coordinate_transformation_mode",
+     "half_pixel half_pixel_symmetric pytorch_half_pixel align_corners asymmetric "
+     "tf_half_pixel_for_nn tf_crop_and_resize"},
+    {"Resize", "keep_aspect_ratio_policy", "stretch not_larger not_smaller"},
+    {"Resize", "mode", "nearest linear cubic"},
+    {"Resize", "nearest_mode", "round_prefer_floor round_prefer_ceil floor ceil"},
+    {"RoiAlign", "coordinate_transformation_mode", "half_pixel output_half_pixel"},
+    {"RoiAlign", "mode", "avg max"},
+    {"ScatterElements", "reduction", "none add mul max min"},
+    {"ScatterND", "reduction", "none add mul max min"},
+    {"SoftmaxCrossEntropyLoss", "reduction", "mean sum none"},
+    {"SpaceToDepth", "mode", "DCR CRD"},
+    {"TensorScatter", "mode", "linear circular"},
+    {"TfIdfVectorizer", "mode", "TF IDF TFIDF"},
+    {"Upsample", "mode", "nearest linear bilinear"},
+};
+
+AttributeProto::AttributeType typeOf(char letter) {
+  switch (letter) {
+  case 'i':
+    return AttributeProto::INT;
+  case 'f':
+    return AttributeProto::FLOAT;
+  case 's':
+    return AttributeProto::STRING;
+  case 't':
+    return AttributeProto::TENSOR;
+  case 'I':
+    return AttributeProto::INTS;
+  case 'F':
+    return AttributeProto::FLOATS;
+  case 'S':
+    return AttributeProto::STRINGS;
+  default:
+    return AttributeProto::TENSORS;
+  }
+}
+
+} // namespace
+
+StringRef missingHostAttribute(const HostSignature &signature,
+                               llvm::function_ref<bool(StringRef)> has) {
+  SmallVector<StringRef> known;
+  StringRef(signature.attributes).split(known, ' ', -1, /*KeepEmpty=*/false);
+  for (StringRef entry : known)
+    if (entry[1] == '!' && !has(entry.drop_front(2)))
+      return entry.drop_front(2);
+  return "";
+}
+
+Error checkHostAttribute(StringRef kernel, const AttributeProto &attribute) {
+  const HostSignature *signature = findHostSignature(kernel);
+  if (!signature)
+    return Error::success();
+  SmallVector<StringRef> known;
+  StringRef(signature->attributes).split(known, ' ', -1, /*KeepEmpty=*/false);
+  for (StringRef entry : known) {
+    AttributeProto::AttributeType type = typeOf(entry.front());
+    if (entry.drop_front(2) == attribute.name() && attribute.type() != type)
+      return createStringError("attribute '" + attribute.name() + "' has type " +
+                               AttributeProto::AttributeType_Name(attribute.type()) +
+                               ", expected " + AttributeProto::AttributeType_Name(type));
+  }
+  for (const Choice &choice : choices) {
+    if (choice.attribute != attribute.name() ||
+        !(choice.kernel.empty() || choice.kernel == kernel))
+      continue;
+    SmallVector<StringRef> texts;
+    StringRef(choice.texts).split(texts, ' ');
+    if (!llvm::is_contained(texts, StringRef(attribute.s())))
+      return createStringError("attribute '" + attribute.name() + "' is '" + attribute.s() +
+                               "', expected one of " + llvm::join(texts, ", "));
+  }
+  return Error::success();
+}
+
+Error checkHostInputs(const HostSignature &signature, mlir::ValueRange inputs) {
+  SmallVector<StringRef> entries;
+  StringRef(signature.types).split(entries, ' ', -1, /*KeepEmpty=*/false);
+  struct Variable {
+    SmallVector<StringRef> allowed;
+    mlir::Type element;
+    size_t input = 0; ///< the first one of this type
+  };
+  std::map<char, Variable> variables;
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    if (entries.empty())
+      break;
+    StringRef entry = entries[std::min(i, entries.size() - 1)];
+    if (entry == "*")
+      continue;
+    Variable &variable = variables[entry[0]];
+    if (entry.size() > 2 && variable.allowed.empty())
+      entry.drop_front(2).split(variable.allowed, ',');
+    auto tensor = input ? mlir::dyn_cast<mlir::TensorType>(input.getType()) : nullptr;
+    if (!tensor)
+      continue;
+    mlir::Type element = tensor.getElementType();
+    const int dtype = graph::dtypeOf(element);
+    auto name = [](mlir::Type type) { return nameElementType(graph::dtypeOf(type)); };
+    if (variable.element && variable.element != element)
+      return createStringError("input " + llvm::Twine(i) + " has element type " + name(element) +
+                               ", expected " + name(variable.element) + " as input " +
+                               llvm::Twine(variable.input));
+    if (!llvm::is_contained(variable.allowed, std::to_string(dtype)))
+      return createStringError("input " + llvm::Twine(i) + " has element type " + name(element) +
+                               ", which the operator does not allow");
+    if (!variable.element)
+      variable.input = i;
+    variable.element = element;
+  }
+  return Error::success();
+}
+
+} // namespace atc::onnx_import
