@@ -24,8 +24,8 @@ struct PoolPlan {
       return false;
     result = Dims(dims[0], dims[1]);
     for (int64_t d = 0; d < window.rank(); ++d)
-      if (window.before[d] >= window.extent(d) || window.after[d] >= window.extent(d))
-        return c.fail("pads of % and % make windows of % that hold no data", window.before[d],
+      if (window.before[d] > window.extent(d) || window.after[d] > window.extent(d))
+        return c.fail("pads of % and % reach far past windows of %", window.before[d],
                       window.after[d], window.extent(d)),
                false;
     for (int64_t d = 0; d < window.rank(); ++d)

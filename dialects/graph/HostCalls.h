@@ -40,6 +40,9 @@ mlir::FailureOr<llvm::SmallVector<mlir::Type>> inferHostCall(const HostCall &cal
 mlir::FailureOr<llvm::SmallVector<mlir::ElementsAttr>>
 foldHostCall(const HostCall &call, mlir::MLIRContext *context, int64_t most = 1 << 16);
 
+/// Whether a kernel draws random numbers: every call of it gives others.
+bool isRandomKernel(llvm::StringRef kernel);
+
 /// What holds for a value of either type.
 mlir::Type joinTypes(mlir::Type a, mlir::Type b);
 

@@ -1,7 +1,7 @@
 //===-- HostOps.cpp - host_call, if, loop --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/HostCalls.h"
 #include "kernels/native/NativeHost.h"
 
 using namespace mlir;
@@ -43,10 +43,7 @@ LogicalResult HostCallOp::verify() {
 /// Random numbers differ from call to call: such a call may be left out where
 /// nobody reads it, but two of them are not one.
 void HostCallOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  static constexpr StringLiteral random[] = {
-      "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
-      "Bernoulli",    "Multinomial",      "Dropout"};
-  if (llvm::is_contained(random, getKernel()))
+  if (isRandomKernel(getKernel()))
     for (OpResult result : getResults())
       effects.emplace_back(MemoryEffects::Allocate::get(), result);
 }

@@ -334,7 +334,8 @@ private:
     if (op == "PRelu" && opset < 7)
       alignedAxis = 1;
     if (alignedAxis)
-      alignSecondInput(*alignedAxis);
+      if (Error error = alignSecondInput(*alignedAxis))
+        return error;
     if (op == "Resize" && opset < 11 && !call.inputs.empty()) {
       // Inputs were X and scales; nearest was the floor of x / scale.
       call.inputs.insert(call.inputs.begin() + 1, Value());
@@ -349,22 +350,25 @@ private:
   }
 
   /// Before opset 7 the dims of the second input began at a dim of the first one.
-  void alignSecondInput(int64_t axis) {
+  Error alignSecondInput(int64_t axis) {
     if (call.inputs.size() < 2 || !call.inputs[0] || !call.inputs[1])
-      return;
+      return Error::success();
     auto first = dyn_cast<RankedTensorType>(call.inputs[0].getType()),
          second = dyn_cast<RankedTensorType>(call.inputs[1].getType());
     if (!first || !second)
-      return;
+      return Error::success();
     axis = axis < 0 ? axis + first.getRank() : axis;
     // One number for all channels broadcasts as it is.
     if (second.hasStaticShape() && second.getNumElements() == 1)
-      return;
+      return Error::success();
+    if (axis < 0 || axis + second.getRank() > first.getRank())
+      return createStringError("attribute 'axis' leaves too few dims for input 1");
     SmallVector<int64_t> behind;
     for (int64_t dim = second.getRank(); dim < first.getRank() - axis; ++dim)
       behind.push_back(dim);
     if (!behind.empty())
       call.inputs[1] = calls.call("Unsqueeze", {call.inputs[1], calls.constant(behind)});
+    return Error::success();
   }
 
   void define(unsigned index, Value value) {
