@@ -121,10 +121,7 @@ public:
     if (Linker::linkModules(*module, std::move(*all), Linker::Flags::LinkOnlyNeeded))
       return failed("the host kernels could not be linked");
     setAttributes(*module);
-    // Calls of these are made while code is generated.
-    for (StringRef name : library)
-      if (Function *function = module->getFunction(name))
-        function->addFnAttr("no-builtins");
+    // Calls of the library are made while code is generated: it stays.
     internalizeModule(*module, [&](const GlobalValue &value) { return kept.contains(value.getName()); });
     optimizeFully(*module);
     if (!options.tempDir.empty())
@@ -167,6 +164,12 @@ private:
   }
 
   void optimizeFully(Module &module) {
+    runPasses(module, [](PassBuilder &builder) {
+      return builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2);
+    });
+  }
+
+  void runPasses(Module &module, function_ref<ModulePassManager(PassBuilder &)> build) {
     LoopAnalysisManager loops;
     FunctionAnalysisManager functions;
     CGSCCAnalysisManager graphs;
@@ -177,7 +180,7 @@ private:
     builder.registerFunctionAnalyses(functions);
     builder.registerLoopAnalyses(loops);
     builder.crossRegisterProxies(loops, functions, graphs, modules);
-    builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2).run(module, modules);
+    build(builder).run(module, modules);
   }
 
   void setAttributes(Module &module) {
@@ -197,17 +200,6 @@ private:
   /// The expand passes have done the work that -O3 is known for: nothing here
   /// unrolls, vectorizes or makes calls of loops.
   void optimize(Module &module) {
-    LoopAnalysisManager loops;
-    FunctionAnalysisManager functions;
-    CGSCCAnalysisManager graphs;
-    ModuleAnalysisManager modules;
-    PassBuilder builder(machine.get());
-    builder.registerModuleAnalyses(modules);
-    builder.registerCGSCCAnalyses(graphs);
-    builder.registerFunctionAnalyses(functions);
-    builder.registerLoopAnalyses(loops);
-    builder.crossRegisterProxies(loops, functions, graphs, modules);
-
     FunctionPassManager cleanup;
     cleanup.addPass(SROAPass(SROAOptions::ModifyCFG));
     cleanup.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
@@ -228,7 +220,7 @@ private:
     passes.addPass(AlwaysInlinerPass(/*InsertLifetimeIntrinsics=*/false));
     passes.addPass(GlobalDCEPass());
     passes.addPass(createModuleToFunctionPassAdaptor(std::move(cleanup)));
-    passes.run(module, modules);
+    runPasses(module, [&](PassBuilder &) { return std::move(passes); });
   }
 
   Error generate(Module &module, CodeGenFileType type, Object &bytes) {

@@ -18,10 +18,13 @@ static bool isHostOp(Operation *op) {
 }
 
 bool isHostProgram(func::FuncOp main) {
-  // Once it is a schedule its tensors are buffers.
-  auto isPlain = [](Type type) { return isa<MemRefType>(type) || graph::isPlainTensor(type); };
+  // What is no value of a graph (buffers of a schedule) is not for a host program.
+  auto isOpen = [](Type type) {
+    return isa<TensorType, graph::SequenceType, graph::OptionalType, graph::MapType>(type) &&
+           !graph::isPlainTensor(type);
+  };
   FunctionType type = main.getFunctionType();
-  if (!llvm::all_of(type.getInputs(), isPlain) || !llvm::all_of(type.getResults(), isPlain))
+  if (llvm::any_of(type.getInputs(), isOpen) || llvm::any_of(type.getResults(), isOpen))
     return true;
   return main
       .walk([](Operation *op) {

@@ -113,7 +113,9 @@ private:
         lost.insert_range(op.getResults());
     DenseSet<Operation *> decisions;
     for (Operation &op : llvm::reverse(getOperation().front())) {
-      if (llvm::none_of(op.getOperands(), isFloat32) ||
+      // What is made of integers is decided on too.
+      if ((llvm::none_of(op.getOperands(), isFloat32) &&
+           llvm::none_of(op.getResults(), isFloat32)) ||
           llvm::any_of(op.getOperands(), [&](Value value) { return lost.contains(value); }))
         continue;
       if (makesIntegers(&op) ||

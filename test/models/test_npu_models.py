@@ -103,7 +103,7 @@ def test_quantized_network(soc, tmp_path):
     flags = [f"--input_shape=image:{','.join(map(str, image.shape))}"]
     want, _ = npu.run(npu.build(path, tmp_path, None, flags), [image])
     got, _ = npu.run_npu(npu.build(path, tmp_path, soc, flags), [image])
-    npu.assert_near(got, want, soc, error=5e-2, cosine=0.995)
+    npu.assert_near(got, want, soc, error=8e-2, cosine=0.995)
     assert got["scores"].argmax() == want["scores"].argmax()
 
 

@@ -186,10 +186,7 @@ case("argmax_axis_out_of_range", "E14001", one("ArgMax", ["x"], axis=7), "'n' (A
 case("more_dims_than_any_tensor_has", "E14001", one("Relu", ["x"], shape=[1] * 300), "'x'", "300 dims")
 case("result_of_more_dims_than_any_tensor_has", "E14001",
      one("Unsqueeze", ["x", "a"], ints("a", *range(20))), "'n' (Unsqueeze)", "24 dims")
-case("integer_convolution_of_floats", "E16002", one("ConvInteger", ["x", "x"]), "ConvInteger", "(n)")
-case("division_of_constants_by_zero", "E14001",
-     model([node("Div", ["a", "b"], ["c"], "n"), node("Reshape", ["x", "c"], ["y"], "r")],
-           initializers=[ints("a", 4, 4), ints("b", 0, 0)]), "(")
+case("integer_convolution_of_floats", "E14001", one("ConvInteger", ["x", "x"]), "'n' (ConvInteger)")
 
 
 # What generated code cannot do and host kernels can: (name, model, words of the warning).
@@ -203,6 +200,10 @@ HOSTED = [
      one("Pow", ["x", "i"], shape=[4], element=TensorProto.INT64,
          extra=[tensor("i", [4], TensorProto.INT64)]), ()),
     ("result_without_elements", one("Slice", ["x", "b", "b"], ints("b", 0)), ()),
+    # Integers divided by 0 are 0 at run time, so this shape fails there.
+    ("division_of_constants_by_zero",
+     model([node("Div", ["a", "b"], ["c"], "n"), node("Reshape", ["x", "c"], ["y"], "r")],
+           initializers=[ints("a", 4, 4), ints("b", 0, 0)]), ()),
     ("strings", one("Identity", ["x"], element=TensorProto.STRING), ()),
     ("symbolic_dims", one("Relu", ["x"], shape=["N", 3, "H", 8]), ("W11001", "'x' [N, 3, H, 8]")),
     ("unknown_rank", one("Relu", ["x"], shape=None), ("W11001", "'x' of unknown rank")),

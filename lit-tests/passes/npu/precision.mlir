@@ -76,3 +76,21 @@ func.func @quantized(%arg0: tensor<1x2x4x4xf32>) -> (tensor<1x2x4x4xui8>, tensor
   }
   return %q, %r : tensor<1x2x4x4xui8>, tensor<1x2x4x4xui8>
 }
+
+// What an index is made of stays f32 where that is made of integers itself.
+// FORCE-LABEL: func.func @index_of_integers
+// FORCE-NOT: f16
+// FORCE: return
+func.func @index_of_integers(%arg0: tensor<4xi32>) -> tensor<4xi64> {
+  %f = graph.map %arg0 : (tensor<4xi32>) -> tensor<4xf32> {
+  ^bb0(%x: i32):
+    %r = arith.sitofp %x : i32 to f32
+    graph.yield %r : f32
+  }
+  %i = graph.map %f : (tensor<4xf32>) -> tensor<4xi64> {
+  ^bb0(%x: f32):
+    %r = arith.fptosi %x : f32 to i64
+    graph.yield %r : i64
+  }
+  return %i : tensor<4xi64>
+}
