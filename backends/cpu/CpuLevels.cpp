@@ -69,9 +69,12 @@ std::string CpuLevel::triple() const {
   return (arch == "aarch64" ? "aarch64" : "x86_64") + std::string("-unknown-linux-gnu");
 }
 
+bool CpuLevel::hasExactDot() const {
+  return is_contained(required, "avx512vnni") || is_contained(required, "avxvnni");
+}
+
 LevelAttr CpuLevel::attribute(mlir::MLIRContext *context) const {
-  auto has = [&](StringRef feature) { return is_contained(required, feature.str()); };
-  StringRef dot = has("avx512vnni") || has("avxvnni") ? "vnni" : has("ssse3") ? "maddubs" : "";
+  StringRef dot = hasExactDot() ? "vnni" : is_contained(required, "ssse3") ? "maddubs" : "";
   return LevelAttr::get(context, name, lanes, registers, fma, l1, l2, dot);
 }
 

@@ -26,6 +26,8 @@ struct CpuLevel {
   /// must not run it.
   std::vector<std::string> required;
 
+  /// There is an instruction that adds four products of bytes to 32 bits.
+  bool hasExactDot() const;
   LevelAttr attribute(mlir::MLIRContext *context) const;
   /// LLVM's name of the machine.
   std::string triple() const;

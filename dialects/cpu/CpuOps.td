@@ -66,7 +66,7 @@ def Cpu_MatMulOp : Kernel_Op<"matmul", [], Cpu_Dialect> {
 class Cpu_IntegerOp<string mnemonic, dag before, dag after>
     : Kernel_InPlaceOp<mnemonic, [], Cpu_Dialect> {
   let arguments = !con(before, (ins AnyMemRef:$bias, Variadic<AnyMemRef>:$inputs,
-                                    AnyMemRef:$output, DenseI64ArrayAttr:$strides),
+                                    AnyMemRef:$output),
                        after, (ins OptionalAttr<Cpu_TileAttr>:$tile));
   let regions = (region MaxSizedRegion<1>:$body);
   let hasVerifier = 1;
@@ -74,7 +74,7 @@ class Cpu_IntegerOp<string mnemonic, dag before, dag after>
 
 def Cpu_IntegerConv2DOp : Cpu_IntegerOp<"integer_conv2d",
     (ins AnyMemRef:$input, AnyMemRef:$filter, AnyMemRef:$steps),
-    (ins I64Attr:$group, UnitAttr:$signed_input, I64Attr:$products)> {
+    (ins DenseI64ArrayAttr:$strides, I64Attr:$group, UnitAttr:$by_magnitude, UnitAttr:$signed_input, I64Attr:$products)> {
   let summary = "Dense convolution of 8-bit integers, 32-bit sums";
   let description = [{
     The window is a list of steps: `steps` [OCB][S] of i32 says where, in bytes
@@ -82,8 +82,13 @@ def Cpu_IntegerConv2DOp : Cpu_IntegerOp<"integer_conv2d",
     are; filter [OCB][S][b][4] of i8 is what they are multiplied with. A list is
     made so that the sums of `group` steps, two products of each, stay within 16
     bits. input [N][ICB][Hp][Wp][c], bias [OCB * b] of i32, output
-    [N][OCB][OH][OW][lanes], lanes <= b. `signed_input`: bytes are i8, and 128 is
-    added to each. `products`: multiplications of one run, as the model has them.
+    [N][OCB][OH][OW][lanes], lanes <= b. `signed_input`: bytes are i8.
+    `products`: multiplications of one run, as the model has them.
+
+    The sums are those of bytes in 0..255: 128 is added to signed ones. With
+    `by_magnitude` they are of bytes in -128..127 (128 is taken from unsigned
+    ones), all bits of a byte inverted where its weight is negative, times the
+    magnitudes of the weights. The bias makes up for either.
   }];
   let assemblyFormat = [{
     $input `,` $filter `,` $steps `,` $bias (`inputs` $inputs^)? `outs` $output attr-dict `:`
@@ -93,7 +98,7 @@ def Cpu_IntegerConv2DOp : Cpu_IntegerOp<"integer_conv2d",
 
 def Cpu_IntegerDepthwiseOp : Cpu_IntegerOp<"integer_depthwise",
     (ins AnyMemRef:$input, AnyMemRef:$filter),
-    (ins DenseI64ArrayAttr:$dilations, UnitAttr:$signed_input)> {
+    (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, UnitAttr:$signed_input)> {
   let summary = "Depthwise convolution of 8-bit integers, 32-bit sums";
   let description = [{
     input [N][CB][Hp][Wp][b] padded view, filter [CB][KH][KW][b] of i16, bias
@@ -105,8 +110,34 @@ def Cpu_IntegerDepthwiseOp : Cpu_IntegerOp<"integer_depthwise",
   }];
 }
 
+def Cpu_WinogradInputOp : Kernel_Op<"winograd_input", [], Cpu_Dialect> {
+  let summary = "Input of a 3x3 convolution of 8-bit integers, as Winograd's F(2x2, 3x3) takes it";
+  let description = [{
+    input [N][CB][Hp][Wp][16] of bytes is the padded view, output [N][16][T][CB * 16]
+    of i16: the sums of the 16 places of each tile. Tiles are 2x2 outputs, row by
+    row; those at an odd end are whole. `signed_input`: bytes are i8.
+  }];
+  let arguments = (ins AnyMemRef:$input, AnyMemRef:$output, UnitAttr:$signed_input);
+  let assemblyFormat = "$input `outs` $output attr-dict `:` type(operands)";
+  let hasVerifier = 1;
+}
+
+def Cpu_WinogradConv2DOp : Cpu_IntegerOp<"winograd_conv2d",
+    (ins AnyMemRef:$input, AnyMemRef:$filter), (ins)> {
+  let summary = "Dense 3x3 convolution of 8-bit integers by Winograd's F(2x2, 3x3)";
+  let description = [{
+    input [N][16][T][C] of i16 from winograd_input, filter [OCB][16][C/2][b][2] of i16:
+    the transformed weights times four. bias [OCB * b] of i32, output
+    [N][OCB][OH][OW][lanes], lanes <= b.
+  }];
+  let assemblyFormat = [{
+    $input `,` $filter `,` $bias (`inputs` $inputs^)? `outs` $output attr-dict `:`
+    type(operands) ($body^)?
+  }];
+}
+
 def Cpu_IntegerYieldOp : Op<Cpu_Dialect, "integer_yield", [Pure, Terminator,
-    ParentOneOf<["IntegerConv2DOp", "IntegerDepthwiseOp"]>]> {
+    ParentOneOf<["IntegerConv2DOp", "IntegerDepthwiseOp", "WinogradConv2DOp"]>]> {
   let summary = "Ends the body of an integer convolution";
   let arguments = (ins AnyType:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";

@@ -9,17 +9,12 @@
 using namespace mlir;
 using namespace atc::cpu;
 
-/// Bias, inputs, body and output of both.
+/// Bias, inputs, body and output of all.
 template <typename OpT>
 static LogicalResult verifyEpilogue(OpT op, int64_t channelBlocks, int64_t block) {
-  if (failed(verifyRank(op, op.getInput(), 5, "input")) ||
-      failed(verifyRank(op, op.getOutput(), 5, "output")) ||
-      failed(verifyLength(op, op.getStrides(), 2, "strides")))
+  if (failed(verifyRank(op, op.getOutput(), 5, "output")))
     return failure();
-  MemRefType input = typeOf(op.getInput()), output = typeOf(op.getOutput()),
-             bias = typeOf(op.getBias());
-  if (!input.getElementType().isInteger(8))
-    return op.emitOpError() << "input must be bytes, but is " << input;
+  MemRefType output = typeOf(op.getOutput()), bias = typeOf(op.getBias());
   if (output.getDimSize(1) != channelBlocks || output.getDimSize(4) > block ||
       (channelBlocks > 1 && output.getDimSize(4) != block))
     return op.emitOpError() << "filter makes " << channelBlocks << " blocks of " << block
@@ -48,6 +43,15 @@ static LogicalResult verifyEpilogue(OpT op, int64_t channelBlocks, int64_t block
   return success();
 }
 
+/// What sums over a window read.
+static LogicalResult verifyBytes(Operation *op, Value input) {
+  if (failed(verifyRank(op, input, 5, "input")))
+    return failure();
+  if (!typeOf(input).getElementType().isInteger(8))
+    return op->emitOpError() << "input must be bytes, but is " << typeOf(input);
+  return success();
+}
+
 /// A buffer like the output is read where the output is written, and before it.
 template <typename OpT> static bool canRunOver(OpT op, unsigned operand) {
   Value value = op->getOperand(operand);
@@ -56,7 +60,9 @@ template <typename OpT> static bool canRunOver(OpT op, unsigned operand) {
 }
 
 LogicalResult IntegerConv2DOp::verify() {
-  if (failed(verifyRank(*this, getFilter(), 4, "filter")) ||
+  if (failed(verifyBytes(*this, getInput())) ||
+      failed(verifyLength(*this, getStrides(), 2, "strides")) ||
+      failed(verifyRank(*this, getFilter(), 4, "filter")) ||
       failed(verifyRank(*this, getSteps(), 2, "steps")))
     return failure();
   MemRefType filter = typeOf(getFilter()), steps = typeOf(getSteps());
@@ -76,7 +82,9 @@ int64_t IntegerConv2DOp::flops() { return 2 * getProducts(); }
 bool IntegerConv2DOp::canRunInPlace(unsigned operand) { return canRunOver(*this, operand); }
 
 LogicalResult IntegerDepthwiseOp::verify() {
-  if (failed(verifyRank(*this, getFilter(), 4, "filter")) ||
+  if (failed(verifyBytes(*this, getInput())) ||
+      failed(verifyLength(*this, getStrides(), 2, "strides")) ||
+      failed(verifyRank(*this, getFilter(), 4, "filter")) ||
       failed(verifyLength(*this, getDilations(), 2, "dilations")))
     return failure();
   MemRefType filter = typeOf(getFilter());
@@ -94,3 +102,53 @@ int64_t IntegerDepthwiseOp::flops() {
   return 2 * elements(getOutput()) * filter[1] * filter[2];
 }
 bool IntegerDepthwiseOp::canRunInPlace(unsigned operand) { return canRunOver(*this, operand); }
+
+/// Tiles of 2x2 in a plane.
+static int64_t tilesOf(int64_t height, int64_t width) {
+  return llvm::divideCeil(height, 2) * llvm::divideCeil(width, 2);
+}
+
+LogicalResult WinogradInputOp::verify() {
+  if (failed(verifyBytes(*this, getInput())) || failed(verifyRank(*this, getOutput(), 4, "output")))
+    return failure();
+  ArrayRef<int64_t> in = typeOf(getInput()).getShape();
+  MemRefType output = typeOf(getOutput());
+  if (in[2] < 3 || in[3] < 3 || in[4] != 16)
+    return emitOpError() << "input must have 3x3 pixels of 16 channels at least, but is "
+                         << typeOf(getInput());
+  SmallVector<int64_t> wanted{in[0], 16, tilesOf(in[2] - 2, in[3] - 2), in[1] * in[4]};
+  if (output.getShape() != ArrayRef<int64_t>(wanted) || !output.getElementType().isInteger(16))
+    return emitOpError() << "output must be "
+                         << MemRefType::get(wanted, IntegerType::get(getContext(), 16))
+                         << ", but is " << output;
+  return success();
+}
+
+std::string WinogradInputOp::kernelName() { return "winograd_input"; }
+/// Additions: 12 for each of the four columns and rows of 16 places.
+int64_t WinogradInputOp::flops() { return 2 * elements(getOutput()); }
+
+LogicalResult WinogradConv2DOp::verify() {
+  if (failed(verifyRank(*this, getInput(), 4, "input")) ||
+      failed(verifyRank(*this, getFilter(), 5, "filter")) ||
+      failed(verifyRank(*this, getOutput(), 5, "output")))
+    return failure();
+  MemRefType input = typeOf(getInput()), filter = typeOf(getFilter());
+  ArrayRef<int64_t> out = typeOf(getOutput()).getShape(), weights = filter.getShape();
+  if (!input.getElementType().isInteger(16) || input.getDimSize(0) != out[0] ||
+      input.getDimSize(1) != 16 || input.getDimSize(2) != tilesOf(out[2], out[3]))
+    return emitOpError() << "input must be i16 for 16 places of the " << tilesOf(out[2], out[3])
+                         << " tiles of the output, but is " << input;
+  if (!filter.getElementType().isInteger(16) || weights[1] != 16 || weights[4] != 2 ||
+      2 * weights[2] != input.getDimSize(3))
+    return emitOpError() << "filter must be i16 for 16 places of " << input.getDimSize(3)
+                         << " channels in pairs, but is " << filter;
+  return verifyEpilogue(*this, weights[0], weights[3]);
+}
+
+std::string WinogradConv2DOp::kernelName() { return "winograd_conv2d"; }
+/// As the model has them: nine products an output and channel.
+int64_t WinogradConv2DOp::flops() {
+  return 2 * 9 * elements(getOutput()) * typeOf(getInput()).getDimSize(3);
+}
+bool WinogradConv2DOp::canRunInPlace(unsigned operand) { return canRunOver(*this, operand); }

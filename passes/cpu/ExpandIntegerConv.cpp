@@ -14,10 +14,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/cpu/IntegerDot.h"
 #include "passes/cpu/IntegerTile.h"
 #include "passes/cpu/Passes.h"
 
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -27,97 +27,6 @@ namespace atc::cpu {
 #include "passes/cpu/Passes.h.inc"
 
 namespace {
-
-Value bitcast(KernelBuilder &b, Value vector, Type element) {
-  auto type = cast<VectorType>(vector.getType());
-  int64_t lanes =
-      type.getNumElements() * type.getElementTypeBitWidth() / element.getIntOrFloatBitWidth();
-  return vector::BitCastOp::create(b, VectorType::get({lanes}, element), vector);
-}
-
-/// Sums of products of bytes, by what the level has for them.
-class Dot {
-public:
-  Dot(KernelBuilder &builder, int64_t lanes)
-      : b(builder), lanes(lanes), dot(builder.level().getDot()) {
-    // There is no instruction for 128 bits beside these of VNNI.
-    if (dot == "vnni" && lanes < 8)
-      dot = "maddubs";
-    if (dot == "maddubs")
-      ones = constant(b.getI16Type(), 2, 1);
-  }
-
-  /// Four bytes at `at`, repeated in every lane.
-  Value spreadBytes(Value flat, Value at, bool isSigned) {
-    Value four = vector::LoadOp::create(b, VectorType::get({4}, b.getI8Type()), flat, at);
-    Value word = laneOf(b, bitcast(b, four, b.getI32Type()), 0);
-    if (isSigned)
-      word = arith::XOrIOp::create(
-          b, word, arith::ConstantOp::create(b, b.getI32IntegerAttr(int32_t(0x80808080))));
-    Value all = vector::BroadcastOp::create(b, VectorType::get({lanes}, b.getI32Type()), word);
-    return bitcast(b, all, b.getI8Type());
-  }
-
-  /// sum + the products of unsigned `bytes` and signed `weights`, four a lane, of
-  /// all steps; the weights are such that pairs over all steps fit 16 bits.
-  Value add(Value sum, ArrayRef<Value> bytes, ArrayRef<Value> weights) {
-    if (dot == "maddubs") {
-      Value pairs;
-      for (auto [x, w] : llvm::zip_equal(bytes, weights)) {
-        Value pair = call(lanes == 4   ? "llvm.x86.ssse3.pmadd.ub.sw.128"
-                          : lanes == 8 ? "llvm.x86.avx2.pmadd.ub.sw"
-                                       : "llvm.x86.avx512.pmaddubs.w.512",
-                          b.getI16Type(), 2, {x, w});
-        pairs = pairs ? arith::AddIOp::create(b, pairs, pair).getResult() : pair;
-      }
-      Value wide = call(lanes == 4   ? "llvm.x86.sse2.pmadd.wd"
-                        : lanes == 8 ? "llvm.x86.avx2.pmadd.wd"
-                                     : "llvm.x86.avx512.pmaddw.d.512",
-                        b.getI32Type(), 1, {pairs, ones});
-      return arith::AddIOp::create(b, sum, wide);
-    }
-    for (auto [x, w] : llvm::zip_equal(bytes, weights)) {
-      if (dot == "vnni")
-        sum = call(lanes == 8 ? "llvm.x86.avx512.vpdpbusd.256" : "llvm.x86.avx512.vpdpbusd.512",
-                   b.getI32Type(), 1, {sum, x, w});
-      else
-        sum = arith::AddIOp::create(b, sum, products(x, w));
-    }
-    return sum;
-  }
-
-private:
-  Value constant(Type element, int64_t perLane, int64_t value) {
-    auto type = VectorType::get({lanes * perLane}, element);
-    return arith::ConstantOp::create(
-        b, DenseElementsAttr::get(type, Attribute(b.getIntegerAttr(element, value))));
-  }
-  Value call(StringRef name, Type element, int64_t perLane, ValueRange args) {
-    Type type = VectorType::get({lanes * perLane}, element);
-    return LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(name), args).getResult(0);
-  }
-  /// Four products a lane, added by ordinary instructions.
-  Value products(Value x, Value w) {
-    auto wide = VectorType::get({4 * lanes}, b.getI32Type());
-    Value all = arith::MulIOp::create(b, arith::ExtUIOp::create(b, wide, x),
-                                      arith::ExtSIOp::create(b, wide, w));
-    for (int64_t size = 2 * lanes; size >= lanes; size /= 2) {
-      SmallVector<int64_t> even, odd;
-      for (int64_t i = 0; i < size; ++i) {
-        even.push_back(2 * i);
-        odd.push_back(2 * i + 1);
-      }
-      all = arith::AddIOp::create(b, vector::ShuffleOp::create(b, all, all, even),
-                                  vector::ShuffleOp::create(b, all, all, odd));
-    }
-    return all;
-  }
-
-  KernelBuilder &b;
-  int64_t lanes;
-  StringRef dot;
-  Value ones;
-};
 
 class IntegerConvExpander {
 public:
@@ -143,7 +52,11 @@ public:
       tiling.forEachTile(b, task[2], [&](const PixelTile &pixels) {
         IntegerTile sums(b, pixels.count);
         sums.start(bias, b.mul(block, kSumBlock));
-        addSteps(sums, pixels, task[0], block);
+        // A weight by magnitude needs two registers; then vectors take turns.
+        bool takeTurns = op.getByMagnitude() && b.level().getRegisters() < 32;
+        int64_t together = takeTurns ? 1 : sums.vectors();
+        for (int64_t v = 0; v < sums.vectors(); v += together)
+          addSteps(sums, v, together, pixels, task[0], block);
         epilogue.finish(sums, pixels, task[0], block);
       });
     });
@@ -151,14 +64,19 @@ public:
   }
 
 private:
-  void addSteps(IntegerTile &sums, const PixelTile &pixels, Value image, Value block) {
+  /// Adds the window to `count` vectors of each pixel, from `first` on.
+  void addSteps(IntegerTile &sums, int64_t first, int64_t count, const PixelTile &pixels,
+                Value image, Value block) {
     int64_t group = op.getGroup(), stepBytes = kSumBlock * 4;
     SmallVector<Address> at = in.addresses(b, pixels, b.mul(image, in.stride(0)));
     Value firstStep = b.mul(block, steps);
-    Dot dot(b, sums.lanes());
-    VectorType weightType = sums.vectorType(b.getI8Type(), 4);
-    sums.values() = b.loop(steps / group, sums.values(), [&](Value i, ValueRange carried) {
-      sums.values().assign(carried.begin(), carried.end());
+    ByteDot dot(b, sums.lanes(), op.getByMagnitude(), op.getSignedInput());
+    SmallVector<Value> parts;
+    for (int64_t p = 0; p < sums.pixels(); ++p)
+      for (int64_t v = 0; v < count; ++v)
+        parts.push_back(sums.sum(p, first + v));
+    parts = b.loop(steps / group, parts, [&](Value i, ValueRange carried) {
+      SmallVector<Value> next(carried);
       Value step = b.mulAdd(i, group, firstStep);
       Value weightsAt = b.mul(step, stepBytes);
       SmallVector<Value> offsets;
@@ -166,12 +84,11 @@ private:
         Value offset = memref::LoadOp::create(b, table, ValueRange{b.add(step, g)});
         offsets.push_back(arith::IndexCastOp::create(b, b.getIndexType(), offset));
       }
-      SmallVector<SmallVector<Value>> weights(sums.vectors());
-      for (int64_t v = 0; v < sums.vectors(); ++v)
+      SmallVector<SmallVector<ByteDot::Weights>> weights(count);
+      for (int64_t v = 0; v < count; ++v)
         for (int64_t g = 0; g < group; ++g)
-          weights[v].push_back(vector::LoadOp::create(
-              b, weightType, filter,
-              ValueRange{b.add(weightsAt, g * stepBytes + v * sums.lanes() * 4)}));
+          weights[v].push_back(dot.load(
+              filter, b.add(weightsAt, g * stepBytes + (first + v) * sums.lanes() * 4)));
       // Pixels of a row share their base.
       llvm::SmallDenseMap<std::pair<Value, int64_t>, Value> bases;
       for (int64_t p = 0; p < sums.pixels(); ++p) {
@@ -180,13 +97,16 @@ private:
           Value &base = bases[{at[p].base, g}];
           if (!base)
             base = b.add(at[p].base, offsets[g]);
-          bytes.push_back(dot.spreadBytes(input, b.add(base, at[p].offset), op.getSignedInput()));
+          bytes.push_back(dot.spreadBytes(input, b.add(base, at[p].offset)));
         }
-        for (int64_t v = 0; v < sums.vectors(); ++v)
-          sums.sum(p, v) = dot.add(sums.sum(p, v), bytes, weights[v]);
+        for (int64_t v = 0; v < count; ++v)
+          next[p * count + v] = dot.add(next[p * count + v], bytes, weights[v]);
       }
-      return sums.values();
+      return next;
     });
+    for (int64_t p = 0; p < sums.pixels(); ++p)
+      for (int64_t v = 0; v < count; ++v)
+        sums.sum(p, first + v) = parts[p * count + v];
   }
 
   IntegerConv2DOp op;

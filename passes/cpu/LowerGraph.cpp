@@ -255,9 +255,20 @@ LogicalResult lowerGraph(ModuleOp module, const TargetKernels &target) {
 }
 
 namespace {
+class CpuKernels : public TargetKernels {
+public:
+  explicit CpuKernels(bool exactDot) : exactDot(exactDot) {}
+  bool hasExactDot() const override { return exactDot; }
+
+private:
+  bool exactDot;
+};
+
 struct LowerGraphPass : impl::CpuLowerGraphBase<LowerGraphPass> {
+  using CpuLowerGraphBase::CpuLowerGraphBase;
+
   void runOnOperation() override {
-    if (failed(lowerGraph(getOperation(), TargetKernels())))
+    if (failed(lowerGraph(getOperation(), CpuKernels(exactDot))))
       signalPassFailure();
   }
 };

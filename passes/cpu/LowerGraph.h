@@ -25,6 +25,8 @@ public:
   virtual mlir::LogicalResult lower(class GraphLowering &lowering, mlir::Operation *op) const {
     return mlir::failure();
   }
+  /// Every level adds four products of bytes to 32 bits without cutting.
+  virtual bool hasExactDot() const { return false; }
 };
 
 /// "float64 [2,3]": a tensor as users know it.
@@ -60,6 +62,8 @@ public:
   /// The value of a tensor known at compile time, as it is stored.
   mlir::FailureOr<mlir::ElementsAttr> constantOf(mlir::Value tensor);
   mlir::Value weight(mlir::ElementsAttr value);
+
+  const TargetKernels &getTarget() const { return target; }
 
   //===--- Kernels --------------------------------------------------------===//
 

@@ -34,18 +34,27 @@ struct Quad {
 struct PackedSteps {
   mlir::ElementsAttr filter, steps;
   int64_t group = 1;
+  bool byMagnitude = false;
 };
 
-/// Makes the shortest lists of steps for blocks of 16 outputs such that sums of
-/// two neighbouring products over `group` steps fit 16 bits, whatever the bytes.
-/// A quad whose weights are too large for that becomes two.
+/// Makes the shortest lists of steps for blocks of 16 outputs. Unless all levels
+/// have an exact dot product, sums of two neighbouring products over `group` steps
+/// then fit 16 bits, whatever the bytes.
+/// A quad whose weights are too large for that becomes two; where that would be too
+/// many, sums are by magnitude.
 PackedSteps packSteps(const IntegerWeights &weights, llvm::ArrayRef<Quad> quads, int64_t groups,
-                      mlir::MLIRContext *context);
+                      bool exactDot, mlir::MLIRContext *context);
 
-/// The bias as i32 for sums of bytes as they are stored: less zeroPoint times the
-/// weights. `size` numbers, zeros past the last output.
+/// [O][C][3][3] to [OB][16][C/2][16][2] of i16: what F(2x2, 3x3) multiplies with,
+/// times four.
+mlir::ElementsAttr packWinograd(const IntegerWeights &weights, mlir::MLIRContext *context);
+
+/// The bias as i32 for sums of bytes as the kernel sees them: less zeroPoint times
+/// the weights, and what inverted bytes lack in sums by magnitude. `size` numbers,
+/// zeros past the last output.
 mlir::ElementsAttr packSumBias(const IntegerWeights &weights, llvm::ArrayRef<int32_t> bias,
-                               int64_t zeroPoint, int64_t size, mlir::MLIRContext *context);
+                               int64_t zeroPoint, int64_t size, mlir::MLIRContext *context,
+                               bool byMagnitude = false);
 
 /// [C][1][KH][KW] to [CB][KH][KW][16] of i16.
 mlir::ElementsAttr packIntegerDepthwise(const IntegerWeights &weights, int64_t height,

@@ -18,24 +18,26 @@ class Cpu_ExpandPass<string mnemonic, string what> : Pass<mnemonic, "::mlir::fun
                            "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
-def CpuExpandConv2D : Cpu_ExpandPass<"cpu-expand-conv2d", "cpu.conv2d">;
-def CpuExpandCopy : Cpu_ExpandPass<"cpu-expand-copy", "kernel.copy, pack, unpack, fill and pad">;
-def CpuExpandDepthwise : Cpu_ExpandPass<"cpu-expand-depthwise", "cpu.depthwise_conv2d">;
-def CpuExpandIntegerConv : Pass<"cpu-expand-integer-conv", "::mlir::func::FuncOp"> {
-  let summary = "Expands cpu.integer_conv2d and cpu.integer_depthwise into register-tiled loops";
+class Cpu_ExpandIntegerPass<string mnemonic, string what> : Cpu_ExpandPass<mnemonic, what> {
   let description = [{
     As the other expansions. Sums use the instructions that `dot` of the level
     names; all levels give the same integers.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
-                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect"];
 }
+
+def CpuExpandConv2D : Cpu_ExpandPass<"cpu-expand-conv2d", "cpu.conv2d">;
+def CpuExpandCopy : Cpu_ExpandPass<"cpu-expand-copy", "kernel.copy, pack, unpack, fill and pad">;
+def CpuExpandDepthwise : Cpu_ExpandPass<"cpu-expand-depthwise", "cpu.depthwise_conv2d">;
+def CpuExpandIntegerConv
+    : Cpu_ExpandIntegerPass<"cpu-expand-integer-conv", "cpu.integer_conv2d and integer_depthwise">;
 def CpuExpandMap : Cpu_ExpandPass<"cpu-expand-map", "kernel.map">;
 def CpuExpandMatMul : Cpu_ExpandPass<"cpu-expand-matmul", "cpu.matmul">;
 def CpuExpandPool : Cpu_ExpandPass<"cpu-expand-pool", "kernel.pool">;
 def CpuExpandReduce : Cpu_ExpandPass<"cpu-expand-reduce", "kernel.reduce, arg_reduce and softmax">;
 def CpuExpandResize : Cpu_ExpandPass<"cpu-expand-resize", "kernel.resize and gather">;
+
+def CpuExpandWinograd
+    : Cpu_ExpandIntegerPass<"cpu-expand-winograd", "cpu.winograd_input and winograd_conv2d">;
 
 def CpuLowerGraph : Pass<"cpu-lower-graph", "::mlir::ModuleOp"> {
   let summary = "Turns the graph into kernels on buffers";
@@ -43,6 +45,10 @@ def CpuLowerGraph : Pass<"cpu-lower-graph", "::mlir::ModuleOp"> {
     Every graph op of `@main` becomes one cpu op on buffers (om.alloc, om.view,
     om.weight), weights are packed, outputs become arguments.
   }];
+  let options = [
+    Option<"exactDot", "exact-dot", "bool", "false",
+           "All levels add four products of bytes without cutting: weights keep their order">
+  ];
   let dependentDialects = ["::atc::cpu::CpuDialect", "::atc::om::OmDialect",
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::memref::MemRefDialect"];

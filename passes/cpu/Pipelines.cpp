@@ -37,7 +37,9 @@ void buildCpuBufferPipeline(OpPassManager &pm, const CpuPipelineOptions &options
   layout.block = options.block;
   pm.addNestedPass<func::FuncOp>(createCpuAssignLayout(layout));
   pm.addNestedPass<func::FuncOp>(createCpuAssignHalo());
-  pm.addPass(createCpuLowerGraph());
+  CpuLowerGraphOptions lowering;
+  lowering.exactDot = options.exactDot;
+  pm.addPass(createCpuLowerGraph(lowering));
 }
 
 void buildCpuSchedulePipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
@@ -67,6 +69,7 @@ void buildCpuExpandPipeline(OpPassManager &pm) {
   kernels.addPass(createCpuExpandPool());
   kernels.addPass(createCpuExpandReduce());
   kernels.addPass(createCpuExpandResize());
+  kernels.addPass(createCpuExpandWinograd());
   kernels.addPass(createCpuLowerMath());
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());

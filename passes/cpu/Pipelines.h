@@ -11,6 +11,9 @@ namespace atc::cpu {
 
 struct CpuPipelineOptions : mlir::PassPipelineOptions<CpuPipelineOptions> {
   Option<int64_t> block{*this, "block", llvm::cl::desc("Channels of a block"), llvm::cl::init(16)};
+  Option<bool> exactDot{*this, "exact-dot",
+                        llvm::cl::desc("All levels add products of bytes without cutting"),
+                        llvm::cl::init(false)};
   ListOption<std::string> disable{*this, "disable", llvm::cl::desc("Passes to leave out, by name")};
 };
 

@@ -96,9 +96,8 @@ TileAttr tileFor(Conv2DOp op) {
   int64_t rows = flatten ? out[2] : std::clamp<int64_t>(home / 2 / rowBytes, 1, out[2]);
   rows = splitEvenly(out[2], llvm::divideCeil(out[2], rows));
   int64_t rowTasks = llvm::divideCeil(out[2], rows);
-  int64_t groups = splitEvenly(blocksPerGroup,
-                               llvm::divideCeil(wanted, rowTasks * out[0] * op.getGroups()),
-                               shape.blocks);
+  int64_t groups = splitEvenly(
+      blocksPerGroup, llvm::divideCeil(wanted, rowTasks * out[0] * op.getGroups()), shape.blocks);
   if (op.getGroups() > 1)
     while (blocksPerGroup % groups)
       groups -= shape.blocks;
@@ -120,8 +119,11 @@ TileAttr tileFor(DepthwiseConv2DOp op) {
 }
 
 /// Pixels of a tile of integer sums: few registers are left to weights and bytes.
-int64_t integerPixels(LevelAttr level, int64_t length, int64_t group) {
+int64_t integerPixels(LevelAttr level, int64_t length, int64_t group, bool byMagnitude) {
   int64_t vectors = std::max<int64_t>(1, 16 / level.getLanes());
+  // Vectors take turns where a weight needs two registers.
+  if (byMagnitude && level.getRegisters() < 32)
+    return std::clamp<int64_t>(group <= 2 ? 8 : 6, 1, std::max<int64_t>(1, length));
   int64_t sums = level.getRegisters() >= 32 ? 16 : level.getLanes() >= 8 && group == 1 ? 10 : 8;
   return std::clamp<int64_t>(sums / vectors, 1, std::max<int64_t>(1, length));
 }
@@ -129,7 +131,7 @@ int64_t integerPixels(LevelAttr level, int64_t length, int64_t group) {
 TileAttr tileFor(IntegerConv2DOp op) {
   LevelAttr level = levelOf(op);
   ArrayRef<int64_t> out = shapeOf(op.getOutput());
-  int64_t pixels = integerPixels(level, out[2] * out[3], op.getGroup());
+  int64_t pixels = integerPixels(level, out[2] * out[3], op.getGroup(), op.getByMagnitude());
   // Crossing row ends costs address arithmetic; it must pay.
   int64_t inRows = out[2] * llvm::divideCeil(out[3], pixels);
   int64_t flat = llvm::divideCeil(out[2] * out[3], pixels);
@@ -147,10 +149,28 @@ TileAttr tileFor(IntegerConv2DOp op) {
   return TileAttr::get(op.getContext(), pixels, /*blocks=*/1, rows, groups, /*depth=*/1, flatten);
 }
 
+TileAttr tileFor(WinogradConv2DOp op) {
+  LevelAttr level = levelOf(op);
+  ArrayRef<int64_t> out = shapeOf(op.getOutput());
+  int64_t tileRows = llvm::divideCeil(out[2], 2), tileColumns = llvm::divideCeil(out[3], 2);
+  int64_t vectors = std::max<int64_t>(1, 16 / level.getLanes());
+  int64_t pixels = std::max<int64_t>(1, (level.getRegisters() - 2 - vectors) / vectors);
+  pixels = std::min<int64_t>({pixels, tileRows * tileColumns, 12});
+  // The sums of a task lie on the stack, 1 KB a tile; its tile rows divide them all.
+  constexpr int64_t kTaskTiles = 56;
+  int64_t rows = std::clamp<int64_t>(kTaskTiles / tileColumns, 1, tileRows);
+  while (tileRows % rows)
+    --rows;
+  int64_t wanted = std::clamp<int64_t>(op.flops() / (2 * kMinTaskFlops), 1, kWantedTasks);
+  int64_t groups = splitEvenly(out[1], llvm::divideCeil(wanted, tileRows / rows * out[0]));
+  return TileAttr::get(op.getContext(), pixels, /*blocks=*/1, rows, groups, /*depth=*/1,
+                       /*flatten=*/false);
+}
+
 TileAttr tileFor(IntegerDepthwiseOp op) {
   LevelAttr level = levelOf(op);
   ArrayRef<int64_t> out = shapeOf(op.getOutput());
-  int64_t pixels = integerPixels(level, out[3], /*group=*/2);
+  int64_t pixels = integerPixels(level, out[3], /*group=*/2, /*byMagnitude=*/false);
   bool flatten = out[3] < 4 && out[2] * out[3] <= 64;
   int64_t wanted = std::clamp<int64_t>(op.flops() / (kMinTaskFlops / 8), 1, kWantedTasks);
   int64_t rows = splitEvenly(out[2], llvm::divideCeil(wanted, out[0] * out[1]));
@@ -186,7 +206,8 @@ struct CpuSelectTilesPass : impl::CpuSelectTilesBase<CpuSelectTilesPass> {
     };
     getOperation().walk([&](Operation *op) {
       llvm::TypeSwitch<Operation *>(op)
-          .Case<Conv2DOp, DepthwiseConv2DOp, IntegerConv2DOp, IntegerDepthwiseOp, MatMulOp>(select);
+          .Case<Conv2DOp, DepthwiseConv2DOp, IntegerConv2DOp, IntegerDepthwiseOp, MatMulOp,
+                WinogradConv2DOp>(select);
     });
   }
 };

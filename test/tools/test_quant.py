@@ -111,6 +111,9 @@ CASES = {
     "depthwise": ((1, 35, 12, 11), (35, 1, 3, 3), (1, 1), (1, 1, 1, 1), (1, 1), 35),
     "depthwise 7x7 stride 2": ((2, 16, 13, 14), (16, 1, 7, 7), (2, 2), (3, 3, 3, 3), (1, 1), 16),
     "one pixel": ((3, 48, 1, 1), (19, 48, 1, 1), (1, 1), (0, 0, 0, 0), (1, 1), 1),
+    "3x3 in tiles": ((2, 32, 12, 14), (24, 32, 3, 3), (1, 1), (1, 1, 1, 1), (1, 1), 1),
+    "3x3 in tiles, odd rows": ((1, 48, 13, 24), (40, 48, 3, 3), (1, 1), (1, 1, 1, 1), (1, 1), 1),
+    "3x3 in tiles, odd": ((1, 32, 29, 27), (16, 32, 3, 3), (1, 1), (0, 0, 0, 0), (1, 1), 1),
 }
 
 
@@ -235,7 +238,7 @@ def test_block(tmp_path, level):
     code, out, _ = call(tool("om-dump"), om, "--json")
     assert code == 0
     kernels = json.loads(out)["kernels"]
-    assert any(kernel.startswith("integer_conv2d") for kernel in kernels), kernels
+    assert any(kernel.startswith("winograd_conv2d") for kernel in kernels), kernels
     assert not any(kernel.startswith(("conv2d", "depthwise")) for kernel in kernels), kernels
 
 

@@ -44,3 +44,21 @@ module attributes {cpu.level = #cpu.level<name = "neon", lanes = 4, registers = 
     return
   }
 }
+
+// -----
+
+// By magnitude: bits are inverted where the weight is negative (and 128 is taken from bytes
+// without a sign), the side without a sign are the magnitudes, and vectors take turns.
+// CHECK-LABEL: func private @magnitude
+// CHECK-COUNT-2: scf.for {{.*}} iter_args
+// CHECK: %[[FLIP:.*]] = arith.shrsi
+// CHECK: %[[INVERT:.*]] = arith.xori %[[FLIP]], %{{.*}} : vector<32xi8>
+// CHECK: %[[ABS:.*]] = math.absi
+// CHECK: %[[X:.*]] = arith.xori %{{.*}}, %[[INVERT]] : vector<32xi8>
+// CHECK: llvm.call_intrinsic "llvm.x86.avx2.pmadd.ub.sw"(%[[ABS]], %[[X]])
+module attributes {cpu.level = #cpu.level<name = "v3", lanes = 8, registers = 16, fma = true, l1 = 32768, l2 = 524288, dot = "maddubs">} {
+  func.func private @magnitude(%x: memref<1x1x6x6x16xi8>, %w: memref<1x36x16x4xi8>, %s: memref<1x36xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>, %begin: index, %end: index) attributes {cpu.kernel} {
+    cpu.integer_conv2d %x, %w, %s, %b outs %y {strides = array<i64: 1, 1>, group = 1 : i64, by_magnitude, products = 36864 : i64} : memref<1x1x6x6x16xi8>, memref<1x36x16x4xi8>, memref<1x36xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
+    return
+  }
+}

@@ -1,0 +1,23 @@
+// RUN: atc-opt %s --cpu-assign-layout --cpu-assign-halo --cpu-lower-graph=exact-dot --split-input-file | FileCheck %s
+
+// With an exact dot product of bytes the direct form is the faster one.
+// CHECK-LABEL: func @main
+// CHECK-NOT: winograd
+// CHECK: cpu.integer_conv2d {{.*}} memref<1x72x16x4xi8>
+func.func @main(%x: tensor<1x32x12x12xui8>) -> tensor<1x16x12x12xi32> {
+  %w = graph.constant dense<1> : tensor<16x32x3x3xi8>
+  %y = graph.integer_conv %x, %w {zero_point = 131 : i64, filter_zero_points = array<i64>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x32x12x12xui8>, tensor<16x32x3x3xi8>) -> tensor<1x16x12x12xi32>
+  return %y : tensor<1x16x12x12xi32>
+}
+
+// -----
+
+// Nothing is cut, so every four weights are one step, and no sum is by magnitude.
+// CHECK-LABEL: func @main
+// CHECK-NOT: by_magnitude
+// CHECK: cpu.integer_conv2d {{.*}} memref<1x4x16x4xi8>
+func.func @main(%x: tensor<3x16xui8>) -> tensor<3x16xi32> {
+  %w = graph.constant dense<127> : tensor<16x16xi8>
+  %y = graph.integer_fully_connected %x, %w {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<3x16xui8>, tensor<16x16xi8>) -> tensor<3x16xi32>
+  return %y : tensor<3x16xi32>
+}
