@@ -44,4 +44,19 @@ def Npu_RequantizeOp : Npu_InstructionOp<"requantize",
   }];
 }
 
+def Npu_RequantizeAddOp : Npu_InstructionOp<"requantize_add",
+    (ins Npu_BufferType:$dst, Npu_BufferType:$src, Npu_BufferType:$scales, Npu_BufferType:$addend),
+    (ins Npu_RangeAttr:$m, Npu_RangeAttr:$n, TypeAttr:$type, TypeAttr:$dst_type, TypeAttr:$stored,
+         UnitAttr:$relu, DefaultValuedAttr<F64Attr, "0.0">:$offset, F64Attr:$factor,
+         TypeAttr:$addend_type, DefaultValuedAttr<F64Attr, "0.0">:$addend_offset,
+         F64Attr:$addend_factor, UnitAttr:$add_relu, F64Attr:$result_factor,
+         DefaultValuedAttr<F64Attr, "0.0">:$result_offset, I64Attr:$src_col, I64Attr:$dst_row,
+         I64Attr:$dst_col)> {
+  let summary = "The same with stored numbers of ub added, on V";
+  let assemblyFormat = [{
+    $dst `,` $src `,` $scales `,` $addend (`at` $ivs^)? attr-dict `:` type($dst) `,` type($src)
+    `,` type($scales) `,` type($addend)
+  }];
+}
+
 #endif // OPENATC_NPU_CUBE_OPS_TD

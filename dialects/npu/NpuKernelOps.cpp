@@ -82,6 +82,9 @@ LogicalResult Conv2DOp::verify() {
     return failure();
   if (bool(getScales()) != bool(getStored()))
     return emitOpError("scales and a stored type come together");
+  if (getImageScale() &&
+      !(getImage() && getScales() && typeOf(getInput()).getElementType().isF32()))
+    return emitOpError("image_scale makes bytes of an image of f32");
   bool takesResidual = bool(getResidual()), hasBody = !getBody().empty();
   if (getScales() && (groups != 1 || getActivation() || (takesResidual && !hasBody)))
     return emitOpError("of bytes has one group, and joins a residual in its body");

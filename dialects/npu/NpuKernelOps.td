@@ -47,7 +47,8 @@ def Npu_Conv2DOp : Kernel_InPlaceOp<"conv2d", [AttrSizedOperandSegments], Npu_Di
     sum becomes saturate(round(sum * scale) + offset) of the type `stored`, at
     least the offset with `stored_relu`. If there is a body it takes (that -
     offset) * factor in f32 and an element of the residual, and gives the result.
-    An image of bytes is multiplied in f16 by a filter of f16 that holds integers,
+    With `image_scale` an image of f32 becomes bytes on its way: saturate(round(x /
+    image_scale) + pad_value). An image of bytes is multiplied in f16 by a filter of f16 that holds integers,
     with a bias of f32; its sums must stay below 2^24.
   }];
   let arguments = (ins AnyMemRef:$input, AnyMemRef:$filter, Optional<AnyMemRef>:$bias,
@@ -61,6 +62,7 @@ def Npu_Conv2DOp : Kernel_InPlaceOp<"conv2d", [AttrSizedOperandSegments], Npu_Di
                        UnitAttr:$stored_relu, DefaultValuedAttr<I64Attr, "0">:$offset,
                        OptionalAttr<F64Attr>:$factor, UnitAttr:$unsigned_input,
                        DefaultValuedAttr<I64Attr, "0">:$pad_value,
+                       OptionalAttr<F64Attr>:$image_scale,
                        OptionalAttr<Npu_TileAttr>:$tile);
   let regions = (region MaxSizedRegion<1>:$body);
   let assemblyFormat = [{

@@ -27,7 +27,9 @@ def Npu_MoveNdToNzOp : Npu_TransferOp<"move_nd2nz",
 
 def Npu_LoadImageOp : Npu_TransferOp<"load_image",
     (ins Npu_RangeAttr:$rows, TypeAttr:$type, I64Attr:$channels, I64Attr:$width, I64Attr:$c0,
-         I64Attr:$src_plane, I64Attr:$src_row, I64Attr:$dst_row)> {
+         I64Attr:$src_plane, I64Attr:$src_row, I64Attr:$dst_row,
+         DefaultValuedAttr<F64Attr, "0.0">:$scale, DefaultValuedAttr<F64Attr, "0.0">:$offset,
+         UnitAttr:$is_signed)> {
   let summary = "Planes of an image in gm to [rows][width][c0] in l1";
 }
 

@@ -175,8 +175,11 @@ LogicalResult MoveNdToNzOp::verify() {
 
 LogicalResult LoadImageOp::verify() {
   if (failed(verifyCommon(*this)) ||
-      failed(verifyType(*this, "type", getType(), {DataType::F32, DataType::F16, DataType::U8})))
+      failed(verifyType(*this, "type", getType(),
+                        {DataType::F32, DataType::F16, DataType::U8, DataType::S8})))
     return failure();
+  if (!getScale().isZero() && !isa<FloatType>(getType()))
+    return emitOpError() << "quantizes f32 and f16, not " << getType();
   if (getC0() != 4 && getC0() != 16)
     return emitOpError() << "c0 is " << getC0() << ", it must be 4 or 16";
   if (getChannels() < 1 || getChannels() > getC0())
@@ -248,6 +251,20 @@ LogicalResult RequantizeOp::verify() {
   if (getDstType() != getStored() && !getDstType().isF32())
     return emitOpError() << "has the dst_type " << getDstType() << ", which is neither "
                          << getStored() << " nor f32";
+  return verifyPath(*this, getSrc(), getDst(), {{L0C, UB}});
+}
+
+LogicalResult RequantizeAddOp::verify() {
+  using enum MemoryKind;
+  constexpr DataType kBytes[] = {DataType::U8, DataType::S8};
+  if (failed(verifyCommon(*this)) ||
+      failed(verifyType(*this, "type", getType(), {DataType::F32, DataType::S32})) ||
+      failed(verifyType(*this, "stored", getStored(), kBytes)) ||
+      failed(verifyType(*this, "dst_type", getDstType(), kBytes)) ||
+      failed(verifyType(*this, "addend_type", getAddendType(), kBytes)) ||
+      failed(verifyMemory(*this, "scales", getScales(), UB)) ||
+      failed(verifyMemory(*this, "addend", getAddend(), UB)))
+    return failure();
   return verifyPath(*this, getSrc(), getDst(), {{L0C, UB}});
 }
 

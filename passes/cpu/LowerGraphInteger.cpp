@@ -24,25 +24,12 @@ public:
   }
 
   LogicalResult readWeights() {
-    FailureOr<ElementsAttr> filter = rawConstant(op.getFilter());
-    if (failed(filter))
-      return failure();
-    std::optional<IntegerWeights> read = IntegerWeights::read(*filter, op.getFilterZeroPoints());
+    std::optional<IntegerWeights> read =
+        IntegerWeights::read(op.getFilter(), op.getFilterZeroPoints());
     if (!read)
       return failure();
     weights = std::move(*read);
     return success();
-  }
-
-  /// The constant as the graph has it: signs count here.
-  static FailureOr<ElementsAttr> rawConstant(Value value) {
-    Operation *producer = value.getDefiningOp();
-    while (isa_and_nonnull<graph::ReshapeOp>(producer))
-      producer = producer->getOperand(0).getDefiningOp();
-    auto constant = dyn_cast_or_null<graph::ConstantOp>(producer);
-    if (!constant)
-      return failure();
-    return constant.getValue();
   }
 
   int64_t paddedChannels() { return llvm::alignTo(weights.outputs, kBlock); }
@@ -51,15 +38,12 @@ public:
   enum class Bytes { AsStored, Unsigned, ByMagnitude };
 
   FailureOr<Value> bias(Bytes bytes) {
-    SmallVector<int32_t> values;
+    std::vector<int32_t> values;
     if (Value bias = op.getBias()) {
-      FailureOr<ElementsAttr> constant = lowering.constantOf(bias);
-      if (failed(constant))
+      std::optional<std::vector<int32_t>> read = readNumbers<int32_t>(bias);
+      if (!read)
         return failure();
-      FailureOr<graph::ConstantBytes> data = graph::ConstantBytes::get(*constant);
-      if (failed(data))
-        return failure();
-      values.assign(data->expandedAs<int32_t>().begin(), data->expandedAs<int32_t>().end());
+      values = std::move(*read);
     }
     int64_t zeroPoint = op.getZeroPoint();
     if (bytes == Bytes::ByMagnitude && !isSigned)

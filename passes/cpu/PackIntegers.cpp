@@ -14,6 +14,7 @@
 #include "passes/cpu/PackIntegers.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/Graph.h"
 #include "dialects/graph/interpreter/Tensor.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -132,9 +133,32 @@ std::vector<Group> groupsOf(const std::vector<Step> &steps, size_t size, int lim
 
 } // namespace
 
-std::optional<IntegerWeights> IntegerWeights::read(ElementsAttr filter,
-                                                   ArrayRef<int64_t> zeroPoints) {
-  FailureOr<graph::Tensor> tensor = graph::Tensor::fromAttribute(filter);
+/// The constant as the graph has it: signs count here.
+static ElementsAttr rawConstant(Value value) {
+  Operation *producer = value.getDefiningOp();
+  while (isa_and_nonnull<graph::ReshapeOp>(producer))
+    producer = producer->getOperand(0).getDefiningOp();
+  auto constant = dyn_cast_or_null<graph::ConstantOp>(producer);
+  return constant ? constant.getValue() : ElementsAttr();
+}
+
+template <typename T> std::optional<std::vector<T>> readNumbers(Value value) {
+  ElementsAttr constant = rawConstant(value);
+  if (!constant)
+    return std::nullopt;
+  FailureOr<graph::ConstantBytes> bytes = graph::ConstantBytes::get(constant);
+  if (failed(bytes))
+    return std::nullopt;
+  return std::vector<T>(bytes->expandedAs<T>().begin(), bytes->expandedAs<T>().end());
+}
+template std::optional<std::vector<int32_t>> readNumbers(Value);
+template std::optional<std::vector<float>> readNumbers(Value);
+
+std::optional<IntegerWeights> IntegerWeights::read(Value filter, ArrayRef<int64_t> zeroPoints) {
+  ElementsAttr constant = rawConstant(filter);
+  if (!constant)
+    return std::nullopt;
+  FailureOr<graph::Tensor> tensor = graph::Tensor::fromAttribute(constant);
   if (failed(tensor) || !tensor->getElementType().isInteger(8))
     return std::nullopt;
   IntegerWeights weights;

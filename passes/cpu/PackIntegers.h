@@ -15,12 +15,15 @@ struct IntegerWeights {
   int64_t outputs = 0, columns = 0;
   std::vector<int16_t> values;
 
-  /// Nothing for data that cannot be read. `zeroPoints`: one for each output, or
-  /// none.
-  static std::optional<IntegerWeights> read(mlir::ElementsAttr filter,
+  /// Nothing where the filter is not known, or no bytes. `zeroPoints`: one for each
+  /// output, or none.
+  static std::optional<IntegerWeights> read(mlir::Value filter,
                                             llvm::ArrayRef<int64_t> zeroPoints);
   const int16_t *row(int64_t output) const { return values.data() + output * columns; }
 };
+
+/// The numbers of a constant as the graph has it; nothing where it is not known.
+template <typename T> std::optional<std::vector<T>> readNumbers(mlir::Value value);
 
 /// Four neighbouring bytes of the input and where each one's weight is.
 struct Quad {

@@ -41,6 +41,8 @@ bool Contraction::convertsWithRelu() const {
 }
 
 bool Contraction::needsVector() const {
+  if (addition)
+    return false;
   return body || residual.value || scale != 1 || (activation && !convertsWithRelu());
 }
 

@@ -38,6 +38,8 @@ struct Contraction {
   /// Of results that leave l0c as quantized numbers, and what follows.
   std::optional<Requantization> requantization;
   mlir::Block *body = nullptr;
+  /// The same where it only adds a residual: done while l0c is left.
+  std::optional<Addition> addition;
   /// Bytes are multiplied. Sizes along the sum count pairs of them, so that all
   /// blocks have the bytes that they have in f16.
   bool isInteger = false;
@@ -59,6 +61,7 @@ struct Contraction {
   // Left operand; bytes.
   int64_t lhsOuter = 0, lhsOther = 0, lhsBlock = 0, lhsRow = 0;
   int64_t channels = 0;   ///< of an image in planes
+  std::optional<ImageQuantization> imageQuantization;
   bool img2col = false;   ///< else rows in l1 are those of l0a
   bool denseImage = true; ///< an image's rows lie one behind the other in gm
   Img2ColShape window;    ///< its height counts the rows that are moved
@@ -77,6 +80,10 @@ struct Contraction {
   /// relu while results are converted.
   bool convertsWithRelu() const;
 };
+
+/// The body of an integer convolution, if it only adds a residual of bytes and
+/// stores the sum.
+std::optional<Addition> additionOf(mlir::Block &body);
 
 /// What the vector unit does: scalar code on (result, residual if there is one,
 /// slope if there is one), ending in a kernel.yield.

@@ -167,7 +167,7 @@ private:
     Span imageRows{p.inRows, y, s.height};
     if (c.lhsForm == LhsForm::Image) {
       w.loadImage(dst, src, imageRows, c.lhsType, c.channels, s.width, s.c0, c.lhsBlock, c.lhsRow,
-                  s.width * s.c0 * 2);
+                  s.width * s.c0 * 2, c.imageQuantization);
       return;
     }
     int64_t blocks = p.depthBlocksInL1() / c.depthUnit, row = s.width * 32;
@@ -337,7 +337,10 @@ private:
     if (c.requantization) {
       Type sums = c.isInteger ? Type(w.builder().getI32Type()) : f32;
       Place scales(scalesUb, pieceColumn * 4);
-      if (body) {
+      if (c.addition) {
+        w.requantizeAdd(ub, from, scales, residual, rows, columns, sums, *c.requantization,
+                        *c.addition, column1, 32, steps.outer);
+      } else if (body) {
         // One block of columns, as rows of f32.
         inputs.front() = {w.alloc(ir::MemoryKind::UB, bytes * 4), 0, f32, {p.pieceM * 128, 0}};
         w.requantize(inputs.front().buffer, from, scales, rows, columns, sums, *c.requantization,

@@ -68,6 +68,8 @@ std::string whyUnsupportedEpilogue(Contraction &c, const SocTable &soc) {
     return "the slope is not contiguous";
   if (c.residual.value && typeOf(c.residual.value).getElementType() != c.outputType)
     return "residual and output have different element types";
+  if (c.addition)
+    c.vectorCycles = 4.0 / 256;
   if (c.needsVector()) {
     std::unique_ptr<Block> body = epilogueBody(c);
     c.scratchPerElement = llvm::divideCeil(scratchBytes(*body, 4096), 4096);
@@ -112,8 +114,15 @@ Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &fault) {
                         op.getFactor() ? op.getFactor()->convertToDouble() : 0.0};
     c.lhsType = op.getUnsignedInput() ? IntegerType::get(context, 8, IntegerType::Unsigned)
                                       : IntegerType::get(context, 8);
-    if (!op.getBody().empty())
-      c.body = &op.getBody().front();
+    if (op.getImageScale()) {
+      c.lhsType = in.getElementType();
+      c.imageQuantization = {op.getImageScale()->convertToDouble(), double(op.getPadValue()),
+                             !op.getUnsignedInput()};
+    }
+    if (!op.getBody().empty()) {
+      c.addition = additionOf(op.getBody().front());
+      c.body = c.addition ? nullptr : &op.getBody().front();
+    }
   }
   c.output = blockedPlace(op.getOutput());
   auto dense = [](MemRefType type) {

@@ -20,29 +20,6 @@ namespace atc::npu {
 
 namespace {
 
-/// The constant as the graph has it: signs count here.
-FailureOr<ElementsAttr> rawConstant(Value value) {
-  Operation *producer = value.getDefiningOp();
-  while (isa_and_nonnull<graph::ReshapeOp>(producer))
-    producer = producer->getOperand(0).getDefiningOp();
-  auto constant = dyn_cast_or_null<graph::ConstantOp>(producer);
-  if (!constant)
-    return failure();
-  return constant.getValue();
-}
-
-template <typename T> FailureOr<std::vector<T>> numbersOf(Value value) {
-  std::vector<T> numbers;
-  FailureOr<ElementsAttr> constant = rawConstant(value);
-  if (failed(constant))
-    return failure();
-  FailureOr<graph::ConstantBytes> bytes = graph::ConstantBytes::get(*constant);
-  if (failed(bytes))
-    return failure();
-  numbers.assign(bytes->expandedAs<T>().begin(), bytes->expandedAs<T>().end());
-  return numbers;
-}
-
 /// Weights and bias of one op; the bias for sums of bytes as they are stored.
 struct Sums {
   IntegerWeights weights;
@@ -66,14 +43,12 @@ void spreadGroups(IntegerWeights &weights, int64_t groups) {
 
 template <typename OpT> std::optional<Sums> readSums(OpT op) {
   Sums sums;
-  FailureOr<ElementsAttr> filter = rawConstant(op.getFilter());
-  if (failed(filter))
-    return std::nullopt;
-  std::optional<IntegerWeights> weights = IntegerWeights::read(*filter, op.getFilterZeroPoints());
+  std::optional<IntegerWeights> weights =
+      IntegerWeights::read(op.getFilter(), op.getFilterZeroPoints());
   std::vector<int32_t> bias;
   if (op.getBias()) {
-    FailureOr<std::vector<int32_t>> numbers = numbersOf<int32_t>(op.getBias());
-    if (failed(numbers))
+    std::optional<std::vector<int32_t>> numbers = cpu::readNumbers<int32_t>(op.getBias());
+    if (!numbers)
       return std::nullopt;
     bias = std::move(*numbers);
   }
@@ -143,8 +118,9 @@ template <typename OpT>
 FailureOr<ElementsAttr> scalesOf(OpT op, const SumEpilogue &epilogue, const Sums &sums) {
   std::vector<float> numbers{float(epilogue.scale)};
   if (epilogue.scales) {
-    FailureOr<std::vector<float>> known = numbersOf<float>(op.getInputs()[*epilogue.scales]);
-    if (failed(known))
+    std::optional<std::vector<float>> known =
+        cpu::readNumbers<float>(op.getInputs()[*epilogue.scales]);
+    if (!known)
       return failure();
     numbers = std::move(*known);
   }
@@ -208,7 +184,8 @@ public:
         lowering.buffer(output), kernel, strides, dilations, pads, /*block_groups=*/1, isImage,
         macs, graph::ActivationAttr(), /*residual_last=*/false,
         TypeAttr::get(epilogue->first.stored), epilogue->first.relu,
-        int64_t(epilogue->first.offset), factor, isUnsigned, op.getZeroPoint(), ir::TileAttr());
+        int64_t(epilogue->first.offset), factor, isUnsigned, op.getZeroPoint(),
+        /*image_scale=*/FloatAttr(), ir::TileAttr());
     if (epilogue->rest)
       conv.getBody().push_back(epilogue->rest.release());
     return success();

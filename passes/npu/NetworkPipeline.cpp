@@ -21,10 +21,9 @@ namespace {
 /// buffer, without npu-select-tiles all contractions have tiles of 64x64x64, and
 /// npu-minimise-sync and npu-allocate-flags are options of npu-insert-sync.
 constexpr StringLiteral optionalPasses[] = {
-    "om-remove-dead",     "om-reuse-in-place",  "npu-compose-layer-norm",
-    "npu-fuse-epilogues", "npu-split-batch",    "npu-prefetch-weights",
-    "npu-reorder",        "npu-select-buffers", "npu-select-tiles",
-    "npu-minimise-sync",  "npu-allocate-flags"};
+    "om-remove-dead",     "om-reuse-in-place", "npu-compose-layer-norm", "npu-fuse-epilogues",
+    "npu-fuse-images",    "npu-split-batch",   "npu-prefetch-weights",   "npu-reorder",
+    "npu-select-buffers", "npu-select-tiles",  "npu-minimise-sync",      "npu-allocate-flags"};
 
 bool isOn(const NpuPipelineOptions &options, StringRef name) {
   return !llvm::is_contained(options.disable, name.str());
@@ -62,6 +61,8 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
     pm.addPass(createNpuComposeLayerNorm());
   if (isOn(options, "npu-fuse-epilogues"))
     pm.addPass(createNpuFuseEpilogues());
+  if (isOn(options, "npu-fuse-images"))
+    pm.addPass(createNpuFuseImages());
   pm.addPass(createNpuSplitEpilogues());
   if (isOn(options, "npu-split-batch"))
     pm.addNestedPass<func::FuncOp>(createNpuSplitBatch());

@@ -113,6 +113,18 @@ def NpuFuseEpilogues : Pass<"npu-fuse-epilogues", "::mlir::ModuleOp"> {
   ];
 }
 
+def NpuFuseImages : Pass<"npu-fuse-images", "::mlir::ModuleOp"> {
+  let summary = "Takes the quantize in front of a first layer into the load of its image";
+  let description = [{
+    A kernel.map that only quantizes f32 for an npu.conv2d that reads an image of bytes, and
+    nothing else reads, becomes the convolution's `image_scale`, if the module's SoC can do it.
+  }];
+  let dependentDialects = ["::atc::npu::ir::NpuDialect", "::atc::om::OmDialect"];
+  let statistics = [
+    Statistic<"numFused", "num-fused", "Maps that became part of a load">
+  ];
+}
+
 def NpuInsertSync : Pass<"npu-insert-sync", "::atc::npu::ir::ProgramOp"> {
   let summary = "Orders the queues of a sequential program with flags and barriers";
   let description = [{

@@ -214,9 +214,14 @@ void ProgramWriter::ndToNz(Place dst, Place src, Span rows, Span cols, Type type
 
 void ProgramWriter::loadImage(Place dst, Place src, Span rows, Type type, int64_t channels,
                               int64_t width, int64_t c0, int64_t srcPlane, int64_t srcRow,
-                              int64_t dstRow) {
-  Emission(*this)
-      .place(dst)
+                              int64_t dstRow,
+                              const std::optional<ImageQuantization> &quantization) {
+  Emission emission(*this);
+  if (quantization)
+    emission.attribute("scale", b.getF64FloatAttr(quantization->scale))
+        .attribute("offset", b.getF64FloatAttr(quantization->offset))
+        .flag("is_signed", quantization->isSigned);
+  emission.place(dst)
       .place(src)
       .span("rows", rows)
       .type("type", type)
@@ -334,6 +339,34 @@ void ProgramWriter::requantize(Place dst, Place src, Place scales, Span m, Span 
       .number("dst_row", dstRow)
       .number("dst_col", dstCol)
       .create<ir::RequantizeOp>();
+}
+
+void ProgramWriter::requantizeAdd(Place dst, Place src, Place scales, Place addend, Span m, Span n,
+                                  Type type, const Requantization &first, const Addition &addition,
+                                  int64_t srcCol, int64_t dstRow, int64_t dstCol) {
+  Emission(*this)
+      .place(dst)
+      .place(src)
+      .place(scales)
+      .place(addend)
+      .span("m", m)
+      .span("n", n)
+      .type("type", type)
+      .type("dst_type", addition.result)
+      .type("stored", first.stored)
+      .flag("relu", first.relu)
+      .attribute("offset", b.getF64FloatAttr(first.offset))
+      .attribute("factor", b.getF64FloatAttr(first.factor))
+      .type("addend_type", addition.type)
+      .attribute("addend_offset", b.getF64FloatAttr(addition.offset))
+      .attribute("addend_factor", b.getF64FloatAttr(addition.factor))
+      .flag("add_relu", addition.relu)
+      .attribute("result_factor", b.getF64FloatAttr(addition.resultFactor))
+      .attribute("result_offset", b.getF64FloatAttr(addition.resultOffset))
+      .number("src_col", srcCol)
+      .number("dst_row", dstRow)
+      .number("dst_col", dstCol)
+      .create<ir::RequantizeAddOp>();
 }
 
 void ProgramWriter::vector(VectorOp op, Place dst, Steps dstSteps, std::optional<VectorSource> a,

@@ -70,6 +70,22 @@ struct Requantization {
   double offset = 0, factor = 0;
 };
 
+/// saturate(round(x / scale) + offset), of bytes with a sign or without.
+struct ImageQuantization {
+  double scale = 1, offset = 0;
+  bool isSigned = false;
+};
+
+/// What is added to (stored - offset) * factor, a stored byte that is read as
+/// (byte - offset) * factor, and how the total, at least 0 with `relu`, is stored
+/// again: saturate(round(total * resultFactor) + resultOffset) of `result`.
+struct Addition {
+  mlir::Type type, result;
+  double offset = 0, factor = 1;
+  bool relu = false;
+  double resultFactor = 1, resultOffset = 0;
+};
+
 /// Operands of a vector instruction beside its result; `block` is 32, or 0 to
 /// repeat the first 32 bytes of a run.
 struct VectorSource {
@@ -109,7 +125,8 @@ public:
   void ndToNz(Place dst, Place src, Span rows, Span cols, mlir::Type type, int64_t srcRow,
               int64_t dstCol);
   void loadImage(Place dst, Place src, Span rows, mlir::Type type, int64_t channels, int64_t width,
-                 int64_t c0, int64_t srcPlane, int64_t srcRow, int64_t dstRow);
+                 int64_t c0, int64_t srcPlane, int64_t srcRow, int64_t dstRow,
+                 const std::optional<ImageQuantization> &quantization = std::nullopt);
   void load2d(Place dst, Place src, Span outer, Span inner, Steps dstSteps, Steps srcSteps,
               bool transpose = false);
   void img2col(Place dst, Place src, Span m, Span k, Span row0, const Img2ColShape &shape,
@@ -122,6 +139,10 @@ public:
                int64_t srcCol, int64_t dstRow, int64_t dstCol, double scale = 1.0);
   void requantize(Place dst, Place src, Place scales, Span m, Span n, mlir::Type type,
                   const Requantization &to, int64_t srcCol, int64_t dstRow, int64_t dstCol);
+  /// `addend` lies as the result does in `dst`.
+  void requantizeAdd(Place dst, Place src, Place scales, Place addend, Span m, Span n,
+                     mlir::Type type, const Requantization &first, const Addition &addition,
+                     int64_t srcCol, int64_t dstRow, int64_t dstCol);
   void vector(VectorOp op, Place dst, Steps dstSteps, std::optional<VectorSource> a,
               std::optional<VectorSource> b, std::optional<VectorSource> mask, Span outer,
               Span inner, Span lanes, mlir::Type type, mlir::Type dstType, double scalar = 0,

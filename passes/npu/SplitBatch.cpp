@@ -237,7 +237,7 @@ private:
     std::string key;
     llvm::raw_string_ostream text(key);
     for (int64_t number : {int64_t(c.lhsForm),
-                           int64_t(c.isInteger) + 2 * bool(c.body),
+                           int64_t(c.isInteger) + 2 * bool(c.body) + 4 * bool(c.addition),
                            int64_t(c.rhsForm),
                            c.outers,
                            c.others,

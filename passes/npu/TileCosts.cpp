@@ -159,7 +159,8 @@ private:
       run = double(c.denseImage ? p.lhsImage : c.window.width * 32);
       if (c.lhsForm == LhsForm::Image) {
         run = double(p.inRows * c.window.width * 2);
-        bytes /= 2;
+        // Quantized, the planes are wider than what becomes of them.
+        bytes = c.imageQuantization ? bytes / 8 * double(c.channels) * 4 : bytes / 2;
       }
     }
     return double(soc.gmStart) +

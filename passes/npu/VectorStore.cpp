@@ -1,11 +1,10 @@
 //===-- VectorStore.cpp - how scalar code stores bytes ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/npu/StoredNumber.h"
 #include "passes/npu/VectorPlan.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Matchers.h"
 
 #include <cmath>
 
@@ -13,37 +12,47 @@ using namespace mlir;
 
 namespace atc::npu {
 
-/// The number that is stored as 8 bits. Instructions that store round to even and
-/// saturate: what does that before is left out, and anything else has no store.
-std::optional<int> VectorPlan::readStore(Operation *store) {
-  bool isUnsigned = isa<arith::FPToUIOp>(store);
-  auto constantBehind = [](Operation *op) -> std::optional<double> {
-    FloatAttr number;
-    if (op->getNumOperands() == 2 && matchPattern(op->getOperand(1), m_Constant(&number)))
-      return number.getValueAsDouble();
+std::optional<StoredNumber> storedNumberOf(Operation *store) {
+  bool isUnsigned = isa_and_nonnull<arith::FPToUIOp>(store);
+  if ((!isUnsigned && !isa_and_nonnull<arith::FPToSIOp>(store)) ||
+      !store->getResult(0).getType().isInteger(8))
     return std::nullopt;
-  };
+  StoredNumber number;
+  number.type = IntegerType::get(store->getContext(), 8,
+                                 isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
   Value value = store->getOperand(0);
   double least = isUnsigned ? 0 : -128, most = isUnsigned ? 255 : 127;
   bool above = false, below = false;
-  while (Operation *bound = value.getDefiningOp()) {
-    bool isMax = isa<arith::MaximumFOp>(bound), isMin = isa<arith::MinimumFOp>(bound);
-    if ((!isMax && !isMin) || constantBehind(bound) != (isMax ? least : most))
+  for (;;) {
+    Value low = value, high = value;
+    if (peelConstant<arith::MaximumFOp>(low) == least) {
+      above = true;
+      value = low;
+    } else if (peelConstant<arith::MinimumFOp>(high) == most) {
+      below = true;
+      value = high;
+    } else {
       break;
-    (isMax ? above : below) = true;
-    value = bound->getOperand(0);
+    }
   }
-  Operation *last = value.getDefiningOp();
-  bool isShifted = isa_and_nonnull<arith::AddFOp>(last);
-  Operation *round = isShifted ? last->getOperand(0).getDefiningOp() : last;
-  if (!above || !below || !isa_and_nonnull<math::RoundEvenOp>(round))
+  number.beforeKept = value;
+  number.offset = peelConstant<arith::AddFOp>(value).value_or(0);
+  auto round = value.getDefiningOp<math::RoundEvenOp>();
+  if (!above || !below || !round || number.offset != std::floor(number.offset))
     return std::nullopt;
-  if (isShifted)
-    if (auto shift = constantBehind(last); !shift || *shift != std::floor(*shift))
-      return std::nullopt;
-  storedType = IntegerType::get(store->getContext(), 8,
-                                isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
-  int step = valueOf(isShifted ? value : round->getOperand(0));
+  number.real = round.getOperand();
+  return number;
+}
+
+/// Instructions that store round to even and saturate: what does that before is
+/// left out, but for a rounding in front of an offset.
+std::optional<int> VectorPlan::readStore(Operation *store) {
+  std::optional<StoredNumber> number = storedNumberOf(store);
+  if (!number)
+    return std::nullopt;
+  storedType = number->type;
+  bool isShifted = isa<arith::AddFOp>(number->beforeKept.getDefiningOp());
+  int step = valueOf(isShifted ? number->beforeKept : number->real);
   return step < 0 ? std::nullopt : std::optional(step);
 }
 

@@ -119,12 +119,17 @@ Cost atc::npu::costOf(const SocTable &soc, const Instruction &instruction, const
     cost.latency = double(dst == Memory::UB ? soc.vectorLatency : soc.mte1Latency);
     break;
   }
-  case Opcode::Requantize: {
+  case Opcode::Requantize:
+  case Opcode::RequantizeAdd: {
     using I = Requantize;
+    static_assert(int(I::dstType) == int(RequantizeAdd::dstType));
     int64_t padded = ceilDiv(counts[I::n], 16) * 16 * counts[I::m];
     cost.bytes =
         uint64_t(counts[I::n] * counts[I::m]) * bytesOf(DataType(fields[I::dstType]));
     cost.data = double(padded * 4) / soc.l0cToUb;
+    // The residual is added at the vector unit's rate for f32.
+    if (instruction.opcode == Opcode::RequantizeAdd)
+      cost.data += double(padded * 4) / soc.vectorBytes;
     cost.start = double(soc.vectorStart);
     cost.latency = double(soc.vectorLatency);
     return cost;
@@ -147,6 +152,11 @@ Cost atc::npu::costOf(const SocTable &soc, const Instruction &instruction, const
   double part = std::min(1.0, double(runOf(box)) / double(soc.shortRun));
   double share = soc.shortRunFloor + (1 - soc.shortRunFloor) * part;
   cost.data = std::max(cost.data, double(bytesIn(box)) / (rate * share));
+  // Quantizing divides, at the vector unit's rate for it.
+  if (instruction.opcode == Opcode::LoadImage && floatOf(fields[LoadImage::scale]) != 0)
+    cost.data =
+        std::max(cost.data, double(bytesIn(box)) / bytesOf(DataType(fields[LoadImage::type])) * 8 /
+                                soc.vectorBytes);
   cost.start = double(soc.gmStart);
   cost.latency = double(box.written ? soc.writeLatency : soc.readLatency);
   return cost;

@@ -65,6 +65,9 @@ NPU_INLINE void loadImageBody(const Iteration &it) {
   uint8_t *dst = it.address(I::dst);
   int64_t c0 = it.field(I::c0), width = it.field(I::width);
   Range::Cut rows = it.cut[I::rows];
+  const float scale = float(floatOf(it.field(I::scale))),
+              offset = float(floatOf(it.field(I::offset)));
+  const Bounds bounds(it.field(I::isSigned) ? DataType::S8 : DataType::U8);
   for (int64_t r = rows.skip; r < rows.skip + rows.count; ++r) {
     uint8_t *row = dst + r * it.field(I::dstRow);
     std::memset(row, 0, size_t(width * c0 * 2));
@@ -75,6 +78,9 @@ NPU_INLINE void loadImageBody(const Iteration &it) {
         float values[64];
         _Float16 pixels[64];
         toFloats(type, from + x * bytesOf(type), values, count);
+        if (scale != 0)
+          for (int64_t i = 0; i < count; ++i)
+            values[i] = bounds.keep(__builtin_rintf(values[i] / scale) + offset);
         fromFloats(DataType::F16, values, reinterpret_cast<uint8_t *>(pixels), count);
         for (int64_t i = 0; i < count; ++i)
           std::memcpy(row + ((x + i) * c0 + c) * 2, &pixels[i], 2);
@@ -157,6 +163,8 @@ void execute(const Instruction &instruction, const Frame &frame, CoreMemory &mem
     return executeMoveL0C(it);
   case Opcode::Requantize:
     return executeRequantize(it);
+  case Opcode::RequantizeAdd:
+    return executeRequantizeAdd(it);
   case Opcode::Vector:
     return executeVector(it);
   case Opcode::Transpose:

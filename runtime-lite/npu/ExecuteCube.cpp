@@ -195,16 +195,16 @@ NPU_INLINE void moveL0CBody(const Iteration &it) {
 }
 NPU_FAST void moveL0CFast(const Iteration &it) { moveL0CBody(it); }
 
-NPU_INLINE void requantizeBody(const Iteration &it) {
-  using I = Requantize;
-  DataType type = it.type(I::type), dstType = it.type(I::dstType);
-  bool isSigned = it.type(I::stored) == DataType::S8, relu = it.field(I::relu);
-  float least = isSigned ? -128.f : 0.f, most = isSigned ? 127.f : 255.f;
-  float offset = float(floatOf(it.field(I::offset))), factor = float(floatOf(it.field(I::factor)));
-  bool isReal = dstType == DataType::F32;
-  int64_t bytes = bytesOf(dstType), wide = bytes == 1 ? 32 : 16;
+/// What comes after the stored number is `finish`: of 16 columns at most, for
+/// their f32 and their place in dst.
+template <typename I, typename Finish>
+NPU_INLINE void eachStored(const Iteration &it, const Finish &finish) {
+  DataType type = it.type(I::type);
+  const Bounds stored(it.type(I::stored));
+  bool relu = it.field(I::relu);
+  float offset = float(floatOf(it.field(I::offset)));
+  int64_t bytes = bytesOf(it.type(I::dstType)), wide = bytes == 1 ? 32 : 16;
   const uint8_t *src = it.address(I::src), *scales = it.address(I::scales);
-  uint8_t *dst = it.address(I::dst);
   Range::Cut m = it.cut[I::m], n = it.cut[I::n];
   for (int64_t i = m.skip; i < m.skip + m.count; ++i)
     for (int64_t j = n.skip, next; j < n.skip + n.count; j = next) {
@@ -215,17 +215,53 @@ NPU_INLINE void requantizeBody(const Iteration &it) {
       for (int64_t e = 0; e < next - j; ++e) {
         float value = values[e] * factors[e];
         value = relu && !(value > 0) ? 0 : value;
-        value = __builtin_rintf(value) + offset;
-        value = value > least ? value : least;
-        value = value < most ? value : most;
-        values[e] = isReal ? (value - offset) * factor : value;
+        values[e] = stored.keep(__builtin_rintf(value) + offset);
       }
-      uint8_t *to =
-          dst + i * it.field(I::dstRow) + j / wide * it.field(I::dstCol) + j % wide * bytes;
-      fromFloats(dstType, values, to, next - j);
+      finish(values, next - j,
+             i * it.field(I::dstRow) + j / wide * it.field(I::dstCol) + j % wide * bytes);
     }
 }
+
+NPU_INLINE void requantizeBody(const Iteration &it) {
+  using I = Requantize;
+  DataType dstType = it.type(I::dstType);
+  float offset = float(floatOf(it.field(I::offset))), factor = float(floatOf(it.field(I::factor)));
+  uint8_t *dst = it.address(I::dst);
+  eachStored<I>(it,
+                [&](float *values, int64_t count, int64_t place) __attribute__((always_inline)) {
+                  if (dstType == DataType::F32)
+                    for (int64_t e = 0; e < count; ++e)
+                      values[e] = (values[e] - offset) * factor;
+                  fromFloats(dstType, values, dst + place, count);
+                });
+}
 NPU_FAST void requantizeFast(const Iteration &it) { requantizeBody(it); }
+
+NPU_INLINE void requantizeAddBody(const Iteration &it) {
+  using I = RequantizeAdd;
+  auto number = [&](unsigned field) { return float(floatOf(it.field(field))); };
+  DataType dstType = it.type(I::dstType), addendType = it.type(I::addendType);
+  const Bounds bounds(dstType);
+  float offset = number(I::offset), factor = number(I::factor);
+  float addendOffset = number(I::addendOffset), addendFactor = number(I::addendFactor);
+  float resultFactor = number(I::resultFactor), resultOffset = number(I::resultOffset);
+  bool relu = it.field(I::addRelu);
+  uint8_t *dst = it.address(I::dst);
+  const uint8_t *addend = it.address(I::addend);
+  eachStored<I>(it,
+                [&](float *values, int64_t count, int64_t place) __attribute__((always_inline)) {
+                  float added[16];
+                  toFloats(addendType, addend + place, added, count);
+                  for (int64_t e = 0; e < count; ++e) {
+                    float value = (values[e] - offset) * factor;
+                    value = value + (added[e] - addendOffset) * addendFactor;
+                    value = relu && !(value > 0) ? 0 : value;
+                    values[e] = bounds.keep(__builtin_rintf(value * resultFactor) + resultOffset);
+                  }
+                  fromFloats(dstType, values, dst + place, count);
+                });
+}
+NPU_FAST void requantizeAddFast(const Iteration &it) { requantizeAddBody(it); }
 
 } // namespace
 
@@ -235,6 +271,10 @@ void executeMoveL0C(const Iteration &it) { useFastPath() ? moveL0CFast(it) : mov
 
 void executeRequantize(const Iteration &it) {
   useFastPath() ? requantizeFast(it) : requantizeBody(it);
+}
+
+void executeRequantizeAdd(const Iteration &it) {
+  useFastPath() ? requantizeAddFast(it) : requantizeAddBody(it);
 }
 
 void executeImg2Col(const Iteration &it) {

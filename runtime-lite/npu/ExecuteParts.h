@@ -22,6 +22,7 @@ struct Iteration {
 void executeMmad(const Iteration &it);
 void executeMoveL0C(const Iteration &it);
 void executeRequantize(const Iteration &it);
+void executeRequantizeAdd(const Iteration &it);
 void executeImg2Col(const Iteration &it);
 void executeVector(const Iteration &it);
 

@@ -78,15 +78,20 @@ void vectorOperands(Collector &c) {
     run(V::mask, c.field(V::maskOuter), c.field(V::maskInner), 32, bytes, false);
 }
 
-/// Of move_l0c and requantize.
+/// Of move_l0c and the requantizing ones.
 template <typename I> void resultOperands(Collector &c) {
   int64_t bytes = bytesOf(c.type(I::dstType)), block = bytes == 1 ? 32 : 16;
   int64_t dstCol = c.field(I::dstCol), dstRow = c.field(I::dstRow);
-  // A run of columns without gaps is given by element, else by whole blocks.
-  if (dstCol == block * bytes)
-    c.writes(I::dst, bytes, {by(I::m, dstRow), along(I::n, bytes)});
-  else
-    c.writes(I::dst, block * bytes, {by(I::n, dstCol, block), by(I::m, dstRow)});
+  auto inUb = [&](unsigned address, bool written) {
+    // A run of columns without gaps is given by element, else by whole blocks.
+    if (dstCol == block * bytes)
+      c.add(address, bytes, {by(I::m, dstRow), along(I::n, bytes)}, !written, written);
+    else
+      c.add(address, block * bytes, {by(I::n, dstCol, block), by(I::m, dstRow)}, !written, written);
+  };
+  inUb(I::dst, true);
+  if constexpr (std::is_same_v<I, RequantizeAdd>)
+    inUb(I::addend, false);
   c.reads(I::src, 64, {by(I::n, c.field(I::srcCol), 16), along(I::m, 64)});
 }
 
@@ -204,6 +209,10 @@ unsigned operandsOf(const Instruction &instruction, Operand (&operands)[4]) {
   case Opcode::Requantize:
     resultOperands<Requantize>(c);
     c.reads(Requantize::scales, 4, {along(Requantize::n, 4)});
+    break;
+  case Opcode::RequantizeAdd:
+    resultOperands<RequantizeAdd>(c);
+    c.reads(RequantizeAdd::scales, 4, {along(RequantizeAdd::n, 4)});
     break;
   case Opcode::Vector:
     vectorOperands(c);

@@ -107,6 +107,7 @@ Queue atc::npu::queueOf(const Instruction &instruction) {
   case Opcode::Vector:
   case Opcode::Transpose:
   case Opcode::Requantize:
+  case Opcode::RequantizeAdd:
     return Queue::V;
   case Opcode::SetFlag:
     return Queue(fields[SetFlag::from]);

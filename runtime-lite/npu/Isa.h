@@ -189,7 +189,7 @@ struct OpcodeInfo {
   const FieldInfo *fields;
   unsigned addressCount, rangeCount, fieldCount;
 };
-constexpr unsigned kOpcodes = unsigned(Opcode::Requantize) + 1;
+constexpr unsigned kOpcodes = unsigned(Opcode::RequantizeAdd) + 1;
 const OpcodeInfo &infoOf(Opcode opcode);
 
 const char *nameOf(Memory memory);

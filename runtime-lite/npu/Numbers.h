@@ -49,6 +49,17 @@ template <typename T> NPU_INLINE T saturate(float value) {
   return value != value ? T(0) : T(rounded);
 }
 
+/// The range of a byte's type.
+struct Bounds {
+  float least, most;
+  explicit Bounds(DataType type)
+      : least(type == DataType::S8 ? -128.f : 0.f), most(type == DataType::S8 ? 127.f : 255.f) {}
+  NPU_INLINE float keep(float value) const {
+    value = value > least ? value : least;
+    return value < most ? value : most;
+  }
+};
+
 /// `count` values that are stored as T, each by `toFloat`.
 template <typename T, typename Fn>
 NPU_INLINE void loadEach(const uint8_t *from, float *to, int64_t count, const Fn &toFloat) {

@@ -164,6 +164,9 @@ std::string atc::npu::reportJson(const ReportInput &input) {
   std::string list;
   for (size_t i = figures.first; i < figures.launches.size(); ++i) {
     const Statistics &launch = figures.launches[i];
+    Members used;
+    for (const Use &use : usesOf(soc, launch))
+      used.add(use.name, use.share, 3);
     list += (list.empty() ? "\n    " : ",\n    ") +
             Members()
                 .add("name", quoted(figures.nameOf(input, i)))
@@ -174,6 +177,7 @@ std::string atc::npu::reportJson(const ReportInput &input) {
                 .add("cube_utilisation",
                      ratio(launch.cubeCycles, launch.cycles * double(soc.cubeCores)))
                 .add("bound_by", quoted(boundOf(soc, launch)))
+                .add("uses", used.object())
                 .add("ddr_bytes", launch.ddrRead + launch.ddrWritten)
                 .add("prefetched_bytes", launch.prefetched)
                 .object();

@@ -255,12 +255,16 @@ private:
     case Opcode::MoveNdToNz:
     case Opcode::LoadImage:
       expect(memory(0) == M::L1 && memory(1) == M::GM, "goes from gm to l1 only");
-      if (in.opcode == Opcode::LoadImage)
+      if (in.opcode == Opcode::LoadImage) {
         expect(f(LoadImage::channels) <= f(LoadImage::c0) && f(LoadImage::c0) <= 16 &&
                    f(LoadImage::width) > 0 &&
                    oneOf(type(LoadImage::type),
                          {DataType::F32, DataType::F16, DataType::U8, DataType::S8}),
                "takes up to c0 <= 16 channels of f32, f16, u8 or s8");
+        expect(floatOf(f(LoadImage::scale)) == 0 ||
+                   oneOf(type(LoadImage::type), {DataType::F32, DataType::F16}),
+               "quantizes f32 and f16 only");
+      }
       break;
     case Opcode::Load2D:
       expect(memory(1) == M::L1 && (memory(0) == M::L0A || memory(0) == M::L0B),
@@ -310,6 +314,17 @@ private:
                  oneOf(stored, {DataType::U8, DataType::S8}) &&
                  (to == stored || to == DataType::F32),
              "no such conversion");
+      break;
+    }
+    case Opcode::RequantizeAdd: {
+      using I = RequantizeAdd;
+      expect(memory(I::src) == M::L0C && memory(I::dst) == M::UB && memory(I::scales) == M::UB &&
+                 memory(I::addend) == M::UB && !soc.split,
+             "goes from l0c to ub of coupled cores, with scales and addend in ub");
+      auto isByte = [&](unsigned i) { return oneOf(type(i), {DataType::U8, DataType::S8}); };
+      expect(oneOf(type(I::type), {DataType::F32, DataType::S32}) && isByte(I::dstType) &&
+                 isByte(I::stored) && isByte(I::addendType),
+             "stores and adds u8 and s8 only");
       break;
     }
     case Opcode::Vector: {

@@ -1,8 +1,8 @@
 #===-- test_npu_int8.py - quantized networks give the CPU's integers on the NPU ----------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The digit network as int8: every stored integer is the same on the CPU and on the NPU.
+"""Quantized networks: every stored integer is the same on the CPU and on the NPU.
 
-Needs numpy and pytest.
+Needs numpy and pytest, for residuals also the onnx package.
 """
 
 import json
@@ -11,6 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+try:
+    import onnx
+    import onnx.numpy_helper
+except ImportError:
+    onnx = None
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples" / "digits"))
@@ -28,6 +34,17 @@ def run_dumped(om, picture, folder):
     return {path.stem: np.load(path) for path in folder.glob("*.npy")}, json.loads(out)
 
 
+def compare(cpu_om, npu_om, picture, folder, number, least_share):
+    """How many tensors of integers both made, all of them equal."""
+    want, _ = run_dumped(cpu_om, picture, folder / f"cpu-{number}")
+    got, report = run_dumped(npu_om, picture, folder / f"npu-{number}")
+    assert report["npu"]["macs_share"] >= least_share
+    names = [n for n in sorted(want.keys() & got.keys()) if want[n].dtype.kind in "iu"]
+    for name in names:
+        np.testing.assert_array_equal(got[name], want[name], err_msg=name)
+    return len(names)
+
+
 @pytest.mark.parametrize("soc", ["Ascend310P3", "Ascend310", "Ascend910A"])
 def test_digits_have_the_same_integers(tmp_path, soc):
     pictures, _ = draw_digits.draw_digits(18, seed=77)
@@ -41,13 +58,91 @@ def test_digits_have_the_same_integers(tmp_path, soc):
     assert code == 0, out + err
     compared = 0
     for number, picture in enumerate(samples[16:]):
-        want, _ = run_dumped(cpu_om, picture, tmp_path / f"cpu-{number}")
-        got, report = run_dumped(npu_om, picture, tmp_path / f"npu-{number}")
         # The scores leave their product as real numbers: that one is the CPU's.
-        assert report["npu"]["macs_share"] > 0.99
-        for name in sorted(want.keys() & got.keys()):
-            if want[name].dtype.kind not in "iu":
-                continue
-            compared += 1
-            np.testing.assert_array_equal(got[name], want[name], err_msg=name)
+        compared += compare(cpu_om, npu_om, picture, tmp_path, number, 0.99)
     assert compared >= 4
+
+
+class Quantized:
+    """Writes a QDQ network: `values` are f32 between a dequantize and a quantize."""
+
+    def __init__(self, storage, seed):
+        self.storage, self.random = np.dtype(storage), np.random.default_rng(seed)
+        self.nodes, self.constants, self.scales = [], [], {}
+
+    def constant(self, array):
+        name = f"c{len(self.constants)}"
+        self.constants.append(onnx.numpy_helper.from_array(np.asarray(array), name))
+        return name
+
+    def node(self, kind, *inputs, **attributes):
+        name = f"{kind.lower()}{len(self.nodes)}"
+        self.nodes.append(onnx.helper.make_node(kind, inputs, [name], name=name, **attributes))
+        return name
+
+    def quantize(self, value, scale, zero):
+        low = -128 if self.storage == np.int8 else 0
+        how = self.constant(np.float32(scale)), self.constant(np.array(zero + low, self.storage))
+        result = self.node("DequantizeLinear", self.node("QuantizeLinear", value, *how), *how)
+        self.scales[result] = scale
+        return result
+
+    def known(self, integers, scales):
+        zeros = np.zeros(len(scales), integers.dtype)
+        return self.node("DequantizeLinear", self.constant(integers),
+                         self.constant(scales.astype(np.float32)), self.constant(zeros), axis=0)
+
+    def conv(self, value, inputs, outputs, size, stride=1, relu=True):
+        weights = self.random.integers(-127, 128, (outputs, inputs, size, size)).astype(np.int8)
+        scales = self.random.uniform(0.5, 2, outputs) / 127 / size / inputs ** 0.5
+        bias_scales = scales * self.scales[value]
+        bias = (self.random.normal(0, 0.2, outputs) / bias_scales).astype(np.int32)
+        filter_, bias = self.known(weights, scales), self.known(bias, bias_scales)
+        result = self.node("Conv", value, filter_, bias, kernel_shape=[size] * 2,
+                           strides=[stride] * 2, pads=[size // 2] * 4)
+        return self.node("Relu", result) if relu else result
+
+    def save(self, path, result, shape, out_shape):
+        info = onnx.helper.make_tensor_value_info
+        graph = onnx.helper.make_graph(
+            self.nodes, "residuals", [info("x", onnx.TensorProto.FLOAT, shape)],
+            [info(result, onnx.TensorProto.FLOAT, out_shape)], self.constants)
+        opsets = [onnx.helper.make_opsetid("", 13)]
+        onnx.save(onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
+
+
+def residual_network(path, storage):
+    """A stem that reads an image, and additions: with a convolution on both sides, with what
+    came before, of all kinds of zero points, with a relu behind and without."""
+    q = Quantized(storage, 5)
+    x = q.quantize("x", 0.017, 121)
+    x = q.quantize(q.conv(x, 3, 40, 7, 2), 0.013, 0)
+    x = q.quantize(q.node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4), 0.013, 0)
+    left = q.quantize(q.conv(x, 40, 72, 3, relu=False), 0.021, 133)
+    right = q.quantize(q.conv(x, 40, 72, 1, relu=False), 0.034, 117)
+    x = q.quantize(q.node("Relu", q.node("Add", left, right)), 0.019, 0)
+    for relu in (True, False):
+        part = q.quantize(q.conv(x, 72, 72, 1, relu=False), 0.023, 126)
+        total = q.node("Add", x, part)
+        x = q.quantize(q.node("Relu", total) if relu else total, 0.027, 0 if relu else 97)
+    q.save(path, x, [2, 3, 44, 44], [2, 72, 11, 11])
+
+
+@pytest.mark.skipif(onnx is None, reason="needs the onnx package")
+@pytest.mark.parametrize("storage", ["uint8", "int8"])
+@pytest.mark.parametrize("soc", ["Ascend310P3", "Ascend310", "Ascend910A"])
+def test_residuals_have_the_same_integers(tmp_path, soc, storage):
+    model = tmp_path / "residuals.onnx"
+    residual_network(model, storage)
+    cpu_om = compile_model(model, tmp_path)
+    code, out, err = call(tool("atc"), f"--model={model}", "--framework=5", f"--soc_version={soc}",
+                          f"--output={tmp_path / 'npu'}")
+    assert code == 0, out + err
+    npu_om = tmp_path / "npu.om"
+    # Quantizing, adding and storing are parts of loads and of leaving l0c.
+    text = call(tool("om-dump"), npu_om, "--disassemble")[1]
+    assert text.count(" requantize_add ") == 3, text
+    assert "scale=" in next(line for line in text.splitlines() if " load_image " in line)
+    assert " div " not in text
+    picture = np.random.default_rng(9).normal(0, 1, (2, 3, 44, 44)).astype(np.float32)
+    assert compare(cpu_om, npu_om, picture, tmp_path, 0, 0.99) >= 4

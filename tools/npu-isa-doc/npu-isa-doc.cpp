@@ -106,9 +106,13 @@ const char *costOf(Opcode opcode) {
            "`writeLatency`; else `mte1Start` + bytes / `l1ToUb` or `ubToL1`, done after "
            "`mte1Latency`";
   case Opcode::MoveNdToNz:
-  case Opcode::LoadImage:
     return "`gmStart` + bytes in gm / `gmToL1`, slower for runs shorter than `shortRun` and as far "
            "as L2 and DDR allow, done after `readLatency`";
+  case Opcode::LoadImage:
+    return "`gmStart` + bytes in gm / `gmToL1`, slower for runs shorter than `shortRun` and as far "
+           "as L2 and DDR allow, quantizing at least elements x 8 / `vectorBytes` (that of `div` "
+           "of "
+           "f32), done after `readLatency`";
   case Opcode::Load2D:
     return "`mte1Start` + bytes / `l1ToL0a` or `l1ToL0b`, done after `mte1Latency`";
   case Opcode::Img2Col:
@@ -122,6 +126,9 @@ const char *costOf(Opcode opcode) {
            "on FIX: `gmStart` + m x n padded to 16 / `fixElements`, in gm as a move at `l0cToGm`";
   case Opcode::Requantize:
     return "`vectorStart` + m x n padded to 16 x 4 / `l0cToUb`, done after `vectorLatency`";
+  case Opcode::RequantizeAdd:
+    return "`vectorStart` + m x n padded to 16 x 4 / `l0cToUb` + m x n padded to 16 x 4 / "
+           "`vectorBytes` (that of adding f32), done after `vectorLatency`";
   case Opcode::Vector:
     return "`vectorStart` + runs x bytes of a run rounded up to 256 / `vectorBytes`, twice that "
            "for exp, ln, sqrt and div, `bankConflict` times that for operands in the same banks; "

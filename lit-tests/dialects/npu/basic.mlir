@@ -62,3 +62,21 @@ npu.program @conv(%w: !npu.buffer<gm, 73728>) grid(%x = 2, %y = 4) soc "Ascend91
   npu.move_l0c %w, %c {offsets = [#npu.affine<0>, #npu.affine<0>], m = #npu.range<128>, n = #npu.range<64>, type = f32,
     dst_type = f16, relu, src_col = 8192, dst_row = 32, dst_col = 6272} : !npu.buffer<gm, 73728>, !npu.buffer<l0c, 65536>
 }
+
+// Bytes: an image that is quantized while it is loaded, sums to which a residual is added.
+// CHECK-LABEL: npu.program @bytes
+npu.program @bytes(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %l1 = npu.alloc {offset = 0} : !npu.buffer<l1, 2048>
+  %c = npu.alloc {offset = 0} : !npu.buffer<l0c, 2048>
+  %y = npu.alloc {offset = 0} : !npu.buffer<ub, 512>
+  %r = npu.alloc {offset = 512} : !npu.buffer<ub, 512>
+  %s = npu.alloc {offset = 1024} : !npu.buffer<ub, 128>
+  // CHECK: npu.load_image {{.*}} is_signed, offset = -5.000000e+00 : f64, {{.*}} scale = 1.250000e-01 : f64
+  npu.load_image %l1, %g {offsets = [#npu.affine<0>, #npu.affine<0>], rows = #npu.range<4>, type = f32, channels = 3,
+    width = 16, c0 = 4, src_plane = 1024, src_row = 64, dst_row = 128, scale = 1.250000e-01, offset = -5.0, is_signed} : !npu.buffer<l1, 2048>, !npu.buffer<gm, 4096>
+  // CHECK: npu.requantize_add %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} at %{{.*}} {add_relu, addend_factor = 5.000000e-01 : f64, addend_offset = 7.000000e+00 : f64, addend_type = i8
+  npu.requantize_add %y, %c, %s, %r at %x {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>, #npu.affine<0>],
+    m = #npu.range<16 from <0, [16]> below 20>, n = #npu.range<32>, type = i32, dst_type = ui8, stored = ui8, offset = 3.0, factor = 0.25,
+    addend_type = i8, addend_offset = 7.0, addend_factor = 0.5, add_relu, result_factor = 2.0, result_offset = 1.0,
+    src_col = 1024, dst_row = 32, dst_col = 512} : !npu.buffer<ub, 512>, !npu.buffer<l0c, 2048>, !npu.buffer<ub, 128>, !npu.buffer<ub, 512>
+}

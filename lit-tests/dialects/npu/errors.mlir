@@ -234,3 +234,51 @@ npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
   // expected-error @+1 {{uses event 16 of 16}}
   npu.signal v event 16
 }
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %c = npu.alloc : !npu.buffer<l0c, 2048>
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  %l = npu.alloc : !npu.buffer<l1, 4096>
+  // expected-error @+1 {{addend is in l1, it must be in ub}}
+  npu.requantize_add %u, %c, %u, %l {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>, #npu.affine<0>], m = #npu.range<16>, n = #npu.range<32>, type = i32, dst_type = ui8, stored = ui8, factor = 1.0, addend_type = ui8, addend_factor = 1.0, result_factor = 1.0, src_col = 1024, dst_row = 32, dst_col = 512} : !npu.buffer<ub, 4096>, !npu.buffer<l0c, 2048>, !npu.buffer<ub, 4096>, !npu.buffer<l1, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %c = npu.alloc : !npu.buffer<l0c, 2048>
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  %l = npu.alloc : !npu.buffer<l1, 4096>
+  // expected-error @+1 {{has the dst_type 'f32', which it cannot work on}}
+  npu.requantize_add %u, %c, %u, %u {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>, #npu.affine<0>], m = #npu.range<16>, n = #npu.range<32>, type = i32, dst_type = f32, stored = ui8, factor = 1.0, addend_type = ui8, addend_factor = 1.0, result_factor = 1.0, src_col = 1024, dst_row = 32, dst_col = 512} : !npu.buffer<ub, 4096>, !npu.buffer<l0c, 2048>, !npu.buffer<ub, 4096>, !npu.buffer<ub, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %c = npu.alloc : !npu.buffer<l0c, 2048>
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  %l = npu.alloc : !npu.buffer<l1, 4096>
+  // expected-error @+1 {{has the addend_type 'f16', which it cannot work on}}
+  npu.requantize_add %u, %c, %u, %u {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>, #npu.affine<0>], m = #npu.range<16>, n = #npu.range<32>, type = i32, dst_type = ui8, stored = ui8, factor = 1.0, addend_type = f16, addend_factor = 1.0, result_factor = 1.0, src_col = 1024, dst_row = 32, dst_col = 512} : !npu.buffer<ub, 4096>, !npu.buffer<l0c, 2048>, !npu.buffer<ub, 4096>, !npu.buffer<ub, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %c = npu.alloc : !npu.buffer<l0c, 2048>
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  %l = npu.alloc : !npu.buffer<l1, 4096>
+  // expected-error @+1 {{has the stored 'i32', which it cannot work on}}
+  npu.requantize_add %u, %c, %u, %u {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>, #npu.affine<0>], m = #npu.range<16>, n = #npu.range<32>, type = i32, dst_type = ui8, stored = i32, factor = 1.0, addend_type = ui8, addend_factor = 1.0, result_factor = 1.0, src_col = 1024, dst_row = 32, dst_col = 512} : !npu.buffer<ub, 4096>, !npu.buffer<l0c, 2048>, !npu.buffer<ub, 4096>, !npu.buffer<ub, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %l = npu.alloc : !npu.buffer<l1, 4096>
+  // expected-error @+1 {{quantizes f32 and f16, not 'ui8'}}
+  npu.load_image %l, %g {offsets = [#npu.affine<0>, #npu.affine<0>], rows = #npu.range<4>, type = ui8, channels = 3, width = 16, c0 = 4, src_plane = 256, src_row = 16, dst_row = 128, scale = 0.5} : !npu.buffer<l1, 4096>, !npu.buffer<gm, 4096>
+}

@@ -108,3 +108,12 @@ func.func @gamma(%x: memref<4x24xf16>, %g: memref<20xf32>) {
   npu.layer_norm %x gamma %g outs %x {epsilon = 1.0e-5} : memref<4x24xf16>, memref<20xf32>, memref<4x24xf16>
   return
 }
+
+// -----
+
+func.func @image_scale(%x: memref<1x3x4x4xi8>, %w: memref<1x1x2x16x16xf16>, %s: memref<32xf32>, %y: memref<1x1x4x4x32xi8>) {
+  // expected-error @+1 {{image_scale makes bytes of an image of f32}}
+  npu.conv2d %x, %w scales %s outs %y {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 0, 0, 0, 0>, macs = 1, image, stored = ui8, unsigned_input, image_scale = 0.5} : memref<1x3x4x4xi8>, memref<1x1x2x16x16xf16>, memref<32xf32>, memref<1x1x4x4x32xi8>
+  return
+}

@@ -70,3 +70,89 @@ func.func private @no_tile(%in: memref<2x4x14x14x16xf16>, %w: memref<1x4x4x16x16
     pads = array<i64: 0, 0, 0, 0>, macs = 1} : memref<2x4x14x14x16xf16>, memref<1x4x4x16x16xf16>, memref<2x4x14x14x16xf16>
   return
 }
+
+// -----
+
+// Bytes with a residual that is only added: while l0c is left, without numbers of f32 in ub.
+// CHECK-LABEL: npu.program @added
+// CHECK: npu.move %[[R:.*]], %arg3 {{.*}} <ub, 12544>, <gm, 25088>
+// CHECK-NOT: npu.vector
+// CHECK: npu.requantize_add %[[Y:.*]], %{{.*}}, %{{.*}}, %[[R]]
+// CHECK-SAME: add_relu, addend_factor = 5.000000e-01 : f64, addend_offset = 7.000000e+00 : f64, addend_type = ui8
+// CHECK-SAME: dst_type = ui8, factor = 2.500000e-01 : f64
+// CHECK-SAME: offset = 1.400000e+02 : f64
+// CHECK-SAME: result_factor = 2.000000e+00 : f64, result_offset = 3.000000e+00 : f64
+// CHECK-NOT: npu.vector
+// CHECK: npu.move %{{.*}}, %[[Y]]
+func.func private @added(%in: memref<2x2x14x14x32xi8>, %w: memref<1x2x4x16x32xi8>, %b: memref<64xi32>, %res: memref<2x2x14x14x32xi8>,
+    %s: memref<64xf32>, %out: memref<2x2x14x14x32xi8>) attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  npu.conv2d %in, %w bias %b residual %res scales %s outs %out {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>,
+    dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, macs = 1, stored = ui8, offset = 140 : i64, factor = 0.25 : f64, unsigned_input,
+    tile = #npu.tile<m = 196, n = 64, k = 32, l1_m = 196, l1_n = 64, l1_k = 32, cores_m = 2, cores_n = 1, order = "rhs">}
+    : memref<2x2x14x14x32xi8>, memref<1x2x4x16x32xi8>, memref<64xi32>, memref<2x2x14x14x32xi8>, memref<64xf32>, memref<2x2x14x14x32xi8> {
+  ^bb0(%x: f32, %r: i8):
+    %zero = arith.constant 0.0 : f32
+    %most = arith.constant 255.0 : f32
+    %seven = arith.constant 7.0 : f32
+    %half = arith.constant 0.5 : f32
+    %two = arith.constant 2.0 : f32
+    %three = arith.constant 3.0 : f32
+    %0 = arith.uitofp %r : i8 to f32
+    %1 = arith.subf %0, %seven : f32
+    %2 = arith.mulf %1, %half : f32
+    %3 = arith.addf %2, %x : f32
+    %4 = arith.maximumf %3, %zero : f32
+    %5 = arith.mulf %4, %two : f32
+    %6 = math.roundeven %5 : f32
+    %7 = arith.addf %6, %three : f32
+    %8 = arith.maximumf %7, %zero : f32
+    %9 = arith.minimumf %8, %most : f32
+    %10 = arith.fptoui %9 : f32 to i8
+    npu.yield %10 : i8
+  }
+  return
+}
+
+// -----
+
+// More than an addition is vector code on f32.
+// CHECK-LABEL: npu.program @scaled_sum
+// CHECK: npu.requantize {{.*}} dst_type = f32
+// CHECK: npu.vector "min_scalar"
+func.func private @scaled_sum(%in: memref<2x2x14x14x32xi8>, %w: memref<1x2x4x16x32xi8>, %b: memref<64xi32>, %res: memref<2x2x14x14x32xi8>,
+    %s: memref<64xf32>, %out: memref<2x2x14x14x32xi8>) attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  npu.conv2d %in, %w bias %b residual %res scales %s outs %out {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>,
+    dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, macs = 1, stored = ui8, factor = 0.25 : f64, unsigned_input,
+    tile = #npu.tile<m = 196, n = 64, k = 32, l1_m = 196, l1_n = 64, l1_k = 32, cores_m = 2, cores_n = 1, order = "rhs">}
+    : memref<2x2x14x14x32xi8>, memref<1x2x4x16x32xi8>, memref<64xi32>, memref<2x2x14x14x32xi8>, memref<64xf32>, memref<2x2x14x14x32xi8> {
+  ^bb0(%x: f32, %r: i8):
+    %zero = arith.constant 0.0 : f32
+    %six = arith.constant 6.0 : f32
+    %most = arith.constant 255.0 : f32
+    %0 = arith.uitofp %r : i8 to f32
+    %1 = arith.addf %0, %x : f32
+    %2 = arith.minimumf %1, %six : f32
+    %3 = math.roundeven %2 : f32
+    %4 = arith.maximumf %3, %zero : f32
+    %5 = arith.minimumf %4, %most : f32
+    %6 = arith.fptoui %5 : f32 to i8
+    npu.yield %6 : i8
+  }
+  return
+}
+
+// -----
+
+// Numbers of f32 become bytes on their way into l1.
+// CHECK-LABEL: npu.program @quantized_image
+// CHECK: npu.load_image %{{.*}}, %arg0 {{.*}} offset = 1.280000e+02 : f64, {{.*}} scale = 1.250000e-01 : f64, {{.*}} type = f32
+// CHECK: npu.img2col {{.*}} pad = 22528
+// CHECK: npu.requantize
+func.func private @quantized_image(%in: memref<1x3x8x8xf32>, %w: memref<1x3x2x16x16xf16>, %b: memref<32xf32>, %s: memref<32xf32>,
+    %out: memref<1x1x8x8x32xi8>) attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  npu.conv2d %in, %w bias %b scales %s outs %out {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>,
+    dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, macs = 1, image, stored = ui8, unsigned_input, pad_value = 128 : i64,
+    image_scale = 0.125 : f64, tile = #npu.tile<m = 64, n = 32, k = 48, l1_m = 64, l1_n = 32, l1_k = 48, cores_m = 1, cores_n = 1, order = "rhs">}
+    : memref<1x3x8x8xf32>, memref<1x3x2x16x16xf16>, memref<32xf32>, memref<32xf32>, memref<1x1x8x8x32xi8>
+  return
+}

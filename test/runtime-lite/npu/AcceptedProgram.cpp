@@ -15,7 +15,8 @@ using namespace atc::npu;
 
 namespace {
 
-constexpr int64_t kF16 = int64_t(DataType::F16), kF32 = int64_t(DataType::F32);
+constexpr int64_t kF16 = int64_t(DataType::F16), kF32 = int64_t(DataType::F32),
+                  kU8 = int64_t(DataType::U8);
 constexpr uint64_t kMostMemory = 4 << 20;
 constexpr int64_t kMostWork = 1 << 17;
 
@@ -92,6 +93,18 @@ Program cube(bool split) {
       b.add(Opcode::MoveL0C, {local(Memory::UB), local(Memory::L0C)},
             {range(tile * 128, 128, 250), range(64)},
             {kF32, kF16, 1, floatBits(1), 8192, 32, 4096});
+      // Bytes in blocks of 32 columns, once more with those before added.
+      b.move(local(Memory::UB, 65536), gm(w), 256);
+      pair(b, Queue::MTE2, Queue::V);
+      b.add(Opcode::Requantize,
+            {local(Memory::UB, 69632), local(Memory::L0C), local(Memory::UB, 65536)},
+            {range(tile * 128, 128, 250), range(64)}, {kF32, kU8, kU8, 0, 0, 0, 8192, 32, 4096});
+      b.add(Opcode::RequantizeAdd,
+            {local(Memory::UB, 77824), local(Memory::L0C), local(Memory::UB, 65536),
+             local(Memory::UB, 69632)},
+            {range(tile * 128, 128, 250), range(64)},
+            {kF32, kU8, kU8, 0, 0, floatBits(1), kU8, 0, floatBits(1), 1, floatBits(1), 0, 8192, 32,
+             4096});
       pair(b, Queue::V, Queue::MTE3);
       b.add(Opcode::Move, {gm(z, tile * 16384 + grid(0) * 32768), local(Memory::UB)},
             {range(4), range(tile * 128, 128, 250), range(32)}, {32, 128, 4096, 32});

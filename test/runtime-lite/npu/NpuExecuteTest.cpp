@@ -138,6 +138,88 @@ TEST_CASE("requantize: stored bytes, and the numbers that they stand for") {
     }
 }
 
+TEST_CASE("requantize_add: a residual of bytes joins the sums") {
+  constexpr int64_t m = 7, n = 48;
+  constexpr float offset = 12, factor = 0.03125f, addendOffset = 9, addendFactor = 0.0471f;
+  constexpr float resultFactor = 21.7f, resultOffset = 3;
+  CoreMemory memory(soc());
+  auto sums = randomValues<int32_t>(3 * m * 16, 31);
+  std::vector<float> scales(n);
+  for (int64_t j = 0; j < n; ++j)
+    scales[j] = 0x1p-25f * float(j + 1);
+  auto addend = randomValues<uint8_t>(2 * m * 32, 32);
+  std::memcpy(memory.data(Memory::L0C), sums.data(), sums.size() * 4);
+  std::memcpy(memory.data(Memory::UB), scales.data(), n * 4);
+  std::memcpy(memory.data(Memory::UB) + 8192, addend.data(), addend.size());
+  auto byteOf = [](DataType type, uint8_t bits) {
+    return type == DataType::S8 ? float(int8_t(bits)) : float(bits);
+  };
+  auto keep = [](DataType type, float value) {
+    return type == DataType::S8 ? std::clamp(value, -128.f, 127.f) : std::clamp(value, 0.f, 255.f);
+  };
+  for (DataType stored : {DataType::U8, DataType::S8})
+    for (DataType added : {DataType::U8, DataType::S8})
+      for (DataType to : {DataType::U8, DataType::S8})
+        for (bool relu : {false, true}) {
+          ProgramBuilder builder;
+          // The first column is cut off.
+          builder.add(
+              Opcode::RequantizeAdd,
+              {at(Memory::UB, 4096), at(Memory::L0C, 0), at(Memory::UB, 0), at(Memory::UB, 8192)},
+              {range(m), range(constant(-1), n, n - 1)},
+              {int64_t(DataType::S32), int64_t(to), int64_t(stored), relu, floatBits(offset),
+               floatBits(factor), int64_t(added), floatBits(addendOffset), floatBits(addendFactor),
+               relu, floatBits(resultFactor), floatBits(resultOffset), m * 64, 32, m * 32});
+          for (Path path : {Path::Portable, Path::Best}) {
+            choosePath(path);
+            std::memset(memory.data(Memory::UB) + 4096, 77, 2 * m * 32);
+            run(builder.get(), memory);
+            for (int64_t i = 0; i < m; ++i)
+              for (int64_t j = 0; j < n; ++j) {
+                int64_t place = j / 32 * m * 32 + i * 32 + j % 32;
+                uint8_t bits = memory.data(Memory::UB)[4096 + place];
+                if (j == 0) {
+                  REQUIRE(bits == 77);
+                  continue;
+                }
+                float value = float(sums[j / 16 * m * 16 + i * 16 + j % 16]) * scales[j];
+                value = keep(stored, std::nearbyint(relu ? std::max(value, 0.f) : value) + offset);
+                float first = (value - offset) * factor;
+                float second = (byteOf(added, addend[place]) - addendOffset) * addendFactor;
+                float total = first + second;
+                float scaled = (relu ? std::max(total, 0.f) : total) * resultFactor;
+                REQUIRE(byteOf(to, bits) == keep(to, std::nearbyint(scaled) + resultOffset));
+              }
+          }
+        }
+}
+
+TEST_CASE("load_image quantizes on its way") {
+  constexpr int64_t rows = 3, width = 70, channels = 3;
+  constexpr float scale = 0.0137f;
+  auto pixels = randomValues<float>(channels * rows * width, 33);
+  for (bool isSigned : {false, true}) {
+    const float offset = isSigned ? -5 : 128;
+    ProgramBuilder builder;
+    unsigned image = builder.argument(pixels.size() * 4);
+    builder.add(Opcode::LoadImage, {at(Memory::L1, 0), gm(image)}, {range(rows)},
+                {int64_t(DataType::F32), channels, width, 4, rows * width * 4, width * 4, width * 8,
+                 floatBits(scale), floatBits(offset), isSigned});
+    onBothPaths(builder.get(), {bytesOfValues(pixels)}, Memory::L1, [&](CoreMemory &memory) {
+      for (int64_t y = 0; y < rows; ++y)
+        for (int64_t x = 0; x < width; ++x)
+          for (int64_t c = 0; c < 4; ++c) {
+            float value = 0;
+            if (c < channels) {
+              value = std::nearbyint(pixels[(c * rows + y) * width + x] / scale) + offset;
+              value = isSigned ? std::clamp(value, -128.f, 127.f) : std::clamp(value, 0.f, 255.f);
+            }
+            REQUIRE(float(in<_Float16>(memory, Memory::L1)[(y * width + x) * 4 + c]) == value);
+          }
+    });
+  }
+}
+
 TEST_CASE("mmad in s8 with bias and in bf16 with accumulation") {
   constexpr int64_t m = 20, n = 32, k = 64;
   CoreMemory memory(soc());

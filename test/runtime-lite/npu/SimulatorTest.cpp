@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime-lite/npu/Simulator.h"
+#include "runtime-lite/npu/Costs.h"
 #include "runtime-lite/npu/ProgramBuilder.h"
 
 #define CATCH_CONFIG_MAIN
@@ -117,6 +118,34 @@ TEST_CASE("short runs take up to five times as long") {
   CHECK(cycles(256) == Approx(1024 / (0.2 + 0.8 / 2)));
   CHECK(cycles(64) == Approx(1024 / (0.2 + 0.8 / 8)));
   CHECK(cycles(8) == Approx(1024 / (0.2 + 0.8 / 64)));
+}
+
+TEST_CASE("a residual costs what adding f32 does, a quantized image what dividing does") {
+  const SocTable &soc = *findSoc("Ascend310P3");
+  auto costs = [&](const Instruction &instruction) {
+    Box boxes[4];
+    Frame frame;
+    unsigned count = boxesOf(instruction, frame, boxes);
+    return costOf(soc, instruction, frame, boxes, count).data;
+  };
+  constexpr int64_t kS32 = int64_t(DataType::S32), kU8 = int64_t(DataType::U8);
+  ProgramBuilder b;
+  unsigned image = b.argument(1 << 20);
+  Address ub = at(Memory::UB, int64_t(0)), l0c = at(Memory::L0C, int64_t(0));
+  auto plain = b.add(Opcode::Requantize, {ub, l0c, ub}, {range(64), range(30)},
+                     {kS32, kU8, kU8, 0, 0, 0, 4096, 32, 2048});
+  auto added = b.add(Opcode::RequantizeAdd, {ub, l0c, ub, ub}, {range(64), range(30)},
+                     {kS32, kU8, kU8, 0, 0, 0, kU8, 0, 0, 0, 0, 0, 4096, 32, 2048});
+  auto sum = b.vector(VectorOp::Add, DataType::F32, ub, ub, ub, 64 * 32);
+  CHECK(costs(plain) == Approx(64 * 32 * 4 / soc.l0cToUb));
+  CHECK(costs(added) == Approx(costs(plain) + costs(sum)));
+  auto loaded = b.add(Opcode::LoadImage, {at(Memory::L1, int64_t(0)), gm(image)}, {range(16)},
+                      {int64_t(DataType::F32), 3, 64, 4, 65536, 256, 512});
+  auto quantized = loaded;
+  quantized.fields[LoadImage::scale] = floatBits(0.5);
+  auto quotient = b.vector(VectorOp::Div, DataType::F32, ub, ub, ub, 3 * 16 * 64);
+  CHECK(costs(loaded) < costs(quotient));
+  CHECK(costs(quantized) == Approx(costs(quotient)));
 }
 
 TEST_CASE("queues are 32 deep: the scalar unit waits for room") {

@@ -160,6 +160,40 @@ TEST_CASE("blocks of local memories must be aligned") {
         }).empty());
 }
 
+TEST_CASE("residuals are bytes in ub, quantized images floats") {
+  constexpr int64_t kS32 = int64_t(DataType::S32), kF32 = int64_t(DataType::F32);
+  constexpr int64_t kU8 = int64_t(DataType::U8);
+  Address l0c = at(Memory::L0C, int64_t(0)), l1 = at(Memory::L1, int64_t(0));
+  auto added = [&](Address addend, int64_t type, int64_t columns = 32) {
+    return faults([&](B &b) {
+      b.add(Opcode::RequantizeAdd, {ub(), l0c, ub(), addend}, {range(16), range(columns)},
+            {kS32, kU8, kU8, 0, 0, 0, type, 0, 0, 0, 0, 0, 1024, 32, 512});
+    });
+  };
+  CHECK(added(ub(4096), kU8).empty());
+  CHECK(added(l1, kU8) ==
+        std::vector<std::string>{"instruction 0 (requantize_add): goes from l0c to ub of coupled "
+                                 "cores, with scales and addend in ub"});
+  CHECK(added(ub(), kF32) ==
+        std::vector<std::string>{"instruction 0 (requantize_add): stores and adds u8 and s8 only"});
+  // The result's two blocks fit, those of the addend do not.
+  int64_t end = int64_t(coupled().ubBytes) - 512;
+  CHECK(added(ub(end), kU8).empty());
+  CHECK(added(ub(end), kU8, 64) ==
+        std::vector<std::string>{"instruction 0 (requantize_add): addend covers bytes " +
+                                 std::to_string(end) + " to " + std::to_string(end + 1024) +
+                                 " of ub, which has " + std::to_string(end + 512)});
+  auto loaded = [&](DataType type) {
+    return faults([&](B &b) {
+      b.add(Opcode::LoadImage, {l1, gm(0)}, {range(2)},
+            {int64_t(type), 3, 16, 4, 256, 64, 128, floatBits(0.5), 0, 0});
+    });
+  };
+  CHECK(loaded(DataType::F32).empty());
+  CHECK(loaded(DataType::U8) ==
+        std::vector<std::string>{"instruction 0 (load_image): quantizes f32 and f16 only"});
+}
+
 TEST_CASE("flags of a pair of queues are counted on each core") {
   CHECK(only([](B &b) {
           b.setFlag(Queue::V, Queue::MTE3, 0);
