@@ -8,8 +8,6 @@
 #include "kernels/Convolution.h"
 
 #include "kernels/Gemm.h"
-#include "kernels/Quantize.h"
-#include "kernels/Math.h"
 #include "kernels/Widen.h"
 
 namespace atc::kernels {
@@ -36,46 +34,6 @@ bool ConvPlan::find(Context &c, const Dims &x, const Dims &w) {
 }
 
 namespace {
-/// One panel of the right matrix: outputs [first, first + columns) of one image and group.
-template <typename F>
-void packWindow(F *to, const F *x, const Window &w, int64_t channels, int64_t first,
-                int64_t columns) {
-  constexpr int64_t width = kPanel<F>;
-  const int64_t rank = w.rank(), taps = w.taps(), plane = w.in.product();
-  int64_t start[width][host::kMaxRank];
-  for (int64_t j = 0; j < columns; ++j)
-    for (int64_t d = rank - 1, rest = first + j; d >= 0; rest /= w.out[d], --d)
-      start[j][d] = rest % w.out[d] * w.stride[d] - w.before[d];
-  for (int64_t tap = 0; tap < taps; ++tap) {
-    int64_t offsets[width];
-    bool contiguous = columns == width;
-    for (int64_t j = 0; j < columns; ++j) {
-      int64_t offset = 0, step = 1;
-      bool inside = true;
-      for (int64_t d = rank - 1, rest = tap; d >= 0; rest /= w.kernel[d], --d) {
-        const int64_t position = start[j][d] + rest % w.kernel[d] * w.dilation[d];
-        inside &= position >= 0 && position < w.in[d];
-        offset += position * step;
-        step *= w.in[d];
-      }
-      offsets[j] = inside ? offset : -1;
-      contiguous &= inside && offset == offsets[0] + j;
-    }
-    for (int64_t channel = 0; channel < channels; ++channel) {
-      F *row = to + (channel * taps + tap) * width;
-      const F *from = x + channel * plane;
-      if (contiguous) {
-        __builtin_memcpy(row, from + offsets[0], width * sizeof(F));
-        continue;
-      }
-      for (int64_t j = 0; j < columns; ++j)
-        row[j] = offsets[j] >= 0 ? from[offsets[j]] : F(0);
-      for (int64_t j = columns; j < width; ++j)
-        row[j] = 0;
-    }
-  }
-}
-
 template <typename F>
 void convolveRows(Context &c, F *y, const F *x, const F *w, const F *bias, const ConvPlan &plan) {
   const Window &window = plan.window;
@@ -116,7 +74,8 @@ bool convolve(Context &c, F *y, const F *x, const F *w, const F *bias, const Con
   if (plan.batch * plan.groups * m * size == 0)
     return true;
   if (m <= 2 || k == 0) {
-    convolveRows(c, y, x, w, bias, plan);
+    if (!convolveDepthwise(c, y, x, w, bias, plan))
+      convolveRows(c, y, x, w, bias, plan);
     return true;
   }
   // Panels of all images and groups in a row, about 8 MiB of them at a time.
@@ -125,15 +84,17 @@ bool convolve(Context &c, F *y, const F *x, const F *w, const F *bias, const Con
   F *packed = c.scratch<F>(most * k * width);
   if (!packed)
     return false;
-  // As many panels to a task as fill the second cache, but enough tasks.
-  const int64_t chunk = maximum(int64_t(1), minimum(most / 8, (int64_t(1) << 16) / (k * width)));
-  const int64_t rowStep = m <= 192 ? m : 192, rowBlocks = ceilDiv(m, rowStep);
+  // A task packs its weights, which many panels must pay for. Where there are few,
+  // tasks differ by their rows.
+  const int64_t chunk = minimum(most, int64_t(16));
+  const int64_t rowStep = minimum(m, int64_t(ceilDiv(most, chunk) >= 8 ? 192 : 48));
+  const int64_t rowBlocks = ceilDiv(m, rowStep);
   for (int64_t begin = 0; begin < panels; begin += most) {
     const int64_t count = minimum(most, panels - begin);
     parallelIf(c, count, k * width, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) {
         const int64_t image = (begin + i) / perImage, column = (begin + i) % perImage * width;
-        packWindow(packed + i * k * width, x + image * plan.inChannels * plane, window,
+        packWindow<F, width>(packed + i * k * width, x + image * plan.inChannels * plane, window,
                    plan.inChannels, column, minimum(width, size - column));
       }
     });
@@ -192,58 +153,6 @@ ATC_KERNEL(Conv) {
   });
   if (!done)
     failType(x.dtype());
-}
-
-ATC_KERNEL(ConvInteger) {
-  const Tensor x = in(0), w = in(1);
-  ConvPlan plan;
-  if (!plan.find(*this, x.dims(), w.dims()))
-    return;
-  int32_t *out = make<int32_t>(0, I32, plan.result);
-  const int64_t count = plan.result.product();
-  if (!out || count == 0)
-    return;
-  double *y = scratch<double>(count);
-  const double *data = centered(*this, x, in(2), 1, 1, x.count());
-  const double *weights =
-      data ? centered(*this, w, in(3), w.count() / w.dim(0), w.dim(0), w.count()) : nullptr;
-  if (!y || !weights || !convolve<double>(*this, y, data, weights, nullptr, plan))
-    return;
-  for (int64_t i = 0; i < count; ++i)
-    out[i] = int32_t(int64_t(y[i]));
-}
-
-ATC_KERNEL(QLinearConv) {
-  const Tensor x = in(0), scaleX = in(1), w = in(3), scaleW = in(4), scaleY = in(6), zeroY = in(7);
-  const Tensor b = in(8);
-  ConvPlan plan;
-  if (!plan.find(*this, x.dims(), w.dims()))
-    return;
-  const int64_t channels = w.dim(0), scales = scaleW.count();
-  if ((b && b.count() != channels) || (scales != 1 && scales != channels))
-    return fail("% biases or % scales for % channels", b ? b.count() : 0, scales, channels);
-  char *out = make(0, zeroY.dtype(), plan.result);
-  const int64_t count = plan.result.product();
-  if (!out || count == 0)
-    return;
-  double *y = scratch<double>(count);
-  const double *bias = b ? numbersOf<double>(*this, b) : nullptr;
-  const double *data = centered(*this, x, in(2), 1, 1, x.count());
-  const double *weights =
-      data ? centered(*this, w, in(5), w.count() / channels, channels, w.count()) : nullptr;
-  if (!y || !weights || (b && !bias) || !convolve(*this, y, data, weights, bias, plan))
-    return;
-  const int64_t size = plan.window.out.product();
-  const double zero = numberAt(zeroY, 0);
-  const float scaleIn = float(numberAt(scaleX, 0)), scaleOut = float(numberAt(scaleY, 0));
-  for (int64_t i = 0; i < count / size; ++i) {
-    const int64_t channel = i % channels;
-    const float scale =
-        scaleIn * float(numberAt(scaleW, scales == 1 ? 0 : channel)) / scaleOut;
-    for (int64_t j = 0; j < size; ++j)
-      y[i * size + j] = math::rint(y[i * size + j] * double(scale)) + zero;
-  }
-  storeRounded(out, zeroY.dtype(), 0, y, count);
 }
 
 } // namespace atc::kernels

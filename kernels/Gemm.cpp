@@ -136,6 +136,31 @@ void multiplyColumns(const Product<F> &p, F *c, const F *a, const F *b, int64_t 
       c[i * p.cRow + j] = p.add ? c[i * p.cRow + j] + value : value;
     }
 }
+/// Six rows of a that are contiguous, `step` apart: element (r, l) to to[l * 6 + r].
+template <typename F> void packRows(F *to, const F *from, int64_t step, int64_t depth) {
+  typedef F Four __attribute__((vector_size(4 * sizeof(F)), aligned(sizeof(F)), may_alias));
+  static_assert(kRows == 6);
+  int64_t l = 0;
+  for (; l + 4 <= depth; l += 4, to += 4 * kRows) {
+    Four low[3], high[3];
+    for (int64_t p = 0; p < 3; ++p) {
+      const Four even = *reinterpret_cast<const Four *>(from + 2 * p * step + l);
+      const Four odd = *reinterpret_cast<const Four *>(from + (2 * p + 1) * step + l);
+      low[p] = __builtin_shufflevector(even, odd, 0, 4, 1, 5);
+      high[p] = __builtin_shufflevector(even, odd, 2, 6, 3, 7);
+    }
+    auto write = [](Four *out, const Four *half) {
+      out[0] = __builtin_shufflevector(half[0], half[1], 0, 1, 4, 5);
+      out[1] = __builtin_shufflevector(half[2], half[0], 0, 1, 6, 7);
+      out[2] = __builtin_shufflevector(half[1], half[2], 2, 3, 6, 7);
+    };
+    write(reinterpret_cast<Four *>(to), low);
+    write(reinterpret_cast<Four *>(to) + 3, high);
+  }
+  for (; l < depth; ++l, to += kRows)
+    for (int64_t r = 0; r < kRows; ++r)
+      to[r] = from[r * step + l];
+}
 } // namespace
 
 template <typename F>
@@ -176,11 +201,20 @@ void multiplyPacked(F *c, int64_t cRow, const F *a, int64_t aRow, int64_t aCol, 
     const int64_t rows = minimum(kRowBlock, m - i0);
     for (int64_t k0 = 0; k0 < k; k0 += kDepth) {
       const int64_t depth = minimum(kDepth, k - k0);
-      for (int64_t i = 0; i < rows; ++i) {
-        F *to = block + i / kRows * kRows * depth + i % kRows;
+      for (int64_t i = 0; i < rows; i += kRows) {
         const F *from = a + (i0 + i) * aRow + k0 * aCol;
-        for (int64_t l = 0; l < depth; ++l)
-          to[l * kRows] = from[l * aCol];
+        F *to = block + i * depth;
+        if (aCol == 1 && i + kRows <= rows) {
+          // Rows are too short for the processor to see that they go on.
+          for (int64_t r = kRows; r < 2 * kRows; ++r)
+            for (int64_t l = 0; l < depth; l += kPanel<F>)
+              __builtin_prefetch(from + r * aRow + l);
+          packRows(to, from, aRow, depth);
+          continue;
+        }
+        for (int64_t r = 0; r < minimum(kRows, rows - i); ++r)
+          for (int64_t l = 0; l < depth; ++l)
+            to[l * kRows + r] = from[r * aRow + l * aCol];
       }
       for (int64_t j = 0; j < n; j += width)
         for (int64_t i = 0; i < rows; i += kRows)

@@ -85,6 +85,11 @@ struct Window {
   void tapRange(int64_t d, int64_t o, int64_t begin, int64_t end, int64_t &first,
                 int64_t &last) const {
     const int64_t start = o * stride[d] - before[d];
+    if (dilation[d] == 1) { // Divisions would take longer than most windows.
+      first = minimum(maximum(begin - start, int64_t(0)), kernel[d]);
+      last = maximum(minimum(end - start, kernel[d]), first);
+      return;
+    }
     first = start >= begin ? 0 : ceilDiv(begin - start, dilation[d]);
     last = minimum(kernel[d], start >= end ? int64_t(0) : ceilDiv(end - start, dilation[d]));
     first = minimum(first, kernel[d]);

@@ -1,6 +1,7 @@
 //===-- QuantOps.cpp - quantized tensors, integer sums --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/FoldChains.h"
 #include "dialects/graph/Graph.h"
 
 using namespace mlir;
@@ -59,17 +60,7 @@ LogicalResult StorageCastOp::verify() {
   return success();
 }
 
-OpFoldResult StorageCastOp::fold(FoldAdaptor) {
-  if (getInput().getType() == getType())
-    return getInput();
-  auto inner = getInput().getDefiningOp<StorageCastOp>();
-  if (!inner)
-    return {};
-  if (inner.getInput().getType() == getType())
-    return inner.getInput();
-  getInputMutable().assign(inner.getInput());
-  return getResult();
-}
+OpFoldResult StorageCastOp::fold(FoldAdaptor) { return foldChain(*this); }
 
 //===----------------------------------------------------------------------===//
 // Integer sums

@@ -1,6 +1,7 @@
 //===-- StructureOps.cpp - constant, relayout, map -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/FoldChains.h"
 #include "dialects/graph/Graph.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -18,18 +19,7 @@ LogicalResult RelayoutOp::verify() {
   return success();
 }
 
-OpFoldResult RelayoutOp::fold(FoldAdaptor) {
-  if (getInput().getType() == getType())
-    return getInput();
-  // Only the last layout of a chain matters: skip the ones between.
-  auto inner = getInput().getDefiningOp<RelayoutOp>();
-  if (!inner)
-    return {};
-  if (inner.getInput().getType() == getType())
-    return inner.getInput();
-  getInputMutable().assign(inner.getInput());
-  return getResult();
-}
+OpFoldResult RelayoutOp::fold(FoldAdaptor) { return foldChain(*this); }
 
 /// The result shape of a map follows from its inputs; the element type is what
 /// the body yields.

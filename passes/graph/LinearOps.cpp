@@ -64,14 +64,19 @@ static SmallVector<double> getRowScales(LinearOp linear, ArrayRef<double> channe
 }
 
 std::optional<ChannelAffine> atc::graph::getBatchNormAffine(BatchNormOp op) {
-  auto scale = getVectorConstant(op.getScale());
-  auto shift = getVectorConstant(op.getBias());
-  auto mean = getVectorConstant(op.getMean());
-  auto variance = getVectorConstant(op.getVariance());
-  if (!scale || !shift || !mean || !variance)
+  return getBatchNormAffine(op.getScale(), op.getBias(), op.getMean(), op.getVariance(),
+                            op.getEpsilon().convertToDouble());
+}
+
+std::optional<ChannelAffine> atc::graph::getBatchNormAffine(Value scaleValue, Value shiftValue,
+                                                            Value meanValue, Value varianceValue,
+                                                            double epsilon) {
+  auto scale = getVectorConstant(scaleValue), shift = getVectorConstant(shiftValue);
+  auto mean = getVectorConstant(meanValue), variance = getVectorConstant(varianceValue);
+  if (!scale || !shift || !mean || !variance || scale->size() != shift->size() ||
+      scale->size() != mean->size() || scale->size() != variance->size())
     return std::nullopt;
   ChannelAffine affine;
-  double epsilon = op.getEpsilon().convertToDouble();
   for (size_t i = 0; i < scale->size(); ++i) {
     affine.scale.push_back((*scale)[i] / std::sqrt((*variance)[i] + epsilon));
     affine.shift.push_back((*shift)[i] - (*mean)[i] * affine.scale.back());

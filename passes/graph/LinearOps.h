@@ -45,6 +45,10 @@ struct ChannelAffine {
 
 /// What a batch_norm with constant parameters computes.
 std::optional<ChannelAffine> getBatchNormAffine(BatchNormOp op);
+/// The same of its numbers, wherever they come from.
+std::optional<ChannelAffine> getBatchNormAffine(mlir::Value scale, mlir::Value shift,
+                                                mlir::Value mean, mlir::Value variance,
+                                                double epsilon);
 
 /// Replaces `user`, which must be scale * result + shift of the bare `linear` op
 /// (one value a channel; an empty scale is 1, an empty shift 0), by that op with

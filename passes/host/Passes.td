@@ -20,4 +20,47 @@ def HostOutlineStatic : Pass<"host-outline-static", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numParts", "num-parts", "Functions made">];
 }
 
+def HostFoldBatchNorm : Pass<"host-fold-batch-norm", "::mlir::func::FuncOp"> {
+  let summary = "Folds normalization into the convolution before it";
+  let description = [{
+    What graph-fuse-conv-bn does, for calls of host kernels: a BatchNormalization whose
+    numbers are known, behind a Conv of f32 with known weights that nothing else
+    reads, becomes part of its weights and bias.
+  }];
+  let statistics = [Statistic<"numFolded", "num-folded", "Calls folded">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
+def HostMoveQuantization : Pass<"host-move-quantization", "::mlir::func::FuncOp"> {
+  let summary = "Lets host calls that move elements move stored integers";
+  let description = [{
+    What graph-move-quantization does, for calls of host kernels: DequantizeLinear
+    sinks below calls that only move elements or take the largest, QuantizeLinear
+    rises above them, and where they meet with the same numbers both go. A Relu or
+    Clip in front of a QuantizeLinear becomes a Clip of the integers behind it, or
+    nothing where the range of the integers is the bound.
+
+    Only tensors of 8 bits with one scale, all numbers known.
+  }];
+  let statistics = [Statistic<"numMoved", "num-moved", "Calls that work on integers now">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
+def HostIntegerCalls : Pass<"host-integer-calls", "::mlir::func::FuncOp"> {
+  let summary = "Computes with the integers of quantized tensors in host calls";
+  let description = [{
+    DequantizeLinear, an operator and QuantizeLinear become the operator's integer
+    form: QLinearConv, QLinearMatMul, QGemm, QLinearAdd and so on. Products without a
+    QuantizeLinear behind them become ConvInteger, MatMulInteger, MatMulIntegerToFloat
+    or QGemm, whose exact sums are scaled to real numbers.
+
+    Biases become integers of the product of the two scales where their rounding to
+    these is far below a step of the result. What has no integer form stays: blocks of
+    scales, 4 and 16 bits, scales of which there is one for each index of an axis that
+    is summed over.
+  }];
+  let statistics = [Statistic<"numCalls", "num-calls", "Integer calls made">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
 #endif // OPENATC_PASSES_HOST_PASSES_TD

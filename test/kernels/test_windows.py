@@ -43,6 +43,14 @@ CASES = [  # x, w, strides, dilations, pads, group
     ((1, 2, 5, 6, 7), (3, 2, 2, 3, 2), [1, 2, 2], [2, 1, 1], [1, 0, 1, 0, 1, 1], 1),
     ((1, 60, 30, 30), (70, 60, 3, 3), [1, 1], [1, 1], [1, 1, 1, 1], 1),
     ((1, 2, 9, 9), (3, 2, 3, 3), [1, 1], [1, 1], [-1, 0, 0, -2], 1),
+    # One channel a group: a few columns, a vector, and some at once.
+    ((2, 3, 5, 5), (3, 1, 3, 3), [1, 1], [1, 1], [1, 1, 1, 1], 3),
+    ((1, 3, 4, 2), (6, 1, 3, 5), [1, 1], [1, 1], [1, 2, 1, 2], 3),
+    ((2, 5, 14, 13), (10, 1, 3, 3), [1, 1], [1, 1], [1, 1, 1, 1], 5),
+    ((1, 3, 29, 61), (3, 1, 5, 5), [2, 2], [1, 1], [2, 2, 2, 2], 3),
+    ((1, 4, 33, 40), (4, 1, 3, 3), [2, 2], [1, 1], [0, 0, 1, 1], 4),
+    ((1, 2, 12, 75), (2, 1, 2, 3), [1, 1], [3, 2], [2, 4, 1, 0], 2),
+    ((1, 2, 20, 110), (4, 1, 3, 3), [3, 3], [1, 1], [1, 1, 1, 1], 2),
 ]
 
 
@@ -109,9 +117,47 @@ def test_conv_integers():
                 bias,
                 pads=[1, 1, 1, 1],
                 group=2)
-    by = (np.float32(0.02) * scale / np.float32(0.5)).astype("f8")[:, None, None]
-    want = np.clip(np.rint((exact + bias[:, None, None]) * by) + 128, 0, 255)
+    # One factor, rounded to f32 once, as docs/rationale-quant.md has it.
+    by = np.float64(np.float32(0.02)) * scale.astype("f8") / np.float64(np.float32(0.5))
+    sums = (exact + bias[:, None, None]).astype("f4")
+    want = np.clip(np.rint(sums * by.astype("f4")[:, None, None]) + 128, 0, 255)
     assert got.dtype == np.uint8 and (got == want).all()
+    with pytest.raises(KernelError, match="zero points"):
+        call("ConvInteger", x, w, zx, zw[:4], pads=[1, 1, 1, 1], group=2)
+
+
+# Rank 1 to 3, panels that end inside, odd k, few channels (rows are added), strides, dilations.
+INTEGER_CONVS = [((2, 3, 17), (7, 3, 4), {"strides": [3], "pads": [2, 1]}),
+                 ((1, 5, 13, 19), (50, 5, 3, 3), {"pads": [1, 2, 0, 1], "strides": [1, 2]}),
+                 ((2, 6, 9, 11), (6, 1, 3, 3), {"group": 6, "pads": [1, 1, 1, 1]}),
+                 ((1, 4, 12, 12), (8, 1, 3, 3), {"group": 4, "strides": [2, 2]}),
+                 ((1, 4, 12, 12), (4, 1, 2, 3), {"group": 4, "strides": [3, 3]}),
+                 ((1, 8, 14, 14), (6, 4, 3, 3), {"group": 2, "dilations": [2, 1]}),
+                 ((1, 300, 5, 5), (49, 300, 2, 2), {}),
+                 ((1, 2, 4, 5, 6), (3, 2, 2, 2, 2), {"pads": [0, 1, 1, 1, 0, 0]}),
+                 ((0, 3, 8, 8), (4, 3, 3, 3), {}), ((1, 1, 1, 1), (1, 1, 1, 1), {})]
+
+
+@pytest.mark.parametrize("data,weights,attributes", INTEGER_CONVS)
+@pytest.mark.parametrize("dtypes", [("u1", "i1"), ("i1", "u1"), ("u1", "u1"), ("i1", "i1")])
+def test_conv_integers_of_every_form(data, weights, attributes, dtypes):
+    def numbers_of(shape, dtype):
+        return rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, shape, endpoint=True,
+                            dtype=dtype)
+
+    x, w = numbers_of(data, dtypes[0]), numbers_of(weights, dtypes[1])
+    zx, zw = numbers_of((), dtypes[0]), numbers_of(weights[:1], dtypes[1])
+    wide = zw.astype("i4").reshape(-1, *[1] * (len(weights) - 1))
+    # Doubles hold these sums exactly.
+    want, = call("Conv", x.astype("f8") - zx, (w.astype("i4") - wide).astype("f8"), **attributes)
+    got, = call("ConvInteger", x, w, zx, zw, **attributes)
+    assert got.shape == want.shape and (got == want).all()
+    scale = np.float32(0.01)
+    got, = call("QLinearConv", x, scale, zx, w, scale, zw, np.float32(0.5), zx, **attributes)
+    by = (np.float64(scale) ** 2 / 0.5).astype("f4")
+    least, most = np.iinfo(dtypes[0]).min, np.iinfo(dtypes[0]).max
+    want = np.clip(np.rint(want.astype("f4") * by) + np.float32(zx), least, most)
+    assert got.dtype == x.dtype and (got == want).all()
 
 
 @pytest.mark.parametrize("group,strides,dilations,pads,more", [

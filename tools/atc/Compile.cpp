@@ -103,12 +103,11 @@ bool Compilation::import() {
       options.isTensorFlow()
           ? importTf(options.model, {options.inputShapes, options.outNodes, options.inputNodes},
                      context, diagnostics)
-          : importOnnx(options.model,
-                       {options.inputShapes, options.outNodes,
-                        [&](Operation *op) {
-                          return cpu::canGenerate(op, /*widenFloats=*/!options.soc);
-                        }},
-                       context, diagnostics);
+          : importOnnx(
+                options.model,
+                {options.inputShapes, options.outNodes,
+                 [&](Operation *op) { return cpu::canGenerate(op, /*widenFloats=*/!options.soc); }},
+                context, diagnostics);
   if (failed(imported) || diagnostics.hasErrors())
     return fail("the model '" + options.model + "' cannot be read");
   module = std::move(*imported);
@@ -144,6 +143,9 @@ bool Compilation::runPasses() {
     graph.disable.push_back(name);
     cpu.disable.push_back(name);
   }
+  cpu.exactDot =
+      !options.levels.empty() &&
+      llvm::all_of(options.levels, [](const cpu::CpuLevel &level) { return level.hasExactDot(); });
   graph.releaseConstants = true;
   graph.integers = !options.soc || (!options.soc->split && npu::canSumIntegers(main));
   graph.widenFloats = !options.soc;
@@ -184,8 +186,12 @@ bool Compilation::compileStatic(const graph::GraphPipelineOptions &graph,
 /// Compiles every part of a host program as a module of its own.
 bool Compilation::compileParts(const graph::GraphPipelineOptions &graph,
                                const cpu::CpuPipelineOptions &cpu) {
-  if (!run("host program", "2-host.mlir",
-           [](OpPassManager &pm) { pm.addPass(host::createHostOutlineStatic()); }))
+  if (!run("host program", "2-host.mlir", [](OpPassManager &pm) {
+        pm.addNestedPass<func::FuncOp>(host::createHostFoldBatchNorm());
+        pm.addNestedPass<func::FuncOp>(host::createHostMoveQuantization());
+        pm.addNestedPass<func::FuncOp>(host::createHostIntegerCalls());
+        pm.addPass(host::createHostOutlineStatic());
+      }))
     return false;
   OwningOpRef<ModuleOp> whole = std::move(module);
   bool done = true;
