@@ -11,9 +11,9 @@ namespace {
 int64_t pnmNumber(Bytes file, int64_t &at) {
   auto isSpace = [](uint8_t c) { return c == ' ' || (c >= 9 && c <= 13); };
   for (; at < file.size && (isSpace(file[at]) || file[at] == '#'); ++at)
-    while (file[at] == '#' && at < file.size && file[at + 1] != '\n' && ++at)
-      if (file[at + 1] == '\n' || at + 1 >= file.size)
-        break;
+    if (file[at] == '#') // a comment, to the end of its line
+      while (at + 1 < file.size && file[at + 1] != '\n')
+        ++at;
   int64_t value = 0;
   if (file[at] < '0' || file[at] > '9')
     return -1;

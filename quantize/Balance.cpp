@@ -306,6 +306,8 @@ void applyBalances(OnnxModel &model, llvm::ArrayRef<Balance> balances) {
     std::string read = balance.tensor;
     if (!balance.producer.empty()) {
       divideOutputs(model, *model.findProducer(balance.producer), balance.factors);
+      model.markBalanced(balance.producer);
+      model.markBalanced(balance.tensor);
     } else {
       read = model.freshName(balance.tensor + "_balanced");
       const std::string factors = model.freshName(balance.tensor + "_balance");

@@ -161,6 +161,10 @@ bool Collector::addLayer(const PlannedLayer &layer) {
       return false;
     }
   entry.weightScales = graph::findWeightScales(weights, bias, inputScale);
+  // The vendor's form has only the product of both: it must say this very number.
+  for (float &scale : entry.weightScales)
+    if (const float product = scale * inputScale; std::isnormal(product))
+      scale = product / inputScale;
   const ChannelSums &sums = means[layer.input];
   // A transposed convolution sees each pixel as often as its stride lets it.
   if (config.biasCorrection && !isa<graph::ConvTransposeOp>(layer.op) && sums.count > 0) {
@@ -213,9 +217,13 @@ bool Collector::writeTable() {
 
 } // namespace
 
-/// Sizes are known at compile time: those of the samples.
-static bool checkInputs(func::FuncOp main, Diagnostics &diagnostics) {
+bool checkInputs(ModuleOp module, Diagnostics &diagnostics) {
   const unsigned before = diagnostics.numErrors();
+  func::FuncOp main = om::findMain(module);
+  if (!main) {
+    diagnostics.error("E16004", "the module has no function @main");
+    return false;
+  }
   for (auto [index, type] : llvm::enumerate(main.getArgumentTypes())) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     auto name = main.getArgAttrOfType<StringAttr>(index, om::kNameAttr);
@@ -228,8 +236,6 @@ static bool checkInputs(func::FuncOp main, Diagnostics &diagnostics) {
 
 bool calibrate(ModuleOp module, const Plan &plan, const QuantConfig &config, DataSource &data,
                const Progress &progress, Calibration &calibration, Diagnostics &diagnostics) {
-  if (!checkInputs(om::findMain(module), diagnostics))
-    return false;
   SmallVector<Value> values;
   for (const PlannedTensor &tensor : plan.tensors)
     values.push_back(tensor.value);

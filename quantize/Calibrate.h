@@ -46,6 +46,9 @@ struct Calibration {
   size_t firstTensor = 0; ///< index of the first of them
 };
 
+/// Sizes must be known: they are those of the samples. False after an error.
+bool checkInputs(mlir::ModuleOp module, Diagnostics &diagnostics);
+
 /// Runs the data through the model on this machine's CPU and searches the ranges of
 /// the planned tensors. The module gets the planned tensors as results. False after
 /// an error.

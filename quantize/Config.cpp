@@ -44,6 +44,7 @@ private:
                    LayerConfig &config);
   bool readDetail(const std::string &key, const Json &value, const std::string &path,
                   LayerConfig &config);
+  bool readImageSetting(const std::string &key, const Json &value, ImageOptions &options);
   void readOverrides(const Json &json, const std::string &key, const char *nameKey,
                      const LayerConfig &common, std::map<std::string, LayerConfig> &into);
   bool boolean(const Json &json, const std::string &key, bool &value) {
@@ -215,6 +216,50 @@ void Reader::readOverrides(const Json &json, const std::string &key, const char 
   }
 }
 
+/// False when there is no such setting.
+bool Reader::readImageSetting(const std::string &key, const Json &value, ImageOptions &options) {
+  std::string wrong;
+  if (key == "image_format" || key == "input_format") {
+    if (std::string word; text(value, key, word))
+      wrong = setImageOption(options, key, word);
+  } else if (key == "mean_chn" || key == "min_chn" || key == "var_reci_chn" || key == "std_chn") {
+    std::vector<double> numbers;
+    for (const Json &item : value.is_array() ? value : Json::array({value})) {
+      if (!item.is_number())
+        wrong = "must be a number, or one for each channel";
+      else
+        numbers.push_back(item.get<double>());
+    }
+    if (wrong.empty())
+      wrong = setImageOption(options, key, numbers);
+  } else if (const size_t at = key.find("_chn_"); at != std::string::npos) {
+    // AIPP's way to write them: mean_chn_0, mean_chn_1, mean_chn_2.
+    const std::string number = key.substr(at + 5);
+    if (number.size() != 1 || number[0] < '0' || number[0] > '2')
+      return false;
+    std::vector<double> *list = key.starts_with("mean")  ? &options.mean
+                                : key.starts_with("min") ? &options.min
+                                : key.starts_with("var") ? &options.factor
+                                                         : nullptr;
+    if (!list ||
+        (key.compare(0, at, "mean") && key.compare(0, at, "min") && key.compare(0, at, "var_reci")))
+      return false;
+    if (!value.is_number()) {
+      fault(key, "must be a number");
+      return true;
+    }
+    // What is not said of the other channels changes nothing.
+    const size_t channel = number[0] - '0';
+    list->resize(3, list == &options.factor ? 1 : 0);
+    (*list)[channel] = value.get<double>();
+  } else {
+    return false;
+  }
+  if (!wrong.empty())
+    fault(key, wrong);
+  return true;
+}
+
 void Reader::readTop(const Json &json, QuantConfig &config) {
   if (!json.is_object()) {
     diagnostics.error("E13005", "the file \"" + name +
@@ -255,7 +300,8 @@ void Reader::readTop(const Json &json, QuantConfig &config) {
         diagnostics.warning("W10055", "\"skip_fusion_layers\" has no effect");
     } else if (key == "version" || key == "joint_quant" || key == "fakequant_precision_mode") {
       continue;
-    } else if (!value.is_object() && readSetting(key, value, key, config.common)) {
+    } else if (!value.is_object() && (readSetting(key, value, key, config.common) ||
+                                      readImageSetting(key, value, config.images))) {
       continue;
     } else {
       later[key] = value;
@@ -305,6 +351,36 @@ bool readText(const std::string &path, std::string &text, Diagnostics &diagnosti
 }
 
 } // namespace
+
+std::string setImageOption(ImageOptions &options, llvm::StringRef key, llvm::StringRef text) {
+  using Colors = ImageOptions::Colors;
+  using Layout = ImageOptions::Layout;
+  const std::string word = text.upper();
+  if (key == "image_format") {
+    options.colors = word == "RGB"    ? Colors::Rgb
+                     : word == "BGR"  ? Colors::Bgr
+                     : word == "GRAY" ? Colors::Gray
+                                      : Colors::Default;
+    return options.colors == Colors::Default ? "must be RGB, BGR or GRAY" : "";
+  }
+  options.layout = word == "NCHW" ? Layout::Nchw : word == "NHWC" ? Layout::Nhwc : Layout::Default;
+  return options.layout == Layout::Default ? "must be NCHW or NHWC" : "";
+}
+
+std::string setImageOption(ImageOptions &options, llvm::StringRef key,
+                           llvm::ArrayRef<double> numbers) {
+  if (numbers.size() != 1 && numbers.size() != 3)
+    return "must be one number, or one for each of 3 channels";
+  std::vector<double> values(numbers.begin(), numbers.end());
+  for (double &value : values) {
+    if (!std::isfinite(value) || (key == "std_chn" && !(value > 0)))
+      return key == "std_chn" ? "must be positive" : "must be finite";
+    if (key == "std_chn")
+      value = 1 / value;
+  }
+  (key == "mean_chn" ? options.mean : key == "min_chn" ? options.min : options.factor) = values;
+  return "";
+}
 
 bool QuantConfig::skips(const std::string &node, const std::string &type) const {
   return skipLayers.count(node) || skipTypes.count(type) || !of(node, type).enable;

@@ -19,8 +19,27 @@ struct LayerConfig {
   RangeOptions range;
 };
 
+/// How the pixels of an image file become numbers of an input, as AIPP does it:
+/// (pixel - mean - min) * factor. Each list has a number for each channel of the
+/// model, or one for all of them; an empty one changes nothing.
+struct ImageOptions {
+  enum class Colors { Default, Rgb, Bgr, Gray };
+  enum class Layout { Default, Nchw, Nhwc };
+  Colors colors = Colors::Default; ///< RGB, or gray for an input with one channel
+  Layout layout = Layout::Default; ///< where the channels are; told by the shape
+  std::vector<double> mean, min, factor;
+};
+
+/// Sets `image_format`, `input_format`, `mean_chn`, `min_chn`, `var_reci_chn` or
+/// `std_chn` (1 / var_reci_chn) by its text or numbers. What is wrong with the value,
+/// or nothing.
+std::string setImageOption(ImageOptions &options, llvm::StringRef key, llvm::StringRef text);
+std::string setImageOption(ImageOptions &options, llvm::StringRef key,
+                           llvm::ArrayRef<double> numbers);
+
 struct QuantConfig {
   LayerConfig common;
+  ImageOptions images;
   /// By operator type as the model has it, and by the node's name.
   std::map<std::string, LayerConfig> types, layers;
   std::set<std::string> skipLayers, skipTypes;

@@ -48,25 +48,26 @@ struct Sums {
 } // namespace
 
 bool compareModels(HostModel &right, HostModel &ours, size_t numOutputs,
-                   const std::vector<std::string> &names, const std::vector<size_t> &counterparts,
-                   const std::vector<std::vector<::om::Buffer>> &samples, ErrorReport &report,
+                   const std::vector<ComparedTensor> &tensors, NextSample next, ErrorReport &report,
                    Diagnostics &diagnostics) {
-  const size_t count = std::min(right.outputs().size(), counterparts.size());
-  std::vector<Sums> sums(count);
-  for (const std::vector<::om::Buffer> &sample : samples) {
-    if (!right.run(sample, diagnostics) || !ours.run(sample, diagnostics))
+  std::vector<Sums> ofTensors(tensors.size()), ofOutputs(numOutputs);
+  while (const std::vector<::om::Buffer> *sample = next()) {
+    if (!right.run(*sample, diagnostics) || !ours.run(*sample, diagnostics))
       return false;
-    for (size_t i = 0; i < count; ++i)
-      sums[i].add(right.floats(i), ours.floats(counterparts[i]));
+    ++report.samples;
+    for (size_t i = 0; i < tensors.size(); ++i)
+      ofTensors[i].add(right.floats(tensors[i].right), ours.floats(tensors[i].ours));
+    for (size_t i = 0; i < numOutputs; ++i)
+      ofOutputs[i].add(right.floats(i), ours.floats(i));
   }
-  report.samples = samples.size();
-  for (size_t i = 0; i < count; ++i) {
-    // What is no float (the index of a maximum) has no angle.
-    if (i < numOutputs && right.outputs()[i].dtype == OM_F32)
-      report.outputs.push_back(sums[i].result(right.outputs()[i].name));
-    else if (i >= numOutputs && i - numOutputs < names.size())
-      report.tensors.push_back(sums[i].result(names[i - numOutputs]));
-  }
+  if (diagnostics.hasErrors())
+    return false;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    report.tensors.push_back(ofTensors[i].result(tensors[i].name));
+  // What is no float (the index of a maximum) has no angle.
+  for (size_t i = 0; i < numOutputs; ++i)
+    if (right.outputs()[i].dtype == OM_F32)
+      report.outputs.push_back(ofOutputs[i].result(right.outputs()[i].name));
   return true;
 }
 

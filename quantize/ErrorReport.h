@@ -22,18 +22,32 @@ struct ErrorReport {
   std::vector<TensorComparison> tensors, outputs;
 };
 
-/// Runs both models over the samples. The first `numOutputs` outputs of `right` are the
-/// model's, those behind them stand for `names`; `counterparts` are the outputs of
-/// `ours` to compare with.
+/// The next sample, or null at the end and after an error.
+using NextSample = llvm::function_ref<const std::vector<::om::Buffer> *()>;
+/// All samples of a list.
+inline auto samplesOf(const std::vector<std::vector<::om::Buffer>> &samples) {
+  return [&samples, at = size_t(0)]() mutable {
+    return at < samples.size() ? &samples[at++] : nullptr;
+  };
+}
+
+/// Which outputs of the two models are one tensor.
+struct ComparedTensor {
+  std::string name;
+  size_t right, ours;
+};
+
+/// Runs both models over the samples. The first `numOutputs` outputs of each are the
+/// model's.
 bool compareModels(HostModel &right, HostModel &ours, size_t numOutputs,
-                   const std::vector<std::string> &names, const std::vector<size_t> &counterparts,
-                   const std::vector<std::vector<::om::Buffer>> &samples, ErrorReport &report,
+                   const std::vector<ComparedTensor> &tensors, NextSample next, ErrorReport &report,
                    Diagnostics &diagnostics);
 
 std::string reportText(const ErrorReport &report);
 std::string reportJson(const ErrorReport &report);
-/// One page that needs nothing else: bars of all errors, histograms with their ranges.
-std::string reportHtml(const ErrorReport &report, const Calibration &calibration);
+/// One page that needs nothing else: bars of all errors and, where the model was
+/// calibrated, histograms with their ranges.
+std::string reportHtml(const ErrorReport &report, const Calibration *calibration);
 
 } // namespace atc::quantize
 

@@ -260,6 +260,31 @@ onnx::TensorProto &OnnxModel::addConstant(onnx::TensorProto tensor) {
   return added;
 }
 
+static constexpr const char *balancedKey = "openatc.balanced_tensors"; // one in a line
+
+void OnnxModel::markBalanced(const std::string &tensor) {
+  for (onnx::StringStringEntryProto &entry : *proto.mutable_metadata_props())
+    if (entry.key() == balancedKey) {
+      entry.mutable_value()->append("\n" + tensor);
+      return;
+    }
+  onnx::StringStringEntryProto &entry = *proto.add_metadata_props();
+  entry.set_key(balancedKey);
+  entry.set_value(tensor);
+}
+
+std::set<std::string> OnnxModel::balancedTensors() const {
+  std::set<std::string> tensors;
+  for (const onnx::StringStringEntryProto &entry : proto.metadata_props())
+    if (entry.key() == balancedKey) {
+      llvm::SmallVector<llvm::StringRef> lines;
+      llvm::StringRef(entry.value()).split(lines, '\n');
+      for (llvm::StringRef line : lines)
+        tensors.insert(line.str());
+    }
+  return tensors;
+}
+
 void OnnxModel::removeUnusedConstants() {
   index();
   auto &tensors = *graph().mutable_initializer();

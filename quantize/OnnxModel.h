@@ -71,6 +71,11 @@ public:
   }
   void removeUnusedConstants();
 
+  /// Tensors whose channels have other sizes than in the float model. The file says so
+  /// in its metadata.
+  void markBalanced(const std::string &tensor);
+  std::set<std::string> balancedTensors() const;
+
 private:
   explicit OnnxModel(onnx::ModelProto &&model) : proto(std::move(model)) { index(); }
   bool loadExternalData(const std::string &folder, Diagnostics &diagnostics);

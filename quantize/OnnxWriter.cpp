@@ -87,12 +87,14 @@ std::optional<IntegerLayer> makeIntegers(OnnxModel &model, const onnx::NodeProto
   return layer;
 }
 
+/// The two forms differ in how a tensor and a layer are written, not in where.
 class Writer {
 public:
-  Writer(OnnxModel &model, const QuantTable &table) : model(model), table(table) {}
+  Writer(OnnxModel &model, const QuantTable &table, bool isDeploy)
+      : model(model), table(table), isDeploy(isDeploy) {}
 
-  std::vector<std::string> runQdq();
-  void runDeploy();
+  /// The tensors that stand for those of the table, as floats.
+  std::vector<std::string> run();
 
 private:
   onnx::NodeProto &addNode(const char *type, const std::string &output,
@@ -115,8 +117,10 @@ private:
     return fresh;
   }
   void addPair(const TensorEntry &entry, const std::string &source);
-  void addLayer(onnx::NodeProto &node);
-  void addDeployLayer(onnx::NodeProto &node, const IntegerLayer &layer, const TensorEntry &input);
+  void addDeployPair(const TensorEntry &entry, const std::string &source);
+  void addLayer(onnx::NodeProto &node, const IntegerLayer &layer);
+  std::string addDeployLayer(onnx::NodeProto &node, const IntegerLayer &layer,
+                             const TensorEntry &input);
   const LayerEntry *layerOf(const onnx::NodeProto &node, const TensorEntry *&input) const {
     const LayerEntry *layer = node.output_size() ? table.findLayer(node.output(0)) : nullptr;
     input = layer ? table.findTensor(layer->input) : nullptr;
@@ -125,7 +129,9 @@ private:
 
   OnnxModel &model;
   const QuantTable &table;
+  const bool isDeploy;
   onnx::GraphProto result; ///< its nodes only
+  /// The names of the table's tensors as floats again, and as integers.
   std::map<std::string, std::string> dequantized, quantized;
 };
 
@@ -135,46 +141,64 @@ void Writer::addPair(const TensorEntry &entry, const std::string &source) {
   const auto point = static_cast<int8_t>(entry.params.zeroPoint); // u8 has the same bits
   model.addConstant(makeTensor<int8_t>(
       zero, entry.params.isSigned ? onnx::TensorProto::INT8 : onnx::TensorProto::UINT8, {}, point));
-  const std::string integers = model.freshName(entry.name + "_QuantizeLinear_Output");
+  const std::string &integers = quantized.at(entry.name);
   addNode("QuantizeLinear", integers, {source, scale, zero});
   addNode("DequantizeLinear", dequantized.at(entry.name), {integers, scale, zero});
 }
 
-void Writer::addLayer(onnx::NodeProto &node) {
-  const TensorEntry *input;
-  const LayerEntry *entry = layerOf(node, input);
-  auto layer = entry ? makeIntegers(model, node, *entry, *input) : std::nullopt;
-  if (!layer)
-    return;
+/// The integers of the vendor's form are int8, whatever type the table has.
+int32_t deployOffset(const TensorEntry &entry) {
+  return entry.params.zeroPoint - (entry.params.isSigned ? 0 : 128);
+}
+
+void Writer::addDeployPair(const TensorEntry &entry, const std::string &source) {
+  auto setNumbers = [](onnx::NodeProto &node, float scale, int32_t offset) {
+    for (auto [name, value] :
+         {std::pair("scale", scale), std::pair("offset", static_cast<float>(offset))}) {
+      onnx::AttributeProto &attribute = *node.add_attribute();
+      attribute.set_name(name);
+      attribute.set_type(onnx::AttributeProto::FLOAT);
+      attribute.set_f(value);
+    }
+  };
+  const std::string &integers = quantized.at(entry.name);
+  onnx::NodeProto &quant = addNode("AscendQuant", integers, {source});
+  setNumbers(quant, 1 / entry.params.scale, deployOffset(entry));
+  setAttribute(quant, "dst_type", std::string("INT8"));
+  onnx::NodeProto &back = addNode("AscendAntiQuant", dequantized.at(entry.name), {integers});
+  setNumbers(back, entry.params.scale, -deployOffset(entry));
+}
+
+void Writer::addLayer(onnx::NodeProto &node, const IntegerLayer &layer) {
   const std::string name = node.input(1);
   const std::string weights = model.freshName(name + "_quantized");
   model.addConstant(
-      makeTensor<int8_t>(weights, onnx::TensorProto::INT8, layer->dims, layer->weights));
-  const std::string scale = addScale(name + "_scale", layer->scales);
+      makeTensor<int8_t>(weights, onnx::TensorProto::INT8, layer.dims, layer.weights));
+  const std::string scale = addScale(name + "_scale", layer.scales);
   const std::string zero = model.freshName(name + "_zero_point");
-  const std::vector<int8_t> zeros(layer->scales.size(), 0);
-  const std::vector<int64_t> dims(layer->scales.size() == 1 ? 0 : 1, layer->scales.size());
+  const std::vector<int8_t> zeros(layer.scales.size(), 0);
+  const std::vector<int64_t> dims(layer.scales.size() == 1 ? 0 : 1, layer.scales.size());
   model.addConstant(makeTensor<int8_t>(zero, onnx::TensorProto::INT8, dims, zeros));
   const std::string floats = model.freshName(name + "_DequantizeLinear_Output");
   onnx::NodeProto &expand = addNode("DequantizeLinear", floats, {weights, scale, zero});
-  if (layer->axis >= 0)
-    setAttribute(expand, "axis", layer->axis);
+  if (layer.axis >= 0)
+    setAttribute(expand, "axis", layer.axis);
   node.set_input(1, floats);
-  if (layer->bias.empty())
+  if (layer.bias.empty())
     return;
 
   std::vector<float> units;
-  for (float each : layer->scales)
-    units.push_back(layer->inputScale * each);
+  for (float each : layer.scales)
+    units.push_back(layer.inputScale * each);
   // Where a scale serves several channels (groups of a transposed convolution) the
   // bias still has one for each.
   if (units.size() > 1)
-    for (size_t i = units.size(); i < layer->bias.size(); ++i)
-      units.push_back(units[i - layer->scales.size()]);
+    for (size_t i = units.size(); i < layer.bias.size(); ++i)
+      units.push_back(units[i - layer.scales.size()]);
   const std::string bias = node.output(0) + "_bias";
   const std::string integers = model.freshName(bias + "_quantized");
   model.addConstant(makeTensor<int32_t>(integers, onnx::TensorProto::INT32,
-                                        {int64_t(layer->bias.size())}, layer->bias));
+                                        {int64_t(layer.bias.size())}, layer.bias));
   const std::string unit = addScale(bias + "_scale", units);
   const std::string biasFloats = model.freshName(bias + "_DequantizeLinear_Output");
   onnx::NodeProto &expandBias = addNode("DequantizeLinear", biasFloats, {integers, unit});
@@ -185,67 +209,73 @@ void Writer::addLayer(onnx::NodeProto &node) {
   node.set_input(2, biasFloats);
 }
 
-std::vector<std::string> Writer::runQdq() {
+std::vector<std::string> Writer::run() {
   std::vector<std::string> names;
   std::map<std::string, std::string> sources; // where the float values come from
   std::map<std::string, const TensorEntry *> entries;
+  auto add = [&](const TensorEntry &entry, const std::string &source) {
+    isDeploy ? addDeployPair(entry, source) : addPair(entry, source);
+  };
   for (const TensorEntry &entry : table.tensors) {
     entries[entry.name] = &entry;
     const bool isResult = model.isOutput(entry.name) && model.findProducer(entry.name);
-    sources[entry.name] =
-        isResult ? model.freshName(entry.name + "_QuantizeLinear_Input") : entry.name;
+    const std::string to = isDeploy ? "_AscendQuant" : "_QuantizeLinear";
+    const std::string from = isDeploy ? "_AscendAntiQuant" : "_DequantizeLinear";
+    sources[entry.name] = isResult ? model.freshName(entry.name + to + "_Input") : entry.name;
     dequantized[entry.name] =
-        isResult ? entry.name : model.freshName(entry.name + "_DequantizeLinear_Output");
+        isResult ? entry.name : model.freshName(entry.name + from + "_Output");
+    quantized[entry.name] = model.freshName(entry.name + to + "_Output");
     names.push_back(dequantized[entry.name]);
   }
   for (const onnx::ValueInfoProto &input : model.graph().input())
     if (auto entry = entries.find(input.name()); entry != entries.end())
-      addPair(*entry->second, input.name());
+      add(*entry->second, input.name());
   for (onnx::NodeProto &original : *model.graph().mutable_node()) {
     onnx::NodeProto node = original;
-    addLayer(node);
+    const TensorEntry *layerInput;
+    const LayerEntry *entry = layerOf(node, layerInput);
+    auto layer = entry ? makeIntegers(model, node, *entry, *layerInput) : std::nullopt;
+    const std::string output = node.output_size() ? node.output(0) : "";
+    std::string sumScales;
+    if (layer && isDeploy)
+      sumScales = addDeployLayer(node, *layer, *layerInput);
+    else if (layer)
+      addLayer(node, *layer);
     for (std::string &input : *node.mutable_input())
       if (auto known = dequantized.find(input); known != dequantized.end())
         input = known->second;
+    onnx::NodeProto &last = *result.add_node();
+    last = std::move(node);
+    onnx::NodeProto *makes = &last;
+    if (!sumScales.empty())
+      makes = &addNode("AscendDequant", output, {last.output(0), sumScales});
     std::vector<const TensorEntry *> made;
-    for (std::string &output : *node.mutable_output())
+    for (std::string &output : *makes->mutable_output())
       if (auto entry = entries.find(output); entry != entries.end()) {
         made.push_back(entry->second);
         output = sources[output];
       }
-    *result.add_node() = std::move(node);
     for (const TensorEntry *entry : made)
-      addPair(*entry, sources[entry->name]);
+      add(*entry, sources[entry->name]);
   }
   *model.graph().mutable_node() = std::move(*result.mutable_node());
-  model.removeUnusedConstants();
   model.index();
+  // Where only layers read a tensor, nothing needs it as floats.
+  model.removeNodes([&](const onnx::NodeProto &node) {
+    return node.op_type() == "AscendAntiQuant" && !model.isOutput(node.output(0)) &&
+           model.findUsers(node.output(0)).empty();
+  });
   return names;
 }
 
-void Writer::addDeployLayer(onnx::NodeProto &node, const IntegerLayer &layer,
-                            const TensorEntry &input) {
-  // The integers are int8 there, whatever type the table has.
-  const int32_t offset = input.params.zeroPoint - (input.params.isSigned ? 0 : 128);
-  std::string &integers = quantized[node.input(0)];
-  if (integers.empty()) {
-    integers = model.freshName(node.input(0) + "_AscendQuant_Output");
-    onnx::NodeProto &quant = addNode("AscendQuant", integers, {node.input(0)});
-    for (auto [name, value] : {std::pair("scale", 1 / input.params.scale),
-                               std::pair("offset", static_cast<float>(offset))}) {
-      onnx::AttributeProto &attribute = *quant.add_attribute();
-      attribute.set_name(name);
-      attribute.set_type(onnx::AttributeProto::FLOAT);
-      attribute.set_f(value);
-    }
-    setAttribute(quant, "dst_type", std::string("INT8"));
-  }
+/// The layer on integers; returns the scales of its sums.
+std::string Writer::addDeployLayer(onnx::NodeProto &node, const IntegerLayer &layer,
+                                   const TensorEntry &input) {
   const std::string output = node.output(0);
-  const std::string sums = model.freshName(output + "_AscendDequant_Input");
   const std::string weights = model.freshName(node.input(1) + "_quantized");
   model.addConstant(
       makeTensor<int8_t>(weights, onnx::TensorProto::INT8, layer.dims, layer.weights));
-  node.set_input(0, integers);
+  node.set_input(0, quantized.at(input.name));
   node.set_input(1, weights);
   if (!layer.bias.empty()) {
     const std::string bias = model.freshName(output + "_bias_quantized");
@@ -255,10 +285,9 @@ void Writer::addDeployLayer(onnx::NodeProto &node, const IntegerLayer &layer,
       node.add_input("");
     node.set_input(2, bias);
   }
-  if (offset)
+  if (const int32_t offset = deployOffset(input))
     setAttribute(node, "offset_x", int64_t(offset));
-  node.set_output(0, sums);
-  *result.add_node() = node;
+  node.set_output(0, model.freshName(output + "_AscendDequant_Input"));
 
   std::vector<uint64_t> packed;
   for (float scale : layer.scales)
@@ -266,35 +295,20 @@ void Writer::addDeployLayer(onnx::NodeProto &node, const IntegerLayer &layer,
   const std::string scales = model.freshName(output + "_deq_scale");
   model.addConstant(
       makeTensor<uint64_t>(scales, onnx::TensorProto::UINT64, {int64_t(packed.size())}, packed));
-  addNode("AscendDequant", output, {sums, scales});
-}
-
-void Writer::runDeploy() {
-  for (const onnx::NodeProto &original : model.graph().node()) {
-    onnx::NodeProto node = original;
-    const TensorEntry *input;
-    const LayerEntry *entry = layerOf(node, input);
-    if (auto layer = entry ? makeIntegers(model, node, *entry, *input) : std::nullopt)
-      addDeployLayer(node, *layer, *input);
-    else
-      *result.add_node() = std::move(node);
-  }
-  *model.graph().mutable_node() = std::move(*result.mutable_node());
-  model.removeUnusedConstants();
-  model.index();
+  return scales;
 }
 
 } // namespace
 
 QdqModel writeQdq(const OnnxModel &model, const QuantTable &table) {
   QdqModel qdq(model);
-  qdq.dequantized = Writer(qdq.model, table).runQdq();
+  qdq.dequantized = Writer(qdq.model, table, /*isDeploy=*/false).run();
   return qdq;
 }
 
 OnnxModel writeDeploy(const OnnxModel &model, const QuantTable &table) {
   OnnxModel deploy(model);
-  Writer(deploy, table).runDeploy();
+  Writer(deploy, table, /*isDeploy=*/true).run();
   return deploy;
 }
 

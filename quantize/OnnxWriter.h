@@ -20,8 +20,9 @@ struct QdqModel {
 };
 QdqModel writeQdq(const OnnxModel &model, const QuantTable &table);
 
-/// The form of the vendor's tools: AscendQuant in front of every layer, int8 weights
-/// and an int32 bias in it, AscendDequant behind it; all else stays float.
+/// The same numbers in the form of the vendor's tools: AscendQuant in front of every
+/// layer, int8 weights and an int32 bias in it, AscendDequant behind it. What else
+/// reads a tensor of the table has it from AscendAntiQuant.
 OnnxModel writeDeploy(const OnnxModel &model, const QuantTable &table);
 
 /// The second input of AscendDequant: bits 0-31 the scale as f32, 32-39 a shift, 40-47

@@ -37,6 +37,8 @@ QuantParams coverInterval(Interval range, bool symmetric, bool isSigned) {
     params.scale = 1;
     params.zeroPoint = middle;
   }
+  // The vendor's form has the reciprocal: of this one it has the same reciprocal.
+  params.scale = 1 / (1 / params.scale);
   return params;
 }
 

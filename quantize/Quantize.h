@@ -11,9 +11,10 @@
 
 namespace atc::quantize {
 
-/// What quantizing an ONNX model makes.
-struct QuantizedOnnx {
+/// What quantizing a model makes.
+struct Quantization {
   Calibration calibration;
+  /// The model as ONNX; null where it was a module of the graph dialect.
   std::unique_ptr<QdqModel> qdq;
   std::unique_ptr<OnnxModel> deploy;
   ErrorReport report;
@@ -29,9 +30,9 @@ struct QuantizeOptions {
 
 /// Calibrates `model` with `data`. `context` has all dialects of a compilation. Null
 /// after an error.
-std::unique_ptr<QuantizedOnnx> quantizeOnnx(std::unique_ptr<OnnxModel> model,
-                                            const QuantizeOptions &options, DataSource &data,
-                                            mlir::MLIRContext &context, Diagnostics &diagnostics);
+std::unique_ptr<Quantization> quantizeOnnx(std::unique_ptr<OnnxModel> model,
+                                           const QuantizeOptions &options, DataSource &data,
+                                           mlir::MLIRContext &context, Diagnostics &diagnostics);
 
 /// Which of the files there are to be: all of them, or those with a path.
 struct ResultFiles {
@@ -41,14 +42,23 @@ struct ResultFiles {
   static ResultFiles withPrefix(const std::string &prefix);
 };
 
-/// Writes them all, or none after an error.
-bool writeResults(const QuantizedOnnx &result, const ResultFiles &files, Diagnostics &diagnostics);
+/// Writes them all, or none after an error: those of a module have no model.
+bool writeResults(const Quantization &result, const ResultFiles &files, Diagnostics &diagnostics);
+/// Only the report.
+bool writeReport(const ErrorReport &report, const ResultFiles &files, Diagnostics &diagnostics);
 
 /// Calibrates a module of the graph dialect and writes what was found into attributes
 /// (`graph.quantization`) of its ops, which graph-insert-quantization expands. The
 /// passes that change weights run first. False after an error.
 bool quantizeModule(mlir::ModuleOp module, const QuantizeOptions &options, DataSource &data,
-                    Calibration &calibration, Diagnostics &diagnostics);
+                    Quantization &result, Diagnostics &diagnostics);
+
+/// Runs a float model and a quantized one over the samples and compares what the
+/// quantized one stores as integers, layer by layer by the tensors' names; where it has
+/// no integers, the results of its layers. False after an error.
+bool compareOnnx(OnnxModel &right, OnnxModel &quantized, const QuantizeOptions &options,
+                 DataSource &data, ErrorReport &report, mlir::MLIRContext &context,
+                 Diagnostics &diagnostics);
 
 } // namespace atc::quantize
 

@@ -150,6 +150,30 @@ void writeAttributes(ModuleOp module, const Plan &plan, const QuantTable &table)
   }
 }
 
+/// Runs the module with the quantized tensors as results beside float.
+bool compare(ModuleOp module, const Plan &plan, unsigned numResults, Quantization &result,
+             Diagnostics &diagnostics) {
+  const Calibration &calibration = result.calibration;
+  std::vector<ComparedTensor> tensors;
+  SmallVector<Value> values;
+  for (const PlannedTensor &tensor : plan.tensors) {
+    Value real = tensor.value; // a tensor that nothing reads has got no pair
+    for (Operation *user : tensor.value.getUsers())
+      if (auto quantize = dyn_cast<graph::QuantizeOp>(user))
+        for (Operation *reader : quantize->getUsers())
+          if (auto dequantize = dyn_cast<graph::DequantizeOp>(reader))
+            real = dequantize.getResult();
+    tensors.push_back(
+        {tensor.name, calibration.firstTensor + values.size(), numResults + values.size()});
+    values.push_back(real);
+  }
+  addResults(module, values);
+  std::unique_ptr<HostModel> ours = HostModel::compile(module, diagnostics);
+  dropResults(module, numResults);
+  return ours && compareModels(*calibration.host, *ours, numResults, tensors,
+                               samplesOf(calibration.kept.samples), result.report, diagnostics);
+}
+
 /// Checks that the configuration names nodes that there are.
 void checkNames(ModuleOp module, const QuantConfig &config, Diagnostics &diagnostics) {
   std::set<std::string> nodes;
@@ -163,9 +187,10 @@ void checkNames(ModuleOp module, const QuantConfig &config, Diagnostics &diagnos
 } // namespace
 
 bool quantizeModule(ModuleOp module, const QuantizeOptions &options, DataSource &data,
-                    Calibration &calibration, Diagnostics &diagnostics) {
+                    Quantization &result, Diagnostics &diagnostics) {
+  Calibration &calibration = result.calibration;
   checkNames(module, options.config, diagnostics);
-  if (diagnostics.hasErrors())
+  if (!checkInputs(module, diagnostics) || diagnostics.hasErrors())
     return false;
   PassManager prepare(module.getContext());
   graph::buildWeightPasses(prepare);
@@ -209,10 +234,12 @@ bool quantizeModule(ModuleOp module, const QuantizeOptions &options, DataSource 
   writeAttributes(module, planned, calibration.table);
   PassManager expand(module.getContext());
   expand.addNestedPass<func::FuncOp>(graph::createInsertQuantization());
-  if (succeeded(expand.run(module)))
-    return true;
-  diagnostics.error("E19999", "the scales cannot be written into the graph");
-  return false;
+  if (failed(expand.run(module))) {
+    diagnostics.error("E19999", "the scales cannot be written into the graph");
+    return false;
+  }
+  result.report.model = options.name;
+  return !options.compare || compare(module, planned, numResults, result, diagnostics);
 }
 
 } // namespace atc::quantize

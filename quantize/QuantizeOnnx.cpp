@@ -1,11 +1,9 @@
 //===-- QuantizeOnnx.cpp - calibrates and quantizes an ONNX model ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "frontends/onnx/OnnxImport.h"
 #include "quantize/Balance.h"
+#include "quantize/OnnxHost.h"
 #include "quantize/Quantize.h"
-
-#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 
@@ -19,13 +17,12 @@ public:
                 Diagnostics &diagnostics)
       : model(model), options(options), context(context), diagnostics(diagnostics) {}
 
-  bool run(DataSource &data, QuantizedOnnx &result);
+  bool run(DataSource &data, Quantization &result);
 
 private:
   bool check();
-  OwningOpRef<ModuleOp> import(const onnx::ModelProto &proto);
   bool importAndPlan(OwningOpRef<ModuleOp> &module, Plan &plan);
-  bool compare(QuantizedOnnx &result);
+  bool compare(Quantization &result);
 
   OnnxModel &model;
   const QuantizeOptions &options;
@@ -54,52 +51,24 @@ bool OnnxQuantizer::check() {
   return !diagnostics.hasErrors();
 }
 
-OwningOpRef<ModuleOp> OnnxQuantizer::import(const onnx::ModelProto &proto) {
-  std::string bytes;
-  if (!proto.SerializeToString(&bytes)) {
-    diagnostics.error("E13004", "the model '" + options.name + "' is larger than 2 GB");
-    return {};
-  }
-  auto module =
-      importOnnxBuffer(bytes, options.name, /*folder=*/"", {shapes, {}}, context, diagnostics);
-  if (failed(module) || diagnostics.hasErrors())
-    return {};
-  return std::move(*module);
-}
-
 /// Adds the quantized tensors to the outputs of a copy and runs it beside float.
-bool OnnxQuantizer::compare(QuantizedOnnx &result) {
+bool OnnxQuantizer::compare(Quantization &result) {
   onnx::ModelProto proto = result.qdq->model.proto;
   const size_t numOutputs = proto.graph().output_size();
-  std::vector<std::string> names;
-  std::vector<size_t> counterparts;
-  std::map<std::string, size_t> listed;
-  for (size_t i = 0; i < numOutputs; ++i) {
-    counterparts.push_back(i);
-    listed[proto.graph().output(i).name()] = i;
-  }
-  for (size_t i = 0; i < result.qdq->dequantized.size(); ++i) {
-    const std::string &name = result.qdq->dequantized[i];
-    auto [entry, isNew] = listed.emplace(name, proto.graph().output_size());
-    counterparts.push_back(entry->second);
-    names.push_back(result.calibration.table.tensors[i].name);
-    if (!isNew)
-      continue;
-    onnx::ValueInfoProto &output = *proto.mutable_graph()->add_output();
-    output.set_name(name);
-    output.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
-  }
-  OwningOpRef<ModuleOp> module = import(proto);
-  if (!module)
-    return false;
-  std::unique_ptr<HostModel> ours = HostModel::compile(*module, diagnostics);
-  return ours && compareModels(*result.calibration.host, *ours, numOutputs, names, counterparts,
-                               result.calibration.kept.samples, result.report, diagnostics);
+  const std::vector<size_t> counterparts = addOutputs(proto, result.qdq->dequantized);
+  const Calibration &calibration = result.calibration;
+  std::vector<ComparedTensor> tensors;
+  for (size_t i = 0; i < calibration.table.tensors.size(); ++i)
+    tensors.push_back({calibration.table.tensors[i].name, calibration.firstTensor + i,
+                       counterparts[numOutputs + i]});
+  std::unique_ptr<HostModel> ours = compileOnnx(proto, options.name, shapes, context, diagnostics);
+  return ours && compareModels(*calibration.host, *ours, numOutputs, tensors,
+                               samplesOf(calibration.kept.samples), result.report, diagnostics);
 }
 
 bool OnnxQuantizer::importAndPlan(OwningOpRef<ModuleOp> &module, Plan &plan) {
-  module = import(model.proto);
-  if (!module)
+  module = importProto(model.proto, options.name, shapes, context, diagnostics);
+  if (!module || !checkInputs(*module, diagnostics))
     return false;
   const std::set<std::string> variables = model.variableNames();
   plan = makePlan(*module, options.config,
@@ -113,23 +82,14 @@ bool OnnxQuantizer::importAndPlan(OwningOpRef<ModuleOp> &module, Plan &plan) {
   return false;
 }
 
-bool OnnxQuantizer::run(DataSource &data, QuantizedOnnx &result) {
+bool OnnxQuantizer::run(DataSource &data, Quantization &result) {
   if (!check())
     return false;
   simplify(model);
   if (!upgradeOpset(model, diagnostics))
     return false;
 
-  shapes = options.inputShapes;
-  if (shapes.empty())
-    for (int i = 0; i < model.graph().input_size(); ++i) {
-      const onnx::ValueInfoProto &input = model.graph().input(i);
-      const auto &dims = input.type().tensor_type().shape().dim();
-      const bool isOpen = llvm::any_of(dims, [](const auto &dim) { return dim.dim_value() <= 0; });
-      auto known = isOpen ? data.shapeOf(input.name(), i) : std::nullopt;
-      if (known && known->size() == size_t(dims.size()))
-        shapes.emplace_back(input.name(), *known);
-    }
+  shapes = findInputShapes(model, options.inputShapes, data);
   OwningOpRef<ModuleOp> module;
   Plan plan;
   if (!importAndPlan(module, plan))
@@ -154,10 +114,10 @@ bool OnnxQuantizer::run(DataSource &data, QuantizedOnnx &result) {
 
 } // namespace
 
-std::unique_ptr<QuantizedOnnx> quantizeOnnx(std::unique_ptr<OnnxModel> model,
-                                            const QuantizeOptions &options, DataSource &data,
-                                            MLIRContext &context, Diagnostics &diagnostics) {
-  auto result = std::make_unique<QuantizedOnnx>();
+std::unique_ptr<Quantization> quantizeOnnx(std::unique_ptr<OnnxModel> model,
+                                           const QuantizeOptions &options, DataSource &data,
+                                           MLIRContext &context, Diagnostics &diagnostics) {
+  auto result = std::make_unique<Quantization>();
   const bool done = OnnxQuantizer(*model, options, context, diagnostics).run(data, *result);
   if (!done && !diagnostics.hasErrors())
     diagnostics.error("E19999", "the model could not be quantized");

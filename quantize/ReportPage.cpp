@@ -119,17 +119,11 @@ std::string rows(const std::vector<TensorComparison> &list) {
 
 } // namespace
 
-std::string reportHtml(const ErrorReport &report, const Calibration &calibration) {
-  std::string html = style;
-  html += "<h1>Quantization of " + escaped(report.model) + "</h1>\n";
-  html += format("<p>%zu layers and %zu tensors are int8. Calibrated with %zu samples; float and "
-                 "quantized are compared on %zu of them.</p>\n",
-                 calibration.table.layers.size(), calibration.table.tensors.size(),
-                 calibration.samples, report.samples);
-  html += "<h2>Outputs</h2>\n" + rows(report.outputs);
-  html += "<h2>Signal to quantization noise of every tensor, dB</h2>\n" + bars(report.tensors);
-  html += "<h2>Where the numbers lie</h2>\n<p>Heights are square roots of counts. Lines are the "
-          "ends of the chosen range, pale columns what it cuts off.</p>\n<div class=\"plots\">\n";
+/// Where the numbers of a calibration lie.
+static std::string plots(const Calibration &calibration) {
+  std::string html = "<h2>Where the numbers lie</h2>\n<p>Heights are square roots of counts. Lines "
+                     "are the ends of the chosen range, pale columns what it cuts off.</p>\n"
+                     "<div class=\"plots\">\n";
   for (size_t i = 0; i < calibration.table.tensors.size(); ++i) {
     const Histogram &histogram = calibration.histograms[i];
     const TensorEntry &entry = calibration.table.tensors[i];
@@ -139,7 +133,25 @@ std::string reportHtml(const ErrorReport &report, const Calibration &calibration
             format("<br>scale %.4g, zero point %d</figcaption></figure>\n", entry.params.scale,
                    entry.params.zeroPoint);
   }
-  html += "</div>\n<h2>All tensors</h2>\n" + rows(report.tensors);
+  return html + "</div>\n";
+}
+
+std::string reportHtml(const ErrorReport &report, const Calibration *calibration) {
+  std::string html = style;
+  html += "<h1>Quantization of " + escaped(report.model) + "</h1>\n<p>";
+  if (calibration)
+    html += format("%zu layers and %zu tensors are int8. Calibrated with %zu samples; f",
+                   calibration->table.layers.size(), calibration->table.tensors.size(),
+                   calibration->samples);
+  else
+    html += "F";
+  html += format("loat and quantized are compared on %zu%s.</p>\n", report.samples,
+                 calibration ? " of them" : " samples");
+  html += "<h2>Outputs</h2>\n" + rows(report.outputs);
+  html += "<h2>Signal to quantization noise of every tensor, dB</h2>\n" + bars(report.tensors);
+  if (calibration)
+    html += plots(*calibration);
+  html += "<h2>All tensors</h2>\n" + rows(report.tensors);
   return html + "</body></html>\n";
 }
 

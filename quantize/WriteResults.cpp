@@ -62,9 +62,16 @@ private:
   std::vector<std::pair<std::string, std::string>> files;
 };
 
+void addReport(Batch &batch, const ErrorReport &report, const Calibration *calibration,
+               const ResultFiles &files) {
+  batch.add(files.reportText, reportText(report));
+  batch.add(files.reportJson, reportJson(report));
+  batch.add(files.reportHtml, reportHtml(report, calibration));
+}
+
 } // namespace
 
-bool writeResults(const QuantizedOnnx &result, const ResultFiles &files, Diagnostics &diagnostics) {
+bool writeResults(const Quantization &result, const ResultFiles &files, Diagnostics &diagnostics) {
   Batch batch(diagnostics);
   auto addModel = [&](const std::string &path, const onnx::ModelProto &proto) {
     std::string bytes;
@@ -73,13 +80,22 @@ bool writeResults(const QuantizedOnnx &result, const ResultFiles &files, Diagnos
     else
       batch.add(path, bytes);
   };
-  addModel(files.fakeQuant, result.qdq->model.proto);
-  addModel(files.deploy, result.deploy->proto);
+  if (result.qdq && result.deploy) {
+    addModel(files.fakeQuant, result.qdq->model.proto);
+    addModel(files.deploy, result.deploy->proto);
+  } else if (!files.fakeQuant.empty() || !files.deploy.empty()) {
+    diagnostics.error("E10055", "only a model that was ONNX can be written as ONNX: compile this "
+                                "one");
+  }
   batch.add(files.record, tableToRecord(result.calibration.table));
   batch.add(files.table, tableToJson(result.calibration.table));
-  batch.add(files.reportText, reportText(result.report));
-  batch.add(files.reportJson, reportJson(result.report));
-  batch.add(files.reportHtml, reportHtml(result.report, result.calibration));
+  addReport(batch, result.report, &result.calibration, files);
+  return batch.finish();
+}
+
+bool writeReport(const ErrorReport &report, const ResultFiles &files, Diagnostics &diagnostics) {
+  Batch batch(diagnostics);
+  addReport(batch, report, /*calibration=*/nullptr, files);
   return batch.finish();
 }
 

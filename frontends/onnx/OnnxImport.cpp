@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "frontends/ModelFile.h"
+#include "frontends/onnx/AscendNodes.h"
 #include "frontends/onnx/GraphImporter.h"
 #include "frontends/onnx/OpTable.h"
 #include "llvm/Support/Path.h"
@@ -30,11 +31,14 @@ static std::optional<int64_t> readOpset(const onnx::ModelProto &model, Diagnosti
     }
     opset = import.version();
   }
-  if (!opset) {
+  if (model.opset_import().empty()) {
     diags.error("E16005", "the model imports no opset of the domain ai.onnx: the file is cut "
                           "short or not an ONNX model");
     return std::nullopt;
   }
+  // A model of other domains alone need not import the standard one.
+  if (!opset)
+    return latestOpset;
   if (*opset < oldestOpset) {
     diags.error("E16005", "the model has opset " + Twine(*opset) + "; supported are " +
                               Twine(oldestOpset) + " to " + Twine(latestOpset) +
@@ -60,7 +64,7 @@ static FailureOr<OwningOpRef<ModuleOp>> importModel(onnx::ModelProto &model, Str
     return failure();
   }
   std::optional<int64_t> opset = readOpset(model, diags);
-  if (!opset)
+  if (!opset || !expandAscendNodes(*model.mutable_graph(), diags))
     return failure();
   OwningOpRef<ModuleOp> module =
       GraphImporter(model, *opset, folder, options, context, diags).run();

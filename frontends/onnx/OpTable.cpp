@@ -26,6 +26,7 @@ const std::vector<OpFamily> &families() {
       {"Data movement", moveRows()},
       {"Indices", indexRows()},
       {"Quantization", quantRows()},
+      {"Quantized models of the Ascend toolchain", ascendRows()},
       {"Resize", resizeRows()},
       {"Constants", constantRows()},
   };

@@ -43,6 +43,7 @@ llvm::ArrayRef<OpRow> einsumRows();
 llvm::ArrayRef<OpRow> lossRows();
 llvm::ArrayRef<OpRow> indexRows();
 llvm::ArrayRef<OpRow> quantRows();
+llvm::ArrayRef<OpRow> ascendRows();
 llvm::ArrayRef<OpRow> shapeRows();
 llvm::ArrayRef<OpRow> moveRows();
 llvm::ArrayRef<OpRow> constantRows();

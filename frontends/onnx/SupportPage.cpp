@@ -99,6 +99,7 @@ void atc::printOnnxSupport(raw_ostream &os) {
      << "| Loop | 7+ | |\n"
      << "| Scan | 8+ | opset 8 without sequence_lens |\n"
      << "| SequenceMap | 17+ | |\n"
+     << "| FlexAttention (`ai.onnx.preview`) | all | |\n"
      << "| functions of the model | all | at most 64 inside each other |\n\n"
      << "An If whose condition is known while importing becomes the branch that it takes. Branches\n"
      << "and bodies read the tensors of the graphs around them, and what has fixed shapes inside\n"

@@ -139,8 +139,8 @@ def _option(value: object) -> str:
 
 def _shapes(shapes: Shapes | None) -> list[tuple[str, list[int]]]:
     checked = [(name, [int(dim) for dim in dims]) for name, dims in (shapes or {}).items()]
-    faults = [f"E10011: the shape of input '{name}' has the dim {dim}, which is not positive"
-              for name, dims in checked for dim in dims if dim <= 0]
+    faults = [f"E10011: the shape of input '{name}' has the dim {dim}, which is neither positive "
+              "nor -1 (open)" for name, dims in checked for dim in dims if dim < -1 or dim == 0]
     if faults:
         raise Error(faults)
     return checked
@@ -184,7 +184,8 @@ def load(path: Path, *, input_shapes: Shapes | None = None, outputs: Iterable[st
          ) -> Module:
     """Reads a model file, as `atc --model` does.
 
-    `input_shapes` gives inputs their shapes: {"image": (1, 3, 224, 224)}. `outputs` cuts the
+    `input_shapes` gives inputs their shapes: {"image": (1, 3, 224, 224)}; -1 leaves a dim of an
+    ONNX model open. `outputs` cuts the
     model: "node:0" or names of tensors.
     """
     return Module(_compiler.Module.load(path, _shapes(input_shapes), _words(outputs or ())))

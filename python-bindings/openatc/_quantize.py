@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _compiler
-from ._compile import Path, Shapes, _shapes, compile
+from ._compile import Module, Path, Shapes, _shapes, compile, load
 from ._error import Error
 from ._runtime import Model
 
@@ -71,9 +71,20 @@ class QuantizedModel:
     def __str__(self) -> str:
         return self._handle.report_text()
 
+    @property
+    def module(self) -> Module:
+        """The int8 model in MLIR: a copy."""
+        handle = self._handle.module()
+        if handle is not None:
+            return Module(handle.copy())
+        with tempfile.TemporaryDirectory(prefix="openatc-") as folder:
+            path = os.path.join(folder, "quantized.onnx")
+            self.save(path)
+            return load(path)
+
     def save(self, path: Path) -> None:
         """Writes an ONNX model with QuantizeLinear and DequantizeLinear, which any runtime
-        for ONNX runs."""
+        for ONNX runs. Only a model that was ONNX can be written so."""
         self._handle.save(os.fspath(path), "", "", "")
 
     def save_deploy(self, path: Path) -> None:
@@ -94,6 +105,9 @@ class QuantizedModel:
 
     def compile(self, output: Path | None = None, **options: Any) -> Model | None:
         """Compiles the int8 model; `options` are those of `openatc.compile`."""
+        handle = self._handle.module()
+        if handle is not None:
+            return compile(Module(handle), output, **options)
         with tempfile.TemporaryDirectory(prefix="openatc-") as folder:
             path = os.path.join(folder, "quantized.onnx")
             self.save(path)
@@ -131,24 +145,40 @@ def _config_text(config: Path | Mapping[str, Any] | None, method: str | None,
     return json.dumps({**(config or {}), **given})
 
 
-def quantize(model: Path, data: Iterable[Sample], *, method: str | None = None,
+def _is_tensorflow(path: Path) -> bool:
+    return os.path.isdir(path) or os.fsdecode(path).endswith(".pb")
+
+
+def quantize(model: Path | Module, data: Iterable[Sample] | Path, *, method: str | None = None,
              batch_num: int | None = None, config: Path | Mapping[str, Any] | None = None,
              input_shapes: Shapes | None = None,
              progress: Callable[[int], object] | None = None) -> QuantizedModel:
-    """Quantizes an ONNX model to int8.
+    """Quantizes a model to int8: an ONNX file, a model of TensorFlow, or a module.
 
     `data` gives samples: an array (for one input), a list of arrays, or a dict of them by name,
-    each as the model's inputs are. It is gone through once. `method` chooses the ranges of the
-    activations: "minmax", "percentile", "kl" or "mse" (what None means). `batch_num` is how many
-    samples are used. `config` is a file of settings or a dict with the same keys. Without
-    `input_shapes`, open dims of the model are those of the first sample. `progress` is called
-    with the number of samples that are done.
+    each as the model's inputs are. It is gone through once. Or it is the path of a folder of
+    images, `.npy` or `.bin` files ("folder1;folder2" for several inputs), as `amct` takes it.
+
+    `method` chooses the ranges of the activations: "minmax", "percentile", "kl" or "mse" (what
+    None means). `batch_num` is how many samples are used. `config` is a file of settings or a
+    dict with the same keys. Without `input_shapes`, open dims of an ONNX model are those of the
+    first sample. `progress` is called with the number of samples that are done.
     """
-    samples = iter(data)
-    first = next(samples, None)
-    if first is None:
+    folders = os.fspath(data) if isinstance(data, (str, os.PathLike)) else ""
+    if folders == "" and isinstance(data, (str, os.PathLike)):
+        raise Error(["E10004: the data folder has no name"])
+    samples = iter(()) if folders else iter(data)
+    first = None if folders else next(samples, None)
+    if first is None and not folders:
         raise Error(["E10014: there is no sample to calibrate with"])
     samples = itertools.chain([first], samples)
+    if not isinstance(model, Module) and _is_tensorflow(model):
+        # The reader of ONNX models finds out shapes itself.
+        if input_shapes is None and isinstance(first, Mapping):
+            input_shapes = {name: np.shape(array) for name, array in first.items()}
+        model, input_shapes = load(model, input_shapes=input_shapes), None
+    elif isinstance(model, Module) and input_shapes is not None:
+        raise TypeError("a module has its shapes: give them to openatc.load")
 
     def shape_of(name: str, index: int) -> tuple[int, ...]:
         if isinstance(first, Mapping):
@@ -160,9 +190,9 @@ def quantize(model: Path, data: Iterable[Sample], *, method: str | None = None,
         item = next(samples, None)
         return None if item is None else _arrays(item, names)
 
-    handle = _compiler.quantize(model, _shapes(input_shapes),
-                                _config_text(config, method, batch_num), shape_of, sample,
-                                progress)
+    handle = _compiler.quantize(model._handle if isinstance(model, Module) else model,
+                                _shapes(input_shapes), _config_text(config, method, batch_num),
+                                folders, shape_of, sample, progress)
     for line in handle.warnings():
         warnings.warn(line, stacklevel=2)
     return QuantizedModel(handle)

@@ -115,6 +115,8 @@ PYBIND11_MODULE(_compiler, m) {
                   [](const std::string &text) {
                     return withoutGil([&] { return CompilerModule::parse(text); });
                   })
+      .def("copy",
+           [](CompilerModule &module) { return withoutGil([&] { return module.copy(); }); })
       .def("print",
            [](CompilerModule &module, bool weights, bool locations) {
              return toStr(withoutGil([&] { return module.print(weights, locations); }));

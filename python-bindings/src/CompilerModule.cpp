@@ -1,14 +1,11 @@
 //===-- CompilerModule.cpp - an MLIR module for Python --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "python-bindings/src/CompilerModule.h"
-
 #include "passes/om/Schedule.h"
-#include "tools/atc/Compile.h"
+#include "python-bindings/src/ModuleParts.h"
 #include "tools/atc/ContextMessages.h"
 #include "tools/common/AllPasses.h"
 #include "tools/common/Interpretation.h"
-#include "tools/common/OneLine.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Parser/Parser.h"
@@ -16,26 +13,11 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/Support/FileSystem.h"
 
-#include <mutex>
-
 using namespace mlir;
 
 namespace atc::python {
 
 namespace {
-
-std::vector<std::string> linesOf(const Diagnostics &diagnostics, bool errors) {
-  std::vector<std::string> lines;
-  for (const CodedMessage &message : diagnostics.all())
-    if (message.isError == errors)
-      lines.push_back(message.code + ": " + tools::oneLine(message.text));
-  return lines;
-}
-
-void throwErrors(const Diagnostics &diagnostics) {
-  if (diagnostics.hasErrors())
-    throw Faults{linesOf(diagnostics, /*errors=*/true)};
-}
 
 tools::AtcOptions importOptions(const std::string &path, const CompilerModule::Shapes &inputShapes,
                                 const std::vector<std::string> &outputs) {
@@ -81,13 +63,6 @@ void addRequest(const CompileRequest &request, tools::AtcOptions &options,
 }
 
 } // namespace
-
-struct CompilerModule::Parts {
-  std::mutex lock;
-  std::unique_ptr<MLIRContext> context = tools::makeCompilerContext();
-  OwningOpRef<ModuleOp> module;
-  std::string source = "module";
-};
 
 CompilerModule::CompilerModule(std::unique_ptr<Parts> parts) : parts(std::move(parts)) {}
 CompilerModule::~CompilerModule() = default;
@@ -177,31 +152,38 @@ void CompilerModule::runPasses(const std::string &pipeline) {
   throwErrors(diagnostics);
 }
 
+std::shared_ptr<CompilerModule> CompilerModule::copy() {
+  auto copied = std::make_unique<Parts>();
+  std::string bytes;
+  {
+    std::lock_guard<std::mutex> guard(parts->lock);
+    copied->source = parts->source;
+    llvm::raw_string_ostream os(bytes);
+    if (failed(writeBytecodeToFile(*parts->module, os)))
+      throw Faults{{"E19999: the module cannot be copied"}};
+  }
+  Diagnostics diagnostics;
+  {
+    tools::ContextMessages messages(*copied->context, diagnostics);
+    copied->module =
+        parseSourceString<ModuleOp>(bytes, ParserConfig(copied->context.get()), "module");
+    if (!copied->module)
+      messages.fail("the module cannot be copied");
+  }
+  throwErrors(diagnostics);
+  return std::shared_ptr<CompilerModule>(new CompilerModule(std::move(copied)));
+}
+
 std::vector<std::string> CompilerModule::compile(const CompileRequest &request) {
   Diagnostics diagnostics;
   tools::AtcOptions options;
   addRequest(request, options, diagnostics);
   options.model = parts->source;
   // Compiling frees and makes constants, so it gets a context of its own.
-  std::string bytes;
-  {
-    std::lock_guard<std::mutex> guard(parts->lock);
-    llvm::raw_string_ostream os(bytes);
-    if (failed(writeBytecodeToFile(*parts->module, os)))
-      throw Faults{{"E19999: the module cannot be copied"}};
-  }
-  std::unique_ptr<MLIRContext> context = tools::makeCompilerContext();
-  OwningOpRef<ModuleOp> copy;
-  {
-    tools::ContextMessages messages(*context, diagnostics);
-    copy = parseSourceString<ModuleOp>(bytes, ParserConfig(context.get()), "module");
-    if (!copy)
-      messages.fail("the module cannot be copied");
-  }
-  throwErrors(diagnostics);
-  std::string().swap(bytes);
+  std::shared_ptr<CompilerModule> copied = copy();
   tools::CompileSummary summary;
-  tools::compileModule(std::move(copy), options, "openatc.compile", summary, diagnostics);
+  tools::compileModule(std::move(copied->parts->module), options, "openatc.compile", summary,
+                       diagnostics);
   throwErrors(diagnostics);
   return linesOf(diagnostics, /*errors=*/false);
 }

@@ -46,6 +46,9 @@ public:
   static std::shared_ptr<CompilerModule> parse(const std::string &text);
   ~CompilerModule();
 
+  /// With a context of its own.
+  std::shared_ptr<CompilerModule> copy();
+
   std::string print(bool weights, bool locations);
   /// The arguments and results of @main. Unknown dims are -1.
   std::vector<::om::Tensor> inputs();
@@ -65,8 +68,11 @@ public:
   void interpret(const std::vector<Bytes> &arguments, const NamedTensor &each,
                  const NamedTensor &result);
 
-private:
   struct Parts;
+  /// For what works on the module itself, with its lock.
+  Parts &access() { return *parts; }
+
+private:
   explicit CompilerModule(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts;
 };

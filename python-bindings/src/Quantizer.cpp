@@ -3,26 +3,14 @@
 
 #include "python-bindings/src/Quantizer.h"
 
+#include "python-bindings/src/ModuleParts.h"
 #include "quantize/Quantize.h"
-#include "tools/atc/Compile.h"
-#include "tools/common/OneLine.h"
+#include "tools/amct/DataFolder.h"
+#include "tools/atc/ContextMessages.h"
 
 namespace atc::python {
 
 namespace {
-
-std::vector<std::string> linesOf(const Diagnostics &diagnostics, bool errors) {
-  std::vector<std::string> lines;
-  for (const CodedMessage &message : diagnostics.all())
-    if (message.isError == errors)
-      lines.push_back(message.code + ": " + tools::oneLine(message.text));
-  return lines;
-}
-
-void throwErrors(const Diagnostics &diagnostics) {
-  if (diagnostics.hasErrors())
-    throw Faults{linesOf(diagnostics, /*errors=*/true)};
-}
 
 /// Samples that a function brings.
 class CalledSource : public quantize::DataSource {
@@ -48,7 +36,7 @@ private:
 
 } // namespace
 
-Quantized::Quantized(std::unique_ptr<quantize::QuantizedOnnx> result) : result(std::move(result)) {}
+Quantized::Quantized(std::unique_ptr<quantize::Quantization> result) : result(std::move(result)) {}
 Quantized::~Quantized() = default;
 
 std::shared_ptr<Quantized> Quantized::make(const QuantizationRequest &request) {
@@ -59,15 +47,29 @@ std::shared_ptr<Quantized> Quantized::make(const QuantizationRequest &request) {
   options.progress = [&](size_t done, size_t) { request.progress(done); };
   quantize::parseConfig(request.config, "config", options.config, diagnostics);
   throwErrors(diagnostics);
-  auto model = quantize::OnnxModel::read(request.model, diagnostics);
-  throwErrors(diagnostics);
-  auto context = tools::makeCompilerContext();
-  CalledSource source(request);
-  auto result = quantize::quantizeOnnx(std::move(model), options, source, *context, diagnostics);
+  std::unique_ptr<quantize::DataSource> source;
+  if (request.dataFolders.empty())
+    source = std::make_unique<CalledSource>(request);
+  else
+    source = std::make_unique<tools::DataFolder>(request.dataFolders, /*dataType=*/"",
+                                                 options.config.images);
+  auto result = std::make_unique<quantize::Quantization>();
+  std::shared_ptr<CompilerModule> module;
+  if (request.module) {
+    module = request.module->copy();
+    CompilerModule::Parts &parts = module->access();
+    tools::ContextMessages messages(*parts.context, diagnostics);
+    if (!quantize::quantizeModule(*parts.module, options, *source, *result, diagnostics))
+      messages.fail("the module cannot be quantized");
+  } else if (auto model = quantize::OnnxModel::read(request.model, diagnostics)) {
+    auto context = tools::makeCompilerContext();
+    result = quantize::quantizeOnnx(std::move(model), options, *source, *context, diagnostics);
+  }
   throwErrors(diagnostics);
   // The float model has done its work.
   result->calibration.host.reset();
   std::shared_ptr<Quantized> quantized(new Quantized(std::move(result)));
+  quantized->quantizedModule = std::move(module);
   quantized->warningLines = linesOf(diagnostics, /*errors=*/false);
   return quantized;
 }

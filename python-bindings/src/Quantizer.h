@@ -9,18 +9,20 @@
 #include "python-bindings/src/CompilerModule.h"
 
 namespace atc::quantize {
-struct QuantizedOnnx;
+struct Quantization;
 } // namespace atc::quantize
 
 namespace atc::python {
 
 struct QuantizationRequest {
-  std::string model; ///< an ONNX file
+  std::string model; ///< an ONNX file, or only a name where there is a module
+  std::shared_ptr<CompilerModule> module;
   CompilerModule::Shapes inputShapes;
   std::string config; ///< JSON
   /// The shape of the first sample of an input, by its name or its index; empty where
   /// there is none.
   std::function<std::vector<int64_t>(const std::string &, size_t)> shapeOf;
+  std::string dataFolders; ///< as amct takes them; then nothing is asked for samples
   /// Fills a buffer for each input; false at the end. It may throw Faults.
   std::function<bool(const std::vector<::om::Tensor> &, const std::vector<void *> &)> next;
   std::function<void(size_t done)> progress;
@@ -41,10 +43,13 @@ public:
   /// All files that the command amct writes; returns their paths.
   std::vector<std::string> saveAll(const std::string &prefix) const;
   const std::vector<std::string> &warnings() const { return warningLines; }
+  /// The quantized module; null for an ONNX model.
+  std::shared_ptr<CompilerModule> module() const { return quantizedModule; }
 
 private:
-  explicit Quantized(std::unique_ptr<quantize::QuantizedOnnx> result);
-  std::unique_ptr<quantize::QuantizedOnnx> result;
+  explicit Quantized(std::unique_ptr<quantize::Quantization> result);
+  std::unique_ptr<quantize::Quantization> result;
+  std::shared_ptr<CompilerModule> quantizedModule;
   std::vector<std::string> warningLines;
 };
 

@@ -32,14 +32,19 @@ void copySample(const py::list &arrays, const std::vector<::om::Tensor> &tensors
   }
 }
 
+/// `model` is a path or a module; `folders` has the samples, or is empty:
 /// `sample(names)` returns the arrays of the next sample, or None at the end;
 /// `shape_of(name, index)` a shape or ().
-std::shared_ptr<Quantized> quantize(const py::object &path,
+std::shared_ptr<Quantized> quantize(const py::object &model,
                                     const CompilerModule::Shapes &inputShapes,
-                                    const std::string &config, const py::function &shapeOf,
-                                    const py::function &sample, const py::object &progress) {
+                                    const std::string &config, const std::string &folders,
+                                    const py::function &shapeOf, const py::function &sample,
+                                    const py::object &progress) {
   QuantizationRequest request;
-  request.model = pathOf(path);
+  if (py::isinstance<CompilerModule>(model))
+    request.module = model.cast<std::shared_ptr<CompilerModule>>();
+  request.model = request.module ? "module" : pathOf(model);
+  request.dataFolders = folders;
   request.inputShapes = inputShapes;
   request.config = config;
   request.shapeOf = [&](const std::string &name, size_t index) {
@@ -73,6 +78,7 @@ void addQuantizer(py::module_ &m) {
       .def("report", [](const Quantized &result) { return toStr(result.report()); })
       .def("report_text", [](const Quantized &result) { return toStr(result.reportText()); })
       .def("warnings", &Quantized::warnings)
+      .def("module", &Quantized::module)
       .def("save",
            [](const Quantized &result, const std::string &fakeQuant, const std::string &deploy,
               const std::string &record, const std::string &html) {

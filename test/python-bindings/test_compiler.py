@@ -38,11 +38,23 @@ def test_load_with_shapes_and_outputs(digits_onnx):
     assert module.outputs == [("stem_relu", "f32", (3, 16, 28, 28))]
 
 
+def test_open_dims(digits_onnx, pictures, right_scores):
+    """One compiled model for all sizes of a batch."""
+    shapes = {"image": (-1, 1, 28, 28)}
+    assert openatc.load(digits_onnx, input_shapes=shapes).inputs[0].shape == (None, 1, 28, 28)
+    model = openatc.compile(digits_onnx, input_shapes=shapes)
+    assert model.inputs[0].shape == (None, 1, 28, 28)
+    session = openatc.Session(model)
+    for count in (1, 4, 10):
+        scores, = session.run([np.concatenate(pictures[:count])])
+        np.testing.assert_allclose(scores, right_scores.reshape(10, -1)[:count], atol=1e-4)
+
+
 def test_load_faults(digits_onnx, tmp_path):
     assert fault(openatc.load, tmp_path / "none.onnx").code == "E10410"
     assert fault(openatc.load, digits_onnx, outputs=["nowhere"]).code.startswith("E1")
     assert fault(openatc.load, digits_onnx, input_shapes={"no": (1,)}).code == "E10016"
-    error = fault(openatc.load, digits_onnx, input_shapes={"image": (0, -1, 28, 28)})
+    error = fault(openatc.load, digits_onnx, input_shapes={"image": (0, -2, 28, 28)})
     assert error.code == "E10011" and len(error.messages) == 2
     for name, content in (("a.onnx", b"no model"), ("b.onnx", b""), ("c.mlir", b"func @"),
                           ("d.pb", b"\xff\xff\xff")):

@@ -125,3 +125,26 @@ TEST_CASE("text that is no configuration") {
   parse("a " + std::string(100000, '{'), diagnostics);
   CHECK(diagnostics.hasErrors());
 }
+
+TEST_CASE("how images become inputs") {
+  using Colors = ImageOptions::Colors;
+  const ImageOptions json = parseGood(R"({"image_format": "bgr", "input_format": "NHWC",
+      "mean_chn": [1.5, 2, 3], "min_chn": 4, "std_chn": 4})")
+                                .images;
+  CHECK(json.colors == Colors::Bgr);
+  CHECK(json.layout == ImageOptions::Layout::Nhwc);
+  CHECK(json.mean == std::vector<double>{1.5, 2, 3});
+  CHECK(json.min == std::vector<double>{4});
+  CHECK(json.factor == std::vector<double>{0.25});
+  // AIPP's keys; what is not said of a channel changes nothing.
+  const ImageOptions aipp =
+      parseGood("mean_chn_1: 7 var_reci_chn_2: 0.5 image_format: GRAY").images;
+  CHECK(aipp.mean == std::vector<double>{0, 7, 0});
+  CHECK(aipp.factor == std::vector<double>{1, 1, 0.5});
+  CHECK(aipp.colors == Colors::Gray);
+  Diagnostics diagnostics;
+  parse(R"({"image_format": "YUV", "input_format": 3, "mean_chn": [1, 2], "std_chn": 0,
+            "var_reci_chn": ["x"], "mean_chn_3": 1, "st_chn_0": 1, "mean_chn_0": "x"})",
+        diagnostics);
+  CHECK(diagnostics.numErrors() == 8);
+}

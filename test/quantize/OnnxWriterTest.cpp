@@ -87,7 +87,9 @@ TEST_CASE("the vendor's form") {
   auto model = makeModel();
   const QuantTable table = makeTable();
   OnnxModel deploy = writeDeploy(*model, table);
-  CHECK(opsOf(deploy) == Ops{"AscendQuant", "Conv", "AscendDequant", "Relu"});
+  // What only a layer reads is not needed as floats; the output is.
+  CHECK(opsOf(deploy) ==
+        Ops{"AscendQuant", "Conv", "AscendDequant", "Relu", "AscendQuant", "AscendAntiQuant"});
   const onnx::NodeProto &quant = deploy.graph().node(0), &conv = deploy.graph().node(1),
                         &dequant = deploy.graph().node(2);
   const float scale = table.tensors[0].params.scale;
@@ -97,6 +99,13 @@ TEST_CASE("the vendor's form") {
   CHECK(deploy.findConstant(conv.input(1))->data_type() == onnx::TensorProto::INT8);
   CHECK(deploy.findConstant(conv.input(2))->data_type() == onnx::TensorProto::INT32);
   CHECK(dequant.output(0) == "c");
+  const onnx::NodeProto &last = deploy.graph().node(4), &back = deploy.graph().node(5);
+  CHECK(last.input(0) == deploy.graph().node(3).output(0));
+  CHECK(back.input(0) == last.output(0));
+  CHECK(back.output(0) == "y");
+  CHECK(findAttribute(back, "scale")->f() == table.tensors[1].params.scale);
+  CHECK(1 / findAttribute(last, "scale")->f() == table.tensors[1].params.scale);
+  CHECK(findAttribute(back, "offset")->f() == -table.tensors[1].params.zeroPoint);
   const std::vector<uint64_t> packed = valuesOf<uint64_t>(deploy, dequant.input(1));
   REQUIRE(packed.size() == 2);
   const uint32_t bits = static_cast<uint32_t>(packed[1]);
@@ -122,5 +131,13 @@ TEST_CASE("a layer that the table does not fit stays float") {
   QdqModel qdq = writeQdq(*model, table);
   CHECK(qdq.model.findConstant("w"));
   OnnxModel deploy = writeDeploy(*model, table);
-  CHECK(opsOf(deploy) == Ops{"Conv", "Relu"});
+  CHECK(opsOf(deploy) ==
+        Ops{"AscendQuant", "AscendAntiQuant", "Conv", "Relu", "AscendQuant", "AscendAntiQuant"});
+}
+
+TEST_CASE("scales are those that their reciprocals tell") {
+  for (int i = 1; i < 20000; ++i) {
+    const float scale = coverInterval({-i * 0.00137, i * 0.0031}, i % 2, true).scale;
+    CHECK(1 / (1 / scale) == scale);
+  }
 }

@@ -24,17 +24,28 @@ std::vector<std::string> splitFolders(const std::string &folders) {
   return list;
 }
 
+static bool isData(const std::string &path) {
+  const fs::path suffix = fs::path(path).extension();
+  return suffix == ".npy" || suffix == ".bin";
+}
+
 static bool isNpy(const std::string &path) { return fs::path(path).extension() == ".npy"; }
 
-/// The data files of a folder, by name.
+/// The data files of a folder, by name. Beside arrays, images are pictures of them.
 static std::vector<std::string> filesOf(const std::string &folder) {
-  std::vector<std::string> files;
+  std::vector<std::string> files, images;
   std::error_code status;
   for (const fs::directory_entry &entry : fs::directory_iterator(folder, status)) {
-    const std::string suffix = entry.path().extension().string();
-    if (entry.is_regular_file(status) && (suffix == ".npy" || suffix == ".bin"))
-      files.push_back(entry.path().string());
+    const std::string path = entry.path().string();
+    if (!entry.is_regular_file(status))
+      continue;
+    if (isData(path))
+      files.push_back(path);
+    else if (isImageFile(path))
+      images.push_back(path);
   }
+  if (files.empty())
+    files = std::move(images);
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -101,12 +112,54 @@ void DataFolder::open(Input &input, const std::string &folder, Diagnostics &diag
   }
   const std::vector<std::string> files = filesOf(folder);
   if (files.empty()) {
-    diagnostics.error("E10014", "the data folder \"" + folder + "\" has no .npy or .bin file");
+    diagnostics.error("E10014", "the data folder \"" + folder +
+                                    "\" has no .npy, .bin or image file (.bmp .png .jpg .ppm "
+                                    ".pgm)");
     return;
   }
+  if (isImageFile(files.front()))
+    return addImages(input, files, folder, diagnostics);
   for (const std::string &path : files)
     if (File file; describe(path, input.tensor, file, diagnostics))
       input.files.push_back(std::move(file));
+}
+
+void DataFolder::addImages(Input &input, const std::vector<std::string> &paths,
+                           const std::string &folder, Diagnostics &diagnostics) {
+  std::string fault;
+  input.images = ImageReader::make(input.tensor, imageOptions, fault);
+  if (!input.images) {
+    diagnostics.error("E10014", "the data folder \"" + folder + "\" has images, but " + fault);
+    return;
+  }
+  std::vector<std::string> sample;
+  const unsigned before = diagnostics.numErrors();
+  for (const std::string &path : paths) {
+    if (!input.images->check(path, fault)) {
+      diagnostics.error("E10014", fault);
+      continue;
+    }
+    sample.push_back(path);
+    if (int64_t(sample.size()) < input.images->perInput())
+      continue;
+    File file;
+    file.tensor = input.tensor;
+    file.images = std::move(sample);
+    sample.clear();
+    input.files.push_back(std::move(file));
+  }
+  if (diagnostics.numErrors() != before)
+    return;
+  if (input.files.empty())
+    diagnostics.error("E10014", "the data folder \"" + folder + "\" has " +
+                                    llvm::Twine(paths.size()) + " images, but a sample of input '" +
+                                    printable(input.tensor.name) + "' takes " +
+                                    llvm::Twine(input.images->perInput()));
+  else if (!sample.empty())
+    diagnostics.warning("W10014", "the last " + llvm::Twine(sample.size()) +
+                                      " images of the data folder \"" + folder +
+                                      "\" are not used: a sample takes " +
+                                      llvm::Twine(input.images->perInput()));
 }
 
 void DataFolder::begin(const std::vector<::om::Tensor> &tensors, Diagnostics &diagnostics) {
@@ -143,23 +196,32 @@ void DataFolder::begin(const std::vector<::om::Tensor> &tensors, Diagnostics &di
   }
 }
 
+/// The input's current file.
+bool DataFolder::read(Input &input, Diagnostics &diagnostics) {
+  const File &file = input.files[input.file];
+  input.content = ::om::Buffer(file.tensor.bytes);
+  std::string error;
+  for (size_t i = 0; i < file.images.size(); ++i)
+    if (!input.images->read(file.images[i], input.content.data(), i, error)) {
+      diagnostics.error("E10014", error);
+      return false;
+    }
+  if (!file.images.empty() || readTensor(file.path, file.tensor, input.content.data(), error))
+    return true;
+  diagnostics.error(error.substr(0, 6), error.substr(std::min<size_t>(8, error.size())));
+  return false;
+}
+
 bool DataFolder::next(const std::vector<::om::Buffer> &buffers, Diagnostics &diagnostics) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     Input &input = inputs[i];
     if (input.file == input.files.size())
       return false;
-    const File &file = input.files[input.file];
-    if (input.sample == 0) {
-      input.content = ::om::Buffer(file.tensor.bytes);
-      std::string error;
-      if (!readTensor(file.path, file.tensor, input.content.data(), error)) {
-        diagnostics.error(error.substr(0, 6), error.substr(std::min<size_t>(8, error.size())));
-        return false;
-      }
-    }
+    if (input.sample == 0 && !read(input, diagnostics))
+      return false;
     std::memcpy(buffers[i].data(), input.content.data<char>() + input.sample * buffers[i].size(),
                 buffers[i].size());
-    if (++input.sample == file.samples) {
+    if (++input.sample == input.files[input.file].samples) {
       input.sample = 0;
       ++input.file;
     }

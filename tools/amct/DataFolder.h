@@ -5,18 +5,21 @@
 #define OPENATC_TOOLS_AMCT_DATAFOLDER_H
 
 #include "quantize/Calibrate.h"
+#include "tools/amct/ImageFile.h"
 
 namespace atc::tools {
 
 /// A folder for each input, separated by ';', with files in the order of their names:
-/// .npy, or raw bytes in .bin. A file has the input's shape, that shape without a
-/// leading 1, or several samples one behind the other.
+/// .npy, raw bytes in .bin, or, where there are none of these, images. A file of numbers has the
+/// input's shape, that shape without a leading 1, or several samples one behind the other; images
+/// are brought to the input's shape, as many of them as it takes.
 class DataFolder : public quantize::DataSource {
 public:
   /// `dataType` is what raw files hold ("float32"; one for each input, separated by
   /// ';'), or empty.
-  DataFolder(std::string folders, std::string dataType)
-      : folders(std::move(folders)), dataType(std::move(dataType)) {}
+  DataFolder(std::string folders, std::string dataType, quantize::ImageOptions imageOptions = {})
+      : folders(std::move(folders)), dataType(std::move(dataType)),
+        imageOptions(std::move(imageOptions)) {}
 
   std::optional<std::vector<int64_t>> shapeOf(const std::string &input, size_t index) override;
   void begin(const std::vector<::om::Tensor> &inputs, Diagnostics &diagnostics) override;
@@ -28,10 +31,12 @@ private:
     std::string path;
     ::om::Tensor tensor; ///< as the file has it
     size_t samples = 1;
+    std::vector<std::string> images; ///< instead of `path`: what makes one sample
   };
   struct Input {
     ::om::Tensor tensor;
     std::vector<File> files;
+    std::optional<ImageReader> images;
     size_t file = 0, sample = 0; ///< what comes next
     ::om::Buffer content;        ///< of the current file
   };
@@ -40,7 +45,12 @@ private:
   bool describe(const std::string &path, const ::om::Tensor &tensor, File &file,
                 Diagnostics &diagnostics);
 
+  void addImages(Input &input, const std::vector<std::string> &paths, const std::string &folder,
+                 Diagnostics &diagnostics);
+  static bool read(Input &input, Diagnostics &diagnostics);
+
   std::string folders, dataType;
+  quantize::ImageOptions imageOptions;
   std::vector<Input> inputs;
   size_t samples = 0;
 };

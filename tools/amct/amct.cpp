@@ -1,4 +1,4 @@
-//===-- amct.cpp - quantizes models ---------------------------------------===//
+//===-- amct.cpp - quantizes models, compares them ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "quantize/Quantize.h"
@@ -21,39 +21,90 @@ using namespace atc::tools;
 namespace {
 
 struct Options {
-  std::string model, weights, data, output, inputShape, dataType, method, config, report, evaluator;
+  std::string model, quantized, data, output, inputShape, dataType, method, config, report,
+      evaluator;
+  std::string imageFormat, inputFormat;
+  std::vector<double> mean, min, factor, deviation;
   int64_t batchNum = 0;
   bool json = false;
 };
 
-void addOptions(CLI::App &app, Options &options) {
+/// Those of both commands.
+void addDataOptions(CLI::App &app, Options &options) {
   app.add_option("--model", options.model, "the float model, an .onnx file")->required();
   app.add_option("--data,--data_dir", options.data,
-                 "folder of .npy or .bin files, one \"folder1;folder2\" for each input")
-      ->required();
-  app.add_option("--output,--save_path", options.output,
-                 "prefix of the files that are written: <prefix>_fake_quant_model.onnx ...")
+                 "folder of .npy, .bin or image files, one \"folder1;folder2\" for each input")
       ->required();
   app.add_option("--input_shape", options.inputShape,
                  "shapes of inputs, \"name:1,3,224,224;other:1\"; else those of the model and "
                  "of the .npy files");
   app.add_option("--data_type", options.dataType, "what .bin files hold, such as float32");
-  app.add_option("--method", options.method,
-                 "how ranges are chosen: minmax, percentile, kl or mse (default)");
   app.add_option("--batch_num", options.batchNum, "use this many samples; default: all");
-  app.add_option("--config,--calibration_config", options.config,
-                 "settings for all and single layers, see docs/amct.md");
   app.add_option("--report", options.report, "write the error report (HTML) here");
-  app.add_option("--evaluator", options.evaluator, "not supported");
+  app.add_option("--image_format", options.imageFormat,
+                 "what the model sees in images: RGB, BGR or GRAY");
+  app.add_option("--input_format", options.inputFormat,
+                 "where inputs of images have their channels: NCHW or NHWC; else the shape tells");
+  for (const auto &[flag, list, text] :
+       {std::tuple("--mean_chn", &options.mean,
+                   "subtracted from pixels (0 to 255): a number, or one for each channel"),
+        std::tuple("--min_chn", &options.min, "subtracted too"),
+        std::tuple("--var_reci_chn", &options.factor, "and then they are multiplied by this"),
+        std::tuple("--std_chn", &options.deviation, "or divided by this")})
+    app.add_option(flag, *list, text)->delimiter(',')->expected(1, 3);
   app.add_flag("--json", options.json, "print the error report as JSON");
 }
 
-/// Everything that can be said of the command line before the model is read.
-void check(const Options &options, QuantizeOptions &quantize, Diagnostics &diagnostics) {
-  if (!llvm::sys::fs::exists(options.model))
-    diagnostics.error("E10410", "the file \"" + options.model + "\" of --model does not exist");
-  else if (llvm::sys::fs::is_directory(options.model))
-    diagnostics.error("E10041", "\"" + options.model + "\" of --model is a folder, not a file");
+void addCalibrateOptions(CLI::App &app, Options &options) {
+  addDataOptions(app, options);
+  app.add_option("--output,--save_path", options.output,
+                 "prefix of the files that are written: <prefix>_fake_quant_model.onnx ...")
+      ->required();
+  app.add_option("--method", options.method,
+                 "how ranges are chosen: minmax, percentile, kl or mse (default)");
+  app.add_option("--config,--calibration_config", options.config,
+                 "settings for all and single layers, and for images; see docs/amct.md");
+  app.add_option("--evaluator", options.evaluator, "not supported");
+}
+
+void addCompareOptions(CLI::App &app, Options &options) {
+  addDataOptions(app, options);
+  app.add_option("--quantized_model", options.quantized,
+                 "the int8 model, an .onnx file with QuantizeLinear or AscendQuant")
+      ->required();
+  app.add_option("--output,--save_path", options.output,
+                 "prefix of the report's files: <prefix>_report.txt, .json and .html");
+}
+
+/// Images, as the flags have them.
+void checkImages(const Options &options, ImageOptions &images, Diagnostics &diagnostics) {
+  auto tell = [&](const char *flag, const std::string &wrong) {
+    if (!wrong.empty())
+      diagnostics.error("E10001", "the value of --" + llvm::Twine(flag) + " " + wrong);
+  };
+  for (const auto &[key, text] : {std::pair("image_format", &options.imageFormat),
+                                  std::pair("input_format", &options.inputFormat)})
+    if (!text->empty())
+      tell(key, setImageOption(images, key, *text));
+  for (const auto &[key, list] :
+       {std::pair("mean_chn", &options.mean), std::pair("min_chn", &options.min),
+        std::pair("var_reci_chn", &options.factor), std::pair("std_chn", &options.deviation)})
+    if (!list->empty())
+      tell(key, setImageOption(images, key, *list));
+  if (!options.factor.empty() && !options.deviation.empty())
+    diagnostics.error("E10001", "--std_chn and --var_reci_chn say the same: give one of them");
+}
+
+void checkModel(const char *flag, const std::string &path, Diagnostics &diagnostics) {
+  if (!llvm::sys::fs::exists(path))
+    diagnostics.error("E10410", "the file \"" + path + "\" of --" + flag + " does not exist");
+  else if (llvm::sys::fs::is_directory(path))
+    diagnostics.error("E10041", "\"" + path + "\" of --" + flag + " is a folder, not a file");
+}
+
+/// With checkSamples, what can be said of the command line before the model is read.
+void checkFiles(const Options &options, QuantizeOptions &quantize, Diagnostics &diagnostics) {
+  checkModel("model", options.model, diagnostics);
   for (const std::string &folder : splitFolders(options.data))
     if (!llvm::sys::fs::is_directory(folder))
       diagnostics.error("E10410", "the folder \"" + folder + "\" of --data does not exist");
@@ -65,13 +116,26 @@ void check(const Options &options, QuantizeOptions &quantize, Diagnostics &diagn
     if (!folder.empty() && !llvm::sys::fs::is_directory(folder))
       diagnostics.error("E13001", "the folder \"" + folder + "\" of " + flag + " does not exist");
   }
+  quantize.name = options.model;
+  quantize.inputShapes = tools::parseInputShapes(options.inputShape, diagnostics);
+}
+
+/// Flags that stand above a file of settings.
+void checkSamples(const Options &options, QuantizeOptions &quantize, Diagnostics &diagnostics) {
+  checkImages(options, quantize.config.images, diagnostics);
+  if (options.batchNum < 0)
+    diagnostics.error("E10001", "the value \"" + llvm::Twine(options.batchNum) +
+                                    "\" of --batch_num is invalid: it must be positive");
+  else if (options.batchNum)
+    quantize.config.batchNum = options.batchNum;
+}
+
+void checkCalibration(const Options &options, QuantizeOptions &quantize, Diagnostics &diagnostics) {
   if (options.output.empty())
     diagnostics.error("E10004", "the value of --output is empty");
   if (!options.evaluator.empty())
     diagnostics.error("E10055", "--evaluator is not supported: compare the accuracy of the "
                                 "_fake_quant_model.onnx with that of the model");
-  quantize.name = options.model;
-  quantize.inputShapes = tools::parseInputShapes(options.inputShape, diagnostics);
   if (!options.config.empty()) {
     if (!llvm::sys::fs::exists(options.config))
       diagnostics.error("E10410", "the file \"" + options.config + "\" of --config does not exist");
@@ -90,14 +154,14 @@ void check(const Options &options, QuantizeOptions &quantize, Diagnostics &diagn
                                       "percentile, kl, mse");
     }
   }
-  if (options.batchNum < 0)
-    diagnostics.error("E10001", "the value \"" + llvm::Twine(options.batchNum) +
-                                    "\" of --batch_num is invalid: it must be positive");
-  else if (options.batchNum)
-    quantize.config.batchNum = options.batchNum;
 }
 
-void print(const QuantizedOnnx &result, const ResultFiles &files) {
+void printMessages(const Diagnostics &diagnostics) {
+  for (const CodedMessage &message : diagnostics.all())
+    std::fprintf(stderr, "%s: %s\n", message.code.c_str(), oneLine(message.text).c_str());
+}
+
+void print(const Quantization &result, const ResultFiles &files) {
   const Calibration &calibration = result.calibration;
   std::printf("%zu layers and %zu tensors are int8 (%zu samples)\n",
               calibration.table.layers.size(), calibration.table.tensors.size(),
@@ -116,30 +180,69 @@ void print(const QuantizedOnnx &result, const ResultFiles &files) {
 int calibrateModel(const Options &options) {
   Diagnostics diagnostics;
   QuantizeOptions quantize;
-  check(options, quantize, diagnostics);
+  checkFiles(options, quantize, diagnostics);
+  checkCalibration(options, quantize, diagnostics);
+  checkSamples(options, quantize, diagnostics);
   std::unique_ptr<OnnxModel> model;
   if (!diagnostics.hasErrors())
     model = OnnxModel::read(options.model, diagnostics);
-  std::unique_ptr<QuantizedOnnx> result;
+  std::unique_ptr<Quantization> result;
   ResultFiles files = ResultFiles::withPrefix(options.output);
   if (!options.report.empty())
     files.reportHtml = options.report;
   if (model) {
     ProgressBar bar("calibrating", stderr);
     quantize.progress = [&](size_t done, size_t all) { bar.update(done, all); };
-    DataFolder data(options.data, options.dataType);
+    DataFolder data(options.data, options.dataType, quantize.config.images);
     auto context = makeCompilerContext();
     result = quantizeOnnx(std::move(model), quantize, data, *context, diagnostics);
   }
   const bool written = result && writeResults(*result, files, diagnostics);
-  for (const CodedMessage &message : diagnostics.all())
-    std::fprintf(stderr, "%s: %s\n", message.code.c_str(), oneLine(message.text).c_str());
+  printMessages(diagnostics);
   if (!written)
     return 1;
   if (options.json)
     std::fputs(reportJson(result->report).c_str(), stdout);
   else
     print(*result, files);
+  return 0;
+}
+
+int compareModelFiles(const Options &options) {
+  Diagnostics diagnostics;
+  QuantizeOptions quantize;
+  checkFiles(options, quantize, diagnostics);
+  checkModel("quantized_model", options.quantized, diagnostics);
+  checkSamples(options, quantize, diagnostics);
+  std::unique_ptr<OnnxModel> right, quantized;
+  if (!diagnostics.hasErrors()) {
+    right = OnnxModel::read(options.model, diagnostics);
+    quantized = OnnxModel::read(options.quantized, diagnostics);
+  }
+  ErrorReport report;
+  bool done = false;
+  if (!diagnostics.hasErrors()) {
+    ProgressBar bar("comparing", stderr);
+    quantize.name = options.quantized;
+    quantize.progress = [&](size_t done, size_t all) { bar.update(done, all); };
+    DataFolder data(options.data, options.dataType, quantize.config.images);
+    auto context = makeCompilerContext();
+    done = compareOnnx(*right, *quantized, quantize, data, report, *context, diagnostics);
+  }
+  ResultFiles files;
+  if (!options.output.empty())
+    files = ResultFiles::withPrefix(options.output);
+  if (!options.report.empty())
+    files.reportHtml = options.report;
+  done = done && writeReport(report, files, diagnostics);
+  printMessages(diagnostics);
+  if (!done)
+    return 1;
+  std::fputs((options.json ? reportJson(report) : reportText(report)).c_str(), stdout);
+  if (!options.json)
+    for (const std::string *file : {&files.reportText, &files.reportJson, &files.reportHtml})
+      if (!file->empty())
+        std::printf("wrote %s\n", file->c_str());
   return 0;
 }
 
@@ -153,11 +256,15 @@ int main(int argc, char **argv) {
   CLI::App *calibrate = app.add_subcommand(
       "calibrate", "Writes int8 models, their scales and a report of the errors");
   calibrate->alias("calibration");
-  addOptions(*calibrate, options);
+  addCalibrateOptions(*calibrate, options);
+  CLI::App *compare = app.add_subcommand(
+      "compare", "Reports how far an int8 model is from its float model, layer by layer");
+  Options compared;
+  addCompareOptions(*compare, compared);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &outcome) {
     return finishParsing(app, outcome);
   }
-  return calibrateModel(options);
+  return compare->parsed() ? compareModelFiles(compared) : calibrateModel(options);
 }

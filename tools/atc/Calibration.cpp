@@ -24,10 +24,11 @@ bool quantizeImported(ModuleOp module, const AtcOptions &options, Diagnostics &d
   quantize.config = config.quant;
   ProgressBar bar("calibrating", stderr);
   quantize.progress = [&](size_t done, size_t all) { bar.update(done, all); };
-  DataFolder data(config.dataDir, config.dataType);
-  quantize::Calibration calibration;
+  DataFolder data(config.dataDir, config.dataType, config.quant.images);
+  quantize.compare = false;
+  quantize::Quantization result;
   const unsigned before = diagnostics.numErrors();
-  if (quantize::quantizeModule(module, quantize, data, calibration, diagnostics))
+  if (quantize::quantizeModule(module, quantize, data, result, diagnostics))
     return true;
   if (diagnostics.numErrors() == before)
     diagnostics.error("E19999", "the model could not be quantized");

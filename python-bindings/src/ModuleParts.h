@@ -1,0 +1,39 @@
+//===-- ModuleParts.h - what is behind a module of Python -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// For the files that need MLIR; no Python header, as in CompilerModule.h.
+
+#ifndef OPENATC_PYTHON_MODULEPARTS_H
+#define OPENATC_PYTHON_MODULEPARTS_H
+
+#include "python-bindings/src/CompilerModule.h"
+#include "tools/atc/Compile.h"
+#include "tools/common/OneLine.h"
+
+#include <mutex>
+
+namespace atc::python {
+
+inline std::vector<std::string> linesOf(const Diagnostics &diagnostics, bool errors) {
+  std::vector<std::string> lines;
+  for (const CodedMessage &message : diagnostics.all())
+    if (message.isError == errors)
+      lines.push_back(message.code + ": " + tools::oneLine(message.text));
+  return lines;
+}
+
+inline void throwErrors(const Diagnostics &diagnostics) {
+  if (diagnostics.hasErrors())
+    throw Faults{linesOf(diagnostics, /*errors=*/true)};
+}
+
+struct CompilerModule::Parts {
+  std::mutex lock;
+  std::unique_ptr<mlir::MLIRContext> context = tools::makeCompilerContext();
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::string source = "module";
+};
+
+} // namespace atc::python
+
+#endif // OPENATC_PYTHON_MODULEPARTS_H
