@@ -45,7 +45,9 @@ template <typename A, typename B, typename R, typename Fn>
 void mapPairs(Context &c, const StridedSpace &space, const A *a, const B *b, R *out, int64_t work,
               Fn fn) {
   const int64_t inner = space.inner(), stepA = space.innerStep(0), stepB = space.innerStep(1);
-  space.forEachRow(c, work, [&](int64_t row, const int64_t *offsets) {
+  space.forEachRow(c, work, [&, shared = fn](int64_t row, const int64_t *offsets) {
+    // A copy that no store of bytes can change.
+    const Fn fn = shared;
     const A *x = a + offsets[0];
     const B *y = b + offsets[1];
     R *to = out + row * inner;

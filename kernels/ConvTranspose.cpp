@@ -104,19 +104,11 @@ ATC_KERNEL(ConvTranspose) {
   char *out = make(0, x.dtype(), shape);
   if (!out)
     return;
-  bool done = dispatchFloats(x.dtype(), [&](auto type) {
-    using T = typename decltype(type)::Type;
-    using F = Compute<T>;
-    WideResult<T> y(*this, out, shape.product());
-    const F *from = widen<T>(*this, x), *by = widen<T>(*this, w);
-    const F *bias = b ? widen<T>(*this, b) : nullptr;
-    if (y.data && from && by && (!b || bias) &&
-        convTranspose(*this, y.data, from, by, bias, window, data[0], groups, weights[0] / groups,
-                      weights[1]))
-      y.store(*this);
-  });
-  if (!done)
-    failType(x.dtype());
+  auto compute = [&]<typename F>(F *y, const F *from, const F *by, const F *bias) {
+    return convTranspose(*this, y, from, by, bias, window, data[0], groups, weights[0] / groups,
+                         weights[1]);
+  };
+  computeFloats(*this, out, shape.product(), compute, x, w, b);
 }
 
 } // namespace atc::kernels

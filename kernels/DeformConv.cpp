@@ -54,17 +54,12 @@ ATC_KERNEL(DeformConv) {
   const int64_t count = plan.result.product();
   if (!out || count == 0 || spaceFor(*this, channels, taps, size) < 0)
     return;
-  bool done = dispatchFloats(x.dtype(), [&](auto type) {
-    using T = typename decltype(type)::Type;
-    using F = Compute<T>;
+  auto compute = [&]<typename F>(F *y, const F *data, const F *weights, const F *bias,
+                                 const F *moves, const F *factors) {
     const int64_t plane = window.in.product(), k = plan.inChannels * taps;
-    WideResult<T> y(*this, out, count);
-    const F *data = widen<T>(*this, x), *weights = widen<T>(*this, w);
-    const F *moves = widen<T>(*this, offset), *factors = mask ? widen<T>(*this, mask) : nullptr;
-    const F *bias = b ? widen<T>(*this, b) : nullptr;
     F *samples = scratch<F>(maximum(channels * taps * size, int64_t(1)));
-    if (!y.data || !data || !weights || !moves || (mask && !factors) || (b && !bias) || !samples)
-      return;
+    if (!samples)
+      return false;
     for (int64_t image = 0; image < plan.batch; ++image) {
       parallelIf(*this, channels * taps, size * 30, [&](int64_t begin, int64_t end) {
         for (int64_t row = begin; row < end; ++row) {
@@ -87,19 +82,18 @@ ATC_KERNEL(DeformConv) {
       });
       for (int64_t group = 0; group < plan.groups; ++group) {
         const int64_t first = group * plan.outChannels;
-        F *to = y.data + (image * plan.groups * plan.outChannels + first) * size;
+        F *to = y + (image * plan.groups * plan.outChannels + first) * size;
         for (int64_t i = 0; bias && i < plan.outChannels * size; ++i)
           to[i] = bias[first + i / size];
         Product<F> p{to, weights + first * k, samples + group * k * size, plan.outChannels, size, k,
                      size, k, 1, size, 1, bias != nullptr};
         if (!multiply(*this, p))
-          return;
+          return false;
       }
     }
-    y.store(*this);
-  });
-  if (!done)
-    failType(x.dtype());
+    return true;
+  };
+  computeFloats(*this, out, count, compute, x, w, b, offset, mask);
 }
 
 } // namespace atc::kernels

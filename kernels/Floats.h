@@ -39,10 +39,16 @@ public:
     memory = c.makeBytes(output, type, dims);
     return memory != nullptr;
   }
-  /// Only after all results are made.
+  /// The same for an output that need not be wanted.
+  bool makeIfWanted(Context &c, uint32_t output, uint8_t type, const Dims &dims) {
+    return !c.wants(output) || make(c, output, type, dims);
+  }
+  explicit operator bool() const { return memory; }
+  /// Only after all results are made; null without memory and of one that is not wanted.
   float *floats(Context &c) {
     return values = dtype == F32 ? static_cast<float *>(memory) : c.scratch<float>(count + 1);
   }
+  /// Of a result that was not made: nothing.
   void store() {
     if (dtype == F32)
       return;

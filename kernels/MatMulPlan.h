@@ -53,15 +53,29 @@ struct MatMulPlan {
   /// c = a * b, row-major. False when there was no memory.
   template <typename F> bool run(Context &call, F *c, const F *a, const F *b) const {
     Product<F> p{c, a, b, m, n, k, n, k, 1, n, 1};
-    if (outerB.product() == 1) {
+    if (oneMatrix()) {
       // One matrix b: all rows of a are one matrix.
       p.m = m * batch;
       return multiply(call, p);
     }
     p.batch = batch;
-    int64_t *offsets = call.scratch<int64_t>(3 * maximum(batch, int64_t(1)));
+    int64_t *offsets = findOffsets(call);
     if (!offsets)
       return false;
+    p.cOffsets = offsets;
+    p.aOffsets = offsets + batch;
+    p.bOffsets = offsets + 2 * batch;
+    return multiply(call, p);
+  }
+
+  /// One matrix b for all.
+  bool oneMatrix() const { return outerB.product() == 1; }
+  /// Where the matrices of result, a and b begin: `batch` numbers each. Null (and a
+  /// failed call) without memory.
+  int64_t *findOffsets(Context &call) const {
+    int64_t *offsets = call.scratch<int64_t>(3 * maximum(batch, int64_t(1)));
+    if (!offsets)
+      return nullptr;
     for (int64_t i = 0; i < batch; ++i) {
       int64_t rest = i, atA = 0, atB = 0, stepA = m * k, stepB = k * n;
       for (int64_t d = 1; d <= outer.rank; ++d) {
@@ -82,10 +96,7 @@ struct MatMulPlan {
       offsets[batch + i] = atA;
       offsets[2 * batch + i] = atB;
     }
-    p.cOffsets = offsets;
-    p.aOffsets = offsets + batch;
-    p.bOffsets = offsets + 2 * batch;
-    return multiply(call, p);
+    return offsets;
   }
 
 private:

@@ -16,64 +16,79 @@ double dot(const Rows &rows, int64_t row, const double *weights) {
     sum += rows.at(row, f) * weights[f];
   return sum;
 }
+
+/// The linear functions of both operators: one for each class or target.
+struct LinearFunctions {
+  const Rows rows;
+  const Transform transform;
+  const List<double> weights, offsets;
+
+  explicit LinearFunctions(Context &c)
+      : rows(c.in(0)), transform(transformOf(c)), weights(c.numbers("coefficients")),
+        offsets(c.numbers("intercepts")) {}
+  bool valid(Context &c, int64_t count) {
+    if (transform == Transform::Unknown || !rows.valid(c))
+      return false;
+    if (count < 1 || count > kMostClasses || weights.size != count * rows.width)
+      return c.fail("% coefficients for % functions of % features", weights.size, count,
+                    rows.width),
+             false;
+    if (offsets.size && offsets.size != count)
+      return c.fail("% intercepts for % functions", offsets.size, count), false;
+    return true;
+  }
+  void find(int64_t row, int64_t count, double *scores) const {
+    for (int64_t i = 0; i < count; ++i)
+      scores[i] = dot(rows, row, weights.data + i * rows.width) + (offsets.size ? offsets[i] : 0);
+  }
+};
 } // namespace
 
 ATC_KERNEL(LinearClassifier) {
-  const Rows rows(in(0));
+  LinearFunctions linear(*this);
   Labels labels(*this, "classlabels_ints", "classlabels_strings");
-  const Transform transform = transformOf(*this);
-  const List<double> weights = numbers("coefficients"), offsets = numbers("intercepts");
-  if (transform == Transform::Unknown || !rows.valid(*this))
+  const int64_t width = linear.rows.width, count = linear.rows.count;
+  const int64_t classes = linear.offsets.size ? linear.offsets.size
+                          : width             ? linear.weights.size / width
+                                              : 0;
+  if (!linear.valid(*this, classes))
     return;
-  const int64_t classes = offsets.size ? offsets.size : rows.width ? weights.size / rows.width : 0;
-  if (classes < 1 || classes > kMostClasses || weights.size != classes * rows.width)
-    return fail("% coefficients for % classes of % features", weights.size, classes, rows.width);
   const bool second = classes == 1 && labels.size() == 2;
   if (labels.size() && labels.size() != classes && !second)
     return fail("% labels for % classes", labels.size(), classes);
   const int64_t columns = second ? 2 : classes;
-  if (wants(0) && !labels.make(*this, 0, rows.count))
+  if (wants(0) && !labels.make(*this, 0, count))
     return;
-  float *out = wants(1) ? make<float>(1, F32, Dims(rows.count, columns)) : nullptr;
+  float *out = wants(1) ? make<float>(1, F32, Dims(count, columns)) : nullptr;
   if (wants(1) && !out)
     return;
   double *scores = scratch<double>(columns);
   if (!scores)
     return;
-  for (int64_t row = 0; row < rows.count; ++row) {
-    for (int64_t i = 0; i < classes; ++i)
-      scores[i] = dot(rows, row, weights.data + i * rows.width) + (offsets.size ? offsets[i] : 0);
+  for (int64_t row = 0; row < count; ++row) {
+    linear.find(row, classes, scores);
     labels.set(row, classes == 1 ? scores[0] > 0 : indexOfLargest(scores, classes));
     if (second)
-      transformBinary(transform, scores[0], /*complement=*/true, scores);
+      transformBinary(linear.transform, scores[0], /*complement=*/true, scores);
     else
-      transformScores(transform, scores, classes);
+      transformScores(linear.transform, scores, classes);
     for (int64_t i = 0; out && i < columns; ++i)
       out[row * columns + i] = float(scores[i]);
   }
 }
 
 ATC_KERNEL(LinearRegressor) {
-  const Rows rows(in(0));
-  const Transform transform = transformOf(*this);
-  const List<double> weights = numbers("coefficients"), offsets = numbers("intercepts");
+  LinearFunctions linear(*this);
   const int64_t targets = integer("targets", 1);
-  if (transform == Transform::Unknown || !rows.valid(*this))
+  if (!linear.valid(*this, targets))
     return;
-  if (targets < 1 || targets > kMostClasses || weights.size != targets * rows.width)
-    return fail("% coefficients for % targets of % features", weights.size, targets, rows.width);
-  if (offsets.size && offsets.size != targets)
-    return fail("% intercepts for % targets", offsets.size, targets);
-  float *out = make<float>(0, F32, Dims(rows.count, targets));
-  if (!out)
-    return;
-  double *scores = scratch<double>(targets);
+  float *out = make<float>(0, F32, Dims(linear.rows.count, targets));
+  double *scores = out ? scratch<double>(targets) : nullptr;
   if (!scores)
     return;
-  for (int64_t row = 0; row < rows.count; ++row) {
-    for (int64_t i = 0; i < targets; ++i)
-      scores[i] = dot(rows, row, weights.data + i * rows.width) + (offsets.size ? offsets[i] : 0);
-    transformScores(transform, scores, targets);
+  for (int64_t row = 0; row < linear.rows.count; ++row) {
+    linear.find(row, targets, scores);
+    transformScores(linear.transform, scores, targets);
     for (int64_t i = 0; i < targets; ++i)
       out[row * targets + i] = float(scores[i]);
   }

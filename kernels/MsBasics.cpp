@@ -58,22 +58,16 @@ void skipNormalize(Context &c, bool simple) {
       (bias && bias.count() != width) || (count ? !skipCount || count % skipCount : skipCount))
     return c.fail("a skip of % elements and a scale of % for % elements in rows of %", skipCount,
                   gamma.count(), count, width);
-  FloatResult result, sum;
-  const bool wantsSum = c.wants(3);
-  if (!result.make(c, 0, data.dtype(), data.dims()))
-    return;
+  FloatResult result, sum, mean, deviation;
   // Mean and deviation are for training; no runtime fills them with more than this.
   Dims rows = data.dims();
   rows[data.rank() - 1] = 1;
-  FloatResult mean, deviation;
-  const bool wantsMean = c.wants(1), wantsDeviation = c.wants(2);
-  if ((wantsMean && !mean.make(c, 1, F32, rows)) ||
-      (wantsDeviation && !deviation.make(c, 2, F32, rows)) ||
-      (wantsSum && !sum.make(c, 3, data.dtype(), data.dims())))
+  if (!result.make(c, 0, data.dtype(), data.dims()) || !mean.makeIfWanted(c, 1, F32, rows) ||
+      !deviation.makeIfWanted(c, 2, F32, rows) ||
+      !sum.makeIfWanted(c, 3, data.dtype(), data.dims()))
     return;
-  float *out = result.floats(c), *total = wantsSum ? sum.floats(c) : c.scratch<float>(count + 1);
-  float *means = wantsMean ? mean.floats(c) : nullptr;
-  float *deviations = wantsDeviation ? deviation.floats(c) : nullptr;
+  float *out = result.floats(c), *total = sum ? sum.floats(c) : c.scratch<float>(count + 1);
+  float *means = mean.floats(c), *deviations = deviation.floats(c);
   const float *x = floatsOf(c, data), *y = floatsOf(c, skip), *scale = floatsOf(c, gamma);
   const float *offset = beta ? floatsOf(c, beta) : nullptr;
   const float *shift = bias ? floatsOf(c, bias) : nullptr;
@@ -98,8 +92,7 @@ void skipNormalize(Context &c, bool simple) {
     }
   });
   result.store();
-  if (wantsSum)
-    sum.store();
+  sum.store();
 }
 
 } // namespace
@@ -152,9 +145,9 @@ ATC_KERNEL(SimplifiedLayerNormalization) {
     rows[d] = 1;
   FloatResult result, inverse;
   if (!result.make(*this, 0, gamma.dtype(), data.dims()) ||
-      (wants(1) && !inverse.make(*this, 1, F32, rows)))
+      !inverse.makeIfWanted(*this, 1, F32, rows))
     return;
-  float *out = result.floats(*this), *deviations = wants(1) ? inverse.floats(*this) : nullptr;
+  float *out = result.floats(*this), *deviations = inverse.floats(*this);
   const float *x = floatsOf(*this, data), *scale = floatsOf(*this, gamma);
   if (!out || !x || !scale)
     return;
@@ -185,10 +178,10 @@ ATC_KERNEL(EmbedLayerNormalization) {
   int32_t *lengths = nullptr;
   if (!result.make(*this, 0, words.dtype(), Dims(batch, length, width)) ||
       (wants(1) && !(lengths = make<int32_t>(1, I32, Dims(batch)))) ||
-      (wants(2) && !sum.make(*this, 2, words.dtype(), Dims(batch, length, width))))
+      !sum.makeIfWanted(*this, 2, words.dtype(), Dims(batch, length, width)))
     return;
   float *out = result.floats(*this);
-  float *total = wants(2) ? sum.floats(*this) : scratch<float>(width * length * batch + 1);
+  float *total = sum ? sum.floats(*this) : scratch<float>(width * length * batch + 1);
   const float *word = floatsOf(*this, words), *place = floatsOf(*this, places);
   const float *kind = kinds ? floatsOf(*this, kinds) : nullptr;
   const float *scale = floatsOf(*this, gamma), *offset = floatsOf(*this, beta);
@@ -215,8 +208,7 @@ ATC_KERNEL(EmbedLayerNormalization) {
     }
   }
   result.store();
-  if (wants(2))
-    sum.store();
+  sum.store();
 }
 
 } // namespace atc::kernels

@@ -4,8 +4,9 @@
 #include "kernels/CellActivations.h"
 #include "kernels/Convolution.h"
 #include "kernels/Floats.h"
+#include "kernels/GemmPlan.h"
+#include "kernels/IntegerProducts.h"
 #include "kernels/Math.h"
-#include "kernels/MatMulPlan.h"
 #include "kernels/Quantize.h"
 
 namespace atc::kernels {
@@ -91,19 +92,27 @@ void applyActivation(Context &c, const Activation &activation, float *x, int64_t
       x[i] = minimum(maximum(x[i], float(activation.alpha)), float(activation.beta));
 }
 
-/// out[i][j] = (a - zeroA)(b - zeroB), integers exactly as doubles. b is [K, N], or
-/// [N, K] with transB.
-double *integerProduct(Context &c, Tensor a, Tensor zeroA, Tensor b, Tensor zeroB, int64_t m,
-                       int64_t k, int64_t n, bool transA, bool transB) {
-  const int64_t columns = zeroB && zeroB.count() > 1 ? n : 1;
-  const double *x = centered(c, a, zeroA, 1, 1, a.count());
-  const double *w =
-      x ? centered(c, b, zeroB, columns > 1 && transB ? k : 1, columns, b.count()) : nullptr;
-  double *out = w ? c.scratch<double>(m * n + 1) : nullptr;
-  if (!out || !multiply(c, Product<double>{out, x, w, m, n, k, n, transA ? 1 : k, transA ? m : 1,
-                                           transB ? 1 : n, transB ? k : 1}))
+/// out[i][j] = (a - zeroA)(b - zeroB). b is [K, N], or [N, K] with transB. Null after a
+/// failure.
+const int32_t *integerProduct(Context &c, Tensor a, Tensor zeroA, Tensor b, Tensor zeroB,
+                              int64_t m, int64_t k, int64_t n, bool transA, bool transB) {
+  ByteProduct p;
+  if (!isByte(a) || !isByte(b) || !p.zeroA.read(zeroA) || !p.zeroB.read(zeroB) ||
+      p.zeroA.count > 1) {
+    c.fail("operands have element types % and %, expected 8 bits and one zero point", a.dtype(),
+           b.dtype());
     return nullptr;
-  return out;
+  }
+  p.a = {a.bytes(), a.dtype() == I8, transA ? 1 : k, transA ? m : 1};
+  p.b = {b.bytes(), b.dtype() == I8, transB ? 1 : n, transB ? k : 1};
+  p.m = m;
+  p.n = n;
+  p.k = k;
+  int32_t *out = c.scratch<int32_t>(m * n + 1);
+  auto store = [=](int64_t, int64_t row, int64_t column, int64_t count, const int32_t *sums) {
+    copyBytes(out + row * n + column, sums, count * int64_t(sizeof(int32_t)));
+  };
+  return out && multiplyBytes(c, p, sinkOf(store)) ? out : nullptr;
 }
 
 /// Dims of a product [.., K] x [K, N].
@@ -138,35 +147,19 @@ ATC_KERNEL(TransposeMatMul) { fusedMatMul(*this); }
 ATC_KERNEL(FusedGemm) {
   const Tensor a = in(0), b = in(1), bias = in(2);
   Activation activation;
-  if (!readActivation(*this, activation))
+  GemmPlan plan;
+  if (!readActivation(*this, activation) || !plan.find(*this, a, b, bias))
     return;
-  if (a.rank() != 2 || b.rank() != 2)
-    return fail("operands have ranks % and %, not 2", a.rank(), b.rank());
-  const bool transA = integer("transA", 0), transB = integer("transB", 0);
-  const int64_t m = a.dim(transA), k = a.dim(!transA), n = b.dim(!transB);
-  if (b.dim(transB) != k)
-    return fail("% columns times % rows", k, b.dim(transB));
-  const int64_t columns = bias && bias.rank() ? bias.dim(bias.rank() - 1) : 1;
-  const int64_t rows = bias && columns ? bias.count() / columns : 1;
-  if (bias && ((columns != 1 && columns != n) || (rows != 1 && rows != m)))
-    return fail("C does not fit a result of % x %", m, n);
   FloatResult result;
-  if (!result.make(*this, 0, a.dtype(), Dims(m, n)))
+  if (!result.make(*this, 0, a.dtype(), plan.result()))
     return;
   float *out = result.floats(*this);
   const float *x = floatsOf(*this, a), *w = floatsOf(*this, b);
   const float *add = bias ? floatsOf(*this, bias) : nullptr;
   if (!out || !x || !w || (bias && !add) ||
-      !multiply(*this, Product<float>{out, x, w, m, n, k, n, transA ? 1 : k, transA ? m : 1,
-                                      transB ? 1 : n, transB ? k : 1}))
+      !plan.run(*this, out, x, w, add, number("alpha", 1), number("beta", 1)))
     return;
-  const float alpha = float(number("alpha", 1)), beta = float(number("beta", 1));
-  for (int64_t i = 0; i < m; ++i)
-    for (int64_t j = 0; j < n; ++j)
-      out[i * n + j] =
-          alpha * out[i * n + j] +
-          (add ? beta * add[(rows == 1 ? 0 : i * columns) + (columns == 1 ? 0 : j)] : 0);
-  applyActivation(*this, activation, out, m * n);
+  applyActivation(*this, activation, out, plan.m * plan.n);
   result.store();
 }
 
@@ -303,42 +296,44 @@ ATC_KERNEL(MatMulIntegerToFloat) {
   if (!result.make(*this, 0, scaleA.dtype(), shape))
     return;
   float *out = result.floats(*this);
-  const double *sums = integerProduct(*this, a, in(4), b, in(5), m, k, n, false, false);
+  const int32_t *sums = integerProduct(*this, a, in(4), b, in(5), m, k, n, false, false);
   if (!out || !sums)
     return;
-  const double scale = numberAt(scaleA, 0);
-  for (int64_t i = 0; i < m * n; ++i)
-    out[i] = float(sums[i] * scale * columnAt(scaleB, i % n)) +
-             (bias ? float(numberAt(bias, i % n)) : 0);
+  float *factors = scratch<float>(2 * n + 1), *added = factors + n;
+  if (!factors)
+    return;
+  for (int64_t j = 0; j < n; ++j) {
+    factors[j] = float(numberAt(scaleA, 0) * columnAt(scaleB, j));
+    added[j] = bias ? float(numberAt(bias, j)) : 0;
+  }
+  parallelIf(*this, m, n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      for (int64_t j = 0; j < n; ++j)
+        out[i * n + j] = float(sums[i * n + j]) * factors[j] + added[j];
+  });
   result.store();
 }
 
 ATC_KERNEL(QGemm) {
   const Tensor a = in(0), scaleA = in(1), b = in(3), scaleB = in(4), bias = in(6), scaleY = in(7),
                zeroY = in(8);
-  if (a.rank() != 2 || b.rank() != 2)
-    return fail("operands have ranks % and %, not 2", a.rank(), b.rank());
-  const bool transA = integer("transA", 0), transB = integer("transB", 0);
-  const int64_t m = a.dim(transA), k = a.dim(!transA), n = b.dim(!transB);
-  if (b.dim(transB) != k)
-    return fail("% columns times % rows", k, b.dim(transB));
-  const int64_t columns = bias && bias.rank() ? bias.dim(bias.rank() - 1) : 1;
-  const int64_t rows = bias && columns ? bias.count() / columns : 1;
-  if ((bias && ((columns != 1 && columns != n) || (rows != 1 && rows != m))) ||
-      !isPerColumn(*this, scaleB, n) || !isPerColumn(*this, in(5), n))
-    return fail("C or the scales do not fit a result of % x %", m, n);
+  GemmPlan plan;
+  if (!plan.find(*this, a, b, bias) || !isPerColumn(*this, scaleB, plan.n) ||
+      !isPerColumn(*this, in(5), plan.n))
+    return;
+  const int64_t m = plan.m, n = plan.n;
   const uint8_t dtype = !scaleY ? uint8_t(F32) : zeroY ? zeroY.dtype() : a.dtype();
   char *out = make(0, dtype, Dims(m, n));
   if (!out)
     return;
-  const double *sums = integerProduct(*this, a, in(2), b, in(5), m, k, n, transA, transB);
+  const int32_t *sums =
+      integerProduct(*this, a, in(2), b, in(5), m, plan.k, n, plan.transA, plan.transB);
   if (!sums)
     return;
   const double scale = number("alpha", 1) * numberAt(scaleA, 0);
   auto value = [&](int64_t i) {
     const int64_t row = i / n, column = i % n;
-    const double added =
-        bias ? numberAt(bias, (rows == 1 ? 0 : row * columns) + (columns == 1 ? 0 : column)) : 0;
+    const double added = bias ? numberAt(bias, plan.biasAt(row, column)) : 0;
     return (sums[i] + added) * scale * columnAt(scaleB, column);
   };
   if (!scaleY) {

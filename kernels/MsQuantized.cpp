@@ -1,8 +1,8 @@
 //===-- MsQuantized.cpp - com.microsoft: arithmetic on quantized tensors --===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "kernels/Broadcast.h"
 #include "kernels/Math.h"
-#include "kernels/MatMulPlan.h"
 #include "kernels/Quantize.h"
 #include "kernels/Window.h"
 
@@ -27,31 +27,60 @@ struct Quantum {
   double quantized(double value) const { return math::rint(value / scale) + zero; }
 };
 
-/// A, scale, zero, B, scale, zero, scale, zero -> f(a, b).
+/// fn(tag) for the integers of quantized tensors. False after a failure.
+template <typename Fn> bool dispatchBytes(Context &c, uint8_t dtype, Fn &&fn) {
+  if (dtype == I8 ? callFor<int8_t>(typeBit(I8), fn)
+                  : dtype == U8 && callFor<uint8_t>(typeBit(U8), fn))
+    return true;
+  c.failType(dtype);
+  return false;
+}
+
+/// A, scale, zero, B, scale, zero, scale, zero -> f(a, b): the arithmetic of
+/// DequantizeLinear, the operator and QuantizeLinear, in registers.
 template <typename Fn> void binary(Context &c, Fn &&f) {
   const Tensor a = c.in(0), b = c.in(3);
-  Dims shape;
-  if (!broadcastDims(c, a.dims(), b.dims(), shape))
+  Dims shape = a.dims();
+  if (a.dtype() != b.dtype())
+    return c.fail("the operands have element types % and %", a.dtype(), b.dtype());
+  if (!broadcastInto(c, shape, b.dims()))
     return;
   char *out = c.make(0, a.dtype(), shape);
   Quantum qa, qb, qc;
   if (!out || !qa.read(c, 1, 2) || !qb.read(c, 4, 5) || !qc.read(c, 6, 7))
     return;
-  auto offset = [&shape](const Dims &dims, int64_t i) {
-    int64_t at = 0, step = 1;
-    for (int64_t d = 1; d <= shape.rank; ++d) {
-      const int64_t size = d <= dims.rank ? dims[dims.rank - d] : 1;
-      at += size == 1 ? 0 : i % shape[shape.rank - d] * step;
-      i /= shape[shape.rank - d];
-      step *= size;
-    }
-    return at;
-  };
-  const Dims dimsA = a.dims(), dimsB = b.dims();
-  const bool wholeA = dimsA == shape, wholeB = dimsB == shape;
-  storeEach(c, out, a.dtype(), shape.product(), [&](int64_t i) {
-    return qc.quantized(f(qa.real(a, wholeA ? i : offset(dimsA, i)),
-                          qb.real(b, wholeB ? i : offset(dimsB, i))));
+  const float zeroA = float(qa.zero), scaleA = float(qa.scale), zeroB = float(qb.zero),
+              scaleB = float(qb.scale), zeroC = float(qc.zero), scaleC = float(qc.scale);
+  dispatchBytes(c, a.dtype(), [&](auto type) {
+    using T = typename decltype(type)::Type;
+    constexpr float least = lowest<T>(), most = highest<T>();
+    mapPairs(c, broadcastSpace(shape, a.dims(), b.dims()), a.as<T>(), b.as<T>(),
+             reinterpret_cast<T *>(out), 8, [=](T x, T y) {
+      const float real = f((float(x) - zeroA) * scaleA, (float(y) - zeroB) * scaleB);
+      const float value = __builtin_rintf(real / scaleC) + zeroC;
+      // A NaN becomes the least number.
+      const float above = value >= least ? value : least;
+      return T(int32_t(above > most ? most : above));
+    });
+  });
+}
+
+/// The results for all 256 elements that there can be: table[uint8_t(x)].
+template <typename Fn>
+void fillTable(uint8_t *table, uint8_t dtype, const Quantum &from, const Quantum &to, Fn &&f) {
+  double values[256];
+  for (int i = 0; i < 256; ++i) {
+    const int element = dtype == I8 ? int(int8_t(i)) : i;
+    values[i] = to.quantized(f((element - from.zero) * from.scale));
+  }
+  storeRounded(table, dtype, 0, values, 256);
+}
+
+void lookUp(Context &c, char *out, const char *from, int64_t count, const uint8_t *table) {
+  constexpr int64_t part = 4096;
+  parallelIf(c, ceilDiv(count, part), part, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin * part, last = minimum(end * part, count); i < last; ++i)
+      out[i] = char(table[uint8_t(from[i])]);
   });
 }
 
@@ -62,17 +91,20 @@ template <typename Fn> void unary(Context &c, Fn &&f) {
   Quantum from, to;
   if (!out || !from.read(c, 1, 2) || !to.read(c, 3, 4))
     return;
-  storeEach(c, out, x.dtype(), x.count(),
-            [&](int64_t i) { return to.quantized(f(from.real(x, i))); });
+  if (bitsOf(x.dtype()) != 8)
+    return c.failType(x.dtype());
+  uint8_t table[256];
+  fillTable(table, x.dtype(), from, to, f);
+  lookUp(c, out, x.bytes(), x.count(), table);
 }
 
 } // namespace
 
 ATC_KERNEL(QLinearAdd) {
-  binary(*this, [](double a, double b) { return a + b; });
+  binary(*this, [](float a, float b) { return a + b; });
 }
 ATC_KERNEL(QLinearMul) {
-  binary(*this, [](double a, double b) { return a * b; });
+  binary(*this, [](float a, float b) { return a * b; });
 }
 ATC_KERNEL(QLinearSigmoid) {
   unary(*this, [](double x) { return math::sigmoid(x); });
@@ -133,12 +165,25 @@ ATC_KERNEL(QLinearGlobalAveragePool) {
   Quantum from, to;
   if (!out || !from.read(*this, 1, 2) || !to.read(*this, 3, 4))
     return;
-  storeEach(*this, out, x.dtype(), shape.product(), [&](int64_t i) {
-    const int64_t start = last ? i / channels * size * channels + i % channels : i * size;
-    double sum = 0;
-    for (int64_t s = 0; s < size; ++s)
-      sum += from.real(x, start + s * (last ? channels : 1));
-    return to.quantized(sum / double(size));
+  const int64_t step = last ? channels : 1;
+  dispatchBytes(*this, x.dtype(), [&](auto type) {
+    using T = typename decltype(type)::Type;
+    const T *data = x.as<T>();
+    parallelIf(*this, shape.product(), size, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const T *row = data + (last ? i / channels * size * channels + i % channels : i * size);
+        int64_t sum = 0;
+        if (step == 1)
+          for (int64_t s = 0; s < size; ++s)
+            sum += row[s];
+        else
+          for (int64_t s = 0; s < size; ++s)
+            sum += row[s * step];
+        const double mean = (double(sum) - from.zero * double(size)) * from.scale / double(size);
+        const double value = to.quantized(mean);
+        storeRounded(out, x.dtype(), i, &value, 1);
+      }
+    });
   });
 }
 
@@ -167,11 +212,11 @@ ATC_KERNEL(QLinearAveragePool) {
   if (!out || !from.read(*this, 1, 2) || !to.read(*this, 3, 4))
     return;
   const int64_t outSize = w.out.product(), inSize = w.in.product(), taps = w.taps();
-  storeEach(*this, out, x.dtype(), shape.product(), [&](int64_t i) {
+  // Sums of stored integers are exact; the zero point goes once for each.
+  auto mean = [&](auto *data, int64_t i) {
     const int64_t plane = last ? i / (outSize * channels) * channels + i % channels : i / outSize;
     const int64_t place = last ? i / channels % outSize : i % outSize;
-    double sum = 0;
-    int64_t counted = 0;
+    int64_t sum = 0, met = 0, counted = 0;
     for (int64_t tap = 0; tap < taps; ++tap) {
       int64_t offset = 0, step = 1;
       bool inside = true, inPads = true;
@@ -186,12 +231,17 @@ ATC_KERNEL(QLinearAveragePool) {
         t /= w.kernel[d];
       }
       counted += inside || (withPads && inPads);
+      met += inside;
       if (inside)
-        sum += from.real(x, last ? (plane / channels * inSize + offset) * channels +
-                                       plane % channels
-                                 : plane * inSize + offset);
+        sum += data[last ? (plane / channels * inSize + offset) * channels + plane % channels
+                         : plane * inSize + offset];
     }
-    return to.quantized(counted ? sum / double(counted) : 0);
+    const double real = (double(sum) - from.zero * double(met)) * from.scale;
+    return to.quantized(counted ? real / double(counted) : 0);
+  };
+  dispatchBytes(*this, x.dtype(), [&](auto type) {
+    const auto *data = x.as<typename decltype(type)::Type>();
+    storeEach(*this, out, x.dtype(), shape.product(), [&](int64_t i) { return mean(data, i); });
   });
 }
 
@@ -201,12 +251,15 @@ ATC_KERNEL(QLinearConcat) {
   if (!parts || (inputs() - 2) % 3 || !in(2))
     return fail("has % inputs", inputs());
   Dims shape = in(2).dims();
+  const uint8_t dtype = in(2).dtype();
   const int64_t axis = normalizeAxis(*this, integer("axis", 0), shape.rank);
   if (axis < 0)
     return;
   shape[axis] = 0;
   for (uint32_t p = 0; p < parts; ++p) {
     Dims part = in(2 + 3 * p).dims();
+    if (in(2 + 3 * p).dtype() != dtype || bitsOf(dtype) != 8)
+      return fail("input % has element type %", 2 + 3 * p, in(2 + 3 * p).dtype());
     if (part.rank != shape.rank)
       return fail("input % has rank %, not %", 2 + 3 * p, part.rank, shape.rank);
     shape[axis] += part[axis];
@@ -214,7 +267,6 @@ ATC_KERNEL(QLinearConcat) {
       if (d != axis && part[d] != shape[d])
         return fail("dim % of input % is %, not %", d, 2 + 3 * p, part[d], shape[d]);
   }
-  const uint8_t dtype = in(2).dtype();
   char *out = make(0, dtype, shape);
   Quantum to, from;
   if (!out || !to.read(*this, 0, 1))
@@ -227,10 +279,14 @@ ATC_KERNEL(QLinearConcat) {
     if (!from.read(*this, 3 + 3 * p, 4 + 3 * p))
       return;
     const int64_t width = part.dim(axis) * inner;
-    for (int64_t row = 0; row < outer; ++row)
-      storeEach(*this, out + row * shape[axis] * inner + start, dtype, width, [&](int64_t i) {
-        return to.quantized(from.real(part, row * width + i));
-      });
+    uint8_t table[256];
+    fillTable(table, dtype, from, to, [](double x) { return x; });
+    parallelIf(*this, outer, width, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row)
+        for (int64_t i = 0; i < width; ++i)
+          out[row * shape[axis] * inner + start + i] =
+              char(table[uint8_t(part.bytes()[row * width + i])]);
+    });
     start += width;
   }
 }

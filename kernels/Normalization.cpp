@@ -164,26 +164,22 @@ void normalizeGroups(Context &c, int64_t groups) {
     return;
   const int64_t plane = dims.product(2, dims.rank), rows = dims[0] * groups;
   const double epsilon = c.number("epsilon", 1e-5);
-  bool done = dispatchFloats(x.dtype(), [&](auto type) {
-    using T = typename decltype(type)::Type;
-    using F = Compute<T>;
-    WideResult<T> y(c, out, count);
-    const F *data = widen<T>(c, x), *by = numbersOf<F>(c, scale), *add = numbersOf<F>(c, bias);
-    if (!y.data || !data || !by || !add)
-      return;
+  auto compute = [&]<typename F>(F *y, const F *data) {
+    const F *by = numbersOf<F>(c, scale), *add = numbersOf<F>(c, bias);
+    if (!by || !add)
+      return false;
     F *none = nullptr;
-    normalizeRows(c, y.data, data, rows, count / rows, F(epsilon), false, none, none);
+    normalizeRows(c, y, data, rows, count / rows, F(epsilon), false, none, none);
     parallelIf(c, dims[0] * channels, plane, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
         for (int64_t j = 0; j < plane; ++j) {
-          F &value = y.data[i * plane + j];
+          F &value = y[i * plane + j];
           value = value * by[i % channels] + add[i % channels];
         }
     });
-    y.store(c);
-  });
-  if (!done)
-    c.failType(x.dtype());
+    return true;
+  };
+  computeFloats(c, out, count, compute, x);
 }
 } // namespace
 
@@ -284,14 +280,11 @@ ATC_KERNEL(LpNormalization) {
   chosen[axis] = true;
   ReducePlan plan;
   plan.find(dims, chosen, true);
-  bool done = dispatchFloats(x.dtype(), [&](auto type) {
-    using T = typename decltype(type)::Type;
-    using F = Compute<T>;
-    WideResult<T> y(*this, out, count);
-    const F *data = widen<T>(*this, x), *none = nullptr;
+  auto compute = [&]<typename F>(F *y, const F *data) {
+    const F *none = nullptr;
     F *norms = scratch<F>(count / length);
-    if (!y.data || !data || !norms)
-      return;
+    if (!norms)
+      return false;
     if (p == 1)
       reduce<reduction::Absolute>(*this, norms, data, plan, none);
     else
@@ -302,12 +295,11 @@ ATC_KERNEL(LpNormalization) {
       for (int64_t j = 0; j < inner; ++j) {
         // What is all zeros stays so.
         const F norm = norms[row / length * inner + j];
-        y.data[row * inner + j] = norm == 0 ? F(0) : data[row * inner + j] / norm;
+        y[row * inner + j] = norm == 0 ? F(0) : data[row * inner + j] / norm;
       }
-    y.store(*this);
-  });
-  if (!done)
-    failType(x.dtype());
+    return true;
+  };
+  computeFloats(*this, out, count, compute, x);
 }
 
 ATC_KERNEL(MeanVarianceNormalization) {
@@ -331,15 +323,12 @@ ATC_KERNEL(MeanVarianceNormalization) {
   Dims steps = stridesOf(plan.result);
   for (int64_t d = 0; d < dims.rank; ++d)
     steps[d] = chosen[d] ? 0 : steps[d];
-  bool done = dispatchFloats(x.dtype(), [&](auto type) {
-    using T = typename decltype(type)::Type;
-    using F = Compute<T>;
-    WideResult<T> y(*this, out, count);
-    const F *data = widen<T>(*this, x), *none = nullptr;
+  auto compute = [&]<typename F>(F *y, const F *data) {
+    const F *none = nullptr;
     const int64_t results = plan.result.product();
     F *means = scratch<F>(results), *deviations = scratch<F>(results);
-    if (!y.data || !data || !means || !deviations)
-      return;
+    if (!means || !deviations)
+      return false;
     reduce<reduction::Sum>(*this, means, data, plan, none);
     for (int64_t i = 0; i < results; ++i)
       means[i] /= F(plan.count);
@@ -349,13 +338,12 @@ ATC_KERNEL(MeanVarianceNormalization) {
     parallelIf(*this, count, 4, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t at = offsetOf(dims, steps, i);
-        y.data[i] = (data[i] - means[at]) / deviations[at];
+        y[i] = (data[i] - means[at]) / deviations[at];
       }
     });
-    y.store(*this);
-  });
-  if (!done)
-    failType(x.dtype());
+    return true;
+  };
+  computeFloats(*this, out, count, compute, x);
 }
 
 ATC_KERNEL(LRN) {
@@ -370,19 +358,13 @@ ATC_KERNEL(LRN) {
   const int64_t size = integer("size", 1), channels = dims[1], plane = dims.product(2, dims.rank);
   const double beta = number("beta", 0.75), bias = number("bias", 1);
   const double alpha = number("alpha", 1e-4) / double(size);
-  bool done = dispatchFloats(x.dtype(), [&](auto type) {
-    using T = typename decltype(type)::Type;
-    using F = Compute<T>;
-    WideResult<T> y(*this, out, count);
-    const F *data = widen<T>(*this, x);
-    if (!y.data || !data)
-      return;
+  auto compute = [&]<typename F>(F *y, const F *data) {
     parallelIf(*this, dims[0] * channels, plane * (size + 50), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t channel = i % channels;
         const int64_t first = maximum(int64_t(0), channel - (size - 1) / 2);
         const int64_t last = minimum(channels - 1, channel + size / 2);
-        F *to = y.data + i * plane;
+        F *to = y + i * plane;
         for (int64_t j = 0; j < plane; ++j)
           to[j] = 0;
         for (int64_t other = first; other <= last; ++other) {
@@ -395,10 +377,9 @@ ATC_KERNEL(LRN) {
                     math::pow(bias + alpha * double(to[j]), beta));
       }
     });
-    y.store(*this);
-  });
-  if (!done)
-    failType(x.dtype());
+    return true;
+  };
+  computeFloats(*this, out, count, compute, x);
 }
 
 } // namespace atc::kernels

@@ -12,17 +12,21 @@ struct PoolPlan {
   Window window;
   int64_t planes = 0, inSize = 0, outSize = 0;
   Dims result;
-  bool find(Context &c, Tensor x) {
+  bool find(Context &c, Tensor x, bool channelsLast = false) {
     if (x.rank() < 3)
       return c.fail("data of rank %", x.rank()), false;
     const Dims dims = x.dims();
+    const int64_t channels = dims[channelsLast ? dims.rank - 1 : 1];
     const List<int64_t> sizes = c.integers("kernel_shape");
     if (sizes.size != int64_t(dims.rank) - 2)
       return c.fail("kernel_shape has % numbers for data of rank %", sizes.size, dims.rank), false;
-    if (!window.read(c, Dims(dims.at + 2, dims.rank - 2), Dims(sizes.data, uint32_t(sizes.size))) ||
+    if (!window.read(c, Dims(dims.at + (channelsLast ? 1 : 2), dims.rank - 2),
+                     Dims(sizes.data, uint32_t(sizes.size))) ||
         !window.place(c, c.integer("ceil_mode", 0)))
       return false;
-    result = Dims(dims[0], dims[1]);
+    result = Dims(dims[0]);
+    if (!channelsLast)
+      result.push(channels);
     for (int64_t d = 0; d < window.rank(); ++d)
       if (window.before[d] > window.extent(d) || window.after[d] > window.extent(d))
         return c.fail("pads of % and % reach far past windows of %", window.before[d],
@@ -30,10 +34,16 @@ struct PoolPlan {
                false;
     for (int64_t d = 0; d < window.rank(); ++d)
       result.push(window.out[d]);
-    planes = dims[0] * dims[1];
+    if (channelsLast)
+      result.push(channels);
+    planes = dims[0] * channels;
     inSize = window.in.product();
     outSize = window.out.product();
     return true;
+  }
+  /// The memory of the result, null where the kernel is to return.
+  char *start(Context &c, Tensor x, bool channelsLast = false) {
+    return find(c, x, channelsLast) ? c.make(0, x.dtype(), result) : nullptr;
   }
 };
 
@@ -90,29 +100,23 @@ void maxIndices(Context &c, F *y, int64_t *indices, const F *x, const PoolPlan &
 ATC_KERNEL(MaxPool) {
   const Tensor x = in(0);
   PoolPlan p;
-  if (!p.find(*this, x))
-    return;
-  char *out = make(0, x.dtype(), p.result);
+  char *out = p.start(*this, x);
   if (!out)
     return;
   int64_t *indices = nullptr;
   if (wants(1) && !(indices = make<int64_t>(1, I64, p.result)))
     return;
-  bool done = dispatchNumbers(x.dtype(), [&](auto type) {
-    using T = typename decltype(type)::Type;
-    using F = Compute<T>;
-    WideResult<T> y(*this, out, p.result.product());
-    const F *data = widen<T>(*this, x);
-    if (!y.data || !data)
-      return;
+  auto compute = [&]<typename F>(F *y, const F *data) {
     if (indices)
-      maxIndices(*this, y.data, indices, data, p);
+      maxIndices(*this, y, indices, data, p);
     else
-      pool<F>(*this, y.data, data, p, lowest<F>(),
-              [](F a, F b) { return a >= b ? a : b; }, [](F *) {});
-    y.store(*this);
-  });
-  if (!done)
+      pool<F>(*this, y, data, p, lowest<F>(), [](F a, F b) { return a >= b ? a : b; }, [](F *) {});
+    return true;
+  };
+  if (!dispatchNumbers(x.dtype(), [&](auto type) {
+        using T = typename decltype(type)::Type;
+        computeWide<T>(*this, out, p.result.product(), compute, x);
+      }))
     return failType(x.dtype());
   if (!indices)
     return;
@@ -133,12 +137,47 @@ ATC_KERNEL(MaxPool) {
   }
 }
 
+/// Of com.microsoft, for integers: the channels are the last dim.
+ATC_KERNEL(NhwcMaxPool) {
+  const Tensor x = in(0);
+  PoolPlan p;
+  char *out = p.start(*this, x, /*channelsLast=*/true);
+  if (!out)
+    return;
+  const int64_t channels = x.dim(x.rank() - 1), rows = p.window.rows(),
+                stride = p.window.stride[p.window.rank() - 1];
+  auto run = [&](auto *y, const auto *data) {
+    using T = __remove_reference_t(decltype(*y));
+    const int64_t rowSize = rows ? p.outSize / rows * channels : 0;
+    parallelIf(*this, x.dim(0) * rows, rowSize * p.window.taps(), [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        T *image = y + row / rows * p.outSize * channels;
+        const T *from = data + row / rows * p.inSize * channels;
+        for (int64_t i = 0; i < rowSize; ++i)
+          image[row % rows * rowSize + i] = lowest<T>();
+        p.window.forEachRow(row % rows, row % rows + 1,
+                            [&](int64_t, int64_t o, int64_t at, int64_t n) {
+                              for (int64_t i = 0; i < n; ++i)
+                                for (int64_t c = 0; c < channels; ++c) {
+                                  T &most = image[(o + i) * channels + c];
+                                  most = maximum(most, from[(at + i * stride) * channels + c]);
+                                }
+                            });
+      }
+    });
+  };
+  if (x.dtype() == U8)
+    run(reinterpret_cast<uint8_t *>(out), x.as<uint8_t>());
+  else if (x.dtype() == I8)
+    run(reinterpret_cast<int8_t *>(out), x.as<int8_t>());
+  else
+    failType(x.dtype());
+}
+
 ATC_KERNEL(AveragePool) {
   const Tensor x = in(0);
   PoolPlan p;
-  if (!p.find(*this, x))
-    return;
-  char *out = make(0, x.dtype(), p.result);
+  char *out = p.start(*this, x);
   if (!out || p.result.product() == 0)
     return;
   const bool withPads = integer("count_include_pad", 0);
@@ -155,55 +194,39 @@ ATC_KERNEL(AveragePool) {
       counts[i] *= last - first;
     }
   }
-  bool done = dispatchFloats(x.dtype(), [&](auto type) {
-    using T = typename decltype(type)::Type;
-    using F = Compute<T>;
-    WideResult<T> y(*this, out, p.result.product());
-    const F *data = widen<T>(*this, x);
-    if (!y.data || !data)
-      return;
-    pool<F>(*this, y.data, data, p, F(0), [](F a, F b) { return a + b; }, [&](F *plane) {
+  auto compute = [&]<typename F>(F *y, const F *data) {
+    pool<F>(*this, y, data, p, F(0), [](F a, F b) { return a + b; }, [&](F *plane) {
       for (int64_t i = 0; i < p.outSize; ++i)
         plane[i] = counts[i] ? plane[i] / F(counts[i]) : F(0);
     });
-    y.store(*this);
-  });
-  if (!done)
-    failType(x.dtype());
+    return true;
+  };
+  computeFloats(*this, out, p.result.product(), compute, x);
 }
 
 ATC_KERNEL(LpPool) {
   const Tensor x = in(0);
   PoolPlan p;
-  if (!p.find(*this, x))
-    return;
-  char *out = make(0, x.dtype(), p.result);
+  char *out = p.start(*this, x);
   if (!out)
     return;
   const double power = double(integer("p", 2));
-  bool done = dispatchFloats(x.dtype(), [&](auto type) {
-    using T = typename decltype(type)::Type;
-    using F = Compute<T>;
-    WideResult<T> y(*this, out, p.result.product());
-    const F *data = widen<T>(*this, x);
-    if (!y.data || !data)
-      return;
+  auto compute = [&]<typename F>(F *y, const F *data) {
     if (power == 2)
-      pool<F>(*this, y.data, data, p, F(0), [](F a, F b) { return a + b * b; }, [&](F *plane) {
+      pool<F>(*this, y, data, p, F(0), [](F a, F b) { return a + b * b; }, [&](F *plane) {
         for (int64_t i = 0; i < p.outSize; ++i)
           plane[i] = F(math::sqrt(double(plane[i])));
       });
     else
-      pool<F>(*this, y.data, data, p, F(0),
+      pool<F>(*this, y, data, p, F(0),
               [&](F a, F b) { return a + F(math::pow(math::abs(double(b)), power)); },
               [&](F *plane) {
                 for (int64_t i = 0; i < p.outSize; ++i)
                   plane[i] = F(math::pow(double(plane[i]), 1 / power));
               });
-    y.store(*this);
-  });
-  if (!done)
-    failType(x.dtype());
+    return true;
+  };
+  computeFloats(*this, out, p.result.product(), compute, x);
 }
 
 ATC_KERNEL(MaxUnpool) {

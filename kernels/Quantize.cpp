@@ -1,10 +1,11 @@
 //===-- Quantize.cpp - quantized elements, and products of them -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Products of 8-bit numbers are summed in double precision, which is exact.
+// Products of 8-bit numbers are summed as integers, those of small floats as doubles.
 
 #include "kernels/Quantize.h"
 
+#include "kernels/IntegerProducts.h"
 #include "kernels/MatMulPlan.h"
 #include "kernels/Math.h"
 #include "kernels/Widen.h"
@@ -127,12 +128,52 @@ double *centered(Context &c, Tensor x, Tensor zeroPoint, int64_t inner, int64_t 
 }
 
 namespace {
-/// The two centered operands of a product.
-bool operands(Context &c, const MatMulPlan &plan, Tensor a, Tensor zeroA, Tensor b, Tensor zeroB,
-              const double *&x, const double *&w) {
-  x = centered(c, a, zeroA, plan.k, plan.m, plan.m * plan.k);
-  w = x ? centered(c, b, zeroB, 1, plan.n, plan.k * plan.n) : nullptr;
-  return x && w;
+/// Gives the integer product of two matrices to `sink`: rows of all result matrices are
+/// counted on. False after a failure.
+template <typename Fn>
+bool multiplyIntegers(Context &c, const MatMulPlan &plan, Tensor a, Tensor zeroA, Tensor b,
+                      Tensor zeroB, Fn &&sink) {
+  ByteProduct p;
+  if (!isByte(a) || !isByte(b) || !p.zeroA.read(zeroA) || !p.zeroB.read(zeroB))
+    return c.fail("operands have element types % and %, expected 8 bits", a.dtype(), b.dtype()),
+           false;
+  auto fits = [](const ZeroPoints &zeros, int64_t lines, int64_t all) {
+    return zeros.count <= 1 || zeros.count == lines || zeros.count == all;
+  };
+  const int64_t k = maximum(plan.k, int64_t(1));
+  if (!fits(p.zeroA, plan.m, a.count() / k) || !fits(p.zeroB, plan.n, b.count() / k))
+    return c.fail("% and % zero points for % rows and % columns", p.zeroA.count, p.zeroB.count,
+                  plan.m, plan.n),
+           false;
+  p.a = {a.bytes(), a.dtype() == I8, plan.k, 1};
+  p.b = {b.bytes(), b.dtype() == I8, plan.n, 1};
+  p.m = plan.m;
+  p.n = plan.n;
+  p.k = plan.k;
+  if (plan.oneMatrix()) {
+    // All rows of a are one matrix.
+    p.m *= plan.batch;
+  } else {
+    const int64_t *offsets = plan.findOffsets(c);
+    if (!offsets)
+      return false;
+    p.batch = plan.batch;
+    p.aOffsets = offsets + plan.batch;
+    p.bOffsets = offsets + 2 * plan.batch;
+  }
+  auto store = [&](int64_t batch, int64_t row, int64_t column, int64_t n, const int32_t *sums) {
+    sink(batch * p.m + row, column, n, sums);
+  };
+  return multiplyBytes(c, p, sinkOf(store));
+}
+
+/// A product of small floats, in doubles.
+double *multiplyFloats(Context &c, const MatMulPlan &plan, Tensor a, Tensor zeroA, Tensor b,
+                       Tensor zeroB) {
+  const double *x = centered(c, a, zeroA, plan.k, plan.m, plan.m * plan.k);
+  const double *w = x ? centered(c, b, zeroB, 1, plan.n, plan.k * plan.n) : nullptr;
+  double *y = w ? c.scratch<double>(plan.result.product()) : nullptr;
+  return y && plan.run(c, y, x, w) ? y : nullptr;
 }
 } // namespace
 
@@ -141,16 +182,13 @@ ATC_KERNEL(MatMulInteger) {
   if (!plan.find(*this, in(0).dims(), in(1).dims()))
     return;
   int32_t *out = make<int32_t>(0, I32, plan.result);
-  const int64_t count = plan.result.product();
-  if (!out || count == 0)
-    return;
-  const double *x, *w;
-  double *y = scratch<double>(count);
-  if (!y || !operands(*this, plan, in(0), in(2), in(1), in(3), x, w) || !plan.run(*this, y, x, w))
+  if (!out || plan.result.product() == 0)
     return;
   // Beyond 32 bits the sum wraps.
-  for (int64_t i = 0; i < count; ++i)
-    out[i] = int32_t(int64_t(y[i]));
+  multiplyIntegers(*this, plan, in(0), in(2), in(1), in(3),
+                   [=](int64_t row, int64_t column, int64_t n, const int32_t *sums) {
+                     copyBytes(out + row * plan.n + column, sums, n * int64_t(sizeof(int32_t)));
+                   });
 }
 
 ATC_KERNEL(QLinearMatMul) {
@@ -163,10 +201,6 @@ ATC_KERNEL(QLinearMatMul) {
   const int64_t count = plan.result.product();
   if (!out || count == 0)
     return;
-  const double *x, *w;
-  double *y = scratch<double>(count);
-  if (!y || !operands(*this, plan, a, in(2), b, in(5), x, w) || !plan.run(*this, y, x, w))
-    return;
   const int64_t scalesA = scaleA.count(), scalesB = scaleB.count();
   const int64_t scalesY = scaleY.count(), zerosY = zeroY.count();
   // Scales are one number, one per row or column, or one per row or column and matrix.
@@ -177,18 +211,37 @@ ATC_KERNEL(QLinearMatMul) {
       !fits(zerosY, plan.m))
     return fail("%, % and % scales do not fit % rows and % columns", scalesA, scalesB, scalesY,
                 plan.m, plan.n);
-  for (int64_t row = 0; row < plan.m * plan.batch; ++row) {
-    const int64_t matrix = row / plan.m;
-    const float rowScale = float(numberAt(scaleA, row % scalesA));
-    const float resultScale = float(numberAt(scaleY, row % scalesY));
-    const double zero = numberAt(zeroY, row % zerosY);
-    for (int64_t j = 0; j < plan.n; ++j) {
-      const int64_t column = scalesB == 1 ? 0 : (matrix * plan.n + j) % scalesB;
-      const float scale = rowScale * float(numberAt(scaleB, column)) / resultScale;
-      double &value = y[row * plan.n + j];
-      value = value * double(scale);
-      value = (bitsOf(dtype) == 8 && dtype > F64 ? value : math::rint(value)) + zero;
-    }
+  double *columnScales = scratch<double>(scalesB);
+  if (!columnScales)
+    return;
+  for (int64_t i = 0; i < scalesB; ++i)
+    columnScales[i] = numberAt(scaleB, i);
+  /// One factor to a sum, rounded once.
+  auto findFactors = [&](float *factors, int64_t row, int64_t column, int64_t n) {
+    const double rowScale = numberAt(scaleA, row % scalesA), step = numberAt(scaleY, row % scalesY);
+    const int64_t start = row / plan.m * plan.n + column;
+    for (int64_t j = 0; j < n; ++j)
+      factors[j] =
+          float(rowScale * columnScales[scalesB == 1 ? 0 : (start + j) % scalesB] / step);
+  };
+  if (isByte(zeroY)) {
+    multiplyIntegers(*this, plan, a, in(2), b, in(5),
+                     [&](int64_t row, int64_t column, int64_t n, const int32_t *sums) {
+                       float factors[kSumColumns];
+                       findFactors(factors, row, column, n);
+                       requantize(out + row * plan.n + column, dtype == I8, sums, n, factors,
+                                  int(integerAt(zeroY, row % zerosY)));
+                     });
+    return;
+  }
+  double *y = multiplyFloats(*this, plan, a, in(2), b, in(5));
+  float *factors = y ? scratch<float>(plan.n) : nullptr;
+  if (!factors)
+    return;
+  for (int64_t row = 0; row < count / plan.n; ++row) {
+    findFactors(factors, row, 0, plan.n);
+    for (int64_t j = 0; j < plan.n; ++j)
+      y[row * plan.n + j] = y[row * plan.n + j] * double(factors[j]) + numberAt(zeroY, row % zerosY);
   }
   storeRounded(out, dtype, 0, y, count);
 }

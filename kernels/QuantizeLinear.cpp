@@ -46,6 +46,39 @@ struct Scales {
                         : (i / (inner * length) * blocks + along / block) * inner + i % inner;
   }
 };
+/// Inputs x, scale and zero point of both directions, and output 0.
+struct Operands {
+  Scales scales;
+  void *out = nullptr;
+  const double *data = nullptr, *factors = nullptr, *zeros = nullptr;
+
+  /// What attribute output_dtype says, or the usual type.
+  static uint8_t resultType(Context &c, uint8_t usual) {
+    const int64_t asked = c.integer("output_dtype", 0);
+    return asked ? uint8_t(asked) : usual;
+  }
+  /// False when the kernel is to return.
+  bool load(Context &c, uint8_t dtype) {
+    const Tensor x = c.in(0), scale = c.in(1), zero = c.in(2);
+    if (!scales.find(c, x.dims(), scale, zero) || !(out = c.makeBytes(0, dtype, x.dims())) ||
+        x.count() == 0)
+      return false;
+    data = numbersOf<double>(c, x);
+    factors = numbersOf<double>(c, scale);
+    zeros = zero ? numbersOf<double>(c, zero) : nullptr;
+    return data && factors && (!zero || zeros);
+  }
+  /// Elements are value(x, scale, zero point or null).
+  template <typename Fn> void each(Context &c, uint8_t dtype, Fn &&value) const {
+    storeEach(
+        c, out, dtype, c.in(0).count(),
+        [&](int64_t i) {
+          const int64_t at = scales.at(i);
+          return value(data[i], factors[at], zeros ? zeros + at : nullptr);
+        },
+        c.integer("saturate", 1));
+  }
+};
 /// As a number of the small type, where one is computed in.
 double rounded(double value, uint8_t dtype) {
   return dtype == F16    ? double(float(Half(float(value))))
@@ -55,54 +88,32 @@ double rounded(double value, uint8_t dtype) {
 } // namespace
 
 ATC_KERNEL(QuantizeLinear) {
-  const Tensor x = in(0), scale = in(1), zero = in(2);
-  Scales scales;
-  if (!scales.find(*this, x.dims(), scale, zero))
-    return;
-  const int64_t asked = integer("output_dtype", 0);
-  const uint8_t dtype = asked ? uint8_t(asked) : zero ? zero.dtype() : uint8_t(U8);
+  Operands operands;
+  const Tensor zero = in(2);
+  const uint8_t dtype = operands.resultType(*this, zero ? zero.dtype() : uint8_t(U8));
   if (bitsOf(dtype) == 0 || bitsOf(dtype) > 32)
     return failType(dtype);
-  void *out = makeBytes(0, dtype, x.dims());
-  const int64_t count = x.count();
-  if (!out || count == 0)
+  if (!operands.load(*this, dtype))
     return;
   double least, most;
   const bool integers = integerRange(dtype, least, most);
   const int64_t precision = integer("precision", 0);
-  const uint8_t by = precision ? uint8_t(precision) : scale.dtype();
-  const double *data = numbersOf<double>(*this, x), *factors = numbersOf<double>(*this, scale);
-  const double *zeros = zero ? numbersOf<double>(*this, zero) : nullptr;
-  if (!data || !factors || (zero && !zeros))
-    return;
-  storeEach(*this, out, dtype, count, [&](int64_t i) {
-    const int64_t at = scales.at(i);
+  const uint8_t by = precision ? uint8_t(precision) : in(1).dtype();
+  operands.each(*this, dtype, [&](double x, double scale, const double *zero) {
     // The quotient is one of floats, or of the smaller type of the scale.
-    double value = rounded(double(float(data[i]) / float(factors[at])), by);
+    double value = rounded(double(float(x) / float(scale)), by);
     value = integers ? math::rint(value) : value;
-    return zeros ? value + zeros[at] : value;
-  }, integer("saturate", 1));
+    return zero ? value + *zero : value;
+  });
 }
 
 ATC_KERNEL(DequantizeLinear) {
-  const Tensor x = in(0), scale = in(1), zero = in(2);
-  Scales scales;
-  if (!scales.find(*this, x.dims(), scale, zero))
-    return;
-  const int64_t asked = integer("output_dtype", 0);
-  const uint8_t dtype = asked ? uint8_t(asked) : scale.dtype();
-  void *out = makeBytes(0, dtype, x.dims());
-  const int64_t count = x.count();
-  if (!out || count == 0)
-    return;
-  const double *data = numbersOf<double>(*this, x), *factors = numbersOf<double>(*this, scale);
-  const double *zeros = zero ? numbersOf<double>(*this, zero) : nullptr;
-  if (!data || !factors || (zero && !zeros))
-    return;
-  storeEach(*this, out, dtype, count, [&](int64_t i) {
-    const int64_t at = scales.at(i);
-    return double(float(zeros ? data[i] - zeros[at] : data[i]) * float(factors[at]));
-  });
+  Operands operands;
+  const uint8_t dtype = operands.resultType(*this, in(1).dtype());
+  if (operands.load(*this, dtype))
+    operands.each(*this, dtype, [](double x, double scale, const double *zero) {
+      return double(float(zero ? x - *zero : x) * float(scale));
+    });
 }
 
 ATC_KERNEL(DynamicQuantizeLinear) {

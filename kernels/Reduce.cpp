@@ -117,24 +117,19 @@ void runGlobal(Context &c, What what, double power = 0) {
   const int64_t count = p.result.product();
   if (!out || count == 0)
     return;
-  bool done = dispatchFloats(x.dtype(), [&](auto type) {
-    using T = typename decltype(type)::Type;
-    using F = Compute<T>;
-    WideResult<T> y(c, out, count);
-    const F *data = widen<T>(c, x);
+  auto compute = [&]<typename F>(F *y, const F *data) {
     F *powers = power ? c.scratch<F>(maximum(x.count(), int64_t(1))) : nullptr;
-    if (!y.data || !data || (power && !powers))
-      return;
+    if (power && !powers)
+      return false;
     for (int64_t i = 0, n = power ? x.count() : 0; i < n; ++i)
       powers[i] = F(math::pow(math::abs(double(data[i])), power));
-    if (!reduceAll(c, what, y.data, power ? powers : data, p))
-      return;
+    if (!reduceAll(c, what, y, power ? powers : data, p))
+      return false;
     for (int64_t i = 0; power && i < count; ++i)
-      y.data[i] = F(math::pow(double(y.data[i]), 1 / power));
-    y.store(c);
-  });
-  if (!done)
-    c.failType(x.dtype());
+      y[i] = F(math::pow(double(y[i]), 1 / power));
+    return true;
+  };
+  computeFloats(c, out, count, compute, x);
 }
 } // namespace
 

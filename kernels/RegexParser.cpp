@@ -19,6 +19,18 @@ int hexDigit(char c) {
          : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                 : -1;
 }
+
+/// Room for one more item in a list. False without memory.
+template <typename T> bool makeRoom(Context &c, T *&list, int32_t size, int32_t &capacity) {
+  if (size < capacity)
+    return true;
+  capacity = maximum(capacity * 2, 64);
+  T *larger = c.scratch<T>(capacity);
+  if (larger && size)
+    copyBytes(larger, list, size * int64_t(sizeof(T)));
+  list = larger;
+  return list != nullptr;
+}
 } // namespace
 
 bool Regex::invalid(const char *what) {
@@ -35,17 +47,10 @@ bool Regex::take(const char *what) {
 }
 
 bool Regex::emit(Op op, int32_t a, int32_t b, bool anyCase, bool negated) {
-  if (size == capacity) {
-    if (capacity >= kLargestProgram)
-      return invalid("the pattern is too large (at character %)");
-    capacity = maximum(capacity * 2, 64);
-    auto *larger = c.scratch<Instruction>(capacity);
-    if (!larger)
-      return false;
-    if (size)
-      copyBytes(larger, program, size * int64_t(sizeof(Instruction)));
-    program = larger;
-  }
+  if (size >= kLargestProgram)
+    return invalid("the pattern is too large (at character %)");
+  if (!makeRoom(c, program, size, capacity))
+    return false;
   program[size++] = {op, anyCase, negated, a, b};
   return true;
 }
@@ -60,15 +65,8 @@ bool Regex::insert(int32_t where, Op op, int32_t a, int32_t b) {
 }
 
 bool Regex::addRange(uint32_t first, uint32_t last) {
-  if (rangeCount == rangeCapacity) {
-    rangeCapacity = maximum(rangeCapacity * 2, 64);
-    auto *larger = c.scratch<Range>(rangeCapacity);
-    if (!larger)
-      return false;
-    if (rangeCount)
-      copyBytes(larger, ranges, rangeCount * int64_t(sizeof(Range)));
-    ranges = larger;
-  }
+  if (!makeRoom(c, ranges, rangeCount, rangeCapacity))
+    return false;
   ranges[rangeCount++] = {first, last};
   return true;
 }

@@ -29,13 +29,7 @@ ATC_KERNEL(MaxRoiPool) {
     }
   if (!valid)
     return;
-  bool done = dispatchFloats(x.dtype(), [&](auto type) {
-    using T = typename decltype(type)::Type;
-    using F = Compute<T>;
-    WideResult<T> y(*this, out, total);
-    const F *data = widen<T>(*this, x);
-    if (!y.data || !data)
-      return;
+  auto compute = [&]<typename F>(F *y, const F *data) {
     // Edges are cut to the image before they become integers.
     auto edge = [&](double at, int64_t size) {
       at = at > -0x1p30 ? minimum(at, 0x1p30) : -0x1p30;
@@ -59,14 +53,13 @@ ATC_KERNEL(MaxRoiPool) {
           for (int64_t v = y0; v < y1; ++v)
             for (int64_t u = x0; u < x1; ++u)
               most = maximum(most, plane[v * width + u]);
-          y.data[i * rows * columns + j] = y0 < y1 && x0 < x1 ? most : F(0);
+          y[i * rows * columns + j] = y0 < y1 && x0 < x1 ? most : F(0);
         }
       }
     });
-    y.store(*this);
-  });
-  if (!done)
-    failType(x.dtype());
+    return true;
+  };
+  computeFloats(*this, out, total, compute, x);
 }
 
 namespace {
@@ -115,13 +108,7 @@ ATC_KERNEL(RoiAlign) {
   if (!regions)
     return;
   constexpr double kMostSamples = 4096;
-  bool done = dispatchFloats(x.dtype(), [&](auto type) {
-    using T = typename decltype(type)::Type;
-    using F = Compute<T>;
-    WideResult<T> y(*this, out, shape.product());
-    const F *data = widen<T>(*this, x);
-    if (!y.data || !data)
-      return;
+  auto compute = [&]<typename F>(F *y, const F *data) {
     parallelIf(*this, count * channels, rows * columns * 40, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const double *roi = regions + i / channels * 4, shift = half ? 0.5 : 0;
@@ -158,14 +145,13 @@ ATC_KERNEL(RoiAlign) {
             largest = s == 0 ? share : maximum(largest, share);
           }
           const int64_t n = maximum(down * across, int64_t(1));
-          y.data[i * rows * columns + j] = F(most ? largest : sum / double(n));
+          y[i * rows * columns + j] = F(most ? largest : sum / double(n));
         }
       }
     });
-    y.store(*this);
-  });
-  if (!done)
-    failType(x.dtype());
+    return true;
+  };
+  computeFloats(*this, out, shape.product(), compute, x);
 }
 
 namespace {

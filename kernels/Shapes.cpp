@@ -38,8 +38,8 @@ ATC_KERNEL(Reshape) {
       unknown = i;
     else if (size < 0)
       return fail("dim % of the shape is %", i, size);
-    else
-      rest *= size;
+    else if (__builtin_mul_overflow(rest, size, &rest))
+      return fail("the shape has too many elements");
     if (!shape.push(size))
       return fail("the shape has % dims", wanted.count());
   }

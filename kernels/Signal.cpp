@@ -14,8 +14,8 @@ constexpr double kPi = 3.14159265358979323846;
 /// as a convolution, which is done with transforms of a power of two.
 class Fourier {
 public:
-  /// False where there is no memory.
-  bool prepare(Context &c, int64_t length) {
+  /// Returns room for what `run` works on, null where there is no memory.
+  Number *prepare(Context &c, int64_t length) {
     n = length;
     size = 1;
     while (size < n)
@@ -24,16 +24,17 @@ public:
       while (size < 2 * n - 1)
         size *= 2;
     roots = c.scratch<Number>(size);
-    if (!roots)
-      return false;
+    Number *line = c.scratch<Number>(size);
+    if (!roots || !line)
+      return nullptr;
     for (int64_t i = 0; i < size; ++i)
       roots[i] = unit(-2 * kPi * double(i) / double(size));
     if (size == n)
-      return true;
+      return line;
     chirp = c.scratch<Number>(n);
     kernel = c.scratch<Number>(size);
     if (!chirp || !kernel)
-      return false;
+      return nullptr;
     for (int64_t i = 0; i < size; ++i)
       kernel[i] = {0, 0};
     for (int64_t i = 0; i < n; ++i) {
@@ -43,10 +44,8 @@ public:
       kernel[i ? size - i : 0] = kernel[i];
     }
     transform(kernel);
-    return true;
+    return line;
   }
-  int64_t space() const { return size; }
-  /// x has room for space() numbers.
   void run(Number *x, bool inverse) const {
     if (inverse)
       conjugate(x, n);
@@ -131,9 +130,7 @@ ATC_KERNEL(DFT) {
   if (!out || shape.product() == 0)
     return;
   Fourier fourier;
-  if (!fourier.prepare(*this, length))
-    return;
-  Number *line = scratch<Number>(fourier.space());
+  Number *line = fourier.prepare(*this, length);
   if (!line)
     return;
   const int64_t inner = dims.product(uint32_t(axis) + 1, dims.rank - 1);
@@ -188,9 +185,7 @@ ATC_KERNEL(STFT) {
   if (!out || shape.product() == 0)
     return;
   Fourier fourier;
-  if (!fourier.prepare(*this, length))
-    return;
-  Number *line = scratch<Number>(fourier.space());
+  Number *line = fourier.prepare(*this, length);
   const double *by = window ? numbersOf<double>(*this, window) : nullptr;
   if (!line || (window && !by))
     return;

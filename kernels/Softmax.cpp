@@ -24,14 +24,11 @@ void softmax(Context &c, bool logarithmic) {
   p.find(dims, chosen, true);
   const int64_t length = dims.rank ? dims[axis] : 1, results = count / length;
   const int64_t inner = dims.rank ? dims.product(uint32_t(axis) + 1, dims.rank) : 1;
-  bool done = dispatchFloats(x.dtype(), [&](auto type) {
-    using T = typename decltype(type)::Type;
-    using F = Compute<T>;
-    WideResult<T> y(c, out, count);
-    const F *data = widen<T>(c, x), *none = nullptr;
+  auto compute = [&]<typename F>(F *y, const F *data) {
+    const F *none = nullptr;
     F *most = c.scratch<F>(results), *sum = c.scratch<F>(results);
-    if (!y.data || !data || !most || !sum)
-      return;
+    if (!most || !sum)
+      return false;
     reduce<reduction::Max>(c, most, data, p, none);
     reduce<reduction::Exp>(c, sum, data, p, static_cast<const F *>(most));
     for (int64_t i = 0; i < results; ++i)
@@ -41,7 +38,7 @@ void softmax(Context &c, bool logarithmic) {
       for (int64_t row = begin; row < end;) {
         const int64_t first = row / length * inner;
         const F *from = data + row * inner;
-        F *to = y.data + row * inner;
+        F *to = y + row * inner;
         if (inner == 1) {
           const int64_t n = minimum(end, (row / length + 1) * length) - row;
           const F shift = most[first], by = sum[first];
@@ -63,10 +60,9 @@ void softmax(Context &c, bool logarithmic) {
         ++row;
       }
     });
-    y.store(c);
-  });
-  if (!done)
-    c.failType(x.dtype());
+    return true;
+  };
+  computeFloats(c, out, count, compute, x);
 }
 } // namespace
 

@@ -191,14 +191,7 @@ ATC_KERNEL(RotaryEmbedding) {
   for (int64_t i = 0; positions && i < batch * length; ++i)
     if (const int64_t at = integerAt(positions, i); at < 0 || at >= cosines.dim(0))
       return fail("position % of a cache of %", at, cosines.dim(0));
-  bool done = dispatchFloats(x.dtype(), [&](auto type) {
-    using T = typename decltype(type)::Type;
-    using F = Compute<T>;
-    WideResult<T> y(*this, out, x.count());
-    const F *data = widen<T>(*this, x), *cos = widen<T>(*this, cosines);
-    const F *sin = widen<T>(*this, sines);
-    if (!y.data || !data || !cos || !sin)
-      return;
+  auto compute = [&]<typename F>(F *y, const F *data, const F *cos, const F *sin) {
     parallelIf(*this, batch * length, heads * size, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t row = (positions ? integerAt(positions, i) : i) * half;
@@ -206,7 +199,7 @@ ATC_KERNEL(RotaryEmbedding) {
           const int64_t at = packed ? (i * heads + head) * size
                                     : ((i / length * heads + head) * length + i % length) * size;
           const F *from = data + at;
-          F *to = y.data + at;
+          F *to = y + at;
           const int64_t step = interleaved ? 2 : 1, other = interleaved ? 1 : half;
           for (int64_t j = 0; j < half; ++j) {
             const F a = from[j * step], b = from[j * step + other];
@@ -218,10 +211,9 @@ ATC_KERNEL(RotaryEmbedding) {
         }
       }
     });
-    y.store(*this);
-  });
-  if (!done)
-    failType(x.dtype());
+    return true;
+  };
+  computeFloats(*this, out, x.count(), compute, x, cosines, sines);
 }
 
 ATC_KERNEL(SwiGLU) {

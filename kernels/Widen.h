@@ -4,12 +4,8 @@
 // Kernels with heavy arithmetic are written once for float and double. Tensors of
 // f16 and bf16 are converted before and after:
 //
-//   dispatchFloats(x.dtype(), [&](auto type) {
-//     using T = typename decltype(type)::Type;
-//     WideResult<T> y(*this, out, count);
-//     compute(y.data, widen<T>(*this, x), ...);
-//     y.store(*this);
-//   });
+//   auto compute = [&]<typename F>(F *y, const F *x, const F *w) { ...; return true; };
+//   computeFloats(*this, out, count, compute, x, w);
 
 #ifndef OPENATC_KERNELS_WIDEN_H
 #define OPENATC_KERNELS_WIDEN_H
@@ -86,6 +82,33 @@ template <typename T> struct WideResult {
       convert(c, out, data, count);
   }
 };
+
+/// Stores what compute(y, operands...) makes of elements of type T, where that says that
+/// it got through. Of an operand that was left out the pointer is null.
+template <typename T, typename Fn, typename... Operands>
+void computeWide(Context &c, void *out, int64_t count, Fn &&compute, Operands... operands) {
+  WideResult<T> y(c, out, count);
+  bool complete = y.data != nullptr;
+  auto load = [&](Tensor operand) {
+    const Compute<T> *elements = widen<T>(c, operand);
+    complete &= elements || !operand;
+    return elements;
+  };
+  auto run = [&](auto... elements) {
+    if (complete && compute(y.data, elements...))
+      y.store(c);
+  };
+  run(load(operands)...);
+}
+/// The same for all types of floats: that of the first operand.
+template <typename Fn, typename... Operands>
+void computeFloats(Context &c, void *out, int64_t count, Fn &&compute, Tensor first,
+                   Operands... others) {
+  if (!dispatchFloats(first.dtype(), [&](auto type) {
+        computeWide<typename decltype(type)::Type>(c, out, count, compute, first, others...);
+      }))
+    c.failType(first.dtype());
+}
 
 /// Any real tensor as floats or doubles (F).
 template <typename F> const F *numbersOf(Context &c, Tensor tensor) {

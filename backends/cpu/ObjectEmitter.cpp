@@ -131,36 +131,57 @@ public:
   }
 
 private:
-  /// Makes loads and stores of bfloat those of 16-bit integers. Of vectors of bfloat
-  /// that live across blocks, as hoisted copies do, code generation would make single
-  /// floats, which need a library to become bfloat again.
+  /// Moves bfloat as 16-bit integers. Where code generation sees single ones, or vectors
+  /// of them that live across blocks, it makes floats of them, which need a library to
+  /// become bfloat again.
   void moveBitsOfBFloat(Module &module) {
-    auto bitsOf = [&](Type *type) -> Type * {
-      return type->getScalarType()->isBFloatTy()
-                 ? type->getWithNewType(Type::getInt16Ty(context))
-                 : nullptr;
-    };
     for (Function &function : module)
       for (Instruction &instruction : make_early_inc_range(instructions(function))) {
         IRBuilder<> builder(&instruction);
-        if (auto *load = dyn_cast<LoadInst>(&instruction)) {
-          if (Type *bits = bitsOf(load->getType())) {
-            LoadInst *moved =
-                builder.CreateAlignedLoad(bits, load->getPointerOperand(), load->getAlign());
-            moved->copyMetadata(*load);
-            load->replaceAllUsesWith(builder.CreateBitCast(moved, load->getType()));
-            load->eraseFromParent();
-          }
-        } else if (auto *store = dyn_cast<StoreInst>(&instruction)) {
-          if (Type *bits = bitsOf(store->getValueOperand()->getType())) {
-            StoreInst *moved =
-                builder.CreateAlignedStore(builder.CreateBitCast(store->getValueOperand(), bits),
-                                           store->getPointerOperand(), store->getAlign());
-            moved->copyMetadata(*store);
-            store->eraseFromParent();
-          }
+        if (auto *store = dyn_cast<StoreInst>(&instruction)) {
+          Value *stored = asBits(builder, store->getValueOperand());
+          if (!stored)
+            continue;
+          StoreInst *moved =
+              builder.CreateAlignedStore(stored, store->getPointerOperand(), store->getAlign());
+          moved->copyMetadata(*store);
+          store->eraseFromParent();
+        } else if (Value *moved = movedAsBits(builder, instruction)) {
+          instruction.replaceAllUsesWith(builder.CreateBitCast(moved, instruction.getType()));
+          instruction.eraseFromParent();
         }
       }
+  }
+  Type *bitsOf(Type *type) {
+    return type->getScalarType()->isBFloatTy() ? type->getWithNewType(Type::getInt16Ty(context))
+                                               : nullptr;
+  }
+  /// Null for what is no bfloat.
+  Value *asBits(IRBuilder<> &builder, Value *value) {
+    Type *bits = bitsOf(value->getType());
+    return bits ? builder.CreateBitCast(value, bits) : nullptr;
+  }
+  /// Null for what does more than to move bfloat.
+  Value *movedAsBits(IRBuilder<> &builder, Instruction &instruction) {
+    Type *bits = bitsOf(instruction.getType());
+    if (!bits)
+      return nullptr;
+    auto operand = [&](unsigned i) { return asBits(builder, instruction.getOperand(i)); };
+    if (auto *load = dyn_cast<LoadInst>(&instruction)) {
+      LoadInst *moved =
+          builder.CreateAlignedLoad(bits, load->getPointerOperand(), load->getAlign());
+      moved->copyMetadata(*load);
+      return moved;
+    }
+    if (auto *select = dyn_cast<SelectInst>(&instruction))
+      return builder.CreateSelect(select->getCondition(), operand(1), operand(2));
+    if (isa<InsertElementInst>(instruction))
+      return builder.CreateInsertElement(operand(0), operand(1), instruction.getOperand(2));
+    if (isa<ExtractElementInst>(instruction))
+      return builder.CreateExtractElement(operand(0), instruction.getOperand(1));
+    if (auto *shuffle = dyn_cast<ShuffleVectorInst>(&instruction))
+      return builder.CreateShuffleVector(operand(0), operand(1), shuffle->getShuffleMask());
+    return nullptr;
   }
 
   void optimizeFully(Module &module) {

@@ -314,6 +314,11 @@ Type typeByRule(StringRef rule, const HostCall &call, MLIRContext *context) {
     Type list = nested("item");
     return list ? itemOf(list) : Type();
   }
+  if (rule.starts_with("value(")) {
+    Type type = nested("value");
+    auto optional = dyn_cast_or_null<OptionalType>(type);
+    return optional ? optional.getItem() : type;
+  }
   if (rule.starts_with("map("))
     return MapType::get(context, IntegerType::get(context, 64), Float32Type::get(context));
   // The first alternative that says something.
@@ -433,7 +438,11 @@ bool isRandomKernel(StringRef kernel) {
 
 FailureOr<SmallVector<ElementsAttr>> foldHostCall(const HostCall &call, MLIRContext *context,
                                                   int64_t most) {
-  if (isRandomKernel(call.kernel))
+  // Before any kernel is asked for shapes.
+  auto isConstant = [](Value input) {
+    return !input || matchPattern(input, m_Constant());
+  };
+  if (isRandomKernel(call.kernel) || !llvm::all_of(call.inputs, isConstant))
     return failure();
   const auto *row = kernels::native::find(std::string_view(call.kernel.data(), call.kernel.size()));
   std::string error;

@@ -53,9 +53,16 @@ protected:
                : Value();
   }
   void setOutputs(ValueRange values) {
-    for (int i = 0; i < node.output_size() && i < static_cast<int>(values.size()); ++i)
-      if (!node.output(i).empty())
+    const int count = static_cast<int>(values.size());
+    for (int i = 0; i < node.output_size(); ++i) {
+      if (node.output(i).empty())
+        continue;
+      if (i < count)
         importer.define(node.output(i), values[i]);
+      else if (!importer.diagnostics().hasErrors())
+        fail("has output " + Twine(i) + " ('" + node.output(i) + "'), but its body makes " +
+             Twine(count));
+    }
   }
 
   Value boolean(bool value) {
@@ -139,12 +146,45 @@ protected:
     SmallVector<int64_t> dims;
     for (const auto &dim : item.type().tensor_type().shape().dim())
       dims.push_back(dim.has_dim_value() ? dim.dim_value() : 0);
-    return calls.call("Stack", {sequence},
-                      {calls.ints("axis", {axis}), calls.ints("reverse", {reverse}),
-                       calls.ints("dims", dims)});
+    return calls.call(
+        "Stack", {sequence},
+        {calls.ints("axis", {axis}), calls.ints("reverse", {reverse}), calls.ints("dims", dims)});
   }
   Value append(Value sequence, Value item) {
     return calls.call("SequenceInsert", {sequence, item});
+  }
+
+  /// A loop over 0 <= index < length. `step` gets the index, the one behind it and the
+  /// states, and returns the next states and an item for each of `sequences`, which grow
+  /// by them. The results are the last states and the sequences.
+  using Step = llvm::function_ref<bool(Value index, Value next, ValueRange states,
+                                       SmallVectorImpl<Value> &values)>;
+  SmallVector<Value> countedLoop(Value length, ArrayRef<Value> states, ArrayRef<Value> sequences,
+                                 Step step) {
+    SmallVector<Value> initial{calls.constant({0}, /*scalar=*/true)};
+    llvm::append_range(initial, states);
+    llvm::append_range(initial, sequences);
+    Value one = calls.constant({1}, /*scalar=*/true);
+    SmallVector<Value> results = loop(
+        calls.call("Less", {initial[0], length}), initial, [&](ValueRange carried, auto &next) {
+          Value index = calls.call("Add", {carried[0], one});
+          SmallVector<Value> values;
+          if (!step(carried[0], index, carried.slice(1, states.size()), values))
+            return false;
+          if (values.size() != states.size() + sequences.size()) {
+            fail("its body has " + Twine(values.size()) + " outputs, expected " +
+                 Twine(states.size() + sequences.size()));
+            return false;
+          }
+          next.push_back(calls.call("Less", {index, length}));
+          next.push_back(index);
+          llvm::append_range(next, ArrayRef(values).take_front(states.size()));
+          for (auto [sequence, item] : llvm::zip_equal(carried.drop_front(1 + states.size()),
+                                                       ArrayRef(values).drop_front(states.size())))
+            next.push_back(append(sequence, item));
+          return !llvm::is_contained(next, Value());
+        });
+    return SmallVector<Value>(ArrayRef(results).drop_front(results.empty() ? 0 : 1));
   }
 
   GraphImporter &importer;
@@ -219,8 +259,8 @@ public:
     const int numScans = graph->output_size() - 1 - numCarried;
     if (graph->input_size() != numCarried + 2 || numScans < 0)
       return fail("its body has " + Twine(graph->input_size()) + " inputs and " +
-                  Twine(graph->output_size()) + " outputs, which do not fit " +
-                  Twine(numCarried) + " carried values");
+                  Twine(graph->output_size()) + " outputs, which do not fit " + Twine(numCarried) +
+                  " carried values");
     Value most = input(0), first = input(1);
     auto below = [&](Value iteration, Value condition) {
       if (!most)
@@ -248,8 +288,7 @@ public:
       llvm::append_range(arguments, carried.slice(1, numCarried));
       if (!importer.importBody(copy, arguments, values))
         return false;
-      Value iteration =
-          calls.call("Add", {carried[0], calls.constant({1}, /*scalar=*/true)});
+      Value iteration = calls.call("Add", {carried[0], calls.constant({1}, /*scalar=*/true)});
       next.push_back(below(iteration, values[0]));
       next.push_back(iteration);
       llvm::append_range(next, ArrayRef(values).slice(1, numCarried));
@@ -294,29 +333,20 @@ public:
     if (!batched)
       return setOutputs(scan(*graph, inputs));
     // Opset 8: everything has a batch dim in front, which is one more loop.
-    SmallVector<Value> initial{calls.constant({0}, /*scalar=*/true)};
-    for (int i = 0; i < graph->output_size(); ++i)
-      initial.push_back(emptySequence(graph->output(i), inputs[0].getType()));
-    Value batch = sizeOf(inputs[0], 0);
-    SmallVector<Value> results =
-        loop(calls.call("Less", {initial[0], batch}), initial, [&](ValueRange carried, auto &next) {
+    SmallVector<Value> sequences;
+    for (const onnx::ValueInfoProto &output : graph->output())
+      sequences.push_back(emptySequence(output, inputs[0].getType()));
+    SmallVector<Value> results = countedLoop(
+        sizeOf(inputs[0], 0), {}, sequences,
+        [&](Value index, Value, ValueRange, SmallVectorImpl<Value> &values) {
           SmallVector<Value> slices;
           for (Value input : inputs)
-            slices.push_back(calls.call("Gather", {input, carried[0]}, {calls.ints("axis", {0})}));
-          SmallVector<Value> values = scan(*graph, slices);
-          if (values.empty())
-            return false;
-          Value index = calls.call("Add", {carried[0], calls.constant({1}, /*scalar=*/true)});
-          next.push_back(calls.call("Less", {index, batch}));
-          next.push_back(index);
-          for (auto [i, value] : llvm::enumerate(values))
-            next.push_back(append(carried[1 + i], value));
-          return true;
+            slices.push_back(calls.call("Gather", {input, index}, {calls.ints("axis", {0})}));
+          values = scan(*graph, slices);
+          return !values.empty();
         });
-    if (results.empty())
-      return;
     SmallVector<Value> outputs;
-    for (auto [i, sequence] : llvm::enumerate(ArrayRef(results).drop_front()))
+    for (auto [i, sequence] : llvm::enumerate(results))
       outputs.push_back(stack(sequence, graph->output(i), 0, false));
     setOutputs(outputs);
   }
@@ -335,38 +365,27 @@ private:
                          reversed = ints(old ? "directions" : "scan_input_directions", numScans),
                          outAxes = ints("scan_output_axes", numOutputs),
                          outReversed = ints("scan_output_directions", numOutputs);
-    Value length = sizeOf(inputs[numStates], axes[0]), one = calls.constant({1}, /*scalar=*/true);
-    SmallVector<Value> initial{calls.constant({0}, /*scalar=*/true)};
-    llvm::append_range(initial, inputs.take_front(numStates));
+    Value length = sizeOf(inputs[numStates], axes[0]);
+    SmallVector<Value> sequences;
     for (int64_t i = 0; i < numOutputs; ++i)
-      initial.push_back(emptySequence(graph.output(numStates + i), {}));
-    SmallVector<Value> results =
-        loop(calls.call("Less", {initial[0], length}), initial, [&](ValueRange carried, auto &next) {
-          Value index = calls.call("Add", {carried[0], one});
-          SmallVector<Value> arguments(carried.slice(1, numStates)), values;
+      sequences.push_back(emptySequence(graph.output(numStates + i), {}));
+    SmallVector<Value> results = countedLoop(
+        length, inputs.take_front(numStates), sequences,
+        [&](Value index, Value next, ValueRange states, SmallVectorImpl<Value> &values) {
+          SmallVector<Value> arguments(states);
           for (int64_t i = 0; i < numScans; ++i) {
-            Value at = reversed[i] ? calls.call("Sub", {length, index}) : carried[0];
-            arguments.push_back(calls.call("Gather", {inputs[numStates + i], at},
-                                           {calls.ints("axis", {axes[i]})}));
+            Value at = reversed[i] ? calls.call("Sub", {length, next}) : index;
+            arguments.push_back(
+                calls.call("Gather", {inputs[numStates + i], at}, {calls.ints("axis", {axes[i]})}));
           }
           onnx::GraphProto copy = graph; // its constants are taken
-          if (llvm::is_contained(arguments, Value()) ||
-              !importer.importBody(copy, arguments, values))
-            return false;
-          next.push_back(calls.call("Less", {index, length}));
-          next.push_back(index);
-          llvm::append_range(next, ArrayRef(values).take_front(numStates));
-          for (int64_t i = 0; i < numOutputs; ++i)
-            next.push_back(append(carried[1 + numStates + i], values[numStates + i]));
-          return !llvm::is_contained(next, Value());
+          return !llvm::is_contained(arguments, Value()) &&
+                 importer.importBody(copy, arguments, values);
         });
-    if (results.empty())
-      return {};
-    SmallVector<Value> outputs(ArrayRef(results).slice(1, numStates));
-    for (int64_t i = 0; i < numOutputs; ++i)
-      outputs.push_back(stack(results[1 + numStates + i], graph.output(numStates + i), outAxes[i],
-                              outReversed[i] != 0));
-    return outputs;
+    for (auto [i, result] :
+         llvm::enumerate(MutableArrayRef(results).drop_front(results.empty() ? 0 : numStates)))
+      result = stack(result, graph.output(numStates + i), outAxes[i], outReversed[i] != 0);
+    return results;
   }
 
   int64_t numScans = 0, numStates = 0, numOutputs = 0;
@@ -390,31 +409,22 @@ public:
     if (inputs.empty() || llvm::is_contained(inputs, Value()) ||
         graph->input_size() != static_cast<int>(inputs.size()))
       return fail("its inputs do not fit its body");
-    Value length = calls.call("SequenceLength", {inputs[0]}),
-          one = calls.constant({1}, /*scalar=*/true);
+    Value length = calls.call("SequenceLength", {inputs[0]});
     if (!length)
       return fail("input 0 is not a sequence");
-    SmallVector<Value> initial{calls.constant({0}, /*scalar=*/true)};
+    SmallVector<Value> sequences;
     for (const onnx::ValueInfoProto &output : graph->output())
-      initial.push_back(emptySequence(output, {}));
-    SmallVector<Value> results =
-        loop(calls.call("Less", {initial[0], length}), initial, [&](ValueRange carried, auto &next) {
-          SmallVector<Value> arguments, values;
-          for (Value input : inputs)
-            arguments.push_back(isa<graph::SequenceType>(input.getType())
-                                    ? calls.call("SequenceAt", {input, carried[0]})
-                                    : input);
-          onnx::GraphProto copy = *graph; // its constants are taken
-          if (!importer.importBody(copy, arguments, values))
-            return false;
-          Value index = calls.call("Add", {carried[0], one});
-          next.push_back(calls.call("Less", {index, length}));
-          next.push_back(index);
-          for (auto [i, value] : llvm::enumerate(values))
-            next.push_back(append(carried[1 + i], value));
-          return !llvm::is_contained(next, Value());
-        });
-    setOutputs(ValueRange(results).drop_front(results.empty() ? 0 : 1));
+      sequences.push_back(emptySequence(output, {}));
+    setOutputs(countedLoop(length, {}, sequences,
+                           [&](Value index, Value, ValueRange, SmallVectorImpl<Value> &values) {
+                             SmallVector<Value> arguments;
+                             for (Value input : inputs)
+                               arguments.push_back(isa<graph::SequenceType>(input.getType())
+                                                       ? calls.call("SequenceAt", {input, index})
+                                                       : input);
+                             onnx::GraphProto copy = *graph; // its constants are taken
+                             return importer.importBody(copy, arguments, values);
+                           }));
   }
 };
 
@@ -424,8 +434,12 @@ template <typename Node> void build(GraphImporter &importer, onnx::NodeProto &no
 
 } // namespace
 
-ControlFlowBuilder findControlFlow(StringRef op) {
-  return llvm::StringSwitch<ControlFlowBuilder>(op)
+ControlFlowBuilder findControlFlow(const onnx::NodeProto &node) {
+  if (node.domain() == "ai.onnx.preview" && node.op_type() == "FlexAttention")
+    return importFlexAttention;
+  if (!isStandard(node))
+    return nullptr;
+  return llvm::StringSwitch<ControlFlowBuilder>(node.op_type())
       .Case("If", build<IfNode>)
       .Case("Loop", build<LoopNode>)
       .Case("Scan", build<ScanNode>)

@@ -6,16 +6,16 @@
 
 #include <onnx/onnx_pb.h>
 
-#include "llvm/ADT/StringRef.h"
-
 namespace atc::onnx_import {
 
 class GraphImporter;
 
 using ControlFlowBuilder = void (*)(GraphImporter &, onnx::NodeProto &);
 
-/// What imports If, Loop, Scan and SequenceMap; null for other operators.
-ControlFlowBuilder findControlFlow(llvm::StringRef op);
+/// What imports If, Loop, Scan, SequenceMap and FlexAttention; null for other operators.
+ControlFlowBuilder findControlFlow(const onnx::NodeProto &node);
+
+void importFlexAttention(GraphImporter &importer, onnx::NodeProto &node);
 
 } // namespace atc::onnx_import
 

@@ -26,7 +26,7 @@ std::string describeNode(const onnx::NodeProto &node) {
   return "unnamed node (" + node.op_type() + ")";
 }
 
-static bool isStandard(const onnx::NodeProto &node) {
+bool isStandard(const onnx::NodeProto &node) {
   return node.domain().empty() || node.domain() == "ai.onnx";
 }
 
@@ -62,8 +62,7 @@ bool GraphImporter::checkSupported(ArrayRef<onnx::NodeProto *> nodes) {
         check(node);
     });
     if (findFunction(node) || !hostKernelOf(node.domain(), node.op_type()).empty() ||
-        (isStandard(node) &&
-         (findControlFlow(node.op_type()) || findOp(node.op_type(), scope->opset))))
+        findControlFlow(node) || (isStandard(node) && findOp(node.op_type(), scope->opset)))
       return;
     std::string op = node.op_type(), why;
     if (!isStandard(node)) {
@@ -255,14 +254,14 @@ void GraphImporter::importOnHost(onnx::NodeProto &node) {
 }
 
 void GraphImporter::importNode(onnx::NodeProto &node) {
+  // Names inside a body that nothing defines are its own fault.
   bool inputsFailed = false, plain = true;
-  forEachRead(node, [&](StringRef tensor) {
-    // Names inside a body that nothing defines are its own fault.
-    if (llvm::is_contained(node.input(), tensor) && !lookup(tensor))
-      inputsFailed = true;
-  });
   for (const std::string &input : node.input())
-    plain &= input.empty() || inputsFailed || graph::isPlainTensor(lookup(input));
+    if (!input.empty()) {
+      Value value = lookup(input);
+      inputsFailed |= !value;
+      plain &= value && graph::isPlainTensor(value);
+    }
   for (const std::string &output : node.output())
     if (!output.empty())
       define(output, {});
@@ -270,9 +269,8 @@ void GraphImporter::importNode(onnx::NodeProto &node) {
     return;
   if (const onnx::FunctionProto *function = findFunction(node))
     return importFunction(node, *function);
-  if (isStandard(node))
-    if (ControlFlowBuilder build = findControlFlow(node.op_type()))
-      return build(*this, node);
+  if (ControlFlowBuilder build = findControlFlow(node))
+    return build(*this, node);
   const bool hasKernel = !hostKernelOf(node.domain(), node.op_type()).empty();
   const bool hasRow = isStandard(node) && findOp(node.op_type(), scope->opset);
   if (!hasRow || (!plain && hasKernel))
@@ -369,9 +367,16 @@ void GraphImporter::importFunction(onnx::NodeProto &node, const onnx::FunctionPr
   for (int i = 0; i < function.input_size(); ++i)
     arguments.push_back(i < node.input_size() && !node.input(i).empty() ? lookup(node.input(i))
                                                                        : Value());
+  for (int i = function.output_size(); i < node.output_size(); ++i)
+    if (!node.output(i).empty()) {
+      diags->error("E14001", describeNode(node) + ": has output " + Twine(i) + " ('" +
+                                 node.output(i) + "'), but its function has " +
+                                 Twine(function.output_size()) + " outputs");
+      return;
+    }
   ++depth;
   if (importClosed(body, opset, arguments, results))
-    for (int i = 0; i < node.output_size() && i < static_cast<int>(results.size()); ++i)
+    for (int i = 0; i < node.output_size() && i < function.output_size(); ++i)
       if (!node.output(i).empty())
         define(node.output(i), results[i]);
   --depth;
@@ -443,8 +448,11 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
     importNode(*node);
 
   std::vector<std::pair<std::string, Value>> results;
-  for (const std::string &output : outputs)
+  for (const std::string &output : outputs) {
     results.emplace_back(output, lookup(output));
+    if (!results.back().second && !diags->hasErrors())
+      diags->error("E14001", "the node of output '" + output + "' does not make it");
+  }
   if (diags->hasErrors())
     return {};
   return main.finish(results, *diags);

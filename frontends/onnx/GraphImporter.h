@@ -19,6 +19,9 @@ namespace atc::onnx_import {
 /// "node 'conv1' (Conv)", or with its first output where it has no name.
 std::string describeNode(const onnx::NodeProto &node);
 
+/// Whether a node's operator is of the standard domain.
+bool isStandard(const onnx::NodeProto &node);
+
 /// The outermost dim of the inputs where --input_shape changes that one only.
 struct BatchChange {
   int64_t from, to;

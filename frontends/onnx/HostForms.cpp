@@ -209,7 +209,8 @@ private:
       if (!value)
         return value.takeError();
       if (std::optional<unsigned> input = olderInput(attribute.name())) {
-        toInput(*input, *value);
+        if (Error error = toInput(*input, attribute.name(), *value))
+          return error;
         continue;
       }
       if (attribute.name() == "axis" && opset < 7 && !llvm::is_contained(known, "axis"))
@@ -276,17 +277,21 @@ private:
     return std::nullopt;
   }
 
-  void toInput(unsigned index, Attribute value) {
+  Error toInput(unsigned index, StringRef name, Attribute value) {
     if (call.inputs.size() <= index)
       call.inputs.resize(index + 1);
     OpBuilder &builder = importer.builder();
     if (auto ints = dyn_cast<DenseI64ArrayAttr>(value)) {
       call.inputs[index] = calls.constant(ints.asArrayRef());
-      return;
+      return Error::success();
     }
-    auto floats = cast<DenseF64ArrayAttr>(value).asArrayRef();
+    auto list = dyn_cast<DenseF64ArrayAttr>(value);
     // A bound or a filling has the type of what it is for, and no rank.
     bool single = node.op_type() == "Clip" || node.op_type() == "Pad";
+    if (!list || (single && list.size() != 1))
+      return createStringError("attribute '" + name.str() + "' is not " +
+                               (single ? "one number" : "a list of numbers"));
+    ArrayRef<double> floats = list.asArrayRef();
     Type element = builder.getF32Type();
     if (single && call.inputs[0])
       if (auto tensor = dyn_cast<TensorType>(call.inputs[0].getType());
@@ -301,6 +306,7 @@ private:
     auto type = RankedTensorType::get(shape, element);
     call.inputs[index] =
         graph::ConstantOp::create(builder, location, DenseElementsAttr::get(type, numbers));
+    return Error::success();
   }
 
   void setParameter(StringRef name, Attribute value) {

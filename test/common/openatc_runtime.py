@@ -4,20 +4,8 @@ import ctypes as C
 
 import numpy as np
 
-# Numbers of ONNX for numpy's types; 8 is a string.
-_VALUE_DTYPES = {"f4": 1, "u1": 2, "i1": 3, "u2": 4, "i2": 5, "i4": 6, "i8": 7, "b1": 9, "f2": 10,
-                 "f8": 11, "u4": 12, "u8": 13, "c8": 14, "c16": 15}
-_NUMPY = {number: np.dtype(name) for name, number in _VALUE_DTYPES.items()}
-_STRING = 8
-# Types that numpy lacks, with the type that holds their bits, and how many lie in a byte.
-_RAW = {16: "u2", 17: "u1", 18: "u1", 19: "u1", 20: "u1", 21: "u1", 22: "u1", 23: "u1", 24: "u1",
-        25: "u1", 26: "u1"}
-_PER_BYTE = {21: 2, 22: 2, 23: 2, 25: 4, 26: 4}
-_NONE, _TENSOR, _SEQUENCE, _MAP = range(4)
-
-# 16 is bfloat16, which numpy does not have: its bits.
-_DTYPES = {1: "f4", 2: "u1", 3: "i1", 4: "u2", 5: "i2", 6: "i4", 7: "i8", 9: "?", 10: "f2",
-           11: "f8", 12: "u4", 13: "u8", 16: "u2"}
+from value_types import (MAP, NONE, SEQUENCE, STORAGE, STRING, TENSOR, Map, Raw, from_bytes,
+                         has_address, stored_bytes, to_bytes)
 
 
 class _Error(C.Structure):
@@ -38,23 +26,6 @@ class _TensorInfo(C.Structure):
                 ("rank", C.c_uint32), ("dims", C.POINTER(C.c_int64)), ("elements", C.c_uint64),
                 ("bytes", C.c_uint64), ("space", C.c_int), ("block", C.c_uint32),
                 ("kind", C.c_int), ("ranked", C.c_int), ("optional", C.c_int)]
-
-
-class Raw:
-    """Elements of a type that numpy lacks: ONNX's number, their bits, their dims."""
-
-    def __init__(self, dtype, bits, dims):
-        self.dtype, self.bits, self.dims = dtype, np.ascontiguousarray(bits), tuple(dims)
-
-    def __repr__(self):
-        return f"Raw({self.dtype}, {self.bits.tolist()}, {self.dims})"
-
-
-class Map:
-    """A map: a tensor of keys and one of values."""
-
-    def __init__(self, keys, values):
-        self.keys, self.values = keys, values
 
 
 class _LoadOptions(C.Structure):
@@ -152,8 +123,8 @@ class Session:
         self.output_infos = [self._info(self.lib.om_model_get_output, i)
                              for i in range(self.info.outputs)]
         # Only `run_values` serves a model with ends of unknown sizes.
-        self.fixed = all(info.kind == _TENSOR and info.ranked and not info.optional and
-                         info.dtype in _DTYPES and
+        self.fixed = all(info.kind == TENSOR and info.ranked and not info.optional and
+                         has_address(info.dtype) and
                          all(info.dims[i] >= 0 for i in range(info.rank))
                          for info in self.input_infos + self.output_infos)
         self.inputs, self.outputs = [], []
@@ -176,7 +147,7 @@ class Session:
     @staticmethod
     def _array(info):
         shape = [info.dims[i] for i in range(info.rank)]
-        return info.name.decode(), aligned(shape, _DTYPES[info.dtype])
+        return info.name.decode(), aligned(shape, STORAGE[info.dtype])
 
     def run(self):
         self._check(self.lib.om_session_run(self.session, self._in, self._out,
@@ -225,19 +196,16 @@ class Session:
             finally:
                 for item in items:
                     self.lib.om_value_release(item)
-        if isinstance(thing, Raw):
-            number, dims, data = thing.dtype, thing.dims, thing.bits.tobytes()
-        else:
+        if not isinstance(thing, Raw):
             thing = np.asarray(thing)
-            dims = thing.shape
             if thing.dtype.kind in "OSU":
                 texts = [text.encode() if isinstance(text, str) else bytes(text)
                          for text in thing.reshape(-1)]
                 count = max(1, len(texts))
-                return self._create(self.lib.om_value_create_strings, len(dims), _dims(dims),
-                                    (C.c_char_p * count)(*texts),
+                return self._create(self.lib.om_value_create_strings, thing.ndim,
+                                    _dims(thing.shape), (C.c_char_p * count)(*texts),
                                     (C.c_size_t * count)(*map(len, texts)))
-            number, data = _VALUE_DTYPES[thing.dtype.str[1:]], np.ascontiguousarray(thing).tobytes()
+        number, dims, data = to_bytes(thing)
         return self._create(self.lib.om_value_create_tensor, number, len(dims), _dims(dims), data)
 
     def _dtype(self, value, otherwise):
@@ -247,28 +215,26 @@ class Session:
 
     def _unpack(self, value):
         kind = self.lib.om_value_kind(value)
-        if kind == _NONE:
+        if kind == NONE:
             return None
-        if kind in (_SEQUENCE, _MAP):
+        if kind in (SEQUENCE, MAP):
             things = [self._unpack(self.lib.om_value_item(value, i))
                       for i in range(self.lib.om_value_size(value))]
-            return Map(*things) if kind == _MAP else things
+            return Map(*things) if kind == MAP else things
         dtype, rank, dims, data = C.c_int(), C.c_uint32(), C.POINTER(C.c_int64)(), C.c_void_p()
         self._check(self.lib.om_value_get_tensor(value, C.byref(dtype), C.byref(rank),
                                                  C.byref(dims), C.byref(data)))
         number, shape = dtype.value, tuple(dims[:rank.value])
         count = self.lib.om_value_size(value)
-        if number == _STRING:
+        if number == STRING:
             texts = np.empty(count, object)
             text, size = C.c_void_p(), C.c_size_t()
             for i in range(count):
                 self._check(self.lib.om_value_get_string(value, i, C.byref(text), C.byref(size)))
                 texts[i] = C.string_at(text, size.value) if size.value else b""
             return texts.reshape(shape)
-        stored = np.dtype(_RAW[number]) if number in _RAW else _NUMPY[number]
-        size = -(-count // _PER_BYTE.get(number, 1)) * stored.itemsize
-        array = np.frombuffer(C.string_at(data, size) if size else b"", stored).copy()
-        return Raw(number, array, shape) if number in _RAW else array.reshape(shape)
+        size = stored_bytes(number, count)
+        return from_bytes(number, shape, C.string_at(data, size) if size else b"")
 
     def close(self):
         self.lib.om_session_free(self.session)

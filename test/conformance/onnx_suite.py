@@ -45,7 +45,7 @@ DEBIAN = Path("/usr/share/libonnx-testdata/data")
 # "skipped" is what no compiler can answer from the folder; the reason stands beside it.
 RESULTS = ("pass", "unsupported", "wrong", "crash", "skipped")
 LOUD = ("wrong", "crash")
-# The suite's own tolerance beside 1e-3 of the number; small floats at their epsilon.
+# The suite's own tolerance beside 1e-3 of the number; onnx_values.py has that of small floats.
 ATOL = 1e-7
 # On the NPU an error may be this part of an output's range, or of the number itself.
 NPU_TOLERANCE = 5e-3

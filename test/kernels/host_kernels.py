@@ -14,18 +14,10 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
-from openatc_runtime import Map, Raw  # noqa: E402
+from value_types import (MAP, NONE, SEQUENCE, STRING, TENSOR, Map, Raw, from_bytes,  # noqa: E402
+                         stored_bytes, to_bytes)
 
 MAX_RANK = 16
-# Numbers of ONNX for numpy's types.
-DTYPES = {"f4": 1, "u1": 2, "i1": 3, "u2": 4, "i2": 5, "i4": 6, "i8": 7, "b1": 9, "f2": 10,
-          "f8": 11, "u4": 12, "u8": 13, "c8": 14, "c16": 15}
-NUMPY = {number: np.dtype(name) for name, number in DTYPES.items()}
-STRING = 8
-# Types that numpy lacks, with the type that holds their bits; 4-bit ones lie two in a byte.
-RAW = {16: "u2", 17: "u1", 18: "u1", 19: "u1", 20: "u1", 21: "u1", 22: "u1", 23: "u1", 24: "u1",
-       25: "u1", 26: "u1"}
-PER_BYTE = {21: 2, 22: 2, 23: 2, 25: 4, 26: 4}
 
 
 class String(ctypes.Structure):
@@ -41,9 +33,6 @@ class Value(ctypes.Structure):
 class Attribute(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("kind", ctypes.c_uint8), ("count", ctypes.c_uint64),
                 ("data", ctypes.c_void_p)]
-
-
-NONE, TENSOR, SEQUENCE, MAP = range(4)
 
 
 class KernelError(Exception):
@@ -87,15 +76,12 @@ class Packer:
             value.data = ctypes.addressof(pointers)
         else:
             value.kind = TENSOR
-            if isinstance(thing, Raw):
-                value.dtype, dims = thing.dtype, thing.dims
-                value.data = self.aligned(thing.bits.tobytes())
-            elif thing.dtype.kind in "OSU":
+            if isinstance(thing, np.ndarray) and thing.dtype.kind in "OSU":
                 value.dtype, dims = STRING, thing.shape
                 value.data = ctypes.addressof(self.strings(thing.reshape(-1)))
             else:
-                value.dtype, dims = DTYPES[thing.dtype.str[1:]], thing.shape
-                value.data = self.aligned(np.ascontiguousarray(thing).tobytes())
+                value.dtype, dims, data = to_bytes(thing)
+                value.data = self.aligned(data)
             value.rank = len(dims)
             for i, dim in enumerate(dims):
                 value.dims[i] = dim
@@ -132,12 +118,8 @@ def unpack(value):
             pointer = ctypes.cast(ctypes.addressof(texts[i]), ctypes.POINTER(ctypes.c_void_p))[0]
             result[i] = ctypes.string_at(pointer, texts[i].size) if texts[i].size else b""
         return result.reshape(dims)
-    raw = value.dtype in RAW
-    dtype = np.dtype(RAW[value.dtype]) if raw else NUMPY[value.dtype]
-    stored = -(-count // PER_BYTE.get(value.dtype, 1))
-    data = ctypes.string_at(value.data, stored * dtype.itemsize) if stored else b""
-    array = np.frombuffer(data, dtype).copy()
-    return Raw(value.dtype, array, dims) if raw else array.reshape(dims)
+    size = stored_bytes(value.dtype, count)
+    return from_bytes(value.dtype, dims, ctypes.string_at(value.data, size) if size else b"")
 
 
 def library():

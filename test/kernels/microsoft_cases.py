@@ -180,6 +180,56 @@ def cases():
                lambda r: [u8(r, 3, 8), scale(.1), zero(100), u8(r, 8, 4), scale(.05), zero(90)],
                alpha=.5)
     yield Case("inverse", "Inverse", 1, lambda r: [f(r, 2, 4, 4)])
+    yield from quantized_attentions()
+    for name, size, given in (("plain", (2, 9, 8, 3), {}),
+                              ("strides", (1, 7, 11, 16),
+                               {"strides": [2, 3], "pads": [1, 0, 0, 1], "dilations": [1, 2]}),
+                              ("ceil", (1, 8, 8, 5), {"strides": [2, 2], "ceil_mode": 1}),
+                              ("same", (1, 5, 6, 4), {"strides": [2, 2],
+                                                      "auto_pad": "SAME_LOWER"})):
+        yield Case(f"nhwc_max_pool_{name}", "NhwcMaxPool", 1,
+                   lambda r, size=size: [u8(r, *size)], kernel_shape=[3, 2], **given)
+    yield Case("nhwc_max_pool_signed", "NhwcMaxPool", 1,
+               lambda r: [u8(r, 2, 6, 5, 4).astype(np.int8)], kernel_shape=[2, 2])
+    yield from gathers()
+
+
+def quantized_attentions():
+    """Sequences of 5, vectors of 8 in 2 heads."""
+    def inputs(rng, *others, columns=0, signed=False):
+        weights = u8(rng, 8, 24)
+        if signed:  # of 7 bits: onnxruntime's sums of larger ones saturate on some processors
+            weights = (weights // 2).astype(np.int8) - np.int8(64)
+        return [u8(rng, 2, 5, 8), weights, floats(rng, 24), scale(.02),
+                floats(rng, columns) * .01 if columns else scale(.01), *others]
+    yield Case("q_attention", "QAttention", 1,
+               lambda r: inputs(r, None, zero(120), zero(130)), num_heads=2)
+    yield Case("q_attention_signed", "QAttention", 1,
+               lambda r: inputs(r, None, zero(7), zero(-3, np.int8), signed=True), num_heads=2,
+               unidirectional=1)
+    yield Case("q_attention_columns", "QAttention", 1,
+               lambda r: inputs(r, None, zero(120), u8(r, 24), columns=24), num_heads=2)
+    yield Case("q_attention_mask", "QAttention", 1,
+               lambda r: inputs(r, np.array([3, 5], np.int32), zero(120), zero(130)), num_heads=2)
+    yield Case("q_attention_past", "QAttention", 2,
+               lambda r: inputs(r, None, zero(120), zero(130), floats(r, 2, 2, 2, 3, 4)),
+               num_heads=2, unidirectional=1, scale=.3)
+
+
+def gathers():
+    indices = np.array([[4, 0, -1], [2, 2, 5]])
+    yield Case("gather_blocks_8_bits", "GatherBlockQuantized", 1,
+               lambda r: [u8(r, 6, 40), indices, floats(r, 6, 3)], block_size=16, bits=8)
+    yield Case("gather_blocks_8_bits_zeros", "GatherBlockQuantized", 1,
+               lambda r: [u8(r, 6, 3, 40), indices.astype(np.int32), floats(r, 6, 3, 3),
+                          u8(r, 6, 3, 3)], block_size=16, bits=8, quantize_axis=2)
+    yield Case("gather_blocks_4_bits", "GatherBlockQuantized", 1,
+               lambda r: [u8(r, 6, 32), indices, floats(r, 6, 2)], block_size=32)
+    yield Case("gather_blocks_4_bits_zeros", "GatherBlockQuantized", 1,
+               lambda r: [u8(r, 6, 24), indices, floats(r, 6, 3), u8(r, 6, 2)], block_size=16)
+    yield Case("gather_blocks_2_bits_zeros", "GatherBlockQuantized", 1,
+               lambda r: [u8(r, 6, 24), indices, floats(r, 6, 6), u8(r, 6, 2)], block_size=16,
+               bits=2)
 
 
 def onnxruntime_outputs(case):

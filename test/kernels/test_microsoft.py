@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from host_kernels import KernelError, call
+from host_kernels import KernelError, Raw, call
 from microsoft_cases import EXPECTED, cases
 
 CASES = list(cases())
@@ -43,12 +43,41 @@ def test_half_precision():
     np.testing.assert_allclose(half, full, rtol=2e-3)
 
 
+# Small floats have no zero points.
+@pytest.mark.parametrize("number,zeros", [(17, False), (19, False), (23, False), (21, False),
+                                          (21, True), (22, False), (22, True)])
+def test_gather_blocks_of_other_types(number, zeros):
+    """The rows that DequantizeLinear makes of the whole table."""
+    rng = np.random.default_rng(number)
+    small = number > 20
+    bits = rng.integers(0, 256 if small else 0x70, 6 * 32 // (2 if small else 1), dtype=np.uint8)
+    table = Raw(number, bits, (6, 32))
+    scales = rng.normal(size=(6, 2)).astype(np.float32)
+    others = [Raw(number, rng.integers(0, 256, 6, dtype=np.uint8), (6, 2))] if zeros else []
+    whole, = call("DequantizeLinear", table, scales, *others, axis=1, block_size=16)
+    indices = np.array([5, -6, 7, 2])
+    rows, = call("GatherBlockQuantized", table, indices, scales, *others, block_size=16)
+    np.testing.assert_allclose(rows[[0, 1, 3]], whole[[5, 0, 2]], rtol=1e-6)
+    assert not rows[2].any()
+    columns, = call("GatherBlockQuantized", table, np.array(3), scales, *others, block_size=16,
+                    gather_axis=1)
+    np.testing.assert_allclose(columns, whole[:, 3], rtol=1e-6)
+
+
 def test_errors():
     x = np.zeros((2, 3, 8), np.float32)
     with pytest.raises(KernelError, match="bias of 4 elements for 8"):
         call("BiasGelu", x, np.zeros(4, np.float32))
     with pytest.raises(KernelError):
         call("MultiHeadAttention", x, x, np.zeros((2, 4, 8), np.float32), num_heads=2)
+    with pytest.raises(KernelError, match="dim 1 has 3 scales for 32 numbers"):
+        call("GatherBlockQuantized", np.zeros((4, 16), np.uint8), np.zeros(1, np.int64),
+             np.zeros((4, 3), np.float32), block_size=16)
+    with pytest.raises(KernelError, match="2 and 1 scales for 24 columns"):
+        call("QAttention", np.zeros((1, 2, 8), np.uint8), np.zeros((8, 24), np.uint8),
+             np.zeros(24, np.float32), np.zeros(2, np.float32), np.float32(1), num_heads=2)
+    with pytest.raises(KernelError):
+        call("NhwcMaxPool", x, kernel_shape=[1])
     with pytest.raises(KernelError, match="not among the embeddings"):
         call("EmbedLayerNormalization", np.array([[7]], np.int32), None,
              np.zeros((5, 8), np.float32), np.zeros((4, 8), np.float32), None,

@@ -45,6 +45,11 @@ def test_slice_of_every_size(dtype):
     assert got.dtype == data.dtype and np.array_equal(got, data[:, 1:, ::-2])
 
 
+def test_reshape_to_more_than_there_can_be():
+    with pytest.raises(KernelError, match="too many"):
+        call("Reshape", DATA, ints(8, np.iinfo(I64).max))
+
+
 def test_slice_limits():
     data = DATA.astype("f4")
     big = np.iinfo(I64)

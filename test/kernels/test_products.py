@@ -88,8 +88,39 @@ def test_qlinear_matmul_saturates():
     scale, zero = np.float32(0.1), np.int8(-3)
     got, = call("QLinearMatMul", a, scale, np.int8(1), b, scale, np.int8(2), np.float32(0.5), zero)
     exact = (a.astype("i4") - 1) @ (b.astype("i4") - 2)
-    want = np.clip(np.rint(exact * np.float64(scale * scale / np.float32(0.5))) - 3, -128, 127)
+    by = (np.float64(scale) ** 2 / 0.5).astype("f4")
+    want = np.clip(np.rint(exact.astype("f4") * by) - 3, -128, 127)
     assert (got == want).all() and got.dtype == np.int8
+
+
+# Few rows and many, columns and k that no panel ends at, batches on one side or on both.
+@pytest.mark.parametrize("a,b", [((1, 9), (9, 1)), ((3, 700), (700, 70)), ((49, 33), (33, 17)),
+                                 ((7, ), (7, 90)), ((90, 7), (7, )), ((2, 5, 8), (2, 8, 20)),
+                                 ((2, 1, 60, 5), (3, 5, 66)), ((2, 3, 9), (9, 130)),
+                                 ((4, 0), (0, 5)), ((0, 4), (4, 5)), ((128, 1100), (1100, 65))])
+@pytest.mark.parametrize("dtypes", [("u1", "i1"), ("i1", "u1")])
+def test_integer_products_of_every_form(a, b, dtypes):
+    a, b = numbers(a, dtypes[0]), numbers(b, dtypes[1])
+    za, zb = np.array(9, dtypes[0]), np.array(-5 if dtypes[1] == "i1" else 5, dtypes[1])
+    want = (a.astype("i4") - np.int32(za)) @ (b.astype("i4") - np.int32(zb))
+    got, = call("MatMulInteger", a, b, za, zb)
+    assert got.shape == want.shape and (got == want).all()
+    scales = np.linspace(0.01, 0.1, b.shape[-1] if b.ndim > 1 else 1).astype("f4")
+    step = np.float32(40)
+    got, = call("QLinearMatMul", a, np.float32(0.3), za, b, scales, zb, step, np.uint8(77))
+    by = (np.float64(np.float32(0.3)) * scales.astype("f8") / 40).astype("f4")
+    if b.ndim == 1:
+        by = by[0]
+    assert (got == np.clip(np.rint(want.astype("f4") * by) + 77, 0, 255)).all()
+
+
+def test_integer_products_with_zero_points_of_each_line():
+    a, b = numbers((2, 6, 10), "u1"), numbers((2, 10, 40), "i1")
+    for rows, columns in (((6, ), (40, )), ((2, 6), (2, 40))):
+        za, zb = numbers(rows, "u1"), numbers(columns, "i1")
+        want = (a.astype("i4") - za[..., None].astype("i4")) @ (
+            b.astype("i4") - (zb if zb.ndim == 1 else zb[:, None]).astype("i4"))
+        assert (call("MatMulInteger", a, b, za, zb)[0] == want).all()
 
 
 @pytest.mark.parametrize("equation,shapes", [("ij,jk->ik", [(3, 4), (4, 5)]),

@@ -8,8 +8,6 @@ a sample of its values (recipes.samples), the largest values with their places,
 and its range (recipes.ranges); and checksums of the model and the inputs.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-import argparse
-import pathlib
 import zlib
 
 import numpy as np
@@ -48,11 +46,7 @@ def make(name, path, pictures):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*", help="default: all")
-    parser.add_argument("--zoo", type=pathlib.Path, required=True)
-    parser.add_argument("--models", type=pathlib.Path, required=True)
-    args = parser.parse_args()
+    args = recipes.arguments(__doc__, "zoo", "models")
     recipes.EXPECTED.mkdir(exist_ok=True)
     for name in args.names or [*recipes.ZOO, *recipes.REAL]:
         folder = args.zoo if name in recipes.ZOO else args.models

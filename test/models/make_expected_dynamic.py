@@ -8,8 +8,6 @@ shape, a sample of its values (recipes.samples) and its range, and the largest c
 and checksums of the model and the inputs.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-import argparse
-import pathlib
 import zlib
 
 import numpy as np
@@ -54,10 +52,7 @@ def make(name, models):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*", help="default: all")
-    parser.add_argument("--models", type=pathlib.Path, required=True)
-    args = parser.parse_args()
+    args = recipes.arguments(__doc__, "models")
     for name in args.names or recipes_dynamic.MODELS:
         make(name, args.models)
 

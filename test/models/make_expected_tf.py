@@ -7,8 +7,6 @@ Needs a Python with tensorflow and numpy. A file holds the shape of the output, 
 sample of its values (recipes.samples), its range, and a checksum of the input.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-import argparse
-import pathlib
 
 import numpy as np
 import tensorflow as tf
@@ -38,10 +36,7 @@ def run_saved_model(path, value):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*", help="default: all")
-    parser.add_argument("--models", type=pathlib.Path, required=True)
-    args = parser.parse_args()
+    args = recipes.arguments(__doc__, "models")
     for name in args.names or recipes_tf.MODELS:
         model = recipes_tf.MODELS[name]
         path = args.models / model.path

@@ -3,6 +3,7 @@
 Both sides use this: the one that writes ONNX Runtime's answers and the test.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import argparse
 import pathlib
 import subprocess
 import sys
@@ -98,6 +99,16 @@ def checksum(arrays):
     for array in arrays:
         value = zlib.crc32(np.ascontiguousarray(array).tobytes(), value)
     return value
+
+
+def arguments(doc, *folders):
+    """The command line of the scripts that make expected values: names of models, and a flag for
+    each folder that they are read from."""
+    parser = argparse.ArgumentParser(description=doc.split("\n")[0])
+    parser.add_argument("names", nargs="*", help="default: all")
+    for folder in folders:
+        parser.add_argument(f"--{folder}", type=pathlib.Path, required=True)
+    return parser.parse_args()
 
 
 def zoo_model(name, generator, folder):

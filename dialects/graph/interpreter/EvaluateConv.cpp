@@ -1,9 +1,9 @@
 //===-- EvaluateConv.cpp - convolutions, matmuls, batch norm -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/interpreter/Convolution.h"
 #include "dialects/graph/interpreter/Elements.h"
 #include "dialects/graph/interpreter/Evaluators.h"
-#include "dialects/graph/interpreter/Windows.h"
 #include <cmath>
 #include <optional>
 
@@ -47,33 +47,16 @@ template <typename T> static Result convolve(ConvOp op, const Evaluation &e) {
   readOptional<T>(e, op.getSlope(), slope);
   bool isUnsigned = isUnsignedElement(e.type.getElementType());
 
-  ArrayRef<int64_t> inputSizes = inputTensor.getShape().drop_front(2);
-  ArrayRef<int64_t> outputSizes = e.type.getShape().drop_front(2);
-  auto runs = listRuns({outputSizes, inputSizes, filterTensor.getShape().drop_front(2),
-                        op.getStrides(), op.getPads(), op.getDilations()});
-  int64_t batch = e.type.getDimSize(0), outputs = e.type.getDimSize(1);
-  int64_t channels = inputTensor.getShape()[1], groupChannels = filterTensor.getShape()[1];
-  int64_t groupOutputs = outputs / static_cast<int64_t>(op.getGroups());
-  int64_t inputPlane = product(inputSizes), outputPlane = product(outputSizes);
-  int64_t taps = runs.size();
+  Convolution conv(op, e.type.getShape(), inputTensor.getShape(), filterTensor.getShape());
 
   std::vector<Sum> values(e.type.getNumElements());
-  for (int64_t n = 0; n < batch; ++n)
-    for (int64_t m = 0; m < outputs; ++m) {
-      int64_t first = (n * outputs + m) * outputPlane;
+  for (int64_t n = 0; n < conv.batch; ++n)
+    for (int64_t m = 0; m < conv.outputs; ++m) {
+      int64_t first = (n * conv.outputs + m) * conv.outputPlane;
       Sum *sums = values.data() + first;
-      for (int64_t c = 0; c < groupChannels; ++c) {
-        int64_t channel = m / groupOutputs * groupChannels + c;
-        const T *plane = input.data() + (n * channels + channel) * inputPlane;
-        for (int64_t k = 0; k < taps; ++k) {
-          Sum weight = filter[(m * groupChannels + c) * taps + k];
-          for (const Run &run : runs[k])
-            for (int64_t i = 0; i < run.count; ++i)
-              sums[run.small + i] += weight * static_cast<Sum>(plane[run.large + i * run.stride]);
-        }
-      }
+      conv.addPlane(sums, input.data(), filter, n, m);
       // result = act(conv + bias + residual), or act(conv + bias) + residual.
-      for (int64_t i = 0; i < outputPlane; ++i) {
+      for (int64_t i = 0; i < conv.outputPlane; ++i) {
         Sum value = sums[i];
         if (bias)
           value += (*bias)[m];
@@ -102,33 +85,15 @@ template <typename T> static Result convolveTransposed(ConvTransposeOp op, const
   std::optional<Elements<T>> bias;
   readOptional<T>(e, op.getBias(), bias);
 
-  ArrayRef<int64_t> inputSizes = inputTensor.getShape().drop_front(2);
-  ArrayRef<int64_t> outputSizes = e.type.getShape().drop_front(2);
-  // A convolution with input and output exchanged: every input element adds
-  // its multiple of the kernel to the output.
-  auto runs = listRuns({inputSizes, outputSizes, filterTensor.getShape().drop_front(2),
-                        op.getStrides(), op.getPads(), op.getDilations()});
-  int64_t batch = e.type.getDimSize(0), outputs = e.type.getDimSize(1);
-  int64_t channels = inputTensor.getShape()[1], groupOutputs = filterTensor.getShape()[1];
-  int64_t groupChannels = channels / static_cast<int64_t>(op.getGroups());
-  int64_t inputPlane = product(inputSizes), outputPlane = product(outputSizes);
-  int64_t taps = runs.size();
+  Convolution conv(op, e.type.getShape(), inputTensor.getShape(), filterTensor.getShape(),
+                   /*transposed=*/true);
 
   std::vector<Sum> values(e.type.getNumElements());
-  for (int64_t n = 0; n < batch; ++n)
-    for (int64_t m = 0; m < outputs; ++m) {
-      Sum *sums = values.data() + (n * outputs + m) * outputPlane;
-      std::fill(sums, sums + outputPlane, bias ? static_cast<Sum>((*bias)[m]) : Sum());
-      for (int64_t c = 0; c < groupChannels; ++c) {
-        int64_t channel = m / groupOutputs * groupChannels + c;
-        const T *plane = input.data() + (n * channels + channel) * inputPlane;
-        for (int64_t k = 0; k < taps; ++k) {
-          Sum weight = filter[(channel * groupOutputs + m % groupOutputs) * taps + k];
-          for (const Run &run : runs[k])
-            for (int64_t i = 0; i < run.count; ++i)
-              sums[run.large + i * run.stride] += weight * static_cast<Sum>(plane[run.small + i]);
-        }
-      }
+  for (int64_t n = 0; n < conv.batch; ++n)
+    for (int64_t m = 0; m < conv.outputs; ++m) {
+      Sum *sums = values.data() + (n * conv.outputs + m) * conv.outputPlane;
+      std::fill(sums, sums + conv.outputPlane, bias ? static_cast<Sum>((*bias)[m]) : Sum());
+      conv.addPlane(sums, input.data(), filter, n, m);
     }
   return makeTensor(e.type, values);
 }

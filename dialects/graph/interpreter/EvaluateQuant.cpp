@@ -1,9 +1,9 @@
 //===-- EvaluateQuant.cpp - quantized tensors, integer sums --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/interpreter/Convolution.h"
 #include "dialects/graph/interpreter/Evaluators.h"
 #include "dialects/graph/interpreter/Positions.h"
-#include "dialects/graph/interpreter/Windows.h"
 #include <cmath>
 
 using namespace mlir;
@@ -108,32 +108,15 @@ Result evaluateIntegerConv(IntegerConvOp op, const Evaluation &e) {
   const Tensor &inputTensor = *e.operands[0], &filterTensor = *e.operands[1];
   std::vector<int64_t> input = centeredInput(op, inputTensor);
   std::vector<int64_t> filter = centeredFilter(op, filterTensor);
-  ArrayRef<int64_t> inputSizes = inputTensor.getShape().drop_front(2);
-  ArrayRef<int64_t> outputSizes = e.type.getShape().drop_front(2);
-  auto runs = listRuns({outputSizes, inputSizes, filterTensor.getShape().drop_front(2),
-                        op.getStrides(), op.getPads(), op.getDilations()});
-  int64_t batch = e.type.getDimSize(0), outputs = e.type.getDimSize(1);
-  int64_t channels = inputTensor.getShape()[1], groupChannels = filterTensor.getShape()[1];
-  int64_t groupOutputs = outputs / static_cast<int64_t>(op.getGroups());
-  int64_t inputPlane = product(inputSizes), outputPlane = product(outputSizes);
-  int64_t taps = runs.size();
-  std::vector<int64_t> bias = biasOf(op, e, outputs);
+  Convolution conv(op, e.type.getShape(), inputTensor.getShape(), filterTensor.getShape());
+  std::vector<int64_t> bias = biasOf(op, e, conv.outputs);
 
   std::vector<int64_t> values(e.type.getNumElements());
-  for (int64_t n = 0; n < batch; ++n)
-    for (int64_t m = 0; m < outputs; ++m) {
-      int64_t *sums = values.data() + (n * outputs + m) * outputPlane;
-      std::fill(sums, sums + outputPlane, bias[m]);
-      for (int64_t c = 0; c < groupChannels; ++c) {
-        int64_t channel = m / groupOutputs * groupChannels + c;
-        const int64_t *plane = input.data() + (n * channels + channel) * inputPlane;
-        for (int64_t k = 0; k < taps; ++k) {
-          int64_t weight = filter[(m * groupChannels + c) * taps + k];
-          for (const Run &run : runs[k])
-            for (int64_t i = 0; i < run.count; ++i)
-              sums[run.small + i] += weight * plane[run.large + i * run.stride];
-        }
-      }
+  for (int64_t n = 0; n < conv.batch; ++n)
+    for (int64_t m = 0; m < conv.outputs; ++m) {
+      int64_t *sums = values.data() + (n * conv.outputs + m) * conv.outputPlane;
+      std::fill(sums, sums + conv.outputPlane, bias[m]);
+      conv.addPlane(sums, input.data(), filter, n, m);
     }
   return finish(op, e, values);
 }

@@ -22,13 +22,6 @@ static TestModel smallModel() {
   return model;
 }
 
-static std::string faultOf(const TestModel &model) {
-  Imported result = import(model);
-  CHECK_FALSE(result);
-  CHECK(result.diagnostics.hasErrors());
-  return result.messages();
-}
-
 TEST_CASE("files that cannot be read") {
   CHECK(importFile("no-such-file.onnx").messages() ==
         "E10410: file 'no-such-file.onnx' does not exist\n");

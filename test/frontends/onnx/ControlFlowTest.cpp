@@ -10,19 +10,6 @@ using namespace atc::test;
 using Catch::Contains;
 using onnx::TensorProto;
 
-static std::string textOf(const TestModel &model) {
-  Imported result = import(model);
-  INFO(result.messages());
-  CHECK(result);
-  return result.text();
-}
-
-static std::string faultOf(const TestModel &model) {
-  Imported result = import(model);
-  CHECK_FALSE(result);
-  return result.messages();
-}
-
 /// The graph of attribute `name`, made like a model.
 static void body(onnx::NodeProto &node, const char *name, const TestModel &made) {
   onnx::AttributeProto *attribute = node.add_attribute();
@@ -58,6 +45,14 @@ TEST_CASE("If") {
     body(node, "else_branch", wrong);
     std::string text = textOf(model);
     CHECK_THAT(text, Contains("graph.relu") && !Contains("graph.if"));
+  }
+  SECTION("more outputs than the branches have") {
+    node.add_output("z");
+    model.output("z");
+    body(node, "then_branch", branch("Relu"));
+    body(node, "else_branch", branch("Neg"));
+    CHECK_THAT(faultOf(model), Contains("E14001: node 'if1' (If): has output 1 ('z'), but its "
+                                        "body makes 1"));
   }
   SECTION("a missing branch") {
     body(node, "then_branch", branch("Relu"));
@@ -180,6 +175,11 @@ TEST_CASE("functions of the model") {
     inner.set_domain("ours");
     CHECK_THAT(faultOf(model), Contains("E16004: ") && Contains("must not call itself"));
   }
+  SECTION("one with less outputs than the call") {
+    inner.set_op_type("Relu");
+    function.clear_output();
+    CHECK_THAT(faultOf(model), Contains("E14001: node 'call'") && Contains("its function has 0 outputs"));
+  }
 }
 
 TEST_CASE("older forms become the newest one of a host kernel") {
@@ -221,6 +221,13 @@ TEST_CASE("faults of host calls name the node") {
     attr(model.node("Softmax", {"x"}, {"y"}, "s"), "axis", 1.0f);
     CHECK(fault() == "E14001: node 's' (Softmax): attribute 'axis' has type FLOAT, expected INT\n");
   }
+  SECTION("an attribute that became an input, of the wrong type") {
+    onnx::AttributeProto &axes = *model.node("ReduceMean", {"x"}, {"y"}, "m").add_attribute();
+    axes.set_name("axes");
+    axes.set_type(onnx::AttributeProto::STRINGS);
+    axes.add_strings("1");
+    CHECK(fault() == "E14001: node 'm' (ReduceMean): attribute 'axes' is not a list of numbers\n");
+  }
   SECTION("an attribute that is missing") {
     model.node("Concat", {"x", "x"}, {"y"}, "c");
     CHECK(fault() == "E14001: node 'c' (Concat): attribute 'axis' is missing; the operator needs "
@@ -244,4 +251,71 @@ TEST_CASE("faults of host calls name the node") {
     model.node("Relu", {"x", "x"}, {"y"}, "r");
     CHECK(fault() == "E14001: node 'r' (Relu): has 2 inputs, expected at most 1\n");
   }
+}
+
+TEST_CASE("FlexAttention is what its formula says, with the model's graphs between") {
+  TestModel model(26);
+  model.input("q", {2, 4, 8, 16}).input("k", {2, 2, 6, 16}).input("v", {2, 2, 6, 12}).output("y");
+  onnx::OperatorSetIdProto *import = model.model.add_opset_import();
+  import->set_domain("ai.onnx.preview");
+  import->set_version(1);
+  onnx::NodeProto &node = model.node("FlexAttention", {"q", "k", "v"}, {"y"}, "flex");
+  node.set_domain("ai.onnx.preview");
+  TestModel inner(26);
+  inner.input("s", {2, 4, 8, 6}).output("t");
+  SECTION("without graphs") {
+    CHECK_THAT(textOf(model), Contains("tensor<2x2x16x16xf32>") && // heads that share keys
+                                  Contains("graph.softmax") && Contains("tensor<2x4x8x12xf32>"));
+  }
+  SECTION("a graph works on the scores, in their type") {
+    attr(node, "softmax_precision", int64_t(TensorProto::DOUBLE));
+    inner.node("Tanh", {"s"}, {"t"});
+    body(node, "score_mod", inner);
+    const std::string text = textOf(model);
+    CHECK(text.find("graph.tanh") < text.find("graph.softmax"));
+    CHECK_THAT(text, Contains("graph.tanh") && Contains("tensor<2x4x8x6xf64>"));
+  }
+  SECTION("a graph works on the probabilities, and reads what is around it") {
+    model.floats("factor", {}, {0.5f});
+    inner.node("Mul", {"s", "factor"}, {"t"});
+    body(node, "prob_mod", inner);
+    const std::string text = textOf(model);
+    CHECK(text.find("graph.softmax") < text.rfind("graph.mul"));
+  }
+  SECTION("a graph of two inputs") {
+    inner.input("more", {});
+    inner.node("Tanh", {"s"}, {"t"});
+    body(node, "score_mod", inner);
+    CHECK_THAT(faultOf(model), Contains("E14001: node 'flex' (FlexAttention): the graph of "
+                                        "attribute 'score_mod' has 2 inputs and 1 outputs"));
+  }
+  SECTION("no rank of 4") {
+    model.input("w", {4, 8});
+    node.set_input(1, "w");
+    CHECK_THAT(faultOf(model), Contains("input 1 ('w') is not a float tensor of rank 4"));
+  }
+}
+
+TEST_CASE("a model of other domains alone imports no standard opset") {
+  TestModel model;
+  model.input("x", {4}).output("y");
+  onnx::NodeProto &node = model.node("Binarizer", {"x"}, {"y"});
+  node.set_domain("ai.onnx.ml");
+  model.model.mutable_opset_import(0)->set_domain("ai.onnx.ml");
+  model.model.mutable_opset_import(0)->set_version(3);
+  CHECK_THAT(textOf(model), Contains("Binarizer"));
+}
+
+TEST_CASE("OptionalGetElement of what is no optional gives it as it is") {
+  TestModel model(18);
+  model.output("y");
+  onnx::ValueInfoProto *input = model.graph().add_input();
+  input->set_name("x");
+  input->mutable_type()
+      ->mutable_sequence_type()
+      ->mutable_elem_type()
+      ->mutable_tensor_type()
+      ->set_elem_type(TensorProto::INT32);
+  model.node("OptionalGetElement", {"x"}, {"y"});
+  CHECK_THAT(textOf(model), Contains("-> !graph.sequence<tensor<*xi32>>"));
 }

@@ -1,5 +1,8 @@
 //===-- OperatorTest.cpp - operators, and how opsets change them ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The numbers come from the stored models; here it is about which op with which
+// attributes.
 
 #include <catch2/catch.hpp>
 
@@ -9,21 +12,6 @@ using namespace atc;
 using namespace atc::test;
 using Catch::Contains;
 using onnx::TensorProto;
-
-/// The imported function as text. The numbers come from the stored models; here
-/// it is about which op with which attributes.
-static std::string textOf(const TestModel &model) {
-  Imported result = import(model);
-  INFO(result.messages());
-  CHECK(result);
-  return result.text();
-}
-
-static std::string faultOf(const TestModel &model) {
-  Imported result = import(model);
-  CHECK_FALSE(result);
-  return result.messages();
-}
 
 /// A model of the input x and the output y, for one node between.
 static TestModel modelOf(int64_t opset, const Ints &dims) {

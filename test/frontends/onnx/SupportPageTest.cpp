@@ -36,8 +36,8 @@ TEST_CASE("every host kernel is an operator of the page") {
 TEST_CASE("rows of one operator do not overlap") {
   using namespace atc::onnx_import;
   for (auto rows : {elementwiseRows(), activationRows(), convRows(), poolRows(), reduceRows(),
-                    normRows(), lossRows(), einsumRows(), indexRows(), quantRows(), shapeRows(),
-                    moveRows(), constantRows(), resizeRows()})
+                    normRows(), lossRows(), einsumRows(), indexRows(), quantRows(), ascendRows(),
+                    shapeRows(), moveRows(), constantRows(), resizeRows()})
     for (const OpRow &row : rows) {
       INFO(row.op.str() << " " << row.first << " to " << row.last);
       CHECK(row.first <= row.last);

@@ -4,6 +4,7 @@
 #include "test/frontends/onnx/TestModel.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include <catch2/catch.hpp>
 
 using onnx::AttributeProto;
 
@@ -155,6 +156,20 @@ Imported importFile(const std::string &path, const OnnxImportOptions &options) {
   return run([&](mlir::MLIRContext &context, Diagnostics &diagnostics) {
     return importOnnx(path, options, context, diagnostics);
   });
+}
+
+std::string textOf(const TestModel &model) {
+  Imported result = import(model);
+  INFO(result.messages());
+  CHECK(result);
+  return result.text();
+}
+
+std::string faultOf(const TestModel &model) {
+  Imported result = import(model);
+  CHECK_FALSE(result);
+  CHECK(result.diagnostics.hasErrors());
+  return result.messages();
 }
 
 } // namespace atc::test

@@ -64,6 +64,11 @@ Imported import(const TestModel &model, const OnnxImportOptions &options = {},
                 const std::string &folder = "");
 Imported importFile(const std::string &path, const OnnxImportOptions &options = {});
 
+/// The imported module as text; checks that there is one.
+std::string textOf(const TestModel &model);
+/// The messages of an import that fails; checks that it does, with an error.
+std::string faultOf(const TestModel &model);
+
 } // namespace atc::test
 
 #endif // OPENATC_TEST_FRONTENDS_ONNX_TESTMODEL_H

@@ -212,6 +212,23 @@ TEST_CASE("map: floats of 16 bits", "[map]") {
   }
 }
 
+// Single numbers that become vectors are moved as bits: nothing may ask for a library.
+TEST_CASE("map: a choice between two floats of 16 bits", "[map]") {
+  for (std::string type : {"f16", "bf16"})
+    for (int64_t columns : {1, 4, 37}) {
+      Buffer rows = Buffer::random("i64", {2, 1}), line = Buffer::random("i64", {1, columns});
+      Buffer on = Buffer::random(type, {1, 1}), off = Buffer::random(type, {1, 1});
+      Buffer out(type, {2, columns});
+      checkMap(
+          "kernel.map %0, %1, %2, %3 outs %4 : $0, $1, $2, $3, $4 {\n^bb0(%a: i64, %b: i64, "
+          "%on: " +
+              type + ", %off: " + type +
+              "):\n %c = arith.cmpi eq, %a, %b : i64\n %x = arith.select %c, %on, %off : " + type +
+              "\n kernel.yield %x : " + type + "\n}",
+          {&rows, &line, &on, &off}, out, [](auto &x) { return x[0] == x[1] ? x[2] : x[3]; }, 0);
+    }
+}
+
 TEST_CASE("map: conversion to and from f16 is exact", "[map]") {
   // All numbers of f16, and f32 numbers around where f16 rounds and ends.
   Buffer halves("f16", {65536}), back("f32", {65536});
