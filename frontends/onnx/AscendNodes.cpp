@@ -340,7 +340,8 @@ bool Expansion::expandWeights(NodeProto &layer, const Params &input, llvm::Array
   auto count = static_cast<int64_t>(scales.size());
   const int64_t channels = axis >= 0 && axis < integers->dims_size() ? integers->dims(axis) : -1;
   // The groups of a transposed convolution share the scales of their channels.
-  if (op == "ConvTranspose" && groups > 1 && count == channels * groups) {
+  if (op == "ConvTranspose" && groups > 1 && channels > 0 && count % channels == 0 &&
+      count / channels == groups) {
     for (int64_t i = channels; i < count; ++i)
       if (scales[i] != scales[i - channels]) {
         fail(layer, "the groups must have the same scales");
@@ -377,7 +378,10 @@ bool Expansion::expandWeights(NodeProto &layer, const Params &input, llvm::Array
 
   const TensorProto *bias = constant(layer.input(2), TensorProto::INT32);
   const int64_t length = bias && bias->dims_size() == 1 ? bias->dims(0) : -1;
-  if (length < 1 || (count > 1 && length % count)) {
+  const int64_t stored = !bias                  ? 0
+                         : bias->has_raw_data() ? int64_t(bias->raw_data().size() / 4)
+                                                : bias->int32_data_size();
+  if (length < 1 || length != stored || (count > 1 && length % count)) {
     fail(layer, "the bias '" + layer.input(2) + "' must be a constant vector of int32");
     return false;
   }

@@ -173,6 +173,12 @@ def stem_without_quant(model):
     conv.input[0] = "image"
 
 
+def bias_longer_than_its_data(model):
+    conv = next(node for node in model.graph.node if node.op_type == "Conv")
+    bias = next(each for each in model.graph.initializer if each.name == conv.input[2])
+    bias.dims[0] = 1 << 60
+
+
 ONE = 0x3F800000
 
 
@@ -189,7 +195,8 @@ ONE = 0x3F800000
     (set_scales(np.array([ONE] * 3, np.uint64)), "channels"),
     (set_scales(np.array([0], np.uint64)), "positive"),
     (set_scales(np.array([ONE | 1 << 32], np.uint64)), "shift"),
-    (stem_without_quant, "AscendQuant")])
+    (stem_without_quant, "AscendQuant"),
+    (bias_longer_than_its_data, "bias")])
 def test_faults_of_a_deploy_model(change, word, digits, tmp_path):
     model = onnx.load(digits[1])
     change(model)
