@@ -79,7 +79,8 @@ bool convolve(Context &c, F *y, const F *x, const F *w, const F *bias, const Con
     return true;
   }
   // Panels of all images and groups in a row, about 8 MiB of them at a time.
-  const int64_t perImage = ceilDiv(size, width), panels = plan.batch * plan.groups * perImage;
+  const ImagePanels images{size, width};
+  const int64_t panels = plan.batch * plan.groups * images.perImage;
   const int64_t most = minimum(panels, maximum(int64_t(1), (int64_t(1) << 21) / (k * width)));
   F *packed = c.scratch<F>(most * k * width);
   if (!packed)
@@ -93,9 +94,11 @@ bool convolve(Context &c, F *y, const F *x, const F *w, const F *bias, const Con
     const int64_t count = minimum(most, panels - begin);
     parallelIf(c, count, k * width, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) {
-        const int64_t image = (begin + i) / perImage, column = (begin + i) % perImage * width;
-        packWindow<F, width>(packed + i * k * width, x + image * plan.inChannels * plane, window,
-                   plan.inChannels, column, minimum(width, size - column));
+        images.forEachImage(begin + i, begin + i + 1, [&](int64_t image, int64_t column,
+                                                          int64_t columns, int64_t) {
+          packWindow<F, width>(packed + i * k * width, x + image * plan.inChannels * plane, window,
+                               plan.inChannels, column, columns);
+        });
       }
     });
     const int64_t chunks = ceilDiv(count, chunk);
@@ -103,24 +106,19 @@ bool convolve(Context &c, F *y, const F *x, const F *w, const F *bias, const Con
                [&](int64_t first, int64_t last) {
       for (int64_t task = first; task < last; ++task) {
         const int64_t row = task % rowBlocks * rowStep, rows = minimum(rowStep, m - row);
-        int64_t panel = task / rowBlocks * chunk;
-        const int64_t stop = minimum(count, panel + chunk);
-        while (panel < stop) {
-          // The panels of this task that belong to one image and group.
-          const int64_t image = (begin + panel) / perImage;
-          const int64_t column = (begin + panel) % perImage * width;
-          const int64_t here = minimum(stop - panel, perImage - (begin + panel) % perImage);
-          const int64_t columns = minimum(here * width, size - column);
+        const int64_t start = begin + task / rowBlocks * chunk;
+        const int64_t stop = minimum(begin + count, start + chunk);
+        images.forEachImage(start, stop, [&](int64_t image, int64_t column, int64_t columns,
+                                             int64_t panel) {
           const int64_t channel = image % plan.groups * m + row;
           F *to = y + (image * m + row) * size + column;
           if (bias)
             for (int64_t r = 0; r < rows; ++r)
               for (int64_t j = 0; j < columns; ++j)
                 to[r * size + j] = bias[channel + r];
-          multiplyPacked(to, size, w + channel * k, k, 1, packed + panel * k * width, rows,
-                         columns, k, bias != nullptr);
-          panel += here;
-        }
+          multiplyPacked(to, size, w + channel * k, k, 1, packed + (panel - begin) * k * width,
+                         rows, columns, k, bias != nullptr);
+        });
       }
     });
   }

@@ -79,6 +79,22 @@ void packWindow(F *to, const F *x, const Window &w, int64_t channels, int64_t fi
   }
 }
 
+/// Panels of `width` outputs, of all images and groups in a row.
+struct ImagePanels {
+  int64_t size, width; ///< outputs of an image and group
+  int64_t perImage = ceilDiv(size, width);
+
+  /// Of panels [first, last) those that belong together: fn(image, column of the first,
+  /// columns, first panel).
+  template <typename Fn> void forEachImage(int64_t first, int64_t last, Fn &&fn) const {
+    for (int64_t panel = first, here; panel < last; panel += here) {
+      const int64_t before = panel % perImage, column = before * width;
+      here = minimum(last - panel, perImage - before);
+      fn(panel / perImage, column, minimum(here * width, size - column), panel);
+    }
+  }
+};
+
 } // namespace atc::kernels
 
 #endif // OPENATC_KERNELS_CONVOLUTION_H

@@ -54,10 +54,7 @@ template <typename F> struct RowRing {
   }
 
   /// The row that the first output's first tap looks at is row 0, which need not exist.
-  const F *row(int64_t tap) const {
-    const int64_t slot = base + tap * window.dilation[0];
-    return data + (slot < rows ? slot : slot - rows) * length;
-  }
+  const F *row(int64_t tap) const { return data + slot(tap * window.dilation[0]); }
   /// The windows of the next outputs, of which the last rows are still there.
   void advance() {
     const int64_t step = window.stride[0] % rows;
@@ -67,9 +64,7 @@ template <typename F> struct RowRing {
   void fill(const F *plane) {
     const int64_t before = window.before[0], end = minimum(begin + rows, window.in[0] + before);
     for (next = maximum(maximum(next, begin), before); next < end; ++next) {
-      F *to =
-          data +
-          (base + next - begin < rows ? base + next - begin : base + next - begin - rows) * length;
+      F *to = data + slot(next - begin);
       const F *from = plane + (next - before) * window.in[1];
       const int64_t left = minimum(maximum(window.before[1], int64_t(0)), length);
       const int64_t skipped = maximum(-window.before[1], int64_t(0));
@@ -80,6 +75,11 @@ template <typename F> struct RowRing {
       for (int64_t i = left + copied; i < length; ++i)
         to[i] = 0;
     }
+  }
+
+  /// Of the row that is `ahead` of row `begin`.
+  int64_t slot(int64_t ahead) const {
+    return (base + ahead < rows ? base + ahead : base + ahead - rows) * length;
   }
 
   const Window &window;

@@ -75,7 +75,8 @@ private:
     const int64_t plane = window.in.product(), size = window.out.product();
     const int64_t k = plan.inChannels * window.taps(), depth = evenDepth(k), m = plan.outChannels;
     // Panels of all images and groups in a row, about 8 MiB of them at a time.
-    const int64_t perImage = ceilDiv(size, width), panels = plan.batch * plan.groups * perImage;
+    const ImagePanels images{size, width};
+    const int64_t panels = plan.batch * plan.groups * images.perImage;
     const int64_t panelSize = maximum(depth, int64_t(2)) * width;
     const int64_t most = minimum(panels, maximum(int64_t(1), (int64_t(1) << 22) / panelSize));
     int16_t *packed = c.scratch<int16_t>(most * panelSize);
@@ -90,10 +91,13 @@ private:
       const int64_t count = minimum(most, panels - begin);
       parallelIf(c, count, panelSize, [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i) {
-          const int64_t image = (begin + i) / perImage, column = (begin + i) % perImage * width;
           int16_t *to = packed + i * panelSize;
-          packWindow<int16_t, width>(to, x + image * plan.inChannels * plane, window,
-                                     plan.inChannels, column, minimum(width, size - column));
+          images.forEachImage(begin + i, begin + i + 1,
+                              [&](int64_t image, int64_t column, int64_t columns, int64_t) {
+                                packWindow<int16_t, width>(to, x + image * plan.inChannels * plane,
+                                                           window, plan.inChannels, column,
+                                                           columns);
+                              });
           for (int64_t j = k * width; j < depth * width; ++j)
             to[j] = 0;
           pairRows(to, depth);
@@ -107,23 +111,19 @@ private:
               __builtin_memset(sums, 0, sizeof(sums));
             for (int64_t task = first; task < last; ++task) {
               const int64_t rowEnd = minimum(m, (task % rowBlocks + 1) * rowStep);
-              int64_t panel = task / rowBlocks * chunk;
-              const int64_t stop = minimum(count, panel + chunk);
-              while (panel < stop) {
-                // The panels of this task that belong to one image and group.
-                const int64_t image = (begin + panel) / perImage;
-                const int64_t column = (begin + panel) % perImage * width;
-                const int64_t here = minimum(stop - panel, perImage - (begin + panel) % perImage);
-                const int64_t columns = minimum(here * width, size - column);
-                for (int64_t row = task % rowBlocks * rowStep; row < rowEnd; row += kSumRows) {
-                  const int64_t rows = minimum(kSumRows, rowEnd - row);
-                  multiplyPairs(sums, kSumColumns, w + (image % plan.groups * m + row) * depth,
-                                packed + panel * panelSize, rows, columns, depth);
-                  for (int64_t r = 0; r < rows; ++r)
-                    sink.store(sink.arg, image, row + r, column, columns, sums + r * kSumColumns);
-                }
-                panel += here;
-              }
+              const int64_t start = begin + task / rowBlocks * chunk;
+              const int64_t stop = minimum(begin + count, start + chunk);
+              images.forEachImage(
+                  start, stop, [&](int64_t image, int64_t column, int64_t columns, int64_t panel) {
+                    for (int64_t row = task % rowBlocks * rowStep; row < rowEnd; row += kSumRows) {
+                      const int64_t rows = minimum(kSumRows, rowEnd - row);
+                      multiplyPairs(sums, kSumColumns, w + (image % plan.groups * m + row) * depth,
+                                    packed + (panel - begin) * panelSize, rows, columns, depth);
+                      for (int64_t r = 0; r < rows; ++r)
+                        sink.store(sink.arg, image, row + r, column, columns,
+                                   sums + r * kSumColumns);
+                    }
+                  });
             }
           });
     }

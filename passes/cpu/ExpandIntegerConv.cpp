@@ -52,9 +52,7 @@ public:
       tiling.forEachTile(b, task[2], [&](const PixelTile &pixels) {
         IntegerTile sums(b, pixels.count);
         sums.start(bias, b.mul(block, kSumBlock));
-        // A weight by magnitude needs two registers; then vectors take turns.
-        bool takeTurns = op.getByMagnitude() && b.level().getRegisters() < 32;
-        int64_t together = takeTurns ? 1 : sums.vectors();
+        int64_t together = vectorsTakeTurns(op, b.level()) ? 1 : sums.vectors();
         for (int64_t v = 0; v < sums.vectors(); v += together)
           addSteps(sums, v, together, pixels, task[0], block);
         epilogue.finish(sums, pixels, task[0], block);
@@ -87,8 +85,8 @@ private:
       SmallVector<SmallVector<ByteDot::Weights>> weights(count);
       for (int64_t v = 0; v < count; ++v)
         for (int64_t g = 0; g < group; ++g)
-          weights[v].push_back(dot.load(
-              filter, b.add(weightsAt, g * stepBytes + (first + v) * sums.lanes() * 4)));
+          weights[v].push_back(
+              dot.load(filter, b.add(weightsAt, g * stepBytes + (first + v) * sums.lanes() * 4)));
       // Pixels of a row share their base.
       llvm::SmallDenseMap<std::pair<Value, int64_t>, Value> bases;
       for (int64_t p = 0; p < sums.pixels(); ++p) {

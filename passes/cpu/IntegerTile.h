@@ -12,6 +12,12 @@ namespace atc::cpu {
 /// Channels of a block of sums.
 inline constexpr int64_t kSumBlock = 16;
 
+/// A weight by magnitude needs two registers: where there are few of them, the vectors
+/// of a block are summed one after the other.
+inline bool vectorsTakeTurns(IntegerConv2DOp op, LevelAttr level) {
+  return op.getByMagnitude() && level.getRegisters() < 32;
+}
+
 /// `pixels` x one block of i32 sums, in vectors of the level's width.
 class IntegerTile {
 public:

@@ -151,6 +151,11 @@ bool isDepthwise(graph::IntegerConvOp op) {
          groups == tensorType(op.getInput()).getDimSize(1);
 }
 
+/// Tiles of 2x2 outputs of one plane.
+int64_t tilesOf(ArrayRef<int64_t> out) {
+  return llvm::divideCeil(out[2], 2) * llvm::divideCeil(out[3], 2);
+}
+
 /// Whether products of 16 bits on tiles of 2x2 outputs are the faster way: there are
 /// 2.25 times less of them, but an exact dot product of bytes is four times as fast.
 bool prefersWinograd(graph::IntegerConvOp op, const GraphLowering &lowering) {
@@ -167,7 +172,7 @@ bool prefersWinograd(graph::IntegerConvOp op, const GraphLowering &lowering) {
   constexpr int64_t kMostChannels = (int64_t(1) << 31) / (4 * 9 * 255 * 255);
   // Few outputs do not pay for weights 3.6 times the size; few channels not for the
   // way there and back; an odd end computes outputs that are not there.
-  int64_t tiles = llvm::divideCeil(out[2], 2) * llvm::divideCeil(out[3], 2);
+  int64_t tiles = tilesOf(out);
   return filter[1] >= 2 * kBlock && filter[1] <= kMostChannels && filter[0] >= kBlock &&
          tiles >= 36 && out[2] * out[3] * 10 >= 4 * tiles * 9;
 }
@@ -177,7 +182,7 @@ LogicalResult lowerWinograd(GraphLowering &lowering, ConvSums &sums, Value input
   graph::IntegerConvOp op = sums.op;
   Storage output = lowering.storageOf(op.getResult());
   ArrayRef<int64_t> out = tensorType(op.getResult()).getShape();
-  int64_t tiles = llvm::divideCeil(out[2], 2) * llvm::divideCeil(out[3], 2);
+  int64_t tiles = tilesOf(out);
   FailureOr<Value> bias = sums.bias(ConvSums::Bytes::AsStored);
   if (failed(bias))
     return failure();

@@ -193,8 +193,14 @@ PackedSteps packSteps(const IntegerWeights &weights, ArrayRef<Quad> quads, int64
     std::vector<std::vector<Step>> candidate;
     for (int64_t block = 0; block < blocks; ++block)
       candidate.push_back(stepsOf(weights, quads, groups, block * kBlock, form));
+    size_t longest = 1;
+    for (const std::vector<Step> &list : candidate)
+      longest = std::max(longest, list.size());
     bool isBest = false;
     for (Choice choice : choices) {
+      // Groups that are all full.
+      if (best != 0 && longest * choice.cost >= best)
+        continue;
       std::vector<std::vector<Group>> lists;
       size_t most = 1;
       for (const std::vector<Step> &list : candidate) {

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/cpu/KernelBuilder.h"
+#include "passes/cpu/IntegerTile.h"
 #include "passes/cpu/Passes.h"
 
 using namespace mlir;
@@ -119,10 +119,9 @@ TileAttr tileFor(DepthwiseConv2DOp op) {
 }
 
 /// Pixels of a tile of integer sums: few registers are left to weights and bytes.
-int64_t integerPixels(LevelAttr level, int64_t length, int64_t group, bool byMagnitude) {
+int64_t integerPixels(LevelAttr level, int64_t length, int64_t group, bool takeTurns) {
   int64_t vectors = std::max<int64_t>(1, 16 / level.getLanes());
-  // Vectors take turns where a weight needs two registers.
-  if (byMagnitude && level.getRegisters() < 32)
+  if (takeTurns)
     return std::clamp<int64_t>(group <= 2 ? 8 : 6, 1, std::max<int64_t>(1, length));
   int64_t sums = level.getRegisters() >= 32 ? 16 : level.getLanes() >= 8 && group == 1 ? 10 : 8;
   return std::clamp<int64_t>(sums / vectors, 1, std::max<int64_t>(1, length));
@@ -131,7 +130,8 @@ int64_t integerPixels(LevelAttr level, int64_t length, int64_t group, bool byMag
 TileAttr tileFor(IntegerConv2DOp op) {
   LevelAttr level = levelOf(op);
   ArrayRef<int64_t> out = shapeOf(op.getOutput());
-  int64_t pixels = integerPixels(level, out[2] * out[3], op.getGroup(), op.getByMagnitude());
+  int64_t pixels =
+      integerPixels(level, out[2] * out[3], op.getGroup(), vectorsTakeTurns(op, level));
   // Crossing row ends costs address arithmetic; it must pay.
   int64_t inRows = out[2] * llvm::divideCeil(out[3], pixels);
   int64_t flat = llvm::divideCeil(out[2] * out[3], pixels);
@@ -170,7 +170,7 @@ TileAttr tileFor(WinogradConv2DOp op) {
 TileAttr tileFor(IntegerDepthwiseOp op) {
   LevelAttr level = levelOf(op);
   ArrayRef<int64_t> out = shapeOf(op.getOutput());
-  int64_t pixels = integerPixels(level, out[3], /*group=*/2, /*byMagnitude=*/false);
+  int64_t pixels = integerPixels(level, out[3], /*group=*/2, /*takeTurns=*/false);
   bool flatten = out[3] < 4 && out[2] * out[3] <= 64;
   int64_t wanted = std::clamp<int64_t>(op.flops() / (kMinTaskFlops / 8), 1, kWantedTasks);
   int64_t rows = splitEvenly(out[2], llvm::divideCeil(wanted, out[0] * out[1]));

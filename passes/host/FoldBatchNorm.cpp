@@ -35,16 +35,14 @@ struct FoldIntoConv : graph::CountingPattern<HostCallOp> {
       return rewriter.notifyMatchFailure(call, "weights are not constant f32");
 
     OperandRange inputs = call.getInputs();
-    auto epsilon = call.getParameters().getAs<DenseF64ArrayAttr>("epsilon");
     auto affine = graph::getBatchNormAffine(inputs[1], inputs[2], inputs[3], inputs[4],
-                                            epsilon && epsilon.size() == 1 ? epsilon[0] : 1e-5);
+                                            numberOf(call, "epsilon", 1e-5));
     int64_t channels = weights.getShapedType().getDimSize(0);
     auto isFinite = [](double x) { return std::isfinite(x); };
     if (!affine || int64_t(affine->scale.size()) != channels ||
         !llvm::all_of(affine->scale, isFinite) || !llvm::all_of(affine->shift, isFinite))
       return rewriter.notifyMatchFailure(call, "parameters are not constant");
-    SmallVector<Value> operands = conv.inputsByPosition();
-    operands.resize(3);
+    SmallVector<Value> operands = inputsOf(conv, 3);
     if (operands[2]) {
       auto bias = graph::getVectorConstant(operands[2]);
       if (!bias || int64_t(bias->size()) != channels)
@@ -56,9 +54,9 @@ struct FoldIntoConv : graph::CountingPattern<HostCallOp> {
     if (!scaled)
       return failure();
     operands[1] = graph::ConstantOp::create(rewriter, operands[1].getLoc(), scaled);
-    operands[2] = graph::createConstant(
-        rewriter, graph::derivedLoc(call.getLoc(), "bias"),
-        RankedTensorType::get(channels, weights.getElementType()), affine->shift);
+    operands[2] = graph::createConstant(rewriter, graph::derivedLoc(call.getLoc(), "bias"),
+                                        RankedTensorType::get(channels, weights.getElementType()),
+                                        affine->shift);
     HostCallOp folded = makeCall(rewriter, call.getLoc(), "Conv", operands,
                                  call.getResult(0).getType(), conv.getParameters());
     rewriter.replaceOp(call, folded.getResults());

@@ -151,22 +151,10 @@ struct IntegerBias {
   }
 };
 
-/// Inputs by position, null behind the last.
-SmallVector<Value> inputsOf(HostCallOp call, unsigned count) {
-  SmallVector<Value> inputs = call.inputsByPosition();
-  inputs.resize(std::max<size_t>(inputs.size(), count));
-  return inputs;
-}
-
 DictionaryAttr without(OpBuilder &builder, DictionaryAttr parameters, ArrayRef<StringRef> names) {
   return builder.getDictionaryAttr(llvm::filter_to_vector(parameters, [&](NamedAttribute named) {
     return !llvm::is_contained(names, named.getName().getValue());
   }));
-}
-
-double numberOf(HostCallOp call, StringRef name, double fallback) {
-  auto value = call.getParameters().getAs<DenseF64ArrayAttr>(name);
-  return value && value.size() == 1 ? value[0] : fallback;
 }
 
 bool isF32(Value value) { return cast<ShapedType>(value.getType()).getElementType().isF32(); }

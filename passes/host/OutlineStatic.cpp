@@ -34,9 +34,8 @@ bool isHostProgram(func::FuncOp main) {
 }
 
 SmallVector<func::FuncOp> partsOf(ModuleOp module) {
-  return llvm::filter_to_vector(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
-    return function->hasAttr(kPartAttr);
-  });
+  return llvm::filter_to_vector(module.getOps<func::FuncOp>(),
+                                [](func::FuncOp function) { return function->hasAttr(kPartAttr); });
 }
 
 namespace {
@@ -53,9 +52,8 @@ public:
       return;
     // In the new order a level's host ops come first, then its part.
     SmallVector<Operation *> order;
-    llvm::stable_sort(hostOps, [&](Operation *a, Operation *b) {
-      return levels.lookup(a) < levels.lookup(b);
-    });
+    llvm::stable_sort(
+        hostOps, [&](Operation *a, Operation *b) { return levels.lookup(a) < levels.lookup(b); });
     auto host = hostOps.begin();
     for (auto &[level, ops] : parts) {
       for (; host != hostOps.end() && levels.lookup(*host) <= level; ++host)
@@ -124,9 +122,8 @@ private:
     Location loc = ops.front()->getLoc();
     SmallVector<Type> inputTypes(ValueRange(inputs.getArrayRef()).getTypes()),
         outputTypes(ValueRange(outputs.getArrayRef()).getTypes());
-    auto function =
-        func::FuncOp::create(builder, loc, "part_" + std::to_string(numParts++),
-                             builder.getFunctionType(inputTypes, outputTypes));
+    auto function = func::FuncOp::create(builder, loc, "part_" + std::to_string(numParts++),
+                                         builder.getFunctionType(inputTypes, outputTypes));
     function.setPrivate();
     function->setAttr(kPartAttr, builder.getUnitAttr());
 

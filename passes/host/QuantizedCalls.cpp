@@ -43,8 +43,19 @@ HostCallOp callOf(Value value, StringRef kernel) {
              : HostCallOp();
 }
 
+SmallVector<Value> inputsOf(HostCallOp call, size_t count) {
+  SmallVector<Value> inputs = call.inputsByPosition();
+  inputs.resize(std::max(inputs.size(), count));
+  return inputs;
+}
+
 int64_t integerOf(HostCallOp call, StringRef name, int64_t fallback) {
   auto value = call.getParameters().getAs<DenseI64ArrayAttr>(name);
+  return value && value.size() == 1 ? value[0] : fallback;
+}
+
+double numberOf(HostCallOp call, StringRef name, double fallback) {
+  auto value = call.getParameters().getAs<DenseF64ArrayAttr>(name);
   return value && value.size() == 1 ? value[0] : fallback;
 }
 

@@ -57,8 +57,11 @@ mlir::Type withElement(mlir::Type type, mlir::Type element);
 graph::HostCallOp makeCall(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef kernel,
                            llvm::ArrayRef<mlir::Value> inputs, mlir::TypeRange results,
                            mlir::DictionaryAttr parameters = {});
-/// An integer attribute of a call.
+/// Inputs by position, null where they are left out: `count` of them at least.
+llvm::SmallVector<mlir::Value> inputsOf(graph::HostCallOp call, size_t count);
+/// An integer attribute of a call, and a real one.
 int64_t integerOf(graph::HostCallOp call, llvm::StringRef name, int64_t fallback);
+double numberOf(graph::HostCallOp call, llvm::StringRef name, double fallback);
 mlir::Value scalarConstant(mlir::OpBuilder &builder, mlir::Location loc, mlir::IntegerType type,
                            int64_t value);
 
