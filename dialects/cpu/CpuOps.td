@@ -73,25 +73,27 @@ class Cpu_IntegerOp<string mnemonic, dag before, dag after>
 }
 
 def Cpu_IntegerConv2DOp : Cpu_IntegerOp<"integer_conv2d",
-    (ins AnyMemRef:$input, AnyMemRef:$filter, AnyMemRef:$steps),
-    (ins DenseI64ArrayAttr:$strides, I64Attr:$group, UnitAttr:$by_magnitude, UnitAttr:$signed_input, I64Attr:$products)> {
+    (ins AnyMemRef:$input, AnyMemRef:$filter, AnyMemRef:$steps, AnyMemRef:$starts),
+    (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$groups, DenseBoolArrayAttr:$by_magnitude, UnitAttr:$signed_input, I64Attr:$products)> {
   let summary = "Dense convolution of 8-bit integers, 32-bit sums";
   let description = [{
-    The window is a list of steps: `steps` [OCB][S] of i32 says where, in bytes
-    from an output pixel's first input, the four neighbouring bytes of a step
-    are; filter [OCB][S][b][4] of i8 is what they are multiplied with. A list is
-    made so that the sums of `group` steps, two products of each, stay within 16
-    bits. input [N][ICB][Hp][Wp][c], bias [OCB * b] of i32, output
-    [N][OCB][OH][OW][lanes], lanes <= b. `signed_input`: bytes are i8.
-    `products`: multiplications of one run, as the model has them.
+    The window is a list of steps for each block of outputs: `steps` [S] of i32
+    says where, in bytes from an output pixel's first input, the four neighbouring
+    bytes of a step are; filter [S][b][4] of i8 is what they are multiplied with. A
+    block's list has R runs, one after the other; `starts` [OCB * R + 1] of i32 are
+    the steps where runs begin, and the end. A run is made so that the sums of
+    `groups[r]` steps, two products of each, stay within 16 bits. input
+    [N][ICB][Hp][Wp][c], bias [OCB * b] of i32, output [N][OCB][OH][OW][lanes],
+    lanes <= b. `signed_input`: bytes are i8. `products`: multiplications of one
+    run of the kernel, as the model has them.
 
-    The sums are those of bytes in 0..255: 128 is added to signed ones. With
+    The sums are those of bytes in 0..255: 128 is added to signed ones. In runs
     `by_magnitude` they are of bytes in -128..127 (128 is taken from unsigned
     ones), all bits of a byte inverted where its weight is negative, times the
     magnitudes of the weights. The bias makes up for either.
   }];
   let assemblyFormat = [{
-    $input `,` $filter `,` $steps `,` $bias (`inputs` $inputs^)? `outs` $output attr-dict `:`
+    $input `,` $filter `,` $steps `,` $starts `,` $bias (`inputs` $inputs^)? `outs` $output attr-dict `:`
     type(operands) ($body^)?
   }];
 }
@@ -111,11 +113,12 @@ def Cpu_IntegerDepthwiseOp : Cpu_IntegerOp<"integer_depthwise",
 }
 
 def Cpu_WinogradInputOp : Kernel_Op<"winograd_input", [], Cpu_Dialect> {
-  let summary = "Input of a 3x3 convolution of 8-bit integers, as Winograd's F(2x2, 3x3) takes it";
+  let summary = "Input of a 3x3 convolution of 8-bit integers, as Winograd's F(m x m, 3x3) takes it";
   let description = [{
-    input [N][CB][Hp][Wp][16] of bytes is the padded view, output [N][16][T][CB * 16]
-    of i16: the sums of the 16 places of each tile. Tiles are 2x2 outputs, row by
-    row; those at an odd end are whole. `signed_input`: bytes are i8.
+    input [N][CB][Hp][Wp][16] of bytes is the padded view, output [N][P][T][CB * 16]
+    of i16: the sums of the P = (m + 2)^2 places of each tile, m = 2 or 4. Tiles are
+    m x m outputs, row by row; those that the plane's end cuts are whole.
+    `signed_input`: bytes are i8.
   }];
   let arguments = (ins AnyMemRef:$input, AnyMemRef:$output, UnitAttr:$signed_input);
   let assemblyFormat = "$input `outs` $output attr-dict `:` type(operands)";
@@ -124,10 +127,11 @@ def Cpu_WinogradInputOp : Kernel_Op<"winograd_input", [], Cpu_Dialect> {
 
 def Cpu_WinogradConv2DOp : Cpu_IntegerOp<"winograd_conv2d",
     (ins AnyMemRef:$input, AnyMemRef:$filter), (ins)> {
-  let summary = "Dense 3x3 convolution of 8-bit integers by Winograd's F(2x2, 3x3)";
+  let summary = "Dense 3x3 convolution of 8-bit integers by Winograd's F(m x m, 3x3)";
   let description = [{
-    input [N][16][T][C] of i16 from winograd_input, filter [OCB][16][C/2][b][2] of i16:
-    the transformed weights times four. bias [OCB * b] of i32, output
+    input [N][P][T][C] of i16 from winograd_input, filter [OCB][P][C/2][b][2] of i16:
+    the transformed weights, as dialects/cpu/Winograd.h has them. Sums must be within
+    what it says is the largest. bias [OCB * b] of i32, output
     [N][OCB][OH][OW][lanes], lanes <= b.
   }];
   let assemblyFormat = [{

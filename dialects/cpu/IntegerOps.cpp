@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/cpu/Cpu.h"
+#include "dialects/cpu/Winograd.h"
 #include "dialects/kernel/VerifyBuffers.h"
 
 #include "mlir/IR/OpImplementation.h"
@@ -62,19 +63,25 @@ template <typename OpT> static bool canRunOver(OpT op, unsigned operand) {
 LogicalResult IntegerConv2DOp::verify() {
   if (failed(verifyBytes(*this, getInput())) ||
       failed(verifyLength(*this, getStrides(), 2, "strides")) ||
-      failed(verifyRank(*this, getFilter(), 4, "filter")) ||
-      failed(verifyRank(*this, getSteps(), 2, "steps")))
+      failed(verifyRank(*this, getFilter(), 3, "filter")) ||
+      failed(verifyRank(*this, getSteps(), 1, "steps")) ||
+      failed(verifyRank(*this, getStarts(), 1, "starts")))
     return failure();
-  MemRefType filter = typeOf(getFilter()), steps = typeOf(getSteps());
-  if (!filter.getElementType().isInteger(8) || filter.getDimSize(3) != 4 ||
-      !steps.getElementType().isInteger(32) || steps.getShape() != filter.getShape().take_front(2))
+  MemRefType filter = typeOf(getFilter()), steps = typeOf(getSteps()), starts = typeOf(getStarts());
+  if (!filter.getElementType().isInteger(8) || filter.getDimSize(2) != 4 ||
+      !steps.getElementType().isInteger(32) || steps.getShape() != filter.getShape().take_front(1))
     return emitOpError() << "filter must be bytes in fours with one step of i32 for each, but is "
                          << filter << " and steps are " << steps;
-  int64_t group = getGroup();
-  if (group < 1 || filter.getDimSize(1) % group != 0)
-    return emitOpError() << "group " << group << " does not divide the " << filter.getDimSize(1)
-                         << " steps";
-  return verifyEpilogue(*this, filter.getDimSize(0), filter.getDimSize(2));
+  int64_t runs = getGroups().size();
+  if (runs == 0 || runs != int64_t(getByMagnitude().size()) ||
+      llvm::any_of(getGroups(), [](int64_t group) { return group < 1; }))
+    return emitOpError() << "each run needs a positive group and its by_magnitude, but groups are ["
+                         << getGroups() << "] and there are " << getByMagnitude().size()
+                         << " by_magnitude";
+  if (!starts.getElementType().isInteger(32) || starts.getDimSize(0) % runs != 1 % runs)
+    return emitOpError() << "starts must be i32, one for each of " << runs
+                         << " runs of every block and one for the end, but are " << starts;
+  return verifyEpilogue(*this, (starts.getDimSize(0) - 1) / runs, filter.getDimSize(1));
 }
 
 std::string IntegerConv2DOp::kernelName() { return "integer_conv2d"; }
@@ -103,11 +110,6 @@ int64_t IntegerDepthwiseOp::flops() {
 }
 bool IntegerDepthwiseOp::canRunInPlace(unsigned operand) { return canRunOver(*this, operand); }
 
-/// Tiles of 2x2 in a plane.
-static int64_t tilesOf(int64_t height, int64_t width) {
-  return llvm::divideCeil(height, 2) * llvm::divideCeil(width, 2);
-}
-
 LogicalResult WinogradInputOp::verify() {
   if (failed(verifyBytes(*this, getInput())) || failed(verifyRank(*this, getOutput(), 4, "output")))
     return failure();
@@ -116,7 +118,11 @@ LogicalResult WinogradInputOp::verify() {
   if (in[2] < 3 || in[3] < 3 || in[4] != 16)
     return emitOpError() << "input must have 3x3 pixels of 16 channels at least, but is "
                          << typeOf(getInput());
-  SmallVector<int64_t> wanted{in[0], 16, tilesOf(in[2] - 2, in[3] - 2), in[1] * in[4]};
+  std::optional<Winograd> form = Winograd::ofPlaces(output.getDimSize(1));
+  if (!form)
+    return emitOpError() << "output must have 16 or 36 places, but is " << output;
+  SmallVector<int64_t> wanted{in[0], form->places(), form->tilesOf(in[2] - 2, in[3] - 2),
+                              in[1] * in[4]};
   if (output.getShape() != ArrayRef<int64_t>(wanted) || !output.getElementType().isInteger(16))
     return emitOpError() << "output must be "
                          << MemRefType::get(wanted, IntegerType::get(getContext(), 16))
@@ -125,7 +131,7 @@ LogicalResult WinogradInputOp::verify() {
 }
 
 std::string WinogradInputOp::kernelName() { return "winograd_input"; }
-/// Additions: 12 for each of the four columns and rows of 16 places.
+/// Additions: about two for each place.
 int64_t WinogradInputOp::flops() { return 2 * elements(getOutput()); }
 
 LogicalResult WinogradConv2DOp::verify() {
@@ -135,14 +141,18 @@ LogicalResult WinogradConv2DOp::verify() {
     return failure();
   MemRefType input = typeOf(getInput()), filter = typeOf(getFilter());
   ArrayRef<int64_t> out = typeOf(getOutput()).getShape(), weights = filter.getShape();
+  std::optional<Winograd> form = Winograd::ofPlaces(input.getDimSize(1));
+  if (!form)
+    return emitOpError() << "input must have 16 or 36 places, but is " << input;
+  int64_t tiles = form->tilesOf(out[2], out[3]);
   if (!input.getElementType().isInteger(16) || input.getDimSize(0) != out[0] ||
-      input.getDimSize(1) != 16 || input.getDimSize(2) != tilesOf(out[2], out[3]))
-    return emitOpError() << "input must be i16 for 16 places of the " << tilesOf(out[2], out[3])
+      input.getDimSize(2) != tiles)
+    return emitOpError() << "input must be i16 for " << form->places() << " places of the " << tiles
                          << " tiles of the output, but is " << input;
-  if (!filter.getElementType().isInteger(16) || weights[1] != 16 || weights[4] != 2 ||
+  if (!filter.getElementType().isInteger(16) || weights[1] != form->places() || weights[4] != 2 ||
       2 * weights[2] != input.getDimSize(3))
-    return emitOpError() << "filter must be i16 for 16 places of " << input.getDimSize(3)
-                         << " channels in pairs, but is " << filter;
+    return emitOpError() << "filter must be i16 for " << form->places() << " places of "
+                         << input.getDimSize(3) << " channels in pairs, but is " << filter;
   return verifyEpilogue(*this, weights[0], weights[3]);
 }
 

@@ -5,7 +5,8 @@
 //
 //   for blocks of channels
 //     for pixel tiles          32-bit sums in registers
-//       for groups of steps    four bytes of each pixel, spread over all lanes,
+//       for runs of steps
+//         for groups of steps  four bytes of each pixel, spread over all lanes,
 //                              by four weights of each channel
 //       epilogue               one body for the pixel's 16 channels
 //
@@ -31,13 +32,13 @@ namespace {
 class IntegerConvExpander {
 public:
   IntegerConvExpander(IntegerConv2DOp op, TileAttr tile)
-      : op(op), tile(tile), b(op), in(op.getInput(), op.getStrides()),
-        steps(shapeOf(op.getFilter())[1]) {}
+      : op(op), tile(tile), b(op), in(op.getInput(), op.getStrides()) {}
 
   void run() {
     input = b.flat(op.getInput());
     filter = b.flat(op.getFilter());
-    table = b.flat(op.getSteps());
+    steps = b.flat(op.getSteps());
+    starts = b.flat(op.getStarts());
     bias = b.flat(op.getBias());
     IntegerEpilogue epilogue(b, op);
     ArrayRef<int64_t> out = epilogue.grid().shape();
@@ -54,7 +55,8 @@ public:
         sums.start(bias, b.mul(block, kSumBlock));
         int64_t together = vectorsTakeTurns(op, b.level()) ? 1 : sums.vectors();
         for (int64_t v = 0; v < sums.vectors(); v += together)
-          addSteps(sums, v, together, pixels, task[0], block);
+          for (int64_t run = 0; run < int64_t(op.getGroups().size()); ++run)
+            addRun(run, sums, v, together, pixels, task[0], block);
         epilogue.finish(sums, pixels, task[0], block);
       });
     });
@@ -62,34 +64,50 @@ public:
   }
 
 private:
-  /// Adds the window to `count` vectors of each pixel, from `first` on.
-  void addSteps(IntegerTile &sums, int64_t first, int64_t count, const PixelTile &pixels,
-                Value image, Value block) {
-    int64_t group = op.getGroup(), stepBytes = kSumBlock * 4;
+  /// Adds a run of steps to `count` vectors of each pixel, from `first` on.
+  void addRun(int64_t run, IntegerTile &sums, int64_t first, int64_t count, const PixelTile &pixels,
+              Value image, Value block) {
+    int64_t group = op.getGroups()[run], stepBytes = kSumBlock * 4;
     SmallVector<Address> at = in.addresses(b, pixels, b.mul(image, in.stride(0)));
-    Value firstStep = b.mul(block, steps);
-    ByteDot dot(b, sums.lanes(), op.getByMagnitude(), op.getSignedInput());
+    auto indexIn = [&](Value table, Value at) -> Value {
+      Value number = memref::LoadOp::create(b, table, at);
+      return arith::IndexCastOp::create(b, b.getIndexType(), number);
+    };
+    Value start = b.add(b.mul(block, op.getGroups().size()), run);
+    Value begin = indexIn(starts, start), end = indexIn(starts, b.add(start, 1));
+    ByteDot dot(b, sums.lanes(), op.getByMagnitude()[run], op.getSignedInput());
+    // Registers hold sums; most weights come from memory for each pixel anew.
+    std::optional<int64_t> held;
+    if (group > 1 && count > 1)
+      held = dot.heldWeights(sums.pixels() * count);
+    SmallVector<Value> apart;
+    if (held)
+      for (int64_t p = 0; p < sums.pixels(); ++p)
+        apart.push_back(b.unknownZero());
     SmallVector<Value> parts;
     for (int64_t p = 0; p < sums.pixels(); ++p)
       for (int64_t v = 0; v < count; ++v)
         parts.push_back(sums.sum(p, first + v));
-    parts = b.loop(steps / group, parts, [&](Value i, ValueRange carried) {
+    parts = b.loop(begin, end, group, parts, [&](Value step, ValueRange carried) {
       SmallVector<Value> next(carried);
-      Value step = b.mulAdd(i, group, firstStep);
       Value weightsAt = b.mul(step, stepBytes);
       SmallVector<Value> offsets;
-      for (int64_t g = 0; g < group; ++g) {
-        Value offset = memref::LoadOp::create(b, table, ValueRange{b.add(step, g)});
-        offsets.push_back(arith::IndexCastOp::create(b, b.getIndexType(), offset));
-      }
-      SmallVector<SmallVector<ByteDot::Weights>> weights(count);
-      for (int64_t v = 0; v < count; ++v)
-        for (int64_t g = 0; g < group; ++g)
-          weights[v].push_back(
-              dot.load(filter, b.add(weightsAt, g * stepBytes + (first + v) * sums.lanes() * 4)));
+      for (int64_t g = 0; g < group; ++g)
+        offsets.push_back(indexIn(steps, b.add(step, g)));
+      using Steps = SmallVector<SmallVector<ByteDot::Weights>>;
+      Steps weights(group, SmallVector<ByteDot::Weights>(count));
+      auto loadWeights = [&](Value at, int64_t from, int64_t end) {
+        for (int64_t i = from; i < end; ++i)
+          weights[i / count][i % count] = dot.load(
+              filter, b.add(at, i / count * stepBytes + (first + i % count) * sums.lanes() * 4));
+      };
+      int64_t shared = std::min(held.value_or(group * count), group * count);
+      loadWeights(weightsAt, 0, shared);
       // Pixels of a row share their base.
       llvm::SmallDenseMap<std::pair<Value, int64_t>, Value> bases;
       for (int64_t p = 0; p < sums.pixels(); ++p) {
+        if (held)
+          loadWeights(b.add(apart[p], weightsAt), shared, group * count);
         SmallVector<Value> bytes;
         for (int64_t g = 0; g < group; ++g) {
           Value &base = bases[{at[p].base, g}];
@@ -97,8 +115,7 @@ private:
             base = b.add(at[p].base, offsets[g]);
           bytes.push_back(dot.spreadBytes(input, b.add(base, at[p].offset)));
         }
-        for (int64_t v = 0; v < count; ++v)
-          next[p * count + v] = dot.add(next[p * count + v], bytes, weights[v]);
+        dot.add(MutableArrayRef(next).slice(p * count, count), bytes, weights);
       }
       return next;
     });
@@ -111,8 +128,7 @@ private:
   TileAttr tile;
   KernelBuilder b;
   PixelGrid in;
-  int64_t steps;
-  Value input, filter, table, bias;
+  Value input, filter, steps, starts, bias;
 };
 
 /// One multiplication a lane; the window is unrolled.

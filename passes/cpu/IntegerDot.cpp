@@ -84,6 +84,14 @@ ByteDot::Weights ByteDot::load(Value filter, Value at) {
   return {math::AbsIOp::create(b, weights), flip};
 }
 
+std::optional<int64_t> ByteDot::heldWeights(int64_t sums) const {
+  if (dot != "maddubs" || lanes != 8 || byMagnitude)
+    return std::nullopt;
+  // The rest are ones, bytes and pairs on their way; half of what is left was measured
+  // to be the fastest.
+  return std::max<int64_t>(0, (b.level().getRegisters() - sums - 4) / 2);
+}
+
 Value ByteDot::spreadBytes(Value flat, Value at) {
   Value four = vector::LoadOp::create(b, VectorType::get({4}, b.getI8Type()), flat, at);
   Value word = laneOf(b, bitcast(four, b.getI32Type()), 0);
@@ -93,34 +101,34 @@ Value ByteDot::spreadBytes(Value flat, Value at) {
   return repeat(word, b.getI8Type());
 }
 
-Value ByteDot::add(Value sum, ArrayRef<Value> bytes, ArrayRef<Weights> weights) {
-  // One side has no sign: the bytes, or the magnitudes.
-  SmallVector<std::pair<Value, Value>> factors;
-  for (auto [x, w] : llvm::zip_equal(bytes, weights)) {
-    if (byMagnitude)
-      factors.push_back({w.factors, arith::XOrIOp::create(b, x, w.flip)});
-    else
-      factors.push_back({x, w.factors});
-  }
-  if (dot == "maddubs") {
-    Value pairs;
-    for (auto [x, w] : factors) {
-      Value pair = call(lanes == 4   ? "llvm.x86.ssse3.pmadd.ub.sw.128"
-                        : lanes == 8 ? "llvm.x86.avx2.pmadd.ub.sw"
-                                     : "llvm.x86.avx512.pmaddubs.w.512",
-                        b.getI16Type(), 2, {x, w});
-      pairs = pairs ? arith::AddIOp::create(b, pairs, pair).getResult() : pair;
+void ByteDot::add(MutableArrayRef<Value> sums, ArrayRef<Value> bytes,
+                  ArrayRef<SmallVector<Weights>> weights) {
+  SmallVector<Value> pairs(sums.size());
+  for (auto [x, step] : llvm::zip_equal(bytes, weights))
+    for (auto [sum, pair, w] : llvm::zip_equal(sums, pairs, step)) {
+      // One side has no sign: the bytes, or the magnitudes.
+      Value plain = x, other = w.factors;
+      if (byMagnitude) {
+        other = arith::XOrIOp::create(b, x, w.flip);
+        plain = w.factors;
+      }
+      if (dot == "maddubs") {
+        Value product = call(lanes == 4   ? "llvm.x86.ssse3.pmadd.ub.sw.128"
+                             : lanes == 8 ? "llvm.x86.avx2.pmadd.ub.sw"
+                                          : "llvm.x86.avx512.pmaddubs.w.512",
+                             b.getI16Type(), 2, {plain, other});
+        pair = pair ? arith::AddIOp::create(b, pair, product).getResult() : product;
+      } else if (dot == "vnni") {
+        sum = call(lanes == 8 ? "llvm.x86.avx512.vpdpbusd.256" : "llvm.x86.avx512.vpdpbusd.512",
+                   b.getI32Type(), 1, {sum, plain, other});
+      } else {
+        sum = arith::AddIOp::create(b, sum,
+                                    products(plain, other, /*perLane=*/4, /*isUnsigned=*/true));
+      }
     }
-    return arith::AddIOp::create(b, sum, maddPairs(pairs, ones));
-  }
-  for (auto [x, w] : factors) {
-    if (dot == "vnni")
-      sum = call(lanes == 8 ? "llvm.x86.avx512.vpdpbusd.256" : "llvm.x86.avx512.vpdpbusd.512",
-                 b.getI32Type(), 1, {sum, x, w});
-    else
-      sum = arith::AddIOp::create(b, sum, products(x, w, /*perLane=*/4, /*isUnsigned=*/true));
-  }
-  return sum;
+  if (dot == "maddubs")
+    for (auto [sum, pair] : llvm::zip_equal(sums, pairs))
+      sum = arith::AddIOp::create(b, sum, maddPairs(pair, ones));
 }
 
 Value PairDot::load(Value filter, Value at) {

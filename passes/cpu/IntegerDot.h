@@ -41,13 +41,18 @@ public:
   };
   Weights load(mlir::Value filter, mlir::Value at);
 
+  /// How many vectors of weights to hold in registers beside so many sums. Where there
+  /// are too few registers instructions read the others from memory; nothing says so
+  /// elsewhere.
+  std::optional<int64_t> heldWeights(int64_t sums) const;
+
   /// Four bytes at `at`, repeated in every lane.
   mlir::Value spreadBytes(mlir::Value flat, mlir::Value at);
 
-  /// sum + the products of `bytes` and `weights`, four a lane, of all steps; the
-  /// weights are such that pairs over all steps fit 16 bits.
-  mlir::Value add(mlir::Value sum, llvm::ArrayRef<mlir::Value> bytes,
-                  llvm::ArrayRef<Weights> weights);
+  /// Adds to each of `sums` the products of `bytes` and its weights, four a lane, of all
+  /// steps; weights[step][sum] are such that pairs over all steps fit 16 bits.
+  void add(llvm::MutableArrayRef<mlir::Value> sums, llvm::ArrayRef<mlir::Value> bytes,
+           llvm::ArrayRef<llvm::SmallVector<Weights>> weights);
 
 private:
   bool byMagnitude, isSigned;

@@ -15,7 +15,7 @@ inline constexpr int64_t kSumBlock = 16;
 /// A weight by magnitude needs two registers: where there are few of them, the vectors
 /// of a block are summed one after the other.
 inline bool vectorsTakeTurns(IntegerConv2DOp op, LevelAttr level) {
-  return op.getByMagnitude() && level.getRegisters() < 32;
+  return llvm::is_contained(op.getByMagnitude(), true) && level.getRegisters() < 32;
 }
 
 /// `pixels` x one block of i32 sums, in vectors of the level's width.

@@ -5,6 +5,7 @@
 
 #include "dialects/om/Om.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -61,14 +62,30 @@ Value KernelBuilder::mul(Value a, int64_t b) {
   return b == 1 ? a : createOrFold<arith::MulIOp>(a, index(b));
 }
 
+Value KernelBuilder::unknownZero() {
+  Value zero = arith::ConstantOp::create(*this, getI64IntegerAttr(0));
+  // Side effects, so that two of them stay two.
+  Value hidden =
+      LLVM::InlineAsmOp::create(*this, getI64Type(), zero, /*asm_string=*/"",
+                                /*constraints=*/"=r,0", /*has_side_effects=*/true,
+                                /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+                                LLVM::AsmDialectAttr(), ArrayAttr())
+          .getResult(0);
+  return arith::IndexCastOp::create(*this, getIndexType(), hidden);
+}
+
 Value KernelBuilder::mulAdd(Value a, int64_t factor, Value b) { return add(mul(a, factor), b); }
 
-SmallVector<Value>
-KernelBuilder::loop(int64_t trip, ValueRange carried,
-                    function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+SmallVector<Value> KernelBuilder::loop(int64_t trip, ValueRange carried,
+                                       function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   if (trip == 1)
     return body(index(0), carried);
-  auto forOp = scf::ForOp::create(*this, index(0), index(trip), index(1), carried);
+  return loop(index(0), index(trip), 1, carried, body);
+}
+
+SmallVector<Value> KernelBuilder::loop(Value begin, Value end, int64_t step, ValueRange carried,
+                                       function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto forOp = scf::ForOp::create(*this, begin, end, index(step), carried);
   OpBuilder::InsertionGuard guard(*this);
   setInsertionPointToStart(forOp.getBody());
   SmallVector<Value> next = body(forOp.getInductionVar(), forOp.getRegionIterArgs());
@@ -85,10 +102,10 @@ void KernelBuilder::loop(int64_t trip, function_ref<void(Value)> body) {
 }
 
 void KernelBuilder::loop(Value begin, Value end, int64_t step, function_ref<void(Value)> body) {
-  auto forOp = scf::ForOp::create(*this, begin, end, index(step));
-  OpBuilder::InsertionGuard guard(*this);
-  setInsertionPointToStart(forOp.getBody());
-  body(forOp.getInductionVar());
+  loop(begin, end, step, ValueRange(), [&](Value i, ValueRange) {
+    body(i);
+    return SmallVector<Value>();
+  });
 }
 
 Value KernelBuilder::flat(Value buffer) {

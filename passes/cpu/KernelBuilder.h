@@ -39,6 +39,9 @@ public:
   llvm::SmallVector<mlir::Value> beginTasks(llvm::ArrayRef<int64_t> sizes);
 
   mlir::Value index(int64_t value);
+  /// A zero that no pass knows for one. Loads from addresses with different ones of these
+  /// are not made one, so that instructions can take each from memory.
+  mlir::Value unknownZero();
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value add(mlir::Value a, int64_t b);
   mlir::Value mul(mlir::Value a, int64_t b);
@@ -50,7 +53,11 @@ public:
   llvm::SmallVector<mlir::Value>
   loop(int64_t trip, mlir::ValueRange carried,
        llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
-  /// The same without carried values; bounds may be values.
+  /// The same from `begin` to `end`.
+  llvm::SmallVector<mlir::Value>
+  loop(mlir::Value begin, mlir::Value end, int64_t step, mlir::ValueRange carried,
+       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
+  /// Without carried values.
   void loop(int64_t trip, llvm::function_ref<void(mlir::Value)> body);
   void loop(mlir::Value begin, mlir::Value end, int64_t step,
             llvm::function_ref<void(mlir::Value)> body);

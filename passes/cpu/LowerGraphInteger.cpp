@@ -4,7 +4,7 @@
 #include "passes/cpu/LowerGraph.h"
 
 #include "dialects/graph/ConstantData.h"
-#include "passes/cpu/PackIntegers.h"
+#include "passes/cpu/PackSteps.h"
 #include "passes/cpu/PackWeights.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -34,10 +34,20 @@ public:
 
   int64_t paddedChannels() { return llvm::alignTo(weights.outputs, kBlock); }
 
-  /// How a kernel sees the bytes.
-  enum class Bytes { AsStored, Unsigned, ByMagnitude };
+  /// For sums of bytes as they are stored.
+  FailureOr<Value> bias() { return bias(weights.sums(op.getZeroPoint(), paddedChannels())); }
+  FailureOr<Value> bias(const PackedSteps &packed) {
+    int64_t zeroPoint = op.getZeroPoint();
+    int64_t plain = isSigned ? zeroPoint + 128 : zeroPoint;
+    int64_t byMagnitude = isSigned ? zeroPoint : zeroPoint - 128;
+    std::vector<int64_t> excess;
+    for (const ChannelSums &sums : packed.sums)
+      excess.push_back(plain * sums.plain + byMagnitude * sums.byMagnitude + sums.inverted);
+    return bias(excess);
+  }
 
-  FailureOr<Value> bias(Bytes bytes) {
+  /// `excess`: what the sums of a channel have too much.
+  FailureOr<Value> bias(ArrayRef<int64_t> excess) {
     std::vector<int32_t> values;
     if (Value bias = op.getBias()) {
       std::optional<std::vector<int32_t>> read = readNumbers<int32_t>(bias);
@@ -45,13 +55,9 @@ public:
         return failure();
       values = std::move(*read);
     }
-    int64_t zeroPoint = op.getZeroPoint();
-    if (bytes == Bytes::ByMagnitude && !isSigned)
-      zeroPoint -= 128;
-    if (bytes == Bytes::Unsigned && isSigned)
-      zeroPoint += 128;
-    return lowering.weight(packSumBias(weights, values, zeroPoint, paddedChannels(),
-                                       op.getContext(), bytes == Bytes::ByMagnitude));
+    values = sumBias(values, excess);
+    auto type = RankedTensorType::get(values.size(), IntegerType::get(op.getContext(), 32));
+    return lowering.weight(graph::makeConstant(type, ArrayRef<int32_t>(values), "bias"));
   }
 
   /// A vector of one number for each channel, with room for whole blocks.
@@ -81,10 +87,6 @@ public:
     lowering.fill(padded, 0.0);
     lowering.copy(vector, padded.slice(0, 0, count));
     return lowering.buffer(padded);
-  }
-
-  FailureOr<Value> bias(const PackedSteps &packed) {
-    return bias(packed.byMagnitude ? Bytes::ByMagnitude : Bytes::Unsigned);
   }
 
   void copyBody(Region &body) {
@@ -151,14 +153,11 @@ bool isDepthwise(graph::IntegerConvOp op) {
          groups == tensorType(op.getInput()).getDimSize(1);
 }
 
-/// Tiles of 2x2 outputs of one plane.
-int64_t tilesOf(ArrayRef<int64_t> out) {
-  return llvm::divideCeil(out[2], 2) * llvm::divideCeil(out[3], 2);
-}
-
-/// Whether products of 16 bits on tiles of 2x2 outputs are the faster way: there are
-/// 2.25 times less of them, but an exact dot product of bytes is four times as fast.
-bool prefersWinograd(graph::IntegerConvOp op, const GraphLowering &lowering) {
+/// The form of 16-bit products on tiles that is faster than the products of bytes, if
+/// any: there are 2.25 or 4 times less of them, but an exact dot product of bytes is four
+/// times as fast.
+std::optional<Winograd> winogradForm(const ConvSums &sums, const GraphLowering &lowering) {
+  graph::IntegerConvOp op = sums.op;
   auto all = [](ArrayRef<int64_t> list, int64_t value) {
     return llvm::all_of(list, [&](int64_t number) { return number == value; });
   };
@@ -167,32 +166,46 @@ bool prefersWinograd(graph::IntegerConvOp op, const GraphLowering &lowering) {
   if (lowering.getTarget().hasExactDot() || op.getGroups() != 1 || filter.size() != 4 ||
       filter[2] != 3 || filter[3] != 3 || !all(op.getStrides(), 1) || !all(op.getDilations(), 1) ||
       blockOf(op.getInput()) != kBlock || filter[1] % kBlock)
-    return false;
-  // Four times a sum stays within 32 bits, whatever the weights.
-  constexpr int64_t kMostChannels = (int64_t(1) << 31) / (4 * 9 * 255 * 255);
-  // Few outputs do not pay for weights 3.6 times the size; few channels not for the
-  // way there and back; an odd end computes outputs that are not there.
-  int64_t tiles = tilesOf(out);
-  return filter[1] >= 2 * kBlock && filter[1] <= kMostChannels && filter[0] >= kBlock &&
-         tiles >= 36 && out[2] * out[3] * 10 >= 4 * tiles * 9;
+    return std::nullopt;
+  // Few channels do not pay for the way there and back.
+  if (filter[1] < 2 * kBlock || filter[0] < kBlock)
+    return std::nullopt;
+  // Few outputs do not pay for weights 3.6 and 8 times the size; a cut end computes
+  // outputs that are not there.
+  constexpr int64_t kLeastOutputs = 144;
+  std::optional<Winograd> best;
+  int64_t fewest = 0, largestSum = sums.weights.largestSum();
+  for (auto [places, leastUsed] : {std::pair(16, 0.9), {36, 0.7}}) {
+    Winograd form = *Winograd::ofPlaces(places);
+    int64_t tiles = form.tilesOf(out[2], out[3]), outputs = form.outputs * form.outputs * tiles;
+    int64_t products = form.places() * tiles;
+    if (largestSum > form.largestSum() || outputs < kLeastOutputs ||
+        out[2] * out[3] < leastUsed * outputs || (best && products >= fewest))
+      continue;
+    best = form;
+    fewest = products;
+  }
+  return best;
 }
 
-LogicalResult lowerWinograd(GraphLowering &lowering, ConvSums &sums, Value input,
+LogicalResult lowerWinograd(GraphLowering &lowering, ConvSums &sums, Winograd form, Value input,
                             ArrayRef<Value> inputs, Value target) {
   graph::IntegerConvOp op = sums.op;
   Storage output = lowering.storageOf(op.getResult());
   ArrayRef<int64_t> out = tensorType(op.getResult()).getShape();
-  int64_t tiles = tilesOf(out);
-  FailureOr<Value> bias = sums.bias(ConvSums::Bytes::AsStored);
+  FailureOr<Value> bias = sums.bias();
   if (failed(bias))
     return failure();
-  Storage places = lowering.temporary({out[0], 16, tiles, tensorType(op.getFilter()).getDimSize(1)},
-                                      IntegerType::get(op.getContext(), 16));
+  int64_t channels = tensorType(op.getFilter()).getDimSize(1);
+  Storage places =
+      lowering.temporary({out[0], form.places(), form.tilesOf(out[2], out[3]), channels},
+                         IntegerType::get(op.getContext(), 16));
   Value buffer = lowering.buffer(places);
   lowering.kernel<WinogradInputOp>(Value(), places, input, buffer, sums.isSigned);
   auto conv = lowering.kernel<WinogradConv2DOp>(
-      op.getResult(), output, buffer, lowering.weight(packWinograd(sums.weights, op.getContext())),
-      *bias, inputs, target, TileAttr());
+      op.getResult(), output, buffer,
+      lowering.weight(packWinograd(sums.weights, form, op.getContext())), *bias, inputs, target,
+      TileAttr());
   sums.copyBody(conv.getBody());
   return success();
 }
@@ -217,7 +230,7 @@ LogicalResult lowerIntegerConv(GraphLowering &lowering, graph::IntegerConvOp op)
   Value input = lowering.buffer(view), target = lowering.buffer(output);
   ArrayRef<int64_t> kernel = tensorType(op.getFilter()).getShape().drop_front(2);
   if (isDepthwise(op)) {
-    FailureOr<Value> bias = sums.bias(ConvSums::Bytes::AsStored);
+    FailureOr<Value> bias = sums.bias();
     if (failed(bias))
       return failure();
     Value filter =
@@ -228,8 +241,8 @@ LogicalResult lowerIntegerConv(GraphLowering &lowering, graph::IntegerConvOp op)
     sums.copyBody(depthwise.getBody());
     return success();
   }
-  if (prefersWinograd(op, lowering))
-    return lowerWinograd(lowering, sums, input, inputs, target);
+  if (std::optional<Winograd> form = winogradForm(sums, lowering))
+    return lowerWinograd(lowering, sums, *form, input, inputs, target);
   PackedSteps packed = packSteps(sums.weights, windowQuads(op, view), op.getGroups(),
                                  lowering.getTarget().hasExactDot(), op.getContext());
   FailureOr<Value> bias = sums.bias(packed);
@@ -237,9 +250,9 @@ LogicalResult lowerIntegerConv(GraphLowering &lowering, graph::IntegerConvOp op)
     return failure();
   int64_t products = tensorType(result).getNumElements() * sums.weights.columns;
   auto conv = lowering.kernel<IntegerConv2DOp>(
-      result, output, input, lowering.weight(packed.filter), lowering.weight(packed.steps), *bias,
-      inputs, target, op.getStrides(), packed.group, packed.byMagnitude, sums.isSigned, products,
-      TileAttr());
+      result, output, input, lowering.weight(packed.filter), lowering.weight(packed.steps),
+      lowering.weight(packed.starts), *bias, inputs, target, op.getStrides(), packed.groups,
+      packed.byMagnitude, sums.isSigned, products, TileAttr());
   sums.copyBody(conv.getBody());
   return success();
 }
@@ -303,15 +316,15 @@ LogicalResult lowerIntegerProduct(GraphLowering &lowering, graph::IntegerFullyCo
       Storage matrix = lowering.reshaped(lowering.storageOf(value), {rows, columns});
       inputs.push_back(lowering.buffer(part(matrix, first, size)));
     }
-    auto packedPart = [&](ElementsAttr value) {
-      return lowering.buffer(lowering.constantStorage(value).slice(0, block, blocks));
-    };
+    int64_t runs = packed.groups.size();
+    Storage starts =
+        lowering.constantStorage(packed.starts).slice(0, block * runs, blocks * runs + 1);
     Storage target = part(output, first, size);
     auto conv = lowering.kernel<IntegerConv2DOp>(
         size == columns ? result : Value(), target, lowering.buffer(image),
-        packedPart(packed.filter), packedPart(packed.steps), vectorPart(*bias, first, size), inputs,
-        lowering.buffer(target), ArrayRef<int64_t>{1, 1}, packed.group, packed.byMagnitude,
-        sums.isSigned, rows * size * depth, TileAttr());
+        lowering.weight(packed.filter), lowering.weight(packed.steps), lowering.buffer(starts),
+        vectorPart(*bias, first, size), inputs, lowering.buffer(target), ArrayRef<int64_t>{1, 1},
+        packed.groups, packed.byMagnitude, sums.isSigned, rows * size * depth, TileAttr());
     sums.copyBody(conv.getBody());
   }
   return success();

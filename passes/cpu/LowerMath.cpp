@@ -4,6 +4,7 @@
 #include "passes/cpu/DoubleMath.h"
 #include "passes/cpu/KernelBuilder.h"
 #include "passes/cpu/Passes.h"
+#include "passes/cpu/SaturatingCasts.h"
 #include "passes/cpu/SmallFloats.h"
 
 #include "mlir/Dialect/Math/Transforms/Passes.h"
@@ -127,6 +128,7 @@ struct LowerMathPass : impl::CpuLowerMathBase<LowerMathPass> {
     shared.add<LowerAsinh, LowerAtanh, LowerRemF>(context);
     populateDoubleMathPatterns(shared);
     populateSmallFloatPatterns(shared);
+    populateSaturatingCastPatterns(shared);
     withFma = FrozenRewritePatternSet(std::move(shared));
 
     RewritePatternSet split(context);

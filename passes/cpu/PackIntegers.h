@@ -1,11 +1,11 @@
-//===-- PackIntegers.h - weights of 8-bit integers as lists of steps ------===//
+//===-- PackIntegers.h - weights of 8-bit integers for the kernels --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_CPU_PACKINTEGERS_H
 #define OPENATC_PASSES_CPU_PACKINTEGERS_H
 
+#include "dialects/cpu/Winograd.h"
 #include "mlir/IR/BuiltinAttributes.h"
-#include <array>
 #include <vector>
 
 namespace atc::cpu {
@@ -17,47 +17,24 @@ struct IntegerWeights {
 
   /// Nothing where the filter is not known, or no bytes. `zeroPoints`: one for each
   /// output, or none.
-  static std::optional<IntegerWeights> read(mlir::Value filter,
-                                            llvm::ArrayRef<int64_t> zeroPoints);
+  static std::optional<IntegerWeights> read(mlir::Value filter, llvm::ArrayRef<int64_t> zeroPoints);
   const int16_t *row(int64_t output) const { return values.data() + output * columns; }
+  /// What the sum of an output with bytes is at most, in size.
+  int64_t largestSum() const;
+  /// Sums of each output's weights times `factor`, and zeros up to `size`.
+  std::vector<int64_t> sums(int64_t factor, int64_t size) const;
 };
 
 /// The numbers of a constant as the graph has it; nothing where it is not known.
 template <typename T> std::optional<std::vector<T>> readNumbers(mlir::Value value);
 
-/// Four neighbouring bytes of the input and where each one's weight is.
-struct Quad {
-  int64_t offset;
-  /// Index of the weight in an output's row for the input channels of group g is
-  /// column[lane] - g * columns; anything outside the row has none.
-  std::array<int64_t, 4> column;
-};
+/// [O][C][3][3] to [OB][P][C/2][16][2] of i16: what the form multiplies with.
+mlir::ElementsAttr packWinograd(const IntegerWeights &weights, Winograd form,
+                                mlir::MLIRContext *context);
 
-/// What cpu.integer_conv2d reads.
-struct PackedSteps {
-  mlir::ElementsAttr filter, steps;
-  int64_t group = 1;
-  bool byMagnitude = false;
-};
-
-/// Makes the shortest lists of steps for blocks of 16 outputs. Unless all levels
-/// have an exact dot product, sums of two neighbouring products over `group` steps
-/// then fit 16 bits, whatever the bytes.
-/// A quad whose weights are too large for that becomes two; where that would be too
-/// many, sums are by magnitude.
-PackedSteps packSteps(const IntegerWeights &weights, llvm::ArrayRef<Quad> quads, int64_t groups,
-                      bool exactDot, mlir::MLIRContext *context);
-
-/// [O][C][3][3] to [OB][16][C/2][16][2] of i16: what F(2x2, 3x3) multiplies with,
-/// times four.
-mlir::ElementsAttr packWinograd(const IntegerWeights &weights, mlir::MLIRContext *context);
-
-/// The bias as i32 for sums of bytes as the kernel sees them: less zeroPoint times
-/// the weights, and what inverted bytes lack in sums by magnitude. `size` numbers,
-/// zeros past the last output.
-mlir::ElementsAttr packSumBias(const IntegerWeights &weights, llvm::ArrayRef<int32_t> bias,
-                               int64_t zeroPoint, int64_t size, mlir::MLIRContext *context,
-                               bool byMagnitude = false);
+/// The bias, of which there may be none, less what the sums of bytes as the
+/// kernel sees them have too much; a number for each of the latter.
+std::vector<int32_t> sumBias(llvm::ArrayRef<int32_t> bias, llvm::ArrayRef<int64_t> excess);
 
 /// [C][1][KH][KW] to [CB][KH][KW][16] of i16.
 mlir::ElementsAttr packIntegerDepthwise(const IntegerWeights &weights, int64_t height,

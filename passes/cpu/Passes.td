@@ -101,7 +101,8 @@ def CpuLowerMath : Pass<"cpu-lower-math", "::mlir::func::FuncOp"> {
     fused multiply-add becomes a product and a sum.
   }];
   let dependentDialects = ["::atc::cpu::CpuDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+                           "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def CpuMakeEntries : Pass<"cpu-make-entries", "::mlir::ModuleOp"> {

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/cpu/Winograd.h"
 #include "passes/cpu/IntegerTile.h"
 #include "passes/cpu/Passes.h"
 
@@ -118,26 +119,31 @@ TileAttr tileFor(DepthwiseConv2DOp op) {
                        /*groups=*/1, /*depth=*/1, flatten);
 }
 
-/// Pixels of a tile of integer sums: few registers are left to weights and bytes.
-int64_t integerPixels(LevelAttr level, int64_t length, int64_t group, bool takeTurns) {
+/// Pixels of a tile of `sums` vectors of integer sums.
+int64_t integerPixels(LevelAttr level, int64_t length, int64_t sums) {
   int64_t vectors = std::max<int64_t>(1, 16 / level.getLanes());
-  if (takeTurns)
-    return std::clamp<int64_t>(group <= 2 ? 8 : 6, 1, std::max<int64_t>(1, length));
-  int64_t sums = level.getRegisters() >= 32 ? 16 : level.getLanes() >= 8 && group == 1 ? 10 : 8;
+  sums = level.getRegisters() >= 32 ? 16 : sums;
   return std::clamp<int64_t>(sums / vectors, 1, std::max<int64_t>(1, length));
 }
 
 TileAttr tileFor(IntegerConv2DOp op) {
   LevelAttr level = levelOf(op);
   ArrayRef<int64_t> out = shapeOf(op.getOutput());
-  int64_t pixels =
-      integerPixels(level, out[2] * out[3], op.getGroup(), vectorsTakeTurns(op, level));
+  // Few registers are left to weights and bytes; addresses in several rows need
+  // registers, too.
+  int64_t group = *llvm::max_element(op.getGroups());
+  auto pixelsOf = [&](int64_t length, int64_t wideGroup) {
+    if (vectorsTakeTurns(op, level))
+      return std::min<int64_t>(group <= 2 ? 8 : 6, length);
+    return integerPixels(level, length, level.getLanes() >= 8 && group <= wideGroup ? 10 : 8);
+  };
+  int64_t pixels = pixelsOf(out[3], 2), crossing = pixelsOf(out[2] * out[3], 1);
   // Crossing row ends costs address arithmetic; it must pay.
   int64_t inRows = out[2] * llvm::divideCeil(out[3], pixels);
-  int64_t flat = llvm::divideCeil(out[2] * out[3], pixels);
+  int64_t flat = llvm::divideCeil(out[2] * out[3], crossing);
   bool flatten = out[2] * out[3] <= 256 && flat * 10 < inRows * 9;
-  if (!flatten)
-    pixels = std::min(pixels, out[3]);
+  if (flatten)
+    pixels = crossing;
   // The bytes that the rows of a task read stay in L1 while its blocks go by.
   int64_t rowBytes = shapeOf(op.getInput())[1] * shapeOf(op.getInput())[3] *
                      shapeOf(op.getInput())[4] * op.getStrides()[0];
@@ -152,11 +158,12 @@ TileAttr tileFor(IntegerConv2DOp op) {
 TileAttr tileFor(WinogradConv2DOp op) {
   LevelAttr level = levelOf(op);
   ArrayRef<int64_t> out = shapeOf(op.getOutput());
-  int64_t tileRows = llvm::divideCeil(out[2], 2), tileColumns = llvm::divideCeil(out[3], 2);
+  Winograd form = *Winograd::ofPlaces(shapeOf(op.getInput())[1]);
+  int64_t tileRows = form.tilesAlong(out[2]), tileColumns = form.tilesAlong(out[3]);
   int64_t vectors = std::max<int64_t>(1, 16 / level.getLanes());
   int64_t pixels = std::max<int64_t>(1, (level.getRegisters() - 2 - vectors) / vectors);
   pixels = std::min<int64_t>({pixels, tileRows * tileColumns, 12});
-  // The sums of a task lie on the stack, 1 KB a tile; its tile rows divide them all.
+  // The sums of a task lie on the stack, 1 or 2.25 KB a tile; its tile rows divide them all.
   constexpr int64_t kTaskTiles = 56;
   int64_t rows = std::clamp<int64_t>(kTaskTiles / tileColumns, 1, tileRows);
   while (tileRows % rows)
@@ -170,7 +177,7 @@ TileAttr tileFor(WinogradConv2DOp op) {
 TileAttr tileFor(IntegerDepthwiseOp op) {
   LevelAttr level = levelOf(op);
   ArrayRef<int64_t> out = shapeOf(op.getOutput());
-  int64_t pixels = integerPixels(level, out[3], /*group=*/2, /*takeTurns=*/false);
+  int64_t pixels = integerPixels(level, out[3], /*sums=*/8);
   bool flatten = out[3] < 4 && out[2] * out[3] <= 64;
   int64_t wanted = std::clamp<int64_t>(op.flops() / (kMinTaskFlops / 8), 1, kWantedTasks);
   int64_t rows = splitEvenly(out[2], llvm::divideCeil(wanted, out[0] * out[1]));

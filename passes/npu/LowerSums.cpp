@@ -55,12 +55,7 @@ template <typename OpT> std::optional<Sums> readSums(OpT op) {
   if (!weights)
     return std::nullopt;
   sums.weights = std::move(*weights);
-  ElementsAttr packed =
-      cpu::packSumBias(sums.weights, bias, op.getZeroPoint(), sums.outputs(), op.getContext());
-  FailureOr<graph::ConstantBytes> bytes = graph::ConstantBytes::get(packed);
-  if (failed(bytes))
-    return std::nullopt;
-  sums.bias.assign(bytes->expandedAs<int32_t>().begin(), bytes->expandedAs<int32_t>().end());
+  sums.bias = cpu::sumBias(bias, sums.weights.sums(op.getZeroPoint(), sums.outputs()));
   if constexpr (std::is_same_v<OpT, graph::IntegerConvOp>)
     if (op.getGroups() > 1)
       spreadGroups(sums.weights, op.getGroups());

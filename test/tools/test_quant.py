@@ -188,9 +188,11 @@ def test_products(tmp_path, level, depth, columns):
     np.testing.assert_array_equal(run(model, tmp_path, [a], level)[0], want)
 
 
-def qdq(nodes, constants, name, scale, zero):
-    """quantize and dequantize of tensor `name`; returns the name of what follows."""
-    constants.update({f"{name}_s": np.float32(scale), f"{name}_z": np.uint8(zero)})
+def qdq(nodes, constants, name, scale, zero, kind=np.uint8):
+    """quantize and dequantize of tensor `name`; returns the name of what follows. Integers with a
+    sign are 128 less."""
+    zero += np.iinfo(kind).min
+    constants.update({f"{name}_s": np.float32(scale), f"{name}_z": np.asarray(zero, kind)})
     nodes.append(helper.make_node("QuantizeLinear", [name, f"{name}_s", f"{name}_z"],
                                   [f"{name}_q"]))
     nodes.append(helper.make_node("DequantizeLinear", [f"{name}_q", f"{name}_s", f"{name}_z"],
@@ -199,35 +201,38 @@ def qdq(nodes, constants, name, scale, zero):
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_block(tmp_path, level):
+@pytest.mark.parametrize("kind", [np.uint8, np.int8])
+@pytest.mark.parametrize("batch,height,width", [(1, 12, 12), (2, 14, 18)])
+def test_block(tmp_path, level, kind, batch, height, width):
     """A residual block with a pool, as exporters write it: every tensor quantized, and no
     convolution left that computes on floats."""
     rng = np.random.default_rng(11)
-    x = rng.standard_normal((1, 32, 12, 12)).astype(np.float32)
+    x = rng.standard_normal((batch, 32, height, width)).astype(np.float32)
     nodes, constants = [], {}
     w = integers(rng, np.int8, (32, 32, 3, 3))
-    constants.update(w=w, ws=np.float32(0.004), wz=np.int8(0))
+    # The interpreter adds up floats: with this scale next to no sum is halfway between integers.
+    constants.update(w=w, ws=np.float32(0.0041), wz=np.int8(0))
     nodes.append(helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["wr"]))
-    data = qdq(nodes, constants, "x", 0.025, 117)
+    data = qdq(nodes, constants, "x", 0.025, 117, kind)
     nodes.append(helper.make_node("Conv", [data, "wr"], ["c"], pads=[1, 1, 1, 1]))
     nodes.append(helper.make_node("Relu", ["c"], ["a"]))
-    main = qdq(nodes, constants, "a", 0.05, 0)
+    main = qdq(nodes, constants, "a", 0.05, 0, kind)
     nodes.append(helper.make_node("Add", [main, data], ["s"]))
-    total = qdq(nodes, constants, "s", 0.07, 30)
+    total = qdq(nodes, constants, "s", 0.07, 30, kind)
     nodes.append(helper.make_node("MaxPool", [total], ["p"], kernel_shape=[2, 2], strides=[2, 2]))
-    pooled = qdq(nodes, constants, "p", 0.07, 30)
+    pooled = qdq(nodes, constants, "p", 0.07, 30, kind)
     nodes.append(helper.make_node("Identity", [pooled], ["y"]))
     model = save(tmp_path / "block.onnx", nodes, [("x", np.float32, x.shape)],
-                 [("y", np.float32, (1, 32, 6, 6))], constants)
+                 [("y", np.float32, (batch, 32, height // 2, width // 2))], constants)
 
     q = np.clip(np.rint(x / np.float32(0.025)) + 117, 0, 255).astype(int)
     sums = conv_sums(q, w, 117, [0], (1, 1), (1, 1, 1, 1), (1, 1), 1)
-    scales = [np.float64(np.float32(s)) for s in (0.025, 0.004, 0.05)]
+    scales = [np.float64(np.float32(s)) for s in (0.025, 0.0041, 0.05)]
     a = requantize(sums, scales[0] * scales[1] / scales[2], 0, np.uint8)
     real = (a.astype(np.float32) * np.float32(0.05) +
             (q - 117).astype(np.float32) * np.float32(0.025))
     s = np.clip(np.rint(real * np.float32(1 / np.float64(np.float32(0.07)))) + 30, 0, 255)
-    p = s.reshape(1, 32, 6, 2, 6, 2).max((3, 5)).astype(np.float32)
+    p = s.reshape(batch, 32, height // 2, 2, width // 2, 2).max((3, 5)).astype(np.float32)
     want = (p - 30) * np.float32(0.07)
     got = run(model, tmp_path, [x], level)[0]
     np.testing.assert_array_equal(got, want)
@@ -240,6 +245,69 @@ def test_block(tmp_path, level):
     kernels = json.loads(out)["kernels"]
     assert any(kernel.startswith("winograd_conv2d") for kernel in kernels), kernels
     assert not any(kernel.startswith(("conv2d", "depthwise")) for kernel in kernels), kernels
+
+
+def weights_adding_up(shape, first_total, second_total, rng):
+    """Weights of 9 bits, less their zero points, whose magnitudes add up to so much: the first
+    output's are positive, the second one's negative, the others' of any sign."""
+    w = rng.integers(-255, 256, shape)
+    for output, total in ((0, first_total), (1, second_total)):
+        each, more = divmod(total, w[0].size)
+        row = np.full(w[0].size, each)
+        row[:more] += 1
+        w[output] = rng.permutation(row).reshape(shape[1:]) * (1 - 2 * output)
+    w[2:] = np.where(np.arange(shape[0])[2:, None, None, None] % 2, w[2:] % 101, w[2:] // 3)
+    return w
+
+
+# N, C, H, W, sums of the two large outputs and of how many places tiles are, if any. Bytes of 255
+# times 131586 are just below 2^25, times 2105376 just below 2^29.
+TILES = {
+    "whole": (1, 32, 12, 16, 40000, 36),
+    "odd": (1, 32, 17, 19, 40000, 36),
+    "even": (2, 48, 14, 14, 100000, 36),
+    "largest": (1, 64, 14, 13, 131586, 36),
+    "one more": (1, 64, 14, 14, 131587, 16),
+    "cut": (1, 32, 6, 26, 40000, 16),
+    "largest of 2x2": (1, 928, 12, 12, 2105376, 16),
+    "one more than 2x2": (1, 928, 12, 12, 2105377, None),
+}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("kind", [np.uint8, np.int8])
+@pytest.mark.parametrize("case", TILES)
+def test_tiles(tmp_path, level, kind, case):
+    """3x3 convolutions by tiles give the sums themselves, up to the largest that they may have."""
+    batch, channels, height, width, total, places = TILES[case]
+    rng = np.random.default_rng(len(case))
+    x = integers(rng, kind, (batch, channels, height, width))
+    # Windows of the largest bytes, and of the smallest ones.
+    x[0, :, :5, :6], x[0, :, -5:, -6:] = np.iinfo(kind).max, np.iinfo(kind).min
+    shape, zero = (24, channels, 3, 3), int(integers(rng, kind, ()))
+    w = weights_adding_up(shape, total, total, rng)
+    w_zeros = np.zeros(24, np.uint8)
+    w_zeros[1], w_zeros[2::2] = 255, 85
+    stored = w + w_zeros.astype(int).reshape(-1, 1, 1, 1)
+    assert stored.min() >= 0 and stored.max() <= 255
+    node = helper.make_node("ConvInteger", ["x", "w", "xz", "wz"], ["y"], pads=[1, 1, 1, 1])
+    model = save(tmp_path / "tiles.onnx", [node], [("x", kind, x.shape)],
+                 [("y", np.int32, (batch, 24, height, width))],
+                 {"w": stored.astype(np.uint8), "xz": np.asarray(zero, kind), "wz": w_zeros})
+    want = conv_sums(x, w, zero, [0], (1, 1), (1, 1, 1, 1), (1, 1), 1)
+    np.testing.assert_array_equal(run(model, tmp_path, [x], level)[0], want)
+
+    if level == "interpreter":
+        return
+    code, out, _ = call(tool("om-dump"), compile_model(model, tmp_path, f"--target_cpu={level}"),
+                        "--json")
+    assert code == 0
+    content = json.loads(out)
+    assert ("winograd_conv2d" in content["kernels"]) == (places is not None), content["kernels"]
+    if places:
+        # Two blocks of 16 outputs; beside them there is little.
+        size = sum(s["size"] for s in content["segments"] if s["kind"] == "weights")
+        assert size // (2 * 16 * channels * 2) == places
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -133,41 +133,210 @@ func.func @matmul_bias(%a: memref<1x4x8xf32>, %b: memref<1x8x16xf32>, %bias: mem
 
 // -----
 
-func.func @f(%x: memref<1x1x6x6x16xf32>, %w: memref<1x36x16x4xi8>, %s: memref<1x36xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
+func.func @f(%x: memref<1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
+  // expected-error @+1 {{input must have rank 5, but has rank 4}}
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x6x6x16xf32>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
   // expected-error @+1 {{input must be bytes, but is 'memref<1x1x6x6x16xf32>'}}
-  cpu.integer_conv2d %x, %w, %s, %b outs %y {strides = array<i64: 1, 1>, group = 1 : i64, products = 1 : i64} : memref<1x1x6x6x16xf32>, memref<1x36x16x4xi8>, memref<1x36xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xf32>, memref<36x16x4xi8>, memref<36xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
   return
 }
 
 // -----
 
-func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<1x36x16x4xi8>, %s: memref<1x35xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
+  // expected-error @+1 {{strides needs 2 numbers, but has 1}}
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<1x36x16x4xi8>, %s: memref<36xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
+  // expected-error @+1 {{filter must have rank 3, but has rank 4}}
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<1x36x16x4xi8>, memref<36xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<1x36xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
+  // expected-error @+1 {{steps must have rank 1, but has rank 2}}
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<1x36xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<1x2xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
+  // expected-error @+1 {{starts must have rank 1, but has rank 2}}
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi32>, memref<1x2xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi16>, %s: memref<36xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
   // expected-error @+1 {{filter must be bytes in fours with one step of i32 for each}}
-  cpu.integer_conv2d %x, %w, %s, %b outs %y {strides = array<i64: 1, 1>, group = 1 : i64, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<1x36x16x4xi8>, memref<1x35xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi16>, memref<36xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
   return
 }
 
 // -----
 
-func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<1x36x16x4xi8>, %s: memref<1x36xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
-  // expected-error @+1 {{group 5 does not divide the 36 steps}}
-  cpu.integer_conv2d %x, %w, %s, %b outs %y {strides = array<i64: 1, 1>, group = 5 : i64, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<1x36x16x4xi8>, memref<1x36xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x2xi8>, %s: memref<36xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
+  // expected-error @+1 {{filter must be bytes in fours with one step of i32 for each}}
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x2xi8>, memref<36xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
   return
 }
 
 // -----
 
-func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<2x36x16x4xi8>, %s: memref<2x36xi32>, %b: memref<32xi32>, %y: memref<1x1x4x4x16xi32>) {
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi64>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
+  // expected-error @+1 {{filter must be bytes in fours with one step of i32 for each}}
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi64>, memref<2xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<35xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
+  // expected-error @+1 {{filter must be bytes in fours with one step of i32 for each, but is 'memref<36x16x4xi8>' and steps are 'memref<35xi32>'}}
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<35xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
+  // expected-error @+1 {{each run needs a positive group and its by_magnitude, but groups are [] and there are 0 by_magnitude}}
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64>, by_magnitude = array<i1>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
+  // expected-error @+1 {{each run needs a positive group and its by_magnitude, but groups are [2, 1] and there are 1 by_magnitude}}
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 2, 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<3xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
+  // expected-error @+1 {{each run needs a positive group and its by_magnitude, but groups are [2, 0] and there are 2 by_magnitude}}
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 2, 0>, by_magnitude = array<i1: false, true>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi32>, memref<3xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<2xi64>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
+  // expected-error @+1 {{starts must be i32, one for each of 1 runs of every block and one for the end, but are 'memref<2xi64>'}}
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi32>, memref<2xi64>, memref<16xi32>, memref<1x1x4x4x16xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<4xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
+  // expected-error @+1 {{starts must be i32, one for each of 2 runs of every block and one for the end, but are 'memref<4xi32>'}}
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 2, 1>, by_magnitude = array<i1: false, true>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi32>, memref<4xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<3xi32>, %b: memref<32xi32>, %y: memref<1x1x4x4x16xi32>) {
   // expected-error @+1 {{filter makes 2 blocks of 16 channels, but the output is}}
-  cpu.integer_conv2d %x, %w, %s, %b outs %y {strides = array<i64: 1, 1>, group = 1 : i64, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<2x36x16x4xi8>, memref<2x36xi32>, memref<32xi32>, memref<1x1x4x4x16xi32>
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi32>, memref<3xi32>, memref<32xi32>, memref<1x1x4x4x16xi32>
   return
 }
 
 // -----
 
-func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<1x36x16x4xi8>, %s: memref<1x36xi32>, %b: memref<16xi32>, %v: memref<3xf32>, %y: memref<1x1x4x4x16xi32>) {
+// Two runs of one block.
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<3xi32>, %b: memref<32xi32>, %y: memref<1x2x4x4x16xi32>) {
+  // expected-error @+1 {{filter makes 1 blocks of 16 channels, but the output is}}
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 2, 1>, by_magnitude = array<i1: false, true>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi32>, memref<3xi32>, memref<32xi32>, memref<1x2x4x4x16xi32>
+  return
+}
+
+// -----
+
+// Not even the end.
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<0xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
+  // expected-error @+1 {{filter makes -1 blocks of 16 channels, but the output is}}
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi32>, memref<0xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x32xi32>) {
+  // expected-error @+1 {{filter makes 1 blocks of 16 channels, but the output is}}
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x4x4x32xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<3xi32>, %b: memref<32xi32>, %y: memref<1x2x4x4x8xi32>) {
+  // expected-error @+1 {{filter makes 2 blocks of 16 channels, but the output is}}
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi32>, memref<3xi32>, memref<32xi32>, memref<1x2x4x4x8xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x4x4x16xi32>) {
+  // expected-error @+1 {{output must have rank 5, but has rank 4}}
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi32>, memref<2xi32>, memref<16xi32>, memref<1x4x4x16xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<2xi32>, %b: memref<8xi32>, %y: memref<1x1x4x4x16xi32>) {
+  // expected-error @+1 {{bias must be 16 i32, but is 'memref<8xi32>'}}
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi32>, memref<2xi32>, memref<8xi32>, memref<1x1x4x4x16xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %v: memref<3xf32>, %y: memref<1x1x4x4x16xi32>) {
   // expected-error @+1 {{input 'memref<3xf32>' neither is like the output nor a vector of its channels}}
-  cpu.integer_conv2d %x, %w, %s, %b inputs %v outs %y {strides = array<i64: 1, 1>, group = 1 : i64, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<1x36x16x4xi8>, memref<1x36xi32>, memref<16xi32>, memref<3xf32>, memref<1x1x4x4x16xi32>
+  cpu.integer_conv2d %x, %w, %s, %t, %b inputs %v outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi32>, memref<2xi32>, memref<16xi32>, memref<3xf32>, memref<1x1x4x4x16xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %v: memref<16xf32>, %y: memref<1x1x4x4x16xi32>) {
+  // expected-error @+1 {{has a body that does not fit its inputs}}
+  cpu.integer_conv2d %x, %w, %s, %t, %b inputs %v outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi32>, memref<2xi32>, memref<16xi32>, memref<16xf32>, memref<1x1x4x4x16xi32> {
+  ^bb0(%sum: i32):
+    cpu.integer_yield %sum : i32
+  }
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
+  // expected-error @+1 {{writes 'i8', but the output is}}
+  cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x4x4x16xi32> {
+  ^bb0(%sum: i32):
+    %0 = arith.trunci %sum : i32 to i8
+    cpu.integer_yield %0 : i8
+  }
   return
 }
 
@@ -224,5 +393,53 @@ func.func @f(%t: memref<1x16x4x32xi16>, %w: memref<1x16x16x16x2xi16>, %b: memref
 func.func @f(%t: memref<1x16x4x32xi16>, %w: memref<1x16x8x16x2xi16>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
   // expected-error @+1 {{filter must be i16 for 16 places of 32 channels in pairs}}
   cpu.winograd_conv2d %t, %w, %b outs %y : memref<1x16x4x32xi16>, memref<1x16x8x16x2xi16>, memref<16xi32>, memref<1x1x4x4x16xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x2x6x6x16xi8>, %t: memref<1x25x4x32xi16>) {
+  // expected-error @+1 {{output must have 16 or 36 places, but is 'memref<1x25x4x32xi16>'}}
+  cpu.winograd_input %x outs %t : memref<1x2x6x6x16xi8>, memref<1x25x4x32xi16>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x2x7x6x16xi8>, %t: memref<1x36x6x32xi16>) {
+  // expected-error @+1 {{output must be 'memref<1x36x2x32xi16>', but is 'memref<1x36x6x32xi16>'}}
+  cpu.winograd_input %x outs %t : memref<1x2x7x6x16xi8>, memref<1x36x6x32xi16>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x2x7x6x16xi8>, %t: memref<1x36x2x32xi8>) {
+  // expected-error @+1 {{output must be 'memref<1x36x2x32xi16>', but is 'memref<1x36x2x32xi8>'}}
+  cpu.winograd_input %x outs %t : memref<1x2x7x6x16xi8>, memref<1x36x2x32xi8>
+  return
+}
+
+// -----
+
+func.func @f(%t: memref<1x25x4x32xi16>, %w: memref<1x25x16x16x2xi16>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
+  // expected-error @+1 {{input must have 16 or 36 places, but is 'memref<1x25x4x32xi16>'}}
+  cpu.winograd_conv2d %t, %w, %b outs %y : memref<1x25x4x32xi16>, memref<1x25x16x16x2xi16>, memref<16xi32>, memref<1x1x4x4x16xi32>
+  return
+}
+
+// -----
+
+func.func @f(%t: memref<1x36x6x32xi16>, %w: memref<1x36x16x16x2xi16>, %b: memref<16xi32>, %y: memref<1x1x5x4x16xi32>) {
+  // expected-error @+1 {{input must be i16 for 36 places of the 2 tiles of the output}}
+  cpu.winograd_conv2d %t, %w, %b outs %y : memref<1x36x6x32xi16>, memref<1x36x16x16x2xi16>, memref<16xi32>, memref<1x1x5x4x16xi32>
+  return
+}
+
+// -----
+
+func.func @f(%t: memref<1x36x1x32xi16>, %w: memref<1x16x16x16x2xi16>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
+  // expected-error @+1 {{filter must be i16 for 36 places of 32 channels in pairs}}
+  cpu.winograd_conv2d %t, %w, %b outs %y : memref<1x36x1x32xi16>, memref<1x16x16x16x2xi16>, memref<16xi32>, memref<1x1x4x4x16xi32>
   return
 }

@@ -3,7 +3,7 @@
 // With an exact dot product of bytes the direct form is the faster one.
 // CHECK-LABEL: func @main
 // CHECK-NOT: winograd
-// CHECK: cpu.integer_conv2d {{.*}} memref<1x72x16x4xi8>
+// CHECK: cpu.integer_conv2d {{.*}} memref<72x16x4xi8>
 func.func @main(%x: tensor<1x32x12x12xui8>) -> tensor<1x16x12x12xi32> {
   %w = graph.constant dense<1> : tensor<16x32x3x3xi8>
   %y = graph.integer_conv %x, %w {zero_point = 131 : i64, filter_zero_points = array<i64>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x32x12x12xui8>, tensor<16x32x3x3xi8>) -> tensor<1x16x12x12xi32>
@@ -14,10 +14,24 @@ func.func @main(%x: tensor<1x32x12x12xui8>) -> tensor<1x16x12x12xi32> {
 
 // Nothing is cut, so every four weights are one step, and no sum is by magnitude.
 // CHECK-LABEL: func @main
-// CHECK-NOT: by_magnitude
-// CHECK: cpu.integer_conv2d {{.*}} memref<1x4x16x4xi8>
+// CHECK: om.weight dense<[0, 4]> : tensor<2xi32>
+// CHECK: cpu.integer_conv2d {{.*}}by_magnitude = array<i1: false>, groups = array<i64: 1>{{.*}} memref<4x16x4xi8>
 func.func @main(%x: tensor<3x16xui8>) -> tensor<3x16xi32> {
   %w = graph.constant dense<127> : tensor<16x16xi8>
   %y = graph.integer_fully_connected %x, %w {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<3x16xui8>, tensor<16x16xi8>) -> tensor<3x16xi32>
+  return %y : tensor<3x16xi32>
+}
+
+// -----
+
+// But for weights that are no bytes without their zero point: 255 is 127, 127 and 1.
+// CHECK-LABEL: func @main
+// CHECK: om.weight dense<[0, 3]> : tensor<2xi32>
+// CHECK: om.weight dense<0> : tensor<3xi32>
+// CHECK: cpu.integer_conv2d {{.*}}by_magnitude = array<i1: false>, groups = array<i64: 1>{{.*}} memref<3x16x4xi8>
+// CHECK: atc_packed_{{[0-9]+}}: "0x01000000{{((7F){64}(7F){64}(01){64})}}"
+func.func @main(%x: tensor<3x4xui8>) -> tensor<3x16xi32> {
+  %w = graph.constant dense<255> : tensor<16x4xui8>
+  %y = graph.integer_fully_connected %x, %w {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<3x4xui8>, tensor<16x4xui8>) -> tensor<3x16xi32>
   return %y : tensor<3x16xi32>
 }

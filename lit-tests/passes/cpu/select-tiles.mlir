@@ -57,3 +57,179 @@ func.func @chosen(%in: memref<1x1x8x8x16xf32>, %w: memref<1x3x3x16xf32>, %out: m
     : memref<1x1x8x8x16xf32>, memref<1x3x3x16xf32>, memref<1x1x6x6x16xf32>
   return
 }
+
+// -----
+
+// Integer sums, two registers a pixel: ten of them with groups of one or two steps, eight
+// with four, whose bytes need more. The largest group of the runs counts.
+module attributes {cpu.level = #cpu.level<name = "v3", lanes = 8, registers = 16, fma = true, l1 = 32768, l2 = 524288, dot = "maddubs">} {
+  // CHECK-LABEL: func.func @integer_1(
+  // CHECK: tile = #cpu.tile<pixels = 5, blocks = 1, rows = {{[0-9]+}}, groups = {{[0-9]+}}, depth = 1, flatten = false>
+  func.func @integer_1(%x: memref<1x1x56x56x16xi8>, %w: memref<8x16x4xi8>, %s: memref<8xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x56x56x16xi32>) {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1000 : i64}
+      : memref<1x1x56x56x16xi8>, memref<8x16x4xi8>, memref<8xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x56x56x16xi32>
+    return
+  }
+
+  // CHECK-LABEL: func.func @integer_2(
+  // CHECK: tile = #cpu.tile<pixels = 5, blocks = 1, rows = {{[0-9]+}}, groups = {{[0-9]+}}, depth = 1, flatten = false>
+  func.func @integer_2(%x: memref<1x1x56x56x16xi8>, %w: memref<8x16x4xi8>, %s: memref<8xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x56x56x16xi32>) {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 2>, by_magnitude = array<i1: false>, products = 1000 : i64}
+      : memref<1x1x56x56x16xi8>, memref<8x16x4xi8>, memref<8xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x56x56x16xi32>
+    return
+  }
+
+  // CHECK-LABEL: func.func @integer_4(
+  // CHECK: tile = #cpu.tile<pixels = 4, blocks = 1, rows = {{[0-9]+}}, groups = {{[0-9]+}}, depth = 1, flatten = false>
+  func.func @integer_4(%x: memref<1x1x56x56x16xi8>, %w: memref<8x16x4xi8>, %s: memref<8xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x56x56x16xi32>) {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 4>, by_magnitude = array<i1: false>, products = 1000 : i64}
+      : memref<1x1x56x56x16xi8>, memref<8x16x4xi8>, memref<8xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x56x56x16xi32>
+    return
+  }
+
+  // CHECK-LABEL: func.func @integer_runs(
+  // CHECK: tile = #cpu.tile<pixels = 5, blocks = 1, rows = {{[0-9]+}}, groups = {{[0-9]+}}, depth = 1, flatten = false>
+  func.func @integer_runs(%x: memref<1x1x56x56x16xi8>, %w: memref<8x16x4xi8>, %s: memref<8xi32>, %t: memref<3xi32>, %b: memref<16xi32>, %y: memref<1x1x56x56x16xi32>) {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 2, 1>, by_magnitude = array<i1: false, false>, products = 1000 : i64}
+      : memref<1x1x56x56x16xi8>, memref<8x16x4xi8>, memref<8xi32>, memref<3xi32>, memref<16xi32>, memref<1x1x56x56x16xi32>
+    return
+  }
+
+  // CHECK-LABEL: func.func @integer_runs_4(
+  // CHECK: tile = #cpu.tile<pixels = 4, blocks = 1, rows = {{[0-9]+}}, groups = {{[0-9]+}}, depth = 1, flatten = false>
+  func.func @integer_runs_4(%x: memref<1x1x56x56x16xi8>, %w: memref<8x16x4xi8>, %s: memref<8xi32>, %t: memref<4xi32>, %b: memref<16xi32>, %y: memref<1x1x56x56x16xi32>) {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 4, 2, 1>, by_magnitude = array<i1: false, false, false>, products = 1000 : i64}
+      : memref<1x1x56x56x16xi8>, memref<8x16x4xi8>, memref<8xi32>, memref<4xi32>, memref<16xi32>, memref<1x1x56x56x16xi32>
+    return
+  }
+
+  // By magnitude, and where any run is, the two take turns.
+  // CHECK-LABEL: func.func @integer_magnitude(
+  // CHECK: tile = #cpu.tile<pixels = 8, blocks = 1, rows = {{[0-9]+}}, groups = {{[0-9]+}}, depth = 1, flatten = false>
+  func.func @integer_magnitude(%x: memref<1x1x56x56x16xi8>, %w: memref<8x16x4xi8>, %s: memref<8xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x56x56x16xi32>) {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 2>, by_magnitude = array<i1: true>, products = 1000 : i64}
+      : memref<1x1x56x56x16xi8>, memref<8x16x4xi8>, memref<8xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x56x56x16xi32>
+    return
+  }
+
+  // CHECK-LABEL: func.func @integer_magnitude_4(
+  // CHECK: tile = #cpu.tile<pixels = 6, blocks = 1, rows = {{[0-9]+}}, groups = {{[0-9]+}}, depth = 1, flatten = false>
+  func.func @integer_magnitude_4(%x: memref<1x1x56x56x16xi8>, %w: memref<8x16x4xi8>, %s: memref<8xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x56x56x16xi32>) {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 4>, by_magnitude = array<i1: true>, products = 1000 : i64}
+      : memref<1x1x56x56x16xi8>, memref<8x16x4xi8>, memref<8xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x56x56x16xi32>
+    return
+  }
+
+  // CHECK-LABEL: func.func @integer_mixed(
+  // CHECK: tile = #cpu.tile<pixels = 8, blocks = 1, rows = {{[0-9]+}}, groups = {{[0-9]+}}, depth = 1, flatten = false>
+  func.func @integer_mixed(%x: memref<1x1x56x56x16xi8>, %w: memref<8x16x4xi8>, %s: memref<8xi32>, %t: memref<3xi32>, %b: memref<16xi32>, %y: memref<1x1x56x56x16xi32>) {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 2, 1>, by_magnitude = array<i1: false, true>, products = 1000 : i64}
+      : memref<1x1x56x56x16xi8>, memref<8x16x4xi8>, memref<8xi32>, memref<3xi32>, memref<16xi32>, memref<1x1x56x56x16xi32>
+    return
+  }
+
+  // CHECK-LABEL: func.func @integer_mixed_4(
+  // CHECK: tile = #cpu.tile<pixels = 6, blocks = 1, rows = {{[0-9]+}}, groups = {{[0-9]+}}, depth = 1, flatten = false>
+  func.func @integer_mixed_4(%x: memref<1x1x56x56x16xi8>, %w: memref<8x16x4xi8>, %s: memref<8xi32>, %t: memref<3xi32>, %b: memref<16xi32>, %y: memref<1x1x56x56x16xi32>) {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 4, 1>, by_magnitude = array<i1: false, true>, products = 1000 : i64}
+      : memref<1x1x56x56x16xi8>, memref<8x16x4xi8>, memref<8xi32>, memref<3xi32>, memref<16xi32>, memref<1x1x56x56x16xi32>
+    return
+  }
+
+  // Not more than a row has.
+  // CHECK-LABEL: func.func @integer_narrow(
+  // CHECK: tile = #cpu.tile<pixels = 3, blocks = 1, rows = {{[0-9]+}}, groups = {{[0-9]+}}, depth = 1, flatten = false>
+  func.func @integer_narrow(%x: memref<1x1x100x3x16xi8>, %w: memref<8x16x4xi8>, %s: memref<8xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x100x3x16xi32>) {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1000 : i64}
+      : memref<1x1x100x3x16xi8>, memref<8x16x4xi8>, memref<8xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x100x3x16xi32>
+    return
+  }
+}
+
+// -----
+
+// Over row ends groups of two steps have eight sums: addresses in several rows need
+// registers, too. Where that is not faster rows stay whole.
+module attributes {cpu.level = #cpu.level<name = "v3", lanes = 8, registers = 16, fma = true, l1 = 32768, l2 = 524288, dot = "maddubs">} {
+  // CHECK-LABEL: func.func @flat_1(
+  // CHECK: tile = #cpu.tile<pixels = 5, blocks = 1, rows = {{[0-9]+}}, groups = {{[0-9]+}}, depth = 1, flatten = true>
+  func.func @flat_1(%x: memref<1x1x7x7x16xi8>, %w: memref<8x16x4xi8>, %s: memref<8xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x7x7x16xi32>) {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1000 : i64}
+      : memref<1x1x7x7x16xi8>, memref<8x16x4xi8>, memref<8xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x7x7x16xi32>
+    return
+  }
+
+  // CHECK-LABEL: func.func @flat_2(
+  // CHECK: tile = #cpu.tile<pixels = 4, blocks = 1, rows = {{[0-9]+}}, groups = {{[0-9]+}}, depth = 1, flatten = true>
+  func.func @flat_2(%x: memref<1x1x6x6x16xi8>, %w: memref<8x16x4xi8>, %s: memref<8xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x6x6x16xi32>) {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 2>, by_magnitude = array<i1: false>, products = 1000 : i64}
+      : memref<1x1x6x6x16xi8>, memref<8x16x4xi8>, memref<8xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x6x6x16xi32>
+    return
+  }
+
+  // CHECK-LABEL: func.func @flat_4(
+  // CHECK: tile = #cpu.tile<pixels = 4, blocks = 1, rows = {{[0-9]+}}, groups = {{[0-9]+}}, depth = 1, flatten = true>
+  func.func @flat_4(%x: memref<1x1x6x6x16xi8>, %w: memref<8x16x4xi8>, %s: memref<8xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x6x6x16xi32>) {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 4>, by_magnitude = array<i1: false>, products = 1000 : i64}
+      : memref<1x1x6x6x16xi8>, memref<8x16x4xi8>, memref<8xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x6x6x16xi32>
+    return
+  }
+
+  // CHECK-LABEL: func.func @flat_rows(
+  // CHECK: tile = #cpu.tile<pixels = 5, blocks = 1, rows = {{[0-9]+}}, groups = {{[0-9]+}}, depth = 1, flatten = false>
+  func.func @flat_rows(%x: memref<1x1x7x7x16xi8>, %w: memref<8x16x4xi8>, %s: memref<8xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x7x7x16xi32>) {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 2>, by_magnitude = array<i1: false>, products = 1000 : i64}
+      : memref<1x1x7x7x16xi8>, memref<8x16x4xi8>, memref<8xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x7x7x16xi32>
+    return
+  }
+
+  // CHECK-LABEL: func.func @flat_magnitude(
+  // CHECK: tile = #cpu.tile<pixels = 7, blocks = 1, rows = {{[0-9]+}}, groups = {{[0-9]+}}, depth = 1, flatten = false>
+  func.func @flat_magnitude(%x: memref<1x1x7x7x16xi8>, %w: memref<8x16x4xi8>, %s: memref<8xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x7x7x16xi32>) {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: true>, products = 1000 : i64}
+      : memref<1x1x7x7x16xi8>, memref<8x16x4xi8>, memref<8xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x7x7x16xi32>
+    return
+  }
+
+  // CHECK-LABEL: func.func @flat_magnitude_5(
+  // CHECK: tile = #cpu.tile<pixels = 8, blocks = 1, rows = {{[0-9]+}}, groups = {{[0-9]+}}, depth = 1, flatten = true>
+  func.func @flat_magnitude_5(%x: memref<1x1x5x5x16xi8>, %w: memref<8x16x4xi8>, %s: memref<8xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x5x5x16xi32>) {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: true>, products = 1000 : i64}
+      : memref<1x1x5x5x16xi8>, memref<8x16x4xi8>, memref<8xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x5x5x16xi32>
+    return
+  }
+}
+
+// -----
+
+// Sixteen sums where there are more registers, of one each.
+module attributes {cpu.level = #cpu.level<name = "v4", lanes = 16, registers = 32, fma = true, l1 = 49152, l2 = 2097152, dot = "maddubs">} {
+  // CHECK-LABEL: func.func @wide(
+  // CHECK: tile = #cpu.tile<pixels = 16, blocks = 1, rows = {{[0-9]+}}, groups = {{[0-9]+}}, depth = 1, flatten = false>
+  func.func @wide(%x: memref<1x1x56x56x16xi8>, %w: memref<8x16x4xi8>, %s: memref<8xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x56x56x16xi32>) {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 4>, by_magnitude = array<i1: false>, products = 1000 : i64}
+      : memref<1x1x56x56x16xi8>, memref<8x16x4xi8>, memref<8xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x56x56x16xi32>
+    return
+  }
+
+  // CHECK-LABEL: func.func @wide_magnitude(
+  // CHECK: tile = #cpu.tile<pixels = 16, blocks = 1, rows = {{[0-9]+}}, groups = {{[0-9]+}}, depth = 1, flatten = false>
+  func.func @wide_magnitude(%x: memref<1x1x56x56x16xi8>, %w: memref<8x16x4xi8>, %s: memref<8xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x56x56x16xi32>) {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 4>, by_magnitude = array<i1: true>, products = 1000 : i64}
+      : memref<1x1x56x56x16xi8>, memref<8x16x4xi8>, memref<8xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x56x56x16xi32>
+    return
+  }
+}
+
+// -----
+
+// Eight sums of four lanes, four for a pixel.
+module attributes {cpu.level = #cpu.level<name = "v2", lanes = 4, registers = 16, fma = false, l1 = 32768, l2 = 262144, dot = "maddubs">} {
+  // CHECK-LABEL: func.func @v2(
+  // CHECK: tile = #cpu.tile<pixels = 2, blocks = 1, rows = {{[0-9]+}}, groups = {{[0-9]+}}, depth = 1, flatten = false>
+  func.func @v2(%x: memref<1x1x56x56x16xi8>, %w: memref<8x16x4xi8>, %s: memref<8xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x56x56x16xi32>) {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1000 : i64}
+      : memref<1x1x56x56x16xi8>, memref<8x16x4xi8>, memref<8xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x56x56x16xi32>
+    return
+  }
+}
