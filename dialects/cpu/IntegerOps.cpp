@@ -78,7 +78,8 @@ LogicalResult IntegerConv2DOp::verify() {
     return emitOpError() << "each run needs a positive group and its by_magnitude, but groups are ["
                          << getGroups() << "] and there are " << getByMagnitude().size()
                          << " by_magnitude";
-  if (!starts.getElementType().isInteger(32) || starts.getDimSize(0) % runs != 1 % runs)
+  if (!starts.getElementType().isInteger(32) || starts.getDimSize(0) < 1 ||
+      (starts.getDimSize(0) - 1) % runs != 0)
     return emitOpError() << "starts must be i32, one for each of " << runs
                          << " runs of every block and one for the end, but are " << starts;
   return verifyEpilogue(*this, (starts.getDimSize(0) - 1) / runs, filter.getDimSize(1));

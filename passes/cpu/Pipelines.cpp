@@ -3,6 +3,7 @@
 
 #include "passes/cpu/Pipelines.h"
 
+#include "passes/DisabledPasses.h"
 #include "passes/cpu/Passes.h"
 #include "passes/om/Passes.h"
 
@@ -18,18 +19,10 @@ namespace atc::cpu {
 namespace {
 /// The passes that a model compiles without, too.
 constexpr StringLiteral optionalPasses[] = {"om-reuse-in-place", "om-remove-dead"};
-
-bool isOn(const CpuPipelineOptions &options, StringRef name) {
-  return !llvm::is_contained(options.disable, name.str());
-}
 } // namespace
 
 SmallVector<std::string> findUnknownPasses(const CpuPipelineOptions &options) {
-  SmallVector<std::string> unknown;
-  for (const std::string &name : options.disable)
-    if (!llvm::is_contained(optionalPasses, StringRef(name)))
-      unknown.push_back(name);
-  return unknown;
+  return disabledBeside(optionalPasses, options);
 }
 
 void buildCpuBufferPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {

@@ -1,6 +1,7 @@
 //===-- NetworkPipeline.cpp - from a graph to kernels of the NPU ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/DisabledPasses.h"
 #include "passes/cpu/Passes.h"
 #include "passes/graph/Passes.h"
 #include "passes/npu/PackNpuWeights.h"
@@ -24,18 +25,10 @@ constexpr StringLiteral optionalPasses[] = {
     "om-remove-dead",     "om-reuse-in-place", "npu-compose-layer-norm", "npu-fuse-epilogues",
     "npu-fuse-images",    "npu-split-batch",   "npu-prefetch-weights",   "npu-reorder",
     "npu-select-buffers", "npu-select-tiles",  "npu-minimise-sync",      "npu-allocate-flags"};
-
-bool isOn(const NpuPipelineOptions &options, StringRef name) {
-  return !llvm::is_contained(options.disable, name.str());
-}
 } // namespace
 
 SmallVector<std::string> findUnknownPasses(const NpuPipelineOptions &options) {
-  SmallVector<std::string> unknown;
-  for (const std::string &name : options.disable)
-    if (!llvm::is_contained(optionalPasses, StringRef(name)))
-      unknown.push_back(name);
-  return unknown;
+  return disabledBeside(optionalPasses, options);
 }
 
 void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options) {

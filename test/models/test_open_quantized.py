@@ -174,3 +174,14 @@ def test_quantized_with_open_dims(name, dtype, tmp_path):
             # A step in an early layer may be two behind it.
             assert difference.max() <= 2 and (difference > 0).mean() < 0.01
     session.close()
+
+
+def test_without_integers(tmp_path):
+    """The passes that bring integers into a host program can be left out."""
+    path = tmp_path / "model.onnx"
+    make, _, _, wanted = CASES["images"]
+    onnx.save(make("u1").model(["n", 3, "h", "w"]), str(path))
+    assert wanted <= host_calls(compile_model(path, tmp_path))
+    left_out = "--disable_passes=host-integer-calls,host-move-quantization,host-fold-batch-norm"
+    kernels = host_calls(compile_model(path, tmp_path, left_out))
+    assert {"Conv", "Mul", "Sigmoid"} <= kernels and not any(k.startswith("QLinear") for k in kernels)

@@ -14,6 +14,7 @@
 #include "passes/cpu/Pipelines.h"
 #include "passes/graph/Passes.h"
 #include "passes/host/Passes.h"
+#include "passes/host/Pipelines.h"
 #include "passes/npu/Pipelines.h"
 #include "passes/om/Schedule.h"
 #include "tools/atc/Calibration.h"
@@ -50,6 +51,11 @@ public:
 
 private:
   void setOptions(npu::NpuPipelineOptions &npu) const;
+  /// Leaves out of a pipeline what the user does not want.
+  void disablePasses(auto &pipeline) const {
+    for (const std::string &name : options.disabledPasses)
+      pipeline.disable.push_back(name);
+  }
   bool runNpuPasses();
   bool compileStatic(const graph::GraphPipelineOptions &graph, const cpu::CpuPipelineOptions &cpu);
   bool compileParts(const graph::GraphPipelineOptions &graph, const cpu::CpuPipelineOptions &cpu);
@@ -122,8 +128,11 @@ bool Compilation::checkPassNames(const graph::GraphPipelineOptions &graph,
     setOptions(npu);
   SmallVector<std::string> notOurs =
       options.soc ? npu::findUnknownPasses(npu) : cpu::findUnknownPasses(cpu);
+  host::HostPipelineOptions host;
+  disablePasses(host);
+  SmallVector<std::string> notHost = host::findUnknownPasses(host);
   for (const std::string &name : unknown)
-    if (llvm::is_contained(notOurs, name))
+    if (llvm::is_contained(notOurs, name) && llvm::is_contained(notHost, name))
       diagnostics.error("E10001",
                         "the value \"" + name +
                             "\" of --disable_passes is invalid: there is no such pass, or "
@@ -139,10 +148,8 @@ bool Compilation::runPasses() {
   }
   graph::GraphPipelineOptions graph;
   cpu::CpuPipelineOptions cpu;
-  for (const std::string &name : options.disabledPasses) {
-    graph.disable.push_back(name);
-    cpu.disable.push_back(name);
-  }
+  disablePasses(graph);
+  disablePasses(cpu);
   cpu.exactDot =
       !options.levels.empty() &&
       llvm::all_of(options.levels, [](const cpu::CpuLevel &level) { return level.hasExactDot(); });
@@ -186,12 +193,10 @@ bool Compilation::compileStatic(const graph::GraphPipelineOptions &graph,
 /// Compiles every part of a host program as a module of its own.
 bool Compilation::compileParts(const graph::GraphPipelineOptions &graph,
                                const cpu::CpuPipelineOptions &cpu) {
-  if (!run("host program", "2-host.mlir", [](OpPassManager &pm) {
-        pm.addNestedPass<func::FuncOp>(host::createHostFoldBatchNorm());
-        pm.addNestedPass<func::FuncOp>(host::createHostMoveQuantization());
-        pm.addNestedPass<func::FuncOp>(host::createHostIntegerCalls());
-        pm.addPass(host::createHostOutlineStatic());
-      }))
+  host::HostPipelineOptions host;
+  disablePasses(host);
+  if (!run("host program", "2-host.mlir",
+           [&](OpPassManager &pm) { host::buildHostPipeline(pm, host); }))
     return false;
   OwningOpRef<ModuleOp> whole = std::move(module);
   bool done = true;
@@ -273,8 +278,7 @@ static std::string npuPrecision(Precision precision) {
 void Compilation::setOptions(npu::NpuPipelineOptions &npu) const {
   npu.soc = options.soc->name;
   npu.precision = npuPrecision(options.precision);
-  for (const std::string &name : options.disabledPasses)
-    npu.disable.push_back(name);
+  disablePasses(npu);
 }
 
 /// The way of a network to the NPU, from the graph's last form to a schedule whose

@@ -8,6 +8,7 @@
 #include "passes/cpu/Pipelines.h"
 #include "passes/graph/Passes.h"
 #include "passes/host/Passes.h"
+#include "passes/host/Pipelines.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/Pipelines.h"
 #include "passes/om/Passes.h"
@@ -30,6 +31,7 @@ inline void registerAllPasses() {
   cpu::registerCpuPasses();
   cpu::registerCpuPipelines();
   host::registerHostPasses();
+  host::registerHostPipelines();
   npu::registerNpuPasses();
   npu::registerNpuPipelines();
   om::registerOmPasses();

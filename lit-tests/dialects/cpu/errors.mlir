@@ -272,7 +272,7 @@ func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi3
 
 // Not even the end.
 func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi32>, %t: memref<0xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
-  // expected-error @+1 {{filter makes -1 blocks of 16 channels, but the output is}}
+  // expected-error @+1 {{starts must be i32, one for each of 1 runs of every block and one for the end}}
   cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<36xi32>, memref<0xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
   return
 }

@@ -1,0 +1,38 @@
+//===-- Pipelines.cpp - the passes on host programs in order --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/host/Pipelines.h"
+
+#include "passes/DisabledPasses.h"
+#include "passes/host/Passes.h"
+
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+
+namespace atc::host {
+
+void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  if (isOn(options, "host-fold-batch-norm"))
+    functions.addPass(createHostFoldBatchNorm());
+  if (isOn(options, "host-move-quantization"))
+    functions.addPass(createHostMoveQuantization());
+  if (isOn(options, "host-integer-calls"))
+    functions.addPass(createHostIntegerCalls());
+  pm.addPass(createHostOutlineStatic());
+}
+
+SmallVector<std::string> findUnknownPasses(const HostPipelineOptions &options) {
+  static constexpr StringLiteral optional[] = {"host-fold-batch-norm", "host-move-quantization",
+                                               "host-integer-calls"};
+  return disabledBeside(optional, options);
+}
+
+void registerHostPipelines() {
+  PassPipelineRegistration<HostPipelineOptions>(
+      "host-pipeline", "Folds and quantizes calls of a host program, and outlines fixed shapes",
+      buildHostPipeline);
+}
+
+} // namespace atc::host

@@ -1,0 +1,29 @@
+//===-- Pipelines.h - the passes on host programs in order ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_HOST_PIPELINES_H
+#define OPENATC_PASSES_HOST_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace atc::host {
+
+struct HostPipelineOptions : mlir::PassPipelineOptions<HostPipelineOptions> {
+  ListOption<std::string> disable{*this, "disable", llvm::cl::desc("Passes to leave out, by name")};
+};
+
+/// From a host program as it was imported to one whose parts of fixed shapes are
+/// functions.
+void buildHostPipeline(mlir::OpPassManager &pm, const HostPipelineOptions &options = {});
+
+/// The names among `options.disable` that no pass of the pipeline has, or that
+/// cannot be left out.
+llvm::SmallVector<std::string> findUnknownPasses(const HostPipelineOptions &options);
+
+/// Registers `host-pipeline`.
+void registerHostPipelines();
+
+} // namespace atc::host
+
+#endif // OPENATC_PASSES_HOST_PIPELINES_H
