@@ -16,6 +16,7 @@
 #include "passes/cpu/IntegerDot.h"
 #include "passes/cpu/IntegerTile.h"
 #include "passes/cpu/Passes.h"
+#include "passes/cpu/Splat.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -61,27 +62,19 @@ public:
 
   /// Takes back the factor of an output: an odd one by its inverse modulo 2^32.
   Value scaledBack(Value sum) {
-    auto number = [&](uint32_t value) -> Value {
-      return arith::ConstantOp::create(
-          b, DenseElementsAttr::get(cast<VectorType>(sum.getType()),
-                                    Attribute(b.getI32IntegerAttr(static_cast<int32_t>(value)))));
-    };
     uint32_t inverse = 1;
     for (int i = 0; i < 5; ++i)
       inverse *= 2 - form.odd * inverse;
     if (form.odd != 1)
-      sum = arith::MulIOp::create(b, sum, number(inverse));
-    return arith::ShRSIOp::create(b, sum, number(form.shift));
+      sum = arith::MulIOp::create(b, sum, splat(b, sum.getType(), inverse));
+    return arith::ShRSIOp::create(b, sum, splat(b, sum.getType(), form.shift));
   }
 
 private:
   Value add(Value x, Value y) { return arith::AddIOp::create(b, x, y); }
   Value sub(Value x, Value y) { return arith::SubIOp::create(b, x, y); }
   Value shift(Value x, int64_t bits) {
-    auto type = cast<VectorType>(x.getType());
-    Attribute count = b.getIntegerAttr(type.getElementType(), bits);
-    return arith::ShLIOp::create(b, x,
-                                 arith::ConstantOp::create(b, DenseElementsAttr::get(type, count)));
+    return arith::ShLIOp::create(b, x, splat(b, x.getType(), bits));
   }
 
   KernelBuilder &b;

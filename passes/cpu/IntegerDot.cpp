@@ -4,6 +4,7 @@
 #include "passes/cpu/IntegerDot.h"
 
 #include "passes/cpu/LaneBuffer.h"
+#include "passes/cpu/Splat.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -33,9 +34,7 @@ Value IntegerDot::repeat(Value word, Type element) {
 }
 
 Value IntegerDot::constant(Type element, int64_t perLane, int64_t value) {
-  auto type = VectorType::get({lanes * perLane}, element);
-  return arith::ConstantOp::create(
-      b, DenseElementsAttr::get(type, Attribute(b.getIntegerAttr(element, value))));
+  return splat(b, VectorType::get({lanes * perLane}, element), value);
 }
 
 Value IntegerDot::call(StringRef name, Type element, int64_t perLane, ValueRange args) {

@@ -6,6 +6,7 @@
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/SaturatingCasts.h"
 #include "passes/cpu/SmallFloats.h"
+#include "passes/cpu/Splat.h"
 
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -22,13 +23,6 @@ Type withElement(Type shape, Type element) {
   if (auto vector = dyn_cast<VectorType>(shape))
     return vector.clone(element);
   return element;
-}
-
-Value constant(ImplicitLocOpBuilder &b, Type type, double value) {
-  TypedAttr attribute = b.getFloatAttr(getElementTypeOrSelf(type), value);
-  if (auto vector = dyn_cast<VectorType>(type))
-    attribute = DenseElementsAttr::get(vector, attribute);
-  return arith::ConstantOp::create(b, attribute);
 }
 
 /// The processor has no remainder of floats. In f64 the quotient of two f32
@@ -48,7 +42,7 @@ struct LowerRemF : OpRewritePattern<arith::RemFOp> {
       return width == 64 ? value : arith::ExtFOp::create(b, wide, value).getResult();
     };
     Value x = extend(op.getLhs()), y = math::AbsFOp::create(b, extend(op.getRhs()));
-    Value zero = constant(b, wide, 0.0);
+    Value zero = splat(b, wide, 0.0);
     Value magnitude = math::AbsFOp::create(b, x);
     Value quotient = math::TruncOp::create(b, arith::DivFOp::create(b, magnitude, y));
     Value rest = arith::SubFOp::create(b, magnitude, arith::MulFOp::create(b, quotient, y));
@@ -74,7 +68,7 @@ struct LowerAsinh : OpRewritePattern<math::AsinhOp> {
 
   LogicalResult matchAndRewrite(math::AsinhOp op, PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value x = op.getOperand(), one = constant(b, op.getType(), 1.0);
+    Value x = op.getOperand(), one = splat(b, op.getType(), 1.0);
     Value square = arith::MulFOp::create(b, x, x);
     Value root = math::SqrtOp::create(b, arith::AddFOp::create(b, square, one));
     Value rest = arith::DivFOp::create(b, square, arith::AddFOp::create(b, one, root));
@@ -90,11 +84,11 @@ struct LowerAtanh : OpRewritePattern<math::AtanhOp> {
 
   LogicalResult matchAndRewrite(math::AtanhOp op, PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value x = op.getOperand(), one = constant(b, op.getType(), 1.0);
+    Value x = op.getOperand(), one = splat(b, op.getType(), 1.0);
     Value quotient =
         arith::DivFOp::create(b, arith::AddFOp::create(b, x, x), arith::SubFOp::create(b, one, x));
     rewriter.replaceOpWithNewOp<arith::MulFOp>(op, math::Log1pOp::create(b, quotient),
-                                               constant(b, op.getType(), 0.5));
+                                               splat(b, op.getType(), 0.5));
     return success();
   }
 };

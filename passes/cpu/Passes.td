@@ -97,7 +97,8 @@ def CpuLowerMath : Pass<"cpu-lower-math", "::mlir::func::FuncOp"> {
   let description = [{
     Kernels run without a math library: exp, log, tanh, erf, sin and their like
     become polynomials, others (pow, tan, round, remainder) formulas of these.
-    What the processor has an instruction for stays. On levels without FMA a
+    What the processor has an instruction for stays; vectors that are rounded and
+    cut to bytes are left to its conversions and packs. On levels without FMA a
     fused multiply-add becomes a product and a sum.
   }];
   let dependentDialects = ["::atc::cpu::CpuDialect", "::mlir::arith::ArithDialect",

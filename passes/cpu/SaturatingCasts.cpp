@@ -4,6 +4,7 @@
 #include "passes/cpu/SaturatingCasts.h"
 
 #include "passes/cpu/KernelBuilder.h"
+#include "passes/cpu/Splat.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -80,12 +81,7 @@ struct DropZeroPoint : OpRewritePattern<arith::SubFOp> {
     if (!back || !rounded || rounded->zeroPoint == 0 || rounded->zeroPoint != *back)
       return rewriter.notifyMatchFailure(op, "not a zero point that is taken back");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    auto type = cast<VectorType>(op.getType());
-    auto bound = [&](int64_t number) {
-      return arith::ConstantOp::create(
-          b, DenseElementsAttr::get(
-                 type, Attribute(b.getFloatAttr(type.getElementType(), number - *back))));
-    };
+    auto bound = [&](int64_t number) { return splat(b, op.getType(), number - *back); };
     Value x = math::RoundEvenOp::create(b, rounded->source);
     x = arith::MaximumFOp::create(b, x, bound(rounded->low), noNans(b.getContext()));
     rewriter.replaceOpWithNewOp<arith::MinimumFOp>(op, x, bound(rounded->high),
@@ -113,12 +109,8 @@ template <typename CastOp> struct PackBytes : OpRewritePattern<CastOp> {
 
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     auto vectorOf = [&](unsigned bits) { return type.clone(b.getIntegerType(bits)); };
-    auto splat = [&](VectorType type, Attribute number) {
-      return arith::ConstantOp::create(b, DenseElementsAttr::get(type, number));
-    };
     auto limit = [&](int64_t number) {
-      auto floats = cast<VectorType>(rounded->source.getType());
-      return splat(floats, b.getF32FloatAttr(number - rounded->zeroPoint));
+      return splat(b, rounded->source.getType(), number - rounded->zeroPoint);
     };
     // What is too large for the conversion becomes the least integer: right for what is
     // too small, so only the upper end is cut here.
@@ -138,17 +130,13 @@ template <typename CastOp> struct PackBytes : OpRewritePattern<CastOp> {
     }
     // Code generation makes packing instructions of a cut and a truncation.
     auto narrowed = [&](Value value, unsigned bits, int64_t low, int64_t high) -> Value {
-      auto wide = cast<VectorType>(value.getType());
-      auto number = [&](int64_t number) {
-        return splat(wide, b.getIntegerAttr(wide.getElementType(), number));
-      };
-      value = arith::MaxSIOp::create(b, value, number(low));
-      value = arith::MinSIOp::create(b, value, number(high));
+      value = arith::MaxSIOp::create(b, value, splat(b, value.getType(), low));
+      value = arith::MinSIOp::create(b, value, splat(b, value.getType(), high));
       return arith::TruncIOp::create(b, vectorOf(bits), value);
     };
     if (rounded->zeroPoint != 0) {
       Value shorts = narrowed(words, 16, INT16_MIN, INT16_MAX);
-      Value zeroPoint = splat(vectorOf(16), b.getI16IntegerAttr(rounded->zeroPoint));
+      Value zeroPoint = splat(b, vectorOf(16), rounded->zeroPoint);
       words = LLVM::SAddSat::create(b, vectorOf(16), shorts, zeroPoint);
     }
     rewriter.replaceOp(op, narrowed(words, 8, least, most));
