@@ -5,8 +5,8 @@
 
 #include "backends/npu/ProgramEncoder.h"
 #include "passes/om/Schedule.h"
-#include "runtime-lite/npu/Codec.h"
-#include "runtime-lite/npu/Verify.h"
+#include "npu/isa/Codec.h"
+#include "npu/isa/Verify.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -5,7 +5,7 @@
 #define OPENATC_PASSES_NPU_PLACES_H
 
 #include "dialects/npu/Npu.h"
-#include "runtime-lite/npu/Soc.h"
+#include "npu/soc/Soc.h"
 
 namespace atc::npu {
 

@@ -3,7 +3,7 @@
 
 #include "passes/npu/ProgramTime.h"
 
-#include "runtime-lite/npu/Simulator.h"
+#include "npu/simulator/Simulator.h"
 
 namespace atc::npu {
 

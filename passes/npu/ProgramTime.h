@@ -4,8 +4,8 @@
 #ifndef OPENATC_PASSES_NPU_PROGRAMTIME_H
 #define OPENATC_PASSES_NPU_PROGRAMTIME_H
 
-#include "runtime-lite/npu/Isa.h"
-#include "runtime-lite/npu/Soc.h"
+#include "npu/isa/Isa.h"
+#include "npu/soc/Soc.h"
 
 #include <optional>
 

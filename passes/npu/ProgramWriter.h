@@ -12,7 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/om/Schedule.h"
-#include "runtime-lite/npu/Soc.h"
+#include "npu/soc/Soc.h"
 
 namespace atc::npu {
 

@@ -9,7 +9,7 @@
 #include "passes/npu/Passes.h"
 #include "passes/npu/ProgramWriter.h"
 #include "passes/npu/SyncAnalysis.h"
-#include "runtime-lite/npu/Costs.h"
+#include "npu/simulator/Costs.h"
 
 #include <array>
 

@@ -9,7 +9,7 @@
 #define OPENATC_PASSES_NPU_VECTORPLAN_H
 
 #include "mlir/IR/Block.h"
-#include "runtime-lite/npu/Isa.h"
+#include "npu/isa/Isa.h"
 
 #include "llvm/ADT/SmallVector.h"
 

@@ -5,7 +5,7 @@
 #define OPENATC_PASSES_NPU_VECTORSUPPORT_H
 
 #include "mlir/IR/Operation.h"
-#include "runtime-lite/npu/Soc.h"
+#include "npu/soc/Soc.h"
 
 namespace atc::npu {
 

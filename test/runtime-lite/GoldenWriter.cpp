@@ -6,7 +6,7 @@
 // With the word "values" it is a model with values of all kinds, for tests in Python.
 
 #include "test/runtime-lite/HostTestModel.h"
-#include "test/runtime-lite/NpuTestModel.h"
+#include "test/npu/device/NpuTestModel.h"
 
 #include <cstdio>
 

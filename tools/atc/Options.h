@@ -5,7 +5,7 @@
 #define OPENATC_TOOLS_ATC_OPTIONS_H
 
 #include "backends/cpu/CpuLevels.h"
-#include "runtime-lite/npu/Soc.h"
+#include "npu/soc/Soc.h"
 #include "tools/atc/Flags.h"
 
 #include <optional>

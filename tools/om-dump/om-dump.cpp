@@ -4,8 +4,8 @@
 // Reads the header itself instead of loading a model, so that a file for another
 // machine can be looked at too. Everything is verified first, hashes included.
 
-#include "runtime-lite/npu/Codec.h"
-#include "runtime-lite/npu/Disassemble.h"
+#include "npu/isa/Codec.h"
+#include "npu/isa/Disassemble.h"
 #include "runtime-lite/src/Signature.h"
 #include "runtime-lite/src/Verify.h"
 #include "tools/common/CommandLine.h"

@@ -5,7 +5,7 @@
 
 #include "backends/npu/ProgramEncoder.h"
 #include "passes/npu/Passes.h"
-#include "runtime-lite/npu/Verify.h"
+#include "npu/isa/Verify.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -3,8 +3,8 @@
 
 #include "test/passes/npu/OrderReference.h"
 
-#include "runtime-lite/npu/Footprint.h"
-#include "runtime-lite/npu/Loops.h"
+#include "npu/isa/Footprint.h"
+#include "npu/simulator/Loops.h"
 
 #include <map>
 #include <tuple>

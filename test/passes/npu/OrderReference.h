@@ -4,7 +4,7 @@
 #ifndef OPENATC_TEST_PASSES_NPU_ORDERREFERENCE_H
 #define OPENATC_TEST_PASSES_NPU_ORDERREFERENCE_H
 
-#include "runtime-lite/npu/Isa.h"
+#include "npu/isa/Isa.h"
 
 namespace atc::npu::test {
 

@@ -5,10 +5,10 @@
 
 #include "backends/npu/ProgramEncoder.h"
 #include "passes/npu/Passes.h"
-#include "runtime-lite/npu/Execute.h"
-#include "runtime-lite/npu/Footprint.h"
-#include "runtime-lite/npu/Loops.h"
-#include "runtime-lite/npu/Verify.h"
+#include "npu/simulator/Execute.h"
+#include "npu/isa/Footprint.h"
+#include "npu/simulator/Loops.h"
+#include "npu/isa/Verify.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"

@@ -5,7 +5,7 @@
 #define OPENATC_TEST_PASSES_NPU_PROGRAMRUNNER_H
 
 #include "passes/npu/Pipelines.h"
-#include "runtime-lite/npu/Simulator.h"
+#include "npu/simulator/Simulator.h"
 
 #include <string>
 #include <vector>

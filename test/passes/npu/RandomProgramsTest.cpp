@@ -3,8 +3,8 @@
 //
 //   npu-random-programs-test [--first SEED] [--seeds COUNT]
 
-#include "runtime-lite/npu/Disassemble.h"
-#include "runtime-lite/npu/Hazards.h"
+#include "npu/isa/Disassemble.h"
+#include "npu/simulator/Hazards.h"
 #include "test/passes/npu/OrderReference.h"
 #include "test/passes/npu/ProgramRunner.h"
 #include "test/passes/npu/Programs.h"

@@ -6,7 +6,7 @@
 #include "backends/npu/ProgramEncoder.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/VectorSupport.h"
-#include "runtime-lite/npu/Verify.h"
+#include "npu/isa/Verify.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
