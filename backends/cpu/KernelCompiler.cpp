@@ -4,7 +4,7 @@
 #include "backends/cpu/KernelCompiler.h"
 
 #include "backends/cpu/ImageLinker.h"
-#include "passes/cpu/KernelBuilder.h"
+#include "passes/cpu/tiles/KernelBuilder.h"
 #include "passes/cpu/Pipelines.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -1,7 +1,7 @@
 //===-- VerifyKernels.cpp - checks that kernels stand alone ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "passes/cpu/KernelBuilder.h"
+#include "passes/cpu/tiles/KernelBuilder.h"
 #include "passes/cpu/Passes.h"
 
 #include "llvm/ADT/MapVector.h"

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/DisabledPasses.h"
-#include "passes/cpu/Passes.h"
 #include "passes/graph/Passes.h"
-#include "passes/npu/PackNpuWeights.h"
+#include "passes/kernel/Passes.h"
+#include "passes/npu/contraction/PackNpuWeights.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/Pipelines.h"
 #include "passes/om/Passes.h"
@@ -45,10 +45,10 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   // What stays between contractions of f16 is f32 behind casts.
   if (options.precision == "cube_fp16")
     functions.addPass(graph::createFuseElementwise());
-  cpu::CpuAssignLayoutOptions layout;
+  kernel::KernelAssignLayoutOptions layout;
   layout.block = kFractal;
-  functions.addPass(cpu::createCpuAssignLayout(layout));
-  functions.addPass(cpu::createCpuAssignHalo());
+  functions.addPass(kernel::createKernelAssignLayout(layout));
+  functions.addPass(kernel::createKernelAssignHalo());
   pm.addPass(createNpuLowerGraph());
   if (isOn(options, "npu-compose-layer-norm"))
     pm.addPass(createNpuComposeLayerNorm());
@@ -65,7 +65,7 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
 }
 
 void buildNpuSchedulePipeline(OpPassManager &pm, const NpuPipelineOptions &options) {
-  pm.addPass(cpu::createCpuOutlineKernels());
+  pm.addPass(kernel::createKernelOutline());
   if (isOn(options, "om-remove-dead"))
     pm.addPass(om::createOmRemoveDead());
   if (isOn(options, "om-reuse-in-place"))

@@ -10,7 +10,7 @@
 #include "dialects/om/Om.h"
 #include "frontends/onnx/OnnxImport.h"
 #include "frontends/tf/TfImport.h"
-#include "passes/cpu/GeneratedOps.h"
+#include "passes/kernel/GeneratedOps.h"
 #include "passes/cpu/Pipelines.h"
 #include "passes/graph/Passes.h"
 #include "passes/host/Passes.h"
@@ -112,7 +112,7 @@ bool Compilation::import() {
           : importOnnx(
                 options.model,
                 {options.inputShapes, options.outNodes,
-                 [&](Operation *op) { return cpu::canGenerate(op, /*widenFloats=*/!options.soc); }},
+                 [&](Operation *op) { return kernel::canGenerate(op, /*widenFloats=*/!options.soc); }},
                 context, diagnostics);
   if (failed(imported) || diagnostics.hasErrors())
     return fail("the model '" + options.model + "' cannot be read");

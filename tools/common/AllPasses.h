@@ -9,6 +9,7 @@
 #include "passes/graph/Passes.h"
 #include "passes/host/Passes.h"
 #include "passes/host/Pipelines.h"
+#include "passes/kernel/Passes.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/Pipelines.h"
 #include "passes/om/Passes.h"
@@ -29,6 +30,7 @@ inline void registerAllPasses() {
   mlir::memref::registerMemRefPasses();
   mlir::math::registerMathPasses();
   cpu::registerCpuPasses();
+  kernel::registerKernelPasses();
   cpu::registerCpuPipelines();
   host::registerHostPasses();
   host::registerHostPipelines();
