@@ -4,7 +4,7 @@
 #include "dialects/graph/HostCalls.h"
 
 #include "dialects/graph/ConstantData.h"
-#include "kernels/Support.h"
+#include "kernels/core/Support.h"
 #include "kernels/native/NativeHost.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "llvm/ADT/StringExtras.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "frontends/MainFunction.h"
-#include "frontends/tf/Flow.h"
+#include "frontends/tf/ControlFlowState.h"
 #include "frontends/tf/TensorData.h"
 #include "frontends/tf/TfImport.h"
 #include "llvm/ADT/StringMap.h"

@@ -3,7 +3,7 @@
 
 #include "kernels/native/NativeHost.h"
 
-#include "kernels/Numbers.h"
+#include "kernels/core/Numbers.h"
 
 #include <atomic>
 #include <cstdlib>
