@@ -1,4 +1,4 @@
-//===-- Col2Im.cpp - sequences turned round, columns made images ----------===//
+//===-- ReverseSequence.cpp - sequences of a batch turned round -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/core/Nibbles.h"

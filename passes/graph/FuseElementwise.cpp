@@ -9,7 +9,7 @@
 #include "llvm/ADT/SetVector.h"
 
 namespace atc::graph {
-#define GEN_PASS_DEF_FUSEELEMENTWISE
+#define GEN_PASS_DEF_GRAPHFUSEELEMENTWISE
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -111,8 +111,8 @@ private:
   llvm::DenseMap<Value, unsigned> positions;
 };
 
-struct FuseElementwise : atc::graph::impl::FuseElementwiseBase<FuseElementwise> {
-  using FuseElementwiseBase::FuseElementwiseBase;
+struct FuseElementwise : atc::graph::impl::GraphFuseElementwiseBase<FuseElementwise> {
+  using GraphFuseElementwiseBase::GraphFuseElementwiseBase;
 
   void runOnOperation() override {
     SmallVector<ElementwiseOpInterface> ops;

@@ -235,7 +235,7 @@ void AssignLayoutPass::mergeIntoTransposes() {
 void AssignLayoutPass::runOnOperation() {
   blockedOps.clear();
   relayouts.clear();
-  // All of them or none: npu-mark-sums.
+  // All of them or none: npu-select-int8-contractions.
   bytes = llvm::any_of(getOperation().getOps<graph::IntegerConvOp>(),
                        [](Operation *op) { return op->hasAttr(kCubeSumsAttr); });
   keepReducedDims();

@@ -23,7 +23,7 @@ namespace {
 /// npu-minimise-sync and npu-allocate-flags are options of npu-insert-sync.
 constexpr StringLiteral optionalPasses[] = {
     "om-remove-dead",     "om-reuse-in-place", "npu-compose-layer-norm", "npu-fuse-epilogues",
-    "npu-fuse-images",    "npu-split-batch",   "npu-prefetch-weights",   "npu-reorder",
+    "npu-fuse-input-quantization",    "npu-split-batch",   "npu-prefetch-weights",   "npu-reorder",
     "npu-select-buffers", "npu-select-tiles",  "npu-minimise-sync",      "npu-allocate-flags"};
 } // namespace
 
@@ -36,7 +36,7 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   soc.soc = options.soc;
   pm.addPass(createNpuSetSoc(soc));
   OpPassManager &functions = pm.nest<func::FuncOp>();
-  functions.addPass(createNpuMarkSums());
+  functions.addPass(createNpuSelectInt8Contractions());
   NpuPrecisionOptions precision;
   precision.mode = options.precision;
   functions.addPass(createNpuPrecision(precision));
@@ -44,7 +44,7 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   functions.addPass(createCSEPass());
   // What stays between contractions of f16 is f32 behind casts.
   if (options.precision == "cube_fp16")
-    functions.addPass(graph::createFuseElementwise());
+    functions.addPass(graph::createGraphFuseElementwise());
   kernel::KernelAssignLayoutOptions layout;
   layout.block = kFractal;
   functions.addPass(kernel::createKernelAssignLayout(layout));
@@ -54,8 +54,8 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
     pm.addPass(createNpuComposeLayerNorm());
   if (isOn(options, "npu-fuse-epilogues"))
     pm.addPass(createNpuFuseEpilogues());
-  if (isOn(options, "npu-fuse-images"))
-    pm.addPass(createNpuFuseImages());
+  if (isOn(options, "npu-fuse-input-quantization"))
+    pm.addPass(createNpuFuseInputQuantization());
   pm.addPass(createNpuSplitEpilogues());
   if (isOn(options, "npu-split-batch"))
     pm.addNestedPass<func::FuncOp>(createNpuSplitBatch());

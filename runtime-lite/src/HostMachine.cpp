@@ -4,7 +4,7 @@
 #include "runtime-lite/src/HostMachine.h"
 
 #include "runtime-lite/src/HostServices.h"
-#include "runtime-lite/src/Ports.h"
+#include "runtime-lite/src/PortChecks.h"
 #include "runtime-lite/src/Session.h"
 
 #include <cstring>

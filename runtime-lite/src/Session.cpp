@@ -3,7 +3,7 @@
 
 #include "runtime-lite/src/Session.h"
 
-#include "runtime-lite/src/Ports.h"
+#include "runtime-lite/src/PortChecks.h"
 #include "runtime-lite/src/Tensor.h"
 
 #include <sched.h>

@@ -1,8 +1,8 @@
 //===-- GoldenFile.h - files as earlier releases wrote them ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_TEST_RUNTIME_LITE_GOLDENFILE_H
-#define OPENATC_TEST_RUNTIME_LITE_GOLDENFILE_H
+#ifndef OPENATC_TEST_RUNTIME_GOLDENFILE_H
+#define OPENATC_TEST_RUNTIME_GOLDENFILE_H
 
 #include "openatc/om.hpp"
 #include "test/runtime-lite/TestModel.h"

@@ -4,7 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/npu/contraction/ExpandContraction.h"
-#include "passes/npu/contraction/JoinedProducts.h"
+#include "passes/npu/contraction/MultiHeadMatMul.h"
 #include "passes/npu/Passes.h"
 
 namespace atc::npu {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/npu/Passes.h"
-#include "passes/npu/program/Places.h"
+#include "passes/npu/program/LocalMemory.h"
 #include "passes/npu/program/ProgramWriter.h"
 #include "passes/npu/program/SyncAnalysis.h"
 

@@ -7,7 +7,7 @@
 #include "dialects/om/Om.h"
 #include "passes/kernel/LayoutRules.h"
 #include "passes/kernel/PackWeights.h"
-#include "passes/npu/select/CubeSums.h"
+#include "passes/npu/select/Int8Contractions.h"
 #include "passes/npu/contraction/PackNpuWeights.h"
 #include "passes/npu/Passes.h"
 #include "llvm/Support/MathExtras.h"

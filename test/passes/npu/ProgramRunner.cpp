@@ -44,7 +44,7 @@ Program compile(const std::string &text, const Options *options, SyncCounts *cou
     chosen.allocateFlags = options->allocate;
     buildNpuProgramPipeline(manager, chosen);
   } else {
-    manager.addNestedPass<ir::ProgramOp>(createNpuPlace());
+    manager.addNestedPass<ir::ProgramOp>(createNpuAllocateLocalMemory());
   }
   bool passed = succeeded(manager.run(*module));
   INFO(messages);

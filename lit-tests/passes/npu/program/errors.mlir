@@ -1,5 +1,5 @@
 // RUN: atc-opt -npu-select-buffers=max-buffers=0 -split-input-file -verify-diagnostics %s
-// RUN: not atc-opt -npu-place -split-input-file %s 2>&1 | FileCheck %s --check-prefix=PLACE
+// RUN: not atc-opt -npu-allocate-local-memory -split-input-file %s 2>&1 | FileCheck %s --check-prefix=PLACE
 // RUN: not atc-opt -npu-insert-sync -split-input-file %s 2>&1 | FileCheck %s --check-prefix=SYNC
 // RUN: not atc-opt -npu-reorder -split-input-file %s 2>&1 | FileCheck %s --check-prefix=REORDER
 

@@ -74,7 +74,7 @@ Contracted compileContraction(const std::string &text, const std::vector<std::st
     if (options.pipeline)
       buildNpuProgramPipeline(manager, NpuProgramOptions());
     else
-      manager.addNestedPass<ir::ProgramOp>(createNpuPlace());
+      manager.addNestedPass<ir::ProgramOp>(createNpuAllocateLocalMemory());
   });
   ir::ProgramOp program = *module->getOps<ir::ProgramOp>().begin();
   FailureOr<Program> encoded = encodeProgram(program);

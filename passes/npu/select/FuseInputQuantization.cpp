@@ -1,4 +1,4 @@
-//===-- FuseImages.cpp - images quantized while they are loaded ------------===//
+//===-- FuseInputQuantization.cpp - images quantized while they are loaded -===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/npu/Npu.h"
@@ -12,7 +12,7 @@
 using namespace mlir;
 
 namespace atc::npu {
-#define GEN_PASS_DEF_NPUFUSEIMAGES
+#define GEN_PASS_DEF_NPUFUSEINPUTQUANTIZATION
 #include "passes/npu/Passes.h.inc"
 
 namespace {
@@ -31,7 +31,7 @@ std::optional<std::pair<double, StoredNumber>> quantizationOf(kernel::MapOp map)
   return std::pair(*scale, *stored);
 }
 
-struct FuseImagesPass : impl::NpuFuseImagesBase<FuseImagesPass> {
+struct FuseInputQuantizationPass : impl::NpuFuseInputQuantizationBase<FuseInputQuantizationPass> {
   void runOnOperation() override {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!main)

@@ -1,4 +1,4 @@
-//===-- MoveQuantization.cpp - integers move, not real numbers ------------===//
+//===-- PropagateQdq.cpp - integers move, not real numbers ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What moves elements without looking at them, or only compares them, does so as
@@ -11,7 +11,7 @@
 #include "passes/graph/RewriteUtils.h"
 
 namespace atc::graph {
-#define GEN_PASS_DEF_MOVEQUANTIZATION
+#define GEN_PASS_DEF_GRAPHPROPAGATEQDQ
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -147,7 +147,7 @@ void storeUnsigned(QuantizeOp op) {
   op.getResult().setType(withElement(op.getType(), type));
 }
 
-struct MoveQuantization : atc::graph::impl::MoveQuantizationBase<MoveQuantization> {
+struct PropagateQdq : atc::graph::impl::GraphPropagateQdqBase<PropagateQdq> {
   void runOnOperation() override {
     getOperation().walk(storeUnsigned);
     RewritePatternSet patterns(&getContext());

@@ -1,4 +1,4 @@
-// RUN: atc-opt %s --split-input-file --npu-fuse-images | FileCheck %s
+// RUN: atc-opt %s --split-input-file --npu-fuse-input-quantization | FileCheck %s
 
 // The quantize is part of the load.
 // CHECK-LABEL: func.func @main

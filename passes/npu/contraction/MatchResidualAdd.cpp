@@ -1,4 +1,4 @@
-//===-- Addition.cpp - bodies that only add a residual ---------------------===//
+//===-- MatchResidualAdd.cpp - bodies that only add a residual -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/npu/contraction/Contraction.h"

@@ -1,8 +1,8 @@
-//===-- Ports.h - what inputs and outputs must be -------------------------===//
+//===-- PortChecks.h - what inputs and outputs must be --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_RUNTIME_PORTS_H
-#define OPENATC_RUNTIME_PORTS_H
+#ifndef OPENATC_RUNTIME_PORTCHECKS_H
+#define OPENATC_RUNTIME_PORTCHECKS_H
 
 #include "runtime-lite/schema/om_generated.h"
 #include "runtime-lite/src/Value.h"

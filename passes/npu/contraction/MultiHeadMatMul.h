@@ -1,12 +1,12 @@
-//===-- JoinedProducts.h - products that stand side by side -----------------===//
+//===-- MultiHeadMatMul.h - products that stand side by side ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The heads of an attention are small products whose rows are parts of the same
 // long rows. A short run is slow to move, so that several of them come into l1,
 // and leave ub, at a time. Each product is one tile wide.
 
-#ifndef OPENATC_PASSES_NPU_CONTRACTION_JOINEDPRODUCTS_H
-#define OPENATC_PASSES_NPU_CONTRACTION_JOINEDPRODUCTS_H
+#ifndef OPENATC_PASSES_NPU_CONTRACTION_MULTIHEADMATMUL_H
+#define OPENATC_PASSES_NPU_CONTRACTION_MULTIHEADMATMUL_H
 
 #include "passes/npu/contraction/Contraction.h"
 
@@ -34,4 +34,4 @@ void writeJoinedProducts(ProgramWriter &writer, const Contraction &contraction,
 
 } // namespace atc::npu
 
-#endif // OPENATC_PASSES_NPU_CONTRACTION_JOINEDPRODUCTS_H
+#endif // OPENATC_PASSES_NPU_CONTRACTION_MULTIHEADMATMUL_H

@@ -1,4 +1,4 @@
-//===-- LowerSums.cpp - integer sums as convolutions of the cube ----------===//
+//===-- LowerInt8Contractions.cpp - integer sums as convolutions of the cube -===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/ConstantData.h"
@@ -6,7 +6,7 @@
 #include "passes/kernel/LayoutRules.h"
 #include "passes/kernel/PackIntegers.h"
 #include "passes/kernel/PackWeights.h"
-#include "passes/npu/select/CubeSums.h"
+#include "passes/npu/select/Int8Contractions.h"
 #include "passes/npu/contraction/PackNpuWeights.h"
 
 using namespace mlir;

@@ -1,19 +1,19 @@
-//===-- Place.cpp - gives buffers their places ----------------------------===//
+//===-- AllocateLocalMemory.cpp - gives buffers their places --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/npu/Passes.h"
-#include "passes/npu/program/Places.h"
+#include "passes/npu/program/LocalMemory.h"
 #include "passes/npu/program/ProgramWriter.h"
 
 using namespace mlir;
 
 namespace atc::npu {
-#define GEN_PASS_DEF_NPUPLACE
+#define GEN_PASS_DEF_NPUALLOCATELOCALMEMORY
 #include "passes/npu/Passes.h.inc"
 
 namespace {
 
-struct PlacePass : impl::NpuPlaceBase<PlacePass> {
+struct AllocateLocalMemoryPass : impl::NpuAllocateLocalMemoryBase<AllocateLocalMemoryPass> {
   using Base::Base;
 
   void runOnOperation() override {

@@ -1,4 +1,4 @@
-// RUN: atc-opt %s --graph-integer-sums --canonicalize --split-input-file | FileCheck %s
+// RUN: atc-opt %s --graph-fold-qdq-contractions --canonicalize --split-input-file | FileCheck %s
 
 !x = !quant.uniform<u8:f32, 5.000000e-01:128>
 !w = !quant.uniform<i8:f32:0, {2.500000e-01,1.000000e+00}>

@@ -1,5 +1,5 @@
-// RUN: atc-opt %s --npu-set-soc=soc=Ascend310P3 --npu-mark-sums | FileCheck %s
-// RUN: atc-opt %s --npu-set-soc=soc=Ascend910B1 --npu-mark-sums | FileCheck %s --check-prefix=SPLIT
+// RUN: atc-opt %s --npu-set-soc=soc=Ascend310P3 --npu-select-int8-contractions | FileCheck %s
+// RUN: atc-opt %s --npu-set-soc=soc=Ascend910B1 --npu-select-int8-contractions | FileCheck %s --check-prefix=SPLIT
 
 // A branch whose result is the f32 of a quantized tensor is stored as bytes; the
 // sums that add it read these and multiply. Split cores have no instruction for it.

@@ -1,8 +1,8 @@
-//===-- CubeSums.h - integer sums that the cube computes ---------*- C++ -*-===//
+//===-- Int8Contractions.h - integer sums that the cube computes -*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_PASSES_NPU_SELECT_CUBESUMS_H
-#define OPENATC_PASSES_NPU_SELECT_CUBESUMS_H
+#ifndef OPENATC_PASSES_NPU_SELECT_INT8CONTRACTIONS_H
+#define OPENATC_PASSES_NPU_SELECT_INT8CONTRACTIONS_H
 
 #include "passes/kernel/LowerGraph.h"
 #include "passes/npu/program/ProgramWriter.h"
@@ -31,4 +31,4 @@ mlir::LogicalResult lowerCubeSums(kernel::GraphLowering &lowering, mlir::Operati
 
 } // namespace atc::npu
 
-#endif // OPENATC_PASSES_NPU_SELECT_CUBESUMS_H
+#endif // OPENATC_PASSES_NPU_SELECT_INT8CONTRACTIONS_H

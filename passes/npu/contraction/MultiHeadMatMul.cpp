@@ -1,7 +1,7 @@
-//===-- JoinedProducts.cpp - products that stand side by side ---------------===//
+//===-- MultiHeadMatMul.cpp - products that stand side by side --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "passes/npu/contraction/JoinedProducts.h"
+#include "passes/npu/contraction/MultiHeadMatMul.h"
 
 #include "passes/npu/vector/VectorCode.h"
 

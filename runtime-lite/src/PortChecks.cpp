@@ -1,7 +1,7 @@
-//===-- Ports.cpp - what inputs and outputs must be -----------------------===//
+//===-- PortChecks.cpp - what inputs and outputs must be ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "runtime-lite/src/Ports.h"
+#include "runtime-lite/src/PortChecks.h"
 
 #include <cstdarg>
 #include <cstdio>

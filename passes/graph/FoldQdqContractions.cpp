@@ -1,4 +1,4 @@
-//===-- IntegerSums.cpp - products of quantized tensors in integers -------===//
+//===-- FoldQdqContractions.cpp - products of quantized tensors in integers -===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // conv(dequantize(x), dequantize(w)) is integer_conv(x, w) times the product of
@@ -14,7 +14,7 @@
 #include <cmath>
 
 namespace atc::graph {
-#define GEN_PASS_DEF_INTEGERSUMS
+#define GEN_PASS_DEF_GRAPHFOLDQDQCONTRACTIONS
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -347,7 +347,7 @@ struct UseFactor : CountingPattern<QuantizeOp> {
   }
 };
 
-struct IntegerSums : atc::graph::impl::IntegerSumsBase<IntegerSums> {
+struct FoldQdqContractions : atc::graph::impl::GraphFoldQdqContractionsBase<FoldQdqContractions> {
   void runOnOperation() override {
     RewritePatternSet sums(&getContext());
     sums.add<SumConv>(&getContext(), numSums);

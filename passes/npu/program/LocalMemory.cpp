@@ -1,7 +1,7 @@
-//===-- Places.cpp - which buffers fit into a core's memories -------------===//
+//===-- LocalMemory.cpp - which buffers fit into a core's memories --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "passes/npu/program/Places.h"
+#include "passes/npu/program/LocalMemory.h"
 
 #include "passes/npu/program/SyncAnalysis.h"
 

@@ -1,4 +1,4 @@
-// RUN: atc-opt -npu-place=report -verify-diagnostics %s | FileCheck %s
+// RUN: atc-opt -npu-allocate-local-memory=report -verify-diagnostics %s | FileCheck %s
 
 // Side by side while there is room, copies 512 bytes apart or a multiple of it,
 // each memory for itself with its alignment.

@@ -1,8 +1,8 @@
-//===-- Places.h - which buffers fit into a core's memories ---------------===//
+//===-- LocalMemory.h - which buffers fit into a core's memories ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_PASSES_NPU_PROGRAM_PLACES_H
-#define OPENATC_PASSES_NPU_PROGRAM_PLACES_H
+#ifndef OPENATC_PASSES_NPU_PROGRAM_LOCALMEMORY_H
+#define OPENATC_PASSES_NPU_PROGRAM_LOCALMEMORY_H
 
 #include "dialects/npu/Npu.h"
 #include "npu/soc/Soc.h"
@@ -40,4 +40,4 @@ std::vector<MemoryUse> memoryUses(ir::ProgramOp program, const SocTable &soc);
 
 } // namespace atc::npu
 
-#endif // OPENATC_PASSES_NPU_PROGRAM_PLACES_H
+#endif // OPENATC_PASSES_NPU_PROGRAM_LOCALMEMORY_H

@@ -1,10 +1,10 @@
-//===-- MarkSums.cpp - which integer sums the cube computes ---------------===//
+//===-- SelectInt8Contractions.cpp - which integer sums the cube computes -===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/npu/Npu.h"
 #include "passes/kernel/LayoutRules.h"
 #include "passes/graph/RewriteUtils.h"
-#include "passes/npu/select/CubeSums.h"
+#include "passes/npu/select/Int8Contractions.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/Pipelines.h"
 #include "passes/npu/vector/VectorCode.h"
@@ -17,7 +17,7 @@ using namespace mlir;
 using atc::kernel::tensorType;
 
 namespace atc::npu {
-#define GEN_PASS_DEF_NPUMARKSUMS
+#define GEN_PASS_DEF_NPUSELECTINT8CONTRACTIONS
 #include "passes/npu/Passes.h.inc"
 
 namespace {
@@ -292,7 +292,7 @@ template <typename OpT> void storeBytes(OpT op) {
   joinReaders(map);
 }
 
-struct MarkSumsPass : impl::NpuMarkSumsBase<MarkSumsPass> {
+struct SelectInt8ContractionsPass : impl::NpuSelectInt8ContractionsBase<SelectInt8ContractionsPass> {
   void runOnOperation() override {
     if (getOperation().isExternal() || socOf(getOperation()).split)
       return;

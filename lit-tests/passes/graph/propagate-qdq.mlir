@@ -1,4 +1,4 @@
-// RUN: atc-opt %s --graph-move-quantization --canonicalize --split-input-file | FileCheck %s
+// RUN: atc-opt %s --graph-propagate-qdq --canonicalize --split-input-file | FileCheck %s
 
 !q = !quant.uniform<u8:f32, 5.000000e-01:128>
 !other = !quant.uniform<u8:f32, 2.500000e-01:10>
