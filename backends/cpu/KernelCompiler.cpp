@@ -4,8 +4,8 @@
 #include "backends/cpu/KernelCompiler.h"
 
 #include "backends/cpu/ImageLinker.h"
-#include "passes/cpu/tiles/KernelBuilder.h"
 #include "passes/cpu/Pipelines.h"
+#include "passes/cpu/tiles/KernelBuilder.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassManager.h"

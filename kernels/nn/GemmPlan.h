@@ -4,8 +4,8 @@
 #ifndef OPENATC_KERNELS_NN_GEMMPLAN_H
 #define OPENATC_KERNELS_NN_GEMMPLAN_H
 
-#include "kernels/nn/MatMulPlan.h"
 #include "kernels/core/Numbers.h"
+#include "kernels/nn/MatMulPlan.h"
 
 namespace atc::kernels {
 

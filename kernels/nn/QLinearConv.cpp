@@ -3,9 +3,9 @@
 //
 // As Conv.cpp makes them, with 16-bit numbers less their zero point and 32-bit sums.
 
+#include "kernels/core/Widen.h"
 #include "kernels/nn/Convolution.h"
 #include "kernels/nn/IntegerProducts.h"
-#include "kernels/core/Widen.h"
 
 namespace atc::kernels {
 

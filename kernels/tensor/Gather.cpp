@@ -1,9 +1,9 @@
 //===-- Gather.cpp - elements picked by index -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "kernels/tensor/Indices.h"
 #include "kernels/core/Nibbles.h"
 #include "kernels/core/Strided.h"
+#include "kernels/tensor/Indices.h"
 
 namespace atc::kernels {
 

@@ -147,7 +147,8 @@ struct GatherOfOne : CountingPattern<GatherOp> {
   }
 };
 
-struct SimplifySlicesConcats : atc::graph::impl::GraphSimplifySlicesConcatsBase<SimplifySlicesConcats> {
+struct SimplifySlicesConcats
+    : atc::graph::impl::GraphSimplifySlicesConcatsBase<SimplifySlicesConcats> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);

@@ -73,10 +73,10 @@ LogicalResult lowerConv(GraphLowering &lowering, graph::ConvOp op) {
     FailureOr<ElementsAttr> packed = packDepthwiseFilter(*filter, outputBlock);
     if (failed(packed))
       return failure();
-    lowering.kernel<cpu::DepthwiseConv2DOp>(result, output, input, lowering.weight(*packed),
-                                       epilogue->bias, epilogue->residual, epilogue->slope,
-                                       lowering.buffer(output), op.getStrides(), op.getDilations(),
-                                       activation, op.getResidualLast(), cpu::TileAttr());
+    lowering.kernel<cpu::DepthwiseConv2DOp>(
+        result, output, input, lowering.weight(*packed), epilogue->bias, epilogue->residual,
+        epilogue->slope, lowering.buffer(output), op.getStrides(), op.getDilations(), activation,
+        op.getResidualLast(), cpu::TileAttr());
     return success();
   }
 
@@ -85,9 +85,9 @@ LogicalResult lowerConv(GraphLowering &lowering, graph::ConvOp op) {
   if (failed(packed))
     return failure();
   lowering.kernel<cpu::Conv2DOp>(result, output, input, lowering.weight(*packed), epilogue->bias,
-                            epilogue->residual, epilogue->slope, lowering.buffer(output),
-                            op.getStrides(), op.getDilations(), merged, inputs / merged, activation,
-                            op.getResidualLast(), cpu::TileAttr());
+                                 epilogue->residual, epilogue->slope, lowering.buffer(output),
+                                 op.getStrides(), op.getDilations(), merged, inputs / merged,
+                                 activation, op.getResidualLast(), cpu::TileAttr());
   return success();
 }
 
@@ -139,8 +139,8 @@ static LogicalResult lowerPacked(GraphLowering &lowering, Value result, Value lh
   Storage input = lowering.reshaped(lowering.storageOf(lhs), {1, rows, depth});
   Storage output = *lowering.storageOf(result).reshaped({1, rows, columns});
   lowering.kernel<cpu::MatMulOp>(result, output, lowering.buffer(input), lowering.weight(*packed),
-                            *biasBuffer, lowering.buffer(output), /*packed=*/true, activation,
-                            cpu::TileAttr());
+                                 *biasBuffer, lowering.buffer(output), /*packed=*/true, activation,
+                                 cpu::TileAttr());
   return success();
 }
 
@@ -201,8 +201,8 @@ LogicalResult lowerMatMul(GraphLowering &lowering, graph::MatMulOp op) {
   int64_t count = oneMatrix ? 1 : ShapedType::getNumElements(batch);
   Storage output = *lowering.storageOf(result).reshaped({count, rows, columns});
   lowering.kernel<cpu::MatMulOp>(result, output, lowering.buffer(a), lowering.buffer(b), Value(),
-                            lowering.buffer(output), /*packed=*/false, graph::ActivationAttr(),
-                            cpu::TileAttr());
+                                 lowering.buffer(output), /*packed=*/false, graph::ActivationAttr(),
+                                 cpu::TileAttr());
   return success();
 }
 

@@ -188,8 +188,8 @@ std::optional<cpu::Winograd> winogradForm(const ConvSums &sums, const GraphLower
   return best;
 }
 
-LogicalResult lowerWinograd(GraphLowering &lowering, ConvSums &sums, cpu::Winograd form, Value input,
-                            ArrayRef<Value> inputs, Value target) {
+LogicalResult lowerWinograd(GraphLowering &lowering, ConvSums &sums, cpu::Winograd form,
+                            Value input, ArrayRef<Value> inputs, Value target) {
   graph::IntegerConvOp op = sums.op;
   Storage output = lowering.storageOf(op.getResult());
   ArrayRef<int64_t> out = tensorType(op.getResult()).getShape();

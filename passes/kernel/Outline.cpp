@@ -5,8 +5,8 @@
 #include "passes/kernel/Passes.h"
 #include "passes/om/Schedule.h"
 
-#include "llvm/ADT/StringSet.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 

@@ -4,9 +4,9 @@
 #include "passes/DisabledPasses.h"
 #include "passes/graph/Passes.h"
 #include "passes/kernel/Passes.h"
-#include "passes/npu/contraction/PackNpuWeights.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/Pipelines.h"
+#include "passes/npu/contraction/PackNpuWeights.h"
 #include "passes/om/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,10 +21,18 @@ namespace {
 /// choice in place of theirs: without npu-select-buffers there is one copy of each
 /// buffer, without npu-select-tiles all contractions have tiles of 64x64x64, and
 /// npu-minimise-sync and npu-allocate-flags are options of npu-insert-sync.
-constexpr StringLiteral optionalPasses[] = {
-    "om-remove-dead",     "om-reuse-in-place", "npu-compose-layer-norm", "npu-fuse-epilogues",
-    "npu-fuse-input-quantization",    "npu-split-batch",   "npu-prefetch-weights",   "npu-reorder",
-    "npu-select-buffers", "npu-select-tiles",  "npu-minimise-sync",      "npu-allocate-flags"};
+constexpr StringLiteral optionalPasses[] = {"om-remove-dead",
+                                            "om-reuse-in-place",
+                                            "npu-compose-layer-norm",
+                                            "npu-fuse-epilogues",
+                                            "npu-fuse-input-quantization",
+                                            "npu-split-batch",
+                                            "npu-prefetch-weights",
+                                            "npu-reorder",
+                                            "npu-select-buffers",
+                                            "npu-select-tiles",
+                                            "npu-minimise-sync",
+                                            "npu-allocate-flags"};
 } // namespace
 
 SmallVector<std::string> findUnknownPasses(const NpuPipelineOptions &options) {

@@ -3,10 +3,10 @@
 
 #include "test/npu/AcceptedProgram.h"
 
-#include "npu/simulator/Execute.h"
 #include "npu/isa/Footprint.h"
 #include "npu/isa/ProgramBuilder.h"
 #include "npu/isa/Verify.h"
+#include "npu/simulator/Execute.h"
 
 #include <memory>
 #include <random>

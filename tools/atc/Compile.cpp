@@ -10,11 +10,11 @@
 #include "dialects/om/Om.h"
 #include "frontends/onnx/OnnxImport.h"
 #include "frontends/tf/TfImport.h"
-#include "passes/kernel/GeneratedOps.h"
 #include "passes/cpu/Pipelines.h"
 #include "passes/graph/Passes.h"
 #include "passes/host/Passes.h"
 #include "passes/host/Pipelines.h"
+#include "passes/kernel/GeneratedOps.h"
 #include "passes/npu/Pipelines.h"
 #include "passes/om/Schedule.h"
 #include "tools/atc/Calibration.h"
@@ -109,11 +109,12 @@ bool Compilation::import() {
       options.isTensorFlow()
           ? importTf(options.model, {options.inputShapes, options.outNodes, options.inputNodes},
                      context, diagnostics)
-          : importOnnx(
-                options.model,
-                {options.inputShapes, options.outNodes,
-                 [&](Operation *op) { return kernel::canGenerate(op, /*widenFloats=*/!options.soc); }},
-                context, diagnostics);
+          : importOnnx(options.model,
+                       {options.inputShapes, options.outNodes,
+                        [&](Operation *op) {
+                          return kernel::canGenerate(op, /*widenFloats=*/!options.soc);
+                        }},
+                       context, diagnostics);
   if (failed(imported) || diagnostics.hasErrors())
     return fail("the model '" + options.model + "' cannot be read");
   module = std::move(*imported);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "frontends/Tensors.h"
-#include "frontends/tf/ops/IndexMasks.h"
 #include "frontends/tf/OpTable.h"
+#include "frontends/tf/ops/IndexMasks.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;

@@ -3,8 +3,8 @@
 
 #include <limits>
 
-#include "frontends/tf/ops/IndexMasks.h"
 #include "frontends/tf/OpTable.h"
+#include "frontends/tf/ops/IndexMasks.h"
 
 using namespace mlir;
 

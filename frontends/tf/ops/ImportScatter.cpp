@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "frontends/Tensors.h"
-#include "frontends/tf/ops/IndexMasks.h"
 #include "frontends/tf/OpTable.h"
+#include "frontends/tf/ops/IndexMasks.h"
 
 using namespace mlir;
 

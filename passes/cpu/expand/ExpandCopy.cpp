@@ -1,8 +1,8 @@
 //===-- ExpandCopy.cpp - kernel.copy, pack, unpack, fill and pad as loops ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "passes/cpu/expand/DataMovement.h"
 #include "passes/cpu/Passes.h"
+#include "passes/cpu/expand/DataMovement.h"
 
 using namespace mlir;
 

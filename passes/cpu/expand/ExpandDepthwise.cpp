@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/cpu/tiles/Epilogue.h"
 #include "passes/cpu/Passes.h"
+#include "passes/cpu/tiles/Epilogue.h"
 #include "passes/cpu/tiles/PixelTiles.h"
 
 using namespace mlir;

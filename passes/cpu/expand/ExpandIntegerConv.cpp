@@ -15,9 +15,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/cpu/Passes.h"
 #include "passes/cpu/tiles/IntegerDot.h"
 #include "passes/cpu/tiles/IntegerTile.h"
-#include "passes/cpu/Passes.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

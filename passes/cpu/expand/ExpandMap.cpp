@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/cpu/Passes.h"
 #include "passes/cpu/tiles/BodyCloner.h"
 #include "passes/cpu/tiles/LoopNest.h"
-#include "passes/cpu/Passes.h"
 
 using namespace mlir;
 

@@ -10,9 +10,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/kernel/ResizePositions.h"
+#include "passes/cpu/Passes.h"
 #include "passes/cpu/tiles/LaneBuffer.h"
 #include "passes/cpu/tiles/LoopNest.h"
-#include "passes/cpu/Passes.h"
 
 #include <cmath>
 #include <numeric>

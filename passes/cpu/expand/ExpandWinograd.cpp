@@ -13,9 +13,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/cpu/Winograd.h"
+#include "passes/cpu/Passes.h"
 #include "passes/cpu/tiles/IntegerDot.h"
 #include "passes/cpu/tiles/IntegerTile.h"
-#include "passes/cpu/Passes.h"
 #include "passes/cpu/tiles/Splat.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

@@ -1,11 +1,11 @@
 //===-- LowerMath.cpp - math functions without a library ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "passes/cpu/math/DoubleMath.h"
-#include "passes/cpu/tiles/KernelBuilder.h"
 #include "passes/cpu/Passes.h"
+#include "passes/cpu/math/DoubleMath.h"
 #include "passes/cpu/math/SaturatingCasts.h"
 #include "passes/cpu/math/SmallFloats.h"
+#include "passes/cpu/tiles/KernelBuilder.h"
 #include "passes/cpu/tiles/Splat.h"
 
 #include "mlir/Dialect/Math/Transforms/Passes.h"

@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/cpu/Winograd.h"
-#include "passes/cpu/tiles/IntegerTile.h"
 #include "passes/cpu/Passes.h"
+#include "passes/cpu/tiles/IntegerTile.h"
 
 using namespace mlir;
 

@@ -3,8 +3,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "passes/npu/contraction/ExpandContraction.h"
 #include "passes/npu/Passes.h"
+#include "passes/npu/contraction/ExpandContraction.h"
 
 namespace atc::npu {
 #define GEN_PASS_DEF_NPUEXPANDCONV2D

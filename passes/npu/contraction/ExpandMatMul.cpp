@@ -3,9 +3,9 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/npu/Passes.h"
 #include "passes/npu/contraction/ExpandContraction.h"
 #include "passes/npu/contraction/MultiHeadMatMul.h"
-#include "passes/npu/Passes.h"
 
 namespace atc::npu {
 #define GEN_PASS_DEF_NPUEXPANDMATMUL

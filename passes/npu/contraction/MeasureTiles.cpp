@@ -4,8 +4,8 @@
 #include "passes/npu/contraction/MeasureTiles.h"
 
 #include "backends/npu/ProgramEncoder.h"
-#include "passes/npu/contraction/ExpandContraction.h"
 #include "passes/npu/Pipelines.h"
+#include "passes/npu/contraction/ExpandContraction.h"
 #include "passes/npu/program/ProgramTime.h"
 
 #include "mlir/Pass/PassManager.h"

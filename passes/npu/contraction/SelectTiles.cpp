@@ -3,9 +3,9 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/npu/Passes.h"
 #include "passes/npu/contraction/CubeSupport.h"
 #include "passes/npu/contraction/MeasureTiles.h"
-#include "passes/npu/Passes.h"
 #include "passes/npu/contraction/TileCosts.h"
 
 using namespace mlir;

@@ -11,8 +11,8 @@
 #include "dialects/npu/Npu.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "passes/om/Schedule.h"
 #include "npu/soc/Soc.h"
+#include "passes/om/Schedule.h"
 
 namespace atc::npu {
 

@@ -6,10 +6,10 @@
 // program computes the same.
 
 #include "backends/npu/ProgramEncoder.h"
+#include "npu/simulator/Costs.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/program/ProgramWriter.h"
 #include "passes/npu/program/SyncAnalysis.h"
-#include "npu/simulator/Costs.h"
 
 #include <array>
 

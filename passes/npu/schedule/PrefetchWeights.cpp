@@ -5,9 +5,9 @@
 // wait for the cube, nor the cube for it. The weights' order of use is known, so
 // they are fetched in that order, ahead by what L2 has room for.
 
-#include "passes/npu/schedule/BatchParts.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/program/ProgramWriter.h"
+#include "passes/npu/schedule/BatchParts.h"
 #include "passes/npu/vector/TileNest.h"
 #include "passes/om/Schedule.h"
 

@@ -1,11 +1,11 @@
 //===-- SplitBatch.cpp - groups of kernels on parts of the batch -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "passes/npu/schedule/BatchParts.h"
-#include "passes/npu/contraction/CubeSupport.h"
 #include "passes/npu/Passes.h"
-#include "passes/npu/program/ProgramWriter.h"
+#include "passes/npu/contraction/CubeSupport.h"
 #include "passes/npu/contraction/TileCosts.h"
+#include "passes/npu/program/ProgramWriter.h"
+#include "passes/npu/schedule/BatchParts.h"
 #include "passes/npu/vector/TileNest.h"
 #include "passes/om/Schedule.h"
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/npu/Npu.h"
-#include "passes/npu/select/BufferViews.h"
-#include "passes/npu/contraction/CubeSupport.h"
 #include "passes/npu/Passes.h"
+#include "passes/npu/contraction/CubeSupport.h"
+#include "passes/npu/select/BufferViews.h"
 #include "passes/npu/vector/StoredNumber.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -7,9 +7,9 @@
 #include "dialects/om/Om.h"
 #include "passes/kernel/LayoutRules.h"
 #include "passes/kernel/PackWeights.h"
-#include "passes/npu/select/Int8Contractions.h"
-#include "passes/npu/contraction/PackNpuWeights.h"
 #include "passes/npu/Passes.h"
+#include "passes/npu/contraction/PackNpuWeights.h"
+#include "passes/npu/select/Int8Contractions.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -6,8 +6,8 @@
 #include "passes/kernel/LayoutRules.h"
 #include "passes/kernel/PackIntegers.h"
 #include "passes/kernel/PackWeights.h"
-#include "passes/npu/select/Int8Contractions.h"
 #include "passes/npu/contraction/PackNpuWeights.h"
+#include "passes/npu/select/Int8Contractions.h"
 
 using namespace mlir;
 using atc::kernel::GraphLowering;

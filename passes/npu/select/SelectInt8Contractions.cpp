@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/npu/Npu.h"
-#include "passes/kernel/LayoutRules.h"
 #include "passes/graph/RewriteUtils.h"
-#include "passes/npu/select/Int8Contractions.h"
+#include "passes/kernel/LayoutRules.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/Pipelines.h"
+#include "passes/npu/select/Int8Contractions.h"
 #include "passes/npu/vector/VectorCode.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -292,7 +292,8 @@ template <typename OpT> void storeBytes(OpT op) {
   joinReaders(map);
 }
 
-struct SelectInt8ContractionsPass : impl::NpuSelectInt8ContractionsBase<SelectInt8ContractionsPass> {
+struct SelectInt8ContractionsPass
+    : impl::NpuSelectInt8ContractionsBase<SelectInt8ContractionsPass> {
   void runOnOperation() override {
     if (getOperation().isExternal() || socOf(getOperation()).split)
       return;
@@ -314,7 +315,8 @@ struct SelectInt8ContractionsPass : impl::NpuSelectInt8ContractionsBase<SelectIn
         continue;
       auto conv = dyn_cast<graph::IntegerConvOp>(op);
       bool isImage = conv && sumsAreExactInFloats(conv);
-      op->setAttr(kernel::kCubeSumsAttr, StringAttr::get(&getContext(), isImage ? "image" : "blocks"));
+      op->setAttr(kernel::kCubeSumsAttr,
+                  StringAttr::get(&getContext(), isImage ? "image" : "blocks"));
       ++numMarked;
     }
   }

@@ -4,9 +4,9 @@
 #include "dialects/graph/ScalarMath.h"
 #include "dialects/npu/Npu.h"
 #include "passes/kernel/LowerGraph.h"
-#include "passes/npu/select/BufferViews.h"
-#include "passes/npu/contraction/CubeSupport.h"
 #include "passes/npu/Passes.h"
+#include "passes/npu/contraction/CubeSupport.h"
+#include "passes/npu/select/BufferViews.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/npu/vector/BoxOperand.h"
 #include "passes/npu/Passes.h"
+#include "passes/npu/vector/BoxOperand.h"
 #include "passes/npu/vector/Transposes.h"
 #include "passes/npu/vector/VectorKernels.h"
 

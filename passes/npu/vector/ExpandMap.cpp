@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/npu/vector/BoxOperand.h"
 #include "passes/npu/Passes.h"
+#include "passes/npu/vector/BoxOperand.h"
 #include "passes/npu/vector/VectorKernels.h"
 
 #include "llvm/ADT/STLExtras.h"

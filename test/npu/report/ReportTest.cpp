@@ -1,11 +1,11 @@
 //===-- ReportTest.cpp - figures, pages and timelines of runs -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "npu/report/Trace.h"
 #include "npu/report/Report.h"
 #include "npu/device/Device.h"
 #include "npu/isa/ProgramBuilder.h"
 #include "npu/report/ReportParts.h"
+#include "npu/report/Trace.h"
 
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>

@@ -4,8 +4,8 @@
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 
-#include "npu/simulator/Hazards.h"
 #include "npu/isa/ProgramBuilder.h"
+#include "npu/simulator/Hazards.h"
 
 using namespace atc::npu;
 

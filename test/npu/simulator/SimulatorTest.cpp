@@ -1,10 +1,10 @@
 //===-- SimulatorTest.cpp - time, order and deadlocks of launches ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "npu/report/Trace.h"
 #include "npu/simulator/Simulator.h"
-#include "npu/simulator/Costs.h"
 #include "npu/isa/ProgramBuilder.h"
+#include "npu/report/Trace.h"
+#include "npu/simulator/Costs.h"
 
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>

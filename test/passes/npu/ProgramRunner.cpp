@@ -4,11 +4,11 @@
 #include "test/passes/npu/ProgramRunner.h"
 
 #include "backends/npu/ProgramEncoder.h"
-#include "passes/npu/Passes.h"
-#include "npu/simulator/Execute.h"
 #include "npu/isa/Footprint.h"
-#include "npu/simulator/Loops.h"
 #include "npu/isa/Verify.h"
+#include "npu/simulator/Execute.h"
+#include "npu/simulator/Loops.h"
+#include "passes/npu/Passes.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"

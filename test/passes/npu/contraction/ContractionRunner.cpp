@@ -4,8 +4,8 @@
 #include "test/passes/npu/contraction/ContractionRunner.h"
 
 #include "backends/npu/ProgramEncoder.h"
-#include "passes/npu/Passes.h"
 #include "npu/isa/Verify.h"
+#include "passes/npu/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"

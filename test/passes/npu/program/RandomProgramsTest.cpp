@@ -5,9 +5,9 @@
 
 #include "npu/isa/Disassemble.h"
 #include "npu/simulator/Hazards.h"
-#include "test/passes/npu/program/OrderReference.h"
 #include "test/passes/npu/ProgramRunner.h"
 #include "test/passes/npu/Programs.h"
+#include "test/passes/npu/program/OrderReference.h"
 #include "test/passes/npu/program/RandomProgram.h"
 
 #define CATCH_CONFIG_RUNNER

@@ -4,9 +4,9 @@
 #include "test/passes/npu/vector/VectorRunner.h"
 
 #include "backends/npu/ProgramEncoder.h"
+#include "npu/isa/Verify.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/vector/VectorSupport.h"
-#include "npu/isa/Verify.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
