@@ -97,7 +97,7 @@ public:
     auto yield = cast<graph::YieldOp>(body.front().getTerminator());
     OpBuilder::InsertionGuard guard(lowering.builder);
     lowering.builder.setInsertionPoint(yield);
-    IntegerYieldOp::create(lowering.builder, yield.getLoc(), yield.getValue());
+    cpu::IntegerYieldOp::create(lowering.builder, yield.getLoc(), yield.getValue());
     yield.erase();
   }
 
