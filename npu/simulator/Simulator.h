@@ -9,6 +9,7 @@
 #ifndef OPENATC_NPU_SIMULATOR_SIMULATOR_H
 #define OPENATC_NPU_SIMULATOR_SIMULATOR_H
 
+#include "npu/isa/Isa.h"
 #include "npu/simulator/SharedMemory.h"
 
 #include <string>

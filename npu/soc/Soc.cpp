@@ -3,6 +3,7 @@
 
 #include "npu/soc/Soc.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 
