@@ -20,6 +20,7 @@
 #ifndef OPENATC_KERNELS_SUPPORT_H
 #define OPENATC_KERNELS_SUPPORT_H
 
+#include "kernels/Contracts.h"
 #include "runtime-lite/abi/HostKernel.h"
 
 namespace atc::kernels {
@@ -210,7 +211,11 @@ public:
         fail("output % would have a dim of %", i, dims[d]);
         return nullptr;
       }
-    return call->host->makeTensor(call, i, dtype, dims.rank, dims.at);
+    void *made = call->host->makeTensor(call, i, dtype, dims.rank, dims.at);
+    // A string that nobody writes is an empty one, not a pointer that was there before.
+    if (made && dtype == Str)
+      __builtin_memset(made, 0, uint64_t(dims.product()) * sizeof(String));
+    return made;
   }
   template <typename T = char> T *make(uint32_t i, uint8_t dtype, const Dims &dims) {
     return static_cast<T *>(makeBytes(i, dtype, dims));
@@ -268,7 +273,8 @@ protected:
   Call *call;
 };
 
-/// Defines the kernel `Name`; in its body all of Context can be used.
+/// Defines the kernel `Name`; in its body all of Context can be used, and its inputs
+/// meet the kernel's contract (Contract.h).
 #define ATC_KERNEL(Name)                                                                           \
   namespace {                                                                                      \
   struct Name##Kernel : ::atc::kernels::Context {                                                  \
@@ -276,7 +282,14 @@ protected:
     void run();                                                                                    \
   };                                                                                               \
   }                                                                                                \
-  extern "C" void atc_kernel_##Name(::atc::host::Call *call) { Name##Kernel(call).run(); }         \
+  extern "C" void atc_kernel_##Name(::atc::host::Call *call) {                                     \
+    Name##Kernel kernel(call);                                                                     \
+    if (::atc::kernels::meetsContract(                                                             \
+            kernel, ::atc::kernels::ContractOf<::atc::kernels::Name##Signature,                    \
+                                               ::atc::kernels::Name##Entries>::value,              \
+            ::atc::kernels::Name##Entries::text))                                                  \
+      kernel.run();                                                                                \
+  }                                                                                                \
   void Name##Kernel::run()
 
 //===----------------------------------------------------------------------===//
