@@ -211,11 +211,7 @@ public:
         fail("output % would have a dim of %", i, dims[d]);
         return nullptr;
       }
-    void *made = call->host->makeTensor(call, i, dtype, dims.rank, dims.at);
-    // A string that nobody writes is an empty one, not a pointer that was there before.
-    if (made && dtype == Str)
-      __builtin_memset(made, 0, uint64_t(dims.product()) * sizeof(String));
-    return made;
+    return call->host->makeTensor(call, i, dtype, dims.rank, dims.at);
   }
   template <typename T = char> T *make(uint32_t i, uint8_t dtype, const Dims &dims) {
     return static_cast<T *>(makeBytes(i, dtype, dims));

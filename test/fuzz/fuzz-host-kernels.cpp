@@ -263,6 +263,8 @@ void *makeTensor(host::Call *call, uint32_t i, uint8_t dtype, uint32_t rank, con
     return nullptr;
   }
   FuzzCall &fuzz = FuzzCall::of(call);
+  if (dtype == kernels::Str)
+    std::memset(value->data, 0, size_t(kernels::Tensor(value).count()) * sizeof(host::String));
   fuzz.set(i, value);
   bool complete = true;
   for (const host::Value *made : fuzz.made)
@@ -324,10 +326,16 @@ void makeNone(host::Call *call, uint32_t i) {
 }
 char *makeText(host::Call *call, uint64_t bytes) { return FuzzCall::of(call).memory.make(bytes); }
 void *scratch(host::Call *call, uint64_t bytes) { return FuzzCall::of(call).memory.make(bytes); }
-void parallel(host::Call *, int64_t tasks, void (*task)(void *, int64_t, int64_t), void *arg) {
-  for (int64_t begin = 0, end; begin < tasks; begin = end) {
-    end = begin + (tasks - begin + 1) / 2;
-    task(arg, begin, end);
+void parallel(host::Call *call, int64_t tasks, void (*task)(void *, int64_t, int64_t), void *arg) {
+  // A host may stop a call between its pieces, as a session with a deadline does.
+  const auto start = std::chrono::steady_clock::now();
+  const int64_t piece = tasks / 256 + 1;
+  for (int64_t begin = 0; begin < tasks; begin += piece) {
+    task(arg, begin, std::min(begin + piece, tasks));
+    if (std::chrono::steady_clock::now() - start > std::chrono::seconds(2)) {
+      FuzzCall::of(call).error = "is stopped";
+      return;
+    }
   }
 }
 void fail(host::Call *call, const char *text, const int64_t *, uint32_t) {
