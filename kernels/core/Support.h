@@ -20,6 +20,7 @@
 #ifndef OPENATC_KERNELS_CORE_SUPPORT_H
 #define OPENATC_KERNELS_CORE_SUPPORT_H
 
+#include "kernels/core/Contracts.h"
 #include "runtime-lite/abi/HostKernel.h"
 
 namespace atc::kernels {
@@ -268,7 +269,8 @@ protected:
   Call *call;
 };
 
-/// Defines the kernel `Name`; in its body all of Context can be used.
+/// Defines the kernel `Name`; in its body all of Context can be used, and its inputs
+/// meet the kernel's contract (Contract.h).
 #define ATC_KERNEL(Name)                                                                           \
   namespace {                                                                                      \
   struct Name##Kernel : ::atc::kernels::Context {                                                  \
@@ -276,7 +278,14 @@ protected:
     void run();                                                                                    \
   };                                                                                               \
   }                                                                                                \
-  extern "C" void atc_kernel_##Name(::atc::host::Call *call) { Name##Kernel(call).run(); }         \
+  extern "C" void atc_kernel_##Name(::atc::host::Call *call) {                                     \
+    Name##Kernel kernel(call);                                                                     \
+    if (::atc::kernels::meetsContract(                                                             \
+            kernel, ::atc::kernels::ContractOf<::atc::kernels::Name##Signature,                    \
+                                               ::atc::kernels::Name##Entries>::value,              \
+            ::atc::kernels::Name##Entries::text))                                                  \
+      kernel.run();                                                                                \
+  }                                                                                                \
   void Name##Kernel::run()
 
 //===----------------------------------------------------------------------===//

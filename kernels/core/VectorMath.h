@@ -8,6 +8,7 @@
 #define OPENATC_KERNELS_CORE_VECTORMATH_H
 
 #include "kernels/core/Math.h"
+#include "kernels/core/Wrapping.h"
 
 namespace atc::kernels::fast {
 
@@ -82,7 +83,7 @@ template <typename F> F geluTanh(F x) {
 
 inline float sqrt(float x) { return __builtin_sqrtf(x); }
 inline double sqrt(double x) { return __builtin_sqrt(x); }
-template <typename F> F abs(F x) { return x < F(0) ? -x : x; }
+template <typename F> F abs(F x) { return x < F(0) ? wrapping::subtract(F(0), x) : x; }
 
 } // namespace atc::kernels::fast
 

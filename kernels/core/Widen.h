@@ -18,7 +18,8 @@ namespace atc::kernels {
 /// `cost` is about the operations of one step.
 template <typename Body>
 void parallelIf(Context &c, int64_t count, int64_t cost, Body &&body) {
-  if (count * cost < 20000)
+  int64_t work;
+  if (!__builtin_mul_overflow(count, cost, &work) && work < 20000)
     body(int64_t(0), count);
   else
     c.parallel(count, body);

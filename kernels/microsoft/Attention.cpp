@@ -219,7 +219,7 @@ ATC_KERNEL(MultiHeadAttention) {
   const Tensor query = in(0), key = in(1), value = in(2), bias = in(3), padding = in(4);
   const Tensor pastKey = in(6), pastValue = in(7);
   const int64_t heads = integer("num_heads", 0);
-  if (heads < 1 || (query.rank() != 3 && query.rank() != 5))
+  if (heads < 1 || heads > 0x7fffffff || (query.rank() != 3 && query.rank() != 5))
     return fail("a query of rank % with % heads", query.rank(), heads);
   const bool packed = query.rank() == 5, packedKv = key && key.rank() == 5,
              split = key && key.rank() == 4; // [batch, heads, positions, size]

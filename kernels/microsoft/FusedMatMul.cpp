@@ -94,8 +94,8 @@ void applyActivation(Context &c, const Activation &activation, float *x, int64_t
 
 /// out[i][j] = (a - zeroA)(b - zeroB). b is [K, N], or [N, K] with transB. Null after a
 /// failure.
-const int32_t *integerProduct(Context &c, Tensor a, Tensor zeroA, Tensor b, Tensor zeroB,
-                              int64_t m, int64_t k, int64_t n, bool transA, bool transB) {
+const int32_t *integerProduct(Context &c, Tensor a, Tensor zeroA, Tensor b, Tensor zeroB, int64_t m,
+                              int64_t k, int64_t n, bool transA, bool transB) {
   ByteProduct p;
   if (!isByte(a) || !isByte(b) || !p.zeroA.read(zeroA) || !p.zeroB.read(zeroB) ||
       p.zeroA.count > 1) {
@@ -197,6 +197,8 @@ ATC_KERNEL(MatMulNBits) {
                 block = integer("block_size", 32);
   if (k < 1 || n < 1 || bits < 1 || bits > 8 || block < 1 || a.rank() < 1 ||
       a.dim(a.rank() - 1) != k)
+    return fail("K %, N %, % bits, blocks of %", k, n, bits, block);
+  if (block > (int64_t(1) << 32) || spaceFor(*this, n, k) < 0 || spaceFor(*this, n, block) < 0)
     return fail("K %, N %, % bits, blocks of %", k, n, bits, block);
   const int64_t blocks = ceilDiv(k, block), bytes = ceilDiv(block * bits, 8);
   const int64_t zeroRow = ceilDiv(blocks * bits, 8);

@@ -38,8 +38,8 @@ ATC_KERNEL(MsRotaryEmbedding) {
     heads = tableWidth ? data.dim(2) / (2 * tableWidth) : 0;
   const int64_t size = split ? data.dim(3) : heads > 0 ? data.dim(2) / heads : 0;
   const int64_t rotated = wanted ? wanted : size;
-  if (heads < 1 || (!split && size * heads != data.dim(2)) || rotated > size || rotated % 2 ||
-      rotated / 2 > tableWidth || sinTable.dim(1) != tableWidth ||
+  if (heads < 1 || heads > 0x7fffffff || (!split && size * heads != data.dim(2)) || rotated < 0 ||
+      rotated > size || rotated % 2 || rotated / 2 > tableWidth || sinTable.dim(1) != tableWidth ||
       sinTable.dim(0) != cosTable.dim(0) ||
       (positions.count() != 1 && positions.count() != batch * length))
     return fail("% heads of % numbers, % of them rotated, do not fit caches of % columns", heads,
@@ -85,9 +85,9 @@ ATC_KERNEL(GroupQueryAttention) {
                    value.count() != batch * length * width)
     return fail("% numbers of query for % heads, % of them keys", hidden, heads, keyHeads);
   const int64_t room = pastKey ? pastKey.dim(2) : 0;
-  if (pastKey && (pastKey.rank() != 4 || !pastValue ||
-                  pastKey.count() != batch * keyHeads * room * size ||
-                  pastValue.count() != pastKey.count()))
+  if (pastKey &&
+      (pastKey.rank() != 4 || !pastValue || pastKey.count() != batch * keyHeads * room * size ||
+       pastValue.count() != pastKey.count()))
     return fail("the past does not fit % batches of % heads of %", batch, keyHeads, size);
   if (!totalLength.known() || !lengths)
     return;
@@ -169,9 +169,19 @@ ATC_KERNEL(GroupQueryAttention) {
   const Heads kHeads{newKeys, keyHeads * keys * size, keys * size, size},
       vHeads{newValues, keyHeads * keys * size, keys * size, size};
   const double scale = number("scale", 0);
-  const Attend attend{batch, heads, keyHeads, length, total, size, size,
-                      Heads{turned, length * heads * size, size, heads * size}, kHeads, vHeads,
-                      scale ? scale : 1 / math::sqrt(double(size)), number("softcap", 0), out};
+  const Attend attend{batch,
+                      heads,
+                      keyHeads,
+                      length,
+                      total,
+                      size,
+                      size,
+                      Heads{turned, length * heads * size, size, heads * size},
+                      kHeads,
+                      vHeads,
+                      scale ? scale : 1 / math::sqrt(double(size)),
+                      number("softcap", 0),
+                      out};
   const bool smooth = integer("smooth_softmax", 0);
   if (!attend.run(
           *this,
@@ -181,7 +191,9 @@ ATC_KERNEL(GroupQueryAttention) {
               return -__builtin_inff();
             return scoreBias(b, h, i, j);
           },
-          [&](int64_t h) { return sinks ? sinks[h] : smooth ? 0.0f : -__builtin_inff(); }))
+          [&](int64_t h) { return sinks    ? sinks[h]
+                                  : smooth ? 0.0f
+                                           : -__builtin_inff(); }))
     return;
   result.store();
   presentKey.store();

@@ -56,7 +56,9 @@ ATC_KERNEL(FeatureVectorizer) {
     if (rows >= 0 && part.count != rows)
       return fail("input % has % rows, those before %", i, part.count, rows);
     rows = part.count;
-    width += sizes.given && i < sizes.size ? sizes[i] : part.width;
+    const int64_t size = sizes.given && i < sizes.size ? sizes[i] : part.width;
+    if (size < 0 || __builtin_add_overflow(width, size, &width))
+      return fail("input % is to have % features", i, size);
   }
   float *out = make<float>(0, F32, Dims(maximum(rows, int64_t(0)), width));
   if (!out)

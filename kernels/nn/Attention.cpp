@@ -38,10 +38,10 @@ struct Visible {
   int64_t offset = 0, valid = 0, left = -1, right = -1;
   void range(int64_t query, int64_t total, int64_t &first, int64_t &last) const {
     const int64_t position = query + offset;
-    first = left >= 0 ? minimum(maximum(position - left, int64_t(0)), total) : 0;
+    first = left >= 0 ? minimum(maximum(position - minimum(left, position), int64_t(0)), total) : 0;
     last = minimum(valid, total);
     if (right >= 0)
-      last = minimum(last, position + right + 1);
+      last = minimum(last, position + minimum(right, total) + 1);
     last = maximum(last, first);
   }
 };

@@ -9,8 +9,8 @@ namespace atc::kernels {
 ATC_KERNEL(MaxRoiPool) {
   const Tensor x = in(0), rois = in(1);
   const List<int64_t> pooled = integers("pooled_shape");
-  if (x.rank() != 4 || rois.rank() != 2 || rois.dim(1) != 5 || pooled.size != 2 ||
-      pooled[0] < 1 || pooled[1] < 1)
+  if (x.rank() != 4 || rois.rank() != 2 || rois.dim(1) != 5 || pooled.size != 2 || pooled[0] < 1 ||
+      pooled[1] < 1)
     return fail("data of rank %, regions of rank %", x.rank(), rois.rank());
   const int64_t count = rois.dim(0), channels = x.dim(1), height = x.dim(2), width = x.dim(3);
   const int64_t rows = pooled[0], columns = pooled[1];
@@ -107,10 +107,34 @@ ATC_KERNEL(RoiAlign) {
   const double *regions = numbersOf<double>(*this, rois);
   if (!regions)
     return;
-  constexpr double kMostSamples = 4096;
+  // Samples beyond the image are 0, so that only those inside need to be computed: as many
+  // as the image has elements, however large a region is.
+  constexpr double kMaxSamples = 1 << 30;
+  constexpr int64_t kMaxRatio = 256;
+  if (ratio > kMaxRatio)
+    return fail("a sampling_ratio of %, expected at most %", ratio, kMaxRatio);
+  struct Samples {
+    int64_t count, first, last;
+    /// Of a cell that begins at `begin` and is `step` long, in an image of `size`.
+    Samples(double begin, double step, int64_t ratio, int64_t size) {
+      const double n = ratio > 0 ? double(ratio) : math::ceil(step);
+      count = n >= 1 ? int64_t(minimum(n, kMaxSamples)) : 0;
+      first = 0, last = count;
+      if (!(step > 0))
+        return;
+      // One more on each side than rounding could ask for.
+      const double scale = double(count) / step;
+      const double low = (-1 - begin) * scale - 2, high = (double(size) - begin) * scale + 2;
+      first = low > 0 ? int64_t(minimum(low, double(count))) : 0;
+      // A cell that is infinitely far away or long, of which this is a NaN, has none inside.
+      last = high >= double(count) ? count : high > double(first) ? int64_t(high) : first;
+    }
+  };
   auto compute = [&]<typename F>(F *y, const F *data) {
-    parallelIf(*this, count * channels, rows * columns * 40, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
+    // A cell may have many samples: each is a task, so that a host can stop between them.
+    parallelIf(*this, shape.product(), 40, [&](int64_t begin, int64_t end) {
+      for (int64_t cell = begin; cell < end; ++cell) {
+        const int64_t i = cell / (rows * columns), j = cell % (rows * columns);
         const double *roi = regions + i / channels * 4, shift = half ? 0.5 : 0;
         const F *plane =
             data + (integerAt(images, i / channels) * channels + i % channels) * height * width;
@@ -121,32 +145,30 @@ ATC_KERNEL(RoiAlign) {
           tall = maximum(tall, 1.0);
         }
         const double stepX = wide / double(columns), stepY = tall / double(rows);
-        auto samples = [&](double step) {
-          const double n = ratio > 0 ? double(ratio) : math::ceil(step);
-          return n >= 1 ? int64_t(minimum(n, kMostSamples)) : int64_t(0);
-        };
-        const int64_t across = samples(stepX), down = samples(stepY);
-        for (int64_t j = 0; j < rows * columns; ++j) {
-          double sum = 0, largest = 0;
-          for (int64_t s = 0; s < down * across; ++s) {
-            const double fy = (double(s / across) + 0.5) / double(down);
-            const double fx = (double(s % across) + 0.5) / double(across);
-            const Neighbours v(top + (double(j / columns) + fy) * stepY, height);
-            const Neighbours u(left + (double(j % columns) + fx) * stepX, width);
-            const double parts[4] = {
-                v.lowWeight * u.lowWeight * double(plane[v.low * width + u.low]),
-                v.lowWeight * u.highWeight * double(plane[v.low * width + u.high]),
-                v.highWeight * u.lowWeight * double(plane[v.high * width + u.low]),
-                v.highWeight * u.highWeight * double(plane[v.high * width + u.high])};
-            sum += parts[0] + parts[1] + parts[2] + parts[3];
-            // The largest share of an element, not the largest sample: so it is defined
-            // by ONNX's tests and so others compute it.
-            const double share = maximum(maximum(parts[0], parts[1]), maximum(parts[2], parts[3]));
-            largest = s == 0 ? share : maximum(largest, share);
-          }
-          const int64_t n = maximum(down * across, int64_t(1));
-          y[i * rows * columns + j] = F(most ? largest : sum / double(n));
+        const double y0 = top + double(j / columns) * stepY;
+        const double x0 = left + double(j % columns) * stepX;
+        const Samples down(y0, stepY, ratio, height), across(x0, stepX, ratio, width);
+        const int64_t perRow = across.last - across.first;
+        const int64_t inside = perRow * (down.last - down.first);
+        const double all = double(down.count) * double(across.count);
+        double sum = 0, largest = 0;
+        for (int64_t s = 0; s < inside; ++s) {
+          const double fy = (double(down.first + s / perRow) + 0.5) / double(down.count);
+          const double fx = (double(across.first + s % perRow) + 0.5) / double(across.count);
+          const Neighbours v(top + (double(j / columns) + fy) * stepY, height);
+          const Neighbours u(left + (double(j % columns) + fx) * stepX, width);
+          const double parts[4] = {
+              v.lowWeight * u.lowWeight * double(plane[v.low * width + u.low]),
+              v.lowWeight * u.highWeight * double(plane[v.low * width + u.high]),
+              v.highWeight * u.lowWeight * double(plane[v.high * width + u.low]),
+              v.highWeight * u.highWeight * double(plane[v.high * width + u.high])};
+          sum += parts[0] + parts[1] + parts[2] + parts[3];
+          // The largest share of an element, not the largest sample: so it is defined
+          // by ONNX's tests and so others compute it.
+          const double share = maximum(maximum(parts[0], parts[1]), maximum(parts[2], parts[3]));
+          largest = s == 0 && double(inside) == all ? share : maximum(largest, share);
         }
+        y[cell] = F(most ? largest : sum / maximum(all, 1.0));
       }
     });
     return true;
@@ -189,7 +211,7 @@ void sortByScore(int64_t *order, int64_t *space, int64_t count, const float *sco
       const int64_t end = minimum(begin + 2 * width, count);
       for (int64_t a = begin, b = middle, to = begin; to < end; ++to)
         space[to] = b >= end || (a < middle && !(scores[order[b]] > scores[order[a]])) ? order[a++]
-                                                                                      : order[b++];
+                                                                                       : order[b++];
     }
     copyBytes(order, space, count * int64_t(sizeof(int64_t)));
   }

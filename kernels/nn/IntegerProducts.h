@@ -25,7 +25,7 @@ struct ZeroPoints {
   int64_t count = 0, first = 0;
   /// From a tensor of 8-bit elements, or one that is left out. False for others.
   bool read(Tensor tensor) {
-    if (!tensor)
+    if (!tensor || !tensor.count())
       return true;
     data = tensor.bytes();
     isSigned = tensor.dtype() == I8;

@@ -356,14 +356,18 @@ ATC_KERNEL(LRN) {
   if (!out || count == 0)
     return;
   const int64_t size = integer("size", 1), channels = dims[1], plane = dims.product(2, dims.rank);
+  if (size < 1)
+    return fail("a window of % channels, expected at least one", size);
+  // What lies beyond the channels does not count, however wide the window is.
+  const int64_t reach = minimum(size, 2 * channels);
   const double beta = number("beta", 0.75), bias = number("bias", 1);
   const double alpha = number("alpha", 1e-4) / double(size);
   auto compute = [&]<typename F>(F *y, const F *data) {
-    parallelIf(*this, dims[0] * channels, plane * (size + 50), [&](int64_t begin, int64_t end) {
+    parallelIf(*this, dims[0] * channels, plane * (reach + 50), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t channel = i % channels;
         const int64_t first = maximum(int64_t(0), channel - (size - 1) / 2);
-        const int64_t last = minimum(channels - 1, channel + size / 2);
+        const int64_t last = minimum(channels - 1, channel + minimum(size / 2, channels));
         F *to = y + i * plane;
         for (int64_t j = 0; j < plane; ++j)
           to[j] = 0;

@@ -15,11 +15,19 @@ namespace atc::kernels {
 bool integerRange(uint8_t dtype, double &least, double &most) {
   int64_t bits = bitsOf(dtype);
   switch (dtype) {
-  case U2: case U4: case U8: case U16: case U32:
+  case U2:
+  case U4:
+  case U8:
+  case U16:
+  case U32:
     least = 0;
     most = double((int64_t(1) << bits) - 1);
     return true;
-  case I2: case I4: case I8: case I16: case I32:
+  case I2:
+  case I4:
+  case I8:
+  case I16:
+  case I32:
     least = -double(int64_t(1) << (bits - 1));
     most = double((int64_t(1) << (bits - 1)) - 1);
     return true;
@@ -205,7 +213,7 @@ ATC_KERNEL(QLinearMatMul) {
   const int64_t scalesY = scaleY.count(), zerosY = zeroY.count();
   // Scales are one number, one per row or column, or one per row or column and matrix.
   auto fits = [&](int64_t scales, int64_t lines) {
-    return scales == 1 || (lines && scales % lines == 0 && scales <= plan.batch * lines);
+    return scales == 1 || (lines && scales && scales % lines == 0 && scales <= plan.batch * lines);
   };
   if (!fits(scalesA, plan.m) || !fits(scalesB, plan.n) || !fits(scalesY, plan.m) ||
       !fits(zerosY, plan.m))
@@ -221,8 +229,7 @@ ATC_KERNEL(QLinearMatMul) {
     const double rowScale = numberAt(scaleA, row % scalesA), step = numberAt(scaleY, row % scalesY);
     const int64_t start = row / plan.m * plan.n + column;
     for (int64_t j = 0; j < n; ++j)
-      factors[j] =
-          float(rowScale * columnScales[scalesB == 1 ? 0 : (start + j) % scalesB] / step);
+      factors[j] = float(rowScale * columnScales[scalesB == 1 ? 0 : (start + j) % scalesB] / step);
   };
   if (isByte(zeroY)) {
     multiplyIntegers(*this, plan, a, in(2), b, in(5),
@@ -241,7 +248,8 @@ ATC_KERNEL(QLinearMatMul) {
   for (int64_t row = 0; row < count / plan.n; ++row) {
     findFactors(factors, row, 0, plan.n);
     for (int64_t j = 0; j < plan.n; ++j)
-      y[row * plan.n + j] = y[row * plan.n + j] * double(factors[j]) + numberAt(zeroY, row % zerosY);
+      y[row * plan.n + j] =
+          y[row * plan.n + j] * double(factors[j]) + numberAt(zeroY, row % zerosY);
   }
   storeRounded(out, dtype, 0, y, count);
 }

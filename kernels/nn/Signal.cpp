@@ -110,8 +110,8 @@ ATC_KERNEL(DFT) {
   if (dims.rank < 2 || (dims[dims.rank - 1] != 1 && dims[dims.rank - 1] != 2))
     return fail("data of rank % that does not end in a dim of 1 or 2", dims.rank);
   // Up to opset 19 the axis is an attribute.
-  const int64_t axis = normalizeAxis(
-      *this, axisInput ? integerAt(axisInput, 0) : integer("axis", -2), dims.rank);
+  const int64_t axis =
+      normalizeAxis(*this, axisInput ? integerAt(axisInput, 0) : integer("axis", -2), dims.rank);
   if (axis < 0)
     return;
   if (axis + 1 == dims.rank)
@@ -120,7 +120,8 @@ ATC_KERNEL(DFT) {
   const bool fromHalf = inverse && oneSided, toHalf = !inverse && oneSided;
   const int64_t parts = dims[dims.rank - 1], given = dims[axis];
   const int64_t length = lengthInput ? integerAt(lengthInput, 0)
-                                     : fromHalf ? 2 * (given - 1) : given;
+                         : fromHalf  ? 2 * (given - 1)
+                                     : given;
   if (length < 1 || length > kLongest)
     return fail("a transform of % numbers", length);
   Dims shape = dims;
@@ -258,7 +259,9 @@ ATC_KERNEL(MelWeightMatrix) {
   for (int64_t i = 0; i < bins + 2; ++i) {
     const double at = low + double(i) * (high - low) / double(bins + 2);
     const double hertz = 700 * (math::pow(10, at / 2595) - 1);
-    edges[i] = int64_t(math::floor(double(length + 1) * hertz / rate));
+    // Beyond the spectrum it does not matter where; a NaN is nowhere.
+    const double edge = math::floor(double(length + 1) * hertz / rate), limit = 2 * kLongest;
+    edges[i] = edge >= -limit ? int64_t(minimum(edge, limit)) : -int64_t(limit);
   }
   storeEach(*this, out, dtype, rows * bins, [&](int64_t i) {
     const int64_t row = i / bins;

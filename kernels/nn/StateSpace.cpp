@@ -27,6 +27,8 @@ ATC_KERNEL(LinearAttention) {
     return fail("update_rule is not known");
   if ((gated && !decay) || (corrects && !beta))
     return fail("decay or beta is left out");
+  if ((decay && !decay.rank()) || (beta && !beta.rank()))
+    return fail("decay or beta has no dims");
   const Dims stateDims(batch, shared, size, values);
   const int64_t decays = decay ? decay.dim(int64_t(decay.rank()) - 1) : 0;
   const int64_t betas = beta ? beta.dim(int64_t(beta.rank()) - 1) : 0;

@@ -118,14 +118,16 @@ void reduce(Context &c, A *y, const T *x, const ReducePlan &p, const A *shift) {
 namespace reduction {
 struct Sum {
   template <typename A> static A start() { return A(0); }
-  template <typename A> static A step(A sum, A x, A) { return sum + x; }
-  template <typename A> static A join(A a, A b) { return a + b; }
+  template <typename A> static A step(A sum, A x, A) { return wrapping::add(sum, x); }
+  template <typename A> static A join(A a, A b) { return wrapping::add(a, b); }
 };
 struct Absolute : Sum {
-  template <typename A> static A step(A sum, A x, A) { return sum + fast::abs(x); }
+  template <typename A> static A step(A sum, A x, A) { return wrapping::add(sum, fast::abs(x)); }
 };
 struct Square : Sum {
-  template <typename A> static A step(A sum, A x, A) { return sum + x * x; }
+  template <typename A> static A step(A sum, A x, A) {
+    return wrapping::add(sum, wrapping::multiply(x, x));
+  }
 };
 struct Deviation : Sum {
   template <typename A> static A step(A sum, A x, A mean) { return sum + (x - mean) * (x - mean); }
@@ -135,8 +137,8 @@ struct Exp : Sum {
 };
 struct Product {
   template <typename A> static A start() { return A(1); }
-  template <typename A> static A step(A product, A x, A) { return product * x; }
-  template <typename A> static A join(A a, A b) { return a * b; }
+  template <typename A> static A step(A product, A x, A) { return wrapping::multiply(product, x); }
+  template <typename A> static A join(A a, A b) { return wrapping::multiply(a, b); }
 };
 /// A NaN wins.
 struct Max {

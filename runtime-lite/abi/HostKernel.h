@@ -61,7 +61,8 @@ struct Call;
 /// What the host does for a kernel.
 struct Host {
   /// Makes output `index` a tensor; returns where its elements go, or null: then
-  /// the kernel returns at once. Elements are not initialized. A kernel asks for
+  /// the kernel returns at once. Elements are not initialized, but strings are empty: what a
+  /// kernel does not write must not be a pointer. A kernel asks for
   /// all its outputs before it computes where it knows their shapes by then.
   void *(*makeTensor)(Call *, uint32_t index, uint8_t dtype, uint32_t rank, const int64_t *dims);
   /// Makes output `index` share the elements of `source` (an input or an item of
