@@ -5,9 +5,9 @@
 
 #include "runtime-lite/npu/Codec.h"
 #include "runtime-lite/npu/Hazards.h"
+#include "runtime-lite/npu/Text.h"
 #include "runtime-lite/npu/Verify.h"
 
-#include <cstdio>
 #include <new>
 
 using namespace atc::npu;
@@ -16,7 +16,8 @@ using namespace atc::npu;
 static om_status fail(om_error *error, om_status code, const std::string &sentence) {
   if (error) {
     error->code = code;
-    std::snprintf(error->message, sizeof(error->message), "%s", sentence.c_str());
+    atc::rt::copyPrintable(error->message, sizeof(error->message), sentence.data(),
+                           sentence.size());
   }
   return code;
 }
@@ -123,7 +124,7 @@ om_status om_npu::load(const om_device_model &given, om_error &error) {
         faults.push_back(std::move(found));
     }
     for (const std::string &found : faults)
-      faultLines += "program '" + std::string(source.name) + "': " + found + "\n";
+      faultLines += "program '" + printable(source.name) + "': " + printable(found) + "\n";
   }
   if (faultLines.empty())
     return OM_OK;
@@ -208,8 +209,8 @@ void om_npu::checkHazards(const DeviceLaunch &launch, uint32_t index) {
   timed.name = launch.name;
   timed.addresses = launch.addresses;
   for (const Hazard &hazard : HazardChecker(device->soc()).check(timed))
-    hazardLines +=
-        "launch " + std::to_string(index) + " ('" + launch.name + "'): " + hazard.text + "\n";
+    hazardLines += "launch " + std::to_string(index) + " ('" + printable(launch.name) +
+                   "'): " + hazard.text + "\n";
 }
 
 const char *om_npu::text(om_npu_text_kind kind) {
