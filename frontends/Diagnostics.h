@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "support/PrintableText.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
@@ -14,7 +16,8 @@
 
 namespace atc {
 
-/// One line for the user: a code that scripts look for and a sentence.
+/// One line for the user: a code that scripts look for and a sentence, in which names
+/// from the model are safe to print.
 struct CodedMessage {
   std::string code;
   std::string text;
@@ -26,11 +29,11 @@ struct CodedMessage {
 class Diagnostics {
 public:
   void error(llvm::StringRef code, const llvm::Twine &text) {
-    messages.push_back({code.str(), text.str(), true});
+    messages.push_back({code.str(), printable(text.str()), true});
     ++errors;
   }
   void warning(llvm::StringRef code, const llvm::Twine &text) {
-    messages.push_back({code.str(), text.str(), false});
+    messages.push_back({code.str(), printable(text.str()), false});
   }
 
   bool hasErrors() const { return errors != 0; }

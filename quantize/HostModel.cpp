@@ -11,7 +11,6 @@
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
-#include "llvm/Support/FileSystem.h"
 
 #include <mutex>
 #include <thread>
@@ -34,21 +33,7 @@ void addResults(ModuleOp module, ArrayRef<Value> values) {
 
 namespace {
 
-/// A file that is gone at the end; what is mapped stays.
-class TemporaryFile {
-public:
-  bool create() { return !llvm::sys::fs::createTemporaryFile("openatc", "om", path); }
-  ~TemporaryFile() {
-    if (!path.empty())
-      llvm::sys::fs::remove(path);
-  }
-  std::string name() const { return path.str().str(); }
-
-private:
-  SmallString<128> path;
-};
-
-bool writeModule(ModuleOp module, const std::string &path, std::string &fault) {
+bool writeModule(ModuleOp module, OutputFile &file, std::string &fault) {
   graph::GraphPipelineOptions graph;
   PassManager pm(module.getContext());
   graph::buildGraphPipeline(pm, graph);
@@ -79,7 +64,7 @@ bool writeModule(ModuleOp module, const std::string &path, std::string &fault) {
   }
   description->model.producer = "OpenATC";
   description->model.name = "calibration";
-  return om::writeOm(description->model, path, fault);
+  return om::writeOm(description->model, file, fault);
 }
 
 } // namespace
@@ -104,21 +89,22 @@ std::unique_ptr<HostModel> HostModel::compile(ModuleOp module, Diagnostics &diag
       diagnostics.error("E19999", diagnostic.str());
     return success();
   });
-  TemporaryFile file;
-  if (!file.create()) {
-    diagnostics.error("E13004", "no temporary file can be made for the compiled model");
-    return nullptr;
-  }
   OwningOpRef<ModuleOp> copy = copyInto(context, module);
   std::string fault = "it cannot be copied";
-  if (!copy || !writeModule(*copy, file.name(), fault)) {
+  // What is mapped stays when the file is gone.
+  OutputFile file = OutputFile::unnamed();
+  if (!copy || !writeModule(*copy, file, fault)) {
     if (!diagnostics.hasErrors())
-      diagnostics.error("E19999", "the model cannot be compiled for calibration: " + fault);
+      diagnostics.error(
+          file.hasFailed() ? "E13004" : "E19999",
+          "the model cannot be compiled for calibration: " +
+              (file.hasFailed() ? "there is no room for it in " + file.path() + ": " + file.reason()
+                                : fault));
     return nullptr;
   }
   std::unique_ptr<HostModel> host(new HostModel());
   ::om::Error error;
-  host->model = ::om::Model::loadFile(file.name(), error);
+  host->model = ::om::Model::loadFile(file.descriptorPath(), error);
   if (host->model)
     host->session = ::om::Session(host->model, error);
   if (!host->model || !host->session) {

@@ -9,6 +9,7 @@
 #define OPENATC_BACKENDS_OM_OMWRITER_H
 
 #include "openatc/om.h"
+#include "support/OutputFile.h"
 
 #include <cstdint>
 #include <optional>
@@ -171,6 +172,10 @@ std::vector<int64_t> denseStrides(const std::vector<int64_t> &dims, uint32_t blo
 /// Writes `model` to `path`, which appears whole or not at all. On failure
 /// returns false and `error` is one coded line.
 bool writeOm(const OmModel &model, const std::string &path, std::string &error);
+
+/// Writes `model` into a file that the caller commits, or loads without a name. On
+/// failure returns false and `error` is one coded line.
+bool writeOm(const OmModel &model, OutputFile &file, std::string &error);
 
 } // namespace atc::om
 

@@ -1,9 +1,9 @@
 //===-- Contract.cpp - checks the inputs of kernels -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "kernels/Contract.h"
+#include "kernels/core/Contract.h"
 
-#include "kernels/Support.h"
+#include "kernels/core/Support.h"
 
 namespace atc::kernels {
 

@@ -4,7 +4,7 @@
 #ifndef OPENATC_KERNELS_CORE_CONTRACTS_H
 #define OPENATC_KERNELS_CORE_CONTRACTS_H
 
-#include "kernels/Contract.h"
+#include "kernels/core/Contract.h"
 
 namespace atc::kernels {
 

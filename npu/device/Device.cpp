@@ -3,6 +3,7 @@
 
 #include "npu/device/Device.h"
 
+#include "npu/report/Text.h"
 #include "npu/simulator/Hazards.h"
 
 #include <atomic>
@@ -111,7 +112,7 @@ bool Device::run(const DeviceLaunch &launch, std::string &error) {
   const Program &program = *launch.program;
   size_t count = program.arguments.size();
   if (launch.addresses.size() != count || (executor && launch.data.size() != count)) {
-    error = "launch `" + launch.name + "` is given " +
+    error = "launch `" + printable(launch.name) + "` is given " +
             std::to_string(executor ? launch.data.size() : launch.addresses.size()) +
             " buffers, its program takes " + std::to_string(count) + "\n";
     return false;
@@ -125,7 +126,7 @@ bool Device::run(const DeviceLaunch &launch, std::string &error) {
     timed.prefetch = launch.prefetch;
   if (chosen.hazards && checked.insert(launch.program).second)
     for (const Hazard &hazard : HazardChecker(table).check(timed))
-      unordered.push_back("launch `" + launch.name + "`: " + hazard.text);
+      unordered.push_back("launch `" + printable(launch.name) + "`: " + hazard.text);
   if (executor) {
     uint64_t cores = 1, limit = table.cores(program.vectorCore);
     for (uint32_t dim : program.grid)

@@ -5,10 +5,10 @@
 
 #include "npu/isa/Codec.h"
 #include "npu/isa/Verify.h"
+#include "npu/report/Text.h"
 #include "npu/report/Trace.h"
 #include "npu/simulator/Hazards.h"
 
-#include <cstdio>
 #include <new>
 
 using namespace atc::npu;
@@ -17,7 +17,8 @@ using namespace atc::npu;
 static om_status fail(om_error *error, om_status code, const std::string &sentence) {
   if (error) {
     error->code = code;
-    std::snprintf(error->message, sizeof(error->message), "%s", sentence.c_str());
+    atc::rt::copyPrintable(error->message, sizeof(error->message), sentence.data(),
+                           sentence.size());
   }
   return code;
 }
@@ -124,7 +125,7 @@ om_status om_npu::load(const om_device_model &given, om_error &error) {
         faults.push_back(std::move(found));
     }
     for (const std::string &found : faults)
-      faultLines += "program '" + std::string(source.name) + "': " + found + "\n";
+      faultLines += "program '" + printable(source.name) + "': " + printable(found) + "\n";
   }
   if (faultLines.empty())
     return OM_OK;
@@ -209,8 +210,8 @@ void om_npu::checkHazards(const DeviceLaunch &launch, uint32_t index) {
   timed.name = launch.name;
   timed.addresses = launch.addresses;
   for (const Hazard &hazard : HazardChecker(device->soc()).check(timed))
-    hazardLines +=
-        "launch " + std::to_string(index) + " ('" + launch.name + "'): " + hazard.text + "\n";
+    hazardLines += "launch " + std::to_string(index) + " ('" + printable(launch.name) +
+                   "'): " + hazard.text + "\n";
 }
 
 const char *om_npu::text(om_npu_text_kind kind) {

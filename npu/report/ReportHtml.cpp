@@ -15,17 +15,6 @@ constexpr size_t kTopLayers = 25;
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-std::string escaped(const std::string &text) {
-  std::string result;
-  for (char c : text)
-    result += c == '<'   ? "&lt;"
-              : c == '>' ? "&gt;"
-              : c == '&' ? "&amp;"
-              : c == '"' ? "&quot;"
-                         : std::string(1, c);
-  return result;
-}
-
 std::string percent(double share) { return fixed(share * 100, 1) + " %"; }
 
 std::string time(double microseconds) {
@@ -201,7 +190,7 @@ public:
       for (size_t i = begin; i < std::min(end, list.size()); ++i) {
         const Layer &layer = list[i];
         double share = ratio(layer.sum.cycles, run.cycles);
-        table.row({escaped(layer.name), std::to_string(layer.count),
+        table.row({htmlText(layer.name), std::to_string(layer.count),
                    std::to_string(layer.sum.coreCount), fixed(layer.sum.cycles, 0),
                    time(soc.microseconds(layer.sum.cycles)), percent(share),
                    percent(ratio(layer.sum.cubeCycles, layer.sum.cycles * double(soc.cubeCores))),
@@ -270,7 +259,7 @@ public:
     row("<b>most of any program</b>", run);
     std::string most = table.end();
     for (const auto &[name, statistics] : programs)
-      row(escaped(name), statistics);
+      row(htmlText(name), statistics);
     return most + "<details><summary>all " + std::to_string(programs.size()) +
            " programs</summary>" + table.end() + "</details>";
   }
@@ -285,8 +274,8 @@ public:
 
   std::string page() const {
     const std::pair<const char *, std::string> parts[] = {
-        {"TITLE", escaped(input.title.empty() ? soc.name : input.title + " on " + soc.name)},
-        {"NOTE", escaped(hostSentence(input))},
+        {"TITLE", htmlText(input.title.empty() ? soc.name : input.title + " on " + soc.name)},
+        {"NOTE", htmlText(hostSentence(input))},
         {"CARDS", cards()},
         {"ROOFLINE", roofline()},
         {"QUEUES", queues()},

@@ -107,7 +107,8 @@ std::string atc::npu::timelineJson(const ReportInput &input, const Figures &figu
   text += "],\"launches\":[";
   for (size_t i = figures.first; i < figures.launches.size(); ++i)
     text += (i > figures.first ? "," : "") + ("[" + fixed(figures.launches[i].cycles, 1)) + "," +
-            quoted(figures.nameOf(input, i)) + "]";
+            // The page draws it: it must be safe to see, not only to parse.
+            quoted(printable(figures.nameOf(input, i))) + "]";
   text += "],\"rows\":[";
   const char *separator = "";
   for (auto &[key, items] : rows) {

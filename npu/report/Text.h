@@ -4,28 +4,34 @@
 #ifndef OPENATC_NPU_REPORT_TEXT_H
 #define OPENATC_NPU_REPORT_TEXT_H
 
+#include "support/PrintableText.h"
+
 #include <charconv>
-#include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace atc::npu {
 
-/// As a JSON string. `<` is escaped too: the text may stand inside a page.
-inline std::string quoted(const std::string &text) {
-  static const char digits[] = "0123456789abcdef";
+// For the names in messages and pages, which come from the model.
+using atc::htmlText;
+using atc::printable;
+
+/// Returns text as a JSON string. What cannot be printed is escaped, and so is `<`: the
+/// string may stand inside a page.
+inline std::string quoted(std::string_view text) {
   std::string result = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\')
       result += '\\';
-    if (uint8_t(c) < 32 || c == '<')
-      result.append("\\u00").append(1, digits[uint8_t(c) >> 4]).append(1, digits[c & 15]);
+    if (c == '<' || c == '\n')
+      detail::appendJsonEscape(result, static_cast<unsigned char>(c));
     else
       result += c;
   }
-  return result + '"';
+  return printableJson(result + '"');
 }
 
-/// With so many digits behind the point; never in exponent form.
+/// Returns a number with so many digits behind the point; never in exponent form.
 inline std::string fixed(double value, int digits) {
   char text[340];
   auto [end, fault] =

@@ -3,6 +3,7 @@
 
 #include "npu/simulator/Machine.h"
 
+#include "npu/report/Text.h"
 #include "npu/simulator/Loops.h"
 
 using namespace atc::npu;
@@ -346,8 +347,8 @@ bool Machine::prepare(std::string &error) {
   for (uint32_t cores : program.grid)
     count = count > limit ? count : count * cores;
   if (!count || count > limit) {
-    error = "launch `" + launch.name + "` runs on " + std::to_string(count) + " cores, " +
-            soc.name + " has " + std::to_string(limit) + "\n";
+    error = "launch `" + printable(launch.name) + "` runs on " + std::to_string(count) +
+            " cores, " + soc.name + " has " + std::to_string(limit) + "\n";
     return false;
   }
   loopEnds.assign(code.size(), 0);
@@ -357,7 +358,7 @@ bool Machine::prepare(std::string &error) {
       open.push_back(i);
     } else if (code[i].opcode == Opcode::LoopEnd) {
       if (open.empty() || open.size() > kMaxLoops) {
-        error = "launch `" + launch.name + "`: loops do not match\n";
+        error = "launch `" + printable(launch.name) + "`: loops do not match\n";
         return false;
       }
       loopEnds[open.back()] = i;
@@ -365,7 +366,7 @@ bool Machine::prepare(std::string &error) {
     }
   }
   if (!open.empty()) {
-    error = "launch `" + launch.name + "`: a loop is not closed\n";
+    error = "launch `" + printable(launch.name) + "`: a loop is not closed\n";
     return false;
   }
   double first = cycles(double(launch.chained ? soc.chainCycles : soc.launchCycles));
@@ -410,7 +411,7 @@ bool Machine::finish(std::string &error) {
     if (!waits)
       continue;
     if (done)
-      error += "launch `" + launch.name + "` cannot go on:\n";
+      error += "launch `" + printable(launch.name) + "` cannot go on:\n";
     done = false;
     describe(i, error);
   }

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, overload
 import numpy as np
 
 from . import _compiler
-from ._error import Error
+from ._error import Error, _printable
 from ._runtime import Model
 
 Path = str | os.PathLike[str]
@@ -52,7 +52,7 @@ class Module:
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{port.name}: {port.dtype}{list(port.shape)}" for port in self.inputs)
-        return f"<openatc.Module ({inputs})>"
+        return _printable(f"<openatc.Module ({inputs})>")
 
     def to_text(self, *, weights: bool = False, locations: bool = False) -> str:
         """The IR. Only with its weights can `parse` make the same module of it."""
@@ -160,24 +160,33 @@ def _target(soc: str | None, soc_file: Path | None, precision_mode: str | None, 
     return [f"--{name}={os.fspath(value)}" for name, value in flags.items() if value is not None]
 
 
+def _file_without_name() -> int:
+    """A file that is gone when it is closed, whatever happens to this process."""
+    folder = tempfile.gettempdir()
+    try:
+        return os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except OSError:  # not all file systems have such files
+        number, path = tempfile.mkstemp(suffix=".om", prefix="openatc-", dir=folder)
+        os.unlink(path)
+        return number
+
+
 def _compile_to(compile_into: Callable[..., list[str]], output: Path | None, target: list[str],
                 disable_passes: Iterable[str], save_temps: Path | None, load: bool
                 ) -> Model | None:
     passes, folder = _words(disable_passes), os.fspath(save_temps) if save_temps else ""
     if output is None and not load:
         raise ValueError("without an output and without loading there is nothing to compile for")
-    path = output
-    if path is None:
-        number, path = tempfile.mkstemp(suffix=".om", prefix="openatc-")
-        os.close(number)
+    number = _file_without_name() if output is None else None
+    path = output if number is None else f"/proc/self/fd/{number}"
     try:
         for line in compile_into(path, target, passes, folder):
             warnings.warn(line, stacklevel=3)
         return Model(path) if load else None
     finally:
         # What is mapped stays while the model does.
-        if output is None:
-            os.unlink(path)
+        if number is not None:
+            os.close(number)
 
 
 def load(path: Path, *, input_shapes: Shapes | None = None, outputs: Iterable[str] | None = None

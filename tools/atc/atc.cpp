@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "openatc/om.h"
+#include "support/JsonText.h"
+#include "support/OutputStream.h"
 #include "tools/atc/Compile.h"
 #include "tools/atc/ShowModel.h"
 #include "tools/common/OneLine.h"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 using namespace atc;
@@ -14,18 +15,6 @@ using namespace atc::tools;
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-/// As a shell would take it again.
-std::string quoted(llvm::StringRef word) {
-  constexpr const char *plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                                "_-+=./:,@%";
-  if (!word.empty() && word.find_first_not_of(plain) == llvm::StringRef::npos)
-    return word.str();
-  std::string text = "'";
-  for (char c : word)
-    text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
 
 Json summaryJson(const AtcOptions &options, const CompileSummary &summary) {
   Json out = {{"model", options.model},
@@ -51,13 +40,13 @@ Json summaryJson(const AtcOptions &options, const CompileSummary &summary) {
 void writeText(const std::string &path, const std::string &text, const char *flag,
                Diagnostics &diagnostics) {
   if (path == "-") {
-    llvm::outs() << text << "\n";
+    llvm::outs() << text;
     return;
   }
-  std::ofstream file(path);
-  file << text << "\n";
-  if (!file.flush())
-    diagnostics.error("E13004", "the file \"" + path + "\" of " + flag + " cannot be written");
+  OutputFile file(path);
+  if (!file.write(text) || !file.commit())
+    diagnostics.error("E13004", "the file \"" + path + "\" of " + flag +
+                                    " cannot be written: " + file.reason());
 }
 
 void compile(const AtcOptions &options, const std::string &commandLine, Diagnostics &diagnostics) {
@@ -66,9 +55,7 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
   if (options.verbose)
     summary.timer.print(llvm::outs());
   if (!diagnostics.hasErrors() && !options.json.empty())
-    writeText(options.json,
-              summaryJson(options, summary).dump(2, ' ', false, Json::error_handler_t::replace),
-              "--json", diagnostics);
+    writeText(options.json, jsonText(summaryJson(options, summary)), "--json", diagnostics);
 }
 
 void check(const AtcOptions &options, Diagnostics &diagnostics) {
@@ -78,8 +65,7 @@ void check(const AtcOptions &options, Diagnostics &diagnostics) {
   report["messages"] = Json::array();
   for (const CodedMessage &message : diagnostics.all())
     report["messages"].push_back({{"code", message.code}, {"text", message.text}});
-  writeText(options.checkReport, report.dump(2, ' ', false, Json::error_handler_t::replace),
-            "--check_report", diagnostics);
+  writeText(options.checkReport, jsonText(report), "--check_report", diagnostics);
 }
 
 void run(const AtcOptions &options, const std::string &commandLine, Diagnostics &diagnostics) {
@@ -104,38 +90,36 @@ void print(const Diagnostics &diagnostics, bool errors) {
 } // namespace
 
 int main(int argc, char **argv) {
+  atc::endInOrder("atc");
   llvm::ArrayRef<const char *> arguments(argv + 1, argv + argc);
   Diagnostics diagnostics;
   FlagValues flags = parseFlags(arguments, diagnostics);
   if (flags.help) {
     printHelp(llvm::outs());
-    return 0;
+    return finishStandardOutput(0);
   }
   if (flags.version) {
     llvm::outs() << "atc " << om_version() << "\n";
-    return 0;
+    return finishStandardOutput(0);
   }
 
   llvm::outs() << "ATC start working now, please wait for a moment.\n";
   llvm::outs().flush();
   AtcOptions options = buildOptions(flags, diagnostics);
-  std::string commandLine = "atc";
-  for (const char *argument : arguments)
-    commandLine += " " + quoted(argument);
   print(diagnostics, /*errors=*/false);
   size_t shown = diagnostics.all().size();
   if (!diagnostics.hasErrors())
-    run(options, commandLine, diagnostics);
+    run(options, recordedCommand(flags), diagnostics);
   for (const CodedMessage &message : diagnostics.all().drop_front(shown))
     if (!message.isError)
       llvm::outs() << message.code << ": " << oneLine(message.text) << "\n";
 
   if (!diagnostics.hasErrors()) {
     llvm::outs() << "ATC run success, welcome to the next use.\n";
-    return 0;
+    return finishStandardOutput(0);
   }
   llvm::outs() << "ATC run failed, Please check the detail log, Try 'atc --help' for more "
                   "information\n";
   print(diagnostics, /*errors=*/true);
-  return 1;
+  return finishStandardOutput(1);
 }

@@ -5,9 +5,9 @@
 #define OPENATC_TOOLS_COMMON_COMMANDLINE_H
 
 #include "tools/common/OneLine.h"
+#include "tools/common/Print.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 namespace atc::tools {
 
@@ -20,8 +20,7 @@ inline int finishParsing(const CLI::App &app, const CLI::ParseError &outcome) {
   const char *code = kind == CLI::ExitCodes::RequiredError ? "E10007"
                      : kind == CLI::ExitCodes::ExtrasError ? "E10055"
                                                            : "E10001";
-  std::fprintf(stderr, "%s: %s; --help lists all options.\n", code,
-               oneLine(outcome.what()).c_str());
+  print(stderr, "%s: %s; --help lists all options.\n", code, oneLine(outcome.what()).c_str());
   return 1;
 }
 

@@ -1,6 +1,7 @@
 //===-- om-run.cpp - runs an .om file -------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "support/Interruption.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/ModelText.h"
 #include "tools/om-run/Compare.h"
@@ -16,7 +17,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <set>
 
@@ -35,7 +35,7 @@ struct Options {
 
 int fail(const std::vector<std::string> &lines) {
   for (const std::string &line : lines)
-    std::fprintf(stderr, "%s\n", oneLine(line).c_str());
+    print(stderr, "%s\n", oneLine(line).c_str());
   return 1;
 }
 
@@ -346,6 +346,7 @@ int Runner::run() {
 } // namespace
 
 int main(int argc, char **argv) {
+  atc::endInOrder("om-run");
   Options options;
   CLI::App app("Runs an .om file on this machine: fills the inputs, runs once, then measures, and "
                "shows or writes the outputs.");
@@ -403,5 +404,5 @@ int main(int argc, char **argv) {
   } catch (const CLI::ParseError &outcome) {
     return finishParsing(app, outcome);
   }
-  return Runner(options).run();
+  return finishOutput(Runner(options).run());
 }
