@@ -41,6 +41,8 @@ const Flag flags[] = {
      "--mode=1: the file to write; --mode=0: file for a summary of the compilation, - for stdout"},
     {"check_report", Used, "check_result.json", "", output, "the file that --mode=3 writes"},
     {"log", Used, "null", "", output, "null (default), debug, info, warning, error"},
+    {"max_memory", Used, "", "", output,
+     "memory that the compilation may allocate, 800M or 16G; three quarters of the machine's (default), unlimited"},
     {"verbose", Used, "false", "bool", output, "print the time and the memory of every stage"},
 
     {"target", Used, "", "cpu,npu", target, "what to compile for: cpu, or npu with --soc_version"},

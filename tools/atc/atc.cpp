@@ -4,6 +4,7 @@
 #include "openatc/om.h"
 #include "tools/atc/Compile.h"
 #include "tools/atc/ShowModel.h"
+#include "tools/common/FatalErrors.h"
 #include "tools/common/OneLine.h"
 
 #include <fstream>
@@ -103,7 +104,11 @@ void print(const Diagnostics &diagnostics, bool errors) {
 
 } // namespace
 
+constexpr const char *failureLine = "ATC run failed, Please check the detail log, Try 'atc --help' "
+                                    "for more information\n";
+
 int main(int argc, char **argv) {
+  installFatalErrorHandlers(/*descriptor=*/1, failureLine);
   llvm::ArrayRef<const char *> arguments(argv + 1, argv + argc);
   Diagnostics diagnostics;
   FlagValues flags = parseFlags(arguments, diagnostics);
@@ -124,6 +129,8 @@ int main(int argc, char **argv) {
     commandLine += " " + quoted(argument);
   print(diagnostics, /*errors=*/false);
   size_t shown = diagnostics.all().size();
+  llvm::outs().flush();
+  limitMemory(options.maxMemory);
   if (!diagnostics.hasErrors())
     run(options, commandLine, diagnostics);
   for (const CodedMessage &message : diagnostics.all().drop_front(shown))
@@ -134,8 +141,7 @@ int main(int argc, char **argv) {
     llvm::outs() << "ATC run success, welcome to the next use.\n";
     return 0;
   }
-  llvm::outs() << "ATC run failed, Please check the detail log, Try 'atc --help' for more "
-                  "information\n";
+  llvm::outs() << failureLine;
   print(diagnostics, /*errors=*/true);
   return 1;
 }
