@@ -76,8 +76,9 @@ llvm::Expected<CompiledLevel> compileKernels(ModuleOp module, const CpuLevel &le
   stage("lower to LLVM");
   if (llvm::Error error = run(*kernels, level, "llvm", options, buildCpuLoopsToLLVMPipeline))
     return error;
+  SymbolTable functions(*kernels);
   for (const std::string &name : names) {
-    auto entry = kernels->lookupSymbol<LLVM::LLVMFuncOp>(name);
+    auto entry = functions.lookup<LLVM::LLVMFuncOp>(name);
     result.tasks.push_back(entry->getAttrOfType<IntegerAttr>(kTasksAttr).getInt());
   }
 

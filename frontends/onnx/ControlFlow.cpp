@@ -77,7 +77,9 @@ protected:
       block->addArgument(type, location);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(block.get());
-    if (!import(*block))
+    const bool done = importer.enterRegion(node) && import(*block);
+    importer.leaveRegion();
+    if (!done)
       return nullptr;
     return block;
   }

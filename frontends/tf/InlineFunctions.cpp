@@ -28,8 +28,8 @@ static bool writesVariable(StringRef op) {
 /// The outputs of operators that have more than one, for files that do not describe
 /// their operators; everything else has one output or one list of outputs.
 static ArrayRef<StringLiteral> knownOutputs(StringRef op) {
-  static constexpr StringLiteral norm[] = {"y", "batch_mean", "batch_variance", "reserve_space_1",
-                                           "reserve_space_2", "reserve_space_3"};
+  static constexpr StringLiteral norm[] = {
+      "y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2", "reserve_space_3"};
   static constexpr StringLiteral topK[] = {"values", "indices"};
   static constexpr StringLiteral unique[] = {"y", "idx", "count"};
   static constexpr StringLiteral switches[] = {"output_false", "output_true"};
@@ -84,7 +84,9 @@ public:
       : graph(graph), result(result), diagnostics(diagnostics) {
     for (const pb::OpDef &op : operators.op())
       operatorDefs[op.name()] = &op;
+    fileNodes = graph.node_size();
     for (const pb::FunctionDef &function : graph.library().function()) {
+      fileNodes += function.node_def_size();
       functions[function.signature().name()] = &function;
       operatorDefs[function.signature().name()] = &function.signature();
     }
@@ -109,6 +111,7 @@ private:
   const pb::FunctionDef *calledFunction(const pb::NodeDef &node, bool &isCall);
   std::optional<uint64_t> outputIndex(const pb::NodeDef &node, const Reference &reference);
   bool spend(uint64_t bytes);
+  bool addNode(uint64_t bytes);
 
   const pb::GraphDef &graph;
   pb::GraphDef &result;
@@ -119,13 +122,13 @@ private:
   StringMap<std::string> cuts;
   StringSet<> usedNames;
   StringSet<> activeFunctions;
-  uint64_t spent = 0;
+  uint64_t spent = 0, fileNodes = 0; ///< bytes; nodes of the graph and all functions
 };
 
 } // namespace
 
 // Functions that call each other twice at every level grow exponentially.
-static constexpr uint64_t maxInlinedBytes = 1ull << 31;
+static constexpr uint64_t maxInlinedBytes = 1ull << 31, maxAddedNodes = 500'000;
 static constexpr unsigned maxDepth = 200;
 
 bool Inliner::spend(uint64_t bytes) {
@@ -133,6 +136,16 @@ bool Inliner::spend(uint64_t bytes) {
   return spent <= maxInlinedBytes ||
          fail("E13005", "the functions of the model call each other so often that the graph "
                         "without calls would have more than 2 GB");
+}
+
+/// Counts a node that stands in the result, of `bytes` bytes. False after an error.
+bool Inliner::addNode(uint64_t bytes) {
+  if (uint64_t(result.node_size()) < fileNodes + maxAddedNodes)
+    return spend(bytes);
+  return fail("E16006",
+              "the functions of the model, each as often as it is called, have more than " +
+                  Twine(maxAddedNodes) + " nodes beside the " + Twine(fileNodes) +
+                  " of the file: call functions less often");
 }
 
 static uint64_t argumentCount(const pb::OpDef::ArgDef &argument, const Attributes &attributes) {
@@ -192,10 +205,10 @@ std::optional<uint64_t> Inliner::outputIndex(const pb::NodeDef &node, const Refe
 bool Inliner::setNodes(Scope &scope, const Nodes &nodes) {
   for (const pb::NodeDef &node : nodes)
     if (!scope.nodes.try_emplace(node.name(), &node).second)
-      return fail("E13009", "two nodes have the name '" + node.name() + "'" +
-                                (scope.function ? " in function '" +
-                                                      scope.function->signature().name() + "'"
-                                                : ""));
+      return fail(
+          "E13009",
+          "two nodes have the name '" + node.name() + "'" +
+              (scope.function ? " in function '" + scope.function->signature().name() + "'" : ""));
   return true;
 }
 
@@ -218,8 +231,8 @@ const std::string &Inliner::nameOf(Scope &scope, StringRef node) {
 
 std::optional<std::string> Inliner::resolve(Scope &scope, StringRef text, StringRef user) {
   auto missing = [&](const Twine &reason) {
-    diagnostics.error("E13005", "node '" + scope.prefix + user + "' reads '" + text + "', " +
-                                    reason);
+    diagnostics.error("E13005",
+                      "node '" + scope.prefix + user + "' reads '" + text + "', " + reason);
     return std::nullopt;
   };
   std::optional<Reference> reference = parse(scope, text);
@@ -284,8 +297,8 @@ std::vector<const pb::NodeDef *> Inliner::orderNodes(Scope &scope, ArrayRef<Stri
   StringSet<> seen;
   auto enter = [&](StringRef text) {
     std::optional<Reference> reference = parse(scope, text);
-    if (!reference || (!scope.function &&
-                       cuts.contains((reference->node + ":" + Twine(reference->index)).str())))
+    if (!reference ||
+        (!scope.function && cuts.contains((reference->node + ":" + Twine(reference->index)).str())))
       return;
     auto node = scope.nodes.find(reference->node);
     if (!scope.arguments.contains(reference->node) && node != scope.nodes.end() &&
@@ -339,7 +352,7 @@ bool Inliner::emitNode(Scope &scope, const pb::NodeDef &node) {
       return false;
     *emitted.add_input() = std::move(*tensor);
   }
-  if (!spend(emitted.ByteSizeLong()))
+  if (!addNode(emitted.ByteSizeLong()))
     return false;
   *result.add_node() = std::move(emitted);
   return true;
@@ -351,13 +364,15 @@ bool Inliner::emitCall(Scope &scope, const pb::NodeDef &node, unsigned depth) {
   std::string where = "node '" + scope.prefix + node.name() + "'";
   if (!function) {
     auto attribute = node.attr().find("f");
-    StringRef name = attribute == node.attr().end() ? "" : StringRef(attribute->second.func().name());
+    StringRef name =
+        attribute == node.attr().end() ? "" : StringRef(attribute->second.func().name());
     return fail("E12013", where + " calls function '" + name + "', which the model does not have");
   }
   const std::string &name = function->signature().name();
   if (!activeFunctions.insert(name).second)
-    return fail("E13005", where + " calls function '" + name + "' from within itself: recursion is "
-                          "not supported");
+    return fail("E13005", where + " calls function '" + name +
+                              "' from within itself: recursion is "
+                              "not supported");
   if (depth >= maxDepth)
     return fail("E13005", where + " is nested more than " + Twine(maxDepth) + " calls deep");
 

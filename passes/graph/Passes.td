@@ -151,6 +151,11 @@ def GraphFuseElementwise : GraphPass<"graph-fuse-elementwise"> {
     Every elementwise op becomes a graph.map; a map that is used once, or is cheap
     and used by maps only, is fused into the maps that read it. Scalar constants
     become arith.constant in the body.
+
+    A fused map has at most `max-ops` ops: the time to generate code of a kernel
+    grows faster than the kernel. Where the maps that differ have more than
+    `max-code` ops together, nothing is fused and constants stay operands, so that
+    equal ops of a huge graph share a kernel.
   }];
   let dependentDialects = ["::atc::graph::GraphDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
@@ -158,7 +163,11 @@ def GraphFuseElementwise : GraphPass<"graph-fuse-elementwise"> {
     Option<"maxCheapOps", "max-cheap-ops", "unsigned", /*default=*/"2",
            "A producer with several users is recomputed in each when its body has no more ops">,
     Option<"maxInputs", "max-inputs", "unsigned", /*default=*/"12",
-           "Most inputs that a fused map may have">];
+           "Most inputs that a fused map may have">,
+    Option<"maxOps", "max-ops", "unsigned", /*default=*/"64",
+           "Most ops that the body of a fused map may have, constants aside">,
+    Option<"maxCode", "max-code", "unsigned", /*default=*/"10000",
+           "Most ops that all different maps of a function may have for any to be fused">];
   let statistics = [
     Statistic<"numFused", "num-fused", "Number of producer maps fused into consumers">,
     Statistic<"numMaps", "num-maps", "Number of elementwise ops turned into maps">];
@@ -171,6 +180,15 @@ def GraphFuseIntegerEpilogue : GraphPass<"graph-fuse-integer-epilogue"> {
     of their channels.
   }];
   let statistics = [Statistic<"numFused", "num-fused", "Number of maps fused">];
+}
+
+def GraphCse : GraphPass<"graph-cse"> {
+  let summary = "Merge ops that compute the same";
+  let description = [{
+    What mlir's `cse` does, in a time that stays linear where many maps read the
+    same values: their bodies are part of the hash by which equal ops are found.
+  }];
+  let statistics = [Statistic<"numMerged", "num-merged", "Number of ops merged into equal ones">];
 }
 
 def GraphInferShapes : GraphPass<"graph-infer-shapes"> {

@@ -87,7 +87,7 @@ private:
   void addPass(std::unique_ptr<Pass> pass) { add(std::move(pass), /*onFunctions=*/true); }
   void addCleanup() {
     addPass(createCanonicalizerPass());
-    addPass(createCSEPass());
+    addPass(createGraphCse());
   }
   Add add;
 };
@@ -103,8 +103,7 @@ void atc::graph::buildGraphPipeline(OpPassManager &pm, const GraphPipelineOption
     else
       pm.addPass(std::move(pass));
   };
-  PipelineBuilder(add).build(
-      {options.releaseConstants, options.integers, options.widenFloats});
+  PipelineBuilder(add).build({options.releaseConstants, options.integers, options.widenFloats});
 }
 
 void atc::graph::buildWeightPasses(OpPassManager &pm) {

@@ -118,13 +118,15 @@ private:
     for (char c : wanted)
       stem += llvm::isAlnum(c) ? c : '_';
     std::string name = stem;
-    for (unsigned n = 1; !names.insert(name).second; ++n)
-      name = stem + "_" + std::to_string(n);
+    unsigned &taken = numbers[stem];
+    while (!names.insert(name).second)
+      name = stem + "_" + std::to_string(++taken);
     return name;
   }
 
   llvm::StringMap<func::FuncOp> known;
   llvm::StringSet<> names;
+  llvm::StringMap<unsigned> numbers; ///< the last one behind each stem
 };
 } // namespace
 } // namespace atc::kernel

@@ -49,7 +49,7 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   precision.mode = options.precision;
   functions.addPass(createNpuPrecision(precision));
   functions.addPass(createCanonicalizerPass());
-  functions.addPass(createCSEPass());
+  functions.addPass(graph::createGraphCse());
   // What stays between contractions of f16 is f32 behind casts.
   if (options.precision == "cube_fp16")
     functions.addPass(graph::createGraphFuseElementwise());

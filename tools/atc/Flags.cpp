@@ -44,6 +44,9 @@ const Flag flags[] = {
      "--mode=1: the file to write; --mode=0: file for a summary of the compilation, - for stdout", Nothing},
     {"check_report", Used, "check_result.json", "", output, "the file that --mode=3 writes", Nothing},
     {"log", Used, "null", "", output, "null (default), debug, info, warning, error", Nothing},
+    {"max_memory", Used, "", "", output,
+     "memory that the compilation may allocate, 800M or 16G; three quarters of the machine's (default), unlimited",
+     Nothing},
     {"verbose", Used, "false", "bool", output, "print the time and the memory of every stage", Nothing},
 
     {"target", Used, "", "cpu,npu", target, "what to compile for: cpu, or npu with --soc_version"},

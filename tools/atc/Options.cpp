@@ -211,6 +211,18 @@ void checkOm(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnost
     diagnostics.error("E10007", "--json is required with --mode=1: the file to write");
 }
 
+void checkMemory(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
+  const std::string text = flags.get("max_memory");
+  if (!flags.has("max_memory"))
+    options.maxMemory = defaultMemoryLimit();
+  else if (std::optional<uint64_t> bytes = parseMemorySize(text))
+    options.maxMemory = *bytes;
+  else if (!text.empty())
+    diagnostics.error("E10001", "the value \"" + text +
+                                    "\" of --max_memory is invalid: write a number with K, M, G "
+                                    "or T behind it, such as 800M or 16G, or unlimited");
+}
+
 } // namespace
 
 std::vector<InputShape> parseInputShapes(StringRef text, Diagnostics &diagnostics) {
@@ -271,6 +283,7 @@ AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
   std::string log = flags.get("log");
   options.verbose = flags.getBool("verbose") || log == "debug" || log == "info";
   checkCompatibility(flags, diagnostics);
+  checkMemory(flags, options, diagnostics);
 
   std::string mode = flags.get("mode");
   if (mode == "5" || (mode == "1" && flags.has("model") && !flags.has("om"))) {

@@ -7,6 +7,7 @@
 #include "backends/cpu/CpuLevels.h"
 #include "npu/soc/Soc.h"
 #include "tools/atc/Flags.h"
+#include "tools/common/MemoryLimit.h"
 
 #include <optional>
 
@@ -39,6 +40,8 @@ struct AtcOptions {
   std::string tempDir;
   std::string compressionConf; ///< how to quantize while compiling; empty: not at all
   bool verbose = false;
+  /// Bytes that the process may allocate; kNoMemoryLimit for any number.
+  uint64_t maxMemory = kNoMemoryLimit;
 
   bool isTensorFlow() const { return framework == "3"; }
   bool isMlir() const { return llvm::StringRef(model).ends_with(".mlir"); }

@@ -6,6 +6,7 @@
 #include "support/OutputStream.h"
 #include "tools/atc/Compile.h"
 #include "tools/atc/ShowModel.h"
+#include "tools/common/FatalErrors.h"
 #include "tools/common/OneLine.h"
 
 #include <nlohmann/json.hpp>
@@ -89,8 +90,12 @@ void print(const Diagnostics &diagnostics, bool errors) {
 
 } // namespace
 
+constexpr const char *failureLine = "ATC run failed, Please check the detail log, Try 'atc --help' "
+                                    "for more information\n";
+
 int main(int argc, char **argv) {
   atc::endInOrder("atc");
+  installFatalErrorHandlers(/*descriptor=*/1, failureLine);
   llvm::ArrayRef<const char *> arguments(argv + 1, argv + argc);
   Diagnostics diagnostics;
   FlagValues flags = parseFlags(arguments, diagnostics);
@@ -108,6 +113,8 @@ int main(int argc, char **argv) {
   AtcOptions options = buildOptions(flags, diagnostics);
   print(diagnostics, /*errors=*/false);
   size_t shown = diagnostics.all().size();
+  llvm::outs().flush();
+  limitMemory(options.maxMemory);
   if (!diagnostics.hasErrors())
     run(options, recordedCommand(flags), diagnostics);
   for (const CodedMessage &message : diagnostics.all().drop_front(shown))
@@ -118,8 +125,7 @@ int main(int argc, char **argv) {
     llvm::outs() << "ATC run success, welcome to the next use.\n";
     return finishStandardOutput(0);
   }
-  llvm::outs() << "ATC run failed, Please check the detail log, Try 'atc --help' for more "
-                  "information\n";
+  llvm::outs() << failureLine;
   print(diagnostics, /*errors=*/true);
   return finishStandardOutput(1);
 }

@@ -36,9 +36,10 @@ struct PrefetchWeightsPass : impl::NpuPrefetchWeightsBase<PrefetchWeightsPass> {
     if (main.getSymName() != "main" || main.isExternal() || !module)
       return;
     SmallVector<om::LaunchOp> launches(main.getOps<om::LaunchOp>());
+    SymbolTable symbols(module);
     SmallVector<bool> onNpu;
     for (om::LaunchOp launch : launches)
-      onNpu.push_back(om::isNpuKernel(module.lookupSymbol(launch.getKernel())));
+      onNpu.push_back(om::isNpuKernel(symbols.lookup(launch.getKernel())));
     if (chain)
       for (size_t i = 1; i < launches.size(); ++i)
         if (onNpu[i] && onNpu[i - 1]) {
