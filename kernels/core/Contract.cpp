@@ -95,12 +95,12 @@ public:
       if (!presentAndTyped(i))
         return false;
     for (uint32_t i = 0; i < c.inputs(); ++i)
-      if (const Contract::Operand *operand = operandOf(i))
+      if (const Contract::Operand *operand = contract.operandOf(i))
         if (c.in(i).kind() == Kind::Tensor && operand->forms && !hasForm(i, *operand))
           return false;
     // Sizes may be those of inputs behind the one with the range.
     for (uint32_t i = 0; i < c.inputs(); ++i)
-      if (const Contract::Operand *operand = operandOf(i))
+      if (const Contract::Operand *operand = contract.operandOf(i))
         if (c.in(i).kind() == Kind::Tensor && operand->hasRange && !inRange(i, *operand))
           return false;
     return true;
@@ -111,12 +111,6 @@ private:
     c.fail(words.c_str());
     return false;
   }
-  const Contract::Operand *operandOf(uint32_t i) const {
-    if (i < contract.operandCount)
-      return &contract.operands[i];
-    return contract.repeats ? &contract.operands[contract.operandCount - 1] : nullptr;
-  }
-
   bool readAttributes() {
     for (uint32_t i = 0; i < contract.sizeCount; ++i) {
       const char *name = contract.names[i];
@@ -136,7 +130,7 @@ private:
   /// Checks that the input is there, and its kind and element type.
   bool presentAndTyped(uint32_t i) {
     const Tensor input = c.in(i);
-    const Contract::Operand *operand = operandOf(i);
+    const Contract::Operand *operand = contract.operandOf(i);
     const uint8_t kinds = operand ? operand->kinds : Contract::kTensor;
     const bool mayBeNone = kinds & (1 << uint8_t(Kind::None));
     if (!input) {

@@ -48,10 +48,18 @@ template <uint8_t DT> struct F8 {
 };
 
 /// What is computed with for elements of type T: float for small floats, T else.
-template <typename T> struct ComputeOf { using Type = T; };
-template <> struct ComputeOf<Half> { using Type = float; };
-template <> struct ComputeOf<BFloat> { using Type = float; };
-template <uint8_t DT> struct ComputeOf<F8<DT>> { using Type = float; };
+template <typename T> struct ComputeOf {
+  using Type = T;
+};
+template <> struct ComputeOf<Half> {
+  using Type = float;
+};
+template <> struct ComputeOf<BFloat> {
+  using Type = float;
+};
+template <uint8_t DT> struct ComputeOf<F8<DT>> {
+  using Type = float;
+};
 template <typename T> using Compute = typename ComputeOf<T>::Type;
 
 /// A complex number; T is float or double.
@@ -101,7 +109,9 @@ inline bool occurs(uint64_t types) { return (atc_kernel_types & types) != 0; }
 
 /// Carries a type into a generic lambda: `dispatchFloats(dtype, [&](auto type) {
 /// using T = typename decltype(type)::Type; ... })`.
-template <typename T> struct TypeTag { using Type = T; };
+template <typename T> struct TypeTag {
+  using Type = T;
+};
 
 /// Calls `fn` for a type unless elements of it cannot occur.
 template <typename T, typename Fn> bool callFor(uint64_t types, Fn &&fn) {
@@ -114,26 +124,40 @@ template <typename T, typename Fn> bool callFor(uint64_t types, Fn &&fn) {
 /// f32, f64, f16, bf16. False for another type.
 template <typename Fn> bool dispatchFloats(uint8_t dtype, Fn &&fn) {
   switch (dtype) {
-  case F32: return callFor<float>(typeBit(F32), fn);
-  case F64: return callFor<double>(typeBit(F64), fn);
-  case F16: return callFor<Half>(typeBit(F16), fn);
-  case BF16: return callFor<BFloat>(typeBit(BF16), fn);
-  default: return false;
+  case F32:
+    return callFor<float>(typeBit(F32), fn);
+  case F64:
+    return callFor<double>(typeBit(F64), fn);
+  case F16:
+    return callFor<Half>(typeBit(F16), fn);
+  case BF16:
+    return callFor<BFloat>(typeBit(BF16), fn);
+  default:
+    return false;
   }
 }
 
 /// The integers of 8 to 64 bits.
 template <typename Fn> bool dispatchIntegers(uint8_t dtype, Fn &&fn) {
   switch (dtype) {
-  case I8: return callFor<int8_t>(typeBit(I8), fn);
-  case U8: return callFor<uint8_t>(typeBit(U8), fn);
-  case I16: return callFor<int16_t>(typeBit(I16), fn);
-  case U16: return callFor<uint16_t>(typeBit(U16), fn);
-  case I32: return callFor<int32_t>(typeBit(I32), fn);
-  case U32: return callFor<uint32_t>(typeBit(U32), fn);
-  case I64: return callFor<int64_t>(typeBit(I64), fn);
-  case U64: return callFor<uint64_t>(typeBit(U64), fn);
-  default: return false;
+  case I8:
+    return callFor<int8_t>(typeBit(I8), fn);
+  case U8:
+    return callFor<uint8_t>(typeBit(U8), fn);
+  case I16:
+    return callFor<int16_t>(typeBit(I16), fn);
+  case U16:
+    return callFor<uint16_t>(typeBit(U16), fn);
+  case I32:
+    return callFor<int32_t>(typeBit(I32), fn);
+  case U32:
+    return callFor<uint32_t>(typeBit(U32), fn);
+  case I64:
+    return callFor<int64_t>(typeBit(I64), fn);
+  case U64:
+    return callFor<uint64_t>(typeBit(U64), fn);
+  default:
+    return false;
   }
 }
 
@@ -161,12 +185,18 @@ constexpr uint64_t typesOfBits(int64_t bits) {
 template <typename Fn> bool dispatchSizes(uint8_t dtype, Fn &&fn) {
   constexpr uint64_t small = typesOfBits(2) | typesOfBits(4);
   switch (bitsOf(dtype)) {
-  case 8: return callFor<uint8_t>(typesOfBits(8) | small, fn);
-  case 16: return callFor<uint16_t>(typesOfBits(16), fn);
-  case 32: return callFor<uint32_t>(typesOfBits(32), fn);
-  case 64: return callFor<uint64_t>(typesOfBits(64), fn);
-  case 128: return callFor<Wide>(typesOfBits(128), fn);
-  default: return false;
+  case 8:
+    return callFor<uint8_t>(typesOfBits(8) | small, fn);
+  case 16:
+    return callFor<uint16_t>(typesOfBits(16), fn);
+  case 32:
+    return callFor<uint32_t>(typesOfBits(32), fn);
+  case 64:
+    return callFor<uint64_t>(typesOfBits(64), fn);
+  case 128:
+    return callFor<Wide>(typesOfBits(128), fn);
+  default:
+    return false;
   }
 }
 

@@ -33,28 +33,69 @@ using host::Value;
 /// The numbers of ONNX and of om_dtype.
 enum DType : uint8_t {
   Undefined = 0,
-  F32 = 1, U8 = 2, I8 = 3, U16 = 4, I16 = 5, I32 = 6, I64 = 7, Str = 8, Bool = 9, F16 = 10,
-  F64 = 11, U32 = 12, U64 = 13, C64 = 14, C128 = 15, BF16 = 16, F8E4M3FN = 17, F8E4M3FNUZ = 18,
-  F8E5M2 = 19, F8E5M2FNUZ = 20, U4 = 21, I4 = 22, F4E2M1 = 23, F8E8M0 = 24, U2 = 25, I2 = 26
+  F32 = 1,
+  U8 = 2,
+  I8 = 3,
+  U16 = 4,
+  I16 = 5,
+  I32 = 6,
+  I64 = 7,
+  Str = 8,
+  Bool = 9,
+  F16 = 10,
+  F64 = 11,
+  U32 = 12,
+  U64 = 13,
+  C64 = 14,
+  C128 = 15,
+  BF16 = 16,
+  F8E4M3FN = 17,
+  F8E4M3FNUZ = 18,
+  F8E5M2 = 19,
+  F8E5M2FNUZ = 20,
+  U4 = 21,
+  I4 = 22,
+  F4E2M1 = 23,
+  F8E8M0 = 24,
+  U2 = 25,
+  I2 = 26
 };
 
 /// Bits of an element.
 constexpr int64_t bitsOf(uint8_t dtype) {
   switch (dtype) {
-  case U2: case I2:
+  case U2:
+  case I2:
     return 2;
-  case U4: case I4: case F4E2M1:
+  case U4:
+  case I4:
+  case F4E2M1:
     return 4;
-  case U8: case I8: case Bool: case F8E4M3FN: case F8E4M3FNUZ: case F8E5M2: case F8E5M2FNUZ:
+  case U8:
+  case I8:
+  case Bool:
+  case F8E4M3FN:
+  case F8E4M3FNUZ:
+  case F8E5M2:
+  case F8E5M2FNUZ:
   case F8E8M0:
     return 8;
-  case U16: case I16: case F16: case BF16:
+  case U16:
+  case I16:
+  case F16:
+  case BF16:
     return 16;
-  case F32: case I32: case U32:
+  case F32:
+  case I32:
+  case U32:
     return 32;
-  case F64: case I64: case U64: case C64:
+  case F64:
+  case I64:
+  case U64:
+  case C64:
     return 64;
-  case C128: case Str:
+  case C128:
+  case Str:
     return 128;
   default:
     return 0;
@@ -281,8 +322,9 @@ protected:
   extern "C" void atc_kernel_##Name(::atc::host::Call *call) {                                     \
     Name##Kernel kernel(call);                                                                     \
     if (::atc::kernels::meetsContract(                                                             \
-            kernel, ::atc::kernels::ContractOf<::atc::kernels::Name##Signature,                    \
-                                               ::atc::kernels::Name##Entries>::value,              \
+            kernel,                                                                                \
+            ::atc::kernels::ContractOf<::atc::kernels::Name##Signature,                            \
+                                       ::atc::kernels::Name##Entries>::value,                      \
             ::atc::kernels::Name##Entries::text))                                                  \
       kernel.run();                                                                                \
   }                                                                                                \

@@ -74,9 +74,7 @@ inline float erf(float x) {
 }
 inline double erf(double x) { return math::erf(x); }
 
-template <typename F> F gelu(F x) {
-  return F(0.5) * x * (1 + erf(x * F(0.70710678118654752440)));
-}
+template <typename F> F gelu(F x) { return F(0.5) * x * (1 + erf(x * F(0.70710678118654752440))); }
 template <typename F> F geluTanh(F x) {
   return F(0.5) * x * (1 + tanh(F(0.79788456080286535588) * (x + F(0.044715) * x * x * x)));
 }

@@ -16,8 +16,7 @@ namespace atc::kernels {
 
 /// Runs body(begin, end) over [0, count), on several threads where that pays.
 /// `cost` is about the operations of one step.
-template <typename Body>
-void parallelIf(Context &c, int64_t count, int64_t cost, Body &&body) {
+template <typename Body> void parallelIf(Context &c, int64_t count, int64_t cost, Body &&body) {
   int64_t work;
   if (!__builtin_mul_overflow(count, cost, &work) && work < 20000)
     body(int64_t(0), count);

@@ -215,7 +215,8 @@ om_value *makeTensor(Memory *memory, uint8_t dtype, uint32_t rank, const int64_t
       return nullptr;
     }
     data = value->buffer->data();
-    if (elements == Elements::Zeroed)
+    // A string that nobody writes is an empty one, not a pointer that was there before.
+    if (elements == Elements::Zeroed || dtype == OM_STRING)
       std::memset(data, 0, bytes);
   }
   status = OM_OK;

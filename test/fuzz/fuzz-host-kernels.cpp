@@ -385,13 +385,6 @@ public:
   }
 
 private:
-  const Contract::Operand *operandOf(uint32_t i) const {
-    const Contract &contract = *row.contract;
-    if (i < contract.operandCount)
-      return &contract.operands[i];
-    return contract.repeats ? &contract.operands[contract.operandCount - 1] : nullptr;
-  }
-
   uint8_t dtypeFor(uint32_t i) {
     const Contract &contract = *row.contract;
     if (!contract.typeCount || random.chance(3))
@@ -419,7 +412,7 @@ private:
   }
 
   kernels::Dims dimsFor(uint32_t i) {
-    const Contract::Operand *operand = operandOf(i);
+    const Contract::Operand *operand = row.contract->operandOf(i);
     kernels::Dims dims;
     if (lawful && operand && operand->forms) {
       const Contract::Form &form =
@@ -517,7 +510,7 @@ private:
   }
 
   const host::Value *input(uint32_t i) {
-    const Contract::Operand *operand = operandOf(i);
+    const Contract::Operand *operand = row.contract->operandOf(i);
     uint8_t kinds = operand ? operand->kinds : Contract::kTensor;
     if (random.chance(3))
       kinds = uint8_t(1 << random.below(4));
