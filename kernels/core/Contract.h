@@ -85,6 +85,13 @@ struct Contract {
   uint32_t required = 0;  ///< a bit per input that must be there
   uint32_t maxInputs = 0; ///< kMaxOperands is less: any number, none of them left out
   bool repeats = false;   ///< the last entry is that of all further inputs
+
+  /// Returns the entry of input `i`; null where it has none.
+  constexpr const Operand *operandOf(uint64_t i) const {
+    if (i < operandCount)
+      return &operands[i];
+    return repeats ? &operands[operandCount - 1] : nullptr;
+  }
 };
 
 /// Reads the texts of a row at compile time.
