@@ -4,6 +4,7 @@
 #include "npu/device/SimulatedNpu.h"
 
 #include "npu/isa/Codec.h"
+#include "npu/isa/Footprint.h"
 #include "npu/isa/Verify.h"
 #include "npu/report/Text.h"
 #include "npu/report/Trace.h"
@@ -30,7 +31,10 @@ static std::string joined(const std::vector<std::string> &lines, const char *sep
   return text;
 }
 
-om_npu::om_npu(const om_npu_options &given) : hazards(given.check_hazards) {
+om_npu::om_npu(const om_npu_options &given)
+    : hazards(given.check_hazards),
+      maxInstructions(given.max_instructions ? given.max_instructions
+                                             : uint64_t(Limits::MaxRunInstructions)) {
   options.functional = given.functional;
   options.timed = given.timed;
   options.prefetch = given.prefetch;
@@ -102,30 +106,67 @@ om_status om_npu::open(const char *soc, const char *table, om_error &error) {
   return OM_OK;
 }
 
+/// Names in messages and reports, of which a file could make each as long as itself.
+static std::string shortName(const char *name) {
+  constexpr size_t kMaxName = 1024;
+  return {name, strnlen(name, kMaxName)};
+}
+
+/// Instructions that write to arguments which launches give memory that must not
+/// be written: weights are mapped from the file, inputs are the caller's.
+static void findForbiddenWrites(const Program &program, const uint8_t *readOnly,
+                                std::vector<std::string> &errors) {
+  for (const Instruction &in : program.code) {
+    if (errors.size() >= size_t(Limits::MaxErrors))
+      return;
+    Operand operands[4];
+    for (unsigned i = 0, count = operandsOf(in, operands); i < count; ++i) {
+      const Address &address = in.addresses[operands[i].address];
+      if (operands[i].written && address.memory == Memory::GM && readOnly[address.argument])
+        errors.push_back("instruction " + std::to_string(in.line) + " (" +
+                         infoOf(in.opcode).mnemonic + "): writes to argument " +
+                         std::to_string(address.argument) +
+                         ", for which a launch gives weights or an input of the model");
+    }
+  }
+}
+
+/// Decodes one program and returns what is wrong with it.
+std::vector<std::string> om_npu::check(const om_device_program &source, const uint8_t *readOnly,
+                                       VerifyBudget &budget, Program &program) const {
+  std::string fault;
+  if (!decode(static_cast<const uint8_t *>(source.code), source.code_bytes, program, fault))
+    return {fault};
+  // What the file says about the program was checked; the program must agree.
+  if (program.arguments !=
+      std::vector<uint64_t>(source.arguments, source.arguments + source.argument_count))
+    return {"its buffers are not those that the file states"};
+  std::vector<std::string> errors = verify(program, device->soc(), budget);
+  if (errors.empty() && readOnly)
+    findForbiddenWrites(program, readOnly, errors);
+  return errors;
+}
+
 om_status om_npu::load(const om_device_model &given, om_error &error) {
   model = given;
-  model.programs = nullptr; // this and the name are good during this call only
-  modelName = given.name;
+  model.programs = nullptr; // these and the name are good during this call only
+  model.read_only = nullptr;
+  modelName = shortName(given.name);
   programs.resize(given.program_count);
+  VerifyBudget budget;
+  int64_t listed = 0;
   for (uint32_t i = 0; i < given.program_count; ++i) {
     const om_device_program &source = given.programs[i];
-    Program &program = programs[i];
-    programNames.push_back(source.name);
+    programNames.push_back(shortName(source.name));
     codeBytes += source.code_bytes;
-    std::vector<std::string> faults;
-    std::string fault;
-    if (!decode(static_cast<const uint8_t *>(source.code), source.code_bytes, program, fault)) {
-      faults.push_back(fault);
-    } else {
-      // What the file says about the program was checked; the program must agree.
-      if (program.arguments !=
-          std::vector<uint64_t>(source.arguments, source.arguments + source.argument_count))
-        faults.push_back("its buffers are not those that the file states");
-      for (std::string &found : verify(program, device->soc()))
-        faults.push_back(std::move(found));
-    }
-    for (const std::string &found : faults)
-      faultLines += "program '" + printable(source.name) + "': " + printable(found) + "\n";
+    if (listed == Limits::MaxErrors)
+      continue;
+    std::vector<std::string> errors =
+        check(source, given.read_only ? given.read_only[i] : nullptr, budget, programs[i]);
+    if (!errors.empty())
+      programs[i] = Program(); // takes no memory while the others are looked at
+    for (size_t e = 0; e < errors.size() && listed < Limits::MaxErrors; ++e, ++listed)
+      faultLines += "program '" + printable(programNames[i]) + "': " + printable(errors[e]) + "\n";
   }
   if (faultLines.empty())
     return OM_OK;
@@ -137,7 +178,10 @@ om_status om_npu::load(const om_device_model &given, om_error &error) {
   return fail(&error, OM_ERROR_DEVICE, sentence);
 }
 
-void om_npu::begin() { firstLaunch = ran.size(); }
+void om_npu::begin() {
+  firstLaunch = ran.size();
+  device->allowInstructions(maxInstructions);
+}
 
 /// From the launch `first` to the last one.
 ReportInput om_npu::report(size_t first) const {
@@ -160,7 +204,7 @@ ReportInput om_npu::report(size_t first) const {
 om_status om_npu::launch(const om_device_launch &given, om_error &error) {
   DeviceLaunch launch;
   launch.program = &programs[given.program];
-  launch.name = given.name;
+  launch.name = shortName(given.name);
   launch.chained = given.chained;
   for (uint32_t i = 0; i < given.argument_count; ++i) {
     launch.data.push_back(static_cast<uint8_t *>(given.data[i]));

@@ -7,9 +7,10 @@
 #include "openatc/npu.h"
 #include "npu/device/Device.h"
 #include "npu/report/Report.h"
+#include "npu/soc/Limits.h"
 
-#include <memory>
 #include <map>
+#include <memory>
 #include <set>
 
 /// The object behind openatc/npu.h. Statistics stay when the session has gone.
@@ -29,6 +30,8 @@ struct om_npu {
   bool readOwnTable(const std::string &path, std::string &faults);
 
 private:
+  std::vector<std::string> check(const om_device_program &source, const uint8_t *readOnly,
+                                 atc::npu::VerifyBudget &budget, atc::npu::Program &program) const;
   atc::npu::ReportInput report(size_t first) const;
   void checkHazards(const atc::npu::DeviceLaunch &launch, uint32_t index);
   void noteWeights(const atc::npu::DeviceLaunch &launch);
@@ -36,6 +39,7 @@ private:
 
   atc::npu::DeviceOptions options;
   bool hazards = false, inUse = false;
+  uint64_t maxInstructions;                     ///< of one run
   std::unique_ptr<atc::npu::SocTable> ownTable; ///< simulated instead of the model's
   std::unique_ptr<atc::npu::Device> device;
   std::vector<atc::npu::Program> programs;

@@ -7,6 +7,8 @@
 
 #include "npu/isa/Codec.h"
 
+#include "npu/soc/Limits.h"
+
 namespace atc::npu {
 
 namespace {
@@ -204,16 +206,25 @@ bool decode(const uint8_t *data, size_t size, Program &program, std::string &err
   };
   header(reader, program);
   uint64_t count = 0;
-  reader.number(count);
-  // Everything takes at least a byte: no count can ask for more memory than that.
-  if (!reader.ok() || count > size - reader.at)
-    return fail("broken header");
+  auto counted = [&](int64_t max, const char *things) {
+    reader.number(count);
+    // Everything takes at least a byte.
+    if (!reader.ok() || count > size - reader.at)
+      return fail("broken header");
+    if (count > uint64_t(max)) {
+      error = "has " + std::to_string(count) + " " + things + ", more than " + std::to_string(max);
+      return false;
+    }
+    return true;
+  };
+  if (!counted(Limits::MaxArguments, "arguments"))
+    return false;
   program.arguments.resize(size_t(count));
   for (uint64_t &bytes : program.arguments)
     reader.number(bytes);
-  reader.number(count);
-  if (!reader.ok() || count > size - reader.at)
-    return fail("broken header");
+  if (!counted(Limits::MaxInstructions, "instructions"))
+    return false;
+  program.code.reserve(size_t(count));
   for (uint64_t i = 0; i < count; ++i) {
     Instruction code;
     code.line = uint32_t(i);

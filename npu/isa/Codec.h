@@ -10,12 +10,12 @@
 
 namespace atc::npu {
 
-/// "NPU", version, header, instructions. Numbers are variable-length; values
-/// that are at their default cost nothing.
+/// Returns "NPU", version, header, instructions. Numbers are variable-length;
+/// values that are at their default cost nothing.
 std::vector<uint8_t> encode(const Program &program);
 
-/// False, with what is wrong and where in `error`, for anything but what encode
-/// makes.
+/// Returns false, with what is wrong and where in `error`, for anything but what
+/// encode makes of a program within Limits::MaxArguments and MaxInstructions.
 bool decode(const uint8_t *data, size_t size, Program &program, std::string &error);
 inline bool decode(const std::vector<uint8_t> &bytes, Program &program, std::string &error) {
   return decode(bytes.data(), bytes.size(), program, error);

@@ -104,7 +104,7 @@ std::string flag(const Instruction &in) {
 std::string operands(const Instruction &in) {
   const OpcodeInfo &info = infoOf(in.opcode);
   bool used[4] = {};
-  Operand all[4];
+  CheckedOperand all[4]; // the program need not have been verified
   unsigned count = operandsOf(in, all);
   for (unsigned i = 0; i < count; ++i)
     used[all[i].address] = true;
@@ -191,7 +191,7 @@ std::string disassemble(const Program &program, std::string_view name) {
       --depth;
     char head[40];
     std::snprintf(head, sizeof head, "%5zu  %-4s  ", i, begin || end ? "" : nameOf(queueOf(in)));
-    result += head + std::string(2 * depth, ' ');
+    result += head + std::string(2 * std::min(depth, kMaxLoops), ' ');
     std::string line = disassemble(in);
     // The loop says which iv it makes.
     if (begin)

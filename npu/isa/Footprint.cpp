@@ -12,87 +12,177 @@ bool isReduction(VectorOp op) {
 }
 
 /// Collects the operands of one instruction.
-struct Collector {
+template <typename Number> struct Collector {
+  using Term = TermOf<Number>;
+  using Terms = std::initializer_list<Term>;
+
   const Instruction &in;
-  Operand (&out)[4];
+  OperandOf<Number> (&out)[4];
   unsigned count = 0;
 
-  Operand &add(unsigned address, int64_t bytes, std::initializer_list<Term> terms, bool read,
-               bool written) {
-    Operand &operand = out[count++];
-    operand = Operand();
+  void add(unsigned address, Number bytes, Terms terms, bool read, bool written) {
+    OperandOf<Number> &operand = out[count++];
+    operand = OperandOf<Number>();
     operand.address = address;
     operand.bytes = bytes;
     operand.read = read;
     operand.written = written;
     for (const Term &term : terms)
       operand.terms[operand.termCount++] = term;
-    return operand;
   }
-  void reads(unsigned address, int64_t bytes, std::initializer_list<Term> terms) {
+  void reads(unsigned address, Number bytes, Terms terms) {
     add(address, bytes, terms, true, false);
   }
-  void writes(unsigned address, int64_t bytes, std::initializer_list<Term> terms) {
+  void writes(unsigned address, Number bytes, Terms terms) {
     add(address, bytes, terms, false, true);
   }
-  int64_t field(unsigned index) const { return in.fields[index]; }
-  DataType type(unsigned index) const { return DataType(in.fields[index]); }
+  Number field(unsigned index) const { return Number(in.fields[index]); }
+  int bytesOf(unsigned index) const { return int(npu::bytesOf(DataType(in.fields[index]))); }
+
+  static Term along(int range, Number stride, int group = 1, int pad = 1) {
+    return {range, Number(1), group, pad, stride, false};
+  }
+  /// By a stride that a field gives.
+  Term by(int range, unsigned field, int group = 1) const {
+    return {range, Number(1), group, 1, this->field(field), true};
+  }
+  Term times(Number count, unsigned field) const {
+    return {-1, count, 1, 1, this->field(field), true};
+  }
+  bool is(unsigned field, int value) const { return in.fields[field] == value; }
+
+  void collect();
+  void vectorOperands();
+  template <typename I> void resultOperands();
 };
 
-Term along(int range, int64_t stride, int64_t group = 1, int64_t pad = 1) {
-  return {range, 1, group, pad, stride, false};
-}
-/// By a stride that a field gives.
-Term by(int range, int64_t stride, int64_t group = 1) { return {range, 1, group, 1, stride, true}; }
-Term times(int64_t count, int64_t stride) { return {-1, count, 1, 1, stride, true}; }
-
-void vectorOperands(Collector &c) {
+template <typename Number> void Collector<Number>::vectorOperands() {
   using V = Vector;
-  VectorOp op = VectorOp(c.field(V::op));
+  VectorOp op = VectorOp(in.fields[V::op]);
   VectorOperands has = operandsOf(op);
-  int64_t bytes = bytesOf(c.type(V::type)), dstBytes = bytes;
-  if (isCast(op))
-    dstBytes = bytesOf(c.type(V::dstType));
+  int bytes = bytesOf(V::type), dstBytes = isCast(op) ? bytesOf(V::dstType) : bytes;
   if (op == VectorOp::Broadcast) {
-    c.writes(V::dst, 32, {by(V::outer, c.field(V::dstOuter)), by(V::inner, c.field(V::dstInner))});
-    c.reads(V::a, bytes, {along(V::outer, c.field(V::aOuter)), along(V::inner, bytes)});
+    writes(V::dst, 32, {by(V::outer, V::dstOuter), by(V::inner, V::dstInner)});
+    reads(V::a, bytes, {along(V::outer, field(V::aOuter)), along(V::inner, bytes)});
     return;
   }
-  auto run = [&](unsigned address, int64_t outer, int64_t inner, int64_t block, int64_t element,
+  auto run = [&](unsigned address, unsigned outer, unsigned inner, int block, int element,
                  bool written) {
     // Runs without gaps are given by element, others by block.
-    Term lanes = block == 32 ? along(V::lanes, element) : by(V::lanes, block, 32 / element);
+    bool dense = block < 0 || is(unsigned(block), 32);
+    Term lanes = dense ? along(V::lanes, element) : by(V::lanes, unsigned(block), 32 / element);
     bool update = written && (op == VectorOp::Madd || op == VectorOp::Axpy);
-    c.add(address, block == 32 ? element : 32, {by(V::outer, outer), by(V::inner, inner), lanes},
-          !written || update, written);
+    add(address, dense ? element : 32, {by(V::outer, outer), by(V::inner, inner), lanes},
+        !written || update, written);
   };
   if (isReduction(op))
-    c.writes(V::dst, bytes, {along(V::outer, c.field(V::dstOuter)), along(V::inner, bytes)});
+    writes(V::dst, bytes, {along(V::outer, field(V::dstOuter)), along(V::inner, bytes)});
   else
-    run(V::dst, c.field(V::dstOuter), c.field(V::dstInner), c.field(V::dstBlock), dstBytes, true);
+    run(V::dst, V::dstOuter, V::dstInner, V::dstBlock, dstBytes, true);
   if (has.a)
-    run(V::a, c.field(V::aOuter), c.field(V::aInner), c.field(V::aBlock), bytes, false);
+    run(V::a, V::aOuter, V::aInner, V::aBlock, bytes, false);
   if (has.b)
-    run(V::b, c.field(V::bOuter), c.field(V::bInner), c.field(V::bBlock), bytes, false);
-  if (has.mask)
-    run(V::mask, c.field(V::maskOuter), c.field(V::maskInner), 32, bytes, false);
+    run(V::b, V::bOuter, V::bInner, V::bBlock, bytes, false);
+  if (has.mask) // always dense
+    run(V::mask, V::maskOuter, V::maskInner, -1, bytes, false);
 }
 
-/// Of move_l0c and the requantizing ones.
-template <typename I> void resultOperands(Collector &c) {
-  int64_t bytes = bytesOf(c.type(I::dstType)), block = bytes == 1 ? 32 : 16;
-  int64_t dstCol = c.field(I::dstCol), dstRow = c.field(I::dstRow);
+/// The operands of move_l0c and the requantizing instructions.
+template <typename Number> template <typename I> void Collector<Number>::resultOperands() {
+  int bytes = bytesOf(I::dstType), block = bytes == 1 ? 32 : 16;
   auto inUb = [&](unsigned address, bool written) {
     // A run of columns without gaps is given by element, else by whole blocks.
-    if (dstCol == block * bytes)
-      c.add(address, bytes, {by(I::m, dstRow), along(I::n, bytes)}, !written, written);
+    if (is(I::dstCol, block * bytes))
+      add(address, bytes, {by(I::m, I::dstRow), along(I::n, bytes)}, !written, written);
     else
-      c.add(address, block * bytes, {by(I::n, dstCol, block), by(I::m, dstRow)}, !written, written);
+      add(address, block * bytes, {by(I::n, I::dstCol, block), by(I::m, I::dstRow)}, !written,
+          written);
   };
   inUb(I::dst, true);
   if constexpr (std::is_same_v<I, RequantizeAdd>)
     inUb(I::addend, false);
-  c.reads(I::src, 64, {by(I::n, c.field(I::srcCol), 16), along(I::m, 64)});
+  reads(I::src, 64, {by(I::n, I::srcCol, 16), along(I::m, 64)});
+}
+
+template <typename Number> void Collector<Number>::collect() {
+  switch (in.opcode) {
+  case Opcode::Move: {
+    using I = Move;
+    writes(I::dst, 1, {by(I::outer, I::dstOuter), by(I::inner, I::dstInner), along(I::bytes, 1)});
+    reads(I::src, 1, {by(I::outer, I::srcOuter), by(I::inner, I::srcInner), along(I::bytes, 1)});
+    break;
+  }
+  case Opcode::MoveNdToNz: {
+    using I = MoveNdToNz;
+    int bytes = bytesOf(I::type);
+    writes(I::dst, 32, {by(I::cols, I::dstCol, 32 / bytes), along(I::rows, 32, 1, 16)});
+    reads(I::src, bytes, {by(I::rows, I::srcRow), along(I::cols, bytes)});
+    break;
+  }
+  case Opcode::LoadImage: {
+    using I = LoadImage;
+    writes(I::dst, field(I::width) * field(I::c0) * 2, {along(I::rows, field(I::dstRow))});
+    reads(I::src, field(I::width) * bytesOf(I::type),
+          {times(field(I::channels), I::srcPlane), by(I::rows, I::srcRow)});
+    break;
+  }
+  case Opcode::Load2D: {
+    using I = Load2D;
+    int fractal = kFractalBytes;
+    writes(I::dst, fractal, {by(I::outer, I::dstOuter), by(I::inner, I::dstInner)});
+    reads(I::src, fractal, {by(I::outer, I::srcOuter), by(I::inner, I::srcInner)});
+    break;
+  }
+  case Opcode::Img2Col: {
+    using I = Img2Col;
+    int fractal = kFractalBytes;
+    writes(I::dst, fractal, {by(I::m, I::dstRow, 16), along(I::k, fractal)});
+    reads(I::src, 0, {});
+    break;
+  }
+  case Opcode::Mmad: {
+    using I = Mmad;
+    int c0 = 32 / bytesOf(I::type), fractal = kFractalBytes;
+    // Where it starts afresh depends on the ivs; reading then is the safe side.
+    add(I::dst, 64, {by(I::n, I::dstCol, 16), along(I::m, 64)},
+        in.fields[I::accumulate] || in.fields[I::first], true);
+    reads(I::a, fractal, {by(I::m, I::aRow, 16), along(I::k, fractal, c0)});
+    reads(I::b, fractal, {by(I::k, I::bRow, c0), along(I::n, fractal, 16)});
+    if (in.fields[I::useBias])
+      reads(I::bias, 64, {along(I::n, 64, 16)});
+    break;
+  }
+  case Opcode::MoveL0C:
+    resultOperands<MoveL0C>();
+    break;
+  case Opcode::Requantize:
+    resultOperands<Requantize>();
+    reads(Requantize::scales, 4, {along(Requantize::n, 4)});
+    break;
+  case Opcode::RequantizeAdd:
+    resultOperands<RequantizeAdd>();
+    reads(RequantizeAdd::scales, 4, {along(RequantizeAdd::n, 4)});
+    break;
+  case Opcode::Vector:
+    vectorOperands();
+    break;
+  case Opcode::Transpose: {
+    using I = Transpose;
+    writes(I::dst, 32,
+           {by(I::outer, I::dstOuter), by(I::inner, I::dstInner), times(16, I::dstRow)});
+    reads(I::src, 32, {by(I::outer, I::srcOuter), by(I::inner, I::srcInner), times(16, I::srcRow)});
+    break;
+  }
+  default:
+    break;
+  }
+}
+
+template <typename Number>
+unsigned collected(const Instruction &instruction, OperandOf<Number> (&operands)[4]) {
+  Collector<Number> collector{instruction, operands};
+  collector.collect();
+  return collector.count;
 }
 
 /// The image rows that an img2col reads.
@@ -154,81 +244,11 @@ void simplify(Box &box) {
 } // namespace
 
 unsigned operandsOf(const Instruction &instruction, Operand (&operands)[4]) {
-  Collector c{instruction, operands};
-  auto f = [&](unsigned index) { return instruction.fields[index]; };
-  switch (instruction.opcode) {
-  case Opcode::Move:
-    c.writes(Move::dst, 1,
-             {by(Move::outer, f(Move::dstOuter)), by(Move::inner, f(Move::dstInner)),
-              along(Move::bytes, 1)});
-    c.reads(Move::src, 1,
-            {by(Move::outer, f(Move::srcOuter)), by(Move::inner, f(Move::srcInner)),
-             along(Move::bytes, 1)});
-    break;
-  case Opcode::MoveNdToNz: {
-    using I = MoveNdToNz;
-    int64_t bytes = bytesOf(c.type(I::type));
-    c.writes(I::dst, 32, {by(I::cols, f(I::dstCol), 32 / bytes), along(I::rows, 32, 1, 16)});
-    c.reads(I::src, bytes, {by(I::rows, f(I::srcRow)), along(I::cols, bytes)});
-    break;
-  }
-  case Opcode::LoadImage: {
-    using I = LoadImage;
-    int64_t bytes = bytesOf(c.type(I::type));
-    c.writes(I::dst, f(I::width) * f(I::c0) * 2, {along(I::rows, f(I::dstRow))});
-    c.reads(I::src, f(I::width) * bytes,
-            {times(f(I::channels), f(I::srcPlane)), by(I::rows, f(I::srcRow))});
-    break;
-  }
-  case Opcode::Load2D:
-    c.writes(Load2D::dst, kFractalBytes,
-             {by(Load2D::outer, f(Load2D::dstOuter)), by(Load2D::inner, f(Load2D::dstInner))});
-    c.reads(Load2D::src, kFractalBytes,
-            {by(Load2D::outer, f(Load2D::srcOuter)), by(Load2D::inner, f(Load2D::srcInner))});
-    break;
-  case Opcode::Img2Col:
-    c.writes(Img2Col::dst, kFractalBytes,
-             {by(Img2Col::m, f(Img2Col::dstRow), 16), along(Img2Col::k, kFractalBytes)});
-    c.reads(Img2Col::src, 0, {});
-    break;
-  case Opcode::Mmad: {
-    using I = Mmad;
-    int64_t c0 = c0Of(c.type(I::type)), fractal = kFractalBytes;
-    // Where it starts afresh depends on the ivs; reading then is the safe side.
-    c.add(I::dst, 64, {by(I::n, f(I::dstCol), 16), along(I::m, 64)},
-          f(I::accumulate) || f(I::first), true);
-    c.reads(I::a, fractal, {by(I::m, f(I::aRow), 16), along(I::k, fractal, c0)});
-    c.reads(I::b, fractal, {by(I::k, f(I::bRow), c0), along(I::n, fractal, 16)});
-    if (f(I::useBias))
-      c.reads(I::bias, 64, {along(I::n, 64, 16)});
-    break;
-  }
-  case Opcode::MoveL0C:
-    resultOperands<MoveL0C>(c);
-    break;
-  case Opcode::Requantize:
-    resultOperands<Requantize>(c);
-    c.reads(Requantize::scales, 4, {along(Requantize::n, 4)});
-    break;
-  case Opcode::RequantizeAdd:
-    resultOperands<RequantizeAdd>(c);
-    c.reads(RequantizeAdd::scales, 4, {along(RequantizeAdd::n, 4)});
-    break;
-  case Opcode::Vector:
-    vectorOperands(c);
-    break;
-  case Opcode::Transpose:
-    c.writes(Transpose::dst, 32,
-             {by(Transpose::outer, f(Transpose::dstOuter)),
-              by(Transpose::inner, f(Transpose::dstInner)), times(16, f(Transpose::dstRow))});
-    c.reads(Transpose::src, 32,
-            {by(Transpose::outer, f(Transpose::srcOuter)),
-             by(Transpose::inner, f(Transpose::srcInner)), times(16, f(Transpose::srcRow))});
-    break;
-  default:
-    break;
-  }
-  return c.count;
+  return collected(instruction, operands);
+}
+
+unsigned operandsOf(const Instruction &instruction, CheckedOperand (&operands)[4]) {
+  return collected(instruction, operands);
 }
 
 unsigned boxesOf(const Instruction &instruction, const Frame &frame, Box (&boxes)[4]) {
@@ -263,7 +283,7 @@ unsigned boxesOf(const Instruction &instruction, const Frame &frame, Box (&boxes
         continue;
     } else {
       for (unsigned t = 0; t < operand.termCount; ++t) {
-        const Term &term = operand.terms[t];
+        const TermOf<int64_t> &term = operand.terms[t];
         box.stride[t] = term.stride;
         box.count[t] = term.count;
         if (term.range < 0)

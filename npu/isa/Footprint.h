@@ -4,6 +4,7 @@
 #ifndef OPENATC_NPU_ISA_FOOTPRINT_H
 #define OPENATC_NPU_ISA_FOOTPRINT_H
 
+#include "npu/isa/Checked.h"
 #include "npu/isa/Isa.h"
 
 #include <functional>
@@ -12,29 +13,37 @@ namespace atc::npu {
 
 /// How an operand moves along one range: a step of `stride` bytes for every
 /// `group` positions, as many steps as it takes, rounded up to `pad`. A term
-/// without a range (range < 0) makes `count` steps.
-struct Term {
+/// without a range (range < 0) makes `count` steps. `Number` is int64_t for
+/// programs that `verify` has passed, Checked for all others.
+template <typename Number> struct TermOf {
   int range = -1;
-  int64_t count = 1, group = 1, pad = 1, stride = 0;
+  Number count = Number(1);
+  int group = 1, pad = 1;
+  Number stride = Number(0);
   bool given = false; ///< the stride is a field, which must keep blocks aligned
 };
 
 /// One operand of an instruction wherever it runs. `bytes` are touched at every
-/// place that the terms lead to.
-struct Operand {
+/// offset that the terms lead to.
+template <typename Number> struct OperandOf {
   unsigned address = 0;
   bool read = false, written = false;
-  Term terms[3];
+  TermOf<Number> terms[3];
   unsigned termCount = 0;
-  int64_t bytes = 0;
+  Number bytes = Number(0);
 };
+using Operand = OperandOf<int64_t>;
+using CheckedOperand = OperandOf<Checked>;
 
-/// The operands that the instruction uses: unused ones (the bias of an mmad
-/// without bias) are left out. For the image of an img2col there are no terms.
+/// Writes the operands that the instruction uses and returns how many there are:
+/// unused ones (the bias of an mmad without bias) are left out. For the image of
+/// an img2col there are no terms.
 unsigned operandsOf(const Instruction &instruction, Operand (&operands)[4]);
+unsigned operandsOf(const Instruction &instruction, CheckedOperand (&operands)[4]);
 
 /// The bytes of one operand in one iteration: `bytes` at base + i * stride[0] +
-/// j * stride[1] + ..., all counts at least 1.
+/// j * stride[1] + ..., all counts at least 1. For programs that `verify` has
+/// passed: only of them it is known that these sums fit into 64 bits.
 struct Box {
   Memory memory = Memory::GM;
   uint8_t argument = 0, address = 0;
@@ -53,8 +62,8 @@ private:
   }
 };
 
-/// The boxes of one iteration; none if a range is empty. The guard is not asked.
-/// The image of an img2col is given as whole rows.
+/// Writes the boxes of one iteration and returns their number; none if a range is
+/// empty. The guard is not asked. The image of an img2col is given as whole rows.
 unsigned boxesOf(const Instruction &instruction, const Frame &frame, Box (&boxes)[4]);
 
 struct Interval {

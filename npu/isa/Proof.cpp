@@ -3,26 +3,31 @@
 
 #include "npu/isa/Proof.h"
 
+#include <cassert>
+
 namespace atc::npu {
 
 namespace {
 
-constexpr Wide kSafe = Wide(1) << 60; ///< products up to this cannot overflow sums
+/// Seven products up to this and an offset fit into 64 bits.
+constexpr Checked kSafe = Checked::power(60);
+/// Multipliers beyond this are not tried: strides are up to 2^40.
+constexpr Checked kMaxMultiplier = Checked::power(45);
+/// Rounds of the search. Each gives a bound; four are enough for what the compiler makes.
+constexpr unsigned kMaxSearchRounds = 32;
 
-Wide floorDiv(Wide a, Wide b) {
-  Wide quotient = a / b;
-  return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+bool isSafe(Checked steps, Checked stride) {
+  return (steps.magnitude() * stride.magnitude()).isAtMost(kSafe);
 }
-Wide magnitude(Wide value) { return value < 0 ? -value : value; }
 
 } // namespace
 
 IvBox::IvBox(const Frame &frame, const Guard &guard) {
   for (unsigned i = 0; i < kMaxIvs; ++i)
-    high[i] = frame.trips[i] - 1;
+    high[i] = Checked(frame.trips[i]) - 1;
   if (guard.kind == Guard::Always)
     return;
-  int64_t &from = low[guard.iv], &to = high[guard.iv];
+  Checked &from = low[guard.iv], &to = high[guard.iv];
   switch (guard.kind) {
   case Guard::First:
     to = 0;
@@ -34,130 +39,147 @@ IvBox::IvBox(const Frame &frame, const Guard &guard) {
     from = to;
     break;
   default:
-    --to;
+    to -= 1;
     break;
   }
-  empty = from > to;
+  empty = from.isAbove(to);
+}
+
+IvBox::IvBox(const int64_t *ivs) {
+  for (unsigned i = 0; i < kMaxIvs; ++i)
+    low[i] = high[i] = Checked(ivs[i]);
 }
 
 Linear::Linear(const Affine &affine) : base(affine.base) {
   for (unsigned i = 0; i < kMaxIvs; ++i)
-    strides[i] = affine.strides[i];
+    strides[i] = Checked(affine.strides[i]);
 }
 
-void Linear::add(const Linear &other, Wide factor) {
+void Linear::add(const Linear &other, Checked factor) {
   base += other.base * factor;
   for (unsigned i = 0; i < kMaxIvs; ++i)
     strides[i] += other.strides[i] * factor;
 }
 
-Wide Linear::highest(const IvBox &box) const {
-  Wide sum = base;
+Checked Linear::highest(const IvBox &box) const {
+  Checked sum = base;
   for (unsigned i = 0; i < kMaxIvs; ++i)
-    sum += strides[i] * (strides[i] > 0 ? box.high[i] : box.low[i]);
+    sum += strides[i] * (strides[i].isAbove(0) ? box.high[i] : box.low[i]);
   return sum;
 }
 
-Wide Linear::lowest(const IvBox &box) const {
-  Wide sum = base;
+Checked Linear::lowest(const IvBox &box) const {
+  Checked sum = base;
   for (unsigned i = 0; i < kMaxIvs; ++i)
-    sum += strides[i] * (strides[i] > 0 ? box.low[i] : box.high[i]);
+    sum += strides[i] * (strides[i].isAbove(0) ? box.low[i] : box.high[i]);
   return sum;
 }
 
-Proof::Proof(const Instruction &instruction, const Frame &frame)
-    : in(instruction), frame(frame), box(frame, instruction.guard) {
+CheckedInstruction::CheckedInstruction(const Instruction &in, const Frame &frame)
+    : opcode(in.opcode) {
   const OpcodeInfo &info = infoOf(in.opcode);
-  for (unsigned i = 0; i < info.rangeCount; ++i) {
-    const Range &range = in.ranges[i];
-    Linear start(range.start);
-    Wide low = start.lowest(box), high = start.highest(box);
-    constant[i] = low == high;
-    first[i] = std::max<Wide>(0, -high);
-    last[i] = std::min<Wide>(range.length, range.limit - low) - 1;
-    bool place = in.opcode == Opcode::Img2Col && i == Img2Col::row0;
-    box.empty |= first[i] > last[i] && !place;
+  rangeCount = info.rangeCount;
+  for (unsigned i = 0; i < rangeCount; ++i) {
+    ranges[i] = {Linear(in.ranges[i].start), Checked(in.ranges[i].length),
+                 Checked(in.ranges[i].limit), in.ranges[i].limit != INT64_MAX,
+                 in.opcode != Opcode::Img2Col || i != Img2Col::row0};
+  }
+  for (unsigned i = 0; i < info.addressCount; ++i)
+    addresses[i] = {Linear(in.addresses[i].offset), Checked(in.addresses[i].slotBytes),
+                    in.addresses[i].slots, in.addresses[i].depth};
+  for (unsigned i = 0; i < info.fieldCount; ++i)
+    fields[i] = Checked(in.fields[i]);
+  for (unsigned i = 0; i < kMaxIvs; ++i)
+    trips[i] = Checked(frame.trips[i]);
+  operandCount = operandsOf(in, operands);
+}
+
+Proof::Proof(const CheckedInstruction &instruction, const IvBox &box)
+    : in(instruction), box(box), nothing(box.empty) {
+  for (unsigned i = 0; i < in.rangeCount; ++i) {
+    const CheckedInstruction::Range &range = in.ranges[i];
+    Checked low = range.start.lowest(box), high = range.start.highest(box);
+    constant[i] = low.is(high);
+    first[i] = Checked::max(0, -high);
+    last[i] = Checked::min(range.length, range.limit - low) - 1;
+    nothing |= range.counts && first[i].isAbove(last[i]);
   }
 }
 
 /// How an operand moves along a term's range. Positions i are taken in groups,
 /// and the number of groups is rounded up to `pad`.
-IvSteps Proof::steps(const Term &term) const {
+IvSteps Proof::steps(const TermOf<Checked> &term) const {
   IvSteps result;
   result.stride = term.stride;
   if (term.range < 0) {
     result.high = term.count - 1;
     return result;
   }
-  const Range &range = in.ranges[term.range];
-  result.low = first[term.range] / term.group;
-  result.high = (last[term.range] / term.group + term.pad) / term.pad * term.pad - 1;
+  const CheckedInstruction::Range &range = in.ranges[term.range];
+  result.low = first[term.range].dividedBy(term.group);
+  result.high =
+      (last[term.range].dividedBy(term.group) + term.pad).dividedBy(term.pad) * term.pad - 1;
   if (constant[term.range])
     return result;
   result.tied = true;
-  result.tie = Linear(range.start);
+  result.tie = range.start;
   result.group = term.group;
-  result.tieLow = -(term.group - 1);
-  result.above = range.limit != INT64_MAX;
-  result.tieHigh = Wide(range.limit) - 1 + Wide(term.group) * (term.pad - 1);
+  result.tieLow = 1 - term.group;
+  result.above = range.limited;
+  result.tieHigh = range.limit - 1 + Checked(term.group) * (term.pad - 1);
   return result;
-}
-
-bool Proof::moves(const Term &term) const {
-  IvSteps all = steps(term);
-  return all.high > all.low;
 }
 
 /// The image that an img2col reads: output positions are split into image, row
 /// and column, k into blocks of channels and taps. Where the parts of the starts
 /// are whole rows, images or blocks, they move with the ivs; else all are taken.
-void Proof::image(Linear &address, IvSteps (&all)[8], unsigned &count, bool &tooLarge) const {
+void Proof::image(Linear &address, StepList &list, bool &tooLarge) const {
   using I = Img2Col;
-  const int64_t *f = in.fields;
-  Wide row = Wide(f[I::width]) * f[I::c0] * f[I::elementBytes];
-  auto split = [&](const Linear &from, Linear &whole, Linear &rest, Wide part) {
-    whole.base = floorDiv(from.base, part);
+  const Checked *f = in.fields;
+  Checked row = f[I::width] * f[I::c0] * f[I::elementBytes];
+  auto split = [&](const Linear &from, Linear &whole, Linear &rest, Checked part) {
+    whole.base = from.base.dividedBy(part);
     rest.base = from.base - whole.base * part;
     for (unsigned i = 0; i < kMaxIvs; ++i)
-      if (from.strides[i] % part == 0)
-        whole.strides[i] = from.strides[i] / part;
+      if (from.strides[i].isMultipleOf(part))
+        whole.strides[i] = from.strides[i].dividedBy(part);
       else
         rest.strides[i] = from.strides[i];
   };
-  auto add = [&](const Linear &tie, Wide low, Wide high, Wide stride, Wide limit) {
+  auto add = [&](const Linear &tie, Checked low, Checked high, Checked stride, Checked limit) {
     address.add(tie, stride);
-    IvSteps &one = all[count++];
-    one = IvSteps();
+    IvSteps &one = list.add();
     one.low = low;
     one.high = high;
     one.stride = stride;
     one.tied = one.above = true;
     one.tie = tie;
     one.tieHigh = limit - 1;
-    Wide reach = std::max(
-        {magnitude(tie.lowest(box)), magnitude(tie.highest(box)), magnitude(low), magnitude(high)});
-    tooLarge |= reach * magnitude(stride) > kSafe;
+    for (Checked reach : {tie.lowest(box), tie.highest(box), low, high})
+      tooLarge |= !isSafe(reach, stride);
   };
   // Output positions.
-  Wide area = Wide(f[I::outHeight]) * f[I::outWidth], outWidth = f[I::outWidth];
-  Linear start(in.ranges[I::m].start), images, inside, rows, rest;
-  bool single = in.ranges[I::m].limit <= area;
+  Checked area = f[I::outHeight] * f[I::outWidth], outWidth = f[I::outWidth];
+  Linear start = in.ranges[I::m].start, images, inside, rows, rest;
+  bool single = in.ranges[I::m].limit.isAtMost(area);
   if (single)
     inside = start;
   else
     split(start, images, inside, area);
   split(inside, rows, rest, outWidth);
-  Wide row0 = floorDiv(rest.lowest(box) + first[I::m], outWidth);
-  Wide row1 = floorDiv(rest.highest(box) + last[I::m], outWidth);
+  Checked row0 = (rest.lowest(box) + first[I::m]).dividedBy(outWidth);
+  Checked row1 = (rest.highest(box) + last[I::m]).dividedBy(outWidth);
   Linear none, y;
-  Wide taps = Wide(f[I::kernelH] - 1) * f[I::dilationH];
-  if (single || (rows.lowest(box) + row0 >= 0 && rows.highest(box) + row1 < f[I::outHeight])) {
+  Checked taps = (f[I::kernelH] - 1) * f[I::dilationH];
+  const Checked anyImage = Checked::power(50);
+  if (single || ((rows.lowest(box) + row0).isAtLeast(0) &&
+                 (rows.highest(box) + row1).isBelow(f[I::outHeight]))) {
     // Whole in one image.
-    add(images, 0, 0, f[I::srcImage], Wide(1) << 50);
+    add(images, 0, 0, f[I::srcImage], anyImage);
   } else {
-    Wide low = floorDiv(inside.lowest(box) + first[I::m], area);
-    Wide high = floorDiv(inside.highest(box) + last[I::m], area);
-    add(images, low, high, f[I::srcImage], Wide(1) << 50);
+    Checked low = (inside.lowest(box) + first[I::m]).dividedBy(area);
+    Checked high = (inside.highest(box) + last[I::m]).dividedBy(area);
+    add(images, low, high, f[I::srcImage], anyImage);
     rows = none;
     row0 = 0;
     row1 = f[I::outHeight] - 1;
@@ -165,67 +187,100 @@ void Proof::image(Linear &address, IvSteps (&all)[8], unsigned &count, bool &too
   y.add(rows, f[I::strideH]);
   y.base -= f[I::padTop];
   add(y, row0 * f[I::strideH], row1 * f[I::strideH] + taps, row, f[I::height]);
-  Linear place(in.ranges[I::row0].start);
-  address.add(place, -row);
-  tooLarge |= std::max(magnitude(place.lowest(box)), magnitude(place.highest(box))) * row > kSafe;
+  const Linear &standsFirst = in.ranges[I::row0].start;
+  address.add(standsFirst, -row);
+  tooLarge |= !isSafe(standsFirst.lowest(box), row) || !isSafe(standsFirst.highest(box), row);
   // Blocks of channels.
   Linear flat, blocks, kRest;
-  Wide columns = 32 / f[I::elementBytes], block = Wide(f[I::kernelH]) * f[I::kernelW] * f[I::c0];
-  flat.add(Linear(in.ranges[I::k].start), columns);
+  Checked columns = Checked(32).dividedBy(f[I::elementBytes]);
+  Checked block = f[I::kernelH] * f[I::kernelW] * f[I::c0];
+  flat.add(in.ranges[I::k].start, columns);
   split(flat, blocks, kRest, block);
-  add(blocks, floorDiv(kRest.lowest(box) + first[I::k] * columns, block),
-      floorDiv(kRest.highest(box) + (last[I::k] + 1) * columns - 1, block), f[I::srcChannel],
+  add(blocks, (kRest.lowest(box) + first[I::k] * columns).dividedBy(block),
+      (kRest.highest(box) + (last[I::k] + 1) * columns - 1).dividedBy(block), f[I::srcChannel],
       f[I::channels1]);
 }
 
-/// An upper bound of address + steps; the search ends at one up to `enough`.
-Wide Proof::highest(Linear address, const IvSteps *all, unsigned count, Wide enough) const {
-  constexpr Wide kLargestMultiplier = Wide(1) << 45;
-  Wide multipliers[8] = {};
+/// Buffers taken in turn: one slot where the loops that count stand still, slots
+/// that move with the loops where each iteration has its own, else all of them.
+void Proof::slots(const CheckedInstruction::Address &address, Linear &offset,
+                  StepList &list) const {
+  if (address.slots <= 1)
+    return;
+  Checked turns = 1, linear;
+  bool still = true;
+  for (unsigned iv = kGridDims; iv < kGridDims + address.depth; ++iv) {
+    turns *= in.trips[iv];
+    linear = linear * in.trips[iv] + box.low[iv];
+    still &= box.low[iv].is(box.high[iv]);
+  }
+  if (still && linear.known()) {
+    Checked slots(address.slots);
+    offset.base += (linear - linear.dividedBy(slots) * slots) * address.slotBytes;
+    return;
+  }
+  if (turns.isAtMost(address.slots)) {
+    for (unsigned iv = kGridDims; iv < kGridDims + address.depth; ++iv) {
+      turns = turns.dividedBy(in.trips[iv]);
+      offset.strides[iv] += turns * address.slotBytes;
+    }
+    return;
+  }
+  IvSteps &turn = list.add();
+  turn.high = Checked(address.slots) - 1;
+  turn.stride = address.slotBytes;
+}
+
+/// An upper bound of address + steps, or a lost number; the search ends at one up
+/// to `enough`.
+Checked Proof::highest(Linear address, const StepList &list, Checked enough) const {
+  Checked multipliers[StepList::kMax];
   // `address` is kept with the multiples of the ties taken off.
-  auto part = [&](unsigned i, Wide multiplier) {
-    const IvSteps &one = all[i];
-    Wide slope = one.stride - multiplier * one.group;
-    return slope * (slope > 0 ? one.high : one.low) +
-           multiplier * (multiplier > 0 ? one.tieHigh : one.tieLow);
+  auto part = [&](unsigned i, Checked multiplier) {
+    const IvSteps &one = list.all[i];
+    Checked slope = one.stride - multiplier * one.group;
+    return slope * (slope.isAbove(0) ? one.high : one.low) +
+           multiplier * (multiplier.isAbove(0) ? one.tieHigh : one.tieLow);
   };
   auto total = [&] {
-    Wide sum = address.highest(box);
-    for (unsigned i = 0; i < count; ++i)
+    Checked sum = address.highest(box);
+    for (unsigned i = 0; i < list.count; ++i)
       sum += part(i, multipliers[i]);
     return sum;
   };
-  Wide best = total();
-  for (bool better = true; better && best > enough;) {
+  Checked best = total();
+  bool better = true;
+  for (unsigned round = 0; better && round < kMaxSearchRounds; ++round) {
     better = false;
-    for (unsigned i = 0; i < count && best > enough; ++i) {
-      const IvSteps &one = all[i];
+    for (unsigned i = 0; i < list.count && !best.isAtMost(enough); ++i) {
+      const IvSteps &one = list.all[i];
       if (!one.tied)
         continue;
-      auto attempt = [&](Wide multiplier) {
-        if ((multiplier > 0 && !one.above) || magnitude(multiplier) > kLargestMultiplier ||
-            multiplier == multipliers[i])
+      auto attempt = [&](Checked multiplier) {
+        if ((multiplier.isAbove(0) && !one.above) ||
+            !multiplier.magnitude().isAtMost(kMaxMultiplier) || multiplier.is(multipliers[i]))
           return;
-        Wide before = multipliers[i];
+        Checked before = multipliers[i];
+        Linear unchanged = address;
         address.add(one.tie, before - multiplier);
         multipliers[i] = multiplier;
-        if (Wide sum = total(); sum < best) {
+        if (Checked sum = total(); sum.isBelow(best) || (sum.known() && !best.known())) {
           best = sum;
           better = true;
           return;
         }
-        address.add(one.tie, multiplier - before);
+        address = unchanged;
         multipliers[i] = before;
       };
-      auto both = [&](Wide numerator, Wide denominator) {
-        Wide quotient = floorDiv(numerator, denominator);
+      auto both = [&](Checked numerator, Checked denominator) {
+        Checked quotient = numerator.dividedBy(denominator);
         attempt(quotient);
-        if (quotient * denominator != numerator)
+        if (!numerator.isMultipleOf(denominator))
           attempt(quotient + 1);
       };
       both(one.stride, one.group);
-      for (unsigned iv = 0; iv < kMaxIvs && best > enough; ++iv)
-        if (Wide stride = one.tie.strides[iv])
+      for (unsigned iv = 0; iv < kMaxIvs && !best.isAtMost(enough); ++iv)
+        if (Checked stride = one.tie.strides[iv]; !stride.is(0))
           both(address.strides[iv] + multipliers[i] * stride, stride);
       attempt(0);
     }
@@ -233,56 +288,43 @@ Wide Proof::highest(Linear address, const IvSteps *all, unsigned count, Wide eno
   return best;
 }
 
-Cover Proof::cover(const Operand &operand, Wide size) const {
-  const Address &place = in.addresses[operand.address];
+Cover Proof::cover(unsigned number, Checked size) const {
+  const CheckedOperand &operand = in.operands[number];
+  const CheckedInstruction::Address &address = in.addresses[operand.address];
   Cover result;
-  Linear address(place.offset);
-  IvSteps all[8];
-  unsigned count = 0;
+  Linear offset = address.offset;
+  StepList list;
   bool used[3] = {};
-  Wide bytes = operand.bytes;
+  Checked bytes = operand.bytes;
   if (in.opcode == Opcode::Img2Col && operand.address == Img2Col::src) {
-    bytes =
-        Wide(in.fields[Img2Col::width]) * in.fields[Img2Col::c0] * in.fields[Img2Col::elementBytes];
-    image(address, all, count, result.tooLarge);
+    const Checked *f = in.fields;
+    bytes = f[Img2Col::width] * f[Img2Col::c0] * f[Img2Col::elementBytes];
+    image(offset, list, result.tooLarge);
   }
   for (unsigned t = 0; t < operand.termCount; ++t) {
-    const Term &term = operand.terms[t];
-    all[count] = steps(term);
+    const TermOf<Checked> &term = operand.terms[t];
+    const IvSteps &one = list.add() = steps(term);
     if (term.range >= 0)
       used[term.range] = true;
-    const IvSteps &one = all[count++];
-    result.tooLarge |=
-        std::max(magnitude(one.low), magnitude(one.high)) * magnitude(one.stride) > kSafe;
+    result.tooLarge |= !isSafe(one.low, one.stride) || !isSafe(one.high, one.stride);
   }
   // A range that the operand does not move along still says when it runs.
-  for (unsigned i = 0; i < infoOf(in.opcode).rangeCount; ++i)
-    if (!used[i] && !constant[i] && !(in.opcode == Opcode::Img2Col && i == Img2Col::row0))
-      all[count++] = steps({int(i), 1, 1, 1, 0});
-  if (place.slots > 1) {
-    Wide turns = 1;
-    for (unsigned loop = 0; loop < place.depth; ++loop)
-      turns *= frame.trips[kGridDims + loop];
-    if (turns <= place.slots) {
-      // Each iteration has its own: that is affine.
-      for (unsigned loop = 0; loop < place.depth; ++loop) {
-        turns /= frame.trips[kGridDims + loop];
-        address.strides[kGridDims + loop] += turns * place.slotBytes;
-      }
-    } else {
-      all[count] = IvSteps();
-      all[count].high = place.slots - 1;
-      all[count++].stride = place.slotBytes;
+  for (unsigned i = 0; i < in.rangeCount; ++i)
+    if (!used[i] && !constant[i] && in.ranges[i].counts) {
+      TermOf<Checked> still;
+      still.range = int(i);
+      list.add() = steps(still);
     }
-  }
+  slots(address, offset, list);
+  assert(list.count <= StepList::kMax);
   if (result.tooLarge)
     return result;
-  result.end = highest(address, all, count, size - bytes) + bytes;
+  result.end = highest(offset, list, size - bytes) + bytes;
   Linear negative;
-  negative.add(address, -1);
-  for (unsigned i = 0; i < count; ++i)
-    all[i].stride = -all[i].stride;
-  result.begin = -highest(negative, all, count, 0);
+  negative.add(offset, -1);
+  for (unsigned i = 0; i < list.count; ++i)
+    list.all[i].stride = -list.all[i].stride;
+  result.begin = -highest(negative, list, 0);
   return result;
 }
 

@@ -6,7 +6,7 @@
 // cut tie steps and ivs to each other: 0 <= start(ivs) + i < limit. The largest
 // address under these is a linear program; any multipliers of its ties give a
 // bound, and a few rounds over those at which the bound can turn give a tight
-// one. Numbers are of 128 bits, for which those of a program are small enough.
+// one. All numbers are Checked: the proof never sees one that can wrap.
 
 #ifndef OPENATC_NPU_ISA_PROOF_H
 #define OPENATC_NPU_ISA_PROOF_H
@@ -15,62 +15,104 @@
 
 namespace atc::npu {
 
-using Wide = __int128;
-
 /// The values of the ivs in which an instruction runs.
 struct IvBox {
-  int64_t low[kMaxIvs] = {}, high[kMaxIvs] = {};
+  Checked low[kMaxIvs], high[kMaxIvs];
   bool empty = false;
+  /// All iterations that the guard admits.
   IvBox(const Frame &frame, const Guard &guard);
+  /// One iteration.
+  explicit IvBox(const int64_t *ivs);
 };
 
 struct Linear {
-  Wide base = 0, strides[kMaxIvs] = {};
+  Checked base, strides[kMaxIvs];
   Linear() = default;
   explicit Linear(const Affine &affine);
-  void add(const Linear &other, Wide factor);
-  Wide highest(const IvBox &box) const;
-  Wide lowest(const IvBox &box) const;
+  void add(const Linear &other, Checked factor);
+  /// Bounds over the box; lost where a sum or product is.
+  Checked highest(const IvBox &box) const;
+  Checked lowest(const IvBox &box) const;
+};
+
+/// What the proof knows of an instruction: every number of it that takes part in
+/// an address, as Checked, and how many rounds the loops around it make. Its
+/// fields have passed the checks of the verifier.
+struct CheckedInstruction {
+  CheckedInstruction(const Instruction &instruction, const Frame &frame);
+
+  struct Range {
+    Linear start;
+    Checked length, limit;
+    bool limited = false;
+    bool counts = false; ///< cut to nothing it lets the instruction do nothing
+  };
+  struct Address {
+    Linear offset;
+    Checked slotBytes;
+    unsigned slots = 1, depth = 0;
+  };
+  Opcode opcode;
+  unsigned rangeCount = 0, operandCount = 0;
+  Range ranges[3];
+  Address addresses[4];
+  Checked fields[19], trips[kMaxIvs];
+  CheckedOperand operands[4];
 };
 
 /// Steps along one range: low <= j <= high moves by j * stride, and where it is
 /// tied tieLow <= tie(ivs) + group * j <= tieHigh.
 struct IvSteps {
-  Wide stride = 0, low = 0, high = 0;
+  Checked stride, low, high;
   bool tied = false, above = false; ///< with a lower bound, and with an upper one
   Linear tie;
-  Wide group = 1, tieLow = 0, tieHigh = 0;
+  Checked group = 1, tieLow, tieHigh;
 };
 
-/// What one operand covers: `begin` is not above and `end` not below what it is.
+/// What one operand covers in bytes of its memory: `begin` is not above and `end`
+/// not below what it is; either may be lost, which proves nothing.
 struct Cover {
-  Wide begin = 0, end = 0;
-  bool tooLarge = false; ///< its numbers are not safe to compute with
+  Checked begin, end;
+  /// A product of a stride and a position is beyond 2^60, so that the sums of an
+  /// address need not fit into the 64 bits with which programs are executed.
+  bool tooLarge = false;
+  bool isInside(Checked size) const { return begin.isAtLeast(0) && end.isAtMost(size); }
 };
 
 class Proof {
 public:
-  Proof(const Instruction &instruction, const Frame &frame);
-  /// No iteration touches anything: a range is always cut to nothing.
-  bool never() const { return box.empty; }
-  /// Positions of a range that can count, in any iteration.
-  Wide positions(unsigned range) const { return last[range] - first[range] + 1; }
-  /// Below `size` and from 0 on it need not be tight.
-  Cover cover(const Operand &operand, Wide size) const;
-  /// Can the operand take more than one step along the term?
-  bool moves(const Term &term) const;
-  const IvBox &ivs() const { return box; }
+  /// Of the instruction in the iterations of the box; both must stay alive.
+  Proof(const CheckedInstruction &instruction, const IvBox &box);
+  /// Returns true if no iteration touches anything: a range is always cut to nothing.
+  bool never() const { return nothing; }
+  /// Returns how many positions of a range can count, in any iteration.
+  Checked positions(unsigned range) const { return last[range] - first[range] + 1; }
+  /// Bounds what an operand covers. In one iteration, and where no range is cut and
+  /// no buffer taken in turn, both ends are those of the first and the last byte;
+  /// else they need not be tight below `size` and from 0 on.
+  Cover cover(unsigned operand, Checked size) const;
+  /// Can the operand be anywhere but at the term's first step?
+  bool moves(const TermOf<Checked> &term) const { return steps(term).high.isAbove(0); }
 
 private:
-  IvSteps steps(const Term &term) const;
-  void image(Linear &address, IvSteps (&all)[8], unsigned &count, bool &tooLarge) const;
-  Wide highest(Linear address, const IvSteps *all, unsigned count, Wide enough) const;
+  /// Steps of one operand: at most 3 of an image or of terms, 3 of ranges that it
+  /// does not move along, and one of slots.
+  struct StepList {
+    static constexpr unsigned kMax = 8;
+    IvSteps all[kMax];
+    unsigned count = 0;
+    IvSteps &add() { return all[count++] = IvSteps(); }
+  };
+  IvSteps steps(const TermOf<Checked> &term) const;
+  void slots(const CheckedInstruction::Address &address, Linear &offset, StepList &list) const;
+  void image(Linear &address, StepList &list, bool &tooLarge) const;
+  Checked highest(Linear address, const StepList &list, Checked enough) const;
 
-  const Instruction &in;
-  const Frame &frame;
-  IvBox box;
-  Wide first[3] = {}, last[3] = {}; ///< positions that are not cut off everywhere
-  bool constant[3] = {};            ///< the range's start is the same everywhere
+  const CheckedInstruction &in;
+  const IvBox &box;
+  bool nothing;
+  Checked first[3], last[3]; ///< positions that are not cut off everywhere
+  bool constant[3] = {};     ///< the range's start is the same everywhere
 };
 
 } // namespace atc::npu

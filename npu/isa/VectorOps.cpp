@@ -3,6 +3,8 @@
 
 #include "npu/isa/Isa.h"
 
+#include <cassert>
+
 namespace atc::npu {
 
 namespace {
@@ -20,7 +22,10 @@ const char *nameOf(VectorOp op) {
   return unsigned(op) < kVectorOps ? rows[unsigned(op)].name : "?";
 }
 
-VectorOperands operandsOf(VectorOp op) { return rows[unsigned(op)].operands; }
+VectorOperands operandsOf(VectorOp op) {
+  assert(unsigned(op) < kVectorOps);
+  return rows[unsigned(op)].operands;
+}
 
 std::optional<VectorOp> findVectorOp(std::string_view name) {
   for (unsigned i = 0; i < kVectorOps; ++i)

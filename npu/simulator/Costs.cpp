@@ -124,8 +124,7 @@ Cost atc::npu::costOf(const SocTable &soc, const Instruction &instruction, const
     using I = Requantize;
     static_assert(int(I::dstType) == int(RequantizeAdd::dstType));
     int64_t padded = ceilDiv(counts[I::n], 16) * 16 * counts[I::m];
-    cost.bytes =
-        uint64_t(counts[I::n] * counts[I::m]) * bytesOf(DataType(fields[I::dstType]));
+    cost.bytes = uint64_t(counts[I::n] * counts[I::m]) * bytesOf(DataType(fields[I::dstType]));
     cost.data = double(padded * 4) / soc.l0cToUb;
     // The residual is added at the vector unit's rate for f32.
     if (instruction.opcode == Opcode::RequantizeAdd)

@@ -10,8 +10,10 @@ namespace atc::npu {
 
 CoreMemory::CoreMemory(const SocTable &soc) {
   for (unsigned i = 0; i < kMemories; ++i)
-    if (Memory(i) != Memory::GM)
-      local[i].resize(size_t(soc.memoryBytes(Memory(i))));
+    if (Memory(i) != Memory::GM) {
+      owned[i].resize(size_t(soc.memoryBytes(Memory(i))));
+      local[i] = owned[i].data();
+    }
 }
 
 namespace {

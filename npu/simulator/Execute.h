@@ -15,9 +15,15 @@ namespace atc::npu {
 /// The memories of one core and the gm buffers of its launch.
 class CoreMemory {
 public:
+  /// Memories of the sizes of the table, zeroed.
   explicit CoreMemory(const SocTable &soc);
+  /// The caller's: for each local memory as many bytes as the table of the programs
+  /// says, aligned to 64.
+  explicit CoreMemory(const std::array<uint8_t *, kMemories> &memories) : local(memories) {}
+  CoreMemory(const CoreMemory &) = delete;
+  CoreMemory &operator=(const CoreMemory &) = delete;
   std::vector<uint8_t *> arguments;
-  uint8_t *data(Memory memory) { return local[unsigned(memory)].data(); }
+  uint8_t *data(Memory memory) { return local[unsigned(memory)]; }
   uint8_t *at(const Address &address, const Frame &frame) {
     uint8_t *base =
         address.memory == Memory::GM ? arguments[address.argument] : data(address.memory);
@@ -26,7 +32,8 @@ public:
   std::vector<float> left, right; ///< operands of the cube, unpacked
 
 private:
-  std::array<std::vector<uint8_t>, kMemories> local;
+  std::array<uint8_t *, kMemories> local = {};
+  std::array<std::vector<uint8_t>, kMemories> owned;
 };
 
 /// Which code runs: both give the same bits.

@@ -59,6 +59,8 @@ bool Walk::walk() {
 /// there are none.
 bool Walk::passAwaits() {
   std::map<unsigned, int64_t> lowest; // by event
+  if (!spend(cores.size()))
+    return false;
   auto look = [&](const Instruction &in, const Frame &frame) {
     if (in.opcode != Opcode::Await)
       return;
@@ -88,6 +90,7 @@ bool Walk::passAwaits() {
     std::map<unsigned, int64_t> &rely = sure[{event, value}];
     for (const auto &[source, bound] : possible)
       rely[source] = std::min(bound, value - (sum - bound));
+    records += 1 + rely.size();
   }
   return !lowest.empty();
 }
@@ -113,11 +116,8 @@ bool Walk::scalarStep(unsigned number) {
   Core &core = cores[number];
   if (core.pc >= code.size())
     return false;
-  if (left == 0) {
-    tooLong = true;
+  if (!spend(1))
     return false;
-  }
-  --left;
   const Instruction &in = code[core.pc];
   Frame &frame = core.frame;
   if (in.opcode == Opcode::LoopBegin) {
@@ -162,6 +162,7 @@ bool Walk::drain(unsigned number, unsigned queue) {
       --state.instructions;
     } else {
       state.clock.join(*entry.news);
+      records -= weightOf(*entry.news);
     }
     state.pending.pop_front();
     any = true;
@@ -174,10 +175,12 @@ void Walk::tellNews(unsigned number) {
   auto news = std::make_shared<const Clock>(release(number, unsigned(Queue::S)));
   for (unsigned queue = 1; queue < kQueues; ++queue) {
     QueueState &state = cores[number].queues[queue];
-    if (state.pending.empty())
+    if (state.pending.empty()) {
       state.clock.join(*news);
-    else
-      state.pending.push_back({nullptr, {}, news});
+      continue;
+    }
+    state.pending.push_back({nullptr, {}, news});
+    records += weightOf(*news);
   }
 }
 
@@ -194,6 +197,7 @@ bool Walk::process(unsigned number, unsigned queue, const Instruction &in, const
             "raises flag " + std::string(nameOf(Queue(queue))) + " -> " + nameOf(Queue(to)) +
                 " id " + std::to_string(id) + ", which nothing makes sure is down");
     flag.raised.push_back({release(number, queue), indexOf(in)});
+    records += weightOf(clock);
     core.fresh |= 1u << to;
     break;
   }
@@ -204,6 +208,7 @@ bool Walk::process(unsigned number, unsigned queue, const Instruction &in, const
       return false;
     clock.join(flag.raised.front().first);
     flag.raised.pop_front();
+    records -= weightOf(clock);
     flag.lastWait = own(number, queue);
     if (queue == unsigned(Queue::S))
       tellNews(number);
@@ -227,6 +232,7 @@ bool Walk::process(unsigned number, unsigned queue, const Instruction &in, const
       mustFollow[event][source].push_back(clock.awaited[event]);
     else
       given[event][source].push_back(release(number, queue));
+    records += counting ? 1 : weightOf(clock);
     break;
   }
   case Opcode::Await:
@@ -260,7 +266,6 @@ bool Walk::awaited(unsigned number, unsigned queue, const Instruction &in, const
 }
 
 std::vector<Hazard> Walk::run() {
-  uint64_t most = left;
   placeArguments();
   for (const Instruction &in : code)
     shared |= in.opcode == Opcode::Signal;
@@ -272,7 +277,8 @@ std::vector<Hazard> Walk::run() {
     walk();
     counting = false;
     shared = !tooLong;
-    left = most;
+    left = maxSteps;
+    records = 0;
   }
   start();
   local.assign(cores.size(), std::vector<Shadow>(kMemories));
@@ -304,8 +310,9 @@ std::vector<Hazard> Walk::run() {
   if (tooLong) {
     Hazard hazard;
     hazard.kind = Hazard::TooLong;
-    hazard.text =
-        name() + "not looked at to its end: more than " + std::to_string(most) + " instructions";
+    hazard.text = name() + "not looked at to its end: more than " +
+                  (records > maxRecords ? std::to_string(maxRecords) + " records"
+                                        : std::to_string(maxSteps) + " steps");
     result.push_back(hazard);
   }
   return result;

@@ -62,9 +62,10 @@ struct Place {
 
 class Walk {
 public:
-  Walk(const Launch &launch, const SocTable &soc, uint64_t most, bool partlyWritten)
-      : launch(launch), program(*launch.program), code(program.code), soc(soc), left(most),
-        partlyWritten(partlyWritten), readsWritten(4 * code.size()) {}
+  Walk(const Launch &launch, const SocTable &soc, const HazardChecker &checker)
+      : launch(launch), program(*launch.program), code(program.code), soc(soc),
+        maxSteps(checker.maxSteps), maxRecords(checker.maxRecords), left(maxSteps),
+        partlyWritten(checker.partlyWritten), readsWritten(4 * code.size()) {}
   std::vector<Hazard> run();
 
 private:
@@ -107,6 +108,14 @@ private:
     ++own(core, queue);
     return clock;
   }
+  /// Counts steps; false once there are too many.
+  bool spend(uint64_t steps) {
+    tooLong |= left < steps || records > maxRecords;
+    left -= std::min(left, steps);
+    return !tooLong;
+  }
+  /// What keeping a clock costs, in records.
+  static uint64_t weightOf(const Clock &clock) { return 2 + clock.time.size() / 16; }
   uint32_t indexOf(const Instruction &in) const { return uint32_t(&in - code.data()); }
 
   void pairFound(Hazard::Kind kind, const AccessRecord &earlier, const AccessRecord &later,
@@ -121,7 +130,9 @@ private:
   const Program &program;
   const std::vector<Instruction> &code;
   const SocTable &soc;
+  const uint64_t maxSteps, maxRecords;
   uint64_t left, serial = 0;
+  uint64_t records = 0;           ///< of shadows, waiting clocks and what was found
   bool partlyWritten;             ///< reads of it are named
   std::vector<bool> readsWritten; ///< by instruction and address: was any of it written?
   bool counting = false;          ///< the first walk

@@ -70,7 +70,11 @@ void Walk::access(unsigned number, unsigned queue, const Instruction &in, const 
           for (int64_t z = 0; z < box.count[2]; ++z) {
             uint64_t begin = base + uint64_t(box.base + x * box.stride[0] + y * box.stride[1] +
                                              z * box.stride[2]);
+            uint64_t before = shadow->records();
             touch(*shadow, box, begin, begin + uint64_t(box.bytes), record, base);
+            records += shadow->records() - before; // modulo 2^64 where it shrinks
+            if (!spend(1))
+              return;
           }
     }
 }
@@ -83,6 +87,7 @@ void Walk::touch(Shadow &shadow, const Box &box, uint64_t begin, uint64_t end,
   };
   if (box.written) {
     shadow.write(begin, end, record, [&](uint64_t from, uint64_t to, Shadow::Segment *segment) {
+      left -= std::min<uint64_t>(left, 1);
       if (!segment)
         return;
       const AccessRecord &writer = segment->writer;
@@ -95,6 +100,7 @@ void Walk::touch(Shadow &shadow, const Box &box, uint64_t begin, uint64_t end,
     return;
   }
   shadow.read(begin, end, [&](Shadow::Segment &segment) {
+    left -= std::min<uint64_t>(left, 1);
     const AccessRecord &writer = segment.writer;
     if (writer.clock && writer.index != record.index)
       readsWritten[4 * record.index + box.address] = true;
@@ -123,6 +129,7 @@ void Walk::pairFound(Hazard::Kind kind, const AccessRecord &earlier, const Acces
       known.insert({Key{kind, earlier.index, later.index, box.memory, which}, found.size()});
   if (fresh) {
     found.push_back({});
+    records += 4;
     Found &one = found.back();
     one.hazard.kind = kind;
     one.earlier = earlier;
@@ -229,5 +236,5 @@ std::vector<Hazard> Walk::report() {
 } // namespace atc::npu::hazards
 
 std::vector<atc::npu::Hazard> atc::npu::HazardChecker::check(const Launch &launch) const {
-  return hazards::Walk(launch, soc, maxInstructions, partlyWritten).run();
+  return hazards::Walk(launch, soc, *this).run();
 }

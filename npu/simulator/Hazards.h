@@ -11,6 +11,7 @@
 #define OPENATC_NPU_SIMULATOR_HAZARDS_H
 
 #include "npu/simulator/Simulator.h"
+#include "npu/soc/Limits.h"
 
 namespace atc::npu {
 
@@ -39,8 +40,12 @@ public:
   /// arguments may overlap, else each is a memory of its own.
   std::vector<Hazard> check(const Launch &launch) const;
 
-  /// Instructions of all cores after which a walk is given up.
-  uint64_t maxInstructions = uint64_t(1) << 28;
+  /// Instructions of all cores, and intervals of bytes that they touch, after which
+  /// a walk is given up.
+  uint64_t maxSteps = uint64_t(Limits::MaxHazardSteps);
+  /// Intervals, readers of them and entries of clocks that are kept at once; a walk
+  /// that needs more is given up.
+  uint64_t maxRecords = uint64_t(Limits::MaxHazardRecords);
   /// Names each read of local memory that was not written. Else only operands of
   /// which no iteration reads what another instruction wrote: where tiles are cut
   /// at edges, the rest of a buffer is often computed with and thrown away.

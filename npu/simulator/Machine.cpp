@@ -29,7 +29,7 @@ void Machine::leave(QueueState &state, double when) {
 bool Machine::scalarStep(unsigned number) {
   Core &core = cores[number];
   // What the scalar unit itself waits for holds up all that follows.
-  if (core.pc >= code.size() || !core.queues[unsigned(Queue::S)].empty())
+  if (core.pc >= code.size() || !core.queues[unsigned(Queue::S)].empty() || stopped())
     return false;
   const Instruction &instruction = code[core.pc];
   Frame &frame = core.frame;
@@ -294,6 +294,7 @@ void Machine::advance(unsigned number) {
   for (bool moved = true; moved;) {
     moved = false;
     while (scalarStep(number)) {
+      --simulator.stepsLeft;
       moved = true;
       // Queues that can go on keep the scalar unit from being held up by them.
       unsigned last = unsigned(Queue::S);
@@ -410,6 +411,11 @@ bool Machine::finish(std::string &error) {
     end = std::max(end, last);
     if (!waits)
       continue;
+    if (stopped()) {
+      error = "launch `" + launch.name + "` was ended: no more instructions are allowed to run\n";
+      done = false;
+      continue;
+    }
     if (done)
       error += "launch `" + printable(launch.name) + "` cannot go on:\n";
     done = false;
@@ -431,9 +437,10 @@ bool Machine::run(std::string &error) {
     events.pop();
     event(next);
   }
-  if (!finish(error))
-    return false;
+  bool done = finish(error);
   memory.endLaunch(end);
+  if (!done)
+    return false;
   statistics.prefetched = memory.prefetchedBytes() - prefetched;
   statistics.ddrRead += statistics.prefetched;
   evicted = memory.prefetchEvictedBytes() - evicted;

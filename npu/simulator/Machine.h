@@ -114,6 +114,7 @@ private:
               Stall stall = Stall::None, unsigned other = 0, double delayed = 0);
   bool prepare(std::string &error);
   bool finish(std::string &error);
+  bool stopped() const { return simulator.stepsLeft == 0; }
   void observe(unsigned core, const Instruction &instruction, const Frame &frame) {
     ++statistics.instructions;
     if (observer)

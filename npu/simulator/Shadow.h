@@ -48,10 +48,13 @@ public:
         visit(at, to, static_cast<Segment *>(nullptr));
       first = cutFront(page, first, last, from);
       last = cutBack(page, first, last, to);
+      for (size_t i = first; i < last; ++i)
+        kept -= 1 + page[i].readers.size();
       if (first == last)
         page.insert(page.begin() + long(first), Segment());
       else
         page.erase(page.begin() + long(first) + 1, page.begin() + long(last));
+      ++kept;
       Segment &segment = page[first];
       segment.begin = from;
       segment.end = to;
@@ -74,13 +77,19 @@ public:
         if (i == last || page[i].begin > at) {
           uint64_t gapEnd = i == last ? to : page[i].begin;
           page.insert(page.begin() + long(i), Segment{at, gapEnd, {}, {}});
+          ++kept;
           ++last;
         }
         at = page[i].end;
+        kept -= page[i].readers.size();
         visit(page[i]);
+        kept += page[i].readers.size();
       }
     });
   }
+
+  /// Returns how many segments and readers are kept.
+  size_t records() const { return kept; }
 
 private:
   using Page = std::vector<Segment>;
@@ -105,28 +114,31 @@ private:
     }
     return low;
   }
-  /// Splits the first segment of [first, last) at `from`; gives the new first.
-  static size_t cutFront(Page &page, size_t first, size_t &last, uint64_t from) {
+  /// Splits the first segment of [first, last) at `from`; returns the new first.
+  size_t cutFront(Page &page, size_t first, size_t &last, uint64_t from) {
     if (first == last || page[first].begin >= from)
       return first;
     Segment left = page[first];
     left.end = from;
     page[first].begin = from;
+    kept += 1 + left.readers.size();
     page.insert(page.begin() + long(first), std::move(left));
     ++last;
     return first + 1;
   }
   /// Splits the last segment at `to`; what lies behind is no longer counted.
-  static size_t cutBack(Page &page, size_t first, size_t last, uint64_t to) {
+  size_t cutBack(Page &page, size_t first, size_t last, uint64_t to) {
     if (first == last || page[last - 1].end <= to)
       return last;
     Segment right = page[last - 1];
     right.begin = to;
     page[last - 1].end = to;
+    kept += 1 + right.readers.size();
     page.insert(page.begin() + long(last), std::move(right));
     return last;
   }
 
+  size_t kept = 0;
   std::unordered_map<uint64_t, Page> pages;
   Page *latest = nullptr;
   uint64_t latestNumber = 0;

@@ -3,6 +3,8 @@
 
 #include "npu/simulator/SharedMemory.h"
 
+#include "npu/soc/Limits.h"
+
 using namespace atc::npu;
 
 SharedMemory::SharedMemory(const SocTable &soc)
@@ -97,7 +99,12 @@ void SharedMemory::prefetch(const Prefetch &range) {
   if (!sets || !range.bytes)
     return;
   uint64_t first = range.address / lineBytes;
-  queue.push_back({first, first, (range.address + range.bytes - 1) / lineBytes + 1, {}});
+  uint64_t end = (range.address + range.bytes - 1) / lineBytes + 1;
+  if (queue.size() >= size_t(Limits::MaxPrefetches) ||
+      end - first > uint64_t(Limits::MaxPrefetchLines) - queuedLines)
+    return;
+  queuedLines += end - first;
+  queue.push_back({first, first, end, {}});
 }
 
 void SharedMemory::drop(uint64_t line) {
@@ -112,6 +119,7 @@ void SharedMemory::runDma(double now) {
   while (!queue.empty() && ddrRead.freeAt() < now) {
     Waiting &front = queue.front();
     if (front.next == front.end) {
+      queuedLines -= front.end - front.first;
       queue.pop_front();
       continue;
     }

@@ -46,7 +46,8 @@ public:
   /// after all of it was looked up.
   double pass(double now, const Piece &piece, bool write);
 
-  /// Puts lines into the DMA's queue.
+  /// Puts lines into the DMA's queue. A range that finds it full (MaxPrefetches,
+  /// MaxPrefetchLines) is left out: it changes times only.
   void prefetch(const Prefetch &range);
   /// Lets the DMA use what the cores left of DDR's reading channel up to `now`.
   /// To be called before what the cores ask for at `now` is looked up.
@@ -80,6 +81,7 @@ private:
   Channel l2Read, l2Write, ddrRead, ddrWrite;
   double evictSlack;
   std::deque<Waiting> queue;
+  uint64_t queuedLines = 0; ///< of all that wait, with those that were brought already
   /// Lines brought not long ago and when they are there: one for each remainder
   /// of the line's number.
   static constexpr size_t kFlights = 4096;

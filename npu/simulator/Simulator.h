@@ -72,12 +72,18 @@ struct Statistics {
 class Simulator {
 public:
   explicit Simulator(const SocTable &soc) : soc(soc), memory(soc) {}
-  /// Runs a launch after those before it. False with `error` (one line a fault)
-  /// if cores wait for each other or the launch does not fit the SoC.
+  /// Runs a launch, whose program `verify` has passed, after those before it.
+  /// Returns false with `error` (one line per error) if cores wait for each other,
+  /// the launch does not fit the SoC or needs more than `stepsLeft`; the next
+  /// launch can then be run all the same.
   bool run(const Launch &launch, std::string &error);
 
   const std::vector<Statistics> &launches() const { return perLaunch; }
   const Statistics &total() const { return sum; }
+
+  /// Instructions and loop rounds of all cores that may still run; a launch that
+  /// needs more is ended with an error.
+  uint64_t stepsLeft = UINT64_MAX;
 
   Observer *observer = nullptr;
   /// Without time: all takes no cycles, only the order is kept.

@@ -3,6 +3,7 @@
 
 #include "npu/soc/Soc.h"
 
+#include "npu/soc/Limits.h"
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -71,9 +72,9 @@ static std::vector<SocTable> makeTables() {
   std::vector<SocTable> tables(std::size(names));
   for (size_t i = 0; i < tables.size(); ++i)
     tables[i].name = names[i];
-#define SOC_PROPERTY(type, key, ...)                                                               \
+#define SOC_PROPERTY(kind, key, ...)                                                               \
   {                                                                                                \
-    const type values[] = {__VA_ARGS__};                                                           \
+    const SocNumber<SocKind::kind>::Type values[] = {__VA_ARGS__};                                 \
     static_assert(std::size(values) == std::size(names), "a column for each SoC");                 \
     for (size_t i = 0; i < tables.size(); ++i)                                                     \
       tables[i].key = values[i];                                                                   \
@@ -101,124 +102,178 @@ static std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-template <typename Number> static bool parse(std::string_view text, Number &number) {
-  Number value{};
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0) ||
-      !(double(value) < 1e18))
-    return false;
-  number = value;
-  return true;
-}
-
-/// Properties that the machine divides by or that it cannot be without.
-static bool mayBeZero(std::string_view key) {
-  return key == "split" || key == "l2Bytes" || key == "btBytes" || key == "ubBytes" ||
-         key == "vectorCores" || key.ends_with("Start") || key.ends_with("Latency") ||
-         key.ends_with("Cycles") || key == "scalarIssue" || key == "scalarLoop";
-}
-
-static bool setKey(SocTable &table, std::string_view key, std::string_view text, bool &known) {
-  known = true;
-#define SOC_PROPERTY(type, property, ...)                                                          \
-  if (key == #property)                                                                            \
-    return parse(text, table.property) && (table.property > 0 || mayBeZero(key));
-#include "npu/soc/Soc.def"
-  known = false;
-  return false;
-}
-
-std::vector<std::string> atc::npu::readSoc(std::string_view text, std::string_view file,
-                                           SocTable &table) {
-  std::vector<std::string> faults;
-  std::vector<std::string_view> seen;
-  SocTable result = table;
-  unsigned number = 0;
-  auto fault = [&](const std::string &what) {
-    faults.push_back(std::string(file) + ":" + std::to_string(number) + ": " + what);
+const SocKindInfo &atc::npu::infoOf(SocKind kind) {
+  static const SocKindInfo infos[] = {
+#define SOC_KIND(Name, type, low, high, power, unit)                                               \
+  {#Name, unit, double(low), double(high), std::is_integral_v<type>, power},
+      SOC_KINDS(SOC_KIND)
+#undef SOC_KIND
   };
-  while (!text.empty()) {
+  return infos[unsigned(kind)];
+}
+
+/// The shortest digits that give the number back.
+template <typename Number> static std::string digitsOf(Number value) {
+  char digits[40];
+  return {digits, std::to_chars(digits, digits + sizeof(digits), value).ptr};
+}
+
+bool SocKindInfo::allows(double value) const {
+  if (!(value >= low && value <= high))
+    return false;
+  return !powerOfTwo || (uint64_t(value) & (uint64_t(value) - 1)) == 0;
+}
+
+std::string SocKindInfo::expected() const {
+  const char *what = powerOfTwo ? "a power of two" : whole ? "a whole number" : "a number";
+  auto number = [&](double value) { return whole ? digitsOf(uint64_t(value)) : digitsOf(value); };
+  return what + (" from " + number(low)) + " to " + number(high);
+}
+
+namespace {
+
+/// One text on its way into a table.
+class SocReader {
+public:
+  SocReader(std::string_view text, std::string_view file, const SocTable &table)
+      : text(text), file(file), result(table) {}
+
+  std::vector<std::string> run(SocTable &table) {
+    while (!text.empty() && errors.size() < kMaxErrors)
+      line();
+    ++number;
+    if (errors.empty())
+      complete();
+    if (errors.empty())
+      together();
+    if (errors.empty())
+      table = result;
+    return std::move(errors);
+  }
+
+private:
+  static constexpr size_t kMaxErrors = 100;
+
+  void error(const std::string &what) {
+    errors.push_back(std::string(file) + ":" + std::to_string(number) + ": " + what);
+  }
+
+  void line() {
     size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = trim(text.substr(0, std::min(end, text.find('#'))));
     text.remove_prefix(std::min(end + 1, text.size()));
     ++number;
     if (line.empty())
-      continue;
+      return;
     size_t equals = line.find('=');
-    if (equals == line.npos) {
-      fault("expected `key = value`, not `" + std::string(line) + "`");
-      continue;
-    }
+    if (equals == line.npos)
+      return error("expected `key = value`, not `" + std::string(line) + "`");
     std::string_view key = trim(line.substr(0, equals)), value = trim(line.substr(equals + 1));
-    bool again = std::find(seen.begin(), seen.end(), key) != seen.end(), known = true;
-    seen.push_back(key);
-    if (again) {
-      fault("`" + std::string(key) + "` is given twice");
-    } else if (key == "name") {
+    if (std::find(seen.begin(), seen.end(), key) != seen.end())
+      return error("`" + std::string(key) + "` is given twice");
+    if (!assign(key, value))
+      return error("unknown key `" + std::string(key) + "`");
+    seen.push_back(key); // only known ones: there are not many
+  }
+
+  /// False for a key that there is not.
+  bool assign(std::string_view key, std::string_view value) {
+    if (key == "name") {
       if (value.empty())
-        fault("`name` is empty");
+        error("`name` is empty");
       result.name = std::string(value);
-    } else if (key == "base") {
+      return true;
+    }
+    if (key == "base") {
       const SocTable *base = findSoc(value);
-      if (seen.size() != 1)
-        fault("`base` must stand before all other keys");
+      if (!seen.empty())
+        error("`base` must stand before all other keys");
       else if (base)
         result = *base;
       else
-        fault("there is no built-in SoC `" + std::string(value) + "`");
-    } else if (!setKey(result, key, value, known)) {
-      if (known)
-        fault("`" + std::string(value) + "` is no value for `" + std::string(key) +
-              "`: expected a " + (mayBeZero(key) ? "number of 0 or more" : "number above 0"));
-      else
-        fault("unknown key `" + std::string(key) + "`");
+        error("there is no built-in SoC `" + std::string(value) + "`");
+      return true;
     }
-  }
-  // What the table still lacks: an own table may be written from nothing.
-  ++number;
-  if (faults.empty()) {
-#define SOC_PROPERTY(type, property, ...)                                                          \
-  if (!(result.property > 0) && !mayBeZero(#property))                                             \
-    fault("`" #property "` is missing (a first line `base = <SoC>` gives all others)");
+#define SOC_PROPERTY(kind, property, ...)                                                          \
+  if (key == #property)                                                                            \
+    return take(SocKind::kind, key, value, result.property), true;
 #include "npu/soc/Soc.def"
-    if (result.name.empty())
-      fault("`name` is missing");
-    if (faults.empty() && (result.l2Line & (result.l2Line - 1)))
-      fault("`l2Line` must be a power of two");
-    if (faults.empty() && result.shortRunFloor > 1)
-      fault("`shortRunFloor` is a share of the rate and cannot be above 1");
-    if (faults.empty() && result.queueDepth > 1024)
-      fault("`queueDepth` cannot be above 1024");
-    if (faults.empty() && (result.cubeCores > 1024 || result.vectorCores > 1024))
-      fault("more than 1024 cores");
+    return false;
   }
-  if (faults.empty())
-    table = result;
-  return faults;
+
+  template <typename Number>
+  void take(SocKind kind, std::string_view key, std::string_view text, Number &property) {
+    Number value{};
+    auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (code != std::errc() || end != text.data() + text.size() ||
+        !infoOf(kind).allows(double(value)))
+      return error("`" + std::string(text) + "` is no value for `" + std::string(key) +
+                   "`: expected " + infoOf(kind).expected());
+    property = value;
+  }
+
+  /// What the table still lacks: an own table may be written from nothing.
+  void complete() {
+    if (result.name.empty())
+      error("`name` is missing");
+#define SOC_PROPERTY(kind, property, ...)                                                          \
+  if (!infoOf(SocKind::kind).allows(double(result.property)))                                      \
+    error("`" #property "` is missing (a first line `base = <SoC>` gives all others)");
+#include "npu/soc/Soc.def"
+  }
+
+  /// Values that each alone is good, but not with the others.
+  void together() {
+    // Each value is below 2^46 and each factor below 2^11: nothing overflows.
+    auto within = [&](uint64_t value, int64_t max, const char *what) {
+      if (value > uint64_t(max))
+        error(std::string(what) + " is " + std::to_string(value) + ", more than " +
+              std::to_string(max));
+    };
+    uint64_t cores = std::max(result.cubeCores, result.vectorCores), local = 0;
+    for (unsigned i = 0; i < kMemories; ++i)
+      local += Memory(i) == Memory::GM ? 0 : result.memoryBytes(Memory(i));
+    within(cores * local, Limits::MaxLocalBytes,
+           "cores x (l1Bytes + l0aBytes + l0bBytes + l0cBytes + ubBytes + btBytes)");
+    within(cores * result.queueDepth, Limits::MaxQueued, "cores x queueDepth");
+    within(result.l2Bytes / result.l2Line, Limits::MaxL2Lines, "l2Bytes / l2Line");
+  }
+
+  std::string_view text, file;
+  SocTable result;
+  std::vector<std::string> errors;
+  std::vector<std::string_view> seen;
+  unsigned number = 0;
+};
+
+} // namespace
+
+std::vector<std::string> atc::npu::readSoc(std::string_view text, std::string_view file,
+                                           SocTable &table) {
+  return SocReader(text, file, table).run(table);
 }
 
 std::vector<std::string> atc::npu::readSocFile(const std::string &path, SocTable &table) {
+  constexpr size_t kMaxFileBytes = 65536;
   std::FILE *file = std::fopen(path.c_str(), "rb");
   if (!file)
     return {path + ":0: cannot be opened"};
   std::string text;
   char buffer[4096];
-  while (size_t count = std::fread(buffer, 1, sizeof(buffer), file))
+  while (size_t count = std::fread(buffer, 1, sizeof(buffer), file)) {
     text.append(buffer, count);
+    if (text.size() > kMaxFileBytes)
+      break;
+  }
   std::fclose(file);
+  if (text.size() > kMaxFileBytes)
+    return {path + ":0: has more than " + std::to_string(kMaxFileBytes) + " bytes"};
   return readSoc(text, path, table);
-}
-
-template <typename Number> static void append(std::string &text, const char *key, Number value) {
-  char digits[40];
-  text.append(key).append(" = ").append(digits,
-                                        std::to_chars(digits, digits + sizeof(digits), value).ptr);
-  text += '\n';
 }
 
 std::string atc::npu::writeSoc(const SocTable &table) {
   std::string text = "name = " + table.name + "\n";
-#define SOC_PROPERTY(type, property, ...) append(text, #property, table.property);
+#define SOC_PROPERTY(kind, property, ...) text += #property " = " + digitsOf(table.property) + "\n";
 #include "npu/soc/Soc.def"
   return text;
 }

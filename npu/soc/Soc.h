@@ -15,14 +15,59 @@
 
 namespace atc::npu {
 
+/// What values the properties of a kind can have: SOC_KIND(Name, type, lowest,
+/// highest, is it a power of two, unit). They bound what the simulator allocates,
+/// divides by and walks over; Limits.def bounds products of properties.
+#define SOC_KINDS(SOC_KIND)                                                                        \
+  SOC_KIND(Switch, uint64_t, 0, 1, false, "1 for yes")                                             \
+  SOC_KIND(Cores, uint64_t, 1, 1024, false, "cores")                                               \
+  SOC_KIND(OptionalCores, uint64_t, 0, 1024, false, "cores")                                       \
+  SOC_KIND(Megahertz, uint64_t, 1, 100000, false, "MHz")                                           \
+  SOC_KIND(DeviceBytes, uint64_t, 1, uint64_t(1) << 46, false, "bytes")                            \
+  SOC_KIND(CacheBytes, uint64_t, 0, uint64_t(1) << 32, false, "bytes")                             \
+  SOC_KIND(LocalBytes, uint64_t, 512, 1 << 26, false, "bytes")                                     \
+  SOC_KIND(OptionalBytes, uint64_t, 0, 1 << 26, false, "bytes")                                    \
+  SOC_KIND(Alignment, uint64_t, 32, 4096, true, "bytes")                                           \
+  SOC_KIND(Line, uint64_t, 32, 65536, true, "bytes")                                               \
+  SOC_KIND(Ways, uint64_t, 1, 16384, false, "ways")                                                \
+  SOC_KIND(RunBytes, uint64_t, 1, 1 << 20, false, "bytes")                                         \
+  SOC_KIND(Depth, uint64_t, 1, 1024, false, "instructions")                                        \
+  SOC_KIND(Cycles, uint64_t, 0, 1 << 30, false, "cycles")                                          \
+  SOC_KIND(Rate, double, 1. / 1024, 1 << 20, false, "per cycle, or a ratio")                       \
+  SOC_KIND(Share, double, 1. / 1024, 1, false, "of a rate")
+
+enum class SocKind : uint8_t {
+#define SOC_KIND(Name, ...) Name,
+  SOC_KINDS(SOC_KIND)
+#undef SOC_KIND
+};
+/// What a kind's values are.
+struct SocKindInfo {
+  const char *name, *unit;
+  double low, high;
+  bool whole, powerOfTwo;
+  bool allows(double value) const;
+  /// Returns "a whole number from 1 to 1024".
+  std::string expected() const;
+};
+const SocKindInfo &infoOf(SocKind kind);
+
+template <SocKind> struct SocNumber;
+#define SOC_KIND(Name, number, ...)                                                                \
+  template <> struct SocNumber<SocKind::Name> {                                                    \
+    using Type = number;                                                                           \
+  };
+SOC_KINDS(SOC_KIND)
+#undef SOC_KIND
+
 struct SocTable {
   std::string name;
-#define SOC_PROPERTY(type, key, ...) type key = 0;
+#define SOC_PROPERTY(kind, key, ...) SocNumber<SocKind::kind>::Type key = 0;
 #include "npu/soc/Soc.def"
 
-  /// Of a core's local memory; of gm and with it the device's.
+  /// Returns the size of a core's local memory, or of the device's gm.
   uint64_t memoryBytes(Memory memory) const;
-  /// What an address in the memory must be a multiple of (1 in gm).
+  /// Returns what an address in the memory must be a multiple of (1 in gm).
   uint64_t alignment(Memory memory) const;
   /// Cores that a program can run on.
   uint64_t cores(bool vectorCore) const { return split && vectorCore ? vectorCores : cubeCores; }
@@ -39,9 +84,11 @@ const std::vector<SocTable> &allSocs();
 
 /// Reads `key = value` lines over `table`, whose values stay where a key is not
 /// given; `base = Ascend310P3` on the first line takes over a built-in table.
-/// Gives all faults, each with `file:line:` in front; none if all is well.
+/// Returns all errors (100 at most), each with `file:line:` in front, and leaves
+/// the table alone if there is one. A table that was read is within the limits of
+/// SOC_KINDS and Limits.def.
 std::vector<std::string> readSoc(std::string_view text, std::string_view file, SocTable &table);
-/// The same from a file.
+/// Reads the lines of a file, which has at most 65536 bytes.
 std::vector<std::string> readSocFile(const std::string &path, SocTable &table);
 /// The text that readSoc reads.
 std::string writeSoc(const SocTable &table);

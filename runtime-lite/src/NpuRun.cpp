@@ -9,6 +9,41 @@ namespace fb = atc::om::fb;
 
 namespace atc::rt {
 
+namespace {
+
+/// For each program a byte per argument: 1 where a launch gives it memory that
+/// must not be written.
+struct ReadOnlyArguments {
+  Array<uint8_t> bytes;
+  Array<const uint8_t *> ofPrograms; ///< point into `bytes`
+
+  /// False when there is no memory.
+  bool find(const om_model &model) {
+    const auto &programs = *model.header->npu_programs();
+    size_t count = 0;
+    for (const fb::NpuProgram *program : programs)
+      count += program->arguments()->size();
+    Array<uint8_t *> first;
+    if (!bytes.allocate(count) || !ofPrograms.allocate(programs.size()) ||
+        !first.allocate(programs.size()))
+      return false;
+    count = 0;
+    for (uint32_t i = 0; i < programs.size(); ++i) {
+      ofPrograms[i] = first[i] = bytes.data() + count;
+      count += programs.Get(i)->arguments()->size();
+    }
+    for (uint32_t i = 0; i < model.header->schedule()->size(); ++i)
+      if (const fb::NpuLaunch *npu = model.npuLaunch(i))
+        for (uint32_t a = 0; a < npu->args()->size(); ++a) {
+          const fb::Space space = npu->args()->Get(a)->space();
+          first[npu->program()][a] |= space == fb::Space::weights || space == fb::Space::input;
+        }
+    return true;
+  }
+};
+
+} // namespace
+
 om_status NpuRun::start(const om_model &model, const om_device *given, void *const *arguments,
                         om_error *error) {
   const uint32_t steps = model.header->schedule()->size();
@@ -82,7 +117,11 @@ om_status NpuRun::load(const om_model &model, om_error *error) {
                program.size(), program.arguments()->data(), program.arguments()->size()};
   }
   const fb::Model &header = *model.header;
+  ReadOnlyArguments readOnly;
+  if (!readOnly.find(model))
+    return outOfMemory(error, programs.size() * sizeof(void *));
   om_device_model told = {};
+  told.read_only = readOnly.ofPrograms.data();
   told.programs = list.data();
   told.program_count = programs.size();
   told.name = header.name()->c_str();
@@ -111,6 +150,7 @@ bool NpuRun::layOut(const om_model &model) {
     return false;
   uint64_t end = OM_DEVICE_BASE;
   uint32_t next = 0;
+  // The loader has seen that all of this together is below 2^48.
   auto place = [&](uint64_t bytes) {
     bases[next++] = end;
     end = (end + bytes + OM_DEVICE_ALIGNMENT - 1) / OM_DEVICE_ALIGNMENT * OM_DEVICE_ALIGNMENT;

@@ -7,6 +7,7 @@
 #include "runtime-lite/src/Verify.h"
 
 #include "runtime-lite/src/Hash.h"
+#include "runtime-lite/src/FileLimits.h"
 #include "runtime-lite/src/Signature.h"
 #include "runtime-lite/src/Support.h"
 #include "runtime-lite/src/Tensor.h"
@@ -33,12 +34,6 @@ static_assert(static_cast<int>(fb::Space::arena) == OM_ARENA &&
 namespace {
 constexpr uint64_t prefixBytes = sizeof(flatbuffers::uoffset_t);
 constexpr uint64_t hashBytes = sizeof(uint64_t);
-constexpr uint64_t mostMemory = uint64_t(1) << 46;
-constexpr uint64_t mostScratch = uint64_t(1) << 32;
-constexpr uint64_t mostTasks = uint64_t(1) << 40;
-constexpr uint64_t mostLaunches = (uint64_t(1) << 24) - 1;
-constexpr uint64_t mostCores = 65536;
-constexpr uint64_t mostTableText = 65536;
 
 /// FlatBuffers' verifier checks that a vector is inside, but not that its items
 /// are aligned. A vector without items may be anywhere.
@@ -66,6 +61,8 @@ public:
     if (status == OM_OK)
       status = alignment();
     if (status == OM_OK)
+      status = verifyLists(model, headerBytes, error);
+    if (status == OM_OK)
       status = segments(headerBytes, fileBytes);
     if (status == OM_OK)
       status = memory();
@@ -73,6 +70,8 @@ public:
       status = ends(*model.inputs(), fb::Space::input, "input");
     if (status == OM_OK)
       status = ends(*model.outputs(), fb::Space::output, "output");
+    if (status == OM_OK)
+      status = endBytes();
     if (status == OM_OK)
       status = tensors();
     if (status == OM_OK)
@@ -90,11 +89,13 @@ private:
   om_status fileSize(uint64_t fileBytes);
   om_status segments(uint64_t headerBytes, uint64_t fileBytes);
   om_status memory();
+  om_status endBytes();
   om_status alignment();
   om_status ends(const flatbuffers::Vector<uint32_t> &list, fb::Space space, const char *word);
   om_status tensors();
   om_status images();
   om_status npuPrograms();
+  const char *npuProgram(const fb::NpuProgram &program, uint64_t &codeLeft) const;
   om_status schedule();
   om_status launch(uint32_t index, const fb::Launch &launch);
   om_status npuLaunch(uint32_t index, const fb::NpuLaunch &launch);
@@ -162,9 +163,25 @@ om_status Checker::segments(uint64_t headerBytes, uint64_t fileBytes) {
 }
 
 om_status Checker::memory() {
-  if (model.arena_size() > mostMemory)
-    return fail(error, OM_ERROR_CORRUPT, "the file is damaged: it asks for %llu bytes of memory.",
-                ull(model.arena_size()));
+  if (model.arena_size() > limits::maxMemory)
+    return fail(error, OM_ERROR_CORRUPT,
+                "the file is damaged: it asks for %llu bytes of memory, more than %llu.",
+                ull(model.arena_size()), ull(limits::maxMemory));
+  return OM_OK;
+}
+
+/// Bytes of all inputs and outputs: addresses on the device are sums of them.
+om_status Checker::endBytes() {
+  uint64_t left = limits::maxMemory;
+  for (const auto *list : {model.inputs(), model.outputs()})
+    for (uint32_t tensor : *list) {
+      const uint64_t bytes = model.tensors()->Get(tensor)->place()->size();
+      if (bytes > left)
+        return fail(error, OM_ERROR_CORRUPT,
+                    "the file is damaged: its inputs and outputs have more than %llu bytes.",
+                    ull(limits::maxMemory));
+      left -= bytes;
+    }
   return OM_OK;
 }
 
@@ -257,7 +274,7 @@ om_status Checker::images() {
     else if (image.entries()->size() != model.kernels()->size() ||
              image.tasks()->size() != model.kernels()->size())
       fault = "it does not have one entry and one task count for each kernel";
-    else if (image.scratch_bytes() > mostScratch)
+    else if (image.scratch_bytes() > limits::maxScratch)
       fault = "it asks for too much scratch memory";
     else {
       uint64_t bytes = model.segments()->Get(image.segment())->size();
@@ -265,7 +282,7 @@ om_status Checker::images() {
         if (entry >= bytes)
           fault = "a kernel starts outside the code";
       for (uint64_t tasks : *image.tasks())
-        if ((tasks == 0 && !model.host()) || tasks > mostTasks)
+        if ((tasks == 0 && !model.host()) || tasks > limits::maxTasks)
           fault = "a kernel has no tasks or too many";
     }
     if (fault)
@@ -277,7 +294,7 @@ om_status Checker::images() {
 }
 
 om_status Checker::schedule() {
-  if (model.schedule()->size() > mostLaunches)
+  if (model.schedule()->size() > limits::maxLaunches)
     return fail(error, OM_ERROR_UNSUPPORTED,
                 "the schedule has %u steps, more than this runtime runs.",
                 model.schedule()->size());
@@ -299,40 +316,55 @@ om_status Checker::schedule() {
 }
 
 om_status Checker::npuPrograms() {
-  if (model.soc_table() && model.soc_table()->size() > mostTableText)
-    return fail(error, OM_ERROR_CORRUPT, "the file is damaged: its NPU table has %u characters.",
-                model.soc_table()->size());
+  if (model.soc_table() && model.soc_table()->size() > limits::maxTableText)
+    return fail(error, OM_ERROR_CORRUPT,
+                "the file is damaged: its NPU table has %u characters, more than %llu.",
+                model.soc_table()->size(), ull(limits::maxTableText));
   if (!model.npu_programs() || model.npu_programs()->size() == 0)
     return OM_OK;
   if (!model.soc() || model.soc()->size() == 0)
     return fail(error, OM_ERROR_CORRUPT,
                 "the file is damaged: it has NPU programs, but names no NPU.");
+  uint64_t codeLeft = 0;
+  for (const fb::Segment *segment : *model.segments())
+    if (segment->kind() == fb::SegmentKind::npu)
+      codeLeft += segment->size();
   for (uint32_t i = 0; i < model.npu_programs()->size(); ++i) {
     const fb::NpuProgram &program = *model.npu_programs()->Get(i);
-    const char *fault = nullptr;
-    if (program.segment() >= model.segments()->size() ||
-        model.segments()->Get(program.segment())->kind() != fb::SegmentKind::npu) {
-      fault = "it names no segment of NPU programs";
-    } else {
-      uint64_t bytes = model.segments()->Get(program.segment())->size();
-      if (program.offset() > bytes || program.size() > bytes - program.offset() ||
-          program.size() == 0)
-        fault = "it reaches outside its segment";
-    }
-    uint64_t cores = 1;
-    for (uint32_t size : *program.grid())
-      cores = size > mostCores ? 0 : cores * size <= mostCores ? cores * size : 0;
-    if (program.grid()->size() > 3 || cores == 0)
-      fault = "its grid has no cores, too many or too many dims";
-    for (uint64_t bytes : *program.arguments())
-      if (bytes > mostMemory)
-        fault = "it asks for too large a buffer";
-    if (fault)
+    if (const char *reason = npuProgram(program, codeLeft))
       return fail(error, OM_ERROR_CORRUPT,
                   "the file is damaged: NPU program %u ('%s') cannot be used: %s.", i,
-                  program.name()->c_str(), fault);
+                  program.name()->c_str(), reason);
   }
   return OM_OK;
+}
+
+/// Null, or why a program cannot be used. `codeLeft` are the bytes of code that no
+/// program before it has: programs that shared them would take many times the
+/// file's size when they are decoded.
+const char *Checker::npuProgram(const fb::NpuProgram &program, uint64_t &codeLeft) const {
+  if (program.segment() >= model.segments()->size() ||
+      model.segments()->Get(program.segment())->kind() != fb::SegmentKind::npu)
+    return "it names no segment of NPU programs";
+  uint64_t bytes = model.segments()->Get(program.segment())->size();
+  if (program.offset() > bytes || program.size() > bytes - program.offset() || program.size() == 0)
+    return "it reaches outside its segment";
+  if (program.size() > codeLeft)
+    return "it shares its code with other programs";
+  codeLeft -= program.size();
+  if (program.grid()->size() > 3)
+    return "its grid has more than 3 dims";
+  uint64_t cores = 1; // each factor is below 2^32, and the product at most 2^16 before it
+  for (uint32_t size : *program.grid())
+    if (cores *= size; cores == 0 || cores > limits::maxCores)
+      return "its grid has no cores or more than 65536";
+  static_assert(limits::maxCores == 65536 && limits::maxNpuArguments == 256);
+  if (program.arguments()->size() > limits::maxNpuArguments)
+    return "it has more than 256 arguments";
+  for (uint64_t size : *program.arguments())
+    if (size > limits::maxMemory)
+      return "it asks for too large a buffer";
+  return nullptr;
 }
 
 om_status Checker::npuLaunch(uint32_t index, const fb::NpuLaunch &launch) {

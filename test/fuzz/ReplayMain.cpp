@@ -1,29 +1,59 @@
-//===-- ReplayMain.cpp - runs a fuzz target over files, without a fuzzer ---===//
+//===-- ReplayMain.cpp - runs a fuzz target without libFuzzer -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//   fuzz-x FOLDER...                               runs the files of the folders
+//   fuzz-x --mutations=N [--seed=S] FOLDER...      and N mutations of them
+//
+// The second form ends with one line: how many were accepted and refused, and how
+// many crashed or hung. Those are written to the current folder.
 
-#include <cstdint>
+#include "test/fuzz/CountMutations.h"
+
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <vector>
+#include <string_view>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+namespace {
+
+bool takeNumber(std::string_view argument, std::string_view name, uint64_t &number) {
+  if (!argument.starts_with(name))
+    return false;
+  number = std::strtoull(argument.data() + name.size(), nullptr, 10);
+  return true;
+}
+
+} // namespace
+
 int main(int argc, char **argv) {
-  unsigned files = 0;
+  atc::fuzz::CountOptions options;
+  std::vector<std::vector<uint8_t>> corpus;
   for (int i = 1; i < argc; ++i) {
-    std::error_code fault;
-    for (const auto &entry : std::filesystem::directory_iterator(argv[i], fault)) {
-      std::ifstream stream(entry.path(), std::ios::binary);
-      const std::vector<char> bytes{std::istreambuf_iterator<char>(stream), {}};
-      std::printf("%s\n", entry.path().c_str());
+    if (takeNumber(argv[i], "--mutations=", options.mutations) ||
+        takeNumber(argv[i], "--seed=", options.seed))
+      continue;
+    std::error_code error;
+    std::vector<std::filesystem::path> paths;
+    for (const auto &entry : std::filesystem::directory_iterator(argv[i], error))
+      paths.push_back(entry.path());
+    // A seed gives the same mutations wherever the folder lies.
+    std::sort(paths.begin(), paths.end());
+    for (const std::filesystem::path &path : paths) {
+      std::ifstream stream(path, std::ios::binary);
+      corpus.emplace_back(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+      std::printf("%s\n", path.c_str());
       std::fflush(stdout);
-      LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size());
-      ++files;
+      LLVMFuzzerTestOneInput(corpus.back().data(), corpus.back().size());
     }
   }
-  std::printf("%u files\n", files);
+  std::printf("%zu files\n", corpus.size());
   // A corpus that is not found must not count as tried.
-  return files ? 0 : 1;
+  if (corpus.empty())
+    return 1;
+  return options.mutations ? atc::fuzz::countMutations(corpus, options) : 0;
 }

@@ -7,18 +7,23 @@
 #include "npu/isa/ProgramBuilder.h"
 #include "npu/isa/Verify.h"
 #include "npu/simulator/Execute.h"
+#include "npu/simulator/Simulator.h"
+#include "test/npu/GuardedMemory.h"
 
 #include <memory>
 #include <random>
 
 using namespace atc::npu;
+using test::GuardedMemory;
 
 namespace {
 
 constexpr int64_t kF16 = int64_t(DataType::F16), kF32 = int64_t(DataType::F32),
                   kU8 = int64_t(DataType::U8);
-constexpr uint64_t kMostMemory = 4 << 20;
-constexpr int64_t kMostWork = 1 << 17;
+// What is executed of one program: bytes of an instance and of all, instances of the
+// timed machine, bytes that L2 may keep lines for.
+constexpr int64_t kMaxInstanceBytes = 1 << 16, kMaxBytes = 1 << 19;
+constexpr uint64_t kMaxSteps = 2000, kMaxL2Bytes = 64 << 20;
 
 Address local(Memory memory, int64_t offset = 0) { return at(memory, offset); }
 
@@ -125,36 +130,63 @@ Frame iteration(Frame frame, int which, std::mt19937_64 &random) {
   return frame;
 }
 
-} // namespace
+/// Bytes that an instance reads and writes, and products of the cube.
+int64_t workOf(const Instruction &in, const Frame &at, const Box *boxes, unsigned count) {
+  int64_t work = 0;
+  for (unsigned i = 0; i < count; ++i)
+    work += boxes[i].count[0] * boxes[i].count[1] * boxes[i].count[2] * boxes[i].bytes;
+  int64_t products = 1; // runs with strides of 0 have few bytes
+  for (unsigned i = 0; i < infoOf(in.opcode).rangeCount; ++i)
+    products *= std::max<int64_t>(1, in.ranges[i].at(at.ivs).count);
+  return std::max(work, products);
+}
 
-std::vector<Program> atc::npu::test::goodPrograms() { return {vectors(), cube(false), cube(true)}; }
+/// One core's memories and the arguments of a launch, between guards.
+class Machine : public Observer {
+public:
+  Machine(const Program &program, const SocTable &soc) {
+    static GuardedMemory memory;
+    guarded = &memory;
+    std::array<uint8_t *, kMemories> local = {};
+    for (unsigned i = 0; i < kMemories; ++i)
+      if (Memory(i) != Memory::GM)
+        local[i] = take(i, soc.memoryBytes(Memory(i)), 64);
+    core = std::make_unique<CoreMemory>(local);
+    for (size_t i = 0; i < program.arguments.size(); ++i)
+      core->arguments.push_back(take(kMemories + i, program.arguments[i], 1));
+  }
 
-int atc::npu::test::outOfBounds(const Program &program, const SocTable &soc) {
-  if (!verify(program, soc).empty())
-    return -1;
-  uint64_t bytes = 0;
-  for (uint64_t argument : program.arguments)
-    bytes = std::min(kMostMemory + 1, bytes + std::min(argument, kMostMemory + 1));
-  bool runs = bytes <= kMostMemory;
-  static std::unique_ptr<CoreMemory> memory;
-  static const SocTable *memorySoc = nullptr;
-  if (memorySoc != &soc) {
-    memory = std::make_unique<CoreMemory>(soc);
-    memorySoc = &soc;
+  /// False where a memory is too large to have it here.
+  bool runs() const { return fits; }
+  bool untouched() const { return guarded->untouched(); }
+
+  void execute(unsigned, const Instruction &in, const Frame &at) override {
+    Box boxes[4];
+    unsigned count = boxesOf(in, at, boxes);
+    int64_t work = workOf(in, at, boxes, count);
+    if (count && work <= kMaxInstanceBytes && (done += work) < kMaxBytes)
+      atc::npu::execute(in, at, *core);
   }
-  // Each with nothing behind it.
-  std::vector<std::unique_ptr<uint8_t[]>> buffers;
-  memory->arguments.clear();
-  for (uint64_t argument : program.arguments) {
-    buffers.push_back(std::make_unique<uint8_t[]>(runs ? argument : 0));
-    memory->arguments.push_back(buffers.back().get());
+
+private:
+  uint8_t *take(size_t number, uint64_t bytes, size_t alignment) {
+    fits = fits && bytes <= GuardedMemory::kCapacity;
+    return fits ? guarded->buffer(number, size_t(bytes), alignment) : nullptr;
   }
+
+  GuardedMemory *guarded;
+  std::unique_ptr<CoreMemory> core;
+  bool fits = true;
+  int64_t done = 0;
+};
+
+/// Each instruction in some iterations; returns what its boxes have outside.
+int runSome(const Program &program, const SocTable &soc, Machine &machine) {
   std::mt19937_64 random(1);
   Frame frame;
   for (unsigned i = 0; i < kGridDims; ++i)
     frame.trips[i] = program.grid[i];
   int outside = 0;
-  int64_t work = 0;
   for (const Instruction &in : program.code) {
     if (in.opcode == Opcode::LoopBegin) {
       frame.trips[kGridDims + frame.depth++] = in.fields[LoopBegin::trips];
@@ -164,25 +196,42 @@ int atc::npu::test::outOfBounds(const Program &program, const SocTable &soc) {
       frame.trips[kGridDims + --frame.depth] = 1;
       continue;
     }
-    for (int which = -2; which < 20; ++which) {
+    if (!infoOf(in.opcode).addressCount)
+      continue;
+    for (int which = -2; which < 10; ++which) {
       Frame at = iteration(frame, which, random);
       if (!in.guard.admits(at))
         continue;
       Box boxes[4];
       unsigned count = boxesOf(in, at, boxes);
-      int64_t elements = 1;
-      for (unsigned i = 0; i < infoOf(in.opcode).rangeCount; ++i)
-        elements *= std::min(std::max<int64_t>(1, in.ranges[i].at(at.ivs).count), kMostWork);
       for (unsigned i = 0; i < count; ++i) {
         const Address &address = in.addresses[boxes[i].address];
         uint64_t size = address.memory == Memory::GM ? program.arguments[address.argument]
                                                      : soc.memoryBytes(address.memory);
         outside += boxes[i].begin() < 0 || uint64_t(boxes[i].end()) > size;
-        elements = std::min(elements, int64_t(1) << 40) + boxes[i].bytes;
       }
-      if (runs && count && elements < kMostWork && (work += elements) < 64 * kMostWork)
-        execute(in, at, *memory);
+      if (machine.runs())
+        machine.execute(0, in, at);
     }
   }
   return outside;
+}
+
+} // namespace
+
+std::vector<Program> atc::npu::test::goodPrograms() { return {vectors(), cube(false), cube(true)}; }
+
+int atc::npu::test::outOfBounds(const Program &program, const SocTable &soc) {
+  if (!verify(program, soc).empty())
+    return -1;
+  Machine machine(program, soc);
+  int outside = runSome(program, soc, machine);
+  if (machine.runs() && soc.l2Bytes <= kMaxL2Bytes) {
+    Simulator simulator(soc);
+    simulator.observer = &machine;
+    simulator.stepsLeft = kMaxSteps;
+    std::string error; // a program may wait for what never comes, or be too long
+    simulator.run({&program, "accepted", {}, {}}, error);
+  }
+  return outside + !machine.untouched();
 }

@@ -14,9 +14,11 @@ namespace atc::npu::test {
 std::vector<Program> goodPrograms();
 
 /// If `verify` accepts the program: runs each of its instructions in some of its
-/// iterations, the corners among them, on memory of just the size. What an
-/// instruction touches beyond its memory is counted, by its boxes and (with
-/// AddressSanitizer) by what it does. Gives -1 for programs that are refused.
+/// iterations, the corners among them, and the beginning of the whole program on the
+/// timed machine, on guarded memory of just the size and with bounded work. Returns
+/// how often an instruction touches something beyond its memory by its boxes, plus
+/// one if a byte beside a buffer was written; what is read or written further out
+/// ends the process. Returns -1 for programs that are refused.
 int outOfBounds(const Program &program, const SocTable &soc);
 
 } // namespace atc::npu::test

@@ -40,8 +40,12 @@ typedef struct om_device_model {
   uint32_t program_count;
   const char *name;
   uint64_t weights_bytes, input_bytes, output_bytes, arena_bytes;
-  uint64_t macs; /* of one run: those of NPU launches, half the cost of others */
+  uint64_t macs;          /* of one run: those of NPU launches, half the cost of others */
   uint32_t host_launches; /* those of the CPU */
+  /* For each program a byte per argument: 1 where a launch gives it memory that must
+   * not be written, which are weights and the inputs of the caller. A device refuses
+   * a program that writes to such an argument. */
+  const uint8_t *const *read_only;
 } om_device_model;
 
 typedef struct om_device_range {
@@ -55,8 +59,8 @@ typedef struct om_device_launch {
   uint64_t macs;
   int chained; /* goes on in the task of the launch before */
   uint32_t argument_count, prefetch_count;
-  void *const *data;             /* where the buffers are for the host */
-  const uint64_t *addresses;     /* and for the device                 */
+  void *const *data;               /* where the buffers are for the host */
+  const uint64_t *addresses;       /* and for the device                 */
   const om_device_range *prefetch; /* weights that later launches read */
 } om_device_launch;
 
@@ -64,8 +68,7 @@ typedef struct om_device {
   size_t struct_size;
   void *user;
   /* A SoC by its name, or by `table` where that is not "". */
-  om_status (*open)(void *user, const char *soc, const char *table, void **opened,
-                    om_error *error);
+  om_status (*open)(void *user, const char *soc, const char *table, void **opened, om_error *error);
   /* Decodes and checks all programs of the model. Called once. */
   om_status (*load)(void *opened, const om_device_model *model, om_error *error);
   /* A run of the session begins. */

@@ -302,8 +302,8 @@ TEST_CASE("an mmad that starts afresh reads no l0c") {
 TEST_CASE("long launches are walked to a limit") {
   Program program = tiles(2, 2, 1000, 8);
   HazardChecker checker(*findSoc("Ascend310P3"));
-  checker.maxInstructions = 5000;
+  checker.maxSteps = 5000;
   std::vector<Hazard> found = checker.check({&program, "k", {}, {}});
   REQUIRE(found.size() == 1);
-  CHECK(found[0].text == "launch `k`: not looked at to its end: more than 5000 instructions");
+  CHECK(found[0].text == "launch `k`: not looked at to its end: more than 5000 steps");
 }

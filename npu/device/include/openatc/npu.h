@@ -32,8 +32,12 @@ typedef struct om_npu_options {
   uint64_t max_spans;   /* instructions that are kept for the timeline                */
   uint32_t threads;     /* of this machine; 0: as many as it has                      */
   const char *soc_file; /* simulate this table instead of the model's; NULL: do not   */
+  /* Instructions and loop rounds, on all cores together, that one run of a session may
+   * take: a run that needs more ends with OM_ERROR_DEVICE, and the session can run
+   * again. 0 (the default): 2^36, an hour or more. */
+  uint64_t max_instructions;
 } om_npu_options;
-#define OM_NPU_OPTIONS_INIT {sizeof(om_npu_options), 1, 1, 0, 1, 0, 0, NULL}
+#define OM_NPU_OPTIONS_INIT {sizeof(om_npu_options), 1, 1, 0, 1, 0, 0, NULL, 0}
 
 /* `options` may be NULL. A table that cannot be read is an error here. */
 OM_API om_status om_npu_simulator(const om_npu_options *options, om_npu **npu, om_error *error);

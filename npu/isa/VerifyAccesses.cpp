@@ -1,0 +1,200 @@
+//===-- VerifyAccesses.cpp - that no iteration leaves its memory ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// By bounds over all iterations and, where these prove nothing, by the same bounds
+// over each iteration, which are exact.
+
+#include "npu/isa/VerifyParts.h"
+
+namespace atc::npu {
+
+namespace {
+
+class AccessCheck {
+public:
+  AccessCheck(Verification &v, const Instruction &in, const CheckedInstruction &checked)
+      : v(v), in(in), checked(checked), box(v.frame, in.guard), proof(checked, box) {}
+
+  void run();
+
+private:
+  bool costs();
+  bool aligned(const CheckedOperand &operand);
+  bool points();
+  bool point(const Frame &at);
+  Checked sizeOf(const CheckedOperand &operand) const {
+    const Address &address = in.addresses[operand.address];
+    return Checked(address.memory == Memory::GM ? v.program.arguments[address.argument]
+                                                : v.soc.memoryBytes(address.memory));
+  }
+  std::string nameOf(const CheckedOperand &operand) const {
+    return infoOf(in.opcode).addresses[operand.address].name;
+  }
+  std::string where(const CheckedOperand &operand, const Cover &cover) const {
+    return cover.begin.text() + " to " + cover.end.text() + " of " +
+           npu::nameOf(in.addresses[operand.address].memory) + ", which has " +
+           sizeOf(operand).text();
+  }
+
+  Verification &v;
+  const Instruction &in;
+  const CheckedInstruction &checked;
+  const IvBox box;
+  const Proof proof;
+};
+
+void AccessCheck::run() {
+  if (proof.never())
+    return;
+  if (!costs())
+    return;
+  for (unsigned i = 0; i < checked.operandCount; ++i)
+    if (!aligned(checked.operands[i]))
+      return;
+  std::string open; // what bounds over all iterations leave open
+  for (unsigned i = 0; i < checked.operandCount; ++i) {
+    const CheckedOperand &operand = checked.operands[i];
+    Cover cover = proof.cover(i, sizeOf(operand));
+    // Of all operands before any iteration is looked at: executing relies on it.
+    if (cover.tooLarge)
+      return v.error(nameOf(operand) + " is too large");
+    if (open.empty() && !cover.isInside(sizeOf(operand)))
+      open = nameOf(operand) + " may cover bytes " + where(operand, cover);
+  }
+  if (!open.empty() && !points())
+    v.error(open + "; its many iterations were not looked at");
+}
+
+/// What executing it once costs.
+bool AccessCheck::costs() {
+  Checked elements = elementsOf(checked, proof);
+  if (!elements.isAtMost(Checked(Limits::MaxElements))) {
+    v.error("goes over " + elements.text() + " elements at once, more than " +
+            std::to_string(Limits::MaxElements));
+    return false;
+  }
+  if (in.opcode != Opcode::Mmad)
+    return true;
+  Checked left = proof.positions(Mmad::m) * (proof.positions(Mmad::k) + 64);
+  if (left.isAtMost(Checked(Limits::MaxOperandElements)))
+    return true;
+  v.error("has a left operand of " + left.text() + " elements, more than " +
+          std::to_string(Limits::MaxOperandElements));
+  return false;
+}
+
+/// Addresses and the strides between blocks in local memories.
+bool AccessCheck::aligned(const CheckedOperand &operand) {
+  const CheckedInstruction::Address &address = checked.addresses[operand.address];
+  Memory memory = in.addresses[operand.address].memory;
+  Checked step(v.soc.alignment(memory));
+  auto must = [&](Checked value, const char *what) {
+    if (value.isMultipleOf(step))
+      return true;
+    v.error(nameOf(operand) + what + value.text() + " of " + npu::nameOf(memory) +
+            ", which must be a multiple of " + step.text());
+    return false;
+  };
+  Checked lowest = address.offset.base;
+  for (unsigned i = 0; i < kMaxIvs; ++i)
+    lowest += address.offset.strides[i] * box.low[i];
+  if (!must(lowest, " lies at byte "))
+    return false;
+  for (unsigned i = 0; i < kMaxIvs; ++i)
+    if (!box.high[i].is(box.low[i]) && !must(address.offset.strides[i], " moves by bytes "))
+      return false;
+  if (address.slots > 1 && !must(address.slotBytes, " turns by bytes "))
+    return false;
+  for (unsigned t = 0; t < operand.termCount; ++t)
+    if (operand.terms[t].given && proof.moves(operand.terms[t]) &&
+        !must(operand.terms[t].stride, " has blocks at strides of bytes "))
+      return false;
+  return true;
+}
+
+/// Looks at every iteration; ivs that no part of the instruction uses stay 0.
+/// False if they are too many.
+bool AccessCheck::points() {
+  bool used[kMaxIvs] = {};
+  auto mark = [&](const Linear &value) {
+    for (unsigned i = 0; i < kMaxIvs; ++i)
+      used[i] |= !value.strides[i].is(0);
+  };
+  for (unsigned i = 0; i < checked.rangeCount; ++i)
+    mark(checked.ranges[i].start);
+  for (const CheckedInstruction::Address &address : checked.addresses) {
+    mark(address.offset);
+    if (address.slots > 1)
+      for (unsigned loop = 0; loop < address.depth; ++loop)
+        used[kGridDims + loop] = true;
+  }
+  if (in.guard.kind != Guard::Always)
+    used[in.guard.iv] = true;
+  Checked count = 1;
+  for (unsigned i = 0; i < kMaxIvs; ++i)
+    if (used[i])
+      count *= checked.trips[i];
+  if (!count.isAtMost(Checked(std::min(Limits::MaxPoints, v.budget.points))))
+    return false;
+  Frame at = v.frame;
+  for (;;) {
+    --v.budget.points;
+    if (in.guard.admits(at) && !point(at))
+      return true;
+    unsigned i = 0;
+    for (; i < kMaxIvs; ++i) {
+      if (!used[i])
+        continue;
+      if (++at.ivs[i] < at.trips[i])
+        break;
+      at.ivs[i] = 0;
+    }
+    if (i == kMaxIvs)
+      return true;
+  }
+}
+
+/// One iteration; false after an error.
+bool AccessCheck::point(const Frame &at) {
+  const IvBox here(at.ivs);
+  const Proof once(checked, here);
+  if (once.never())
+    return true;
+  for (unsigned i = 0; i < checked.operandCount; ++i) {
+    const CheckedOperand &operand = checked.operands[i];
+    Cover cover = once.cover(i, sizeOf(operand));
+    if (cover.isInside(sizeOf(operand)))
+      continue;
+    v.error(nameOf(operand) + " covers bytes " + where(operand, cover));
+    return false;
+  }
+  return true;
+}
+
+} // namespace
+
+Checked elementsOf(const CheckedInstruction &in, const Proof &proof) {
+  Checked elements = 1;
+  for (unsigned i = 0; i < in.rangeCount; ++i)
+    if (in.ranges[i].counts)
+      elements *= Checked::max(1, proof.positions(i));
+  switch (in.opcode) {
+  case Opcode::LoadImage: // a pixel of c0 channels is written whole
+    return elements * in.fields[LoadImage::width] * Checked::max(1, in.fields[LoadImage::c0]);
+  case Opcode::Load2D:
+  case Opcode::Transpose: // blocks of 16 x 16
+    return elements * 256;
+  case Opcode::Img2Col: // a row of a fractal
+    return elements * 32;
+  case Opcode::Vector: // a broadcast fills a block of 32 bytes from each element
+    return in.fields[Vector::op].is(int(VectorOp::Broadcast)) ? elements * 32 : elements;
+  default:
+    return elements;
+  }
+}
+
+void verifyAccesses(Verification &v, const Instruction &in, const CheckedInstruction &checked) {
+  AccessCheck(v, in, checked).run();
+}
+
+} // namespace atc::npu
