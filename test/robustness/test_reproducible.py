@@ -24,8 +24,7 @@ pytestmark = pytest.mark.skipif(not available(), reason=f"atc, om-run, om-dump n
 DIGITS = ROOT / "examples" / "digits" / "digits.onnx"
 TARGETS = {"cpu": ["--target=cpu"], "npu": ["--soc_version=Ascend310P3"], "host": ["--target=cpu"]}
 # One machine each; the first is the one that the others are compared with.
-MACHINES = [{"cpus": 2}, {"cpus": 1}, {"cpus": 3}, {"cpus": 8}, {"cpus": 64},
-            {"cpus": 2, "days": 400}, {"cpus": 2, "named": 1}]
+MACHINES = [{"cpus": 2}, {"cpus": 1}, {"cpus": 64}, {"cpus": 2, "days": 400}]
 
 
 def digest(path):
@@ -61,7 +60,7 @@ def test_machines(kind, tmp_path):
 def test_the_same_machine_again(kind, tmp_path):
     """Memory lies elsewhere in each run."""
     make_model(kind, tmp_path)
-    assert len({compiled(tmp_path, kind) for _ in range(4)}) == 1
+    assert len({compiled(tmp_path, kind) for _ in range(3)}) == 1
 
 
 @pytest.mark.parametrize("kind", TARGETS)
@@ -86,7 +85,7 @@ def test_folders(kind, tmp_path, monkeypatch):
 def test_flags_in_another_order_and_spelling(tmp_path):
     make_model("cpu", tmp_path)
     first = compiled(tmp_path, "cpu")
-    status, out, _ = call("atc", "-output", "b", "--target", "cpu", "--framework", "5", "--mod",
+    status, out, _ = call("atc", "-output", "b", "--target", "cpu", "--frame", "5", "--model",
                           "./model.onnx", cwd=tmp_path)
     assert status == 0, out
     assert digest(tmp_path / "b.om") == first
