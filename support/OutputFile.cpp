@@ -284,8 +284,13 @@ bool commitAll(std::vector<OutputFile> &files) {
   bool done = true;
   {
     SignalsPutOff putOff;
-    for (OutputFile &file : files)
-      done = done && (file.target.empty() || file.moveName());
+    size_t moved = 0;
+    for (; done && moved < files.size(); ++moved)
+      done = files[moved].target.empty() || files[moved].moveName();
+    // What replaced nothing can be taken back: the last one that was tried has failed.
+    for (size_t i = 0; !done && i + 1 < moved; ++i)
+      if (!files[i].target.empty() && !files[i].options.replace)
+        unlink(files[i].target.c_str());
   }
   for (OutputFile &file : files)
     if (file.temporary.empty())

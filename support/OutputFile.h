@@ -98,9 +98,10 @@ private:
   std::unique_ptr<CleanupOnSignal> cleanup; ///< while there is a temporary name
 };
 
-/// Commits files that belong together: none where one of them cannot be completed. A
-/// power failure or kill -9 in the midst of it may leave new files beside old ones, each
-/// of them whole. On failure at least one of them has a reason().
+/// Commits files that belong together: none where one of them cannot be completed. Where
+/// one cannot take its place, those that replaced nothing (options.replace is false) are
+/// removed again. A power failure or kill -9 in the midst of it may leave new files beside
+/// old ones, each of them whole. On failure at least one of them has a reason().
 bool commitAll(std::vector<OutputFile> &files);
 
 /// Writes a whole file. On failure `error` is a coded line.

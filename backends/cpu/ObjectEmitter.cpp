@@ -332,10 +332,12 @@ Expected<std::vector<Object>> emitObjects(mlir::ModuleOp kernels, const CpuLevel
   if (!target)
     return failed("this LLVM has no " + level.arch + " code generator: " + fault);
 
-  // More parts than threads, so that a slow one does not leave the others idle.
+  // Equal functions and constants of a part become one, so that the parts are seen in the
+  // code: there are as many on every machine, and more than most have threads, so that a
+  // slow one does not leave the others idle.
+  constexpr unsigned maxParts = 32;
   unsigned threads = std::max(1u, options.threads);
-  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules =
-      split(kernels, threads == 1 ? 1 : 4 * threads);
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules = split(kernels, maxParts);
   unsigned parts = modules.size();
 
   std::vector<Object> objects(parts);

@@ -115,8 +115,9 @@ static mode_t modeOf(int flags, va_list list) {
   return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(list, mode_t) : 0;
 }
 
-#define OPEN(name)                                                                                 \
-  int name(const char *path, int flags, ...) {                                                     \
+/* `folder` and PARAMETERS differ between open and openat, ARGUMENTS are those of the call. */
+#define OPENER(name, folder, PARAMETERS, ARGUMENTS)                                                \
+  int name PARAMETERS {                                                                            \
     va_list list;                                                                                  \
     va_start(list, flags);                                                                         \
     mode_t mode = modeOf(flags, list);                                                             \
@@ -124,28 +125,14 @@ static mode_t modeOf(int flags, va_list list) {
     if (refused(flags))                                                                            \
       return -1;                                                                                   \
     if ((flags & O_ACCMODE) != O_RDONLY &&                                                         \
-        counted(isOurPath(AT_FDCWD, path), (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE)) \
+        counted(isOurPath(folder, path), (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE))   \
       return -1;                                                                                   \
-    return REAL(name)(path, flags, mode);                                                          \
+    return REAL(name) ARGUMENTS;                                                                   \
   }
-OPEN(open)
-OPEN(open64)
-
-#define OPENAT(name)                                                                               \
-  int name(int at, const char *path, int flags, ...) {                                             \
-    va_list list;                                                                                  \
-    va_start(list, flags);                                                                         \
-    mode_t mode = modeOf(flags, list);                                                             \
-    va_end(list);                                                                                  \
-    if (refused(flags))                                                                            \
-      return -1;                                                                                   \
-    if ((flags & O_ACCMODE) != O_RDONLY &&                                                         \
-        counted(isOurPath(at, path), (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE))       \
-      return -1;                                                                                   \
-    return REAL(name)(at, path, flags, mode);                                                      \
-  }
-OPENAT(openat)
-OPENAT(openat64)
+OPENER(open, AT_FDCWD, (const char *path, int flags, ...), (path, flags, mode))
+OPENER(open64, AT_FDCWD, (const char *path, int flags, ...), (path, flags, mode))
+OPENER(openat, at, (int at, const char *path, int flags, ...), (at, path, flags, mode))
+OPENER(openat64, at, (int at, const char *path, int flags, ...), (at, path, flags, mode))
 
 #define FOPEN(name)                                                                                \
   FILE *name(const char *path, const char *mode) {                                                 \

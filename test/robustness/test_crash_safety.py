@@ -33,7 +33,7 @@ CPU, NPU = [*COMPILE, "--target=cpu"], [*COMPILE, "--soc_version=Ascend310P3"]
 PART = re.compile(r".*\.[a-z0-5]{6}\.part")
 INTERRUPTED = re.compile(r"E19998: [a-z-]+ was ended by SIG[A-Z]+: [^\n]*\n")
 # Of the calls of a run, as many as this are disturbed in each way.
-MOST_POINTS = 14
+MAX_POINTS = 9
 
 
 @pytest.fixture(scope="module")
@@ -106,9 +106,11 @@ class Place:
                 (self.out / name).write_bytes(b"old " + name.encode())
 
 
-@pytest.mark.parametrize("named", [0, 1], ids=["nameless", "named"])
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name, named", [*((name, 0) for name in RUNS),
+                                         *((name, 1) for name in ("atc", "amct", "om-run",
+                                                                  "om-sign"))])
 def test_old_or_new(name, named, inputs, tmp_path):
+    """`named`: on a file system without files that have no name."""
     place = Place(tmp_path, inputs, name)
     status, out, err, calls = place.run(named=named)
     assert status == 0, (out, err)
@@ -119,9 +121,9 @@ def test_old_or_new(name, named, inputs, tmp_path):
     disturbed = 0
     for what in ("kill", "full", "term"):
         points = range(1, calls + 1)
-        if calls > MOST_POINTS:
+        if calls > MAX_POINTS:
             # The last ones are those in which the files appear.
-            points = sorted({*chosen.sample(points, MOST_POINTS - 4), *points[-4:]})
+            points = sorted({*chosen.sample(points, MAX_POINTS - 4), *points[-4:]})
         for at in points:
             place.reset(new, old=chosen.random() < 0.5)
             before = place.contents()
@@ -136,14 +138,17 @@ def test_old_or_new(name, named, inputs, tmp_path):
             if what == "kill":
                 assert status == -signal.SIGKILL, where
             elif what == "term" and status != 0:
-                assert status == -signal.SIGTERM and INTERRUPTED.fullmatch(err), where
+                # Progress may stand in front of it.
+                last = err.splitlines(keepends=True)[-1]
+                assert status == -signal.SIGTERM and INTERRUPTED.fullmatch(last), where
+                assert err.count("E19998") == 1, where
             elif what == "full" and status != 0:
                 lines = [line for line in (out + err).splitlines() if line.startswith("E")]
                 assert status == 1 and lines, where
                 assert all(line.startswith("E13004: ") for line in lines), where
                 assert any("No space left on device" in line for line in lines), where
             disturbed += status != 0
-    assert disturbed >= calls / 2 or calls > MOST_POINTS
+    assert disturbed >= calls / 2 or calls > MAX_POINTS
     # What is left does not stand in the way of the next run.
     place.run(named=named, do="kill", at=calls)
     assert place.run(named=named)[0] == 0
@@ -166,8 +171,7 @@ def test_a_pair_of_keys(what, inputs, tmp_path):
         left = files_in(tmp_path)
         assert set(left) <= {"key", "key.pub"}
         for name in left:
-            assert re.fullmatch(r"openatc-\S+ [0-9a-f]{64}\n|\S.* [0-9a-f]{64}\n",
-                                (tmp_path / name).read_text()), (what, at, name)
+            assert re.fullmatch(r"\S.* [0-9a-f]{64}\n", (tmp_path / name).read_text()), (what, at)
         if left == ["key", "key.pub"]:
             assert call("om-sign", "sign", inputs / "cpu.om", "--key", key, "-o", om)[0] == 0
             assert call("om-sign", "verify", om, "--key", f"{key}.pub")[0] == 0

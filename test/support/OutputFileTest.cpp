@@ -218,6 +218,20 @@ TEST_CASE("files that belong together come together") {
   }
 }
 
+TEST_CASE("a pair that must not replace anything comes as a pair or not at all") {
+  Folder folder;
+  std::vector<OutputFile> files;
+  for (const char *name : {"key", "key.pub"}) {
+    files.push_back(OutputFile(folder / name, {.replace = false}));
+    CHECK(files.back().write("mine"));
+  }
+  std::ofstream(folder / "key.pub") << "theirs";
+  CHECK_FALSE(commitAll(files));
+  files.clear();
+  CHECK(folder.list() == "key.pub");
+  CHECK(content(folder / "key.pub") == "theirs");
+}
+
 TEST_CASE("a file without a name can be read while it is there") {
   OutputFile file = OutputFile::unnamed();
   REQUIRE(file.isOpen());
