@@ -17,7 +17,7 @@ extern "C" int call_kernel(const char *name, const host::Value *const *inputs, u
   const kernels::native::Row *row = kernels::native::find(name);
   if (!row)
     return 1;
-  values = {};
+  values.clear();
   auto outcome = kernels::native::run(
       *row, {inputs, inputs + inputCount}, {attributes, attributes + attributeCount}, outputCount,
       wanted, onlyShapes != 0, values);
