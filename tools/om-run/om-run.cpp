@@ -428,8 +428,10 @@ int main(int argc, char **argv) {
                  "(default 1e-4)")
       ->type_name("X")
       ->check(CLI::NonNegativeNumber);
-  app.add_flag("--verify,!--no-verify", options.verify,
-               "check the weights' hash when loading, which reads the whole file (default: yes)");
+  app.add_flag(
+      "--verify,!--no-verify", options.verify,
+      "check the weights' hash when loading, which reads the whole file (default: yes); header, "
+      "code and tables are checked always");
   app.add_flag("--require-signature,--require_signature", options.requireSignature,
                "run only a model that is signed with a trusted key");
   app.add_option("--trusted-key,--trusted_key", options.trustedKeys,
