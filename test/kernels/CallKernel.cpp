@@ -18,9 +18,9 @@ extern "C" int call_kernel(const char *name, const host::Value *const *inputs, u
   if (!row)
     return 1;
   values.clear();
-  auto outcome = kernels::native::run(
-      *row, {inputs, inputs + inputCount}, {attributes, attributes + attributeCount}, outputCount,
-      wanted, onlyShapes != 0, values);
+  auto outcome = kernels::native::run(*row, {inputs, inputs + inputCount},
+                                      {attributes, attributes + attributeCount}, outputCount,
+                                      wanted, onlyShapes != 0, values);
   for (uint32_t i = 0; i < outputCount; ++i)
     outputs[i] = outcome.outputs[i];
   std::strncpy(error, outcome.error.c_str(), errorSize - 1);
