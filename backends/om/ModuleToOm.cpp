@@ -54,6 +54,16 @@ public:
   }
 
 private:
+  /// What is known of a weights segment while it fills.
+  struct WeightsSegment {
+    WeightsSegment(std::vector<OmWeights> &pieces, uint32_t index) : pieces(pieces), index(index) {}
+
+    std::vector<OmWeights> &pieces;
+    uint32_t index;
+    DenseMap<uint64_t, SmallVector<size_t>> byHash;
+    uint64_t end = 0;
+  };
+
   OmModel &model() { return result.model; }
 
   llvm::Error addSchedule(func::FuncOp function) {
@@ -82,7 +92,7 @@ private:
       parts.push_back(part);
     }
     auto program = describeHostProgram(main, firstHostKernel, [&](ElementsAttr value) {
-      return addConstant(value, /*packed=*/true);
+      return addConstant(value, /*packed=*/true, weights);
     });
     if (!program)
       return program.takeError();
@@ -253,18 +263,20 @@ private:
     return place;
   }
 
-  /// Puts a constant into the weights segment; equal bytes are stored once.
+  /// Puts a constant into its weights segment; equal bytes are stored once in each.
   llvm::Expected<OmBufferRef> addWeight(WeightOp op) {
     if (auto known = spaces.find(op.getResult()); known != spaces.end())
       return known->second;
-    auto place = addConstant(op.getValue(), /*packed=*/false);
+    auto place = addConstant(op.getValue(), /*packed=*/false,
+                             op->hasAttr(kAddressesAttr) ? tables : weights);
     if (place)
       spaces[op.getResult()] = *place;
     return place;
   }
 
   /// `packed`: elements of less than a byte lie several in one.
-  llvm::Expected<OmBufferRef> addConstant(ElementsAttr constant, bool packed) {
+  llvm::Expected<OmBufferRef> addConstant(ElementsAttr constant, bool packed,
+                                          WeightsSegment &segment) {
     auto value = graph::ConstantBytes::get(constant);
     if (mlir::failed(value))
       return failed("a weight of type " + llvm::to_string(constant.getType()) + " has no bytes");
@@ -273,21 +285,21 @@ private:
     if (packed)
       bytes = packBits(bytes, constant.getElementType());
 
-    auto &sameHash = weightsByHash[llvm::xxh3_64bits(
+    auto &sameHash = segment.byHash[llvm::xxh3_64bits(
         ArrayRef(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()))];
-    OmBufferRef place{OM_WEIGHTS, 0, 0, bytes.size()};
+    OmBufferRef place{OM_WEIGHTS, segment.index, 0, bytes.size()};
     auto equal = llvm::find_if(sameHash, [&](size_t index) {
-      const OmWeights &other = model().weights[index];
+      const OmWeights &other = segment.pieces[index];
       return ArrayRef(static_cast<const char *>(other.data), other.size) == bytes;
     });
     if (equal != sameHash.end()) {
-      place.offset = model().weights[*equal].offset;
+      place.offset = segment.pieces[*equal].offset;
     } else {
-      place.offset = weightsEnd;
-      sameHash.push_back(model().weights.size());
-      model().weights.push_back({bytes.data(), bytes.size(), weightsEnd});
-      weightsEnd =
-          llvm::alignTo(weightsEnd + std::max<uint64_t>(bytes.size(), 1), kBufferAlignment);
+      place.offset = segment.end;
+      sameHash.push_back(segment.pieces.size());
+      segment.pieces.push_back({bytes.data(), bytes.size(), segment.end});
+      segment.end =
+          llvm::alignTo(segment.end + std::max<uint64_t>(bytes.size(), 1), kBufferAlignment);
     }
     return place;
   }
@@ -326,8 +338,7 @@ private:
   /// The tensors that a buffer holds at this point, with the views they were
   /// written through.
   DenseMap<Value, SmallVector<std::pair<Value, uint32_t>>> holders;
-  DenseMap<uint64_t, SmallVector<size_t>> weightsByHash;
-  uint64_t weightsEnd = 0;
+  WeightsSegment weights{model().weights, 0}, tables{model().tables, 1};
   uint32_t firstHostKernel = 0;
 };
 

@@ -48,15 +48,18 @@ public:
   bool run();
 
 private:
-  bool planWeights();
+  using Pieces = std::vector<const OmWeights *>; ///< by offset
+
+  bool planWeights(const std::vector<OmWeights> &given, Pieces &pieces);
   void planSegments();
   bool writeSegments();
+  bool writePieces(const Pieces &pieces, Segment &segment);
   bool writeHashed(uint64_t offset, const void *data, uint64_t bytes, rt::Hash64 &hash);
   bool writeHeader();
   std::vector<char> buildHeader() const;
 
   fb::BufferRef bufferRef(const OmBufferRef &ref) const {
-    // The weights segment, where there is one, is the first.
+    // The weights and the tables, where there are any, are the first segments.
     return fb::BufferRef(static_cast<fb::Space>(ref.space), ref.index, ref.offset, ref.size);
   }
 
@@ -72,22 +75,23 @@ private:
   const OmModel &model;
   OutputFile &file;
   std::string &error;
-  std::vector<const OmWeights *> weights; ///< by offset
-  std::vector<Segment>
-      segments; ///< the weights, if any, the code of each image, the NPU programs, if any
+  Pieces weights, tables;
+  /// The weights and the tables, if any, the code of each image, the NPU programs, if any.
+  std::vector<Segment> segments;
+  uint32_t firstImage = 0;       ///< the segment of the first image
   std::vector<uint8_t> programs; ///< the NPU's, one behind the other
   std::vector<uint64_t> programOffsets;
   uint64_t headerBytes = 0, fileBytes = 0;
 };
 
-bool Writer::planWeights() {
-  for (const OmWeights &piece : model.weights)
+bool Writer::planWeights(const std::vector<OmWeights> &given, Pieces &pieces) {
+  for (const OmWeights &piece : given)
     if (piece.size)
-      weights.push_back(&piece);
-  std::sort(weights.begin(), weights.end(),
+      pieces.push_back(&piece);
+  std::sort(pieces.begin(), pieces.end(),
             [](const OmWeights *a, const OmWeights *b) { return a->offset < b->offset; });
   uint64_t end = 0;
-  for (const OmWeights *piece : weights) {
+  for (const OmWeights *piece : pieces) {
     if (piece->offset % weightAlignment || piece->offset < end)
       return failed("E19999", "weights at offset " + std::to_string(piece->offset) +
                                   " are not 64-byte aligned or overlap others.");
@@ -97,9 +101,16 @@ bool Writer::planWeights() {
 }
 
 void Writer::planSegments() {
-  if (!weights.empty())
-    segments.push_back({fb::SegmentKind::weights, 0,
-                        roundUp(weights.back()->offset + weights.back()->size, weightAlignment)});
+  auto addWeights = [&](const Pieces &pieces) {
+    const uint64_t end = pieces.empty() ? 1 : pieces.back()->offset + pieces.back()->size;
+    segments.push_back({fb::SegmentKind::weights, 0, roundUp(end, weightAlignment)});
+  };
+  // Only a second one is known to hold tables.
+  if (!weights.empty() || !tables.empty())
+    addWeights(weights);
+  if (!tables.empty())
+    addWeights(tables);
+  firstImage = static_cast<uint32_t>(segments.size());
   for (const OmImage &image : model.images)
     segments.push_back({fb::SegmentKind::code, 0, image.codeSize});
   for (const OmNpuProgram &program : model.npuPrograms) {
@@ -133,28 +144,32 @@ bool Writer::writeHashed(uint64_t offset, const void *data, uint64_t bytes, rt::
   return true;
 }
 
+bool Writer::writePieces(const Pieces &pieces, Segment &segment) {
+  rt::Hash64 hash;
+  uint64_t at = 0;
+  auto hashZeros = [&](uint64_t until) {
+    static const char zeros[4096] = {};
+    for (; at < until; at += std::min<uint64_t>(sizeof(zeros), until - at))
+      hash.update(zeros, std::min<uint64_t>(sizeof(zeros), until - at));
+  };
+  for (const OmWeights *piece : pieces) {
+    hashZeros(piece->offset);
+    if (!writeHashed(segment.offset + piece->offset, piece->data, piece->size, hash))
+      return false;
+    at = piece->offset + piece->size;
+  }
+  hashZeros(segment.size);
+  segment.hash = hash.digest();
+  return true;
+}
+
 bool Writer::writeSegments() {
   if (!file.setSize(fileBytes))
     return fileFailed();
   size_t next = 0;
-  if (!weights.empty()) {
-    Segment &segment = segments[next++];
-    rt::Hash64 hash;
-    uint64_t at = 0;
-    auto hashZeros = [&](uint64_t until) {
-      static const char zeros[4096] = {};
-      for (; at < until; at += std::min<uint64_t>(sizeof(zeros), until - at))
-        hash.update(zeros, std::min<uint64_t>(sizeof(zeros), until - at));
-    };
-    for (const OmWeights *piece : weights) {
-      hashZeros(piece->offset);
-      if (!writeHashed(segment.offset + piece->offset, piece->data, piece->size, hash))
-        return false;
-      at = piece->offset + piece->size;
-    }
-    hashZeros(segment.size);
-    segment.hash = hash.digest();
-  }
+  for (const Pieces *pieces : {&weights, &tables})
+    if (next < firstImage && !writePieces(*pieces, segments[next++]))
+      return false;
   for (const OmImage &image : model.images) {
     Segment &segment = segments[next++];
     rt::Hash64 hash;
@@ -204,7 +219,7 @@ std::vector<char> Writer::buildHeader() const {
     std::vector<flatbuffers::Offset<flatbuffers::String>> features;
     for (const std::string &feature : image.features)
       features.push_back(shared(feature));
-    auto segment = static_cast<uint32_t>(images.size() + (weights.empty() ? 0 : 1));
+    auto segment = static_cast<uint32_t>(images.size()) + firstImage;
     auto arch = shared(image.arch);
     auto level = shared(image.level);
     auto featureList = builder.CreateVector(features);
@@ -293,7 +308,7 @@ bool Writer::writeHeader() {
 }
 
 bool Writer::run() {
-  if (!planWeights())
+  if (!planWeights(model.weights, weights) || !planWeights(model.tables, tables))
     return false;
   planSegments();
   return file.isOpen() ? writeSegments() && writeHeader() : fileFailed();

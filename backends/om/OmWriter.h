@@ -19,7 +19,8 @@
 namespace atc::om {
 
 /// A kernel argument or a tensor's place. `index` is the position in `inputs` or
-/// `outputs` for those spaces and 0 for the arena and the weights.
+/// `outputs` for those spaces and 0 for the arena; of weights 0 is OmModel::weights
+/// and 1 OmModel::tables.
 struct OmBufferRef {
   om_space space = OM_ARENA;
   uint32_t index = 0;
@@ -37,7 +38,7 @@ struct OmTensor {
   OmBufferRef place;
 };
 
-/// Bytes of the weights segment; the offset is a multiple of 64, gaps are
+/// Bytes of a weights segment; the offset is a multiple of 64, gaps are
 /// zeros, and the pieces come in any order.
 struct OmWeights {
   const void *data = nullptr;
@@ -155,6 +156,9 @@ struct OmModel {
   std::vector<OmTensor> tensors;
   std::vector<uint32_t> inputs, outputs; ///< tensor indices
   std::vector<OmWeights> weights;
+  /// Weights that code computes addresses from. They have a segment of their own,
+  /// which the loader always checks.
+  std::vector<OmWeights> tables;
   std::vector<std::string> kernels; ///< names
   std::vector<OmImage> images;
   std::vector<OmLaunch> schedule;

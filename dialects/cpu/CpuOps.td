@@ -96,6 +96,12 @@ def Cpu_IntegerConv2DOp : Cpu_IntegerOp<"integer_conv2d",
     $input `,` $filter `,` $steps `,` $starts `,` $bias (`inputs` $inputs^)? `outs` $output attr-dict `:`
     type(operands) ($body^)?
   }];
+  let extraClassDeclaration = [{
+    bool holdsAddresses(unsigned operand) {
+      ::mlir::Value value = getOperand(operand);
+      return value == getSteps() || value == getStarts();
+    }
+  }];
 }
 
 def Cpu_IntegerDepthwiseOp : Cpu_IntegerOp<"integer_depthwise",

@@ -14,7 +14,9 @@ def Kernel_OpInterface : OpInterface<"KernelOpInterface"> {
     InterfaceMethod<"Floating-point operations of one run; the scheduler weighs tasks with it.",
                     "int64_t", "flops">,
     InterfaceMethod<"The result may lie on the memory of this operand (same positions).", "bool",
-                    "canRunInPlace", (ins "unsigned":$operand), [{}], [{ return false; }]>
+                    "canRunInPlace", (ins "unsigned":$operand), [{}], [{ return false; }]>,
+    InterfaceMethod<"Code computes addresses from the elements of this operand: the loader must always check them.",
+                    "bool", "holdsAddresses", (ins "unsigned":$operand), [{}], [{ return false; }]>
   ];
   let extraSharedClassDeclaration = [{
     ::mlir::Value output() { return $_op->getOperands().back(); }

@@ -5,9 +5,13 @@
 
 #include "kernels/core/Contracts.h"
 #include "kernels/core/Numbers.h"
+#include "runtime-lite/abi/HostValueRules.h"
 
 #include <algorithm>
 #include <atomic>
+#include <csetjmp>
+#include <cstdarg>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -62,55 +66,84 @@ uint32_t Row::maxResults() const {
 // Values
 //===----------------------------------------------------------------------===//
 
-void Values::Free::operator()(void *memory) const { std::free(memory); }
+namespace {
+/// Computes the bytes of a dense tensor; none of an unknown element type. False for
+/// dims that are negative, too many or too large.
+bool tensorBytes(uint8_t dtype, uint32_t rank, const int64_t *dims, uint64_t &bytes) {
+  constexpr int64_t maxElements = int64_t(1) << 40;
+  if (rank > host::kMaxRank)
+    return false;
+  int64_t count = 1;
+  bool isEmpty = false;
+  // A dim of 0 must not hide that others are negative or too large.
+  for (uint32_t i = 0; i < rank; ++i) {
+    isEmpty |= dims[i] == 0;
+    if (dims[i] < 0 || __builtin_mul_overflow(count, dims[i] ? dims[i] : 1, &count) ||
+        count > maxElements)
+      return false;
+  }
+  bytes = static_cast<uint64_t>(bytesOf(dtype, isEmpty ? 0 : count));
+  return true;
+}
+} // namespace
+
+void Values::clear() {
+  while (Block *block = blocks) {
+    blocks = block->next;
+    std::free(block);
+  }
+}
 
 void *Values::bytes(size_t count) {
-  size_t size = (std::max<size_t>(count, 1) + 63) / 64 * 64;
-  void *result = size < count ? nullptr : std::aligned_alloc(64, size);
+  constexpr size_t head = sizeof(Block);
+  const size_t size = head + (count + head - 1) / head * head;
+  void *memory = size < count ? nullptr : std::aligned_alloc(alignof(Block), size);
   // Who asks for much checks the result; names and numbers are taken for granted, like those that
   // operator new makes.
   constexpr size_t small = 1 << 16;
-  if (!result && size <= small)
+  if (!memory && size <= small)
     if (std::new_handler handler = std::get_new_handler())
       handler();
-  if (result) {
-    std::memset(result, 0, size);
-    memory.emplace_back(result);
-  }
-  return result;
+  if (!memory)
+    return nullptr;
+  std::memset(memory, 0, size);
+  blocks = new (memory) Block{blocks};
+  return static_cast<char *>(memory) + head;
 }
 
+Value *Values::copyOf(const Value &value) {
+  void *memory = bytes(sizeof(Value));
+  return memory ? new (memory) Value(value) : nullptr;
+}
+
+Value *Values::none() { return copyOf(Value{}); }
+
 Value *Values::tensor(uint8_t dtype, uint32_t rank, const int64_t *dims, bool withData) {
-  constexpr int64_t mostElements = int64_t(1) << 40;
   Value value = {};
+  uint64_t size;
+  if (!tensorBytes(dtype, rank, dims, size) || (withData && !bitsOf(dtype)))
+    return nullptr;
   value.kind = Kind::Tensor;
   value.dtype = dtype;
   value.rank = uint16_t(rank);
-  int64_t count = 1;
-  for (uint32_t i = 0; i < rank; ++i) {
-    value.dims[i] = dims[i];
-    if (__builtin_mul_overflow(count, dims[i], &count) || count > mostElements)
-      return nullptr;
-  }
-  if (withData && !(value.data = bytes(bytesOf(dtype, count))))
+  std::copy_n(dims, rank, value.dims);
+  if (withData && !(value.data = bytes(size)))
     return nullptr;
-  return &values.emplace_back(value);
+  return copyOf(value);
 }
 
 Value *Values::list(Kind kind, uint8_t dtype, size_t count, const Value *const *items) {
   Value value = {};
   value.kind = kind;
-  value.dtype = dtype;
+  value.dtype = host::listType(dtype, count, items);
   value.rank = 1;
   value.dims[0] = int64_t(count);
-  value.data = bytes(count * sizeof(Value *));
+  if (count > SIZE_MAX / sizeof(Value *) || !(value.data = bytes(count * sizeof(Value *))))
+    return nullptr;
   if (count)
     std::memcpy(value.data, items, count * sizeof(Value *));
-  return &values.emplace_back(value);
+  return copyOf(value);
 }
-
-Value *Values::none() { return &values.emplace_back(Value{}); }
-Value *Values::copyOf(const Value &value) { return &values.emplace_back(value); }
 
 //===----------------------------------------------------------------------===//
 // The host
@@ -121,10 +154,42 @@ namespace {
 struct NativeCall : Call {
   Values *values;
   Outcome *outcome;
-  std::vector<std::unique_ptr<Values>> temporaries;
+  Values temporaries;
   bool onlyShapes;
+  uint64_t maxBytes, bytesLeft;
+  char error[400] = ""; ///< the first
+  jmp_buf left;
 
   static NativeCall &of(Call *call) { return *static_cast<NativeCall *>(call); }
+
+  /// Remembers the first error. `text` is as for printf.
+  __attribute__((format(printf, 2, 3))) void refuse(const char *text, ...) {
+    if (*error)
+      return;
+    va_list arguments;
+    va_start(arguments, text);
+    std::vsnprintf(error, sizeof(error), text, arguments);
+    va_end(arguments);
+  }
+  void refuseMemory(const char *what, uint64_t bytes) {
+    refuse("%llu bytes for %s could not be allocated", static_cast<unsigned long long>(bytes),
+           what);
+  }
+  /// Takes bytes from what the call may ask for.
+  bool claim(const char *what, uint64_t bytes) {
+    if (bytes > bytesLeft) {
+      refuse("%s needs %llu bytes, which is beyond the ceiling of %llu bytes for the call", what,
+             static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(maxBytes));
+      return false;
+    }
+    bytesLeft -= bytes;
+    return true;
+  }
+  bool hasOutput(uint32_t index) {
+    if (index >= outputCount)
+      refuse("it made output %u, but has only %u", index, outputCount);
+    return index < outputCount;
+  }
   /// In a call for shapes only, whether every wanted output has one by now.
   bool complete() const {
     for (uint32_t i = 0; i < outputCount; ++i)
@@ -132,20 +197,55 @@ struct NativeCall : Call {
         return false;
     return true;
   }
-  void set(uint32_t index, Value *value) {
-    if (index < outputCount)
+  /// Takes an output that was made, or was not for want of memory.
+  bool set(uint32_t index, Value *value) {
+    if (!value)
+      refuseMemory("an output", sizeof(Value));
+    else
       outcome->outputs[index] = value;
+    return value;
+  }
+  Value *tensor(const char *what, uint8_t dtype, uint32_t rank, const int64_t *dims,
+                bool withData) {
+    uint64_t bytes;
+    if (!tensorBytes(dtype, rank, dims, bytes)) {
+      refuse("the dims of %s are negative or too large", what);
+      return nullptr;
+    }
+    if (withData && !bitsOf(dtype)) {
+      refuse("%s has the unknown element type %u", what, unsigned(dtype));
+      return nullptr;
+    }
+    if (withData && !claim(what, bytes))
+      return nullptr;
+    Value *value = values->tensor(dtype, rank, dims, withData);
+    if (!value)
+      refuseMemory(what, bytes);
+    return value;
+  }
+  Value *list(Kind kind, uint8_t dtype, uint64_t count, const Value *const *items) {
+    const host::ListError wrong = host::checkList(kind, dtype, count, items);
+    if (wrong.text) {
+      const int64_t item = static_cast<int64_t>(wrong.item);
+      host->fail(this, wrong.text, &item, 1);
+      return nullptr;
+    }
+    if (!claim("a sequence", count * sizeof(Value *)))
+      return nullptr;
+    Value *value = values->list(kind, dtype, count, items);
+    if (!value)
+      refuseMemory("a sequence", count * sizeof(Value *));
+    return value;
   }
 };
 
 void *makeTensor(Call *call, uint32_t index, uint8_t dtype, uint32_t rank, const int64_t *dims) {
   NativeCall &c = NativeCall::of(call);
-  Value *value = c.values->tensor(dtype, rank, dims, !c.onlyShapes);
-  if (!value) {
-    c.outcome->error = "there is no memory for output " + std::to_string(index);
+  if (!c.hasOutput(index))
     return nullptr;
-  }
-  c.set(index, value);
+  Value *value = c.tensor("a result", dtype, rank, dims, !c.onlyShapes);
+  if (!value || !c.set(index, value))
+    return nullptr;
   if (!c.onlyShapes)
     return value->data;
   // Not the last output: the kernel goes on to ask for the next one.
@@ -155,58 +255,83 @@ void *makeTensor(Call *call, uint32_t index, uint8_t dtype, uint32_t rank, const
 
 void share(Call *call, uint32_t index, const Value *source, uint32_t rank, const int64_t *dims) {
   NativeCall &c = NativeCall::of(call);
+  uint64_t bytes, sourceBytes;
+  if (!c.hasOutput(index))
+    return;
+  if (!source || source->kind != Kind::Tensor)
+    return c.refuse("it shares the elements of what is no tensor");
+  if (!tensorBytes(source->dtype, rank, dims, bytes))
+    return c.refuse("the dims of a result are negative or too large");
+  if (!tensorBytes(source->dtype, source->rank, source->dims, sourceBytes) || bytes > sourceBytes)
+    return c.refuse("a result has more elements than the tensor it shares");
   Value *value = c.values->copyOf(*source);
+  if (!c.set(index, value))
+    return;
   value->rank = uint16_t(rank);
-  for (uint32_t i = 0; i < rank; ++i)
-    value->dims[i] = dims[i];
-  c.set(index, value);
+  std::copy_n(dims, rank, value->dims);
 }
 
 void forward(Call *call, uint32_t index, const Value *source) {
   NativeCall &c = NativeCall::of(call);
-  c.set(index, source ? c.values->copyOf(*source) : c.values->none());
+  if (c.hasOutput(index))
+    c.set(index, source ? c.values->copyOf(*source) : c.values->none());
 }
 
 void makeSequence(Call *call, uint32_t index, Kind kind, uint8_t dtype, uint64_t count,
                   const Value *const *items) {
   NativeCall &c = NativeCall::of(call);
-  c.set(index, c.values->list(kind, dtype, count, items));
+  if (Value *value = c.hasOutput(index) ? c.list(kind, dtype, count, items) : nullptr)
+    c.set(index, value);
 }
 
 const Value *makeItem(Call *call, uint8_t dtype, uint32_t rank, const int64_t *dims) {
-  NativeCall &c = NativeCall::of(call);
-  return c.values->tensor(dtype, rank, dims);
+  return NativeCall::of(call).tensor("an item", dtype, rank, dims, /*withData=*/true);
 }
 
-void makeNone(Call *call, uint32_t index) {
-  NativeCall &c = NativeCall::of(call);
-  c.set(index, c.values->none());
+void makeNone(Call *call, uint32_t index) { forward(call, index, nullptr); }
+
+void *memoryOf(NativeCall &call, Values &values, const char *what, uint64_t bytes) {
+  void *memory = call.claim(what, bytes) ? values.bytes(bytes) : nullptr;
+  if (!memory)
+    call.refuseMemory(what, bytes);
+  return memory;
 }
 
 char *makeText(Call *call, uint64_t bytes) {
-  return static_cast<char *>(NativeCall::of(call).values->bytes(bytes));
+  NativeCall &c = NativeCall::of(call);
+  return static_cast<char *>(memoryOf(c, *c.values, "strings", bytes));
 }
 
 void *scratch(Call *call, uint64_t bytes) {
-  auto &temporaries = NativeCall::of(call).temporaries;
-  return temporaries.emplace_back(std::make_unique<Values>())->bytes(bytes);
+  NativeCall &c = NativeCall::of(call);
+  return memoryOf(c, c.temporaries, "scratch memory", bytes);
 }
 
-void parallel(Call *, int64_t tasks, void (*task)(void *, int64_t, int64_t), void *arg) {
+/// As in the runtime, a kernel does not go on with what tasks have not computed.
+void parallel(Call *call, int64_t tasks, void (*task)(void *, int64_t, int64_t), void *arg) {
+  NativeCall &c = NativeCall::of(call);
   if (tasks > 0)
     task(arg, 0, tasks);
+  if (*c.error)
+    _longjmp(c.left, 1);
 }
 
 void fail(Call *call, const char *text, const int64_t *numbers, uint32_t count) {
-  std::string &error = NativeCall::of(call).outcome->error;
-  error.clear();
+  NativeCall &c = NativeCall::of(call);
+  char sentence[sizeof(c.error)];
+  size_t used = 0;
   uint32_t next = 0;
-  for (; *text; ++text) {
-    if (*text == '%' && next < count)
-      error += std::to_string(numbers[next++]);
-    else
-      error += *text;
+  for (; *text && used + 1 < sizeof(sentence); ++text) {
+    if (*text != '%' || next == count) {
+      sentence[used++] = *text;
+      continue;
+    }
+    const int n = std::snprintf(sentence + used, sizeof(sentence) - used, "%lld",
+                                static_cast<long long>(numbers[next++]));
+    used = std::min(used + static_cast<size_t>(std::max(n, 0)), sizeof(sentence) - 1);
   }
+  sentence[used] = 0;
+  c.refuse("%s", sentence);
 }
 
 uint64_t entropy(Call *) {
@@ -216,7 +341,7 @@ uint64_t entropy(Call *) {
 
 const Value *makeMapItem(Call *call, const Value *keys, const Value *values) {
   const Value *const items[] = {keys, values};
-  return NativeCall::of(call).values->list(Kind::Map, values->dtype, 2, items);
+  return NativeCall::of(call).list(Kind::Map, values ? values->dtype : uint8_t(0), 2, items);
 }
 
 constexpr host::Host nativeHost = {makeTensor, share,    forward,  makeSequence,
@@ -227,7 +352,7 @@ constexpr host::Host nativeHost = {makeTensor, share,    forward,  makeSequence,
 
 Outcome run(const Row &row, const std::vector<const Value *> &inputs,
             const std::vector<host::Attribute> &attributes, unsigned outputs, uint32_t wanted,
-            bool onlyShapes, Values &values, const void *body) {
+            bool onlyShapes, Values &values, const void *body, uint64_t maxBytes) {
   Outcome outcome;
   outcome.outputs.resize(outputs);
   if (outputs > row.maxResults()) {
@@ -247,9 +372,14 @@ Outcome run(const Row &row, const std::vector<const Value *> &inputs,
   call.values = &values;
   call.outcome = &outcome;
   call.onlyShapes = onlyShapes;
-  row.kernel(&call);
-  if (!outcome.error.empty())
+  call.maxBytes = call.bytesLeft = maxBytes;
+  // A kernel has nothing to put in order when it is left (abi/HostKernel.h).
+  if (_setjmp(call.left) == 0)
+    row.kernel(&call);
+  if (*call.error) {
+    outcome.error = call.error;
     outcome.outputs.assign(outputs, nullptr);
+  }
   return outcome;
 }
 

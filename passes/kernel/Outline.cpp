@@ -36,9 +36,13 @@ private:
     func::FuncOp kernel = kernelFor(op);
     OpBuilder builder(op);
     SmallVector<int64_t> inPlace;
-    for (unsigned i = 0, last = op->getNumOperands() - 1; i < last; ++i)
+    for (unsigned i = 0, last = op->getNumOperands() - 1; i < last; ++i) {
       if (op.canRunInPlace(i))
         inPlace.push_back(i);
+      Operation *root = om::resolveViews(op->getOperand(i)).root.getDefiningOp();
+      if (op.holdsAddresses(i) && isa_and_nonnull<om::WeightOp>(root))
+        root->setAttr(om::kAddressesAttr, builder.getUnitAttr());
+    }
     om::LaunchOp::create(builder, op.getLoc(), kernel.getSymNameAttr(), op->getOperands(),
                          op.flops(), op->getAttrOfType<TypeAttr>(kTensorAttr),
                          inPlace.empty() ? nullptr : builder.getDenseI64ArrayAttr(inPlace));

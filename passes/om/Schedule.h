@@ -24,6 +24,8 @@ inline constexpr llvm::StringLiteral kNpuDeviceAttr = "npu.device";
 inline constexpr llvm::StringLiteral kNpuSocAttr = "npu.soc";
 /// On the module: the text of the NPU's table where it is not a built-in one.
 inline constexpr llvm::StringLiteral kSocTableAttr = "npu.soc_table";
+/// Unit attribute of weights that code computes addresses from.
+inline constexpr llvm::StringLiteral kAddressesAttr = "om.addresses";
 /// Bytes of the arena, on the module.
 inline constexpr llvm::StringLiteral kArenaSizeAttr = "om.arena_size";
 inline constexpr llvm::StringLiteral kArenaLowerBoundAttr = "om.arena_lower_bound";

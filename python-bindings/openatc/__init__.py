@@ -16,7 +16,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 from ._error import Error
-from ._runtime import LaunchInfo, LaunchTime, Model, Session, TensorInfo, empty
+from ._runtime import (NO_LIMIT, LaunchInfo, LaunchTime, Model, Session, TensorInfo,
+                       empty)
 from ._runtime import runtime_version as _runtime_version
 from ._values import Map, Raw
 
@@ -36,8 +37,8 @@ _LAZY = {
 }
 
 __all__ = ["Comparison", "Error", "LaunchInfo", "LaunchTime", "Model", "Module", "ModulePort",
-           "QuantError", "QuantizedModel", "Session", "TensorError", "TensorInfo", "TensorScale",
-           "__version__", "compare", "compile", "empty", "interpret", "load", "parse", "quantize"]
+           "NO_LIMIT", "QuantError", "QuantizedModel", "Session", "TensorError", "TensorInfo",
+           "TensorScale", "__version__", "compare", "compile", "empty", "interpret", "load", "parse", "quantize"]
 
 
 def __getattr__(name: str) -> object:

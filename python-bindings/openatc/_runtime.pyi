@@ -127,12 +127,17 @@ class Session:
     """Memory and threads for one inference at a time; other threads wait their turn."""
 
     def __init__(self, model: Model, *, threads: int = 0, spin_us: int = 200,
-                 serial_cost: int = 30000, check_hazards: bool = False,
+                 serial_cost: int = 30000, max_memory: int = 0, max_iterations: int = 0,
+                 max_seconds: float = 0.0, check_hazards: bool = False,
                  functional: bool = True, timed: bool = True, prefetch: bool = True,
                  soc_file: str | os.PathLike[str] | None = None,
                  timeline_spans: int = 1000000) -> None:
         """`threads` 0 uses as many as the process may; idle ones spin for `spin_us`; a launch
         cheaper than `serial_cost` stays on the calling thread.
+
+        `max_memory` bytes may be held at once (0: three quarters of the machine's memory), the
+        loops of a run may have `max_iterations`, and it may take `max_seconds` (0: no limit);
+        `openatc.NO_LIMIT` is none. A run beyond a ceiling is an `openatc.Error` of E10058.
 
         The others are for models with NPU launches, which run on a simulated NPU:
         `check_hazards` looks for accesses that nothing orders; without `functional` launches
@@ -176,6 +181,9 @@ class Session:
         are arrays (of objects for strings, which come out as bytes), `openatc.Raw` for types
         that numpy lacks, lists for sequences, `openatc.Map`, and None for no value.
         """
+    def cancel(self) -> None:
+        """Ends the run in progress, which another thread has begun, or else the next one: it is
+        an `openatc.Error` of E10059. The session can be used again."""
     def tensors(self, inputs: Sequence[np.ndarray] | Mapping[str, np.ndarray],
                 names: Iterable[str] | None = None) -> dict[str, np.ndarray]:
         """Runs the model once and returns what its launches wrote, all of it or `names`."""
@@ -185,6 +193,8 @@ class Session:
     @profiling.setter
     def profiling(self, on: bool) -> None: ...
     def profile(self) -> list[LaunchTime]: ...
+
+NO_LIMIT: int
 
 def empty(shape: int | Sequence[int], dtype: DTypeLike = "float32") -> np.ndarray:
     """An array at a 64-byte boundary, which `Session.run` uses without a copy."""

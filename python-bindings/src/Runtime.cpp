@@ -6,6 +6,8 @@
 #include "tools/common/ModelText.h"
 #include "tools/om-run/Values.h"
 
+#include <cmath>
+
 namespace py = pybind11;
 using namespace atc::python;
 
@@ -71,13 +73,25 @@ py::tuple difference(const Port &port, const py::object &ours, const py::object 
 }
 
 std::unique_ptr<PySession> makeSession(std::shared_ptr<PyModel> model, uint32_t threads,
-                                       uint32_t spinUs, uint64_t serialCost, bool checkHazards,
+                                       uint32_t spinUs, uint64_t serialCost, uint64_t maxMemory,
+                                       uint64_t maxIterations, double maxSeconds, bool checkHazards,
                                        bool functional, bool timed, bool prefetch,
                                        const py::object &socFile, uint64_t timelineSpans) {
+  if (!(maxSeconds >= 0))
+    throw py::value_error("max_seconds must be 0, for no limit, or more");
+  om_session_options options = OM_SESSION_OPTIONS_INIT;
+  options.threads = threads;
+  options.spin_us = spinUs;
+  options.serial_cost = serialCost;
+  options.max_memory = maxMemory;
+  options.max_iterations = maxIterations;
+  // A time above that of the clock is none.
+  options.max_run_us =
+      maxSeconds < 1e12 ? static_cast<uint64_t>(std::ceil(maxSeconds * 1e6)) : OM_NO_LIMIT;
   const NpuRequest request = {functional,    timed,
                               checkHazards,  prefetch,
                               timelineSpans, socFile.is_none() ? "" : systemPath(socFile)};
-  return std::make_unique<PySession>(std::move(model), threads, spinUs, serialCost, request);
+  return std::make_unique<PySession>(std::move(model), options, request);
 }
 
 void bindInfo(py::module_ &m) {
@@ -174,10 +188,13 @@ PYBIND11_MODULE(_runtime, m) {
   py::class_<PySession>(m, "Session", "Runs one inference of a model at a time.")
       .def(py::init(&makeSession), py::arg("model").none(false), py::kw_only(),
            py::arg("threads") = 0, py::arg("spin_us") = OM_DEFAULT_SPIN_US,
-           py::arg("serial_cost") = OM_DEFAULT_SERIAL_COST, py::arg("check_hazards") = false,
-           py::arg("functional") = true, py::arg("timed") = true, py::arg("prefetch") = true,
-           py::arg("soc_file") = py::none(), py::arg("timeline_spans") = 1000000)
+           py::arg("serial_cost") = OM_DEFAULT_SERIAL_COST, py::arg("max_memory") = 0,
+           py::arg("max_iterations") = 0, py::arg("max_seconds") = 0.0,
+           py::arg("check_hazards") = false, py::arg("functional") = true, py::arg("timed") = true,
+           py::arg("prefetch") = true, py::arg("soc_file") = py::none(),
+           py::arg("timeline_spans") = 1000000)
       .def("run", &PySession::run, py::arg("inputs"), py::arg("outputs") = py::none())
+      .def("cancel", &PySession::cancel)
       .def("tensors", &PySession::tensors, py::arg("inputs"), py::arg("names") = py::none())
       .def_property("profiling", &PySession::isProfiling, &PySession::setProfiling)
       .def("profile",
@@ -213,4 +230,5 @@ PYBIND11_MODULE(_runtime, m) {
   m.def("empty", &empty, py::arg("shape"), py::arg("dtype") = "float32");
   m.def("difference", &difference, py::arg("tensor"), py::arg("ours"), py::arg("reference"));
   m.def("runtime_version", &om_version);
+  m.attr("NO_LIMIT") = uint64_t(OM_NO_LIMIT);
 }

@@ -6,6 +6,7 @@
 #include "python-bindings/src/Errors.h"
 #include "python-bindings/src/Values.h"
 #include "tools/common/ModelText.h"
+#include "tools/common/RunErrors.h"
 
 #include <filesystem>
 #include <optional>
@@ -70,6 +71,11 @@ std::vector<py::object> inOrder(const py::object &given, const std::vector<Port>
 }
 
 py::object asStr(const std::string &text) { return toStr(text); }
+
+std::string runErrorOf(const om::Error &error) {
+  const char *otherwise = error.code() == OM_ERROR_ARGUMENT ? "E10014" : "E19999";
+  return std::string(tools::codeOf(error.code(), otherwise)) + ": " + error.message();
+}
 
 } // namespace
 
@@ -141,13 +147,9 @@ bool PyModel::isFixed() const {
   return true;
 }
 
-PySession::PySession(std::shared_ptr<PyModel> model, uint32_t threads, uint32_t spinUs,
-                     uint64_t serialCost, const NpuRequest &request)
+PySession::PySession(std::shared_ptr<PyModel> model, om_session_options options,
+                     const NpuRequest &request)
     : owner(std::move(model)) {
-  om_session_options options = OM_SESSION_OPTIONS_INIT;
-  options.threads = threads;
-  options.spin_us = spinUs;
-  options.serial_cost = serialCost;
   makeNpu(request);
   if (npu)
     options.device = om_npu_device(npu.get());
@@ -164,7 +166,8 @@ PySession::PySession(std::shared_ptr<PyModel> model, uint32_t threads, uint32_t 
   if (faults.empty())
     faults.push_back(error.message());
   for (std::string &fault : faults)
-    fault = "E10041: the model cannot be run: " + fault;
+    fault =
+        std::string(tools::codeOf(error.code(), "E10041")) + ": the model cannot be run: " + fault;
   raise(faults);
 }
 
@@ -301,8 +304,7 @@ py::object PySession::runValues(const py::object &inputs, const py::object &outp
     made = session.run(values, error);
   }
   if (error)
-    raise({std::string(error.code() == OM_ERROR_ARGUMENT ? "E10014: " : "E19999: ") +
-           error.message()});
+    raise({runErrorOf(error)});
   if (!isMapping(inputs)) {
     py::list list(made.size());
     for (size_t i = 0; i < made.size(); ++i)
@@ -326,7 +328,7 @@ py::object PySession::run(const py::object &inputs, const py::object &outputs) {
     session.run(call.in(), call.out(), error);
   }
   if (error)
-    raise({std::string("E19999: ") + error.message()});
+    raise({runErrorOf(error)});
   return call.finish(isMapping(inputs));
 }
 
@@ -385,7 +387,7 @@ py::dict PySession::tensors(const py::object &inputs, const py::object &names) {
     session.run(call.in(), call.out(), read, error);
   }
   if (error || readError)
-    raise({std::string("E19999: ") + (error ? error : readError).message()});
+    raise({runErrorOf(error ? error : readError)});
   py::dict named;
   for (size_t i = 0; i < ports.size(); ++i)
     if (arrays[i])

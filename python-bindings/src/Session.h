@@ -48,13 +48,16 @@ struct NpuRequest {
 
 class PySession {
 public:
-  PySession(std::shared_ptr<PyModel> model, uint32_t threads, uint32_t spinUs, uint64_t serialCost,
-            const NpuRequest &request);
+  /// `options` without the device, which `request` describes.
+  PySession(std::shared_ptr<PyModel> model, om_session_options options, const NpuRequest &request);
 
   /// A list for a sequence of inputs, a dict for a mapping of them.
   pybind11::object run(const pybind11::object &inputs, const pybind11::object &outputs);
   /// One run; what its launches wrote, by name.
   pybind11::dict tensors(const pybind11::object &inputs, const pybind11::object &names);
+
+  /// Ends the run in progress, of whatever thread, or else the next one.
+  void cancel() const { session.cancel(); }
 
   bool isProfiling() const { return profiling; }
   void setProfiling(bool on);

@@ -41,8 +41,9 @@ ListError checkList(Kind kind, uint8_t dtype, uint64_t count, const Item *const 
   }
   if (kind != Kind::Sequence)
     return {"only sequences and maps have items", 0};
+  // Where only shapes are known, a map has no items.
   const auto keyType = [](const Value &map) {
-    return static_cast<const Value *const *>(map.data)[0]->dtype;
+    return map.data ? static_cast<const Value *const *>(map.data)[0]->dtype : uint8_t(0);
   };
   for (uint64_t i = 0; i < count; ++i) {
     const Value &item = *items[i], &first = *items[0];

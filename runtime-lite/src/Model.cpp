@@ -104,13 +104,17 @@ om_status om_model::refuseNativeCode(om_error *error) const {
                : OM_OK;
 }
 
-/// Everything in the file, code for other processors too, but not the code that
-/// will run: mapCode looks at what it has mapped.
+/// Checks everything in the file, code for other processors too, but not the code that
+/// will run: mapCode looks at what it has mapped. Of the weights only the first segment
+/// may be left unchecked: others hold tables that code computes addresses from.
 om_status om_model::verifySegments(const om_load_options &options, om_error *error) const {
+  bool isFirst = true;
   for (uint32_t i = 0; i < header->segments()->size(); ++i) {
     const bool weights = header->segments()->Get(i)->kind() == fb::SegmentKind::weights;
-    if ((image && i == image->segment()) ||
-        (weights && !options.verify_weights && !options.require_signature))
+    const bool mayDiffer =
+        weights && isFirst && !options.verify_weights && !options.require_signature;
+    isFirst = isFirst && !weights;
+    if ((image && i == image->segment()) || mayDiffer)
       continue;
     om_status status = verifySegment(*header, i, segment(i), error);
     if (status == OM_OK && options.require_signature)

@@ -20,8 +20,10 @@ Needs numpy and the onnx package.
 import argparse
 import collections
 import json
+import math
 import os
 import re
+import resource
 import select
 import signal
 import sys
@@ -57,6 +59,8 @@ BEYOND_FLOAT16 = {"test_softmax_large_number", "test_softmax_large_number_expand
                   "test_logsoftmax_large_number", "test_logsoftmax_large_number_expanded",
                   "test_reduce_prod_default_axes_keepdims_example"}
 TRAINING = "ai.onnx.preview.training"
+# By the clock a test may take so much longer than it may use a processor.
+CLOCK_PER_PROCESSOR = 10
 
 
 class Outcome(Exception):
@@ -161,7 +165,8 @@ def compare(name, got, want, random, soc):
         raise Outcome("wrong", f"output '{name}' {text}")
 
 
-def run_test(folder, way):
+def run_test(folder, way, say):
+    """Raises how the test ended where it is no pass; `say` hears what it does."""
     path = folder / "model.onnx"
     if not path.exists():
         raise Outcome("skipped", "the model is not part of the suite")
@@ -184,10 +189,13 @@ def run_test(folder, way):
         flags = shape_flags(model, load_inputs(data_sets[0]))
         if way.dynamic:
             flags, path = [], open_shapes(model, f"{temporary}/model.onnx")
-        om = compile_test(path, temporary, way.soc, way.timeout, flags)
+        say("compiles")
+        om = compile_test(path, temporary, way.soc, way.timeout * CLOCK_PER_PROCESSOR, flags)
+        say("opens the model")
         npu = Npu(check_hazards=True, timed=False) if way.soc else None
         session = Session(RUNTIME, om, threads=1, npu=npu)
         for data_set in data_sets:
+            say(f"runs {data_set.name}")
             inputs = load_inputs(data_set)
             random = is_random(model, inputs)
             outputs = session.run_values(inputs)
@@ -199,15 +207,63 @@ def run_test(folder, way):
 
 
 def in_child(folder, way, pipe):
-    """Writes the result of one test to the pipe; runs in a forked process."""
+    """Writes what it does and then the result of one test to the pipe, a JSON list per line; runs
+    in a forked process, which has its own process group, so that what it starts ends with it."""
+    def say(*words):
+        os.write(pipe, json.dumps(words).encode() + b"\n")
+
+    os.setpgid(0, 0)
+    # A busy machine may stop a process for long: what a test may use is processor time.
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(way.timeout),) * 2)
     try:
-        run_test(folder, way)
+        run_test(folder, way, lambda activity: say("does", activity))
         answer = ("pass", "")
     except Outcome as outcome:
         answer = (outcome.result, outcome.text)
     except Exception as error:  # whatever it is, it is this test's result
         answer = ("crash", f"{type(error).__name__}: {error}")
-    os.write(pipe, json.dumps(answer).encode()[:60000])
+    say(answer[0], answer[1][:4000])
+
+
+class Running:
+    """A test in its process."""
+
+    def __init__(self, folder, way):
+        self.folder, self.way, self.data = folder, way, b""
+        self.reader, writer = os.pipe()
+        self.child = os.fork()
+        if self.child == 0:
+            os.close(self.reader)
+            in_child(folder, way, writer)
+            os._exit(0)
+        os.close(writer)
+        self.deadline = time.monotonic() + way.timeout * CLOCK_PER_PROCESSOR
+
+    def read(self):
+        """Whether the process has closed its end. To be called when there is something to read."""
+        part = os.read(self.reader, 1 << 16)
+        self.data += part
+        return not part
+
+    def finish(self, is_late):
+        """(result, text) of a test whose process has ended, or has no answer in time."""
+        for kill in (os.killpg, os.kill):
+            try:
+                kill(self.child, signal.SIGKILL)
+            except ProcessLookupError:
+                pass  # it has ended, or has no group yet
+        os.close(self.reader)
+        _, status, used = os.wait4(self.child, 0)
+        lines = [json.loads(line) for line in self.data.split(b"\n")[:-1]]
+        if lines and lines[-1][0] != "does":
+            return tuple(lines[-1])
+        seconds = used.ru_utime + used.ru_stime
+        activity = lines[-1][1] if lines else "begins"
+        if is_late:
+            why = f"no answer after {self.way.timeout * CLOCK_PER_PROCESSOR:.0f} s"
+        else:
+            why = f"the run ended with signal {os.WTERMSIG(status)}"
+        return "crash", f"{why} while it {activity}; {seconds:.1f} s of processor time"
 
 
 def run_all(folders, way):
@@ -215,36 +271,15 @@ def run_all(folders, way):
     waiting, running = collections.deque(folders), {}
     while waiting or running:
         while waiting and len(running) < way.jobs:
-            folder = waiting.popleft()
-            reader, writer = os.pipe()
-            child = os.fork()
-            if child == 0:
-                os.close(reader)
-                in_child(folder, way, writer)
-                os._exit(0)
-            os.close(writer)
-            running[reader] = (folder, child, time.monotonic() + way.timeout)
+            test = Running(waiting.popleft(), way)
+            running[test.reader] = test
         ready, _, _ = select.select(list(running), [], [], 0.5)
         for reader in list(running):
-            folder, child, deadline = running[reader]
-            late = time.monotonic() > deadline
-            if reader not in ready and not late:
-                continue
-            if late and reader not in ready:
-                os.kill(child, signal.SIGKILL)
-            data = b""
-            while part := os.read(reader, 1 << 16):
-                data += part
-            os.close(reader)
-            _, status = os.waitpid(child, 0)
-            del running[reader]
-            if data:
-                result, text = json.loads(data)
-            elif late:
-                result, text = "crash", f"no answer after {way.timeout} s"
-            else:
-                result, text = "crash", f"the run ended with signal {os.WTERMSIG(status)}"
-            yield folder, result, text
+            test = running[reader]
+            is_late = time.monotonic() > test.deadline
+            if (reader in ready and test.read()) or is_late:
+                del running[reader]
+                yield test.folder, *test.finish(is_late)
 
 
 def find_tests(folders):
@@ -278,7 +313,8 @@ def main():
     parser.add_argument("--dynamic", action="store_true",
                         help="leave every dim of every input open")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--timeout", type=float, default=60, help="seconds for each test")
+    parser.add_argument("--timeout", type=float, default=60,
+                        help="seconds of processor time per test; ten times as many by the clock")
     parser.add_argument("--json", type=Path, help="write all results to this file")
     parser.add_argument("--table", type=Path, help="write a Markdown table to this file")
     parser.add_argument("--quiet", action="store_true", help="do not list the unsupported tests")

@@ -17,10 +17,10 @@ extern "C" int call_kernel(const char *name, const host::Value *const *inputs, u
   const kernels::native::Row *row = kernels::native::find(name);
   if (!row)
     return 1;
-  values = {};
-  auto outcome = kernels::native::run(
-      *row, {inputs, inputs + inputCount}, {attributes, attributes + attributeCount}, outputCount,
-      wanted, onlyShapes != 0, values);
+  values.clear();
+  auto outcome = kernels::native::run(*row, {inputs, inputs + inputCount},
+                                      {attributes, attributes + attributeCount}, outputCount,
+                                      wanted, onlyShapes != 0, values);
   for (uint32_t i = 0; i < outputCount; ++i)
     outputs[i] = outcome.outputs[i];
   std::strncpy(error, outcome.error.c_str(), errorSize - 1);

@@ -73,3 +73,35 @@ def test_faults(values):
                   openatc.Map(np.zeros(2), np.zeros(3))):
         with pytest.raises(ValueError):
             session.run({**GIVEN, "half": wrong})
+
+
+def test_ceilings(values):
+    def refused(code, session):
+        with pytest.raises(openatc.Error) as caught:
+            session().run(GIVEN)
+        assert caught.value.code == code
+        return str(caught.value)
+
+    assert "beyond its ceiling of 1 bytes" in refused(
+        "E10058", lambda: openatc.Session(values, max_memory=1))
+    late = openatc.Session(values, max_seconds=1e-6)
+    for _ in range(2):
+        assert "1 microseconds" in refused("E10058", lambda: late)
+    open_ended = openatc.Session(values, max_memory=openatc.NO_LIMIT,
+                                 max_iterations=openatc.NO_LIMIT, max_seconds=float("inf"))
+    assert (open_ended.run(GIVEN)["y"] == X + 1).all()
+    for wrong in ({"max_memory": -1}, {"max_seconds": "long"}):
+        with pytest.raises(TypeError):
+            openatc.Session(values, **wrong)
+    for wrong in (-1.0, float("nan")):
+        with pytest.raises(ValueError):
+            openatc.Session(values, max_seconds=wrong)
+
+
+def test_cancel(values):
+    session = openatc.Session(values)
+    session.cancel()
+    with pytest.raises(openatc.Error) as caught:
+        session.run(GIVEN)
+    assert caught.value.code == "E10059" and "host_add_one" in str(caught.value)
+    assert (session.run(GIVEN)["y"] == X + 1).all()

@@ -115,6 +115,48 @@ TEST_CASE("flipped bytes are refused, in weights unless the caller checks them l
   }
 }
 
+TEST_CASE("tables that code computes addresses from are checked always") {
+  Sample sample;
+  atc::om::OmModel model = sample.test.model;
+  const uint64_t bytes = TestModel::columns * sizeof(float);
+  model.tables = {{sample.test.bias.data(), bytes, 0}};
+  model.schedule[0].args[2] = {OM_WEIGHTS, 1, 0, bytes};
+  const std::string path = writeModel(model, "tables.om");
+  const std::vector<char> good = readBytes(path);
+  CHECK_FALSE(Sample::load(good, /*verifyWeights=*/false));
+  for (size_t i = 0; i < bytes; i += 13) {
+    std::vector<char> file = good;
+    file[4096 + i] ^= 0x40; // the weights
+    CHECK_FALSE(Sample::load(file, /*verifyWeights=*/false));
+    file = good;
+    file[8192 + i] ^= 0x40;
+    const om::Error error = Sample::load(file, /*verifyWeights=*/false);
+    CHECK(error.code() == OM_ERROR_CORRUPT);
+    CHECK(contains(error, "segment 1"));
+  }
+  // The kernel finds its operand there.
+  om::Error error;
+  const om::Model loaded = om::Model::loadFile(path, error);
+  REQUIRE(loaded);
+  om::Session session(loaded, error);
+  om::Buffer x(TestModel::rows * TestModel::columns * sizeof(float)), sums(TestModel::rows * 4),
+      picks(TestModel::picked * 4);
+  const void *inputs[] = {x.data()};
+  void *outputs[] = {sums.data(), picks.data()};
+  REQUIRE(session.run(inputs, outputs, error));
+  std::vector<float> wantedSums, wantedPicks;
+  sample.test.expect(x.data<float>(), wantedSums, wantedPicks);
+  CHECK(std::equal(wantedSums.begin(), wantedSums.end(), sums.data<float>()));
+  // Without weights of another kind, too.
+  model.tables.insert(model.tables.end(), {sample.test.scale.data(), bytes, 256});
+  model.weights.clear();
+  model.schedule[0].args[1] = model.tensors[TestModel::Scale].place = {OM_WEIGHTS, 1, 256, bytes};
+  std::vector<char> file = readBytes(writeModel(model, "tables-only.om"));
+  CHECK_FALSE(Sample::load(file, /*verifyWeights=*/false));
+  file[8192] ^= 1;
+  CHECK(Sample::load(file, /*verifyWeights=*/false).code() == OM_ERROR_CORRUPT);
+}
+
 TEST_CASE("a file with something after its end is refused") {
   Sample sample;
   std::vector<char> file = sample.bytes;

@@ -4,9 +4,11 @@
 """usage: tools_test.py <om-run> <om-dump> <golden .om> <runtime-golden-writer> <runtime library>"""
 
 import json
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -26,6 +28,14 @@ del sys.argv[1:6]
 def call(*args):
     done = subprocess.run([str(a) for a in args], capture_output=True, text=True, timeout=60)
     return done.returncode, done.stdout, done.stderr
+
+
+def listens_for(pid, number):
+    """Whether a process has a handler for a signal."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("SigCgt:"):
+            return bool(int(line.split()[1], 16) >> (number - 1) & 1)
+    return False
 
 
 def expected(x):
@@ -100,6 +110,34 @@ class HostPrograms(unittest.TestCase):
             self.assertIn(said, err)
         code, _, err = call(OM_RUN, self.model, "--input", self.inputs(), "--dump", self.dir)
         self.assertEqual((code, err[:6]), (1, "E10057"))
+
+    def test_om_run_ceilings(self):
+        given = ["--input", self.inputs()]
+        golden = Path(GOLDEN).parent / "schema-1.3.om"  # a loop of three iterations
+        for model, *args, said in (
+                (self.model, *given, "--max_memory=1", "E10058: '"),
+                (self.model, *given, "--max-time=0.000001", "E10058: the run has taken longer"),
+                (golden, "--max_iterations", "2", "E10058: the loop around node 'node_host_"),
+                (self.model, "--max_memory=many", "E10001: "),
+                (self.model, "--max_time=-1", "E10001: ")):
+            code, _, err = call(OM_RUN, model, *args)
+            self.assertEqual(code, 1)
+            self.assertIn(said, err)
+            self.assertEqual(err.count("\n"), 1)
+        self.run_model(self.inputs(), "--max_memory=64MB", "--max_time", "100")
+        self.assertEqual(call(OM_RUN, golden, "--max_iterations=3")[0], 0)
+
+    def test_om_run_is_interrupted(self):
+        run = subprocess.Popen([OM_RUN, GOLDEN, "--warmup", "4000000000"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+        # It listens from the first run on.
+        while not listens_for(run.pid, signal.SIGINT):
+            self.assertIsNone(run.poll())
+            time.sleep(0.01)
+        run.send_signal(signal.SIGINT)
+        _, err = run.communicate(timeout=60)
+        self.assertIn("E10059: the run was cancelled", err)
+        self.assertEqual(run.returncode, 1)
 
     def test_om_dump(self):
         code, text, _ = call(OM_DUMP, self.model)

@@ -339,8 +339,9 @@ bool Compilation::makeFile(const std::string &commandLine) {
     summary.arenaLowerBound = bound.getInt();
   if (auto bytes = (*module)->getAttrOfType<IntegerAttr>(om::kIntermediateBytesAttr))
     summary.intermediateBytes = bytes.getInt();
-  for (const om::OmWeights &weights : model.weights)
-    summary.weightsBytes += weights.size;
+  for (const auto *list : {&model.weights, &model.tables})
+    for (const om::OmWeights &weights : *list)
+      summary.weightsBytes += weights.size;
   llvm::sys::fs::file_size(options.outputFile, summary.fileBytes);
   return true;
 }

@@ -6,6 +6,7 @@
 #include "support/JsonText.h"
 #include "tools/common/ModelText.h"
 #include "tools/common/Print.h"
+#include "tools/common/RunErrors.h"
 #include "tools/om-run/Values.h"
 
 #include <algorithm>
@@ -65,7 +66,8 @@ Comparison compareWith(const Reference &reference, double tolerance, const om::M
   };
   om::Error problem;
   if (!session.run(inputs.data(), outputs.data(), compareWritten, problem))
-    comparison.faults.push_back(std::string("E19999: ") + problem.message());
+    comparison.faults.push_back(std::string(codeOf(problem.code(), "E19999")) + ": " +
+                                problem.message());
   else if (comparison.errors.empty() && comparison.faults.empty())
     comparison.faults.push_back("E10014: the reference has none of the model's tensors: it is of "
                                 "another model, or its files are not named <tensor>.npy.");

@@ -4,6 +4,7 @@
 #include "support/Interruption.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/ModelText.h"
+#include "tools/common/RunErrors.h"
 #include "tools/om-run/Compare.h"
 #include "tools/om-run/Inputs.h"
 #include "tools/om-run/Npu.h"
@@ -17,6 +18,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <set>
 
@@ -27,6 +31,8 @@ struct Options {
   std::string model, input, output, dump, compare, cpuLevel;
   double tolerance = 1e-4;
   uint32_t loop = 0, warmup = 0, threads = 0;
+  uint64_t maxMemory = 0, maxIterations = 0;
+  double maxSeconds = 0;
   std::vector<std::string> trustedKeys;
   bool json = false, profile = false, verify = true;
   bool requireSignature = false, refuseNativeCode = false;
@@ -43,6 +49,28 @@ double millisecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
       .count();
 }
+
+/// The session that SIGINT and SIGTERM cancel: the run ends with a sentence.
+om_session *interruptible = nullptr;
+
+class Interruptible {
+public:
+  explicit Interruptible(om_session *session) {
+    interruptible = session;
+    for (int signal : {SIGINT, SIGTERM})
+      std::signal(signal, [](int number) {
+        // Whoever asks twice does not wait for the next step.
+        std::signal(number, SIG_DFL);
+        om_session_cancel(interruptible);
+      });
+  }
+  ~Interruptible() {
+    for (int signal : {SIGINT, SIGTERM})
+      std::signal(signal, SIG_DFL);
+  }
+  Interruptible(const Interruptible &) = delete;
+  Interruptible &operator=(const Interruptible &) = delete;
+};
 
 /// A file in `folder` for a tensor; names that become equal get a number.
 std::string npyPath(const std::string &folder, const std::string &tensor,
@@ -131,6 +159,12 @@ bool Runner::load() {
     return false;
   om_session_options running = OM_SESSION_OPTIONS_INIT;
   running.threads = options.threads;
+  running.max_memory = options.maxMemory;
+  running.max_iterations = options.maxIterations;
+  // A time above that of the clock is none.
+  running.max_run_us = options.maxSeconds < 1e12
+                           ? static_cast<uint64_t>(std::ceil(options.maxSeconds * 1e6))
+                           : OM_NO_LIMIT;
 
   const auto begin = std::chrono::steady_clock::now();
   model = om::Model::loadFile(options.model, error, loading);
@@ -155,7 +189,8 @@ bool Runner::load() {
     return false;
   }
   if (!session)
-    return failed("E10041", "'" + options.model + "' cannot be run: " + error.message());
+    return failed(codeOf(error.code(), "E10041"),
+                  "'" + options.model + "' cannot be run: " + error.message());
   report.loadMs = millisecondsSince(begin);
   report.path = options.model;
   report.threads = om_session_threads(session.get());
@@ -232,10 +267,10 @@ bool Runner::runOnce() {
   if (onValues) {
     outputValues = session.run(inputValues, error);
     const bool argument = error.code() == OM_ERROR_ARGUMENT;
-    return !error || failed(argument ? "E10014" : "E19999", error.message());
+    return !error || failed(codeOf(error.code(), argument ? "E10014" : "E19999"), error.message());
   }
   return session.run(inputPointers.data(), outputPointers.data(), error) ||
-         failed("E19999", error.message());
+         failed(codeOf(error.code(), "E19999"), error.message());
 }
 
 /// Writes every tensor as soon as the launch that makes it has run, for its
@@ -263,7 +298,7 @@ bool Runner::dumpTensors() {
     }
   };
   if (!session.run(inputPointers.data(), outputPointers.data(), dumpWritten, error))
-    return failed("E19999", error.message());
+    return failed(codeOf(error.code(), "E19999"), error.message());
   return faults.empty();
 }
 
@@ -299,6 +334,7 @@ int Runner::compare() {
 int Runner::run() {
   if (!load())
     return fail(faults);
+  const Interruptible guard(session.get());
   if (!options.compare.empty())
     return compare();
   auto timed = [&](double &milliseconds) {
@@ -366,6 +402,19 @@ int main(int argc, char **argv) {
   app.add_option("--threads", options.threads, "threads to use (default: one for each processor)")
       ->type_name("T")
       ->check(CLI::Range(1, 1024));
+  app.add_option("--max_memory,--max-memory", options.maxMemory,
+                 "bytes that the session may hold at once, with a unit or without: 512MB, 2GB "
+                 "(default: three quarters of the machine's memory)")
+      ->type_name("BYTES")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false));
+  app.add_option("--max_iterations,--max-iterations", options.maxIterations,
+                 "iterations of all loops in a run (default: no limit)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--max_time,--max-time", options.maxSeconds,
+                 "seconds that a run may take (default: no limit)")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--json", options.json, "print one JSON object instead of tables");
   app.add_flag("--profile", options.profile, "measure each launch");
   app.add_option("--dump", options.dump,
@@ -381,8 +430,10 @@ int main(int argc, char **argv) {
                  "(default 1e-4)")
       ->type_name("X")
       ->check(CLI::NonNegativeNumber);
-  app.add_flag("--verify,!--no-verify", options.verify,
-               "check the weights' hash when loading, which reads the whole file (default: yes)");
+  app.add_flag(
+      "--verify,!--no-verify", options.verify,
+      "check the weights' hash when loading, which reads the whole file (default: yes); header, "
+      "code and tables are checked always");
   app.add_flag("--require-signature,--require_signature", options.requireSignature,
                "run only a model that is signed with a trusted key");
   app.add_option("--trusted-key,--trusted_key", options.trustedKeys,
@@ -396,8 +447,9 @@ int main(int argc, char **argv) {
       ->type_name("NAME");
   addNpuOptions(app, options.npu);
   app.footer(
-      "Exit code: 0 when everything went well, 1 otherwise, with one coded line for each fault;\n"
+      "Exit code: 0 when everything went well, 1 otherwise, with one coded line per error;\n"
       "--compare gives 1 also when a tensor is bad, --check-hazards when there is a hazard.\n"
+      "SIGINT ends a run at its next step, a second one at once.\n"
       "Example: om-run resnet50.om --input cat.npy --output out --loop 100 --threads 2");
   try {
     app.parse(argc, argv);

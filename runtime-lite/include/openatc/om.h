@@ -201,7 +201,8 @@ typedef struct om_load_options {
   size_t struct_size;
   /* 1 (the default): the weights are checked before there is a model. 0: they
    * are not read; om_model_verify_weights checks them when the caller wants.
-   * A required signature has them checked always. */
+   * Tables that code computes addresses from are checked always, and so are the
+   * weights of a model whose signature is required. */
   int verify_weights;
   const char *cpu_level;             /* take this code image; NULL: the best that fits  */
   int refuse_native_code;            /* OM_ERROR_NATIVE_CODE for a model with any       */

@@ -1,0 +1,148 @@
+//===-- NativeHostTest.cpp - what the compiler's host gives to kernels ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#define CATCH_CONFIG_MAIN
+#include "kernels/native/NativeHost.h"
+
+#include <catch2/catch.hpp>
+
+using namespace atc;
+using host::Call;
+using host::Kind;
+using host::Value;
+using kernels::native::Outcome;
+using kernels::native::Values;
+
+namespace {
+constexpr uint8_t F32 = 1, I64 = 7;
+constexpr uint64_t megabyte = 1 << 20;
+
+/// Calls a kernel of this test on x[4] of f32, a number, and a sequence of x.
+struct Kernel {
+  explicit Kernel(host::Kernel kernel, bool onlyShapes = false, uint64_t maxBytes = megabyte) {
+    const int64_t four = 4;
+    const Value *x = values.tensor(F32, 1, &four), *number = values.tensor(I64, 0, nullptr);
+    const Value *sequence = values.list(Kind::Sequence, F32, 1, &x);
+    const kernels::native::Row row = {"Test", "", "", kernel};
+    outcome = kernels::native::run(row, {x, number, sequence}, {}, /*outputs=*/1, /*wanted=*/1,
+                                   onlyShapes, values, nullptr, maxBytes);
+  }
+  bool says(const std::string &text) const {
+    UNSCOPED_INFO(outcome.error);
+    return !outcome.outputs[0] && outcome.error.find(text) != std::string::npos;
+  }
+  Values values;
+  Outcome outcome;
+};
+
+int64_t dimOf(int64_t dim) { return dim; }
+} // namespace
+
+TEST_CASE("what a call asks for has a ceiling, all of it together") {
+  Kernel large([](Call *call) {
+    const int64_t n = 1 << 20;
+    if (call->host->makeTensor(call, 0, F32, 1, &n))
+      call->host->fail(call, "it was made", nullptr, 0);
+  });
+  CHECK(large.says("a result needs 4194304 bytes, which is beyond the ceiling of 1048576 bytes"));
+  // Shapes alone need no memory.
+  Kernel shape(
+      [](Call *call) {
+        const int64_t n = 1 << 20;
+        call->host->makeTensor(call, 0, F32, 1, &n);
+      },
+      /*onlyShapes=*/true);
+  REQUIRE(shape.outcome.outputs[0]);
+  CHECK(shape.outcome.outputs[0]->dims[0] == 1 << 20);
+  Kernel many([](Call *call) {
+    for (int i = 0; i < 100; ++i)
+      if (!call->host->scratch(call, 100000))
+        return;
+    call->host->fail(call, "ten megabytes were given", nullptr, 0);
+  });
+  CHECK(many.says("scratch memory needs 100000 bytes"));
+  Kernel texts([](Call *call) { call->host->makeText(call, uint64_t(1) << 62); });
+  CHECK(texts.says("strings needs"));
+  Kernel items([](Call *call) {
+    const int64_t n = 1 << 20;
+    call->host->makeItem(call, I64, 1, &n);
+  });
+  CHECK(items.says("an item needs"));
+  // Without a ceiling it is the system that refuses.
+  Kernel system([](Call *call) { call->host->scratch(call, uint64_t(1) << 62); }, false,
+                UINT64_MAX);
+  CHECK(system.says("could not be allocated"));
+}
+
+TEST_CASE("dims that cannot be are refused") {
+  Kernel negative([](Call *call) {
+    const int64_t dims[] = {0, -1};
+    call->host->makeTensor(call, 0, F32, 2, dims);
+  });
+  CHECK(negative.says("negative or too large"));
+  Kernel hidden([](Call *call) {
+    const int64_t dims[] = {0, INT64_MAX, INT64_MAX};
+    call->host->makeTensor(call, 0, F32, 3, dims);
+  });
+  CHECK(hidden.says("negative or too large"));
+  Kernel rank([](Call *call) {
+    int64_t dims[17];
+    std::fill_n(dims, 17, dimOf(1));
+    call->host->makeTensor(call, 0, F32, 17, dims);
+  });
+  CHECK(rank.says("negative or too large"));
+  Kernel type([](Call *call) { call->host->makeTensor(call, 0, 99, 0, nullptr); });
+  CHECK(type.says("unknown element type 99"));
+}
+
+TEST_CASE("values that cannot be are refused") {
+  Kernel types(
+      [](Call *call) { call->host->makeSequence(call, 0, Kind::Sequence, F32, 2, call->inputs); });
+  CHECK(types.says("item 1 of the sequence is of another type"));
+  Kernel map([](Call *call) { call->host->makeMapItem(call, call->inputs[0], call->inputs[1]); });
+  CHECK(map.says("a map is made of"));
+  Kernel shared([](Call *call) {
+    const int64_t five = 5;
+    call->host->share(call, 0, call->inputs[0], 1, &five);
+  });
+  CHECK(shared.says("more elements than the tensor it shares"));
+  Kernel kind([](Call *call) { call->host->share(call, 0, call->inputs[2], 0, nullptr); });
+  CHECK(kind.says("no tensor"));
+  Kernel good([](Call *call) {
+    const int64_t dims[] = {2, 1};
+    call->host->share(call, 0, call->inputs[0], 2, dims);
+  });
+  REQUIRE(good.outcome.outputs[0]);
+  CHECK(good.outcome.outputs[0]->rank == 2);
+  Kernel sequence([](Call *call) {
+    call->host->makeSequence(call, 0, Kind::Sequence, 0, 1, call->inputs + 2);
+  });
+  REQUIRE(sequence.outcome.outputs[0]);
+  CHECK(sequence.outcome.outputs[0]->dtype == F32); // of what is in it
+}
+
+TEST_CASE("an output that the call does not have is refused") {
+  for (host::Kernel kernel :
+       {host::Kernel([](Call *call) { call->host->makeTensor(call, 1, F32, 0, nullptr); }),
+        host::Kernel([](Call *call) { call->host->share(call, 1, call->inputs[1], 0, nullptr); }),
+        host::Kernel([](Call *call) { call->host->forward(call, 1, call->inputs[0]); }),
+        host::Kernel([](Call *call) { call->host->makeNone(call, 1); }),
+        host::Kernel([](Call *call) {
+          call->host->makeSequence(call, 1, Kind::Sequence, F32, 1, call->inputs);
+        })})
+    CHECK(Kernel(kernel).says("it made output 1, but has only 1"));
+}
+
+TEST_CASE("a kernel does not go on when one of its tasks has failed") {
+  Kernel fails([](Call *call) {
+    call->host->parallel(
+        call, 10,
+        [](void *arg, int64_t, int64_t) {
+          Call *call = static_cast<Call *>(arg);
+          call->host->scratch(call, uint64_t(1) << 40);
+        },
+        call);
+    std::abort();
+  });
+  CHECK(fails.says("scratch memory"));
+}
