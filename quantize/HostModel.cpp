@@ -3,18 +3,9 @@
 
 #include "quantize/HostModel.h"
 
-#include "backends/om/ModuleToOm.h"
-#include "passes/cpu/Pipelines.h"
-#include "passes/graph/Passes.h"
+#include "driver/Compiler.h"
+#include "driver/MakeTarget.h"
 #include "passes/om/Schedule.h"
-
-#include "mlir/Bytecode/BytecodeWriter.h"
-#include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassManager.h"
-#include "llvm/Support/FileSystem.h"
-
-#include <mutex>
-#include <thread>
 
 using namespace mlir;
 
@@ -32,93 +23,34 @@ void addResults(ModuleOp module, ArrayRef<Value> values) {
                        StringAttr::get(module.getContext(), "observed." + Twine(i)));
 }
 
-namespace {
-
-/// A file that is gone at the end; what is mapped stays.
-class TemporaryFile {
-public:
-  bool create() { return !llvm::sys::fs::createTemporaryFile("openatc", "om", path); }
-  ~TemporaryFile() {
-    if (!path.empty())
-      llvm::sys::fs::remove(path);
+/// Returns the `.om` file of a copy for this machine's CPU; nothing after an error.
+static std::optional<::om::Buffer> compileForHost(ModuleOp module, Diagnostics &diagnostics) {
+  driver::CompilerOptions options;
+  options.source.path = "calibration";
+  driver::TargetRequest request;
+  request.target = "cpu";
+  options.target = driver::makeTarget(request, diagnostics);
+  if (!options.target)
+    return std::nullopt;
+  auto context = driver::makeCompilerContext();
+  driver::Compiler compiler(*context, std::move(options), diagnostics);
+  OwningOpRef<ModuleOp> copy = driver::copyModule(module, *context);
+  if (!copy) {
+    diagnostics.error("E19999", "the model cannot be copied for calibration");
+    return std::nullopt;
   }
-  std::string name() const { return path.str().str(); }
-
-private:
-  SmallString<128> path;
-};
-
-bool writeModule(ModuleOp module, const std::string &path, std::string &fault) {
-  graph::GraphPipelineOptions graph;
-  PassManager pm(module.getContext());
-  graph::buildGraphPipeline(pm, graph);
-  cpu::buildCpuBufferPipeline(pm);
-  cpu::buildCpuSchedulePipeline(pm);
-  if (failed(pm.run(module))) {
-    fault = "the passes for this machine's CPU failed";
-    return false;
-  }
-  auto level = cpu::hostCpuLevel();
-  if (!level) {
-    fault = toString(level.takeError());
-    return false;
-  }
-  cpu::KernelCompilerOptions options;
-  options.threads = std::max(1u, std::thread::hardware_concurrency());
-  std::vector<cpu::CompiledLevel> levels;
-  auto compiled = cpu::compileKernels(module, *level, options);
-  if (!compiled) {
-    fault = toString(compiled.takeError());
-    return false;
-  }
-  levels.push_back(std::move(*compiled));
-  auto description = om::moduleToOm(module, levels);
-  if (!description) {
-    fault = toString(description.takeError());
-    return false;
-  }
-  description->model.producer = "OpenATC";
-  description->model.name = "calibration";
-  return om::writeOm(description->model, path, fault);
-}
-
-} // namespace
-
-/// Compiling frees and makes constants, so the copy gets a context of its own.
-static OwningOpRef<ModuleOp> copyInto(MLIRContext &context, ModuleOp module) {
-  std::string bytes;
-  llvm::raw_string_ostream os(bytes);
-  if (failed(writeBytecodeToFile(module, os)))
-    return {};
-  return parseSourceString<ModuleOp>(bytes, ParserConfig(&context), "module");
+  compiler.setModule(std::move(copy));
+  return compiler.emitBytes();
 }
 
 std::unique_ptr<HostModel> HostModel::compile(ModuleOp module, Diagnostics &diagnostics) {
-  MLIRContext context(module.getContext()->getDialectRegistry());
-  context.loadAllAvailableDialects();
-  context.printOpOnDiagnostic(false);
-  std::mutex lock; // passes speak from several threads
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    std::lock_guard<std::mutex> guard(lock);
-    if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
-      diagnostics.error("E19999", diagnostic.str());
-    return success();
-  });
-  TemporaryFile file;
-  if (!file.create()) {
-    diagnostics.error("E13004", "no temporary file can be made for the compiled model");
+  std::optional<::om::Buffer> file = compileForHost(module, diagnostics);
+  if (!file)
     return nullptr;
-  }
-  OwningOpRef<ModuleOp> copy = copyInto(context, module);
-  std::string fault = "it cannot be copied";
-  if (!copy || !writeModule(*copy, file.name(), fault)) {
-    if (!diagnostics.hasErrors())
-      diagnostics.error("E19999", "the model cannot be compiled for calibration: " + fault);
-    return nullptr;
-  }
   std::unique_ptr<HostModel> host(new HostModel());
+  host->file = std::move(*file);
   ::om::Error error;
-  host->model = ::om::Model::loadFile(file.name(), error);
+  host->model = ::om::Model::loadMemory(host->file.data(), host->file.size(), error);
   if (host->model)
     host->session = ::om::Session(host->model, error);
   if (!host->model || !host->session) {

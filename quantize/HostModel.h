@@ -4,9 +4,9 @@
 #ifndef OPENATC_QUANTIZE_HOSTMODEL_H
 #define OPENATC_QUANTIZE_HOSTMODEL_H
 
-#include "frontends/Diagnostics.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "openatc/om.hpp"
+#include "support/Diagnostics.h"
 
 namespace atc::quantize {
 
@@ -32,6 +32,7 @@ public:
 
 private:
   HostModel() = default;
+  ::om::Buffer file; ///< what the model is loaded from, in place
   ::om::Model model;
   ::om::Session session;
   std::vector<::om::Tensor> inputTensors, outputTensors;

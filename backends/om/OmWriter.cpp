@@ -4,17 +4,16 @@
 #include "backends/om/OmWriter.h"
 
 #include "backends/om/HostProgramWriter.h"
+#include "backends/om/OmSink.h"
 #include "runtime-lite/schema/om_generated.h"
 #include "runtime-lite/src/Hash.h"
 #include "runtime-lite/src/Signature.h"
 #include "runtime-lite/src/Verify.h"
+#include "support/ErrorCodes.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace atc::om {
 
@@ -46,65 +45,18 @@ uint16_t schemaMinor(const OmModel &model) {
   return model.host || std::any_of(model.tensors.begin(), model.tensors.end(), isNew) ? 3 : 2;
 }
 
-/// A file beside the target that replaces it on commit() and is gone otherwise.
-class PendingFile {
-public:
-  explicit PendingFile(const std::string &target) : target(target), temporary(target + ".XXXXXX") {
-    fd = mkostemp(temporary.data(), O_CLOEXEC);
-  }
-  ~PendingFile() {
-    if (fd < 0)
-      return;
-    close(fd);
-    if (!committed)
-      unlink(temporary.c_str());
-  }
-  bool isOpen() const { return fd >= 0; }
-
-  bool write(uint64_t offset, const void *data, uint64_t bytes) {
-    const char *from = static_cast<const char *>(data);
-    while (bytes) {
-      ssize_t written = pwrite(fd, from, std::min<uint64_t>(bytes, 1u << 30), offset);
-      if (written < 0 && errno == EINTR)
-        continue;
-      if (written <= 0)
-        return false;
-      from += written;
-      offset += written;
-      bytes -= written;
-    }
-    return true;
-  }
-
-  bool setSize(uint64_t bytes) { return ftruncate(fd, static_cast<off_t>(bytes)) == 0; }
-
-  bool commit() {
-    // mkostemp makes files private; give this one what a new file would have.
-    mode_t mask = umask(0);
-    umask(mask);
-    committed = fchmod(fd, 0666 & ~mask) == 0 && rename(temporary.c_str(), target.c_str()) == 0;
-    return committed;
-  }
-
-private:
-  std::string target, temporary;
-  int fd;
-  bool committed = false;
-};
-
 class Writer {
 public:
-  Writer(const OmModel &model, const std::string &path, std::string &error)
-      : model(model), path(path), error(error) {}
+  Writer(const OmModel &model, OmSink &sink, std::string &error)
+      : model(model), sink(sink), error(error) {}
   bool run();
 
 private:
   bool planWeights();
   void planSegments();
-  bool writeSegments(PendingFile &file);
-  bool writeHashed(PendingFile &file, uint64_t offset, const void *data, uint64_t bytes,
-                   rt::Hash64 &hash);
-  bool writeHeader(PendingFile &file);
+  bool writeSegments();
+  bool writeHashed(uint64_t offset, const void *data, uint64_t bytes, rt::Hash64 &hash);
+  bool writeHeader();
   std::vector<char> buildHeader() const;
 
   fb::BufferRef bufferRef(const OmBufferRef &ref) const {
@@ -112,17 +64,17 @@ private:
     return fb::BufferRef(static_cast<fb::Space>(ref.space), ref.index, ref.offset, ref.size);
   }
 
-  bool failed(const char *code, const std::string &sentence) {
-    error = std::string(code) + ": " + sentence;
+  bool failed(ErrorCode code, const std::string &sentence) {
+    error = codedLine(code, sentence);
     return false;
   }
   bool systemFailed(const char *what) {
-    return failed("E13004",
-                  std::string("cannot ") + what + " '" + path + "': " + std::strerror(errno) + ".");
+    return failed("E13004", std::string("cannot ") + what + " '" + sink.name() +
+                                "': " + std::strerror(errno) + ".");
   }
 
   const OmModel &model;
-  const std::string &path;
+  OmSink &sink;
   std::string &error;
   std::vector<const OmWeights *> weights; ///< by offset
   std::vector<Segment>
@@ -173,21 +125,20 @@ void Writer::planSegments() {
 }
 
 /// Hashes piece by piece what has just been written, while it is in the cache.
-bool Writer::writeHashed(PendingFile &file, uint64_t offset, const void *data, uint64_t bytes,
-                         rt::Hash64 &hash) {
+bool Writer::writeHashed(uint64_t offset, const void *data, uint64_t bytes, rt::Hash64 &hash) {
   constexpr uint64_t piece = 256 * 1024;
   const char *from = static_cast<const char *>(data);
   for (uint64_t done = 0; done < bytes; done += piece) {
     uint64_t size = std::min(piece, bytes - done);
-    if (!file.write(offset + done, from + done, size))
+    if (!sink.write(offset + done, from + done, size))
       return systemFailed("write");
     hash.update(from + done, size);
   }
   return true;
 }
 
-bool Writer::writeSegments(PendingFile &file) {
-  if (!file.setSize(fileBytes))
+bool Writer::writeSegments() {
+  if (!sink.setSize(fileBytes))
     return systemFailed("write");
   size_t next = 0;
   if (!weights.empty()) {
@@ -201,7 +152,7 @@ bool Writer::writeSegments(PendingFile &file) {
     };
     for (const OmWeights *piece : weights) {
       hashZeros(piece->offset);
-      if (!writeHashed(file, segment.offset + piece->offset, piece->data, piece->size, hash))
+      if (!writeHashed(segment.offset + piece->offset, piece->data, piece->size, hash))
         return false;
       at = piece->offset + piece->size;
     }
@@ -211,14 +162,14 @@ bool Writer::writeSegments(PendingFile &file) {
   for (const OmImage &image : model.images) {
     Segment &segment = segments[next++];
     rt::Hash64 hash;
-    if (!writeHashed(file, segment.offset, image.code, image.codeSize, hash))
+    if (!writeHashed(segment.offset, image.code, image.codeSize, hash))
       return false;
     segment.hash = hash.digest();
   }
   if (programs.empty())
     return true;
   rt::Hash64 hash;
-  if (!writeHashed(file, segments.back().offset, programs.data(), programs.size(), hash))
+  if (!writeHashed(segments.back().offset, programs.data(), programs.size(), hash))
     return false;
   segments.back().hash = hash.digest();
   return true;
@@ -331,7 +282,7 @@ std::vector<char> Writer::buildHeader() const {
   return header;
 }
 
-bool Writer::writeHeader(PendingFile &file) {
+bool Writer::writeHeader() {
   std::vector<char> header = buildHeader();
   if (header.size() != headerBytes)
     return failed("E19999", "the .om header changed its size while it was written.");
@@ -342,17 +293,16 @@ bool Writer::writeHeader(PendingFile &file) {
   if (rt::verifyHeader(header.data(), header.size(), fileBytes, &checked, &fault) != OM_OK)
     return failed("E19999", "the compiled model does not pass the loader's checks: " +
                                 std::string(fault.message));
-  return file.write(0, header.data(), header.size()) || systemFailed("write");
+  return sink.write(0, header.data(), header.size()) || systemFailed("write");
 }
 
 bool Writer::run() {
   if (!planWeights())
     return false;
   planSegments();
-  PendingFile file(path);
-  if (!file.isOpen())
+  if (!sink.open())
     return systemFailed("create");
-  return writeSegments(file) && writeHeader(file) && (file.commit() || systemFailed("create"));
+  return writeSegments() && writeHeader() && (sink.commit() || systemFailed("create"));
 }
 } // namespace
 
@@ -369,8 +319,13 @@ std::vector<int64_t> denseStrides(const std::vector<int64_t> &dims, uint32_t blo
   return strides;
 }
 
+bool writeOm(const OmModel &model, OmSink &sink, std::string &error) {
+  return Writer(model, sink, error).run();
+}
+
 bool writeOm(const OmModel &model, const std::string &path, std::string &error) {
-  return Writer(model, path, error).run();
+  OmFileSink sink(path);
+  return writeOm(model, sink, error);
 }
 
 } // namespace atc::om

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "frontends/Diagnostics.h"
+#include "support/Diagnostics.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 

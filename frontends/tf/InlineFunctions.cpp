@@ -28,8 +28,8 @@ static bool writesVariable(StringRef op) {
 /// The outputs of operators that have more than one, for files that do not describe
 /// their operators; everything else has one output or one list of outputs.
 static ArrayRef<StringLiteral> knownOutputs(StringRef op) {
-  static constexpr StringLiteral norm[] = {"y", "batch_mean", "batch_variance", "reserve_space_1",
-                                           "reserve_space_2", "reserve_space_3"};
+  static constexpr StringLiteral norm[] = {
+      "y", "batch_mean", "batch_variance", "reserve_space_1", "reserve_space_2", "reserve_space_3"};
   static constexpr StringLiteral topK[] = {"values", "indices"};
   static constexpr StringLiteral unique[] = {"y", "idx", "count"};
   static constexpr StringLiteral switches[] = {"output_false", "output_true"};
@@ -93,7 +93,7 @@ public:
   bool run(std::vector<NamedTensor> &inputs, std::vector<NamedTensor> &outputs);
 
 private:
-  bool fail(StringRef code, const Twine &text) {
+  bool fail(ErrorCode code, const Twine &text) {
     diagnostics.error(code, text);
     return false;
   }
@@ -192,10 +192,10 @@ std::optional<uint64_t> Inliner::outputIndex(const pb::NodeDef &node, const Refe
 bool Inliner::setNodes(Scope &scope, const Nodes &nodes) {
   for (const pb::NodeDef &node : nodes)
     if (!scope.nodes.try_emplace(node.name(), &node).second)
-      return fail("E13009", "two nodes have the name '" + node.name() + "'" +
-                                (scope.function ? " in function '" +
-                                                      scope.function->signature().name() + "'"
-                                                : ""));
+      return fail(
+          "E13009",
+          "two nodes have the name '" + node.name() + "'" +
+              (scope.function ? " in function '" + scope.function->signature().name() + "'" : ""));
   return true;
 }
 
@@ -218,8 +218,8 @@ const std::string &Inliner::nameOf(Scope &scope, StringRef node) {
 
 std::optional<std::string> Inliner::resolve(Scope &scope, StringRef text, StringRef user) {
   auto missing = [&](const Twine &reason) {
-    diagnostics.error("E13005", "node '" + scope.prefix + user + "' reads '" + text + "', " +
-                                    reason);
+    diagnostics.error("E13005",
+                      "node '" + scope.prefix + user + "' reads '" + text + "', " + reason);
     return std::nullopt;
   };
   std::optional<Reference> reference = parse(scope, text);
@@ -284,8 +284,8 @@ std::vector<const pb::NodeDef *> Inliner::orderNodes(Scope &scope, ArrayRef<Stri
   StringSet<> seen;
   auto enter = [&](StringRef text) {
     std::optional<Reference> reference = parse(scope, text);
-    if (!reference || (!scope.function &&
-                       cuts.contains((reference->node + ":" + Twine(reference->index)).str())))
+    if (!reference ||
+        (!scope.function && cuts.contains((reference->node + ":" + Twine(reference->index)).str())))
       return;
     auto node = scope.nodes.find(reference->node);
     if (!scope.arguments.contains(reference->node) && node != scope.nodes.end() &&
@@ -351,13 +351,15 @@ bool Inliner::emitCall(Scope &scope, const pb::NodeDef &node, unsigned depth) {
   std::string where = "node '" + scope.prefix + node.name() + "'";
   if (!function) {
     auto attribute = node.attr().find("f");
-    StringRef name = attribute == node.attr().end() ? "" : StringRef(attribute->second.func().name());
+    StringRef name =
+        attribute == node.attr().end() ? "" : StringRef(attribute->second.func().name());
     return fail("E12013", where + " calls function '" + name + "', which the model does not have");
   }
   const std::string &name = function->signature().name();
   if (!activeFunctions.insert(name).second)
-    return fail("E13005", where + " calls function '" + name + "' from within itself: recursion is "
-                          "not supported");
+    return fail("E13005", where + " calls function '" + name +
+                              "' from within itself: recursion is "
+                              "not supported");
   if (depth >= maxDepth)
     return fail("E13005", where + " is nested more than " + Twine(maxDepth) + " calls deep");
 

@@ -7,12 +7,14 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "tools/common/Interpretation.h"
-#include "tools/om-run/Inputs.h"
-#include "tools/om-run/Npy.h"
+#include "driver/Interpretation.h"
+#include "support/Npy.h"
+#include "tools/common/Inputs.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
+
+using namespace atc::driver;
 
 namespace atc::tools {
 namespace {
@@ -107,10 +109,10 @@ bool interpretModule(ModuleOp module, const std::string &input, const std::strin
 
   Dump dump(dumpFolder);
   bool isWritten = true;
-  auto results = interpretNamed(
-      function, arguments, [&](const std::string &name, const graph::Tensor &tensor) {
-        isWritten &= dump.write(name, tensor);
-      });
+  auto results = interpretNamed(function, arguments,
+                                [&](const std::string &name, const graph::Tensor &tensor) {
+                                  isWritten &= dump.write(name, tensor);
+                                });
   if (failed(results))
     return false;
   return isWritten && dump.finish();

@@ -4,7 +4,7 @@
 #include "tools/atc/ShowModel.h"
 
 #include "openatc/om.h"
-#include "tools/common/ModelText.h"
+#include "support/ModelText.h"
 
 #include <fstream>
 #include <memory>

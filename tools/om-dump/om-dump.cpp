@@ -8,15 +8,16 @@
 #include "runtime-lite/npu/Disassemble.h"
 #include "runtime-lite/src/Signature.h"
 #include "runtime-lite/src/Verify.h"
+#include "support/ModelText.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/MappedFile.h"
-#include "tools/common/ModelText.h"
 #include "tools/om-dump/HostListing.h"
 
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+using namespace atc;
 using namespace atc::tools;
 namespace fb = atc::om::fb;
 using Json = nlohmann::ordered_json;

@@ -3,7 +3,7 @@
 
 #include "tools/om-run/Reference.h"
 
-#include "tools/om-run/Npy.h"
+#include "support/Npy.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -3,8 +3,8 @@
 
 #include "tools/om-run/Report.h"
 
-#include "tools/common/ModelText.h"
-#include "tools/om-run/Values.h"
+#include "support/ModelText.h"
+#include "support/TensorValues.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,37 @@
+//===-- TensorValues.h - looks at the elements of a tensor ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_SUPPORT_TENSORVALUES_H
+#define OPENATC_SUPPORT_TENSORVALUES_H
+
+#include "openatc/om.hpp"
+
+#include <vector>
+
+namespace atc {
+
+/// Whether valueAt knows the type: not complex numbers, strings and tiny floats.
+bool hasValues(om_dtype dtype);
+/// The element at a flat index of a dense tensor.
+double valueAt(om_dtype dtype, const void *data, uint64_t index);
+
+struct Range {
+  double min = 0, max = 0;
+  uint64_t notFinite = 0; ///< NaN or infinite, not part of the range
+};
+Range rangeOf(const ::om::Tensor &tensor, const void *data);
+
+/// How far a dense tensor is from the right one.
+struct Difference {
+  double maxAbs = 0;  ///< infinite where only one side is NaN or infinite
+  double ofRange = 0; ///< maxAbs over the right one's max - min
+  double cosine = 1;  ///< of the angle between both
+};
+Difference differenceOf(const ::om::Tensor &tensor, const void *ours, const void *right);
+
+/// Indices of the largest values, largest first.
+std::vector<uint64_t> largest(const ::om::Tensor &tensor, const void *data, size_t count);
+
+} // namespace atc
+
+#endif
