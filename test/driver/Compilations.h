@@ -36,7 +36,8 @@ struct Compilation {
   std::string text() {
     std::string text;
     llvm::raw_string_ostream os(text);
-    compiler.module().print(os, mlir::OpPrintingFlags().elideLargeResourceString());
+    compiler.module().print(os,
+                            mlir::OpPrintingFlags().elideLargeResourceString().assumeVerified());
     return text;
   }
   std::string messages() const {

@@ -85,7 +85,7 @@ TEST_CASE("static regions of a dynamic model come back after each phase") {
 func.func @main(%x: tensor<4x8xf32> {om.name = "x"}, %y: tensor<8x4xf32> {om.name = "y"})
     -> (tensor<2x?xi64> {om.name = "z"}) {
   %0 = graph.matmul %x, %y : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
-  %1 = graph.host_call "NonZero"(%0) : (tensor<4x4xf32>) -> tensor<2x?xi64>
+  %1 = graph.host_call "NonZero"(%0) {} : (tensor<4x4xf32>) -> tensor<2x?xi64>
   return %1 : tensor<2x?xi64>
 })";
   for (Phase last : {Phase::Graph, Phase::Kernels, Phase::Schedule}) {
