@@ -30,7 +30,7 @@ if(OPENATC_BUILD_COMPILER OR TARGET om-run)
   install(TARGETS openatc_npu EXPORT OpenATCRuntimeTargets
           ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime
           INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime-lite/npu/include/openatc"
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/npu/device/include/openatc"
           DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT runtime)
 endif()
 

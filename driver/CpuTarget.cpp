@@ -4,8 +4,8 @@
 #include "driver/CpuTarget.h"
 
 #include "backends/om/HostProgram.h"
-#include "passes/cpu/GeneratedOps.h"
 #include "passes/cpu/Pipelines.h"
+#include "passes/kernel/GeneratedOps.h"
 #include "passes/om/Schedule.h"
 
 using namespace mlir;
@@ -13,7 +13,7 @@ using namespace mlir;
 namespace atc::driver {
 
 bool CpuTarget::canGenerate(Operation *op) const {
-  return cpu::canGenerate(op, /*widenFloats=*/true);
+  return kernel::canGenerate(op, /*widenFloats=*/true);
 }
 
 ArrayRef<StringLiteral> CpuTarget::optionalPasses() const { return cpu::optionalPasses(); }

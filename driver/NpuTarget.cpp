@@ -3,7 +3,7 @@
 
 #include "driver/NpuTarget.h"
 
-#include "passes/cpu/GeneratedOps.h"
+#include "passes/kernel/GeneratedOps.h"
 #include "passes/npu/Pipelines.h"
 #include "passes/om/Schedule.h"
 
@@ -27,7 +27,7 @@ static std::string pipelinePrecision(Precision precision) {
 }
 
 bool NpuTarget::canGenerate(Operation *op) const {
-  return cpu::canGenerate(op, /*widenFloats=*/false);
+  return kernel::canGenerate(op, /*widenFloats=*/false);
 }
 
 ArrayRef<StringLiteral> NpuTarget::optionalPasses() const { return npu::optionalPasses(); }

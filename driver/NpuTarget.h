@@ -5,7 +5,7 @@
 #define OPENATC_DRIVER_NPUTARGET_H
 
 #include "driver/CpuTarget.h"
-#include "runtime-lite/npu/Soc.h"
+#include "npu/soc/Soc.h"
 
 namespace atc::driver {
 

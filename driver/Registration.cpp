@@ -14,6 +14,7 @@
 #include "passes/graph/Passes.h"
 #include "passes/host/Passes.h"
 #include "passes/host/Pipelines.h"
+#include "passes/kernel/Passes.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/Pipelines.h"
 #include "passes/om/Passes.h"
@@ -47,6 +48,7 @@ void registerAllPasses() {
   mlir::memref::registerMemRefPasses();
   mlir::math::registerMathPasses();
   graph::registerGraphPassesAndPipelines();
+  kernel::registerKernelPasses();
   cpu::registerCpuPasses();
   cpu::registerCpuPipelines();
   host::registerHostPasses();

@@ -36,10 +36,17 @@ OwningOpRef<ModuleOp> MainFunction::finish(ArrayRef<std::pair<std::string, Value
       op.erase();
   function.setType(
       builder.getFunctionType(body->getArgumentTypes(), ValueRange(values).getTypes()));
-  for (auto [index, name] : llvm::enumerate(inputNames))
-    function.setArgAttr(index, "om.name", builder.getStringAttr(name));
-  for (auto [index, result] : llvm::enumerate(results))
-    function.setResultAttr(index, "om.name", builder.getStringAttr(result.first));
+  // All names at once: one by one, each would make another list of all.
+  auto named = [&](StringRef name) {
+    return builder.getDictionaryAttr(builder.getNamedAttr("om.name", builder.getStringAttr(name)));
+  };
+  SmallVector<DictionaryAttr> arguments, outputs;
+  for (const std::string &name : inputNames)
+    arguments.push_back(named(name));
+  for (const auto &[name, value] : results)
+    outputs.push_back(named(name));
+  function.setAllArgAttrs(arguments);
+  function.setAllResultAttrs(outputs);
 
   std::string message;
   ScopedDiagnosticHandler handler(builder.getContext(), [&](Diagnostic &diagnostic) {

@@ -77,10 +77,13 @@ static bool parseStream(io::ZeroCopyInputStream &stream, StringRef name, const F
   google::protobuf::LogSilencer silencer;
   io::CodedInputStream coded(&stream);
   coded.SetTotalBytesLimit(INT_MAX);
+  coded.SetRecursionLimit(format.maxDepth);
   if (message.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage())
     return true;
-  diagnostics.error("E13005", "'" + name + "' cannot be parsed as " + format.model +
-                                  ": the file is damaged, cut short or of another format");
+  diagnostics.error("E13005",
+                    "'" + name + "' cannot be parsed as " + format.model +
+                        ": the file is damaged, cut short or of another format, or more than " +
+                        Twine(format.maxDepth) + " messages stand inside each other");
   return false;
 }
 

@@ -20,6 +20,7 @@ struct FileFormat {
   llvm::StringLiteral model;       ///< "an ONNX model"
   llvm::StringLiteral limit;       ///< "ONNX": a file of it has less than 2 GB
   llvm::StringLiteral advice = ""; ///< what to do about a larger one
+  int maxDepth = 100;              ///< messages inside each other that a file may have
 };
 
 /// Maps a whole file, whatever its size. Null after an error.

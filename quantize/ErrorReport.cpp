@@ -3,6 +3,8 @@
 
 #include "quantize/ErrorReport.h"
 
+#include "support/JsonText.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -72,20 +74,20 @@ bool compareModels(HostModel &right, HostModel &ours, size_t numOutputs,
 }
 
 std::string reportText(const ErrorReport &report) {
+  auto shown = [](const TensorComparison &each) { return shortened(printable(each.name), 28, 32); };
   size_t width = 6;
   for (const auto *list : {&report.tensors, &report.outputs})
     for (const TensorComparison &each : *list)
-      width = std::max(width, std::min<size_t>(each.name.size(), 60));
+      width = std::max(width, columnsOf(shown(each)));
   std::string text;
   char line[256];
   auto table = [&](const char *title, const std::vector<TensorComparison> &list) {
-    std::snprintf(line, sizeof line, "%-*s  %10s  %9s  %11s\n", int(width), title, "cosine",
-                  "SQNR dB", "max error");
-    text += line;
+    std::snprintf(line, sizeof line, "  %10s  %9s  %11s\n", "cosine", "SQNR dB", "max error");
+    text += padded(title, width) + line;
     for (const TensorComparison &each : list) {
-      std::snprintf(line, sizeof line, "%-*.60s  %10.6f  %9.2f  %11.4g\n", int(width),
-                    each.name.c_str(), each.cosine, each.sqnr, each.maxError);
-      text += line;
+      std::snprintf(line, sizeof line, "  %10.6f  %9.2f  %11.4g\n", each.cosine, each.sqnr,
+                    each.maxError);
+      text += padded(shown(each), width) + line;
     }
   };
   std::snprintf(line, sizeof line, "float against quantized, %zu sample%s\n", report.samples,
@@ -114,7 +116,7 @@ std::string reportJson(const ErrorReport &report) {
   Json json = {{"model", report.model}, {"samples", report.samples}};
   json["outputs"] = list(report.outputs);
   json["tensors"] = list(report.tensors);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return jsonText(json);
 }
 
 } // namespace atc::quantize

@@ -3,6 +3,8 @@
 
 #include "quantize/QuantTable.h"
 
+#include "support/JsonText.h"
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -74,16 +76,24 @@ std::string tableToJson(const QuantTable &table) {
                              {"output", layer.output},
                              {"weight_scales", layer.weightScales},
                              {"bias_correction", layer.biasCorrection}});
-  return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return jsonText(out, /*indent=*/1);
 }
 
-static std::string escaped(const std::string &text) {
+/// Returns a text as protobuf's text form has it: what cannot be printed as the octal
+/// numbers of its bytes.
+static std::string escaped(std::string_view text) {
   std::string out;
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      out += '\\';
-    out += c == '\n' ? ' ' : c;
-  }
+  forEachStep(text, [&](const rt::TextStep &step, std::string_view bytes) {
+    const bool shown = step.valid && rt::isPrintable(step.code);
+    for (char c : bytes) {
+      char octal[8];
+      std::snprintf(octal, sizeof octal, "\\%03o", static_cast<unsigned char>(c));
+      if (shown && c != '"' && c != '\\')
+        out += c;
+      else
+        out += shown ? std::string("\\") + c : octal;
+    }
+  });
   return out;
 }
 

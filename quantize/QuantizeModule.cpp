@@ -233,7 +233,7 @@ bool quantizeModule(ModuleOp module, const QuantizeOptions &options, DataSource 
     return false;
   writeAttributes(module, planned, calibration.table);
   PassManager expand(module.getContext());
-  expand.addNestedPass<func::FuncOp>(graph::createInsertQuantization());
+  expand.addNestedPass<func::FuncOp>(graph::createGraphInsertQuantization());
   if (failed(expand.run(module))) {
     diagnostics.error("E19999", "the scales cannot be written into the graph");
     return false;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "quantize/ErrorReport.h"
+#include "support/PrintableText.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,23 +10,6 @@
 namespace atc::quantize {
 
 namespace {
-
-std::string escaped(const std::string &text) {
-  std::string out;
-  for (char c : text) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '&')
-      out += "&amp;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return out;
-}
 
 std::string format(const char *pattern, auto... values) {
   char text[512];
@@ -60,11 +44,9 @@ std::string bars(const std::vector<TensorComparison> &tensors) {
     const TensorComparison &each = tensors[i];
     const double value = std::isfinite(each.sqnr) ? each.sqnr : each.sqnr > 0 ? most : 0;
     const int y = int(i) * row;
-    std::string name = each.name;
-    if (name.size() > 44)
-      name = name.substr(0, 20) + "..." + name.substr(name.size() - 21);
+    const std::string name = shortened(printable(each.name), 20, 24);
     svg += format("<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", left - 6, y + 11) +
-           escaped(name) + "</text>";
+           htmlText(name) + "</text>";
     // Below 15 dB a third and more of the amplitude is noise.
     svg += format("<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>",
                   each.sqnr < 15 ? "bad" : "bar", left, y + 2, std::max(0.0, value / most * width),
@@ -111,7 +93,7 @@ std::string rows(const std::vector<TensorComparison> &list) {
   std::string html = "<table><tr><th>tensor</th><th>cosine</th><th>SQNR, dB</th>"
                      "<th>largest error</th></tr>\n";
   for (const TensorComparison &each : list)
-    html += "<tr><td>" + escaped(each.name) +
+    html += "<tr><td>" + htmlText(each.name) +
             format("</td><td>%.6f</td><td>%.2f</td><td>%.4g</td></tr>\n", each.cosine, each.sqnr,
                    each.maxError);
   return html + "</table>\n";
@@ -129,7 +111,7 @@ static std::string plots(const Calibration &calibration) {
     const TensorEntry &entry = calibration.table.tensors[i];
     if (histogram.empty() || !histogram.numBins())
       continue; // it has the numbers of another tensor, or only zeros
-    html += "<figure>" + plot(histogram, entry) + "<figcaption>" + escaped(entry.name) +
+    html += "<figure>" + plot(histogram, entry) + "<figcaption>" + htmlText(entry.name) +
             format("<br>scale %.4g, zero point %d</figcaption></figure>\n", entry.params.scale,
                    entry.params.zeroPoint);
   }
@@ -138,7 +120,7 @@ static std::string plots(const Calibration &calibration) {
 
 std::string reportHtml(const ErrorReport &report, const Calibration *calibration) {
   std::string html = style;
-  html += "<h1>Quantization of " + escaped(report.model) + "</h1>\n<p>";
+  html += "<h1>Quantization of " + htmlText(report.model) + "</h1>\n<p>";
   if (calibration)
     html += format("%zu layers and %zu tensors are int8. Calibrated with %zu samples; f",
                    calibration->table.layers.size(), calibration->table.tensors.size(),

@@ -3,10 +3,7 @@
 
 #include "quantize/Quantize.h"
 
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
-
-#include <fstream>
+#include "support/OutputFile.h"
 
 namespace atc::quantize {
 
@@ -25,41 +22,34 @@ ResultFiles ResultFiles::withPrefix(const std::string &prefix) {
 
 namespace {
 
-/// Files that appear together, under names of their own until all are written.
+/// Files that appear together: none before all are written.
 class Batch {
 public:
   explicit Batch(Diagnostics &diagnostics) : diagnostics(diagnostics) {}
-  ~Batch() {
-    for (const auto &[path, temporary] : files)
-      llvm::sys::fs::remove(temporary);
-  }
 
   void add(const std::string &path, const std::string &content) {
     if (path.empty())
       return;
-    const std::string temporary = path + ".part";
-    std::ofstream file(temporary, std::ios::binary);
-    file.write(content.data(), content.size());
-    files.emplace_back(path, temporary);
-    if (!file.flush())
-      fail(path);
+    files.emplace_back(path);
+    if (!files.back().write(content))
+      fail(files.back());
   }
 
   bool finish() {
-    if (diagnostics.hasErrors())
-      return false;
-    for (const auto &[path, temporary] : files)
-      if (llvm::sys::fs::rename(temporary, path))
-        fail(path);
+    if (!diagnostics.hasErrors() && !commitAll(files))
+      for (const OutputFile &file : files)
+        if (file.hasFailed())
+          fail(file);
     return !diagnostics.hasErrors();
   }
 
 private:
-  void fail(const std::string &path) {
-    diagnostics.error("E13004", "the file \"" + path + "\" cannot be written");
+  void fail(const OutputFile &file) {
+    diagnostics.error("E13004",
+                      "the file \"" + file.path() + "\" cannot be written: " + file.reason());
   }
   Diagnostics &diagnostics;
-  std::vector<std::pair<std::string, std::string>> files;
+  std::vector<OutputFile> files;
 };
 
 void addReport(Batch &batch, const ErrorReport &report, const Calibration *calibration,

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-# ===-- make_case_table.py - writes kernels/CaseTable.inc -----------------------------------===#
+# ===-- make_case_table.py - writes kernels/text/CaseTable.inc -----------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints rows {first, last, stride, distance}: each character first, first + stride ... last has
 its other case `distance` further. From Python's Unicode data, for characters below 65536 whose
 other case is one character.
 
-    scripts/make_case_table.py > kernels/CaseTable.inc
+    scripts/make_case_table.py > kernels/text/CaseTable.inc
 """
 
 

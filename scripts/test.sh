@@ -4,6 +4,9 @@
 #   scripts/test.sh          release build in build/, all tests
 #   scripts/test.sh --asan   AddressSanitizer + UBSan build in build-asan/:
 #                            runtime, importer, writer and their tests
+#   scripts/test.sh --tsan   ThreadSanitizer build of the runtime and the simulator in
+#                            build-tsan/: their tests, and a minute of the load test
+#                            (OPENATC_LOAD_SECONDS: another time)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,6 +17,15 @@ if [ "${1:-}" = --asan ]; then
   # libMLIR is not instrumented; its containers cross the boundary.
   export ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=0
   exec /usr/bin/ctest --test-dir build-asan --output-on-failure -j2
+fi
+
+if [ "${1:-}" = --tsan ]; then
+  scripts/install-deps.sh
+  /usr/bin/cmake --preset tsan -DCMAKE_MAKE_PROGRAM=/usr/bin/ninja
+  /usr/bin/ninja -C build-tsan
+  export TSAN_OPTIONS=halt_on_error=1
+  /usr/bin/ctest --test-dir build-tsan --output-on-failure -j2
+  exec build-tsan/bin/runtime-load-test "${OPENATC_LOAD_SECONDS:-60}"
 fi
 
 scripts/build.sh

@@ -5,6 +5,7 @@
 #define OPENATC_SUPPORT_DIAGNOSTICS_H
 
 #include "support/ErrorCodes.h"
+#include "support/PrintableText.h"
 
 #include <cassert>
 #include <string>
@@ -16,7 +17,8 @@
 
 namespace atc {
 
-/// A line for the user: a code that scripts look for and a sentence.
+/// A line for the user: a code that scripts look for and a sentence, in which names
+/// from the model are safe to print.
 struct CodedMessage {
   std::string code;
   std::string text;
@@ -32,12 +34,12 @@ class Diagnostics {
 public:
   void error(ErrorCode code, const llvm::Twine &text) {
     assert(code.isError() && "a warning's code");
-    messages.push_back({std::string(code.str()), text.str(), true});
+    messages.push_back({std::string(code.str()), printable(text.str()), true});
     ++errors;
   }
   void warning(ErrorCode code, const llvm::Twine &text) {
     assert(!code.isError() && "an error's code");
-    messages.push_back({std::string(code.str()), text.str(), false});
+    messages.push_back({std::string(code.str()), printable(text.str()), false});
   }
   /// Adds a line such as "E10014: the file ..." as an error; one without a code of the
   /// table gets `otherwise`.

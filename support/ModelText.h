@@ -5,19 +5,12 @@
 #define OPENATC_SUPPORT_MODELTEXT_H
 
 #include "openatc/om.h"
+#include "support/PrintableText.h"
 
 #include <cstdio>
 #include <string>
 
 namespace atc {
-
-/// A name from a file as it may go to a terminal: without control characters.
-inline std::string printable(std::string text) {
-  for (char &c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
-      c = '?';
-  return text;
-}
 
 /// "[1,3,224,224]"
 template <typename Dims> std::string dimsText(const Dims &dims) {

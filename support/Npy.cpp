@@ -5,6 +5,7 @@
 
 #include "support/ErrorCodes.h"
 #include "support/ModelText.h"
+#include "support/OutputFile.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -289,16 +290,17 @@ bool readNpyDims(const std::string &path, std::vector<int64_t> &dims) {
   return true;
 }
 
-std::string fileNameOf(std::string tensor) {
-  for (char &c : tensor)
-    if (static_cast<unsigned char>(c) < 0x20 || std::strchr("/\\:*?\"<>|\x7F", c))
-      c = '_';
-  if (tensor.empty() || tensor == "." || tensor == "..")
-    tensor = "_" + tensor;
-  return tensor;
+std::string fileNameOf(const std::string &tensor) {
+  std::string name;
+  forEachStep(tensor, [&](const rt::TextStep &step, std::string_view bytes) {
+    const bool legal = step.valid && rt::isPrintable(step.code) &&
+                       std::strchr("/\\:*?\"<>|", static_cast<int>(bytes[0])) == nullptr;
+    name.append(legal ? bytes : "_");
+  });
+  return name.empty() || name == "." || name == ".." ? "_" + name : name;
 }
 
-static void writeHeader(std::ofstream &file, const std::string &descr, const ::om::Tensor &tensor) {
+static std::string headerOf(const std::string &descr, const ::om::Tensor &tensor) {
   std::string dims;
   for (int64_t dim : tensor.dims)
     dims += std::to_string(dim) + ", ";
@@ -309,17 +311,21 @@ static void writeHeader(std::ofstream &file, const std::string &descr, const ::o
   header.append(63 - (prefix + header.size()) % 64, ' ');
   header += '\n';
   const auto length = static_cast<uint16_t>(header.size());
-  file.write(magic, magicBytes);
-  file.write("\x01\x00", 2);
-  file.write(reinterpret_cast<const char *>(&length), 2);
-  file.write(header.data(), header.size());
+  std::string start(magic, magicBytes);
+  start.append("\x01\x00", 2).append(reinterpret_cast<const char *>(&length), 2);
+  return start + header;
 }
 
-static bool closed(std::ofstream &file, const std::string &path, std::string &error) {
-  file.close();
-  if (file)
+/// Writes a header and what stands behind it. The files are many and soon made again.
+static bool writeParts(const std::string &path, const std::string &header, const void *data,
+                       uint64_t bytes, std::string &error) {
+  OutputFileOptions options;
+  options.durable = false;
+  OutputFile file(path, options);
+  if (file.write(header) && file.write(data, bytes) && file.commit())
     return true;
-  return failed(error, "E13004", "cannot write '" + path + "': " + std::strerror(errno) + ".");
+  error = file.errorLine();
+  return false;
 }
 
 bool writeStrings(const std::string &path, const ::om::Tensor &tensor,
@@ -327,31 +333,29 @@ bool writeStrings(const std::string &path, const ::om::Tensor &tensor,
   size_t width = 1;
   for (const std::string &text : texts)
     width = std::max(width, text.size());
-  std::ofstream file(path, std::ios::binary);
-  writeHeader(file, "|S" + std::to_string(width), tensor);
+  std::string data;
   for (std::string text : texts) {
     text.resize(width, '\0');
-    file.write(text.data(), text.size());
+    data += text;
   }
-  return closed(file, path, error);
+  return writeParts(path, headerOf("|S" + std::to_string(width), tensor), data.data(), data.size(),
+                    error);
 }
 
 bool writeNpy(const std::string &path, const ::om::Tensor &tensor, const void *data,
               std::string &error) {
-  std::ofstream file(path, std::ios::binary);
-  writeHeader(file, descrOf(tensor.dtype), tensor);
-  if (isPacked(tensor.dtype)) {
-    const auto *from = static_cast<const unsigned char *>(data);
-    const int bits = static_cast<int>(om_dtype_bits(tensor.dtype)), each = 8 / bits;
-    const bool isSigned = tensor.dtype == OM_I4 || tensor.dtype == OM_I2;
-    for (uint64_t i = 0; i < tensor.elements; ++i) {
-      const int value = from[i / each] >> (i % each * bits) & ((1 << bits) - 1);
-      file.put(static_cast<char>(isSigned && value >> (bits - 1) ? value - (1 << bits) : value));
-    }
-  } else {
-    file.write(static_cast<const char *>(data), tensor.bytes);
+  const std::string header = headerOf(descrOf(tensor.dtype), tensor);
+  if (!isPacked(tensor.dtype))
+    return writeParts(path, header, data, tensor.bytes, error);
+  const auto *from = static_cast<const unsigned char *>(data);
+  const int bits = static_cast<int>(om_dtype_bits(tensor.dtype)), each = 8 / bits;
+  const bool isSigned = tensor.dtype == OM_I4 || tensor.dtype == OM_I2;
+  std::string values;
+  for (uint64_t i = 0; i < tensor.elements; ++i) {
+    const int value = from[i / each] >> (i % each * bits) & ((1 << bits) - 1);
+    values += static_cast<char>(isSigned && value >> (bits - 1) ? value - (1 << bits) : value);
   }
-  return closed(file, path, error);
+  return writeParts(path, header, values.data(), values.size(), error);
 }
 
 } // namespace atc

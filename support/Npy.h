@@ -30,8 +30,9 @@ bool writeStrings(const std::string &path, const ::om::Tensor &tensor,
 /// Reads the dims of a .npy file; false when it is none.
 bool readNpyDims(const std::string &path, std::vector<int64_t> &dims);
 
-/// A tensor's name as a file name that is legal anywhere, without ".npy".
-std::string fileNameOf(std::string tensor);
+/// Returns a tensor's name as a file name, without ".npy": "_" stands for what cannot be
+/// printed and for what a file system or a shell takes for something else.
+std::string fileNameOf(const std::string &tensor);
 
 } // namespace atc
 

@@ -4,12 +4,12 @@
 #include "backends/cpu/KernelCompiler.h"
 
 #include "backends/cpu/ImageLinker.h"
-#include "passes/cpu/KernelBuilder.h"
 #include "passes/cpu/Pipelines.h"
+#include "passes/cpu/tiles/KernelBuilder.h"
+#include "support/OutputStream.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassManager.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -44,11 +44,11 @@ SmallVector<func::FuncOp> kernelsOf(ModuleOp module) {
 llvm::Error writeModule(ModuleOp module, StringRef folder, StringRef name) {
   SmallString<128> path(folder);
   llvm::sys::path::append(path, name);
-  std::error_code code;
-  llvm::raw_fd_ostream os(path, code);
-  if (code)
-    return failed("cannot write '" + path.str() + "': " + code.message());
-  module.print(os, OpPrintingFlags().elideLargeElementsAttrs().elideLargeResourceString());
+  const auto flags = OpPrintingFlags().elideLargeElementsAttrs().elideLargeResourceString();
+  std::string error;
+  if (!writeStream(
+          path.str().str(), [&](llvm::raw_ostream &os) { module.print(os, flags); }, error))
+    return failed(error);
   return llvm::Error::success();
 }
 
@@ -76,8 +76,9 @@ llvm::Expected<CompiledLevel> compileKernels(ModuleOp module, const CpuLevel &le
   stage("lower to LLVM");
   if (llvm::Error error = run(*kernels, level, "llvm", options, buildCpuLoopsToLLVMPipeline))
     return error;
+  SymbolTable functions(*kernels);
   for (const std::string &name : names) {
-    auto entry = kernels->lookupSymbol<LLVM::LLVMFuncOp>(name);
+    auto entry = functions.lookup<LLVM::LLVMFuncOp>(name);
     result.tasks.push_back(entry->getAttrOfType<IntegerAttr>(kTasksAttr).getInt());
   }
 

@@ -4,6 +4,7 @@
 #include "backends/cpu/ObjectEmitter.h"
 
 #include "backends/cpu/KernelBitcode.h"
+#include "support/OutputStream.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -122,7 +123,8 @@ public:
       return failed("the host kernels could not be linked");
     setAttributes(*module);
     // Calls of the library are made while code is generated: it stays.
-    internalizeModule(*module, [&](const GlobalValue &value) { return kept.contains(value.getName()); });
+    internalizeModule(*module,
+                      [&](const GlobalValue &value) { return kept.contains(value.getName()); });
     optimizeFully(*module);
     if (!options.tempDir.empty())
       if (Error error = keep(*module, options.tempDir, level.name + ".host"))
@@ -254,29 +256,20 @@ private:
   }
 
   Error keep(Module &module, StringRef dir, StringRef name) {
-    auto write = [&](StringRef suffix, function_ref<Error(raw_ostream &)> print) -> Error {
+    auto write = [&](StringRef suffix, function_ref<void(raw_ostream &)> print) -> Error {
       SmallString<128> path(dir);
       sys::path::append(path, name + suffix);
-      std::error_code code;
-      raw_fd_ostream os(path, code);
-      if (code)
-        return failed("cannot write '" + path.str() + "': " + code.message());
-      return print(os);
+      std::string error;
+      return writeStream(path.str().str(), print, error) ? Error::success() : failed(error);
     };
-    if (Error error = write(".ll", [&](raw_ostream &os) {
-          module.print(os, nullptr);
-          return Error::success();
-        }))
+    if (Error error = write(".ll", [&](raw_ostream &os) { module.print(os, nullptr); }))
       return error;
-    return write(".s", [&](raw_ostream &os) -> Error {
-      // Code generation changes the module, which is still needed.
-      std::unique_ptr<Module> copy = CloneModule(module);
-      Object text;
-      if (Error error = generate(*copy, CodeGenFileType::AssemblyFile, text))
-        return error;
-      os << StringRef(text.data(), text.size());
-      return Error::success();
-    });
+    // Code generation changes the module, which is still needed.
+    std::unique_ptr<Module> copy = CloneModule(module);
+    Object text;
+    if (Error error = generate(*copy, CodeGenFileType::AssemblyFile, text))
+      return error;
+    return write(".s", [&](raw_ostream &os) { os << StringRef(text.data(), text.size()); });
   }
 
   const CpuLevel &level;

@@ -146,7 +146,8 @@ private:
     }
     auto alloc = buffer.getDefiningOp<ir::AllocOp>();
     if (!alloc || !alloc.getOffset())
-      return op->emitError("uses a buffer that has no place: npu-place has not run");
+      return op->emitError(
+          "uses a buffer that has no place: npu-allocate-local-memory has not run");
     address.offset.base += *alloc.getOffset();
     address.slots = alloc.getBuffers();
     if (address.slots == 1)

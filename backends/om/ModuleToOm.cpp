@@ -307,8 +307,9 @@ private:
   uint32_t addTensor(OmTensor tensor) {
     // Dumps are files by these names.
     std::string stem = tensor.name;
-    for (unsigned n = 2; !tensorNames.insert(tensor.name).second; ++n)
-      tensor.name = stem + "#" + std::to_string(n);
+    unsigned &number = tensorNumbers.try_emplace(stem, 1).first->second;
+    while (!tensorNames.insert(tensor.name).second)
+      tensor.name = stem + "#" + std::to_string(++number);
     model().tensors.push_back(std::move(tensor));
     return model().tensors.size() - 1;
   }
@@ -317,6 +318,7 @@ private:
   ArrayRef<cpu::CompiledLevel> levels;
   OmDescription result;
   llvm::StringSet<> tensorNames;
+  llvm::StringMap<unsigned> tensorNumbers; ///< the last one behind each name
   DenseMap<StringAttr, uint32_t> kernelIndex, programIndex;
   /// Places of arguments and weights.
   DenseMap<Value, OmBufferRef> spaces;

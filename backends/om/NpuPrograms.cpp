@@ -4,9 +4,9 @@
 #include "backends/om/NpuPrograms.h"
 
 #include "backends/npu/ProgramEncoder.h"
+#include "npu/isa/Codec.h"
+#include "npu/isa/Verify.h"
 #include "passes/om/Schedule.h"
-#include "runtime-lite/npu/Codec.h"
-#include "runtime-lite/npu/Verify.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -5,68 +5,69 @@
 #define OPENATC_BACKENDS_OM_OMSINK_H
 
 #include "openatc/om.hpp"
+#include "support/OutputFile.h"
 
 #include <cstdint>
 #include <string>
 
 namespace atc::om {
 
-/// Takes the bytes of one file in any order. Each function returns false, with errno set,
-/// when it fails; what was not committed leaves nothing behind.
+/// Takes the bytes of one file in any order. Each function returns false when it fails;
+/// what was not committed leaves nothing behind.
 class OmSink {
 public:
   virtual ~OmSink() = default;
 
-  /// Returns what messages call the file.
-  virtual std::string name() const = 0;
-  virtual bool open() = 0;
   /// Sets the size of the file; comes before the first write. All bytes are zero then.
-  virtual bool setSize(uint64_t bytes) = 0;
+  bool setSize(uint64_t bytes) {
+    fileBytes = bytes;
+    return allocate(bytes);
+  }
   /// Writes `bytes` bytes at `offset`, within the size.
   virtual bool write(uint64_t offset, const void *data, uint64_t bytes) = 0;
   /// Makes the file visible.
   virtual bool commit() = 0;
+  /// Returns a coded line for the first error.
+  virtual std::string errorLine() const = 0;
 
   /// Returns the bytes of the file.
   uint64_t size() const { return fileBytes; }
 
-protected:
+private:
+  virtual bool allocate(uint64_t bytes) = 0;
   uint64_t fileBytes = 0;
 };
 
-/// A file beside its path, which it replaces on commit.
+/// A file at a path, which is complete or not there.
 class OmFileSink : public OmSink {
 public:
-  explicit OmFileSink(const std::string &path) : path(path), temporary(path + ".XXXXXX") {}
-  ~OmFileSink() override;
-  OmFileSink(const OmFileSink &) = delete;
-  OmFileSink &operator=(const OmFileSink &) = delete;
+  explicit OmFileSink(const std::string &path) : file(path) {}
 
-  std::string name() const override { return path; }
-  bool open() override;
-  bool setSize(uint64_t bytes) override;
-  bool write(uint64_t offset, const void *data, uint64_t bytes) override;
-  bool commit() override;
+  bool write(uint64_t offset, const void *data, uint64_t bytes) override {
+    return file.writeAt(offset, data, bytes);
+  }
+  bool commit() override { return file.commit(); }
+  std::string errorLine() const override { return file.errorLine(); }
 
 private:
-  std::string path, temporary;
-  int fd = -1;
-  bool committed = false;
+  bool allocate(uint64_t bytes) override { return file.setSize(bytes); }
+
+  OutputFile file;
 };
 
 /// A file in memory.
 class OmMemorySink : public OmSink {
 public:
-  std::string name() const override { return "the model in memory"; }
-  bool open() override { return true; }
-  bool setSize(uint64_t bytes) override;
   bool write(uint64_t offset, const void *data, uint64_t bytes) override;
   bool commit() override { return true; }
+  std::string errorLine() const override;
 
   /// Returns the file, aligned for om_model_load_memory. The sink is empty afterwards.
   ::om::Buffer take() { return std::move(buffer); }
 
 private:
+  bool allocate(uint64_t bytes) override;
+
   ::om::Buffer buffer;
 };
 

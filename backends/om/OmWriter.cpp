@@ -12,8 +12,6 @@
 #include "support/ErrorCodes.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 namespace atc::om {
 
@@ -68,9 +66,9 @@ private:
     error = codedLine(code, sentence);
     return false;
   }
-  bool systemFailed(const char *what) {
-    return failed("E13004", std::string("cannot ") + what + " '" + sink.name() +
-                                "': " + std::strerror(errno) + ".");
+  bool fileFailed() {
+    error = sink.errorLine();
+    return false;
   }
 
   const OmModel &model;
@@ -131,7 +129,7 @@ bool Writer::writeHashed(uint64_t offset, const void *data, uint64_t bytes, rt::
   for (uint64_t done = 0; done < bytes; done += piece) {
     uint64_t size = std::min(piece, bytes - done);
     if (!sink.write(offset + done, from + done, size))
-      return systemFailed("write");
+      return fileFailed();
     hash.update(from + done, size);
   }
   return true;
@@ -139,7 +137,7 @@ bool Writer::writeHashed(uint64_t offset, const void *data, uint64_t bytes, rt::
 
 bool Writer::writeSegments() {
   if (!sink.setSize(fileBytes))
-    return systemFailed("write");
+    return fileFailed();
   size_t next = 0;
   if (!weights.empty()) {
     Segment &segment = segments[next++];
@@ -293,16 +291,14 @@ bool Writer::writeHeader() {
   if (rt::verifyHeader(header.data(), header.size(), fileBytes, &checked, &fault) != OM_OK)
     return failed("E19999", "the compiled model does not pass the loader's checks: " +
                                 std::string(fault.message));
-  return sink.write(0, header.data(), header.size()) || systemFailed("write");
+  return sink.write(0, header.data(), header.size()) || fileFailed();
 }
 
 bool Writer::run() {
   if (!planWeights())
     return false;
   planSegments();
-  if (!sink.open())
-    return systemFailed("create");
-  return writeSegments() && writeHeader() && (sink.commit() || systemFailed("create"));
+  return writeSegments() && writeHeader() && (sink.commit() || fileFailed());
 }
 } // namespace
 

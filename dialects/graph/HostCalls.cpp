@@ -4,7 +4,7 @@
 #include "dialects/graph/HostCalls.h"
 
 #include "dialects/graph/ConstantData.h"
-#include "kernels/Support.h"
+#include "kernels/core/Support.h"
 #include "kernels/native/NativeHost.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "llvm/ADT/StringExtras.h"
@@ -155,12 +155,19 @@ Type joinTypes(Type a, Type b) {
         dim = ShapedType::kDynamic;
     return RankedTensorType::get(shape, left.getElementType());
   }
-  if (isa<SequenceType>(a) && isa<SequenceType>(b))
-    return SequenceType::get(a.getContext(), joinTypes(itemOf(a), itemOf(b)));
-  // One branch has a value, the other an optional.
-  if (isa<OptionalType>(a) || isa<OptionalType>(b))
-    return OptionalType::get(a.getContext(), joinTypes(itemOf(a), itemOf(b)));
-  return a;
+  const bool sequences = isa<SequenceType>(a) && isa<SequenceType>(b);
+  // One branch may have a value, the other an optional.
+  const bool optional = isa<OptionalType>(a) || isa<OptionalType>(b);
+  if (!sequences && !optional)
+    return {};
+  auto inner = [&](Type type) {
+    return sequences || isa<OptionalType>(type) ? itemOf(type) : type;
+  };
+  Type item = joinTypes(inner(a), inner(b));
+  if (!item)
+    return {};
+  return sequences ? Type(SequenceType::get(a.getContext(), item))
+                   : Type(OptionalType::get(a.getContext(), item));
 }
 
 //===----------------------------------------------------------------------===//
@@ -402,6 +409,36 @@ Type typeOfValue(const host::Value &value, Type fallback, MLIRContext *context) 
 
 } // namespace
 
+/// A bit per host::Kind that a value of the type can be of.
+static uint8_t kindsOf(Type type) {
+  auto bit = [](host::Kind kind) { return uint8_t(1 << uint8_t(kind)); };
+  if (isa<SequenceType>(type))
+    return bit(host::Kind::Sequence);
+  if (isa<MapType>(type))
+    return bit(host::Kind::Map);
+  if (auto optional = dyn_cast<OptionalType>(type))
+    return bit(host::Kind::None) | kindsOf(optional.getItem());
+  return bit(host::Kind::Tensor);
+}
+
+/// Checks that every input can be of a kind that the kernel takes. What an optional holds
+/// is known when the program runs: then the kernel itself checks.
+static bool checkKinds(const HostCall &call, const kernels::native::Row &row, std::string &error) {
+  const kernels::Contract &contract = *row.contract;
+  for (auto [i, input] : llvm::enumerate(call.inputs)) {
+    const kernels::Contract::Operand *operand = contract.operandOf(i);
+    const uint8_t taken = operand ? operand->kinds : kernels::Contract::kTensor;
+    if (!input || (taken & kindsOf(input.getType())))
+      continue;
+    std::string given;
+    llvm::raw_string_ostream(given) << input.getType();
+    error = "has a value of type " + given + " as input " + std::to_string(i) + ", expected " +
+            (taken & kernels::Contract::kTensor ? "a tensor" : "a sequence or map");
+    return false;
+  }
+  return true;
+}
+
 FailureOr<SmallVector<Type>> inferHostCall(const HostCall &call, MLIRContext *context,
                                            std::string &error) {
   const auto *row = kernels::native::find(std::string_view(call.kernel.data(), call.kernel.size()));
@@ -409,6 +446,8 @@ FailureOr<SmallVector<Type>> inferHostCall(const HostCall &call, MLIRContext *co
     error = "there is no kernel for it";
     return failure();
   }
+  if (!checkKinds(call, *row, error))
+    return failure();
   FailureOr<SmallVector<Type>> types = typesByRules(call, *row, context, error);
   if (failed(types))
     return failure();
@@ -439,9 +478,7 @@ bool isRandomKernel(StringRef kernel) {
 FailureOr<SmallVector<ElementsAttr>> foldHostCall(const HostCall &call, MLIRContext *context,
                                                   int64_t most) {
   // Before any kernel is asked for shapes.
-  auto isConstant = [](Value input) {
-    return !input || matchPattern(input, m_Constant());
-  };
+  auto isConstant = [](Value input) { return !input || matchPattern(input, m_Constant()); };
   if (isRandomKernel(call.kernel) || !llvm::all_of(call.inputs, isConstant))
     return failure();
   const auto *row = kernels::native::find(std::string_view(call.kernel.data(), call.kernel.size()));

@@ -31,9 +31,8 @@ struct HostCall {
 /// The types of a call's results, as much of them as is known: where all inputs
 /// have fixed shapes the kernel itself is asked, which may find the inputs at fault
 /// (`error`, and failure). Where they have not the results have no rank.
-mlir::FailureOr<llvm::SmallVector<mlir::Type>> inferHostCall(const HostCall &call,
-                                                             mlir::MLIRContext *context,
-                                                             std::string &error);
+mlir::FailureOr<llvm::SmallVector<mlir::Type>>
+inferHostCall(const HostCall &call, mlir::MLIRContext *context, std::string &error);
 
 /// The results of a call whose inputs are constants; failure where they are not, or
 /// the work or the results would be large (more than `most` elements).
@@ -43,7 +42,8 @@ foldHostCall(const HostCall &call, mlir::MLIRContext *context, int64_t most = 1 
 /// Whether a kernel draws random numbers: every call of it gives others.
 bool isRandomKernel(llvm::StringRef kernel);
 
-/// What holds for a value of either type.
+/// Returns the type that holds for a value of either type; null where there is none: a
+/// tensor is no sequence, and kernels cannot tell elements of two types apart.
 mlir::Type joinTypes(mlir::Type a, mlir::Type b);
 
 } // namespace atc::graph

@@ -13,7 +13,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-#include "runtime-lite/npu/Isa.h"
+#include "npu/isa/Isa.h"
 
 #include "dialects/npu/NpuDialect.h.inc"
 #include "dialects/npu/NpuEnums.h.inc"

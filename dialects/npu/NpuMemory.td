@@ -55,7 +55,7 @@ def Npu_AllocOp : Npu_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
   let summary = "A buffer in a local memory, a new one in each iteration of the loop around it";
   let description = [{
     `buffers` says how many of them exist, used in turn (npu-select-buffers
-    decides). `offset` is the first one's place, set by npu-place; the others
+    decides). `offset` is the first one's place, set by npu-allocate-local-memory; the others
     follow it.
   }];
   let arguments = (ins DefaultValuedAttr<I64Attr, "1">:$buffers, OptionalAttr<I64Attr>:$offset);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What depends on a SoC's sizes is checked on the encoded program, where all
-// addresses are known (runtime-lite/npu/Verify.h); here is what holds for all.
+// addresses are known (npu/isa/Verify.h); here is what holds for all.
 
 #include "dialects/npu/Npu.h"
 
@@ -30,7 +30,7 @@ std::optional<Opcode> atc::npu::ir::opcodeOf(Operation *op) {
 #define U(name)
 #define N(name)
 #define F(name, kind)
-#include "runtime-lite/npu/Isa.def"
+#include "npu/isa/Isa.def"
       .Default(std::nullopt);
 }
 

@@ -65,6 +65,12 @@ protected:
     }
   }
 
+  static std::string text(Type type) {
+    std::string printed;
+    llvm::raw_string_ostream(printed) << type;
+    return printed;
+  }
+
   Value boolean(bool value) {
     auto type = RankedTensorType::get({}, builder.getI1Type());
     return graph::ConstantOp::create(builder, location, DenseElementsAttr::get(type, value));
@@ -77,7 +83,9 @@ protected:
       block->addArgument(type, location);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(block.get());
-    if (!import(*block))
+    const bool done = importer.enterRegion(node) && import(*block);
+    importer.leaveRegion();
+    if (!done)
       return nullptr;
     return block;
   }
@@ -117,8 +125,14 @@ protected:
       for (auto [type, value] : llvm::zip_equal(types, ArrayRef(next).drop_front())) {
         Type joined = graph::joinTypes(type, value.getType());
         // What a sequence holds is only known when something was put in.
-        if (isa<graph::SequenceType>(type))
+        if (isa<graph::SequenceType>(type) && isa<graph::SequenceType>(value.getType()))
           joined = value.getType();
+        if (!joined) {
+          block->dropAllReferences();
+          fail("a value that its body carries is " + text(type) + " before the body and " +
+               text(value.getType()) + " behind it, expected the same kind and element type");
+          return {};
+        }
         stable &= joined == type;
         type = joined;
       }
@@ -234,8 +248,16 @@ public:
       return fail("its branches have " + Twine(results[0].size()) + " and " +
                   Twine(results[1].size()) + " outputs");
     SmallVector<Type> types;
-    for (auto [a, b] : llvm::zip_equal(results[0], results[1]))
+    for (auto [i, a, b] : llvm::enumerate(results[0], results[1])) {
       types.push_back(graph::joinTypes(a.getType(), b.getType()));
+      if (types.back())
+        continue;
+      fail("output " + Twine(i) + " is " + text(a.getType()) + " in then_branch and " +
+           text(b.getType()) + " in else_branch, expected the same kind and element type");
+      for (auto &block : blocks)
+        block->dropAllReferences();
+      return;
+    }
     auto op = graph::IfOp::create(builder, location, types, condition);
     op.getThenRegion().push_back(blocks[0].release());
     op.getElseRegion().push_back(blocks[1].release());

@@ -30,13 +30,19 @@ bool isStandard(const onnx::NodeProto &node) {
   return node.domain().empty() || node.domain() == "ai.onnx";
 }
 
+/// Domain and name of a function or operator as one key.
+static std::string functionKey(StringRef domain, StringRef name) {
+  return (domain == "ai.onnx" ? StringRef() : domain).str() + '\0' + name.str();
+}
+
 GraphImporter::GraphImporter(onnx::ModelProto &model, int64_t opset, StringRef folder,
                              const OnnxImportOptions &options, MLIRContext &context,
                              Diagnostics &diagnostics)
-    : model(model), graph(*model.mutable_graph()), mainScope(graph, opset, nullptr),
-      externalFiles(folder), options(options), context(context), diags(&diagnostics),
-      opBuilder(&context) {
+    : graph(*model.mutable_graph()), mainScope(graph, opset, nullptr), externalFiles(folder),
+      options(options), context(context), diags(&diagnostics), opBuilder(&context) {
   context.loadDialect<graph::GraphDialect, func::FuncDialect>();
+  for (const onnx::FunctionProto &function : model.functions())
+    functions.try_emplace(functionKey(function.domain(), function.name()), &function);
 }
 
 //===----------------------------------------------------------------------===//
@@ -44,13 +50,9 @@ GraphImporter::GraphImporter(onnx::ModelProto &model, int64_t opset, StringRef f
 //===----------------------------------------------------------------------===//
 
 const onnx::FunctionProto *GraphImporter::findFunction(const onnx::NodeProto &node) const {
-  auto same = [](StringRef a, StringRef b) {
-    return a == b || (a.empty() && b == "ai.onnx") || (a == "ai.onnx" && b.empty());
-  };
-  for (const onnx::FunctionProto &function : model.functions())
-    if (function.name() == node.op_type() && same(function.domain(), node.domain()))
-      return &function;
-  return nullptr;
+  if (functions.empty())
+    return nullptr;
+  return functions.lookup(functionKey(node.domain(), node.op_type()));
 }
 
 /// One error that lists every node that nothing imports.
@@ -95,23 +97,20 @@ std::optional<SmallVector<int64_t>> GraphImporter::declaredShape(StringRef tenso
   // Under other input shapes the stated ones need not hold.
   if (!options.inputShapes.empty())
     return std::nullopt;
-  for (const auto *infos : {&scope->graph.output(), &scope->graph.value_info()})
-    for (const onnx::ValueInfoProto &info : *infos) {
-      if (info.name() != tensor || !info.type().tensor_type().has_shape())
-        continue;
-      SmallVector<int64_t> dims;
-      for (const auto &dim : info.type().tensor_type().shape().dim()) {
-        if (!dim.has_dim_value() || dim.dim_value() < 0)
-          return std::nullopt;
-        dims.push_back(dim.dim_value());
-      }
-      if (llvm::Expected<int64_t> count = countElements(dims); !count) {
-        llvm::consumeError(count.takeError());
-        return std::nullopt;
-      }
-      return dims;
-    }
-  return std::nullopt;
+  const onnx::ValueInfoProto *info = scope->findInfo(tensor);
+  if (!info)
+    return std::nullopt;
+  SmallVector<int64_t> dims;
+  for (const auto &dim : info->type().tensor_type().shape().dim()) {
+    if (!dim.has_dim_value() || dim.dim_value() < 0)
+      return std::nullopt;
+    dims.push_back(dim.dim_value());
+  }
+  if (llvm::Expected<int64_t> count = countElements(dims); !count) {
+    llvm::consumeError(count.takeError());
+    return std::nullopt;
+  }
+  return dims;
 }
 
 Location GraphImporter::tensorLocation(StringRef tensor, StringRef node) {
@@ -186,8 +185,12 @@ bool GraphImporter::importInputs(MainFunction &main) {
   return true;
 }
 
-Type GraphImporter::convertType(const onnx::TypeProto &type) {
-  auto item = [&](const onnx::TypeProto &inner) { return convertType(inner); };
+Type GraphImporter::convertType(const onnx::TypeProto &type, unsigned depth) {
+  // The runtime takes no deeper ones.
+  constexpr unsigned maxTypeDepth = 8;
+  if (depth >= maxTypeDepth)
+    return {};
+  auto item = [&](const onnx::TypeProto &inner) { return convertType(inner, depth + 1); };
   if (type.has_sequence_type()) {
     Type inner = item(type.sequence_type().elem_type());
     return inner ? graph::SequenceType::get(&context, inner) : Type();
@@ -311,6 +314,13 @@ void GraphImporter::importNode(onnx::NodeProto &node) {
   }
 }
 
+void GraphImporter::importNodes(ArrayRef<onnx::NodeProto *> nodes) {
+  for (onnx::NodeProto *node : nodes)
+    // More of the same would not make it smaller.
+    if (!isTooLarge)
+      importNode(*node);
+}
+
 /// Puts the values of a call's attributes where the body of a function refers to
 /// them; an attribute that the call lacks is left out.
 static void bindAttributes(onnx::NodeProto &inner, const onnx::NodeProto &call,
@@ -340,6 +350,33 @@ static void bindAttributes(onnx::NodeProto &inner, const onnx::NodeProto &call,
   }
 }
 
+/// Nodes of a graph and of all graphs inside it.
+static uint64_t countNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes) {
+  uint64_t count = nodes.size();
+  for (const onnx::NodeProto &node : nodes)
+    forEachGraph(node, [&](const onnx::GraphProto &inner) { count += countNodes(inner.node()); });
+  return count;
+}
+
+bool GraphImporter::spend(const onnx::GraphProto &body) {
+  // Functions that call each other twice, or loops in loops whose types take several trials to
+  // find, double with each level.
+  constexpr uint64_t maxAdded = 500'000;
+  imported += body.node_size();
+  if (isTooLarge)
+    return false;
+  if (imported <= fileNodes + maxAdded)
+    return true;
+  isTooLarge = true;
+  diags->error("E16006", "graph '" + graph.name() +
+                             "': functions and bodies of loops, each as often as it is used, have "
+                             "more than " +
+                             Twine(maxAdded) + " nodes beside the " + Twine(fileNodes) +
+                             " of the file (the last one is '" + body.name() +
+                             "'): call functions less often, or put fewer loops inside each other");
+  return false;
+}
+
 void GraphImporter::importFunction(onnx::NodeProto &node, const onnx::FunctionProto &function) {
   constexpr unsigned mostNested = 64;
   if (depth >= mostNested) {
@@ -366,7 +403,7 @@ void GraphImporter::importFunction(onnx::NodeProto &node, const onnx::FunctionPr
   SmallVector<Value> arguments, results;
   for (int i = 0; i < function.input_size(); ++i)
     arguments.push_back(i < node.input_size() && !node.input(i).empty() ? lookup(node.input(i))
-                                                                       : Value());
+                                                                        : Value());
   for (int i = function.output_size(); i < node.output_size(); ++i)
     if (!node.output(i).empty()) {
       diags->error("E14001", describeNode(node) + ": has output " + Twine(i) + " ('" +
@@ -389,17 +426,20 @@ void GraphImporter::importFunction(onnx::NodeProto &node, const onnx::FunctionPr
 bool GraphImporter::importBody(onnx::GraphProto &body, ArrayRef<Value> arguments,
                                SmallVectorImpl<Value> &results) {
   Scope inner(body, scope->opset, scope);
-  return importGraph(inner, arguments, results);
+  // What it holds was looked at with the graph around it.
+  return importGraph(inner, /*isChecked=*/true, arguments, results);
 }
 
 bool GraphImporter::importClosed(onnx::GraphProto &body, int64_t opset, ArrayRef<Value> arguments,
                                  SmallVectorImpl<Value> &results) {
   Scope inner(body, opset, nullptr);
-  return importGraph(inner, arguments, results);
+  return importGraph(inner, /*isChecked=*/false, arguments, results);
 }
 
-bool GraphImporter::importGraph(Scope &inner, ArrayRef<Value> arguments,
+bool GraphImporter::importGraph(Scope &inner, bool isChecked, ArrayRef<Value> arguments,
                                 SmallVectorImpl<Value> &results) {
+  if (!spend(inner.graph))
+    return false;
   unsigned before = diags->numErrors();
   Scope *outer = scope;
   scope = &inner;
@@ -419,21 +459,33 @@ bool GraphImporter::importGraph(Scope &inner, ArrayRef<Value> arguments,
   std::vector<std::string> outputs;
   for (const onnx::ValueInfoProto &output : inner.graph.output())
     outputs.push_back(output.name());
-  GraphIndex index(inner.graph, *diags,
+  GraphIndex index(inner.graph, reads, *diags,
                    [&](StringRef name) { return outer && inner.parent && outer->find(name); });
   std::vector<onnx::NodeProto *> nodes;
-  if (diags->numErrors() == before && index.order(outputs, nodes) && checkSupported(nodes)) {
-    for (onnx::NodeProto *node : nodes)
-      importNode(*node);
+  if (diags->numErrors() == before && index.order(outputs, nodes) &&
+      (isChecked || checkSupported(nodes))) {
+    importNodes(nodes);
     for (const std::string &output : outputs)
       results.push_back(lookup(output));
   }
+  reads.forget(inner.graph);
   scope = outer;
   return diags->numErrors() == before && !llvm::is_contained(results, Value());
 }
 
+bool GraphImporter::enterRegion(const onnx::NodeProto &node) {
+  if (++regions <= maxGraphDepth)
+    return true;
+  diags->error("E16004", describeNode(node) + ": with the functions that are called, more than " +
+                             Twine(maxGraphDepth) +
+                             " branches and bodies of loops stand inside "
+                             "each other");
+  return false;
+}
+
 OwningOpRef<ModuleOp> GraphImporter::run() {
-  GraphIndex index(graph, *diags);
+  fileNodes = countNodes(graph.node());
+  GraphIndex index(graph, reads, *diags);
   std::vector<std::string> outputs;
   std::vector<onnx::NodeProto *> nodes;
   if (diags->hasErrors() || !index.resolveOutputs(options.outputs, outputs) ||
@@ -444,8 +496,7 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
   mainBlock = opBuilder.getInsertionBlock();
   if (!importInputs(main))
     return {};
-  for (onnx::NodeProto *node : nodes)
-    importNode(*node);
+  importNodes(nodes);
 
   std::vector<std::pair<std::string, Value>> results;
   for (const std::string &output : outputs) {

@@ -55,12 +55,18 @@ public:
   bool importClosed(onnx::GraphProto &graph, int64_t opset, llvm::ArrayRef<mlir::Value> arguments,
                     llvm::SmallVectorImpl<mlir::Value> &results);
 
+  /// Begins and ends a branch or the body of a loop of `node`. False, with an error, when too
+  /// many stand inside each other; it must be left in that case, too.
+  bool enterRegion(const onnx::NodeProto &node);
+  void leaveRegion() { --regions; }
+
   /// Imports on trial: when `import` is false, its errors are returned and not
   /// reported.
   std::optional<Diagnostics> attempt(llvm::function_ref<bool()> import);
 
-  /// The type of a value that a graph states; null where it states none.
-  mlir::Type convertType(const onnx::TypeProto &type);
+  /// The type of a value that a graph states; null where it states none, or sequences and
+  /// optionals too deep inside each other. `depth` is that of the type inside others.
+  mlir::Type convertType(const onnx::TypeProto &type, unsigned depth = 0);
 
   /// The shape that the model states for a tensor, if all its dims are fixed.
   std::optional<llvm::SmallVector<int64_t>> declaredShape(llvm::StringRef tensor) const;
@@ -78,20 +84,29 @@ private:
   bool importStatic(onnx::NodeProto &node);
   void importOnHost(onnx::NodeProto &node);
   void importFunction(onnx::NodeProto &node, const onnx::FunctionProto &function);
-  bool importGraph(Scope &inner, llvm::ArrayRef<mlir::Value> arguments,
+  void importNodes(llvm::ArrayRef<onnx::NodeProto *> nodes);
+  /// `isChecked`: the operators are known to be supported.
+  bool importGraph(Scope &inner, bool isChecked, llvm::ArrayRef<mlir::Value> arguments,
                    llvm::SmallVectorImpl<mlir::Value> &results);
+  /// Counts the nodes of a function's body, a branch or a loop's body, each time that it is
+  /// imported. False, and once an error, when they are too many.
+  bool spend(const onnx::GraphProto &body);
   const onnx::FunctionProto *findFunction(const onnx::NodeProto &node) const;
   bool checkSupported(llvm::ArrayRef<onnx::NodeProto *> nodes);
   mlir::Value importInitializer(Scope &owner, llvm::StringRef tensor);
   void findBatchChange();
 
-  onnx::ModelProto &model;
   onnx::GraphProto &graph;
+  llvm::StringMap<const onnx::FunctionProto *> functions; ///< by functionKey()
+  NodeReads reads;
   Scope mainScope;
   Scope *scope = &mainScope;
   /// What functions became; constants read from them while importing.
   std::vector<std::unique_ptr<onnx::GraphProto>> expanded;
-  unsigned depth = 0; ///< of calls of functions
+  unsigned depth = 0;                   ///< of calls of functions
+  unsigned regions = 0;                 ///< inside each other, where the builder stands
+  uint64_t fileNodes = 0, imported = 0; ///< nodes, in the file and in spend()
+  bool isTooLarge = false;
   ExternalFiles externalFiles;
   const OnnxImportOptions &options;
   mlir::MLIRContext &context;

@@ -6,15 +6,15 @@
 #include <queue>
 
 #include "frontends/onnx/GraphImporter.h"
-#include "frontends/onnx/Scope.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
 namespace atc::onnx_import {
 
-GraphIndex::GraphIndex(onnx::GraphProto &graph, Diagnostics &diagnostics, IsOuter isOuter)
-    : graph(graph), diags(diagnostics), isOuter(std::move(isOuter)) {
+GraphIndex::GraphIndex(onnx::GraphProto &graph, NodeReads &reads, Diagnostics &diagnostics,
+                       IsOuter isOuter)
+    : graph(graph), reads(reads), diags(diagnostics), isOuter(std::move(isOuter)) {
   auto duplicate = [&](StringRef kind, StringRef name, const Twine &where) {
     diags.error("E13009", kind + " '" + name + "' is defined twice" + where +
                               ": every tensor of a graph must have one definition");
@@ -57,12 +57,14 @@ bool GraphIndex::resolveOutputs(ArrayRef<std::string> requested,
   if (requested.empty()) {
     if (graph.output_size() == 0)
       diags.error("E16004", "graph '" + graph.name() + "' has no outputs");
+    StringSet<> listed;
     for (const onnx::ValueInfoProto &output : graph.output()) {
+      const bool isNew = listed.insert(output.name()).second;
       if (!isDefined(output.name()))
         diags.error("E16001", "output '" + output.name() +
                                   "' of the graph is not produced: no input, initializer or "
                                   "node output has this name");
-      else if (is_contained(tensors, output.name()))
+      else if (!isNew)
         diags.error("E13009", "output '" + output.name() + "' of the graph is listed twice");
       tensors.push_back(output.name());
     }
@@ -123,7 +125,7 @@ bool GraphIndex::collectNeeded(ArrayRef<std::string> tensors, std::vector<bool> 
   while (!work.empty()) {
     const onnx::NodeProto &node = graph.node(work.back());
     work.pop_back();
-    forEachRead(node, [&](StringRef tensor) { require(tensor, &node); });
+    reads.forEach(node, [&](StringRef tensor) { require(tensor, &node); });
   }
   return diags.numErrors() == before;
 }
@@ -140,7 +142,7 @@ bool GraphIndex::order(ArrayRef<std::string> tensors, std::vector<onnx::NodeProt
   for (int index = 0; index < graph.node_size(); ++index) {
     if (!pending[index])
       continue;
-    forEachRead(graph.node(index), [&](StringRef tensor) {
+    reads.forEach(graph.node(index), [&](StringRef tensor) {
       auto producer = producers.find(tensor);
       if (producer == producers.end() || sources.contains(tensor))
         return;
@@ -173,7 +175,7 @@ void GraphIndex::reportCycle(const std::vector<bool> &pending) {
     position[index] = path.size();
     path.push_back(index);
     int next = -1;
-    forEachRead(graph.node(index), [&](StringRef tensor) {
+    reads.forEach(graph.node(index), [&](StringRef tensor) {
       auto producer = producers.find(tensor);
       if (next < 0 && producer != producers.end() && pending[producer->second])
         next = producer->second;

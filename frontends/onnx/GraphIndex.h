@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "frontends/onnx/Scope.h"
 #include "support/Diagnostics.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -21,8 +22,9 @@ public:
   /// Tells whether a graph around this one has a tensor.
   using IsOuter = std::function<bool(llvm::StringRef)>;
 
-  /// Reports names that are defined twice.
-  GraphIndex(onnx::GraphProto &graph, Diagnostics &diagnostics, IsOuter isOuter = {});
+  /// Reports names that are defined twice. `reads` must outlive the index.
+  GraphIndex(onnx::GraphProto &graph, NodeReads &reads, Diagnostics &diagnostics,
+             IsOuter isOuter = {});
 
   /// The tensors that leave the graph: those of the graph itself, or what
   /// `requested` ("node:0" or a tensor's name) asks for.
@@ -40,6 +42,7 @@ private:
   void reportCycle(const std::vector<bool> &pending);
 
   onnx::GraphProto &graph;
+  NodeReads &reads;
   Diagnostics &diags;
   IsOuter isOuter;
   llvm::StringSet<> sources;      // inputs and initializers

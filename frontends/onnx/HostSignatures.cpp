@@ -25,7 +25,7 @@ llvm::ArrayRef<HostSignature> hostSignatures() {
   static constexpr HostSignature all[] = {
 #define SIGNATURE(Kernel, Domain, Since, Required, Most, Types, Attributes, Unread)                \
   {#Kernel, Domain, Since, Required, Most, Types, Attributes, Unread},
-#include "frontends/onnx/HostSignatures.def"
+#include "kernels/Signatures.def"
   };
   return all;
 }

@@ -14,7 +14,7 @@
 
 namespace atc::onnx_import {
 
-/// A row of HostSignatures.def.
+/// A row of kernels/Signatures.def.
 struct HostSignature {
   llvm::StringLiteral kernel, domain;
   int since;

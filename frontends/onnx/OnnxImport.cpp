@@ -51,7 +51,39 @@ static std::optional<int64_t> readOpset(const onnx::ModelProto &model, Diagnosti
   return opset;
 }
 
-constexpr FileFormat fileFormat{"an ONNX model", "ONNX", ": store the weights as external data"};
+/// Graphs inside each other are three messages each: node, attribute and graph. Deep enough for
+/// checkDepth() to say what is wrong.
+constexpr FileFormat fileFormat{"an ONNX model", "ONNX", ": store the weights as external data",
+                                /*maxDepth=*/4096};
+
+/// Refuses a model whose graphs stand too deep inside each other. Without recursion: nothing
+/// else may be done with such a model.
+static bool checkDepth(const onnx::ModelProto &model, Diagnostics &diags) {
+  std::vector<std::pair<const onnx::NodeProto *, unsigned>> work;
+  auto add = [&](const auto &nodes, unsigned depth) {
+    for (const onnx::NodeProto &node : nodes)
+      if (node.attribute_size() != 0)
+        work.emplace_back(&node, depth);
+  };
+  add(model.graph().node(), 0);
+  for (const onnx::FunctionProto &function : model.functions())
+    add(function.node(), 0);
+  while (!work.empty()) {
+    auto [node, depth] = work.back();
+    work.pop_back();
+    bool isTooDeep = false;
+    forEachGraph(*node, [&](const onnx::GraphProto &inner) {
+      isTooDeep |= depth >= maxGraphDepth;
+      add(inner.node(), depth + 1);
+    });
+    if (!isTooDeep)
+      continue;
+    diags.error("E16004", describeNode(*node) + ": more than " + Twine(maxGraphDepth) +
+                              " graphs (branches, bodies of loops) stand inside each other");
+    return false;
+  }
+  return true;
+}
 
 static FailureOr<OwningOpRef<ModuleOp>> importModel(onnx::ModelProto &model, StringRef name,
                                                     StringRef folder,
@@ -64,7 +96,7 @@ static FailureOr<OwningOpRef<ModuleOp>> importModel(onnx::ModelProto &model, Str
     return failure();
   }
   std::optional<int64_t> opset = readOpset(model, diags);
-  if (!opset || !expandAscendNodes(*model.mutable_graph(), diags))
+  if (!opset || !checkDepth(model, diags) || !expandAscendNodes(*model.mutable_graph(), diags))
     return failure();
   OwningOpRef<ModuleOp> module =
       GraphImporter(model, *opset, folder, options, context, diags).run();

@@ -18,29 +18,48 @@ void forEachGraph(const onnx::NodeProto &node, function_ref<void(const onnx::Gra
   }
 }
 
-void forEachRead(const onnx::NodeProto &node, function_ref<void(StringRef)> visit) {
+void NodeReads::forEach(const onnx::NodeProto &node, function_ref<void(StringRef)> visit) {
   for (const std::string &input : node.input())
     if (!input.empty())
       visit(input);
   forEachGraph(node, [&](const onnx::GraphProto &graph) {
-    StringSet<> own;
-    for (const onnx::ValueInfoProto &input : graph.input())
-      own.insert(input.name());
-    for (const onnx::TensorProto &tensor : graph.initializer())
-      own.insert(tensor.name());
-    for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer())
-      own.insert(tensor.values().name());
-    for (const onnx::NodeProto &inner : graph.node())
-      own.insert_range(inner.output());
-    auto visitFree = [&](StringRef tensor) {
-      if (!own.contains(tensor))
-        visit(tensor);
-    };
-    for (const onnx::NodeProto &inner : graph.node())
-      forEachRead(inner, visitFree);
-    for (const onnx::ValueInfoProto &output : graph.output())
-      visitFree(output.name());
+    for (StringRef tensor : freeReads(graph))
+      visit(tensor);
   });
+}
+
+ArrayRef<StringRef> NodeReads::freeReads(const onnx::GraphProto &graph) {
+  if (auto found = known.find(&graph); found != known.end())
+    return found->second;
+  // Its own tensors, and then also what has been found.
+  StringSet<> seen;
+  for (const onnx::ValueInfoProto &input : graph.input())
+    seen.insert(input.name());
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    seen.insert(tensor.name());
+  for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer())
+    seen.insert(tensor.values().name());
+  for (const onnx::NodeProto &inner : graph.node())
+    seen.insert_range(inner.output());
+  std::vector<StringRef> reads;
+  auto add = [&](StringRef tensor) {
+    if (seen.insert(tensor).second)
+      reads.push_back(tensor);
+  };
+  for (const onnx::NodeProto &inner : graph.node())
+    forEach(inner, add);
+  for (const onnx::ValueInfoProto &output : graph.output())
+    add(output.name());
+  return known[&graph] = std::move(reads);
+}
+
+void NodeReads::forget(const onnx::GraphProto &graph) {
+  for (const onnx::NodeProto &node : graph.node())
+    forEachGraph(node, [&](const onnx::GraphProto &inner) {
+      // Those of a graph that was imported are forgotten already.
+      if (known.erase(&inner))
+        forget(inner);
+    });
 }
 
 } // namespace atc::onnx_import

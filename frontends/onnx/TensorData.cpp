@@ -8,7 +8,7 @@
 
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/HostCalls.h"
-#include "kernels/Support.h"
+#include "kernels/core/Support.h"
 
 using namespace mlir;
 using google::protobuf::RepeatedField;

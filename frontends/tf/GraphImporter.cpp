@@ -38,6 +38,8 @@ GraphImporter::GraphImporter(pb::GraphDef &graph, StringRef name, const GraphBou
     : graph(graph), name(name), boundary(boundary), options(options), context(context),
       diags(diagnostics), opBuilder(&context) {
   context.loadDialect<graph::GraphDialect, func::FuncDialect>();
+  for (const auto &[name, tensor] : boundary.inputs)
+    boundaryNames[TensorName::parse(tensor).node].push_back(name);
 }
 
 Location GraphImporter::tensorLocation(StringRef tensor, StringRef node) {
@@ -107,20 +109,33 @@ bool GraphImporter::resolveCuts() {
   return diags.numErrors() == before;
 }
 
-bool GraphImporter::isNeeded(const TensorName &input) const {
+bool GraphImporter::isNeeded(const TensorName &input) {
   if (!input.isControl)
     return true;
-  StringRef name = input.node;
-  // A circle of Identity nodes must come to an end, too.
-  for (size_t steps = 0; steps <= nodes.size(); ++steps) {
+  // What a chain of Identity nodes begins with holds for all of them; a circle of them
+  // begins with nothing.
+  SmallVector<StringRef> chain;
+  bool isSwitch = false;
+  std::string name(input.node);
+  for (;;) {
+    auto [known, isNew] = switches.try_emplace(name, false);
+    if (!isNew) {
+      isSwitch = known->second;
+      break;
+    }
+    chain.push_back(known->first());
     const pb::NodeDef *node = nodes.lookup(name);
     if (!node || isInput(*node))
-      return false;
-    if (node->op() != "Identity" || node->input_size() == 0)
-      return node->op() == "Switch";
+      break;
+    if (node->op() != "Identity" || node->input_size() == 0) {
+      isSwitch = node->op() == "Switch";
+      break;
+    }
     name = TensorName::parse(node->input(0)).node;
   }
-  return false;
+  for (StringRef link : chain)
+    switches[link] = isSwitch;
+  return isSwitch;
 }
 
 /// The nodes that the outputs need, up to the inputs.
@@ -269,8 +284,8 @@ void GraphImporter::inferCutTypes() {
 bool GraphImporter::inputType(const pb::NodeDef &node, RankedTensorType &type,
                               std::vector<std::string> &unknown) {
   const std::vector<int64_t> *given = findShape(options.inputShapes, node.name());
-  for (const auto &[name, tensor] : boundary.inputs)
-    if (!given && TensorName::parse(tensor).node == node.name())
+  for (StringRef name : boundaryNames.lookup(node.name()))
+    if (!given)
       given = findShape(options.inputShapes, name);
   RankedTensorType inferred = cutTypes.lookup(node.name());
   Type element = inferred ? inferred.getElementType() : Type();
@@ -335,17 +350,16 @@ bool GraphImporter::inputType(const pb::NodeDef &node, RankedTensorType &type,
 }
 
 void GraphImporter::checkShapeNames(ArrayRef<const pb::NodeDef *> inputs) {
-  auto isNameOf = [&](StringRef name, const pb::NodeDef *node) {
-    if (TensorName::parse(name).node == node->name())
-      return true;
-    return llvm::any_of(boundary.inputs, [&](const auto &input) {
-      return input.first == name && TensorName::parse(input.second).node == node->name();
-    });
-  };
+  llvm::StringSet<> ofNodes, ofSignature;
+  for (const pb::NodeDef *node : inputs) {
+    ofNodes.insert(node->name());
+    for (StringRef name : boundaryNames.lookup(node->name()))
+      ofSignature.insert(name);
+  }
   std::string names = llvm::join(
       llvm::map_range(inputs, [](auto *node) { return "'" + node->name() + "'"; }), ", ");
   for (const auto &[name, dims] : options.inputShapes) {
-    if (llvm::any_of(inputs, [&](auto *node) { return isNameOf(name, node); }))
+    if (ofNodes.contains(TensorName::parse(name).node) || ofSignature.contains(name))
       continue;
     bool isNode = nodes.contains(TensorName::parse(name).node);
     diags.error(isNode ? ErrorCode("E10017") : ErrorCode("E12009"),
@@ -357,9 +371,10 @@ void GraphImporter::checkShapeNames(ArrayRef<const pb::NodeDef *> inputs) {
 bool GraphImporter::importInputs(MainFunction &main) {
   unsigned before = diags.numErrors();
   std::vector<const pb::NodeDef *> inputs;
+  llvm::DenseSet<const pb::NodeDef *> notYet(needed.begin(), needed.end());
   auto addOnce = [&](StringRef node) {
     const pb::NodeDef *input = nodes.lookup(node);
-    if (input && llvm::is_contained(needed, input) && !llvm::is_contained(inputs, input))
+    if (input && notYet.erase(input))
       inputs.push_back(input);
   };
   for (const std::string &text : options.inputNodes)
@@ -392,10 +407,9 @@ bool GraphImporter::importInputs(MainFunction &main) {
 
   for (auto [input, type] : llvm::zip(inputs, types)) {
     std::string argumentName = input->name();
-    if (!cuts.contains(input->name()))
-      for (const auto &[name, tensor] : boundary.inputs)
-        if (TensorName::parse(tensor).node == input->name())
-          argumentName = name;
+    if (auto names = boundaryNames.lookup(input->name());
+        !cuts.contains(input->name()) && !names.empty())
+      argumentName = names.back().str();
     define(TensorName{input->name()}, main.addInput(argumentName, input->name(), type));
   }
   return true;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "frontends/MainFunction.h"
-#include "frontends/tf/Flow.h"
+#include "frontends/tf/ControlFlowState.h"
 #include "frontends/tf/TensorData.h"
 #include "frontends/tf/TfImport.h"
 #include "llvm/ADT/StringMap.h"
@@ -80,18 +80,20 @@ private:
   void makeOutputs(pb::NodeDef &node);
   /// Whether an input of a node says what it needs: control inputs do not, but for
   /// those that say on which side of a Switch a constant stands.
-  bool isNeeded(const TensorName &input) const;
+  bool isNeeded(const TensorName &input);
   bool checkGuards();
 
   pb::GraphDef &graph;
   std::string name;
   const GraphBoundary &boundary;
+  llvm::StringMap<llvm::SmallVector<llvm::StringRef, 1>> boundaryNames; ///< of inputs, by node
   const TfImportOptions &options;
   mlir::MLIRContext &context;
   Diagnostics &diags;
   mlir::OpBuilder opBuilder;
   llvm::StringMap<pb::NodeDef *> nodes;
   std::vector<Output> outputs;
+  llvm::StringMap<bool> switches; ///< what isNeeded() has found for nodes
   llvm::StringSet<> cuts;
   llvm::StringMap<mlir::RankedTensorType> cutTypes;
   /// What the outputs need, in the order of the file, later in that of execution.

@@ -84,7 +84,9 @@ public:
       : graph(graph), result(result), diagnostics(diagnostics) {
     for (const pb::OpDef &op : operators.op())
       operatorDefs[op.name()] = &op;
+    fileNodes = graph.node_size();
     for (const pb::FunctionDef &function : graph.library().function()) {
+      fileNodes += function.node_def_size();
       functions[function.signature().name()] = &function;
       operatorDefs[function.signature().name()] = &function.signature();
     }
@@ -109,6 +111,7 @@ private:
   const pb::FunctionDef *calledFunction(const pb::NodeDef &node, bool &isCall);
   std::optional<uint64_t> outputIndex(const pb::NodeDef &node, const Reference &reference);
   bool spend(uint64_t bytes);
+  bool addNode(uint64_t bytes);
 
   const pb::GraphDef &graph;
   pb::GraphDef &result;
@@ -119,13 +122,13 @@ private:
   StringMap<std::string> cuts;
   StringSet<> usedNames;
   StringSet<> activeFunctions;
-  uint64_t spent = 0;
+  uint64_t spent = 0, fileNodes = 0; ///< bytes; nodes of the graph and all functions
 };
 
 } // namespace
 
 // Functions that call each other twice at every level grow exponentially.
-static constexpr uint64_t maxInlinedBytes = 1ull << 31;
+static constexpr uint64_t maxInlinedBytes = 1ull << 31, maxAddedNodes = 500'000;
 static constexpr unsigned maxDepth = 200;
 
 bool Inliner::spend(uint64_t bytes) {
@@ -133,6 +136,16 @@ bool Inliner::spend(uint64_t bytes) {
   return spent <= maxInlinedBytes ||
          fail("E13005", "the functions of the model call each other so often that the graph "
                         "without calls would have more than 2 GB");
+}
+
+/// Counts a node that stands in the result, of `bytes` bytes. False after an error.
+bool Inliner::addNode(uint64_t bytes) {
+  if (uint64_t(result.node_size()) < fileNodes + maxAddedNodes)
+    return spend(bytes);
+  return fail("E16006",
+              "the functions of the model, each as often as it is called, have more than " +
+                  Twine(maxAddedNodes) + " nodes beside the " + Twine(fileNodes) +
+                  " of the file: call functions less often");
 }
 
 static uint64_t argumentCount(const pb::OpDef::ArgDef &argument, const Attributes &attributes) {
@@ -339,7 +352,7 @@ bool Inliner::emitNode(Scope &scope, const pb::NodeDef &node) {
       return false;
     *emitted.add_input() = std::move(*tensor);
   }
-  if (!spend(emitted.ByteSizeLong()))
+  if (!addNode(emitted.ByteSizeLong()))
     return false;
   *result.add_node() = std::move(emitted);
   return true;

@@ -3,14 +3,17 @@
 
 #include "kernels/native/NativeHost.h"
 
-#include "kernels/Numbers.h"
+#include "kernels/core/Contracts.h"
+#include "kernels/core/Numbers.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 
-#define KERNEL(Name, Attributes, Results) extern "C" void atc_kernel_##Name(atc::host::Call *);
+#define KERNEL(Name, Attributes, Results, Inputs)                                                  \
+  extern "C" void atc_kernel_##Name(atc::host::Call *);
 #include "kernels/Kernels.def"
 
 /// In this process all element types can occur.
@@ -24,7 +27,13 @@ using host::Value;
 
 const std::vector<Row> &allRows() {
   static const std::vector<Row> rows = {
-#define KERNEL(Name, Attributes, Results) {#Name, Attributes, Results, atc_kernel_##Name},
+#define KERNEL(Name, Attributes, Results, Inputs)                                                  \
+  {#Name,                                                                                          \
+   Attributes,                                                                                     \
+   Results,                                                                                        \
+   Inputs,                                                                                         \
+   &ContractOf<Name##Signature, Name##Entries>::value,                                             \
+   atc_kernel_##Name},
 #include "kernels/Kernels.def"
   };
   return rows;
@@ -39,6 +48,13 @@ const Row *find(std::string_view name) {
   }();
   auto found = map.find(name);
   return found == map.end() ? nullptr : found->second;
+}
+
+uint32_t Row::maxResults() const {
+  const std::string_view text = results;
+  if (text.ends_with('*'))
+    return ~0u;
+  return uint32_t(std::count(text.begin(), text.end(), ' ')) + !text.empty();
 }
 
 //===----------------------------------------------------------------------===//
@@ -207,6 +223,11 @@ Outcome run(const Row &row, const std::vector<const Value *> &inputs,
             bool onlyShapes, Values &values, const void *body) {
   Outcome outcome;
   outcome.outputs.resize(outputs);
+  if (outputs > row.maxResults()) {
+    outcome.error = "has " + std::to_string(outputs) + " outputs, expected at most " +
+                    std::to_string(row.maxResults());
+    return outcome;
+  }
   NativeCall call;
   call.host = &nativeHost;
   call.inputCount = uint32_t(inputs.size());

@@ -4,6 +4,7 @@
 #ifndef OPENATC_KERNELS_NATIVE_NATIVEHOST_H
 #define OPENATC_KERNELS_NATIVE_NATIVEHOST_H
 
+#include "kernels/core/Contract.h"
 #include "runtime-lite/abi/HostKernel.h"
 
 #include <cstddef>
@@ -15,10 +16,14 @@
 
 namespace atc::kernels::native {
 
-/// A row of Kernels.def.
+/// A row of Kernels.def. The kernel checks its contract itself.
 struct Row {
-  const char *name, *attributes, *results;
+  const char *name, *attributes, *results, *inputs;
+  const Contract *contract;
   host::Kernel kernel;
+
+  /// Returns how many results the kernel can make: a call must not ask for more.
+  uint32_t maxResults() const;
 };
 
 /// Null where there is no such kernel.

@@ -1,8 +1,8 @@
 //===-- MakeEntries.cpp - the entry points that the runtime calls ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "passes/cpu/KernelBuilder.h"
 #include "passes/cpu/Passes.h"
+#include "passes/cpu/tiles/KernelBuilder.h"
 
 using namespace mlir;
 

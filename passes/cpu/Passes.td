@@ -26,14 +26,22 @@ class Cpu_ExpandIntegerPass<string mnemonic, string what> : Cpu_ExpandPass<mnemo
 }
 
 def CpuExpandConv2D : Cpu_ExpandPass<"cpu-expand-conv2d", "cpu.conv2d">;
+
 def CpuExpandCopy : Cpu_ExpandPass<"cpu-expand-copy", "kernel.copy, pack, unpack, fill and pad">;
+
 def CpuExpandDepthwise : Cpu_ExpandPass<"cpu-expand-depthwise", "cpu.depthwise_conv2d">;
+
 def CpuExpandIntegerConv
     : Cpu_ExpandIntegerPass<"cpu-expand-integer-conv", "cpu.integer_conv2d and integer_depthwise">;
+
 def CpuExpandMap : Cpu_ExpandPass<"cpu-expand-map", "kernel.map">;
+
 def CpuExpandMatMul : Cpu_ExpandPass<"cpu-expand-matmul", "cpu.matmul">;
+
 def CpuExpandPool : Cpu_ExpandPass<"cpu-expand-pool", "kernel.pool">;
+
 def CpuExpandReduce : Cpu_ExpandPass<"cpu-expand-reduce", "kernel.reduce, arg_reduce and softmax">;
+
 def CpuExpandResize : Cpu_ExpandPass<"cpu-expand-resize", "kernel.resize and gather">;
 
 def CpuExpandWinograd
@@ -52,44 +60,6 @@ def CpuLowerGraph : Pass<"cpu-lower-graph", "::mlir::ModuleOp"> {
   let dependentDialects = ["::atc::cpu::CpuDialect", "::atc::om::OmDialect",
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::memref::MemRefDialect"];
-}
-
-def CpuOutlineKernels : Pass<"cpu-outline-kernels", "::mlir::ModuleOp"> {
-  let summary = "Moves every kernel op into a function and launches it";
-  let description = [{
-    Kernels that differ in nothing are shared. The op's place in `@main` is
-    taken by om.launch. Kernels marked `npu.device` go to functions that take
-    buffers only (`npu.kernel`, with the module's `npu.soc`); the others are the
-    CPU's.
-  }];
-  let dependentDialects = ["::mlir::func::FuncDialect", "::atc::om::OmDialect"];
-  let statistics = [
-    Statistic<"numKernels", "num-kernels", "Kernels made">,
-    Statistic<"numLaunches", "num-launches", "Launches made">
-  ];
-}
-
-def CpuAssignLayout : Pass<"cpu-assign-layout", "::mlir::func::FuncOp"> {
-  let summary = "Chooses NCHWc or plain storage for every tensor";
-  let description = [{
-    Convolutions and pools want blocked tensors, reshapes and matmuls plain
-    ones, elementwise ops what their operands have. graph.relayout ops stand
-    where the two meet; pairs cancel.
-  }];
-  let options = [Option<"block", "block", "int64_t", "16", "Channels of a block">];
-  let dependentDialects = ["::atc::graph::GraphDialect"];
-  let statistics = [Statistic<"numRelayouts", "num-relayouts", "graph.relayout ops left">];
-}
-
-def CpuAssignHalo : Pass<"cpu-assign-halo", "::mlir::func::FuncOp"> {
-  let summary = "Puts zero borders around tensors that padded convolutions read";
-  let dependentDialects = ["::atc::graph::GraphDialect"];
-}
-
-def CpuSelectTiles : Pass<"cpu-select-tiles", "::mlir::func::FuncOp"> {
-  let summary = "Chooses the register tile and the task size of every contraction";
-  let description = [{Sets `tile` where it is not set already, so that it can be set by hand or by a tuner.}];
-  let dependentDialects = ["::atc::cpu::CpuDialect"];
 }
 
 def CpuLowerMath : Pass<"cpu-lower-math", "::mlir::func::FuncOp"> {
@@ -113,6 +83,12 @@ def CpuMakeEntries : Pass<"cpu-make-entries", "::mlir::ModuleOp"> {
     body of `void k(void *const *args, void *scratch, int64_t begin, int64_t end)`.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def CpuSelectTiles : Pass<"cpu-select-tiles", "::mlir::func::FuncOp"> {
+  let summary = "Chooses the register tile and the task size of every contraction";
+  let description = [{Sets `tile` where it is not set already, so that it can be set by hand or by a tuner.}];
+  let dependentDialects = ["::atc::cpu::CpuDialect"];
 }
 
 def CpuVerifyKernels : Pass<"cpu-verify-kernels", "::mlir::ModuleOp"> {

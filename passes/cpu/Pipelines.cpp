@@ -5,6 +5,7 @@
 
 #include "passes/DisabledPasses.h"
 #include "passes/cpu/Passes.h"
+#include "passes/kernel/Passes.h"
 #include "passes/om/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -22,17 +23,17 @@ ArrayRef<StringLiteral> optionalPasses() {
 }
 
 void buildCpuBufferPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
-  CpuAssignLayoutOptions layout;
+  kernel::KernelAssignLayoutOptions layout;
   layout.block = options.block;
-  pm.addNestedPass<func::FuncOp>(createCpuAssignLayout(layout));
-  pm.addNestedPass<func::FuncOp>(createCpuAssignHalo());
+  pm.addNestedPass<func::FuncOp>(kernel::createKernelAssignLayout(layout));
+  pm.addNestedPass<func::FuncOp>(kernel::createKernelAssignHalo());
   CpuLowerGraphOptions lowering;
   lowering.exactDot = options.exactDot;
   pm.addPass(createCpuLowerGraph(lowering));
 }
 
 void buildCpuSchedulePipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
-  pm.addPass(createCpuOutlineKernels());
+  pm.addPass(kernel::createKernelOutline());
   if (isOn(options, "om-remove-dead"))
     pm.addPass(om::createOmRemoveDead());
   if (isOn(options, "om-reuse-in-place"))

@@ -9,7 +9,7 @@
 #include <limits>
 
 namespace atc::graph {
-#define GEN_PASS_DEF_COMPOSEACTIVATIONS
+#define GEN_PASS_DEF_GRAPHCOMPOSEACTIVATIONS
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -360,7 +360,7 @@ struct PReluToLeakyRelu : CountingPattern<PReluOp> {
   }
 };
 
-struct ComposeActivations : atc::graph::impl::ComposeActivationsBase<ComposeActivations> {
+struct ComposeActivations : atc::graph::impl::GraphComposeActivationsBase<ComposeActivations> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<ComposeProduct, ComposeQuotient, ComposeSigmoid<DivOp>,

@@ -5,7 +5,7 @@
 #include "passes/graph/RewriteUtils.h"
 
 namespace atc::graph {
-#define GEN_PASS_DEF_COMPOSEDEPTHTOSPACE
+#define GEN_PASS_DEF_GRAPHCOMPOSEDEPTHTOSPACE
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -61,7 +61,7 @@ struct ComposeShuffle : CountingPattern<ReshapeOp> {
   }
 };
 
-struct ComposeDepthToSpace : atc::graph::impl::ComposeDepthToSpaceBase<ComposeDepthToSpace> {
+struct ComposeDepthToSpace : atc::graph::impl::GraphComposeDepthToSpaceBase<ComposeDepthToSpace> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<ComposeShuffle>(&getContext(), numComposed);

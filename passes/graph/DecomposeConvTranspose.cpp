@@ -15,7 +15,7 @@
 #include <numeric>
 
 namespace atc::graph {
-#define GEN_PASS_DEF_DECOMPOSECONVTRANSPOSE
+#define GEN_PASS_DEF_GRAPHDECOMPOSECONVTRANSPOSE
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -277,7 +277,7 @@ struct Decompose : CountingPattern<ConvTransposeOp> {
 };
 
 struct DecomposeConvTranspose
-    : atc::graph::impl::DecomposeConvTransposeBase<DecomposeConvTranspose> {
+    : atc::graph::impl::GraphDecomposeConvTransposeBase<DecomposeConvTranspose> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<Decompose>(&getContext(), numDecomposed);

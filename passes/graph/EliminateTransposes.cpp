@@ -9,7 +9,7 @@
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
 namespace atc::graph {
-#define GEN_PASS_DEF_ELIMINATETRANSPOSES
+#define GEN_PASS_DEF_GRAPHELIMINATETRANSPOSES
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -208,7 +208,7 @@ struct FoldConstantTranspose : OpRewritePattern<TransposeOp> {
   }
 };
 
-struct EliminateTransposes : atc::graph::impl::EliminateTransposesBase<EliminateTransposes> {
+struct EliminateTransposes : atc::graph::impl::GraphEliminateTransposesBase<EliminateTransposes> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);

@@ -6,7 +6,7 @@
 #include "passes/graph/RewriteUtils.h"
 
 namespace atc::graph {
-#define GEN_PASS_DEF_EXPANDPOW
+#define GEN_PASS_DEF_GRAPHEXPANDPOW
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -46,7 +46,7 @@ struct Expand : CountingPattern<PowOp> {
   }
 };
 
-struct ExpandPow : atc::graph::impl::ExpandPowBase<ExpandPow> {
+struct ExpandPow : atc::graph::impl::GraphExpandPowBase<ExpandPow> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<Expand>(&getContext(), numExpanded);

@@ -7,7 +7,7 @@
 #include "passes/graph/RewriteUtils.h"
 
 namespace atc::graph {
-#define GEN_PASS_DEF_FOLDCONSTANTS
+#define GEN_PASS_DEF_GRAPHFOLDCONSTANTS
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -16,8 +16,8 @@ using namespace atc::graph;
 
 namespace {
 
-struct FoldConstants : atc::graph::impl::FoldConstantsBase<FoldConstants> {
-  using FoldConstantsBase::FoldConstantsBase;
+struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
+  using GraphFoldConstantsBase::GraphFoldConstantsBase;
 
   void runOnOperation() override {
     // In program order: what a folded op reads is folded before it.

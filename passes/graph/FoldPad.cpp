@@ -7,7 +7,7 @@
 #include <limits>
 
 namespace atc::graph {
-#define GEN_PASS_DEF_FOLDPAD
+#define GEN_PASS_DEF_GRAPHFOLDPAD
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -172,7 +172,7 @@ struct FoldIntoMaxPool : CountingPattern<MaxPoolOp> {
   }
 };
 
-struct FoldPad : atc::graph::impl::FoldPadBase<FoldPad> {
+struct FoldPad : atc::graph::impl::GraphFoldPadBase<FoldPad> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<FoldIntoAveragePool, FoldIntoConv, FoldIntoMaxPool>(&getContext(), numFolded);

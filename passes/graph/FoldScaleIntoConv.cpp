@@ -7,7 +7,7 @@
 #include "passes/graph/RewriteUtils.h"
 
 namespace atc::graph {
-#define GEN_PASS_DEF_FOLDSCALEINTOCONV
+#define GEN_PASS_DEF_GRAPHFOLDSCALEINTOCONV
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -77,7 +77,7 @@ template <typename OpTy> struct FoldBinary : CountingPattern<OpTy> {
   }
 };
 
-struct FoldScaleIntoConv : atc::graph::impl::FoldScaleIntoConvBase<FoldScaleIntoConv> {
+struct FoldScaleIntoConv : atc::graph::impl::GraphFoldScaleIntoConvBase<FoldScaleIntoConv> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<FoldBinary<AddOp>, FoldBinary<DivOp>, FoldBinary<MulOp>, FoldBinary<SubOp>>(

@@ -7,7 +7,7 @@
 #include "passes/graph/RewriteUtils.h"
 
 namespace atc::graph {
-#define GEN_PASS_DEF_FUSECONVACTIVATION
+#define GEN_PASS_DEF_GRAPHFUSECONVACTIVATION
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -162,7 +162,7 @@ struct MoveInFrontOfMove : RewritePattern {
   }
 };
 
-struct FuseConvActivation : atc::graph::impl::FuseConvActivationBase<FuseConvActivation> {
+struct FuseConvActivation : atc::graph::impl::GraphFuseConvActivationBase<FuseConvActivation> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<FuseActivation>(&getContext(), numFused);

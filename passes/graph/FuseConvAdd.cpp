@@ -7,7 +7,7 @@
 #include "passes/graph/RewriteUtils.h"
 
 namespace atc::graph {
-#define GEN_PASS_DEF_FUSECONVADD
+#define GEN_PASS_DEF_GRAPHFUSECONVADD
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -67,7 +67,7 @@ struct FuseResidual : CountingPattern<AddOp> {
   }
 };
 
-struct FuseConvAdd : atc::graph::impl::FuseConvAddBase<FuseConvAdd> {
+struct FuseConvAdd : atc::graph::impl::GraphFuseConvAddBase<FuseConvAdd> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     // With 1 x 1 planes a channel constant has the shape of a residual too.

@@ -6,7 +6,7 @@
 #include "passes/graph/RewriteUtils.h"
 
 namespace atc::graph {
-#define GEN_PASS_DEF_FUSECONVBN
+#define GEN_PASS_DEF_GRAPHFUSECONVBN
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -35,7 +35,7 @@ struct FoldBatchNorm : CountingPattern<BatchNormOp> {
   }
 };
 
-struct FuseConvBn : atc::graph::impl::FuseConvBnBase<FuseConvBn> {
+struct FuseConvBn : atc::graph::impl::GraphFuseConvBnBase<FuseConvBn> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<FoldBatchNorm>(&getContext(), numFused);

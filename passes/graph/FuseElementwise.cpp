@@ -3,13 +3,14 @@
 
 #include "dialects/graph/ScalarMath.h"
 #include "passes/graph/ConstantUtils.h"
+#include "passes/graph/DeepHash.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"
 
 #include "llvm/ADT/SetVector.h"
 
 namespace atc::graph {
-#define GEN_PASS_DEF_FUSEELEMENTWISE
+#define GEN_PASS_DEF_GRAPHFUSEELEMENTWISE
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -111,15 +112,34 @@ private:
   llvm::DenseMap<Value, unsigned> positions;
 };
 
-struct FuseElementwise : atc::graph::impl::FuseElementwiseBase<FuseElementwise> {
-  using FuseElementwiseBase::FuseElementwiseBase;
+struct FuseElementwise : atc::graph::impl::GraphFuseElementwiseBase<FuseElementwise> {
+  using GraphFuseElementwiseBase::GraphFuseElementwiseBase;
 
   void runOnOperation() override {
+    // A scalar formula has few ops: small functions cannot have too much code.
+    constexpr unsigned opsPerFormula = 16;
+    unsigned numOps = 0;
+    getOperation().walk([&](Operation *op) { numOps += isa<ElementwiseOpInterface, MapOp>(op); });
+    OwningOpRef<func::FuncOp> unfused;
+    if (numOps > maxCode / opsPerFormula)
+      unfused = cast<func::FuncOp>(getOperation()->clone());
+    convertAll(/*inlineConstants=*/true);
+    fuseAll();
+    if (unfused && countCode() > maxCode) {
+      getOperation().getBody().takeBody(unfused->getBody());
+      convertAll(/*inlineConstants=*/false);
+    }
+  }
+
+  void convertAll(bool inlineConstants) {
     SmallVector<ElementwiseOpInterface> ops;
     getOperation().walk([&](ElementwiseOpInterface op) { ops.push_back(op); });
     for (ElementwiseOpInterface op : ops)
-      convertToMap(op);
+      convertToMap(op, inlineConstants);
+  }
 
+  void fuseAll() {
+    readByMaps.clear();
     // In program order: a producer is complete before its consumers take it in.
     SmallVector<MapOp> maps;
     getOperation().walk([&](MapOp map) { maps.push_back(map); });
@@ -128,8 +148,20 @@ struct FuseElementwise : atc::graph::impl::FuseElementwiseBase<FuseElementwise> 
       }
   }
 
+  /// Number of ops of all maps, of equal ones once.
+  unsigned countCode() {
+    llvm::DenseSet<size_t> known;
+    unsigned count = 0;
+    getOperation().walk([&](MapOp map) {
+      auto hashType = [](Value value) { return hash_value(value.getType()); };
+      if (known.insert(size_t(deepHash(map, hashType))).second)
+        count += countOps(map);
+    });
+    return count;
+  }
+
   /// Replaces an elementwise op by a map, unless its types do not allow it.
-  void convertToMap(ElementwiseOpInterface op) {
+  void convertToMap(ElementwiseOpInterface op, bool inlineConstants) {
     auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
     if (!type || !type.getElementType().isIntOrFloat())
       return;
@@ -138,7 +170,7 @@ struct FuseElementwise : atc::graph::impl::FuseElementwiseBase<FuseElementwise> 
       if (!getScalarAttr(operand))
         tensors.push_back(operand);
     // A constant may be what gives the result its shape; then it stays an input.
-    bool inlineConstants = determineShape(tensors, type.getShape());
+    inlineConstants = inlineConstants && determineShape(tensors, type.getShape());
 
     OpBuilder builder(op);
     MapBuilder map(builder, op->getLoc(), type);
@@ -156,15 +188,26 @@ struct FuseElementwise : atc::graph::impl::FuseElementwiseBase<FuseElementwise> 
 
   /// A handful of operations that cost no more than reading the value again.
   bool isCheap(MapOp map) const {
-    unsigned count = 0;
-    for (Operation &op : map.getBody().front().without_terminator()) {
+    for (Operation &op : map.getBody().front().without_terminator())
       if (isa<math::MathDialect>(op.getDialect()) ||
           isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemFOp, arith::RemSIOp,
               arith::RemUIOp>(op))
         return false;
-      count += isa<arith::ConstantOp>(op) ? 0 : 1;
-    }
-    return count <= maxCheapOps;
+    return countOps(map) <= maxCheapOps;
+  }
+
+  static unsigned countOps(MapOp map) {
+    return llvm::count_if(map.getBody().front().without_terminator(),
+                          [](Operation &op) { return !isa<arith::ConstantOp>(op); });
+  }
+
+  /// Whether only maps read `map`. That stays as it is while maps are fused.
+  bool isReadByMaps(MapOp map) {
+    auto [known, isNew] = readByMaps.try_emplace(map, false);
+    if (isNew)
+      known->second =
+          llvm::all_of(map->getUsers(), [](Operation *user) { return isa<MapOp>(user); });
+    return known->second;
   }
 
   static bool readsSums(MapOp map) {
@@ -174,13 +217,13 @@ struct FuseElementwise : atc::graph::impl::FuseElementwiseBase<FuseElementwise> 
   }
 
   /// Whether `consumer` should compute the value of `producer` itself.
-  bool shouldFuse(MapOp producer, MapOp consumer) const {
+  bool shouldFuse(MapOp producer, MapOp consumer) {
     bool isOnlyUser =
         llvm::all_of(producer->getUsers(), [&](Operation *user) { return user == consumer; });
-    bool allUsersAreMaps =
-        llvm::all_of(producer->getUsers(), [](Operation *user) { return isa<MapOp>(user); });
     bool sameShape = producer.getType().getShape() == consumer.getType().getShape();
-    if (!(isOnlyUser && sameShape) && !(allUsersAreMaps && isCheap(producer)))
+    if (!(isOnlyUser && sameShape) && !(isCheap(producer) && isReadByMaps(producer)))
+      return false;
+    if (countOps(producer) + countOps(consumer) > maxOps)
       return false;
     // A map becomes part of one integer sum: another one's sums would be read in
     // 32 bits where its stored integers take 8.
@@ -230,12 +273,19 @@ struct FuseElementwise : atc::graph::impl::FuseElementwiseBase<FuseElementwise> 
     Value result = map.addBody(consumer, arguments);
     MapOp fused = map.finish(builder, result);
     consumer->replaceAllUsesWith(fused);
-    consumer->erase();
+    erase(consumer);
     if (producer->use_empty())
-      producer->erase();
+      erase(producer);
     ++numFused;
     return fused;
   }
+
+  void erase(MapOp map) {
+    readByMaps.erase(map);
+    map->erase();
+  }
+
+  llvm::DenseMap<Operation *, bool> readByMaps;
 };
 
 } // namespace

@@ -9,7 +9,7 @@
 #include <cmath>
 
 namespace atc::graph {
-#define GEN_PASS_DEF_FUSEINTEGEREPILOGUE
+#define GEN_PASS_DEF_GRAPHFUSEINTEGEREPILOGUE
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -211,7 +211,7 @@ private:
   llvm::DenseMap<Value, double> bounds;
 };
 
-struct FuseIntegerEpilogue : atc::graph::impl::FuseIntegerEpilogueBase<FuseIntegerEpilogue> {
+struct FuseIntegerEpilogue : atc::graph::impl::GraphFuseIntegerEpilogueBase<FuseIntegerEpilogue> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<FuseMap>(&getContext(), numFused);

@@ -5,7 +5,7 @@
 #include "passes/graph/RewriteUtils.h"
 
 namespace atc::graph {
-#define GEN_PASS_DEF_INFERSHAPES
+#define GEN_PASS_DEF_GRAPHINFERSHAPES
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -58,7 +58,7 @@ std::optional<Shape> inferShape(Operation *op) {
   return Shape(cast<RankedTensorType>(types[0]).getShape());
 }
 
-struct InferShapes : atc::graph::impl::InferShapesBase<InferShapes> {
+struct InferShapes : atc::graph::impl::GraphInferShapesBase<InferShapes> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {

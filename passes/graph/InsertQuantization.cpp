@@ -14,7 +14,7 @@
 #include "passes/graph/RewriteUtils.h"
 
 namespace atc::graph {
-#define GEN_PASS_DEF_INSERTQUANTIZATION
+#define GEN_PASS_DEF_GRAPHINSERTQUANTIZATION
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -148,7 +148,7 @@ LogicalResult quantizeLayer(OpBuilder &builder, Operation *op, TypeAttr attribut
   return success();
 }
 
-struct InsertQuantization : atc::graph::impl::InsertQuantizationBase<InsertQuantization> {
+struct InsertQuantization : atc::graph::impl::GraphInsertQuantizationBase<InsertQuantization> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (function.isExternal())

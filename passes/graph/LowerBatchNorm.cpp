@@ -7,7 +7,7 @@
 #include "passes/graph/RewriteUtils.h"
 
 namespace atc::graph {
-#define GEN_PASS_DEF_LOWERBATCHNORM
+#define GEN_PASS_DEF_GRAPHLOWERBATCHNORM
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -40,7 +40,7 @@ struct ToMulAdd : CountingPattern<BatchNormOp> {
   }
 };
 
-struct LowerBatchNorm : atc::graph::impl::LowerBatchNormBase<LowerBatchNorm> {
+struct LowerBatchNorm : atc::graph::impl::GraphLowerBatchNormBase<LowerBatchNorm> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<ToMulAdd>(&getContext(), numLowered);

@@ -6,7 +6,7 @@
 #include "passes/graph/RewriteUtils.h"
 
 namespace atc::graph {
-#define GEN_PASS_DEF_LOWERQUANTIZED
+#define GEN_PASS_DEF_GRAPHLOWERQUANTIZED
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -98,7 +98,7 @@ struct LowerDequantize : OpRewritePattern<DequantizeOp> {
   }
 };
 
-struct LowerQuantized : atc::graph::impl::LowerQuantizedBase<LowerQuantized> {
+struct LowerQuantized : atc::graph::impl::GraphLowerQuantizedBase<LowerQuantized> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<LowerQuantize, LowerDequantize>(&getContext());

@@ -7,7 +7,7 @@
 #include "passes/graph/RewriteUtils.h"
 
 namespace atc::graph {
-#define GEN_PASS_DEF_MATMULTOFULLYCONNECTED
+#define GEN_PASS_DEF_GRAPHMATMULTOFULLYCONNECTED
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -53,7 +53,7 @@ struct AddToBias : OpRewritePattern<AddOp> {
 };
 
 struct MatMulToFullyConnected
-    : atc::graph::impl::MatMulToFullyConnectedBase<MatMulToFullyConnected> {
+    : atc::graph::impl::GraphMatMulToFullyConnectedBase<MatMulToFullyConnected> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<ConvertMatMul>(&getContext(), numConverted);

@@ -19,7 +19,7 @@ namespace atc::graph {
 
 struct GraphPipelineOptions : mlir::PassPipelineOptions<GraphPipelineOptions> {
   ListOption<std::string> disable{
-      *this, "disable", llvm::cl::desc("Passes to leave out, by name (also canonicalize, cse)")};
+      *this, "disable", llvm::cl::desc("Passes to leave out, by name (also canonicalize)")};
   Option<bool> releaseConstants{
       *this, "release-constants",
       llvm::cl::desc("Free folded constants; no other module may share the context's resources"),

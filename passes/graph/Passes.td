@@ -12,7 +12,7 @@ class GraphPass<string name> : Pass<name, "::mlir::func::FuncOp"> {
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 
-def ComposeActivations : GraphPass<"graph-compose-activations"> {
+def GraphComposeActivations : GraphPass<"graph-compose-activations"> {
   let summary = "Recognise activations that are spelled out as several ops";
   let description = [{
     silu, mish, hard_swish, hard_sigmoid, gelu (erf and tanh forms), sigmoid,
@@ -23,7 +23,7 @@ def ComposeActivations : GraphPass<"graph-compose-activations"> {
   let statistics = [Statistic<"numComposed", "num-composed", "Number of activations recognised">];
 }
 
-def ComposeDepthToSpace : GraphPass<"graph-compose-depth-to-space"> {
+def GraphComposeDepthToSpace : GraphPass<"graph-compose-depth-to-space"> {
   let summary = "Recognise depth_to_space and space_to_depth spelled as reshapes";
   let description = [{
     reshape to six dims, transpose, reshape to four: the pixel shuffle of models
@@ -32,7 +32,7 @@ def ComposeDepthToSpace : GraphPass<"graph-compose-depth-to-space"> {
   let statistics = [Statistic<"numComposed", "num-composed", "Number of shuffles recognised">];
 }
 
-def DecomposeConvTranspose : GraphPass<"graph-decompose-conv-transpose"> {
+def GraphDecomposeConvTranspose : GraphPass<"graph-decompose-conv-transpose"> {
   let summary = "Turn transposed convolutions into convolutions";
   let description = [{
     A transposed convolution of stride s computes s outputs a dim from the same
@@ -44,7 +44,7 @@ def DecomposeConvTranspose : GraphPass<"graph-decompose-conv-transpose"> {
     Statistic<"numDecomposed", "num-decomposed", "Number of transposed convolutions rewritten">];
 }
 
-def EliminateTransposes : GraphPass<"graph-eliminate-transposes"> {
+def GraphEliminateTransposes : GraphPass<"graph-eliminate-transposes"> {
   let summary = "Cancel, move and cheapen transposes";
   let description = [{
     A transpose moves through elementwise ops, concats, slices and pads where that
@@ -58,7 +58,7 @@ def EliminateTransposes : GraphPass<"graph-eliminate-transposes"> {
     Statistic<"numSunk", "num-sunk", "Number of ops that transposes were moved behind">];
 }
 
-def ExpandPow : GraphPass<"graph-expand-pow"> {
+def GraphExpandPow : GraphPass<"graph-expand-pow"> {
   let summary = "Turn powers of simple constant exponents into cheaper ops";
   let description = [{
     Exponents 1, 2, 3, 0.5, -0.5 and -1 become the operand, products, sqrt, rsqrt
@@ -67,7 +67,7 @@ def ExpandPow : GraphPass<"graph-expand-pow"> {
   let statistics = [Statistic<"numExpanded", "num-expanded", "Number of powers rewritten">];
 }
 
-def FoldConstants : GraphPass<"graph-fold-constants"> {
+def GraphFoldConstants : GraphPass<"graph-fold-constants"> {
   let summary = "Evaluate ops whose operands are all constant";
   let description = [{
     Uses the reference interpreter. An op whose result is larger than all its
@@ -82,7 +82,7 @@ def FoldConstants : GraphPass<"graph-fold-constants"> {
   let statistics = [Statistic<"numFolded", "num-folded", "Number of ops folded">];
 }
 
-def FoldPad : GraphPass<"graph-fold-pad"> {
+def GraphFoldPad : GraphPass<"graph-fold-pad"> {
   let summary = "Fold explicit pads into convolutions and pools";
   let description = [{
     A constant pad of the spatial dims becomes pads of the conv (zero), average_pool
@@ -92,7 +92,19 @@ def FoldPad : GraphPass<"graph-fold-pad"> {
   let statistics = [Statistic<"numFolded", "num-folded", "Number of pads folded">];
 }
 
-def FoldScaleIntoConv : GraphPass<"graph-fold-scale-into-conv"> {
+def GraphFoldQdqContractions : GraphPass<"graph-fold-qdq-contractions"> {
+  let summary = "Multiply quantized tensors as integers";
+  let description = [{
+    conv, fully_connected and matmul of dequantized operands with known weights
+    become integer sums times the product of the scales. A quantize behind them
+    gives its scale to that product. Weights that stay real are dequantized.
+  }];
+  let statistics = [
+    Statistic<"numFactors", "num-factors", "Number of quantizes that multiply, not divide">,
+    Statistic<"numSums", "num-sums", "Number of products in integers">];
+}
+
+def GraphFoldScaleIntoConv : GraphPass<"graph-fold-scale-into-conv"> {
   let summary = "Fold multiplications and additions by channel constants into weights";
   let description = [{
     mul, div, add and sub of a conv, conv_transpose or fully_connected by a constant
@@ -101,7 +113,7 @@ def FoldScaleIntoConv : GraphPass<"graph-fold-scale-into-conv"> {
   let statistics = [Statistic<"numFolded", "num-folded", "Number of ops folded">];
 }
 
-def FuseConvActivation : GraphPass<"graph-fuse-conv-activation"> {
+def GraphFuseConvActivation : GraphPass<"graph-fuse-conv-activation"> {
   let summary = "Fuse activations into the conv or fully_connected before them";
   let description = [{
     The activation becomes the `activation` attribute. Activations that follow a
@@ -111,7 +123,7 @@ def FuseConvActivation : GraphPass<"graph-fuse-conv-activation"> {
   let statistics = [Statistic<"numFused", "num-fused", "Number of activations fused">];
 }
 
-def FuseConvAdd : GraphPass<"graph-fuse-conv-add"> {
+def GraphFuseConvAdd : GraphPass<"graph-fuse-conv-add"> {
   let summary = "Fuse additions into the convolution before them";
   let description = [{
     A constant with one value a channel joins the bias; a tensor of the result's
@@ -124,7 +136,7 @@ def FuseConvAdd : GraphPass<"graph-fuse-conv-add"> {
     Statistic<"numResiduals", "num-residuals", "Number of additions fused as residual">];
 }
 
-def FuseConvBn : GraphPass<"graph-fuse-conv-bn"> {
+def GraphFuseConvBn : GraphPass<"graph-fuse-conv-bn"> {
   let summary = "Fold batch normalization into the weights and bias before it";
   let description = [{
     For conv, conv_transpose and fully_connected with constant weights whose only
@@ -133,12 +145,17 @@ def FuseConvBn : GraphPass<"graph-fuse-conv-bn"> {
   let statistics = [Statistic<"numFused", "num-fused", "Number of batch_norms folded">];
 }
 
-def FuseElementwise : GraphPass<"graph-fuse-elementwise"> {
+def GraphFuseElementwise : GraphPass<"graph-fuse-elementwise"> {
   let summary = "Turn elementwise ops into maps and fuse maps";
   let description = [{
     Every elementwise op becomes a graph.map; a map that is used once, or is cheap
     and used by maps only, is fused into the maps that read it. Scalar constants
     become arith.constant in the body.
+
+    A fused map has at most `max-ops` ops: the time to generate code of a kernel
+    grows faster than the kernel. Where the maps that differ have more than
+    `max-code` ops together, nothing is fused and constants stay operands, so that
+    equal ops of a huge graph share a kernel.
   }];
   let dependentDialects = ["::atc::graph::GraphDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
@@ -146,13 +163,17 @@ def FuseElementwise : GraphPass<"graph-fuse-elementwise"> {
     Option<"maxCheapOps", "max-cheap-ops", "unsigned", /*default=*/"2",
            "A producer with several users is recomputed in each when its body has no more ops">,
     Option<"maxInputs", "max-inputs", "unsigned", /*default=*/"12",
-           "Most inputs that a fused map may have">];
+           "Most inputs that a fused map may have">,
+    Option<"maxOps", "max-ops", "unsigned", /*default=*/"64",
+           "Most ops that the body of a fused map may have, constants aside">,
+    Option<"maxCode", "max-code", "unsigned", /*default=*/"10000",
+           "Most ops that all different maps of a function may have for any to be fused">];
   let statistics = [
     Statistic<"numFused", "num-fused", "Number of producer maps fused into consumers">,
     Statistic<"numMaps", "num-maps", "Number of elementwise ops turned into maps">];
 }
 
-def FuseIntegerEpilogue : GraphPass<"graph-fuse-integer-epilogue"> {
+def GraphFuseIntegerEpilogue : GraphPass<"graph-fuse-integer-epilogue"> {
   let summary = "Compute a map of integer sums where the sums are made";
   let description = [{
     The map's other inputs must have the shape of the sums or one number for each
@@ -161,7 +182,16 @@ def FuseIntegerEpilogue : GraphPass<"graph-fuse-integer-epilogue"> {
   let statistics = [Statistic<"numFused", "num-fused", "Number of maps fused">];
 }
 
-def InferShapes : GraphPass<"graph-infer-shapes"> {
+def GraphCse : GraphPass<"graph-cse"> {
+  let summary = "Merge ops that compute the same";
+  let description = [{
+    What mlir's `cse` does, in a time that stays linear where many maps read the
+    same values: their bodies are part of the hash by which equal ops are found.
+  }];
+  let statistics = [Statistic<"numMerged", "num-merged", "Number of ops merged into equal ones">];
+}
+
+def GraphInferShapes : GraphPass<"graph-infer-shapes"> {
   let summary = "Refine result types from operand types";
   let description = [{
     Walks in order, so that a shape known at the arguments reaches the results of
@@ -170,7 +200,7 @@ def InferShapes : GraphPass<"graph-infer-shapes"> {
   let statistics = [Statistic<"numRefined", "num-refined", "Number of result types refined">];
 }
 
-def InsertQuantization : GraphPass<"graph-insert-quantization"> {
+def GraphInsertQuantization : GraphPass<"graph-insert-quantization"> {
   let summary = "Put quantize and dequantize where attributes say so";
   let description = [{
     `graph.quantization = !quant.uniform<...>` on an op, or on an argument of the
@@ -184,34 +214,22 @@ def InsertQuantization : GraphPass<"graph-insert-quantization"> {
     Statistic<"numWeights", "num-weights", "Number of weights quantized">];
 }
 
-def IntegerSums : GraphPass<"graph-integer-sums"> {
-  let summary = "Multiply quantized tensors as integers";
-  let description = [{
-    conv, fully_connected and matmul of dequantized operands with known weights
-    become integer sums times the product of the scales. A quantize behind them
-    gives its scale to that product. Weights that stay real are dequantized.
-  }];
-  let statistics = [
-    Statistic<"numFactors", "num-factors", "Number of quantizes that multiply, not divide">,
-    Statistic<"numSums", "num-sums", "Number of products in integers">];
-}
-
-def LowerBatchNorm : GraphPass<"graph-lower-batch-norm"> {
+def GraphLowerBatchNorm : GraphPass<"graph-lower-batch-norm"> {
   let summary = "Turn batch_norm into mul and add by channel constants";
   let statistics = [Statistic<"numLowered", "num-lowered", "Number of batch_norms lowered">];
 }
 
-def LowerQuantized : GraphPass<"graph-lower-quantized"> {
+def GraphLowerQuantized : GraphPass<"graph-lower-quantized"> {
   let summary = "Write quantize and dequantize as arithmetic, quantized tensors as integers";
 }
 
-def MatMulToFullyConnected : GraphPass<"graph-matmul-to-fully-connected"> {
+def GraphMatMulToFullyConnected : GraphPass<"graph-matmul-to-fully-connected"> {
   let summary = "Turn matmul by a constant matrix into fully_connected";
   let description = [{The matrix is transposed to [N, K]; an addition of constants becomes the bias.}];
   let statistics = [Statistic<"numConverted", "num-converted", "Number of matmuls converted">];
 }
 
-def MoveQuantization : GraphPass<"graph-move-quantization"> {
+def GraphPropagateQdq : GraphPass<"graph-propagate-qdq"> {
   let summary = "Move elements of quantized tensors as integers";
   let description = [{
     dequantize sinks below ops that only move or compare elements, quantize rises
@@ -220,7 +238,7 @@ def MoveQuantization : GraphPass<"graph-move-quantization"> {
   let statistics = [Statistic<"numMoved", "num-moved", "Number of ops that now move integers">];
 }
 
-def RaiseTo2D : GraphPass<"graph-raise-to-2d"> {
+def GraphRaiseTo2D : GraphPass<"graph-raise-to-2d"> {
   let summary = "Give 1-D convolutions and pools a unit height";
   let description = [{
     Rank-3 conv, conv_transpose, max_pool and average_pool become rank-4 ones
@@ -229,7 +247,7 @@ def RaiseTo2D : GraphPass<"graph-raise-to-2d"> {
   let statistics = [Statistic<"numRaised", "num-raised", "Number of ops raised">];
 }
 
-def ReleaseConstants : Pass<"graph-release-constants", "::mlir::ModuleOp"> {
+def GraphReleaseConstants : Pass<"graph-release-constants", "::mlir::ModuleOp"> {
   let summary = "Free the data of constants that nothing refers to any more";
   let description = [{
     Folding makes new weights; the old ones would live as long as the context does.
@@ -237,7 +255,7 @@ def ReleaseConstants : Pass<"graph-release-constants", "::mlir::ModuleOp"> {
   }];
 }
 
-def SimplifySlicesConcats : GraphPass<"graph-simplify-slices-concats"> {
+def GraphSimplifySlicesConcats : GraphPass<"graph-simplify-slices-concats"> {
   let summary = "Merge nested slices and concats";
   let description = [{
     Concat of concat flattens, slice of slice merges, a slice of a concat reads the
@@ -249,7 +267,7 @@ def SimplifySlicesConcats : GraphPass<"graph-simplify-slices-concats"> {
     Statistic<"numSlices", "num-slices", "Number of slices simplified">];
 }
 
-def WidenFloats : GraphPass<"graph-widen-floats"> {
+def GraphWidenFloats : GraphPass<"graph-widen-floats"> {
   let summary = "Compute in f32 what multiplies f16 or bf16";
   let description = [{
     For targets that have instructions for f32 only: in a function with contractions

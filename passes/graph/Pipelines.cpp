@@ -29,65 +29,65 @@ public:
 
   void build(const Choices &choices) {
     if (choices.widenFloats)
-      addPass(createWidenFloats());
+      addPass(createGraphWidenFloats());
     buildSimplification();
 
     // While the scales of quantized tensors are still known.
-    addPass(createFoldPad());
-    addPass(createMoveQuantization());
+    addPass(createGraphFoldPad());
+    addPass(createGraphPropagateQdq());
     if (choices.integers)
-      addPass(createIntegerSums());
-    addPass(createLowerQuantized());
+      addPass(createGraphFoldQdqContractions());
+    addPass(createGraphLowerQuantized());
     addCleanup();
-    addPass(createFoldConstants());
+    addPass(createGraphFoldConstants());
 
     buildWeights();
 
     // conv + add + activation first, then what is added behind activations.
-    addPass(createFuseConvAdd());
-    addPass(createFuseConvActivation());
-    addPass(createFuseConvAdd());
+    addPass(createGraphFuseConvAdd());
+    addPass(createGraphFuseConvActivation());
+    addPass(createGraphFuseConvAdd());
 
-    addPass(createRaiseTo2D());
-    addPass(createSimplifySlicesConcats());
-    addPass(createEliminateTransposes());
+    addPass(createGraphRaiseTo2D());
+    addPass(createGraphSimplifySlicesConcats());
+    addPass(createGraphEliminateTransposes());
     addCleanup();
-    addPass(createFoldConstants());
-    addPass(createFuseElementwise());
+    addPass(createGraphFoldConstants());
+    addPass(createGraphFuseElementwise());
     if (choices.integers)
-      addPass(createFuseIntegerEpilogue());
+      addPass(createGraphFuseIntegerEpilogue());
     addCleanup();
     if (choices.releaseConstants)
-      add(createReleaseConstants(), /*onFunctions=*/false);
+      add(createGraphReleaseConstants(), /*onFunctions=*/false);
   }
 
   void buildSimplification() {
-    addPass(createInferShapes());
+    addPass(createGraphInferShapes());
     addCleanup();
-    addPass(createFoldConstants());
-    addPass(createComposeDepthToSpace());
-    addPass(createSimplifySlicesConcats());
-    addPass(createEliminateTransposes());
-    addPass(createComposeActivations());
-    addPass(createExpandPow());
+    addPass(createGraphFoldConstants());
+    addPass(createGraphComposeDepthToSpace());
+    addPass(createGraphSimplifySlicesConcats());
+    addPass(createGraphEliminateTransposes());
+    addPass(createGraphComposeActivations());
+    addPass(createGraphExpandPow());
     addCleanup();
   }
 
   void buildWeights() {
     // Everything that changes weights, before anything is fused behind them.
-    addPass(createMatMulToFullyConnected());
-    addPass(createFuseConvBn());
-    addPass(createLowerBatchNorm());
-    addPass(createFoldScaleIntoConv());
-    addPass(createFoldPad());
-    addPass(createDecomposeConvTranspose());
+    addPass(createGraphMatMulToFullyConnected());
+    addPass(createGraphFuseConvBn());
+    addPass(createGraphLowerBatchNorm());
+    addPass(createGraphFoldScaleIntoConv());
+    addPass(createGraphFoldPad());
+    addPass(createGraphDecomposeConvTranspose());
   }
 
 private:
   void addPass(std::unique_ptr<Pass> pass) { add(std::move(pass), /*onFunctions=*/true); }
   void addCleanup() {
     addPass(createCanonicalizerPass());
-    addPass(createCSEPass());
+    addPass(createGraphCse());
   }
   Add add;
 };
@@ -103,8 +103,7 @@ void atc::graph::buildGraphPipeline(OpPassManager &pm, const GraphPipelineOption
     else
       pm.addPass(std::move(pass));
   };
-  PipelineBuilder(add).build(
-      {options.releaseConstants, options.integers, options.widenFloats});
+  PipelineBuilder(add).build({options.releaseConstants, options.integers, options.widenFloats});
 }
 
 void atc::graph::buildWeightPasses(OpPassManager &pm) {

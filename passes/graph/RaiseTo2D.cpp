@@ -6,7 +6,7 @@
 #include "passes/graph/RewriteUtils.h"
 
 namespace atc::graph {
-#define GEN_PASS_DEF_RAISETO2D
+#define GEN_PASS_DEF_GRAPHRAISETO2D
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -68,7 +68,7 @@ template <typename OpTy> struct Raise : CountingPattern<OpTy> {
   }
 };
 
-struct RaiseTo2D : atc::graph::impl::RaiseTo2DBase<RaiseTo2D> {
+struct RaiseTo2D : atc::graph::impl::GraphRaiseTo2DBase<RaiseTo2D> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);

@@ -5,13 +5,13 @@
 #include "passes/graph/Passes.h"
 
 namespace atc::graph {
-#define GEN_PASS_DEF_RELEASECONSTANTS
+#define GEN_PASS_DEF_GRAPHRELEASECONSTANTS
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
 namespace {
 
-struct ReleaseConstants : atc::graph::impl::ReleaseConstantsBase<ReleaseConstants> {
+struct ReleaseConstants : atc::graph::impl::GraphReleaseConstantsBase<ReleaseConstants> {
   void runOnOperation() override {
     atc::graph::releaseUnusedConstants(getOperation());
     markAllAnalysesPreserved();

@@ -6,7 +6,7 @@
 #include "passes/graph/RewriteUtils.h"
 
 namespace atc::graph {
-#define GEN_PASS_DEF_SIMPLIFYSLICESCONCATS
+#define GEN_PASS_DEF_GRAPHSIMPLIFYSLICESCONCATS
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -147,7 +147,8 @@ struct GatherOfOne : CountingPattern<GatherOp> {
   }
 };
 
-struct SimplifySlicesConcats : atc::graph::impl::SimplifySlicesConcatsBase<SimplifySlicesConcats> {
+struct SimplifySlicesConcats
+    : atc::graph::impl::GraphSimplifySlicesConcatsBase<SimplifySlicesConcats> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);

@@ -5,7 +5,7 @@
 #include "passes/graph/RewriteUtils.h"
 
 namespace atc::graph {
-#define GEN_PASS_DEF_WIDENFLOATS
+#define GEN_PASS_DEF_GRAPHWIDENFLOATS
 #include "passes/graph/Passes.h.inc"
 } // namespace atc::graph
 
@@ -30,7 +30,7 @@ bool keepsTypes(Operation *op) {
   return op->getNumRegions() != 0 || isa<CastOp, StorageCastOp, QuantizeOp, DequantizeOp>(op);
 }
 
-struct WidenFloats : atc::graph::impl::WidenFloatsBase<WidenFloats> {
+struct WidenFloats : atc::graph::impl::GraphWidenFloatsBase<WidenFloats> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (function.isExternal() || !llvm::hasSingleElement(function.getBody()) ||

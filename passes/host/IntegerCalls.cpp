@@ -1,7 +1,7 @@
 //===-- IntegerCalls.cpp - host calls that compute with stored integers ---===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// graph-integer-sums for values whose shapes are not known. Host kernels are whole
+// graph-fold-qdq-contractions for values whose shapes are not known. Host kernels are whole
 // operators, so what is found is an operator between its DequantizeLinears and its
 // QuantizeLinear, and what replaces it is one call.
 //

@@ -1,7 +1,7 @@
 //===-- MoveQuantization.cpp - integers move through host programs --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// graph-move-quantization for values whose shapes are not known: calls that only
+// graph-propagate-qdq for values whose shapes are not known: calls that only
 // move or compare elements run on the stored integers, DequantizeLinear sinks below
 // them, QuantizeLinear rises above them, and where the two meet both go.
 //

@@ -34,7 +34,7 @@ def HostFoldBatchNorm : Pass<"host-fold-batch-norm", "::mlir::func::FuncOp"> {
 def HostMoveQuantization : Pass<"host-move-quantization", "::mlir::func::FuncOp"> {
   let summary = "Lets host calls that move elements move stored integers";
   let description = [{
-    What graph-move-quantization does, for calls of host kernels: DequantizeLinear
+    What graph-propagate-qdq does, for calls of host kernels: DequantizeLinear
     sinks below calls that only move elements or take the largest, QuantizeLinear
     rises above them, and where they meet with the same numbers both go. A Relu or
     Clip in front of a QuantizeLinear becomes a Clip of the integers behind it, or

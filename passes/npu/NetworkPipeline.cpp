@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/DisabledPasses.h"
-#include "passes/cpu/Passes.h"
 #include "passes/graph/Passes.h"
-#include "passes/npu/PackNpuWeights.h"
+#include "passes/kernel/Passes.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/Pipelines.h"
+#include "passes/npu/contraction/PackNpuWeights.h"
 #include "passes/om/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,10 +20,18 @@ ArrayRef<StringLiteral> optionalPasses() {
   // Leaving out some means a plain choice in place of theirs: without npu-select-buffers
   // there is one copy of each buffer, without npu-select-tiles all contractions have tiles
   // of 64x64x64, and npu-minimise-sync and npu-allocate-flags are options of npu-insert-sync.
-  static constexpr StringLiteral names[] = {
-      "om-remove-dead",     "om-reuse-in-place", "npu-compose-layer-norm", "npu-fuse-epilogues",
-      "npu-fuse-images",    "npu-split-batch",   "npu-prefetch-weights",   "npu-reorder",
-      "npu-select-buffers", "npu-select-tiles",  "npu-minimise-sync",      "npu-allocate-flags"};
+  static constexpr StringLiteral names[] = {"om-remove-dead",
+                                            "om-reuse-in-place",
+                                            "npu-compose-layer-norm",
+                                            "npu-fuse-epilogues",
+                                            "npu-fuse-input-quantization",
+                                            "npu-split-batch",
+                                            "npu-prefetch-weights",
+                                            "npu-reorder",
+                                            "npu-select-buffers",
+                                            "npu-select-tiles",
+                                            "npu-minimise-sync",
+                                            "npu-allocate-flags"};
   return names;
 }
 
@@ -32,26 +40,26 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   soc.soc = options.soc;
   pm.addPass(createNpuSetSoc(soc));
   OpPassManager &functions = pm.nest<func::FuncOp>();
-  functions.addPass(createNpuMarkSums());
+  functions.addPass(createNpuSelectInt8Contractions());
   NpuPrecisionOptions precision;
   precision.mode = options.precision;
   functions.addPass(createNpuPrecision(precision));
   functions.addPass(createCanonicalizerPass());
-  functions.addPass(createCSEPass());
+  functions.addPass(graph::createGraphCse());
   // What stays between contractions of f16 is f32 behind casts.
   if (options.precision == "cube_fp16")
-    functions.addPass(graph::createFuseElementwise());
-  cpu::CpuAssignLayoutOptions layout;
+    functions.addPass(graph::createGraphFuseElementwise());
+  kernel::KernelAssignLayoutOptions layout;
   layout.block = kFractal;
-  functions.addPass(cpu::createCpuAssignLayout(layout));
-  functions.addPass(cpu::createCpuAssignHalo());
+  functions.addPass(kernel::createKernelAssignLayout(layout));
+  functions.addPass(kernel::createKernelAssignHalo());
   pm.addPass(createNpuLowerGraph());
   if (isOn(options, "npu-compose-layer-norm"))
     pm.addPass(createNpuComposeLayerNorm());
   if (isOn(options, "npu-fuse-epilogues"))
     pm.addPass(createNpuFuseEpilogues());
-  if (isOn(options, "npu-fuse-images"))
-    pm.addPass(createNpuFuseImages());
+  if (isOn(options, "npu-fuse-input-quantization"))
+    pm.addPass(createNpuFuseInputQuantization());
   pm.addPass(createNpuSplitEpilogues());
   if (isOn(options, "npu-split-batch"))
     pm.addNestedPass<func::FuncOp>(createNpuSplitBatch());
@@ -61,7 +69,7 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
 }
 
 void buildNpuSchedulePipeline(OpPassManager &pm, const NpuPipelineOptions &options) {
-  pm.addPass(cpu::createCpuOutlineKernels());
+  pm.addPass(kernel::createKernelOutline());
   if (isOn(options, "om-remove-dead"))
     pm.addPass(om::createOmRemoveDead());
   if (isOn(options, "om-reuse-in-place"))

@@ -7,6 +7,23 @@
 include "mlir/Pass/PassBase.td"
 include "passes/npu/SchedulePasses.td"
 
+def NpuAllocateLocalMemory : Pass<"npu-allocate-local-memory", "::atc::npu::ir::ProgramOp"> {
+  let summary = "Gives every npu.alloc its place";
+  let description = [{
+    A buffer lives from the first to the last child of its block that uses it.
+    While a memory has room for all its buffers side by side none share bytes,
+    because sharing makes dependences; else buffers that do not live at one time
+    may, largest first into the gap that fits best.
+  }];
+  let options = [
+    Option<"report", "report", "bool", "false",
+           "Remark the bytes used and the lower bound of each memory">
+  ];
+  let statistics = [
+    Statistic<"numShared", "num-shared", "Memories in which buffers share bytes">
+  ];
+}
+
 def NpuComposeLayerNorm : Pass<"npu-compose-layer-norm", "::mlir::ModuleOp"> {
   let summary = "Recognises layer norms spelled as means and maps";
   let description = [{
@@ -48,20 +65,6 @@ def NpuExpandMap : Pass<"npu-expand-map", "::mlir::ModuleOp"> {
   let summary = "Turns kernel.map into programs of the vector queue";
   let description = [{Boxes of elements come into ub, the body's ops are vector instructions on a box.}];
   let dependentDialects = ["::atc::npu::ir::NpuDialect"];
-}
-
-def NpuMarkSums : Pass<"npu-mark-sums", "::mlir::func::FuncOp"> {
-  let summary = "Finds the integer sums that the cube computes";
-  let description = [{
-    Results that are real numbers of a quantized tensor are stored as its bytes,
-    and what reads them multiplies. Then integer_conv and
-    integer_fully_connected get the attribute `npu.sums`, if all convolutions of
-    the function can: coupled cores, one group or few channels, weights without
-    zero points, and a body that starts by requantizing.
-  }];
-  let dependentDialects = ["::atc::npu::ir::NpuDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::math::MathDialect"];
-  let statistics = [Statistic<"numMarked", "num-marked", "Sums of the cube">];
 }
 
 def NpuExpandMatMul : Pass<"npu-expand-matmul", "::mlir::ModuleOp"> {
@@ -113,7 +116,7 @@ def NpuFuseEpilogues : Pass<"npu-fuse-epilogues", "::mlir::ModuleOp"> {
   ];
 }
 
-def NpuFuseImages : Pass<"npu-fuse-images", "::mlir::ModuleOp"> {
+def NpuFuseInputQuantization : Pass<"npu-fuse-input-quantization", "::mlir::ModuleOp"> {
   let summary = "Takes the quantize in front of a first layer into the load of its image";
   let description = [{
     A kernel.map that only quantizes f32 for an npu.conv2d that reads an image of bytes, and
@@ -183,23 +186,6 @@ def NpuPartition : Pass<"npu-partition", "::mlir::ModuleOp"> {
   ];
 }
 
-def NpuPlace : Pass<"npu-place", "::atc::npu::ir::ProgramOp"> {
-  let summary = "Gives every npu.alloc its place";
-  let description = [{
-    A buffer lives from the first to the last child of its block that uses it.
-    While a memory has room for all its buffers side by side none share bytes,
-    because sharing makes dependences; else buffers that do not live at one time
-    may, largest first into the gap that fits best.
-  }];
-  let options = [
-    Option<"report", "report", "bool", "false",
-           "Remark the bytes used and the lower bound of each memory">
-  ];
-  let statistics = [
-    Statistic<"numShared", "num-shared", "Memories in which buffers share bytes">
-  ];
-}
-
 def NpuPrecision : Pass<"npu-precision", "::mlir::func::FuncOp"> {
   let summary = "Chooses f16 for the tensors of a graph";
   let description = [{
@@ -247,6 +233,20 @@ def NpuSelectBuffers : Pass<"npu-select-buffers", "::atc::npu::ir::ProgramOp"> {
     Statistic<"numCopied", "num-copied", "Buffers with several copies">,
     Statistic<"numTaken", "num-taken", "Copies taken away for lack of room">
   ];
+}
+
+def NpuSelectInt8Contractions : Pass<"npu-select-int8-contractions", "::mlir::func::FuncOp"> {
+  let summary = "Finds the integer sums that the cube computes";
+  let description = [{
+    Results that are real numbers of a quantized tensor are stored as its bytes,
+    and what reads them multiplies. Then integer_conv and
+    integer_fully_connected get the attribute `npu.sums`, if all convolutions of
+    the function can: coupled cores, one group or few channels, weights without
+    zero points, and a body that starts by requantizing.
+  }];
+  let dependentDialects = ["::atc::npu::ir::NpuDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+  let statistics = [Statistic<"numMarked", "num-marked", "Sums of the cube">];
 }
 
 def NpuSelectTiles : Pass<"npu-select-tiles", "::mlir::func::FuncOp"> {

@@ -11,7 +11,7 @@ void buildNpuProgramPipeline(mlir::OpPassManager &pm, const NpuProgramOptions &o
   NpuSelectBuffersOptions buffers;
   buffers.maxBuffers = options.doubleBuffering ? 2 : 1;
   programs.addPass(createNpuSelectBuffers(buffers));
-  programs.addPass(createNpuPlace());
+  programs.addPass(createNpuAllocateLocalMemory());
   if (options.reorder)
     programs.addPass(createNpuReorder());
   NpuInsertSyncOptions sync;

@@ -6,8 +6,10 @@
 
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/MathExtras.h"
+#include <map>
 #include <numeric>
 #include <random>
+#include <set>
 
 using namespace mlir;
 
@@ -55,6 +57,72 @@ Placement place(ArrayRef<Buffer> buffers, ArrayRef<unsigned> order) {
     }
     result.offsets[index] = best >= 0 ? best : end;
     result.arena = std::max(result.arena, result.offsets[index] + buffer.bytes);
+  }
+  return result;
+}
+
+/// Finds the rivals of all buffers, which come in the order of their first launches. Returns the
+/// number of pairs; above `maxPairs` some are missing.
+int64_t findRivals(MutableArrayRef<Buffer> buffers, int64_t maxPairs) {
+  int64_t pairs = 0;
+  SmallVector<unsigned> live;
+  for (unsigned i = 0; i < buffers.size() && pairs <= maxPairs; ++i) {
+    llvm::erase_if(
+        live, [&](unsigned j) { return buffers[j].lifetime.last < buffers[i].lifetime.first; });
+    for (unsigned j : live) {
+      buffers[i].rivals.push_back(j);
+      buffers[j].rivals.push_back(i);
+    }
+    pairs += live.size();
+    live.push_back(i);
+  }
+  return pairs;
+}
+
+/// Places the buffers in the order of their first launches, each in the smallest gap that holds
+/// it at that time, in a time that hardly depends on how many live together.
+Placement placeInTime(ArrayRef<Buffer> buffers) {
+  Placement result;
+  std::map<int64_t, int64_t> gaps; // bytes of each, by offset
+  std::set<std::pair<int64_t, int64_t>> bySize;
+  auto addGap = [&](int64_t offset, int64_t bytes) {
+    gaps[offset] = bytes;
+    bySize.emplace(bytes, offset);
+  };
+  auto removeGap = [&](std::map<int64_t, int64_t>::iterator gap) {
+    bySize.erase({gap->second, gap->first});
+    return gaps.erase(gap);
+  };
+  auto release = [&](int64_t offset, int64_t bytes) {
+    auto next = gaps.lower_bound(offset);
+    if (next != gaps.end() && next->first == offset + bytes) {
+      bytes += next->second;
+      next = removeGap(next);
+    }
+    if (next != gaps.begin() && std::prev(next)->first + std::prev(next)->second == offset) {
+      --next;
+      offset = next->first;
+      bytes += next->second;
+      removeGap(next);
+    }
+    addGap(offset, bytes);
+  };
+  std::set<std::pair<unsigned, unsigned>> ends; // last launch and index of the buffers that live
+  for (auto [index, buffer] : llvm::enumerate(buffers)) {
+    for (; !ends.empty() && ends.begin()->first < buffer.lifetime.first; ends.erase(ends.begin()))
+      release(result.offsets[ends.begin()->second], buffers[ends.begin()->second].bytes);
+    ends.emplace(buffer.lifetime.last, index);
+    auto fit = bySize.lower_bound({buffer.bytes, 0});
+    if (fit == bySize.end()) {
+      result.offsets.push_back(result.arena);
+      result.arena += buffer.bytes;
+      continue;
+    }
+    auto [bytes, offset] = *fit;
+    removeGap(gaps.find(offset));
+    if (bytes > buffer.bytes)
+      addGap(offset + buffer.bytes, bytes - buffer.bytes);
+    result.offsets.push_back(offset);
   }
   return result;
 }
@@ -120,20 +188,19 @@ struct PlanMemoryPass : impl::OmPlanMemoryBase<PlanMemoryPass> {
       buffers.push_back({alloc, arenaBytes(alloc), lifetime, {}});
       sum += buffers.back().bytes;
     }
-    for (unsigned i = 0; i < buffers.size(); ++i)
-      for (unsigned j = 0; j < i; ++j)
-        if (buffers[i].lifetime.overlaps(buffers[j].lifetime)) {
-          buffers[i].rivals.push_back(j);
-          buffers[j].rivals.push_back(i);
-        }
-
+    const int64_t pairs = findRivals(buffers, maxPairs);
     SmallVector<unsigned> order(buffers.size());
     std::iota(order.begin(), order.end(), 0);
     llvm::sort(order, [&](unsigned a, unsigned b) {
       return std::pair(-buffers[a].bytes, a) < std::pair(-buffers[b].bytes, b);
     });
     int64_t bound = mostLive(buffers, schedule.launches().size());
-    Placement placement = climb(buffers, order, bound, trials);
+    // place() looks at every pair, for each order.
+    constexpr int64_t maxLooks = 100'000'000;
+    const int64_t affordable = maxLooks / (1 + pairs + int64_t(buffers.size()));
+    Placement placement = pairs > maxPairs
+                              ? placeInTime(buffers)
+                              : climb(buffers, order, bound, std::min<int64_t>(trials, affordable));
 
     Builder builder(&getContext());
     // A buffer that no launch touches may lie anywhere.

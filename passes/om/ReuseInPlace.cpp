@@ -19,55 +19,66 @@ bool isSamePart(Value a, Value b) {
   return a.getType() == b.getType() && resolveViews(a).offset == resolveViews(b).offset;
 }
 
+/// What the launches up to one write into a buffer.
 struct Touches {
-  SmallVector<LaunchOp> fills, writers;
+  SmallVector<LaunchOp> fills;
+  Value written;         ///< by the first launch that is no fill; null where there is none
+  bool writesOne = true; ///< all that are no fills write the same part
 };
 
 struct ReuseInPlacePass : impl::OmReuseInPlaceBase<ReuseInPlacePass> {
   void runOnOperation() override {
+    touches.clear();
+    lastTouch.clear();
     func::FuncOp main = findMain(getOperation());
     if (!main)
       return;
-    // One replacement changes lifetimes, so that they are computed anew; chains
-    // of elementwise launches end in one buffer.
-    unsigned from = 0;
-    while (reuseOnce(main, from))
-      ++numReused;
+    Schedule schedule(main);
+    for (auto &[alloc, lifetime] : schedule.lifetimes())
+      lastTouch[alloc] = lifetime.last;
+    for (auto [index, launch] : llvm::enumerate(schedule.launches())) {
+      // Chains of elementwise launches end in one buffer.
+      while (reuseOnce(launch, index))
+        ++numReused;
+      record(launch);
+    }
   }
 
 private:
-  bool reuseOnce(func::FuncOp main, unsigned &from) {
-    Schedule schedule(main);
-    for (; from < schedule.launches().size(); ++from) {
-      LaunchOp launch = schedule.launches()[from];
-      for (int64_t position : launch.getInPlace().value_or(ArrayRef<int64_t>()))
-        if (position < int64_t(readsOf(launch).size()) &&
-            canTake(schedule, launch, from, readsOf(launch)[position])) {
-          take(schedule, launch, from, readsOf(launch)[position]);
-          return true;
-        }
-    }
+  bool reuseOnce(LaunchOp launch, unsigned index) {
+    for (int64_t position : launch.getInPlace().value_or(ArrayRef<int64_t>()))
+      if (position < int64_t(readsOf(launch).size()) &&
+          canTake(launch, index, readsOf(launch)[position])) {
+        take(launch, readsOf(launch)[position]);
+        return true;
+      }
     return false;
   }
 
-  static Touches touchesBefore(const Schedule &schedule, AllocOp alloc, unsigned end) {
-    Touches touches;
-    for (LaunchOp launch : schedule.launches().take_front(end))
-      if (resolveViews(writtenBy(launch)).root == alloc.getResult())
-        (isFill(launch) ? touches.fills : touches.writers).push_back(launch);
-    return touches;
+  void record(LaunchOp launch) {
+    Value target = writtenBy(launch);
+    auto alloc = resolveViews(target).root.getDefiningOp<AllocOp>();
+    if (!alloc)
+      return;
+    Touches &old = touches[alloc];
+    if (isFill(launch))
+      old.fills.push_back(launch);
+    else if (!old.written)
+      old.written = target;
+    else
+      old.writesOne &= isSamePart(old.written, target);
   }
 
   /// Whether the result of `launch`, number `index`, may take `operand`'s
   /// buffer.
-  static bool canTake(const Schedule &schedule, LaunchOp launch, unsigned index, Value operand) {
+  bool canTake(LaunchOp launch, unsigned index, Value operand) {
     Value result = writtenBy(launch);
     auto source = resolveViews(operand).root.getDefiningOp<AllocOp>();
     auto target = resolveViews(result).root.getDefiningOp<AllocOp>();
     if (!source || !target || source == target || source.getType() != target.getType() ||
         !isSamePart(operand, result))
       return false;
-    if (schedule.lifetimes().lookup(source).last != index)
+    if (lastTouch.lookup(source) != index)
       return false;
 
     // Every other operand on that buffer must be read at the position that is
@@ -80,9 +91,10 @@ private:
 
     // The target is new, but for fills, and the source had the same fills around
     // the same part.
-    Touches old = touchesBefore(schedule, source, index);
-    Touches fresh = touchesBefore(schedule, target, index);
-    if (!fresh.writers.empty())
+    touches.try_emplace(source);
+    touches.try_emplace(target);
+    const Touches &old = touches.find(source)->second, &fresh = touches.find(target)->second;
+    if (fresh.written)
       return false;
     for (LaunchOp fill : fresh.fills)
       if (llvm::none_of(old.fills, [&](LaunchOp other) {
@@ -90,23 +102,28 @@ private:
                    isSamePart(writtenBy(other), writtenBy(fill));
           }))
         return false;
-    if (fresh.fills.empty())
-      return true;
-    return llvm::all_of(old.writers,
-                        [&](LaunchOp writer) { return isSamePart(writtenBy(writer), operand); });
+    return fresh.fills.empty() || !old.written ||
+           (old.writesOne && isSamePart(old.written, operand));
   }
 
-  void take(const Schedule &schedule, LaunchOp launch, unsigned &index, Value operand) {
+  void take(LaunchOp launch, Value operand) {
     auto source = resolveViews(operand).root.getDefiningOp<AllocOp>();
     auto target = resolveViews(writtenBy(launch)).root.getDefiningOp<AllocOp>();
-    for (LaunchOp fill : touchesBefore(schedule, target, index).fills) {
+    for (LaunchOp fill : touches[target].fills) {
       eraseLaunch(fill);
       ++numFills;
-      --index;
     }
+    lastTouch[source] = lastTouch.lookup(target);
+    touches.erase(target);
+    lastTouch.erase(target);
     target.getResult().replaceAllUsesWith(source.getResult());
     target.erase();
   }
+
+  /// Of the buffers that the launches so far have written.
+  DenseMap<AllocOp, Touches> touches;
+  /// The number of the last launch that touches each buffer.
+  DenseMap<AllocOp, unsigned> lastTouch;
 };
 } // namespace
 } // namespace atc::om

@@ -4,6 +4,10 @@
 #include "passes/om/Passes.h"
 #include "passes/om/Schedule.h"
 
+#include "mlir/IR/SymbolTable.h"
+#include <map>
+#include <queue>
+
 using namespace mlir;
 
 namespace atc::om {
@@ -37,8 +41,9 @@ private:
       op.emitOpError("does not belong into a schedule");
       ok = false;
     }
+    SymbolTable symbols(getOperation());
     main.walk([&](LaunchOp launch) {
-      Operation *kernel = getOperation().lookupSymbol(launch.getKernel());
+      Operation *kernel = symbols.lookup(launch.getKernel());
       bool npu = isNpuKernel(kernel);
       auto fault = [&] {
         ok = false;
@@ -93,22 +98,31 @@ private:
   bool checkPlaces(func::FuncOp main) {
     bool ok = true;
     Schedule schedule(main);
-    auto lives = schedule.lifetimes().getArrayRef();
-    for (size_t i = 0; i < lives.size(); ++i) {
-      auto [a, lifeA] = lives[i];
-      if (!a.getOffset())
+    // The buffers that live at this point by their offsets, and in the order of their ends.
+    // Where they are disjoint, a new one can only overlap its neighbours.
+    std::multimap<int64_t, AllocOp> live;
+    using End = std::pair<unsigned, decltype(live)::iterator>;
+    auto later = [](const End &a, const End &b) { return a.first > b.first; };
+    std::priority_queue<End, std::vector<End>, decltype(later)> ends(later);
+    auto check = [&](AllocOp a, AllocOp b) {
+      int64_t beginA = *a.getOffset(), beginB = *b.getOffset();
+      if (beginA >= beginB + arenaBytes(b) || beginB >= beginA + arenaBytes(a))
+        return;
+      InFlightDiagnostic error = a.emitOpError() << "overlaps a buffer that lives at the same time";
+      error.attachNote(b.getLoc()) << "the other one, at offset " << beginB;
+      ok = false;
+    };
+    for (auto [alloc, life] : schedule.lifetimes()) {
+      if (!alloc.getOffset())
         continue;
-      for (auto [b, lifeB] : lives.take_front(i)) {
-        if (!b.getOffset() || !lifeA.overlaps(lifeB))
-          continue;
-        int64_t beginA = *a.getOffset(), beginB = *b.getOffset();
-        if (beginA < beginB + arenaBytes(b) && beginB < beginA + arenaBytes(a)) {
-          InFlightDiagnostic error = a.emitOpError()
-                                     << "overlaps a buffer that lives at the same time";
-          error.attachNote(b.getLoc()) << "the other one, at offset " << beginB;
-          ok = false;
-        }
-      }
+      for (; !ends.empty() && ends.top().first < life.first; ends.pop())
+        live.erase(ends.top().second);
+      auto next = live.lower_bound(*alloc.getOffset());
+      if (next != live.begin())
+        check(alloc, std::prev(next)->second);
+      if (next != live.end())
+        check(alloc, next->second);
+      ends.emplace(life.last, live.emplace(*alloc.getOffset(), alloc));
     }
     return ok;
   }

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _runtime
 from ._compile import Module, Path, load
-from ._error import Error
+from ._error import Error, _printable
 from ._runtime import Model, Session, TensorInfo
 
 
@@ -49,13 +49,14 @@ class Comparison:
         return self.first_bad is None
 
     def __str__(self) -> str:
-        width = max([6] + [len(error.tensor) for error in self.errors])
+        names = [_printable(error.tensor) for error in self.errors]
+        width = max([6] + [len(name) for name in names])
         lines = [f"{'tensor':{width}}  {'launch':>6}  {'max error':>10}  {'of range':>10}  "
                  f"{'cosine':>10}"]
-        for error in self.errors:
+        for name, error in zip(names, self.errors):
             mark = "  <- first bad" if error is self.first_bad else \
                 "  bad" if self.is_bad(error) else ""
-            lines.append(f"{error.tensor:{width}}  {error.launch:6}  {error.max_abs:10.3g}  "
+            lines.append(f"{name:{width}}  {error.launch:6}  {error.max_abs:10.3g}  "
                          f"{error.of_range:10.3g}  {error.cosine:10.7f}{mark}")
         return "\n".join(lines)
 

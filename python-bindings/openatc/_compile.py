@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy as np
 
 from . import _compiler
-from ._error import Error
+from ._error import Error, _printable
 from ._runtime import Model
 
 Path = str | os.PathLike[str]
@@ -51,7 +51,7 @@ class Module:
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{port.name}: {port.dtype}{list(port.shape)}" for port in self.inputs)
-        return f"<openatc.Module ({inputs})>"
+        return _printable(f"<openatc.Module ({inputs})>")
 
     def to_text(self, *, weights: bool = False, locations: bool = False) -> str:
         """The IR. Only with its weights can `parse` make the same module of it."""

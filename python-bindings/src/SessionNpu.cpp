@@ -3,8 +3,8 @@
 
 #include "python-bindings/src/Errors.h"
 #include "python-bindings/src/Session.h"
+#include "support/OutputFile.h"
 
-#include <fstream>
 #include <sstream>
 
 namespace py = pybind11;
@@ -82,16 +82,14 @@ std::vector<std::string> PySession::hazards() {
 void PySession::writeNpuText(const py::object &path, om_npu_text_kind kind) {
   needNpu(kind == OM_NPU_TIMELINE ? "timeline" : "report");
   const std::string name = systemPath(path);
-  bool isWritten;
+  std::string fault;
   {
     py::gil_scoped_release release;
     std::lock_guard<std::mutex> turn(busy);
-    std::ofstream file(name, std::ios::binary);
-    file << om_npu_text(npu.get(), kind);
-    isWritten = bool(file.flush());
+    writeWholeFile(name, om_npu_text(npu.get(), kind), fault);
   }
-  if (!isWritten)
-    raise({"E13004: cannot write '" + name + "'"});
+  if (!fault.empty())
+    raise({fault});
 }
 
 } // namespace atc::python

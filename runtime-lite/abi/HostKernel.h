@@ -19,7 +19,7 @@ namespace atc::host {
 inline constexpr uint32_t kMaxRank = 16;
 
 enum class Kind : uint8_t {
-  None,     ///< an optional without a value
+  None, ///< an optional without a value
   Tensor,
   Sequence, ///< dims[0] items
   Map       ///< two items: a tensor of keys and one of values
@@ -58,19 +58,22 @@ struct Attribute {
 
 struct Call;
 
-/// What the host does for a kernel.
+/// What the host does for a kernel. Whatever a kernel asks for is checked: an output
+/// that the call does not have, a size beyond the host's ceiling, or a value that
+/// cannot be (HostValueRules.h) fails the call.
 struct Host {
   /// Makes output `index` a tensor; returns where its elements go, or null: then
-  /// the kernel returns at once. Elements are not initialized. A kernel asks for
+  /// the kernel returns at once. Elements are not initialized, but strings are empty: what a
+  /// kernel does not write must not be a pointer. A kernel asks for
   /// all its outputs before it computes where it knows their shapes by then.
   void *(*makeTensor)(Call *, uint32_t index, uint8_t dtype, uint32_t rank, const int64_t *dims);
   /// Makes output `index` share the elements of `source` (an input or an item of
-  /// one) under other dims.
+  /// one, a tensor) under other dims, which do not cover more bytes than it has.
   void (*share)(Call *, uint32_t index, const Value *source, uint32_t rank, const int64_t *dims);
   /// Makes output `index` the value `source` itself.
   void (*forward)(Call *, uint32_t index, const Value *source);
   /// Makes output `index` a sequence (or map) of values that are inputs, items of
-  /// inputs, or were made by makeItem.
+  /// inputs, or were made by makeItem. HostValueRules.h says what they must be.
   void (*makeSequence)(Call *, uint32_t index, Kind kind, uint8_t dtype, uint64_t count,
                        const Value *const *items);
   /// A new tensor for an item of a sequence. Null like makeTensor.
@@ -81,14 +84,17 @@ struct Host {
   /// 64-byte aligned memory that is given back when the call ends. Null when there
   /// is none; the kernel returns at once.
   void *(*scratch)(Call *, uint64_t bytes);
-  /// Runs task(arg, begin, end) over parts of [0, tasks) on all threads.
+  /// Runs task(arg, begin, end) over parts of [0, tasks) on all threads. Does not
+  /// return where a task failed, or the run is cancelled or out of time: the call
+  /// ends here then. So a kernel holds nothing that it would have to give back.
   void (*parallel)(Call *, int64_t tasks, void (*task)(void *arg, int64_t begin, int64_t end),
                    void *arg);
   /// The call failed. Each '%' in `text` stands for the next of `numbers`.
   void (*fail)(Call *, const char *text, const int64_t *numbers, uint32_t count);
   /// A number that differs from call to call, to seed a generator with.
   uint64_t (*entropy)(Call *);
-  /// A new map for an item of a sequence. Null like makeTensor.
+  /// A new map for an item of a sequence, of tensors of rank 1 and equal length. Null
+  /// like makeTensor.
   const Value *(*makeMapItem)(Call *, const Value *keys, const Value *values);
 };
 
@@ -96,7 +102,7 @@ struct Host {
 struct Call {
   const Host *host;
   uint32_t inputCount, outputCount, attributeCount;
-  uint32_t wanted; ///< bit i: output i is used
+  uint32_t wanted;            ///< bit i: output i is used
   const Value *const *inputs; ///< null where an optional input is left out
   const Attribute *attributes;
   /// Code that the compiler made for this call (kernel "Map"), or null.

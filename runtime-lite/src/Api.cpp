@@ -1,7 +1,7 @@
 //===-- Api.cpp - the C interface over models and sessions ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "runtime-lite/src/Ports.h"
+#include "runtime-lite/src/PortChecks.h"
 #include "runtime-lite/src/Session.h"
 #include "runtime-lite/src/Tensor.h"
 
@@ -214,6 +214,8 @@ om_status om_session_create(const om_model *model, const om_session_options *opt
 
 void om_session_free(om_session *session) { destroy(session); }
 
+void om_session_cancel(om_session *session) { session->limits.cancel(); }
+
 uint32_t om_session_threads(const om_session *session) { return session->threads(); }
 
 om_status om_session_run(om_session *session, const void *const *inputs, void *const *outputs,
@@ -288,6 +290,10 @@ const char *om_status_name(om_status code) {
     return "OM_ERROR_DEVICE";
   case OM_ERROR_RUN:
     return "OM_ERROR_RUN";
+  case OM_ERROR_LIMIT:
+    return "OM_ERROR_LIMIT";
+  case OM_ERROR_CANCELLED:
+    return "OM_ERROR_CANCELLED";
   }
   return "OM_ERROR_UNKNOWN";
 }

@@ -4,9 +4,11 @@
 #include "runtime-lite/src/HostMachine.h"
 
 #include "runtime-lite/src/HostServices.h"
-#include "runtime-lite/src/Ports.h"
+#include "runtime-lite/src/PortChecks.h"
 #include "runtime-lite/src/Session.h"
 
+#include <cassert>
+#include <cstdio>
 #include <cstring>
 
 namespace fb = atc::om::fb;
@@ -26,119 +28,6 @@ HostMachine::~HostMachine() {
 }
 
 //===----------------------------------------------------------------------===//
-// Before the first run
-//===----------------------------------------------------------------------===//
-
-om_status HostMachine::start(const om_session_options &options, om_error *problem) {
-  // A floating-point operation is taken for half a nanosecond.
-  serialNanoseconds = options.serial_cost / 2;
-  seed = options.seed ? options.seed : nowNanoseconds() ^ reinterpret_cast<uintptr_t>(this);
-  if (!slots.allocate(program.slots()) || !prepareConstants() || !prepareCalls() || !prepareEnds())
-    return outOfMemory(problem, program.slots() * sizeof(void *));
-  return OM_OK;
-}
-
-bool HostMachine::prepareConstants() {
-  if (!constants.allocate(program.constants()->size()))
-    return false;
-  for (uint32_t i = 0; i < constants.size(); ++i) {
-    const fb::HostConstant &from = *program.constants()->Get(i);
-    const auto dtype = static_cast<uint8_t>(from.dtype());
-    const bool strings = dtype == OM_STRING;
-    // Kernels do not write to inputs; a value has one pointer type for all.
-    char *data =
-        strings || !from.place()->size()
-            ? nullptr
-            : const_cast<char *>(model.segment(from.place()->index())) + from.place()->offset();
-    om_status status;
-    om_value *value = makeTensor(&memory, dtype, from.dims()->size(), from.dims()->data(),
-                                 strings ? Elements::Fresh : Elements::Elsewhere, data, status);
-    if (!value)
-      return false;
-    constants[i] = value;
-    for (uint32_t s = 0; strings && from.strings() && s < from.strings()->size(); ++s) {
-      const flatbuffers::String &text = *from.strings()->Get(s);
-      static_cast<host::String *>(value->data)[s] = {text.c_str(), text.size()};
-    }
-  }
-  return true;
-}
-
-bool HostMachine::prepareCalls() {
-  const HostPlan &plan = model.hostPlan;
-  size_t allAttributes = 0, allStrings = 0, allTensors = 0, mostInputs = 0, mostOutputs = 0;
-  for (uint32_t i = 0; i < plan.callCount; ++i) {
-    const fb::HostCall &call = *plan.calls[i];
-    mostInputs = call.inputs()->size() > mostInputs ? call.inputs()->size() : mostInputs;
-    mostOutputs = call.outputs()->size() > mostOutputs ? call.outputs()->size() : mostOutputs;
-    allAttributes += call.attributes()->size();
-    for (const fb::HostAttribute *attribute : *call.attributes()) {
-      allStrings += attribute->strings() ? attribute->strings()->size() : 0;
-      allTensors += attribute->tensors() ? attribute->tensors()->size() : 0;
-    }
-  }
-  if (!calls.allocate(plan.callCount) || !attributes.allocate(allAttributes) ||
-      !attributeStrings.allocate(allStrings) || !attributeTensors.allocate(allTensors) ||
-      !callInputs.allocate(mostInputs) || !callOutputs.allocate(mostOutputs))
-    return false;
-  uint32_t nextAttribute = 0, nextString = 0, nextTensor = 0;
-  for (uint32_t i = 0; i < plan.callCount; ++i) {
-    const fb::HostCall &call = *plan.calls[i];
-    CallPlan &made = calls[i];
-    made.kernel = reinterpret_cast<host::Kernel>(const_cast<void *>(model.entry(call.kernel())));
-    made.body = call.body() ? model.entry(call.body() - 1) : nullptr;
-    made.firstAttribute = nextAttribute;
-    made.attributes = call.attributes()->size();
-    for (uint32_t output = 0; output < call.outputs()->size() && output < 32; ++output)
-      made.wanted |= static_cast<uint32_t>(call.outputs()->Get(output) >= 0) << output;
-    for (const fb::HostAttribute *from : *call.attributes()) {
-      host::Attribute &attribute = attributes[nextAttribute++];
-      attribute.name = from->name()->c_str();
-      attribute.kind = static_cast<host::AttributeKind>(from->kind());
-      switch (attribute.kind) {
-      case host::AttributeKind::Ints:
-        attribute.count = from->ints() ? from->ints()->size() : 0;
-        attribute.data = from->ints() ? from->ints()->data() : nullptr;
-        break;
-      case host::AttributeKind::Floats:
-        attribute.count = from->floats() ? from->floats()->size() : 0;
-        attribute.data = from->floats() ? from->floats()->data() : nullptr;
-        break;
-      case host::AttributeKind::Strings:
-        attribute.count = from->strings() ? from->strings()->size() : 0;
-        attribute.data = attributeStrings.data() + nextString;
-        for (uint32_t s = 0; s < attribute.count; ++s)
-          attributeStrings[nextString++] = {from->strings()->Get(s)->c_str(),
-                                            from->strings()->Get(s)->size()};
-        break;
-      case host::AttributeKind::Tensors:
-        attribute.count = from->tensors() ? from->tensors()->size() : 0;
-        attribute.data = attributeTensors.data() + nextTensor;
-        for (uint32_t t = 0; t < attribute.count; ++t) {
-          Value &tensor = attributeTensors[nextTensor++];
-          tensor = *constants[from->tensors()->Get(t)];
-          tensor.reserved = 0; // a copy, which nobody counts
-        }
-        break;
-      }
-    }
-  }
-  return true;
-}
-
-bool HostMachine::prepareEnds() {
-  size_t mostMoved = 0;
-  for (uint32_t i = 0; i < model.hostPlan.opCount; ++i)
-    if (model.hostPlan.ops[i].kind == HostOp::Move) {
-      const auto &move = *static_cast<const fb::HostMove *>(model.hostPlan.ops[i].table);
-      mostMoved = move.from()->size() > mostMoved ? move.from()->size() : mostMoved;
-    }
-  for (const fb::HostPart *part : *program.parts())
-    mostMoved = part->outputs() > mostMoved ? part->outputs() : mostMoved;
-  return moved.allocate(mostMoved);
-}
-
-//===----------------------------------------------------------------------===//
 // A run
 //===----------------------------------------------------------------------===//
 
@@ -146,6 +35,7 @@ om_status HostMachine::run(const om_value *const *inputs, om_value **outputs, om
   error = problem;
   failed = OM_OK;
   inParallel = false;
+  table = nullptr;
   om_status status = OM_OK;
   for (uint32_t i = 0; i < program.inputs()->size(); ++i) {
     const fb::HostPort &port = *program.inputs()->Get(i);
@@ -167,7 +57,7 @@ om_status HostMachine::run(const om_value *const *inputs, om_value **outputs, om
     if (value)
       retain(value);
     else if (!(value = Memory::makeValue(&memory)))
-      status = outOfMemory(error, sizeof(om_value));
+      status = noMemory("an input without a value", sizeof(om_value));
     setSlot(port.slot(), const_cast<om_value *>(value));
   }
   if (status == OM_OK)
@@ -190,8 +80,10 @@ om_status HostMachine::takeOutputs(om_value **outputs) {
       status = outputs[i] ? OM_OK : outOfMemory(error, sizeof(om_value));
     } else if (status == OM_OK) {
       outputs[i] = detach(&memory, *value, status);
-      if (!outputs[i])
-        outOfMemory(error, elementsOf(*value));
+      if (outputs[i])
+        memory.handOver(outputs[i]);
+      else
+        status = noMemory("the caller's copy of an output", 0);
     }
     if (status != OM_OK) {
       while (i-- > 0)
@@ -218,12 +110,15 @@ void HostMachine::endRun() {
 om_status HostMachine::steps() {
   const HostPlan &plan = model.hostPlan;
   for (uint32_t next = 0; next < plan.opCount;) {
-    const HostOp &op = plan.ops[next++];
+    const uint32_t here = next++;
+    const HostOp &op = plan.ops[here];
     om_status status = OM_OK;
     switch (op.kind) {
     case HostOp::Call:
-      status = session.observe(
-          model.header->schedule()->size() + op.index, [&] { return call(op.index); }, error);
+      status = session.limits.check("node", nameAt(here), error);
+      if (status == OM_OK)
+        status = session.observe(
+            model.header->schedule()->size() + op.index, [&] { return call(op.index); }, error);
       break;
     case HostOp::Run:
       status = runPart(*static_cast<const fb::HostRun *>(op.table));
@@ -236,6 +131,8 @@ om_status HostMachine::steps() {
     }
     case HostOp::Jump:
       next = op.target;
+      if (next <= here)
+        status = iterate(next);
       break;
     case HostOp::Move:
       move(*static_cast<const fb::HostMove *>(op.table));
@@ -249,6 +146,27 @@ om_status HostMachine::steps() {
       return status;
   }
   return OM_OK;
+}
+
+/// The body of a loop has run, and what is at `top` comes again.
+om_status HostMachine::iterate(uint32_t top) {
+  if (!session.limits.countIteration())
+    return session.limits.refuseIterations(nameAt(top), error);
+  // The body need not have steps that look at the clock.
+  return session.limits.check("the loop around node", nameAt(top), error);
+}
+
+/// Returns the name of the first step with one at or behind a place in the plan.
+const char *HostMachine::nameAt(uint32_t place) const {
+  const HostPlan &plan = model.hostPlan;
+  for (; place < plan.opCount; ++place) {
+    const HostOp &op = plan.ops[place];
+    if (op.kind == HostOp::Call)
+      return static_cast<const fb::HostCall *>(op.table)->name()->c_str();
+    if (op.kind == HostOp::Run && program.parts()->Get(op.index)->launches())
+      return model.launchName(program.parts()->Get(op.index)->first_launch());
+  }
+  return "";
 }
 
 om_status HostMachine::call(uint32_t index) {
@@ -270,7 +188,12 @@ om_status HostMachine::call(uint32_t index) {
   current.attributes = attributes.data() + plan.firstAttribute;
   current.body = plan.body;
   current.machine = this;
-  plan.kernel(&current);
+  // A kernel has nothing to put in order when it is left (abi/HostKernel.h).
+  if (_setjmp(leftKernel) == 0)
+    plan.kernel(&current);
+  else if (failed == OM_OK)
+    failed = session.limits.check("node", table->name()->c_str(), error);
+  inParallel = false;
 
   for (uint32_t i = 0; failed == OM_OK && i < current.outputCount; ++i) {
     const int32_t slot = table->outputs()->Get(i);
@@ -285,8 +208,11 @@ om_status HostMachine::call(uint32_t index) {
       callOutputs[i] = nullptr;
     }
   endCall();
+  table = nullptr;
   return failed;
 }
+
+void HostMachine::leaveKernel() { _longjmp(leftKernel, 1); }
 
 void HostMachine::endCall() {
   for (om_value *&output : callOutputs) {
@@ -323,7 +249,7 @@ om_status HostMachine::runPart(const fb::HostRun &run) {
     moved[made] = makeTensor(&memory, static_cast<uint8_t>(tensor.dtype()), tensor.dims()->size(),
                              tensor.dims()->data(), Elements::Fresh, nullptr, status);
     if (!moved[made]) {
-      status = outOfMemory(error, tensor.place()->size());
+      status = noMemory(tensor.name()->c_str(), tensor.place()->size());
       break;
     }
     session.setEnd(firstOutput + made, static_cast<char *>(moved[made]->data));
@@ -367,13 +293,33 @@ void HostMachine::setSlot(uint32_t slot, om_value *value) {
   slots[slot] = value;
 }
 
+bool HostMachine::hasOutput(uint32_t index) {
+  if (index < current.outputCount)
+    return true;
+  refuse(OM_ERROR_RUN, "it made an output that it does not have");
+  return false;
+}
+
 void HostMachine::setOutput(uint32_t index, om_value *value) {
-  if (index >= current.outputCount) {
-    Memory::release(&memory, value);
-    return refuse(OM_ERROR_RUN, "it made an output that it does not have");
-  }
+  assert(index < current.outputCount && "hasOutput() was asked");
   Memory::release(&memory, callOutputs[index]);
   callOutputs[index] = value;
+}
+
+om_status HostMachine::noMemory(const char *what, uint64_t bytes) {
+  if (const uint64_t refused = memory.bytesRefused())
+    return session.limits.refuseMemory(what, refused, memory.bytesUsed(), error);
+  return fail(error, OM_ERROR_MEMORY, "%llu bytes for %s could not be allocated.",
+              static_cast<unsigned long long>(bytes), what);
+}
+
+void HostMachine::refuseMemory(const char *what, uint64_t bytes) {
+  if (failed != OM_OK)
+    return;
+  char text[320];
+  std::snprintf(text, sizeof(text), "%s of node '%.200s' (%.60s)", what, table->name()->c_str(),
+                model.header->kernels()->Get(table->kernel())->c_str());
+  failed = noMemory(text, bytes);
 }
 
 void HostMachine::refuse(om_status status, const char *sentence) {
@@ -388,6 +334,7 @@ void HostMachine::refuse(om_status status, const char *sentence) {
 
 om_status HostMachine::runPlain(const void *const *inputs, void *const *outputs,
                                 om_error *problem) {
+  error = problem;
   const uint32_t inputCount = program.inputs()->size(), outputCount = program.outputs()->size();
   Array<om_value *> values;
   if (!values.allocate(size_t(inputCount) + outputCount))
@@ -411,11 +358,14 @@ om_status HostMachine::runPlain(const void *const *inputs, void *const *outputs,
     }
     const void *pointer =
         isInput ? (inputs ? inputs[index] : nullptr) : (outputs ? outputs[index] : nullptr);
-    if (status = checkPointer(pointer, bytes, word, index, port.name()->c_str(), problem);
-        status == OM_OK && isInput)
-      values[i] =
-          makeTensor(&memory, static_cast<uint8_t>(port.dtype()), port.dims()->size(),
-                     port.dims()->data(), Elements::Elsewhere, const_cast<void *>(pointer), status);
+    status = checkPointer(pointer, bytes, word, index, port.name()->c_str(), problem);
+    if (status != OM_OK || !isInput)
+      continue;
+    values[i] =
+        makeTensor(&memory, static_cast<uint8_t>(port.dtype()), port.dims()->size(),
+                   port.dims()->data(), Elements::Elsewhere, const_cast<void *>(pointer), status);
+    if (!values[i])
+      status = noMemory(port.name()->c_str(), sizeof(om_value));
   }
   if (status == OM_OK)
     status = run(values.data(), values.data() + inputCount, problem);

@@ -7,6 +7,7 @@
 #include "runtime-lite/src/Model.h"
 #include "runtime-lite/src/Value.h"
 
+#include <csetjmp>
 #include <pthread.h>
 
 struct om_session;
@@ -20,7 +21,8 @@ public:
   HostMachine &operator=(const HostMachine &) = delete;
   ~HostMachine();
 
-  om_status start(const om_session_options &options, om_error *error);
+  /// `bytesHeld` are those that the session holds besides values.
+  om_status start(const om_session_options &options, uint64_t bytesHeld, om_error *error);
   /// Both in the program's order; every output gets a value that outlives the run.
   om_status run(const om_value *const *inputs, om_value **outputs, om_error *error);
   /// On plain memory, for a program whose ends are all tensors of known sizes.
@@ -51,17 +53,27 @@ private:
   host::Value constantValue(uint32_t constant) const { return *constants[constant]; }
 
   om_status steps();
+  om_status iterate(uint32_t top);
+  const char *nameAt(uint32_t place) const;
   om_status call(uint32_t index);
+  /// Ends the call from within its kernel, on the thread that runs it.
+  [[noreturn]] void leaveKernel();
   om_status runPart(const om::fb::HostRun &run);
   om_status condition(uint32_t slot, bool &value);
   void move(const om::fb::HostMove &move);
   /// Takes over the reference.
   void setSlot(uint32_t slot, om_value *value);
+  /// Refuses an output that the call does not have.
+  bool hasOutput(uint32_t index);
   void setOutput(uint32_t index, om_value *value);
   void endCall();
   void endRun();
-  /// Remembers the first thing that goes wrong in a call.
+  /// Remembers the first thing that goes wrong in a call: `sentence` follows a colon.
   void refuse(om_status status, const char *sentence);
+  /// The same where makeTensor or makeBuffer gave null for `bytes` bytes of `what`.
+  void refuseMemory(const char *what, uint64_t bytes);
+  /// Fills the run's error where the ceiling or the system refused `bytes` for `what`.
+  om_status noMemory(const char *what, uint64_t bytes);
   om_status takeOutputs(om_value **outputs);
 
   om_session &session;
@@ -86,6 +98,7 @@ private:
   uint64_t textRoom = 0;                            ///< bytes left in the first of `texts`
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; ///< tasks may ask for memory, too
   bool inParallel = false;
+  jmp_buf leftKernel;
   om_status failed = OM_OK;
   om_error *error = nullptr; ///< of the run
   uint64_t serialNanoseconds = 0;

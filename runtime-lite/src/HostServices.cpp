@@ -33,10 +33,13 @@ om_value *HostMachine::Services::tensor(HostMachine &machine, uint8_t dtype, uin
   if (value)
     return value;
   // Dims are numbers that the model computes: they may be anything.
-  if (status == OM_ERROR_MEMORY)
-    machine.refuse(OM_ERROR_MEMORY, "there is no memory for its result");
-  else
+  if (status == OM_ERROR_MEMORY) {
+    uint64_t elements = 0, bytes = 0;
+    tensorSize(dtype, rank, dims, elements, bytes);
+    machine.refuseMemory("the result", bytes);
+  } else {
     machine.refuse(OM_ERROR_RUN, "the dims of its result are negative or too large");
+  }
   return nullptr;
 }
 
@@ -58,7 +61,7 @@ void *HostMachine::Services::makeTensor(Call *call, uint32_t index, uint8_t dtyp
                                         const int64_t *dims) {
   HostMachine &machine = of(call);
   Locked locked(machine.lock);
-  om_value *value = tensor(machine, dtype, rank, dims);
+  om_value *value = machine.hasOutput(index) ? tensor(machine, dtype, rank, dims) : nullptr;
   if (!value)
     return nullptr;
   machine.setOutput(index, value);
@@ -68,20 +71,30 @@ void *HostMachine::Services::makeTensor(Call *call, uint32_t index, uint8_t dtyp
 void HostMachine::Services::share(Call *call, uint32_t index, const Value *source, uint32_t rank,
                                   const int64_t *dims) {
   HostMachine &machine = of(call);
+  Locked locked(machine.lock);
+  if (!machine.hasOutput(index))
+    return;
+  if (!source || source->kind != host::Kind::Tensor)
+    return machine.refuse(OM_ERROR_RUN, "it shares the elements of what is no tensor");
+  uint64_t elements, bytes, sourceBytes;
+  if (!tensorSize(source->dtype, rank, dims, elements, bytes))
+    return machine.refuse(OM_ERROR_RUN, "the dims of its result are negative or too large");
+  if (!tensorSize(source->dtype, source->rank, source->dims, elements, sourceBytes) ||
+      bytes > sourceBytes)
+    return machine.refuse(OM_ERROR_RUN, "its result has more elements than the tensor it shares");
   om_value *whole = managed(machine, *source);
   if (!whole)
     return;
   om_status status;
   om_value *value = rt::makeTensor(&machine.memory, source->dtype, rank, dims, Elements::Elsewhere,
                                    whole->data, status);
-  if (!value) {
-    machine.refuse(status == OM_ERROR_MEMORY ? status : OM_ERROR_RUN,
-                   "the dims of its result are negative or too large");
-  } else {
+  if (value) {
     // Constants and borrowed inputs have no buffer; they outlive the run.
     value->buffer = whole->buffer;
     retain(value->buffer);
     machine.setOutput(index, value);
+  } else {
+    machine.refuseMemory("the result", sizeof(om_value));
   }
   Memory::release(&machine.memory, whole);
 }
@@ -90,41 +103,54 @@ void HostMachine::Services::forward(Call *call, uint32_t index, const Value *sou
   if (!source)
     return makeNone(call, index);
   HostMachine &machine = of(call);
-  if (om_value *value = managed(machine, *source))
+  Locked locked(machine.lock);
+  om_value *value = machine.hasOutput(index) ? managed(machine, *source) : nullptr;
+  if (value)
     machine.setOutput(index, value);
+}
+
+/// A list of values that kernels may name: references, and copies of what is none.
+/// Null after a refusal.
+om_value *HostMachine::Services::list(HostMachine &machine, host::Kind kind, uint8_t dtype,
+                                      uint64_t count, const Value *const *items) {
+  Memory *memory = &machine.memory;
+  Buffer *buffer =
+      count < (uint64_t(1) << 40) ? Memory::makeBuffer(memory, count * sizeof(void *)) : nullptr;
+  if (!buffer) {
+    machine.refuseMemory("the result", count * sizeof(void *));
+    return nullptr;
+  }
+  auto **values = reinterpret_cast<om_value **>(buffer->data());
+  uint64_t made = 0;
+  while (made < count && items[made] && (values[made] = managed(machine, *items[made])))
+    ++made;
+  om_value *result = nullptr;
+  om_status status = OM_ERROR_ARGUMENT;
+  host::ListError wrong = {"item % of the sequence has no value", made};
+  if (made == count)
+    result = makeList(memory, kind, dtype, count, values, status, wrong);
+  const auto number = static_cast<int64_t>(wrong.item);
+  if (!result && status == OM_ERROR_MEMORY)
+    machine.refuseMemory("the result", count * sizeof(void *));
+  else if (!result) // after a refusal this one says nothing
+    failWith(machine, wrong.text, &number, 1);
+  for (uint64_t i = 0; i < made; ++i)
+    Memory::release(memory, values[i]);
+  Memory::release(memory, buffer);
+  return result;
 }
 
 void HostMachine::Services::makeSequence(Call *call, uint32_t index, host::Kind kind, uint8_t dtype,
                                          uint64_t count, const Value *const *items) {
   HostMachine &machine = of(call);
-  Memory *memory = &machine.memory;
-  Buffer *list =
-      count < (uint64_t(1) << 40) ? Memory::makeBuffer(memory, count * sizeof(void *)) : nullptr;
-  if (!list)
-    return machine.refuse(OM_ERROR_MEMORY, "there is no memory for its result");
-  auto **values = reinterpret_cast<om_value **>(list->data());
-  uint64_t made = 0;
-  while (made < count && items[made] && (values[made] = managed(machine, *items[made])))
-    ++made;
-  om_status status = OM_ERROR_ARGUMENT;
-  om_value *sequence =
-      made == count ? makeList(memory, kind, dtype, count, values, status) : nullptr;
-  if (sequence)
-    machine.setOutput(index, sequence);
-  else if (status == OM_ERROR_MEMORY)
-    machine.refuse(OM_ERROR_MEMORY, "there is no memory for its result");
-  else
-    machine.refuse(OM_ERROR_RUN, "its sequence has an item without a value, or is too deep");
-  for (uint64_t i = 0; i < made; ++i)
-    Memory::release(memory, values[i]);
-  Memory::release(memory, list);
+  Locked locked(machine.lock);
+  om_value *value = machine.hasOutput(index) ? list(machine, kind, dtype, count, items) : nullptr;
+  if (value)
+    machine.setOutput(index, value);
 }
 
-const Value *HostMachine::Services::makeItem(Call *call, uint8_t dtype, uint32_t rank,
-                                             const int64_t *dims) {
-  HostMachine &machine = of(call);
-  Locked locked(machine.lock);
-  om_value *value = tensor(machine, dtype, rank, dims);
+/// Keeps a reference to an item until the call ends.
+const Value *HostMachine::Services::item(HostMachine &machine, om_value *value) {
   if (value) {
     value->next = machine.items;
     machine.items = value;
@@ -132,36 +158,34 @@ const Value *HostMachine::Services::makeItem(Call *call, uint8_t dtype, uint32_t
   return value;
 }
 
+const Value *HostMachine::Services::makeItem(Call *call, uint8_t dtype, uint32_t rank,
+                                             const int64_t *dims) {
+  HostMachine &machine = of(call);
+  Locked locked(machine.lock);
+  return item(machine, tensor(machine, dtype, rank, dims));
+}
+
 const Value *HostMachine::Services::makeMapItem(Call *call, const Value *keys,
                                                 const Value *values) {
   HostMachine &machine = of(call);
   Locked locked(machine.lock);
-  om_value *items[] = {managed(machine, *keys), managed(machine, *values)};
-  om_status status = OM_ERROR_MEMORY;
-  om_value *map = items[0] && items[1]
-                      ? makeList(&machine.memory, host::Kind::Map, values->dtype, 2, items, status)
-                      : nullptr;
-  for (om_value *item : items)
-    if (item)
-      Memory::release(&machine.memory, item);
-  if (map) {
-    map->next = machine.items;
-    machine.items = map;
-  } else {
-    machine.refuse(OM_ERROR_MEMORY, "there is no memory for its result");
-  }
-  return map;
+  const Value *items[] = {keys, values};
+  const uint8_t dtype = values ? values->dtype : uint8_t(OM_UNDEFINED);
+  return item(machine, list(machine, host::Kind::Map, dtype, 2, items));
 }
 
 void HostMachine::Services::makeNone(Call *call, uint32_t index) {
   HostMachine &machine = of(call);
+  Locked locked(machine.lock);
+  if (!machine.hasOutput(index))
+    return;
   if (om_value *value = Memory::makeValue(&machine.memory))
     machine.setOutput(index, value);
   else
-    machine.refuse(OM_ERROR_MEMORY, "there is no memory for its result");
+    machine.refuseMemory("the result", sizeof(om_value));
 }
 
-/// Strings are short and many: they are cut from pieces.
+/// Strings are short and many: they are taken from larger pieces.
 char *HostMachine::Services::makeText(Call *call, uint64_t bytes) {
   constexpr uint64_t piece = 64 * 1024;
   HostMachine &machine = of(call);
@@ -169,7 +193,7 @@ char *HostMachine::Services::makeText(Call *call, uint64_t bytes) {
   if (bytes > machine.textRoom || !machine.texts) {
     Buffer *buffer = Memory::makeBuffer(&machine.memory, bytes > piece ? bytes : piece);
     if (!buffer) {
-      machine.refuse(OM_ERROR_MEMORY, "there is no memory for its strings");
+      machine.refuseMemory("the strings", bytes);
       return nullptr;
     }
     buffer->next = machine.texts;
@@ -186,7 +210,7 @@ void *HostMachine::Services::scratch(Call *call, uint64_t bytes) {
   Locked locked(machine.lock);
   Buffer *buffer = Memory::makeBuffer(&machine.memory, bytes);
   if (!buffer) {
-    machine.refuse(OM_ERROR_MEMORY, "there is no memory to compute it with");
+    machine.refuseMemory("the scratch memory", bytes);
     return nullptr;
   }
   buffer->next = machine.scratch;
@@ -195,44 +219,64 @@ void *HostMachine::Services::scratch(Call *call, uint64_t bytes) {
 }
 
 /// Nobody knows what a task costs, so a first piece is run and measured: the rest is
-/// shared where that is worth waking threads.
+/// shared where that is worth waking threads. Where a run has a deadline, the rest is
+/// in pieces on one thread, too.
 void HostMachine::Services::parallel(Call *call, int64_t tasks,
                                      void (*task)(void *, int64_t, int64_t), void *arg) {
-  constexpr int64_t firstPart = 64, piecesPerThread = 4;
+  constexpr int64_t firstPart = 64, piecesPerThread = 4, watchedPieces = 1024;
   HostMachine &machine = of(call);
+  const Limits &limits = machine.session.limits;
   const int64_t threads = machine.session.threads();
   if (tasks <= 0)
     return;
-  if (threads == 1 || tasks == 1 || machine.inParallel)
+  // A task that starts others: the kernel is left when all of them have ended.
+  if (machine.inParallel)
     return task(arg, 0, tasks);
   struct Rest {
     void (*task)(void *, int64_t, int64_t);
     void *arg;
     int64_t begin;
-  } rest = {task, arg, 0};
-  if (machine.serialNanoseconds) {
-    rest.begin = tasks < firstPart ? 1 : tasks / firstPart;
-    const uint64_t before = nowNanoseconds();
-    task(arg, 0, rest.begin);
-    const uint64_t took = nowNanoseconds() - before;
-    if (took * static_cast<uint64_t>(tasks / rest.begin) < machine.serialNanoseconds)
-      return task(arg, rest.begin, tasks);
-    tasks -= rest.begin;
-  }
-  const int64_t pieces = tasks < threads * piecesPerThread ? tasks : threads * piecesPerThread;
-  machine.inParallel = true;
-  machine.session.runTasks(
-      tasks, static_cast<uint32_t>(pieces < Pool::mostChunks ? pieces : Pool::mostChunks),
-      [](void *argument, int64_t begin, int64_t end) {
-        const Rest &work = *static_cast<const Rest *>(argument);
+    const Limits &limits;
+    std::atomic<bool> isLeft;
+  } rest = {task, arg, 0, limits, {false}};
+  const auto run = [&] {
+    const bool watched = limits.hasDeadline();
+    if (tasks == 1 || (threads == 1 && !watched))
+      return task(arg, 0, tasks);
+    if (machine.serialNanoseconds) {
+      rest.begin = tasks < firstPart ? 1 : tasks / firstPart;
+      const uint64_t before = nowNanoseconds();
+      task(arg, 0, rest.begin);
+      const uint64_t took = nowNanoseconds() - before;
+      if (took * static_cast<uint64_t>(tasks / rest.begin) < machine.serialNanoseconds)
+        return task(arg, rest.begin, tasks);
+    }
+    const int64_t left = tasks - rest.begin;
+    int64_t pieces = watched ? watchedPieces : threads * piecesPerThread;
+    pieces = pieces < Pool::maxChunks ? pieces : Pool::maxChunks;
+    pieces = pieces < left ? pieces : left;
+    const auto piece = [](void *argument, int64_t begin, int64_t end) {
+      Rest &work = *static_cast<Rest *>(argument);
+      if (work.limits.isOver())
+        work.isLeft.store(true, std::memory_order_relaxed);
+      else
         work.task(work.arg, work.begin + begin, work.begin + end);
-      },
-      &rest);
-  machine.inParallel = false;
+    };
+    machine.inParallel = true;
+    if (threads > 1)
+      machine.session.runTasks(left, static_cast<uint32_t>(pieces), piece, &rest);
+    for (int64_t i = 0; threads == 1 && i < pieces; ++i)
+      piece(&rest, i * left / pieces, (i + 1) * left / pieces);
+    machine.inParallel = false;
+  };
+  run();
+  // What was not computed, or failed, must not be gone on with.
+  if (machine.failed != OM_OK || rest.isLeft.load(std::memory_order_relaxed))
+    machine.leaveKernel();
 }
 
-void HostMachine::Services::fail(Call *call, const char *text, const int64_t *numbers,
-                                 uint32_t count) {
+void HostMachine::Services::failWith(HostMachine &machine, const char *text, const int64_t *numbers,
+                                     uint32_t count) {
   char sentence[400];
   size_t used = 0;
   uint32_t next = 0;
@@ -247,9 +291,14 @@ void HostMachine::Services::fail(Call *call, const char *text, const int64_t *nu
     used = used < sizeof(sentence) ? used : sizeof(sentence) - 1;
   }
   sentence[used] = 0;
+  machine.refuse(OM_ERROR_RUN, sentence);
+}
+
+void HostMachine::Services::fail(Call *call, const char *text, const int64_t *numbers,
+                                 uint32_t count) {
   HostMachine &machine = of(call);
   Locked locked(machine.lock);
-  machine.refuse(OM_ERROR_RUN, sentence);
+  failWith(machine, text, numbers, count);
 }
 
 /// SplitMix64.

@@ -36,6 +36,11 @@ struct HostMachine::Services {
 private:
   static om_value *tensor(HostMachine &machine, uint8_t dtype, uint32_t rank, const int64_t *dims);
   static om_value *managed(HostMachine &machine, const host::Value &source);
+  static om_value *list(HostMachine &machine, host::Kind kind, uint8_t dtype, uint64_t count,
+                        const host::Value *const *items);
+  static const host::Value *item(HostMachine &machine, om_value *value);
+  static void failWith(HostMachine &machine, const char *text, const int64_t *numbers,
+                       uint32_t count);
 };
 
 } // namespace atc::rt

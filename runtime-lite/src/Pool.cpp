@@ -3,9 +3,12 @@
 
 #include "runtime-lite/src/Pool.h"
 
+#include <climits>
 #include <cstring>
-#include <sched.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 namespace atc::rt {
 
@@ -15,6 +18,37 @@ uint64_t nowNanoseconds() {
   return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
 }
 
+//===----------------------------------------------------------------------===//
+// Waiting
+//===----------------------------------------------------------------------===//
+
+static_assert(std::atomic<uint64_t>::is_always_lock_free &&
+                  sizeof(std::atomic<uint64_t>) == sizeof(uint64_t) &&
+                  sizeof(std::atomic<uint32_t>) == sizeof(uint32_t),
+              "the kernel reads an atomic as the number that it is");
+
+static uint32_t *addressOf(std::atomic<uint32_t> &value) {
+  return reinterpret_cast<uint32_t *>(&value);
+}
+static uint32_t *addressOf(std::atomic<uint64_t> &value) {
+  constexpr int upper = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1 : 0;
+  return reinterpret_cast<uint32_t *>(&value) + upper;
+}
+
+// Other values, signals and memory pressure end a futex early. Callers look again.
+template <typename T> static void futexWait(std::atomic<T> &value, uint32_t expected) {
+  syscall(SYS_futex, addressOf(value), FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
+}
+template <typename T> static void futexWake(std::atomic<T> &value, uint32_t threads) {
+  const uint32_t count = threads < INT_MAX ? threads : INT_MAX;
+  syscall(SYS_futex, addressOf(value), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+}
+
+void FutexSystem::wait(Atomic<uint32_t> &value, uint32_t expected) { futexWait(value, expected); }
+void FutexSystem::wait(Atomic<uint64_t> &value, uint32_t expected) { futexWait(value, expected); }
+void FutexSystem::wake(Atomic<uint32_t> &value, uint32_t threads) { futexWake(value, threads); }
+void FutexSystem::wake(Atomic<uint64_t> &value, uint32_t threads) { futexWake(value, threads); }
+
 static void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -23,8 +57,22 @@ static void relax() {
 #endif
 }
 
-/// How often a waiting loop looks at its flag between two looks at the clock.
-static constexpr int looksPerClock = 32;
+template <typename Done> bool FutexSystem::spin(uint64_t nanoseconds, const Done &done) {
+  constexpr int looksPerClock = 32;
+  const uint64_t begin = nowNanoseconds();
+  do {
+    for (int i = 0; i < looksPerClock; ++i) {
+      if (done())
+        return true;
+      relax();
+    }
+  } while (nowNanoseconds() - begin < nanoseconds);
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
 
 om_status Pool::start(uint32_t threads, const Work *allWork, char *allScratch,
                       uint64_t scratchStride, uint32_t spinMicroseconds, om_error *error) {
@@ -37,89 +85,41 @@ om_status Pool::start(uint32_t threads, const Work *allWork, char *allScratch,
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, 512 * 1024);
-  int fault = 0;
-  for (; started < workers.size() && !fault; started += !fault) {
+  int failure = 0;
+  for (; started < workers.size() && !failure; started += !failure) {
     workers[started].pool = this;
     workers[started].scratch = scratch + (started + 1) * scratchStride;
-    fault = pthread_create(&workers[started].thread, &attributes, workerMain, &workers[started]);
+    failure = pthread_create(&workers[started].thread, &attributes, workerMain, &workers[started]);
   }
   pthread_attr_destroy(&attributes);
-  if (!fault)
+  if (!failure)
     return OM_OK;
   return fail(error, OM_ERROR_MEMORY, "cannot start thread %u of %u: %s.", started + 2, threads,
-              std::strerror(fault));
+              std::strerror(failure));
 }
 
 void Pool::stop() {
-  stopping.store(true);
-  wakeSleepers();
+  queue.stop();
   for (uint32_t i = 0; i < started; ++i)
     pthread_join(workers[i].thread, nullptr);
   started = 0;
 }
 
 void *Pool::workerMain(void *argument) {
-  auto *worker = static_cast<Worker *>(argument);
-  worker->pool->serve(worker->scratch);
+  const auto *worker = static_cast<const Worker *>(argument);
+  Pool &pool = *worker->pool;
+  uint64_t seen = 0;
+  while (pool.queue.waitForWork(seen, pool.spinNanoseconds))
+    pool.takeChunks(worker->scratch);
   return nullptr;
 }
 
-void Pool::serve(char *workerScratch) {
-  uint64_t seen = 0;
-  for (;;) {
-    seen = waitForWork(seen);
-    if (stopping.load(std::memory_order_relaxed))
-      return;
-    takeChunks(workerScratch);
-  }
-}
-
-uint64_t Pool::waitForWork(uint64_t seen) {
-  auto changed = [&](std::memory_order order) {
-    return publication(word.load(order)) != seen || stopping.load(std::memory_order_relaxed);
-  };
-  uint64_t begin = nowNanoseconds();
-  do {
-    for (int i = 0; i < looksPerClock; ++i) {
-      if (changed(std::memory_order_acquire))
-        return publication(word.load(std::memory_order_acquire));
-      relax();
-    }
-  } while (nowNanoseconds() - begin < spinNanoseconds);
-
-  // Announce the sleep before the last look: the publisher looks the other way
-  // round (publishes, then counts sleepers), so one of the two sees the other.
-  pthread_mutex_lock(&mutex);
-  sleepers.fetch_add(1);
-  while (!changed(std::memory_order_seq_cst))
-    pthread_cond_wait(&condition, &mutex);
-  sleepers.fetch_sub(1);
-  pthread_mutex_unlock(&mutex);
-  return publication(word.load(std::memory_order_acquire));
-}
-
-void Pool::wakeSleepers() {
-  if (sleepers.load() == 0)
-    return;
-  pthread_mutex_lock(&mutex);
-  pthread_cond_broadcast(&condition);
-  pthread_mutex_unlock(&mutex);
-}
-
 void Pool::takeChunks(char *threadScratch) {
-  for (;;) {
-    uint64_t taken = word.fetch_add(1, std::memory_order_acq_rel);
-    const uint64_t chunk = taken & chunkMask;
-    if (chunk >= chunkEnd)
-      return;
-    // `taken` may already be of a later launch than the one that ended the
-    // waiting; it is complete in itself, so that does not matter. The launch
-    // waits for this chunk, so it stays what it is.
-    const Work &launch = workAt((taken >> chunkBits) & launchMask);
-    const int64_t tasks = launch.tasks, chunks = launch.chunks;
-    const int64_t index = chunks - static_cast<int64_t>(chunkEnd - chunk);
+  for (TakenChunk taken; queue.take(taken);) {
+    const Work &launch = workAt(taken.launch);
+    const int64_t tasks = launch.tasks, chunks = launch.chunks, index = chunks - taken.left;
     launch.kernel(launch.args, threadScratch, index * tasks / chunks, (index + 1) * tasks / chunks);
-    finished.fetch_add(1, std::memory_order_release);
+    queue.finish(static_cast<uint32_t>(chunks));
   }
 }
 
@@ -129,7 +129,7 @@ void Pool::run(uint32_t index) {
     launch.kernel(launch.args, scratch, 0, launch.tasks);
     return;
   }
-  publish(index, launch);
+  runChunks(index, launch);
 }
 
 void Pool::run(int64_t tasks, uint32_t chunks, void (*task)(void *, int64_t, int64_t), void *arg) {
@@ -141,29 +141,13 @@ void Pool::run(int64_t tasks, uint32_t chunks, void (*task)(void *, int64_t, int
     reinterpret_cast<void (*)(void *, int64_t, int64_t)>(args[0])(args[1], begin, end);
   };
   tasksWork = {kernel, tasksArgs, tasks, chunks};
-  publish(tasksIndex, tasksWork);
+  runChunks(tasksIndex, tasksWork);
 }
 
-void Pool::publish(uint32_t index, const Work &launch) {
-  finished.store(0, std::memory_order_relaxed);
-  ++sequence;
-  word.store((sequence << (chunkBits + launchBits)) | (uint64_t(index) << chunkBits) |
-             (chunkEnd - launch.chunks));
-  wakeSleepers();
+void Pool::runChunks(uint32_t index, const Work &launch) {
+  queue.publish(index, launch.chunks);
   takeChunks(scratch);
-
-  auto allDone = [&] { return finished.load(std::memory_order_acquire) == launch.chunks; };
-  uint64_t begin = 0;
-  for (int looks = 1; !allDone(); ++looks) {
-    relax();
-    if (looks % looksPerClock)
-      continue;
-    // A worker that holds a chunk may have lost its processor to someone else.
-    uint64_t now = nowNanoseconds();
-    begin = begin ? begin : now;
-    if (now - begin > 50000)
-      sched_yield();
-  }
+  queue.waitUntilFinished(launch.chunks, spinNanoseconds);
 }
 
 } // namespace atc::rt

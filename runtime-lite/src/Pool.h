@@ -1,18 +1,15 @@
 //===-- Pool.h - the threads of a session ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The caller and its workers share one atomic word {sequence, launch, chunk}.
-// Publishing a launch is one store; taking a chunk is one fetch_add, whose result
-// alone says which chunk of which launch it is. So there is no barrier: a worker
-// that comes late or sleeps holds nobody up, and the caller goes on as soon as
-// all chunks are done.
+// The threads that run a session's launches. How they share the chunks of a launch
+// is in ChunkQueue.h.
 
 #ifndef OPENATC_RUNTIME_POOL_H
 #define OPENATC_RUNTIME_POOL_H
 
+#include "runtime-lite/src/ChunkQueue.h"
 #include "runtime-lite/src/Model.h"
 
-#include <atomic>
 #include <pthread.h>
 
 namespace atc::rt {
@@ -25,17 +22,37 @@ struct Work {
   uint32_t chunks; ///< how many pieces the tasks are handed out in; 1 = serial
 };
 
+/// Atomics of the C++ library and futexes of Linux, for ChunkQueue.
+struct FutexSystem {
+  template <typename T> using Atomic = std::atomic<T>;
+
+  /// Sleeps while the value is `expected`; may return earlier.
+  static void wait(Atomic<uint32_t> &value, uint32_t expected);
+  /// Sleeps while the upper half of the value is `expectedUpper`; may return earlier.
+  static void wait(Atomic<uint64_t> &value, uint32_t expectedUpper);
+  /// Wakes threads that sleep on the value, at most `threads` of them.
+  static void wake(Atomic<uint32_t> &value, uint32_t threads);
+  static void wake(Atomic<uint64_t> &value, uint32_t threads);
+
+  /// Looks until done() is true, which it returns, or the time is over. It looks
+  /// some times even where the time is 0.
+  template <typename Done> static bool spin(uint64_t nanoseconds, const Done &done);
+};
+
 class Pool {
 public:
   Pool() = default;
+  Pool(const Pool &) = delete;
+  Pool &operator=(const Pool &) = delete;
   ~Pool() { stop(); }
 
-  /// The most pieces a launch is cut into.
-  static constexpr uint32_t mostChunks = 4096;
-  static constexpr uint32_t mostThreads = 1024;
+  /// The largest number of pieces a launch is divided into.
+  static constexpr uint32_t maxChunks = 4096;
+  static constexpr uint32_t maxThreads = 1024;
 
-  /// Starts `threads` - 1 workers. `scratch` has `scratchStride` bytes for each
-  /// thread, the caller's first.
+  /// Starts `threads` - 1 workers. `scratch` has `scratchStride` bytes per thread, the
+  /// caller's first. Idle threads spin for `spinMicroseconds` before they sleep.
+  /// OM_ERROR_MEMORY where a thread cannot be started.
   om_status start(uint32_t threads, const Work *work, char *scratch, uint64_t scratchStride,
                   uint32_t spinMicroseconds, om_error *error);
 
@@ -55,40 +72,21 @@ private:
   };
 
   static void *workerMain(void *worker);
-  void serve(char *workerScratch);
   void stop();
-  /// Waits until the word is no longer that of `seen`; returns it.
-  uint64_t waitForWork(uint64_t seen);
   void takeChunks(char *threadScratch);
-  void publish(uint32_t index, const Work &launch);
+  void runChunks(uint32_t index, const Work &launch);
   const Work &workAt(uint64_t index) const { return index == tasksIndex ? tasksWork : work[index]; }
-  void wakeSleepers();
 
-  // The word: 20 bits of sequence number, 24 of launch, 20 of chunk. The chunk
-  // counts up to `chunkEnd`: so the word alone tells that nothing is left, and a
-  // worker that comes late does not look at work that may have changed meanwhile.
-  static constexpr int chunkBits = 20, launchBits = 24;
-  static constexpr uint64_t chunkEnd = uint64_t(1) << (chunkBits - 1);
-  static constexpr uint64_t chunkMask = (uint64_t(1) << chunkBits) - 1;
-  static constexpr uint64_t launchMask = (uint64_t(1) << launchBits) - 1;
-  static constexpr uint32_t tasksIndex = launchMask; ///< no schedule is that long
-  static uint64_t publication(uint64_t word) { return word >> chunkBits; }
+  static constexpr uint32_t tasksIndex = ChunkQueue<FutexSystem>::maxLaunch; ///< in no schedule
 
-  alignas(64) std::atomic<uint64_t> word{chunkEnd};
-  alignas(64) std::atomic<uint32_t> finished{0};
-  alignas(64) std::atomic<uint32_t> sleepers{0};
-  std::atomic<bool> stopping{false};
-
+  ChunkQueue<FutexSystem> queue;
   alignas(64) const Work *work = nullptr;
   Work tasksWork = {};
   void *tasksArgs[2] = {};
   char *scratch = nullptr;
-  uint64_t sequence = 0;
   uint64_t spinNanoseconds = 0;
   Array<Worker> workers;
   uint32_t started = 0;
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 };
 
 uint64_t nowNanoseconds();

@@ -3,7 +3,7 @@
 
 #include "runtime-lite/src/Session.h"
 
-#include "runtime-lite/src/Ports.h"
+#include "runtime-lite/src/PortChecks.h"
 #include "runtime-lite/src/Tensor.h"
 
 #include <sched.h>
@@ -11,7 +11,7 @@
 using namespace atc::rt;
 namespace fb = atc::om::fb;
 
-/// How many processors this process may use.
+/// Returns how many processors this process may use.
 static uint32_t usableProcessors() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -21,19 +21,19 @@ static uint32_t usableProcessors() {
   return count > 0 ? count : 1;
 }
 
-/// How many pieces a launch is cut into: enough that threads end together, few
+/// Returns how many pieces a launch is divided into: enough that threads end together, few
 /// enough that taking one costs nothing beside its work.
 static uint32_t chunkCount(uint64_t tasks, uint64_t cost, uint32_t threads, uint64_t serialCost) {
-  constexpr uint64_t leastChunkCost = 15000, piecesPerThread = 8;
+  constexpr uint64_t minChunkCost = 15000, piecesPerThread = 8;
   if (threads == 1 || tasks == 1 || cost < serialCost)
     return 1;
-  uint64_t chunks = cost / leastChunkCost;
+  uint64_t chunks = cost / minChunkCost;
   if (chunks < threads)
     chunks = threads;
   if (chunks > threads * piecesPerThread)
     chunks = threads * piecesPerThread;
-  if (chunks > Pool::mostChunks)
-    chunks = Pool::mostChunks;
+  if (chunks > Pool::maxChunks)
+    chunks = Pool::maxChunks;
   return static_cast<uint32_t>(chunks < tasks ? chunks : tasks);
 }
 
@@ -41,12 +41,16 @@ om_status om_session::start(const om_session_options &options, om_error *error) 
   const fb::Model &header = *model.header;
   const uint32_t processors = usableProcessors();
   const uint32_t threads = options.threads ? options.threads : processors;
-  if (threads > Pool::mostThreads)
+  if (threads > Pool::maxThreads)
     return fail(error, OM_ERROR_ARGUMENT, "a session can have 1 to %u threads, not %u.",
-                Pool::mostThreads, threads);
+                Pool::maxThreads, threads);
 
   const uint64_t scratchBytes = model.image ? model.image->scratch_bytes() : 0;
   const uint64_t scratchStride = (scratchBytes + 4095) / 4096 * 4096;
+  limits.set(options);
+  bytesHeld = header.arena_size() + scratchStride * threads;
+  if (bytesHeld > limits.maxMemory())
+    return limits.refuseMemory("a session of this model", bytesHeld, 0, error);
   if (!arena.mapZeroed(header.arena_size()))
     return outOfMemory(error, header.arena_size());
   if (!scratch.mapZeroed(scratchStride * threads))
@@ -73,7 +77,7 @@ om_status om_session::start(const om_session_options &options, om_error *error) 
     host = create<HostMachine>(*this);
     if (!host)
       return outOfMemory(error, sizeof(HostMachine));
-    if (om_status status = host->start(resolved, error); status != OM_OK)
+    if (om_status status = host->start(resolved, bytesHeld, error); status != OM_OK)
       return status;
   }
   // Threads that share a processor must not keep it from each other.
@@ -162,9 +166,13 @@ om_status om_session::beginRun(om_error *error) {
 om_status om_session::runLaunches(uint32_t first, uint32_t count, om_error *error) {
   for (uint32_t i = firstPatch[first]; i < firstPatch[first + count]; ++i)
     arguments[patches[i].argument] = ends[patches[i].end] + patches[i].offset;
-  for (uint32_t i = first; i < first + count; ++i)
+  for (uint32_t i = first; i < first + count; ++i) {
+    // Its name is looked for only where the run must end.
+    if (limits.isOver())
+      return limits.check("launch", model.launchName(i), error);
     if (om_status status = observe(i, [&] { return runLaunch(i, error); }, error); status != OM_OK)
       return status;
+  }
   return OM_OK;
 }
 
@@ -186,15 +194,21 @@ om_status om_session::run(const void *const *inputs, void *const *outputs,
                           om_launch_callback observer, void *observerUser, om_error *error) {
   callback = observer;
   user = observerUser;
-  return host ? host->runPlain(inputs, outputs, error) : runSchedule(inputs, outputs, error);
+  limits.beginRun();
+  const om_status status =
+      host ? host->runPlain(inputs, outputs, error) : runSchedule(inputs, outputs, error);
+  limits.endRun();
+  return status;
 }
 
 om_status om_session::runValues(const om_value *const *inputs, om_value **outputs,
                                 om_error *error) {
   callback = nullptr;
-  if (!host)
-    return runStaticOnValues(inputs, outputs, error);
-  return host->run(inputs, outputs, error);
+  limits.beginRun();
+  const om_status status =
+      host ? host->run(inputs, outputs, error) : runStaticOnValues(inputs, outputs, error);
+  limits.endRun();
+  return status;
 }
 
 om_status om_session::runStaticOnValues(const om_value *const *inputs, om_value **outputs,
@@ -212,8 +226,15 @@ om_status om_session::runStaticOnValues(const om_value *const *inputs, om_value 
     pointers[i] = status == OM_OK ? value->data : nullptr;
   }
   uint32_t made = 0;
+  uint64_t held = bytesHeld;
   for (; status == OM_OK && made < outputCount; ++made) {
     const fb::Tensor &tensor = *header.tensors()->Get(header.outputs()->Get(made));
+    const uint64_t bytes = tensor.place()->size();
+    if (bytes > limits.maxMemory() - held) {
+      status = limits.refuseMemory(tensor.name()->c_str(), bytes, held, error);
+      break;
+    }
+    held += bytes;
     outputs[made] = makeTensor(nullptr, static_cast<uint8_t>(tensor.dtype()), tensor.dims()->size(),
                                tensor.dims()->data(), Elements::Fresh, nullptr, status);
     if (!outputs[made]) {

@@ -5,6 +5,7 @@
 #define OPENATC_RUNTIME_SESSION_H
 
 #include "runtime-lite/src/HostMachine.h"
+#include "runtime-lite/src/Limits.h"
 #include "runtime-lite/src/NpuRun.h"
 #include "runtime-lite/src/Pool.h"
 
@@ -47,6 +48,7 @@ struct om_session {
   }
 
   const om_model &model;
+  atc::rt::Limits limits;
 
 private:
   /// An argument that points into an input (or output) of the caller and so is
@@ -67,6 +69,7 @@ private:
   uint32_t end(const atc::om::fb::BufferRef &ref) const;
 
   atc::rt::Mapping arena, scratch;
+  uint64_t bytesHeld = 0; ///< of both
   atc::rt::Array<atc::rt::Work> work;
   atc::rt::Array<void *> arguments;
   atc::rt::Array<Patch> patches;       ///< in the order of the schedule

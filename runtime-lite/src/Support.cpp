@@ -3,6 +3,8 @@
 
 #include "runtime-lite/src/Support.h"
 
+#include "runtime-lite/src/PrintableText.h"
+
 #include <cstdarg>
 #include <cstdio>
 #include <sys/mman.h>
@@ -14,10 +16,15 @@ om_status fail(om_error *error, om_status code, const char *format, ...) {
   if (!error)
     return code;
   error->code = code;
+  // The texts that are put in may be those of `error` itself.
+  char sentence[2 * sizeof(error->message)];
   va_list args;
   va_start(args, format);
-  std::vsnprintf(error->message, sizeof(error->message), format, args);
+  const int written = std::vsnprintf(sentence, sizeof(sentence), format, args);
   va_end(args);
+  const size_t bytes = written < 0 ? 0 : static_cast<size_t>(written);
+  copyPrintable(error->message, sizeof(error->message), sentence,
+                bytes < sizeof(sentence) ? bytes : sizeof(sentence) - 1);
   return code;
 }
 

@@ -16,7 +16,8 @@
 
 namespace atc::rt {
 
-/// Fills `error` (which may be null) and returns `code`.
+/// Fills `error` (which may be null) with a sentence that is safe to print, whatever
+/// names stand in it, and returns `code`.
 __attribute__((format(printf, 3, 4))) om_status fail(om_error *error, om_status code,
                                                      const char *format, ...);
 om_status outOfMemory(om_error *error, uint64_t bytes);

@@ -38,23 +38,44 @@ static uint32_t sizeClassOf(uint64_t &bytes) {
   return rounded * 4 + static_cast<uint32_t>(units >> (rounded - 2) & 3);
 }
 
+/// Takes bytes that are in use from now on. What is kept for later counts, too, and
+/// makes room first.
+bool Memory::claim(uint64_t bytes) {
+  refused = 0;
+  if (used > ceiling || bytes > ceiling - used) {
+    refused = bytes;
+    return false;
+  }
+  if (kept > ceiling - used - bytes)
+    clear();
+  used += bytes;
+  return true;
+}
+
 Buffer *Memory::makeBuffer(Memory *memory, uint64_t bytes) {
-  if (bytes > uint64_t(1) << 46)
+  uint64_t rounded = bytes;
+  const bool isTooLarge = bytes > uint64_t(1) << 46;
+  const uint32_t sizeClass = isTooLarge ? sizeClasses : sizeClassOf(rounded);
+  const uint64_t whole = isTooLarge ? bytes : Buffer::headBytes + rounded;
+  if (memory && !memory->claim(whole))
     return nullptr;
-  const uint32_t sizeClass = sizeClassOf(bytes);
   Buffer *buffer = memory && sizeClass < sizeClasses ? memory->buffers[sizeClass] : nullptr;
   if (buffer) {
     memory->buffers[sizeClass] = buffer->next;
-    memory->kept -= buffer->bytes;
+    memory->kept -= whole;
   } else {
     void *block = nullptr;
-    if (posix_memalign(&block, OM_ALIGNMENT, Buffer::headBytes + bytes) != 0)
+    if (isTooLarge || posix_memalign(&block, OM_ALIGNMENT, whole) != 0) {
+      if (memory)
+        memory->used -= whole;
       return nullptr;
+    }
     buffer = static_cast<Buffer *>(block);
-    buffer->sizeClass = sizeClass;
-    buffer->bytes = bytes;
+    buffer->sizeClass = static_cast<uint16_t>(sizeClass);
+    buffer->bytes = rounded;
   }
   buffer->refs = 1;
+  buffer->counted = memory != nullptr;
   buffer->next = nullptr;
   return buffer;
 }
@@ -62,21 +83,30 @@ Buffer *Memory::makeBuffer(Memory *memory, uint64_t bytes) {
 void Memory::release(Memory *memory, Buffer *buffer) {
   if (!buffer || __atomic_fetch_sub(&buffer->refs, 1, __ATOMIC_ACQ_REL) != 1)
     return;
-  if (!memory || buffer->sizeClass >= sizeClasses || buffer->bytes > mostKept - memory->kept) {
+  const uint64_t whole = Buffer::headBytes + buffer->bytes;
+  if (memory)
+    memory->disown(buffer->counted, whole);
+  if (!memory || buffer->sizeClass >= sizeClasses || whole > maxKept - memory->kept) {
     std::free(buffer);
     return;
   }
-  memory->kept += buffer->bytes;
+  memory->kept += whole;
   buffer->next = memory->buffers[buffer->sizeClass];
   memory->buffers[buffer->sizeClass] = buffer;
 }
 
 om_value *Memory::makeValue(Memory *memory) {
-  om_value *value = memory ? memory->values : nullptr;
-  if (value)
-    memory->values = value->next;
-  else if (!(value = static_cast<om_value *>(std::malloc(sizeof(om_value)))))
+  if (memory && !memory->claim(sizeof(om_value)))
     return nullptr;
+  om_value *value = memory ? memory->values : nullptr;
+  if (value) {
+    memory->values = value->next;
+    memory->kept -= sizeof(om_value);
+  } else if (!(value = static_cast<om_value *>(std::malloc(sizeof(om_value))))) {
+    if (memory)
+      memory->used -= sizeof(om_value);
+    return nullptr;
+  }
   // The dims past the rank are nobody's.
   value->kind = Kind::None;
   value->dtype = OM_UNDEFINED;
@@ -85,6 +115,7 @@ om_value *Memory::makeValue(Memory *memory) {
   value->data = noElements;
   value->refs = 1;
   value->depth = 1;
+  value->counted = memory != nullptr;
   value->buffer = nullptr;
   value->next = nullptr;
   return value;
@@ -94,17 +125,32 @@ void Memory::release(Memory *memory, const om_value *constant) {
   om_value *value = const_cast<om_value *>(constant);
   if (!value || __atomic_fetch_sub(&value->refs, 1, __ATOMIC_ACQ_REL) != 1)
     return;
-  // No deeper than mostDepth.
+  // No deeper than maxDepth.
   if (value->kind == Kind::Sequence || value->kind == Kind::Map)
     for (int64_t i = 0; i < value->dims[0]; ++i)
       release(memory, value->item(static_cast<uint64_t>(i)));
   release(memory, value->buffer);
-  if (!memory) {
+  if (memory)
+    memory->disown(value->counted, sizeof(om_value));
+  if (!memory || sizeof(om_value) > maxKept - memory->kept) {
     std::free(value);
     return;
   }
+  memory->kept += sizeof(om_value);
   value->next = memory->values;
   memory->values = value;
+}
+
+// What others have made has no mark, and is not written to: sessions share it.
+void Memory::handOver(const om_value *constant) {
+  om_value *value = const_cast<om_value *>(constant);
+  if (value->kind == Kind::Sequence || value->kind == Kind::Map)
+    for (int64_t i = 0; i < value->dims[0]; ++i)
+      handOver(value->item(static_cast<uint64_t>(i)));
+  if (value->buffer && value->buffer->counted)
+    disown(value->buffer->counted, Buffer::headBytes + value->buffer->bytes);
+  if (value->counted)
+    disown(value->counted, sizeof(om_value));
 }
 
 void Memory::clear() {
@@ -169,7 +215,8 @@ om_value *makeTensor(Memory *memory, uint8_t dtype, uint32_t rank, const int64_t
       return nullptr;
     }
     data = value->buffer->data();
-    if (elements == Elements::Zeroed)
+    // A string that nobody writes is an empty one, not a pointer that was there before.
+    if (elements == Elements::Zeroed || dtype == OM_STRING)
       std::memset(data, 0, bytes);
   }
   status = OM_OK;
@@ -182,14 +229,8 @@ om_value *makeTensor(Memory *memory, uint8_t dtype, uint32_t rank, const int64_t
   return value;
 }
 
-om_value *makeList(Memory *memory, Kind kind, uint8_t dtype, uint64_t count,
-                   const om_value *const *items, om_status &status) {
-  uint32_t depth = 1;
-  for (uint64_t i = 0; i < count; ++i)
-    depth = items[i]->depth >= depth ? items[i]->depth + 1 : depth;
-  status = depth > mostDepth || count > INT64_MAX / 16 ? OM_ERROR_ARGUMENT : OM_ERROR_MEMORY;
-  if (status == OM_ERROR_ARGUMENT)
-    return nullptr;
+/// Makes a list with room for its items, which `dims` does not say yet.
+static om_value *makeEmptyList(Memory *memory, Kind kind, uint8_t dtype, uint64_t count) {
   om_value *value = Memory::makeValue(memory);
   if (!value)
     return nullptr;
@@ -198,13 +239,32 @@ om_value *makeList(Memory *memory, Kind kind, uint8_t dtype, uint64_t count,
     Memory::release(memory, value);
     return nullptr;
   }
-  status = OM_OK;
   value->kind = kind;
   value->dtype = dtype;
   value->rank = 1;
-  value->dims[0] = static_cast<int64_t>(count);
-  value->depth = depth;
+  value->dims[0] = 0;
   value->data = value->buffer->data();
+  return value;
+}
+
+om_value *makeList(Memory *memory, Kind kind, uint8_t dtype, uint64_t count,
+                   const om_value *const *items, om_status &status, host::ListError &wrong) {
+  status = OM_ERROR_ARGUMENT;
+  wrong = host::checkList(kind, dtype, count, items);
+  uint32_t depth = 1;
+  for (uint64_t i = 0; !wrong.text && i < count; ++i)
+    depth = items[i]->depth >= depth ? items[i]->depth + 1u : depth;
+  if (depth > maxDepth)
+    wrong = {"it has sequences too deep in each other", 0};
+  if (wrong.text)
+    return nullptr;
+  status = OM_ERROR_MEMORY;
+  om_value *value = makeEmptyList(memory, kind, host::listType(dtype, count, items), count);
+  if (!value)
+    return nullptr;
+  status = OM_OK;
+  value->depth = static_cast<uint16_t>(depth);
+  value->dims[0] = static_cast<int64_t>(count);
   for (uint64_t i = 0; i < count; ++i) {
     static_cast<const host::Value **>(value->data)[i] = items[i];
     retain(items[i]);
@@ -243,18 +303,12 @@ static om_value *copyStrings(Memory *memory, const om_value &from, om_status &st
 om_value *detach(Memory *memory, const om_value &value, om_status &status) {
   status = OM_OK;
   if (value.kind == Kind::Sequence || value.kind == Kind::Map) {
-    om_value *list = makeList(memory, value.kind, value.dtype, 0, nullptr, status);
-    Buffer *items =
-        list ? Memory::makeBuffer(memory, static_cast<uint64_t>(value.dims[0]) * sizeof(void *))
-             : nullptr;
-    if (!items) {
-      Memory::release(memory, list);
+    om_value *list =
+        makeEmptyList(memory, value.kind, value.dtype, static_cast<uint64_t>(value.dims[0]));
+    if (!list) {
       status = OM_ERROR_MEMORY;
       return nullptr;
     }
-    Memory::release(memory, list->buffer);
-    list->buffer = items;
-    list->data = items->data();
     list->depth = value.depth;
     for (int64_t i = 0; i < value.dims[0]; ++i) {
       om_value *item = detach(memory, *value.item(static_cast<uint64_t>(i)), status);

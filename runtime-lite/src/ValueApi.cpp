@@ -21,6 +21,22 @@ static om_status answer(om_value *made, om_status status, om_value **value, om_e
   return OM_OK;
 }
 
+/// Makes a list and gives it to the caller.
+static om_status answerList(Kind kind, uint8_t dtype, size_t count, const om_value *const *items,
+                            om_value **value, om_error *error) {
+  om_status status;
+  atc::host::ListError wrong = {};
+  om_value *made = makeList(nullptr, kind, dtype, count, items, status, wrong);
+  if (!wrong.text)
+    return answer(made, status, value, error);
+  // The number of an item takes the place of the sign.
+  const char *sign = std::strchr(wrong.text, '%');
+  if (!sign)
+    return fail(error, status, "%s.", wrong.text);
+  return fail(error, status, "%.*s%llu%s.", static_cast<int>(sign - wrong.text), wrong.text,
+              static_cast<unsigned long long>(wrong.item), sign + 1);
+}
+
 static om_status noPlace(om_error *error) {
   return fail(error, OM_ERROR_ARGUMENT, "there is no place for the value (null).");
 }
@@ -72,6 +88,10 @@ om_status om_value_create_strings(uint32_t rank, const int64_t *dims, const char
   uint64_t elements, bytes;
   if (!tensorSize(OM_STRING, rank, dims, elements, bytes))
     return answer(nullptr, OM_ERROR_ARGUMENT, value, error);
+  for (uint64_t i = 0; i < elements; ++i)
+    if (!texts || !texts[i])
+      return fail(error, OM_ERROR_ARGUMENT, "string %llu of the tensor is null.",
+                  static_cast<unsigned long long>(i));
   // The caller's strings as a value of the same kind, to be copied as one is.
   om_status status;
   om_value *view = makeTensor(nullptr, OM_STRING, rank, dims, Elements::Fresh, nullptr, status);
@@ -89,15 +109,11 @@ om_status om_value_create_sequence(om_dtype dtype, size_t count, const om_value 
   if (!value)
     return noPlace(error);
   *value = nullptr;
-  for (size_t i = 0; i < count; ++i)
-    if (!items[i] || (items[i]->kind == Kind::Tensor && items[i]->dtype != dtype))
-      return fail(error, OM_ERROR_ARGUMENT, "item %llu of the sequence is %s.",
-                  static_cast<unsigned long long>(i),
-                  items[i] ? "of another type than the sequence" : "null");
-  om_status status;
-  om_value *made =
-      makeList(nullptr, Kind::Sequence, static_cast<uint8_t>(dtype), count, items, status);
-  return answer(made, status, value, error);
+  if (count && !items)
+    return fail(error, OM_ERROR_ARGUMENT, "there are no items (null).");
+  if (!isByte(dtype))
+    return answer(nullptr, OM_ERROR_ARGUMENT, value, error);
+  return answerList(Kind::Sequence, static_cast<uint8_t>(dtype), count, items, value, error);
 }
 
 om_status om_value_create_map(const om_value *keys, const om_value *values, om_value **value,
@@ -105,14 +121,9 @@ om_status om_value_create_map(const om_value *keys, const om_value *values, om_v
   if (!value)
     return noPlace(error);
   *value = nullptr;
-  if (!keys || !values || keys->kind != Kind::Tensor || values->kind != Kind::Tensor ||
-      elementsOf(*keys) != elementsOf(*values))
-    return fail(error, OM_ERROR_ARGUMENT,
-                "a map is made of a tensor of keys and one of as many values.");
   const om_value *items[] = {keys, values};
-  om_status status;
-  om_value *made = makeList(nullptr, Kind::Map, values->dtype, 2, items, status);
-  return answer(made, status, value, error);
+  return answerList(Kind::Map, values ? values->dtype : uint8_t(OM_UNDEFINED), 2, items, value,
+                    error);
 }
 
 om_status om_value_create_none(om_value **value, om_error *error) {

@@ -3,6 +3,8 @@
 
 #include "openatc/trust.h"
 
+#include "runtime-lite/src/PrintableText.h"
+
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -20,10 +22,12 @@ __attribute__((format(printf, 3, 4))) static om_status fail(om_error *error, om_
   if (!error)
     return code;
   error->code = code;
+  char sentence[2 * sizeof(error->message)] = "";
   va_list args;
   va_start(args, format);
-  std::vsnprintf(error->message, sizeof(error->message), format, args);
+  std::vsnprintf(sentence, sizeof(sentence), format, args);
   va_end(args);
+  atc::rt::copyPrintable(error->message, sizeof(error->message), sentence, std::strlen(sentence));
   return code;
 }
 

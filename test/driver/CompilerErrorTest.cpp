@@ -73,7 +73,7 @@ TEST_CASE("folders and files that cannot be written") {
 
   Compilation compilation(digitsOptions());
   CHECK_FALSE(compilation.compiler.emitFile(scratchPath("none") + "/x.om"));
-  CHECK_THAT(compilation.messages(), Contains("E13004: cannot create"));
+  CHECK_THAT(compilation.messages(), Contains("E13004: "));
 }
 
 TEST_CASE("a quantizer that fails leaves an error") {

@@ -3,8 +3,8 @@
 //
 //   fuzz-npu-corpus FOLDER
 
-#include "runtime-lite/npu/Codec.h"
-#include "test/runtime-lite/npu/AcceptedProgram.h"
+#include "npu/isa/Codec.h"
+#include "test/npu/AcceptedProgram.h"
 
 #include <fstream>
 

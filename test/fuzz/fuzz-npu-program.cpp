@@ -4,9 +4,9 @@
 // What decoder and verifier let pass is run on memory of just its size: nothing
 // may be touched beyond it.
 
-#include "runtime-lite/npu/Codec.h"
-#include "runtime-lite/npu/Hazards.h"
-#include "test/runtime-lite/npu/AcceptedProgram.h"
+#include "npu/isa/Codec.h"
+#include "npu/simulator/Hazards.h"
+#include "test/npu/AcceptedProgram.h"
 
 #include <cstdlib>
 

@@ -110,7 +110,7 @@ def test_run_pipeline(module, pictures, right_scores):
 def test_pipeline_options(digits_onnx):
     plain, less = openatc.load(digits_onnx), openatc.load(digits_onnx)
     plain.run_pipeline("graph-pipeline")
-    less.run_pipeline("graph-pipeline", disable=["canonicalize", "cse"], release_constants=False)
+    less.run_pipeline("graph-pipeline", disable=["canonicalize", "graph-cse"], release_constants=False)
     assert plain.outputs == less.outputs
     for options in ({"disable": 3, "wrong": 1}, {"release_constants": "maybe"}):
         assert fault(plain.run_pipeline, "graph-pipeline", **options).code == "E10001"
@@ -207,12 +207,12 @@ def test_compile_a_module_keeps_it(module, pictures, right_scores):
 
 def test_compile_options(digits_onnx, tmp_path, pictures, right_scores):
     model = openatc.compile(digits_onnx, target_cpu="x86-64-v2,v3", outputs=["stem_relu"],
-                            disable_passes=["cse"], save_temps=tmp_path / "temps")
+                            disable_passes=["graph-cse"], save_temps=tmp_path / "temps")
     assert [port.name for port in model.outputs] == ["stem_relu"]
     assert (tmp_path / "temps" / "1-import.mlir").exists()
     path = tmp_path / "no-load.om"
     assert openatc.compile(digits_onnx, path, load=False) is None and path.exists()
-    for wrong in ({"load": False}, {"disable_passes": "cse"}):
+    for wrong in ({"load": False}, {"disable_passes": "graph-cse"}):
         with pytest.raises((TypeError, ValueError)):
             openatc.compile(digits_onnx, **wrong)
     with pytest.raises(TypeError):

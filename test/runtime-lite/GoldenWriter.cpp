@@ -5,8 +5,8 @@
 //   runtime-golden-writer test/runtime-lite/golden/schema-<major>.<minor>.om
 // With the word "values" it is a model with values of all kinds, for tests in Python.
 
+#include "test/npu/device/NpuTestModel.h"
 #include "test/runtime-lite/HostTestModel.h"
-#include "test/runtime-lite/NpuTestModel.h"
 
 #include <cstdio>
 

@@ -1,9 +1,7 @@
 //===-- HostPartTest.cpp - static parts of host programs ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "openatc/npu.h"
 #include "test/runtime-lite/HostTestRun.h"
-#include "test/runtime-lite/NpuTestModel.h"
 
 TEST_CASE("static parts run between host kernels, in a loop too") {
   TestModel part(image());
@@ -121,33 +119,4 @@ TEST_CASE("a static model runs on values") {
   CHECK(session.run({floats({48, 64}, data)}, error).empty());
   CHECK(error.code() == OM_ERROR_ARGUMENT);
   CHECK(session.run({}, error).empty());
-}
-
-TEST_CASE("parts may have launches of an NPU") {
-  NpuTestModel part(image());
-  HostTestModel test(image());
-  const int32_t x = test.input("x", OM_F32, {-1, -1});
-  const uint32_t index = test.part(part.model);
-  const int32_t sums = test.slot(), four = test.slot();
-  const int32_t more = test.make("host_add_one", {x});
-  test.run(index, {more}, {sums, -1, four});
-  test.run(index, {x}, {sums, -1, -1});
-  test.output("sums", sums);
-  test.output("four", four);
-  om_npu *npu = nullptr;
-  REQUIRE(om_npu_simulator(nullptr, &npu, nullptr) == OM_OK);
-  std::unique_ptr<om_npu, void (*)(om_npu *)> keep(npu, om_npu_free);
-  om_session_options options = OM_SESSION_OPTIONS_INIT;
-  options.device = om_npu_device(npu);
-  Ready ready(test, "host-npu.om", options);
-  std::vector<float> data(64 * 48, 2), more2(64 * 48, 3), plain, moreSums, picks;
-  part.expect(data.data(), plain, picks);
-  part.expect(more2.data(), moreSums, picks);
-  for (int i = 0; i < 3; ++i) {
-    Values out = ready.good({floats({64, 48}, data)});
-    for (int k = 0; k < 64; ++k) {
-      CHECK(out[0].data<float>()[k] == Approx(plain[static_cast<size_t>(k)]));
-      CHECK(out[1].data<float>()[k] == Approx(4 * moreSums[static_cast<size_t>(k)]));
-    }
-  }
 }

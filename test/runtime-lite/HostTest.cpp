@@ -137,7 +137,7 @@ TEST_CASE("what fails in a run is said with the node, and the session goes on") 
   CHECK(ready.run({number(INT64_MAX), one}).empty());
   CHECK(ready.error.code() == OM_ERROR_RUN);
   CHECK(ready.run({number(int64_t(1) << 45), one}).empty());
-  CHECK(ready.error.code() == OM_ERROR_MEMORY);
+  CHECK(ready.error.code() == OM_ERROR_LIMIT);
   CHECK(ready.says("node_host_range"));
   CHECK(ready.run({number(2), many}).empty());
   CHECK(ready.error.code() == OM_ERROR_RUN);

@@ -106,6 +106,99 @@ TEST_CASE("sequences and maps are made, taken apart and kept") {
   CHECK(depth == 6);
 }
 
+TEST_CASE("a program makes no sequence or map of values that do not fit each other") {
+  om::Error error;
+  const om::Value x = floats({2}, {1, 2}), one = number(1), two = texts({"a", "b"});
+  const om::Value sequence = om::Value::sequence(OM_F32, {x}, error),
+                  numbers = om::Value::sequence(OM_I64, {one}, error),
+                  map = om::Value::map(two, x, error), other = om::Value::map(x, x, error);
+  om_value *made = nullptr;
+  REQUIRE(om_value_create_none(&made, nullptr) == OM_OK);
+  const om::Value none(made);
+  auto refuses = [&](const std::vector<om::Value> &items, const char *text) {
+    error = {};
+    const bool refused = !om::Value::sequence(OM_F32, items, error);
+    INFO(error.message());
+    CHECK(refused);
+    CHECK(error.code() == OM_ERROR_ARGUMENT);
+    CHECK(std::string(error.message()).find(text) != std::string::npos);
+  };
+  refuses({x, one}, "item 1 of the sequence is of another type");
+  refuses({two}, "item 0 of the sequence is of another type");
+  refuses({x, sequence}, "item 1 of the sequence is of another kind");
+  refuses({sequence, numbers}, "item 1 of the sequence is of another type");
+  refuses({map, other}, "item 1 of the sequence has keys of another type");
+  refuses({x, x, om::Value()}, "item 2 of the sequence has no value");
+  refuses({none}, "item 0 of the sequence has no value");
+  CHECK(om_value_create_sequence(OM_F32, 1, nullptr, &made, nullptr) == OM_ERROR_ARGUMENT);
+  CHECK(om_value_create_sequence(om_dtype(257), 0, nullptr, &made, nullptr) == OM_ERROR_ARGUMENT);
+  for (const auto &[keys, values] :
+       {std::pair(one, one), std::pair(x, one), std::pair(x, sequence),
+        std::pair(x, floats({1, 2}, {1, 2})), std::pair(x, floats({3}, {1, 2, 3})),
+        std::pair(x, om::Value()), std::pair(om::Value(), x)}) {
+    error = {};
+    CHECK_FALSE(om::Value::map(keys, values, error));
+    CHECK(error.code() == OM_ERROR_ARGUMENT);
+  }
+  // The type of a sequence of sequences is that of what is in them.
+  HostTestModel test(image());
+  test.output("y", test.make("host_forward", {test.input("s", OM_I64, {}, OM_KIND_SEQUENCE)}));
+  Ready ready(test, "host-nested.om");
+  CHECK(ready.run({om::Value::sequence(OM_F32, {numbers}, error)}).empty());
+  CHECK(ready.says("output 0 ('y')")); // the input has fitted
+  const char *strings[] = {"a", nullptr};
+  const int64_t count = 2;
+  om_error plain = {};
+  CHECK(om_value_create_strings(1, &count, strings, nullptr, &made, &plain) == OM_ERROR_ARGUMENT);
+  CHECK(std::string(plain.message).find("string 1") != std::string::npos);
+}
+
+TEST_CASE("a kernel makes no value that cannot be, nor an output that is not there") {
+  HostTestModel test(image());
+  const int32_t what = test.input("what", OM_I64, {}), x = test.input("x", OM_F32, {-1});
+  const int32_t sequence = test.make("host_unstack", {x});
+  test.output("y", test.make("host_break", {what, x, test.number(3), sequence}), OM_UNDEFINED,
+              OM_KIND_SEQUENCE, /*optional=*/true);
+  Ready ready(test, "host-break.om");
+  const char *sentences[] = {"item 1 of the sequence is of another type",
+                             "item 0 of the sequence is of another type",
+                             "item 1 of the sequence has no value",
+                             "item 1 of the sequence is of another kind",
+                             "a map is made of",
+                             "only sequences and maps have items",
+                             "a map is made of",
+                             "has no value",
+                             "a map is made of",
+                             "no tensor",
+                             "more elements than the tensor it shares",
+                             "an output that it does not have",
+                             "an output that it does not have",
+                             "an output that it does not have",
+                             "an output that it does not have",
+                             "an output that it does not have"};
+  for (int64_t i = 0; i < 16; ++i) {
+    INFO("case " << i);
+    CHECK(ready.run({number(i), floats({2}, {1, 2})}).empty());
+    CHECK(ready.error.code() == OM_ERROR_RUN);
+    CHECK(ready.says("node 'node_host_break' (host_break) failed: "));
+    CHECK(ready.says(sentences[i]));
+  }
+  HostTestModel shared(image());
+  const int32_t y = shared.input("y", OM_F32, {-1}), dims = shared.input("dims", OM_I64, {-1});
+  shared.output("z", shared.make("host_reshape", {y, dims}));
+  Ready sharing(shared, "host-share.om");
+  auto dimsOf = [](const std::vector<int64_t> &list) {
+    om::Error error;
+    return om::Value::tensor(OM_I64, {static_cast<int64_t>(list.size())}, list.data(), error);
+  };
+  const om::Value six = floats({6}, {0, 1, 2, 3, 4, 5});
+  CHECK(sharing.good({six, dimsOf({2, 2})})[0].size() == 4);
+  CHECK(sharing.run({six, dimsOf({7})}).empty());
+  CHECK(sharing.says("more elements"));
+  CHECK(sharing.run({six, dimsOf({int64_t(1) << 40, int64_t(1) << 40})}).empty());
+  CHECK(sharing.says("too large"));
+}
+
 TEST_CASE("attributes reach the kernel, and their tensors may be results") {
   HostTestModel test(image());
   using Attribute = atc::om::OmHostAttribute;

@@ -250,4 +250,106 @@ void host_body_twice(const void *const *operands, void *to, const int64_t *strid
   for (int64_t i = 0; i < n; ++i)
     static_cast<float *>(to)[i] = 2 * static_cast<const float *>(operands[0])[i * strides[0]];
 }
+
+/// n -> nothing, by way of n bytes of scratch memory.
+void host_scratch(Call *call) {
+  if (call->host->scratch(call, static_cast<uint64_t>(*data<int64_t>(call->inputs[0]))))
+    call->host->makeNone(call, 0);
+}
+
+/// n -> n, after n tasks of about a millisecond. Fails where a task has not run.
+void host_slow_tasks(Call *call) {
+  const int64_t n = *data<int64_t>(call->inputs[0]);
+  struct Arg {
+    volatile uint8_t *ran;
+  } arg = {static_cast<volatile uint8_t *>(call->host->scratch(call, static_cast<uint64_t>(n)))};
+  if (!arg.ran)
+    return;
+  for (int64_t i = 0; i < n; ++i)
+    arg.ran[i] = 0;
+  call->host->parallel(
+      call, n,
+      [](void *given, int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          for (volatile int spent = 0; spent < 500000;)
+            spent = spent + 1;
+          static_cast<Arg *>(given)->ran[i] = 1;
+        }
+      },
+      &arg);
+  for (int64_t i = 0; i < n; ++i)
+    if (!arg.ran[i])
+      return call->host->fail(call, "task % has not run", &i, 1);
+  call->host->forward(call, 0, call->inputs[0]);
+}
+
+/// n, and n tasks of which the last fails; what comes behind them must not run.
+void host_task_fails(Call *call) {
+  const int64_t n = *data<int64_t>(call->inputs[0]);
+  struct Arg {
+    Call *call;
+    int64_t n;
+  } arg = {call, n};
+  call->host->parallel(
+      call, n,
+      [](void *given, int64_t, int64_t end) {
+        Arg &a = *static_cast<Arg *>(given);
+        if (end == a.n)
+          a.call->host->scratch(a.call, uint64_t(1) << 62);
+      },
+      &arg);
+  *static_cast<volatile int *>(nullptr) = 1;
+}
+
+/// Does what a kernel must not do; the first input says which of it. The others are
+/// a tensor of f32, one of i64, and a sequence.
+void host_break(Call *call) {
+  const Host &host = *call->host;
+  const Value *x = call->inputs[1], *number = call->inputs[2], *sequence = call->inputs[3];
+  const Value *mixed[] = {x, number}, *hole[] = {x, nullptr}, *kinds[] = {x, sequence},
+              *three[] = {x, x, x};
+  const int64_t two[] = {1, 2};
+  switch (*data<int64_t>(call->inputs[0])) {
+  case 0:
+    return host.makeSequence(call, 0, Kind::Sequence, F32, 2, mixed);
+  case 1:
+    return host.makeSequence(call, 0, Kind::Sequence, I64, 1, &x);
+  case 2:
+    return host.makeSequence(call, 0, Kind::Sequence, F32, 2, hole);
+  case 3:
+    return host.makeSequence(call, 0, Kind::Sequence, F32, 2, kinds);
+  case 4:
+    return host.makeSequence(call, 0, Kind::Map, F32, 3, three);
+  case 5:
+    return host.makeSequence(call, 0, Kind::Tensor, F32, 1, &x);
+  case 6:
+    if (host.makeMapItem(call, x, sequence))
+      host.makeNone(call, 0);
+    return;
+  case 7:
+    if (host.makeMapItem(call, x, nullptr))
+      host.makeNone(call, 0);
+    return;
+  case 8: // the number is a scalar, and not of rank 1
+    if (host.makeMapItem(call, number, number))
+      host.makeNone(call, 0);
+    return;
+  case 9:
+    return host.share(call, 0, sequence, 0, nullptr);
+  case 10:
+    return host.share(call, 0, number, 2, two);
+  case 11:
+    if (host.makeTensor(call, 9, F32, 0, nullptr))
+      host.makeNone(call, 0);
+    return;
+  case 12:
+    return host.share(call, 9, x, x->rank, x->dims);
+  case 13:
+    return host.forward(call, 9, x);
+  case 14:
+    return host.makeSequence(call, 9, Kind::Sequence, F32, 1, &x);
+  case 15:
+    return host.makeNone(call, 9);
+  }
+}
 }

@@ -62,6 +62,7 @@ int main(int argc, char **argv) {
     return fail(&error);
   printf("%s: %s %u threads, %s\n", om_version(), om_dtype_name(tensor.dtype),
          om_session_threads(session), info.cpu_level);
+  om_session_cancel(session);
   om_session_free(session);
   om_model_free(model);
   om_model *none = NULL;

@@ -4,6 +4,7 @@
 #include "driver/Compiler.h"
 #include "quantize/DataFolder.h"
 #include "quantize/Quantize.h"
+#include "support/Interruption.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/ProgressBar.h"
 
@@ -158,23 +159,23 @@ void checkCalibration(const Options &options, QuantizeOptions &quantize, Diagnos
 
 void printMessages(const Diagnostics &diagnostics) {
   for (const CodedMessage &message : diagnostics.all())
-    std::fprintf(stderr, "%s: %s\n", message.code.c_str(), oneLine(message.text).c_str());
+    print(stderr, "%s: %s\n", message.code.c_str(), oneLine(message.text).c_str());
 }
 
-void print(const Quantization &result, const ResultFiles &files) {
+void printResults(const Quantization &result, const ResultFiles &files) {
   const Calibration &calibration = result.calibration;
-  std::printf("%zu layers and %zu tensors are int8 (%zu samples)\n",
-              calibration.table.layers.size(), calibration.table.tensors.size(),
-              calibration.samples);
+  print(stdout, "%zu layers and %zu tensors are int8 (%zu samples)\n",
+        calibration.table.layers.size(), calibration.table.tensors.size(), calibration.samples);
   ErrorReport worst = result.report;
   std::stable_sort(worst.tensors.begin(), worst.tensors.end(),
                    [](const auto &a, const auto &b) { return a.sqnr < b.sqnr; });
   if (worst.tensors.size() > 5)
     worst.tensors.resize(5);
-  std::printf("the worst tensors, and the outputs: %s", reportText(worst).c_str());
+  print(stdout, "the worst tensors, and the outputs: ");
+  printLines(stdout, reportText(worst));
   for (const std::string *file : {&files.fakeQuant, &files.deploy, &files.record, &files.table,
                                   &files.reportText, &files.reportJson, &files.reportHtml})
-    std::printf("wrote %s\n", file->c_str());
+    print(stdout, "wrote %s\n", file->c_str());
 }
 
 int calibrateModel(const Options &options) {
@@ -202,9 +203,9 @@ int calibrateModel(const Options &options) {
   if (!written)
     return 1;
   if (options.json)
-    std::fputs(reportJson(result->report).c_str(), stdout);
+    printLines(stdout, reportJson(result->report));
   else
-    print(*result, files);
+    printResults(*result, files);
   return 0;
 }
 
@@ -238,17 +239,18 @@ int compareModelFiles(const Options &options) {
   printMessages(diagnostics);
   if (!done)
     return 1;
-  std::fputs((options.json ? reportJson(report) : reportText(report)).c_str(), stdout);
+  printLines(stdout, options.json ? reportJson(report) : reportText(report));
   if (!options.json)
     for (const std::string *file : {&files.reportText, &files.reportJson, &files.reportHtml})
       if (!file->empty())
-        std::printf("wrote %s\n", file->c_str());
+        print(stdout, "wrote %s\n", file->c_str());
   return 0;
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
+  atc::endInOrder("amct");
   CLI::App app("Quantizes a float model to int8 with samples of its input.");
   app.set_version_flag("--version", std::string("amct ") + om_version());
   app.require_subcommand(1);
@@ -266,5 +268,5 @@ int main(int argc, char **argv) {
   } catch (const CLI::ParseError &outcome) {
     return finishParsing(app, outcome);
   }
-  return compare->parsed() ? compareModelFiles(compared) : calibrateModel(options);
+  return finishOutput(compare->parsed() ? compareModelFiles(compared) : calibrateModel(options));
 }

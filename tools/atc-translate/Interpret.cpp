@@ -3,13 +3,16 @@
 
 #include "tools/atc-translate/Interpret.h"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "driver/Interpretation.h"
+#include "support/JsonText.h"
 #include "support/Npy.h"
+#include "support/OneLine.h"
+#include "support/OutputFile.h"
 #include "tools/common/Inputs.h"
+#include "tools/common/Print.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
@@ -18,6 +21,11 @@ using namespace atc::driver;
 
 namespace atc::tools {
 namespace {
+
+bool fail(const std::string &line) {
+  print(stderr, "%s\n", oneLine(line).c_str());
+  return false;
+}
 
 /// Writes tensors into a folder, each under a file name that is legal anywhere.
 class Dump {
@@ -32,10 +40,8 @@ public:
       return true;
     std::string error;
     std::string file = fileName(name);
-    if (!writeNpy(folder + "/" + file, description, tensor.bytes().data(), error)) {
-      llvm::errs() << error << '\n';
-      return false;
-    }
+    if (!writeNpy(folder + "/" + file, description, tensor.bytes().data(), error))
+      return fail(error);
     manifest[name] = file;
     return true;
   }
@@ -43,9 +49,8 @@ public:
   bool finish() {
     if (folder.empty())
       return true;
-    std::ofstream file(folder + "/manifest.json");
-    file << manifest.dump(2) << '\n';
-    return static_cast<bool>(file.flush());
+    std::string error;
+    return writeWholeFile(folder + "/manifest.json", jsonText(manifest), error) || fail(error);
   }
 
 private:
@@ -70,10 +75,8 @@ bool readArguments(func::FuncOp function, const std::string &input,
   std::vector<om::Buffer> buffers;
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
     auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!tensor || !tensor.hasStaticShape()) {
-      llvm::errs() << "E10001: argument " << index << " of @main has no static shape\n";
-      return false;
-    }
+    if (!tensor || !tensor.hasStaticShape())
+      return fail("E10001: argument " + std::to_string(index) + " of @main has no static shape");
     descriptions.push_back(describeTensor(argumentName(function, index), tensor));
     buffers.emplace_back(descriptions.back().bytes);
   }
@@ -82,7 +85,7 @@ bool readArguments(func::FuncOp function, const std::string &input,
         return readTensor(file, descriptions[i], buffers[i].data(), fault);
       });
   for (const std::string &fault : faults)
-    llvm::errs() << fault << '\n';
+    fail(fault);
   for (auto [type, buffer] : llvm::zip(function.getArgumentTypes(), buffers))
     arguments.push_back(graph::Tensor::copyOf(cast<RankedTensorType>(type),
                                               ArrayRef(buffer.data<char>(), buffer.size())));
@@ -93,16 +96,11 @@ bool readArguments(func::FuncOp function, const std::string &input,
 
 bool interpretModule(ModuleOp module, const std::string &input, const std::string &dumpFolder) {
   func::FuncOp function = findInterpretable(module);
-  if (!function) {
-    llvm::errs() << "E16004: the module has no function @main of one block\n";
-    return false;
-  }
+  if (!function)
+    return fail("E16004: the module has no function @main of one block");
   if (!dumpFolder.empty())
-    if (std::error_code error = llvm::sys::fs::create_directories(dumpFolder)) {
-      llvm::errs() << "E13000: folder '" << dumpFolder << "' cannot be made: " << error.message()
-                   << '\n';
-      return false;
-    }
+    if (std::error_code error = llvm::sys::fs::create_directories(dumpFolder))
+      return fail("E13000: folder '" + dumpFolder + "' cannot be made: " + error.message());
   std::vector<graph::Tensor> arguments;
   if (!readArguments(function, input, arguments))
     return false;

@@ -12,9 +12,11 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "support/OutputStream.h"
 #include "tools/atc-translate/Interpret.h"
+#include "tools/common/CommandLine.h"
+#include "tools/common/PrintableDiagnostics.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 
@@ -49,30 +51,29 @@ OwningOpRef<ModuleOp> readModel(const std::string &path, const Options &options,
 }
 
 int printModule(ModuleOp module, const Options &options) {
-  std::error_code error;
-  llvm::ToolOutputFile file(options.outputPath, error, llvm::sys::fs::OF_None);
-  if (error) {
-    llvm::errs() << "E13001: file '" << options.outputPath
-                 << "' cannot be written: " << error.message() << '\n';
-    return 1;
-  }
-  if (options.bytecode) {
-    if (failed(writeBytecodeToFile(module, file.os())))
-      return 1;
-  } else {
-    OpPrintingFlags flags;
-    flags.enableDebugInfo(options.locations);
-    if (!options.weights)
-      flags.elideLargeElementsAttrs().elideLargeResourceString();
-    module.print(file.os(), flags);
-  }
-  file.keep();
-  return 0;
+  OpPrintingFlags flags;
+  flags.enableDebugInfo(options.locations);
+  if (!options.weights)
+    flags.elideLargeElementsAttrs().elideLargeResourceString();
+  auto print = [&](llvm::raw_ostream &os) {
+    if (options.bytecode)
+      return succeeded(writeBytecodeToFile(module, os));
+    module.print(os, flags);
+    return true;
+  };
+  if (options.outputPath == "-")
+    return print(llvm::outs()) ? 0 : 1;
+  std::string error;
+  const bool done = atc::writeStream(options.outputPath, print, error);
+  if (!done && !error.empty())
+    atc::tools::print(stderr, "%s\n", atc::oneLine(error).c_str());
+  return done ? 0 : 1;
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
+  atc::endInOrder("atc-translate");
   Options options;
   CLI::App app{"Translates models to the graph dialect"};
   app.add_option("--import-onnx", options.importPath, "ONNX file to print as MLIR");
@@ -93,15 +94,19 @@ int main(int argc, char **argv) {
   app.add_flag("--bytecode", options.bytecode, "Write MLIR bytecode, with all constants");
   app.add_option("-o", options.outputPath, "Where to write; '-' is the standard output");
   app.require_option(1, 0);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &outcome) {
+    return atc::tools::finishParsing(app, outcome);
+  }
 
   if (options.printSupport) {
     atc::printOnnxSupport(llvm::outs());
-    return 0;
+    return atc::finishStandardOutput(0);
   }
   if (options.printTfSupport) {
     atc::printTfSupport(llvm::outs());
-    return 0;
+    return atc::finishStandardOutput(0);
   }
   if (options.printErrorCodes) {
     llvm::outs() << atc::errorCodeTable();
@@ -120,6 +125,7 @@ int main(int argc, char **argv) {
   registry.insert<arith::ArithDialect, atc::graph::GraphDialect, func::FuncDialect,
                   math::MathDialect>();
   MLIRContext context(registry);
+  atc::tools::makeDiagnosticsPrintable(context);
   if (!options.interpretPath.empty()) {
     OwningOpRef<ModuleOp> module = readModel(options.interpretPath, options, context);
     return module && atc::tools::interpretModule(*module, options.inputs, options.dump) ? 0 : 1;
@@ -129,7 +135,7 @@ int main(int argc, char **argv) {
     OwningOpRef<ModuleOp> module = importModel(model, options, context);
     if (!module)
       return 1;
-    return printModule(*module, options);
+    return atc::finishStandardOutput(printModule(*module, options));
   }
   return 0;
 }

@@ -8,6 +8,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -17,6 +18,8 @@ namespace {
 constexpr FlagEffect Used = FlagEffect::Used, None = FlagEffect::None,
                      Unsupported = FlagEffect::Unsupported;
 
+constexpr FlagRecord FileName = FlagRecord::FileName, Nothing = FlagRecord::Nothing;
+
 constexpr const char *input = "Input", *output = "Output", *target = "Target",
                      *developer = "Looking inside", *compatible = "Accepted for compatibility";
 
@@ -25,8 +28,8 @@ const Flag flags[] = {
     {"mode", Used, "0", "0,1,3,5,6", input,
      "0: compile (default); 1: --om to --json; 3: only check the model, result in --check_report; "
      "6: show what --om holds"},
-    {"model", Used, "", "", input, "the model: an .onnx or .pb file, a SavedModel folder (for developers also .mlir)"},
-    {"weight", Used, "", "", input, "the weights of a Caffe model"},
+    {"model", Used, "", "", input, "the model: an .onnx or .pb file, a SavedModel folder (for developers also .mlir)", FileName},
+    {"weight", Used, "", "", input, "the weights of a Caffe model", FileName},
     {"framework", Used, "", "0,1,3,5", input, "the model's format: 5 = ONNX, 3 = TensorFlow"},
     {"input_shape", Used, "", "", input,
      "shapes of inputs, \"name:1,3,224,224;other:1,4\"; they replace those in the model"},
@@ -36,14 +39,17 @@ const Flag flags[] = {
      "what the compiled model gives, \"node:0;node:1\" or names of tensors"},
     {"input_nodes", Used, "", "", input,
      "TensorFlow: these nodes, \"a;b\", become inputs; what is in front of them is cut off"},
-    {"om", Used, "", "", input, "the .om file for --mode=1 and 6"},
+    {"om", Used, "", "", input, "the .om file for --mode=1 and 6", Nothing},
 
-    {"output", Used, "", "", output, "path of the result without its suffix: .om is appended"},
+    {"output", Used, "", "", output, "path of the result without its suffix: .om is appended", Nothing},
     {"json", Used, "", "", output,
-     "--mode=1: the file to write; --mode=0: file for a summary of the compilation, - for stdout"},
-    {"check_report", Used, "check_result.json", "", output, "the file that --mode=3 writes"},
-    {"log", Used, "null", "", output, "null (default), debug, info, warning, error"},
-    {"verbose", Used, "false", "bool", output, "print the time and the memory of every stage"},
+     "--mode=1: the file to write; --mode=0: file for a summary of the compilation, - for stdout", Nothing},
+    {"check_report", Used, "check_result.json", "", output, "the file that --mode=3 writes", Nothing},
+    {"log", Used, "null", "", output, "null (default), debug, info, warning, error", Nothing},
+    {"max_memory", Used, "", "", output,
+     "memory that the compilation may allocate, 800M or 16G; three quarters of the machine's (default), unlimited",
+     Nothing},
+    {"verbose", Used, "false", "bool", output, "print the time and the memory of every stage", Nothing},
 
     {"target", Used, "", "cpu,npu", target, "what to compile for: cpu, or npu with --soc_version"},
     {"target_cpu", Used, "host", "", target,
@@ -51,15 +57,15 @@ const Flag flags[] = {
     {"soc_version", Used, "", "", target,
      "the NPU to compile for: Ascend310P3 ...; without it, --target=cpu"},
     {"soc_file", Used, "", "", target,
-     "a table of key = value lines that changes the NPU's (base = Ascend310P3 first)"},
+     "a table of key = value lines that changes the NPU's (base = Ascend310P3 first)", FileName},
     {"precision_mode", Used, "force_fp16",
      driver::precisionModes, target, "of an NPU: force_fp16 (default), allow_fp32_to_fp16, must_keep_origin_dtype, "
      "cube_fp16in_fp32out"},
     {"compression_optimize_conf", Used, "", "", target,
-     "quantize to int8 while compiling: a file that names a folder of samples (docs/amct.md)"},
+     "quantize to int8 while compiling: a file that names a folder of samples (docs/amct.md)", FileName},
 
     {"disable_passes", Used, "", "", developer, "passes to leave out, a list of names (docs/graph-passes.md, docs/npu.md)"},
-    {"save_temps", Used, "", "", developer, "a folder for the intermediate forms of the model"},
+    {"save_temps", Used, "", "", developer, "a folder for the intermediate forms of the model", Nothing},
     {"stop_after", Used, "emit", "import,quantize,graph,kernels,schedule,programs,emit", developer,
      "stop after this phase and write the module as <output>.mlir: import, quantize, graph, kernels, schedule, programs"},
 
@@ -153,6 +159,18 @@ const Flag *findFlag(StringRef name, StringRef spelled, Diagnostics &diagnostics
   return nullptr;
 }
 
+/// Returns a word as a shell would take it again.
+std::string quoted(StringRef word) {
+  constexpr const char *plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "_-+=./:,@%";
+  if (!word.empty() && word.find_first_not_of(plain) == StringRef::npos)
+    return word.str();
+  std::string text = "'";
+  for (char c : word)
+    text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
 bool isBoolWord(StringRef text) { return is_contained({"true", "false", "0", "1"}, text.lower()); }
 
 void checkValue(const Flag &flag, StringRef value, Diagnostics &diagnostics) {
@@ -229,6 +247,19 @@ FlagValues parseFlags(ArrayRef<const char *> arguments, Diagnostics &diagnostics
     result.given[flag->name] = value.str();
   }
   return result;
+}
+
+std::string recordedCommand(const FlagValues &flags) {
+  std::string line = "atc";
+  for (const auto &[name, value] : flags.given) {
+    const Flag &flag = *findExact(name);
+    if (flag.effect != FlagEffect::Used || flag.record == FlagRecord::Nothing)
+      continue;
+    const bool isFile = flag.record == FlagRecord::FileName;
+    line += " " + quoted("--" + name + "=" +
+                         (isFile ? sys::path::filename(StringRef(value).rtrim('/')).str() : value));
+  }
+  return line;
 }
 
 void printHelp(raw_ostream &os) {

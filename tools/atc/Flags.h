@@ -20,6 +20,15 @@ enum class FlagEffect {
   Unsupported
 };
 
+/// What of a flag goes into the .om file.
+enum class FlagRecord {
+  Value,
+  /// A path, of which the folders say nothing about the result.
+  FileName,
+  /// It says where results go or how much is printed.
+  Nothing
+};
+
 struct Flag {
   const char *name;
   FlagEffect effect;
@@ -29,6 +38,7 @@ struct Flag {
   const char *values;
   const char *group;
   const char *help;
+  FlagRecord record = FlagRecord::Value;
 
   bool isBool() const { return std::string_view(values) == "bool"; }
 };
@@ -51,6 +61,11 @@ public:
 /// Reads `--flag=v`, `--flag v`, `-flag=v`, dashes for underscores and unique
 /// prefixes, and checks values that are one of a list. All faults become errors.
 FlagValues parseFlags(llvm::ArrayRef<const char *> arguments, Diagnostics &diagnostics);
+
+/// Returns the command line as the .om file records it: the flags that can change the
+/// result, in the order of their names, with files without their folders. One model and
+/// one set of options thus make the same bytes, wherever and however they are given.
+std::string recordedCommand(const FlagValues &flags);
 
 void printHelp(llvm::raw_ostream &os);
 

@@ -130,6 +130,18 @@ void checkTarget(const FlagValues &flags, AtcOptions &options, Diagnostics &diag
     options.compiler.target = std::move(target);
 }
 
+void checkMemory(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
+  const std::string text = flags.get("max_memory");
+  if (!flags.has("max_memory"))
+    options.maxMemory = defaultMemoryLimit();
+  else if (std::optional<uint64_t> bytes = parseMemorySize(text))
+    options.maxMemory = *bytes;
+  else if (!text.empty())
+    diagnostics.error("E10001", "the value \"" + text +
+                                    "\" of --max_memory is invalid: write a number with K, M, G "
+                                    "or T behind it, such as 800M or 16G, or unlimited");
+}
+
 } // namespace
 
 AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
@@ -142,6 +154,7 @@ AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
   options.verbose = flags.getBool("verbose") || log == "debug" || log == "info";
   options.stopAfter = driver::findPhase(flags.get("stop_after")).value_or(driver::Phase::Emit);
   checkCompatibility(flags, diagnostics);
+  checkMemory(flags, options, diagnostics);
 
   std::string mode = flags.get("mode");
   if (mode == "5" || (mode == "1" && flags.has("model") && !flags.has("om"))) {

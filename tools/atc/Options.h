@@ -4,8 +4,11 @@
 #ifndef OPENATC_TOOLS_ATC_OPTIONS_H
 #define OPENATC_TOOLS_ATC_OPTIONS_H
 
+#include "backends/cpu/CpuLevels.h"
 #include "driver/Compiler.h"
+#include "npu/soc/Soc.h"
 #include "tools/atc/Flags.h"
+#include "tools/common/MemoryLimit.h"
 
 namespace atc::tools {
 
@@ -19,6 +22,8 @@ struct AtcOptions {
   std::string outputFile;      ///< with its suffix
   std::string compressionConf; ///< how to quantize while compiling; empty: not at all
   bool verbose = false;
+  /// Bytes that the process may allocate; kNoMemoryLimit for any number.
+  uint64_t maxMemory = kNoMemoryLimit;
 };
 
 /// Returns what the flags ask for. Every flag that is not valid, alone or beside others,

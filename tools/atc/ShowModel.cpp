@@ -4,9 +4,10 @@
 #include "tools/atc/ShowModel.h"
 
 #include "openatc/om.h"
+#include "support/JsonText.h"
 #include "support/ModelText.h"
+#include "support/OutputFile.h"
 
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -99,10 +100,10 @@ void writeModelJson(const std::string &om, const std::string &json, Diagnostics 
   Model model = load(om, info, diagnostics);
   if (!model)
     return;
-  std::ofstream file(json);
-  file << modelJson(*model, info).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
-  if (!file.flush())
-    diagnostics.error("E13004", "the file \"" + json + "\" of --json cannot be written");
+  OutputFile file(json);
+  if (!file.write(jsonText(modelJson(*model, info))) || !file.commit())
+    diagnostics.error("E13004",
+                      "the file \"" + json + "\" of --json cannot be written: " + file.reason());
 }
 
 } // namespace atc::tools

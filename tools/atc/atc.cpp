@@ -3,15 +3,14 @@
 
 #include "openatc/om.h"
 #include "quantize/Compression.h"
+#include "support/JsonText.h"
 #include "support/OneLine.h"
+#include "support/OutputStream.h"
 #include "tools/atc/Options.h"
 #include "tools/atc/ShowModel.h"
+#include "tools/common/FatalErrors.h"
 #include "tools/common/ProgressBar.h"
 
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/ToolOutputFile.h"
-
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 using namespace atc;
@@ -20,18 +19,6 @@ using driver::CompileSummary;
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-/// As a shell would take it again.
-std::string quoted(llvm::StringRef word) {
-  constexpr const char *plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                                "_-+=./:,@%";
-  if (!word.empty() && word.find_first_not_of(plain) == llvm::StringRef::npos)
-    return word.str();
-  std::string text = "'";
-  for (char c : word)
-    text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
 
 Json summaryJson(const AtcOptions &options, const CompileSummary &summary) {
   Json out = {{"model", options.compiler.source.path},
@@ -57,30 +44,24 @@ Json summaryJson(const AtcOptions &options, const CompileSummary &summary) {
 void writeText(const std::string &path, const std::string &text, const char *flag,
                Diagnostics &diagnostics) {
   if (path == "-") {
-    llvm::outs() << text << "\n";
+    llvm::outs() << text;
     return;
   }
-  std::ofstream file(path);
-  file << text << "\n";
-  if (!file.flush())
-    diagnostics.error("E13004", "the file \"" + path + "\" of " + flag + " cannot be written");
+  OutputFile file(path);
+  if (!file.write(text) || !file.commit())
+    diagnostics.error("E13004", "the file \"" + path + "\" of " + flag +
+                                    " cannot be written: " + file.reason());
 }
 
 /// Writes a module with all its constants.
 void writeModule(mlir::ModuleOp module, const std::string &path, Diagnostics &diagnostics) {
-  std::error_code code;
-  llvm::ToolOutputFile file(path, code, llvm::sys::fs::OF_None);
-  if (!code) {
-    // The verifier does not know the calls of compiled static regions.
-    module.print(file.os(), mlir::OpPrintingFlags().assumeVerified());
-    file.os().flush();
-    code = file.os().error();
-    file.os().clear_error();
-  }
-  if (code)
-    diagnostics.error("E13004", "the file \"" + path + "\" cannot be written: " + code.message());
-  else
-    file.keep();
+  std::string error;
+  // The verifier does not know the calls of compiled static regions.
+  auto print = [&](llvm::raw_ostream &os) {
+    module.print(os, mlir::OpPrintingFlags().assumeVerified());
+  };
+  if (!writeStream(path, print, error))
+    diagnostics.errorLine(error);
 }
 
 void compile(const AtcOptions &options, const std::string &commandLine, Diagnostics &diagnostics) {
@@ -101,9 +82,7 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
   if (options.verbose)
     summary.timer.print(llvm::outs());
   if (!diagnostics.hasErrors() && !options.json.empty())
-    writeText(options.json,
-              summaryJson(options, summary).dump(2, ' ', false, Json::error_handler_t::replace),
-              "--json", diagnostics);
+    writeText(options.json, jsonText(summaryJson(options, summary)), "--json", diagnostics);
 }
 
 void check(const AtcOptions &options, Diagnostics &diagnostics) {
@@ -114,8 +93,7 @@ void check(const AtcOptions &options, Diagnostics &diagnostics) {
   report["messages"] = Json::array();
   for (const CodedMessage &message : diagnostics.all())
     report["messages"].push_back({{"code", message.code}, {"text", message.text}});
-  writeText(options.checkReport, report.dump(2, ' ', false, Json::error_handler_t::replace),
-            "--check_report", diagnostics);
+  writeText(options.checkReport, jsonText(report), "--check_report", diagnostics);
 }
 
 void run(const AtcOptions &options, const std::string &commandLine, Diagnostics &diagnostics) {
@@ -139,39 +117,42 @@ void print(const Diagnostics &diagnostics, bool errors) {
 
 } // namespace
 
+constexpr const char *failureLine = "ATC run failed, Please check the detail log, Try 'atc --help' "
+                                    "for more information\n";
+
 int main(int argc, char **argv) {
+  atc::endInOrder("atc");
+  installFatalErrorHandlers(/*descriptor=*/1, failureLine);
   llvm::ArrayRef<const char *> arguments(argv + 1, argv + argc);
   Diagnostics diagnostics;
   FlagValues flags = parseFlags(arguments, diagnostics);
   if (flags.help) {
     printHelp(llvm::outs());
-    return 0;
+    return finishStandardOutput(0);
   }
   if (flags.version) {
     llvm::outs() << "atc " << om_version() << "\n";
-    return 0;
+    return finishStandardOutput(0);
   }
 
   llvm::outs() << "ATC start working now, please wait for a moment.\n";
   llvm::outs().flush();
   AtcOptions options = buildOptions(flags, diagnostics);
-  std::string commandLine = "atc";
-  for (const char *argument : arguments)
-    commandLine += " " + quoted(argument);
   print(diagnostics, /*errors=*/false);
   size_t shown = diagnostics.all().size();
+  llvm::outs().flush();
+  limitMemory(options.maxMemory);
   if (!diagnostics.hasErrors())
-    run(options, commandLine, diagnostics);
+    run(options, recordedCommand(flags), diagnostics);
   for (const CodedMessage &message : diagnostics.all().drop_front(shown))
     if (!message.isError)
       llvm::outs() << message.code << ": " << oneLine(message.text) << "\n";
 
   if (!diagnostics.hasErrors()) {
     llvm::outs() << "ATC run success, welcome to the next use.\n";
-    return 0;
+    return finishStandardOutput(0);
   }
-  llvm::outs() << "ATC run failed, Please check the detail log, Try 'atc --help' for more "
-                  "information\n";
+  llvm::outs() << failureLine;
   print(diagnostics, /*errors=*/true);
-  return 1;
+  return finishStandardOutput(1);
 }

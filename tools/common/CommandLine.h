@@ -6,9 +6,9 @@
 
 #include "support/ErrorCodes.h"
 #include "support/OneLine.h"
+#include "tools/common/Print.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 namespace atc::tools {
 
@@ -21,8 +21,8 @@ inline int finishParsing(const CLI::App &app, const CLI::ParseError &outcome) {
   const ErrorCode code = kind == CLI::ExitCodes::RequiredError ? ErrorCode("E10007")
                          : kind == CLI::ExitCodes::ExtrasError ? ErrorCode("E10055")
                                                                : ErrorCode("E10001");
-  std::fprintf(stderr, "%s; --help lists all options.\n",
-               codedLine(code, oneLine(outcome.what())).c_str());
+  print(stderr, "%s; --help lists all options.\n",
+        codedLine(code, oneLine(outcome.what())).c_str());
   return 1;
 }
 

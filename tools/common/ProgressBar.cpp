@@ -3,6 +3,8 @@
 
 #include "tools/common/ProgressBar.h"
 
+#include "tools/common/Print.h"
+
 #include <string>
 #include <unistd.h>
 
@@ -17,17 +19,16 @@ void ProgressBar::update(size_t done, size_t all) {
     if (all) {
       const size_t filled = width * done / all;
       const std::string bar = std::string(filled, '#') + std::string(width - filled, '.');
-      std::fprintf(stream, "\r%s [%s] %zu/%zu%s", what, bar.c_str(), done, all,
-                   done == all ? "\n" : "");
+      print(stream, "\r%s [%s] %zu/%zu%s", what, bar.c_str(), done, all, done == all ? "\n" : "");
     } else {
-      std::fprintf(stream, "\r%s %zu", what, done);
+      print(stream, "\r%s %zu", what, done);
     }
     std::fflush(stream);
     return;
   }
   if (all && done * 10 / all > tenths) {
     tenths = done * 10 / all;
-    std::fprintf(stream, "%s %zu %% (%zu of %zu)\n", what, tenths * 10, done, all);
+    print(stream, "%s %zu %% (%zu of %zu)\n", what, tenths * 10, done, all);
   }
 }
 

@@ -4,7 +4,7 @@
 //   npu-isa-doc > docs/npu-isa.md
 //   npu-isa-doc --check docs/npu-isa.md
 
-#include "runtime-lite/npu/Isa.h"
+#include "npu/isa/Isa.h"
 
 #include <cstdio>
 #include <fstream>
@@ -18,7 +18,7 @@ namespace {
 
 const char *const kIntroduction = R"(# The NPU's instruction set
 
-This page is printed by `npu-isa-doc` from `runtime-lite/npu/Isa.def` and
+This page is printed by `npu-isa-doc` from `npu/isa/Isa.def` and
 `VectorOps.def`; `npu-isa-doc --check docs/npu-isa.md` is one of the tests.
 [rationale-npu.md](rationale-npu.md) says why it is so, [npu-simulator.md](npu-simulator.md)
 where the times come from. `om-dump --disassemble` prints the programs of a file.
@@ -51,7 +51,7 @@ but flags, barriers, signals and the scalar unit orders two queues.
 - `signal` and `await` count across cores, 16 counters a launch, from 0.
 - At its end a launch has finished everything and all flags are down.
 
-`HazardChecker` (runtime-lite/npu/Hazards.h) finds accesses that nothing orders.
+`HazardChecker` (npu/simulator/Hazards.h) finds accesses that nothing orders.
 
 ## Numbers that depend on loops
 
@@ -199,7 +199,7 @@ std::string page() {
          "| number | name | operands | dst = |\n|---|---|---|---|\n";
   static const char *const meanings[] = {
 #define NPU_VECTOR_OP(Name, mnemonic, a, b, mask, meaning) meaning,
-#include "runtime-lite/npu/VectorOps.def"
+#include "npu/isa/VectorOps.def"
   };
   for (unsigned i = 0; i < kVectorOps; ++i) {
     VectorOperands has = operandsOf(VectorOp(i));

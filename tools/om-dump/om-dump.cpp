@@ -4,17 +4,18 @@
 // Reads the header itself instead of loading a model, so that a file for another
 // machine can be looked at too. Everything is verified first, hashes included.
 
-#include "runtime-lite/npu/Codec.h"
-#include "runtime-lite/npu/Disassemble.h"
+#include "npu/isa/Codec.h"
+#include "npu/isa/Disassemble.h"
 #include "runtime-lite/src/Signature.h"
 #include "runtime-lite/src/Verify.h"
+#include "support/Interruption.h"
+#include "support/JsonText.h"
 #include "support/ModelText.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/MappedFile.h"
 #include "tools/om-dump/HostListing.h"
 
 #include <CLI/CLI.hpp>
-#include <iostream>
 #include <nlohmann/json.hpp>
 
 using namespace atc;
@@ -64,7 +65,7 @@ class Dump {
 public:
   Dump(const fb::Model &model, const atc::rt::SignatureBlock *signature, std::string path)
       : model(model), signature(signature), path(std::move(path)) {}
-  void print(bool allTensors) const;
+  void show(bool allTensors) const;
   /// The instructions of all NPU programs; `file` is where the file begins.
   std::string disassembly(const char *file) const;
   Json json() const;
@@ -88,19 +89,19 @@ private:
 };
 
 void Dump::printTensor(const char *indent, const fb::Tensor &tensor) const {
-  std::printf("%s%s  %s", indent, text(tensor.name()).c_str(), typeOf(tensor).c_str());
+  print(stdout, "%s%s  %s", indent, text(tensor.name()).c_str(), typeOf(tensor).c_str());
   if (tensor.block())
-    std::printf("  blocked by %u", tensor.block());
-  std::printf("  strides %s  %s\n", dimsText(*tensor.strides()).c_str(),
-              refText(*tensor.place()).c_str());
+    print(stdout, "  blocked by %u", tensor.block());
+  print(stdout, "  strides %s  %s\n", dimsText(*tensor.strides()).c_str(),
+        refText(*tensor.place()).c_str());
 }
 
 void Dump::printEnds(const char *title, const flatbuffers::Vector<uint32_t> &list) const {
-  std::printf("\n%s\n", title);
+  print(stdout, "\n%s\n", title);
   for (uint32_t index : list) {
     const fb::Tensor &tensor = *model.tensors()->Get(index);
-    std::printf("  %s  %s  %s\n", text(tensor.name()).c_str(), typeOf(tensor).c_str(),
-                bytesText(tensor.place()->size()).c_str());
+    print(stdout, "  %s  %s  %s\n", text(tensor.name()).c_str(), typeOf(tensor).c_str(),
+          bytesText(tensor.place()->size()).c_str());
   }
 }
 
@@ -124,31 +125,31 @@ std::string Dump::disassembly(const char *file) const {
 void Dump::printPrograms() const {
   if (!model.npu_programs() || model.npu_programs()->size() == 0)
     return;
-  std::printf("\nNPU programs for %s%s\n", text(model.soc()).c_str(),
-              model.soc_table() && model.soc_table()->size() ? " (with its table)" : "");
+  print(stdout, "\nNPU programs for %s%s\n", text(model.soc()).c_str(),
+        model.soc_table() && model.soc_table()->size() ? " (with its table)" : "");
   for (uint32_t i = 0; i < model.npu_programs()->size(); ++i) {
     const fb::NpuProgram &program = *model.npu_programs()->Get(i);
-    std::printf("  %u  %s  segment %u+%llu (%s)  %s cores %s  buffers %s\n", i,
-                text(program.name()).c_str(), program.segment(),
-                static_cast<unsigned long long>(program.offset()),
-                bytesText(program.size()).c_str(), program.vector_core() ? "vector" : "cube",
-                dimsText(*program.grid()).c_str(), dimsText(*program.arguments()).c_str());
+    print(stdout, "  %u  %s  segment %u+%llu (%s)  %s cores %s  buffers %s\n", i,
+          text(program.name()).c_str(), program.segment(),
+          static_cast<unsigned long long>(program.offset()), bytesText(program.size()).c_str(),
+          program.vector_core() ? "vector" : "cube", dimsText(*program.grid()).c_str(),
+          dimsText(*program.arguments()).c_str());
   }
 }
 
 void Dump::printNpuLaunch(uint32_t index, const fb::NpuLaunch &launch) const {
-  std::printf("  %u  npu  %s  program %s  %.3f MMAC%s  %s -> %s\n       ", index,
-              text(launch.name()).c_str(),
-              text(model.npu_programs()->Get(launch.program())->name()).c_str(),
-              static_cast<double>(launch.macs()) * 1e-6, launch.chained() ? "  chained" : "",
-              tensorNames(*launch.reads()).c_str(), tensorNames(*launch.writes()).c_str());
+  print(stdout, "  %u  npu  %s  program %s  %.3f MMAC%s  %s -> %s\n       ", index,
+        text(launch.name()).c_str(),
+        text(model.npu_programs()->Get(launch.program())->name()).c_str(),
+        static_cast<double>(launch.macs()) * 1e-6, launch.chained() ? "  chained" : "",
+        tensorNames(*launch.reads()).c_str(), tensorNames(*launch.writes()).c_str());
   for (const fb::BufferRef *ref : *launch.args())
-    std::printf(" %s", refText(*ref).c_str());
+    print(stdout, " %s", refText(*ref).c_str());
   if (launch.prefetch()->size())
-    std::printf("  prefetch");
+    print(stdout, "  prefetch");
   for (const fb::BufferRef *ref : *launch.prefetch())
-    std::printf(" %s", refText(*ref).c_str());
-  std::printf("\n");
+    print(stdout, " %s", refText(*ref).c_str());
+  print(stdout, "\n");
 }
 
 void Dump::printSchedule() const {
@@ -156,76 +157,76 @@ void Dump::printSchedule() const {
   for (const fb::Step *step : *model.schedule())
     cost += step->what_as_Launch() ? step->what_as_Launch()->cost()
                                    : 2 * step->what_as_NpuLaunch()->macs();
-  std::printf("\nschedule: %u launches of %u kernels", model.schedule()->size(),
-              model.kernels()->size());
+  print(stdout, "\nschedule: %u launches of %u kernels", model.schedule()->size(),
+        model.kernels()->size());
   if (model.npu_programs())
-    std::printf(" and %u NPU programs", model.npu_programs()->size());
-  std::printf(", %.3f GFLOP\n", static_cast<double>(cost) * 1e-9);
+    print(stdout, " and %u NPU programs", model.npu_programs()->size());
+  print(stdout, ", %.3f GFLOP\n", static_cast<double>(cost) * 1e-9);
   for (uint32_t i = 0; i < model.schedule()->size(); ++i) {
     if (const fb::NpuLaunch *npu = model.schedule()->Get(i)->what_as_NpuLaunch()) {
       printNpuLaunch(i, *npu);
       continue;
     }
     const fb::Launch &launch = *model.schedule()->Get(i)->what_as_Launch();
-    std::printf("  %u  cpu  %s  kernel %s  %.3f MFLOP  %s -> %s\n", i, text(launch.name()).c_str(),
-                text(model.kernels()->Get(launch.kernel())).c_str(),
-                static_cast<double>(launch.cost()) * 1e-6, tensorNames(*launch.reads()).c_str(),
-                tensorNames(*launch.writes()).c_str());
-    std::printf("       ");
+    print(stdout, "  %u  cpu  %s  kernel %s  %.3f MFLOP  %s -> %s\n", i,
+          text(launch.name()).c_str(), text(model.kernels()->Get(launch.kernel())).c_str(),
+          static_cast<double>(launch.cost()) * 1e-6, tensorNames(*launch.reads()).c_str(),
+          tensorNames(*launch.writes()).c_str());
+    print(stdout, "       ");
     for (const fb::BufferRef *ref : *launch.args())
-      std::printf(" %s", refText(*ref).c_str());
-    std::printf("\n");
+      print(stdout, " %s", refText(*ref).c_str());
+    print(stdout, "\n");
   }
 }
 
-void Dump::print(bool allTensors) const {
-  std::printf("%-14s%s\n", "file", path.c_str());
-  std::printf("%-14s%s\n", "model", text(model.name()).c_str());
-  std::printf("%-14s%u.%u\n", "schema", model.schema_major(), model.schema_minor());
-  std::printf("%-14s%s\n", "producer", text(model.producer()).c_str());
-  std::printf("%-14s%s\n", "command line", text(model.command_line()).c_str());
-  std::printf("%-14s%s\n", "target", text(model.target()).c_str());
-  std::printf("%-14s%s\n", "file size", bytesText(model.file_size()).c_str());
-  std::printf("%-14s%s\n", "arena", bytesText(model.arena_size()).c_str());
+void Dump::show(bool allTensors) const {
+  print(stdout, "%-14s%s\n", "file", path.c_str());
+  print(stdout, "%-14s%s\n", "model", text(model.name()).c_str());
+  print(stdout, "%-14s%u.%u\n", "schema", model.schema_major(), model.schema_minor());
+  print(stdout, "%-14s%s\n", "producer", text(model.producer()).c_str());
+  print(stdout, "%-14s%s\n", "command line", text(model.command_line()).c_str());
+  print(stdout, "%-14s%s\n", "target", text(model.target()).c_str());
+  print(stdout, "%-14s%s\n", "file size", bytesText(model.file_size()).c_str());
+  print(stdout, "%-14s%s\n", "arena", bytesText(model.arena_size()).c_str());
 
   if (signature)
-    std::printf("%-14sEd25519, not checked here: om-sign verify does\n  key         %s\n"
-                "  signature   %s\n",
-                "signed", hexText(signature->key.bytes).c_str(),
-                hexText(signature->signature).c_str());
+    print(stdout,
+          "%-14sEd25519, not checked here: om-sign verify does\n  key         %s\n"
+          "  signature   %s\n",
+          "signed", hexText(signature->key.bytes).c_str(), hexText(signature->signature).c_str());
   else
-    std::printf("%-14sno\n", "signed");
+    print(stdout, "%-14sno\n", "signed");
 
-  std::printf("\nsegments (hashes verified)\n");
+  print(stdout, "\nsegments (hashes verified)\n");
   for (uint32_t i = 0; i < model.segments()->size(); ++i) {
     const fb::Segment &segment = *model.segments()->Get(i);
-    std::printf("  %u  %-7s  offset %llu  size %llu (%s)  hash %016llx\n", i,
-                fb::EnumNameSegmentKind(segment.kind()),
-                static_cast<unsigned long long>(segment.offset()),
-                static_cast<unsigned long long>(segment.size()), bytesText(segment.size()).c_str(),
-                static_cast<unsigned long long>(segment.hash()));
+    print(stdout, "  %u  %-7s  offset %llu  size %llu (%s)  hash %016llx\n", i,
+          fb::EnumNameSegmentKind(segment.kind()),
+          static_cast<unsigned long long>(segment.offset()),
+          static_cast<unsigned long long>(segment.size()), bytesText(segment.size()).c_str(),
+          static_cast<unsigned long long>(segment.hash()));
     if (signature && segment.digest())
-      std::printf("     BLAKE2b-256 %s\n", hexText(*segment.digest()->bytes()).c_str());
+      print(stdout, "     BLAKE2b-256 %s\n", hexText(*segment.digest()->bytes()).c_str());
   }
   printEnds(model.host() ? "inputs of static parts" : "inputs", *model.inputs());
   printEnds(model.host() ? "outputs of static parts" : "outputs", *model.outputs());
-  std::printf("\ncode images\n");
+  print(stdout, "\ncode images\n");
   for (const fb::CodeImage *image : *model.images()) {
-    std::printf(
-        "  %s (%s)  segment %u  scratch %s a thread\n    features:", text(image->level()).c_str(),
-        text(image->arch()).c_str(), image->segment(), bytesText(image->scratch_bytes()).c_str());
+    print(stdout,
+          "  %s (%s)  segment %u  scratch %s a thread\n    features:", text(image->level()).c_str(),
+          text(image->arch()).c_str(), image->segment(), bytesText(image->scratch_bytes()).c_str());
     for (const flatbuffers::String *feature : *image->features())
-      std::printf(" %s", text(feature).c_str());
-    std::printf("\n");
+      print(stdout, " %s", text(feature).c_str());
+    print(stdout, "\n");
   }
   if (allTensors) {
-    std::printf("\ntensors\n");
+    print(stdout, "\ntensors\n");
     for (const fb::Tensor *tensor : *model.tensors())
       printTensor("  ", *tensor);
   }
   printPrograms();
   printSchedule();
-  std::fputs(atc::tools::hostText(model).c_str(), stdout);
+  printLines(stdout, hostText(model));
 }
 
 Json Dump::json() const {
@@ -324,7 +325,7 @@ Json Dump::json() const {
 }
 
 int fail(const std::string &line) {
-  std::fprintf(stderr, "%s\n", oneLine(line).c_str());
+  print(stderr, "%s\n", oneLine(line).c_str());
   return 1;
 }
 
@@ -344,16 +345,17 @@ int dump(const std::string &path, bool json, bool allTensors, bool disassemble) 
 
   const Dump listing(*model, atc::rt::findSignature(file.data(), *model), path);
   if (json)
-    std::cout << listing.json().dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    printLines(stdout, atc::jsonText(listing.json()));
   else
-    listing.print(allTensors);
+    listing.show(allTensors);
   if (disassemble && !json)
-    std::fputs(listing.disassembly(file.data()).c_str(), stdout);
+    printLines(stdout, listing.disassembly(file.data()));
   return 0;
 }
 } // namespace
 
 int main(int argc, char **argv) {
+  atc::endInOrder("om-dump");
   std::string path;
   bool json = false, tensors = false, disassemble = false;
   CLI::App app("Shows what is inside an .om file, after verifying all of it: header, inputs and "
@@ -369,5 +371,5 @@ int main(int argc, char **argv) {
   } catch (const CLI::ParseError &outcome) {
     return finishParsing(app, outcome);
   }
-  return dump(path, json, tensors, disassemble);
+  return finishOutput(dump(path, json, tensors, disassemble));
 }

@@ -3,12 +3,13 @@
 
 #include "tools/om-run/Compare.h"
 
+#include "support/JsonText.h"
 #include "support/ModelText.h"
 #include "support/TensorValues.h"
+#include "tools/common/Print.h"
 
 #include <algorithm>
 #include <cmath>
-#include <iostream>
 #include <nlohmann/json.hpp>
 
 namespace atc::tools {
@@ -74,28 +75,30 @@ Comparison compareWith(const Reference &reference, double tolerance, const om::M
 void printComparison(const Comparison &comparison) {
   size_t width = 6, kernelWidth = 6;
   for (const TensorError &error : comparison.errors) {
-    width = std::max(width, error.tensor.size());
-    kernelWidth = std::max(kernelWidth, error.kernel.size());
+    width = std::max(width, columnsOf(printable(error.tensor)));
+    kernelWidth = std::max(kernelWidth, columnsOf(printable(error.kernel)));
   }
   const TensorError *first = comparison.firstBad();
-  std::printf("%-*s  %6s  %-*s  %10s  %10s  %10s\n", int(width), "tensor", "launch",
-              int(kernelWidth), "kernel", "max error", "of range", "cosine");
+  print(stdout, "%s  %6s  %s  %10s  %10s  %10s\n", padded("tensor", width).c_str(), "launch",
+        padded("kernel", kernelWidth).c_str(), "max error", "of range", "cosine");
   for (const TensorError &error : comparison.errors)
-    std::printf("%-*s  %6u  %-*s  %10.3g  %10.3g  %10.7f%s\n", int(width),
-                printable(error.tensor).c_str(), error.launch, int(kernelWidth),
-                printable(error.kernel).c_str(), error.maxAbs, error.ofRange, error.cosine,
-                &error == first           ? "  <- first bad"
-                : comparison.isBad(error) ? "  bad"
-                                          : "");
+    print(stdout, "%s  %6u  %s  %10.3g  %10.3g  %10.7f%s\n",
+          padded(printable(error.tensor), width).c_str(), error.launch,
+          padded(printable(error.kernel), kernelWidth).c_str(), error.maxAbs, error.ofRange,
+          error.cosine,
+          &error == first           ? "  <- first bad"
+          : comparison.isBad(error) ? "  bad"
+                                    : "");
   if (comparison.unknown)
-    std::printf("%zu tensors have no counterpart in the reference\n", comparison.unknown);
+    print(stdout, "%zu tensors have no counterpart in the reference\n", comparison.unknown);
   if (first)
-    std::printf("first bad layer: %s (launch %u, kernel %s): max error %.3g, %.3g of the "
-                "reference's range, tolerance %g\n",
-                printable(first->tensor).c_str(), first->launch, printable(first->kernel).c_str(),
-                first->maxAbs, first->ofRange, comparison.tolerance);
+    print(stdout,
+          "first bad layer: %s (launch %u, kernel %s): max error %.3g, %.3g of the "
+          "reference's range, tolerance %g\n",
+          first->tensor.c_str(), first->launch, first->kernel.c_str(), first->maxAbs,
+          first->ofRange, comparison.tolerance);
   else
-    std::printf("all %zu tensors agree\n", comparison.errors.size());
+    print(stdout, "all %zu tensors agree\n", comparison.errors.size());
 }
 
 void printComparisonJson(const Comparison &comparison, const om::Model &model,
@@ -113,7 +116,7 @@ void printComparisonJson(const Comparison &comparison, const om::Model &model,
     json["first_bad"] = jsonOf(*first);
   for (const TensorError &error : comparison.errors)
     json["tensors"].push_back(jsonOf(error));
-  std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  printLines(stdout, jsonText(json));
 }
 
 } // namespace atc::tools

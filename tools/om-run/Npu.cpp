@@ -3,8 +3,9 @@
 
 #include "tools/om-run/Npu.h"
 
+#include "support/OutputFile.h"
+
 #include <CLI/CLI.hpp>
-#include <fstream>
 #include <sstream>
 
 namespace atc::tools {
@@ -83,10 +84,9 @@ bool Npu::writeFiles(const NpuOptions &options, std::vector<std::string> &faults
   auto write = [&](const std::string &path, om_npu_text_kind kind) {
     if (path.empty())
       return;
-    std::ofstream file(path, std::ios::binary);
-    file << om_npu_text(handle.get(), kind);
-    if (!file.flush())
-      faults.push_back("E13004: cannot write '" + path + "'.");
+    std::string fault;
+    if (!writeWholeFile(path, om_npu_text(handle.get(), kind), fault))
+      faults.push_back(fault);
   };
   write(options.timeline, OM_NPU_TIMELINE);
   write(options.report, OM_NPU_REPORT);

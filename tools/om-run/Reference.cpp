@@ -4,11 +4,12 @@
 #include "tools/om-run/Reference.h"
 
 #include "support/Npy.h"
+#include "tools/common/Print.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -51,9 +52,29 @@ bool runProgram(const std::vector<std::string> &command, const std::string &fold
   for (const std::string &argument : command)
     arguments.push_back(const_cast<char *>(argument.c_str()));
   arguments.push_back(nullptr);
-  pid_t child;
-  if (posix_spawn(&child, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0)
+  // A signal that ends this program ends the other one before its folder is removed.
+  auto started = std::make_shared<pid_t>(0);
+  CleanupOnSignal end([started] {
+    if (*started > 0 && kill(*started, SIGKILL) == 0)
+      waitpid(*started, nullptr, 0);
+  });
+  posix_spawnattr_t attributes;
+  const sigset_t mask = maskForPrograms();
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigmask(&attributes, &mask);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  pid_t child = 0;
+  int status;
+  {
+    SignalsPutOff putOff;
+    status = posix_spawn(&child, arguments[0], nullptr, &attributes, arguments.data(), environ);
+    *started = status == 0 ? child : 0;
+  }
+  posix_spawnattr_destroy(&attributes);
+  if (status != 0) {
+    errno = status;
     return false;
+  }
 
   using namespace std::chrono;
   const auto begin = steady_clock::now();
@@ -64,9 +85,8 @@ bool runProgram(const std::vector<std::string> &command, const std::string &fold
     std::this_thread::sleep_for(milliseconds(5));
     if (steady_clock::now() < nextWord)
       continue;
-    std::fprintf(stderr, "the reference interpreter has made %zu tensors in %lld s\n",
-                 countFiles(folder),
-                 static_cast<long long>(duration_cast<seconds>(nextWord - begin).count()));
+    print(stderr, "the reference interpreter has made %zu tensors in %lld s\n", countFiles(folder),
+          static_cast<long long>(duration_cast<seconds>(nextWord - begin).count()));
     nextWord += seconds(10);
   }
   return true;
@@ -78,10 +98,15 @@ std::vector<int64_t> withoutOnes(std::vector<int64_t> dims) {
 }
 } // namespace
 
-Reference::~Reference() {
+/// Removes a folder with all that is in it, as far as that goes.
+static void removeFolder(const std::string &folder) {
   std::error_code status;
-  if (isTemporary)
-    fs::remove_all(folder, status);
+  fs::remove_all(folder, status);
+}
+
+Reference::~Reference() {
+  if (temporary)
+    removeFolder(folder);
 }
 
 bool Reference::open(const std::string &path, const std::string &input,
@@ -108,13 +133,22 @@ bool Reference::interpret(const std::string &model, const std::string &input,
             "', does not exist: give a folder of .npy files instead.";
     return false;
   }
-  std::string name = (fs::temp_directory_path(status) / "om-run-XXXXXX").string();
-  if (status || !mkdtemp(name.data())) {
-    error = "E13004: cannot create a temporary folder '" + name + "'.";
+  folder = (fs::temp_directory_path(status) / "om-run-XXXXXX").string();
+  auto made = std::make_shared<std::string>();
+  temporary = std::make_unique<CleanupOnSignal>([made] {
+    if (!made->empty())
+      removeFolder(*made);
+  });
+  {
+    SignalsPutOff putOff;
+    if (!status && mkdtemp(folder.data()))
+      *made = folder;
+  }
+  if (made->empty()) {
+    temporary.reset();
+    error = "E13004: cannot create a temporary folder '" + folder + "'.";
     return false;
   }
-  folder = name;
-  isTemporary = true;
 
   std::vector<std::string> command = {tool.string(), "--interpret", model, "--dump", folder};
   if (!input.empty())

@@ -5,8 +5,10 @@
 #define OPENATC_TOOLS_OMRUN_REFERENCE_H
 
 #include "openatc/om.hpp"
+#include "support/Interruption.h"
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -39,8 +41,8 @@ private:
   std::string fileOf(const std::string &tensor) const;
 
   std::string folder;
-  bool isTemporary = false;
-  std::map<std::string, std::string> files; ///< of manifest.json
+  std::unique_ptr<CleanupOnSignal> temporary; ///< while the folder is ours
+  std::map<std::string, std::string> files;   ///< of manifest.json
 };
 
 } // namespace atc::tools

@@ -3,14 +3,14 @@
 
 #include "tools/om-run/Report.h"
 
+#include "support/JsonText.h"
 #include "support/ModelText.h"
 #include "support/TensorValues.h"
+#include "tools/common/Print.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <fstream>
-#include <iostream>
 #include <nlohmann/json.hpp>
 
 namespace atc::tools {
@@ -42,32 +42,31 @@ void printOutput(const NamedTensor &output) {
   const om::Tensor &tensor = output.tensor;
   const void *data = output.value.data();
   if (tensor.dtype == OM_STRING) {
-    std::printf("output %s %s", printable(tensor.name).c_str(),
-                typeText(tensor.dtype, tensor.dims).c_str());
+    print(stdout, "output %s %s", tensor.name.c_str(), typeText(tensor.dtype, tensor.dims).c_str());
     for (uint64_t i = 0; i < output.value.size() && i < 5; ++i)
-      std::printf("  '%s'", printable(output.value.string(i)).c_str());
-    std::printf("\n");
+      print(stdout, "  '%s'", output.value.string(i).c_str());
+    print(stdout, "\n");
     return;
   }
   if (!hasValues(tensor.dtype)) {
-    std::printf("output %s %s\n", printable(tensor.name).c_str(),
-                typeText(tensor.dtype, tensor.dims).c_str());
+    print(stdout, "output %s %s\n", tensor.name.c_str(),
+          typeText(tensor.dtype, tensor.dims).c_str());
     return;
   }
   const Range range = rangeOf(tensor, data);
-  std::printf("output %s %s  min %g  max %g", printable(tensor.name).c_str(),
-              typeText(tensor.dtype, tensor.dims).c_str(), range.min, range.max);
+  print(stdout, "output %s %s  min %g  max %g", tensor.name.c_str(),
+        typeText(tensor.dtype, tensor.dims).c_str(), range.min, range.max);
   if (range.notFinite)
-    std::printf("  (%llu values are NaN or infinite)",
-                static_cast<unsigned long long>(range.notFinite));
-  std::printf("\n");
+    print(stdout, "  (%llu values are NaN or infinite)",
+          static_cast<unsigned long long>(range.notFinite));
+  print(stdout, "\n");
   if (tensor.dims.size() != 2 || tensor.dims[0] != 1 || tensor.dims[1] < 2)
     return;
-  std::printf("  top 5:");
+  print(stdout, "  top 5:");
   for (uint64_t index : largest(tensor, data, 5))
-    std::printf("  %llu (%g)", static_cast<unsigned long long>(index),
-                valueAt(tensor.dtype, data, index));
-  std::printf("\n");
+    print(stdout, "  %llu (%g)", static_cast<unsigned long long>(index),
+          valueAt(tensor.dtype, data, index));
+  print(stdout, "\n");
 }
 
 /// What om_npu_text says of the last run, and the figures that one looks for first.
@@ -92,40 +91,42 @@ Json npuJson(const std::string &text) {
 }
 
 void printNpu(const Json &npu) {
-  std::printf("\nsimulated %s (one run, without the host's part)\n",
-              printable(npu["soc"].get<std::string>()).c_str());
-  std::printf("%-16s %10.3f ms   %.0f cycles, %llu launches\n", "NPU time", npu["ms"].get<double>(),
-              npu["cycles"].get<double>(), npu["launches"].get<unsigned long long>());
-  std::printf("%-16s %10.3f ms   (%s), the time is %.2f x as long\n", "lower bound",
-              npu["bound"]["ms"].get<double>(), npu["bound"]["what"].get<std::string>().c_str(),
-              npu["times_bound"].get<double>());
-  std::printf("%-16s %9.1f %%   of %.3f GMAC\n", "MACs on the NPU",
-              100 * npu["macs_share"].get<double>(), npu["macs_total"].get<double>() * 1e-9);
-  std::printf("%-16s", "queues busy");
+  print(stdout, "\nsimulated %s (one run, without the host's part)\n",
+        npu["soc"].get<std::string>().c_str());
+  print(stdout, "%-16s %10.3f ms   %.0f cycles, %llu launches\n", "NPU time",
+        npu["ms"].get<double>(), npu["cycles"].get<double>(),
+        npu["launches"].get<unsigned long long>());
+  print(stdout, "%-16s %10.3f ms   (%s), the time is %.2f x as long\n", "lower bound",
+        npu["bound"]["ms"].get<double>(), npu["bound"]["what"].get<std::string>().c_str(),
+        npu["times_bound"].get<double>());
+  print(stdout, "%-16s %9.1f %%   of %.3f GMAC\n", "MACs on the NPU",
+        100 * npu["macs_share"].get<double>(), npu["macs_total"].get<double>() * 1e-9);
+  print(stdout, "%-16s", "queues busy");
   for (const auto &[name, queue] : npu["queues"].items())
-    std::printf("  %s %.1f %%", name.c_str(), 100 * queue["utilisation"].get<double>());
-  std::printf("\n%-16s %9.1f %%   (DDR moved %s)\n", "L2 hits",
-              100 * npu["l2"]["hit_rate"].get<double>(),
-              bytesText(npu["ddr_bytes"].get<uint64_t>()).c_str());
+    print(stdout, "  %s %.1f %%", name.c_str(), 100 * queue["utilisation"].get<double>());
+  print(stdout, "\n%-16s %9.1f %%   (DDR moved %s)\n", "L2 hits",
+        100 * npu["l2"]["hit_rate"].get<double>(),
+        bytesText(npu["ddr_bytes"].get<uint64_t>()).c_str());
 }
 
 void printProfile(std::vector<ProfileRow> rows) {
   size_t nameWidth = 6, kernelWidth = 6;
   double total = 0, flops = 0;
-  for (const ProfileRow &row : rows) {
-    nameWidth = std::max(nameWidth, row.name.size());
-    kernelWidth = std::max(kernelWidth, row.kernel.size());
+  for (ProfileRow &row : rows) {
+    row.name = printable(row.name);
+    row.kernel = printable(row.kernel);
+    nameWidth = std::max(nameWidth, columnsOf(row.name));
+    kernelWidth = std::max(kernelWidth, columnsOf(row.kernel));
     total += row.microseconds;
     flops += row.gflops * row.microseconds;
   }
-  std::printf("\n%-*s  %-*s  %10s  %7s  %9s\n", int(nameWidth), "launch", int(kernelWidth),
-              "kernel", "us", "share", "GFLOP/s");
+  print(stdout, "\n%s  %s  %10s  %7s  %9s\n", padded("launch", nameWidth).c_str(),
+        padded("kernel", kernelWidth).c_str(), "us", "share", "GFLOP/s");
   for (const ProfileRow &row : rows)
-    std::printf("%-*s  %-*s  %10.1f  %6.1f%%  %9.1f\n", int(nameWidth), printable(row.name).c_str(),
-                int(kernelWidth), printable(row.kernel).c_str(), row.microseconds, 100 * row.share,
-                row.gflops);
-  std::printf("%-*s  %-*s  %10.1f  %6.1f%%  %9.1f\n", int(nameWidth), "total", int(kernelWidth), "",
-              total, 100.0, total > 0 ? flops / total : 0);
+    print(stdout, "%s  %s  %10.1f  %6.1f%%  %9.1f\n", padded(row.name, nameWidth).c_str(),
+          padded(row.kernel, kernelWidth).c_str(), row.microseconds, 100 * row.share, row.gflops);
+  print(stdout, "%s  %s  %10.1f  %6.1f%%  %9.1f\n", padded("total", nameWidth).c_str(),
+        padded("", kernelWidth).c_str(), total, 100.0, total > 0 ? flops / total : 0);
 }
 } // namespace
 
@@ -176,8 +177,7 @@ void printJson(const Report &report, const om::Model &model, const std::string &
   }
   if (!npu.empty())
     json["npu"] = npuJson(npu);
-  // Names come from a file and need not be UTF-8.
-  std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  printLines(stdout, jsonText(json));
 }
 
 void printTables(const Report &report, const om::Model &model, const std::string &npu) {
@@ -185,17 +185,17 @@ void printTables(const Report &report, const om::Model &model, const std::string
   const Latency latency = summarize(report.latenciesMs);
   for (const NamedTensor &output : report.outputs)
     printOutput(output);
-  const std::string level = *info.cpu_level ? printable(info.cpu_level) : "the NPU only";
-  std::printf("\nmodel %s, code for %s, %u thread%s\n", printable(info.name).c_str(), level.c_str(),
-              report.threads, report.threads == 1 ? "" : "s");
-  std::printf("%-16s %10.3f ms\n", "load", report.loadMs);
-  std::printf("%-16s %10.3f ms\n", "first run", report.firstRunMs);
-  std::printf("%-16s %10.3f ms   min %.3f   p90 %.3f   (%zu run%s)\n", "latency, median",
-              latency.median, latency.min, latency.p90, report.latenciesMs.size(),
-              report.latenciesMs.size() == 1 ? "" : "s");
-  std::printf("%-16s %13s   (weights %s, arena %s)\n", "peak memory",
-              bytesText(peakMemoryBytes()).c_str(), bytesText(info.weights_bytes).c_str(),
-              bytesText(info.arena_bytes).c_str());
+  const std::string level = *info.cpu_level ? info.cpu_level : "the NPU only";
+  print(stdout, "\nmodel %s, code for %s, %u thread%s\n", info.name, level.c_str(), report.threads,
+        report.threads == 1 ? "" : "s");
+  print(stdout, "%-16s %10.3f ms\n", "load", report.loadMs);
+  print(stdout, "%-16s %10.3f ms\n", "first run", report.firstRunMs);
+  print(stdout, "%-16s %10.3f ms   min %.3f   p90 %.3f   (%zu run%s)\n", "latency, median",
+        latency.median, latency.min, latency.p90, report.latenciesMs.size(),
+        report.latenciesMs.size() == 1 ? "" : "s");
+  print(stdout, "%-16s %13s   (weights %s, arena %s)\n", "peak memory",
+        bytesText(peakMemoryBytes()).c_str(), bytesText(info.weights_bytes).c_str(),
+        bytesText(info.arena_bytes).c_str());
   if (!report.profile.empty())
     printProfile(report.profile);
   if (const Json figures = npuJson(npu); figures.is_object())

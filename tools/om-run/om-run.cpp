@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "support/ErrorCodes.h"
+#include "support/Interruption.h"
 #include "support/ModelText.h"
 #include "support/Npy.h"
 #include "tools/common/CommandLine.h"
@@ -17,7 +18,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <set>
 
@@ -37,7 +37,7 @@ struct Options {
 
 int fail(const std::vector<std::string> &lines) {
   for (const std::string &line : lines)
-    std::fprintf(stderr, "%s\n", oneLine(line).c_str());
+    print(stderr, "%s\n", oneLine(line).c_str());
   return 1;
 }
 
@@ -349,6 +349,7 @@ int Runner::run() {
 } // namespace
 
 int main(int argc, char **argv) {
+  atc::endInOrder("om-run");
   Options options;
   CLI::App app("Runs an .om file on this machine: fills the inputs, runs once, then measures, and "
                "shows or writes the outputs.");
@@ -406,5 +407,5 @@ int main(int argc, char **argv) {
   } catch (const CLI::ParseError &outcome) {
     return finishParsing(app, outcome);
   }
-  return Runner(options).run();
+  return finishOutput(Runner(options).run());
 }

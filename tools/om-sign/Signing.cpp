@@ -7,6 +7,7 @@
 #include "runtime-lite/src/Signature.h"
 #include "runtime-lite/src/Verify.h"
 #include "support/ErrorCodes.h"
+#include "support/OutputFile.h"
 #include "tools/common/MappedFile.h"
 
 #include <algorithm>
@@ -32,37 +33,6 @@ bool systemFailed(std::string &error, ErrorCode code, const char *what, const st
                 std::string("cannot ") + what + " '" + path + "': " + std::strerror(errno) + ".");
 }
 
-/// Closes on every way out, and removes what was not kept.
-class NewFile {
-public:
-  explicit NewFile(int fd, std::string path) : fd(fd), path(std::move(path)) {}
-  ~NewFile() {
-    if (fd < 0)
-      return;
-    close(fd);
-    if (!kept)
-      unlink(path.c_str());
-  }
-  bool isOpen() const { return fd >= 0; }
-  bool write(const void *data, uint64_t bytes) {
-    const char *from = static_cast<const char *>(data);
-    while (bytes) {
-      const ssize_t done = ::write(fd, from, std::min<uint64_t>(bytes, 1u << 30));
-      if (done < 0 && errno == EINTR)
-        continue;
-      if (done <= 0)
-        return false;
-      from += done;
-      bytes -= done;
-    }
-    return true;
-  }
-
-  const int fd;
-  const std::string path;
-  bool kept = false;
-};
-
 /// The two keys of a pair, gone from memory when they go.
 struct SecretKey {
   ~SecretKey() { sodium_memzero(this, sizeof(*this)); }
@@ -72,7 +42,7 @@ struct SecretKey {
   bool expand() { return crypto_sign_ed25519_seed_keypair(open.bytes, secret, seed) == 0; }
 };
 
-bool writeKeyFile(NewFile &file, const char *mark, const uint8_t *bytes, size_t count) {
+bool writeKeyFile(OutputFile &file, const char *mark, const uint8_t *bytes, size_t count) {
   char line[128], hex[2 * OM_KEY_BYTES + 1];
   sodium_bin2hex(hex, sizeof(hex), bytes, count);
   const int length = std::snprintf(line, sizeof(line), "%s %s\n", mark, hex);
@@ -136,18 +106,16 @@ bool makeKeys(const std::string &path, std::string &error) {
   randombytes_buf(key.seed, sizeof(key.seed));
   if (!key.expand())
     return failed(error, "E19999", "no key can be made.");
-  // O_EXCL: a key that is there is never lost, and nobody else's file is written.
-  const std::string openPath = path + ".pub";
-  NewFile secret(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), path);
-  if (!secret.isOpen())
-    return systemFailed(error, "E13004", "create the key file", path);
-  NewFile pub(open(openPath.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644), openPath);
-  if (!pub.isOpen())
-    return systemFailed(error, "E13004", "create the key file", openPath);
-  if (!writeKeyFile(secret, OM_SECRET_KEY_MARK, key.seed, sizeof(key.seed)) ||
-      !writeKeyFile(pub, OM_PUBLIC_KEY_MARK, key.open.bytes, sizeof(key.open.bytes)))
-    return systemFailed(error, "E13004", "write the key file", path);
-  return secret.kept = pub.kept = true;
+  // A key that is there is never lost, and nobody else's file is written.
+  std::vector<OutputFile> files;
+  files.push_back(OutputFile(path, {.mode = 0600, .replace = false}));
+  files.push_back(OutputFile(path + ".pub", {.mode = 0644, .replace = false}));
+  if (writeKeyFile(files[0], OM_SECRET_KEY_MARK, key.seed, sizeof(key.seed)) &&
+      writeKeyFile(files[1], OM_PUBLIC_KEY_MARK, key.open.bytes, sizeof(key.open.bytes)) &&
+      commitAll(files))
+    return true;
+  error = files[files[0].hasFailed() ? 0 : 1].errorLine();
+  return false;
 }
 
 bool signFile(const std::string &from, const std::string &to, const std::string &secretKey,
@@ -197,17 +165,14 @@ bool signFile(const std::string &from, const std::string &to, const std::string 
   std::memcpy(header + length + sizeof(hash), &block, sizeof(block));
 
   struct stat info;
-  std::string temporary = to + ".XXXXXX";
-  const int fd = mkostemp(temporary.data(), O_CLOEXEC);
-  NewFile result(fd, temporary);
-  if (!result.isOpen())
-    return systemFailed(error, "E13004", "create", to);
-  if (!result.write(header, front) || !result.write(file.data() + front, file.size() - front) ||
-      stat(from.c_str(), &info) != 0 || fchmod(fd, info.st_mode & 0777) != 0)
-    return systemFailed(error, "E13004", "write", to);
-  if (rename(temporary.c_str(), to.c_str()) != 0)
-    return systemFailed(error, "E13004", "create", to);
-  return result.kept = true;
+  if (stat(from.c_str(), &info) != 0)
+    return systemFailed(error, "E13001", "read", from);
+  OutputFile result(to, {.mode = info.st_mode & 0777});
+  if (result.write(header, front) && result.write(file.data() + front, file.size() - front) &&
+      result.commit())
+    return true;
+  error = result.errorLine();
+  return false;
 }
 
 bool verifyFile(const std::string &path, const om_public_key &key, std::string &error) {

@@ -1,16 +1,17 @@
 //===-- om-sign.cpp - makes keys, signs .om files, checks signatures ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "support/Interruption.h"
 #include "tools/common/CommandLine.h"
 #include "tools/om-sign/Signing.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 using namespace atc;
 using namespace atc::tools;
 
 int main(int argc, char **argv) {
+  atc::endInOrder("om-sign");
   std::string keyPath, model, output;
   CLI::App app("Signs .om files with Ed25519, so that a loader can require a signature.");
   app.set_version_flag("--version", std::string("om-sign ") + om_version());
@@ -47,9 +48,9 @@ int main(int argc, char **argv) {
     if (om_trust_read_key(keyPath.c_str(), &key, &fault) != OM_OK)
       error = (fault.code == OM_ERROR_IO ? "E13001: " : "E13005: ") + std::string(fault.message);
     else if ((done = verifyFile(model, key, error)))
-      std::printf("the signature of '%s' is good\n", oneLine(model).c_str());
+      print(stdout, "the signature of '%s' is good\n", model.c_str());
   }
   if (!done)
-    std::fprintf(stderr, "%s\n", oneLine(error).c_str());
-  return done ? 0 : 1;
+    print(stderr, "%s\n", oneLine(error).c_str());
+  return finishOutput(done ? 0 : 1);
 }

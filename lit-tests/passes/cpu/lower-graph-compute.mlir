@@ -1,4 +1,4 @@
-// RUN: atc-opt %s -split-input-file --cpu-assign-layout --cpu-assign-halo --cpu-lower-graph | FileCheck %s
+// RUN: atc-opt %s -split-input-file --kernel-assign-layout --kernel-assign-halo --cpu-lower-graph | FileCheck %s
 
 // A map keeps its body; operands get the result's rank by dims of one element.
 

@@ -37,8 +37,8 @@ func.func @main(%x: tensor<?xf32>, %y: tensor<0xf32>, %z: tensor<2xi4>, %u: tens
 // Passes that must run before are named.
 
 // CHECK: E10055: the CPU backend does not support 6 operators:
-// CHECK-NEXT: plain_conv ({{.*}}): its images are not in blocks; run cpu-assign-layout first
-// CHECK-NEXT: no_halo ({{.*}}): its input has no halo for its pads; run cpu-assign-halo first
+// CHECK-NEXT: plain_conv ({{.*}}): its images are not in blocks; run kernel-assign-layout first
+// CHECK-NEXT: no_halo ({{.*}}): its input has no halo for its pads; run kernel-assign-halo first
 // CHECK-NEXT: pool_1d ({{.*}}): its input has rank 3, but only images (rank 4) are supported
 // CHECK-NEXT: crop ({{.*}}): negative pads are supported in constant mode only
 // CHECK-NEXT: matmul ({{.*}}): it computes on float32 only, not on int32

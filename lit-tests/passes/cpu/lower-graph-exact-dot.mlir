@@ -1,4 +1,4 @@
-// RUN: atc-opt %s --cpu-assign-layout --cpu-assign-halo --cpu-lower-graph=exact-dot --split-input-file | FileCheck %s
+// RUN: atc-opt %s --kernel-assign-layout --kernel-assign-halo --cpu-lower-graph=exact-dot --split-input-file | FileCheck %s
 
 // With an exact dot product of bytes the direct form is the faster one.
 // CHECK-LABEL: func @main

@@ -1,4 +1,4 @@
-// RUN: atc-opt %s --cpu-assign-layout --cpu-assign-halo --cpu-lower-graph --split-input-file | FileCheck %s
+// RUN: atc-opt %s --kernel-assign-layout --kernel-assign-halo --cpu-lower-graph --split-input-file | FileCheck %s
 
 // The border of what a padded integer convolution reads holds its zero point, as the kernel
 // stores it. 9 taps of 16 channels are 36 steps of four bytes, three of which are added at a time.

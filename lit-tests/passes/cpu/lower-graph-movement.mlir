@@ -1,4 +1,4 @@
-// RUN: atc-opt %s -split-input-file --cpu-assign-layout --cpu-assign-halo --cpu-lower-graph | FileCheck %s
+// RUN: atc-opt %s -split-input-file --kernel-assign-layout --kernel-assign-halo --cpu-lower-graph | FileCheck %s
 
 // Moving data is one copy between two views.
 

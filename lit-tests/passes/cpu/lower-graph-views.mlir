@@ -1,4 +1,4 @@
-// RUN: atc-opt %s -split-input-file --cpu-assign-layout --cpu-assign-halo --cpu-lower-graph | FileCheck %s
+// RUN: atc-opt %s -split-input-file --kernel-assign-layout --kernel-assign-halo --cpu-lower-graph | FileCheck %s
 
 // Parts of a concat are computed where they belong; one that does not start a
 // block is copied into its lanes, and only that one.

@@ -1,4 +1,4 @@
-// RUN: atc-opt %s -split-input-file --cpu-assign-layout=block=4 --cpu-assign-halo --cpu-lower-graph | FileCheck %s
+// RUN: atc-opt %s -split-input-file --kernel-assign-layout=block=4 --kernel-assign-halo --cpu-lower-graph | FileCheck %s
 
 // Weights are packed at compile time. Blocks of four make it visible.
 

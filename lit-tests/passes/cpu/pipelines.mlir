@@ -1,6 +1,6 @@
 // RUN: atc-opt --cpu-schedule-pipeline %s | FileCheck %s --check-prefix=SCHEDULE
 // RUN: atc-opt --cpu-schedule-pipeline="disable=om-reuse-in-place" %s | FileCheck %s --check-prefix=NOREUSE
-// RUN: atc-opt --cpu-outline-kernels --cpu-expand-pipeline %s | FileCheck %s --check-prefix=EXPAND
+// RUN: atc-opt --kernel-outline --cpu-expand-pipeline %s | FileCheck %s --check-prefix=EXPAND
 // RUN: sed -n '/^.. ---- kernels/,$p' %s | atc-opt --cpu-lower-to-llvm-pipeline | FileCheck %s --check-prefix=LLVM
 
 // SCHEDULE: module attributes {om.arena_lower_bound = 4096 : i64, om.arena_size = 4096 : i64, om.intermediate_bytes = {{[0-9]+}} : i64}

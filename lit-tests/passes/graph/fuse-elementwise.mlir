@@ -1,4 +1,6 @@
 // RUN: atc-opt %s --graph-fuse-elementwise --split-input-file --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
+// RUN: atc-opt %s --graph-fuse-elementwise=max-ops=2 --split-input-file | FileCheck %s --check-prefix=OPS2
+// RUN: atc-opt %s --graph-fuse-elementwise=max-code=4 --split-input-file | FileCheck %s --check-prefix=CODE4
 // RUN: atc-opt %s --graph-fuse-elementwise=max-cheap-ops=0 --split-input-file | FileCheck %s --check-prefix=CHEAP0
 // RUN: atc-opt %s --graph-fuse-elementwise=max-inputs=2 --split-input-file | FileCheck %s --check-prefix=INPUTS2
 
@@ -138,4 +140,73 @@ func.func @loop(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
     scf.yield %2 : tensor<4xf32>
   }
   return %1 : tensor<4xf32>
+}
+
+// -----
+
+// A body has at most max-ops ops: three in a row are two and one.
+// OPS2-LABEL: func @bounded
+// OPS2: graph.map
+// OPS2-NEXT: ^bb0
+// OPS2-NEXT: math.exp
+// OPS2-NEXT: math.tanh
+// OPS2-NEXT: graph.yield
+// OPS2: graph.map
+// OPS2-NEXT: ^bb0
+// OPS2-NEXT: math.sqrt
+// OPS2-NEXT: graph.yield
+// OPS2: return
+func.func @bounded(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = graph.exp %x : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = graph.tanh %0 : (tensor<2xf32>) -> tensor<2xf32>
+  %2 = graph.sqrt %1 : (tensor<2xf32>) -> tensor<2xf32>
+  return %2 : tensor<2xf32>
+}
+
+// -----
+
+// Five different ops are more than max-code: each stays a map of its own, and the constants
+// stay operands, so that the three sums are the same but for what they read.
+// CODE4-LABEL: func @much_code
+// CODE4-COUNT-3: graph.constant
+// CODE4: %[[A:.*]] = graph.map %{{.*}}, %{{.*}} : (tensor<2xf32>, tensor<1xf32>) -> tensor<2xf32>
+// CODE4-NEXT: ^bb0(%[[E:.*]]: f32, %[[F:.*]]: f32):
+// CODE4-NEXT: arith.addf %[[E]], %[[F]]
+// CODE4-NEXT: graph.yield
+// CODE4: graph.map %[[A]], %{{.*}}
+// CODE4-NEXT: ^bb0
+// CODE4-NEXT: arith.addf
+// CODE4-NEXT: graph.yield
+// CODE4: math.exp
+// CODE4-NEXT: graph.yield
+// CODE4: arith.addf
+// CODE4-NEXT: graph.yield
+// CODE4: math.tanh
+// CODE4-NEXT: graph.yield
+// CODE4: return
+func.func @much_code(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %a = graph.constant dense<1.0> : tensor<1xf32>
+  %b = graph.constant dense<2.0> : tensor<1xf32>
+  %c = graph.constant dense<3.0> : tensor<1xf32>
+  %0 = graph.add %x, %a : (tensor<2xf32>, tensor<1xf32>) -> tensor<2xf32>
+  %1 = graph.add %0, %b : (tensor<2xf32>, tensor<1xf32>) -> tensor<2xf32>
+  %2 = graph.exp %1 : (tensor<2xf32>) -> tensor<2xf32>
+  %3 = graph.add %2, %c : (tensor<2xf32>, tensor<1xf32>) -> tensor<2xf32>
+  %4 = graph.tanh %3 : (tensor<2xf32>) -> tensor<2xf32>
+  return %4 : tensor<2xf32>
+}
+
+// -----
+
+// The same op four times is no more code than once: these are fused.
+// CODE4-LABEL: func @little_code
+// CODE4-COUNT-2: graph.map
+// CODE4-NOT: graph.map
+// CODE4: return
+func.func @little_code(%x: tensor<2xf32>, %y: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %0 = graph.exp %x : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = graph.tanh %0 : (tensor<2xf32>) -> tensor<2xf32>
+  %2 = graph.exp %y : (tensor<2xf32>) -> tensor<2xf32>
+  %3 = graph.tanh %2 : (tensor<2xf32>) -> tensor<2xf32>
+  return %1, %3 : tensor<2xf32>, tensor<2xf32>
 }

@@ -1,7 +1,7 @@
 // RUN: atc-opt %s --graph-pipeline | FileCheck %s
 // RUN: atc-opt %s --graph-pipeline=release-constants | FileCheck %s
 // RUN: atc-opt %s --graph-pipeline="disable=graph-fuse-conv-bn,graph-lower-batch-norm" | FileCheck %s --check-prefix=NOBN
-// RUN: not atc-opt %s --graph-pipeline="disable=graph-fold-pads,cse,graph-nothing" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: not atc-opt %s --graph-pipeline="disable=graph-fold-pads,graph-cse,graph-nothing" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
 // UNKNOWN: graph-pipeline has no pass named graph-fold-pads, graph-nothing
 

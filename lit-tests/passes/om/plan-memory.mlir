@@ -1,7 +1,11 @@
 // RUN: atc-opt --split-input-file --om-plan-memory --om-verify-schedule %s | FileCheck %s
 // RUN: atc-opt --split-input-file --om-plan-memory=trials=0 %s | FileCheck %s --check-prefix=GREEDY
+// RUN: atc-opt --split-input-file --om-plan-memory=max-pairs=0 --om-verify-schedule %s | FileCheck %s --check-prefix=INTIME
 
 
+// INTIME: om.arena_size = 512
+// INTIME: om.arena_size = 384
+// INTIME: om.arena_size = 384
 func.func private @k1(memref<64xf32>, memref<64xf32>, index, index) attributes {cpu.kernel}
 func.func private @k2(memref<64xf32>, memref<64xf32>, memref<64xf32>, index, index) attributes {cpu.kernel}
 
@@ -67,5 +71,35 @@ func.func @main(%out: memref<48xf32> {om.output}) {
   om.launch @shrink(%c, %d) {cost = 1 : i64} : memref<48xf32>, memref<16xf32>
   om.launch @grow(%d, %b) {cost = 1 : i64} : memref<16xf32>, memref<48xf32>
   om.launch @keep(%b, %out) {cost = 1 : i64} : memref<48xf32>, memref<48xf32>
+  return
+}
+
+// -----
+
+// In the order of their launches: %c takes the bytes of %a and %b, which are one gap by then, and
+// %d those of %last.
+// INTIME: module attributes {om.arena_lower_bound = 768 : i64, om.arena_size = 768 : i64
+// INTIME-LABEL: func.func @main
+// INTIME-NEXT: om.alloc {offset = 0 : i64} : memref<64xf32>
+// INTIME-NEXT: om.alloc {offset = 256 : i64} : memref<64xf32>
+// INTIME-NEXT: om.alloc {offset = 512 : i64} : memref<64xf32>
+// INTIME-NEXT: om.alloc {offset = 0 : i64} : memref<128xf32>
+// INTIME-NEXT: om.alloc {offset = 512 : i64} : memref<64xf32>
+func.func private @k(memref<64xf32>, memref<64xf32>, index, index) attributes {cpu.kernel}
+func.func private @grow(memref<64xf32>, memref<128xf32>, index, index) attributes {cpu.kernel}
+func.func private @shrink(memref<128xf32>, memref<64xf32>, index, index) attributes {cpu.kernel}
+func.func @main(%in: memref<64xf32>, %out: memref<64xf32> {om.output}) {
+  %a = om.alloc : memref<64xf32>
+  %b = om.alloc : memref<64xf32>
+  %last = om.alloc : memref<64xf32>
+  %c = om.alloc : memref<128xf32>
+  %d = om.alloc : memref<64xf32>
+  om.launch @k(%in, %a) {cost = 1 : i64} : memref<64xf32>, memref<64xf32>
+  om.launch @k(%a, %b) {cost = 1 : i64} : memref<64xf32>, memref<64xf32>
+  om.launch @k(%a, %last) {cost = 1 : i64} : memref<64xf32>, memref<64xf32>
+  om.launch @k(%b, %last) {cost = 1 : i64} : memref<64xf32>, memref<64xf32>
+  om.launch @grow(%last, %c) {cost = 1 : i64} : memref<64xf32>, memref<128xf32>
+  om.launch @shrink(%c, %d) {cost = 1 : i64} : memref<128xf32>, memref<64xf32>
+  om.launch @k(%d, %out) {cost = 1 : i64} : memref<64xf32>, memref<64xf32>
   return
 }

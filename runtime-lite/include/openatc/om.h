@@ -3,8 +3,8 @@
 /*
  * A model is a verified, mapped `.om` file: constant, and free to be shared by
  * any number of sessions and threads. A session owns the memory and the threads
- * of one inference at a time; every function on one session must be called by
- * one thread at a time. `om_session_run` asks for no memory.
+ * of one inference at a time; every function on one session but om_session_cancel
+ * must be called by one thread at a time. `om_session_run` asks for no memory.
  *
  * Every function that can fail returns an om_status and, where `error` is not
  * NULL, fills it with the same code and one sentence for a person.
@@ -42,23 +42,26 @@ extern "C" {
 
 typedef enum om_status {
   OM_OK = 0,
-  OM_ERROR_ARGUMENT = 1,    /* a call with a value that cannot be used        */
-  OM_ERROR_IO = 2,          /* the file cannot be opened, read or mapped      */
-  OM_ERROR_NOT_OM = 3,      /* not an .om file of this project                */
-  OM_ERROR_VENDOR_OM = 4,   /* an .om file made by the Ascend vendor's ATC    */
-  OM_ERROR_TRUNCATED = 5,   /* the file ends too early                        */
-  OM_ERROR_VERSION = 6,     /* written by a newer or older, unreadable schema */
-  OM_ERROR_CORRUPT = 7,     /* a hash, size, offset or index is wrong         */
-  OM_ERROR_UNSUPPORTED = 8, /* valid, but not for this machine or library     */
-  OM_ERROR_MEMORY = 9,      /* memory or threads could not be had             */
-  OM_ERROR_NATIVE_CODE = 10, /* native code, which the caller refuses         */
-  OM_ERROR_UNSIGNED = 11,   /* no signature, which the caller requires        */
+  OM_ERROR_ARGUMENT = 1,       /* a call with a value that cannot be used        */
+  OM_ERROR_IO = 2,             /* the file cannot be opened, read or mapped      */
+  OM_ERROR_NOT_OM = 3,         /* not an .om file of this project                */
+  OM_ERROR_VENDOR_OM = 4,      /* an .om file made by the Ascend vendor's ATC    */
+  OM_ERROR_TRUNCATED = 5,      /* the file ends too early                        */
+  OM_ERROR_VERSION = 6,        /* written by a newer or older, unreadable schema */
+  OM_ERROR_CORRUPT = 7,        /* a hash, size, offset or index is wrong         */
+  OM_ERROR_UNSUPPORTED = 8,    /* valid, but not for this machine or library     */
+  OM_ERROR_MEMORY = 9,         /* memory could not be allocated, or a thread
+                                * not be started                                 */
+  OM_ERROR_NATIVE_CODE = 10,   /* native code, which the caller refuses         */
+  OM_ERROR_UNSIGNED = 11,      /* no signature, which the caller requires        */
   OM_ERROR_UNTRUSTED_KEY = 12, /* signed with a key the caller does not trust */
-  OM_ERROR_SIGNATURE = 13,  /* the signature is wrong, or the model was
-                             * changed after it was signed                    */
-  OM_ERROR_NO_DEVICE = 14,  /* the model needs a device, the session has none */
-  OM_ERROR_DEVICE = 15,     /* the device refused a program or failed         */
-  OM_ERROR_RUN = 16         /* the model failed on these inputs               */
+  OM_ERROR_SIGNATURE = 13,     /* the signature is wrong, or the model was
+                                * changed after it was signed                    */
+  OM_ERROR_NO_DEVICE = 14,     /* the model needs a device, the session has none */
+  OM_ERROR_DEVICE = 15,        /* the device refused a program or failed         */
+  OM_ERROR_RUN = 16,           /* the model failed on these inputs               */
+  OM_ERROR_LIMIT = 17,         /* beyond a ceiling of the session's options      */
+  OM_ERROR_CANCELLED = 18      /* om_session_cancel has ended the run            */
 } om_status;
 
 typedef struct om_error {
@@ -200,9 +203,9 @@ typedef struct om_load_options {
    * are not read; om_model_verify_weights checks them when the caller wants.
    * A required signature has them checked always. */
   int verify_weights;
-  const char *cpu_level;  /* take this code image; NULL: the best that fits  */
-  int refuse_native_code; /* OM_ERROR_NATIVE_CODE for a model with any       */
-  int require_signature;  /* only a model signed with one of `trusted_keys`  */
+  const char *cpu_level;             /* take this code image; NULL: the best that fits  */
+  int refuse_native_code;            /* OM_ERROR_NATIVE_CODE for a model with any       */
+  int require_signature;             /* only a model signed with one of `trusted_keys`  */
   const om_public_key *trusted_keys; /* used during the call only            */
   size_t trusted_key_count;
   const om_crypto *crypto; /* used during the call only; om_trust_crypto()   */
@@ -211,6 +214,9 @@ typedef struct om_load_options {
 
 #define OM_DEFAULT_SERIAL_COST 30000
 #define OM_DEFAULT_SPIN_US 200
+
+/* A ceiling that is none. */
+#define OM_NO_LIMIT UINT64_MAX
 
 struct om_device; /* openatc/device.h */
 
@@ -223,9 +229,23 @@ typedef struct om_session_options {
    * must live as long as it. openatc/npu.h has a simulated one. */
   const struct om_device *device;
   uint64_t seed; /* of random numbers whose node has none; 0: from the time */
+  /* Ceilings; 0 is the default, OM_NO_LIMIT is none. What goes beyond one ends with
+   * OM_ERROR_LIMIT and a sentence that names the node, what it asked for and the
+   * ceiling. The session can be used again, and holds nothing of the run. */
+  /* Bytes that the session holds at once: arena, scratch of its threads, and all
+   * values of a run, outputs too. Not counted are inputs (they are the caller's) and
+   * outputs after the run. Default: three quarters of the machine's memory, or of
+   * the container's (cgroup 2) where that is less. */
+  uint64_t max_memory;
+  /* Iterations in a run, of all loops of its host program together. Default: none. */
+  uint64_t max_iterations;
+  /* Microseconds of a run. The clock is read between steps, and between the pieces
+   * that a host kernel's work is divided into; a kernel in generated code and a
+   * launch of a device are not interrupted. Default: none. */
+  uint64_t max_run_us;
 } om_session_options;
 #define OM_SESSION_OPTIONS_INIT                                                                    \
-  {sizeof(om_session_options), 0, OM_DEFAULT_SPIN_US, OM_DEFAULT_SERIAL_COST, NULL, 0}
+  {sizeof(om_session_options), 0, OM_DEFAULT_SPIN_US, OM_DEFAULT_SERIAL_COST, NULL, 0, 0, 0, 0}
 
 /* ---- models ------------------------------------------------------------- */
 
@@ -258,6 +278,11 @@ OM_API om_status om_session_create(const om_model *model, const om_session_optio
                                    om_session **session, om_error *error);
 OM_API void om_session_free(om_session *session);
 OM_API uint32_t om_session_threads(const om_session *session);
+
+/* Ends the run in progress at its next step with OM_ERROR_CANCELLED; where there is
+ * none, the next run before its first step. Only this function may be called by any
+ * thread, and in a signal handler, while another one runs the session. */
+OM_API void om_session_cancel(om_session *session);
 
 /* Runs the model. inputs[i] and outputs[i] are the caller's dense tensors in the
  * model's order, 64-byte aligned, used in place; outputs must not overlap each
@@ -299,16 +324,18 @@ OM_API om_status om_value_create_tensor(om_dtype dtype, uint32_t rank, const int
 /* Uses the caller's elements, 64-byte aligned, as long as the value lives. */
 OM_API om_status om_value_borrow_tensor(om_dtype dtype, uint32_t rank, const int64_t *dims,
                                         const void *data, om_value **value, om_error *error);
-/* Copies strings; with `sizes` NULL they end with a zero. */
+/* Copies strings, none of which is NULL; with `sizes` NULL they end with a zero. */
 OM_API om_status om_value_create_strings(uint32_t rank, const int64_t *dims,
                                          const char *const *texts, const size_t *sizes,
                                          om_value **value, om_error *error);
-/* Shares the items, tensors of `dtype` (of sequences and maps: any dtype). */
+/* Shares the items: tensors of `dtype`; or sequences, or maps, that all have the same
+ * element type (maps: and keys of the same type), and then `dtype` says nothing. */
 OM_API om_status om_value_create_sequence(om_dtype dtype, size_t count,
                                           const om_value *const *items, om_value **value,
                                           om_error *error);
-OM_API om_status om_value_create_map(const om_value *keys, const om_value *values,
-                                     om_value **value, om_error *error);
+/* Shares two tensors of rank 1 and equal length. */
+OM_API om_status om_value_create_map(const om_value *keys, const om_value *values, om_value **value,
+                                     om_error *error);
 OM_API om_status om_value_create_none(om_value **value, om_error *error);
 OM_API void om_value_retain(const om_value *value);
 OM_API void om_value_release(const om_value *value); /* NULL is allowed */

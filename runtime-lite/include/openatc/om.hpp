@@ -232,9 +232,9 @@ private:
     om_tensor_info from = OM_TENSOR_INFO_INIT;
     if (getInfo(get(), index, &from) != OM_OK)
       return {};
-    return {from.name,     from.dtype, {from.dims, from.dims + from.rank},
-            from.elements, from.bytes, from.space,
-            from.block,    from.kind,  from.ranked != 0,
+    return {from.name,         from.dtype, {from.dims, from.dims + from.rank},
+            from.elements,     from.bytes, from.space,
+            from.block,        from.kind,  from.ranked != 0,
             from.optional != 0};
   }
   std::vector<Tensor> all(Tensor (Model::*one)(uint32_t) const, uint32_t count) const {
@@ -287,6 +287,10 @@ public:
       outputs.emplace_back(static_cast<const om_value *>(value));
     return outputs;
   }
+
+  /// Ends the run in progress, or else the next one; for any thread and for signal
+  /// handlers.
+  void cancel() const { om_session_cancel(handle.get()); }
 
 private:
   struct Free {

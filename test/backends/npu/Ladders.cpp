@@ -4,7 +4,7 @@
 #include "test/backends/npu/Ladders.h"
 
 #include "backends/npu/ProgramEncoder.h"
-#include "runtime-lite/npu/Verify.h"
+#include "npu/isa/Verify.h"
 
 #include "mlir/Parser/Parser.h"
 

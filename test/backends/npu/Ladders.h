@@ -9,7 +9,7 @@
 #ifndef OPENATC_TEST_NPU_LADDERS_H
 #define OPENATC_TEST_NPU_LADDERS_H
 
-#include "runtime-lite/npu/Simulator.h"
+#include "npu/simulator/Simulator.h"
 
 #include <string>
 #include <vector>

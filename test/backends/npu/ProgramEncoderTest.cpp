@@ -164,5 +164,5 @@ TEST_CASE("a buffer without a place is an error") {
     npu.vector "fill" %u {offsets = [#npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>,
       lanes = #npu.range<16>, type = f16, dst_type = f16} : !npu.buffer<ub, 4096>)" "\n");
   CHECK(failed(encoded.program));
-  CHECK_THAT(encoded.errors, Catch::Contains("has no place: npu-place has not run"));
+  CHECK_THAT(encoded.errors, Catch::Contains("has no place: npu-allocate-local-memory has not run"));
 }

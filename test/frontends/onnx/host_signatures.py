@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-# ===-- host_signatures.py - prints frontends/onnx/HostSignatures.def ------------------------===#
+# ===-- host_signatures.py - prints kernels/Signatures.def ------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the operators that have a host kernel require, from the schemas of the packages onnx and
 onnxruntime (for com.microsoft):
 
-    host_signatures.py > frontends/onnx/HostSignatures.def
+    host_signatures.py > kernels/Signatures.def
 """
 
 import re
@@ -16,7 +16,7 @@ from onnxruntime.capi import onnxruntime_pybind11_state as onnxruntime
 
 ROOT = Path(__file__).resolve().parents[3]
 HEADER = """\
-//===-- HostSignatures.def - what operators with a host kernel require ----===//
+//===-- Signatures.def - what operators with a host kernel require --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // SIGNATURE(Kernel, Domain, Since, Required, Most, Types, Attributes, Unread): the
@@ -87,15 +87,21 @@ def allowed(schema, variable):
 def input_types(versions):
     """The column Types of an operator."""
     entries, names = [], {}
-    for parameter in versions[-1].inputs:
+    for index, parameter in enumerate(versions[-1].inputs):
         variable = type_text(parameter)
         # Inputs of a variadic may each be of another type.
         mixed = not getattr(parameter, "is_homogeneous", getattr(parameter, "isHomogeneous", True))
         numbers = set()
         for schema in versions:
-            for text in allowed(schema, variable):
-                numbers.add(NUMBERS.get(text.removeprefix("tensor(").removesuffix(")"))
-                            if text.startswith("tensor(") else None)
+            # Versions name their variables differently. What an input was in a version
+            # that had another one in its position is not what it is now.
+            if index >= len(schema.inputs) or schema.inputs[index].name != parameter.name:
+                continue
+            for text in allowed(schema, type_text(schema.inputs[index])):
+                number = NUMBERS.get(text.removeprefix("tensor(").removesuffix(")"))
+                # Element types that have no number here no kernel knows either.
+                if number or not text.startswith("tensor("):
+                    numbers.add(number)
         if None in numbers or mixed or not numbers:
             entries.append("*")
         elif variable in names:

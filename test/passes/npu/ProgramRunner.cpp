@@ -4,11 +4,11 @@
 #include "test/passes/npu/ProgramRunner.h"
 
 #include "backends/npu/ProgramEncoder.h"
+#include "npu/isa/Footprint.h"
+#include "npu/isa/Verify.h"
+#include "npu/simulator/Execute.h"
+#include "npu/simulator/Loops.h"
 #include "passes/npu/Passes.h"
-#include "runtime-lite/npu/Execute.h"
-#include "runtime-lite/npu/Footprint.h"
-#include "runtime-lite/npu/Loops.h"
-#include "runtime-lite/npu/Verify.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
@@ -44,7 +44,7 @@ Program compile(const std::string &text, const Options *options, SyncCounts *cou
     chosen.allocateFlags = options->allocate;
     buildNpuProgramPipeline(manager, chosen);
   } else {
-    manager.addNestedPass<ir::ProgramOp>(createNpuPlace());
+    manager.addNestedPass<ir::ProgramOp>(createNpuAllocateLocalMemory());
   }
   bool passed = succeeded(manager.run(*module));
   INFO(messages);

@@ -4,8 +4,8 @@
 #ifndef OPENATC_TEST_PASSES_NPU_PROGRAMRUNNER_H
 #define OPENATC_TEST_PASSES_NPU_PROGRAMRUNNER_H
 
+#include "npu/simulator/Simulator.h"
 #include "passes/npu/Pipelines.h"
-#include "runtime-lite/npu/Simulator.h"
 
 #include <string>
 #include <vector>

@@ -1,0 +1,354 @@
+//===-- ImportQuant.cpp - quantized tensors and integer products ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/onnx/NodeContext.h"
+#include "frontends/onnx/OpTable.h"
+#include "frontends/onnx/TensorData.h"
+#include "frontends/onnx/ops/Window.h"
+
+using namespace mlir;
+using llvm::APFloat;
+
+namespace atc::onnx_import {
+namespace {
+
+using graph::ReduceKind;
+
+Type f32(NodeContext &n) { return Float32Type::get(n.builder().getContext()); }
+Type i32(NodeContext &n) { return n.builder().getI32Type(); }
+
+/// A scale or zero point, shaped so that it broadcasts over a tensor of `rank`
+/// dims: one number, or one for each index of `axis`.
+Value parameter(NodeContext &n, unsigned index, int64_t axis, int64_t rank) {
+  Value value = n.optionalInput(index);
+  if (!value || n.failed())
+    return {};
+  if (cast<RankedTensorType>(value.getType()).getNumElements() == 1)
+    return n.reshape(value, {});
+  if (n.rank(value) != 1) {
+    n.failInput(index, "has rank " + Twine(n.rank(value)) + ", expected one number or a vector");
+    return {};
+  }
+  SmallVector<int64_t> shape(rank, 1);
+  shape[axis] = n.shape(value)[0];
+  return n.reshape(value, shape);
+}
+
+int64_t quantAxis(NodeContext &n, Value input, unsigned scaleIndex) {
+  int64_t axis = n.intAttr("axis", 1);
+  Value scale = n.input(scaleIndex);
+  // With one number there is nothing to place.
+  if (n.failed() || cast<RankedTensorType>(scale.getType()).getNumElements() == 1)
+    return 0;
+  return n.normalizeAxis(axis, n.rank(input));
+}
+
+void refuseBlocks(NodeContext &n) {
+  if (n.intAttr("block_size", 0) != 0)
+    n.failAttribute("block_size", "blocks are not supported");
+}
+
+/// Scale, zero point and stored integers as one type, where they are known and a
+/// quantized type can say them; null otherwise. With `perAxis` there may be one
+/// for each index of an axis.
+Type knownType(NodeContext &n, unsigned scaleIndex, unsigned zeroIndex, Type stored, int64_t axis,
+               bool perAxis) {
+  auto integer = dyn_cast_or_null<IntegerType>(stored);
+  Value scale = n.optionalInput(scaleIndex);
+  if (n.failed() || !integer || !scale || !n.isConstantInput(scaleIndex) ||
+      n.isRuntimeInput(zeroIndex) || !n.elementType(scale).isF32())
+    return {};
+  unsigned width = integer.getWidth();
+  if (width != 8 && !(width == 32 && integer.isSignless()))
+    return {};
+  int64_t count = cast<RankedTensorType>(scale.getType()).getNumElements();
+  if (count != 1 && (!perAxis || n.rank(scale) != 1))
+    return {};
+  SmallVector<float> scales;
+  for (double value : n.constantFloats(scaleIndex).value_or(SmallVector<double>()))
+    scales.push_back(static_cast<float>(value));
+  SmallVector<int64_t> zeros(count, 0);
+  if (n.hasInput(zeroIndex))
+    zeros = n.constantInts(zeroIndex).value_or(SmallVector<int64_t>());
+  if (n.failed())
+    return {};
+  if (zeros.size() == 1)
+    zeros.resize(count, zeros[0]);
+  return graph::getQuantType(integer, scales, zeros, count == 1 ? -1 : axis);
+}
+
+Value quantize(NodeContext &n, Value input, Type type) {
+  if (n.failed())
+    return {};
+  SmallVector<int64_t> shape(n.shape(input));
+  Value quantized = n.createTyped<graph::QuantizeOp>(shape, type, input);
+  return n.createTyped<graph::StorageCastOp>(shape, graph::getStoredType(type), quantized);
+}
+
+Value dequantize(NodeContext &n, Value input, Type type) {
+  if (n.failed())
+    return {};
+  SmallVector<int64_t> shape(n.shape(input));
+  Value quantized = n.createTyped<graph::StorageCastOp>(shape, type, input);
+  return n.createTyped<graph::DequantizeOp>(shape, f32(n), quantized);
+}
+
+/// saturate(round(x) + zeroPoint) as numbers of `type`; x and result are f32.
+Value saturate(NodeContext &n, Value scaled, Value zeroPoint, Type type) {
+  auto integer = dyn_cast_or_null<IntegerType>(type);
+  if (!n.failed() && (!integer || integer.getWidth() > 16 || integer.getWidth() < 8))
+    n.failNode("gives an element type that is not supported; expected 8 or 16 bit integers");
+  if (n.failed())
+    return {};
+  unsigned width = integer.getWidth();
+  double least = integer.isUnsigned() ? 0 : -static_cast<double>(1 << (width - 1));
+  double most = least + (1 << width) - 1;
+  Value rounded = n.create<graph::RoundOp>(scaled);
+  if (zeroPoint)
+    rounded = n.add(rounded, n.cast(zeroPoint, f32(n)));
+  return n.cast(n.create<graph::ClipOp>(rounded, APFloat(least), APFloat(most)), type);
+}
+
+void importQuantizeLinear(NodeContext &n) {
+  Value input = n.input(0);
+  refuseBlocks(n);
+  n.ignoreAttr("saturate"); // of 8-bit floats
+  if (n.failed())
+    return;
+  int64_t axis = quantAxis(n, input, 1), rank = n.rank(input);
+  int64_t wanted = n.intAttr("output_dtype", 0);
+  MLIRContext *context = n.builder().getContext();
+  Type type = IntegerType::get(context, 8, IntegerType::Unsigned);
+  if (n.hasInput(2))
+    type = n.elementType(n.input(2));
+  else if (wanted != 0)
+    type = convertElementType(static_cast<int32_t>(wanted), context);
+  if (Type known = knownType(n, 1, 2, type, axis, /*perAxis=*/false);
+      known && n.elementType(input).isF32())
+    return n.setOutput(quantize(n, input, known));
+  Value scale = parameter(n, 1, axis, rank), zeroPoint = parameter(n, 2, axis, rank);
+  if (n.failed())
+    return;
+  Value scaled = n.div(n.cast(input, f32(n)), n.cast(scale, f32(n)));
+  n.setOutput(saturate(n, scaled, zeroPoint, type));
+}
+
+void importDequantizeLinear(NodeContext &n) {
+  Value input = n.input(0);
+  refuseBlocks(n);
+  n.ignoreAttr("output_dtype"); // the scale's type stands for it
+  if (n.failed())
+    return;
+  int64_t axis = quantAxis(n, input, 1), rank = n.rank(input);
+  if (Type known = knownType(n, 1, 2, n.elementType(input), axis, n.isConstantInput(0)))
+    return n.setOutput(dequantize(n, input, known));
+  Value scale = parameter(n, 1, axis, rank), zeroPoint = parameter(n, 2, axis, rank);
+  Value centered = n.cast(input, i32(n));
+  if (zeroPoint)
+    centered = n.sub(centered, n.cast(zeroPoint, i32(n)));
+  Value value = n.mul(n.cast(centered, f32(n)), n.cast(scale, f32(n)));
+  n.setOutput(n.cast(value, n.elementType(scale)));
+}
+
+/// uint8 over the range of the elements and 0.
+void importDynamicQuantizeLinear(NodeContext &n) {
+  Value input = n.input(0);
+  if (n.failed())
+    return;
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, n.rank(input)));
+  Value zero = n.scalarLike(0, input);
+  auto end = [&](ReduceKind kind) { return n.reduce(kind, input, axes, /*keepdims=*/false); };
+  Value least = n.create<graph::MinOp>(end(ReduceKind::Min), zero);
+  Value most = n.create<graph::MaxOp>(end(ReduceKind::Max), zero);
+  Value range = n.div(n.sub(most, least), n.scalarLike(255, input));
+  // All elements are 0: any scale will do.
+  Value isFlat = n.create<graph::CompareOp>(range, zero, graph::ComparePredicate::Eq);
+  Value scale = n.create<graph::WhereOp>(isFlat, n.scalarLike(1, input), range);
+  Type u8 = IntegerType::get(n.builder().getContext(), 8, IntegerType::Unsigned);
+  Value zeroPoint = saturate(n, n.div(n.create<graph::NegOp>(least), scale), Value(), u8);
+  n.setOutput(0, saturate(n, n.div(input, scale), zeroPoint, u8));
+  n.setOutput(1, scale);
+  n.setOutput(2, zeroPoint);
+}
+
+/// An integer operand of a product less its zero point, as int32.
+Value centered(NodeContext &n, unsigned index, unsigned zeroIndex, int64_t axisFromEnd) {
+  Value value = n.input(index);
+  if (n.failed())
+    return {};
+  int64_t rank = n.rank(value);
+  Value zeroPoint = parameter(n, zeroIndex, std::max<int64_t>(rank - axisFromEnd, 0), rank);
+  value = n.cast(value, i32(n));
+  return zeroPoint ? n.sub(value, n.cast(zeroPoint, i32(n))) : value;
+}
+
+/// The zero point of an input of an integer product; nothing where it is not one
+/// known number.
+std::optional<SmallVector<int64_t>> knownZeros(NodeContext &n, unsigned index) {
+  if (!n.hasInput(index))
+    return SmallVector<int64_t>{0};
+  if (!n.isConstantInput(index))
+    return std::nullopt;
+  return n.constantInts(index);
+}
+
+void importMatMulInteger(NodeContext &n) {
+  std::optional<SmallVector<int64_t>> zero = knownZeros(n, 2), filterZeros = knownZeros(n, 3);
+  bool is8Bit = true;
+  for (unsigned index : {0u, 1u}) {
+    Value value = n.input(index);
+    is8Bit &= !n.failed() && n.elementType(value).isInteger(8);
+  }
+  if (n.failed())
+    return;
+  // A known matrix is summed in 8 bits; its zero points are one for each column.
+  if (is8Bit && n.isConstantInput(1) && n.rank(n.input(1)) == 2 && zero && zero->size() == 1 &&
+      filterZeros && n.rank(n.input(0)) >= 1) {
+    Value input = n.input(0), filter = n.transpose(n.input(1), {1, 0});
+    SmallVector<int64_t> shape(n.shape(input));
+    shape.back() = n.shape(filter)[0];
+    if (llvm::all_of(*filterZeros, [](int64_t z) { return z == 0; }))
+      filterZeros->clear();
+    else if (filterZeros->size() == 1)
+      filterZeros->resize(shape.back(), filterZeros->front());
+    return n.setOutput(n.createTyped<graph::IntegerFullyConnectedOp>(
+        shape, i32(n), input, filter, Value(), ValueRange(), zero->front(), *filterZeros));
+  }
+  Value lhs = centered(n, 0, 2, 2), rhs = centered(n, 1, 3, 1);
+  n.setOutput(n.create<graph::MatMulOp>(lhs, rhs));
+}
+
+/// The product in integers, then to the scale of the result.
+void importQLinearMatMul(NodeContext &n) {
+  for (unsigned index : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u})
+    n.input(index);
+  if (n.failed())
+    return;
+  // A known matrix: what dequantize, matmul, quantize mean is this operator, and
+  // a pass makes integers of it.
+  if (n.isConstantInput(3) && n.rank(n.input(3)) == 2) {
+    Value lhs = n.input(0), rhs = n.input(3);
+    Type lhsType = knownType(n, 1, 2, n.elementType(lhs), 0, /*perAxis=*/false);
+    Type rhsType = knownType(n, 4, 5, n.elementType(rhs), 1, /*perAxis=*/true);
+    Type type = knownType(n, 6, 7, n.elementType(n.input(7)), 0, /*perAxis=*/false);
+    if (lhsType && rhsType && type)
+      return n.setOutput(quantize(
+          n, n.create<graph::MatMulOp>(dequantize(n, lhs, lhsType), dequantize(n, rhs, rhsType)),
+          type));
+  }
+  Value lhs = centered(n, 0, 2, 2), rhs = centered(n, 3, 5, 1);
+  if (n.failed())
+    return;
+  int64_t lhsRank = n.rank(lhs), rhsRank = n.rank(rhs);
+  Value product = n.create<graph::MatMulOp>(lhs, rhs);
+  if (n.failed())
+    return;
+  int64_t rank = n.rank(product);
+  Value lhsScale = parameter(n, 1, std::max<int64_t>(lhsRank - 2, 0), lhsRank);
+  Value rhsScale = parameter(n, 4, std::max<int64_t>(rhsRank - 1, 0), rhsRank);
+  Value scale = parameter(n, 6, std::max<int64_t>(rank - 2, 0), rank);
+  n.input(7);
+  Value zeroPoint = parameter(n, 7, std::max<int64_t>(rank - 2, 0), rank);
+  if (n.failed())
+    return;
+  Value factor =
+      n.div(n.mul(n.cast(lhsScale, f32(n)), n.cast(rhsScale, f32(n))), n.cast(scale, f32(n)));
+  Value scaled = n.mul(n.cast(product, f32(n)), factor);
+  n.setOutput(saturate(n, scaled, zeroPoint, n.elementType(zeroPoint)));
+}
+
+/// Sums of a filter that is known.
+void importConvInteger(NodeContext &n) {
+  n.requireRank(0, 4, 4);
+  n.requireRank(1, 4, 4);
+  if (n.failed())
+    return;
+  Value input = n.input(0), filter = n.input(1);
+  int64_t groups = n.intAttr("group", 1);
+  std::optional<Window> window = readWindow(n, 2, n.shape(filter).drop_front(2));
+  std::optional<SmallVector<int64_t>> zero = knownZeros(n, 2), filterZeros = knownZeros(n, 3);
+  if (n.failed() || !window)
+    return;
+  if (!n.isConstantInput(1))
+    return n.failInput(1, "must be known at compile time, but depends on the inputs of the model");
+  if (!zero || zero->size() != 1 || !filterZeros)
+    return n.failNode("needs zero points that are known at compile time");
+  resolveAutoPad(*window, n.shape(input).drop_front(2));
+  int64_t outputs = n.shape(filter)[0];
+  if (llvm::all_of(*filterZeros, [](int64_t z) { return z == 0; }))
+    filterZeros->clear();
+  else if (filterZeros->size() == 1)
+    filterZeros->resize(outputs, filterZeros->front());
+  SmallVector<int64_t> shape{n.shape(input)[0], outputs};
+  for (unsigned d : {0u, 1u}) {
+    int64_t padded = n.shape(input)[2 + d] + window->pads[d] + window->pads[2 + d];
+    if (padded < window->extent(d))
+      return n.failInput(1, "has a kernel larger than the padded input");
+    shape.push_back((padded - window->extent(d)) / window->strides[d] + 1);
+  }
+  n.setOutput(n.createTyped<graph::IntegerConvOp>(
+      shape, i32(n), input, filter, Value(), ValueRange(), zero->front(), *filterZeros,
+      window->strides, window->pads, window->dilations, groups));
+}
+
+/// dequantize, conv, quantize: what that means is exactly this operator, and a
+/// pass makes integers of it.
+void importQLinearConv(NodeContext &n) {
+  for (unsigned index : {0u, 3u})
+    n.requireRank(index, 3, 5);
+  if (n.failed())
+    return;
+  Value input = n.input(0), filter = n.input(3), bias = n.optionalInput(8);
+  for (unsigned index : {1u, 2u, 4u, 5u, 6u, 7u})
+    n.input(index);
+  int64_t rank = n.rank(input), groups = n.intAttr("group", 1);
+  ArrayRef<int64_t> kernel = n.shape(filter).drop_front(2);
+  std::optional<Window> window = readWindow(n, rank - 2, kernel);
+  if (n.failed() || !window)
+    return;
+  resolveAutoPad(*window, n.shape(input).drop_front(2));
+  Type inputType = knownType(n, 1, 2, n.elementType(input), 0, false);
+  Type filterType = knownType(n, 4, 5, n.elementType(filter), 0, true);
+  Type outputType = knownType(n, 6, 7, n.elementType(n.input(7)), 0, false);
+  if (n.failed())
+    return;
+  if (!inputType || !filterType || !outputType)
+    return n.failNode("needs scales and zero points that are known at compile time, and 8-bit "
+                      "integers");
+  Value realBias;
+  if (bias) {
+    float scale = graph::getQuantParams(inputType)->scale();
+    SmallVector<float> scales = graph::getQuantParams(filterType)->scales;
+    for (float &own : scales)
+      own *= scale;
+    SmallVector<int64_t> zeros(scales.size(), 0);
+    auto integer = cast<IntegerType>(i32(n));
+    realBias = dequantize(n, bias, graph::getQuantType(integer, scales, zeros,
+                                                       scales.size() == 1 ? -1 : 0));
+  }
+  Value sum = n.create<graph::ConvOp>(dequantize(n, input, inputType),
+                                      dequantize(n, filter, filterType), realBias,
+                                      /*residual=*/Value(), /*slope=*/Value(), window->strides,
+                                      window->pads, window->dilations, groups,
+                                      graph::ActivationAttr());
+  n.setOutput(quantize(n, sum, outputType));
+}
+
+} // namespace
+
+ArrayRef<OpRow> quantRows() {
+  static constexpr llvm::StringLiteral noBlocks = "8 and 16 bit integers; no blocks";
+  static constexpr llvm::StringLiteral known = "zero points and filter known at compile time";
+  static const OpRow rows[] = {
+      {"ConvInteger", 10, latestOpset, importConvInteger, known},
+      {"DequantizeLinear", 10, latestOpset, importDequantizeLinear, "no blocks"},
+      {"DynamicQuantizeLinear", 11, latestOpset, importDynamicQuantizeLinear},
+      {"MatMulInteger", 10, latestOpset, importMatMulInteger},
+      {"QLinearConv", 10, latestOpset, importQLinearConv, "scales and zero points known"},
+      {"QLinearMatMul", 10, latestOpset, importQLinearMatMul},
+      {"QuantizeLinear", 10, latestOpset, importQuantizeLinear, noBlocks},
+  };
+  return rows;
+}
+
+} // namespace atc::onnx_import

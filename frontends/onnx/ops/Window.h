@@ -1,0 +1,28 @@
+//===-- Window.h - attributes of sliding windows --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_FRONTENDS_ONNX_OPS_WINDOW_H
+#define OPENATC_FRONTENDS_ONNX_OPS_WINDOW_H
+
+#include "frontends/SlidingWindow.h"
+#include "frontends/onnx/NodeContext.h"
+
+namespace atc::onnx_import {
+
+struct Window : SlidingWindow {
+  std::string autoPad;
+
+  bool moreAtEnd() const { return autoPad == "SAME_UPPER"; }
+};
+
+/// Reads kernel_shape, strides, dilations, pads and auto_pad. `kernel` is what
+/// the filter says; where it is empty, kernel_shape is required. Nothing when
+/// the node failed.
+std::optional<Window> readWindow(NodeContext &n, unsigned numDims, llvm::ArrayRef<int64_t> kernel);
+
+/// Replaces auto_pad by the pads that it means for an input of these dims.
+void resolveAutoPad(Window &window, llvm::ArrayRef<int64_t> spatial);
+
+} // namespace atc::onnx_import
+
+#endif // OPENATC_FRONTENDS_ONNX_OPS_WINDOW_H

@@ -1,0 +1,291 @@
+//===-- Contract.h - what a kernel requires of its inputs -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Kernels compute addresses from the dims of their inputs. What such arithmetic relies
+// on stands in the kernel's row of Kernels.def, its contract, and is checked before the
+// kernel runs: by the code that ATC_KERNEL puts around each kernel, so that no caller
+// can forget it, neither the runtime nor the compiler, and so that a model brings the
+// checks of its kernels along. Which inputs must be there and the element types that
+// an operator allows come from Signatures.def.
+//
+// A contract has one entry per input, separated by spaces:
+//
+//   _            a tensor of any dims
+//   [n,c,..]     a tensor whose dims are n, c and any others. A letter or word stands
+//                for a size: where it stands first it takes the dim's value, from then
+//                on dims must be equal to it. `_` is any dim, `4` is 4, `..` any number
+//                of dims. `2*h`, `heads*d` are products: a size that is not known yet
+//                takes the quotient, which must be whole. `@heads` is the value of the
+//                integer attribute `heads`; without the attribute it is a size as any.
+//   {n}          a tensor of n elements, whatever its dims; `{1}` holds one element
+//   a|b          a or b: the first one that fits is taken
+//   seq map opt  a sequence; a map; a tensor, sequence or none. `any`: anything
+//   tensors      a sequence of tensors of its element type
+//
+// An entry may end with
+//
+//   <n           its elements, integers, are in [0, n)
+//   <~n          its elements are in [-n, n)
+//   ...          the entry is that of all further inputs, too (sizes keep their values)
+//
+// Inputs without an entry are tensors of any dims. An input that may be left out, and is,
+// meets its entry; those of operators with any number of inputs must all be there.
+
+#ifndef OPENATC_KERNELS_CORE_CONTRACT_H
+#define OPENATC_KERNELS_CORE_CONTRACT_H
+
+#include "runtime-lite/abi/HostKernel.h"
+
+namespace atc::kernels {
+
+class Context;
+
+/// A contract as a table. It is made while compiling, where a text that is not well
+/// formed is an error, and holds no pointers.
+struct Contract {
+  static constexpr uint32_t kMaxOperands = 20, kMaxForms = 40, kMaxDims = 80, kMaxSizes = 14,
+                            kMaxNameLength = 24;
+  static constexpr uint8_t kNone = 255;
+  static constexpr uint8_t kTensor = 1 << uint8_t(host::Kind::Tensor);
+
+  /// number * sizes[first] * sizes[second], either of which may be kNone.
+  struct Dim {
+    int32_t number = 1;
+    uint8_t first = kNone, second = kNone;
+    bool any = false;
+  };
+  /// `[..]` or `{..}`: dims [firstDim, firstDim + dims). `rest` is how many of them
+  /// stand before `..`, kNone where there is none.
+  struct Form {
+    bool isCount = false;
+    uint8_t firstDim = 0, dims = 0, rest = kNone;
+  };
+  struct Operand {
+    uint8_t kinds = kTensor;          ///< a bit per host::Kind
+    uint8_t firstForm = 0, forms = 0; ///< without forms any dims will do
+    bool tensorItems = false;         ///< the items of a sequence are tensors of its type
+    bool hasRange = false, fromEnd = false;
+    Dim range;
+    uint16_t textBegin = 0, textEnd = 0; ///< the entry, for messages
+  };
+  /// Element types of an input by Signatures.def: a bit per type, and the type variable,
+  /// which has one value for all inputs that share it.
+  struct Type {
+    uint32_t allowed = ~0u;
+    uint8_t variable = kNone;
+  };
+
+  Operand operands[kMaxOperands];
+  Form forms[kMaxForms];
+  Dim dims[kMaxDims];
+  Type types[kMaxOperands];
+  char names[kMaxSizes][kMaxNameLength] = {}; ///< of sizes
+  bool isAttribute[kMaxSizes] = {};           ///< its value is that of the attribute
+  uint32_t operandCount = 0, formCount = 0, dimCount = 0, sizeCount = 0, typeCount = 0;
+  uint32_t required = 0;  ///< a bit per input that must be there
+  uint32_t maxInputs = 0; ///< kMaxOperands is less: any number, none of them left out
+  bool repeats = false;   ///< the last entry is that of all further inputs
+
+  /// Returns the entry of input `i`; null where it has none.
+  constexpr const Operand *operandOf(uint64_t i) const {
+    if (i < operandCount)
+      return &operands[i];
+    return repeats ? &operands[operandCount - 1] : nullptr;
+  }
+};
+
+/// Reads the texts of a row at compile time.
+class ContractParser {
+public:
+  /// `types` and `required` as in Signatures.def.
+  static consteval Contract parse(const char *entries, const char *types, uint32_t required,
+                                  uint32_t maxInputs) {
+    ContractParser parser(entries);
+    parser.readEntries();
+    parser.readTypes(types);
+    parser.result.required = required;
+    parser.result.maxInputs = maxInputs;
+    return parser.result;
+  }
+
+private:
+  constexpr explicit ContractParser(const char *text) : text(text) {}
+
+  static constexpr bool isLetter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  }
+  static constexpr bool isDigit(char c) { return c >= '0' && c <= '9'; }
+  constexpr bool take(const char *word) {
+    uint32_t i = 0;
+    while (word[i] && text[at + i] == word[i])
+      ++i;
+    if (word[i])
+      return false;
+    at += i;
+    return true;
+  }
+  constexpr void expect(const char *word) {
+    if (!take(word))
+      throw "a contract has another character than expected";
+  }
+  static constexpr void require(bool good) {
+    if (!good)
+      throw "a contract has more entries, dims or sizes than its table holds";
+  }
+
+  constexpr void readEntries() {
+    while (text[at]) {
+      if (take(" "))
+        continue;
+      if (result.repeats)
+        throw "an entry follows one that stands for all further inputs";
+      require(result.operandCount < Contract::kMaxOperands);
+      readOperand(result.operands[result.operandCount++]);
+    }
+  }
+
+  constexpr void readOperand(Contract::Operand &operand) {
+    operand.textBegin = uint16_t(at);
+    operand.firstForm = uint8_t(result.formCount);
+    constexpr uint8_t none = 1 << uint8_t(host::Kind::None), map = 1 << uint8_t(host::Kind::Map),
+                      sequence = 1 << uint8_t(host::Kind::Sequence);
+    if ((operand.tensorItems = take("tensors")) || take("seq"))
+      operand.kinds = sequence;
+    else if (take("map"))
+      operand.kinds = map;
+    else if (take("opt"))
+      operand.kinds = none | sequence | Contract::kTensor;
+    else if (take("any"))
+      operand.kinds = none | sequence | map | Contract::kTensor;
+    else if (!take("_"))
+      do
+        readForm(operand);
+      while (take("|"));
+    operand.textEnd = uint16_t(at);
+    if (take("<")) {
+      operand.hasRange = true;
+      operand.fromEnd = take("~");
+      operand.range = readDim();
+    }
+    result.repeats = take("...");
+    if (text[at] && text[at] != ' ')
+      throw "an entry of a contract does not end where it should";
+  }
+
+  constexpr void readForm(Contract::Operand &operand) {
+    require(result.formCount < Contract::kMaxForms);
+    Contract::Form &form = result.forms[result.formCount++];
+    ++operand.forms;
+    form.isCount = take("{");
+    if (!form.isCount)
+      expect("[");
+    form.firstDim = uint8_t(result.dimCount);
+    const char *end = form.isCount ? "}" : "]";
+    while (!take(end)) {
+      if (take("..")) {
+        if (form.rest != Contract::kNone)
+          throw "`..` stands twice";
+        form.rest = form.dims;
+      } else {
+        require(result.dimCount < Contract::kMaxDims);
+        result.dims[result.dimCount++] = readDim();
+        ++form.dims;
+      }
+      take(",");
+    }
+    if (form.isCount && (form.dims != 1 || form.rest != Contract::kNone))
+      throw "`{}` holds one number";
+  }
+
+  constexpr Contract::Dim readDim() {
+    Contract::Dim dim;
+    if (take("_")) {
+      dim.any = true;
+      return dim;
+    }
+    do {
+      if (isDigit(text[at])) {
+        int32_t number = 0;
+        while (isDigit(text[at]))
+          number = number * 10 + (text[at++] - '0');
+        dim.number *= number;
+        continue;
+      }
+      const bool attribute = take("@");
+      const uint8_t size = readSize(attribute);
+      if (dim.first == Contract::kNone)
+        dim.first = size;
+      else if (dim.second == Contract::kNone)
+        dim.second = size;
+      else
+        throw "a product has more than two sizes";
+    } while (take("*"));
+    return dim;
+  }
+
+  constexpr uint8_t readSize(bool attribute) {
+    char name[Contract::kMaxNameLength] = {};
+    uint32_t length = 0;
+    while (isLetter(text[at]) || (length && isDigit(text[at]))) {
+      require(length + 1 < Contract::kMaxNameLength);
+      name[length++] = text[at++];
+    }
+    if (!length)
+      throw "a size has no name";
+    for (uint32_t i = 0; i < result.sizeCount; ++i)
+      if (same(name, result.names[i]))
+        return uint8_t(i);
+    require(result.sizeCount < Contract::kMaxSizes);
+    for (uint32_t i = 0; i < Contract::kMaxNameLength; ++i)
+      result.names[result.sizeCount][i] = name[i];
+    result.isAttribute[result.sizeCount] = attribute;
+    return uint8_t(result.sizeCount++);
+  }
+  static constexpr bool same(const char *a, const char *b) {
+    for (; *a && *a == *b; ++a, ++b) {
+    }
+    return *a == *b;
+  }
+
+  /// `A=1,10,11 A *`.
+  constexpr void readTypes(const char *types) {
+    uint32_t allowed['Z' - 'A' + 1] = {};
+    for (const char *p = types; *p;) {
+      if (*p == ' ') {
+        ++p;
+        continue;
+      }
+      require(result.typeCount < Contract::kMaxOperands);
+      Contract::Type &type = result.types[result.typeCount++];
+      if (*p == '*') {
+        ++p;
+        continue;
+      }
+      type.variable = uint8_t(*p++ - 'A');
+      require(type.variable < Contract::kMaxOperands);
+      if (*p == '=')
+        do {
+          uint32_t number = 0;
+          for (++p; isDigit(*p); ++p)
+            number = number * 10 + uint32_t(*p - '0');
+          allowed[type.variable] |= 1u << number;
+        } while (*p == ',');
+      type.allowed = allowed[type.variable];
+    }
+  }
+
+  const char *text;
+  uint32_t at = 0;
+  Contract result;
+};
+
+/// Returns whether the inputs of the call meet the contract. Otherwise the call has
+/// failed with a sentence that names the input, what it is and what `entries` (the text
+/// that `contract` was made from) expects. Elements of inputs that are not known, as when
+/// shapes are inferred, are not looked at. Takes tens of nanoseconds, and time in
+/// proportion to the elements of inputs with a range.
+bool meetsContract(Context &context, const Contract &contract, const char *entries);
+
+} // namespace atc::kernels
+
+#endif // OPENATC_KERNELS_CORE_CONTRACT_H

@@ -1,0 +1,205 @@
+//===-- Numbers.h - element types as C++ types, and dispatch on them ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_KERNELS_CORE_NUMBERS_H
+#define OPENATC_KERNELS_CORE_NUMBERS_H
+
+#include "kernels/core/Support.h"
+
+namespace atc::kernels {
+
+//===----------------------------------------------------------------------===//
+// Small floats: 16 and 8 bits in memory, float in registers
+//===----------------------------------------------------------------------===//
+
+float floatFromHalf(uint16_t bits);
+uint16_t halfFromFloat(float value);
+float floatFromF8(uint8_t bits, uint8_t dtype);
+/// `saturate`: what is too large becomes the largest number instead of infinity or
+/// NaN (attribute `saturate` of Cast).
+uint8_t f8FromFloat(float value, uint8_t dtype, bool saturate);
+
+struct Half {
+  uint16_t bits;
+  Half() = default;
+  Half(float value) : bits(halfFromFloat(value)) {}
+  operator float() const { return floatFromHalf(bits); }
+};
+
+struct BFloat {
+  uint16_t bits;
+  BFloat() = default;
+  BFloat(float value) {
+    uint32_t word = __builtin_bit_cast(uint32_t, value);
+    if ((word & 0x7fffffff) > 0x7f800000)
+      bits = uint16_t(word >> 16 | 0x40); // NaN stays one
+    else
+      bits = uint16_t((word + 0x7fff + (word >> 16 & 1)) >> 16);
+  }
+  operator float() const { return __builtin_bit_cast(float, uint32_t(bits) << 16); }
+};
+
+/// An 8-bit float.
+template <uint8_t DT> struct F8 {
+  uint8_t bits;
+  F8() = default;
+  F8(float value) : bits(f8FromFloat(value, DT, /*saturate=*/true)) {}
+  operator float() const { return floatFromF8(bits, DT); }
+};
+
+/// What is computed with for elements of type T: float for small floats, T else.
+template <typename T> struct ComputeOf {
+  using Type = T;
+};
+template <> struct ComputeOf<Half> {
+  using Type = float;
+};
+template <> struct ComputeOf<BFloat> {
+  using Type = float;
+};
+template <uint8_t DT> struct ComputeOf<F8<DT>> {
+  using Type = float;
+};
+template <typename T> using Compute = typename ComputeOf<T>::Type;
+
+/// A complex number; T is float or double.
+template <typename T> struct Complex {
+  T re, im;
+  friend Complex operator+(Complex a, Complex b) { return {a.re + b.re, a.im + b.im}; }
+  friend Complex operator-(Complex a, Complex b) { return {a.re - b.re, a.im - b.im}; }
+  friend Complex operator*(Complex a, Complex b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  }
+};
+
+template <typename T> inline constexpr bool kIsFloat = false;
+template <> inline constexpr bool kIsFloat<float> = true;
+template <> inline constexpr bool kIsFloat<double> = true;
+template <> inline constexpr bool kIsFloat<Half> = true;
+template <> inline constexpr bool kIsFloat<BFloat> = true;
+template <uint8_t DT> inline constexpr bool kIsFloat<F8<DT>> = true;
+
+/// Least and largest number of an integer type, -inf and inf of a float.
+template <typename T> constexpr T lowest() {
+  if constexpr (__is_same(T, float) || __is_same(T, double))
+    return -T(__builtin_inf());
+  else if constexpr (T(-1) < T(0))
+    return T(T(1) << (sizeof(T) * 8 - 1));
+  else
+    return T(0);
+}
+template <typename T> constexpr T highest() {
+  if constexpr (__is_same(T, float) || __is_same(T, double))
+    return T(__builtin_inf());
+  else
+    return T(~lowest<T>());
+}
+
+//===----------------------------------------------------------------------===//
+// Dispatch
+//===----------------------------------------------------------------------===//
+
+/// Bit t: elements of DType t can occur. A model has few element types, and the
+/// compiler knows them: it makes this a constant when it links kernels into a model,
+/// so that what would work on other types goes away.
+extern "C" const uint64_t atc_kernel_types;
+
+constexpr uint64_t typeBit(uint8_t dtype) { return uint64_t(1) << dtype; }
+inline bool occurs(uint64_t types) { return (atc_kernel_types & types) != 0; }
+
+/// Carries a type into a generic lambda: `dispatchFloats(dtype, [&](auto type) {
+/// using T = typename decltype(type)::Type; ... })`.
+template <typename T> struct TypeTag {
+  using Type = T;
+};
+
+/// Calls `fn` for a type unless elements of it cannot occur.
+template <typename T, typename Fn> bool callFor(uint64_t types, Fn &&fn) {
+  if (!occurs(types))
+    return false;
+  fn(TypeTag<T>());
+  return true;
+}
+
+/// f32, f64, f16, bf16. False for another type.
+template <typename Fn> bool dispatchFloats(uint8_t dtype, Fn &&fn) {
+  switch (dtype) {
+  case F32:
+    return callFor<float>(typeBit(F32), fn);
+  case F64:
+    return callFor<double>(typeBit(F64), fn);
+  case F16:
+    return callFor<Half>(typeBit(F16), fn);
+  case BF16:
+    return callFor<BFloat>(typeBit(BF16), fn);
+  default:
+    return false;
+  }
+}
+
+/// The integers of 8 to 64 bits.
+template <typename Fn> bool dispatchIntegers(uint8_t dtype, Fn &&fn) {
+  switch (dtype) {
+  case I8:
+    return callFor<int8_t>(typeBit(I8), fn);
+  case U8:
+    return callFor<uint8_t>(typeBit(U8), fn);
+  case I16:
+    return callFor<int16_t>(typeBit(I16), fn);
+  case U16:
+    return callFor<uint16_t>(typeBit(U16), fn);
+  case I32:
+    return callFor<int32_t>(typeBit(I32), fn);
+  case U32:
+    return callFor<uint32_t>(typeBit(U32), fn);
+  case I64:
+    return callFor<int64_t>(typeBit(I64), fn);
+  case U64:
+    return callFor<uint64_t>(typeBit(U64), fn);
+  default:
+    return false;
+  }
+}
+
+template <typename Fn> bool dispatchNumbers(uint8_t dtype, Fn &&fn) {
+  return dispatchFloats(dtype, fn) || dispatchIntegers(dtype, fn);
+}
+
+/// A 128-bit element: strings and complex numbers of doubles.
+struct Wide {
+  uint64_t words[2];
+};
+
+/// The types of a size.
+constexpr uint64_t typesOfBits(int64_t bits) {
+  uint64_t types = 0;
+  for (uint8_t dtype = 1; dtype < 64; ++dtype)
+    if (bitsOf(dtype) == bits)
+      types |= typeBit(dtype);
+  return types;
+}
+
+/// For kernels that only move elements: an unsigned type of the element's size.
+/// False for smaller ones than a byte, which have no address (see Nibbles.h, which
+/// unpacks them to bytes).
+template <typename Fn> bool dispatchSizes(uint8_t dtype, Fn &&fn) {
+  constexpr uint64_t small = typesOfBits(2) | typesOfBits(4);
+  switch (bitsOf(dtype)) {
+  case 8:
+    return callFor<uint8_t>(typesOfBits(8) | small, fn);
+  case 16:
+    return callFor<uint16_t>(typesOfBits(16), fn);
+  case 32:
+    return callFor<uint32_t>(typesOfBits(32), fn);
+  case 64:
+    return callFor<uint64_t>(typesOfBits(64), fn);
+  case 128:
+    return callFor<Wide>(typesOfBits(128), fn);
+  default:
+    return false;
+  }
+}
+
+} // namespace atc::kernels
+
+#endif // OPENATC_KERNELS_CORE_NUMBERS_H

@@ -1,0 +1,67 @@
+//===-- Sort.h - sorting numbers of elements ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_KERNELS_CORE_SORT_H
+#define OPENATC_KERNELS_CORE_SORT_H
+
+#include "kernels/core/Support.h"
+
+namespace atc::kernels {
+
+/// Merge sort: stable. `spare` has room for `count` numbers, too.
+template <typename Before>
+void sortIndices(int64_t *items, int64_t *spare, int64_t count, Before before) {
+  int64_t *from = items, *to = spare;
+  for (int64_t width = 1; width < count; width *= 2) {
+    for (int64_t begin = 0; begin < count; begin += 2 * width) {
+      const int64_t middle = minimum(begin + width, count), end = minimum(begin + 2 * width, count);
+      int64_t left = begin, right = middle;
+      for (int64_t i = begin; i < end; ++i)
+        to[i] = left < middle && (right == end || !before(from[right], from[left])) ? from[left++]
+                                                                                    : from[right++];
+    }
+    int64_t *other = from;
+    from = to;
+    to = other;
+  }
+  if (from != items)
+    copyBytes(items, from, count * int64_t(sizeof(int64_t)));
+}
+
+/// Moves item `at` of a heap of `count` down to its place; the item at the top is
+/// the one that comes last.
+template <typename Before> void siftDown(int64_t *heap, int64_t at, int64_t count, Before before) {
+  const int64_t item = heap[at];
+  for (int64_t child; (child = 2 * at + 1) < count; at = child) {
+    if (child + 1 < count && before(heap[child], heap[child + 1]))
+      ++child;
+    if (!before(item, heap[child]))
+      break;
+    heap[at] = heap[child];
+  }
+  heap[at] = item;
+}
+
+/// The first `count` of 0, 1, ... `size` - 1 in the order `before` has them, sorted.
+template <typename Before>
+void selectFirst(int64_t *heap, int64_t count, int64_t size, Before before) {
+  for (int64_t i = 0; i < count; ++i)
+    heap[i] = i;
+  for (int64_t i = count / 2 - 1; i >= 0; --i)
+    siftDown(heap, i, count, before);
+  for (int64_t i = count; count && i < size; ++i)
+    if (before(i, heap[0])) {
+      heap[0] = i;
+      siftDown(heap, 0, count, before);
+    }
+  for (int64_t i = count - 1; i > 0; --i) {
+    const int64_t last = heap[0];
+    heap[0] = heap[i];
+    heap[i] = last;
+    siftDown(heap, 0, i, before);
+  }
+}
+
+} // namespace atc::kernels
+
+#endif // OPENATC_KERNELS_CORE_SORT_H

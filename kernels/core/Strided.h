@@ -1,0 +1,69 @@
+//===-- Strided.h - loops over elements that lie in steps -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_KERNELS_CORE_STRIDED_H
+#define OPENATC_KERNELS_CORE_STRIDED_H
+
+#include "kernels/core/Widen.h"
+
+namespace atc::kernels {
+
+/// A row-major space of indices, and for each operand the steps of its elements
+/// (0: the operand is broadcast, negative: it is read backwards).
+class StridedSpace {
+public:
+  static constexpr uint32_t kMaxOperands = 3;
+
+  StridedSpace(const Dims &shape, const Dims &first);
+  StridedSpace(const Dims &shape, const Dims &first, const Dims &second);
+  StridedSpace(const Dims &shape, const Dims &first, const Dims &second, const Dims &third);
+
+  /// Elements of the innermost dim, and the step of an operand there.
+  int64_t inner() const { return shape[shape.rank - 1]; }
+  int64_t innerStep(uint32_t operand) const { return steps[operand][shape.rank - 1]; }
+  /// Elements of row `row`: the last one may be shorter than the others.
+  int64_t length(int64_t row) const { return minimum(inner(), count - row * inner()); }
+
+  /// Calls body(row, offsets) for every row of the innermost dim, with the offset of
+  /// each operand's first element. `work`: operations for each element.
+  template <typename Body> void forEachRow(Context &c, int64_t work, Body &&body) const {
+    // By a pointer, so that the walk is not compiled for every type of element.
+    walk(
+        c, work,
+        [](void *arg, int64_t row, const int64_t *offsets) {
+          (*static_cast<__remove_reference_t(Body) *>(arg))(row, offsets);
+        },
+        const_cast<void *>(static_cast<const void *>(&body)));
+  }
+
+private:
+  using RowBody = void (*)(void *arg, int64_t row, const int64_t *offsets);
+  void walk(Context &c, int64_t work, RowBody body, void *arg) const;
+  void walkPart(int64_t begin, int64_t end, RowBody body, void *arg) const;
+  void collapse();
+
+  Dims shape, steps[kMaxOperands];
+  uint32_t operands;
+  int64_t count;
+};
+
+/// to[i, j, ...] = from[i * steps[0] + j * steps[1] + ...] for row-major `shape`.
+template <typename T>
+void copyStrided(Context &c, T *to, const T *from, const Dims &shape, const Dims &steps) {
+  const StridedSpace space(shape, steps);
+  const int64_t inner = space.inner(), step = space.innerStep(0);
+  space.forEachRow(c, 1, [&](int64_t row, const int64_t *offsets) {
+    const T *source = from + offsets[0];
+    T *target = to + row * inner;
+    const int64_t n = space.length(row);
+    if (step == 1)
+      copyBytes(target, source, n * int64_t(sizeof(T)));
+    else
+      for (int64_t i = 0; i < n; ++i)
+        target[i] = source[i * step];
+  });
+}
+
+} // namespace atc::kernels
+
+#endif // OPENATC_KERNELS_CORE_STRIDED_H

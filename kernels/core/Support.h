@@ -1,0 +1,369 @@
+//===-- Support.h - what every host kernel is written with ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Host kernels are compiled without a C and C++ library: into the compiler, and
+// to bitcode that the compiler links into models. So they must not call libc
+// (`__builtin_memcpy` is there, Math.h has the functions), hold no static data
+// that needs a constructor or the address of something, and throw nothing.
+//
+// A kernel has the name and the meaning of the newest version of an ONNX operator:
+//
+//   ATC_KERNEL(Compress) {
+//     const Tensor data = in(0), ...;
+//     if (!data.known()) return;       // its result's shape depends on the elements
+//     ...
+//     char *out = make(0, data.dtype(), dims);
+//     if (!out) return;
+//     ...
+//   }
+
+#ifndef OPENATC_KERNELS_CORE_SUPPORT_H
+#define OPENATC_KERNELS_CORE_SUPPORT_H
+
+#include "kernels/core/Contracts.h"
+#include "runtime-lite/abi/HostKernel.h"
+
+namespace atc::kernels {
+
+using host::Call;
+using host::Kind;
+using host::String;
+using host::Value;
+
+/// The numbers of ONNX and of om_dtype.
+enum DType : uint8_t {
+  Undefined = 0,
+  F32 = 1,
+  U8 = 2,
+  I8 = 3,
+  U16 = 4,
+  I16 = 5,
+  I32 = 6,
+  I64 = 7,
+  Str = 8,
+  Bool = 9,
+  F16 = 10,
+  F64 = 11,
+  U32 = 12,
+  U64 = 13,
+  C64 = 14,
+  C128 = 15,
+  BF16 = 16,
+  F8E4M3FN = 17,
+  F8E4M3FNUZ = 18,
+  F8E5M2 = 19,
+  F8E5M2FNUZ = 20,
+  U4 = 21,
+  I4 = 22,
+  F4E2M1 = 23,
+  F8E8M0 = 24,
+  U2 = 25,
+  I2 = 26
+};
+
+/// Bits of an element.
+constexpr int64_t bitsOf(uint8_t dtype) {
+  switch (dtype) {
+  case U2:
+  case I2:
+    return 2;
+  case U4:
+  case I4:
+  case F4E2M1:
+    return 4;
+  case U8:
+  case I8:
+  case Bool:
+  case F8E4M3FN:
+  case F8E4M3FNUZ:
+  case F8E5M2:
+  case F8E5M2FNUZ:
+  case F8E8M0:
+    return 8;
+  case U16:
+  case I16:
+  case F16:
+  case BF16:
+    return 16;
+  case F32:
+  case I32:
+  case U32:
+    return 32;
+  case F64:
+  case I64:
+  case U64:
+  case C64:
+    return 64;
+  case C128:
+  case Str:
+    return 128;
+  default:
+    return 0;
+  }
+}
+/// Bytes that `count` elements take.
+constexpr int64_t bytesOf(uint8_t dtype, int64_t count) { return (count * bitsOf(dtype) + 7) / 8; }
+
+template <typename T> constexpr T minimum(T a, T b) { return b < a ? b : a; }
+template <typename T> constexpr T maximum(T a, T b) { return a < b ? b : a; }
+constexpr int64_t ceilDiv(int64_t a, int64_t b) { return a / b + (a % b > 0); }
+
+/// The dims of a tensor, or any short list of numbers.
+struct Dims {
+  int64_t at[host::kMaxRank] = {};
+  uint32_t rank = 0;
+
+  Dims() = default;
+  template <typename... Ints>
+    requires(sizeof...(Ints) > 0 && (__is_integral(Ints) && ...))
+  explicit Dims(Ints... values) : at{int64_t(values)...}, rank(sizeof...(Ints)) {}
+  Dims(const int64_t *values, uint32_t rank) : rank(rank) {
+    for (uint32_t i = 0; i < rank; ++i)
+      at[i] = values[i];
+  }
+  int64_t &operator[](int64_t i) { return at[i]; }
+  int64_t operator[](int64_t i) const { return at[i]; }
+  bool push(int64_t value) {
+    if (rank == host::kMaxRank)
+      return false;
+    at[rank++] = value;
+    return true;
+  }
+  /// The product of dims [begin, end).
+  int64_t product(uint32_t begin, uint32_t end) const {
+    int64_t result = 1;
+    for (uint32_t i = begin; i < end; ++i)
+      result *= at[i];
+    return result;
+  }
+  int64_t product() const { return product(0, rank); }
+  bool operator==(const Dims &other) const {
+    if (rank != other.rank)
+      return false;
+    for (uint32_t i = 0; i < rank; ++i)
+      if (at[i] != other.at[i])
+        return false;
+    return true;
+  }
+};
+
+/// A value as a kernel sees it; also one that is left out.
+class Tensor {
+public:
+  Tensor(const Value *value = nullptr) : value(value) {}
+  /// The input is there (an optional without a value is not).
+  explicit operator bool() const { return value && value->kind != Kind::None; }
+  /// Its elements can be read. Where they decide the shape of a result, a kernel
+  /// returns when they are not known.
+  bool known() const { return value && (value->data || count() == 0); }
+  Kind kind() const { return value ? value->kind : Kind::None; }
+  uint8_t dtype() const { return value->dtype; }
+  uint32_t rank() const { return value->rank; }
+  int64_t dim(int64_t i) const { return value->dims[i]; }
+  Dims dims() const { return Dims(value->dims, value->rank); }
+  int64_t count() const { return dims().product(); }
+  template <typename T> const T *as() const { return static_cast<const T *>(value->data); }
+  const char *bytes() const { return static_cast<const char *>(value->data); }
+  /// Of a sequence.
+  int64_t size() const { return value->dims[0]; }
+  Tensor item(int64_t i) const { return static_cast<const Value *const *>(value->data)[i]; }
+  const Value *get() const { return value; }
+
+private:
+  const Value *value;
+};
+
+/// A list of numbers that is an attribute or the elements of a tensor.
+template <typename T> struct List {
+  const T *data = nullptr;
+  int64_t size = 0;
+  bool given = false; ///< the attribute is there, maybe empty
+  T operator[](int64_t i) const { return data[i]; }
+};
+
+inline bool equal(String a, String b) {
+  return a.size == b.size && __builtin_memcmp(a.data, b.data, a.size) == 0;
+}
+inline bool equal(String a, const char *b) { return equal(a, String{b, __builtin_strlen(b)}); }
+
+/// One call; the body of a kernel is a member function of it.
+class Context {
+public:
+  explicit Context(Call *call) : call(call) {}
+
+  Tensor in(uint32_t i) const { return i < call->inputCount ? Tensor(call->inputs[i]) : Tensor(); }
+  uint32_t inputs() const { return call->inputCount; }
+  uint32_t outputs() const { return call->outputCount; }
+  /// Outputs behind those that `wanted` has bits for are always made.
+  bool wants(uint32_t i) const {
+    return i < call->outputCount && (i >= 32 || (call->wanted >> i & 1));
+  }
+
+  //--- Attributes; the defaults are those of the operator.
+  const host::Attribute *find(const char *name) const {
+    for (uint32_t i = 0; i < call->attributeCount; ++i)
+      if (__builtin_strcmp(call->attributes[i].name, name) == 0)
+        return &call->attributes[i];
+    return nullptr;
+  }
+  bool has(const char *name) const { return find(name) != nullptr; }
+  int64_t integer(const char *name, int64_t fallback) const {
+    auto *found = find(name);
+    return found && found->kind == host::AttributeKind::Ints && found->count
+               ? *static_cast<const int64_t *>(found->data)
+               : fallback;
+  }
+  double number(const char *name, double fallback) const {
+    auto *found = find(name);
+    return found && found->kind == host::AttributeKind::Floats && found->count
+               ? *static_cast<const double *>(found->data)
+               : fallback;
+  }
+  /// `text("mode", "nearest")`.
+  String text(const char *name, const char *fallback) const {
+    auto *found = find(name);
+    return found && found->kind == host::AttributeKind::Strings && found->count
+               ? *static_cast<const String *>(found->data)
+               : String{fallback, __builtin_strlen(fallback)};
+  }
+  bool is(const char *name, const char *fallback, const char *wanted) const {
+    return equal(text(name, fallback), wanted);
+  }
+  List<int64_t> integers(const char *name) const {
+    return list<int64_t>(name, host::AttributeKind::Ints);
+  }
+  List<double> numbers(const char *name) const {
+    return list<double>(name, host::AttributeKind::Floats);
+  }
+  List<String> strings(const char *name) const {
+    return list<String>(name, host::AttributeKind::Strings);
+  }
+  Tensor tensor(const char *name) const {
+    auto *found = find(name);
+    return found && found->kind == host::AttributeKind::Tensors && found->count
+               ? Tensor(static_cast<const Value *>(found->data))
+               : Tensor();
+  }
+
+  //--- Results.
+  void *makeBytes(uint32_t i, uint8_t dtype, const Dims &dims) {
+    for (uint32_t d = 0; d < dims.rank; ++d)
+      if (dims[d] < 0) {
+        fail("output % would have a dim of %", i, dims[d]);
+        return nullptr;
+      }
+    return call->host->makeTensor(call, i, dtype, dims.rank, dims.at);
+  }
+  template <typename T = char> T *make(uint32_t i, uint8_t dtype, const Dims &dims) {
+    return static_cast<T *>(makeBytes(i, dtype, dims));
+  }
+  void share(uint32_t i, Tensor source, const Dims &dims) {
+    call->host->share(call, i, source.get(), dims.rank, dims.at);
+  }
+  void forward(uint32_t i, Tensor source) { call->host->forward(call, i, source.get()); }
+  void makeNone(uint32_t i) { call->host->makeNone(call, i); }
+  void makeSequence(uint32_t i, uint8_t dtype, int64_t count, const Value *const *items,
+                    Kind kind = Kind::Sequence) {
+    call->host->makeSequence(call, i, kind, dtype, count, items);
+  }
+  const Value *makeItem(uint8_t dtype, const Dims &dims) {
+    return call->host->makeItem(call, dtype, dims.rank, dims.at);
+  }
+  const Value *makeMapItem(const Value *keys, const Value *values) {
+    return call->host->makeMapItem(call, keys, values);
+  }
+  char *makeText(int64_t bytes) { return call->host->makeText(call, bytes); }
+  template <typename T> T *scratch(int64_t count) {
+    return static_cast<T *>(call->host->scratch(call, uint64_t(count) * sizeof(T)));
+  }
+  const void *body() const { return call->body; }
+  uint64_t entropy() { return call->host->entropy(call); }
+
+  /// Runs body(begin, end) over parts of [0, tasks) on all threads. What `body`
+  /// refers to must outlive the call, which it does: this waits.
+  template <typename Body> void parallel(int64_t tasks, Body &&body) {
+    call->host->parallel(
+        call, tasks,
+        [](void *arg, int64_t begin, int64_t end) {
+          (*static_cast<__remove_reference_t(Body) *>(arg))(begin, end);
+        },
+        const_cast<void *>(static_cast<const void *>(&body)));
+  }
+
+  /// A sentence for the user; each '%' stands for the next number. The host adds the
+  /// name of the node. The kernel returns after it.
+  template <typename... Ints> void fail(const char *text, Ints... values) {
+    const int64_t numbers[sizeof...(Ints) + 1] = {int64_t(values)...};
+    call->host->fail(call, text, numbers, sizeof...(Ints));
+  }
+  void failType(uint8_t dtype) { fail("has no kernel for element type %", dtype); }
+
+private:
+  template <typename T> List<T> list(const char *name, host::AttributeKind kind) const {
+    auto *found = find(name);
+    if (!found || (found->kind != kind && found->count))
+      return {};
+    return {static_cast<const T *>(found->data), int64_t(found->count), true};
+  }
+
+protected:
+  Call *call;
+};
+
+/// Defines the kernel `Name`; in its body all of Context can be used, and its inputs
+/// meet the kernel's contract (Contract.h).
+#define ATC_KERNEL(Name)                                                                           \
+  namespace {                                                                                      \
+  struct Name##Kernel : ::atc::kernels::Context {                                                  \
+    using Context::Context;                                                                        \
+    void run();                                                                                    \
+  };                                                                                               \
+  }                                                                                                \
+  extern "C" void atc_kernel_##Name(::atc::host::Call *call) {                                     \
+    Name##Kernel kernel(call);                                                                     \
+    if (::atc::kernels::meetsContract(                                                             \
+            kernel,                                                                                \
+            ::atc::kernels::ContractOf<::atc::kernels::Name##Signature,                            \
+                                       ::atc::kernels::Name##Entries>::value,                      \
+            ::atc::kernels::Name##Entries::text))                                                  \
+      kernel.run();                                                                                \
+  }                                                                                                \
+  void Name##Kernel::run()
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+/// -rank <= axis < rank becomes 0 <= axis < rank; fails the call otherwise (-1).
+inline int64_t normalizeAxis(Context &c, int64_t axis, int64_t rank) {
+  if (axis < -rank || axis >= rank) {
+    c.fail("axis % is not one of a tensor of rank %", axis, rank);
+    return -1;
+  }
+  return axis < 0 ? axis + rank : axis;
+}
+
+/// Row-major element strides.
+inline Dims stridesOf(const Dims &dims) {
+  Dims strides;
+  strides.rank = dims.rank;
+  int64_t step = 1;
+  for (int64_t i = int64_t(dims.rank) - 1; i >= 0; --i) {
+    strides[i] = step;
+    step *= dims[i];
+  }
+  return strides;
+}
+
+/// The elements of an integer tensor (int32, int64, ...) as numbers, read one by one.
+int64_t integerAt(Tensor tensor, int64_t i);
+/// Any real element as a double.
+double numberAt(Tensor tensor, int64_t i);
+
+inline void copyBytes(void *to, const void *from, int64_t bytes) {
+  __builtin_memcpy(to, from, static_cast<uint64_t>(bytes));
+}
+
+} // namespace atc::kernels
+
+#endif // OPENATC_KERNELS_CORE_SUPPORT_H

@@ -1,0 +1,88 @@
+//===-- VectorMath.h - functions that loops can be vectorized over --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The float versions have no branches and are good to about 2 units in the last
+// place. The double versions are those of Math.h.
+
+#ifndef OPENATC_KERNELS_CORE_VECTORMATH_H
+#define OPENATC_KERNELS_CORE_VECTORMATH_H
+
+#include "kernels/core/Math.h"
+#include "kernels/core/Wrapping.h"
+
+namespace atc::kernels::fast {
+
+inline float exp(float x) {
+  // Comparisons that keep a NaN.
+  x = x > 89.0f ? 89.0f : x;
+  x = x < -104.5f ? -104.5f : x;
+  // The sum's last bits hold the rounded quotient.
+  const float shifted = x * 1.44269504f + 0x1.8p23f;
+  const float n = shifted - 0x1.8p23f;
+  const int32_t exponent = __builtin_bit_cast(int32_t, shifted) - 0x4b400000;
+  const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+  float sum = 1.0f / 5040;
+  sum = sum * r + 1.0f / 720;
+  sum = sum * r + 1.0f / 120;
+  sum = sum * r + 1.0f / 24;
+  sum = sum * r + 1.0f / 6;
+  sum = sum * r + 0.5f;
+  sum = sum * r + 1.0f;
+  sum = sum * r + 1.0f;
+  // In two steps, so that results below the normal numbers come out rounded.
+  const int32_t half = exponent >> 1;
+  const float low = __builtin_bit_cast(float, uint32_t(half + 127) << 23);
+  const float high = __builtin_bit_cast(float, uint32_t(exponent - half + 127) << 23);
+  return sum * low * high;
+}
+inline double exp(double x) { return math::exp(x); }
+
+template <typename F> F sigmoid(F x) { return F(1) / (F(1) + exp(-x)); }
+
+inline float tanh(float x) {
+  // A quotient of polynomials near 0, where 1 - 2 / (e^2x + 1) would cancel.
+  const float x2 = x * x;
+  const float near = x * (10395 + x2 * (1260 + x2 * 21)) / (10395 + x2 * (4725 + x2 * (210 + x2)));
+  const float far = 1 - 2 / (exp(2 * x) + 1);
+  return x2 < 0.5f ? near : far;
+}
+inline double tanh(double x) { return math::tanh(x); }
+
+inline float erf(float x) {
+  // x * P(x^2) up to 1, then 1 - e^-x^2 * Q(1 / (1 + |x| / 2)). A NaN stays.
+  float a = x < 0 ? -x : x;
+  a = a > 4.0f ? 4.0f : a;
+  const float x2 = a * a;
+  float near = -9.67359022e-6f;
+  near = near * x2 + 1.12682537e-4f;
+  near = near * x2 - 8.48439652e-4f;
+  near = near * x2 + 5.22105341e-3f;
+  near = near * x2 - 2.68654383e-2f;
+  near = near * x2 + 0.112837826f;
+  near = near * x2 - 0.376126385f;
+  near = (near * x2 + 1.12837917f) * x;
+  const float t = 1 / (1 + 0.5f * a);
+  float far = -0.0579633643f;
+  far = far * t - 0.0437671782f;
+  far = far * t + 0.386657752f;
+  far = far * t + 0.112748454f;
+  far = far * t + 0.32657172f;
+  far = far * t + 0.274455466f;
+  far = far * t + 5.38750579e-4f;
+  far = 1 - exp(-x2) * far;
+  return a < 1.0f ? near : x < 0 ? -far : far;
+}
+inline double erf(double x) { return math::erf(x); }
+
+template <typename F> F gelu(F x) { return F(0.5) * x * (1 + erf(x * F(0.70710678118654752440))); }
+template <typename F> F geluTanh(F x) {
+  return F(0.5) * x * (1 + tanh(F(0.79788456080286535588) * (x + F(0.044715) * x * x * x)));
+}
+
+inline float sqrt(float x) { return __builtin_sqrtf(x); }
+inline double sqrt(double x) { return __builtin_sqrt(x); }
+template <typename F> F abs(F x) { return x < F(0) ? wrapping::subtract(F(0), x) : x; }
+
+} // namespace atc::kernels::fast
+
+#endif // OPENATC_KERNELS_CORE_VECTORMATH_H

@@ -1,0 +1,64 @@
+//===-- Image.h - decoding images -----------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_KERNELS_IMAGE_IMAGE_H
+#define OPENATC_KERNELS_IMAGE_IMAGE_H
+
+#include "kernels/core/Support.h"
+
+namespace atc::kernels {
+
+/// Bytes that are read with bounds: what lies behind the end is 0.
+struct Bytes {
+  const uint8_t *data = nullptr;
+  int64_t size = 0;
+  uint8_t operator[](int64_t i) const { return i >= 0 && i < size ? data[i] : 0; }
+  bool starts(const char *with, int64_t at = 0) const {
+    const int64_t length = int64_t(__builtin_strlen(with));
+    return at + length <= size && __builtin_memcmp(data + at, with, uint64_t(length)) == 0;
+  }
+  /// A number of 2 or 4 bytes.
+  int64_t number(int64_t at, int bytes, bool bigEndian) const {
+    uint32_t value = 0;
+    for (int i = 0; i < bytes; ++i)
+      value |= uint32_t((*this)[at + i]) << 8 * (bigEndian ? bytes - 1 - i : i);
+    return value;
+  }
+  Bytes from(int64_t at) const {
+    return at < 0 || at > size ? Bytes() : Bytes{data + at, size - at};
+  }
+};
+
+/// Rows of red, green and blue.
+struct Image {
+  int64_t width = 0, height = 0;
+  uint8_t *pixels = nullptr;
+  /// False where there is no memory, or the size is none of an image.
+  bool make(Context &c, int64_t columns, int64_t rows) {
+    constexpr int64_t most = 1 << 16;
+    if (columns < 1 || rows < 1 || columns > most || rows > most)
+      return false;
+    width = columns;
+    height = rows;
+    pixels = c.scratch<uint8_t>(columns * rows * 3);
+    return pixels != nullptr;
+  }
+  void set(int64_t x, int64_t y, uint8_t red, uint8_t green, uint8_t blue) {
+    uint8_t *to = pixels + (y * width + x) * 3;
+    to[0] = red, to[1] = green, to[2] = blue;
+  }
+};
+
+/// Each is false for files of another format or with faults.
+bool decodeBmp(Context &c, Bytes file, Image &image);
+bool decodePnm(Context &c, Bytes file, Image &image);
+bool decodePng(Context &c, Bytes file, Image &image);
+bool decodeTiff(Context &c, Bytes file, Image &image);
+bool decodeJpeg(Context &c, Bytes file, Image &image);
+
+/// Inflates a zlib stream to `size` bytes; false where it is shorter or wrong.
+bool inflateZlib(Bytes stream, uint8_t *out, int64_t size);
+
+} // namespace atc::kernels
+
+#endif // OPENATC_KERNELS_IMAGE_IMAGE_H

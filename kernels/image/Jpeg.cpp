@@ -1,0 +1,324 @@
+//===-- Jpeg.cpp - JPEG images, sequential with Huffman codes -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The arithmetic is the one that is found everywhere, so that pixels are equal to the
+// last bit: a transform in 13-bit fixed point, chroma interpolated linearly.
+
+#include "kernels/image/Image.h"
+
+namespace atc::kernels {
+
+namespace {
+
+constexpr uint8_t kZigzag[64] = {
+    0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48,
+    41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
+    30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
+
+uint8_t clampByte(int64_t value) { return uint8_t(value < 0 ? 0 : value > 255 ? 255 : value); }
+
+struct JpegCode {
+  uint8_t counts[17] = {}, symbols[256] = {};
+};
+
+struct Component {
+  int id = 0, h = 1, v = 1, table = 0, dc = 0, ac = 0, last = 0;
+  /// Samples of whole blocks, and how many of them belong to the image.
+  int64_t stride = 0, width = 0, height = 0;
+  uint8_t *samples = nullptr;
+};
+
+struct EntropyReader {
+  Bytes bytes;
+  int64_t at = 0;
+  unsigned buffer = 0;
+  int count = 0;
+  bool ended = false;
+
+  int bit() {
+    if (!count) {
+      buffer = bytes[at];
+      if (at >= bytes.size || (buffer == 0xff && bytes[at + 1] != 0)) {
+        ended |= at > bytes.size + 64 || at >= bytes.size;
+        buffer = 0; // a marker: zeros until it is read
+        at += at >= bytes.size;
+      } else {
+        at += buffer == 0xff ? 2 : 1;
+      }
+      count = 8;
+    }
+    return int(buffer >> --count & 1);
+  }
+  int bits(int wanted) {
+    int value = 0;
+    for (int i = 0; i < wanted; ++i)
+      value = value << 1 | bit();
+    return value;
+  }
+  /// A number of `size` bits; those that begin with 0 are negative.
+  int number(int size) {
+    const int value = bits(size);
+    return size && value < 1 << (size - 1) ? value - (1 << size) + 1 : value;
+  }
+  int symbol(const JpegCode &code) {
+    int value = 0, first = 0, index = 0;
+    for (int length = 1; length <= 16; ++length) {
+      value |= bit();
+      const int here = code.counts[length];
+      if (value - here < first)
+        return code.symbols[(index + value - first) & 255];
+      index += here;
+      first = (first + here) << 1;
+      value <<= 1;
+    }
+    return -1;
+  }
+  /// Behind the next restart marker.
+  void restart() {
+    count = 0;
+    while (at + 1 < bytes.size && !(bytes[at] == 0xff && bytes[at + 1] >= 0xd0 &&
+                                    bytes[at + 1] <= 0xd7))
+      ++at;
+    at += 2;
+  }
+};
+
+/// One dimension of the inverse transform, of 8 numbers `step` apart.
+void transform8(int64_t *x, int64_t step, int shift) {
+  const int64_t a2 = x[2 * step], a6 = x[6 * step];
+  const int64_t even = (a2 + a6) * 4433;
+  const int64_t e2 = even - a6 * 15137, e3 = even + a2 * 6270;
+  const int64_t e0 = (x[0] + x[4 * step]) * 8192, e1 = (x[0] - x[4 * step]) * 8192;
+  const int64_t tops[4] = {e0 + e3, e1 + e2, e1 - e2, e0 - e3};
+  const int64_t o7 = x[7 * step], o5 = x[5 * step], o3 = x[3 * step], o1 = x[step];
+  const int64_t sum = (o7 + o3 + o5 + o1) * 9633;
+  const int64_t z1 = (o7 + o1) * -7373, z2 = (o5 + o3) * -20995;
+  const int64_t z3 = (o7 + o3) * -16069 + sum, z4 = (o5 + o1) * -3196 + sum;
+  const int64_t odds[4] = {o1 * 12299 + z1 + z4, o3 * 25172 + z2 + z3, o5 * 16819 + z2 + z4,
+                           o7 * 2446 + z1 + z3};
+  const int64_t half = int64_t(1) << (shift - 1);
+  for (int i = 0; i < 4; ++i) {
+    x[i * step] = (tops[i] + odds[i] + half) >> shift;
+    x[(7 - i) * step] = (tops[i] - odds[i] + half) >> shift;
+  }
+}
+
+struct Jpeg {
+  Context &c;
+  Bytes file;
+  uint16_t tables[4][64] = {};
+  JpegCode codes[8] = {}; ///< four for DC, four for AC
+  Component components[3] = {};
+  int componentCount = 0, maxH = 1, maxV = 1;
+  int64_t width = 0, height = 0, restartInterval = 0, blocksX = 0, blocksY = 0;
+  int64_t adobe = -1;
+
+  bool frame(Bytes part) {
+    height = part.number(1, 2, true);
+    width = part.number(3, 2, true);
+    componentCount = part[5];
+    if (part[0] != 8 || (componentCount != 1 && componentCount != 3) || width < 1 || height < 1)
+      return false;
+    for (int i = 0; i < componentCount; ++i) {
+      Component &component = components[i];
+      component.id = part[6 + 3 * i];
+      component.h = part[7 + 3 * i] >> 4;
+      component.v = part[7 + 3 * i] & 15;
+      component.table = part[8 + 3 * i] & 3;
+      if (component.h < 1 || component.h > 4 || component.v < 1 || component.v > 4)
+        return false;
+      maxH = maximum(maxH, component.h);
+      maxV = maximum(maxV, component.v);
+    }
+    blocksX = ceilDiv(width, 8 * maxH);
+    blocksY = ceilDiv(height, 8 * maxV);
+    for (int i = 0; i < componentCount; ++i) {
+      Component &component = components[i];
+      if (maxH % component.h || maxV % component.v)
+        return false;
+      component.stride = blocksX * 8 * component.h;
+      component.width = ceilDiv(width * component.h, maxH);
+      component.height = ceilDiv(height * component.v, maxV);
+      component.samples =
+          c.scratch<uint8_t>(component.stride * blocksY * 8 * component.v);
+      if (!component.samples)
+        return false;
+    }
+    return true;
+  }
+
+  bool block(EntropyReader &reader, Component &component, int64_t x, int64_t y) {
+    int64_t values[64] = {};
+    const uint16_t *table = tables[component.table];
+    const int size = reader.symbol(codes[component.dc]);
+    if (size < 0 || size > 15)
+      return false;
+    component.last += reader.number(size);
+    values[0] = int64_t(component.last) * table[0];
+    for (int i = 1; i < 64; ++i) {
+      const int symbol = reader.symbol(codes[4 + component.ac]);
+      if (symbol < 0)
+        return false;
+      const int bits = symbol & 15, zeros = symbol >> 4;
+      if (!bits && zeros != 15)
+        break;
+      i += zeros;
+      if (i > 63)
+        return false;
+      values[kZigzag[i]] = int64_t(reader.number(bits)) * table[i];
+    }
+    for (int i = 0; i < 8; ++i)
+      transform8(values + i, 8, 11);
+    for (int i = 0; i < 8; ++i)
+      transform8(values + 8 * i, 1, 18);
+    uint8_t *to = component.samples + y * 8 * component.stride + x * 8;
+    for (int i = 0; i < 64; ++i)
+      to[i / 8 * component.stride + i % 8] = clampByte(values[i] + 128);
+    return true;
+  }
+
+  bool scan(Bytes part, Bytes data) {
+    const int count = part[0];
+    if (!componentCount || count != componentCount)
+      return false; // one scan with everything
+    for (int i = 0; i < count; ++i) {
+      if (part[1 + 2 * i] != components[i].id)
+        return false;
+      components[i].dc = part[2 + 2 * i] >> 4 & 3;
+      components[i].ac = part[2 + 2 * i] & 3;
+    }
+    // Blocks of a single component do not come in groups.
+    const bool single = count == 1;
+    const int64_t columns = single ? ceilDiv(components[0].width, 8) : blocksX;
+    const int64_t rows = single ? ceilDiv(components[0].height, 8) : blocksY;
+    EntropyReader reader{data};
+    for (int64_t mcu = 0; mcu < columns * rows; ++mcu) {
+      if (restartInterval && mcu && mcu % restartInterval == 0) {
+        reader.restart();
+        for (Component &component : components)
+          component.last = 0;
+      }
+      for (int i = 0; i < count; ++i) {
+        const int h = single ? 1 : components[i].h, v = single ? 1 : components[i].v;
+        for (int b = 0; b < h * v; ++b)
+          if (!block(reader, components[i], mcu % columns * h + b % h, mcu / columns * v + b / h))
+            return false;
+      }
+      if (reader.ended)
+        return false;
+    }
+    return true;
+  }
+
+  /// The samples of a component at the size of the image.
+  uint8_t *upsampled(const Component &k) {
+    uint8_t *out = c.scratch<uint8_t>(width * height + 1);
+    const int h = maxH / k.h, v = maxV / k.v;
+    const bool fancy = h <= 2 && v <= 2 && (h == 1 || k.width > 2);
+    for (int64_t y = 0; out && y < height; ++y) {
+      const uint8_t *row = k.samples + y / v * k.stride;
+      // With two rows for one, the nearer row counts three times.
+      const int64_t other = minimum(maximum(y / v + (y % 2 ? 1 : -1), int64_t(0)), k.height - 1);
+      const uint8_t *near = k.samples + other * k.stride;
+      const bool two = v == 2;
+      auto sum = [&](int64_t x) { return two ? 3 * row[x] + near[x] : int(row[x]); };
+      for (int64_t x = 0; x < width; ++x) {
+        const int64_t at = x / h;
+        int value;
+        if (!fancy) {
+          value = row[at];
+        } else if (h == 1) {
+          value = two ? (sum(at) + (y % 2 ? 2 : 1)) >> 2 : row[at];
+        } else {
+          const bool right = x % 2;
+          const int64_t beside = at + (right ? 1 : -1);
+          const bool edge = beside < 0 || beside >= k.width;
+          const int mixed = edge ? 4 * sum(at) : 3 * sum(at) + sum(beside);
+          value = two ? (mixed + (right ? 7 : 8)) >> 4 : (mixed + (right ? 2 : 1)) >> 2;
+        }
+        out[y * width + x] = uint8_t(value);
+      }
+    }
+    return out;
+  }
+};
+
+} // namespace
+
+bool decodeJpeg(Context &c, Bytes file, Image &image) {
+  if (!file.starts("\xff\xd8"))
+    return false;
+  Jpeg jpeg{c, file};
+  bool scanned = false;
+  for (int64_t at = 2; at + 4 <= file.size && !scanned;) {
+    if (file[at] != 0xff) {
+      ++at;
+      continue;
+    }
+    const int marker = file[at + 1];
+    if (marker == 0xff || marker == 0 || marker == 1 || (marker >= 0xd0 && marker <= 0xd8)) {
+      at += marker == 0xff ? 1 : 2;
+      continue;
+    }
+    const int64_t size = file.number(at + 2, 2, true) - 2;
+    if (size < 0 || at + 4 + size > file.size)
+      return false;
+    const Bytes part{file.data + at + 4, size};
+    at += 4 + size;
+    if (marker == 0xc0 || marker == 0xc1) {
+      if (jpeg.componentCount || !jpeg.frame(part))
+        return false;
+    } else if (marker == 0xc4) {
+      for (int64_t i = 0; i + 17 <= size;) {
+        JpegCode &code = jpeg.codes[(part[i] >> 4 & 1) * 4 + (part[i] & 3)];
+        int64_t count = 0;
+        for (int l = 1; l <= 16; ++l)
+          count += code.counts[l] = part[i + l];
+        for (int64_t s = 0; s < count && s < 256; ++s)
+          code.symbols[s] = part[i + 17 + s];
+        i += 17 + count;
+      }
+    } else if (marker == 0xdb) {
+      for (int64_t i = 0; i < size;) {
+        const int bytes = part[i] >> 4 ? 2 : 1;
+        for (int s = 0; s < 64; ++s)
+          jpeg.tables[part[i] & 3][s] = uint16_t(part.number(i + 1 + s * bytes, bytes, true));
+        i += 1 + 64 * bytes;
+      }
+    } else if (marker == 0xdd) {
+      jpeg.restartInterval = part.number(0, 2, true);
+    } else if (marker == 0xee && part.starts("Adobe")) {
+      jpeg.adobe = part[11];
+    } else if (marker == 0xda) {
+      if (!jpeg.scan(part, file.from(at)))
+        return false;
+      scanned = true;
+    } else if (marker >= 0xc2 && marker <= 0xcf && marker != 0xc8 && marker != 0xcc) {
+      return false; // progressive, lossless or arithmetic
+    }
+  }
+  if (!scanned || !image.make(c, jpeg.width, jpeg.height))
+    return false;
+  const uint8_t *planes[3] = {};
+  for (int i = 0; i < jpeg.componentCount; ++i)
+    if (!(planes[i] = jpeg.upsampled(jpeg.components[i])))
+      return false;
+  const int64_t count = jpeg.width * jpeg.height;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t y = planes[0][i];
+    const int64_t x = i % jpeg.width, row = i / jpeg.width;
+    if (jpeg.componentCount == 1) {
+      image.set(x, row, uint8_t(y), uint8_t(y), uint8_t(y));
+    } else if (jpeg.adobe == 0) { // the components are red, green and blue
+      image.set(x, row, uint8_t(y), planes[1][i], planes[2][i]);
+    } else {
+      const int64_t cb = planes[1][i] - 128, cr = planes[2][i] - 128;
+      image.set(x, row, clampByte(y + ((91881 * cr + 32768) >> 16)),
+                clampByte(y + ((-22554 * cb - 46802 * cr + 32768) >> 16)),
+                clampByte(y + ((116130 * cb + 32768) >> 16)));
+    }
+  }
+  return true;
+}
+
+} // namespace atc::kernels

@@ -1,0 +1,214 @@
+//===-- ActivationsAndNorms.cpp - com.microsoft: activations and normalizations -===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "kernels/core/Floats.h"
+#include "kernels/core/Math.h"
+#include "kernels/core/VectorMath.h"
+
+namespace atc::kernels {
+
+namespace {
+
+/// out = f(in(0) + bias), the bias along the last dim.
+template <typename Fn> void activate(Context &c, Fn &&f) {
+  const Tensor data = c.in(0), bias = c.in(1);
+  const int64_t width = data.rank() ? data.dim(data.rank() - 1) : 1;
+  if (bias && bias.count() != width)
+    return c.fail("a bias of % elements for % columns", bias.count(), width);
+  FloatResult result;
+  if (!result.make(c, 0, data.dtype(), data.dims()))
+    return;
+  float *out = result.floats(c);
+  const float *from = floatsOf(c, data), *shift = bias ? floatsOf(c, bias) : nullptr;
+  if (!out || !from || (bias && !shift))
+    return;
+  const int64_t rows = width ? data.count() / width : 0;
+  c.parallel(rows, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row)
+      for (int64_t i = 0; i < width; ++i)
+        out[row * width + i] = f(from[row * width + i] + (shift ? shift[i] : 0));
+  });
+  result.store();
+}
+
+/// One row: (x - mean) / deviation * gamma + beta; `simple` leaves the mean out.
+void normalizeRow(float *out, const float *x, int64_t width, const float *gamma,
+                  const float *beta, double epsilon, bool simple) {
+  double mean = 0, square = 0;
+  for (int64_t i = 0; i < width; ++i)
+    mean += x[i];
+  mean = simple ? 0 : mean / double(width);
+  for (int64_t i = 0; i < width; ++i)
+    square += (x[i] - mean) * (x[i] - mean);
+  const double scale = 1 / math::sqrt(square / double(width) + epsilon);
+  for (int64_t i = 0; i < width; ++i)
+    out[i] = float((x[i] - mean) * scale * gamma[i]) + (beta ? beta[i] : 0);
+}
+
+/// input, skip, gamma, [beta], bias -> the norm of input + skip + bias, and the sum.
+void skipNormalize(Context &c, bool simple) {
+  const Tensor data = c.in(0), skip = c.in(1), gamma = c.in(2);
+  const Tensor beta = simple ? Tensor() : c.in(3), bias = c.in(simple ? 3 : 4);
+  const double epsilon = c.number("epsilon", 1e-5);
+  if (data.rank() < 1)
+    return c.fail("the input has no dims");
+  const int64_t width = data.dim(data.rank() - 1), count = data.count();
+  const int64_t skipCount = skip.count();
+  if (gamma.count() != width || (beta && beta.count() != width) ||
+      (bias && bias.count() != width) || (count ? !skipCount || count % skipCount : skipCount))
+    return c.fail("a skip of % elements and a scale of % for % elements in rows of %", skipCount,
+                  gamma.count(), count, width);
+  FloatResult result, sum, mean, deviation;
+  // Mean and deviation are for training; no runtime fills them with more than this.
+  Dims rows = data.dims();
+  rows[data.rank() - 1] = 1;
+  if (!result.make(c, 0, data.dtype(), data.dims()) || !mean.makeIfWanted(c, 1, F32, rows) ||
+      !deviation.makeIfWanted(c, 2, F32, rows) ||
+      !sum.makeIfWanted(c, 3, data.dtype(), data.dims()))
+    return;
+  float *out = result.floats(c), *total = sum ? sum.floats(c) : c.scratch<float>(count + 1);
+  float *means = mean.floats(c), *deviations = deviation.floats(c);
+  const float *x = floatsOf(c, data), *y = floatsOf(c, skip), *scale = floatsOf(c, gamma);
+  const float *offset = beta ? floatsOf(c, beta) : nullptr;
+  const float *shift = bias ? floatsOf(c, bias) : nullptr;
+  if (!out || !total || !x || !y || !scale || (beta && !offset) || (bias && !shift))
+    return;
+  c.parallel(width ? count / width : 0, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      float *to = total + row * width;
+      const float *other = y + row * width % skipCount;
+      for (int64_t i = 0; i < width; ++i)
+        to[i] = x[row * width + i] + other[i] + (shift ? shift[i] : 0);
+      normalizeRow(out + row * width, to, width, scale, offset, epsilon, simple);
+      double average = 0, square = 0;
+      for (int64_t i = 0; (means || deviations) && i < width; ++i) {
+        average += to[i] / double(width);
+        square += double(to[i]) * to[i] / double(width);
+      }
+      if (means)
+        means[row] = float(average);
+      if (deviations)
+        deviations[row] = float(1 / math::sqrt(square - average * average + epsilon));
+    }
+  });
+  result.store();
+  sum.store();
+}
+
+} // namespace
+
+ATC_KERNEL(FastGelu) { activate(*this, fast::geluTanh<float>); }
+ATC_KERNEL(BiasGelu) { activate(*this, fast::gelu<float>); }
+ATC_KERNEL(QuickGelu) {
+  const double alpha = number("alpha", 1.702);
+  activate(*this, [=](float x) { return float(x * math::sigmoid(alpha * x)); });
+}
+
+ATC_KERNEL(BiasSplitGelu) {
+  const Tensor data = in(0), bias = in(1);
+  const int64_t rank = data.rank(), width = rank ? data.dim(rank - 1) : 0, half = width / 2;
+  if (width % 2 || bias.count() != width)
+    return fail("a bias of % elements for % columns", bias.count(), width);
+  Dims shape = data.dims();
+  shape[rank - 1] = half;
+  FloatResult result;
+  if (!result.make(*this, 0, data.dtype(), shape))
+    return;
+  float *out = result.floats(*this);
+  const float *from = floatsOf(*this, data), *shift = floatsOf(*this, bias);
+  if (!out || !from || !shift)
+    return;
+  parallel(width ? data.count() / width : 0, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row)
+      for (int64_t i = 0; i < half; ++i) {
+        const float *x = from + row * width;
+        out[row * half + i] = (x[i] + shift[i]) * fast::gelu<float>(x[half + i] + shift[half + i]);
+      }
+  });
+  result.store();
+}
+
+ATC_KERNEL(SkipLayerNormalization) { skipNormalize(*this, false); }
+ATC_KERNEL(SkipSimplifiedLayerNormalization) { skipNormalize(*this, true); }
+
+ATC_KERNEL(SimplifiedLayerNormalization) {
+  const Tensor data = in(0), gamma = in(1);
+  const int64_t axis = normalizeAxis(*this, integer("axis", -1), data.rank());
+  if (axis < 0)
+    return;
+  const double epsilon = number("epsilon", 1e-5);
+  const int64_t width = data.dims().product(uint32_t(axis), data.rank());
+  if (gamma.count() != width)
+    return fail("a scale of % elements for rows of %", gamma.count(), width);
+  Dims rows = data.dims();
+  for (uint32_t d = uint32_t(axis); d < data.rank(); ++d)
+    rows[d] = 1;
+  FloatResult result, inverse;
+  if (!result.make(*this, 0, gamma.dtype(), data.dims()) ||
+      !inverse.makeIfWanted(*this, 1, F32, rows))
+    return;
+  float *out = result.floats(*this), *deviations = inverse.floats(*this);
+  const float *x = floatsOf(*this, data), *scale = floatsOf(*this, gamma);
+  if (!out || !x || !scale)
+    return;
+  parallel(width ? data.count() / width : 0, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      normalizeRow(out + row * width, x + row * width, width, scale, nullptr, epsilon, true);
+      double square = 0;
+      for (int64_t i = 0; deviations && i < width; ++i)
+        square += double(x[row * width + i]) * x[row * width + i];
+      if (deviations)
+        deviations[row] = float(1 / math::sqrt(square / double(width) + epsilon));
+    }
+  });
+  result.store();
+}
+
+ATC_KERNEL(EmbedLayerNormalization) {
+  const Tensor ids = in(0), segments = in(1), words = in(2), places = in(3), kinds = in(4),
+               gamma = in(5), beta = in(6), mask = in(7), positions = in(8);
+  if (ids.rank() != 2 || words.rank() != 2 || places.rank() != 2 || (kinds && kinds.rank() != 2))
+    return fail("input_ids and the embeddings have ranks %, %, %", ids.rank(), words.rank(),
+                places.rank());
+  const int64_t batch = ids.dim(0), length = ids.dim(1), width = words.dim(1);
+  if (places.dim(1) != width || gamma.count() != width || beta.count() != width ||
+      (kinds && (kinds.dim(1) != width || !segments)))
+    return fail("embeddings of % and % columns", width, places.dim(1));
+  FloatResult result, sum;
+  int32_t *lengths = nullptr;
+  if (!result.make(*this, 0, words.dtype(), Dims(batch, length, width)) ||
+      (wants(1) && !(lengths = make<int32_t>(1, I32, Dims(batch)))) ||
+      !sum.makeIfWanted(*this, 2, words.dtype(), Dims(batch, length, width)))
+    return;
+  float *out = result.floats(*this);
+  float *total = sum ? sum.floats(*this) : scratch<float>(width * length * batch + 1);
+  const float *word = floatsOf(*this, words), *place = floatsOf(*this, places);
+  const float *kind = kinds ? floatsOf(*this, kinds) : nullptr;
+  const float *scale = floatsOf(*this, gamma), *offset = floatsOf(*this, beta);
+  if (!out || !total || !word || !place || (kinds && !kind) || !scale || !offset)
+    return;
+  for (int64_t b = 0; b < batch; ++b) {
+    if (lengths)
+      lengths[b] = 0;
+    for (int64_t s = 0; s < length; ++s) {
+      const int64_t row = b * length + s, id = integerAt(ids, row);
+      const int64_t at =
+          positions ? integerAt(positions, positions.count() == length ? s : row) : s;
+      const int64_t segment = kind ? integerAt(segments, row) : 0;
+      if (id < 0 || id >= words.dim(0) || at < 0 || at >= places.dim(0) ||
+          (kind && (segment < 0 || segment >= kinds.dim(0))))
+        return fail("word %, position %, segment % are not among the embeddings", id, at, segment);
+      float *to = total + row * width;
+      for (int64_t i = 0; i < width; ++i)
+        to[i] = word[id * width + i] + place[at * width + i] +
+                (kind ? kind[segment * width + i] : 0);
+      normalizeRow(out + row * width, to, width, scale, offset, number("epsilon", 1e-12), false);
+      if (lengths && mask)
+        lengths[b] += integerAt(mask, row) == 1;
+    }
+  }
+  result.store();
+  sum.store();
+}
+
+} // namespace atc::kernels

@@ -1,0 +1,304 @@
+//===-- Attention.cpp - com.microsoft: attention --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "kernels/microsoft/Attention.h"
+#include "kernels/nn/GemmPlan.h"
+#include "kernels/nn/Quantize.h"
+
+namespace atc::kernels {
+
+namespace {
+
+/// What mask_index or key_padding_mask adds to the scores.
+struct Mask {
+  Tensor mask;
+  float hidden; ///< for what is not seen
+  int64_t batch, queries, keys;
+
+  bool valid(Context &c) const {
+    if (!mask)
+      return true;
+    const Dims d = mask.dims();
+    const bool fits =
+        d.rank == 1   ? d[0] == batch || d[0] == 2 * batch || d[0] == 3 * batch + 2
+        : d.rank == 2 ? d[0] == batch && d[1] == keys
+        : d.rank == 3 ? d[0] == batch && d[1] == queries && d[2] == keys
+                      : d.rank == 4 && d[0] == batch && d[1] == 1 && d[2] >= keys && d[3] >= keys;
+    if (!fits)
+      c.fail("a mask of rank % and % elements for % batches, % queries, % keys", d.rank,
+             mask.count(), batch, queries, keys);
+    return fits;
+  }
+  float operator()(int64_t b, int64_t i, int64_t j) const {
+    if (!mask)
+      return 0;
+    bool seen;
+    switch (mask.rank()) {
+    case 1:
+      // Ends, and behind them beginnings.
+      seen = j < integerAt(mask, b) &&
+             (mask.dim(0) != 2 * batch || j >= integerAt(mask, batch + b));
+      break;
+    case 2:
+      seen = integerAt(mask, b * keys + j) > 0;
+      break;
+    case 3:
+      seen = integerAt(mask, (b * queries + i) * keys + j) > 0;
+      break;
+    default: {
+      const int64_t most = mask.dim(3), row = keys - queries + i;
+      seen = integerAt(mask, (b * mask.dim(2) + row) * most + j) > 0;
+    }
+    }
+    return seen ? 0 : hidden;
+  }
+};
+
+/// What is added to the scores.
+struct Added {
+  Mask mask;
+  ScoreBias bias;
+
+  bool read(Context &c, Tensor hides, Tensor adds, int64_t batch, int64_t heads, int64_t queries,
+            int64_t keys) {
+    mask = {hides, float(c.number("mask_filter_value", -10000)), batch, queries, keys};
+    return mask.valid(c) && bias.read(c, adds, batch, heads, queries, keys);
+  }
+  bool run(Context &c, const Attend &attend) const {
+    const bool causal = c.integer("unidirectional", 0);
+    return attend.run(c, [&](int64_t b, int64_t h, int64_t i, int64_t j) {
+      if (causal && j > attend.keys - attend.queries + i)
+        return -__builtin_inff();
+      return mask(b, i, j) + bias(b, h, i, j);
+    });
+  }
+};
+
+/// Writes [batch, heads, past + length, size]: what is there, and new vectors.
+void append(float *to, int64_t batch, int64_t heads, int64_t size, const float *past,
+            int64_t pastLength, const Heads &added, int64_t length) {
+  const int64_t total = pastLength + length;
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t h = 0; h < heads; ++h) {
+      float *at = to + (b * heads + h) * total * size;
+      if (pastLength)
+        copyBytes(at, past + (b * heads + h) * pastLength * size, pastLength * size * 4);
+      for (int64_t s = 0; s < length; ++s)
+        copyBytes(at + (pastLength + s) * size, added.at(b, h, s), size * 4);
+    }
+}
+
+/// Adds a bias to rows of [rows, width].
+float *withBias(Context &c, const float *data, int64_t rows, int64_t width, const float *bias) {
+  float *out = c.scratch<float>(rows * width + 1);
+  for (int64_t i = 0; out && i < rows * width; ++i)
+    out[i] = data[i] + bias[i % width];
+  return out;
+}
+
+/// Attention of one sequence to itself: queries, keys and values are columns of one
+/// projection, qkv.
+struct SelfAttention {
+  int64_t heads, batch, length, depth, columns, hidden, valueHidden, size, valueSize, before, keys;
+  Tensor past;
+  FloatResult result, present;
+  Added added;
+
+  /// Finds the sizes and makes the results, of type `dtype`.
+  bool find(Context &c, Tensor data, Tensor weights, Tensor bias, Tensor cached, uint8_t dtype) {
+    heads = c.integer("num_heads", 0);
+    const List<int64_t> sizes = c.integers("qkv_hidden_sizes");
+    if (data.rank() != 3 || weights.rank() != 2 || weights.dim(0) != data.dim(2) || heads < 1)
+      return c.fail("an input of rank %, weights of rank %, % heads", data.rank(), weights.rank(),
+                    heads),
+             false;
+    batch = data.dim(0);
+    length = data.dim(1);
+    depth = data.dim(2);
+    columns = weights.dim(1);
+    hidden = sizes.size == 3 ? sizes[0] : columns / 3;
+    valueHidden = sizes.size == 3 ? sizes[2] : columns / 3;
+    if (2 * hidden + valueHidden != columns || hidden % heads || valueHidden % heads ||
+        (sizes.size == 3 && sizes[1] != hidden) || (bias && bias.count() != columns))
+      return c.fail("% columns of weights for % heads", columns, heads), false;
+    if (c.integer("do_rotary", 0) || c.integer("past_present_share_buffer", 0))
+      return c.fail("do_rotary and past_present_share_buffer are not supported"), false;
+    size = hidden / heads;
+    valueSize = valueHidden / heads;
+    past = cached;
+    before = past ? past.dim(3) : 0;
+    keys = before + length;
+    if (past && (past.rank() != 5 || past.dim(0) != 2 || past.dim(1) != batch ||
+                 past.dim(2) != heads || past.dim(4) != size || size != valueSize))
+      return c.fail("past does not fit % batches of % heads of %", batch, heads, size), false;
+    return result.make(c, 0, dtype, Dims(batch, length, valueHidden)) &&
+           present.makeIfWanted(c, 1, dtype, Dims(int64_t(2), batch, heads, keys, size));
+  }
+  bool readAdded(Context &c, Tensor hides, Tensor adds) {
+    return added.read(c, hides, adds, batch, heads, length, keys);
+  }
+
+  void run(Context &c, const float *qkv) {
+    float *out = result.floats(c);
+    if (!out)
+      return;
+    auto part = [&](int64_t offset, int64_t step) {
+      return Heads{qkv + offset, length * columns, step, columns};
+    };
+    Heads k = part(hidden, size), v = part(2 * hidden, valueSize);
+    if (past || present) {
+      const int64_t half = batch * heads * keys * size;
+      if (present && size != valueSize)
+        return c.fail("present needs values as long as keys, not % and %", valueSize, size);
+      float *joined = present ? present.floats(c) : c.scratch<float>(2 * half);
+      const float *old = past ? floatsOf(c, past) : nullptr;
+      if (!joined || (past && !old))
+        return;
+      append(joined, batch, heads, size, old, before, k, length);
+      append(joined + half, batch, heads, size, old + (past ? past.count() / 2 : 0), before, v,
+             length);
+      k = Heads{joined, heads * keys * size, keys * size, size};
+      v = Heads{joined + half, heads * keys * size, keys * size, size};
+    }
+    const double scale = c.number("scale", 0);
+    const Attend attend{batch, heads, heads, length, keys, size, valueSize, part(0, size), k, v,
+                        scale ? scale : 1 / math::sqrt(double(size)), 0, out};
+    if (!added.run(c, attend))
+      return;
+    result.store();
+    present.store();
+  }
+};
+
+} // namespace
+
+ATC_KERNEL(MsAttention) {
+  const Tensor data = in(0), weights = in(1), bias = in(2);
+  SelfAttention self;
+  if (!self.find(*this, data, weights, bias, in(4), data.dtype()) ||
+      !self.readAdded(*this, in(3), in(5)))
+    return;
+  GemmPlan plan{self.batch * self.length, self.columns, self.depth};
+  plan.columnStep = 1;
+  float *qkv = scratch<float>(plan.m * plan.n + 1);
+  const float *x = floatsOf(*this, data), *w = floatsOf(*this, weights);
+  const float *shift = bias ? floatsOf(*this, bias) : nullptr;
+  if (qkv && x && w && (!bias || shift) && plan.run(*this, qkv, x, w, shift, 1, 1))
+    self.run(*this, qkv);
+}
+
+ATC_KERNEL(QAttention) {
+  const Tensor data = in(0), weights = in(1), bias = in(2), scaleX = in(3), scaleW = in(4),
+               zeroW = in(7);
+  SelfAttention self;
+  if (!self.find(*this, data, weights, bias, in(8), bias.dtype()) ||
+      !self.readAdded(*this, in(5), Tensor()))
+    return;
+  const int64_t rows = self.batch * self.length, columns = self.columns, k = self.depth;
+  if (scaleX.count() != 1 || (scaleW.count() != 1 && scaleW.count() != columns))
+    return fail("% and % scales for % columns", scaleX.count(), scaleW.count(), columns);
+  const double *x = centered(*this, data, in(6), 1, 1, data.count());
+  const double *w = centered(*this, weights, zeroW, 1, zeroW && zeroW.count() > 1 ? columns : 1,
+                             weights.count());
+  const float *shift = floatsOf(*this, bias), *scales = floatsOf(*this, scaleW);
+  double *sums = scratch<double>(rows * columns + 1);
+  float *qkv = scratch<float>(rows * columns + 1);
+  if (!x || !w || !shift || !scales || !sums || !qkv ||
+      !multiply(*this, Product<double>{sums, x, w, rows, columns, k, columns, k, 1, columns, 1}))
+    return;
+  const double scale = numberAt(scaleX, 0);
+  const bool perColumn = scaleW.count() > 1;
+  for (int64_t i = 0; i < rows * columns; ++i) {
+    const int64_t column = i % columns;
+    qkv[i] = float(sums[i] * scale * scales[perColumn ? column : 0]) + shift[column];
+  }
+  self.run(*this, qkv);
+}
+
+ATC_KERNEL(MultiHeadAttention) {
+  const Tensor query = in(0), key = in(1), value = in(2), bias = in(3), padding = in(4);
+  const Tensor pastKey = in(6), pastValue = in(7);
+  const int64_t heads = integer("num_heads", 0);
+  if (heads < 1 || heads > 0x7fffffff || (query.rank() != 3 && query.rank() != 5))
+    return fail("a query of rank % with % heads", query.rank(), heads);
+  const bool packed = query.rank() == 5, packedKv = key && key.rank() == 5,
+             split = key && key.rank() == 4; // [batch, heads, positions, size]
+  const int64_t batch = query.dim(0), length = query.dim(1);
+  const int64_t hidden = packed ? heads * query.dim(4) : query.dim(2), size = hidden / heads;
+  if (packed ? query.dim(2) != heads || query.dim(3) != 3 : !key || hidden % heads)
+    return fail("a query of % numbers for % heads", hidden, heads);
+  if (!packed && !packedKv && !value)
+    return fail("has no value");
+  const int64_t fresh = packed ? length : split ? key.dim(2) : key.dim(1);
+  const int64_t valueHidden = packed || packedKv ? hidden
+                              : split            ? heads * value.dim(3)
+                                                 : value.dim(2);
+  const int64_t valueSize = valueHidden / heads, before = pastKey ? pastKey.dim(2) : 0;
+  const int64_t keys = before + fresh;
+  if ((key && key.count() != batch * fresh * hidden * (packedKv ? 2 : 1)) ||
+      (value && value.count() != batch * fresh * valueHidden) || valueHidden % heads ||
+      (bias && bias.count() != 2 * hidden + valueHidden) ||
+      (pastKey && (!pastValue || pastKey.count() != batch * heads * before * size ||
+                   pastValue.count() != batch * heads * before * valueSize)))
+    return fail("query, key and value do not fit % batches of % heads of %", batch, heads, size);
+  FloatResult result, presentKey, presentValue;
+  Added added;
+  if (!result.make(*this, 0, query.dtype(), Dims(batch, length, valueHidden)) ||
+      !presentKey.makeIfWanted(*this, 1, query.dtype(), Dims(batch, heads, keys, size)) ||
+      !presentValue.makeIfWanted(*this, 2, query.dtype(), Dims(batch, heads, keys, valueSize)) ||
+      !added.read(*this, padding, in(5), batch, heads, length, keys))
+    return;
+  const float *q = floatsOf(*this, query), *k = packed ? q : floatsOf(*this, key);
+  const float *v = packed ? q : packedKv ? k : floatsOf(*this, value);
+  const float *shift = bias ? floatsOf(*this, bias) : nullptr;
+  float *out = result.floats(*this);
+  if (!q || !k || !v || !out || (bias && !shift))
+    return;
+  if (shift && (packed || packedKv || split))
+    return fail("a bias is supported for separate projections only");
+  if (shift) {
+    q = withBias(*this, q, batch * length, hidden, shift);
+    k = withBias(*this, k, batch * fresh, hidden, shift + hidden);
+    v = withBias(*this, v, batch * fresh, valueHidden, shift + 2 * hidden);
+    if (!q || !k || !v)
+      return;
+  }
+  Heads queries{q, length * hidden, size, hidden}, keyHeads{k, fresh * hidden, size, hidden},
+      values{v, fresh * valueHidden, valueSize, valueHidden};
+  if (packed) { // [batch, length, heads, 3, size]
+    queries = {q, length * 3 * hidden, 3 * size, 3 * hidden};
+    keyHeads = queries, values = queries;
+    keyHeads.data += size, values.data += 2 * size;
+  } else if (packedKv) {
+    keyHeads = {k, fresh * 2 * hidden, 2 * size, 2 * hidden};
+    values = keyHeads;
+    values.data += size;
+  } else if (split) {
+    keyHeads = {k, fresh * hidden, fresh * size, size};
+    values = {v, fresh * valueHidden, fresh * valueSize, valueSize};
+  }
+  auto join = [&](Heads &part, int64_t width, Tensor past, FloatResult &present) {
+    if (!pastKey && !present)
+      return true;
+    float *to = present ? present.floats(*this) : scratch<float>(batch * heads * keys * width + 1);
+    const float *old = past ? floatsOf(*this, past) : nullptr;
+    if (!to || (past && !old))
+      return false;
+    append(to, batch, heads, width, old, before, part, fresh);
+    part = {to, heads * keys * width, keys * width, width};
+    return true;
+  };
+  if (!join(keyHeads, size, pastKey, presentKey) ||
+      !join(values, valueSize, pastValue, presentValue))
+    return;
+  const double scale = number("scale", 0);
+  const Attend attend{batch, heads, heads, length, keys, size, valueSize, queries, keyHeads,
+                      values, scale ? scale : 1 / math::sqrt(double(size)), 0, out};
+  if (!added.run(*this, attend))
+    return;
+  result.store();
+  presentKey.store();
+  presentValue.store();
+}
+
+} // namespace atc::kernels

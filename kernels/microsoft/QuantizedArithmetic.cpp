@@ -1,0 +1,294 @@
+//===-- QuantizedArithmetic.cpp - com.microsoft: arithmetic on quantized tensors -===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "kernels/core/Broadcast.h"
+#include "kernels/core/Math.h"
+#include "kernels/nn/Quantize.h"
+#include "kernels/nn/Window.h"
+
+namespace atc::kernels {
+
+namespace {
+
+/// The scale and zero point of a tensor as a whole.
+struct Quantum {
+  double scale = 1, zero = 0;
+  bool read(Context &c, uint32_t scaleInput, uint32_t zeroInput) {
+    const Tensor scales = c.in(scaleInput), zeros = c.in(zeroInput);
+    if (!scales || scales.count() != 1 || (zeros && zeros.count() != 1)) {
+      c.fail("inputs % and % are not one scale and one zero point", scaleInput, zeroInput);
+      return false;
+    }
+    scale = numberAt(scales, 0);
+    zero = zeros ? numberAt(zeros, 0) : 0;
+    return true;
+  }
+  double real(Tensor tensor, int64_t i) const { return (numberAt(tensor, i) - zero) * scale; }
+  double quantized(double value) const { return math::rint(value / scale) + zero; }
+};
+
+/// fn(tag) for the integers of quantized tensors. False after a failure.
+template <typename Fn> bool dispatchBytes(Context &c, uint8_t dtype, Fn &&fn) {
+  if (dtype == I8 ? callFor<int8_t>(typeBit(I8), fn)
+                  : dtype == U8 && callFor<uint8_t>(typeBit(U8), fn))
+    return true;
+  c.failType(dtype);
+  return false;
+}
+
+/// A, scale, zero, B, scale, zero, scale, zero -> f(a, b): the arithmetic of
+/// DequantizeLinear, the operator and QuantizeLinear, in registers.
+template <typename Fn> void binary(Context &c, Fn &&f) {
+  const Tensor a = c.in(0), b = c.in(3);
+  Dims shape = a.dims();
+  if (a.dtype() != b.dtype())
+    return c.fail("the operands have element types % and %", a.dtype(), b.dtype());
+  if (!broadcastInto(c, shape, b.dims()))
+    return;
+  char *out = c.make(0, a.dtype(), shape);
+  Quantum qa, qb, qc;
+  if (!out || !qa.read(c, 1, 2) || !qb.read(c, 4, 5) || !qc.read(c, 6, 7))
+    return;
+  const float zeroA = float(qa.zero), scaleA = float(qa.scale), zeroB = float(qb.zero),
+              scaleB = float(qb.scale), zeroC = float(qc.zero), scaleC = float(qc.scale);
+  dispatchBytes(c, a.dtype(), [&](auto type) {
+    using T = typename decltype(type)::Type;
+    constexpr float least = lowest<T>(), most = highest<T>();
+    mapPairs(c, broadcastSpace(shape, a.dims(), b.dims()), a.as<T>(), b.as<T>(),
+             reinterpret_cast<T *>(out), 8, [=](T x, T y) {
+      const float real = f((float(x) - zeroA) * scaleA, (float(y) - zeroB) * scaleB);
+      const float value = __builtin_rintf(real / scaleC) + zeroC;
+      // A NaN becomes the least number.
+      const float above = value >= least ? value : least;
+      return T(int32_t(above > most ? most : above));
+    });
+  });
+}
+
+/// The results for all 256 elements that there can be: table[uint8_t(x)].
+template <typename Fn>
+void fillTable(uint8_t *table, uint8_t dtype, const Quantum &from, const Quantum &to, Fn &&f) {
+  double values[256];
+  for (int i = 0; i < 256; ++i) {
+    const int element = dtype == I8 ? int(int8_t(i)) : i;
+    values[i] = to.quantized(f((element - from.zero) * from.scale));
+  }
+  storeRounded(table, dtype, 0, values, 256);
+}
+
+void lookUp(Context &c, char *out, const char *from, int64_t count, const uint8_t *table) {
+  constexpr int64_t part = 4096;
+  parallelIf(c, ceilDiv(count, part), part, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin * part, last = minimum(end * part, count); i < last; ++i)
+      out[i] = char(table[uint8_t(from[i])]);
+  });
+}
+
+/// X, scale, zero, scale, zero -> f(x).
+template <typename Fn> void unary(Context &c, Fn &&f) {
+  const Tensor x = c.in(0);
+  char *out = c.make(0, x.dtype(), x.dims());
+  Quantum from, to;
+  if (!out || !from.read(c, 1, 2) || !to.read(c, 3, 4))
+    return;
+  if (bitsOf(x.dtype()) != 8)
+    return c.failType(x.dtype());
+  uint8_t table[256];
+  fillTable(table, x.dtype(), from, to, f);
+  lookUp(c, out, x.bytes(), x.count(), table);
+}
+
+} // namespace
+
+ATC_KERNEL(QLinearAdd) {
+  binary(*this, [](float a, float b) { return a + b; });
+}
+ATC_KERNEL(QLinearMul) {
+  binary(*this, [](float a, float b) { return a * b; });
+}
+ATC_KERNEL(QLinearSigmoid) {
+  unary(*this, [](double x) { return math::sigmoid(x); });
+}
+ATC_KERNEL(QLinearLeakyRelu) {
+  const double alpha = number("alpha", 0.01);
+  unary(*this, [=](double x) { return x < 0 ? alpha * x : x; });
+}
+
+ATC_KERNEL(QLinearSoftmax) {
+  const Tensor x = in(0);
+  const int64_t axis = x.rank() ? normalizeAxis(*this, integer("axis", -1), x.rank()) : 0;
+  if (axis < 0)
+    return;
+  char *out = make(0, x.dtype(), x.dims());
+  Quantum from, to;
+  if (!out || !from.read(*this, 1, 2) || !to.read(*this, 3, 4))
+    return;
+  // Up to opset 12 all dims from the axis on were one.
+  const bool flat = integer("opset", 13) < 13;
+  const Dims dims = x.dims();
+  const int64_t size = !x.rank() ? 1
+                       : flat    ? dims.product(uint32_t(axis), dims.rank)
+                                 : dims[axis];
+  const int64_t step = flat || !x.rank() ? 1 : dims.product(uint32_t(axis) + 1, dims.rank);
+  const int64_t count = x.count();
+  double *values = scratch<double>(count + 1);
+  if (!values)
+    return;
+  for (int64_t row = 0; size && row < count / size; ++row) {
+    const int64_t start = row / step * step * size + row % step;
+    double largest = -__builtin_inf(), sum = 0;
+    for (int64_t i = 0; i < size; ++i)
+      largest = maximum(largest, from.real(x, start + i * step));
+    for (int64_t i = 0; i < size; ++i)
+      sum += values[start + i * step] = math::exp(from.real(x, start + i * step) - largest);
+    for (int64_t i = 0; i < size; ++i)
+      values[start + i * step] = to.quantized(values[start + i * step] / sum);
+  }
+  storeEach(*this, out, x.dtype(), count, [&](int64_t i) { return values[i]; });
+}
+
+ATC_KERNEL(QLinearGlobalAveragePool) {
+  const Tensor x = in(0);
+  const bool last = integer("channels_last", 0);
+  const int64_t rank = x.rank();
+  if (rank < 3)
+    return fail("data of rank %", rank);
+  Dims shape = x.dims();
+  const int64_t channelDim = last ? rank - 1 : 1, channels = shape[channelDim];
+  int64_t size = 1;
+  for (int64_t d = 1; d < rank; ++d)
+    if (d != channelDim) {
+      size *= shape[d];
+      shape[d] = 1;
+    }
+  char *out = make(0, x.dtype(), shape);
+  Quantum from, to;
+  if (!out || !from.read(*this, 1, 2) || !to.read(*this, 3, 4))
+    return;
+  const int64_t step = last ? channels : 1;
+  dispatchBytes(*this, x.dtype(), [&](auto type) {
+    using T = typename decltype(type)::Type;
+    const T *data = x.as<T>();
+    parallelIf(*this, shape.product(), size, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const T *row = data + (last ? i / channels * size * channels + i % channels : i * size);
+        int64_t sum = 0;
+        if (step == 1)
+          for (int64_t s = 0; s < size; ++s)
+            sum += row[s];
+        else
+          for (int64_t s = 0; s < size; ++s)
+            sum += row[s * step];
+        const double mean = (double(sum) - from.zero * double(size)) * from.scale / double(size);
+        const double value = to.quantized(mean);
+        storeRounded(out, x.dtype(), i, &value, 1);
+      }
+    });
+  });
+}
+
+ATC_KERNEL(QLinearAveragePool) {
+  const Tensor x = in(0);
+  const bool last = integer("channels_last", 0), withPads = integer("count_include_pad", 0);
+  const List<int64_t> sizes = integers("kernel_shape");
+  const Dims dims = x.dims();
+  if (dims.rank < 3 || sizes.size != int64_t(dims.rank) - 2)
+    return fail("kernel_shape has % numbers for data of rank %", sizes.size, dims.rank);
+  Window w;
+  if (!w.read(*this, Dims(dims.at + (last ? 1 : 2), dims.rank - 2),
+              Dims(sizes.data, uint32_t(sizes.size))) ||
+      !w.place(*this, integer("ceil_mode", 0)))
+    return;
+  const int64_t channels = dims[last ? dims.rank - 1 : 1];
+  Dims shape(dims[0]);
+  if (!last)
+    shape.push(channels);
+  for (int64_t d = 0; d < w.rank(); ++d)
+    shape.push(w.out[d]);
+  if (last)
+    shape.push(channels);
+  char *out = make(0, x.dtype(), shape);
+  Quantum from, to;
+  if (!out || !from.read(*this, 1, 2) || !to.read(*this, 3, 4))
+    return;
+  const int64_t outSize = w.out.product(), inSize = w.in.product(), taps = w.taps();
+  // Sums of stored integers are exact; the zero point goes once for each.
+  auto mean = [&](auto *data, int64_t i) {
+    const int64_t plane = last ? i / (outSize * channels) * channels + i % channels : i / outSize;
+    const int64_t place = last ? i / channels % outSize : i % outSize;
+    int64_t sum = 0, met = 0, counted = 0;
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      int64_t offset = 0, step = 1;
+      bool inside = true, inPads = true;
+      for (int64_t d = w.rank() - 1, o = place, t = tap; d >= 0; --d) {
+        const int64_t at =
+            o % w.out[d] * w.stride[d] - w.before[d] + t % w.kernel[d] * w.dilation[d];
+        inside &= at >= 0 && at < w.in[d];
+        inPads &= at < w.in[d] + w.after[d];
+        offset += at * step;
+        step *= w.in[d];
+        o /= w.out[d];
+        t /= w.kernel[d];
+      }
+      counted += inside || (withPads && inPads);
+      met += inside;
+      if (inside)
+        sum += data[last ? (plane / channels * inSize + offset) * channels + plane % channels
+                         : plane * inSize + offset];
+    }
+    const double real = (double(sum) - from.zero * double(met)) * from.scale;
+    return to.quantized(counted ? real / double(counted) : 0);
+  };
+  dispatchBytes(*this, x.dtype(), [&](auto type) {
+    const auto *data = x.as<typename decltype(type)::Type>();
+    storeEach(*this, out, x.dtype(), shape.product(), [&](int64_t i) { return mean(data, i); });
+  });
+}
+
+ATC_KERNEL(QLinearConcat) {
+  // Scale and zero point of the result, then those behind each input.
+  const uint32_t parts = inputs() >= 5 ? (inputs() - 2) / 3 : 0;
+  if (!parts || (inputs() - 2) % 3 || !in(2))
+    return fail("has % inputs", inputs());
+  Dims shape = in(2).dims();
+  const uint8_t dtype = in(2).dtype();
+  const int64_t axis = normalizeAxis(*this, integer("axis", 0), shape.rank);
+  if (axis < 0)
+    return;
+  shape[axis] = 0;
+  for (uint32_t p = 0; p < parts; ++p) {
+    Dims part = in(2 + 3 * p).dims();
+    if (in(2 + 3 * p).dtype() != dtype || bitsOf(dtype) != 8)
+      return fail("input % has element type %", 2 + 3 * p, in(2 + 3 * p).dtype());
+    if (part.rank != shape.rank)
+      return fail("input % has rank %, not %", 2 + 3 * p, part.rank, shape.rank);
+    shape[axis] += part[axis];
+    for (int64_t d = 0; d < shape.rank; ++d)
+      if (d != axis && part[d] != shape[d])
+        return fail("dim % of input % is %, not %", d, 2 + 3 * p, part[d], shape[d]);
+  }
+  char *out = make(0, dtype, shape);
+  Quantum to, from;
+  if (!out || !to.read(*this, 0, 1))
+    return;
+  const int64_t outer = shape.product(0, uint32_t(axis)),
+                inner = shape.product(uint32_t(axis) + 1, shape.rank);
+  int64_t start = 0;
+  for (uint32_t p = 0; p < parts; ++p) {
+    const Tensor part = in(2 + 3 * p);
+    if (!from.read(*this, 3 + 3 * p, 4 + 3 * p))
+      return;
+    const int64_t width = part.dim(axis) * inner;
+    uint8_t table[256];
+    fillTable(table, dtype, from, to, [](double x) { return x; });
+    parallelIf(*this, outer, width, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row)
+        for (int64_t i = 0; i < width; ++i)
+          out[row * shape[axis] * inner + start + i] =
+              char(table[uint8_t(part.bytes()[row * width + i])]);
+    });
+    start += width;
+  }
+}
+
+} // namespace atc::kernels

@@ -1,0 +1,151 @@
+//===-- Scores.h - scores and labels of ai.onnx.ml's models ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_KERNELS_ML_SCORES_H
+#define OPENATC_KERNELS_ML_SCORES_H
+
+#include "kernels/core/Math.h"
+#include "kernels/core/Numbers.h"
+
+namespace atc::kernels {
+
+/// Attribute post_transform. The numbers are those of TreeEnsemble.
+enum class Transform { None, Softmax, Logistic, SoftmaxZero, Probit, Unknown };
+
+inline Transform transformOf(Context &c) {
+  const String name = c.text("post_transform", "NONE");
+  const Transform found = equal(name, "NONE")           ? Transform::None
+                          : equal(name, "SOFTMAX")      ? Transform::Softmax
+                          : equal(name, "LOGISTIC")     ? Transform::Logistic
+                          : equal(name, "SOFTMAX_ZERO") ? Transform::SoftmaxZero
+                          : equal(name, "PROBIT")       ? Transform::Probit
+                                                        : Transform::Unknown;
+  if (found == Transform::Unknown)
+    c.fail("post_transform is none of NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO, PROBIT");
+  return found;
+}
+
+/// The inverse of the normal distribution, with the approximation of the inverse
+/// error function that ONNX's models were trained to expect.
+inline double probit(double p) {
+  const double x = 2 * p - 1, logarithm = math::log((1 - x) * (1 + x));
+  const double v = 2 / (3.14159 * 0.147) + 0.5 * logarithm;
+  const double magnitude = math::sqrt(math::sqrt(v * v - logarithm / 0.147) - v);
+  return 1.41421356 * (x < 0 ? -magnitude : magnitude);
+}
+
+/// Of a single score softmax leaves nothing: it stays as it is.
+inline void transformScores(Transform transform, double *scores, int64_t count) {
+  switch (transform) {
+  case Transform::Logistic:
+    for (int64_t i = 0; i < count; ++i)
+      scores[i] = math::sigmoid(scores[i]);
+    return;
+  case Transform::Probit:
+    for (int64_t i = 0; i < count; ++i)
+      scores[i] = probit(scores[i]);
+    return;
+  case Transform::Softmax: case Transform::SoftmaxZero: {
+    if (count < 2)
+      return;
+    double largest = scores[0], sum = 0;
+    for (int64_t i = 1; i < count; ++i)
+      largest = maximum(largest, scores[i]);
+    for (int64_t i = 0; i < count; ++i) {
+      // SOFTMAX_ZERO: what is zero stays zero and has no weight.
+      const bool zero = transform == Transform::SoftmaxZero && math::abs(scores[i]) <= 1e-7;
+      scores[i] = zero ? scores[i] * math::exp(-largest) : math::exp(scores[i] - largest);
+      sum += zero ? 0 : scores[i];
+    }
+    for (int64_t i = 0; i < count && sum > 0; ++i)
+      scores[i] /= sum;
+    return;
+  }
+  default:
+    return;
+  }
+}
+
+/// Scores of two classes from that of the second. `complement`: they add up to 1; else
+/// the first class has the score's negative.
+inline void transformBinary(Transform transform, double score, bool complement, double *two) {
+  if (transform == Transform::Logistic) {
+    two[0] = math::sigmoid(-score);
+    two[1] = math::sigmoid(score);
+    return;
+  }
+  two[0] = complement ? 1 - score : -score;
+  two[1] = score;
+  if (transform == Transform::Probit)
+    transformScores(transform, two, 2);
+}
+
+inline int64_t indexOfLargest(const double *scores, int64_t count) {
+  int64_t best = 0;
+  for (int64_t i = 1; i < count; ++i)
+    if (scores[i] > scores[best])
+      best = i;
+  return best;
+}
+
+/// Labels of classes, which are numbers or strings; without any, 0, 1, ...
+class Labels {
+public:
+  Labels(Context &c, const char *numbers, const char *texts)
+      : numbers(c.integers(numbers)), texts(c.strings(texts)) {}
+  int64_t size() const { return texts.size ? texts.size : numbers.size; }
+  uint8_t dtype() const { return texts.size ? Str : I64; }
+  bool make(Context &c, uint32_t output, int64_t count) {
+    data = c.makeBytes(output, dtype(), Dims(count));
+    return data != nullptr;
+  }
+  /// Result `row` is the label of class `index`.
+  void set(int64_t row, int64_t index) {
+    if (!data)
+      return;
+    if (texts.size)
+      static_cast<String *>(data)[row] = index < texts.size ? texts[index] : String{};
+    else
+      static_cast<int64_t *>(data)[row] = index < numbers.size ? numbers[index] : index;
+  }
+
+private:
+  List<int64_t> numbers;
+  List<String> texts;
+  void *data = nullptr;
+};
+
+/// The rows of an input [N, F], or [F] as one row.
+struct Rows {
+  Tensor data;
+  int64_t count = 1, width = 0;
+
+  explicit Rows(Tensor data) : data(data) {
+    if (data.rank() >= 1)
+      width = data.dim(data.rank() - 1);
+    if (data.rank() == 2)
+      count = data.dim(0);
+  }
+  bool valid(Context &c) const {
+    if (data.rank() != 1 && data.rank() != 2)
+      c.fail("the input has rank %; 1 and 2 are allowed", data.rank());
+    return data.rank() == 1 || data.rank() == 2;
+  }
+  double at(int64_t row, int64_t i) const { return numberAt(data, row * width + i); }
+};
+
+/// A list attribute of floats, or its form `<name>_as_tensor`, as doubles.
+inline List<double> numbersOrTensor(Context &c, const char *name, const char *tensorName) {
+  const Tensor tensor = c.tensor(tensorName);
+  if (!tensor)
+    return c.numbers(name);
+  const int64_t count = tensor.count();
+  double *copied = c.scratch<double>(count + 1);
+  for (int64_t i = 0; copied && i < count; ++i)
+    copied[i] = numberAt(tensor, i);
+  return {copied, copied ? count : 0, true};
+}
+
+} // namespace atc::kernels
+
+#endif // OPENATC_KERNELS_ML_SCORES_H

@@ -1,0 +1,86 @@
+//===-- CellActivations.h - activation functions of recurrent operators ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_KERNELS_NN_CELLACTIVATIONS_H
+#define OPENATC_KERNELS_NN_CELLACTIVATIONS_H
+
+#include "kernels/core/Support.h"
+#include "kernels/core/VectorMath.h"
+
+namespace atc::kernels {
+
+struct Activation {
+  enum Function : uint8_t {
+    Unknown, Relu, Tanh, Sigmoid, Affine, LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu,
+    Softsign, Softplus
+  };
+  Function function = Unknown;
+  double alpha = 0, beta = 0;
+
+  /// Capitals or not; Unknown for another name.
+  static Activation named(String name) {
+    auto is = [&](const char *text) {
+      if (__builtin_strlen(text) != name.size)
+        return false;
+      for (uint64_t i = 0; i < name.size; ++i)
+        if ((name.data[i] | 0x20) != (text[i] | 0x20))
+          return false;
+      return true;
+    };
+    if (is("Relu")) return {Relu, 0, 0};
+    if (is("Tanh")) return {Tanh, 0, 0};
+    if (is("Sigmoid")) return {Sigmoid, 0, 0};
+    if (is("Affine")) return {Affine, 1, 0};
+    if (is("LeakyRelu")) return {LeakyRelu, 0.01, 0};
+    if (is("ThresholdedRelu")) return {ThresholdedRelu, 1, 0};
+    if (is("ScaledTanh")) return {ScaledTanh, 1, 1};
+    if (is("HardSigmoid")) return {HardSigmoid, 0.2, 0.5};
+    if (is("Elu")) return {Elu, 1, 0};
+    if (is("Softsign")) return {Softsign, 0, 0};
+    if (is("Softplus")) return {Softplus, 0, 0};
+    return {};
+  }
+  bool hasAlpha() const {
+    return function == Affine || function == LeakyRelu || function == ThresholdedRelu ||
+           function == ScaledTanh || function == HardSigmoid || function == Elu;
+  }
+  bool hasBeta() const {
+    return function == Affine || function == ScaledTanh || function == HardSigmoid;
+  }
+
+  template <typename F> void apply(F *x, int64_t count) const {
+    const F a = F(alpha), b = F(beta);
+    auto each = [&](auto fn) {
+      for (int64_t i = 0; i < count; ++i)
+        x[i] = fn(x[i]);
+    };
+    switch (function) {
+    case Relu: return each([](F v) { return v > 0 ? v : F(0); });
+    case Tanh: return each([](F v) { return fast::tanh(v); });
+    case Sigmoid: return each([](F v) { return fast::sigmoid(v); });
+    case Affine: return each([=](F v) { return a * v + b; });
+    case LeakyRelu: return each([=](F v) { return v >= 0 ? v : a * v; });
+    case ThresholdedRelu: return each([=](F v) { return v > a ? v : F(0); });
+    case ScaledTanh: return each([=](F v) { return a * fast::tanh(b * v); });
+    case HardSigmoid:
+      return each([=](F v) {
+        v = a * v + b;
+        v = v > 1 ? F(1) : v;
+        return v < 0 ? F(0) : v;
+      });
+    case Elu: return each([=](F v) { return v >= 0 ? v : a * F(math::expm1(double(v))); });
+    case Softsign: return each([](F v) { return v / (1 + fast::abs(v)); });
+    case Softplus:
+      return each([](F v) {
+        // log(1 + e^v) without overflow.
+        const F positive = v > 0 ? v : F(0);
+        return positive + F(math::log1p(math::exp(-double(fast::abs(v)))));
+      });
+    case Unknown: return;
+    }
+  }
+};
+
+} // namespace atc::kernels
+
+#endif // OPENATC_KERNELS_NN_CELLACTIVATIONS_H

@@ -1,0 +1,114 @@
+//===-- ConvTranspose.cpp - transposed convolutions -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What every input gives to all taps is a product of matrices; then rows of it are
+// added to where the taps lie.
+
+#include "kernels/nn/Gemm.h"
+#include "kernels/core/Widen.h"
+#include "kernels/nn/Window.h"
+
+namespace atc::kernels {
+
+namespace {
+/// `window.in` are the dims of the result, `window.out` those of the data.
+template <typename F>
+bool convTranspose(Context &c, F *y, const F *x, const F *w, const F *bias, const Window &window,
+                   int64_t batch, int64_t groups, int64_t inChannels, int64_t outChannels) {
+  const int64_t plane = window.in.product(), size = window.out.product(), taps = window.taps();
+  const int64_t stride = window.stride[window.rank() - 1];
+  for (int64_t i = 0; i < batch * groups * outChannels; ++i)
+    for (int64_t j = 0; j < plane; ++j)
+      y[i * plane + j] = bias ? bias[i % (groups * outChannels)] : F(0);
+  if (plane == 0 || size == 0 || outChannels == 0)
+    return true;
+  if (spaceFor(c, taps, size) < 0)
+    return false;
+  const int64_t block =
+      minimum(outChannels, maximum(int64_t(1), (int64_t(1) << 22) / (taps * size)));
+  F *parts = c.scratch<F>(block * taps * size);
+  if (!parts)
+    return false;
+  for (int64_t image = 0; image < batch * groups; ++image) {
+    const F *data = x + image * inChannels * size;
+    const F *weights = w + image % groups * inChannels * outChannels * taps;
+    for (int64_t first = 0; first < outChannels; first += block) {
+      const int64_t count = minimum(block, outChannels - first);
+      Product<F> p{parts,      data, weights, count * taps, size, inChannels, size, 1,
+                   outChannels * taps, size, 1};
+      p.a = weights + first * taps;
+      p.b = data;
+      if (!multiply(c, p))
+        return false;
+      parallelIf(c, count, taps * size, [&](int64_t begin, int64_t end) {
+        for (int64_t channel = begin; channel < end; ++channel) {
+          F *to = y + (image * outChannels + first + channel) * plane;
+          const F *from = parts + channel * taps * size;
+          window.forEachRow(0, window.rows(), [&](int64_t tap, int64_t at, int64_t in, int64_t n) {
+            for (int64_t j = 0; j < n; ++j)
+              to[in + j * stride] += from[tap * size + at + j];
+          });
+        }
+      });
+    }
+  }
+  return true;
+}
+} // namespace
+
+ATC_KERNEL(ConvTranspose) {
+  const Tensor x = in(0), w = in(1), b = in(2);
+  const int64_t groups = integer("group", 1);
+  if (x.rank() < 3 || w.rank() != x.rank())
+    return fail("data of rank %, weights of rank %", x.rank(), w.rank());
+  if (groups < 1 || x.dim(1) != w.dim(0) || w.dim(0) % groups)
+    return fail("% channels, weights for % in % groups", x.dim(1), w.dim(0), groups);
+  const int64_t channels = w.dim(1) * groups;
+  if (b && b.count() != channels)
+    return fail("% biases for % channels", b.count(), channels);
+  Window window;
+  const uint32_t spatial = x.rank() - 2;
+  const Dims data = x.dims(), weights = w.dims();
+  if (!window.read(*this, Dims(data.at + 2, spatial), Dims(weights.at + 2, spatial)))
+    return;
+  window.out = window.in;
+  const List<int64_t> more = integers("output_padding"), wanted = integers("output_shape");
+  for (int64_t i = 0; i < more.size; ++i)
+    if (more[i] < 0 || more[i] > int64_t(1) << 30)
+      return fail("output_padding of %", more[i]);
+  if ((more.size && more.size != spatial) || (wanted.size && wanted.size != spatial &&
+                                              wanted.size != spatial + 2))
+    return fail("output_padding or output_shape do not fit % spatial dims", spatial);
+  const bool upper = is("auto_pad", "NOTSET", "SAME_UPPER");
+  const bool same = upper || is("auto_pad", "NOTSET", "SAME_LOWER");
+  const bool valid = is("auto_pad", "NOTSET", "VALID");
+  Dims shape(data[0], channels);
+  for (int64_t d = 0; d < spatial; ++d) {
+    const int64_t full = window.stride[d] * (window.out[d] - 1) + (more.size ? more[d] : 0) +
+                         window.extent(d);
+    if (wanted.size || same) {
+      const int64_t size = wanted.size ? wanted[wanted.size - spatial + d]
+                                       : window.out[d] * window.stride[d];
+      const int64_t total = maximum(full - size, int64_t(0));
+      window.before[d] = upper ? total / 2 : total - total / 2;
+      window.in[d] = size;
+    } else {
+      if (valid)
+        window.before[d] = window.after[d] = 0;
+      window.in[d] = full - window.before[d] - window.after[d];
+    }
+    if (window.out[d] == 0 && !wanted.size)
+      window.in[d] = 0;
+    shape.push(window.in[d]);
+  }
+  char *out = make(0, x.dtype(), shape);
+  if (!out)
+    return;
+  auto compute = [&]<typename F>(F *y, const F *from, const F *by, const F *bias) {
+    return convTranspose(*this, y, from, by, bias, window, data[0], groups, weights[0] / groups,
+                         weights[1]);
+  };
+  computeFloats(*this, out, shape.product(), compute, x, w, b);
+}
+
+} // namespace atc::kernels

@@ -1,0 +1,100 @@
+//===-- Convolution.h - convolutions of any number of dims ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_KERNELS_NN_CONVOLUTION_H
+#define OPENATC_KERNELS_NN_CONVOLUTION_H
+
+#include "kernels/nn/Window.h"
+
+namespace atc::kernels {
+
+struct ConvPlan {
+  Window window;
+  int64_t batch = 0, groups = 1, inChannels = 0, outChannels = 0; ///< channels of a group
+  Dims result;
+  /// From the dims of data and weights, and the attributes.
+  bool find(Context &c, const Dims &x, const Dims &w);
+};
+
+/// y = x convolved with w, plus bias (or null). F is float or double.
+template <typename F>
+bool convolve(Context &c, F *y, const F *x, const F *w, const F *bias, const ConvPlan &plan);
+
+/// The same for one channel a group and windows of two dims; false for others, and for
+/// rows that are too long.
+template <typename F>
+bool convolveDepthwise(Context &c, F *y, const F *x, const F *w, const F *bias,
+                       const ConvPlan &plan);
+
+/// One panel of the right matrix of the product that a convolution is: outputs [first,
+/// first + columns) of one image and group, k rows of `width`; what is beyond is 0.
+template <typename F, int64_t width>
+void packWindow(F *to, const F *x, const Window &w, int64_t channels, int64_t first,
+                int64_t columns) {
+  const int64_t rank = w.rank(), taps = w.taps(), plane = w.in.product();
+  int64_t start[width][host::kMaxRank];
+  for (int64_t j = 0; j < columns; ++j)
+    for (int64_t d = rank - 1, rest = first + j; d >= 0; rest /= w.out[d], --d)
+      start[j][d] = rest % w.out[d] * w.stride[d] - w.before[d];
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    int64_t offsets[width], begin = 0;
+    bool inRow = columns == width, contiguous = true, keep[width] = {};
+    for (int64_t j = 0; j < columns; ++j) {
+      int64_t offset = 0, step = 1;
+      bool inside = true;
+      for (int64_t d = rank - 1, rest = tap; d >= 0; rest /= w.kernel[d], --d) {
+        const int64_t position = start[j][d] + rest % w.kernel[d] * w.dilation[d];
+        inside &= position >= 0 && position < w.in[d];
+        offset += position * step;
+        step *= w.in[d];
+      }
+      offsets[j] = inside ? offset : -1;
+      keep[j] = inside;
+      begin = j == 0 ? offset : begin;
+      contiguous &= inside;
+      inRow &= offset == begin + j;
+    }
+    // Outputs of stride 1 look at neighbours, some of which may be padding: for
+    // those there is something else to read in the plane.
+    inRow &= begin >= 0 && begin + width <= plane;
+    for (int64_t channel = 0; channel < channels; ++channel) {
+      F *row = to + (channel * taps + tap) * width;
+      const F *from = x + channel * plane;
+      if (inRow && contiguous) {
+        __builtin_memcpy(row, from + begin, width * sizeof(F));
+        continue;
+      }
+      if (inRow) {
+        for (int64_t j = 0; j < width; ++j) {
+          const F value = from[begin + j];
+          row[j] = keep[j] ? value : F(0);
+        }
+        continue;
+      }
+      for (int64_t j = 0; j < columns; ++j)
+        row[j] = offsets[j] >= 0 ? from[offsets[j]] : F(0);
+      for (int64_t j = columns; j < width; ++j)
+        row[j] = 0;
+    }
+  }
+}
+
+/// Panels of `width` outputs, of all images and groups in a row.
+struct ImagePanels {
+  int64_t size, width; ///< outputs of an image and group
+  int64_t perImage = ceilDiv(size, width);
+
+  /// Of panels [first, last) those that belong together: fn(image, column of the first,
+  /// columns, first panel).
+  template <typename Fn> void forEachImage(int64_t first, int64_t last, Fn &&fn) const {
+    for (int64_t panel = first, here; panel < last; panel += here) {
+      const int64_t before = panel % perImage, column = before * width;
+      here = minimum(last - panel, perImage - before);
+      fn(panel / perImage, column, minimum(here * width, size - column), panel);
+    }
+  }
+};
+
+} // namespace atc::kernels
+
+#endif // OPENATC_KERNELS_NN_CONVOLUTION_H

@@ -1,0 +1,269 @@
+//===-- Detection.cpp - pools of regions, non-maximum suppression ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "kernels/core/Math.h"
+#include "kernels/nn/Quantize.h"
+
+namespace atc::kernels {
+
+ATC_KERNEL(MaxRoiPool) {
+  const Tensor x = in(0), rois = in(1);
+  const List<int64_t> pooled = integers("pooled_shape");
+  if (x.rank() != 4 || rois.rank() != 2 || rois.dim(1) != 5 || pooled.size != 2 || pooled[0] < 1 ||
+      pooled[1] < 1)
+    return fail("data of rank %, regions of rank %", x.rank(), rois.rank());
+  const int64_t count = rois.dim(0), channels = x.dim(1), height = x.dim(2), width = x.dim(3);
+  const int64_t rows = pooled[0], columns = pooled[1];
+  char *out = make(0, x.dtype(), Dims(count, channels, rows, columns));
+  const int64_t total = count * channels * rows * columns;
+  if (!out || total == 0)
+    return;
+  const double scale = number("spatial_scale", 1);
+  const double *regions = numbersOf<double>(*this, rois);
+  bool valid = regions != nullptr;
+  for (int64_t i = 0; regions && i < count; ++i)
+    if (const double image = regions[i * 5]; !(image >= 0 && image < double(x.dim(0)))) {
+      if (valid)
+        fail("region % is of an image that is not there", i);
+      valid = false;
+    }
+  if (!valid)
+    return;
+  auto compute = [&]<typename F>(F *y, const F *data) {
+    // Edges are cut to the image before they become integers.
+    auto edge = [&](double at, int64_t size) {
+      at = at > -0x1p30 ? minimum(at, 0x1p30) : -0x1p30;
+      return minimum(maximum(int64_t(at), int64_t(0)), size);
+    };
+    parallelIf(*this, count * channels, rows * columns * 20, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const double *roi = regions + i / channels * 5;
+        const F *plane = data + (int64_t(roi[0]) * channels + i % channels) * height * width;
+        auto corner = [&](int64_t j) { return math::floor(roi[j] * scale + 0.5); };
+        const double left = corner(1), top = corner(2);
+        const double stepX = maximum(corner(3) - left + 1, 1.0) / double(columns);
+        const double stepY = maximum(corner(4) - top + 1, 1.0) / double(rows);
+        for (int64_t j = 0; j < rows * columns; ++j) {
+          const double row = double(j / columns), column = double(j % columns);
+          const int64_t y0 = edge(math::floor(row * stepY) + top, height);
+          const int64_t y1 = edge(math::ceil((row + 1) * stepY) + top, height);
+          const int64_t x0 = edge(math::floor(column * stepX) + left, width);
+          const int64_t x1 = edge(math::ceil((column + 1) * stepX) + left, width);
+          F most = lowest<F>();
+          for (int64_t v = y0; v < y1; ++v)
+            for (int64_t u = x0; u < x1; ++u)
+              most = maximum(most, plane[v * width + u]);
+          y[i * rows * columns + j] = y0 < y1 && x0 < x1 ? most : F(0);
+        }
+      }
+    });
+    return true;
+  };
+  computeFloats(*this, out, total, compute, x);
+}
+
+namespace {
+/// Two neighbours of a coordinate with their weights; none beyond the image.
+struct Neighbours {
+  int64_t low = 0, high = 0;
+  double lowWeight = 0, highWeight = 0;
+  Neighbours(double at, int64_t size) {
+    if (!(at >= -1 && at <= double(size)))
+      return;
+    at = maximum(at, 0.0);
+    low = int64_t(at);
+    if (low >= size - 1) {
+      low = high = size - 1;
+      at = double(low);
+    } else {
+      high = low + 1;
+    }
+    highWeight = at - double(low);
+    lowWeight = 1 - highWeight;
+  }
+};
+} // namespace
+
+ATC_KERNEL(RoiAlign) {
+  const Tensor x = in(0), rois = in(1), images = in(2);
+  if (x.rank() != 4 || rois.rank() != 2 || rois.dim(1) != 4 || images.count() != rois.dim(0))
+    return fail("data of rank %, regions of rank %, % images", x.rank(), rois.rank(),
+                images.count());
+  const int64_t count = rois.dim(0), channels = x.dim(1), height = x.dim(2), width = x.dim(3);
+  const int64_t rows = integer("output_height", 1), columns = integer("output_width", 1);
+  const Dims shape(count, channels, rows, columns);
+  char *out = make(0, x.dtype(), shape);
+  if (!out || shape.product() == 0)
+    return;
+  if (height == 0 || width == 0)
+    return fail("the images are empty");
+  for (int64_t i = 0; i < count; ++i)
+    if (const int64_t image = integerAt(images, i); image < 0 || image >= x.dim(0))
+      return fail("region % is of image % of %", i, image, x.dim(0));
+  const bool half = is("coordinate_transformation_mode", "half_pixel", "half_pixel");
+  const bool most = is("mode", "avg", "max");
+  const int64_t ratio = integer("sampling_ratio", 0);
+  const double scale = number("spatial_scale", 1);
+  const double *regions = numbersOf<double>(*this, rois);
+  if (!regions)
+    return;
+  // Samples beyond the image are 0, so that only those inside need to be computed: as many
+  // as the image has elements, however large a region is.
+  constexpr double kMaxSamples = 1 << 30;
+  constexpr int64_t kMaxRatio = 256;
+  if (ratio > kMaxRatio)
+    return fail("a sampling_ratio of %, expected at most %", ratio, kMaxRatio);
+  struct Samples {
+    int64_t count, first, last;
+    /// Of a cell that begins at `begin` and is `step` long, in an image of `size`.
+    Samples(double begin, double step, int64_t ratio, int64_t size) {
+      const double n = ratio > 0 ? double(ratio) : math::ceil(step);
+      count = n >= 1 ? int64_t(minimum(n, kMaxSamples)) : 0;
+      first = 0, last = count;
+      if (!(step > 0))
+        return;
+      // One more on each side than rounding could ask for.
+      const double scale = double(count) / step;
+      const double low = (-1 - begin) * scale - 2, high = (double(size) - begin) * scale + 2;
+      first = low > 0 ? int64_t(minimum(low, double(count))) : 0;
+      // A cell that is infinitely far away or long, of which this is a NaN, has none inside.
+      last = high >= double(count) ? count : high > double(first) ? int64_t(high) : first;
+    }
+  };
+  auto compute = [&]<typename F>(F *y, const F *data) {
+    // A cell may have many samples: each is a task, so that a host can stop between them.
+    parallelIf(*this, shape.product(), 40, [&](int64_t begin, int64_t end) {
+      for (int64_t cell = begin; cell < end; ++cell) {
+        const int64_t i = cell / (rows * columns), j = cell % (rows * columns);
+        const double *roi = regions + i / channels * 4, shift = half ? 0.5 : 0;
+        const F *plane =
+            data + (integerAt(images, i / channels) * channels + i % channels) * height * width;
+        const double left = roi[0] * scale - shift, top = roi[1] * scale - shift;
+        double wide = roi[2] * scale - shift - left, tall = roi[3] * scale - shift - top;
+        if (!half) {
+          wide = maximum(wide, 1.0);
+          tall = maximum(tall, 1.0);
+        }
+        const double stepX = wide / double(columns), stepY = tall / double(rows);
+        const double y0 = top + double(j / columns) * stepY;
+        const double x0 = left + double(j % columns) * stepX;
+        const Samples down(y0, stepY, ratio, height), across(x0, stepX, ratio, width);
+        const int64_t perRow = across.last - across.first;
+        const int64_t inside = perRow * (down.last - down.first);
+        const double all = double(down.count) * double(across.count);
+        double sum = 0, largest = 0;
+        for (int64_t s = 0; s < inside; ++s) {
+          const double fy = (double(down.first + s / perRow) + 0.5) / double(down.count);
+          const double fx = (double(across.first + s % perRow) + 0.5) / double(across.count);
+          const Neighbours v(top + (double(j / columns) + fy) * stepY, height);
+          const Neighbours u(left + (double(j % columns) + fx) * stepX, width);
+          const double parts[4] = {
+              v.lowWeight * u.lowWeight * double(plane[v.low * width + u.low]),
+              v.lowWeight * u.highWeight * double(plane[v.low * width + u.high]),
+              v.highWeight * u.lowWeight * double(plane[v.high * width + u.low]),
+              v.highWeight * u.highWeight * double(plane[v.high * width + u.high])};
+          sum += parts[0] + parts[1] + parts[2] + parts[3];
+          // The largest share of an element, not the largest sample: so it is defined
+          // by ONNX's tests and so others compute it.
+          const double share = maximum(maximum(parts[0], parts[1]), maximum(parts[2], parts[3]));
+          largest = s == 0 && double(inside) == all ? share : maximum(largest, share);
+        }
+        y[cell] = F(most ? largest : sum / maximum(all, 1.0));
+      }
+    });
+    return true;
+  };
+  computeFloats(*this, out, shape.product(), compute, x);
+}
+
+namespace {
+struct Box {
+  float x0, y0, x1, y1;
+  Box(const float *from, bool centered) {
+    if (centered) {
+      x0 = from[0] - from[2] / 2;
+      x1 = from[0] + from[2] / 2;
+      y0 = from[1] - from[3] / 2;
+      y1 = from[1] + from[3] / 2;
+    } else {
+      y0 = minimum(from[0], from[2]);
+      y1 = maximum(from[0], from[2]);
+      x0 = minimum(from[1], from[3]);
+      x1 = maximum(from[1], from[3]);
+    }
+  }
+  float area() const { return (x1 - x0) * (y1 - y0); }
+  bool overlaps(const Box &other, float threshold) const {
+    const float w = minimum(x1, other.x1) - maximum(x0, other.x0);
+    const float h = minimum(y1, other.y1) - maximum(y0, other.y0);
+    if (!(w > 0 && h > 0) || area() <= 0 || other.area() <= 0)
+      return false;
+    const float common = w * h;
+    return common / (area() + other.area() - common) > threshold;
+  }
+};
+
+/// Sorts indices by falling scores; equal ones keep their order.
+void sortByScore(int64_t *order, int64_t *space, int64_t count, const float *scores) {
+  for (int64_t width = 1; width < count; width *= 2) {
+    for (int64_t begin = 0; begin < count; begin += 2 * width) {
+      const int64_t middle = minimum(begin + width, count);
+      const int64_t end = minimum(begin + 2 * width, count);
+      for (int64_t a = begin, b = middle, to = begin; to < end; ++to)
+        space[to] = b >= end || (a < middle && !(scores[order[b]] > scores[order[a]])) ? order[a++]
+                                                                                       : order[b++];
+    }
+    copyBytes(order, space, count * int64_t(sizeof(int64_t)));
+  }
+}
+} // namespace
+
+ATC_KERNEL(NonMaxSuppression) {
+  const Tensor boxes = in(0), scores = in(1);
+  if (boxes.rank() != 3 || boxes.dim(2) != 4 || scores.rank() != 3 ||
+      scores.dim(0) != boxes.dim(0) || scores.dim(2) != boxes.dim(1))
+    return fail("boxes of rank % and scores of rank % do not fit", boxes.rank(), scores.rank());
+  for (uint32_t i = 0; i < 5; ++i)
+    if (in(i) && !in(i).known())
+      return;
+  const int64_t batch = boxes.dim(0), count = boxes.dim(1), classes = scores.dim(1);
+  const int64_t limit = in(2) && in(2).count() ? integerAt(in(2), 0) : 0;
+  const int64_t most = minimum(maximum(limit, int64_t(0)), count);
+  const float threshold = in(3) && in(3).count() ? float(numberAt(in(3), 0)) : 0;
+  const bool hasLeast = in(4) && in(4).count();
+  const float least = hasLeast ? float(numberAt(in(4), 0)) : 0;
+  if (boxes.dtype() != F32 || scores.dtype() != F32)
+    return failType(boxes.dtype());
+  int64_t *chosen = scratch<int64_t>(3 * batch * classes * most + 1);
+  int64_t *order = scratch<int64_t>(2 * count + 1);
+  if (!chosen || !order)
+    return;
+  const bool centered = integer("center_point_box", 0);
+  int64_t total = 0;
+  for (int64_t row = 0; most && row < batch * classes; ++row) {
+    const float *score = scores.as<float>() + row * count;
+    const float *box = boxes.as<float>() + row / classes * count * 4;
+    int64_t candidates = 0;
+    for (int64_t i = 0; i < count; ++i)
+      if (!hasLeast || score[i] > least)
+        order[candidates++] = i;
+    sortByScore(order, order + count, candidates, score);
+    const int64_t first = total;
+    for (int64_t i = 0; i < candidates && total - first < most; ++i) {
+      const Box now(box + order[i] * 4, centered);
+      bool hidden = false;
+      for (int64_t j = first; j < total && !hidden; ++j)
+        hidden = now.overlaps(Box(box + chosen[3 * j + 2] * 4, centered), threshold);
+      if (hidden)
+        continue;
+      chosen[3 * total] = row / classes;
+      chosen[3 * total + 1] = row % classes;
+      chosen[3 * total + 2] = order[i];
+      ++total;
+    }
+  }
+  if (int64_t *out = make<int64_t>(0, I64, Dims(total, 3)))
+    copyBytes(out, chosen, total * 3 * int64_t(sizeof(int64_t)));
+}
+
+} // namespace atc::kernels

@@ -1,0 +1,197 @@
+//===-- GridSample.cpp - samples at the points of a grid ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "kernels/core/Math.h"
+#include "kernels/nn/Quantize.h"
+
+namespace atc::kernels {
+
+namespace {
+enum class Padding : uint8_t { Zeros, Border, Reflection };
+enum class Sampling : uint8_t { Nearest, Linear, Cubic };
+
+/// Back into [low, high] by mirrors at both ends.
+double reflected(double x, double low, double high) {
+  const double range = high - low;
+  if (range <= 0 || !(math::abs(x) < 0x1p52))
+    return low;
+  if (x < low || x > high) {
+    const double distance = x < low ? low - x : x - high;
+    const double turns = math::floor(distance / range), rest = distance - turns * range;
+    const bool odd = math::floor(turns / 2) * 2 != turns;
+    x = (x < low) != odd ? low + rest : high - rest;
+  }
+  return x;
+}
+
+struct Sampler {
+  Padding padding;
+  Sampling sampling;
+  bool align;
+  int64_t rank; ///< spatial dims
+  int64_t size[3], step[3];
+
+  /// The index that stands for `at` in a dim, or -1 where there is a zero.
+  int64_t index(int64_t d, double at) const {
+    const double last = double(size[d] - 1);
+    if (padding == Padding::Zeros)
+      return at >= 0 && at <= last ? int64_t(at) : -1;
+    if (padding == Padding::Reflection)
+      at = reflected(at, align ? 0 : -0.5, align ? last : last + 0.5);
+    at = at >= 0 ? at : 0;
+    return int64_t(minimum(at, last));
+  }
+  /// Up to four neighbours in a dim with their weights.
+  int64_t neighbours(int64_t d, double grid, int64_t *indices, double *weights) const {
+    const double n = double(size[d]);
+    double x = align ? (grid + 1) / 2 * (n - 1) : ((grid + 1) * n - 1) / 2;
+    // Far away, or not a number: the same as just beyond.
+    x = x > -0x1p40 ? minimum(x, 0x1p40) : -0x1p40;
+    if (sampling == Sampling::Nearest) {
+      indices[0] = index(d, math::rint(x));
+      weights[0] = 1;
+      return 1;
+    }
+    if (sampling == Sampling::Linear && padding != Padding::Zeros) {
+      if (padding == Padding::Reflection)
+        x = reflected(x, align ? 0 : -0.5, align ? n - 1 : n - 0.5);
+      x = minimum(maximum(x, 0.0), n - 1);
+    }
+    const double whole = math::floor(x), rest = x - whole;
+    if (sampling == Sampling::Linear) {
+      for (int64_t i = 0; i < 2; ++i)
+        indices[i] = index(d, whole + double(i));
+      weights[0] = 1 - rest;
+      weights[1] = rest;
+      return 2;
+    }
+    constexpr double a = -0.75;
+    for (int64_t i = 0; i < 4; ++i) {
+      const double t = math::abs(rest + 1 - double(i));
+      indices[i] = index(d, whole - 1 + double(i));
+      weights[i] = t <= 1 ? ((a + 2) * t - (a + 3)) * t * t + 1
+                          : ((a * t - 5 * a) * t + 8 * a) * t - 4 * a;
+    }
+    return 4;
+  }
+};
+} // namespace
+
+ATC_KERNEL(GridSample) {
+  const Tensor x = in(0), grid = in(1);
+  const int64_t rank = int64_t(x.rank()) - 2;
+  if (rank < 1 || rank > 3 || grid.rank() != x.rank() || grid.dim(rank + 1) != rank ||
+      grid.dim(0) != x.dim(0))
+    return fail("data of rank %, a grid of rank % with points of %", x.rank(), grid.rank(),
+                grid.rank() ? grid.dim(int64_t(grid.rank()) - 1) : 0);
+  Dims shape(x.dim(0), x.dim(1));
+  for (int64_t d = 1; d <= rank; ++d)
+    shape.push(grid.dim(d));
+  char *out = make(0, x.dtype(), shape);
+  if (!out || shape.product() == 0)
+    return;
+  Sampler s;
+  s.padding = is("padding_mode", "zeros", "border")       ? Padding::Border
+              : is("padding_mode", "zeros", "reflection") ? Padding::Reflection
+                                                          : Padding::Zeros;
+  s.sampling = is("mode", "linear", "nearest") ? Sampling::Nearest
+               : is("mode", "linear", "cubic") || is("mode", "linear", "bicubic")
+                   ? Sampling::Cubic
+                   : Sampling::Linear;
+  s.align = integer("align_corners", 0);
+  s.rank = rank;
+  for (int64_t d = rank - 1, step = 1; d >= 0; step *= s.size[d], --d) {
+    s.size[d] = x.dim(d + 2);
+    s.step[d] = step;
+    if (s.size[d] == 0)
+      return fail("spatial dim % is empty", d);
+  }
+  const int64_t points = shape.product(2, shape.rank), channels = x.dim(1);
+  const int64_t plane = x.dims().product(2, x.rank());
+  const double *at = numbersOf<double>(*this, grid);
+  if (!at)
+    return;
+  const int64_t bytes = bitsOf(x.dtype()) / 8;
+  const bool copies = s.sampling == Sampling::Nearest && bytes > 0;
+  const double *data = copies ? nullptr : numbersOf<double>(*this, x);
+  double *values = copies ? nullptr : scratch<double>(shape.product());
+  if (!copies && (!data || !values))
+    return;
+  parallelIf(*this, shape[0] * points, channels * 30, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t image = i / points, point = i % points;
+      int64_t indices[3][4] = {}, counts[3] = {1, 1, 1};
+      double weights[3][4] = {{1}, {1}, {1}};
+      // The grid's coordinates are in the order x, y, z. Unused dims come first.
+      for (int64_t d = 0; d < rank; ++d)
+        counts[3 - rank + d] = s.neighbours(d, at[i * rank + rank - 1 - d], indices[3 - rank + d],
+                                            weights[3 - rank + d]);
+      for (int64_t channel = 0; channel < channels; ++channel) {
+        const int64_t from = (image * channels + channel) * plane;
+        const int64_t to = (image * channels + channel) * points + point;
+        double sum = 0;
+        for (int64_t a = 0; a < counts[0]; ++a)
+          for (int64_t b = 0; b < counts[1]; ++b)
+            for (int64_t c = 0; c < counts[2]; ++c) {
+              const int64_t all[3] = {indices[0][a], indices[1][b], indices[2][c]};
+              int64_t offset = 0;
+              bool exists = true;
+              for (int64_t d = 0; d < rank; ++d) {
+                exists &= all[3 - rank + d] >= 0;
+                offset += all[3 - rank + d] * s.step[d];
+              }
+              if (copies) {
+                if (exists)
+                  copyBytes(out + to * bytes, x.bytes() + (from + offset) * bytes, bytes);
+                else
+                  __builtin_memset(out + to * bytes, 0, uint64_t(bytes));
+              } else if (exists) {
+                sum += weights[0][a] * weights[1][b] * weights[2][c] * data[from + offset];
+              }
+            }
+        if (!copies)
+          values[to] = sum;
+      }
+    }
+  });
+  if (!copies)
+    storeEach(*this, out, x.dtype(), shape.product(), [&](int64_t i) { return values[i]; });
+}
+
+ATC_KERNEL(AffineGrid) {
+  const Tensor theta = in(0), size = in(1);
+  if (!size.known())
+    return;
+  const int64_t rank = size.count() - 2;
+  if (rank < 2 || rank > 3 || theta.rank() != 3 || theta.dim(1) != rank ||
+      theta.dim(2) != rank + 1 || theta.dim(0) != integerAt(size, 0))
+    return fail("a size of % numbers, theta of rank %", size.count(), theta.rank());
+  Dims shape(theta.dim(0));
+  for (int64_t d = 0; d < rank; ++d)
+    shape.push(integerAt(size, d + 2));
+  shape.push(rank);
+  char *out = make(0, theta.dtype(), shape);
+  const int64_t count = shape.product();
+  if (!out || count == 0)
+    return;
+  const double *by = numbersOf<double>(*this, theta);
+  if (!by)
+    return;
+  const bool align = integer("align_corners", 0);
+  const int64_t points = shape.product(1, uint32_t(rank) + 1);
+  storeEach(*this, out, theta.dtype(), count, [&](int64_t i) {
+    const double *row = by + (i / rank / points * rank + i % rank) * (rank + 1);
+    double sum = row[rank];
+    for (int64_t d = rank - 1, rest = i / rank % points; d >= 0; --d) {
+      const int64_t n = shape[d + 1], at = rest % n;
+      rest /= n;
+      // Coordinates in the order x, y, z: the last dim first.
+      const double coordinate = align ? (n > 1 ? -1 + 2 * double(at) / double(n - 1) : 0)
+                                      : (2 * double(at) + 1) / double(n) - 1;
+      sum += row[rank - 1 - d] * coordinate;
+    }
+    return sum;
+  });
+}
+
+} // namespace atc::kernels

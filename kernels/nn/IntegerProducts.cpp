@@ -1,0 +1,332 @@
+//===-- IntegerProducts.cpp - products of 8-bit matrices ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// b is packed into panels of 16 columns, pairs of neighbours in a column side by side.
+// 6 rows times a panel of 32-bit sums stay in registers while k goes by.
+
+#include "kernels/nn/IntegerProducts.h"
+
+#include "kernels/core/Widen.h"
+
+namespace atc::kernels {
+
+namespace {
+constexpr int64_t kRows = 6;    // of the register tile
+constexpr int64_t kDepth = 512; // of k at a time: a panel of it stays in the first cache
+constexpr int64_t kFewRows = 4; // up to which b is not worth packing
+
+typedef int16_t Pairs __attribute__((vector_size(32)));
+typedef int16_t LoosePairs __attribute__((vector_size(32), aligned(2), may_alias));
+typedef int32_t Sums __attribute__((vector_size(32)));
+typedef int32_t LooseSums __attribute__((vector_size(32), aligned(4), may_alias));
+typedef int32_t Products __attribute__((vector_size(64)));
+
+/// The sums of neighbouring products: one instruction where the CPU has it (vpmaddwd),
+/// which code generation finds in this form.
+inline __attribute__((always_inline)) Sums sumPairs(Pairs a, Pairs b) {
+  const Products p = __builtin_convertvector(a, Products) * __builtin_convertvector(b, Products);
+  return __builtin_shufflevector(p, p, 0, 2, 4, 6, 8, 10, 12, 14) +
+         __builtin_shufflevector(p, p, 1, 3, 5, 7, 9, 11, 13, 15);
+}
+
+template <int R>
+inline __attribute__((always_inline)) void tile(int32_t *c, int64_t cRow, const int16_t *a,
+                                                int64_t aRow, const int16_t *b, int64_t k,
+                                                bool add) {
+  Sums low[R] = {}, high[R] = {};
+  for (int64_t i = 0; i < k; i += 2) {
+    const Pairs b0 = reinterpret_cast<const LoosePairs *>(b + i * kPairPanel)[0];
+    const Pairs b1 = reinterpret_cast<const LoosePairs *>(b + i * kPairPanel)[1];
+#pragma clang loop unroll(full)
+    for (int r = 0; r < R; ++r) {
+      int32_t pair;
+      __builtin_memcpy(&pair, a + r * aRow + i, 4);
+      const Pairs both = (Pairs)(Sums{} + pair);
+      low[r] += sumPairs(both, b0);
+      high[r] += sumPairs(both, b1);
+    }
+  }
+#pragma clang loop unroll(full)
+  for (int r = 0; r < R; ++r) {
+    LooseSums *to = reinterpret_cast<LooseSums *>(c + r * cRow);
+    to[0] = add ? Sums(to[0]) + low[r] : low[r];
+    to[1] = add ? Sums(to[1]) + high[r] : high[r];
+  }
+}
+
+/// Sums of products of `k` neighbours.
+template <typename T> int32_t dot(const int16_t *a, const T *b, int64_t k) {
+  uint32_t sum = 0;
+  for (int64_t i = 0; i < k; ++i)
+    sum += uint32_t(int32_t(a[i]) * int32_t(b[i]));
+  return int32_t(sum);
+}
+
+/// Few rows: b is read as it is, and what its zero point adds is taken away from
+/// the sums. Columns [begin, end).
+template <typename T>
+void multiplyFewRows(const ByteProduct &p, const int16_t *a, const T *b, const ZeroPoints &zeros,
+                     int64_t matrix, int64_t begin, int64_t end, SumSink sink) {
+  const int64_t depth = evenDepth(p.k);
+  int32_t sums[kSumColumns];
+  for (int64_t row = 0; row < p.m; ++row) {
+    const int16_t *from = a + (matrix * p.m + row) * depth;
+    int32_t total = 0;
+    for (int64_t i = 0; i < p.k; ++i)
+      total += from[i];
+    for (int64_t column = begin; column < end; column += kSumColumns) {
+      const int64_t n = minimum(kSumColumns, end - column);
+      if (p.b.row == 1) {
+        for (int64_t j = 0; j < n; ++j)
+          sums[j] = dot(from, b + (column + j) * p.b.col, p.k);
+      } else {
+        for (int64_t j = 0; j < n; ++j)
+          sums[j] = 0;
+        for (int64_t i = 0; i < p.k; ++i) {
+          const int32_t value = from[i];
+          const T *line = b + i * p.b.row + column * p.b.col;
+          if (p.b.col == 1 && n == kSumColumns)
+            for (int64_t j = 0; j < kSumColumns; ++j)
+              sums[j] = int32_t(uint32_t(sums[j]) + uint32_t(value * int32_t(line[j])));
+          else
+            for (int64_t j = 0; j < n; ++j)
+              sums[j] = int32_t(uint32_t(sums[j]) + uint32_t(value * int32_t(line[j * p.b.col])));
+        }
+      }
+      for (int64_t j = 0; j < n; ++j)
+        sums[j] = int32_t(uint32_t(sums[j]) - uint32_t(total) * uint32_t(zeros.at(column + j)));
+      sink.store(sink.arg, matrix, row, column, n, sums);
+    }
+  }
+}
+
+template <typename T> void center(int16_t *to, const T *from, int zero, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = int16_t(int(from[i]) - zero);
+}
+
+template <typename T>
+void centerStrided(int16_t *to, const T *from, int64_t step, int zero, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = int16_t(int(from[i * step]) - zero);
+}
+
+template <typename T>
+void packPairsOf(int16_t *packed, const T *b, const ByteMatrix &shape, const ZeroPoints &zeros,
+                 int64_t k, int64_t n, int64_t begin, int64_t end) {
+  constexpr int64_t width = kPairPanel;
+  const int64_t depth = evenDepth(k);
+  for (int64_t panel = begin; panel < end; ++panel) {
+    int16_t *to = packed + panel * width * depth;
+    const int64_t first = panel * width, columns = minimum(width, n - first);
+    int16_t zero[width];
+    for (int64_t j = 0; j < width; ++j)
+      zero[j] = j < columns ? int16_t(zeros.at(first + j)) : int16_t(0);
+    const T *from = b + first * shape.col;
+    if (columns == width && shape.col == 1) {
+      for (int64_t i = 0; i < k; i += 2) {
+        // An odd last row is paired with itself less itself.
+        const T *row = from + i * shape.row, *next = i + 1 < k ? row + shape.row : row;
+        const int16_t keep = i + 1 < k ? -1 : 0;
+        int16_t *pairs = to + i * width;
+        for (int64_t j = 0; j < width; ++j) {
+          pairs[2 * j] = int16_t(row[j] - zero[j]);
+          pairs[2 * j + 1] = int16_t((next[j] - zero[j]) & keep);
+        }
+      }
+      continue;
+    }
+    __builtin_memset(to, 0, uint64_t(width * depth) * sizeof(int16_t));
+    // Few rows at a time, so that the lines of all columns stay in the cache.
+    for (int64_t i0 = 0; i0 < k; i0 += 32)
+      for (int64_t j = 0; j < columns; ++j)
+        for (int64_t i = i0, last = minimum(i0 + 32, k); i < last; ++i)
+          to[i / 2 * 2 * width + 2 * j + i % 2] =
+              int16_t(from[i * shape.row + j * shape.col] - zero[j]);
+  }
+}
+
+template <typename T, typename Scale>
+void requantizeTo(T *result, const int32_t *sums, int64_t n, Scale scale, int zero) {
+  constexpr float least = __is_same(T, int8_t) ? -128 : 0;
+  constexpr float most = __is_same(T, int8_t) ? 127 : 255;
+  for (int64_t i = 0; i < n; ++i) {
+    float value = __builtin_rintf(float(sums[i]) * scale(i)) + float(zero);
+    // A NaN becomes the least number.
+    value = value >= least ? value : least;
+    value = value > most ? most : value;
+    result[i] = T(int32_t(value));
+  }
+}
+
+template <typename Scale>
+void requantizeAs(void *result, bool isSigned, const int32_t *sums, int64_t n, Scale scale,
+                  int zero) {
+  isSigned ? requantizeTo(static_cast<int8_t *>(result), sums, n, scale, zero)
+           : requantizeTo(static_cast<uint8_t *>(result), sums, n, scale, zero);
+}
+} // namespace
+
+void centerBytes(int16_t *to, const void *from, bool isSigned, int zero, int64_t count) {
+  isSigned ? center(to, static_cast<const int8_t *>(from), zero, count)
+           : center(to, static_cast<const uint8_t *>(from), zero, count);
+}
+
+void centerRows(int16_t *to, const ByteMatrix &a, const ZeroPoints &zeros, int64_t k, int64_t begin,
+                int64_t end) {
+  const int64_t depth = evenDepth(k);
+  for (int64_t row = begin; row < end; ++row) {
+    int16_t *line = to + row * depth;
+    const char *from = static_cast<const char *>(a.data) + row * a.row;
+    const int zero = zeros.at(row);
+    if (a.col == 1)
+      centerBytes(line, from, a.isSigned, zero, k);
+    else if (a.isSigned)
+      centerStrided(line, reinterpret_cast<const int8_t *>(from), a.col, zero, k);
+    else
+      centerStrided(line, reinterpret_cast<const uint8_t *>(from), a.col, zero, k);
+    if (depth != k)
+      line[k] = 0;
+  }
+}
+
+void packPairs(int16_t *packed, const ByteMatrix &b, const ZeroPoints &zeros, int64_t k, int64_t n,
+               int64_t begin, int64_t end) {
+  b.isSigned
+      ? packPairsOf(packed, static_cast<const int8_t *>(b.data), b, zeros, k, n, begin, end)
+      : packPairsOf(packed, static_cast<const uint8_t *>(b.data), b, zeros, k, n, begin, end);
+}
+
+void multiplyPairs(int32_t *c, int64_t cRow, const int16_t *a, const int16_t *packed, int64_t m,
+                   int64_t n, int64_t k) {
+  constexpr int64_t width = kPairPanel;
+  const int64_t depth = evenDepth(k);
+  int32_t edge[kRows * width];
+  for (int64_t k0 = 0; k0 < depth; k0 += kDepth) {
+    const int64_t part = minimum(kDepth, depth - k0);
+    const bool add = k0 > 0;
+    for (int64_t j = 0; j < n; j += width) {
+      const int16_t *b = packed + j * depth + k0 * width;
+      const int64_t columns = minimum(width, n - j);
+      for (int64_t i = 0; i < m; i += kRows) {
+        const int64_t rows = minimum(kRows, m - i);
+        const int16_t *from = a + i * depth + k0;
+        // What would go beyond the result goes by way of a block of its own.
+        int32_t *own = c + i * cRow + j, *to = columns < width ? edge : own;
+        const int64_t step = columns < width ? width : cRow;
+        if (columns < width && add)
+          for (int64_t r = 0; r < rows; ++r)
+            for (int64_t l = 0; l < columns; ++l)
+              edge[r * width + l] = own[r * cRow + l];
+        switch (rows) {
+        case 1:
+          tile<1>(to, step, from, depth, b, part, add);
+          break;
+        case 2:
+          tile<2>(to, step, from, depth, b, part, add);
+          break;
+        case 3:
+          tile<3>(to, step, from, depth, b, part, add);
+          break;
+        case 4:
+          tile<4>(to, step, from, depth, b, part, add);
+          break;
+        case 5:
+          tile<5>(to, step, from, depth, b, part, add);
+          break;
+        default:
+          tile<6>(to, step, from, depth, b, part, add);
+          break;
+        }
+        if (columns < width)
+          for (int64_t r = 0; r < rows; ++r)
+            for (int64_t l = 0; l < columns; ++l)
+              own[r * cRow + l] = edge[r * width + l];
+      }
+    }
+  }
+}
+
+bool multiplyBytes(Context &c, const ByteProduct &p, SumSink sink) {
+  auto at = [](const int64_t *offsets, int64_t i) { return offsets ? offsets[i] : 0; };
+  if (p.m <= 0 || p.n <= 0 || p.batch <= 0)
+    return true;
+  const int64_t depth = evenDepth(maximum(p.k, int64_t(0)));
+  const int64_t rowSpace = spaceFor(c, p.batch, p.m, maximum(depth, int64_t(2)));
+  int16_t *rows = rowSpace < 0 ? nullptr : c.scratch<int16_t>(rowSpace);
+  if (!rows)
+    return false;
+  parallelIf(c, p.batch * p.m, depth, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t matrix = row / p.m;
+      ByteMatrix a = p.a;
+      a.data = static_cast<const char *>(a.data) + at(p.aOffsets, matrix) + row % p.m * a.row;
+      a.row = 0;
+      const int64_t line = (p.k ? at(p.aOffsets, matrix) / p.k : 0) + row % p.m;
+      centerRows(rows + row * depth, a, p.zeroA.from(line), p.k, 0, 1);
+    }
+  });
+
+  auto matrixB = [&](int64_t i) { return static_cast<const char *>(p.b.data) + at(p.bOffsets, i); };
+  auto zerosOf = [&](int64_t i) { return p.zeroB.from(p.k ? at(p.bOffsets, i) / p.k : 0); };
+  if (p.m <= kFewRows && (p.b.row == 1 || p.b.col == 1)) {
+    const int64_t chunks = ceilDiv(p.n, kSumColumns);
+    parallelIf(c, p.batch * chunks, kSumColumns * p.m * p.k, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t i = task / chunks, first = task % chunks * kSumColumns;
+        const int64_t last = minimum(first + kSumColumns, p.n);
+        p.b.isSigned ? multiplyFewRows(p, rows, reinterpret_cast<const int8_t *>(matrixB(i)),
+                                       zerosOf(i), i, first, last, sink)
+                     : multiplyFewRows(p, rows, reinterpret_cast<const uint8_t *>(matrixB(i)),
+                                       zerosOf(i), i, first, last, sink);
+      }
+    });
+    return true;
+  }
+
+  // One matrix b at a time; those that follow each other and are the same only once.
+  const int64_t panels = ceilDiv(p.n, kPairPanel), size = panels * kPairPanel * depth;
+  const int64_t space = spaceFor(c, panels * kPairPanel, maximum(depth, int64_t(2)));
+  int16_t *packed = space < 0 ? nullptr : c.scratch<int16_t>(space);
+  if (!packed)
+    return false;
+  const int64_t rowBlocks = ceilDiv(p.m, kSumRows), columnBlocks = ceilDiv(p.n, kSumColumns);
+  for (int64_t i = 0; i < p.batch; ++i) {
+    if (size && (i == 0 || at(p.bOffsets, i) != at(p.bOffsets, i - 1))) {
+      ByteMatrix b = p.b;
+      b.data = matrixB(i);
+      const ZeroPoints zeros = zerosOf(i);
+      parallelIf(c, panels, kPairPanel * depth, [&](int64_t begin, int64_t end) {
+        packPairs(packed, b, zeros, p.k, p.n, begin, end);
+      });
+    }
+    parallelIf(c, rowBlocks * columnBlocks, kSumRows * kSumColumns * depth,
+               [&](int64_t begin, int64_t end) {
+                 alignas(64) int32_t sums[kSumRows * kSumColumns];
+                 for (int64_t task = begin; task < end; ++task) {
+                   const int64_t row = task % rowBlocks * kSumRows,
+                                 column = task / rowBlocks * kSumColumns;
+                   const int64_t height = minimum(kSumRows, p.m - row);
+                   const int64_t width = minimum(kSumColumns, p.n - column);
+                   if (depth == 0)
+                     __builtin_memset(sums, 0, sizeof(sums));
+                   multiplyPairs(sums, kSumColumns, rows + (i * p.m + row) * depth,
+                                 packed + column * depth, height, width, depth);
+                   for (int64_t r = 0; r < height; ++r)
+                     sink.store(sink.arg, i, row + r, column, width, sums + r * kSumColumns);
+                 }
+               });
+  }
+  return true;
+}
+
+void requantize(void *result, bool isSigned, const int32_t *sums, int64_t n, float scale,
+                int zero) {
+  requantizeAs(result, isSigned, sums, n, [=](int64_t) { return scale; }, zero);
+}
+void requantize(void *result, bool isSigned, const int32_t *sums, int64_t n, const float *scales,
+                int zero) {
+  requantizeAs(result, isSigned, sums, n, [=](int64_t i) { return scales[i]; }, zero);
+}
+
+} // namespace atc::kernels

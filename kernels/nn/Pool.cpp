@@ -1,0 +1,285 @@
+//===-- Pool.cpp - pools of windows ---------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "kernels/core/Math.h"
+#include "kernels/core/Widen.h"
+#include "kernels/nn/Window.h"
+
+namespace atc::kernels {
+
+namespace {
+struct PoolPlan {
+  Window window;
+  int64_t planes = 0, inSize = 0, outSize = 0;
+  Dims result;
+  bool find(Context &c, Tensor x, bool channelsLast = false) {
+    if (x.rank() < 3)
+      return c.fail("data of rank %", x.rank()), false;
+    const Dims dims = x.dims();
+    const int64_t channels = dims[channelsLast ? dims.rank - 1 : 1];
+    const List<int64_t> sizes = c.integers("kernel_shape");
+    if (sizes.size != int64_t(dims.rank) - 2)
+      return c.fail("kernel_shape has % numbers for data of rank %", sizes.size, dims.rank), false;
+    if (!window.read(c, Dims(dims.at + (channelsLast ? 1 : 2), dims.rank - 2),
+                     Dims(sizes.data, uint32_t(sizes.size))) ||
+        !window.place(c, c.integer("ceil_mode", 0)))
+      return false;
+    result = Dims(dims[0]);
+    if (!channelsLast)
+      result.push(channels);
+    for (int64_t d = 0; d < window.rank(); ++d)
+      if (window.before[d] > window.extent(d) || window.after[d] > window.extent(d))
+        return c.fail("pads of % and % reach far past windows of %", window.before[d],
+                      window.after[d], window.extent(d)),
+               false;
+    for (int64_t d = 0; d < window.rank(); ++d)
+      result.push(window.out[d]);
+    if (channelsLast)
+      result.push(channels);
+    planes = dims[0] * channels;
+    inSize = window.in.product();
+    outSize = window.out.product();
+    return true;
+  }
+  /// The memory of the result, null where the kernel is to return.
+  char *start(Context &c, Tensor x, bool channelsLast = false) {
+    return find(c, x, channelsLast) ? c.make(0, x.dtype(), result) : nullptr;
+  }
+};
+
+/// y[out] = step(y[out], x[in]) over all taps, from `start` on; finish(out plane).
+template <typename F, typename Step, typename Finish>
+void pool(Context &c, F *y, const F *x, const PoolPlan &p, F start, Step step, Finish finish) {
+  const int64_t stride = p.window.stride[p.window.rank() - 1];
+  parallelIf(c, p.planes, p.outSize * p.window.taps(), [&](int64_t begin, int64_t end) {
+    for (int64_t plane = begin; plane < end; ++plane) {
+      F *to = y + plane * p.outSize;
+      const F *from = x + plane * p.inSize;
+      for (int64_t i = 0; i < p.outSize; ++i)
+        to[i] = start;
+      p.window.forEachRow(0, p.window.rows(), [&](int64_t, int64_t out, int64_t in, int64_t n) {
+        if (stride == 1)
+          for (int64_t i = 0; i < n; ++i)
+            to[out + i] = step(to[out + i], from[in + i]);
+        else
+          for (int64_t i = 0; i < n; ++i)
+            to[out + i] = step(to[out + i], from[in + i * stride]);
+      });
+      finish(to);
+    }
+  });
+}
+
+/// Where the largest elements stand: their index in a plane.
+template <typename F>
+void maxIndices(Context &c, F *y, int64_t *indices, const F *x, const PoolPlan &p) {
+  const int64_t stride = p.window.stride[p.window.rank() - 1];
+  parallelIf(c, p.planes, p.outSize * p.window.taps(), [&](int64_t begin, int64_t end) {
+    for (int64_t plane = begin; plane < end; ++plane) {
+      F *to = y + plane * p.outSize;
+      int64_t *at = indices + plane * p.outSize;
+      const F *from = x + plane * p.inSize;
+      for (int64_t i = 0; i < p.outSize; ++i) {
+        to[i] = lowest<F>();
+        at[i] = -1;
+      }
+      p.window.forEachRow(0, p.window.rows(), [&](int64_t, int64_t out, int64_t in, int64_t n) {
+        for (int64_t i = 0; i < n; ++i) {
+          const F value = from[in + i * stride];
+          if (value > to[out + i] || at[out + i] < 0) {
+            to[out + i] = value;
+            at[out + i] = in + i * stride;
+          }
+        }
+      });
+    }
+  });
+}
+} // namespace
+
+ATC_KERNEL(MaxPool) {
+  const Tensor x = in(0);
+  PoolPlan p;
+  char *out = p.start(*this, x);
+  if (!out)
+    return;
+  int64_t *indices = nullptr;
+  if (wants(1) && !(indices = make<int64_t>(1, I64, p.result)))
+    return;
+  auto compute = [&]<typename F>(F *y, const F *data) {
+    if (indices)
+      maxIndices(*this, y, indices, data, p);
+    else
+      pool<F>(*this, y, data, p, lowest<F>(), [](F a, F b) { return a >= b ? a : b; }, [](F *) {});
+    return true;
+  };
+  if (!dispatchNumbers(x.dtype(), [&](auto type) {
+        using T = typename decltype(type)::Type;
+        computeWide<T>(*this, out, p.result.product(), compute, x);
+      }))
+    return failType(x.dtype());
+  if (!indices)
+    return;
+  // As numbers of elements of the whole tensor; where asked for, with the first
+  // spatial dim as the one that moves fastest.
+  const bool columns = integer("storage_order", 0) == 1;
+  for (int64_t i = 0, count = p.result.product(); i < count; ++i) {
+    int64_t at = maximum(indices[i], int64_t(0));
+    if (columns) {
+      Dims position = p.window.in;
+      for (int64_t d = p.window.rank() - 1; d >= 0; at /= p.window.in[d], --d)
+        position[d] = at % p.window.in[d];
+      at = 0;
+      for (int64_t d = p.window.rank() - 1; d >= 0; --d)
+        at = at * p.window.in[d] + position[d];
+    }
+    indices[i] = i / p.outSize * p.inSize + at;
+  }
+}
+
+/// Of com.microsoft, for integers: the channels are the last dim.
+ATC_KERNEL(NhwcMaxPool) {
+  const Tensor x = in(0);
+  PoolPlan p;
+  char *out = p.start(*this, x, /*channelsLast=*/true);
+  if (!out)
+    return;
+  const int64_t channels = x.dim(x.rank() - 1), rows = p.window.rows(),
+                stride = p.window.stride[p.window.rank() - 1];
+  auto run = [&](auto *y, const auto *data) {
+    using T = __remove_reference_t(decltype(*y));
+    const int64_t rowSize = rows ? p.outSize / rows * channels : 0;
+    parallelIf(*this, x.dim(0) * rows, rowSize * p.window.taps(), [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        T *image = y + row / rows * p.outSize * channels;
+        const T *from = data + row / rows * p.inSize * channels;
+        for (int64_t i = 0; i < rowSize; ++i)
+          image[row % rows * rowSize + i] = lowest<T>();
+        p.window.forEachRow(row % rows, row % rows + 1,
+                            [&](int64_t, int64_t o, int64_t at, int64_t n) {
+                              for (int64_t i = 0; i < n; ++i)
+                                for (int64_t c = 0; c < channels; ++c) {
+                                  T &most = image[(o + i) * channels + c];
+                                  most = maximum(most, from[(at + i * stride) * channels + c]);
+                                }
+                            });
+      }
+    });
+  };
+  if (x.dtype() == U8)
+    run(reinterpret_cast<uint8_t *>(out), x.as<uint8_t>());
+  else if (x.dtype() == I8)
+    run(reinterpret_cast<int8_t *>(out), x.as<int8_t>());
+  else
+    failType(x.dtype());
+}
+
+ATC_KERNEL(AveragePool) {
+  const Tensor x = in(0);
+  PoolPlan p;
+  char *out = p.start(*this, x);
+  if (!out || p.result.product() == 0)
+    return;
+  const bool withPads = integer("count_include_pad", 0);
+  const Window &w = p.window;
+  int64_t *counts = scratch<int64_t>(p.outSize);
+  if (!counts)
+    return;
+  for (int64_t i = 0; i < p.outSize; ++i) {
+    counts[i] = 1;
+    for (int64_t d = w.rank() - 1, rest = i; d >= 0; rest /= w.out[d], --d) {
+      int64_t first, last;
+      w.tapRange(d, rest % w.out[d], withPads ? -w.before[d] : 0,
+                 withPads ? w.in[d] + w.after[d] : w.in[d], first, last);
+      counts[i] *= last - first;
+    }
+  }
+  auto compute = [&]<typename F>(F *y, const F *data) {
+    pool<F>(*this, y, data, p, F(0), [](F a, F b) { return a + b; }, [&](F *plane) {
+      for (int64_t i = 0; i < p.outSize; ++i)
+        plane[i] = counts[i] ? plane[i] / F(counts[i]) : F(0);
+    });
+    return true;
+  };
+  computeFloats(*this, out, p.result.product(), compute, x);
+}
+
+ATC_KERNEL(LpPool) {
+  const Tensor x = in(0);
+  PoolPlan p;
+  char *out = p.start(*this, x);
+  if (!out)
+    return;
+  const double power = double(integer("p", 2));
+  auto compute = [&]<typename F>(F *y, const F *data) {
+    if (power == 2)
+      pool<F>(*this, y, data, p, F(0), [](F a, F b) { return a + b * b; }, [&](F *plane) {
+        for (int64_t i = 0; i < p.outSize; ++i)
+          plane[i] = F(math::sqrt(double(plane[i])));
+      });
+    else
+      pool<F>(*this, y, data, p, F(0),
+              [&](F a, F b) { return a + F(math::pow(math::abs(double(b)), power)); },
+              [&](F *plane) {
+                for (int64_t i = 0; i < p.outSize; ++i)
+                  plane[i] = F(math::pow(double(plane[i]), 1 / power));
+              });
+    return true;
+  };
+  computeFloats(*this, out, p.result.product(), compute, x);
+}
+
+ATC_KERNEL(MaxUnpool) {
+  const Tensor x = in(0), indices = in(1), wanted = in(2);
+  const List<int64_t> sizes = integers("kernel_shape");
+  Window w;
+  const Dims dims = x.dims();
+  if (dims.rank < 3 || sizes.size != int64_t(dims.rank) - 2 || !(indices.dims() == dims))
+    return fail("data of rank %, kernel_shape of % numbers", dims.rank, sizes.size);
+  const uint32_t spatial = dims.rank - 2;
+  if (!w.read(*this, Dims(dims.at + 2, spatial), Dims(sizes.data, spatial)))
+    return;
+  Dims pooled(dims[0], dims[1]);
+  for (int64_t d = 0; d < spatial; ++d)
+    pooled.push(maximum(int64_t(0), (w.in[d] - 1) * w.stride[d] - w.before[d] - w.after[d] +
+                                        w.kernel[d]));
+  Dims shape = pooled;
+  if (wanted) {
+    if (!wanted.known())
+      return;
+    if (wanted.count() != dims.rank)
+      return fail("output_shape has % numbers for rank %", wanted.count(), dims.rank);
+    for (int64_t d = 0; d < dims.rank; ++d) {
+      shape[d] = wanted.as<int64_t>()[d];
+      if (shape[d] < pooled[d])
+        return fail("output_shape has % where the windows give %", shape[d], pooled[d]);
+    }
+  }
+  char *out = make(0, x.dtype(), shape);
+  if (!out)
+    return;
+  __builtin_memset(out, 0, uint64_t(bytesOf(x.dtype(), shape.product())));
+  const Dims steps = stridesOf(shape);
+  const int64_t limit = pooled.product();
+  bool fits = true;
+  bool done = dispatchSizes(x.dtype(), [&](auto type) {
+    using T = typename decltype(type)::Type;
+    for (int64_t i = 0, count = x.count(); i < count; ++i) {
+      // The number of an element under the dims that the windows give.
+      int64_t at = indices.as<int64_t>()[i], to = 0;
+      if (at < 0 || at >= limit) {
+        if (fits)
+          fail("index % is not one of % elements", at, limit);
+        fits = false;
+        return;
+      }
+      for (int64_t d = pooled.rank - 1; d >= 0; at /= pooled[d], --d)
+        to += at % pooled[d] * steps[d];
+      reinterpret_cast<T *>(out)[to] = x.as<T>()[i];
+    }
+  });
+  if (!done)
+    failType(x.dtype());
+}
+
+} // namespace atc::kernels

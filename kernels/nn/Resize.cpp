@@ -1,0 +1,321 @@
+//===-- Resize.cpp - Resize and Upsample ----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Every mode is a product over the axes: along an axis, each result is a sum of some
+// weighed inputs. So axes are done one after the other.
+
+#include "kernels/core/Math.h"
+#include "kernels/nn/Quantize.h"
+
+namespace atc::kernels {
+
+namespace {
+enum class Coordinates : uint8_t {
+  HalfPixel, HalfPixelSymmetric, PytorchHalfPixel, AlignCorners, Asymmetric, TfHalfPixelForNn,
+  TfCropAndResize
+};
+enum class Method : uint8_t { Nearest, Linear, Cubic };
+enum class Rounding : uint8_t { PreferFloor, PreferCeil, Floor, Ceil };
+
+/// One axis: result i is the sum of weights[i * taps + t] * input[indices[i * taps + t]].
+struct Axis {
+  int64_t in = 1, out = 1, taps = 1;
+  double scale = 1, start = 0, end = 1; ///< start and end: of the region of interest
+  bool resized = false;
+  int64_t *indices = nullptr;
+  double *weights = nullptr;
+  uint8_t *outside = nullptr; ///< results beyond the input, where that matters
+};
+
+struct Resizer {
+  Coordinates coordinates = Coordinates::HalfPixel;
+  Method method = Method::Nearest;
+  Rounding rounding = Rounding::PreferFloor;
+  bool antialias = false, excludeOutside = false;
+  double cubic = -0.75, extrapolation = 0;
+  Axis axes[host::kMaxRank];
+  Dims result;
+
+  double source(const Axis &a, int64_t i) const {
+    const double x = double(i), in = double(a.in), out = double(a.out);
+    switch (coordinates) {
+    case Coordinates::HalfPixel:
+      return (x + 0.5) / a.scale - 0.5;
+    case Coordinates::HalfPixelSymmetric: {
+      const double adjustment = out / (a.scale * in);
+      return in / 2 * (1 - adjustment) + (x + 0.5) / a.scale - 0.5;
+    }
+    case Coordinates::PytorchHalfPixel:
+      return a.out > 1 ? (x + 0.5) / a.scale - 0.5 : 0;
+    case Coordinates::AlignCorners: {
+      const double width = a.scale * in;
+      return width == 1 ? 0 : x * (in - 1) / (width - 1);
+    }
+    case Coordinates::Asymmetric:
+      return x / a.scale;
+    case Coordinates::TfHalfPixelForNn:
+      return (x + 0.5) / a.scale;
+    case Coordinates::TfCropAndResize:
+      return a.out > 1 ? a.start * (in - 1) + x * (a.end - a.start) * (in - 1) / (out - 1)
+                       : 0.5 * (a.start + a.end) * (in - 1);
+    }
+    return 0;
+  }
+  double nearest(double x) const {
+    switch (rounding) {
+    case Rounding::PreferFloor: return math::ceil(x - 0.5);
+    case Rounding::PreferCeil: return math::floor(x + 0.5);
+    case Rounding::Floor: return math::floor(x);
+    case Rounding::Ceil: return math::ceil(x);
+    }
+    return x;
+  }
+  double weight(double distance) const {
+    const double x = math::abs(distance), a = cubic;
+    if (method == Method::Linear)
+      return x < 1 ? 1 - x : 0;
+    if (x <= 1)
+      return ((a + 2) * x - (a + 3)) * x * x + 1;
+    return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+  }
+
+  /// The tables of an axis. False where there is no memory.
+  bool prepare(Context &c, Axis &a) const {
+    // Where inputs are many for a result, antialiasing looks at all of them.
+    const double shrink = antialias && a.scale < 1 ? a.scale : 1;
+    const double support = method == Method::Cubic ? 2 : 1;
+    int64_t first = 0;
+    a.taps = 1;
+    if (method != Method::Nearest) {
+      first = int64_t(math::floor(-support / shrink)) + 1;
+      a.taps = 2 - 2 * first;
+    }
+    a.indices = c.scratch<int64_t>(maximum(a.out * a.taps, int64_t(1)));
+    a.weights = c.scratch<double>(maximum(a.out * a.taps, int64_t(1)));
+    a.outside = c.scratch<uint8_t>(maximum(a.out, int64_t(1)));
+    if (!a.indices || !a.weights || !a.outside)
+      return false;
+    const double most = double(a.in - 1);
+    for (int64_t i = 0; i < a.out; ++i) {
+      double x = a.resized ? source(a, i) : double(i);
+      a.outside[i] = a.resized && (x < 0 || x > most);
+      // Far beyond the input all looks the same; and a NaN has to become something.
+      x = x > -4 * double(a.taps) ? x : -4 * double(a.taps);
+      x = minimum(x, most + 4 * double(a.taps));
+      int64_t *index = a.indices + i * a.taps;
+      double *weights = a.weights + i * a.taps, sum = 0;
+      if (method == Method::Nearest) {
+        weights[0] = 1;
+        index[0] = int64_t(minimum(maximum(nearest(x), 0.0), most));
+        continue;
+      }
+      const double whole = math::floor(x);
+      for (int64_t t = 0; t < a.taps; ++t) {
+        const int64_t at = int64_t(whole) + first + t;
+        const bool exists = at >= 0 && at < a.in;
+        index[t] = minimum(maximum(at, int64_t(0)), a.in - 1);
+        weights[t] = excludeOutside && !exists ? 0 : weight((double(at) - x) * shrink);
+        sum += weights[t];
+      }
+      if (excludeOutside || shrink != 1)
+        for (int64_t t = 0; t < a.taps && sum != 0; ++t)
+          weights[t] /= sum;
+    }
+    return true;
+  }
+
+  /// Results of one axis, from [outer, in, inner] to [outer, out, inner].
+  template <typename F>
+  static void along(Context &c, F *to, const F *from, const Axis &a, int64_t outer,
+                    int64_t inner) {
+    parallelIf(c, outer * a.out, inner * a.taps, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t i = row % a.out;
+        const F *data = from + row / a.out * a.in * inner;
+        F *result = to + row * inner;
+        const int64_t *index = a.indices + i * a.taps;
+        const double *weights = a.weights + i * a.taps;
+        for (int64_t j = 0; j < inner; ++j)
+          result[j] = 0;
+        for (int64_t t = 0; t < a.taps; ++t)
+          if (const F by = F(weights[t]); by != 0)
+            for (int64_t j = 0; j < inner; ++j)
+              result[j] += by * data[index[t] * inner + j];
+      }
+    });
+  }
+
+  void run(Context &c, Tensor x, char *out) {
+    const int64_t rank = x.rank(), count = result.product();
+    for (int64_t d = 0; d < rank; ++d)
+      if (axes[d].in == 0)
+        return c.fail("dim % is empty", d);
+      else if (!prepare(c, axes[d]))
+        return;
+    if (method == Method::Nearest)
+      gather(c, x, out);
+    else if (x.dtype() == F32 || x.dtype() == F16 || x.dtype() == BF16)
+      interpolate<float>(c, x, out);
+    else
+      interpolate<double>(c, x, out);
+    if (coordinates != Coordinates::TfCropAndResize)
+      return;
+    for (int64_t i = 0; i < count; ++i) {
+      bool outside = false;
+      for (int64_t d = rank - 1, rest = i; d >= 0; rest /= result[d], --d)
+        outside |= axes[d].outside[rest % result[d]] != 0;
+      if (outside)
+        storeRounded(out, x.dtype(), i, &extrapolation, 1);
+    }
+  }
+
+private:
+  void gather(Context &c, Tensor x, char *out) const {
+    const int64_t rank = x.rank(), inner = rank ? result[rank - 1] : 1;
+    const Dims steps = stridesOf(x.dims());
+    const bool done = dispatchSizes(x.dtype(), [&](auto type) {
+      using T = typename decltype(type)::Type;
+      parallelIf(c, result.product() / inner, inner, [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin; row < end; ++row) {
+          int64_t offset = 0;
+          for (int64_t d = rank - 2, rest = row; d >= 0; rest /= result[d], --d)
+            offset += axes[d].indices[rest % result[d]] * steps[d];
+          const T *from = x.as<T>() + offset;
+          T *to = reinterpret_cast<T *>(out) + row * inner;
+          for (int64_t i = 0; i < inner; ++i)
+            to[i] = rank ? from[axes[rank - 1].indices[i]] : from[0];
+        }
+      });
+    });
+    if (!done)
+      c.failType(x.dtype());
+  }
+  template <typename F> void interpolate(Context &c, Tensor x, char *out) const {
+    const F *data = numbersOf<F>(c, x);
+    Dims shape = x.dims();
+    for (int64_t d = int64_t(shape.rank) - 1; d >= 0 && data; --d) {
+      if (!axes[d].resized)
+        continue;
+      const int64_t outer = shape.product(0, uint32_t(d));
+      const int64_t inner = shape.product(uint32_t(d) + 1, shape.rank);
+      const int64_t space = spaceFor(c, outer, axes[d].out, inner);
+      if (space < 0)
+        return;
+      F *next = c.scratch<F>(maximum(space, int64_t(1)));
+      if (next)
+        along(c, next, data, axes[d], outer, inner);
+      data = next;
+      shape[d] = axes[d].out;
+    }
+    if (data)
+      storeEach(c, out, x.dtype(), result.product(), [&](int64_t i) { return double(data[i]); });
+  }
+};
+
+constexpr double kMostElements = 0x1p40;
+} // namespace
+
+ATC_KERNEL(Resize) {
+  const Tensor x = in(0), roi = in(1), scales = in(2), sizes = in(3);
+  const bool byScales = scales && scales.count() > 0, bySizes = sizes && !byScales;
+  if (!byScales && !bySizes)
+    return fail("there are neither scales nor sizes");
+  if (byScales ? !scales.known() : !sizes.known())
+    return;
+  Resizer r;
+  const Dims dims = x.dims();
+  auto mode = [&](const char *name) {
+    return is("coordinate_transformation_mode", "half_pixel", name);
+  };
+  r.coordinates = mode("half_pixel_symmetric") ? Coordinates::HalfPixelSymmetric
+                  : mode("pytorch_half_pixel") ? Coordinates::PytorchHalfPixel
+                  : mode("align_corners")      ? Coordinates::AlignCorners
+                  : mode("asymmetric")         ? Coordinates::Asymmetric
+                  : mode("tf_half_pixel_for_nn") ? Coordinates::TfHalfPixelForNn
+                  : mode("tf_crop_and_resize")   ? Coordinates::TfCropAndResize
+                                                 : Coordinates::HalfPixel;
+  r.method = is("mode", "nearest", "linear")  ? Method::Linear
+             : is("mode", "nearest", "cubic") ? Method::Cubic
+                                              : Method::Nearest;
+  auto rounds = [&](const char *name) { return is("nearest_mode", "round_prefer_floor", name); };
+  r.rounding = rounds("round_prefer_ceil") ? Rounding::PreferCeil
+               : rounds("floor")           ? Rounding::Floor
+               : rounds("ceil")            ? Rounding::Ceil
+                                           : Rounding::PreferFloor;
+  r.antialias = integer("antialias", 0);
+  r.excludeOutside = integer("exclude_outside", 0);
+  r.cubic = number("cubic_coeff_a", -0.75);
+  r.extrapolation = number("extrapolation_value", 0);
+  const List<int64_t> list = integers("axes");
+  const int64_t count = list.size ? list.size : int64_t(dims.rank);
+  if ((byScales ? scales : sizes).count() != count)
+    return fail("% scales or sizes for % axes", (byScales ? scales : sizes).count(), count);
+  for (int64_t d = 0; d < dims.rank; ++d)
+    r.axes[d].in = r.axes[d].out = dims[d];
+  // Without stretching, one scale serves all axes.
+  const bool larger = is("keep_aspect_ratio_policy", "stretch", "not_smaller");
+  const bool smaller = is("keep_aspect_ratio_policy", "stretch", "not_larger");
+  double common = larger ? 0 : double(__builtin_inff());
+  for (int pass = 0; pass < 2; ++pass)
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t d = normalizeAxis(*this, list.size ? list[i] : i, dims.rank);
+      if (d < 0)
+        return;
+      Axis &a = r.axes[d];
+      const double wanted = bySizes ? double(integerAt(sizes, i)) : 0;
+      a.scale = bySizes ? (dims[d] ? wanted / double(dims[d]) : 1) : numberAt(scales, i);
+      if (pass == 0) {
+        common = larger ? maximum(common, a.scale) : minimum(common, a.scale);
+        continue;
+      }
+      double size = bySizes ? wanted : math::floor(double(dims[d]) * a.scale);
+      if (bySizes && (larger || smaller)) {
+        a.scale = common;
+        size = math::floor(common * double(dims[d]) + 0.5);
+      }
+      if (!(a.scale > 0) || !(size >= 0) || size > kMostElements)
+        return fail("axis % of % cannot be resized so", d, dims[d]);
+      a.out = int64_t(size);
+      a.resized = a.scale != 1 || a.in != a.out ||
+                  r.coordinates == Coordinates::TfCropAndResize ||
+                  r.coordinates == Coordinates::TfHalfPixelForNn;
+      if (roi && roi.known() && roi.count() == 2 * count) {
+        a.start = numberAt(roi, i);
+        a.end = numberAt(roi, count + i);
+      }
+    }
+  for (int64_t d = 0; d < dims.rank; ++d)
+    r.result.push(r.axes[d].out);
+  char *out = make(0, x.dtype(), r.result);
+  if (out && r.result.product())
+    r.run(*this, x, out);
+}
+
+ATC_KERNEL(Upsample) {
+  const Tensor x = in(0), scales = in(1);
+  if (!scales.known())
+    return;
+  if (scales.count() != x.rank())
+    return fail("% scales for rank %", scales.count(), x.rank());
+  Resizer r;
+  r.coordinates = Coordinates::Asymmetric;
+  r.rounding = Rounding::Floor;
+  const bool linear = is("mode", "nearest", "linear") || is("mode", "nearest", "bilinear");
+  r.method = linear ? Method::Linear : Method::Nearest;
+  for (int64_t d = 0; d < x.rank(); ++d) {
+    Axis &a = r.axes[d];
+    a.in = x.dim(d);
+    a.scale = numberAt(scales, d);
+    const double size = math::floor(double(a.in) * a.scale);
+    if (!(a.scale > 0) || !(size <= kMostElements))
+      return fail("axis % of % cannot be scaled so", d, a.in);
+    a.out = int64_t(size);
+    a.resized = a.scale != 1;
+    r.result.push(a.out);
+  }
+  char *out = make(0, x.dtype(), r.result);
+  if (out && r.result.product())
+    r.run(*this, x, out);
+}
+
+} // namespace atc::kernels

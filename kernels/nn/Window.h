@@ -1,0 +1,143 @@
+//===-- Window.h - windows that slide over spatial dims -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_KERNELS_NN_WINDOW_H
+#define OPENATC_KERNELS_NN_WINDOW_H
+
+#include "kernels/core/Support.h"
+
+namespace atc::kernels {
+
+/// The windows of a convolution or pool: output o of a dim looks at inputs
+/// o * stride - before + tap * dilation, those that exist.
+struct Window {
+  Dims in, out, kernel, stride, dilation, before, after;
+
+  int64_t rank() const { return kernel.rank; }
+  int64_t taps() const { return kernel.product(); }
+  int64_t extent(int64_t d) const { return (kernel[d] - 1) * dilation[d] + 1; }
+
+  /// Reads strides, dilations and pads; `spatial` and `sizes` are the dims of data
+  /// and kernel.
+  bool read(Context &c, const Dims &spatial, const Dims &sizes) {
+    in = spatial;
+    kernel = sizes;
+    const int64_t dims = kernel.rank;
+    if (dims == 0 || in.rank != kernel.rank)
+      return c.fail("a kernel of % dims on % spatial dims", dims, in.rank), false;
+    const List<int64_t> strides = c.integers("strides"), steps = c.integers("dilations");
+    const List<int64_t> pads = c.integers("pads");
+    if ((strides.size && strides.size != dims) || (steps.size && steps.size != dims) ||
+        (pads.size && pads.size != 2 * dims))
+      return c.fail("strides, dilations or pads do not fit % spatial dims", dims), false;
+    for (int64_t d = 0; d < dims; ++d) {
+      stride.push(strides.size ? strides[d] : 1);
+      dilation.push(steps.size ? steps[d] : 1);
+      before.push(pads.size ? pads[d] : 0);
+      after.push(pads.size ? pads[dims + d] : 0);
+      if (stride[d] < 1 || dilation[d] < 1 || kernel[d] < 1)
+        return c.fail("stride %, dilation %, kernel %: not positive", stride[d], dilation[d],
+                      kernel[d]),
+               false;
+      if (stride[d] > kMost || dilation[d] > kMost || kernel[d] > kMost || before[d] > kMost ||
+          after[d] > kMost || before[d] < -kMost || after[d] < -kMost || in[d] > 4 * kMost)
+        return c.fail("data, stride, dilation, kernel or pads are out of range"), false;
+    }
+    return true;
+  }
+
+  /// Finds the number of windows, and the pads where `auto_pad` asks for it.
+  bool place(Context &c, bool ceilMode = false) {
+    const String mode = c.text("auto_pad", "NOTSET");
+    const bool upper = equal(mode, "SAME_UPPER"), lower = equal(mode, "SAME_LOWER");
+    const bool valid = equal(mode, "VALID");
+    out.rank = kernel.rank;
+    for (int64_t d = 0; d < rank(); ++d) {
+      if (upper || lower) {
+        out[d] = ceilDiv(in[d], stride[d]);
+        const int64_t total =
+            maximum((out[d] - 1) * stride[d] + extent(d) - in[d], int64_t(0));
+        before[d] = upper ? total / 2 : total - total / 2;
+        after[d] = total - before[d];
+        continue;
+      }
+      if (valid)
+        before[d] = after[d] = 0;
+      const int64_t room = in[d] + before[d] + after[d] - extent(d);
+      if (room < 0) {
+        if (in[d] == 0) {
+          out[d] = 0;
+          continue;
+        }
+        return c.fail("a window of % does not fit into % padded elements", extent(d),
+                      room + extent(d)),
+               false;
+      }
+      out[d] = (ceilMode ? ceilDiv(room, stride[d]) : room / stride[d]) + 1;
+      // The last window has to begin inside of the data or its front pads.
+      if (ceilMode && (out[d] - 1) * stride[d] >= in[d] + before[d])
+        --out[d];
+    }
+    return true;
+  }
+
+  /// Of output `o` in dim d: the first tap that meets data, and one past the last.
+  void tapRange(int64_t d, int64_t o, int64_t begin, int64_t end, int64_t &first,
+                int64_t &last) const {
+    const int64_t start = o * stride[d] - before[d];
+    if (dilation[d] == 1) { // Divisions would take longer than most windows.
+      first = minimum(maximum(begin - start, int64_t(0)), kernel[d]);
+      last = maximum(minimum(end - start, kernel[d]), first);
+      return;
+    }
+    first = start >= begin ? 0 : ceilDiv(begin - start, dilation[d]);
+    last = minimum(kernel[d], start >= end ? int64_t(0) : ceilDiv(end - start, dilation[d]));
+    first = minimum(first, kernel[d]);
+    last = maximum(last, first);
+  }
+
+  /// fn(tap, out, in, count): outputs out + i and inputs in + i * stride of the last
+  /// dim meet at tap number `tap`, i < count. Offsets are those in a plane. Rows
+  /// [begin, end) of the outputs.
+  template <typename Fn> void forEachRow(int64_t begin, int64_t end, Fn &&fn) const {
+    const int64_t outer = rank() - 1;
+    const int64_t outerTaps = kernel.product(0, uint32_t(outer));
+    for (int64_t row = begin; row < end; ++row) {
+      Dims at;
+      for (int64_t d = outer - 1, rest = row; d >= 0; rest /= out[d], --d)
+        at[d] = rest % out[d] * stride[d] - before[d];
+      for (int64_t tap = 0; tap < outerTaps; ++tap) {
+        int64_t offset = 0, step = 1;
+        bool inside = true;
+        for (int64_t d = outer - 1, rest = tap; d >= 0; rest /= kernel[d], --d) {
+          const int64_t position = at[d] + rest % kernel[d] * dilation[d];
+          inside &= position >= 0 && position < in[d];
+          offset += position * step;
+          step *= in[d];
+        }
+        if (!inside)
+          continue;
+        for (int64_t t = 0; t < kernel[outer]; ++t) {
+          // Input o * stride + shift exists for first <= o < last.
+          const int64_t shift = t * dilation[outer] - before[outer];
+          const int64_t first = shift >= 0 ? 0 : ceilDiv(-shift, stride[outer]);
+          const int64_t last = shift >= in[outer]
+                                   ? 0
+                                   : minimum(out[outer], ceilDiv(in[outer] - shift, stride[outer]));
+          if (first < last)
+            fn(tap * kernel[outer] + t, row * out[outer] + first,
+               offset * in[outer] + first * stride[outer] + shift, last - first);
+        }
+      }
+    }
+  }
+  int64_t rows() const { return out.product(0, uint32_t(rank() - 1)); }
+
+private:
+  /// Far below what products of two could overflow with.
+  static constexpr int64_t kMost = int64_t(1) << 30;
+};
+
+} // namespace atc::kernels
+
+#endif // OPENATC_KERNELS_NN_WINDOW_H

@@ -1,0 +1,203 @@
+//===-- ArgMaxTopKCumSum.cpp - the largest elements, and where they are ---===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "kernels/core/Sort.h"
+#include "kernels/core/Widen.h"
+
+namespace atc::kernels {
+
+namespace {
+/// The elements before, along, and behind an axis.
+struct Lanes {
+  int64_t outer, size, inner;
+  Lanes(const Dims &dims, int64_t axis)
+      : outer(dims.product(0, uint32_t(axis))), size(dims[axis]),
+        inner(dims.product(uint32_t(axis) + 1, dims.rank)) {}
+  int64_t count() const { return outer * inner; }
+  /// The first element of a lane, where each has `length` elements.
+  int64_t start(int64_t lane, int64_t length) const {
+    return lane / inner * length * inner + lane % inner;
+  }
+};
+
+/// Index of the largest (or least) element of every lane. A NaN is more than that.
+template <bool largest> void argument(Context &c) {
+  const Tensor data = c.in(0);
+  const int64_t axis = normalizeAxis(c, c.integer("axis", 0), data.rank());
+  if (axis < 0)
+    return;
+  const bool keepDim = c.integer("keepdims", 1) != 0, last = c.integer("select_last_index", 0) != 0;
+  Dims shape;
+  for (uint32_t d = 0; d < data.rank(); ++d)
+    if (d != axis || keepDim)
+      shape.push(d == axis ? 1 : data.dim(d));
+  int64_t *out = c.make<int64_t>(0, I64, shape);
+  if (!out)
+    return;
+  const Lanes lanes(data.dims(), axis);
+  if (lanes.count() == 0)
+    return;
+  if (lanes.size == 0)
+    return c.fail("axis % is empty: it has no largest or least element", axis);
+  if (!dispatchNumbers(data.dtype(), [&](auto type) {
+        using T = typename decltype(type)::Type;
+        using N = Compute<T>;
+        const T *from = data.as<T>();
+        parallelIf(c, lanes.count(), lanes.size, [&](int64_t begin, int64_t end) {
+          for (int64_t lane = begin; lane < end; ++lane) {
+            const T *at = from + lanes.start(lane, lanes.size);
+            N best = at[0];
+            int64_t found = 0;
+            for (int64_t i = 1; i < lanes.size; ++i) {
+              const N x = at[i * lanes.inner];
+              if ((largest ? x > best : x < best) || (x != x && best == best) ||
+                  (last && (x == best || x != x))) {
+                best = x;
+                found = i;
+              }
+            }
+            out[lane] = found;
+          }
+        });
+      }))
+    c.failType(data.dtype());
+}
+} // namespace
+
+ATC_KERNEL(ArgMax) { argument<true>(*this); }
+ATC_KERNEL(ArgMin) { argument<false>(*this); }
+
+ATC_KERNEL(TopK) {
+  const Tensor data = in(0), wanted = in(1);
+  if (!wanted.known())
+    return;
+  const int64_t axis = normalizeAxis(*this, integer("axis", -1), data.rank());
+  if (axis < 0)
+    return;
+  if (wanted.count() != 1)
+    return fail("k has % elements, not one", wanted.count());
+  const int64_t k = integerAt(wanted, 0);
+  if (k < 0 || k > data.dim(axis))
+    return fail("% elements are wanted of a dim of %", k, data.dim(axis));
+  Dims shape = data.dims();
+  shape[axis] = k;
+  char *values = wants(0) ? make(0, data.dtype(), shape) : nullptr;
+  int64_t *indices = wants(1) ? make<int64_t>(1, I64, shape) : nullptr;
+  if ((wants(0) && !values) || (wants(1) && !indices))
+    return;
+  const Lanes lanes(data.dims(), axis);
+  const int64_t count = lanes.count();
+  int64_t *found = scratch<int64_t>(maximum(count * k, int64_t(1)));
+  if (!found)
+    return;
+  const bool largest = integer("largest", 1) != 0;
+  if (!dispatchNumbers(data.dtype(), [&](auto type) {
+        using T = typename decltype(type)::Type;
+        using N = Compute<T>;
+        const T *from = data.as<T>();
+        T *to = reinterpret_cast<T *>(values);
+        parallelIf(*this, count, lanes.size * 8, [&](int64_t begin, int64_t end) {
+          for (int64_t lane = begin; lane < end; ++lane) {
+            const T *at = from + lanes.start(lane, lanes.size);
+            int64_t *heap = found + lane * k;
+            // Equal elements keep their order; NaN counts as the largest.
+            selectFirst(heap, k, lanes.size, [&](int64_t i, int64_t j) {
+              const N x = at[i * lanes.inner], y = at[j * lanes.inner];
+              const bool above = x > y || (x != x && y == y), below = x < y || (y != y && x == x);
+              return largest ? above || (!below && i < j) : below || (!above && i < j);
+            });
+            const int64_t start = lanes.start(lane, k);
+            for (int64_t i = 0; i < k; ++i) {
+              if (to)
+                to[start + i * lanes.inner] = at[heap[i] * lanes.inner];
+              if (indices)
+                indices[start + i * lanes.inner] = heap[i];
+            }
+          }
+        });
+      }))
+    failType(data.dtype());
+}
+
+ATC_KERNEL(Hardmax) {
+  const Tensor data = in(0);
+  const int64_t axis = normalizeAxis(*this, integer("axis", -1), data.rank());
+  if (axis < 0)
+    return;
+  char *out = make(0, data.dtype(), data.dims());
+  if (!out)
+    return;
+  const Lanes lanes(data.dims(), axis);
+  if (!dispatchFloats(data.dtype(), [&](auto type) {
+        using T = typename decltype(type)::Type;
+        using N = Compute<T>;
+        const T *from = data.as<T>();
+        T *to = reinterpret_cast<T *>(out);
+        __builtin_memset(to, 0, uint64_t(data.count()) * sizeof(T));
+        for (int64_t lane = 0; lanes.size && lane < lanes.count(); ++lane) {
+          const int64_t start = lanes.start(lane, lanes.size);
+          int64_t best = start;
+          for (int64_t i = 1; i < lanes.size; ++i)
+            if (N(from[start + i * lanes.inner]) > N(from[best]))
+              best = start + i * lanes.inner;
+          to[best] = T(1);
+        }
+      }))
+    failType(data.dtype());
+}
+
+namespace {
+/// Sums or products along an axis; `op(total, x)`.
+template <typename Op> void cumulate(Context &c, int first, Op op) {
+  const Tensor data = c.in(0), axisInput = c.in(1);
+  char *out = c.make(0, data.dtype(), data.dims());
+  if (!out)
+    return;
+  if (axisInput.count() != 1)
+    return c.fail("the axis has % elements, not one", axisInput.count());
+  const int64_t axis = normalizeAxis(c, integerAt(axisInput, 0), data.rank());
+  if (axis < 0)
+    return;
+  const bool exclusive = c.integer("exclusive", 0) != 0, reverse = c.integer("reverse", 0) != 0;
+  const Lanes lanes(data.dims(), axis);
+  if (!dispatchNumbers(data.dtype(), [&](auto type) {
+        using T = typename decltype(type)::Type;
+        using N = Compute<T>;
+        const T *from = data.as<T>();
+        T *to = reinterpret_cast<T *>(out);
+        parallelIf(c, lanes.count(), lanes.size, [&](int64_t begin, int64_t end) {
+          for (int64_t lane = begin; lane < end; ++lane) {
+            const int64_t step = reverse ? -lanes.inner : lanes.inner;
+            int64_t at =
+                lanes.start(lane, lanes.size) + (reverse ? (lanes.size - 1) * lanes.inner : 0);
+            N total = N(first);
+            for (int64_t i = 0; i < lanes.size; ++i, at += step) {
+              const N next = op(total, N(from[at]));
+              to[at] = T(exclusive ? total : next);
+              total = next;
+            }
+          }
+        });
+      }))
+    c.failType(data.dtype());
+}
+} // namespace
+
+ATC_KERNEL(CumSum) {
+  cumulate(*this, 0, [](auto a, decltype(a) b) {
+    if constexpr (__is_integral(decltype(a)))
+      return decltype(a)(uint64_t(a) + uint64_t(b));
+    else
+      return a + b;
+  });
+}
+ATC_KERNEL(CumProd) {
+  cumulate(*this, 1, [](auto a, decltype(a) b) {
+    if constexpr (__is_integral(decltype(a)))
+      return decltype(a)(uint64_t(a) * uint64_t(b));
+    else
+      return a * b;
+  });
+}
+
+} // namespace atc::kernels

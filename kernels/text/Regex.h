@@ -1,0 +1,82 @@
+//===-- Regex.h - regular expressions in linear time ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The syntax of RE2, without \p{...} and \C. A pattern becomes a program of an
+// automaton that is in all its states at once, so that no text takes longer than its
+// length times the size of the program.
+
+#ifndef OPENATC_KERNELS_TEXT_REGEX_H
+#define OPENATC_KERNELS_TEXT_REGEX_H
+
+#include "kernels/text/Strings.h"
+
+namespace atc::kernels {
+
+class Regex {
+public:
+  explicit Regex(Context &c) : c(c) {}
+  /// False after the call failed: the pattern is not valid.
+  bool compile(String pattern);
+  /// The whole text matches.
+  bool matches(String text);
+
+private:
+  enum class Op : uint8_t {
+    Character, Any, AnyButNewline, Class, Split, Jump, TextBegin, TextEnd, LineBegin, LineEnd,
+    WordEdge, NoWordEdge, Match
+  };
+  /// Jumps are relative, so that a piece of program can be moved and copied.
+  struct Instruction {
+    Op op;
+    bool anyCase, negated;
+    int32_t a, b; ///< character; class: first range, how many; jumps
+  };
+  struct Range {
+    uint32_t first, last;
+  };
+  struct Flags {
+    bool anyCase = false, multiLine = false, dotAll = false;
+  };
+
+  //--- Compiling.
+  bool alternatives(Flags &flags, int depth);
+  bool sequence(Flags &flags, int depth);
+  bool atom(Flags &flags, int depth);
+  bool group(Flags &flags, int depth);
+  bool escape(const Flags &flags);
+  bool escapedCharacter(uint32_t &character);
+  bool bracket(const Flags &flags);
+  bool addPerlClass(char letter);
+  bool addNamedClass();
+  bool repeat(int32_t start);
+  bool quantifier(int64_t &least, int64_t &most);
+  bool copyOf(int32_t start, int32_t size);
+  bool emit(Op op, int32_t a = 0, int32_t b = 0, bool anyCase = false, bool negated = false);
+  bool insert(int32_t at, Op op, int32_t a, int32_t b);
+  bool addRange(uint32_t first, uint32_t last);
+  bool invalid(const char *what);
+  bool more() const { return at < pattern.size; }
+  char peek() const { return at < pattern.size ? pattern.data[at] : '\0'; }
+  bool take(const char *what);
+
+  //--- Matching.
+  bool accepts(const Instruction &i, uint32_t character) const;
+  void addState(int32_t state, int64_t stamp, String text, uint64_t offset);
+
+  Context &c;
+  String pattern = {};
+  uint64_t at = 0;
+  Instruction *program = nullptr;
+  int32_t size = 0, capacity = 0;
+  Range *ranges = nullptr;
+  int32_t rangeCount = 0, rangeCapacity = 0;
+  /// The states at this position and at the next, the position each was last added
+  /// at, and those that wait to be followed.
+  int32_t *now = nullptr, *next = nullptr, *waiting = nullptr, nextCount = 0;
+  int64_t *addedAt = nullptr;
+  int64_t position = 0; ///< counts on over all texts
+};
+
+} // namespace atc::kernels
+
+#endif // OPENATC_KERNELS_TEXT_REGEX_H

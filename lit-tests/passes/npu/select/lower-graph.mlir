@@ -1,0 +1,103 @@
+// RUN: atc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(kernel-assign-layout,kernel-assign-halo),npu-lower-graph)' | FileCheck %s
+
+// The first convolution reads the f32 image; no halo, weights in fractals.
+// CHECK-LABEL: func.func @main(%arg0: memref<1x3x8x8xf32>
+// CHECK: npu.conv2d %arg0, %{{.*}} bias %{{.*}} outs %[[A:.*]] {{{.*}}image, kernel = array<i64: 3, 3>, macs = 6912 : i64, {{.*}}pads = array<i64: 1, 1, 1, 1>
+// CHECK-SAME: memref<1x3x8x8xf32>, memref<1x3x1x16x16xf16>, memref<16xf32>, memref<1x1x4x4x16xf16>
+// CHECK: npu.conv2d %[[A]], %{{.*}} outs %{{.*}} {{{.*}}macs = 46080 : i64, {{.*}}pads = array<i64: 1, 1, 1, 1>
+// CHECK-SAME: memref<1x1x4x4x16xf16>, memref<1x9x2x16x16xf16>, memref<1x2x4x4x16xf16>
+func.func @main(%arg0: tensor<1x3x8x8xf32>) -> tensor<1x20x4x4xf16> {
+  %x = graph.cast %arg0 : (tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf16>
+  %w = graph.constant dense<0.5> : tensor<16x3x3x3xf16>
+  %b = graph.constant dense<1.0> : tensor<16xf32>
+  %c = graph.conv %x, %w bias %b {activation = #graph.activation<relu>, dilations = array<i64: 1, 1>, groups = 1 : i64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x3x8x8xf16>, tensor<16x3x3x3xf16>, tensor<16xf32>) -> tensor<1x16x4x4xf16>
+  %v = graph.constant dense<0.5> : tensor<20x16x3x3xf16>
+  %d = graph.conv %c, %v {dilations = array<i64: 1, 1>, groups = 1 : i64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>} : (tensor<1x16x4x4xf16>, tensor<20x16x3x3xf16>) -> tensor<1x20x4x4xf16>
+  return %d : tensor<1x20x4x4xf16>
+}
+
+// -----
+
+// A depthwise convolution has a group for each block, a part of a block at the
+// end included; groups of 24 channels do not fit blocks.
+// CHECK-LABEL: func.func @main
+// CHECK: npu.conv2d {{.*}} {block_groups = 3 : i64
+// CHECK-SAME: memref<1x3x4x4x16xf16>, memref<3x9x1x16x16xf16>, memref<1x3x4x4x16xf16>
+// CHECK: npu.conv2d {{.*}} {dilations
+// CHECK-SAME: memref<1x3x4x4x16xf16>, memref<1x3x3x16x16xf16>, memref<1x3x4x4x16xf16>
+func.func @main(%arg0: tensor<1x40x4x4xf16>) -> (tensor<1x40x4x4xf16>, tensor<1x48x4x4xf16>) {
+  %w = graph.constant dense<0.5> : tensor<40x1x3x3xf16>
+  %c = graph.conv %arg0, %w {dilations = array<i64: 1, 1>, groups = 40 : i64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>} : (tensor<1x40x4x4xf16>, tensor<40x1x3x3xf16>) -> tensor<1x40x4x4xf16>
+  %v = graph.constant dense<0.5> : tensor<48x20x1x1xf16>
+  %d = graph.conv %c, %v {dilations = array<i64: 1, 1>, groups = 2 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x40x4x4xf16>, tensor<48x20x1x1xf16>) -> tensor<1x48x4x4xf16>
+  return %c, %d : tensor<1x40x4x4xf16>, tensor<1x48x4x4xf16>
+}
+
+// -----
+
+// Heads are strides: nothing is transposed or copied around the products.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: kernel.copy
+// CHECK: npu.matmul {{.*}} {{{.*}}transpose_rhs} : memref<1x4x6x8xf16, strided<[32, 8, 32, 1]>>, memref<1x4x6x8xf16, strided<[32, 8, 32, 1]>>, memref<1x4x6x6xf16>
+// CHECK: npu.matmul {{.*}} : memref<1x4x6x6xf16>, memref<1x4x6x8xf16, strided<[32, 8, 32, 1]>>, memref<1x4x6x8xf16, strided<[32, 8, 32, 1]>>
+// CHECK: npu.matmul {{.*}} {{{.*}}packed} : memref<1x1x6x32xf16>, memref<2x2x16x16xf16>, memref<32xf32>, memref<1x1x6x20xf16>
+// CHECK-NOT: kernel.copy
+func.func @main(%q: tensor<1x6x32xf16>, %k: tensor<1x6x32xf16>, %v: tensor<1x6x32xf16>) -> tensor<1x6x20xf16> {
+  %q4 = graph.reshape %q : (tensor<1x6x32xf16>) -> tensor<1x6x4x8xf16>
+  %k4 = graph.reshape %k : (tensor<1x6x32xf16>) -> tensor<1x6x4x8xf16>
+  %v4 = graph.reshape %v : (tensor<1x6x32xf16>) -> tensor<1x6x4x8xf16>
+  %qt = graph.transpose %q4 {permutation = array<i64: 0, 2, 1, 3>} : (tensor<1x6x4x8xf16>) -> tensor<1x4x6x8xf16>
+  %kt = graph.transpose %k4 {permutation = array<i64: 0, 2, 3, 1>} : (tensor<1x6x4x8xf16>) -> tensor<1x4x8x6xf16>
+  %vt = graph.transpose %v4 {permutation = array<i64: 0, 2, 1, 3>} : (tensor<1x6x4x8xf16>) -> tensor<1x4x6x8xf16>
+  %s = graph.matmul %qt, %kt : (tensor<1x4x6x8xf16>, tensor<1x4x8x6xf16>) -> tensor<1x4x6x6xf16>
+  %o = graph.matmul %s, %vt : (tensor<1x4x6x6xf16>, tensor<1x4x6x8xf16>) -> tensor<1x4x6x8xf16>
+  %ot = graph.transpose %o {permutation = array<i64: 0, 2, 1, 3>} : (tensor<1x4x6x8xf16>) -> tensor<1x6x4x8xf16>
+  %o3 = graph.reshape %ot : (tensor<1x6x4x8xf16>) -> tensor<1x6x32xf16>
+  %w = graph.constant dense<0.5> : tensor<20x32xf16>
+  %b = graph.constant dense<1.0> : tensor<20xf32>
+  %r = graph.fully_connected %o3, %w bias %b : (tensor<1x6x32xf16>, tensor<20x32xf16>, tensor<20xf32>) -> tensor<1x6x20xf16>
+  return %r : tensor<1x6x20xf16>
+}
+
+// -----
+
+// A product of what broadcasts, one of vectors' rank, one by a matrix for all.
+// CHECK-LABEL: func.func @main
+// CHECK: npu.matmul {{.*}} : memref<2x3x4x8xf16, strided<[32, 0, 8, 1]>>, memref<1x3x8x5xf16>, memref<2x3x4x5xf16>
+// CHECK: npu.matmul {{.*}} : memref<1x1x24x5xf16>, memref<1x1x5x7xf16>, memref<1x1x24x7xf16>
+func.func @main(%a: tensor<2x1x4x8xf16>, %b: tensor<3x8x5xf16>, %c: tensor<5x7xf16>) -> tensor<2x3x4x7xf16> {
+  %p = graph.matmul %a, %b : (tensor<2x1x4x8xf16>, tensor<3x8x5xf16>) -> tensor<2x3x4x5xf16>
+  %r = graph.matmul %p, %c : (tensor<2x3x4x5xf16>, tensor<5x7xf16>) -> tensor<2x3x4x7xf16>
+  return %r : tensor<2x3x4x7xf16>
+}
+
+// -----
+
+// A conversion that was made a map is looked through as well.
+// CHECK-LABEL: func.func @main
+// CHECK: npu.conv2d %arg0, {{.*}}image
+// CHECK-SAME: memref<1x3x8x8xf32>
+func.func @main(%arg0: tensor<1x3x8x8xf32>) -> tensor<1x16x8x8xf16> {
+  %x = graph.map %arg0 : (tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf16> {
+  ^bb0(%a: f32):
+    %n = arith.truncf %a : f32 to f16
+    graph.yield %n : f16
+  }
+  %w = graph.constant dense<0.5> : tensor<16x3x1x1xf16>
+  %c = graph.conv %x, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x3x8x8xf16>, tensor<16x3x1x1xf16>) -> tensor<1x16x8x8xf16>
+  return %c : tensor<1x16x8x8xf16>
+}
+
+// -----
+
+// The cube reads rows without gaps: what a slice with steps left is copied.
+// CHECK-LABEL: func.func @main
+// CHECK: kernel.copy {{.*}}memref<1x2x8x4x16xf16, strided<[2048, 1024, 128, 32, 1]>>, memref<1x2x8x4x16xf16>
+// CHECK: npu.conv2d {{.*}} : memref<1x2x8x4x16xf16>, memref<1x2x2x16x16xf16>
+func.func @main(%arg0: tensor<1x32x8x8xf16>) -> tensor<1x32x8x4xf16> {
+  %w = graph.constant dense<0.5> : tensor<32x32x1x1xf16>
+  %c = graph.conv %arg0, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x32x8x8xf16>, tensor<32x32x1x1xf16>) -> tensor<1x32x8x8xf16>
+  %s = graph.slice %c {sizes = array<i64: 1, 32, 8, 4>, starts = array<i64: 0, 0, 0, 0>, steps = array<i64: 1, 1, 1, 2>} : (tensor<1x32x8x8xf16>) -> tensor<1x32x8x4xf16>
+  %d = graph.conv %s, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x32x8x4xf16>, tensor<32x32x1x1xf16>) -> tensor<1x32x8x4xf16>
+  return %d : tensor<1x32x8x4xf16>
+}

@@ -1,0 +1,55 @@
+// RUN: atc-opt %s --npu-set-soc=soc=Ascend310P3 --npu-select-int8-contractions | FileCheck %s
+// RUN: atc-opt %s --npu-set-soc=soc=Ascend910B1 --npu-select-int8-contractions | FileCheck %s --check-prefix=SPLIT
+
+// A branch whose result is the f32 of a quantized tensor is stored as bytes; the
+// sums that add it read these and multiply. Split cores have no instruction for it.
+// SPLIT-NOT: npu.sums
+
+// CHECK-LABEL: @main
+// CHECK: graph.integer_conv {{.*}}npu.sums = "blocks"{{.*}} -> tensor<1x32x4x4xui8>
+// CHECK: arith.fptoui
+// CHECK: graph.integer_conv {{.*}}npu.sums = "blocks"{{.*}}tensor<1x32x4x4xui8>) -> tensor<1x32x4x4xui8>
+// CHECK: ^bb0(%{{.*}}: i32, %{{.*}}: f32, %[[BYTE:.*]]: i8):
+// CHECK: %[[REAL:.*]] = arith.uitofp %[[BYTE]] : i8 to f32
+// CHECK: arith.subf %[[REAL]]
+func.func @main(%x: tensor<1x32x4x4xui8>) -> tensor<1x32x4x4xui8> {
+  %filter = graph.constant dense<2> : tensor<32x32x1x1xi8>
+  %scale = graph.constant dense<0.01> : tensor<32x1x1xf32>
+  %branch = graph.integer_conv %x, %filter inputs %scale {dilations = array<i64: 1, 1>, filter_zero_points = array<i64>, groups = 1 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>, zero_point = 3 : i64} : (tensor<1x32x4x4xui8>, tensor<32x32x1x1xi8>, tensor<32x1x1xf32>) -> tensor<1x32x4x4xf32> {
+  ^bb0(%sum: i32, %s: f32):
+    %zero = arith.constant 0.0 : f32
+    %most = arith.constant 255.0 : f32
+    %point = arith.constant 134.0 : f32
+    %step = arith.constant 0.25 : f32
+    %0 = arith.sitofp %sum : i32 to f32
+    %1 = arith.mulf %0, %s : f32
+    %2 = math.roundeven %1 : f32
+    %3 = arith.addf %2, %point : f32
+    %4 = arith.maximumf %3, %zero : f32
+    %5 = arith.minimumf %4, %most : f32
+    %6 = arith.subf %5, %point : f32
+    %7 = arith.mulf %6, %step : f32
+    graph.yield %7 : f32
+  }
+  %result = graph.integer_conv %x, %filter inputs %scale, %branch {dilations = array<i64: 1, 1>, filter_zero_points = array<i64>, groups = 1 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>, zero_point = 3 : i64} : (tensor<1x32x4x4xui8>, tensor<32x32x1x1xi8>, tensor<32x1x1xf32>, tensor<1x32x4x4xf32>) -> tensor<1x32x4x4xui8> {
+  ^bb0(%sum: i32, %s: f32, %other: f32):
+    %zero = arith.constant 0.0 : f32
+    %most = arith.constant 255.0 : f32
+    %step = arith.constant 0.5 : f32
+    %factor = arith.constant 3.0 : f32
+    %0 = arith.sitofp %sum : i32 to f32
+    %1 = arith.mulf %0, %s : f32
+    %2 = math.roundeven %1 : f32
+    %3 = arith.maximumf %2, %zero : f32
+    %4 = arith.minimumf %3, %most : f32
+    %5 = arith.mulf %4, %step : f32
+    %6 = arith.addf %5, %other : f32
+    %7 = arith.mulf %6, %factor : f32
+    %8 = math.roundeven %7 : f32
+    %9 = arith.maximumf %8, %zero : f32
+    %10 = arith.minimumf %9, %most : f32
+    %11 = arith.fptoui %10 : f32 to i8
+    graph.yield %11 : i8
+  }
+  return %result : tensor<1x32x4x4xui8>
+}

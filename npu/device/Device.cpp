@@ -1,0 +1,147 @@
+//===-- Device.cpp - the NPU as a device that runs launches ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "npu/device/Device.h"
+
+#include "npu/report/Text.h"
+#include "npu/simulator/Hazards.h"
+
+#include <atomic>
+#include <thread>
+
+using namespace atc::npu;
+
+/// Computes what the simulator lets run. Cores that do not speak to each other
+/// are put off to be computed one by one: their memories stay in the host's
+/// caches, and several of the host's threads can share the work.
+class Device::Executor : public Observer {
+public:
+  Executor(const SocTable &soc, unsigned threads) : soc(soc), threads(threads) {}
+
+  void begin(const DeviceLaunch &launch, unsigned cores) {
+    ordered = false;
+    for (const Instruction &instruction : launch.program->code)
+      ordered |= instruction.opcode == Opcode::Signal || instruction.opcode == Opcode::Await;
+    while (memories.size() < cores)
+      memories.push_back(std::make_unique<CoreMemory>(soc));
+    pending.resize(std::max<size_t>(pending.size(), cores));
+    for (auto &memory : memories)
+      memory->arguments = launch.data;
+    waiting = 0;
+  }
+
+  void execute(unsigned core, const Instruction &instruction, const Frame &frame) override {
+    if (!infoOf(instruction.opcode).addressCount)
+      return;
+    if (ordered)
+      return npu::execute(instruction, frame, *memories[core]);
+    pending[core].push_back({&instruction, frame});
+    if (++waiting == kMostWaiting)
+      flush();
+  }
+
+  /// Computes what was put off.
+  void flush() {
+    waiting = 0;
+    std::atomic<size_t> next = 0;
+    auto work = [&] {
+      for (size_t core; (core = next++) < pending.size();) {
+        for (const Step &step : pending[core])
+          npu::execute(*step.instruction, step.frame, *memories[core]);
+        pending[core].clear();
+      }
+    };
+    size_t busy = 0;
+    for (const auto &steps : pending)
+      busy += !steps.empty();
+    std::vector<std::thread> helpers;
+    for (size_t i = 1; i < std::min<size_t>(threads, busy); ++i)
+      helpers.emplace_back(work);
+    work();
+    for (std::thread &helper : helpers)
+      helper.join();
+  }
+
+  void drop() {
+    for (auto &steps : pending)
+      steps.clear();
+  }
+
+private:
+  static constexpr size_t kMostWaiting = 1 << 16;
+  struct Step {
+    const Instruction *instruction;
+    Frame frame;
+  };
+  const SocTable &soc;
+  unsigned threads;
+  bool ordered = false; ///< cores wait for each other: compute in the simulator's order
+  std::vector<std::unique_ptr<CoreMemory>> memories;
+  std::vector<std::vector<Step>> pending;
+  size_t waiting = 0;
+};
+
+Device::Device(const SocTable &soc, const DeviceOptions &options) : table(soc), chosen(options) {
+  if (!chosen.threads)
+    chosen.threads = std::max(1u, std::thread::hardware_concurrency());
+  if (chosen.functional)
+    executor = std::make_unique<Executor>(table, chosen.threads);
+  reset();
+}
+
+Device::~Device() = default;
+
+void Device::reset() {
+  timing = std::make_unique<Simulator>(table);
+  timing->timed = chosen.timed;
+  timing->maxSpans = chosen.maxSpans;
+  timing->observer = executor.get();
+  names.clear();
+  unordered.clear();
+  checked.clear();
+  host = 0;
+  taskEnded = true;
+}
+
+void Device::hostTime(double microseconds) {
+  host += microseconds;
+  taskEnded = true;
+}
+
+bool Device::run(const DeviceLaunch &launch, std::string &error) {
+  const Program &program = *launch.program;
+  size_t count = program.arguments.size();
+  if (launch.addresses.size() != count || (executor && launch.data.size() != count)) {
+    error = "launch `" + printable(launch.name) + "` is given " +
+            std::to_string(executor ? launch.data.size() : launch.addresses.size()) +
+            " buffers, its program takes " + std::to_string(count) + "\n";
+    return false;
+  }
+  Launch timed;
+  timed.program = &program;
+  timed.name = launch.name;
+  timed.addresses = launch.addresses;
+  timed.chained = launch.chained && !taskEnded;
+  if (chosen.prefetch)
+    timed.prefetch = launch.prefetch;
+  if (chosen.hazards && checked.insert(launch.program).second)
+    for (const Hazard &hazard : HazardChecker(table).check(timed))
+      unordered.push_back("launch `" + printable(launch.name) + "`: " + hazard.text);
+  if (executor) {
+    uint64_t cores = 1, limit = table.cores(program.vectorCore);
+    for (uint32_t dim : program.grid)
+      cores = std::min(cores * dim, limit + 1);
+    executor->begin(launch, unsigned(std::min(cores, limit)));
+  }
+  if (!timing->run(timed, error)) {
+    if (executor)
+      executor->drop();
+    taskEnded = true;
+    return false;
+  }
+  if (executor)
+    executor->flush();
+  names.push_back(launch.name);
+  taskEnded = false;
+  return true;
+}

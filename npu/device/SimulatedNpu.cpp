@@ -1,0 +1,262 @@
+//===-- SimulatedNpu.cpp - the simulator as a session's device ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "npu/device/SimulatedNpu.h"
+
+#include "npu/isa/Codec.h"
+#include "npu/isa/Verify.h"
+#include "npu/report/Text.h"
+#include "npu/report/Trace.h"
+#include "npu/simulator/Hazards.h"
+
+#include <new>
+
+using namespace atc::npu;
+
+/// Sentences for people are cut where there is no room.
+static om_status fail(om_error *error, om_status code, const std::string &sentence) {
+  if (error) {
+    error->code = code;
+    atc::rt::copyPrintable(error->message, sizeof(error->message), sentence.data(),
+                           sentence.size());
+  }
+  return code;
+}
+
+static std::string joined(const std::vector<std::string> &lines, const char *separator) {
+  std::string text;
+  for (const std::string &line : lines)
+    text += (text.empty() ? "" : separator) + line;
+  return text;
+}
+
+om_npu::om_npu(const om_npu_options &given) : hazards(given.check_hazards) {
+  options.functional = given.functional;
+  options.timed = given.timed;
+  options.prefetch = given.prefetch;
+  options.maxSpans = given.max_spans;
+  options.threads = given.threads;
+  interface = {};
+  interface.struct_size = sizeof(om_device);
+  interface.user = this;
+  interface.open = [](void *user, const char *soc, const char *table, void **opened,
+                      om_error *error) {
+    *opened = user;
+    return static_cast<om_npu *>(user)->open(soc, table, *error);
+  };
+  interface.load = [](void *opened, const om_device_model *model, om_error *error) {
+    return static_cast<om_npu *>(opened)->load(*model, *error);
+  };
+  interface.begin = [](void *opened, om_error *) {
+    static_cast<om_npu *>(opened)->begin();
+    return OM_OK;
+  };
+  interface.launch = [](void *opened, const om_device_launch *launch, om_error *error) {
+    return static_cast<om_npu *>(opened)->launch(*launch, *error);
+  };
+  interface.host = [](void *opened, uint32_t) { static_cast<om_npu *>(opened)->host(); };
+  interface.close = [](void *opened) { static_cast<om_npu *>(opened)->close(); };
+}
+
+bool om_npu::readOwnTable(const std::string &path, std::string &faults) {
+  ownTable = std::make_unique<SocTable>();
+  faults = joined(readSocFile(path, *ownTable), "; ");
+  return faults.empty();
+}
+
+om_status om_npu::open(const char *soc, const char *table, om_error &error) {
+  if (inUse)
+    return fail(&error, OM_ERROR_ARGUMENT,
+                "this simulated NPU is used by another session: each needs one of its own.");
+  SocTable found;
+  if (ownTable) {
+    found = *ownTable;
+  } else if (*table) {
+    std::vector<std::string> faults = readSoc(table, "soc_table", found);
+    if (!faults.empty())
+      return fail(&error, OM_ERROR_CORRUPT,
+                  "the file is damaged: its table of the NPU '" + std::string(soc) +
+                      "' cannot be read: " + joined(faults, "; "));
+  } else if (const SocTable *known = findSoc(soc)) {
+    found = *known;
+  } else {
+    std::vector<std::string> names;
+    for (const SocTable &other : allSocs())
+      names.push_back(other.name);
+    return fail(&error, OM_ERROR_UNSUPPORTED,
+                "the model is compiled for the NPU '" + std::string(soc) +
+                    "', which the simulator does not know (it knows " + joined(names, ", ") + ").");
+  }
+  device = std::make_unique<Device>(found, options);
+  programs.clear();
+  programNames.clear();
+  ran.clear();
+  codeBytes = 0;
+  checked.clear();
+  faultLines.clear();
+  hazardLines.clear();
+  firstLaunch = 0;
+  model = {};
+  usedWeights.clear();
+  inUse = true;
+  return OM_OK;
+}
+
+om_status om_npu::load(const om_device_model &given, om_error &error) {
+  model = given;
+  model.programs = nullptr; // this and the name are good during this call only
+  modelName = given.name;
+  programs.resize(given.program_count);
+  for (uint32_t i = 0; i < given.program_count; ++i) {
+    const om_device_program &source = given.programs[i];
+    Program &program = programs[i];
+    programNames.push_back(source.name);
+    codeBytes += source.code_bytes;
+    std::vector<std::string> faults;
+    std::string fault;
+    if (!decode(static_cast<const uint8_t *>(source.code), source.code_bytes, program, fault)) {
+      faults.push_back(fault);
+    } else {
+      // What the file says about the program was checked; the program must agree.
+      if (program.arguments !=
+          std::vector<uint64_t>(source.arguments, source.arguments + source.argument_count))
+        faults.push_back("its buffers are not those that the file states");
+      for (std::string &found : verify(program, device->soc()))
+        faults.push_back(std::move(found));
+    }
+    for (const std::string &found : faults)
+      faultLines += "program '" + printable(source.name) + "': " + printable(found) + "\n";
+  }
+  if (faultLines.empty())
+    return OM_OK;
+  std::string sentence = "the NPU programs cannot run on " + device->soc().name + ": " + faultLines;
+  sentence.pop_back();
+  for (char &c : sentence)
+    if (c == '\n')
+      c = ';';
+  return fail(&error, OM_ERROR_DEVICE, sentence);
+}
+
+void om_npu::begin() { firstLaunch = ran.size(); }
+
+/// From the launch `first` to the last one.
+ReportInput om_npu::report(size_t first) const {
+  ReportInput input;
+  input.title = modelName;
+  input.soc = &device->soc();
+  input.simulator = &device->simulator();
+  input.firstLaunch = first;
+  input.launches.assign(ran.begin() + long(first), ran.end());
+  input.modelMacs = model.macs;
+  input.weightBytes = weightBytesUsed();
+  input.inputBytes = model.input_bytes;
+  input.outputBytes = model.output_bytes;
+  input.arenaBytes = model.arena_bytes;
+  input.codeBytes = codeBytes;
+  input.hostLaunches = model.host_launches;
+  return input;
+}
+
+om_status om_npu::launch(const om_device_launch &given, om_error &error) {
+  DeviceLaunch launch;
+  launch.program = &programs[given.program];
+  launch.name = given.name;
+  launch.chained = given.chained;
+  for (uint32_t i = 0; i < given.argument_count; ++i) {
+    launch.data.push_back(static_cast<uint8_t *>(given.data[i]));
+    launch.addresses.push_back(given.addresses[i]);
+  }
+  for (uint32_t i = 0; i < given.prefetch_count; ++i)
+    launch.prefetch.push_back({given.prefetch[i].address, given.prefetch[i].bytes});
+  if (hazards && checked.insert(given.index).second)
+    checkHazards(launch, given.index);
+  std::string fault;
+  if (!device->run(launch, fault)) {
+    while (!fault.empty() && fault.back() == '\n')
+      fault.pop_back();
+    for (char &c : fault)
+      if (c == '\n')
+        c = ';';
+    return fail(&error, OM_ERROR_DEVICE, fault);
+  }
+  noteWeights(launch);
+  ran.push_back({launch.name, programNames[given.program], given.macs});
+  return OM_OK;
+}
+
+void om_npu::noteWeights(const DeviceLaunch &launch) {
+  for (size_t i = 0; i < launch.addresses.size(); ++i) {
+    uint64_t begin = launch.addresses[i];
+    if (begin - OM_DEVICE_BASE >= model.weights_bytes)
+      continue;
+    uint64_t &end = usedWeights[begin];
+    end = std::max(end, begin + launch.program->arguments[i]);
+  }
+}
+
+/// What only the host reads (a table that it gathers rows of) is no work of the NPU.
+uint64_t om_npu::weightBytesUsed() const {
+  uint64_t sum = 0, covered = 0;
+  for (auto [begin, end] : usedWeights) {
+    sum += end > covered ? end - std::max(begin, covered) : 0;
+    covered = std::max(covered, end);
+  }
+  return sum;
+}
+
+void om_npu::checkHazards(const DeviceLaunch &launch, uint32_t index) {
+  Launch timed;
+  timed.program = launch.program;
+  timed.name = launch.name;
+  timed.addresses = launch.addresses;
+  for (const Hazard &hazard : HazardChecker(device->soc()).check(timed))
+    hazardLines += "launch " + std::to_string(index) + " ('" + printable(launch.name) +
+                   "'): " + hazard.text + "\n";
+}
+
+const char *om_npu::text(om_npu_text_kind kind) {
+  std::string &result = answer[kind];
+  switch (kind) {
+  case OM_NPU_STATISTICS:
+    result = device ? reportJson(report(firstLaunch)) : "{}";
+    break;
+  case OM_NPU_TIMELINE:
+    result = device ? chromeTrace(device->soc(), device->simulator(), device->launchNames()) : "";
+    break;
+  case OM_NPU_REPORT:
+    result = device ? htmlReport(report(firstLaunch)) : "";
+    break;
+  case OM_NPU_FAULTS:
+    result = faultLines;
+    break;
+  case OM_NPU_HAZARDS:
+    result = hazardLines;
+    break;
+  }
+  return result.c_str();
+}
+
+om_status om_npu_simulator(const om_npu_options *given, om_npu **npu, om_error *error) {
+  if (!npu)
+    return fail(error, OM_ERROR_ARGUMENT, "there is no place for the simulated NPU (null).");
+  *npu = nullptr;
+  om_npu_options options = OM_NPU_OPTIONS_INIT;
+  if (given)
+    std::memcpy(&options, given, std::min(given->struct_size, sizeof(options)));
+  auto made = std::unique_ptr<om_npu>(new (std::nothrow) om_npu(options));
+  if (!made)
+    return fail(error, OM_ERROR_MEMORY, "there is no memory for a simulated NPU.");
+  std::string faults;
+  if (options.soc_file && !made->readOwnTable(options.soc_file, faults))
+    return fail(error, OM_ERROR_ARGUMENT, faults);
+  *npu = made.release();
+  return OM_OK;
+}
+
+void om_npu_free(om_npu *npu) { delete npu; }
+
+const om_device *om_npu_device(om_npu *npu) { return npu ? &npu->interface : nullptr; }
+
+const char *om_npu_text(om_npu *npu, om_npu_text_kind kind) {
+  return npu && kind <= OM_NPU_HAZARDS ? npu->text(kind) : "";
+}

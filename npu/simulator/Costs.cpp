@@ -1,0 +1,163 @@
+//===-- Costs.cpp - cycles of one instruction on its own ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "npu/simulator/Costs.h"
+
+using namespace atc::npu;
+
+static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+static uint64_t bytesIn(const Box &box) {
+  return uint64_t(box.count[0] * box.count[1] * box.count[2] * box.bytes);
+}
+
+/// Consecutive bytes of a box: runs that touch are one.
+static int64_t runOf(const Box &box) {
+  int64_t run = box.bytes;
+  for (int i = 2; i >= 0; --i) {
+    if (box.count[i] == 1)
+      continue;
+    if (box.stride[i] != run)
+      break;
+    run *= box.count[i];
+  }
+  return run;
+}
+
+static double vectorCycles(const SocTable &soc, const Instruction &instruction,
+                           const int64_t *counts, const Box *boxes, unsigned boxCount) {
+  const int64_t *fields = instruction.fields;
+  DataType type = DataType(fields[Vector::type]), dstType = DataType(fields[Vector::dstType]);
+  VectorOp op = VectorOp(fields[Vector::op]);
+  int64_t element = bytesOf(type);
+  if (isCast(op))
+    element = std::max<int64_t>(element, bytesOf(dstType));
+  double runs = double(counts[Vector::outer] * counts[Vector::inner]);
+  // Instructions work on whole repeats: what a short run leaves of one is lost.
+  double repeats = double(ceilDiv(counts[Vector::lanes] * element, 256)) * 256 / soc.vectorBytes;
+  switch (op) {
+  case VectorOp::Exp:
+  case VectorOp::Ln:
+  case VectorOp::Sqrt:
+  case VectorOp::Div:
+    return runs * repeats * 2;
+  case VectorOp::ReduceSum:
+  case VectorOp::ReduceMax:
+  case VectorOp::ReduceMin:
+    return runs * double(counts[Vector::lanes]) / (soc.reduceElements * 2 / double(element));
+  case VectorOp::Broadcast:
+    return runs * 32 / soc.vectorBytes;
+  default:
+    break;
+  }
+  double cycles = runs * repeats;
+  // Two operands in the same banks are read one after the other.
+  if (soc.bankConflict > 1 && operandsOf(op).b && boxCount >= 3) {
+    int64_t a = boxes[1].base, b = boxes[2].base, groups = ((a - b) / 32) & 15;
+    if (a != b && a >> 16 == b >> 16 && groups != 8)
+      cycles *= soc.bankConflict;
+  }
+  return cycles;
+}
+
+Cost atc::npu::costOf(const SocTable &soc, const Instruction &instruction, const Frame &frame,
+                      const Box *boxes, unsigned count) {
+  Cost cost;
+  const int64_t *fields = instruction.fields;
+  int64_t counts[3];
+  for (unsigned i = 0; i < 3; ++i)
+    counts[i] = instruction.ranges[i].at(frame.ivs).count;
+  Memory src = instruction.addresses[1].memory, dst = instruction.addresses[0].memory;
+  for (unsigned i = 0; i < count; ++i)
+    if (boxes[i].memory == Memory::GM)
+      cost.gm = int(i);
+  switch (instruction.opcode) {
+  case Opcode::Mmad: {
+    DataType type = DataType(fields[Mmad::type]);
+    int64_t m = counts[Mmad::m], n = counts[Mmad::n], k = counts[Mmad::k];
+    cost.macs = uint64_t(m * n * k);
+    cost.data = double(ceilDiv(m, 16) * ceilDiv(n, 16) * ceilDiv(k, SocTable::cubeDepth(type))) /
+                soc.cubeFractals;
+    cost.start = double(soc.mmadStart);
+    cost.latency = double(soc.mmadLatency);
+    return cost;
+  }
+  case Opcode::Vector:
+    cost.bytes = count ? bytesIn(boxes[0]) : 0;
+    cost.data = vectorCycles(soc, instruction, counts, boxes, count);
+    cost.start = double(soc.vectorStart);
+    cost.latency = double(soc.vectorLatency);
+    return cost;
+  case Opcode::Transpose:
+    cost.bytes = uint64_t(counts[0] * counts[1]) * kFractalBytes;
+    cost.data = double(cost.bytes) / soc.vectorBytes;
+    cost.start = double(soc.vectorStart);
+    cost.latency = double(soc.vectorLatency);
+    return cost;
+  case Opcode::Load2D:
+    cost.bytes = uint64_t(counts[0] * counts[1]) * kFractalBytes;
+    cost.data = double(cost.bytes) / (dst == Memory::L0A ? soc.l1ToL0a : soc.l1ToL0b);
+    cost.start = double(soc.mte1Start);
+    cost.latency = double(soc.mte1Latency);
+    return cost;
+  case Opcode::Img2Col: {
+    int64_t stride = std::max<int64_t>(1, fields[Img2Col::strideW]);
+    double rate = stride == 1 ? soc.img2col : std::max(32.0, soc.img2col / double(stride));
+    cost.bytes = uint64_t(ceilDiv(counts[Img2Col::m], 16) * counts[Img2Col::k]) * kFractalBytes;
+    cost.data = double(cost.bytes) / rate;
+    cost.start = double(soc.mte1Start);
+    cost.latency = double(soc.mte1Latency);
+    return cost;
+  }
+  case Opcode::MoveL0C: {
+    int64_t padded = ceilDiv(counts[MoveL0C::n], 16) * 16 * counts[MoveL0C::m];
+    cost.bytes = uint64_t(counts[MoveL0C::n] * counts[MoveL0C::m]) *
+                 bytesOf(DataType(fields[MoveL0C::dstType]));
+    cost.data =
+        dst == Memory::UB ? double(padded * 4) / soc.l0cToUb : double(padded) / soc.fixElements;
+    cost.start = double(dst == Memory::UB ? soc.vectorStart : soc.gmStart);
+    cost.latency = double(dst == Memory::UB ? soc.vectorLatency : soc.mte1Latency);
+    break;
+  }
+  case Opcode::Requantize:
+  case Opcode::RequantizeAdd: {
+    using I = Requantize;
+    static_assert(int(I::dstType) == int(RequantizeAdd::dstType));
+    int64_t padded = ceilDiv(counts[I::n], 16) * 16 * counts[I::m];
+    cost.bytes =
+        uint64_t(counts[I::n] * counts[I::m]) * bytesOf(DataType(fields[I::dstType]));
+    cost.data = double(padded * 4) / soc.l0cToUb;
+    // The residual is added at the vector unit's rate for f32.
+    if (instruction.opcode == Opcode::RequantizeAdd)
+      cost.data += double(padded * 4) / soc.vectorBytes;
+    cost.start = double(soc.vectorStart);
+    cost.latency = double(soc.vectorLatency);
+    return cost;
+  }
+  default:
+    cost.bytes = count ? bytesIn(boxes[count > 1]) : 0;
+    cost.start = double(soc.mte1Start);
+    cost.latency = double(soc.mte1Latency);
+    if (cost.gm < 0)
+      cost.data = double(cost.bytes) / (src == Memory::UB ? soc.ubToL1 : soc.l1ToUb);
+    break;
+  }
+  if (cost.gm < 0)
+    return cost;
+  const Box &box = boxes[cost.gm];
+  double rate = src == Memory::L0C  ? soc.l0cToGm
+                : box.written       ? soc.ubToGm
+                : dst == Memory::UB ? soc.gmToUb
+                                    : soc.gmToL1;
+  double part = std::min(1.0, double(runOf(box)) / double(soc.shortRun));
+  double share = soc.shortRunFloor + (1 - soc.shortRunFloor) * part;
+  cost.data = std::max(cost.data, double(bytesIn(box)) / (rate * share));
+  // Quantizing divides, at the vector unit's rate for it.
+  if (instruction.opcode == Opcode::LoadImage && floatOf(fields[LoadImage::scale]) != 0)
+    cost.data =
+        std::max(cost.data, double(bytesIn(box)) / bytesOf(DataType(fields[LoadImage::type])) * 8 /
+                                soc.vectorBytes);
+  cost.start = double(soc.gmStart);
+  cost.latency = double(box.written ? soc.writeLatency : soc.readLatency);
+  return cost;
+}

@@ -1,0 +1,177 @@
+//===-- Execute.cpp - memories of a core, moves and dispatch --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "npu/simulator/Execute.h"
+
+#include "npu/simulator/ExecuteParts.h"
+#include "npu/simulator/Numbers.h"
+
+namespace atc::npu {
+
+CoreMemory::CoreMemory(const SocTable &soc) {
+  for (unsigned i = 0; i < kMemories; ++i)
+    if (Memory(i) != Memory::GM)
+      local[i].resize(size_t(soc.memoryBytes(Memory(i))));
+}
+
+namespace {
+
+bool detectFast() {
+#if NPU_HAS_FAST
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("f16c");
+#else
+  return false;
+#endif
+}
+bool fastPath = detectFast();
+
+void executeMove(const Iteration &it) {
+  using I = Move;
+  const uint8_t *src = it.address(I::src) + it.cut[I::bytes].skip;
+  uint8_t *dst = it.address(I::dst) + it.cut[I::bytes].skip;
+  Range::Cut outer = it.cut[I::outer], inner = it.cut[I::inner];
+  for (int64_t o = outer.skip; o < outer.skip + outer.count; ++o)
+    for (int64_t i = inner.skip; i < inner.skip + inner.count; ++i)
+      std::memmove(dst + o * it.field(I::dstOuter) + i * it.field(I::dstInner),
+                   src + o * it.field(I::srcOuter) + i * it.field(I::srcInner),
+                   size_t(it.cut[I::bytes].count));
+}
+
+void executeMoveNdToNz(const Iteration &it) {
+  using I = MoveNdToNz;
+  int64_t bytes = bytesOf(it.type(I::type)), c0 = 32 / bytes;
+  const uint8_t *src = it.address(I::src);
+  uint8_t *dst = it.address(I::dst);
+  Range::Cut rows = it.cut[I::rows], cols = it.cut[I::cols];
+  int64_t rowEnd = rows.skip + rows.count, colEnd = cols.skip + cols.count;
+  for (int64_t c1 = cols.skip / c0; c1 * c0 < colEnd; ++c1) {
+    int64_t from = std::max(cols.skip, c1 * c0), to = std::min(colEnd, (c1 + 1) * c0);
+    for (int64_t r = rows.skip; r < (rowEnd + 15) / 16 * 16; ++r) {
+      uint8_t *block = dst + c1 * it.field(I::dstCol) + r * 32;
+      if (r >= rowEnd || to - from < c0)
+        std::memset(block, 0, 32);
+      if (r < rowEnd)
+        std::memcpy(block + (from - c1 * c0) * bytes, src + r * it.field(I::srcRow) + from * bytes,
+                    size_t((to - from) * bytes));
+    }
+  }
+}
+
+NPU_INLINE void loadImageBody(const Iteration &it) {
+  using I = LoadImage;
+  DataType type = it.type(I::type);
+  const uint8_t *src = it.address(I::src);
+  uint8_t *dst = it.address(I::dst);
+  int64_t c0 = it.field(I::c0), width = it.field(I::width);
+  Range::Cut rows = it.cut[I::rows];
+  const float scale = float(floatOf(it.field(I::scale))),
+              offset = float(floatOf(it.field(I::offset)));
+  const Bounds bounds(it.field(I::isSigned) ? DataType::S8 : DataType::U8);
+  for (int64_t r = rows.skip; r < rows.skip + rows.count; ++r) {
+    uint8_t *row = dst + r * it.field(I::dstRow);
+    std::memset(row, 0, size_t(width * c0 * 2));
+    for (int64_t c = 0; c < it.field(I::channels); ++c) {
+      const uint8_t *from = src + c * it.field(I::srcPlane) + r * it.field(I::srcRow);
+      for (int64_t x = 0; x < width; x += 64) {
+        int64_t count = std::min<int64_t>(64, width - x);
+        float values[64];
+        _Float16 pixels[64];
+        toFloats(type, from + x * bytesOf(type), values, count);
+        if (scale != 0)
+          for (int64_t i = 0; i < count; ++i)
+            values[i] = bounds.keep(__builtin_rintf(values[i] / scale) + offset);
+        fromFloats(DataType::F16, values, reinterpret_cast<uint8_t *>(pixels), count);
+        for (int64_t i = 0; i < count; ++i)
+          std::memcpy(row + ((x + i) * c0 + c) * 2, &pixels[i], 2);
+      }
+    }
+  }
+}
+NPU_FAST void loadImageFast(const Iteration &it) { loadImageBody(it); }
+void loadImagePortable(const Iteration &it) { loadImageBody(it); }
+
+/// 16 x 16 two-byte elements with rows and columns swapped.
+void transposeBlock(const uint8_t *from, int64_t fromRow, uint8_t *to, int64_t toRow) {
+  uint16_t block[16][16];
+  for (int r = 0; r < 16; ++r)
+    std::memcpy(block[r], from + r * fromRow, 32);
+  for (int c = 0; c < 16; ++c) {
+    uint16_t row[16];
+    for (int r = 0; r < 16; ++r)
+      row[r] = block[r][c];
+    std::memcpy(to + c * toRow, row, 32);
+  }
+}
+
+void executeLoad2D(const Iteration &it) {
+  using I = Load2D;
+  const uint8_t *src = it.address(I::src);
+  uint8_t *dst = it.address(I::dst);
+  Range::Cut outer = it.cut[I::outer], inner = it.cut[I::inner];
+  for (int64_t o = outer.skip; o < outer.skip + outer.count; ++o)
+    for (int64_t i = inner.skip; i < inner.skip + inner.count; ++i) {
+      uint8_t *to = dst + o * it.field(I::dstOuter) + i * it.field(I::dstInner);
+      const uint8_t *from = src + o * it.field(I::srcOuter) + i * it.field(I::srcInner);
+      if (it.field(I::transpose))
+        transposeBlock(from, 32, to, 32);
+      else
+        std::memcpy(to, from, kFractalBytes);
+    }
+}
+
+void executeTranspose(const Iteration &it) {
+  using I = Transpose;
+  const uint8_t *src = it.address(I::src);
+  uint8_t *dst = it.address(I::dst);
+  Range::Cut outer = it.cut[I::outer], inner = it.cut[I::inner];
+  for (int64_t o = outer.skip; o < outer.skip + outer.count; ++o)
+    for (int64_t i = inner.skip; i < inner.skip + inner.count; ++i)
+      transposeBlock(
+          src + o * it.field(I::srcOuter) + i * it.field(I::srcInner), it.field(I::srcRow),
+          dst + o * it.field(I::dstOuter) + i * it.field(I::dstInner), it.field(I::dstRow));
+}
+
+} // namespace
+
+bool useFastPath() { return fastPath; }
+
+void choosePath(Path path) { fastPath = path == Path::Best && detectFast(); }
+
+void execute(const Instruction &instruction, const Frame &frame, CoreMemory &memory) {
+  Iteration it{instruction, frame, memory, {}};
+  for (unsigned i = 0; i < infoOf(instruction.opcode).rangeCount; ++i) {
+    it.cut[i] = instruction.ranges[i].at(frame.ivs);
+    bool place = instruction.opcode == Opcode::Img2Col && i == Img2Col::row0;
+    if (it.cut[i].count <= 0 && !place)
+      return;
+  }
+  switch (instruction.opcode) {
+  case Opcode::Move:
+    return executeMove(it);
+  case Opcode::MoveNdToNz:
+    return executeMoveNdToNz(it);
+  case Opcode::LoadImage:
+    return fastPath ? loadImageFast(it) : loadImagePortable(it);
+  case Opcode::Load2D:
+    return executeLoad2D(it);
+  case Opcode::Img2Col:
+    return executeImg2Col(it);
+  case Opcode::Mmad:
+    return executeMmad(it);
+  case Opcode::MoveL0C:
+    return executeMoveL0C(it);
+  case Opcode::Requantize:
+    return executeRequantize(it);
+  case Opcode::RequantizeAdd:
+    return executeRequantizeAdd(it);
+  case Opcode::Vector:
+    return executeVector(it);
+  case Opcode::Transpose:
+    return executeTranspose(it);
+  default:
+    return;
+  }
+}
+
+} // namespace atc::npu

@@ -1,0 +1,444 @@
+//===-- Machine.cpp - one launch as it runs -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "npu/simulator/Machine.h"
+
+#include "npu/simulator/Loops.h"
+#include "support/PrintableText.h"
+
+using namespace atc::npu;
+using namespace atc::npu::machine;
+
+void Machine::record(unsigned core, unsigned queue, const Instruction &instruction, double from,
+                     double to, Stall stall, unsigned other, double delayed) {
+  if (!keepsSpans || !(to > from))
+    return;
+  if (simulator.spans.size() < simulator.maxSpans)
+    simulator.spans.push_back({launchNumber, instruction.line, uint16_t(core), Queue(queue),
+                               instruction.opcode, stall, Queue(other), origin + from, origin + to,
+                               delayed});
+  else
+    ++simulator.droppedSpans;
+}
+
+void Machine::leave(QueueState &state, double when) {
+  state.left[state.gone++ % soc.queueDepth] = when;
+}
+
+/// The scalar unit's next instruction; false if it must wait.
+bool Machine::scalarStep(unsigned number) {
+  Core &core = cores[number];
+  // What the scalar unit itself waits for holds up all that follows.
+  if (core.pc >= code.size() || !core.queues[unsigned(Queue::S)].empty())
+    return false;
+  const Instruction &instruction = code[core.pc];
+  Frame &frame = core.frame;
+  if (instruction.opcode == Opcode::LoopBegin) {
+    int64_t trips = instruction.fields[LoopBegin::trips];
+    core.time += cycles(double(soc.scalarLoop));
+    if (trips <= 0) {
+      core.pc = loopEnds[core.pc] + 1;
+      return true;
+    }
+    enterLoop(frame, trips);
+    core.loops.push_back({core.pc++});
+    return true;
+  }
+  if (instruction.opcode == Opcode::LoopEnd) {
+    core.time += cycles(double(soc.scalarLoop));
+    if (nextRound(frame)) {
+      core.pc = core.loops.back().begin + 1;
+      return true;
+    }
+    core.loops.pop_back();
+    ++core.pc;
+    return true;
+  }
+  if (!instruction.guard.admits(frame)) {
+    core.time += cycles(double(soc.scalarIssue));
+    ++core.pc;
+    return true;
+  }
+  unsigned queue = unsigned(queueOf(instruction));
+  QueueState &state = core.queues[queue];
+  if (queue == unsigned(Queue::S)) {
+    // The scalar unit does its own at once; it is a queue of one.
+    state.free = core.time;
+  } else if (state.given - state.gone >= soc.queueDepth) {
+    return false;
+  } else if (state.given >= soc.queueDepth) {
+    double room = state.left[state.given % soc.queueDepth];
+    statistics.queueFull[queue] += std::max(0.0, room - core.time);
+    record(number, unsigned(Queue::S), instruction, core.time, room, Stall::QueueFull, queue);
+    core.time = std::max(core.time, room);
+  }
+  core.time += cycles(double(soc.scalarIssue));
+  state.ring[state.given++ % soc.queueDepth] = {core.pc++, core.time, frame};
+  return true;
+}
+
+void Machine::startTransfer(unsigned number, unsigned queue, double start) {
+  QueueState &state = cores[number].queues[queue];
+  Transfer &transfer = state.transfer;
+  unsigned argument = transfer.box.argument;
+  transfer.address = argument < launch.addresses.size() ? launch.addresses[argument] : 0;
+  transfer.bypass = argument < launch.bypassL2.size() && launch.bypassL2[argument];
+  transfer.left = uint64_t(transfer.box.count[0] * transfer.box.count[1] * transfer.box.count[2] *
+                           transfer.box.bytes);
+  transfer.begun = start;
+  transfer.delayed = 0;
+  transfer.cyclesPerByte = transfer.left ? state.cost.data / double(transfer.left) : 0;
+  transfer.at[0] = transfer.at[1] = transfer.at[2] = transfer.within = 0;
+  // What lies without a gap is one run.
+  Box &box = transfer.box;
+  for (int i = 2; i >= 0; --i) {
+    if (box.count[i] == 1)
+      continue;
+    if (box.stride[i] != box.bytes)
+      break;
+    box.bytes *= box.count[i];
+    box.count[i] = 1;
+  }
+  state.underWay = true;
+  events.push({start + state.cost.start, number, uint8_t(queue)});
+}
+
+/// Moves one piece on; false once it was the last. `next` is when it has passed.
+bool Machine::pieceOfTransfer(QueueState &state, double now, double &next) {
+  Transfer &transfer = state.transfer;
+  Box &box = transfer.box;
+  SharedMemory::Piece piece;
+  memory.advance(now);
+  uint64_t size = std::min(transfer.left, kPieceBytes);
+  for (uint64_t left = size; left;) {
+    uint64_t run = std::min(left, uint64_t(box.bytes - transfer.within));
+    int64_t offset = box.base + transfer.within;
+    for (int i = 0; i < 3; ++i)
+      offset += transfer.at[i] * box.stride[i];
+    memory.touch(transfer.address + uint64_t(offset), run, box.written, transfer.bypass, piece);
+    left -= run;
+    transfer.within += int64_t(run);
+    if (transfer.within == box.bytes) {
+      transfer.within = 0;
+      for (int i = 2; i >= 0 && ++transfer.at[i] == box.count[i]; --i)
+        transfer.at[i] = 0;
+    }
+  }
+  double alone = now + double(size) * transfer.cyclesPerByte;
+  next = std::max(alone, memory.pass(now, piece, box.written));
+  transfer.delayed += next - alone;
+  statistics.bandwidthStall += next - alone;
+  (box.written ? statistics.l2Written : statistics.l2Read) += piece.hit + piece.missed;
+  (box.written ? statistics.ddrWritten : statistics.ddrRead) += piece.missed + piece.bypassed;
+  statistics.ddrWritten += piece.evicted;
+  statistics.l2Hit += piece.hit;
+  statistics.l2Missed += piece.missed;
+  statistics.l2Evicted += piece.evicted;
+  statistics.bypassed += piece.bypassed;
+  return transfer.left -= size;
+}
+
+/// Runs the first instruction of a queue if all it waits for is known.
+bool Machine::queueStep(unsigned number, unsigned queue) {
+  Core &core = cores[number];
+  QueueState &state = core.queues[queue];
+  if (state.empty() || state.underWay)
+    return false;
+  const Entry &entry = state.front();
+  const Instruction &instruction = code[entry.index];
+  const int64_t *fields = instruction.fields;
+  double ready = std::max(state.free, entry.issued);
+  auto scalarGoesOn = [&] {
+    if (queue == unsigned(Queue::S))
+      core.time = std::max(core.time, state.free);
+  };
+  switch (instruction.opcode) {
+  case Opcode::SetFlag: {
+    unsigned id = flagOf(instruction, entry.frame) % kFlagIds;
+    FlagTimes &flag = core.flags[queue][fields[SetFlag::to]][id];
+    if (flag.full())
+      return false;
+    observe(number, instruction, entry.frame);
+    flag.push(std::max(state.complete, ready) + cycles(double(soc.flagLatency)));
+    leave(state, ready);
+    return true;
+  }
+  case Opcode::WaitFlag: {
+    unsigned from = unsigned(fields[WaitFlag::from]);
+    auto &flag = core.flags[from][queue][flagOf(instruction, entry.frame) % kFlagIds];
+    if (flag.empty())
+      return false;
+    observe(number, instruction, entry.frame);
+    statistics.flagStall[from][queue] += std::max(0.0, flag.front() - ready);
+    record(number, queue, instruction, ready, flag.front(), Stall::Flag, from);
+    state.free = std::max(ready, flag.front());
+    flag.pop();
+    leave(state, state.free);
+    scalarGoesOn();
+    return true;
+  }
+  case Opcode::PipeBarrier: {
+    double done = state.complete;
+    if (queue == unsigned(Queue::S))
+      for (const QueueState &other : core.queues) {
+        if (&other != &state && !other.empty())
+          return false;
+        done = std::max({done, other.complete, other.free});
+      }
+    observe(number, instruction, entry.frame);
+    statistics.barrierStall[queue] += std::max(0.0, done - ready);
+    record(number, queue, instruction, ready, done, Stall::Barrier);
+    state.free = std::max(ready, done);
+    leave(state, state.free);
+    scalarGoesOn();
+    return true;
+  }
+  case Opcode::Signal:
+  case Opcode::Await:
+    state.underWay = true;
+    events.push({instruction.opcode == Opcode::Signal ? std::max(ready, state.complete) : ready,
+                 number, uint8_t(queue)});
+    return true;
+  default:
+    break;
+  }
+  if (!timed) {
+    // Only the order counts: moves are done at once.
+    observe(number, instruction, entry.frame);
+    leave(state, 0);
+    return true;
+  }
+  Box boxes[4];
+  unsigned count = boxesOf(instruction, entry.frame, boxes);
+  if (!count) {
+    leave(state, ready);
+    return true;
+  }
+  Cost cost = costOf(soc, instruction, entry.frame, boxes, count);
+  observe(number, instruction, entry.frame);
+  statistics.macs += cost.macs;
+  for (unsigned i = 0; i < count; ++i)
+    if (boxes[i].memory != Memory::GM) {
+      uint64_t &use = statistics.localBytes[unsigned(boxes[i].memory)];
+      use = std::max(use, uint64_t(std::max<int64_t>(0, boxes[i].end())));
+    }
+  if (instruction.opcode == Opcode::Mmad)
+    statistics.cubeCycles +=
+        double(cost.macs) / soc.macsPerCycle(DataType(instruction.fields[Mmad::type]));
+  else
+    statistics.bytes[unsigned(instruction.addresses[1].memory)]
+                    [unsigned(instruction.addresses[0].memory)] += cost.bytes;
+  if (cost.gm >= 0) {
+    state.cost = cost;
+    state.transfer.box = boxes[cost.gm];
+    startTransfer(number, queue, ready);
+    return true;
+  }
+  state.free = ready + cost.start + cost.data;
+  state.complete = std::max(state.complete, state.free + cost.latency);
+  statistics.busy[queue] += state.free - ready;
+  record(number, queue, instruction, ready, state.free);
+  leave(state, ready);
+  return true;
+}
+
+void Machine::event(const Event &event) {
+  Core &core = cores[event.core];
+  QueueState &state = core.queues[event.queue];
+  const Entry entry = state.front();
+  const Instruction &instruction = code[entry.index];
+  if (instruction.opcode == Opcode::Signal) {
+    unsigned number = unsigned(instruction.fields[Signal::event]) % kEvents;
+    observe(event.core, instruction, entry.frame);
+    signals[number].push_back(event.time + cycles(double(soc.signalLatency)));
+    std::vector<Event> woken;
+    woken.swap(waiters[number]);
+    for (Event &waiter : woken) {
+      cores[waiter.core].queues[waiter.queue].waiting = false;
+      waiter.time = std::max(waiter.time, event.time);
+      events.push(waiter);
+    }
+  } else if (instruction.opcode == Opcode::Await) {
+    unsigned number = unsigned(instruction.fields[Await::event]) % kEvents;
+    int64_t value = instruction.ranges[Await::value].start.at(entry.frame.ivs);
+    if (value > int64_t(signals[number].size())) {
+      state.waiting = true;
+      waiters[number].push_back(event);
+      return;
+    }
+    observe(event.core, instruction, entry.frame);
+    double ready = std::max(state.free, entry.issued);
+    state.free = value > 0 ? std::max(ready, signals[number][size_t(value) - 1]) : ready;
+    statistics.signalStall[event.queue] += state.free - ready;
+    record(event.core, event.queue, instruction, ready, state.free, Stall::Signal);
+    if (event.queue == unsigned(Queue::S))
+      core.time = std::max(core.time, state.free);
+  } else {
+    double next;
+    if (pieceOfTransfer(state, event.time, next)) {
+      events.push({next, event.core, event.queue});
+      return;
+    }
+    state.free = next;
+    state.complete = std::max(state.complete, next + state.cost.latency);
+    statistics.busy[event.queue] += next - state.transfer.begun;
+    record(event.core, event.queue, instruction, state.transfer.begun, next, Stall::None, 0,
+           state.transfer.delayed);
+  }
+  state.underWay = false;
+  leave(state, std::max(entry.issued, std::min(state.free, event.time)));
+  advance(event.core);
+}
+
+void Machine::advance(unsigned number) {
+  for (bool moved = true; moved;) {
+    moved = false;
+    while (scalarStep(number)) {
+      moved = true;
+      // Queues that can go on keep the scalar unit from being held up by them.
+      unsigned last = unsigned(Queue::S);
+      const Core &core = cores[number];
+      if (core.pc && core.pc <= code.size())
+        last = unsigned(queueOf(code[core.pc - 1]));
+      while (queueStep(number, last)) {
+      }
+    }
+    for (unsigned queue = 0; queue < kQueues; ++queue)
+      while (queueStep(number, queue))
+        moved = true;
+  }
+}
+
+/// What the core's scalar unit and queues wait for.
+void Machine::describe(unsigned number, std::string &error) const {
+  const Core &core = cores[number];
+  for (unsigned queue = 0; queue < kQueues; ++queue) {
+    const QueueState &state = core.queues[queue];
+    if (state.empty())
+      continue;
+    const Entry &entry = state.front();
+    const Instruction &instruction = code[entry.index];
+    std::string what = "core " + std::to_string(number) + " queue " + nameOf(Queue(queue)) +
+                       " waits at instruction " + std::to_string(instruction.line) + " (" +
+                       infoOf(instruction.opcode).mnemonic;
+    if (instruction.opcode == Opcode::WaitFlag)
+      what += std::string(" ") + nameOf(Queue(instruction.fields[WaitFlag::from])) + " -> " +
+              nameOf(Queue(queue)) + " id " + std::to_string(flagOf(instruction, entry.frame)) +
+              ") for a flag that nothing raises";
+    else if (instruction.opcode == Opcode::Await)
+      what += " event " + std::to_string(instruction.fields[Await::event]) + ") for " +
+              std::to_string(instruction.ranges[Await::value].start.at(entry.frame.ivs)) +
+              " signals of which " +
+              std::to_string(signals[instruction.fields[Await::event] % kEvents].size()) + " came";
+    else
+      what += ") for the other queues to finish";
+    error += what + "\n";
+  }
+  if (core.pc < code.size() && core.queues[0].empty())
+    error += "core " + std::to_string(number) + " queue S waits at instruction " +
+             std::to_string(code[core.pc].line) + " (" + infoOf(code[core.pc].opcode).mnemonic +
+             ") for room in queue " + nameOf(queueOf(code[core.pc])) + "\n";
+}
+
+bool Machine::prepare(std::string &error) {
+  const Program &program = *launch.program;
+  uint64_t limit = soc.cores(program.vectorCore), count = 1;
+  // Stops above the limit: no overflow.
+  for (uint32_t cores : program.grid)
+    count = count > limit ? count : count * cores;
+  if (!count || count > limit) {
+    error = "launch `" + printable(launch.name) + "` runs on " + std::to_string(count) +
+            " cores, " + soc.name + " has " + std::to_string(limit) + "\n";
+    return false;
+  }
+  loopEnds.assign(code.size(), 0);
+  std::vector<uint32_t> open;
+  for (uint32_t i = 0; i < code.size(); ++i) {
+    if (code[i].opcode == Opcode::LoopBegin) {
+      open.push_back(i);
+    } else if (code[i].opcode == Opcode::LoopEnd) {
+      if (open.empty() || open.size() > kMaxLoops) {
+        error = "launch `" + printable(launch.name) + "`: loops do not match\n";
+        return false;
+      }
+      loopEnds[open.back()] = i;
+      open.pop_back();
+    }
+  }
+  if (!open.empty()) {
+    error = "launch `" + printable(launch.name) + "`: a loop is not closed\n";
+    return false;
+  }
+  double first = cycles(double(launch.chained ? soc.chainCycles : soc.launchCycles));
+  if (timed)
+    for (const Prefetch &range : launch.prefetch)
+      memory.prefetch(range);
+  cores.resize(count);
+  statistics.startCycles = first;
+  statistics.vectorCores = soc.split && program.vectorCore;
+  statistics.chained = launch.chained;
+  statistics.coreCount = count;
+  for (unsigned i = 0; i < count; ++i) {
+    unsigned rest = i;
+    for (int dim = kGridDims - 1; dim >= 0; --dim) {
+      cores[i].frame.ivs[dim] = rest % program.grid[dim];
+      cores[i].frame.trips[dim] = program.grid[dim];
+      rest /= program.grid[dim];
+    }
+    cores[i].time = first;
+    for (QueueState &state : cores[i].queues) {
+      state.left.assign(soc.queueDepth, 0);
+      state.ring.resize(soc.queueDepth);
+    }
+  }
+  return true;
+}
+
+/// True if all has run; what still waits is named in `error` otherwise.
+bool Machine::finish(std::string &error) {
+  bool done = true;
+  std::vector<double> ends;
+  for (unsigned i = 0; i < cores.size(); ++i) {
+    const Core &core = cores[i];
+    double last = core.time;
+    bool waits = core.pc < code.size();
+    for (const QueueState &state : core.queues) {
+      last = std::max({last, state.complete, state.free});
+      waits |= !state.empty();
+    }
+    ends.push_back(last);
+    end = std::max(end, last);
+    if (!waits)
+      continue;
+    if (done)
+      error += "launch `" + printable(launch.name) + "` cannot go on:\n";
+    done = false;
+    describe(i, error);
+  }
+  for (double last : ends)
+    statistics.tailStall += end - last;
+  return done;
+}
+
+bool Machine::run(std::string &error) {
+  if (!prepare(error))
+    return false;
+  uint64_t prefetched = memory.prefetchedBytes(), evicted = memory.prefetchEvictedBytes();
+  for (unsigned i = 0; i < cores.size(); ++i)
+    advance(i);
+  while (!events.empty()) {
+    Event next = events.top();
+    events.pop();
+    event(next);
+  }
+  if (!finish(error))
+    return false;
+  memory.endLaunch(end);
+  statistics.prefetched = memory.prefetchedBytes() - prefetched;
+  statistics.ddrRead += statistics.prefetched;
+  evicted = memory.prefetchEvictedBytes() - evicted;
+  statistics.l2Evicted += evicted;
+  statistics.ddrWritten += evicted;
+  statistics.cycles = end;
+  return true;
+}

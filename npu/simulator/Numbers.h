@@ -1,0 +1,132 @@
+//===-- Numbers.h - conversions between element types -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_NPU_SIMULATOR_NUMBERS_H
+#define OPENATC_NPU_SIMULATOR_NUMBERS_H
+
+#include "npu/isa/Isa.h"
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+// The same source is compiled for AVX2 with FMA and F16C and for any machine;
+// helpers must be inlined to be compiled with their caller.
+#define NPU_INLINE inline __attribute__((always_inline))
+#if defined(__x86_64__)
+#define NPU_FAST __attribute__((target("avx2,fma,f16c")))
+#define NPU_HAS_FAST 1
+#else
+#define NPU_FAST
+#define NPU_HAS_FAST 0
+#endif
+
+namespace atc::npu {
+
+/// Is the code for AVX2 to be used.
+bool useFastPath();
+
+NPU_INLINE float bf16ToFloat(uint16_t bits) {
+  uint32_t wide = uint32_t(bits) << 16;
+  float value;
+  std::memcpy(&value, &wide, 4);
+  return value;
+}
+
+NPU_INLINE uint16_t floatToBf16(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, 4);
+  uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  return uint16_t(value != value ? bits >> 16 | 0x40 : rounded);
+}
+
+template <typename T> NPU_INLINE T saturate(float value) {
+  constexpr double low = double(std::numeric_limits<T>::min());
+  constexpr double high = double(std::numeric_limits<T>::max());
+  double rounded = __builtin_rint(double(value));
+  rounded = rounded > low ? rounded : low;
+  rounded = rounded < high ? rounded : high;
+  return value != value ? T(0) : T(rounded);
+}
+
+/// The range of a byte's type.
+struct Bounds {
+  float least, most;
+  explicit Bounds(DataType type)
+      : least(type == DataType::S8 ? -128.f : 0.f), most(type == DataType::S8 ? 127.f : 255.f) {}
+  NPU_INLINE float keep(float value) const {
+    value = value > least ? value : least;
+    return value < most ? value : most;
+  }
+};
+
+/// `count` values that are stored as T, each by `toFloat`.
+template <typename T, typename Fn>
+NPU_INLINE void loadEach(const uint8_t *from, float *to, int64_t count, const Fn &toFloat) {
+  for (int64_t i = 0; i < count; ++i) {
+    T value;
+    std::memcpy(&value, from + int64_t(sizeof(T)) * i, sizeof(T));
+    to[i] = toFloat(value);
+  }
+}
+
+template <typename T, typename Fn>
+NPU_INLINE void storeEach(const float *from, uint8_t *to, int64_t count, const Fn &fromFloat) {
+  for (int64_t i = 0; i < count; ++i) {
+    T value = fromFloat(from[i]);
+    std::memcpy(to + int64_t(sizeof(T)) * i, &value, sizeof(T));
+  }
+}
+
+/// `count` elements to floats.
+NPU_INLINE void toFloats(DataType type, const uint8_t *from, float *to, int64_t count) {
+  auto convert = [](auto value) { return float(value); };
+  switch (type) {
+  case DataType::F32:
+    std::memcpy(to, from, size_t(count) * 4);
+    break;
+  case DataType::F16:
+    loadEach<_Float16>(from, to, count, convert);
+    break;
+  case DataType::BF16:
+    loadEach<uint16_t>(from, to, count, bf16ToFloat);
+    break;
+  case DataType::S32:
+    loadEach<int32_t>(from, to, count, convert);
+    break;
+  case DataType::S8:
+    loadEach<int8_t>(from, to, count, convert);
+    break;
+  case DataType::U8:
+    loadEach<uint8_t>(from, to, count, convert);
+    break;
+  }
+}
+
+/// Floats to elements, rounded to nearest even; integers saturate.
+NPU_INLINE void fromFloats(DataType type, const float *from, uint8_t *to, int64_t count) {
+  switch (type) {
+  case DataType::F32:
+    std::memcpy(to, from, size_t(count) * 4);
+    break;
+  case DataType::F16:
+    storeEach<_Float16>(from, to, count, [](float value) { return _Float16(value); });
+    break;
+  case DataType::BF16:
+    storeEach<uint16_t>(from, to, count, floatToBf16);
+    break;
+  case DataType::S32:
+    storeEach<int32_t>(from, to, count, saturate<int32_t>);
+    break;
+  case DataType::S8:
+    storeEach<int8_t>(from, to, count, saturate<int8_t>);
+    break;
+  case DataType::U8:
+    storeEach<uint8_t>(from, to, count, saturate<uint8_t>);
+    break;
+  }
+}
+
+} // namespace atc::npu
+
+#endif

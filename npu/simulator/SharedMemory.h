@@ -1,0 +1,97 @@
+//===-- SharedMemory.h - L2 and DDR as all cores share them -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_NPU_SIMULATOR_SHAREDMEMORY_H
+#define OPENATC_NPU_SIMULATOR_SHAREDMEMORY_H
+
+#include "npu/soc/Soc.h"
+
+#include <deque>
+
+namespace atc::npu {
+
+/// A resource that serves one request after the other at a fixed rate. Requests
+/// come in order of time and in small pieces, so that all who pull share it.
+class Channel {
+public:
+  explicit Channel(double rate = 1) : rate(rate) {}
+  /// When the last of the bytes asked for at `now` has passed.
+  double pass(double now, double bytes) { return free = std::max(free, now) + bytes / rate; }
+  double freeAt() const { return free; }
+  void shift(double cycles) { free = std::max(0.0, free - cycles); }
+
+private:
+  double rate, free = 0;
+};
+
+/// Bytes of gm that the system DMA brings to L2 in the background.
+struct Prefetch {
+  uint64_t address = 0, bytes = 0;
+};
+
+/// A set-associative L2 with write-back and least recently used replacement,
+/// the channels behind it, and the system DMA that fills it. Time starts at 0
+/// with each launch; what the lines hold and what is under way stays.
+class SharedMemory {
+public:
+  explicit SharedMemory(const SocTable &soc);
+  /// Bytes of one piece of a transfer, by where they are served.
+  struct Piece {
+    uint64_t hit = 0, missed = 0, evicted = 0, bypassed = 0;
+    double arrives = 0; ///< when lines that are just being brought for others are there
+  };
+  /// Looks up one run of consecutive bytes and adds them to `piece`.
+  void touch(uint64_t address, uint64_t bytes, bool write, bool bypass, Piece &piece);
+  /// When the piece, asked for at `now`, has passed all channels. To be called
+  /// after all of it was looked up.
+  double pass(double now, const Piece &piece, bool write);
+
+  /// Puts lines into the DMA's queue.
+  void prefetch(const Prefetch &range);
+  /// Lets the DMA use what the cores left of DDR's reading channel up to `now`.
+  /// To be called before what the cores ask for at `now` is looked up.
+  void advance(double now) {
+    if (!queue.empty() && ddrRead.freeAt() < now)
+      runDma(now);
+  }
+  /// `cycles` have passed since time 0; the next launch begins.
+  void endLaunch(double cycles);
+  uint64_t prefetchedBytes() const { return prefetched; } ///< since the beginning
+  uint64_t prefetchEvictedBytes() const { return prefetchEvicted; }
+  uint64_t waitingBytes() const; ///< still in the DMA's queue
+
+private:
+  bool lookUp(uint64_t line, bool write, bool &evictsDirty);
+  bool holds(uint64_t line) const;
+  void runDma(double now);
+  void drop(uint64_t line);
+
+  /// Lines that are still to be brought; those that cores fetched are dropped.
+  struct Waiting {
+    uint64_t first, next, end;
+    std::vector<bool> dropped;
+  };
+
+  uint64_t lineBytes;
+  unsigned ways;
+  size_t sets;
+  double missRatio;           ///< DDR cycles of a missed byte over those of a bypassing one
+  std::vector<uint64_t> tags; ///< (line + 1) * 2 + dirty, newest first in each set
+  Channel l2Read, l2Write, ddrRead, ddrWrite;
+  double evictSlack;
+  std::deque<Waiting> queue;
+  /// Lines brought not long ago and when they are there: one for each remainder
+  /// of the line's number.
+  static constexpr size_t kFlights = 4096;
+  struct Flight {
+    uint64_t line = UINT64_MAX;
+    double end = 0;
+  };
+  std::vector<Flight> flights{kFlights};
+  std::vector<uint64_t> asked; ///< lines that the piece at hand misses
+  uint64_t prefetched = 0, prefetchEvicted = 0;
+};
+
+} // namespace atc::npu
+
+#endif

@@ -1,0 +1,58 @@
+//===-- Simulator.cpp - launches one after the other ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "npu/simulator/Simulator.h"
+
+#include "npu/simulator/Machine.h"
+
+using namespace atc::npu;
+
+void Statistics::add(const Statistics &other) {
+  cycles += other.cycles;
+  instructions += other.instructions;
+  macs += other.macs;
+  coreCount = std::max(coreCount, other.coreCount);
+  bandwidthStall += other.bandwidthStall;
+  startCycles += other.startCycles;
+  cubeCycles += other.cubeCycles;
+  tailStall += other.tailStall;
+  l2Hit += other.l2Hit;
+  l2Missed += other.l2Missed;
+  l2Evicted += other.l2Evicted;
+  bypassed += other.bypassed;
+  prefetched += other.prefetched;
+  l2Read += other.l2Read;
+  l2Written += other.l2Written;
+  ddrRead += other.ddrRead;
+  ddrWritten += other.ddrWritten;
+  for (unsigned i = 0; i < kQueues; ++i) {
+    busy[i] += other.busy[i];
+    barrierStall[i] += other.barrierStall[i];
+    signalStall[i] += other.signalStall[i];
+    queueFull[i] += other.queueFull[i];
+    for (unsigned j = 0; j < kQueues; ++j)
+      flagStall[i][j] += other.flagStall[i][j];
+  }
+  for (unsigned i = 0; i < kMemories; ++i)
+    localBytes[i] = std::max(localBytes[i], other.localBytes[i]);
+  for (unsigned i = 0; i < kMemories; ++i)
+    for (unsigned j = 0; j < kMemories; ++j)
+      bytes[i][j] += other.bytes[i][j];
+}
+
+const char *atc::npu::nameOf(Stall stall) {
+  static const char *const names[kStalls] = {"", "flag", "barrier", "signal", "queue full"};
+  return names[unsigned(stall)];
+}
+
+bool Simulator::run(const Launch &launch, std::string &error) {
+  Statistics statistics;
+  machine::Machine machine(soc, memory, launch, *this, statistics);
+  machine.launchNumber = uint32_t(perLaunch.size());
+  machine.origin = sum.cycles;
+  if (!machine.run(error))
+    return false;
+  sum.add(statistics);
+  perLaunch.push_back(statistics);
+  return true;
+}

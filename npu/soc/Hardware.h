@@ -1,0 +1,25 @@
+//===-- Hardware.h - memories, queues and element types ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_NPU_SOC_HARDWARE_H
+#define OPENATC_NPU_SOC_HARDWARE_H
+
+#include <cstdint>
+
+namespace atc::npu {
+
+enum class Memory : uint8_t { GM, L1, L0A, L0B, L0C, UB, BT };
+enum class Queue : uint8_t { S, M, V, MTE1, MTE2, MTE3, FIX };
+constexpr unsigned kMemories = 7, kQueues = 7;
+
+/// The numbers are those of ONNX and of om.fbs.
+enum class DataType : uint8_t { F32 = 1, U8 = 2, S8 = 3, S32 = 6, F16 = 10, BF16 = 16 };
+constexpr unsigned bytesOf(DataType type) {
+  return type == DataType::F32 || type == DataType::S32 ? 4
+         : type == DataType::U8 || type == DataType::S8 ? 1
+                                                        : 2;
+}
+
+} // namespace atc::npu
+
+#endif

@@ -1,0 +1,32 @@
+//===-- CpuKernels.cpp - from graph ops to kernels of the CPU -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/kernel/LowerGraph.h"
+
+#include "passes/cpu/Passes.h"
+
+namespace atc::cpu {
+#define GEN_PASS_DEF_CPULOWERGRAPH
+#include "passes/cpu/Passes.h.inc"
+
+namespace {
+class CpuKernels : public TargetKernels {
+public:
+  explicit CpuKernels(bool exactDot) : exactDot(exactDot) {}
+  bool hasExactDot() const override { return exactDot; }
+
+private:
+  bool exactDot;
+};
+
+struct LowerGraphPass : impl::CpuLowerGraphBase<LowerGraphPass> {
+  using CpuLowerGraphBase::CpuLowerGraphBase;
+
+  void runOnOperation() override {
+    if (failed(lowerGraph(getOperation(), CpuKernels(exactDot))))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace atc::cpu

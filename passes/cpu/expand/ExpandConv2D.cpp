@@ -1,0 +1,217 @@
+//===-- ExpandConv2D.cpp - cpu.conv2d as register-tiled loops -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A task is (image, group of channel blocks, rows of pixels). Inside it:
+//
+//   for depth chunk            the filter panel below stays in L1
+//     for blocks of channels
+//       for pixel tiles        accumulators in registers
+//         for input block, kh, kw, channel: broadcast, multiply, add
+//
+// With more than one depth chunk the accumulators rest in the output buffer
+// between chunks; bias and residual come in before the first and the activation
+// after the last.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/cpu/tiles/Epilogue.h"
+#include "passes/cpu/Passes.h"
+#include "passes/cpu/tiles/PixelTiles.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace atc::cpu {
+#define GEN_PASS_DEF_CPUEXPANDCONV2D
+#include "passes/cpu/Passes.h.inc"
+
+namespace {
+
+class Conv2DExpander {
+public:
+  Conv2DExpander(Conv2DOp op, TileAttr tile)
+      : op(op), tile(tile), b(op), filterShape(shapeOf(op.getFilter())),
+        filterStrides(stridesOf(op.getFilter())), in(op.getInput(), op.getStrides()),
+        out(op.getOutput(), {1, 1}) {
+    width = filterShape[5];
+    fullBlocks = op.getChannels() / filterShape[4];
+    tailChannels = op.getChannels() % filterShape[4];
+    depth = tailChannels ? fullBlocks : std::min<int64_t>(tile.getDepth(), fullBlocks);
+    chunks = tailChannels ? 1 : fullBlocks / depth;
+  }
+
+  void run();
+
+private:
+  void prefetchNextPanel(const PixelTile &pixels, int64_t tiles, Value chunk, Value block,
+                         Value firstBlock, Value endBlock);
+  void emitTile(const PixelTile &pixels, Value chunk, Value block, Value image);
+  SmallVector<SumLoop> sumLoops(int64_t inputBlocks, int64_t channels);
+
+  Conv2DOp op;
+  TileAttr tile;
+  KernelBuilder b;
+  ArrayRef<int64_t> filterShape;
+  SmallVector<int64_t> filterStrides;
+  PixelGrid in, out;
+  int64_t width, fullBlocks, tailChannels, depth, chunks;
+  Value input, filter, output;
+  EpilogueBuffers epilogue;
+};
+
+/// A filter that does not stay in L2 comes from far away once for each task. All
+/// of a panel would be asked for by the first pixel tile that uses it, which
+/// then waits while the others have nothing to wait for; so every tile asks for
+/// its share of the next panel instead.
+void Conv2DExpander::prefetchNextPanel(const PixelTile &pixels, int64_t tiles, Value chunk,
+                                       Value block, Value firstBlock, Value endBlock) {
+  constexpr int64_t kLine = 16; // f32 elements of a cache line.
+  int64_t filterBytes = cast<MemRefType>(op.getFilter().getType()).getNumElements() * 4;
+  if (filterBytes <= b.level().getL2() / 2)
+    return;
+
+  // The panel of one block comes whole before that of the next.
+  int64_t panelLines = llvm::divideCeil((chunks == 1 ? filterShape[1] : depth) * filterStrides[1],
+                                        kLine);
+  Value chunkStart = b.mul(chunk, depth * filterStrides[1]);
+  Value next = b.add(block, tile.getBlocks());
+  Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, next, endBlock);
+  Value sameChunk = b.mulAdd(next, filterStrides[0], chunkStart);
+  Value nextChunk = b.add(b.mulAdd(firstBlock, filterStrides[0], chunkStart),
+                          depth * filterStrides[1]);
+  Value panel = arith::SelectOp::create(b, isLast, nextChunk, sameChunk);
+
+  int64_t lines = llvm::divideCeil(panelLines, tiles);
+  Value first = b.mulAdd(pixels.ordinal, lines * kLine, panel);
+  for (int64_t j = 0; j < tile.getBlocks(); ++j)
+    b.loop(lines, [&](Value i) {
+      Value at = b.add(b.mulAdd(i, kLine, first), j * filterStrides[0]);
+      memref::PrefetchOp::create(b, filter, ValueRange{at}, /*isWrite=*/false,
+                                 /*localityHint=*/2, /*isDataCache=*/true);
+    });
+}
+
+SmallVector<SumLoop> Conv2DExpander::sumLoops(int64_t inputBlocks, int64_t channels) {
+  int64_t kh = filterShape[2], kw = filterShape[3];
+  ArrayRef<int64_t> dilations = op.getDilations();
+  // A first layer has few channels: its kw loop is unrolled along with them.
+  bool unrollKw = kw * channels <= 32;
+  return {{inputBlocks, in.stride(1), filterStrides[1]},
+          {kh, dilations[0] * in.stride(2), filterStrides[2]},
+          {kw, dilations[1] * in.stride(3), filterStrides[3], unrollKw},
+          {channels, 1, filterStrides[4], /*unroll=*/true}};
+}
+
+void Conv2DExpander::emitTile(const PixelTile &pixels, Value chunk, Value block, Value image) {
+  int64_t blocks = tile.getBlocks();
+  RegisterTile acc(b, pixels.count, blocks, width);
+  Value channel = b.mul(block, width);
+
+  SmallVector<Address> outAt =
+      out.addresses(b, pixels, b.mulAdd(image, out.stride(0), b.mul(block, out.stride(1))));
+  EpilogueAt at{{channel}, {}, 0};
+  if (epilogue.residual) {
+    PixelGrid residual(op.getResidual(), {1, 1});
+    at.residualBlockStride = residual.stride(1);
+    at.residual = residual.addresses(
+        b, pixels, b.mulAdd(image, residual.stride(0), b.mul(block, residual.stride(1))));
+  }
+  if (chunks == 1) {
+    startSum(b, acc, epilogue, at, width);
+  } else {
+    Value first = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, chunk, b.index(0));
+    auto ifOp = scf::IfOp::create(b, SmallVector<Type>(acc.values().size(), acc.vectorType()),
+                                  first, /*addThenBlock=*/true, /*addElseBlock=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(ifOp.thenBlock());
+    startSum(b, acc, epilogue, at, width);
+    scf::YieldOp::create(b, acc.values());
+    b.setInsertionPointToStart(ifOp.elseBlock());
+    acc.load(output, outAt, out.stride(1));
+    scf::YieldOp::create(b, acc.values());
+    acc.values().assign(ifOp.result_begin(), ifOp.result_end());
+  }
+
+  // Input and filter of this group of the convolution.
+  Value inBase = b.mul(image, in.stride(0));
+  if (op.getGroups() > 1) {
+    int64_t blocksPerGroup = filterShape[0] / op.getGroups();
+    Value group = arith::DivUIOp::create(b, block, b.index(blocksPerGroup));
+    inBase = b.mulAdd(group, filterShape[1] * in.stride(1), inBase);
+  }
+  Value filterBase = b.mul(block, filterStrides[0]);
+  if (chunks > 1) {
+    inBase = b.mulAdd(chunk, depth * in.stride(1), inBase);
+    filterBase = b.mulAdd(chunk, depth * filterStrides[1], filterBase);
+  }
+  SmallVector<Address> inAt = in.addresses(b, pixels, inBase);
+  if (fullBlocks)
+    acc.contract(input, inAt, filter, {filterBase}, filterStrides[0],
+                 sumLoops(depth, filterShape[4]));
+  if (tailChannels) {
+    for (Address &address : inAt)
+      address = address + fullBlocks * in.stride(1);
+    acc.contract(input, inAt, filter, {filterBase, fullBlocks * filterStrides[1]}, filterStrides[0],
+                 sumLoops(1, tailChannels));
+  }
+
+  if (chunks == 1) {
+    finishSum(b, acc, epilogue, at, width);
+    acc.store(output, outAt, out.stride(1));
+    return;
+  }
+  Value last = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, chunk, b.index(chunks - 1));
+  auto ifOp = scf::IfOp::create(b, last, /*withElseRegion=*/true);
+  SmallVector<Value> sums = acc.values();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(ifOp.thenBlock());
+  finishSum(b, acc, epilogue, at, width);
+  acc.store(output, outAt, out.stride(1));
+  acc.values() = sums;
+  b.setInsertionPointToStart(ifOp.elseBlock());
+  acc.store(output, outAt, out.stride(1));
+}
+
+void Conv2DExpander::run() {
+  ArrayRef<int64_t> outShape = out.shape();
+  input = b.flat(op.getInput());
+  filter = b.flat(op.getFilter());
+  output = b.flat(op.getOutput());
+  epilogue = epilogueOf(b, op);
+
+  int64_t groups = std::min(tile.getGroups(), outShape[1]);
+  PixelTiling tiling(outShape[2], outShape[3], tile);
+  SmallVector<Value> task =
+      b.beginTasks({outShape[0], int64_t(llvm::divideCeil(outShape[1], groups)), tiling.tasks()});
+  Value firstBlock = b.mul(task[1], groups);
+  Value endBlock = b.add(firstBlock, groups);
+  if (outShape[1] % groups)
+    endBlock = arith::MinUIOp::create(b, endBlock, b.index(outShape[1]));
+
+  b.loop(chunks, [&](Value chunk) {
+    b.loop(firstBlock, endBlock, tile.getBlocks(), [&](Value block) {
+      tiling.forEachTile(b, task[2], [&](const PixelTile &pixels) {
+        prefetchNextPanel(pixels, tiling.tilesPerTask(), chunk, block, firstBlock, endBlock);
+        emitTile(pixels, chunk, block, task[0]);
+      });
+    });
+  });
+  op.erase();
+}
+
+struct CpuExpandConv2DPass : impl::CpuExpandConv2DBase<CpuExpandConv2DPass> {
+  void runOnOperation() override {
+    getOperation().walk([&](Conv2DOp op) {
+      TileAttr tile = op.getTileAttr();
+      if (!tile || shapeOf(op.getOutput())[1] % tile.getBlocks()) {
+        op.emitOpError("needs a tile whose blocks divide the output's; run cpu-select-tiles first");
+        return signalPassFailure();
+      }
+      Conv2DExpander(op, tile).run();
+    });
+  }
+};
+
+} // namespace
+} // namespace atc::cpu

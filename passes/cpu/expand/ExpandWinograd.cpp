@@ -1,0 +1,309 @@
+//===-- ExpandWinograd.cpp - integer 3x3 convolutions by fewer products ---===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// F(2x2, 3x3): four outputs of a channel pair cost 16 products instead of 36.
+// F(4x4, 3x3): sixteen cost 36 instead of 144.
+//
+//   cpu.winograd_input   each piece of the input to sums of 16 bits, one a place
+//   cpu.winograd_conv2d  for each of the places a product of matrices, tiles by
+//                        channels; then the sums of 32 bits to the tile's outputs
+//
+// Everything is exact: the sums carry a factor, which the last step takes back.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/cpu/Winograd.h"
+#include "passes/cpu/Passes.h"
+#include "passes/cpu/tiles/IntegerDot.h"
+#include "passes/cpu/tiles/IntegerTile.h"
+#include "passes/cpu/tiles/Splat.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace atc::cpu {
+#define GEN_PASS_DEF_CPUEXPANDWINOGRAD
+#include "passes/cpu/Passes.h.inc"
+
+namespace {
+
+using Row = SmallVector<Value, 6>;
+
+/// The transforms of rows, as few operations on vectors of integers.
+class Transforms {
+public:
+  Transforms(KernelBuilder &builder, Winograd form) : b(builder), form(form) {}
+
+  /// A row of the input to a row of places.
+  Row input(ArrayRef<Value> d) {
+    if (form.outputs == 2)
+      return {sub(d[0], d[2]), add(d[1], d[2]), sub(d[2], d[1]), sub(d[1], d[3])};
+    Value a = sub(d[4], shift(d[2], 2)), b = sub(d[3], shift(d[1], 2));
+    Value c = sub(d[4], d[2]), e = sub(d[3], d[1]), twice = shift(e, 1);
+    return {add(shift(sub(d[0], d[2]), 2), c),
+            add(a, b),
+            sub(a, b),
+            add(c, twice),
+            sub(c, twice),
+            add(shift(sub(d[1], d[3]), 2), sub(d[5], d[3]))};
+  }
+
+  /// A row of sums to a row of outputs.
+  Row output(ArrayRef<Value> m) {
+    if (form.outputs == 2)
+      return {add(add(m[0], m[1]), m[2]), sub(sub(m[1], m[2]), m[3])};
+    Value a = shift(add(m[1], m[2]), 2), b = shift(sub(m[1], m[2]), 2);
+    Value c = add(m[3], m[4]), d = sub(m[3], m[4]);
+    Value first = add(shift(m[0], 2), shift(m[0], 1)), last = add(shift(m[5], 4), shift(m[5], 3));
+    return {add(add(first, a), c), add(b, shift(d, 1)), add(a, shift(c, 2)),
+            add(add(b, shift(d, 3)), last)};
+  }
+
+  /// Takes back the factor of an output: an odd one by its inverse modulo 2^32.
+  Value scaledBack(Value sum) {
+    uint32_t inverse = 1;
+    for (int i = 0; i < 5; ++i)
+      inverse *= 2 - form.odd * inverse;
+    if (form.odd != 1)
+      sum = arith::MulIOp::create(b, sum, splat(b, sum.getType(), inverse));
+    return arith::ShRSIOp::create(b, sum, splat(b, sum.getType(), form.shift));
+  }
+
+private:
+  Value add(Value x, Value y) { return arith::AddIOp::create(b, x, y); }
+  Value sub(Value x, Value y) { return arith::SubIOp::create(b, x, y); }
+  Value shift(Value x, int64_t bits) {
+    return arith::ShLIOp::create(b, x, splat(b, x.getType(), bits));
+  }
+
+  KernelBuilder &b;
+  Winograd form;
+};
+
+class InputExpander {
+public:
+  explicit InputExpander(WinogradInputOp op)
+      : op(op), b(op), form(*Winograd::ofPlaces(shapeOf(op.getOutput())[1])), transforms(b, form),
+        in(shapeOf(op.getInput())), strides(stridesOf(op.getInput())) {}
+
+  void run() {
+    Value input = b.flat(op.getInput()), output = b.flat(op.getOutput());
+    ArrayRef<int64_t> out = shapeOf(op.getOutput());
+    int64_t tileRows = form.tilesAlong(in[2] - 2), tileColumns = form.tilesAlong(in[3] - 2);
+    int64_t side = form.side(), tiles = out[2], channels = out[3];
+    SmallVector<Value> task = b.beginTasks({in[0], tileRows});
+    Value image = b.mul(task[0], strides[0]);
+    b.loop(tileColumns, [&](Value column) {
+      Row rowAt = positions(task[1], in[2], strides[2], image);
+      Row columnAt = positions(column, in[3], strides[3], b.index(0));
+      Value tile = b.add(b.mul(task[1], tileColumns), column);
+      Value firstOut = b.mulAdd(tile, channels, b.mul(task[0], form.places() * tiles * channels));
+      b.loop(in[1], [&](Value block) {
+        Value blockAt = b.mul(block, strides[1]);
+        // Down the columns, then along the rows.
+        SmallVector<Row> half(side, Row(side));
+        for (int64_t j = 0; j < side; ++j) {
+          Row piece;
+          for (int64_t i = 0; i < side; ++i)
+            piece.push_back(load(input, b.add(b.add(rowAt[i], columnAt[j]), blockAt)));
+          for (auto [i, value] : llvm::enumerate(transforms.input(piece)))
+            half[i][j] = value;
+        }
+        Value outAt = b.mulAdd(block, kSumBlock, firstOut);
+        for (int64_t i = 0; i < side; ++i)
+          for (auto [j, value] : llvm::enumerate(transforms.input(half[i])))
+            vector::StoreOp::create(
+                b, value, output,
+                ValueRange{b.add(outAt, (i * side + int64_t(j)) * tiles * channels)});
+      });
+    });
+    op.erase();
+  }
+
+private:
+  /// Where the rows (or columns) of a tile are. A last tile that is cut off reads the
+  /// last one again: no output that exists depends on it.
+  Row positions(Value tile, int64_t size, int64_t stride, Value base) {
+    int64_t missing = form.tilesAlong(size - 2) * form.outputs - (size - 2);
+    Row result;
+    for (int64_t i = 0; i < form.side(); ++i) {
+      Value at = b.add(b.mul(tile, form.outputs), i);
+      if (i >= form.side() - missing)
+        at = arith::MinUIOp::create(b, at, b.index(size - 1));
+      result.push_back(b.mulAdd(at, stride, base));
+    }
+    return result;
+  }
+  Value load(Value flat, Value at) {
+    Value bytes = vector::LoadOp::create(b, VectorType::get({kSumBlock}, b.getI8Type()), flat, at);
+    auto wide = VectorType::get({kSumBlock}, b.getI16Type());
+    return op.getSignedInput() ? arith::ExtSIOp::create(b, wide, bytes).getResult()
+                               : arith::ExtUIOp::create(b, wide, bytes).getResult();
+  }
+
+  WinogradInputOp op;
+  KernelBuilder b;
+  Winograd form;
+  Transforms transforms;
+  ArrayRef<int64_t> in;
+  SmallVector<int64_t> strides;
+};
+
+class ConvExpander {
+public:
+  ConvExpander(WinogradConv2DOp op, TileAttr tile)
+      : op(op), tile(tile), b(op), in(shapeOf(op.getInput())), form(*Winograd::ofPlaces(in[1])),
+        transforms(b, form), epilogue(b, op) {}
+
+  void run() {
+    ArrayRef<int64_t> out = epilogue.grid().shape();
+    height = out[2];
+    width = out[3];
+    tileColumns = form.tilesAlong(width);
+    tiles = tile.getRows() * tileColumns;
+    input = b.flat(op.getInput());
+    filter = b.flat(op.getFilter());
+    bias = b.flat(op.getBias());
+    // One for all tasks of a call, on its stack.
+    sums = memref::AllocaOp::create(
+        b, MemRefType::get({form.places() * tiles * kSumBlock}, b.getI32Type()),
+        b.getI64IntegerAttr(64));
+    int64_t groups = std::min(tile.getGroups(), out[1]);
+    SmallVector<Value> task = b.beginTasks({out[0], int64_t(llvm::divideCeil(out[1], groups)),
+                                            form.tilesAlong(height) / tile.getRows()});
+    Value firstBlock = b.mul(task[1], groups), endBlock = b.add(firstBlock, groups);
+    if (out[1] % groups)
+      endBlock = arith::MinUIOp::create(b, endBlock, b.index(out[1]));
+    Value firstRow = b.mul(task[2], tile.getRows());
+    b.loop(firstBlock, endBlock, 1, [&](Value block) {
+      b.loop(form.places(), [&](Value place) { multiply(task[0], block, place, firstRow); });
+      b.loop(tile.getRows(), [&](Value row) {
+        int64_t whole = width / form.outputs, rest = width % form.outputs;
+        b.loop(whole, [&](Value column) {
+          finishTile(task[0], block, firstRow, row, column, form.outputs);
+        });
+        if (rest)
+          finishTile(task[0], block, firstRow, row, b.index(whole), rest);
+      });
+    });
+    op.erase();
+  }
+
+private:
+  /// The sums of one place for all tiles of the task.
+  void multiply(Value image, Value block, Value place, Value firstRow) {
+    int64_t channels = in[3];
+    Value tilesAt =
+        b.mulAdd(image, form.places() * in[2] * channels,
+                 b.mulAdd(place, in[2] * channels, b.mul(firstRow, tileColumns * channels)));
+    Value weightsAt = b.mul(b.mulAdd(block, form.places(), place), channels * kSumBlock);
+    Value sumsAt = b.mul(place, tiles * kSumBlock);
+    auto flat = TileAttr::get(b.getContext(), tile.getPixels(), 1, 1, 1, 1, false);
+    PixelTiling(1, tiles, flat).forEachTile(b, b.index(0), [&](const PixelTile &run) {
+      IntegerTile acc(b, run.count);
+      Value zero = arith::ConstantOp::create(b, b.getZeroAttr(acc.vectorType(b.getI32Type())));
+      llvm::fill(acc.values(), zero);
+      PairDot dot(b, acc.lanes());
+      Value first = b.mulAdd(run.column, channels, tilesAt);
+      // Channels are whole blocks: several pairs share what a loop costs.
+      constexpr int64_t kPairs = 2;
+      acc.values() =
+          b.loop(channels / (2 * kPairs), acc.values(), [&](Value i, ValueRange carried) {
+            acc.values().assign(carried.begin(), carried.end());
+            for (int64_t pair = 0; pair < kPairs; ++pair) {
+              SmallVector<Value> weights;
+              Value at =
+                  b.add(b.mulAdd(i, kPairs * 2 * kSumBlock, weightsAt), pair * 2 * kSumBlock);
+              for (int64_t v = 0; v < acc.vectors(); ++v)
+                weights.push_back(dot.load(filter, b.add(at, v * acc.lanes() * 2)));
+              memref::PrefetchOp::create(b, filter, ValueRange{b.add(at, channels * kSumBlock)},
+                                         /*isWrite=*/false, /*localityHint=*/3,
+                                         /*isDataCache=*/true);
+              Value numbersAt = b.add(b.mulAdd(i, kPairs * 2, first), pair * 2);
+              for (int64_t p = 0; p < run.count; ++p) {
+                Value numbers = dot.spreadPair(input, b.add(numbersAt, p * channels));
+                for (int64_t v = 0; v < acc.vectors(); ++v)
+                  acc.sum(p, v) = dot.add(acc.sum(p, v), numbers, weights[v]);
+              }
+            }
+            return acc.values();
+          });
+      for (int64_t p = 0; p < run.count; ++p)
+        for (int64_t v = 0; v < acc.vectors(); ++v)
+          vector::StoreOp::create(b, acc.sum(p, v), sums,
+                                  ValueRange{b.add(b.mulAdd(run.column, kSumBlock, sumsAt),
+                                                   p * kSumBlock + v * acc.lanes())});
+    });
+  }
+
+  /// The outputs of one tile in `columns` columns; in the last row of tiles there may be
+  /// rows less.
+  void finishTile(Value image, Value block, Value firstRow, Value row, Value column,
+                  int64_t columns) {
+    int64_t side = form.side(), outputs = form.outputs;
+    Value tileAt = b.mul(b.mulAdd(row, tileColumns, column), kSumBlock);
+    IntegerTile line(b, columns);
+    // [vector][row of outputs][place of a row].
+    SmallVector<SmallVector<Row>> half(line.vectors(), SmallVector<Row>(outputs, Row(side)));
+    for (int64_t v = 0; v < line.vectors(); ++v)
+      for (int64_t j = 0; j < side; ++j) {
+        Row places;
+        for (int64_t i = 0; i < side; ++i)
+          places.push_back(vector::LoadOp::create(
+              b, line.vectorType(b.getI32Type()), sums,
+              ValueRange{b.add(tileAt, (i * side + j) * tiles * kSumBlock + v * line.lanes())}));
+        for (auto [i, value] : llvm::enumerate(transforms.output(places)))
+          half[v][i][j] = value;
+      }
+    Value firstY = b.mul(b.add(firstRow, row), outputs), x = b.mul(column, outputs);
+    int64_t missing = form.tilesAlong(height) * outputs - height;
+    for (int64_t i = 0; i < outputs; ++i) {
+      Value y = b.add(firstY, i);
+      auto finishLine = [&] {
+        line.start(bias, b.mul(block, kSumBlock));
+        for (int64_t v = 0; v < line.vectors(); ++v) {
+          Row numbers = transforms.output(half[v][i]);
+          for (int64_t p = 0; p < columns; ++p)
+            line.sum(p, v) =
+                arith::AddIOp::create(b, line.sum(p, v), transforms.scaledBack(numbers[p]));
+        }
+        epilogue.finish(line, {columns, y, x, Value(), 0, Value()}, image, block);
+      };
+      if (i < outputs - missing) {
+        finishLine();
+        continue;
+      }
+      Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, y, b.index(height));
+      auto ifOp = scf::IfOp::create(b, exists, /*withElseRegion=*/false);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(ifOp.thenBlock());
+      finishLine();
+    }
+  }
+
+  WinogradConv2DOp op;
+  TileAttr tile;
+  KernelBuilder b;
+  ArrayRef<int64_t> in;
+  Winograd form;
+  Transforms transforms;
+  IntegerEpilogue epilogue;
+  int64_t height = 0, width = 0, tileColumns = 0, tiles = 0;
+  Value input, filter, bias, sums;
+};
+
+struct CpuExpandWinogradPass : impl::CpuExpandWinogradBase<CpuExpandWinogradPass> {
+  void runOnOperation() override {
+    getOperation().walk([](WinogradInputOp op) { InputExpander(op).run(); });
+    getOperation().walk([&](WinogradConv2DOp op) {
+      if (TileAttr tile = op.getTileAttr())
+        return ConvExpander(op, tile).run();
+      op.emitOpError("needs a tile; run cpu-select-tiles first");
+      signalPassFailure();
+    });
+  }
+};
+
+} // namespace
+} // namespace atc::cpu

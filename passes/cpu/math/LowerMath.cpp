@@ -1,0 +1,148 @@
+//===-- LowerMath.cpp - math functions without a library ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/cpu/Passes.h"
+#include "passes/cpu/math/DoubleMath.h"
+#include "passes/cpu/math/SaturatingCasts.h"
+#include "passes/cpu/math/SmallFloats.h"
+#include "passes/cpu/tiles/KernelBuilder.h"
+#include "passes/cpu/tiles/Splat.h"
+
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace atc::cpu {
+#define GEN_PASS_DEF_CPULOWERMATH
+#include "passes/cpu/Passes.h.inc"
+
+namespace {
+
+Type withElement(Type shape, Type element) {
+  if (auto vector = dyn_cast<VectorType>(shape))
+    return vector.clone(element);
+  return element;
+}
+
+/// The processor has no remainder of floats. In f64 the quotient of two f32
+/// numbers is exact enough to be off by one at most, which the sign of the rest
+/// tells.
+struct LowerRemF : OpRewritePattern<arith::RemFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::RemFOp op, PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+    if (width > 64)
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Type wide = withElement(type, b.getF64Type());
+    auto extend = [&](Value value) -> Value {
+      return width == 64 ? value : arith::ExtFOp::create(b, wide, value).getResult();
+    };
+    Value x = extend(op.getLhs()), y = math::AbsFOp::create(b, extend(op.getRhs()));
+    Value zero = splat(b, wide, 0.0);
+    Value magnitude = math::AbsFOp::create(b, x);
+    Value quotient = math::TruncOp::create(b, arith::DivFOp::create(b, magnitude, y));
+    Value rest = arith::SubFOp::create(b, magnitude, arith::MulFOp::create(b, quotient, y));
+    Value low = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, rest, zero);
+    rest = arith::SelectOp::create(b, low, arith::AddFOp::create(b, rest, y), rest);
+    Value high = arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, rest, y);
+    rest = arith::SelectOp::create(b, high, arith::SubFOp::create(b, rest, y), rest);
+    // A finite number modulo infinity is itself; infinity / infinity is no number.
+    Value smaller = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, magnitude, y);
+    rest = arith::SelectOp::create(b, smaller, magnitude, rest);
+    Value result = math::CopySignOp::create(b, rest, x);
+    if (width != 64)
+      result = arith::TruncFOp::create(b, type, result);
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+/// asinh(x) = sign(x) log1p(|x| + x^2 / (1 + sqrt(x^2 + 1))): no cancellation, for
+/// small and for negative x.
+struct LowerAsinh : OpRewritePattern<math::AsinhOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::AsinhOp op, PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value x = op.getOperand(), one = splat(b, op.getType(), 1.0);
+    Value square = arith::MulFOp::create(b, x, x);
+    Value root = math::SqrtOp::create(b, arith::AddFOp::create(b, square, one));
+    Value rest = arith::DivFOp::create(b, square, arith::AddFOp::create(b, one, root));
+    Value sum = arith::AddFOp::create(b, math::AbsFOp::create(b, x), rest);
+    rewriter.replaceOpWithNewOp<math::CopySignOp>(op, math::Log1pOp::create(b, sum), x);
+    return success();
+  }
+};
+
+/// atanh(x) = log1p(2x / (1 - x)) / 2.
+struct LowerAtanh : OpRewritePattern<math::AtanhOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::AtanhOp op, PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value x = op.getOperand(), one = splat(b, op.getType(), 1.0);
+    Value quotient =
+        arith::DivFOp::create(b, arith::AddFOp::create(b, x, x), arith::SubFOp::create(b, one, x));
+    rewriter.replaceOpWithNewOp<arith::MulFOp>(op, math::Log1pOp::create(b, quotient),
+                                               splat(b, op.getType(), 0.5));
+    return success();
+  }
+};
+
+/// Without FMA instructions a fused multiply-add would be a library call.
+template <typename FmaOp> struct SplitFma : OpRewritePattern<FmaOp> {
+  using OpRewritePattern<FmaOp>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(FmaOp op, PatternRewriter &rewriter) const override {
+    auto [a, b, c] = std::tuple(op->getOperand(0), op->getOperand(1), op->getOperand(2));
+    Value product = arith::MulFOp::create(rewriter, op.getLoc(), a, b);
+    rewriter.replaceOpWithNewOp<arith::AddFOp>(op, product, c);
+    return success();
+  }
+};
+
+struct LowerMathPass : impl::CpuLowerMathBase<LowerMathPass> {
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet shared(context);
+    // What the processor has instructions for (sqrt, floor, ceil, trunc,
+    // roundeven, copysign, fabs) stays as it is.
+    static constexpr StringLiteral approximated[] = {
+        "math.acos", "math.asin",  "math.atan", "math.atan2", "math.cbrt",
+        "math.cos",  "math.erf",   "math.erfc", "math.exp",   "math.expm1",
+        "math.log",  "math.log1p", "math.log2", "math.sin",   "math.tanh"};
+    auto isApproximated = [](StringRef name) { return llvm::is_contained(approximated, name); };
+    populateMathF32ExpansionPatterns(shared, isApproximated);
+    populateMathPolynomialApproximationPatterns(shared, isApproximated);
+    math::populateExpansionPatterns(
+        shared, {"sinh", "cosh", "tan", "acosh", "exp2", "powf", "fpowi", "round", "rsqrt"});
+    shared.add<LowerAsinh, LowerAtanh, LowerRemF>(context);
+    populateDoubleMathPatterns(shared);
+    populateSmallFloatPatterns(shared);
+    populateSaturatingCastPatterns(shared);
+    withFma = FrozenRewritePatternSet(std::move(shared));
+
+    RewritePatternSet split(context);
+    split.add<SplitFma<math::FmaOp>, SplitFma<vector::FMAOp>>(context);
+    populateF16ConversionPatterns(split);
+    withoutFma = FrozenRewritePatternSet(std::move(split));
+    return success();
+  }
+
+  void runOnOperation() override {
+    GreedyRewriteConfig config;
+    if (failed(applyPatternsGreedily(getOperation(), withFma, config)))
+      return signalPassFailure();
+    if (!levelOf(getOperation()).getFma() &&
+        failed(applyPatternsGreedily(getOperation(), withoutFma, config)))
+      return signalPassFailure();
+  }
+
+private:
+  FrozenRewritePatternSet withFma, withoutFma;
+};
+} // namespace
+} // namespace atc::cpu

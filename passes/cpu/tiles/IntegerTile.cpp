@@ -1,0 +1,115 @@
+//===-- IntegerTile.cpp - 32-bit sums in registers ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/cpu/tiles/IntegerTile.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace atc::cpu {
+
+IntegerTile::IntegerTile(KernelBuilder &builder, int64_t pixels)
+    : b(builder), count(pixels), width(std::min(kSumBlock, builder.level().getLanes())),
+      sums(pixels * vectors()) {}
+
+void IntegerTile::start(Value bias, Value channel) {
+  for (int64_t v = 0; v < vectors(); ++v) {
+    Value first = vector::LoadOp::create(b, vectorType(b.getI32Type()), bias,
+                                         ValueRange{b.add(channel, v * width)});
+    for (int64_t p = 0; p < count; ++p)
+      sum(p, v) = first;
+  }
+}
+
+void IntegerEpilogue::addInput(Value buffer) {
+  Input input{b.flat(buffer), std::nullopt};
+  auto type = cast<MemRefType>(buffer.getType());
+  if (type.getRank() != 1)
+    input.grid.emplace(buffer, ArrayRef<int64_t>{1, 1});
+  else
+    input.isScalar = type.getDimSize(0) == 1;
+  inputs.push_back(std::move(input));
+}
+
+/// All lanes at once; lane by lane where the body has no form for vectors.
+Value IntegerEpilogue::apply(ArrayRef<Value> args) {
+  if (!body)
+    return args.front();
+  if (body->canVectorize())
+    return body->clone(args, kSumBlock);
+  SmallVector<Value> lanes;
+  for (int64_t lane = 0; lane < kSumBlock; ++lane) {
+    SmallVector<Value> scalars;
+    for (Value arg : args)
+      scalars.push_back(laneOf(b, arg, lane));
+    lanes.push_back(body->clone(scalars, 1));
+  }
+  auto type = VectorType::get({kSumBlock}, lanes.front().getType());
+  return vector::FromElementsOp::create(b, type, lanes);
+}
+
+/// The vectors of a block as one.
+static Value joined(KernelBuilder &b, ArrayRef<Value> parts) {
+  SmallVector<Value> values(parts);
+  while (values.size() > 1) {
+    SmallVector<Value> next;
+    for (size_t i = 0; i < values.size(); i += 2) {
+      int64_t size = cast<VectorType>(values[i].getType()).getNumElements();
+      SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, 2 * size));
+      next.push_back(vector::ShuffleOp::create(b, values[i], values[i + 1], all));
+    }
+    values = next;
+  }
+  return values.front();
+}
+
+void IntegerEpilogue::finish(IntegerTile &tile, const PixelTile &pixels, Value image, Value block) {
+  int64_t valid = output.shape()[4];
+  auto addressesIn = [&](const PixelGrid &grid) {
+    return grid.addresses(b, pixels, b.mulAdd(image, grid.stride(0), b.mul(block, grid.stride(1))));
+  };
+  auto load = [&](Value flat, Value at, int64_t count) -> Value {
+    Type element = cast<MemRefType>(flat.getType()).getElementType();
+    Value part = vector::LoadOp::create(b, VectorType::get({count}, element), flat, at);
+    if (count == kSumBlock)
+      return part;
+    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(VectorType::get({kSumBlock}, element)));
+    return vector::InsertStridedSliceOp::create(b, part, zero, ArrayRef<int64_t>{0},
+                                                ArrayRef<int64_t>{1});
+  };
+  // Numbers of channels serve all pixels.
+  Value channel = b.mul(block, kSumBlock);
+  SmallVector<SmallVector<Address>> inputsAt(inputs.size());
+  SmallVector<Value> shared(inputs.size());
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    if (input.grid)
+      inputsAt[i] = addressesIn(*input.grid);
+    else if (input.isScalar)
+      shared[i] =
+          spread(b, memref::LoadOp::create(b, input.flat, ValueRange{b.index(0)}), kSumBlock);
+    else
+      shared[i] = load(input.flat, channel, kSumBlock);
+  }
+  SmallVector<Address> outputAt = addressesIn(output);
+  for (int64_t p = 0; p < tile.pixels(); ++p) {
+    SmallVector<Value> args{
+        joined(b, ArrayRef(tile.values()).slice(p * tile.vectors(), tile.vectors()))};
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (shared[i]) {
+        args.push_back(shared[i]);
+        continue;
+      }
+      Address at = inputsAt[i][p];
+      args.push_back(load(inputs[i].flat, b.add(at.base, at.offset), valid));
+    }
+    Value result = apply(args);
+    if (valid < kSumBlock)
+      result = vector::ExtractStridedSliceOp::create(
+          b, result, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{valid}, ArrayRef<int64_t>{1});
+    vector::StoreOp::create(b, result, flatOutput,
+                            ValueRange{b.add(outputAt[p].base, outputAt[p].offset)});
+  }
+}
+
+} // namespace atc::cpu

@@ -1,0 +1,82 @@
+//===-- PixelTiles.cpp - walking the output pixels in tiles ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/cpu/tiles/PixelTiles.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace atc::cpu {
+
+PixelGrid::PixelGrid(Value buffer, ArrayRef<int64_t> steps)
+    : sizes(shapeOf(buffer)), strides(stridesOf(buffer)), rowStep(steps[0] * strides[2]),
+      columnStep(steps[1] * strides[3]) {}
+
+SmallVector<Address> PixelGrid::addresses(KernelBuilder &b, const PixelTile &tile,
+                                          Value base) const {
+  SmallVector<Address> result;
+  if (!tile.flat) {
+    Value first = b.mulAdd(tile.row, rowStep, b.mulAdd(tile.column, columnStep, base));
+    for (int64_t p = 0; p < tile.count; ++p)
+      result.push_back({first, p * columnStep});
+    return result;
+  }
+  // Rows that follow each other without a gap are one long row.
+  if (rowStep == tile.rowLength * columnStep) {
+    Value first = b.mulAdd(tile.flat, columnStep, base);
+    for (int64_t p = 0; p < tile.count; ++p)
+      result.push_back({first, p * columnStep});
+    return result;
+  }
+  for (int64_t p = 0; p < tile.count; ++p) {
+    Value pixel = b.add(tile.flat, p), length = b.index(tile.rowLength);
+    Value row = arith::DivUIOp::create(b, pixel, length);
+    Value column = arith::RemUIOp::create(b, pixel, length);
+    result.push_back({b.mulAdd(row, rowStep, b.mulAdd(column, columnStep, base)), 0});
+  }
+  return result;
+}
+
+PixelTiling::PixelTiling(int64_t height, int64_t width, TileAttr tile)
+    : height(height), width(width), pixels(tile.getPixels()),
+      rows(tile.getFlatten() ? height : std::min(tile.getRows(), height)),
+      flatten(tile.getFlatten()) {}
+
+int64_t PixelTiling::tilesPerTask() const {
+  return flatten ? llvm::divideCeil(height * width, pixels)
+                 : rows * llvm::divideCeil(width, pixels);
+}
+
+void PixelTiling::forEachRun(KernelBuilder &b, int64_t length,
+                             function_ref<void(Value, int64_t, Value)> body) const {
+  int64_t tiles = llvm::divideCeil(length, pixels), small = length / tiles;
+  int64_t largeTiles = length % tiles, large = small + 1;
+  if (largeTiles)
+    b.loop(largeTiles, [&](Value i) { body(b.mul(i, large), large, i); });
+  if (tiles > largeTiles)
+    b.loop(tiles - largeTiles, [&](Value i) {
+      body(b.add(b.mul(i, small), largeTiles * large), small, b.add(i, largeTiles));
+    });
+}
+
+void PixelTiling::forEachTile(KernelBuilder &b, Value task,
+                              function_ref<void(const PixelTile &)> body) const {
+  if (flatten) {
+    forEachRun(b, height * width, [&](Value first, int64_t count, Value ordinal) {
+      body({count, Value(), Value(), first, width, ordinal});
+    });
+    return;
+  }
+  Value begin = b.mul(task, rows), end = b.add(begin, rows);
+  if (height % rows)
+    end = arith::MinUIOp::create(b, end, b.index(height));
+  b.loop(begin, end, 1, [&](Value row) {
+    Value before = b.mul(arith::SubIOp::create(b, row, begin), llvm::divideCeil(width, pixels));
+    forEachRun(b, width, [&](Value column, int64_t count, Value ordinal) {
+      body({count, row, column, Value(), 0, b.add(before, ordinal)});
+    });
+  });
+}
+
+} // namespace atc::cpu

@@ -1,0 +1,148 @@
+//===-- RegisterTile.cpp - the accumulators of a contraction --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/cpu/tiles/RegisterTile.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace atc::cpu {
+
+RegisterTile::RegisterTile(KernelBuilder &builder, int64_t pixels, int64_t blocks, int64_t width)
+    : b(builder), pixels(pixels), blocks(blocks), width(width),
+      lanes(std::min(width, builder.level().getLanes())),
+      type(VectorType::get({lanes}, builder.getF32Type())) {
+  accumulators.resize(pixels * blocks * vectors());
+}
+
+Value RegisterTile::at(Address address) { return b.add(address.base, address.offset); }
+
+Value RegisterTile::loadVector(Value flat, Address address) {
+  return vector::LoadOp::create(b, type, flat, at(address));
+}
+
+Value RegisterTile::laneMask(int64_t valid) {
+  auto maskType = VectorType::get({lanes}, b.getI1Type());
+  return vector::ConstantMaskOp::create(b, maskType, ArrayRef<int64_t>{valid});
+}
+
+void RegisterTile::zero() {
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
+  llvm::fill(accumulators, zero);
+}
+
+void RegisterTile::broadcast(Value flat, Address first, int64_t blockStride) {
+  for (int64_t j = 0; j < blocks; ++j)
+    for (int64_t v = 0; v < vectors(); ++v) {
+      Value start = loadVector(flat, first + (j * blockStride + v * lanes));
+      for (int64_t p = 0; p < pixels; ++p)
+        acc(p, j, v) = start;
+    }
+}
+
+void RegisterTile::load(Value flat, ArrayRef<Address> at, int64_t blockStride) {
+  map([&](Value, int64_t p, int64_t j, int64_t v) {
+    return loadVector(flat, at[p] + (j * blockStride + v * lanes));
+  });
+}
+
+void RegisterTile::map(MapFn fn) {
+  for (int64_t p = 0; p < pixels; ++p)
+    for (int64_t j = 0; j < blocks; ++j)
+      for (int64_t v = 0; v < vectors(); ++v)
+        acc(p, j, v) = fn(acc(p, j, v), p, j, v);
+}
+
+void RegisterTile::store(Value flat, ArrayRef<Address> to, int64_t blockStride,
+                         int64_t lastBlockWidth) {
+  for (int64_t p = 0; p < pixels; ++p)
+    for (int64_t j = 0; j < blocks; ++j)
+      for (int64_t v = 0; v < vectors(); ++v) {
+        Value index = at(to[p] + (j * blockStride + v * lanes));
+        int64_t valid = lastBlockWidth && j == blocks - 1 ? lanesInside(lastBlockWidth, v) : lanes;
+        if (valid == lanes)
+          vector::StoreOp::create(b, acc(p, j, v), flat, index);
+        else if (valid > 0)
+          vector::MaskedStoreOp::create(b, flat, index, laneMask(valid), acc(p, j, v));
+      }
+}
+
+void RegisterTile::contract(Value lhs, ArrayRef<Address> lhsPixels, Value rhs, Address rhsFirst,
+                            int64_t rhsBlockStride, ArrayRef<SumLoop> loops,
+                            int64_t lastBlockWidth) {
+  Value zero;
+  if (lastBlockWidth)
+    zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
+
+  sum(lhsPixels, rhsFirst, loops, [&](ArrayRef<Address> lhsAt, Address rhsAt) {
+    SmallVector<Value> weights;
+    for (int64_t j = 0; j < blocks; ++j)
+      for (int64_t v = 0; v < vectors(); ++v) {
+        Address address = rhsAt + (j * rhsBlockStride + v * lanes);
+        int64_t valid = lastBlockWidth && j == blocks - 1 ? lanesInside(lastBlockWidth, v) : lanes;
+        if (valid == lanes)
+          weights.push_back(loadVector(rhs, address));
+        else if (valid == 0)
+          weights.push_back(zero);
+        else
+          weights.push_back(
+              vector::MaskedLoadOp::create(b, type, rhs, at(address), laneMask(valid), zero));
+      }
+    for (int64_t p = 0; p < pixels; ++p) {
+      Value element = memref::LoadOp::create(b, lhs, at(lhsAt[p]));
+      Value splat = vector::BroadcastOp::create(b, type, element);
+      for (int64_t j = 0; j < blocks; ++j)
+        for (int64_t v = 0; v < vectors(); ++v)
+          acc(p, j, v) = b.madd(splat, weights[j * vectors() + v], acc(p, j, v));
+    }
+  });
+}
+
+void RegisterTile::multiply(Value lhs, ArrayRef<Address> lhsPixels, Value rhs, Address rhsFirst,
+                            ArrayRef<SumLoop> loops) {
+  sum(lhsPixels, rhsFirst, loops, [&](ArrayRef<Address> lhsAt, Address rhsAt) {
+    SmallVector<Value> weights;
+    for (int64_t v = 0; v < vectors(); ++v)
+      weights.push_back(loadVector(rhs, rhsAt + v * lanes));
+    for (int64_t p = 0; p < pixels; ++p)
+      for (int64_t v = 0; v < vectors(); ++v)
+        acc(p, 0, v) = b.madd(loadVector(lhs, lhsAt[p] + v * lanes), weights[v], acc(p, 0, v));
+  });
+}
+
+void RegisterTile::sum(ArrayRef<Address> lhsPixels, Address rhsAt, ArrayRef<SumLoop> loops,
+                       StepFn step) {
+  if (loops.empty())
+    return step(lhsPixels, rhsAt);
+  const SumLoop &loop = loops.front();
+
+  SmallVector<Address> moved(lhsPixels);
+  if (loop.unroll || loop.trip == 1) {
+    for (int64_t i = 0; i < loop.trip; ++i) {
+      for (auto [to, from] : llvm::zip(moved, lhsPixels))
+        to = from + i * loop.lhsStride;
+      sum(moved, rhsAt + i * loop.rhsStride, loops.drop_front(), step);
+    }
+    return;
+  }
+
+  accumulators = b.loop(loop.trip, accumulators, [&](Value i, ValueRange carried) {
+    accumulators.assign(carried.begin(), carried.end());
+    Value lhsStep = b.mul(i, loop.lhsStride);
+    // Pixels of a row share their base, and so its increment.
+    llvm::SmallDenseMap<Value, Value> bases;
+    for (Address &address : moved) {
+      Value &base = bases[address.base];
+      if (!base)
+        base = b.add(address.base, lhsStep);
+      address.base = base;
+    }
+    Address rhsMoved{b.mulAdd(i, loop.rhsStride, rhsAt.base), rhsAt.offset};
+    sum(moved, rhsMoved, loops.drop_front(), step);
+    return accumulators;
+  });
+}
+
+} // namespace atc::cpu

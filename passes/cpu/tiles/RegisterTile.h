@@ -1,0 +1,92 @@
+//===-- RegisterTile.h - the accumulators of a contraction ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_CPU_TILES_REGISTERTILE_H
+#define OPENATC_PASSES_CPU_TILES_REGISTERTILE_H
+
+#include "passes/cpu/tiles/KernelBuilder.h"
+
+namespace atc::cpu {
+
+/// A linear element index: a value plus a constant the addressing mode absorbs.
+struct Address {
+  mlir::Value base;
+  int64_t offset = 0;
+
+  Address operator+(int64_t more) const { return {base, offset + more}; }
+};
+
+/// One loop of the sum: how often, and how far the operands move each time.
+struct SumLoop {
+  int64_t trip;
+  int64_t lhsStride;
+  int64_t rhsStride;
+  bool unroll = false;
+};
+
+/// `pixels` x `blocks` output positions held in vector registers:
+///
+///   acc[p][j][v] += lhs[pixel p] * rhs[block j][v]
+///
+/// where lhs is broadcast from memory and rhs is a vector of `width` output
+/// channels. It is the inner part of convolutions and matmuls alike.
+class RegisterTile {
+public:
+  RegisterTile(KernelBuilder &builder, int64_t pixels, int64_t blocks, int64_t width);
+
+  /// Vectors in a block, and lanes in a vector.
+  int64_t vectors() const { return width / lanes; }
+  mlir::VectorType vectorType() const { return type; }
+
+  void zero();
+  /// Every pixel starts with the same per-channel numbers (a bias).
+  void broadcast(mlir::Value flat, Address first, int64_t blockStride);
+  void load(mlir::Value flat, llvm::ArrayRef<Address> pixels, int64_t blockStride);
+  void store(mlir::Value flat, llvm::ArrayRef<Address> pixels, int64_t blockStride,
+             int64_t lastBlockWidth = 0);
+
+  /// Sums over `loops` (outermost first). `lhsPixels` has one address a pixel.
+  /// Of the last block only `lastBlockWidth` columns are read (0: all).
+  void contract(mlir::Value lhs, llvm::ArrayRef<Address> lhsPixels, mlir::Value rhs, Address rhsFirst,
+                int64_t rhsBlockStride, llvm::ArrayRef<SumLoop> loops, int64_t lastBlockWidth = 0);
+
+  /// acc[p][0][v] += lhs[pixel p][v] * rhs[v], summed over `loops`: both sides
+  /// are vectors, as in a depthwise convolution.
+  void multiply(mlir::Value lhs, llvm::ArrayRef<Address> lhsPixels, mlir::Value rhs,
+                Address rhsFirst, llvm::ArrayRef<SumLoop> loops);
+
+  /// Replaces each accumulator by what `fn` makes of it: acc[pixel][block][vector],
+  /// whose first channel lies at block * width + vector * lanes of a per-channel
+  /// buffer.
+  using MapFn = llvm::function_ref<mlir::Value(mlir::Value acc, int64_t pixel, int64_t block,
+                                               int64_t vector)>;
+  void map(MapFn fn);
+
+  /// Accumulators as a list, to be carried through control flow.
+  llvm::SmallVector<mlir::Value> &values() { return accumulators; }
+
+  mlir::Value loadVector(mlir::Value flat, Address address);
+
+private:
+  using StepFn = llvm::function_ref<void(llvm::ArrayRef<Address> lhsPixels, Address rhsAt)>;
+  void sum(llvm::ArrayRef<Address> lhsPixels, Address rhsAt, llvm::ArrayRef<SumLoop> loops,
+           StepFn step);
+  /// Lanes of vector `v` that lie inside a block of `valid` columns.
+  int64_t lanesInside(int64_t valid, int64_t v) const {
+    return std::clamp<int64_t>(valid - v * lanes, 0, lanes);
+  }
+  mlir::Value laneMask(int64_t valid);
+  mlir::Value at(Address address);
+  mlir::Value &acc(int64_t pixel, int64_t block, int64_t vector) {
+    return accumulators[(pixel * blocks + block) * vectors() + vector];
+  }
+
+  KernelBuilder &b;
+  int64_t pixels, blocks, width, lanes;
+  mlir::VectorType type;
+  llvm::SmallVector<mlir::Value> accumulators;
+};
+
+} // namespace atc::cpu
+
+#endif // OPENATC_PASSES_CPU_TILES_REGISTERTILE_H

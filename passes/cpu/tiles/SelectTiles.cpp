@@ -1,0 +1,223 @@
+//===-- SelectTiles.cpp - register tiles and task sizes -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The register tile is the one that a small model of a core finds fastest: each
+// step of the sum costs the largest of its multiply-adds (two a cycle), its
+// loads (two a cycle) and the latency of one multiply-add (four cycles).
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/cpu/Winograd.h"
+#include "passes/cpu/Passes.h"
+#include "passes/cpu/tiles/IntegerTile.h"
+
+using namespace mlir;
+
+namespace atc::cpu {
+#define GEN_PASS_DEF_CPUSELECTTILES
+#include "passes/cpu/Passes.h.inc"
+
+namespace {
+
+/// Work below which another task costs more than it brings.
+constexpr int64_t kMinTaskFlops = 1 << 20;
+/// Tasks a kernel should have, so that a few threads finish together.
+constexpr int64_t kWantedTasks = 8;
+
+struct Shape {
+  int64_t pixels = 1, blocks = 1;
+  double cost = 0; // Cycles for one step of the sum over all pixels, a block.
+};
+
+/// Cycles of one step of the sum for a register tile.
+double stepCost(int64_t pixels, int64_t blocks, int64_t vectors) {
+  double fmas = pixels * blocks * vectors / 2.0;
+  double loads = (pixels + blocks * vectors) / 2.0;
+  // What the model leaves out (loop and address arithmetic) favours larger tiles.
+  return std::max({fmas, loads, 4.0}) + 0.25;
+}
+
+/// The best tile for runs of `length` pixels and `blocks` channel blocks.
+Shape bestShape(int64_t length, int64_t blocks, int64_t width, LevelAttr level,
+                ArrayRef<int64_t> blockChoices) {
+  int64_t vectors = std::max<int64_t>(1, width / level.getLanes());
+  Shape best;
+  for (int64_t tileBlocks : blockChoices) {
+    if (blocks % tileBlocks)
+      continue;
+    for (int64_t pixels = 1; pixels <= length; ++pixels) {
+      // Accumulators, the filter's vectors and one broadcast share the
+      // registers; one pixel alone takes the filter straight from memory.
+      int64_t held = tileBlocks * vectors * (pixels + (pixels > 1));
+      if (held + 1 > level.getRegisters())
+        break;
+      int64_t tiles = llvm::divideCeil(length, pixels), large = length % tiles;
+      int64_t small = length / tiles;
+      double cost = (large * stepCost(small + 1, tileBlocks, vectors) +
+                     (tiles - large) * stepCost(small, tileBlocks, vectors)) /
+                    tileBlocks;
+      if (best.cost == 0 || cost < best.cost * 0.999)
+        best = {pixels, tileBlocks, cost};
+    }
+  }
+  return best;
+}
+
+/// Rows and channel blocks of a task: as large as keeps `wanted` tasks.
+int64_t splitEvenly(int64_t size, int64_t parts, int64_t multiple = 1) {
+  int64_t units = llvm::divideCeil(size, multiple);
+  return llvm::divideCeil(units, std::clamp<int64_t>(parts, 1, units)) * multiple;
+}
+
+TileAttr tileFor(Conv2DOp op) {
+  LevelAttr level = levelOf(op);
+  ArrayRef<int64_t> out = shapeOf(op.getOutput()), filter = shapeOf(op.getFilter());
+  int64_t blocksPerGroup = out[1] / op.getGroups(), width = filter[5];
+
+  Shape shape = bestShape(out[3], blocksPerGroup, width, level, {1, 2, 4});
+  Shape flat = bestShape(out[2] * out[3], blocksPerGroup, width, level, {1, 2, 4});
+  // Crossing row ends costs address arithmetic; it must pay.
+  bool flatten = out[2] * out[3] <= 256 && flat.cost < 0.95 * shape.cost * out[2];
+  if (flatten)
+    shape = flat;
+
+  // The filter panel of a register tile stays in half of L1.
+  int64_t inputBlocks = op.getChannels() / filter[4];
+  int64_t panel = shape.blocks * filter[2] * filter[3] * filter[4] * width * 4;
+  int64_t depth = std::max<int64_t>(1, std::min(inputBlocks, level.getL1() / 2 / panel));
+  while (depth > 1 && inputBlocks % depth)
+    --depth;
+
+  int64_t wanted = std::clamp<int64_t>(op.flops() / kMinTaskFlops, 1, kWantedTasks);
+  // The rows a task reads stay in L1 while its channel blocks go by. A filter
+  // too large for L2 is better read seldom: then the rows stay in L2.
+  int64_t filterBytes = cast<MemRefType>(op.getFilter().getType()).getNumElements() * 4;
+  int64_t home = filterBytes > level.getL2() / 2 ? level.getL2() : level.getL1();
+  int64_t rowBytes = shapeOf(op.getInput())[3] * filter[4] * depth * 4 * op.getStrides()[0];
+  int64_t rows = flatten ? out[2] : std::clamp<int64_t>(home / 2 / rowBytes, 1, out[2]);
+  rows = splitEvenly(out[2], llvm::divideCeil(out[2], rows));
+  int64_t rowTasks = llvm::divideCeil(out[2], rows);
+  int64_t groups = splitEvenly(
+      blocksPerGroup, llvm::divideCeil(wanted, rowTasks * out[0] * op.getGroups()), shape.blocks);
+  if (op.getGroups() > 1)
+    while (blocksPerGroup % groups)
+      groups -= shape.blocks;
+  return TileAttr::get(op.getContext(), shape.pixels, shape.blocks, rows, groups, depth, flatten);
+}
+
+TileAttr tileFor(DepthwiseConv2DOp op) {
+  LevelAttr level = levelOf(op);
+  ArrayRef<int64_t> out = shapeOf(op.getOutput());
+  int64_t vectors = std::max<int64_t>(1, out[4] / level.getLanes());
+  int64_t pixels = std::max<int64_t>(1, (level.getRegisters() - 2 - vectors) / vectors);
+  // More accumulators than hide the latency only make the code longer.
+  pixels = std::min<int64_t>({pixels, out[3], 12});
+  bool flatten = out[3] < 4 && out[2] * out[3] <= 64;
+  int64_t wanted = std::clamp<int64_t>(op.flops() / (kMinTaskFlops / 8), 1, kWantedTasks);
+  int64_t rows = splitEvenly(out[2], llvm::divideCeil(wanted, out[0] * out[1]));
+  return TileAttr::get(op.getContext(), pixels, /*blocks=*/1, flatten ? out[2] : rows,
+                       /*groups=*/1, /*depth=*/1, flatten);
+}
+
+/// Pixels of a tile of `sums` vectors of integer sums.
+int64_t integerPixels(LevelAttr level, int64_t length, int64_t sums) {
+  int64_t vectors = std::max<int64_t>(1, 16 / level.getLanes());
+  sums = level.getRegisters() >= 32 ? 16 : sums;
+  return std::clamp<int64_t>(sums / vectors, 1, std::max<int64_t>(1, length));
+}
+
+TileAttr tileFor(IntegerConv2DOp op) {
+  LevelAttr level = levelOf(op);
+  ArrayRef<int64_t> out = shapeOf(op.getOutput());
+  // Few registers are left to weights and bytes; addresses in several rows need
+  // registers, too.
+  int64_t group = *llvm::max_element(op.getGroups());
+  auto pixelsOf = [&](int64_t length, int64_t wideGroup) {
+    if (vectorsTakeTurns(op, level))
+      return std::min<int64_t>(group <= 2 ? 8 : 6, length);
+    return integerPixels(level, length, level.getLanes() >= 8 && group <= wideGroup ? 10 : 8);
+  };
+  int64_t pixels = pixelsOf(out[3], 2), crossing = pixelsOf(out[2] * out[3], 1);
+  // Crossing row ends costs address arithmetic; it must pay.
+  int64_t inRows = out[2] * llvm::divideCeil(out[3], pixels);
+  int64_t flat = llvm::divideCeil(out[2] * out[3], crossing);
+  bool flatten = out[2] * out[3] <= 256 && flat * 10 < inRows * 9;
+  if (flatten)
+    pixels = crossing;
+  // The bytes that the rows of a task read stay in L1 while its blocks go by.
+  int64_t rowBytes = shapeOf(op.getInput())[1] * shapeOf(op.getInput())[3] *
+                     shapeOf(op.getInput())[4] * op.getStrides()[0];
+  int64_t rows = flatten ? out[2] : std::clamp<int64_t>(level.getL1() / 2 / rowBytes, 1, out[2]);
+  rows = splitEvenly(out[2], llvm::divideCeil(out[2], rows));
+  int64_t wanted = std::clamp<int64_t>(op.flops() / (2 * kMinTaskFlops), 1, kWantedTasks);
+  int64_t rowTasks = llvm::divideCeil(out[2], rows);
+  int64_t groups = splitEvenly(out[1], llvm::divideCeil(wanted, rowTasks * out[0]));
+  return TileAttr::get(op.getContext(), pixels, /*blocks=*/1, rows, groups, /*depth=*/1, flatten);
+}
+
+TileAttr tileFor(WinogradConv2DOp op) {
+  LevelAttr level = levelOf(op);
+  ArrayRef<int64_t> out = shapeOf(op.getOutput());
+  Winograd form = *Winograd::ofPlaces(shapeOf(op.getInput())[1]);
+  int64_t tileRows = form.tilesAlong(out[2]), tileColumns = form.tilesAlong(out[3]);
+  int64_t vectors = std::max<int64_t>(1, 16 / level.getLanes());
+  int64_t pixels = std::max<int64_t>(1, (level.getRegisters() - 2 - vectors) / vectors);
+  pixels = std::min<int64_t>({pixels, tileRows * tileColumns, 12});
+  // The sums of a task lie on the stack, 1 or 2.25 KB a tile; its tile rows divide them all.
+  constexpr int64_t kTaskTiles = 56;
+  int64_t rows = std::clamp<int64_t>(kTaskTiles / tileColumns, 1, tileRows);
+  while (tileRows % rows)
+    --rows;
+  int64_t wanted = std::clamp<int64_t>(op.flops() / (2 * kMinTaskFlops), 1, kWantedTasks);
+  int64_t groups = splitEvenly(out[1], llvm::divideCeil(wanted, tileRows / rows * out[0]));
+  return TileAttr::get(op.getContext(), pixels, /*blocks=*/1, rows, groups, /*depth=*/1,
+                       /*flatten=*/false);
+}
+
+TileAttr tileFor(IntegerDepthwiseOp op) {
+  LevelAttr level = levelOf(op);
+  ArrayRef<int64_t> out = shapeOf(op.getOutput());
+  int64_t pixels = integerPixels(level, out[3], /*sums=*/8);
+  bool flatten = out[3] < 4 && out[2] * out[3] <= 64;
+  int64_t wanted = std::clamp<int64_t>(op.flops() / (kMinTaskFlops / 8), 1, kWantedTasks);
+  int64_t rows = splitEvenly(out[2], llvm::divideCeil(wanted, out[0] * out[1]));
+  return TileAttr::get(op.getContext(), pixels, /*blocks=*/1, flatten ? out[2] : rows,
+                       /*groups=*/1, /*depth=*/1, flatten);
+}
+
+TileAttr tileFor(MatMulOp op) {
+  LevelAttr level = levelOf(op);
+  ArrayRef<int64_t> out = shapeOf(op.getOutput());
+  int64_t width = op.getPacked() ? shapeOf(op.getRhs())[2] : 16;
+  int64_t blocks = std::max<int64_t>(1, out[2] / width);
+  // Any number of blocks will do: the rest is a task of its own.
+  Shape shape;
+  for (int64_t choice : {1, 2, 4, 6}) {
+    if (choice > blocks)
+      break;
+    Shape candidate = bestShape(out[1], choice, width, level, {choice});
+    if (shape.cost == 0 || (candidate.cost && candidate.cost < 0.999 * shape.cost))
+      shape = candidate;
+  }
+  int64_t wanted = std::clamp<int64_t>(op.flops() / (kMinTaskFlops / 4), 1, 4 * kWantedTasks);
+  int64_t groups = splitEvenly(blocks, llvm::divideCeil(wanted, out[0]), shape.blocks);
+  return TileAttr::get(op.getContext(), shape.pixels, shape.blocks, /*rows=*/1, groups,
+                       /*depth=*/1, /*flatten=*/false);
+}
+
+struct CpuSelectTilesPass : impl::CpuSelectTilesBase<CpuSelectTilesPass> {
+  void runOnOperation() override {
+    auto select = [](auto op) {
+      if (!op.getTileAttr())
+        op.setTileAttr(tileFor(op));
+    };
+    getOperation().walk([&](Operation *op) {
+      llvm::TypeSwitch<Operation *>(op)
+          .Case<Conv2DOp, DepthwiseConv2DOp, IntegerConv2DOp, IntegerDepthwiseOp, MatMulOp,
+                WinogradConv2DOp>(select);
+    });
+  }
+};
+
+} // namespace
+} // namespace atc::cpu

@@ -1,0 +1,161 @@
+//===-- PropagateQdq.cpp - integers move, not real numbers ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What moves elements without looking at them, or only compares them, does so as
+// well with the integers of a quantized tensor. dequantize sinks below such ops,
+// quantize rises above them, and where they meet with the same parameters both go.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/graph/Passes.h"
+#include "passes/graph/RewriteUtils.h"
+
+namespace atc::graph {
+#define GEN_PASS_DEF_GRAPHPROPAGATEQDQ
+#include "passes/graph/Passes.h.inc"
+} // namespace atc::graph
+
+using namespace mlir;
+using namespace atc::graph;
+
+namespace {
+
+/// The type of an operand that is dequantized by one 8-bit scale; null otherwise.
+Type quantTypeBehind(Value value) {
+  auto dequantize = value.getDefiningOp<DequantizeOp>();
+  if (!dequantize)
+    return {};
+  Type type = getTensorType(dequantize.getInput()).getElementType();
+  std::optional<QuantParams> params = getQuantParams(type);
+  return params && params->isPerTensor() && params->stored.getWidth() == 8 ? type : Type();
+}
+
+RankedTensorType withElement(RankedTensorType type, Type element) {
+  return RankedTensorType::get(type.getShape(), element, type.getEncoding());
+}
+
+Value castStorage(OpBuilder &builder, Location loc, Value value, Type element) {
+  RankedTensorType type = withElement(getTensorType(value), element);
+  return builder.createOrFold<StorageCastOp>(loc, type, value);
+}
+
+/// Ops whose result has the elements of operand 0 (or the largest of some) and
+/// nothing else, but for padding.
+bool movesElements(Operation *op) {
+  if (auto resize = dyn_cast<ResizeOp>(op))
+    return resize.getMode() == ResizeMode::Nearest;
+  if (auto pad = dyn_cast<PadOp>(op))
+    return pad.getMode() != PadMode::Constant || pad.getValue().isZero();
+  return isa<DepthToSpaceOp, ExpandOp, GatherOp, MaxPoolOp, ReshapeOp, SliceOp, SpaceToDepthOp,
+             TileOp, TransposeOp>(op);
+}
+
+/// `op` with its tensors of real numbers replaced by those in `inputs`.
+Operation *cloneOnStorage(PatternRewriter &rewriter, Operation *op, ValueRange inputs, Type type) {
+  QuantParams params = *getQuantParams(type);
+  Operation *moved = rewriter.clone(*op);
+  for (auto [index, input] : llvm::enumerate(inputs))
+    moved->setOperand(index, input);
+  moved->getResult(0).setType(withElement(getTensorType(op->getResult(0)), params.stored));
+  if (auto pad = dyn_cast<PadOp>(moved); pad && pad.getMode() == PadMode::Constant)
+    pad.setValue(APFloat(static_cast<double>(params.zeroPoint())));
+  return moved;
+}
+
+struct SinkDequantize : RewritePattern {
+  SinkDequantize(MLIRContext *context, Pass::Statistic &count)
+      : RewritePattern(MatchAnyOpTypeTag(), 1, context), count(count) {}
+
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    bool isConcat = isa<ConcatOp>(op);
+    if (!isConcat && !movesElements(op))
+      return failure();
+    SmallVector<Value> stored;
+    Type type = quantTypeBehind(op->getOperand(0));
+    for (Value operand : isConcat ? op->getOperands() : op->getOperands().take_front(1)) {
+      if (!type || quantTypeBehind(operand) != type)
+        return rewriter.notifyMatchFailure(op, "operands are not quantized alike");
+      Value quantized = operand.getDefiningOp<DequantizeOp>().getInput();
+      auto cast = quantized.getDefiningOp<StorageCastOp>();
+      // Weights stay as they are: what multiplies them looks for them.
+      if (!isConcat && cast && isa_and_nonnull<ConstantOp>(cast.getInput().getDefiningOp()))
+        return rewriter.notifyMatchFailure(op, "a constant");
+    }
+    // All fit: only now is anything made, for a pattern that fails must leave nothing.
+    for (Value operand : isConcat ? op->getOperands() : op->getOperands().take_front(1)) {
+      Value quantized = operand.getDefiningOp<DequantizeOp>().getInput();
+      stored.push_back(castStorage(rewriter, operand.getLoc(), quantized, getStoredType(type)));
+    }
+    Operation *moved = cloneOnStorage(rewriter, op, stored, type);
+    moved->setLoc(derivedLoc(op->getLoc(), "quantized"));
+    Value quantized = castStorage(rewriter, moved->getLoc(), moved->getResult(0), type);
+    rewriter.replaceOpWithNewOp<DequantizeOp>(op, op->getResult(0).getType(), quantized);
+    ++count;
+    return success();
+  }
+  Pass::Statistic &count;
+};
+
+struct RaiseQuantize : CountingPattern<QuantizeOp> {
+  using CountingPattern::CountingPattern;
+
+  LogicalResult matchAndRewrite(QuantizeOp op, PatternRewriter &rewriter) const override {
+    Type type = op.getType().getElementType();
+    std::optional<QuantParams> params = getQuantParams(type);
+    Operation *move = op.getInput().getDefiningOp();
+    if (!move || !params || !params->isPerTensor() || params->stored.getWidth() != 8)
+      return failure();
+    if (auto dequantize = dyn_cast<DequantizeOp>(move);
+        dequantize && getTensorType(dequantize.getInput()).getElementType() == type) {
+      rewriter.replaceOp(op, dequantize.getInput());
+      return success();
+    }
+    // The least number that the integers can say is 0: a relu changes nothing.
+    if (auto relu = dyn_cast<ReluOp>(move); relu && params->zeroPoint() == params->least) {
+      rewriter.modifyOpInPlace(op, [&] { op.getInputMutable().assign(relu.getInput()); });
+      ++count;
+      return success();
+    }
+    bool isConcat = isa<ConcatOp>(move);
+    if (!move->hasOneUse() || (!isConcat && !movesElements(move)))
+      return rewriter.notifyMatchFailure(op, "no move of elements before it");
+    SmallVector<Value> stored;
+    for (Value operand : isConcat ? move->getOperands() : move->getOperands().take_front(1)) {
+      Location loc = derivedLoc(operand.getLoc(), "quantized");
+      Value quantized =
+          QuantizeOp::create(rewriter, loc, withElement(getTensorType(operand), type), operand);
+      stored.push_back(castStorage(rewriter, loc, quantized, params->stored));
+    }
+    rewriter.setInsertionPoint(op);
+    Operation *moved = cloneOnStorage(rewriter, move, stored, type);
+    moved->setLoc(op.getLoc());
+    rewriter.replaceOp(op, castStorage(rewriter, op.getLoc(), moved->getResult(0), type));
+    ++count;
+    return success();
+  }
+};
+
+/// Stored integers that nothing but dequantize reads are ours to choose: unsigned
+/// ones, which processors multiply by signed weights.
+void storeUnsigned(QuantizeOp op) {
+  std::optional<QuantParams> params = getQuantParams(op.getType().getElementType());
+  if (!params || !params->isPerTensor() || !params->stored.isSignlessInteger(8) ||
+      !llvm::all_of(op->getUsers(), [](Operation *user) { return isa<DequantizeOp>(user); }))
+    return;
+  auto stored = IntegerType::get(op.getContext(), 8, IntegerType::Unsigned);
+  Type type = getQuantType(stored, params->scales, {params->zeroPoint() + 128});
+  op.getResult().setType(withElement(op.getType(), type));
+}
+
+struct PropagateQdq : atc::graph::impl::GraphPropagateQdqBase<PropagateQdq> {
+  void runOnOperation() override {
+    getOperation().walk(storeUnsigned);
+    RewritePatternSet patterns(&getContext());
+    patterns.add<SinkDequantize>(&getContext(), numMoved);
+    patterns.add<RaiseQuantize>(&getContext(), numMoved);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,75 @@
+//===-- GeneratedOps.cpp - for which operators code can be generated ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/kernel/GeneratedOps.h"
+
+#include "dialects/graph/HostCalls.h"
+#include "passes/kernel/LayoutRules.h"
+#include "passes/kernel/LowerGraph.h"
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
+
+using namespace mlir;
+
+namespace atc::kernel {
+
+namespace {
+
+/// A constant, or what constant folding makes one of.
+bool isConstant(Value value) {
+  if (!value)
+    return false;
+  Operation *op = value.getDefiningOp();
+  return op && (isa<graph::ConstantOp>(op) ||
+                (op->getNumOperands() > 0 && llvm::all_of(op->getOperands(), isConstant)));
+}
+
+bool isConstantOrNone(Value value) { return !value || isConstant(value); }
+
+bool hasElements(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && graph::isPlainTensor(type) && !llvm::is_contained(tensor.getShape(), 0);
+}
+
+/// Images with one or two spatial dims: what RaiseTo2D leaves.
+bool isImage(Value value) {
+  int64_t rank = tensorType(value).getRank();
+  return rank == 3 || rank == 4;
+}
+
+} // namespace
+
+bool canGenerate(Operation *op, bool widenFloats) {
+  if (isa<graph::ConstantOp>(op))
+    return true;
+  if (!llvm::all_of(op->getOperandTypes(), hasElements) ||
+      !llvm::all_of(op->getResultTypes(), hasElements))
+    return false;
+  auto multiplies = [&](Value value) {
+    Type element = tensorType(value).getElementType();
+    return element.isF32() || element.isF16() || (widenFloats && element.isBF16()) ||
+           isa<mlir::quant::QuantizedType>(element);
+  };
+  if (isElementwise(op))
+    return whyUnsupported(op, TargetKernels()).empty();
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<graph::ConvOp, graph::ConvTransposeOp>([&](auto conv) {
+        return isImage(conv.getInput()) && multiplies(conv.getInput()) &&
+               isConstant(conv.getFilter()) && isConstantOrNone(conv.getBias());
+      })
+      .Case([&](graph::FullyConnectedOp op) {
+        return multiplies(op.getInput()) && isConstant(op.getFilter()) &&
+               isConstantOrNone(op.getBias());
+      })
+      .Case([&](graph::MatMulOp op) { return multiplies(op.getLhs()); })
+      .Case([&](graph::BatchNormOp op) {
+        return llvm::all_of(op->getOperands().drop_front(), isConstant) ||
+               tensorType(op.getInput()).getElementType().isF32();
+      })
+      .Case<graph::MaxPoolOp, graph::AveragePoolOp>(
+          [](auto pool) { return isImage(pool.getInput()); })
+      .Case<graph::PadOp, graph::GatherOp>(
+          [](Operation *op) { return whyUnsupported(op, TargetKernels()).empty(); })
+      .Default(true);
+}
+
+} // namespace atc::kernel

@@ -1,0 +1,254 @@
+//===-- LowerGraph.cpp - from graph ops to kernels on buffers -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/kernel/LowerGraph.h"
+
+#include "dialects/graph/ConstantData.h"
+#include "dialects/om/Om.h"
+#include "passes/kernel/LayoutRules.h"
+#include "passes/kernel/PackWeights.h"
+
+using namespace mlir;
+
+namespace atc::kernel {
+
+/// Constants are given back when so many bytes of them are packed: looking for
+/// the unused ones costs a walk.
+static constexpr int64_t kReleaseBytes = 32 << 20;
+
+GraphLowering::GraphLowering(func::FuncOp main, const TargetKernels &target)
+    : builder(main.getContext()), location(main.getLoc()), main(main), target(target),
+      places(main) {}
+
+LogicalResult GraphLowering::run() {
+  addArguments();
+  // A constant that is seen through a view may be read later than its users.
+  auto isSeenThroughView = [](Operation *user) {
+    return isa<graph::ReshapeOp, graph::RelayoutOp, graph::SliceOp>(user);
+  };
+  for (Operation &op : main.getOps())
+    if (isa<graph::ConstantOp>(op) && llvm::none_of(op.getUsers(), isSeenThroughView))
+      constantUses[&op] = std::distance(op.use_begin(), op.use_end());
+
+  SmallVector<Operation *> ops;
+  for (Operation &op : main.getOps())
+    ops.push_back(&op);
+  for (Operation *op : ops) {
+    location = op->getLoc();
+    builder.setInsertionPoint(op);
+    if (failed(lower(op)))
+      return op->emitError() << "E19999: the constants of '" << op->getName() << "' cannot be read";
+    releaseConstants(op);
+  }
+  for (Operation *op : llvm::reverse(ops))
+    if (!isa<func::ReturnOp>(op))
+      op->erase();
+  finish();
+  return success();
+}
+
+LogicalResult GraphLowering::lower(Operation *op) {
+  if (places.isView(op) || places.isSkipped(op) || isa<graph::ConstantOp>(op))
+    return success();
+  if (target.has(op))
+    return target.lower(*this, op);
+  if (isElementwise(op)) {
+    lowerElementwise(*this, op);
+    return success();
+  }
+  auto done = [&](auto lowerOp) {
+    return [this, lowerOp](auto op) -> LogicalResult {
+      lowerOp(*this, op);
+      return success();
+    };
+  };
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](graph::ConvOp op) { return lowerConv(*this, op); })
+      .Case([&](graph::MaxPoolOp op) { return lowerMaxPool(*this, op); })
+      .Case([&](graph::AveragePoolOp op) { return lowerAveragePool(*this, op); })
+      .Case([&](graph::FullyConnectedOp op) { return lowerFullyConnected(*this, op); })
+      .Case([&](graph::MatMulOp op) { return lowerMatMul(*this, op); })
+      .Case([&](graph::IntegerConvOp op) { return lowerIntegerConv(*this, op); })
+      .Case([&](graph::IntegerFullyConnectedOp op) { return lowerIntegerProduct(*this, op); })
+      .Case([&](graph::GatherOp op) { return lowerGather(*this, op); })
+      .Case<graph::ReduceOp>(done(lowerReduce))
+      .Case<graph::ArgMaxOp, graph::ArgMinOp>(done(lowerArgReduce))
+      .Case<graph::SoftmaxOp, graph::LogSoftmaxOp>(done(lowerSoftmax))
+      .Case<graph::RelayoutOp>(done(lowerRelayout))
+      .Case<graph::ReshapeOp>(done(lowerReshape))
+      .Case<graph::TransposeOp>(done(lowerTranspose))
+      .Case<graph::ExpandOp>(done(lowerExpand))
+      .Case<graph::TileOp>(done(lowerTile))
+      .Case<graph::ConcatOp>(done(lowerConcat))
+      .Case<graph::SliceOp>(done(lowerSlice))
+      .Case<graph::PadOp>(done(lowerPad))
+      .Case<graph::DepthToSpaceOp>(done(lowerDepthToSpace))
+      .Case<graph::SpaceToDepthOp>(done(lowerSpaceToDepth))
+      .Case<graph::ResizeOp>(done(lowerResize))
+      .Case([&](func::ReturnOp op) {
+        writeResults(op);
+        return success();
+      })
+      .Default([](Operation *) { return failure(); });
+}
+
+//===----------------------------------------------------------------------===//
+// The function
+//===----------------------------------------------------------------------===//
+
+/// Buffers for inputs and results join the tensors, which stay until every op
+/// is lowered.
+void GraphLowering::addArguments() {
+  Block &body = main.getBody().front();
+  auto add = [&](Type tensor, Location loc) {
+    // The sign of integers is the user's business; kernels see a view without.
+    auto type = cast<RankedTensorType>(tensor);
+    return body.addArgument(MemRefType::get(type.getShape(), type.getElementType()), loc);
+  };
+  FunctionType type = main.getFunctionType();
+  for (unsigned i = 0; i < type.getNumInputs(); ++i)
+    memory[body.getArgument(i)] = add(type.getInput(i), body.getArgument(i).getLoc());
+  auto returnOp = cast<func::ReturnOp>(body.getTerminator());
+  for (Value result : returnOp.getOperands())
+    add(result.getType(), result.getLoc());
+}
+
+void GraphLowering::writeResults(func::ReturnOp op) {
+  unsigned first = main.getBody().front().getNumArguments() - op.getNumOperands();
+  for (auto [index, value] : llvm::enumerate(op.getOperands())) {
+    if (tensorType(value).getNumElements() == 0)
+      continue;
+    Storage from = storageOf(value);
+    if (std::optional<unsigned> result = places.resultOf(from.base);
+        result == index && from.base == value)
+      continue;
+    // The result is another one too, an argument, a constant or a view.
+    location = value.getLoc();
+    Storage to = Storage::whole(main.getBody().front().getArgument(first + index), from.element,
+                                tensorType(value).getShape());
+    copy(from, to);
+  }
+  op->setOperands({});
+}
+
+void GraphLowering::finish() {
+  Block &body = main.getBody().front();
+  FunctionType type = main.getFunctionType();
+  unsigned inputs = type.getNumInputs(), results = type.getNumResults();
+  body.eraseArguments(0, inputs);
+
+  SmallVector<Attribute> attributes;
+  auto add = [&](ArrayAttr all, unsigned index, StringRef stem, bool isResult) {
+    NamedAttrList list;
+    if (all)
+      list = NamedAttrList(cast<DictionaryAttr>(all[index]));
+    if (!list.get("om.name"))
+      list.set("om.name", builder.getStringAttr(stem + Twine(index)));
+    if (isResult)
+      list.set("om.output", builder.getUnitAttr());
+    attributes.push_back(list.getDictionary(main.getContext()));
+  };
+  for (unsigned i = 0; i < inputs; ++i)
+    add(main.getArgAttrsAttr(), i, "input", /*isResult=*/false);
+  for (unsigned i = 0; i < results; ++i)
+    add(main.getResAttrsAttr(), i, "output", /*isResult=*/true);
+  main.removeResAttrsAttr();
+  main.setFunctionType(builder.getFunctionType(body.getArgumentTypes(), {}));
+  main.setArgAttrsAttr(builder.getArrayAttr(attributes));
+  graph::releaseUnusedConstants(main->getParentOfType<ModuleOp>());
+}
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+FailureOr<ElementsAttr> GraphLowering::constantOf(Value tensor) {
+  RankedTensorType type = tensorType(tensor);
+  if (auto constant = tensor.getDefiningOp<graph::ConstantOp>())
+    return reinterpret(constant.getValue(), type.getShape());
+  Operation *op = tensor.getDefiningOp();
+  if (!isKnown(tensor))
+    return failure();
+  FailureOr<ElementsAttr> source = constantOf(op->getOperand(0));
+  if (failed(source))
+    return failure();
+  return blockOf(type) ? packTensor(*source, type) : reinterpret(*source, type.getShape());
+}
+
+Value GraphLowering::weight(ElementsAttr value) {
+  Value &result = weights[value];
+  if (!result) {
+    auto type = cast<RankedTensorType>(value.getShapedType());
+    auto memref = MemRefType::get(type.getShape(), type.getElementType());
+    result = om::WeightOp::create(builder, location, memref, value);
+  }
+  return result;
+}
+
+/// Lets go of constants that no op will read any more, so that not all weights
+/// are in memory twice.
+void GraphLowering::releaseConstants(Operation *op) {
+  for (Value operand : op->getOperands()) {
+    auto constant = operand.getDefiningOp<graph::ConstantOp>();
+    auto uses = constant ? constantUses.find(constant) : constantUses.end();
+    if (uses == constantUses.end() || --uses->second != 0 ||
+        !isa<DenseResourceElementsAttr>(constant.getValue()))
+      continue;
+    RankedTensorType type = constant.getType();
+    unusedBytes += storedBytes(type, 0);
+    Attribute zero = builder.getZeroAttr(type.getElementType());
+    constant.setValueAttr(DenseElementsAttr::get(cast<ShapedType>(type), zero));
+  }
+  if (unusedBytes >= kReleaseBytes) {
+    graph::releaseUnusedConstants(main->getParentOfType<ModuleOp>());
+    unusedBytes = 0;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+static std::string nameOf(Operation *op) {
+  if (auto name = dyn_cast<NameLoc>(op->getLoc()))
+    return name.getName().str();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  op->getLoc().print(os);
+  return text;
+}
+
+/// All faults at once: the user sees the whole distance to a model that works.
+static LogicalResult checkSupported(func::FuncOp main, const TargetKernels &target) {
+  SmallVector<std::string> faults;
+  for (Operation &op : main.getOps()) {
+    std::string reason = whyUnsupported(&op, target);
+    if (reason.empty())
+      continue;
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    os << nameOf(&op) << " (" << op.getName() << " of ";
+    llvm::interleaveComma(op.getOperandTypes(), os, [&](Type type) { os << describeType(type); });
+    os << "): " << reason;
+    faults.push_back(std::move(text));
+  }
+  if (faults.empty())
+    return success();
+  InFlightDiagnostic error = main.emitError();
+  error << "E10055: the " << target.name() << " backend does not support " << faults.size()
+        << (faults.size() == 1 ? " operator:" : " operators:");
+  for (const std::string &fault : faults)
+    error << "\n  " << fault;
+  return error;
+}
+
+LogicalResult lowerGraph(ModuleOp module, const TargetKernels &target) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main || main.isExternal())
+    return success();
+  if (failed(checkSupported(main, target)))
+    return failure();
+  return GraphLowering(main, target).run();
+}
+
+} // namespace atc::kernel

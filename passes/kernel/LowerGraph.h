@@ -1,0 +1,161 @@
+//===-- LowerGraph.h - from graph ops to kernels on buffers ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_KERNEL_LOWERGRAPH_H
+#define OPENATC_PASSES_KERNEL_LOWERGRAPH_H
+
+#include "dialects/cpu/Cpu.h"
+#include "mlir/IR/Builders.h"
+#include "passes/kernel/PlaceViews.h"
+
+namespace atc::kernel {
+
+/// Discardable attribute of a cpu op: the logical type of what it writes.
+inline constexpr llvm::StringLiteral kTensorAttr = "om.tensor";
+
+/// The kernels that a target has of its own, beside those that every target
+/// takes from the CPU.
+class TargetKernels {
+public:
+  virtual ~TargetKernels() = default;
+  virtual llvm::StringRef name() const { return "CPU"; }
+  /// Whether the target runs `op` with a kernel of its own.
+  virtual bool has(mlir::Operation *op) const { return false; }
+  /// Lowers an op that it has a kernel for.
+  virtual mlir::LogicalResult lower(class GraphLowering &lowering, mlir::Operation *op) const {
+    return mlir::failure();
+  }
+  /// Every level adds four products of bytes to 32 bits without cutting.
+  virtual bool hasExactDot() const { return false; }
+};
+
+/// "float64 [2,3]": a tensor as users know it.
+std::string describeType(mlir::Type type);
+
+/// Why there is no kernel for `op`; empty when there is.
+std::string whyUnsupported(mlir::Operation *op, const TargetKernels &target);
+
+/// Lowers @main. The functions that lower one family of operators use it to
+/// name buffers and to make kernels.
+class GraphLowering {
+public:
+  GraphLowering(mlir::func::FuncOp main, const TargetKernels &target);
+  mlir::LogicalResult run();
+
+  //===--- Buffers --------------------------------------------------------===//
+
+  /// Where a tensor of the graph lies.
+  Storage storageOf(mlir::Value tensor) const { return places.storageOf(tensor); }
+  const PlaceViews &getPlaces() const { return places; }
+  /// The memref value of a place, made where it is first needed.
+  mlir::Value buffer(const Storage &storage);
+  mlir::Value buffer(mlir::Value tensor) { return buffer(storageOf(tensor)); }
+  Storage temporary(llvm::ArrayRef<int64_t> shape, mlir::Type element);
+  /// `storage`, or a row-major copy of it.
+  Storage contiguous(const Storage &storage);
+  /// `storage` under another shape, copied first if need be.
+  Storage reshaped(const Storage &storage, llvm::ArrayRef<int64_t> shape);
+  Storage constantStorage(mlir::ElementsAttr value);
+
+  //===--- Constants ------------------------------------------------------===//
+
+  /// The value of a tensor known at compile time, as it is stored.
+  mlir::FailureOr<mlir::ElementsAttr> constantOf(mlir::Value tensor);
+  mlir::Value weight(mlir::ElementsAttr value);
+
+  const TargetKernels &getTarget() const { return target; }
+
+  //===--- Kernels --------------------------------------------------------===//
+
+  /// Makes a cpu op that writes `result` of the graph to `output`.
+  template <typename OpT, typename... Args>
+  OpT kernel(mlir::Value result, const Storage &output, Args &&...args) {
+    auto op = OpT::create(builder, location, std::forward<Args>(args)...);
+    describe(op, result, output);
+    return op;
+  }
+  void copy(const Storage &from, const Storage &to);
+  /// Copies `count` channels. Channels of a storage with a block lie in its
+  /// lanes, those of one without (0) along dim 1.
+  struct Channels {
+    const Storage &storage;
+    int64_t block, first;
+  };
+  void copyChannels(Channels from, Channels to, int64_t count);
+  void fill(const Storage &storage, double value, std::optional<Halo> border = std::nullopt);
+
+  mlir::OpBuilder builder;
+  /// Of the graph op that is being lowered.
+  mlir::Location location;
+
+private:
+  mlir::LogicalResult lower(mlir::Operation *op);
+  void addArguments();
+  void writeResults(mlir::func::ReturnOp op);
+  void finish();
+  mlir::Value memoryOf(mlir::Value base);
+  mlir::Value allocate(mlir::Value tensor);
+  void describe(mlir::Operation *op, mlir::Value result, const Storage &output);
+  void releaseConstants(mlir::Operation *op);
+
+  mlir::func::FuncOp main;
+  const TargetKernels &target;
+  PlaceViews places;
+  llvm::DenseMap<mlir::Value, mlir::Value> memory;
+  llvm::DenseMap<std::tuple<mlir::Value, int64_t, mlir::Type>, mlir::Value> views;
+  llvm::DenseMap<mlir::Attribute, mlir::Value> weights;
+  llvm::DenseMap<mlir::Operation *, unsigned> constantUses;
+  int64_t unusedBytes = 0;
+};
+
+/// What the passes that lower graphs do: @main becomes kernels, or all that
+/// has no kernel is listed in one error.
+mlir::LogicalResult lowerGraph(mlir::ModuleOp module, const TargetKernels &target);
+
+/// The part of a padded tensor that a convolution reads, and nothing else.
+template <typename OpT> Storage windowInput(const GraphLowering &lowering, OpT op) {
+  Storage view = lowering.storageOf(op.getInput());
+  for (unsigned dim : {0u, 1u}) {
+    Window window = windowOf(op, dim);
+    view.offset -= window.before * view.strides[2 + dim];
+    view.shape[2 + dim] = window.extent();
+  }
+  return view;
+}
+
+/// Of a matrix product; a vector is one row or one column.
+struct ProductSizes {
+  llvm::ArrayRef<int64_t> leftBatch, rightBatch;
+  int64_t rows, depth, columns;
+};
+ProductSizes sizesOf(graph::MatMulOp op);
+
+mlir::LogicalResult lowerConv(GraphLowering &lowering, graph::ConvOp op);
+mlir::LogicalResult lowerMaxPool(GraphLowering &lowering, graph::MaxPoolOp op);
+mlir::LogicalResult lowerAveragePool(GraphLowering &lowering, graph::AveragePoolOp op);
+mlir::LogicalResult lowerFullyConnected(GraphLowering &lowering, graph::FullyConnectedOp op);
+mlir::LogicalResult lowerIntegerConv(GraphLowering &lowering, graph::IntegerConvOp op);
+mlir::LogicalResult lowerIntegerProduct(GraphLowering &lowering, graph::IntegerFullyConnectedOp op);
+mlir::LogicalResult lowerMatMul(GraphLowering &lowering, graph::MatMulOp op);
+
+void lowerElementwise(GraphLowering &lowering, mlir::Operation *op);
+void lowerReduce(GraphLowering &lowering, graph::ReduceOp op);
+void lowerArgReduce(GraphLowering &lowering, mlir::Operation *op);
+void lowerSoftmax(GraphLowering &lowering, mlir::Operation *op);
+
+void lowerRelayout(GraphLowering &lowering, graph::RelayoutOp op);
+void lowerReshape(GraphLowering &lowering, graph::ReshapeOp op);
+void lowerTranspose(GraphLowering &lowering, graph::TransposeOp op);
+void lowerExpand(GraphLowering &lowering, graph::ExpandOp op);
+void lowerTile(GraphLowering &lowering, graph::TileOp op);
+void lowerConcat(GraphLowering &lowering, graph::ConcatOp op);
+void lowerSlice(GraphLowering &lowering, graph::SliceOp op);
+void lowerPad(GraphLowering &lowering, graph::PadOp op);
+mlir::LogicalResult lowerGather(GraphLowering &lowering, graph::GatherOp op);
+void lowerDepthToSpace(GraphLowering &lowering, graph::DepthToSpaceOp op);
+void lowerSpaceToDepth(GraphLowering &lowering, graph::SpaceToDepthOp op);
+void lowerResize(GraphLowering &lowering, graph::ResizeOp op);
+
+} // namespace atc::kernel
+
+#endif // OPENATC_PASSES_KERNEL_LOWERGRAPH_H

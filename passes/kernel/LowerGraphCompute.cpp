@@ -1,0 +1,88 @@
+//===-- LowerGraphCompute.cpp - maps, reductions, softmax -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/kernel/LowerGraph.h"
+
+using namespace mlir;
+
+namespace atc::kernel {
+
+/// An operand of lower rank broadcasts over the leading dims; kernels have at
+/// least one dim.
+static Storage withRank(Storage storage, int64_t rank) {
+  while (storage.rank() < std::max<int64_t>(rank, 1))
+    storage = storage.withDim(0);
+  return storage;
+}
+
+void lowerElementwise(GraphLowering &lowering, Operation *op) {
+  Value result = op->getResult(0);
+  Storage output = withRank(lowering.storageOf(result), 1);
+  SmallVector<Value> inputs;
+  for (Value operand : op->getOperands())
+    inputs.push_back(lowering.buffer(withRank(lowering.storageOf(operand), output.rank())));
+  auto map = lowering.kernel<MapOp>(result, output, inputs, lowering.buffer(output));
+
+  Region &body = map.getBody();
+  OpBuilder &builder = lowering.builder;
+  OpBuilder::InsertionGuard guard(builder);
+  if (auto graphMap = dyn_cast<graph::MapOp>(op)) {
+    body.takeBody(graphMap.getBody());
+    auto yield = cast<graph::YieldOp>(body.front().getTerminator());
+    builder.setInsertionPoint(yield);
+    YieldOp::create(builder, yield.getLoc(), yield.getValue());
+    yield.erase();
+    return;
+  }
+  Block *block = builder.createBlock(&body);
+  for (Value input : inputs)
+    block->addArgument(cast<MemRefType>(input.getType()).getElementType(), lowering.location);
+  Value element = cast<graph::ElementwiseOpInterface>(op).buildScalar(builder, lowering.location,
+                                                                      block->getArguments());
+  YieldOp::create(builder, lowering.location, element);
+}
+
+/// The result of a reduction with the reduced dims as dims of one element.
+static Storage keptDims(const GraphLowering &lowering, Value result, ArrayRef<int64_t> axes,
+                        bool keepdims) {
+  Storage output = lowering.storageOf(result);
+  if (!keepdims)
+    for (int64_t axis : axes)
+      output = output.withDim(axis);
+  return output;
+}
+
+void lowerReduce(GraphLowering &lowering, graph::ReduceOp op) {
+  Value result = op.getResult();
+  Storage output = keptDims(lowering, result, op.getAxes(), op.getKeepdims());
+  lowering.kernel<ReduceOp>(result, output, lowering.buffer(op.getInput()), lowering.buffer(output),
+                            op.getKind(), op.getAxes());
+}
+
+template <typename OpT> static void lowerArgOp(GraphLowering &lowering, OpT op, bool smallest) {
+  Value result = op.getResult();
+  int64_t axis = op.getAxis();
+  Storage output = keptDims(lowering, result, axis, op.getKeepdims());
+  lowering.kernel<ArgReduceOp>(result, output, lowering.buffer(op.getInput()),
+                               lowering.buffer(output), axis, smallest, op.getSelectLast());
+}
+
+void lowerArgReduce(GraphLowering &lowering, Operation *op) {
+  if (auto argMax = dyn_cast<graph::ArgMaxOp>(op))
+    return lowerArgOp(lowering, argMax, /*smallest=*/false);
+  lowerArgOp(lowering, cast<graph::ArgMinOp>(op), /*smallest=*/true);
+}
+
+template <typename OpT> static void lowerSoftmaxOp(GraphLowering &lowering, OpT op, bool log) {
+  Value result = op.getResult();
+  lowering.kernel<SoftmaxOp>(result, lowering.storageOf(result), lowering.buffer(op.getInput()),
+                             lowering.buffer(result), op.getAxis(), log);
+}
+
+void lowerSoftmax(GraphLowering &lowering, Operation *op) {
+  if (auto softmax = dyn_cast<graph::SoftmaxOp>(op))
+    return lowerSoftmaxOp(lowering, softmax, /*log=*/false);
+  lowerSoftmaxOp(lowering, cast<graph::LogSoftmaxOp>(op), /*log=*/true);
+}
+
+} // namespace atc::kernel

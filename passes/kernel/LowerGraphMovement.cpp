@@ -1,0 +1,315 @@
+//===-- LowerGraphMovement.cpp - data movement ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Nearly all of these are one copy between two views of different strides.
+
+#include "passes/kernel/LowerGraph.h"
+
+#include "dialects/graph/ConstantData.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "passes/kernel/PackWeights.h"
+
+using namespace mlir;
+
+namespace atc::kernel {
+
+void lowerRelayout(GraphLowering &lowering, graph::RelayoutOp op) {
+  // Packed at compile time, where it is read.
+  if (isKnown(op.getInput()))
+    return;
+  Value result = op.getResult();
+  Storage from = lowering.storageOf(op.getInput()), to = lowering.storageOf(result);
+  RankedTensorType type = tensorType(op.getInput());
+  if (std::optional<Storage> view = relayoutView(from, type, tensorType(result))) {
+    lowering.kernel<CopyOp>(result, to, lowering.buffer(*view), lowering.buffer(to));
+  } else if (blockOf(type) == 0) {
+    lowering.kernel<PackOp>(result, to, lowering.buffer(from), lowering.buffer(to));
+  } else if (blockOf(result) == 0) {
+    lowering.kernel<UnpackOp>(result, to, lowering.buffer(from), lowering.buffer(to));
+  } else {
+    Storage plain = lowering.temporary(type.getShape(), from.element);
+    lowering.kernel<UnpackOp>(Value(), plain, lowering.buffer(from), lowering.buffer(plain));
+    lowering.kernel<PackOp>(result, to, lowering.buffer(plain), lowering.buffer(to));
+  }
+}
+
+void lowerReshape(GraphLowering &lowering, graph::ReshapeOp op) {
+  Storage from = lowering.storageOf(op.getInput()), to = lowering.storageOf(op.getResult());
+  // Either side may be strided so that it cannot take the other's shape.
+  if (std::optional<Storage> view = to.reshaped(from.shape))
+    lowering.copy(from, *view);
+  else
+    lowering.copy(lowering.reshaped(from, to.shape), to);
+}
+
+/// Channels split in two dims go straight from their lanes to their places.
+static void transposeLanes(GraphLowering &lowering, graph::TransposeOp op,
+                           graph::ReshapeOp reshape) {
+  Value image = reshape.getInput().getDefiningOp()->getOperand(0);
+  Storage from = lowering.storageOf(image);
+  Storage to =
+      lowering.storageOf(op.getResult()).permuted(invertPermutationVector(op.getPermutation()));
+  int64_t parts = to.shape[1], channels = to.shape[2];
+  for (int64_t part = 0; part < parts; ++part) {
+    Storage target = to.slice(1, part, 1).permuted({0, 2, 3, 4});
+    lowering.copyChannels({from, blockOf(image), part * channels}, {target, 0, 0}, channels);
+  }
+}
+
+void lowerTranspose(GraphLowering &lowering, graph::TransposeOp op) {
+  Value result = op.getResult();
+  if (auto reshape = op.getInput().getDefiningOp<graph::ReshapeOp>();
+      reshape && lowering.getPlaces().isSkipped(reshape))
+    return transposeLanes(lowering, op, reshape);
+  Storage from = lowering.storageOf(op.getInput()), to = lowering.storageOf(result);
+  ArrayRef<int64_t> order = op.getPermutation();
+  if (blockOf(op.getInput())) {
+    Storage channelsFirst = to.permuted(invertPermutationVector(order));
+    lowering.kernel<UnpackOp>(result, to, lowering.buffer(from), lowering.buffer(channelsFirst));
+  } else if (blockOf(result)) {
+    lowering.kernel<PackOp>(result, to, lowering.buffer(from.permuted(order)), lowering.buffer(to));
+  } else {
+    lowering.kernel<CopyOp>(result, to, lowering.buffer(from.permuted(order)), lowering.buffer(to));
+  }
+}
+
+void lowerExpand(GraphLowering &lowering, graph::ExpandOp op) {
+  Storage from = lowering.storageOf(op.getInput()), to = lowering.storageOf(op.getResult());
+  while (from.rank() < to.rank())
+    from = from.withDim(0);
+  for (int64_t dim = 0; dim < to.rank(); ++dim)
+    if (from.shape[dim] != to.shape[dim]) {
+      from.shape[dim] = to.shape[dim];
+      from.strides[dim] = 0;
+    }
+  lowering.kernel<CopyOp>(op.getResult(), to, lowering.buffer(from), lowering.buffer(to));
+}
+
+void lowerTile(GraphLowering &lowering, graph::TileOp op) {
+  Storage from = lowering.storageOf(op.getInput()), to = lowering.storageOf(op.getResult());
+  ArrayRef<int64_t> sizes = tensorType(op.getInput()).getShape();
+  for (int64_t dim = int64_t(sizes.size()) - 1; dim >= 0; --dim)
+    if (int64_t repeat = op.getRepeats()[dim]; repeat != 1) {
+      from = from.withDim(dim, repeat, 0);
+      to = to.split(dim, sizes[dim]);
+    }
+  lowering.copy(from, to);
+}
+
+/// Zeroes the lanes past the last channel, which copies of channels do not
+/// write: the cube multiplies them by zero, whatever was in the memory before.
+static void clearLastLanes(GraphLowering &lowering, Value result) {
+  RankedTensorType type = tensorType(result);
+  int64_t block = blockOf(type);
+  if (block == 0 || type.getDimSize(1) % block == 0 || !type.getElementType().isF16())
+    return;
+  Storage storage = lowering.storageOf(result);
+  int64_t used = type.getDimSize(1) % block;
+  lowering.fill(storage.slice(1, storage.shape[1] - 1, 1).slice(4, used, block - used), 0.0);
+}
+
+void lowerConcat(GraphLowering &lowering, graph::ConcatOp op) {
+  Storage result = lowering.storageOf(op.getResult());
+  int64_t block = blockOf(op.getResult()), channel = 0;
+  if (op.getAxis() == 1 && !concatView(result, op, op.getInputs().size() - 1))
+    clearLastLanes(lowering, op.getResult());
+  // In order: the lanes past the last channel of a part are the next part's.
+  for (OpOperand &part : op->getOpOperands()) {
+    int64_t size = tensorType(part.get()).getDimSize(op.getAxis());
+    if (!lowering.getPlaces().isPlaced(part)) {
+      Storage from = lowering.storageOf(part.get());
+      std::optional<Storage> to = concatView(result, op, part.getOperandNumber());
+      if (to && !(*to == from))
+        lowering.copy(from, *to);
+      else if (!to)
+        lowering.copyChannels({from, block, 0}, {result, block, channel}, size);
+    }
+    channel += size;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Slices and pads
+//===----------------------------------------------------------------------===//
+
+/// Takes the elements of one dim by constant indices; strides do not run
+/// backwards.
+static Storage gatherDim(GraphLowering &lowering, const Storage &from, int64_t dim, int64_t start,
+                         int64_t size, int64_t step) {
+  SmallVector<int64_t> indices;
+  for (int64_t i = 0; i < size; ++i)
+    indices.push_back(start + i * step);
+  auto type = RankedTensorType::get(size, lowering.builder.getI64Type());
+  Storage index = lowering.constantStorage(graph::makeConstant(type, ArrayRef<int64_t>(indices)));
+
+  int64_t outer = ShapedType::getNumElements(ArrayRef(from.shape).take_front(dim)),
+          inner = ShapedType::getNumElements(ArrayRef(from.shape).drop_front(dim + 1));
+  SmallVector<int64_t> shape(from.shape);
+  shape[dim] = size;
+  Storage to = lowering.temporary(shape, from.element);
+  Storage input = lowering.reshaped(from, {outer, from.shape[dim], inner});
+  Storage output = *to.reshaped({outer, size, inner});
+  lowering.kernel<GatherOp>(Value(), output, lowering.buffer(input), lowering.buffer(index),
+                            lowering.buffer(output));
+  return to;
+}
+
+void lowerSlice(GraphLowering &lowering, graph::SliceOp op) {
+  Storage from = lowering.storageOf(op.getInput()), to = lowering.storageOf(op.getResult());
+  if (std::optional<Storage> view = sliceView(from, op))
+    return lowering.copy(*view, to);
+  ArrayRef<int64_t> sizes = tensorType(op.getResult()).getShape();
+  int64_t block = blockOf(op.getResult());
+  for (int64_t dim = 0; dim < int64_t(sizes.size()); ++dim) {
+    int64_t start = op.getStarts()[dim], step = op.getSteps()[dim];
+    if (block && dim == 1)
+      continue;
+    if (step > 0)
+      from = from.slice(dim, start, sizes[dim], step);
+    else
+      from = gatherDim(lowering, from, dim, start, sizes[dim], step);
+  }
+  if (block) {
+    clearLastLanes(lowering, op.getResult());
+    lowering.copyChannels({from, block, op.getStarts()[1]}, {to, block, 0}, sizes[1]);
+  } else {
+    lowering.copy(from, to);
+  }
+}
+
+void lowerPad(GraphLowering &lowering, graph::PadOp op) {
+  Value result = op.getResult();
+  Storage from = lowering.storageOf(op.getInput()), to = lowering.storageOf(result);
+  SmallVector<int64_t> low(op.getLow()), high(op.getHigh());
+  // Channels in blocks are never padded.
+  if (blockOf(result)) {
+    low.push_back(0);
+    high.push_back(0);
+  }
+  if (op.getMode() != graph::PadMode::Constant) {
+    lowering.kernel<PadOp>(result, to, lowering.buffer(from), lowering.buffer(to), low,
+                           op.getMode());
+    return;
+  }
+  SmallVector<int64_t> before, after;
+  for (auto [first, last] : llvm::zip_equal(low, high)) {
+    before.push_back(std::max<int64_t>(first, 0));
+    after.push_back(std::max<int64_t>(last, 0));
+  }
+  bool planesOnly = to.rank() >= 4;
+  for (int64_t dim = 0; dim < to.rank(); ++dim)
+    planesOnly &= dim == 2 || dim == 3 || (before[dim] == 0 && after[dim] == 0);
+  if (planesOnly)
+    lowering.fill(to, op.getValue().convertToDouble(),
+                  Halo{before[2], before[3], after[2], after[3]});
+  else
+    lowering.fill(to, op.getValue().convertToDouble());
+  for (int64_t dim = 0; dim < to.rank(); ++dim) {
+    int64_t cropped = std::max<int64_t>(-low[dim], 0);
+    int64_t size = to.shape[dim] - before[dim] - after[dim];
+    from = from.slice(dim, cropped, size);
+    to = to.slice(dim, before[dim], size);
+  }
+  lowering.copy(from, to);
+}
+
+//===----------------------------------------------------------------------===//
+// Gather, depth to space, resize
+//===----------------------------------------------------------------------===//
+
+/// Indices that count from the end become ones that count from the start.
+static FailureOr<Storage> indicesFrom(GraphLowering &lowering, Value indices, int64_t extent) {
+  Storage storage = lowering.storageOf(indices);
+  int64_t count = tensorType(indices).getNumElements();
+  if (isKnown(indices)) {
+    FailureOr<ElementsAttr> value = lowering.constantOf(indices);
+    FailureOr<graph::ConstantBytes> bytes =
+        succeeded(value) ? graph::ConstantBytes::get(*value) : FailureOr<graph::ConstantBytes>();
+    if (failed(bytes))
+      return failure();
+    SmallVector<int64_t> wrapped;
+    auto wrap = [&](auto all) {
+      for (int64_t index : all)
+        wrapped.push_back(index < 0 ? index + extent : index);
+    };
+    if (storage.element.isInteger(64))
+      wrap(bytes->expandedAs<int64_t>());
+    else
+      wrap(bytes->expandedAs<int32_t>());
+    auto type = RankedTensorType::get(count, lowering.builder.getI64Type());
+    return lowering.constantStorage(graph::makeConstant(type, ArrayRef<int64_t>(wrapped)));
+  }
+  Storage input = lowering.reshaped(storage, count);
+  Storage output = lowering.temporary(count, storage.element);
+  auto map = lowering.kernel<MapOp>(Value(), output, ValueRange{lowering.buffer(input)},
+                                    lowering.buffer(output));
+  OpBuilder &builder = lowering.builder;
+  OpBuilder::InsertionGuard guard(builder);
+  Location loc = lowering.location;
+  Block *block = builder.createBlock(&map.getBody());
+  Value index = block->addArgument(storage.element, loc);
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(storage.element, value));
+  };
+  Value isNegative =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, index, constant(0));
+  Value fromEnd = arith::AddIOp::create(builder, loc, index, constant(extent));
+  YieldOp::create(builder, loc, arith::SelectOp::create(builder, loc, isNegative, fromEnd, index));
+  return output;
+}
+
+LogicalResult lowerGather(GraphLowering &lowering, graph::GatherOp op) {
+  Value result = op.getResult();
+  ArrayRef<int64_t> shape = tensorType(op.getInput()).getShape();
+  int64_t axis = op.getAxis(), extent = shape[axis];
+  int64_t outer = ShapedType::getNumElements(shape.take_front(axis)),
+          inner = ShapedType::getNumElements(shape.drop_front(axis + 1));
+  FailureOr<Storage> indices = indicesFrom(lowering, op.getIndices(), extent);
+  if (failed(indices))
+    return failure();
+  Storage input = lowering.reshaped(lowering.storageOf(op.getInput()), {outer, extent, inner});
+  Storage output = *lowering.storageOf(result).reshaped({outer, indices->shape.front(), inner});
+  lowering.kernel<GatherOp>(result, output, lowering.buffer(input), lowering.buffer(*indices),
+                            lowering.buffer(output));
+  return success();
+}
+
+/// Sees a tensor with small planes, [N][C * b * b][H][W], and the one with large
+/// planes, [N][C][H * b][W * b], both as [N][C][H][b][W][b].
+static std::pair<Storage, Storage> pixelBlocks(const Storage &deep, const Storage &wide,
+                                               int64_t block, graph::DepthOrder order) {
+  Storage pixels = wide.split(3, block).split(2, block);
+  if (order == graph::DepthOrder::CRD) {
+    Storage channels = deep.split(1, block * block).split(2, block);
+    return {channels.permuted({0, 1, 4, 2, 5, 3}), pixels};
+  }
+  int64_t depth = deep.shape[1] / (block * block);
+  Storage channels = deep.split(1, block * depth).split(2, depth);
+  return {channels.permuted({0, 3, 4, 1, 5, 2}), pixels};
+}
+
+void lowerDepthToSpace(GraphLowering &lowering, graph::DepthToSpaceOp op) {
+  auto [deep, wide] = pixelBlocks(lowering.storageOf(op.getInput()),
+                                  lowering.storageOf(op.getResult()), op.getBlock(), op.getOrder());
+  lowering.copy(deep, wide);
+}
+
+void lowerSpaceToDepth(GraphLowering &lowering, graph::SpaceToDepthOp op) {
+  auto [deep, wide] =
+      pixelBlocks(lowering.storageOf(op.getResult()), lowering.storageOf(op.getInput()),
+                  op.getBlock(), graph::DepthOrder::DCR);
+  lowering.copy(wide, deep);
+}
+
+void lowerResize(GraphLowering &lowering, graph::ResizeOp op) {
+  Value result = op.getResult();
+  SmallVector<double> scales(op.getScales());
+  if (blockOf(result))
+    scales.push_back(1.0);
+  lowering.kernel<ResizeOp>(result, lowering.storageOf(result), lowering.buffer(op.getInput()),
+                            lowering.buffer(result), scales, op.getMode(), op.getCoordinates(),
+                            op.getNearest(), op.getCubicCoefficient());
+}
+
+} // namespace atc::kernel

@@ -1,0 +1,291 @@
+//===-- PlaceViews.cpp - which tensors share memory -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/kernel/PlaceViews.h"
+
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "passes/kernel/LayoutRules.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace atc::graph;
+
+namespace atc::kernel {
+
+bool isKnown(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (isa_and_nonnull<ReshapeOp, RelayoutOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<ConstantOp>(op);
+}
+
+/// Whether only matrix products of the NPU read `value`, which take the strides
+/// of a transposition as they are.
+static bool isReadStrided(Value value) {
+  return !value.use_empty() && llvm::all_of(value.getUsers(), [](Operation *user) {
+    if (isa<ReshapeOp, SliceOp, TransposeOp>(user))
+      return isReadStrided(user->getResult(0));
+    return isa<MatMulOp>(user) && isCubeContraction(user);
+  });
+}
+
+/// Operators whose result can be a view of their operand.
+static bool canBeView(Operation *op) {
+  return isa<ReshapeOp, RelayoutOp, SliceOp, TransposeOp>(op);
+}
+
+/// A matrix product of the NPU writes rows that are dense, in two dims of
+/// products.
+static bool canWriteProducts(Operation *op, const Storage &target) {
+  if (target.rank() == 0 || (target.shape.back() != 1 && target.strides.back() != 1))
+    return false;
+  if (isa<MatMulOp>(op) && target.rank() <= 4)
+    return true;
+  int64_t columns = target.shape.back();
+  int64_t rows = ShapedType::getNumElements(target.shape) / columns;
+  return target.reshaped({rows, columns}).has_value();
+}
+
+/// Kernels write any strides, but some need dims of the result to be one.
+static bool canWrite(Operation *op, const Storage &target) {
+  if (isa<IntegerFullyConnectedOp>(op))
+    return target.isContiguous();
+  if (isa<MatMulOp, FullyConnectedOp>(op))
+    return isCubeContraction(op) ? canWriteProducts(op, target) : target.isContiguous();
+  if (auto gather = dyn_cast<GatherOp>(op)) {
+    ArrayRef<int64_t> in = tensorType(gather.getInput()).getShape();
+    int64_t axis = gather.getAxis();
+    auto count = [](ArrayRef<int64_t> sizes) {
+      return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<int64_t>());
+    };
+    int64_t indices = tensorType(gather.getIndices()).getNumElements();
+    return target.reshaped({count(in.take_front(axis)), indices, count(in.drop_front(axis + 1))})
+        .has_value();
+  }
+  return true;
+}
+
+/// Whether all that reads `value` copies it to places of its own.
+static bool isOnlyMoved(Value value) {
+  return llvm::all_of(value.getUsers(), [](Operation *user) {
+    if (isa<ReshapeOp>(user))
+      return isOnlyMoved(user->getResult(0));
+    return isa<TransposeOp, DepthToSpaceOp, SpaceToDepthOp, ExpandOp, TileOp>(user);
+  });
+}
+
+PlaceViews::PlaceViews(func::FuncOp function) {
+  Block &body = function.getBody().front();
+  for (auto transpose : body.getOps<TransposeOp>())
+    skipUnpacking(transpose);
+  // Backwards, so that where a user lies is known when its operands are placed
+  // in it.
+  for (Operation &op : llvm::reverse(body))
+    placeInUsers(&op);
+  // What is left of views looks at its operand, whose place is now known.
+  for (Operation &op : body) {
+    if (!canBeView(&op) || homes.contains(op.getResult(0)) || isSkipped(&op) ||
+        isPlaced(op.getOpOperand(0)))
+      continue;
+    std::optional<Storage> view = ofOperand(&op);
+    if (view && hasHaloFor(*view, tensorType(op.getResult(0))))
+      homes[op.getResult(0)] = {Home::OfOperand};
+  }
+}
+
+void PlaceViews::placeInUsers(Operation *op) {
+  if (isa<func::ReturnOp>(op)) {
+    for (auto [index, value] : llvm::enumerate(op->getOperands())) {
+      Storage result =
+          Storage::whole(value, tensorType(value).getElementType(), tensorType(value).getShape());
+      if (canBePlaced(value, result))
+        homes[value] = {Home::Result, unsigned(index)};
+    }
+    return;
+  }
+  if (auto concat = dyn_cast<ConcatOp>(op)) {
+    for (unsigned i = 0; i < concat.getInputs().size(); ++i)
+      placeInUser(op, i);
+    placePatched(concat);
+    return;
+  }
+  // A product whose result is transposed is written that way.
+  if (isa<TransposeOp>(op)) {
+    Operation *product = op->getOperand(0).getDefiningOp();
+    if (isa_and_nonnull<MatMulOp>(product) && isCubeContraction(product) && product->hasOneUse() &&
+        blockOf(op->getResult(0)) == 0)
+      placeInUser(op, 0);
+    return;
+  }
+  // A view that was placed in its user takes what it is a view of with it.
+  if (isa<ReshapeOp, RelayoutOp>(op) && homes.contains(op->getResult(0)))
+    placeInUser(op, 0);
+}
+
+void PlaceViews::placeInUser(Operation *user, unsigned operand) {
+  Value value = user->getOperand(operand);
+  std::optional<Storage> target = inUser(user, operand);
+  if (target && hasHaloFor(*target, tensorType(value)) && canBePlaced(value, *target))
+    homes[value] = {Home::InUser, operand, user};
+}
+
+/// The part that `part` is computed from, element by element and where it will
+/// lie, or that it is.
+static SliceOp sliceBehind(Value part) {
+  Operation *op = part.getDefiningOp();
+  if (auto slice = dyn_cast_or_null<SliceOp>(op))
+    return slice;
+  if (!op || !isElementwise(op))
+    return nullptr;
+  for (Value operand : op->getOperands())
+    if (auto slice = operand.getDefiningOp<SliceOp>(); slice && operand.getType() == part.getType())
+      return slice;
+  return nullptr;
+}
+
+/// A concat that puts a tensor together again, some parts of it changed
+/// elementwise, is that tensor changed in place.
+void PlaceViews::placePatched(ConcatOp concat) {
+  Storage result = storageOf(concat.getResult());
+  Value whole;
+  for (auto [index, part] : llvm::enumerate(concat.getInputs())) {
+    SliceOp slice = sliceBehind(part);
+    if (!slice || !slice->hasOneUse() || (whole && slice.getInput() != whole))
+      return;
+    whole = slice.getInput();
+    // What is no slice itself must be written right there.
+    bool isSlice = slice.getResult() == part;
+    if (!isSlice && !isPlaced(concat->getOpOperand(index)))
+      return;
+    std::optional<Storage> from = sliceView(result, slice), to = concatView(result, concat, index);
+    if (!from || !to || !(*from == *to))
+      return;
+  }
+  auto isPart = [](OpOperand &use) { return isa<SliceOp>(use.getOwner()); };
+  bool allParts = std::distance(whole.use_begin(), whole.use_end()) ==
+                  std::distance(concat.getInputs().begin(), concat.getInputs().end());
+  if (whole.getType() == concat.getType() && allParts && llvm::all_of(whole.getUses(), isPart) &&
+      canBePlaced(whole, result))
+    homes[whole] = {Home::AsUser, 0, concat};
+}
+
+/// Channels that a reshape splits and a transposition moves are copied from
+/// their lanes to where they go, without being unpacked between.
+void PlaceViews::skipUnpacking(TransposeOp transpose) {
+  auto reshape = transpose.getInput().getDefiningOp<ReshapeOp>();
+  auto relayout = reshape ? reshape.getInput().getDefiningOp<RelayoutOp>() : nullptr;
+  if (!relayout || !reshape->hasOneUse() || !relayout->hasOneUse() ||
+      blockOf(relayout.getResult()) != 0)
+    return;
+  int64_t block = blockOf(relayout.getInput());
+  ArrayRef<int64_t> image = tensorType(reshape.getInput()).getShape(),
+                    split = tensorType(reshape.getResult()).getShape();
+  if (isKnown(relayout.getInput()) || block == 0 || image[1] <= block || split.size() != 5 ||
+      split[0] != image[0] || split.drop_front(3) != image.drop_front(2) || split[1] > block ||
+      isSameMemory(tensorType(relayout.getInput()), block))
+    return;
+  skipped.insert(relayout);
+  skipped.insert(reshape);
+}
+
+bool PlaceViews::canBePlaced(Value value, const Storage &target) const {
+  Operation *op = value.getDefiningOp();
+  if (!op || isKnown(value) || homes.contains(value))
+    return false;
+  // Placing a view would mean to copy what it shows; the user can do that.
+  if (auto slice = dyn_cast<SliceOp>(op); slice && isSliceView(slice, blockOf(value)))
+    return false;
+  if (isa<ReshapeOp, RelayoutOp>(op) && !op->getOperand(0).getDefiningOp())
+    return isa<RelayoutOp>(op) && !isSameMemory(tensorType(value), blockOf(value));
+  return canWrite(op, target);
+}
+
+std::optional<Storage> PlaceViews::inUser(Operation *user, unsigned operand) const {
+  Storage result = storageOf(user->getResult(0));
+  if (auto concat = dyn_cast<ConcatOp>(user))
+    return concatView(result, concat, operand);
+  RankedTensorType type = tensorType(user->getOperand(operand));
+  if (isa<ReshapeOp>(user))
+    return result.reshaped(type.getShape());
+  if (auto transpose = dyn_cast<TransposeOp>(user))
+    return result.permuted(invertPermutationVector(transpose.getPermutation()));
+  return relayoutView(result, tensorType(user->getResult(0)), type);
+}
+
+std::optional<Storage> PlaceViews::ofOperand(Operation *op) const {
+  // A constant in another layout is a constant of its own.
+  if (isa<RelayoutOp>(op) && isKnown(op->getOperand(0)))
+    return std::nullopt;
+  Storage source = storageOf(op->getOperand(0));
+  RankedTensorType type = tensorType(op->getResult(0));
+  if (auto slice = dyn_cast<SliceOp>(op))
+    return sliceView(source, slice);
+  if (isa<ReshapeOp>(op))
+    return source.reshaped(type.getShape());
+  if (auto transpose = dyn_cast<TransposeOp>(op)) {
+    bool blocked = blockOf(transpose.getInput()) || blockOf(transpose.getResult());
+    if (blocked || !isReadStrided(transpose.getResult()))
+      return std::nullopt;
+    return source.permuted(transpose.getPermutation());
+  }
+  RankedTensorType sourceType = tensorType(op->getOperand(0));
+  if (auto view = relayoutView(source, sourceType, type))
+    return view;
+  // Copies read lanes as well as rows.
+  if (blockOf(type) == 0 && type.getDimSize(1) <= blockOf(sourceType) &&
+      isOnlyMoved(op->getResult(0)))
+    return source.lanes(type.getDimSize(1));
+  return std::nullopt;
+}
+
+Storage PlaceViews::storageOf(Value value) const {
+  auto home = homes.find(value);
+  Home::Kind kind = home == homes.end() ? Home::Own : home->second.kind;
+  // Homes are made only where the view exists.
+  if (kind == Home::InUser)
+    return *inUser(home->second.user, home->second.index);
+  if (kind == Home::OfOperand)
+    return *ofOperand(value.getDefiningOp());
+  if (kind == Home::AsUser)
+    return storageOf(home->second.user->getResult(0));
+
+  RankedTensorType type = tensorType(value);
+  SmallVector<int64_t> shape = storedShape(type);
+  Halo halo = haloOf(type);
+  if (blockOf(type)) {
+    shape[2] += halo[0] + halo[2];
+    shape[3] += halo[1] + halo[3];
+  }
+  Type element = getScalarType(type.getElementType());
+  Storage whole = Storage::whole(value, element, shape);
+  if (!blockOf(type))
+    return whole;
+  Storage inside = whole.inside(halo);
+  inside.haloFill = haloFillOf(type);
+  return inside;
+}
+
+std::optional<unsigned> PlaceViews::resultOf(Value value) const {
+  auto home = homes.find(value);
+  if (home == homes.end() || home->second.kind != Home::Result)
+    return std::nullopt;
+  return home->second.index;
+}
+
+bool PlaceViews::isPlaced(OpOperand &operand) const {
+  auto home = homes.find(operand.get());
+  return home != homes.end() && home->second.kind == Home::InUser &&
+         home->second.user == operand.getOwner() &&
+         home->second.index == operand.getOperandNumber();
+}
+
+bool PlaceViews::isView(Operation *op) const {
+  if (!canBeView(op))
+    return false;
+  auto home = homes.find(op->getResult(0));
+  if (home != homes.end() && home->second.kind == Home::OfOperand)
+    return true;
+  return isPlaced(op->getOpOperand(0));
+}
+
+} // namespace atc::kernel

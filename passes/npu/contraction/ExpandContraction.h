@@ -1,0 +1,39 @@
+//===-- ExpandContraction.h - what npu-expand-conv2d and -matmul share -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_NPU_CONTRACTION_EXPANDCONTRACTION_H
+#define OPENATC_PASSES_NPU_CONTRACTION_EXPANDCONTRACTION_H
+
+#include "passes/npu/contraction/CubeSupport.h"
+#include "passes/npu/contraction/TileCosts.h"
+
+namespace atc::npu {
+
+/// Puts a program in place of each kernel function that is an OpT.
+template <typename OpT> mlir::LogicalResult expandContractions(mlir::ModuleOp module) {
+  for (auto function : llvm::make_early_inc_range(module.getOps<mlir::func::FuncOp>())) {
+    OpT op = kernelOpOf<OpT>(function);
+    if (!op)
+      continue;
+    SocTable soc = socOf(op);
+    std::string fault;
+    Contraction contraction = describe(op, soc, fault);
+    Plan plan;
+    if (fault.empty() && !op.getTile())
+      fault = "it has no tile: npu-select-tiles has not run";
+    if (fault.empty()) {
+      plan = planOf(contraction, tileOf(*op.getTile()), soc);
+      fault = plan.fault;
+    }
+    if (!fault.empty())
+      return op.emitOpError("cannot become a program for ") << soc.name << ": " << fault;
+    ProgramWriter writer(function, {plan.coresOuter, plan.coresRow, plan.tile.coresN});
+    writeContraction(writer, contraction, plan);
+    writer.finish();
+  }
+  return mlir::success();
+}
+
+} // namespace atc::npu
+
+#endif // OPENATC_PASSES_NPU_CONTRACTION_EXPANDCONTRACTION_H

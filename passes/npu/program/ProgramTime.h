@@ -1,0 +1,20 @@
+//===-- ProgramTime.h - simulated time of one program -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_NPU_PROGRAM_PROGRAMTIME_H
+#define OPENATC_PASSES_NPU_PROGRAM_PROGRAMTIME_H
+
+#include "npu/isa/Isa.h"
+#include "npu/soc/Soc.h"
+
+#include <optional>
+
+namespace atc::npu {
+
+/// Cycles of a launch that continues a task and finds in L2 what fits there;
+/// nothing if the program does not end. The same in every run.
+std::optional<double> timeOfProgram(const Program &program, const SocTable &soc);
+
+} // namespace atc::npu
+
+#endif // OPENATC_PASSES_NPU_PROGRAM_PROGRAMTIME_H

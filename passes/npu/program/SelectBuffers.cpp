@@ -1,0 +1,79 @@
+//===-- SelectBuffers.cpp - how many copies of buffers there are ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/npu/Passes.h"
+#include "passes/npu/program/LocalMemory.h"
+#include "passes/npu/program/ProgramWriter.h"
+#include "passes/npu/program/SyncAnalysis.h"
+
+using namespace mlir;
+
+namespace atc::npu {
+#define GEN_PASS_DEF_NPUSELECTBUFFERS
+#include "passes/npu/Passes.h.inc"
+
+namespace {
+
+bool isFilledFromGm(ir::AllocOp alloc) {
+  return llvm::any_of(alloc->getUsers(), [&](Operation *user) {
+    return user->getOperand(0) == alloc.getResult() && queueOf(user) == Queue::MTE2;
+  });
+}
+
+/// A second copy lets one iteration's producer run beside the consumer of the
+/// one before; a third only helps where the time of the producer varies, which
+/// it does when it reads gm.
+int64_t copiesWanted(ir::AllocOp alloc, int64_t most) {
+  int64_t iterations = 1;
+  for (auto loop = alloc->getParentOfType<ir::LoopOp>(); loop;
+       loop = loop->getParentOfType<ir::LoopOp>())
+    iterations = std::min<int64_t>(iterations * int64_t(loop.getTrips()), kFlagIds);
+  llvm::SmallDenseSet<unsigned> queues;
+  for (Operation *user : alloc->getUsers())
+    if (std::optional<Queue> queue = queueOf(user))
+      queues.insert(unsigned(*queue));
+  if (queues.size() < 2)
+    return 1;
+  return std::min(
+      {isFilledFromGm(alloc) ? most : std::min<int64_t>(most, 2), iterations, int64_t(kFlagIds)});
+}
+
+struct SelectBuffersPass : impl::NpuSelectBuffersBase<SelectBuffersPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ir::ProgramOp program = getOperation();
+    if (maxBuffers < 1) {
+      program.emitError() << "max-buffers is " << maxBuffers.getValue() << ", 1 is the least";
+      return signalPassFailure();
+    }
+    program.walk([&](ir::AllocOp alloc) { alloc.setBuffers(copiesWanted(alloc, maxBuffers)); });
+    SocTable soc = socOf(program);
+    for (MemoryUse &use : memoryUses(program, soc))
+      while (!use.place() && takeOne(use))
+        ++numTaken;
+    program.walk([&](ir::AllocOp alloc) { numCopied += alloc.getBuffers() > 1; });
+  }
+
+private:
+  /// Takes away a copy of the buffer that loses least by it: one of many, one
+  /// that is not filled from gm, and of those the largest. False without copies.
+  static bool takeOne(MemoryUse &use) {
+    LocalBuffer *least = nullptr;
+    auto worth = [](const LocalBuffer &buffer) {
+      ir::AllocOp alloc = buffer.alloc;
+      return std::tuple(-int64_t(alloc.getBuffers()), isFilledFromGm(alloc), -buffer.bytes);
+    };
+    for (LocalBuffer &buffer : use.buffers)
+      if (buffer.alloc.getBuffers() > 1 && (!least || worth(buffer) < worth(*least)))
+        least = &buffer;
+    if (!least)
+      return false;
+    least->alloc.setBuffers(least->alloc.getBuffers() - 1);
+    least->bytes = bytesTaken(least->alloc);
+    return true;
+  }
+};
+
+} // namespace
+} // namespace atc::npu

@@ -1,0 +1,173 @@
+//===-- BatchParts.cpp - kernels on a part of the batch --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/npu/schedule/BatchParts.h"
+
+#include "dialects/npu/Npu.h"
+#include "passes/kernel/LowerGraph.h"
+#include "passes/kernel/Storage.h"
+#include "passes/npu/vector/TileNest.h"
+#include "passes/om/Schedule.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace atc::npu {
+
+namespace {
+
+MemRefType typeOf(Value value) { return cast<MemRefType>(value.getType()); }
+
+/// The dim along which `value` is cut if everything that varies does along its
+/// outermost dim.
+int outerDim(Value value) {
+  ArrayRef<int64_t> shape = typeOf(value).getShape();
+  for (auto [dim, size] : llvm::enumerate(shape))
+    if (size > 1)
+      return dim;
+  return -1;
+}
+
+/// All operands cut along `dim`, but those with one element there.
+std::optional<OperandDims> alongDim(Operation *op, int dim) {
+  if (dim < 0)
+    return std::nullopt;
+  OperandDims dims;
+  for (Value operand : op->getOperands())
+    dims.push_back(typeOf(operand).getDimSize(dim) == 1 ? -1 : dim);
+  return dims;
+}
+
+/// A view of one part of what a memref is of, from the first one's start on.
+MemRefType partOf(MemRefType type, int dim, int64_t parts) {
+  kernel::Storage storage;
+  storage.element = type.getElementType();
+  storage.shape.assign(type.getShape().begin(), type.getShape().end());
+  storage.shape[dim] /= parts;
+  storage.strides = type.getStridesAndOffset().first;
+  return storage.type();
+}
+
+/// Operands of the shape [images]... and the result cut along dim 0; the others
+/// are weights.
+OperandDims alongImages(Operation *op, ArrayRef<Value> activations) {
+  OperandDims dims;
+  for (Value operand : op->getOperands())
+    dims.push_back(llvm::is_contained(activations, operand) ? 0 : -1);
+  return dims;
+}
+
+std::optional<OperandDims> matmulDims(ir::MatMulOp op) {
+  int outer = outerDim(op.getOutput());
+  if (outer < 0 || outer == 3)
+    return std::nullopt;
+  OperandDims dims;
+  for (Value operand : op->getOperands()) {
+    bool isRhs = operand == op.getRhs(), isBias = operand == op.getBias();
+    if (isBias || (isRhs && op.getPacked()))
+      dims.push_back(-1);
+    else if (isRhs)
+      dims.push_back(outer < 2 && typeOf(operand).getDimSize(outer) > 1 ? outer : -1);
+    else
+      dims.push_back(outer);
+  }
+  return dims;
+}
+
+std::optional<OperandDims> independentDims(Operation *op) {
+  using Result = std::optional<OperandDims>;
+  Value output = op->getOperands().back();
+  int outer = outerDim(output);
+  return TypeSwitch<Operation *, Result>(op)
+      .Case([&](ir::Conv2DOp op) {
+        return alongImages(op, {op.getInput(), op.getResidual(), op.getOutput()});
+      })
+      .Case([&](ir::MatMulOp op) { return matmulDims(op); })
+      .Case<kernel::PoolOp, kernel::PackOp, kernel::UnpackOp>(
+          [&](auto op) { return alongImages(op, {op.getInput(), op.getOutput()}); })
+      .Case([&](ir::LayerNormOp op) -> Result {
+        return outer == 0 ? alongImages(op, {op.getInput(), output}) : Result();
+      })
+      .Case<kernel::MapOp, kernel::CopyOp>([&](auto op) { return alongDim(op, outer); })
+      .Case([&](kernel::FillOp op) -> Result {
+        bool inBorder = op.getBorder() && outer > 1;
+        return inBorder ? Result() : alongDim(op, outer);
+      })
+      .Case([&](kernel::ReduceOp op) -> Result {
+        return llvm::is_contained(op.getAxes(), outer) ? Result() : alongDim(op, outer);
+      })
+      .Case<kernel::SoftmaxOp, kernel::ArgReduceOp>([&](auto op) -> Result {
+        return int64_t(op.getAxis()) == outer ? Result() : alongDim(op, outer);
+      })
+      .Case([&](kernel::PadOp op) -> Result {
+        bool inside = outer >= 0 &&
+                      typeOf(op.getInput()).getDimSize(outer) == typeOf(output).getDimSize(outer);
+        return inside ? alongDim(op, outer) : Result();
+      })
+      .Case([&](kernel::ResizeOp op) -> Result {
+        return outer >= 0 && op.getScales()[outer] == 1.0 ? alongDim(op, outer) : Result();
+      })
+      .Default([](Operation *) { return Result(); });
+}
+
+/// Whether part p of the operand lies in part p of its buffer, for all p.
+bool liesInParts(Value operand, int dim, int64_t parts) {
+  MemRefType type = typeOf(operand);
+  int64_t size = type.getDimSize(dim);
+  om::BufferPart place = om::resolveViews(operand);
+  int64_t whole = bytesOf(place.root);
+  if (size % parts || whole % parts)
+    return false;
+  int64_t step = size / parts * type.getStridesAndOffset().first[dim] * elementBytes(operand);
+  int64_t room = whole / parts, bytes = om::spanInBytes(partOf(type, dim, parts));
+  return step == room && place.offset >= 0 && place.offset + bytes <= room;
+}
+
+} // namespace
+
+int64_t bytesOf(Value root) { return om::spanInBytes(typeOf(root)); }
+
+std::optional<OperandDims> batchDimsOf(kernel::KernelOpInterface op, int64_t parts) {
+  std::optional<OperandDims> dims = independentDims(op);
+  if (!dims || dims->back() < 0)
+    return std::nullopt;
+  for (auto [operand, dim] : llvm::zip_equal(op->getOperands(), *dims))
+    if (dim >= 0 && !liesInParts(operand, dim, parts))
+      return std::nullopt;
+  return dims;
+}
+
+void PartWriter::write(kernel::KernelOpInterface op, const OperandDims &dims, int64_t part) {
+  SmallVector<Value> operands;
+  for (auto [operand, dim] : llvm::zip_equal(op->getOperands(), dims))
+    operands.push_back(dim < 0 ? operand : slice(operand, dim, part));
+  Operation *copy = b.clone(*op);
+  copy->setOperands(operands);
+  if (auto conv = dyn_cast<ir::Conv2DOp>(copy))
+    conv.setMacs(conv.getMacs() / parts);
+  // What is written is a part of the tensor now.
+  if (auto attribute = copy->getAttrOfType<TypeAttr>(kernel::kTensorAttr)) {
+    auto tensor = cast<RankedTensorType>(attribute.getValue());
+    SmallVector<int64_t> shape(tensor.getShape());
+    auto batch = llvm::find_if(shape, [](int64_t size) { return size > 1; });
+    if (batch != shape.end() && *batch % parts == 0) {
+      *batch /= parts;
+      copy->setAttr(kernel::kTensorAttr, TypeAttr::get(tensor.clone(shape)));
+    } else {
+      copy->removeAttr(kernel::kTensorAttr);
+    }
+  }
+}
+
+Value PartWriter::slice(Value operand, int dim, int64_t part) {
+  MemRefType type = typeOf(operand);
+  om::BufferPart place = om::resolveViews(operand);
+  Memory target = memory.lookup(place.root);
+  int64_t from = target.onlyPart ? 0 : part * (bytesOf(place.root) / parts);
+  MemRefType wanted = partOf(type, dim, parts);
+  if (from + place.offset == 0 && target.buffer.getType() == wanted)
+    return target.buffer;
+  return om::ViewOp::create(b, operand.getLoc(), wanted, target.buffer, from + place.offset);
+}
+
+} // namespace atc::npu

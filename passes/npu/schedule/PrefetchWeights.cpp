@@ -1,0 +1,161 @@
+//===-- PrefetchWeights.cpp - tasks of launches, weights before their time -===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A network whose weights are read once is bound by DDR: the DDR must never
+// wait for the cube, nor the cube for it. The weights' order of use is known, so
+// they are fetched in that order, ahead by what L2 has room for.
+
+#include "passes/npu/Passes.h"
+#include "passes/npu/program/ProgramWriter.h"
+#include "passes/npu/schedule/BatchParts.h"
+#include "passes/npu/vector/TileNest.h"
+#include "passes/om/Schedule.h"
+
+using namespace mlir;
+
+namespace atc::npu {
+#define GEN_PASS_DEF_NPUPREFETCHWEIGHTS
+#include "passes/npu/Passes.h.inc"
+
+namespace {
+
+/// A weight that L2 does not hold when a launch needs it.
+struct Need {
+  Value weight;
+  unsigned launch;
+  unsigned after;           ///< the first launch that may name it
+  int64_t bytes, named = 0; ///< bytes that launches have named so far
+};
+
+struct PrefetchWeightsPass : impl::NpuPrefetchWeightsBase<PrefetchWeightsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    func::FuncOp main = getOperation();
+    auto module = main->getParentOfType<ModuleOp>();
+    if (main.getSymName() != "main" || main.isExternal() || !module)
+      return;
+    SmallVector<om::LaunchOp> launches(main.getOps<om::LaunchOp>());
+    SymbolTable symbols(module);
+    SmallVector<bool> onNpu;
+    for (om::LaunchOp launch : launches)
+      onNpu.push_back(om::isNpuKernel(symbols.lookup(launch.getKernel())));
+    if (chain)
+      for (size_t i = 1; i < launches.size(); ++i)
+        if (onNpu[i] && onNpu[i - 1]) {
+          launches[i].setChained(true);
+          ++numChained;
+        }
+    if (prefetch)
+      nameWeights(launches, onNpu, int64_t(socOf(main).l2Bytes));
+  }
+
+private:
+  static constexpr int64_t kSmallestPiece = 64 * 1024;
+  static constexpr size_t kNear = 3; ///< launches whose data should be in L2 together
+
+  static SmallVector<Need> needsOf(MutableArrayRef<om::LaunchOp> launches, ArrayRef<bool> onNpu,
+                                   int64_t l2Bytes) {
+    SmallVector<Need> needs;
+    llvm::DenseMap<Value, unsigned> lastUse;
+    for (auto [index, launch] : llvm::enumerate(launches))
+      for (Value operand : launch.getOperands_()) {
+        Value root = om::resolveViews(operand).root;
+        if (!onNpu[index] || !root.getDefiningOp<om::WeightOp>())
+          continue;
+        auto [last, isNew] = lastUse.try_emplace(root, index);
+        if (isNew)
+          needs.push_back({root, unsigned(index), 0, bytesOf(root)});
+        else if (std::optional<unsigned> after =
+                     lostBefore(launches, last->second + 1, index, l2Bytes))
+          needs.push_back({root, unsigned(index), *after, bytesOf(root)});
+        last->second = index;
+      }
+    return needs;
+  }
+
+  static int64_t bytesOfActivations(MutableArrayRef<om::LaunchOp> launches) {
+    llvm::DenseSet<std::pair<Value, int64_t>> touched;
+    int64_t bytes = 0;
+    for (om::LaunchOp launch : launches)
+      for (Value operand : launch.getOperands_()) {
+        om::BufferPart part = om::resolveViews(operand);
+        if (!part.root.getDefiningOp<om::WeightOp>() &&
+            touched.insert({part.root, part.offset}).second)
+          bytes += om::spanInBytes(cast<MemRefType>(operand.getType()));
+      }
+    return bytes;
+  }
+
+  /// If the launches [begin, end) touch more than L2 holds: the one from which on
+  /// what is brought will not be lost again until `end`.
+  static std::optional<unsigned> lostBefore(MutableArrayRef<om::LaunchOp> launches, unsigned begin,
+                                            unsigned end, int64_t l2Bytes) {
+    llvm::DenseSet<std::pair<Value, int64_t>> touched;
+    int64_t bytes = 0;
+    unsigned after = end - 1;
+    for (unsigned index = end; index-- > begin;) {
+      for (Value operand : launches[index].getOperands_()) {
+        om::BufferPart part = om::resolveViews(operand);
+        if (touched.insert({part.root, part.offset}).second)
+          bytes += om::spanInBytes(cast<MemRefType>(operand.getType()));
+      }
+      if (bytes > l2Bytes)
+        return after;
+      if (bytes < l2Bytes / 2)
+        after = index;
+    }
+    return std::nullopt;
+  }
+
+  void nameWeights(MutableArrayRef<om::LaunchOp> launches, ArrayRef<bool> onNpu, int64_t l2Bytes) {
+    SmallVector<Need> needs = needsOf(launches, onNpu, l2Bytes);
+    size_t next = 0, used = 0;
+    int64_t waiting = 0; ///< bytes in L2 that no launch has used yet
+    for (unsigned index = 0; index < launches.size(); ++index) {
+      for (; used < needs.size() && needs[used].launch <= index; ++used)
+        waiting -= std::exchange(needs[used].named, 0);
+      next = std::max(next, used);
+      if (!onNpu[index])
+        continue;
+      SmallVector<Value> names;
+      // What these launches work on is worth more than what later ones will need.
+      int64_t busy = bytesOfActivations(launches.drop_front(index).take_front(kNear));
+      int64_t room = int64_t(share * double(std::max(l2Bytes / 4, l2Bytes - busy)));
+      while (next < needs.size() && waiting < room && needs[next].after <= index) {
+        Need &need = needs[next];
+        int64_t bytes = std::min(need.bytes - need.named, room - waiting);
+        bool all = bytes == need.bytes - need.named;
+        if (!all && bytes < kSmallestPiece)
+          break;
+        names.push_back(piece(launches[index], need, bytes));
+        need.named += bytes;
+        waiting += bytes;
+        if (!all)
+          break;
+        ++next;
+      }
+      launches[index].getPrefetchMutable().append(names);
+      numPrefetched += names.size();
+    }
+  }
+
+  /// The next `bytes` of the weight, defined in front of the launch.
+  static Value piece(om::LaunchOp launch, const Need &need, int64_t &bytes) {
+    // A weight stands in front of its first use, which comes later.
+    Operation *definition = need.weight.getDefiningOp();
+    if (launch->isBeforeInBlock(definition))
+      definition->moveBefore(launch);
+    auto type = cast<MemRefType>(need.weight.getType());
+    if (bytes == need.bytes)
+      return need.weight;
+    int64_t element = elementBytes(need.weight);
+    bytes = bytes / element * element;
+    OpBuilder builder(launch);
+    return om::ViewOp::create(builder, launch.getLoc(),
+                              MemRefType::get({bytes / element}, type.getElementType()),
+                              need.weight, need.named);
+  }
+};
+} // namespace
+} // namespace atc::npu

@@ -1,0 +1,316 @@
+//===-- SplitBatch.cpp - groups of kernels on parts of the batch -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/npu/Passes.h"
+#include "passes/npu/contraction/CubeSupport.h"
+#include "passes/npu/contraction/TileCosts.h"
+#include "passes/npu/program/ProgramWriter.h"
+#include "passes/npu/schedule/BatchParts.h"
+#include "passes/npu/vector/TileNest.h"
+#include "passes/om/Schedule.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace atc::npu {
+#define GEN_PASS_DEF_NPUSPLITBATCH
+#include "passes/npu/Passes.h.inc"
+
+namespace {
+
+/// A buffer and the kernels that use it, by their place in the schedule.
+struct Buffer {
+  int64_t bytes = 0;
+  unsigned first = 0, last = 0;
+  bool weight = false, argument = false;
+  SmallVector<unsigned> writers;
+};
+
+struct Group {
+  unsigned begin, end; ///< kernels [begin, end)
+  int64_t parts;
+};
+
+class Splitter {
+public:
+  Splitter(func::FuncOp main, int64_t wantedParts, double share)
+      : main(main), table(socOf(main)), capacity(share * table.l2Bytes), wantedParts(wantedParts) {
+    main.walk([&](kernel::KernelOpInterface op) { kernels.push_back(op); });
+    for (auto [index, op] : llvm::enumerate(kernels))
+      for (Value operand : op->getOperands())
+        note(om::resolveViews(operand).root, index, operand == op.output());
+  }
+
+  SmallVector<Group> choose() {
+    SmallVector<int64_t> counts = partCounts();
+    dims.resize(kernels.size());
+    work.resize(kernels.size());
+    for (auto [index, op] : llvm::enumerate(kernels))
+      for (int64_t parts : counts)
+        if (std::optional<OperandDims> known = batchDimsOf(op, parts))
+          dims[index][parts] = *known;
+
+    unsigned count = kernels.size();
+    std::vector<double> best(count + 1, 0);
+    std::vector<Group> chosen(count + 1, Group{0, 0, 1});
+    for (unsigned end = 1; end <= count; ++end) {
+      best[end] = best[end - 1] + time(end - 1, end, 1);
+      chosen[end] = {end - 1, end, 1};
+      for (int64_t parts : counts)
+        for (unsigned begin = end; begin-- > 0 && end - begin <= kLongestGroup;) {
+          if (!dims[begin].contains(parts))
+            break;
+          if (!isIndependent(begin, end, parts))
+            continue;
+          double total = best[begin] + (wantedParts ? -1.0 * (end - begin) * (end - begin)
+                                                    : time(begin, end, parts));
+          if (total < best[end]) {
+            best[end] = total;
+            chosen[end] = {begin, end, parts};
+          }
+        }
+    }
+    SmallVector<Group> groups;
+    for (unsigned end = count; end > 0; end = chosen[end].begin)
+      groups.insert(groups.begin(), chosen[end]);
+    return groups;
+  }
+
+  /// Gives the number of buffers that became smaller.
+  unsigned apply(const Group &group) {
+    OpBuilder builder(kernels[group.end - 1]->getContext());
+    builder.setInsertionPointAfter(kernels[group.end - 1]);
+    SmallVector<Value> inner;
+    for (auto &[root, buffer] : buffers)
+      if (isInner(buffer, group.begin, group.end))
+        inner.push_back(root);
+    PartWriter writer(builder, group.parts);
+    for (int64_t part = 0; part < group.parts; ++part) {
+      for (auto &[root, buffer] : buffers)
+        writer.memory[root] = {root, false};
+      // Memory of its own in each part: places follow from lifetimes again.
+      for (Value root : inner)
+        writer.memory[root] = {allocatePart(builder, root, group.parts), true};
+      for (unsigned index = group.begin; index < group.end; ++index)
+        writer.write(kernels[index], dims[index][group.parts], part);
+    }
+    for (unsigned index = group.begin; index < group.end; ++index)
+      kernels[index]->erase();
+    for (Value root : inner)
+      eraseUnused(root);
+    return inner.size();
+  }
+
+private:
+  static constexpr unsigned kLongestGroup = 96;
+
+  void note(Value root, unsigned index, bool written) {
+    auto [entry, isNew] = buffers.try_emplace(root);
+    Buffer &buffer = entry->second;
+    if (isNew) {
+      buffer.bytes = bytesOf(root);
+      buffer.first = index;
+      buffer.weight = root.getDefiningOp<om::WeightOp>() != nullptr;
+      buffer.argument = isa<BlockArgument>(root);
+    }
+    buffer.last = index;
+    if (written)
+      buffer.writers.push_back(index);
+  }
+
+  /// The divisors of the batch: of the first input's outermost dim.
+  SmallVector<int64_t> partCounts() {
+    if (wantedParts > 1)
+      return {wantedParts};
+    int64_t batch = 1;
+    for (auto &[root, buffer] : buffers)
+      if (buffer.argument && !om::isOutput(root)) {
+        ArrayRef<int64_t> shape = cast<MemRefType>(root.getType()).getShape();
+        batch = shape.empty() ? 1 : shape[0];
+        break;
+      }
+    SmallVector<int64_t> counts;
+    for (int64_t parts = 2; parts <= std::min<int64_t>(batch, 256); ++parts)
+      if (batch % parts == 0)
+        counts.push_back(parts);
+    return counts;
+  }
+
+  static bool isInner(const Buffer &buffer, unsigned begin, unsigned end) {
+    return !buffer.weight && !buffer.argument && buffer.first >= begin && buffer.last < end;
+  }
+
+  /// Whether no part needs as a whole what another one makes.
+  bool isIndependent(unsigned begin, unsigned end, int64_t parts) {
+    for (unsigned index = begin; index < end; ++index) {
+      auto known = dims[index].find(parts);
+      if (known == dims[index].end())
+        return false;
+      for (auto [operand, dim] : llvm::zip_equal(kernels[index]->getOperands(), known->second)) {
+        if (dim >= 0)
+          continue;
+        const Buffer &buffer = buffers[om::resolveViews(operand).root];
+        if (llvm::any_of(buffer.writers,
+                         [&](unsigned writer) { return writer >= begin && writer < end; }))
+          return false;
+      }
+    }
+    return true;
+  }
+
+  /// Cycles of a group by a simple model.
+  double time(unsigned begin, unsigned end, int64_t parts) {
+    double cores = table.cores(false), ddr = table.ddrRead * cores;
+    double work = 0, weights = 0, crossing = 0;
+    std::vector<double> live(end - begin + 1, 0), activations(end - begin, 0);
+    llvm::DenseSet<Value> counted;
+    for (unsigned index = begin; index < end; ++index) {
+      work += workOf(index, parts);
+      for (Value operand : kernels[index]->getOperands()) {
+        Value root = om::resolveViews(operand).root;
+        const Buffer &buffer = buffers[root];
+        double bytes = cast<MemRefType>(operand.getType()).getNumElements() * 2.0;
+        if (buffer.weight) {
+          weights += bytes;
+          continue;
+        }
+        if (isInner(buffer, begin, end)) {
+          activations[index - begin] += bytes;
+          if (buffer.first == index && counted.insert(root).second)
+            for (unsigned at = buffer.first; at <= buffer.last; ++at)
+              live[at - begin] += double(buffer.bytes) / parts;
+        } else {
+          live[index - begin] += bytes / parts;
+          if (buffer.bytes > capacity / 2)
+            crossing += bytes;
+        }
+      }
+    }
+    double peak = *llvm::max_element(live);
+    double spilt = 0;
+    for (unsigned index = begin; index < end; ++index)
+      if (double held = live[index - begin]; held > capacity)
+        spilt += 2 * activations[index - begin] * (held - capacity) / held;
+    bool weightsStay = weights + peak <= capacity;
+    double weightTraffic = weightsStay ? weights : weights * parts;
+    return std::max(work, weightTraffic / ddr) + (spilt + crossing) / ddr;
+  }
+
+  /// Cycles of one kernel on all parts if its data come from L2.
+  double workOf(unsigned index, int64_t parts) {
+    auto [entry, isNew] = work[index].try_emplace(parts, 0.0);
+    if (isNew)
+      entry->second = double(parts) * (double(table.chainCycles) + partOf(index, parts));
+    return entry->second;
+  }
+
+  double partOf(unsigned index, int64_t parts) {
+    kernel::KernelOpInterface op = kernels[index];
+    std::optional<double> contraction;
+    if (auto conv = dyn_cast<ir::Conv2DOp>(op.getOperation()))
+      contraction = contractionOf(conv, parts);
+    else if (auto matmul = dyn_cast<ir::MatMulOp>(op.getOperation()))
+      contraction = contractionOf(matmul, parts);
+    if (contraction)
+      return *contraction;
+    double bytes = 0;
+    for (Value operand : op->getOperands())
+      if (!om::resolveViews(operand).root.getDefiningOp<om::WeightOp>())
+        bytes += cast<MemRefType>(operand.getType()).getNumElements() * 2.0;
+    return 2 * bytes / (table.l2Read * double(table.cores(false) * parts)) +
+           2 * double(table.readLatency + table.writeLatency);
+  }
+
+  /// What the cost model of tiles says. Networks repeat their layers.
+  template <typename OpT> std::optional<double> contractionOf(OpT op, int64_t parts) {
+    std::string fault;
+    Contraction c = describe(op, table, fault);
+    if (!fault.empty())
+      return std::nullopt;
+    int64_t &shared = c.outers % parts == 0 ? c.outers : c.others % parts == 0 ? c.others : c.rows;
+    shared = llvm::divideCeil(shared, parts);
+    c.joinsOuters &= c.outers > 1;
+    std::string key;
+    llvm::raw_string_ostream text(key);
+    for (int64_t number : {int64_t(c.lhsForm),
+                           int64_t(c.isInteger) + 2 * bool(c.body) + 4 * bool(c.addition),
+                           int64_t(c.rhsForm),
+                           c.outers,
+                           c.others,
+                           c.groups,
+                           c.rows,
+                           c.rowUnit,
+                           c.columns,
+                           c.depth,
+                           c.depthUnit,
+                           int64_t(c.img2col),
+                           int64_t(c.denseImage),
+                           int64_t(c.denseResult),
+                           c.window.height,
+                           c.window.width,
+                           c.window.kernelH,
+                           c.window.kernelW,
+                           c.window.strideH,
+                           c.window.strideW,
+                           c.scratchPerElement,
+                           int64_t(c.residual.value != nullptr),
+                           int64_t(c.bias != nullptr)})
+      text << number << ' ';
+    text << c.vectorCycles << ' ' << c.lhsType;
+    auto [entry, isNew] = contractions.try_emplace(key, std::nullopt);
+    if (!isNew)
+      return entry->second;
+    std::vector<Plan> plans = selectPlans(c, table, 1);
+    if (!plans.empty())
+      entry->second = estimate(c, plans.front(), table).cycles;
+    return entry->second;
+  }
+
+  Value allocatePart(OpBuilder &builder, Value root, int64_t parts) {
+    MemRefType type = cast<MemRefType>(root.getType());
+    int64_t elements = bytesOf(root) / elementBytes(root);
+    return om::AllocOp::create(builder, root.getLoc(),
+                               MemRefType::get({elements / parts}, type.getElementType()),
+                               IntegerAttr());
+  }
+
+  void eraseUnused(Value root) {
+    for (Operation *user : llvm::make_early_inc_range(root.getUsers()))
+      if (isa<om::ViewOp>(user))
+        eraseUnused(user->getResult(0));
+    if (root.use_empty() && root.getDefiningOp())
+      root.getDefiningOp()->erase();
+  }
+
+  func::FuncOp main;
+  SocTable table;
+  double capacity;
+  int64_t wantedParts;
+  SmallVector<kernel::KernelOpInterface> kernels;
+  llvm::MapVector<Value, Buffer> buffers;
+  std::vector<llvm::DenseMap<int64_t, OperandDims>> dims; ///< of each kernel, by parts
+  std::vector<llvm::DenseMap<int64_t, double>> work;      ///< ... its cycles on all of them
+  llvm::StringMap<std::optional<double>> contractions;    ///< cycles by shape
+};
+
+struct SplitBatchPass : impl::NpuSplitBatchBase<SplitBatchPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    func::FuncOp main = getOperation();
+    if (main.getSymName() != "main" || main.isExternal())
+      return;
+    Splitter splitter(main, parts, share);
+    SmallVector<Group> groups = splitter.choose();
+    for (const Group &group : groups)
+      if (group.parts > 1) {
+        numShrunk += splitter.apply(group);
+        ++numGroups;
+      }
+  }
+};
+} // namespace
+} // namespace atc::npu

@@ -1,0 +1,161 @@
+//===-- FuseEpilogues.cpp - maps behind matrix products -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// On buffers and not on the graph: here it is known what every operand's strides
+// are, and the expander can be asked whether it takes the result.
+
+#include "dialects/npu/Npu.h"
+#include "passes/kernel/LowerGraph.h"
+#include "passes/npu/select/BufferViews.h"
+#include "passes/npu/contraction/CubeSupport.h"
+#include "passes/npu/Passes.h"
+#include "passes/om/Schedule.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+
+namespace atc::npu {
+#define GEN_PASS_DEF_NPUFUSEEPILOGUES
+#include "passes/npu/Passes.h.inc"
+
+namespace {
+
+/// What a map does with the result of a product: x * scale + residual.
+struct Epilogue {
+  double scale = 1;
+  std::optional<unsigned> residual; ///< of the map's inputs
+};
+
+/// The value behind conversions between float types: the sums are f32 anyway.
+Value unconverted(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<arith::ExtFOp, arith::TruncFOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+std::optional<double> constantOf(Value value) {
+  auto constant = unconverted(value).getDefiningOp<arith::ConstantOp>();
+  auto number = constant ? dyn_cast<FloatAttr>(constant.getValue()) : nullptr;
+  return number ? std::optional(number.getValueAsDouble()) : std::nullopt;
+}
+
+std::optional<double> scaleOf(Value value, Value x) {
+  value = unconverted(value);
+  if (value == x)
+    return 1.0;
+  if (auto mul = value.getDefiningOp<arith::MulFOp>())
+    for (auto [factor, number] :
+         {std::pair(mul.getLhs(), mul.getRhs()), std::pair(mul.getRhs(), mul.getLhs())})
+      if (std::optional<double> inner = scaleOf(factor, x), scale = constantOf(number);
+          inner && scale)
+        return *inner * *scale;
+  if (auto div = value.getDefiningOp<arith::DivFOp>())
+    if (std::optional<double> inner = scaleOf(div.getLhs(), x), scale = constantOf(div.getRhs());
+        inner && scale && *scale != 0)
+      return *inner / *scale;
+  return std::nullopt;
+}
+
+std::optional<Epilogue> epilogueOf(kernel::MapOp map, unsigned input) {
+  Block &body = map.getBody().front();
+  Value x = body.getArgument(input), result = unconverted(body.getTerminator()->getOperand(0));
+  if (std::optional<double> scale = scaleOf(result, x))
+    return Epilogue{*scale, std::nullopt};
+  auto add = result.getDefiningOp<arith::AddFOp>();
+  if (!add)
+    return std::nullopt;
+  for (auto [sum, other] :
+       {std::pair(add.getLhs(), add.getRhs()), std::pair(add.getRhs(), add.getLhs())}) {
+    std::optional<double> scale = scaleOf(sum, x);
+    auto argument = dyn_cast<BlockArgument>(unconverted(other));
+    if (scale && argument && argument != x)
+      return Epilogue{*scale, argument.getArgNumber()};
+  }
+  return std::nullopt;
+}
+
+struct FuseEpiloguesPass : impl::NpuFuseEpiloguesBase<FuseEpiloguesPass> {
+  void runOnOperation() override {
+    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!main)
+      return;
+    SocTable soc = socOf(main);
+    SmallVector<ir::MatMulOp> products(main.getOps<ir::MatMulOp>());
+    for (ir::MatMulOp product : products)
+      while (product)
+        product = fuse(product, soc);
+  }
+
+private:
+  /// The product with the map behind it, or null.
+  ir::MatMulOp fuse(ir::MatMulOp op, const SocTable &soc) {
+    kernel::Storage result = storageOf(op.getOutput());
+    if (!result.base.getDefiningOp<om::AllocOp>() || !isWhole(result))
+      return nullptr;
+    SmallVector<OpOperand *> uses = usesOf(result.base);
+    if (uses.size() != 2)
+      return nullptr;
+    OpOperand *use = uses[uses[0]->getOwner() == op ? 1 : 0];
+    auto map = dyn_cast<kernel::MapOp>(use->getOwner());
+    if (!map || map->getBlock() != op->getBlock() || !op->isBeforeInBlock(map) ||
+        use->get() == map.getOutput())
+      return nullptr;
+    ArrayRef<int64_t> mapShape = cast<MemRefType>(map.getOutput().getType()).getShape();
+    if (cast<MemRefType>(use->get().getType()).getShape() != mapShape ||
+        !isWhole(storageOf(use->get())))
+      return nullptr;
+    std::optional<Epilogue> epilogue = epilogueOf(map, use->getOperandNumber());
+    if (!epilogue || !fits(op, *epilogue) || isWrittenBetween(op, map))
+      return nullptr;
+    return replace(op, map, *epilogue, result.shape, soc);
+  }
+
+  /// Whether the product has room for it: scale, bias, residual and activation
+  /// come in this order.
+  static bool fits(ir::MatMulOp op, const Epilogue &epilogue) {
+    bool last = op.getActivation() || op.getResidual();
+    if (epilogue.scale != 1 && (op.getBias() || last))
+      return false;
+    return !epilogue.residual || !op.getResidual();
+  }
+
+  ir::MatMulOp replace(ir::MatMulOp op, kernel::MapOp map, const Epilogue &epilogue,
+                       ArrayRef<int64_t> shape, const SocTable &soc) {
+    auto asProducts = [&](Value buffer) -> std::optional<kernel::Storage> {
+      ArrayRef<int64_t> mapShape = cast<MemRefType>(map.getOutput().getType()).getShape();
+      auto view = broadcast(storageOf(buffer), mapShape).reshaped(shape);
+      bool dense = view && (view->shape.back() == 1 || view->strides.back() == 1);
+      return dense ? view : std::nullopt;
+    };
+    std::optional<kernel::Storage> output = asProducts(map.getOutput()), residual;
+    if (epilogue.residual)
+      residual = asProducts(map.getInputs()[*epilogue.residual]);
+    if (!output || (epilogue.residual && !residual))
+      return nullptr;
+    OpBuilder builder(map);
+    Value residualBuffer =
+        residual ? bufferOf(builder, map.getLoc(), *residual) : op.getResidual();
+    auto fused = ir::MatMulOp::create(
+        builder, map.getLoc(), op.getLhs(), op.getRhs(), op.getBias(), residualBuffer,
+        bufferOf(builder, map.getLoc(), *output), op.getPacked(), op.getTransposeRhs(),
+        APFloat(op.getScale().convertToDouble() * epilogue.scale),
+        op.getActivation().value_or(nullptr),
+        op.getResidualLast() || (residual && op.getActivation()), ir::TileAttr());
+    if (!whyUnsupportedMatMul(fused, soc).empty()) {
+      fused.erase();
+      return nullptr;
+    }
+    if (Attribute tensor = map->getAttr(kernel::kTensorAttr))
+      fused->setAttr(kernel::kTensorAttr, tensor);
+    op.erase();
+    map.erase();
+    ++numFused;
+    return fused;
+  }
+};
+} // namespace
+} // namespace atc::npu

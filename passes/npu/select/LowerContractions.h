@@ -1,0 +1,27 @@
+//===-- LowerContractions.h - the NPU's kernels for graph ops -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_NPU_SELECT_LOWERCONTRACTIONS_H
+#define OPENATC_PASSES_NPU_SELECT_LOWERCONTRACTIONS_H
+
+#include "passes/kernel/LowerGraph.h"
+
+namespace atc::npu {
+
+/// Convolutions and matrix products of f16.
+class NpuKernels : public kernel::TargetKernels {
+public:
+  explicit NpuKernels(mlir::ModuleOp module);
+  llvm::StringRef name() const override { return "NPU"; }
+  bool has(mlir::Operation *op) const override;
+  mlir::LogicalResult lower(kernel::GraphLowering &lowering, mlir::Operation *op) const override;
+
+private:
+  /// Where convolutions that read images find them. Looked up beforehand: maps
+  /// lose their bodies when they are lowered.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> images;
+};
+
+} // namespace atc::npu
+
+#endif // OPENATC_PASSES_NPU_SELECT_LOWERCONTRACTIONS_H

@@ -1,0 +1,80 @@
+//===-- Partition.cpp - which kernels the NPU runs ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "dialects/npu/Npu.h"
+#include "passes/npu/contraction/CubeSupport.h"
+#include "passes/npu/Passes.h"
+#include "passes/npu/select/Partition.h"
+#include "passes/npu/vector/VectorSupport.h"
+#include "passes/om/Schedule.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+
+namespace atc::npu {
+#define GEN_PASS_DEF_NPUPARTITION
+#define GEN_PASS_DEF_NPUSETSOC
+#include "passes/npu/Passes.h.inc"
+
+std::string whyNotOnNpu(Operation *op, const SocTable &soc) {
+  if (auto conv = dyn_cast<ir::Conv2DOp>(op))
+    return whyUnsupportedConv2D(conv, soc);
+  if (auto product = dyn_cast<ir::MatMulOp>(op))
+    return whyUnsupportedMatMul(product, soc);
+  if (op->getName().getDialectNamespace() == "cpu")
+    return "it computes on f32 weights";
+  return whyUnsupportedVectorKernel(op, soc);
+}
+
+namespace {
+
+struct SetSocPass : impl::NpuSetSocBase<SetSocPass> {
+  using NpuSetSocBase::NpuSetSocBase;
+
+  void runOnOperation() override {
+    // A module that names its SoC already may have a table of its own.
+    if (getOperation()->hasAttr(om::kNpuSocAttr))
+      return;
+    if (!findSoc(soc)) {
+      getOperation().emitError() << "E10001: there is no SoC named '" << soc << "'";
+      return signalPassFailure();
+    }
+    getOperation()->setAttr(om::kNpuSocAttr, StringAttr::get(&getContext(), soc));
+  }
+};
+
+int64_t macsOf(Operation *op) {
+  return isa<ir::Conv2DOp, ir::MatMulOp>(op) || op->getName().getDialectNamespace() == "cpu"
+             ? cast<kernel::KernelOpInterface>(op).flops() / 2
+             : 0;
+}
+
+struct PartitionPass : impl::NpuPartitionBase<PartitionPass> {
+  using NpuPartitionBase::NpuPartitionBase;
+
+  void runOnOperation() override {
+    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!main)
+      return;
+    SocTable soc = socOf(main);
+    Builder builder(&getContext());
+    int64_t macs = 0, deviceMacs = 0;
+    main.walk([&](kernel::KernelOpInterface op) {
+      macs += macsOf(op);
+      std::string reason = whyNotOnNpu(op, soc);
+      if (reason.empty()) {
+        op->setAttr(om::kNpuDeviceAttr, builder.getUnitAttr());
+        deviceMacs += macsOf(op);
+        ++numDevice;
+        return;
+      }
+      ++numHost;
+      if (report)
+        op->emitRemark() << op.kernelName() << " stays on the CPU: " << reason;
+    });
+    macsShare = macs ? deviceMacs * 1000 / macs : 1000;
+  }
+};
+} // namespace
+} // namespace atc::npu

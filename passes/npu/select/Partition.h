@@ -1,0 +1,17 @@
+//===-- Partition.h - which kernels the NPU runs --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_NPU_SELECT_PARTITION_H
+#define OPENATC_PASSES_NPU_SELECT_PARTITION_H
+
+#include "mlir/IR/Operation.h"
+#include "npu/soc/Soc.h"
+
+namespace atc::npu {
+
+/// Why `op`, a kernel on buffers, cannot become a program; empty when it can.
+std::string whyNotOnNpu(mlir::Operation *op, const SocTable &soc);
+
+} // namespace atc::npu
+
+#endif // OPENATC_PASSES_NPU_SELECT_PARTITION_H

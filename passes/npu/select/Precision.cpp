@@ -1,0 +1,233 @@
+//===-- Precision.cpp - which tensors are f16 -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "dialects/graph/Graph.h"
+#include "passes/kernel/LayoutRules.h"
+#include "passes/npu/contraction/PackNpuWeights.h"
+#include "passes/npu/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+
+namespace atc::npu {
+#define GEN_PASS_DEF_NPUPRECISION
+#include "passes/npu/Passes.h.inc"
+
+namespace {
+
+RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+bool isFloat32(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getElementType().isF32();
+}
+
+bool isContraction(Operation *op) {
+  return isa<graph::ConvOp, graph::FullyConnectedOp, graph::MatMulOp>(op);
+}
+
+bool isBias(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  if (auto conv = dyn_cast<graph::ConvOp>(op))
+    return conv.getBias() && operand.get() == conv.getBias() &&
+           operand.getOperandNumber() == conv.getBiasMutable().begin()->getOperandNumber();
+  auto fullyConnected = dyn_cast<graph::FullyConnectedOp>(op);
+  return fullyConnected && operand.getOperandNumber() == 2;
+}
+
+bool makesIntegers(Operation *op) {
+  for (Value result : op->getResults())
+    if (tensorType(result).getElementType().isInteger())
+      return true;
+  return op
+      ->walk([](Operation *inner) {
+        return isa<arith::FPToUIOp, arith::FPToSIOp>(inner) ? WalkResult::interrupt()
+                                                            : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+struct PrecisionPass : impl::NpuPrecisionBase<PrecisionPass> {
+  using NpuPrecisionBase::NpuPrecisionBase;
+
+  LogicalResult initialize(MLIRContext *) override {
+    if (mode == "force_fp16" || mode == "cube_fp16" || mode == "origin")
+      return success();
+    llvm::errs() << "npu-precision: mode must be force_fp16, cube_fp16 or origin, but is '" << mode
+                 << "'\n";
+    return failure();
+  }
+
+  void runOnOperation() override {
+    // Kernels of CPU functions are on buffers: only graphs are of interest.
+    if (getOperation().isExternal())
+      return;
+    // Between integers the model's numbers are f32: in f16 integers would change.
+    for (Operation &op : getOperation().getOps())
+      if (op.hasAttr(kernel::kCubeSumsAttr))
+        return;
+    narrowed.clear();
+    if (mode == "force_fp16")
+      narrowAll();
+    else if (mode == "cube_fp16")
+      narrowContractions();
+    for (Operation &op : llvm::make_early_inc_range(getOperation().getOps()))
+      widenBias(&op);
+  }
+
+private:
+  RankedTensorType withElement(Value value, Type element) {
+    RankedTensorType type = tensorType(value);
+    return RankedTensorType::get(type.getShape(), element, type.getEncoding());
+  }
+  RankedTensorType halfType(Value value) {
+    return withElement(value, Float16Type::get(&getContext()));
+  }
+
+  /// `value` (f32) as f16, converted where it is made.
+  Value asHalf(Value value) {
+    Value &result = narrowed[value];
+    if (result)
+      return result;
+    OpBuilder builder(&getContext());
+    builder.setInsertionPointAfterValue(value);
+    if (auto constant = value.getDefiningOp<graph::ConstantOp>())
+      if (FailureOr<ElementsAttr> half = narrow(constant.getValue()); succeeded(half)) {
+        result = graph::ConstantOp::create(builder, value.getLoc(), halfType(value), *half);
+        return result;
+      }
+    result = graph::CastOp::create(builder, value.getLoc(), halfType(value), value);
+    return result;
+  }
+
+  //===--- force_fp16 -----------------------------------------------------===//
+
+  /// Ops between the inputs and what becomes integers, without a contraction: in
+  /// f16 a quantized value or an index could come out as the next one.
+  DenseSet<Operation *> findDecisions() {
+    DenseSet<Value> lost; // Made by a contraction or behind one.
+    for (Operation &op : getOperation().getOps())
+      if (isContraction(&op) ||
+          llvm::any_of(op.getOperands(), [&](Value value) { return lost.contains(value); }))
+        lost.insert_range(op.getResults());
+    DenseSet<Operation *> decisions;
+    for (Operation &op : llvm::reverse(getOperation().front())) {
+      // What is made of integers is decided on too.
+      if ((llvm::none_of(op.getOperands(), isFloat32) &&
+           llvm::none_of(op.getResults(), isFloat32)) ||
+          llvm::any_of(op.getOperands(), [&](Value value) { return lost.contains(value); }))
+        continue;
+      if (makesIntegers(&op) ||
+          llvm::any_of(op.getUsers(), [&](Operation *user) { return decisions.contains(user); }))
+        decisions.insert(&op);
+    }
+    return decisions;
+  }
+
+  void narrowAll() {
+    DenseSet<Operation *> decisions = findDecisions();
+    SmallVector<Operation *> ops;
+    for (Operation &op : getOperation().getOps())
+      if (!decisions.contains(&op))
+        ops.push_back(&op);
+    for (Operation *op : ops) {
+      if (auto returnOp = dyn_cast<func::ReturnOp>(op)) {
+        keepResultTypes(returnOp);
+        continue;
+      }
+      if (isa<graph::ConstantOp>(op))
+        continue;
+      for (OpOperand &operand : op->getOpOperands())
+        if (isFloat32(operand.get()) && !isBias(operand) && !isa<graph::CastOp>(op))
+          operand.set(asHalf(operand.get()));
+      for (Value result : op->getResults())
+        if (isFloat32(result)) {
+          result.setType(halfType(result));
+          ++numNarrowed;
+        }
+      if (auto map = dyn_cast<graph::MapOp>(op))
+        widenBody(map);
+      if (isa<graph::CastOp>(op) && op->getOperand(0).getType() == op->getResult(0).getType()) {
+        op->replaceAllUsesWith(ValueRange(op->getOperand(0)));
+        op->erase();
+      }
+    }
+  }
+
+  /// The scalar code of a map stays in f32: what of it is safe in f16 is known
+  /// where it becomes instructions.
+  void widenBody(graph::MapOp map) {
+    Block &body = map.getBody().front();
+    OpBuilder builder = OpBuilder::atBlockBegin(&body);
+    Type f16 = builder.getF16Type(), f32 = builder.getF32Type();
+    for (auto [argument, input] : llvm::zip(body.getArguments(), map.getInputs())) {
+      if (!tensorType(input).getElementType().isF16() || !argument.getType().isF32())
+        continue;
+      argument.setType(f16);
+      auto wide = arith::ExtFOp::create(builder, map.getLoc(), f32, argument);
+      argument.replaceAllUsesExcept(wide, wide);
+    }
+    Operation *yield = body.getTerminator();
+    if (tensorType(map.getResult()).getElementType().isF16() &&
+        yield->getOperand(0).getType().isF32()) {
+      builder.setInsertionPoint(yield);
+      yield->setOperand(
+          0, arith::TruncFOp::create(builder, map.getLoc(), f16, yield->getOperand(0)));
+    }
+  }
+
+  void keepResultTypes(func::ReturnOp op) {
+    OpBuilder builder(op);
+    for (auto [operand, type] :
+         llvm::zip(op->getOpOperands(), getOperation().getFunctionType().getResults()))
+      if (operand.get().getType() != type)
+        operand.set(graph::CastOp::create(builder, operand.get().getLoc(), type, operand.get()));
+  }
+
+  //===--- cube_fp16 ------------------------------------------------------===//
+
+  void narrowContractions() {
+    SmallVector<Operation *> ops;
+    for (Operation &op : getOperation().getOps())
+      if (isContraction(&op) && isFloat32(op.getResult(0)))
+        ops.push_back(&op);
+    for (Operation *op : ops) {
+      for (OpOperand &operand : op->getOpOperands())
+        if (isFloat32(operand.get()) && !isBias(operand))
+          operand.set(asHalf(operand.get()));
+      Value result = op->getResult(0);
+      Type wide = result.getType();
+      result.setType(halfType(result));
+      OpBuilder builder(&getContext());
+      builder.setInsertionPointAfter(op);
+      auto cast = graph::CastOp::create(builder, result.getLoc(), wide, result);
+      result.replaceAllUsesExcept(cast, cast);
+      ++numNarrowed;
+    }
+  }
+
+  //===--- All modes ------------------------------------------------------===//
+
+  /// The cube adds biases to its sums, in f32.
+  void widenBias(Operation *op) {
+    if (!isContraction(op) || !tensorType(op->getResult(0)).getElementType().isF16())
+      return;
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto constant = operand.get().getDefiningOp<graph::ConstantOp>();
+      if (!constant || !isBias(operand) || !tensorType(operand.get()).getElementType().isF16())
+        continue;
+      OpBuilder builder(op);
+      Type f32 = builder.getF32Type();
+      FailureOr<ElementsAttr> wide =
+          padChannels(constant.getValue(), tensorType(operand.get()).getNumElements(), f32);
+      if (succeeded(wide))
+        operand.set(graph::ConstantOp::create(builder, constant.getLoc(),
+                                              withElement(operand.get(), f32), *wide));
+    }
+  }
+
+  DenseMap<Value, Value> narrowed;
+};
+} // namespace
+} // namespace atc::npu

@@ -1,0 +1,360 @@
+//===-- SelectInt8Contractions.cpp - which integer sums the cube computes -===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "dialects/npu/Npu.h"
+#include "passes/graph/RewriteUtils.h"
+#include "passes/kernel/LayoutRules.h"
+#include "passes/npu/Passes.h"
+#include "passes/npu/Pipelines.h"
+#include "passes/npu/select/Int8Contractions.h"
+#include "passes/npu/vector/VectorCode.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using atc::kernel::tensorType;
+
+namespace atc::npu {
+#define GEN_PASS_DEF_NPUSELECTINT8CONTRACTIONS
+#include "passes/npu/Passes.h.inc"
+
+namespace {
+
+std::optional<double> numberOf(Value value) {
+  FloatAttr number;
+  if (matchPattern(value, m_Constant(&number)))
+    return number.getValueAsDouble();
+  return std::nullopt;
+}
+
+/// `value` is op(x, constant): x and the constant.
+template <typename OpT> std::optional<std::pair<Value, double>> matchWithConstant(Operation *op) {
+  if (!isa_and_nonnull<OpT>(op))
+    return std::nullopt;
+  std::optional<double> number = numberOf(op->getOperand(1));
+  return number ? std::optional(std::pair(op->getOperand(0), *number)) : std::nullopt;
+}
+
+Operation *onlyUser(Value value) { return value.hasOneUse() ? *value.getUsers().begin() : nullptr; }
+
+/// The same with `x` = value, along the only use; moves `value` on.
+template <typename OpT> std::optional<double> follow(Value &value) {
+  Operation *user = onlyUser(value);
+  auto match = matchWithConstant<OpT>(user);
+  if (!match || match->first != value)
+    return std::nullopt;
+  value = user->getResult(0);
+  return match->second;
+}
+
+bool isKnownBias(Value bias) { return !bias || kernel::isKnown(bias); }
+
+/// The filter's integers as the cube multiplies them: bytes with zero points of 0.
+template <typename OpT> bool hasByteWeights(OpT op) {
+  return llvm::all_of(op.getFilterZeroPoints(), [](int64_t zero) { return zero == 0; }) &&
+         tensorType(op.getFilter()).getElementType().isSignlessInteger(8) &&
+         kernel::isKnown(op.getFilter()) && isKnownBias(op.getBias());
+}
+
+/// Groups become one with zeros between them, which is worth it for few channels.
+bool mayBeDense(int64_t groups, int64_t channels) { return groups == 1 || channels <= 64; }
+
+/// Code from `value` of the body on, which is what the first number is read as.
+template <typename OpT>
+std::optional<SumEpilogue> readRest(OpT op, SumEpilogue epilogue, Value value) {
+  Block &body = op.getBody().front();
+  Operation *yield = body.getTerminator();
+  if (epilogue.first.factor == 0)
+    epilogue.first.factor = 1;
+  epilogue.rest = std::make_unique<Block>();
+  IRMapping mapping;
+  mapping.map(value, epilogue.rest->addArgument(value.getType(), op.getLoc()));
+  for (unsigned i = 1; i < body.getNumArguments(); ++i) {
+    if (epilogue.scales == i - 1)
+      continue;
+    RankedTensorType type = tensorType(op.getInputs()[i - 1]);
+    if (epilogue.residual || type.getShape() != op.getType().getShape() ||
+        type.getElementTypeBitWidth() != 8)
+      return std::nullopt;
+    epilogue.residual = i - 1;
+    BlockArgument argument = body.getArgument(i);
+    mapping.map(argument, epilogue.rest->addArgument(argument.getType(), op.getLoc()));
+  }
+  for (Operation &inner : body) {
+    // What leads to the first number stays behind.
+    if (!llvm::all_of(inner.getOperands(),
+                      [&](Value operand) { return mapping.contains(operand); }))
+      continue;
+    if (&inner == yield) {
+      OpBuilder builder(op.getContext());
+      builder.setInsertionPointToEnd(epilogue.rest.get());
+      ir::YieldOp::create(builder, op.getLoc(), mapping.lookup(inner.getOperand(0)));
+    } else {
+      epilogue.rest->push_back(inner.clone(mapping));
+    }
+  }
+  Operation *last = epilogue.rest->empty() ? nullptr : &epilogue.rest->back();
+  if (!isa_and_nonnull<ir::YieldOp>(last) || !last->getOperand(0).getType().isInteger(8) ||
+      !whyUnsupportedScalarCode(*epilogue.rest).empty())
+    return std::nullopt;
+  // Constants of what stayed behind.
+  for (Operation &inner : llvm::make_early_inc_range(llvm::reverse(*epilogue.rest)))
+    if (&inner != last && inner.use_empty())
+      inner.erase();
+  return epilogue;
+}
+
+template <typename OpT> std::optional<SumEpilogue> readBody(OpT op) {
+  if (op.getBody().empty())
+    return std::nullopt;
+  Block &body = op.getBody().front();
+  SumEpilogue epilogue;
+  auto real = dyn_cast_or_null<arith::SIToFPOp>(onlyUser(body.getArgument(0)));
+  auto scaled = real ? dyn_cast_or_null<arith::MulFOp>(onlyUser(real.getResult())) : nullptr;
+  if (!scaled)
+    return std::nullopt;
+  Value scale = scaled.getLhs() == real ? scaled.getRhs() : scaled.getLhs();
+  if (auto argument = dyn_cast<BlockArgument>(scale)) {
+    epilogue.scales = argument.getArgNumber() - 1;
+    Value input = op.getInputs()[*epilogue.scales];
+    if (!argument.hasOneUse() || !kernel::isKnown(input) ||
+        !tensorType(input).getElementType().isF32())
+      return std::nullopt;
+  } else if (std::optional<double> number = numberOf(scale)) {
+    epilogue.scale = *number;
+  } else {
+    return std::nullopt;
+  }
+
+  Value value = scaled.getResult();
+  if (std::optional<double> bound = follow<arith::MaximumFOp>(value)) {
+    if (*bound != 0)
+      return std::nullopt;
+    epilogue.first.relu = true;
+  }
+  // A bound above, too: bounds and rounding may change places where both ends are
+  // bytes, so that the rest of the code finds a rounded number.
+  if (auto bound = matchWithConstant<arith::MinimumFOp>(onlyUser(value));
+      bound && epilogue.first.relu && bound->first == value && bound->second > 0 &&
+      bound->second <= 255) {
+    epilogue.first.stored = IntegerType::get(op.getContext(), 8, IntegerType::Unsigned);
+    return readRest(op, std::move(epilogue), value);
+  }
+  auto round = dyn_cast_or_null<math::RoundEvenOp>(onlyUser(value));
+  if (!round)
+    return std::nullopt;
+  value = round.getResult();
+  epilogue.first.offset = follow<arith::AddFOp>(value).value_or(0);
+  std::optional<double> least = follow<arith::MaximumFOp>(value),
+                        most = follow<arith::MinimumFOp>(value);
+  bool isUnsigned = least == 0.0 && most == 255.0;
+  if (!isUnsigned && !(least == -128.0 && most == 127.0))
+    return std::nullopt;
+  epilogue.first.stored = IntegerType::get(
+      op.getContext(), 8, isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
+  unsigned used = (epilogue.scales ? 1 : 0) + 1;
+  Operation *store = onlyUser(value), *yield = body.getTerminator();
+  if (isUnsigned ? isa_and_nonnull<arith::FPToUIOp>(store)
+                 : isa_and_nonnull<arith::FPToSIOp>(store)) {
+    if (yield->getOperand(0) != store->getResult(0) || used != body.getNumArguments())
+      return std::nullopt;
+    return epilogue;
+  }
+
+  // It is read again: less the zero point, times its scale.
+  if (epilogue.first.offset != 0) {
+    std::optional<double> zero = follow<arith::SubFOp>(value);
+    if (zero != epilogue.first.offset)
+      return std::nullopt;
+  }
+  epilogue.first.factor = follow<arith::MulFOp>(value).value_or(1);
+  return readRest(op, std::move(epilogue), value);
+}
+
+/// An f32 that a body gives from a number of 8 bits: the result becomes that
+/// number, and a map behind it, which joins other bodies, the f32.
+struct StoredResult {
+  Value number; ///< what is stored
+  bool isUnsigned;
+};
+
+std::optional<StoredResult> storedResultOf(Block &body) {
+  Value value = body.getTerminator()->getOperand(0);
+  if (!value.getType().isF32())
+    return std::nullopt;
+  for (unsigned steps = 0; steps < 3; ++steps) {
+    Operation *op = value.getDefiningOp();
+    if (auto most = matchWithConstant<arith::MinimumFOp>(op)) {
+      auto least = matchWithConstant<arith::MaximumFOp>(most->first.getDefiningOp());
+      if (!least || !value.hasOneUse())
+        return std::nullopt;
+      if (least->second == 0 && most->second == 255)
+        return StoredResult{value, true};
+      if (least->second == -128 && most->second == 127)
+        return StoredResult{value, false};
+      return std::nullopt;
+    }
+    auto shift = matchWithConstant<arith::SubFOp>(op),
+         factor = matchWithConstant<arith::MulFOp>(op);
+    if (!shift && !factor)
+      return std::nullopt;
+    value = shift ? shift->first : factor->first;
+  }
+  return std::nullopt;
+}
+
+/// The map joins the bodies of the sums that read it.
+void joinReaders(graph::MapOp map) {
+  for (OpOperand &use : llvm::make_early_inc_range(map.getResult().getUses())) {
+    auto conv = dyn_cast<graph::IntegerConvOp>(use.getOwner());
+    if (!conv || conv.getBody().empty())
+      continue;
+    unsigned first = conv->getNumOperands() - conv.getInputs().size();
+    unsigned index = use.getOperandNumber();
+    if (index < first)
+      continue;
+    Block &body = conv.getBody().front();
+    BlockArgument argument = body.getArgument(index - first + 1);
+    OpBuilder builder = OpBuilder::atBlockBegin(&body);
+    Block &code = map.getBody().front();
+    BlockArgument number =
+        body.insertArgument(argument.getArgNumber(), code.getArgument(0).getType(), map.getLoc());
+    IRMapping mapping;
+    mapping.map(code.getArgument(0), number);
+    for (Operation &op : code.without_terminator())
+      builder.clone(op, mapping);
+    argument.replaceAllUsesWith(mapping.lookup(code.getTerminator()->getOperand(0)));
+    body.eraseArgument(argument.getArgNumber());
+    use.set(map.getInputs()[0]);
+  }
+  if (map->use_empty())
+    map->erase();
+}
+
+template <typename OpT> void storeBytes(OpT op) {
+  if (op.getBody().empty())
+    return;
+  Block &body = op.getBody().front();
+  std::optional<StoredResult> stored = storedResultOf(body);
+  if (!stored)
+    return;
+  MLIRContext *context = op.getContext();
+  OpBuilder builder(op);
+  builder.setInsertionPointAfter(op);
+  Type byte = IntegerType::get(context, 8);
+  RankedTensorType realType = op.getType();
+  auto map = graph::MapOp::create(builder, op.getLoc(), realType, ValueRange(op.getResult()));
+  op.getResult().replaceAllUsesExcept(map.getResult(), map);
+  Block *code = builder.createBlock(&map.getBody(), {}, byte, op.getLoc());
+  IRMapping mapping;
+  Value argument = code->getArgument(0);
+  Type f32 = builder.getF32Type();
+  Value real = stored->isUnsigned
+                   ? arith::UIToFPOp::create(builder, op.getLoc(), f32, argument).getResult()
+                   : arith::SIToFPOp::create(builder, op.getLoc(), f32, argument).getResult();
+  mapping.map(stored->number, real);
+  bool behind = false;
+  SmallVector<Operation *> moved;
+  Operation *yield = body.getTerminator();
+  for (Operation &inner : body.without_terminator()) {
+    if (isa<arith::ConstantOp>(inner))
+      builder.clone(inner, mapping);
+    else if (behind) {
+      bool uses = llvm::any_of(inner.getOperands(), [&](Value operand) {
+        return operand == stored->number || llvm::is_contained(moved, operand.getDefiningOp());
+      });
+      if (uses) {
+        builder.clone(inner, mapping);
+        moved.push_back(&inner);
+      }
+    }
+    behind |= inner.getNumResults() && inner.getResult(0) == stored->number;
+  }
+  graph::YieldOp::create(builder, op.getLoc(), mapping.lookup(yield->getOperand(0)));
+  builder.setInsertionPoint(yield);
+  Value integer =
+      stored->isUnsigned
+          ? arith::FPToUIOp::create(builder, op.getLoc(), byte, stored->number).getResult()
+          : arith::FPToSIOp::create(builder, op.getLoc(), byte, stored->number).getResult();
+  yield->setOperand(0, integer);
+  for (Operation *inner : llvm::reverse(moved))
+    inner->erase();
+  for (Operation &inner : llvm::make_early_inc_range(*code))
+    if (isa<arith::ConstantOp>(inner) && inner.use_empty())
+      inner.erase();
+  Type element = IntegerType::get(
+      context, 8, stored->isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
+  op.getResult().setType(RankedTensorType::get(realType.getShape(), element));
+  // The name is that of the real numbers; dumps of bytes must not bear it.
+  op->setLoc(graph::derivedLoc(op.getLoc(), "stored"));
+  joinReaders(map);
+}
+
+struct SelectInt8ContractionsPass
+    : impl::NpuSelectInt8ContractionsBase<SelectInt8ContractionsPass> {
+  void runOnOperation() override {
+    if (getOperation().isExternal() || socOf(getOperation()).split)
+      return;
+    SmallVector<Operation *> sums;
+    for (Operation &op : getOperation().getOps())
+      if (isa<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(op))
+        sums.push_back(&op);
+    for (Operation *op : sums)
+      TypeSwitch<Operation *>(op).Case<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(
+          [](auto sum) { storeBytes(sum); });
+    // Storage in blocks of bytes and of f16 do not mix.
+    bool all =
+        getOperation().getOps<graph::ConvOp>().empty() && llvm::all_of(sums, [](Operation *op) {
+          return isa<graph::IntegerFullyConnectedOp>(op) || sumEpilogueOf(op);
+        });
+    for (Operation *op : sums) {
+      // Products whose results are real numbers have kernels of the CPU.
+      if (!all || !sumEpilogueOf(op))
+        continue;
+      auto conv = dyn_cast<graph::IntegerConvOp>(op);
+      bool isImage = conv && sumsAreExactInFloats(conv);
+      op->setAttr(kernel::kCubeSumsAttr,
+                  StringAttr::get(&getContext(), isImage ? "image" : "blocks"));
+      ++numMarked;
+    }
+  }
+};
+
+} // namespace
+
+std::optional<SumEpilogue> sumEpilogueOf(Operation *op) {
+  if (auto conv = dyn_cast<graph::IntegerConvOp>(op)) {
+    bool fits = hasByteWeights(conv) &&
+                mayBeDense(conv.getGroups(), tensorType(conv.getInput()).getDimSize(1));
+    return fits ? readBody(conv) : std::nullopt;
+  }
+  auto product = dyn_cast<graph::IntegerFullyConnectedOp>(op);
+  return product && hasByteWeights(product) ? readBody(product) : std::nullopt;
+}
+
+/// QDQ convolutions of one group, and products by known numbers.
+bool canSumIntegers(func::FuncOp main) {
+  bool any = false;
+  auto isQuantized = [](Value value) {
+    Operation *op = value.getDefiningOp();
+    // What only moves or compares numbers works on stored ones as well.
+    while (isa_and_nonnull<graph::TransposeOp, graph::ReshapeOp, graph::MaxPoolOp>(op))
+      op = op->getOperand(0).getDefiningOp();
+    return isa_and_nonnull<graph::DequantizeOp>(op);
+  };
+  for (Operation &op : main.getOps()) {
+    if (!isa<graph::ConvOp, graph::ConvTransposeOp, graph::FullyConnectedOp, graph::MatMulOp>(op))
+      continue;
+    auto conv = dyn_cast<graph::ConvOp>(op);
+    if (!isQuantized(op.getOperand(0)) || !isQuantized(op.getOperand(1)) ||
+        isa<graph::ConvTransposeOp>(op) ||
+        (conv && !mayBeDense(conv.getGroups(), tensorType(conv.getInput()).getDimSize(1))))
+      return false;
+    any = true;
+  }
+  return any;
+}
+
+} // namespace atc::npu

@@ -1,0 +1,129 @@
+//===-- ExpandLayerNorm.cpp - npu.layer_norm as a program --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/npu/Passes.h"
+#include "passes/npu/vector/RowKernels.h"
+#include "passes/npu/vector/VectorKernels.h"
+
+using namespace mlir;
+
+namespace atc::npu {
+#define GEN_PASS_DEF_NPUEXPANDLAYERNORM
+#include "passes/npu/Passes.h.inc"
+
+namespace {
+
+class LayerNormExpander {
+public:
+  LayerNormExpander(ir::LayerNormOp op, const SocTable &soc)
+      : op(op), soc(soc), inType(cast<MemRefType>(op.getInput().getType())),
+        outType(cast<MemRefType>(op.getOutput().getType())),
+        nest(inType.getShape(), {op.getInput(), op.getOutput()}, inType.getRank() - 1) {}
+
+  std::string whyUnsupported() {
+    for (Type type : {inType.getElementType(), outType.getElementType()})
+      if (!type.isF16() && !type.isF32())
+        return "elements that are neither f16 nor f32";
+    for (Value row : {op.getGamma(), op.getBeta()}) {
+      if (!row)
+        continue;
+      auto type = cast<MemRefType>(row.getType());
+      if (!type.getElementType().isF32() || !type.getLayout().isIdentity())
+        return "gamma and beta that are not rows of f32";
+    }
+    return nest.whyUnsupported(soc, bytesPerElement(), kResident);
+  }
+
+  void expand(func::FuncOp function) {
+    Type in = inType.getElementType(), out = outType.getElementType();
+    TileNest tiles = nest.plan(soc, bytesPerElement(), kResident);
+    ProgramWriter w(function, tiles.grid(), onVectorCores(soc));
+    Type f32 = w.builder().getF32Type();
+    // What lies in f16 and goes to f16 is scaled and moved in f16.
+    Type narrow = in == out ? in : f32;
+    tiles.enter(w);
+    BoxLayout layout{tiles, 1, 16};
+    double count = double(nest.length);
+    auto loadRow = [&](Value operand) {
+      Value row = w.alloc(ir::MemoryKind::UB, layout.rowElements() * 4);
+      w.move(row, w.argument(operand), {nest.length * 4, {}});
+      if (narrow == f32)
+        return row;
+      Value half = w.alloc(ir::MemoryKind::UB, layout.rowElements() * 2);
+      w.vector(VectorOp::Cast, half, {}, VectorSource{row, {}, 32}, {}, {}, {}, {},
+               {nest.length, {}}, f32, narrow);
+      return half;
+    };
+    Value gamma = op.getGamma() ? loadRow(op.getGamma()) : Value();
+    Value beta = op.getBeta() ? loadRow(op.getBeta()) : Value();
+    tiles.loops(w, [&] {
+      BoxOperand input = nest.operand(0, in), output = nest.operand(1, out);
+      input.load(w, w.argument(op.getInput()), layout);
+      output.allocate(w, layout);
+      RowWriter rows(w, tiles.span(layout.inner()), nest.length);
+      Rows source = rowsOf(input, in, layout), result = rowsOf(output, out, layout);
+      Rows x = rows.allocate(f32), scratch = rows.allocateScratch(f32);
+      rows.cast(x, source);
+      Value mean = rows.reduce(VectorOp::Add, x, scratch);
+      rows.packed(VectorOp::MulScalar, mean, f32, 1 / count);
+      Rows y = narrow == out ? result : x;
+      if (narrow != f32) {
+        // Both differences are to the same mean, the rounded one.
+        Value rounded = rows.converted(mean, f32, narrow);
+        rows.applyScalars(VectorOp::Sub, y, source, rows.blocks(rounded, narrow));
+        mean = rows.converted(rounded, narrow, f32);
+      }
+      rows.applyScalars(VectorOp::Sub, x, x, rows.blocks(mean, f32));
+      Value variance = rows.reduceSquares(x, scratch);
+      rows.packed(VectorOp::MulScalar, variance, f32, 1 / count);
+      rows.packed(VectorOp::AddScalar, variance, f32, op.getEpsilon().convertToDouble());
+      rows.packed(VectorOp::Rsqrt, variance, f32);
+      Value factor = variance;
+      if (narrow != f32) {
+        // Rows without any variance stay 0.
+        rows.packed(VectorOp::MinScalar, factor, f32, 65504);
+        factor = rows.converted(factor, f32, narrow);
+      }
+      rows.applyScalars(VectorOp::Mul, y, narrow == f32 ? x : y, rows.blocks(factor, narrow));
+      if (gamma)
+        rows.applyRow(VectorOp::Mul, y, y, gamma);
+      if (beta)
+        rows.applyRow(VectorOp::Add, y, y, beta);
+      if (narrow != out)
+        rows.cast(result, y);
+      output.store(w, w.argument(op.getOutput()), layout);
+    });
+    w.finish();
+  }
+
+private:
+  /// Input and output twice, rows of f32 and half as much to reduce in.
+  int64_t bytesPerElement() {
+    return 2 * elementBytes(op.getInput()) + 2 * elementBytes(op.getOutput()) + 6;
+  }
+  /// Gamma and beta in f32 and f16.
+  static constexpr int64_t kResident = 12;
+
+  ir::LayerNormOp op;
+  SocTable soc;
+  MemRefType inType, outType;
+  RowNest nest;
+};
+
+struct NpuExpandLayerNormPass : impl::NpuExpandLayerNormBase<NpuExpandLayerNormPass> {
+  void runOnOperation() override {
+    expandKernels<ir::LayerNormOp>(getOperation(), expandLayerNorm);
+  }
+};
+
+} // namespace
+
+std::string whyUnsupportedLayerNorm(ir::LayerNormOp op, const SocTable &soc) {
+  return LayerNormExpander(op, soc).whyUnsupported();
+}
+
+void expandLayerNorm(func::FuncOp function, ir::LayerNormOp op) {
+  LayerNormExpander(op, socOf(function)).expand(function);
+}
+
+} // namespace atc::npu

@@ -1,0 +1,277 @@
+//===-- Transposes.cpp - copies that change the contiguous dim ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/npu/vector/Transposes.h"
+
+#include "dialects/kernel/Kernel.h"
+#include "passes/npu/vector/BoxOperand.h"
+#include "passes/npu/vector/VectorKernels.h"
+
+using namespace mlir;
+
+namespace atc::npu {
+
+constexpr int64_t kBlock = 16;
+
+void Transposition::addLoop(int64_t size, int64_t inStride, int64_t outStride) {
+  if (size > 1)
+    loops.addDim(size, {inStride, outStride});
+}
+void Transposition::setRows(int64_t size, int64_t inStride) {
+  rows = size;
+  rowStride = inStride;
+}
+void Transposition::setColumns(int64_t size, int64_t outStride) {
+  columns = size;
+  columnStride = outStride;
+}
+void Transposition::groupRows(int64_t count, int64_t inStride, int64_t outStride) {
+  group = int(loops.rank());
+  loops.addDim(llvm::divideCeil(count, kBlock), {inStride, outStride});
+  groupsRows = true;
+  groupCount = count;
+}
+void Transposition::groupColumns(int64_t count, int64_t inStride, int64_t outStride) {
+  groupRows(count, inStride, outStride);
+  groupsRows = false;
+}
+
+TileSpace Transposition::padded() const {
+  TileSpace result = loops;
+  if (result.rank() == 0)
+    result.addDim(1, {0, 0});
+  return result;
+}
+
+TileNest Transposition::plan() const {
+  TileSpace loops = padded();
+  int64_t cores = vectorCoreCount(soc), steps = 1;
+  SmallVector<Axis> axes;
+  for (int64_t size : loops.sizes) {
+    axes.push_back({size});
+    steps *= size;
+  }
+  // Each of two buffers twice, of whole blocks of 16 x 16.
+  int64_t capacity = (int64_t(soc.ubBytes) - 4096) / (4 * bytes);
+  int64_t wanted = std::max<int64_t>(rows * columns * steps / (2 * cores), 2048);
+  capacity = std::min(capacity, wanted);
+  auto tileOf = [](int64_t size, int64_t most) {
+    most = std::max(kBlock, most / kBlock * kBlock);
+    if (size <= most)
+      return size;
+    return int64_t(llvm::alignTo(llvm::divideCeil(size, llvm::divideCeil(size, most)), kBlock));
+  };
+  // Both runs in gm should be long.
+  int64_t rowTile = tileOf(rows, 256);
+  int64_t columnTile = tileOf(columns, capacity / int64_t(llvm::alignTo(rowTile, kBlock)));
+  // Moves cut one of the loops.
+  for (size_t i = 0; i < axes.size(); ++i)
+    axes[i].isExact = i != cutLoop();
+  axes.push_back({rows, rowTile});
+  axes.push_back({columns, columnTile});
+  return TileNest(axes, cores);
+}
+
+void Transposition::expand(func::FuncOp function, bool vectorCore) const {
+  TileSpace loops = padded();
+  TileNest nest = plan();
+  ProgramWriter w(function, nest.grid(), vectorCore);
+  nest.enter(w);
+  size_t rowAxis = loops.rank(), columnAxis = rowAxis + 1;
+  int64_t rowTile = nest.axis(rowAxis).tile, columnTile = nest.axis(columnAxis).tile;
+  int64_t rowBlocks = llvm::divideCeil(rowTile, kBlock);
+  int64_t columnBlocks = llvm::divideCeil(columnTile, kBlock);
+  int64_t inPitch = columnBlocks * 32, outPitch = rowBlocks * 32;
+  Type f16 = w.builder().getF16Type();
+  nest.loops(w, [&] {
+    Expr from, to;
+    for (size_t i = 0; i < loops.rank(); ++i) {
+      from = from + nest.start(i) * (loops.strides[0][i] * bytes);
+      to = to + nest.start(i) * (loops.strides[1][i] * bytes);
+    }
+    Value in = w.alloc(ir::MemoryKind::UB, rowBlocks * kBlock * inPitch);
+    Value out = w.alloc(ir::MemoryKind::UB, columnBlocks * kBlock * outPitch);
+    // Of a group that is not whole only a part is there.
+    Span groups = group < 0 ? Span() : Span{kBlock, nest.start(group) * kBlock, groupCount};
+    Span inRows = group >= 0 && groupsRows ? groups : nest.span(rowAxis);
+    Span outRows = group >= 0 && !groupsRows ? groups : nest.span(columnAxis);
+    if (group >= 0 && groupsRows && groupCount % kBlock)
+      w.vector(VectorOp::Fill, in, {}, {}, {}, {}, {}, {},
+               Span{rowBlocks * kBlock * inPitch / 2, {}}, f16, f16, 0);
+    w.move(in,
+           {w.argument(0u),
+            from + nest.start(rowAxis) * (rowStride * bytes) + nest.start(columnAxis) * bytes},
+           nest.span(columnAxis, bytes), inRows, {inPitch, 0}, {rowStride * bytes, 0},
+           nest.span(cutLoop()));
+    w.transpose(out, {32, kBlock * outPitch}, outPitch, in, {kBlock * inPitch, 32}, inPitch,
+                {rowBlocks, {}}, {columnBlocks, {}});
+    w.move({w.argument(1u),
+            to + nest.start(rowAxis) * bytes + nest.start(columnAxis) * (columnStride * bytes)},
+           out, nest.span(rowAxis, bytes), outRows, {columnStride * bytes, 0}, {outPitch, 0},
+           nest.span(cutLoop()));
+  });
+  w.finish();
+}
+
+//===----------------------------------------------------------------------===//
+// kernel.pack and unpack
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Plain [N][C][H][W] on one side, [N][C1][H][W][16] on the other.
+class PackExpander {
+public:
+  PackExpander(Operation *op, const SocTable &soc)
+      : soc(soc), isPack(isa<kernel::PackOp>(op)),
+        plain(cast<MemRefType>(op->getOperand(isPack ? 0 : 1).getType())),
+        blocked(cast<MemRefType>(op->getOperand(isPack ? 1 : 0).getType())),
+        bytes(elementBytes(op->getOperand(0))) {
+    p = plain.getStridesAndOffset().first;
+    b = blocked.getStridesAndOffset().first;
+    channels = plain.getDimSize(1);
+    pixels.addDim(plain.getDimSize(0), {p[0], b[0]});
+    pixels.addDim(plain.getDimSize(2), {p[2], b[2]});
+    pixels.addDim(plain.getDimSize(3), {p[3], b[3]});
+    pixels.normalize(1);
+    byChannels = channels == 1 || p[1] == 1;
+    if (!byChannels) {
+      pixels.pad(1);
+      isOnePixel = pixels.sizes.back() == 1;
+      byBlocks = bytes == 2 && (isOnePixel || pixels.strides[0].back() == 1);
+    }
+  }
+
+  std::string whyUnsupported() {
+    if (plain.getElementType() != blocked.getElementType())
+      return "a change of the element type";
+    if (!plain.getElementType().isF16() && !plain.getElementType().isF32())
+      return "elements that are neither f16 nor f32";
+    if (blocked.getDimSize(4) != kBlock || b[4] != 1)
+      return "blocks that are not 16 channels";
+    if (byBlocks)
+      return transposition().fits() ? "" : "more than 6 loops";
+    return elementPlan().fitsLoops() ? "" : "more than 6 loops";
+  }
+
+  void expand(func::FuncOp function) {
+    if (byBlocks)
+      return transposition().expand(function, onVectorCores(soc));
+    moveElements(function);
+  }
+
+private:
+  Transposition transposition() const {
+    Transposition result(soc, bytes);
+    size_t last = pixels.rank() - 1;
+    auto stride = [&](size_t dim, bool ofInput) {
+      return pixels.strides[ofInput == isPack ? 0 : 1][dim];
+    };
+    for (size_t dim = 0; dim < last; ++dim)
+      result.addLoop(pixels.sizes[dim], stride(dim, true), stride(dim, false));
+    if (isPack) {
+      result.groupRows(channels, kBlock * p[1], b[1]);
+      result.setRows(kBlock, p[1]);
+      result.setColumns(pixels.sizes[last], stride(last, false));
+    } else {
+      result.groupColumns(channels, b[1], kBlock * p[1]);
+      result.setRows(pixels.sizes[last], stride(last, true));
+      result.setColumns(kBlock, p[1]);
+    }
+    return result;
+  }
+
+  /// Axes: dims of pixels, blocks, and a block's lanes.
+  TileNest elementPlan() const {
+    SmallVector<Axis> axes;
+    int64_t cores = vectorCoreCount(soc), all = 1;
+    for (int64_t size : pixels.sizes) {
+      axes.push_back({size});
+      all *= size;
+    }
+    if (axes.empty())
+      axes.push_back({1});
+    int64_t perPixel = byChannels ? kBlock * bytes : kBlock * 32;
+    int64_t most = std::min((int64_t(soc.ubBytes) - 4096) / (2 * perPixel),
+                            std::max<int64_t>(64, llvm::divideCeil(all, cores)));
+    Axis &last = axes.back();
+    last.tile = llvm::divideCeil(last.size, llvm::divideCeil(last.size, std::min(most, last.size)));
+    axes.push_back({int64_t(llvm::divideCeil(channels, kBlock))});
+    axes.back().isExact = true;
+    makeExact(axes, 2);
+    return TileNest(axes, cores);
+  }
+
+  /// Channels that lie behind each other come as runs, others one by one, each
+  /// into 32 bytes of its own.
+  void moveElements(func::FuncOp function) {
+    TileNest nest = elementPlan();
+    ProgramWriter w(function, nest.grid(), onVectorCores(soc));
+    nest.enter(w);
+    size_t block = nest.size() - 1, pixel = block - 1;
+    Type element = plain.getElementType();
+    nest.loops(w, [&] {
+      Expr plainAt = nest.start(block) * (kBlock * p[1] * bytes);
+      Expr blockedAt = nest.start(block) * (b[1] * bytes);
+      for (size_t dim = 0; dim < pixels.rank(); ++dim) {
+        plainAt = plainAt + nest.start(dim) * (pixels.strides[0][dim] * bytes);
+        blockedAt = blockedAt + nest.start(dim) * (pixels.strides[1][dim] * bytes);
+      }
+      int64_t plainStep = pixels.rank() ? pixels.strides[0].back() * bytes : 0;
+      int64_t blockedStep = pixels.rank() ? pixels.strides[1].back() * bytes : 0;
+      // What there is of the block's channels, in units of what is moved at once.
+      int64_t lane = byChannels ? kBlock * bytes : 32, scale = byChannels ? bytes : 1;
+      Span there{kBlock * scale, nest.start(block) * (kBlock * scale), channels * scale};
+      Value buffer =
+          w.alloc(ir::MemoryKind::UB, nest.axis(pixel).tile * (byChannels ? lane : kBlock * lane));
+      Place plainPlace(w.argument(isPack ? 0u : 1u), plainAt);
+      Place blockedPlace(w.argument(isPack ? 1u : 0u), blockedAt);
+      Span points = nest.span(pixel);
+      if (isPack && channels % kBlock)
+        w.vector(VectorOp::Fill, buffer, {}, {}, {}, {}, {}, {},
+                 Span{nest.axis(pixel).tile * kBlock * (byChannels ? 1 : 32 / bytes), {}}, element,
+                 element, 0);
+      if (byChannels) {
+        Steps inUb{lane, 0};
+        if (isPack) {
+          w.move(buffer, plainPlace, there, points, inUb, {plainStep, 0});
+          w.move(blockedPlace, buffer, {lane, {}}, points, {blockedStep, 0}, inUb);
+        } else {
+          w.move(buffer, blockedPlace, {lane, {}}, points, inUb, {blockedStep, 0});
+          w.move(plainPlace, buffer, there, points, {plainStep, 0}, inUb);
+        }
+        return;
+      }
+      Steps inUb{kBlock * 32, 32}, inPlain{plainStep, p[1] * bytes};
+      Steps inBlocked{blockedStep, bytes};
+      if (isPack) {
+        w.move(buffer, plainPlace, {bytes, {}}, points, inUb, inPlain, there);
+        w.move(blockedPlace, buffer, {bytes, {}}, points, inBlocked, inUb, {kBlock, {}});
+      } else {
+        w.move(buffer, blockedPlace, {bytes, {}}, points, inUb, inBlocked, {kBlock, {}});
+        w.move(plainPlace, buffer, {bytes, {}}, points, inPlain, inUb, there);
+      }
+    });
+    w.finish();
+  }
+
+  SocTable soc;
+  bool isPack;
+  MemRefType plain, blocked;
+  int64_t bytes, channels;
+  SmallVector<int64_t> p, b;
+  TileSpace pixels;
+  bool byChannels = false, byBlocks = false, isOnePixel = false;
+};
+
+} // namespace
+
+std::string whyUnsupportedPack(Operation *op, const SocTable &soc) {
+  return PackExpander(op, soc).whyUnsupported();
+}
+
+void expandPack(func::FuncOp function, Operation *op) {
+  PackExpander(op, socOf(function)).expand(function);
+}
+
+} // namespace atc::npu

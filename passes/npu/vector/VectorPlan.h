@@ -1,0 +1,103 @@
+//===-- VectorPlan.h - which vector instructions make a scalar body ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Between arith / math ops and instructions on ub stands a list of steps without
+// places: constants have become scalar operands, functions formulas, and it is
+// decided in which type all is computed.
+
+#ifndef OPENATC_PASSES_NPU_VECTOR_VECTORPLAN_H
+#define OPENATC_PASSES_NPU_VECTOR_VECTORPLAN_H
+
+#include "mlir/IR/Block.h"
+#include "npu/isa/Isa.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+namespace atc::npu {
+
+class VectorPlan {
+public:
+  enum class Kind { Input, Constant, Op };
+  struct Step {
+    Kind kind = Kind::Op;
+    VectorOp op = VectorOp::Copy;
+    int a = -1, b = -1, mask = -1; ///< steps whose results are the operands
+    int target = -1;               ///< of Madd and Axpy: the step that is added to
+    double scalar = 0;             ///< also a constant's value
+    unsigned input = 0;
+    int roundings = 0; ///< on the longest way from the inputs, if computed in f16
+    bool used = false;
+    int lastUse = -1;
+  };
+
+  explicit VectorPlan(mlir::Block &body);
+
+  /// Why there is no plan; empty: there is one.
+  const std::string &fault() const { return problem; }
+
+  llvm::ArrayRef<Step> steps() const { return list; }
+  /// The step that gives the result.
+  int result() const { return resultStep; }
+  /// The type that all steps compute in.
+  mlir::Type computeType() const { return type; }
+  mlir::Type resultType() const { return storedType; }
+  /// What the result is multiplied by while it is stored, where that is not 1.
+  double storeScale() const { return resultScale; }
+  /// Of an input's elements; bytes have a sign here.
+  mlir::Type inputType(unsigned input) const { return inputTypes[input]; }
+  /// The result is an input, maybe in another type.
+  bool isCast() const { return list[resultStep].kind == Kind::Input; }
+  /// Buffers for temporaries that the steps need at one time.
+  unsigned slots() const { return slotCount; }
+  /// Where the result of a step is kept: a slot, or -1 for the output itself.
+  int slotOf(int step) const { return places[step]; }
+
+private:
+  bool read(mlir::Operation &op);
+  bool readCompare(mlir::Operation &op);
+  std::optional<int> readStore(mlir::Operation *store);
+  void chooseType();
+  void fuseScales();
+  void castInputs();
+  void fuse();
+  void findLives();
+  void assignSlots();
+
+  int valueOf(mlir::Value value);
+  int input(unsigned number);
+  int constant(double value);
+  int append(Step step);
+  int unary(VectorOp op, int a, double scalar = 0);
+  int binary(VectorOp op, int a, int b);
+  int add(int a, int b);
+  int sub(int a, int b);
+  int mul(int a, int b);
+  int div(int a, int b);
+  int maxmin(VectorOp op, VectorOp withScalar, int a, int b);
+  int select(int mask, int a, int b);
+  int power(int a, double exponent);
+  int normalDistribution(int a, double factor);
+  int tanh(int a);
+  int erf(int a);
+
+  bool isConstant(int step, double *value = nullptr) const;
+  template <typename Visit> void forEachOperand(Step &step, Visit visit);
+
+  mlir::Block &body;
+  llvm::SmallVector<Step> list;
+  llvm::SmallVector<std::pair<mlir::Value, int>> values;
+  llvm::SmallVector<int> places;
+  llvm::SmallVector<mlir::Type> inputTypes;
+  mlir::Type type, storedType;
+  bool halfOnly = true;
+  /// Of quantized numbers: each operation is the one of the model.
+  bool exact = false;
+  double resultScale = 1;
+  int resultStep = -1;
+  unsigned slotCount = 0;
+  std::string problem;
+};
+
+} // namespace atc::npu
+
+#endif // OPENATC_PASSES_NPU_VECTOR_VECTORPLAN_H

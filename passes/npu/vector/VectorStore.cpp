@@ -1,0 +1,59 @@
+//===-- VectorStore.cpp - how scalar code stores bytes ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/npu/vector/StoredNumber.h"
+#include "passes/npu/vector/VectorPlan.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace atc::npu {
+
+std::optional<StoredNumber> storedNumberOf(Operation *store) {
+  bool isUnsigned = isa_and_nonnull<arith::FPToUIOp>(store);
+  if ((!isUnsigned && !isa_and_nonnull<arith::FPToSIOp>(store)) ||
+      !store->getResult(0).getType().isInteger(8))
+    return std::nullopt;
+  StoredNumber number;
+  number.type = IntegerType::get(store->getContext(), 8,
+                                 isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
+  Value value = store->getOperand(0);
+  double least = isUnsigned ? 0 : -128, most = isUnsigned ? 255 : 127;
+  bool above = false, below = false;
+  for (;;) {
+    Value low = value, high = value;
+    if (peelConstant<arith::MaximumFOp>(low) == least) {
+      above = true;
+      value = low;
+    } else if (peelConstant<arith::MinimumFOp>(high) == most) {
+      below = true;
+      value = high;
+    } else {
+      break;
+    }
+  }
+  number.beforeKept = value;
+  number.offset = peelConstant<arith::AddFOp>(value).value_or(0);
+  auto round = value.getDefiningOp<math::RoundEvenOp>();
+  if (!above || !below || !round || number.offset != std::floor(number.offset))
+    return std::nullopt;
+  number.real = round.getOperand();
+  return number;
+}
+
+/// Instructions that store round to even and saturate: what does that before is
+/// left out, but for a rounding in front of an offset.
+std::optional<int> VectorPlan::readStore(Operation *store) {
+  std::optional<StoredNumber> number = storedNumberOf(store);
+  if (!number)
+    return std::nullopt;
+  storedType = number->type;
+  bool isShifted = isa<arith::AddFOp>(number->beforeKept.getDefiningOp());
+  int step = valueOf(isShifted ? number->beforeKept : number->real);
+  return step < 0 ? std::nullopt : std::optional(step);
+}
+
+} // namespace atc::npu

@@ -1,0 +1,137 @@
+//===-- ChunkQueue.h - how a caller and its workers share a launch --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The caller publishes a launch by one store to an atomic word {stop, sequence,
+// launch, chunk}. Taking a chunk is one fetch_add, whose result alone says which
+// chunk of which launch it is. There is no barrier: a worker that comes late or
+// sleeps holds nobody up, and the caller goes on as soon as all chunks are done.
+//
+// Nobody waits on a lock. A worker without work and a caller whose chunks are
+// still being computed by others look a bounded number of times and then sleep in
+// the kernel until the word they wait for has another value, which the kernel
+// compares itself: so a wakeup between the last look and the sleep is not lost.
+//
+// `System` has the atomics and the way to sleep. Threads use FutexSystem (Pool.h);
+// test/runtime-lite/PoolModelTest.cpp runs the same code in every order of its
+// atomic operations.
+
+#ifndef OPENATC_RUNTIME_CHUNKQUEUE_H
+#define OPENATC_RUNTIME_CHUNKQUEUE_H
+
+#include <atomic>
+#include <cstdint>
+
+namespace atc::rt {
+
+/// A chunk that a thread has taken and must finish.
+struct TakenChunk {
+  uint32_t launch;
+  uint32_t left; ///< this one and those behind it: the first of n has n left
+};
+
+template <typename System> class ChunkQueue {
+public:
+  static constexpr uint32_t maxChunks = uint32_t(1) << 19;
+  static constexpr uint32_t maxLaunch = (uint32_t(1) << 24) - 1;
+
+  // For the caller, which is one thread at a time.
+
+  /// Makes the chunks of a launch available and wakes workers that sleep, at most
+  /// one per chunk that the caller will not take itself. All chunks of the launch
+  /// before must be finished. 2 <= chunks <= maxChunks.
+  void publish(uint32_t launch, uint32_t chunks) {
+    finished.store(0, std::memory_order_relaxed);
+    ++sequence;
+    word.store((uint64_t(sequence & sequenceMask) << (chunkBits + launchBits)) |
+                   (uint64_t(launch) << chunkBits) | (chunkEnd - chunks),
+               std::memory_order_seq_cst);
+    // Workers announce their sleep and then look at the word; here it is the other
+    // way round. In the one order of all these operations one side sees the other.
+    if (const uint32_t asleep = sleepers.load(std::memory_order_seq_cst))
+      System::wake(word, asleep < chunks ? asleep : chunks - 1);
+  }
+
+  /// Returns when all chunks of the published launch are finished. Takes no chunk.
+  void waitUntilFinished(uint32_t chunks, uint64_t spinNanoseconds) {
+    if (System::spin(spinNanoseconds,
+                     [&] { return finished.load(std::memory_order_acquire) == chunks; }))
+      return;
+    // The thread that finishes the last chunk sees the bit, or this sees its count.
+    uint32_t now = finished.fetch_or(callerSleeps, std::memory_order_acquire) | callerSleeps;
+    while (now != (chunks | callerSleeps)) {
+      System::wait(finished, now);
+      now = finished.load(std::memory_order_acquire);
+    }
+  }
+
+  /// Ends all waits of workers, now and later. The bit is in no word that a worker
+  /// has seen before, however often the sequence has wrapped around.
+  void stop() {
+    word.fetch_or(stopBit, std::memory_order_seq_cst);
+    System::wake(word, UINT32_MAX);
+  }
+
+  // For all threads.
+
+  /// Takes a chunk. False: nothing is left of what was published last.
+  bool take(TakenChunk &taken) {
+    // It may be of a later launch than the one that ended a wait. It is complete in
+    // itself, and its launch does not end before it is finished.
+    const uint64_t before = word.fetch_add(1, std::memory_order_acq_rel);
+    const uint64_t chunk = before & chunkMask;
+    if (chunk >= chunkEnd)
+      return false;
+    taken.launch = static_cast<uint32_t>(before >> chunkBits) & maxLaunch;
+    taken.left = static_cast<uint32_t>(chunkEnd - chunk);
+    return true;
+  }
+
+  /// Says that a chunk of a launch of `chunks` is done. What the launch consists of
+  /// must not be looked at afterwards: the caller may change it.
+  void finish(uint32_t chunks) {
+    const uint32_t before = finished.fetch_add(1, std::memory_order_release);
+    if (before == (callerSleeps | (chunks - 1)))
+      System::wake(finished, 1);
+  }
+
+  // For workers.
+
+  /// Waits until something else is published than what `seen` stands for (0 in the
+  /// beginning), which then stands for that. False: the queue has stopped.
+  bool waitForWork(uint64_t &seen, uint64_t spinNanoseconds) {
+    uint64_t now = 0;
+    const auto changed = [&] {
+      now = word.load(std::memory_order_seq_cst) >> chunkBits;
+      return now != seen;
+    };
+    if (!System::spin(spinNanoseconds, changed)) {
+      sleepers.fetch_add(1, std::memory_order_seq_cst);
+      while (!changed())
+        System::wait(word, static_cast<uint32_t>(now >> (32 - chunkBits)));
+      sleepers.fetch_sub(1, std::memory_order_relaxed);
+    }
+    seen = now;
+    return !(now & (stopBit >> chunkBits));
+  }
+
+private:
+  // The word: a bit for stop, 19 of the sequence, 24 of the launch, 20 of the chunk.
+  // Its upper half, which sleeping workers wait on, is another one in each launch.
+  // The chunk counts up to `chunkEnd` and a little beyond: so the word alone says
+  // that nothing is left, and nobody looks at work that may have changed meanwhile.
+  static constexpr int chunkBits = 20, launchBits = 24, sequenceBits = 19;
+  static constexpr uint64_t chunkEnd = uint64_t(1) << (chunkBits - 1);
+  static constexpr uint64_t chunkMask = (uint64_t(1) << chunkBits) - 1;
+  static constexpr uint32_t sequenceMask = (uint32_t(1) << sequenceBits) - 1;
+  static constexpr uint64_t stopBit = uint64_t(1) << 63;
+  static constexpr uint32_t callerSleeps = uint32_t(1) << 31;
+
+  alignas(64) typename System::template Atomic<uint64_t> word{chunkEnd};
+  alignas(64) typename System::template Atomic<uint32_t> finished{0};
+  alignas(64) typename System::template Atomic<uint32_t> sleepers{0};
+  uint32_t sequence = 0; ///< the caller's
+};
+
+} // namespace atc::rt
+
+#endif

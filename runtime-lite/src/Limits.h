@@ -1,0 +1,58 @@
+//===-- Limits.h - what a session may take, and when a run must end -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_RUNTIME_LIMITS_H
+#define OPENATC_RUNTIME_LIMITS_H
+
+#include "openatc/om.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace atc::rt {
+
+/// The ceilings of om_session_options and the request to cancel.
+class Limits {
+public:
+  /// Puts numbers in the place of defaults.
+  void set(const om_session_options &options);
+
+  uint64_t maxMemory() const { return memory; }
+  bool hasDeadline() const { return nanoseconds != UINT64_MAX; }
+
+  /// A run begins: its clock and its count of iterations start.
+  void beginRun();
+  /// A run has ended, and with it what was asked of it.
+  void endRun() { cancelled.store(false, std::memory_order_relaxed); }
+
+  /// Ends the run at its next step. May be called by any thread and in a signal handler.
+  void cancel() { cancelled.store(true, std::memory_order_relaxed); }
+
+  /// Returns whether the run must end; once true, it stays so until the run has ended.
+  bool isOver() const { return isCancelled() || isLate(); }
+  /// Returns OM_OK, or fills the error where the run must end before the step that
+  /// is `kind` ("node", "launch") and named `name`.
+  om_status check(const char *kind, const char *name, om_error *error) const {
+    return isOver() ? refuse(kind, name, error) : OM_OK;
+  }
+  /// Counts an iteration of any loop. False: there are too many.
+  bool countIteration() { return ++iterations <= maxIterations; }
+  om_status refuseIterations(const char *name, om_error *error) const;
+  /// Fills the error where `bytes` for `what` are over the ceiling with the `held` ones.
+  om_status refuseMemory(const char *what, uint64_t bytes, uint64_t held, om_error *error) const;
+
+private:
+  bool isCancelled() const { return cancelled.load(std::memory_order_relaxed); }
+  bool isLate() const;
+  om_status refuse(const char *kind, const char *name, om_error *error) const;
+
+  uint64_t memory = 0, maxIterations = 0, nanoseconds = UINT64_MAX;
+  uint64_t iterations = 0; ///< of this run
+  uint64_t begin = 0;      ///< of this run, where there is a deadline
+  std::atomic<bool> cancelled{false};
+};
+static_assert(std::atomic<bool>::is_always_lock_free, "signal handlers set it");
+
+} // namespace atc::rt
+
+#endif

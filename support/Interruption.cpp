@@ -1,0 +1,110 @@
+//===-- Interruption.cpp - what happens when a signal ends a tool ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A handler could call next to nothing. Here the signals are blocked everywhere and one
+// thread waits for them: it may take locks, remove folders and print.
+
+#include "support/Interruption.h"
+
+#include <cstdio>
+#include <pthread.h>
+#include <unistd.h>
+
+namespace atc {
+
+namespace {
+
+struct State {
+  std::mutex lock;
+  std::list<std::function<void()>> cleanups;
+  sigset_t waited, before; ///< signals that end the program; the mask it was started with
+  const char *tool = "";
+};
+
+/// Never destroyed: the thread that waits may outlive everything else.
+State &state() {
+  static State &made = *new State;
+  return made;
+}
+
+const char *nameOf(int signal) {
+  return signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
+}
+
+[[noreturn]] void endBy(int signal) {
+  // Held to the end: nothing more is completed, and no cleanup goes under it.
+  state().lock.lock();
+  // As destructors would: the last one first.
+  for (auto clean = state().cleanups.rbegin(); clean != state().cleanups.rend(); ++clean)
+    (*clean)();
+  char line[160];
+  const int length = std::snprintf(line, sizeof(line),
+                                   "E19998: %s was ended by %s: every file is as it was, or is "
+                                   "complete.\n",
+                                   state().tool, nameOf(signal));
+  if (write(STDERR_FILENO, line, static_cast<size_t>(length)) < 0) {
+    // There is nobody to be told.
+  }
+  std::signal(signal, SIG_DFL);
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, signal);
+  pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+  raise(signal);
+  _exit(128 + signal);
+}
+
+void *waitForSignals(void *) {
+  int signal = 0;
+  while (sigwait(&state().waited, &signal) != 0) {
+  }
+  endBy(signal);
+}
+
+} // namespace
+
+void endInOrder(const char *tool) {
+  State &all = state();
+  all.tool = tool;
+  pthread_sigmask(SIG_SETMASK, nullptr, &all.before);
+  std::signal(SIGXFSZ, SIG_IGN);
+  sigemptyset(&all.waited);
+  bool any = false;
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction now;
+    if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) {
+      sigaddset(&all.waited, signal);
+      any = true;
+    }
+  }
+  if (!any)
+    return;
+  pthread_sigmask(SIG_BLOCK, &all.waited, nullptr);
+  pthread_t thread;
+  if (pthread_create(&thread, nullptr, waitForSignals, nullptr) == 0)
+    pthread_detach(thread);
+  else
+    pthread_sigmask(SIG_UNBLOCK, &all.waited, nullptr);
+}
+
+sigset_t maskForPrograms() {
+  if (*state().tool)
+    return state().before;
+  sigset_t now;
+  pthread_sigmask(SIG_SETMASK, nullptr, &now);
+  return now;
+}
+
+CleanupOnSignal::CleanupOnSignal(std::function<void()> clean) {
+  std::lock_guard<std::mutex> guard(state().lock);
+  place = state().cleanups.insert(state().cleanups.end(), std::move(clean));
+}
+
+CleanupOnSignal::~CleanupOnSignal() {
+  std::lock_guard<std::mutex> guard(state().lock);
+  state().cleanups.erase(place);
+}
+
+SignalsPutOff::SignalsPutOff() : lock(state().lock) {}
+
+} // namespace atc

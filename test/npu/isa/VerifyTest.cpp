@@ -1,0 +1,297 @@
+//===-- VerifyTest.cpp - what is proved of programs, and what it is worth -===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#define CATCH_CONFIG_MAIN
+#include <catch2/catch.hpp>
+
+#include "npu/isa/Codec.h"
+#include "npu/isa/ProgramBuilder.h"
+#include "npu/isa/Proof.h"
+#include "npu/isa/Verify.h"
+#include "test/npu/AcceptedProgram.h"
+
+#include <chrono>
+#include <random>
+
+using namespace atc::npu;
+using namespace atc::npu::test;
+
+namespace {
+
+using B = ProgramBuilder;
+
+const SocTable &coupled() { return *findSoc("Ascend310P3"); }
+const SocTable &split() { return *findSoc("Ascend910B1"); }
+
+Address ub(int64_t offset = 0) { return at(Memory::UB, offset); }
+
+std::vector<std::string> faults(const std::function<void(B &)> &write,
+                                std::initializer_list<uint32_t> grid = {8, 1, 1}) {
+  B b(grid);
+  b.argument(100 * 64);
+  write(b);
+  return verify(b.get(), coupled());
+}
+std::string only(const std::function<void(B &)> &write,
+                 std::initializer_list<uint32_t> grid = {8, 1, 1}) {
+  std::vector<std::string> all = faults(write, grid);
+  REQUIRE(all.size() == 1);
+  return all.front();
+}
+
+} // namespace
+
+TEST_CASE("programs that are right are accepted") {
+  std::vector<Program> programs = goodPrograms();
+  CHECK(outOfBounds(programs[0], coupled()) == 0);
+  CHECK(outOfBounds(programs[1], coupled()) == 0);
+  CHECK(outOfBounds(programs[2], split()) == 0);
+  for (size_t i = 0; i < programs.size(); ++i)
+    for (const std::string &fault : verify(programs[i], i == 2 ? split() : coupled()))
+      FAIL_CHECK(fault);
+}
+
+TEST_CASE("no changed program is accepted that leaves its memory") {
+  std::mt19937_64 random(3);
+  std::vector<Program> programs = goodPrograms();
+  unsigned accepted = 0;
+  for (int round = 0; round < 20000; ++round) {
+    size_t which = random() % programs.size();
+    std::vector<uint8_t> bytes = encode(programs[which]);
+    for (uint64_t changes = 1 + random() % 3; changes--;)
+      bytes[random() % bytes.size()] ^= uint8_t(1 << random() % 8);
+    Program program;
+    std::string error;
+    if (!decode(bytes, program, error))
+      continue;
+    int outside = outOfBounds(program, which == 2 ? split() : coupled());
+    if (outside > 0) {
+      INFO("round " << round);
+      REQUIRE(outside == 0);
+    }
+    accepted += outside == 0;
+  }
+  CHECK(accepted > 1000);
+}
+
+TEST_CASE("long loops are proved by bounds") {
+  // 10^11 iterations, cut in front and behind, with buffers in turn.
+  auto program = [](int64_t limit, int64_t border, unsigned slots) {
+    return faults([=](B &b) {
+      b.loop(100, [&](Affine) {
+        b.loop(1000, [&](Affine) {
+          b.loop(1000, [&](Affine i) {
+            b.loop(1000, [&](Affine j) {
+              b.add(Opcode::Move,
+                    {rotating(ub(), slots, 32768, 4), gm(0, i * 640 + j * 64 + -64 * border)},
+                    {range(1), range(i * 10 + j + -border, 512, limit), range(64)}, {0, 64, 0, 64});
+            });
+          });
+        });
+      });
+    });
+  };
+  CHECK(program(100, 3, 8).empty());
+  CHECK(program(100, 0, 8).empty());
+  CHECK(program(101, 3, 8) ==
+        std::vector<std::string>{"instruction 4 (move): src may cover bytes 0 to 6464 of gm, which "
+                                 "has 6400; its many iterations were not looked at"});
+  CHECK(program(100, 3, 9) ==
+        std::vector<std::string>{"instruction 4 (move): dst may cover bytes 0 to 268736 of ub, "
+                                 "which has 262144; its many iterations were not looked at"});
+}
+
+TEST_CASE("two cut ranges are proved together") {
+  // A window of 12 x 12 around tiles of 10 x 10 of an image of 25 x 37 elements.
+  auto program = [](int64_t rows, int64_t columns) {
+    B b;
+    unsigned x = b.argument(25 * 37 * 2);
+    b.loop(4, [&](Affine i) {
+      b.loop(5, [&](Affine j) {
+        b.add(Opcode::Move, {ub(), gm(x, i * (10 * 37 * 2) + j * 20 + -76)},
+              {range(1), range(i * 10 + -1, 12, rows), range(j * 20 + -2, 24, columns)},
+              {0, 32, 0, 74});
+      });
+    });
+    return verify(b.get(), coupled());
+  };
+  CHECK(program(25, 74).empty());
+  CHECK_FALSE(program(26, 74).empty());
+  CHECK_FALSE(program(25, 76).empty());
+}
+
+TEST_CASE("guards leave iterations out, and empty ranges whole instructions") {
+  auto move = [](Guard::Kind kind) {
+    return faults([=](B &b) {
+      b.loop(5, [&](Affine i) { b.move(ub(), gm(0, i * 1600), 1600).guard = {kind, kGridDims}; });
+    });
+  };
+  CHECK(move(Guard::NotLast).empty());
+  CHECK(move(Guard::First).empty());
+  CHECK(move(Guard::NotFirst) ==
+        std::vector<std::string>{"instruction 1 (move): src covers bytes 6400 to 8000 of gm, which "
+                                 "has 6400"});
+  // More tiles than there are: the range is a condition.
+  auto condition = [](int64_t limit) {
+    return faults([=](B &b) {
+      b.loop(1 << 20, [&](Affine i) {
+        b.add(Opcode::Move, {ub(), gm(0, i * 1600)}, {range(i, 1, limit), range(1), range(1600)});
+      });
+    });
+  };
+  CHECK(condition(4).empty());
+  CHECK_FALSE(condition(5).empty());
+}
+
+TEST_CASE("blocks of local memories must be aligned") {
+  CHECK(only([](B &b) {
+          b.add(Opcode::Move, {ub(), gm(0)}, {range(1), range(2), range(16)}, {0, 16, 0, 16});
+        }) == "instruction 0 (move): dst has blocks at strides of bytes 16 of ub, which must be a "
+              "multiple of 32");
+  CHECK(only([](B &b) {
+          b.loop(2, [&](Affine i) { b.move(at(Memory::UB, i * 8), gm(0), 16); });
+        }) == "instruction 1 (move): dst moves by bytes 8 of ub, which must be a multiple of 32");
+  CHECK(only([](B &b) {
+          b.loop(2, [&](Affine) { b.move(rotating(ub(), 2, 8, 1), gm(0), 16); });
+        }) == "instruction 1 (move): dst turns by bytes 8 of ub, which must be a multiple of 32");
+  // One block only: its stride means nothing.
+  CHECK(faults([](B &b) {
+          b.add(Opcode::Move, {ub(), gm(0)}, {range(1), range(1), range(16)}, {0, 16, 0, 16});
+        }).empty());
+}
+
+TEST_CASE("residuals are bytes in ub, quantized images floats") {
+  constexpr int64_t kS32 = int64_t(DataType::S32), kF32 = int64_t(DataType::F32);
+  constexpr int64_t kU8 = int64_t(DataType::U8);
+  Address l0c = at(Memory::L0C, int64_t(0)), l1 = at(Memory::L1, int64_t(0));
+  auto added = [&](Address addend, int64_t type, int64_t columns = 32) {
+    return faults([&](B &b) {
+      b.add(Opcode::RequantizeAdd, {ub(), l0c, ub(), addend}, {range(16), range(columns)},
+            {kS32, kU8, kU8, 0, 0, 0, type, 0, 0, 0, 0, 0, 1024, 32, 512});
+    });
+  };
+  CHECK(added(ub(4096), kU8).empty());
+  CHECK(added(l1, kU8) ==
+        std::vector<std::string>{"instruction 0 (requantize_add): goes from l0c to ub of coupled "
+                                 "cores, with scales and addend in ub"});
+  CHECK(added(ub(), kF32) ==
+        std::vector<std::string>{"instruction 0 (requantize_add): stores and adds u8 and s8 only"});
+  // The result's two blocks fit, those of the addend do not.
+  int64_t end = int64_t(coupled().ubBytes) - 512;
+  CHECK(added(ub(end), kU8).empty());
+  CHECK(added(ub(end), kU8, 64) ==
+        std::vector<std::string>{"instruction 0 (requantize_add): addend covers bytes " +
+                                 std::to_string(end) + " to " + std::to_string(end + 1024) +
+                                 " of ub, which has " + std::to_string(end + 512)});
+  auto loaded = [&](DataType type) {
+    return faults([&](B &b) {
+      b.add(Opcode::LoadImage, {l1, gm(0)}, {range(2)},
+            {int64_t(type), 3, 16, 4, 256, 64, 128, floatBits(0.5), 0, 0});
+    });
+  };
+  CHECK(loaded(DataType::F32).empty());
+  CHECK(loaded(DataType::U8) ==
+        std::vector<std::string>{"instruction 0 (load_image): quantizes f32 and f16 only"});
+}
+
+TEST_CASE("flags of a pair of queues are counted on each core") {
+  CHECK(only([](B &b) {
+          b.setFlag(Queue::V, Queue::MTE3, 0);
+          b.loop(5, [&](Affine) {
+            b.waitFlag(Queue::V, Queue::MTE3, 0);
+            b.setFlag(Queue::V, Queue::MTE3, 0);
+          });
+        }) == "core 0 raises 6 flags V -> MTE3 and waits for 5");
+  CHECK(only([](B &b) {
+          b.setFlag(Queue::V, Queue::MTE3, 0);
+          b.add(Opcode::WaitFlag, {}, {}, {int64_t(Queue::V), int64_t(Queue::MTE3), 0, 1, 0})
+              .guard = {Guard::NotLast, 0};
+        }) == "core 7 raises 1 flags V -> MTE3 and waits for 0");
+  CHECK(faults([](B &b) {
+          b.loop(5, [&](Affine) {
+            b.add(Opcode::SetFlag, {}, {}, {2, 5, 0, 1, 0}).guard = {Guard::NotLast, kGridDims};
+            b.add(Opcode::WaitFlag, {}, {}, {2, 5, 0, 1, 0}).guard = {Guard::NotFirst, kGridDims};
+          });
+        }).empty());
+}
+
+TEST_CASE("a program cannot run for ever") {
+  CHECK(only([](B &b) {
+          b.loop(1 << 20, [&](Affine) {
+            b.loop(1 << 20, [&](Affine) { b.loop(2, [&](Affine) { b.pipeBarrier(Queue::V); }); });
+          });
+        }) == "instruction 2 (loop): runs more than 2^40 instructions with the loops around it");
+  CHECK(only([](B &b) {
+          b.add(Opcode::Move, {ub(), gm(0)}, {range(1 << 20), range(1 << 20), range(64)});
+        }) == "instruction 0 (move): goes over more than 2^32 elements at once");
+  CHECK(only([](B &b) {
+          b.add(Opcode::Move, {ub(), gm(0)}, {range(1), range(int64_t(1) << 30), range(1)},
+                {0, int64_t(1) << 38, 0, 1});
+        }) == "instruction 0 (move): dst is too large");
+}
+
+TEST_CASE("bounds hold against every iteration of random programs") {
+  std::mt19937_64 random(4);
+  auto pick = [&](int64_t low, int64_t high) {
+    return low + int64_t(random() % uint64_t(high - low + 1));
+  };
+  unsigned tight = 0, all = 0;
+  for (int round = 0; round < 3000; ++round) {
+    Instruction in;
+    in.opcode = Opcode::Move;
+    Frame frame;
+    frame.depth = 2;
+    for (unsigned i = 0; i < 2; ++i)
+      frame.trips[kGridDims + i] = pick(1, 5);
+    int64_t strides[2];
+    for (unsigned r = 0; r < 2; ++r) {
+      strides[r] = pick(-3, 8) * 4;
+      Affine start = constant(pick(-6, 6)) + ivValue(kGridDims + r, pick(-3, 6));
+      in.ranges[r] = range(start, pick(1, 8), random() % 3 ? pick(1, 12) : INT64_MAX);
+    }
+    in.ranges[2] = range(4);
+    in.fields[Move::srcOuter] = strides[0];
+    in.fields[Move::srcInner] = strides[1];
+    // Mostly the address moves with the starts.
+    for (unsigned r = 0; r < 2; ++r)
+      in.addresses[1].offset =
+          in.addresses[1].offset + in.ranges[r].start * (random() % 4 ? strides[r] : pick(-9, 9));
+    if (random() % 3 == 0)
+      in.guard = {Guard::Kind(pick(1, 4)), uint8_t(kGridDims + random() % 2)};
+    Proof proof(in, frame);
+    Operand operands[4];
+    operandsOf(in, operands);
+    Wide begin = Wide(1) << 60, end = -begin;
+    for (frame.ivs[3] = 0; frame.ivs[3] < frame.trips[3]; ++frame.ivs[3])
+      for (frame.ivs[4] = 0; frame.ivs[4] < frame.trips[4]; ++frame.ivs[4]) {
+        Box boxes[4];
+        if (!in.guard.admits(frame) || !boxesOf(in, frame, boxes))
+          continue;
+        begin = std::min<Wide>(begin, boxes[1].begin());
+        end = std::max<Wide>(end, boxes[1].end());
+      }
+    if (proof.never())
+      CHECK(begin > end);
+    if (begin > end)
+      continue;
+    REQUIRE_FALSE(proof.never());
+    // Nothing is enough: the search goes on as far as it can.
+    Cover low = proof.cover(operands[1], -(Wide(1) << 60));
+    REQUIRE(low.begin <= begin);
+    REQUIRE(low.end >= end);
+    ++all;
+    tight += low.end == end;
+  }
+  CHECK(tight * 10 > all * 8);
+}
+
+TEST_CASE("a network's programs are verified in a moment") {
+  std::vector<Program> programs = goodPrograms();
+  auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 60; ++i) {
+    size_t which = size_t(i) % programs.size();
+    REQUIRE(verify(programs[which], which == 2 ? split() : coupled()).empty());
+  }
+  std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  CHECK(taken.count() < 0.05);
+}

@@ -1,0 +1,41 @@
+//===-- ContractionRunner.h - compiles and runs contractions ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_TEST_PASSES_NPU_CONTRACTION_CONTRACTIONRUNNER_H
+#define OPENATC_TEST_PASSES_NPU_CONTRACTION_CONTRACTIONRUNNER_H
+
+#include "test/passes/cpu/KernelRunner.h"
+#include "test/passes/npu/ProgramRunner.h"
+
+namespace atc::npu::test {
+
+using cpu::test::Buffer;
+using cpu::test::Numbers;
+
+struct ContractionOptions {
+  std::string soc = "Ascend310P3";
+  std::string fixed;     ///< of npu-select-tiles
+  bool pipeline = false; ///< npu-program-pipeline, else places only
+  int64_t measure = 0;   ///< of npu-select-tiles
+};
+
+/// The program of one op, with what npu-select-tiles says of it.
+struct Contracted {
+  Program program;
+  std::string tile, report;
+  double estimate = 0;
+};
+
+/// `text`: the op on %0, %1, ..., with $0, $1, ... for the types. What fails to
+/// compile or to verify ends the test case.
+Contracted compileContraction(const std::string &text, const std::vector<std::string> &types,
+                              const ContractionOptions &options);
+
+/// Compiles the op and runs it on the buffers, the last of which is written; with
+/// the pipeline also in the simulator, both must agree.
+void runContraction(const std::string &text, const std::vector<Buffer *> &buffers,
+                    const ContractionOptions &options);
+
+} // namespace atc::npu::test
+
+#endif // OPENATC_TEST_PASSES_NPU_CONTRACTION_CONTRACTIONRUNNER_H

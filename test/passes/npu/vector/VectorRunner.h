@@ -1,0 +1,31 @@
+//===-- VectorRunner.h - compiles and runs kernels of the vector queue -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_TEST_PASSES_NPU_VECTOR_VECTORRUNNER_H
+#define OPENATC_TEST_PASSES_NPU_VECTOR_VECTORRUNNER_H
+
+#include "test/passes/cpu/KernelRunner.h"
+#include "test/passes/npu/ProgramRunner.h"
+
+namespace atc::npu::test {
+
+using cpu::test::Buffer;
+using cpu::test::Numbers;
+
+/// What whyUnsupportedVectorKernel says of the op.
+std::string refusal(const std::string &text, const std::vector<Buffer *> &buffers,
+                    const std::string &soc);
+
+/// `text`: a kernel op on %0, %1, ..., with $0, $1, ... for the types. Compiles it,
+/// runs it one instruction after the other, and with all queues in the simulator:
+/// both must agree. The last buffer is written. Returns the simulator's numbers.
+Statistics runVectorKernel(const std::string &text, const std::vector<Buffer *> &buffers,
+                           const std::string &soc = "Ascend310P3");
+
+/// The same on inputs of zeros, for the time only, on warm L2.
+Statistics timeVectorKernel(const std::string &text, const std::vector<std::string> &types,
+                            const std::string &soc);
+
+} // namespace atc::npu::test
+
+#endif // OPENATC_TEST_PASSES_NPU_VECTOR_VECTORRUNNER_H

@@ -1,0 +1,124 @@
+//===-- MemoryLimit.cpp - how much memory a tool may take -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "tools/common/MemoryLimit.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define OPENATC_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
+#define OPENATC_SANITIZED 1
+#endif
+#endif
+
+namespace atc::tools {
+
+namespace {
+
+constexpr std::string_view suffixes = "KMGT";
+
+std::atomic<uint64_t> limitInForce{kNoMemoryLimit};
+
+/// Returns the number in a file of one line; kNoMemoryLimit for "max" and where there is no file.
+uint64_t readBytes(const std::string &path) {
+  std::ifstream file(path);
+  uint64_t bytes;
+  return file >> bytes ? bytes : kNoMemoryLimit;
+}
+
+/// Returns the least limit of a control group and of those that it is in. `path` is that of the
+/// group below `root`.
+uint64_t groupLimit(const std::string &root, std::string path, const char *file) {
+  uint64_t least = kNoMemoryLimit;
+  for (;;) {
+    least = std::min(least, readBytes(root + path + "/" + file));
+    if (path.empty())
+      return least;
+    path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+  }
+}
+
+uint64_t containerMemory() {
+  uint64_t least = kNoMemoryLimit;
+  std::ifstream groups("/proc/self/cgroup");
+  // "0::/path" is the group of version 2, "5:memory:/path" one of version 1.
+  for (std::string line; std::getline(groups, line);) {
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos)
+      continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const std::string path = line.substr(second + 1) == "/" ? "" : line.substr(second + 1);
+    if (controllers.empty())
+      least = std::min(least, groupLimit("/sys/fs/cgroup", path, "memory.max"));
+    else if (("," + controllers + ",").find(",memory,") != std::string::npos)
+      least = std::min(least, groupLimit("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes"));
+  }
+  return least;
+}
+
+uint64_t machineMemory() {
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? uint64_t(pages) * uint64_t(size) : kNoMemoryLimit;
+}
+
+} // namespace
+
+std::optional<uint64_t> parseMemorySize(std::string_view text) {
+  if (text == "unlimited")
+    return kNoMemoryLimit;
+  const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::string number(text.substr(0, digits));
+  std::string_view unit = text.substr(digits);
+  if (number.empty() || number.front() == '.' || number.back() == '.' || unit.empty() ||
+      std::count(number.begin(), number.end(), '.') > 1)
+    return std::nullopt;
+  const size_t power = suffixes.find(static_cast<char>(std::toupper(unit.front())));
+  unit.remove_prefix(1);
+  if (power == std::string_view::npos || !(unit.empty() || unit == "B" || unit == "iB"))
+    return std::nullopt;
+  const double bytes = std::strtod(number.c_str(), nullptr) * std::ldexp(1.0, 10 * (power + 1));
+  if (!(bytes >= 1 && bytes < 0x1p63))
+    return std::nullopt;
+  return static_cast<uint64_t>(bytes);
+}
+
+std::string printMemorySize(uint64_t bytes) {
+  size_t power = 1;
+  while (power < suffixes.size() && bytes >> (10 * (power + 1)))
+    ++power;
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f%c", std::ldexp(double(bytes), -10 * int(power)),
+                suffixes[power - 1]);
+  return text;
+}
+
+uint64_t defaultMemoryLimit() {
+  const uint64_t all = std::min(machineMemory(), containerMemory());
+  return all == kNoMemoryLimit ? all : all / 4 * 3;
+}
+
+void limitMemory(uint64_t bytes) {
+  limitInForce = bytes;
+#ifndef OPENATC_SANITIZED
+  rlimit limit{};
+  if (bytes == kNoMemoryLimit || getrlimit(RLIMIT_DATA, &limit) != 0)
+    return;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur, bytes);
+  setrlimit(RLIMIT_DATA, &limit);
+#endif
+}
+
+uint64_t memoryLimit() { return limitInForce; }
+
+} // namespace atc::tools
