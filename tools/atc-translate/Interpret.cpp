@@ -13,6 +13,7 @@
 #include "support/OutputFile.h"
 #include "tools/common/Inputs.h"
 #include "tools/common/Print.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
