@@ -94,6 +94,10 @@ struct Contract {
   }
 };
 
+/// Is not defined and not constant: where the parser reaches a call of it the compiler
+/// reports an error and shows `why`.
+void malformedContract(const char *why);
+
 /// Reads the texts of a row at compile time.
 class ContractParser {
 public:
@@ -126,11 +130,11 @@ private:
   }
   constexpr void expect(const char *word) {
     if (!take(word))
-      throw "a contract has another character than expected";
+      malformedContract("a contract has another character than expected");
   }
   static constexpr void require(bool good) {
     if (!good)
-      throw "a contract has more entries, dims or sizes than its table holds";
+      malformedContract("a contract has more entries, dims or sizes than its table holds");
   }
 
   constexpr void readEntries() {
@@ -138,7 +142,7 @@ private:
       if (take(" "))
         continue;
       if (result.repeats)
-        throw "an entry follows one that stands for all further inputs";
+        malformedContract("an entry follows one that stands for all further inputs");
       require(result.operandCount < Contract::kMaxOperands);
       readOperand(result.operands[result.operandCount++]);
     }
@@ -169,7 +173,7 @@ private:
     }
     result.repeats = take("...");
     if (text[at] && text[at] != ' ')
-      throw "an entry of a contract does not end where it should";
+      malformedContract("an entry of a contract does not end where it should");
   }
 
   constexpr void readForm(Contract::Operand &operand) {
@@ -184,7 +188,7 @@ private:
     while (!take(end)) {
       if (take("..")) {
         if (form.rest != Contract::kNone)
-          throw "`..` stands twice";
+          malformedContract("`..` stands twice");
         form.rest = form.dims;
       } else {
         require(result.dimCount < Contract::kMaxDims);
@@ -194,7 +198,7 @@ private:
       take(",");
     }
     if (form.isCount && (form.dims != 1 || form.rest != Contract::kNone))
-      throw "`{}` holds one number";
+      malformedContract("`{}` holds one number");
   }
 
   constexpr Contract::Dim readDim() {
@@ -218,7 +222,7 @@ private:
       else if (dim.second == Contract::kNone)
         dim.second = size;
       else
-        throw "a product has more than two sizes";
+        malformedContract("a product has more than two sizes");
     } while (take("*"));
     return dim;
   }
@@ -231,7 +235,7 @@ private:
       name[length++] = text[at++];
     }
     if (!length)
-      throw "a size has no name";
+      malformedContract("a size has no name");
     for (uint32_t i = 0; i < result.sizeCount; ++i)
       if (same(name, result.names[i]))
         return uint8_t(i);

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <new>
 
 #define KERNEL(Name, Attributes, Results, Inputs)                                                  \
   extern "C" void atc_kernel_##Name(atc::host::Call *);
@@ -66,6 +67,12 @@ void Values::Free::operator()(void *memory) const { std::free(memory); }
 void *Values::bytes(size_t count) {
   size_t size = (std::max<size_t>(count, 1) + 63) / 64 * 64;
   void *result = size < count ? nullptr : std::aligned_alloc(64, size);
+  // Who asks for much checks the result; names and numbers are taken for granted, like those that
+  // operator new makes.
+  constexpr size_t small = 1 << 16;
+  if (!result && size <= small)
+    if (std::new_handler handler = std::get_new_handler())
+      handler();
   if (result) {
     std::memset(result, 0, size);
     memory.emplace_back(result);

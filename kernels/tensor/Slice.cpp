@@ -32,10 +32,15 @@ ATC_KERNEL(Slice) {
     return fail("there are % starts, but not as many ends, axes or steps", count);
   Dims shape = data.dims(), steps = stridesOf(shape);
   int64_t offset = 0;
+  uint32_t sliced = 0; ///< a bit per axis
   for (int64_t i = 0; i < count; ++i) {
     const int64_t axis = normalizeAxis(*this, axes ? integerAt(axes, i) : i, rank);
     if (axis < 0)
       return;
+    // A second slice of an axis would begin where the first one does.
+    if (sliced >> axis & 1)
+      return fail("axis % is sliced twice", axis);
+    sliced |= 1u << axis;
     const int64_t size = data.dim(axis), step = strides ? integerAt(strides, i) : 1;
     if (step == 0)
       return fail("step % is 0", i);

@@ -222,12 +222,19 @@ struct EliminateTransposes : atc::graph::impl::GraphEliminateTransposesBase<Elim
     FrozenRewritePatternSet frozen(std::move(patterns));
     // The patterns count transposes, the regions the elements they move; the bound
     // keeps the two from undoing each other for ever.
-    int64_t rounds = 1;
-    getOperation().walk([&](TransposeOp) { ++rounds; });
+    int64_t rounds = 1, numOps = 0;
+    getOperation().walk([&](Operation *op) {
+      ++numOps;
+      rounds += isa<TransposeOp>(op);
+    });
+    // Each round looks at all ops: a huge graph with thousands of regions keeps some of them.
+    constexpr int64_t costOfPatterns = 8;
+    int64_t visits = 20'000'000;
     do {
       if (failed(applyPatternsGreedily(getOperation(), frozen)))
         return signalPassFailure();
-    } while (permuteRegions(getOperation()) && --rounds > 0);
+      visits -= costOfPatterns * numOps;
+    } while (permuteRegions(getOperation(), visits) && --rounds > 0);
     if (failed(applyPatternsGreedily(getOperation(), frozen)))
       signalPassFailure();
   }

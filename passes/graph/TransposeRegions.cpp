@@ -57,7 +57,8 @@ public:
   Region(SmallVector<int64_t> permutation)
       : permutation(std::move(permutation)), inverse(invertPermutationVector(this->permutation)) {}
 
-  void grow(Operation *start);
+  /// Takes in all that is connected with `start`. False when `visits` runs out on the way.
+  bool grow(Operation *start, int64_t &visits);
   /// Elements that are moved more, or less where it is negative.
   int64_t getCost() const;
   void rewrite();
@@ -95,22 +96,26 @@ bool Region::isFree(Value value) const {
                            permutation);
 }
 
-void Region::grow(Operation *start) {
+bool Region::grow(Operation *start, int64_t &visits) {
   SmallVector<Operation *> pending{start};
+  llvm::DenseSet<Value> seen;
   while (!pending.empty()) {
+    if (--visits <= 0)
+      return false;
     Operation *op = pending.pop_back_val();
     if (!op || !canJoin(op) || !ops.insert(op))
       continue;
     for (Value operand : op->getOperands()) {
-      if (isFree(operand))
+      if (isFree(operand) || !seen.insert(operand).second)
         continue;
       pending.push_back(operand.getDefiningOp());
       // Others that read it would need it in the form it has now.
       llvm::append_range(pending, operand.getUsers());
     }
-    if (!isFree(op->getResult(0)))
+    if (!isFree(op->getResult(0)) && seen.insert(op->getResult(0)).second)
       llvm::append_range(pending, op->getUsers());
   }
+  return true;
 }
 
 int64_t Region::getCost() const {
@@ -208,36 +213,35 @@ void Region::rewrite() {
   }
 }
 
-bool tryRegion(Operation *start, SmallVector<int64_t> permutation) {
+bool tryRegion(Operation *start, SmallVector<int64_t> permutation, int64_t &visits) {
   Region region(std::move(permutation));
-  region.grow(start);
-  if (region.getCost() >= 0)
+  if (!region.grow(start, visits) || region.getCost() >= 0)
     return false;
   region.rewrite();
   return true;
 }
 
-bool tryTranspose(TransposeOp transpose) {
+bool tryTranspose(TransposeOp transpose, int64_t &visits) {
   SmallVector<int64_t> permutation(transpose.getPermutation());
   if (!transpose.getType().hasStaticShape())
     return false;
   if (Operation *source = transpose.getInput().getDefiningOp())
-    if (tryRegion(source, permutation))
+    if (tryRegion(source, permutation, visits))
       return true;
   SmallVector<int64_t> inverse = invertPermutationVector(permutation);
   for (Operation *user : transpose->getUsers())
-    if (tryRegion(user, inverse))
+    if (tryRegion(user, inverse, visits))
       return true;
   return false;
 }
 
 } // namespace
 
-bool permuteRegions(func::FuncOp function) {
+bool permuteRegions(func::FuncOp function, int64_t &visits) {
   // Every region that is rewritten leaves fewer elements to move, so this ends.
   for (Operation &op : function.getBody().getOps())
-    if (auto transpose = dyn_cast<TransposeOp>(op))
-      if (tryTranspose(transpose))
+    if (auto transpose = dyn_cast<TransposeOp>(op); transpose && visits > 0)
+      if (tryTranspose(transpose, visits))
         return true;
   return false;
 }

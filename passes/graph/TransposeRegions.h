@@ -25,8 +25,9 @@ void permuteAttributes(mlir::Operation *op, llvm::ArrayRef<int64_t> permutation)
 /// Looks for regions of permutable ops between transposes that move fewer
 /// elements when the whole region is computed in permuted form, and computes them
 /// so. Sees what moving one transpose over one op at a time does not: values that
-/// have several readers, such as x * clip(x + 3). True when something changed.
-bool permuteRegions(mlir::func::FuncOp function);
+/// have several readers, such as x * clip(x + 3). True when something changed. `visits` is how
+/// many ops may be looked at; it becomes less by those that were, and at 0 nothing is found.
+bool permuteRegions(mlir::func::FuncOp function, int64_t &visits);
 
 } // namespace atc::graph
 

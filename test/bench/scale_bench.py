@@ -46,12 +46,12 @@ def outcome_of(status, text):
     return f"CRASH {status}: {text[-200:]!r}"
 
 
-def run(command, timeout):
+def run(command, timeout, cwd=None):
     """Seconds, peak resident bytes, exit status and output of a command, killed after `timeout`
     seconds."""
     start = time.perf_counter()
     with tempfile.TemporaryFile("w+") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, cwd=cwd)
         timer = threading.Timer(timeout, process.kill)
         timer.start()
         _, status, usage = os.wait4(process.pid, 0)
@@ -66,7 +66,7 @@ def generate(name, size, folder):
     """Path of the model and flags for it. Another process makes it: a child's peak is never below
     what its parent had when it began."""
     return subprocess.run([sys.executable, scale_models.__file__, name, str(size), folder],
-                          check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+                          check=True, stdout=subprocess.PIPE, text=True).stdout.split("\n")[:-1]
 
 
 def main():

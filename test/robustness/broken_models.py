@@ -371,3 +371,62 @@ def external_data_offset_that_is_no_number():
 @case("E14001", "'w'", "16 bytes", "432")
 def external_data_length_that_does_not_fit():
     return external(location="short.bin", length="16")
+
+
+# Values of one kind or element type where another is expected: kernels would read one as the other.
+
+def branches(then_nodes, else_nodes, after=(), output=None):
+    """If(c) then ... else ..., the result 'v' of each branch as 'r'."""
+    def branch(name, nodes):
+        return helper.make_graph(nodes, name, [], [helper.make_empty_tensor_value_info("v")])
+    choice = node("If", ["c"], ["r"], "choice", then_branch=branch("then", then_nodes),
+                  else_branch=branch("else", else_nodes))
+    return model([choice, *after], opset=17,
+                 inputs=[tensor("c", [], TensorProto.BOOL), tensor("x", [2])],
+                 outputs=[tensor(output or "r", None)])
+
+
+def constant_text(name):
+    return node("Constant", [], [name], value_string="text")
+
+
+def constant_number(name):
+    return node("Constant", [], [name], value_int=7)
+
+
+@case("E14001", "'choice' (If)", "output 0", "then_branch", "else_branch")
+def branches_of_two_element_types():
+    return branches([constant_text("v")], [constant_number("v")])
+
+
+@case("E14001", "'choice' (If)", "output 0", "element type")
+def branches_of_two_kinds():
+    return branches([node("SequenceConstruct", ["x"], ["v"])], [node("Identity", ["x"], ["v"])])
+
+
+@case("E14001", "'choice' (If)", "output 0")
+def branches_of_sequences_of_two_element_types():
+    return branches([node("SequenceConstruct", ["x"], ["v"])],
+                    [constant_text("t"), node("SequenceConstruct", ["t"], ["v"])])
+
+
+@case("E14001", "'n' (Add)", "input 1", "expected a tensor")
+def sequence_as_a_number():
+    return model([node("SequenceConstruct", ["x"], ["s"]), node("Add", ["x", "s"], ["y"], "n")],
+                 opset=17)
+
+
+@case("E14001", "'n' (SequenceAt)", "input 0", "expected a sequence")
+def tensor_as_a_sequence():
+    return model([constant_number("i"), node("SequenceAt", ["x", "i"], ["y"], "n")], opset=17)
+
+
+@case("E14001", "'again' (Loop)", "element type")
+def loop_that_makes_texts_of_numbers():
+    body = helper.make_graph(
+        [node("Identity", ["on"], ["more"]), node("Cast", ["carried"], ["next"], to=TensorProto.STRING)],
+        "body", [tensor("i", [], TensorProto.INT64), tensor("on", [], TensorProto.BOOL),
+                 helper.make_empty_tensor_value_info("carried")],
+        [tensor("more", [], TensorProto.BOOL), helper.make_empty_tensor_value_info("next")])
+    return model([node("Loop", ["n", "", "x"], ["y"], "again", body=body)], opset=17,
+                 inputs=[tensor("n", [], TensorProto.INT64), tensor("x", [2])])

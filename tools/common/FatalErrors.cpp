@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -84,7 +85,17 @@ void writeAll(const char *text, size_t size) {
 
 void endWithoutMemoryForLLVM(void *, const char *, bool) { endWithoutMemory(); }
 
+/// Threads need memory for their stacks; what fails then says EAGAIN.
+bool isAboutMemory(const char *reason) {
+  for (int code : {ENOMEM, EAGAIN})
+    if (std::strstr(reason, std::strerror(code)))
+      return true;
+  return false;
+}
+
 void endForLLVM(void *, const char *reason, bool) {
+  if (isAboutMemory(reason))
+    endWithoutMemory();
   char text[768];
   std::snprintf(text, sizeof(text), "the compiler gave up: %s; please report this model", reason);
   end("E19999", text);
@@ -98,6 +109,8 @@ void endForLLVM(void *, const char *reason, bool) {
     } catch (const std::bad_alloc &) {
       endWithoutMemory();
     } catch (const std::exception &error) {
+      if (isAboutMemory(error.what()))
+        endWithoutMemory();
       std::snprintf(text, sizeof(text), "the compiler gave up: %s; please report this model",
                     error.what());
     } catch (...) {

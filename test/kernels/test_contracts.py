@@ -1,0 +1,100 @@
+# ===-- test_contracts.py - inputs that a kernel does not take ------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Kernels refuse what their contracts (kernels/Kernels.def) do not allow. Each case was, or would be
+without the check, an access outside a buffer or a value taken for one of another kind."""
+
+import numpy as np
+import pytest
+from host_kernels import KernelError, Map, call
+
+
+def f32(*dims):
+    return np.zeros(dims, np.float32)
+
+
+def i64(*values):
+    return np.array(values, np.int64)
+
+
+def u8(*dims):
+    return np.zeros(dims, np.uint8)
+
+
+CASES = [
+    # name, inputs, attributes, words of the error
+    ("BiasSplitGelu", [f32(2, 6), f32(4)], {}, ["input 1", "{2*h}", "h is 3"]),
+    ("BiasSplitGelu", [f32(2, 5), f32(5)], {}, ["input 0", "[..,2*h]"]),
+    ("BiasSplitGelu", [f32(), f32(1)], {}, ["input 0"]),
+    ("FeatureVectorizer", [f32(2, 3)], {"inputdimensions": [-4]}, ["-4 features"]),
+    ("MatMulInteger", [u8(2, 3), u8(3, 4), u8(3)], {}, ["input 2", "m is 2"]),
+    ("MatMulInteger", [u8(2, 3), u8(3, 4), u8(1), u8(5)], {}, ["input 3", "n is 4"]),
+    ("QLinearMatMul", [u8(2, 3), f32(), u8(), u8(3, 4), f32(3), u8(), f32(), u8()], {}, ["input 4"]),
+    ("SkipLayerNormalization", [f32(2, 3, 4), f32(2, 3, 5), f32(4)], {}, ["input 1", "h is 4"]),
+    ("SkipLayerNormalization", [f32(2, 3, 4), f32(2, 3, 4), f32(3)], {}, ["input 2", "{h}"]),
+    ("SkipSimplifiedLayerNormalization", [f32(2, 4), f32(2, 4), f32(2, 4)], {}, ["input 2"]),
+    ("EmbedLayerNormalization",
+     [np.full((1, 2), 9, np.int32), np.zeros((1, 2), np.int32), f32(5, 4), f32(3, 4), f32(2, 4),
+      f32(4), f32(4)], {}, ["9 in input 0", "0 to 4"]),
+    ("EmbedLayerNormalization",
+     [np.zeros((1, 2), np.int32), np.full((1, 2), -1, np.int32), f32(5, 4), f32(3, 4), f32(2, 4),
+      f32(4), f32(4)], {}, ["-1 in input 1"]),
+    ("EmbedLayerNormalization",
+     [np.zeros((1, 2), np.int32), np.zeros((2, 2), np.int32), f32(5, 4), f32(3, 4), f32(2, 4),
+      f32(4), f32(4)], {}, ["input 1", "b is 1"]),
+    ("MsRotaryEmbedding", [f32(1, 2, 8), i64(0), f32(4, 4), f32(4, 4)],
+     {"rotary_embedding_dim": -2, "num_heads": 1}, ["-2 of them rotated"]),
+    ("Slice", [f32(4), i64(2, 2), i64(4, 4), i64(0, 0)], {}, ["axis 0 is sliced twice"]),
+    ("Slice", [f32(4), i64(2, 2), i64(4, 4), i64(0, -1)], {}, ["axis 0 is sliced twice"]),
+    ("HannWindow", [i64()], {}, ["input 0", "{1}"]),
+    ("LRN", [f32(1, 2, 3)], {"size": -3}, ["a window of -3"]),
+    ("RoiAlign", [f32(1, 1, 4, 4), f32(1, 4), i64(0)], {"sampling_ratio": 1 << 40}, ["sampling_ratio"]),
+    # One kind of value in place of another.
+    ("Add", [f32(2), [f32(2)]], {}, ["a sequence as input 1", "expected a tensor"]),
+    ("Relu", [Map(i64(1), f32(1))], {}, ["a map as input 0"]),
+    ("Neg", [None], {}, ["no input 0"]),
+    ("SequenceAt", [f32(2), i64(0)], {}, ["a tensor as input 0", "expected a sequence"]),
+    ("SequenceLength", [Map(i64(1), f32(1))], {}, ["a map as input 0"]),
+    ("ConcatFromSequence", [[[f32(1)]]], {"axis": 0}, ["tensors of one element type"]),
+    ("DictVectorizer", [[f32(1), f32(1)]], {}, ["a sequence as input 0", "expected a map"]),
+    ("CastMap", [Map(i64(1, 2, 3), f32(1))], {}, ["as many keys as values"]),
+    # One element type in place of another.
+    ("Add", [f32(2), i64(1, 2)], {}, ["int64 in input 1", "expected float32"]),
+    ("Add", [f32(2), np.array(["a", "b"], object)], {}, ["string in input 1", "does not allow"]),
+    ("Gather", [f32(2), np.array(["a"], object)], {}, ["string in input 1"]),
+    ("Where", [f32(2), f32(2), f32(2)], {}, ["float32 in input 0"]),
+]
+
+
+@pytest.mark.parametrize("name,inputs,attributes,words", CASES,
+                         ids=[f"{case[0]}-{i}" for i, case in enumerate(CASES)])
+def test_refused(name, inputs, attributes, words):
+    with pytest.raises(KernelError) as error:
+        call(name, *inputs, **attributes)
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_too_many_inputs():
+    with pytest.raises(KernelError, match="has 3 inputs, expected at most 2"):
+        call("Add", f32(1), f32(1), f32(1))
+
+
+def test_more_outputs_than_the_kernel_makes():
+    with pytest.raises(KernelError, match="has 3 outputs, expected at most 1"):
+        call("Size", f32(2), outputs=3, only_shapes=True)
+
+
+def test_large_regions_take_the_time_of_the_image():
+    """Samples beyond the image are not computed one by one."""
+    region = np.array([[-1e9, -1e9, 1e9, 1e9]], np.float32)
+    result, = call("RoiAlign", np.ones((1, 1, 8, 8), np.float32), region, i64(0),
+                   output_height=2, output_width=2)
+    assert result.shape == (1, 1, 2, 2) and np.abs(result).max() < 1e-6
+
+
+def test_unknown_elements_are_not_looked_at():
+    """Shapes are inferred before the elements of inputs are there."""
+    shapes = call("EmbedLayerNormalization", np.full((1, 2), 9, np.int32),
+                  np.zeros((1, 2), np.int32), f32(16, 4), f32(3, 4), f32(2, 4), f32(4), f32(4),
+                  only_shapes=True)
+    assert shapes[0] == (1, 2, 4)

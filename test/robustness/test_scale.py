@@ -1,0 +1,131 @@
+#===-- test_scale.py - large models compile in time and memory, or are refused -----------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The sizes are such that anything quadratic or exponential takes minutes or gigabytes, and what
+is linear seconds; test/bench/scale_bench.py measures larger ones. Needs numpy and onnx, for the
+models of TensorFlow protoc."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("numpy", reason="needs numpy")
+pytest.importorskip("onnx", reason="needs the onnx package (Debian: python3-onnx)")
+for folder in ("robustness", "bench", "common"):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / folder))
+
+import scale_bench  # noqa: E402
+from tools import (BUILD, DONE, FAILED, MOST_SECONDS, SANITIZED, START, atc_refuses,  # noqa: E402
+                   available, call, files_in)
+
+pytestmark = pytest.mark.skipif(not available(), reason=f"atc, om-run, om-dump not in {BUILD}/bin")
+
+COMPILE = ["--output=out", "--target=cpu"]
+
+
+def make(name, size, folder):
+    """Flags of atc for a model in `folder`."""
+    if name.startswith("tf_") and not shutil.which("protoc"):
+        pytest.skip("needs protoc")
+    path, *flags = scale_bench.generate(name, size, folder)
+    return [f"--model={Path(path).name}", *flags, *COMPILE]
+
+
+# Before, each of them took more than a minute or 3 GB.
+@pytest.mark.parametrize("name, size, megabytes", [
+    ("elementwise", 20000, 500), ("calls", 4000, 500), ("initializers", 20000, 500),
+    ("inputs", 20000, 500), ("outputs", 20000, 1000), ("split", 20000, 500),
+    ("concat", 20000, 500), ("varied", 20000, 500), ("both_static", 12, 500),
+    ("tf_elementwise", 20000, 500), ("tf_inputs", 20000, 500), ("tf_calls", 4000, 500)])
+def test_large_model_compiles(name, size, megabytes, tmp_path):
+    flags = make(name, size, tmp_path)
+    command = [str(BUILD / "bin/atc"), *flags]
+    _, peak, status, out = scale_bench.run(command, MOST_SECONDS, cwd=tmp_path)
+    assert status == 0, out[-1000:]
+    assert out.splitlines()[-1] == DONE
+    assert SANITIZED or peak < megabytes << 20, peak
+
+
+def test_what_large_models_compute(tmp_path):
+    """A chain of which no two operators are fused gives what the same operators give alone."""
+    import numpy as np
+    status, out, _ = call("atc", *make("elementwise", 15000, tmp_path), cwd=tmp_path)
+    assert status == 0, out
+    x = np.linspace(-1, 1, 16, dtype=np.float32)
+    np.save(tmp_path / "x.npy", x)
+    status, out, err = call("om-run", "out.om", "--input", "x.npy", "--output", ".", cwd=tmp_path)
+    assert status == 0, err
+    expected = x.astype(np.float64)
+    for i in range(15000):
+        expected = (expected + 0.001 * i, np.tanh(expected), 1 / (1 + np.exp(-expected)))[i % 3]
+    assert np.allclose(np.load(tmp_path / "y.npy"), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("name, size, code, words", [
+    ("bomb", 30, "E16006", ["500000 nodes", "'F"]),
+    ("loop_bomb", 30, "E16006", ["500000 nodes", "'body'"]),
+    ("tf_bomb", 30, "E16006", ["500000 nodes"]),
+    ("call_depth", 1000, "E16004", ["64 deep"]),
+    ("ifs", 61, "E16004", ["'if1'", "60 graphs"]),
+    ("ifs", 1000, "E16004", ["60 graphs"]),
+    ("loops", 300, "E16004", ["60 graphs"])])
+def test_model_that_unfolds_without_end_is_refused(name, size, code, words, tmp_path):
+    atc_refuses(make(name, size, tmp_path), tmp_path, code, *words)
+
+
+def test_deepest_models_compile(tmp_path):
+    for name in ("ifs", "loops"):
+        status, out, err = call("atc", *make(name, 60, tmp_path), cwd=tmp_path)
+        assert (status, err) == (0, ""), out
+        status, _, err = call("om-dump", "out.om", cwd=tmp_path)
+        assert status == 0, err
+
+
+@pytest.mark.skipif(SANITIZED, reason="the limit does not hold under sanitizers")
+@pytest.mark.parametrize("flags, limit", [
+    (["--max_memory=1G"], "1.0G that --max_memory allows"),
+    (["--max_memory=0.5GiB"], "0.5G that --max_memory allows"),
+    # The tests' own limit is lower than that.
+    (["--max_memory=unlimited"], "6.0G that ulimit -v allows"),
+    ([], "that ")])
+def test_out_of_memory_is_one_coded_line(flags, limit, tmp_path):
+    """32 GB of a constant, and a limit that holds in each part of the compiler."""
+    atc_refuses([*make("fill", 33, tmp_path), *flags], tmp_path, "E19001", "not enough memory",
+                limit, "allow more")
+
+
+@pytest.mark.skipif(SANITIZED, reason="the limit does not hold under sanitizers")
+@pytest.mark.parametrize("name, size", [("elementwise", 3000), ("varied_dynamic", 20000),
+                                        ("inputs", 20000), ("tf_elementwise", 3000)])
+def test_memory_that_ends_anywhere_is_one_coded_line(name, size, tmp_path):
+    """Limits from what the compiler has at its start to more than it needs: importers, MLIR and
+    LLVM run out of memory in turn, in any of their threads."""
+    flags = make(name, size, tmp_path)
+    before = files_in(tmp_path)
+    refused = 0
+    for megabytes in (20, 40, 60, 80, 100, 130, 160, 200):
+        status, out, err = call("atc", *flags, f"--max_memory={megabytes}M", cwd=tmp_path)
+        if status == 0:
+            (tmp_path / "out.om").unlink()
+            continue
+        refused += 1
+        lines = out.splitlines()
+        assert (status, err) == (1, ""), (megabytes, status, out, err)
+        assert lines[0] == START and lines[-2] == FAILED, lines
+        assert lines[-1].startswith("E19001: not enough memory"), lines
+        assert files_in(tmp_path) == before, megabytes
+    assert refused >= 1
+
+
+@pytest.mark.parametrize("value", ["0M", "16", "1.5X", "-1G", "G", "1..5G", "16Gb", "1e9G", "5G "])
+def test_amounts_of_memory_are_checked(value, tmp_path):
+    atc_refuses([*make("elementwise", 3, tmp_path), f"--max_memory={value}"], tmp_path, "E10001",
+                f'"{value.strip()}', "--max_memory", "800M or 16G")
+
+
+@pytest.mark.parametrize("value", ["2G", "900MB", "2.5GiB", "1t", "unlimited"])
+def test_amounts_of_memory_are_taken(value, tmp_path):
+    status, out, _ = call("atc", *make("elementwise", 3, tmp_path), f"--max_memory={value}",
+                          cwd=tmp_path)
+    assert status == 0, out
