@@ -14,24 +14,29 @@
 
 namespace atc::driver {
 
-/// The most memory that this process has had at one time, in bytes.
+/// Returns the peak memory of this process so far, in bytes.
 uint64_t peakMemory();
 
+/// Measures the stages of a compilation, which run one after the other.
 class StageTimer {
 public:
   struct Stage {
     std::string name;
     double seconds;
-    uint64_t peak; ///< peak memory of the process when the stage ended
+    uint64_t peak; ///< peak memory of the process when the stage ended, in bytes
   };
 
-  /// Ends the stage that runs and begins another.
+  /// Ends the stage that runs, if any, and begins another.
   void begin(llvm::StringRef name);
+  /// Ends the stage that runs, if any.
   void end();
 
-  /// Stages of one name count as one.
+  /// Returns the stages that have ended, in the order of their first beginning. Times of
+  /// stages with equal names are added.
   llvm::ArrayRef<Stage> stages() const { return done; }
+  /// Returns the seconds of all stages together.
   double total() const;
+  /// Prints a line per stage, and one for all of them.
   void print(llvm::raw_ostream &os) const;
 
 private:

@@ -9,13 +9,13 @@
 
 namespace atc::quantize {
 
-/// A folder for each input, separated by ';', with files in the order of their names:
-/// .npy, raw bytes in .bin, or, where there are none of these, images. A file of numbers has the
-/// input's shape, that shape without a leading 1, or several samples one behind the other; images
-/// are brought to the input's shape, as many of them as it takes.
+/// Reads calibration samples from a folder per input, separated by ';', with files in the order of
+/// their names: .npy, raw bytes in .bin, or, where there are none of these, images. A .npy or .bin
+/// file has the input's shape, that shape without a leading 1, or several samples one behind the
+/// other; images are brought to the input's shape, as many of them as it takes.
 class DataFolder : public DataSource {
 public:
-  /// `dataType` is what raw files hold ("float32"; one for each input, separated by
+  /// `dataType` is the element type of raw files ("float32"; one per input, separated by
   /// ';'), or empty.
   DataFolder(std::string folders, std::string dataType, ImageOptions imageOptions = {})
       : folders(std::move(folders)), dataType(std::move(dataType)),
@@ -55,7 +55,7 @@ private:
   size_t samples = 0;
 };
 
-/// The folder for input `index` of a list; the only one serves a single input.
+/// Returns the folders of a list, one per input; empty names are left out.
 std::vector<std::string> splitFolders(const std::string &folders);
 
 } // namespace atc::quantize

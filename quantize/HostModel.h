@@ -10,13 +10,14 @@
 
 namespace atc::quantize {
 
-/// Adds results to @main: what a function returns no fusion can hide.
+/// Adds results to @main: no fusion can hide what a function returns.
 void addResults(mlir::ModuleOp module, llvm::ArrayRef<mlir::Value> values);
 
 /// @main as the CPU of this machine runs it.
 class HostModel {
 public:
-  /// Compiles a copy; the module's constants stay as they are. Null after an error.
+  /// Compiles a copy for this machine and loads it; the module's constants stay as they are.
+  /// Returns null after an error.
   static std::unique_ptr<HostModel> compile(mlir::ModuleOp module, Diagnostics &diagnostics);
 
   const std::vector<::om::Tensor> &inputs() const { return inputTensors; }
@@ -24,10 +25,11 @@ public:
   /// One zeroed buffer for each input.
   std::vector<::om::Buffer> makeInputs() const;
 
+  /// Runs the model on a buffer per input. Returns false after an error.
   bool run(const std::vector<::om::Buffer> &inputs, Diagnostics &diagnostics);
-  /// Of the last run.
+  /// Returns an output of the last run.
   const ::om::Buffer &output(size_t index) const { return results[index]; }
-  /// The numbers of an output of type f32; empty for other types.
+  /// Returns the elements of an output of type f32; none for other types.
   llvm::ArrayRef<float> floats(size_t index) const;
 
 private:

@@ -17,17 +17,19 @@ namespace atc {
 bool readTensor(const std::string &path, const ::om::Tensor &tensor, void *data,
                 std::string &error);
 
-/// Writes a dense tensor as .npy.
+/// Writes a dense tensor as a .npy file. On failure returns false and `error` is one coded
+/// line.
 bool writeNpy(const std::string &path, const ::om::Tensor &tensor, const void *data,
               std::string &error);
 
-/// The same for strings: NumPy's bytes ('S') or text ('U', which becomes UTF-8).
+/// Reads and writes strings: NumPy's bytes ('S'), or text ('U'), which becomes UTF-8. `tensor`
+/// has the dims. On failure they return false and `error` is one coded line.
 bool readStrings(const std::string &path, const ::om::Tensor &tensor,
                  std::vector<std::string> &texts, std::string &error);
 bool writeStrings(const std::string &path, const ::om::Tensor &tensor,
                   const std::vector<std::string> &texts, std::string &error);
 
-/// Reads the dims of a .npy file; false when it is none.
+/// Reads the dims of a .npy file. Returns false for any other file.
 bool readNpyDims(const std::string &path, std::vector<int64_t> &dims);
 
 /// Returns a tensor's name as a file name, without ".npy": "_" stands for what cannot be
