@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/Diagnostics.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "support/Diagnostics.h"
 
 namespace atc {
 

@@ -22,7 +22,7 @@ namespace atc {
 /// a model is refused before. A file of a `format` has less than 2 GB.
 static bool withOpenFile(StringRef path, const FileFormat *format, Diagnostics &diagnostics,
                          function_ref<bool(sys::fs::file_t, uint64_t)> use) {
-  auto fail = [&](StringRef code, const Twine &text) {
+  auto fail = [&](ErrorCode code, const Twine &text) {
     diagnostics.error(code, text);
     return false;
   };

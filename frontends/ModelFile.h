@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "frontends/Diagnostics.h"
+#include "support/Diagnostics.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 namespace google::protobuf {

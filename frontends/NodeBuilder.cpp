@@ -13,7 +13,7 @@ namespace atc {
 // Errors
 //===----------------------------------------------------------------------===//
 
-void NodeBuilder::fail(StringRef code, const Twine &text) {
+void NodeBuilder::fail(ErrorCode code, const Twine &text) {
   if (!hasFailed)
     diags.error(code, text);
   hasFailed = true;

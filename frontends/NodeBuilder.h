@@ -8,8 +8,8 @@
 #include <string>
 
 #include "dialects/graph/Graph.h"
-#include "frontends/Diagnostics.h"
 #include "mlir/IR/Builders.h"
+#include "support/Diagnostics.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace atc {
@@ -32,7 +32,7 @@ public:
 
   //--- Errors.
   bool failed() const { return hasFailed; }
-  void fail(llvm::StringRef code, const llvm::Twine &text);
+  void fail(ErrorCode code, const llvm::Twine &text);
   /// E14001: "attribute 'name' of node ...: reason".
   void failAttribute(llvm::StringRef name, const llvm::Twine &reason);
   /// E14001: "input 2 ('tensor') of node ...: reason".

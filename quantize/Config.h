@@ -4,8 +4,8 @@
 #ifndef OPENATC_QUANTIZE_CONFIG_H
 #define OPENATC_QUANTIZE_CONFIG_H
 
-#include "frontends/Diagnostics.h"
 #include "quantize/RangeSearch.h"
+#include "support/Diagnostics.h"
 
 #include <map>
 #include <set>

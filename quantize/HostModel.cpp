@@ -3,17 +3,9 @@
 
 #include "quantize/HostModel.h"
 
-#include "backends/om/ModuleToOm.h"
-#include "passes/cpu/Pipelines.h"
-#include "passes/graph/Passes.h"
+#include "driver/Compiler.h"
+#include "driver/MakeTarget.h"
 #include "passes/om/Schedule.h"
-
-#include "mlir/Bytecode/BytecodeWriter.h"
-#include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassManager.h"
-
-#include <mutex>
-#include <thread>
 
 using namespace mlir;
 
@@ -31,80 +23,34 @@ void addResults(ModuleOp module, ArrayRef<Value> values) {
                        StringAttr::get(module.getContext(), "observed." + Twine(i)));
 }
 
-namespace {
-
-bool writeModule(ModuleOp module, OutputFile &file, std::string &fault) {
-  graph::GraphPipelineOptions graph;
-  PassManager pm(module.getContext());
-  graph::buildGraphPipeline(pm, graph);
-  cpu::buildCpuBufferPipeline(pm);
-  cpu::buildCpuSchedulePipeline(pm);
-  if (failed(pm.run(module))) {
-    fault = "the passes for this machine's CPU failed";
-    return false;
+/// Returns the `.om` file of a copy for this machine's CPU; nothing after an error.
+static std::optional<::om::Buffer> compileForHost(ModuleOp module, Diagnostics &diagnostics) {
+  driver::CompilerOptions options;
+  options.source.path = "calibration";
+  driver::TargetRequest request;
+  request.target = "cpu";
+  options.target = driver::makeTarget(request, diagnostics);
+  if (!options.target)
+    return std::nullopt;
+  auto context = driver::makeCompilerContext();
+  driver::Compiler compiler(*context, std::move(options), diagnostics);
+  OwningOpRef<ModuleOp> copy = driver::copyModule(module, *context);
+  if (!copy) {
+    diagnostics.error("E19999", "the model cannot be copied for calibration");
+    return std::nullopt;
   }
-  auto level = cpu::hostCpuLevel();
-  if (!level) {
-    fault = toString(level.takeError());
-    return false;
-  }
-  cpu::KernelCompilerOptions options;
-  options.threads = std::max(1u, std::thread::hardware_concurrency());
-  std::vector<cpu::CompiledLevel> levels;
-  auto compiled = cpu::compileKernels(module, *level, options);
-  if (!compiled) {
-    fault = toString(compiled.takeError());
-    return false;
-  }
-  levels.push_back(std::move(*compiled));
-  auto description = om::moduleToOm(module, levels);
-  if (!description) {
-    fault = toString(description.takeError());
-    return false;
-  }
-  description->model.producer = "OpenATC";
-  description->model.name = "calibration";
-  return om::writeOm(description->model, file, fault);
-}
-
-} // namespace
-
-/// Compiling frees and makes constants, so the copy gets a context of its own.
-static OwningOpRef<ModuleOp> copyInto(MLIRContext &context, ModuleOp module) {
-  std::string bytes;
-  llvm::raw_string_ostream os(bytes);
-  if (failed(writeBytecodeToFile(module, os)))
-    return {};
-  return parseSourceString<ModuleOp>(bytes, ParserConfig(&context), "module");
+  compiler.setModule(std::move(copy));
+  return compiler.emitBytes();
 }
 
 std::unique_ptr<HostModel> HostModel::compile(ModuleOp module, Diagnostics &diagnostics) {
-  MLIRContext context(module.getContext()->getDialectRegistry());
-  context.loadAllAvailableDialects();
-  context.printOpOnDiagnostic(false);
-  std::mutex lock; // passes speak from several threads
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    std::lock_guard<std::mutex> guard(lock);
-    if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
-      diagnostics.error("E19999", diagnostic.str());
-    return success();
-  });
-  OwningOpRef<ModuleOp> copy = copyInto(context, module);
-  std::string fault = "it cannot be copied";
-  // What is mapped stays when the file is gone.
-  OutputFile file = OutputFile::unnamed();
-  if (!copy || !writeModule(*copy, file, fault)) {
-    if (!diagnostics.hasErrors())
-      diagnostics.error(
-          file.hasFailed() ? "E13004" : "E19999",
-          "the model cannot be compiled for calibration: " +
-              (file.hasFailed() ? "there is no room for it in " + file.path() + ": " + file.reason()
-                                : fault));
+  std::optional<::om::Buffer> file = compileForHost(module, diagnostics);
+  if (!file)
     return nullptr;
-  }
   std::unique_ptr<HostModel> host(new HostModel());
+  host->file = std::move(*file);
   ::om::Error error;
-  host->model = ::om::Model::loadFile(file.descriptorPath(), error);
+  host->model = ::om::Model::loadMemory(host->file.data(), host->file.size(), error);
   if (host->model)
     host->session = ::om::Session(host->model, error);
   if (!host->model || !host->session) {

@@ -4,19 +4,20 @@
 #ifndef OPENATC_QUANTIZE_HOSTMODEL_H
 #define OPENATC_QUANTIZE_HOSTMODEL_H
 
-#include "frontends/Diagnostics.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "openatc/om.hpp"
+#include "support/Diagnostics.h"
 
 namespace atc::quantize {
 
-/// Adds results to @main: what a function returns no fusion can hide.
+/// Adds results to @main: no fusion can hide what a function returns.
 void addResults(mlir::ModuleOp module, llvm::ArrayRef<mlir::Value> values);
 
 /// @main as the CPU of this machine runs it.
 class HostModel {
 public:
-  /// Compiles a copy; the module's constants stay as they are. Null after an error.
+  /// Compiles a copy for this machine and loads it; the module's constants stay as they are.
+  /// Returns null after an error.
   static std::unique_ptr<HostModel> compile(mlir::ModuleOp module, Diagnostics &diagnostics);
 
   const std::vector<::om::Tensor> &inputs() const { return inputTensors; }
@@ -24,14 +25,16 @@ public:
   /// One zeroed buffer for each input.
   std::vector<::om::Buffer> makeInputs() const;
 
+  /// Runs the model on a buffer per input. Returns false after an error.
   bool run(const std::vector<::om::Buffer> &inputs, Diagnostics &diagnostics);
-  /// Of the last run.
+  /// Returns an output of the last run.
   const ::om::Buffer &output(size_t index) const { return results[index]; }
-  /// The numbers of an output of type f32; empty for other types.
+  /// Returns the elements of an output of type f32; none for other types.
   llvm::ArrayRef<float> floats(size_t index) const;
 
 private:
   HostModel() = default;
+  ::om::Buffer file; ///< what the model is loaded from, in place
   ::om::Model model;
   ::om::Session session;
   std::vector<::om::Tensor> inputTensors, outputTensors;

@@ -4,7 +4,7 @@
 #ifndef OPENATC_QUANTIZE_ONNXMODEL_H
 #define OPENATC_QUANTIZE_ONNXMODEL_H
 
-#include "frontends/Diagnostics.h"
+#include "support/Diagnostics.h"
 
 #include <map>
 #include <onnx/onnx_pb.h>

@@ -4,10 +4,12 @@
 #include "backends/om/OmWriter.h"
 
 #include "backends/om/HostProgramWriter.h"
+#include "backends/om/OmSink.h"
 #include "runtime-lite/schema/om_generated.h"
 #include "runtime-lite/src/Hash.h"
 #include "runtime-lite/src/Signature.h"
 #include "runtime-lite/src/Verify.h"
+#include "support/ErrorCodes.h"
 
 #include <algorithm>
 
@@ -43,8 +45,8 @@ uint16_t schemaMinor(const OmModel &model) {
 
 class Writer {
 public:
-  Writer(const OmModel &model, OutputFile &file, std::string &error)
-      : model(model), file(file), error(error) {}
+  Writer(const OmModel &model, OmSink &sink, std::string &error)
+      : model(model), sink(sink), error(error) {}
   bool run();
 
 private:
@@ -63,17 +65,17 @@ private:
     return fb::BufferRef(static_cast<fb::Space>(ref.space), ref.index, ref.offset, ref.size);
   }
 
-  bool failed(const char *code, const std::string &sentence) {
-    error = std::string(code) + ": " + sentence;
+  bool failed(ErrorCode code, const std::string &sentence) {
+    error = codedLine(code, sentence);
     return false;
   }
   bool fileFailed() {
-    error = file.errorLine();
+    error = sink.errorLine();
     return false;
   }
 
   const OmModel &model;
-  OutputFile &file;
+  OmSink &sink;
   std::string &error;
   Pieces weights, tables;
   /// The weights and the tables, if any, the code of each image, the NPU programs, if any.
@@ -137,7 +139,7 @@ bool Writer::writeHashed(uint64_t offset, const void *data, uint64_t bytes, rt::
   const char *from = static_cast<const char *>(data);
   for (uint64_t done = 0; done < bytes; done += piece) {
     uint64_t size = std::min(piece, bytes - done);
-    if (!file.writeAt(offset + done, from + done, size))
+    if (!sink.write(offset + done, from + done, size))
       return fileFailed();
     hash.update(from + done, size);
   }
@@ -164,7 +166,7 @@ bool Writer::writePieces(const Pieces &pieces, Segment &segment) {
 }
 
 bool Writer::writeSegments() {
-  if (!file.setSize(fileBytes))
+  if (!sink.setSize(fileBytes))
     return fileFailed();
   size_t next = 0;
   for (const Pieces *pieces : {&weights, &tables})
@@ -304,14 +306,14 @@ bool Writer::writeHeader() {
   if (rt::verifyHeader(header.data(), header.size(), fileBytes, &checked, &fault) != OM_OK)
     return failed("E19999", "the compiled model does not pass the loader's checks: " +
                                 std::string(fault.message));
-  return file.writeAt(0, header.data(), header.size()) || fileFailed();
+  return sink.write(0, header.data(), header.size()) || fileFailed();
 }
 
 bool Writer::run() {
   if (!planWeights(model.weights, weights) || !planWeights(model.tables, tables))
     return false;
   planSegments();
-  return file.isOpen() ? writeSegments() && writeHeader() : fileFailed();
+  return writeSegments() && writeHeader() && (sink.commit() || fileFailed());
 }
 } // namespace
 
@@ -328,17 +330,13 @@ std::vector<int64_t> denseStrides(const std::vector<int64_t> &dims, uint32_t blo
   return strides;
 }
 
-bool writeOm(const OmModel &model, OutputFile &file, std::string &error) {
-  return Writer(model, file, error).run();
+bool writeOm(const OmModel &model, OmSink &sink, std::string &error) {
+  return Writer(model, sink, error).run();
 }
 
 bool writeOm(const OmModel &model, const std::string &path, std::string &error) {
-  OutputFile file(path);
-  if (!writeOm(model, file, error))
-    return false;
-  if (!file.commit())
-    error = file.errorLine();
-  return error.empty();
+  OmFileSink sink(path);
+  return writeOm(model, sink, error);
 }
 
 } // namespace atc::om

@@ -9,7 +9,6 @@
 #define OPENATC_BACKENDS_OM_OMWRITER_H
 
 #include "openatc/om.h"
-#include "support/OutputFile.h"
 
 #include <cstdint>
 #include <optional>
@@ -17,6 +16,8 @@
 #include <vector>
 
 namespace atc::om {
+
+class OmSink;
 
 /// A kernel argument or a tensor's place. `index` is the position in `inputs` or
 /// `outputs` for those spaces and 0 for the arena; of weights 0 is OmModel::weights
@@ -173,13 +174,12 @@ struct OmModel {
 /// blocked ones of [N][ceil(C/c)][D...][c].
 std::vector<int64_t> denseStrides(const std::vector<int64_t> &dims, uint32_t block);
 
-/// Writes `model` to `path`, which appears whole or not at all. On failure
+/// Writes `model` into a sink, which commits it whole or not at all. On failure
 /// returns false and `error` is one coded line.
-bool writeOm(const OmModel &model, const std::string &path, std::string &error);
+bool writeOm(const OmModel &model, OmSink &sink, std::string &error);
 
-/// Writes `model` into a file that the caller commits, or loads without a name. On
-/// failure returns false and `error` is one coded line.
-bool writeOm(const OmModel &model, OutputFile &file, std::string &error);
+/// Writes `model` to the file `path`, as above.
+bool writeOm(const OmModel &model, const std::string &path, std::string &error);
 
 } // namespace atc::om
 

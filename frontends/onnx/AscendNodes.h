@@ -6,7 +6,7 @@
 
 #include <onnx/onnx_pb.h>
 
-#include "frontends/Diagnostics.h"
+#include "support/Diagnostics.h"
 
 namespace atc::onnx_import {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "frontends/Diagnostics.h"
 #include "frontends/onnx/Scope.h"
+#include "support/Diagnostics.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/Diagnostics.h"
+#include "support/Diagnostics.h"
 
 namespace atc::tf_import {
 

@@ -4,9 +4,9 @@
 #ifndef OPENATC_FRONTENDS_TF_FREEZEVARIABLES_H
 #define OPENATC_FRONTENDS_TF_FREEZEVARIABLES_H
 
-#include "frontends/Diagnostics.h"
 #include "frontends/tf/CheckpointBundle.h"
 #include "frontends/tf/schema/tensorflow.pb.h"
+#include "support/Diagnostics.h"
 
 namespace atc::tf_import {
 

@@ -362,9 +362,9 @@ void GraphImporter::checkShapeNames(ArrayRef<const pb::NodeDef *> inputs) {
     if (ofNodes.contains(TensorName::parse(name).node) || ofSignature.contains(name))
       continue;
     bool isNode = nodes.contains(TensorName::parse(name).node);
-    diags.error(isNode ? "E10017" : "E12009", "'" + name + "' given with --input_shape is not " +
-                                                  (isNode ? "an input of" : "in") +
-                                                  " the model; its inputs are " + names);
+    diags.error(isNode ? ErrorCode("E10017") : ErrorCode("E12009"),
+                "'" + name + "' given with --input_shape is not " +
+                    (isNode ? "an input of" : "in") + " the model; its inputs are " + names);
   }
 }
 

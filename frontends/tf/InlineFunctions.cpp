@@ -95,7 +95,7 @@ public:
   bool run(std::vector<NamedTensor> &inputs, std::vector<NamedTensor> &outputs);
 
 private:
-  bool fail(StringRef code, const Twine &text) {
+  bool fail(ErrorCode code, const Twine &text) {
     diagnostics.error(code, text);
     return false;
   }

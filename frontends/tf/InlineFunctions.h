@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "frontends/Diagnostics.h"
 #include "frontends/tf/schema/tensorflow.pb.h"
+#include "support/Diagnostics.h"
 
 namespace atc::tf_import {
 

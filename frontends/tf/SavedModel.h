@@ -6,10 +6,10 @@
 
 #include <optional>
 
-#include "frontends/Diagnostics.h"
 #include "frontends/tf/InlineFunctions.h"
 #include "frontends/tf/TfImport.h"
 #include "frontends/tf/schema/tensorflow.pb.h"
+#include "support/Diagnostics.h"
 
 namespace atc::tf_import {
 

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/Diagnostics.h"
 #include "frontends/ModelOptions.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "support/Diagnostics.h"
 
 namespace atc {
 

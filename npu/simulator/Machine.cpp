@@ -3,8 +3,8 @@
 
 #include "npu/simulator/Machine.h"
 
-#include "npu/report/Text.h"
 #include "npu/simulator/Loops.h"
+#include "support/PrintableText.h"
 
 using namespace atc::npu;
 using namespace atc::npu::machine;

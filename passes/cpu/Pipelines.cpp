@@ -17,13 +17,9 @@ using namespace mlir;
 
 namespace atc::cpu {
 
-namespace {
-/// The passes that a model compiles without, too.
-constexpr StringLiteral optionalPasses[] = {"om-reuse-in-place", "om-remove-dead"};
-} // namespace
-
-SmallVector<std::string> findUnknownPasses(const CpuPipelineOptions &options) {
-  return disabledBeside(optionalPasses, options);
+ArrayRef<StringLiteral> optionalPasses() {
+  static constexpr StringLiteral names[] = {"om-reuse-in-place", "om-remove-dead"};
+  return names;
 }
 
 void buildCpuBufferPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {

@@ -35,9 +35,8 @@ void buildCpuLoopsToLLVMPipeline(mlir::OpPassManager &pm);
 /// Both: from a module of kernel functions to the LLVM dialect.
 void buildCpuLowerToLLVMPipeline(mlir::OpPassManager &pm);
 
-/// The names among `options.disable` that no pass of the pipeline has, or that
-/// cannot be left out.
-llvm::SmallVector<std::string> findUnknownPasses(const CpuPipelineOptions &options);
+/// Returns the names of the passes that `disable` may have: a model compiles without them.
+llvm::ArrayRef<llvm::StringLiteral> optionalPasses();
 
 /// Registers `cpu-pipeline`, `cpu-schedule-pipeline`, `cpu-expand-pipeline` and
 /// `cpu-lower-to-llvm-pipeline`.

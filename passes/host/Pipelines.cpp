@@ -23,10 +23,10 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
   pm.addPass(createHostOutlineStatic());
 }
 
-SmallVector<std::string> findUnknownPasses(const HostPipelineOptions &options) {
-  static constexpr StringLiteral optional[] = {"host-fold-batch-norm", "host-move-quantization",
-                                               "host-integer-calls"};
-  return disabledBeside(optional, options);
+ArrayRef<StringLiteral> optionalPasses() {
+  static constexpr StringLiteral names[] = {"host-fold-batch-norm", "host-move-quantization",
+                                            "host-integer-calls"};
+  return names;
 }
 
 void registerHostPipelines() {

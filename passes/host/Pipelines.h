@@ -17,9 +17,8 @@ struct HostPipelineOptions : mlir::PassPipelineOptions<HostPipelineOptions> {
 /// functions.
 void buildHostPipeline(mlir::OpPassManager &pm, const HostPipelineOptions &options = {});
 
-/// The names among `options.disable` that no pass of the pipeline has, or that
-/// cannot be left out.
-llvm::SmallVector<std::string> findUnknownPasses(const HostPipelineOptions &options);
+/// Returns the names of the passes that `disable` may have: a model compiles without them.
+llvm::ArrayRef<llvm::StringLiteral> optionalPasses();
 
 /// Registers `host-pipeline`.
 void registerHostPipelines();

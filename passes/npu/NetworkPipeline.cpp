@@ -16,12 +16,11 @@ using namespace mlir;
 
 namespace atc::npu {
 
-namespace {
-/// The passes that a network compiles without, too. Of some that means a plain
-/// choice in place of theirs: without npu-select-buffers there is one copy of each
-/// buffer, without npu-select-tiles all contractions have tiles of 64x64x64, and
-/// npu-minimise-sync and npu-allocate-flags are options of npu-insert-sync.
-constexpr StringLiteral optionalPasses[] = {"om-remove-dead",
+ArrayRef<StringLiteral> optionalPasses() {
+  // Leaving out some means a plain choice in place of theirs: without npu-select-buffers
+  // there is one copy of each buffer, without npu-select-tiles all contractions have tiles
+  // of 64x64x64, and npu-minimise-sync and npu-allocate-flags are options of npu-insert-sync.
+  static constexpr StringLiteral names[] = {"om-remove-dead",
                                             "om-reuse-in-place",
                                             "npu-compose-layer-norm",
                                             "npu-fuse-epilogues",
@@ -33,10 +32,7 @@ constexpr StringLiteral optionalPasses[] = {"om-remove-dead",
                                             "npu-select-tiles",
                                             "npu-minimise-sync",
                                             "npu-allocate-flags"};
-} // namespace
-
-SmallVector<std::string> findUnknownPasses(const NpuPipelineOptions &options) {
-  return disabledBeside(optionalPasses, options);
+  return names;
 }
 
 void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options) {

@@ -17,7 +17,8 @@ struct NpuProgramOptions : mlir::PassPipelineOptions<NpuProgramOptions> {
   Option<bool> doubleBuffering{*this, "double-buffering",
                                llvm::cl::desc("Use copies of buffers in turn"),
                                llvm::cl::init(true)};
-  Option<bool> reorder{*this, "reorder", llvm::cl::desc("Order instructions by what waits for them"),
+  Option<bool> reorder{*this, "reorder",
+                       llvm::cl::desc("Order instructions by what waits for them"),
                        llvm::cl::init(true)};
   Option<bool> minimiseSync{*this, "minimise-sync",
                             llvm::cl::desc("Leave out flags that others imply"),
@@ -63,8 +64,8 @@ void buildNpuBufferPipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &o
 void buildNpuSchedulePipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &options = {});
 /// From kernel functions of the NPU to programs that run on all queues.
 void buildNpuKernelPipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &options = {});
-/// The names among `options.disable` that no pass has, or that cannot be left out.
-llvm::SmallVector<std::string> findUnknownPasses(const NpuPipelineOptions &options);
+/// Returns the names of the passes that `disable` may have: a model compiles without them.
+llvm::ArrayRef<llvm::StringLiteral> optionalPasses();
 /// Whether the quantized network should become integers: all that the cube would
 /// compute in f16 it can compute in bytes, in coupled cores.
 bool canSumIntegers(mlir::func::FuncOp main);

@@ -23,7 +23,7 @@ from ._values import Map, Raw
 
 if TYPE_CHECKING:
     from ._compare import Comparison, TensorError, compare
-    from ._compile import Module, ModulePort, compile, interpret, load, parse
+    from ._compile import Module, ModulePort, compile, interpret, load, lower, parse
     from ._quantize import QuantError, QuantizedModel, TensorScale, quantize
 
 __version__: str = _runtime_version()
@@ -31,14 +31,15 @@ __version__: str = _runtime_version()
 _LAZY = {
     "Comparison": "_compare", "TensorError": "_compare", "compare": "_compare",
     "Module": "_compile", "ModulePort": "_compile", "compile": "_compile",
-    "interpret": "_compile", "load": "_compile", "parse": "_compile",
+    "interpret": "_compile", "load": "_compile", "lower": "_compile", "parse": "_compile",
     "QuantError": "_quantize", "QuantizedModel": "_quantize", "TensorScale": "_quantize",
     "quantize": "_quantize",
 }
 
 __all__ = ["Comparison", "Error", "LaunchInfo", "LaunchTime", "Model", "Module", "ModulePort",
            "NO_LIMIT", "QuantError", "QuantizedModel", "Session", "TensorError", "TensorInfo",
-           "TensorScale", "__version__", "compare", "compile", "empty", "interpret", "load", "parse", "quantize"]
+           "TensorScale", "__version__", "compare", "compile", "empty", "interpret", "load", "lower",
+           "parse", "quantize"]
 
 
 def __getattr__(name: str) -> object:

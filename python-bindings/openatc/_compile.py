@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -108,9 +107,16 @@ class Module:
     def compile(self, output=None, *, soc=None, soc_file=None, precision_mode=None,
                 target_cpu="host", disable_passes=(), save_temps=None, load=True):
         """Compiles the module, which stays as it is; see `openatc.compile`."""
-        return _compile_to(self._handle.compile, output,
-                           _target(soc, soc_file, precision_mode, target_cpu), disable_passes,
-                           save_temps, load)
+        request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps)
+        return _compile_to(lambda path: self._handle.compile(request, path), output, load)
+
+    def lower(self, stop_after: str, *, soc: str | None = None, soc_file: Path | None = None,
+              precision_mode: str | None = None, target_cpu: str = "host",
+              disable_passes: Iterable[str] = (), save_temps: Path | None = None) -> Module:
+        """Returns a copy that has gone through the compiler's phases up to `stop_after`; see
+        `openatc.lower`."""
+        request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps)
+        return Module(self._handle.lower(request, stop_after))
 
     def _in_order(self, inputs: Sequence[np.ndarray] | Mapping[str, np.ndarray]
                   ) -> list[np.ndarray]:
@@ -152,41 +158,42 @@ def _words(words: Iterable[str]) -> list[str]:
     return list(words)
 
 
-def _target(soc: str | None, soc_file: Path | None, precision_mode: str | None, target_cpu: str
-            ) -> list[str]:
-    """What to compile for, as flags of atc."""
-    flags = {"target": "cpu" if soc is None and soc_file is None else "npu", "soc_version": soc,
-             "soc_file": soc_file, "precision_mode": precision_mode, "target_cpu": target_cpu}
-    return [f"--{name}={os.fspath(value)}" for name, value in flags.items() if value is not None]
+def _request(soc: str | None, soc_file: Path | None, precision_mode: str | None, target_cpu: str,
+             disable_passes: Iterable[str], save_temps: Path | None) -> _compiler.CompileRequest:
+    """What to compile for, and how."""
+    given = {"soc": soc, "soc_file": soc_file, "precision_mode": precision_mode,
+             "target_cpu": target_cpu}
+    faults = [f"E10004: the value of {name} is empty" for name, value in given.items()
+              if value is not None and not os.fspath(value)]
+    if faults:
+        raise Error(faults)
+    return _compiler.CompileRequest(soc, soc_file, precision_mode, target_cpu,
+                                    _words(disable_passes), save_temps or None)
 
 
-def _file_without_name() -> int:
-    """A file that is gone when it is closed, whatever happens to this process."""
-    folder = tempfile.gettempdir()
-    try:
-        return os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    except OSError:  # not all file systems have such files
-        number, path = tempfile.mkstemp(suffix=".om", prefix="openatc-", dir=folder)
-        os.unlink(path)
-        return number
+class _InMemory(NamedTuple):
+    """An ONNX model that is in no file."""
+
+    name: str
+    data: bytes
 
 
-def _compile_to(compile_into: Callable[..., list[str]], output: Path | None, target: list[str],
-                disable_passes: Iterable[str], save_temps: Path | None, load: bool
-                ) -> Model | None:
-    passes, folder = _words(disable_passes), os.fspath(save_temps) if save_temps else ""
+def _model_request(model: Path | _InMemory, input_shapes: Shapes | None,
+                   outputs: Iterable[str] | None) -> _compiler.ModelRequest:
+    path, data = model if isinstance(model, _InMemory) else (model, None)
+    return _compiler.ModelRequest(path, data, _shapes(input_shapes), _words(outputs or ()))
+
+
+def _compile_to(compile_into: Callable[[Path | None], tuple[list[str], Any]], output: Path | None,
+                load: bool) -> Model | None:
     if output is None and not load:
         raise ValueError("without an output and without loading there is nothing to compile for")
-    number = _file_without_name() if output is None else None
-    path = output if number is None else f"/proc/self/fd/{number}"
-    try:
-        for line in compile_into(path, target, passes, folder):
-            warnings.warn(line, stacklevel=3)
-        return Model(path) if load else None
-    finally:
-        # What is mapped stays while the model does.
-        if number is not None:
-            os.close(number)
+    lines, file = compile_into(output)
+    for line in lines:
+        warnings.warn(line, stacklevel=3)
+    if not load:
+        return None
+    return Model(file if output is None else output)
 
 
 def load(path: Path, *, input_shapes: Shapes | None = None, outputs: Iterable[str] | None = None
@@ -197,7 +204,7 @@ def load(path: Path, *, input_shapes: Shapes | None = None, outputs: Iterable[st
     ONNX model open. `outputs` cuts the
     model: "node:0" or names of tensors.
     """
-    return Module(_compiler.Module.load(path, _shapes(input_shapes), _words(outputs or ())))
+    return Module(_compiler.Module.load(_model_request(path, input_shapes, outputs)))
 
 
 def parse(text: str) -> Module:
@@ -206,14 +213,14 @@ def parse(text: str) -> Module:
 
 
 @overload
-def compile(model: Module | Path, output: Path | None = None, *,
+def compile(model: Module | Path | _InMemory, output: Path | None = None, *,
             input_shapes: Shapes | None = None, outputs: Iterable[str] | None = None,
             soc: str | None = None, soc_file: Path | None = None,
             precision_mode: str | None = None, target_cpu: str = "host",
             disable_passes: Iterable[str] = (), save_temps: Path | None = None,
             load: Literal[True] = True) -> Model: ...
 @overload
-def compile(model: Module | Path, output: Path, *,
+def compile(model: Module | Path | _InMemory, output: Path, *,
             input_shapes: Shapes | None = None, outputs: Iterable[str] | None = None,
             soc: str | None = None, soc_file: Path | None = None,
             precision_mode: str | None = None, target_cpu: str = "host",
@@ -234,19 +241,36 @@ def compile(model, output=None, *, input_shapes=None, outputs=None, soc=None, so
     `save_temps` is a folder for the IR after each stage. `load=False` returns None: for a
     processor that is not this machine's.
     """
+    request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps)
     if isinstance(model, Module):
-        if input_shapes is not None or outputs is not None:
-            raise TypeError("a module has its shapes and outputs: give them to openatc.load")
-        return model.compile(output, soc=soc, soc_file=soc_file, precision_mode=precision_mode,
-                             target_cpu=target_cpu, disable_passes=disable_passes,
-                             save_temps=save_temps, load=load)
-    shapes, names = _shapes(input_shapes), _words(outputs or ())
+        _refuse_source(input_shapes, outputs)
+        return _compile_to(lambda path: model._handle.compile(request, path), output, load)
+    source = _model_request(model, input_shapes, outputs)
+    return _compile_to(lambda path: _compiler.compile_model(source, request, path), output, load)
 
-    def compile_into(path: Path, target: list[str], disabled: list[str], temps: str) -> list[str]:
-        return _compiler.compile_file(model, shapes, names, path, target, disabled, temps)
 
-    return _compile_to(compile_into, output, _target(soc, soc_file, precision_mode, target_cpu),
-                       disable_passes, save_temps, load)
+def lower(model: Module | Path, stop_after: str, *, input_shapes: Shapes | None = None,
+          outputs: Iterable[str] | None = None, soc: str | None = None,
+          soc_file: Path | None = None, precision_mode: str | None = None,
+          target_cpu: str = "host", disable_passes: Iterable[str] = (),
+          save_temps: Path | None = None) -> Module:
+    """Compiles a model file or a module up to a phase and returns the module as it is there.
+
+    `stop_after` is "import", "quantize", "graph", "kernels", "schedule" or "programs"; the other
+    arguments are those of `compile`. `print(openatc.lower("net.onnx", "schedule"))` shows the
+    launches that `compile` would put into the file.
+    """
+    request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps)
+    if isinstance(model, Module):
+        _refuse_source(input_shapes, outputs)
+        return Module(model._handle.lower(request, stop_after))
+    source = _model_request(model, input_shapes, outputs)
+    return Module(_compiler.lower_model(source, request, stop_after))
+
+
+def _refuse_source(input_shapes: Shapes | None, outputs: Iterable[str] | None) -> None:
+    if input_shapes is not None or outputs is not None:
+        raise TypeError("a module has its shapes and outputs: give them to openatc.load")
 
 
 @overload

@@ -6,7 +6,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path as _FilePath
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _compiler
-from ._compile import Module, Path, Shapes, _shapes, compile, load
+from ._compile import Module, Path, Shapes, _InMemory, _model_request, _shapes, compile, load
 from ._error import Error
 from ._runtime import Model
 
@@ -77,10 +76,10 @@ class QuantizedModel:
         handle = self._handle.module()
         if handle is not None:
             return Module(handle.copy())
-        with tempfile.TemporaryDirectory(prefix="openatc-") as folder:
-            path = os.path.join(folder, "quantized.onnx")
-            self.save(path)
-            return load(path)
+        return Module(_compiler.Module.load(_model_request(self._onnx(), None, None)))
+
+    def _onnx(self) -> _InMemory:
+        return _InMemory("quantized.onnx", self._handle.onnx())
 
     def save(self, path: Path) -> None:
         """Writes an ONNX model with QuantizeLinear and DequantizeLinear, which any runtime
@@ -108,10 +107,7 @@ class QuantizedModel:
         handle = self._handle.module()
         if handle is not None:
             return compile(Module(handle), output, **options)
-        with tempfile.TemporaryDirectory(prefix="openatc-") as folder:
-            path = os.path.join(folder, "quantized.onnx")
-            self.save(path)
-            return compile(path, output, **options)
+        return compile(self._onnx(), output, **options)
 
 
 def _arrays(sample: Sample, names: Sequence[str]) -> list[np.ndarray]:

@@ -4,7 +4,7 @@
 #include "python-bindings/src/Arrays.h"
 
 #include "python-bindings/src/Errors.h"
-#include "tools/common/ModelText.h"
+#include "support/ModelText.h"
 
 namespace py = pybind11;
 
@@ -146,12 +146,12 @@ bool View::open(const py::handle &array, const Port &port, const char *role, boo
   if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_FORMAT | PyBUF_STRIDES) != 0) {
     buffer.obj = nullptr;
     PyErr_Clear();
-    throw py::type_error(std::string(role) + " '" + atc::tools::printable(name) +
+    throw py::type_error(std::string(role) + " '" + atc::printable(name) +
                          "' must be a numpy array, not " + Py_TYPE(array.ptr())->tp_name);
   }
   auto refuse = [&](const std::string &reason) {
-    fault = std::string("E10014: the array for ") + role + " '" + atc::tools::printable(name) +
-            "' " + reason;
+    fault =
+        std::string("E10014: the array for ") + role + " '" + atc::printable(name) + "' " + reason;
     return false;
   };
   if (buffer.itemsize != port.size || kindOf(buffer.format) != port.kind ||

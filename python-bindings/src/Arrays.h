@@ -27,6 +27,10 @@ struct Port {
   pybind11::object dtype; ///< a numpy.dtype
 };
 
+/// The name of the capsules in which the compiler hands an `.om` file in memory to the
+/// runtime: each owns an om::Buffer that does not change any more.
+inline constexpr const char *fileCapsule = "openatc.om_file";
+
 /// An array that is not initialized, at a 64-byte boundary.
 pybind11::object makeArray(const pybind11::object &shape, const pybind11::object &dtype,
                            Py_ssize_t bytes);

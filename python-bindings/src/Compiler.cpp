@@ -1,8 +1,8 @@
 //===-- Compiler.cpp - the module openatc._compiler -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "python-bindings/src/Arrays.h"
 #include "python-bindings/src/Compiler.h"
+#include "python-bindings/src/Arrays.h"
 
 #include <pybind11/stl.h>
 
@@ -98,25 +98,69 @@ py::list interpret(CompilerModule &module, const py::list &arrays, const py::obj
   return results;
 }
 
+/// None is what is not given.
+std::optional<std::string> pathOrNone(const py::object &path) {
+  return path.is_none() ? std::nullopt : std::optional(pathOf(path));
+}
+
+/// The target's arguments of openatc.compile.
+CompileRequest makeRequest(const std::optional<std::string> &soc, const py::object &socFile,
+                           const std::optional<std::string> &precision,
+                           const std::string &targetCpu,
+                           const std::vector<std::string> &disabledPasses,
+                           const py::object &tempDir) {
+  CompileRequest request;
+  request.target.target = soc || !socFile.is_none() ? "npu" : "cpu";
+  request.target.soc = soc;
+  request.target.socFile = pathOrNone(socFile);
+  request.target.precision = precision;
+  request.target.cpuLevels = targetCpu;
+  request.disabledPasses = disabledPasses;
+  request.tempDir = pathOrNone(tempDir).value_or("");
+  return request;
+}
+
+/// `data` is an ONNX model in memory, for which `path` only is a name; or None.
+ModelRequest makeModel(const py::object &path, const std::optional<py::bytes> &data,
+                       const Shapes &inputShapes, const std::vector<std::string> &outputs) {
+  ModelRequest model = {pathOf(path), std::nullopt, inputShapes, outputs};
+  if (data)
+    model.bytes = std::string(*data);
+  return model;
+}
+
+/// (warnings, file): the file as a capsule that openatc.Model takes, or None where it
+/// was written to a path.
+py::tuple asTuple(CompiledModel compiled) {
+  py::object file = py::none();
+  if (compiled.file)
+    file =
+        py::capsule(new om::Buffer(std::move(compiled.file)), fileCapsule, [](PyObject *capsule) {
+          delete static_cast<om::Buffer *>(PyCapsule_GetPointer(capsule, fileCapsule));
+        });
+  py::list lines;
+  for (const std::string &line : compiled.warnings)
+    lines.append(toStr(line));
+  return py::make_tuple(lines, file);
+}
+
 } // namespace
 
 PYBIND11_MODULE(_compiler, m) {
   m.doc() = "Reads, rewrites and compiles models.";
 
+  py::class_<ModelRequest>(m, "ModelRequest").def(py::init(&makeModel));
+  py::class_<CompileRequest>(m, "CompileRequest").def(py::init(&makeRequest));
   py::class_<CompilerModule, std::shared_ptr<CompilerModule>>(m, "Module")
       .def_static("load",
-                  [](const py::object &path, const CompilerModule::Shapes &inputShapes,
-                     const std::vector<std::string> &outputs) {
-                    const std::string file = pathOf(path);
-                    return withoutGil(
-                        [&] { return CompilerModule::load(file, inputShapes, outputs); });
+                  [](const ModelRequest &model) {
+                    return withoutGil([&] { return CompilerModule::load(model); });
                   })
       .def_static("parse",
                   [](const std::string &text) {
                     return withoutGil([&] { return CompilerModule::parse(text); });
                   })
-      .def("copy",
-           [](CompilerModule &module) { return withoutGil([&] { return module.copy(); }); })
+      .def("copy", [](CompilerModule &module) { return withoutGil([&] { return module.copy(); }); })
       .def("print",
            [](CompilerModule &module, bool weights, bool locations) {
              return toStr(withoutGil([&] { return module.print(weights, locations); }));
@@ -134,20 +178,24 @@ PYBIND11_MODULE(_compiler, m) {
              withoutGil([&] { module.runPasses(pipeline); });
            })
       .def("interpret", &interpret)
-      .def("compile", [](CompilerModule &module, const py::object &output,
-                         const std::vector<std::string> &targetFlags,
-                         const std::vector<std::string> &disabled, const std::string &tempDir) {
-        const CompileRequest request = {pathOf(output), targetFlags, disabled, tempDir};
-        return withoutGil([&] { return module.compile(request); });
-      });
+      .def("compile",
+           [](CompilerModule &module, const CompileRequest &request, const py::object &output) {
+             const std::string path = pathOrNone(output).value_or("");
+             return asTuple(withoutGil([&] { return module.compile(request, path); }));
+           })
+      .def("lower",
+           [](CompilerModule &module, const CompileRequest &request, const std::string &stopAfter) {
+             return withoutGil([&] { return module.lower(request, stopAfter); });
+           });
 
-  m.def("compile_file", [](const py::object &path, const CompilerModule::Shapes &inputShapes,
-                           const std::vector<std::string> &outputs, const py::object &output,
-                           const std::vector<std::string> &targetFlags,
-                           const std::vector<std::string> &disabled, const std::string &tempDir) {
-    const std::string file = pathOf(path);
-    const CompileRequest request = {pathOf(output), targetFlags, disabled, tempDir};
-    return withoutGil([&] { return compileFile(file, inputShapes, outputs, request); });
-  });
+  m.def("compile_model",
+        [](const ModelRequest &model, const CompileRequest &request, const py::object &output) {
+          const std::string path = pathOrNone(output).value_or("");
+          return asTuple(withoutGil([&] { return compileModel(model, request, path); }));
+        });
+  m.def("lower_model",
+        [](const ModelRequest &model, const CompileRequest &request, const std::string &stopAfter) {
+          return withoutGil([&] { return lowerModel(model, request, stopAfter); });
+        });
   addQuantizer(m);
 }

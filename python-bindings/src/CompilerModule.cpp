@@ -1,13 +1,12 @@
 //===-- CompilerModule.cpp - an MLIR module for Python --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "driver/Interpretation.h"
+#include "driver/MakeTarget.h"
+#include "driver/Registration.h"
 #include "passes/om/Schedule.h"
 #include "python-bindings/src/ModuleParts.h"
-#include "tools/atc/ContextMessages.h"
-#include "tools/common/AllPasses.h"
-#include "tools/common/Interpretation.h"
 
-#include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -19,42 +18,73 @@ namespace atc::python {
 
 namespace {
 
-tools::AtcOptions importOptions(const std::string &path, const CompilerModule::Shapes &inputShapes,
-                                const std::vector<std::string> &outputs) {
-  if (!llvm::sys::fs::exists(path))
-    throw Faults{{"E10410: the model file '" + path + "' does not exist"}};
-  tools::AtcOptions options;
-  options.model = path;
-  // ONNX, or a frozen graph or SavedModel of TensorFlow: as --framework says it.
-  const bool isTensorFlow =
-      llvm::sys::fs::is_directory(path) || llvm::StringRef(path).ends_with(".pb");
-  options.framework = isTensorFlow ? "3" : "5";
-  options.inputShapes = inputShapes;
-  options.outNodes = outputs;
+driver::ModelSource sourceOf(const ModelRequest &model) {
+  if (!model.bytes && !llvm::sys::fs::exists(model.path))
+    throw Faults{{"E10410: the model file '" + model.path + "' does not exist"}};
+  driver::ModelSource source;
+  source.path = model.path;
+  source.bytes = model.bytes;
+  source.format = model.bytes ? driver::ModelFormat::Onnx : driver::guessFormat(model.path);
+  source.inputShapes = model.inputShapes;
+  source.outNodes = model.outputs;
+  return source;
+}
+
+driver::CompilerOptions optionsOf(driver::ModelSource source, const CompileRequest &request,
+                                  Diagnostics &diagnostics) {
+  driver::CompilerOptions options;
+  options.source = std::move(source);
+  options.disabledPasses = request.disabledPasses;
+  options.tempDir = request.tempDir;
+  options.commandLine = "openatc.compile";
+  if (auto target = driver::makeTarget(request.target, diagnostics))
+    options.target = std::move(target);
+  throwErrors(diagnostics);
   return options;
 }
 
-/// What it adds to the diagnostics are errors, and warnings of flags that do nothing.
-void addRequest(const CompileRequest &request, tools::AtcOptions &options,
-                Diagnostics &diagnostics) {
-  SmallVector<const char *> arguments;
-  for (const std::string &flag : request.targetFlags)
-    arguments.push_back(flag.c_str());
-  const tools::FlagValues flags = tools::parseFlags(arguments, diagnostics);
-  tools::readTarget(flags, options, diagnostics);
-  options.outputFile = request.output;
-  options.disabledPasses = request.disabledPasses;
-  options.tempDir = request.tempDir;
+driver::Phase phaseOf(const std::string &stopAfter) {
+  const std::optional<driver::Phase> phase = driver::findPhase(stopAfter);
+  if (!phase || *phase == driver::Phase::Emit)
+    throw Faults{{"E10001: the value \"" + stopAfter +
+                  "\" of stop_after is invalid: it must be one of " +
+                  driver::phaseNames(driver::Phase::Programs)}};
+  return *phase;
+}
+
+/// Reads the model of `options` and runs the phases up to `last`.
+std::shared_ptr<CompilerModule> lowerSource(driver::CompilerOptions options, driver::Phase last) {
+  auto parts = std::make_unique<CompilerModule::Parts>();
+  parts->source = options.source.path;
+  Diagnostics diagnostics;
+  {
+    driver::Compiler compiler(*parts->context, std::move(options), diagnostics);
+    compiler.lower(last);
+    throwErrors(diagnostics);
+    parts->module = compiler.releaseModule();
+  }
+  return std::make_shared<CompilerModule>(std::move(parts));
+}
+
+CompiledModel emit(driver::Compiler &compiler, const std::string &output,
+                   const Diagnostics &diagnostics) {
+  CompiledModel compiled;
+  if (!output.empty())
+    compiler.emitFile(output);
+  else if (std::optional<::om::Buffer> file = compiler.emitBytes())
+    compiled.file = std::move(*file);
   throwErrors(diagnostics);
+  compiled.warnings = linesOf(diagnostics, /*errors=*/false);
+  return compiled;
 }
 
 /// Unknown dims are -1 and make the size 0.
 ::om::Tensor describe(const std::string &name, Type type) {
   if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && tensor.hasStaticShape())
-    return tools::describeTensor(name, tensor);
+    return driver::describeTensor(name, tensor);
   ::om::Tensor description = {name, OM_UNDEFINED, {}, 0, 0, OM_INPUT, 0};
   if (auto shaped = dyn_cast<ShapedType>(type)) {
-    description.dtype = tools::dtypeOf(shaped.getElementType());
+    description.dtype = driver::dtypeOf(shaped.getElementType());
     if (shaped.hasRank())
       for (int64_t dim : shaped.getShape())
         description.dims.push_back(ShapedType::isDynamic(dim) ? -1 : dim);
@@ -67,16 +97,10 @@ void addRequest(const CompileRequest &request, tools::AtcOptions &options,
 CompilerModule::CompilerModule(std::unique_ptr<Parts> parts) : parts(std::move(parts)) {}
 CompilerModule::~CompilerModule() = default;
 
-std::shared_ptr<CompilerModule> CompilerModule::load(const std::string &path,
-                                                     const Shapes &inputShapes,
-                                                     const std::vector<std::string> &outputs) {
-  tools::AtcOptions options = importOptions(path, inputShapes, outputs);
-  auto parts = std::make_unique<Parts>();
-  Diagnostics diagnostics;
-  parts->module = tools::importModel(options, *parts->context, diagnostics);
-  parts->source = path;
-  throwErrors(diagnostics);
-  return std::shared_ptr<CompilerModule>(new CompilerModule(std::move(parts)));
+std::shared_ptr<CompilerModule> CompilerModule::load(const ModelRequest &model) {
+  driver::CompilerOptions options;
+  options.source = sourceOf(model);
+  return lowerSource(std::move(options), driver::Phase::Import);
 }
 
 std::shared_ptr<CompilerModule> CompilerModule::parse(const std::string &text) {
@@ -86,20 +110,21 @@ std::shared_ptr<CompilerModule> CompilerModule::parse(const std::string &text) {
   auto parts = std::make_unique<Parts>();
   Diagnostics diagnostics;
   {
-    tools::ContextMessages messages(*parts->context, diagnostics);
+    driver::ContextMessages messages(*parts->context, diagnostics);
     messages.setCode("E13005");
     parts->module = parseSourceString<ModuleOp>(text, ParserConfig(parts->context.get()), "text");
     if (!parts->module)
       messages.fail("the text is not a module");
   }
   throwErrors(diagnostics);
-  return std::shared_ptr<CompilerModule>(new CompilerModule(std::move(parts)));
+  return std::make_shared<CompilerModule>(std::move(parts));
 }
 
 std::string CompilerModule::print(bool weights, bool locations) {
   std::lock_guard<std::mutex> guard(parts->lock);
   OpPrintingFlags flags;
-  flags.enableDebugInfo(locations);
+  // The verifier does not know the calls of compiled static regions.
+  flags.enableDebugInfo(locations).assumeVerified();
   if (!weights)
     flags.elideLargeElementsAttrs().elideLargeResourceString();
   std::string text;
@@ -113,7 +138,7 @@ std::vector<::om::Tensor> CompilerModule::inputs() {
   std::vector<::om::Tensor> tensors;
   if (func::FuncOp main = om::findMain(*parts->module))
     for (auto [index, type] : llvm::enumerate(main.getArgumentTypes()))
-      tensors.push_back(describe(tools::argumentName(main, index), type));
+      tensors.push_back(describe(driver::argumentName(main, index), type));
   return tensors;
 }
 
@@ -122,18 +147,18 @@ std::vector<::om::Tensor> CompilerModule::outputs() {
   std::vector<::om::Tensor> tensors;
   if (func::FuncOp main = om::findMain(*parts->module))
     for (auto [index, type] : llvm::enumerate(main.getResultTypes()))
-      tensors.push_back(describe(tools::resultName(main, index), type));
+      tensors.push_back(describe(driver::resultName(main, index), type));
   return tensors;
 }
 
 void CompilerModule::runPasses(const std::string &pipeline) {
   static std::once_flag once;
-  std::call_once(once, [] { tools::registerAllPasses(); });
+  std::call_once(once, [] { driver::registerAllPasses(); });
 
   std::lock_guard<std::mutex> guard(parts->lock);
   Diagnostics diagnostics;
   {
-    tools::ContextMessages messages(*parts->context, diagnostics);
+    driver::ContextMessages messages(*parts->context, diagnostics);
     PassManager pm(parts->context.get(), ModuleOp::getOperationName(),
                    OpPassManager::Nesting::Implicit);
     std::string fault;
@@ -154,44 +179,48 @@ void CompilerModule::runPasses(const std::string &pipeline) {
 
 std::shared_ptr<CompilerModule> CompilerModule::copy() {
   auto copied = std::make_unique<Parts>();
-  std::string bytes;
-  {
-    std::lock_guard<std::mutex> guard(parts->lock);
-    copied->source = parts->source;
-    llvm::raw_string_ostream os(bytes);
-    if (failed(writeBytecodeToFile(*parts->module, os)))
-      throw Faults{{"E19999: the module cannot be copied"}};
-  }
   Diagnostics diagnostics;
   {
-    tools::ContextMessages messages(*copied->context, diagnostics);
-    copied->module =
-        parseSourceString<ModuleOp>(bytes, ParserConfig(copied->context.get()), "module");
+    std::lock_guard<std::mutex> guard(parts->lock);
+    driver::ContextMessages messages(*copied->context, diagnostics);
+    // What passes or phases left in a form that no verifier accepts is for reading only.
+    messages.setCode("E10055");
+    copied->source = parts->source;
+    copied->module = driver::copyModule(*parts->module, *copied->context);
     if (!copied->module)
       messages.fail("the module cannot be copied");
   }
   throwErrors(diagnostics);
-  return std::shared_ptr<CompilerModule>(new CompilerModule(std::move(copied)));
+  return std::make_shared<CompilerModule>(std::move(copied));
 }
 
-std::vector<std::string> CompilerModule::compile(const CompileRequest &request) {
+CompiledModel CompilerModule::compile(const CompileRequest &request, const std::string &output) {
   Diagnostics diagnostics;
-  tools::AtcOptions options;
-  addRequest(request, options, diagnostics);
-  options.model = parts->source;
-  // Compiling frees and makes constants, so it gets a context of its own.
+  driver::CompilerOptions options = optionsOf({.path = parts->source}, request, diagnostics);
   std::shared_ptr<CompilerModule> copied = copy();
-  tools::CompileSummary summary;
-  tools::compileModule(std::move(copied->parts->module), options, "openatc.compile", summary,
-                       diagnostics);
+  driver::Compiler compiler(*copied->parts->context, std::move(options), diagnostics);
+  compiler.setModule(std::move(copied->parts->module));
+  return emit(compiler, output, diagnostics);
+}
+
+std::shared_ptr<CompilerModule> CompilerModule::lower(const CompileRequest &request,
+                                                      const std::string &stopAfter) {
+  const driver::Phase last = phaseOf(stopAfter);
+  Diagnostics diagnostics;
+  driver::CompilerOptions options = optionsOf({.path = parts->source}, request, diagnostics);
+  std::shared_ptr<CompilerModule> copied = copy();
+  driver::Compiler compiler(*copied->parts->context, std::move(options), diagnostics);
+  compiler.setModule(std::move(copied->parts->module));
+  compiler.lower(last);
   throwErrors(diagnostics);
-  return linesOf(diagnostics, /*errors=*/false);
+  copied->parts->module = compiler.releaseModule();
+  return copied;
 }
 
 void CompilerModule::interpret(const std::vector<Bytes> &arguments, const NamedTensor &each,
                                const NamedTensor &result) {
   std::lock_guard<std::mutex> guard(parts->lock);
-  func::FuncOp function = tools::findInterpretable(*parts->module);
+  func::FuncOp function = driver::findInterpretable(*parts->module);
   if (!function)
     throw Faults{{"E16004: the module has no function @main of one block"}};
   std::vector<graph::Tensor> tensors;
@@ -207,35 +236,38 @@ void CompilerModule::interpret(const std::vector<Bytes> &arguments, const NamedT
   }
   Diagnostics diagnostics;
   {
-    tools::ContextMessages messages(*parts->context, diagnostics);
+    driver::ContextMessages messages(*parts->context, diagnostics);
     auto pass = [](const NamedTensor &to, const std::string &name, const graph::Tensor &tensor) {
-      to(name, tools::describeTensor(name, tensor.getType()), tensor.bytes().data());
+      to(name, driver::describeTensor(name, tensor.getType()), tensor.bytes().data());
     };
-    auto results = tools::interpretNamed(function, tensors,
-                                         [&](const std::string &name, const graph::Tensor &tensor) {
-                                           if (each)
-                                             pass(each, name, tensor);
-                                         });
+    auto results = driver::interpretNamed(
+        function, tensors, [&](const std::string &name, const graph::Tensor &tensor) {
+          if (each)
+            pass(each, name, tensor);
+        });
     if (failed(results))
       messages.fail("the module cannot be interpreted");
     else
       for (auto [index, tensor] : llvm::enumerate(*results))
-        pass(result, tools::resultName(function, index), tensor);
+        pass(result, driver::resultName(function, index), tensor);
   }
   throwErrors(diagnostics);
 }
 
-std::vector<std::string> compileFile(const std::string &path,
-                                     const CompilerModule::Shapes &inputShapes,
-                                     const std::vector<std::string> &outputs,
-                                     const CompileRequest &request) {
-  tools::AtcOptions options = importOptions(path, inputShapes, outputs);
+CompiledModel compileModel(const ModelRequest &model, const CompileRequest &request,
+                           const std::string &output) {
   Diagnostics diagnostics;
-  addRequest(request, options, diagnostics);
-  tools::CompileSummary summary;
-  tools::compileModel(options, "openatc.compile", summary, diagnostics);
-  throwErrors(diagnostics);
-  return linesOf(diagnostics, /*errors=*/false);
+  driver::CompilerOptions options = optionsOf(sourceOf(model), request, diagnostics);
+  auto context = driver::makeCompilerContext();
+  driver::Compiler compiler(*context, std::move(options), diagnostics);
+  return emit(compiler, output, diagnostics);
+}
+
+std::shared_ptr<CompilerModule> lowerModel(const ModelRequest &model, const CompileRequest &request,
+                                           const std::string &stopAfter) {
+  const driver::Phase last = phaseOf(stopAfter);
+  Diagnostics diagnostics;
+  return lowerSource(optionsOf(sourceOf(model), request, diagnostics), last);
 }
 
 } // namespace atc::python

@@ -6,17 +6,19 @@
 #ifndef OPENATC_PYTHON_COMPILERMODULE_H
 #define OPENATC_PYTHON_COMPILERMODULE_H
 
+#include "driver/TargetRequest.h"
 #include "openatc/om.hpp"
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace atc::python {
 
-/// Thrown: one coded line for each fault.
+/// Thrown: a coded line per error.
 struct Faults {
   std::vector<std::string> lines;
 };
@@ -27,22 +29,34 @@ struct Bytes {
   std::vector<int64_t> dims;
 };
 
+using Shapes = std::vector<std::pair<std::string, std::vector<int64_t>>>;
+
+/// A model and what of it is read.
+struct ModelRequest {
+  std::string path;
+  /// An ONNX model in memory, for which `path` only is a name.
+  std::optional<std::string> bytes;
+  Shapes inputShapes;
+  std::vector<std::string> outputs; ///< empty: those of the model
+};
+
 struct CompileRequest {
-  std::string output; ///< the .om file
-  /// What to compile for, as flags of atc: --soc_version, --target_cpu ...
-  std::vector<std::string> targetFlags;
+  driver::TargetRequest target;
   std::vector<std::string> disabledPasses;
-  std::string tempDir;
+  std::string tempDir; ///< empty: none
+};
+
+/// A compiled model and the coded warnings there were.
+struct CompiledModel {
+  std::vector<std::string> warnings;
+  ::om::Buffer file; ///< empty where it was written to a path
 };
 
 /// A module, the context it lives in and what keeps threads apart. Everything
 /// throws Faults.
 class CompilerModule {
 public:
-  using Shapes = std::vector<std::pair<std::string, std::vector<int64_t>>>;
-
-  static std::shared_ptr<CompilerModule> load(const std::string &path, const Shapes &inputShapes,
-                                              const std::vector<std::string> &outputs);
+  static std::shared_ptr<CompilerModule> load(const ModelRequest &model);
   static std::shared_ptr<CompilerModule> parse(const std::string &text);
   ~CompilerModule();
 
@@ -58,8 +72,11 @@ public:
   /// takes it, without the outer builtin.module().
   void runPasses(const std::string &pipeline);
 
-  /// The coded warnings there were.
-  std::vector<std::string> compile(const CompileRequest &request);
+  /// Writes the `.om` to `output`, or returns it where that is empty.
+  CompiledModel compile(const CompileRequest &request, const std::string &output);
+  /// Returns a copy that has gone through the phases up to `stopAfter`.
+  std::shared_ptr<CompilerModule> lower(const CompileRequest &request,
+                                        const std::string &stopAfter);
 
   using NamedTensor =
       std::function<void(const std::string &name, const ::om::Tensor &, const void *)>;
@@ -69,19 +86,21 @@ public:
                  const NamedTensor &result);
 
   struct Parts;
+  explicit CompilerModule(std::unique_ptr<Parts> parts);
   /// For what works on the module itself, with its lock.
   Parts &access() { return *parts; }
 
 private:
-  explicit CompilerModule(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts;
 };
 
-/// Compiles a file without keeping its module, which needs less memory.
-std::vector<std::string> compileFile(const std::string &path,
-                                     const CompilerModule::Shapes &inputShapes,
-                                     const std::vector<std::string> &outputs,
-                                     const CompileRequest &request);
+/// Compiles a model without keeping its module, which needs less memory than
+/// CompilerModule::compile, and otherwise does the same.
+CompiledModel compileModel(const ModelRequest &model, const CompileRequest &request,
+                           const std::string &output);
+/// Reads a model and runs the phases up to `stopAfter`.
+std::shared_ptr<CompilerModule> lowerModel(const ModelRequest &model, const CompileRequest &request,
+                                           const std::string &stopAfter);
 
 } // namespace atc::python
 

@@ -6,9 +6,9 @@
 #ifndef OPENATC_PYTHON_MODULEPARTS_H
 #define OPENATC_PYTHON_MODULEPARTS_H
 
+#include "driver/Compiler.h"
 #include "python-bindings/src/CompilerModule.h"
-#include "tools/atc/Compile.h"
-#include "tools/common/OneLine.h"
+#include "support/OneLine.h"
 
 #include <mutex>
 
@@ -18,7 +18,7 @@ inline std::vector<std::string> linesOf(const Diagnostics &diagnostics, bool err
   std::vector<std::string> lines;
   for (const CodedMessage &message : diagnostics.all())
     if (message.isError == errors)
-      lines.push_back(message.code + ": " + tools::oneLine(message.text));
+      lines.push_back(message.code + ": " + oneLine(message.text));
   return lines;
 }
 
@@ -29,7 +29,7 @@ inline void throwErrors(const Diagnostics &diagnostics) {
 
 struct CompilerModule::Parts {
   std::mutex lock;
-  std::unique_ptr<mlir::MLIRContext> context = tools::makeCompilerContext();
+  std::unique_ptr<mlir::MLIRContext> context = driver::makeCompilerContext();
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::string source = "module";
 };

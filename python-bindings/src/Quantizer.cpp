@@ -4,9 +4,8 @@
 #include "python-bindings/src/Quantizer.h"
 
 #include "python-bindings/src/ModuleParts.h"
+#include "quantize/DataFolder.h"
 #include "quantize/Quantize.h"
-#include "tools/amct/DataFolder.h"
-#include "tools/atc/ContextMessages.h"
 
 namespace atc::python {
 
@@ -51,18 +50,18 @@ std::shared_ptr<Quantized> Quantized::make(const QuantizationRequest &request) {
   if (request.dataFolders.empty())
     source = std::make_unique<CalledSource>(request);
   else
-    source = std::make_unique<tools::DataFolder>(request.dataFolders, /*dataType=*/"",
-                                                 options.config.images);
+    source = std::make_unique<quantize::DataFolder>(request.dataFolders, /*dataType=*/"",
+                                                    options.config.images);
   auto result = std::make_unique<quantize::Quantization>();
   std::shared_ptr<CompilerModule> module;
   if (request.module) {
     module = request.module->copy();
     CompilerModule::Parts &parts = module->access();
-    tools::ContextMessages messages(*parts.context, diagnostics);
+    driver::ContextMessages messages(*parts.context, diagnostics);
     if (!quantize::quantizeModule(*parts.module, options, *source, *result, diagnostics))
       messages.fail("the module cannot be quantized");
   } else if (auto model = quantize::OnnxModel::read(request.model, diagnostics)) {
-    auto context = tools::makeCompilerContext();
+    auto context = driver::makeCompilerContext();
     result = quantize::quantizeOnnx(std::move(model), options, *source, *context, diagnostics);
   }
   throwErrors(diagnostics);
@@ -88,6 +87,13 @@ void Quantized::save(const std::string &fakeQuant, const std::string &deploy,
   Diagnostics diagnostics;
   quantize::writeResults(*result, files, diagnostics);
   throwErrors(diagnostics);
+}
+
+std::string Quantized::onnx() const {
+  std::string bytes;
+  if (result->qdq && !result->qdq->model.proto.SerializeToString(&bytes))
+    throw Faults{{"E13004: the quantized model is larger than 2 GB"}};
+  return bytes;
 }
 
 std::vector<std::string> Quantized::saveAll(const std::string &prefix) const {

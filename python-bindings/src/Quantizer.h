@@ -17,7 +17,7 @@ namespace atc::python {
 struct QuantizationRequest {
   std::string model; ///< an ONNX file, or only a name where there is a module
   std::shared_ptr<CompilerModule> module;
-  CompilerModule::Shapes inputShapes;
+  Shapes inputShapes;
   std::string config; ///< JSON
   /// The shape of the first sample of an input, by its name or its index; empty where
   /// there is none.
@@ -42,6 +42,8 @@ public:
             const std::string &html) const;
   /// All files that the command amct writes; returns their paths.
   std::vector<std::string> saveAll(const std::string &prefix) const;
+  /// The int8 model in ONNX's format; empty for a module. At most 2 GB.
+  std::string onnx() const;
   const std::vector<std::string> &warnings() const { return warningLines; }
   /// The quantized module; null for an ONNX model.
   std::shared_ptr<CompilerModule> module() const { return quantizedModule; }

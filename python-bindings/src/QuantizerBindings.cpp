@@ -35,8 +35,7 @@ void copySample(const py::list &arrays, const std::vector<::om::Tensor> &tensors
 /// `model` is a path or a module; `folders` has the samples, or is empty:
 /// `sample(names)` returns the arrays of the next sample, or None at the end;
 /// `shape_of(name, index)` a shape or ().
-std::shared_ptr<Quantized> quantize(const py::object &model,
-                                    const CompilerModule::Shapes &inputShapes,
+std::shared_ptr<Quantized> quantize(const py::object &model, const Shapes &inputShapes,
                                     const std::string &config, const std::string &folders,
                                     const py::function &shapeOf, const py::function &sample,
                                     const py::object &progress) {
@@ -79,6 +78,10 @@ void addQuantizer(py::module_ &m) {
       .def("report_text", [](const Quantized &result) { return toStr(result.reportText()); })
       .def("warnings", &Quantized::warnings)
       .def("module", &Quantized::module)
+      .def("onnx",
+           [](const Quantized &result) {
+             return py::bytes(withoutGil([&] { return result.onnx(); }));
+           })
       .def("save",
            [](const Quantized &result, const std::string &fakeQuant, const std::string &deploy,
               const std::string &record, const std::string &html) {

@@ -3,8 +3,8 @@
 
 #include "python-bindings/src/Errors.h"
 #include "python-bindings/src/Session.h"
-#include "tools/common/ModelText.h"
-#include "tools/om-run/Values.h"
+#include "support/ModelText.h"
+#include "support/TensorValues.h"
 
 #include <cmath>
 
@@ -51,8 +51,8 @@ py::object shapeOf(const Port &port) {
 }
 
 std::string reprOf(const Port &port) {
-  return "<openatc.TensorInfo '" + atc::tools::printable(port.tensor.name) + "' " +
-         atc::tools::typeText(port.tensor.dtype, port.tensor.dims) + ">";
+  return "<openatc.TensorInfo '" + atc::printable(port.tensor.name) + "' " +
+         atc::typeText(port.tensor.dtype, port.tensor.dims) + ">";
 }
 
 /// Both are aligned copies or the caller's arrays: any memory will do here.
@@ -64,10 +64,10 @@ py::tuple difference(const Port &port, const py::object &ours, const py::object 
       raise({fault});
   if (!a.isDense() || !b.isDense())
     throw py::value_error("both arrays must be C-contiguous");
-  atc::tools::Difference result;
+  atc::Difference result;
   {
     py::gil_scoped_release release;
-    result = atc::tools::differenceOf(port.tensor, a.data(), b.data());
+    result = atc::differenceOf(port.tensor, a.data(), b.data());
   }
   return py::make_tuple(result.maxAbs, result.ofRange, result.cosine);
 }
@@ -125,8 +125,8 @@ void bindInfo(py::module_ &m) {
       .def_property_readonly("writes",
                              [](const om::Launch &launch) { return tupleOf(launch.writes); })
       .def("__repr__", [](const om::Launch &launch) {
-        return toStr("<openatc.LaunchInfo '" + atc::tools::printable(launch.name) + "' by " +
-                     atc::tools::printable(launch.kernel) + ">");
+        return toStr("<openatc.LaunchInfo '" + atc::printable(launch.name) + "' by " +
+                     atc::printable(launch.kernel) + ">");
       });
 
   py::class_<LaunchTime>(m, "LaunchTime", "The mean time of one launch.")
@@ -138,7 +138,7 @@ void bindInfo(py::module_ &m) {
       .def("__repr__", [](const LaunchTime &row) {
         char time[64];
         std::snprintf(time, sizeof(time), "%.1f us", row.microseconds);
-        return toStr("<openatc.LaunchTime '" + atc::tools::printable(row.name) + "' " + time + ">");
+        return toStr("<openatc.LaunchTime '" + atc::printable(row.name) + "' " + time + ">");
       });
 }
 
@@ -181,7 +181,7 @@ PYBIND11_MODULE(_runtime, m) {
       .def("verify_weights", &PyModel::verifyWeights)
       .def("__repr__", [](const PyModel &model) {
         const char *name = model.get().info().name;
-        return toStr("<openatc.Model '" + atc::tools::printable(name ? name : "") + "', " +
+        return toStr("<openatc.Model '" + atc::printable(name ? name : "") + "', " +
                      std::to_string(model.get().info().launches) + " launches>");
       });
 

@@ -5,8 +5,8 @@
 
 #include "python-bindings/src/Errors.h"
 #include "python-bindings/src/Values.h"
-#include "tools/common/ModelText.h"
-#include "tools/common/RunErrors.h"
+#include "support/ModelText.h"
+#include "support/RunErrors.h"
 
 #include <filesystem>
 #include <optional>
@@ -27,7 +27,7 @@ std::vector<Port> portsOf(const std::vector<om::Tensor> &tensors) {
 std::string namesOf(const std::vector<Port> &ports) {
   std::string names;
   for (const Port &port : ports)
-    names += (names.empty() ? "'" : ", '") + tools::printable(port.tensor.name) + "'";
+    names += (names.empty() ? "'" : ", '") + atc::printable(port.tensor.name) + "'";
   return names.empty() ? "none" : names;
 }
 
@@ -62,7 +62,7 @@ std::vector<py::object> inOrder(const py::object &given, const std::vector<Port>
     auto port = std::find_if(ports.begin(), ports.end(),
                              [&](const Port &each) { return each.tensor.name == name; });
     if (port == ports.end())
-      faults.push_back("E10017: '" + tools::printable(name) + "' is not an " + role +
+      faults.push_back("E10017: '" + atc::printable(name) + "' is not an " + role +
                        " of the model; its " + role + "s are: " + namesOf(ports));
     else
       arrays[port - ports.begin()] = given[key];
@@ -73,8 +73,9 @@ std::vector<py::object> inOrder(const py::object &given, const std::vector<Port>
 py::object asStr(const std::string &text) { return toStr(text); }
 
 std::string runErrorOf(const om::Error &error) {
-  const char *otherwise = error.code() == OM_ERROR_ARGUMENT ? "E10014" : "E19999";
-  return std::string(tools::codeOf(error.code(), otherwise)) + ": " + error.message();
+  const bool argument = error.code() == OM_ERROR_ARGUMENT;
+  const ErrorCode otherwise = argument ? ErrorCode("E10014") : ErrorCode("E19999");
+  return codedLine(codeOf(error.code(), otherwise), error.message());
 }
 
 } // namespace
@@ -95,6 +96,11 @@ PyModel::PyModel(const py::object &source, bool verify, const py::object &cpuLev
     const size_t size = PyBytes_GET_SIZE(bytes.ptr());
     py::gil_scoped_release release;
     model = om::Model::loadMemory(data, size, error, options);
+  } else if (PyCapsule_IsValid(source.ptr(), fileCapsule)) {
+    bytes = source;
+    auto *file = static_cast<const om::Buffer *>(PyCapsule_GetPointer(source.ptr(), fileCapsule));
+    py::gil_scoped_release release;
+    model = om::Model::loadMemory(file->data(), file->size(), error, options);
   } else {
     const std::string path = systemPath(source);
     label = "'" + path + "'";
@@ -166,8 +172,7 @@ PySession::PySession(std::shared_ptr<PyModel> model, om_session_options options,
   if (faults.empty())
     faults.push_back(error.message());
   for (std::string &fault : faults)
-    fault =
-        std::string(tools::codeOf(error.code(), "E10041")) + ": the model cannot be run: " + fault;
+    fault = codedLine(codeOf(error.code(), "E10041"), "the model cannot be run: " + fault);
   raise(faults);
 }
 
@@ -228,7 +233,7 @@ private:
     std::string fault;
     if (!arrays[i]) {
       faults.push_back("E10014: there is no array for input '" +
-                       tools::printable(inputs[i].tensor.name) + "'");
+                       atc::printable(inputs[i].tensor.name) + "'");
     } else if (!views[i].open(arrays[i], inputs[i], "input", false, fault)) {
       faults.push_back(fault);
     } else if (views[i].isDense() && views[i].isAligned()) {
@@ -262,9 +267,8 @@ private:
     };
     for (size_t i = 0; i < outputs.size(); ++i) {
       auto refuse = [&](const om::Tensor &other) {
-        faults.push_back("E10014: the array for output '" +
-                         tools::printable(outputs[i].tensor.name) + "' overlaps that for '" +
-                         tools::printable(other.name) + "'");
+        faults.push_back("E10014: the array for output '" + atc::printable(outputs[i].tensor.name) +
+                         "' overlaps that for '" + atc::printable(other.name) + "'");
       };
       const uint64_t bytes = outputs[i].tensor.bytes;
       for (size_t j = 0; j < inputs.size(); ++j)
@@ -366,8 +370,8 @@ py::dict PySession::tensors(const py::object &inputs, const py::object &names) {
           isFound = true;
         }
       if (!isFound)
-        faults.push_back("E10016: no launch of the model writes a tensor '" +
-                         tools::printable(name) + "'");
+        faults.push_back("E10016: no launch of the model writes a tensor '" + atc::printable(name) +
+                         "'");
     }
   }
   if (!faults.empty())

@@ -14,7 +14,7 @@ namespace atc::python {
 
 class PyModel {
 public:
-  /// `source` is a path, or the bytes of a file.
+  /// `source` is a path, the bytes of a file, or a file in a capsule of the compiler.
   PyModel(const pybind11::object &source, bool verify, const pybind11::object &cpuLevel);
 
   const om::Model &get() const { return model; }
@@ -27,7 +27,7 @@ public:
   bool isFixed() const;
 
 private:
-  pybind11::object bytes; ///< that the model reads in place
+  pybind11::object bytes; ///< what the model reads in place
   om::Model model;
   std::vector<Port> inputPorts, outputPorts, tensorPorts;
 };

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """openatc.load, parse, Module, ModulePort, compile, interpret, compare, Comparison, TensorError."""
 
+import os
 import threading
 
 import numpy as np
@@ -216,6 +217,69 @@ def test_compile_options(digits_onnx, tmp_path, pictures, right_scores):
             openatc.compile(digits_onnx, **wrong)
     with pytest.raises(TypeError):
         openatc.compile(openatc.load(digits_onnx), outputs=["stem_relu"])
+
+
+def test_compile_keeps_no_file(digits_onnx, tmp_path, monkeypatch, pictures, right_scores):
+    """Without an output nothing is written: not in the folder of temporary files either."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "none"))
+    model = openatc.compile(digits_onnx, tmp_path / "digits.om", target_cpu="x86-64-v2")
+    in_memory = openatc.compile(digits_onnx, target_cpu="x86-64-v2")
+    assert in_memory.file_bytes == model.file_bytes and in_memory.name == "digits"
+    assert in_memory.command_line == model.command_line == "openatc.compile"
+    assert os.listdir(tmp_path) == ["digits.om"]
+    scores, = openatc.Session(in_memory).run([pictures[4]])
+    np.testing.assert_allclose(scores[0], right_scores[4], atol=1e-4)
+
+
+PHASES = {"import": "graph.relu", "quantize": "graph.relu", "graph": "graph.conv",
+          "kernels": "cpu.conv2d", "schedule": "om.launch", "programs": "om.launch"}
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_lower(digits_onnx, module, phase):
+    before = module.to_text(weights=True)
+    for lowered in (openatc.lower(digits_onnx, phase), openatc.lower(module, phase),
+                    module.lower(phase)):
+        assert isinstance(lowered, openatc.Module) and PHASES[phase] in str(lowered)
+        assert ("graph.relu" in str(lowered)) == (phase in ("import", "quantize"))
+    assert module.to_text(weights=True) == before
+
+
+def test_lower_options(digits_onnx, module, tmp_path):
+    programs = openatc.lower(digits_onnx, "programs", soc="Ascend310P3",
+                             disable_passes=["npu-reorder"], save_temps=tmp_path / "temps",
+                             input_shapes={"image": (2, 1, 28, 28)}, outputs=["stem_relu"])
+    assert "npu.program" in str(programs) and "memref<2x" in str(programs)
+    assert (tmp_path / "temps" / "5-programs.mlir").exists()
+    kernels = module.lower("kernels", soc="Ascend310P3", precision_mode="must_keep_origin_dtype")
+    assert "npu.device" in str(kernels) and "f16" not in str(kernels)
+    table = tmp_path / "own.soc"
+    table.write_text("base = Ascend310P3\nname = Mine\n")
+    assert 'npu.soc = "Mine"' in str(module.lower("graph", soc_file=table))
+
+
+def test_lowered_modules_go_on(digits_onnx, pictures, right_scores):
+    """A module that stopped after the graph passes compiles to a model that gives the same."""
+    lowered = openatc.lower(digits_onnx, "graph")
+    scores, = openatc.Session(lowered.compile()).run([pictures[7]])
+    np.testing.assert_allclose(scores[0], right_scores[7], atol=1e-4)
+
+
+def test_lower_a_dynamic_model(digits_onnx):
+    lowered = openatc.lower(digits_onnx, "schedule", input_shapes={"image": (-1, 1, 28, 28)})
+    assert "graph.host_call" in str(lowered) or "host.program" in str(lowered)
+
+
+def test_lower_faults(digits_onnx, module, tmp_path):
+    for phase in ("emit", "", "linking"):
+        error = fault(module.lower, phase)
+        assert error.code == "E10001" and "schedule" in str(error)
+    assert fault(openatc.lower, tmp_path / "none.onnx", "graph").code == "E10410"
+    assert fault(openatc.lower, digits_onnx, "graph", target_cpu="z80").code == "E10001"
+    assert fault(module.lower, "graph", disable_passes=["no-1"]).code == "E10001"
+    assert fault(module.lower, "graph", target_cpu="").code == "E10004"
+    with pytest.raises(TypeError):
+        openatc.lower(module, "graph", outputs=["stem_relu"])
 
 
 def test_compile_faults(digits_onnx, module, tmp_path):

@@ -251,6 +251,40 @@ def test_intermediate_files(model):
         assert name in names
 
 
+@pytest.mark.parametrize("phase, holds", [
+    ("import", "graph.relu"), ("quantize", "graph.relu"), ("graph", "graph.activation"),
+    ("kernels", "cpu.conv2d"), ("schedule", "om.launch"), ("programs", "om.launch")])
+def test_stop_after(tmp_path, phase, holds):
+    check_success(atc("--model", DIGITS / "digits.onnx", "--framework=5", "--output=m",
+                      "--target=cpu", "--stop_after", phase, "--verbose", cwd=tmp_path))
+    assert os.listdir(tmp_path) == ["m.mlir"]
+    text = (tmp_path / "m.mlir").read_text()
+    assert holds in text and "dialect_resources" in text  # with its constants
+
+
+def test_stop_after_on_an_npu(tmp_path):
+    check_success(atc("--model", DIGITS / "digits.onnx", "--framework=5", "--output=m",
+                      "--soc_version=Ascend310P3", "--stop_after=programs", cwd=tmp_path))
+    assert "npu.program" in (tmp_path / "m.mlir").read_text()
+
+
+def test_a_stopped_model_goes_on(tmp_path):
+    """What --stop_after writes after the graph passes is a model like others."""
+    check_success(atc("--model", DIGITS / "digits.onnx", "--framework=5", "--output=m",
+                      "--target=cpu", "--stop_after=graph", cwd=tmp_path))
+    check_success(atc("--model=m.mlir", "--output=m", "--target=cpu", cwd=tmp_path))
+    run = tool("om-run", "m.om", "--input", DIGITS / "pictures" / "digit_3.npy", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+
+
+def test_stop_after_faults(tmp_path):
+    check_failure(atc("--model", DIGITS / "digits.onnx", "--framework=5", "--output=m",
+                      "--target=cpu", "--stop_after=linking", cwd=tmp_path), "E10001")
+    (tmp_path / "m.mlir").mkdir()
+    check_failure(atc("--model", DIGITS / "digits.onnx", "--framework=5", "--output=m",
+                      "--target=cpu", "--stop_after=graph", cwd=tmp_path), "E13004")
+
+
 def test_the_same_model_gives_the_same_file(tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()

@@ -1,12 +1,12 @@
 //===-- amct.cpp - quantizes models, compares them ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "driver/Compiler.h"
+#include "quantize/DataFolder.h"
 #include "quantize/Quantize.h"
 #include "support/Interruption.h"
-#include "tools/amct/DataFolder.h"
-#include "tools/amct/ProgressBar.h"
-#include "tools/atc/Compile.h"
 #include "tools/common/CommandLine.h"
+#include "tools/common/ProgressBar.h"
 
 #include "openatc/om.h"
 #include "llvm/Support/FileSystem.h"
@@ -118,7 +118,7 @@ void checkFiles(const Options &options, QuantizeOptions &quantize, Diagnostics &
       diagnostics.error("E13001", "the folder \"" + folder + "\" of " + flag + " does not exist");
   }
   quantize.name = options.model;
-  quantize.inputShapes = tools::parseInputShapes(options.inputShape, diagnostics);
+  quantize.inputShapes = parseInputShapes(options.inputShape, diagnostics);
 }
 
 /// Flags that stand above a file of settings.
@@ -195,7 +195,7 @@ int calibrateModel(const Options &options) {
     ProgressBar bar("calibrating", stderr);
     quantize.progress = [&](size_t done, size_t all) { bar.update(done, all); };
     DataFolder data(options.data, options.dataType, quantize.config.images);
-    auto context = makeCompilerContext();
+    auto context = driver::makeCompilerContext();
     result = quantizeOnnx(std::move(model), quantize, data, *context, diagnostics);
   }
   const bool written = result && writeResults(*result, files, diagnostics);
@@ -227,7 +227,7 @@ int compareModelFiles(const Options &options) {
     quantize.name = options.quantized;
     quantize.progress = [&](size_t done, size_t all) { bar.update(done, all); };
     DataFolder data(options.data, options.dataType, quantize.config.images);
-    auto context = makeCompilerContext();
+    auto context = driver::makeCompilerContext();
     done = compareOnnx(*right, *quantized, quantize, data, report, *context, diagnostics);
   }
   ResultFiles files;

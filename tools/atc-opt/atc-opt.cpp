@@ -5,12 +5,9 @@
 #include "dialects/graph/Graph.h"
 #include "dialects/npu/Npu.h"
 #include "dialects/om/Om.h"
-#include "tools/common/AllPasses.h"
+#include "driver/Registration.h"
 #include "tools/common/PrintableDiagnostics.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 /// Has the handler registered as soon as a dialect of ours is loaded: the driver of MLIR
@@ -23,22 +20,12 @@ template <typename Dialect> static void printSafely(mlir::DialectRegistry &regis
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry
-      .insert<mlir::affine::AffineDialect, mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
-              mlir::func::FuncDialect, mlir::LLVM::LLVMDialect, mlir::math::MathDialect,
-              mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
-  atc::graph::registerGraphDialect(registry);
-  atc::kernel::registerKernelDialect(registry);
-  atc::cpu::registerCpuDialect(registry);
-  atc::npu::ir::registerNpuDialect(registry);
-  atc::om::registerOmDialect(registry);
+  atc::driver::registerAllDialects(registry);
   printSafely<atc::graph::GraphDialect>(registry);
   printSafely<atc::kernel::KernelDialect>(registry);
   printSafely<atc::cpu::CpuDialect>(registry);
   printSafely<atc::npu::ir::NpuDialect>(registry);
   printSafely<atc::om::OmDialect>(registry);
-
-  atc::tools::registerAllPasses();
-
+  atc::driver::registerAllPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "OpenATC pass driver\n", registry));
 }

@@ -6,16 +6,19 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "driver/Interpretation.h"
 #include "support/JsonText.h"
+#include "support/Npy.h"
+#include "support/OneLine.h"
 #include "support/OutputFile.h"
-#include "tools/common/Interpretation.h"
-#include "tools/common/OneLine.h"
+#include "tools/common/Inputs.h"
 #include "tools/common/Print.h"
-#include "tools/om-run/Inputs.h"
-#include "tools/om-run/Npy.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
+
+using namespace atc::driver;
 
 namespace atc::tools {
 namespace {

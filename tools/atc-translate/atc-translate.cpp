@@ -26,7 +26,7 @@ struct Options {
   std::string importPath, importTfPath, interpretPath, inputs, dump, inputShape, outNodes,
       inputNodes;
   std::string outputPath = "-";
-  bool printSupport = false, printTfSupport = false;
+  bool printSupport = false, printTfSupport = false, printErrorCodes = false;
   bool locations = false, weights = false, bytecode = false;
   atc::OnnxImportOptions import;
   atc::TfImportOptions importTf;
@@ -66,7 +66,7 @@ int printModule(ModuleOp module, const Options &options) {
   std::string error;
   const bool done = atc::writeStream(options.outputPath, print, error);
   if (!done && !error.empty())
-    atc::tools::print(stderr, "%s\n", atc::tools::oneLine(error).c_str());
+    atc::tools::print(stderr, "%s\n", atc::oneLine(error).c_str());
   return done ? 0 : 1;
 }
 
@@ -85,6 +85,7 @@ int main(int argc, char **argv) {
   app.add_option("--dump", options.dump, "Folder for every named tensor");
   app.add_flag("--onnx-support", options.printSupport, "Print the supported ONNX operators");
   app.add_flag("--tf-support", options.printTfSupport, "Print the supported TensorFlow operators");
+  app.add_flag("--error-codes", options.printErrorCodes, "Print the table of error codes");
   app.add_option("--input_shape", options.inputShape, "Shapes of inputs: \"a:1,3,8,8;b:1\"");
   app.add_option("--out_nodes", options.outNodes, "Outputs: \"node:0;tensor\"");
   app.add_option("--input_nodes", options.inputNodes, "TensorFlow nodes that become inputs");
@@ -107,11 +108,15 @@ int main(int argc, char **argv) {
     atc::printTfSupport(llvm::outs());
     return atc::finishStandardOutput(0);
   }
+  if (options.printErrorCodes) {
+    llvm::outs() << atc::errorCodeTable();
+    return 0;
+  }
   atc::Diagnostics diagnostics;
-  atc::parseInputShapes(options.inputShape, options.import.inputShapes, diagnostics);
-  options.import.outputs = atc::parseOutNodes(options.outNodes);
+  options.import.inputShapes = atc::parseInputShapes(options.inputShape, diagnostics);
+  options.import.outputs = atc::splitNames(options.outNodes);
   options.importTf = {options.import.inputShapes, options.import.outputs,
-                      atc::parseOutNodes(options.inputNodes)};
+                      atc::splitNames(options.inputNodes)};
   diagnostics.print(llvm::errs());
   if (diagnostics.hasErrors())
     return 1;

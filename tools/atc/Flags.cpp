@@ -3,6 +3,8 @@
 
 #include "tools/atc/Flags.h"
 
+#include "driver/TargetRequest.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -57,15 +59,15 @@ const Flag flags[] = {
     {"soc_file", Used, "", "", target,
      "a table of key = value lines that changes the NPU's (base = Ascend310P3 first)", FileName},
     {"precision_mode", Used, "force_fp16",
-     "force_fp16,force_fp32,cube_fp16in_fp32out,allow_fp32_to_fp16,allow_fp32_to_bf16,"
-     "allow_mix_precision,allow_mix_precision_fp16,allow_mix_precision_bf16,must_keep_origin_dtype",
-     target, "of an NPU: force_fp16 (default), allow_fp32_to_fp16, must_keep_origin_dtype, "
+     driver::precisionModes, target, "of an NPU: force_fp16 (default), allow_fp32_to_fp16, must_keep_origin_dtype, "
      "cube_fp16in_fp32out"},
     {"compression_optimize_conf", Used, "", "", target,
      "quantize to int8 while compiling: a file that names a folder of samples (docs/amct.md)", FileName},
 
     {"disable_passes", Used, "", "", developer, "passes to leave out, a list of names (docs/graph-passes.md, docs/npu.md)"},
     {"save_temps", Used, "", "", developer, "a folder for the intermediate forms of the model", Nothing},
+    {"stop_after", Used, "emit", "import,quantize,graph,kernels,schedule,programs,emit", developer,
+     "stop after this phase and write the module as <output>.mlir: import, quantize, graph, kernels, schedule, programs"},
 
     {"input_shape_range", Unsupported, "", "", compatible, ""},
     {"dynamic_batch_size", Unsupported, "", "", compatible, ""},

@@ -4,7 +4,7 @@
 #ifndef OPENATC_TOOLS_ATC_FLAGS_H
 #define OPENATC_TOOLS_ATC_FLAGS_H
 
-#include "frontends/Diagnostics.h"
+#include "support/Diagnostics.h"
 
 #include <map>
 #include <string>

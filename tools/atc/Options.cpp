@@ -3,8 +3,9 @@
 
 #include "tools/atc/Options.h"
 
+#include "driver/MakeTarget.h"
+
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -14,58 +15,21 @@ namespace atc::tools {
 
 namespace {
 
-constexpr const char *shapeSample = "\"input:1,3,224,224;other:1,4\"";
-
-std::vector<std::string> splitList(StringRef text, char separator) {
-  std::vector<std::string> items;
-  for (StringRef item : split(text, separator))
-    if (!item.trim().empty())
-      items.push_back(item.trim().str());
-  return items;
-}
-
-/// Takes the dims of one input; false when there was a fault.
-bool parseDims(StringRef item, StringRef text, std::vector<int64_t> &dims,
-               Diagnostics &diagnostics) {
-  if (text.trim().empty())
-    return true;
-  for (StringRef word : split(text, ',')) {
-    word = word.trim();
-    int64_t dim;
-    if (word.contains('~')) {
-      diagnostics.error("E10055", "--input_shape gives the dim \"" + word + "\" in \"" + item +
-                                      "\": ranges are not supported; give one number, or -1 for "
-                                      "a dim of any size");
-      return false;
-    }
-    if (word.getAsInteger(10, dim)) {
-      diagnostics.error("E10002", "the value \"" + item + "\" of --input_shape is invalid: \"" +
-                                      word + "\" is not a number; write " + shapeSample);
-      return false;
-    }
-    if (dim <= 0 && dim != -1) {
-      diagnostics.error("E10011", "the value \"" + item +
-                                      "\" of --input_shape is invalid: the dim " + word +
-                                      " is neither positive nor -1 (open)");
-      return false;
-    }
-    dims.push_back(dim);
-  }
-  return true;
-}
-
-void checkModel(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
-  options.model = flags.get("model");
+void checkModel(const FlagValues &flags, driver::ModelSource &source, Diagnostics &diagnostics) {
+  source.path = flags.get("model");
+  const std::string framework = flags.get("framework");
   if (!flags.has("model")) {
     diagnostics.error("E10007", "--model is required: it names the model file");
-  } else if (!options.model.empty() && !sys::fs::exists(options.model)) {
-    diagnostics.error("E10410", "the file \"" + options.model + "\" of --model does not exist");
-  } else if (sys::fs::is_directory(options.model) && flags.get("framework") != "3") {
-    diagnostics.error("E10041", "\"" + options.model + "\" of --model is a folder, not a file");
+  } else if (!source.path.empty() && !sys::fs::exists(source.path)) {
+    diagnostics.error("E10410", "the file \"" + source.path + "\" of --model does not exist");
+  } else if (sys::fs::is_directory(source.path) && framework != "3") {
+    diagnostics.error("E10041", "\"" + source.path + "\" of --model is a folder, not a file");
   }
-  std::string framework = options.framework = flags.get("framework");
-  if (options.isMlir())
+  if (driver::guessFormat(source.path) == driver::ModelFormat::Mlir) {
+    source.format = driver::ModelFormat::Mlir;
     return;
+  }
+  source.format = framework == "3" ? driver::ModelFormat::TensorFlow : driver::ModelFormat::Onnx;
   if (!flags.has("framework"))
     diagnostics.error("E10007", "--framework is required: 5 for ONNX, 3 for TensorFlow");
   if (framework == "0" && !flags.has("weight"))
@@ -80,10 +44,10 @@ void checkModel(const FlagValues &flags, AtcOptions &options, Diagnostics &diagn
     diagnostics.error("E10001", "the value \"" + format +
                                     "\" of --input_format is invalid: ONNX "
                                     "models have NCHW, ND or NCDHW");
-  options.inputShapes = parseInputShapes(flags.get("input_shape"), diagnostics);
-  options.outNodes = splitList(flags.get("out_nodes"), ';');
-  options.inputNodes = splitList(flags.get("input_nodes"), ';');
-  if (!options.inputNodes.empty() && framework == "5")
+  source.inputShapes = parseInputShapes(flags.get("input_shape"), diagnostics);
+  source.outNodes = splitNames(flags.get("out_nodes"));
+  source.inputNodes = splitNames(flags.get("input_nodes"));
+  if (!source.inputNodes.empty() && framework == "5")
     diagnostics.error("E10055", "--input_nodes is only supported for TensorFlow models");
 }
 
@@ -98,7 +62,7 @@ void checkOutput(const FlagValues &flags, AtcOptions &options, Diagnostics &diag
     diagnostics.error("E10022", "the path \"" + path + "\" of --output has no file name");
     return;
   }
-  options.outputFile = path + ".om";
+  options.outputFile = path + (options.stopAfter == driver::Phase::Emit ? ".om" : ".mlir");
   if (path.size() > 4000 || file.size() > 240) {
     diagnostics.error("E10021", "the path of --output is too long: " + Twine(path.size()) +
                                     " characters, its file name " + Twine(file.size()) +
@@ -110,67 +74,6 @@ void checkOutput(const FlagValues &flags, AtcOptions &options, Diagnostics &diag
     diagnostics.error("E13001", "the folder \"" + folder + "\" of --output does not exist");
   else if (sys::fs::is_directory(options.outputFile))
     diagnostics.error("E13004", "\"" + options.outputFile + "\" is a folder: it cannot be written");
-}
-
-std::string socNames() {
-  std::string names;
-  for (const npu::SocTable &table : npu::allSocs())
-    names += (names.empty() ? "" : ", ") + table.name;
-  return names;
-}
-
-/// The NPU's table: the built-in one of --soc_version with the changes of --soc_file.
-void checkSoc(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
-  std::string name = flags.get("soc_version"), file = flags.get("soc_file");
-  npu::SocTable table;
-  if (flags.has("soc_version")) {
-    const npu::SocTable *known = npu::findSoc(name);
-    if (!known) {
-      diagnostics.error("E10001", "the value \"" + name +
-                                      "\" of --soc_version is invalid: it must be one of " +
-                                      socNames());
-      return;
-    }
-    table = *known;
-  }
-  if (flags.has("soc_file")) {
-    if (!sys::fs::exists(file)) {
-      diagnostics.error("E10410", "the file \"" + file + "\" of --soc_file does not exist");
-      return;
-    }
-    std::vector<std::string> faults = npu::readSocFile(file, table);
-    for (const std::string &fault : faults)
-      diagnostics.error("E10001", "the file of --soc_file is invalid: " + fault);
-    if (!faults.empty())
-      return;
-    options.ownSoc = true;
-  }
-  options.soc = table;
-}
-
-void checkPrecision(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
-  std::string mode = flags.get("precision_mode");
-  std::optional<Precision> precision =
-      StringSwitch<std::optional<Precision>>(mode)
-          .Case("force_fp16", Precision::ForceFp16)
-          .Case("allow_fp32_to_fp16", Precision::AllowFp32ToFp16)
-          .Case("must_keep_origin_dtype", Precision::KeepOrigin)
-          .Case("cube_fp16in_fp32out", Precision::CubeFp16InFp32Out)
-          .Default(std::nullopt);
-  if (!options.soc) {
-    if (flags.has("precision_mode") && mode != "force_fp16")
-      diagnostics.warning("W10055", "--precision_mode has no effect");
-  } else if (precision) {
-    options.precision = *precision;
-  } else if (is_contained({"force_fp32", "allow_fp32_to_bf16", "allow_mix_precision",
-                           "allow_mix_precision_fp16", "allow_mix_precision_bf16"},
-                          mode)) {
-    // What is no mode at all has been told already.
-    diagnostics.error("E10055", "--precision_mode=" + mode +
-                                    " is not supported; supported are force_fp16, "
-                                    "allow_fp32_to_fp16, must_keep_origin_dtype and "
-                                    "cube_fp16in_fp32out");
-  }
 }
 
 void checkCompatibility(const FlagValues &flags, Diagnostics &diagnostics) {
@@ -211,6 +114,22 @@ void checkOm(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnost
     diagnostics.error("E10007", "--json is required with --mode=1: the file to write");
 }
 
+void checkTarget(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
+  driver::TargetRequest request;
+  request.target = flags.get("target");
+  request.cpuLevels = flags.get("target_cpu");
+  auto given = [&](const char *name) {
+    return flags.has(name) ? std::optional(flags.get(name)) : std::nullopt;
+  };
+  request.soc = given("soc_version");
+  request.socFile = given("soc_file");
+  // parseFlags has reported a value that is no mode at all.
+  if (is_contained(split(driver::precisionModes, ','), flags.get("precision_mode")))
+    request.precision = given("precision_mode");
+  if (auto target = driver::makeTarget(request, diagnostics))
+    options.compiler.target = std::move(target);
+}
+
 void checkMemory(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
   const std::string text = flags.get("max_memory");
   if (!flags.has("max_memory"))
@@ -225,63 +144,15 @@ void checkMemory(const FlagValues &flags, AtcOptions &options, Diagnostics &diag
 
 } // namespace
 
-std::vector<InputShape> parseInputShapes(StringRef text, Diagnostics &diagnostics) {
-  std::vector<InputShape> shapes;
-  for (const std::string &item : splitList(text, ';')) {
-    // Names may have colons of their own.
-    size_t colon = StringRef(item).rfind(':');
-    StringRef name = StringRef(item).take_front(colon == StringRef::npos ? 0 : colon).trim();
-    if (name.empty()) {
-      diagnostics.error("E10002", "the value \"" + item +
-                                      "\" of --input_shape is invalid: there is no name; write " +
-                                      shapeSample);
-      continue;
-    }
-    if (any_of(shapes, [&](const InputShape &shape) { return shape.first == name; })) {
-      diagnostics.error("E10002", "the value \"" + text + "\" of --input_shape is invalid: \"" +
-                                      name + "\" stands in it twice; write " + shapeSample);
-      continue;
-    }
-    InputShape shape{name.str(), {}};
-    if (parseDims(item, StringRef(item).drop_front(colon + 1), shape.second, diagnostics))
-      shapes.push_back(std::move(shape));
-  }
-  return shapes;
-}
-
-void readTarget(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
-  const bool names = flags.has("soc_version") || flags.has("soc_file");
-  const std::string target = flags.get("target");
-  if (target == "npu" && !names)
-    diagnostics.error("E10007",
-                      "--soc_version is required with --target=npu; allowed are " + socNames());
-  else if (target == "cpu" && names)
-    diagnostics.warning("W10055",
-                        std::string(flags.has("soc_version") ? "--soc_version" : "--soc_file") +
-                            " has no effect with --target=cpu");
-  else if (!flags.has("target") && !names)
-    diagnostics.error("E10007", "--target is required; allowed are cpu, and npu with "
-                                "--soc_version");
-  else if (target != "cpu")
-    checkSoc(flags, options, diagnostics);
-  checkPrecision(flags, options, diagnostics);
-  auto levels = cpu::parseCpuLevels(flags.get("target_cpu"));
-  if (levels)
-    options.levels = std::move(*levels);
-  else
-    diagnostics.error("E10001",
-                      "the value \"" + flags.get("target_cpu") +
-                          "\" of --target_cpu is invalid: " + toString(levels.takeError()));
-}
-
 AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
   AtcOptions options;
   options.json = flags.get("json");
   options.checkReport = flags.get("check_report");
-  options.disabledPasses = splitList(flags.get("disable_passes"), ',');
-  options.tempDir = flags.get("save_temps");
+  options.compiler.disabledPasses = splitNames(flags.get("disable_passes"), ',');
+  options.compiler.tempDir = flags.get("save_temps");
   std::string log = flags.get("log");
   options.verbose = flags.getBool("verbose") || log == "debug" || log == "info";
+  options.stopAfter = driver::findPhase(flags.get("stop_after")).value_or(driver::Phase::Emit);
   checkCompatibility(flags, diagnostics);
   checkMemory(flags, options, diagnostics);
 
@@ -298,10 +169,10 @@ AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
     return options;
   }
   options.mode = mode == "3" ? Mode::Check : Mode::Compile;
-  checkModel(flags, options, diagnostics);
+  checkModel(flags, options.compiler.source, diagnostics);
   if (options.mode == Mode::Compile) {
     checkOutput(flags, options, diagnostics);
-    readTarget(flags, options, diagnostics);
+    checkTarget(flags, options, diagnostics);
     options.compressionConf = flags.get("compression_optimize_conf");
     if (!options.compressionConf.empty() && !sys::fs::exists(options.compressionConf))
       diagnostics.error("E10410", "the file \"" + options.compressionConf +

@@ -5,8 +5,8 @@
 
 #include "openatc/om.h"
 #include "support/JsonText.h"
+#include "support/ModelText.h"
 #include "support/OutputFile.h"
-#include "tools/common/ModelText.h"
 
 #include <memory>
 #include <nlohmann/json.hpp>

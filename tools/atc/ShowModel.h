@@ -4,7 +4,7 @@
 #ifndef OPENATC_TOOLS_ATC_SHOWMODEL_H
 #define OPENATC_TOOLS_ATC_SHOWMODEL_H
 
-#include "frontends/Diagnostics.h"
+#include "support/Diagnostics.h"
 
 namespace atc::tools {
 

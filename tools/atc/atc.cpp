@@ -2,23 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "openatc/om.h"
+#include "quantize/Compression.h"
 #include "support/JsonText.h"
+#include "support/OneLine.h"
 #include "support/OutputStream.h"
-#include "tools/atc/Compile.h"
+#include "tools/atc/Options.h"
 #include "tools/atc/ShowModel.h"
 #include "tools/common/FatalErrors.h"
-#include "tools/common/OneLine.h"
+#include "tools/common/ProgressBar.h"
 
 #include <nlohmann/json.hpp>
 
 using namespace atc;
 using namespace atc::tools;
+using driver::CompileSummary;
 using Json = nlohmann::ordered_json;
 
 namespace {
 
 Json summaryJson(const AtcOptions &options, const CompileSummary &summary) {
-  Json out = {{"model", options.model},
+  Json out = {{"model", options.compiler.source.path},
               {"output", options.outputFile},
               {"file_bytes", summary.fileBytes},
               {"weights_bytes", summary.weightsBytes},
@@ -28,11 +31,11 @@ Json summaryJson(const AtcOptions &options, const CompileSummary &summary) {
               {"launches", summary.launches},
               {"kernels", summary.kernels},
               {"seconds", summary.timer.total()},
-              {"peak_memory_bytes", peakMemory()}};
+              {"peak_memory_bytes", driver::peakMemory()}};
   out["images"] = out["stages"] = Json::array();
   for (auto &[level, bytes] : summary.images)
     out["images"].push_back({{"level", level}, {"code_bytes", bytes}});
-  for (const StageTimer::Stage &stage : summary.timer.stages())
+  for (const driver::StageTimer::Stage &stage : summary.timer.stages())
     out["stages"].push_back(
         {{"name", stage.name}, {"seconds", stage.seconds}, {"peak_memory_bytes", stage.peak}});
   return out;
@@ -50,9 +53,32 @@ void writeText(const std::string &path, const std::string &text, const char *fla
                                     " cannot be written: " + file.reason());
 }
 
+/// Writes a module with all its constants.
+void writeModule(mlir::ModuleOp module, const std::string &path, Diagnostics &diagnostics) {
+  std::string error;
+  // The verifier does not know the calls of compiled static regions.
+  auto print = [&](llvm::raw_ostream &os) {
+    module.print(os, mlir::OpPrintingFlags().assumeVerified());
+  };
+  if (!writeStream(path, print, error))
+    diagnostics.errorLine(error);
+}
+
 void compile(const AtcOptions &options, const std::string &commandLine, Diagnostics &diagnostics) {
-  CompileSummary summary;
-  compileModel(options, commandLine, summary, diagnostics);
+  driver::CompilerOptions compilerOptions = options.compiler;
+  compilerOptions.commandLine = commandLine;
+  ProgressBar bar("calibrating", stderr);
+  if (!options.compressionConf.empty())
+    compilerOptions.quantizer =
+        quantize::makeQuantizer(options.compressionConf, options.compiler.source,
+                                [&](size_t done, size_t all) { bar.update(done, all); });
+  auto context = driver::makeCompilerContext();
+  driver::Compiler compiler(*context, std::move(compilerOptions), diagnostics);
+  if (options.stopAfter == driver::Phase::Emit)
+    compiler.emitFile(options.outputFile);
+  else if (compiler.lower(options.stopAfter))
+    writeModule(compiler.module(), options.outputFile, diagnostics);
+  const CompileSummary &summary = compiler.summary();
   if (options.verbose)
     summary.timer.print(llvm::outs());
   if (!diagnostics.hasErrors() && !options.json.empty())
@@ -60,8 +86,9 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
 }
 
 void check(const AtcOptions &options, Diagnostics &diagnostics) {
-  checkModel(options, diagnostics);
-  Json report = {{"model", options.model},
+  auto context = driver::makeCompilerContext();
+  driver::Compiler(*context, options.compiler, diagnostics).lower(driver::Phase::Import);
+  Json report = {{"model", options.compiler.source.path},
                  {"result", diagnostics.hasErrors() ? "failed" : "success"}};
   report["messages"] = Json::array();
   for (const CodedMessage &message : diagnostics.all())

@@ -4,7 +4,8 @@
 #ifndef OPENATC_TOOLS_COMMON_COMMANDLINE_H
 #define OPENATC_TOOLS_COMMON_COMMANDLINE_H
 
-#include "tools/common/OneLine.h"
+#include "support/ErrorCodes.h"
+#include "support/OneLine.h"
 #include "tools/common/Print.h"
 
 #include <CLI/CLI.hpp>
@@ -17,10 +18,11 @@ inline int finishParsing(const CLI::App &app, const CLI::ParseError &outcome) {
   if (outcome.get_exit_code() == 0)
     return app.exit(outcome);
   const auto kind = static_cast<CLI::ExitCodes>(outcome.get_exit_code());
-  const char *code = kind == CLI::ExitCodes::RequiredError ? "E10007"
-                     : kind == CLI::ExitCodes::ExtrasError ? "E10055"
-                                                           : "E10001";
-  print(stderr, "%s: %s; --help lists all options.\n", code, oneLine(outcome.what()).c_str());
+  const ErrorCode code = kind == CLI::ExitCodes::RequiredError ? ErrorCode("E10007")
+                         : kind == CLI::ExitCodes::ExtrasError ? ErrorCode("E10055")
+                                                               : ErrorCode("E10001");
+  print(stderr, "%s; --help lists all options.\n",
+        codedLine(code, oneLine(outcome.what())).c_str());
   return 1;
 }
 

@@ -3,7 +3,7 @@
 
 #include "tools/om-dump/HostListing.h"
 
-#include "tools/common/ModelText.h"
+#include "support/ModelText.h"
 
 #include <vector>
 

@@ -10,14 +10,15 @@
 #include "runtime-lite/src/Verify.h"
 #include "support/Interruption.h"
 #include "support/JsonText.h"
+#include "support/ModelText.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/MappedFile.h"
-#include "tools/common/ModelText.h"
 #include "tools/om-dump/HostListing.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+using namespace atc;
 using namespace atc::tools;
 namespace fb = atc::om::fb;
 using Json = nlohmann::ordered_json;

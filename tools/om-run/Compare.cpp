@@ -4,10 +4,10 @@
 #include "tools/om-run/Compare.h"
 
 #include "support/JsonText.h"
-#include "tools/common/ModelText.h"
+#include "support/ModelText.h"
+#include "support/TensorValues.h"
 #include "tools/common/Print.h"
-#include "tools/common/RunErrors.h"
-#include "tools/om-run/Values.h"
+#include "support/RunErrors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -66,8 +66,7 @@ Comparison compareWith(const Reference &reference, double tolerance, const om::M
   };
   om::Error problem;
   if (!session.run(inputs.data(), outputs.data(), compareWritten, problem))
-    comparison.faults.push_back(std::string(codeOf(problem.code(), "E19999")) + ": " +
-                                problem.message());
+    comparison.faults.push_back(codedLine(codeOf(problem.code(), "E19999"), problem.message()));
   else if (comparison.errors.empty() && comparison.faults.empty())
     comparison.faults.push_back("E10014: the reference has none of the model's tensors: it is of "
                                 "another model, or its files are not named <tensor>.npy.");

@@ -3,8 +3,8 @@
 
 #include "tools/om-run/Reference.h"
 
+#include "support/Npy.h"
 #include "tools/common/Print.h"
-#include "tools/om-run/Npy.h"
 
 #include <algorithm>
 #include <cerrno>

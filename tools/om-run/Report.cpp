@@ -4,9 +4,9 @@
 #include "tools/om-run/Report.h"
 
 #include "support/JsonText.h"
-#include "tools/common/ModelText.h"
+#include "support/ModelText.h"
+#include "support/TensorValues.h"
 #include "tools/common/Print.h"
-#include "tools/om-run/Values.h"
 
 #include <algorithm>
 #include <cmath>

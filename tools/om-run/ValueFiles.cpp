@@ -3,8 +3,9 @@
 
 #include "tools/om-run/ValueFiles.h"
 
-#include "tools/common/ModelText.h"
-#include "tools/om-run/Npy.h"
+#include "support/ErrorCodes.h"
+#include "support/ModelText.h"
+#include "support/Npy.h"
 
 #include <algorithm>
 
@@ -48,8 +49,8 @@ void addTensors(const std::string &name, om::Tensor like, const om::Value &value
   }
 }
 
-bool failed(std::string &error, const char *code, const std::string &sentence) {
-  error = std::string(code) + ": " + sentence;
+bool failed(std::string &error, ErrorCode code, const std::string &sentence) {
+  error = codedLine(code, sentence);
   return false;
 }
 } // namespace

@@ -1,14 +1,15 @@
 //===-- om-run.cpp - runs an .om file -------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "support/ErrorCodes.h"
 #include "support/Interruption.h"
+#include "support/ModelText.h"
+#include "support/Npy.h"
 #include "tools/common/CommandLine.h"
-#include "tools/common/ModelText.h"
-#include "tools/common/RunErrors.h"
+#include "tools/common/Inputs.h"
+#include "support/RunErrors.h"
 #include "tools/om-run/Compare.h"
-#include "tools/om-run/Inputs.h"
 #include "tools/om-run/Npu.h"
-#include "tools/om-run/Npy.h"
 #include "tools/om-run/Report.h"
 
 #ifdef OPENATC_HAS_TRUST
@@ -24,6 +25,7 @@
 #include <filesystem>
 #include <set>
 
+using namespace atc;
 using namespace atc::tools;
 
 namespace {
@@ -108,8 +110,8 @@ private:
   bool writeOutputs();
   int compare();
 
-  bool failed(const char *code, const std::string &sentence) {
-    faults.push_back(std::string(code) + ": " + sentence);
+  bool failed(ErrorCode code, const std::string &sentence) {
+    faults.push_back(codedLine(code, sentence));
     return false;
   }
 
@@ -140,7 +142,8 @@ bool Runner::readTrust(om_load_options &loading) {
 #ifdef OPENATC_HAS_TRUST
   for (const std::string &path : options.trustedKeys)
     if (om_trust_read_key(path.c_str(), &keys.emplace_back(), &error.c) != OM_OK)
-      failed(error.code() == OM_ERROR_IO ? "E13001" : "E13005", error.message());
+      failed(error.code() == OM_ERROR_IO ? ErrorCode("E13001") : ErrorCode("E13005"),
+             error.message());
   loading.trusted_keys = keys.data();
   loading.trusted_key_count = keys.size();
   loading.crypto = om_trust_crypto();
@@ -267,7 +270,7 @@ bool Runner::runOnce() {
   if (onValues) {
     outputValues = session.run(inputValues, error);
     const bool argument = error.code() == OM_ERROR_ARGUMENT;
-    return !error || failed(codeOf(error.code(), argument ? "E10014" : "E19999"), error.message());
+    return !error || failed(codeOf(error.code(), argument ? ErrorCode("E10014") : ErrorCode("E19999")), error.message());
   }
   return session.run(inputPointers.data(), outputPointers.data(), error) ||
          failed(codeOf(error.code(), "E19999"), error.message());

@@ -6,6 +6,7 @@
 #include "runtime-lite/src/Hash.h"
 #include "runtime-lite/src/Signature.h"
 #include "runtime-lite/src/Verify.h"
+#include "support/ErrorCodes.h"
 #include "support/OutputFile.h"
 #include "tools/common/MappedFile.h"
 
@@ -22,12 +23,12 @@ namespace atc::tools {
 namespace fb = atc::om::fb;
 
 namespace {
-bool failed(std::string &error, const char *code, const std::string &sentence) {
-  error = std::string(code) + ": " + sentence;
+bool failed(std::string &error, ErrorCode code, const std::string &sentence) {
+  error = codedLine(code, sentence);
   return false;
 }
 
-bool systemFailed(std::string &error, const char *code, const char *what, const std::string &path) {
+bool systemFailed(std::string &error, ErrorCode code, const char *what, const std::string &path) {
   return failed(error, code,
                 std::string("cannot ") + what + " '" + path + "': " + std::strerror(errno) + ".");
 }

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+using namespace atc;
 using namespace atc::tools;
 
 int main(int argc, char **argv) {

@@ -124,14 +124,12 @@ TEST_CASE("--input_shape") {
           "unknown rank; operators on them run as host kernels of any shape, which are slower than "
           "code for a fixed one: give it, for example with "
           "--input_shape=\"a:1,3;b:1,1;c:1,3,224,224\"\n");
-    CHECK_THAT(result.text(), Contains("%arg0: tensor<?x3xf32>") &&
-                                  Contains("%arg1: tensor<?x?xf32>") &&
-                                  Contains("%arg2: tensor<*xf32>") &&
-                                  Contains("graph.host_call \"Relu\"(%arg0)"));
+    CHECK_THAT(result.text(),
+               Contains("%arg0: tensor<?x3xf32>") && Contains("%arg1: tensor<?x?xf32>") &&
+                   Contains("%arg2: tensor<*xf32>") && Contains("graph.host_call \"Relu\"(%arg0)"));
   }
   SECTION("-1 leaves a dim open") {
-    Imported result =
-        import(model, {.inputShapes = {{"a", {-1, 3}}, {"b", {2, -1}}, {"c", {-1}}}});
+    Imported result = import(model, {.inputShapes = {{"a", {-1, 3}}, {"b", {2, -1}}, {"c", {-1}}}});
     INFO(result.messages());
     REQUIRE(result);
     CHECK_THAT(result.text(), Contains("%arg0: tensor<?x3xf32>") &&
@@ -192,17 +190,18 @@ TEST_CASE("constants of the model follow a batch that --input_shape changes") {
 
 TEST_CASE("the text of --input_shape and --out_nodes") {
   Diagnostics diagnostics;
-  InputShapes shapes;
-  CHECK(parseInputShapes("a:1,3;b:0:2, 4;s:", shapes, diagnostics));
+  const InputShapes shapes = parseInputShapes("a:1,3;b:0:2, 4;s:", diagnostics);
+  CHECK_FALSE(diagnostics.hasErrors());
   REQUIRE(shapes.size() == 3);
   CHECK(shapes[0] == std::pair<std::string, Ints>{"a", {1, 3}});
   CHECK(shapes[1] == std::pair<std::string, Ints>{"b:0", {2, 4}});
   CHECK(shapes[2] == std::pair<std::string, Ints>{"s", {}});
-  CHECK_FALSE(parseInputShapes("a;b:x,1", shapes, diagnostics));
+  CHECK(parseInputShapes("a;b:x,1", diagnostics).empty());
   CHECK(diagnostics.numErrors() == 2);
-  CHECK_THAT(diagnostics.all()[0].text, Contains("'a' has no \"name:\""));
-  CHECK_THAT(diagnostics.all()[1].text, Contains("'x' where a number must be"));
-  CHECK(parseOutNodes("n:0; t ;") == Names{"n:0", "t"});
+  CHECK_THAT(diagnostics.all()[0].text,
+             Contains("\"a\" of --input_shape is invalid: there is no name"));
+  CHECK_THAT(diagnostics.all()[1].text, Contains("\"x\" is not a number"));
+  CHECK(splitNames("n:0; t ;") == Names{"n:0", "t"});
 }
 
 TEST_CASE("shape arithmetic is resolved while importing") {

@@ -1,0 +1,76 @@
+//===-- OmSink.h - where the bytes of an .om file go ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_BACKENDS_OM_OMSINK_H
+#define OPENATC_BACKENDS_OM_OMSINK_H
+
+#include "openatc/om.hpp"
+#include "support/OutputFile.h"
+
+#include <cstdint>
+#include <string>
+
+namespace atc::om {
+
+/// Takes the bytes of one file in any order. Each function returns false when it fails;
+/// what was not committed leaves nothing behind.
+class OmSink {
+public:
+  virtual ~OmSink() = default;
+
+  /// Sets the size of the file; comes before the first write. All bytes are zero then.
+  bool setSize(uint64_t bytes) {
+    fileBytes = bytes;
+    return allocate(bytes);
+  }
+  /// Writes `bytes` bytes at `offset`, within the size.
+  virtual bool write(uint64_t offset, const void *data, uint64_t bytes) = 0;
+  /// Makes the file visible.
+  virtual bool commit() = 0;
+  /// Returns a coded line for the first error.
+  virtual std::string errorLine() const = 0;
+
+  /// Returns the bytes of the file.
+  uint64_t size() const { return fileBytes; }
+
+private:
+  virtual bool allocate(uint64_t bytes) = 0;
+  uint64_t fileBytes = 0;
+};
+
+/// A file at a path, which is complete or not there.
+class OmFileSink : public OmSink {
+public:
+  explicit OmFileSink(const std::string &path) : file(path) {}
+
+  bool write(uint64_t offset, const void *data, uint64_t bytes) override {
+    return file.writeAt(offset, data, bytes);
+  }
+  bool commit() override { return file.commit(); }
+  std::string errorLine() const override { return file.errorLine(); }
+
+private:
+  bool allocate(uint64_t bytes) override { return file.setSize(bytes); }
+
+  OutputFile file;
+};
+
+/// A file in memory.
+class OmMemorySink : public OmSink {
+public:
+  bool write(uint64_t offset, const void *data, uint64_t bytes) override;
+  bool commit() override { return true; }
+  std::string errorLine() const override;
+
+  /// Returns the file, aligned for om_model_load_memory. The sink is empty afterwards.
+  ::om::Buffer take() { return std::move(buffer); }
+
+private:
+  bool allocate(uint64_t bytes) override;
+
+  ::om::Buffer buffer;
+};
+
+} // namespace atc::om
+
+#endif // OPENATC_BACKENDS_OM_OMSINK_H

@@ -1,0 +1,105 @@
+//===-- Compiler.h - from a model to an .om file --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//   auto context = makeCompilerContext();
+//   Compiler compiler(*context, options, diagnostics);
+//   if (compiler.lower(Phase::Graph))       // stop after a phase and look at the module,
+//     compiler.module().dump();
+//   compiler.emitFile("model.om");          // or go through all phases
+
+#ifndef OPENATC_DRIVER_COMPILER_H
+#define OPENATC_DRIVER_COMPILER_H
+
+#include "backends/om/OmSink.h"
+#include "driver/ContextMessages.h"
+#include "driver/CpuTarget.h"
+#include "driver/ModelImport.h"
+#include "driver/StageTimer.h"
+
+namespace atc::driver {
+
+/// The Quantize phase: writes scales into an imported module. Returns false after an error.
+using Quantizer = std::function<bool(mlir::ModuleOp, Diagnostics &)>;
+
+/// What a compilation may use of the machine.
+struct ResourceLimits {
+  unsigned threads = 0; ///< that generate code; 0: one per processor
+};
+
+struct CompilerOptions {
+  ModelSource source;
+  /// Never null. The default can lower models but has no code to emit.
+  std::shared_ptr<const Target> target = std::make_shared<CpuTarget>();
+  std::vector<std::string> disabledPasses; ///< names; one that is not optional is an error
+  std::string tempDir;                     ///< --save_temps: made if needed; empty keeps nothing
+  Quantizer quantizer;                     ///< empty: the model stays as it is
+  ResourceLimits limits;
+  std::string commandLine; ///< as the file states it
+};
+
+/// Sizes and times of a compilation, for --verbose and --json. Sizes are in bytes.
+struct CompileSummary {
+  StageTimer timer;
+  uint64_t launches = 0, kernels = 0, arenaBytes = 0, arenaLowerBound = 0, intermediateBytes = 0,
+           weightsBytes = 0, fileBytes = 0;
+  std::vector<std::pair<std::string, uint64_t>> images; ///< level, bytes of code
+};
+
+/// Returns a context with every dialect that a compilation goes through.
+std::unique_ptr<mlir::MLIRContext> makeCompilerContext();
+
+/// Returns a copy of a module in another context, which has the dialects: compiling frees
+/// and makes constants, so that a module that is still needed is compiled as a copy. Null
+/// where the module cannot be written as bytecode.
+mlir::OwningOpRef<mlir::ModuleOp> copyModule(mlir::ModuleOp module, mlir::MLIRContext &context);
+
+/// One compilation. While it lives, it takes the diagnostics of the context. Whatever
+/// fails leaves at least one error; the compilation is of no more use then.
+class Compiler {
+public:
+  /// `context` comes from makeCompilerContext, has no other module while phases behind
+  /// Quantize run, and outlives the compiler, as `diagnostics` does.
+  Compiler(mlir::MLIRContext &context, CompilerOptions options, Diagnostics &diagnostics);
+  ~Compiler();
+
+  /// Takes a module of the context as if it had just been imported from options.source.
+  void setModule(mlir::OwningOpRef<mlir::ModuleOp> imported);
+
+  /// Runs the phases from Import, or from Quantize on a module that was set, up to `last`,
+  /// at most Programs. To be called once. Returns false after an error.
+  bool lower(Phase last);
+
+  /// Returns the module as the last phase left it; null before Import and after an error.
+  mlir::ModuleOp module() { return *current; }
+  mlir::OwningOpRef<mlir::ModuleOp> releaseModule() { return std::move(current); }
+
+  /// Writes the file, after lower(Phase::Programs) or in place of it. After an error it
+  /// returns false, and there is no file.
+  bool emit(om::OmSink &sink);
+  bool emitFile(const std::string &path);
+  /// Returns the bytes of the file, at a multiple of OM_ALIGNMENT as om_model_load_memory uses
+  /// them without a copy; nothing after an error.
+  std::optional<::om::Buffer> emitBytes();
+
+  const CompileSummary &summary() const { return compileSummary; }
+
+private:
+  bool makeTempDir();
+  bool import();
+  bool quantize();
+  bool writeOm(om::OmSink &sink);
+  void summarize(const EmittedModel &emitted, uint64_t fileBytes);
+  bool finish(bool done);
+
+  mlir::MLIRContext &context;
+  const CompilerOptions options;
+  Diagnostics &diagnostics;
+  ContextMessages messages;
+  CompileSummary compileSummary;
+  mlir::OwningOpRef<mlir::ModuleOp> current;
+  std::optional<Phase> reached; ///< the last phase that has run
+};
+
+} // namespace atc::driver
+
+#endif // OPENATC_DRIVER_COMPILER_H

@@ -1,0 +1,71 @@
+//===-- CpuTarget.cpp - compiles for CPUs ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "driver/CpuTarget.h"
+
+#include "backends/om/HostProgram.h"
+#include "passes/cpu/Pipelines.h"
+#include "passes/kernel/GeneratedOps.h"
+#include "passes/om/Schedule.h"
+
+using namespace mlir;
+
+namespace atc::driver {
+
+bool CpuTarget::canGenerate(Operation *op) const {
+  return kernel::canGenerate(op, /*widenFloats=*/true);
+}
+
+ArrayRef<StringLiteral> CpuTarget::optionalPasses() const { return cpu::optionalPasses(); }
+
+PhasePipeline CpuTarget::schedulePipeline(std::vector<std::string> disabled) const {
+  return {Phase::Schedule, "schedule", "4-schedule.mlir",
+          [disabled = std::move(disabled)](OpPassManager &pm) {
+            cpu::CpuPipelineOptions options;
+            options.disable = disabled;
+            cpu::buildCpuSchedulePipeline(pm, options);
+          }};
+}
+
+std::vector<PhasePipeline> CpuTarget::buildPipelines(func::FuncOp,
+                                                     std::vector<std::string> disabled) const {
+  const bool exactDot = !levels.empty() && llvm::all_of(levels, [](const cpu::CpuLevel &level) {
+    return level.hasExactDot();
+  });
+  PhasePipeline kernels = {Phase::Kernels, "layout, buffers", "3-buffers.mlir",
+                           [disabled, exactDot](OpPassManager &pm) {
+                             cpu::CpuPipelineOptions options;
+                             options.disable = disabled;
+                             options.exactDot = exactDot;
+                             cpu::buildCpuBufferPipeline(pm, options);
+                           }};
+  return {makeGraphPipeline(disabled, /*integers=*/true, /*widenFloats=*/true), std::move(kernels),
+          schedulePipeline(disabled)};
+}
+
+llvm::Expected<EmittedModel> CpuTarget::emit(ModuleOp module, const EmitOptions &options) const {
+  cpu::KernelCompilerOptions compiler;
+  compiler.threads = options.threads;
+  compiler.tempDir = options.tempDir;
+  compiler.onStage = options.onStage;
+  compiler.hostKernels = om::hostKernelsOf(om::findMain(module));
+  compiler.hostTypes = om::hostTypesOf(om::findMain(module));
+  EmittedModel emitted;
+  // Where all launches are the NPU's there is no code to generate.
+  if (!cpu::kernelsOf(module).empty() || !compiler.hostKernels.empty())
+    for (const cpu::CpuLevel &level : levels) {
+      auto compiled = cpu::compileKernels(module, level, compiler);
+      if (!compiled)
+        return compiled.takeError();
+      emitted.levels.push_back(std::move(*compiled));
+    }
+  if (options.onStage)
+    options.onStage("write file");
+  auto description = om::moduleToOm(module, emitted.levels);
+  if (!description)
+    return description.takeError();
+  emitted.description = std::move(*description);
+  return emitted;
+}
+
+} // namespace atc::driver

@@ -1,0 +1,34 @@
+//===-- CpuTarget.h - compiles for CPUs -----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_DRIVER_CPUTARGET_H
+#define OPENATC_DRIVER_CPUTARGET_H
+
+#include "driver/Target.h"
+
+namespace atc::driver {
+
+/// Generates code for one or several CPU levels; the loader picks the best that fits.
+/// Without a level models can be lowered but have no code.
+class CpuTarget : public Target {
+public:
+  explicit CpuTarget(std::vector<cpu::CpuLevel> levels = {}) : levels(std::move(levels)) {}
+
+  bool canGenerate(mlir::Operation *op) const override;
+  llvm::ArrayRef<llvm::StringLiteral> optionalPasses() const override;
+  std::vector<PhasePipeline> buildPipelines(mlir::func::FuncOp main,
+                                            std::vector<std::string> disabled) const override;
+  llvm::Expected<EmittedModel> emit(mlir::ModuleOp module,
+                                    const EmitOptions &options) const override;
+  const CpuTarget &cpu() const override { return *this; }
+
+  /// Returns the pipeline from kernel ops in @main to a schedule.
+  PhasePipeline schedulePipeline(std::vector<std::string> disabled) const;
+
+private:
+  std::vector<cpu::CpuLevel> levels;
+};
+
+} // namespace atc::driver
+
+#endif // OPENATC_DRIVER_CPUTARGET_H

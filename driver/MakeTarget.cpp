@@ -1,0 +1,126 @@
+//===-- MakeTarget.cpp - finds the target that a user asks for ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "driver/MakeTarget.h"
+
+#include "driver/NpuTarget.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace llvm;
+
+namespace atc::driver {
+
+namespace {
+
+struct Soc {
+  npu::SocTable table;
+  bool isOwn = false; ///< not a built-in table
+};
+
+std::string socNames() {
+  std::string names;
+  for (const npu::SocTable &table : npu::allSocs())
+    names += (names.empty() ? "" : ", ") + table.name;
+  return names;
+}
+
+/// Returns the built-in table that the request names, with the changes of its file; nothing
+/// after an error.
+std::optional<Soc> findSoc(const TargetRequest &request, Diagnostics &diagnostics) {
+  Soc soc;
+  if (request.soc) {
+    const npu::SocTable *known = npu::findSoc(*request.soc);
+    if (!known) {
+      diagnostics.error("E10001", "the value \"" + *request.soc +
+                                      "\" of --soc_version is invalid: it must be one of " +
+                                      socNames());
+      return std::nullopt;
+    }
+    soc.table = *known;
+  }
+  if (request.socFile) {
+    if (!sys::fs::exists(*request.socFile)) {
+      diagnostics.error("E10410",
+                        "the file \"" + *request.socFile + "\" of --soc_file does not exist");
+      return std::nullopt;
+    }
+    std::vector<std::string> errors = npu::readSocFile(*request.socFile, soc.table);
+    for (const std::string &error : errors)
+      diagnostics.error("E10001", "the file of --soc_file is invalid: " + error);
+    if (!errors.empty())
+      return std::nullopt;
+    soc.isOwn = true;
+  }
+  return soc;
+}
+
+/// Reports whether the request names an NPU, and why where it must not or has to.
+bool namesNpu(const TargetRequest &request, Diagnostics &diagnostics) {
+  const bool names = request.soc || request.socFile;
+  if (request.target == "npu" && !names)
+    diagnostics.error("E10007",
+                      "--soc_version is required with --target=npu; allowed are " + socNames());
+  else if (request.target == "cpu" && names)
+    diagnostics.warning("W10055", std::string(request.soc ? "--soc_version" : "--soc_file") +
+                                      " has no effect with --target=cpu");
+  else if (request.target.empty() && !names)
+    diagnostics.error("E10007", "--target is required; allowed are cpu, and npu with "
+                                "--soc_version");
+  return names && request.target != "cpu";
+}
+
+/// Returns the precision of an NPU; the default after an error.
+Precision findPrecision(const TargetRequest &request, bool isNpu, Diagnostics &diagnostics) {
+  const std::string mode = request.precision.value_or("force_fp16");
+  SmallVector<StringRef> known;
+  StringRef(precisionModes).split(known, ',');
+  if (!is_contained(known, mode)) {
+    diagnostics.error("E10001", "the value \"" + mode +
+                                    "\" of --precision_mode is invalid: it must be one of " +
+                                    join(known, ", "));
+    return Precision::ForceFp16;
+  }
+  if (!isNpu) {
+    if (mode != "force_fp16")
+      diagnostics.warning("W10055", "--precision_mode has no effect");
+    return Precision::ForceFp16;
+  }
+  auto precision = StringSwitch<std::optional<Precision>>(mode)
+                       .Case("force_fp16", Precision::ForceFp16)
+                       .Case("allow_fp32_to_fp16", Precision::AllowFp32ToFp16)
+                       .Case("must_keep_origin_dtype", Precision::KeepOrigin)
+                       .Case("cube_fp16in_fp32out", Precision::CubeFp16InFp32Out)
+                       .Default(std::nullopt);
+  if (!precision)
+    diagnostics.error("E10055", "--precision_mode=" + mode +
+                                    " is not supported; supported are force_fp16, "
+                                    "allow_fp32_to_fp16, must_keep_origin_dtype and "
+                                    "cube_fp16in_fp32out");
+  return precision.value_or(Precision::ForceFp16);
+}
+
+} // namespace
+
+std::shared_ptr<const Target> makeTarget(const TargetRequest &request, Diagnostics &diagnostics) {
+  const unsigned before = diagnostics.numErrors();
+  std::optional<Soc> soc;
+  if (namesNpu(request, diagnostics))
+    soc = findSoc(request, diagnostics);
+  const Precision precision = findPrecision(request, soc.has_value(), diagnostics);
+  auto levels = cpu::parseCpuLevels(request.cpuLevels);
+  if (!levels)
+    diagnostics.error("E10001",
+                      "the value \"" + request.cpuLevels +
+                          "\" of --target_cpu is invalid: " + toString(levels.takeError()));
+  if (diagnostics.numErrors() != before)
+    return nullptr;
+  CpuTarget host(std::move(*levels));
+  if (!soc)
+    return std::make_shared<CpuTarget>(std::move(host));
+  return std::make_shared<NpuTarget>(std::move(soc->table), soc->isOwn, precision, std::move(host));
+}
+
+} // namespace atc::driver

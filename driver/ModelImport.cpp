@@ -1,0 +1,56 @@
+//===-- ModelImport.cpp - reads models of any framework -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "driver/ModelImport.h"
+
+#include "frontends/onnx/OnnxImport.h"
+#include "frontends/tf/TfImport.h"
+
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace mlir;
+
+namespace atc::driver {
+
+ModelFormat guessFormat(StringRef path) {
+  if (path.ends_with(".mlir") || path.ends_with(".mlirbc"))
+    return ModelFormat::Mlir;
+  if (path.ends_with(".pb") || llvm::sys::fs::is_directory(path))
+    return ModelFormat::TensorFlow;
+  return ModelFormat::Onnx;
+}
+
+static FailureOr<OwningOpRef<ModuleOp>> importForeign(const ModelSource &source,
+                                                      const Target &target, MLIRContext &context,
+                                                      Diagnostics &diagnostics) {
+  if (source.format == ModelFormat::TensorFlow)
+    return importTf(source.path, {source.inputShapes, source.outNodes, source.inputNodes}, context,
+                    diagnostics);
+  const OnnxImportOptions options = {source.inputShapes, source.outNodes,
+                                     [&](Operation *op) { return target.canGenerate(op); }};
+  if (source.bytes)
+    return importOnnxBuffer(*source.bytes, source.path, /*folder=*/"", options, context,
+                            diagnostics);
+  return importOnnx(source.path, options, context, diagnostics);
+}
+
+OwningOpRef<ModuleOp> importModel(const ModelSource &source, const Target &target,
+                                  MLIRContext &context, ContextMessages &messages,
+                                  Diagnostics &diagnostics) {
+  if (source.format == ModelFormat::Mlir) {
+    messages.setCode("E13005");
+    auto module = parseSourceFile<ModuleOp>(source.path, ParserConfig(&context));
+    messages.setCode("E19999");
+    if (!module)
+      messages.fail("the file '" + source.path + "' cannot be read");
+    return module;
+  }
+  FailureOr<OwningOpRef<ModuleOp>> imported = importForeign(source, target, context, diagnostics);
+  if (succeeded(imported) && !diagnostics.hasErrors())
+    return std::move(*imported);
+  messages.fail("the model '" + source.path + "' cannot be read");
+  return {};
+}
+
+} // namespace atc::driver

@@ -1,0 +1,45 @@
+//===-- ModelImport.h - reads models of any framework ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_DRIVER_MODELIMPORT_H
+#define OPENATC_DRIVER_MODELIMPORT_H
+
+#include "driver/ContextMessages.h"
+#include "driver/Target.h"
+#include "frontends/ModelOptions.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace atc::driver {
+
+enum class ModelFormat {
+  Onnx,
+  TensorFlow, ///< a frozen graph (.pb) or the folder of a SavedModel
+  Mlir        ///< text or bytecode: graph ops, kernel ops on buffers, or a schedule
+};
+
+/// A model and what of it is imported.
+struct ModelSource {
+  /// The file or folder. With `bytes` it only stands for the model in messages, and its stem
+  /// for the model's name.
+  std::string path;
+  ModelFormat format = ModelFormat::Onnx;
+  std::optional<std::string> bytes = std::nullopt; ///< an ONNX model in memory
+  InputShapes inputShapes = {};                    ///< --input_shape
+  std::vector<std::string> outNodes = {};          ///< --out_nodes; empty: the model's outputs
+  std::vector<std::string> inputNodes = {};        ///< --input_nodes; of TensorFlow
+};
+
+/// Returns the format that a path stands for where nothing else states it: .mlir and
+/// .mlirbc are MLIR, .pb and folders TensorFlow, and the rest ONNX.
+ModelFormat guessFormat(llvm::StringRef path);
+
+/// Reads a model into `context`, which has the dialects of makeCompilerContext. What
+/// `target` cannot generate code for becomes calls of host kernels. Returns null after at
+/// least one error in the diagnostics behind `messages`.
+mlir::OwningOpRef<mlir::ModuleOp> importModel(const ModelSource &source, const Target &target,
+                                              mlir::MLIRContext &context, ContextMessages &messages,
+                                              Diagnostics &diagnostics);
+
+} // namespace atc::driver
+
+#endif // OPENATC_DRIVER_MODELIMPORT_H

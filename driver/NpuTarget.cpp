@@ -1,0 +1,69 @@
+//===-- NpuTarget.cpp - compiles for a simulated NPU ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "driver/NpuTarget.h"
+
+#include "passes/kernel/GeneratedOps.h"
+#include "passes/npu/Pipelines.h"
+#include "passes/om/Schedule.h"
+
+using namespace mlir;
+
+namespace atc::driver {
+
+/// Returns the precision as the NPU's pipelines call it.
+static std::string pipelinePrecision(Precision precision) {
+  switch (precision) {
+  case Precision::ForceFp16:
+    return "force_fp16";
+  case Precision::KeepOrigin:
+    return "origin";
+  // The cube has no f32; everything else has.
+  case Precision::AllowFp32ToFp16:
+  case Precision::CubeFp16InFp32Out:
+    return "cube_fp16";
+  }
+  return "force_fp16";
+}
+
+bool NpuTarget::canGenerate(Operation *op) const {
+  return kernel::canGenerate(op, /*widenFloats=*/false);
+}
+
+ArrayRef<StringLiteral> NpuTarget::optionalPasses() const { return npu::optionalPasses(); }
+
+void NpuTarget::annotate(ModuleOp module) const {
+  MLIRContext *context = module.getContext();
+  module->setAttr(om::kNpuSocAttr, StringAttr::get(context, soc.name));
+  if (hasOwnTable)
+    module->setAttr(om::kSocTableAttr, StringAttr::get(context, npu::writeSoc(soc)));
+}
+
+std::vector<PhasePipeline> NpuTarget::buildPipelines(func::FuncOp main,
+                                                     std::vector<std::string> disabled) const {
+  using Build = void (*)(OpPassManager &, const npu::NpuPipelineOptions &);
+  auto pipeline = [&](Phase phase, StringRef title, StringRef file, Build build) -> PhasePipeline {
+    return {phase, title, file,
+            [build, disabled, soc = soc.name, precision = precision](OpPassManager &pm) {
+              npu::NpuPipelineOptions options;
+              options.soc = soc;
+              options.precision = pipelinePrecision(precision);
+              options.disable = disabled;
+              build(pm, options);
+            }};
+  };
+  // Only coupled cores contract int8 in the cube.
+  const bool integers = !soc.split && npu::canSumIntegers(main);
+  return {
+      makeGraphPipeline(disabled, integers, /*widenFloats=*/false),
+      pipeline(Phase::Kernels, "precision, layout, buffers", "3-buffers.mlir",
+               npu::buildNpuBufferPipeline),
+      pipeline(Phase::Schedule, "schedule", "4-schedule.mlir", npu::buildNpuSchedulePipeline),
+      pipeline(Phase::Programs, "NPU programs", "5-programs.mlir", npu::buildNpuKernelPipeline)};
+}
+
+llvm::Expected<EmittedModel> NpuTarget::emit(ModuleOp module, const EmitOptions &options) const {
+  return host.emit(module, options);
+}
+
+} // namespace atc::driver

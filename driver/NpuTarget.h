@@ -1,0 +1,48 @@
+//===-- NpuTarget.h - compiles for a simulated NPU ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_DRIVER_NPUTARGET_H
+#define OPENATC_DRIVER_NPUTARGET_H
+
+#include "driver/CpuTarget.h"
+#include "npu/soc/Soc.h"
+
+namespace atc::driver {
+
+/// The element types in which an NPU computes; --precision_mode.
+enum class Precision {
+  ForceFp16,         ///< all floats as f16
+  AllowFp32ToFp16,   ///< f16 where the NPU has no f32
+  KeepOrigin,        ///< the types of the model
+  CubeFp16InFp32Out, ///< f16 into the cube, f32 out of it and everywhere else
+};
+
+/// Makes programs of an NPU's instructions. What the NPU has no instructions for runs on
+/// the CPU.
+class NpuTarget : public Target {
+public:
+  /// `hasOwnTable`: the table is not a built-in one, and the file has to carry it.
+  NpuTarget(npu::SocTable soc, bool hasOwnTable, Precision precision, CpuTarget host)
+      : soc(std::move(soc)), hasOwnTable(hasOwnTable), precision(precision), host(std::move(host)) {
+  }
+
+  bool canGenerate(mlir::Operation *op) const override;
+  llvm::ArrayRef<llvm::StringLiteral> optionalPasses() const override;
+  void annotate(mlir::ModuleOp module) const override;
+  std::vector<PhasePipeline> buildPipelines(mlir::func::FuncOp main,
+                                            std::vector<std::string> disabled) const override;
+  /// Generates the code of the host's kernels; the programs are in the module.
+  llvm::Expected<EmittedModel> emit(mlir::ModuleOp module,
+                                    const EmitOptions &options) const override;
+  const CpuTarget &cpu() const override { return host; }
+
+private:
+  npu::SocTable soc;
+  bool hasOwnTable;
+  Precision precision;
+  CpuTarget host;
+};
+
+} // namespace atc::driver
+
+#endif // OPENATC_DRIVER_NPUTARGET_H

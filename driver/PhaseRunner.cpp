@@ -1,0 +1,112 @@
+//===-- PhaseRunner.cpp - runs the phases that are passes -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "driver/PhaseRunner.h"
+
+#include "dialects/graph/ConstantData.h"
+#include "driver/CpuTarget.h"
+#include "driver/StaticRegions.h"
+#include "passes/graph/Passes.h"
+#include "passes/host/Passes.h"
+#include "passes/host/Pipelines.h"
+#include "passes/om/Schedule.h"
+
+using namespace mlir;
+
+namespace atc::driver {
+
+bool PhaseRunner::fail(const std::string &text) {
+  if (!diagnostics.hasErrors())
+    diagnostics.errorLine(text);
+  return false;
+}
+
+bool PhaseRunner::keep(ModuleOp module, StringRef file) {
+  if (tempDir.empty())
+    return true;
+  llvm::Error error = cpu::writeModule(module, tempDir, file);
+  return !error || fail(toString(std::move(error)));
+}
+
+bool PhaseRunner::runPipeline(ModuleOp module, const PhasePipeline &pipeline) {
+  timer.begin(pipeline.title);
+  PassManager pm(module.getContext());
+  pipeline.build(pm);
+  if (failed(pm.run(module)))
+    return fail("the stage '" + pipeline.title.str() + "' failed");
+  return keep(module, pipeline.file);
+}
+
+/// Reports whether @main holds kernel ops or launches, behind which graph passes have no
+/// more to do.
+static bool isLowered(func::FuncOp main) {
+  return main
+      .walk([](Operation *op) {
+        return llvm::is_contained({"kernel", "cpu", "om"}, op->getName().getDialectNamespace())
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool PhaseRunner::runStatic(ModuleOp module, ArrayRef<PhasePipeline> pipelines, Phase last) {
+  if (isLowered(om::findMain(module)))
+    // Kernels that come from a file are the CPU's.
+    return last < Phase::Schedule || runPipeline(module, target.cpu().schedulePipeline(disabled));
+  for (const PhasePipeline &pipeline : pipelines) {
+    if (pipeline.phase > last)
+      break;
+    if (!runPipeline(module, pipeline))
+      return false;
+    // Weights are packed now; what they were packed from is of no use any more.
+    if (pipeline.phase == Phase::Kernels)
+      graph::releaseUnusedConstants(module);
+  }
+  return true;
+}
+
+bool PhaseRunner::runRegions(ModuleOp module, ArrayRef<PhasePipeline> pipelines, Phase last) {
+  const PhasePipeline outline = {Phase::Graph, "host program", "2-host.mlir",
+                                 [&](OpPassManager &pm) {
+                                   host::HostPipelineOptions options;
+                                   options.disable = disabled;
+                                   host::buildHostPipeline(pm, options);
+                                 }};
+  if (!runPipeline(module, outline))
+    return false;
+  for (func::FuncOp function : host::partsOf(module)) {
+    OwningOpRef<ModuleOp> region = copyRegion(function);
+    if (!runStatic(*region, pipelines, last))
+      return false;
+    mergeRegion(function, *region);
+  }
+  return true;
+}
+
+bool PhaseRunner::checkPassNames() {
+  graph::GraphPipelineOptions graph;
+  graph.disable = disabled;
+  for (const std::string &name : graph::findUnknownPasses(graph))
+    if (!llvm::is_contained(target.optionalPasses(), StringRef(name)) &&
+        !llvm::is_contained(host::optionalPasses(), StringRef(name)))
+      diagnostics.error("E10001", "the value \"" + name +
+                                      "\" of --disable_passes is invalid: there is no such pass, "
+                                      "or nothing compiles without it");
+  return !diagnostics.hasErrors();
+}
+
+bool PhaseRunner::run(ModuleOp module, Phase last) {
+  func::FuncOp main = om::findMain(module);
+  if (!main || main.isExternal()) {
+    diagnostics.error("E16004", "the model has no graph");
+    return false;
+  }
+  const std::vector<PhasePipeline> pipelines = target.buildPipelines(main, disabled);
+  if (!checkPassNames())
+    return false;
+  target.annotate(module);
+  return host::isHostProgram(main) ? runRegions(module, pipelines, last)
+                                   : runStatic(module, pipelines, last);
+}
+
+} // namespace atc::driver

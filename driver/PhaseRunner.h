@@ -1,0 +1,50 @@
+//===-- PhaseRunner.h - runs the phases that are passes -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_DRIVER_PHASERUNNER_H
+#define OPENATC_DRIVER_PHASERUNNER_H
+
+#include "driver/StageTimer.h"
+#include "driver/Target.h"
+#include "support/Diagnostics.h"
+
+namespace atc::driver {
+
+/// Runs the phases Graph to Programs. The static regions of a dynamic model go through
+/// them one by one, each as a module of its own, and come back as functions.
+class PhaseRunner {
+public:
+  /// `disabled` has the names of passes to leave out; `tempDir` is the folder of
+  /// --save_temps or empty. All arguments outlive the runner.
+  PhaseRunner(const Target &target, const std::vector<std::string> &disabled,
+              const std::string &tempDir, StageTimer &timer, Diagnostics &diagnostics)
+      : target(target), disabled(disabled), tempDir(tempDir), timer(timer),
+        diagnostics(diagnostics) {}
+
+  /// Runs the phases up to `last` on a module that has been imported. The module must be
+  /// the only one in its context, whose constants are freed on the way. Graph passes are
+  /// skipped where @main holds kernel ops or launches already. Returns false after an error,
+  /// which is in the diagnostics or was reported to the context.
+  bool run(mlir::ModuleOp module, Phase last);
+
+  /// Writes a module into the folder of --save_temps, where there is one. Returns false after
+  /// an error.
+  bool keep(mlir::ModuleOp module, llvm::StringRef file);
+
+private:
+  bool checkPassNames();
+  bool runPipeline(mlir::ModuleOp module, const PhasePipeline &pipeline);
+  bool runStatic(mlir::ModuleOp module, llvm::ArrayRef<PhasePipeline> pipelines, Phase last);
+  bool runRegions(mlir::ModuleOp module, llvm::ArrayRef<PhasePipeline> pipelines, Phase last);
+  bool fail(const std::string &text);
+
+  const Target &target;
+  const std::vector<std::string> &disabled;
+  const std::string &tempDir;
+  StageTimer &timer;
+  Diagnostics &diagnostics;
+};
+
+} // namespace atc::driver
+
+#endif // OPENATC_DRIVER_PHASERUNNER_H

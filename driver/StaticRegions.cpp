@@ -1,0 +1,75 @@
+//===-- StaticRegions.cpp - static regions as modules of their own --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "driver/StaticRegions.h"
+
+#include "dialects/graph/ConstantData.h"
+#include "passes/host/Passes.h"
+#include "passes/om/Schedule.h"
+
+#include "mlir/IR/SymbolTable.h"
+
+using namespace mlir;
+
+namespace atc::driver {
+
+OwningOpRef<ModuleOp> copyRegion(func::FuncOp function) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
+  (*module)->setAttrs(function->getParentOfType<ModuleOp>()->getAttrs());
+  (*module)->setAttr(graph::kSharedConstantsAttr, UnitAttr::get(function.getContext()));
+  func::FuncOp main = function.clone();
+  main.setName("main");
+  main.setPublic();
+  main->removeAttr(host::kPartAttr);
+  module->push_back(main);
+  return module;
+}
+
+static bool isMain(Operation &symbol) {
+  auto function = dyn_cast<func::FuncOp>(symbol);
+  return function && function.getSymName() == "main";
+}
+
+/// Moves the ops of `compiled` into `module`, and the body of its @main into `function`.
+static void moveSymbols(func::FuncOp function, ModuleOp compiled, ModuleOp module) {
+  SymbolTable symbols(module);
+  for (Operation &symbol : llvm::make_early_inc_range(*compiled.getBody()))
+    if (!isMain(symbol) && symbols.lookup(SymbolTable::getSymbolName(&symbol)))
+      (void)SymbolTable(compiled).renameToUnique(&symbol, {&symbols});
+  for (Operation &symbol : llvm::make_early_inc_range(*compiled.getBody())) {
+    symbol.remove();
+    if (!isMain(symbol)) {
+      symbols.insert(&symbol);
+      continue;
+    }
+    // The module's @main still calls it, by the name and not by the type it has now.
+    auto main = cast<func::FuncOp>(symbol);
+    function.getBody().takeBody(main.getBody());
+    function.setFunctionType(main.getFunctionType());
+    function.setAllArgAttrs(main.getArgAttrsAttr());
+    main.erase();
+  }
+}
+
+/// Combines a size in bytes of both modules, where `compiled` has it.
+static void combineSizes(StringRef name, ModuleOp compiled, ModuleOp module,
+                         llvm::function_ref<int64_t(int64_t, int64_t)> combine) {
+  auto added = compiled->getAttrOfType<IntegerAttr>(name);
+  if (!added)
+    return;
+  auto known = module->getAttrOfType<IntegerAttr>(name);
+  const int64_t bytes = combine(known ? known.getInt() : 0, added.getInt());
+  module->setAttr(name, IntegerAttr::get(added.getType(), bytes));
+}
+
+void mergeRegion(func::FuncOp function, ModuleOp compiled) {
+  auto module = function->getParentOfType<ModuleOp>();
+  moveSymbols(function, compiled, module);
+  // Regions run one after the other in the same arena.
+  auto larger = [](int64_t a, int64_t b) { return std::max(a, b); };
+  combineSizes(om::kArenaSizeAttr, compiled, module, larger);
+  combineSizes(om::kArenaLowerBoundAttr, compiled, module, larger);
+  combineSizes(om::kIntermediateBytesAttr, compiled, module, std::plus<int64_t>());
+}
+
+} // namespace atc::driver

@@ -1,0 +1,25 @@
+//===-- Target.cpp - what a model is compiled for -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "driver/Target.h"
+
+#include "passes/graph/Passes.h"
+
+using namespace mlir;
+
+namespace atc::driver {
+
+PhasePipeline makeGraphPipeline(std::vector<std::string> disabled, bool integers,
+                                bool widenFloats) {
+  return {Phase::Graph, "graph passes", "2-graph.mlir",
+          [disabled = std::move(disabled), integers, widenFloats](OpPassManager &pm) {
+            graph::GraphPipelineOptions graph;
+            graph.disable = disabled;
+            graph.releaseConstants = true;
+            graph.integers = integers;
+            graph.widenFloats = widenFloats;
+            graph::buildGraphPipeline(pm, graph);
+          }};
+}
+
+} // namespace atc::driver

@@ -1,0 +1,84 @@
+//===-- Target.h - what a model is compiled for ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_DRIVER_TARGET_H
+#define OPENATC_DRIVER_TARGET_H
+
+#include "backends/cpu/KernelCompiler.h"
+#include "backends/om/ModuleToOm.h"
+#include "driver/Phase.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace atc::driver {
+
+/// The passes of one of the phases Graph to Programs on a module of static shapes.
+struct PhasePipeline {
+  Phase phase;
+  llvm::StringRef title; ///< of the stage in timings
+  llvm::StringRef file;  ///< under --save_temps
+  std::function<void(mlir::OpPassManager &)> build;
+};
+
+struct EmitOptions {
+  unsigned threads = 2; ///< that generate code
+  std::string tempDir;  ///< of --save_temps; empty keeps nothing
+  /// Called when a stage begins, with its title.
+  std::function<void(llvm::StringRef)> onStage;
+};
+
+/// The contents of an `.om` file. `description` borrows the weights from the module and
+/// the code from `levels`.
+struct EmittedModel {
+  std::vector<cpu::CompiledLevel> levels;
+  om::OmDescription description;
+};
+
+class CpuTarget;
+
+/// A device that models are compiled for. Immutable, so that compilations and threads
+/// may share one.
+class Target {
+public:
+  virtual ~Target() = default;
+
+  /// Returns whether code can be generated for a graph op as importers make it. What no
+  /// code can be generated for is imported as a call of a host kernel.
+  virtual bool canGenerate(mlir::Operation *op) const = 0;
+
+  /// Returns the names of the target's own passes that `disable` may have. The graph's and
+  /// the host program's passes are not among them.
+  virtual llvm::ArrayRef<llvm::StringLiteral> optionalPasses() const = 0;
+
+  /// Writes attributes that the target's passes read from the module, such as the NPU's
+  /// table.
+  virtual void annotate(mlir::ModuleOp module) const {}
+
+  /// Returns the pipelines of the phases Graph to Programs in their order, without the
+  /// passes named in `disabled`. `main` is the function as it was imported. A phase that
+  /// the target has no passes for has no pipeline.
+  virtual std::vector<PhasePipeline> buildPipelines(mlir::func::FuncOp main,
+                                                    std::vector<std::string> disabled) const = 0;
+
+  /// Generates the code that is left and describes the file. The module has gone through
+  /// all pipelines and outlives the result. Errors that have a location in the model are
+  /// diagnostics of the context; the error then only reports that there are some.
+  virtual llvm::Expected<EmittedModel> emit(mlir::ModuleOp module,
+                                            const EmitOptions &options) const = 0;
+
+  /// Returns the CPU that runs what the device does not: itself for a CPU.
+  virtual const CpuTarget &cpu() const = 0;
+};
+
+/// Returns the pipeline of the graph passes, which all targets share. `integers`: quantized
+/// contractions become int8 contractions. `widenFloats`: f16 and bf16 contractions
+/// are computed in f32.
+PhasePipeline makeGraphPipeline(std::vector<std::string> disabled, bool integers, bool widenFloats);
+
+} // namespace atc::driver
+
+#endif // OPENATC_DRIVER_TARGET_H

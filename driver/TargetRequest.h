@@ -1,0 +1,32 @@
+//===-- TargetRequest.h - what a user asks to compile for -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Needs the C++ library alone: the Python package includes it beside Python's headers.
+
+#ifndef OPENATC_DRIVER_TARGETREQUEST_H
+#define OPENATC_DRIVER_TARGETREQUEST_H
+
+#include <optional>
+#include <string>
+
+namespace atc::driver {
+
+/// A target in the user's words, as the flags of atc have them. What is not given is empty.
+struct TargetRequest {
+  /// --target: "cpu" or "npu". Empty: an NPU where `soc` or `socFile` names it.
+  std::string target = {};
+  std::optional<std::string> soc = {};       ///< --soc_version
+  std::optional<std::string> socFile = {};   ///< --soc_file
+  std::optional<std::string> precision = {}; ///< --precision_mode; of an NPU only
+  std::string cpuLevels = "host";            ///< --target_cpu
+};
+
+/// Every value that --precision_mode knows, comma-separated: those that are supported,
+/// and those of the Ascend toolchain that are refused as unsupported.
+inline constexpr const char *precisionModes =
+    "force_fp16,force_fp32,cube_fp16in_fp32out,allow_fp32_to_fp16,allow_fp32_to_bf16,"
+    "allow_mix_precision,allow_mix_precision_fp16,allow_mix_precision_bf16,must_keep_origin_dtype";
+
+} // namespace atc::driver
+
+#endif // OPENATC_DRIVER_TARGETREQUEST_H

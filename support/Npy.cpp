@@ -1,0 +1,361 @@
+//===-- Npy.cpp - reads and writes NumPy's .npy files ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "support/Npy.h"
+
+#include "support/ErrorCodes.h"
+#include "support/ModelText.h"
+#include "support/OutputFile.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace atc {
+
+namespace {
+constexpr char magic[] = "\x93NUMPY";
+constexpr size_t magicBytes = 6;
+
+/// NumPy's name of a type. It has none for bf16 and smaller floats, which are written
+/// as the raw bytes that the ml_dtypes package understands; types of less than a byte
+/// are widened.
+const char *descrOf(om_dtype dtype) {
+  switch (dtype) {
+  case OM_F32:
+    return "<f4";
+  case OM_F64:
+    return "<f8";
+  case OM_F16:
+    return "<f2";
+  case OM_BF16:
+    return "<V2";
+  case OM_I8:
+  case OM_I4:
+    return "|i1";
+  case OM_U8:
+  case OM_U4:
+    return "|u1";
+  case OM_I16:
+    return "<i2";
+  case OM_U16:
+    return "<u2";
+  case OM_I32:
+    return "<i4";
+  case OM_U32:
+    return "<u4";
+  case OM_I64:
+    return "<i8";
+  case OM_U64:
+    return "<u8";
+  case OM_BOOL:
+    return "|b1";
+  case OM_C64:
+    return "<c8";
+  case OM_C128:
+    return "<c16";
+  case OM_F8E4M3FN:
+  case OM_F8E4M3FNUZ:
+  case OM_F8E5M2:
+  case OM_F8E5M2FNUZ:
+  case OM_F8E8M0:
+  case OM_F4E2M1:
+    return "|V1";
+  case OM_U2:
+    return "|u1";
+  case OM_I2:
+    return "|i1";
+  default:
+    return "";
+  }
+}
+
+/// Less than a byte.
+bool isPacked(om_dtype dtype) { return om_dtype_bits(dtype) - 1 < 7; }
+
+/// Bytes of a tensor's values in an .npy file.
+uint64_t npyBytes(const ::om::Tensor &tensor) {
+  return isPacked(tensor.dtype) ? tensor.elements : tensor.bytes;
+}
+
+struct Header {
+  std::string descr;
+  bool fortran = false;
+  std::vector<int64_t> dims;
+  size_t dataOffset = 0;
+};
+
+/// The text after `key:` in the header's dictionary.
+bool valueOf(const std::string &dictionary, const char *key, std::string &value) {
+  size_t at = dictionary.find(std::string("'").append(key).append("'"));
+  if (at == std::string::npos || (at = dictionary.find(':', at)) == std::string::npos)
+    return false;
+  at = dictionary.find_first_not_of(' ', at + 1);
+  if (at == std::string::npos)
+    return false;
+  value = dictionary.substr(at);
+  return true;
+}
+
+bool parseHeader(const std::vector<char> &file, Header &header) {
+  if (file.size() < magicBytes + 6 || std::memcmp(file.data(), magic, magicBytes) != 0)
+    return false;
+  // Version 1 has a 16-bit length, the later ones a 32-bit one.
+  const bool wide = file[magicBytes] > 1;
+  const size_t start = magicBytes + 2 + (wide ? 4 : 2);
+  uint32_t length = 0;
+  std::memcpy(&length, file.data() + magicBytes + 2, wide ? 4 : 2);
+  if (file.size() < start || file.size() - start < length)
+    return false;
+  header.dataOffset = start + length;
+  const std::string dictionary(file.data() + start, length);
+
+  std::string descr, fortran, shape;
+  if (!valueOf(dictionary, "descr", descr) || !valueOf(dictionary, "fortran_order", fortran) ||
+      !valueOf(dictionary, "shape", shape) || descr[0] != '\'' || shape[0] != '(')
+    return false;
+  const size_t quote = descr.find('\'', 1);
+  // NumPy's names of plain types are short; what else stands there is no type.
+  constexpr size_t longestDescr = 16;
+  if (quote == std::string::npos || quote > longestDescr)
+    return false;
+  header.descr = descr.substr(1, quote - 1);
+  header.fortran = fortran.rfind("True", 0) == 0;
+  const size_t close = shape.find(')');
+  if (close == std::string::npos)
+    return false;
+  const char *at = shape.data() + 1, *end = shape.data() + close;
+  while (at < end) {
+    if (*at == ' ' || *at == ',') {
+      ++at;
+      continue;
+    }
+    int64_t dim;
+    auto [next, fault] = std::from_chars(at, end, dim);
+    if (fault != std::errc())
+      return false;
+    header.dims.push_back(dim);
+    at = next;
+  }
+  return true;
+}
+
+bool sameType(om_dtype dtype, std::string descr) {
+  // Byte order says nothing about single bytes, and raw 16-bit data is bf16 too.
+  if (!descr.empty() && (descr[0] == '=' || (descr[0] == '|' && descr.substr(1) == "V2")))
+    descr[0] = '<';
+  if (descr.size() == 3 && descr[2] == '1')
+    descr[0] = '|';
+  return descr == descrOf(dtype) || (dtype == OM_BF16 && descr == "<u2");
+}
+
+bool failed(std::string &error, ErrorCode code, const std::string &sentence) {
+  error = codedLine(code, sentence);
+  return false;
+}
+} // namespace
+
+static std::string nameOf(const ::om::Tensor &tensor) {
+  return (tensor.space == OM_INPUT ? "input '" : "tensor '") + printable(tensor.name) + "'";
+}
+
+static bool readFile(const std::string &path, const std::string &what, std::vector<char> &file,
+                     std::string &error) {
+  std::error_code status;
+  if (!std::filesystem::exists(path, status))
+    return failed(error, "E10410", "the file '" + path + "' for " + what + " does not exist.");
+  std::ifstream stream(path, std::ios::binary);
+  if (!std::filesystem::is_regular_file(path, status) || !stream)
+    return failed(error, "E13001", "the file '" + path + "' for " + what + " cannot be opened.");
+  file.assign(std::istreambuf_iterator<char>(stream), {});
+  return true;
+}
+
+static void addUtf8(std::string &text, uint32_t c) {
+  if (c < 0x80) {
+    text += static_cast<char>(c);
+    return;
+  }
+  const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+  text += static_cast<char>((0xFF00 >> (more + 1) & 0xFF) | c >> (6 * more));
+  for (int i = more; i-- > 0;)
+    text += static_cast<char>(0x80 | (c >> (6 * i) & 0x3F));
+}
+
+bool readStrings(const std::string &path, const ::om::Tensor &tensor,
+                 std::vector<std::string> &texts, std::string &error) {
+  const std::string what = nameOf(tensor);
+  std::vector<char> file;
+  Header header;
+  if (!readFile(path, what, file, error))
+    return false;
+  if (!parseHeader(file, header) || header.descr.size() < 3 ||
+      (header.descr[1] != 'S' && header.descr[1] != 'U') || header.descr[0] == '>')
+    return failed(error, "E13005",
+                  "the file '" + path + "' for " + what +
+                      " is no .npy file of strings (types 'S' and 'U').");
+  const bool wide = header.descr[1] == 'U';
+  size_t width = 0;
+  std::from_chars(header.descr.data() + 2, header.descr.data() + header.descr.size(), width);
+  width *= wide ? 4 : 1;
+  uint64_t count = 1;
+  for (int64_t dim : header.dims)
+    if (dim < 0 || __builtin_mul_overflow(count, static_cast<uint64_t>(dim), &count))
+      count = UINT64_MAX;
+  if (count > file.size() || count * width != file.size() - header.dataOffset)
+    return failed(error, "E10014",
+                  "the file '" + path + "' for " + what + " is not as long as its header says.");
+  texts.assign(count, "");
+  const char *at = file.data() + header.dataOffset;
+  for (std::string &text : texts) {
+    if (wide)
+      for (size_t c = 0; c < width; c += 4) {
+        uint32_t code;
+        std::memcpy(&code, at + c, 4);
+        if (code)
+          addUtf8(text, code & 0x1FFFFF);
+      }
+    else
+      text.assign(at, strnlen(at, width));
+    at += width;
+  }
+  return true;
+}
+
+bool readTensor(const std::string &path, const ::om::Tensor &tensor, void *data,
+                std::string &error) {
+  const std::string what = nameOf(tensor);
+  std::vector<char> file;
+  if (!readFile(path, what, file, error))
+    return false;
+
+  size_t offset = 0;
+  uint64_t wanted = tensor.bytes;
+  const bool npy = file.size() >= magicBytes && std::memcmp(file.data(), magic, magicBytes) == 0;
+  if (npy || std::filesystem::path(path).extension() == ".npy") {
+    Header header;
+    if (!parseHeader(file, header))
+      return failed(error, "E13005", "the file '" + path + "' for " + what + " is no .npy file.");
+    if (!sameType(tensor.dtype, header.descr))
+      return failed(error, "E10014",
+                    "the file '" + path + "' has element type '" + header.descr + "', but " + what +
+                        " is " + typeText(tensor.dtype, tensor.dims) + " ('" +
+                        descrOf(tensor.dtype) + "'): convert it with numpy.astype.");
+    if (header.dims.size() != tensor.dims.size())
+      return failed(error, "E10049",
+                    "the file '" + path + "' has " + std::to_string(header.dims.size()) + " dims " +
+                        dimsText(header.dims) + ", but " + what + " has " +
+                        std::to_string(tensor.dims.size()) + " " + dimsText(tensor.dims) + ".");
+    if (header.dims != tensor.dims)
+      return failed(error, "E10014",
+                    "the file '" + path + "' has shape " + dimsText(header.dims) + ", but " + what +
+                        " has shape " + dimsText(tensor.dims) + ".");
+    if (header.fortran && header.dims.size() > 1)
+      return failed(error, "E10014",
+                    "the file '" + path + "' for " + what +
+                        " is in Fortran order: save numpy.ascontiguousarray of it.");
+    offset = header.dataOffset;
+    wanted = npyBytes(tensor);
+  }
+  if (file.size() - offset != wanted)
+    return failed(error, "E10014",
+                  "the file '" + path + "' has " + std::to_string(file.size() - offset) +
+                      " bytes of data, but " + what + " is " + typeText(tensor.dtype, tensor.dims) +
+                      " and needs " + std::to_string(wanted) + ".");
+  const char *from = file.data() + offset;
+  if (offset && isPacked(tensor.dtype)) {
+    auto *to = static_cast<unsigned char *>(data);
+    const uint32_t bits = om_dtype_bits(tensor.dtype), each = 8 / bits;
+    for (uint64_t i = 0; i < tensor.elements; ++i)
+      to[i / each] |= (from[i] & ((1 << bits) - 1)) << (i % each * bits);
+  } else {
+    std::memcpy(data, from, wanted);
+  }
+  return true;
+}
+
+bool readNpyDims(const std::string &path, std::vector<int64_t> &dims) {
+  // A header of more than this is not of a tensor.
+  std::vector<char> start(4096);
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), start.size());
+  start.resize(file.gcount());
+  Header header;
+  if (!parseHeader(start, header))
+    return false;
+  dims = std::move(header.dims);
+  return true;
+}
+
+std::string fileNameOf(const std::string &tensor) {
+  std::string name;
+  forEachStep(tensor, [&](const rt::TextStep &step, std::string_view bytes) {
+    const bool legal = step.valid && rt::isPrintable(step.code) &&
+                       std::strchr("/\\:*?\"<>|", static_cast<int>(bytes[0])) == nullptr;
+    name.append(legal ? bytes : "_");
+  });
+  return name.empty() || name == "." || name == ".." ? "_" + name : name;
+}
+
+static std::string headerOf(const std::string &descr, const ::om::Tensor &tensor) {
+  std::string dims;
+  for (int64_t dim : tensor.dims)
+    dims += std::to_string(dim) + ", ";
+  std::string header =
+      "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + dims + "), }";
+  // The values start at a multiple of 64.
+  const size_t prefix = magicBytes + 4;
+  header.append(63 - (prefix + header.size()) % 64, ' ');
+  header += '\n';
+  const auto length = static_cast<uint16_t>(header.size());
+  std::string start(magic, magicBytes);
+  start.append("\x01\x00", 2).append(reinterpret_cast<const char *>(&length), 2);
+  return start + header;
+}
+
+/// Writes a header and what stands behind it. The files are many and soon made again.
+static bool writeParts(const std::string &path, const std::string &header, const void *data,
+                       uint64_t bytes, std::string &error) {
+  OutputFileOptions options;
+  options.durable = false;
+  OutputFile file(path, options);
+  if (file.write(header) && file.write(data, bytes) && file.commit())
+    return true;
+  error = file.errorLine();
+  return false;
+}
+
+bool writeStrings(const std::string &path, const ::om::Tensor &tensor,
+                  const std::vector<std::string> &texts, std::string &error) {
+  size_t width = 1;
+  for (const std::string &text : texts)
+    width = std::max(width, text.size());
+  std::string data;
+  for (std::string text : texts) {
+    text.resize(width, '\0');
+    data += text;
+  }
+  return writeParts(path, headerOf("|S" + std::to_string(width), tensor), data.data(), data.size(),
+                    error);
+}
+
+bool writeNpy(const std::string &path, const ::om::Tensor &tensor, const void *data,
+              std::string &error) {
+  const std::string header = headerOf(descrOf(tensor.dtype), tensor);
+  if (!isPacked(tensor.dtype))
+    return writeParts(path, header, data, tensor.bytes, error);
+  const auto *from = static_cast<const unsigned char *>(data);
+  const int bits = static_cast<int>(om_dtype_bits(tensor.dtype)), each = 8 / bits;
+  const bool isSigned = tensor.dtype == OM_I4 || tensor.dtype == OM_I2;
+  std::string values;
+  for (uint64_t i = 0; i < tensor.elements; ++i) {
+    const int value = from[i / each] >> (i % each * bits) & ((1 << bits) - 1);
+    values += static_cast<char>(isSigned && value >> (bits - 1) ? value - (1 << bits) : value);
+  }
+  return writeParts(path, header, values.data(), values.size(), error);
+}
+
+} // namespace atc

@@ -1,0 +1,35 @@
+//===-- OneLine.h - messages as one readable line -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_SUPPORT_ONELINE_H
+#define OPENATC_SUPPORT_ONELINE_H
+
+#include "support/PrintableText.h"
+
+#include <algorithm>
+
+namespace atc {
+
+/// Returns a message as it goes to the user: on one line, with what cannot be printed
+/// escaped, and with the middle of endless words left out, whatever names a file has.
+inline std::string oneLine(std::string_view message) {
+  constexpr size_t longest = 600, kept = 200;
+  const std::string text = printable(message);
+  std::string line;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    const std::string_view word = std::string_view(text).substr(at, end - at);
+    if (word.size() > longest)
+      line += shortened(word, kept, kept);
+    else
+      line += word;
+    if (end < text.size())
+      line += ' ';
+    at = end + 1;
+  }
+  return line;
+}
+
+} // namespace atc
+
+#endif

@@ -1,0 +1,88 @@
+//===-- TargetTest.cpp - targets as users ask for them --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "driver/NpuTarget.h"
+#include "test/driver/Compilations.h"
+
+#include <catch2/catch.hpp>
+
+using namespace atc;
+using namespace atc::driver;
+using namespace atc::driver::test;
+using Catch::Contains;
+
+namespace {
+
+/// Returns the messages of a request that makes no target.
+std::string refusal(const TargetRequest &request) {
+  Diagnostics diagnostics;
+  CHECK_FALSE(makeTarget(request, diagnostics));
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  diagnostics.print(os);
+  return text;
+}
+
+bool isNpu(const std::shared_ptr<const Target> &target) { return target.get() != &target->cpu(); }
+
+} // namespace
+
+TEST_CASE("the target that a request names") {
+  Diagnostics diagnostics;
+  auto cpu = makeTarget({.target = "cpu"}, diagnostics);
+  REQUIRE(cpu);
+  CHECK_FALSE(isNpu(cpu));
+  auto npu = makeTarget({.soc = "Ascend910B1"}, diagnostics);
+  REQUIRE(npu);
+  CHECK(isNpu(npu));
+  CHECK(diagnostics.all().empty());
+  // What an NPU would need has no effect on a CPU.
+  auto warned =
+      makeTarget({.target = "cpu", .soc = "x", .precision = "must_keep_origin_dtype"}, diagnostics);
+  REQUIRE(warned);
+  CHECK_FALSE(isNpu(warned));
+  REQUIRE(diagnostics.all().size() == 2);
+  CHECK(diagnostics.all()[0].line() == "W10055: --soc_version has no effect with --target=cpu");
+  CHECK(diagnostics.all()[1].line() == "W10055: --precision_mode has no effect");
+}
+
+TEST_CASE("a file changes the table of an NPU") {
+  const std::string path = scratchPath("own.soc");
+  std::ofstream(path) << "base = Ascend310P3\nname = Mine\ncubeCores = 2\n";
+  Diagnostics diagnostics;
+  auto target = makeTarget({.socFile = path}, diagnostics);
+  REQUIRE(target);
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+  target->annotate(*module);
+  std::string text;
+  llvm::raw_string_ostream(text) << *module;
+  CHECK_THAT(text, Contains("npu.soc = \"Mine\"") && Contains("npu.soc_table"));
+  std::ofstream(path) << "base = Ascend310P3\nwheels = 4\n";
+  CHECK_THAT(refusal({.socFile = path}), Contains("E10001: ") && Contains("own.soc:2"));
+}
+
+TEST_CASE("requests that are not valid") {
+  CHECK_THAT(refusal({}), Contains("E10007: --target is required"));
+  CHECK_THAT(refusal({.target = "npu"}), Contains("E10007: --soc_version is required"));
+  CHECK_THAT(refusal({.soc = "Zork"}), Contains("E10001: the value \"Zork\" of --soc_version"));
+  CHECK_THAT(refusal({.socFile = "/none.soc"}), Contains("E10410: "));
+  CHECK_THAT(refusal({.soc = "Ascend310P3", .precision = "force_fp32"}), Contains("E10055: "));
+  CHECK_THAT(refusal({.soc = "Ascend310P3", .precision = "f17"}), Contains("E10001: "));
+  // All of a kind are reported together.
+  const std::string all = refusal({.target = "cpu", .precision = "f17", .cpuLevels = "z80"});
+  CHECK_THAT(all, Contains("\"f17\" of --precision_mode") && Contains("\"z80\" of --target_cpu"));
+}
+
+TEST_CASE("targets have passes of their own") {
+  auto has = [](const Target &target, llvm::StringRef name) {
+    return llvm::is_contained(target.optionalPasses(), name);
+  };
+  Diagnostics diagnostics;
+  auto npu = makeTarget({.soc = "Ascend310P3"}, diagnostics);
+  REQUIRE(npu);
+  CHECK(has(npu->cpu(), "om-remove-dead"));
+  CHECK_FALSE(has(npu->cpu(), "npu-reorder"));
+  CHECK(has(*npu, "npu-reorder"));
+}

@@ -1,0 +1,24 @@
+//===-- Inputs.h - fills a model's inputs from files ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_TOOLS_COMMON_INPUTS_H
+#define OPENATC_TOOLS_COMMON_INPUTS_H
+
+#include "openatc/om.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace atc::tools {
+
+/// Has `take(input, file, fault)` read the files of `--input` ("a.npy,b.bin" in the
+/// model's order, or "name=file,..."; by its name, a sequence may get several).
+/// Returns one coded line for each fault.
+std::vector<std::string>
+readInputs(const std::string &argument, const std::vector<om::Tensor> &inputs,
+           const std::function<bool(size_t, const std::string &, std::string &)> &take);
+
+} // namespace atc::tools
+
+#endif
