@@ -48,6 +48,12 @@ public:
     error(parts ? parts->code : otherwise, llvm::StringRef(parts ? parts->text : line));
   }
 
+  /// Adds a message of another list as it is.
+  void add(const CodedMessage &message) {
+    messages.push_back(message);
+    errors += message.isError;
+  }
+
   bool hasErrors() const { return errors != 0; }
   unsigned numErrors() const { return errors; }
   llvm::ArrayRef<CodedMessage> all() const { return messages; }

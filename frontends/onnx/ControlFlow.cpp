@@ -116,7 +116,7 @@ protected:
       if (std::optional<Diagnostics> faults = importer.attempt(make)) {
         for (const CodedMessage &message : faults->all())
           if (message.isError)
-            importer.diagnostics().error(message.code, message.text);
+            importer.diagnostics().add(message);
         if (!faults->hasErrors())
           fail("its body does not fit its inputs");
         return {};

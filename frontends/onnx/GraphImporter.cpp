@@ -231,7 +231,7 @@ std::optional<Diagnostics> GraphImporter::attempt(llvm::function_ref<bool()> imp
   if (!done)
     return trial;
   for (const CodedMessage &message : trial.all())
-    diags->warning(message.code, message.text);
+    diags->add(message);
   return std::nullopt;
 }
 
@@ -309,8 +309,7 @@ void GraphImporter::importNode(onnx::NodeProto &node) {
     for (auto &[output, value] : made)
       define(output, value);
     for (const CodedMessage &message : faults->all())
-      message.isError ? diags->error(message.code, message.text)
-                      : diags->warning(message.code, message.text);
+      diags->add(message);
   }
 }
 
