@@ -70,6 +70,15 @@ inline std::string printableLines(std::string_view text) {
   return result;
 }
 
+/// Returns a text as JSON can hold it: U+FFFD stands for every byte that is no UTF-8.
+inline std::string asUtf8(std::string_view text) {
+  std::string result;
+  forEachStep(text, [&](const rt::TextStep &step, std::string_view bytes) {
+    result += step.valid ? bytes : "\xEF\xBF\xBD";
+  });
+  return result;
+}
+
 /// Returns a JSON document that means the same and can be printed: between its tokens
 /// only line ends are not printable, so that everything else stands in a string, where
 /// it is escaped as \u. Bytes that are no UTF-8 become U+FFFD.

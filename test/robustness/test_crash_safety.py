@@ -66,7 +66,7 @@ RUNS = {
     "amct": ("amct", ["calibrate", "--model", "in/m.onnx", "--data", "in/data", "--output", "out/m"],
              ["m_deploy_model.onnx", "m_fake_quant_model.onnx", "m_quant.json", "m_record.txt",
               "m_report.html", "m_report.json", "m_report.txt"]),
-    "om-run": ("om-run", ["in/cpu.om", "--output", "out", "--dump", "out"], ["y.npy", "c.npy"]),
+    "om-run": ("om-run", ["in/cpu.om", "--output", "out", "--dump", "out"], ["y.npy", "r.npy"]),
     "om-run-npu": ("om-run", ["in/npu.om", "--timeline", "out/t.json", "--report", "out/r.html"],
                    ["t.json", "r.html"]),
     "om-sign": ("om-sign", ["sign", "in/cpu.om", "--key", "in/key", "-o", "out/m.om"], ["m.om"]),

@@ -92,6 +92,7 @@ TEST_CASE("random bytes become printable in all forms") {
 }
 
 TEST_CASE("JSON keeps its meaning") {
+  CHECK(asUtf8("a\xFF\xE5\x8D\u202E\u5377") == "a\uFFFD\uFFFD\uFFFD\u202E\u5377");
   CHECK(printableJson("{\n \"a\u202Eb\": \"\x7F\u0085\U000E0041\xFF\"\n}") ==
         "{\n \"a\\u202eb\": \"\\u007f\\u0085\\udb40\\udc41\\ufffd\"\n}");
   CHECK(printableJson("\"\u5377\"") == "\"\u5377\"");

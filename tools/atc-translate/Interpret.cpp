@@ -34,7 +34,8 @@ public:
   explicit Dump(const std::string &folder) : folder(folder) {}
 
   bool write(const std::string &name, const graph::Tensor &tensor) {
-    if (folder.empty() || name.empty() || manifest.contains(name))
+    const std::string key = asUtf8(name); // what --compare of om-run looks for
+    if (folder.empty() || name.empty() || manifest.contains(key))
       return true;
     om::Tensor description = describeTensor(name, tensor.getType());
     if (description.dtype == OM_UNDEFINED)
@@ -43,7 +44,7 @@ public:
     std::string file = fileName(name);
     if (!writeNpy(folder + "/" + file, description, tensor.bytes().data(), error))
       return fail(error);
-    manifest[name] = file;
+    manifest[key] = file;
     return true;
   }
 

@@ -181,7 +181,7 @@ void Reference::readManifest() {
 
 std::string Reference::fileOf(const std::string &tensor) const {
   std::error_code status;
-  auto known = files.find(tensor);
+  auto known = files.find(asUtf8(tensor));
   std::string path =
       folder + "/" + (known == files.end() ? fileNameOf(tensor) + ".npy" : known->second);
   return fs::exists(path, status) ? path : "";
