@@ -58,20 +58,23 @@ Linear::Linear(const Affine &affine) : base(affine.base) {
 void Linear::add(const Linear &other, Checked factor) {
   base += other.base * factor;
   for (unsigned i = 0; i < kMaxIvs; ++i)
-    strides[i] += other.strides[i] * factor;
+    if (!other.strides[i].is(0)) // most are
+      strides[i] += other.strides[i] * factor;
 }
 
 Checked Linear::highest(const IvBox &box) const {
   Checked sum = base;
   for (unsigned i = 0; i < kMaxIvs; ++i)
-    sum += strides[i] * (strides[i].isAbove(0) ? box.high[i] : box.low[i]);
+    if (!strides[i].is(0))
+      sum += strides[i] * (strides[i].isAbove(0) ? box.high[i] : box.low[i]);
   return sum;
 }
 
 Checked Linear::lowest(const IvBox &box) const {
   Checked sum = base;
   for (unsigned i = 0; i < kMaxIvs; ++i)
-    sum += strides[i] * (strides[i].isAbove(0) ? box.low[i] : box.high[i]);
+    if (!strides[i].is(0))
+      sum += strides[i] * (strides[i].isAbove(0) ? box.low[i] : box.high[i]);
   return sum;
 }
 

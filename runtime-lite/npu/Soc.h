@@ -41,6 +41,9 @@ enum class SocKind : uint8_t {
   SOC_KINDS(SOC_KIND)
 #undef SOC_KIND
 };
+#define SOC_KIND(...) +1
+constexpr unsigned kSocKinds = 0 SOC_KINDS(SOC_KIND);
+#undef SOC_KIND
 /// What a kind's values are.
 struct SocKindInfo {
   const char *name, *unit;

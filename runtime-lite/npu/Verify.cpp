@@ -155,8 +155,7 @@ void Verifier::instruction(const Instruction &in) {
     signals += rounds();
   if (!infoOf(in.opcode).addressCount)
     return;
-  verifyAccesses(v, in, checked);
-  work += rounds() * elementsOf(checked, Proof(checked, IvBox(v.frame, in.guard)));
+  work += rounds() * verifyAccesses(v, in, checked);
 }
 
 /// Limits of every number, whatever it means to the opcode.
@@ -183,9 +182,11 @@ bool Verifier::numbers(const Instruction &in) {
 void Verifier::affine(const Affine &value, const char *name) {
   bool large = !Checked(value.base).magnitude().isAtMost(kMaxNumber);
   for (unsigned i = 0; i < kMaxIvs; ++i) {
+    if (!value.strides[i])
+      continue;
     Checked reach = Checked(value.strides[i]) * Checked(v.frame.trips[i]);
     large |= !reach.magnitude().isAtMost(kMaxNumber);
-    if (value.strides[i] && i >= kGridDims + v.depth())
+    if (i >= kGridDims + v.depth())
       v.error(std::string(name) + " uses iv " + std::to_string(i) + " outside its loop");
   }
   if (large)
