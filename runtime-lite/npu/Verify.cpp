@@ -103,7 +103,7 @@ void Verifier::code() {
   flags();
 }
 
-/// Iterations of the open loops.
+/// Returns how many iterations the loops around an instruction have together.
 Checked Verifier::rounds() const {
   Checked product = 1;
   for (unsigned i = 0; i < v.depth(); ++i)
@@ -158,7 +158,7 @@ void Verifier::instruction(const Instruction &in) {
   work += rounds() * verifyAccesses(v, in, checked);
 }
 
-/// Limits of every number, whatever it means to the opcode.
+/// Checks the limits of every number, whatever it means to the opcode.
 bool Verifier::numbers(const Instruction &in) {
   size_t before = v.errorCount();
   if (unsigned(in.guard.kind) > Guard::NotLast ||
@@ -237,7 +237,7 @@ void Verifier::field(const FieldInfo &info, int64_t value) {
     v.error(std::string(info.name) + " is " + std::to_string(value));
 }
 
-/// Each core raises as many flags of a pair of queues as it waits for.
+/// Checks that each core raises as many flags of a pair of queues as it waits for.
 void Verifier::flags() {
   struct Sync {
     const Instruction *in;

@@ -66,7 +66,7 @@ void AccessCheck::run() {
     v.error(open + "; its many iterations were not looked at");
 }
 
-/// What executing it once costs.
+/// Checks the cost of executing the instruction once.
 bool AccessCheck::costs() {
   Checked count = elements();
   if (!count.isAtMost(Checked(Limits::MaxElements))) {
@@ -84,7 +84,7 @@ bool AccessCheck::costs() {
   return false;
 }
 
-/// Addresses and the strides between blocks in local memories.
+/// Checks the alignment of addresses and strides between blocks in local memories.
 bool AccessCheck::aligned(const CheckedOperand &operand) {
   const CheckedInstruction::Address &address = checked.addresses[operand.address];
   Memory memory = in.addresses[operand.address].memory;
@@ -114,7 +114,7 @@ bool AccessCheck::aligned(const CheckedOperand &operand) {
 }
 
 /// Looks at every iteration; ivs that no part of the instruction uses stay 0.
-/// False if they are too many.
+/// Returns false if there are too many.
 bool AccessCheck::points() {
   bool used[kMaxIvs] = {};
   auto mark = [&](const Linear &value) {
@@ -155,7 +155,7 @@ bool AccessCheck::points() {
   }
 }
 
-/// One iteration; false after an error.
+/// Looks at a single iteration; returns false after an error.
 bool AccessCheck::point(const Frame &at) {
   const IvBox here(at.ivs);
   const Proof once(checked, here);
@@ -172,7 +172,7 @@ bool AccessCheck::point(const Frame &at) {
   return true;
 }
 
-/// How many elements or products one instance works on, at most.
+/// Returns how many elements or products one instance works on, at most.
 Checked AccessCheck::elements() const {
   Checked product = 1;
   for (unsigned i = 0; i < checked.rangeCount; ++i)

@@ -9,7 +9,7 @@
 
 namespace atc::npu {
 
-/// A program on its way through the checks.
+/// Holds a program while it is checked, and the errors so far.
 struct Verification {
   const Program &program;
   const SocTable &soc;
