@@ -40,13 +40,15 @@ llvm::Error findTable(ModuleOp module, StringRef name, npu::SocTable &table, OmM
                : failed("E19999: there is no table of the NPU '" + name + "'");
 }
 
-/// False with a diagnostic for each fault.
-bool addProgram(ProgramOp op, const npu::SocTable &table, OmModel &model) {
+/// Returns false with a diagnostic for each error. `budget` is what is left for the
+/// programs of the model.
+bool addProgram(ProgramOp op, const npu::SocTable &table, npu::VerifyBudget &budget,
+                OmModel &model) {
   std::string name = op.getSymName().str();
   FailureOr<npu::Program> program = npu::encodeProgram(op);
   if (mlir::failed(program))
     return false;
-  std::vector<std::string> faults = npu::verify(*program, table);
+  std::vector<std::string> faults = npu::verify(*program, table, budget);
   for (const std::string &fault : faults)
     op.emitError("E19999: the NPU program '") << name << "' would be refused: " << fault;
   if (!faults.empty())
@@ -65,6 +67,7 @@ bool addProgram(ProgramOp op, const npu::SocTable &table, OmModel &model) {
 
 llvm::Error addPrograms(ModuleOp module, OmModel &model) {
   npu::SocTable table;
+  npu::VerifyBudget budget;
   bool ok = true;
   for (ProgramOp op : module.getOps<ProgramOp>()) {
     if (model.soc.empty()) {
@@ -73,7 +76,7 @@ llvm::Error addPrograms(ModuleOp module, OmModel &model) {
         return error;
     }
     if (op.getSoc() == model.soc) {
-      ok &= addProgram(op, table, model);
+      ok &= addProgram(op, table, budget, model);
       continue;
     }
     op.emitError("E19999: the NPU program '")

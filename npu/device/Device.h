@@ -50,8 +50,8 @@ public:
   /// With option `hazards`: one line each, every program is looked at once.
   const std::vector<std::string> &hazards() const { return unordered; }
 
-  /// How many instructions and loop rounds all launches from here on may run; one
-  /// that needs more fails. There is no limit before the first call.
+  /// Limits how many instructions and loop rounds all launches from here on may run;
+  /// a launch that needs more fails. There is no limit before the first call.
   void allowInstructions(uint64_t count) { timing->stepsLeft = count; }
 
   /// Forgets what was run and what L2 holds.

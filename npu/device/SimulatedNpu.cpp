@@ -106,14 +106,14 @@ om_status om_npu::open(const char *soc, const char *table, om_error &error) {
   return OM_OK;
 }
 
-/// Names in messages and reports, of which a file could make each as long as itself.
+/// Returns a name for messages and reports; a file could make each as long as itself.
 static std::string shortName(const char *name) {
   constexpr size_t kMaxName = 1024;
   return {name, strnlen(name, kMaxName)};
 }
 
-/// Instructions that write to arguments which launches give memory that must not
-/// be written: weights are mapped from the file, inputs are the caller's.
+/// Finds instructions that write to arguments for which launches give memory that
+/// must not be written: weights are mapped from the file, inputs are the caller's.
 static void findForbiddenWrites(const Program &program, const uint8_t *readOnly,
                                 std::vector<std::string> &errors) {
   for (const Instruction &in : program.code) {

@@ -55,7 +55,7 @@ public:
     return isAtLeast(low) && isAtMost(high);
   }
   constexpr bool is(Checked other) const { return known() && value == other.value; }
-  /// True for a known multiple of a known `divisor` that is not 0.
+  /// Returns true for a known multiple of a known `divisor` that is not 0.
   constexpr bool isMultipleOf(Checked divisor) const {
     return known() && divisor.known() && divisor.value != 0 && value % divisor.value == 0;
   }
@@ -84,10 +84,11 @@ public:
   }
   constexpr Checked magnitude() const { return isBelow(0) ? -*this : *this; }
 
-  /// The smaller and the larger one; lost if either is.
+  /// Returns the smaller one; lost if either is.
   static constexpr Checked min(Checked a, Checked b) {
     return a.known() && b.known() ? (a.value < b.value ? a : b) : lost();
   }
+  /// Returns the larger one; lost if either is.
   static constexpr Checked max(Checked a, Checked b) { return -min(-a, -b); }
 
   /// Returns decimal digits, or "an unknown number".

@@ -42,7 +42,7 @@ template <typename Number> struct Collector {
   static Term along(int range, Number stride, int group = 1, int pad = 1) {
     return {range, Number(1), group, pad, stride, false};
   }
-  /// By a stride that a field gives.
+  /// Makes a term whose stride is a field.
   Term by(int range, unsigned field, int group = 1) const {
     return {range, Number(1), group, 1, this->field(field), true};
   }
@@ -87,7 +87,7 @@ template <typename Number> void Collector<Number>::vectorOperands() {
     run(V::mask, V::maskOuter, V::maskInner, -1, bytes, false);
 }
 
-/// The operands of move_l0c and the requantizing instructions.
+/// Collects the operands of move_l0c and the requantizing instructions.
 template <typename Number> template <typename I> void Collector<Number>::resultOperands() {
   int bytes = bytesOf(I::dstType), block = bytes == 1 ? 32 : 16;
   auto inUb = [&](unsigned address, bool written) {

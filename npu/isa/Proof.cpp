@@ -58,20 +58,23 @@ Linear::Linear(const Affine &affine) : base(affine.base) {
 void Linear::add(const Linear &other, Checked factor) {
   base += other.base * factor;
   for (unsigned i = 0; i < kMaxIvs; ++i)
-    strides[i] += other.strides[i] * factor;
+    if (!other.strides[i].is(0)) // most are
+      strides[i] += other.strides[i] * factor;
 }
 
 Checked Linear::highest(const IvBox &box) const {
   Checked sum = base;
   for (unsigned i = 0; i < kMaxIvs; ++i)
-    sum += strides[i] * (strides[i].isAbove(0) ? box.high[i] : box.low[i]);
+    if (!strides[i].is(0))
+      sum += strides[i] * (strides[i].isAbove(0) ? box.high[i] : box.low[i]);
   return sum;
 }
 
 Checked Linear::lowest(const IvBox &box) const {
   Checked sum = base;
   for (unsigned i = 0; i < kMaxIvs; ++i)
-    sum += strides[i] * (strides[i].isAbove(0) ? box.low[i] : box.high[i]);
+    if (!strides[i].is(0))
+      sum += strides[i] * (strides[i].isAbove(0) ? box.low[i] : box.high[i]);
   return sum;
 }
 
@@ -201,8 +204,8 @@ void Proof::image(Linear &address, StepList &list, bool &tooLarge) const {
       f[I::channels1]);
 }
 
-/// Buffers taken in turn: one slot where the loops that count stand still, slots
-/// that move with the loops where each iteration has its own, else all of them.
+/// Adds multi-buffering: one slot where the loops that count stand still, slots that
+/// move with the loops where each iteration has its own, else all of them.
 void Proof::slots(const CheckedInstruction::Address &address, Linear &offset,
                   StepList &list) const {
   if (address.slots <= 1)
@@ -231,8 +234,8 @@ void Proof::slots(const CheckedInstruction::Address &address, Linear &offset,
   turn.stride = address.slotBytes;
 }
 
-/// An upper bound of address + steps, or a lost number; the search ends at one up
-/// to `enough`.
+/// Returns an upper bound of address + steps, or a lost number; the search ends at
+/// a bound up to `enough`.
 Checked Proof::highest(Linear address, const StepList &list, Checked enough) const {
   Checked multipliers[StepList::kMax];
   // `address` is kept with the multiples of the ties taken off.

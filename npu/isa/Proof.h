@@ -19,9 +19,9 @@ namespace atc::npu {
 struct IvBox {
   Checked low[kMaxIvs], high[kMaxIvs];
   bool empty = false;
-  /// All iterations that the guard admits.
+  /// Makes the box of all iterations that the guard admits.
   IvBox(const Frame &frame, const Guard &guard);
-  /// One iteration.
+  /// Makes the box of a single iteration.
   explicit IvBox(const int64_t *ivs);
 };
 
@@ -30,14 +30,14 @@ struct Linear {
   Linear() = default;
   explicit Linear(const Affine &affine);
   void add(const Linear &other, Checked factor);
-  /// Bounds over the box; lost where a sum or product is.
+  /// Return bounds over the box; lost where a sum or product is.
   Checked highest(const IvBox &box) const;
   Checked lowest(const IvBox &box) const;
 };
 
-/// What the proof knows of an instruction: every number of it that takes part in
-/// an address, as Checked, and how many rounds the loops around it make. Its
-/// fields have passed the checks of the verifier.
+/// Holds every number of an instruction that takes part in an address, as Checked,
+/// and how many rounds the loops around it make. Its fields have passed the checks
+/// of the verifier.
 struct CheckedInstruction {
   CheckedInstruction(const Instruction &instruction, const Frame &frame);
 
@@ -69,8 +69,9 @@ struct IvSteps {
   Checked group = 1, tieLow, tieHigh;
 };
 
-/// What one operand covers in bytes of its memory: `begin` is not above and `end`
-/// not below what it is; either may be lost, which proves nothing.
+/// Bounds the bytes of its memory that an operand touches: `begin` is not above the
+/// first and `end` not below the end of the last; either may be lost, which proves
+/// nothing.
 struct Cover {
   Checked begin, end;
   /// A product of a stride and a position is beyond 2^60, so that the sums of an
@@ -81,7 +82,7 @@ struct Cover {
 
 class Proof {
 public:
-  /// Of the instruction in the iterations of the box; both must stay alive.
+  /// Looks at the instruction in the iterations of the box; both must stay alive.
   Proof(const CheckedInstruction &instruction, const IvBox &box);
   /// Returns true if no iteration touches anything: a range is always cut to nothing.
   bool never() const { return nothing; }
@@ -91,7 +92,7 @@ public:
   /// no buffer taken in turn, both ends are those of the first and the last byte;
   /// else they need not be tight below `size` and from 0 on.
   Cover cover(unsigned operand, Checked size) const;
-  /// Can the operand be anywhere but at the term's first step?
+  /// Returns true if the operand can be anywhere but at the term's first step.
   bool moves(const TermOf<Checked> &term) const { return steps(term).high.isAbove(0); }
 
 private:

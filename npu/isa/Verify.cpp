@@ -104,7 +104,7 @@ void Verifier::code() {
   flags();
 }
 
-/// Iterations of the open loops.
+/// Returns how many iterations the loops around an instruction have together.
 Checked Verifier::rounds() const {
   Checked product = 1;
   for (unsigned i = 0; i < v.depth(); ++i)
@@ -156,11 +156,10 @@ void Verifier::instruction(const Instruction &in) {
     signals += rounds();
   if (!infoOf(in.opcode).addressCount)
     return;
-  verifyAccesses(v, in, checked);
-  work += rounds() * elementsOf(checked, Proof(checked, IvBox(v.frame, in.guard)));
+  work += rounds() * verifyAccesses(v, in, checked);
 }
 
-/// Limits of every number, whatever it means to the opcode.
+/// Checks the limits of every number, whatever it means to the opcode.
 bool Verifier::numbers(const Instruction &in) {
   size_t before = v.errorCount();
   if (unsigned(in.guard.kind) > Guard::NotLast ||
@@ -184,9 +183,11 @@ bool Verifier::numbers(const Instruction &in) {
 void Verifier::affine(const Affine &value, const char *name) {
   bool large = !Checked(value.base).magnitude().isAtMost(kMaxNumber);
   for (unsigned i = 0; i < kMaxIvs; ++i) {
+    if (!value.strides[i])
+      continue;
     Checked reach = Checked(value.strides[i]) * Checked(v.frame.trips[i]);
     large |= !reach.magnitude().isAtMost(kMaxNumber);
-    if (value.strides[i] && i >= kGridDims + v.depth())
+    if (i >= kGridDims + v.depth())
       v.error(std::string(name) + " uses iv " + std::to_string(i) + " outside its loop");
   }
   if (large)
@@ -237,7 +238,7 @@ void Verifier::field(const FieldInfo &info, int64_t value) {
     v.error(std::string(info.name) + " is " + std::to_string(value));
 }
 
-/// Each core raises as many flags of a pair of queues as it waits for.
+/// Checks that each core raises as many flags of a pair of queues as it waits for.
 void Verifier::flags() {
   struct Sync {
     const Instruction *in;

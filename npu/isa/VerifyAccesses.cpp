@@ -16,6 +16,7 @@ public:
       : v(v), in(in), checked(checked), box(v.frame, in.guard), proof(checked, box) {}
 
   void run();
+  Checked elements() const;
 
 private:
   bool costs();
@@ -65,11 +66,11 @@ void AccessCheck::run() {
     v.error(open + "; its many iterations were not looked at");
 }
 
-/// What executing it once costs.
+/// Checks the cost of executing the instruction once.
 bool AccessCheck::costs() {
-  Checked elements = elementsOf(checked, proof);
-  if (!elements.isAtMost(Checked(Limits::MaxElements))) {
-    v.error("goes over " + elements.text() + " elements at once, more than " +
+  Checked count = elements();
+  if (!count.isAtMost(Checked(Limits::MaxElements))) {
+    v.error("goes over " + count.text() + " elements at once, more than " +
             std::to_string(Limits::MaxElements));
     return false;
   }
@@ -83,7 +84,7 @@ bool AccessCheck::costs() {
   return false;
 }
 
-/// Addresses and the strides between blocks in local memories.
+/// Checks the alignment of addresses and strides between blocks in local memories.
 bool AccessCheck::aligned(const CheckedOperand &operand) {
   const CheckedInstruction::Address &address = checked.addresses[operand.address];
   Memory memory = in.addresses[operand.address].memory;
@@ -113,7 +114,7 @@ bool AccessCheck::aligned(const CheckedOperand &operand) {
 }
 
 /// Looks at every iteration; ivs that no part of the instruction uses stay 0.
-/// False if they are too many.
+/// Returns false if there are too many.
 bool AccessCheck::points() {
   bool used[kMaxIvs] = {};
   auto mark = [&](const Linear &value) {
@@ -154,7 +155,7 @@ bool AccessCheck::points() {
   }
 }
 
-/// One iteration; false after an error.
+/// Looks at a single iteration; returns false after an error.
 bool AccessCheck::point(const Frame &at) {
   const IvBox here(at.ivs);
   const Proof once(checked, here);
@@ -171,30 +172,34 @@ bool AccessCheck::point(const Frame &at) {
   return true;
 }
 
-} // namespace
-
-Checked elementsOf(const CheckedInstruction &in, const Proof &proof) {
-  Checked elements = 1;
-  for (unsigned i = 0; i < in.rangeCount; ++i)
-    if (in.ranges[i].counts)
-      elements *= Checked::max(1, proof.positions(i));
+/// Returns how many elements or products one instance works on, at most.
+Checked AccessCheck::elements() const {
+  Checked product = 1;
+  for (unsigned i = 0; i < checked.rangeCount; ++i)
+    if (checked.ranges[i].counts)
+      product *= Checked::max(1, proof.positions(i));
   switch (in.opcode) {
   case Opcode::LoadImage: // a pixel of c0 channels is written whole
-    return elements * in.fields[LoadImage::width] * Checked::max(1, in.fields[LoadImage::c0]);
+    return product * checked.fields[LoadImage::width] *
+           Checked::max(1, checked.fields[LoadImage::c0]);
   case Opcode::Load2D:
   case Opcode::Transpose: // blocks of 16 x 16
-    return elements * 256;
+    return product * 256;
   case Opcode::Img2Col: // a row of a fractal
-    return elements * 32;
+    return product * 32;
   case Opcode::Vector: // a broadcast fills a block of 32 bytes from each element
-    return in.fields[Vector::op].is(int(VectorOp::Broadcast)) ? elements * 32 : elements;
+    return checked.fields[Vector::op].is(int(VectorOp::Broadcast)) ? product * 32 : product;
   default:
-    return elements;
+    return product;
   }
 }
 
-void verifyAccesses(Verification &v, const Instruction &in, const CheckedInstruction &checked) {
-  AccessCheck(v, in, checked).run();
+} // namespace
+
+Checked verifyAccesses(Verification &v, const Instruction &in, const CheckedInstruction &checked) {
+  AccessCheck check(v, in, checked);
+  check.run();
+  return check.elements();
 }
 
 } // namespace atc::npu

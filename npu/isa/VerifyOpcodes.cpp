@@ -9,7 +9,7 @@ namespace {
 
 using M = Memory;
 
-/// One instruction and what is asked of it.
+/// Checks a single instruction.
 struct OpcodeCheck {
   Verification &v;
   const Instruction &in;

@@ -9,7 +9,7 @@
 
 namespace atc::npu {
 
-/// A program on its way through the checks.
+/// Holds a program while it is checked, and the errors so far.
 struct Verification {
   const Program &program;
   const SocTable &soc;
@@ -46,11 +46,9 @@ struct Verification {
 /// instruction are within their limits.
 void verifyOpcode(Verification &v, const Instruction &in, const CheckedInstruction &checked);
 
-/// Checks where an instruction reads and writes. Its opcode is good.
-void verifyAccesses(Verification &v, const Instruction &in, const CheckedInstruction &checked);
-
-/// Returns how many elements or products one instance works on, at most.
-Checked elementsOf(const CheckedInstruction &in, const Proof &proof);
+/// Checks where an instruction reads and writes and what it costs, and returns how
+/// many elements or products one instance works on. Its opcode is good.
+Checked verifyAccesses(Verification &v, const Instruction &in, const CheckedInstruction &checked);
 
 } // namespace atc::npu
 

@@ -15,10 +15,10 @@ namespace atc::npu {
 /// The memories of one core and the gm buffers of its launch.
 class CoreMemory {
 public:
-  /// Memories of the sizes of the table, zeroed.
+  /// Allocates memories of the sizes of the table, zeroed.
   explicit CoreMemory(const SocTable &soc);
-  /// The caller's: for each local memory as many bytes as the table of the programs
-  /// says, aligned to 64.
+  /// Uses the caller's memories, which must stay alive: each has as many bytes as the
+  /// table of the programs says, at a multiple of 64.
   explicit CoreMemory(const std::array<uint8_t *, kMemories> &memories) : local(memories) {}
   CoreMemory(const CoreMemory &) = delete;
   CoreMemory &operator=(const CoreMemory &) = delete;

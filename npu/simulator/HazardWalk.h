@@ -108,13 +108,13 @@ private:
     ++own(core, queue);
     return clock;
   }
-  /// Counts steps; false once there are too many.
+  /// Counts steps; returns false once there are too many.
   bool spend(uint64_t steps) {
     tooLong |= left < steps || records > maxRecords;
     left -= std::min(left, steps);
     return !tooLong;
   }
-  /// What keeping a clock costs, in records.
+  /// Returns how many records a clock is worth, by its size.
   static uint64_t weightOf(const Clock &clock) { return 2 + clock.time.size() / 16; }
   uint32_t indexOf(const Instruction &in) const { return uint32_t(&in - code.data()); }
 

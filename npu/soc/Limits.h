@@ -14,8 +14,8 @@ struct Limits {
 #include "npu/soc/Limits.def"
 };
 
-/// What verifying the programs of one model may still cost. A program that asks
-/// for more than is left is refused.
+/// Holds what verifying the programs of one model may still cost. A program that
+/// asks for more than is left is refused.
 struct VerifyBudget {
   int64_t instructions = Limits::MaxModelInstructions;
   int64_t points = Limits::MaxModelPoints;

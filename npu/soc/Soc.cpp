@@ -112,7 +112,7 @@ const SocKindInfo &atc::npu::infoOf(SocKind kind) {
   return infos[unsigned(kind)];
 }
 
-/// The shortest digits that give the number back.
+/// Returns the shortest digits that give the number back.
 template <typename Number> static std::string digitsOf(Number value) {
   char digits[40];
   return {digits, std::to_chars(digits, digits + sizeof(digits), value).ptr};
@@ -132,7 +132,7 @@ std::string SocKindInfo::expected() const {
 
 namespace {
 
-/// One text on its way into a table.
+/// Reads a text into a table.
 class SocReader {
 public:
   SocReader(std::string_view text, std::string_view file, const SocTable &table)
@@ -176,7 +176,7 @@ private:
     seen.push_back(key); // only known ones: there are not many
   }
 
-  /// False for a key that there is not.
+  /// Sets a property or adds an error; returns false for an unknown key.
   bool assign(std::string_view key, std::string_view value) {
     if (key == "name") {
       if (value.empty())
@@ -212,7 +212,7 @@ private:
     property = value;
   }
 
-  /// What the table still lacks: an own table may be written from nothing.
+  /// Checks what the table still lacks: a table may be written from nothing.
   void complete() {
     if (result.name.empty())
       error("`name` is missing");
@@ -222,7 +222,7 @@ private:
 #include "npu/soc/Soc.def"
   }
 
-  /// Values that each alone is good, but not with the others.
+  /// Checks products of properties, each of which alone is good.
   void together() {
     // Each value is below 2^46 and each factor below 2^11: nothing overflows.
     auto within = [&](uint64_t value, int64_t max, const char *what) {

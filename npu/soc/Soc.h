@@ -15,8 +15,8 @@
 
 namespace atc::npu {
 
-/// What values the properties of a kind can have: SOC_KIND(Name, type, lowest,
-/// highest, is it a power of two, unit). They bound what the simulator allocates,
+/// Lists the values that the properties of a kind can have: SOC_KIND(Name, type,
+/// lowest, highest, is it a power of two, unit). They bound what the simulator allocates,
 /// divides by and walks over; Limits.def bounds products of properties.
 #define SOC_KINDS(SOC_KIND)                                                                        \
   SOC_KIND(Switch, uint64_t, 0, 1, false, "1 for yes")                                             \
@@ -41,7 +41,10 @@ enum class SocKind : uint8_t {
   SOC_KINDS(SOC_KIND)
 #undef SOC_KIND
 };
-/// What a kind's values are.
+#define SOC_KIND(...) +1
+constexpr unsigned kSocKinds = 0 SOC_KINDS(SOC_KIND);
+#undef SOC_KIND
+/// Describes the values of a kind.
 struct SocKindInfo {
   const char *name, *unit;
   double low, high;

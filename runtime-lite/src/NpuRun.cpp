@@ -11,13 +11,13 @@ namespace atc::rt {
 
 namespace {
 
-/// For each program a byte per argument: 1 where a launch gives it memory that
+/// Holds for each program a byte per argument: 1 where a launch gives it memory that
 /// must not be written.
 struct ReadOnlyArguments {
   Array<uint8_t> bytes;
   Array<const uint8_t *> ofPrograms; ///< point into `bytes`
 
-  /// False when there is no memory.
+  /// Returns false when memory could not be allocated.
   bool find(const om_model &model) {
     const auto &programs = *model.header->npu_programs();
     size_t count = 0;

@@ -170,7 +170,7 @@ om_status Checker::memory() {
   return OM_OK;
 }
 
-/// Bytes of all inputs and outputs: addresses on the device are sums of them.
+/// Checks the bytes of all inputs and outputs: addresses on the device are sums.
 om_status Checker::endBytes() {
   uint64_t left = limits::maxMemory;
   for (const auto *list : {model.inputs(), model.outputs()})
@@ -339,7 +339,7 @@ om_status Checker::npuPrograms() {
   return OM_OK;
 }
 
-/// Null, or why a program cannot be used. `codeLeft` are the bytes of code that no
+/// Returns null, or why a program cannot be used. `codeLeft` are the bytes of code that no
 /// program before it has: programs that shared them would take many times the
 /// file's size when they are decoded.
 const char *Checker::npuProgram(const fb::NpuProgram &program, uint64_t &codeLeft) const {

@@ -24,7 +24,7 @@ om_status verifyHeader(const char *header, uint64_t headerBytes, uint64_t fileBy
 om_status verifySegment(const om::fb::Model &model, uint32_t segment, const char *bytes,
                         om_error *error);
 
-/// A part of verifyFile: refuses a header of `headerBytes` bytes whose lists together
+/// Refuses, as a part of verifyFile, a header of `headerBytes` bytes whose lists together
 /// are longer than that, because several tables use one.
 om_status verifyLists(const om::fb::Model &model, uint64_t headerBytes, om_error *error);
 

@@ -17,12 +17,13 @@ namespace atc::rt {
 
 namespace {
 
-/// What the header has room for. All functions return false when it is too little.
+/// Counts what the header has room for. All functions return false when it is too
+/// little.
 class ListRoom {
 public:
   explicit ListRoom(uint64_t bytes) : left(bytes) {}
 
-  /// A vector, which may not be there, with items of `bytes` bytes.
+  /// Takes a vector, which may not be there, with items of `bytes` bytes.
   template <typename Vector> bool has(const Vector *list, uint64_t bytes) {
     const uint64_t used = list ? list->size() * bytes : 0; // 2^32 items at most
     if (used > left)
@@ -73,7 +74,7 @@ public:
   }
   bool has(const fb::HostBlock &block) { return has(block.steps(), 4) && all(block.steps()); }
 
-  /// The vectors of all tables of a list.
+  /// Takes the vectors of all tables of a list.
   template <typename Tables> bool all(const Tables *tables) {
     for (uint32_t i = 0; tables && i < tables->size(); ++i)
       if (!has(*tables->Get(i))) {

@@ -5,6 +5,7 @@
 //   npu-isa-doc --check docs/npu-isa.md
 
 #include "npu/isa/Isa.h"
+#include "npu/soc/Soc.h"
 
 #include <cstdio>
 #include <fstream>
@@ -18,8 +19,8 @@ namespace {
 
 const char *const kIntroduction = R"(# The NPU's instruction set
 
-This page is printed by `npu-isa-doc` from `npu/isa/Isa.def` and
-`VectorOps.def`; `npu-isa-doc --check docs/npu-isa.md` is one of the tests.
+This page is printed by `npu-isa-doc` from `npu/isa/Isa.def`, `npu/isa/VectorOps.def`,
+`npu/soc/Limits.def` and `npu/soc/Soc.def`; `npu-isa-doc --check docs/npu-isa.md` is one of the tests.
 [rationale-npu.md](rationale-npu.md) says why it is so, [npu-simulator.md](npu-simulator.md)
 where the times come from. `om-dump --disassemble` prints the programs of a file.
 
@@ -91,10 +92,28 @@ types 1 f32, 2 u8, 3 s8, 6 s32, 10 f16, 16 bf16.
 
 Before a program runs the verifier proves that no iteration of any instruction
 leaves its memory, that blocks in local memories are aligned, that each core
-raises as many flags as it waits for, and that it ends.
+raises as many flags as it waits for, that it ends, and that it stays within the
+limits below. `load_image` has at least one channel.
 
-## Instructions
+)";
 
+const char *const kLimits = R"(## Limits
+
+A file chooses the numbers of its programs and of its SoC's table. What they may ask
+for is stated in `Limits.def`; a program or table that asks for more is refused with
+the value and the limit. `atc` refuses to write what would be refused.
+
+| limit | value | of | why |
+|---|---|---|---|
+)";
+
+const char *const kSocLimits = R"(
+### Values of a SoC's table
+
+Each property (`Soc.def`) has a kind, and each kind a range.
+
+| kind | expected | unit | properties |
+|---|---|---|---|
 )";
 
 /// What the queue is busy with, in the terms of Soc.def.
@@ -174,9 +193,31 @@ const char *kindName(FieldKind kind) {
   return "";
 }
 
+std::string limits() {
+  std::string out = kLimits;
+  auto row = [&](const char *name, int64_t value, const char *unit, const char *reason) {
+    out += std::string("| ") + name + " | " + std::to_string(value) + " | " + unit + " | " +
+           reason + " |\n";
+  };
+#define NPU_LIMIT(Name, value, unit, reason) row(#Name, value, unit, reason);
+#include "npu/soc/Limits.def"
+  out += kSocLimits;
+  for (unsigned kind = 0; kind < kSocKinds; ++kind) {
+    const SocKindInfo &info = infoOf(SocKind(kind));
+    std::string properties;
+#define SOC_PROPERTY(property, key, ...)                                                           \
+  if (SocKind::property == SocKind(kind))                                                          \
+    properties += (properties.empty() ? "`" : ", `") + std::string(#key) + "`";
+#include "npu/soc/Soc.def"
+    out += std::string("| ") + info.name + " | " + info.expected() + " | " + info.unit + " | " +
+           properties + " |\n";
+  }
+  return out + "\n";
+}
+
 std::string page() {
   static const char *const accesses[] = {"read", "written", "read or written"};
-  std::string out = kIntroduction;
+  std::string out = kIntroduction + limits() + "## Instructions\n\n";
   for (unsigned i = 0; i < kOpcodes; ++i) {
     const OpcodeInfo &info = infoOf(Opcode(i));
     out += std::string("### ") + info.mnemonic + "\n\n" + info.description + "\n\nOpcode " +
