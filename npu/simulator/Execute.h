@@ -20,6 +20,7 @@ public:
   /// Uses the caller's memories, which must stay alive: each has as many bytes as the
   /// table of the programs says, at a multiple of 64.
   explicit CoreMemory(const std::array<uint8_t *, kMemories> &memories) : local(memories) {}
+  CoreMemory(CoreMemory &&) = default; ///< the memories stay where they are
   CoreMemory(const CoreMemory &) = delete;
   CoreMemory &operator=(const CoreMemory &) = delete;
   std::vector<uint8_t *> arguments;

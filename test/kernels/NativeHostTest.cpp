@@ -23,7 +23,7 @@ struct Kernel {
     const int64_t four = 4;
     const Value *x = values.tensor(F32, 1, &four), *number = values.tensor(I64, 0, nullptr);
     const Value *sequence = values.list(Kind::Sequence, F32, 1, &x);
-    const kernels::native::Row row = {"Test", "", "", kernel};
+    const kernels::native::Row row = {"Test", "", "0", "", nullptr, kernel};
     outcome = kernels::native::run(row, {x, number, sequence}, {}, /*outputs=*/1, /*wanted=*/1,
                                    onlyShapes, values, nullptr, maxBytes);
   }

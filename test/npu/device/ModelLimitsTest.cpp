@@ -1,4 +1,4 @@
-//===-- NpuLimitsTest.cpp - hostile files with NPU programs ---------------===//
+//===-- ModelLimitsTest.cpp - hostile files with NPU programs -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Files that are well formed and have right hashes, but ask for memory that they
