@@ -1,4 +1,4 @@
-// RUN: atc-opt --cpu-outline-kernels %s | FileCheck %s
+// RUN: atc-opt --kernel-outline %s | FileCheck %s
 
 // Weights that code computes addresses from are marked, also behind a view; others are not.
 // CHECK: om.weight dense<1> : tensor<36x16x4xi8>
