@@ -129,7 +129,7 @@ def unknown_op_with_an_endless_name():
     return model([node("NoSuchOp", ["x"], ["y"], "n" * 1000000)])
 
 
-@case("E16002", "Bad Op")
+@case("E16002", "Bad\\nOp")
 def unknown_op_with_control_characters():
     return model([node("Bad\nOp", ["x"], ["y"], "two\nlines\x1b[31m")])
 

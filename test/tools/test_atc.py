@@ -297,7 +297,7 @@ def test_show_model(model):
     check_success(atc("--model=m.mlir", "--output=m", "--target=cpu", cwd=model))
     result = atc("--mode=6", "--om=m.om", cwd=model)
     check_success(result)
-    for words in ("Display Model Info start", "atc --model=m.mlir --output=m --target=cpu",
+    for words in ("Display Model Info start", "atc --model=m.mlir --target=cpu",
                   "system info: atc_version[OpenATC", "soc_version[cpu]", "memory_size[",
                   "om info: modeldef_size[", "name[x], type[f32], shape[1003]",
                   "Display Model Info end"):

@@ -102,7 +102,7 @@ bool interpretModule(ModuleOp module, const std::string &input, const std::strin
     return fail("E16004: the module has no function @main of one block");
   if (!dumpFolder.empty())
     if (std::error_code error = llvm::sys::fs::create_directories(dumpFolder))
-      return fail("E13000: folder '" + dumpFolder + "' cannot be made: " + error.message());
+      return fail("E13004: folder '" + dumpFolder + "' cannot be made: " + error.message());
   std::vector<graph::Tensor> arguments;
   if (!readArguments(function, input, arguments))
     return false;

@@ -123,7 +123,7 @@ TEST_CASE("the page stands alone and says what it shows") {
   run.input.hostLaunches = 7;
   std::string page = htmlReport(run.input);
   has(page, "<title>net &amp; co on Ascend310P3</title>");
-  has(page, "the host's work is left out, also its 7 kernels of this model.");
+  has(page, "the host&#39;s work is left out, also its 7 kernels of this model.");
   has(page, "conv &lt;1&gt;</td><td class=\"n\">2</td><td class=\"n\">2</td>");
   has(page, "[" + std::to_string(int64_t(run.device.simulator().launches()[1].cycles)));
   has(page, "\"conv \\u003c1>\"");
