@@ -52,13 +52,17 @@ llvm::Expected<EmittedModel> CpuTarget::emit(ModuleOp module, const EmitOptions 
   compiler.hostTypes = om::hostTypesOf(om::findMain(module));
   EmittedModel emitted;
   // Where all launches are the NPU's there is no code to generate.
-  if (!cpu::kernelsOf(module).empty() || !compiler.hostKernels.empty())
+  if (!cpu::kernelsOf(module).empty() || !compiler.hostKernels.empty()) {
+    if (levels.empty())
+      return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                     "the target has no CPU level to generate code for");
     for (const cpu::CpuLevel &level : levels) {
       auto compiled = cpu::compileKernels(module, level, compiler);
       if (!compiled)
         return compiled.takeError();
       emitted.levels.push_back(std::move(*compiled));
     }
+  }
   if (options.onStage)
     options.onStage("write file");
   auto description = om::moduleToOm(module, emitted.levels);
