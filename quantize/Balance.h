@@ -5,7 +5,7 @@
 #define OPENATC_QUANTIZE_BALANCE_H
 
 #include "quantize/Calibrate.h"
-#include "quantize/OnnxModel.h"
+#include "quantize/onnx/OnnxModel.h"
 
 namespace atc::quantize {
 

@@ -4,7 +4,7 @@
 #include "quantize/Calibrate.h"
 
 #include "dialects/graph/ConstantData.h"
-#include "passes/graph/QuantizeWeights.h"
+#include "passes/graph/quant/QuantizeWeights.h"
 #include "passes/om/Schedule.h"
 
 #include <cmath>

@@ -7,7 +7,7 @@
 #include "frontends/ModelOptions.h"
 #include "quantize/Calibrate.h"
 #include "quantize/ErrorReport.h"
-#include "quantize/OnnxWriter.h"
+#include "quantize/onnx/OnnxWriter.h"
 
 namespace atc::quantize {
 

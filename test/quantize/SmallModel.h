@@ -4,7 +4,7 @@
 #ifndef OPENATC_TEST_QUANTIZE_SMALLMODEL_H
 #define OPENATC_TEST_QUANTIZE_SMALLMODEL_H
 
-#include "quantize/OnnxModel.h"
+#include "quantize/onnx/OnnxModel.h"
 
 namespace atc::quantize {
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "quantize/Balance.h"
-#include "quantize/OnnxHost.h"
 #include "quantize/Quantize.h"
+#include "quantize/onnx/OnnxHost.h"
 
 using namespace mlir;
 

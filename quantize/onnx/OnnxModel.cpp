@@ -1,7 +1,7 @@
 //===-- OnnxModel.cpp - an ONNX model that is being rewritten -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "quantize/OnnxModel.h"
+#include "quantize/onnx/OnnxModel.h"
 
 #include "frontends/ModelFile.h"
 #include "frontends/onnx/ExternalFiles.h"

@@ -1,8 +1,8 @@
 //===-- QuantizeWeights.h - weights and biases as integers ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_PASSES_GRAPH_QUANTIZE_WEIGHTS_H
-#define OPENATC_PASSES_GRAPH_QUANTIZE_WEIGHTS_H
+#ifndef OPENATC_PASSES_GRAPH_QUANT_QUANTIZEWEIGHTS_H
+#define OPENATC_PASSES_GRAPH_QUANT_QUANTIZEWEIGHTS_H
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -44,4 +44,4 @@ std::vector<float> lossOfMeans(const WeightView &weights, llvm::ArrayRef<float> 
 
 } // namespace atc::graph
 
-#endif // OPENATC_PASSES_GRAPH_QUANTIZE_WEIGHTS_H
+#endif // OPENATC_PASSES_GRAPH_QUANT_QUANTIZEWEIGHTS_H

@@ -1,9 +1,9 @@
 //===-- OnnxWriter.cpp - quantized ONNX models ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "quantize/OnnxWriter.h"
+#include "quantize/onnx/OnnxWriter.h"
 
-#include "passes/graph/QuantizeWeights.h"
+#include "passes/graph/quant/QuantizeWeights.h"
 
 #include <cstring>
 

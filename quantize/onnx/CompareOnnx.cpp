@@ -1,8 +1,8 @@
 //===-- CompareOnnx.cpp - a float model beside a quantized one ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "quantize/OnnxHost.h"
 #include "quantize/Quantize.h"
+#include "quantize/onnx/OnnxHost.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,8 +1,8 @@
 //===-- OnnxModel.h - an ONNX model that is being rewritten ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_QUANTIZE_ONNXMODEL_H
-#define OPENATC_QUANTIZE_ONNXMODEL_H
+#ifndef OPENATC_QUANTIZE_ONNX_ONNXMODEL_H
+#define OPENATC_QUANTIZE_ONNX_ONNXMODEL_H
 
 #include "support/Diagnostics.h"
 
@@ -97,4 +97,4 @@ bool upgradeOpset(OnnxModel &model, Diagnostics &diagnostics);
 
 } // namespace atc::quantize
 
-#endif // OPENATC_QUANTIZE_ONNXMODEL_H
+#endif // OPENATC_QUANTIZE_ONNX_ONNXMODEL_H

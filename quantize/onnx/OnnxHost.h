@@ -1,12 +1,12 @@
 //===-- OnnxHost.h - ONNX models that run in this process -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_QUANTIZE_ONNXHOST_H
-#define OPENATC_QUANTIZE_ONNXHOST_H
+#ifndef OPENATC_QUANTIZE_ONNX_ONNXHOST_H
+#define OPENATC_QUANTIZE_ONNX_ONNXHOST_H
 
 #include "frontends/ModelOptions.h"
 #include "quantize/Calibrate.h"
-#include "quantize/OnnxModel.h"
+#include "quantize/onnx/OnnxModel.h"
 
 namespace atc::quantize {
 
@@ -28,4 +28,4 @@ std::vector<size_t> addOutputs(onnx::ModelProto &proto, const std::vector<std::s
 
 } // namespace atc::quantize
 
-#endif // OPENATC_QUANTIZE_ONNXHOST_H
+#endif // OPENATC_QUANTIZE_ONNX_ONNXHOST_H

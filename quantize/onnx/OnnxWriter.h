@@ -1,11 +1,11 @@
 //===-- OnnxWriter.h - quantized ONNX models ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_QUANTIZE_ONNXWRITER_H
-#define OPENATC_QUANTIZE_ONNXWRITER_H
+#ifndef OPENATC_QUANTIZE_ONNX_ONNXWRITER_H
+#define OPENATC_QUANTIZE_ONNX_ONNXWRITER_H
 
-#include "quantize/OnnxModel.h"
 #include "quantize/QuantTable.h"
+#include "quantize/onnx/OnnxModel.h"
 
 namespace atc::quantize {
 
@@ -31,4 +31,4 @@ uint64_t packDequantScale(float scale, uint8_t shift = 0, int8_t offset = 0);
 
 } // namespace atc::quantize
 
-#endif // OPENATC_QUANTIZE_ONNXWRITER_H
+#endif // OPENATC_QUANTIZE_ONNX_ONNXWRITER_H

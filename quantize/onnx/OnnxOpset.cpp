@@ -1,7 +1,7 @@
 //===-- OnnxOpset.cpp - models of old opsets in the words of opset 13 -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "quantize/OnnxModel.h"
+#include "quantize/onnx/OnnxModel.h"
 
 namespace atc::quantize {
 

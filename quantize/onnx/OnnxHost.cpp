@@ -1,7 +1,7 @@
 //===-- OnnxHost.cpp - ONNX models that run in this process ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "quantize/OnnxHost.h"
+#include "quantize/onnx/OnnxHost.h"
 
 #include "frontends/onnx/OnnxImport.h"
 

@@ -1,7 +1,7 @@
 //===-- OnnxSimplify.cpp - a model with its weights in the layers ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "quantize/OnnxModel.h"
+#include "quantize/onnx/OnnxModel.h"
 
 #include <cmath>
 

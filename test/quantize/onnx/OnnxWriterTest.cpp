@@ -1,7 +1,7 @@
 //===-- OnnxWriterTest.cpp - quantized models as they are written ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "quantize/OnnxWriter.h"
+#include "quantize/onnx/OnnxWriter.h"
 #include "test/quantize/SmallModel.h"
 
 #include <catch2/catch.hpp>

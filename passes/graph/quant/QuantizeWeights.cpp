@@ -1,7 +1,7 @@
 //===-- QuantizeWeights.cpp - weights and biases as integers --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "passes/graph/QuantizeWeights.h"
+#include "passes/graph/quant/QuantizeWeights.h"
 
 #include <algorithm>
 #include <cmath>

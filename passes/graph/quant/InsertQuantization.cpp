@@ -10,8 +10,8 @@
 #include "dialects/graph/QuantTypes.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Passes.h"
-#include "passes/graph/QuantizeWeights.h"
 #include "passes/graph/RewriteUtils.h"
+#include "passes/graph/quant/QuantizeWeights.h"
 
 namespace atc::graph {
 #define GEN_PASS_DEF_GRAPHINSERTQUANTIZATION
