@@ -264,7 +264,7 @@ def test_make():
     assert call("ConstantOfShape", ints(2), value=np.array([7], "i1"))[0].tolist() == [7, 7]
     with pytest.raises(KernelError, match="dim of -1"):
         call("ConstantOfShape", ints(-1))
-    with pytest.raises(KernelError, match="no memory"):
+    with pytest.raises(KernelError, match="dims of a result are negative or too large"):
         call("ConstantOfShape", ints(2**62, 2**62))
     got, = call("EyeLike", np.zeros((3, 4), "i4"), dtype=11, k=-1)
     assert np.array_equal(got, np.eye(3, 4, -1))

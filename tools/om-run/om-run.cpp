@@ -20,7 +20,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <set>
@@ -51,28 +50,6 @@ double millisecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
       .count();
 }
-
-/// The session that SIGINT and SIGTERM cancel: the run ends with a sentence.
-om_session *interruptible = nullptr;
-
-class Interruptible {
-public:
-  explicit Interruptible(om_session *session) {
-    interruptible = session;
-    for (int signal : {SIGINT, SIGTERM})
-      std::signal(signal, [](int number) {
-        // Whoever asks twice does not wait for the next step.
-        std::signal(number, SIG_DFL);
-        om_session_cancel(interruptible);
-      });
-  }
-  ~Interruptible() {
-    for (int signal : {SIGINT, SIGTERM})
-      std::signal(signal, SIG_DFL);
-  }
-  Interruptible(const Interruptible &) = delete;
-  Interruptible &operator=(const Interruptible &) = delete;
-};
 
 /// A file in `folder` for a tensor; names that become equal get a number.
 std::string npyPath(const std::string &folder, const std::string &tensor,
@@ -337,7 +314,6 @@ int Runner::compare() {
 int Runner::run() {
   if (!load())
     return fail(faults);
-  const Interruptible guard(session.get());
   if (!options.compare.empty())
     return compare();
   auto timed = [&](double &milliseconds) {
@@ -452,7 +428,7 @@ int main(int argc, char **argv) {
   app.footer(
       "Exit code: 0 when everything went well, 1 otherwise, with one coded line per error;\n"
       "--compare gives 1 also when a tensor is bad, --check-hazards when there is a hazard.\n"
-      "SIGINT ends a run at its next step, a second one at once.\n"
+      "SIGINT ends it at once; files that were there stay as they are.\n"
       "Example: om-run resnet50.om --input cat.npy --output out --loop 100 --threads 2");
   try {
     app.parse(argc, argv);

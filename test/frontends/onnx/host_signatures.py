@@ -32,6 +32,14 @@ HEADER = """\
 FOOTER = "// clang-format on\n\n#undef SIGNATURE"
 LETTERS = {"INT": "i", "FLOAT": "f", "STRING": "s", "TENSOR": "t", "INTS": "I", "FLOATS": "F",
            "STRINGS": "S", "TENSORS": "T"}
+# Element types that kernels move or compute beyond those of the operator: elements of less than a
+# byte, and integers of any width.
+PACKED, INTEGERS = {21, 22, 23, 25, 26}, {2, 3, 4, 5, 6, 7, 12, 13}
+BEYOND = {**{(kernel, "A"): PACKED for kernel in ("Slice", "Concat", "Gather", "Split", "ScatterElements")},
+          ("Where", "B"): PACKED,
+          **{(kernel, "A"): INTEGERS for kernel in ("Neg", "Abs", "Sign", "Relu", "Clip", "ReduceSum",
+                                                    "ReduceMax", "ReduceMin", "ReduceL1",
+                                                    "ReduceSumSquare")}}
 # Kernels of our own, which are no operator but a step of one.
 STEPS = {"Stack"}
 
@@ -84,8 +92,8 @@ def allowed(schema, variable):
     return [variable]
 
 
-def input_types(versions):
-    """The column Types of an operator."""
+def input_types(kernel, versions):
+    """The column Types of a kernel."""
     entries, names = [], {}
     for index, parameter in enumerate(versions[-1].inputs):
         variable = type_text(parameter)
@@ -108,6 +116,7 @@ def input_types(versions):
             entries.append(names[variable])
         else:
             names[variable] = chr(ord("A") + len(names))
+            numbers |= BEYOND.get((kernel, names[variable]), set())
             entries.append(f"{names[variable]}={','.join(map(str, sorted(numbers)))}")
     return " ".join(entries)
 
@@ -142,7 +151,7 @@ def main():
                 mark = "!" if newest and newest.required else ":"
                 types.append(f"{kinds.pop()}{mark}{attribute}")
         print(f'SIGNATURE({kernel}, "{domain}", {versions[0].since_version}, 0x{required:x}, {most}, '
-              f'"{input_types(versions)}", "{" ".join(types)}", "{" ".join(unread)}")')
+              f'"{input_types(kernel, versions)}", "{" ".join(types)}", "{" ".join(unread)}")')
     print(FOOTER)
 
 
