@@ -200,7 +200,7 @@ TEST_CASE("lists that many launches share are refused before they are walked") {
   om::Error error = loadError(launches(20000, 40000, 0));
   CHECK(error.code() == OM_ERROR_CORRUPT);
   INFO(error.message());
-  CHECK(contains(error.message(), "the lists up to those of launch 1 have more than the "));
+  CHECK(contains(error.message(), "the lists up to those of launch 2 have more than the "));
   CHECK(contains(error.message(), "some are used more than once"));
   CHECK(contains(loadError(launches(20000, 0, 40000)).message(), "some are used more than once"));
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
