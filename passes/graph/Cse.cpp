@@ -58,30 +58,30 @@ struct Cse : atc::graph::impl::GraphCseBase<Cse> {
       return;
     Table::ScopeTy scope(known);
     for (Operation &op : llvm::make_early_inc_range(region.front())) {
-      if (op.hasTrait<OpTrait::IsTerminator>() || !simplify(&op, known))
-        visitRegions(&op, known);
+      // First what is inside: what the table holds must not change any more.
+      visitRegions(&op, known);
+      if (!op.hasTrait<OpTrait::IsTerminator>())
+        simplify(&op, known);
     }
   }
 
-  /// True when the op is gone.
-  bool simplify(Operation *op, Table &known) {
+  void simplify(Operation *op, Table &known) {
     if (isOpTriviallyDead(op)) {
       op->erase();
-      return true;
+      return;
     }
     if (!isMemoryEffectFree(op))
-      return false;
+      return;
     Operation *same = known.lookup(op);
     if (!same) {
       known.insert(op, op);
-      return false;
+      return;
     }
     if (isa<UnknownLoc>(same->getLoc()))
       same->setLoc(op->getLoc());
     op->replaceAllUsesWith(same);
     op->erase();
     ++numMerged;
-    return true;
   }
 };
 

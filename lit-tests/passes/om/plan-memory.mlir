@@ -79,7 +79,7 @@ func.func @main(%out: memref<48xf32> {om.output}) {
 // In the order of their launches: %c takes the bytes of %a and %b, which are one gap by then, and
 // %d those of %last.
 // INTIME: module attributes {om.arena_lower_bound = 768 : i64, om.arena_size = 768 : i64
-// INTIME-LABEL: func.func @main
+// INTIME: func.func @main
 // INTIME-NEXT: om.alloc {offset = 0 : i64} : memref<64xf32>
 // INTIME-NEXT: om.alloc {offset = 256 : i64} : memref<64xf32>
 // INTIME-NEXT: om.alloc {offset = 512 : i64} : memref<64xf32>
