@@ -20,7 +20,8 @@ inline void makeDiagnosticsPrintable(mlir::MLIRContext &context) {
     auto escape = [&](mlir::Diagnostic &each) {
       for (mlir::DiagnosticArgument &argument : each.getArguments())
         if (argument.getKind() == mlir::DiagnosticArgument::DiagnosticArgumentKind::String) {
-          const std::string shown = printable(argument.getAsString());
+          // Passes list what they refuse line by line.
+          const std::string shown = printableLines(argument.getAsString());
           // The context keeps what an attribute refers to.
           argument = mlir::DiagnosticArgument(mlir::StringAttr::get(&context, shown).getValue());
         }
