@@ -74,11 +74,12 @@ bool PhaseRunner::runRegions(ModuleOp module, ArrayRef<PhasePipeline> pipelines,
                                  }};
   if (!runPipeline(module, outline))
     return false;
+  RegionMerger merger(module);
   for (func::FuncOp function : host::partsOf(module)) {
     OwningOpRef<ModuleOp> region = copyRegion(function);
     if (!runStatic(*region, pipelines, last))
       return false;
-    mergeRegion(function, *region);
+    merger.merge(function, *region);
   }
   return true;
 }

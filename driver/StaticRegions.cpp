@@ -7,8 +7,6 @@
 #include "passes/host/Passes.h"
 #include "passes/om/Schedule.h"
 
-#include "mlir/IR/SymbolTable.h"
-
 using namespace mlir;
 
 namespace atc::driver {
@@ -30,12 +28,24 @@ static bool isMain(Operation &symbol) {
   return function && function.getSymName() == "main";
 }
 
-/// Moves the ops of `compiled` into `module`, and the body of its @main into `function`.
-static void moveSymbols(func::FuncOp function, ModuleOp compiled, ModuleOp module) {
-  SymbolTable symbols(module);
-  for (Operation &symbol : llvm::make_early_inc_range(*compiled.getBody()))
-    if (!isMain(symbol) && symbols.lookup(SymbolTable::getSymbolName(&symbol)))
-      (void)SymbolTable(compiled).renameToUnique(&symbol, {&symbols});
+/// Renames the kernels of `compiled` whose names the module has already.
+void RegionMerger::rename(ModuleOp compiled) {
+  SymbolTable own(compiled);
+  for (Operation &symbol : *compiled.getBody()) {
+    const std::string name = SymbolTable::getSymbolName(&symbol).str();
+    if (isMain(symbol) || !symbols.lookup(name))
+      continue;
+    std::string unique;
+    unsigned &number = numbers[name];
+    do
+      unique = name + "_" + std::to_string(number++);
+    while (symbols.lookup(unique) || own.lookup(unique));
+    (void)own.rename(&symbol, unique);
+  }
+}
+
+/// Moves the ops of `compiled` into the module, and the body of its @main into `function`.
+void RegionMerger::moveSymbols(func::FuncOp function, ModuleOp compiled) {
   for (Operation &symbol : llvm::make_early_inc_range(*compiled.getBody())) {
     symbol.remove();
     if (!isMain(symbol)) {
@@ -62,9 +72,9 @@ static void combineSizes(StringRef name, ModuleOp compiled, ModuleOp module,
   module->setAttr(name, IntegerAttr::get(added.getType(), bytes));
 }
 
-void mergeRegion(func::FuncOp function, ModuleOp compiled) {
-  auto module = function->getParentOfType<ModuleOp>();
-  moveSymbols(function, compiled, module);
+void RegionMerger::merge(func::FuncOp function, ModuleOp compiled) {
+  rename(compiled);
+  moveSymbols(function, compiled);
   // Regions run one after the other in the same arena.
   auto larger = [](int64_t a, int64_t b) { return std::max(a, b); };
   combineSizes(om::kArenaSizeAttr, compiled, module, larger);

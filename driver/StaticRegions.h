@@ -7,6 +7,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace atc::driver {
 
@@ -15,11 +17,26 @@ namespace atc::driver {
 /// shares that module's constants.
 mlir::OwningOpRef<mlir::ModuleOp> copyRegion(mlir::func::FuncOp function);
 
-/// Moves a module that copyRegion made and passes have compiled back: its @main becomes
-/// the body of `function`, its kernels join those of the module that `function` stands in,
-/// under new names where needed, and the sizes of the arena are combined. `compiled` is
-/// empty afterwards.
-void mergeRegion(mlir::func::FuncOp function, mlir::ModuleOp compiled);
+/// Moves compiled regions back into the module that they come from. It knows the module's
+/// symbols, which nothing else may change while it lives.
+class RegionMerger {
+public:
+  explicit RegionMerger(mlir::ModuleOp module) : module(module), symbols(module) {}
+
+  /// Moves a module that copyRegion made of `function` and passes have compiled back: its
+  /// @main becomes the body of `function`, its kernels join those of the module, under new
+  /// names where needed, and the sizes of the arena are combined. `compiled` is empty
+  /// afterwards.
+  void merge(mlir::func::FuncOp function, mlir::ModuleOp compiled);
+
+private:
+  void rename(mlir::ModuleOp compiled);
+  void moveSymbols(mlir::func::FuncOp function, mlir::ModuleOp compiled);
+
+  mlir::ModuleOp module;
+  mlir::SymbolTable symbols;
+  llvm::StringMap<unsigned> numbers; ///< the next one to try behind each name
+};
 
 } // namespace atc::driver
 

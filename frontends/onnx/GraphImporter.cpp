@@ -465,11 +465,12 @@ bool GraphImporter::importGraph(Scope &inner, bool isChecked, ArrayRef<Value> ar
       (isChecked || checkSupported(nodes))) {
     importNodes(nodes);
     for (const std::string &output : outputs)
-      results.push_back(lookup(output));
+      if (!isTooLarge)
+        results.push_back(lookup(output));
   }
   reads.forget(inner.graph);
   scope = outer;
-  return diags->numErrors() == before && !llvm::is_contained(results, Value());
+  return !isTooLarge && diags->numErrors() == before && !llvm::is_contained(results, Value());
 }
 
 bool GraphImporter::enterRegion(const onnx::NodeProto &node) {
@@ -484,6 +485,8 @@ bool GraphImporter::enterRegion(const onnx::NodeProto &node) {
 
 OwningOpRef<ModuleOp> GraphImporter::run() {
   fileNodes = countNodes(graph.node());
+  for (const auto &function : functions)
+    fileNodes += countNodes(function.second->node());
   GraphIndex index(graph, reads, *diags);
   std::vector<std::string> outputs;
   std::vector<onnx::NodeProto *> nodes;
@@ -496,6 +499,8 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
   if (!importInputs(main))
     return {};
   importNodes(nodes);
+  if (isTooLarge)
+    return {};
 
   std::vector<std::pair<std::string, Value>> results;
   for (const std::string &output : outputs) {

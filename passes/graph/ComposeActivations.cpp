@@ -50,7 +50,7 @@ std::pair<Value, double> matchScaled(Value value) {
 }
 
 /// A product as its factors: nested mul and div (used only here) by constants
-/// and values, in any order.
+/// and values, in any order. What is behind more ops than any activation has is a factor.
 struct Product {
   SmallVector<Value> factors;
   double constant = 1.0;
@@ -64,12 +64,14 @@ private:
     Operation *op = value.getDefiningOp();
     if (auto scalar = getScalarConstant(value))
       constant *= *scalar;
-    else if (isa_and_nonnull<MulOp, DivOp>(op) && op->hasOneUse() && value.getType() == type)
+    else if (opsLeft > 0 && isa_and_nonnull<MulOp, DivOp>(op) && op->hasOneUse() &&
+             value.getType() == type)
       collectOperands(op);
     else
       factors.push_back(value);
   }
   void collectOperands(Operation *op) {
+    --opsLeft;
     Type type = op->getResult(0).getType();
     if (isa<MulOp>(op)) {
       collect(op->getOperand(0), type);
@@ -84,6 +86,8 @@ private:
     collect(op->getOperand(0), type);
     constant /= *divisor;
   }
+
+  int opsLeft = 32;
 };
 
 /// hard_sigmoid(x) = clip(alpha * x + beta, 0, 1), also when the clip is scaled:

@@ -125,10 +125,17 @@ struct FuseElementwise : atc::graph::impl::GraphFuseElementwiseBase<FuseElementw
       unfused = cast<func::FuncOp>(getOperation()->clone());
     convertAll(/*inlineConstants=*/true);
     fuseAll();
-    if (unfused && countCode() > maxCode) {
-      getOperation().getBody().takeBody(unfused->getBody());
-      convertAll(/*inlineConstants=*/false);
-    }
+    if (!unfused || countCode() <= maxCode)
+      return;
+    // Constants as operands make maps equal that differ in nothing else.
+    OwningOpRef<func::FuncOp> copy = cast<func::FuncOp>(unfused.get()->clone());
+    getOperation().getBody().takeBody(copy->getBody());
+    convertAll(/*inlineConstants=*/false);
+    fuseAll();
+    if (countCode() <= maxCode)
+      return;
+    getOperation().getBody().takeBody(unfused->getBody());
+    convertAll(/*inlineConstants=*/false);
   }
 
   void convertAll(bool inlineConstants) {
@@ -148,14 +155,14 @@ struct FuseElementwise : atc::graph::impl::GraphFuseElementwiseBase<FuseElementw
       }
   }
 
-  /// Number of ops of all maps, of equal ones once.
+  /// Number of ops of all maps, of equal ones once, and one more per map: its loop is code, too.
   unsigned countCode() {
     llvm::DenseSet<size_t> known;
     unsigned count = 0;
     getOperation().walk([&](MapOp map) {
       auto hashType = [](Value value) { return hash_value(value.getType()); };
       if (known.insert(size_t(deepHash(map, hashType))).second)
-        count += countOps(map);
+        count += 1 + countOps(map);
     });
     return count;
   }

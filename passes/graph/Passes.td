@@ -154,8 +154,8 @@ def GraphFuseElementwise : GraphPass<"graph-fuse-elementwise"> {
 
     A fused map has at most `max-ops` ops: the time to generate code of a kernel
     grows faster than the kernel. Where the maps that differ have more than
-    `max-code` ops together, nothing is fused and constants stay operands, so that
-    equal ops of a huge graph share a kernel.
+    `max-code` ops together, constants stay operands, so that maps which differ in
+    nothing else share a kernel, and where that does not help either, nothing is fused.
   }];
   let dependentDialects = ["::atc::graph::GraphDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
@@ -166,8 +166,8 @@ def GraphFuseElementwise : GraphPass<"graph-fuse-elementwise"> {
            "Most inputs that a fused map may have">,
     Option<"maxOps", "max-ops", "unsigned", /*default=*/"64",
            "Most ops that the body of a fused map may have, constants aside">,
-    Option<"maxCode", "max-code", "unsigned", /*default=*/"10000",
-           "Most ops that all different maps of a function may have for any to be fused">];
+    Option<"maxCode", "max-code", "unsigned", /*default=*/"8000",
+           "Most ops that all different maps of a function may have, with one more for each">];
   let statistics = [
     Statistic<"numFused", "num-fused", "Number of producer maps fused into consumers">,
     Statistic<"numMaps", "num-maps", "Number of elementwise ops turned into maps">];

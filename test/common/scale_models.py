@@ -99,19 +99,23 @@ def varied_dynamic(size):
 
 
 def views(size):
-    """Slices and transpositions in a row, which no rule can join."""
-    nodes, last = [], "x"
-    for i in range(size):
-        if i % 2:
-            nodes.append(helper.make_node("Transpose", [last], [f"t{i}"], name=f"n{i}", perm=[1, 0]))
-        else:
-            nodes.append(helper.make_node("Slice", [last, "one", "end", "zero"], [f"t{i}"],
-                                          name=f"n{i}"))
-        last = f"t{i}"
-    rows = size // 2 + 4
-    return model(nodes, [value("x", [rows, rows])], [value(last, None)],
-                 [constant("one", [1], np.int64), constant("end", [rows], np.int64),
-                  constant("zero", [0], np.int64)])
+    """Slices and reshapes in a row, each of another shape: all of them are copied."""
+    nodes, initializers, last = [], [constant("one", [1], np.int64), constant("zero", [0], np.int64)], "x"
+    rest = size + 4
+
+    def add(op, *inputs):
+        nonlocal last
+        nodes.append(helper.make_node(op, [last, *inputs], [f"t{len(nodes)}"], name=f"n{len(nodes)}"))
+        last = f"t{len(nodes) - 1}"
+
+    initializers.append(constant("end", [rest], np.int64))
+    while len(nodes) < size:
+        rest -= 1
+        add("Slice", "one", "end", ("one", "zero")[len(nodes) // 2 % 2])
+        shape = [rest, 2] if len(nodes) // 2 % 2 == 0 else [2, rest]
+        initializers.append(constant(f"s{rest}", shape, np.int64))
+        add("Reshape", f"s{rest}")
+    return model(nodes, [value("x", [2, size + 4])], [value(last, None)], initializers)
 
 
 #===-- Ports ---------------------------------------------------------------===#

@@ -30,6 +30,7 @@ namespace {
 int output = 2;
 const char *heading = "";
 std::atomic_flag isEnding = ATOMIC_FLAG_INIT;
+std::atomic<bool> isInstalled = false;
 /// Lowest address of the main thread's stack as it is now; it ends somewhere below.
 uintptr_t stackEnd = 0;
 
@@ -64,8 +65,9 @@ void writeAll(const char *text, size_t size) {
   // Which of the limits it was nobody says; the lowest one comes first.
   char text[256], limit[96] = "the system has";
   auto say = [&](uint64_t bytes, const char *whose) {
-    std::snprintf(limit, sizeof(limit), "the %.1fG that %s", double(bytes) / double(1 << 30),
-                  whose);
+    const bool isSmall = bytes < 1 << 29;
+    std::snprintf(limit, sizeof(limit), "the %.1f%c that %s",
+                  double(bytes) / double(isSmall ? 1 << 20 : 1 << 30), isSmall ? 'M' : 'G', whose);
   };
   uint64_t least = memoryLimit();
   if (least != kNoMemoryLimit)
@@ -159,6 +161,7 @@ void watchStack() {
 void installFatalErrorHandlers(int descriptor, const char *before) {
   output = descriptor;
   heading = before;
+  isInstalled = true;
   std::set_new_handler(endWithoutMemory);
   std::set_terminate(endUnhandled);
   llvm::install_bad_alloc_error_handler(endWithoutMemoryForLLVM);
@@ -167,3 +170,28 @@ void installFatalErrorHandlers(int descriptor, const char *before) {
 }
 
 } // namespace atc::tools
+
+// MLIR and other libraries in C style do not look at what malloc returns. In a program that links
+// this file they get memory, or the program ends as it does without any for `new`.
+#if defined(__GLIBC__) && !defined(OPENATC_TOOLS_SANITIZED)
+extern "C" {
+
+void *__libc_malloc(size_t size) noexcept;
+void *__libc_calloc(size_t count, size_t size) noexcept;
+void *__libc_realloc(void *memory, size_t size) noexcept;
+
+static void *checked(void *memory, size_t size) {
+  if (!memory && size != 0 && atc::tools::isInstalled)
+    atc::tools::endWithoutMemory();
+  return memory;
+}
+
+void *malloc(size_t size) noexcept { return checked(__libc_malloc(size), 1); }
+void *calloc(size_t count, size_t size) noexcept {
+  return checked(__libc_calloc(count, size), count * size);
+}
+void *realloc(void *memory, size_t size) noexcept {
+  return checked(__libc_realloc(memory, size), size);
+}
+}
+#endif

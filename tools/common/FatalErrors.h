@@ -7,10 +7,11 @@
 namespace atc::tools {
 
 /// Makes sure that the process ends with one coded line and exit status 1, and not with an abort,
-/// when memory is exhausted (E19001), the stack of the main thread is (E19002), or LLVM or an
-/// exception that nobody catches ends it (E19999). The line goes to `descriptor` (1 or 2), behind
-/// `before`, which must live as long as the process. Nothing is freed or flushed then: files in
-/// the making must be such that they vanish with the process.
+/// when memory is exhausted (E19001, also for malloc, calloc and realloc, which then do not return
+/// null), the stack of the main thread is (E19002), or LLVM or an exception that nobody catches
+/// ends it (E19999). The line goes to `descriptor` (1 or 2), behind `before`, which must live as
+/// long as the process. Nothing is freed or flushed then: files in the making must be such that
+/// they vanish with the process.
 void installFatalErrorHandlers(int descriptor, const char *before = "");
 
 } // namespace atc::tools

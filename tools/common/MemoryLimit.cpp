@@ -13,15 +13,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define OPENATC_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
-    __has_feature(memory_sanitizer)
-#define OPENATC_SANITIZED 1
-#endif
-#endif
-
 namespace atc::tools {
 
 namespace {
@@ -110,7 +101,7 @@ uint64_t defaultMemoryLimit() {
 
 void limitMemory(uint64_t bytes) {
   limitInForce = bytes;
-#ifndef OPENATC_SANITIZED
+#ifndef OPENATC_TOOLS_SANITIZED
   rlimit limit{};
   if (bytes == kNoMemoryLimit || getrlimit(RLIMIT_DATA, &limit) != 0)
     return;

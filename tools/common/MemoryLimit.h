@@ -9,6 +9,16 @@
 #include <string>
 #include <string_view>
 
+// Sanitizers allocate in ways of their own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define OPENATC_TOOLS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
+#define OPENATC_TOOLS_SANITIZED 1
+#endif
+#endif
+
 namespace atc::tools {
 
 /// Stands for no limit at all.

@@ -165,7 +165,7 @@ func.func @bounded(%x: tensor<2xf32>) -> tensor<2xf32> {
 
 // -----
 
-// Five different ops are more than max-code: each stays a map of its own, and the constants
+// Five ops in a map are more than max-code: each stays a map of its own, and the constants
 // stay operands, so that the three sums are the same but for what they read.
 // CODE4-LABEL: func @much_code
 // CODE4-COUNT-3: graph.constant
@@ -208,5 +208,30 @@ func.func @little_code(%x: tensor<2xf32>, %y: tensor<2xf32>) -> (tensor<2xf32>, 
   %1 = graph.tanh %0 : (tensor<2xf32>) -> tensor<2xf32>
   %2 = graph.exp %y : (tensor<2xf32>) -> tensor<2xf32>
   %3 = graph.tanh %2 : (tensor<2xf32>) -> tensor<2xf32>
+  return %1, %3 : tensor<2xf32>, tensor<2xf32>
+}
+
+// -----
+
+// Two maps of two ops and a constant are more than max-code. With the constants as operands they
+// are one.
+// CODE4-LABEL: func @constants_differ
+// CODE4: graph.map %{{.*}}, %{{.*}} : (tensor<2xf32>, tensor<1xf32>) -> tensor<2xf32>
+// CODE4-NEXT: ^bb0
+// CODE4-NEXT: arith.addf
+// CODE4-NEXT: math.exp
+// CODE4: graph.map %{{.*}}, %{{.*}} : (tensor<2xf32>, tensor<1xf32>) -> tensor<2xf32>
+// CODE4-NEXT: ^bb0
+// CODE4-NEXT: arith.addf
+// CODE4-NEXT: math.exp
+// CODE4-NOT: graph.map
+// CODE4: return
+func.func @constants_differ(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %a = graph.constant dense<1.0> : tensor<1xf32>
+  %b = graph.constant dense<2.0> : tensor<1xf32>
+  %0 = graph.add %x, %a : (tensor<2xf32>, tensor<1xf32>) -> tensor<2xf32>
+  %1 = graph.exp %0 : (tensor<2xf32>) -> tensor<2xf32>
+  %2 = graph.add %x, %b : (tensor<2xf32>, tensor<1xf32>) -> tensor<2xf32>
+  %3 = graph.exp %2 : (tensor<2xf32>) -> tensor<2xf32>
   return %1, %3 : tensor<2xf32>, tensor<2xf32>
 }
