@@ -100,7 +100,10 @@ def test_stub_and_module_agree(name):
     stub = ast.parse((PACKAGE / f"{name}.pyi").read_text())
 
     def names_in(body):
-        return {node.name for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+        constants = {node.target.id for node in body if isinstance(node, ast.AnnAssign)
+                     and not node.target.id.startswith("_")}
+        return constants | {node.name for node in body
+                            if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
 
     def real(thing):
         return {each for each in dir(thing) if not each.startswith("_")}
