@@ -6,7 +6,6 @@
 #include "dialects/graph/HostCalls.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 
@@ -174,32 +173,7 @@ private:
   std::map<unsigned, SmallVector<Operation *>> parts;
 };
 
-/// Lets the calls of functions that read the same, without names, call the first of them.
-void mergeEqualParts(ModuleOp module) {
-  llvm::StringMap<func::FuncOp> known;
-  llvm::DenseMap<StringAttr, StringAttr> merged;
-  for (func::FuncOp part : partsOf(module)) {
-    StringAttr name = part.getSymNameAttr();
-    part.setSymName("part");
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    part->print(os, OpPrintingFlags().printGenericOpForm().enableDebugInfo(false));
-    part.setSymNameAttr(name);
-    auto [first, isNew] = known.try_emplace(text, part);
-    if (isNew)
-      continue;
-    merged[name] = first->second.getSymNameAttr();
-    part.erase();
-  }
-  module.walk([&](func::CallOp call) {
-    if (StringAttr name = merged.lookup(call.getCalleeAttr().getAttr()))
-      call.setCallee(name);
-  });
-}
-
 struct OutlineStatic : impl::HostOutlineStaticBase<OutlineStatic> {
-  using HostOutlineStaticBase::HostOutlineStaticBase;
-
   void runOnOperation() override {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!main || main.isExternal() || !isHostProgram(main))
@@ -216,8 +190,6 @@ struct OutlineStatic : impl::HostOutlineStaticBase<OutlineStatic> {
     for (Block *block : blocks)
       BlockOutliner(getOperation(), *block, count).run();
     numParts += count;
-    if (count > maxNamed)
-      mergeEqualParts(getOperation());
     // Constants that only parts read are theirs.
     main.walk([](graph::ConstantOp constant) {
       if (constant.use_empty())

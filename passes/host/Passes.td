@@ -15,14 +15,8 @@ def HostOutlineStatic : Pass<"host-outline-static", "::mlir::ModuleOp"> {
     of changes between host and part lies in front of. A constant that both sides
     read is in both. A part is then compiled like a model of its own.
 
-    Of more than `max-named` functions those that compute the same become one, so that
-    it is compiled once. Its tensors have the names of the first.
-
     A model without host ops is left alone.
   }];
-  let options = [
-    Option<"maxNamed", "max-named", "unsigned", "1000",
-           "Functions up to which each keeps the names of its tensors">];
   let statistics = [Statistic<"numParts", "num-parts", "Functions made">];
 }
 

@@ -1,5 +1,4 @@
 // RUN: atc-opt %s -split-input-file -host-outline-static | FileCheck %s
-// RUN: atc-opt %s -split-input-file -host-outline-static=max-named=1 | FileCheck %s --check-prefix=MERGED
 
 // What is in front of a host call and what is behind it are two parts; the constant
 // that both read is in both.
@@ -73,35 +72,4 @@ func.func @main(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %a = graph.exp %x : (tensor<4xf32>) -> tensor<4xf32>
   return %a : tensor<4xf32>
-}
-
-// -----
-
-// Both branches compute the same, the rest something else: with few names allowed there is one
-// function for both.
-// CHECK-LABEL: func.func @main
-// CHECK: call @part_0
-// CHECK: call @part_1
-// CHECK: call @part_2
-// MERGED: func.func @main(%{{.*}}: tensor<i1>
-// MERGED: %[[T:.*]] = {{.*}}call @part_0
-// MERGED: graph.if
-// MERGED: call @part_1(%[[T]])
-// MERGED: else
-// MERGED: call @part_1(%[[T]])
-// MERGED: func.func private @part_0
-// MERGED: graph.tanh
-// MERGED: func.func private @part_1
-// MERGED: graph.exp
-// MERGED-NOT: func.func
-func.func @main(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
-  %t = graph.tanh %x : (tensor<4xf32>) -> tensor<4xf32>
-  %r = graph.if %c : (tensor<i1>) -> tensor<4xf32> {
-    %a = graph.exp %t : (tensor<4xf32>) -> tensor<4xf32>
-    graph.leave %a : tensor<4xf32>
-  } else {
-    %b = graph.exp %t : (tensor<4xf32>) -> tensor<4xf32>
-    graph.leave %b : tensor<4xf32>
-  }
-  return %r : tensor<4xf32>
 }
