@@ -386,8 +386,8 @@ def branches(then_nodes, else_nodes, after=(), output=None):
                  outputs=[tensor(output or "r", None)])
 
 
-def constant_text(name):
-    return node("Constant", [], [name], value_string="text")
+def text(name):
+    return node("Cast", ["x"], [name], to=TensorProto.STRING)
 
 
 def constant_number(name):
@@ -396,7 +396,7 @@ def constant_number(name):
 
 @case("E14001", "'choice' (If)", "output 0", "then_branch", "else_branch")
 def branches_of_two_element_types():
-    return branches([constant_text("v")], [constant_number("v")])
+    return branches([text("v")], [constant_number("v")])
 
 
 @case("E14001", "'choice' (If)", "output 0", "element type")
@@ -407,7 +407,7 @@ def branches_of_two_kinds():
 @case("E14001", "'choice' (If)", "output 0")
 def branches_of_sequences_of_two_element_types():
     return branches([node("SequenceConstruct", ["x"], ["v"])],
-                    [constant_text("t"), node("SequenceConstruct", ["t"], ["v"])])
+                    [text("t"), node("SequenceConstruct", ["t"], ["v"])])
 
 
 @case("E14001", "'n' (Add)", "input 1", "expected a tensor")
@@ -416,7 +416,7 @@ def sequence_as_a_number():
                  opset=17)
 
 
-@case("E14001", "'n' (SequenceAt)", "input 0", "expected a sequence")
+@case("E14001", "'n' (SequenceAt)", "input 0", "not a sequence")
 def tensor_as_a_sequence():
     return model([constant_number("i"), node("SequenceAt", ["x", "i"], ["y"], "n")], opset=17)
 
