@@ -21,7 +21,7 @@ namespace atc::driver {
 /// The Quantize phase: writes scales into an imported module. Returns false after an error.
 using Quantizer = std::function<bool(mlir::ModuleOp, Diagnostics &)>;
 
-/// What a compilation may use of the machine.
+/// Bounds what a compilation may use of the machine.
 struct ResourceLimits {
   unsigned threads = 0; ///< that generate code; 0: one per processor
 };
@@ -53,7 +53,7 @@ std::unique_ptr<mlir::MLIRContext> makeCompilerContext();
 /// where the module cannot be written as bytecode.
 mlir::OwningOpRef<mlir::ModuleOp> copyModule(mlir::ModuleOp module, mlir::MLIRContext &context);
 
-/// One compilation. While it lives, it takes the diagnostics of the context. Whatever
+/// Compiles one model. While it lives, it takes the diagnostics of the context. Whatever
 /// fails leaves at least one error; the compilation is of no more use then.
 class Compiler {
 public:

@@ -23,9 +23,9 @@ struct LinkedImage {
 };
 
 /// Links x86-64 or AArch64 ELF objects (position-independent code, all of one
-/// kind) into an image. Objects that need something from outside, a loader's help at run time, or memory to
-/// write to are refused; the error names every such symbol and section.
-/// One call runs at a time; others wait.
+/// kind) into an image. Objects that need something from outside, a loader's help at run time, or
+/// memory to write to are refused; the error names every such symbol and section. One call runs at
+/// a time; others wait.
 llvm::Expected<LinkedImage> linkImage(llvm::ArrayRef<llvm::StringRef> objects);
 
 } // namespace atc::cpu

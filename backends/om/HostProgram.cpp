@@ -62,9 +62,10 @@ public:
   llvm::Expected<OmHostProgram> build() {
     Block &body = main.getBody().front();
     for (BlockArgument argument : body.getArguments())
-      program.inputs.push_back(port(argument.getType(), slotOf(argument),
-                                    main.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kNameAttr),
-                                    "input", argument.getArgNumber()));
+      program.inputs.push_back(
+          port(argument.getType(), slotOf(argument),
+               main.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kNameAttr), "input",
+               argument.getArgNumber()));
     program.blocks.emplace_back();
     addSteps(body, 0);
     Operation *end = body.getTerminator();
@@ -111,7 +112,8 @@ private:
 
   void fail(llvm::Error error) { fault = llvm::joinErrors(std::move(fault), std::move(error)); }
 
-  static OmHostPort port(Type type, uint32_t slot, StringAttr name, StringRef stem, unsigned index) {
+  static OmHostPort port(Type type, uint32_t slot, StringAttr name, StringRef stem,
+                         unsigned index) {
     OmHostPort port;
     port.name = name ? name.str() : (stem + Twine(index)).str();
     port.slot = slot;
@@ -122,7 +124,8 @@ private:
     if (auto sequence = dyn_cast<graph::SequenceType>(type)) {
       port.kind = OM_KIND_SEQUENCE;
       auto item = dyn_cast<TensorType>(sequence.getItem());
-      port.dtype = item ? static_cast<om_dtype>(graph::dtypeOf(item.getElementType())) : OM_UNDEFINED;
+      port.dtype =
+          item ? static_cast<om_dtype>(graph::dtypeOf(item.getElementType())) : OM_UNDEFINED;
       port.unranked = true;
     } else if (isa<graph::MapType>(type)) {
       port.kind = OM_KIND_MAP;

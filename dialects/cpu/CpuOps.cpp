@@ -58,7 +58,8 @@ template <typename ConvOp> LogicalResult verifyEpilogue(ConvOp op) {
   if (op.getResidual() &&
       failed(verifySameShape(op, op.getResidual(), "residual", op.getOutput(), "output")))
     return failure();
-  bool prelu = op.getActivation() && op.getActivation()->getKind() == atc::graph::ActivationKind::PRelu;
+  bool prelu =
+      op.getActivation() && op.getActivation()->getKind() == atc::graph::ActivationKind::PRelu;
   if (prelu != bool(op.getSlope()))
     return op.emitOpError("a slope and a prelu activation come together");
   return success();

@@ -21,8 +21,8 @@
 #define GET_ATTRDEF_CLASSES
 #include "dialects/graph/GraphAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES
-#include "dialects/graph/GraphTypes.h.inc"
 #include "dialects/graph/GraphInterfaces.h.inc"
+#include "dialects/graph/GraphTypes.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/graph/GraphOps.h.inc"
 

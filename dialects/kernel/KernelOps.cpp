@@ -40,8 +40,8 @@ LogicalResult MapOp::verify() {
   MemRefType out = typeOf(getOutput());
   Block &block = getBody().front();
   if (block.getNumArguments() != getInputs().size())
-    return emitOpError() << "the body takes " << block.getNumArguments() << " elements, but there are "
-                         << getInputs().size() << " inputs";
+    return emitOpError() << "the body takes " << block.getNumArguments()
+                         << " elements, but there are " << getInputs().size() << " inputs";
   for (auto [input, arg] : llvm::zip(getInputs(), block.getArguments())) {
     MemRefType in = typeOf(input);
     if (arg.getType() != in.getElementType())

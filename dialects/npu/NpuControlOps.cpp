@@ -83,8 +83,8 @@ LogicalResult ProgramOp::verify() {
   for (BlockArgument argument : getBuffers()) {
     auto type = dyn_cast<BufferType>(argument.getType());
     if (!type || type.getMemory() != MemoryKind::GM)
-      return emitOpError() << "argument " << argument.getArgNumber() << " must be a buffer in gm, not "
-                           << argument.getType();
+      return emitOpError() << "argument " << argument.getArgNumber()
+                           << " must be a buffer in gm, not " << argument.getType();
   }
   return success();
 }

@@ -19,8 +19,8 @@ LogicalResult verifyVector(Operation *op, Value value, int64_t size, Type elemen
   MemRefType type = typeOf(value);
   if (type.getRank() == 1 && type.getDimSize(0) == size && type.getElementType() == element)
     return success();
-  return op->emitOpError() << name << " must be " << MemRefType::get({size}, element)
-                           << ", but is " << type;
+  return op->emitOpError() << name << " must be " << MemRefType::get({size}, element) << ", but is "
+                           << type;
 }
 
 LogicalResult verifyShape(Operation *op, Value value, ArrayRef<int64_t> shape, StringRef name) {
@@ -65,7 +65,9 @@ LogicalResult Conv2DOp::verify() {
   if (out[4] != block || (!getImage() && in[4] != block))
     return emitOpError() << "channels must stand in blocks of " << block;
   int64_t depth = getImage() ? llvm::divideCeil(taps * 4, 16) : in[1] / groups * taps;
-  if (failed(verifyShape(*this, getFilter(), {groups, depth, channels / groups / 16, 16, getImage() ? 16 : block}, "filter")))
+  if (failed(verifyShape(*this, getFilter(),
+                         {groups, depth, channels / groups / 16, 16, getImage() ? 16 : block},
+                         "filter")))
     return failure();
   for (unsigned d : {0u, 1u}) {
     int64_t count = windowCount(in[2 + d], getKernel()[d], getStrides()[d], getDilations()[d],
@@ -88,8 +90,8 @@ LogicalResult Conv2DOp::verify() {
   bool takesResidual = bool(getResidual()), hasBody = !getBody().empty();
   if (getScales() && (groups != 1 || getActivation() || (takesResidual && !hasBody)))
     return emitOpError("of bytes has one group, and joins a residual in its body");
-  if (hasBody && (!getScales() || !getFactor() ||
-                  getBody().getNumArguments() != (takesResidual ? 2u : 1u)))
+  if (hasBody &&
+      (!getScales() || !getFactor() || getBody().getNumArguments() != (takesResidual ? 2u : 1u)))
     return emitOpError("has a body that does not fit its operands");
   if (getResidual() &&
       failed(verifySameShape(*this, getResidual(), "residual", getOutput(), "output")))
@@ -102,7 +104,9 @@ LogicalResult Conv2DOp::verify() {
 
 std::string Conv2DOp::kernelName() {
   StringRef stem = getScales()            ? "integer_conv2d"
-                   : getImage() ? "image_conv2d" : getBlockGroups() > 1 ? "grouped_conv2d" : "conv2d";
+                   : getImage()           ? "image_conv2d"
+                   : getBlockGroups() > 1 ? "grouped_conv2d"
+                                          : "conv2d";
   return windowName(stem, getKernel()[0], getKernel()[1]);
 }
 int64_t Conv2DOp::flops() { return 2 * getMacs(); }

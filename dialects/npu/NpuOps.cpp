@@ -68,16 +68,17 @@ LogicalResult verifyIvs(Operation *op, ValueRange ivs) {
 
 LogicalResult verifyAffine(Operation *op, const Twine &what, AffineAttr affine, size_t ivs) {
   if (!affine.getStrides().empty() && affine.getStrides().size() != ivs)
-    return op->emitOpError() << what << " has " << affine.getStrides().size()
-                             << " strides for " << ivs << " ivs";
+    return op->emitOpError() << what << " has " << affine.getStrides().size() << " strides for "
+                             << ivs << " ivs";
   return success();
 }
 
 LogicalResult verifyRanges(Operation *op, size_t ivs) {
   for (NamedAttribute attribute : op->getAttrs())
     if (auto range = dyn_cast<RangeAttr>(attribute.getValue()))
-      if (range.getStart() && failed(verifyAffine(op, "the start of '" + attribute.getName().strref() + "'",
-                                                  range.getStart(), ivs)))
+      if (range.getStart() &&
+          failed(verifyAffine(op, "the start of '" + attribute.getName().strref() + "'",
+                              range.getStart(), ivs)))
         return failure();
   return success();
 }
@@ -100,8 +101,9 @@ LogicalResult verifyInstruction(Operation *op, ValueRange ivs, ArrayAttr offsets
     int64_t alignment = alignmentOf(memoryOf(buffer));
     auto isMisaligned = [&](int64_t bytes) { return bytes % alignment != 0; };
     if (isMisaligned(offset.getBase()) || llvm::any_of(offset.getStrides(), isMisaligned))
-      return op->emitOpError() << "address " << index << " is not always a multiple of " << alignment
-                               << " bytes, as " << stringifyMemoryKind(memoryOf(buffer)) << " needs";
+      return op->emitOpError() << "address " << index << " is not always a multiple of "
+                               << alignment << " bytes, as "
+                               << stringifyMemoryKind(memoryOf(buffer)) << " needs";
   }
   if (guard && uint64_t(guard.getIv()) >= ivs.size())
     return op->emitOpError() << "is guarded by iv " << guard.getIv() << " of " << ivs.size();
@@ -134,7 +136,8 @@ LogicalResult verifyMemory(Operation *op, StringRef name, Value buffer, MemoryKi
                            << ", it must be in " << stringifyMemoryKind(memory);
 }
 
-LogicalResult verifyType(Operation *op, StringRef name, Type type, ArrayRef<atc::npu::DataType> allowed) {
+LogicalResult verifyType(Operation *op, StringRef name, Type type,
+                         ArrayRef<atc::npu::DataType> allowed) {
   std::optional<atc::npu::DataType> known = dataTypeOf(type);
   if (!known || !llvm::is_contained(allowed, *known))
     return op->emitOpError() << "has the " << name << " " << type << ", which it cannot work on";
@@ -197,10 +200,14 @@ LogicalResult Load2DOp::verify() {
 LogicalResult Img2ColOp::verify() {
   if (failed(verifyCommon(*this)))
     return failure();
-  for (auto [name, value] : {std::pair("stride_h", getStrideH()), {"stride_w", getStrideW()},
-                             {"dilation_h", getDilationH()}, {"dilation_w", getDilationW()},
-                             {"kernel_h", getKernelH()}, {"kernel_w", getKernelW()},
-                             {"out_width", getOutWidth()}, {"out_height", getOutHeight()}})
+  for (auto [name, value] : {std::pair("stride_h", getStrideH()),
+                             {"stride_w", getStrideW()},
+                             {"dilation_h", getDilationH()},
+                             {"dilation_w", getDilationW()},
+                             {"kernel_h", getKernelH()},
+                             {"kernel_w", getKernelW()},
+                             {"out_width", getOutWidth()},
+                             {"out_height", getOutHeight()}})
     if (int64_t(value) < 1)
       return emitOpError() << name << " is " << value << ", 1 is the least";
   int64_t c0 = getC0();
@@ -213,9 +220,9 @@ LogicalResult Img2ColOp::verify() {
 LogicalResult MmadOp::verify() {
   using enum MemoryKind;
   if (failed(verifyCommon(*this)) ||
-      failed(verifyType(*this, "type", getType(),
-                        {DataType::F16, DataType::BF16, DataType::S8, DataType::U8,
-                         DataType::F32})) ||
+      failed(
+          verifyType(*this, "type", getType(),
+                     {DataType::F16, DataType::BF16, DataType::S8, DataType::U8, DataType::F32})) ||
       failed(verifyMemory(*this, "dst", getDst(), L0C)) ||
       failed(verifyMemory(*this, "a", getA(), L0A)) ||
       failed(verifyMemory(*this, "b", getB(), L0B)) ||
@@ -272,8 +279,8 @@ LogicalResult VectorInstrOp::verify() {
   if (failed(verifyCommon(*this)) || failed(verifyType(*this, "type", getType(), kAnyType)) ||
       failed(verifyType(*this, "dst_type", getDstType(), kAnyType)))
     return failure();
-  for (auto [name, buffer] : {std::pair("dst", getDst()), {"a", getA()}, {"b", getB()},
-                              {"mask", getMask()}})
+  for (auto [name, buffer] :
+       {std::pair("dst", getDst()), {"a", getA()}, {"b", getB()}, {"mask", getMask()}})
     if (failed(verifyMemory(*this, name, buffer, MemoryKind::UB)))
       return failure();
   std::optional<npu::VectorOp> op = npu::findVectorOp(getOp().str());
@@ -301,7 +308,8 @@ template <typename OpT> static LogicalResult verifyFlag(OpT op) {
     return op.emitOpError("orders two different queues, not the scalar one");
   int64_t id = op.getId(), slots = op.getSlots(), depth = op.getDepth();
   if (id < 0 || slots < 1 || id + slots > int64_t(kFlagIds))
-    return op.emitOpError() << "uses flags " << id << " to " << id + slots - 1 << " of " << kFlagIds;
+    return op.emitOpError() << "uses flags " << id << " to " << id + slots - 1 << " of "
+                            << kFlagIds;
   int64_t loops = 0;
   for (auto loop = op->template getParentOfType<LoopOp>(); loop;
        loop = loop->template getParentOfType<LoopOp>())

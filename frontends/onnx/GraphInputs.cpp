@@ -157,7 +157,8 @@ void InputResolver::reportOpen(ArrayRef<const onnx::ValueInfoProto *> inputs) {
   diags.warning("W11001", "the shape of these inputs is open: " + shapes +
                               "; operators on them run as host kernels of any shape, which are "
                               "slower than code for a fixed one: give it, for example with "
-                              "--input_shape=\"" + example + "\"");
+                              "--input_shape=\"" +
+                              example + "\"");
 }
 
 bool InputResolver::run(std::vector<GraphInput> &inputs) {
@@ -178,11 +179,12 @@ bool InputResolver::run(std::vector<GraphInput> &inputs) {
     Type type = importer.convertType(input->type());
     if (!type) {
       const auto &stated = input->type();
-      diags.error("E14001", "input '" + input->name() + "' has " +
-                                (stated.has_tensor_type()
-                                     ? "element type " + nameElementType(stated.tensor_type().elem_type())
-                                     : std::string("a type")) +
-                                ", which is not supported");
+      diags.error("E14001",
+                  "input '" + input->name() + "' has " +
+                      (stated.has_tensor_type()
+                           ? "element type " + nameElementType(stated.tensor_type().elem_type())
+                           : std::string("a type")) +
+                      ", which is not supported");
       continue;
     }
     auto tensor = dyn_cast<TensorType>(type);

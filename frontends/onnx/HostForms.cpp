@@ -246,8 +246,8 @@ private:
     if (llvm::is_contained(ofSequences, StringRef(kernel)) &&
         !isa<graph::SequenceType, graph::OptionalType>(call.inputs[0].getType()))
       return createStringError("input 0 is not a sequence");
-    StringRef missing = missingHostAttribute(
-        *signature, [&](StringRef name) { return bool(parameter(name)); });
+    StringRef missing =
+        missingHostAttribute(*signature, [&](StringRef name) { return bool(parameter(name)); });
     if (!missing.empty())
       return createStringError("attribute '" + missing + "' is missing; the operator needs it");
     return Error::success();

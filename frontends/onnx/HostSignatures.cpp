@@ -120,8 +120,7 @@ Error checkHostAttribute(StringRef kernel, const AttributeProto &attribute) {
                                ", expected " + AttributeProto::AttributeType_Name(type));
   }
   for (const Choice &choice : choices) {
-    if (choice.attribute != attribute.name() ||
-        !(choice.kernel.empty() || choice.kernel == kernel))
+    if (choice.attribute != attribute.name() || !(choice.kernel.empty() || choice.kernel == kernel))
       continue;
     SmallVector<StringRef> texts;
     StringRef(choice.texts).split(texts, ' ');

@@ -54,8 +54,8 @@ void printHostOnly(raw_ostream &os, StringRef domain) {
     std::string limits;
     if (domain == "com.microsoft" && !row->unread.empty())
       limits = "no " + join(split(row->unread, ' '), ", ");
-    printRow(os, {name, domain.empty() ? printSince(row->since) : std::to_string(row->since),
-                  limits});
+    printRow(os,
+             {name, domain.empty() ? printSince(row->since) : std::to_string(row->since), limits});
   }
 }
 
@@ -69,18 +69,21 @@ void atc::printOnnxSupport(raw_ostream &os) {
      << oldestOpset << " to " << latestOpset << "),\n`ai.onnx.ml` and those of `com.microsoft` "
      << "that exporters write. This page is printed by\n`atc-translate --onnx-support`.\n\n"
      << "A node runs in one of two ways. *Generated code* (`code`) has its shapes built in and is\n"
-     << "the fast one. A *host kernel* (`host`) takes values of any shape. An operator with both is\n"
+     << "the fast one. A *host kernel* (`host`) takes values of any shape. An operator with both "
+        "is\n"
      << "generated code where the shapes of its inputs are fixed, their element types are among\n"
      << "those below and the limits in its row hold; else it is a host kernel. Nothing has to be\n"
      << "chosen, and one model can mix both.\n\n"
-     << "- Element types of generated code: float, float16, bfloat16, double, int8 to int64, uint8\n"
+     << "- Element types of generated code: float, float16, bfloat16, double, int8 to int64, "
+        "uint8\n"
      << "  to uint64, bool. Host kernels also take, where ONNX allows them for the operator, the\n"
      << "  float8 types, float4e2m1, int4, uint4, int2, uint2, complex64, complex128 and strings.\n"
      << "- Dims may stay open: one compiled model then serves all sizes, with host kernels where\n"
      << "  the open dims reach. `--input_shape` fixes them, which is faster. Arithmetic on shapes\n"
      << "  that are known is resolved while importing.\n"
      << "- Inputs and outputs can be tensors, sequences, optionals and maps.\n"
-     << "- \"7+\" holds for opsets 1 to 6 too where the operator had the same form. An operator in\n"
+     << "- \"7+\" holds for opsets 1 to 6 too where the operator had the same form. An operator "
+        "in\n"
      << "  a model of an older opset than its first one is taken by its first form.\n"
      << "- What decides a shape and is not known at compile time is taken from the shapes that\n"
      << "  the model declares for its tensors, where these leave no choice (Reshape, Expand,\n"
@@ -101,7 +104,8 @@ void atc::printOnnxSupport(raw_ostream &os) {
      << "| SequenceMap | 17+ | |\n"
      << "| FlexAttention (`ai.onnx.preview`) | all | |\n"
      << "| functions of the model | all | at most 64 inside each other |\n\n"
-     << "An If whose condition is known while importing becomes the branch that it takes. Branches\n"
+     << "An If whose condition is known while importing becomes the branch that it takes. "
+        "Branches\n"
      << "and bodies read the tensors of the graphs around them, and what has fixed shapes inside\n"
      << "them is generated code.\n"
      << "\n## Host kernels only\n\n"

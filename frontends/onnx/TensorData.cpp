@@ -22,7 +22,8 @@ static_assert(std::endian::native == std::endian::little);
 namespace atc::onnx_import {
 
 Type convertElementType(int32_t type, MLIRContext *context) {
-  return type >= 0 && type < 256 ? graph::elementTypeOf(static_cast<uint8_t>(type), context) : Type();
+  return type >= 0 && type < 256 ? graph::elementTypeOf(static_cast<uint8_t>(type), context)
+                                 : Type();
 }
 
 std::string nameElementType(int32_t type) {
@@ -154,8 +155,8 @@ Expected<ElementsAttr> TensorTaker::takeExternal() {
 
 ElementsAttr TensorTaker::unpack(ArrayRef<char> packed) {
   const int64_t perByte = 8 / packedBits;
-  const bool isSigned = !isa<FloatType>(type.getElementType()) &&
-                        !type.getElementType().isUnsignedInteger();
+  const bool isSigned =
+      !isa<FloatType>(type.getElementType()) && !type.getElementType().isUnsignedInteger();
   std::vector<char> elements(count);
   for (int64_t i = 0; i < count; ++i) {
     unsigned bits = static_cast<unsigned char>(packed[i / perByte]) >> (i % perByte * packedBits);

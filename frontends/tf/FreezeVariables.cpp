@@ -161,8 +161,9 @@ static bool shapeFits(const pb::TensorShapeProto &declared, const pb::TensorShap
 static bool freezeOne(pb::NodeDef &node, CheckpointBundle *checkpoint, Diagnostics &diagnostics) {
   const pb::AttrValue *key = attribute(node, keyAttribute);
   if (!key || !checkpoint) {
-    diagnostics.error("E13005", "variable '" + node.name() + "' has no value: the model has no "
-                                                             "checkpoint (folder 'variables')");
+    diagnostics.error("E13005", "variable '" + node.name() +
+                                    "' has no value: the model has no "
+                                    "checkpoint (folder 'variables')");
     return false;
   }
   pb::TensorProto tensor;

@@ -6,7 +6,8 @@
 namespace atc::kernels {
 
 float floatFromHalf(uint16_t bits) {
-  uint32_t sign = uint32_t(bits & 0x8000) << 16, exponent = bits >> 10 & 31, mantissa = bits & 0x3ff;
+  uint32_t sign = uint32_t(bits & 0x8000) << 16, exponent = bits >> 10 & 31,
+           mantissa = bits & 0x3ff;
   if (exponent == 31)
     return __builtin_bit_cast(float, sign | 0x7f800000 | mantissa << 13);
   if (exponent == 0) {
@@ -38,15 +39,19 @@ namespace {
 /// How the bits of an 8-bit float are read.
 struct Format {
   int mantissaBits, bias;
-  bool hasInfinity; ///< IEEE-like: the last exponent is infinity and NaN
+  bool hasInfinity;  ///< IEEE-like: the last exponent is infinity and NaN
   bool unsignedZero; ///< 0x80 is NaN ("fnuz")
 };
 constexpr Format formatOf(uint8_t dtype) {
   switch (dtype) {
-  case F8E4M3FN: return {3, 7, false, false};
-  case F8E4M3FNUZ: return {3, 8, false, true};
-  case F8E5M2: return {2, 15, true, false};
-  default: return {2, 16, false, true}; // F8E5M2FNUZ
+  case F8E4M3FN:
+    return {3, 7, false, false};
+  case F8E4M3FNUZ:
+    return {3, 8, false, true};
+  case F8E5M2:
+    return {2, 15, true, false};
+  default:
+    return {2, 16, false, true}; // F8E5M2FNUZ
   }
 }
 float scaled(float value, int exponent) {
@@ -99,8 +104,9 @@ uint8_t f8FromFloat(float value, uint8_t dtype, bool saturate) {
   uint32_t magnitude = word & 0x7fffffff;
   uint8_t nan = format.unsignedZero ? 0x80 : uint8_t(sign | (format.hasInfinity ? 0x7e : 0x7f));
   uint8_t largest = format.hasInfinity ? 0x7b : format.unsignedZero ? 0x7f : 0x7e;
-  uint8_t overflow = saturate ? uint8_t(sign | largest)
-                              : format.hasInfinity ? uint8_t(sign | 0x7c) : nan;
+  uint8_t overflow = saturate             ? uint8_t(sign | largest)
+                     : format.hasInfinity ? uint8_t(sign | 0x7c)
+                                          : nan;
   if (magnitude > 0x7f800000)
     return nan;
   if (magnitude == 0x7f800000)
@@ -133,34 +139,63 @@ unsigned fieldAt(Tensor tensor, int64_t i, int bits) {
 
 int64_t integerAt(Tensor tensor, int64_t i) {
   switch (tensor.dtype()) {
-  case I8: return tensor.as<int8_t>()[i];
-  case U8: case Bool: return tensor.as<uint8_t>()[i];
-  case I16: return tensor.as<int16_t>()[i];
-  case U16: return tensor.as<uint16_t>()[i];
-  case I32: return tensor.as<int32_t>()[i];
-  case U32: return tensor.as<uint32_t>()[i];
-  case I64: return tensor.as<int64_t>()[i];
-  case U64: return int64_t(tensor.as<uint64_t>()[i]);
-  case U4: return fieldAt(tensor, i, 4);
-  case I4: return int8_t(fieldAt(tensor, i, 4) << 4) >> 4;
-  case U2: return fieldAt(tensor, i, 2);
-  case I2: return int8_t(fieldAt(tensor, i, 2) << 6) >> 6;
-  default: return int64_t(numberAt(tensor, i));
+  case I8:
+    return tensor.as<int8_t>()[i];
+  case U8:
+  case Bool:
+    return tensor.as<uint8_t>()[i];
+  case I16:
+    return tensor.as<int16_t>()[i];
+  case U16:
+    return tensor.as<uint16_t>()[i];
+  case I32:
+    return tensor.as<int32_t>()[i];
+  case U32:
+    return tensor.as<uint32_t>()[i];
+  case I64:
+    return tensor.as<int64_t>()[i];
+  case U64:
+    return int64_t(tensor.as<uint64_t>()[i]);
+  case U4:
+    return fieldAt(tensor, i, 4);
+  case I4:
+    return int8_t(fieldAt(tensor, i, 4) << 4) >> 4;
+  case U2:
+    return fieldAt(tensor, i, 2);
+  case I2:
+    return int8_t(fieldAt(tensor, i, 2) << 6) >> 6;
+  default:
+    return int64_t(numberAt(tensor, i));
   }
 }
 
 double numberAt(Tensor tensor, int64_t i) {
   switch (tensor.dtype()) {
-  case F32: return tensor.as<float>()[i];
-  case F64: return tensor.as<double>()[i];
-  case F16: return tensor.as<Half>()[i];
-  case BF16: return tensor.as<BFloat>()[i];
-  case F8E4M3FN: case F8E4M3FNUZ: case F8E5M2: case F8E5M2FNUZ: case F8E8M0:
+  case F32:
+    return tensor.as<float>()[i];
+  case F64:
+    return tensor.as<double>()[i];
+  case F16:
+    return tensor.as<Half>()[i];
+  case BF16:
+    return tensor.as<BFloat>()[i];
+  case F8E4M3FN:
+  case F8E4M3FNUZ:
+  case F8E5M2:
+  case F8E5M2FNUZ:
+  case F8E8M0:
     return floatFromF8(tensor.as<uint8_t>()[i], tensor.dtype());
-  case F4E2M1: return kF4[fieldAt(tensor, i, 4)];
-  case U64: return double(tensor.as<uint64_t>()[i]);
-  case Str: case C64: case C128: case Undefined: return 0;
-  default: return double(integerAt(tensor, i));
+  case F4E2M1:
+    return kF4[fieldAt(tensor, i, 4)];
+  case U64:
+    return double(tensor.as<uint64_t>()[i]);
+  case Str:
+  case C64:
+  case C128:
+  case Undefined:
+    return 0;
+  default:
+    return double(integerAt(tensor, i));
   }
 }
 

@@ -77,8 +77,7 @@ bool decodeBmp(Context &c, Bytes file, Image &image) {
       (bits != 1 && bits != 4 && bits != 8 && bits != 24 && bits != 32))
     return false;
   const int64_t row = ceilDiv(width * bits, 32) * 4, palette = 14 + header;
-  if (width < 1 || height < 1 || row * height > file.size - start ||
-      !image.make(c, width, height))
+  if (width < 1 || height < 1 || row * height > file.size - start || !image.make(c, width, height))
     return false;
   for (int64_t y = 0; y < height; ++y) {
     const int64_t from = start + (down ? y : height - 1 - y) * row;
@@ -112,12 +111,12 @@ bool decodeTiff(Context &c, Bytes file, Image &image) {
     return fallback;
   };
   const int64_t width = tag(256, 0, 0), height = tag(257, 0, 0), bits = tag(258, 0, 1),
-                compression = tag(259, 0, 1), meaning = tag(262, 0, 1),
-                samples = tag(277, 0, 1), rowsPerStrip = tag(278, 0, height);
+                compression = tag(259, 0, 1), meaning = tag(262, 0, 1), samples = tag(277, 0, 1),
+                rowsPerStrip = tag(278, 0, height);
   const bool zlib = compression == 8 || compression == 32946;
   if (bits != 8 || (compression != 1 && !zlib) || meaning > 2 || tag(284, 0, 1) != 1 ||
-      samples < (meaning == 2 ? 3 : 1) || samples > 8 || rowsPerStrip < 1 ||
-      tag(317, 0, 1) != 1 || !image.make(c, width, height))
+      samples < (meaning == 2 ? 3 : 1) || samples > 8 || rowsPerStrip < 1 || tag(317, 0, 1) != 1 ||
+      !image.make(c, width, height))
     return false;
   const int64_t row = width * samples;
   uint8_t *inflated = zlib ? c.scratch<uint8_t>(row * minimum(rowsPerStrip, height)) : nullptr;

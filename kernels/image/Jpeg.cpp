@@ -10,10 +10,10 @@ namespace atc::kernels {
 
 namespace {
 
-constexpr uint8_t kZigzag[64] = {
-    0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48,
-    41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
-    30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
+constexpr uint8_t kZigzag[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
+                                 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
+                                 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+                                 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
 uint8_t clampByte(int64_t value) { return uint8_t(value < 0 ? 0 : value > 255 ? 255 : value); }
 
@@ -76,8 +76,8 @@ struct EntropyReader {
   /// Behind the next restart marker.
   void restart() {
     count = 0;
-    while (at + 1 < bytes.size && !(bytes[at] == 0xff && bytes[at + 1] >= 0xd0 &&
-                                    bytes[at + 1] <= 0xd7))
+    while (at + 1 < bytes.size &&
+           !(bytes[at] == 0xff && bytes[at + 1] >= 0xd0 && bytes[at + 1] <= 0xd7))
       ++at;
     at += 2;
   }
@@ -139,8 +139,7 @@ struct Jpeg {
       component.stride = blocksX * 8 * component.h;
       component.width = ceilDiv(width * component.h, maxH);
       component.height = ceilDiv(height * component.v, maxV);
-      component.samples =
-          c.scratch<uint8_t>(component.stride * blocksY * 8 * component.v);
+      component.samples = c.scratch<uint8_t>(component.stride * blocksY * 8 * component.v);
       if (!component.samples)
         return false;
     }

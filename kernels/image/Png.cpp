@@ -50,13 +50,13 @@ struct Code {
   }
 };
 
-constexpr uint16_t kLengthBase[29] = {
-    3,  4,  5,  6,  7,  8,  9,  10, 11,  13,  15,  17,  19,  23, 27,
-    31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
+constexpr uint16_t kLengthBase[29] = {3,  4,  5,  6,   7,   8,   9,   10,  11, 13,
+                                      15, 17, 19, 23,  27,  31,  35,  43,  51, 59,
+                                      67, 83, 99, 115, 131, 163, 195, 227, 258};
 constexpr uint8_t kLengthBits[29] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2,
                                      2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};
 constexpr uint16_t kDistanceBase[30] = {
-    1,   2,   3,   4,   5,   7,   9,    13,   17,   25,   33,   49,   65,    97,    129,
+    1,   2,   3,   4,   5,   7,    9,    13,   17,   25,   33,   49,   65,    97,    129,
     193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
 constexpr uint8_t kOrder[19] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
 
@@ -252,10 +252,10 @@ bool decodePng(Context &c, Bytes file, Image &image) {
         };
         uint8_t value[3];
         for (int i = 0; i < 3; ++i)
-          value[i] = kind == 3             ? palette[sample(0) * 3 + i]
+          value[i] = kind == 3                ? palette[sample(0) * 3 + i]
                      : kind == 2 || kind == 6 ? sample(i)
-                     : bits < 8            ? uint8_t(sample(0) * 255 / ((1 << bits) - 1))
-                                           : sample(0);
+                     : bits < 8               ? uint8_t(sample(0) * 255 / ((1 << bits) - 1))
+                                              : sample(0);
         image.set(x0 + x * stepX, y0 + y * stepY, value[0], value[1], value[2]);
       }
     data += rows * (row + 1);

@@ -36,8 +36,8 @@ struct Mask {
     switch (mask.rank()) {
     case 1:
       // Ends, and behind them beginnings.
-      seen = j < integerAt(mask, b) &&
-             (mask.dim(0) != 2 * batch || j >= integerAt(mask, batch + b));
+      seen =
+          j < integerAt(mask, b) && (mask.dim(0) != 2 * batch || j >= integerAt(mask, batch + b));
       break;
     case 2:
       seen = integerAt(mask, b * keys + j) > 0;
@@ -161,8 +161,19 @@ struct SelfAttention {
       v = Heads{joined + half, heads * keys * size, keys * size, size};
     }
     const double scale = c.number("scale", 0);
-    const Attend attend{batch, heads, heads, length, keys, size, valueSize, part(0, size), k, v,
-                        scale ? scale : 1 / math::sqrt(double(size)), 0, out};
+    const Attend attend{batch,
+                        heads,
+                        heads,
+                        length,
+                        keys,
+                        size,
+                        valueSize,
+                        part(0, size),
+                        k,
+                        v,
+                        scale ? scale : 1 / math::sqrt(double(size)),
+                        0,
+                        out};
     if (!added.run(c, attend))
       return;
     result.store();
@@ -198,8 +209,8 @@ ATC_KERNEL(QAttention) {
   if (scaleX.count() != 1 || (scaleW.count() != 1 && scaleW.count() != columns))
     return fail("% and % scales for % columns", scaleX.count(), scaleW.count(), columns);
   const double *x = centered(*this, data, in(6), 1, 1, data.count());
-  const double *w = centered(*this, weights, zeroW, 1, zeroW && zeroW.count() > 1 ? columns : 1,
-                             weights.count());
+  const double *w =
+      centered(*this, weights, zeroW, 1, zeroW && zeroW.count() > 1 ? columns : 1, weights.count());
   const float *shift = floatsOf(*this, bias), *scales = floatsOf(*this, scaleW);
   double *sums = scratch<double>(rows * columns + 1);
   float *qkv = scratch<float>(rows * columns + 1);
@@ -292,8 +303,19 @@ ATC_KERNEL(MultiHeadAttention) {
       !join(values, valueSize, pastValue, presentValue))
     return;
   const double scale = number("scale", 0);
-  const Attend attend{batch, heads, heads, length, keys, size, valueSize, queries, keyHeads,
-                      values, scale ? scale : 1 / math::sqrt(double(size)), 0, out};
+  const Attend attend{batch,
+                      heads,
+                      heads,
+                      length,
+                      keys,
+                      size,
+                      valueSize,
+                      queries,
+                      keyHeads,
+                      values,
+                      scale ? scale : 1 / math::sqrt(double(size)),
+                      0,
+                      out};
   if (!added.run(*this, attend))
     return;
   result.store();

@@ -1,12 +1,12 @@
 //===-- FusedMatMul.cpp - com.microsoft: products with something around them -===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "kernels/core/Floats.h"
+#include "kernels/core/Math.h"
 #include "kernels/nn/CellActivations.h"
 #include "kernels/nn/Convolution.h"
-#include "kernels/core/Floats.h"
 #include "kernels/nn/GemmPlan.h"
 #include "kernels/nn/IntegerProducts.h"
-#include "kernels/core/Math.h"
 #include "kernels/nn/Quantize.h"
 
 namespace atc::kernels {

@@ -56,12 +56,12 @@ template <typename Fn> void binary(Context &c, Fn &&f) {
     constexpr float least = lowest<T>(), most = highest<T>();
     mapPairs(c, broadcastSpace(shape, a.dims(), b.dims()), a.as<T>(), b.as<T>(),
              reinterpret_cast<T *>(out), 8, [=](T x, T y) {
-      const float real = f((float(x) - zeroA) * scaleA, (float(y) - zeroB) * scaleB);
-      const float value = __builtin_rintf(real / scaleC) + zeroC;
-      // A NaN becomes the least number.
-      const float above = value >= least ? value : least;
-      return T(int32_t(above > most ? most : above));
-    });
+               const float real = f((float(x) - zeroA) * scaleA, (float(y) - zeroB) * scaleB);
+               const float value = __builtin_rintf(real / scaleC) + zeroC;
+               // A NaN becomes the least number.
+               const float above = value >= least ? value : least;
+               return T(int32_t(above > most ? most : above));
+             });
   });
 }
 
@@ -126,9 +126,7 @@ ATC_KERNEL(QLinearSoftmax) {
   // Up to opset 12 all dims from the axis on were one.
   const bool flat = integer("opset", 13) < 13;
   const Dims dims = x.dims();
-  const int64_t size = !x.rank() ? 1
-                       : flat    ? dims.product(uint32_t(axis), dims.rank)
-                                 : dims[axis];
+  const int64_t size = !x.rank() ? 1 : flat ? dims.product(uint32_t(axis), dims.rank) : dims[axis];
   const int64_t step = flat || !x.rank() ? 1 : dims.product(uint32_t(axis) + 1, dims.rank);
   const int64_t count = x.count();
   double *values = scratch<double>(count + 1);

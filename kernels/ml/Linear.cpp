@@ -131,9 +131,12 @@ struct SvmKernel {
     }
     const double product = dot(rows, row, vector);
     switch (function) {
-    case KernelFunction::Poly: return math::pow(gamma * product + offset, degree);
-    case KernelFunction::Sigmoid: return math::tanh(gamma * product + offset);
-    default: return product;
+    case KernelFunction::Poly:
+      return math::pow(gamma * product + offset, degree);
+    case KernelFunction::Sigmoid:
+      return math::tanh(gamma * product + offset);
+    default:
+      return product;
     }
   }
 };
@@ -188,9 +191,9 @@ ATC_KERNEL(SVMRegressor) {
   if (transform == Transform::Unknown || kernel.function == KernelFunction::Unknown ||
       !rows.valid(*this))
     return;
-  if (count < 0 || (count ? count > vectors.size || vectors.size != count * rows.width ||
-                                weights.size < count
-                          : weights.size != rows.width))
+  if (count < 0 ||
+      (count ? count > vectors.size || vectors.size != count * rows.width || weights.size < count
+             : weights.size != rows.width))
     return fail("% support vectors: % numbers, % coefficients, % features", count, vectors.size,
                 weights.size, rows.width);
   float *out = make<float>(0, F32, Dims(rows.count, int64_t(1)));

@@ -45,7 +45,8 @@ inline void transformScores(Transform transform, double *scores, int64_t count) 
     for (int64_t i = 0; i < count; ++i)
       scores[i] = probit(scores[i]);
     return;
-  case Transform::Softmax: case Transform::SoftmaxZero: {
+  case Transform::Softmax:
+  case Transform::SoftmaxZero: {
     if (count < 2)
       return;
     double largest = scores[0], sum = 0;

@@ -12,7 +12,14 @@ namespace {
 
 /// The numbers of TreeEnsemble's nodes_modes, and leaves.
 enum class Branch : uint8_t {
-  LessEqual, Less, GreaterEqual, Greater, Equal, NotEqual, Member, Leaf
+  LessEqual,
+  Less,
+  GreaterEqual,
+  Greater,
+  Equal,
+  NotEqual,
+  Member,
+  Leaf
 };
 
 enum class Aggregate { Average, Sum, Min, Max, Unknown };
@@ -54,12 +61,18 @@ struct Forest {
     if (node.missingIsTrue && math::isNan(value))
       return true;
     switch (node.branch) {
-    case Branch::LessEqual: return value <= node.split;
-    case Branch::Less: return value < node.split;
-    case Branch::GreaterEqual: return value >= node.split;
-    case Branch::Greater: return value > node.split;
-    case Branch::Equal: return value == node.split;
-    case Branch::NotEqual: return value != node.split;
+    case Branch::LessEqual:
+      return value <= node.split;
+    case Branch::Less:
+      return value < node.split;
+    case Branch::GreaterEqual:
+      return value >= node.split;
+    case Branch::Greater:
+      return value > node.split;
+    case Branch::Equal:
+      return value == node.split;
+    case Branch::NotEqual:
+      return value != node.split;
     default:
       for (int64_t i = 0; i < node.memberCount; ++i)
         if (members[node.firstMember + i] == value)
@@ -275,8 +288,14 @@ bool readByPosition(Context &c, Forest &forest) {
       return false;
     }
     Node &node = forest.nodes[i];
-    node = {splits[i], features[i], yes[i] + (yesLeaf[i] ? count : 0),
-            no[i] + (noLeaf[i] ? count : 0), 0, 0, Branch(mode), missing.size && missing[i]};
+    node = {splits[i],
+            features[i],
+            yes[i] + (yesLeaf[i] ? count : 0),
+            no[i] + (noLeaf[i] ? count : 0),
+            0,
+            0,
+            Branch(mode),
+            missing.size && missing[i]};
     if (node.branch == Branch::Member) {
       node.firstMember = member;
       while (member < forest.members.size && !math::isNan(forest.members[member]))
@@ -353,8 +372,9 @@ ATC_KERNEL(TreeEnsembleRegressor) {
   const List<double> base = numbersOrTensor(*this, "base_values", "base_values_as_tensor");
   if (base.size && base.size != forest.targets)
     return fail("% base values for % targets", base.size, forest.targets);
-  if (!readById(*this, forest, {"target_treeids", "target_nodeids", "target_ids",
-                                "target_weights", "target_weights_as_tensor"}))
+  if (!readById(*this, forest,
+                {"target_treeids", "target_nodeids", "target_ids", "target_weights",
+                 "target_weights_as_tensor"}))
     return;
   forest.run(*this, rows, aggregate, [&](int64_t row, double *sums, const uint8_t *) {
     for (int64_t t = 0; t < base.size; ++t)
@@ -381,8 +401,9 @@ ATC_KERNEL(TreeEnsembleClassifier) {
     return;
   Forest forest;
   forest.targets = maximum(classes, int64_t(2));
-  if (!readById(*this, forest, {"class_treeids", "class_nodeids", "class_ids", "class_weights",
-                                "class_weights_as_tensor"}))
+  if (!readById(*this, forest,
+                {"class_treeids", "class_nodeids", "class_ids", "class_weights",
+                 "class_weights_as_tensor"}))
     return;
   const List<double> base = numbersOrTensor(*this, "base_values", "base_values_as_tensor");
   if (base.size && base.size != classes && base.size != 1)

@@ -67,8 +67,6 @@ struct Outcome {
   std::string error; ///< empty: the call did not fail
 };
 
-/// What a call may ask for in results, items, strings and scratch memory together,
-/// where its caller says nothing else.
 inline constexpr uint64_t kDefaultCallBytes = uint64_t(8) << 30;
 
 /// Calls a kernel. With `onlyShapes` the outputs have no elements: the kernel ends

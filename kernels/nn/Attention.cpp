@@ -4,9 +4,9 @@
 // Some heads at a time: a product of matrices gives their scores, rows of those are
 // masked and become probabilities, a second product weighs the values.
 
-#include "kernels/nn/Gemm.h"
 #include "kernels/core/VectorMath.h"
 #include "kernels/core/Widen.h"
+#include "kernels/nn/Gemm.h"
 
 namespace atc::kernels {
 
@@ -149,8 +149,8 @@ struct AttentionPlan {
 /// One row of raw scores becomes probabilities; `seen` (or null) takes what
 /// qk_matmul_output_mode asks for.
 template <typename F>
-void attendRow(F *row, F *seen, const AttentionPlan &p, int64_t first, int64_t last,
-               const F *bias, const uint8_t *allowed) {
+void attendRow(F *row, F *seen, const AttentionPlan &p, int64_t first, int64_t last, const F *bias,
+               const uint8_t *allowed) {
   const F scale = F(p.scale), infinity = highest<F>();
   auto keep = [&](int64_t mode) {
     if (seen && p.mode == mode)
@@ -238,8 +238,9 @@ bool attend(Context &c, F *y, F *seen, const F *q, const F *k, const F *v, const
       offsets[3 * most + i] = result.head(b, h);
       offsets[4 * most + i] = i * perHead;
     }
-    Product<F> product{scores, q, k, p.q.length, p.total, p.q.size, p.total, p.q.row(), 1, 1,
-                       keys.row(), false, count, offsets + 4 * most, offsets, offsets + most};
+    Product<F> product{
+        scores, q, k,          p.q.length, p.total, p.q.size,           p.total, p.q.row(),
+        1,      1, keys.row(), false,      count,   offsets + 4 * most, offsets, offsets + most};
     if (!multiply(c, product))
       return false;
     parallelIf(c, count * p.q.length, p.total * 20, [&](int64_t first, int64_t last) {
@@ -254,8 +255,21 @@ bool attend(Context &c, F *y, F *seen, const F *q, const F *k, const F *v, const
                   bias ? bias + at : nullptr, boolean ? mask.as<uint8_t>() + at : nullptr);
       }
     });
-    Product<F> weigh{y, scores, v, p.q.length, values.size, p.total, result.row(), p.total, 1,
-                     values.row(), 1, false, count, offsets + 3 * most, offsets + 4 * most,
+    Product<F> weigh{y,
+                     scores,
+                     v,
+                     p.q.length,
+                     values.size,
+                     p.total,
+                     result.row(),
+                     p.total,
+                     1,
+                     values.row(),
+                     1,
+                     false,
+                     count,
+                     offsets + 3 * most,
+                     offsets + 4 * most,
                      offsets + 2 * most};
     if (!multiply(c, weigh))
       return false;

@@ -11,8 +11,18 @@ namespace atc::kernels {
 
 struct Activation {
   enum Function : uint8_t {
-    Unknown, Relu, Tanh, Sigmoid, Affine, LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu,
-    Softsign, Softplus
+    Unknown,
+    Relu,
+    Tanh,
+    Sigmoid,
+    Affine,
+    LeakyRelu,
+    ThresholdedRelu,
+    ScaledTanh,
+    HardSigmoid,
+    Elu,
+    Softsign,
+    Softplus
   };
   Function function = Unknown;
   double alpha = 0, beta = 0;
@@ -27,17 +37,28 @@ struct Activation {
           return false;
       return true;
     };
-    if (is("Relu")) return {Relu, 0, 0};
-    if (is("Tanh")) return {Tanh, 0, 0};
-    if (is("Sigmoid")) return {Sigmoid, 0, 0};
-    if (is("Affine")) return {Affine, 1, 0};
-    if (is("LeakyRelu")) return {LeakyRelu, 0.01, 0};
-    if (is("ThresholdedRelu")) return {ThresholdedRelu, 1, 0};
-    if (is("ScaledTanh")) return {ScaledTanh, 1, 1};
-    if (is("HardSigmoid")) return {HardSigmoid, 0.2, 0.5};
-    if (is("Elu")) return {Elu, 1, 0};
-    if (is("Softsign")) return {Softsign, 0, 0};
-    if (is("Softplus")) return {Softplus, 0, 0};
+    if (is("Relu"))
+      return {Relu, 0, 0};
+    if (is("Tanh"))
+      return {Tanh, 0, 0};
+    if (is("Sigmoid"))
+      return {Sigmoid, 0, 0};
+    if (is("Affine"))
+      return {Affine, 1, 0};
+    if (is("LeakyRelu"))
+      return {LeakyRelu, 0.01, 0};
+    if (is("ThresholdedRelu"))
+      return {ThresholdedRelu, 1, 0};
+    if (is("ScaledTanh"))
+      return {ScaledTanh, 1, 1};
+    if (is("HardSigmoid"))
+      return {HardSigmoid, 0.2, 0.5};
+    if (is("Elu"))
+      return {Elu, 1, 0};
+    if (is("Softsign"))
+      return {Softsign, 0, 0};
+    if (is("Softplus"))
+      return {Softplus, 0, 0};
     return {};
   }
   bool hasAlpha() const {
@@ -55,28 +76,38 @@ struct Activation {
         x[i] = fn(x[i]);
     };
     switch (function) {
-    case Relu: return each([](F v) { return v > 0 ? v : F(0); });
-    case Tanh: return each([](F v) { return fast::tanh(v); });
-    case Sigmoid: return each([](F v) { return fast::sigmoid(v); });
-    case Affine: return each([=](F v) { return a * v + b; });
-    case LeakyRelu: return each([=](F v) { return v >= 0 ? v : a * v; });
-    case ThresholdedRelu: return each([=](F v) { return v > a ? v : F(0); });
-    case ScaledTanh: return each([=](F v) { return a * fast::tanh(b * v); });
+    case Relu:
+      return each([](F v) { return v > 0 ? v : F(0); });
+    case Tanh:
+      return each([](F v) { return fast::tanh(v); });
+    case Sigmoid:
+      return each([](F v) { return fast::sigmoid(v); });
+    case Affine:
+      return each([=](F v) { return a * v + b; });
+    case LeakyRelu:
+      return each([=](F v) { return v >= 0 ? v : a * v; });
+    case ThresholdedRelu:
+      return each([=](F v) { return v > a ? v : F(0); });
+    case ScaledTanh:
+      return each([=](F v) { return a * fast::tanh(b * v); });
     case HardSigmoid:
       return each([=](F v) {
         v = a * v + b;
         v = v > 1 ? F(1) : v;
         return v < 0 ? F(0) : v;
       });
-    case Elu: return each([=](F v) { return v >= 0 ? v : a * F(math::expm1(double(v))); });
-    case Softsign: return each([](F v) { return v / (1 + fast::abs(v)); });
+    case Elu:
+      return each([=](F v) { return v >= 0 ? v : a * F(math::expm1(double(v))); });
+    case Softsign:
+      return each([](F v) { return v / (1 + fast::abs(v)); });
     case Softplus:
       return each([](F v) {
         // log(1 + e^v) without overflow.
         const F positive = v > 0 ? v : F(0);
         return positive + F(math::log1p(math::exp(-double(fast::abs(v)))));
       });
-    case Unknown: return;
+    case Unknown:
+      return;
     }
   }
 };

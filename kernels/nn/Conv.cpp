@@ -7,8 +7,8 @@
 
 #include "kernels/nn/Convolution.h"
 
-#include "kernels/nn/Gemm.h"
 #include "kernels/core/Widen.h"
+#include "kernels/nn/Gemm.h"
 
 namespace atc::kernels {
 
@@ -42,26 +42,28 @@ void convolveRows(Context &c, F *y, const F *x, const F *w, const F *bias, const
   const int64_t stride = window.stride[last];
   parallelIf(c, plan.batch * channels, size * taps * plan.inChannels,
              [&](int64_t begin, int64_t end) {
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t channel = task % channels, group = channel / plan.outChannels;
-      F *to = y + task * size;
-      for (int64_t i = 0; i < size; ++i)
-        to[i] = bias ? bias[channel] : F(0);
-      for (int64_t i = 0; i < plan.inChannels; ++i) {
-        const F *from = x + ((task / channels * plan.groups + group) * plan.inChannels + i) * plane;
-        const F *weights = w + (channel * plan.inChannels + i) * taps;
-        window.forEachRow(0, window.rows(), [&](int64_t tap, int64_t out, int64_t in, int64_t n) {
-          const F weight = weights[tap];
-          if (stride == 1)
-            for (int64_t j = 0; j < n; ++j)
-              to[out + j] += weight * from[in + j];
-          else
-            for (int64_t j = 0; j < n; ++j)
-              to[out + j] += weight * from[in + j * stride];
-        });
-      }
-    }
-  });
+               for (int64_t task = begin; task < end; ++task) {
+                 const int64_t channel = task % channels, group = channel / plan.outChannels;
+                 F *to = y + task * size;
+                 for (int64_t i = 0; i < size; ++i)
+                   to[i] = bias ? bias[channel] : F(0);
+                 for (int64_t i = 0; i < plan.inChannels; ++i) {
+                   const F *from =
+                       x + ((task / channels * plan.groups + group) * plan.inChannels + i) * plane;
+                   const F *weights = w + (channel * plan.inChannels + i) * taps;
+                   window.forEachRow(0, window.rows(),
+                                     [&](int64_t tap, int64_t out, int64_t in, int64_t n) {
+                                       const F weight = weights[tap];
+                                       if (stride == 1)
+                                         for (int64_t j = 0; j < n; ++j)
+                                           to[out + j] += weight * from[in + j];
+                                       else
+                                         for (int64_t j = 0; j < n; ++j)
+                                           to[out + j] += weight * from[in + j * stride];
+                                     });
+                 }
+               }
+             });
 }
 } // namespace
 
@@ -94,40 +96,41 @@ bool convolve(Context &c, F *y, const F *x, const F *w, const F *bias, const Con
     const int64_t count = minimum(most, panels - begin);
     parallelIf(c, count, k * width, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) {
-        images.forEachImage(begin + i, begin + i + 1, [&](int64_t image, int64_t column,
-                                                          int64_t columns, int64_t) {
-          packWindow<F, width>(packed + i * k * width, x + image * plan.inChannels * plane, window,
-                               plan.inChannels, column, columns);
-        });
+        images.forEachImage(
+            begin + i, begin + i + 1, [&](int64_t image, int64_t column, int64_t columns, int64_t) {
+              packWindow<F, width>(packed + i * k * width, x + image * plan.inChannels * plane,
+                                   window, plan.inChannels, column, columns);
+            });
       }
     });
     const int64_t chunks = ceilDiv(count, chunk);
-    parallelIf(c, chunks * rowBlocks, rowStep * chunk * width * k,
-               [&](int64_t first, int64_t last) {
-      for (int64_t task = first; task < last; ++task) {
-        const int64_t row = task % rowBlocks * rowStep, rows = minimum(rowStep, m - row);
-        const int64_t start = begin + task / rowBlocks * chunk;
-        const int64_t stop = minimum(begin + count, start + chunk);
-        images.forEachImage(start, stop, [&](int64_t image, int64_t column, int64_t columns,
-                                             int64_t panel) {
-          const int64_t channel = image % plan.groups * m + row;
-          F *to = y + (image * m + row) * size + column;
-          if (bias)
-            for (int64_t r = 0; r < rows; ++r)
-              for (int64_t j = 0; j < columns; ++j)
-                to[r * size + j] = bias[channel + r];
-          multiplyPacked(to, size, w + channel * k, k, 1, packed + (panel - begin) * k * width,
-                         rows, columns, k, bias != nullptr);
+    parallelIf(
+        c, chunks * rowBlocks, rowStep * chunk * width * k, [&](int64_t first, int64_t last) {
+          for (int64_t task = first; task < last; ++task) {
+            const int64_t row = task % rowBlocks * rowStep, rows = minimum(rowStep, m - row);
+            const int64_t start = begin + task / rowBlocks * chunk;
+            const int64_t stop = minimum(begin + count, start + chunk);
+            images.forEachImage(start, stop,
+                                [&](int64_t image, int64_t column, int64_t columns, int64_t panel) {
+                                  const int64_t channel = image % plan.groups * m + row;
+                                  F *to = y + (image * m + row) * size + column;
+                                  if (bias)
+                                    for (int64_t r = 0; r < rows; ++r)
+                                      for (int64_t j = 0; j < columns; ++j)
+                                        to[r * size + j] = bias[channel + r];
+                                  multiplyPacked(to, size, w + channel * k, k, 1,
+                                                 packed + (panel - begin) * k * width, rows,
+                                                 columns, k, bias != nullptr);
+                                });
+          }
         });
-      }
-    });
   }
   return true;
 }
 template bool convolve<float>(Context &, float *, const float *, const float *, const float *,
                               const ConvPlan &);
-template bool convolve<double>(Context &, double *, const double *, const double *,
-                               const double *, const ConvPlan &);
+template bool convolve<double>(Context &, double *, const double *, const double *, const double *,
+                               const ConvPlan &);
 
 ATC_KERNEL(Conv) {
   const Tensor x = in(0), w = in(1), b = in(2);

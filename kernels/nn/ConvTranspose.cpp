@@ -4,8 +4,8 @@
 // What every input gives to all taps is a product of matrices; then rows of it are
 // added to where the taps lie.
 
-#include "kernels/nn/Gemm.h"
 #include "kernels/core/Widen.h"
+#include "kernels/nn/Gemm.h"
 #include "kernels/nn/Window.h"
 
 namespace atc::kernels {
@@ -34,8 +34,9 @@ bool convTranspose(Context &c, F *y, const F *x, const F *w, const F *bias, cons
     const F *weights = w + image % groups * inChannels * outChannels * taps;
     for (int64_t first = 0; first < outChannels; first += block) {
       const int64_t count = minimum(block, outChannels - first);
-      Product<F> p{parts,      data, weights, count * taps, size, inChannels, size, 1,
-                   outChannels * taps, size, 1};
+      Product<F> p{parts,      data, weights, count * taps,       size,
+                   inChannels, size, 1,       outChannels * taps, size,
+                   1};
       p.a = weights + first * taps;
       p.b = data;
       if (!multiply(c, p))
@@ -76,19 +77,19 @@ ATC_KERNEL(ConvTranspose) {
   for (int64_t i = 0; i < more.size; ++i)
     if (more[i] < 0 || more[i] > int64_t(1) << 30)
       return fail("output_padding of %", more[i]);
-  if ((more.size && more.size != spatial) || (wanted.size && wanted.size != spatial &&
-                                              wanted.size != spatial + 2))
+  if ((more.size && more.size != spatial) ||
+      (wanted.size && wanted.size != spatial && wanted.size != spatial + 2))
     return fail("output_padding or output_shape do not fit % spatial dims", spatial);
   const bool upper = is("auto_pad", "NOTSET", "SAME_UPPER");
   const bool same = upper || is("auto_pad", "NOTSET", "SAME_LOWER");
   const bool valid = is("auto_pad", "NOTSET", "VALID");
   Dims shape(data[0], channels);
   for (int64_t d = 0; d < spatial; ++d) {
-    const int64_t full = window.stride[d] * (window.out[d] - 1) + (more.size ? more[d] : 0) +
-                         window.extent(d);
+    const int64_t full =
+        window.stride[d] * (window.out[d] - 1) + (more.size ? more[d] : 0) + window.extent(d);
     if (wanted.size || same) {
-      const int64_t size = wanted.size ? wanted[wanted.size - spatial + d]
-                                       : window.out[d] * window.stride[d];
+      const int64_t size =
+          wanted.size ? wanted[wanted.size - spatial + d] : window.out[d] * window.stride[d];
       const int64_t total = maximum(full - size, int64_t(0));
       window.before[d] = upper ? total / 2 : total - total / 2;
       window.in[d] = size;

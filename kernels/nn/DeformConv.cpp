@@ -1,10 +1,10 @@
 //===-- DeformConv.cpp - convolutions whose taps are moved ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "kernels/nn/Gemm.h"
 #include "kernels/core/Math.h"
-#include "kernels/nn/Convolution.h"
 #include "kernels/core/Widen.h"
+#include "kernels/nn/Convolution.h"
+#include "kernels/nn/Gemm.h"
 
 namespace atc::kernels {
 
@@ -85,8 +85,18 @@ ATC_KERNEL(DeformConv) {
         F *to = y + (image * plan.groups * plan.outChannels + first) * size;
         for (int64_t i = 0; bias && i < plan.outChannels * size; ++i)
           to[i] = bias[first + i / size];
-        Product<F> p{to, weights + first * k, samples + group * k * size, plan.outChannels, size, k,
-                     size, k, 1, size, 1, bias != nullptr};
+        Product<F> p{to,
+                     weights + first * k,
+                     samples + group * k * size,
+                     plan.outChannels,
+                     size,
+                     k,
+                     size,
+                     k,
+                     1,
+                     size,
+                     1,
+                     bias != nullptr};
         if (!multiply(*this, p))
           return false;
       }

@@ -9,14 +9,16 @@ namespace atc::kernels {
 ATC_KERNEL(MaxRoiPool) {
   const Tensor x = in(0), rois = in(1);
   const List<int64_t> pooled = integers("pooled_shape");
-  if (x.rank() != 4 || rois.rank() != 2 || rois.dim(1) != 5 || pooled.size != 2 || pooled[0] < 1 ||
-      pooled[1] < 1)
-    return fail("data of rank %, regions of rank %", x.rank(), rois.rank());
+  if (pooled.size != 2 || pooled[0] < 1 || pooled[1] < 1)
+    return fail("pooled_shape is not two positive sizes");
   const int64_t count = rois.dim(0), channels = x.dim(1), height = x.dim(2), width = x.dim(3);
   const int64_t rows = pooled[0], columns = pooled[1];
   char *out = make(0, x.dtype(), Dims(count, channels, rows, columns));
+  if (!out)
+    return;
+  // With memory for it the product has no overflow.
   const int64_t total = count * channels * rows * columns;
-  if (!out || total == 0)
+  if (total == 0)
     return;
   const double scale = number("spatial_scale", 1);
   const double *regions = numbersOf<double>(*this, rois);
@@ -86,9 +88,6 @@ struct Neighbours {
 
 ATC_KERNEL(RoiAlign) {
   const Tensor x = in(0), rois = in(1), images = in(2);
-  if (x.rank() != 4 || rois.rank() != 2 || rois.dim(1) != 4 || images.count() != rois.dim(0))
-    return fail("data of rank %, regions of rank %, % images", x.rank(), rois.rank(),
-                images.count());
   const int64_t count = rois.dim(0), channels = x.dim(1), height = x.dim(2), width = x.dim(3);
   const int64_t rows = integer("output_height", 1), columns = integer("output_width", 1);
   const Dims shape(count, channels, rows, columns);
@@ -115,7 +114,8 @@ ATC_KERNEL(RoiAlign) {
     return fail("a sampling_ratio of %, expected at most %", ratio, kMaxRatio);
   struct Samples {
     int64_t count, first, last;
-    /// Of a cell that begins at `begin` and is `step` long, in an image of `size`.
+    /// Finds the samples of a cell that begins at `begin` and is `step` long, in an image
+    /// of `size`.
     Samples(double begin, double step, int64_t ratio, int64_t size) {
       const double n = ratio > 0 ? double(ratio) : math::ceil(step);
       count = n >= 1 ? int64_t(minimum(n, kMaxSamples)) : 0;

@@ -3,8 +3,8 @@
 //
 // Operands are joined one after the other, each time by a batch of matrix products.
 
-#include "kernels/nn/Gemm.h"
 #include "kernels/core/Widen.h"
+#include "kernels/nn/Gemm.h"
 
 namespace atc::kernels {
 
@@ -225,8 +225,8 @@ bool join(Context &c, Operand<F> &a, const Operand<F> &b, const Equation &e, con
     offsets[batch + i] = i * m * k;
     offsets[2 * batch + i] = i * k * n;
   }
-  Product<F> p{y, x, w, m, n, k, n, k, 1, n, 1, false, batch, offsets, offsets + batch,
-               offsets + 2 * batch};
+  Product<F> p{
+      y, x, w, m, n, k, n, k, 1, n, 1, false, batch, offsets, offsets + batch, offsets + 2 * batch};
   if (!multiply(c, p))
     return false;
   a = Operand<F>();

@@ -11,9 +11,9 @@
 namespace atc::kernels {
 
 namespace {
-constexpr int64_t kRows = 6;       // of the register tile
-constexpr int64_t kRowBlock = 48;  // rows of a packed at a time
-constexpr int64_t kDepth = 256;    // of k at a time: a panel of it stays in the first cache
+constexpr int64_t kRows = 6;      // of the register tile
+constexpr int64_t kRowBlock = 48; // rows of a packed at a time
+constexpr int64_t kDepth = 256;   // of k at a time: a panel of it stays in the first cache
 
 template <typename F> struct Vectors {
   typedef F Vec __attribute__((vector_size(32)));
@@ -69,12 +69,18 @@ void tileOf(int64_t rows, F *c, int64_t cRow, int64_t columns, const F *a, int64
     bRow = kPanel<F>;
   }
   switch (rows) {
-  case 1: return tile<1>(c, cRow, columns, a, aRow, aCol, b, bRow, k, add);
-  case 2: return tile<2>(c, cRow, columns, a, aRow, aCol, b, bRow, k, add);
-  case 3: return tile<3>(c, cRow, columns, a, aRow, aCol, b, bRow, k, add);
-  case 4: return tile<4>(c, cRow, columns, a, aRow, aCol, b, bRow, k, add);
-  case 5: return tile<5>(c, cRow, columns, a, aRow, aCol, b, bRow, k, add);
-  default: return tile<6>(c, cRow, columns, a, aRow, aCol, b, bRow, k, add);
+  case 1:
+    return tile<1>(c, cRow, columns, a, aRow, aCol, b, bRow, k, add);
+  case 2:
+    return tile<2>(c, cRow, columns, a, aRow, aCol, b, bRow, k, add);
+  case 3:
+    return tile<3>(c, cRow, columns, a, aRow, aCol, b, bRow, k, add);
+  case 4:
+    return tile<4>(c, cRow, columns, a, aRow, aCol, b, bRow, k, add);
+  case 5:
+    return tile<5>(c, cRow, columns, a, aRow, aCol, b, bRow, k, add);
+  default:
+    return tile<6>(c, cRow, columns, a, aRow, aCol, b, bRow, k, add);
   }
 }
 
@@ -115,8 +121,8 @@ void multiplyRows(const Product<F> &p, F *c, const F *a, const F *b, int64_t beg
   constexpr int64_t step = 32;
   for (int64_t k0 = 0; k0 < p.k; k0 += step)
     for (j = begin; j + width <= end; j += width)
-      tileOf<false>(p.m, c + j, p.cRow, width, a + k0 * p.aCol, p.aRow, p.aCol,
-                    b + k0 * p.bRow + j, p.bRow, minimum(step, p.k - k0), p.add || k0 > 0);
+      tileOf<false>(p.m, c + j, p.cRow, width, a + k0 * p.aCol, p.aRow, p.aCol, b + k0 * p.bRow + j,
+                    p.bRow, minimum(step, p.k - k0), p.add || k0 > 0);
   for (; j < end; ++j)
     for (int64_t i = 0; i < p.m; ++i) {
       F sum = p.add ? c[i * p.cRow + j] : F(0);
@@ -219,8 +225,8 @@ void multiplyPacked(F *c, int64_t cRow, const F *a, int64_t aRow, int64_t aCol, 
       for (int64_t j = 0; j < n; j += width)
         for (int64_t i = 0; i < rows; i += kRows)
           tileOf<true>(minimum(kRows, rows - i), c + (i0 + i) * cRow + j, cRow,
-                       minimum(width, n - j), block + i * depth, 0, 0,
-                       packed + j * k + k0 * width, 0, depth, add || k0 > 0);
+                       minimum(width, n - j), block + i * depth, 0, 0, packed + j * k + k0 * width,
+                       0, depth, add || k0 > 0);
     }
   }
 }

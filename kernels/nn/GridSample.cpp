@@ -69,8 +69,8 @@ struct Sampler {
     for (int64_t i = 0; i < 4; ++i) {
       const double t = math::abs(rest + 1 - double(i));
       indices[i] = index(d, whole - 1 + double(i));
-      weights[i] = t <= 1 ? ((a + 2) * t - (a + 3)) * t * t + 1
-                          : ((a * t - 5 * a) * t + 8 * a) * t - 4 * a;
+      weights[i] =
+          t <= 1 ? ((a + 2) * t - (a + 3)) * t * t + 1 : ((a * t - 5 * a) * t + 8 * a) * t - 4 * a;
     }
     return 4;
   }

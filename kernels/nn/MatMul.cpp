@@ -1,8 +1,8 @@
 //===-- MatMul.cpp - MatMul and Gemm --------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "kernels/nn/GemmPlan.h"
 #include "kernels/core/Widen.h"
+#include "kernels/nn/GemmPlan.h"
 
 namespace atc::kernels {
 
@@ -13,9 +13,11 @@ template <typename Fn, typename... Operands>
 void computeProducts(Context &c, void *out, int64_t count, Fn &&compute, Tensor first,
                      Operands... others) {
   switch (first.dtype()) {
-  case I32: case U32:
+  case I32:
+  case U32:
     return computeWide<uint32_t>(c, out, count, compute, first, others...);
-  case I64: case U64:
+  case I64:
+  case U64:
     return computeWide<uint64_t>(c, out, count, compute, first, others...);
   default:
     computeFloats(c, out, count, compute, first, others...);

@@ -113,8 +113,8 @@ void normalizeLayer(Context &c, bool rms) {
       return;
     normalizeRows(c, y.data, data, rows, width, F(epsilon), rms, means, inverses);
     // Factors of one row serve all rows, except where they have more dims.
-    const bool perRow = scale.count() > width || (bias && bias.count() > width) ||
-                        scale.rank() > dims.rank - axis;
+    const bool perRow =
+        scale.count() > width || (bias && bias.count() > width) || scale.rank() > dims.rank - axis;
     const Dims shape = perRow ? dims : Dims(dims.at + axis, dims.rank - uint32_t(axis));
     const F *factors = expanded<F>(c, scale, shape);
     const bool wide = bias && bias.rank() > shape.rank;
@@ -186,9 +186,7 @@ void normalizeGroups(Context &c, int64_t groups) {
 ATC_KERNEL(LayerNormalization) { normalizeLayer(*this, false); }
 ATC_KERNEL(RMSNormalization) { normalizeLayer(*this, true); }
 ATC_KERNEL(GroupNormalization) { normalizeGroups(*this, integer("num_groups", 1)); }
-ATC_KERNEL(InstanceNormalization) {
-  normalizeGroups(*this, in(0).rank() > 1 ? in(0).dim(1) : 1);
-}
+ATC_KERNEL(InstanceNormalization) { normalizeGroups(*this, in(0).rank() > 1 ? in(0).dim(1) : 1); }
 
 ATC_KERNEL(BatchNormalization) {
   const Tensor x = in(0);
@@ -377,8 +375,7 @@ ATC_KERNEL(LRN) {
             to[j] += from[j] * from[j];
         }
         for (int64_t j = 0; j < plane; ++j)
-          to[j] = F(double(data[i * plane + j]) /
-                    math::pow(bias + alpha * double(to[j]), beta));
+          to[j] = F(double(data[i * plane + j]) / math::pow(bias + alpha * double(to[j]), beta));
       }
     });
     return true;

@@ -195,10 +195,12 @@ ATC_KERNEL(AveragePool) {
     }
   }
   auto compute = [&]<typename F>(F *y, const F *data) {
-    pool<F>(*this, y, data, p, F(0), [](F a, F b) { return a + b; }, [&](F *plane) {
-      for (int64_t i = 0; i < p.outSize; ++i)
-        plane[i] = counts[i] ? plane[i] / F(counts[i]) : F(0);
-    });
+    pool<F>(
+        *this, y, data, p, F(0), [](F a, F b) { return a + b; },
+        [&](F *plane) {
+          for (int64_t i = 0; i < p.outSize; ++i)
+            plane[i] = counts[i] ? plane[i] / F(counts[i]) : F(0);
+        });
     return true;
   };
   computeFloats(*this, out, p.result.product(), compute, x);
@@ -213,17 +215,20 @@ ATC_KERNEL(LpPool) {
   const double power = double(integer("p", 2));
   auto compute = [&]<typename F>(F *y, const F *data) {
     if (power == 2)
-      pool<F>(*this, y, data, p, F(0), [](F a, F b) { return a + b * b; }, [&](F *plane) {
-        for (int64_t i = 0; i < p.outSize; ++i)
-          plane[i] = F(math::sqrt(double(plane[i])));
-      });
+      pool<F>(
+          *this, y, data, p, F(0), [](F a, F b) { return a + b * b; },
+          [&](F *plane) {
+            for (int64_t i = 0; i < p.outSize; ++i)
+              plane[i] = F(math::sqrt(double(plane[i])));
+          });
     else
-      pool<F>(*this, y, data, p, F(0),
-              [&](F a, F b) { return a + F(math::pow(math::abs(double(b)), power)); },
-              [&](F *plane) {
-                for (int64_t i = 0; i < p.outSize; ++i)
-                  plane[i] = F(math::pow(double(plane[i]), 1 / power));
-              });
+      pool<F>(
+          *this, y, data, p, F(0),
+          [&](F a, F b) { return a + F(math::pow(math::abs(double(b)), power)); },
+          [&](F *plane) {
+            for (int64_t i = 0; i < p.outSize; ++i)
+              plane[i] = F(math::pow(double(plane[i]), 1 / power));
+          });
     return true;
   };
   computeFloats(*this, out, p.result.product(), compute, x);
@@ -241,8 +246,8 @@ ATC_KERNEL(MaxUnpool) {
     return;
   Dims pooled(dims[0], dims[1]);
   for (int64_t d = 0; d < spatial; ++d)
-    pooled.push(maximum(int64_t(0), (w.in[d] - 1) * w.stride[d] - w.before[d] - w.after[d] +
-                                        w.kernel[d]));
+    pooled.push(
+        maximum(int64_t(0), (w.in[d] - 1) * w.stride[d] - w.before[d] - w.after[d] + w.kernel[d]));
   Dims shape = pooled;
   if (wanted) {
     if (!wanted.known())

@@ -5,10 +5,10 @@
 
 #include "kernels/nn/Quantize.h"
 
-#include "kernels/nn/IntegerProducts.h"
-#include "kernels/nn/MatMulPlan.h"
 #include "kernels/core/Math.h"
 #include "kernels/core/Widen.h"
+#include "kernels/nn/IntegerProducts.h"
+#include "kernels/nn/MatMulPlan.h"
 
 namespace atc::kernels {
 

@@ -4,9 +4,9 @@
 // What the gates get from the data is one product of matrices for all steps. Each
 // step adds what they get from the state, by weights packed once.
 
+#include "kernels/core/Widen.h"
 #include "kernels/nn/CellActivations.h"
 #include "kernels/nn/Gemm.h"
-#include "kernels/core/Widen.h"
 
 namespace atc::kernels {
 
@@ -69,8 +69,8 @@ private:
       if (names.size)
         a = Activation::named(names[i]);
       else
-        a.function = i % functions == 0 && cell != Cell::Rnn ? Activation::Sigmoid
-                                                             : Activation::Tanh;
+        a.function =
+            i % functions == 0 && cell != Cell::Rnn ? Activation::Sigmoid : Activation::Tanh;
       if (a.function == Activation::Unknown)
         return c.fail("activation number % is not known", i), false;
       if (a.hasAlpha() && alpha < alphas.size)
@@ -113,8 +113,10 @@ public:
     if (p.cell == Cell::Gru)
       packAll(packedLast, weights + 2 * h * h, h);
     addBias(bias ? bias + direction * 2 * width : nullptr, rows, width);
-    Product<F> product{fromData, x, w + direction * width * p.inputs, rows, width, p.inputs,
-                       width, p.inputs, 1, 1, p.inputs, true};
+    Product<F> product{fromData, x,        w + direction * width * p.inputs,
+                       rows,     width,    p.inputs,
+                       width,    p.inputs, 1,
+                       1,        p.inputs, true};
     if (!multiply(c, product))
       return false;
     load(state, initialH);
@@ -282,8 +284,8 @@ void runRecurrent(Context &c, Cell cell) {
   if (!p.find(c, cell))
     return;
   const Tensor x = c.in(0), none;
-  const Dims state = p.batchFirst ? Dims(p.batch, p.directions, p.hidden)
-                                  : Dims(p.directions, p.batch, p.hidden);
+  const Dims state =
+      p.batchFirst ? Dims(p.batch, p.directions, p.hidden) : Dims(p.directions, p.batch, p.hidden);
   const Dims all = p.batchFirst ? Dims(p.batch, p.steps, p.directions, p.hidden)
                                 : Dims(p.steps, p.directions, p.batch, p.hidden);
   void *out[3] = {};

@@ -11,7 +11,12 @@ namespace atc::kernels {
 
 namespace {
 enum class Coordinates : uint8_t {
-  HalfPixel, HalfPixelSymmetric, PytorchHalfPixel, AlignCorners, Asymmetric, TfHalfPixelForNn,
+  HalfPixel,
+  HalfPixelSymmetric,
+  PytorchHalfPixel,
+  AlignCorners,
+  Asymmetric,
+  TfHalfPixelForNn,
   TfCropAndResize
 };
 enum class Method : uint8_t { Nearest, Linear, Cubic };
@@ -63,10 +68,14 @@ struct Resizer {
   }
   double nearest(double x) const {
     switch (rounding) {
-    case Rounding::PreferFloor: return math::ceil(x - 0.5);
-    case Rounding::PreferCeil: return math::floor(x + 0.5);
-    case Rounding::Floor: return math::floor(x);
-    case Rounding::Ceil: return math::ceil(x);
+    case Rounding::PreferFloor:
+      return math::ceil(x - 0.5);
+    case Rounding::PreferCeil:
+      return math::floor(x + 0.5);
+    case Rounding::Floor:
+      return math::floor(x);
+    case Rounding::Ceil:
+      return math::ceil(x);
     }
     return x;
   }
@@ -126,8 +135,7 @@ struct Resizer {
 
   /// Results of one axis, from [outer, in, inner] to [outer, out, inner].
   template <typename F>
-  static void along(Context &c, F *to, const F *from, const Axis &a, int64_t outer,
-                    int64_t inner) {
+  static void along(Context &c, F *to, const F *from, const Axis &a, int64_t outer, int64_t inner) {
     parallelIf(c, outer * a.out, inner * a.taps, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         const int64_t i = row % a.out;
@@ -227,10 +235,10 @@ ATC_KERNEL(Resize) {
   auto mode = [&](const char *name) {
     return is("coordinate_transformation_mode", "half_pixel", name);
   };
-  r.coordinates = mode("half_pixel_symmetric") ? Coordinates::HalfPixelSymmetric
-                  : mode("pytorch_half_pixel") ? Coordinates::PytorchHalfPixel
-                  : mode("align_corners")      ? Coordinates::AlignCorners
-                  : mode("asymmetric")         ? Coordinates::Asymmetric
+  r.coordinates = mode("half_pixel_symmetric")   ? Coordinates::HalfPixelSymmetric
+                  : mode("pytorch_half_pixel")   ? Coordinates::PytorchHalfPixel
+                  : mode("align_corners")        ? Coordinates::AlignCorners
+                  : mode("asymmetric")           ? Coordinates::Asymmetric
                   : mode("tf_half_pixel_for_nn") ? Coordinates::TfHalfPixelForNn
                   : mode("tf_crop_and_resize")   ? Coordinates::TfCropAndResize
                                                  : Coordinates::HalfPixel;
@@ -276,8 +284,7 @@ ATC_KERNEL(Resize) {
       if (!(a.scale > 0) || !(size >= 0) || size > kMostElements)
         return fail("axis % of % cannot be resized so", d, dims[d]);
       a.out = int64_t(size);
-      a.resized = a.scale != 1 || a.in != a.out ||
-                  r.coordinates == Coordinates::TfCropAndResize ||
+      a.resized = a.scale != 1 || a.in != a.out || r.coordinates == Coordinates::TfCropAndResize ||
                   r.coordinates == Coordinates::TfHalfPixelForNn;
       if (roi && roi.known() && roi.count() == 2 * count) {
         a.start = numberAt(roi, i);

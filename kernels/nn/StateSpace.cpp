@@ -32,8 +32,8 @@ ATC_KERNEL(LinearAttention) {
   const Dims stateDims(batch, shared, size, values);
   const int64_t decays = decay ? decay.dim(int64_t(decay.rank()) - 1) : 0;
   const int64_t betas = beta ? beta.dim(int64_t(beta.rank()) - 1) : 0;
-  if (gated && ((decays != shared && decays != shared * size) ||
-                decay.count() != batch * steps * decays))
+  if (gated &&
+      ((decays != shared && decays != shared * size) || decay.count() != batch * steps * decays))
     return fail("a decay of % for % heads", decays, shared);
   if (corrects && ((betas != 1 && betas != shared) || beta.count() != batch * steps * betas))
     return fail("a beta of % for % heads", betas, shared);
@@ -73,8 +73,7 @@ ATC_KERNEL(LinearAttention) {
         for (int64_t t = b * steps; t < (b + 1) * steps; ++t) {
           const F *kt = key + (t * shared + h) * size, *vt = value + (t * shared + h) * values;
           for (int64_t d = 0; gated && d < size; ++d) {
-            const F keep =
-                fast::exp(gate[t * decays + (decays == shared ? h : h * size + d)]);
+            const F keep = fast::exp(gate[t * decays + (decays == shared ? h : h * size + d)]);
             for (int64_t j = 0; j < values; ++j)
               s[d * values + j] *= keep;
           }

@@ -55,8 +55,7 @@ struct Window {
     for (int64_t d = 0; d < rank(); ++d) {
       if (upper || lower) {
         out[d] = ceilDiv(in[d], stride[d]);
-        const int64_t total =
-            maximum((out[d] - 1) * stride[d] + extent(d) - in[d], int64_t(0));
+        const int64_t total = maximum((out[d] - 1) * stride[d] + extent(d) - in[d], int64_t(0));
         before[d] = upper ? total / 2 : total - total / 2;
         after[d] = total - before[d];
         continue;

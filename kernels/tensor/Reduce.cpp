@@ -6,9 +6,7 @@
 namespace atc::kernels {
 
 namespace {
-enum class What : uint8_t {
-  L1, L2, LogSum, LogSumExp, Max, Mean, Min, Prod, Sum, SumSquare
-};
+enum class What : uint8_t { L1, L2, LogSum, LogSumExp, Max, Mean, Min, Prod, Sum, SumSquare };
 
 template <typename A> A squareRoot(A value) { return A(math::sqrt(double(value))); }
 template <typename A> A logarithm(A value) { return A(math::log(double(value))); }
@@ -23,12 +21,24 @@ bool reduceAll(Context &c, What what, A *y, const T *x, const ReducePlan &p) {
       y[i] = fn(y[i]);
   };
   switch (what) {
-  case What::L1: reduce<reduction::Absolute>(c, y, x, p, none); break;
-  case What::SumSquare: reduce<reduction::Square>(c, y, x, p, none); break;
-  case What::Sum: reduce<reduction::Sum>(c, y, x, p, none); break;
-  case What::Prod: reduce<reduction::Product>(c, y, x, p, none); break;
-  case What::Max: reduce<reduction::Max>(c, y, x, p, none); break;
-  case What::Min: reduce<reduction::Min>(c, y, x, p, none); break;
+  case What::L1:
+    reduce<reduction::Absolute>(c, y, x, p, none);
+    break;
+  case What::SumSquare:
+    reduce<reduction::Square>(c, y, x, p, none);
+    break;
+  case What::Sum:
+    reduce<reduction::Sum>(c, y, x, p, none);
+    break;
+  case What::Prod:
+    reduce<reduction::Product>(c, y, x, p, none);
+    break;
+  case What::Max:
+    reduce<reduction::Max>(c, y, x, p, none);
+    break;
+  case What::Min:
+    reduce<reduction::Min>(c, y, x, p, none);
+    break;
   case What::L2:
     reduce<reduction::Square>(c, y, x, p, none);
     finish([](A v) { return squareRoot(v); });

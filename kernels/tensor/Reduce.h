@@ -11,12 +11,12 @@ namespace atc::kernels {
 
 /// Dims of which some are reduced; neighbours of a kind are one dim.
 struct ReducePlan {
-  Dims result;             ///< as the kernel makes it
-  Dims kept, keptStep;     ///< without an innermost kept dim that is contiguous
+  Dims result;              ///< as the kernel makes it
+  Dims kept, keptStep;      ///< without an innermost kept dim that is contiguous
   Dims reduced, reduceStep; ///< without an innermost reduced dim that is contiguous
-  int64_t inner = 1;       ///< the innermost dim
+  int64_t inner = 1;        ///< the innermost dim
   bool innerReduced = false;
-  int64_t count = 1;       ///< elements of a result
+  int64_t count = 1; ///< elements of a result
 
   void find(const Dims &dims, const bool *reduce, bool keep) {
     const Dims strides = stridesOf(dims);

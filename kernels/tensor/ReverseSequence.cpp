@@ -9,8 +9,6 @@ namespace atc::kernels {
 ATC_KERNEL(ReverseSequence) {
   const Tensor data = in(0), lengths = in(1);
   const int64_t time = integer("time_axis", 0), batch = integer("batch_axis", 1);
-  if (data.rank() < 2)
-    return fail("the input has rank %, not 2 or more", data.rank());
   if ((time != 0 && time != 1) || batch != 1 - time)
     return fail("time axis % and batch axis % are not 0 and 1", time, batch);
   if (lengths.count() != data.dim(batch))

@@ -118,8 +118,6 @@ ATC_KERNEL(Tile) {
 ATC_KERNEL(DepthToSpace) {
   const Tensor data = in(0);
   const int64_t block = integer("blocksize", 0);
-  if (data.rank() != 4)
-    return fail("the input has rank %, not 4", data.rank());
   if (block <= 0 || block > 0x7fff || data.dim(1) % (block * block))
     return fail("% channels do not make blocks of %", data.dim(1), block);
   const int64_t n = data.dim(0), c = data.dim(1) / (block * block), h = data.dim(2),
@@ -135,8 +133,6 @@ ATC_KERNEL(DepthToSpace) {
 ATC_KERNEL(SpaceToDepth) {
   const Tensor data = in(0);
   const int64_t block = integer("blocksize", 0);
-  if (data.rank() != 4)
-    return fail("the input has rank %, not 4", data.rank());
   if (block <= 0 || block > 0x7fff || data.dim(2) % block || data.dim(3) % block)
     return fail("% x % elements do not make blocks of %", data.dim(2), data.dim(3), block);
   const int64_t n = data.dim(0), c = data.dim(1), h = data.dim(2) / block, w = data.dim(3) / block,

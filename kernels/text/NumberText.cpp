@@ -262,8 +262,7 @@ int64_t printReal(char *to, double value, RealFormat format) {
   else
     exponent = 1;
   exponent -= 1075;
-  while (significand % 2 == 0 &&
-         (significand >> format.bits || exponent < format.leastExponent)) {
+  while (significand % 2 == 0 && (significand >> format.bits || exponent < format.leastExponent)) {
     significand /= 2;
     ++exponent;
   }

@@ -74,9 +74,10 @@ void Regex::addState(int32_t first, int64_t stamp, String text, uint64_t offset)
     case Op::LineEnd:
       holds = offset == text.size || text.data[offset] == '\n';
       break;
-    case Op::WordEdge: case Op::NoWordEdge:
-      holds = ((offset && isWord(text, offset - 1)) != isWord(text, offset)) ==
-              (i.op == Op::WordEdge);
+    case Op::WordEdge:
+    case Op::NoWordEdge:
+      holds =
+          ((offset && isWord(text, offset - 1)) != isWord(text, offset)) == (i.op == Op::WordEdge);
       break;
     default:
       next[nextCount++] = state;

@@ -22,8 +22,19 @@ public:
 
 private:
   enum class Op : uint8_t {
-    Character, Any, AnyButNewline, Class, Split, Jump, TextBegin, TextEnd, LineBegin, LineEnd,
-    WordEdge, NoWordEdge, Match
+    Character,
+    Any,
+    AnyButNewline,
+    Class,
+    Split,
+    Jump,
+    TextBegin,
+    TextEnd,
+    LineBegin,
+    LineEnd,
+    WordEdge,
+    NoWordEdge,
+    Match
   };
   /// Jumps are relative, so that a piece of program can be moved and copied.
   struct Instruction {

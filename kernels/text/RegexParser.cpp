@@ -14,7 +14,7 @@ constexpr int64_t kMostRepeats = 1000;
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 int hexDigit(char c) {
-  return isDigit(c)                 ? c - '0'
+  return isDigit(c)             ? c - '0'
          : c >= 'a' && c <= 'f' ? c - 'a' + 10
          : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                 : -1;
@@ -174,10 +174,17 @@ bool Regex::group(Flags &flags, int depth) {
     bool value = true, anyFlag = false;
     for (; more() && peek() != ':' && peek() != ')'; ++at) {
       switch (peek()) {
-      case 'i': inner.anyCase = value; break;
-      case 'm': inner.multiLine = value; break;
-      case 's': inner.dotAll = value; break;
-      case 'U': break; // greedy or not: the whole text matches or does not
+      case 'i':
+        inner.anyCase = value;
+        break;
+      case 'm':
+        inner.multiLine = value;
+        break;
+      case 's':
+        inner.dotAll = value;
+        break;
+      case 'U':
+        break; // greedy or not: the whole text matches or does not
       case '-':
         if (!value)
           return invalid("the pattern has no valid flags (at character %)");
@@ -206,11 +213,24 @@ bool Regex::escape(const Flags &flags) {
   const char letter = at + 1 < pattern.size ? pattern.data[at + 1] : '\0';
   Op op = Op::Match;
   switch (letter) {
-  case 'A': op = Op::TextBegin; break;
-  case 'z': op = Op::TextEnd; break;
-  case 'b': op = Op::WordEdge; break;
-  case 'B': op = Op::NoWordEdge; break;
-  case 'd': case 'D': case 's': case 'S': case 'w': case 'W': {
+  case 'A':
+    op = Op::TextBegin;
+    break;
+  case 'z':
+    op = Op::TextEnd;
+    break;
+  case 'b':
+    op = Op::WordEdge;
+    break;
+  case 'B':
+    op = Op::NoWordEdge;
+    break;
+  case 'd':
+  case 'D':
+  case 's':
+  case 'S':
+  case 'w':
+  case 'W': {
     const int32_t first = rangeCount;
     at += 2;
     return addPerlClass(letter) && emit(Op::Class, first, rangeCount - first, flags.anyCase);
@@ -223,8 +243,7 @@ bool Regex::escape(const Flags &flags) {
     return emit(op);
   }
   uint32_t character;
-  return escapedCharacter(character) &&
-         emit(Op::Character, int32_t(character), 0, flags.anyCase);
+  return escapedCharacter(character) && emit(Op::Character, int32_t(character), 0, flags.anyCase);
 }
 
 bool Regex::escapedCharacter(uint32_t &character) {
@@ -238,12 +257,24 @@ bool Regex::escapedCharacter(uint32_t &character) {
   }
   ++at;
   switch (letter) {
-  case 'a': character = 7; return true;
-  case 'f': character = '\f'; return true;
-  case 't': character = '\t'; return true;
-  case 'n': character = '\n'; return true;
-  case 'r': character = '\r'; return true;
-  case 'v': character = '\v'; return true;
+  case 'a':
+    character = 7;
+    return true;
+  case 'f':
+    character = '\f';
+    return true;
+  case 't':
+    character = '\t';
+    return true;
+  case 'n':
+    character = '\n';
+    return true;
+  case 'r':
+    character = '\r';
+    return true;
+  case 'v':
+    character = '\v';
+    return true;
   case 'x': {
     const bool braces = take("{");
     character = 0;
@@ -255,7 +286,14 @@ bool Regex::escapedCharacter(uint32_t &character) {
       return invalid("the pattern has no valid hexadecimal number (at character %)");
     return true;
   }
-  case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7':
+  case '0':
+  case '1':
+  case '2':
+  case '3':
+  case '4':
+  case '5':
+  case '6':
+  case '7':
     // \0 to \077, \100 and up; a single other digit would refer to a group.
     if (letter != '0' && !(peek() >= '0' && peek() <= '7'))
       return invalid("the pattern refers to what a group matched (at character %)");

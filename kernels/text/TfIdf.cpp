@@ -106,8 +106,7 @@ ATC_KERNEL(TfIdfVectorizer) {
             if (n > 1 && step > (length - 1) / (n - 1))
               break;
             for (int64_t at = row * length; at + (n - 1) * step < (row + 1) * length; ++at) {
-              const int64_t gram =
-                  pool.find(n, [&](int64_t i) { return itemAt(at + i * step); });
+              const int64_t gram = pool.find(n, [&](int64_t i) { return itemAt(at + i * step); });
               if (gram >= 0)
                 to[columns[gram]] += 1;
             }
@@ -121,8 +120,7 @@ ATC_KERNEL(TfIdfVectorizer) {
     });
   };
   if (data.dtype() == Str)
-    count(Pool<String>(), strings("pool_strings"),
-          [&](int64_t i) { return data.as<String>()[i]; });
+    count(Pool<String>(), strings("pool_strings"), [&](int64_t i) { return data.as<String>()[i]; });
   else
     count(Pool<int64_t>(), integers("pool_int64s"), [&](int64_t i) { return integerAt(data, i); });
 }

@@ -4,10 +4,10 @@
 #ifndef OPENATC_NPU_DEVICE_SIMULATEDNPU_H
 #define OPENATC_NPU_DEVICE_SIMULATEDNPU_H
 
-#include "openatc/npu.h"
 #include "npu/device/Device.h"
 #include "npu/report/Report.h"
 #include "npu/soc/Limits.h"
+#include "openatc/npu.h"
 
 #include <map>
 #include <memory>

@@ -24,8 +24,7 @@ struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
     getOperation().walk([&](Operation *op) {
       // Integers and their parameters stay apart until a pass has used them.
       if (isa_and_nonnull<GraphDialect>(op->getDialect()) &&
-          !isa<ConstantOp, QuantizeOp, DequantizeOp, StorageCastOp>(op) &&
-          op->getNumResults() == 1)
+          !isa<ConstantOp, QuantizeOp, DequantizeOp, StorageCastOp>(op) && op->getNumResults() == 1)
         fold(op);
     });
   }

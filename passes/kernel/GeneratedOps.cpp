@@ -4,9 +4,9 @@
 #include "passes/kernel/GeneratedOps.h"
 
 #include "dialects/graph/HostCalls.h"
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "passes/kernel/LayoutRules.h"
 #include "passes/kernel/LowerGraph.h"
-#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 
 using namespace mlir;
 

@@ -135,7 +135,8 @@ LayoutRule layoutRuleOf(Operation *op, int64_t block) {
   if (isElementwise(op))
     return elementwiseRule(op, block);
   return llvm::TypeSwitch<Operation *, LayoutRule>(op)
-      .Case<ConvOp, IntegerConvOp, MaxPoolOp, AveragePoolOp>([](auto) { return LayoutRule{LayoutRule::Blocked}; })
+      .Case<ConvOp, IntegerConvOp, MaxPoolOp, AveragePoolOp>(
+          [](auto) { return LayoutRule{LayoutRule::Blocked}; })
       .Case([&](ConcatOp concat) { return concatRule(concat, block); })
       .Case([&](SliceOp slice) { return sliceRule(slice, block); })
       .Case([&](ResizeOp resize) { return resizeRule(resize); })
@@ -162,9 +163,8 @@ Wish wishOf(OpOperand &operand) {
     if (index == 0 && cube && cube.getValue() == "image")
       return Wish::Plain;
     bool isInput = index >= op->getNumOperands() - conv.getInputs().size();
-    return index == 0 || (isInput && isSums && conv.getType().getNumElements() > 1)
-               ? Wish::Blocked
-               : Wish::Plain;
+    return index == 0 || (isInput && isSums && conv.getType().getNumElements() > 1) ? Wish::Blocked
+                                                                                    : Wish::Plain;
   }
   if (auto conv = dyn_cast<ConvOp>(op)) {
     Value value = operand.get();

@@ -22,9 +22,7 @@ struct om_model {
                        om_error *error);
   om_status verifyWeights(om_error *error) const;
 
-  const void *entry(uint32_t kernel) const {
-    return code.data() + image->entries()->Get(kernel);
-  }
+  const void *entry(uint32_t kernel) const { return code.data() + image->entries()->Get(kernel); }
   atc::rt::Kernel kernel(uint32_t index) const {
     return reinterpret_cast<atc::rt::Kernel>(const_cast<void *>(entry(index)));
   }

@@ -6,8 +6,8 @@
 
 #include "runtime-lite/src/Verify.h"
 
-#include "runtime-lite/src/Hash.h"
 #include "runtime-lite/src/FileLimits.h"
+#include "runtime-lite/src/Hash.h"
 #include "runtime-lite/src/Signature.h"
 #include "runtime-lite/src/Support.h"
 #include "runtime-lite/src/Tensor.h"

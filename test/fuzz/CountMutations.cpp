@@ -3,17 +3,15 @@
 
 #include "test/fuzz/CountMutations.h"
 
+#include "test/fuzz/WatchedChild.h"
+
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <random>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /// A target may know how to change its inputs so that they stay well formed.
@@ -57,33 +55,29 @@ struct Progress {
   size_t bytes; ///< of the input at hand, which follows
 };
 
-class Child {
+class Mutations {
 public:
-  Child(const std::vector<std::vector<uint8_t>> &corpus, const CountOptions &options,
-        Progress &progress, uint8_t *input)
+  Mutations(const std::vector<std::vector<uint8_t>> &corpus, const CountOptions &options,
+            Progress &progress, uint8_t *input)
       : corpus(corpus), options(options), progress(progress), input(input) {}
 
-  void run() {
-    while (progress.next < options.mutations) {
-      std::minstd_rand random(unsigned((options.seed * 1000003 + progress.next) % 2147483646 + 1));
-      random.discard(2);
-      // Half of the time one that was accepted is changed further.
-      bool deeper = !found.empty() && random() % 2;
-      const auto &list = deeper ? found : corpus;
-      const std::vector<uint8_t> &source = list[random() % list.size()];
-      size_t size = std::min(source.size(), options.maxBytes);
-      std::memcpy(input, source.data(), size);
-      size = LLVMFuzzerCustomMutator
-                 ? LLVMFuzzerCustomMutator(input, size, options.maxBytes, unsigned(random()))
-                 : LLVMFuzzerMutate(input, size, options.maxBytes);
-      progress.bytes = size;
-      alarm(options.secondsEach);
-      bool taken = LLVMFuzzerTestOneInput(input, size) == 0;
-      (taken ? progress.accepted : progress.refused) += 1;
-      if (taken)
-        keep(random());
-      ++progress.next;
-    }
+  void run(uint64_t number) {
+    std::minstd_rand random(unsigned((options.seed * 1000003 + number) % 2147483646 + 1));
+    random.discard(2);
+    // Half of the time one that was accepted is changed further.
+    bool deeper = !found.empty() && random() % 2;
+    const auto &list = deeper ? found : corpus;
+    const std::vector<uint8_t> &source = list[random() % list.size()];
+    size_t size = std::min(source.size(), options.maxBytes);
+    std::memcpy(input, source.data(), size);
+    size = LLVMFuzzerCustomMutator
+               ? LLVMFuzzerCustomMutator(input, size, options.maxBytes, unsigned(random()))
+               : LLVMFuzzerMutate(input, size, options.maxBytes);
+    progress.bytes = size;
+    bool taken = LLVMFuzzerTestOneInput(input, size) == 0;
+    (taken ? progress.accepted : progress.refused) += 1;
+    if (taken)
+      keep(random());
   }
 
 private:
@@ -108,47 +102,33 @@ private:
 int countMutations(const std::vector<std::vector<uint8_t>> &corpus, const CountOptions &options) {
   if (corpus.empty())
     return 1;
-  void *shared = mmap(nullptr, sizeof(Progress) + options.maxBytes, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED)
+  void *shared = sharedMemory(sizeof(Progress) + options.maxBytes);
+  if (!shared)
     return 1;
   auto &progress = *static_cast<Progress *>(shared);
-  progress = {};
   uint8_t *input = static_cast<uint8_t *>(shared) + sizeof(Progress);
   uint64_t crashes = 0, hangs = 0;
-  auto start = std::chrono::steady_clock::now();
-  while (progress.next < options.mutations) {
-    std::fflush(stdout);
-    pid_t pid = fork();
-    if (pid < 0)
-      return 1;
-    if (pid == 0) {
-      Child(corpus, options, progress, input).run();
-      _exit(0);
-    }
-    int status = 0;
-    waitpid(pid, &status, 0);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-      continue;
-    bool hung = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+  Mutations mutations(corpus, options, progress, input);
+  auto failed = [&](uint64_t number, bool hung) {
     ++(hung ? hangs : crashes);
     std::string path = options.folder + (hung ? "/hang-" : "/crash-") +
-                       std::to_string(options.seed) + "-" + std::to_string(progress.next);
+                       std::to_string(options.seed) + "-" + std::to_string(number);
     std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char *>(input), std::streamsize(progress.bytes));
-    std::printf("mutation %llu: %s\n", static_cast<unsigned long long>(progress.next),
-                path.c_str());
-    ++progress.next;
-  }
+    std::printf("mutation %llu: %s\n", static_cast<unsigned long long>(number), path.c_str());
+  };
+  auto start = std::chrono::steady_clock::now();
+  if (!runWatched(
+          progress.next, options.mutations, options.secondsEach,
+          [&](uint64_t number) { mutations.run(number); }, failed))
+    return 1;
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
   std::printf("%llu mutations, accepted %llu, refused %llu, crashes %llu, hangs %llu, %.0f per "
               "second\n",
               number(options.mutations), number(progress.accepted), number(progress.refused),
               number(crashes), number(hangs), double(options.mutations) / seconds.count());
-  bool good = !crashes && !hangs && progress.accepted;
-  munmap(shared, sizeof(Progress) + options.maxBytes);
-  return good ? 0 : 1;
+  return !crashes && !hangs && progress.accepted ? 0 : 1;
 }
 
 } // namespace atc::fuzz

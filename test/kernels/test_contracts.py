@@ -47,6 +47,7 @@ CASES = [
     ("Slice", [f32(4), i64(2, 2), i64(4, 4), i64(0, -1)], {}, ["axis 0 is sliced twice"]),
     ("HannWindow", [i64()], {}, ["input 0", "{1}"]),
     ("LRN", [f32(1, 2, 3)], {"size": -3}, ["a window of -3"]),
+    ("MaxRoiPool", [f32(1, 9, 4, 4), f32(1, 5)], {"pooled_shape": [1, 1 << 62]}, ["too large"]),
     ("RoiAlign", [f32(1, 1, 4, 4), f32(1, 4), i64(0)], {"sampling_ratio": 1 << 40}, ["sampling_ratio"]),
     # One kind of value in place of another.
     ("Add", [f32(2), [f32(2)]], {}, ["a sequence as input 1", "expected a tensor"]),

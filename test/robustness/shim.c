@@ -163,9 +163,7 @@ int ftruncate64(int fd, off64_t bytes) {
 }
 int fsync(int fd) { return counted(isOurFile(fd), 1) ? -1 : REAL(fsync)(fd); }
 int fdatasync(int fd) { return counted(isOurFile(fd), 1) ? -1 : REAL(fdatasync)(fd); }
-int fchmod(int fd, mode_t mode) {
-  return counted(isOurFile(fd), 0) ? -1 : REAL(fchmod)(fd, mode);
-}
+int fchmod(int fd, mode_t mode) { return counted(isOurFile(fd), 0) ? -1 : REAL(fchmod)(fd, mode); }
 int link(const char *from, const char *to) {
   return counted(isOurPath(AT_FDCWD, to), 1) ? -1 : REAL(link)(from, to);
 }

@@ -5,9 +5,9 @@
 
 #include "support/JsonText.h"
 #include "support/ModelText.h"
+#include "support/RunErrors.h"
 #include "support/TensorValues.h"
 #include "tools/common/Print.h"
-#include "support/RunErrors.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,9 +5,9 @@
 #include "support/Interruption.h"
 #include "support/ModelText.h"
 #include "support/Npy.h"
+#include "support/RunErrors.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/Inputs.h"
-#include "support/RunErrors.h"
 #include "tools/om-run/Compare.h"
 #include "tools/om-run/Npu.h"
 #include "tools/om-run/Report.h"
@@ -247,7 +247,9 @@ bool Runner::runOnce() {
   if (onValues) {
     outputValues = session.run(inputValues, error);
     const bool argument = error.code() == OM_ERROR_ARGUMENT;
-    return !error || failed(codeOf(error.code(), argument ? ErrorCode("E10014") : ErrorCode("E19999")), error.message());
+    return !error ||
+           failed(codeOf(error.code(), argument ? ErrorCode("E10014") : ErrorCode("E19999")),
+                  error.message());
   }
   return session.run(inputPointers.data(), outputPointers.data(), error) ||
          failed(codeOf(error.code(), "E19999"), error.message());

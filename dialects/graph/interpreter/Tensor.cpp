@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/interpreter/Tensor.h"
-#include "dialects/graph/ScalarMath.h"
 #include "dialects/graph/QuantTypes.h"
+#include "dialects/graph/ScalarMath.h"
 #include "dialects/graph/TypeInference.h"
 #include <cstring>
 
@@ -18,8 +18,8 @@ static RankedTensorType plainType(RankedTensorType type) {
 }
 
 Tensor::Tensor(RankedTensorType type)
-    : type(plainType(type)),
-      owned(type.getNumElements() * getElementBytes(type.getElementType())) {}
+    : type(plainType(type)), owned(type.getNumElements() * getElementBytes(type.getElementType())) {
+}
 
 Tensor::Tensor(RankedTensorType type, std::vector<char> &&bytes)
     : type(plainType(type)), owned(std::move(bytes)) {}

@@ -323,14 +323,13 @@ void importQLinearConv(NodeContext &n) {
       own *= scale;
     SmallVector<int64_t> zeros(scales.size(), 0);
     auto integer = cast<IntegerType>(i32(n));
-    realBias = dequantize(n, bias, graph::getQuantType(integer, scales, zeros,
-                                                       scales.size() == 1 ? -1 : 0));
+    realBias = dequantize(n, bias,
+                          graph::getQuantType(integer, scales, zeros, scales.size() == 1 ? -1 : 0));
   }
-  Value sum = n.create<graph::ConvOp>(dequantize(n, input, inputType),
-                                      dequantize(n, filter, filterType), realBias,
-                                      /*residual=*/Value(), /*slope=*/Value(), window->strides,
-                                      window->pads, window->dilations, groups,
-                                      graph::ActivationAttr());
+  Value sum = n.create<graph::ConvOp>(
+      dequantize(n, input, inputType), dequantize(n, filter, filterType), realBias,
+      /*residual=*/Value(), /*slope=*/Value(), window->strides, window->pads, window->dilations,
+      groups, graph::ActivationAttr());
   n.setOutput(quantize(n, sum, outputType));
 }
 

@@ -14,8 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/cpu/tiles/Epilogue.h"
 #include "passes/cpu/Passes.h"
+#include "passes/cpu/tiles/Epilogue.h"
 #include "passes/cpu/tiles/PixelTiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -72,14 +72,14 @@ void Conv2DExpander::prefetchNextPanel(const PixelTile &pixels, int64_t tiles, V
     return;
 
   // The panel of one block comes whole before that of the next.
-  int64_t panelLines = llvm::divideCeil((chunks == 1 ? filterShape[1] : depth) * filterStrides[1],
-                                        kLine);
+  int64_t panelLines =
+      llvm::divideCeil((chunks == 1 ? filterShape[1] : depth) * filterStrides[1], kLine);
   Value chunkStart = b.mul(chunk, depth * filterStrides[1]);
   Value next = b.add(block, tile.getBlocks());
   Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, next, endBlock);
   Value sameChunk = b.mulAdd(next, filterStrides[0], chunkStart);
-  Value nextChunk = b.add(b.mulAdd(firstBlock, filterStrides[0], chunkStart),
-                          depth * filterStrides[1]);
+  Value nextChunk =
+      b.add(b.mulAdd(firstBlock, filterStrides[0], chunkStart), depth * filterStrides[1]);
   Value panel = arith::SelectOp::create(b, isLast, nextChunk, sameChunk);
 
   int64_t lines = llvm::divideCeil(panelLines, tiles);

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/cpu/tiles/Epilogue.h"
 #include "passes/cpu/Passes.h"
+#include "passes/cpu/tiles/Epilogue.h"
 #include "passes/cpu/tiles/PixelTiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -106,8 +106,7 @@ void MatMulExpander::run() {
   int64_t mainTasks = llvm::divideCeil(steps, stepsPerTask);
 
   // The blocks that do not fill a register tile are a task of their own.
-  SmallVector<Value> task =
-      b.beginTasks({shapeOf(op.getOutput())[0], mainTasks + (rest != 0)});
+  SmallVector<Value> task = b.beginTasks({shapeOf(op.getOutput())[0], mainTasks + (rest != 0)});
   auto emitMain = [&] {
     Value begin = b.mul(task[1], stepsPerTask * step);
     Value end = b.add(begin, stepsPerTask * step);

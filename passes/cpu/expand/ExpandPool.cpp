@@ -8,9 +8,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/cpu/Passes.h"
 #include "passes/cpu/tiles/LaneBuffer.h"
 #include "passes/cpu/tiles/LoopNest.h"
-#include "passes/cpu/Passes.h"
 
 using namespace mlir;
 
@@ -36,10 +36,9 @@ class PoolExpander {
 public:
   explicit PoolExpander(PoolOp op)
       : b(op), isMax(op.getKind() == PoolKind::Max), countPadding(op.getCountIncludePad()),
-        isUnsigned(op.getIsUnsigned()),
-        input(b, op.getInput()), output(b, op.getOutput()), inStrides(stridesOf(op.getInput())),
-        outStrides(stridesOf(op.getOutput())), shape(shapeOf(op.getOutput())),
-        element(computeType(input.element())) {
+        isUnsigned(op.getIsUnsigned()), input(b, op.getInput()), output(b, op.getOutput()),
+        inStrides(stridesOf(op.getInput())), outStrides(stridesOf(op.getOutput())),
+        shape(shapeOf(op.getOutput())), element(computeType(input.element())) {
     ArrayRef<int64_t> in = shapeOf(op.getInput());
     for (int d : {0, 1})
       dims[d] = {in[2 + d],       shape[2 + d],        op.getKernel()[d],   op.getStrides()[d],

@@ -54,9 +54,9 @@ public:
                    llvm::function_ref<void(const PixelTile &)> body) const;
 
 private:
-  void forEachRun(KernelBuilder &b, int64_t length,
-                  llvm::function_ref<void(mlir::Value first, int64_t count, mlir::Value ordinal)>
-                      body) const;
+  void forEachRun(
+      KernelBuilder &b, int64_t length,
+      llvm::function_ref<void(mlir::Value first, int64_t count, mlir::Value ordinal)> body) const;
 
   int64_t height, width, pixels, rows;
   bool flatten;

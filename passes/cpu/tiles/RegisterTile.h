@@ -47,8 +47,9 @@ public:
 
   /// Sums over `loops` (outermost first). `lhsPixels` has one address a pixel.
   /// Of the last block only `lastBlockWidth` columns are read (0: all).
-  void contract(mlir::Value lhs, llvm::ArrayRef<Address> lhsPixels, mlir::Value rhs, Address rhsFirst,
-                int64_t rhsBlockStride, llvm::ArrayRef<SumLoop> loops, int64_t lastBlockWidth = 0);
+  void contract(mlir::Value lhs, llvm::ArrayRef<Address> lhsPixels, mlir::Value rhs,
+                Address rhsFirst, int64_t rhsBlockStride, llvm::ArrayRef<SumLoop> loops,
+                int64_t lastBlockWidth = 0);
 
   /// acc[p][0][v] += lhs[pixel p][v] * rhs[v], summed over `loops`: both sides
   /// are vectors, as in a depthwise convolution.

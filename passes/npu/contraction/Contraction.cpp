@@ -101,8 +101,8 @@ private:
 
   bool sizes() {
     const Tile &t = p.tile;
-    if (t.m < 1 || t.n < 16 || t.k < 16 || t.n % c.lanes() || t.k % 16 || t.l1M < t.m || t.l1N < t.n ||
-        t.l1K < t.k || t.l1N % t.n || t.coresM < 1 || t.coresN < 1 ||
+    if (t.m < 1 || t.n < 16 || t.k < 16 || t.n % c.lanes() || t.k % 16 || t.l1M < t.m ||
+        t.l1N < t.n || t.l1K < t.k || t.l1N % t.n || t.coresM < 1 || t.coresN < 1 ||
         t.coresM * t.coresN > int64_t(soc.cores(false)))
       return fail("sizes of a tile do not go together");
     int64_t rows = alignTo(t.m, 16);

@@ -356,7 +356,8 @@ private:
     if (body) {
       VectorShape shape{rows, {}, columns};
       if (blocked)
-        shape = {blockSpan(), {},
+        shape = {blockSpan(),
+                 {},
                  {p.pieceM * c.lanes(), rows.start * c.lanes(), rows.limit * c.lanes()}};
       if (residual)
         inputs.push_back({residual, 0, c.outputType, steps});

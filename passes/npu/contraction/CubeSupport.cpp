@@ -28,7 +28,8 @@ bool isBlocked(MemRefType type, Type element) {
   auto strides = byteStrides(type);
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
   return type.getElementType() == element && type.getRank() == 5 &&
-         type.getDimSize(4) == 32 / bytes && strides[4] == bytes && (type.getDimSize(3) == 1 || strides[3] == 32);
+         type.getDimSize(4) == 32 / bytes && strides[4] == bytes &&
+         (type.getDimSize(3) == 1 || strides[3] == 32);
 }
 
 bool isDense(MemRefType type) {

@@ -50,7 +50,8 @@ int64_t ChannelGroups::blockGroups() const {
     for (int64_t group = 0; group < groups; ++group) {
       int64_t firstInput = group * groupInputs, firstOutput = group * groupOutputs;
       int64_t part = firstInput / partInputs;
-      if ((firstInput + groupInputs - 1) / partInputs != part || firstOutput / partOutputs != part ||
+      if ((firstInput + groupInputs - 1) / partInputs != part ||
+          firstOutput / partOutputs != part ||
           (firstOutput + groupOutputs - 1) / partOutputs != part)
         return false;
     }

@@ -14,8 +14,8 @@ inline constexpr int64_t kFractal = 16;
 
 /// A convolution's channels in blocks of 16.
 struct ChannelGroups {
-  int64_t groups;  ///< of the convolution
-  int64_t inputs;  ///< channels of all groups
+  int64_t groups; ///< of the convolution
+  int64_t inputs; ///< channels of all groups
   int64_t outputs;
 
   int64_t inputBlocks() const;
@@ -29,9 +29,8 @@ struct ChannelGroups {
 
 /// [M][C / groups][KH][KW] to [G][K1][N1 / G][16 n][16 k], K1 in the order
 /// (c1, kh, kw); `blockGroups` is G.
-mlir::FailureOr<mlir::ElementsAttr> packConvFilter(mlir::ElementsAttr filter,
-                                                   const ChannelGroups &channels,
-                                                   int64_t blockGroups);
+mlir::FailureOr<mlir::ElementsAttr>
+packConvFilter(mlir::ElementsAttr filter, const ChannelGroups &channels, int64_t blockGroups);
 
 /// [M][C][KH][KW], C at most 4, to [1][K1][N1][16 n][16 k], a row of k being
 /// (kh, kw, c) with 4 channels.

@@ -7,11 +7,11 @@
 
 #include "dialects/npu/Npu.h"
 #include "passes/kernel/LowerGraph.h"
-#include "passes/npu/select/BufferViews.h"
-#include "passes/npu/contraction/PackNpuWeights.h"
-#include "passes/npu/select/Partition.h"
 #include "passes/npu/Passes.h"
+#include "passes/npu/contraction/PackNpuWeights.h"
 #include "passes/npu/program/ProgramWriter.h"
+#include "passes/npu/select/BufferViews.h"
+#include "passes/npu/select/Partition.h"
 #include "passes/om/Schedule.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -129,7 +129,8 @@ private:
       return collect(op->getOperand(0), inverse) && collect(op->getOperand(1), !inverse);
     if (numberOf(value) == 1.0)
       return true;
-    if (isa_and_nonnull<math::SqrtOp>(op) ? inverse : isa_and_nonnull<math::RsqrtOp>(op) && !inverse)
+    if (isa_and_nonnull<math::SqrtOp>(op) ? inverse
+                                          : isa_and_nonnull<math::RsqrtOp>(op) && !inverse)
       return !deviation && matchVariance(op->getOperand(0)) && (deviation = value);
     return !inverse && !centered && matchCentered(value) && (centered = value);
   }
@@ -217,7 +218,7 @@ private:
     SmallVector<int64_t> shape{type.getNumElements() / type.getShape().back(),
                                type.getShape().back()};
     std::optional<kernel::Storage> input = storageOf(formula.x).reshaped(shape),
-                                output = storageOf(map.getOutput()).reshaped(shape);
+                                   output = storageOf(map.getOutput()).reshaped(shape);
     if (!input || !output)
       return false;
     OpBuilder builder(map);
@@ -225,8 +226,8 @@ private:
     auto parameter = [&](Value weight) -> FailureOr<Value> {
       if (!weight)
         return Value();
-      FailureOr<ElementsAttr> wide = padChannels(
-          weight.getDefiningOp<om::WeightOp>().getValue(), shape[1], builder.getF32Type());
+      FailureOr<ElementsAttr> wide = padChannels(weight.getDefiningOp<om::WeightOp>().getValue(),
+                                                 shape[1], builder.getF32Type());
       if (failed(wide))
         return failure();
       auto buffer = MemRefType::get(shape[1], builder.getF32Type());

@@ -6,9 +6,9 @@
 
 #include "dialects/npu/Npu.h"
 #include "passes/kernel/LowerGraph.h"
-#include "passes/npu/select/BufferViews.h"
-#include "passes/npu/contraction/CubeSupport.h"
 #include "passes/npu/Passes.h"
+#include "passes/npu/contraction/CubeSupport.h"
+#include "passes/npu/select/BufferViews.h"
 #include "passes/om/Schedule.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -137,8 +137,7 @@ private:
     if (!output || (epilogue.residual && !residual))
       return nullptr;
     OpBuilder builder(map);
-    Value residualBuffer =
-        residual ? bufferOf(builder, map.getLoc(), *residual) : op.getResidual();
+    Value residualBuffer = residual ? bufferOf(builder, map.getLoc(), *residual) : op.getResidual();
     auto fused = ir::MatMulOp::create(
         builder, map.getLoc(), op.getLhs(), op.getRhs(), op.getBias(), residualBuffer,
         bufferOf(builder, map.getLoc(), *output), op.getPacked(), op.getTransposeRhs(),

@@ -1,10 +1,10 @@
 //===-- Partition.cpp - which kernels the NPU runs ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/npu/Npu.h"
-#include "passes/npu/contraction/CubeSupport.h"
-#include "passes/npu/Passes.h"
 #include "passes/npu/select/Partition.h"
+#include "dialects/npu/Npu.h"
+#include "passes/npu/Passes.h"
+#include "passes/npu/contraction/CubeSupport.h"
 #include "passes/npu/vector/VectorSupport.h"
 #include "passes/om/Schedule.h"
 

@@ -3,8 +3,8 @@
 
 #include "dialects/graph/Graph.h"
 #include "passes/kernel/LayoutRules.h"
-#include "passes/npu/contraction/PackNpuWeights.h"
 #include "passes/npu/Passes.h"
+#include "passes/npu/contraction/PackNpuWeights.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -172,8 +172,8 @@ private:
     if (tensorType(map.getResult()).getElementType().isF16() &&
         yield->getOperand(0).getType().isF32()) {
       builder.setInsertionPoint(yield);
-      yield->setOperand(
-          0, arith::TruncFOp::create(builder, map.getLoc(), f16, yield->getOperand(0)));
+      yield->setOperand(0,
+                        arith::TruncFOp::create(builder, map.getLoc(), f16, yield->getOperand(0)));
     }
   }
 

@@ -92,7 +92,10 @@ private:
 
   /// Bytes of ub for `rows` output rows.
   int64_t bytesFor(int64_t rows) const {
-    int64_t compute = element.isInteger(8) ? 2 : isMax ? bytesOf(element) : 4, inRows = dims[0].covered(rows);
+    int64_t compute = element.isInteger(8) ? 2
+                      : isMax              ? bytesOf(element)
+                                           : 4,
+            inRows = dims[0].covered(rows);
     int64_t in = inRows * width * block, joined = inRows * dims[1].out * block;
     int64_t out = rows * dims[1].out * block;
     return 2 * in * bytesOf(element) + (needsCast() ? in * compute : 0) + joined * compute +
@@ -186,8 +189,9 @@ private:
     if (!isMax)
       divide(w, nest, sums, columnScales, computeRow);
     if (needsCast())
-      w.vector(VectorOp::Cast, out, {0, dims[1].out * block * bytes}, VectorSource{sums, {0, computeRow}, 32},
-               {}, {}, {}, outRows, lanes, computed, element);
+      w.vector(VectorOp::Cast, out, {0, dims[1].out * block * bytes},
+               VectorSource{sums, {0, computeRow}, 32}, {}, {}, {}, outRows, lanes, computed,
+               element);
     w.move({w.argument(1u), to + nest.start(rowAxis) * (outStrides[2] * bytes)}, out,
            Span{dims[1].out * block * bytes, {}}, outRows, {outStrides[2] * bytes, 0},
            {dims[1].out * block * bytes, 0}, nest.span(rowAxis - 1));

@@ -78,8 +78,8 @@ private:
         return buffer;
     Type type = plan.computeType();
     Value buffer = w.alloc(ir::MemoryKind::UB, 32);
-    w.vector(VectorOp::Fill, buffer, {}, {}, {}, {}, {}, {}, Span{32 / bytesOfType(type), {}}, type, type,
-             value);
+    w.vector(VectorOp::Fill, buffer, {}, {}, {}, {}, {}, {}, Span{32 / bytesOfType(type), {}}, type,
+             type, value);
     constants.push_back({value, buffer});
     return buffer;
   }

@@ -29,7 +29,8 @@ Encoded encodeText(const std::string &body) {
   });
   auto module = parseSourceString<ModuleOp>(
       "npu.program @p(%g: !npu.buffer<gm, 65536>, %h: !npu.buffer<gm, 4096>) "
-      "grid(%x = 2, %y = 4) soc \"Ascend310P3\" {\n" + body + "}\n",
+      "grid(%x = 2, %y = 4) soc \"Ascend310P3\" {\n" +
+          body + "}\n",
       &context);
   INFO(result.errors);
   REQUIRE(module);
@@ -118,12 +119,15 @@ TEST_CASE("optional buffers and sets of ivs") {
     %c = npu.alloc {offset = 64} : !npu.buffer<l0c, 4096>
     %t = npu.alloc {offset = 32} : !npu.buffer<bt, 256>
     npu.loop %k = 2 {)";
-  const std::string numbers = "m = #npu.range<16>, n = #npu.range<16>, k = #npu.range<16>, type = bf16, "
-                              "dst_col = 1024, a_row = 512, b_row = 512, first = array<i64: 1>} "
-                              ": !npu.buffer<l0c, 4096>, !npu.buffer<l0a, 4096>, !npu.buffer<l0b, 4096>\n}\n";
+  const std::string numbers =
+      "m = #npu.range<16>, n = #npu.range<16>, k = #npu.range<16>, type = bf16, "
+      "dst_col = 1024, a_row = 512, b_row = 512, first = array<i64: 1>} "
+      ": !npu.buffer<l0c, 4096>, !npu.buffer<l0a, 4096>, !npu.buffer<l0b, 4096>\n}\n";
   Encoded with = encodeText(
-      buffers + "npu.mmad %c, %a, %b bias %t : !npu.buffer<bt, 256> at %x, %k {use_bias, offsets = "
-                "[#npu.affine<0>, #npu.affine<0>, #npu.affine<0>, #npu.affine<64>], " + numbers);
+      buffers +
+      "npu.mmad %c, %a, %b bias %t : !npu.buffer<bt, 256> at %x, %k {use_bias, offsets = "
+      "[#npu.affine<0>, #npu.affine<0>, #npu.affine<0>, #npu.affine<64>], " +
+      numbers);
   REQUIRE(succeeded(with.program));
   const Instruction &mmad = with.program->code[1];
   CHECK(mmad.addresses[Mmad::b].offset.base == 512);
@@ -134,8 +138,10 @@ TEST_CASE("optional buffers and sets of ivs") {
   CHECK(mmad.fields[Mmad::first] == int64_t(1) << kGridDims);
   CHECK(mmad.fields[Mmad::type] == int64_t(DataType::BF16));
 
-  Encoded without = encodeText(buffers + "npu.mmad %c, %a, %b at %x, %k {offsets = [#npu.affine<0>, "
-                                         "#npu.affine<0>, #npu.affine<0>], " + numbers);
+  Encoded without = encodeText(buffers +
+                               "npu.mmad %c, %a, %b at %x, %k {offsets = [#npu.affine<0>, "
+                               "#npu.affine<0>, #npu.affine<0>], " +
+                               numbers);
   REQUIRE(succeeded(without.program));
   CHECK(without.program->code[1].fields[Mmad::useBias] == 0);
 }
@@ -162,7 +168,9 @@ TEST_CASE("a buffer without a place is an error") {
   Encoded encoded = encodeText(R"(
     %u = npu.alloc : !npu.buffer<ub, 4096>
     npu.vector "fill" %u {offsets = [#npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>,
-      lanes = #npu.range<16>, type = f16, dst_type = f16} : !npu.buffer<ub, 4096>)" "\n");
+      lanes = #npu.range<16>, type = f16, dst_type = f16} : !npu.buffer<ub, 4096>)"
+                               "\n");
   CHECK(failed(encoded.program));
-  CHECK_THAT(encoded.errors, Catch::Contains("has no place: npu-allocate-local-memory has not run"));
+  CHECK_THAT(encoded.errors,
+             Catch::Contains("has no place: npu-allocate-local-memory has not run"));
 }

@@ -150,8 +150,7 @@ TEST_CASE("inputs of types that are not supported") {
   }
   SECTION("a sequence of nothing") {
     type->mutable_sequence_type();
-    CHECK_THAT(faultOf(model),
-               StartsWith("E14001: input 'x' has a type, which is not supported"));
+    CHECK_THAT(faultOf(model), StartsWith("E14001: input 'x' has a type, which is not supported"));
   }
   SECTION("absurd dims") {
     for (auto &dim : *type->mutable_tensor_type()->mutable_shape()->mutable_dim())
@@ -281,8 +280,8 @@ TEST_CASE("shapes that depend on data are found at run time") {
   INFO(result.messages());
   REQUIRE(result);
   CHECK(result.messages().empty());
-  CHECK_THAT(result.text(), Contains("graph.host_call \"Reshape\"(%arg0, %arg1)") &&
-                                Contains("-> tensor<*xf32>"));
+  CHECK_THAT(result.text(),
+             Contains("graph.host_call \"Reshape\"(%arg0, %arg1)") && Contains("-> tensor<*xf32>"));
 }
 
 TEST_CASE("small files that ask for huge tensors") {
@@ -316,7 +315,7 @@ TEST_CASE("small files that ask for huge tensors") {
     Imported result = import(model);
     INFO(result.messages());
     REQUIRE(result); // nothing is folded: a kernel makes it at run time
-    CHECK_THAT(result.text(), Contains("graph.host_call \"Range\"") &&
-                                  Contains("-> tensor<2000000000xi32>"));
+    CHECK_THAT(result.text(),
+               Contains("graph.host_call \"Range\"") && Contains("-> tensor<2000000000xi32>"));
   }
 }

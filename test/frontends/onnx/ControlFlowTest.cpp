@@ -103,9 +103,7 @@ TEST_CASE("Loop") {
     CHECK_THAT(faultOf(model), Contains("E14001: node 'loop1' (Loop): its body has 4 inputs and 3 "
                                         "outputs, which do not fit 1 carried values"));
   }
-  SECTION("no body") {
-    CHECK_THAT(faultOf(model), Contains("attribute 'body' is missing"));
-  }
+  SECTION("no body") { CHECK_THAT(faultOf(model), Contains("attribute 'body' is missing")); }
 }
 
 TEST_CASE("Scan") {
@@ -140,8 +138,7 @@ TEST_CASE("SequenceMap") {
   each.input("item", {4}).output("r");
   each.node("Relu", {"item"}, {"r"}, "relu");
   body(node, "body", each);
-  CHECK_THAT(textOf(model), Contains("graph.loop ") &&
-                                Contains("graph.host_call \"SequenceAt\"") &&
+  CHECK_THAT(textOf(model), Contains("graph.loop ") && Contains("graph.host_call \"SequenceAt\"") &&
                                 Contains("!graph.sequence<"));
 }
 
@@ -178,7 +175,8 @@ TEST_CASE("functions of the model") {
   SECTION("one with less outputs than the call") {
     inner.set_op_type("Relu");
     function.clear_output();
-    CHECK_THAT(faultOf(model), Contains("E14001: node 'call'") && Contains("its function has 0 outputs"));
+    CHECK_THAT(faultOf(model),
+               Contains("E14001: node 'call'") && Contains("its function has 0 outputs"));
   }
 }
 
@@ -197,8 +195,8 @@ TEST_CASE("older forms become the newest one of a host kernel") {
   SECTION("bounds have the type of what they bound, one may be left out") {
     TestModel model = open(6);
     attr(model.node("Clip", {"x"}, {"y"}), "max", 2.0f);
-    CHECK_THAT(textOf(model), Contains("at [0, 2]") &&
-                                  Contains("dense<2.000000e+00> : tensor<f32>"));
+    CHECK_THAT(textOf(model),
+               Contains("at [0, 2]") && Contains("dense<2.000000e+00> : tensor<f32>"));
   }
   SECTION("Softmax along all dims from the axis on") {
     TestModel model = open(11);

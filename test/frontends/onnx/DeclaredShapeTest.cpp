@@ -80,8 +80,8 @@ TEST_CASE("declared shapes do not hold for other input shapes") {
   options.inputShapes = {{"x", {4, 6}}};
   Imported result = import(model, options);
   REQUIRE(result);
-  CHECK_THAT(result.text(), Contains("graph.host_call \"Reshape\"") &&
-                                Contains("-> tensor<*xf32>"));
+  CHECK_THAT(result.text(),
+             Contains("graph.host_call \"Reshape\"") && Contains("-> tensor<*xf32>"));
 }
 
 TEST_CASE("faults of the operators by indices") {

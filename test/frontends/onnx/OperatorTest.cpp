@@ -210,8 +210,8 @@ TEST_CASE("Upsample and Resize") {
   crop.ints("sizes", {1, 2, 6, 12});
   attr(crop.node("Resize", {"x", "", "", "sizes"}, {"y"}), "coordinate_transformation_mode",
        "tf_crop_and_resize");
-  CHECK_THAT(textOf(crop), Contains("graph.host_call \"Resize\"") &&
-                               Contains("-> tensor<1x2x6x12xf32>"));
+  CHECK_THAT(textOf(crop),
+             Contains("graph.host_call \"Resize\"") && Contains("-> tensor<1x2x6x12xf32>"));
 }
 
 TEST_CASE("Conv: auto_pad becomes pads") {

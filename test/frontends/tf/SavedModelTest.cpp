@@ -219,8 +219,8 @@ TEST_CASE("a SavedModel becomes a graph of constants without calls") {
 
 TEST_CASE("nodes give way to the names of the signature") {
   Folder folder;
-  auto &signature = (*folder.model.mutable_meta_graphs(0)
-                          ->mutable_signature_def())["serving_default"];
+  auto &signature =
+      (*folder.model.mutable_meta_graphs(0)->mutable_signature_def())["serving_default"];
   pb::TensorInfo output = signature.outputs().at("out");
   signature.clear_outputs();
   (*signature.mutable_outputs())["first"] = output;

@@ -163,9 +163,10 @@ TEST_CASE("Files that are not a graph are refused") {
   CHECK(faultOf("version https://git-lfs.github.com/spec/v1\noid sha256:0\n") ==
         "E13005: '" + name +
             "' is a Git LFS pointer, not the model: fetch it with 'git lfs pull'\n");
-  CHECK(faultOf("hello") == "E13005: '" + name +
-                                "' cannot be parsed as a frozen GraphDef: the file is damaged, "
-                                "cut short or of another format, or more than 100 messages stand inside each other\n");
+  CHECK(faultOf("hello") ==
+        "E13005: '" + name +
+            "' cannot be parsed as a frozen GraphDef: the file is damaged, "
+            "cut short or of another format, or more than 100 messages stand inside each other\n");
 
   atc::tf::pb::GraphDef graph;
   graph.mutable_versions()->set_producer(1);

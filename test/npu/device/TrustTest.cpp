@@ -1,8 +1,8 @@
 //===-- TrustTest.cpp - signatures and refusals of files for an NPU -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "openatc/npu.h"
 #include "openatc/trust.hpp"
+#include "openatc/npu.h"
 #include "runtime-lite/src/Hash.h"
 #include "runtime-lite/src/Signature.h"
 #include "runtime-lite/src/Verify.h"

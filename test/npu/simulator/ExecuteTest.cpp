@@ -4,9 +4,9 @@
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 
-#include "npu/simulator/Execute.h"
 #include "npu/isa/Footprint.h"
 #include "npu/isa/ProgramBuilder.h"
+#include "npu/simulator/Execute.h"
 
 #include <chrono>
 #include <random>
@@ -114,8 +114,7 @@ TEST_CASE("requantize: stored bytes, and the numbers that they stand for") {
       DataType stored = to == DataType::S8 ? to : DataType::U8;
       int64_t row = to == DataType::F32 ? 128 : 32, column = to == DataType::F32 ? 64 : 32;
       ProgramBuilder builder;
-      builder.add(Opcode::Requantize,
-                  {at(Memory::UB, 4096), at(Memory::L0C, 0), at(Memory::UB, 0)},
+      builder.add(Opcode::Requantize, {at(Memory::UB, 4096), at(Memory::L0C, 0), at(Memory::UB, 0)},
                   {range(m), range(n)},
                   {int64_t(DataType::S32), int64_t(to), int64_t(stored), relu, floatBits(offset),
                    floatBits(factor), m * 64, row, column});

@@ -39,14 +39,15 @@ void checkConv(const Conv &c) {
   int64_t inBlocks = (c.channels + c.block - 1) / c.block * c.groups;
   if (c.depthwise)
     inBlocks = c.blocks;
-  Numbers inShape{c.batch, inBlocks, (c.height - 1) * c.strides[0] + (c.kernel[0] - 1) * c.dilations[0] + 1,
+  Numbers inShape{c.batch, inBlocks,
+                  (c.height - 1) * c.strides[0] + (c.kernel[0] - 1) * c.dilations[0] + 1,
                   (c.width - 1) * c.strides[1] + (c.kernel[1] - 1) * c.dilations[1] + 1, c.block};
   Numbers outShape{c.batch, c.blocks, c.height, c.width, 16}, whole = outShape;
   whole[2] += 2;
   whole[3] += 3;
-  Numbers filterShape = c.depthwise
-                            ? Numbers{c.blocks, c.kernel[0], c.kernel[1], 16}
-                            : Numbers{c.blocks, inBlocks / c.groups, c.kernel[0], c.kernel[1], c.block, 16};
+  Numbers filterShape =
+      c.depthwise ? Numbers{c.blocks, c.kernel[0], c.kernel[1], 16}
+                  : Numbers{c.blocks, inBlocks / c.groups, c.kernel[0], c.kernel[1], c.block, 16};
 
   Buffer in = Buffer::random("f32", inShape), filter = Buffer::random("f32", filterShape);
   Buffer bias = Buffer::random("f32", {c.blocks * 16});
@@ -146,7 +147,13 @@ TEST_CASE("conv2d: channels that do not fill a block", "[conv]") {
   checkConv({.channels = 24, .kernel = {1, 1}});
   checkConv({.channels = 5});
   checkConv({.channels = 40, .blocks = 2, .height = 4, .width = 4});
-  checkConv({.channels = 3, .blocks = 4, .height = 6, .width = 9, .kernel = {7, 7}, .strides = {2, 2}, .block = 3});
+  checkConv({.channels = 3,
+             .blocks = 4,
+             .height = 6,
+             .width = 9,
+             .kernel = {7, 7},
+             .strides = {2, 2},
+             .block = 3});
   checkConv({.channels = 1, .block = 1});
 }
 
@@ -174,9 +181,17 @@ TEST_CASE("conv2d: every way to tile gives the same", "[conv]") {
 }
 
 TEST_CASE("conv2d: a residual may share the output's memory, also between depth chunks", "[conv]") {
-  checkConv({.channels = 64, .blocks = 2, .residual = true, .inPlace = true, .activation = "relu",
+  checkConv({.channels = 64,
+             .blocks = 2,
+             .residual = true,
+             .inPlace = true,
+             .activation = "relu",
              .tile = tile(4, 1, 4, 1, 1, false)});
-  checkConv({.channels = 64, .blocks = 2, .residual = true, .inPlace = true, .haloOut = true,
+  checkConv({.channels = 64,
+             .blocks = 2,
+             .residual = true,
+             .inPlace = true,
+             .haloOut = true,
              .tile = tile(4, 2, 8, 2, 2, true)});
 }
 
@@ -186,11 +201,30 @@ TEST_CASE("conv2d: a filter larger than L2 is prefetched and gives the same", "[
 
 TEST_CASE("depthwise_conv2d", "[conv]") {
   checkConv({.depthwise = true});
-  checkConv({.blocks = 3, .height = 5, .width = 9, .kernel = {5, 5}, .strides = {2, 2}, .haloOut = true,
-             .activation = "clip, 0.0, 6.0", .depthwise = true});
-  checkConv({.blocks = 2, .height = 2, .width = 3, .dilations = {2, 2}, .residual = true, .inPlace = true,
+  checkConv({.blocks = 3,
+             .height = 5,
+             .width = 9,
+             .kernel = {5, 5},
+             .strides = {2, 2},
+             .haloOut = true,
+             .activation = "clip, 0.0, 6.0",
              .depthwise = true});
-  checkConv({.height = 3, .width = 4, .kernel = {7, 7}, .batch = 2, .bias = false, .residual = true,
-             .residualLast = true, .activation = "silu", .depthwise = true});
-  checkConv({.blocks = 2, .height = 3, .width = 3, .tile = tile(4, 1, 3, 1, 1, true), .depthwise = true});
+  checkConv({.blocks = 2,
+             .height = 2,
+             .width = 3,
+             .dilations = {2, 2},
+             .residual = true,
+             .inPlace = true,
+             .depthwise = true});
+  checkConv({.height = 3,
+             .width = 4,
+             .kernel = {7, 7},
+             .batch = 2,
+             .bias = false,
+             .residual = true,
+             .residualLast = true,
+             .activation = "silu",
+             .depthwise = true});
+  checkConv(
+      {.blocks = 2, .height = 3, .width = 3, .tile = tile(4, 1, 3, 1, 1, true), .depthwise = true});
 }

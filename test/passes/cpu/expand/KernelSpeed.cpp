@@ -66,15 +66,16 @@ TEST_CASE("speed of kernels", "[.speed]") {
   std::string window = "dilations = array<i64: 1, 1>, strides = array<i64: ";
   std::string three = "kernel = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>, ";
   std::string types = "} : $0, $1", maximum = ", kind = #kernel<pool_kind max>";
-  measure("max pool 3x3 stride 2", "kernel.pool %0, %1 {" + three + window + "2, 2>" + maximum + types,
-          {&large, &half});
+  measure("max pool 3x3 stride 2",
+          "kernel.pool %0, %1 {" + three + window + "2, 2>" + maximum + types, {&large, &half});
   measure("average pool 3x3 stride 2",
-          "kernel.pool %0, %1 {" + three + window + "2, 2>, kind = #kernel<pool_kind average>" + types,
+          "kernel.pool %0, %1 {" + three + window + "2, 2>, kind = #kernel<pool_kind average>" +
+              types,
           {&large, &half});
   Buffer small = Buffer::random("f32", {1, 16, 20, 20, 16}), same("f32", {1, 16, 20, 20, 16});
   measure("max pool 5x5 stride 1",
-          "kernel.pool %0, %1 {kernel = array<i64: 5, 5>, pads = array<i64: 2, 2, 2, 2>, " + window +
-              "1, 1>" + maximum + types,
+          "kernel.pool %0, %1 {kernel = array<i64: 5, 5>, pads = array<i64: 2, 2, 2, 2>, " +
+              window + "1, 1>" + maximum + types,
           {&small, &same});
 
   Buffer seven = Buffer::random("f32", {1, 128, 7, 7, 16}), one("f32", {1, 128, 1, 1, 16});
@@ -86,7 +87,8 @@ TEST_CASE("speed of kernels", "[.speed]") {
           "kernel.reduce %0, %1 {kind = #graph<reduce_kind sum>, axes = array<i64: 1>" + types,
           {&rows, &sums});
   Buffer probabilities("f32", {1000, 128});
-  measure("softmax of rows", "kernel.softmax %0, %1 {axis = 1 : i64" + types, {&rows, &probabilities});
+  measure("softmax of rows", "kernel.softmax %0, %1 {axis = 1 : i64" + types,
+          {&rows, &probabilities});
   measure("softmax of columns", "kernel.softmax %0, %1 {axis = 0 : i64" + types,
           {&rows, &probabilities});
   Buffer classes = Buffer::random("f32", {1, 20, 100, 100}), labels("i64", {1, 1, 100, 100});

@@ -187,7 +187,8 @@ TEST_CASE("kernels compile for every level", "[map]") {
     INFO(level.name);
     CHECK(Kernel(addRelu, {&a, &a, &out}, level).tasks() == 1);
     CHECK(Kernel("kernel.copy %0, %1 : $0, $1", {&turned, &out}, level).tasks() == 1);
-    CHECK(Kernel("kernel.softmax %0, %1 {axis = 1 : i64} : $0, $1", {&a, &out}, level).tasks() == 1);
+    CHECK(Kernel("kernel.softmax %0, %1 {axis = 1 : i64} : $0, $1", {&a, &out}, level).tasks() ==
+          1);
   }
 }
 

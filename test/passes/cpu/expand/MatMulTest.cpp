@@ -26,7 +26,8 @@ void run(const Shape &s, bool packed, bool bias, const std::string &attributes) 
     double sum = bias ? offsets.get({p[2]}) : 0;
     for (int64_t k = 0; k < s.depth; ++k)
       sum += lhs.get({s.lhsBatch == 1 ? 0 : p[0], p[1], k}) *
-             (packed ? rhs.get({p[2] / 16, k, p[2] % 16}) : rhs.get({s.rhsBatch == 1 ? 0 : p[0], k, p[2]}));
+             (packed ? rhs.get({p[2] / 16, k, p[2] % 16})
+                     : rhs.get({s.rhsBatch == 1 ? 0 : p[0], k, p[2]}));
     expected.set(p, attributes.empty() ? sum : std::max(sum, 0.0));
   });
 

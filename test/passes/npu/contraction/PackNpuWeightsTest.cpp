@@ -64,12 +64,11 @@ void checkFilter(int64_t groups, int64_t inputs, int64_t outputs, int64_t kh, in
           for (int64_t k = 0; k < 16; ++k) {
             int64_t output = (part * n1 + block) * 16 + n;
             int64_t input = (part * c1 + k1 / taps) * 16 + k, tap = k1 % taps;
-            bool same = output < outputs && input < inputs &&
-                        output / groupOutputs == input / groupInputs;
+            bool same =
+                output < outputs && input < inputs && output / groupOutputs == input / groupInputs;
             float expected =
                 same ? weightAt((output * groupInputs + input % groupInputs) * taps + tap) : 0;
-            float actual =
-                packed[(((part * c1 * taps + k1) * n1 + block) * 16 + n) * 16 + k];
+            float actual = packed[(((part * c1 * taps + k1) * n1 + block) * 16 + n) * 16 + k];
             wrong += actual != expected;
           }
   CHECK(wrong == 0);

@@ -1,0 +1,44 @@
+//===-- WatchedChild.cpp - steps in a process that may crash or hang ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "test/fuzz/WatchedChild.h"
+
+#include <csignal>
+#include <cstdio>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace atc::fuzz {
+
+void *sharedMemory(size_t bytes) {
+  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+bool runWatched(uint64_t &next, uint64_t end, unsigned seconds,
+                const std::function<void(uint64_t next)> &step,
+                const std::function<void(uint64_t next, bool hung)> &failed) {
+  while (next < end) {
+    std::fflush(nullptr);
+    const pid_t pid = fork();
+    if (pid < 0)
+      return false;
+    if (pid == 0) {
+      for (; next < end; ++next) {
+        alarm(seconds);
+        step(next);
+      }
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    if (next >= end && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+      break;
+    failed(next, WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM);
+    ++next;
+  }
+  return true;
+}
+
+} // namespace atc::fuzz
