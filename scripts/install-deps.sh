@@ -4,7 +4,7 @@
 set -euo pipefail
 
 packages=(
-  clang-22 lld-22 liblld-22-dev libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools libclang-rt-22-dev
+  clang-22 clang-format-22 lld-22 liblld-22-dev libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools libclang-rt-22-dev
   cmake ninja-build ccache pkg-config
   protobuf-compiler libprotobuf-dev libonnx-dev libflatbuffers-dev flatbuffers-compiler
   libcli11-dev nlohmann-json3-dev catch2 libsodium-dev
