@@ -29,4 +29,5 @@ if [ "${1:-}" = --tsan ]; then
 fi
 
 scripts/build.sh
+export OPENATC_CACHE_DIR="$PWD/build/object-cache"
 /usr/bin/ctest --test-dir build --output-on-failure -j2

@@ -3,6 +3,7 @@
 
 #include "backends/cpu/KernelCompiler.h"
 
+#include "backends/cpu/HostKernels.h"
 #include "backends/cpu/ImageLinker.h"
 #include "passes/cpu/Pipelines.h"
 #include "passes/cpu/tiles/KernelBuilder.h"
@@ -91,10 +92,11 @@ llvm::Expected<CompiledLevel> compileKernels(ModuleOp module, const CpuLevel &le
     std::vector<std::string> symbols;
     for (const std::string &name : options.hostKernels)
       symbols.push_back("atc_kernel_" + name);
-    auto object = emitHostKernels(symbols, options.hostTypes, level, options);
-    if (!object)
-      return object.takeError();
-    objects->push_back(std::move(*object));
+    auto hosts =
+        emitHostKernels(symbols, options.hostTypes, level, options, ObjectCache(options.cache));
+    if (!hosts)
+      return hosts.takeError();
+    llvm::move(*hosts, std::back_inserter(*objects));
     llvm::append_range(names, symbols);
     result.tasks.resize(names.size(), 0);
   }

@@ -4,6 +4,7 @@
 #ifndef OPENATC_BACKENDS_CPU_KERNELCOMPILER_H
 #define OPENATC_BACKENDS_CPU_KERNELCOMPILER_H
 
+#include "backends/cpu/ObjectCache.h"
 #include "backends/cpu/ObjectEmitter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -28,6 +29,8 @@ struct KernelCompilerOptions : EmitOptions {
   std::vector<std::string> hostKernels;
   /// Bit t: their values can have elements of the type that ONNX calls t.
   uint64_t hostTypes = ~uint64_t(0);
+  /// Where the code of host kernels is kept.
+  CacheOptions cache;
 };
 
 /// Compiles the kernels of `module`, which stays as it is. Faults that have a

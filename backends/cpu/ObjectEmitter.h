@@ -4,9 +4,8 @@
 #ifndef OPENATC_BACKENDS_CPU_OBJECTEMITTER_H
 #define OPENATC_BACKENDS_CPU_OBJECTEMITTER_H
 
-#include "backends/cpu/CpuLevels.h"
+#include "backends/cpu/CodeGenerator.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/SmallVector.h"
 
 namespace atc::cpu {
 
@@ -25,16 +24,8 @@ struct EmitOptions {
 /// Makes position-independent ELF objects of a module in the LLVM
 /// dialect. The kernels are spread over several objects that are compiled at
 /// the same time; `kernels` is empty afterwards.
-llvm::Expected<std::vector<llvm::SmallVector<char, 0>>>
-emitObjects(mlir::ModuleOp kernels, const CpuLevel &level, const EmitOptions &options);
-
-/// Makes an object of the host kernels with these symbols (`atc_kernel_Conv`) and of
-/// what they call, out of the bitcode of all of them.
-/// Bit t of `types`: elements of the type that ONNX calls t can occur; there is no code
-/// for others.
-llvm::Expected<llvm::SmallVector<char, 0>> emitHostKernels(llvm::ArrayRef<std::string> symbols,
-                                                           uint64_t types, const CpuLevel &level,
-                                                           const EmitOptions &options);
+llvm::Expected<std::vector<Object>> emitObjects(mlir::ModuleOp kernels, const CpuLevel &level,
+                                                const EmitOptions &options);
 
 } // namespace atc::cpu
 

@@ -1,0 +1,132 @@
+//===-- HostKernels.cpp - host kernels become objects ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A kernel is an object of its own, with a copy of the functions it shares with others: so its code
+// depends on nothing else in the model, and can be kept.
+
+#include "backends/cpu/HostKernels.h"
+
+#include "backends/cpu/CodeGenerator.h"
+#include "backends/cpu/KernelBitcode.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/Support/BLAKE3.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+
+#include <atomic>
+
+using namespace llvm;
+
+namespace atc::cpu {
+
+namespace {
+
+/// The functions that code generation may call.
+constexpr StringLiteral library[] = {"memcpy", "memmove", "memset", "memcmp", "strcmp", "strlen"};
+/// Stands for the object of the library among the symbols of kernels.
+constexpr StringLiteral libraryObject = "library";
+
+bool isOfLibrary(StringRef name) { return is_contained(library, name); }
+
+/// Takes the functions that `symbol` stands for, and what they need, out of all kernels.
+Expected<std::unique_ptr<Module>> takeOut(StringRef symbol, uint64_t types, StringRef bitcode,
+                                          CodeGenerator &generator) {
+  LLVMContext &context = generator.getContext();
+  Expected<std::unique_ptr<Module>> all =
+      getLazyBitcodeModule(MemoryBufferRef(bitcode, "kernels"), context);
+  if (!all)
+    return all.takeError();
+  // What the module declares is what the linker takes out of the other one.
+  auto module = std::make_unique<Module>(symbol, context);
+  generator.setTarget(*module);
+  auto declare = [&](StringRef name) {
+    if (Function *function = (*all)->getFunction(name))
+      module->getOrInsertFunction(name, function->getFunctionType());
+  };
+  const bool isLibrary = symbol == libraryObject;
+  if (isLibrary)
+    for (StringRef name : library)
+      declare(name);
+  else
+    declare(symbol);
+  auto *word = Type::getInt64Ty(context);
+  new GlobalVariable(*module, word, /*isConstant=*/true, GlobalValue::ExternalLinkage,
+                     ConstantInt::get(word, types), "atc_kernel_types");
+  if (Linker::linkModules(*module, std::move(*all), Linker::Flags::LinkOnlyNeeded))
+    return createStringError(inconvertibleErrorCode(), "the host kernels could not be linked");
+  // The library is in the one object that is named after it.
+  if (!isLibrary)
+    for (Function &function : *module)
+      if (isOfLibrary(function.getName()) && !function.isDeclaration()) {
+        function.deleteBody();
+        function.setComdat(nullptr);
+      }
+  internalizeModule(*module, [&](const GlobalValue &value) {
+    return isLibrary ? isOfLibrary(value.getName()) : value.getName() == symbol;
+  });
+  return module;
+}
+
+/// Host kernels are written in C++: they need a whole pipeline of the optimizer.
+Expected<Object> emit(StringRef symbol, uint64_t types, const CpuLevel &level,
+                      const EmitOptions &options) {
+  auto generator = CodeGenerator::create(level);
+  if (!generator)
+    return generator.takeError();
+  CodeGenerator &code = **generator;
+  auto module = takeOut(symbol, types, kernelBitcode(level.arch), code);
+  if (!module)
+    return module.takeError();
+  code.setAttributes(**module);
+  code.runPasses(**module, [](PassBuilder &builder) {
+    return builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2);
+  });
+  if (!options.tempDir.empty())
+    if (Error error = code.keep(**module, options.tempDir, level.name + ".host." + symbol.str()))
+      return error;
+  Object object;
+  if (Error error = code.generate(**module, object))
+    return error;
+  return object;
+}
+
+} // namespace
+
+Expected<std::vector<Object>> emitHostKernels(ArrayRef<std::string> symbols, uint64_t types,
+                                              const CpuLevel &level, const EmitOptions &options,
+                                              const ObjectCache &cache) {
+  SmallVector<StringRef> names = {libraryObject};
+  names.append(symbols.begin(), symbols.end());
+  const StringRef bitcode = kernelBitcode(level.arch);
+  const auto source = BLAKE3::hash<16>(arrayRefFromStringRef(bitcode));
+  const std::string typeText = std::to_string(types), laneText = std::to_string(level.lanes);
+  const StringRef sourceText(reinterpret_cast<const char *>(source.data()), source.size());
+
+  std::vector<Object> objects(names.size());
+  std::atomic<bool> stored{false};
+  Error error = forEachInParallel(names.size(), options.threads, [&](size_t i) -> Error {
+    const std::string key = ObjectCache::key(
+        {sourceText, level.arch, level.cpu, level.features, laneText, typeText, names[i]});
+    if (options.tempDir.empty())
+      if (std::optional<Object> found = cache.find(key)) {
+        objects[i] = std::move(*found);
+        return Error::success();
+      }
+    Expected<Object> object = emit(names[i], types, level, options);
+    if (!object)
+      return object.takeError();
+    cache.store(key, *object);
+    stored = true;
+    objects[i] = std::move(*object);
+    return Error::success();
+  });
+  if (error)
+    return error;
+  if (stored)
+    cache.prune();
+  return objects;
+}
+
+} // namespace atc::cpu
