@@ -7,8 +7,6 @@
 #include "driver/MakeTarget.h"
 #include "driver/PhaseRunner.h"
 #include "driver/Registration.h"
-#include "passes/host/Passes.h"
-#include "passes/om/Schedule.h"
 
 #include "mlir/Pass/Pass.h"
 
@@ -71,14 +69,6 @@ bool CompilePass::run(Diagnostics &diagnostics) {
   const std::vector<std::string> disabled(disable.begin(), disable.end());
   const std::string tempDir;
   ModuleOp module = getOperation();
-  func::FuncOp main = om::findMain(module);
-  if (main && !main.isExternal() && host::isHostProgram(main) && *last > Phase::Graph) {
-    // Calls of regions keep the types that these had, which no verifier accepts.
-    diagnostics.error("E10055", "a dynamic model stops after graph here: its static regions are "
-                                "compiled as modules of their own; atc --stop_after writes the "
-                                "whole");
-    return false;
-  }
   // Other modules of the context may use the constants.
   const bool wasShared = module->hasAttr(graph::kSharedConstantsAttr);
   module->setAttr(graph::kSharedConstantsAttr, UnitAttr::get(&getContext()));

@@ -117,6 +117,9 @@ std::optional<::om::Buffer> Compiler::emitBytes() {
 }
 
 bool Compiler::writeOm(om::OmSink &sink) {
+  compileSummary.placement = readPlacement(*current);
+  if (compileSummary.placement)
+    warnOfHostLayers(*compileSummary.placement, diagnostics);
   EmitOptions emitOptions;
   emitOptions.threads = options.limits.threads ? options.limits.threads
                                                : std::max(1u, std::thread::hardware_concurrency());

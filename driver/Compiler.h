@@ -14,6 +14,7 @@
 #include "driver/ContextMessages.h"
 #include "driver/CpuTarget.h"
 #include "driver/ModelImport.h"
+#include "driver/Placement.h"
 #include "driver/StageTimer.h"
 
 namespace atc::driver {
@@ -43,6 +44,7 @@ struct CompileSummary {
   uint64_t launches = 0, kernels = 0, arenaBytes = 0, arenaLowerBound = 0, intermediateBytes = 0,
            weightsBytes = 0, fileBytes = 0;
   std::vector<std::pair<std::string, uint64_t>> images; ///< level, bytes of code
+  std::optional<Placement> placement;                   ///< of a model for an NPU
 };
 
 /// Returns a context with every dialect that a compilation goes through.

@@ -4,6 +4,7 @@
 #include "driver/StaticRegions.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/om/Om.h"
 #include "passes/host/Passes.h"
 #include "passes/om/Schedule.h"
 
@@ -21,6 +22,10 @@ OwningOpRef<ModuleOp> copyRegion(func::FuncOp function) {
   main->removeAttr(host::kPartAttr);
   module->push_back(main);
   return module;
+}
+
+RegionMerger::RegionMerger(ModuleOp module) : module(module), symbols(module) {
+  module.walk([&](func::CallOp call) { calls[call.getCallee()].push_back(call); });
 }
 
 static bool isMain(Operation &symbol) {
@@ -44,6 +49,19 @@ void RegionMerger::rename(ModuleOp compiled) {
   }
 }
 
+/// Replaces the calls of a region, which has come to work on buffers, by ops that may pass
+/// tensors to it.
+void RegionMerger::replaceCalls(func::FuncOp function) {
+  for (func::CallOp call : calls.lookup(function.getSymName())) {
+    OpBuilder builder(call);
+    auto run = om::RunRegionOp::create(builder, call.getLoc(), call.getResultTypes(),
+                                       call.getCalleeAttr(), call.getOperands());
+    call->replaceAllUsesWith(run->getResults());
+    call.erase();
+  }
+  calls.erase(function.getSymName());
+}
+
 /// Moves the ops of `compiled` into the module, and the body of its @main into `function`.
 void RegionMerger::moveSymbols(func::FuncOp function, ModuleOp compiled) {
   for (Operation &symbol : llvm::make_early_inc_range(*compiled.getBody())) {
@@ -52,12 +70,14 @@ void RegionMerger::moveSymbols(func::FuncOp function, ModuleOp compiled) {
       symbols.insert(&symbol);
       continue;
     }
-    // The module's @main still calls it, by the name and not by the type it has now.
     auto main = cast<func::FuncOp>(symbol);
     function.getBody().takeBody(main.getBody());
+    const bool onBuffers = function.getFunctionType() != main.getFunctionType();
     function.setFunctionType(main.getFunctionType());
     function.setAllArgAttrs(main.getArgAttrsAttr());
     main.erase();
+    if (onBuffers)
+      replaceCalls(function);
   }
 }
 

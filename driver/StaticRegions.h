@@ -21,20 +21,22 @@ mlir::OwningOpRef<mlir::ModuleOp> copyRegion(mlir::func::FuncOp function);
 /// symbols, which nothing else may change while it lives.
 class RegionMerger {
 public:
-  explicit RegionMerger(mlir::ModuleOp module) : module(module), symbols(module) {}
+  explicit RegionMerger(mlir::ModuleOp module);
 
   /// Moves a module that copyRegion made of `function` and passes have compiled back: its
   /// @main becomes the body of `function`, its kernels join those of the module, under new
-  /// names where needed, and the sizes of the arena are combined. `compiled` is empty
-  /// afterwards.
+  /// names where needed, and the sizes of the arena are combined. Calls of a region that
+  /// works on buffers now become om.run_region. `compiled` is empty afterwards.
   void merge(mlir::func::FuncOp function, mlir::ModuleOp compiled);
 
 private:
   void rename(mlir::ModuleOp compiled);
   void moveSymbols(mlir::func::FuncOp function, mlir::ModuleOp compiled);
+  void replaceCalls(mlir::func::FuncOp function);
 
   mlir::ModuleOp module;
   mlir::SymbolTable symbols;
+  llvm::StringMap<llvm::SmallVector<mlir::func::CallOp, 1>> calls; ///< by the region's name
   llvm::StringMap<unsigned> numbers; ///< the next one to try behind each name
 };
 

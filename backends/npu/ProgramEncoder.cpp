@@ -14,18 +14,17 @@ using namespace mlir;
 
 namespace atc::npu {
 
-namespace {
-
-/// "dstOuter" is the attribute "dst_outer", "kernelH" is "kernel_h".
-std::string attributeName(StringRef name) {
+std::string attributeName(StringRef part) {
   std::string result;
-  for (char c : name) {
+  for (char c : part) {
     if (llvm::isUpper(c))
       result += '_';
     result += llvm::toLower(c);
   }
   return result;
 }
+
+namespace {
 
 /// The op's buffers in the order of the instruction's addresses; null where an
 /// optional one is missing.
@@ -109,16 +108,35 @@ private:
                                          instruction.addresses[index])))
         return failure();
     const OpcodeInfo &info = infoOf(*opcode);
-    for (unsigned i = 0; i < info.rangeCount; ++i)
-      if (auto range = op->getAttrOfType<ir::RangeAttr>(attributeName(info.ranges[i])))
-        instruction.ranges[i] = encodeRange(range, ivs);
-    for (unsigned i = 0; i < info.fieldCount; ++i)
-      if (failed(encodeField(op, op->getAttr(attributeName(info.fields[i].name)), ivs,
-                             instruction.fields[i])))
+    for (unsigned i = 0; i < info.rangeCount; ++i) {
+      FailureOr<Attribute> range = findAttribute(op, info.ranges[i]);
+      if (failed(range))
         return failure();
+      if (auto given = dyn_cast_or_null<ir::RangeAttr>(*range))
+        instruction.ranges[i] = encodeRange(given, ivs);
+    }
+    for (unsigned i = 0; i < info.fieldCount; ++i) {
+      if (auto mmad = dyn_cast<ir::MmadOp>(op); mmad && i == unsigned(Mmad::useBias)) {
+        instruction.fields[i] = bool(mmad.getBias());
+        continue;
+      }
+      FailureOr<Attribute> field = findAttribute(op, info.fields[i].name);
+      if (failed(field) || failed(encodeField(op, *field, ivs, instruction.fields[i])))
+        return failure();
+    }
     append(*opcode) = instruction;
     program.code.back().line = program.code.size() - 1;
     return success();
+  }
+
+  /// Returns the attribute of a part, null for one that the op may leave out. An op that is
+  /// defined without it is an error: the part would be 0 whatever the program means.
+  static FailureOr<Attribute> findAttribute(Operation *op, StringRef part) {
+    const std::string name = attributeName(part);
+    if (llvm::is_contained(op->getName().getAttributeNames(), StringRef(name)))
+      return op->getAttr(name);
+    return op->emitError("is defined without the attribute '")
+           << name << "', which '" << part << "' of its instruction is encoded from";
   }
 
   static Affine encodeAffine(ir::AffineAttr affine, ArrayRef<unsigned> ivs) {

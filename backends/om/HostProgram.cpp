@@ -9,6 +9,7 @@
 
 #include "backends/om/Names.h"
 #include "dialects/graph/HostCalls.h"
+#include "passes/host/HostCosts.h"
 #include "passes/host/Passes.h"
 #include "passes/om/Schedule.h"
 #include "llvm/ADT/MapVector.h"
@@ -223,12 +224,13 @@ private:
         step.outputs.push_back(result.use_empty() ? -1 : int32_t(slotOf(result)));
       for (NamedAttribute named : call.getParameters())
         addAttribute(step, named);
-    } else if (auto call = dyn_cast<func::CallOp>(op)) {
+      step.macs = host::countMacs(call).value_or(0);
+    } else if (auto run = dyn_cast<RunRegionOp>(op)) {
       step.kind = Kind::Run;
-      step.part = partIndex.lookup(call.getCalleeAttr().getAttr());
-      for (Value input : call.getOperands())
+      step.part = partIndex.lookup(run.getRegionAttr().getAttr());
+      for (Value input : run.getInputs())
         step.inputs.push_back(slotOf(input));
-      for (Value result : call.getResults())
+      for (Value result : run.getOutputs())
         step.outputs.push_back(result.use_empty() ? -1 : int32_t(slotOf(result)));
     } else if (auto branch = dyn_cast<graph::IfOp>(op)) {
       step.kind = Kind::If;

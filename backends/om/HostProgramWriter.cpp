@@ -99,7 +99,7 @@ Offset<fb::HostStep> HostBuilder::step(const OmHostStep &step) {
     auto inputs = builder.CreateVector(step.inputs), outputs = builder.CreateVector(step.outputs);
     auto attributes = list(step.attributes, &HostBuilder::attribute);
     auto call = fb::CreateHostCall(builder, name, step.kernel, static_cast<uint32_t>(step.body + 1),
-                                   inputs, outputs, attributes);
+                                   inputs, outputs, attributes, step.macs);
     return fb::CreateHostStep(builder, fb::HostStepKind::HostCall, call.Union());
   }
   case OmHostStep::Kind::Run: {

@@ -158,6 +158,7 @@ private:
     launch.kernel = launch.npu ? program->second : kernelIndex.lookup(kernel);
     launch.name = names.node.empty() ? kernel.str() : names.node;
     launch.cost = op.getCost();
+    launch.macs = op.getMacs();
     launch.chained = op.getChained();
     if (llvm::Error error = addPlaces(op.getOperands_(), launch.args))
       return error;

@@ -258,7 +258,8 @@ std::vector<char> Writer::buildHeader() const {
       schedule.push_back(fb::CreateStep(builder, fb::StepKind::NpuLaunch, table.Union()));
       continue;
     }
-    auto table = fb::CreateLaunch(builder, launch.kernel, args, name, launch.cost, reads, writes);
+    auto table = fb::CreateLaunch(builder, launch.kernel, args, name, launch.cost, reads, writes,
+                                  launch.macs.value_or(~uint64_t(0)));
     schedule.push_back(fb::CreateStep(builder, fb::StepKind::Launch, table.Union()));
   }
 

@@ -78,6 +78,7 @@ struct OmLaunch {
   bool npu = false;
   bool chained = false;                   ///< goes on in the task of the launch before it
   std::vector<OmBufferRef> prefetch = {}; ///< weights of later launches
+  std::optional<uint64_t> macs = {};      ///< multiply-accumulates of a launch of the CPU
 };
 
 /// See the tables of host programs in om.fbs. `dtype` is that of the items of a
@@ -138,6 +139,7 @@ struct OmHostStep {
   std::vector<int32_t> inputs = {};  ///< slots; -1: left out
   std::vector<int32_t> outputs = {}; ///< slots; -1: not used
   std::vector<OmHostAttribute> attributes = {};
+  uint64_t macs = 0; ///< multiply-accumulates of a call, 0 where they are not known
   uint32_t part = 0;
   uint32_t condition = 0;             ///< slot of a bool tensor with one element
   int32_t block = -1, otherwise = -1; ///< -1: nothing to do

@@ -4,6 +4,7 @@
 #include "dialects/graph/HostCalls.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/interpreter/ComputeHostCall.h"
 #include "kernels/core/Support.h"
 #include "kernels/native/NativeHost.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
@@ -176,16 +177,53 @@ Type joinTypes(Type a, Type b) {
 
 namespace {
 
+/// A value with these elements, a byte or more each, which it packs where a kernel expects that;
+/// null where there is no memory. `type` has a fixed shape and elements that are numbers.
+host::Value *packElements(RankedTensorType type, ArrayRef<char> elements, Values &values) {
+  const uint8_t dtype = dtypeOf(type.getElementType());
+  host::Value *value = values.tensor(dtype, type.getRank(), type.getShape().data());
+  if (!value)
+    return nullptr;
+  char *to = static_cast<char *>(value->data);
+  const int64_t bits = kernels::bitsOf(dtype);
+  if (bits >= 8) {
+    llvm::copy(elements, to);
+    return value;
+  }
+  const int64_t perByte = 8 / bits;
+  for (auto [i, byte] : llvm::enumerate(elements))
+    to[i / perByte] |= (byte & ((1 << bits) - 1)) << (i % perByte * bits);
+  return value;
+}
+
+/// Returns the elements of a tensor of numbers, each in a byte or more of its own.
+std::vector<char> unpackElements(const host::Value &value) {
+  int64_t count = 1;
+  for (int64_t dim : ArrayRef(value.dims, value.rank))
+    count *= dim;
+  const int64_t bits = kernels::bitsOf(value.dtype), perByte = std::max<int64_t>(1, 8 / bits);
+  const bool isSigned = value.dtype == DType::I4 || value.dtype == DType::I2;
+  auto *from = static_cast<const char *>(value.data);
+  if (bits >= 8)
+    return std::vector<char>(from, from + count * (bits / 8));
+  std::vector<char> elements(count);
+  for (int64_t i = 0; i < count; ++i) {
+    elements[i] = from[i / perByte] >> (i % perByte * bits) & ((1 << bits) - 1);
+    if (isSigned)
+      elements[i] = static_cast<char>(llvm::SignExtend32(elements[i], bits));
+  }
+  return elements;
+}
+
 /// The value of a constant as kernels see it; null where it has none.
 host::Value *valueOf(ElementsAttr attr, Values &values) {
   auto type = dyn_cast<RankedTensorType>(attr.getType());
   if (!type || type.getRank() > int64_t(host::kMaxRank))
     return nullptr;
-  uint8_t dtype = dtypeOf(type.getElementType());
-  host::Value *value = values.tensor(dtype, type.getRank(), type.getShape().data());
-  if (!value)
-    return nullptr;
   if (auto strings = dyn_cast<DenseStringElementsAttr>(attr)) {
+    host::Value *value = values.tensor(DType::Str, type.getRank(), type.getShape().data());
+    if (!value)
+      return nullptr;
     auto *to = static_cast<host::String *>(value->data);
     for (StringRef text : strings.getRawStringData()) {
       char *copy = static_cast<char *>(values.bytes(text.size()));
@@ -199,20 +237,7 @@ host::Value *valueOf(ElementsAttr attr, Values &values) {
     return value;
   }
   auto bytes = ConstantBytes::get(attr);
-  if (failed(bytes))
-    return nullptr;
-  ArrayRef<char> from = bytes->expanded();
-  char *to = static_cast<char *>(value->data);
-  int64_t bits = kernels::bitsOf(dtype);
-  if (bits >= 8) {
-    llvm::copy(from, to);
-    return value;
-  }
-  // Attributes have a byte for each element, values are packed.
-  int64_t perByte = 8 / bits;
-  for (auto [i, byte] : llvm::enumerate(from))
-    to[i / perByte] |= (byte & ((1 << bits) - 1)) << (i % perByte * bits);
-  return value;
+  return succeeded(bytes) ? packElements(type, bytes->expanded(), values) : nullptr;
 }
 
 /// Attributes of the op as kernels see them.
@@ -439,8 +464,8 @@ static bool checkKinds(const HostCall &call, const kernels::native::Row &row, st
   return true;
 }
 
-FailureOr<SmallVector<Type>> inferHostCall(const HostCall &call, MLIRContext *context,
-                                           std::string &error) {
+FailureOr<SmallVector<Type>> inferHostCallByRules(const HostCall &call, MLIRContext *context,
+                                                  std::string &error) {
   const auto *row = kernels::native::find(std::string_view(call.kernel.data(), call.kernel.size()));
   if (!row) {
     error = "there is no kernel for it";
@@ -448,9 +473,15 @@ FailureOr<SmallVector<Type>> inferHostCall(const HostCall &call, MLIRContext *co
   }
   if (!checkKinds(call, *row, error))
     return failure();
-  FailureOr<SmallVector<Type>> types = typesByRules(call, *row, context, error);
+  return typesByRules(call, *row, context, error);
+}
+
+FailureOr<SmallVector<Type>> inferHostCall(const HostCall &call, MLIRContext *context,
+                                           std::string &error) {
+  FailureOr<SmallVector<Type>> types = inferHostCallByRules(call, context, error);
   if (failed(types))
     return failure();
+  const auto *row = kernels::native::find(std::string_view(call.kernel.data(), call.kernel.size()));
   Values values;
   std::vector<const host::Value *> inputs;
   if (!collectInputs(call, values, /*constantsOnly=*/false, /*most=*/1 << 16, inputs))
@@ -519,18 +550,56 @@ FailureOr<SmallVector<ElementsAttr>> foldHostCall(const HostCall &call, MLIRCont
       results.push_back(DenseStringElementsAttr::get(type, strings));
       continue;
     }
-    int64_t bits = kernels::bitsOf(value->dtype);
-    auto *from = static_cast<const char *>(value->data);
-    std::vector<char> bytes(type.getNumElements() * std::max<int64_t>(1, bits / 8));
-    int64_t perByte = std::max<int64_t>(1, 8 / bits);
-    bool isSigned = value->dtype == DType::I4 || value->dtype == DType::I2;
-    for (size_t k = 0; k < bytes.size(); ++k) {
-      bytes[k] =
-          bits >= 8 ? from[k] : from[k / perByte] >> (k % perByte * bits) & ((1 << bits) - 1);
-      if (isSigned)
-        bytes[k] = static_cast<char>(llvm::SignExtend32(bytes[k], bits));
+    results.push_back(makeConstant(type, unpackElements(*value), "folded"));
+  }
+  return results;
+}
+
+FailureOr<SmallVector<Tensor>> computeHostCall(const HostCall &call,
+                                               ArrayRef<const Tensor *> inputs,
+                                               MLIRContext *context, std::string &error) {
+  const auto *row = kernels::native::find(std::string_view(call.kernel.data(), call.kernel.size()));
+  if (!row) {
+    error = "there is no kernel for it";
+    return failure();
+  }
+  Values values;
+  std::vector<const host::Value *> operands;
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    operands.push_back(nullptr);
+    if (!input)
+      continue;
+    RankedTensorType type = input->getType();
+    if (dtypeOf(type.getElementType()) == DType::Undefined ||
+        !type.getElementType().isIntOrFloat() || type.getRank() > int64_t(host::kMaxRank)) {
+      error = "its input " + std::to_string(i) + " is no tensor of numbers";
+      return failure();
     }
-    results.push_back(makeConstant(type, std::move(bytes), "folded"));
+    operands.back() = packElements(type, input->bytes(), values);
+    if (!operands.back()) {
+      error = "there is no memory for its inputs";
+      return failure();
+    }
+  }
+  Parameters parameters(call.parameters, values);
+  auto outcome = kernels::native::run(*row, operands, parameters.all, call.results, call.wanted,
+                                      /*onlyShapes=*/false, values);
+  if (!outcome.error.empty()) {
+    error = outcome.error;
+    return failure();
+  }
+  SmallVector<Tensor> results;
+  for (auto [i, value] : llvm::enumerate(outcome.outputs)) {
+    results.emplace_back();
+    if (!value && !isWanted(call, i))
+      continue;
+    Type element = value ? elementTypeOf(value->dtype, context) : Type();
+    if (!element || value->kind != host::Kind::Tensor || !element.isIntOrFloat()) {
+      error = "its result " + std::to_string(i) + " is no tensor of numbers";
+      return failure();
+    }
+    results.back() = Tensor(RankedTensorType::get(ArrayRef(value->dims, value->rank), element),
+                            unpackElements(*value));
   }
   return results;
 }

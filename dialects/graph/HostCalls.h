@@ -34,6 +34,11 @@ struct HostCall {
 mlir::FailureOr<llvm::SmallVector<mlir::Type>>
 inferHostCall(const HostCall &call, mlir::MLIRContext *context, std::string &error);
 
+/// The types by the kernel's rules alone, without ranks: for a call that only fails when it
+/// runs. Fails, with `error`, where not even the rules hold.
+mlir::FailureOr<llvm::SmallVector<mlir::Type>>
+inferHostCallByRules(const HostCall &call, mlir::MLIRContext *context, std::string &error);
+
 /// The results of a call whose inputs are constants; failure where they are not, or
 /// the work or the results would be large (more than `most` elements).
 mlir::FailureOr<llvm::SmallVector<mlir::ElementsAttr>>

@@ -96,5 +96,35 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
+LogicalResult RunRegionOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto region =
+      dyn_cast_or_null<func::FuncOp>(symbols.lookupNearestSymbolFrom(*this, getRegionAttr()));
+  if (!region)
+    return emitOpError() << "there is no region " << getRegionAttr();
+  ArrayRef<Type> buffers = region.getArgumentTypes();
+  const size_t values = getInputs().size() + getOutputs().size();
+  if (buffers.size() != values || region.getNumResults() != 0)
+    return emitOpError() << "has " << values << " inputs and outputs, but " << getRegionAttr()
+                         << " takes " << buffers.size() << " buffers and returns "
+                         << region.getNumResults() << " values";
+  auto check = [&](unsigned index, Type value) -> LogicalResult {
+    auto tensor = cast<RankedTensorType>(value);
+    auto buffer = dyn_cast<MemRefType>(buffers[index]);
+    if (buffer && tensor.hasStaticShape() && buffer.hasStaticShape() &&
+        buffer.getNumElements() == tensor.getNumElements())
+      return success();
+    return emitOpError() << "value " << index << " is " << tensor << ", but " << getRegionAttr()
+                         << " takes " << buffers[index];
+  };
+  unsigned index = 0;
+  for (Type type : getInputs().getTypes())
+    if (failed(check(index++, type)))
+      return failure();
+  for (Type type : getOutputs().getTypes())
+    if (failed(check(index++, type)))
+      return failure();
+  return success();
+}
+
 #define GET_OP_CLASSES
 #include "dialects/om/OmOps.cpp.inc"

@@ -45,7 +45,8 @@ def Om_LaunchOp : Om_Op<"launch", [MemoryEffects<[MemRead, MemWrite]>, AttrSized
     operations. `in_place` lists operands whose memory the result may take.
 
     `kernel` may be an `npu.program`, or a kernel function that is to become one
-    (`npu.kernel`); `cost` then is two for each multiply-accumulate. `chained`: it
+    (`npu.kernel`); `cost` then is two for each multiply-accumulate. `macs` are the
+    multiply-accumulates of a kernel of the CPU, where they are known. `chained`: it
     goes on in the task of the NPU launch before it. `prefetch` are weights of
     later launches, to be brought into the NPU's L2 while this one runs; this
     launch reads nothing of them.
@@ -57,7 +58,8 @@ def Om_LaunchOp : Om_Op<"launch", [MemoryEffects<[MemRead, MemWrite]>, AttrSized
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyMemRef>:$operands_,
                        Variadic<AnyMemRef>:$prefetch, I64Attr:$cost,
                        OptionalAttr<TypeAttr>:$tensor,
-                       OptionalAttr<DenseI64ArrayAttr>:$in_place, UnitAttr:$chained);
+                       OptionalAttr<DenseI64ArrayAttr>:$in_place, UnitAttr:$chained,
+                       OptionalAttr<I64Attr>:$macs);
   let assemblyFormat = [{
     $kernel `(` $operands_ `)` (`prefetch` `(` $prefetch^ `:` type($prefetch) `)`)? attr-dict
     `:` type($operands_)
@@ -67,14 +69,32 @@ def Om_LaunchOp : Om_Op<"launch", [MemoryEffects<[MemRead, MemWrite]>, AttrSized
                    "::mlir::IntegerAttr":$cost, "::mlir::TypeAttr":$tensor,
                    "::mlir::DenseI64ArrayAttr":$in_place), [{
       build($_builder, $_state, kernel, buffers, ::mlir::ValueRange(), cost, tensor, in_place,
-            /*chained=*/::mlir::UnitAttr());
+            /*chained=*/::mlir::UnitAttr(), /*macs=*/::mlir::IntegerAttr());
     }]>,
     OpBuilder<(ins "::llvm::StringRef":$kernel, "::mlir::ValueRange":$buffers, "int64_t":$cost,
                    "::mlir::TypeAttr":$tensor, "::mlir::DenseI64ArrayAttr":$in_place), [{
       build($_builder, $_state, kernel, buffers, ::mlir::ValueRange(), cost, tensor, in_place,
-            /*chained=*/false);
+            /*chained=*/false, /*macs=*/::mlir::IntegerAttr());
     }]>
   ];
+}
+
+def Om_RunRegionOp
+    : Om_Op<"run_region", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Runs a static region of a dynamic schedule";
+  let description = [{
+    `region` is a function that has been compiled: its arguments are buffers, those
+    of the inputs before those of the outputs (`om.output`), and it returns nothing.
+    Between the regions the values of the schedule are tensors still. It takes the
+    place of the `func.call` of host-outline-static.
+
+    ```mlir
+    %y = om.run_region @part_0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$region, Variadic<AnyRankedTensor>:$inputs);
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let assemblyFormat = "$region `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs)";
 }
 
 #endif // OPENATC_OM_OPS_TD

@@ -236,7 +236,8 @@ public:
     SmallVector<Value> results[2];
     for (int i : {0, 1}) {
       blocks[i] = inBlock({}, [&](Block &) {
-        if (!importer.importBody(*branches[i], {}, results[i]))
+        if (!importer.importUntaken(
+                [&] { return importer.importBody(*branches[i], {}, results[i]); }))
           return false;
         graph::LeaveOp::create(builder, location, results[i]);
         return true;

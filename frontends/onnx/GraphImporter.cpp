@@ -473,6 +473,21 @@ bool GraphImporter::importGraph(Scope &inner, bool isChecked, ArrayRef<Value> ar
   return !isTooLarge && diags->numErrors() == before && !llvm::is_contained(results, Value());
 }
 
+bool GraphImporter::importUntaken(llvm::function_ref<bool()> import) {
+  ++untaken;
+  const bool done = import();
+  --untaken;
+  return done;
+}
+
+bool GraphImporter::defer(const onnx::NodeProto &node, const std::string &reason) {
+  if (!untaken)
+    return false;
+  diags->warning("W11003", describeNode(node) + " does not fit what it is given in a branch: " +
+                               reason + "; a run that takes the branch fails");
+  return true;
+}
+
 bool GraphImporter::enterRegion(const onnx::NodeProto &node) {
   if (++regions <= maxGraphDepth)
     return true;

@@ -60,6 +60,12 @@ public:
   bool enterRegion(const onnx::NodeProto &node);
   void leaveRegion() { --regions; }
 
+  /// Imports what need not ever run, such as one of two branches: nodes whose inputs do not
+  /// fit them then become calls that fail when they run, each with a warning.
+  bool importUntaken(llvm::function_ref<bool()> import);
+  /// Whether such a node may be deferred; tells of it if so.
+  bool defer(const onnx::NodeProto &node, const std::string &reason);
+
   /// Imports on trial: when `import` is false, its errors are returned and not
   /// reported.
   std::optional<Diagnostics> attempt(llvm::function_ref<bool()> import);
@@ -105,6 +111,7 @@ private:
   std::vector<std::unique_ptr<onnx::GraphProto>> expanded;
   unsigned depth = 0;                   ///< of calls of functions
   unsigned regions = 0;                 ///< inside each other, where the builder stands
+  unsigned untaken = 0;                 ///< of importUntaken, inside each other
   uint64_t fileNodes = 0, imported = 0; ///< nodes, in the file and in spend()
   bool isTooLarge = false;
   ExternalFiles externalFiles;

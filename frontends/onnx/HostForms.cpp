@@ -44,6 +44,12 @@ SmallVector<Value> HostCallBuilder::call(const graph::HostCall &call, std::strin
     return values;
   }
   FailureOr<SmallVector<Type>> types = graph::inferHostCall(call, context, error);
+  if (failed(types) && mayDefer) {
+    std::string reason = error;
+    types = graph::inferHostCallByRules(call, context, error);
+    if (succeeded(types) && !mayDefer(reason))
+      return {};
+  }
   if (failed(types))
     return {};
   SmallVector<Value> operands;
@@ -152,7 +158,9 @@ public:
   HostNode(GraphImporter &importer, onnx::NodeProto &node, int64_t opset)
       : importer(importer), node(node), opset(opset),
         location(importer.tensorLocation(node.output_size() ? node.output(0) : "", node.name())),
-        calls(importer.builder(), location) {}
+        calls(importer.builder(), location, [&importer, &node](const std::string &reason) {
+          return importer.defer(node, reason);
+        }) {}
 
   Error run() {
     call.kernel = kernel = hostKernelOf(node.domain(), node.op_type());
@@ -361,12 +369,14 @@ private:
       return Error::success();
     auto first = dyn_cast<RankedTensorType>(call.inputs[0].getType()),
          second = dyn_cast<RankedTensorType>(call.inputs[1].getType());
-    if (!first || !second)
-      return Error::success();
-    axis = axis < 0 ? axis + first.getRank() : axis;
     // One number for all channels broadcasts as it is.
-    if (second.hasStaticShape() && second.getNumElements() == 1)
+    if (second && second.hasStaticShape() && second.getNumElements() == 1)
       return Error::success();
+    if (!first || !second) {
+      alignByRanksOfTheRun(axis);
+      return Error::success();
+    }
+    axis = axis < 0 ? axis + first.getRank() : axis;
     if (axis < 0 || axis + second.getRank() > first.getRank())
       return createStringError("attribute 'axis' leaves too few dims for input 1");
     SmallVector<int64_t> behind;
@@ -375,6 +385,20 @@ private:
     if (!behind.empty())
       call.inputs[1] = calls.call("Unsqueeze", {call.inputs[1], calls.constant(behind)});
     return Error::success();
+  }
+
+  /// Appends as many dims of 1 to the second input as there are dims of the first one behind
+  /// it, where only the run knows the ranks.
+  void alignByRanksOfTheRun(int64_t axis) {
+    auto rankOf = [&](Value shape) { return calls.call("Shape", {shape}); };
+    Value second = call.inputs[1], shape = calls.call("Shape", {second}), rank = rankOf(shape);
+    Value behind = calls.constant({-axis});
+    if (axis >= 0)
+      behind = calls.call("Sub",
+                          {rankOf(calls.call("Shape", {call.inputs[0]})), calls.constant({axis})});
+    Value ones = calls.call("Expand", {calls.constant({1}), calls.call("Sub", {behind, rank})});
+    call.inputs[1] = calls.call(
+        "Reshape", {second, calls.call("Concat", {shape, ones}, {calls.ints("axis", {0})})});
   }
 
   void define(unsigned index, Value value) {

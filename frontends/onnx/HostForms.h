@@ -4,6 +4,7 @@
 #ifndef OPENATC_FRONTENDS_ONNX_HOSTFORMS_H
 #define OPENATC_FRONTENDS_ONNX_HOSTFORMS_H
 
+#include <functional>
 #include <onnx/onnx_pb.h>
 #include <string>
 
@@ -20,8 +21,12 @@ std::string hostKernelOf(llvm::StringRef domain, llvm::StringRef op);
 /// Makes calls of host kernels. Those whose inputs are constants are folded.
 class HostCallBuilder {
 public:
-  HostCallBuilder(mlir::OpBuilder &builder, mlir::Location location)
-      : builder(builder), location(location) {}
+  /// Called with the reason for which the inputs of a call do not fit it. True: the call is
+  /// made all the same and fails when it runs.
+  using Deferral = std::function<bool(const std::string &reason)>;
+
+  HostCallBuilder(mlir::OpBuilder &builder, mlir::Location location, Deferral mayDefer = {})
+      : builder(builder), location(location), mayDefer(std::move(mayDefer)) {}
 
   /// The results; empty after a fault, which `error` tells.
   llvm::SmallVector<mlir::Value> call(const graph::HostCall &call, std::string &error);
@@ -34,6 +39,7 @@ public:
 private:
   mlir::OpBuilder &builder;
   mlir::Location location;
+  Deferral mayDefer; ///< empty: such a call is a fault
 };
 
 /// Imports a node as a call in the newest form of its operator: what an older

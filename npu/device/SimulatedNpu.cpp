@@ -180,7 +180,15 @@ om_status om_npu::load(const om_device_model &given, om_error &error) {
 
 void om_npu::begin() {
   firstLaunch = ran.size();
+  hostShare = {};
   device->allowInstructions(maxInstructions);
+}
+
+void om_npu::host() {
+  device->hostTime(0);
+  hostShare.switches += ran.size() > firstLaunch && !hostRanLast;
+  ++hostShare.kernels;
+  hostRanLast = true;
 }
 
 /// From the launch `first` to the last one.
@@ -198,10 +206,13 @@ ReportInput om_npu::report(size_t first) const {
   input.arenaBytes = model.arena_bytes;
   input.codeBytes = codeBytes;
   input.hostLaunches = model.host_launches;
+  input.host = hostShare;
   return input;
 }
 
 om_status om_npu::launch(const om_device_launch &given, om_error &error) {
+  hostShare.switches += hostShare.kernels > 0 && hostRanLast;
+  hostRanLast = false;
   DeviceLaunch launch;
   launch.program = &programs[given.program];
   launch.name = shortName(given.name);

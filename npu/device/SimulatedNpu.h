@@ -21,7 +21,7 @@ struct om_npu {
   om_status load(const om_device_model &model, om_error &error);
   om_status launch(const om_device_launch &launch, om_error &error);
   void begin();
-  void host() { device->hostTime(0); }
+  void host();
   void close() { inUse = false; }
 
   const char *text(om_npu_text_kind kind);
@@ -48,6 +48,8 @@ private:
   std::string modelName;
   std::map<uint64_t, uint64_t> usedWeights; ///< begin and end of what launches are given of them
   uint64_t codeBytes = 0;
+  atc::npu::HostShare hostShare; ///< of the last run
+  bool hostRanLast = false;
   std::vector<atc::npu::ReportLaunch> ran; ///< every launch so far
   size_t firstLaunch = 0;                  ///< of the last run
   std::set<uint32_t> checked;              ///< launches of the schedule

@@ -193,6 +193,10 @@ std::string atc::npu::reportJson(const ReportInput &input) {
              .add("macs_npu", figures.kernelMacs)
              .add("macs_executed", run.macs)
              .add("macs_model", input.modelMacs)
+             .add("host", Members()
+                              .add("kernels", input.host.kernels)
+                              .add("switches", input.host.switches)
+                              .object())
              .add("cube_utilisation", ratio(run.cubeCycles, run.cycles * double(soc.cubeCores)))
              .add("roofline", Members()
                                   .add("bound_by", quoted(line.cube >= line.ddr ? "cube" : "DDR"))
@@ -225,6 +229,7 @@ std::string atc::npu::reportJson(const ReportInput &input) {
 std::string atc::npu::hostSentence(const ReportInput &input) {
   std::string text = "Time of the simulated NPU alone: the host's work is left out";
   if (input.hostLaunches)
-    text += ", also its " + std::to_string(input.hostLaunches) + " kernels of this model";
+    text += ", also its " + std::to_string(input.hostLaunches) + " kernels of this model (" +
+            std::to_string(input.host.switches) + " switches between NPU and host in the run)";
   return text + ".";
 }

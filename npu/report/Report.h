@@ -14,6 +14,12 @@ struct ReportLaunch {
   uint64_t macs = 0; ///< that the layer asks for, without what tiles add
 };
 
+/// What the host did in a run.
+struct HostShare {
+  uint64_t kernels = 0;  ///< launches of the CPU and calls of host kernels
+  uint64_t switches = 0; ///< from the NPU to the host or back
+};
+
 /// A run and what belongs to it. What is left at 0 is not shown.
 struct ReportInput {
   std::string title; ///< the model's name
@@ -23,7 +29,8 @@ struct ReportInput {
   std::vector<ReportLaunch> launches; ///< of the run
   uint64_t modelMacs = 0;             ///< with those that the host computes
   uint64_t weightBytes = 0, inputBytes = 0, outputBytes = 0, arenaBytes = 0, codeBytes = 0;
-  uint64_t hostLaunches = 0; ///< kernels that the host ran
+  uint64_t hostLaunches = 0; ///< kernels of the model that are the host's
+  HostShare host;            ///< of the run
 };
 
 /// No run can be faster than its products at the cube's rate, or than bringing

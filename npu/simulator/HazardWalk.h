@@ -5,11 +5,11 @@
 #define OPENATC_NPU_SIMULATOR_HAZARDWALK_H
 
 #include "npu/isa/Footprint.h"
+#include "npu/simulator/Fifo.h"
 #include "npu/simulator/Hazards.h"
 #include "npu/simulator/Shadow.h"
 
 #include <array>
-#include <deque>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -35,14 +35,14 @@ struct Entry {
 };
 
 struct QueueState {
-  std::deque<Entry> pending;
+  Fifo<Entry> pending;
   size_t instructions = 0; ///< of those that wait
   Clock clock;
 };
 
 struct FlagState {
-  std::deque<std::pair<Clock, uint32_t>> raised; ///< with the line
-  uint32_t lastWait = 0;                         ///< on the waiting queue's clock
+  Fifo<std::pair<Clock, uint32_t>> raised; ///< with the line
+  uint32_t lastWait = 0;                   ///< on the waiting queue's clock
 };
 
 struct Core {

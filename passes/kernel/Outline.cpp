@@ -1,6 +1,7 @@
 //===-- Outline.cpp - moves kernel ops into functions ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/kernel/KernelMacs.h"
 #include "passes/kernel/LowerGraph.h"
 #include "passes/kernel/Passes.h"
 #include "passes/om/Schedule.h"
@@ -43,9 +44,14 @@ private:
       if (op.holdsAddresses(i) && isa_and_nonnull<om::WeightOp>(root))
         root->setAttr(om::kAddressesAttr, builder.getUnitAttr());
     }
-    om::LaunchOp::create(builder, op.getLoc(), kernel.getSymNameAttr(), op->getOperands(),
-                         op.flops(), op->getAttrOfType<TypeAttr>(kTensorAttr),
-                         inPlace.empty() ? nullptr : builder.getDenseI64ArrayAttr(inPlace));
+    // The cost of the CPU's launches is their work; that of the NPU's only their products.
+    const bool onNpu = op->hasAttr(om::kNpuDeviceAttr);
+    auto launch = om::LaunchOp::create(
+        builder, op.getLoc(), kernel.getSymNameAttr(), op->getOperands(),
+        onNpu ? 2 * macsOf(op) : op.flops(), op->getAttrOfType<TypeAttr>(kTensorAttr),
+        inPlace.empty() ? nullptr : builder.getDenseI64ArrayAttr(inPlace));
+    if (!onNpu)
+      launch.setMacs(macsOf(op));
     op.erase();
     ++numLaunches;
   }

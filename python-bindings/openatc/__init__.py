@@ -4,7 +4,7 @@
     import openatc
     model = openatc.compile("resnet50.onnx")      # an openatc.Model
     session = openatc.Session(model, threads=2)
-    scores, = session.run([image])                # numpy in, numpy out
+    scores = session(image)                       # numpy in, numpy out
 
 Opening and running `.om` files needs only the small runtime; the compiler is
 loaded with the first name that needs it.
@@ -15,7 +15,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from ._error import Error
+from ._error import (ArgumentError, CancelledError, Error, FileError, LimitError,
+                     MissingFileError, UnsupportedError)
 from ._runtime import (NO_LIMIT, LaunchInfo, LaunchTime, Model, Session, TensorInfo,
                        empty)
 from ._runtime import runtime_version as _runtime_version
@@ -36,10 +37,11 @@ _LAZY = {
     "quantize": "_quantize",
 }
 
-__all__ = ["Comparison", "Error", "LaunchInfo", "LaunchTime", "Model", "Module", "ModulePort",
+__all__ = ["ArgumentError", "CancelledError", "Comparison", "Error", "FileError", "LaunchInfo",
+           "LaunchTime", "LimitError", "MissingFileError", "Model", "Module", "ModulePort",
            "NO_LIMIT", "QuantError", "QuantizedModel", "Session", "TensorError", "TensorInfo",
-           "TensorScale", "__version__", "compare", "compile", "empty", "interpret", "load", "lower",
-           "parse", "quantize"]
+           "TensorScale", "UnsupportedError", "__version__", "compare", "compile", "empty",
+           "interpret", "load", "lower", "parse", "quantize"]
 
 
 def __getattr__(name: str) -> object:

@@ -13,17 +13,21 @@ import numpy as np
 from . import _compiler
 from ._error import Error, _printable
 from ._runtime import Model
+from ._values import Ports
 
 Path = str | os.PathLike[str]
+Source = Path | bytes | bytearray | memoryview | Any
+"""A model file, the bytes of an ONNX model, or an onnx.ModelProto."""
 Shapes = Mapping[str, Sequence[int]]
 
 
 class ModulePort(NamedTuple):
-    """An input or output of a module; a dim that is not known is None."""
+    """An input or output of a module; a dim that is not known is None, a shape without a known
+    rank too."""
 
     name: str
     dtype: str
-    shape: tuple[int | None, ...]
+    shape: tuple[int | None, ...] | None
 
 
 class Module:
@@ -38,19 +42,21 @@ class Module:
         self._handle = handle
 
     @property
-    def inputs(self) -> list[ModulePort]:
-        return [ModulePort(*port) for port in self._handle.inputs()]
+    def inputs(self) -> Ports:
+        """The arguments, also by name: module.inputs["image"]."""
+        return Ports(ModulePort(*port) for port in self._handle.inputs())
 
     @property
-    def outputs(self) -> list[ModulePort]:
-        """The results; none once a pass has made them arguments."""
-        return [ModulePort(*port) for port in self._handle.outputs()]
+    def outputs(self) -> Ports:
+        """The results, also by name; none once a pass has made them arguments."""
+        return Ports(ModulePort(*port) for port in self._handle.outputs())
 
     def __str__(self) -> str:
         return self.to_text()
 
     def __repr__(self) -> str:
-        inputs = ", ".join(f"{port.name}: {port.dtype}{list(port.shape)}" for port in self.inputs)
+        inputs = ", ".join(f"{port.name}: {port.dtype}{_shape_text(port.shape)}"
+                           for port in self.inputs)
         return _printable(f"<openatc.Module ({inputs})>")
 
     def to_text(self, *, weights: bool = False, locations: bool = False) -> str:
@@ -121,7 +127,9 @@ class Module:
     def _in_order(self, inputs: Sequence[np.ndarray] | Mapping[str, np.ndarray]
                   ) -> list[np.ndarray]:
         if not isinstance(inputs, Mapping):
-            if isinstance(inputs, np.ndarray) or not isinstance(inputs, Sequence):
+            if hasattr(inputs, "__array__") and len(self.inputs) == 1:
+                return [inputs]  # type: ignore[list-item]
+            if hasattr(inputs, "__array__") or not isinstance(inputs, Sequence):
                 raise TypeError("inputs must be a list of arrays, or a dict of them by name")
             return list(inputs)
         names = [port.name for port in self.inputs]
@@ -133,6 +141,12 @@ class Module:
         if faults:
             raise Error(faults)
         return [inputs[name] for name in names]
+
+
+def _shape_text(shape: tuple[int | None, ...] | None) -> str:
+    if shape is None:
+        return "[...]"
+    return "[" + ", ".join("?" if dim is None else str(dim) for dim in shape) + "]"
 
 
 def _option(value: object) -> str:
@@ -178,8 +192,18 @@ class _InMemory(NamedTuple):
     data: bytes
 
 
-def _model_request(model: Path | _InMemory, input_shapes: Shapes | None,
+def _in_memory(model: Source) -> Path | _InMemory:
+    """Bytes and an onnx.ModelProto as a model without a file; a path as it is."""
+    if isinstance(model, (bytes, bytearray, memoryview)):
+        return _InMemory("model.onnx", bytes(model))
+    if hasattr(model, "SerializeToString") and hasattr(model, "graph"):
+        return _InMemory((model.graph.name or "model") + ".onnx", model.SerializeToString())
+    return model
+
+
+def _model_request(model: Source | _InMemory, input_shapes: Shapes | None,
                    outputs: Iterable[str] | None) -> _compiler.ModelRequest:
+    model = model if isinstance(model, _InMemory) else _in_memory(model)
     path, data = model if isinstance(model, _InMemory) else (model, None)
     return _compiler.ModelRequest(path, data, _shapes(input_shapes), _words(outputs or ()))
 
@@ -196,9 +220,10 @@ def _compile_to(compile_into: Callable[[Path | None], tuple[list[str], Any]], ou
     return Model(file if output is None else output)
 
 
-def load(path: Path, *, input_shapes: Shapes | None = None, outputs: Iterable[str] | None = None
+def load(path: Source, *, input_shapes: Shapes | None = None, outputs: Iterable[str] | None = None
          ) -> Module:
-    """Reads a model file, as `atc --model` does.
+    """Reads a model: a file, as `atc --model` does, the bytes of an ONNX model, or an
+    onnx.ModelProto.
 
     `input_shapes` gives inputs their shapes: {"image": (1, 3, 224, 224)}; -1 leaves a dim of an
     ONNX model open. `outputs` cuts the
@@ -213,14 +238,14 @@ def parse(text: str) -> Module:
 
 
 @overload
-def compile(model: Module | Path | _InMemory, output: Path | None = None, *,
+def compile(model: Module | Source | _InMemory, output: Path | None = None, *,
             input_shapes: Shapes | None = None, outputs: Iterable[str] | None = None,
             soc: str | None = None, soc_file: Path | None = None,
             precision_mode: str | None = None, target_cpu: str = "host",
             disable_passes: Iterable[str] = (), save_temps: Path | None = None,
             load: Literal[True] = True) -> Model: ...
 @overload
-def compile(model: Module | Path | _InMemory, output: Path, *,
+def compile(model: Module | Source | _InMemory, output: Path, *,
             input_shapes: Shapes | None = None, outputs: Iterable[str] | None = None,
             soc: str | None = None, soc_file: Path | None = None,
             precision_mode: str | None = None, target_cpu: str = "host",
@@ -230,7 +255,8 @@ def compile(model: Module | Path | _InMemory, output: Path, *,
 
 def compile(model, output=None, *, input_shapes=None, outputs=None, soc=None, soc_file=None,
             precision_mode=None, target_cpu="host", disable_passes=(), save_temps=None, load=True):
-    """Compiles a model file or a module into the file `output`, and opens it.
+    """Compiles a model into the file `output`, and opens it: a file, the bytes of an ONNX model,
+    an onnx.ModelProto or a module.
 
     Without `output` the `.om` is in no folder and lives as long as the Model.
 
@@ -249,7 +275,7 @@ def compile(model, output=None, *, input_shapes=None, outputs=None, soc=None, so
     return _compile_to(lambda path: _compiler.compile_model(source, request, path), output, load)
 
 
-def lower(model: Module | Path, stop_after: str, *, input_shapes: Shapes | None = None,
+def lower(model: Module | Source, stop_after: str, *, input_shapes: Shapes | None = None,
           outputs: Iterable[str] | None = None, soc: str | None = None,
           soc_file: Path | None = None, precision_mode: str | None = None,
           target_cpu: str = "host", disable_passes: Iterable[str] = (),
@@ -274,11 +300,11 @@ def _refuse_source(input_shapes: Shapes | None, outputs: Iterable[str] | None) -
 
 
 @overload
-def interpret(model: Module | Path, inputs: Sequence[np.ndarray]) -> list[np.ndarray]: ...
+def interpret(model: Module | Source, inputs: Sequence[np.ndarray]) -> list[np.ndarray]: ...
 @overload
-def interpret(model: Module | Path, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]: ...
+def interpret(model: Module | Source, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]: ...
 
 
 def interpret(model, inputs):
-    """Runs a model file or a module in the reference interpreter."""
+    """Runs a model or a module in the reference interpreter."""
     return (model if isinstance(model, Module) else load(model)).interpret(inputs)

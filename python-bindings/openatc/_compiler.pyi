@@ -9,7 +9,7 @@ _Path = str | os.PathLike[str]
 _Shapes = list[tuple[str, list[int]]]
 # The warnings, and a file in memory for openatc.Model or None.
 _Compiled = tuple[list[str], Any]
-_Port = tuple[str, str, tuple[int | None, ...]]
+_Port = tuple[str, str, tuple[int | None, ...] | None]
 
 class ModelRequest:
     """A path, or a name and the bytes of an ONNX model, and what of it is read."""

@@ -6,6 +6,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ._values import Ports
+
 class TensorInfo:
     """A tensor of a model."""
 
@@ -87,11 +89,11 @@ class Model:
         `cpu_level` takes that code instead of the best that fits this machine.
         """
     @property
-    def inputs(self) -> list[TensorInfo]: ...
+    def inputs(self) -> Ports: ...
     @property
-    def outputs(self) -> list[TensorInfo]: ...
+    def outputs(self) -> Ports: ...
     @property
-    def tensors(self) -> list[TensorInfo]: ...
+    def tensors(self) -> Ports: ...
     @property
     def launches(self) -> list[LaunchInfo]: ...
     @property
@@ -169,7 +171,8 @@ class Session:
             ) -> dict[str, np.ndarray]:
         """Runs the model without the GIL.
 
-        Arrays must have the model's type and shape. One that is C-contiguous and 64-byte aligned
+        One array may stand for a list of one. Numbers in lists and what has __array__ become
+        arrays. Arrays must have the model's type and shape. One that is C-contiguous and 64-byte aligned
         (`openatc.empty`) is used in place, another is copied. `outputs` are arrays to write into;
         those not given are made.
         """
@@ -181,6 +184,15 @@ class Session:
         are arrays (of objects for strings, which come out as bytes), `openatc.Raw` for types
         that numpy lacks, lists for sequences, `openatc.Map`, and None for no value.
         """
+    def __call__(self, *inputs: Any, **named: Any) -> Any:
+        """Runs the model on an array per input, in its order or by name, and returns the output,
+        or a tuple of several. A dict of inputs gives a dict.
+        """
+    def close(self) -> None:
+        """Gives the memory and the threads back; `with` does so at its end. Every later run is
+        a ValueError."""
+    def __enter__(self) -> Session: ...
+    def __exit__(self, *exception: object) -> None: ...
     def cancel(self) -> None:
         """Ends the run in progress, which another thread has begun, or else the next one: it is
         an `openatc.Error` of E10059. The session can be used again."""

@@ -26,6 +26,19 @@ class Raw:
         return f"Raw({self.dtype!r}, {self.bits!r}, {self.shape})"
 
 
+class Ports(list):  # type: ignore[type-arg]
+    """The inputs, outputs or tensors of a model, by number and by name."""
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        for port in self:
+            if port.name == key:
+                return port
+        names = ", ".join(repr(port.name) for port in self) or "none"
+        raise KeyError(f"there is no {key!r}; the names are: {names}")
+
+
 class Map:
     """A map: an array of keys and one of as many values."""
 

@@ -120,6 +120,32 @@ py::object makeArray(const py::object &shape, const py::object &dtype, Py_ssize_
   return py::reinterpret_steal<py::object>(array);
 }
 
+py::object asArray(const py::object &object, const Port &port) {
+  PyObject *given = object.ptr();
+  const bool isPlain =
+      PyList_Check(given) || PyTuple_Check(given) || PyLong_Check(given) || PyFloat_Check(given);
+  if (PyObject_CheckBuffer(given) || (!isPlain && !py::hasattr(object, "__array__")))
+    return object;
+  py::module_ numpy = py::module_::import("numpy");
+  py::object array = numpy.attr("asarray")(object);
+  if (!isPlain || py::object(array.attr("dtype")).equal(port.dtype))
+    return array;
+  const std::string from = py::str(array.attr("dtype").attr("kind"));
+  const bool integers = from == "i" || from == "u";
+  const bool fits =
+      integers ? port.kind == 'i' || port.kind == 'u' || port.kind == 'f'
+               : from == std::string(1, port.kind) || array.attr("size").cast<int64_t>() == 0;
+  if (!fits)
+    throw py::type_error("the numbers for '" + atc::printable(port.tensor.name) + "' are " +
+                         std::string(py::str(array.attr("dtype"))) + ", but the model has " +
+                         std::string(py::str(port.dtype)));
+  py::object converted = array.attr("astype")(port.dtype);
+  if (integers && port.kind != 'f' && !numpy.attr("array_equal")(converted, array).cast<bool>())
+    throw py::value_error("the numbers for '" + atc::printable(port.tensor.name) + "' do not fit " +
+                          std::string(py::str(port.dtype)));
+  return converted;
+}
+
 py::object empty(const py::object &shape, const py::object &dtype) {
   py::object type = numpyAttribute("dtype")(dtype);
   if (type.attr("hasobject").cast<bool>())

@@ -23,9 +23,10 @@ namespace {
 py::list portsOf(const std::vector<om::Tensor> &tensors) {
   py::list list;
   for (const om::Tensor &tensor : tensors) {
-    py::tuple shape(tensor.dims.size());
+    py::tuple dims(tensor.dims.size());
     for (size_t i = 0; i < tensor.dims.size(); ++i)
-      shape[i] = tensor.dims[i] < 0 ? py::object(py::none()) : py::int_(tensor.dims[i]);
+      dims[i] = tensor.dims[i] < 0 ? py::object(py::none()) : py::int_(tensor.dims[i]);
+    const py::object shape = tensor.ranked ? py::object(dims) : py::object(py::none());
     list.append(py::make_tuple(toStr(tensor.name), om_dtype_name(tensor.dtype), shape));
   }
   return list;
@@ -35,6 +36,8 @@ py::list portsOf(const std::vector<om::Tensor> &tensors) {
 /// leaves them open.
 om::Tensor fitTo(om::Tensor tensor, const py::handle &array) {
   py::object shape = py::getattr(array, "shape", py::none());
+  if (!tensor.ranked && py::isinstance<py::tuple>(shape))
+    tensor.dims.assign(py::len(shape), -1);
   const bool sameRank = py::isinstance<py::tuple>(shape) && py::len(shape) == tensor.dims.size();
   for (size_t i = 0; i < tensor.dims.size(); ++i)
     if (tensor.dims[i] < 0)

@@ -85,6 +85,7 @@ CompiledModel emit(driver::Compiler &compiler, const std::string &output,
   ::om::Tensor description = {name, OM_UNDEFINED, {}, 0, 0, OM_INPUT, 0};
   if (auto shaped = dyn_cast<ShapedType>(type)) {
     description.dtype = driver::dtypeOf(shaped.getElementType());
+    description.ranked = shaped.hasRank();
     if (shaped.hasRank())
       for (int64_t dim : shaped.getShape())
         description.dims.push_back(ShapedType::isDynamic(dim) ? -1 : dim);
@@ -123,8 +124,7 @@ std::shared_ptr<CompilerModule> CompilerModule::parse(const std::string &text) {
 std::string CompilerModule::print(bool weights, bool locations) {
   std::lock_guard<std::mutex> guard(parts->lock);
   OpPrintingFlags flags;
-  // The verifier does not know the calls of compiled static regions.
-  flags.enableDebugInfo(locations).assumeVerified();
+  flags.enableDebugInfo(locations);
   if (!weights)
     flags.elideLargeElementsAttrs().elideLargeResourceString();
   std::string text;
@@ -183,7 +183,7 @@ std::shared_ptr<CompilerModule> CompilerModule::copy() {
   {
     std::lock_guard<std::mutex> guard(parts->lock);
     driver::ContextMessages messages(*copied->context, diagnostics);
-    // What passes or phases left in a form that no verifier accepts is for reading only.
+    // What passes left in a form that no verifier accepts is for reading only.
     messages.setCode("E10055");
     copied->source = parts->source;
     copied->module = driver::copyModule(*parts->module, *copied->context);
@@ -225,7 +225,7 @@ void CompilerModule::interpret(const std::vector<Bytes> &arguments, const NamedT
     throw Faults{{"E16004: the module has no function @main of one block"}};
   std::vector<graph::Tensor> tensors;
   for (auto [type, given] : llvm::zip(function.getArgumentTypes(), arguments)) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
+    auto tensor = dyn_cast<TensorType>(type);
     if (!tensor)
       throw Faults{{"E16004: an argument of @main is no tensor: the module has gone through passes "
                     "that the interpreter cannot follow"}};
@@ -237,6 +237,7 @@ void CompilerModule::interpret(const std::vector<Bytes> &arguments, const NamedT
   Diagnostics diagnostics;
   {
     driver::ContextMessages messages(*parts->context, diagnostics);
+    messages.setCode("E14001");
     auto pass = [](const NamedTensor &to, const std::string &name, const graph::Tensor &tensor) {
       to(name, driver::describeTensor(name, tensor.getType()), tensor.bytes().data());
     };

@@ -13,11 +13,12 @@ using namespace atc::python;
 
 namespace {
 
-py::list listOf(const std::vector<Port> &ports) {
+/// A list that knows its ports by name too.
+py::object listOf(const std::vector<Port> &ports) {
   py::list list;
   for (const Port &port : ports)
     list.append(py::cast(port));
-  return list;
+  return py::module_::import("openatc._values").attr("Ports")(list);
 }
 
 py::tuple tupleOf(const std::vector<uint32_t> &numbers) {
@@ -96,45 +97,68 @@ std::unique_ptr<PySession> makeSession(std::shared_ptr<PyModel> model, uint32_t 
 
 void bindInfo(py::module_ &m) {
   py::class_<Port>(m, "TensorInfo", "A tensor of a model.")
-      .def_property_readonly("name", [](const Port &port) { return toStr(port.tensor.name); })
-      .def_property_readonly("dtype",
-                             [](const Port &port) { return om_dtype_name(port.tensor.dtype); })
-      .def_property_readonly("shape", &shapeOf)
-      .def_property_readonly("kind",
-                             [](const Port &port) {
-                               const char *names[] = {"none", "tensor", "sequence", "map"};
-                               return names[port.tensor.kind];
-                             })
-      .def_property_readonly("optional", [](const Port &port) { return port.tensor.optional; })
-      .def_property_readonly("bytes", [](const Port &port) { return port.tensor.bytes; })
-      .def_readonly("numpy_dtype", &Port::dtype)
-      .def_readonly("numpy_shape", &Port::shape)
+      .def_property_readonly(
+          "name", [](const Port &port) { return toStr(port.tensor.name); },
+          "The name in the model.")
+      .def_property_readonly(
+          "dtype", [](const Port &port) { return om_dtype_name(port.tensor.dtype); },
+          "The runtime's name: \"f32\", \"i64\", \"bool\" ...")
+      .def_property_readonly("shape", &shapeOf,
+                             "The dims: None for any rank, and in it for a dim of any size.")
+      .def_property_readonly(
+          "kind",
+          [](const Port &port) {
+            const char *names[] = {"none", "tensor", "sequence", "map"};
+            return names[port.tensor.kind];
+          },
+          "\"tensor\", \"sequence\" or \"map\".")
+      .def_property_readonly(
+          "optional", [](const Port &port) { return port.tensor.optional; },
+          "Whether the value may be None.")
+      .def_property_readonly(
+          "bytes", [](const Port &port) { return port.tensor.bytes; },
+          "Bytes of the elements; 0 where the shape is not known.")
+      .def_readonly("numpy_dtype", &Port::dtype,
+                    "What an array for it has: bf16 is uint16, i4 and u4 are uint8, two in a byte.")
+      .def_readonly("numpy_shape", &Port::shape,
+                    "The dims of an array for it, with -1 for a dim of any size.")
       .def("__repr__", [](const Port &port) { return toStr(reprOf(port)); });
 
   py::class_<om::Launch>(m, "LaunchInfo", "One step of a model's schedule.")
-      .def_property_readonly("name", [](const om::Launch &launch) { return toStr(launch.name); })
-      .def_property_readonly("kernel",
-                             [](const om::Launch &launch) { return toStr(launch.kernel); })
-      .def_readonly("cost", &om::Launch::cost)
-      .def_readonly("tasks", &om::Launch::tasks)
-      .def_readonly("npu", &om::Launch::npu)
-      .def_readonly("host", &om::Launch::host)
-      .def_readonly("macs", &om::Launch::macs)
-      .def_property_readonly("reads",
-                             [](const om::Launch &launch) { return tupleOf(launch.reads); })
-      .def_property_readonly("writes",
-                             [](const om::Launch &launch) { return tupleOf(launch.writes); })
+      .def_property_readonly(
+          "name", [](const om::Launch &launch) { return toStr(launch.name); },
+          "The node that it computes.")
+      .def_property_readonly(
+          "kernel", [](const om::Launch &launch) { return toStr(launch.kernel); },
+          "The kernel, program or host kernel.")
+      .def_readonly("cost", &om::Launch::cost, "Estimated operations, or bytes moved.")
+      .def_readonly("tasks", &om::Launch::tasks,
+                    "How many independent pieces the kernel has; of an NPU launch, its cores.")
+      .def_readonly("npu", &om::Launch::npu, "Whether `kernel` is a program of the NPU.")
+      .def_readonly("host", &om::Launch::host,
+                    "Whether it is a call of a host kernel, on values of any shape.")
+      .def_readonly("macs", &om::Launch::macs, "Multiply-accumulates of an NPU launch, else 0.")
+      .def_property_readonly(
+          "reads", [](const om::Launch &launch) { return tupleOf(launch.reads); },
+          "Indices into Model.tensors of what it reads.")
+      .def_property_readonly(
+          "writes", [](const om::Launch &launch) { return tupleOf(launch.writes); },
+          "Indices into Model.tensors of what it writes.")
       .def("__repr__", [](const om::Launch &launch) {
         return toStr("<openatc.LaunchInfo '" + atc::printable(launch.name) + "' by " +
                      atc::printable(launch.kernel) + ">");
       });
 
   py::class_<LaunchTime>(m, "LaunchTime", "The mean time of one launch.")
-      .def_readonly("launch", &LaunchTime::launch)
-      .def_property_readonly("name", [](const LaunchTime &row) { return toStr(row.name); })
-      .def_property_readonly("kernel", [](const LaunchTime &row) { return toStr(row.kernel); })
-      .def_readonly("microseconds", &LaunchTime::microseconds)
-      .def_readonly("share", &LaunchTime::share)
+      .def_readonly("launch", &LaunchTime::launch, "Index into Model.launches.")
+      .def_property_readonly(
+          "name", [](const LaunchTime &row) { return toStr(row.name); },
+          "The node that the launch computes.")
+      .def_property_readonly(
+          "kernel", [](const LaunchTime &row) { return toStr(row.kernel); },
+          "The kernel, program or host kernel.")
+      .def_readonly("microseconds", &LaunchTime::microseconds, "The mean time.")
+      .def_readonly("share", &LaunchTime::share, "Of the time in all launches, 0 to 1.")
       .def("__repr__", [](const LaunchTime &row) {
         char time[64];
         std::snprintf(time, sizeof(time), "%.1f us", row.microseconds);
@@ -151,34 +175,51 @@ PYBIND11_MODULE(_runtime, m) {
   py::class_<PyModel, std::shared_ptr<PyModel>>(m, "Model", "A verified .om file.")
       .def(py::init<py::object, bool, py::object>(), py::arg("source"), py::kw_only(),
            py::arg("verify") = true, py::arg("cpu_level") = py::none())
-      .def_property_readonly("inputs", [](const PyModel &model) { return listOf(model.inputs()); })
-      .def_property_readonly("outputs",
-                             [](const PyModel &model) { return listOf(model.outputs()); })
-      .def_property_readonly("tensors", [](PyModel &model) { return listOf(model.tensors()); })
-      .def_property_readonly("launches",
-                             [](const PyModel &model) {
-                               py::list list;
-                               for (const om::Launch &launch : model.launches())
-                                 list.append(py::cast(launch));
-                               return list;
-                             })
-      .def_property_readonly("name", text(&om_model_info::name))
-      .def_property_readonly("producer", text(&om_model_info::producer))
-      .def_property_readonly("command_line", text(&om_model_info::command_line))
-      .def_property_readonly("target", text(&om_model_info::target))
-      .def_property_readonly("cpu_level", text(&om_model_info::cpu_level))
-      .def_property_readonly("soc", text(&om_model_info::soc))
-      .def_property_readonly("npu_bytes", number(&om_model_info::npu_bytes))
-      .def_property_readonly("file_bytes", number(&om_model_info::file_bytes))
-      .def_property_readonly("weights_bytes", number(&om_model_info::weights_bytes))
-      .def_property_readonly("code_bytes", number(&om_model_info::code_bytes))
-      .def_property_readonly("arena_bytes", number(&om_model_info::arena_bytes))
-      .def_property_readonly("schema_version",
-                             [](const PyModel &model) {
-                               const om_model_info info = model.get().info();
-                               return py::make_tuple(info.schema_major, info.schema_minor);
-                             })
-      .def("verify_weights", &PyModel::verifyWeights)
+      .def_property_readonly(
+          "inputs", [](const PyModel &model) { return listOf(model.inputs()); },
+          "The inputs, also by name: model.inputs[\"image\"].")
+      .def_property_readonly(
+          "outputs", [](const PyModel &model) { return listOf(model.outputs()); },
+          "The outputs, also by name.")
+      .def_property_readonly(
+          "tensors", [](PyModel &model) { return listOf(model.tensors()); },
+          "All tensors that launches read or write, also by name.")
+      .def_property_readonly(
+          "launches",
+          [](const PyModel &model) {
+            py::list list;
+            for (const om::Launch &launch : model.launches())
+              list.append(py::cast(launch));
+            return list;
+          },
+          "The schedule.")
+      .def_property_readonly("name", text(&om_model_info::name), "The name of the model.")
+      .def_property_readonly("producer", text(&om_model_info::producer), "What compiled it.")
+      .def_property_readonly("command_line", text(&om_model_info::command_line),
+                             "The options it was compiled with.")
+      .def_property_readonly("target", text(&om_model_info::target), "\"cpu\" or \"npu\".")
+      .def_property_readonly("cpu_level", text(&om_model_info::cpu_level),
+                             "The CPU level of the code that was chosen; empty without code.")
+      .def_property_readonly("soc", text(&om_model_info::soc),
+                             "The NPU that it is for; empty when it runs on the CPU alone.")
+      .def_property_readonly("npu_bytes", number(&om_model_info::npu_bytes),
+                             "Bytes of the NPU's programs.")
+      .def_property_readonly("file_bytes", number(&om_model_info::file_bytes), "Bytes of the file.")
+      .def_property_readonly("weights_bytes", number(&om_model_info::weights_bytes),
+                             "Bytes of the weights.")
+      .def_property_readonly("code_bytes", number(&om_model_info::code_bytes),
+                             "Bytes of the code that was chosen.")
+      .def_property_readonly("arena_bytes", number(&om_model_info::arena_bytes),
+                             "Bytes that a session needs for what lies between launches.")
+      .def_property_readonly(
+          "schema_version",
+          [](const PyModel &model) {
+            const om_model_info info = model.get().info();
+            return py::make_tuple(info.schema_major, info.schema_minor);
+          },
+          "Major and minor version of the file's format.")
+      .def("verify_weights", &PyModel::verifyWeights,
+           "Reads all weights and compares their hash with the file's.")
       .def("__repr__", [](const PyModel &model) {
         const char *name = model.get().info().name;
         return toStr("<openatc.Model '" + atc::printable(name ? name : "") + "', " +
@@ -193,41 +234,60 @@ PYBIND11_MODULE(_runtime, m) {
            py::arg("check_hazards") = false, py::arg("functional") = true, py::arg("timed") = true,
            py::arg("prefetch") = true, py::arg("soc_file") = py::none(),
            py::arg("timeline_spans") = 1000000)
-      .def("run", &PySession::run, py::arg("inputs"), py::arg("outputs") = py::none())
-      .def("cancel", &PySession::cancel)
-      .def("tensors", &PySession::tensors, py::arg("inputs"), py::arg("names") = py::none())
-      .def_property("profiling", &PySession::isProfiling, &PySession::setProfiling)
-      .def("profile",
-           [](PySession &session) {
-             py::list list;
-             for (const LaunchTime &row : session.profile())
-               list.append(py::cast(row));
-             return list;
-           })
-      .def_property_readonly("model", &PySession::model)
-      .def_property_readonly("threads", &PySession::threads)
-      .def_property_readonly("npu", &PySession::npuStatistics)
-      .def("hazards",
-           [](PySession &session) {
-             py::list list;
-             for (const std::string &line : session.hazards())
-               list.append(toStr(line));
-             return list;
-           })
+      .def("run", &PySession::run, py::arg("inputs"), py::arg("outputs") = py::none(),
+           "Runs the model without the GIL: a list for a list of inputs, a dict for a dict. One "
+           "array\nmay stand for a list of one.")
+      .def("__call__", &PySession::call,
+           "Runs the model on an array per input, in its order or by name, and returns the\n"
+           "output, or a tuple of several; a dict of inputs gives a dict.")
+      .def("close", &PySession::close, "Gives the memory and the threads back.")
+      .def("__enter__", [](py::object session) { return session; })
+      .def("__exit__", [](PySession &session, const py::args &) { session.close(); })
+      .def("cancel", &PySession::cancel,
+           "Ends the run in progress, which another thread has begun, or else the next one.")
+      .def("tensors", &PySession::tensors, py::arg("inputs"), py::arg("names") = py::none(),
+           "Runs the model once and returns what its launches wrote, all of it or `names`.")
+      .def_property("profiling", &PySession::isProfiling, &PySession::setProfiling,
+                    "Whether `run` measures each launch; switching it on clears the sums.")
+      .def(
+          "profile",
+          [](PySession &session) {
+            py::list list;
+            for (const LaunchTime &row : session.profile())
+              list.append(py::cast(row));
+            return list;
+          },
+          "The mean time of each launch since profiling was switched on.")
+      .def_property_readonly("model", &PySession::model, "The model that it runs.")
+      .def_property_readonly("threads", &PySession::threads, "How many threads it uses.")
+      .def_property_readonly(
+          "npu", &PySession::npuStatistics,
+          "What the simulated NPU says of the last run, as `om-run --json`; None without one.")
+      .def(
+          "hazards",
+          [](PySession &session) {
+            py::list list;
+            for (const std::string &line : session.hazards())
+              list.append(toStr(line));
+            return list;
+          },
+          "A line for each pair of accesses that nothing orders; needs `check_hazards`.")
       .def(
           "timeline",
           [](PySession &session, const py::object &path) {
             session.writeNpuText(path, OM_NPU_TIMELINE);
           },
-          py::arg("path"))
+          py::arg("path"),
+          "Writes when each instruction of all runs ran, for chrome://tracing or Perfetto.")
       .def(
           "report",
           [](PySession &session, const py::object &path) {
             session.writeNpuText(path, OM_NPU_REPORT);
           },
-          py::arg("path"));
+          py::arg("path"), "Writes an HTML page on where the time of the last run went.");
 
-  m.def("empty", &empty, py::arg("shape"), py::arg("dtype") = "float32");
+  m.def("empty", &empty, py::arg("shape"), py::arg("dtype") = "float32",
+        "An array at a 64-byte boundary, which `Session.run` uses without a copy.");
   m.def("difference", &difference, py::arg("tensor"), py::arg("ours"), py::arg("reference"));
   m.def("runtime_version", &om_version);
   m.attr("NO_LIMIT") = uint64_t(OM_NO_LIMIT);

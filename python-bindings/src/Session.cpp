@@ -36,14 +36,22 @@ bool isMapping(const py::handle &object) {
          (!PySequence_Check(object.ptr()) && py::hasattr(object, "keys"));
 }
 
+bool isArray(const py::handle &object) {
+  return py::hasattr(object, "dtype") || py::hasattr(object, "__array__");
+}
+
 /// The arrays of a sequence or mapping in the model's order. Null handles stand
 /// for what a mapping does not name.
 std::vector<py::object> inOrder(const py::object &given, const std::vector<Port> &ports,
                                 const char *role, std::vector<std::string> &faults) {
   std::vector<py::object> arrays(ports.size());
   if (!isMapping(given)) {
-    if (!PySequence_Check(given.ptr()) || py::hasattr(given, "dtype") ||
-        PyUnicode_Check(given.ptr()))
+    // One array is what a model of one input wants.
+    if (isArray(given) && ports.size() == 1) {
+      arrays[0] = given;
+      return arrays;
+    }
+    if (!PySequence_Check(given.ptr()) || isArray(given) || PyUnicode_Check(given.ptr()))
       throw py::type_error(std::string(role) +
                            "s must be a list of arrays, or a dict of them by name");
     const auto count = py::len(given);
@@ -234,7 +242,8 @@ private:
     if (!arrays[i]) {
       faults.push_back("E10014: there is no array for input '" +
                        atc::printable(inputs[i].tensor.name) + "'");
-    } else if (!views[i].open(arrays[i], inputs[i], "input", false, fault)) {
+    } else if (arrays[i] = asArray(arrays[i], inputs[i]);
+               !views[i].open(arrays[i], inputs[i], "input", false, fault)) {
       faults.push_back(fault);
     } else if (views[i].isDense() && views[i].isAligned()) {
       sources[i] = views[i].data();
@@ -298,15 +307,22 @@ py::object PySession::runValues(const py::object &inputs, const py::object &outp
   if (!faults.empty())
     raise(faults);
   std::vector<om::Value> values(ports.size()), made;
+  bool isOpen = true;
   for (size_t i = 0; i < ports.size(); ++i)
     if (given[i])
-      values[i] = toValue(given[i], ports[i].tensor.dtype);
+      values[i] =
+          toValue(ports[i].tensor.kind == OM_KIND_TENSOR ? asArray(given[i], ports[i]) : given[i],
+                  ports[i].tensor.dtype);
   om::Error error;
   {
     py::gil_scoped_release release;
     std::lock_guard<std::mutex> turn(busy);
-    made = session.run(values, error);
+    isOpen = bool(session);
+    if (isOpen)
+      made = session.run(values, error);
   }
+  if (!isOpen)
+    needOpen();
   if (error)
     raise({runErrorOf(error)});
   if (!isMapping(inputs)) {
@@ -325,12 +341,17 @@ py::object PySession::run(const py::object &inputs, const py::object &outputs) {
   if (!owner->isFixed())
     return runValues(inputs, outputs);
   Call call(*this, inputs, outputs);
+  bool isOpen = true;
   om::Error error;
   {
     py::gil_scoped_release release;
     std::lock_guard<std::mutex> turn(busy);
-    session.run(call.in(), call.out(), error);
+    isOpen = bool(session);
+    if (isOpen)
+      session.run(call.in(), call.out(), error);
   }
+  if (!isOpen)
+    needOpen();
   if (error)
     raise({runErrorOf(error)});
   return call.finish(isMapping(inputs));
@@ -378,6 +399,7 @@ py::dict PySession::tensors(const py::object &inputs, const py::object &names) {
     raise(faults);
 
   Call call(*this, inputs, py::none());
+  bool isOpen = true;
   om::Error error, readError;
   {
     py::gil_scoped_release release;
@@ -388,8 +410,12 @@ py::dict PySession::tensors(const py::object &inputs, const py::object &names) {
           om_session_read_tensor(session.get(), i, views[i].data(), ports[i].tensor.bytes,
                                  &readError.c);
     };
-    session.run(call.in(), call.out(), read, error);
+    isOpen = bool(session);
+    if (isOpen)
+      session.run(call.in(), call.out(), read, error);
   }
+  if (!isOpen)
+    needOpen();
   if (error || readError)
     raise({runErrorOf(error ? error : readError)});
   py::dict named;
@@ -399,14 +425,40 @@ py::dict PySession::tensors(const py::object &inputs, const py::object &names) {
   return named;
 }
 
+py::object PySession::call(const py::args &inputs, const py::kwargs &named) {
+  if (inputs.size() && named.size())
+    throw py::type_error("inputs are given in their order or by name, not both");
+  if (inputs.size() == 1 && isMapping(inputs[0]))
+    return run(inputs[0], py::none());
+  py::object given = named.size() ? py::object(named) : py::object(py::list(inputs));
+  py::object results = run(given, py::none());
+  py::tuple ordered(owner->outputs().size());
+  for (size_t i = 0; i < ordered.size(); ++i)
+    ordered[i] =
+        named.size() ? results[asStr(owner->outputs()[i].tensor.name)] : results[py::int_(i)];
+  return ordered.size() == 1 ? py::object(ordered[0]) : py::object(ordered);
+}
+
+void PySession::close() {
+  auto turn = takeTurn(busy);
+  session = om::Session();
+}
+
+void PySession::needOpen() const {
+  if (!session)
+    throw py::value_error("the session is closed");
+}
+
 void PySession::setProfiling(bool on) {
   auto turn = takeTurn(busy);
+  needOpen();
   om_session_set_profile(session.get(), on);
   profiling = on;
 }
 
 std::vector<LaunchTime> PySession::profile() {
   auto turn = takeTurn(busy);
+  needOpen();
   std::vector<LaunchTime> rows;
   double total = 0;
   const std::vector<om::Launch> launches = owner->launches();

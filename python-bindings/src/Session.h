@@ -53,18 +53,29 @@ public:
 
   /// A list for a sequence of inputs, a dict for a mapping of them.
   pybind11::object run(const pybind11::object &inputs, const pybind11::object &outputs);
+  /// Runs the model on positional inputs or on inputs by name. Returns the output, or a tuple
+  /// of several; for a single mapping a dict.
+  pybind11::object call(const pybind11::args &inputs, const pybind11::kwargs &named);
+  /// Gives the memory back; every later run is a ValueError.
+  void close();
   /// One run; what its launches wrote, by name.
   pybind11::dict tensors(const pybind11::object &inputs, const pybind11::object &names);
 
   /// Ends the run in progress, of whatever thread, or else the next one.
-  void cancel() const { session.cancel(); }
+  void cancel() const {
+    needOpen();
+    session.cancel();
+  }
 
   bool isProfiling() const { return profiling; }
   void setProfiling(bool on);
   std::vector<LaunchTime> profile();
 
   const std::shared_ptr<PyModel> &model() const { return owner; }
-  uint32_t threads() const { return om_session_threads(session.get()); }
+  uint32_t threads() const {
+    needOpen();
+    return om_session_threads(session.get());
+  }
   /// What the simulated NPU says of the last run; none for a model without one.
   pybind11::object npuStatistics();
   /// One line for each pair of accesses that nothing orders.
@@ -76,6 +87,8 @@ private:
   class Call;
   pybind11::object runValues(const pybind11::object &inputs, const pybind11::object &outputs);
   void makeNpu(const NpuRequest &request);
+  /// Raises ValueError where the session is closed.
+  void needOpen() const;
   /// Raises for a model without NPU launches, which has no `what`.
   void needNpu(const char *what) const;
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "quantize/Quantize.h"
+#include "quantize/onnx/InputRanges.h"
 #include "quantize/onnx/OnnxHost.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -110,7 +111,8 @@ bool compareOnnx(OnnxModel &right, OnnxModel &quantized, const QuantizeOptions &
     all = most;
   std::vector<::om::Buffer> sample = host->makeInputs();
   report.model = options.name;
-  return compareModels(
+  InputRanges ranges(quantized, inputs);
+  const bool compared = compareModels(
       *rightHost, *host, numOutputs, tensors,
       [&]() -> const std::vector<::om::Buffer> * {
         if (done && options.progress)
@@ -118,9 +120,12 @@ bool compareOnnx(OnnxModel &right, OnnxModel &quantized, const QuantizeOptions &
         if ((most && done == most) || !data.next(sample, diagnostics))
           return nullptr;
         ++done;
+        ranges.observe(sample);
         return &sample;
       },
       report, diagnostics);
+  ranges.warn(diagnostics);
+  return compared;
 }
 
 } // namespace atc::quantize

@@ -119,6 +119,8 @@ om_status HostMachine::steps() {
       if (status == OM_OK)
         status = session.observe(
             model.header->schedule()->size() + op.index, [&] { return call(op.index); }, error);
+      if (status == OM_OK)
+        session.ranHostCall(op.index);
       break;
     case HostOp::Run:
       status = runPart(*static_cast<const fb::HostRun *>(op.table));

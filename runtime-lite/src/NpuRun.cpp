@@ -106,6 +106,11 @@ om_status NpuRun::open(const om_model &model, const om_device *given, om_error *
   return status == OM_OK ? OM_OK : fail(error, status, "%s", fault.message);
 }
 
+/// Files before `macs` only have the cost, which counts a product as two operations.
+static uint64_t macsOf(const fb::Launch &launch) {
+  return launch.macs() == ~uint64_t(0) ? launch.cost() / 2 : launch.macs();
+}
+
 om_status NpuRun::load(const om_model &model, om_error *error) {
   const auto &programs = *model.header->npu_programs();
   Array<om_device_program> list;
@@ -136,7 +141,11 @@ om_status NpuRun::load(const om_model &model, om_error *error) {
   for (uint32_t i = 0; i < header.schedule()->size(); ++i) {
     const fb::NpuLaunch *npu = model.npuLaunch(i);
     told.host_launches += !npu;
-    told.macs += npu ? npu->macs() : model.cpuLaunch(i)->cost() / 2;
+    told.macs += npu ? npu->macs() : macsOf(*model.cpuLaunch(i));
+  }
+  for (const fb::HostCall *call : model.hostPlan.calls) {
+    ++told.host_launches;
+    told.macs += call->macs();
   }
   om_error fault = {OM_OK, ""};
   om_status status = device.load(opened, &told, &fault);

@@ -47,6 +47,9 @@ struct om_session {
     return callback && callback(user, index) != 0 ? observerEnded(index, error) : OM_OK;
   }
 
+  /// Reports the call of a host kernel to the device; calls count behind the launches.
+  void ranHostCall(uint32_t call) { npu.ranOnHost(work.size() + call); }
+
   const om_model &model;
   atc::rt::Limits limits;
 

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 #===-- scale_models.py - models of any size, to see how the compiler scales --------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Each function of MODELS makes an ONNX model, each of TF_MODELS the text of a GraphDef; `size` is

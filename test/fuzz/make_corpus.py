@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 #===-- make_corpus.py - writes the seeds of the fuzz targets -----------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Small models that together use most importers, and .om files made from some of them.

@@ -1,33 +1,82 @@
 #!/usr/bin/env bash
-# Runs every fuzz program for a number of inputs and prints a line of figures each.
+# Runs every fuzz program of this folder for a number of inputs and prints one table.
 #
-#   test/fuzz/report.sh [--quick] [--build DIR]
+#   test/fuzz/report.sh [--quick] [--inputs N] [--json] [--build DIR]
 #
-# --quick divides the numbers of inputs by 100. Build first with AddressSanitizer
-# (scripts/test.sh --asan) and name build-asan for findings that a plain build does not show.
+# --quick divides the numbers of inputs by 100, --inputs sets that of each program; --json prints
+# an array with an object per program. The exit code is 1 where a program is missing or has found
+# something. Build first with AddressSanitizer (scripts/test.sh --asan) and name build-asan for
+# findings that a plain build does not show.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-build=build divide=1
+build=build divide=1 inputs='' json=''
 while [ $# -gt 0 ]; do
   case $1 in
   --quick) divide=100 ;;
-  --build) shift; build=$1 ;;
-  *) sed -n '2,8p' "$0" >&2; exit 2 ;;
+  --inputs) shift; inputs=${1:?} ;;
+  --json) json=1 ;;
+  --build) shift; build=${1:?} ;;
+  *) sed -n '2,9p' "$0" >&2; exit 2 ;;
   esac
   shift
 done
-bin=$build/bin
 # libMLIR is not instrumented; its containers cross the boundary.
-export ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=0:allocator_may_return_null=1
+export ASAN_OPTIONS=detect_container_overflow=0:allow_user_poisoning=0:detect_leaks=0:allocator_may_return_null=1
+
+# The number of inputs, and the folders of seeds; a program that is not listed has a folder that
+# is called after it.
+settings() { # program
+  case $1 in
+  fuzz-host-kernels) echo 10000000 ;;
+  fuzz-npu-program) echo 1000000 test/fuzz/corpus-npu ;;
+  fuzz-om-load) echo 1000000 test/runtime-lite/golden $(ls -d test/fuzz/corpus-om 2>/dev/null) ;;
+  *) local kind=${1#fuzz-}; echo 1000000 "test/fuzz/corpus-${kind%%-*}" ;;
+  esac
+}
+
+# The first number behind, or in front of, a word of a line.
+behind() { sed -nE "s/.*[ ,]$2 ([0-9.]+).*/\1/p" <<<"$1"; }
+before() { sed -nE "s/.*[ ,]([0-9.]+) $2.*/\1/p" <<<" $1"; }
 
 failed=0
-report() { # name, command ...
-  local name=$1
-  shift
-  echo "== $name: $*"
-  "$@" 2>&1 | tail -n 4 || failed=1
-}
-report "host kernels" "$bin/fuzz-host-kernels" --calls $((10000000 / divide))
-report "NPU programs" "$bin/fuzz-npu-program" --mutations=$((1000000 / divide)) test/fuzz/corpus-npu
+rows=()
+for source in test/fuzz/fuzz-*.cpp; do
+  program=$(basename "$source" .cpp)
+  read -r count folders <<<"$(settings "$program")"
+  count=${inputs:-$((count / divide))}
+  if [ ! -x "$build/bin/$program" ]; then
+    echo "$program is not in $build/bin: build it first" >&2
+    failed=1
+    continue
+  fi
+  begin=$(date +%s%N)
+  # shellcheck disable=SC2086
+  if [ "$program" = fuzz-host-kernels ]; then
+    line=$("$build/bin/$program" --calls "$count" 2>&1 | tail -n 1) && status=0 || status=1
+    accepted=$(before "$line" computed) refused=$(before "$line" refused)
+    findings=$(before "$line" findings)
+  else
+    line=$("$build/bin/$program" --mutations="$count" $folders 2>&1 | tail -n 1) && status=0 || status=1
+    accepted=$(behind "$line" accepted) refused=$(behind "$line" refused)
+    crashes=$(behind "$line" crashes) hangs=$(behind "$line" hangs)
+    findings=$((${crashes:-1} + ${hangs:-0}))
+  fi
+  seconds=$(awk "BEGIN { print ($(date +%s%N) - $begin) / 1e9 }")
+  # What ends without its line of figures has found something.
+  [ -n "$findings" ] && [ -n "$accepted" ] || { findings=1; echo "$program: $line" >&2; }
+  [ "$status" = 0 ] && [ "$findings" = 0 ] || failed=1
+  rows+=("$program $count ${accepted:-0} ${refused:-0} $findings $seconds")
+done
+
+if [ -n "$json" ]; then
+  printf '%s\n' "${rows[@]}" | awk 'BEGIN { print "[" }
+    { printf "%s  {\"program\": \"%s\", \"inputs\": %d, \"accepted\": %d, \"refused\": %d, \"findings\": %d, \"seconds\": %.1f}",
+             (NR > 1 ? ",\n" : ""), $1, $2, $3, $4, $5, $6 }
+    END { print "\n]" }'
+else
+  printf '%s\n' "${rows[@]}" | awk '
+    BEGIN { printf "%-20s %10s %10s %10s %9s %9s %10s\n", "program", "inputs", "accepted", "refused", "findings", "seconds", "per second" }
+    { printf "%-20s %10d %10d %10d %9d %9.1f %10.0f\n", $1, $2, $3, $4, $5, $6, ($6 > 0 ? $2 / $6 : 0) }'
+fi
 exit $failed

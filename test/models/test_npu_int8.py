@@ -63,6 +63,43 @@ def test_digits_have_the_same_integers(tmp_path, soc):
     assert compared >= 4
 
 
+@pytest.fixture(scope="module")
+def calibrated_digits(tmp_path_factory):
+    """The files of amct with balanced channels, whose scales no epilogue of the cube has, the
+    model compiled for the CPU, and pictures that were not among the samples."""
+    folder = tmp_path_factory.mktemp("digits")
+    pictures, _ = draw_digits.draw_digits(28, seed=77)
+    data = draw_digits.as_input(pictures)
+    samples = [data[i:i + 1] for i in range(len(data))]
+    model = calibrate(DIGITS / "digits.onnx", samples[:24], folder / "amct")
+    return model, compile_model(model, folder), samples[24:]
+
+
+def scores_of(om, picture, folder):
+    picture_file = folder / "picture.npy"
+    np.save(picture_file, picture)
+    code, out, err = call(tool("om-run"), om, "--input", picture_file, "--output", folder / om.stem)
+    assert code == 0, out + err
+    return np.load(folder / om.stem / "scores.npy").reshape(-1)
+
+
+@pytest.mark.parametrize("form", ["fake_quant", "deploy"])
+@pytest.mark.parametrize("soc", ["Ascend310", "Ascend310P3", "Ascend310B1", "Ascend910A",
+                                 "Ascend910ProB", "Ascend910B1", "Ascend910B3", "Ascend910B4"])
+def test_digits_of_amct_compile_for_every_soc(calibrated_digits, tmp_path, soc, form):
+    model, cpu_om, pictures = calibrated_digits
+    model = model.with_name(model.name.replace("fake_quant", form))
+    code, out, err = call(tool("atc"), f"--model={model}", "--framework=5",
+                          f"--soc_version={soc}", f"--output={tmp_path / 'npu'}")
+    assert code == 0, out + err
+    for picture in pictures:
+        want = scores_of(cpu_om, picture, tmp_path)
+        got = scores_of(tmp_path / "npu.om", picture, tmp_path)
+        # Where a SoC computes in f16 a stored integer may be the next one.
+        assert np.abs(got - want).max() <= 0.05 * np.ptp(want), (got, want)
+        assert got.argmax() == want.argmax()
+
+
 class Quantized:
     """Writes a QDQ network: `values` are f32 between a dequantize and a quantize."""
 

@@ -168,7 +168,9 @@ def test_wrong_arguments_are_all_named(small, pair):
     assert "contiguous" in str(fault(session.run, [a, b], {"sum": np.zeros((3, 2), "f4").T}))
     same = openatc.empty((2, 3))
     assert "overlaps" in str(fault(session.run, [a, b], [same, same]))
-    for wrong in (a, 3, "ab", None, [1, 2], [a, None]):
+    # Numbers are scalars.
+    assert fault(session.run, [1, 2]).code == "E10014"
+    for wrong in (a, 3, "ab", None, [a, None]):
         with pytest.raises(TypeError):
             session.run(wrong)
     with pytest.raises(TypeError):

@@ -249,6 +249,17 @@ def test_compare_tells_what_calibrate_told(form, digits, tmp_path):
             assert row["sqnr_db"] == pytest.approx(same["sqnr_db"], abs=0.5)
 
 
+@pytest.mark.parametrize("form", [0, 1])
+@pytest.mark.parametrize("factor", [255, 1 / 255])
+def test_compare_hints_at_other_preparation(digits, tmp_path, form, factor):
+    np.save(tmp_path / "p.npy", np.load(next(PICTURES.glob("*.npy"))) * np.float32(factor))
+    code, out, err = compare(digits[form], data=tmp_path)
+    hints = [line for line in err.splitlines() if line.startswith("W10015: ")]
+    assert code == 0 and len(hints) == 1, out + err
+    assert "'image'" in hints[0] and "calibrated" in hints[0]
+    assert "W10015" not in compare(digits[form])[2]
+
+
 def test_compare_writes_the_report(digits, tmp_path):
     code, out, err = compare(digits[0], "--output", tmp_path / "c", "--report",
                              tmp_path / "page.html")

@@ -144,6 +144,13 @@ def test_other_frameworks(tmp_path, framework, codes):
                       cwd=tmp_path), *codes)
 
 
+def test_only_frameworks_that_are_supported_are_named(tmp_path):
+    (tmp_path / "m.onnx").write_bytes(b"x")
+    errors = check_failure(atc("--model=m.onnx", "--framework=onnx", "--output=m", "--target=cpu",
+                               cwd=tmp_path), "E10001")
+    assert "it must be 5 (ONNX) or 3 (TensorFlow)" in errors[0]
+
+
 @pytest.mark.parametrize("shape, code, words", [
     ("1,3,4", "E10002", "no name"),
     ("x:1,a,3", "E10002", '"a" is not a number'),

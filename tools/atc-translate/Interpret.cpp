@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "driver/ContextMessages.h"
 #include "driver/Interpretation.h"
 #include "support/JsonText.h"
 #include "support/Npy.h"
@@ -109,13 +110,21 @@ bool interpretModule(ModuleOp module, const std::string &input, const std::strin
 
   Dump dump(dumpFolder);
   bool isWritten = true;
-  auto results = interpretNamed(function, arguments,
-                                [&](const std::string &name, const graph::Tensor &tensor) {
-                                  isWritten &= dump.write(name, tensor);
-                                });
-  if (failed(results))
-    return false;
-  return isWritten && dump.finish();
+  Diagnostics diagnostics;
+  // Messages are for users, who have not written the op.
+  module.getContext()->printOpOnDiagnostic(false);
+  {
+    ContextMessages messages(*module.getContext(), diagnostics);
+    messages.setCode("E14001");
+    auto results = interpretNamed(function, arguments,
+                                  [&](const std::string &name, const graph::Tensor &tensor) {
+                                    isWritten &= dump.write(name, tensor);
+                                  });
+    if (failed(results))
+      messages.fail("the model cannot be interpreted");
+  }
+  diagnostics.print(llvm::errs());
+  return !diagnostics.hasErrors() && isWritten && dump.finish();
 }
 
 } // namespace atc::tools

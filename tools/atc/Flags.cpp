@@ -30,7 +30,7 @@ const Flag flags[] = {
      "6: show what --om holds"},
     {"model", Used, "", "", input, "the model: an .onnx or .pb file, a SavedModel folder (for developers also .mlir)", FileName},
     {"weight", Used, "", "", input, "the weights of a Caffe model", FileName},
-    {"framework", Used, "", "0,1,3,5", input, "the model's format: 5 = ONNX, 3 = TensorFlow"},
+    {"framework", Used, "", "", input, "the model's format: 5 = ONNX, 3 = TensorFlow"},
     {"input_shape", Used, "", "", input,
      "shapes of inputs, \"name:1,3,224,224;other:1,4\"; they replace those in the model"},
     {"input_format", Used, "", "NCHW,ND,NCDHW,NHWC,NDHWC", input,

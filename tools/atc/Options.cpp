@@ -32,6 +32,10 @@ void checkModel(const FlagValues &flags, driver::ModelSource &source, Diagnostic
   source.format = framework == "3" ? driver::ModelFormat::TensorFlow : driver::ModelFormat::Onnx;
   if (!flags.has("framework"))
     diagnostics.error("E10007", "--framework is required: 5 for ONNX, 3 for TensorFlow");
+  if (!framework.empty() && !is_contained({"0", "1", "3", "5"}, framework))
+    diagnostics.error("E10001", "the value \"" + framework +
+                                    "\" of --framework is invalid: it must be 5 (ONNX) or 3 "
+                                    "(TensorFlow)");
   if (framework == "0" && !flags.has("weight"))
     diagnostics.error("E10008", "a Caffe model (--framework=0) needs its weights: --weight");
   if (is_contained({"0", "1"}, framework))

@@ -20,6 +20,24 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
+Json placementJson(const driver::Placement &placement) {
+  auto work = [](const driver::PlacedWork &side) {
+    return Json{{"kernels", side.kernels}, {"macs", side.macs}, {"bytes", side.bytes}};
+  };
+  Json out = {{"npu", work(placement.npu)},
+              {"cpu", work(placement.host)},
+              {"switches", placement.switches},
+              {"copied_bytes", placement.copiedBytes},
+              {"cpu_layers", Json::array()}};
+  for (const driver::HostLayer &layer : placement.hostLayers)
+    out["cpu_layers"].push_back({{"name", layer.name},
+                                 {"kernel", layer.kernel},
+                                 {"macs", layer.macs ? Json(*layer.macs) : Json()},
+                                 {"bytes", layer.bytes},
+                                 {"why", layer.why}});
+  return out;
+}
+
 Json summaryJson(const AtcOptions &options, const CompileSummary &summary) {
   Json out = {{"model", options.compiler.source.path},
               {"output", options.outputFile},
@@ -33,6 +51,8 @@ Json summaryJson(const AtcOptions &options, const CompileSummary &summary) {
               {"seconds", summary.timer.total()},
               {"peak_memory_bytes", driver::peakMemory()}};
   out["images"] = out["stages"] = Json::array();
+  if (summary.placement)
+    out["placement"] = placementJson(*summary.placement);
   for (auto &[level, bytes] : summary.images)
     out["images"].push_back({{"level", level}, {"code_bytes", bytes}});
   for (const driver::StageTimer::Stage &stage : summary.timer.stages())
@@ -56,10 +76,7 @@ void writeText(const std::string &path, const std::string &text, const char *fla
 /// Writes a module with all its constants.
 void writeModule(mlir::ModuleOp module, const std::string &path, Diagnostics &diagnostics) {
   std::string error;
-  // The verifier does not know the calls of compiled static regions.
-  auto print = [&](llvm::raw_ostream &os) {
-    module.print(os, mlir::OpPrintingFlags().assumeVerified());
-  };
+  auto print = [&](llvm::raw_ostream &os) { module.print(os); };
   if (!writeStream(path, print, error))
     diagnostics.errorLine(error);
 }
@@ -81,6 +98,9 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
   const CompileSummary &summary = compiler.summary();
   if (options.verbose)
     summary.timer.print(llvm::outs());
+  if (!diagnostics.hasErrors() && summary.placement && options.json != "-")
+    for (const std::string &line : driver::describe(*summary.placement))
+      llvm::outs() << line << "\n";
   if (!diagnostics.hasErrors() && !options.json.empty())
     writeText(options.json, jsonText(summaryJson(options, summary)), "--json", diagnostics);
 }

@@ -6,6 +6,7 @@
 #include "support/OutputFile.h"
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <sstream>
 
 namespace atc::tools {
@@ -66,7 +67,46 @@ bool Npu::create(const NpuOptions &chosen, std::string &fault) {
     return false;
   }
   handle.reset(npu);
+  makeClocked();
   return true;
+}
+
+/// What the session sees: the calls go on to the simulator, and the clock runs in the meantime.
+void Npu::makeClocked() {
+  static constexpr auto inner = [](const Npu &npu) { return om_npu_device(npu.handle.get()); };
+  clocked = *inner(*this);
+  clocked.user = this;
+  clocked.open = [](void *user, const char *soc, const char *table, void **opened,
+                    om_error *error) {
+    auto *self = static_cast<Npu *>(user);
+    *opened = self;
+    return inner(*self)->open(inner(*self)->user, soc, table, &self->opened, error);
+  };
+  clocked.load = [](void *opened, const om_device_model *model, om_error *error) {
+    auto *self = static_cast<Npu *>(opened);
+    return inner(*self)->load(self->opened, model, error);
+  };
+  clocked.begin = [](void *opened, om_error *error) {
+    auto *self = static_cast<Npu *>(opened);
+    self->simulation = 0;
+    return inner(*self)->begin(self->opened, error);
+  };
+  clocked.launch = [](void *opened, const om_device_launch *launch, om_error *error) {
+    auto *self = static_cast<Npu *>(opened);
+    const auto begin = std::chrono::steady_clock::now();
+    const om_status status = inner(*self)->launch(self->opened, launch, error);
+    self->simulation +=
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    return status;
+  };
+  clocked.host = [](void *opened, uint32_t index) {
+    auto *self = static_cast<Npu *>(opened);
+    inner(*self)->host(self->opened, index);
+  };
+  clocked.close = [](void *opened) {
+    auto *self = static_cast<Npu *>(opened);
+    inner(*self)->close(self->opened);
+  };
 }
 
 std::vector<std::string> Npu::faults() const {

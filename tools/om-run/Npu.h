@@ -32,7 +32,10 @@ public:
   /// False with a sentence when the options cannot be met.
   bool create(const NpuOptions &options, std::string &fault);
   explicit operator bool() const { return handle != nullptr; }
-  const om_device *device() const { return om_npu_device(handle.get()); }
+  /// Returns the simulator's device behind a clock; the object must stay where it is.
+  const om_device *device() const { return &clocked; }
+  /// Returns what this machine has spent on simulating since the last run began.
+  double simulationMs() const { return simulation; }
 
   /// JSON; see om_npu_text.
   std::string statistics() const { return om_npu_text(handle.get(), OM_NPU_STATISTICS); }
@@ -48,7 +51,12 @@ private:
   struct Free {
     void operator()(om_npu *npu) const { om_npu_free(npu); }
   };
+  void makeClocked();
+
   std::unique_ptr<om_npu, Free> handle;
+  om_device clocked = {};
+  void *opened = nullptr; ///< by the simulator's device
+  double simulation = 0;  ///< milliseconds
 };
 
 } // namespace atc::tools

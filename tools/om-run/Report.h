@@ -21,6 +21,7 @@ struct Report {
   std::string path;
   uint32_t threads = 0;
   double loadMs = 0, firstRunMs = 0;
+  double hostMs = 0; ///< of the run that the figures of the NPU are about, without the simulation
   std::vector<double> latenciesMs;
   std::vector<ProfileRow> profile;
   std::vector<NamedTensor> outputs; ///< of the last run
@@ -29,7 +30,8 @@ struct Report {
 /// The mean times of all launches of a profiled session.
 std::vector<ProfileRow> readProfile(const om::Model &model, const om::Session &session);
 
-/// `npu` is the JSON of om_npu_text, "" without an NPU.
+/// `npu` is the JSON of om_npu_text, "" without an NPU. The host's time is what a run took
+/// on this machine without the simulation.
 void printJson(const Report &report, const om::Model &model, const std::string &npu);
 void printTables(const Report &report, const om::Model &model, const std::string &npu);
 

@@ -322,6 +322,7 @@ int Runner::run() {
     const auto begin = std::chrono::steady_clock::now();
     const bool done = runOnce();
     milliseconds = millisecondsSince(begin);
+    report.hostMs = std::max(0.0, milliseconds - npu.simulationMs());
     return done;
   };
   if (!timed(report.firstRunMs))
@@ -335,6 +336,8 @@ int Runner::run() {
       return fail(faults);
   if (report.latenciesMs.empty())
     report.latenciesMs.push_back(report.firstRunMs);
+
+  const std::string statistics = npu ? npu.statistics() : "";
 
   // The per-launch clock costs a little, so it has runs of its own.
   if (options.profile) {
@@ -352,7 +355,6 @@ int Runner::run() {
     return fail(faults);
   if (npu && !npu.writeFiles(options.npu, faults))
     return fail(faults);
-  const std::string statistics = npu ? npu.statistics() : "";
   if (options.json)
     printJson(report, model, statistics);
   else

@@ -6,6 +6,7 @@
 
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/interpreter/Tensor.h"
+#include "llvm/ADT/SmallVector.h"
 #include <string>
 
 namespace atc::graph::interpreter {
@@ -66,6 +67,11 @@ Result evaluateGather(GatherOp op, const Evaluation &evaluation);
 Result evaluateDepthToSpace(DepthToSpaceOp op, const Evaluation &evaluation);
 Result evaluateSpaceToDepth(SpaceToDepthOp op, const Evaluation &evaluation);
 Result evaluateResize(ResizeOp op, const Evaluation &evaluation);
+
+/// Calls the host kernel of `op` in this process. `operands` are those of the op; a
+/// result that nobody uses may be an empty tensor. Fails with an error of `op`.
+mlir::FailureOr<llvm::SmallVector<Tensor>>
+evaluateHostCall(HostCallOp op, llvm::ArrayRef<const Tensor *> operands);
 
 /// An activation, as a formula; `slope` is that of a prelu.
 double activate(ActivationKind kind, double alpha, double beta, double x, double slope = 0.0);

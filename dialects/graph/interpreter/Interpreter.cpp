@@ -1,10 +1,9 @@
-//===-- Interpreter.cpp - dispatch and functions -------------------------===//
+//===-- Interpreter.cpp - evaluates one operator --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/interpreter/Interpreter.h"
 #include "dialects/graph/interpreter/Evaluators.h"
 #include "dialects/graph/interpreter/Positions.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -88,7 +87,11 @@ static FailureOr<SmallVector<int64_t>> statedShape(Operation *op,
 /// The static type of the result for these operands.
 static FailureOr<RankedTensorType> concreteType(Operation *op, ArrayRef<const Tensor *> operands,
                                                 const Evaluation &evaluation) {
-  auto declared = withoutEncoding(cast<RankedTensorType>(op->getResult(0).getType()));
+  auto ranked = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  if (!ranked)
+    return evaluation.fail(
+        "has a result without a rank, which only calls of host kernels may have");
+  auto declared = withoutEncoding(ranked);
   RankedTensorType type = declared;
   if (!declared.hasStaticShape()) {
     if (auto inference = dyn_cast<InferTypeOpInterface>(op)) {
@@ -184,92 +187,6 @@ LogicalResult evaluate(Operation *op, ArrayRef<const Tensor *> operands,
     return failure();
   results.push_back(std::move(*result));
   return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Functions
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// The tensors of a function that are still needed.
-class Frame {
-public:
-  explicit Frame(Block &block) {
-    for (Operation &op : block)
-      for (Value operand : op.getOperands())
-        ++remainingUses[operand];
-  }
-
-  void set(Value value, Tensor &&tensor) {
-    if (remainingUses.contains(value))
-      tensors[value] = std::move(tensor);
-  }
-  const Tensor *get(Value value) const { return &tensors.find(value)->second; }
-
-  /// Drops the operands that `op` was the last to use.
-  void release(Operation *op) {
-    for (Value operand : op->getOperands())
-      if (--remainingUses[operand] == 0)
-        tensors.erase(operand);
-  }
-
-private:
-  llvm::DenseMap<Value, unsigned> remainingUses;
-  llvm::DenseMap<Value, Tensor> tensors;
-};
-} // namespace
-
-static LogicalResult checkInputs(func::FuncOp function, ArrayRef<Tensor> inputs) {
-  if (inputs.size() != function.getNumArguments())
-    return function.emitError() << "has " << function.getNumArguments() << " inputs, but "
-                                << inputs.size() << " are given";
-  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
-    auto declared = dyn_cast<RankedTensorType>(type);
-    RankedTensorType given = inputs[index].getType();
-    if (!declared || declared.getElementType() != given.getElementType() ||
-        failed(verifyCompatibleShape(declared, given)))
-      return function.emitError() << "input " << index << " is " << type << ", but " << given
-                                  << " is given";
-  }
-  return success();
-}
-
-FailureOr<SmallVector<Tensor>> evaluateFunction(func::FuncOp function, ArrayRef<Tensor> inputs,
-                                                ValueCallback callback) {
-  if (!function.getBody().hasOneBlock())
-    return function.emitError() << "must have one block to be evaluated";
-  if (failed(checkInputs(function, inputs)))
-    return failure();
-
-  Block &block = function.getBody().front();
-  Frame frame(block);
-  for (auto [argument, input] : llvm::zip_equal(block.getArguments(), inputs)) {
-    if (callback)
-      callback(argument, input);
-    frame.set(argument, Tensor::borrow(input.getType(), input.bytes()));
-  }
-  SmallVector<Tensor> outputs;
-  for (Operation &op : block) {
-    SmallVector<const Tensor *> operands;
-    for (Value operand : op.getOperands())
-      operands.push_back(frame.get(operand));
-    if (isa<func::ReturnOp>(op)) {
-      for (const Tensor *operand : operands)
-        outputs.push_back(Tensor(operand->getType(), std::vector<char>(operand->bytes().begin(),
-                                                                       operand->bytes().end())));
-      break;
-    }
-    SmallVector<Tensor, 1> results;
-    if (failed(evaluate(&op, operands, results)))
-      return failure();
-    for (auto [value, tensor] : llvm::zip_equal(op.getResults(), results)) {
-      if (callback)
-        callback(value, tensor);
-      frame.set(value, std::move(tensor));
-    }
-    frame.release(&op);
-  }
-  return outputs;
 }
 
 } // namespace atc::graph

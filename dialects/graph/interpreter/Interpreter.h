@@ -22,11 +22,13 @@ mlir::LogicalResult evaluate(mlir::Operation *op, llvm::ArrayRef<const Tensor *>
                              llvm::SmallVectorImpl<Tensor> &results, std::string *error = nullptr);
 
 /// Called with every value of a function as soon as it is known: arguments,
-/// constants and results of operators.
+/// constants and results of operators, but not those inside branches and loops.
 using ValueCallback = llvm::function_ref<void(mlir::Value, const Tensor &)>;
 
-/// Evaluates a function of one block. A tensor is freed after its last use.
-/// Returns what the function returns.
+/// Evaluates a function of one block, with the host calls, branches and loops in it.
+/// A tensor is freed after its last use. Returns what the function returns. Fails
+/// with an error of the op concerned; values that are no tensors of numbers (strings,
+/// sequences) are such an error, of E10055.
 mlir::FailureOr<llvm::SmallVector<Tensor>> evaluateFunction(mlir::func::FuncOp function,
                                                             llvm::ArrayRef<Tensor> inputs,
                                                             ValueCallback callback = nullptr);

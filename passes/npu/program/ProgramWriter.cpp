@@ -295,7 +295,6 @@ void ProgramWriter::mmad(Place dst, Place a, Place b, std::optional<Place> bias,
   emission.attribute("first", this->b.getDenseI64ArrayAttr(numbers))
       .type("type", type)
       .flag("accumulate", accumulate)
-      .flag("use_bias", bias.has_value())
       .number("dst_col", dstCol)
       .number("a_row", aRow)
       .number("b_row", bRow)

@@ -3,6 +3,7 @@
 
 #include "passes/npu/select/Partition.h"
 #include "dialects/npu/Npu.h"
+#include "passes/kernel/KernelMacs.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/CubeSupport.h"
 #include "passes/npu/vector/VectorSupport.h"
@@ -23,7 +24,9 @@ std::string whyNotOnNpu(Operation *op, const SocTable &soc) {
   if (auto product = dyn_cast<ir::MatMulOp>(op))
     return whyUnsupportedMatMul(product, soc);
   if (op->getName().getDialectNamespace() == "cpu")
-    return "it computes on f32 weights";
+    return op->getName().stripDialect().starts_with("integer")
+               ? "the cube computes int8 contractions only where it can compute all of a network"
+               : "it computes on f32 weights";
   return whyUnsupportedVectorKernel(op, soc);
 }
 
@@ -44,12 +47,6 @@ struct SetSocPass : impl::NpuSetSocBase<SetSocPass> {
   }
 };
 
-int64_t macsOf(Operation *op) {
-  return isa<ir::Conv2DOp, ir::MatMulOp>(op) || op->getName().getDialectNamespace() == "cpu"
-             ? cast<kernel::KernelOpInterface>(op).flops() / 2
-             : 0;
-}
-
 struct PartitionPass : impl::NpuPartitionBase<PartitionPass> {
   using NpuPartitionBase::NpuPartitionBase;
 
@@ -61,11 +58,11 @@ struct PartitionPass : impl::NpuPartitionBase<PartitionPass> {
     Builder builder(&getContext());
     int64_t macs = 0, deviceMacs = 0;
     main.walk([&](kernel::KernelOpInterface op) {
-      macs += macsOf(op);
+      macs += kernel::macsOf(op);
       std::string reason = whyNotOnNpu(op, soc);
       if (reason.empty()) {
         op->setAttr(om::kNpuDeviceAttr, builder.getUnitAttr());
-        deviceMacs += macsOf(op);
+        deviceMacs += kernel::macsOf(op);
         ++numDevice;
         return;
       }

@@ -36,6 +36,12 @@ bool isBias(OpOperand &operand) {
   return fullyConnected && operand.getOperandNumber() == 2;
 }
 
+/// Integer contractions that stay on the CPU: their bodies compute with the model's f32
+/// scales, and what they store is right only as f32.
+bool isIntegerContraction(Operation *op) {
+  return isa<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(op);
+}
+
 bool makesIntegers(Operation *op) {
   for (Value result : op->getResults())
     if (tensorType(result).getElementType().isInteger())
@@ -138,6 +144,10 @@ private:
       }
       if (isa<graph::ConstantOp>(op))
         continue;
+      if (isIntegerContraction(op)) {
+        keepOperandTypes(op);
+        continue;
+      }
       for (OpOperand &operand : op->getOpOperands())
         if (isFloat32(operand.get()) && !isBias(operand) && !isa<graph::CastOp>(op))
           operand.set(asHalf(operand.get()));
@@ -175,6 +185,23 @@ private:
       yield->setOperand(0,
                         arith::TruncFOp::create(builder, map.getLoc(), f16, yield->getOperand(0)));
     }
+  }
+
+  /// Floats that were narrowed where they are made are f32 again for the body of an integer
+  /// contraction, which takes the elements of its inputs.
+  void keepOperandTypes(Operation *op) {
+    OpBuilder builder(op);
+    Type f32 = builder.getF32Type();
+    Region &body = op->getRegion(0);
+    if (body.empty())
+      return;
+    // The first argument is the accumulator.
+    auto arguments = body.getArguments().drop_front();
+    auto inputs = op->getOpOperands().take_back(arguments.size());
+    for (auto [argument, operand] : llvm::zip_equal(arguments, inputs))
+      if (argument.getType().isF32() && !isFloat32(operand.get()))
+        operand.set(graph::CastOp::create(builder, operand.get().getLoc(),
+                                          withElement(operand.get(), f32), operand.get()));
   }
 
   void keepResultTypes(func::ReturnOp op) {

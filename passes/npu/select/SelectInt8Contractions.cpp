@@ -334,6 +334,27 @@ std::optional<SumEpilogue> sumEpilogueOf(Operation *op) {
   return product && hasByteWeights(product) ? readBody(product) : std::nullopt;
 }
 
+/// Whether channels are scaled apart behind something that is not linear, as amct balances
+/// them behind a clip: an epilogue of the cube has one factor per channel, in front of that.
+static bool isBalancedBehind(Operation *contraction) {
+  bool isBent = false;
+  Value value = contraction->getResult(0);
+  for (Operation *user = onlyUser(value);
+       user && user->getNumResults() == 1 && !isa<graph::QuantizeOp>(user);
+       user = onlyUser(value)) {
+    if (isa<graph::MulOp, graph::DivOp>(user)) {
+      for (Value operand : user->getOperands())
+        if (isBent && operand != value && kernel::isKnown(operand) &&
+            tensorType(operand).getNumElements() > 1)
+          return true;
+    } else {
+      isBent = true;
+    }
+    value = user->getResult(0);
+  }
+  return false;
+}
+
 /// QDQ convolutions of one group, and products by known numbers.
 bool canSumIntegers(func::FuncOp main) {
   bool any = false;
@@ -349,7 +370,7 @@ bool canSumIntegers(func::FuncOp main) {
       continue;
     auto conv = dyn_cast<graph::ConvOp>(op);
     if (!isQuantized(op.getOperand(0)) || !isQuantized(op.getOperand(1)) ||
-        isa<graph::ConvTransposeOp>(op) ||
+        isa<graph::ConvTransposeOp>(op) || isBalancedBehind(&op) ||
         (conv && !mayBeDense(conv.getGroups(), tensorType(conv.getInput()).getDimSize(1))))
       return false;
     any = true;

@@ -40,8 +40,8 @@ typedef struct om_device_model {
   uint32_t program_count;
   const char *name;
   uint64_t weights_bytes, input_bytes, output_bytes, arena_bytes;
-  uint64_t macs;          /* of one run: those of NPU launches, half the cost of others */
-  uint32_t host_launches; /* those of the CPU */
+  uint64_t macs;          /* of one run, on the NPU and the CPU, as far as shapes are known */
+  uint32_t host_launches; /* those of the CPU, and the calls of host kernels */
   /* For each program a byte per argument: 1 where a launch gives it memory that must
    * not be written, which are weights and the inputs of the caller. A device refuses
    * a program that writes to such an argument. */
@@ -74,7 +74,8 @@ typedef struct om_device {
   /* A run of the session begins. */
   om_status (*begin)(void *opened, om_error *error);
   om_status (*launch)(void *opened, const om_device_launch *launch, om_error *error);
-  /* A CPU launch has run between them. */
+  /* The CPU has run something between them: the launch `index`, or from the number of
+   * launches up a call of a host kernel. */
   void (*host)(void *opened, uint32_t index);
   void (*close)(void *opened);
 } om_device;

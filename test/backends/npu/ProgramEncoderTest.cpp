@@ -123,11 +123,11 @@ TEST_CASE("optional buffers and sets of ivs") {
       "m = #npu.range<16>, n = #npu.range<16>, k = #npu.range<16>, type = bf16, "
       "dst_col = 1024, a_row = 512, b_row = 512, first = array<i64: 1>} "
       ": !npu.buffer<l0c, 4096>, !npu.buffer<l0a, 4096>, !npu.buffer<l0b, 4096>\n}\n";
-  Encoded with = encodeText(
-      buffers +
-      "npu.mmad %c, %a, %b bias %t : !npu.buffer<bt, 256> at %x, %k {use_bias, offsets = "
-      "[#npu.affine<0>, #npu.affine<0>, #npu.affine<0>, #npu.affine<64>], " +
-      numbers);
+  Encoded with =
+      encodeText(buffers +
+                 "npu.mmad %c, %a, %b bias %t : !npu.buffer<bt, 256> at %x, %k {offsets = "
+                 "[#npu.affine<0>, #npu.affine<0>, #npu.affine<0>, #npu.affine<64>], " +
+                 numbers);
   REQUIRE(succeeded(with.program));
   const Instruction &mmad = with.program->code[1];
   CHECK(mmad.addresses[Mmad::b].offset.base == 512);
@@ -144,6 +144,33 @@ TEST_CASE("optional buffers and sets of ivs") {
                                numbers);
   REQUIRE(succeeded(without.program));
   CHECK(without.program->code[1].fields[Mmad::useBias] == 0);
+}
+
+TEST_CASE("every part of an instruction is an attribute of its op") {
+  DialectRegistry registry;
+  ir::registerNpuDialect(registry);
+  MLIRContext context(registry);
+  context.loadAllAvailableDialects();
+  for (unsigned i = 0; i < kOpcodes; ++i) {
+    const OpcodeInfo &info = infoOf(Opcode(i));
+    // Loops are ops with a region.
+    if (Opcode(i) == Opcode::LoopBegin || Opcode(i) == Opcode::LoopEnd)
+      continue;
+    INFO(info.mnemonic);
+    auto name = RegisteredOperationName::lookup("npu." + std::string(info.mnemonic), &context);
+    REQUIRE(name);
+    auto has = [&](const char *part) {
+      return llvm::is_contained(name->getAttributeNames(), StringRef(attributeName(part)));
+    };
+    for (unsigned part = 0; part < info.rangeCount; ++part)
+      CHECK(has(info.ranges[part]));
+    for (unsigned part = 0; part < info.fieldCount; ++part)
+      if (Opcode(i) != Opcode::Mmad || part != unsigned(Mmad::useBias)) {
+        INFO(info.fields[part].name);
+        CHECK(has(info.fields[part].name));
+      }
+  }
+  CHECK(attributeName("kernelH") == "kernel_h");
 }
 
 TEST_CASE("sync keeps queues, ids and counters") {

@@ -5,6 +5,7 @@
 
 #include "mlir/IR/Builders.h"
 
+#include <array>
 #include <catch2/catch.hpp>
 
 using namespace mlir;
@@ -108,4 +109,125 @@ TEST_CASE("a function: results too large to evaluate are errors", "[function]") 
                                                           "%r = graph.expand %x : (tensor<f32>) -> "
                                                           "tensor<1000000x1000000xf32>") ==
       "'graph.expand' op the result is too large to evaluate");
+}
+
+TEST_CASE("a function: host kernels compute what no graph op does", "[function][host]") {
+  Graph graph;
+  auto module = graph.parse(R"(
+    func.func @main(%x: tensor<?x3xf32>) -> (tensor<*xf32>, tensor<*xi64>) {
+      %k = graph.constant dense<2> : tensor<1xi64>
+      %v, %i = graph.host_call "TopK"(%x, %k) {axis = array<i64: -1>}
+          : (tensor<?x3xf32>, tensor<1xi64>) -> (tensor<*xf32>, tensor<*xi64>)
+      %r = graph.host_call "Relu"(%v) {} : (tensor<*xf32>) -> tensor<*xf32>
+      return %r, %i : tensor<*xf32>, tensor<*xi64>
+    })");
+  INFO(graph.lastMessage);
+  REQUIRE(module);
+  Tensor input = floats(graph.context, {2, 3}, {1, 5, 3, -4, -6, -2});
+  auto outputs = evaluateFunction(firstFunction(*module), input);
+  INFO(graph.lastMessage);
+  REQUIRE(succeeded(outputs));
+  CHECK((*outputs)[0].getShape() == ArrayRef<int64_t>({2, 2}));
+  CHECK((*outputs)[0].toDoubles() == Numbers{5, 3, 0, 0});
+  CHECK((*outputs)[1].toDoubles() == Numbers{1, 2, 2, 0});
+}
+
+TEST_CASE("a function: elements below a byte go through host kernels", "[function][host]") {
+  Graph graph;
+  auto module = graph.parse(R"(
+    func.func @main(%x: tensor<3xi4>) -> tensor<*xi4> {
+      %r = graph.host_call "Identity"(%x) {} : (tensor<3xi4>) -> tensor<*xi4>
+      return %r : tensor<*xi4>
+    })");
+  INFO(graph.lastMessage);
+  REQUIRE(module);
+  Tensor input = Tensor::copyOf<int8_t>(
+      RankedTensorType::get({3}, IntegerType::get(&graph.context, 4)), {-8, 7, -1});
+  auto outputs = evaluateFunction(firstFunction(*module), input);
+  INFO(graph.lastMessage);
+  REQUIRE(succeeded(outputs));
+  CHECK((*outputs)[0].toDoubles() == Numbers{-8, 7, -1});
+}
+
+TEST_CASE("a function: one branch is taken, a loop repeats its body", "[function][host]") {
+  Graph graph;
+  auto module = graph.parse(R"(
+    func.func @main(%x: tensor<f32>, %limit: tensor<f32>) -> (tensor<f32>, tensor<*xf32>) {
+      %two = graph.constant dense<2.0> : tensor<f32>
+      %go = graph.less %x, %limit : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %r = graph.loop %go, %x : (tensor<i1>, tensor<f32>) -> tensor<f32> {
+      ^bb0(%v: tensor<f32>):
+        %next = graph.mul %v, %two : (tensor<f32>, tensor<f32>) -> tensor<f32>
+        %again = graph.less %next, %limit : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        graph.leave %again, %next : tensor<i1>, tensor<f32>
+      }
+      %b = graph.if %go : (tensor<i1>) -> tensor<*xf32> {
+        %s = graph.add %r, %two : (tensor<f32>, tensor<f32>) -> tensor<f32>
+        graph.leave %s : tensor<f32>
+      } else {
+        graph.leave %x : tensor<f32>
+      }
+      return %r, %b : tensor<f32>, tensor<*xf32>
+    })");
+  INFO(graph.lastMessage);
+  REQUIRE(module);
+  for (auto [start, looped, branched] : {std::array{3.0f, 24.0f, 26.0f}, {30.0f, 30.0f, 30.0f}}) {
+    std::vector<Tensor> inputs;
+    inputs.push_back(floats(graph.context, {}, {start}));
+    inputs.push_back(floats(graph.context, {}, {20}));
+    auto outputs = evaluateFunction(firstFunction(*module), inputs);
+    INFO(graph.lastMessage);
+    REQUIRE(succeeded(outputs));
+    CHECK((*outputs)[0].toDoubles() == Numbers{looped});
+    CHECK((*outputs)[1].toDoubles() == Numbers{branched});
+  }
+}
+
+TEST_CASE("a function: what a host kernel refuses is an error", "[function][host]") {
+  Graph graph;
+  auto module = graph.parse(R"(
+    func.func @main(%x: tensor<?x3xf32>) -> tensor<*xf32> {
+      %r = graph.host_call "MatMul"(%x, %x) {}
+          : (tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<*xf32>
+      return %r : tensor<*xf32>
+    })");
+  REQUIRE(module);
+  Tensor input = floats(graph.context, {1, 3}, {1, 2, 3});
+  CHECK(failed(evaluateFunction(firstFunction(*module), input)));
+  CHECK(graph.lastMessage.find("the host kernel 'MatMul': ") == 0);
+}
+
+TEST_CASE("a function: values that are no tensors of numbers are errors", "[function][host]") {
+  Graph graph;
+  auto module = graph.parse(R"(
+    func.func @main(%x: tensor<2xf32>) -> tensor<*xf32> {
+      %s = graph.host_call "SequenceConstruct"(%x, %x) {}
+          : (tensor<2xf32>, tensor<2xf32>) -> !graph.sequence<tensor<*xf32>>
+      %r = graph.host_call "ConcatFromSequence"(%s) {axis = array<i64: 0>}
+          : (!graph.sequence<tensor<*xf32>>) -> tensor<*xf32>
+      return %r : tensor<*xf32>
+    })");
+  INFO(graph.lastMessage);
+  REQUIRE(module);
+  Tensor input = floats(graph.context, {2}, {1, 2});
+  CHECK(failed(evaluateFunction(firstFunction(*module), input)));
+  CHECK(graph.lastMessage ==
+        "the host kernel 'SequenceConstruct': its result 0 is no tensor of numbers");
+}
+
+TEST_CASE("an op without a rank is an error of the evaluator of single ops", "[function][host]") {
+  Graph graph;
+  auto module = graph.parse(R"(
+    func.func @main(%x: tensor<2xf32>) -> tensor<*xf32> {
+      %r = graph.host_call "Relu"(%x) {} : (tensor<2xf32>) -> tensor<*xf32>
+      return %r : tensor<*xf32>
+    })");
+  REQUIRE(module);
+  Tensor input = floats(graph.context, {2}, {1, 2});
+  const Tensor *operands[] = {&input};
+  SmallVector<Tensor> results;
+  std::string error;
+  Operation &call = firstFunction(*module).getBody().front().front();
+  CHECK(failed(evaluate(&call, operands, results, &error)));
+  CHECK(error == "has a result without a rank, which only calls of host kernels may have");
 }

@@ -110,6 +110,7 @@ TEST_CASE("CPU and NPU launches run in one schedule") {
   CHECK(contains(statistics, "\"launches\": 2"));
   CHECK(contains(statistics, "\"macs_npu\": 2000"));
   CHECK(contains(statistics, "\"macs_model\": 102060")); // half of what the CPU's cost
+  CHECK(contains(statistics, "\"host\": {\"kernels\": 4, \"switches\": "));
   CHECK(contains(statistics, "\"name\": \"quadruple\""));
   CHECK(contains(npu.text(OM_NPU_TIMELINE), "traceEvents"));
 

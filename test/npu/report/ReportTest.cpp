@@ -109,6 +109,7 @@ TEST_CASE("figures for programs hold the run only") {
   has(json, "\"macs_npu\": 3000");
   has(json, "\"macs_executed\": 131072"); // 2 launches, 2 cores, 32 x 32 x 32
   has(json, "\"macs_model\": 6000");
+  has(json, "\"host\": {\"kernels\": 0, \"switches\": 0}");
   has(json, "\"bound_by\": \"DDR\"");
   has(json, "\"MTE2 -> V\": ");
   has(json, "\"gm -> ub\": 262144");
@@ -121,9 +122,11 @@ TEST_CASE("figures for programs hold the run only") {
 TEST_CASE("the page stands alone and says what it shows") {
   Run run(1000);
   run.input.hostLaunches = 7;
+  run.input.host.switches = 4;
   std::string page = htmlReport(run.input);
   has(page, "<title>net &amp; co on Ascend310P3</title>");
-  has(page, "the host&#39;s work is left out, also its 7 kernels of this model.");
+  has(page, "the host&#39;s work is left out, also its 7 kernels of this model (4 switches between "
+            "NPU and host in the run).");
   has(page, "conv &lt;1&gt;</td><td class=\"n\">2</td><td class=\"n\">2</td>");
   has(page, "[" + std::to_string(int64_t(run.device.simulator().launches()[1].cycles)));
   has(page, "\"conv \\u003c1>\"");

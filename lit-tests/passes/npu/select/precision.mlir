@@ -94,3 +94,30 @@ func.func @index_of_integers(%arg0: tensor<4xi32>) -> tensor<4xi64> {
   }
   return %i : tensor<4xi64>
 }
+
+// An integer contraction that stays on the CPU keeps its f32 result and inputs, also one that
+// was narrowed where it is made; what reads it is narrowed.
+// FORCE-LABEL: func.func @integer_contraction
+// FORCE: %[[S:.*]] = graph.constant dense<2.500000e-01> : tensor<3xf32>
+// FORCE: %[[C:.*]] = graph.conv {{.*}} -> tensor<1x3x1x1xf16>
+// FORCE: %[[R:.*]] = graph.reshape %[[C]] : (tensor<1x3x1x1xf16>) -> tensor<1x3xf16>
+// FORCE: %[[WIDE:.*]] = graph.cast %[[R]] : (tensor<1x3xf16>) -> tensor<1x3xf32>
+// FORCE: %[[P:.*]] = graph.integer_fully_connected %{{.*}}, %{{.*}} inputs %[[S]], %[[WIDE]] {{.*}} -> tensor<1x3xf32> {
+// FORCE-NEXT: ^bb0(%{{.*}}: i32, %{{.*}}: f32, %{{.*}}: f32):
+// FORCE: %[[H:.*]] = graph.cast %[[P]] : (tensor<1x3xf32>) -> tensor<1x3xf16>
+// FORCE: graph.relu %[[H]] : (tensor<1x3xf16>) -> tensor<1x3xf16>
+func.func @integer_contraction(%x: tensor<1x4xui8>, %w: tensor<3x4xi8>, %i: tensor<1x2x1x1xf32>) -> tensor<1x3xf32> {
+  %s = graph.constant dense<0.25> : tensor<3xf32>
+  %f = graph.constant dense<0.5> : tensor<3x2x1x1xf32>
+  %c = graph.conv %i, %f {dilations = array<i64: 1, 1>, groups = 1 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x2x1x1xf32>, tensor<3x2x1x1xf32>) -> tensor<1x3x1x1xf32>
+  %r = graph.reshape %c : (tensor<1x3x1x1xf32>) -> tensor<1x3xf32>
+  %p = graph.integer_fully_connected %x, %w inputs %s, %r {filter_zero_points = array<i64>, zero_point = 0 : i64} : (tensor<1x4xui8>, tensor<3x4xi8>, tensor<3xf32>, tensor<1x3xf32>) -> tensor<1x3xf32> {
+  ^bb0(%sum: i32, %scale: f32, %more: f32):
+    %a = arith.sitofp %sum : i32 to f32
+    %b = arith.mulf %a, %scale : f32
+    %d = arith.addf %b, %more : f32
+    graph.yield %d : f32
+  }
+  %y = graph.relu %p : (tensor<1x3xf32>) -> tensor<1x3xf32>
+  return %y : tensor<1x3xf32>
+}

@@ -1,0 +1,247 @@
+//===-- Placement.cpp - what runs on the NPU and what on the CPU ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "driver/Placement.h"
+
+#include "backends/om/Names.h"
+#include "dialects/kernel/Kernel.h"
+#include "dialects/npu/Npu.h"
+#include "passes/host/HostCosts.h"
+#include "passes/npu/program/ProgramWriter.h"
+#include "passes/npu/select/Partition.h"
+#include "passes/om/Schedule.h"
+#include "support/ModelText.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace atc::driver {
+
+namespace {
+
+/// Goes through the kernels of a module in the order of the schedule.
+class PlacementReader {
+public:
+  PlacementReader(ModuleOp module, npu::SocTable soc)
+      : module(module), symbols(module), soc(std::move(soc)) {}
+
+  Placement read(func::FuncOp main) {
+    for (Operation &op : main.getBody().front())
+      visit(op);
+    return std::move(placement);
+  }
+
+private:
+  enum class Side { Npu, Host };
+
+  void visit(Operation &op) {
+    if (auto launch = dyn_cast<om::LaunchOp>(op))
+      return visitLaunch(launch);
+    if (auto call = dyn_cast<graph::HostCallOp>(op))
+      return visitCall(call);
+    if (auto run = dyn_cast<om::RunRegionOp>(op)) {
+      if (auto region = symbols.lookup<func::FuncOp>(run.getRegion()))
+        visitRegion(region);
+      return;
+    }
+    if (!isa<graph::GraphDialect>(op.getDialect()))
+      return;
+    for (Region &region : op.getRegions())
+      for (Block &block : region)
+        for (Operation &inner : block)
+          visit(inner);
+  }
+
+  /// Inputs and outputs of a region are tensors that host kernels make and read.
+  void visitRegion(func::FuncOp region) {
+    Block &body = region.getBody().front();
+    for (BlockArgument argument : body.getArguments())
+      if (!om::isOutput(argument))
+        writers[argument] = Side::Host;
+    for (Operation &op : body)
+      visit(op);
+    for (BlockArgument argument : body.getArguments())
+      if (om::isOutput(argument))
+        read(argument, Side::Host);
+  }
+
+  void visitLaunch(om::LaunchOp launch) {
+    Operation *symbol = symbols.lookup(launch.getKernel());
+    const Side side = symbol && om::isNpuKernel(symbol) ? Side::Npu : Side::Host;
+    uint64_t bytes = 0;
+    for (Value buffer : launch.getOperands_())
+      bytes += om::spanInBytes(cast<MemRefType>(buffer.getType()));
+    for (Value buffer : om::readsOf(launch))
+      read(buffer, side);
+    writers[om::resolveViews(om::writtenBy(launch)).root] = side;
+
+    kernel::KernelOpInterface op = side == Side::Host ? kernelOf(symbol) : nullptr;
+    const uint64_t macs = side == Side::Npu ? launch.getCost() / 2 : launch.getMacs().value_or(0);
+    add(side, macs, bytes);
+    if (side == Side::Host)
+      placement.hostLayers.push_back({om::namesOf(launch.getLoc()).node, launch.getKernel().str(),
+                                      macs, bytes, op ? npu::whyNotOnNpu(op, soc) : std::string()});
+  }
+
+  void visitCall(graph::HostCallOp call) {
+    const std::optional<uint64_t> macs = host::countMacs(call);
+    const uint64_t bytes = host::countBytes(call);
+    add(Side::Host, macs.value_or(0), bytes);
+    placement.hostLayers.push_back({om::namesOf(call.getLoc()).node, call.getKernel().str(), macs,
+                                    bytes, whyHostKernel(call)});
+  }
+
+  static std::string whyHostKernel(graph::HostCallOp call) {
+    auto isStatic = [](Value value) {
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      return type && type.hasStaticShape();
+    };
+    if (!llvm::all_of(call.getInputs(), isStatic))
+      return "its shapes are not known before the run";
+    return "the NPU has no program for " + call.getKernel().str();
+  }
+
+  static kernel::KernelOpInterface kernelOf(Operation *symbol) {
+    kernel::KernelOpInterface found;
+    if (symbol)
+      symbol->walk([&](kernel::KernelOpInterface op) {
+        found = op;
+        return WalkResult::interrupt();
+      });
+    return found;
+  }
+
+  void add(Side side, uint64_t macs, uint64_t bytes) {
+    PlacedWork &work = side == Side::Npu ? placement.npu : placement.host;
+    ++work.kernels;
+    work.macs += macs;
+    work.bytes += bytes;
+    placement.switches += last && *last != side;
+    last = side;
+  }
+
+  /// Once copied, a tensor is on both sides.
+  void read(Value buffer, Side side) {
+    Value root = om::resolveViews(buffer).root;
+    auto writer = writers.find(root);
+    if (writer == writers.end() || writer->second == side)
+      return;
+    placement.copiedBytes += om::spanInBytes(cast<MemRefType>(buffer.getType()));
+    writers.erase(writer);
+  }
+
+  ModuleOp module;
+  SymbolTable symbols;
+  npu::SocTable soc;
+  Placement placement;
+  std::optional<Side> last;
+  DenseMap<Value, Side> writers; ///< of buffers that only one side has
+};
+
+std::string nameOf(const HostLayer &layer) {
+  return printable(layer.name.empty() ? layer.kernel : layer.name);
+}
+
+/// "4.089 GMAC", "0.9 MMAC"
+std::string macsText(uint64_t macs) {
+  if (macs >= 100'000'000)
+    return llvm::formatv("{0:f3} GMAC", double(macs) * 1e-9);
+  return llvm::formatv("{0:f3} MMAC", double(macs) * 1e-6);
+}
+
+std::string lineOf(StringRef side, const PlacedWork &work, const Placement &all) {
+  const uint64_t macs = all.npu.macs + all.host.macs;
+  std::string line = llvm::formatv("{0}: {1} kernel{2}, {3}", side, work.kernels,
+                                   work.kernels == 1 ? "" : "s", macsText(work.macs));
+  if (macs)
+    line += llvm::formatv(" ({0:f1} %)", 100.0 * double(work.macs) / double(macs));
+  return line + ", " + bytesText(work.bytes);
+}
+
+} // namespace
+
+bool Placement::knowsMacs() const {
+  return llvm::all_of(hostLayers, [](const HostLayer &layer) { return layer.macs.has_value(); });
+}
+
+std::vector<const HostLayer *> Placement::heavyLayers() const {
+  std::vector<const HostLayer *> heavy;
+  for (const HostLayer &layer : hostLayers)
+    if (!layer.macs || (*layer.macs && *layer.macs >= (npu.macs + host.macs) / 100))
+      heavy.push_back(&layer);
+  return heavy;
+}
+
+std::optional<Placement> readPlacement(ModuleOp module) {
+  func::FuncOp main = om::findMain(module);
+  if (!main || main.isExternal() || !module->hasAttr(om::kNpuSocAttr))
+    return std::nullopt;
+  return PlacementReader(module, npu::socOf(main)).read(main);
+}
+
+std::vector<std::string> describe(const Placement &placement) {
+  std::vector<std::string> lines;
+  if (placement.npu.kernels)
+    lines.push_back(lineOf("NPU", placement.npu, placement));
+  if (!placement.host.kernels)
+    return lines;
+  std::string cpu = lineOf("CPU", placement.host, placement);
+  if (!placement.knowsMacs())
+    cpu += ", and products that depend on the shapes of a run";
+  if (placement.npu.kernels)
+    cpu += "; " + std::to_string(placement.switches) + " switch" +
+           (placement.switches == 1 ? "" : "es") + " between them, " +
+           bytesText(placement.copiedBytes) + " copied";
+  lines.push_back(cpu);
+
+  // Reasons with what they cost; layers of one reason are told of by the largest.
+  std::vector<const HostLayer *> order;
+  for (const HostLayer &layer : placement.hostLayers)
+    order.push_back(&layer);
+  llvm::stable_sort(order, [](const HostLayer *a, const HostLayer *b) {
+    const uint64_t unknown = ~uint64_t(0);
+    return std::pair(a->macs.value_or(unknown), a->bytes) >
+           std::pair(b->macs.value_or(unknown), b->bytes);
+  });
+  std::vector<std::string> reasons;
+  std::vector<std::string> told;
+  for (const HostLayer *layer : order)
+    if (!layer->why.empty() && !llvm::is_contained(reasons, layer->why)) {
+      reasons.push_back(layer->why);
+      told.push_back("'" + nameOf(*layer) + "': " + printable(layer->why));
+    }
+  if (told.empty())
+    return lines;
+  std::string line = "On the CPU because of " + told.front();
+  if (told.size() > 1)
+    line += "; " + told[1];
+  if (told.size() > 2)
+    line += "; " + std::to_string(told.size() - 2) + " more reason" + (told.size() > 3 ? "s" : "") +
+            ", see --json";
+  lines.push_back(line);
+  return lines;
+}
+
+void warnOfHostLayers(const Placement &placement, Diagnostics &diagnostics) {
+  const std::vector<const HostLayer *> heavy = placement.heavyLayers();
+  if (heavy.empty())
+    return;
+  constexpr size_t kNamed = 3;
+  std::string names;
+  for (const HostLayer *layer : ArrayRef(heavy).take_front(kNamed))
+    names += (names.empty() ? "'" : ", '") + nameOf(*layer) + "' (" + layer->kernel +
+             (layer->why.empty() ? "" : ": " + layer->why) + ")";
+  if (heavy.size() > kNamed)
+    names += " and " + std::to_string(heavy.size() - kNamed) + " more";
+  const uint64_t macs = placement.npu.macs + placement.host.macs;
+  std::string share =
+      macs ? std::string(llvm::formatv("{0:f1} % of the multiply-accumulates",
+                                       100.0 * double(placement.host.macs) / double(macs)))
+           : std::string("products");
+  if (!placement.knowsMacs())
+    share += macs ? " and products of unknown size" : " of unknown size";
+  diagnostics.warning("W11002", share + " of the model run on the CPU: " + names);
+}
+
+} // namespace atc::driver

@@ -1,0 +1,18 @@
+//===-- KernelMacs.cpp - the multiply-accumulates of kernels --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/kernel/KernelMacs.h"
+
+#include "dialects/cpu/Cpu.h"
+#include "dialects/npu/Npu.h"
+
+namespace atc::kernel {
+
+bool isContraction(KernelOpInterface op) {
+  if (llvm::isa<npu::ir::Conv2DOp, npu::ir::MatMulOp>(op))
+    return true;
+  // All of the CPU's own kernels are, but for the one that prepares an input.
+  return op->getName().getDialectNamespace() == "cpu" && !llvm::isa<cpu::WinogradInputOp>(op);
+}
+
+} // namespace atc::kernel

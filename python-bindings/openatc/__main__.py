@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""python -m openatc: compiles a model, runs an .om file, or shows what is in one."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+
+import numpy as np
+
+import openatc
+
+
+def _shapes(text: str) -> dict[str, list[int]]:
+    shapes = {}
+    for part in filter(None, text.split(";")):
+        name, _, dims = part.rpartition(":")
+        shapes[name] = [int(dim) for dim in dims.split(",") if dim]
+    return shapes
+
+
+def _describe(tensor: openatc.TensorInfo) -> str:
+    shape = "[...]" if tensor.shape is None else \
+        "[" + ", ".join("?" if dim is None else str(dim) for dim in tensor.shape) + "]"
+    return f"{openatc._error._printable(tensor.name)}: {tensor.dtype}{shape}"
+
+
+def _show(model: openatc.Model) -> None:
+    print(f"model {openatc._error._printable(model.name)} for {model.soc or model.cpu_level}, "
+          f"{len(model.launches)} launches")
+    for role, ports in (("input", model.inputs), ("output", model.outputs)):
+        for port in ports:
+            print(f"  {role:6} {_describe(port)}")
+    print(f"  {model.file_bytes:,} bytes, weights {model.weights_bytes:,}, "
+          f"memory of a session {model.arena_bytes:,}")
+
+
+def _compile(options: argparse.Namespace) -> None:
+    shapes = _shapes(options.input_shape) if options.input_shape else None
+    _show(openatc.compile(options.model, options.output, input_shapes=shapes, soc=options.soc,
+                          target_cpu=options.target_cpu))
+
+
+def _run(options: argparse.Namespace) -> None:
+    model = openatc.Model(options.model)
+    names = [port.name for port in model.inputs]
+    if len(options.input) != len(names):
+        raise openatc.Error([f"E10014: {len(options.input)} inputs are given, but the model has "
+                             f"{len(names)}: {', '.join(map(repr, names)) or 'none'}"])
+    with openatc.Session(model, threads=options.threads) as session:
+        results = session.run([np.load(path) for path in options.input])
+    for port, result in zip(model.outputs, results):
+        print(_describe(port))
+        print(result)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m openatc", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"openatc {openatc.__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    command = commands.add_parser("compile", help="compile a model into an .om file")
+    command.add_argument("model", help="an ONNX file, a TensorFlow graph or a SavedModel folder")
+    command.add_argument("output", help="the .om file")
+    command.add_argument("--input_shape", help='"name:1,3,224,224;other:1"')
+    command.add_argument("--soc", help="the NPU to compile for, such as Ascend310P3")
+    command.add_argument("--target_cpu", default="host", help="CPU levels, such as v2,v3,v4")
+    command.set_defaults(do=_compile)
+    command = commands.add_parser("run", help="run an .om file on arrays")
+    command.add_argument("model", help="the .om file")
+    command.add_argument("input", nargs="*", help="a .npy file for each input, in their order")
+    command.add_argument("--threads", type=int, default=0, help="0: as many as there are")
+    command.set_defaults(do=_run)
+    command = commands.add_parser("info", help="show what is in an .om file")
+    command.add_argument("model", help="the .om file")
+    command.set_defaults(do=lambda options: _show(openatc.Model(options.model)))
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Returns the exit code: 0, or 1 after a coded error, which is on stderr."""
+    options = _parser().parse_args(arguments)
+    warnings.showwarning = lambda message, *_: print(  # type: ignore[assignment]
+        message, file=sys.stderr)
+    try:
+        options.do(options)
+    except (openatc.Error, OSError, ValueError) as error:
+        text = str(error) if isinstance(error, openatc.Error) else f"E10014: {error}"
+        print(text, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+#===-- test_older_forms.py - forms of models that exporters wrote and write ------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Models of old opsets, and branches for other inputs than those that are given.
+
+Needs numpy, pytest and the onnx package.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
+from openatc_tools import call, tool  # noqa: E402
+
+
+def save(path, nodes, inputs, outputs, constants, opset, version):
+    graph = helper.make_graph(nodes, "graph", inputs, outputs, constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)],
+                              ir_version=version)
+    path.write_bytes(model.SerializeToString())
+
+
+def compile_file(model):
+    code, out, err = call(tool("atc"), f"--model={model}", "--framework=5", "--target=cpu",
+                          f"--output={model.with_suffix('')}")
+    assert code == 0, out + err
+    return model.with_suffix(".om"), out
+
+
+def run(om, arrays, outputs=("y",)):
+    """The outputs, or what om-run says of an error."""
+    files = []
+    for name, array in arrays.items():
+        np.save(om.parent / f"{name}.npy", array)
+        files.append(f"{name}={om.parent / name}.npy")
+    code, out, err = call(tool("om-run"), om, "--input", ",".join(files), "--output",
+                          om.parent / "out")
+    return [np.load(om.parent / "out" / f"{name}.npy") for name in outputs] if code == 0 else err
+
+
+SHAPE = [1, 3, 4, 5]
+FORMS = [("Add", [3], 1), ("Mul", [3], 1), ("Add", [3, 4], 1), ("Mul", [5], -1), ("Sub", [4], 2),
+         ("Add", [4, 5], None), ("Mul", [1], 1)]
+
+
+@pytest.mark.parametrize("element", [np.float16, np.float32])
+@pytest.mark.parametrize("dims", ["fixed", "dynamic", "no rank"])
+def test_axis_of_old_broadcasts(tmp_path, element, dims):
+    random = np.random.default_rng(4)
+    x = random.normal(size=SHAPE).astype(element)
+    seconds = [random.uniform(1, 2, other).astype(element) for _, other, _ in FORMS]
+    dtype = TensorProto.FLOAT16 if element == np.float16 else TensorProto.FLOAT
+    info = helper.make_tensor_value_info
+    source, nodes, arrays = "x", [], {"x": x}
+    inputs = [info("x", dtype, SHAPE if dims == "fixed" else ["A", "B", "C", "D"])]
+    if dims == "no rank":
+        source = "v"
+        nodes.append(helper.make_node("Reshape", ["x", "to"], ["v"]))
+        inputs.append(info("to", TensorProto.INT64, ["R"]))
+        arrays["to"] = np.array(SHAPE)
+    for n, (kind, _, axis) in enumerate(FORMS):
+        attributes = {"broadcast": 1} if axis is None else {"broadcast": 1, "axis": axis}
+        nodes.append(helper.make_node(kind, [source, f"b{n}"], [f"y{n}"], **attributes))
+    save(tmp_path / "m.onnx", nodes, inputs,
+         [info(f"y{n}", dtype, None) for n in range(len(FORMS))],
+         [numpy_helper.from_array(array, f"b{n}") for n, array in enumerate(seconds)], 6, 3)
+    om, _ = compile_file(tmp_path / "m.onnx")
+    got = run(om, arrays, [f"y{n}" for n in range(len(FORMS))])
+    assert not isinstance(got, str), got
+    for (kind, other, axis), second, answer in zip(FORMS, seconds, got):
+        at = 4 - len(other) if axis is None else axis % 4
+        aligned = second.reshape(other + [1] * (4 - at - len(other)))
+        want = {"Add": np.add, "Mul": np.multiply, "Sub": np.subtract}[kind](x, aligned)
+        np.testing.assert_allclose(answer, want, rtol=2e-3, atol=2e-3, err_msg=f"{kind} {axis}")
+
+
+def branch(name, nodes):
+    output = helper.make_tensor_value_info(nodes[-1].output[0], TensorProto.FLOAT, None)
+    return helper.make_graph(nodes, name, [], [output])
+
+
+def test_a_branch_that_does_not_fit_fails_only_when_it_is_taken(tmp_path):
+    """The detector of one sampling rate cannot take the frames of the other."""
+    random = np.random.default_rng(5)
+    first, second = (random.normal(size=(n, 2)).astype(np.float32) for n in (64, 100))
+    narrow = branch("narrow", [helper.make_node("MatMul", ["x", "first"], ["narrow_y"])])
+    wide = branch("wide", [
+        helper.make_node("Reshape", ["x", "shape"], ["rows"], name="to_rows"),
+        helper.make_node("MatMul", ["rows", "second"], ["product"], name="product"),
+        helper.make_node("Relu", ["product"], ["wide_y"])])
+    constants = [numpy_helper.from_array(array, name) for name, array in
+                 {"first": first, "second": second, "rate": np.array(16000),
+                  "shape": np.array([1, 100])}.items()]
+    info = helper.make_tensor_value_info
+    save(tmp_path / "m.onnx",
+         [helper.make_node("Equal", ["sr", "rate"], ["is_narrow"]),
+          helper.make_node("If", ["is_narrow"], ["y"], name="choose", then_branch=narrow,
+                           else_branch=wide)],
+         [info("x", TensorProto.FLOAT, [1, 64]), info("sr", TensorProto.INT64, [])],
+         [info("y", TensorProto.FLOAT, None)], constants, 13, 8)
+    om, out = compile_file(tmp_path / "m.onnx")
+    warnings = [line for line in out.splitlines() if line.startswith("W11003: ")]
+    assert len(warnings) == 1 and "node 'to_rows' (Reshape)" in warnings[0], out
+    x = random.normal(size=(1, 64)).astype(np.float32)
+    answer, = run(om, {"x": x, "sr": np.array(16000)})
+    np.testing.assert_allclose(answer, x @ first, rtol=1e-5, atol=1e-5)
+    failure = run(om, {"x": x, "sr": np.array(8000)})
+    assert isinstance(failure, str) and "'to_rows'" in failure, failure
+
+
+def test_outside_of_branches_what_does_not_fit_is_an_error(tmp_path):
+    info = helper.make_tensor_value_info
+    save(tmp_path / "m.onnx", [helper.make_node("Reshape", ["x", "shape"], ["y"], name="rows")],
+         [info("x", TensorProto.FLOAT, [1, 64])], [info("y", TensorProto.FLOAT, None)],
+         [numpy_helper.from_array(np.array([1, 100]), "shape")], 13, 8)
+    code, out, _ = call(tool("atc"), f"--model={tmp_path / 'm.onnx'}", "--framework=5",
+                        "--target=cpu", f"--output={tmp_path / 'm'}")
+    assert code == 1 and "E14001: " in out and "node 'rows' (Reshape)" in out, out

@@ -1,0 +1,44 @@
+#===-- test_fuzz_report.py - one report of all fuzz programs -----------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""test/fuzz/report.sh runs every fuzz program that there is."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
+from openatc_tools import BUILD, ROOT, call, tool  # noqa: E402
+
+PROGRAMS = sorted(path.stem for path in (ROOT / "test" / "fuzz").glob("fuzz-*.cpp"))
+REPORT = ROOT / "test" / "fuzz" / "report.sh"
+
+
+@pytest.fixture(autouse=True)
+def built():
+    missing = [name for name in PROGRAMS if not Path(tool(name)).exists()]
+    if missing:
+        pytest.skip(f"not built: {', '.join(missing)}")
+
+
+def test_every_program_has_a_row():
+    code, out, err = call(REPORT, "--inputs", "20", "--json", "--build", BUILD)
+    assert code == 0, out + err
+    rows = json.loads(out)
+    assert [row["program"] for row in rows] == PROGRAMS
+    for row in rows:
+        assert row["inputs"] == 20 and row["findings"] == 0
+        assert row["accepted"] + row["refused"] == 20, row
+
+
+def test_the_table_is_one(tmp_path):
+    code, out, err = call(REPORT, "--inputs", "5", "--build", BUILD)
+    assert code == 0, out + err
+    assert [line.split()[0] for line in out.splitlines()] == ["program", *PROGRAMS]
+
+
+def test_a_program_that_is_missing_is_told(tmp_path):
+    code, out, err = call(REPORT, "--inputs", "5", "--build", tmp_path)
+    assert code == 1
+    assert err.count("build it first") == len(PROGRAMS)
