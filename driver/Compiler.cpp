@@ -116,7 +116,7 @@ std::optional<::om::Buffer> Compiler::emitBytes() {
   return sink.take();
 }
 
-bool Compiler::writeOm(om::OmSink &sink) {
+std::optional<EmittedModel> Compiler::generate() {
   compileSummary.placement = readPlacement(*current);
   if (compileSummary.placement)
     warnOfHostLayers(*compileSummary.placement, diagnostics);
@@ -126,37 +126,56 @@ bool Compiler::writeOm(om::OmSink &sink) {
   emitOptions.tempDir = options.tempDir;
   emitOptions.onStage = [&](StringRef title) { compileSummary.timer.begin(title); };
   auto emitted = options.target->emit(*current, emitOptions);
-  if (!emitted)
-    return messages.fail(toString(emitted.takeError()));
-  om::OmModel &model = emitted->description.model;
-  model.producer = std::string("OpenATC ") + om_version();
-  model.commandLine = options.commandLine;
-  model.name = llvm::sys::path::stem(options.source.path).str();
-  std::string error;
-  if (!om::writeOm(model, sink, error))
-    return messages.fail(error);
-  summarize(*emitted, sink.size());
-  return true;
-}
-
-void Compiler::summarize(const EmittedModel &emitted, uint64_t fileBytes) {
-  const om::OmModel &model = emitted.description.model;
-  CompileSummary &summary = compileSummary;
-  for (const cpu::CompiledLevel &level : emitted.levels)
-    summary.images.emplace_back(level.level.name, level.image.size());
-  summary.launches = model.schedule.size();
-  summary.kernels = model.kernels.size();
-  summary.arenaBytes = model.arenaSize;
+  if (!emitted) {
+    messages.fail(toString(emitted.takeError()));
+    return std::nullopt;
+  }
+  stamp(emitted->description.model);
   auto integer = [&](StringRef name) {
     auto value = (*current)->getAttrOfType<IntegerAttr>(name);
     return value ? value.getInt() : 0;
   };
-  summary.arenaLowerBound = integer(om::kArenaLowerBoundAttr);
-  summary.intermediateBytes = integer(om::kIntermediateBytesAttr);
+  compileSummary.arenaLowerBound = integer(om::kArenaLowerBoundAttr);
+  compileSummary.intermediateBytes = integer(om::kIntermediateBytesAttr);
+  return std::move(*emitted);
+}
+
+std::optional<EmittedModel> Compiler::describe() {
+  if (reached != Phase::Programs && !lower(Phase::Programs))
+    return std::nullopt;
+  std::optional<EmittedModel> emitted = generate();
+  if (!finish(emitted.has_value()))
+    return std::nullopt;
+  return emitted;
+}
+
+void Compiler::stamp(om::OmModel &model) const {
+  model.producer = std::string("OpenATC ") + om_version();
+  model.commandLine = options.commandLine;
+  model.name = llvm::sys::path::stem(options.source.path).str();
+}
+
+bool Compiler::writeOm(om::OmSink &sink) {
+  std::optional<EmittedModel> emitted = generate();
+  if (!emitted)
+    return false;
+  std::string error;
+  if (!om::writeOm(emitted->description.model, sink, error))
+    return messages.fail(error);
+  compileSummary.describe(emitted->description.model, sink.size());
+  return true;
+}
+
+void CompileSummary::describe(const om::OmModel &model, uint64_t bytes) {
+  for (const om::OmImage &image : model.images)
+    images.emplace_back(image.level, image.codeSize);
+  launches = model.schedule.size();
+  kernels = model.kernels.size();
+  arenaBytes = model.arenaSize;
   for (const auto *list : {&model.weights, &model.tables})
     for (const om::OmWeights &weights : *list)
-      summary.weightsBytes += weights.size;
-  summary.fileBytes = fileBytes;
+      weightsBytes += weights.size;
+  fileBytes = bytes;
 }
 
 } // namespace atc::driver

@@ -45,6 +45,9 @@ struct CompileSummary {
            weightsBytes = 0, fileBytes = 0;
   std::vector<std::pair<std::string, uint64_t>> images; ///< level, bytes of code
   std::optional<Placement> placement;                   ///< of a model for an NPU
+
+  /// Fills in what the description of the file and its bytes tell.
+  void describe(const om::OmModel &model, uint64_t bytes);
 };
 
 /// Returns a context with every dialect that a compilation goes through.
@@ -83,14 +86,20 @@ public:
   /// them without a copy; nothing after an error.
   std::optional<::om::Buffer> emitBytes();
 
+  /// Goes through all phases and returns the contents of the file, which borrow from the
+  /// module, in place of writing it. Nothing after an error.
+  std::optional<EmittedModel> describe();
+  /// Writes into a description what the file states of its making.
+  void stamp(om::OmModel &model) const;
+
   const CompileSummary &summary() const { return compileSummary; }
 
 private:
   bool makeTempDir();
   bool import();
   bool quantize();
+  std::optional<EmittedModel> generate();
   bool writeOm(om::OmSink &sink);
-  void summarize(const EmittedModel &emitted, uint64_t fileBytes);
   bool finish(bool done);
 
   mlir::MLIRContext &context;

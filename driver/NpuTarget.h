@@ -29,6 +29,7 @@ public:
   bool canGenerate(mlir::Operation *op) const override;
   llvm::ArrayRef<llvm::StringLiteral> optionalPasses() const override;
   void annotate(mlir::ModuleOp module) const override;
+  bool takesDynamicInputs() const override { return false; }
   std::vector<PhasePipeline> buildPipelines(mlir::func::FuncOp main,
                                             std::vector<std::string> disabled) const override;
   /// Generates the code of the host's kernels; the programs are in the module.

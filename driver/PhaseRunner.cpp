@@ -96,6 +96,32 @@ bool PhaseRunner::checkPassNames() {
   return !diagnostics.hasErrors();
 }
 
+/// Reports inputs whose shapes only the CPU could leave open.
+bool PhaseRunner::checkInputs(func::FuncOp main) {
+  if (target.takesDynamicInputs())
+    return true;
+  bool good = true;
+  for (BlockArgument input : main.getArguments()) {
+    auto tensor = dyn_cast<TensorType>(input.getType());
+    if (!tensor || tensor.hasStaticShape())
+      continue;
+    auto name = main.getArgAttrOfType<StringAttr>(input.getArgNumber(), om::kNameAttr);
+    std::string dims;
+    if (tensor.hasRank())
+      for (int64_t dim : tensor.getShape())
+        dims += (dims.empty() ? "" : ",") +
+                (ShapedType::isDynamic(dim) ? std::string("-1") : std::to_string(dim));
+    diagnostics.error(
+        "E10002", "input '" + (name ? name.getValue() : StringRef("?")) + "' has the shape [" +
+                      (tensor.hasRank() ? dims : "of any rank") +
+                      "], but an NPU needs every dim: give its shape with --input_shape, several "
+                      "of them with --dynamic_batch_size, --dynamic_image_size or --dynamic_dims, "
+                      "or compile for the CPU with --target=cpu");
+    good = false;
+  }
+  return good;
+}
+
 bool PhaseRunner::run(ModuleOp module, Phase last) {
   func::FuncOp main = om::findMain(module);
   if (!main || main.isExternal()) {
@@ -103,7 +129,7 @@ bool PhaseRunner::run(ModuleOp module, Phase last) {
     return false;
   }
   const std::vector<PhasePipeline> pipelines = target.buildPipelines(main, disabled);
-  if (!checkPassNames())
+  if (!checkPassNames() || !checkInputs(main))
     return false;
   target.annotate(module);
   return host::isHostProgram(main) ? runRegions(module, pipelines, last)

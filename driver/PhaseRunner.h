@@ -33,6 +33,7 @@ public:
 
 private:
   bool checkPassNames();
+  bool checkInputs(mlir::func::FuncOp main);
   bool runPipeline(mlir::ModuleOp module, const PhasePipeline &pipeline);
   bool runStatic(mlir::ModuleOp module, llvm::ArrayRef<PhasePipeline> pipelines, Phase last);
   bool runRegions(mlir::ModuleOp module, llvm::ArrayRef<PhasePipeline> pipelines, Phase last);

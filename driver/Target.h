@@ -58,6 +58,10 @@ public:
   /// table.
   virtual void annotate(mlir::ModuleOp module) const {}
 
+  /// Returns whether a model may have inputs of dynamic shape. Where it may not, such a model
+  /// is an error: it would run on the CPU, which nobody has asked for.
+  virtual bool takesDynamicInputs() const { return true; }
+
   /// Returns the pipelines of the phases Graph to Programs in their order, without the
   /// passes named in `disabled`. `main` is the function as it was imported. A phase that
   /// the target has no passes for has no pipeline.

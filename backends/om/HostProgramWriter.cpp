@@ -32,9 +32,9 @@ private:
   Offset<flatbuffers::String> text(const std::string &item) {
     return builder.CreateSharedString(item);
   }
-  Offset<fb::HostPort> port(const OmHostPort &port);
+  Offset<fb::HostPort> port(const OmHostPort &port) { return buildHostPort(builder, port); }
   Offset<fb::HostConstant> constant(const OmHostConstant &constant);
-  Offset<fb::HostPart> part(const OmHostPart &part);
+  Offset<fb::HostPart> part(const OmHostPart &part) { return buildHostPart(builder, part); }
   Offset<fb::HostAttribute> attribute(const OmHostAttribute &attribute);
   Offset<fb::HostStep> step(const OmHostStep &step);
   Offset<fb::HostBlock> block(const std::vector<OmHostStep> &steps) {
@@ -43,14 +43,6 @@ private:
 
   flatbuffers::FlatBufferBuilder &builder;
 };
-
-Offset<fb::HostPort> HostBuilder::port(const OmHostPort &port) {
-  auto name = text(port.name);
-  auto dims = builder.CreateVector(port.dims);
-  return fb::CreateHostPort(builder, name, static_cast<fb::HostKind>(port.kind),
-                            static_cast<fb::DataType>(port.dtype), dims, port.unranked,
-                            port.optional, port.slot);
-}
 
 Offset<fb::HostConstant> HostBuilder::constant(const OmHostConstant &constant) {
   auto dims = builder.CreateVector(constant.dims);
@@ -61,11 +53,6 @@ Offset<fb::HostConstant> HostBuilder::constant(const OmHostConstant &constant) {
     strings = texts(constant.strings);
   return fb::CreateHostConstant(builder, constant.slot, static_cast<fb::DataType>(constant.dtype),
                                 dims, &place, strings);
-}
-
-Offset<fb::HostPart> HostBuilder::part(const OmHostPart &part) {
-  return fb::CreateHostPart(builder, part.firstLaunch, part.launches, part.firstInput, part.inputs,
-                            part.firstOutput, part.outputs);
 }
 
 Offset<fb::HostAttribute> HostBuilder::attribute(const OmHostAttribute &attribute) {
@@ -141,6 +128,21 @@ Offset<fb::HostProgram> HostBuilder::program(const OmHostProgram &program) {
 Offset<fb::HostProgram> buildHostProgram(flatbuffers::FlatBufferBuilder &builder,
                                          const OmHostProgram &program) {
   return HostBuilder(builder).program(program);
+}
+
+Offset<fb::HostPort> buildHostPort(flatbuffers::FlatBufferBuilder &builder,
+                                   const OmHostPort &port) {
+  auto name = builder.CreateSharedString(port.name);
+  auto dims = builder.CreateVector(port.dims);
+  return fb::CreateHostPort(builder, name, static_cast<fb::HostKind>(port.kind),
+                            static_cast<fb::DataType>(port.dtype), dims, port.unranked,
+                            port.optional, port.slot);
+}
+
+Offset<fb::HostPart> buildHostPart(flatbuffers::FlatBufferBuilder &builder,
+                                   const OmHostPart &part) {
+  return fb::CreateHostPart(builder, part.firstLaunch, part.launches, part.firstInput, part.inputs,
+                            part.firstOutput, part.outputs);
 }
 
 } // namespace atc::om

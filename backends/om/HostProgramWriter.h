@@ -12,6 +12,12 @@ namespace atc::om {
 flatbuffers::Offset<fb::HostProgram> buildHostProgram(flatbuffers::FlatBufferBuilder &builder,
                                                       const OmHostProgram &program);
 
+/// Write the tables of a port and of a part, which gears have as well.
+flatbuffers::Offset<fb::HostPort> buildHostPort(flatbuffers::FlatBufferBuilder &builder,
+                                                const OmHostPort &port);
+flatbuffers::Offset<fb::HostPart> buildHostPart(flatbuffers::FlatBufferBuilder &builder,
+                                                const OmHostPart &part);
+
 } // namespace atc::om
 
 #endif // OPENATC_BACKENDS_OM_HOSTPROGRAMWRITER_H

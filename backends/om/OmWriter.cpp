@@ -3,6 +3,7 @@
 
 #include "backends/om/OmWriter.h"
 
+#include "backends/om/GearTableWriter.h"
 #include "backends/om/HostProgramWriter.h"
 #include "backends/om/OmSink.h"
 #include "runtime-lite/schema/om_generated.h"
@@ -40,6 +41,8 @@ uint16_t schemaMinor(const OmModel &model) {
       return tensor.dtype > OM_I4;
     }
   };
+  if (model.gears)
+    return 4;
   return model.host || std::any_of(model.tensors.begin(), model.tensors.end(), isNew) ? 3 : 2;
 }
 
@@ -281,11 +284,14 @@ std::vector<char> Writer::buildHeader() const {
   flatbuffers::Offset<fb::HostProgram> host;
   if (model.host)
     host = buildHostProgram(builder, *model.host);
+  flatbuffers::Offset<fb::GearTable> gears;
+  if (model.gears)
+    gears = buildGears(builder, *model.gears);
   fb::FinishSizePrefixedModelBuffer(
       builder,
       fb::CreateModel(builder, OM_SCHEMA_MAJOR, schemaMinor(model), producer, commandLine, name,
                       target, segmentList, tensorList, inputs, outputs, kernelList, imageList,
-                      steps, model.arenaSize, fileBytes, soc, socTable, programList, host));
+                      steps, model.arenaSize, fileBytes, soc, socTable, programList, host, gears));
 
   const char *bytes = reinterpret_cast<const char *>(builder.GetBufferPointer());
   std::vector<char> header(bytes, bytes + builder.GetSize());

@@ -154,6 +154,27 @@ struct OmHostProgram {
   std::vector<OmHostPart> parts; ///< in the order of the schedule
 };
 
+/// See the tables of gears in om.fbs.
+struct OmGearAxis {
+  bool output = false;
+  uint32_t index = 0, dim = 0;
+  uint32_t value = 0; ///< which of the gear's
+};
+
+struct OmGear {
+  std::vector<int64_t> values;
+  OmHostPart part;
+  uint64_t arenaSize = 0; ///< bytes of the arena that it uses
+};
+
+struct OmGears {
+  om_gear_kind kind = OM_GEARS_DIMS;
+  std::vector<OmHostPort> inputs, outputs; ///< of the model; slots are of no use
+  std::vector<OmGearAxis> axes;
+  std::vector<int64_t> min; ///< of OM_GEARS_RANGE only
+  std::vector<OmGear> gears;
+};
+
 struct OmModel {
   std::string producer, commandLine, name, target = "cpu";
   std::vector<OmTensor> tensors;
@@ -170,6 +191,8 @@ struct OmModel {
   std::vector<OmNpuProgram> npuPrograms;
   /// With one, `inputs` and `outputs` are those of its parts.
   std::optional<OmHostProgram> host;
+  /// With them, `inputs` and `outputs` are those of all gears, and there is no `host`.
+  std::optional<OmGears> gears;
 };
 
 /// The element strides of a dense tensor: in the order of the dims, or for

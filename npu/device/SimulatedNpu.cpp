@@ -59,6 +59,9 @@ om_npu::om_npu(const om_npu_options &given)
     return static_cast<om_npu *>(opened)->launch(*launch, *error);
   };
   interface.host = [](void *opened, uint32_t) { static_cast<om_npu *>(opened)->host(); };
+  interface.gear = [](void *opened, const om_device_sizes *sizes) {
+    static_cast<om_npu *>(opened)->selectGear(*sizes);
+  };
   interface.close = [](void *opened) { static_cast<om_npu *>(opened)->close(); };
 }
 
@@ -176,6 +179,16 @@ om_status om_npu::load(const om_device_model &given, om_error &error) {
     if (c == '\n')
       c = ';';
   return fail(&error, OM_ERROR_DEVICE, sentence);
+}
+
+/// The report is one of the runs of the gear that was used last.
+void om_npu::selectGear(const om_device_sizes &sizes) {
+  model.input_bytes = sizes.input_bytes;
+  model.output_bytes = sizes.output_bytes;
+  model.arena_bytes = sizes.arena_bytes;
+  model.macs = sizes.macs;
+  model.host_launches = sizes.host_launches;
+  usedWeights.clear();
 }
 
 void om_npu::begin() {

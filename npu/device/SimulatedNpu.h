@@ -20,6 +20,7 @@ struct om_npu {
   om_status open(const char *soc, const char *table, om_error &error);
   om_status load(const om_device_model &model, om_error &error);
   om_status launch(const om_device_launch &launch, om_error &error);
+  void selectGear(const om_device_sizes &sizes);
   void begin();
   void host();
   void close() { inUse = false; }

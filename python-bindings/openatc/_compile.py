@@ -19,6 +19,7 @@ Path = str | os.PathLike[str]
 Source = Path | bytes | bytearray | memoryview | Any
 """A model file, the bytes of an ONNX model, or an onnx.ModelProto."""
 Shapes = Mapping[str, Sequence[int]]
+Gears = Iterable[int | Sequence[int]]
 
 
 class ModulePort(NamedTuple):
@@ -202,10 +203,13 @@ def _in_memory(model: Source) -> Path | _InMemory:
 
 
 def _model_request(model: Source | _InMemory, input_shapes: Shapes | None,
-                   outputs: Iterable[str] | None) -> _compiler.ModelRequest:
+                   outputs: Iterable[str] | None, gears: Gears | None = None
+                   ) -> _compiler.ModelRequest:
     model = model if isinstance(model, _InMemory) else _in_memory(model)
     path, data = model if isinstance(model, _InMemory) else (model, None)
-    return _compiler.ModelRequest(path, data, _shapes(input_shapes), _words(outputs or ()))
+    sizes = [[int(size) for size in (gear if isinstance(gear, Iterable) else [gear])]
+             for gear in gears or ()]
+    return _compiler.ModelRequest(path, data, _shapes(input_shapes), _words(outputs or ()), sizes)
 
 
 def _compile_to(compile_into: Callable[[Path | None], tuple[list[str], Any]], output: Path | None,
@@ -240,6 +244,7 @@ def parse(text: str) -> Module:
 @overload
 def compile(model: Module | Source | _InMemory, output: Path | None = None, *,
             input_shapes: Shapes | None = None, outputs: Iterable[str] | None = None,
+            gears: Gears | None = None,
             soc: str | None = None, soc_file: Path | None = None,
             precision_mode: str | None = None, target_cpu: str = "host",
             disable_passes: Iterable[str] = (), save_temps: Path | None = None,
@@ -247,18 +252,23 @@ def compile(model: Module | Source | _InMemory, output: Path | None = None, *,
 @overload
 def compile(model: Module | Source | _InMemory, output: Path, *,
             input_shapes: Shapes | None = None, outputs: Iterable[str] | None = None,
+            gears: Gears | None = None,
             soc: str | None = None, soc_file: Path | None = None,
             precision_mode: str | None = None, target_cpu: str = "host",
             disable_passes: Iterable[str] = (), save_temps: Path | None = None,
             load: bool) -> Model | None: ...
 
 
-def compile(model, output=None, *, input_shapes=None, outputs=None, soc=None, soc_file=None,
-            precision_mode=None, target_cpu="host", disable_passes=(), save_temps=None, load=True):
+def compile(model, output=None, *, input_shapes=None, outputs=None, gears=None, soc=None,
+            soc_file=None, precision_mode=None, target_cpu="host", disable_passes=(),
+            save_temps=None, load=True):
     """Compiles a model into the file `output`, and opens it: a file, the bytes of an ONNX model,
     an onnx.ModelProto or a module.
 
     Without `output` the `.om` is in no folder and lives as long as the Model.
+
+    `gears` makes a static model per item in one file: a size for each -1 of `input_shapes`, in
+    their order, as in `input_shapes={"image": (-1, 3, 224, 224)}, gears=[1, 2, 4, 8]`.
 
     `soc` compiles for an NPU, such as "Ascend310P3"; what it has no instructions for runs on
     the CPU. `soc_file` is a table that changes that NPU or describes another. `precision_mode`
@@ -270,8 +280,10 @@ def compile(model, output=None, *, input_shapes=None, outputs=None, soc=None, so
     request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps)
     if isinstance(model, Module):
         _refuse_source(input_shapes, outputs)
+        if gears is not None:
+            raise TypeError("a module has its shapes: compile the model's file with gears")
         return _compile_to(lambda path: model._handle.compile(request, path), output, load)
-    source = _model_request(model, input_shapes, outputs)
+    source = _model_request(model, input_shapes, outputs, gears)
     return _compile_to(lambda path: _compiler.compile_model(source, request, path), output, load)
 
 

@@ -121,6 +121,12 @@ class Model:
     @property
     def arena_bytes(self) -> int: ...
     @property
+    def gears(self) -> list[tuple[int, ...]]:
+        """The values of each gear; empty for a model without gears."""
+    @property
+    def gear_kind(self) -> str:
+        """"none", "batch", "image" (height, width), "dims" or "range" (inputs are padded)."""
+    @property
     def schema_version(self) -> tuple[int, int]: ...
     def verify_weights(self) -> None:
         """Reads all weights and compares their hash with the file's."""
@@ -193,6 +199,12 @@ class Session:
         a ValueError."""
     def __enter__(self) -> Session: ...
     def __exit__(self, *exception: object) -> None: ...
+    def set_gear(self, values: Sequence[int] | None) -> None:
+        """Chooses the gear of all runs from now on by its values; None: each run finds the gear
+        with the shapes of its inputs."""
+    @property
+    def gear(self) -> tuple[int, ...] | None:
+        """The gear that was set or used last; None before the first run and without gears."""
     def cancel(self) -> None:
         """Ends the run in progress, which another thread has begun, or else the next one: it is
         an `openatc.Error` of E10059. The session can be used again."""

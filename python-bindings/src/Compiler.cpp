@@ -125,8 +125,9 @@ CompileRequest makeRequest(const std::optional<std::string> &soc, const py::obje
 
 /// `data` is an ONNX model in memory, for which `path` only is a name; or None.
 ModelRequest makeModel(const py::object &path, const std::optional<py::bytes> &data,
-                       const Shapes &inputShapes, const std::vector<std::string> &outputs) {
-  ModelRequest model = {pathOf(path), std::nullopt, inputShapes, outputs};
+                       const Shapes &inputShapes, const std::vector<std::string> &outputs,
+                       const std::vector<std::vector<int64_t>> &gears) {
+  ModelRequest model = {pathOf(path), std::nullopt, inputShapes, outputs, gears};
   if (data)
     model.bytes = std::string(*data);
   return model;

@@ -1,6 +1,8 @@
 //===-- CompilerModule.cpp - an MLIR module for Python --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "driver/GearCompiler.h"
+#include "driver/GearRanges.h"
 #include "driver/Interpretation.h"
 #include "driver/MakeTarget.h"
 #include "driver/Registration.h"
@@ -10,6 +12,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
@@ -66,8 +69,32 @@ std::shared_ptr<CompilerModule> lowerSource(driver::CompilerOptions options, dri
   return std::make_shared<CompilerModule>(std::move(parts));
 }
 
-CompiledModel emit(driver::Compiler &compiler, const std::string &output,
-                   const Diagnostics &diagnostics) {
+/// Returns the gears of a model: those that are given, or for an NPU what dynamic dims become.
+std::optional<driver::GearRequest> gearsOf(const ModelRequest &model, const driver::Target &target,
+                                           Diagnostics &diagnostics) {
+  std::optional<driver::GearRequest> gears;
+  const bool isDynamic = llvm::any_of(
+      model.inputShapes, [](const auto &shape) { return llvm::is_contained(shape.second, -1); });
+  if (!model.gears.empty()) {
+    driver::GearFlags flags;
+    flags.inputFormat = "ND";
+    flags.dims.emplace();
+    for (const std::vector<int64_t> &gear : model.gears) {
+      *flags.dims += flags.dims->empty() ? "" : ";";
+      llvm::ListSeparator comma(",");
+      for (int64_t size : gear)
+        *flags.dims += (StringRef(comma) + std::to_string(size)).str();
+    }
+    gears = driver::readGears(flags, model.inputShapes, diagnostics);
+  } else if (isDynamic && !target.takesDynamicInputs()) {
+    gears = driver::planRanges(driver::withRanges(model.inputShapes), /*hints=*/"", diagnostics);
+  }
+  throwErrors(diagnostics);
+  return gears;
+}
+
+template <typename Compiler>
+CompiledModel emit(Compiler &compiler, const std::string &output, const Diagnostics &diagnostics) {
   CompiledModel compiled;
   if (!output.empty())
     compiler.emitFile(output);
@@ -259,6 +286,10 @@ CompiledModel compileModel(const ModelRequest &model, const CompileRequest &requ
                            const std::string &output) {
   Diagnostics diagnostics;
   driver::CompilerOptions options = optionsOf(sourceOf(model), request, diagnostics);
+  if (auto gears = gearsOf(model, *options.target, diagnostics)) {
+    driver::GearCompiler compiler(std::move(options), std::move(*gears), diagnostics);
+    return emit(compiler, output, diagnostics);
+  }
   auto context = driver::makeCompilerContext();
   driver::Compiler compiler(*context, std::move(options), diagnostics);
   return emit(compiler, output, diagnostics);

@@ -38,6 +38,8 @@ struct ModelRequest {
   std::optional<std::string> bytes;
   Shapes inputShapes;
   std::vector<std::string> outputs; ///< empty: those of the model
+  /// A list of sizes per gear, one for each -1 of `inputShapes` in their order; empty: no gears.
+  std::vector<std::vector<int64_t>> gears = {};
 };
 
 struct CompileRequest {

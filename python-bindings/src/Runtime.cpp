@@ -21,7 +21,7 @@ py::object listOf(const std::vector<Port> &ports) {
   return py::module_::import("openatc._values").attr("Ports")(list);
 }
 
-py::tuple tupleOf(const std::vector<uint32_t> &numbers) {
+template <typename Number> py::tuple tupleOf(const std::vector<Number> &numbers) {
   py::tuple tuple(numbers.size());
   for (size_t i = 0; i < numbers.size(); ++i)
     tuple[i] = numbers[i];
@@ -212,6 +212,22 @@ PYBIND11_MODULE(_runtime, m) {
       .def_property_readonly("arena_bytes", number(&om_model_info::arena_bytes),
                              "Bytes that a session needs for what lies between launches.")
       .def_property_readonly(
+          "gears",
+          [](const PyModel &model) {
+            py::list list;
+            for (const om::Gear &gear : model.get().gears().all)
+              list.append(tupleOf(gear.values));
+            return list;
+          },
+          "The values of the dynamic dims that the model was compiled for, a tuple per gear.")
+      .def_property_readonly(
+          "gear_kind",
+          [](const PyModel &model) {
+            const char *names[] = {"none", "batch", "image", "dims", "range"};
+            return names[model.get().gears().kind];
+          },
+          "What the values of a gear are: \"none\", \"batch\", \"image\", \"dims\" or \"range\".")
+      .def_property_readonly(
           "schema_version",
           [](const PyModel &model) {
             const om_model_info info = model.get().info();
@@ -245,6 +261,25 @@ PYBIND11_MODULE(_runtime, m) {
       .def("__exit__", [](PySession &session, const py::args &) { session.close(); })
       .def("cancel", &PySession::cancel,
            "Ends the run in progress, which another thread has begun, or else the next one.")
+      .def(
+          "set_gear",
+          [](PySession &session, const py::object &values) {
+            std::vector<int64_t> numbers;
+            if (!values.is_none())
+              for (py::handle value : values)
+                numbers.push_back(value.cast<int64_t>());
+            session.setGear(numbers);
+          },
+          py::arg("values"),
+          "Chooses the gear of all runs from now on by its values; with None each run finds the\n"
+          "gear with the shapes of its inputs.")
+      .def_property_readonly(
+          "gear",
+          [](PySession &session) -> py::object {
+            const std::vector<int64_t> values = session.gear();
+            return values.empty() ? py::none() : py::object(tupleOf(values));
+          },
+          "The gear that was set or used last; None before the first run and without gears.")
       .def("tensors", &PySession::tensors, py::arg("inputs"), py::arg("names") = py::none(),
            "Runs the model once and returns what its launches wrote, all of it or `names`.")
       .def_property("profiling", &PySession::isProfiling, &PySession::setProfiling,

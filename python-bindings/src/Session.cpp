@@ -301,7 +301,11 @@ py::object PySession::runValues(const py::object &inputs, const py::object &outp
   if (!outputs.is_none())
     raise({"E10014: outputs can only be given to a model whose inputs and outputs have shapes "
            "that are known"});
-  const std::vector<Port> &ports = owner->inputs();
+  std::vector<Port> ports = owner->inputs();
+  // The last input only chooses the gear, which the shapes of the others do as well.
+  if (owner->get().gears().shapeInput != OM_NO_INPUT && !isMapping(inputs) &&
+      PySequence_Check(inputs.ptr()) && py::len(inputs) + 1 == ports.size())
+    ports.pop_back();
   std::vector<std::string> faults;
   const std::vector<py::object> given = inOrder(inputs, ports, "input", faults);
   if (!faults.empty())
@@ -447,6 +451,24 @@ void PySession::close() {
 void PySession::needOpen() const {
   if (!session)
     throw py::value_error("the session is closed");
+}
+
+void PySession::setGear(const std::vector<int64_t> &values) {
+  om::Error error;
+  {
+    auto turn = takeTurn(busy);
+    needOpen();
+    session.setGear(values, error);
+  }
+  if (error)
+    raise({runErrorOf(error)});
+}
+
+std::vector<int64_t> PySession::gear() {
+  auto turn = takeTurn(busy);
+  needOpen();
+  const uint32_t gear = session.gear();
+  return gear == OM_NO_GEAR ? std::vector<int64_t>() : owner->get().gears().all[gear].values;
 }
 
 void PySession::setProfiling(bool on) {

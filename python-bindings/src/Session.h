@@ -67,6 +67,11 @@ public:
     session.cancel();
   }
 
+  /// Chooses the gear of all runs from now on; without values each run finds its own.
+  void setGear(const std::vector<int64_t> &values);
+  /// Returns the values of the gear that was set or used last; none before.
+  std::vector<int64_t> gear();
+
   bool isProfiling() const { return profiling; }
   void setProfiling(bool on);
   std::vector<LaunchTime> profile();

@@ -1,6 +1,7 @@
 //===-- Api.cpp - the C interface over models and sessions ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "runtime-lite/src/Answer.h"
 #include "runtime-lite/src/PortChecks.h"
 #include "runtime-lite/src/Session.h"
 #include "runtime-lite/src/Tensor.h"
@@ -18,16 +19,6 @@ template <typename Options> static Options readOptions(const Options *given, Opt
   size_t size = given->struct_size < sizeof(Options) ? given->struct_size : sizeof(Options);
   std::memcpy(static_cast<void *>(&defaults), given, size);
   return defaults;
-}
-
-/// Gives a caller as much of an answer as its structure has room for.
-template <typename Info> static om_status writeInfo(const Info &answer, Info *info) {
-  if (!info || info->struct_size < sizeof(size_t))
-    return OM_ERROR_ARGUMENT;
-  size_t size = info->struct_size < sizeof(Info) ? info->struct_size : sizeof(Info);
-  std::memcpy(reinterpret_cast<char *>(info) + sizeof(size_t),
-              reinterpret_cast<const char *>(&answer) + sizeof(size_t), size - sizeof(size_t));
-  return OM_OK;
 }
 
 /// Makes a model and has `load` fill it; nothing is left behind on failure.
@@ -73,6 +64,15 @@ om_status om_model_verify_weights(const om_model *model, om_error *error) {
   return model->verifyWeights(error);
 }
 
+using Ports = flatbuffers::Vector<flatbuffers::Offset<fb::HostPort>>;
+
+/// Returns the inputs or outputs of a host program or of gears; null where the model has
+/// neither.
+static const Ports *portsOf(const fb::Model &header, bool input) {
+  auto pick = [&](const auto &table) { return input ? table.inputs() : table.outputs(); };
+  return header.host() ? pick(*header.host()) : header.gears() ? pick(*header.gears()) : nullptr;
+}
+
 om_status om_model_get_info(const om_model *model, om_model_info *info) {
   const fb::Model &header = *model->header;
   om_model_info answer = OM_MODEL_INFO_INIT;
@@ -83,8 +83,10 @@ om_status om_model_get_info(const om_model *model, om_model_info *info) {
   answer.cpu_level = model->image ? model->image->level()->c_str() : "";
   answer.schema_major = header.schema_major();
   answer.schema_minor = header.schema_minor();
-  answer.inputs = header.host() ? header.host()->inputs()->size() : header.inputs()->size();
-  answer.outputs = header.host() ? header.host()->outputs()->size() : header.outputs()->size();
+  const Ports *inputs = portsOf(header, /*input=*/true),
+              *outputs = portsOf(header, /*input=*/false);
+  answer.inputs = inputs ? inputs->size() : header.inputs()->size();
+  answer.outputs = outputs ? outputs->size() : header.outputs()->size();
   answer.tensors = header.tensors()->size();
   answer.launches = model->launches();
   answer.file_bytes = header.file_size();
@@ -101,7 +103,7 @@ om_status om_model_get_info(const om_model *model, om_model_info *info) {
   answer.soc = header.soc() ? header.soc()->c_str() : "";
   for (uint32_t i = 0; i < header.schedule()->size(); ++i)
     answer.npu_launches += model->npuLaunch(i) != nullptr;
-  return writeInfo(answer, info);
+  return writeAnswer(answer, info);
 }
 
 om_status om_model_get_tensor(const om_model *model, uint32_t index, om_tensor_info *info) {
@@ -119,21 +121,22 @@ om_status om_model_get_tensor(const om_model *model, uint32_t index, om_tensor_i
   answer.bytes = size.denseBytes;
   answer.space = static_cast<om_space>(tensor.place()->space());
   answer.block = tensor.block();
-  return writeInfo(answer, info);
+  return writeAnswer(answer, info);
 }
 
-/// An input or output of the model: of its host program where it has one.
+/// Describes an input or output of the model: that of its host program or its gears, where
+/// it has them.
 static om_status getEnd(const om_model *model, uint32_t index, bool input, om_tensor_info *info) {
   const fb::Model &header = *model->header;
-  if (!header.host()) {
+  const Ports *ports = portsOf(header, input);
+  if (!ports) {
     const auto &list = input ? *header.inputs() : *header.outputs();
     return index < list.size() ? om_model_get_tensor(model, list.Get(index), info)
                                : OM_ERROR_ARGUMENT;
   }
-  const auto &ports = input ? *header.host()->inputs() : *header.host()->outputs();
-  if (index >= ports.size())
+  if (index >= ports->size())
     return OM_ERROR_ARGUMENT;
-  const PortType port = portType(*ports.Get(index));
+  const PortType port = portType(*ports->Get(index));
   om_tensor_info answer = OM_TENSOR_INFO_INIT;
   answer.name = port.name;
   answer.dtype = static_cast<om_dtype>(port.dtype);
@@ -146,7 +149,7 @@ static om_status getEnd(const om_model *model, uint32_t index, bool input, om_te
   answer.kind = static_cast<om_kind>(port.kind);
   answer.ranked = port.ranked;
   answer.optional = port.optional;
-  return writeInfo(answer, info);
+  return writeAnswer(answer, info);
 }
 
 om_status om_model_get_input(const om_model *model, uint32_t index, om_tensor_info *info) {
@@ -166,7 +169,7 @@ om_status om_model_get_launch(const om_model *model, uint32_t index, om_launch_i
     answer.kernel = model->header->kernels()->Get(call->kernel())->c_str();
     answer.tasks = 1;
     answer.host = 1;
-    return writeInfo(answer, info);
+    return writeAnswer(answer, info);
   }
   auto common = [&](const auto &launch) {
     answer.name = launch.name()->c_str();
@@ -192,7 +195,7 @@ om_status om_model_get_launch(const om_model *model, uint32_t index, om_launch_i
     for (uint32_t size : *program.grid())
       answer.tasks *= size;
   }
-  return writeInfo(answer, info);
+  return writeAnswer(answer, info);
 }
 
 om_status om_session_create(const om_model *model, const om_session_options *options,

@@ -3,6 +3,7 @@
 
 #include "runtime-lite/src/NpuRun.h"
 
+#include <cstddef>
 #include <cstring>
 
 namespace fb = atc::om::fb;
@@ -94,15 +95,19 @@ om_status NpuRun::open(const om_model &model, const om_device *given, om_error *
                 "the model is compiled for the NPU '%s' and this session has no device for it: set "
                 "om_session_options.device, for a simulated NPU to that of openatc/npu.h.",
                 soc);
-  if (given->struct_size < sizeof(om_device) || !given->open || !given->load || !given->begin ||
+  // The functions behind `close` are newer than some devices.
+  const size_t known =
+      given->struct_size < sizeof(om_device) ? given->struct_size : sizeof(om_device);
+  if (known < offsetof(om_device, gear) || !given->open || !given->load || !given->begin ||
       !given->launch || !given->host || !given->close)
     return fail(error, OM_ERROR_ARGUMENT, "the device lacks a function that the runtime calls.");
-  device = *given;
+  std::memcpy(static_cast<void *>(&device), given, known);
   const char *table = model.header->soc_table() ? model.header->soc_table()->c_str() : "";
   om_error fault = {OM_OK, ""};
   om_status status = device.open(device.user, soc, table, &opened, &fault);
   if (status != OM_OK)
     opened = nullptr;
+  this->model = &model;
   return status == OM_OK ? OM_OK : fail(error, status, "%s", fault.message);
 }
 
@@ -134,22 +139,46 @@ om_status NpuRun::load(const om_model &model, om_error *error) {
   for (const fb::Segment *segment : *header.segments())
     if (segment->kind() == fb::SegmentKind::weights)
       told.weights_bytes += segment->size();
-  for (uint32_t tensor : *header.inputs())
-    told.input_bytes += header.tensors()->Get(tensor)->place()->size();
-  for (uint32_t tensor : *header.outputs())
-    told.output_bytes += header.tensors()->Get(tensor)->place()->size();
-  for (uint32_t i = 0; i < header.schedule()->size(); ++i) {
-    const fb::NpuLaunch *npu = model.npuLaunch(i);
-    told.host_launches += !npu;
-    told.macs += npu ? npu->macs() : macsOf(*model.cpuLaunch(i));
-  }
-  for (const fb::HostCall *call : model.hostPlan.calls) {
-    ++told.host_launches;
-    told.macs += call->macs();
-  }
+  const om_device_sizes sizes = sizesOf(model, OM_NO_GEAR);
+  told.input_bytes = sizes.input_bytes;
+  told.output_bytes = sizes.output_bytes;
+  told.macs = sizes.macs;
+  told.host_launches = sizes.host_launches;
   om_error fault = {OM_OK, ""};
   om_status status = device.load(opened, &told, &fault);
   return status == OM_OK ? OM_OK : fail(error, status, "%s", fault.message);
+}
+
+/// Measures a gear, or with OM_NO_GEAR all of the model.
+om_device_sizes NpuRun::sizesOf(const om_model &model, uint32_t gear) {
+  const fb::Model &header = *model.header;
+  const fb::Gear *of = gear == OM_NO_GEAR ? nullptr : header.gears()->gears()->Get(gear);
+  const fb::HostPart *part = of ? of->part() : nullptr;
+  om_device_sizes sizes = {};
+  auto bytes = [&](const auto &list, uint32_t first, uint32_t count) {
+    uint64_t sum = 0;
+    for (uint32_t i = first; i < first + count; ++i)
+      sum += header.tensors()->Get(list.Get(i))->place()->size();
+    return sum;
+  };
+  sizes.input_bytes = bytes(*header.inputs(), part ? part->first_input() : 0,
+                            part ? part->inputs() : header.inputs()->size());
+  sizes.output_bytes = bytes(*header.outputs(), part ? part->first_output() : 0,
+                             part ? part->outputs() : header.outputs()->size());
+  sizes.arena_bytes = of ? of->arena_size() : header.arena_size();
+  const uint32_t first = part ? part->first_launch() : 0;
+  const uint32_t count = part ? part->launches() : header.schedule()->size();
+  for (uint32_t i = first; i < first + count; ++i) {
+    const fb::NpuLaunch *npu = model.npuLaunch(i);
+    sizes.host_launches += !npu;
+    sizes.macs += npu ? npu->macs() : macsOf(*model.cpuLaunch(i));
+  }
+  if (!of)
+    for (const fb::HostCall *call : model.hostPlan.calls) {
+      ++sizes.host_launches;
+      sizes.macs += call->macs();
+    }
+  return sizes;
 }
 
 bool NpuRun::layOut(const om_model &model) {
@@ -166,10 +195,29 @@ bool NpuRun::layOut(const om_model &model) {
   };
   for (const fb::Segment *segment : *header.segments())
     place(segment->kind() == fb::SegmentKind::weights ? segment->size() : 0);
-  place(header.arena_size());
-  for (const auto *list : {header.inputs(), header.outputs()})
-    for (uint32_t tensor : *list)
-      place(header.tensors()->Get(tensor)->place()->size());
+  if (!header.gears()) {
+    place(header.arena_size());
+    for (const auto *list : {header.inputs(), header.outputs()})
+      for (uint32_t tensor : *list)
+        place(header.tensors()->Get(tensor)->place()->size());
+    return true;
+  }
+  // The inputs of all gears come before the outputs of all.
+  const uint64_t arena = end;
+  const uint32_t inputs = next + 1, outputs = inputs + header.inputs()->size();
+  for (const fb::Gear *gear : *header.gears()->gears()) {
+    const fb::HostPart &part = *gear->part();
+    end = arena;
+    next = inputs - 1;
+    place(gear->arena_size());
+    auto placeAll = [&](uint32_t base, const auto &list, uint32_t first, uint32_t count) {
+      next = base + first;
+      for (uint32_t i = first; i < first + count; ++i)
+        place(header.tensors()->Get(list.Get(i))->place()->size());
+    };
+    placeAll(inputs, *header.inputs(), part.first_input(), part.inputs());
+    placeAll(outputs, *header.outputs(), part.first_output(), part.outputs());
+  }
   return true;
 }
 
@@ -190,6 +238,16 @@ uint64_t NpuRun::address(const om_model &model, const fb::BufferRef &ref) const 
     break;
   }
   return bases[base] + ref.offset();
+}
+
+void NpuRun::selectGear(uint32_t selected) {
+  if (!opened || selected == gear)
+    return;
+  gear = selected;
+  if (!device.gear)
+    return;
+  const om_device_sizes sizes = sizesOf(*model, gear);
+  device.gear(opened, &sizes);
 }
 
 om_status NpuRun::begin(om_error *error) {

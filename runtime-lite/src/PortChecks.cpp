@@ -3,8 +3,7 @@
 
 #include "runtime-lite/src/PortChecks.h"
 
-#include <cstdarg>
-#include <cstdio>
+#include "runtime-lite/src/BoundedText.h"
 
 namespace fb = atc::om::fb;
 
@@ -28,47 +27,20 @@ PortType portType(const fb::Tensor &tensor) {
           /*optional=*/false,     tensor.dims()->size(), tensor.dims()->data()};
 }
 
-namespace {
-/// Text in a bounded place.
-class Text {
-public:
-  __attribute__((format(printf, 2, 3))) void add(const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    int n = std::vsnprintf(text + used, sizeof(text) - used, format, args);
-    va_end(args);
-    const size_t room = sizeof(text) - used;
-    used += n < 0 ? 0 : static_cast<size_t>(n) < room ? static_cast<size_t>(n) : room - 1;
+/// Appends "a tensor of f32", or what the kind is.
+static void addType(BoundedText &text, Kind kind, uint8_t dtype) {
+  const char *name = dtype ? om_dtype_name(static_cast<om_dtype>(dtype)) : "any type";
+  switch (kind) {
+  case Kind::None:
+    return text.add("no value");
+  case Kind::Tensor:
+    return text.add("a tensor of %s", name);
+  case Kind::Sequence:
+    return text.add(dtype ? "a sequence of %s" : "a sequence", name);
+  case Kind::Map:
+    return text.add("a map");
   }
-  void dims(uint32_t rank, const int64_t *dims) {
-    add("[");
-    for (uint32_t i = 0; i < rank; ++i)
-      if (dims[i] < 0)
-        add("%s?", i ? ", " : "");
-      else
-        add("%s%lld", i ? ", " : "", static_cast<long long>(dims[i]));
-    add("]");
-  }
-  void type(Kind kind, uint8_t dtype) {
-    const char *name = dtype ? om_dtype_name(static_cast<om_dtype>(dtype)) : "any type";
-    switch (kind) {
-    case Kind::None:
-      return add("no value");
-    case Kind::Tensor:
-      return add("a tensor of %s", name);
-    case Kind::Sequence:
-      return add(dtype ? "a sequence of %s" : "a sequence", name);
-    case Kind::Map:
-      return add("a map");
-    }
-  }
-  const char *c_str() const { return text; }
-
-private:
-  char text[200] = "";
-  size_t used = 0;
-};
-} // namespace
+}
 
 om_status checkPort(const PortType &port, const char *word, uint32_t index,
                     const host::Value *value, om_status code, om_error *error) {
@@ -83,16 +55,16 @@ om_status checkPort(const PortType &port, const char *word, uint32_t index,
   }
   if (fits)
     return OM_OK;
-  Text expected, given;
-  expected.type(port.kind, port.dtype);
+  BoundedText expected, given;
+  addType(expected, port.kind, port.dtype);
   if (port.kind == Kind::Tensor && port.ranked) {
     expected.add(" with dims ");
-    expected.dims(port.rank, port.dims);
+    expected.addDims(port.rank, port.dims);
   }
-  given.type(kind, value ? value->dtype : uint8_t(OM_UNDEFINED));
+  addType(given, kind, value ? value->dtype : uint8_t(OM_UNDEFINED));
   if (kind == Kind::Tensor) {
     given.add(" with dims ");
-    given.dims(value->rank, value->dims);
+    given.addDims(value->rank, value->dims);
   }
   return fail(error, code, "%s %u ('%s') must be %s%s, but %s is %s.", word, index, port.name,
               expected.c_str(), port.optional ? " or none" : "",

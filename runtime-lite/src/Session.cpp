@@ -48,7 +48,9 @@ om_status om_session::start(const om_session_options &options, om_error *error) 
   const uint64_t scratchBytes = model.image ? model.image->scratch_bytes() : 0;
   const uint64_t scratchStride = (scratchBytes + 4095) / 4096 * 4096;
   limits.set(options);
-  bytesHeld = header.arena_size() + scratchStride * threads;
+  if (header.gears() && !(gears = create<GearRun>(header)))
+    return outOfMemory(error, sizeof(GearRun));
+  bytesHeld = header.arena_size() + scratchStride * threads + (gears ? gears->bytes() : 0);
   if (bytesHeld > limits.maxMemory())
     return limits.refuseMemory("a session of this model", bytesHeld, 0, error);
   if (!arena.mapZeroed(header.arena_size()))
@@ -80,6 +82,9 @@ om_status om_session::start(const om_session_options &options, om_error *error) 
     if (om_status status = host->start(resolved, bytesHeld, error); status != OM_OK)
       return status;
   }
+  if (gears)
+    if (om_status status = gears->start(error); status != OM_OK)
+      return status;
   // Threads that share a processor must not keep it from each other.
   const uint32_t spin = threads > processors ? 0 : options.spin_us;
   return pool.start(threads, work.data(), scratch.data(), scratchStride, spin, error);
@@ -195,8 +200,9 @@ om_status om_session::run(const void *const *inputs, void *const *outputs,
   callback = observer;
   user = observerUser;
   limits.beginRun();
-  const om_status status =
-      host ? host->runPlain(inputs, outputs, error) : runSchedule(inputs, outputs, error);
+  const om_status status = host    ? host->runPlain(inputs, outputs, error)
+                           : gears ? runGear(inputs, outputs, error)
+                                   : runSchedule(inputs, outputs, error);
   limits.endRun();
   return status;
 }
@@ -205,10 +211,31 @@ om_status om_session::runValues(const om_value *const *inputs, om_value **output
                                 om_error *error) {
   callback = nullptr;
   limits.beginRun();
-  const om_status status =
-      host ? host->run(inputs, outputs, error) : runStaticOnValues(inputs, outputs, error);
+  const om_status status = host    ? host->run(inputs, outputs, error)
+                           : gears ? runGearOnValues(inputs, outputs, error)
+                                   : runStaticOnValues(inputs, outputs, error);
   limits.endRun();
   return status;
+}
+
+om_status om_session::makeOutput(const PortType &port, uint64_t &held, om_value *&output,
+                                 om_error *error) const {
+  uint64_t elements = 0, bytes = 0;
+  tensorSize(port.dtype, port.rank, port.dims, elements, bytes);
+  if (bytes > limits.maxMemory() - held)
+    return limits.refuseMemory(port.name, bytes, held, error);
+  held += bytes;
+  om_status status;
+  output = makeTensor(nullptr, port.dtype, port.rank, port.dims, Elements::Fresh, nullptr, status);
+  return output ? OM_OK : outOfMemory(error, bytes);
+}
+
+void om_session::endRunOnValues(om_status status, om_value **outputs, uint32_t made) {
+  // The caller may release the values at any time.
+  for (char *&end : ends)
+    end = nullptr;
+  while (status != OM_OK && made-- > 0)
+    Memory::release(nullptr, outputs[made]);
 }
 
 om_status om_session::runStaticOnValues(const om_value *const *inputs, om_value **outputs,
@@ -226,30 +253,14 @@ om_status om_session::runStaticOnValues(const om_value *const *inputs, om_value 
     pointers[i] = status == OM_OK ? value->data : nullptr;
   }
   uint32_t made = 0;
-  uint64_t held = bytesHeld;
-  for (; status == OM_OK && made < outputCount; ++made) {
-    const fb::Tensor &tensor = *header.tensors()->Get(header.outputs()->Get(made));
-    const uint64_t bytes = tensor.place()->size();
-    if (bytes > limits.maxMemory() - held) {
-      status = limits.refuseMemory(tensor.name()->c_str(), bytes, held, error);
-      break;
-    }
-    held += bytes;
-    outputs[made] = makeTensor(nullptr, static_cast<uint8_t>(tensor.dtype()), tensor.dims()->size(),
-                               tensor.dims()->data(), Elements::Fresh, nullptr, status);
-    if (!outputs[made]) {
-      status = outOfMemory(error, tensor.place()->size());
-      break;
-    }
-    pointers[inputCount + made] = outputs[made]->data;
+  for (uint64_t held = bytesHeld; status == OM_OK && made < outputCount; made += status == OM_OK) {
+    status = makeOutput(portType(*header.tensors()->Get(header.outputs()->Get(made))), held,
+                        outputs[made], error);
+    pointers[inputCount + made] = status == OM_OK ? outputs[made]->data : nullptr;
   }
   if (status == OM_OK)
     status = runSchedule(pointers.data(), pointers.data() + inputCount, error);
-  // The caller may release the values at any time.
-  for (char *&end : ends)
-    end = nullptr;
-  while (status != OM_OK && made-- > 0)
-    Memory::release(nullptr, outputs[made]);
+  endRunOnValues(status, outputs, made);
   return status;
 }
 

@@ -4,16 +4,21 @@
 #ifndef OPENATC_RUNTIME_SESSION_H
 #define OPENATC_RUNTIME_SESSION_H
 
+#include "runtime-lite/src/GearRun.h"
 #include "runtime-lite/src/HostMachine.h"
 #include "runtime-lite/src/Limits.h"
 #include "runtime-lite/src/NpuRun.h"
 #include "runtime-lite/src/Pool.h"
+#include "runtime-lite/src/PortChecks.h"
 
 struct om_session {
   explicit om_session(const om_model &model) : model(model) {}
   om_session(const om_session &) = delete;
   om_session &operator=(const om_session &) = delete;
-  ~om_session() { atc::rt::destroy(host); }
+  ~om_session() {
+    atc::rt::destroy(host);
+    atc::rt::destroy(gears);
+  }
 
   om_status start(const om_session_options &options, om_error *error);
   om_status run(const void *const *inputs, void *const *outputs, om_launch_callback callback,
@@ -21,6 +26,8 @@ struct om_session {
   om_status runValues(const om_value *const *inputs, om_value **outputs, om_error *error);
   om_status readTensor(uint32_t tensor, void *data, size_t bytes, om_error *error) const;
   void setProfile(bool on);
+  om_status setGear(const int64_t *values, uint32_t count, om_error *error);
+  uint32_t gear() const { return gears ? gears->current() : OM_NO_GEAR; }
 
   uint32_t threads() const { return pool.threads(); }
   uint64_t profiledRuns() const { return runs; }
@@ -66,6 +73,14 @@ private:
   om_status runLaunch(uint32_t index, om_error *error);
   om_status runSchedule(const void *const *inputs, void *const *outputs, om_error *error);
   om_status runStaticOnValues(const om_value *const *inputs, om_value **outputs, om_error *error);
+  /// Makes an output of a run on values; `held` are the bytes that the run holds with it.
+  om_status makeOutput(const atc::rt::PortType &port, uint64_t &held, om_value *&output,
+                       om_error *error) const;
+  /// Forgets the values of a run, of whose outputs `made` exist.
+  void endRunOnValues(om_status status, om_value **outputs, uint32_t made);
+  om_status runGear(const void *const *inputs, void *const *outputs, om_error *error);
+  om_status runGearOnValues(const om_value *const *inputs, om_value **outputs, om_error *error);
+  om_status runChosenGear(const void *const *inputs, void *const *outputs, om_error *error);
   om_status observerEnded(uint32_t index, om_error *error) const;
   om_status bind(const void *const *inputs, void *const *outputs, om_error *error);
   char *address(const atc::om::fb::BufferRef &ref) const;
@@ -85,6 +100,7 @@ private:
   void *user = nullptr;
   atc::rt::NpuRun npu;
   atc::rt::HostMachine *host = nullptr; ///< of a model with a host program
+  atc::rt::GearRun *gears = nullptr;    ///< of a model with gears
   atc::rt::Pool pool;                   ///< last: its threads end before the memory goes
 };
 

@@ -82,6 +82,8 @@ public:
       status = schedule();
     if (status == OM_OK)
       status = verifyHostProgram(model, error);
+    if (status == OM_OK)
+      status = verifyGears(model, error);
     return status;
   }
 

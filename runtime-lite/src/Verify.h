@@ -31,6 +31,14 @@ om_status verifyLists(const om::fb::Model &model, uint64_t headerBytes, om_error
 /// A part of verifyFile: what is checked of the host program, when all else is good.
 om_status verifyHostProgram(const om::fb::Model &model, om_error *error);
 
+/// A part of verifyFile: what is checked of the gears, when all else is good.
+om_status verifyGears(const om::fb::Model &model, om_error *error);
+
+/// Returns null, or why a part of the schedule cannot run on its own: it begins in the middle
+/// of a task, or reaches into an input or output that is not the part's. The ranges of the
+/// part are in the model.
+const char *findPartFault(const om::fb::Model &model, const om::fb::HostPart &part);
+
 constexpr uint64_t segmentAlignment = 4096;
 
 } // namespace atc::rt

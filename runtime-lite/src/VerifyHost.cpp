@@ -55,7 +55,6 @@ public:
 private:
   const char *lists() const;
   const char *parts() const;
-  const char *launches(const fb::HostPart &part) const;
   const char *constant(const fb::HostConstant &constant) const;
   const char *port(const fb::HostPort &port) const;
   const char *step(const fb::HostStep &step) const;
@@ -107,27 +106,8 @@ const char *HostChecker::parts() const {
     if (!holds(model.inputs()->size(), part->first_input(), part->inputs()) ||
         !holds(model.outputs()->size(), part->first_output(), part->outputs()))
       return "the inputs or outputs of a part do not exist";
-    if (const char *fault = launches(*part))
+    if (const char *fault = findPartFault(model, *part))
       return fault;
-  }
-  return nullptr;
-}
-
-/// What another part's input is now, nobody knows.
-const char *HostChecker::launches(const fb::HostPart &part) const {
-  for (uint32_t i = part.first_launch(); i < part.first_launch() + part.launches(); ++i) {
-    const fb::Step &step = *model.schedule()->Get(i);
-    const fb::NpuLaunch *npu = step.what_as_NpuLaunch();
-    if (npu && npu->chained() && i == part.first_launch())
-      return "a part begins with a launch that goes on in the task of the one before it";
-    for (const fb::BufferRef *ref : npu ? *npu->args() : *step.what_as_Launch()->args()) {
-      const bool input = ref->space() == fb::Space::input;
-      if (!input && ref->space() != fb::Space::output)
-        continue;
-      const uint32_t first = input ? part.first_input() : part.first_output();
-      if (ref->index() < first || ref->index() - first >= (input ? part.inputs() : part.outputs()))
-        return "a launch reaches into an input or output of another part";
-    }
   }
   return nullptr;
 }
@@ -261,6 +241,25 @@ const char *HostChecker::tree() const {
   return fault;
 }
 } // namespace
+
+// What another part's input is now, nobody knows.
+const char *findPartFault(const fb::Model &model, const fb::HostPart &part) {
+  for (uint32_t i = part.first_launch(); i < part.first_launch() + part.launches(); ++i) {
+    const fb::Step &step = *model.schedule()->Get(i);
+    const fb::NpuLaunch *npu = step.what_as_NpuLaunch();
+    if (npu && npu->chained() && i == part.first_launch())
+      return "a part begins with a launch that goes on in the task of the one before it";
+    for (const fb::BufferRef *ref : npu ? *npu->args() : *step.what_as_Launch()->args()) {
+      const bool input = ref->space() == fb::Space::input;
+      if (!input && ref->space() != fb::Space::output)
+        continue;
+      const uint32_t first = input ? part.first_input() : part.first_output();
+      if (ref->index() < first || ref->index() - first >= (input ? part.inputs() : part.outputs()))
+        return "a launch reaches into an input or output of another part";
+    }
+  }
+  return nullptr;
+}
 
 om_status verifyHostProgram(const fb::Model &model, om_error *error) {
   const char *fault = model.host() ? HostChecker(model).run() : nullptr;

@@ -49,6 +49,7 @@ public:
     return !npu || (hasLaunch(*npu) && has(npu->prefetch(), sizeof(fb::BufferRef)));
   }
   bool has(const fb::HostPort &port) { return has(port.dims(), 8); }
+  bool has(const fb::Gear &gear) { return has(gear.values(), 8); }
   bool has(const fb::HostConstant &constant) {
     return has(constant.dims(), 8) && has(constant.strings(), 4);
   }
@@ -108,6 +109,11 @@ om_status verifyLists(const fb::Model &model, uint64_t headerBytes, om_error *er
            : !room.all(host->constants()) ? "host constant"
            : !room.all(host->blocks())    ? "host block"
                                           : nullptr;
+  else if (const fb::GearTable *gears = model.gears())
+    what = !room.all(gears->inputs())    ? "gears' input"
+           : !room.all(gears->outputs()) ? "gears' output"
+           : !room.all(gears->gears())   ? "gear"
+                                         : nullptr;
   if (!what)
     return OM_OK;
   return fail(error, OM_ERROR_CORRUPT,

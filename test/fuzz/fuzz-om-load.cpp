@@ -44,6 +44,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     model.launch(i);
   model.inputs();
   model.outputs();
+  const om::Gears gears = model.gears();
+  for (uint32_t gear = 0; gear < gears.all.size(); ++gear) {
+    for (uint32_t i = 0; i < info.inputs; ++i)
+      model.gearInput(gear, i);
+    for (uint32_t i = 0; i < info.outputs; ++i)
+      model.gearOutput(gear, i);
+  }
   // Address space for the arena is cheap, reading from it is not.
   if (info.arena_bytes > (1u << 24) || info.scratch_bytes > (1u << 20))
     return 0;
@@ -52,6 +59,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   om::Session session(model, error, running);
   if (!session)
     return 0;
+  for (const om::Gear &gear : gears.all)
+    session.setGear(gear.values, error);
   for (uint32_t i = 0; i < info.tensors; ++i) {
     const om::Tensor tensor = model.tensor(i);
     if (tensor.bytes > (1u << 20))

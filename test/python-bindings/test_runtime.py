@@ -259,3 +259,35 @@ def test_importing_does_not_load_the_compiler():
     answer = subprocess.run([sys.executable, "-c", code, str(BUILD / "python")],
                             capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "False"
+
+
+def test_gears(digits_onnx, pictures, right_scores):
+    model = openatc.compile(digits_onnx, input_shapes={"image": (-1, 1, 28, 28)}, gears=[1, (4,)])
+    assert model.gears == [(1,), (4,)] and model.gear_kind == "dims"
+    assert model.inputs[0].shape == (None, 1, 28, 28)
+    session = openatc.Session(model)
+    assert session.gear is None
+    scores, = session.run([np.concatenate(pictures[:4])])
+    np.testing.assert_allclose(scores, right_scores[:4].reshape(scores.shape), rtol=1e-4, atol=1e-4)
+    assert session.gear == (4,)
+    session.run({"image": pictures[0]})
+    assert session.gear == (1,)
+    with pytest.raises(openatc.Error, match="the gears are 1; 4"):
+        session.run([np.concatenate(pictures[:3])])
+    session.set_gear([4])
+    with pytest.raises(openatc.Error, match="E10014"):
+        session.run([pictures[0]])
+    with pytest.raises(openatc.Error, match="the gears are 1; 4"):
+        session.set_gear([2])
+    session.set_gear(None)
+    session.run([pictures[0]])
+
+
+def test_gears_that_cannot_be(digits_onnx, digits):
+    with pytest.raises(openatc.Error, match="E10039"):
+        openatc.compile(digits_onnx, input_shapes={"image": (-1, 1, 28, 28)}, gears=[2, 2])
+    with pytest.raises(openatc.Error, match="E10040"):
+        openatc.compile(digits_onnx, gears=[1, 2])
+    assert digits.gears == [] and digits.gear_kind == "none"
+    with pytest.raises(openatc.Error, match="has no gears"):
+        openatc.Session(digits).set_gear([1])

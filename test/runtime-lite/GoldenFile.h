@@ -11,6 +11,8 @@
 
 /// Files since schema 1.2 have launches of an NPU, too.
 constexpr uint32_t kFirstGoldenWithNpu = 2;
+/// Files since schema 1.4 have gears, of which the one of 64 rows is run.
+constexpr uint32_t kFirstGoldenWithGears = 4;
 
 /// Loads golden/schema-1.<minor>.om and checks its version.
 inline om::Model loadGolden(uint32_t minor) {
@@ -37,7 +39,10 @@ inline void runGolden(const om::Model &model, uint32_t minor,
   om::Buffer x(64 * 48 * 4), sums(64 * 4), picks(60 * 4), quadrupled(64 * 4);
   for (int i = 0; i < 64 * 48; ++i)
     x.data<float>()[i] = static_cast<float>(i % 17) - 8;
-  const void *inputs[] = {x.data()};
+  om::Buffer gear(8);
+  *gear.data<int64_t>() = 64;
+  const void *inputs[] = {x.data(), gear.data()};
+  REQUIRE(model.info().inputs == (minor < kFirstGoldenWithGears ? 1 : 2));
   void *outputs[] = {sums.data(), picks.data(), quadrupled.data()};
   REQUIRE(model.info().outputs == (minor < kFirstGoldenWithNpu ? 2 : 3));
   REQUIRE(session.run(inputs, outputs, error));

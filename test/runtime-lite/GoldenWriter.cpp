@@ -5,40 +5,23 @@
 //   runtime-golden-writer test/runtime-lite/golden/schema-<major>.<minor>.om
 // With the word "values" it is a model with values of all kinds, for tests in Python.
 
+#include "backends/om/GearMerger.h"
 #include "test/npu/device/NpuTestModel.h"
 #include "test/runtime-lite/HostTestModel.h"
 
 #include <cstdio>
 
-static atc::om::OmModel goldenModel(const NpuTestModel &part, HostTestModel &test) {
-  // while (0 < left) { y = x; if (one < left) {} else y = the part's; left -= 1 }
-  const int32_t x = test.input("x", OM_F32, {NpuTestModel::rows, NpuTestModel::columns});
-  const int32_t zero = test.number(0), one = test.number(1), left = test.slot();
-  test.call("host_forward", {test.number(3)}, {left});
-  const int32_t go = test.make("host_less", {zero, left}), body = test.block();
-  const int32_t sums = test.slot(), picks = test.slot(), four = test.slot();
-  const uint32_t whole = test.part(part.model);
-  test.loop(go, body);
-  test.current = static_cast<size_t>(body);
-  const int32_t y = test.make("host_forward", {x}), more = test.make("host_less", {one, left});
-  const int32_t otherwise = test.block(), next = test.slot();
-  test.branch(more, -1, otherwise);
-  atc::om::OmHostAttribute step{"step"};
-  step.ints = {-1};
-  test.call("host_step", {left}, {next}).attributes = {step};
-  test.move({next}, {left});
-  test.call("host_less", {zero, left}, {go});
-  test.release({next, y});
-  test.current = static_cast<size_t>(otherwise);
-  test.run(whole, {y}, {sums, picks, four});
-  auto output = [&](const char *name, int32_t slot, std::vector<int64_t> dims) {
-    test.host().outputs.push_back(
-        {name, OM_KIND_TENSOR, OM_F32, dims, false, false, static_cast<uint32_t>(slot)});
-  };
-  output("sums", sums, {NpuTestModel::rows});
-  output("picked/relu", picks, {1, 5, 3, 4});
-  output("quadrupled", four, {NpuTestModel::rows});
-  return test.model;
+/// The test model as the only gear of a model whose number of rows is dynamic.
+static atc::om::OmModel goldenModel(const NpuTestModel &part, atc::om::GearMerger &merger) {
+  merger.add(part.model, {NpuTestModel::rows});
+  atc::om::OmGears gears;
+  gears.kind = OM_GEARS_DIMS;
+  gears.axes = {{false, 0, 0, 0}};
+  atc::om::OmModel model = merger.take(std::move(gears));
+  model.name = part.model.name;
+  model.producer = part.model.producer;
+  model.commandLine = part.model.commandLine;
+  return model;
 }
 
 /// y = x + 1, twice = words behind themselves, longer = s and x, and what is given on.
@@ -68,7 +51,8 @@ int main(int argc, char **argv) {
   KernelImage image = readKernelImage(OPENATC_TEST_KERNELS);
   HostTestModel test(image); // has the bytes that the model points at
   NpuTestModel part(image);
-  const atc::om::OmModel model = values ? valuesModel(test) : goldenModel(part, test);
+  atc::om::GearMerger merger;
+  const atc::om::OmModel model = values ? valuesModel(test) : goldenModel(part, merger);
   std::string error;
   if (atc::om::writeOm(model, argv[1], error))
     return 0;

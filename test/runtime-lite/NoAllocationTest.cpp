@@ -5,7 +5,7 @@
 // by ones that count. A program of its own, so that nothing else is counted.
 
 #include "openatc/om.hpp"
-#include "test/runtime-lite/TestModel.h"
+#include "test/runtime-lite/GearTestModel.h"
 
 #include <atomic>
 #include <cerrno>
@@ -42,6 +42,27 @@ int posix_memalign(void **result, size_t alignment, size_t bytes) {
 }
 }
 
+/// Runs a model with gears, padded and not, and returns the allocations of the runs; -1 where
+/// one fails.
+static long runGears(const KernelImage &image) {
+  GearTestModel source(image);
+  om::Error error;
+  om::Model model = om::Model::loadFile(
+      writeModel(source.merge(OM_GEARS_RANGE), "no-allocation-gears.om"), error);
+  om::Session session(model, error);
+  if (!session)
+    return -1;
+  om::Buffer x(2 * 4 * 48 * 4), y(2 * 4 * 48 * 4);
+  const void *inputs[] = {x.data()};
+  void *outputs[] = {y.data()};
+  const std::vector<int64_t> sizes[] = {{1}, {3}, {4}};
+  const long before = allocations;
+  for (int i = 0; i < 30; ++i)
+    if (!session.setGear(sizes[i % 3], error) || !session.run(inputs, outputs, error))
+      return -1;
+  return allocations - before;
+}
+
 int main() {
   KernelImage code = readKernelImage(OPENATC_TEST_KERNELS);
   TestModel test(code);
@@ -71,5 +92,7 @@ int main() {
   }
   long during = allocations - before;
   std::printf("{\"runs\": 100, \"allocations\": %ld}\n", during);
-  return during == 0 ? 0 : 1;
+  const long withGears = runGears(code);
+  std::printf("{\"runs\": 30, \"gears\": 2, \"allocations\": %ld}\n", withGears);
+  return during == 0 && withGears == 0 ? 0 : 1;
 }

@@ -15,7 +15,24 @@ namespace atc::tools {
 
 namespace {
 
-void checkModel(const FlagValues &flags, driver::ModelSource &source, Diagnostics &diagnostics) {
+/// Reads --input_shape, or --input_shape_range in its place.
+void checkShapes(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
+  const std::string shape = flags.get("input_shape"), range = flags.get("input_shape_range");
+  InputShapes &shapes = options.compiler.source.inputShapes;
+  if (!shape.empty() && !range.empty()) {
+    diagnostics.error("E10047", "--input_shape and --input_shape_range exclude each other: give "
+                                "ranges with --input_shape, such as \"x:1~8,3,224,224\"");
+  } else if (range.empty() && !StringRef(shape).contains('~')) {
+    shapes = parseInputShapes(shape, diagnostics);
+  } else {
+    options.ranges = range.empty() ? driver::readRanges("input_shape", shape, diagnostics)
+                                   : driver::readRanges("input_shape_range", range, diagnostics);
+    shapes = driver::withoutRanges(options.ranges);
+  }
+}
+
+void checkModel(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
+  driver::ModelSource &source = options.compiler.source;
   source.path = flags.get("model");
   const std::string framework = flags.get("framework");
   if (!flags.has("model")) {
@@ -48,7 +65,7 @@ void checkModel(const FlagValues &flags, driver::ModelSource &source, Diagnostic
     diagnostics.error("E10001", "the value \"" + format +
                                     "\" of --input_format is invalid: ONNX "
                                     "models have NCHW, ND or NCDHW");
-  source.inputShapes = parseInputShapes(flags.get("input_shape"), diagnostics);
+  checkShapes(flags, options, diagnostics);
   source.outNodes = splitNames(flags.get("out_nodes"));
   source.inputNodes = splitNames(flags.get("input_nodes"));
   if (!source.inputNodes.empty() && framework == "5")
@@ -134,6 +151,55 @@ void checkTarget(const FlagValues &flags, AtcOptions &options, Diagnostics &diag
     options.compiler.target = std::move(target);
 }
 
+/// Reports flags that gears cannot be combined with.
+void checkBesideGears(const AtcOptions &options, Diagnostics &diagnostics) {
+  if (options.stopAfter != driver::Phase::Emit)
+    diagnostics.error("E10055", "--stop_after is not supported with gears: compile the model for "
+                                "one size with --input_shape");
+  if (!options.compressionConf.empty())
+    diagnostics.error("E10055", "--compression_optimize_conf is not supported with gears: quantize "
+                                "the model with amct, and compile the result");
+}
+
+/// Finds the gears: those of the flags for them, or for an NPU what dynamic dims become.
+void checkGears(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
+  auto given = [&](const char *name) {
+    return flags.has(name) ? std::optional(flags.get(name)) : std::nullopt;
+  };
+  const driver::ModelSource &source = options.compiler.source;
+  const bool isDynamic =
+      any_of(source.inputShapes, [](const auto &shape) { return is_contained(shape.second, -1); });
+  driver::GearFlags fixed{given("dynamic_batch_size"), given("dynamic_image_size"),
+                          given("dynamic_dims"), flags.get("input_format")};
+  if (fixed.inputFormat.empty())
+    fixed.inputFormat = source.format == driver::ModelFormat::TensorFlow ? "NHWC" : "NCHW";
+  const bool isRange = !options.compiler.target->takesDynamicInputs() && isDynamic && !fixed.any();
+  if (flags.has("input_hint_shape") && !isRange)
+    diagnostics.warning("W10055", "--input_hint_shape has no effect without dims of -1 or a~b for "
+                                  "an NPU");
+  if (fixed.any() || isRange)
+    checkBesideGears(options, diagnostics);
+  // checkCompatibility has reported more than one of them.
+  if (fixed.batchSize.has_value() + fixed.imageSize.has_value() + fixed.dims.has_value() > 1)
+    return;
+  if (fixed.any() && source.format == driver::ModelFormat::Mlir) {
+    diagnostics.error("E10055", "gears are not supported for MLIR modules, which have their "
+                                "shapes");
+    return;
+  }
+  if (fixed.any() && !options.ranges.empty())
+    diagnostics.error("E10040", "with dynamic profiles --input_shape cannot have ranges like "
+                                "1~8: write -1");
+  else if (fixed.any())
+    options.gears = driver::readGears(fixed, source.inputShapes, diagnostics);
+  else if (isRange)
+    options.gears = driver::planRanges(
+        options.ranges.empty() ? driver::withRanges(source.inputShapes) : options.ranges,
+        flags.get("input_hint_shape"), diagnostics);
+  else if (!options.ranges.empty() && isDynamic)
+    diagnostics.warning("W11001", "on the CPU a range in --input_shape stands for any size");
+}
+
 void checkMemory(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
   const std::string text = flags.get("max_memory");
   if (!flags.has("max_memory"))
@@ -173,7 +239,7 @@ AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
     return options;
   }
   options.mode = mode == "3" ? Mode::Check : Mode::Compile;
-  checkModel(flags, options.compiler.source, diagnostics);
+  checkModel(flags, options, diagnostics);
   if (options.mode == Mode::Compile) {
     checkOutput(flags, options, diagnostics);
     checkTarget(flags, options, diagnostics);
@@ -181,6 +247,7 @@ AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
     if (!options.compressionConf.empty() && !sys::fs::exists(options.compressionConf))
       diagnostics.error("E10410", "the file \"" + options.compressionConf +
                                       "\" of --compression_optimize_conf does not exist");
+    checkGears(flags, options, diagnostics);
   }
   return options;
 }

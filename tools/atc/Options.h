@@ -6,6 +6,7 @@
 
 #include "backends/cpu/CpuLevels.h"
 #include "driver/Compiler.h"
+#include "driver/GearRanges.h"
 #include "npu/soc/Soc.h"
 #include "tools/atc/Flags.h"
 #include "tools/common/MemoryLimit.h"
@@ -18,6 +19,8 @@ struct AtcOptions {
   Mode mode = Mode::Compile;
   driver::CompilerOptions compiler;
   driver::Phase stopAfter = driver::Phase::Emit; ///< before Emit, the module is the result
+  driver::RangedShapes ranges;                   ///< --input_shape with ranges; empty: it has none
+  std::optional<driver::GearRequest> gears;      ///< nothing: one static or dynamic model
   std::string om, json, checkReport;
   std::string outputFile;      ///< with its suffix
   std::string compressionConf; ///< how to quantize while compiling; empty: not at all

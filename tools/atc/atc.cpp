@@ -1,6 +1,7 @@
 //===-- atc.cpp - the model compiler --------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "driver/GearCompiler.h"
 #include "openatc/om.h"
 #include "quantize/Compression.h"
 #include "support/JsonText.h"
@@ -89,20 +90,27 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
     compilerOptions.quantizer =
         quantize::makeQuantizer(options.compressionConf, options.compiler.source,
                                 [&](size_t done, size_t all) { bar.update(done, all); });
+  auto finish = [&](const CompileSummary &summary) {
+    if (options.verbose)
+      summary.timer.print(llvm::outs());
+    if (!diagnostics.hasErrors() && summary.placement && options.json != "-")
+      for (const std::string &line : driver::describe(*summary.placement))
+        llvm::outs() << line << "\n";
+    if (!diagnostics.hasErrors() && !options.json.empty())
+      writeText(options.json, jsonText(summaryJson(options, summary)), "--json", diagnostics);
+  };
+  if (options.gears) {
+    driver::GearCompiler compiler(std::move(compilerOptions), *options.gears, diagnostics);
+    compiler.emitFile(options.outputFile);
+    return finish(compiler.summary());
+  }
   auto context = driver::makeCompilerContext();
   driver::Compiler compiler(*context, std::move(compilerOptions), diagnostics);
   if (options.stopAfter == driver::Phase::Emit)
     compiler.emitFile(options.outputFile);
   else if (compiler.lower(options.stopAfter))
     writeModule(compiler.module(), options.outputFile, diagnostics);
-  const CompileSummary &summary = compiler.summary();
-  if (options.verbose)
-    summary.timer.print(llvm::outs());
-  if (!diagnostics.hasErrors() && summary.placement && options.json != "-")
-    for (const std::string &line : driver::describe(*summary.placement))
-      llvm::outs() << line << "\n";
-  if (!diagnostics.hasErrors() && !options.json.empty())
-    writeText(options.json, jsonText(summaryJson(options, summary)), "--json", diagnostics);
+  finish(compiler.summary());
 }
 
 void check(const AtcOptions &options, Diagnostics &diagnostics) {

@@ -13,6 +13,7 @@
 #include "support/ModelText.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/MappedFile.h"
+#include "tools/om-dump/GearListing.h"
 #include "tools/om-dump/HostListing.h"
 
 #include <CLI/CLI.hpp>
@@ -208,8 +209,12 @@ void Dump::show(bool allTensors) const {
     if (signature && segment.digest())
       print(stdout, "     BLAKE2b-256 %s\n", hexText(*segment.digest()->bytes()).c_str());
   }
-  printEnds(model.host() ? "inputs of static parts" : "inputs", *model.inputs());
-  printEnds(model.host() ? "outputs of static parts" : "outputs", *model.outputs());
+  if (model.gears()) {
+    printLines(stdout, atc::tools::gearText(model));
+  } else {
+    printEnds(model.host() ? "inputs of static parts" : "inputs", *model.inputs());
+    printEnds(model.host() ? "outputs of static parts" : "outputs", *model.outputs());
+  }
   print(stdout, "\ncode images\n");
   for (const fb::CodeImage *image : *model.images()) {
     print(stdout,
@@ -321,6 +326,8 @@ Json Dump::json() const {
   }
   if (model.host())
     out["host"] = atc::tools::hostJson(model);
+  if (model.gears())
+    out["gears"] = atc::tools::gearJson(model);
   return out;
 }
 

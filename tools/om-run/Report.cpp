@@ -144,10 +144,16 @@ void printProfile(std::vector<ProfileRow> rows) {
 }
 } // namespace
 
-std::vector<ProfileRow> readProfile(const om::Model &model, const om::Session &session) {
+std::vector<ProfileRow> readProfile(const om::Model &model, const om::Session &session,
+                                    const om::Gears &gears) {
   std::vector<ProfileRow> rows;
   double total = 0;
-  for (uint32_t i = 0; i < model.info().launches; ++i) {
+  uint32_t first = 0, end = model.info().launches;
+  if (session.gear() != OM_NO_GEAR) {
+    first = gears.all[session.gear()].firstLaunch;
+    end = first + gears.all[session.gear()].launches;
+  }
+  for (uint32_t i = first; i < end; ++i) {
     uint64_t nanoseconds = 0, runs = 0;
     om_session_get_profile(session.get(), i, &nanoseconds, &runs);
     const double mean = runs ? static_cast<double>(nanoseconds) / runs : 0;
@@ -180,6 +186,8 @@ void printJson(const Report &report, const om::Model &model, const std::string &
     json["outputs"].push_back({{"name", output.tensor.name},
                                {"dtype", om_dtype_name(output.tensor.dtype)},
                                {"dims", output.tensor.dims}});
+  if (!report.gear.empty())
+    json["gear"] = report.gear;
   if (!report.profile.empty()) {
     json["profile"] = Json::array();
     for (const ProfileRow &row : report.profile)
@@ -202,6 +210,8 @@ void printTables(const Report &report, const om::Model &model, const std::string
   const std::string level = *info.cpu_level ? info.cpu_level : "the NPU only";
   print(stdout, "\nmodel %s, code for %s, %u thread%s\n", info.name, level.c_str(), report.threads,
         report.threads == 1 ? "" : "s");
+  if (!report.gear.empty())
+    print(stdout, "%-16s %s\n", "gear", dimsText(report.gear).c_str());
   print(stdout, "%-16s %10.3f ms\n", "load", report.loadMs);
   print(stdout, "%-16s %10.3f ms\n", "first run", report.firstRunMs);
   print(stdout, "%-16s %10.3f ms   min %.3f   p90 %.3f   (%zu run%s)\n", "latency, median",

@@ -25,10 +25,13 @@ struct Report {
   std::vector<double> latenciesMs;
   std::vector<ProfileRow> profile;
   std::vector<NamedTensor> outputs; ///< of the last run
+  std::vector<int64_t> gear = {};   ///< values of the gear of the last run; empty: no gears
 };
 
-/// The mean times of all launches of a profiled session.
-std::vector<ProfileRow> readProfile(const om::Model &model, const om::Session &session);
+/// Returns the mean times of the launches of a profiled session; of a model with gears those
+/// of the session's gear.
+std::vector<ProfileRow> readProfile(const om::Model &model, const om::Session &session,
+                                    const om::Gears &gears);
 
 /// `npu` is the JSON of om_npu_text, "" without an NPU. The host's time is what a run took
 /// on this machine without the simulation.

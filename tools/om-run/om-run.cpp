@@ -11,6 +11,7 @@
 #include "tools/om-run/Compare.h"
 #include "tools/om-run/Npu.h"
 #include "tools/om-run/Report.h"
+#include "tools/om-run/Shapes.h"
 
 #ifdef OPENATC_HAS_TRUST
 #include "openatc/trust.h"
@@ -29,7 +30,7 @@ using namespace atc::tools;
 
 namespace {
 struct Options {
-  std::string model, input, output, dump, compare, cpuLevel;
+  std::string model, input, shape, output, dump, compare, cpuLevel;
   double tolerance = 1e-4;
   uint32_t loop = 0, warmup = 0, threads = 0;
   uint64_t maxMemory = 0, maxIterations = 0;
@@ -84,6 +85,7 @@ private:
   void takeOutputs();
   bool runOnce();
   bool dumpTensors();
+  bool prepareDump();
   bool writeOutputs();
   int compare();
 
@@ -103,6 +105,8 @@ private:
   std::vector<void *> outputPointers;
   /// Where an input or output has no known size, these are used instead.
   bool onValues = false;
+  om::Gears gears;
+  std::vector<om::Tensor> ends; ///< the inputs, with the dims of --shape
   std::vector<om::Value> inputValues, outputValues;
   Report report;
   std::vector<std::string> faults;
@@ -177,7 +181,17 @@ bool Runner::load() {
 
   for (const auto &list : {model.inputs(), model.outputs()})
     onValues |= !std::all_of(list.begin(), list.end(), [](auto &end) { return end.fixed(); });
-  if (onValues && !(options.dump.empty() && options.compare.empty()))
+  gears = model.gears();
+  ends = model.inputs();
+  std::string fault;
+  if (!applyShapes(options.shape, ends, fault)) {
+    faults.push_back(fault);
+    return false;
+  }
+  if (!gears.all.empty() && !options.compare.empty())
+    return failed("E10057", "--compare is not for models with gears: compile the model for the "
+                            "size of one gear with --input_shape, and compare that.");
+  if (onValues && gears.all.empty() && !(options.dump.empty() && options.compare.empty()))
     return failed("E10057", "--dump and --compare are only for models whose inputs and outputs "
                             "have shapes that are known: those of '" +
                                 options.model + "' have not.");
@@ -199,7 +213,6 @@ bool Runner::readBuffers() {
         return failed("E10041", "'" + options.model +
                                     "' cannot be run: there is no memory for its inputs and "
                                     "outputs.");
-  const std::vector<om::Tensor> ends = model.inputs();
   faults = readInputs(options.input, ends, [&](size_t i, const std::string &file, auto &fault) {
     return readTensor(file, ends[i], inputs[i].data(), fault);
   });
@@ -208,7 +221,6 @@ bool Runner::readBuffers() {
 
 /// A tensor without a file is zeros where its shape is known, an optional none.
 bool Runner::readValues() {
-  const std::vector<om::Tensor> ends = model.inputs();
   std::vector<std::vector<om::Value>> items(ends.size());
   inputValues.resize(ends.size());
   faults = readInputs(options.input, ends, [&](size_t i, const std::string &file, auto &fault) {
@@ -223,12 +235,14 @@ bool Runner::readValues() {
       inputValues[i] = om::Value::sequence(ends[i].dtype, items[i], error);
     else if (!items[i].empty())
       inputValues[i] = items[i][0];
+    else if (i == gears.shapeInput)
+      continue; // the shapes of the others choose the gear
     else if (ends[i].fixed())
       inputValues[i] = om::Value::tensor(ends[i].dtype, ends[i].dims, nullptr, error);
     else if (!ends[i].optional)
       failed("E10014", "input '" + printable(ends[i].name) +
                            "' has no shape that is known before the run: give its file with "
-                           "--input.");
+                           "--input, or its shape with --shape.");
   }
   return faults.empty();
 }
@@ -255,6 +269,27 @@ bool Runner::runOnce() {
          failed(codeOf(error.code(), "E19999"), error.message());
 }
 
+/// Makes a run of the chosen gear one on plain memory, which can be observed.
+bool Runner::prepareDump() {
+  if (gears.all.empty())
+    return true;
+  std::vector<int64_t> values(gears.all[0].values.size());
+  for (const om_gear_axis &axis : gears.axes)
+    if (!axis.output)
+      values[axis.value] = inputValues[axis.index].dims()[axis.dim];
+  if (!session.setGear(values, error))
+    return failed("E10014", error.message());
+  for (const om::Value &value : inputValues)
+    inputPointers.push_back(value ? value.data() : nullptr);
+  for (uint32_t i = 0; i < model.info().outputs; ++i) {
+    outputs.emplace_back(model.gearOutput(session.gear(), i).bytes);
+    outputPointers.push_back(outputs.back().data());
+    if (!outputs.back())
+      return failed("E10041", "there is no memory for the outputs of '" + options.model + "'.");
+  }
+  return true;
+}
+
 /// Writes every tensor as soon as the launch that makes it has run, for its
 /// memory is used again later.
 bool Runner::dumpTensors() {
@@ -263,6 +298,8 @@ bool Runner::dumpTensors() {
     faults.push_back(fault);
     return false;
   }
+  if (!prepareDump())
+    return false;
   std::set<std::string> taken;
   std::vector<std::string> paths(model.info().tensors);
   auto dumpWritten = [&](uint32_t launch) {
@@ -345,12 +382,14 @@ int Runner::run() {
     for (uint32_t i = 0; i < std::max(options.loop, 1u); ++i)
       if (!runOnce())
         return fail(faults);
-    report.profile = readProfile(model, session);
+    report.profile = readProfile(model, session, gears);
     om_session_set_profile(session.get(), 0);
   }
   if (!options.dump.empty() && !dumpTensors())
     return fail(faults);
   takeOutputs();
+  if (session.gear() != OM_NO_GEAR)
+    report.gear = gears.all[session.gear()].values;
   if (!options.output.empty() && !writeOutputs())
     return fail(faults);
   if (npu && !npu.writeFiles(options.npu, faults))
@@ -377,6 +416,11 @@ int main(int argc, char **argv) {
          "have the input's type and shape, any other file its raw bytes; an input without a "
          "file is zeros; several files of one name are the items of a sequence")
       ->type_name("FILES");
+  app.add_option("--shape", options.shape,
+                 "dims of inputs that the model leaves open, \"name:1,3,416,416;other:1,4\": for "
+                 "inputs without a file or with one of raw bytes; with gears the shapes of the "
+                 "inputs choose the gear")
+      ->type_name("SHAPES");
   app.add_option("-o,--output", options.output, "write each output as <name>.npy into this folder")
       ->type_name("DIR");
   app.add_option("--loop", options.loop, "measure this many runs after the first")->type_name("N");

@@ -21,7 +21,9 @@ extern "C" {
 
 /* The addresses of a model's memory on the device, the same in every run: the
  * weights segments from here up, behind them the arena, the inputs and the
- * outputs in their order, each at the next multiple of OM_DEVICE_ALIGNMENT. */
+ * outputs in their order, each at the next multiple of OM_DEVICE_ALIGNMENT. Each
+ * gear has its inputs and outputs behind as much of the arena as it uses, where
+ * they would be if the gear were a model of its own. */
 #define OM_DEVICE_BASE 0x10000000u
 #define OM_DEVICE_ALIGNMENT 512u
 
@@ -47,6 +49,12 @@ typedef struct om_device_model {
    * a program that writes to such an argument. */
   const uint8_t *const *read_only;
 } om_device_model;
+
+/* What a run of one gear moves and computes; see om_device_model. */
+typedef struct om_device_sizes {
+  uint64_t input_bytes, output_bytes, arena_bytes, macs;
+  uint32_t host_launches;
+} om_device_sizes;
 
 typedef struct om_device_range {
   uint64_t address, bytes;
@@ -78,6 +86,9 @@ typedef struct om_device {
    * launches up a call of a host kernel. */
   void (*host)(void *opened, uint32_t index);
   void (*close)(void *opened);
+  /* The runs from now on use another gear of the model, or the first one. NULL: the device
+   * need not know. It is not called for a model without gears. */
+  void (*gear)(void *opened, const om_device_sizes *sizes);
 } om_device;
 
 #ifdef __cplusplus

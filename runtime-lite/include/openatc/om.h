@@ -32,7 +32,7 @@ extern "C" {
 /* The newest file schema this library reads: the same major number, and any
  * minor number up to this one. */
 #define OM_SCHEMA_MAJOR 1
-#define OM_SCHEMA_MINOR 3
+#define OM_SCHEMA_MINOR 4
 
 /* Alignment in bytes of every caller's input and output pointer. */
 #define OM_ALIGNMENT 64
@@ -288,7 +288,8 @@ OM_API void om_session_cancel(om_session *session);
 /* Runs the model. inputs[i] and outputs[i] are the caller's dense tensors in the
  * model's order, 64-byte aligned, used in place; outputs must not overlap each
  * other or an input. OM_ERROR_ARGUMENT for a model with an input or output whose
- * size is not known before: that takes om_session_run_values. */
+ * size is not known before: that takes om_session_run_values. Of a model with gears
+ * the tensors have the sizes of the gear that the run uses; see "gears" below. */
 OM_API om_status om_session_run(om_session *session, const void *const *inputs,
                                 void *const *outputs, om_error *error);
 
@@ -312,6 +313,102 @@ OM_API void om_session_set_profile(om_session *session, int on);
 /* The time in `launch`, summed over `runs` runs since the profile was switched on. */
 OM_API om_status om_session_get_profile(const om_session *session, uint32_t launch,
                                         uint64_t *nanoseconds, uint64_t *runs);
+
+/* ---- gears -------------------------------------------------------------- */
+
+/* A model compiled with --dynamic_batch_size, --dynamic_image_size or --dynamic_dims holds
+ * one static schedule per gear over one set of weights. A gear is one choice of the dynamic
+ * dims: its `values`. Ranges in --input_shape (kind OM_GEARS_RANGE) become gears as well.
+ *
+ * Inputs and outputs of such a model (om_model_get_input, om_model_get_output) have dims of
+ * -1 where they depend on the gear; their `elements` and `bytes` are 0. The shapes of one
+ * gear are those of om_model_get_gear_input and om_model_get_gear_output.
+ *
+ * Every run uses one gear. It is, in this order:
+ * 1. the one of om_session_set_gear, until that is called again;
+ * 2. that of the values in the input OM_GEAR_INPUT_NAME, where it is given: a tensor of
+ *    OM_I64 with dims [values], the last input of the model;
+ * 3. with om_session_run_values, the one that has the shapes of the inputs.
+ * Where there is none, or the shapes of om_session_run_values are not those of the gear, the
+ * run ends with OM_ERROR_ARGUMENT and a sentence that lists the gears. */
+
+/* The name of the input that chooses the gear; ACL_DYNAMIC_TENSOR_NAME has the same text. */
+#define OM_GEAR_INPUT_NAME "ascend_mbatch_shape_data"
+
+/* A gear, and an index of an input, where there is none. */
+#define OM_NO_GEAR UINT32_MAX
+#define OM_NO_INPUT UINT32_MAX
+
+/* What the values of a gear stand for. */
+typedef enum om_gear_kind {
+  OM_GEARS_NONE = 0,  /* the model has no gears                                           */
+  OM_GEARS_BATCH = 1, /* --dynamic_batch_size: one value, the batch                       */
+  OM_GEARS_IMAGE = 2, /* --dynamic_image_size: two values, height and width               */
+  OM_GEARS_DIMS = 3,  /* --dynamic_dims: one value per -1 in --input_shape, in its order  */
+  OM_GEARS_RANGE = 4  /* -1 and a~b in --input_shape for an NPU: one value per such dim. A run
+                       * takes every value from `min` to `max` of its axis: inputs are padded
+                       * with zeros to the smallest gear that holds them, outputs cropped. The
+                       * compiler has proved that this does not change what is left. There is
+                       * no input OM_GEAR_INPUT_NAME.                                       */
+} om_gear_kind;
+
+typedef struct om_gears_info {
+  size_t struct_size;
+  om_gear_kind kind;
+  uint32_t gears;       /* how many; 0 for OM_GEARS_NONE                             */
+  uint32_t values;      /* how many each gear has                                    */
+  uint32_t axes;        /* how many om_model_get_gear_axis knows                     */
+  uint32_t shape_input; /* the input OM_GEAR_INPUT_NAME; OM_NO_INPUT: there is none  */
+} om_gears_info;
+#define OM_GEARS_INFO_INIT {sizeof(om_gears_info), OM_GEARS_NONE, 0, 0, 0, OM_NO_INPUT}
+
+/* One gear. `values` belongs to the model. */
+typedef struct om_gear_info {
+  size_t struct_size;
+  const int64_t *values; /* om_gears_info.values of them                           */
+  uint32_t first_launch; /* its launches are [first_launch, first_launch + launches) */
+  uint32_t launches;     /*   of those that om_model_get_launch counts              */
+  uint64_t arena_bytes;  /* of om_model_info.arena_bytes, what this gear uses       */
+} om_gear_info;
+#define OM_GEAR_INFO_INIT {sizeof(om_gear_info), NULL, 0, 0, 0}
+
+/* A dim of an input, or for OM_GEARS_RANGE of an output, that is a value of the gear. A dim
+ * of an output that depends on the gear in any other way is no axis. */
+typedef struct om_gear_axis {
+  size_t struct_size;
+  int output;       /* 0: of an input, 1: of an output                              */
+  uint32_t index;   /* of the input or output                                       */
+  uint32_t dim;     /* 0 is the outermost                                           */
+  uint32_t value;   /* which of the gear's values the dim is                        */
+  int64_t min, max; /* of all gears; for OM_GEARS_RANGE the bounds that a run takes */
+} om_gear_axis;
+#define OM_GEAR_AXIS_INIT {sizeof(om_gear_axis), 0, 0, 0, 0, 0, 0}
+
+/* Describes the gears of a model; `kind` is OM_GEARS_NONE and `gears` 0 where it has none. */
+OM_API om_status om_model_get_gears(const om_model *model, om_gears_info *info);
+
+/* Describe a gear, an axis, and an input or output as it is in a gear: static dims and the
+ * bytes that om_session_run reads or writes. OM_ERROR_ARGUMENT for an index that the model
+ * does not have. `space` is OM_INPUT or OM_OUTPUT. */
+OM_API om_status om_model_get_gear(const om_model *model, uint32_t gear, om_gear_info *info);
+OM_API om_status om_model_get_gear_axis(const om_model *model, uint32_t axis, om_gear_axis *info);
+OM_API om_status om_model_get_gear_input(const om_model *model, uint32_t gear, uint32_t index,
+                                         om_tensor_info *info);
+OM_API om_status om_model_get_gear_output(const om_model *model, uint32_t gear, uint32_t index,
+                                          om_tensor_info *info);
+
+/* Chooses the gear with these `count` values for all runs from now on; the input
+ * OM_GEAR_INPUT_NAME is not read then and may be NULL. For OM_GEARS_RANGE the values may be
+ * any within the bounds: inputs and outputs of om_session_run then have these sizes, which no
+ * gear need have. With a count of 0 each run finds its gear again. OM_ERROR_ARGUMENT with a
+ * sentence that lists the gears where the model has none with these values; the choice before
+ * stays. Nothing is allocated. */
+OM_API om_status om_session_set_gear(om_session *session, const int64_t *values, uint32_t count,
+                                     om_error *error);
+
+/* Returns the gear that om_session_set_gear has chosen, or else that of the last run;
+ * OM_NO_GEAR where there was none yet. */
+OM_API uint32_t om_session_gear(const om_session *session);
 
 /* ---- values ------------------------------------------------------------- */
 

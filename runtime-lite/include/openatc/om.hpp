@@ -66,6 +66,21 @@ struct Tensor {
   }
 };
 
+/// One gear of a model; see "gears" in om.h.
+struct Gear {
+  std::vector<int64_t> values;
+  uint32_t firstLaunch = 0, launches = 0;
+  uint64_t arenaBytes = 0;
+};
+
+/// The gears of a model; none where `all` is empty.
+struct Gears {
+  om_gear_kind kind = OM_GEARS_NONE;
+  uint32_t shapeInput = OM_NO_INPUT;
+  std::vector<Gear> all;
+  std::vector<om_gear_axis> axes;
+};
+
 struct Launch {
   std::string name, kernel;
   uint64_t cost, tasks;
@@ -210,6 +225,34 @@ public:
   std::vector<Tensor> inputs() const { return all(&Model::input, info().inputs); }
   std::vector<Tensor> outputs() const { return all(&Model::output, info().outputs); }
 
+  Gears gears() const {
+    om_gears_info from = OM_GEARS_INFO_INIT;
+    om_model_get_gears(get(), &from);
+    Gears result{from.kind, from.shape_input, {}, {}};
+    for (uint32_t i = 0; i < from.gears; ++i) {
+      om_gear_info gear = OM_GEAR_INFO_INIT;
+      om_model_get_gear(get(), i, &gear);
+      result.all.push_back({{gear.values, gear.values + from.values},
+                            gear.first_launch,
+                            gear.launches,
+                            gear.arena_bytes});
+    }
+    for (uint32_t i = 0; i < from.axes; ++i) {
+      result.axes.push_back(OM_GEAR_AXIS_INIT);
+      om_model_get_gear_axis(get(), i, &result.axes.back());
+    }
+    return result;
+  }
+  /// An input or output as it is in a gear.
+  Tensor gearInput(uint32_t gear, uint32_t index) const {
+    return tensorFrom([gear](auto... arguments) { return getGearInput(gear, arguments...); },
+                      index);
+  }
+  Tensor gearOutput(uint32_t gear, uint32_t index) const {
+    return tensorFrom([gear](auto... arguments) { return getGearOutput(gear, arguments...); },
+                      index);
+  }
+
   Launch launch(uint32_t index) const {
     om_launch_info from = OM_LAUNCH_INFO_INIT;
     if (om_model_get_launch(get(), index, &from) != OM_OK)
@@ -227,6 +270,15 @@ public:
 
 private:
   explicit Model(om_model *model) : handle(model, om_model_free) {}
+
+  static om_status getGearInput(uint32_t gear, const om_model *model, uint32_t index,
+                                om_tensor_info *info) {
+    return om_model_get_gear_input(model, gear, index, info);
+  }
+  static om_status getGearOutput(uint32_t gear, const om_model *model, uint32_t index,
+                                 om_tensor_info *info) {
+    return om_model_get_gear_output(model, gear, index, info);
+  }
 
   template <typename Get> Tensor tensorFrom(Get getInfo, uint32_t index) const {
     om_tensor_info from = OM_TENSOR_INFO_INIT;
@@ -259,6 +311,14 @@ public:
   }
   explicit operator bool() const { return handle != nullptr; }
   om_session *get() const { return handle.get(); }
+
+  /// Chooses the gear of all runs from now on; without values each run finds its own.
+  bool setGear(const std::vector<int64_t> &values, Error &error) {
+    return om_session_set_gear(get(), values.data(), static_cast<uint32_t>(values.size()),
+                               &error.c) == OM_OK;
+  }
+  /// The gear that was set or used last, or OM_NO_GEAR.
+  uint32_t gear() const { return om_session_gear(get()); }
 
   bool run(const void *const *inputs, void *const *outputs, Error &error) {
     return om_session_run(get(), inputs, outputs, &error.c) == OM_OK;

@@ -1,0 +1,72 @@
+//===-- GearMerger.h - one file of several static models ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Every gear of a model is compiled as a static model of its own. Here their descriptions
+// become one: constants that are equal are stored once, so are programs of the NPU; the
+// arena is shared, since one gear runs at a time. Constants of the first gear keep their
+// offsets, and those of the others get the same ones where they are equal: a gear then
+// sees its weights where its own file would have them.
+
+#ifndef OPENATC_BACKENDS_OM_GEARMERGER_H
+#define OPENATC_BACKENDS_OM_GEARMERGER_H
+
+#include "backends/om/OmWriter.h"
+
+#include <deque>
+#include <unordered_map>
+
+namespace atc::om {
+
+class GearMerger {
+public:
+  /// Adds a gear with its values; the gears of one model are compilations of one network.
+  /// `gear` has no host program. What it borrows is copied, but for the constants of the
+  /// first gear, which must outlive the file's writing.
+  void add(const OmModel &gear, std::vector<int64_t> values);
+
+  /// Returns everything but producer, command line and name. `gears` has kind, axes and
+  /// bounds; the rest of it is filled in: a dim of an input that is an axis is -1, and so is
+  /// one of an output that is an axis or differs between gears. The result borrows from the
+  /// merger.
+  OmModel take(OmGears gears);
+
+  /// Returns the bytes of constants that all gears had together, before equal ones became
+  /// one.
+  uint64_t constantBytes() const { return allConstantBytes; }
+
+private:
+  /// A segment of constants while it fills.
+  struct Constants {
+    std::vector<OmWeights> pieces;
+    std::unordered_multimap<uint64_t, size_t> byHash; ///< to an index of `pieces`
+    uint64_t end = 0;
+  };
+  /// Where a piece of one gear has gone.
+  struct Moved {
+    uint64_t from, to;
+  };
+  /// What is different in one gear's numbers.
+  struct Numbers {
+    uint32_t firstTensor, firstInput, firstOutput, firstKernel;
+    std::vector<Moved> moved[2]; ///< of weights and tables, by `from`
+    std::vector<uint32_t> programs;
+  };
+
+  std::vector<Moved> addConstants(const std::vector<OmWeights> &given, Constants &all);
+  std::vector<uint32_t> addPrograms(const std::vector<OmNpuProgram> &given);
+  void addImages(const OmModel &gear);
+  OmBufferRef moved(OmBufferRef ref, const Numbers &numbers) const;
+  OmLaunch moved(const OmLaunch &launch, const Numbers &numbers) const;
+
+  OmModel model;
+  OmGears gears;
+  Constants weights, tables;
+  std::deque<std::vector<char>> copies; ///< of constants that only later gears have
+  std::unordered_multimap<uint64_t, uint32_t> programsByHash;
+  std::vector<std::vector<char>> code; ///< of the images
+  uint64_t allConstantBytes = 0;
+};
+
+} // namespace atc::om
+
+#endif // OPENATC_BACKENDS_OM_GEARMERGER_H

@@ -1,0 +1,265 @@
+//===-- GearRanges.cpp - ranges of dims become gears ----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "driver/GearRanges.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace atc::driver {
+
+namespace {
+
+constexpr size_t maxGears = 100;
+/// Where a dim without a limit ends.
+constexpr int64_t defaultEnd = 64;
+
+/// Reads "3", "-1" or "1~8". Returns false for anything else.
+bool readDim(StringRef word, DimRange &dim) {
+  if (word == "-1") {
+    dim = {};
+    return true;
+  }
+  auto [low, high] = word.split('~');
+  const bool isRange = word.contains('~');
+  if (low.trim().getAsInteger(10, dim.min) || dim.min < 1)
+    return false;
+  dim.max = dim.min;
+  if (!isRange)
+    return true;
+  if (high.trim() == "-1") {
+    dim.max = DimRange::noLimit;
+    return true;
+  }
+  return !high.trim().getAsInteger(10, dim.max) && dim.max >= dim.min;
+}
+
+/// Returns the error code of a flag whose text cannot be read.
+ErrorCode codeOf(StringRef flag) {
+  return flag == "input_shape_range" ? ErrorCode("E10048") : ErrorCode("E10002");
+}
+
+StringRef sampleOf(StringRef flag) {
+  return flag == "input_shape_range"  ? "\"x:[1~8,3,224,-1];y:[4]\""
+         : flag == "input_hint_shape" ? "\"0:[8,3,224,224];1:[8,4]\""
+                                      : "\"x:1~8,3,224,224;y:1,4\"";
+}
+
+} // namespace
+
+RangedShapes readRanges(StringRef flag, StringRef text, Diagnostics &diagnostics) {
+  RangedShapes shapes;
+  auto fail = [&](StringRef item, const Twine &reason) {
+    diagnostics.error(codeOf(flag), "the value \"" + item + "\" of --" + flag +
+                                        " is invalid: " + reason + "; write " + sampleOf(flag));
+  };
+  for (const std::string &item : splitNames(text)) {
+    // Names may have colons of their own.
+    const size_t colon = StringRef(item).rfind(':');
+    const StringRef name = StringRef(item).take_front(colon == StringRef::npos ? 0 : colon).trim();
+    if (name.empty()) {
+      fail(item, "there is no name");
+      continue;
+    }
+    StringRef dims = StringRef(item).drop_front(colon + 1).trim();
+    if (dims.consume_front("[") != dims.consume_back("]")) {
+      fail(item, "a bracket is missing");
+      continue;
+    }
+    RangedShapes::value_type shape{name.str(), {}};
+    bool good = true;
+    if (!dims.trim().empty())
+      for (StringRef word : split(dims, ',')) {
+        if (!readDim(word.trim(), shape.second.emplace_back())) {
+          fail(item, "\"" + word.trim() + "\" is no size, no range like 1~8 and not -1");
+          good = false;
+          break;
+        }
+      }
+    if (good)
+      shapes.push_back(std::move(shape));
+  }
+  return shapes;
+}
+
+InputShapes withoutRanges(const RangedShapes &shapes) {
+  InputShapes result;
+  for (const auto &[name, dims] : shapes) {
+    result.emplace_back(name, std::vector<int64_t>());
+    for (const DimRange &dim : dims)
+      result.back().second.push_back(dim.isFixed() ? dim.min : -1);
+  }
+  return result;
+}
+
+RangedShapes withRanges(const InputShapes &shapes) {
+  RangedShapes result;
+  for (const auto &[name, dims] : shapes) {
+    result.emplace_back(name, std::vector<DimRange>());
+    for (int64_t dim : dims)
+      result.back().second.push_back(dim == -1 ? DimRange() : DimRange{dim, dim});
+  }
+  return result;
+}
+
+namespace {
+
+class RangePlanner {
+public:
+  RangePlanner(const RangedShapes &shapes, Diagnostics &diagnostics)
+      : shapes(shapes), diagnostics(diagnostics) {
+    request.kind = OM_GEARS_RANGE;
+    request.shapes = withoutRanges(shapes);
+  }
+
+  std::optional<GearRequest> run(StringRef hints);
+
+private:
+  void findValues();
+  bool readHints(StringRef hints);
+  void chooseSizes();
+  bool combine();
+  void announce();
+
+  const RangedShapes &shapes;
+  Diagnostics &diagnostics;
+  GearRequest request;
+  std::vector<DimRange> ranges;            ///< of each value
+  std::vector<size_t> dims;                ///< the dim of each value
+  std::vector<std::vector<int64_t>> sizes; ///< of each value: hints, then what gears have
+};
+
+void RangePlanner::findValues() {
+  for (size_t i = 0; i < shapes.size(); ++i)
+    for (size_t d = 0; d < shapes[i].second.size(); ++d) {
+      const DimRange &range = shapes[i].second[d];
+      if (range.isFixed())
+        continue;
+      size_t value = 0;
+      while (value < ranges.size() && !(ranges[value] == range && dims[value] == d))
+        ++value;
+      if (value == ranges.size()) {
+        ranges.push_back(range);
+        dims.push_back(d);
+      }
+      request.axes.push_back({i, d, value});
+    }
+  sizes.resize(ranges.size());
+}
+
+/// Collects the sizes that hints give for the values.
+bool RangePlanner::readHints(StringRef text) {
+  const RangedShapes hints = readRanges("input_hint_shape", text, diagnostics);
+  for (const auto &[name, hint] : hints) {
+    size_t input = 0;
+    if (StringRef(name).getAsInteger(10, input))
+      input =
+          find_if(shapes, [&](const auto &shape) { return shape.first == name; }) - shapes.begin();
+    if (input >= shapes.size() || hint.size() != shapes[input].second.size()) {
+      diagnostics.error("E10002", "the value \"" + text +
+                                      "\" of --input_hint_shape is invalid: \"" + name +
+                                      "\" is no input of --input_shape with as many dims; write " +
+                                      sampleOf("input_hint_shape"));
+      return false;
+    }
+    for (const GearRequest::Axis &axis : request.axes) {
+      const DimRange &range = ranges[axis.value];
+      if (axis.input != input)
+        continue;
+      const DimRange &size = hint[axis.dim];
+      if (!size.isFixed() || size.min < range.min ||
+          (range.max != DimRange::noLimit && size.min > range.max)) {
+        diagnostics.error("E10002", "the value \"" + text +
+                                        "\" of --input_hint_shape is invalid: dim " +
+                                        Twine(axis.dim) + " of \"" + name +
+                                        "\" is not within the range that --input_shape gives");
+        return false;
+      }
+      sizes[axis.value].push_back(size.min);
+    }
+  }
+  return !diagnostics.hasErrors();
+}
+
+void RangePlanner::chooseSizes() {
+  for (auto [range, own] : zip_equal(ranges, sizes)) {
+    int64_t end = range.max;
+    if (end == DimRange::noLimit)
+      end = own.empty() ? std::max(defaultEnd, range.min) : *max_element(own);
+    if (own.empty())
+      for (int64_t size = 1; size < end; size *= 2)
+        if (size >= range.min)
+          own.push_back(size);
+    own.push_back(end);
+    sort(own);
+    own.erase(unique(own), own.end());
+    // Where several dims are padded, a gear of one position still pads the others, and only
+    // two positions show which dim is which.
+    if (ranges.size() > 1 && own.front() == 1 && own.size() > 1)
+      own.erase(own.begin());
+    request.min.push_back(range.min);
+  }
+}
+
+/// Makes a gear of every choice of sizes; the last one has the largest.
+bool RangePlanner::combine() {
+  size_t count = 1;
+  for (const std::vector<int64_t> &own : sizes)
+    count = std::min(count * own.size(), maxGears + 1);
+  if (count > maxGears) {
+    diagnostics.error("E10036", "the dims of -1 and a~b in --input_shape would become more than "
+                                "100 gears; give fewer sizes with --input_hint_shape, or the "
+                                "sizes themselves with --dynamic_dims");
+    return false;
+  }
+  request.gears = {{}};
+  for (const std::vector<int64_t> &own : sizes) {
+    std::vector<std::vector<int64_t>> longer;
+    for (const std::vector<int64_t> &gear : request.gears)
+      for (int64_t size : own) {
+        longer.push_back(gear);
+        longer.back().push_back(size);
+      }
+    request.gears = std::move(longer);
+  }
+  return true;
+}
+
+void RangePlanner::announce() {
+  std::string text;
+  for (size_t value = 0; value < sizes.size(); ++value) {
+    std::string inputs;
+    for (const GearRequest::Axis &axis : request.axes)
+      if (axis.value == value)
+        inputs += (inputs.empty() ? "'" : ", '") + shapes[axis.input].first + "'";
+    text += (text.empty() ? "dim " : "; dim ") + std::to_string(dims[value]) + " of " + inputs +
+            " takes " + std::to_string(request.min[value]) + " to " +
+            std::to_string(sizes[value].back()) + " and is computed at " +
+            join(map_range(sizes[value], [](int64_t size) { return std::to_string(size); }), ", ");
+  }
+  diagnostics.warning("W11001", "dynamic dims become gears, inputs are padded to the next one: " +
+                                    text + "; --input_hint_shape chooses other sizes");
+}
+
+std::optional<GearRequest> RangePlanner::run(StringRef hints) {
+  findValues();
+  assert(!ranges.empty() && "there is a dim that is not fixed");
+  if (!readHints(hints))
+    return std::nullopt;
+  chooseSizes();
+  if (!combine())
+    return std::nullopt;
+  announce();
+  return std::move(request);
+}
+
+} // namespace
+
+std::optional<GearRequest> planRanges(const RangedShapes &shapes, StringRef hints,
+                                      Diagnostics &diagnostics) {
+  return RangePlanner(shapes, diagnostics).run(hints);
+}
+
+} // namespace atc::driver

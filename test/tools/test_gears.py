@@ -1,0 +1,278 @@
+# Gears: one file of a static model per choice of the dynamic dims. Every gear is compared with
+# the static compilation of its size. Run with `pytest test/tools`.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import pathlib
+import sys
+
+import numpy as np
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test" / "common"))
+pytest.importorskip("onnx")
+import gear_models
+from openatc_tools import call, tool
+
+TARGETS = ["--target=cpu", "--soc_version=Ascend310P3"]
+
+
+def atc(model, output, *flags):
+    return call(tool("atc"), f"--model={model}", "--framework=5", f"--output={output}", *flags)
+
+
+def compiled(model, output, *flags):
+    code, out, err = atc(model, output, *flags)
+    assert code == 0, out + err
+    return output.with_name(output.name + ".om")
+
+
+def run(om, folder, inputs, *flags):
+    """The outputs by name, and om-run's figures."""
+    folder.mkdir(exist_ok=True)
+    files = []
+    for name, values in inputs.items():
+        np.save(folder / f"{name}.npy", values)
+        files.append(f"{name}={folder / name}.npy")
+    code, out, err = call(tool("om-run"), om, "--input", ",".join(files), "--output",
+                          folder / "out", "--json", *flags)
+    assert code == 0, err
+    figures = json.loads(out)
+    return {entry["name"]: np.load(folder / "out" / f"{entry['name']}.npy")
+            for entry in figures["outputs"]}, figures
+
+
+CASES = {
+    "resnet": (gear_models.resnet, "x:{0},3,32,32", ["--dynamic_batch_size=1,2,4"],
+               [(1,), (2,), (4,)]),
+    "mlp": (gear_models.mlp, "a:{0},40;b:{0},24",
+            ["--input_format=ND", "--dynamic_dims=1,1;3,3;16,16"], [(1,), (3,), (16,)]),
+    "detector": (gear_models.detector, "x:1,3,{0},{1}", ["--dynamic_image_size=64,64;96,128"],
+                 [(64, 64), (96, 128)]),
+}
+
+
+def shapes_of(text):
+    return {name: tuple(int(dim) for dim in dims.split(","))
+            for name, dims in (item.split(":") for item in text.split(";"))}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("case", CASES)
+def test_gears_are_their_static_models(case, target, tmp_path):
+    make, shape, flags, gears = CASES[case]
+    model = make(tmp_path / "m.onnx")
+    open_dims = shape.format(*[-1] * len(gears[0]))
+    om = compiled(model, tmp_path / "gears", target, f"--input_shape={open_dims}", *flags)
+    rng = np.random.default_rng(7)
+    for gear in gears:
+        static = compiled(model, tmp_path / "static", target, f"--input_shape={shape.format(*gear)}")
+        inputs = {name: rng.standard_normal(dims).astype(np.float32)
+                  for name, dims in shapes_of(shape.format(*gear)).items()}
+        got, figures = run(om, tmp_path / "run", inputs)
+        want, expected = run(static, tmp_path / "run", inputs)
+        assert got.keys() == want.keys()
+        for name in want:
+            np.testing.assert_array_equal(got[name], want[name])
+        assert tuple(figures["gear"])[:len(gear)] == gear
+        assert figures.get("npu", {}).get("cycles") == expected.get("npu", {}).get("cycles")
+        assert figures.get("npu", {}).get("macs_model") == expected.get("npu", {}).get("macs_model")
+
+
+def test_constants_are_stored_once(tmp_path):
+    model = gear_models.resnet(tmp_path / "m.onnx", channels=64)
+    one = compiled(model, tmp_path / "one", TARGETS[1], "--input_shape=x:4,3,32,32")
+    om = compiled(model, tmp_path / "gears", TARGETS[1], "--input_shape=x:-1,3,32,32",
+                  "--dynamic_batch_size=1,2,4")
+    weights = lambda path: sum(segment["size"] for segment in dump(path)["segments"]
+                               if segment["kind"] == "weights")
+    assert weights(om) <= 1.05 * weights(one)
+
+
+def dump(om):
+    code, out, err = call(tool("om-dump"), om, "--json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_what_the_file_states(tmp_path):
+    model = gear_models.detector(tmp_path / "m.onnx")
+    om = compiled(model, tmp_path / "m", "--target=cpu", "--input_shape=x:1,3,-1,-1",
+                  "--dynamic_image_size=64,64;96,128")
+    gears = dump(om)["gears"]
+    assert gears["kind"] == "image"
+    assert gears["inputs"] == [
+        {"name": "x", "dtype": "f32", "dims": [1, 3, -1, -1]},
+        {"name": "ascend_mbatch_shape_data", "dtype": "i64", "dims": [2]}]
+    assert [port["dims"] for port in gears["outputs"]] == [[1, 18, -1, -1], [1, 18, -1, -1],
+                                                           [1, -1, 18]]
+    assert [gear["values"] for gear in gears["gears"]] == [[64, 64], [96, 128]]
+    assert gears["axes"] == [{"output": False, "index": 0, "dim": 2, "value": 0},
+                             {"output": False, "index": 0, "dim": 3, "value": 1}]
+    code, out, _ = call(tool("om-dump"), om)
+    assert code == 0 and "gears (image)" in out and "value 1 is dim 3 of input x" in out
+
+
+def test_the_shape_input_and_shapes_choose(tmp_path):
+    model = gear_models.resnet(tmp_path / "m.onnx")
+    om = compiled(model, tmp_path / "m", "--target=cpu", "--input_shape=x:-1,3,32,32",
+                  "--dynamic_batch_size=1,2")
+    np.save(tmp_path / "two.npy", np.array([2], np.int64))
+    code, out, err = call(tool("om-run"), om, "--json", "--shape", "x:2,3,32,32", "--input",
+                          f"ascend_mbatch_shape_data={tmp_path / 'two.npy'}")
+    assert code == 0 and json.loads(out)["gear"] == [2], err
+    code, out, err = call(tool("om-run"), om, "--json", "--shape", "x:1,3,32,32")
+    assert code == 0 and json.loads(out)["gear"] == [1], err
+    code, _, err = call(tool("om-run"), om, "--shape", "x:3,3,32,32")
+    assert code == 1 and "E10014" in err and "the gears are 1; 2" in err
+    code, _, err = call(tool("om-run"), om, "--shape", "x:1,3,32,32", "--input",
+                        f"ascend_mbatch_shape_data={tmp_path / 'two.npy'}")
+    assert code == 1 and "must be a tensor of f32 with dims [2, 3, 32, 32]" in err
+    code, _, err = call(tool("om-run"), om, "--shape", "x:1,3,32,32", "--dump", tmp_path / "dump")
+    assert code == 0, err
+    assert np.load(tmp_path / "dump" / "y.npy").shape == (1, 10)
+    code, _, err = call(tool("om-run"), om, "--shape", "x:1,3,32,32", "--compare", model)
+    assert code == 1 and "E10057" in err
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("flags, code, word", [
+    (["--dynamic_batch_size=1,2", "--dynamic_dims=1;2"], "E10009", "exclude each other"),
+    (["--dynamic_batch_size=1,2", "--input_shape=x:"], "E10012", "no dims"),
+    (["--dynamic_batch_size=1,2", "--input_shape=x:-1,3,-1,32"], "E10018", "dim 2"),
+    (["--dynamic_image_size=8,8;16,16", "--input_shape=x:-1,3,-1,-1"], "E10019", "dims 2 and 3"),
+    (["--dynamic_image_size=8,8;16,16", "--input_shape=x:1,3,-1,8"], "E10019", "dims 2 and 3"),
+    (["--dynamic_image_size=8;16", "--input_shape=x:1,3,-1,-1"], "E10020", "height"),
+    (["--dynamic_image_size=8,8;16,16", "--input_shape=x:1,3,-1,-1", "--input_format=ND"],
+     "E10001", "NCHW or NHWC"),
+    (["--dynamic_batch_size=1,2", "--input_shape=x:1,3,32,32"], "E10031", "-1"),
+    (["--dynamic_batch_size=1,2"], "E10031", "-1"),
+    (["--dynamic_batch_size=1", "--input_shape=x:-1,3,32,32"], "E10035", "at least 2"),
+    (["--dynamic_batch_size=" + ",".join(map(str, range(1, 102))), "--input_shape=x:-1,3,32,32"],
+     "E10036", "101"),
+    (["--dynamic_dims=1,2;3", "--input_shape=x:-1,3,-1,32", "--input_format=ND"], "E10037",
+     "1 values"),
+    (["--dynamic_batch_size=0,2", "--input_shape=x:-1,3,32,32"], "E10038", "greater than 0"),
+    (["--dynamic_batch_size=2,1,2", "--input_shape=x:-1,3,32,32"], "E10039", "twice"),
+    (["--dynamic_batch_size=1,4096", "--input_shape=x:-1,3,32,32"], "E10001", "1 to 2048"),
+    (["--dynamic_batch_size=1,two", "--input_shape=x:-1,3,32,32"], "E10001", "not a number"),
+    (["--dynamic_image_size=8,8;16,16", "--input_shape=x:1,3,32,32"], "E10040", "-1"),
+    (["--dynamic_dims=8;16", "--input_shape=x:1,3,32,32", "--input_format=ND"], "E10040", "-1"),
+    (["--dynamic_dims=8;16", "--input_shape=x:-1,3,-1,32", "--input_format=ND"], "E10045", "2"),
+    (["--dynamic_dims=8,8;16,16", "--input_shape=x:-1,3,32,32", "--input_format=ND"], "E10046",
+     "one for each"),
+    (["--dynamic_dims=8;16", "--input_shape=x:-1,3,32,32"], "E10001", "must be ND"),
+    (["--dynamic_batch_size=1,2", "--input_shape=x:-1,3,32,32", "--stop_after=graph"], "E10055",
+     "--stop_after"),
+    (["--dynamic_batch_size=1,2", "--input_shape=nobody:-1,3,32,32"], "E10016", "gear 1"),
+])
+def test_limits(flags, code, word, target, tmp_path):
+    model = gear_models.resnet(tmp_path / "m.onnx")
+    status, out, _ = atc(model, tmp_path / "m", target, *flags)
+    assert status == 1
+    lines = [line for line in out.splitlines() if line.startswith("E")]
+    assert any(line.startswith(code) and word in line for line in lines), out
+    assert not (tmp_path / "m.om").exists()
+
+
+def test_a_gear_that_cannot_be_static_names_its_nodes(tmp_path):
+    model = gear_models.one_op(tmp_path / "m.onnx", "NonZero", ["n", 4])
+    status, out, _ = atc(model, tmp_path / "m", "--target=cpu", "--input_shape=x:-1,4",
+                         "--dynamic_batch_size=1,2")
+    assert status == 1 and "E10055: gear 1" in out and "n_y" in out and "NonZero" in out
+
+
+def test_one_gears_fault_names_it(tmp_path):
+    """A size that the network cannot take is found in its gear."""
+    model = gear_models.detector(tmp_path / "m.onnx")
+    status, out, _ = atc(model, tmp_path / "m", "--target=cpu", "--input_shape=x:1,3,-1,-1",
+                         "--dynamic_image_size=64,64;72,64")
+    assert status == 1 and "gear 72,64: " in out
+
+
+# --- Ranges for an NPU -----------------------------------------------------------------------
+
+NPU = TARGETS[1]
+
+
+@pytest.mark.parametrize("case, shape, sizes", [
+    ("resnet", "x:{0},3,32,32", [1, 2, 3, 5]),
+    ("mlp", "a:{0},40;b:{0},24", [1, 3, 6]),
+])
+def test_ranges_are_padded(case, shape, sizes, tmp_path):
+    model = CASES[case][0](tmp_path / "m.onnx")
+    om = compiled(model, tmp_path / "range", NPU, "--input_shape=" + shape.format("1~6"))
+    rng = np.random.default_rng(8)
+    for size in sizes:
+        static = compiled(model, tmp_path / "static", NPU, "--input_shape=" + shape.format(size))
+        inputs = {name: rng.standard_normal(dims).astype(np.float32)
+                  for name, dims in shapes_of(shape.format(size)).items()}
+        got, figures = run(om, tmp_path / "run", inputs)
+        want, _ = run(static, tmp_path / "run", inputs)
+        assert got["y"].shape == want["y"].shape
+        np.testing.assert_allclose(got["y"], want["y"], rtol=2e-3, atol=2e-3)
+        assert figures["gear"] == [min(gear for gear in (1, 2, 4, 6) if gear >= size)]
+    code, _, err = call(tool("om-run"), om, "--shape", shape.format(7))
+    assert code == 1 and "it takes 1 to 6" in err
+
+
+def test_what_ranges_become(tmp_path):
+    model = gear_models.mlp(tmp_path / "m.onnx")
+    _, out, _ = atc(model, tmp_path / "m", NPU, "--input_shape=a:-1,40;b:-1,24")
+    assert "W11001" in out and "computed at 1, 2, 4, 8, 16, 32, 64;" in out and "'a', 'b'" in out
+    gears = lambda: [gear["values"] for gear in dump(tmp_path / "m.om")["gears"]["gears"]]
+    assert gears() == [[1], [2], [4], [8], [16], [32], [64]]
+    compiled(model, tmp_path / "m", NPU, "--input_shape_range=a:[3~20,40];b:[3~20,24]")
+    assert gears() == [[4], [8], [16], [20]] and dump(tmp_path / "m.om")["gears"]["min"] == [3]
+    compiled(model, tmp_path / "m", NPU, "--input_shape=a:1~20,40;b:1~20,24",
+             "--input_hint_shape=0:[5,40];a:[10,40]")
+    assert gears() == [[5], [10], [20]]
+    compiled(model, tmp_path / "m", NPU, "--input_shape=a:-1,40;b:-1,24",
+             "--input_hint_shape=0:[5,40]")
+    assert gears() == [[5]]
+
+
+@pytest.mark.parametrize("shape, flags, code, word", [
+    # Attention and convolutions mix; the way round is named.
+    ("x:1,3,-1,-1", [], "E10055", "--dynamic_image_size"),
+    ("x:1,3,32,-1", [], "E10055", "mixes elements along the dim"),
+    ("x:1~2~3,3,32,32", [], "E10002", "1~2~3"),
+    ("x:8~2,3,32,32", [], "E10002", "8~2"),
+    ("x:[1~2,3,32,32", [], "E10002", "bracket"),
+    ("x:-1,3,32,32", ["--input_hint_shape=1:[8,3,32,32]"], "E10002", "no input"),
+    ("x:1~4,3,32,32", ["--input_hint_shape=0:[8,3,32,32]"], "E10002", "not within the range"),
+    ("x:1~4,3,32,32", ["--input_hint_shape=0:[8,3]"], "E10002", "as many dims"),
+    ("x:1~4,3,32,32", ["--input_shape_range=x:[1~4,3,32,32]"], "E10047", "exclude"),
+    ("", ["--input_shape_range=x:[1~b,3,32,32]"], "E10048", "1~b"),
+    ("x:1~4,3,32,32", ["--dynamic_batch_size=1,2"], "E10040", "write -1"),
+    ("x:1~4,3,32,32", ["--stop_after=graph"], "E10055", "--stop_after"),
+    ("x:1~900,3,2~900,2~900", [], "E10036", "more than 100 gears"),
+])
+def test_ranges_that_are_refused(shape, flags, code, word, tmp_path):
+    model = gear_models.resnet(tmp_path / "m.onnx")
+    given = [f"--input_shape={shape}"] if shape else []
+    status, out, _ = atc(model, tmp_path / "m", NPU, *given, *flags)
+    assert status == 1
+    assert any(line.startswith(code) and word in line for line in out.splitlines()), out
+
+
+def test_a_model_is_never_moved_to_the_cpu(tmp_path):
+    model = gear_models.resnet(tmp_path / "m.onnx")
+    status, out, _ = atc(model, tmp_path / "m", NPU)
+    assert status == 1 and "E10002" in out and "[-1,3,32,32]" in out and "--target=cpu" in out
+    om = compiled(model, tmp_path / "m", NPU, "--target=cpu", "--input_shape=x:1~4,3,32,32")
+    assert dump(om)["target"] == "cpu"
+
+
+def test_the_size_may_not_be_in_the_numbers(tmp_path):
+    """y = x * the batch: the importer makes a constant of the shape."""
+    net = gear_models.Network(5)
+    size = net.node("Gather", [net.node("Shape", ["x"]), net.constant(0, np.int64)])
+    net.node("Mul", ["x", net.node("Cast", [size], to=1)], "y")
+    model = net.save(tmp_path / "m.onnx", [("x", 1, ["n", 4])], [("y", 1, ["n", 4])])
+    status, out, _ = atc(model, tmp_path / "m", NPU, "--input_shape=x:-1,4")
+    assert status == 1 and "E10055" in out and "depends on the size of the dim" in out
+    om = compiled(model, tmp_path / "m", NPU, "--input_shape=x:-1,4", "--dynamic_batch_size=2,3")
+    for size in (2, 3):
+        got, _ = run(om, tmp_path / "run", {"x": np.ones((size, 4), np.float32)})
+        np.testing.assert_array_equal(got["y"], np.full((size, 4), size, np.float32))
