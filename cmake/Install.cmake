@@ -34,6 +34,11 @@ if(OPENATC_BUILD_COMPILER OR TARGET om-run)
           DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT runtime)
 endif()
 
+# AscendCL, with a folder that looks like the vendor's toolkit to scripts and CMake files.
+if(TARGET ascendcl)
+  include(InstallAscend)
+endif()
+
 # Signatures, where libsodium was there to build them.
 if(TARGET openatc_trust)
   install(TARGETS openatc_trust EXPORT OpenATCRuntimeTargets
@@ -77,6 +82,9 @@ endif()
 set(packages openatc)
 if(OPENATC_BUILD_COMPILER OR TARGET om-run)
   list(APPEND packages openatc-npu)
+endif()
+if(TARGET ascendcl)
+  list(APPEND packages ascendcl)
 endif()
 foreach(package ${packages})
   configure_file("${PROJECT_SOURCE_DIR}/cmake/${package}.pc.in"

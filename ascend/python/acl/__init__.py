@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""pyACL: AscendCL for Python, over libascendcl.
+
+Functions that create or ask return `(value, ret)`, others `ret`, which is 0 for success.
+Handles and addresses are numbers."""
+
+import ctypes
+
+from . import _library
+
+_library.bind_all(globals(), _library.LIBRARY, {
+    "get_recent_err_msg": "aclGetRecentErrMsg s",
+    "get_soc_name": "aclrtGetSocName s",
+    "finalize": "aclFinalize e",
+    "create_data_buffer": "aclCreateDataBuffer p p N",
+    "destroy_data_buffer": "aclDestroyDataBuffer e p",
+    "update_data_buffer": "aclUpdateDataBuffer e p p N",
+    "get_data_buffer_addr": "aclGetDataBufferAddr p p",
+    "get_data_buffer_size": "aclGetDataBufferSizeV2 N p",
+    "get_data_buffer_size_v2": "aclGetDataBufferSizeV2 N p",
+    "data_type_size": "aclDataTypeSize N i",
+    "float16_to_float": "aclFloat16ToFloat f H",
+    "float_to_float16": "aclFloatToFloat16 H f",
+    "destroy_tensor_desc": "aclDestroyTensorDesc - p",
+    "get_tensor_desc_type": "aclGetTensorDescType i p",
+    "get_tensor_desc_format": "aclGetTensorDescFormat i p",
+    "get_tensor_desc_size": "aclGetTensorDescSize N p",
+    "get_tensor_desc_element_count": "aclGetTensorDescElementCount N p",
+    "get_tensor_desc_num_dims": "aclGetTensorDescNumDims N p",
+    "get_tensor_desc_dim": "aclGetTensorDescDim L p N",
+    "get_tensor_desc_dim_v2": "aclGetTensorDescDimV2 e p N >L",
+    "get_tensor_desc_name": "aclGetTensorDescName s p",
+    "set_tensor_desc_name": "aclSetTensorDescName - p s",
+    "set_tensor_format": "aclSetTensorFormat e p i",
+    "set_tensor_storage_format": "aclSetTensorStorageFormat e p i",
+    "set_tensor_origin_format": "aclSetTensorOriginFormat e p i",
+    "set_tensor_place_ment": "aclSetTensorPlaceMent e p i",
+    "set_tensor_const": "aclSetTensorConst e p p N",
+    "trans_tensor_desc_format": "aclTransTensorDescFormat e p i >p",
+})
+
+_init = _library.bind(_library.LIBRARY, "aclInit e s")
+_create_tensor_desc = _library.bind(_library.LIBRARY, "aclCreateTensorDesc p i i p i")
+_set_tensor_shape = _library.bind(_library.LIBRARY, "aclSetTensorShape e p i p")
+_set_origin_shape = _library.bind(_library.LIBRARY, "aclSetTensorOriginShape e p i p")
+
+
+def init(config_path=None):
+    """Starts AscendCL; with the path of a JSON file where there is one."""
+    return _init(config_path)
+
+
+def _with_dims(function, before, dims, *after):
+    values = (ctypes.c_int64 * len(dims))(*dims)
+    return function(*before, len(dims), ctypes.addressof(values), *after)
+
+
+def create_tensor_desc(data_type, dims, data_format):
+    """Creates a description of a tensor; returns its handle."""
+    return _with_dims(_create_tensor_desc, (data_type,), dims, data_format)
+
+
+def set_tensor_shape(desc, dims):
+    """Sets the dims that the elements are stored in."""
+    return _with_dims(_set_tensor_shape, (desc,), dims)
+
+
+set_tensor_storage_shape = set_tensor_shape
+
+
+def set_tensor_origin_shape(desc, dims):
+    """Sets the dims that the tensor had in the model."""
+    return _with_dims(_set_origin_shape, (desc,), dims)
+
+
+from . import mdl, op, rt, util  # noqa: E402 they need what is above
+
+try:
+    from . import media
+except ImportError:  # built without libjpeg-turbo and libpng
+    media = None

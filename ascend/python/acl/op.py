@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Single operators."""
+
+import ctypes
+
+from . import _library
+from ._library import LIBRARY, bind
+
+_library.bind_all(globals(), LIBRARY, {
+    "set_model_dir": "aclopSetModelDir e s",
+    "load": "aclopLoad e p N",
+    "create_attr": "aclopCreateAttr p",
+    "destroy_attr": "aclopDestroyAttr - p",
+    "set_attr_bool": "aclopSetAttrBool e p s B",
+    "set_attr_int": "aclopSetAttrInt e p s L",
+    "set_attr_float": "aclopSetAttrFloat e p s f",
+    "set_attr_string": "aclopSetAttrString e p s s",
+    "set_attr_data_type": "aclopSetAttrDataType e p s i",
+    "destroy_handle": "aclopDestroyHandle - p",
+    "cast": "aclopCast e p p p p B p",
+    "create_handle_for_cast": "aclopCreateHandleForCast e p p B >p",
+})
+
+_execute_v2 = bind(LIBRARY, "aclopExecuteV2 e s i p p i p p p p")
+_create_handle = bind(LIBRARY, "aclopCreateHandle e s i p i p p >p")
+_execute_handle = bind(LIBRARY, "aclopExecWithHandle e p i p i p p")
+_infer_shape = bind(LIBRARY, "aclopInferShape e s i p p i p p")
+
+
+def _handles(values):
+    return (ctypes.c_void_p * max(len(values), 1))(*values)
+
+
+def _list_setter(c_name, element):
+    function = bind(LIBRARY, f"{c_name} e p s i p")
+
+    def set_list(attr, name, values):
+        array = (element * max(len(values), 1))(
+            *(value.encode() if isinstance(value, str) else value for value in values))
+        return function(attr, name, len(values), ctypes.addressof(array))
+
+    set_list.__name__ = set_list.__qualname__ = c_name
+    return set_list
+
+
+set_attr_list_bool = _list_setter("aclopSetAttrListBool", ctypes.c_uint8)
+set_attr_list_int = _list_setter("aclopSetAttrListInt", ctypes.c_int64)
+set_attr_list_float = _list_setter("aclopSetAttrListFloat", ctypes.c_float)
+set_attr_list_string = _list_setter("aclopSetAttrListString", ctypes.c_char_p)
+set_attr_list_data_type = _list_setter("aclopSetAttrListDataType", ctypes.c_int32)
+
+
+def execute_v2(op_type, input_desc, inputs, output_desc, outputs, attr, stream):
+    """Puts an operator behind the stream's tasks; descriptions and buffers are lists."""
+    arrays = [_handles(values) for values in (input_desc, inputs, output_desc, outputs)]
+    places = [ctypes.addressof(array) for array in arrays]
+    return _execute_v2(op_type, len(inputs), places[0], places[1], len(outputs), places[2],
+                       places[3], attr, stream)
+
+
+execute = execute_v2
+
+
+def create_handle(op_type, input_desc, output_desc, attr):
+    """Finds an operator once; returns a handle and the code."""
+    given, wanted = _handles(input_desc), _handles(output_desc)
+    return _create_handle(op_type, len(input_desc), ctypes.addressof(given), len(output_desc),
+                          ctypes.addressof(wanted), attr)
+
+
+def execute_with_handle(handle, inputs, outputs, stream):
+    """Executes the operator of a handle."""
+    given, wanted = _handles(inputs), _handles(outputs)
+    return _execute_handle(handle, len(inputs), ctypes.addressof(given), len(outputs),
+                           ctypes.addressof(wanted), stream)
+
+
+exec_with_handle = execute_with_handle
+
+
+def infer_shape(op_type, input_desc, inputs, output_num, output_desc, attr):
+    """Sets the dims of the output descriptions."""
+    arrays = [_handles(values) for values in (input_desc, inputs, output_desc)]
+    places = [ctypes.addressof(array) for array in arrays]
+    return _infer_shape(op_type, len(inputs), places[0], places[1], output_num, places[2], attr)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Devices, contexts, streams, events, callbacks and memory."""
+
+import ctypes
+import threading
+
+from . import _library
+from ._library import LIBRARY, bind
+
+_library.bind_all(globals(), LIBRARY, {
+    "get_version": "aclrtGetVersion e >i >i >i",
+    "get_device_count": "aclrtGetDeviceCount e >I",
+    "set_device": "aclrtSetDevice e i",
+    "reset_device": "aclrtResetDevice e i",
+    "reset_device_force": "aclrtResetDeviceForce e i",
+    "get_device": "aclrtGetDevice e >i",
+    "get_run_mode": "aclrtGetRunMode e >i",
+    "set_ts_device": "aclrtSetTsDevice e i",
+    "synchronize_device": "aclrtSynchronizeDevice e",
+    "synchronize_device_with_timeout": "aclrtSynchronizeDeviceWithTimeout e i",
+    "create_context": "aclrtCreateContext e >p i",
+    "destroy_context": "aclrtDestroyContext e p",
+    "set_context": "aclrtSetCurrentContext e p",
+    "get_context": "aclrtGetCurrentContext e >p",
+    "create_stream": "aclrtCreateStream e >p",
+    "create_stream_with_config": "aclrtCreateStreamWithConfig e >p I I",
+    "destroy_stream": "aclrtDestroyStream e p",
+    "destroy_stream_force": "aclrtDestroyStreamForce e p",
+    "synchronize_stream": "aclrtSynchronizeStream e p",
+    "synchronize_stream_with_timeout": "aclrtSynchronizeStreamWithTimeout e p i",
+    "stream_query": "aclrtStreamQuery e p >i",
+    "set_stream_failure_mode": "aclrtSetStreamFailureMode e p U",
+    "create_event": "aclrtCreateEvent e >p",
+    "create_event_with_flag": "aclrtCreateEventWithFlag e >p I",
+    "destroy_event": "aclrtDestroyEvent e p",
+    "record_event": "aclrtRecordEvent e p p",
+    "reset_event": "aclrtResetEvent e p p",
+    "query_event": "aclrtQueryEvent e p >i",
+    "query_event_status": "aclrtQueryEventStatus e p >i",
+    "query_event_wait_status": "aclrtQueryEventWaitStatus e p >i",
+    "synchronize_event": "aclrtSynchronizeEvent e p",
+    "synchronize_event_with_timeout": "aclrtSynchronizeEventWithTimeout e p i",
+    "event_elapsed_time": "aclrtEventElapsedTime e >f p p",
+    "stream_wait_event": "aclrtStreamWaitEvent e p p",
+    "set_op_wait_timeout": "aclrtSetOpWaitTimeout e I",
+    "set_op_execute_time_out": "aclrtSetOpExecuteTimeOut e I",
+    "subscribe_report": "aclrtSubscribeReport e U p",
+    "unsubscribe_report": "aclrtUnSubscribeReport e U p",
+    "malloc": "aclrtMalloc e >p N i",
+    "malloc_cached": "aclrtMallocCached e >p N i",
+    "mem_flush": "aclrtMemFlush e p N",
+    "mem_invalidate": "aclrtMemInvalidate e p N",
+    "free": "aclrtFree e p",
+    "malloc_host": "aclrtMallocHost e >p N",
+    "free_host": "aclrtFreeHost e p",
+    "memcpy": "aclrtMemcpy e p N p N i",
+    "memcpy_async": "aclrtMemcpyAsync e p N p N i p",
+    "memcpy_2d": "aclrtMemcpy2d e p N p N N N i",
+    "memcpy_2d_async": "aclrtMemcpy2dAsync e p N p N N N i p",
+    "memset": "aclrtMemset e p N i N",
+    "memset_async": "aclrtMemsetAsync e p N i N p",
+    "get_mem_info": "aclrtGetMemInfo e i >N >N",
+    "device_can_access_peer": "aclrtDeviceCanAccessPeer e >i i i",
+})
+
+get_soc_name = bind(LIBRARY, "aclrtGetSocName s")
+
+_process_report = bind(LIBRARY, "aclrtProcessReport e i")
+_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_launch_callback = LIBRARY.aclrtLaunchCallback
+_launch_callback.restype = ctypes.c_int32
+_launch_callback.argtypes = [_CALLBACK, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p]
+
+_lock = threading.Lock()
+_waiting = {}  # callbacks on their way, by number: what they call must stay
+_next = 0
+_stopped = set()  # threads that acl.util.stop_thread ends
+
+
+def _run(number):
+    with _lock:
+        function, argument = _waiting.pop(number)
+    function(argument)
+
+
+_run_callback = _CALLBACK(_run)
+
+
+def launch_callback(function, user_data, block_type, stream):
+    """Puts `function(user_data)` behind the stream's tasks; the thread that has subscribed
+    to the stream calls it."""
+    global _next
+    with _lock:
+        _next += 1
+        number = _next
+        _waiting[number] = (function, user_data)
+    code = _launch_callback(_run_callback, number, int(block_type), stream or None)
+    if code != _library.SUCCESS:
+        with _lock:
+            _waiting.pop(number, None)
+    return code
+
+
+def process_report(timeout):
+    """Waits for a callback and runs it, on this thread. Ends a thread that
+    acl.util.stop_thread stops."""
+    if threading.get_ident() in _stopped:
+        raise SystemExit
+    code = _process_report(timeout)
+    if threading.get_ident() in _stopped:
+        raise SystemExit
+    return code

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The commands `python3 -m ais_bench` and `msame`."""
+
+import argparse
+import pathlib
+import sys
+import time
+
+import numpy as np
+
+from . import files
+from .files import InputError
+from .interface import InferSession, MemorySummary
+from .summary import Report
+
+
+def _flag(text):
+    if text.lower() in ("1", "true"):
+        return True
+    if text.lower() in ("0", "false"):
+        return False
+    raise argparse.ArgumentTypeError(f"'{text}' must be 1, true, 0 or false")
+
+
+def _positive(text):
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' must be a number from 1")
+    return int(text)
+
+
+def _count(text):
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"'{text}' must be a number from 0")
+    return int(text)
+
+
+def _format(text):
+    if text.upper() not in ("NPY", "BIN", "TXT"):
+        raise argparse.ArgumentTypeError(f"'{text}' must be NPY, BIN or TXT")
+    return text.upper()
+
+
+def _devices(text):
+    parts = text.split(",")
+    if not all(part.strip().isdigit() for part in parts):
+        raise argparse.ArgumentTypeError(f"'{text}' must be numbers from 0, separated by commas")
+    return [int(part) for part in parts]
+
+
+def _parser(name):
+    parser = argparse.ArgumentParser(prog=name, allow_abbrev=False,
+                                     description="Runs an .om file and reports times.")
+    msame = name == "msame"
+    add = parser.add_argument
+    add("--model", "--om", required=True, help="the .om file")
+    add("--input", help="files or folders of .npy and .bin, one per input; without: zeros")
+    add("--output", help="folder for outputs")
+    add("--output_dirname", help="folder in --output instead of one named after the time")
+    add("--outfmt", type=_format, default="TXT" if msame else "BIN", help="NPY, BIN or TXT")
+    add("--loop", type=_positive, default=1, help="how often each set of inputs is run")
+    add("--warmup_count", type=_count, default=0 if msame else 1, help="runs that are not counted")
+    add("--device", type=_devices, default=[0], help="device, or several: 0,1")
+    add("--debug", type=_flag, nargs="?", const=True, default=False)
+    add("--display_all_summary", type=_flag, nargs="?", const=True, default=False,
+        help="report times of copies, too")
+    add("--batchsize", type=_positive, help="samples in a run, for the throughput")
+    add("--pure_data_type", choices=("zero", "random"), default="zero",
+        help="what inputs are without --input")
+    add("--dymBatch", type=_positive, help="profile of --dynamic_batch_size")
+    add("--dymHW", help="profile of --dynamic_image_size: H,W")
+    add("--dymDims", help='profile of --dynamic_dims: "name:1,600;..."')
+    add("--dymShape", help='shapes of dims of any size: "name:1,3,224,224;..."')
+    add("--outputSize", help='bytes of outputs whose size only a run knows: "10000,10000"')
+    add("--auto_set_dymshape_mode", type=_flag, nargs="?", const=True, default=False,
+        help="shapes are those of the .npy files")
+    add("--auto_set_dymdims_mode", type=_flag, nargs="?", const=True, default=False,
+        help="profiles are those of the .npy files")
+    add("--profiler", type=_flag, nargs="?", const=True, default=False)
+    add("--dump", type=_flag, nargs="?", const=True, default=False)
+    add("--acl_json_path", help="a JSON file for aclInit")
+    add("--run_mode", choices=("array", "files", "tensor", "full"), default="array",
+        help="has no meaning here")
+    return parser
+
+
+def _say(text):
+    print(f"[INFO] {text}", flush=True)
+
+
+def _numbers(option, text):
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"{option}: '{text}' must be numbers and commas") from None
+
+
+def _set_profile(session, options):
+    """Sets what --dym... says; returns the shapes it gives to inputs, by name."""
+    given = [name for name in ("dymBatch", "dymHW", "dymDims", "dymShape")
+             if getattr(options, name)]
+    if len(given) > 1:
+        raise InputError("--" + " and --".join(given) + " exclude each other")
+    if options.outputSize:
+        session.set_custom_outsize(_numbers("--outputSize", options.outputSize))
+    shapes = {}
+    if options.dymBatch:
+        session.set_dynamic_batchsize(options.dymBatch)
+        values = [options.dymBatch]
+    elif options.dymHW:
+        values = _numbers("--dymHW", options.dymHW)
+        if len(values) != 2:
+            raise InputError(f"--dymHW: '{options.dymHW}' must be H,W")
+        session.set_dynamic_hw(*values)
+    elif options.dymDims:
+        session.set_dynamic_dims(options.dymDims)
+        return session._gear[1]
+    elif options.dymShape:
+        session.set_dynamic_shape(options.dymShape)
+        return session._shapes
+    else:
+        return shapes
+    for port in session.get_inputs():
+        rest = iter(values if options.dymHW else values * len(port.shape))
+        shapes[port.name] = [next(rest, dim) if dim < 0 else dim for dim in port.shape]
+    return shapes
+
+
+def _made_inputs(session, shapes, kind):
+    """Returns inputs of zeros or random values."""
+    arrays, random = [], np.random.default_rng(0)
+    for port in session.get_inputs():
+        shape = shapes.get(port.name, port.shape)
+        if any(dim < 0 for dim in shape):
+            raise InputError(f"input '{port.name}' has shape {port.shape}; set it with --dymBatch, "
+                             "--dymHW, --dymDims or --dymShape, or give --input")
+        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(port.datatype).itemsize
+        data = np.zeros(size, np.uint8) if kind == "zero" else random.integers(
+            0, 255, size, np.uint8)
+        if kind == "random" and np.dtype(port.datatype).kind == "f":
+            data = random.random(int(np.prod(shape, dtype=np.int64)), np.float32)
+            data = data.astype(port.datatype).view(np.uint8)
+        arrays.append(data.view(port.datatype).reshape(shape))
+    return arrays
+
+
+def _runs(session, options, shapes):
+    """Yields (arrays, paths of files, name of outputs) of each set of inputs."""
+    if not options.input:
+        yield _made_inputs(session, shapes, options.pure_data_type), [], "pure_infer_data"
+        return
+    ports = session.get_inputs()
+    groups = files.listed(options.input, len(ports))
+    columns = []
+    for port, group in zip(ports, groups):
+        shape = shapes.get(port.name, port.shape)
+        known = all(dim >= 0 for dim in shape)
+        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(port.datatype).itemsize if known else 0
+        columns.append(files.batches(group, size))
+    if len({len(column) for column in columns}) != 1:
+        raise InputError("--input: the files of the inputs make different numbers of batches")
+    for row in zip(*columns):
+        arrays = [array for array, _ in row]
+        paths = [str(path) for _, part in row for path in part]
+        yield arrays, paths, row[0][1][0].stem
+
+
+def _shaped(session, arrays, shapes):
+    """Gives bytes of a file the type of their input, and its shape where that is known."""
+    result = []
+    for port, array in zip(session.get_inputs(), arrays):
+        kind = np.dtype(port.datatype)
+        if array.dtype == np.uint8 and kind != np.uint8 and array.nbytes % kind.itemsize == 0:
+            array = array.reshape(-1).view(kind)
+        shape = shapes.get(port.name, port.shape)
+        if all(dim >= 0 for dim in shape) and array.size == int(np.prod(shape, dtype=np.int64)):
+            array = array.reshape(shape)
+        result.append(array)
+    return result
+
+
+def _msame_lines(times):
+    """Prints the averages that scripts around msame look for."""
+    _say("output data success")
+    print(f"Inference average time: {sum(times) / len(times):.3f} ms")
+    if len(times) > 1:
+        rest = times[1:]
+        print(f"Inference average time without first time: {sum(rest) / len(rest):.3f} ms")
+
+
+def _run_on(device, options, name):
+    session = InferSession(device, options.model, options.acl_json_path, options.debug)
+    _say("acl init success")
+    _say(f"open device {device} success")
+    _say(f"load model {options.model} success")
+    _say("create model description success")
+    if options.debug:
+        for side, ports in (("input", session.get_inputs()), ("output", session.get_outputs())):
+            for i, port in enumerate(ports):
+                _say(f"{side} {i}: {port}")
+    shapes = _set_profile(session, options)
+    batch = options.batchsize
+    if batch is None:
+        first = session.get_inputs()[0] if session.get_inputs() else None
+        shape = shapes.get(first.name, first.shape) if first else []
+        batch = shape[0] if len(shape) > 1 and shape[0] > 0 else 1
+    folder = None
+    if options.output:
+        folder = pathlib.Path(options.output) / (options.output_dirname or
+                                                 time.strftime("%Y_%m_%d-%H_%M_%S"))
+        folder.mkdir(parents=True, exist_ok=True)
+        _say(f"output path:{folder}")
+
+    mode = ("dymshape" if options.auto_set_dymshape_mode else
+            "dymdims" if options.auto_set_dymdims_mode else None)
+
+    def infer(arrays):
+        return session.infer(arrays, mode) if mode else session.run(arrays)
+
+    warm = options.warmup_count
+    report = None
+    for arrays, paths, stem in _runs(session, options, shapes):
+        arrays = _shaped(session, arrays, shapes)
+        if report is None:
+            for _ in range(warm):
+                infer(arrays)
+            if warm:
+                _say(f"warm up {warm} done")
+            session.reset_summaryinfo()
+            MemorySummary.reset()
+            report = Report(session.summary().exec_time_list, batch)
+        for _ in range(options.loop):
+            outputs = infer(arrays)
+        written = []
+        if folder:
+            middle = "output_" if name == "msame" else ""
+            written = [str(files.write(array, folder / f"{stem}_{middle}{i}", options.outfmt))
+                       for i, array in enumerate(outputs)]
+        report.add_files(paths, written)
+    if name == "msame":
+        _msame_lines(report.runs)
+    else:
+        for line in report.lines(options.display_all_summary):
+            _say(line)
+    if folder:
+        report.write(folder.with_name(folder.name + "_summary.json"))
+    session.free_resource()
+    _say("unload model success, model Id is 1")
+    _say(f"end to reset device {device}")
+
+
+def main(arguments=None, name="ais_bench"):
+    """Runs the command; returns its exit code."""
+    options = _parser(name).parse_args(arguments)
+    try:
+        if options.profiler:
+            raise InputError("--profiler: profile with `om-run --profile`")
+        if options.dump:
+            raise InputError("--dump: write tensors with `om-run --dump folder`")
+        for device in options.device:
+            _run_on(device, options, name)
+    except (InputError, RuntimeError, ValueError) as error:
+        print(f"[ERROR] {error}", file=sys.stderr)
+        return 1
+    InferSession.finalize()
+    _say("end to finalize acl")
+    return 0

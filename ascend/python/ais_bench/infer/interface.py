@@ -1,0 +1,447 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""InferSession: a model on a device, fed with NumPy arrays."""
+
+import threading
+import time
+
+import numpy as np
+
+import acl
+
+from .summary import MemorySummary, RunTimes
+
+_TYPES = {0: np.float32, 1: np.float16, 2: np.int8, 3: np.int32, 4: np.uint8, 6: np.int16,
+          7: np.uint16, 8: np.uint32, 9: np.int64, 10: np.uint64, 11: np.float64, 12: np.bool_,
+          16: np.complex64, 17: np.complex128, 27: np.uint16}
+_FORMATS = {0: "NCHW", 1: "NHWC", 2: "ND", 30: "NCDHW", 27: "NDHWC"}
+_SHAPE_INPUT = "ascend_mbatch_shape_data"
+_AIPP_INPUT = "ascend_dynamic_aipp_data"
+
+_lock = threading.Lock()
+_started = False
+
+
+def _must(code, what):
+    if code != 0:
+        raise RuntimeError(f"{what} failed with {code}: {acl.get_recent_err_msg() or 'no message'}")
+
+
+def _start(path=None):
+    """Starts AscendCL once; another library of the process may have done it."""
+    global _started
+    with _lock:
+        if not _started:
+            code = acl.init(path)
+            if code not in (0, 100002):
+                _must(code, "acl.init")
+            _started = True
+
+
+class TensorDesc:
+    """An input or output of a model. `size` are elements, `realsize` bytes; both are 0
+    where only a run knows them."""
+
+    def __init__(self, name, datatype, shape, format, realsize):
+        self.name, self.datatype, self.shape, self.format = name, datatype, shape, format
+        self.realsize = realsize
+        self.size = realsize // np.dtype(datatype).itemsize
+
+    def __repr__(self):
+        return (f"TensorDesc(name={self.name!r}, datatype={self.datatype}, shape={self.shape}, "
+                f"format={self.format!r}, size={self.size}, realsize={self.realsize})")
+
+
+class InferSession:
+    """Loads a model and executes it.
+
+    `infer` takes one array per input, or a PyTorch tensor, or the bytes of one, and returns
+    NumPy arrays. Modes: static, dymbatch, dymhw, dymdims and dymshape; the profile is taken
+    from the shapes of the arrays."""
+
+    def __init__(self, device_id, model_path, acl_json_path=None, debug=False, loop=1):
+        self.device_id, self.model_path = int(device_id), str(model_path)
+        self.debug, self.loop = debug, max(int(loop), 1)
+        self._model = self._desc = None
+        self._blocks = []  # device memory by input or output, grown when needed
+        self._times = RunTimes()
+        self._custom_sizes = None
+        self._shapes = {}  # of inputs with dims of any size
+        self._gear = None
+        _start(acl_json_path)
+        _must(acl.rt.set_device(self.device_id), "acl.rt.set_device")
+        try:
+            # A session may be used by any thread.
+            self._context, code = acl.rt.create_context(self.device_id)
+            _must(code, "acl.rt.create_context")
+            self._model, code = acl.mdl.load_from_file(self.model_path)
+            _must(code, f"loading {self.model_path}")
+            self._desc = acl.mdl.create_desc()
+            _must(acl.mdl.get_desc(self._desc, self._model), "acl.mdl.get_desc")
+        except Exception:
+            self.free_resource()
+            raise
+        self._read_ports()
+
+    def _read_ports(self):
+        desc, self._inputs, self._outputs = self._desc, [], []
+        self._shape_index = self._aipp_index = None
+        for side, count in (("input", acl.mdl.get_num_inputs(desc)),
+                            ("output", acl.mdl.get_num_outputs(desc))):
+            ports = self._inputs if side == "input" else self._outputs
+            for i in range(count):
+                name = getattr(acl.mdl, f"get_{side}_name_by_index")(desc, i)
+                dims, code = getattr(acl.mdl, f"get_{side}_dims")(desc, i)
+                _must(code, f"the dims of {side} {i}")
+                kind = _TYPES.get(getattr(acl.mdl, f"get_{side}_data_type")(desc, i))
+                if kind is None:
+                    raise RuntimeError(f"{side} '{name}' has a type that NumPy does not know")
+                ports.append(TensorDesc(
+                    name, np.dtype(kind).name, dims["dims"],
+                    _FORMATS.get(getattr(acl.mdl, f"get_{side}_format")(desc, i), "ND"),
+                    getattr(acl.mdl, f"get_{side}_size_by_index")(desc, i)))
+                if side == "input" and name == _SHAPE_INPUT:
+                    self._shape_index = i
+                if side == "input" and name == _AIPP_INPUT:
+                    self._aipp_index = i
+        self._fed = [i for i in range(len(self._inputs))
+                     if i not in (self._shape_index, self._aipp_index)]
+
+    def get_inputs(self):
+        """Returns the inputs that `infer` takes, as TensorDesc."""
+        return [self._inputs[i] for i in self._fed]
+
+    def get_outputs(self):
+        """Returns the outputs as TensorDesc."""
+        return list(self._outputs)
+
+    # ---- profiles and shapes ----
+
+    def set_dynamic_batchsize(self, dym_batch):
+        """Sets the profile of --dynamic_batch_size for the next runs."""
+        self._gear = ("batch", int(dym_batch))
+
+    def set_dynamic_hw(self, w, h):
+        """Sets the profile of --dynamic_image_size; the first argument is the one that comes
+        first in that option."""
+        self._gear = ("hw", int(w), int(h))
+
+    def set_dynamic_dims(self, dym_dims):
+        """Sets the profile of --dynamic_dims: "name:1,3,224,224;..."."""
+        self._gear = ("dims", self._parse_shapes(dym_dims))
+
+    def set_dynamic_shape(self, dym_shape):
+        """Sets the shapes of inputs with dims of any size: "name:1,3,224,224;..."."""
+        self._shapes = self._parse_shapes(dym_shape)
+
+    def set_custom_outsize(self, custom_sizes):
+        """Sets the bytes of output buffers, for outputs whose size only a run knows."""
+        self._custom_sizes = list(custom_sizes)
+
+    def _parse_shapes(self, text):
+        known = [self._inputs[i].name for i in self._fed]
+        shapes = {}
+        for part in filter(None, (item.strip() for item in text.split(";"))):
+            name, colon, dims = part.rpartition(":")
+            if not colon or name not in known:
+                raise ValueError(f"'{part}' names no input; write name:1,3,224,224 with one of "
+                                 + ", ".join(known))
+            try:
+                shapes[name] = [int(dim) for dim in dims.split(",") if dim.strip()]
+            except ValueError:
+                raise ValueError(f"'{dims}' of input '{name}' must be numbers and commas") from None
+        return shapes
+
+    def _take_shapes(self, mode, arrays):
+        """Chooses profile or shapes from the arrays."""
+        ports = [self._inputs[i] for i in self._fed]
+        if mode == "static":
+            self._gear = None  # a profile of an earlier call is not meant
+            return
+        if mode in ("dymbatch", "dymhw"):
+            for port, array in zip(ports, arrays):
+                dynamic = [i for i, dim in enumerate(port.shape) if dim < 0]
+                if dynamic and max(dynamic) < array.ndim:
+                    values = [array.shape[i] for i in dynamic]
+                    self._gear = (("batch", values[0]) if mode == "dymbatch" else
+                                  ("hw", values[0], values[-1]))
+                    return
+            raise RuntimeError(f"no input has a dim that mode {mode} sets")
+        if mode == "dymdims":
+            self._gear = ("dims", {port.name: list(array.shape)
+                                   for port, array in zip(ports, arrays)})
+        elif mode == "dymshape":
+            self._shapes = {port.name: list(array.shape) for port, array in zip(ports, arrays)}
+        else:
+            raise ValueError(f"mode is '{mode}'; give static, dymbatch, dymhw, dymdims or dymshape")
+
+    def _apply_gear(self, dataset):
+        if self._shape_index is None:
+            if self._gear:
+                raise RuntimeError(f"{self.model_path} has no profiles; it was compiled without "
+                                   "--dynamic_batch_size, --dynamic_image_size and --dynamic_dims")
+            return
+        if not self._gear:
+            raise RuntimeError(f"{self.model_path} has profiles; choose one by mode, or by "
+                               "set_dynamic_batchsize, set_dynamic_hw or set_dynamic_dims")
+        kind, *values = self._gear
+        if kind == "batch":
+            code = acl.mdl.set_dynamic_batch_size(self._model, dataset, self._shape_index, *values)
+        elif kind == "hw":
+            code = acl.mdl.set_dynamic_hw_size(self._model, dataset, self._shape_index, *values)
+        else:
+            dims = []
+            for i in self._fed:
+                port = self._inputs[i]
+                dims += values[0].get(port.name, port.shape)
+            code = acl.mdl.set_input_dynamic_dims(self._model, dataset, self._shape_index,
+                                                  {"name": "", "dimCount": len(dims), "dims": dims})
+        _must(code, "choosing the profile")
+
+    # ---- runs ----
+
+    @staticmethod
+    def _as_array(feed):
+        if isinstance(feed, (bytes, bytearray, memoryview)):
+            return np.frombuffer(feed, dtype=np.uint8)
+        if hasattr(feed, "detach"):  # PyTorch
+            feed = feed.detach().cpu().numpy()
+        if not isinstance(feed, np.ndarray):
+            feed = np.asarray(feed)
+        return np.ascontiguousarray(feed).reshape(feed.shape)
+
+    def _memory(self, index, size):
+        """Returns device memory of at least `size` bytes that belongs to a port."""
+        while len(self._blocks) <= index:
+            self._blocks.append((0, 0))
+        address, have = self._blocks[index]
+        if have < size:
+            if address:
+                acl.rt.free(address)
+                self._blocks[index] = (0, 0)
+            address, code = acl.rt.malloc(size, 0)
+            _must(code, "acl.rt.malloc")
+            self._blocks[index] = (address, size)
+        return address
+
+    def _fill(self, arrays):
+        """Copies arrays to the device; returns addresses and sizes of all inputs."""
+        places = []
+        rest = iter(arrays)
+        start = time.perf_counter()
+        for i, port in enumerate(self._inputs):
+            if i not in self._fed:
+                places.append((self._memory(i, port.realsize), port.realsize))
+                continue
+            array = next(rest)
+            known = all(dim >= 0 for dim in port.shape)
+            if known and array.nbytes != port.realsize:
+                raise RuntimeError(
+                    f"input '{port.name}' takes {port.realsize} bytes ({port.datatype} "
+                    f"{port.shape}); {array.nbytes} were given ({array.dtype.name} "
+                    f"{list(array.shape)})")
+            place = self._memory(i, max(array.nbytes, 1))
+            if array.nbytes:
+                _must(acl.rt.memcpy(place, array.nbytes, acl.util.numpy_to_ptr(array), array.nbytes,
+                                    1), "copying to the device")
+            places.append((place, array.nbytes))
+        MemorySummary.h2d.append((time.perf_counter() - start) * 1000)
+        return places
+
+    def _output_places(self, custom_sizes):
+        places = []
+        for i, port in enumerate(self._outputs):
+            size = port.realsize
+            custom = self._custom_sizes or custom_sizes
+            if custom is not None and (size == 0 or self._custom_sizes):
+                size = int(custom if isinstance(custom, int) else
+                           custom[min(i, len(custom) - 1)])
+            places.append((self._memory(len(self._inputs) + i, max(size, 1)), size))
+        return places
+
+    def _datasets(self, inputs, outputs):
+        made, buffers = [], []
+        for places in (inputs, outputs):
+            dataset = acl.mdl.create_dataset()
+            made.append(dataset)
+            for address, size in places:
+                buffer = acl.create_data_buffer(address, size)
+                buffers.append(buffer)
+                _must(acl.mdl.add_dataset_buffer(dataset, buffer)[1], "acl.mdl.add_dataset_buffer")
+        return made, buffers
+
+    def _set_descs(self, dataset):
+        for i in self._fed:
+            shape = self._shapes.get(self._inputs[i].name)
+            if shape is None:
+                continue
+            kind = next(n for n, t in _TYPES.items() if np.dtype(t).name == self._inputs[i].datatype)
+            desc = acl.create_tensor_desc(kind, shape, 2)
+            code = acl.mdl.set_dataset_tensor_desc(dataset, desc, i)[1]
+            acl.destroy_tensor_desc(desc)
+            _must(code, "acl.mdl.set_dataset_tensor_desc")
+
+    def _fetch(self, outputs):
+        start = time.perf_counter()
+        results = []
+        for i, (port, (address, _)) in enumerate(zip(self._outputs, outputs)):
+            dims, code = acl.mdl.get_cur_output_dims(self._desc, i)
+            _must(code, f"the dims of output {i}")
+            array = np.empty(dims["dims"], dtype=port.datatype)
+            if array.nbytes:
+                _must(acl.rt.memcpy(acl.util.numpy_to_ptr(array), array.nbytes, address,
+                                    array.nbytes, 2), "copying from the device")
+            results.append(array)
+        MemorySummary.d2h.append((time.perf_counter() - start) * 1000)
+        return results
+
+    def _run(self, arrays, custom_sizes, times=1):
+        if self._model is None:
+            raise RuntimeError("the session was freed")
+        if len(arrays) != len(self._fed):
+            names = ", ".join(self._inputs[i].name for i in self._fed)
+            raise RuntimeError(f"the model takes {len(self._fed)} inputs ({names}), "
+                               f"{len(arrays)} were given")
+        _must(acl.rt.set_context(self._context), "acl.rt.set_context")
+        inputs = self._fill(arrays)
+        outputs = self._output_places(custom_sizes)
+        (given, wanted), buffers = self._datasets(inputs, outputs)
+        try:
+            self._apply_gear(given)
+            self._set_descs(given)
+            for _ in range(times):
+                start = time.perf_counter()
+                code = acl.mdl.execute(self._model, given, wanted)
+                self._times.exec_time_list.append((time.perf_counter() - start) * 1000)
+                _must(code, f"executing {self.model_path}")
+            return self._fetch(outputs)
+        finally:
+            acl.mdl.destroy_dataset(given)
+            acl.mdl.destroy_dataset(wanted)
+            for buffer in buffers:
+                acl.destroy_data_buffer(buffer)
+
+    def infer(self, feeds, mode="static", custom_sizes=100000, out_array=True, **_):
+        """Executes the model once (`loop` times where the session was made with that)."""
+        arrays = [self._as_array(feed) for feed in feeds]
+        self._take_shapes(mode, arrays)
+        return self._run(arrays, custom_sizes, self.loop)
+
+    def run(self, feeds, out_array=True):
+        """Executes the model with the profile or shapes that were set."""
+        return self._run([self._as_array(feed) for feed in feeds], None, self.loop)
+
+    def infer_pipeline(self, feeds_list, mode="static", custom_sizes=100000, **_):
+        """Executes the model on each of several sets of inputs; returns a list of results."""
+        return [self.infer(feeds, mode, custom_sizes) for feeds in feeds_list]
+
+    def infer_iteration(self, feeds, in_out_list=None, iteration_times=1, mode="static",
+                        custom_sizes=100000, mem_copy=True):
+        """Executes the model several times; an input whose entry of `in_out_list` is n >= 0
+        gets output n of the execution before."""
+        arrays = [self._as_array(feed) for feed in feeds]
+        links = list(in_out_list) if in_out_list else [-1] * len(arrays)
+        if len(links) != len(arrays) or any(not -1 <= n < len(self._outputs) for n in links):
+            raise ValueError(f"in_out_list must have an output or -1 for each of {len(arrays)} "
+                             "inputs")
+        outputs = []
+        for _ in range(max(int(iteration_times), 1)):
+            outputs = self.infer(arrays, mode, custom_sizes)
+            arrays = [array if n < 0 else outputs[n] for array, n in zip(arrays, links)]
+        return outputs
+
+    def summary(self):
+        """Returns the times of all runs: `exec_time_list`, in milliseconds."""
+        return self._times
+
+    def reset_summaryinfo(self):
+        """Forgets the times."""
+        self._times.exec_time_list.clear()
+
+    sumary, reset_sumaryinfo = summary, reset_summaryinfo  # as older versions write them
+
+    def free_resource(self):
+        """Unloads the model and frees its memory; the session cannot be used again."""
+        context = getattr(self, "_context", None)
+        if context is None:
+            return
+        self._context = None
+        acl.rt.set_context(context)
+        for address, _ in self._blocks:
+            if address:
+                acl.rt.free(address)
+        self._blocks = []
+        if self._desc:
+            acl.mdl.destroy_desc(self._desc)
+        if self._model is not None:
+            acl.mdl.unload(self._model)
+        self._desc = self._model = None
+        acl.rt.destroy_context(context)
+        acl.rt.reset_device(self.device_id)
+
+    free_device = free_resource
+
+    @staticmethod
+    def finalize():
+        """Ends AscendCL for the process."""
+        global _started
+        with _lock:
+            if _started:
+                acl.finalize()
+                _started = False
+
+    def __del__(self):
+        try:
+            self.free_resource()
+        except Exception:  # the interpreter may be ending
+            pass
+
+
+class MultiDeviceSession:
+    """Executes a model on several devices at once, one thread per set of inputs.
+
+    `infer` takes {device: [inputs, ...]} and returns {device: [results, ...]}."""
+
+    def __init__(self, model_path, acl_json_path=None, debug=False, loop=1):
+        self._arguments = (model_path, acl_json_path, debug, loop)
+        self._times = {}
+
+    def _run(self, device_feeds, call):
+        results, errors, threads = {}, [], []
+
+        def work(device, index, feeds):
+            try:
+                session = InferSession(device, *self._arguments)
+                results[device][index] = call(session, feeds)
+                self._times.setdefault(device, []).append(list(session.summary().exec_time_list))
+                session.free_resource()
+            except Exception as error:
+                errors.append(error)
+
+        for device, groups in device_feeds.items():
+            results[device] = [None] * len(groups)
+            for index, feeds in enumerate(groups):
+                threads.append(threading.Thread(target=work, args=(device, index, feeds)))
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if errors:
+            raise errors[0]
+        return results
+
+    def infer(self, device_feeds, mode="static", custom_sizes=100000):
+        return self._run(device_feeds, lambda session, feeds: session.infer(feeds, mode,
+                                                                            custom_sizes))
+
+    def infer_pipeline(self, device_feeds_list, mode="static", custom_sizes=100000):
+        return self._run(device_feeds_list, lambda session, feeds: session.infer_pipeline(
+            feeds, mode, custom_sizes))
+
+    def infer_iteration(self, device_feeds, in_out_list=None, iteration_times=1, mode="static",
+                        custom_sizes=100000, mem_copy=True):
+        return self._run(device_feeds, lambda session, feeds: session.infer_iteration(
+            feeds, in_out_list, iteration_times, mode, custom_sizes))
+
+    def summary(self):
+        """Returns the times of all runs by device."""
+        return self._times

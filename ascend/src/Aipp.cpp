@@ -1,0 +1,362 @@
+//===-- Aipp.cpp - parameters of dynamic image preprocessing ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/src/Dataset.h"
+#include "ascend/src/Errors.h"
+#include "ascend/src/Memory.h"
+#include "ascend/src/Model.h"
+
+#include <cstring>
+
+using namespace atc::ascend;
+
+namespace {
+
+/// What is set for one image; the layout is that of the device, 96 bytes.
+struct ImageParameters {
+  int8_t crop = 0, resize = 0, padding = 0, rotate = 0;
+  int8_t reserved0[4] = {};
+  int32_t cropStartW = 0, cropStartH = 0, cropW = 0, cropH = 0;
+  int32_t resizeInW = 0, resizeInH = 0, resizeOutW = 0, resizeOutH = 0;
+  int32_t paddingTop = 0, paddingBottom = 0, paddingLeft = 0, paddingRight = 0;
+  int16_t mean[4] = {};
+  aclFloat16 min[4] = {};
+  aclFloat16 varReci[4] = {};
+  int8_t reserved1[16] = {};
+};
+static_assert(sizeof(ImageParameters) == 96);
+
+/// What is set for all images, 64 bytes before those of the images.
+struct Parameters {
+  uint8_t inputFormat = 0;
+  int8_t csc = 0, rbuvSwap = 0, axSwap = 0;
+  int8_t batch = 0;
+  int8_t reserved0[3] = {};
+  int32_t sourceW = 0, sourceH = 0;
+  int16_t matrix[9] = {};
+  int16_t reserved1[3] = {};
+  uint8_t outputBias[3] = {};
+  uint8_t inputBias[3] = {};
+  uint8_t reserved2[2] = {};
+  int8_t reserved3[16] = {};
+};
+static_assert(sizeof(Parameters) == 64);
+
+constexpr uint64_t maxBatch = 127;
+
+struct Aipp {
+  std::mutex mutex;
+  Parameters all;
+  std::vector<ImageParameters> images;
+
+  size_t bytes() const { return sizeof(Parameters) + images.size() * sizeof(ImageParameters); }
+};
+
+HandleTable<Aipp> &aipps() {
+  static auto &table = *new HandleTable<Aipp>(HandleKind::Aipp);
+  return table;
+}
+
+aclError checkSwitch(const char *function, const char *name, int8_t value) {
+  if (value == 0 || value == 1)
+    return ACL_SUCCESS;
+  return fail(ACL_ERROR_INVALID_PARAM, function, "%s is %d; give 0 or 1", name, int(value));
+}
+
+/// Changes the parameters of one image.
+template <typename Change>
+aclError changeImage(const char *function, aclmdlAIPP *handle, uint64_t index,
+                     const Change &change) {
+  if (!handle)
+    return fail(ACL_ERROR_INVALID_PARAM, function, "aippParmsSet is NULL");
+  auto aipp = aipps().find(handle);
+  if (!aipp)
+    return fail(ACL_ERROR_INVALID_RESOURCE_HANDLE, function,
+                "aippParmsSet (%p) was destroyed, or is no set of parameters",
+                static_cast<void *>(handle));
+  std::lock_guard lock(aipp->mutex);
+  if (index >= aipp->images.size())
+    return fail(ACL_ERROR_INVALID_PARAM, function, "batchIndex is %llu, there are %zu images",
+                (unsigned long long)index, aipp->images.size());
+  return change(aipp->images[index]);
+}
+
+aclError checkSizes(const char *function, std::initializer_list<int32_t> sizes) {
+  for (int32_t size : sizes)
+    if (size < 0)
+      return fail(ACL_ERROR_INVALID_PARAM, function, "a size or position is %d; give 0 or more",
+                  size);
+  return ACL_SUCCESS;
+}
+
+/// Writes parameters into the buffer of the input of dynamic AIPP.
+aclError store(const char *function, const Model &model, aclmdlDataset *handle,
+               const aclmdlAIPP *parameters) {
+  if (!handle || !parameters)
+    return fail(ACL_ERROR_INVALID_PARAM, function, "%s is NULL",
+                handle ? "aippParmsSet" : "dataset");
+  auto dataset = datasets().find(handle);
+  auto aipp = aipps().find(parameters);
+  if (!dataset || !aipp)
+    return fail(ACL_ERROR_INVALID_RESOURCE_HANDLE, function,
+                "%s was destroyed, or is of another "
+                "kind",
+                dataset ? "aippParmsSet" : "dataset");
+  const size_t index = *model.facts->aippInput;
+  auto buffers = dataset->buffers();
+  if (index >= buffers.size())
+    return fail(ACL_ERROR_INVALID_PARAM, function, "the dataset has %zu buffers, none for '%s'",
+                buffers.size(), ACL_DYNAMIC_AIPP_NAME);
+  auto [data, bytes] = buffers[index]->get();
+  std::lock_guard lock(aipp->mutex);
+  if (bytes < aipp->bytes())
+    return fail(ACL_ERROR_INVALID_PARAM, function,
+                "the buffer of '%s' has %zu bytes, the parameters need %zu", ACL_DYNAMIC_AIPP_NAME,
+                bytes, aipp->bytes());
+  std::shared_ptr<Block> block;
+  ACL_TRY(requireDevice(function, ACL_DYNAMIC_AIPP_NAME, data, aipp->bytes(), block));
+  memcpy(data, &aipp->all, sizeof(Parameters));
+  memcpy(static_cast<char *>(data) + sizeof(Parameters), aipp->images.data(),
+         aipp->images.size() * sizeof(ImageParameters));
+  return ACL_SUCCESS;
+}
+
+aclError findDynamic(const char *function, uint32_t modelId, std::shared_ptr<Model> &model) {
+  ACL_TRY(findModel(function, modelId, model));
+  if (model->facts->aippInput)
+    return ACL_SUCCESS;
+  return fail(ACL_ERROR_MODEL_NOT_DYNAMIC, function,
+              "the model has no input '%s'; compile it with aipp_mode: dynamic",
+              ACL_DYNAMIC_AIPP_NAME);
+}
+
+} // namespace
+
+aclmdlAIPP *aclmdlCreateAIPP(uint64_t batchSize) {
+  if (batchSize < 1 || batchSize > maxBatch) {
+    fail(ACL_ERROR_INVALID_PARAM, __func__, "batchSize is %llu; give 1 to %llu",
+         (unsigned long long)batchSize, (unsigned long long)maxBatch);
+    return nullptr;
+  }
+  auto aipp = std::make_shared<Aipp>();
+  aipp->all.batch = static_cast<int8_t>(batchSize);
+  ImageParameters image;
+  for (aclFloat16 &value : image.varReci)
+    value = floatToHalf(1.0f);
+  aipp->images.assign(batchSize, image);
+  return static_cast<aclmdlAIPP *>(aipps().add(std::move(aipp)));
+}
+
+aclError aclmdlDestroyAIPP(const aclmdlAIPP *aippParmsSet) {
+  ACL_FIND(found, aipps(), aippParmsSet);
+  aipps().remove(aippParmsSet);
+  return ACL_SUCCESS;
+}
+
+aclError aclmdlGetAippDataSize(uint64_t batchSize, size_t *size) {
+  ACL_REQUIRE(size);
+  if (batchSize < 1 || batchSize > maxBatch)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "batchSize is %llu; give 1 to %llu",
+             (unsigned long long)batchSize, (unsigned long long)maxBatch);
+  *size = sizeof(Parameters) + batchSize * sizeof(ImageParameters);
+  return ACL_SUCCESS;
+}
+
+aclError aclmdlSetAIPPInputFormat(aclmdlAIPP *aippParmsSet, aclAippInputFormat inputFormat) {
+  ACL_FIND(found, aipps(), aippParmsSet);
+  if (inputFormat < ACL_YUV420SP_U8 || inputFormat > ACL_YUV400_U8)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM,
+             "inputFormat is %d; give ACL_YUV420SP_U8 (1), ACL_XRGB8888_U8 (2), ACL_RGB888_U8 (3) "
+             "or ACL_YUV400_U8 (4)",
+             int(inputFormat));
+  std::lock_guard lock(found->mutex);
+  found->all.inputFormat = static_cast<uint8_t>(inputFormat);
+  return ACL_SUCCESS;
+}
+
+aclError aclmdlSetAIPPCscParams(aclmdlAIPP *aippParmsSet, int8_t cscSwitch, int16_t cscMatrixR0C0,
+                                int16_t cscMatrixR0C1, int16_t cscMatrixR0C2, int16_t cscMatrixR1C0,
+                                int16_t cscMatrixR1C1, int16_t cscMatrixR1C2, int16_t cscMatrixR2C0,
+                                int16_t cscMatrixR2C1, int16_t cscMatrixR2C2,
+                                uint8_t cscOutputBiasR0, uint8_t cscOutputBiasR1,
+                                uint8_t cscOutputBiasR2, uint8_t cscInputBiasR0,
+                                uint8_t cscInputBiasR1, uint8_t cscInputBiasR2) {
+  ACL_FIND(found, aipps(), aippParmsSet);
+  ACL_TRY(checkSwitch(__func__, "cscSwitch", cscSwitch));
+  const int16_t matrix[9] = {cscMatrixR0C0, cscMatrixR0C1, cscMatrixR0C2,
+                             cscMatrixR1C0, cscMatrixR1C1, cscMatrixR1C2,
+                             cscMatrixR2C0, cscMatrixR2C1, cscMatrixR2C2};
+  std::lock_guard lock(found->mutex);
+  found->all.csc = cscSwitch;
+  memcpy(found->all.matrix, matrix, sizeof(matrix));
+  const uint8_t biases[6] = {cscOutputBiasR0, cscOutputBiasR1, cscOutputBiasR2,
+                             cscInputBiasR0,  cscInputBiasR1,  cscInputBiasR2};
+  memcpy(found->all.outputBias, biases, 3);
+  memcpy(found->all.inputBias, biases + 3, 3);
+  return ACL_SUCCESS;
+}
+
+aclError aclmdlSetAIPPRbuvSwapSwitch(aclmdlAIPP *aippParmsSet, int8_t rbuvSwapSwitch) {
+  ACL_FIND(found, aipps(), aippParmsSet);
+  ACL_TRY(checkSwitch(__func__, "rbuvSwapSwitch", rbuvSwapSwitch));
+  std::lock_guard lock(found->mutex);
+  found->all.rbuvSwap = rbuvSwapSwitch;
+  return ACL_SUCCESS;
+}
+
+aclError aclmdlSetAIPPAxSwapSwitch(aclmdlAIPP *aippParmsSet, int8_t axSwapSwitch) {
+  ACL_FIND(found, aipps(), aippParmsSet);
+  ACL_TRY(checkSwitch(__func__, "axSwapSwitch", axSwapSwitch));
+  std::lock_guard lock(found->mutex);
+  found->all.axSwap = axSwapSwitch;
+  return ACL_SUCCESS;
+}
+
+aclError aclmdlSetAIPPSrcImageSize(aclmdlAIPP *aippParmsSet, int32_t srcImageSizeW,
+                                   int32_t srcImageSizeH) {
+  ACL_FIND(found, aipps(), aippParmsSet);
+  if (srcImageSizeW < 1 || srcImageSizeH < 1)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "the image has %d x %d pixels; give 1 or more", srcImageSizeW,
+             srcImageSizeH);
+  std::lock_guard lock(found->mutex);
+  found->all.sourceW = srcImageSizeW;
+  found->all.sourceH = srcImageSizeH;
+  return ACL_SUCCESS;
+}
+
+aclError aclmdlSetAIPPScfParams(aclmdlAIPP *aippParmsSet, int8_t scfSwitch, int32_t scfInputSizeW,
+                                int32_t scfInputSizeH, int32_t scfOutputSizeW,
+                                int32_t scfOutputSizeH, uint64_t batchIndex) {
+  ACL_TRY(checkSwitch(__func__, "scfSwitch", scfSwitch));
+  ACL_TRY(checkSizes(__func__, {scfInputSizeW, scfInputSizeH, scfOutputSizeW, scfOutputSizeH}));
+  return changeImage(__func__, aippParmsSet, batchIndex, [&](ImageParameters &image) {
+    image.resize = scfSwitch;
+    image.resizeInW = scfInputSizeW;
+    image.resizeInH = scfInputSizeH;
+    image.resizeOutW = scfOutputSizeW;
+    image.resizeOutH = scfOutputSizeH;
+    return ACL_SUCCESS;
+  });
+}
+
+aclError aclmdlSetAIPPCropParams(aclmdlAIPP *aippParmsSet, int8_t cropSwitch, int32_t cropStartPosW,
+                                 int32_t cropStartPosH, int32_t cropSizeW, int32_t cropSizeH,
+                                 uint64_t batchIndex) {
+  ACL_TRY(checkSwitch(__func__, "cropSwitch", cropSwitch));
+  ACL_TRY(checkSizes(__func__, {cropStartPosW, cropStartPosH, cropSizeW, cropSizeH}));
+  return changeImage(__func__, aippParmsSet, batchIndex, [&](ImageParameters &image) {
+    image.crop = cropSwitch;
+    image.cropStartW = cropStartPosW;
+    image.cropStartH = cropStartPosH;
+    image.cropW = cropSizeW;
+    image.cropH = cropSizeH;
+    return ACL_SUCCESS;
+  });
+}
+
+aclError aclmdlSetAIPPPaddingParams(aclmdlAIPP *aippParmsSet, int8_t paddingSwitch,
+                                    int32_t paddingSizeTop, int32_t paddingSizeBottom,
+                                    int32_t paddingSizeLeft, int32_t paddingSizeRight,
+                                    uint64_t batchIndex) {
+  ACL_TRY(checkSwitch(__func__, "paddingSwitch", paddingSwitch));
+  for (int32_t size : {paddingSizeTop, paddingSizeBottom, paddingSizeLeft, paddingSizeRight})
+    if (size < 0 || size > 32)
+      ACL_FAIL(ACL_ERROR_INVALID_PARAM, "a padding is %d; give 0 to 32", size);
+  return changeImage(__func__, aippParmsSet, batchIndex, [&](ImageParameters &image) {
+    image.padding = paddingSwitch;
+    image.paddingTop = paddingSizeTop;
+    image.paddingBottom = paddingSizeBottom;
+    image.paddingLeft = paddingSizeLeft;
+    image.paddingRight = paddingSizeRight;
+    return ACL_SUCCESS;
+  });
+}
+
+aclError aclmdlSetAIPPDtcPixelMean(aclmdlAIPP *aippParmsSet, int16_t dtcPixelMeanChn0,
+                                   int16_t dtcPixelMeanChn1, int16_t dtcPixelMeanChn2,
+                                   int16_t dtcPixelMeanChn3, uint64_t batchIndex) {
+  return changeImage(__func__, aippParmsSet, batchIndex, [&](ImageParameters &image) {
+    const int16_t mean[4] = {dtcPixelMeanChn0, dtcPixelMeanChn1, dtcPixelMeanChn2,
+                             dtcPixelMeanChn3};
+    memcpy(image.mean, mean, sizeof(mean));
+    return ACL_SUCCESS;
+  });
+}
+
+aclError aclmdlSetAIPPDtcPixelMin(aclmdlAIPP *aippParmsSet, float dtcPixelMinChn0,
+                                  float dtcPixelMinChn1, float dtcPixelMinChn2,
+                                  float dtcPixelMinChn3, uint64_t batchIndex) {
+  return changeImage(__func__, aippParmsSet, batchIndex, [&](ImageParameters &image) {
+    const float min[4] = {dtcPixelMinChn0, dtcPixelMinChn1, dtcPixelMinChn2, dtcPixelMinChn3};
+    for (int i = 0; i < 4; ++i)
+      image.min[i] = floatToHalf(min[i]);
+    return ACL_SUCCESS;
+  });
+}
+
+aclError aclmdlSetAIPPPixelVarReci(aclmdlAIPP *aippParmsSet, float dtcPixelVarReciChn0,
+                                   float dtcPixelVarReciChn1, float dtcPixelVarReciChn2,
+                                   float dtcPixelVarReciChn3, uint64_t batchIndex) {
+  return changeImage(__func__, aippParmsSet, batchIndex, [&](ImageParameters &image) {
+    const float varReci[4] = {dtcPixelVarReciChn0, dtcPixelVarReciChn1, dtcPixelVarReciChn2,
+                              dtcPixelVarReciChn3};
+    for (int i = 0; i < 4; ++i)
+      image.varReci[i] = floatToHalf(varReci[i]);
+    return ACL_SUCCESS;
+  });
+}
+
+aclError aclmdlSetInputAIPP(uint32_t modelId, aclmdlDataset *dataset, size_t index,
+                            const aclmdlAIPP *aippParmsSet) {
+  std::shared_ptr<Model> model;
+  ACL_TRY(findDynamic(__func__, modelId, model));
+  if (index != *model->facts->aippInput)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "index is %zu, that of '%s' is %zu", index,
+             ACL_DYNAMIC_AIPP_NAME, *model->facts->aippInput);
+  return store(__func__, *model, dataset, aippParmsSet);
+}
+
+aclError aclmdlSetAIPPByInputIndex(uint32_t modelId, aclmdlDataset *dataset, size_t index,
+                                   const aclmdlAIPP *aippParmsSet) {
+  aclmdlInputAippType type;
+  size_t attached = 0;
+  ACL_TRY(aclmdlGetAippType(modelId, index, &type, &attached));
+  if (type != ACL_DATA_WITH_DYNAMIC_AIPP)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "input %zu is no image with dynamic AIPP", index);
+  return aclmdlSetInputAIPP(modelId, dataset, attached, aippParmsSet);
+}
+
+aclError aclmdlGetAippType(uint32_t modelId, size_t index, aclmdlInputAippType *type,
+                           size_t *dynamicAttachedDataIndex) {
+  ACL_REQUIRE(type);
+  ACL_REQUIRE(dynamicAttachedDataIndex);
+  std::shared_ptr<Model> model;
+  ACL_TRY(findModel(__func__, modelId, model));
+  const ModelFacts &facts = *model->facts;
+  if (index >= facts.inputs.size())
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "index is %zu, the model has %zu inputs", index,
+             facts.inputs.size());
+  const Port &port = facts.inputs[index];
+  const bool image = port.element == OM_U8 && index != facts.aippInput;
+  *dynamicAttachedDataIndex = ACL_INVALID_NODE_INDEX;
+  *type = ACL_DATA_WITHOUT_AIPP;
+  if (facts.aippInput && index == *facts.aippInput) {
+    *type = ACL_DYNAMIC_AIPP_NODE;
+  } else if (facts.aippInput && image) {
+    *type = ACL_DATA_WITH_DYNAMIC_AIPP;
+    *dynamicAttachedDataIndex = *facts.aippInput;
+  } else if (facts.staticAipp && image) {
+    *type = ACL_DATA_WITH_STATIC_AIPP;
+  }
+  return ACL_SUCCESS;
+}
+
+aclError aclmdlGetFirstAippInfo(uint32_t modelId, size_t index, aclAippInfo *aippInfo) {
+  ACL_REQUIRE(aippInfo);
+  aclmdlInputAippType type;
+  size_t attached = 0;
+  ACL_TRY(aclmdlGetAippType(modelId, index, &type, &attached));
+  if (type != ACL_DATA_WITH_STATIC_AIPP)
+    ACL_FAIL(ACL_ERROR_NOT_STATIC_AIPP, "input %zu has no static AIPP", index);
+  ACL_FAIL(ACL_ERROR_API_NOT_SUPPORT, "an .om file does not keep the parameters of static AIPP; "
+                                      "its command line (om-dump) names their file");
+}

@@ -1,0 +1,81 @@
+//===-- Errors.cpp ------------------------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/src/Errors.h"
+
+#include "acl/acl.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace atc::ascend {
+namespace {
+
+struct Messages {
+  std::string last;
+  std::string taken; // what aclGetRecentErrMsg has returned
+};
+
+Messages &messages() {
+  thread_local Messages result;
+  return result;
+}
+
+std::string formatted(const char *format, va_list arguments) {
+  va_list again;
+  va_copy(again, arguments);
+  int length = vsnprintf(nullptr, 0, format, again);
+  va_end(again);
+  if (length < 0)
+    return format;
+  std::string text(static_cast<size_t>(length) + 1, '\0');
+  vsnprintf(text.data(), text.size(), format, arguments);
+  text.pop_back();
+  return text;
+}
+
+} // namespace
+
+aclError fail(aclError code, const char *function, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  std::string text = formatted(format, arguments);
+  va_end(arguments);
+  messages().last = "[" + std::to_string(code) + "] " + function + ": " + text;
+  return code;
+}
+
+void setMessage(std::string message) { messages().last = std::move(message); }
+
+const std::string &lastMessage() { return messages().last; }
+
+} // namespace atc::ascend
+
+using namespace atc::ascend;
+
+const char *aclGetRecentErrMsg() {
+  Messages &own = messages();
+  if (own.last.empty())
+    return nullptr;
+  own.taken = std::exchange(own.last, {});
+  return own.taken.c_str();
+}
+
+void aclAppLog(aclLogLevel logLevel, const char *func, const char *file, uint32_t line,
+               const char *fmt, ...) {
+  static const int lowest = [] {
+    const char *text = getenv("ASCEND_GLOBAL_LOG_LEVEL");
+    return text && *text ? atoi(text) : int(ACL_ERROR);
+  }();
+  if (!fmt || int(logLevel) < lowest)
+    return;
+  static const char *const names[] = {"DEBUG", "INFO", "WARNING", "ERROR"};
+  const char *name = unsigned(logLevel) < 4 ? names[logLevel] : "LOG";
+  va_list arguments;
+  va_start(arguments, fmt);
+  std::string text = formatted(fmt, arguments);
+  va_end(arguments);
+  fprintf(stderr, "[%s] %s:%u %s: %s\n", name, file ? file : "", line, func ? func : "",
+          text.c_str());
+}

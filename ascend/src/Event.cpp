@@ -1,0 +1,261 @@
+//===-- Event.cpp - events order the tasks of streams -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/src/Context.h"
+#include "ascend/src/Errors.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+
+namespace atc::ascend {
+namespace {
+
+std::atomic<uint32_t> nextEvent{0};
+std::atomic<uint32_t> waitSeconds{0}; // aclrtSetOpWaitTimeout; 0: without end
+
+/// Counts records that were queued and that were reached. A wait is for the records that
+/// were queued before it, so an event can be recorded again while a stream still waits.
+struct Event {
+  const uint32_t id = nextEvent.fetch_add(1);
+  std::mutex mutex;
+  std::condition_variable changed;
+  uint64_t queued = 0, reached = 0;
+  uint32_t waits = 0;
+  bool recorded = false; // the last record was reached, and not reset
+  std::chrono::steady_clock::time_point time;
+};
+
+HandleTable<Event> &events() {
+  static auto &table = *new HandleTable<Event>(HandleKind::Event);
+  return table;
+}
+
+/// A record in a queue. Where the queue drops it, the event counts as reached: nobody must
+/// wait for what never comes.
+class Record {
+public:
+  Record(std::shared_ptr<Event> event, uint64_t number) : event(std::move(event)), number(number) {}
+  Record(const Record &) = delete;
+  Record &operator=(const Record &) = delete;
+  ~Record() { reach(); }
+
+  void reach() {
+    if (done)
+      return;
+    done = true;
+    std::lock_guard lock(event->mutex);
+    if (event->reached < number)
+      event->reached = number;
+    event->recorded = true;
+    event->time = std::chrono::steady_clock::now();
+    event->changed.notify_all();
+  }
+
+private:
+  std::shared_ptr<Event> event;
+  const uint64_t number;
+  bool done = false;
+};
+
+/// A wait in a queue, counted for aclrtQueryEventWaitStatus while it exists.
+class Wait {
+public:
+  Wait(std::shared_ptr<Event> event, uint64_t number) : event(std::move(event)), number(number) {}
+  Wait(const Wait &) = delete;
+  Wait &operator=(const Wait &) = delete;
+  ~Wait() {
+    std::lock_guard lock(event->mutex);
+    --event->waits;
+  }
+
+  aclError wait() {
+    std::unique_lock lock(event->mutex);
+    auto come = [&] { return event->reached >= number; };
+    uint32_t seconds = waitSeconds;
+    if (seconds == 0)
+      event->changed.wait(lock, come);
+    else if (!event->changed.wait_for(lock, std::chrono::seconds(seconds), come))
+      return fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, "aclrtStreamWaitEvent",
+                  "the event was not reached in %u s (aclrtSetOpWaitTimeout)", seconds);
+    return ACL_SUCCESS;
+  }
+
+private:
+  std::shared_ptr<Event> event;
+  const uint64_t number;
+};
+
+aclError synchronizeEvent(const char *function, aclrtEvent handle, int32_t timeout) {
+  if (!handle)
+    return fail(ACL_ERROR_INVALID_PARAM, function, "event is NULL");
+  auto event = events().find(handle);
+  if (!event)
+    return fail(ACL_ERROR_INVALID_RESOURCE_HANDLE, function,
+                "event (%p) was destroyed, or is no event", handle);
+  std::unique_lock lock(event->mutex);
+  uint64_t number = event->queued;
+  auto come = [&] { return event->reached >= number; };
+  if (timeout < 0)
+    event->changed.wait(lock, come);
+  else if (!event->changed.wait_for(lock, std::chrono::milliseconds(timeout), come))
+    return fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, function, "the event was not reached in %d ms",
+                timeout);
+  return ACL_SUCCESS;
+}
+
+} // namespace
+} // namespace atc::ascend
+
+using namespace atc::ascend;
+
+aclError aclrtCreateEvent(aclrtEvent *event) {
+  ACL_REQUIRE(event);
+  ACL_REQUIRE_CONTEXT(context);
+  *event = events().add(std::make_shared<Event>());
+  return ACL_SUCCESS;
+}
+
+aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_t flag) {
+  constexpr uint32_t known =
+      ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS | ACL_EVENT_TIME_LINE;
+  if (flag == 0 || (flag & ~known))
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM,
+             "flag is %#x; give ACL_EVENT_SYNC, "
+             "ACL_EVENT_CAPTURE_STREAM_PROGRESS, ACL_EVENT_TIME_LINE "
+             "or several of them",
+             flag);
+  return aclrtCreateEvent(event);
+}
+
+aclError aclrtCreateEventExWithFlag(aclrtEvent *event, uint32_t flag) {
+  return aclrtCreateEventWithFlag(event, flag);
+}
+
+aclError aclrtDestroyEvent(aclrtEvent event) {
+  ACL_REQUIRE(event);
+  if (!events().remove(event))
+    ACL_FAIL(ACL_ERROR_INVALID_RESOURCE_HANDLE, "event (%p) was destroyed, or is no event", event);
+  return ACL_SUCCESS;
+}
+
+aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
+  ACL_FIND(found, events(), event);
+  std::shared_ptr<Stream> queue;
+  ACL_TRY(findStream(__func__, stream, queue));
+  uint64_t number;
+  {
+    std::lock_guard lock(found->mutex);
+    number = ++found->queued;
+    found->recorded = false;
+  }
+  auto record = std::make_shared<Record>(found, number);
+  return queue->enqueue(__func__, [record] {
+    record->reach();
+    return ACL_SUCCESS;
+  });
+}
+
+aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
+  ACL_FIND(found, events(), event);
+  return enqueue(__func__, stream, [found] {
+    std::lock_guard lock(found->mutex);
+    found->recorded = false;
+    return ACL_SUCCESS;
+  });
+}
+
+aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus *status) {
+  ACL_REQUIRE(status);
+  ACL_FIND(found, events(), event);
+  std::lock_guard lock(found->mutex);
+  *status =
+      found->reached >= found->queued ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY;
+  return ACL_SUCCESS;
+}
+
+aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus *status) {
+  ACL_REQUIRE(status);
+  ACL_FIND(found, events(), event);
+  std::lock_guard lock(found->mutex);
+  *status = found->recorded && found->reached >= found->queued
+                ? ACL_EVENT_RECORDED_STATUS_COMPLETE
+                : ACL_EVENT_RECORDED_STATUS_NOT_READY;
+  return ACL_SUCCESS;
+}
+
+aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus *status) {
+  ACL_REQUIRE(status);
+  ACL_FIND(found, events(), event);
+  std::lock_guard lock(found->mutex);
+  *status = found->waits == 0 ? ACL_EVENT_WAIT_STATUS_COMPLETE : ACL_EVENT_WAIT_STATUS_NOT_READY;
+  return ACL_SUCCESS;
+}
+
+aclError aclrtSynchronizeEvent(aclrtEvent event) { return synchronizeEvent(__func__, event, -1); }
+
+aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout) {
+  if (timeout < -1)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "timeout is %d; give milliseconds, or -1", timeout);
+  return synchronizeEvent(__func__, event, timeout);
+}
+
+/// Writes when the last record of an event was reached.
+static aclError timeOf(const char *function, aclrtEvent handle,
+                       std::chrono::steady_clock::time_point &time) {
+  auto event = events().find(handle);
+  if (!event)
+    return fail(handle ? ACL_ERROR_INVALID_RESOURCE_HANDLE : ACL_ERROR_INVALID_PARAM, function,
+                "event (%p) was destroyed, or is no event", handle);
+  std::lock_guard lock(event->mutex);
+  if (!event->recorded || event->reached < event->queued)
+    return fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, function,
+                "event (%p) has no time yet: record it and synchronize first", handle);
+  time = event->time;
+  return ACL_SUCCESS;
+}
+
+aclError aclrtEventElapsedTime(float *ms, aclrtEvent startEvent, aclrtEvent endEvent) {
+  ACL_REQUIRE(ms);
+  std::chrono::steady_clock::time_point start, end;
+  ACL_TRY(timeOf(__func__, startEvent, start));
+  ACL_TRY(timeOf(__func__, endEvent, end));
+  *ms = std::chrono::duration<float, std::milli>(end - start).count();
+  return ACL_SUCCESS;
+}
+
+aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t *timestamp) {
+  ACL_REQUIRE(timestamp);
+  std::chrono::steady_clock::time_point time;
+  ACL_TRY(timeOf(__func__, event, time));
+  *timestamp =
+      std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
+  return ACL_SUCCESS;
+}
+
+aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
+  ACL_FIND(found, events(), event);
+  std::shared_ptr<Stream> queue;
+  ACL_TRY(findStream(__func__, stream, queue));
+  uint64_t number;
+  {
+    std::lock_guard lock(found->mutex);
+    number = found->queued;
+    ++found->waits;
+  }
+  auto wait = std::make_shared<Wait>(found, number);
+  return queue->enqueue(__func__, [wait] { return wait->wait(); });
+}
+
+aclError aclrtGetEventId(aclrtEvent event, uint32_t *eventId) {
+  ACL_REQUIRE(eventId);
+  ACL_FIND(found, events(), event);
+  *eventId = found->id;
+  return ACL_SUCCESS;
+}
+
+aclError aclrtSetOpWaitTimeout(uint32_t timeout) {
+  waitSeconds = timeout;
+  return ACL_SUCCESS;
+}
+
+aclError aclrtSetOpExecuteTimeOut(uint32_t) { return ACL_SUCCESS; }

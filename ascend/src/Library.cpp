@@ -1,0 +1,99 @@
+//===-- Library.cpp - aclInit and aclFinalize ---------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/src/Library.h"
+
+#include "ascend/src/Errors.h"
+
+#include "acl/acl.h"
+
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace atc::ascend {
+namespace {
+
+enum class State { New, Started, Ended };
+
+struct Library {
+  std::mutex mutex;
+  State state = State::New;
+  std::vector<std::function<void()>> actions;
+};
+
+Library &library() {
+  static auto &only = *new Library;
+  return only;
+}
+
+/// Checks the JSON file that aclInit takes: an object, or nothing.
+aclError checkConfiguration(const char *path) {
+  std::ifstream file(path);
+  if (!file)
+    return fail(ACL_ERROR_INVALID_FILE, "aclInit", "%s cannot be read", path);
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  if (file.bad())
+    return fail(ACL_ERROR_INVALID_FILE, "aclInit", "%s cannot be read", path);
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos)
+    return ACL_SUCCESS;
+  auto value = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!value.is_object())
+    return fail(ACL_ERROR_PARSE_FILE, "aclInit", "%s is no JSON object; write {} for no settings",
+                path);
+  return ACL_SUCCESS;
+}
+
+} // namespace
+
+aclError requireStarted(const char *function) {
+  std::lock_guard lock(library().mutex);
+  if (library().state == State::Started)
+    return ACL_SUCCESS;
+  return fail(ACL_ERROR_UNINITIALIZE, function, "call aclInit first");
+}
+
+void atFinalize(std::function<void()> action) {
+  std::lock_guard lock(library().mutex);
+  library().actions.push_back(std::move(action));
+}
+
+} // namespace atc::ascend
+
+using namespace atc::ascend;
+
+aclError aclInit(const char *configPath) {
+  std::lock_guard lock(library().mutex);
+  if (library().state == State::Started)
+    ACL_FAIL(ACL_ERROR_REPEAT_INITIALIZE, "aclInit was called before, without aclFinalize");
+  if (configPath && *configPath)
+    ACL_TRY(checkConfiguration(configPath));
+  library().state = State::Started;
+  return ACL_SUCCESS;
+}
+
+aclError aclFinalize() {
+  std::vector<std::function<void()>> actions;
+  {
+    std::lock_guard lock(library().mutex);
+    if (library().state == State::New)
+      ACL_FAIL(ACL_ERROR_UNINITIALIZE, "aclInit was not called");
+    if (library().state == State::Ended)
+      ACL_FAIL(ACL_ERROR_REPEAT_FINALIZE, "aclFinalize was called before");
+    library().state = State::Ended;
+    actions = library().actions;
+  }
+  for (auto &action : actions)
+    action();
+  return ACL_SUCCESS;
+}
+
+aclError aclrtGetVersion(int32_t *majorVersion, int32_t *minorVersion, int32_t *patchVersion) {
+  ACL_REQUIRE(majorVersion);
+  ACL_REQUIRE(minorVersion);
+  ACL_REQUIRE(patchVersion);
+  *majorVersion = ACL_MAJOR_VERSION;
+  *minorVersion = ACL_MINOR_VERSION;
+  *patchVersion = ACL_PATCH_VERSION;
+  return ACL_SUCCESS;
+}

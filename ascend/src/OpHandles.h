@@ -1,0 +1,25 @@
+//===-- OpHandles.h - operators that are executed again and again -*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASCEND_SRC_OPHANDLES_H
+#define ASCEND_SRC_OPHANDLES_H
+
+#include "ascend/src/Handles.h"
+
+#include "acl/acl_op.h"
+
+#include <functional>
+
+namespace atc::ascend {
+
+/// What aclopExecWithHandle does: an operator of a file, a cast, a matrix product.
+struct OpHandle {
+  std::function<aclError(const char *function, int numInputs, const aclDataBuffer *const inputs[],
+                         int numOutputs, aclDataBuffer *const outputs[], aclrtStream stream)>
+      execute;
+};
+
+ACL_FUNC_VISIBILITY HandleTable<OpHandle> &opHandles();
+
+} // namespace atc::ascend
+
+#endif

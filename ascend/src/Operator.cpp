@@ -1,0 +1,374 @@
+//===-- Operator.cpp - operators are found and executed -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/src/Operator.h"
+
+#include "ascend/src/Context.h"
+#include "ascend/src/Errors.h"
+#include "ascend/src/Library.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <shared_mutex>
+
+namespace atc::ascend {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Operators {
+  std::shared_mutex mutex;
+  std::vector<std::shared_ptr<OpModel>> all;
+
+  Operators() {
+    atFinalize([this] {
+      std::unique_lock lock(mutex);
+      all.clear();
+    });
+  }
+};
+
+Operators &operators() {
+  static auto &only = *new Operators;
+  return only;
+}
+
+const char *nameOfFormat(aclFormat format) {
+  switch (format) {
+  case ACL_FORMAT_NCHW:
+    return "NCHW";
+  case ACL_FORMAT_NHWC:
+    return "NHWC";
+  case ACL_FORMAT_NC1HWC0:
+    return "NC1HWC0";
+  case ACL_FORMAT_FRACTAL_Z:
+    return "FRACTAL_Z";
+  case ACL_FORMAT_HWCN:
+    return "HWCN";
+  case ACL_FORMAT_NDHWC:
+    return "NDHWC";
+  case ACL_FORMAT_FRACTAL_NZ:
+    return "FRACTAL_NZ";
+  case ACL_FORMAT_NCDHW:
+    return "NCDHW";
+  case ACL_FORMAT_NDC1HWC0:
+    return "NDC1HWC0";
+  case ACL_FRACTAL_Z_3D:
+    return "FRACTAL_Z_3D";
+  default:
+    return "ND";
+  }
+}
+
+/// Returns the values of a constant tensor as JSON; null where its type has none here.
+nlohmann::ordered_json valuesOf(const TensorDesc &desc) {
+  auto list = nlohmann::ordered_json::array();
+  auto read = [&]<typename T>(T) {
+    for (size_t at = 0; at + sizeof(T) <= desc.constant.size(); at += sizeof(T)) {
+      T value;
+      memcpy(&value, desc.constant.data() + at, sizeof(T));
+      list.push_back(value);
+    }
+  };
+  switch (desc.type) {
+  case ACL_FLOAT:
+    read(float{});
+    break;
+  case ACL_DOUBLE:
+    read(double{});
+    break;
+  case ACL_INT8:
+    read(int8_t{});
+    break;
+  case ACL_UINT8:
+  case ACL_BOOL:
+    read(uint8_t{});
+    break;
+  case ACL_INT16:
+    read(int16_t{});
+    break;
+  case ACL_INT32:
+    read(int32_t{});
+    break;
+  case ACL_INT64:
+    read(int64_t{});
+    break;
+  case ACL_FLOAT16:
+    for (size_t at = 0; at + 2 <= desc.constant.size(); at += 2) {
+      aclFloat16 value;
+      memcpy(&value, desc.constant.data() + at, 2);
+      list.push_back(halfToFloat(value));
+    }
+    break;
+  default:
+    return nullptr;
+  }
+  return list;
+}
+
+nlohmann::ordered_json jsonOf(const TensorDesc &desc) {
+  nlohmann::ordered_json json{
+      {"format", nameOfFormat(desc.format)}, {"shape", desc.dims}, {"type", nameOf(desc.type)}};
+  if (desc.isConstant) {
+    json["is_const"] = true;
+    json["const_value"] = valuesOf(desc);
+  }
+  return json;
+}
+
+/// Compares a tensor with what a file says of one. ND is any format.
+bool matches(const TensorDesc &desc, const Json &file) {
+  if (!file.is_object() || file.value("type", -1) != int(desc.type))
+    return false;
+  const int format = file.value("format", int(ACL_FORMAT_ND));
+  if (format != int(desc.format) && format != ACL_FORMAT_ND && desc.format != ACL_FORMAT_ND)
+    return false;
+  const Json &shape = file.contains("shape") ? file["shape"] : Json::array();
+  if (!shape.is_array() || shape.size() != desc.dims.size())
+    return false;
+  for (size_t i = 0; i < desc.dims.size(); ++i)
+    if (!shape[i].is_number_integer() ||
+        (shape[i].get<int64_t>() != desc.dims[i] && shape[i].get<int64_t>() != -1))
+      return false;
+  return true;
+}
+
+bool equal(const Json &ours, const Json &file) {
+  if (ours.is_number() && file.is_number())
+    return ours.get<float>() == file.get<float>();
+  if (ours.is_array() && file.is_array())
+    return ours.size() == file.size() && std::equal(ours.begin(), ours.end(), file.begin(), equal);
+  return ours == file;
+}
+
+/// Returns whether a file runs a call: type, tensors, and each attribute that both name.
+bool matches(const OpCall &call, const Json &file) {
+  if (file.value("op", "") != call.type)
+    return false;
+  auto all = [](const auto &descs, const Json &list) {
+    if (!list.is_array() || list.size() != descs.size())
+      return false;
+    for (size_t i = 0; i < descs.size(); ++i)
+      if (!matches(*descs[i], list[i]))
+        return false;
+    return true;
+  };
+  if (!all(call.inputs, file.value("input_desc", Json::array())) ||
+      !all(call.outputs, file.value("output_desc", Json::array())))
+    return false;
+  for (const Json &attribute : file.value("attr", Json::array())) {
+    auto own = call.attributes.find(attribute.value("name", ""));
+    if (own != call.attributes.end() && !equal(Json(own->second["value"]), attribute["value"]))
+      return false;
+  }
+  return true;
+}
+
+std::string textOf(const std::vector<std::shared_ptr<TensorDesc>> &descs) {
+  std::string text;
+  for (const auto &desc : descs)
+    text += (text.empty() ? "" : ", ") + std::string(nameOf(desc->type)) +
+            atc::ascend::textOf(desc->dims);
+  return text;
+}
+
+aclError readDescs(const char *function, const char *what, int count,
+                   const aclTensorDesc *const handles[],
+                   std::vector<std::shared_ptr<TensorDesc>> &descs) {
+  if (count < 0 || (count > 0 && !handles))
+    return fail(ACL_ERROR_INVALID_PARAM, function, "%s is NULL, or its number is %d", what, count);
+  for (int i = 0; i < count; ++i) {
+    auto desc = tensorDescs().find(handles[i]);
+    if (!desc)
+      return fail(handles[i] ? ACL_ERROR_INVALID_RESOURCE_HANDLE : ACL_ERROR_INVALID_PARAM,
+                  function, "%s[%d] (%p) was destroyed, or is no tensor description", what, i,
+                  static_cast<const void *>(handles[i]));
+    descs.push_back(std::make_shared<TensorDesc>(*desc));
+  }
+  return ACL_SUCCESS;
+}
+
+aclError readBuffers(const char *function, const char *what, int count,
+                     const aclDataBuffer *const handles[], std::vector<Dataset::Entry> &entries) {
+  if (count < 0 || (count > 0 && !handles))
+    return fail(ACL_ERROR_INVALID_PARAM, function, "%s is NULL, or its number is %d", what, count);
+  for (int i = 0; i < count; ++i) {
+    auto buffer = dataBuffers().find(handles[i]);
+    if (!buffer)
+      return fail(handles[i] ? ACL_ERROR_INVALID_RESOURCE_HANDLE : ACL_ERROR_INVALID_PARAM,
+                  function, "%s[%d] (%p) was destroyed, or is no data buffer", what, i,
+                  static_cast<const void *>(handles[i]));
+    entries.push_back({const_cast<aclDataBuffer *>(handles[i]), buffer});
+  }
+  return ACL_SUCCESS;
+}
+
+} // namespace
+
+nlohmann::ordered_json OpCall::json() const {
+  nlohmann::ordered_json op{{"op", type}, {"name", "operator"}};
+  op["input_desc"] = op["output_desc"] = op["attr"] = nlohmann::ordered_json::array();
+  for (const auto &desc : inputs)
+    op["input_desc"].push_back(jsonOf(*desc));
+  for (const auto &desc : outputs)
+    op["output_desc"].push_back(jsonOf(*desc));
+  for (const auto &[name, attribute] : attributes)
+    op["attr"].push_back(attribute);
+  return op;
+}
+
+std::string OpCall::text() const { return type + "(" + textOf(inputs) + ") -> " + textOf(outputs); }
+
+aclError readCall(const char *function, const char *opType, int numInputs,
+                  const aclTensorDesc *const inputDesc[], int numOutputs,
+                  const aclTensorDesc *const outputDesc[], const aclopAttr *attr, OpCall &call) {
+  if (!opType)
+    return fail(ACL_ERROR_INVALID_PARAM, function, "opType is NULL");
+  ACL_TRY(requireStarted(function));
+  call.type = opType;
+  ACL_TRY(readDescs(function, "inputDesc", numInputs, inputDesc, call.inputs));
+  ACL_TRY(readDescs(function, "outputDesc", numOutputs, outputDesc, call.outputs));
+  if (!attr)
+    return ACL_SUCCESS;
+  auto attributes = opAttributes().find(attr);
+  if (!attributes)
+    return fail(ACL_ERROR_INVALID_RESOURCE_HANDLE, function,
+                "attr (%p) was destroyed, or is no set of attributes",
+                static_cast<const void *>(attr));
+  call.attributes = attributes->byName;
+  return ACL_SUCCESS;
+}
+
+aclError findOperator(const char *function, const OpCall &call, std::shared_ptr<OpModel> &found) {
+  std::shared_lock lock(operators().mutex);
+  std::string others;
+  int count = 0;
+  // What was added last is preferred.
+  for (auto each = operators().all.rbegin(); each != operators().all.rend(); ++each) {
+    if (matches(call, (*each)->description)) {
+      found = *each;
+      return ACL_SUCCESS;
+    }
+    if ((*each)->description.value("op", "") == call.type && count++ < 5)
+      others += (others.empty() ? "" : "; ") + (*each)->description.dump();
+  }
+  if (!others.empty())
+    return fail(ACL_ERROR_OP_NOT_FOUND, function, "no loaded file runs %s; files of that type: %s",
+                call.text().c_str(), others.c_str());
+  return fail(ACL_ERROR_OP_NOT_FOUND, function,
+              "no loaded file runs %s (%zu operators are loaded); make one with atc --singleop and "
+              "name its folder with aclopSetModelDir, or compile it with aclopCompile",
+              call.text().c_str(), operators().all.size());
+}
+
+aclError addOperator(const char *function, std::shared_ptr<Model> model) {
+  const std::string &text = model->facts->operatorText;
+  Json description = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!description.is_object() || !description.contains("op"))
+    return fail(ACL_ERROR_OP_LOAD_FAILED, function,
+                "the file was not made by atc --singleop, so it says no operator");
+  auto op = std::make_shared<OpModel>(OpModel{std::move(description), std::move(model)});
+  std::unique_lock lock(operators().mutex);
+  operators().all.push_back(std::move(op));
+  return ACL_SUCCESS;
+}
+
+aclError executeOperator(const char *function, const OpModel &op, int numInputs,
+                         const aclDataBuffer *const inputs[], int numOutputs,
+                         aclDataBuffer *const outputs[], aclrtStream stream) {
+  auto given = std::make_shared<Dataset>(), wanted = std::make_shared<Dataset>();
+  std::vector<Dataset::Entry> all;
+  ACL_TRY(readBuffers(function, "inputs", numInputs, inputs, all));
+  ACL_TRY(readBuffers(function, "outputs", numOutputs, outputs, wanted->entries));
+  // Constants are in the file; its inputs are called x<index> after those of the operator.
+  for (const Port &port : op.model->facts->inputs) {
+    const size_t index = port.name.size() > 1 ? strtoul(port.name.c_str() + 1, nullptr, 10) : 0;
+    if (index >= all.size())
+      return fail(ACL_ERROR_OP_INPUT_NOT_MATCH, function,
+                  "the operator has an input %zu, %d are given", index, numInputs);
+    given->entries.push_back(all[index]);
+  }
+  auto execution = std::make_shared<Execution>();
+  ACL_TRY(Execution::prepare(function, op.model, given, wanted, *execution));
+  return enqueue(function, stream, [execution] { return execution->run(); });
+}
+
+} // namespace atc::ascend
+
+using namespace atc::ascend;
+
+aclError aclopSetModelDir(const char *modelDir) {
+  ACL_REQUIRE(modelDir);
+  ACL_TRY(requireStarted(__func__));
+  std::error_code error;
+  std::vector<std::string> paths;
+  std::filesystem::recursive_directory_iterator entry(modelDir, error), end;
+  if (error)
+    ACL_FAIL(ACL_ERROR_INVALID_FILE, "%s is no folder that can be read: %s", modelDir,
+             error.message().c_str());
+  for (; entry != end; entry.increment(error)) {
+    if (error)
+      ACL_FAIL(ACL_ERROR_INVALID_FILE, "%s cannot be read: %s", modelDir, error.message().c_str());
+    if (entry->path().extension() == ".om" && entry->is_regular_file(error))
+      paths.push_back(entry->path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  {
+    std::unique_lock lock(operators().mutex);
+    operators().all.clear();
+  }
+  for (const std::string &path : paths) {
+    std::shared_ptr<Model> model;
+    ACL_TRY(Model::load(__func__, path.c_str(), true, model));
+    // A folder may hold other models, too.
+    if (!model->facts->operatorText.empty())
+      ACL_TRY(addOperator(__func__, std::move(model)));
+  }
+  return ACL_SUCCESS;
+}
+
+aclError aclopLoad(const void *model, size_t modelSize) {
+  ACL_TRY(requireStarted(__func__));
+  std::shared_ptr<Model> loaded;
+  ACL_TRY(Model::load(__func__, model, modelSize, true, loaded));
+  return addOperator(__func__, std::move(loaded));
+}
+
+static aclError execute(const char *function, const char *opType, int numInputs,
+                        const aclTensorDesc *const inputDesc[], const aclDataBuffer *const inputs[],
+                        int numOutputs, const aclTensorDesc *const outputDesc[],
+                        aclDataBuffer *const outputs[], const aclopAttr *attr, aclrtStream stream) {
+  OpCall call;
+  ACL_TRY(readCall(function, opType, numInputs, inputDesc, numOutputs, outputDesc, attr, call));
+  std::shared_ptr<OpModel> op;
+  ACL_TRY(findOperator(function, call, op));
+  return executeOperator(function, *op, numInputs, inputs, numOutputs, outputs, stream);
+}
+
+aclError aclopExecute(const char *opType, int numInputs, const aclTensorDesc *const inputDesc[],
+                      const aclDataBuffer *const inputs[], int numOutputs,
+                      const aclTensorDesc *const outputDesc[], aclDataBuffer *const outputs[],
+                      const aclopAttr *attr, aclrtStream stream) {
+  return execute(__func__, opType, numInputs, inputDesc, inputs, numOutputs, outputDesc, outputs,
+                 attr, stream);
+}
+
+aclError aclopExecuteV2(const char *opType, int numInputs, aclTensorDesc *inputDesc[],
+                        aclDataBuffer *inputs[], int numOutputs, aclTensorDesc *outputDesc[],
+                        aclDataBuffer *outputs[], aclopAttr *attr, aclrtStream stream) {
+  return execute(__func__, opType, numInputs, inputDesc, inputs, numOutputs, outputDesc, outputs,
+                 attr, stream);
+}
+
+aclError aclopInferShape(const char *opType, int numInputs, aclTensorDesc *inputDesc[],
+                         aclDataBuffer *inputs[], int numOutputs, aclTensorDesc *outputDesc[],
+                         aclopAttr *attr) {
+  OpCall call;
+  ACL_TRY(readCall(__func__, opType, numInputs, inputDesc, numOutputs, outputDesc, attr, call));
+  std::shared_ptr<OpModel> op;
+  ACL_TRY(findOperator(__func__, call, op));
+  for (int i = 0; i < numOutputs && size_t(i) < op->model->facts->outputs.size(); ++i)
+    if (auto desc = tensorDescs().find(outputDesc[i]))
+      desc->dims = op->model->facts->outputs[size_t(i)].dims;
+  return ACL_SUCCESS;
+}

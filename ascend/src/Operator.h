@@ -1,0 +1,60 @@
+//===-- Operator.h - single operators and the files that run them -*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASCEND_SRC_OPERATOR_H
+#define ASCEND_SRC_OPERATOR_H
+
+#include "ascend/src/Execution.h"
+
+#include "acl/acl_op.h"
+
+#include <nlohmann/json.hpp>
+
+namespace atc::ascend {
+
+/// Attributes of an operator: each a JSON object with name, type and value, by name.
+struct OpAttributes {
+  std::map<std::string, nlohmann::ordered_json> byName;
+};
+
+HandleTable<OpAttributes> &opAttributes();
+
+/// A call of an operator: its type, its tensors, and its attributes.
+struct OpCall {
+  std::string type;
+  std::vector<std::shared_ptr<TensorDesc>> inputs, outputs;
+  std::map<std::string, nlohmann::ordered_json> attributes;
+
+  /// Returns it in the form of the files that `atc --singleop` reads.
+  nlohmann::ordered_json json() const;
+  /// Returns it as a person reads it: `Add(float16[2,3], ...) -> ...`.
+  std::string text() const;
+};
+
+/// Reads the arguments that most functions of operators have.
+aclError readCall(const char *function, const char *opType, int numInputs,
+                  const aclTensorDesc *const inputDesc[], int numOutputs,
+                  const aclTensorDesc *const outputDesc[], const aclopAttr *attr, OpCall &call);
+
+/// A model that is one operator.
+struct OpModel {
+  nlohmann::json description; ///< what its file says of the operator
+  std::shared_ptr<Model> model;
+};
+
+/// Finds the file that runs a call; ACL_ERROR_OP_NOT_FOUND with a list of what is there.
+aclError findOperator(const char *function, const OpCall &call, std::shared_ptr<OpModel> &found);
+
+/// Adds a file; ACL_ERROR_OP_LOAD_FAILED where it is no operator.
+aclError addOperator(const char *function, std::shared_ptr<Model> model);
+
+/// Calls `atc --singleop` for a call and adds the file that it writes.
+aclError compileOperator(const char *function, const OpCall &call);
+
+/// Puts an operator behind the stream's tasks.
+aclError executeOperator(const char *function, const OpModel &op, int numInputs,
+                         const aclDataBuffer *const inputs[], int numOutputs,
+                         aclDataBuffer *const outputs[], aclrtStream stream);
+
+} // namespace atc::ascend
+
+#endif

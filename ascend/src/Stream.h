@@ -1,0 +1,78 @@
+//===-- Stream.h - a queue of tasks with a thread ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASCEND_SRC_STREAM_H
+#define ASCEND_SRC_STREAM_H
+
+#include "acl/acl_rt.h"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace atc::ascend {
+
+struct Context;
+
+/// Runs tasks in order on a thread of its own, which starts with the first task.
+/// A task returns ACL_SUCCESS, or records a message (fail) and returns its code.
+class Stream : public std::enable_shared_from_this<Stream> {
+public:
+  using Task = std::function<aclError()>;
+
+  Stream(int32_t device, uint64_t context);
+  Stream(const Stream &) = delete;
+  Stream &operator=(const Stream &) = delete;
+
+  /// Puts a task behind the others. ACL_ERROR_INVALID_RESOURCE_HANDLE when the stream is
+  /// being destroyed, ACL_ERROR_RT_FAILURE when no thread can be started.
+  aclError enqueue(const char *function, Task task);
+
+  /// Waits until all tasks are done, `timeout` milliseconds at most (-1: without end).
+  /// Returns the code of the first task that failed since the last call, and makes its
+  /// message that of the calling thread.
+  aclError synchronize(const char *function, int32_t timeout);
+
+  /// Returns whether there is nothing to do.
+  bool idle();
+
+  /// Removes the tasks that have not begun.
+  void drop();
+
+  /// Ends the thread after the tasks; with `force` only after the one that runs. Called
+  /// by a task of this stream it returns at once.
+  void close(bool force);
+
+  /// Returns whether close was called; tasks that wait for others must then give up.
+  bool closing();
+
+  void setFailureMode(uint64_t mode);
+
+  const int32_t device;
+  const uint64_t context; ///< The number of the context that it belongs to.
+  const int32_t id;
+
+private:
+  void run();
+  void report(aclError code, uint32_t task);
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<Task> tasks;
+  std::thread thread;
+  std::string firstMessage;
+  aclError firstError = ACL_SUCCESS;
+  uint64_t failureMode = ACL_CONTINUE_ON_FAILURE;
+  uint32_t taskCount = 0;
+  bool busy = false, ending = false;
+};
+
+/// Sets the function that is told of failed tasks; NULL: none.
+void setExceptionCallback(aclrtExceptionInfoCallback callback);
+
+} // namespace atc::ascend
+
+#endif

@@ -1,0 +1,37 @@
+# Installs the libraries of AscendCL, their headers, and <libdir>/openatc/toolkit: a folder
+# for DDK_PATH, NPU_HOST_LIB and ASCEND_TOOLKIT_HOME, with set_env.sh that sets them.
+
+get_property(ascend_libraries GLOBAL PROPERTY OPENATC_ASCEND_LIBRARIES)
+install(TARGETS ${ascend_libraries} EXPORT OpenATCRuntimeTargets
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime
+        INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/ascend/include/acl"
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT runtime)
+
+# The folders that build scripts of samples name; all lead to the same two. `install` copies
+# links as they are, so the tree can be moved.
+set(toolkit "${PROJECT_BINARY_DIR}/install-toolkit")
+file(REMOVE_RECURSE "${toolkit}")
+file(RELATIVE_PATH to_include "/${CMAKE_INSTALL_LIBDIR}/openatc/toolkit/runtime"
+     "/${CMAKE_INSTALL_INCLUDEDIR}")
+file(RELATIVE_PATH to_lib "/${CMAKE_INSTALL_LIBDIR}/openatc/toolkit/runtime/lib64"
+     "/${CMAKE_INSTALL_LIBDIR}")
+foreach(folder runtime acllib fwkacllib)
+  file(MAKE_DIRECTORY "${toolkit}/${folder}/lib64")
+  file(CREATE_LINK "${to_include}" "${toolkit}/${folder}/include" SYMBOLIC)
+  file(CREATE_LINK "${to_lib}" "${toolkit}/${folder}/lib64/stub" SYMBOLIC)
+  foreach(library ${ascend_libraries})
+    file(CREATE_LINK "${to_lib}/lib${library}.so" "${toolkit}/${folder}/lib64/lib${library}.so"
+         SYMBOLIC)
+  endforeach()
+endforeach()
+file(CREATE_LINK runtime/include "${toolkit}/include" SYMBOLIC)
+file(CREATE_LINK runtime/lib64 "${toolkit}/lib64" SYMBOLIC)
+configure_file("${PROJECT_SOURCE_DIR}/cmake/set_env.sh.in" "${toolkit}/set_env.sh" @ONLY)
+install(DIRECTORY "${toolkit}/" DESTINATION "${CMAKE_INSTALL_LIBDIR}/openatc/toolkit"
+        COMPONENT runtime)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/ascend/python/acl" "${PROJECT_SOURCE_DIR}/ascend/python/ais_bench"
+        DESTINATION "${CMAKE_INSTALL_LIBDIR}/openatc/toolkit/python" COMPONENT runtime
+        PATTERN "__pycache__" EXCLUDE)
+install(PROGRAMS "${PROJECT_SOURCE_DIR}/ascend/python/msame" DESTINATION "${CMAKE_INSTALL_BINDIR}"
+        COMPONENT runtime)

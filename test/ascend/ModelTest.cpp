@@ -1,0 +1,320 @@
+//===-- ModelTest.cpp - models are loaded, described and executed ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#define CATCH_CONFIG_MAIN
+#include "openatc/npu.h"
+#include "openatc/om.hpp"
+#include "test/ascend/AclTest.h"
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+namespace {
+
+// x[64,48] -> sums[64], picked/relu[1,5,3,4] and quadrupled[64], which an NPU computes.
+const char *const path = OPENATC_TEST_GOLDEN "/schema-1.3.om";
+constexpr size_t inputBytes = 64 * 48 * 4;
+
+std::vector<char> fileBytes() {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<float> inputValues() {
+  std::vector<float> values(64 * 48);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(i % 17) - 8;
+  return values;
+}
+
+/// What the runtime itself computes.
+std::vector<std::vector<float>> expected() {
+  om::Error error;
+  om::Model model = om::Model::loadFile(path, error);
+  REQUIRE(model);
+  om_npu *npu = nullptr;
+  REQUIRE(om_npu_simulator(nullptr, &npu, nullptr) == OM_OK);
+  om_session_options options = OM_SESSION_OPTIONS_INIT;
+  options.device = om_npu_device(npu);
+  std::vector<std::vector<float>> results;
+  {
+    om::Session session(model, error, options);
+    REQUIRE(session);
+    om::Buffer x(inputBytes), sums(64 * 4), picks(60 * 4), quadrupled(64 * 4);
+    const std::vector<float> values = inputValues();
+    memcpy(x.data(), values.data(), inputBytes);
+    const void *inputs[] = {x.data()};
+    void *outputs[] = {sums.data(), picks.data(), quadrupled.data()};
+    REQUIRE(session.run(inputs, outputs, error));
+    for (auto *buffer : {&sums, &picks, &quadrupled}) {
+      const float *data = buffer->data<float>();
+      results.emplace_back(data, data + (buffer == &picks ? 60 : 64));
+    }
+  }
+  om_npu_free(npu);
+  return results;
+}
+
+/// Datasets with device memory for all inputs and outputs; `shift` moves every address.
+struct Datasets {
+  explicit Datasets(aclmdlDesc *desc, size_t shift = 0) {
+    for (size_t i = 0; i < aclmdlGetNumInputs(desc); ++i)
+      add(input, aclmdlGetInputSizeByIndex(desc, i), shift);
+    for (size_t i = 0; i < aclmdlGetNumOutputs(desc); ++i)
+      add(output, aclmdlGetOutputSizeByIndex(desc, i), shift);
+  }
+  Datasets(const Datasets &) = delete;
+  Datasets &operator=(const Datasets &) = delete;
+  ~Datasets() {
+    CHECK(aclmdlDestroyDataset(input) == ACL_SUCCESS);
+    CHECK(aclmdlDestroyDataset(output) == ACL_SUCCESS);
+    for (aclDataBuffer *buffer : buffers)
+      CHECK(aclDestroyDataBuffer(buffer) == ACL_SUCCESS);
+    for (void *block : memory)
+      CHECK(aclrtFree(block) == ACL_SUCCESS);
+  }
+
+  void add(aclmdlDataset *dataset, size_t bytes, size_t shift) {
+    void *data = nullptr;
+    REQUIRE(aclrtMalloc(&data, bytes + shift, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS);
+    memory.push_back(data);
+    buffers.push_back(aclCreateDataBuffer(static_cast<char *>(data) + shift, bytes));
+    REQUIRE(aclmdlAddDatasetBuffer(dataset, buffers.back()) == ACL_SUCCESS);
+  }
+
+  void set(const std::vector<float> &values) {
+    aclDataBuffer *buffer = aclmdlGetDatasetBuffer(input, 0);
+    REQUIRE(aclrtMemcpy(aclGetDataBufferAddr(buffer), aclGetDataBufferSizeV2(buffer), values.data(),
+                        values.size() * 4, ACL_MEMCPY_HOST_TO_DEVICE) == ACL_SUCCESS);
+  }
+
+  std::vector<float> get(size_t index) {
+    aclDataBuffer *buffer = aclmdlGetDatasetBuffer(output, index);
+    std::vector<float> values(aclGetDataBufferSizeV2(buffer) / 4);
+    REQUIRE(aclrtMemcpy(values.data(), values.size() * 4, aclGetDataBufferAddr(buffer),
+                        values.size() * 4, ACL_MEMCPY_DEVICE_TO_HOST) == ACL_SUCCESS);
+    return values;
+  }
+
+  aclmdlDataset *input = aclmdlCreateDataset(), *output = aclmdlCreateDataset();
+  std::vector<aclDataBuffer *> buffers;
+  std::vector<void *> memory;
+};
+
+void checkRun(uint32_t id, size_t shift = 0) {
+  aclmdlDesc *desc = aclmdlCreateDesc();
+  GOOD(aclmdlGetDesc(desc, id));
+  {
+    Datasets data(desc, shift);
+    data.set(inputValues());
+    GOOD(aclmdlExecute(id, data.input, data.output));
+    const auto wanted = expected();
+    for (size_t i = 0; i < wanted.size(); ++i)
+      CHECK(data.get(i) == wanted[i]);
+  }
+  GOOD(aclmdlDestroyDesc(desc));
+}
+
+} // namespace
+
+TEST_CASE("a model is loaded in every form") {
+  Started started;
+  uint32_t id = 0;
+  GOOD(aclmdlLoadFromFile(path, &id));
+  checkRun(id);
+  checkRun(id, 4); // addresses that no kernel could use in place
+  GOOD(aclmdlUnload(id));
+  BAD(ACL_ERROR_INVALID_MODEL_ID, aclmdlUnload(id));
+
+  size_t work = 0, weights = 0;
+  GOOD(aclmdlQuerySize(path, &work, &weights));
+  CHECK((work > 0 && weights > 0));
+  {
+    DeviceMemory workMemory(work), weightMemory(weights);
+    GOOD(aclmdlLoadFromFileWithMem(path, &id, workMemory.data, work, weightMemory.data, weights));
+    checkRun(id);
+    GOOD(aclmdlUnload(id));
+    BAD(ACL_ERROR_INVALID_PARAM,
+        aclmdlLoadFromFileWithMem(path, &id, workMemory.data, work, weightMemory.data, 1));
+  }
+  {
+    std::vector<char> bytes = fileBytes();
+    GOOD(aclmdlQuerySizeFromMem(bytes.data(), bytes.size(), &work, &weights));
+    GOOD(aclmdlLoadFromMem(bytes.data(), bytes.size(), &id));
+    bytes.assign(bytes.size(), 0); // the model is a copy
+    checkRun(id);
+    GOOD(aclmdlUnload(id));
+  }
+  {
+    aclmdlConfigHandle *handle = aclmdlCreateConfigHandle();
+    BAD(ACL_ERROR_INVALID_PARAM, aclmdlLoadWithConfig(handle, &id));
+    size_t type = ACL_MDL_LOAD_FROM_FILE;
+    BAD(ACL_ERROR_INVALID_PARAM, aclmdlSetConfigOpt(handle, ACL_MDL_LOAD_TYPE_SIZET, &type, 4));
+    GOOD(aclmdlSetConfigOpt(handle, ACL_MDL_LOAD_TYPE_SIZET, &type, sizeof(type)));
+    BAD(ACL_ERROR_INVALID_PARAM, aclmdlLoadWithConfig(handle, &id));
+    GOOD(aclmdlSetConfigOpt(handle, ACL_MDL_PATH_PTR, &path, sizeof(path)));
+    GOOD(aclmdlLoadWithConfig(handle, &id));
+    checkRun(id);
+    GOOD(aclmdlUnload(id));
+    std::vector<char> bytes = fileBytes();
+    const void *data = bytes.data();
+    size_t size = bytes.size();
+    type = ACL_MDL_LOAD_FROM_MEM;
+    GOOD(aclmdlSetConfigOpt(handle, ACL_MDL_LOAD_TYPE_SIZET, &type, sizeof(type)));
+    GOOD(aclmdlSetConfigOpt(handle, ACL_MDL_MEM_ADDR_PTR, &data, sizeof(data)));
+    GOOD(aclmdlSetConfigOpt(handle, ACL_MDL_MEM_SIZET, &size, sizeof(size)));
+    GOOD(aclmdlLoadWithConfig(handle, &id));
+    checkRun(id);
+    GOOD(aclmdlUnload(id));
+    GOOD(aclmdlDestroyConfigHandle(handle));
+    BAD(ACL_ERROR_INVALID_RESOURCE_HANDLE, aclmdlLoadWithConfig(handle, &id));
+  }
+}
+
+TEST_CASE("what is no model is refused") {
+  uint32_t id = 0;
+  BAD(ACL_ERROR_UNINITIALIZE, aclmdlLoadFromFile(path, &id));
+  Started started;
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlLoadFromFile(nullptr, &id));
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlLoadFromFile(path, nullptr));
+  BAD(ACL_ERROR_READ_MODEL_FAILURE, aclmdlLoadFromFile("/nowhere/model.om", &id));
+  std::vector<char> bytes = fileBytes();
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlLoadFromMem(bytes.data(), 0, &id));
+  CHECK(aclmdlLoadFromMem(bytes.data(), bytes.size() / 2, &id) != ACL_SUCCESS);
+  CHECK(aclmdlLoadFromMem(bytes.data(), 16, &id) != ACL_SUCCESS);
+  bytes[bytes.size() / 2] ^= 1;
+  CHECK(aclmdlLoadFromMem(bytes.data(), bytes.size(), &id) != ACL_SUCCESS);
+  size_t size = 0;
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlQuerySize(path, nullptr, &size));
+  BAD(ACL_ERROR_API_NOT_SUPPORT, aclmdlBundleLoadFromFile(path, &id));
+  BAD(ACL_ERROR_API_NOT_SUPPORT, aclmdlInitDump());
+}
+
+TEST_CASE("a description tells names, dims, types and sizes") {
+  Started started;
+  uint32_t id = 0;
+  GOOD(aclmdlLoadFromFile(path, &id));
+  aclmdlDesc *desc = aclmdlCreateDesc();
+  CHECK(aclmdlGetNumInputs(desc) == 0); // still empty
+  BAD(ACL_ERROR_INVALID_MODEL_ID, aclmdlGetDesc(desc, id + 1));
+  GOOD(aclmdlGetDesc(desc, id));
+  GOOD(aclmdlUnload(id)); // the description stays
+  CHECK(aclmdlGetNumInputs(desc) == 1);
+  CHECK(aclmdlGetNumOutputs(desc) == 3);
+  CHECK(aclmdlGetInputSizeByIndex(desc, 0) == inputBytes);
+  CHECK(aclmdlGetOutputSizeByIndex(desc, 1) == 240);
+  CHECK(aclmdlGetOutputSizeByIndex(desc, 3) == 0);
+  CHECK(std::string(aclmdlGetInputNameByIndex(desc, 0)) == "x");
+  CHECK(std::string(aclmdlGetOutputNameByIndex(desc, 9)).empty());
+  size_t index = 7;
+  GOOD(aclmdlGetOutputIndexByName(desc, "sums", &index));
+  CHECK(index == 0);
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlGetInputIndexByName(desc, "y", &index));
+  aclmdlIODims dims;
+  GOOD(aclmdlGetInputDims(desc, 0, &dims));
+  CHECK((dims.dimCount == 2 && dims.dims[0] == 64 && dims.dims[1] == 48));
+  CHECK(std::string(dims.name) == "x");
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlGetInputDims(desc, 1, &dims));
+  GOOD(aclmdlGetOutputDims(desc, 1, &dims));
+  CHECK((dims.dimCount == 4 && dims.dims[1] == 5));
+  GOOD(aclmdlGetCurOutputDims(desc, 1, &dims));
+  CHECK(aclmdlGetInputDataType(desc, 0) == ACL_FLOAT);
+  CHECK(aclmdlGetOutputFormat(desc, 1) == ACL_FORMAT_NCHW);
+  CHECK(aclmdlGetInputFormat(desc, 0) == ACL_FORMAT_ND);
+  CHECK(aclmdlGetInputDataType(desc, 5) == ACL_DT_UNDEFINED);
+  aclmdlBatch batch;
+  GOOD(aclmdlGetDynamicBatch(desc, &batch));
+  CHECK(batch.batchCount == 0);
+  aclmdlHW hw;
+  GOOD(aclmdlGetDynamicHW(desc, size_t(-1), &hw));
+  CHECK(hw.hwCount == 0);
+  size_t gears = 9;
+  GOOD(aclmdlGetInputDynamicGearCount(desc, size_t(-1), &gears));
+  CHECK(gears == 0);
+  GOOD(aclmdlDestroyDesc(desc));
+  BAD(ACL_ERROR_INVALID_RESOURCE_HANDLE, aclmdlGetDesc(desc, id));
+  CHECK(aclmdlGetNumInputs(desc) == 0);
+}
+
+TEST_CASE("buffers that do not fit the model are refused") {
+  Started started;
+  uint32_t id = 0;
+  GOOD(aclmdlLoadFromFile(path, &id));
+  aclmdlDesc *desc = aclmdlCreateDesc();
+  GOOD(aclmdlGetDesc(desc, id));
+  {
+    Datasets data(desc);
+    BAD(ACL_ERROR_INVALID_MODEL_ID, aclmdlExecute(id + 1, data.input, data.output));
+    BAD(ACL_ERROR_INVALID_PARAM, aclmdlExecute(id, nullptr, data.output));
+    BAD(ACL_ERROR_MODEL_INPUT_NOT_MATCH, aclmdlExecute(id, data.output, data.output));
+    BAD(ACL_ERROR_MODEL_OUTPUT_NOT_MATCH, aclmdlExecute(id, data.input, data.input));
+    BAD(ACL_ERROR_MODEL_NOT_DYNAMIC, aclmdlSetDynamicBatchSize(id, data.input, 0, 1));
+    BAD(ACL_ERROR_MODEL_NOT_DYNAMIC, aclmdlSetDynamicHWSize(id, data.input, 0, 1, 1));
+    aclmdlAIPP *aipp = aclmdlCreateAIPP(1);
+    BAD(ACL_ERROR_MODEL_NOT_DYNAMIC, aclmdlSetInputAIPP(id, data.input, 0, aipp));
+    GOOD(aclmdlDestroyAIPP(aipp));
+    void *address = aclGetDataBufferAddr(data.buffers[0]);
+    GOOD(aclUpdateDataBuffer(data.buffers[0], address, inputBytes - 1));
+    BAD(ACL_ERROR_MODEL_INPUT_NOT_MATCH, aclmdlExecute(id, data.input, data.output));
+    std::vector<char> host(inputBytes);
+    GOOD(aclUpdateDataBuffer(data.buffers[0], host.data(), inputBytes));
+    BAD(ACL_ERROR_INVALID_PARAM, aclmdlExecute(id, data.input, data.output));
+    GOOD(aclUpdateDataBuffer(data.buffers[0], address, inputBytes));
+    GOOD(aclmdlExecute(id, data.input, data.output));
+    CHECK(aclmdlGetDatasetBuffer(data.input, 1) == nullptr);
+    BAD(ACL_ERROR_INVALID_RESOURCE_HANDLE,
+        aclmdlAddDatasetBuffer(data.input, reinterpret_cast<aclDataBuffer *>(desc)));
+  }
+  GOOD(aclmdlDestroyDesc(desc));
+  GOOD(aclmdlUnload(id));
+}
+
+TEST_CASE("an execution can be queued, and everything be destroyed before it runs") {
+  Started started;
+  uint32_t id = 0;
+  GOOD(aclmdlLoadFromFile(path, &id));
+  aclmdlDesc *desc = aclmdlCreateDesc();
+  GOOD(aclmdlGetDesc(desc, id));
+  aclrtStream stream = nullptr;
+  GOOD(aclrtCreateStream(&stream));
+  std::vector<float> sums(64);
+  {
+    Datasets data(desc);
+    data.set(inputValues());
+    for (int i = 0; i < 3; ++i)
+      GOOD(aclmdlExecuteAsync(id, data.input, data.output, stream));
+    aclDataBuffer *buffer = aclmdlGetDatasetBuffer(data.output, 0);
+    GOOD(aclrtMemcpyAsync(sums.data(), 256, aclGetDataBufferAddr(buffer), 256,
+                          ACL_MEMCPY_DEVICE_TO_HOST, stream));
+  }
+  GOOD(aclmdlUnload(id));
+  GOOD(aclrtSynchronizeStream(stream));
+  CHECK(sums == expected()[0]);
+  GOOD(aclrtDestroyStream(stream));
+  GOOD(aclmdlDestroyDesc(desc));
+}
+
+TEST_CASE("parameters of dynamic image preprocessing are checked") {
+  size_t size = 0;
+  GOOD(aclmdlGetAippDataSize(2, &size));
+  CHECK(size == 64 + 2 * 96);
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlGetAippDataSize(128, &size));
+  CHECK(aclmdlCreateAIPP(0) == nullptr);
+  aclmdlAIPP *aipp = aclmdlCreateAIPP(2);
+  GOOD(aclmdlSetAIPPInputFormat(aipp, ACL_YUV420SP_U8));
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlSetAIPPInputFormat(aipp, ACL_RAW16));
+  GOOD(aclmdlSetAIPPCscParams(aipp, 1, 256, 0, 359, 256, -88, -183, 256, 454, 0, 0, 0, 0, 0, 128,
+                              128));
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlSetAIPPRbuvSwapSwitch(aipp, 2));
+  GOOD(aclmdlSetAIPPSrcImageSize(aipp, 224, 224));
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlSetAIPPSrcImageSize(aipp, 0, 224));
+  GOOD(aclmdlSetAIPPCropParams(aipp, 1, 0, 0, 200, 200, 1));
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlSetAIPPCropParams(aipp, 1, 0, 0, 200, 200, 2));
+  BAD(ACL_ERROR_INVALID_PARAM, aclmdlSetAIPPPaddingParams(aipp, 1, 33, 0, 0, 0, 0));
+  GOOD(aclmdlSetAIPPDtcPixelMean(aipp, 104, 117, 123, 0, 0));
+  GOOD(aclmdlSetAIPPDtcPixelMin(aipp, 0, 0, 0, 0, 0));
+  GOOD(aclmdlSetAIPPPixelVarReci(aipp, 0.0039f, 0.0039f, 0.0039f, 1, 0));
+  GOOD(aclmdlDestroyAIPP(aipp));
+  BAD(ACL_ERROR_INVALID_RESOURCE_HANDLE, aclmdlDestroyAIPP(aipp));
+}

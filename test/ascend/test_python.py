@@ -1,0 +1,173 @@
+# pyACL, ais_bench and msame. Run with `pytest test/ascend`.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+np = pytest.importorskip("numpy")
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
+PICTURES = ROOT / "examples/digits/pictures"
+sys.path.insert(0, os.environ.get("OPENATC_ACL_PYTHON", str(BUILD / "python")))
+
+
+def run(*command, fails=False, cwd=None):
+    result = subprocess.run([str(part) for part in command], capture_output=True, text=True,
+                            cwd=cwd, timeout=300, env=os.environ | {"PYTHONPATH": sys.path[0]})
+    assert (result.returncode != 0) == fails, result.stdout + result.stderr
+    return result.stdout + result.stderr
+
+
+def compiled(folder, name, *options):
+    run(BUILD / "bin/atc", "--model", ROOT / "examples/digits/digits.onnx", "--framework=5",
+        f"--output={folder / name}", "--soc_version=Ascend310P3", *options)
+    return folder / (name + ".om")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return compiled(tmp_path_factory.mktemp("static"), "digits")
+
+
+@pytest.fixture(scope="module")
+def profiles(tmp_path_factory):
+    return compiled(tmp_path_factory.mktemp("profiles"), "digits",
+                    "--input_shape=image:-1,1,28,28", "--dynamic_batch_size=1,2,4")
+
+
+def picture(digit):
+    return np.load(PICTURES / f"digit_{digit}.npy")
+
+
+def test_pyacl_runs_a_model(model):
+    import acl
+    assert acl.init() == 0
+    assert acl.rt.set_device(0) == 0
+    assert acl.rt.get_device_count()[1] == 0
+    context, ret = acl.rt.create_context(0)
+    assert ret == 0
+    stream, ret = acl.rt.create_stream()
+    assert ret == 0
+    model_id, ret = acl.mdl.load_from_file(str(model))
+    assert ret == 0
+    desc = acl.mdl.create_desc()
+    assert acl.mdl.get_desc(desc, model_id) == 0
+    assert acl.mdl.get_num_inputs(desc) == acl.mdl.get_num_outputs(desc) == 1
+    dims, ret = acl.mdl.get_input_dims(desc, 0)
+    assert ret == 0 and dims == {"name": "image", "dimCount": 4, "dims": [1, 1, 28, 28]}
+    assert acl.mdl.get_input_index_by_name(desc, "image") == (0, 0)
+    assert acl.mdl.get_dynamic_batch(desc) == ({"batchCount": 0, "batch": []}, 0)
+    data = np.ascontiguousarray(picture(7))
+    datasets, blocks, buffers = [], [], []
+    for size in (acl.mdl.get_input_size_by_index(desc, 0), acl.mdl.get_output_size_by_index(desc, 0)):
+        address, ret = acl.rt.malloc(size, 2)
+        assert ret == 0
+        blocks.append(address)
+        buffers.append(acl.create_data_buffer(address, size))
+        datasets.append(acl.mdl.create_dataset())
+        assert acl.mdl.add_dataset_buffer(datasets[-1], buffers[-1]) == (datasets[-1], 0)
+    raw = data.tobytes()
+    source = acl.util.bytes_to_ptr(raw)
+    assert acl.rt.memcpy(blocks[0], len(raw), source, len(raw), 1) == 0
+    assert acl.mdl.execute_async(model_id, *datasets, stream) == 0
+    assert acl.rt.synchronize_stream(stream) == 0
+    host, ret = acl.rt.malloc_host(40)
+    assert ret == 0
+    assert acl.rt.memcpy(host, 40, blocks[1], 40, 2) == 0
+    assert acl.util.ptr_to_numpy(host, (10,), 11).argmax() == 7
+    assert np.frombuffer(acl.util.ptr_to_bytes(host, 40), np.float32).argmax() == 7
+    # Callbacks on a thread of Python.
+    seen = []
+    thread, ret = acl.util.start_thread(lambda given: [acl.rt.process_report(100)
+                                                       for _ in given], range(1000))
+    assert ret == 0
+    assert acl.rt.subscribe_report(thread, stream) == 0
+    for value in range(3):
+        assert acl.rt.launch_callback(seen.append, value, 1, stream) == 0
+    assert acl.rt.synchronize_stream(stream) == 0
+    assert seen == [0, 1, 2]
+    assert acl.rt.unsubscribe_report(thread, stream) == 0
+    assert acl.util.stop_thread(thread) == 0
+    # Errors are codes, with a message.
+    assert acl.mdl.load_from_file("/nowhere.om")[1] == 100014
+    assert "nowhere" in acl.get_recent_err_msg()
+    for dataset, block, buffer in zip(datasets, blocks, buffers):
+        assert acl.mdl.destroy_dataset(dataset) == 0
+        assert acl.destroy_data_buffer(buffer) == 0
+        assert acl.rt.free(block) == 0
+    assert acl.rt.free_host(host) == 0
+    assert acl.mdl.destroy_desc(desc) == acl.mdl.unload(model_id) == 0
+    assert acl.rt.destroy_stream(stream) == acl.rt.destroy_context(context) == 0
+    assert acl.rt.reset_device(0) == 0
+    assert acl.finalize() == 0
+
+
+def test_session(model):
+    from ais_bench.infer.interface import InferSession
+    session = InferSession(0, str(model))
+    (given,), (wanted,) = session.get_inputs(), session.get_outputs()
+    assert (given.name, given.shape, given.datatype, given.realsize) == (
+        "image", [1, 1, 28, 28], "float32", 3136)
+    assert (wanted.shape, wanted.size) == ([1, 10], 10)
+    for digit in (2, 7):
+        assert session.infer([picture(digit)])[0].argmax() == digit
+    assert session.infer([picture(7).tobytes()], mode="static")[0].shape == (1, 10)
+    assert len(session.summary().exec_time_list) == 3
+    with pytest.raises(RuntimeError, match="takes 3136 bytes"):
+        session.infer([picture(7).astype(np.float16)])
+    with pytest.raises(RuntimeError, match="takes 1 inputs"):
+        session.infer([])
+    with pytest.raises(ValueError, match="static, dymbatch"):
+        session.infer([picture(7)], mode="dynamic")
+    results = session.infer_pipeline([[picture(2)], [picture(4)]])
+    assert [outputs[0].argmax() for outputs in results] == [2, 4]
+    session.reset_summaryinfo()
+    assert session.summary().exec_time_list == []
+    session.free_resource()
+    with pytest.raises(RuntimeError, match="freed"):
+        session.infer([picture(7)])
+    with pytest.raises(RuntimeError, match="nowhere.om"):
+        InferSession(0, "/nowhere.om")
+
+
+def test_session_with_profiles(profiles):
+    from ais_bench.infer.interface import InferSession
+    session = InferSession(0, str(profiles))
+    assert session.get_inputs()[0].shape == [-1, 1, 28, 28]
+    for digits in ([7], [2, 7], [2, 4, 7, 0]):
+        feed = np.concatenate([picture(digit) for digit in digits])
+        assert list(session.infer([feed], mode="dymbatch")[0].argmax(1)) == digits
+    with pytest.raises(RuntimeError, match=r"\[1\], \[2\], \[4\]"):
+        session.infer([np.zeros((3, 1, 28, 28), np.float32)], mode="dymbatch")
+    with pytest.raises(RuntimeError, match="has profiles"):
+        session.infer([picture(7)])
+    session.set_dynamic_batchsize(2)
+    assert session.run([np.concatenate([picture(4), picture(2)])])[0].argmax(1).tolist() == [4, 2]
+
+
+def test_benchmark_command(model, profiles, tmp_path):
+    said = run(sys.executable, "-m", "ais_bench", "--model", model, "--loop", 5)
+    assert "NPU_compute_time (ms): min = " in said and "throughput 1000*batchsize.mean(1)" in said
+    folder = tmp_path / "given"
+    folder.mkdir()
+    for i, digit in enumerate((2, 4, 7)):
+        picture(digit).tofile(folder / f"{i}.bin")
+    run(sys.executable, "-m", "ais_bench", f"--model={profiles}", "--dymBatch=2", "--input",
+        folder, "--output", tmp_path / "out", "--output_dirname=run", "--outfmt=NPY")
+    assert np.load(tmp_path / "out/run/0_0.npy").argmax(1).tolist() == [2, 4]
+    assert np.load(tmp_path / "out/run/2_0.npy").argmax(1).tolist() == [7, 7]
+    summary = json.loads((tmp_path / "out/run_summary.json").read_text())
+    assert summary["filesinfo"]["1"]["infiles"] == [str(folder / "2.bin")]
+    said = run(BUILD / "bin/msame", "--model", model, "--input", PICTURES / "digit_7.npy",
+               "--output", tmp_path / "m", "--output_dirname", "r", "--loop=3")
+    assert "Inference average time: " in said and "without first time: " in said
+    assert np.loadtxt(tmp_path / "m/r/digit_7_output_0.txt").argmax() == 7
+    for wrong in (["--loop", "0"], ["--input", "/nowhere"], ["--dymBatch", "2"],
+                  ["--dymBatch", "2", "--dymHW", "1,2"], ["--outfmt", "XML"], ["--device", "9"]):
+        said = run(sys.executable, "-m", "ais_bench", "--model", model, *wrong, fails=True)
+        assert "Traceback" not in said
