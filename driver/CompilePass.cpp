@@ -58,10 +58,11 @@ bool CompilePass::run(Diagnostics &diagnostics) {
   }
   TargetRequest request;
   request.cpuLevels = targetCpu;
-  request.precision = precision;
   request.target = soc.empty() ? "cpu" : "npu";
-  if (!soc.empty())
+  if (!soc.empty()) {
     request.soc = soc;
+    request.precision = precision;
+  }
   std::shared_ptr<const Target> target = makeTarget(request, diagnostics);
   if (!target)
     return false;

@@ -124,6 +124,7 @@ std::optional<EmittedModel> Compiler::generate() {
   emitOptions.threads = options.limits.threads ? options.limits.threads
                                                : std::max(1u, std::thread::hardware_concurrency());
   emitOptions.tempDir = options.tempDir;
+  emitOptions.cache = options.cache;
   emitOptions.onStage = [&](StringRef title) { compileSummary.timer.begin(title); };
   auto emitted = options.target->emit(*current, emitOptions);
   if (!emitted) {

@@ -33,6 +33,7 @@ struct CompilerOptions {
   std::shared_ptr<const Target> target = std::make_shared<CpuTarget>();
   std::vector<std::string> disabledPasses; ///< names; one that is not optional is an error
   std::string tempDir;                     ///< --save_temps: made if needed; empty keeps nothing
+  cpu::CacheOptions cache;                 ///< --op_compiler_cache_mode, --op_compiler_cache_dir
   Quantizer quantizer;                     ///< empty: the model stays as it is
   ResourceLimits limits;
   std::string commandLine; ///< as the file states it

@@ -47,6 +47,7 @@ llvm::Expected<EmittedModel> CpuTarget::emit(ModuleOp module, const EmitOptions 
   cpu::KernelCompilerOptions compiler;
   compiler.threads = options.threads;
   compiler.tempDir = options.tempDir;
+  compiler.cache = options.cache;
   compiler.onStage = options.onStage;
   compiler.hostKernels = om::hostKernelsOf(om::findMain(module));
   compiler.hostTypes = om::hostTypesOf(om::findMain(module));

@@ -4,6 +4,7 @@
 #include "driver/MakeTarget.h"
 
 #include "driver/NpuTarget.h"
+#include "support/NearestName.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -20,11 +21,31 @@ struct Soc {
   bool isOwn = false; ///< not a built-in table
 };
 
-std::string socNames() {
-  std::string names;
+/// Returns the names of all chips that models can be compiled for.
+std::vector<std::string> listSocs() {
+  std::vector<std::string> names;
   for (const npu::SocTable &table : npu::allSocs())
-    names += (names.empty() ? "" : ", ") + table.name;
+    names.push_back(table.name);
+  for (const npu::RelatedSoc &soc : npu::relatedSocs())
+    if (soc.base)
+      names.push_back(soc.name);
   return names;
+}
+
+std::string socNames() { return join(listSocs(), ", "); }
+
+void reportUnknownSoc(const std::string &name, Diagnostics &diagnostics) {
+  for (const npu::RelatedSoc &soc : npu::relatedSocs())
+    if (name == soc.name) {
+      diagnostics.error("E10055", "--soc_version=" + name +
+                                      " is not supported: there is no table of this chip; "
+                                      "compile for one of " +
+                                      socNames() + ", or describe it with --soc_file");
+      return;
+    }
+  diagnostics.error("E10001", "the value \"" + name +
+                                  "\" of --soc_version is invalid: it must be one of " +
+                                  socNames() + didYouMean(name, listSocs()));
 }
 
 /// Returns the built-in table that the request names, with the changes of its file; nothing
@@ -34,9 +55,7 @@ std::optional<Soc> findSoc(const TargetRequest &request, Diagnostics &diagnostic
   if (request.soc) {
     const npu::SocTable *known = npu::findSoc(*request.soc);
     if (!known) {
-      diagnostics.error("E10001", "the value \"" + *request.soc +
-                                      "\" of --soc_version is invalid: it must be one of " +
-                                      socNames());
+      reportUnknownSoc(*request.soc, diagnostics);
       return std::nullopt;
     }
     soc.table = *known;
@@ -67,8 +86,10 @@ bool namesNpu(const TargetRequest &request, Diagnostics &diagnostics) {
     diagnostics.warning("W10055", std::string(request.soc ? "--soc_version" : "--soc_file") +
                                       " has no effect with --target=cpu");
   else if (request.target.empty() && !names)
-    diagnostics.error("E10007", "--target is required; allowed are cpu, and npu with "
-                                "--soc_version");
+    diagnostics.error("E10007", "--soc_version is required: it names the NPU to compile for, one "
+                                "of " +
+                                    socNames() +
+                                    "; --target=cpu compiles for the CPU of this machine");
   return names && request.target != "cpu";
 }
 
@@ -84,8 +105,14 @@ Precision findPrecision(const TargetRequest &request, bool isNpu, Diagnostics &d
     return Precision::ForceFp16;
   }
   if (!isNpu) {
-    if (mode != "force_fp16")
-      diagnostics.warning("W10055", "--precision_mode has no effect");
+    // A CPU computes in the model's types, which is what these ask for or allow.
+    if (request.precision && !is_contained({"must_keep_origin_dtype", "allow_fp32_to_fp16",
+                                            "allow_fp32_to_bf16", "force_fp32"},
+                                           mode))
+      diagnostics.error("E10055", "--precision_mode=" + mode +
+                                      " is not supported on a CPU, which computes in the types of "
+                                      "the model: leave it out, or compile for an NPU with "
+                                      "--soc_version");
     return Precision::ForceFp16;
   }
   auto precision = StringSwitch<std::optional<Precision>>(mode)
@@ -93,12 +120,15 @@ Precision findPrecision(const TargetRequest &request, bool isNpu, Diagnostics &d
                        .Case("allow_fp32_to_fp16", Precision::AllowFp32ToFp16)
                        .Case("must_keep_origin_dtype", Precision::KeepOrigin)
                        .Case("cube_fp16in_fp32out", Precision::CubeFp16InFp32Out)
+                       .Case("force_fp32", Precision::CubeFp16InFp32Out)
+                       .Case("allow_mix_precision", Precision::Mixed)
+                       .Case("allow_mix_precision_fp16", Precision::Mixed)
                        .Default(std::nullopt);
   if (!precision)
     diagnostics.error("E10055", "--precision_mode=" + mode +
-                                    " is not supported; supported are force_fp16, "
-                                    "allow_fp32_to_fp16, must_keep_origin_dtype and "
-                                    "cube_fp16in_fp32out");
+                                    " is not supported: the NPU does not compute in bf16; "
+                                    "allow_fp32_to_fp16 and allow_mix_precision_fp16 do the same "
+                                    "with f16");
   return precision.value_or(Precision::ForceFp16);
 }
 

@@ -35,6 +35,30 @@ static FailureOr<OwningOpRef<ModuleOp>> importForeign(const ModelSource &source,
   return importOnnx(source.path, options, context, diagnostics);
 }
 
+static std::vector<ModelNode> listNodes(const ModelSource &source, ModuleOp module,
+                                        Diagnostics &diagnostics) {
+  switch (source.format) {
+  case ModelFormat::Onnx:
+    return listOnnxNodes(source.path, source.bytes, diagnostics);
+  case ModelFormat::TensorFlow:
+    return listTfNodes(source.path, diagnostics);
+  default:
+    return listModuleNodes(module);
+  }
+}
+
+/// Changes an imported module as far as the user asks for types. Returns false after an error.
+static bool applyTypes(ModuleOp module, const ModelSource &source, const Target &target,
+                       Diagnostics &diagnostics) {
+  const PrecisionBase base = target.precisionBase();
+  if (!source.precision.empty() || base == PrecisionBase::Mixed)
+    if (!applyPrecisionRules(module, listNodes(source, module, diagnostics), source.precision, base,
+                             target.hasHalf(), diagnostics))
+      return false;
+  return applyBoundary(module, source.boundary, source.outNodes, target, diagnostics) &&
+         !diagnostics.hasErrors();
+}
+
 OwningOpRef<ModuleOp> importModel(const ModelSource &source, const Target &target,
                                   MLIRContext &context, ContextMessages &messages,
                                   Diagnostics &diagnostics) {
@@ -44,10 +68,13 @@ OwningOpRef<ModuleOp> importModel(const ModelSource &source, const Target &targe
     messages.setCode("E19999");
     if (!module)
       messages.fail("the file '" + source.path + "' cannot be read");
+    else if (!applyTypes(*module, source, target, diagnostics))
+      return {};
     return module;
   }
   FailureOr<OwningOpRef<ModuleOp>> imported = importForeign(source, target, context, diagnostics);
-  if (succeeded(imported) && !diagnostics.hasErrors())
+  if (succeeded(imported) && !diagnostics.hasErrors() &&
+      applyTypes(**imported, source, target, diagnostics))
     return std::move(*imported);
   messages.fail("the model '" + source.path + "' cannot be read");
   return {};

@@ -5,6 +5,7 @@
 #define OPENATC_DRIVER_MODELIMPORT_H
 
 #include "driver/ContextMessages.h"
+#include "driver/ModelBoundary.h"
 #include "driver/Target.h"
 #include "frontends/ModelOptions.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -27,6 +28,8 @@ struct ModelSource {
   InputShapes inputShapes = {};                    ///< --input_shape
   std::vector<std::string> outNodes = {};          ///< --out_nodes; empty: the model's outputs
   std::vector<std::string> inputNodes = {};        ///< --input_nodes; of TensorFlow
+  ModelBoundary boundary = {};                     ///< types of inputs and outputs
+  std::vector<PrecisionRule> precision = {};       ///< how single nodes compute
 };
 
 /// Returns the format that a path stands for where nothing else states it: .mlir and

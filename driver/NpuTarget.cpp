@@ -15,6 +15,7 @@ namespace atc::driver {
 static std::string pipelinePrecision(Precision precision) {
   switch (precision) {
   case Precision::ForceFp16:
+  case Precision::Mixed: // the module lists what is f32
     return "force_fp16";
   case Precision::KeepOrigin:
     return "origin";
@@ -24,6 +25,21 @@ static std::string pipelinePrecision(Precision precision) {
     return "cube_fp16";
   }
   return "force_fp16";
+}
+
+PrecisionBase NpuTarget::precisionBase() const {
+  switch (precision) {
+  case Precision::ForceFp16:
+    return PrecisionBase::Float16;
+  case Precision::KeepOrigin:
+    return PrecisionBase::Float32;
+  case Precision::AllowFp32ToFp16:
+  case Precision::CubeFp16InFp32Out:
+    return PrecisionBase::Contractions;
+  case Precision::Mixed:
+    return PrecisionBase::Mixed;
+  }
+  return PrecisionBase::Float16;
 }
 
 bool NpuTarget::canGenerate(Operation *op) const {

@@ -15,6 +15,7 @@ enum class Precision {
   AllowFp32ToFp16,   ///< f16 where the NPU has no f32
   KeepOrigin,        ///< the types of the model
   CubeFp16InFp32Out, ///< f16 into the cube, f32 out of it and everywhere else
+  Mixed              ///< f16, but f32 for operators that lose much in f16
 };
 
 /// Makes programs of an NPU's instructions. What the NPU has no instructions for runs on
@@ -28,6 +29,8 @@ public:
 
   bool canGenerate(mlir::Operation *op) const override;
   llvm::ArrayRef<llvm::StringLiteral> optionalPasses() const override;
+  PrecisionBase precisionBase() const override;
+  bool hasHalf() const override { return true; }
   void annotate(mlir::ModuleOp module) const override;
   bool takesDynamicInputs() const override { return false; }
   std::vector<PhasePipeline> buildPipelines(mlir::func::FuncOp main,

@@ -7,6 +7,7 @@
 #include "backends/cpu/KernelCompiler.h"
 #include "backends/om/ModuleToOm.h"
 #include "driver/Phase.h"
+#include "driver/PrecisionRules.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -25,8 +26,9 @@ struct PhasePipeline {
 };
 
 struct EmitOptions {
-  unsigned threads = 2; ///< that generate code
-  std::string tempDir;  ///< of --save_temps; empty keeps nothing
+  unsigned threads = 2;    ///< that generate code
+  std::string tempDir;     ///< of --save_temps; empty keeps nothing
+  cpu::CacheOptions cache; ///< where the code of host kernels is kept
   /// Called when a stage begins, with its title.
   std::function<void(llvm::StringRef)> onStage;
 };
@@ -53,6 +55,11 @@ public:
   /// Returns the names of the target's own passes that `disable` may have. The graph's and
   /// the host program's passes are not among them.
   virtual llvm::ArrayRef<llvm::StringLiteral> optionalPasses() const = 0;
+
+  /// Returns how nodes compute that no rule is about.
+  virtual PrecisionBase precisionBase() const { return PrecisionBase::Float32; }
+  /// Returns whether the target can compute in f16 what the model computes in f32.
+  virtual bool hasHalf() const { return false; }
 
   /// Writes attributes that the target's passes read from the module, such as the NPU's
   /// table.

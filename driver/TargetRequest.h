@@ -21,6 +21,11 @@ struct TargetRequest {
   std::string cpuLevels = "host";            ///< --target_cpu
 };
 
+/// Every value that --precision_mode_v2 knows, comma-separated; TargetRequest has the name of
+/// --precision_mode that means the same.
+inline constexpr const char *precisionModesV2 =
+    "fp16,origin,cube_fp16in_fp32out,mixed_float16,mixed_bfloat16";
+
 /// Every value that --precision_mode knows, comma-separated: those that are supported,
 /// and those of the Ascend toolchain that are refused as unsupported.
 inline constexpr const char *precisionModes =

@@ -6,6 +6,7 @@
 #include <queue>
 
 #include "frontends/onnx/GraphImporter.h"
+#include "support/NearestName.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -51,6 +52,18 @@ GraphIndex::GraphIndex(onnx::GraphProto &graph, NodeReads &reads, Diagnostics &d
     }
 }
 
+/// Returns what --out_nodes may name: outputs of nodes, and tensors.
+static std::vector<std::string> listOutputs(const onnx::GraphProto &graph) {
+  std::vector<std::string> names;
+  for (const onnx::NodeProto &node : graph.node())
+    for (auto [i, output] : enumerate(node.output())) {
+      if (!node.name().empty())
+        names.push_back(node.name() + ":" + std::to_string(i));
+      names.push_back(output);
+    }
+  return names;
+}
+
 bool GraphIndex::resolveOutputs(ArrayRef<std::string> requested,
                                 std::vector<std::string> &tensors) {
   unsigned before = diags.numErrors();
@@ -85,7 +98,8 @@ bool GraphIndex::resolveOutputs(ArrayRef<std::string> requested,
     if (!isIndexed || node == graph.node().end())
       diags.error("E10016", "'" + request +
                                 "' given with --out_nodes is not in the model: it must be "
-                                "\"node name:output index\" or the name of a tensor");
+                                "\"node name:output index\" or the name of a tensor" +
+                                didYouMean(request.str(), listOutputs(graph)));
     else if (static_cast<int>(index) >= node->output_size() || node->output(index).empty())
       diags.error("E10016", "'" + request + "' given with --out_nodes: " + describeNode(*node) +
                                 " has " + Twine(node->output_size()) + " outputs, counted from 0");

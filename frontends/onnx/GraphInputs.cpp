@@ -7,6 +7,7 @@
 
 #include "frontends/onnx/GraphImporter.h"
 #include "frontends/onnx/TensorData.h"
+#include "support/NearestName.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -60,10 +61,19 @@ private:
   const OnnxImportOptions &options;
   GraphImporter &importer;
   Diagnostics &diags;
+  std::vector<std::string> inputNames() const;
+
   std::vector<const onnx::ValueInfoProto *> candidates;
   std::map<std::string, Shape> givenShapes;
   std::map<std::string, int64_t> symbols;
 };
+
+std::vector<std::string> InputResolver::inputNames() const {
+  std::vector<std::string> names;
+  for (const onnx::ValueInfoProto *info : candidates)
+    names.push_back(info->name());
+  return names;
+}
 
 void InputResolver::readOptions() {
   llvm::StringSet<> tensors;
@@ -86,7 +96,7 @@ void InputResolver::readOptions() {
         diags.error("E10016", "'" + name +
                                   "' given with --input_shape is not in the model; "
                                   "its inputs are " +
-                                  names);
+                                  names + didYouMean(name, inputNames()));
       continue;
     }
     bool isValid = true;

@@ -126,3 +126,26 @@ FailureOr<OwningOpRef<ModuleOp>> atc::importOnnxBuffer(StringRef bytes, StringRe
     return failure();
   return onnx_import::importModel(model, name, folder, options, context, diagnostics);
 }
+
+std::vector<atc::ModelNode> atc::listOnnxNodes(StringRef path,
+                                               const std::optional<std::string> &bytes,
+                                               Diagnostics &diagnostics) {
+  onnx::ModelProto model;
+  if (bytes ? !parseBytes(*bytes, path, onnx_import::fileFormat, model, diagnostics)
+            : !parseFile(path, onnx_import::fileFormat, model, diagnostics))
+    return {};
+  std::vector<atc::ModelNode> nodes;
+  // Whoever compiles a model has had its depth checked.
+  std::function<void(const onnx::GraphProto &)> add = [&](const onnx::GraphProto &graph) {
+    for (const onnx::NodeProto &node : graph.node()) {
+      auto named = llvm::find_if(node.output(), [](const auto &name) { return !name.empty(); });
+      nodes.push_back({!node.name().empty()           ? node.name()
+                       : named != node.output().end() ? *named
+                                                      : "",
+                       node.op_type()});
+      onnx_import::forEachGraph(node, add);
+    }
+  };
+  add(model.graph());
+  return nodes;
+}

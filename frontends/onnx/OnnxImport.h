@@ -5,9 +5,11 @@
 #define OPENATC_FRONTENDS_ONNX_ONNXIMPORT_H
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "frontends/ModelNodes.h"
 #include "frontends/ModelOptions.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -45,6 +47,11 @@ mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importOnnxBuffer(llvm::StringRef bytes, llvm::StringRef name, llvm::StringRef folder,
                  const OnnxImportOptions &options, mlir::MLIRContext &context,
                  Diagnostics &diagnostics);
+
+/// Returns the nodes of an ONNX file, those inside branches and loops behind their own; of
+/// `bytes` where these are given. Empty after an error.
+std::vector<ModelNode> listOnnxNodes(llvm::StringRef path, const std::optional<std::string> &bytes,
+                                     Diagnostics &diagnostics);
 
 /// Writes the supported operators as a page of Markdown.
 void printOnnxSupport(llvm::raw_ostream &os);

@@ -8,6 +8,7 @@
 #include "frontends/UnsupportedOps.h"
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
+#include "support/NearestName.h"
 
 using namespace mlir;
 
@@ -59,6 +60,13 @@ bool GraphImporter::indexNodes() {
   return diags.numErrors() == before;
 }
 
+std::vector<std::string> GraphImporter::nodeNames() const {
+  std::vector<std::string> names;
+  for (const pb::NodeDef &node : graph.node())
+    names.push_back(node.name());
+  return names;
+}
+
 bool GraphImporter::isInput(const pb::NodeDef &node) const {
   return isPlaceholder(node) || cuts.contains(node.name());
 }
@@ -69,7 +77,8 @@ bool GraphImporter::resolveOutputs() {
   auto take = [&](const std::string &name, StringRef text, const Twine &origin) {
     TensorName tensor = TensorName::parse(text);
     if (!nodes.contains(tensor.node))
-      diags.error("E10016", "there is no node '" + tensor.node + "', asked for by " + origin);
+      diags.error("E10016", "there is no node '" + tensor.node + "', asked for by " + origin +
+                                didYouMean(tensor.node.str(), nodeNames()));
     else
       outputs.push_back({name, tensor});
   };
@@ -99,7 +108,8 @@ bool GraphImporter::resolveCuts() {
   for (const std::string &text : options.inputNodes) {
     TensorName tensor = TensorName::parse(text);
     if (!nodes.contains(tensor.node))
-      diags.error("E10016", "there is no node '" + tensor.node + "', asked for by --input_nodes");
+      diags.error("E10016", "there is no node '" + tensor.node + "', asked for by --input_nodes" +
+                                didYouMean(tensor.node.str(), nodeNames()));
     else if (tensor.index != 0)
       diags.error("E10017", "--input_nodes=\"" + text +
                                 "\": only output 0 of a node can become an input of the model");
@@ -358,13 +368,17 @@ void GraphImporter::checkShapeNames(ArrayRef<const pb::NodeDef *> inputs) {
   }
   std::string names = llvm::join(
       llvm::map_range(inputs, [](auto *node) { return "'" + node->name() + "'"; }), ", ");
+  std::vector<std::string> inputNames;
+  for (const pb::NodeDef *node : inputs)
+    inputNames.push_back(node->name());
   for (const auto &[name, dims] : options.inputShapes) {
     if (ofNodes.contains(TensorName::parse(name).node) || ofSignature.contains(name))
       continue;
     bool isNode = nodes.contains(TensorName::parse(name).node);
     diags.error(isNode ? ErrorCode("E10017") : ErrorCode("E12009"),
                 "'" + name + "' given with --input_shape is not " +
-                    (isNode ? "an input of" : "in") + " the model; its inputs are " + names);
+                    (isNode ? "an input of" : "in") + " the model; its inputs are " + names +
+                    didYouMean(name, inputNames));
   }
 }
 

@@ -69,6 +69,7 @@ private:
   bool checkVariables();
   bool sortNodes();
   bool isInput(const pb::NodeDef &node) const;
+  std::vector<std::string> nodeNames() const;
   bool importInputs(MainFunction &main);
   void checkShapeNames(llvm::ArrayRef<const pb::NodeDef *> inputs);
   bool inputType(const pb::NodeDef &node, mlir::RankedTensorType &type,

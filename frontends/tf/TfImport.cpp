@@ -53,3 +53,19 @@ FailureOr<OwningOpRef<ModuleOp>> atc::importTf(StringRef path, const TfImportOpt
     return failure();
   return importTfGraph(graph, name, {}, options, context, diagnostics);
 }
+
+std::vector<atc::ModelNode> atc::listTfNodes(StringRef path, Diagnostics &diagnostics) {
+  tf::pb::GraphDef graph;
+  if (llvm::sys::fs::is_directory(path)) {
+    std::optional<tf_import::FrozenModel> model = tf_import::readSavedModel(path, diagnostics);
+    if (!model)
+      return {};
+    graph = std::move(model->graph);
+  } else if (!tf_import::readGraph(path, graph, diagnostics)) {
+    return {};
+  }
+  std::vector<atc::ModelNode> nodes;
+  for (const tf::pb::NodeDef &node : graph.node())
+    nodes.push_back({node.name(), node.op()});
+  return nodes;
+}

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontends/ModelNodes.h"
 #include "frontends/ModelOptions.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -54,6 +55,10 @@ mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> importTf(llvm::StringRef path
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importTfGraph(tf::pb::GraphDef &graph, llvm::StringRef name, const GraphBoundary &boundary,
               const TfImportOptions &options, mlir::MLIRContext &context, Diagnostics &diagnostics);
+
+/// Returns the nodes of a frozen GraphDef or of the main graph of a SavedModel. Empty after an
+/// error.
+std::vector<ModelNode> listTfNodes(llvm::StringRef path, Diagnostics &diagnostics);
 
 /// Writes the supported operators as a page of Markdown.
 void printTfSupport(llvm::raw_ostream &os);

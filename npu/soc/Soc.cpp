@@ -88,10 +88,65 @@ const std::vector<SocTable> &atc::npu::allSocs() {
   return tables;
 }
 
+const std::vector<RelatedSoc> &atc::npu::relatedSocs() {
+  static const std::vector<RelatedSoc> socs = {{"Ascend310P", "Ascend310P3"},
+                                               {"Ascend310P1", "Ascend310P3"},
+                                               {"Ascend310P2", "Ascend310P3"},
+                                               {"Ascend310P4", "Ascend310P3"},
+                                               {"Ascend310P5", "Ascend310P3"},
+                                               {"Ascend310P7", "Ascend310P3"},
+                                               {"Ascend710", "Ascend310P3"},
+                                               {"Ascend610", "Ascend310P3"},
+                                               {"Ascend615", "Ascend310P3"},
+                                               {"Ascend610Lite", "Ascend310B1"},
+                                               {"Ascend310B", "Ascend310B1"},
+                                               {"Ascend310B2", "Ascend310B1"},
+                                               {"Ascend310B3", "Ascend310B1"},
+                                               {"Ascend310B4", "Ascend310B1"},
+                                               {"Ascend910", "Ascend910A"},
+                                               {"Ascend910B", "Ascend910A"},
+                                               {"Ascend910ProA", "Ascend910ProB"},
+                                               {"Ascend910PremiumA", "Ascend910A"},
+                                               {"Ascend910B2", "Ascend910B1"},
+                                               {"Ascend910B2C", "Ascend910B1"},
+                                               {"Ascend910B4-1", "Ascend910B4"},
+                                               {"Ascend910_9361", "Ascend910B3"},
+                                               {"Ascend910_9362", "Ascend910B3"},
+                                               {"Ascend910_9371", "Ascend910B3"},
+                                               {"Ascend910_9372", "Ascend910B3"},
+                                               {"Ascend910_9381", "Ascend910B1"},
+                                               {"Ascend910_9382", "Ascend910B1"},
+                                               {"Ascend910_9391", "Ascend910B1"},
+                                               {"Ascend910_9392", "Ascend910B1"},
+                                               {"Ascend910_93", "Ascend910B1"},
+                                               {"Ascend031", nullptr},
+                                               {"Ascend035", nullptr},
+                                               {"Ascend950", nullptr},
+                                               {"BS9SX1A", nullptr},
+                                               {"BS9SX1AA", nullptr},
+                                               {"BS9SX2A", nullptr},
+                                               {"Hi3796CV300CS", nullptr},
+                                               {"Hi3796CV300ES", nullptr},
+                                               {"SD3403", nullptr},
+                                               {"KirinX90", nullptr}};
+  return socs;
+}
+
 const SocTable *atc::npu::findSoc(std::string_view name) {
-  for (const SocTable &table : allSocs())
-    if (table.name == name)
-      return &table;
+  static const std::vector<SocTable> related = [] {
+    std::vector<SocTable> tables;
+    for (const RelatedSoc &soc : relatedSocs())
+      for (const SocTable &base : allSocs())
+        if (soc.base && base.name == soc.base) {
+          tables.push_back(base);
+          tables.back().name = soc.name;
+        }
+    return tables;
+  }();
+  for (const std::vector<SocTable> *tables : {&allSocs(), &related})
+    for (const SocTable &table : *tables)
+      if (table.name == name)
+        return &table;
   return nullptr;
 }
 

@@ -81,9 +81,19 @@ struct SocTable {
   double microseconds(double cycles) const { return cycles / double(mhz); }
 };
 
-/// The built-in table of a SoC ("Ascend310P3"), null if there is none.
+/// The built-in table of a SoC ("Ascend310P3"), or of a chip that is simulated as one of them and
+/// keeps its own name ("Ascend310B4"); null if there is none.
 const SocTable *findSoc(std::string_view name);
+/// Returns the built-in tables, without those of other chips.
 const std::vector<SocTable> &allSocs();
+
+/// A chip that has no table of its own.
+struct RelatedSoc {
+  const char *name;
+  const char *base; ///< the built-in table that it is simulated as; null: none is near
+};
+/// Returns every chip that users of the Ascend toolchain name beside allSocs().
+const std::vector<RelatedSoc> &relatedSocs();
 
 /// Reads `key = value` lines over `table`, whose values stay where a key is not
 /// given; `base = Ascend310P3` on the first line takes over a built-in table.

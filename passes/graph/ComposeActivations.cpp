@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/graph/ConstantUtils.h"
+#include "passes/graph/Float32Nodes.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"
 
@@ -366,6 +367,9 @@ struct PReluToLeakyRelu : CountingPattern<PReluOp> {
 
 struct ComposeActivations : atc::graph::impl::GraphComposeActivationsBase<ComposeActivations> {
   void runOnOperation() override {
+    // One activation would compute f32 nodes and others alike.
+    if (Float32Nodes(getOperation()).hasNodes())
+      return;
     RewritePatternSet patterns(&getContext());
     patterns.add<ComposeProduct, ComposeQuotient, ComposeSigmoid<DivOp>,
                  ComposeSigmoid<ReciprocalOp>, ComposeHardSigmoid<DivOp>, ComposeHardSigmoid<MulOp>,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/graph/ConstantUtils.h"
+#include "passes/graph/Float32Nodes.h"
 #include "passes/graph/LinearOps.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"
@@ -55,8 +56,9 @@ LinearOp getFusableOp(Value value) {
 }
 
 struct FuseActivation : RewritePattern {
-  FuseActivation(MLIRContext *context, Pass::Statistic &count)
-      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context), count(count) {}
+  FuseActivation(MLIRContext *context, const Float32Nodes &float32Nodes, Pass::Statistic &count)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context), float32Nodes(float32Nodes),
+        count(count) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     ActivationAttr activation = getActivation(op);
@@ -65,6 +67,8 @@ struct FuseActivation : RewritePattern {
     LinearOp linear = getFusableOp(op->getOperand(0));
     if (!linear || linear.getType() != op->getResult(0).getType())
       return rewriter.notifyMatchFailure(op, "no convolution that is used here only");
+    if (!float32Nodes.mayJoin(linear.getOperation(), op))
+      return rewriter.notifyMatchFailure(op, "one of both computes in f32");
 
     auto conv = dyn_cast<ConvOp>(linear.getOperation());
     std::optional<SmallVector<double>> slopes;
@@ -92,6 +96,7 @@ struct FuseActivation : RewritePattern {
     ++count;
     return success();
   }
+  const Float32Nodes &float32Nodes;
   Pass::Statistic &count;
 };
 
@@ -165,7 +170,8 @@ struct MoveInFrontOfMove : RewritePattern {
 struct FuseConvActivation : atc::graph::impl::GraphFuseConvActivationBase<FuseConvActivation> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<FuseActivation>(&getContext(), numFused);
+    const Float32Nodes float32Nodes(getOperation());
+    patterns.add<FuseActivation>(&getContext(), float32Nodes, numFused);
     patterns.add<MoveInFrontOfMove>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

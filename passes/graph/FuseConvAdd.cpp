@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/graph/ConstantUtils.h"
+#include "passes/graph/Float32Nodes.h"
 #include "passes/graph/LinearOps.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"
@@ -35,7 +36,8 @@ struct FuseBias : CountingPattern<AddOp> {
 };
 
 struct FuseResidual : CountingPattern<AddOp> {
-  using CountingPattern::CountingPattern;
+  FuseResidual(MLIRContext *context, const Float32Nodes &float32Nodes, Pass::Statistic &count)
+      : CountingPattern(context, count), float32Nodes(float32Nodes) {}
 
   /// The convolution behind `value` if it can take the other operand. It moves to
   /// the addition, so it must stand in the same block: into a loop it would run
@@ -55,6 +57,8 @@ struct FuseResidual : CountingPattern<AddOp> {
       conv = second;
     if (!conv)
       return rewriter.notifyMatchFailure(op, "no convolution that is used here only");
+    if (!float32Nodes.mayJoin(conv, op))
+      return rewriter.notifyMatchFailure(op, "one of both computes in f32");
 
     Value residual = conv.getResult() == op.getLhs() ? op.getRhs() : op.getLhs();
     auto fused = cast<ConvOp>(rewriter.clone(*conv));
@@ -65,6 +69,7 @@ struct FuseResidual : CountingPattern<AddOp> {
     ++count;
     return success();
   }
+  const Float32Nodes &float32Nodes;
 };
 
 struct FuseConvAdd : atc::graph::impl::GraphFuseConvAddBase<FuseConvAdd> {
@@ -72,7 +77,8 @@ struct FuseConvAdd : atc::graph::impl::GraphFuseConvAddBase<FuseConvAdd> {
     RewritePatternSet patterns(&getContext());
     // With 1 x 1 planes a channel constant has the shape of a residual too.
     patterns.add<FuseBias>(&getContext(), numBiases, PatternBenefit(2));
-    patterns.add<FuseResidual>(&getContext(), numResiduals);
+    const Float32Nodes float32Nodes(getOperation());
+    patterns.add<FuseResidual>(&getContext(), float32Nodes, numResiduals);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

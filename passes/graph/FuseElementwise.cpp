@@ -4,6 +4,7 @@
 #include "dialects/graph/ScalarMath.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/DeepHash.h"
+#include "passes/graph/Float32Nodes.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"
 
@@ -147,6 +148,7 @@ struct FuseElementwise : atc::graph::impl::GraphFuseElementwiseBase<FuseElementw
 
   void fuseAll() {
     readByMaps.clear();
+    float32Nodes.emplace(getOperation());
     // In program order: a producer is complete before its consumers take it in.
     SmallVector<MapOp> maps;
     getOperation().walk([&](MapOp map) { maps.push_back(map); });
@@ -225,6 +227,8 @@ struct FuseElementwise : atc::graph::impl::GraphFuseElementwiseBase<FuseElementw
 
   /// Whether `consumer` should compute the value of `producer` itself.
   bool shouldFuse(MapOp producer, MapOp consumer) {
+    if (!float32Nodes->mayJoin(producer, consumer))
+      return false;
     bool isOnlyUser =
         llvm::all_of(producer->getUsers(), [&](Operation *user) { return user == consumer; });
     bool sameShape = producer.getType().getShape() == consumer.getType().getShape();
@@ -293,6 +297,7 @@ struct FuseElementwise : atc::graph::impl::GraphFuseElementwiseBase<FuseElementw
   }
 
   llvm::DenseMap<Operation *, bool> readByMaps;
+  std::optional<Float32Nodes> float32Nodes;
 };
 
 } // namespace

@@ -193,7 +193,9 @@ def NpuPrecision : Pass<"npu-precision", "::mlir::func::FuncOp"> {
     results keep their types behind casts, constants are clamped to f16's range,
     scalar code of maps stays in f32. `cube_fp16`: only convolutions and matrix
     products read f16. `origin`: types stay. Biases are f32 in all modes: they
-    join the cube's sums.
+    join the cube's sums. Where the module has `graph.float32_nodes`, a list of
+    names of nodes of the model, these compute in f32, between casts, and all
+    others in f16, whatever the mode is.
   }];
   let options = [
     Option<"mode", "mode", "std::string", /*default=*/"\"force_fp16\"",

@@ -6,6 +6,7 @@
 #include "quantize/Quantize.h"
 #include "support/Interruption.h"
 #include "tools/common/CommandLine.h"
+#include "tools/common/OutputFolder.h"
 #include "tools/common/ProgressBar.h"
 
 #include "openatc/om.h"
@@ -112,11 +113,9 @@ void checkFiles(const Options &options, QuantizeOptions &quantize, Diagnostics &
   if (splitFolders(options.data).empty())
     diagnostics.error("E10004", "the value of --data is empty");
   for (const auto &[flag, path] :
-       {std::pair("--output", options.output), std::pair("--report", options.report)}) {
-    const llvm::StringRef folder = llvm::sys::path::parent_path(path);
-    if (!folder.empty() && !llvm::sys::fs::is_directory(folder))
-      diagnostics.error("E13001", "the folder \"" + folder + "\" of " + flag + " does not exist");
-  }
+       {std::pair("--output", options.output), std::pair("--report", options.report)})
+    if (!diagnostics.hasErrors())
+      makeFolderOf(path, flag, diagnostics);
   quantize.name = options.model;
   quantize.inputShapes = parseInputShapes(options.inputShape, diagnostics);
 }

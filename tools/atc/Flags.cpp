@@ -4,6 +4,8 @@
 #include "tools/atc/Flags.h"
 
 #include "driver/TargetRequest.h"
+#include "support/NearestName.h"
+#include "tools/atc/Characters.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -26,7 +28,7 @@ constexpr const char *input = "Input", *output = "Output", *target = "Target",
 // clang-format off
 const Flag flags[] = {
     {"mode", Used, "0", "0,1,3,5,6", input,
-     "0: compile (default); 1: --om to --json; 3: only check the model, result in --check_report; "
+     "0: compile (default); 1: --om to --json; 5: the same of a graph dump; 3: only check the model, result in --check_report; "
      "6: show what --om holds"},
     {"model", Used, "", "", input, "the model: an .onnx or .pb file, a SavedModel folder (for developers also .mlir)", FileName},
     {"weight", Used, "", "", input, "the weights of a Caffe model", FileName},
@@ -49,9 +51,18 @@ const Flag flags[] = {
      "what the compiled model gives, \"node:0;node:1\" or names of tensors"},
     {"input_nodes", Used, "", "", input,
      "TensorFlow: these nodes, \"a;b\", become inputs; what is in front of them is cut off"},
-    {"om", Used, "", "", input, "the .om file for --mode=1 and 6", Nothing},
+    {"input_fp16_nodes", Used, "", "", input, "inputs, \"a;b\", that the caller gives as f16"},
+    {"is_input_adjust_hw_layout", Used, "false", "", input,
+     "true,false for each of --input_fp16_nodes: whether the caller gives it as NC1HWC0"},
+    {"singleop", Used, "", "", input, "a .json file of operators: each becomes an .om in the folder --output"},
+    {"om", Used, "", "", input, "the .om file for --mode=1 and 6, or a model for --mode=1", Nothing},
 
     {"output", Used, "", "", output, "path of the result without its suffix: .om is appended", Nothing},
+    {"output_type", Used, "", "", output,
+     "element type of all outputs (FP32, FP16, UINT8, INT8 ...), or of some: \"node:0:FP16;other:1:FP32\""},
+    {"is_output_adjust_hw_layout", Used, "false", "", output,
+     "true,false for each of --out_nodes: whether it comes as f16 in NC1HWC0"},
+    {"display_model_info", Used, "0", "0,1", output, "1: print what the .om holds, as --mode=6 does", Nothing},
     {"json", Used, "", "", output,
      "--mode=1: the file to write; --mode=0: file for a summary of the compilation, - for stdout", Nothing},
     {"check_report", Used, "check_result.json", "", output, "the file that --mode=3 writes", Nothing},
@@ -61,7 +72,7 @@ const Flag flags[] = {
      Nothing},
     {"verbose", Used, "false", "bool", output, "print the time and the memory of every stage", Nothing},
 
-    {"target", Used, "", "cpu,npu", target, "what to compile for: cpu, or npu with --soc_version"},
+    {"target", Used, "", "cpu,npu,mini", target, "what to compile for: cpu, or npu with --soc_version"},
     {"target_cpu", Used, "host", "", target,
      "CPU levels, a list of host (default), x86-64-v2, v3, v4, aarch64 ...; the loader picks the best"},
     {"soc_version", Used, "", "", target,
@@ -69,70 +80,128 @@ const Flag flags[] = {
     {"soc_file", Used, "", "", target,
      "a table of key = value lines that changes the NPU's (base = Ascend310P3 first)", FileName},
     {"precision_mode", Used, "force_fp16",
-     driver::precisionModes, target, "of an NPU: force_fp16 (default), allow_fp32_to_fp16, must_keep_origin_dtype, "
-     "cube_fp16in_fp32out"},
+     driver::precisionModes, target, "force_fp16 (default), force_fp32, cube_fp16in_fp32out, allow_fp32_to_fp16, "
+     "must_keep_origin_dtype, allow_mix_precision"},
+    {"precision_mode_v2", Used, "fp16", driver::precisionModesV2, target,
+     "the newer names: fp16 (default), origin, cube_fp16in_fp32out, mixed_float16"},
+    {"op_precision_mode", Used, "", "", target,
+     "a file with [ByOpType] and [ByNodeName] lines such as Exp = high_precision", FileName},
+    {"modify_mixlist", Used, "", "", target,
+     "a .json file that changes which operators allow_mix_precision computes in f16", FileName},
+    {"keep_dtype", Used, "", "", target,
+     "a file of nodes, one per line (or OpType::Exp), that keep the element type of the model", FileName},
+    {"customize_dtypes", Used, "", "", target,
+     "a file of lines such as node::InputDtype:float32,OutputDtype:float32", FileName},
+    {"op_select_implmode", Used, "high_performance",
+     "high_performance,high_precision,high_performance_for_all,high_precision_for_all", target,
+     "high_precision computes operators that lose much in f16 in f32"},
+    {"optypelist_for_implmode", Used, "", "", target, "the operators that --op_select_implmode is for: Exp,Gelu"},
     {"compression_optimize_conf", Used, "", "", target,
      "quantize to int8 while compiling: a file that names a folder of samples (docs/amct.md)", FileName},
 
     {"disable_passes", Used, "", "", developer, "passes to leave out, a list of names (docs/graph-passes.md, docs/npu.md)"},
+    {"fusion_switch_file", Used, "", "", developer,
+     "a file that switches fusions: lines Name:off, or json; names of passes or of the Ascend toolchain's fusions", FileName},
+    {"optimization_switch", Used, "", "", developer, "switches passes, \"Name:off;Other:on\", over --fusion_switch_file"},
+    {"oo_level", Used, "O3", "O1,O3", developer, "O1: without fusions"},
+    {"oo_constant_folding", Used, "true", "bool", developer, "false: constants are not computed while compiling"},
+    {"oo_dead_code_elimination", Used, "true", "bool", developer, "false: what no output needs is kept where it has no other use"},
+    {"disable_reuse_memory", Used, "0", "0,1", developer, "1: results never take the place of inputs in memory"},
     {"save_temps", Used, "", "", developer, "a folder for the intermediate forms of the model", Nothing},
     {"stop_after", Used, "emit", "import,quantize,graph,kernels,schedule,programs,emit", developer,
      "stop after this phase and write the module as <output>.mlir: import, quantize, graph, kernels, schedule, programs"},
 
-    {"singleop", Unsupported, "", "", compatible, ""},
-    {"output_type", Unsupported, "", "", compatible, ""},
-    {"input_fp16_nodes", Unsupported, "", "", compatible, ""},
     {"insert_op_conf", Unsupported, "", "", compatible, ""},
-    {"external_weight", Unsupported, "0", "0,1,2", compatible, ""},
-    {"is_input_adjust_hw_layout", Unsupported, "false", "", compatible, ""},
-    {"is_output_adjust_hw_layout", Unsupported, "false", "", compatible, ""},
-    {"customize_dtypes", Unsupported, "", "", compatible, ""},
-    {"sparsity", Unsupported, "0", "0,1", compatible, ""},
 
-    {"precision_mode_v2", None, "fp16",
-     "fp16,origin,cube_fp16in_fp32out,mixed_float16,mixed_bfloat16", compatible, ""},
-    {"op_precision_mode", None, "", "", compatible, ""},
-    {"modify_mixlist", None, "", "", compatible, ""},
-    {"keep_dtype", None, "", "", compatible, ""},
-    {"op_select_implmode", None, "high_performance",
-     "high_performance,high_precision,high_performance_for_all,high_precision_for_all", compatible, ""},
-    {"optypelist_for_implmode", None, "", "", compatible, ""},
-    {"fusion_switch_file", None, "", "", compatible, ""},
-    {"optimization_switch", None, "", "", compatible, ""},
-    {"oo_level", None, "O3", "O1,O3", compatible, ""},
-    {"oo_constant_folding", None, "true", "bool", compatible, ""},
-    {"oo_dead_code_elimination", None, "true", "bool", compatible, ""},
-    {"buffer_optimize", None, "l2_optimize", "l2_optimize,l1_optimize,off_optimize", compatible, ""},
-    {"disable_reuse_memory", None, "0", "0,1", compatible, ""},
-    {"enable_small_channel", None, "0", "0,1", compatible, ""},
-    {"enable_compress_weight", None, "false", "bool", compatible, ""},
-    {"compress_weight_conf", None, "", "", compatible, ""},
-    {"mdl_bank_path", None, "", "", compatible, ""},
-    {"op_bank_path", None, "", "", compatible, ""},
+    {"external_weight", Unsupported, "0", "0,1,2", compatible,
+     "weights stay in the .om, which is mapped and not copied when it is loaded: leave the flag out"},
+    {"cluster_config", Unsupported, "", "", compatible,
+     "a model is compiled for one device: cut it with --out_nodes and --input_nodes and compile each part"},
+    {"hccl_sub_comm_config", Unsupported, "", "", compatible,
+     "a model is compiled for one device: leave the flag out"},
+    {"distributed_cluster_build", Unsupported, "0", "0,1", compatible,
+     "a model is compiled for one device: leave the flag out"},
+    {"raw_ge_options", Unsupported, "", "", compatible,
+     "give the options as flags of atc: those are checked"},
+    {"encrypt_mode", Unsupported, "-1", "-1,0", compatible,
+     "files are signed and not encrypted: om-sign (docs/trust.md)"},
+    {"cal_conf", Unsupported, "", "", compatible,
+     "quantization while compiling is --compression_optimize_conf, or amct before it (docs/amct.md)"},
+
+    {"deterministic", Used, "0", "0,1", compatible, "results are the same in every run, with 0 as with 1"},
+    {"deterministic_level", Used, "0", "0,1,2", compatible, "results are the same in every run, at each level"},
+    {"is_weight_clip", Used, "1", "0,1", compatible, ""},
+    {"buffer_optimize", None, "l2_optimize", "l2_optimize,l1_optimize,off_optimize", compatible,
+     "the compiler chooses buffers by cost"},
+    {"enable_small_channel", None, "0", "0,1", compatible,
+     "convolutions of few channels are always compiled for them"},
+    {"enable_compress_weight", None, "false", "bool", compatible, "weights are stored as they are computed with"},
+    {"compress_weight_conf", None, "", "", compatible, "weights are stored as they are computed with", FileName},
+    {"sparsity", None, "0", "0,1", compatible, "weights of 4:2 sparsity are computed like others, with equal results"},
+    {"mdl_bank_path", None, "", "", compatible, "tiles are chosen by cost and not from a bank"},
+    {"op_bank_path", None, "", "", compatible, "tiles are chosen by cost and not from a bank"},
     {"auto_tune_mode", Used, "", "", compatible, ""},
-    {"op_compiler_cache_mode", None, "disable", "disable,enable,force", compatible, ""},
-    {"op_compiler_cache_dir", None, "", "", compatible, ""},
-    {"deterministic", None, "0", "0,1", compatible, ""},
-    {"dump_mode", None, "0", "0,1", compatible, ""},
-    {"debug_dir", None, "", "", compatible, ""},
-    {"op_debug_level", None, "0", "0,1,2,3,4", compatible, ""},
-    {"display_model_info", None, "0", "0,1", compatible, ""},
-    {"host_env_os", None, "", "", compatible, ""},
-    {"host_env_cpu", None, "", "", compatible, ""},
-    {"aicore_num", None, "", "", compatible, ""},
-    {"core_type", None, "AiCore", "AiCore,VectorCore", compatible, ""},
-    {"virtual_type", None, "0", "0,1", compatible, ""},
-    {"topo_sorting_mode", None, "", "0,1,2,3", compatible, ""},
-    {"jit_compile", None, "", "", compatible, ""},
-    {"status_check", None, "0", "0,1", compatible, ""},
-    {"atomic_clean_policy", None, "0", "0,1", compatible, ""},
-    {"save_original_model", None, "false", "bool", compatible, ""},
+    {"op_compiler_cache_mode", Used, "enable", "disable,enable,force", compatible,
+     "whether the code of host kernels is kept for later compilations; force: generated anew"},
+    {"op_compiler_cache_dir", Used, "", "", compatible,
+     "the folder where it is kept ($OPENATC_CACHE_DIR, else ~/.cache/openatc)"},
+    {"dump_mode", None, "0", "0,1", compatible, "--save_temps keeps intermediate forms"},
+    {"debug_dir", None, "", "", compatible, "--save_temps keeps intermediate forms"},
+    {"op_debug_level", None, "0", "0,1,2,3,4", compatible, "--save_temps keeps intermediate forms"},
+    {"host_env_os", Used, "linux", "", compatible, ""},
+    {"host_env_cpu", Used, "", "", compatible, ""},
+    {"aicore_num", None, "", "", compatible, "all cores of the NPU are used; --soc_file changes their number"},
+    {"core_type", None, "AiCore", "AiCore,VectorCore", compatible, "the compiler chooses the cores of each kernel"},
+    {"op_debug_config", None, "", "", compatible, "om-run --check-hazards finds errors of a compiled program"},
+    {"virtual_type", None, "0", "0,1", compatible, "the simulated NPU is not shared"},
+    {"topo_sorting_mode", None, "", "0,1,2,3", compatible, "the order of launches is chosen by memory"},
+    {"jit_compile", None, "", "", compatible, "everything is compiled before it runs"},
+    {"status_check", None, "0", "0,1", compatible, "a run reports overflows with om-run --compare"},
+    {"atomic_clean_policy", None, "0", "0,1", compatible, "no kernel needs memory that was cleared before"},
+    {"save_original_model", None, "false", "bool", compatible, "the .om holds compiled code alone"},
+    {"op_name_map", None, "", "", compatible, "operators are known by their own names", FileName},
+    {"enable_scope_fusion_passes", None, "", "", compatible,
+     "operators of a scope are compiled one by one, with equal results"},
+    {"enable_single_stream", None, "false", "bool", compatible, "a model always has one stream"},
+    {"ac_parallel_enable", None, "0", "0,1", compatible, "kernels of the CPU run in the stream of the model"},
+    {"tiling_schedule_optimize", None, "0", "0,1", compatible, "tiles are chosen before the model runs"},
+    {"multi_stream_parallel_mode", None, "", "", compatible, "a model always has one stream"},
+    {"h2d_overlapped_with_compute", None, "", "", compatible, "inputs are not copied before a run"},
+    {"allow_hf32", None, "true", "", compatible, "f32 is computed as f32, never as hf32"},
+    {"static_model_ops_lower_limit", None, "4", "", compatible, "static parts of a dynamic model are found by what can be compiled"},
+    {"quant_dumpable", None, "0", "0,1", compatible, "om-run --dump writes every tensor of a model"},
+    {"enable_attr_compression", None, "false", "bool", compatible, "the .om keeps no attributes of operators"},
+    {"export_compile_stat", None, "1", "0,1,2", compatible, "--json writes what was compiled, with times"},
+    {"raw_ge_options_ignore_unsupported", None, "", "", compatible, "--raw_ge_options is refused"},
+    {"build_config", None, "", "", compatible, "all settings are flags of atc"},
+    {"device_id", None, "0", "", compatible, "models are compiled without a device"},
+    {"shape_generalized_build_mode", None, "shape_precise", "shape_generalized,shape_precise", compatible,
+     "shapes are compiled as --input_shape states them"},
+    {"input_batch_cpy", None, "0", "0,1", compatible, "inputs are not copied before a run"},
+    {"is_dynamic_input", None, "", "", compatible, "dims of -1 are dynamic"},
+    {"plugin_path", None, "", "", compatible, "custom operators are not loaded from plug-ins"},
+    {"ddk_version", None, "", "", compatible, "there is one version of the compiler"},
+    {"fuzzy_build", None, "", "", compatible, "shapes are compiled as --input_shape states them"},
 };
 // clang-format on
 
 const Flag *findExact(StringRef name) {
   const Flag *flag = find_if(flags, [&](const Flag &f) { return name == f.name; });
   return flag == std::end(flags) ? nullptr : flag;
+}
+
+std::vector<std::string> flagNames() {
+  std::vector<std::string> names;
+  for (const Flag &flag : flags)
+    names.push_back(flag.name);
+  return names;
+}
+
+/// Returns whether an empty value stands for a flag that is not given, as in scripts whose
+/// variables are not set.
+bool mayBeEmpty(const Flag &flag) {
+  const StringRef name = flag.name;
+  return !*flag.values && flag.record != Nothing && name != "model" && name != "soc_version";
 }
 
 const Flag *findFlag(StringRef name, StringRef spelled, Diagnostics &diagnostics) {
@@ -145,17 +214,10 @@ const Flag *findFlag(StringRef name, StringRef spelled, Diagnostics &diagnostics
   if (matches.size() == 1)
     return matches.front();
   if (matches.empty()) {
-    const Flag *nearest = nullptr;
-    unsigned best = 4;
-    for (const Flag &flag : flags)
-      if (unsigned distance = name.edit_distance(flag.name); distance < best) {
-        best = distance;
-        nearest = &flag;
-      }
-    diagnostics.error("E10055",
-                      "the flag \"" + spelled + "\" is not known" +
-                          (nearest ? "; did you mean --" + std::string(nearest->name) + "?"
-                                   : "; atc --help lists all flags"));
+    const std::string nearest = nearestName(name.str(), flagNames());
+    diagnostics.error("E10055", "the flag \"" + spelled + "\" is not known; " +
+                                    (nearest.empty() ? "atc --help lists all flags"
+                                                     : "did you mean --" + nearest + "?"));
   } else {
     std::string names;
     for (const Flag *flag : matches)
@@ -177,6 +239,13 @@ std::string quoted(StringRef word) {
   return text + "'";
 }
 
+std::vector<std::string> valueNames(StringRef values) {
+  std::vector<std::string> words;
+  for (StringRef word : llvm::split(values, ','))
+    words.push_back(word.str());
+  return words;
+}
+
 bool isBoolWord(StringRef text) { return is_contained({"true", "false", "0", "1"}, text.lower()); }
 
 void checkValue(const Flag &flag, StringRef value, Diagnostics &diagnostics) {
@@ -196,7 +265,8 @@ void checkValue(const Flag &flag, StringRef value, Diagnostics &diagnostics) {
     values.split(allowed, ',');
     if (!is_contained(allowed, value))
       diagnostics.error("E10001", "the value \"" + value + "\" of --" + flag.name +
-                                      " is invalid: it must be one of " + join(allowed, ", "));
+                                      " is invalid: it must be one of " + join(allowed, ", ") +
+                                      didYouMean(value, valueNames(values)));
   }
 }
 
@@ -217,10 +287,10 @@ bool FlagValues::getBool(const std::string &name) const {
 FlagValues parseFlags(ArrayRef<const char *> arguments, Diagnostics &diagnostics) {
   FlagValues result;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    StringRef spelled = arguments[i];
+    const std::string plain = withPlainDashes(arguments[i], diagnostics);
+    StringRef spelled = plain;
     if (spelled.size() < 2 || spelled[0] != '-') {
-      diagnostics.error("E10055",
-                        "\"" + spelled + "\" is not a flag: flags are written --flag=value");
+      diagnostics.error("E10055", describeWord(spelled));
       continue;
     }
     bool hasValue = spelled.contains('=');
@@ -236,7 +306,8 @@ FlagValues parseFlags(ArrayRef<const char *> arguments, Diagnostics &diagnostics
       continue;
     }
     const Flag *flag = findFlag(name, written, diagnostics);
-    StringRef next = i + 1 < arguments.size() ? arguments[i + 1] : "";
+    const bool hasNext = i + 1 < arguments.size();
+    StringRef next = hasNext ? arguments[i + 1] : "";
     if (!flag) {
       // What follows an unknown flag is most likely its value.
       i += !hasValue && !next.empty() && next[0] != '-';
@@ -245,11 +316,20 @@ FlagValues parseFlags(ArrayRef<const char *> arguments, Diagnostics &diagnostics
     if (!hasValue && flag->isBool()) {
       value = isBoolWord(next) ? next : "true";
       i += isBoolWord(next);
-    } else if (!hasValue && !next.starts_with("--")) {
+    } else if (!hasValue && hasNext && !next.starts_with("--")) {
       value = next;
+      hasValue = true;
       ++i;
     }
-    checkValue(*flag, value, diagnostics);
+    if (hasValue && value.trim().empty() && mayBeEmpty(*flag)) {
+      result.given.erase(flag->name);
+      continue;
+    }
+    if (checkCharacters(flag->name, value, /*isPath=*/flag->record != FlagRecord::Value,
+                        diagnostics))
+      checkValue(*flag, value, diagnostics);
+    else
+      value = withoutStrayEnds(value);
     result.given[flag->name] = value.str();
   }
   return result;
@@ -298,8 +378,8 @@ void printHelp(raw_ostream &os) {
     line += " " + word.str();
   }
   os << line
-     << "\n  One that changes nothing here says so in a warning; one that would change "
-        "results\n  is refused.\n\n"
+     << "\n  One that changes nothing here says so in a warning, with the reason; one that would "
+        "change\n  results is refused.\n\n"
         "Exit code: 0 when the model was compiled, 1 otherwise, with one coded line for each "
         "fault.\n";
 }

@@ -37,6 +37,7 @@ struct Flag {
   /// makes the value optional.
   const char *values;
   const char *group;
+  /// What it does; of a flag that is not used: the reason, and what to do instead.
   const char *help;
   FlagRecord record = FlagRecord::Value;
 

@@ -4,6 +4,10 @@
 #include "tools/atc/Options.h"
 
 #include "driver/MakeTarget.h"
+#include "tools/atc/BoundaryOptions.h"
+#include "tools/atc/FusionSwitches.h"
+#include "tools/atc/ModelKind.h"
+#include "tools/atc/PrecisionFiles.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -31,6 +35,12 @@ void checkShapes(const FlagValues &flags, AtcOptions &options, Diagnostics &diag
   }
 }
 
+/// Returns what of the frameworks a model file is for, as a hint; empty where that is not known.
+std::string frameworkHint(const std::string &path) {
+  const StringRef framework = frameworkOf(findModelKind(path));
+  return framework.empty() ? "" : "; this file needs " + framework.str();
+}
+
 void checkModel(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
   driver::ModelSource &source = options.compiler.source;
   source.path = flags.get("model");
@@ -41,6 +51,9 @@ void checkModel(const FlagValues &flags, AtcOptions &options, Diagnostics &diagn
     diagnostics.error("E10410", "the file \"" + source.path + "\" of --model does not exist");
   } else if (sys::fs::is_directory(source.path) && framework != "3") {
     diagnostics.error("E10041", "\"" + source.path + "\" of --model is a folder, not a file");
+  } else if (std::string reason = wrongKindReason(findModelKind(source.path), framework);
+             flags.has("framework") && !reason.empty()) {
+    diagnostics.error("E13005", "the file \"" + source.path + "\" of --model " + reason);
   }
   if (driver::guessFormat(source.path) == driver::ModelFormat::Mlir) {
     source.format = driver::ModelFormat::Mlir;
@@ -48,7 +61,8 @@ void checkModel(const FlagValues &flags, AtcOptions &options, Diagnostics &diagn
   }
   source.format = framework == "3" ? driver::ModelFormat::TensorFlow : driver::ModelFormat::Onnx;
   if (!flags.has("framework"))
-    diagnostics.error("E10007", "--framework is required: 5 for ONNX, 3 for TensorFlow");
+    diagnostics.error("E10007", "--framework is required: 5 for ONNX, 3 for TensorFlow" +
+                                    frameworkHint(source.path));
   if (!framework.empty() && !is_contained({"0", "1", "3", "5"}, framework))
     diagnostics.error("E10001", "the value \"" + framework +
                                     "\" of --framework is invalid: it must be 5 (ONNX) or 3 "
@@ -90,11 +104,20 @@ void checkOutput(const FlagValues &flags, AtcOptions &options, Diagnostics &diag
                                     "; at most 4000 and 240 are allowed");
     return;
   }
-  StringRef folder = sys::path::parent_path(path);
-  if (!folder.empty() && !sys::fs::is_directory(folder))
-    diagnostics.error("E13001", "the folder \"" + folder + "\" of --output does not exist");
-  else if (sys::fs::is_directory(options.outputFile))
+  if (sys::fs::is_directory(options.outputFile))
     diagnostics.error("E13004", "\"" + options.outputFile + "\" is a folder: it cannot be written");
+}
+
+/// Checks --host_env_os and --host_env_cpu, of which the second one stands for --target_cpu.
+void checkHost(const FlagValues &flags, Diagnostics &diagnostics) {
+  if (flags.get("host_env_os") != "linux")
+    diagnostics.error("E10001", "the value \"" + flags.get("host_env_os") +
+                                    "\" of --host_env_os is invalid: it must be linux");
+  const std::string cpu = flags.get("host_env_cpu");
+  if (flags.has("host_env_cpu") && cpu != "x86_64" && cpu != "aarch64")
+    diagnostics.error("E10001", "the value \"" + cpu +
+                                    "\" of --host_env_cpu is invalid: it must be x86_64 or "
+                                    "aarch64");
 }
 
 void checkCompatibility(const FlagValues &flags, Diagnostics &diagnostics) {
@@ -117,36 +140,67 @@ void checkCompatibility(const FlagValues &flags, Diagnostics &diagnostics) {
     if (flag.effect == FlagEffect::Used || !flags.has(flag.name) ||
         flags.get(flag.name) == flag.fallback)
       continue;
+    const std::string reason = *flag.help ? std::string(": ") + flag.help : "";
     if (flag.effect == FlagEffect::Unsupported)
-      diagnostics.error("E10055", std::string("--") + flag.name + " is not supported");
+      diagnostics.error("E10055", std::string("--") + flag.name + " is not supported" + reason);
     else
-      diagnostics.warning("W10055", std::string("--") + flag.name + " has no effect");
+      diagnostics.warning("W10055", std::string("--") + flag.name + " has no effect" + reason);
+    if (flag.effect == FlagEffect::None && flag.record == FlagRecord::FileName &&
+        !sys::fs::exists(flags.get(flag.name)))
+      diagnostics.error("E10410", "the file \"" + flags.get(flag.name) + "\" of --" + flag.name +
+                                      " does not exist");
   }
+  checkHost(flags, diagnostics);
+  if (flags.get("is_weight_clip") == "0")
+    diagnostics.error("E10055", "--is_weight_clip=0 is not supported: weights beyond the range of "
+                                "f16 become its largest number; --precision_mode="
+                                "allow_fp32_to_fp16 keeps f32 where the NPU has it");
+  if (flags.has("optypelist_for_implmode") && !flags.has("op_select_implmode"))
+    diagnostics.error("E10057", "--optypelist_for_implmode needs --op_select_implmode");
 }
 
 void checkOm(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
-  options.om = flags.get("om");
+  options.om = flags.get(!flags.has("om") && flags.has("model") ? "model" : "om");
   std::string mode = std::to_string(static_cast<int>(options.mode));
-  if (!flags.has("om"))
+  if (options.om.empty())
     diagnostics.error("E10007", "--om is required with --mode=" + mode);
   else if (!options.om.empty() && !sys::fs::exists(options.om))
     diagnostics.error("E10410", "the file \"" + options.om + "\" of --om does not exist");
   if (options.mode == Mode::ToJson && !flags.has("json"))
     diagnostics.error("E10007", "--json is required with --mode=1: the file to write");
+  if (options.mode == Mode::DumpToJson && !flags.has("json"))
+    diagnostics.error("E10007", "--json is required with --mode=5: the file to write");
+  options.compiler.source.path = options.om;
+  options.compiler.source.format =
+      flags.get("framework") == "3" ? driver::ModelFormat::TensorFlow : driver::ModelFormat::Onnx;
+  options.isModelFile = options.mode == Mode::ToJson && flags.has("framework");
+  if (std::string reason = wrongKindReason(findModelKind(options.om), flags.get("framework"));
+      options.isModelFile && !reason.empty())
+    diagnostics.error("E13005", "the file \"" + options.om + "\" of --om " + reason);
 }
 
 void checkTarget(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
   driver::TargetRequest request;
   request.target = flags.get("target");
   request.cpuLevels = flags.get("target_cpu");
+  if (!flags.has("target_cpu") && flags.get("host_env_cpu") == "aarch64")
+    request.cpuLevels = "aarch64";
   auto given = [&](const char *name) {
     return flags.has(name) ? std::optional(flags.get(name)) : std::nullopt;
   };
   request.soc = given("soc_version");
+  if (request.target == "mini") {
+    request.target = "npu";
+    if (!request.soc && !request.socFile)
+      request.soc = "Ascend310";
+    diagnostics.warning("W10055", "--target=mini is an old name: --soc_version=" +
+                                      request.soc.value_or("Ascend310") + " says the same");
+  }
   request.socFile = given("soc_file");
   // parseFlags has reported a value that is no mode at all.
-  if (is_contained(split(driver::precisionModes, ','), flags.get("precision_mode")))
-    request.precision = given("precision_mode");
+  if (auto mode = precisionModeOf(flags);
+      mode && is_contained(split(driver::precisionModes, ','), *mode))
+    request.precision = mode;
   if (auto target = driver::makeTarget(request, diagnostics))
     options.compiler.target = std::move(target);
 }
@@ -200,6 +254,21 @@ void checkGears(const FlagValues &flags, AtcOptions &options, Diagnostics &diagn
     diagnostics.warning("W11001", "on the CPU a range in --input_shape stands for any size");
 }
 
+/// Checks the flags of --singleop, whose --output is a folder.
+void checkSingleOps(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
+  options.singleOps = flags.get("singleop");
+  options.outputFile = flags.get("output");
+  if (!sys::fs::exists(options.singleOps))
+    diagnostics.error("E10410",
+                      "the file \"" + options.singleOps + "\" of --singleop does not exist");
+  if (!flags.has("output"))
+    diagnostics.error("E10007", "--output is required: with --singleop the folder of the results");
+  for (const char *other : {"model", "weight", "input_shape", "out_nodes", "insert_op_conf"})
+    if (flags.has(other))
+      diagnostics.error("E10047", std::string("--singleop and --") + other +
+                                      " exclude each other: the .json file states everything");
+}
+
 void checkMemory(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
   const std::string text = flags.get("max_memory");
   if (!flags.has("max_memory"))
@@ -218,37 +287,47 @@ AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
   AtcOptions options;
   options.json = flags.get("json");
   options.checkReport = flags.get("check_report");
-  options.compiler.disabledPasses = splitNames(flags.get("disable_passes"), ',');
+  options.showModel = flags.get("display_model_info") == "1";
   options.compiler.tempDir = flags.get("save_temps");
+  options.compiler.cache.folder = flags.get("op_compiler_cache_dir");
+  const std::string cacheMode = flags.get("op_compiler_cache_mode");
+  options.compiler.cache.mode = cacheMode == "disable" ? cpu::CacheMode::Disable
+                                : cacheMode == "force" ? cpu::CacheMode::Force
+                                                       : cpu::CacheMode::Enable;
   std::string log = flags.get("log");
   options.verbose = flags.getBool("verbose") || log == "debug" || log == "info";
   options.stopAfter = driver::findPhase(flags.get("stop_after")).value_or(driver::Phase::Emit);
   checkCompatibility(flags, diagnostics);
   checkMemory(flags, options, diagnostics);
 
-  std::string mode = flags.get("mode");
-  if (mode == "5" || (mode == "1" && flags.has("model") && !flags.has("om"))) {
-    diagnostics.error("E10055", "--mode=" + mode +
-                                    " with a model or graph dump is not supported; "
-                                    "--mode=1 writes an .om file (--om) as JSON");
-    return options;
-  }
-  if (mode == "1" || mode == "6") {
-    options.mode = mode == "1" ? Mode::ToJson : Mode::ShowModel;
+  const std::string mode = flags.get("mode");
+  if (mode == "1" || mode == "5" || mode == "6") {
+    options.mode = mode == "1" ? Mode::ToJson : mode == "5" ? Mode::DumpToJson : Mode::ShowModel;
     checkOm(flags, options, diagnostics);
     return options;
   }
-  options.mode = mode == "3" ? Mode::Check : Mode::Compile;
-  checkModel(flags, options, diagnostics);
-  if (options.mode == Mode::Compile) {
+  options.mode = mode == "3"             ? Mode::Check
+                 : flags.has("singleop") ? Mode::SingleOps
+                                         : Mode::Compile;
+  if (options.mode == Mode::SingleOps)
+    checkSingleOps(flags, options, diagnostics);
+  else
+    checkModel(flags, options, diagnostics);
+  readBoundary(flags, options.compiler.source, diagnostics);
+  options.compiler.source.precision = readPrecisionRules(flags, diagnostics);
+  if (options.mode == Mode::Check)
+    return options;
+  if (options.mode == Mode::Compile)
     checkOutput(flags, options, diagnostics);
-    checkTarget(flags, options, diagnostics);
-    options.compressionConf = flags.get("compression_optimize_conf");
-    if (!options.compressionConf.empty() && !sys::fs::exists(options.compressionConf))
-      diagnostics.error("E10410", "the file \"" + options.compressionConf +
-                                      "\" of --compression_optimize_conf does not exist");
+  checkTarget(flags, options, diagnostics);
+  options.compiler.disabledPasses =
+      readDisabledPasses(flags, *options.compiler.target, diagnostics);
+  options.compressionConf = flags.get("compression_optimize_conf");
+  if (!options.compressionConf.empty() && !sys::fs::exists(options.compressionConf))
+    diagnostics.error("E10410", "the file \"" + options.compressionConf +
+                                    "\" of --compression_optimize_conf does not exist");
+  if (options.mode == Mode::Compile)
     checkGears(flags, options, diagnostics);
-  }
   return options;
 }
 

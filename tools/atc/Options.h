@@ -13,7 +13,14 @@
 
 namespace atc::tools {
 
-enum class Mode { Compile = 0, ToJson = 1, Check = 3, ShowModel = 6 };
+enum class Mode {
+  Compile = 0,
+  ToJson = 1,
+  Check = 3,
+  DumpToJson = 5,
+  ShowModel = 6,
+  SingleOps = 100
+};
 
 struct AtcOptions {
   Mode mode = Mode::Compile;
@@ -22,9 +29,12 @@ struct AtcOptions {
   driver::RangedShapes ranges;                   ///< --input_shape with ranges; empty: it has none
   std::optional<driver::GearRequest> gears;      ///< nothing: one static or dynamic model
   std::string om, json, checkReport;
+  bool isModelFile = false;    ///< `om` is a model of a framework: compiler.source.format
   std::string outputFile;      ///< with its suffix
   std::string compressionConf; ///< how to quantize while compiling; empty: not at all
   bool verbose = false;
+  bool showModel = false; ///< --display_model_info
+  std::string singleOps;  ///< the file of --singleop
   /// Bytes that the process may allocate; kNoMemoryLimit for any number.
   uint64_t maxMemory = kNoMemoryLimit;
 };

@@ -6,7 +6,7 @@
 #include "openatc/om.h"
 #include "support/JsonText.h"
 #include "support/ModelText.h"
-#include "support/OutputFile.h"
+#include "tools/atc/GraphJson.h"
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -65,6 +65,13 @@ Json modelJson(const om_model &model, const om_model_info &info) {
   return out;
 }
 
+/// Returns the value of --framework in the command line that a file states; 5, which is ONNX,
+/// where it states none.
+std::string frameworkOf(llvm::StringRef command) {
+  const llvm::StringRef value = command.split("--framework=").second;
+  return value.empty() ? "5" : value.take_until([](char c) { return c == ' '; }).str();
+}
+
 } // namespace
 
 void showModel(const std::string &om, llvm::raw_ostream &os, Diagnostics &diagnostics) {
@@ -77,7 +84,8 @@ void showModel(const std::string &om, llvm::raw_ostream &os, Diagnostics &diagno
   os << "============ Display Model Info start ============\n"
      << "Original Atc command line: " << printable(info.command_line) << "\n"
      << "system info: atc_version[" << printable(info.producer) << "], soc_version["
-     << printable(*info.soc ? info.soc : info.target) << "], framework_type[5].\n"
+     << printable(*info.soc ? info.soc : info.target) << "], framework_type["
+     << frameworkOf(info.command_line) << "].\n"
      << "resource info: memory_size[" << info.arena_bytes << " B], weight_size["
      << info.weights_bytes << " B], stream_num[1], event_num[0].\n"
      << "om info: modeldef_size[" << definition << " B], weight_data_size[" << info.weights_bytes
@@ -95,15 +103,14 @@ void showModel(const std::string &om, llvm::raw_ostream &os, Diagnostics &diagno
   os << "============ Display Model Info end   ============\n";
 }
 
-void writeModelJson(const std::string &om, const std::string &json, Diagnostics &diagnostics) {
+Json describeOmFile(const std::string &om, Diagnostics &diagnostics) {
   om_model_info info = OM_MODEL_INFO_INIT;
   Model model = load(om, info, diagnostics);
   if (!model)
-    return;
-  OutputFile file(json);
-  if (!file.write(jsonText(modelJson(*model, info))) || !file.commit())
-    diagnostics.error("E13004",
-                      "the file \"" + json + "\" of --json cannot be written: " + file.reason());
+    return nullptr;
+  Json result = describeOm(*model, info);
+  result.update(modelJson(*model, info));
+  return result;
 }
 
 } // namespace atc::tools

@@ -6,13 +6,15 @@
 
 #include "support/Diagnostics.h"
 
+#include <nlohmann/json.hpp>
+
 namespace atc::tools {
 
 /// Prints the summary that --mode=6 is known for.
 void showModel(const std::string &om, llvm::raw_ostream &os, Diagnostics &diagnostics);
 
-/// Writes what an .om file holds as JSON.
-void writeModelJson(const std::string &om, const std::string &json, Diagnostics &diagnostics);
+/// Returns what an .om file holds: its graph as describeOm has it, and sizes. Null after an error.
+nlohmann::ordered_json describeOmFile(const std::string &om, Diagnostics &diagnostics);
 
 } // namespace atc::tools
 

@@ -7,9 +7,12 @@
 #include "support/JsonText.h"
 #include "support/OneLine.h"
 #include "support/OutputStream.h"
+#include "tools/atc/GraphJson.h"
 #include "tools/atc/Options.h"
 #include "tools/atc/ShowModel.h"
+#include "tools/atc/SingleOps.h"
 #include "tools/common/FatalErrors.h"
+#include "tools/common/OutputFolder.h"
 #include "tools/common/ProgressBar.h"
 
 #include <nlohmann/json.hpp>
@@ -68,6 +71,8 @@ void writeText(const std::string &path, const std::string &text, const char *fla
     llvm::outs() << text;
     return;
   }
+  if (!makeFolderOf(path, flag, diagnostics))
+    return;
   OutputFile file(path);
   if (!file.write(text) || !file.commit())
     diagnostics.error("E13004", "the file \"" + path + "\" of " + flag +
@@ -83,6 +88,8 @@ void writeModule(mlir::ModuleOp module, const std::string &path, Diagnostics &di
 }
 
 void compile(const AtcOptions &options, const std::string &commandLine, Diagnostics &diagnostics) {
+  if (!makeFolderOf(options.outputFile, "--output", diagnostics))
+    return;
   driver::CompilerOptions compilerOptions = options.compiler;
   compilerOptions.commandLine = commandLine;
   ProgressBar bar("calibrating", stderr);
@@ -98,6 +105,8 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
         llvm::outs() << line << "\n";
     if (!diagnostics.hasErrors() && !options.json.empty())
       writeText(options.json, jsonText(summaryJson(options, summary)), "--json", diagnostics);
+    if (options.showModel && !diagnostics.hasErrors() && options.stopAfter == driver::Phase::Emit)
+      showModel(options.outputFile, llvm::outs(), diagnostics);
   };
   if (options.gears) {
     driver::GearCompiler compiler(std::move(compilerOptions), *options.gears, diagnostics);
@@ -124,14 +133,26 @@ void check(const AtcOptions &options, Diagnostics &diagnostics) {
   writeText(options.checkReport, jsonText(report), "--check_report", diagnostics);
 }
 
-void run(const AtcOptions &options, const std::string &commandLine, Diagnostics &diagnostics) {
+/// Writes a graph unless there was an error.
+void writeGraph(const Json &graph, const std::string &path, Diagnostics &diagnostics) {
+  if (!diagnostics.hasErrors())
+    writeText(path, jsonText(graph), "--json", diagnostics);
+}
+
+void run(const AtcOptions &options, const FlagValues &flags, Diagnostics &diagnostics) {
   switch (options.mode) {
   case Mode::Compile:
-    return compile(options, commandLine, diagnostics);
+    return compile(options, recordedCommand(flags), diagnostics);
   case Mode::Check:
     return check(options, diagnostics);
   case Mode::ToJson:
-    return writeModelJson(options.om, options.json, diagnostics);
+    return writeGraph(options.isModelFile ? describeModelFile(options.compiler.source, diagnostics)
+                                          : describeOmFile(options.om, diagnostics),
+                      options.json, diagnostics);
+  case Mode::DumpToJson:
+    return writeGraph(describeTextMessage(options.om, diagnostics), options.json, diagnostics);
+  case Mode::SingleOps:
+    return compileSingleOps(options, flags, diagnostics);
   case Mode::ShowModel:
     return showModel(options.om, llvm::outs(), diagnostics);
   }
@@ -171,7 +192,7 @@ int main(int argc, char **argv) {
   llvm::outs().flush();
   limitMemory(options.maxMemory);
   if (!diagnostics.hasErrors())
-    run(options, recordedCommand(flags), diagnostics);
+    run(options, flags, diagnostics);
   for (const CodedMessage &message : diagnostics.all().drop_front(shown))
     if (!message.isError)
       llvm::outs() << message.code << ": " << oneLine(message.text) << "\n";

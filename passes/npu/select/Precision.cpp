@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/Graph.h"
+#include "passes/graph/Float32Nodes.h"
 #include "passes/kernel/LayoutRules.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/PackNpuWeights.h"
@@ -74,8 +75,11 @@ struct PrecisionPass : impl::NpuPrecisionBase<PrecisionPass> {
       if (op.hasAttr(kernel::kCubeSumsAttr))
         return;
     narrowed.clear();
-    if (mode == "force_fp16")
-      narrowAll();
+    widened.clear();
+    const graph::Float32Nodes float32Nodes(getOperation());
+    // A list of nodes says more than the mode: what is not in it is f16.
+    if (mode == "force_fp16" || float32Nodes.isGiven())
+      narrowAll(float32Nodes);
     else if (mode == "cube_fp16")
       narrowContractions();
     for (Operation &op : llvm::make_early_inc_range(getOperation().getOps()))
@@ -131,8 +135,21 @@ private:
     return decisions;
   }
 
-  void narrowAll() {
+  /// Returns `value`, which was f32 and is f16 now, as f32 again.
+  Value asFloat(Value value) {
+    Value &result = widened[value];
+    if (result)
+      return result;
+    OpBuilder builder(&getContext());
+    builder.setInsertionPointAfterValue(value);
+    result = graph::CastOp::create(builder, value.getLoc(),
+                                   withElement(value, builder.getF32Type()), value);
+    return result;
+  }
+
+  void narrowAll(const graph::Float32Nodes &float32Nodes) {
     DenseSet<Operation *> decisions = findDecisions();
+    DenseSet<Value> halved; // Were f32 in the model.
     SmallVector<Operation *> ops;
     for (Operation &op : getOperation().getOps())
       if (!decisions.contains(&op))
@@ -148,17 +165,30 @@ private:
         keepOperandTypes(op);
         continue;
       }
+      if (float32Nodes.contains(op)) {
+        for (OpOperand &operand : op->getOpOperands())
+          if (halved.contains(operand.get()))
+            operand.set(asFloat(operand.get()));
+        continue;
+      }
+      // Without its cast, an f16 of the model would not be f32 for who asks for that.
+      if (isa<graph::CastOp>(op) && isFloat32(op->getResult(0)) &&
+          llvm::any_of(op->getUsers(),
+                       [&](Operation *user) { return float32Nodes.contains(user); }))
+        continue;
       for (OpOperand &operand : op->getOpOperands())
         if (isFloat32(operand.get()) && !isBias(operand) && !isa<graph::CastOp>(op))
           operand.set(asHalf(operand.get()));
       for (Value result : op->getResults())
         if (isFloat32(result)) {
           result.setType(halfType(result));
+          halved.insert(result);
           ++numNarrowed;
         }
       if (auto map = dyn_cast<graph::MapOp>(op))
         widenBody(map);
       if (isa<graph::CastOp>(op) && op->getOperand(0).getType() == op->getResult(0).getType()) {
+        halved.erase(op->getResult(0));
         op->replaceAllUsesWith(ValueRange(op->getOperand(0)));
         op->erase();
       }
@@ -254,7 +284,7 @@ private:
     }
   }
 
-  DenseMap<Value, Value> narrowed;
+  DenseMap<Value, Value> narrowed, widened;
 };
 } // namespace
 } // namespace atc::npu

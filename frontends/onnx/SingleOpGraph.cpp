@@ -1,0 +1,219 @@
+//===-- SingleOpGraph.cpp - the ONNX graph of an operator -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/onnx/SingleOpGraph.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace atc::single_op {
+
+int onnxType(int type) {
+  switch (type) {
+  case 0:
+    return onnx::TensorProto::FLOAT;
+  case 1:
+    return onnx::TensorProto::FLOAT16;
+  case 2:
+    return onnx::TensorProto::INT8;
+  case 3:
+    return onnx::TensorProto::INT32;
+  case 4:
+    return onnx::TensorProto::UINT8;
+  case 6:
+    return onnx::TensorProto::INT16;
+  case 7:
+    return onnx::TensorProto::UINT16;
+  case 8:
+    return onnx::TensorProto::UINT32;
+  case 9:
+    return onnx::TensorProto::INT64;
+  case 10:
+    return onnx::TensorProto::UINT64;
+  case 11:
+    return onnx::TensorProto::DOUBLE;
+  case 12:
+    return onnx::TensorProto::BOOL;
+  default:
+    return onnx::TensorProto::BFLOAT16;
+  }
+}
+
+static void describe(onnx::ValueInfoProto &info, const std::string &name,
+                     const SingleOpTensor &tensor) {
+  info.set_name(name);
+  auto &type = *info.mutable_type()->mutable_tensor_type();
+  type.set_elem_type(onnxType(tensor.type));
+  auto &shape = *type.mutable_shape();
+  for (auto [i, dim] : enumerate(tensor.dims))
+    if (auto &added = *shape.add_dim(); dim >= 0)
+      added.set_dim_value(dim);
+    else
+      added.set_dim_param(name + "_" + std::to_string(i));
+}
+
+std::string SingleOpGraph::serialize() {
+  onnx::ModelProto model;
+  model.set_ir_version(9);
+  model.add_opset_import()->set_version(opset);
+  *model.mutable_graph() = std::move(graph);
+  return model.SerializeAsString();
+}
+
+void SingleOpGraph::addTensors() {
+  for (auto [i, tensor] : enumerate(op.inputs)) {
+    x.push_back(tensor.isAbsent ? "" : "x" + std::to_string(i));
+    if (tensor.isConstant)
+      addConstant(x.back(), onnxType(tensor.type), tensor.dims, tensor.values);
+    else if (!tensor.isAbsent)
+      describe(*graph.add_input(), x.back(), tensor);
+  }
+  for (auto [i, tensor] : enumerate(op.outputs)) {
+    y.push_back("y" + std::to_string(i));
+    describe(*graph.add_output(), y.back(), tensor);
+  }
+}
+
+void SingleOpGraph::addConstant(const std::string &name, int type, const Ints &dims,
+                                const std::vector<double> &values) {
+  const bool isDouble = type == onnx::TensorProto::DOUBLE;
+  onnx::TensorProto &tensor = *graph.add_initializer();
+  tensor.set_name(isDouble ? name : name + "_f64");
+  tensor.set_data_type(onnx::TensorProto::DOUBLE);
+  for (int64_t dim : dims)
+    tensor.add_dims(dim);
+  for (double value : values)
+    tensor.add_double_data(value);
+  if (!isDouble)
+    setInt(node("Cast", {name + "_f64"}, {name}), "to", type);
+}
+
+std::string SingleOpGraph::addInts(const Ints &values) {
+  onnx::TensorProto &tensor = *graph.add_initializer();
+  tensor.set_name(fresh());
+  tensor.set_data_type(onnx::TensorProto::INT64);
+  tensor.add_dims(values.size());
+  for (int64_t value : values)
+    tensor.add_int64_data(value);
+  return tensor.name();
+}
+
+std::string SingleOpGraph::addScalar(double value) {
+  const std::string name = fresh();
+  addConstant(name, onnxType(op.inputs[0].type), {}, {value});
+  return name;
+}
+
+onnx::NodeProto &SingleOpGraph::node(StringRef type, const Names &inputs, const Names &outputs) {
+  onnx::NodeProto &added = *graph.add_node();
+  added.set_op_type(type.str());
+  added.set_name(op.type + (graph.node_size() == 1 ? "" : "_" + std::to_string(numbers)));
+  for (const std::string &input : inputs)
+    added.add_input(input);
+  for (const std::string &output : outputs)
+    added.add_output(output);
+  return added;
+}
+
+std::string SingleOpGraph::value(StringRef type, const Names &inputs) {
+  const std::string name = fresh();
+  node(type, inputs, {name});
+  return name;
+}
+
+static onnx::AttributeProto &attribute(onnx::NodeProto &node, const char *name,
+                                       onnx::AttributeProto::AttributeType type) {
+  onnx::AttributeProto &added = *node.add_attribute();
+  added.set_name(name);
+  added.set_type(type);
+  return added;
+}
+
+void SingleOpGraph::setInt(onnx::NodeProto &node, const char *name, int64_t value) {
+  attribute(node, name, onnx::AttributeProto::INT).set_i(value);
+}
+
+void SingleOpGraph::setFloat(onnx::NodeProto &node, const char *name, double value) {
+  attribute(node, name, onnx::AttributeProto::FLOAT).set_f(value);
+}
+
+void SingleOpGraph::setInts(onnx::NodeProto &node, const char *name, const Ints &values) {
+  auto &list = attribute(node, name, onnx::AttributeProto::INTS);
+  for (int64_t value : values)
+    list.add_ints(value);
+}
+
+void SingleOpGraph::setText(onnx::NodeProto &node, const char *name, const std::string &value) {
+  attribute(node, name, onnx::AttributeProto::STRING).set_s(value);
+}
+
+std::string SingleOpGraph::transpose(const std::string &input, const Ints &permutation) {
+  const std::string name = fresh();
+  setInts(node("Transpose", {input}, {name}), "perm", permutation);
+  return name;
+}
+
+const nlohmann::ordered_json *SingleOpGraph::find(StringRef name) const {
+  for (const SingleOpAttribute &attribute : op.attributes)
+    if (attribute.name == name)
+      return &attribute.value;
+  return nullptr;
+}
+
+int64_t SingleOpGraph::getInt(StringRef name, int64_t otherwise) const {
+  const auto *value = find(name);
+  return value && value->is_number_integer() ? value->get<int64_t>() : otherwise;
+}
+
+double SingleOpGraph::getFloat(StringRef name, double otherwise) const {
+  const auto *value = find(name);
+  return value && value->is_number() ? value->get<double>() : otherwise;
+}
+
+bool SingleOpGraph::getBool(StringRef name) const {
+  const auto *value = find(name);
+  return value && (value->is_boolean() ? value->get<bool>()
+                                       : value->is_number_integer() && value->get<int64_t>());
+}
+
+std::string SingleOpGraph::getText(StringRef name, const char *otherwise) const {
+  const auto *value = find(name);
+  return value && value->is_string() ? value->get<std::string>() : otherwise;
+}
+
+Ints SingleOpGraph::getInts(StringRef name, const Ints &otherwise) const {
+  const auto *value = find(name);
+  if (!value)
+    return otherwise;
+  if (value->is_number_integer())
+    return {value->get<int64_t>()};
+  Ints list;
+  if (value->is_array())
+    for (const auto &item : *value)
+      if (item.is_number_integer())
+        list.push_back(item.get<int64_t>());
+  return list;
+}
+
+Ints SingleOpGraph::getIntsOfInput(size_t index, StringRef attribute) const {
+  if (index >= op.inputs.size() || !op.inputs[index].isConstant)
+    return getInts(attribute, {});
+  return Ints(op.inputs[index].values.begin(), op.inputs[index].values.end());
+}
+
+void SingleOpGraph::fail(const Twine &what) {
+  diagnostics.error("E10030", "the operator " + op.type + " of --singleop: " + what);
+}
+
+bool SingleOpGraph::needs(size_t count) {
+  if (op.inputs.size() >= count &&
+      llvm::none_of(ArrayRef(op.inputs).take_front(count),
+                    [](const SingleOpTensor &tensor) { return tensor.isAbsent; }))
+    return true;
+  diagnostics.error("E10027", "the operator " + op.type + " of --singleop has " +
+                                  Twine(op.inputs.size()) + " inputs, but reads " + Twine(count));
+  return false;
+}
+
+} // namespace atc::single_op

@@ -1,0 +1,92 @@
+//===-- SingleOpGraph.h - the ONNX graph of an operator -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_FRONTENDS_ONNX_SINGLEOPGRAPH_H
+#define OPENATC_FRONTENDS_ONNX_SINGLEOPGRAPH_H
+
+#include "frontends/onnx/SingleOp.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <initializer_list>
+#include <onnx/onnx_pb.h>
+
+namespace atc::single_op {
+
+/// The opset whose rules the nodes below follow.
+inline constexpr int64_t opset = 20;
+
+using Names = std::vector<std::string>;
+using Ints = std::vector<int64_t>;
+
+/// Formats by AscendCL's numbers.
+inline constexpr int kNCHW = 0, kNHWC = 1, kND = 2, kNC1HWC0 = 3, kHWCN = 16, kFractalNz = 29;
+
+/// Returns ONNX's number of an element type, of AscendCL's.
+int onnxType(int type);
+
+/// The graph that an operator becomes: tensors x0, x1 ... and y0, y1 ..., nodes between them, and
+/// what the operator's attributes say.
+class SingleOpGraph {
+public:
+  SingleOpGraph(const SingleOp &op, Diagnostics &diagnostics) : op(op), diagnostics(diagnostics) {
+    graph.set_name(op.type);
+  }
+
+  void addTensors();
+  /// Returns the graph as a model; it is empty then.
+  std::string serialize();
+
+  //===--- Tensors and nodes ----------------------------------------------===//
+
+  /// Adds an initializer, in f64 and cast where the type is another.
+  void addConstant(const std::string &name, int type, const Ints &dims,
+                   const std::vector<double> &values);
+  /// Adds a list of i64, for axes and shapes; returns its name.
+  std::string addInts(const Ints &values);
+  /// Adds a scalar of the type of input 0; returns its name.
+  std::string addScalar(double value);
+  std::string fresh() { return "t" + std::to_string(numbers++); }
+
+  onnx::NodeProto &node(llvm::StringRef type, const Names &inputs, const Names &outputs);
+  /// Adds a node with one output; returns the output's name.
+  std::string value(llvm::StringRef type, const Names &inputs);
+  std::string transpose(const std::string &input, const Ints &permutation);
+  std::string reshape(const std::string &input, const Ints &shape) {
+    return value("Reshape", {input, addInts(shape)});
+  }
+  void finish(const std::string &result) { node("Identity", {result}, {y[0]}); }
+
+  static void setInt(onnx::NodeProto &node, const char *name, int64_t value);
+  static void setFloat(onnx::NodeProto &node, const char *name, double value);
+  static void setInts(onnx::NodeProto &node, const char *name, const Ints &values);
+  static void setText(onnx::NodeProto &node, const char *name, const std::string &value);
+
+  //===--- Attributes of the operator -------------------------------------===//
+
+  const nlohmann::ordered_json *find(llvm::StringRef name) const;
+  int64_t getInt(llvm::StringRef name, int64_t otherwise) const;
+  double getFloat(llvm::StringRef name, double otherwise) const;
+  bool getBool(llvm::StringRef name) const;
+  std::string getText(llvm::StringRef name, const char *otherwise) const;
+  Ints getInts(llvm::StringRef name, const Ints &otherwise) const;
+  /// Returns what an operator has as a constant input, or as an attribute in its D variant.
+  Ints getIntsOfInput(size_t index, llvm::StringRef attribute) const;
+
+  void fail(const llvm::Twine &what);
+  /// Returns false, with an error, where there are fewer inputs than an operator reads.
+  bool needs(size_t count);
+
+  const SingleOp &op;
+  Diagnostics &diagnostics;
+  onnx::GraphProto graph;
+  Names x, y;
+  unsigned numbers = 0;
+};
+
+/// Builds TransData: NCHW and NHWC to and from NC1HWC0, ND to and from FRACTAL_NZ.
+void buildTransData(SingleOpGraph &graph);
+
+} // namespace atc::single_op
+
+#endif // OPENATC_FRONTENDS_ONNX_SINGLEOPGRAPH_H

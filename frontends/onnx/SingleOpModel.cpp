@@ -1,0 +1,431 @@
+//===-- SingleOpModel.cpp - an operator as an ONNX model ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/onnx/HostForms.h"
+#include "frontends/onnx/OpTable.h"
+#include "frontends/onnx/SingleOpGraph.h"
+#include "support/NearestName.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace atc {
+
+using single_op::SingleOpGraph;
+using namespace single_op;
+
+namespace {
+
+/// Operators that are one node of ONNX without attributes.
+struct Renamed {
+  StringLiteral ascend, onnx;
+};
+constexpr Renamed renamed[] = {
+    {"Abs", "Abs"},
+    {"Acos", "Acos"},
+    {"Acosh", "Acosh"},
+    {"Add", "Add"},
+    {"AddN", "Sum"},
+    {"AddV2", "Add"},
+    {"Asin", "Asin"},
+    {"Asinh", "Asinh"},
+    {"Atan", "Atan"},
+    {"Atanh", "Atanh"},
+    {"Ceil", "Ceil"},
+    {"Cos", "Cos"},
+    {"Cosh", "Cosh"},
+    {"Div", "Div"},
+    {"Equal", "Equal"},
+    {"Erf", "Erf"},
+    {"Exp", "Exp"},
+    {"Floor", "Floor"},
+    {"Greater", "Greater"},
+    {"GreaterEqual", "GreaterOrEqual"},
+    {"HardSwish", "HardSwish"},
+    {"Identity", "Identity"},
+    {"Less", "Less"},
+    {"LessEqual", "LessOrEqual"},
+    {"Log", "Log"},
+    {"LogicalAnd", "And"},
+    {"LogicalNot", "Not"},
+    {"LogicalOr", "Or"},
+    {"Maximum", "Max"},
+    {"Minimum", "Min"},
+    {"Mish", "Mish"},
+    {"Mul", "Mul"},
+    {"Neg", "Neg"},
+    {"Pow", "Pow"},
+    {"PRelu", "PRelu"},
+    {"RealDiv", "Div"},
+    {"Reciprocal", "Reciprocal"},
+    {"Relu", "Relu"},
+    {"Rint", "Round"},
+    {"Round", "Round"},
+    {"Select", "Where"},
+    {"SelectV2", "Where"},
+    {"Sigmoid", "Sigmoid"},
+    {"Sign", "Sign"},
+    {"Sin", "Sin"},
+    {"Sinh", "Sinh"},
+    {"Softplus", "Softplus"},
+    {"Softsign", "Softsign"},
+    {"Sqrt", "Sqrt"},
+    {"Sub", "Sub"},
+    {"Tan", "Tan"},
+    {"Tanh", "Tanh"},
+};
+
+// Built below, or read by their outputs' shapes.
+constexpr StringLiteral built[] = {
+    "ArgMaxD",      "ArgMaxV2",        "ArgMin",        "ArgMinD",    "AvgPool",
+    "AvgPoolV2",    "BatchMatMul",     "BatchMatMulV2", "BiasAdd",    "Cast",
+    "ClipByValue",  "Concat",          "ConcatD",       "ConcatV2",   "ConcatV2D",
+    "Conv2D",       "DepthwiseConv2D", "Elu",           "ExpandDims", "Expm1",
+    "Flatten",      "FlattenV2",       "FloorDiv",      "GEMM",       "Gather",
+    "GatherV2",     "GatherV2D",       "Gelu",          "LeakyRelu",  "Log1p",
+    "LogSoftmaxV2", "MatMul",          "MatMulV2",      "MaxPool",    "NotEqual",
+    "PadD",         "Pooling",         "ReduceMax",     "ReduceMaxD", "ReduceMean",
+    "ReduceMeanD",  "ReduceMin",       "ReduceMinD",    "ReduceProd", "ReduceProdD",
+    "ReduceSum",    "ReduceSumD",      "Relu6",         "Reshape",    "Rsqrt",
+    "SliceD",       "Softmax",         "SoftmaxV2",     "Square",     "SquaredDifference",
+    "Squeeze",      "Swish",           "TileD",         "TransData",  "Transpose",
+    "TransposeD",   "Unsqueeze"};
+
+/// Builds the model of one operator. Errors are of the operator, E10030 and E10055.
+class SingleOpBuilder : SingleOpGraph {
+public:
+  using SingleOpGraph::SingleOpGraph;
+
+  std::optional<std::string> run() {
+    const unsigned before = diagnostics.numErrors();
+    addTensors();
+    build();
+    if (diagnostics.numErrors() != before)
+      return std::nullopt;
+    return serialize();
+  }
+
+private:
+  //===--- Operators ------------------------------------------------------===//
+
+  void build() {
+    if (op.type == "TransData")
+      return buildTransData(*this);
+    for (const auto *list : {&op.inputs, &op.outputs})
+      for (const SingleOpTensor &tensor : *list)
+        if (!tensor.isAbsent &&
+            !is_contained({kNCHW, kNHWC, kND, kHWCN, 27, 30, 35, 47}, tensor.format)) {
+          diagnostics.error("E10055", "the operator " + op.type +
+                                          " of --singleop reads and writes tensors in ND, NCHW, "
+                                          "NHWC or HWCN: TransData converts other formats");
+          return;
+        }
+    for (const Renamed &row : renamed)
+      if (row.ascend == op.type) {
+        node(row.onnx, x, y);
+        return;
+      }
+    if (is_contained(built, op.type)) {
+      if (needs(1))
+        buildOther();
+      return;
+    }
+    buildOnnx();
+  }
+
+  /// An operator that has its ONNX name and attributes.
+  void buildOnnx() {
+    if (!onnx_import::findOp(op.type, opset) && onnx_import::hostKernelOf("", op.type).empty()) {
+      std::vector<std::string> names(built, std::end(built));
+      for (const Renamed &row : renamed)
+        names.push_back(row.ascend.str());
+      diagnostics.error("E10055", "the operator " + op.type + " of --singleop is not supported" +
+                                      didYouMean(op.type, names));
+      return;
+    }
+    onnx::NodeProto &added = node(op.type, x, y);
+    for (const SingleOpAttribute &item : op.attributes) {
+      const char *name = item.name.c_str();
+      if (item.value.is_boolean() || item.value.is_number_integer())
+        setInt(added, name,
+               item.value.is_boolean() ? item.value.get<bool>() : item.value.get<int64_t>());
+      else if (item.value.is_number())
+        setFloat(added, name, item.value.get<double>());
+      else if (item.value.is_string())
+        setText(added, name, item.value.get<std::string>());
+      else
+        setInts(added, name, getInts(item.name, {}));
+    }
+  }
+
+  void buildOther() {
+    const StringRef type = op.type;
+    if (type == "Rsqrt")
+      return finish(value("Reciprocal", {value("Sqrt", {x[0]})}));
+    if (type == "Square")
+      return finish(value("Mul", {x[0], x[0]}));
+    if (type == "Relu6")
+      return finish(value("Clip", {x[0], addScalar(0), addScalar(6)}));
+    if (type == "Expm1")
+      return finish(value("Sub", {value("Exp", {x[0]}), addScalar(1)}));
+    if (type == "Log1p")
+      return finish(value("Log", {value("Add", {x[0], addScalar(1)})}));
+    if (type == "Swish")
+      return finish(
+          value("Mul",
+                {x[0], value("Sigmoid", {value("Mul", {x[0], addScalar(getFloat("scale", 1))})})}));
+    if (type == "Gelu")
+      return setText(node("Gelu", {x[0]}, y), "approximate", "tanh");
+    if (type == "LeakyRelu")
+      return setFloat(node("LeakyRelu", {x[0]}, y), "alpha", getFloat("negative_slope", 0));
+    if (type == "Elu")
+      return setFloat(node("Elu", {x[0]}, y), "alpha", getFloat("alpha", 1));
+    if (type == "Cast")
+      return setInt(node("Cast", {x[0]}, y), "to", onnxType(op.outputs[0].type));
+    if (type == "ClipByValue" && needs(3))
+      return (void)node("Clip", {x[0], x[1], x[2]}, y);
+    if (type.starts_with("Softmax") || type.starts_with("LogSoftmax"))
+      return buildSoftmax();
+    if (type.starts_with("Reduce"))
+      return buildReduce();
+    if (type.starts_with("ArgM"))
+      return buildArg();
+    if (type.starts_with("Transpose"))
+      return buildTranspose();
+    if (type == "Reshape" || type.starts_with("Flatten") || type == "Squeeze" ||
+        type == "Unsqueeze" || type == "ExpandDims")
+      return finish(reshape(x[0], op.outputs[0].dims));
+    if (type.starts_with("Concat"))
+      return buildConcat();
+    if (type == "SliceD")
+      return buildSlice();
+    if (type == "TileD")
+      return finish(value("Tile", {x[0], addInts(getInts("multiples", {}))}));
+    if (type == "PadD")
+      return buildPad();
+    if (type == "Conv2D" || type == "DepthwiseConv2D")
+      return needs(2) ? buildConv() : void();
+    if (type == "MaxPool" || type.starts_with("AvgPool") || type == "Pooling")
+      return buildPool();
+    if (needs(2))
+      buildBinary();
+  }
+
+  void buildBinary() {
+    const StringRef type = op.type;
+    if (type == "NotEqual")
+      return finish(value("Not", {value("Equal", {x[0], x[1]})}));
+    if (type == "FloorDiv")
+      return finish(value("Floor", {value("Div", {x[0], x[1]})}));
+    if (type == "SquaredDifference") {
+      const std::string difference = value("Sub", {x[0], x[1]});
+      return finish(value("Mul", {difference, difference}));
+    }
+    if (type == "BiasAdd")
+      return buildBiasAdd();
+    if (type.starts_with("Gather")) {
+      const Ints axis = getIntsOfInput(2, "axis");
+      return setInt(node("Gather", {x[0], x[1]}, y), "axis", axis.empty() ? 0 : axis[0]);
+    }
+    buildProduct();
+  }
+
+  void buildSoftmax() {
+    const Ints axes = getInts("axes", getInts("axis", {-1}));
+    if (axes.size() != 1)
+      return fail("\"axes\" must name one axis");
+    setInt(node(StringRef(op.type).starts_with("Log") ? "LogSoftmax" : "Softmax", {x[0]}, y),
+           "axis", axes[0]);
+  }
+
+  void buildReduce() {
+    StringRef type = op.type;
+    type.consume_back("D");
+    onnx::NodeProto &added = node(type, {x[0], addInts(getIntsOfInput(1, "axes"))}, y);
+    setInt(added, "keepdims", getBool("keep_dims"));
+  }
+
+  void buildArg() {
+    const Ints axis = getIntsOfInput(1, "dimension");
+    const std::string index = fresh();
+    onnx::NodeProto &added =
+        node(StringRef(op.type).starts_with("ArgMax") ? "ArgMax" : "ArgMin", {x[0]}, {index});
+    setInt(added, "axis", axis.empty() ? 0 : axis[0]);
+    setInt(added, "keepdims", 0);
+    setInt(node("Cast", {index}, y), "to", onnxType(op.outputs[0].type));
+  }
+
+  void buildTranspose() {
+    setInts(node("Transpose", {x[0]}, y), "perm", getIntsOfInput(1, "perm"));
+  }
+
+  void buildConcat() {
+    // The axis is an attribute, or an input in front (Concat) or behind (ConcatV2).
+    Names tensors = x;
+    Ints axis = getInts("concat_dim", {});
+    if (axis.empty()) {
+      const size_t place = op.type == "Concat" ? 0 : op.inputs.size() - 1;
+      axis = getIntsOfInput(place, "concat_dim");
+      tensors.erase(tensors.begin() + place);
+    }
+    if (axis.empty() || tensors.empty())
+      return fail("\"concat_dim\" is missing");
+    setInt(node("Concat", tensors, y), "axis", axis[0]);
+  }
+
+  void buildSlice() {
+    const Ints starts = getInts("offsets", {}), sizes = getInts("size", {});
+    if (starts.size() != sizes.size())
+      return fail("\"offsets\" and \"size\" must have equal lengths");
+    Ints ends;
+    for (size_t i = 0; i < starts.size(); ++i)
+      ends.push_back(sizes[i] < 0 ? INT64_MAX : starts[i] + sizes[i]);
+    finish(value("Slice", {x[0], addInts(starts), addInts(ends)}));
+  }
+
+  void buildPad() {
+    Ints low, high;
+    if (const auto *list = find("paddings"); list && list->is_array())
+      for (const auto &pair : *list)
+        if (pair.is_array() && pair.size() == 2 && pair[0].is_number_integer() &&
+            pair[1].is_number_integer()) {
+          low.push_back(pair[0].get<int64_t>());
+          high.push_back(pair[1].get<int64_t>());
+        }
+    if (low.size() != op.inputs[0].dims.size())
+      return fail("\"paddings\" must have a pair of numbers per dim");
+    low.insert(low.end(), high.begin(), high.end());
+    finish(value("Pad", {x[0], addInts(low)}));
+  }
+
+  void buildBiasAdd() {
+    const bool isChannelSecond =
+        getText("data_format", op.inputs[0].format == kNCHW ? "NCHW" : "NHWC") == "NCHW";
+    Ints shape(op.inputs[0].dims.size(), 1);
+    if (shape.empty() || op.inputs[1].dims.size() != 1)
+      return fail("the bias must have one dim");
+    shape[isChannelSecond && shape.size() > 1 ? 1 : shape.size() - 1] = op.inputs[1].dims[0];
+    finish(value("Add", {x[0], reshape(x[1], shape)}));
+  }
+
+  /// Transposes the last two dims of an input where an attribute asks for it.
+  std::string matrix(size_t index, std::initializer_list<StringRef> attributes) {
+    const bool isTransposed =
+        llvm::any_of(attributes, [&](StringRef name) { return getBool(name); });
+    const size_t rank = op.inputs[index].dims.size();
+    if (!isTransposed || rank < 2)
+      return x[index];
+    Ints permutation(rank);
+    for (size_t i = 0; i < rank; ++i)
+      permutation[i] = i;
+    std::swap(permutation[rank - 1], permutation[rank - 2]);
+    return transpose(x[index], permutation);
+  }
+
+  void buildProduct() {
+    const std::string a = matrix(0, {"transpose_x1", "transpose_a", "adj_x1", "adj_x"});
+    const std::string b = matrix(1, {"transpose_x2", "transpose_b", "adj_x2", "adj_y"});
+    std::string product = value("MatMul", {a, b});
+    if (op.type == "GEMM") {
+      // c, alpha and beta are inputs.
+      if (!needs(5))
+        return;
+      const std::string scaled = value("Mul", {product, x[3]});
+      product = value("Add", {scaled, value("Mul", {x[2], x[4]})});
+    } else if (x.size() > 2 && !x[2].empty()) {
+      product = value("Add", {product, x[2]});
+    }
+    setInt(node("Cast", {product}, y), "to", onnxType(op.outputs[0].type));
+  }
+
+  //===--- Images ---------------------------------------------------------===//
+
+  bool isChannelLast() const { return op.inputs[0].format == kNHWC; }
+
+  std::string image() { return isChannelLast() ? transpose(x[0], {0, 3, 1, 2}) : x[0]; }
+
+  void finishImage(const std::string &result) {
+    finish(op.outputs[0].format == kNHWC ? transpose(result, {0, 2, 3, 1}) : result);
+  }
+
+  /// Returns the two numbers of height and width in a list of two, or of four in the order of
+  /// the input's format.
+  Ints plane(const Ints &list) const {
+    if (list.size() == 4)
+      return isChannelLast() ? Ints{list[1], list[2]} : Ints{list[2], list[3]};
+    if (list.size() == 1)
+      return {list[0], list[0]};
+    return list.size() == 2 ? list : Ints{1, 1};
+  }
+
+  void buildConv() {
+    const SingleOpTensor &filter = op.inputs[1];
+    if (op.inputs[0].dims.size() != 4 || filter.dims.size() != 4)
+      return fail("the input and the filter must have 4 dims");
+    const bool isDepthwise = op.type == "DepthwiseConv2D";
+    std::string weights = x[1];
+    Ints dims = filter.dims;
+    if (filter.format == kHWCN) {
+      weights = transpose(weights, {3, 2, 0, 1});
+      dims = {dims[3], dims[2], dims[0], dims[1]};
+    } else if (filter.format == kNHWC) {
+      weights = transpose(weights, {0, 3, 1, 2});
+      dims = {dims[0], dims[3], dims[1], dims[2]};
+    }
+    int64_t groups = getInt("groups", 1);
+    if (isDepthwise) {
+      // [multiplier, channels, H, W] becomes a filter per output channel.
+      groups = dims[1];
+      weights = reshape(transpose(weights, {1, 0, 2, 3}), {dims[0] * dims[1], 1, dims[2], dims[3]});
+    }
+    Names inputs = {image(), weights};
+    if (x.size() > 2 && !x[2].empty())
+      inputs.push_back(x[2]);
+    const std::string result = fresh();
+    onnx::NodeProto &conv = node("Conv", inputs, {result});
+    setInts(conv, "kernel_shape", {dims[2], dims[3]});
+    setInts(conv, "strides", plane(getInts("strides", {1, 1})));
+    setInts(conv, "dilations", plane(getInts("dilations", {1, 1})));
+    setInt(conv, "group", groups);
+    const Ints pads = getInts("pads", {0, 0, 0, 0});
+    if (pads.size() != 4)
+      return fail("\"pads\" must be top, bottom, left and right");
+    setInts(conv, "pads", {pads[0], pads[2], pads[1], pads[3]});
+    finishImage(result);
+  }
+
+  void buildPool() {
+    if (op.inputs[0].dims.size() != 4)
+      return fail("the input must have 4 dims");
+    const bool isPooling = op.type == "Pooling";
+    const bool isMax = isPooling ? getInt("mode", 0) == 0 : op.type == "MaxPool";
+    if (isPooling && getBool("global_pooling")) {
+      return finishImage(value(isMax ? "GlobalMaxPool" : "GlobalAveragePool", {image()}));
+    }
+    const std::string result = fresh();
+    onnx::NodeProto &pool = node(isMax ? "MaxPool" : "AveragePool", {image()}, {result});
+    setInts(pool, "kernel_shape", plane(getInts(isPooling ? "window" : "ksize", {1, 1})));
+    setInts(pool, "strides", plane(getInts(isPooling ? "stride" : "strides", {1, 1})));
+    if (isPooling) {
+      const Ints pads = getInts("pad", {0, 0, 0, 0});
+      if (pads.size() != 4)
+        return fail("\"pad\" must be top, bottom, left and right");
+      setInts(pool, "pads", {pads[0], pads[2], pads[1], pads[3]});
+      setInt(pool, "ceil_mode", getInt("ceil_mode", 0) == 0);
+    } else {
+      const std::string padding = getText("padding", getText("padding_mode", "VALID").c_str());
+      setText(pool, "auto_pad", padding == "SAME" ? "SAME_UPPER" : "VALID");
+    }
+    finishImage(result);
+  }
+};
+
+} // namespace
+
+std::optional<std::string> makeSingleOpModel(const SingleOp &op, Diagnostics &diagnostics) {
+  return SingleOpBuilder(op, diagnostics).run();
+}
+
+} // namespace atc

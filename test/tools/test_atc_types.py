@@ -1,0 +1,254 @@
+# What flags about element types and precision do to results: types and layouts of inputs and
+# outputs, single nodes in f32, single operators. Run with `pytest test/tools`.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
+SOC = "--soc_version=Ascend310P3"
+
+
+def tool(name, *args, cwd=None, fails=False):
+    result = subprocess.run([BUILD / "bin" / name, *map(str, args)], cwd=cwd, capture_output=True,
+                            text=True, timeout=300)
+    assert (result.returncode != 0) == fails, result.stdout + result.stderr
+    return result.stdout
+
+
+def save(path, nodes, inputs, outputs, initializers=(), opset=13):
+    graph = helper.make_graph(nodes, "net",
+                              [helper.make_tensor_value_info(n, t, s) for n, t, s in inputs],
+                              [helper.make_tensor_value_info(n, t, None) for n, t in outputs],
+                              list(initializers))
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    model.ir_version = 8
+    path.write_bytes(model.SerializeToString())
+
+
+def compile_(folder, *flags, target=SOC, fails=False):
+    return tool("atc", "--model=m.onnx", "--framework=5", "--output=m", target, *flags, cwd=folder,
+                fails=fails)
+
+
+def run(folder, om="m.om", **inputs):
+    """The outputs of a file by their names."""
+    for name, value in inputs.items():
+        np.save(folder / f"{name}.npy", value)
+    out = folder / "out"
+    given = ",".join(f"{name}={folder}/{name}.npy" for name in inputs)
+    tool("om-run", folder / om, "--input", given, "--output", out)
+    return {path.stem: np.load(path) for path in out.glob("*.npy")}
+
+
+FLOAT = TensorProto.FLOAT
+
+
+@pytest.fixture
+def norm(tmp_path):
+    """x / |x| with |x| so large that its square leaves f16: Mul, ReduceSum, Sqrt, Div."""
+    axes = numpy_helper.from_array(np.array([1], np.int64), "axes")
+    save(tmp_path / "m.onnx",
+         [helper.make_node("Mul", ["x", "x"], ["s"], name="square"),
+          helper.make_node("ReduceSum", ["s", "axes"], ["t"], name="sum", keepdims=1),
+          helper.make_node("Sqrt", ["t"], ["r"], name="root"),
+          helper.make_node("Div", ["x", "r"], ["y"], name="divide")],
+         [("x", FLOAT, [4, 64])], [("y", FLOAT)], [axes])
+    x = np.random.default_rng(1).standard_normal((4, 64)).astype(np.float32) * 300
+    return tmp_path, x, x / np.sqrt((x * x).sum(axis=1, keepdims=True))
+
+
+def error_of(norm):
+    folder, x, want = norm
+    return np.abs(run(folder, x=x)["y"] - want).max()
+
+
+def test_f16_alone_is_not_enough(norm):
+    compile_(norm[0])
+    assert not error_of(norm) < 0.05  # zeros, or not a number
+
+
+@pytest.mark.parametrize("flags, files", [
+    (["--precision_mode=force_fp32"], {}),
+    (["--precision_mode=allow_fp32_to_fp16"], {}),
+    (["--precision_mode=must_keep_origin_dtype"], {}),
+    (["--precision_mode_v2=origin"], {}),
+    (["--keep_dtype=k"], {"k": "square\nsum\nroot\n"}),
+    (["--keep_dtype=k"], {"k": "OpType::Mul\nOpType::ReduceSumD\nOpType::Sqrt\n"}),
+    (["--op_precision_mode=p"], {"p": "[ByOpType]\nMul=high_precision\nReduceSum=high_precision\n"
+                                      "[ByNodeName]\nroot = enable_float_32_execution\n"}),
+    (["--customize_dtypes=c"], {"c": "square::InputDtype:float32,float32,OutputDtype:float32\n"
+                                     "OpType::ReduceSum:OutputDtype:float32\nroot::InputDtype:float32\n"}),
+    (["--op_select_implmode=high_precision_for_all"], {}),
+    (["--op_select_implmode=high_precision", "--optypelist_for_implmode=Mul,ReduceSum,Sqrt"], {}),
+    (["--precision_mode=allow_mix_precision", "--modify_mixlist=b"],
+     {"b": '{"black-list": {"to-add": ["Mul"]}}'}),
+    (["--precision_mode_v2=mixed_float16", "--keep_dtype=k"], {"k": "square\n"}),
+    (["--precision_mode=force_fp32", "--op_precision_mode=p"], {"p": "Div = high_performance\n"}),
+])
+def test_nodes_in_f32(norm, flags, files):
+    for name, text in files.items():
+        (norm[0] / name).write_text(text)
+    compile_(norm[0], *flags)
+    assert error_of(norm) < 1e-3
+
+
+def test_one_node_in_f16_is_enough_to_lose(norm):
+    """A rule about a node outweighs the mode."""
+    (norm[0] / "p").write_text("[ByNodeName]\nsquare = high_performance\nsum=high_performance\n")
+    compile_(norm[0], "--precision_mode=allow_fp32_to_fp16", "--op_precision_mode=p")
+    assert not error_of(norm) < 0.05
+
+
+def test_a_cpu_computes_in_f32(norm):
+    (norm[0] / "k").write_text("square\n")
+    compile_(norm[0], "--keep_dtype=k", target="--target=cpu")
+    assert error_of(norm) < 1e-6
+    (norm[0] / "p").write_text("Mul=high_performance\n")
+    text = compile_(norm[0], "--op_precision_mode=p", target="--target=cpu", fails=True)
+    assert "E10055: --op_precision_mode (p:1): 'Mul' cannot compute in f16" in text
+
+
+def test_a_convolution_in_f32(tmp_path):
+    """The cube has no f32: the CPU computes what must be f32."""
+    rng = np.random.default_rng(2)
+    w = rng.standard_normal((8, 16, 1, 1)).astype(np.float32)
+    save(tmp_path / "m.onnx", [helper.make_node("Conv", ["x", "w"], ["c"], name="conv"),
+                               helper.make_node("Relu", ["c"], ["y"], name="relu")],
+         [("x", FLOAT, [1, 16, 4, 4])], [("y", FLOAT)], [numpy_helper.from_array(w, "w")])
+    x = rng.standard_normal((1, 16, 4, 4)).astype(np.float32)
+    want = np.maximum(np.einsum("oc,nchw->nohw", w[:, :, 0, 0].astype(np.float64), x), 0)
+    (tmp_path / "k").write_text("conv\n")
+    compile_(tmp_path)
+    assert np.abs(run(tmp_path, x=x)["y"] - want).max() > 1e-4
+    compile_(tmp_path, "--keep_dtype=k")
+    # What comes out of the convolution is f32, and what goes into the activation f16.
+    error = np.abs(run(tmp_path, x=x)["y"] - want)
+    assert (error <= np.abs(want) * 2**-11 + 1e-6).all()
+
+
+# ---- inputs and outputs --------------------------------------------------------------
+
+
+@pytest.fixture
+def relu(tmp_path):
+    save(tmp_path / "m.onnx", [helper.make_node("Relu", ["x"], ["y"], name="relu"),
+                               helper.make_node("Neg", ["x"], ["z"], name="neg")],
+         [("x", FLOAT, [2, 20, 3, 5])], [("y", FLOAT), ("z", FLOAT)])
+    x = np.random.default_rng(3).integers(-60, 60, (2, 20, 3, 5)).astype(np.float32)
+    return tmp_path, x
+
+
+@pytest.mark.parametrize("target", [SOC, "--target=cpu"])
+@pytest.mark.parametrize("name, dtype", [("FP32", np.float32), ("FP16", np.float16),
+                                         ("UINT8", np.uint8), ("INT8", np.int8),
+                                         ("INT32", np.int32), ("int64", np.int64)])
+def test_type_of_all_outputs(relu, target, name, dtype):
+    folder, x = relu
+    compile_(folder, "--output_type=" + name, "--out_nodes=relu:0", target=target)
+    y = run(folder, x=x)["y"]
+    assert y.dtype == dtype and np.array_equal(y, np.maximum(x, 0).astype(dtype))
+
+
+def test_type_of_one_output(relu):
+    folder, x = relu
+    compile_(folder, "--output_type=neg:0:FP16")
+    outputs = run(folder, x=x)
+    assert outputs["y"].dtype == np.float32 and outputs["z"].dtype == np.float16
+    compile_(folder, "--output_type=relu:0:INT8;neg:0:FP32", "--out_nodes=neg:0;relu:0")
+    outputs = run(folder, x=x)
+    assert outputs["y"].dtype == np.int8 and outputs["z"].dtype == np.float32
+    assert np.array_equal(outputs["z"], -x)
+
+
+@pytest.mark.parametrize("target", [SOC, "--target=cpu"])
+def test_inputs_in_f16(relu, target):
+    folder, x = relu
+    compile_(folder, "--input_fp16_nodes=x", "--output_type=FP16", target=target)
+    outputs = run(folder, x=x.astype(np.float16))
+    assert np.array_equal(outputs["z"], (-x).astype(np.float16))
+
+
+def blocked(x):
+    n, c, h, w = x.shape
+    blocks = (c + 15) // 16
+    padded = np.zeros((n, blocks * 16, h, w), np.float16)
+    padded[:, :c] = x
+    return padded.reshape(n, blocks, 16, h, w).transpose(0, 1, 3, 4, 2)
+
+
+@pytest.mark.parametrize("target", [SOC, "--target=cpu"])
+def test_layout_of_the_hardware(relu, target):
+    folder, x = relu
+    compile_(folder, "--input_fp16_nodes=x", "--is_input_adjust_hw_layout=true",
+             "--out_nodes=relu:0;neg:0", "--is_output_adjust_hw_layout=false,true", target=target)
+    outputs = run(folder, x=np.ascontiguousarray(blocked(x)))
+    assert np.array_equal(outputs["y"], np.maximum(x, 0))
+    assert outputs["z"].shape == (2, 2, 3, 5, 16)
+    assert np.array_equal(outputs["z"], blocked(-x))
+
+
+def test_types_of_a_dynamic_model(tmp_path):
+    save(tmp_path / "m.onnx", [helper.make_node("Relu", ["x"], ["y"], name="relu")],
+         [("x", FLOAT, ["n", 6])], [("y", FLOAT)])
+    compile_(tmp_path, "--output_type=FP16", "--input_fp16_nodes=x", target="--target=cpu")
+    x = np.arange(-9, 9).reshape(3, 6).astype(np.float16)
+    y = run(tmp_path, x=x)["y"]
+    assert y.dtype == np.float16 and np.array_equal(y, np.maximum(x, 0))
+
+
+# ---- JSON ----------------------------------------------------------------------------
+
+
+def test_graph_of_a_compiled_model(relu):
+    folder, _ = relu
+    compile_(folder)
+    tool("atc", "--mode=1", "--om=m.om", "--json=deep/m.json", cwd=folder)
+    shown = json.loads((folder / "deep" / "m.json").read_text())
+    ops = {op["name"]: op for op in shown["graph"][0]["op"]}
+    assert ops["x"]["type"] == "Data"
+    assert ops["x"]["output_desc"][0]["shape"]["dim"] == [2, 20, 3, 5]
+    assert ops["x"]["output_desc"][0]["dtype"] == "DT_FLOAT"
+    assert [text.split(":")[0] for text in ops["NetOutput"]["input"]] == ["y", "z"]
+
+
+def test_graph_of_a_model_file(relu):
+    folder, _ = relu
+    tool("atc", "--mode=1", "--om=m.onnx", "--framework=5", "--json=m.json", cwd=folder)
+    ops = {op["name"]: op for op in json.loads((folder / "m.json").read_text())["graph"][0]["op"]}
+    assert ops["relu"]["type"] == "Relu" and ops["relu"]["input"] == ["x:0"]
+    assert ops["relu"]["input_desc"][0]["layout"] == "NCHW"
+    assert ops["NetOutput"]["input"] == ["relu:0", "neg:0"]
+
+
+def test_framework_of_a_compiled_model(tmp_path):
+    import command_lines
+    command_lines.tf_model(tmp_path / "m.pb", "x", (1, 4))
+    tool("atc", "--model=m.pb", "--framework=3", "--output=m", SOC, cwd=tmp_path)
+    assert "framework_type[3]" in tool("atc", "--mode=6", "--om=m.om", cwd=tmp_path)
+
+
+def test_text_message(tmp_path):
+    (tmp_path / "g.txt").write_text('# a dump\ngraph { op { name: "a\\n" input: "b:0" input: "c:1" '
+                                    'attr { key: "k" value { i: -3 f: 1.5 b: true } } } }')
+    tool("atc", "--mode=5", "--om=g.txt", "--json=g.json", cwd=tmp_path)
+    op = json.loads((tmp_path / "g.json").read_text())["graph"][0]["op"][0]
+    assert op["name"] == "a\n" and op["input"] == ["b:0", "c:1"]
+    assert op["attr"] == [{"key": "k", "value": {"i": -3, "f": 1.5, "b": True}}]
+    for text, words in (("graph {\n op {", "the end of a message"), ("a: \"x", "the end of a string"),
+                        ("a b", "expected ':'"), ("a {" * 300, "deep")):
+        (tmp_path / "g.txt").write_text(text)
+        shown = tool("atc", "--mode=5", "--om=g.txt", "--json=g.json", cwd=tmp_path, fails=True)
+        assert "E13018" in shown and words in shown
+
+
+def test_display_model_info(relu):
+    assert "Display Model Info start" in compile_(relu[0], "--display_model_info=1")

@@ -1,0 +1,65 @@
+# Command lines as people write them, each with what must come of it. Run with
+# `pytest test/tools`; OPENATC_BUILD_DIR names another build folder.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import concurrent.futures
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+
+import pytest
+
+pytest.importorskip("onnx")
+import command_lines  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
+FAILURE = "ATC run failed, Please check the detail log, Try 'atc --help' for more information"
+
+
+def run(folder, line):
+    words = shlex.split(line)
+    assert words[0] == "atc"
+    return subprocess.run([BUILD / "bin" / "atc", *words[1:]], cwd=folder, capture_output=True,
+                          text=True, timeout=120)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """The result of each line, each in a folder of its own."""
+    files = tmp_path_factory.mktemp("files")
+    command_lines.make_files(files)
+    folders = []
+    for i, _ in enumerate(command_lines.LINES):
+        folder = tmp_path_factory.mktemp("line") / str(i)
+        shutil.copytree(files, folder, copy_function=os.link)
+        folders.append(folder)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(run, folders, (line for line, _ in command_lines.LINES)))
+
+
+def test_there_are_enough_lines():
+    assert len({line for line, _ in command_lines.LINES}) == len(command_lines.LINES) >= 120
+
+
+@pytest.mark.parametrize("index", range(len(command_lines.LINES)))
+def test_line(results, index):
+    line, expect = command_lines.LINES[index]
+    result = results[index]
+    text = result.stdout + result.stderr
+    words = re.findall(r' "(.*?)"(?= "|$)', expect)
+    codes = re.sub(r' ".*', "", expect).split()
+    told = line + "\n" + text
+    errors = [e.split(":")[0] for e in result.stdout.split(FAILURE + "\n")[-1].splitlines()]
+    if "ok" in codes:
+        assert result.returncode == 0, told
+        warnings = [e.split(":")[0] for e in result.stdout.splitlines() if re.match(r"W\d", e)]
+        assert set(warnings) == {code for code in codes if code != "ok"}, told
+        assert len(warnings) <= 2, told
+    else:
+        assert result.returncode == 1, told
+        assert sorted(errors) == sorted(codes), told
+    for word in words:
+        assert word in text, told
