@@ -82,6 +82,13 @@ bool Compiler::quantize() {
          messages.fail("the model could not be quantized");
 }
 
+bool Compiler::insertPreprocessing() {
+  if (options.aippFile.empty())
+    return true;
+  return insertAipp(*current, options.aippFile, options.imageLayout, diagnostics) ||
+         messages.fail("the preprocessing could not be inserted");
+}
+
 bool Compiler::lower(Phase last) {
   assert(last < Phase::Emit && (!reached || *reached == Phase::Import));
   const unsigned before = diagnostics.numErrors();
@@ -90,8 +97,13 @@ bool Compiler::lower(Phase last) {
   bool done = makeTempDir();
   if (done && !current)
     done = import() && runner.keep(*current, "1-import.mlir");
+  // Samples of a calibration are what the model itself reads.
+  if (done && !options.quantizer)
+    done = insertPreprocessing();
   if (done && last >= Phase::Quantize)
     done = quantize();
+  if (done && options.quantizer && last >= Phase::Quantize)
+    done = insertPreprocessing();
   if (done && last >= Phase::Graph)
     done = runner.run(*current, last);
   reached = last;

@@ -16,6 +16,7 @@
 #include "driver/ModelImport.h"
 #include "driver/Placement.h"
 #include "driver/StageTimer.h"
+#include "frontends/aipp/InsertAipp.h"
 
 namespace atc::driver {
 
@@ -35,6 +36,8 @@ struct CompilerOptions {
   std::string tempDir;                     ///< --save_temps: made if needed; empty keeps nothing
   cpu::CacheOptions cache;                 ///< --op_compiler_cache_mode, --op_compiler_cache_dir
   Quantizer quantizer;                     ///< empty: the model stays as it is
+  std::string aippFile; ///< --insert_op_conf: inputs become images; empty: they stay as they are
+  ImageLayout imageLayout = ImageLayout::ChannelsFirst; ///< of the model's images, for aippFile
   ResourceLimits limits;
   std::string commandLine; ///< as the file states it
 };
@@ -99,6 +102,7 @@ private:
   bool makeTempDir();
   bool import();
   bool quantize();
+  bool insertPreprocessing();
   std::optional<EmittedModel> generate();
   bool writeOm(om::OmSink &sink);
   bool finish(bool done);

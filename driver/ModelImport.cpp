@@ -3,6 +3,7 @@
 
 #include "driver/ModelImport.h"
 
+#include "frontends/caffe/CaffeImport.h"
 #include "frontends/onnx/OnnxImport.h"
 #include "frontends/tf/TfImport.h"
 
@@ -16,6 +17,8 @@ namespace atc::driver {
 ModelFormat guessFormat(StringRef path) {
   if (path.ends_with(".mlir") || path.ends_with(".mlirbc"))
     return ModelFormat::Mlir;
+  if (path.ends_with(".prototxt"))
+    return ModelFormat::Caffe;
   if (path.ends_with(".pb") || llvm::sys::fs::is_directory(path))
     return ModelFormat::TensorFlow;
   return ModelFormat::Onnx;
@@ -29,6 +32,12 @@ static FailureOr<OwningOpRef<ModuleOp>> importForeign(const ModelSource &source,
                     diagnostics);
   const OnnxImportOptions options = {source.inputShapes, source.outNodes,
                                      [&](Operation *op) { return target.canGenerate(op); }};
+  if (source.format == ModelFormat::Caffe && source.weights.empty()) {
+    diagnostics.error("E10008", "the Caffe model '" + source.path + "' needs its .caffemodel");
+    return failure();
+  }
+  if (source.format == ModelFormat::Caffe)
+    return importCaffe(source.path, source.weights, options, context, diagnostics);
   if (source.bytes)
     return importOnnxBuffer(*source.bytes, source.path, /*folder=*/"", options, context,
                             diagnostics);

@@ -15,6 +15,7 @@ namespace atc::driver {
 enum class ModelFormat {
   Onnx,
   TensorFlow, ///< a frozen graph (.pb) or the folder of a SavedModel
+  Caffe,      ///< a .prototxt, with its .caffemodel as `weights`
   Mlir        ///< text or bytecode: graph ops, kernel ops on buffers, or a schedule
 };
 
@@ -30,10 +31,11 @@ struct ModelSource {
   std::vector<std::string> inputNodes = {};        ///< --input_nodes; of TensorFlow
   ModelBoundary boundary = {};                     ///< types of inputs and outputs
   std::vector<PrecisionRule> precision = {};       ///< how single nodes compute
+  std::string weights = {};                        ///< --weight; the .caffemodel of Caffe
 };
 
 /// Returns the format that a path stands for where nothing else states it: .mlir and
-/// .mlirbc are MLIR, .pb and folders TensorFlow, and the rest ONNX.
+/// .mlirbc are MLIR, .prototxt is Caffe, .pb and folders TensorFlow, and the rest ONNX.
 ModelFormat guessFormat(llvm::StringRef path);
 
 /// Reads a model into `context`, which has the dialects of makeCompilerContext. What

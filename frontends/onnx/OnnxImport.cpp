@@ -9,6 +9,7 @@
 #include "frontends/ModelFile.h"
 #include "frontends/onnx/AscendNodes.h"
 #include "frontends/onnx/GraphImporter.h"
+#include "frontends/onnx/OnnxModel.h"
 #include "frontends/onnx/OpTable.h"
 #include "llvm/Support/Path.h"
 
@@ -148,4 +149,11 @@ std::vector<atc::ModelNode> atc::listOnnxNodes(StringRef path,
   };
   add(model.graph());
   return nodes;
+}
+
+FailureOr<OwningOpRef<ModuleOp>> atc::importOnnxModel(onnx::ModelProto &model, StringRef name,
+                                                      const OnnxImportOptions &options,
+                                                      MLIRContext &context,
+                                                      Diagnostics &diagnostics) {
+  return onnx_import::importModel(model, name, /*folder=*/"", options, context, diagnostics);
 }

@@ -30,9 +30,9 @@ const Flag flags[] = {
     {"mode", Used, "0", "0,1,3,5,6", input,
      "0: compile (default); 1: --om to --json; 5: the same of a graph dump; 3: only check the model, result in --check_report; "
      "6: show what --om holds"},
-    {"model", Used, "", "", input, "the model: an .onnx or .pb file, a SavedModel folder (for developers also .mlir)", FileName},
-    {"weight", Used, "", "", input, "the weights of a Caffe model", FileName},
-    {"framework", Used, "", "", input, "the model's format: 5 = ONNX, 3 = TensorFlow"},
+    {"model", Used, "", "", input, "the model: an .onnx, .pb or .prototxt file, a SavedModel folder (for developers also .mlir)", FileName},
+    {"weight", Used, "", "", input, "the weights of a Caffe model: its .caffemodel", FileName},
+    {"framework", Used, "", "", input, "the model's format: 5 = ONNX, 3 = TensorFlow, 0 = Caffe"},
     {"input_shape", Used, "", "", input,
      "shapes of inputs, \"name:1,3,224,224;other:1~8,4\"; they replace those in the model; -1 is any size, a~b a range"},
     {"input_format", Used, "", "NCHW,ND,NCDHW,NHWC,NDHWC", input,
@@ -49,6 +49,8 @@ const Flag flags[] = {
      "a static model per list of sizes, \"20,1;40,1\", one for each -1 in --input_shape; with --input_format=ND"},
     {"out_nodes", Used, "", "", input,
      "what the compiled model gives, \"node:0;node:1\" or names of tensors"},
+    {"insert_op_conf", Used, "", "", input,
+     "preprocessing of images in front of the model (AIPP): a file of aipp_op { ... } (docs/aipp.md)", FileName},
     {"input_nodes", Used, "", "", input,
      "TensorFlow: these nodes, \"a;b\", become inputs; what is in front of them is cut off"},
     {"input_fp16_nodes", Used, "", "", input, "inputs, \"a;b\", that the caller gives as f16"},
@@ -111,7 +113,6 @@ const Flag flags[] = {
     {"stop_after", Used, "emit", "import,quantize,graph,kernels,schedule,programs,emit", developer,
      "stop after this phase and write the module as <output>.mlir: import, quantize, graph, kernels, schedule, programs"},
 
-    {"insert_op_conf", Unsupported, "", "", compatible, ""},
 
     {"external_weight", Unsupported, "0", "0,1,2", compatible,
      "weights stay in the .om, which is mapped and not copied when it is loaded: leave the flag out"},
@@ -351,7 +352,8 @@ std::string recordedCommand(const FlagValues &flags) {
 void printHelp(raw_ostream &os) {
   os << "usage: atc --model=<file> --framework=5 --target=cpu --output=<path without .om>\n"
         "       atc --model=<file> --framework=5 --soc_version=Ascend310P3 --output=<path>\n\n"
-        "Compiles an ONNX or TensorFlow model into one .om file that om-run and the runtime\n"
+        "Compiles an ONNX, TensorFlow or Caffe model into one .om file that om-run and the "
+        "runtime\n"
         "library run, on this machine's CPU or on a simulated NPU.\n"
         "Flags are written --flag=value, --flag value or -flag=value, with - or _, and may be\n"
         "shortened while they stay unique.\n";

@@ -41,6 +41,14 @@ std::string frameworkHint(const std::string &path) {
   return framework.empty() ? "" : "; this file needs " + framework.str();
 }
 
+void checkWeights(const FlagValues &flags, driver::ModelSource &source, Diagnostics &diagnostics) {
+  source.weights = flags.get("weight");
+  if (!flags.has("weight"))
+    diagnostics.error("E10008", "a Caffe model (--framework=0) needs its weights: --weight");
+  else if (!source.weights.empty() && !sys::fs::exists(source.weights))
+    diagnostics.error("E10410", "the file \"" + source.weights + "\" of --weight does not exist");
+}
+
 void checkModel(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
   driver::ModelSource &source = options.compiler.source;
   source.path = flags.get("model");
@@ -59,30 +67,31 @@ void checkModel(const FlagValues &flags, AtcOptions &options, Diagnostics &diagn
     source.format = driver::ModelFormat::Mlir;
     return;
   }
-  source.format = framework == "3" ? driver::ModelFormat::TensorFlow : driver::ModelFormat::Onnx;
+  source.format = framework == "3"   ? driver::ModelFormat::TensorFlow
+                  : framework == "0" ? driver::ModelFormat::Caffe
+                                     : driver::ModelFormat::Onnx;
   if (!flags.has("framework"))
-    diagnostics.error("E10007", "--framework is required: 5 for ONNX, 3 for TensorFlow" +
-                                    frameworkHint(source.path));
+    diagnostics.error("E10007",
+                      "--framework is required: 5 for ONNX, 3 for TensorFlow, 0 for Caffe" +
+                          frameworkHint(source.path));
   if (!framework.empty() && !is_contained({"0", "1", "3", "5"}, framework))
     diagnostics.error("E10001", "the value \"" + framework +
-                                    "\" of --framework is invalid: it must be 5 (ONNX) or 3 "
-                                    "(TensorFlow)");
-  if (framework == "0" && !flags.has("weight"))
-    diagnostics.error("E10008", "a Caffe model (--framework=0) needs its weights: --weight");
-  if (is_contained({"0", "1"}, framework))
-    diagnostics.error("E10055", std::string("--framework=") + framework + " (" +
-                                    (framework == "0" ? "Caffe" : "MindSpore") +
-                                    ") is not supported; supported are 5 (ONNX) and 3 "
-                                    "(TensorFlow)");
+                                    "\" of --framework is invalid: it must be 5 (ONNX), 3 "
+                                    "(TensorFlow) or 0 (Caffe)");
+  if (framework == "0")
+    checkWeights(flags, source, diagnostics);
+  if (framework == "1")
+    diagnostics.error("E10055", "--framework=1 (MindSpore) is not supported; supported are 5 "
+                                "(ONNX), 3 (TensorFlow) and 0 (Caffe)");
   std::string format = flags.get("input_format");
-  if (framework == "5" && is_contained({"NHWC", "NDHWC"}, format))
+  if (is_contained({"0", "5"}, framework) && is_contained({"NHWC", "NDHWC"}, format))
     diagnostics.error("E10001", "the value \"" + format +
-                                    "\" of --input_format is invalid: ONNX "
+                                    "\" of --input_format is invalid: ONNX and Caffe "
                                     "models have NCHW, ND or NCDHW");
   checkShapes(flags, options, diagnostics);
   source.outNodes = splitNames(flags.get("out_nodes"));
   source.inputNodes = splitNames(flags.get("input_nodes"));
-  if (!source.inputNodes.empty() && framework == "5")
+  if (!source.inputNodes.empty() && framework != "3")
     diagnostics.error("E10055", "--input_nodes is only supported for TensorFlow models");
 }
 
@@ -157,6 +166,18 @@ void checkCompatibility(const FlagValues &flags, Diagnostics &diagnostics) {
                                 "allow_fp32_to_fp16 keeps f32 where the NPU has it");
   if (flags.has("optypelist_for_implmode") && !flags.has("op_select_implmode"))
     diagnostics.error("E10057", "--optypelist_for_implmode needs --op_select_implmode");
+}
+
+void checkPreprocessing(const FlagValues &flags, driver::CompilerOptions &compiler,
+                        Diagnostics &diagnostics) {
+  compiler.aippFile = flags.get("insert_op_conf");
+  if (!compiler.aippFile.empty() && !sys::fs::exists(compiler.aippFile))
+    diagnostics.error("E10410",
+                      "the file \"" + compiler.aippFile + "\" of --insert_op_conf does not exist");
+  const std::string format = flags.get("input_format");
+  const bool isTf = compiler.source.format == driver::ModelFormat::TensorFlow;
+  if (format == "NHWC" || (isTf && format != "NCHW"))
+    compiler.imageLayout = ImageLayout::ChannelsLast;
 }
 
 void checkOm(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
@@ -313,6 +334,7 @@ AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
     checkSingleOps(flags, options, diagnostics);
   else
     checkModel(flags, options, diagnostics);
+  checkPreprocessing(flags, options.compiler, diagnostics);
   readBoundary(flags, options.compiler.source, diagnostics);
   options.compiler.source.precision = readPrecisionRules(flags, diagnostics);
   if (options.mode == Mode::Check)

@@ -1,0 +1,213 @@
+//===-- InsertAipp.cpp - inputs of a model become images ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/aipp/InsertAipp.h"
+
+#include "frontends/aipp/PixelMath.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+
+namespace atc {
+
+using namespace aipp;
+
+namespace {
+
+class AippInserter {
+public:
+  AippInserter(func::FuncOp main, ImageLayout layout, Diagnostics &diagnostics)
+      : main(main), layout(layout), diagnostics(diagnostics) {
+    for (BlockArgument argument : main.getArguments()) {
+      readers.emplace_back();
+      for (OpOperand &use : argument.getUses())
+        readers.back().push_back(&use);
+      // Uses are listed from the last one made, and may stand in bodies of loops.
+      Block &body = main.getBody().front();
+      llvm::sort(readers.back(), [&](OpOperand *a, OpOperand *b) {
+        Operation *first = body.findAncestorOpInBlock(*a->getOwner());
+        Operation *second = body.findAncestorOpInBlock(*b->getOwner());
+        return first == second ? a->getOperandNumber() < b->getOperandNumber()
+                               : first->isBeforeInBlock(second);
+      });
+      types.push_back(argument.getType());
+    }
+    covered.resize(readers.size());
+  }
+
+  bool run(ArrayRef<AippEntry> entries) {
+    const unsigned before = diagnostics.numErrors();
+    for (const AippEntry &entry : entries)
+      if (std::optional<unsigned> input = findInput(entry))
+        insert(entry, *input);
+    for (auto [index, uses] : llvm::enumerate(covered))
+      if (!uses.empty() && uses.size() != readers[index].size())
+        diagnostics.error("E10052",
+                          "input_edge_idx leaves " + Twine(readers[index].size() - uses.size()) +
+                              " of the " + Twine(readers[index].size()) + " readers of input '" +
+                              nameOf(index) + "' without an aipp_op: they would read raw pixels");
+    main.setType(FunctionType::get(main.getContext(), main.getBody().getArgumentTypes(),
+                                   main.getFunctionType().getResults()));
+    return diagnostics.numErrors() == before;
+  }
+
+private:
+  std::string nameOf(unsigned index) {
+    auto name = main.getArgAttrOfType<StringAttr>(index, "om.name");
+    return name ? name.str() : std::to_string(index);
+  }
+
+  std::string inputNames() {
+    std::string names;
+    for (unsigned i = 0; i < main.getNumArguments(); ++i)
+      names += (i ? ", '" : "'") + nameOf(i) + "'";
+    return names;
+  }
+
+  std::optional<unsigned> findInput(const AippEntry &entry) {
+    const unsigned count = main.getNumArguments();
+    if (entry.op.has_related_input_name()) {
+      for (unsigned i = 0; i < count; ++i)
+        if (nameOf(i) == entry.op.related_input_name())
+          return i;
+      entry.fail(diagnostics, "E10052", "related_input_name",
+                 "is not an input of the model; its inputs are " + inputNames());
+      return std::nullopt;
+    }
+    if (entry.op.related_input_rank() < count)
+      return entry.op.related_input_rank();
+    entry.fail(diagnostics, "E10052", "related_input_rank",
+               "is not an input of the model: it has " + Twine(count) +
+                   ", counted from 0: " + inputNames());
+    return std::nullopt;
+  }
+
+  /// Returns the readers of an input that an entry preprocesses for; nothing after an error.
+  std::optional<SmallVector<OpOperand *>> findReaders(const AippEntry &entry, unsigned input) {
+    SmallVector<OpOperand *> found;
+    const SmallVector<OpOperand *> &all = readers[input];
+    if (entry.op.input_edge_idx().empty())
+      found = all;
+    for (uint32_t edge : entry.op.input_edge_idx()) {
+      if (edge >= all.size()) {
+        entry.fail(diagnostics, "E10052", "input_edge_idx",
+                   "is not a reader of input '" + nameOf(input) + "': it has " + Twine(all.size()) +
+                       ", counted from 0");
+        return std::nullopt;
+      }
+      found.push_back(all[edge]);
+    }
+    for (OpOperand *use : found)
+      if (!covered[input].insert(use).second) {
+        entry.fail(diagnostics, "E10052", "related_input_rank",
+                   "configures input '" + nameOf(input) + "' a second time");
+        return std::nullopt;
+      }
+    return found;
+  }
+
+  struct ModelImage {
+    int64_t batch, channels, height, width;
+  };
+
+  /// Returns the dims of the image that the model reads; nothing after an error.
+  std::optional<ModelImage> findImage(const AippEntry &entry, unsigned input) {
+    auto type = dyn_cast<RankedTensorType>(types[input]);
+    auto refuse = [&](const Twine &reason) -> std::optional<ModelImage> {
+      entry.fail(diagnostics, "E10052", "related_input_rank",
+                 "(input '" + nameOf(input) + "') " + reason);
+      return std::nullopt;
+    };
+    if (!type || (type.getRank() != 3 && type.getRank() != 4))
+      return refuse("is not an image: it must have 3 or 4 dims");
+    if (!type.hasStaticShape())
+      return refuse("has dynamic dims; give its shape with --input_shape");
+    if (!isa<FloatType>(type.getElementType()))
+      return refuse("holds integers; preprocessing gives float values");
+    SmallVector<int64_t> dims(type.getShape());
+    if (dims.size() == 3)
+      dims.insert(dims.begin(), 1);
+    if (layout == ImageLayout::ChannelsLast)
+      return ModelImage{dims[0], dims[3], dims[1], dims[2]};
+    return ModelImage{dims[0], dims[1], dims[2], dims[3]};
+  }
+
+  void insert(const AippEntry &entry, unsigned input) {
+    if (entry.op.aipp_mode() == pb::dynamic) {
+      entry.fail(diagnostics, "E10055", "aipp_mode",
+                 "is not supported; write aipp_mode: static with the values of the images");
+      return;
+    }
+    std::optional<ModelImage> model = findImage(entry, input);
+    std::optional<SmallVector<OpOperand *>> uses = findReaders(entry, input);
+    if (!model || !uses)
+      return;
+    const pb::InputFormat format = entry.op.input_format();
+    if (model->channels > channelsOf(format))
+      entry.fail(diagnostics, "E70014", "input_format",
+                 "gives " + Twine(channelsOf(format)) + " channels, but the model's input '" +
+                     nameOf(input) + "' has " + Twine(model->channels) + " (" +
+                     (layout == ImageLayout::ChannelsLast ? "NHWC" : "NCHW") + ")");
+    std::optional<ImageGeometry> geometry =
+        inferGeometry(entry, nameOf(input), model->height, model->width, diagnostics);
+    if (!geometry || model->channels > channelsOf(format))
+      return;
+    auto source =
+        RankedTensorType::get(sourceShape(format, model->batch, *geometry),
+                              IntegerType::get(main.getContext(), 8, IntegerType::Unsigned));
+    BlockArgument argument = main.getArgument(input);
+    if (argument.getType() != types[input] && argument.getType() != source) {
+      entry.fail(diagnostics, "E70014", "src_image_size_h",
+                 "gives input '" + nameOf(input) +
+                     "' another size or format than the aipp_op before");
+      return;
+    }
+    argument.setType(source);
+    replace(*uses, build(entry, *geometry, argument, *model, types[input]));
+  }
+
+  Value build(const AippEntry &entry, const ImageGeometry &geometry, BlockArgument argument,
+              const ModelImage &model, Type type) {
+    OpBuilder builder = OpBuilder::atBlockBegin(argument.getOwner());
+    Location loc = NameLoc::get(builder.getStringAttr(nameOf(argument.getArgNumber()) + "_aipp"));
+    Value value = buildPreprocessing(builder, loc, entry, geometry, argument, model.channels);
+    auto ranked = cast<RankedTensorType>(type);
+    if (layout == ImageLayout::ChannelsLast)
+      value = graph::TransposeOp::create(
+          builder, loc,
+          RankedTensorType::get({model.batch, model.height, model.width, model.channels},
+                                builder.getF32Type()),
+          value, ArrayRef<int64_t>{0, 2, 3, 1});
+    if (ranked.getRank() == 3)
+      value = graph::ReshapeOp::create(
+          builder, loc, RankedTensorType::get(ranked.getShape(), builder.getF32Type()), value);
+    if (value.getType() != type)
+      value = graph::CastOp::create(builder, loc, type, value);
+    return value;
+  }
+
+  static void replace(ArrayRef<OpOperand *> uses, Value value) {
+    for (OpOperand *use : uses)
+      use->set(value);
+  }
+
+  func::FuncOp main;
+  const ImageLayout layout;
+  Diagnostics &diagnostics;
+  SmallVector<SmallVector<OpOperand *>> readers; ///< of each input, in the order of ops
+  SmallVector<llvm::DenseSet<OpOperand *>> covered;
+  SmallVector<Type> types; ///< of the inputs as the model has them
+};
+
+} // namespace
+
+bool insertAipp(ModuleOp module, StringRef path, ImageLayout layout, Diagnostics &diagnostics) {
+  const std::vector<AippEntry> entries = readAippFile(path, diagnostics);
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (entries.empty() || !main || main.isExternal())
+    return !diagnostics.hasErrors();
+  return AippInserter(main, layout, diagnostics).run(entries);
+}
+
+} // namespace atc

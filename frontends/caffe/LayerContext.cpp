@@ -1,0 +1,182 @@
+//===-- LayerContext.cpp - one layer while it becomes ONNX nodes ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/caffe/LayerContext.h"
+
+using llvm::Twine;
+
+namespace atc::caffe {
+
+int64_t product(llvm::ArrayRef<int64_t> dims, int64_t begin, int64_t end) {
+  int64_t count = 1;
+  for (int64_t i = begin; i < end; ++i) {
+    if (dims[i] < 0)
+      return -1;
+    count *= dims[i];
+  }
+  return count;
+}
+
+std::string printShape(llvm::ArrayRef<int64_t> dims) {
+  std::string text;
+  for (int64_t dim : dims)
+    text += (text.empty() ? "" : ", ") + (dim < 0 ? std::string("?") : std::to_string(dim));
+  return "[" + text + "]";
+}
+
+void LayerContext::fail(const Twine &text) {
+  if (!hasFailed)
+    diagnostics.error("E14001", "layer '" + proto.name() + "' (" + proto.type() + "): " + text);
+  hasFailed = true;
+}
+
+const Tensor &LayerContext::bottom(unsigned index) {
+  static const Tensor none;
+  if (index < bottoms.size())
+    return bottoms[index];
+  fail("has " + Twine(bottoms.size()) + " bottoms, expected at least " + Twine(index + 1));
+  return none;
+}
+
+int64_t LayerContext::knownDim(unsigned index, int64_t axis, const char *why) {
+  const Tensor &value = bottom(index);
+  if (hasFailed)
+    return 1;
+  if (axis < value.rank() && value.dims[axis] > 0)
+    return value.dims[axis];
+  if (axis >= value.rank())
+    fail("bottom '" + proto.bottom(index) + "' of shape " + printShape(value.dims) +
+         " has no dim " + Twine(axis));
+  else
+    fail("dim " + Twine(axis) + " of bottom '" + proto.bottom(index) + "' of shape " +
+         printShape(value.dims) + " must be known for " + why + "; give it with --input_shape");
+  return 1;
+}
+
+Dims LayerContext::knownDims(unsigned index, const char *why) {
+  Dims dims;
+  const int64_t rank = bottom(index).rank();
+  for (int64_t axis = 0; axis < rank; ++axis)
+    dims.push_back(knownDim(index, axis, why));
+  return dims;
+}
+
+void LayerContext::requireRank(unsigned index, int64_t rank) {
+  const Tensor &value = bottom(index);
+  if (!hasFailed && value.rank() != rank)
+    fail("bottom '" + proto.bottom(index) + "' has the shape " + printShape(value.dims) +
+         ", expected " + Twine(rank) + " dims");
+}
+
+int64_t LayerContext::axis(int64_t axis, int64_t rank) {
+  if (axis >= -rank && axis < rank)
+    return axis < 0 ? axis + rank : axis;
+  fail("axis " + Twine(axis) + " is out of range for " + Twine(rank) + " dims");
+  return 0;
+}
+
+const Blob *LayerContext::blob(unsigned index) {
+  if (index < blobs.size())
+    return &blobs[index];
+  fail("its weights " + Twine(index) + " are not in the .caffemodel, which has " +
+       Twine(blobs.size()) + " for it");
+  return nullptr;
+}
+
+Tensor LayerContext::weights(unsigned index, const Dims &dims) {
+  const Blob *found = blob(index);
+  if (hasFailed)
+    return {};
+  const int64_t expected = product(dims, 0, dims.size());
+  if (expected != static_cast<int64_t>(found->values.size())) {
+    fail("its weights " + Twine(index) + " have " + Twine(found->values.size()) + " elements " +
+         printShape(found->dims) + ", expected " + Twine(expected) + " " + printShape(dims));
+    return {};
+  }
+  return constant(dims, found->values);
+}
+
+std::string LayerContext::uniqueName(llvm::StringRef what) {
+  return (proto.name() + "/" + what + Twine(numNames++)).str();
+}
+
+bool LayerContext::isOwn(const Tensor &value) const {
+  return llvm::StringRef(value.name).starts_with(proto.name() + "/") &&
+         llvm::none_of(bottoms, [&](const Tensor &other) { return other.name == value.name; });
+}
+
+static void setAttribute(onnx::AttributeProto &attribute, const AttrValue &value) {
+  if (const auto *integer = std::get_if<int64_t>(&value)) {
+    attribute.set_type(onnx::AttributeProto::INT);
+    attribute.set_i(*integer);
+  } else if (const auto *real = std::get_if<double>(&value)) {
+    attribute.set_type(onnx::AttributeProto::FLOAT);
+    attribute.set_f(static_cast<float>(*real));
+  } else if (const auto *list = std::get_if<Dims>(&value)) {
+    attribute.set_type(onnx::AttributeProto::INTS);
+    for (int64_t item : *list)
+      attribute.add_ints(item);
+  } else {
+    attribute.set_type(onnx::AttributeProto::STRING);
+    attribute.set_s(std::get<std::string>(value));
+  }
+}
+
+std::vector<Tensor> LayerContext::nodes(const char *op, const std::vector<Tensor> &inputs,
+                                        const std::vector<Dims> &dims, const Attrs &attributes) {
+  if (hasFailed)
+    return std::vector<Tensor>(dims.size());
+  onnx::NodeProto &node = *graph.add_node();
+  node.set_op_type(op);
+  node.set_name(uniqueName(op));
+  for (const Tensor &input : inputs)
+    node.add_input(input.name);
+  for (const auto &[name, value] : attributes) {
+    onnx::AttributeProto &attribute = *node.add_attribute();
+    attribute.set_name(name);
+    setAttribute(attribute, value);
+  }
+  std::vector<Tensor> results;
+  for (const Dims &shape : dims) {
+    results.push_back({uniqueName("value"), shape});
+    node.add_output(results.back().name);
+  }
+  return results;
+}
+
+Tensor LayerContext::node(const char *op, const std::vector<Tensor> &inputs, const Dims &dims,
+                          const Attrs &attributes) {
+  return nodes(op, inputs, {dims}, attributes).front();
+}
+
+Tensor LayerContext::constant(const Dims &dims, llvm::ArrayRef<float> values) {
+  if (hasFailed)
+    return {};
+  onnx::TensorProto &tensor = *graph.add_initializer();
+  tensor.set_name(uniqueName("weights"));
+  tensor.set_data_type(onnx::TensorProto::FLOAT);
+  for (int64_t dim : dims)
+    tensor.add_dims(dim);
+  tensor.set_raw_data(values.data(), values.size() * sizeof(float));
+  return {tensor.name(), dims};
+}
+
+Tensor LayerContext::ints(llvm::ArrayRef<int64_t> values) {
+  if (hasFailed)
+    return {};
+  onnx::TensorProto &tensor = *graph.add_initializer();
+  tensor.set_name(uniqueName("list"));
+  tensor.set_data_type(onnx::TensorProto::INT64);
+  tensor.add_dims(values.size());
+  tensor.set_raw_data(values.data(), values.size() * sizeof(int64_t));
+  return {tensor.name(), {static_cast<int64_t>(values.size())}};
+}
+
+Tensor LayerContext::reshape(const Tensor &value, const Dims &dims) {
+  if (llvm::count(dims, -1) > 1)
+    fail("more than one dim of its result " + printShape(dims) +
+         " is not known; give the shape with --input_shape");
+  return node("Reshape", {value, ints(dims)}, dims);
+}
+
+} // namespace atc::caffe
