@@ -28,9 +28,10 @@ struct ResourceLimits {
   unsigned threads = 0; ///< that generate code; 0: one per processor
 };
 
+/// The options of a compilation.
 struct CompilerOptions {
   ModelSource source;
-  /// Never null. The default can lower models but has no code to emit.
+  /// The target; never null. The default can lower models but has no levels to generate code for.
   std::shared_ptr<const Target> target = std::make_shared<CpuTarget>();
   std::vector<std::string> disabledPasses; ///< names; one that is not optional is an error
   std::string tempDir;                     ///< --save_temps: made if needed; empty keeps nothing
@@ -57,13 +58,13 @@ struct CompileSummary {
 /// Returns a context with every dialect that a compilation goes through.
 std::unique_ptr<mlir::MLIRContext> makeCompilerContext();
 
-/// Returns a copy of a module in another context, which has the dialects: compiling frees
-/// and makes constants, so that a module that is still needed is compiled as a copy. Null
-/// where the module cannot be written as bytecode.
+/// Returns a copy of a module in another context, which must have the dialects: compiling frees and
+/// makes constants, so that a module that is still needed is compiled as a copy. Returns null where
+/// the module cannot be written as bytecode.
 mlir::OwningOpRef<mlir::ModuleOp> copyModule(mlir::ModuleOp module, mlir::MLIRContext &context);
 
-/// Compiles one model. While it lives, it takes the diagnostics of the context. Whatever
-/// fails leaves at least one error; the compilation is of no more use then.
+/// Compiles one model. While it lives, it takes the diagnostics of the context. A function that
+/// fails adds at least one error, and then the compiler must not be used again.
 class Compiler {
 public:
   /// `context` comes from makeCompilerContext, has no other module while phases behind
@@ -71,7 +72,7 @@ public:
   Compiler(mlir::MLIRContext &context, CompilerOptions options, Diagnostics &diagnostics);
   ~Compiler();
 
-  /// Takes a module of the context as if it had just been imported from options.source.
+  /// Sets a module of the context as if it had just been imported from options.source.
   void setModule(mlir::OwningOpRef<mlir::ModuleOp> imported);
 
   /// Runs the phases from Import, or from Quantize on a module that was set, up to `last`,
@@ -80,13 +81,15 @@ public:
 
   /// Returns the module as the last phase left it; null before Import and after an error.
   mlir::ModuleOp module() { return *current; }
+  /// Hands over the module; module() is null afterwards.
   mlir::OwningOpRef<mlir::ModuleOp> releaseModule() { return std::move(current); }
 
-  /// Writes the file, after lower(Phase::Programs) or in place of it. After an error it
+  /// Writes the file into `sink`, after lower(Phase::Programs) or in place of it. After an error it
   /// returns false, and there is no file.
   bool emit(om::OmSink &sink);
+  /// Writes the file at `path`, as emit() does.
   bool emitFile(const std::string &path);
-  /// Returns the bytes of the file, at a multiple of OM_ALIGNMENT as om_model_load_memory uses
+  /// Returns the bytes of the file, at a multiple of OM_ALIGNMENT so that om_model_load_memory uses
   /// them without a copy; nothing after an error.
   std::optional<::om::Buffer> emitBytes();
 

@@ -13,12 +13,13 @@
 
 namespace atc::driver {
 
-/// While it lives, the errors and coded warnings of a context go into a
-/// Diagnostics, in one line each and with the node they are about. Passes may report from
-/// several threads.
+/// Turns the errors and coded warnings of a context into messages of a Diagnostics while it lives,
+/// each in one line with the node that it is about. Passes may report from several threads.
 class ContextMessages {
 public:
+  /// Installs the handler; both arguments outlive the object.
   ContextMessages(mlir::MLIRContext &context, Diagnostics &diagnostics);
+  /// Removes the handler.
   ~ContextMessages();
   ContextMessages(const ContextMessages &) = delete;
   ContextMessages &operator=(const ContextMessages &) = delete;
@@ -26,11 +27,12 @@ public:
   /// Sets the code of messages that have none of their own; E19999 at first.
   void setCode(ErrorCode newCode) { code = newCode; }
 
-  /// Adds `text`, with or without a code, as an error unless there is one already, which
-  /// has said more. Returns false.
+  /// Adds `text`, with or without a code, as an error unless there is an error already, which says
+  /// more. Returns false.
   bool fail(const std::string &text);
 
 private:
+  /// Adds the message of one diagnostic of MLIR.
   void take(mlir::Diagnostic &diagnostic);
 
   mlir::MLIRContext &context;

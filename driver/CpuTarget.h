@@ -8,8 +8,8 @@
 
 namespace atc::driver {
 
-/// Generates code for one or several CPU levels; the loader picks the best that fits.
-/// Without a level models can be lowered but have no code.
+/// Generates code for one or several CPU levels; the loader picks the best that fits. Without a
+/// level, models can be lowered but no code can be generated.
 class CpuTarget : public Target {
 public:
   explicit CpuTarget(std::vector<cpu::CpuLevel> levels = {}) : levels(std::move(levels)) {}

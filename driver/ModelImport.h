@@ -12,6 +12,7 @@
 
 namespace atc::driver {
 
+/// The formats in which a model can be read.
 enum class ModelFormat {
   Onnx,
   TensorFlow, ///< a frozen graph (.pb) or the folder of a SavedModel
@@ -19,10 +20,10 @@ enum class ModelFormat {
   Mlir        ///< text or bytecode: graph ops, kernel ops on buffers, or a schedule
 };
 
-/// A model and what of it is imported.
+/// The location of a model and the part of it to import.
 struct ModelSource {
-  /// The file or folder. With `bytes` it only stands for the model in messages, and its stem
-  /// for the model's name.
+  /// The file or folder. With `bytes` it only names the model in messages, and its stem is the
+  /// model's name.
   std::string path;
   ModelFormat format = ModelFormat::Onnx;
   std::optional<std::string> bytes = std::nullopt; ///< an ONNX model in memory
@@ -38,9 +39,9 @@ struct ModelSource {
 /// .mlirbc are MLIR, .prototxt is Caffe, .pb and folders TensorFlow, and the rest ONNX.
 ModelFormat guessFormat(llvm::StringRef path);
 
-/// Reads a model into `context`, which has the dialects of makeCompilerContext. What
-/// `target` cannot generate code for becomes calls of host kernels. Returns null after at
-/// least one error in the diagnostics behind `messages`.
+/// Reads a model into `context`, which has the dialects of makeCompilerContext. Ops that `target`
+/// cannot generate code for become calls of host kernels. Returns null after at least one error in
+/// the diagnostics behind `messages`.
 mlir::OwningOpRef<mlir::ModuleOp> importModel(const ModelSource &source, const Target &target,
                                               mlir::MLIRContext &context, ContextMessages &messages,
                                               Diagnostics &diagnostics);

@@ -9,7 +9,7 @@
 
 namespace atc::driver {
 
-/// The element types in which an NPU computes; --precision_mode.
+/// The element types in which an NPU computes (--precision_mode).
 enum class Precision {
   ForceFp16,         ///< all floats as f16
   AllowFp32ToFp16,   ///< f16 where the NPU has no f32
@@ -18,11 +18,12 @@ enum class Precision {
   Mixed              ///< f16, but f32 for operators that lose much in f16
 };
 
-/// Makes programs of an NPU's instructions. What the NPU has no instructions for runs on
-/// the CPU.
+/// Compiles for an NPU: kernels become programs of its instructions. Ops that the NPU has no
+/// instructions for run on the CPU.
 class NpuTarget : public Target {
 public:
-  /// `hasOwnTable`: the table is not a built-in one, and the file has to carry it.
+  /// Makes a target for the SoC `soc`. With `hasOwnTable` the table is not a built-in one, and the
+  /// file has to carry it. `host` runs what the NPU cannot.
   NpuTarget(npu::SocTable soc, bool hasOwnTable, Precision precision, CpuTarget host)
       : soc(std::move(soc)), hasOwnTable(hasOwnTable), precision(precision), host(std::move(host)) {
   }

@@ -10,12 +10,12 @@
 
 namespace atc::driver {
 
-/// Runs the phases Graph to Programs. The static regions of a dynamic model go through
-/// them one by one, each as a module of its own, and come back as functions.
+/// Runs the phases Graph to Programs. The static regions of a dynamic model go through them one by
+/// one, each as a module of its own, and come back as functions.
 class PhaseRunner {
 public:
-  /// `disabled` has the names of passes to leave out; `tempDir` is the folder of
-  /// --save_temps or empty. All arguments outlive the runner.
+  /// `disabled` has the names of passes to leave out; `tempDir` is the folder of --save_temps or
+  /// empty. All arguments must outlive the runner.
   PhaseRunner(const Target &target, const std::vector<std::string> &disabled,
               const std::string &tempDir, StageTimer &timer, Diagnostics &diagnostics)
       : target(target), disabled(disabled), tempDir(tempDir), timer(timer),

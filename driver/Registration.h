@@ -12,8 +12,8 @@ namespace atc::driver {
 /// them, to a registry.
 void registerAllDialects(mlir::DialectRegistry &registry);
 
-/// Registers the passes and pipelines of the project and those of MLIR that work
-/// on what it makes, by name. To be called once per process.
+/// Registers the passes and pipelines of the project by name, and those of MLIR that apply to their
+/// output. To be called once per process.
 void registerAllPasses();
 
 } // namespace atc::driver

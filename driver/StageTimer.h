@@ -20,23 +20,24 @@ uint64_t peakMemory();
 /// Measures the stages of a compilation, which run one after the other.
 class StageTimer {
 public:
+  /// A stage with its wall-clock time.
   struct Stage {
     std::string name;
     double seconds;
     uint64_t peak; ///< peak memory of the process when the stage ended, in bytes
   };
 
-  /// Ends the stage that runs, if any, and begins another.
+  /// Ends the current stage, if any, and begins another.
   void begin(llvm::StringRef name);
-  /// Ends the stage that runs, if any.
+  /// Ends the current stage, if any.
   void end();
 
-  /// Returns the stages that have ended, in the order of their first beginning. Times of
+  /// Returns the stages that have ended, in the order in which they first began. The times of
   /// stages with equal names are added.
   llvm::ArrayRef<Stage> stages() const { return done; }
-  /// Returns the seconds of all stages together.
+  /// Returns the sum of all stages, in seconds.
   double total() const;
-  /// Prints a line per stage, and one for all of them.
+  /// Prints one line per stage, and one with the total.
   void print(llvm::raw_ostream &os) const;
 
 private:

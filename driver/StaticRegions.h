@@ -12,13 +12,12 @@
 
 namespace atc::driver {
 
-/// Returns a module whose @main is a copy of `function`, a static region that
-/// host-outline-static made, with the attributes of the module that it stands in. It
-/// shares that module's constants.
+/// Returns a module whose @main is a copy of `function`, a static region that host-outline-static
+/// made, with the attributes of its module. It shares that module's constants.
 mlir::OwningOpRef<mlir::ModuleOp> copyRegion(mlir::func::FuncOp function);
 
-/// Moves compiled regions back into the module that they come from. It knows the module's
-/// symbols, which nothing else may change while it lives.
+/// Moves compiled regions back into the module that they come from. It caches the module's symbols,
+/// which nothing else may change while it lives.
 class RegionMerger {
 public:
   explicit RegionMerger(mlir::ModuleOp module);

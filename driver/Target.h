@@ -25,6 +25,7 @@ struct PhasePipeline {
   std::function<void(mlir::OpPassManager &)> build;
 };
 
+/// Options of Target::emit.
 struct EmitOptions {
   unsigned threads = 2;    ///< that generate code
   std::string tempDir;     ///< of --save_temps; empty keeps nothing
@@ -48,12 +49,12 @@ class Target {
 public:
   virtual ~Target() = default;
 
-  /// Returns whether code can be generated for a graph op as importers make it. What no
-  /// code can be generated for is imported as a call of a host kernel.
+  /// Returns whether code can be generated for a graph op as importers make it. An op without
+  /// generated code is imported as a call of a host kernel.
   virtual bool canGenerate(mlir::Operation *op) const = 0;
 
-  /// Returns the names of the target's own passes that `disable` may have. The graph's and
-  /// the host program's passes are not among them.
+  /// Returns the names of the target's own passes that `disable` may contain. The graph passes and
+  /// those of the dynamic schedule are not among them.
   virtual llvm::ArrayRef<llvm::StringLiteral> optionalPasses() const = 0;
 
   /// Returns how nodes compute that no rule is about.
@@ -75,13 +76,13 @@ public:
   virtual std::vector<PhasePipeline> buildPipelines(mlir::func::FuncOp main,
                                                     std::vector<std::string> disabled) const = 0;
 
-  /// Generates the code that is left and describes the file. The module has gone through
-  /// all pipelines and outlives the result. Errors that have a location in the model are
-  /// diagnostics of the context; the error then only reports that there are some.
+  /// Generates the remaining code and describes the file. The module has gone through all pipelines
+  /// and must outlive the result. Errors that have a location in the model are diagnostics of the
+  /// context; the returned error then only says that there are some.
   virtual llvm::Expected<EmittedModel> emit(mlir::ModuleOp module,
                                             const EmitOptions &options) const = 0;
 
-  /// Returns the CPU that runs what the device does not: itself for a CPU.
+  /// Returns the CPU target that runs what the device cannot; a CPU target returns itself.
   virtual const CpuTarget &cpu() const = 0;
 };
 

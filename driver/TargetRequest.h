@@ -11,7 +11,7 @@
 
 namespace atc::driver {
 
-/// A target in the user's words, as the flags of atc have them. What is not given is empty.
+/// A target as the flags of atc describe it. What the user does not set is empty.
 struct TargetRequest {
   /// --target: "cpu" or "npu". Empty: an NPU where `soc` or `socFile` names it.
   std::string target = {};

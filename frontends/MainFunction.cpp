@@ -36,7 +36,7 @@ OwningOpRef<ModuleOp> MainFunction::finish(ArrayRef<std::pair<std::string, Value
       op.erase();
   function.setType(
       builder.getFunctionType(body->getArgumentTypes(), ValueRange(values).getTypes()));
-  // All names at once: one by one, each would make another list of all.
+  // All names at once: setting them one by one would copy the list each time.
   auto named = [&](StringRef name) {
     return builder.getDictionaryAttr(builder.getNamedAttr("om.name", builder.getStringAttr(name)));
   };

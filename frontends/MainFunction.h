@@ -1,4 +1,4 @@
-//===-- MainFunction.h - the function that a model becomes ----------------===//
+//===-- MainFunction.h - builds the function of a model -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_FRONTENDS_MAINFUNCTION_H
@@ -15,18 +15,19 @@
 
 namespace atc {
 
-/// @main in a module of its own. Arguments and results have the names that users
-/// know as `om.name`, the module has the graph's name as `graph.name`.
+/// Builds @main in a module of its own. Arguments and results have the names that users know as
+/// `om.name`, the module has the graph's name as `graph.name`.
 class MainFunction {
 public:
-  /// Leaves `builder` in the body of @main.
+  /// Creates the function and moves `builder` into its body.
   MainFunction(mlir::OpBuilder &builder, llvm::StringRef graphName);
 
-  /// `tensor` is what the model calls the input inside, `name` what users call it.
+  /// Adds an argument. `tensor` is the model's internal name of the input, `name` the one for
+  /// users.
   mlir::Value addInput(llvm::StringRef name, llvm::StringRef tensor, mlir::Type type);
 
-  /// Returns the module with `results`, each under its name, and without the ops
-  /// that these do not need. Null where it is not valid.
+  /// Returns the module with `results`, each under its name, and without the ops that they do not
+  /// need. Returns null, after an error, where it is not valid.
   mlir::OwningOpRef<mlir::ModuleOp>
   finish(llvm::ArrayRef<std::pair<std::string, mlir::Value>> results, Diagnostics &diagnostics);
 

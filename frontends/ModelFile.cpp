@@ -18,8 +18,8 @@ namespace io = google::protobuf::io;
 
 namespace atc {
 
-/// Gives `use` the open file and its size. Whatever a user may hand over instead of
-/// a model is refused before. A file of a `format` has less than 2 GB.
+/// Calls `use` with the open file and its size. Rejects everything else that a user may pass
+/// instead of a model first. A file of a `format` has less than 2 GB.
 static bool withOpenFile(StringRef path, const FileFormat *format, Diagnostics &diagnostics,
                          function_ref<bool(sys::fs::file_t, uint64_t)> use) {
   auto fail = [&](ErrorCode code, const Twine &text) {

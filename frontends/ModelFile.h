@@ -15,22 +15,23 @@ class MessageLite;
 
 namespace atc {
 
-/// What messages call a format.
+/// The description of a file format for messages.
 struct FileFormat {
   llvm::StringLiteral model;       ///< "an ONNX model"
   llvm::StringLiteral limit;       ///< "ONNX": a file of it has less than 2 GB
-  llvm::StringLiteral advice = ""; ///< what to do about a larger one
-  int maxDepth = 100;              ///< messages inside each other that a file may have
+  llvm::StringLiteral advice = ""; ///< what to do about a larger file
+  int maxDepth = 100;              ///< maximum nesting of messages in a file
 };
 
-/// Maps a whole file, whatever its size. Null after an error.
+/// Maps a whole file of any size. Returns null after an error.
 std::unique_ptr<llvm::MemoryBuffer> readWholeFile(llvm::StringRef path, Diagnostics &diagnostics);
 
-/// Parses the one message that a file consists of. False after an error.
+/// Parses the one message that a file consists of. Returns false after an error.
 bool parseFile(llvm::StringRef path, const FileFormat &format,
                google::protobuf::MessageLite &message, Diagnostics &diagnostics);
 
-/// The same for a file in memory; `name` stands for it in messages.
+/// Parses the message in `bytes`; `name` stands for the file in messages. Returns false after an
+/// error.
 bool parseBytes(llvm::StringRef bytes, llvm::StringRef name, const FileFormat &format,
                 google::protobuf::MessageLite &message, Diagnostics &diagnostics);
 

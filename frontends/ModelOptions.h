@@ -1,4 +1,4 @@
-//===-- ModelOptions.h - options of a model as users type them ------------===//
+//===-- ModelOptions.h - parses the options of a model --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_FRONTENDS_MODELOPTIONS_H
@@ -16,12 +16,12 @@ namespace atc {
 /// Names of inputs and their dims; -1 is a dynamic dim.
 using InputShapes = std::vector<std::pair<std::string, std::vector<int64_t>>>;
 
-/// Reads `--input_shape`: "name:1,3,224,224;other:1,4"; "name:" is a scalar. Whatever is
-/// not valid becomes an error, and its input is left out.
+/// Parses `--input_shape`: "name:1,3,224,224;other:1,4"; "name:" is a scalar. An invalid entry
+/// becomes an error and is left out of the result.
 InputShapes parseInputShapes(llvm::StringRef text, Diagnostics &diagnostics);
 
-/// Returns the items of a list without the blanks around them; empty ones are left out.
-/// `--out_nodes` is "node1:0;node2:0" or names of tensors, `--input_nodes` "a;b".
+/// Splits a list and trims its items; empty items are dropped. `--out_nodes` is "node1:0;node2:0"
+/// or names of tensors, `--input_nodes` "a;b".
 std::vector<std::string> splitNames(llvm::StringRef text, char separator = ';');
 
 } // namespace atc

@@ -59,7 +59,7 @@ ElementsAttr NodeBuilder::constantAttr(unsigned index, Value value) {
     failInput(index, "must be known at compile time, but depends on the inputs of the model");
     return {};
   }
-  // What is read here are shapes, axes and the like.
+  // Constants that are read here are shapes, axes and the like.
   constexpr int64_t most = 1 << 16;
   if (attr.getNumElements() > most) {
     failInput(index, "has " + Twine(attr.getNumElements()) + " elements, expected a short list");
@@ -114,7 +114,7 @@ void NodeBuilder::requireIndices(unsigned index, int64_t axis, int64_t least, in
 //===----------------------------------------------------------------------===//
 
 Location NodeBuilder::nextLocation() {
-  // What becomes an output is renamed.
+  // The location of an output is replaced later.
   Location loc = makeLocation(numLocations++);
   provisional.insert(loc);
   return loc;

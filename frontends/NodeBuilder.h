@@ -14,14 +14,13 @@
 
 namespace atc {
 
-/// What the builders of all operators see, whatever format the node comes from:
-/// its inputs, and the means to make graph ops from them. Each format has its own
-/// NodeContext, which adds the attributes and outputs.
+/// The common base of the operator builders of all formats: a node's inputs, and functions that
+/// create graph ops from them. Each format has its own NodeContext, which adds the attributes and
+/// outputs.
 ///
-/// The first fault is reported with the node's name and makes the node failed.
-/// From then on values are null, `create` does nothing and the outputs count as
-/// failed, so that a builder is written for the good case. It must only not
-/// index by values that may be missing: `if (n.failed()) return;`.
+/// The first error is reported with the node's name and makes the node failed. From then on values
+/// are null, `create` does nothing and the outputs count as failed, so that a builder needs no
+/// error handling. It must only not index by values that may be missing: `if (n.failed()) return;`.
 class NodeBuilder {
 public:
   NodeBuilder(mlir::OpBuilder &builder, Diagnostics &diagnostics)
@@ -30,14 +29,14 @@ public:
 
   mlir::OpBuilder &builder() { return opBuilder; }
 
-  //--- Errors.
+  // Errors. Each function makes the node failed.
   bool failed() const { return hasFailed; }
   void fail(ErrorCode code, const llvm::Twine &text);
-  /// E14001: "attribute 'name' of node ...: reason".
+  /// Reports E14001: "attribute 'name' of node ...: reason".
   void failAttribute(llvm::StringRef name, const llvm::Twine &reason);
-  /// E14001: "input 2 ('tensor') of node ...: reason".
+  /// Reports E14001: "input 2 ('tensor') of node ...: reason".
   void failInput(unsigned index, const llvm::Twine &reason);
-  /// E14001: "node ...: reason".
+  /// Reports E14001: "node ...: reason".
   void failNode(const llvm::Twine &reason);
 
   //--- Attributes.
@@ -57,12 +56,13 @@ public:
   static bool isFloat(mlir::Value value) {
     return llvm::isa_and_nonnull<mlir::FloatType>(elementType(value));
   }
+  /// Fails the node unless the rank of input `index` is in [atLeast, atMost].
   void requireRank(unsigned index, int64_t atLeast, int64_t atMost);
-  /// Indices into `axis` of `size` elements that are known must be `least` or more
-  /// and less than `size`.
+  /// Fails the node where elements of an index input that are known are not in [least, size);
+  /// `axis` is named in the message.
   void requireIndices(unsigned index, int64_t axis, int64_t least, int64_t size);
 
-  //--- Graph ops. Every op is checked (type inference, verifier) and folded.
+  // Graph ops. Every op is checked (type inference, verifier) and folded.
   template <typename OpTy, typename... Args> mlir::Value create(Args &&...args) {
     if (hasFailed)
       return {};
@@ -70,7 +70,7 @@ public:
     OpTy::build(opBuilder, state, mlir::Type(opBuilder.getNoneType()), std::forward<Args>(args)...);
     return finish(state, &OpTy::inferReturnTypes);
   }
-  /// For the ops whose result type is stated, not inferred.
+  /// Creates an op whose result type is given, not inferred.
   template <typename OpTy, typename... Args>
   mlir::Value createTyped(llvm::ArrayRef<int64_t> shape, mlir::Type element, Args &&...args) {
     if (hasFailed || !checkShape(shape))
@@ -80,7 +80,7 @@ public:
                 std::forward<Args>(args)...);
     return finish(state, nullptr);
   }
-  /// One op over all inputs: op(op(a, b), c).
+  /// Combines all inputs with one op: op(op(a, b), c).
   template <typename OpTy> mlir::Value combineInputs() {
     mlir::Value result;
     for (mlir::Value input : inputs())
@@ -88,20 +88,20 @@ public:
     return hasFailed ? mlir::Value() : result;
   }
   mlir::Value constant(mlir::ElementsAttr value);
-  /// Integers of 32 or 64 bits by `element`; of 64 where it is left out.
+  /// Creates a list of i32 or i64 according to `element`; i64 by default.
   mlir::Value intList(llvm::ArrayRef<int64_t> values, mlir::Type element = {});
-  /// A constant of rank 0.
+  /// Creates a constant of rank 0.
   mlir::Value scalar(double value, mlir::Type element);
   mlir::Value scalarLike(double value, mlir::Value like) {
     return scalar(value, elementType(like));
   }
-  /// `shape` filled with one value of rank 0.
+  /// Creates a tensor of `shape` filled with a value of rank 0.
   mlir::Value fill(llvm::ArrayRef<int64_t> shape, mlir::Value value);
 
   //--- Shorthands of what many builders need.
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);
-  /// To the shape that input 1 states: one dim may be -1 and is what is left of the
-  /// elements; with `copyZeros` a dim of 0 is that of `value`.
+  /// Reshapes to the shape that the model states: one dim may be -1 and is inferred; with
+  /// `copyZeros` a dim of 0 is copied from `value`.
   mlir::Value reshapeAs(mlir::Value value, llvm::ArrayRef<int64_t> stated, bool copyZeros);
   mlir::Value cast(mlir::Value value, mlir::Type element);
   mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> permutation);
@@ -116,24 +116,24 @@ public:
   mlir::Value div(mlir::Value lhs, mlir::Value rhs) { return create<graph::DivOp>(lhs, rhs); }
 
 protected:
-  /// "node 'conv1' (Conv2D)".
+  /// Returns the node in the form "node 'conv1' (Conv2D)".
   virtual std::string describe() const = 0;
-  /// The tensor that input `index` reads; empty where there is none.
+  /// Returns the name of the tensor that input `index` reads; empty where there is none.
   virtual std::string inputName(unsigned index) const = 0;
-  /// The location of the next op; no tensor of the model has the name.
+  /// Returns the location of the next op, with a name that no tensor of the model has.
   virtual mlir::Location makeLocation(unsigned number) = 0;
-  /// What an op that was just made can be replaced by; null keeps it.
+  /// Returns a value that replaces an op that was just created; null keeps it.
   virtual mlir::Value fold(mlir::Operation *op) = 0;
-  /// What the op's own folder gives.
+  /// Returns the result of the op's own folder.
   mlir::Value foldOnce(mlir::Operation *op);
 
-  /// The constant that input `index` is, `value`, for what must be known at compile
-  /// time; null for a null value or after a fault.
+  /// Returns the constant `value` of input `index`, which must be known at compile time; null for a
+  /// null value or after an error.
   mlir::ElementsAttr constantAttr(unsigned index, mlir::Value value);
   mlir::ElementsAttr integerAttr(unsigned index, mlir::Value value);
 
-  /// Gives the op that makes `value` the location of an output. What another node
-  /// made keeps its name.
+  /// Sets the location of an output on the op that computes `value`. An op of another node keeps
+  /// its name.
   void setLocation(mlir::Value value, mlir::Location loc);
 
   mlir::OpBuilder &opBuilder;

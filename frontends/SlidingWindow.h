@@ -11,25 +11,25 @@
 
 namespace atc {
 
-/// No stride, dilation or pad may be larger.
+/// The maximum stride, dilation and pad.
 constexpr int64_t maxWindow = int64_t(1) << 24;
 
-/// One number for each spatial dim; `pads` are all begins, then all ends.
+/// A window with one value per spatial dim; `pads` are all begins, then all ends.
 struct SlidingWindow {
   llvm::SmallVector<int64_t> kernel, strides, dilations, pads;
 
   int64_t numDims() const { return kernel.size(); }
-  /// The pixels that the dilated kernel spans.
+  /// Returns the number of pixels that the dilated kernel spans.
   int64_t extent(unsigned dim) const { return (kernel[dim] - 1) * dilations[dim] + 1; }
 
-  /// Half of `total` on either side; an odd pixel at the end or at the beginning.
+  /// Sets pads of half of `total` on either side; an odd pixel goes to the end or to the beginning.
   void setPads(unsigned dim, int64_t total, bool moreAtEnd) {
     int64_t less = total / 2;
     pads[dim] = moreAtEnd ? less : total - less;
     pads[kernel.size() + dim] = moreAtEnd ? total - less : less;
   }
 
-  /// The pads with which an input of `size` pixels has an output every stride.
+  /// Sets the pads with which an input of `size` pixels has one output per stride.
   void padSame(unsigned dim, int64_t size, bool moreAtEnd) {
     int64_t outputs = (size + strides[dim] - 1) / strides[dim];
     int64_t needed = (outputs - 1) * strides[dim] + extent(dim);

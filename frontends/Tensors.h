@@ -12,27 +12,27 @@
 
 namespace atc {
 
-/// No tensor of a model may have more elements, and no dim may be larger; so
-/// products of a few such numbers cannot overflow.
+/// The maximum number of elements of a tensor, and of a dim, so that products of a few such numbers
+/// cannot overflow.
 constexpr int64_t maxElements = int64_t(1) << 40;
 constexpr int64_t maxDim = int64_t(1) << 31;
 
-/// An .om file describes tensors of no more dims.
+/// The maximum number of dims; that of .om files.
 constexpr int64_t maxRank = 16;
 
-/// What an importer itself may fill with computed elements.
+/// The maximum number of elements that an importer itself computes for a constant.
 constexpr int64_t maxMadeElements = int64_t(1) << 26;
 
-/// "[1, 2, 3]".
+/// Returns dims as "[1, 2, 3]".
 std::string printDims(llvm::ArrayRef<int64_t> dims);
 
-/// The number of elements, or why there cannot be such a tensor.
+/// Returns the number of elements, or an error where a limit is exceeded.
 llvm::Expected<int64_t> countElements(llvm::ArrayRef<int64_t> dims);
 
-/// The integer nearest to `value`, toward zero between two; 0 for NaN.
+/// Returns `value` truncated toward zero and saturated; 0 for NaN.
 int64_t toInteger(double value);
 
-/// The elements of a constant as numbers of one kind.
+/// Return the elements of a constant, converted to one type.
 llvm::SmallVector<int64_t> readInts(mlir::ElementsAttr value);
 llvm::SmallVector<double> readFloats(mlir::ElementsAttr value);
 

@@ -13,11 +13,11 @@ namespace atc {
 /// Collects the nodes that cannot be imported, for one error that lists them all.
 class UnsupportedOps {
 public:
-  /// `why` is known for some operators; the last one stays.
+  /// Adds a node. `why` is known for some operators; the last reason is kept.
   void add(const std::string &op, const std::string &node, const std::string &why = "");
 
   bool empty() const { return ops.empty(); }
-  /// "Mfcc x2 (a, c); Mish x1 [supported in opset 18+] (b)".
+  /// Returns the list "Mfcc x2 (a, c); Mish x1 [supported in opset 18+] (b)".
   std::string str() const;
 
 private:

@@ -10,7 +10,7 @@
 
 namespace atc {
 
-/// Whether a pass is none of those that a pipeline's `disable` option names.
+/// Returns whether a pipeline runs a pass, that is, whether its `disable` option does not name it.
 template <typename Options> bool isOn(const Options &options, llvm::StringRef pass) {
   return !llvm::is_contained(options.disable, pass.str());
 }

@@ -1,10 +1,10 @@
-//===-- Balance.cpp - channels of one size before they share a scale ------===//
+//===-- Balance.cpp - balances channels that share a scale ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A tensor has one scale. Where some of its channels are a hundred times as large as
-// others and the weights behind it make up for that, the small ones drown in rounding
-// noise. Dividing channels by factors and multiplying weights by them changes nothing in
-// float, and lets both be rounded well.
+// A tensor has one scale. Where some of its channels are a hundred times as large as others and the
+// weights of the next layer compensate for that, the small channels drown in rounding noise.
+// Dividing channels by factors and multiplying weights by them changes nothing in float, and lets
+// both be rounded well.
 //
 //===----------------------------------------------------------------------===//
 
@@ -89,7 +89,7 @@ public:
     std::vector<double> result(sizes.largest.size(), 1);
     if (!(most > 0) || !(mostWeight > 0))
       return result;
-    constexpr double least = 1e-3; // a channel that is nearly dead need not become loud
+    constexpr double least = 1e-3; // a nearly dead channel need not be amplified
     double reach = 0;
     for (size_t c = 0; c < result.size(); ++c) {
       result[c] = std::pow(std::max(sizes.largest[c] / most, least), strength) /
@@ -121,10 +121,10 @@ private:
   std::vector<double> largestWeight, weightSquares;
 };
 
-/// The convolution that can take the divisors of a tensor into its weights.
+/// Returns the convolution that can absorb the divisors of a tensor in its weights.
 graph::ConvOp producerOf(Value value) {
   Operation *op = value.getDefiningOp();
-  // What keeps positive factors: relu(x / s) is relu(x) / s.
+  // Looks through ops that commute with positive factors: relu(x / s) is relu(x) / s.
   if (isa_and_nonnull<graph::ReluOp, graph::LeakyReluOp>(op)) {
     value = op->getOperand(0);
     if (!value.hasOneUse())
@@ -184,7 +184,7 @@ bool findBalances(ModuleOp module, const Plan &plan, DataSource &data, int64_t b
   }
   if (tensors.empty())
     return true;
-  // The users are looked at before there are results more.
+  // Users are collected before results are added.
   std::vector<SmallVector<graph::ConvOp>> readers;
   for (Value value : values) {
     SmallVector<graph::ConvOp> &list = readers.emplace_back();
@@ -236,7 +236,7 @@ bool findBalances(ModuleOp module, const Plan &plan, DataSource &data, int64_t b
       continue;
     if (producers[t])
       balance.producer = tensorNameOf(producers[t].getResult());
-    // A multiplication of its own has to be worth it.
+    // A separate multiplication must be worth its cost.
     balance.factors = findFactors(sizes[t], weights, producers[t] ? 1.5 : 3);
     balance.tensor = tensors[t]->name;
     if (!balance.factors.empty())
@@ -294,7 +294,7 @@ bool hasFloatWeights(OnnxModel &model, const onnx::NodeProto *conv) {
 } // namespace
 
 void applyBalances(OnnxModel &model, llvm::ArrayRef<Balance> balances) {
-  std::map<std::string, onnx::NodeProto> added; // by the tensor they stand behind
+  std::map<std::string, onnx::NodeProto> added; // by the tensor that they follow
   for (const Balance &balance : balances) {
     bool fits = llvm::all_of(balance.readers, [&](const std::string &reader) {
       return hasFloatWeights(model, model.findProducer(reader));

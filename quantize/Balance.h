@@ -1,4 +1,4 @@
-//===-- Balance.h - channels of one size before they share a scale --------===//
+//===-- Balance.h - balances channels that share a scale ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_QUANTIZE_BALANCE_H
@@ -9,7 +9,7 @@
 
 namespace atc::quantize {
 
-/// How large the numbers of each channel are.
+/// The magnitudes of the elements of each channel.
 struct ChannelSizes {
   std::vector<double> largest, squares;
   double count = 0;
@@ -24,29 +24,31 @@ struct ReadingWeights {
   int64_t groups = 1;
 };
 
-/// Divisors of the channels, by which the weights are multiplied, that let one scale
-/// for the tensor and one for each row of weights lose least. Empty where that gains
-/// less than `atLeast` times the noise.
+/// Returns divisors of the channels, by which the weights are multiplied, that minimize the error
+/// of one scale for the tensor and one per row of weights. Empty where that reduces the noise by
+/// less than a factor of `atLeast`.
 std::vector<float> findFactors(const ChannelSizes &sizes, llvm::ArrayRef<ReadingWeights> readers,
                                double atLeast);
 
-/// What is to be done with a tensor that only convolutions read.
+/// The balancing of a tensor that only convolutions read.
 struct Balance {
   std::string tensor;
-  std::vector<std::string> readers; ///< by the tensors they make
-  /// The convolution whose weights take the divisors, through a relu at most; empty:
-  /// a multiplication is needed.
+  std::vector<std::string> readers; ///< by the tensors that they compute
+  /// The convolution whose weights absorb the divisors, through at most a relu; empty: a
+  /// multiplication is needed.
   std::string producer;
   std::vector<float> factors;
 };
 
-/// Runs some samples through the module, whose results it changes. False after an error.
+/// Computes balances from some samples that run through the module, whose results it changes.
+/// Returns false after an error.
 bool findBalances(mlir::ModuleOp module, const Plan &plan, DataSource &data, int64_t batchNum,
                   std::vector<Balance> &balances, Diagnostics &diagnostics);
 
+/// Applies balances to the model's weights.
 void applyBalances(OnnxModel &model, llvm::ArrayRef<Balance> balances);
 
-/// Gives the first samples of another source twice.
+/// Replays the first samples of another source.
 class ReplayedSource : public DataSource {
 public:
   explicit ReplayedSource(DataSource &source) : source(source) {}

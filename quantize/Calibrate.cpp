@@ -20,7 +20,7 @@ namespace {
 
 /// The sums of a tensor's channels.
 struct ChannelSums {
-  int64_t dim = -1; ///< -1: nobody asks for them
+  int64_t dim = -1; ///< -1: not needed
   std::vector<double> sums;
   double count = 0;
 
@@ -161,12 +161,12 @@ bool Collector::addLayer(const PlannedLayer &layer) {
       return false;
     }
   entry.weightScales = graph::findWeightScales(weights, bias, inputScale);
-  // The vendor's form has only the product of both: it must say this very number.
+  // The vendor's form stores only the product of both scales: it must be exact.
   for (float &scale : entry.weightScales)
     if (const float product = scale * inputScale; std::isnormal(product))
       scale = product / inputScale;
   const ChannelSums &sums = means[layer.input];
-  // A transposed convolution sees each pixel as often as its stride lets it.
+  // A transposed convolution reads each pixel as often as its stride allows.
   if (config.biasCorrection && !isa<graph::ConvTransposeOp>(layer.op) && sums.count > 0) {
     std::vector<double> mean;
     for (double sum : sums.sums)

@@ -9,9 +9,9 @@
 
 namespace atc::quantize {
 
-/// Returns the Quantize phase that `--compression_optimize_conf=configPath` asks for: it
-/// runs the samples that the file names through the imported module and writes scales into
-/// its layers. `source` is the model that is compiled; `progress` may be empty.
+/// Returns the Quantize phase of `--compression_optimize_conf=configPath`: it runs the samples that
+/// the file names through the imported module and writes scales into its layers. `source` is the
+/// model that is compiled; `progress` may be empty.
 driver::Quantizer makeQuantizer(std::string configPath, const driver::ModelSource &source,
                                 Progress progress);
 

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Reads one configuration; every fault is told with the path of its key.
+/// Parses one configuration; every error is reported with the path of its key.
 class Reader {
 public:
   Reader(const std::string &name, Diagnostics &diagnostics)
@@ -248,7 +248,7 @@ bool Reader::readImageSetting(const std::string &key, const Json &value, ImageOp
       fault(key, "must be a number");
       return true;
     }
-    // What is not said of the other channels changes nothing.
+    // Channels without a value are not changed.
     const size_t channel = number[0] - '0';
     list->resize(3, list == &options.factor ? 1 : 0);
     (*list)[channel] = value.get<double>();
@@ -267,7 +267,7 @@ void Reader::readTop(const Json &json, QuantConfig &config) {
                                     "in { }");
     return;
   }
-  // What holds for all first: the others begin with it, wherever they stand.
+  // Common settings first: the others inherit them, wherever they are in the file.
   std::map<std::string, Json> later;
   for (const auto &[key, value] : json.items()) {
     if (key == "batch_num") {

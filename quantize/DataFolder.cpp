@@ -95,7 +95,7 @@ bool DataFolder::describe(const std::string &path, const ::om::Tensor &tensor, F
   }
   file.tensor.elements *= file.samples;
   file.tensor.bytes *= file.samples;
-  // Read once now: all faults are told before anything is computed.
+  // Reads the file once now, so that all errors are reported before anything is computed.
   ::om::Buffer content(file.tensor.bytes);
   std::string error;
   if (readTensor(path, file.tensor, content.data(), error))

@@ -9,10 +9,10 @@
 
 namespace atc::quantize {
 
-/// Reads calibration samples from a folder per input, separated by ';', with files in the order of
-/// their names: .npy, raw bytes in .bin, or, where there are none of these, images. A .npy or .bin
-/// file has the input's shape, that shape without a leading 1, or several samples one behind the
-/// other; images are brought to the input's shape, as many of them as it takes.
+/// Reads calibration samples from one folder per input, separated by ';', with files in the order
+/// of their names: .npy, raw bytes in .bin, or, where there are none of these, images. A .npy or
+/// .bin file has the input's shape, that shape without a leading 1, or several samples one after
+/// the other; images are converted to the input's shape, as many as it holds.
 class DataFolder : public DataSource {
 public:
   /// `dataType` is the element type of raw files ("float32"; one per input, separated by
@@ -29,15 +29,15 @@ public:
 private:
   struct File {
     std::string path;
-    ::om::Tensor tensor; ///< as the file has it
+    ::om::Tensor tensor; ///< as in the file
     size_t samples = 1;
-    std::vector<std::string> images; ///< instead of `path`: what makes one sample
+    std::vector<std::string> images; ///< instead of `path`: the images of one sample
   };
   struct Input {
     ::om::Tensor tensor;
     std::vector<File> files;
     std::optional<ImageReader> images;
-    size_t file = 0, sample = 0; ///< what comes next
+    size_t file = 0, sample = 0; ///< the next sample to read
     ::om::Buffer content;        ///< of the current file
   };
 

@@ -24,7 +24,7 @@ struct Sums {
       right += double(x[i]) * x[i];
       ours += double(y[i]) * y[i];
       error += difference * difference;
-      // A number that is none is as wrong as can be.
+      // NaN counts as the worst error.
       most = std::isfinite(difference) ? std::max(most, std::fabs(difference))
                                        : std::numeric_limits<double>::infinity();
     }
@@ -66,7 +66,7 @@ bool compareModels(HostModel &right, HostModel &ours, size_t numOutputs,
     return false;
   for (size_t i = 0; i < tensors.size(); ++i)
     report.tensors.push_back(ofTensors[i].result(tensors[i].name));
-  // What is no float (the index of a maximum) has no angle.
+  // Outputs that are not floats (the index of a maximum) have no cosine.
   for (size_t i = 0; i < numOutputs; ++i)
     if (right.outputs()[i].dtype == OM_F32)
       report.outputs.push_back(ofOutputs[i].result(right.outputs()[i].name));

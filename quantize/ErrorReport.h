@@ -1,4 +1,4 @@
-//===-- ErrorReport.h - how far the quantized model is from float ---------===//
+//===-- ErrorReport.h - compares the quantized model with float -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_QUANTIZE_ERRORREPORT_H
@@ -8,45 +8,46 @@
 
 namespace atc::quantize {
 
-/// A tensor of the quantized model beside that of the float model.
+/// The comparison of a tensor of the quantized model with that of the float model.
 struct TensorComparison {
   std::string name;
-  double cosine = 1; ///< of the angle between both
+  double cosine = 1; ///< cosine similarity of both
   double sqnr = 0;   ///< signal to noise in dB; infinite where both are equal
   double maxError = 0;
 };
 
+/// The comparison of a model.
 struct ErrorReport {
   std::string model;
   size_t samples = 0; ///< that were compared
   std::vector<TensorComparison> tensors, outputs;
 };
 
-/// The next sample, or null at the end and after an error.
+/// Returns the next sample, or null at the end and after an error.
 using NextSample = llvm::function_ref<const std::vector<::om::Buffer> *()>;
-/// All samples of a list.
+/// Returns a function that iterates over a list of samples.
 inline auto samplesOf(const std::vector<std::vector<::om::Buffer>> &samples) {
   return [&samples, at = size_t(0)]() mutable {
     return at < samples.size() ? &samples[at++] : nullptr;
   };
 }
 
-/// Which outputs of the two models are one tensor.
+/// The outputs of the two models that represent one tensor.
 struct ComparedTensor {
   std::string name;
   size_t right, ours;
 };
 
-/// Runs both models over the samples. The first `numOutputs` outputs of each are the
-/// model's.
+/// Runs both models over the samples. The first `numOutputs` outputs of each are the model's own.
+/// Returns false after an error.
 bool compareModels(HostModel &right, HostModel &ours, size_t numOutputs,
                    const std::vector<ComparedTensor> &tensors, NextSample next, ErrorReport &report,
                    Diagnostics &diagnostics);
 
 std::string reportText(const ErrorReport &report);
 std::string reportJson(const ErrorReport &report);
-/// One page that needs nothing else: bars of all errors and, where the model was
-/// calibrated, histograms with their ranges.
+/// Returns a self-contained HTML page: bars of all errors and, where the model was calibrated,
+/// histograms with their ranges.
 std::string reportHtml(const ErrorReport &report, const Calibration *calibration);
 
 } // namespace atc::quantize

@@ -1,4 +1,4 @@
-//===-- Histogram.cpp - where the numbers of a tensor lie -----------------===//
+//===-- Histogram.cpp - the distribution of a tensor's values -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "quantize/Histogram.h"
@@ -54,7 +54,7 @@ void Histogram::add(const float *values, size_t count) {
   }
   reach(magnitude);
   const float inverse = static_cast<float>(1 / width);
-  if (!std::isfinite(inverse)) { // numbers so small that f32 has no factor for them
+  if (!std::isfinite(inverse)) { // values so small that f32 cannot represent the factor
     for (size_t i = 0; i < count; ++i)
       if (std::isfinite(values[i]))
         ++counts[binOf(values[i])];

@@ -10,10 +10,10 @@
 
 namespace atc::quantize {
 
-/// Adds results to @main: no fusion can hide what a function returns.
+/// Adds results to @main: fusions cannot remove what a function returns.
 void addResults(mlir::ModuleOp module, llvm::ArrayRef<mlir::Value> values);
 
-/// @main as the CPU of this machine runs it.
+/// A model that runs on the CPU of this machine.
 class HostModel {
 public:
   /// Compiles a copy for this machine and loads it; the module's constants stay as they are.
@@ -22,10 +22,10 @@ public:
 
   const std::vector<::om::Tensor> &inputs() const { return inputTensors; }
   const std::vector<::om::Tensor> &outputs() const { return outputTensors; }
-  /// One zeroed buffer for each input.
+  /// Returns one zeroed buffer per input.
   std::vector<::om::Buffer> makeInputs() const;
 
-  /// Runs the model on a buffer per input. Returns false after an error.
+  /// Runs the model on one buffer per input. Returns false after an error.
   bool run(const std::vector<::om::Buffer> &inputs, Diagnostics &diagnostics);
   /// Returns an output of the last run.
   const ::om::Buffer &output(size_t index) const { return results[index]; }
@@ -34,7 +34,7 @@ public:
 
 private:
   HostModel() = default;
-  ::om::Buffer file; ///< what the model is loaded from, in place
+  ::om::Buffer file; ///< the file that the model is loaded from, in place
   ::om::Model model;
   ::om::Session session;
   std::vector<::om::Tensor> inputTensors, outputTensors;

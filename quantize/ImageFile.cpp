@@ -1,8 +1,8 @@
-//===-- ImageFile.cpp - image files as inputs of a model ------------------===//
+//===-- ImageFile.cpp - reads image files as inputs of a model ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The kernels of ImageDecoder and Resize do the work: they are in this process for
-// constant folding, so that images need no library of their own.
+// Uses the kernels of ImageDecoder and Resize, which are in this process for constant folding, so
+// that images need no other library.
 
 #include "quantize/ImageFile.h"
 
@@ -84,8 +84,8 @@ std::optional<ImageReader> ImageReader::make(const ::om::Tensor &input, const Im
   return reader;
 }
 
-/// The sizes that a file states, where they are known before it is decoded. A file of
-/// some bytes must not ask for all memory.
+/// Returns whether the size that a file states is too large, before it is decoded: a small file
+/// must not exhaust the memory.
 static bool isTooLarge(llvm::StringRef file) {
   constexpr uint64_t most = uint64_t(1) << 28;
   auto number = [&](size_t at, int bytes) {
@@ -136,7 +136,7 @@ static const host::Value *decode(const std::string &path, const char *pixelForma
   return nullptr;
 }
 
-/// The same as float32, with `height` rows of `width`.
+/// Returns the image as float32, resized to `height` rows of `width`.
 static const float *resize(const host::Value &image, int64_t height, int64_t width,
                            Values &values) {
   host::Value *floats = values.tensor(OM_F32, 3, image.dims);

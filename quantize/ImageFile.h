@@ -1,4 +1,4 @@
-//===-- ImageFile.h - image files as inputs of a model --------------------===//
+//===-- ImageFile.h - reads image files as inputs of a model --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_QUANTIZE_IMAGEFILE_H
@@ -9,23 +9,24 @@
 
 namespace atc::quantize {
 
-/// Whether a file's name is that of an image: .bmp .png .jpg .jpeg .ppm .pgm .pnm
+/// Returns whether a file name is that of an image: .bmp .png .jpg .jpeg .ppm .pgm .pnm
 bool isImageFile(const std::string &path);
 
-/// How an input takes images: decoded, resized (bilinear; sizes that shrink are
-/// averaged over), in the order and place of the input's channels, normalized.
+/// Converts images to an input: decodes, resizes (bilinear; averages when shrinking), reorders
+/// channels, normalizes and stores in the input's layout.
 class ImageReader {
 public:
-  /// On failure, `fault` says why the input takes none.
+  /// Returns a reader; on failure nothing, and sets `fault` to the reason why the input does not
+  /// accept images.
   static std::optional<ImageReader> make(const ::om::Tensor &input, const ImageOptions &options,
                                          std::string &fault);
 
-  /// How many images fill the input.
+  /// Returns the number of images that fill the input.
   int64_t perInput() const { return images; }
-  /// Reads image `index` of an input into the input's memory. On failure, `fault` says
-  /// what is wrong with the file.
+  /// Reads image `index` of an input into the input's memory. On failure returns false and sets
+  /// `fault` to what is wrong with the file.
   bool read(const std::string &path, void *input, int64_t index, std::string &fault) const;
-  /// Only whether the file can be read.
+  /// Only checks whether the file can be read.
   bool check(const std::string &path, std::string &fault) const;
 
 private:
@@ -36,7 +37,7 @@ private:
   int64_t images = 1, height = 0, width = 0, channels = 0;
   bool channelsLast = false;
   const char *pixelFormat = "RGB";
-  std::vector<double> subtract, factor; ///< one for each channel
+  std::vector<double> subtract, factor; ///< one value per channel
 };
 
 } // namespace atc::quantize

@@ -68,7 +68,7 @@ bool isFloat(Value value) {
 
 bool isConstant(Value value) { return value.getDefiningOp<graph::ConstantOp>() != nullptr; }
 
-/// The result has the numbers of the operand, or some of them.
+/// Returns whether the result consists of elements of the operand.
 bool keepsNumbers(Operation *op) {
   if (auto resize = dyn_cast<graph::ResizeOp>(op))
     return resize.getMode() == graph::ResizeMode::Nearest;
@@ -134,7 +134,7 @@ private:
            });
   }
 
-  /// What the layers read, through all light operators in front of them.
+  /// Finds what the layers read, looking through all light operators in front of them.
   void findNeeded() {
     for (Operation &op : llvm::reverse(body)) {
       if (layers.contains(&op)) {
@@ -163,8 +163,8 @@ private:
     return isSilu ? product : nullptr;
   }
 
-  /// An activation that is computed where the sums of the layer before it are made, so
-  /// that what is between them is stored nowhere.
+  /// Returns the activation that is computed together with the layer before it, so that the values
+  /// between them are not stored.
   Operation *fusedActivation(Value value) {
     Operation *user = nullptr;
     if (value.hasOneUse())

@@ -1,4 +1,4 @@
-//===-- Plan.h - which tensors of a network become integers ---------------===//
+//===-- Plan.h - selects the tensors to quantize --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_QUANTIZE_PLAN_H
@@ -14,19 +14,19 @@ namespace atc::quantize {
 struct PlannedTensor {
   mlir::Value value;
   std::string name;
-  /// The tensor whose parameters it has: another one's where an operator only moves
-  /// numbers or picks some of them; else its own index.
+  /// The tensor whose parameters it has: that of another tensor where an operator only moves or
+  /// selects elements; else its own index.
   size_t group = 0;
-  /// Of the layer that reads it.
+  /// The settings of the layer that reads it.
   LayerConfig config;
 };
 
-/// A convolution or matrix product whose weights are known.
+/// A convolution or matrix product with constant weights.
 struct PlannedLayer {
   mlir::Operation *op = nullptr;
   std::string node, type;
   size_t input = 0; ///< index of the planned tensor
-  int64_t axis = 0; ///< the dim of the weights that counts output channels
+  int64_t axis = 0; ///< the dim of the weights that indexes output channels
   int64_t groups = 1;
   LayerConfig config;
 
@@ -34,18 +34,19 @@ struct PlannedLayer {
   mlir::Value bias() const;
 };
 
+/// The tensors and layers to quantize.
 struct Plan {
   std::vector<PlannedTensor> tensors; ///< in the order of the graph
   std::vector<PlannedLayer> layers;
 };
 
-/// The tensor's and the node's name that an importer gave an op or argument.
+/// Return the names of the tensor and the node that an importer gave an op or argument.
 std::string tensorNameOf(mlir::Value value);
 std::string nodeNameOf(mlir::Operation *op);
 
-/// Chooses layers with constant weights, what they read and make, and the operators
-/// between them that can work on integers, so that from the first layer to the last
-/// no float is stored. `isKnown` says whether a tensor can be quantized by its name.
+/// Selects layers with constant weights, their inputs and outputs, and the operators between them
+/// that can compute on integers, so that no float is stored between the first layer and the last.
+/// `isKnown` returns whether a tensor can be quantized by its name.
 Plan makePlan(mlir::ModuleOp module, const QuantConfig &config,
               llvm::function_ref<bool(llvm::StringRef)> isKnown);
 

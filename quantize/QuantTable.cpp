@@ -1,4 +1,4 @@
-//===-- QuantTable.cpp - the numbers that calibration finds ---------------===//
+//===-- QuantTable.cpp - the parameters that calibration computes ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "quantize/QuantTable.h"
@@ -13,7 +13,7 @@
 namespace atc::quantize {
 
 int32_t QuantParams::quantize(double value) const {
-  // As the product with f32 does it: halves to even, in the default rounding mode.
+  // Matches the product in f32: rounds half to even, in the default rounding mode.
   const double scaled = std::nearbyint(value / scale) + zeroPoint;
   return static_cast<int32_t>(std::clamp<double>(scaled, least(), most()));
 }
@@ -24,7 +24,7 @@ QuantParams coverInterval(Interval range, bool symmetric, bool isSigned) {
   QuantParams params;
   params.isSigned = isSigned;
   const int32_t middle = isSigned ? 0 : 128;
-  // A smaller scale would not be a normal f32, with which the products lose all precision.
+  // A smaller scale would be a subnormal f32, with which products lose all precision.
   constexpr double smallest = 1e-30;
   if (symmetric) {
     params.zeroPoint = middle;
@@ -79,8 +79,7 @@ std::string tableToJson(const QuantTable &table) {
   return jsonText(out, /*indent=*/1);
 }
 
-/// Returns a text as protobuf's text form has it: what cannot be printed as the octal
-/// numbers of its bytes.
+/// Returns a text in protobuf's text form: unprintable bytes become octal escapes.
 static std::string escaped(std::string_view text) {
   std::string out;
   forEachStep(text, [&](const rt::TextStep &step, std::string_view bytes) {

@@ -1,4 +1,4 @@
-//===-- QuantTable.h - the numbers that calibration finds -----------------===//
+//===-- QuantTable.h - the parameters that calibration computes -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_QUANTIZE_QUANTTABLE_H
@@ -10,8 +10,8 @@
 
 namespace atc::quantize {
 
-/// How the numbers of one tensor become 8-bit integers:
-/// q = clamp(round_half_even(x / scale) + zeroPoint).
+/// The parameters that map one tensor to 8-bit integers: q = clamp(round_half_even(x / scale) +
+/// zeroPoint).
 struct QuantParams {
   float scale = 1;
   int32_t zeroPoint = 0;
@@ -23,42 +23,44 @@ struct QuantParams {
   double dequantize(int32_t value) const { return (double(value) - zeroPoint) * scale; }
 };
 
-/// An interval of real numbers.
+/// An interval of real values.
 struct Interval {
   double min = 0, max = 0;
 };
 
-/// The parameters that cover `range` and represent 0 exactly. Symmetric ones have
-/// the middle of the integers as zero point.
+/// Returns the parameters that cover `range` and represent 0 exactly. Symmetric ones have the
+/// middle of the integer range as zero point.
 QuantParams coverInterval(Interval range, bool symmetric, bool isSigned);
 
-/// An activation.
+/// The parameters of an activation.
 struct TensorEntry {
   std::string name;
   QuantParams params;
-  Interval seen;   ///< smallest and largest value of the calibration data
-  Interval chosen; ///< what the range search kept of it
+  Interval seen;   ///< minimum and maximum of the calibration data
+  Interval chosen; ///< the part of it that the range search kept
 };
 
-/// An operator with weights.
+/// The parameters of an operator with weights.
 struct LayerEntry {
   std::string node, type, input, output;
-  /// One for each output channel; one for all where the channels cannot be told apart.
+  /// The scales per output channel; a single one where the channels cannot be distinguished.
   std::vector<float> weightScales;
-  /// What is added to the float bias so that the channels' means stay; may be empty.
+  /// The correction that is added to the float bias so that the channels' means are preserved; may
+  /// be empty.
   std::vector<float> biasCorrection;
 };
 
+/// The parameters of a model.
 struct QuantTable {
   std::vector<TensorEntry> tensors;
   std::vector<LayerEntry> layers;
 
   const TensorEntry *findTensor(const std::string &name) const;
-  /// By the name of the tensor that the layer makes.
+  /// Returns the layer that computes the tensor `output`; null where there is none.
   const LayerEntry *findLayer(const std::string &output) const;
 };
 
-/// The table as JSON, and as the text of a scale record (`record { key: ... }`).
+/// Return the table as JSON, and as the text of a scale record (`record { key: ... }`).
 std::string tableToJson(const QuantTable &table);
 std::string tableToRecord(const QuantTable &table);
 

@@ -11,7 +11,7 @@
 
 namespace atc::quantize {
 
-/// What quantizing a model makes.
+/// The results of quantizing a model.
 struct Quantization {
   Calibration calibration;
   /// The model as ONNX; null where it was a module of the graph dialect.
@@ -20,6 +20,7 @@ struct Quantization {
   ErrorReport report;
 };
 
+/// The options of quantization.
 struct QuantizeOptions {
   std::string name; ///< of the model, for messages and the report
   InputShapes inputShapes;
@@ -28,34 +29,34 @@ struct QuantizeOptions {
   bool compare = true; ///< make the error report
 };
 
-/// Calibrates `model` with `data`. `context` has all dialects of a compilation. Null
-/// after an error.
+/// Calibrates `model` with `data`. `context` has all dialects of a compilation. Returns null after
+/// an error.
 std::unique_ptr<Quantization> quantizeOnnx(std::unique_ptr<OnnxModel> model,
                                            const QuantizeOptions &options, DataSource &data,
                                            mlir::MLIRContext &context, Diagnostics &diagnostics);
 
-/// Which of the files there are to be: all of them, or those with a path.
+/// The paths of the result files; a file without a path is not written.
 struct ResultFiles {
   std::string fakeQuant, deploy, record, table, reportText, reportJson, reportHtml;
-  /// `<prefix>_fake_quant_model.onnx`, `<prefix>_deploy_model.onnx`, `<prefix>_record.txt`,
-  /// `<prefix>_quant.json` and `<prefix>_report.{txt,json,html}`.
+  /// Returns the paths `<prefix>_fake_quant_model.onnx`, `<prefix>_deploy_model.onnx`,
+  /// `<prefix>_record.txt`, `<prefix>_quant.json` and `<prefix>_report.{txt,json,html}`.
   static ResultFiles withPrefix(const std::string &prefix);
 };
 
-/// Writes them all, or none after an error: those of a module have no model.
+/// Writes all files, or none after an error; a module has no model files.
 bool writeResults(const Quantization &result, const ResultFiles &files, Diagnostics &diagnostics);
-/// Only the report.
+/// Writes only the report.
 bool writeReport(const ErrorReport &report, const ResultFiles &files, Diagnostics &diagnostics);
 
-/// Calibrates a module of the graph dialect and writes what was found into attributes
-/// (`graph.quantization`) of its ops, which graph-insert-quantization expands. The
-/// passes that change weights run first. False after an error.
+/// Calibrates a module of the graph dialect and writes the parameters into attributes
+/// (`graph.quantization`) of its ops, which graph-insert-quantization expands. The passes that
+/// change weights run first. Returns false after an error.
 bool quantizeModule(mlir::ModuleOp module, const QuantizeOptions &options, DataSource &data,
                     Quantization &result, Diagnostics &diagnostics);
 
-/// Runs a float model and a quantized one over the samples and compares what the
-/// quantized one stores as integers, layer by layer by the tensors' names; where it has
-/// no integers, the results of its layers. False after an error.
+/// Runs a float model and a quantized one over the samples and compares the tensors that the
+/// quantized one stores as integers, layer by layer by name; where it has no integers, the results
+/// of its layers. Returns false after an error.
 bool compareOnnx(OnnxModel &right, OnnxModel &quantized, const QuantizeOptions &options,
                  DataSource &data, ErrorReport &report, mlir::MLIRContext &context,
                  Diagnostics &diagnostics);

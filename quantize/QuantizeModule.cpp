@@ -17,7 +17,7 @@ namespace atc::quantize {
 
 namespace {
 
-/// The results behind the first `count` go again.
+/// Removes the results behind the first `count`.
 void dropResults(ModuleOp module, unsigned count) {
   func::FuncOp main = om::findMain(module);
   auto ret = cast<func::ReturnOp>(main.getBody().front().getTerminator());
@@ -32,7 +32,7 @@ void dropResults(ModuleOp module, unsigned count) {
   main.setAllResultAttrs(attributes);
 }
 
-/// Gives an operand that is a constant other values, which `factor` tells by the index.
+/// Multiplies the values of a constant operand by `factor(index)`.
 void scaleConstant(OpOperand &operand, llvm::function_ref<float(int64_t)> factor) {
   auto constant = operand.get().getDefiningOp<graph::ConstantOp>();
   auto bytes = graph::ConstantBytes::get(constant.getValue());
@@ -48,7 +48,7 @@ void scaleConstant(OpOperand &operand, llvm::function_ref<float(int64_t)> factor
                                         graph::makeConstant<float>(type, scaled, "balanced")));
 }
 
-/// The same that applyBalances does to an ONNX model.
+/// Applies a balance to a module, as applyBalances does to an ONNX model.
 void applyBalance(const Balance &balance, Value tensor, graph::ConvOp producer) {
   ArrayRef<float> factors = balance.factors;
   const SmallVector<Operation *> readers(tensor.getUsers());
@@ -157,7 +157,7 @@ bool compare(ModuleOp module, const Plan &plan, unsigned numResults, Quantizatio
   std::vector<ComparedTensor> tensors;
   SmallVector<Value> values;
   for (const PlannedTensor &tensor : plan.tensors) {
-    Value real = tensor.value; // a tensor that nothing reads has got no pair
+    Value real = tensor.value; // a tensor without readers has no quantize and dequantize
     for (Operation *user : tensor.value.getUsers())
       if (auto quantize = dyn_cast<graph::QuantizeOp>(user))
         for (Operation *reader : quantize->getUsers())

@@ -1,4 +1,4 @@
-//===-- RangeSearch.cpp - which range of a tensor is worth keeping --------===//
+//===-- RangeSearch.cpp - searches the range of a tensor ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "quantize/RangeSearch.h"
@@ -27,7 +27,7 @@ Interval percentileRange(const Histogram &histogram, const RangeOptions &options
   if (first == last)
     return seen;
   const double total = histogram.count();
-  // How many may be cut off at either end.
+  // The number of values that may be clamped at either end.
   auto most = [&](double percentile) { return total - std::ceil(total * percentile); };
   Interval kept = seen;
   double cut = 0;
@@ -69,8 +69,8 @@ Interval mseRange(const Histogram &histogram, const RangeOptions &options) {
   return best;
 }
 
-/// The divergence of what quantization to `params` leaves of the values from the values
-/// themselves, of which those that are cut off stand at the ends of the range.
+/// Returns the divergence of the quantized values from the values themselves; clamped values count
+/// at the ends of the range.
 double divergence(const Histogram &histogram, const QuantParams &params) {
   const auto [first, last] = histogram.usedBins();
   const double lowest = params.dequantize(params.least()) - params.scale / 2,
@@ -88,8 +88,8 @@ double divergence(const Histogram &histogram, const QuantParams &params) {
   if (inside == 0)
     return std::numeric_limits<double>::infinity();
   const double total = inside + below + above;
-  // One level at a time: those of its bins that are not empty. Its values are told
-  // apart no more, so that each of these bins then counts as many as the mean.
+  // Handles one level at a time: its nonempty bins. Quantization makes its values
+  // indistinguishable, so that each of these bins then has the mean count.
   std::vector<double> level;
   double sum = 0, result = 0;
   auto finish = [&](bool isLast) {
@@ -133,7 +133,7 @@ Interval klRange(const Histogram &histogram, const RangeOptions &options) {
     const Interval range = {std::max(seen.min, -bound), std::min(seen.max, bound)};
     const double loss =
         divergence(histogram, coverInterval(range, options.symmetric, options.isSigned));
-    // Of equal ones the larger range: nothing is cut off for nothing.
+    // Prefers the larger of equally good ranges, so that nothing is clamped needlessly.
     if (loss <= least) {
       least = loss;
       best = range;

@@ -31,7 +31,7 @@ text { font: 11px system-ui, sans-serif; fill: #222 }
 </style></head><body>
 )";
 
-/// A bar for the signal to noise ratio of every tensor.
+/// Returns a bar with the signal to noise ratio of every tensor.
 std::string bars(const std::vector<TensorComparison> &tensors) {
   constexpr int row = 15, left = 300, width = 560;
   double most = 20;
@@ -57,7 +57,7 @@ std::string bars(const std::vector<TensorComparison> &tensors) {
   return svg + "</svg>\n";
 }
 
-/// Counts (as square roots, so that tails are seen), with what the range cuts off.
+/// Plots counts (as square roots, so that tails are visible) and the part outside of the range.
 std::string plot(const Histogram &histogram, const TensorEntry &entry) {
   constexpr int width = 256, height = 90, columns = 128;
   const Interval seen = histogram.seen();
@@ -101,7 +101,7 @@ std::string rows(const std::vector<TensorComparison> &list) {
 
 } // namespace
 
-/// Where the numbers of a calibration lie.
+/// Returns the plots of all calibrated tensors.
 static std::string plots(const Calibration &calibration) {
   std::string html = "<h2>Where the numbers lie</h2>\n<p>Heights are square roots of counts. Lines "
                      "are the ends of the chosen range, pale columns what it cuts off.</p>\n"
@@ -110,7 +110,7 @@ static std::string plots(const Calibration &calibration) {
     const Histogram &histogram = calibration.histograms[i];
     const TensorEntry &entry = calibration.table.tensors[i];
     if (histogram.empty() || !histogram.numBins())
-      continue; // it has the numbers of another tensor, or only zeros
+      continue; // it shares the parameters of another tensor, or has only zeros
     html += "<figure>" + plot(histogram, entry) + "<figcaption>" + htmlText(entry.name) +
             format("<br>scale %.4g, zero point %d</figcaption></figure>\n", entry.params.scale,
                    entry.params.zeroPoint);

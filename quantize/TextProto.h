@@ -1,4 +1,4 @@
-//===-- TextProto.h - reads the text form of protobuf ---------------------===//
+//===-- TextProto.h - parses the text form of protobuf --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_QUANTIZE_TEXTPROTO_H
@@ -9,9 +9,8 @@
 
 namespace atc::quantize {
 
-/// Reads `name: value`, `name { ... }` and `name: { ... }` into an object. A name that
-/// stands there several times becomes an array. On failure returns false and `fault`
-/// says the line and what is wrong with it.
+/// Parses `name: value`, `name { ... }` and `name: { ... }` into an object. A repeated name becomes
+/// an array. On failure returns false and sets `fault` to the line and its error.
 bool parseTextProto(const std::string &text, nlohmann::json &result, std::string &fault);
 
 } // namespace atc::quantize

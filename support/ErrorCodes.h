@@ -21,18 +21,19 @@ struct ErrorCodeRow {
   std::string_view advice;  ///< one sentence: what the user can do
 };
 
+/// All rows, sorted by code.
 inline constexpr ErrorCodeRow errorCodeRows[] = {
 #define OPENATC_ERROR_CODE(code, name, meaning, advice) {#code, name, meaning, advice},
 #include "support/ErrorCodes.def"
 };
 
 namespace detail {
-/// Declared, never defined: a call while compiling is the error message.
+/// Has no definition: a call during constant evaluation is the error message.
 const ErrorCodeRow *codeIsNotInErrorCodesDef();
 } // namespace detail
 
-/// A code of the table. Made of a literal it is looked up while compiling, so that a
-/// code without a row does not build.
+/// A code of the table. A literal is looked up during compilation, so that a code without a row
+/// does not build.
 class ErrorCode {
 public:
   consteval ErrorCode(const char *literal) : row(lookUp(literal)) { // NOLINT: converts on purpose
@@ -45,7 +46,9 @@ public:
     return row ? std::optional(ErrorCode(row)) : std::nullopt;
   }
 
+  /// Returns the code, such as "E10001".
   constexpr std::string_view str() const { return row->code; }
+  /// Returns false for a warning's code.
   constexpr bool isError() const { return row->code[0] == 'E'; }
 
 private:
@@ -65,15 +68,15 @@ inline std::string codedLine(ErrorCode code, std::string_view text) {
   return std::string(code.str()).append(": ").append(text);
 }
 
-/// A line as codedLine makes it, taken apart; `text` points into the line.
+/// A line of codedLine, split; `text` points into the line.
 struct CodedLine {
   ErrorCode code;
   std::string_view text;
 };
-/// Takes a line apart; returns nothing where it does not begin with a code of the table.
+/// Splits a line; returns nothing where it does not begin with a code of the table.
 std::optional<CodedLine> splitCodedLine(std::string_view line);
 
-/// Returns the table as Markdown: a row per code, with a newline behind each.
+/// Returns the table as Markdown: one row per code, each with a newline.
 std::string errorCodeTable();
 
 } // namespace atc

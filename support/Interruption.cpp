@@ -1,8 +1,8 @@
-//===-- Interruption.cpp - what happens when a signal ends a tool ---------===//
+//===-- Interruption.cpp - ends a tool after a signal ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A handler could call next to nothing. Here the signals are blocked everywhere and one
-// thread waits for them: it may take locks, remove folders and print.
+// A signal handler may call almost no functions. Here the signals are blocked in all threads and
+// one thread waits for them: it may take locks, remove folders and print.
 
 #include "support/Interruption.h"
 
@@ -32,7 +32,7 @@ const char *nameOf(int signal) {
 }
 
 [[noreturn]] void endBy(int signal) {
-  // Held to the end: nothing more is completed, and no cleanup goes under it.
+  // Held until the process ends: no file is completed, and no cleanup is destroyed meanwhile.
   state().lock.lock();
   // As destructors would: the last one first.
   for (auto clean = state().cleanups.rbegin(); clean != state().cleanups.rend(); ++clean)
@@ -43,7 +43,7 @@ const char *nameOf(int signal) {
                                    "complete.\n",
                                    state().tool, nameOf(signal));
   if (write(STDERR_FILENO, line, static_cast<size_t>(length)) < 0) {
-    // There is nobody to be told.
+    // There is no way to report the error here.
   }
   std::signal(signal, SIG_DFL);
   sigset_t one;

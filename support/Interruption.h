@@ -11,25 +11,26 @@
 
 namespace atc {
 
-/// Makes SIGINT, SIGTERM and SIGHUP end the program in order: what a CleanupOnSignal
-/// names is removed, one line with the code E19998 goes to the standard error, and the
-/// program ends by the signal, so that a shell sees 130, 143 or 129. A signal that the
-/// caller had the program ignore (nohup) stays ignored. SIGXFSZ is ignored, so that a
-/// file that grows beyond its limit is an error of the write.
+/// Makes SIGINT, SIGTERM and SIGHUP end the program in order: all CleanupOnSignal callbacks run,
+/// one line with the code E19998 goes to the standard error, and the program ends by the signal, so
+/// that a shell sees 130, 143 or 129. A signal that the program was started to ignore (nohup) stays
+/// ignored. SIGXFSZ is ignored, so that a file that grows beyond its limit is an error of the
+/// write.
 ///
-/// To be called once, first in main: the threads that come later inherit what it sets.
-/// Does nothing where no thread can be made. `tool` is a literal.
+/// To be called once, first in main: threads inherit the signal mask that it sets. Does nothing
+/// where no thread can be started. `tool` is a literal.
 void endInOrder(const char *tool);
 
-/// Returns the signal mask for a program that this one starts: endInOrder blocks signals
-/// in every thread, which the other program must not inherit.
+/// Returns the signal mask for a child process: endInOrder blocks signals in every thread, and a
+/// child must not inherit that.
 sigset_t maskForPrograms();
 
-/// Names what is to be done when a signal ends the program while the object lives, such
-/// as removing a temporary file. Without endInOrder it does nothing.
+/// Registers a callback that runs when a signal ends the program while the object lives, such as
+/// one that removes a temporary file. Without endInOrder it does nothing.
 class CleanupOnSignal {
 public:
-  /// `clean` runs in another thread and must not throw or make such objects.
+  /// Registers `clean`, which runs in another thread and must neither throw nor create a
+  /// CleanupOnSignal.
   explicit CleanupOnSignal(std::function<void()> clean);
   ~CleanupOnSignal();
   CleanupOnSignal(const CleanupOnSignal &) = delete;
@@ -39,8 +40,8 @@ private:
   std::list<std::function<void()>>::iterator place;
 };
 
-/// Puts off the end by a signal until it is destroyed: for steps that belong together.
-/// It must not be held while a CleanupOnSignal is made or destroyed.
+/// Delays the end by a signal until it is destroyed: for steps that belong together. It must not be
+/// held while a CleanupOnSignal is created or destroyed.
 class SignalsPutOff {
 public:
   SignalsPutOff();

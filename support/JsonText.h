@@ -8,9 +8,9 @@
 
 namespace atc {
 
-/// Returns a value of nlohmann::json or ordered_json as text with a line end, indented
-/// by `indent` spaces. Names come from files: what is no UTF-8 in them becomes U+FFFD,
-/// what cannot be printed is escaped.
+/// Returns a value of nlohmann::json or ordered_json as text with a final newline, indented by
+/// `indent` spaces. Names come from files: bytes that are not UTF-8 become U+FFFD, and unprintable
+/// characters are escaped.
 template <typename Json> std::string jsonText(const Json &json, int indent = 2) {
   return printableJson(json.dump(indent, ' ', false, Json::error_handler_t::replace)) + "\n";
 }

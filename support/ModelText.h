@@ -12,7 +12,7 @@
 
 namespace atc {
 
-/// "[1,3,224,224]"
+/// Returns dims as "[1,3,224,224]".
 template <typename Dims> std::string dimsText(const Dims &dims) {
   std::string text = "[";
   for (auto dim : dims)
@@ -20,12 +20,12 @@ template <typename Dims> std::string dimsText(const Dims &dims) {
   return text.append("]");
 }
 
-/// "f32[1,3,224,224]"
+/// Returns a type as "f32[1,3,224,224]".
 template <typename Dims> std::string typeText(om_dtype dtype, const Dims &dims) {
   return om_dtype_name(dtype) + dimsText(dims);
 }
 
-/// "12.5 MB"
+/// Returns a size as "12.5 MB", with decimal units.
 inline std::string bytesText(uint64_t bytes) {
   const char *units[] = {"bytes", "KB", "MB", "GB"};
   double value = static_cast<double>(bytes);

@@ -76,7 +76,7 @@ const char *descrOf(om_dtype dtype) {
 /// Less than a byte.
 bool isPacked(om_dtype dtype) { return om_dtype_bits(dtype) - 1 < 7; }
 
-/// Bytes of a tensor's values in an .npy file.
+/// Returns the bytes of a tensor's elements in a .npy file.
 uint64_t npyBytes(const ::om::Tensor &tensor) {
   return isPacked(tensor.dtype) ? tensor.elements : tensor.bytes;
 }
@@ -118,7 +118,7 @@ bool parseHeader(const std::vector<char> &file, Header &header) {
       !valueOf(dictionary, "shape", shape) || descr[0] != '\'' || shape[0] != '(')
     return false;
   const size_t quote = descr.find('\'', 1);
-  // NumPy's names of plain types are short; what else stands there is no type.
+  // NumPy's names of scalar types are short; longer texts are not types.
   constexpr size_t longestDescr = 16;
   if (quote == std::string::npos || quote > longestDescr)
     return false;
@@ -144,7 +144,7 @@ bool parseHeader(const std::vector<char> &file, Header &header) {
 }
 
 bool sameType(om_dtype dtype, std::string descr) {
-  // Byte order says nothing about single bytes, and raw 16-bit data is bf16 too.
+  // Byte order is meaningless for single bytes, and raw 16-bit data may be bf16, too.
   if (!descr.empty() && (descr[0] == '=' || (descr[0] == '|' && descr.substr(1) == "V2")))
     descr[0] = '<';
   if (descr.size() == 3 && descr[2] == '1')
@@ -278,7 +278,7 @@ bool readTensor(const std::string &path, const ::om::Tensor &tensor, void *data,
 }
 
 bool readNpyDims(const std::string &path, std::vector<int64_t> &dims) {
-  // A header of more than this is not of a tensor.
+  // A longer header cannot be that of a tensor.
   std::vector<char> start(4096);
   std::ifstream file(path, std::ios::binary);
   file.read(start.data(), start.size());
@@ -316,7 +316,8 @@ static std::string headerOf(const std::string &descr, const ::om::Tensor &tensor
   return start + header;
 }
 
-/// Writes a header and what stands behind it. The files are many and soon made again.
+/// Writes a header and the elements after it. Not durable: such files are many and quickly made
+/// again.
 static bool writeParts(const std::string &path, const std::string &header, const void *data,
                        uint64_t bytes, std::string &error) {
   OutputFileOptions options;

@@ -10,8 +10,8 @@
 
 namespace atc {
 
-/// Returns a message as it goes to the user: on one line, with what cannot be printed
-/// escaped, and with the middle of endless words left out, whatever names a file has.
+/// Returns a message in the form in which users read it: on one line, with unprintable characters
+/// escaped and the middle of very long words left out.
 inline std::string oneLine(std::string_view message) {
   constexpr size_t longest = 600, kept = 200;
   const std::string text = printable(message);

@@ -25,7 +25,7 @@ std::string folderOf(const std::string &path) {
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// Returns a name beside `path` that says what it is and that nothing else has chosen.
+/// Returns a unique name beside `path` that shows its purpose.
 std::string temporaryName(const std::string &path) {
   unsigned char random[6] = {};
   if (getrandom(random, sizeof(random), 0) < 0)
@@ -38,7 +38,7 @@ std::string temporaryName(const std::string &path) {
   return path.substr(0, std::min(path.size(), name + NAME_MAX - suffix.size())) + suffix;
 }
 
-/// What a path leads to.
+/// The destination that a path leads to.
 struct Destination {
   std::string target; ///< the file to be replaced; empty: to be written directly
   int error = 0;
@@ -56,7 +56,7 @@ Destination resolve(const std::string &path) {
   }
   std::string at = path;
   for (int links = 0; lstat(at.c_str(), &info) == 0 && S_ISLNK(info.st_mode); ++links) {
-    // The links of /proc are no names: the file behind them may have none.
+    // Links of /proc are not names: the file behind them may have none.
     if (at.rfind("/proc/", 0) == 0)
       return {};
     char text[PATH_MAX];
@@ -67,7 +67,7 @@ Destination resolve(const std::string &path) {
     at = !next.empty() && next[0] == '/' ? next : folderOf(at) + "/" + next;
   }
   if (at != path) {
-    // What the system forbids to follow (others' links in /tmp) is not followed here.
+    // A link that the system forbids to follow (links of others in /tmp) is not followed here.
     const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd < 0 && errno != ENOENT)
       return {"", errno};
@@ -77,7 +77,7 @@ Destination resolve(const std::string &path) {
   return {at, 0};
 }
 
-/// True where this system can give a name to a file that has none.
+/// Returns whether this system can give a name to a file that has none.
 bool canLink() {
   static const bool can = access("/proc/self/fd", X_OK) == 0;
   return can;
@@ -145,7 +145,7 @@ bool OutputFile::openTemporary(const std::string &beside, mode_t mode) {
   const std::string folder = folderOf(beside);
   if (canLink())
     fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
-  // Systems and file systems that do not know such files say so in different ways.
+  // Systems and file systems without such files report that in different ways.
   const bool unknown = fd < 0 && (!canLink() || errno == EOPNOTSUPP || errno == EISDIR ||
                                   errno == ENOENT || errno == EINVAL);
   for (int i = 0; unknown && fd < 0 && i < mostTries; ++i) {
@@ -209,7 +209,7 @@ bool OutputFile::finish() {
     return false;
   if (isFinished || target.empty())
     return true;
-  // A disk that turns out to be full, and a server that is gone, may say so only now.
+  // A full disk, or a server that does not respond, may be reported only here.
   if (options.durable && fdatasync(fd) != 0 && errno != EINVAL && errno != EROFS)
     return fail(errno);
   isFinished = true;
@@ -287,7 +287,7 @@ bool commitAll(std::vector<OutputFile> &files) {
     size_t moved = 0;
     for (; done && moved < files.size(); ++moved)
       done = files[moved].target.empty() || files[moved].moveName();
-    // What replaced nothing can be taken back: the last one that was tried has failed.
+    // Files that replaced nothing can be removed again; the last one that was tried has failed.
     for (size_t i = 0; !done && i + 1 < moved; ++i)
       if (!files[i].target.empty() && !files[i].options.replace)
         unlink(files[i].target.c_str());

@@ -1,9 +1,9 @@
 //===-- OutputFile.h - files that are complete or not there -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every file of every tool is written through this class. Whatever happens on the way
-// (a full disk, kill -9, a signal, an error of the tool), its name leads to the file
-// that was there before, or to the whole new one.
+// All tools write all files through this class. Whatever happens meanwhile (a full disk, kill -9, a
+// signal, an error of the tool), the name leads either to the file that was there before or to the
+// complete new one.
 
 #ifndef OPENATC_SUPPORT_OUTPUTFILE_H
 #define OPENATC_SUPPORT_OUTPUTFILE_H
@@ -20,35 +20,36 @@
 
 namespace atc {
 
+/// How a file is written.
 struct OutputFileOptions {
-  /// The permissions; without a value those of the file that is replaced, else those of
-  /// a new file (0666 without the umask).
+  /// The permissions. Without a value: those of the file that is replaced, else those of a new file
+  /// (0666 without the umask).
   std::optional<mode_t> mode;
-  /// False: commit() fails when there is a file of the name already.
+  /// False: commit() fails when a file of that name exists.
   bool replace = true;
-  /// True: the content is on the disk before the name leads to it, so that a machine
-  /// that loses power does not leave an empty file. For results that can be made again
-  /// in an instant, and are many, it is not worth the wait.
+  /// True: the content is on the disk before the name leads to it, so that a machine that loses
+  /// power does not leave an empty file. Not worth the time for many small results that can be made
+  /// again quickly.
   bool durable = true;
 };
 
-/// A file while it is written. Its content goes into a file without a name in the same
-/// folder (or, where the file system has none, into one called "<name>.<6 letters>.part")
-/// that commit() puts in the place of the old one.
+/// A file that is being written. Its content goes into a file without a name in the same folder
+/// (or, where the file system does not support that, into one called "<name>.<6 letters>.part"),
+/// with which commit() replaces the old one.
 ///
-/// A path that leads to something else than a file of a folder is written directly:
-/// devices, pipes, and /dev/stdout and /proc/self/fd, whatever stands behind them. A
-/// symbolic link stays, and the file it leads to is replaced.
+/// A path that leads to something other than a file of a folder is written directly: devices,
+/// pipes, /dev/stdout and /proc/self/fd, whatever stands behind them. A symbolic link is kept, and
+/// the file that it leads to is replaced.
 ///
-/// Errors stay: after the first one every call returns false, and reason() tells it.
+/// Errors are sticky: after the first one every call returns false, and reason() returns it.
 class OutputFile {
 public:
-  /// Opens the file for `path`; isOpen() says whether that went well.
+  /// Opens the file for `path`; isOpen() returns whether that succeeded.
   explicit OutputFile(std::string path, OutputFileOptions options = {});
-  /// Opens a file that has no name and is gone when the object and all who opened
-  /// descriptorPath() are, in the folder for temporary files ($TMPDIR, else /tmp).
+  /// Opens a file without a name in the folder for temporary files ($TMPDIR, else /tmp). It is gone
+  /// when the object and all descriptors opened from descriptorPath() are closed.
   static OutputFile unnamed();
-  /// Discards what was not committed.
+  /// Discards content that was not committed.
   ~OutputFile();
   OutputFile(OutputFile &&other) noexcept;
   OutputFile &operator=(OutputFile &&) = delete;
@@ -59,20 +60,20 @@ public:
   /// Returns a path by which this process can open the unfinished file.
   std::string descriptorPath() const { return "/proc/self/fd/" + std::to_string(fd); }
 
-  /// Writes behind what write() has written so far.
+  /// Appends `bytes` bytes to what write() has written so far.
   bool write(const void *data, uint64_t bytes);
   bool write(std::string_view text) { return write(text.data(), text.size()); }
   /// Writes `bytes` bytes at `offset`, in bytes from the file's beginning.
   bool writeAt(uint64_t offset, const void *data, uint64_t bytes);
-  /// Makes the file `bytes` long; what was not written is zeros.
+  /// Sets the size of the file to `bytes`; bytes that were not written are zeros.
   bool setSize(uint64_t bytes);
 
-  /// Completes the content, so that commit() needs no more space. commit() calls it.
+  /// Allocates and flushes the content, so that commit() needs no more space. commit() calls it.
   bool finish();
-  /// Lets the name lead to the new content. It can be called once.
+  /// Makes the name lead to the new content. Can be called once.
   bool commit();
 
-  /// Returns the first error in words, such as "No space left on device".
+  /// Returns the text of the first error, such as "No space left on device".
   std::string reason() const;
   /// Returns a coded line for the first error: "E13004: cannot write 'a/b': ...".
   std::string errorLine() const;
@@ -82,14 +83,14 @@ private:
   OutputFile() = default;
   void open();
   bool openTemporary(const std::string &beside, mode_t mode);
-  /// Lets a name beside the target lead to the content, for rename() to take.
+  /// Makes a name beside the target lead to the content, as rename() needs it.
   bool makeName();
   bool moveName();
   bool fail(int error);
 
   std::string shownPath; ///< as the caller gave it
-  std::string target;    ///< what is replaced, behind symbolic links; empty: written directly
-  std::string temporary; ///< the name that the content has now; empty: none
+  std::string target; ///< the file that is replaced, behind symbolic links; empty: written directly
+  std::string temporary; ///< the current name of the content; empty: none
   OutputFileOptions options;
   int fd = -1;
   int error = 0;
@@ -98,13 +99,13 @@ private:
   std::unique_ptr<CleanupOnSignal> cleanup; ///< while there is a temporary name
 };
 
-/// Commits files that belong together: none where one of them cannot be completed. Where
-/// one cannot take its place, those that replaced nothing (options.replace is false) are
-/// removed again. A power failure or kill -9 in the midst of it may leave new files beside
-/// old ones, each of them whole. On failure at least one of them has a reason().
+/// Commits files that belong together: none where one of them cannot be completed. Where one cannot
+/// be renamed, those that replaced nothing (options.replace is false) are removed again. A power
+/// failure or kill -9 during the commit may leave new files beside old ones, each of them complete.
+/// On failure at least one of them has a reason().
 bool commitAll(std::vector<OutputFile> &files);
 
-/// Writes a whole file. On failure `error` is a coded line.
+/// Writes a whole file. On failure returns false and sets `error` to a coded line.
 bool writeWholeFile(const std::string &path, std::string_view content, std::string &error);
 
 } // namespace atc

@@ -10,9 +10,9 @@
 
 namespace atc {
 
-/// A stream into an OutputFile, for what prints itself to streams of LLVM. A stream of
-/// LLVM's own ends the program when the disk is full; here the file keeps the error. The
-/// file holds everything when the stream is gone or flushed.
+/// A stream into an OutputFile, for code that prints to streams of LLVM. LLVM's own file streams
+/// end the program when the disk is full; here the file keeps the error. The file holds everything
+/// after the stream is flushed or destroyed.
 class OutputStream : public llvm::raw_ostream {
 public:
   /// `file` must outlive the stream.
@@ -30,8 +30,8 @@ private:
   uint64_t written = 0;
 };
 
-/// Writes a whole file of what `print` prints to a stream; where it returns false, no
-/// file. Returns whether there is one; where writing failed `error` is a coded line.
+/// Writes a file with everything that `print` prints to a stream; where it returns false, no file.
+/// Returns whether there is a file; where writing failed, `error` is a coded line.
 template <typename Print>
 bool writeStream(const std::string &path, Print print, std::string &error) {
   OutputFile file(path);
@@ -51,9 +51,8 @@ bool writeStream(const std::string &path, Print print, std::string &error) {
   return false;
 }
 
-/// Ends a tool that prints to llvm::outs(): returns `code`, or 1 with one coded line
-/// where what it printed did not arrive. LLVM would end the program with a message of
-/// its own.
+/// Ends a tool that prints to llvm::outs(): returns `code`, or 1 after printing one coded line
+/// where the output could not be written. LLVM would end the program with a message of its own.
 inline int finishStandardOutput(int code) {
   llvm::outs().flush();
   if (!llvm::outs().has_error())

@@ -1,10 +1,10 @@
 //===-- PrintableText.h - text that is safe to print ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every text that leaves a tool goes through one of these functions, because names of
-// nodes, tensors and files may hold anything: escape sequences of the terminal, line
-// ends, marks that turn the order of characters around. The runtime, which has no C++
-// library, has the rules in runtime-lite/src/PrintableText.h.
+// Every text that a tool prints goes through one of these functions, because names of nodes,
+// tensors and files may contain anything: escape sequences of the terminal, newlines, marks that
+// reverse the order of characters. The runtime, which has no C++ library, has the rules in
+// runtime-lite/src/PrintableText.h.
 
 #ifndef OPENATC_SUPPORT_PRINTABLETEXT_H
 #define OPENATC_SUPPORT_PRINTABLETEXT_H
@@ -27,12 +27,13 @@ template <typename Add> void forEachStep(std::string_view text, Add add) {
 
 namespace detail {
 
+/// Appends a character in printable form.
 inline void appendShown(std::string &to, const rt::TextStep &step, std::string_view text) {
   char shown[rt::shownBytes];
   to.append(shown, rt::showStep(step, text.data(), shown));
 }
 
-/// Appends a character as the \u escapes of JSON: one, or two above U+FFFF.
+/// Appends a character as \u escapes of JSON: one, or two above U+FFFF.
 inline void appendJsonEscape(std::string &to, uint32_t code) {
   auto unit = [&](uint32_t value) {
     to += "\\u";
@@ -46,9 +47,9 @@ inline void appendJsonEscape(std::string &to, uint32_t code) {
 
 } // namespace detail
 
-/// Returns text for one line of a message or a cell of a table: what cannot be printed
-/// (rt::isPrintable) is escaped as "\n", "\x1B" or "\u202E", everything else is as it
-/// was. Applying it twice changes nothing more.
+/// Returns text for one line of a message or a cell of a table: unprintable characters
+/// (rt::isPrintable) are escaped as "\n", "\x1B" or "\u202E", everything else is unchanged. The
+/// function is idempotent.
 inline std::string printable(std::string_view text) {
   std::string result;
   forEachStep(text, [&](const rt::TextStep &step, std::string_view bytes) {
@@ -57,8 +58,8 @@ inline std::string printable(std::string_view text) {
   return result;
 }
 
-/// Returns text of several lines as printable text, whose line ends stay. Names in it
-/// must have gone through printable() before, or theirs would stay too.
+/// Returns text of several lines as printable text, keeping the newlines. Names in it must have
+/// gone through printable() before, or their newlines would be kept too.
 inline std::string printableLines(std::string_view text) {
   std::string result;
   forEachStep(text, [&](const rt::TextStep &step, std::string_view bytes) {
@@ -70,7 +71,7 @@ inline std::string printableLines(std::string_view text) {
   return result;
 }
 
-/// Returns a text as JSON can hold it: U+FFFD stands for every byte that is no UTF-8.
+/// Returns a text as valid UTF-8 for JSON: U+FFFD replaces every byte that is not UTF-8.
 inline std::string asUtf8(std::string_view text) {
   std::string result;
   forEachStep(text, [&](const rt::TextStep &step, std::string_view bytes) {
@@ -79,9 +80,9 @@ inline std::string asUtf8(std::string_view text) {
   return result;
 }
 
-/// Returns a JSON document that means the same and can be printed: between its tokens
-/// only line ends are not printable, so that everything else stands in a string, where
-/// it is escaped as \u. Bytes that are no UTF-8 become U+FFFD.
+/// Returns an equivalent JSON document that is printable: between tokens only newlines are
+/// unprintable, so that every other such character stands in a string, where it is escaped as \u.
+/// Bytes that are not UTF-8 become U+FFFD.
 inline std::string printableJson(std::string_view json) {
   std::string result;
   forEachStep(json, [&](const rt::TextStep &step, std::string_view bytes) {
@@ -108,8 +109,8 @@ inline std::string htmlText(std::string_view text) {
   return result;
 }
 
-/// Returns a text of at most `head + tail` bytes as it is, else its first and its last
-/// bytes with "..." between them, cut between characters.
+/// Returns a text of at most `head + tail` bytes unchanged, else its first `head` and last `tail`
+/// bytes with "..." between them, truncated between characters.
 inline std::string shortened(std::string_view text, size_t head, size_t tail) {
   if (text.size() <= head + tail)
     return std::string(text);
@@ -122,8 +123,8 @@ inline std::string shortened(std::string_view text, size_t head, size_t tail) {
   return std::string(text.substr(0, head)).append("...").append(text.substr(end));
 }
 
-/// Returns how many columns of a terminal a printable text takes: one for a character,
-/// two for one of East Asia.
+/// Returns the number of columns of a terminal that a printable text takes: one per character, two
+/// for East Asian wide characters.
 inline size_t columnsOf(std::string_view text) {
   auto isWide = [](uint32_t code) {
     return (code >= 0x1100 && code <= 0x115F) || (code >= 0x2E80 && code <= 0xA4CF) ||
@@ -139,8 +140,7 @@ inline size_t columnsOf(std::string_view text) {
   return columns;
 }
 
-/// Returns a printable text with spaces behind it, so that it takes at least `columns`
-/// of a terminal.
+/// Returns a printable text padded with spaces to at least `columns` columns of a terminal.
 inline std::string padded(std::string text, size_t columns) {
   const size_t used = columnsOf(text);
   return used < columns ? text.append(columns - used, ' ') : text;

@@ -9,8 +9,8 @@
 
 namespace atc {
 
-/// Returns the code of an error that creating or running a session has reported:
-/// `otherwise` for what has no code of its own.
+/// Returns the code of an error that creating or running a session has reported; `otherwise` for a
+/// status that has no code of its own.
 inline ErrorCode codeOf(om_status status, ErrorCode otherwise) {
   switch (status) {
   case OM_ERROR_LIMIT:

@@ -1,4 +1,4 @@
-//===-- TensorValues.cpp - looks at the elements of a tensor --------------===//
+//===-- TensorValues.cpp - reads the elements of a tensor -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "support/TensorValues.h"
@@ -124,10 +124,10 @@ Difference differenceOf(const ::om::Tensor &tensor, const void *ours, const void
     ourSquare += x * x;
     rightSquare += y * y;
   }
-  // Below the smallest normal number the format itself has but a few bits.
+  // Below the smallest normal number the format itself has only a few bits.
   if (error.maxAbs < std::numeric_limits<float>::min())
     error.maxAbs = 0;
-  // A constant tensor has no range: its size serves, else the error itself.
+  // A constant tensor has no range: its magnitude is used instead, else the error itself.
   const Range range = rangeOf(tensor, right);
   double extent = range.max - range.min;
   if (extent == 0)

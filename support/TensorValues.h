@@ -1,4 +1,4 @@
-//===-- TensorValues.h - looks at the elements of a tensor ----------------===//
+//===-- TensorValues.h - reads the elements of a tensor -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_SUPPORT_TENSORVALUES_H
@@ -10,12 +10,13 @@
 
 namespace atc {
 
-/// Returns whether valueAt knows the type: not complex numbers, strings and tiny floats.
+/// Returns whether valueAt supports the type: all but complex numbers, strings and 8-bit or
+/// narrower floats.
 bool hasValues(om_dtype dtype);
-/// Returns the element at a flat index of a dense tensor.
+/// Returns the element at a flat row-major index of a dense tensor of a type that hasValues.
 double valueAt(om_dtype dtype, const void *data, uint64_t index);
 
-/// The finite elements of a tensor lie between `min` and `max`.
+/// The range of the finite elements of a tensor.
 struct Range {
   double min = 0, max = 0;
   uint64_t notFinite = 0; ///< NaN or infinite, not part of the range
@@ -23,16 +24,16 @@ struct Range {
 /// Returns the range of a dense tensor of a type that hasValues.
 Range rangeOf(const ::om::Tensor &tensor, const void *data);
 
-/// The distance of a dense tensor from the right one.
+/// The difference between a dense tensor and its reference.
 struct Difference {
-  double maxAbs = 0;  ///< infinite where only one side is NaN or infinite
-  double ofRange = 0; ///< maxAbs over the right one's max - min
-  double cosine = 1;  ///< of the angle between both
+  double maxAbs = 0;  ///< infinite where only one of both elements is NaN or infinite
+  double ofRange = 0; ///< maxAbs over the reference's max - min
+  double cosine = 1;  ///< cosine similarity of both
 };
-/// Compares two dense tensors of the shape and type of `tensor`.
+/// Compares two dense tensors of the shape and type of `tensor`; `right` is the reference.
 Difference differenceOf(const ::om::Tensor &tensor, const void *ours, const void *right);
 
-/// Returns the flat indices of the `count` largest elements, largest first.
+/// Returns the flat indices of the `count` largest elements, in descending order.
 std::vector<uint64_t> largest(const ::om::Tensor &tensor, const void *data, size_t count);
 
 } // namespace atc

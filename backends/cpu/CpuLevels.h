@@ -1,4 +1,4 @@
-//===-- CpuLevels.h - the CPUs that code can be made for ------------------===//
+//===-- CpuLevels.h - the CPUs that code can be generated for -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_BACKENDS_CPU_CPULEVELS_H
@@ -12,38 +12,37 @@
 
 namespace atc::cpu {
 
-/// What the compiler must know of a CPU.
+/// The properties of a CPU that the compiler uses.
 struct CpuLevel {
-  std::string name;     ///< as users write it and as the `.om` says it
-  std::string arch;     ///< "x86-64" or "aarch64", as the `.om` says it
-  std::string cpu;      ///< LLVM's name of the processor it builds on
-  std::string features; ///< LLVM's feature string on top of it
-  int64_t lanes;        ///< f32 numbers in a vector register
+  std::string name;     ///< as users write it and as stored in the `.om` file
+  std::string arch;     ///< "x86-64" or "aarch64", as stored in the `.om` file
+  std::string cpu;      ///< LLVM's name of the base processor
+  std::string features; ///< LLVM's feature string in addition to it
+  int64_t lanes;        ///< f32 elements per vector register
   int64_t registers;
   bool fma;
-  int64_t l1, l2; ///< bytes of cache a core has
-  /// What the code may use, by LLVM's names: a machine that lacks one of these
-  /// must not run it.
+  int64_t l1, l2; ///< bytes of cache per core
+  /// The features that the code may use, by LLVM's names: a machine that lacks one of these must
+  /// not run it.
   std::vector<std::string> required;
 
-  /// There is an instruction that adds four products of bytes to 32 bits.
+  /// Returns whether there is an instruction that accumulates four products of bytes to 32 bits.
   bool hasExactDot() const;
+  /// Returns the level as an attribute for passes.
   LevelAttr attribute(mlir::MLIRContext *context) const;
-  /// LLVM's name of the machine.
+  /// Returns LLVM's target triple.
   std::string triple() const;
 };
 
-/// The levels that can be named, without `host`: architecture by architecture,
-/// lowest first.
+/// Returns the levels that can be named, without `host`: by architecture, in ascending order.
 llvm::ArrayRef<CpuLevel> cpuLevels();
 
-/// The machine this runs on: the highest level whose features it has, and those
-/// of the extensions the compiler makes use of. Fails where even the lowest
-/// level does not fit.
+/// Returns the level of the machine that this runs on: the highest level whose features it has,
+/// plus the extensions that the compiler uses. Fails where even the lowest level does not fit.
 llvm::Expected<CpuLevel> hostCpuLevel();
 
-/// A list such as `host`, `x86-64-v3`, `v2,v3,v4` or `host,aarch64`. Levels come
-/// out in the order given, each once.
+/// Parses a list such as `host`, `x86-64-v3`, `v2,v3,v4` or `host,aarch64`. Returns the levels in
+/// the given order without duplicates.
 llvm::Expected<std::vector<CpuLevel>> parseCpuLevels(llvm::StringRef list);
 
 } // namespace atc::cpu

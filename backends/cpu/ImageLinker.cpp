@@ -1,12 +1,11 @@
-//===-- ImageLinker.cpp - object code becomes one mappable image ----------===//
+//===-- ImageLinker.cpp - links object code into one mappable image -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// LLD works on paths, so the objects are put in anonymous memory files and the
-// result comes through a pipe, all reached through /proc/self/fd: nothing of them
-// is on a disk. (LLD writes regular files by way of a temporary beside them, which
-// /proc cannot hold.) Linking as a position-independent executable makes LLD turn
-// every address that is only known at run time into a dynamic relocation, where
-// it is found.
+// LLD works on paths, so the objects are put into anonymous memory files and the result comes
+// through a pipe, all reached through /proc/self/fd: nothing is written to a disk. (LLD writes
+// regular files by way of a temporary file beside them, which /proc cannot hold.) Linking as a
+// position-independent executable makes LLD turn every address that is only known at run time into
+// a dynamic relocation, which is then detected.
 
 #include "backends/cpu/ImageLinker.h"
 
@@ -113,7 +112,8 @@ private:
   std::thread reader;
 };
 
-/// What the objects define, and what they need that an image cannot give.
+/// Collects the symbols that the objects define and the ones that they need but an image cannot
+/// provide.
 class ObjectCheck {
 public:
   Error add(StringRef object) {
@@ -196,8 +196,7 @@ private:
 };
 
 Error runLinker(ArrayRef<ObjectFile> objects, const std::string &result) {
-  // LLD keeps its state in globals and says itself when it may not be called
-  // again.
+  // LLD keeps its state in globals and reports when it must not be called again.
   static std::mutex oneAtATime;
   static bool usable = true;
   std::lock_guard<std::mutex> lock(oneAtATime);
@@ -247,7 +246,7 @@ Error runLinker(ArrayRef<ObjectFile> objects, const std::string &result) {
   return failed("the code cannot become an image: ", StringRef(output).trim());
 }
 
-/// Lays the loaded parts of the executable out flat.
+/// Copies the loaded segments of the executable into one flat image.
 Expected<LinkedImage> flatten(StringRef executable) {
   auto file = ELFObjectFile<ELF64LE>::create(MemoryBufferRef(executable, "image"));
   if (!file)

@@ -15,17 +15,16 @@
 
 namespace atc::cpu {
 
-/// Code and its constants as one run of bytes that works, read-only, at any
-/// 4096-aligned address.
+/// Code and its constants as bytes that work, read-only, at any 4096-aligned address.
 struct LinkedImage {
   std::vector<char> bytes;
-  std::map<std::string, uint64_t> functions; ///< name -> offset into the bytes
+  std::map<std::string, uint64_t> functions; ///< name -> offset in bytes
 };
 
-/// Links x86-64 or AArch64 ELF objects (position-independent code, all of one
-/// kind) into an image. Objects that need something from outside, a loader's help at run time, or
-/// memory to write to are refused; the error names every such symbol and section. One call runs at
-/// a time; others wait.
+/// Links x86-64 or AArch64 ELF objects (position-independent code, all of one architecture) into an
+/// image. Fails for objects that need external symbols, a loader's help at run time, or writable
+/// memory; the error names every such symbol and section. Thread-safe: one call runs at a time,
+/// others wait.
 llvm::Expected<LinkedImage> linkImage(llvm::ArrayRef<llvm::StringRef> objects);
 
 } // namespace atc::cpu

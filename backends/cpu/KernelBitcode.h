@@ -1,4 +1,4 @@
-//===-- KernelBitcode.h - the host kernels before they are code -----------===//
+//===-- KernelBitcode.h - the host kernels as LLVM bitcode ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_BACKENDS_CPU_KERNELBITCODE_H
@@ -8,7 +8,8 @@
 
 namespace atc::cpu {
 
-/// The LLVM bitcode of all host kernels for "x86-64" or "aarch64".
+/// Returns the LLVM bitcode of all host kernels for "x86-64" or "aarch64", a constant of the
+/// program.
 llvm::StringRef kernelBitcode(llvm::StringRef arch);
 
 } // namespace atc::cpu

@@ -1,4 +1,4 @@
-//===-- KernelCompiler.h - kernel functions become a code image -----------===//
+//===-- KernelCompiler.h - compiles kernel functions to a code image ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_BACKENDS_CPU_KERNELCOMPILER_H
@@ -14,32 +14,32 @@ namespace atc::cpu {
 struct CompiledLevel {
   CpuLevel level;
   std::vector<char> image;
-  /// Offset into the image and number of tasks, in the order of the kernels.
+  /// The offset into the image and the number of tasks of each kernel.
   std::vector<uint64_t> entries, tasks;
 };
 
-/// The kernel functions of a module, in the order that all of the backend uses.
+/// Returns the kernel functions of a module, in the order that all of the backend uses.
 llvm::SmallVector<mlir::func::FuncOp> kernelsOf(mlir::ModuleOp module);
 
+/// The options of compileKernels.
 struct KernelCompilerOptions : EmitOptions {
-  /// Called when a stage begins, with a word for it.
+  /// Called when a stage begins, with its name.
   std::function<void(llvm::StringRef)> onStage;
-  /// Names of host kernels ("Conv"); their entries come behind those of the module's
-  /// kernels and have no tasks.
+  /// The names of host kernels ("Conv"); their entries follow those of the module's kernels and
+  /// have no tasks.
   std::vector<std::string> hostKernels;
-  /// Bit t: their values can have elements of the type that ONNX calls t.
+  /// A mask: bit t is set where values of host kernels can have ONNX element type t.
   uint64_t hostTypes = ~uint64_t(0);
   /// Where the code of host kernels is kept.
   CacheOptions cache;
 };
 
-/// Compiles the kernels of `module`, which stays as it is. Faults that have a
-/// place in the model are diagnostics of the context; the error then only says
-/// that there are some.
+/// Compiles the kernels of `module`, which is not changed. Errors that have a location in the model
+/// are diagnostics of the context; the returned error then only says that there are some.
 llvm::Expected<CompiledLevel> compileKernels(mlir::ModuleOp module, const CpuLevel &level,
                                              const KernelCompilerOptions &options = {});
 
-/// Prints a module into a folder of intermediate files.
+/// Writes the text of a module into a folder of intermediate files.
 llvm::Error writeModule(mlir::ModuleOp module, llvm::StringRef folder, llvm::StringRef name);
 
 } // namespace atc::cpu

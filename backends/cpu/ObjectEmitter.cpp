@@ -33,12 +33,12 @@ Type *bitsOf(Type *type) {
              ? type->getWithNewType(Type::getInt16Ty(type->getContext()))
              : nullptr;
 }
-/// Null for what is no bfloat.
+/// Returns null for what is no bfloat.
 Value *asBits(IRBuilder<> &builder, Value *value) {
   Type *bits = bitsOf(value->getType());
   return bits ? builder.CreateBitCast(value, bits) : nullptr;
 }
-/// Null for what does more than to move bfloat.
+/// Returns null for what does more than to move bfloat.
 Value *movedAsBits(IRBuilder<> &builder, Instruction &instruction) {
   Type *bits = bitsOf(instruction.getType());
   if (!bits)
@@ -60,9 +60,9 @@ Value *movedAsBits(IRBuilder<> &builder, Instruction &instruction) {
   return nullptr;
 }
 
-/// Moves bfloat as 16-bit integers. Where code generation sees single ones, or vectors
-/// of them that live across blocks, it makes floats of them, which need a library to
-/// become bfloat again.
+/// Converts moves of bfloat to 16-bit integers. Code generation would convert single values, or
+/// vectors that are live across blocks, to floats, which need a library function to become bfloat
+/// again.
 void moveBitsOfBFloat(Module &module) {
   for (Function &function : module)
     for (Instruction &instruction : make_early_inc_range(instructions(function))) {
@@ -90,8 +90,8 @@ void optimize(CodeGenerator &generator, Module &module) {
   cleanup.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   cleanup.addPass(InstCombinePass());
   cleanup.addPass(SimplifyCFGPass());
-  // Loops test at their end, so that code before them can be hoisted to a place
-  // that always runs.
+  // Loops test at their end, so that code before them can be hoisted to a point that is always
+  // executed.
   LoopPassManager loopPasses;
   loopPasses.addPass(LoopRotatePass());
   loopPasses.addPass(LICMPass(LICMOptions()));
@@ -128,15 +128,15 @@ Error emitPart(mlir::ModuleOp part, const CpuLevel &level, const EmitOptions &op
   return code.generate(*module, object);
 }
 
-/// Number of operations, by which the parts are made equal.
+/// Returns the number of operations, by which parts are balanced.
 size_t sizeOf(mlir::Operation *op) {
   size_t count = 0;
   op->walk([&](mlir::Operation *) { ++count; });
   return count;
 }
 
-/// Spreads the kernels over at most `most` parts of about the same size. A kernel
-/// and the body that only it calls stay together.
+/// Distributes the kernels over at most `most` parts of similar size. A kernel and the body that
+/// only it calls stay together.
 std::vector<mlir::OwningOpRef<mlir::ModuleOp>> split(mlir::ModuleOp module, unsigned most) {
   struct Group {
     SmallVector<mlir::Operation *> ops;
@@ -178,9 +178,9 @@ void registerEmitterDialects(mlir::DialectRegistry &registry) {
 
 Expected<std::vector<Object>> emitObjects(mlir::ModuleOp kernels, const CpuLevel &level,
                                           const EmitOptions &options) {
-  // Equal functions and constants of a part become one, so that the parts are seen in the
-  // code: there are as many on every machine, and more than most have threads, so that a
-  // slow one does not leave the others idle.
+  // Equal functions and constants of a part are merged, so that the number of parts affects the
+  // code: it is the same on every machine, and larger than most numbers of threads, so that a slow
+  // part does not leave the others idle.
   constexpr unsigned maxParts = 32;
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> parts = split(kernels, maxParts);
   std::vector<Object> objects(parts.size());

@@ -1,4 +1,4 @@
-//===-- ObjectEmitter.h - kernels in the LLVM dialect become objects ------===//
+//===-- ObjectEmitter.h - compiles the LLVM dialect to objects ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_BACKENDS_CPU_OBJECTEMITTER_H
@@ -9,21 +9,20 @@
 
 namespace atc::cpu {
 
-/// Registers what the emitter translates; call it on the registry of the
+/// Registers the dialect translations that the emitter needs; to be called on the registry of the
 /// context.
 void registerEmitterDialects(mlir::DialectRegistry &registry);
 
+/// The options of code generation.
 struct EmitOptions {
-  /// Threads that generate code.
+  /// The number of threads that generate code.
   unsigned threads = 2;
-  /// Where to put the LLVM IR and the assembly of every part; empty keeps
-  /// neither.
+  /// The folder for the LLVM IR and the assembly of every object; empty keeps neither.
   std::string tempDir;
 };
 
-/// Makes position-independent ELF objects of a module in the LLVM
-/// dialect. The kernels are spread over several objects that are compiled at
-/// the same time; `kernels` is empty afterwards.
+/// Compiles a module in the LLVM dialect to position-independent ELF objects. The kernels are
+/// distributed over several objects that are compiled in parallel; `kernels` is empty afterwards.
 llvm::Expected<std::vector<Object>> emitObjects(mlir::ModuleOp kernels, const CpuLevel &level,
                                                 const EmitOptions &options);
 

@@ -1,8 +1,8 @@
-//===-- ProgramEncoder.cpp - npu.program becomes instructions -------------===//
+//===-- ProgramEncoder.cpp - encodes npu.program as instructions ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Ranges and fields of an instruction are the op's attributes of the same names,
-// so there is nothing to keep in step with Isa.def here.
+// Ranges and fields of an instruction are the op's attributes of the same names, so nothing here
+// has to be kept in step with Isa.def.
 
 #include "backends/npu/ProgramEncoder.h"
 

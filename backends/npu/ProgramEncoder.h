@@ -1,4 +1,4 @@
-//===-- ProgramEncoder.h - npu.program becomes instructions ---------------===//
+//===-- ProgramEncoder.h - encodes npu.program as instructions ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_BACKENDS_NPU_PROGRAMENCODER_H

@@ -1,9 +1,8 @@
-//===-- HostProgram.cpp - the host program of a model ---------------------===//
+//===-- HostProgram.cpp - the dynamic schedule of a model -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The ops of @main and the tables of a host program are the same things one by one,
-// so the tables are written from the ops: every value has a slot, which is emptied
-// behind the last step that reads it.
+// The ops of @main correspond to the tables of a dynamic schedule one to one, so the tables are
+// written from the ops: every value has a slot, which is emptied after the last step that reads it.
 
 #include "backends/om/HostProgram.h"
 
@@ -30,7 +29,7 @@ std::vector<std::string> hostKernelsOf(func::FuncOp main) {
 uint64_t hostTypesOf(func::FuncOp main) {
   uint64_t types = 0;
   auto add = [&](Type type) {
-    // Of a sequence, an optional or a map the types inside.
+    // For a sequence, an optional or a map: the types inside.
     type.walk([&](Type inner) {
       if (uint8_t dtype = graph::dtypeOf(inner))
         types |= uint64_t(1) << dtype;
@@ -149,7 +148,7 @@ private:
     int32_t index = program.blocks.size();
     program.blocks.emplace_back();
     addSteps(block, index);
-    // What the block leaves with goes to where the op around it keeps it.
+    // The yielded values are moved to the slots of the enclosing op.
     OmHostStep move;
     move.kind = Kind::Move;
     SmallVector<int32_t> done;

@@ -1,4 +1,4 @@
-//===-- HostProgram.h - the host program of a model -----------------------===//
+//===-- HostProgram.h - the dynamic schedule of a model -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_BACKENDS_OM_HOSTPROGRAM_H
@@ -12,16 +12,16 @@
 
 namespace atc::om {
 
-/// The names of the host kernels that @main calls, each once, in the order in which
-/// their code stands behind that of the module's kernels.
+/// Returns the names of the host kernels that @main calls, without duplicates, in the order in
+/// which their code follows that of the module's kernels.
 std::vector<std::string> hostKernelsOf(mlir::func::FuncOp main);
 
-/// Bit t: a value of @main has, or holds tensors with, elements of the type that ONNX
-/// calls t.
+/// Returns a mask: bit t is set where a value of @main has, or contains tensors with, elements of
+/// ONNX type t.
 uint64_t hostTypesOf(mlir::func::FuncOp main);
 
-/// Describes @main, whose parts have been outlined. `addWeight` puts a constant into
-/// the weights; `firstKernel` is the number of the first of hostKernelsOf.
+/// Returns the description of @main, whose static regions have been outlined. `addWeight` adds a
+/// constant to the weights; `firstKernel` is the index of the first of hostKernelsOf.
 llvm::Expected<OmHostProgram>
 describeHostProgram(mlir::func::FuncOp main, uint32_t firstKernel,
                     llvm::function_ref<llvm::Expected<OmBufferRef>(mlir::ElementsAttr)> addWeight);

@@ -1,4 +1,4 @@
-//===-- HostProgramWriter.cpp - the tables of a host program --------------===//
+//===-- HostProgramWriter.cpp - writes the tables of dynamic schedules ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "backends/om/HostProgramWriter.h"
@@ -16,7 +16,7 @@ public:
   Offset<fb::HostProgram> program(const OmHostProgram &program);
 
 private:
-  /// One table for each item, then the vector of them.
+  /// Writes one table per item, then the vector of them.
   template <typename Table, typename Item>
   OffsetVector<Table> list(const std::vector<Item> &items,
                            Offset<Table> (HostBuilder::*make)(const Item &)) {

@@ -1,4 +1,4 @@
-//===-- HostProgramWriter.h - the tables of a host program ----------------===//
+//===-- HostProgramWriter.h - writes the tables of dynamic schedules ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_BACKENDS_OM_HOSTPROGRAMWRITER_H
@@ -9,6 +9,7 @@
 
 namespace atc::om {
 
+/// Writes the tables of a dynamic schedule and returns their root.
 flatbuffers::Offset<fb::HostProgram> buildHostProgram(flatbuffers::FlatBufferBuilder &builder,
                                                       const OmHostProgram &program);
 

@@ -54,7 +54,7 @@ public:
   }
 
 private:
-  /// What is known of a weights segment while it fills.
+  /// The state of a weights segment while it is filled.
   struct WeightsSegment {
     WeightsSegment(std::vector<OmWeights> &pieces, uint32_t index) : pieces(pieces), index(index) {}
 
@@ -184,7 +184,7 @@ private:
     return llvm::Error::success();
   }
 
-  /// The tensor that a launch writes; none where no one could make sense of it.
+  /// Returns the tensor that a launch writes; nothing where it has no meaning for users.
   std::optional<uint32_t> tensorOf(LaunchOp op, const Names &names, const OmBufferRef &place) {
     Value target = writtenBy(op);
     Value root = resolveViews(target).root;
@@ -204,7 +204,7 @@ private:
     }
     if (!index)
       return index;
-    // What lay at the same place is gone.
+    // The previous contents of the same memory are overwritten.
     auto &held = holders[root];
     BufferPart part = resolveViews(target);
     llvm::erase_if(held, [&](auto &entry) {
@@ -215,7 +215,7 @@ private:
     return index;
   }
 
-  /// A logical tensor stored in a buffer, without its name and place.
+  /// Returns the description of a logical tensor stored in a buffer, without its name and offset.
   static std::optional<OmTensor> describe(RankedTensorType logical, MemRefType stored) {
     OmTensor tensor;
     tensor.dtype = dtypeOf(logical.getElementType());
@@ -275,7 +275,7 @@ private:
     return place;
   }
 
-  /// `packed`: elements of less than a byte lie several in one.
+  /// Adds a constant to the weights. `packed`: several elements smaller than a byte share one.
   llvm::Expected<OmBufferRef> addConstant(ElementsAttr constant, bool packed,
                                           WeightsSegment &segment) {
     auto value = graph::ConstantBytes::get(constant);
@@ -331,7 +331,7 @@ private:
   ArrayRef<cpu::CompiledLevel> levels;
   OmDescription result;
   llvm::StringSet<> tensorNames;
-  llvm::StringMap<unsigned> tensorNumbers; ///< the last one behind each name
+  llvm::StringMap<unsigned> tensorNumbers; ///< last suffix per name
   DenseMap<StringAttr, uint32_t> kernelIndex, programIndex;
   /// Places of arguments and weights.
   DenseMap<Value, OmBufferRef> spaces;

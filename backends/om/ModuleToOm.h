@@ -1,4 +1,4 @@
-//===-- ModuleToOm.h - a schedule becomes the description of an .om file --===//
+//===-- ModuleToOm.h - describes a schedule as an .om file ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_BACKENDS_OM_MODULETOOM_H
@@ -13,16 +13,16 @@
 
 namespace atc::om {
 
-/// The description of a file and what its weights are read through. It borrows the
-/// weights from the module and the code from the levels.
+/// The description of a file and the objects that own its constants. It borrows the weights from
+/// the module and the code from the levels.
 struct OmDescription {
   OmModel model;
   std::vector<graph::ConstantBytes> constants;
-  std::deque<std::vector<char>> packed; ///< constants of less than a byte an element
+  std::deque<std::vector<char>> packed; ///< constants of types smaller than a byte
 };
 
-/// Describes the schedule in @main, planned by om-plan-memory, with the code of
-/// its kernels. Fills in everything but producer, command line and name.
+/// Returns the description of the schedule in @main, planned by om-plan-memory, with the code of
+/// its kernels: everything but producer, command line and name.
 llvm::Expected<OmDescription> moduleToOm(mlir::ModuleOp module,
                                          llvm::ArrayRef<cpu::CompiledLevel> levels);
 

@@ -40,8 +40,8 @@ llvm::Error findTable(ModuleOp module, StringRef name, npu::SocTable &table, OmM
                : failed("E19999: there is no table of the NPU '" + name + "'");
 }
 
-/// Returns false with a diagnostic for each error. `budget` is what is left for the
-/// programs of the model.
+/// Adds a program; returns false with one diagnostic per error. `budget` is shared by the programs
+/// of the model.
 bool addProgram(ProgramOp op, const npu::SocTable &table, npu::VerifyBudget &budget,
                 OmModel &model) {
   std::string name = op.getSymName().str();

@@ -10,9 +10,9 @@
 
 namespace atc::om {
 
-/// Encodes every npu.program of the module and proves that the runtime will take it;
-/// fills in programs, SoC, its table and the target. Every fault is a diagnostic of its own
-/// (E19999, with program and instruction). Does nothing to a module without programs.
+/// Encodes every npu.program of the module and verifies that the runtime will accept it; adds
+/// programs, SoC, its table and the target to `model`. Each error is a diagnostic of its own
+/// (E19999, with program and instruction). Does nothing for a module without programs.
 llvm::Error addPrograms(mlir::ModuleOp module, OmModel &model);
 
 } // namespace atc::om

@@ -1,4 +1,4 @@
-//===-- OmSink.h - where the bytes of an .om file go ----------------------===//
+//===-- OmSink.h - receives the bytes of an .om file ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_BACKENDS_OM_OMSINK_H
@@ -12,25 +12,25 @@
 
 namespace atc::om {
 
-/// Takes the bytes of one file in any order. Each function returns false when it fails;
-/// what was not committed leaves nothing behind.
+/// Receives the bytes of one file in any order. Each function returns false on failure; a file that
+/// was not committed is discarded.
 class OmSink {
 public:
   virtual ~OmSink() = default;
 
-  /// Sets the size of the file; comes before the first write. All bytes are zero then.
+  /// Sets the size of the file; must come before the first write. All bytes are zero then.
   bool setSize(uint64_t bytes) {
     fileBytes = bytes;
     return allocate(bytes);
   }
   /// Writes `bytes` bytes at `offset`, within the size.
   virtual bool write(uint64_t offset, const void *data, uint64_t bytes) = 0;
-  /// Makes the file visible.
+  /// Makes the file visible under its name.
   virtual bool commit() = 0;
   /// Returns a coded line for the first error.
   virtual std::string errorLine() const = 0;
 
-  /// Returns the bytes of the file.
+  /// Returns the size of the file in bytes.
   uint64_t size() const { return fileBytes; }
 
 private:
@@ -38,7 +38,7 @@ private:
   uint64_t fileBytes = 0;
 };
 
-/// A file at a path, which is complete or not there.
+/// Writes to a file at a path, which is either complete or does not exist.
 class OmFileSink : public OmSink {
 public:
   explicit OmFileSink(const std::string &path) : file(path) {}
@@ -55,7 +55,7 @@ private:
   OutputFile file;
 };
 
-/// A file in memory.
+/// Writes to memory.
 class OmMemorySink : public OmSink {
 public:
   bool write(uint64_t offset, const void *data, uint64_t bytes) override;

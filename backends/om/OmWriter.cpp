@@ -26,7 +26,8 @@ struct Segment {
   uint64_t offset = 0, size = 0, hash = 0;
 };
 
-/// Files say the oldest version that can hold them, for older runtimes to read.
+/// Returns the oldest schema version that can represent the model, so that older runtimes can read
+/// the file.
 uint16_t schemaMinor(const OmModel &model) {
   auto isNew = [](const OmTensor &tensor) {
     switch (tensor.dtype) {
@@ -84,7 +85,7 @@ private:
   /// The weights and the tables, if any, the code of each image, the NPU programs, if any.
   std::vector<Segment> segments;
   uint32_t firstImage = 0;       ///< the segment of the first image
-  std::vector<uint8_t> programs; ///< the NPU's, one behind the other
+  std::vector<uint8_t> programs; ///< the NPU's, concatenated
   std::vector<uint64_t> programOffsets;
   uint64_t headerBytes = 0, fileBytes = 0;
 };
@@ -126,8 +127,8 @@ void Writer::planSegments() {
   if (!programs.empty())
     segments.push_back({fb::SegmentKind::npu, 0, programs.size()});
 
-  // The header's size does not depend on the numbers in it, so one with zeros
-  // tells where the segments can start.
+  // The header's size does not depend on the values in it, so one with zeros determines where the
+  // segments can start.
   headerBytes = buildHeader().size();
   fileBytes = headerBytes;
   for (Segment &segment : segments) {
@@ -136,7 +137,7 @@ void Writer::planSegments() {
   }
 }
 
-/// Hashes piece by piece what has just been written, while it is in the cache.
+/// Hashes in chunks what has just been written, while it is in the cache.
 bool Writer::writeHashed(uint64_t offset, const void *data, uint64_t bytes, rt::Hash64 &hash) {
   constexpr uint64_t piece = 256 * 1024;
   const char *from = static_cast<const char *>(data);
@@ -191,8 +192,8 @@ bool Writer::writeSegments() {
   return true;
 }
 
-/// The size-prefixed FlatBuffer, its hash and the place for a signature, with
-/// the numbers known so far.
+/// Returns the size-prefixed FlatBuffer, its hash and space for a signature, with the values known
+/// so far.
 std::vector<char> Writer::buildHeader() const {
   flatbuffers::FlatBufferBuilder builder(1 << 16);
   builder.ForceDefaults(true); // equal sizes for all values
@@ -306,8 +307,7 @@ bool Writer::writeHeader() {
   std::vector<char> header = buildHeader();
   if (header.size() != headerBytes)
     return failed("E19999", "the .om header changed its size while it was written.");
-  // No file leaves that the runtime would refuse: what is wrong here is a
-  // mistake of the compiler.
+  // A file that the runtime would refuse is never written: an error here is a bug of the compiler.
   const fb::Model *checked = nullptr;
   om_error fault;
   if (rt::verifyHeader(header.data(), header.size(), fileBytes, &checked, &fault) != OM_OK)

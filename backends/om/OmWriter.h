@@ -1,9 +1,8 @@
 //===-- OmWriter.h - writes .om files -------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A plain description of a model, with no compiler types, and the function that
-// makes a file of it. Bytes are borrowed: weights go from where they are into
-// the file without another copy.
+// A description of a model without compiler types, and the function that writes a file of it. Bytes
+// are borrowed: weights are written to the file without another copy.
 
 #ifndef OPENATC_BACKENDS_OM_OMWRITER_H
 #define OPENATC_BACKENDS_OM_OMWRITER_H
@@ -19,9 +18,9 @@ namespace atc::om {
 
 class OmSink;
 
-/// A kernel argument or a tensor's place. `index` is the position in `inputs` or
-/// `outputs` for those spaces and 0 for the arena; of weights 0 is OmModel::weights
-/// and 1 OmModel::tables.
+/// A kernel argument or the location of a tensor, in bytes. `index` is the position in `inputs` or
+/// `outputs` for those spaces and 0 for the arena; for weights 0 is OmModel::weights and 1
+/// OmModel::tables.
 struct OmBufferRef {
   om_space space = OM_ARENA;
   uint32_t index = 0;
@@ -29,7 +28,7 @@ struct OmBufferRef {
   uint64_t size = 0;
 };
 
-/// See the table Tensor in om.fbs. Empty `strides` stand for the dense ones.
+/// A tensor; see the table Tensor in om.fbs. Empty `strides` mean dense.
 struct OmTensor {
   std::string name;
   om_dtype dtype = OM_F32;
@@ -39,8 +38,8 @@ struct OmTensor {
   OmBufferRef place;
 };
 
-/// Bytes of a weights segment; the offset is a multiple of 64, gaps are
-/// zeros, and the pieces come in any order.
+/// Bytes of a weights segment. The offset is a multiple of 64, gaps are zeros, and the order is
+/// arbitrary.
 struct OmWeights {
   const void *data = nullptr;
   uint64_t size = 0;
@@ -54,9 +53,9 @@ struct OmImage {
   std::vector<std::string> features;
   const void *code = nullptr;
   uint64_t codeSize = 0;
-  std::vector<uint64_t> entries; ///< one for each kernel
-  std::vector<uint64_t> tasks;   ///< one for each kernel; 0 for host kernels and bodies
-  uint64_t scratchBytes = 0;     ///< for each thread
+  std::vector<uint64_t> entries; ///< one per kernel, in bytes
+  std::vector<uint64_t> tasks;   ///< one per kernel; 0 for host kernels and bodies
+  uint64_t scratchBytes = 0;     ///< per thread
 };
 
 /// An encoded program of the NPU; see the table NpuProgram.
@@ -65,36 +64,36 @@ struct OmNpuProgram {
   std::vector<uint8_t> code;
   bool vectorCore = false;
   std::vector<uint32_t> grid;
-  std::vector<uint64_t> arguments; ///< bytes needed of each buffer
+  std::vector<uint64_t> arguments; ///< minimum bytes of each buffer
 };
 
-/// With `npu`, `kernel` is a program and `cost` two for each multiply-accumulate.
+/// A launch. With `npu`, `kernel` is a program and `cost` is two per multiply-accumulate.
 struct OmLaunch {
   uint32_t kernel = 0;
   std::string name;
   std::vector<OmBufferRef> args;
-  uint64_t cost = 0; ///< floating-point operations, or bytes moved if more
+  uint64_t cost = 0; ///< floating-point operations, or bytes moved where that is larger
   std::vector<uint32_t> reads, writes;
   bool npu = false;
-  bool chained = false;                   ///< goes on in the task of the launch before it
+  bool chained = false;                   ///< continues the task of the launch before it
   std::vector<OmBufferRef> prefetch = {}; ///< weights of later launches
   std::optional<uint64_t> macs = {};      ///< multiply-accumulates of a launch of the CPU
 };
 
-/// See the tables of host programs in om.fbs. `dtype` is that of the items of a
-/// sequence, or OM_UNDEFINED where any will do; a dim of -1 is not known.
+/// An input or output of a dynamic schedule; see om.fbs. `dtype` is that of the items of a
+/// sequence, or OM_UNDEFINED where any type is accepted; a dim of -1 is dynamic.
 struct OmHostPort {
   std::string name;
   om_kind kind = OM_KIND_TENSOR;
   om_dtype dtype = OM_F32;
   std::vector<int64_t> dims;
-  bool unranked = false; ///< `dims` is empty and says nothing
+  bool unranked = false; ///< `dims` is empty and means nothing
   bool optional = false; ///< the value may be "none"
   uint32_t slot = 0;
 };
 
-/// A tensor in the weights (`place`, at a multiple of 64) or of `strings`; in
-/// `slot` from the beginning, or with -1 only used by attributes.
+/// A tensor in the weights (`place`, at a multiple of 64) or of `strings`; in `slot` from the
+/// beginning, or with -1 only used by attributes.
 struct OmHostConstant {
   int32_t slot = -1;
   om_dtype dtype = OM_F32;
@@ -103,15 +102,16 @@ struct OmHostConstant {
   std::vector<std::string> strings = {};
 };
 
-/// A static part: a range of `OmModel::schedule`, and its ranges of
-/// `OmModel::inputs` and `outputs`, which have those of all parts. References of
-/// spaces input and output count in these whole lists, too.
+/// A static region: a range of `OmModel::schedule`, and its ranges of `OmModel::inputs` and
+/// `outputs`, which contain those of all regions. References to the spaces input and output use
+/// indices into these whole lists, too.
 struct OmHostPart {
   uint32_t firstLaunch = 0, launches = 0;
   uint32_t firstInput = 0, inputs = 0;
   uint32_t firstOutput = 0, outputs = 0;
 };
 
+/// An attribute of a call; only the list of its kind is used.
 struct OmHostAttribute {
   enum class Kind { Ints, Floats, Strings, Tensors };
   std::string name;
@@ -122,21 +122,21 @@ struct OmHostAttribute {
   std::vector<uint32_t> tensors = {}; ///< indices of constants
 };
 
-/// Any step; each kind uses the fields that are named with it.
+/// A step; each kind uses the fields that are listed with it.
 struct OmHostStep {
   enum class Kind {
     Call,   ///< name, kernel, body, inputs, outputs, attributes
     Run,    ///< part, inputs, outputs
     If,     ///< condition, block, otherwise
     Loop,   ///< condition, block: while (condition) block
-    Move,   ///< inputs go to outputs, all at once
+    Move,   ///< outputs become what inputs were, all at once
     Release ///< inputs
   };
   Kind kind = Kind::Call;
   std::string name = {};
-  uint32_t kernel = 0;               ///< with no tasks
+  uint32_t kernel = 0;               ///< a kernel without tasks
   int32_t body = -1;                 ///< the kernel that becomes Call.body
-  std::vector<int32_t> inputs = {};  ///< slots; -1: left out
+  std::vector<int32_t> inputs = {};  ///< slots; -1: omitted
   std::vector<int32_t> outputs = {}; ///< slots; -1: not used
   std::vector<OmHostAttribute> attributes = {};
   uint64_t macs = 0; ///< multiply-accumulates of a call, 0 where they are not known
@@ -145,9 +145,10 @@ struct OmHostStep {
   int32_t block = -1, otherwise = -1; ///< -1: nothing to do
 };
 
+/// A dynamic schedule.
 struct OmHostProgram {
   std::vector<OmHostPort> inputs, outputs;
-  std::vector<std::vector<OmHostStep>> blocks; ///< a tree
+  std::vector<std::vector<OmHostStep>> blocks; ///< a tree with `main` at its root
   uint32_t main = 0;
   uint32_t slots = 0;
   std::vector<OmHostConstant> constants;
@@ -180,30 +181,30 @@ struct OmModel {
   std::vector<OmTensor> tensors;
   std::vector<uint32_t> inputs, outputs; ///< tensor indices
   std::vector<OmWeights> weights;
-  /// Weights that code computes addresses from. They have a segment of their own,
-  /// which the loader always checks.
+  /// Weights from which code computes addresses. They have a segment of their own, which the loader
+  /// always checks.
   std::vector<OmWeights> tables;
   std::vector<std::string> kernels; ///< names
   std::vector<OmImage> images;
   std::vector<OmLaunch> schedule;
   uint64_t arenaSize = 0;
-  std::string soc, socTable; ///< the NPU; the table of one that is not built in
+  std::string soc, socTable; ///< the NPU; the table of an NPU that is not built in
   std::vector<OmNpuProgram> npuPrograms;
-  /// With one, `inputs` and `outputs` are those of its parts.
+  /// The dynamic schedule, if any. With it, `inputs` and `outputs` are those of its static regions.
   std::optional<OmHostProgram> host;
   /// With them, `inputs` and `outputs` are those of all gears, and there is no `host`.
   std::optional<OmGears> gears;
 };
 
-/// The element strides of a dense tensor: in the order of the dims, or for
-/// blocked ones of [N][ceil(C/c)][D...][c].
+/// Returns the element strides of a dense tensor: per dim, or where blocked, per physical dim of
+/// [N][ceil(C/c)][D...][c].
 std::vector<int64_t> denseStrides(const std::vector<int64_t> &dims, uint32_t block);
 
-/// Writes `model` into a sink, which commits it whole or not at all. On failure
-/// returns false and `error` is one coded line.
+/// Writes `model` into a sink, which is committed as a whole or not at all. On failure returns
+/// false and sets `error` to one coded line.
 bool writeOm(const OmModel &model, OmSink &sink, std::string &error);
 
-/// Writes `model` to the file `path`, as above.
+/// Writes `model` to the file `path`. On failure returns false and sets `error` to one coded line.
 bool writeOm(const OmModel &model, const std::string &path, std::string &error);
 
 } // namespace atc::om

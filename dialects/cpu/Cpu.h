@@ -13,9 +13,10 @@
 #include "dialects/cpu/CpuOps.h.inc"
 
 namespace atc::cpu {
-// The backend works on the kernels of both dialects alike.
+// The CPU backend handles the kernels of both dialects.
 using namespace kernel;
 
+/// Registers the cpu dialect.
 void registerCpuDialect(mlir::DialectRegistry &registry);
 } // namespace atc::cpu
 

@@ -39,7 +39,7 @@ LogicalResult verifyConv(Operation *op, Value input, Value output, ArrayRef<int6
   return success();
 }
 
-/// bias and slope hold one number for every (padded) channel of the output.
+/// Checks that bias and slope have one value per (padded) channel of the output.
 LogicalResult verifyPerChannel(Operation *op, Value value, int64_t channels, StringRef name) {
   if (!value)
     return success();
@@ -108,7 +108,7 @@ int64_t Conv2DOp::flops() {
 }
 
 bool Conv2DOp::canRunInPlace(unsigned operand) {
-  // A residual that comes last is read after partial sums were stored.
+  // A residual that comes last is read after partial accumulators were stored.
   return getResidual() && !getResidualLast() && (*this)->getOperand(operand) == getResidual() &&
          getResidual() != getInput();
 }

@@ -9,10 +9,10 @@ include "dialects/cpu/CpuDialect.td"
 def Cpu_Conv2DOp : Kernel_InPlaceOp<"conv2d", [AttrSizedOperandSegments], Cpu_Dialect> {
   let summary = "Dense convolution on blocked buffers";
   let description = [{
-    input [N][ICB][Hp][Wp][c] is the padded view: no position outside it is
-    read. filter [OCB][ICB / groups][KH][KW][c][b] (channels past the last are zero), bias
-    and slope [OCB * b], residual and output [N][OCB][OH][OW][b]. `channels` =
-    input channels of a group that are summed.
+    input [N][ICB][Hp][Wp][c] is the padded view: no position outside of it is
+    read. filter [OCB][ICB / groups][KH][KW][c][b] (channels past the last are
+    zero), bias and slope [OCB * b], residual and output [N][OCB][OH][OW][b].
+    `channels` = input channels per group that are accumulated.
   }];
   let arguments = (ins AnyMemRef:$input, AnyMemRef:$filter, Optional<AnyMemRef>:$bias,
                        Optional<AnyMemRef>:$residual, Optional<AnyMemRef>:$slope, AnyMemRef:$output,
@@ -48,7 +48,7 @@ def Cpu_MatMulOp : Kernel_Op<"matmul", [], Cpu_Dialect> {
   let summary = "Matrix product";
   let description = [{
     lhs [B][M][K], output [B][M][N], bias [N]. rhs is packed weights [N/b][K][b]
-    (rank 3, `packed`) or a plain matrix [B][K][N]; a batch of 1 broadcasts.
+    (rank 3, `packed`) or an unpacked matrix [B][K][N]; a batch of 1 broadcasts.
   }];
   let arguments = (ins AnyMemRef:$lhs, AnyMemRef:$rhs, Optional<AnyMemRef>:$bias, AnyMemRef:$output,
                        UnitAttr:$packed, OptionalAttr<Graph_ActivationAttr>:$activation,
@@ -59,10 +59,10 @@ def Cpu_MatMulOp : Kernel_Op<"matmul", [], Cpu_Dialect> {
   let hasVerifier = 1;
 }
 
-// What both integer convolutions have for an epilogue: `inputs` are buffers like
-// the output, or vectors with one number (or one for every lane) of its channels;
-// the body computes an element of the output from the sum and one of each. Without
-// a body the output are the sums.
+// The base of the integer convolutions and their epilogue: `inputs` are buffers with
+// the output's shape, or vectors with one value for all (or one per lane) of its
+// channels; the body computes an element of the output from the accumulator and one
+// element of each. Without a body the output is the accumulators.
 class Cpu_IntegerOp<string mnemonic, dag before, dag after>
     : Kernel_InPlaceOp<mnemonic, [], Cpu_Dialect> {
   let arguments = !con(before, (ins AnyMemRef:$bias, Variadic<AnyMemRef>:$inputs,
@@ -75,22 +75,23 @@ class Cpu_IntegerOp<string mnemonic, dag before, dag after>
 def Cpu_IntegerConv2DOp : Cpu_IntegerOp<"integer_conv2d",
     (ins AnyMemRef:$input, AnyMemRef:$filter, AnyMemRef:$steps, AnyMemRef:$starts),
     (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$groups, DenseBoolArrayAttr:$by_magnitude, UnitAttr:$signed_input, I64Attr:$products)> {
-  let summary = "Dense convolution of 8-bit integers, 32-bit sums";
+  let summary = "Dense convolution of 8-bit integers with 32-bit accumulators";
   let description = [{
-    The window is a list of steps for each block of outputs: `steps` [S] of i32
-    says where, in bytes from an output pixel's first input, the four neighbouring
-    bytes of a step are; filter [S][b][4] of i8 is what they are multiplied with. A
-    block's list has R runs, one after the other; `starts` [OCB * R + 1] of i32 are
-    the steps where runs begin, and the end. A run is made so that the sums of
-    `groups[r]` steps, two products of each, stay within 16 bits. input
+    The window is a list of steps per block of outputs: `steps` [S] of i32
+    contains the offset of the four adjacent bytes of a step, in bytes from an
+    output pixel's first input; filter [S][b][4] of i8 contains their weights.
+    The list of a block has R consecutive runs; `starts` [OCB * R + 1] of i32
+    are the steps where runs begin, and the end. Runs are built so that the sums
+    of `groups[r]` steps, two products of each, stay within 16 bits. input
     [N][ICB][Hp][Wp][c], bias [OCB * b] of i32, output [N][OCB][OH][OW][lanes],
-    lanes <= b. `signed_input`: bytes are i8. `products`: multiplications of one
-    run of the kernel, as the model has them.
+    lanes <= b. `signed_input`: bytes are i8. `products`: multiplications per
+    run of the kernel, as in the model.
 
-    The sums are those of bytes in 0..255: 128 is added to signed ones. In runs
-    `by_magnitude` they are of bytes in -128..127 (128 is taken from unsigned
-    ones), all bits of a byte inverted where its weight is negative, times the
-    magnitudes of the weights. The bias makes up for either.
+    The accumulators are those of bytes in 0..255: 128 is added to signed ones.
+    In runs `by_magnitude` they are those of bytes in -128..127 (128 is
+    subtracted from unsigned ones), with all bits of a byte inverted where its
+    weight is negative, times the magnitudes of the weights. The bias
+    compensates for either.
   }];
   let assemblyFormat = [{
     $input `,` $filter `,` $steps `,` $starts `,` $bias (`inputs` $inputs^)? `outs` $output attr-dict `:`
@@ -107,7 +108,7 @@ def Cpu_IntegerConv2DOp : Cpu_IntegerOp<"integer_conv2d",
 def Cpu_IntegerDepthwiseOp : Cpu_IntegerOp<"integer_depthwise",
     (ins AnyMemRef:$input, AnyMemRef:$filter),
     (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, UnitAttr:$signed_input)> {
-  let summary = "Depthwise convolution of 8-bit integers, 32-bit sums";
+  let summary = "Depthwise convolution of 8-bit integers with 32-bit accumulators";
   let description = [{
     input [N][CB][Hp][Wp][b] padded view, filter [CB][KH][KW][b] of i16, bias
     [CB * b] of i32, output [N][CB][OH][OW][b].
@@ -119,12 +120,12 @@ def Cpu_IntegerDepthwiseOp : Cpu_IntegerOp<"integer_depthwise",
 }
 
 def Cpu_WinogradInputOp : Kernel_Op<"winograd_input", [], Cpu_Dialect> {
-  let summary = "Input of a 3x3 convolution of 8-bit integers, as Winograd's F(m x m, 3x3) takes it";
+  let summary = "Winograd input transform F(m x m, 3x3) for a convolution of 8-bit integers";
   let description = [{
-    input [N][CB][Hp][Wp][16] of bytes is the padded view, output [N][P][T][CB * 16]
-    of i16: the sums of the P = (m + 2)^2 places of each tile, m = 2 or 4. Tiles are
-    m x m outputs, row by row; those that the plane's end cuts are whole.
-    `signed_input`: bytes are i8.
+    input [N][CB][Hp][Wp][16] of bytes is the padded view, output [N][P][T][CB *
+    16] of i16: the transformed values at the P = (m + 2)^2 positions of each
+    tile, m = 2 or 4. Tiles are m x m outputs, row by row; tiles that extend
+    beyond the plane are complete. `signed_input`: bytes are i8.
   }];
   let arguments = (ins AnyMemRef:$input, AnyMemRef:$output, UnitAttr:$signed_input);
   let assemblyFormat = "$input `outs` $output attr-dict `:` type(operands)";
@@ -135,9 +136,9 @@ def Cpu_WinogradConv2DOp : Cpu_IntegerOp<"winograd_conv2d",
     (ins AnyMemRef:$input, AnyMemRef:$filter), (ins)> {
   let summary = "Dense 3x3 convolution of 8-bit integers by Winograd's F(m x m, 3x3)";
   let description = [{
-    input [N][P][T][C] of i16 from winograd_input, filter [OCB][P][C/2][b][2] of i16:
-    the transformed weights, as dialects/cpu/Winograd.h has them. Sums must be within
-    what it says is the largest. bias [OCB * b] of i32, output
+    input [N][P][T][C] of i16 from winograd_input, filter [OCB][P][C/2][b][2] of
+    i16: the weights transformed as in dialects/cpu/Winograd.h. Accumulators
+    must be within its largestSum(). bias [OCB * b] of i32, output
     [N][OCB][OH][OW][lanes], lanes <= b.
   }];
   let assemblyFormat = [{
@@ -148,7 +149,7 @@ def Cpu_WinogradConv2DOp : Cpu_IntegerOp<"winograd_conv2d",
 
 def Cpu_IntegerYieldOp : Op<Cpu_Dialect, "integer_yield", [Pure, Terminator,
     ParentOneOf<["IntegerConv2DOp", "IntegerDepthwiseOp", "WinogradConv2DOp"]>]> {
-  let summary = "Ends the body of an integer convolution";
+  let summary = "Yields the result of an integer convolution's body";
   let arguments = (ins AnyType:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }

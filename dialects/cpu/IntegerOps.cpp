@@ -44,7 +44,7 @@ static LogicalResult verifyEpilogue(OpT op, int64_t channelBlocks, int64_t block
   return success();
 }
 
-/// What sums over a window read.
+/// Checks the input of an integer contraction.
 static LogicalResult verifyBytes(Operation *op, Value input) {
   if (failed(verifyRank(op, input, 5, "input")))
     return failure();
@@ -53,7 +53,8 @@ static LogicalResult verifyBytes(Operation *op, Value input) {
   return success();
 }
 
-/// A buffer like the output is read where the output is written, and before it.
+/// Returns whether an input may share the output's buffer: it is read at the positions that are
+/// written, and before that.
 template <typename OpT> static bool canRunOver(OpT op, unsigned operand) {
   Value value = op->getOperand(operand);
   return llvm::is_contained(op.getInputs(), value) && value != op.getInput() &&
@@ -132,7 +133,7 @@ LogicalResult WinogradInputOp::verify() {
 }
 
 std::string WinogradInputOp::kernelName() { return "winograd_input"; }
-/// Additions: about two for each place.
+/// Estimates about two additions per position.
 int64_t WinogradInputOp::flops() { return 2 * elements(getOutput()); }
 
 LogicalResult WinogradConv2DOp::verify() {

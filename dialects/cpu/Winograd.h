@@ -1,4 +1,4 @@
-//===-- Winograd.h - F(m x m, 3x3) in whole numbers -----------------------===//
+//===-- Winograd.h - F(m x m, 3x3) in integers ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_DIALECTS_CPU_WINOGRAD_H
@@ -12,14 +12,14 @@
 
 namespace atc::cpu {
 
-/// Tiles of m x m outputs of a 3x3 convolution from the products of (m + 2)^2 places
-/// (A. Lavin, S. Gray: Fast Algorithms for Convolutional Neural Networks, 2015). All
-/// matrices are whole numbers; sums come out `odd` * 2^`shift` times as large as they are.
+/// A Winograd form: tiles of m x m outputs of a 3x3 convolution from the products at (m + 2)^2
+/// positions (A. Lavin, S. Gray: Fast Algorithms for Convolutional Neural Networks, 2015). All
+/// matrices are integers; the accumulators are `odd` * 2^`shift` times the results.
 struct Winograd {
   int64_t outputs; // m
   uint32_t odd, shift;
 
-  /// The form with so many places, if there is one.
+  /// Returns the form with that number of positions; nothing where there is none.
   static std::optional<Winograd> ofPlaces(int64_t places) {
     if (places == 16)
       return Winograd{2, 1, 2};
@@ -28,21 +28,24 @@ struct Winograd {
     return std::nullopt;
   }
 
+  /// Returns the rows of an input tile, which is square.
   int64_t side() const { return outputs + 2; }
+  /// Returns the products per tile and channel.
   int64_t places() const { return side() * side(); }
+  /// Returns the number of tiles that cover `size` outputs of a dim.
   int64_t tilesAlong(int64_t size) const { return llvm::divideCeil(size, outputs); }
   int64_t tilesOf(int64_t height, int64_t width) const {
     return tilesAlong(height) * tilesAlong(width);
   }
-  /// What a row of weights is multiplied with for each place of a side.
+  /// Returns the factors of a row of weights, for each position along a side.
   llvm::ArrayRef<std::array<int, 3>> weights() const {
     static constexpr std::array<int, 3> two[] = {{2, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 2}};
     static constexpr std::array<int, 3> four[] = {{1, 0, 0}, {-1, -1, -1}, {-1, 1, -1},
                                                   {1, 2, 4}, {1, -2, 4},   {0, 0, 1}};
     return outputs == 2 ? llvm::ArrayRef(two) : llvm::ArrayRef(four);
   }
-  /// Largest sum of a convolution that 32 bits still tell from others: the odd factor is
-  /// taken back modulo 2^32, the power of two is lost at the upper end.
+  /// Returns the largest result of a convolution that 32 bits can represent: the odd factor is
+  /// divided out modulo 2^32, the power of two costs high bits.
   int64_t largestSum() const { return (int64_t(1) << (31 - shift)) - 1; }
 };
 

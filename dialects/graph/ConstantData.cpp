@@ -72,7 +72,7 @@ FailureOr<ConstantBytes> ConstantBytes::get(Attribute attribute) {
     if (!blob || static_cast<int64_t>(blob->getData().size()) != size)
       return failure();
     result.data = blob->getData();
-    // Bytes of a file can lie at any address.
+    // Bytes of a file can have any alignment.
     if (reinterpret_cast<uintptr_t>(result.data.data()) % elementBytes != 0) {
       ArrayRef<char> source = result.data;
       llvm::copy(source, result.allocate(size));

@@ -1,4 +1,4 @@
-//===-- ConstantData.h - reading and making tensor constants -------------===//
+//===-- ConstantData.h - reads and makes tensor constants ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_DIALECTS_GRAPH_CONSTANTDATA_H
@@ -16,36 +16,35 @@ class Operation;
 
 namespace atc::graph {
 
-/// Bytes of one element in memory. Elements are never packed below a byte:
-/// bool is one byte of 0 or 1, i4 the low half of one.
+/// Returns the bytes per element in memory. Elements are never packed below a byte: bool is one
+/// byte of 0 or 1, i4 the low half of one.
 int64_t getElementBytes(mlir::Type elementType);
 
-/// The number of elements, or nullopt when a dim is unknown or the product of
-/// the dims does not fit 63 bits.
+/// Returns the number of elements; nullopt when a dim is dynamic or the product of the dims does
+/// not fit 63 bits.
 std::optional<int64_t> getElementCount(mlir::ShapedType type);
 
-/// The elements of a constant as row-major bytes. A view of the attribute's own
-/// storage wherever that has this form (dense, splat, dense_resource); valid as
-/// long as the context.
+/// The elements of a constant as row-major bytes: a view of the attribute's own storage wherever
+/// that has this form (dense, splat, dense_resource), valid as long as the context.
 class ConstantBytes {
 public:
-  /// Fails for attributes without numeric elements and for resources whose
+  /// Returns the elements; fails for attributes without numeric elements and for resources whose
   /// size does not fit their type.
   static mlir::FailureOr<ConstantBytes> get(mlir::Attribute attribute);
 
   mlir::ShapedType getType() const { return type; }
-  /// Every element is the same one; `bytes` then has that element only.
+  /// Returns whether all elements are equal; `bytes` then has one element only.
   bool isSplat() const { return splat; }
   llvm::ArrayRef<char> bytes() const { return data; }
   template <typename T> llvm::ArrayRef<T> as() const {
     return {reinterpret_cast<const T *>(data.data()), data.size() / sizeof(T)};
   }
 
-  /// The bytes are a copy that ends with this object.
+  /// Returns whether the bytes are a copy that lives as long as this object.
   bool ownsBytes() const { return owned != nullptr; }
 
-  /// All elements: the view itself, or for a splat a filled buffer that this
-  /// object then owns.
+  /// Returns all elements: the view itself, or for a splat a filled buffer that this object then
+  /// owns.
   llvm::ArrayRef<char> expanded();
   template <typename T> llvm::ArrayRef<T> expandedAs() {
     llvm::ArrayRef<char> all = expanded();
@@ -63,22 +62,22 @@ private:
   char *allocate(int64_t size);
 };
 
-/// Up to this many elements a constant is stored in the attribute itself.
+/// The maximum number of elements that are stored in the attribute itself.
 constexpr int64_t kInlineElements = 64;
 
-/// A constant of `type` that takes over `bytes` without copying them (unless
-/// there are so few that the attribute itself holds them). `name` is a hint for
-/// the resource's name, which is made unique in the process.
+/// Returns a constant of `type` that takes over the row-major `bytes` without copying them (unless
+/// there are so few that the attribute itself holds them). `name` is a hint for the resource's
+/// name, which is made unique in the process.
 mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, std::vector<char> &&bytes,
                                 llvm::StringRef name = "constant");
 
-/// The same for bytes that live elsewhere, for example in a mapped file.
-/// `deleter` is called once they are no longer used.
+/// Returns a constant of bytes that are owned by others, for example in a mapped file. `deleter` is
+/// called once they are no longer used.
 mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, llvm::ArrayRef<char> bytes,
                                 mlir::AsmResourceBlob::DeleterFn deleter,
                                 llvm::StringRef name = "constant");
 
-/// A copy of typed elements.
+/// Returns a constant with a copy of typed elements.
 template <typename T>
 mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, llvm::ArrayRef<T> elements,
                                 llvm::StringRef name = "constant") {
@@ -86,12 +85,12 @@ mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, llvm::ArrayRef<T> e
   return makeConstant(type, std::vector<char>(begin, begin + elements.size() * sizeof(T)), name);
 }
 
-/// Unit attribute of a module that is not the only one to use its constants.
+/// Marks a module that shares its constants with other modules (unit attribute).
 inline constexpr llvm::StringLiteral kSharedConstantsAttr = "graph.shared_constants";
 
-/// Frees the bytes of resources made here that no attribute below `root` uses
-/// any more, unless it shares its constants. Only for the owner of the whole module:
-/// an attribute kept elsewhere loses its bytes.
+/// Frees the bytes of resources made here that no attribute below `root` uses any more, unless it
+/// shares its constants. Only for the owner of the whole module: an attribute kept elsewhere loses
+/// its bytes.
 void releaseUnusedConstants(mlir::Operation *root);
 
 } // namespace atc::graph

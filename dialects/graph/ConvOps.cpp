@@ -54,14 +54,14 @@ static FailureOr<int64_t> slidingSize(const Window &window, size_t dim, size_t s
                        << ", dilation " << window.dilations[dim] << ") does not fit spatial dim "
                        << dim << " of " << input << " with pads " << begin << " and " << end;
   int64_t size = (padded - extent + (ceilMode ? stride - 1 : 0)) / stride + 1;
-  // A window that would start behind the input and its begin padding sees
-  // nothing but padding; ceil mode does not count it.
+  // A window that would start behind the input and its begin padding covers only padding; ceil mode
+  // does not count it.
   if (ceilMode && (size - 1) * stride >= input + begin)
     --size;
   return size;
 }
 
-/// Channel counts that follow from input, filter and groups.
+/// Checks a per-channel operand against the channel count.
 static LogicalResult checkVector(StringRef name, Value value, int64_t size, Type elementType,
                                  EmitError emitError) {
   if (!value)
@@ -76,7 +76,8 @@ static LogicalResult checkVector(StringRef name, Value value, int64_t size, Type
   return success();
 }
 
-/// A bias joins the sums, so that it may be as wide as they are: f32 beside f16.
+/// Checks the bias, which is added to the accumulators and may have their type: f32 with f16
+/// operands.
 static LogicalResult checkBias(Value bias, int64_t size, Type elementType, EmitError emitError) {
   bool wide = bias && elementType.isF16() && rankedType(bias).getElementType().isF32();
   return checkVector("bias", bias, size, wide ? rankedType(bias).getElementType() : elementType,
@@ -211,7 +212,7 @@ static FailureOr<RankedTensorType> inferPoolType(Adaptor adaptor, EmitError emit
     return failure();
   SmallVector<int64_t> shape(input.getShape().take_front(2));
   for (size_t i = 0; i < spatial; ++i) {
-    // Otherwise a window could lie in the padding altogether.
+    // Otherwise a window could lie entirely in the padding.
     if (window.pads[i] >= window.extent(i) || window.pads[i + spatial] >= window.extent(i))
       return emitError() << "pads " << window.pads[i] << " and " << window.pads[i + spatial]
                          << " of spatial dim " << i << " must be less than the window of "

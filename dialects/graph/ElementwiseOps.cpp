@@ -14,7 +14,7 @@ static Type elementOf(Value tensor) { return getElementTypeOrSelf(tensor.getType
 
 static bool isFloat(Value scalar) { return isa<FloatType>(getElementTypeOrSelf(scalar.getType())); }
 
-/// bool counts as unsigned: true is 1, not -1.
+/// Returns whether elements are unsigned; bool counts as unsigned: true is 1, not -1.
 static bool isUnsigned(Value tensor) {
   Type type = elementOf(tensor);
   return type.isUnsignedInteger() || type.isInteger(1);
@@ -180,8 +180,8 @@ Value PReluOp::buildScalar(OpBuilder &builder, Location loc, ValueRange args) {
   return s.select(isNegative, s.op<arith::MulIOp>(x, slope), x);
 }
 
-/// Integer quotients and remainders for all operands, for processors trap where
-/// there is none: division by zero gives 0, the least number by -1 wraps.
+/// Builds integer quotients and remainders that are defined for all operands, where processors
+/// would trap: division by zero yields 0, the minimum by -1 wraps.
 template <typename SignedOp, typename UnsignedOp>
 static Value buildDivision(ScalarBuilder s, bool isUnsigned, Value dividend, Value divisor) {
   Value zero = s.constant(divisor, 0.0), one = s.constant(divisor, 1.0);

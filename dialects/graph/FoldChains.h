@@ -1,4 +1,4 @@
-//===-- FoldChains.h - folding chains of one op ---------------------------===//
+//===-- FoldChains.h - folds chains of one op -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_DIALECTS_GRAPH_FOLDCHAINS_H
@@ -8,8 +8,8 @@
 
 namespace atc::graph {
 
-/// Folds an op whose result type alone says what it does: of a chain only the last
-/// one matters, and one that changes nothing is its input.
+/// Folds an op that is fully described by its result type: only the last op of a chain matters, and
+/// an op that changes nothing is its input.
 template <typename OpT> mlir::OpFoldResult foldChain(OpT op) {
   if (op.getInput().getType() == op.getType())
     return op.getInput();

@@ -82,16 +82,16 @@ class Graph_Attr<string name, string mnemonic_> : AttrDef<Graph_Dialect, name> {
   let mnemonic = mnemonic_;
 }
 
-// A double that can be part of an attribute (those need a hash).
+// A double as the parameter of an attribute, which must be hashable.
 def Graph_NumberParameter : AttrParameter<"::atc::graph::Number", "", "double">;
 
 def Graph_ActivationAttr : Graph_Attr<"Activation", "activation"> {
   let summary = "An activation fused behind a convolution or matmul";
   let description = [{
     `alpha` and `beta` are the parameters of the kinds that have them: clip
-    (min, max), leaky_relu (slope, -), hard_sigmoid (slope, offset), gelu
-    (1 = tanh approximation, -); 0 elsewhere. prelu takes its slope from the
-    operator's `slope` operand.
+    (min, max), leaky_relu (slope, -), hard_sigmoid (slope, offset), gelu (1 =
+    tanh approximation, -); 0 otherwise. The slope of a prelu is the operator's
+    `slope` operand.
   }];
   let parameters = (ins EnumParameter<Graph_ActivationKind>:$kind,
                         Graph_NumberParameter:$alpha,
@@ -100,18 +100,17 @@ def Graph_ActivationAttr : Graph_Attr<"Activation", "activation"> {
     return $_get($_ctxt, kind, Number(alpha), Number(beta));
   }]>];
   let skipDefaultBuilders = 1;
-  // `<relu>`, `<leaky_relu, 0.1>`, `<clip, 0.0, 6.0>`: zeros at the end are left out.
+  // Prints `<relu>`, `<leaky_relu, 0.1>`, `<clip, 0.0, 6.0>`: trailing zeros are omitted.
   let hasCustomAssemblyFormat = 1;
 }
 
 def Graph_LayoutAttr : Graph_Attr<"Layout", "layout"> {
-  let summary = "How an NCHW tensor is stored (a tensor encoding)";
+  let summary = "The layout of an NCHW tensor in memory (a tensor encoding)";
   let description = [{
     `block` = c > 0: stored as [N][ceil(C/c)][H][W][c] (NCHWc). 0: stored as the
-    shape says, row-major. `halo` = [top, left, bottom, right]: rows and columns
-    of zeros that stand around every H x W plane, so that a convolution can read
-    past the edge. `fill` stands there in the place of zero: the zero point of a
-    quantized tensor.
+    shape, row-major. `halo` = [top, left, bottom, right]: rows and columns of
+    zeros around every H x W plane, so that a convolution can read beyond the
+    edge. `fill` replaces these zeros: the zero point of a quantized tensor.
   }];
   let parameters = (ins "int64_t":$block, ArrayRefParameter<"int64_t">:$halo,
                         DefaultValuedParameter<"int64_t", "0">:$fill);

@@ -12,11 +12,11 @@ def Graph_ConvOp : Graph_InferOp<"conv", [AttrSizedOperandSegments]> {
   let summary = "Convolution with fused bias, residual and activation";
   let description = [{
     input [N, C, spatial...], filter [M, C / groups, kernel...], bias [M],
-    residual like the result, slope [M] (of a prelu activation). `pads` holds
-    the begins of all spatial dims, then the ends.
+    residual with the result's shape, slope [M] (of a prelu activation). `pads`
+    holds the begins of all spatial dims, then the ends.
 
-    result = act(conv + bias + residual), or with `residual_last`
-    act(conv + bias) + residual.
+    result = act(conv + bias + residual), or with `residual_last` act(conv +
+    bias) + residual.
   }];
   let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$filter,
                        Optional<AnyRankedTensor>:$bias, Optional<AnyRankedTensor>:$residual,
@@ -56,7 +56,7 @@ class Graph_PoolOp<string mnemonic, dag attributes = (ins)> : Graph_InferOp<mnem
 }
 
 def Graph_MaxPoolOp : Graph_PoolOp<"max_pool"> {
-  let summary = "Maximum over a sliding window; padding never wins";
+  let summary = "Maximum over a sliding window, ignoring padding";
 }
 def Graph_AveragePoolOp : Graph_PoolOp<"average_pool",
     (ins DefaultValuedAttr<BoolAttr, "false">:$count_include_pad)> {

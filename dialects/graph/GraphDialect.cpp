@@ -49,7 +49,7 @@ struct GraphFoldInterface : DialectFoldInterface {
       tensors.push_back(std::move(*tensor));
     }
     auto pointers = llvm::map_to_vector(tensors, [](const Tensor &t) { return &t; });
-    // What cannot be evaluated (an index out of range, ...) stays as it is.
+    // An op that cannot be evaluated (an index out of range, ...) is not folded.
     std::string error;
     SmallVector<Tensor, 1> values;
     if (failed(evaluate(op, pointers, values, &error)))

@@ -17,8 +17,8 @@ def Graph_Dialect : Dialect {
     are canonical: pads, axes and modes are explicit, optional behaviour of the
     source format is resolved by the importer, convolutions are NCHW.
 
-    A tensor type may carry a `#graph.layout` encoding. The shape stays the
-    logical one (NCHW); the encoding says how it is stored.
+    A tensor type may carry a `#graph.layout` encoding. The shape remains the
+    logical one (NCHW); the encoding describes the layout in memory.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
@@ -32,10 +32,10 @@ class Graph_Op<string mnemonic, list<Trait> traits = []>
 }
 
 // An operator whose result type follows from its operands and attributes. The
-// encoding of the result is free: the layout pass chooses it. An operator
-// writes one function, `inferType`, that checks operands and attributes and
-// gives the result type without an encoding; it serves inference, the verifier
-// and the interpreter.
+// encoding of the result is free: the layout pass assigns it. An operator
+// defines one function, `inferType`, that checks operands and attributes and
+// returns the result type without an encoding; inference, the verifier and the
+// interpreter use it.
 class Graph_InferOp<string mnemonic, list<Trait> traits = []>
     : Graph_Op<mnemonic, traits # [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let hasVerifier = 1;

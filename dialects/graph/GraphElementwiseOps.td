@@ -10,9 +10,9 @@ include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/CommonAttrConstraints.td"
 
 // `elements` names the element types that the operands may have (see
-// ElementClass in TypeInference.h); `rule` how the result's element type
-// follows from them: the operands' own, a bool, or that of the second operand
-// behind a bool condition.
+// ElementClass in TypeInference.h); `rule` determines the result's element type:
+// that of the operands, bool, or that of the second operand after a bool
+// condition.
 class Graph_ElementwiseOp<string mnemonic, string elements, string rule = "Same",
                           list<Trait> traits = []>
     : Graph_InferOp<mnemonic, traits # [DeclareOpInterfaceMethods<Graph_ElementwiseOpInterface>]> {

@@ -1,4 +1,4 @@
-//===-- GraphHostOps.td - what the host program of a model does -*- tablegen -*-===//
+//===-- GraphHostOps.td - the ops of dynamic schedules ----------*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_GRAPH_HOST_OPS_TD
@@ -16,11 +16,12 @@ def Graph_HostCallOp : Op<Graph_Dialect, "host_call",
                           [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Calls a host kernel";
   let description = [{
-    For what has no fixed shape, an element type that generated code lacks, or an
-    irregular operator. `kernel` names a row of kernels/Kernels.def; its inputs and
-    attributes are those of the ONNX operator of this name in its newest form.
-    `positions` says which input of the kernel each operand is, where optional ones
-    are left out. A result without uses is not computed.
+    Represents operators with dynamic shapes, element types that generated code
+    does not support, or irregular semantics. `kernel` names a row of
+    kernels/Kernels.def; its inputs and attributes are those of the newest form
+    of the ONNX operator of this name. `positions` has the kernel's input index
+    of each operand where optional inputs are omitted. A result without uses is
+    not computed.
 
     ```mlir
     %y:2 = graph.host_call "TopK"(%x, %k) {axis = -1 : i64}
@@ -42,7 +43,7 @@ def Graph_HostCallOp : Op<Graph_Dialect, "host_call",
 }
 
 def Graph_IfOp : Op<Graph_Dialect, "if", [SingleBlock, NoRegionArguments, RecursiveMemoryEffects]> {
-  let summary = "One of two branches, by a bool tensor of one element";
+  let summary = "Runs one of two branches, selected by a bool tensor of one element";
   let arguments = (ins AnyTensor:$condition);
   let results = (outs Variadic<Graph_AnyValue>:$outputs);
   let regions = (region SizedRegion<1>:$thenRegion, SizedRegion<1>:$elseRegion);
@@ -56,9 +57,10 @@ def Graph_LoopOp : Op<Graph_Dialect, "loop", [SingleBlock, RecursiveMemoryEffect
   let summary = "Repeats its body while a bool tensor of one element is true";
   let description = [{
     The condition is tested before every iteration, `condition` before the first
-    one. The body gets the carried values and leaves with the next condition and
-    the next values. Their types may get more precise or lose precision from one
-    iteration to the next: a loop's types only say what always holds.
+    one. The body receives the carried values and yields the next condition and
+    the next values with `graph.leave`. Their types may become more or less
+    precise from one iteration to the next: the types of a loop only state what
+    always holds.
 
     ```mlir
     %r = graph.loop %go, %x : (tensor<i1>, tensor<*xf32>) -> tensor<*xf32> {
@@ -78,7 +80,7 @@ def Graph_LoopOp : Op<Graph_Dialect, "loop", [SingleBlock, RecursiveMemoryEffect
 }
 
 def Graph_LeaveOp : Op<Graph_Dialect, "leave", [Pure, Terminator, ParentOneOf<["IfOp", "LoopOp"]>]> {
-  let summary = "Leaves a branch or an iteration with its values";
+  let summary = "Ends a branch or an iteration and yields its values";
   let arguments = (ins Variadic<Graph_AnyValue>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }

@@ -9,8 +9,8 @@ include "mlir/IR/OpBase.td"
 def Graph_ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {
   let cppNamespace = "::atc::graph";
   let description = [{
-    One result element depends on the elements of the operands at the same
-    (broadcast) position. One lowering serves them all.
+    Each element of the result depends only on the elements of the operands at
+    the same (broadcast) position. All such ops share one lowering.
   }];
   let methods = [
     InterfaceMethod<[{

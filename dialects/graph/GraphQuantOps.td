@@ -1,4 +1,4 @@
-//===-- GraphQuantOps.td - quantized tensors, integer sums -*- tablegen -*-===//
+//===-- GraphQuantOps.td - quantized tensors, int8 contractions -*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_GRAPH_QUANT_OPS_TD
@@ -15,11 +15,11 @@ class Graph_QuantOp<string mnemonic> : Graph_Op<mnemonic> {
 }
 
 def Graph_QuantizeOp : Graph_QuantOp<"quantize"> {
-  let summary = "saturate(round(x / scale) + zero point), halves to even";
+  let summary = "saturate(round(x / scale) + zero point), rounding half to even";
   let description = [{
-    input f32, result with elements of a `!quant.uniform` type that states scale
-    and zero point, per tensor or per index of one dim. The division is one of
-    f32. What this op means is written down once, in docs/rationale-quant.md.
+    The input is f32; the result has elements of a `!quant.uniform` type that
+    contains scale and zero point, per tensor or per index of one dim. The
+    division is computed in f32. docs/rationale-quant.md defines the semantics.
   }];
 }
 
@@ -28,19 +28,19 @@ def Graph_DequantizeOp : Graph_QuantOp<"dequantize"> {
 }
 
 def Graph_StorageCastOp : Graph_QuantOp<"storage_cast"> {
-  let summary = "The same integers under another type";
+  let summary = "Reinterprets integers as quantized values or the reverse";
   let description = [{
-    Sees the integers of a quantized tensor as a tensor of integers (ui8 for
-    unsigned storage, i8 for signed), a tensor of integers as a quantized one, or
-    as one of other parameters. No element changes.
+    Converts a quantized tensor to its integers (ui8 for unsigned storage, i8
+    for signed), a tensor of integers to a quantized one, or a quantized tensor
+    to one with other parameters. Elements do not change.
   }];
   let hasFolder = 1;
 }
 
-// What the two integer sums share: `inputs` and `body` are the epilogue, which
-// computes an element of the result from the sum (i32, the first argument) and
-// one element of every input; they broadcast to the result. Without a body the
-// result are the sums.
+// The base of the integer contractions: `inputs` and `body` are the epilogue, which
+// computes an element of the result from the accumulator (i32, the first argument)
+// and one element of every input; inputs broadcast to the result. Without a body
+// the result is the accumulators.
 class Graph_IntegerSumOp<string mnemonic, dag attributes = (ins)>
     : Graph_Op<mnemonic, [AttrSizedOperandSegments, IsolatedFromAbove]> {
   let arguments = !con((ins AnyRankedTensor:$input, AnyRankedTensor:$filter,
@@ -58,19 +58,19 @@ class Graph_IntegerSumOp<string mnemonic, dag attributes = (ins)>
 def Graph_IntegerConvOp : Graph_IntegerSumOp<"integer_conv",
     (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
          I64Attr:$groups)> {
-  let summary = "Convolution of 8-bit integers with 32-bit sums";
+  let summary = "Convolution of 8-bit integers with 32-bit accumulators";
   let description = [{
-    input [N, C, H, W] and filter [M, C / groups, KH, KW] of i8 or ui8, bias [M] of
-    i32. The sums are exact: sum((input - zero_point) * (filter - its zero point))
-    + bias; padding counts as zero_point. `filter_zero_points` has one number for
-    each output channel, or is empty for zeros.
+    input [N, C, H, W] and filter [M, C / groups, KH, KW] of i8 or ui8, bias [M]
+    of i32. The accumulators are exact: sum((input - zero_point) * (filter - its
+    zero point)) + bias; padding counts as zero_point. `filter_zero_points` has
+    one value per output channel, or is empty for zeros.
   }];
 }
 
 def Graph_IntegerFullyConnectedOp : Graph_IntegerSumOp<"integer_fully_connected"> {
-  let summary = "Matrix product of 8-bit integers with 32-bit sums";
+  let summary = "Matrix product of 8-bit integers with 32-bit accumulators";
   let description = [{
-    input [..., K], filter [N, K], bias [N]; otherwise as integer_conv.
+    input [..., K], filter [N, K], bias [N]; otherwise like integer_conv.
   }];
 }
 

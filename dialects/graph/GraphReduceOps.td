@@ -9,7 +9,7 @@ include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/CommonAttrConstraints.td"
 
 def Graph_ReduceOp : Graph_InferOp<"reduce"> {
-  let summary = "Reduction over `axes` (sorted, non-negative)";
+  let summary = "Reduction over `axes` (sorted, nonnegative)";
   let description = [{Global pooling is a mean or max over the spatial axes with `keepdims`.}];
   let arguments = (ins AnyRankedTensor:$input, Graph_ReduceKindAttr:$kind,
                        DenseI64ArrayAttr:$axes, DefaultValuedAttr<BoolAttr, "true">:$keepdims);
@@ -23,10 +23,10 @@ class Graph_ArgOp<string mnemonic> : Graph_InferOp<mnemonic> {
   let results = (outs AnyRankedTensor:$result);
 }
 def Graph_ArgMaxOp : Graph_ArgOp<"arg_max"> {
-  let summary = "Index (i64) of the largest element along `axis`";
+  let summary = "Index (i64) of the maximum along `axis`";
 }
 def Graph_ArgMinOp : Graph_ArgOp<"arg_min"> {
-  let summary = "Index (i64) of the smallest element along `axis`";
+  let summary = "Index (i64) of the minimum along `axis`";
 }
 
 class Graph_SoftmaxLikeOp<string mnemonic> : Graph_InferOp<mnemonic> {
@@ -34,7 +34,7 @@ class Graph_SoftmaxLikeOp<string mnemonic> : Graph_InferOp<mnemonic> {
   let results = (outs AnyRankedTensor:$result);
 }
 def Graph_SoftmaxOp : Graph_SoftmaxLikeOp<"softmax"> {
-  let summary = "e^(x - max) / sum of the same, along `axis`";
+  let summary = "e^(x - max) / sum(e^(x - max)) along `axis`";
 }
 def Graph_LogSoftmaxOp : Graph_SoftmaxLikeOp<"log_softmax"> {
   let summary = "Logarithm of softmax along `axis`";

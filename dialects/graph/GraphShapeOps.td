@@ -9,7 +9,7 @@ include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/CommonAttrConstraints.td"
 
 def Graph_ReshapeOp : Graph_Op<"reshape"> {
-  let summary = "The same elements in row-major order under another shape";
+  let summary = "The elements in row-major order with another shape";
   let description = [{Squeeze, unsqueeze and flatten are reshapes too.}];
   let arguments = (ins AnyRankedTensor:$input);
   let results = (outs AnyRankedTensor:$result);
@@ -42,7 +42,7 @@ def Graph_TileOp : Graph_InferOp<"tile"> {
 }
 
 def Graph_ConcatOp : Graph_InferOp<"concat"> {
-  let summary = "Joins tensors along `axis` (non-negative)";
+  let summary = "Concatenates tensors along `axis` (nonnegative)";
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, I64Attr:$axis);
   let results = (outs AnyRankedTensor:$result);
   let hasFolder = 1;
@@ -53,9 +53,9 @@ def Graph_SliceOp : Graph_InferOp<"slice"> {
   let summary = "sizes[i] elements of dim i: starts[i], starts[i] + steps[i], ...";
   let description = [{
     Canonical: every dim is named, starts are in range, sizes are counts of
-    elements, steps may be negative. Split is one slice for each part. A size of
-    -1 keeps a whole dim (start 0, step 1) and is there for dims not yet known;
-    it becomes a count when the dim does.
+    elements, steps may be negative. A split is one slice per output. A size of
+    -1 keeps a whole dim (start 0, step 1) and represents dims that are still
+    dynamic; it becomes a count when the dim becomes static.
   }];
   let arguments = (ins AnyRankedTensor:$input, DenseI64ArrayAttr:$starts,
                        DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$steps);
@@ -67,7 +67,7 @@ def Graph_SliceOp : Graph_InferOp<"slice"> {
 def Graph_PadOp : Graph_InferOp<"pad"> {
   let summary = "Adds low[i] elements before and high[i] after dim i; negative crops";
   let description = [{
-    Cropping comes first: what edge, reflect and wrap repeat is what is left.
+    Cropping comes first: edge, reflect and wrap repeat the remaining elements.
   }];
   let arguments = (ins AnyRankedTensor:$input, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
                        Graph_PadModeAttr:$mode, DefaultValuedAttr<F64Attr, "0.0">:$value);
@@ -76,7 +76,7 @@ def Graph_PadOp : Graph_InferOp<"pad"> {
 }
 
 def Graph_GatherOp : Graph_InferOp<"gather"> {
-  let summary = "Slices of `input` along `axis` chosen by `indices`; negative indices count from the end";
+  let summary = "Slices of `input` along `axis` selected by `indices`; negative indices count from the end";
   let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$indices, I64Attr:$axis);
   let results = (outs AnyRankedTensor:$result);
 }
@@ -94,7 +94,7 @@ def Graph_SpaceToDepthOp : Graph_InferOp<"space_to_depth"> {
 }
 
 def Graph_ResizeOp : Graph_Op<"resize"> {
-  let summary = "Resamples to the result's shape; `scales[i]` = size out / size in as the model states it";
+  let summary = "Resamples to the result's shape; `scales[i]` = output size / input size as in the model";
   let arguments = (ins AnyRankedTensor:$input, DenseF64ArrayAttr:$scales, Graph_ResizeModeAttr:$mode,
                        Graph_CoordinateModeAttr:$coordinates, Graph_NearestModeAttr:$nearest,
                        DefaultValuedAttr<F64Attr, "-0.75">:$cubic_coefficient);

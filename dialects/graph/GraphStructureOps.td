@@ -22,8 +22,10 @@ def Graph_ConstantOp : Graph_Op<"constant", [ConstantLike, AllTypesMatch<["value
 }
 
 def Graph_RelayoutOp : Graph_Op<"relayout"> {
-  let summary = "Stores a tensor in another layout";
-  let description = [{The result has the same shape and element type and another `#graph.layout`.}];
+  let summary = "Converts a tensor to another layout";
+  let description = [{
+    The result has the same shape and element type but another `#graph.layout`.
+  }];
   let arguments = (ins AnyRankedTensor:$input);
   let results = (outs AnyRankedTensor:$result);
   let hasVerifier = 1;
@@ -36,6 +38,14 @@ def Graph_MapOp : Graph_Op<"map", [SingleBlockImplicitTerminator<"YieldOp">, Iso
     The region computes one element of the result from one element of every
     input, with arith and math ops. Inputs broadcast by NumPy's rules. Arguments
     and the yielded value have the signless type of the elements (i8 for ui8).
+
+    ```mlir
+    %y = graph.map %x, %b : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32> {
+    ^bb0(%e: f32, %f: f32):
+      %s = arith.addf %e, %f : f32
+      graph.yield %s : f32
+    }
+    ```
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs);
   let results = (outs AnyRankedTensor:$result);
@@ -46,7 +56,7 @@ def Graph_MapOp : Graph_Op<"map", [SingleBlockImplicitTerminator<"YieldOp">, Iso
 
 def Graph_YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator,
     ParentOneOf<["MapOp", "IntegerConvOp", "IntegerFullyConnectedOp"]>]> {
-  let summary = "Ends the body of a map";
+  let summary = "Yields the result of a body";
   let arguments = (ins Optional<AnyType>:$value);
   let assemblyFormat = "attr-dict ($value^ `:` type($value))?";
   let builders = [OpBuilder<(ins)>];

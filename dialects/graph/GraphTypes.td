@@ -1,4 +1,4 @@
-//===-- GraphTypes.td - values that are no plain tensors --------*- tablegen -*-===//
+//===-- GraphTypes.td - values other than dense tensors --------*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_GRAPH_TYPES_TD

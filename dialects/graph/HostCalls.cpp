@@ -157,7 +157,7 @@ Type joinTypes(Type a, Type b) {
     return RankedTensorType::get(shape, left.getElementType());
   }
   const bool sequences = isa<SequenceType>(a) && isa<SequenceType>(b);
-  // One branch may have a value, the other an optional.
+  // A branch may yield a value and the other one an optional.
   const bool optional = isa<OptionalType>(a) || isa<OptionalType>(b);
   if (!sequences && !optional)
     return {};
@@ -328,7 +328,7 @@ bool isWanted(const HostCall &call, unsigned result) {
   return result >= 32 || (call.wanted >> result & 1);
 }
 
-/// The type that a rule of Kernels.def gives; null where it cannot say.
+/// Returns the type that a rule of Kernels.def yields; null where it does not apply.
 Type typeByRule(StringRef rule, const HostCall &call, MLIRContext *context) {
   auto nested = [&](StringRef name) -> Type {
     StringRef inner = rule.drop_front(name.size() + 1).drop_back();
@@ -353,7 +353,7 @@ Type typeByRule(StringRef rule, const HostCall &call, MLIRContext *context) {
   }
   if (rule.starts_with("map("))
     return MapType::get(context, IntegerType::get(context, 64), Float32Type::get(context));
-  // The first alternative that says something.
+  // The first alternative that applies.
   while (rule.contains('|')) {
     auto [first, others] = rule.split('|');
     if (Type type = typeByRule(first, call, context))
@@ -412,7 +412,7 @@ FailureOr<SmallVector<Type>> typesByRules(const HostCall &call, const kernels::n
     rule.consume_back("*");
     Type type = rule.empty() ? Type() : typeByRule(rule, call, context);
     if (!type) {
-      // Of a result that nobody reads the type does not matter.
+      // The type of an unused result does not matter.
       if (!isWanted(call, i)) {
         types.push_back(UnrankedTensorType::get(Float32Type::get(context)));
         continue;
@@ -434,7 +434,7 @@ Type typeOfValue(const host::Value &value, Type fallback, MLIRContext *context) 
 
 } // namespace
 
-/// A bit per host::Kind that a value of the type can be of.
+/// Returns a mask of the host::Kinds that values of the type can have.
 static uint8_t kindsOf(Type type) {
   auto bit = [](host::Kind kind) { return uint8_t(1 << uint8_t(kind)); };
   if (isa<SequenceType>(type))
@@ -508,7 +508,7 @@ bool isRandomKernel(StringRef kernel) {
 
 FailureOr<SmallVector<ElementsAttr>> foldHostCall(const HostCall &call, MLIRContext *context,
                                                   int64_t most) {
-  // Before any kernel is asked for shapes.
+  // Checked before any kernel infers shapes.
   auto isConstant = [](Value input) { return !input || matchPattern(input, m_Constant()); };
   if (isRandomKernel(call.kernel) || !llvm::all_of(call.inputs, isConstant))
     return failure();

@@ -1,4 +1,4 @@
-//===-- HostCalls.h - host kernels on types and constants ----------------===//
+//===-- HostCalls.h - applies host kernels to types and constants --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_DIALECTS_GRAPH_HOSTCALLS_H
@@ -8,29 +8,29 @@
 
 namespace atc::graph {
 
-/// The number that ONNX and .om files have for an element type; 0 for none.
+/// Returns the value of ONNX and of .om files for an element type; 0 for none.
 uint8_t dtypeOf(mlir::Type element);
-/// Null for numbers without a type here.
+/// Returns the element type of a DType; null where MLIR has no type for it.
 mlir::Type elementTypeOf(uint8_t dtype, mlir::MLIRContext *context);
 
-/// A tensor of fixed shape whose elements generated code can work with. Everything
-/// else is the host program's.
+/// Returns whether `type` is a static dense tensor whose element type generated code supports. All
+/// other types belong to the dynamic schedule.
 bool isPlainTensor(mlir::Type type);
 inline bool isPlainTensor(mlir::Value value) { return isPlainTensor(value.getType()); }
 
-/// A call before there is an op for it.
+/// A call for which no op exists yet.
 struct HostCall {
   llvm::StringRef kernel;
-  /// By position; null where an optional input is left out.
+  /// Inputs by position; null where an optional input is omitted.
   llvm::SmallVector<mlir::Value> inputs;
   mlir::DictionaryAttr parameters;
   unsigned results = 1;
   uint32_t wanted = ~0u; ///< bit i: result i is used
 };
 
-/// The types of a call's results, as much of them as is known: where all inputs
-/// have fixed shapes the kernel itself is asked, which may find the inputs at fault
-/// (`error`, and failure). Where they have not the results have no rank.
+/// Returns the types of a call's results, as far as they are known: where all inputs have static
+/// shapes, the kernel itself infers them and may reject the inputs (then `error` is set). Otherwise
+/// the results are unranked.
 mlir::FailureOr<llvm::SmallVector<mlir::Type>>
 inferHostCall(const HostCall &call, mlir::MLIRContext *context, std::string &error);
 
@@ -44,11 +44,11 @@ inferHostCallByRules(const HostCall &call, mlir::MLIRContext *context, std::stri
 mlir::FailureOr<llvm::SmallVector<mlir::ElementsAttr>>
 foldHostCall(const HostCall &call, mlir::MLIRContext *context, int64_t most = 1 << 16);
 
-/// Whether a kernel draws random numbers: every call of it gives others.
+/// Returns whether a kernel draws random values, so that its calls cannot be folded or merged.
 bool isRandomKernel(llvm::StringRef kernel);
 
-/// Returns the type that holds for a value of either type; null where there is none: a
-/// tensor is no sequence, and kernels cannot tell elements of two types apart.
+/// Returns the type that holds for a value of either type; null where there is none: a tensor is no
+/// sequence, and kernels cannot distinguish elements of two types.
 mlir::Type joinTypes(mlir::Type a, mlir::Type b);
 
 } // namespace atc::graph

@@ -40,15 +40,15 @@ LogicalResult HostCallOp::verify() {
   return success();
 }
 
-/// Random numbers differ from call to call: such a call may be left out where
-/// nobody reads it, but two of them are not one.
+/// Declares an effect of random kernels, whose results differ from call to call: unused calls may
+/// be removed, but two calls must not be merged.
 void HostCallOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   if (isRandomKernel(getKernel()))
     for (OpResult result : getResults())
       effects.emplace_back(MemoryEffects::Allocate::get(), result);
 }
 
-/// A condition: a bool tensor that may have one element.
+/// Checks a condition: a bool tensor that may have one element.
 static LogicalResult verifyCondition(Operation *op, Value condition) {
   auto type = cast<TensorType>(condition.getType());
   bool one = !type.hasRank() || !type.hasStaticShape() || type.getNumElements() == 1;

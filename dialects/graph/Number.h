@@ -10,8 +10,8 @@
 
 namespace atc::graph {
 
-/// Compared and hashed by its bits, so that attributes with -0 and 0, or with
-/// the same NaN, are what they look like.
+/// A double that is compared and hashed by its bits, so that attributes with -0 and 0 differ and
+/// those with the same NaN are equal.
 class Number {
 public:
   explicit Number(double value) : value(value) {}

@@ -1,4 +1,4 @@
-//===-- QuantOps.cpp - quantized tensors, integer sums --------------------===//
+//===-- QuantOps.cpp - quantized tensors, integer contractions -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/FoldChains.h"
@@ -20,7 +20,7 @@ static LogicalResult verifySameShape(Operation *op) {
   return success();
 }
 
-/// A float tensor on one side and a quantized one on the other.
+/// Checks that one side is a float tensor and the other one a quantized tensor.
 static LogicalResult verifyQuantization(Operation *op, RankedTensorType real,
                                         RankedTensorType quantized) {
   if (failed(verifySameShape(op)))
@@ -63,10 +63,11 @@ LogicalResult StorageCastOp::verify() {
 OpFoldResult StorageCastOp::fold(FoldAdaptor) { return foldChain(*this); }
 
 //===----------------------------------------------------------------------===//
-// Integer sums
+// Integer contractions
 //===----------------------------------------------------------------------===//
 
-/// `sums` is the shape of the sums and dim `channels` their channels.
+/// Checks an integer contraction; `sums` is the shape of the accumulators and dim `channels` their
+/// channels.
 template <typename OpT>
 static LogicalResult verifySums(OpT op, ArrayRef<int64_t> sums, int64_t channelDim) {
   for (Value value : {op.getInput(), op.getFilter()})

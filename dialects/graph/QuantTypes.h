@@ -9,11 +9,11 @@
 
 namespace atc::graph {
 
-/// What a `!quant.uniform` element type says: real = (stored - zeroPoint) * scale.
+/// The parameters of a `!quant.uniform` element type: real = (stored - zeroPoint) * scale.
 struct QuantParams {
-  /// i8 or ui8 (or another width).
+  /// The storage type: i8 or ui8 (or another width).
   mlir::IntegerType stored;
-  /// One for the tensor, or one for each index of dim `axis`.
+  /// The scales: one for the tensor, or one per index of dim `axis`.
   llvm::SmallVector<float> scales;
   llvm::SmallVector<int64_t> zeroPoints;
   int64_t axis = -1;
@@ -24,17 +24,16 @@ struct QuantParams {
   int64_t zeroPoint() const { return zeroPoints.front(); }
 };
 
-/// Nothing for a type that is not quantized, or in another way (by blocks).
+/// Returns the parameters; nothing for a type that is not quantized, or quantized by blocks.
 std::optional<QuantParams> getQuantParams(mlir::Type elementType);
 
-/// A type for `stored` integers (i8, ui8, ...) of all their range. Null where
-/// the numbers make none: a scale that is not positive and finite, a zero point
-/// out of range.
+/// Returns a type for `stored` integers (i8, ui8, ...) of their full range. Null for invalid
+/// parameters: a scale that is not positive and finite, or a zero point out of range.
 mlir::Type getQuantType(mlir::IntegerType stored, llvm::ArrayRef<float> scales,
                         llvm::ArrayRef<int64_t> zeroPoints, int64_t axis = -1);
 
-/// The integers that elements of a quantized type are: i8 or ui8. Other types
-/// are what they are.
+/// Returns the storage type of a quantized element type: i8 or ui8. Other types are returned
+/// unchanged.
 mlir::Type getStoredType(mlir::Type elementType);
 mlir::RankedTensorType getStoredType(mlir::RankedTensorType type);
 

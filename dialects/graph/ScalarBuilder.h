@@ -1,4 +1,4 @@
-//===-- ScalarBuilder.h - short names for arith and math builders --------===//
+//===-- ScalarBuilder.h - builds scalar formulas -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_DIALECTS_GRAPH_SCALARBUILDER_H
@@ -10,8 +10,7 @@
 
 namespace atc::graph {
 
-/// Builds scalar (or vector) expressions at one place, so that a formula reads
-/// like a formula.
+/// Builds scalar (or vector) expressions at one insertion point, so that code reads like a formula.
 struct ScalarBuilder {
   mlir::OpBuilder &builder;
   mlir::Location loc;
@@ -19,6 +18,7 @@ struct ScalarBuilder {
   template <typename Op, typename... Args> mlir::Value op(Args &&...args) const {
     return Op::create(builder, loc, std::forward<Args>(args)...);
   }
+  /// Returns a constant of the type of `like`.
   mlir::Value constant(mlir::Value like, double value) const {
     return buildScalarConstant(builder, loc, like.getType(), value);
   }
@@ -53,7 +53,7 @@ struct ScalarBuilder {
   mlir::Value hardSwish(mlir::Value x) const;
   mlir::Value gelu(mlir::Value x, bool approximate) const;
   mlir::Value clip(mlir::Value x, double low, double high) const;
-  /// x < 0 ? below : x
+  /// Returns x < 0 ? below : x.
   mlir::Value belowZero(mlir::Value x, mlir::Value below) const;
   mlir::Value prelu(mlir::Value x, mlir::Value slope) const;
 };

@@ -10,7 +10,7 @@ using namespace mlir;
 namespace atc::graph {
 
 llvm::APInt saturateToInteger(double value, unsigned width, bool isUnsigned) {
-  // convertToInteger clamps to the ends of the range and makes NaN 0.
+  // convertToInteger clamps to the range and makes NaN 0.
   llvm::APSInt integer(width, isUnsigned);
   bool exact;
   llvm::APFloat(value).convertToInteger(integer, llvm::APFloat::rmTowardZero, &exact);

@@ -8,18 +8,16 @@
 
 namespace atc::graph {
 
-/// The activation of `x`. `x` is a float, or a vector of floats; `slope` (the
-/// slope of a prelu, null for the other kinds) has the type of `x`.
+/// Builds the activation of `x`, which is a float or a vector of floats. `slope` (the slope of a
+/// prelu, null for other kinds) has the type of `x`.
 mlir::Value buildActivation(mlir::OpBuilder &builder, mlir::Location loc, ActivationAttr activation,
                             mlir::Value x, mlir::Value slope = {});
 
-/// A constant of the type of `like`, a splat when it is a vector. Integers take
-/// the nearest value they can hold.
+/// Returns a constant of type `like`, a splat for a vector. Integers are rounded and saturated.
 mlir::Value buildScalarConstant(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type like,
                                 double value, bool isUnsigned = false);
 
-/// The value of an integer type nearest to `value`; toward zero between two,
-/// and 0 for NaN.
+/// Returns the value of an integer type nearest to `value`, truncated toward zero; 0 for NaN.
 llvm::APInt saturateToInteger(double value, unsigned width, bool isUnsigned);
 
 } // namespace atc::graph

@@ -10,8 +10,8 @@ using namespace mlir;
 using namespace atc::graph;
 using namespace atc::graph::detail;
 
-/// Operators that move elements ignore layouts; a pattern that would look
-/// through one leaves a chosen layout alone.
+/// Returns whether a layout has been assigned. Operators that move elements ignore layouts;
+/// patterns must not change an assigned layout.
 static bool hasLayout(Value value) { return rankedType(value).getEncoding() != nullptr; }
 
 //===----------------------------------------------------------------------===//
@@ -21,7 +21,7 @@ static bool hasLayout(Value value) { return rankedType(value).getEncoding() != n
 OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
   if (getInput().getType() == getType() && getType().hasStaticShape())
     return getInput();
-  // A constant keeps its bytes and takes the other shape.
+  // A constant keeps its bytes and changes its shape.
   if (!getType().hasStaticShape() || hasLayout(getResult()))
     return {};
   if (auto dense = dyn_cast_or_null<DenseElementsAttr>(adaptor.getInput()))
@@ -98,7 +98,7 @@ struct TransposeOfTranspose : OpRewritePattern<TransposeOp> {
   }
 };
 
-/// A transpose that only moves dims of size 1 moves no elements.
+/// Removes a transpose that only moves dims of size 1, and so moves no elements.
 struct TransposeOfUnitDims : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
@@ -134,8 +134,8 @@ OpFoldResult ConcatOp::fold(FoldAdaptor) {
 }
 
 namespace {
-/// Takes the inputs of a concat along the same axis as its own, and leaves out
-/// inputs without elements.
+/// Merges the inputs of a concat along the same axis into this one, and removes inputs without
+/// elements.
 struct FlattenConcat : OpRewritePattern<ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
@@ -174,7 +174,7 @@ OpFoldResult SliceOp::fold(FoldAdaptor) {
   for (int64_t dim = 0; dim < input.getRank(); ++dim) {
     isIdentity &= getStarts()[dim] == 0 && getSteps()[dim] == 1 &&
                   (sizes[dim] == -1 || sizes[dim] == input.getDimSize(dim));
-    // A whole dim becomes a count as soon as the dim is known.
+    // A whole dim is replaced by its size as soon as that is known.
     if (sizes[dim] == -1 && !input.isDynamicDim(dim))
       sizes[dim] = input.getDimSize(dim);
   }

@@ -148,7 +148,7 @@ FailureOr<RankedTensorType> PadOp::inferType(Adaptor adaptor, EmitError emitErro
         llvm::AddOverflow(padded, std::max<int64_t>(high[dim], 0), padded))
       return emitError() << "low " << low[dim] << " and high " << high[dim] << " do not fit dim "
                          << dim << " of " << input;
-    // What is repeated must be there.
+    // The repeated elements must exist.
     int64_t most = mode == PadMode::Constant  ? unlimited
                    : mode == PadMode::Edge    ? (cropped > 0 ? unlimited : 0)
                    : mode == PadMode::Reflect ? std::max<int64_t>(cropped - 1, 0)
@@ -183,7 +183,7 @@ static LogicalResult checkBlockInput(RankedTensorType input, int64_t block, Emit
   return success();
 }
 
-/// `size` split in `parts`, or an error that names the dim.
+/// Returns `size` divided by `parts`, or an error that names the dim.
 static FailureOr<int64_t> divideDim(RankedTensorType input, int64_t dim, int64_t parts,
                                     EmitError emitError) {
   int64_t size = input.getDimSize(dim);

@@ -11,24 +11,24 @@
 
 namespace atc::graph {
 
-/// How an operator reports that it is malformed: as an error of the operator
-/// (verifier), at a location (inference while building), or not at all.
+/// Reports that an operator is malformed: as an error of the operator (verifier), at a location
+/// (inference while building), or not at all.
 using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
 
-/// NumPy's broadcast of two shapes; nullopt when they do not match. An unknown
-/// dim against a known one other than 1 gives the known one.
+/// Returns NumPy's broadcast of two shapes; nullopt when they do not match. A dynamic dim against a
+/// static one other than 1 becomes the static one.
 std::optional<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t> lhs,
                                                           llvm::ArrayRef<int64_t> rhs);
 
-/// The type without its layout encoding.
+/// Returns the type without its layout encoding.
 mlir::RankedTensorType withoutEncoding(mlir::RankedTensorType type);
 
-/// The type that scalar code uses for elements of `type`: the same, but signless.
+/// Returns the type in which scalar code computes elements of `elementType`: the signless type.
 mlir::Type getScalarType(mlir::Type elementType);
 
 namespace detail {
 
-/// Which element types an elementwise operator takes.
+/// The element types that an elementwise operator accepts.
 enum class ElementClass {
   Any,      ///< bool, integers, floats
   Numeric,  ///< integers, floats
@@ -37,29 +37,32 @@ enum class ElementClass {
   Bool
 };
 
-/// How the result's element type follows from the operands.
+/// The rule for the element type of the result.
 enum class ResultRule {
   Same,     ///< that of the operands
   Bool,     ///< bool
   Condition ///< the first operand is a bool condition; that of the others
 };
 
+/// Returns the type of an elementwise operator's result; fails, and reports through `emitError`,
+/// where operands do not fit.
 mlir::FailureOr<mlir::RankedTensorType> inferElementwiseType(mlir::ValueRange operands,
                                                              ElementClass elements, ResultRule rule,
                                                              EmitError emitError);
 
-/// Same element types and compatible shapes; encodings are free.
+/// Returns whether element types are equal and shapes compatible; encodings may differ.
 bool areCompatibleTypes(mlir::TypeRange lhs, mlir::TypeRange rhs);
 
-/// Checks the type of a result against the inferred one.
+/// Checks the type of a result against the inferred type.
 mlir::LogicalResult verifyResultType(mlir::Value result,
                                      mlir::FailureOr<mlir::RankedTensorType> inferred,
                                      EmitError emitError);
 
-/// "'<op>' op " at the location, or a diagnostic that says nothing.
+/// Starts the diagnostic "'<op>' op " at the location, or one that is discarded.
 mlir::InFlightDiagnostic emitInferenceError(std::optional<mlir::Location> location,
                                             llvm::StringRef opName);
 
+/// Returns the type of a tensor value, which must be ranked.
 mlir::RankedTensorType rankedType(mlir::Value value);
 
 /// Checks that an attribute has one value for each of `count` things.
@@ -69,7 +72,7 @@ mlir::LogicalResult checkCount(llvm::StringRef name, llvm::ArrayRef<int64_t> val
 /// Checks 0 <= axis < rank.
 mlir::LogicalResult checkAxis(int64_t axis, int64_t rank, EmitError emitError);
 
-/// A known dim and a known expectation must agree.
+/// Returns whether two dims are equal or one of them is dynamic.
 inline bool dimsAgree(int64_t lhs, int64_t rhs) {
   return mlir::ShapedType::isDynamic(lhs) || mlir::ShapedType::isDynamic(rhs) || lhs == rhs;
 }

@@ -16,6 +16,7 @@
 #include "dialects/kernel/KernelOps.h.inc"
 
 namespace atc::kernel {
+/// Registers the kernel dialect.
 void registerKernelDialect(mlir::DialectRegistry &registry);
 } // namespace atc::kernel
 

@@ -17,13 +17,13 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Kernel_Dialect : Dialect {
   let name = "kernel";
   let cppNamespace = "::atc::kernel";
-  let summary = "Kernels on buffers, the same for every target";
+  let summary = "Kernels on buffers that all targets share";
   let description = [{
     Each op reads and writes buffers (memrefs with static shapes and strides)
     and is one kernel of the compiled network. Activations are stored as
-    [N][C/b][H][W][b]; views carry halos and slices as strides. Contractions are
-    not here: every target packs their weights in its own way and has ops of its
-    own for them, with the same interface.
+    [N][C/b][H][W][b]; views express halos and slices as strides. Contractions
+    are not part of it: every target packs their weights differently and has its
+    own ops for them, with the same interface.
   }];
   let useDefaultAttributePrinterParser = 1;
   let dependentDialects = ["::atc::graph::GraphDialect", "::mlir::memref::MemRefDialect"];
@@ -40,7 +40,7 @@ class Kernel_OpBase<Dialect dialect, string mnemonic, list<Trait> traits>
 class Kernel_Op<string mnemonic, list<Trait> traits = [], Dialect dialect = Kernel_Dialect>
     : Kernel_OpBase<dialect, mnemonic, traits # [DeclareOpInterfaceMethods<Kernel_OpInterface>]>;
 
-// A kernel whose result may take the memory of one of its inputs.
+// A kernel whose result may use the memory of one of its inputs.
 class Kernel_InPlaceOp<string mnemonic, list<Trait> traits = [], Dialect dialect = Kernel_Dialect>
     : Kernel_OpBase<dialect, mnemonic, traits # [DeclareOpInterfaceMethods<Kernel_OpInterface, ["canRunInPlace"]>]>;
 

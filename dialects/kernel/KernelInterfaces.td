@@ -1,4 +1,4 @@
-//===-- KernelInterfaces.td - what every kernel op can say ----------*- tablegen -*-===//
+//===-- KernelInterfaces.td - the interface of all kernel ops -------*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_KERNEL_INTERFACES_TD

@@ -69,7 +69,7 @@ std::string MapOp::kernelName() {
 int64_t MapOp::flops() {
   int64_t ops = 0;
   for (Operation &op : getBody().front().without_terminator())
-    // A transcendental function becomes some twenty instructions.
+    // A transcendental function takes about twenty instructions.
     ops += op.getNumOperands() ? (op.getName().getDialectNamespace() == "math" ? 20 : 1) : 0;
   return elements(getOutput()) * std::max<int64_t>(ops, 1);
 }
@@ -215,6 +215,5 @@ int64_t GatherOp::flops() { return elements(getOutput()); }
 #define GET_OP_CLASSES
 #include "dialects/kernel/KernelOps.cpp.inc"
 
-// A yield of nothing: what the parser puts behind an empty body, for the
-// verifier to reject.
+// Builds an empty yield, which the parser adds to an empty body for the verifier to reject.
 void YieldOp::build(OpBuilder &, OperationState &) {}

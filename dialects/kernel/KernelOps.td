@@ -10,9 +10,9 @@ def Kernel_PoolOp : Kernel_Op<"pool"> {
   let summary = "Sliding-window maximum or mean on [N][CB][H][W][b]";
   let description = [{
     The window is clipped at the input's edge; `pads` = [top, left, bottom,
-    right]. A mean divides by the window's size with the padding counted
+    right]. A mean divides by the size of the window including padding
     (`count_include_pad`, bounded by the padded input) or by the clipped size.
-    Integers are compared as signed numbers unless they are unsigned.
+    Integers are compared as signed unless `is_unsigned` is set.
   }];
   let arguments = (ins AnyMemRef:$input, AnyMemRef:$output, Kernel_PoolKindAttr:$kind,
                        DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
@@ -33,7 +33,7 @@ def Kernel_MapOp : Kernel_InPlaceOp<"map", [SingleBlockImplicitTerminator<"Yield
 }
 
 def Kernel_YieldOp : Op<Kernel_Dialect, "yield", [Pure, Terminator, HasParent<"MapOp">]> {
-  let summary = "Ends the body of a map";
+  let summary = "Yields the result of a map's body";
   let arguments = (ins Optional<AnyType>:$value);
   let assemblyFormat = "attr-dict ($value^ `:` type($value))?";
   let builders = [OpBuilder<(ins)>];
@@ -47,7 +47,7 @@ def Kernel_ReduceOp : Kernel_Op<"reduce"> {
 }
 
 def Kernel_ArgReduceOp : Kernel_Op<"arg_reduce"> {
-  let summary = "Index of the largest (or smallest) element along `axis`; the output keeps it with size 1";
+  let summary = "Index of the maximum (or minimum) along `axis`; the output keeps it with size 1";
   let arguments = (ins AnyMemRef:$input, AnyMemRef:$output, I64Attr:$axis, UnitAttr:$smallest,
                        UnitAttr:$select_last);
   let hasVerifier = 1;
@@ -84,8 +84,8 @@ def Kernel_UnpackOp : Kernel_Op<"unpack"> {
 def Kernel_FillOp : Kernel_Op<"fill"> {
   let summary = "Fills a buffer, or only a border of its dims 2 and 3";
   let description = [{
-    `border` = [top, left, bottom, right] rows and columns that are filled;
-    without it the whole buffer is.
+    `border` = [top, left, bottom, right] are the rows and columns that are
+    filled; without it the whole buffer is filled.
   }];
   let arguments = (ins AnyMemRef:$output, F64Attr:$value, OptionalAttr<DenseI64ArrayAttr>:$border);
   let hasVerifier = 1;
@@ -99,7 +99,7 @@ def Kernel_PadOp : Kernel_Op<"pad"> {
 }
 
 def Kernel_ResizeOp : Kernel_Op<"resize"> {
-  let summary = "Resamples dims; `scales` is size out / size in as the model states it";
+  let summary = "Resamples dims; `scales` is output size / input size as in the model";
   let description = [{Dims whose scale is 1 are copied; [N][CB][H][W][b] resizes dims 2 and 3.}];
   let arguments = (ins AnyMemRef:$input, AnyMemRef:$output, DenseF64ArrayAttr:$scales,
                        Graph_ResizeModeAttr:$mode, Graph_CoordinateModeAttr:$coordinates,

@@ -1,4 +1,4 @@
-//===-- ResizePositions.h - which element a resize repeats ------*- C++ -*-===//
+//===-- ResizePositions.h - input positions of a nearest resize -*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_DIALECTS_KERNEL_RESIZEPOSITIONS_H
@@ -8,12 +8,12 @@
 
 namespace atc::kernel {
 
-/// The position of the input that output position `i` of a nearest resize shows,
-/// in f32 and by ONNX Runtime's order of operations.
+/// Returns the input position that a nearest resize copies to output position `i`, computed in f32
+/// with ONNX Runtime's order of operations.
 int64_t nearestPosition(ResizeOp op, unsigned dim, int64_t i);
 
-/// s where output position i shows position i / s of the input, else 0: the usual
-/// case of nearest, which needs no arithmetic on floats.
+/// Returns s where output position i copies input position i / s for all i, else 0. This is the
+/// usual case and needs no float arithmetic.
 int64_t repetitionOf(ResizeOp op, unsigned dim);
 
 } // namespace atc::kernel

@@ -26,12 +26,13 @@
 
 namespace atc::npu::ir {
 
+/// Registers the npu dialect.
 void registerNpuDialect(mlir::DialectRegistry &registry);
 
-/// The type of an instruction's elements; none for types the NPU does not have.
+/// Returns the element type of an instruction; nothing for types that the NPU does not have.
 std::optional<npu::DataType> dataTypeOf(mlir::Type type);
 
-/// The instruction an op stands for; none for buffers, loops and programs.
+/// Returns the instruction that an op stands for; nothing for buffers, loops and programs.
 std::optional<npu::Opcode> opcodeOf(mlir::Operation *op);
 
 } // namespace atc::npu::ir

@@ -1,4 +1,4 @@
-//===-- NpuCubeOps.td - the cube and the way out of it -*- tablegen -*-===//
+//===-- NpuCubeOps.td - the cube and its results -*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_NPU_CUBE_OPS_TD
@@ -13,8 +13,9 @@ def Npu_MmadOp : Npu_InstructionOp<"mmad",
          I64Attr:$b_row), [AttrSizedOperandSegments]> {
   let summary = "Matrix product of fractals in l0a and l0b into l0c";
   let description = [{
-    Where all ivs named by `first` (indices into the op's ivs) are 0, l0c starts
-    at zero, or at the bias if there is one; otherwise it is added to.
+    In iterations where all ivs named by `first` (indices into the op's ivs) are
+    0, l0c is initialized with zero, or with the bias if there is one; otherwise
+    the product is accumulated.
   }];
   let assemblyFormat = [{
     $dst `,` $a `,` $b (`bias` $bias^ `:` type($bias))? (`at` $ivs^)? attr-dict
@@ -27,7 +28,7 @@ def Npu_MoveL0COp : Npu_InstructionOp<"move_l0c",
     (ins Npu_RangeAttr:$m, Npu_RangeAttr:$n, TypeAttr:$type, TypeAttr:$dst_type, UnitAttr:$relu,
          DefaultValuedAttr<F64Attr, "1.0">:$scale, I64Attr:$src_col, I64Attr:$dst_row,
          I64Attr:$dst_col)> {
-  let summary = "Results out of l0c, converted: to ub on V, to gm or l1 on FIX";
+  let summary = "Moves and converts results out of l0c: to ub on V, to gm or l1 on FIX";
   let assemblyFormat = "$dst `,` $src (`at` $ivs^)? attr-dict `:` type($dst) `,` type($src)";
 }
 
@@ -37,7 +38,7 @@ def Npu_RequantizeOp : Npu_InstructionOp<"requantize",
          UnitAttr:$relu, DefaultValuedAttr<F64Attr, "0.0">:$offset,
          DefaultValuedAttr<F64Attr, "0.0">:$factor, I64Attr:$src_col, I64Attr:$dst_row,
          I64Attr:$dst_col)> {
-  let summary = "Sums out of l0c to ub as quantized numbers, on V";
+  let summary = "Moves accumulators out of l0c to ub as quantized values, on V";
   let assemblyFormat = [{
     $dst `,` $src `,` $scales (`at` $ivs^)? attr-dict `:` type($dst) `,` type($src) `,`
     type($scales)
@@ -52,7 +53,7 @@ def Npu_RequantizeAddOp : Npu_InstructionOp<"requantize_add",
          F64Attr:$addend_factor, UnitAttr:$add_relu, F64Attr:$result_factor,
          DefaultValuedAttr<F64Attr, "0.0">:$result_offset, I64Attr:$src_col, I64Attr:$dst_row,
          I64Attr:$dst_col)> {
-  let summary = "The same with stored numbers of ub added, on V";
+  let summary = "Moves accumulators out of l0c to ub as quantized values and adds values of ub, on V";
   let assemblyFormat = [{
     $dst `,` $src `,` $scales `,` $addend (`at` $ivs^)? attr-dict `:` type($dst) `,` type($src)
     `,` type($scales) `,` type($addend)

@@ -11,7 +11,7 @@ class Npu_Enum<string name, list<I32EnumAttrCase> cases> : I32EnumAttr<name, "",
   let cppNamespace = "::atc::npu::ir";
 }
 
-// The numbers are those of npu/isa/Isa.h.
+// The values are those of npu/isa/Isa.h.
 def Npu_Memory : Npu_Enum<"MemoryKind", [
   I32EnumAttrCase<"GM", 0, "gm">, I32EnumAttrCase<"L1", 1, "l1">,
   I32EnumAttrCase<"L0A", 2, "l0a">, I32EnumAttrCase<"L0B", 3, "l0b">,

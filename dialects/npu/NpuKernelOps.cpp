@@ -12,7 +12,7 @@ using namespace atc::npu::ir;
 
 namespace {
 
-/// A vector over the output's channels; absent ones are fine.
+/// Checks a vector over the output's channels, which may be absent.
 LogicalResult verifyVector(Operation *op, Value value, int64_t size, Type element, StringRef name) {
   if (!value)
     return success();

@@ -1,8 +1,8 @@
 //===-- NpuKernelOps.td - the NPU's contractions on buffers -*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Whole kernels on memrefs, beside those of the kernel dialect; npu-expand-*
-// turns them into programs.
+// Kernels on memrefs, in addition to those of the kernel dialect; npu-expand-*
+// expands them to programs.
 
 #ifndef OPENATC_NPU_KERNEL_OPS_TD
 #define OPENATC_NPU_KERNEL_OPS_TD
@@ -12,12 +12,13 @@ include "dialects/npu/NpuDialect.td"
 
 def Npu_TileAttr : AttrDef<Npu_Dialect, "Tile"> {
   let mnemonic = "tile";
-  let summary = "How a contraction is cut, set by npu-select-tiles";
+  let summary = "The tile sizes of a contraction, set by npu-select-tiles";
   let description = [{
-    `m`, `n`, `k`: one step through L0 (rows, columns, elements of the sum).
-    `l1_m`, `l1_n`, `l1_k`: what L1 holds of A and B at a time, in the same
-    units. `cores_m`, `cores_n`: how the cores share rows and columns.
-    `order`: which operand stays in L1 while the other one streams.
+    `m`, `n`, `k`: one step through L0 (rows, columns, contracted elements).
+    `l1_m`, `l1_n`, `l1_k`: the parts of A and B that L1 holds at a time, in the
+    same units. `cores_m`, `cores_n`: the division of rows and columns among
+    cores. `order`: the operand that stays in L1 while the other one is
+    streamed.
   }];
   let parameters = (ins "int64_t":$m, "int64_t":$n, "int64_t":$k, "int64_t":$l1_m,
                         "int64_t":$l1_n, "int64_t":$l1_k, "int64_t":$cores_m,
@@ -29,27 +30,28 @@ def Npu_Conv2DOp : Kernel_InPlaceOp<"conv2d", [AttrSizedOperandSegments], Npu_Di
   let summary = "Convolution on NC1HWC0 with weights in FRACTAL_Z";
   let description = [{
     input [N][C1][H][W][16], output and residual [N][N1][OH][OW][16], all f16.
-    With `image` the input is a plain image [N][C][H][W] of f32, f16 or u8 with
-    at most 4 channels, and 4 channels make a tap.
-    filter [G][K1][N1/G][16 n][16 k] f16: K1 = C1/G * KH * KW blocks in the order
-    (c1, kh, kw); for an image K1 = ceil(KH * KW * 4 / 16), a row of k being
-    (kh, kw, c). `block_groups` = G: blocks of output channels and of input
-    channels are divided among G groups (a depthwise convolution has a group for
-    each block, with weights off the diagonal zero). bias f32 and slope f16 are
-    [N1 * 16]. Positions outside of the input, by `pads` [top, left, bottom,
-    right], are zero. The result is activation(conv + bias + residual), with
-    `residual_last` activation(conv + bias) + residual.
+    With `image` the input is an unblocked image [N][C][H][W] of f32, f16 or u8
+    with at most 4 channels, and a tap has 4 channels. filter [G][K1][N1/G][16
+    n][16 k] f16: K1 = C1/G * KH * KW blocks in the order (c1, kh, kw); for an
+    image K1 = ceil(KH * KW * 4 / 16), and a row of k is (kh, kw, c).
+    `block_groups` = G: blocks of output channels and of input channels are
+    divided among G groups (a depthwise convolution has one group per block,
+    with weights off the diagonal zero). bias f32 and slope f16 are [N1 * 16].
+    Positions outside of the input, by `pads` [top, left, bottom, right], are
+    zero. The result is activation(conv + bias + residual), with `residual_last`
+    activation(conv + bias) + residual.
 
-    With `scales` (f32) all is in bytes: input, filter, residual and output are i8
-    (the input unsigned with `unsigned_input`), in blocks of 32 channels, filter
-    [G][K1][N1/G][16 n][32 k] with N1 blocks of 16, bias and scales are i32 and f32
-    [channels, whole blocks]; positions outside of the input hold `pad_value`. A
-    sum becomes saturate(round(sum * scale) + offset) of the type `stored`, at
-    least the offset with `stored_relu`. If there is a body it takes (that -
-    offset) * factor in f32 and an element of the residual, and gives the result.
-    With `image_scale` an image of f32 becomes bytes on its way: saturate(round(x /
-    image_scale) + pad_value). An image of bytes is multiplied in f16 by a filter of f16 that holds integers,
-    with a bias of f32; its sums must stay below 2^24.
+    With `scales` (f32) everything is 8-bit: input, filter, residual and output
+    are i8 (the input unsigned with `unsigned_input`), in blocks of 32 channels,
+    filter [G][K1][N1/G][16 n][32 k] with N1 blocks of 16, bias and scales are
+    i32 and f32 [channels, whole blocks]; positions outside of the input are
+    `pad_value`. An accumulator becomes saturate(round(acc * scale) + offset) of
+    the type `stored`, at least the offset with `stored_relu`. If there is a
+    body, it receives (that - offset) * factor in f32 and an element of the
+    residual, and yields the result. With `image_scale` an image of f32 is
+    quantized while it is loaded: saturate(round(x / image_scale) + pad_value).
+    An image of bytes is multiplied in f16 by a filter of f16 that holds
+    integers, with a bias of f32; its accumulators must stay below 2^24.
   }];
   let arguments = (ins AnyMemRef:$input, AnyMemRef:$filter, Optional<AnyMemRef>:$bias,
                        Optional<AnyMemRef>:$residual, Optional<AnyMemRef>:$slope,
@@ -73,21 +75,21 @@ def Npu_Conv2DOp : Kernel_InPlaceOp<"conv2d", [AttrSizedOperandSegments], Npu_Di
 }
 
 def Npu_YieldOp : Op<Npu_Dialect, "yield", [Pure, Terminator, HasParent<"Conv2DOp">]> {
-  let summary = "Ends the body of a convolution";
+  let summary = "Yields the result of a convolution's body";
   let arguments = (ins AnyType:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
 def Npu_MatMulOp : Kernel_InPlaceOp<"matmul", [AttrSizedOperandSegments], Npu_Dialect> {
-  let summary = "Matrix products, of rows in gm or of packed weights";
+  let summary = "Matrix products of rows in gm or of packed weights";
   let description = [{
     lhs [B0][B1][M][K], output and residual [B0][B1][M][N] (f16; the output may
-    be f32), any strides but rows are dense. rhs is weights [K/16][N/16][16 n]
-    [16 k] (rank 4 with `packed`, sizes rounded up, zeros), or a matrix of its own
-    for each product: [B0][B1][K][N], with `transpose_rhs` [B0][B1][N][K]; a dim
-    B of size 1 broadcasts. bias f32 [N rounded up to 16]. `scale` multiplies the
-    product before the bias. activation(scale * lhs x rhs + bias + residual),
-    with `residual_last` as in conv2d.
+    be f32), with any strides except that rows are dense. rhs is weights
+    [K/16][N/16][16 n] [16 k] (rank 4 with `packed`, sizes rounded up, padded
+    with zeros), or one matrix per product: [B0][B1][K][N], with `transpose_rhs`
+    [B0][B1][N][K]; a dim B of size 1 broadcasts. bias f32 [N rounded up to 16].
+    `scale` multiplies the product before the bias: activation(scale * lhs x rhs
+    + bias + residual), with `residual_last` as in conv2d.
   }];
   let arguments = (ins AnyMemRef:$lhs, AnyMemRef:$rhs, Optional<AnyMemRef>:$bias,
                        Optional<AnyMemRef>:$residual, AnyMemRef:$output, UnitAttr:$packed,
@@ -102,7 +104,7 @@ def Npu_MatMulOp : Kernel_InPlaceOp<"matmul", [AttrSizedOperandSegments], Npu_Di
 }
 
 def Npu_LayerNormOp : Kernel_InPlaceOp<"layer_norm", [AttrSizedOperandSegments], Npu_Dialect> {
-  let summary = "Rows shifted to mean 0 and scaled to variance 1";
+  let summary = "Normalizes rows to mean 0 and variance 1";
   let description = [{
     input and output [rows][columns], gamma and beta [columns] f32. output =
     (x - mean(x)) / sqrt(var(x) + epsilon) * gamma + beta, computed in f32.

@@ -24,17 +24,17 @@ def Npu_BufferType : TypeDef<Npu_Dialect, "Buffer"> {
 
 def Npu_AffineAttr : AttrDef<Npu_Dialect, "Affine"> {
   let mnemonic = "affine";
-  let summary = "`base` + sum of strides[i] x ivs[i], the ivs being the op's";
+  let summary = "`base` + sum of strides[i] x ivs[i], where ivs are those of the op";
   let parameters = (ins "int64_t":$base, OptionalArrayRefParameter<"int64_t">:$strides);
   let assemblyFormat = "`<` $base (`,` `[` $strides^ `]`)? `>`";
 }
 
 def Npu_RangeAttr : AttrDef<Npu_Dialect, "Range"> {
   let mnemonic = "range";
-  let summary = "`length` positions from `start`, cut to [0, `limit`)";
+  let summary = "`length` positions from `start`, clamped to [0, `limit`)";
   let description = [{
-    `#npu.range<16>`, `#npu.range<16 from <0, [16]> below 50>`. A range
-    that is cut to nothing makes its instruction do nothing.
+    `#npu.range<16>`, `#npu.range<16 from <0, [16]> below 50>`. An instruction
+    with an empty range does nothing.
   }];
   let parameters = (ins "int64_t":$length, OptionalParameter<"::atc::npu::ir::AffineAttr">:$start,
                         DefaultValuedParameter<"int64_t", "INT64_MAX">:$limit);
@@ -44,7 +44,7 @@ def Npu_RangeAttr : AttrDef<Npu_Dialect, "Range"> {
 
 def Npu_GuardAttr : AttrDef<Npu_Dialect, "Guard"> {
   let mnemonic = "guard";
-  let summary = "Runs an instruction only in some iterations: of the loop of ivs[iv]";
+  let summary = "Runs an instruction only in some iterations of the loop of ivs[iv]";
   let parameters = (ins EnumParameter<Npu_GuardKind>:$kind, "int64_t":$iv);
   let assemblyFormat = "`<` $kind `,` $iv `>`";
 }
@@ -52,11 +52,11 @@ def Npu_GuardAttr : AttrDef<Npu_Dialect, "Guard"> {
 class Npu_Op<string mnemonic, list<Trait> traits = []> : Op<Npu_Dialect, mnemonic, traits>;
 
 def Npu_AllocOp : Npu_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
-  let summary = "A buffer in a local memory, a new one in each iteration of the loop around it";
+  let summary = "A buffer in a local memory, a new one in each iteration of the enclosing loop";
   let description = [{
-    `buffers` says how many of them exist, used in turn (npu-select-buffers
-    decides). `offset` is the first one's place, set by npu-allocate-local-memory; the others
-    follow it.
+    `buffers` is the number of copies, which iterations use in rotation
+    (npu-select-buffers selects it). `offset` is that of the first copy, set by
+    npu-allocate-local-memory; the others follow it.
   }];
   let arguments = (ins DefaultValuedAttr<I64Attr, "1">:$buffers, OptionalAttr<I64Attr>:$offset);
   let results = (outs Npu_BufferType:$result);
@@ -64,7 +64,7 @@ def Npu_AllocOp : Npu_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
   let hasVerifier = 1;
 }
 
-// An instruction: `offsets` has one address for each buffer operand, in their order.
+// An instruction: `offsets` has one address per buffer operand, in their order.
 class Npu_InstructionOp<string mnemonic, dag buffers, dag numbers, list<Trait> traits = []>
     : Npu_Op<mnemonic, traits # [MemoryEffects<[MemRead, MemWrite]>]> {
   let arguments = !con(buffers,

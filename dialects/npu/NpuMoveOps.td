@@ -1,4 +1,4 @@
-//===-- NpuMoveOps.td - what the MTE queues do -*- tablegen -*-===//
+//===-- NpuMoveOps.td - the instructions of the MTE queues -*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_NPU_MOVE_OPS_TD
@@ -22,7 +22,7 @@ def Npu_MoveOp : Npu_TransferOp<"move",
 
 def Npu_MoveNdToNzOp : Npu_TransferOp<"move_nd2nz",
     (ins Npu_RangeAttr:$rows, Npu_RangeAttr:$cols, TypeAttr:$type, I64Attr:$src_row, I64Attr:$dst_col)> {
-  let summary = "A row-major matrix in gm to column blocks of C0 in l1";
+  let summary = "Moves a row-major matrix in gm to column blocks of C0 in l1";
 }
 
 def Npu_LoadImageOp : Npu_TransferOp<"load_image",
@@ -30,7 +30,7 @@ def Npu_LoadImageOp : Npu_TransferOp<"load_image",
          I64Attr:$src_plane, I64Attr:$src_row, I64Attr:$dst_row,
          DefaultValuedAttr<F64Attr, "0.0">:$scale, DefaultValuedAttr<F64Attr, "0.0">:$offset,
          UnitAttr:$is_signed)> {
-  let summary = "Planes of an image in gm to [rows][width][c0] in l1";
+  let summary = "Moves planes of an image in gm to [rows][width][c0] in l1";
 }
 
 def Npu_Load2DOp : Npu_TransferOp<"load2d",
@@ -38,7 +38,7 @@ def Npu_Load2DOp : Npu_TransferOp<"load2d",
          DefaultValuedAttr<I64Attr, "0">:$dst_outer, DefaultValuedAttr<I64Attr, "0">:$dst_inner,
          DefaultValuedAttr<I64Attr, "0">:$src_outer, DefaultValuedAttr<I64Attr, "0">:$src_inner,
          UnitAttr:$transpose)> {
-  let summary = "Fractals from l1 to l0a or l0b";
+  let summary = "Moves fractals from l1 to l0a or l0b";
 }
 
 def Npu_Img2ColOp : Npu_TransferOp<"img2col",
@@ -50,7 +50,7 @@ def Npu_Img2ColOp : Npu_TransferOp<"img2col",
          DefaultValuedAttr<I64Attr, "0">:$pad_top, DefaultValuedAttr<I64Attr, "0">:$pad_left,
          DefaultValuedAttr<I64Attr, "0">:$src_image, I64Attr:$src_channel, I64Attr:$dst_row,
          DefaultValuedAttr<I64Attr, "0">:$pad)> {
-  let summary = "Rows of a convolution's patch matrix from l1 to l0a";
+  let summary = "Moves rows of a convolution's patch matrix from l1 to l0a";
 }
 
 #endif // OPENATC_NPU_MOVE_OPS_TD

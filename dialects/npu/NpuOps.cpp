@@ -1,8 +1,8 @@
 //===-- NpuOps.cpp - verifiers of instructions and buffers ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What depends on a SoC's sizes is checked on the encoded program, where all
-// addresses are known (npu/isa/Verify.h); here is what holds for all.
+// Rules that depend on a SoC's sizes are checked on the encoded program, where all addresses are
+// known (npu/isa/Verify.h); this file has the rules that hold for all SoCs.
 
 #include "dialects/npu/Npu.h"
 
@@ -83,7 +83,7 @@ LogicalResult verifyRanges(Operation *op, size_t ivs) {
   return success();
 }
 
-/// What all instructions have in common.
+/// Checks the common properties of all instructions.
 LogicalResult verifyInstruction(Operation *op, ValueRange ivs, ArrayAttr offsets, GuardAttr guard) {
   SmallVector<Value> buffers;
   for (Value operand : op->getOperands())

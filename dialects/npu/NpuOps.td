@@ -12,11 +12,12 @@ include "dialects/npu/NpuKernelOps.td"
 include "mlir/IR/SymbolInterfaces.td"
 
 def Npu_ProgramOp : Npu_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {
-  let summary = "What every core of a launch runs";
+  let summary = "The program that every core of a launch runs";
   let description = [{
     The block's arguments are the gm buffers of the launch, then the core's
-    coordinates in `grid`. `soc` names the table the program is made for; with
-    `vector_core` it runs on the vector cores of a split-mode part.
+    coordinates in `grid`. `soc` names the table for which the program is made;
+    with `vector_core` it runs on the vector cores of a SoC that has them
+    separate.
 
     ```mlir
     npu.program @add(%a: !npu.buffer<gm, 1024>, %b: !npu.buffer<gm, 1024>) grid(%x = 8) soc "Ascend310P3" {

@@ -1,4 +1,4 @@
-//===-- NpuVectorOps.td - what the vector queue does -*- tablegen -*-===//
+//===-- NpuVectorOps.td - the instructions of the vector queue -*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_NPU_VECTOR_OPS_TD
@@ -30,7 +30,7 @@ def Npu_TransposeOp : Npu_InstructionOp<"transpose",
          DefaultValuedAttr<I64Attr, "0">:$dst_outer, DefaultValuedAttr<I64Attr, "0">:$dst_inner,
          I64Attr:$dst_row, DefaultValuedAttr<I64Attr, "0">:$src_outer,
          DefaultValuedAttr<I64Attr, "0">:$src_inner, I64Attr:$src_row)> {
-  let summary = "Blocks of 16 x 16 two-byte elements in ub";
+  let summary = "Transposes blocks of 16 x 16 two-byte elements in ub";
   let assemblyFormat = "$dst `,` $src (`at` $ivs^)? attr-dict `:` type($dst) `,` type($src)";
 }
 

@@ -17,9 +17,10 @@
 #include "dialects/om/OmOps.h.inc"
 
 namespace atc::om {
+/// Registers the om dialect.
 void registerOmDialect(mlir::DialectRegistry &registry);
 
-/// Bytes from the first to one past the last element of a static memref.
+/// Returns the bytes from the first to one past the last element of a static memref.
 int64_t spanInBytes(mlir::MemRefType type);
 } // namespace atc::om
 

@@ -9,7 +9,7 @@ include "mlir/IR/OpBase.td"
 def Om_Dialect : Dialect {
   let name = "om";
   let cppNamespace = "::atc::om";
-  let summary = "The schedule of a compiled model, one op for each table of om.fbs";
+  let summary = "The schedule of a compiled model, one op per table of om.fbs";
   let description = [{
     `func.func @main` holds the schedule: its arguments are the model's input
     and output buffers, its body names weights, allocates arena memory, takes

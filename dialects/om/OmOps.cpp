@@ -61,7 +61,8 @@ LogicalResult ViewOp::verify() {
   return success();
 }
 
-/// A buffer may be larger than what the program touches of it, never smaller.
+/// Checks the buffers of a launch: they may be larger than the range that the program accesses,
+/// never smaller.
 static LogicalResult verifyProgram(LaunchOp launch, atc::npu::ir::ProgramOp program) {
   auto sizes = program.getBuffers();
   if (sizes.size() != launch.getOperands_().size())

@@ -29,7 +29,7 @@ def Om_AllocOp : Om_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
 }
 
 def Om_ViewOp : Om_Op<"view", [Pure]> {
-  let summary = "Part of a buffer, `offset` bytes from its start, under other sizes and strides";
+  let summary = "A part of a buffer, `offset` bytes from its start, with other sizes and strides";
   let arguments = (ins AnyMemRef:$source, I64Attr:$offset);
   let results = (outs AnyMemRef:$result);
   let assemblyFormat = "$source `[` $offset `]` attr-dict `:` type($source) `to` type($result)";
@@ -38,18 +38,19 @@ def Om_ViewOp : Om_Op<"view", [Pure]> {
 
 def Om_LaunchOp : Om_Op<"launch", [MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments,
                                    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Runs a kernel or a program of the NPU; the last buffer is the one it writes";
+  let summary = "Runs a kernel or a program of the NPU; writes the last buffer";
   let description = [{
-    `tensor` is the logical type (with its layout) of what is written, for dumps
-    and profiles; the name is the location's. `cost` is in floating-point
-    operations. `in_place` lists operands whose memory the result may take.
+    `tensor` is the logical type (with its layout) of the tensor that is
+    written, for dumps and profiles; its name is in the location. `cost` is in
+    floating-point operations. `in_place` lists operands whose buffer the result
+    may use.
 
     `kernel` may be an `npu.program`, or a kernel function that is to become one
     (`npu.kernel`); `cost` then is two for each multiply-accumulate. `macs` are the
     multiply-accumulates of a kernel of the CPU, where they are known. `chained`: it
     goes on in the task of the NPU launch before it. `prefetch` are weights of
     later launches, to be brought into the NPU's L2 while this one runs; this
-    launch reads nothing of them.
+    launch does not read them.
 
     ```mlir
     om.launch @conv(%x, %w1, %y) prefetch(%w2 : memref<64xf16>) {chained, cost = 128 : i64} : ...

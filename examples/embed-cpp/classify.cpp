@@ -3,8 +3,8 @@
 //
 //   classify network.om picture.npy...
 //
-// prints for each picture the class with the highest score and the score. Works
-// with every network of one float32 input and one float32 output.
+// prints for each picture the class with the highest score and that score. Works with every network
+// that has one float32 input and one float32 output.
 
 #include <openatc/om.hpp>
 
@@ -12,7 +12,7 @@
 #include <fstream>
 #include <iostream>
 
-/// Fills `buffer` with the numbers of a .npy file.
+/// Reads the elements of a .npy file into `buffer`.
 static bool readNumbers(const std::string &path, om::Buffer &buffer) {
   std::ifstream file(path, std::ios::binary);
   unsigned char start[10];

@@ -1,10 +1,10 @@
 //===-- AscendNodes.cpp - quantized models of the Ascend toolchain --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// There a layer works on the integers of AscendQuant, with int8 weights and an int32
-// bias, and AscendDequant has the scales of its sums: those of the input times those
-// of the weights. The scales are brought to the weights, and all is real numbers that
-// are integers times a scale, as in every other quantized ONNX model.
+// In these models a layer works on the integers of AscendQuant, with int8 weights and an int32
+// bias, and AscendDequant has the scales of its accumulators: those of the input times those of the
+// weights. This file moves the scales to the weights, so that all tensors are real values that are
+// integers times a scale, as in every other quantized ONNX model.
 
 #include "frontends/onnx/AscendNodes.h"
 
@@ -137,7 +137,7 @@ NodeProto &Expansion::addDequantize(const std::string &output, const std::string
   return node;
 }
 
-/// Null where a tensor is no constant of this type.
+/// Returns a constant of this type; null for other tensors.
 const TensorProto *Expansion::constant(StringRef tensor, int32_t type) const {
   auto found = constants.find(tensor);
   return found != constants.end() && found->second->data_type() == type ? found->second : nullptr;
@@ -187,8 +187,8 @@ std::optional<Params> Expansion::readParams(const NodeProto &node) {
   return Params{isAnti ? given : 1 / given, static_cast<int64_t>(zero)};
 }
 
-/// The parameters of what a tensor has its numbers from: AscendQuant, with at most
-/// operators between that only move or pick numbers.
+/// Returns the parameters with which a tensor was quantized: those of an AscendQuant, looking
+/// through operators that only move or select elements.
 const Params *Expansion::quantBehind(StringRef tensor) const {
   for (int steps = 0; steps < 100; ++steps) {
     if (auto known = quants.find(tensor.str()); known != quants.end())
@@ -240,7 +240,7 @@ void Expansion::expandAntiQuant(NodeProto &node) {
     node.add_input(add(node.output(0) + "_zero_point", TensorProto::INT8, {}, &point, 1));
     return;
   }
-  // These are real numbers already.
+  // These are real values already.
   node.set_op_type("Identity");
   if (source->zero != params->zero ||
       std::fabs(source->scale - params->scale) > 1e-6f * source->scale)
@@ -251,7 +251,7 @@ void Expansion::expandAntiQuant(NodeProto &node) {
 // Layers and AscendDequant
 //===----------------------------------------------------------------------===//
 
-/// The scales of the sums.
+/// Returns the scales of the accumulators.
 std::optional<std::vector<float>> Expansion::readScales(const NodeProto &dequant) {
   const TensorProto *packed =
       dequant.input_size() == 2 ? constant(dequant.input(1), TensorProto::UINT64) : nullptr;
@@ -289,7 +289,7 @@ std::optional<std::vector<float>> Expansion::readScales(const NodeProto &dequant
   return scales;
 }
 
-/// Padding is 0 as a real number, which the integers know as their offset.
+/// Checks the padding, which is the real value 0 and so must equal the integers' offset.
 bool Expansion::checkOffset(NodeProto &layer, const Params &input) {
   auto &attributes = *layer.mutable_attribute();
   int64_t offset = 0;
@@ -419,7 +419,7 @@ bool Expansion::expandLayer(NodeProto &dequant) {
 }
 
 bool Expansion::run() {
-  // Nodes that are added stand behind these.
+  // Added nodes are appended after these.
   const int count = graph.node_size();
   auto forEach = [&](StringRef op, auto &&expand) {
     for (int i = 0; i < count; ++i)
@@ -427,7 +427,7 @@ bool Expansion::run() {
         expand(*graph.mutable_node(i));
   };
   forEach("AscendQuant", [&](NodeProto &node) { expandQuant(node); });
-  if (!isFine) // what follows would speak of the same faults again
+  if (!isFine) // later checks would report the same errors again
     return false;
   forEach("AscendAntiQuant", [&](NodeProto &node) { expandAntiQuant(node); });
   std::set<const NodeProto *> done;
@@ -447,7 +447,8 @@ bool Expansion::run() {
   return isFine;
 }
 
-/// What is in the body of a control flow, or AscendWeightQuant without its layer.
+/// Rejects these operators in the body of a control flow op, or AscendWeightQuant without its
+/// layer.
 void refuseAlone(NodeContext &n) {
   n.failNode("must be in the main graph of a quantized model, with the other nodes of its layer");
 }

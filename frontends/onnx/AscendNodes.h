@@ -10,9 +10,9 @@
 
 namespace atc::onnx_import {
 
-/// Makes QuantizeLinear and DequantizeLinear of AscendQuant, AscendAntiQuant,
-/// AscendDequant and AscendWeightQuant, so that both forms of a quantized model are
-/// one from here on. All faults are told; false then.
+/// Replaces AscendQuant, AscendAntiQuant, AscendDequant and AscendWeightQuant by QuantizeLinear and
+/// DequantizeLinear, so that the importer handles one form of quantized models only. Reports all
+/// errors and returns false where there are some.
 bool expandAscendNodes(onnx::GraphProto &graph, Diagnostics &diagnostics);
 
 } // namespace atc::onnx_import

@@ -15,7 +15,7 @@ namespace atc::onnx_import {
 
 namespace {
 
-/// What the builders of all four share.
+/// The common base of the four importers.
 class RegionNode {
 public:
   RegionNode(GraphImporter &importer, onnx::NodeProto &node)
@@ -90,9 +90,9 @@ protected:
     return block;
   }
 
-  /// A graph.loop. `import` gets the carried values and returns those of the next
-  /// iteration behind the next condition. Where these turn out to be of other types
-  /// than the first ones, the body is imported again for what holds for both.
+  /// Builds a graph.loop. `import` receives the carried values and returns the next condition and
+  /// the next carried values. Where their types differ from the first ones, the body is imported
+  /// again with types that hold for both.
   SmallVector<Value>
   loop(Value condition, ArrayRef<Value> initial,
        llvm::function_ref<bool(ValueRange carried, SmallVectorImpl<Value> &next)> import) {
@@ -124,7 +124,7 @@ protected:
       bool stable = true;
       for (auto [type, value] : llvm::zip_equal(types, ArrayRef(next).drop_front())) {
         Type joined = graph::joinTypes(type, value.getType());
-        // What a sequence holds is only known when something was put in.
+        // The element type of a sequence is only known when an item was inserted.
         if (isa<graph::SequenceType>(type) && isa<graph::SequenceType>(value.getType()))
           joined = value.getType();
         if (!joined) {
@@ -168,9 +168,9 @@ protected:
     return calls.call("SequenceInsert", {sequence, item});
   }
 
-  /// A loop over 0 <= index < length. `step` gets the index, the one behind it and the
-  /// states, and returns the next states and an item for each of `sequences`, which grow
-  /// by them. The results are the last states and the sequences.
+  /// Builds a loop over 0 <= index < length. `step` receives the index, the index + 1 and the
+  /// states, and returns the next states and one item for each of `sequences`, to which it is
+  /// appended. The results are the last states and the sequences.
   using Step = llvm::function_ref<bool(Value index, Value next, ValueRange states,
                                        SmallVectorImpl<Value> &values)>;
   SmallVector<Value> countedLoop(Value length, ArrayRef<Value> states, ArrayRef<Value> sequences,
@@ -223,7 +223,7 @@ public:
       return fail("input 0 (cond) is missing; the operator needs it");
     if (!branches[0] || !branches[1])
       return;
-    // A branch that is never taken need not even be possible.
+    // A branch that is never taken may even be invalid.
     if (ElementsAttr known; matchPattern(condition, m_Constant(&known)) &&
                             known.getNumElements() == 1 && known.getElementType().isInteger(1)) {
       SmallVector<Value> results;

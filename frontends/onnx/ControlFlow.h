@@ -12,9 +12,11 @@ class GraphImporter;
 
 using ControlFlowBuilder = void (*)(GraphImporter &, onnx::NodeProto &);
 
-/// What imports If, Loop, Scan, SequenceMap and FlexAttention; null for other operators.
+/// Returns the function that imports If, Loop, Scan, SequenceMap or FlexAttention; null for other
+/// operators.
 ControlFlowBuilder findControlFlow(const onnx::NodeProto &node);
 
+/// Imports a FlexAttention node.
 void importFlexAttention(GraphImporter &importer, onnx::NodeProto &node);
 
 } // namespace atc::onnx_import

@@ -13,15 +13,15 @@
 
 namespace atc::onnx_import {
 
-/// The files beside a model that hold its large tensors. Each is mapped once and
-/// stays mapped as long as somebody holds it.
+/// Maps the files beside a model that hold its large tensors. Each is mapped once and stays mapped
+/// as long as a Mapping refers to it.
 class ExternalFiles {
 public:
   using Mapping = std::shared_ptr<llvm::sys::fs::mapped_file_region>;
 
   explicit ExternalFiles(llvm::StringRef folder) : folder(folder.empty() ? "." : folder.str()) {}
 
-  /// Maps `location`, a path relative to the model's folder that must not leave it.
+  /// Maps `location`, a path relative to the model's folder that must not lead out of it.
   llvm::Expected<Mapping> map(llvm::StringRef location);
 
 private:

@@ -46,7 +46,7 @@ GraphImporter::GraphImporter(onnx::ModelProto &model, int64_t opset, StringRef f
 }
 
 //===----------------------------------------------------------------------===//
-// What there is an importer for
+// Supported operators
 //===----------------------------------------------------------------------===//
 
 const onnx::FunctionProto *GraphImporter::findFunction(const onnx::NodeProto &node) const {
@@ -55,7 +55,7 @@ const onnx::FunctionProto *GraphImporter::findFunction(const onnx::NodeProto &no
   return functions.lookup(functionKey(node.domain(), node.op_type()));
 }
 
-/// One error that lists every node that nothing imports.
+/// Reports one error that lists every node without an importer.
 bool GraphImporter::checkSupported(ArrayRef<onnx::NodeProto *> nodes) {
   UnsupportedOps unsupported;
   std::function<void(const onnx::NodeProto &)> check = [&](const onnx::NodeProto &node) {
@@ -145,7 +145,7 @@ Value GraphImporter::importInitializer(Scope &owner, StringRef tensor) {
     return {};
   }
   OpBuilder::InsertionGuard guard(opBuilder);
-  // What a body is the first to read, the graphs around it may read later.
+  // A graph around the body may read the tensor later.
   if (scope != &owner)
     opBuilder.setInsertionPointToStart(mainBlock);
   return graph::ConstantOp::create(opBuilder, tensorLocation(tensor, ""), *value);
@@ -235,7 +235,7 @@ std::optional<Diagnostics> GraphImporter::attempt(llvm::function_ref<bool()> imp
   return std::nullopt;
 }
 
-/// Imports a node as graph ops, which work on plain tensors only.
+/// Imports a node as graph ops, which need static dense tensors.
 bool GraphImporter::importStatic(onnx::NodeProto &node) {
   Block *block = opBuilder.getInsertionBlock();
   Operation *last = block->empty() ? nullptr : &block->back();
@@ -257,7 +257,7 @@ void GraphImporter::importOnHost(onnx::NodeProto &node) {
 }
 
 void GraphImporter::importNode(onnx::NodeProto &node) {
-  // Names inside a body that nothing defines are its own fault.
+  // Undefined names inside a body are an error of the body.
   bool inputsFailed = false, plain = true;
   for (const std::string &input : node.input())
     if (!input.empty()) {
@@ -289,7 +289,7 @@ void GraphImporter::importNode(onnx::NodeProto &node) {
     importStatic(node);
     return;
   }
-  // Taking the elements of a tensor leaves the node without them.
+  // Reading a constant moves the data out of the node.
   onnx::NodeProto copy;
   const bool takes = llvm::any_of(node.attribute(), [](const auto &a) { return a.has_t(); });
   if (takes)
@@ -301,7 +301,7 @@ void GraphImporter::importNode(onnx::NodeProto &node) {
   for (const std::string &output : node.output())
     if (!output.empty())
       made[output] = std::exchange(scope->values[output], Value());
-  // What the host cannot do either is told in the words of the static importer.
+  // A node that the host cannot run either is reported with the static importer's error.
   if (attempt([&] {
         importOnHost(takes ? copy : node);
         return true;
@@ -425,7 +425,7 @@ void GraphImporter::importFunction(onnx::NodeProto &node, const onnx::FunctionPr
 bool GraphImporter::importBody(onnx::GraphProto &body, ArrayRef<Value> arguments,
                                SmallVectorImpl<Value> &results) {
   Scope inner(body, scope->opset, scope);
-  // What it holds was looked at with the graph around it.
+  // The operators were checked together with the enclosing graph.
   return importGraph(inner, /*isChecked=*/true, arguments, results);
 }
 
@@ -442,8 +442,7 @@ bool GraphImporter::importGraph(Scope &inner, bool isChecked, ArrayRef<Value> ar
   unsigned before = diags->numErrors();
   Scope *outer = scope;
   scope = &inner;
-  // An input that the caller leaves out is a name without a value; who reads it
-  // reads the empty name.
+  // An omitted input is a name without a value; its readers read the empty name.
   for (auto [i, argument] : llvm::enumerate(arguments)) {
     const std::string name = inner.graph.input(i).name();
     if (argument) {

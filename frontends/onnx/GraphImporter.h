@@ -16,47 +16,47 @@
 
 namespace atc::onnx_import {
 
-/// "node 'conv1' (Conv)", or with its first output where it has no name.
+/// Returns "node 'conv1' (Conv)", or the name of its first output where it has no name.
 std::string describeNode(const onnx::NodeProto &node);
 
-/// Whether a node's operator is of the standard domain.
+/// Returns whether a node's operator is of the standard domain.
 bool isStandard(const onnx::NodeProto &node);
 
-/// The outermost dim of the inputs where --input_shape changes that one only.
+/// A change of the outermost dim of the inputs, where --input_shape changes that dim only.
 struct BatchChange {
   int64_t from, to;
 };
 
-/// Turns a checked graph into the function @main. Faults are collected: a node
-/// that cannot be imported only takes the nodes behind it with it.
+/// Imports a checked graph as the function @main. Errors are collected: a node that cannot be
+/// imported only excludes the nodes that depend on it.
 class GraphImporter {
 public:
   GraphImporter(onnx::ModelProto &model, int64_t opset, llvm::StringRef folder,
                 const OnnxImportOptions &options, mlir::MLIRContext &context,
                 Diagnostics &diagnostics);
 
-  /// Null after an error.
+  /// Returns the module; null after an error.
   mlir::OwningOpRef<mlir::ModuleOp> run();
 
   Diagnostics &diagnostics() { return *diags; }
   ExternalFiles &files() { return externalFiles; }
   mlir::OpBuilder &builder() { return opBuilder; }
 
-  /// The value of a tensor; null where the node that makes it failed. An
-  /// initializer becomes a constant at its first use.
+  /// Returns the value of a tensor; null where its node failed. An initializer becomes a constant
+  /// at its first use.
   mlir::Value lookup(llvm::StringRef tensor);
   void define(llvm::StringRef tensor, mlir::Value value) { scope->values[tensor] = value; }
 
-  /// Imports a branch or a body where the builder stands; it sees the tensors around
-  /// it. False after an error.
+  /// Imports a branch or a body at the builder's insertion point; it can use the tensors of
+  /// enclosing graphs. Returns false after an error.
   bool importBody(onnx::GraphProto &graph, llvm::ArrayRef<mlir::Value> arguments,
                   llvm::SmallVectorImpl<mlir::Value> &results);
-  /// The same for a graph that sees only its arguments.
+  /// Imports a graph that can use only its arguments. Returns false after an error.
   bool importClosed(onnx::GraphProto &graph, int64_t opset, llvm::ArrayRef<mlir::Value> arguments,
                     llvm::SmallVectorImpl<mlir::Value> &results);
 
-  /// Begins and ends a branch or the body of a loop of `node`. False, with an error, when too
-  /// many stand inside each other; it must be left in that case, too.
+  /// Begins a branch or the body of a loop of `node`; leaveRegion() must follow. Returns false,
+  /// with an error, when the nesting is too deep.
   bool enterRegion(const onnx::NodeProto &node);
   void leaveRegion() { --regions; }
 
@@ -70,14 +70,14 @@ public:
   /// reported.
   std::optional<Diagnostics> attempt(llvm::function_ref<bool()> import);
 
-  /// The type of a value that a graph states; null where it states none, or sequences and
-  /// optionals too deep inside each other. `depth` is that of the type inside others.
+  /// Returns the type that a graph states for a value; null where it states none, or for too deeply
+  /// nested sequences and optionals. `depth` is the nesting of the type.
   mlir::Type convertType(const onnx::TypeProto &type, unsigned depth = 0);
 
-  /// The shape that the model states for a tensor, if all its dims are fixed.
+  /// Returns the shape that the model states for a tensor, if it is static.
   std::optional<llvm::SmallVector<int64_t>> declaredShape(llvm::StringRef tensor) const;
 
-  /// Shapes that a model holds as constants follow it.
+  /// Returns the change of the batch, which shapes in the model's constants follow.
   std::optional<BatchChange> batchChange() const { return batch; }
 
   mlir::Location tensorLocation(llvm::StringRef tensor, llvm::StringRef node);
@@ -91,11 +91,11 @@ private:
   void importOnHost(onnx::NodeProto &node);
   void importFunction(onnx::NodeProto &node, const onnx::FunctionProto &function);
   void importNodes(llvm::ArrayRef<onnx::NodeProto *> nodes);
-  /// `isChecked`: the operators are known to be supported.
+  /// Imports the nodes of a scope. `isChecked`: its operators are known to be supported.
   bool importGraph(Scope &inner, bool isChecked, llvm::ArrayRef<mlir::Value> arguments,
                    llvm::SmallVectorImpl<mlir::Value> &results);
   /// Counts the nodes of a function's body, a branch or a loop's body, each time that it is
-  /// imported. False, and once an error, when they are too many.
+  /// imported. Returns false, after one error, when there are too many.
   bool spend(const onnx::GraphProto &body);
   const onnx::FunctionProto *findFunction(const onnx::NodeProto &node) const;
   bool checkSupported(llvm::ArrayRef<onnx::NodeProto *> nodes);
@@ -107,7 +107,7 @@ private:
   NodeReads reads;
   Scope mainScope;
   Scope *scope = &mainScope;
-  /// What functions became; constants read from them while importing.
+  /// The expanded functions, from which constants are read while importing.
   std::vector<std::unique_ptr<onnx::GraphProto>> expanded;
   unsigned depth = 0;                   ///< of calls of functions
   unsigned regions = 0;                 ///< inside each other, where the builder stands

@@ -149,7 +149,7 @@ bool GraphIndex::order(ArrayRef<std::string> tensors, std::vector<onnx::NodeProt
   if (!collectNeeded(tensors, pending))
     return false;
 
-  // Of the nodes that could come next, always the first in the file.
+  // Among the nodes that are ready, always takes the first one in the file.
   std::vector<int> missing(graph.node_size(), 0);
   std::vector<std::vector<int>> readers(graph.node_size());
   std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
@@ -200,7 +200,7 @@ void GraphIndex::reportCycle(const std::vector<bool> &pending) {
   size_t first = position[index], length = path.size() - first;
   std::string cycle = describeNode(graph.node(index));
   for (size_t at = path.size(); at-- > first;) {
-    // Of a long cycle the beginning and the last step are enough.
+    // For a long cycle the beginning and the last step suffice.
     if (path.size() - at == mostNamed && length > mostNamed + 1) {
       cycle += " -> " + std::to_string(at - first) + " more nodes";
       at = first;

@@ -1,4 +1,4 @@
-//===-- GraphIndex.h - who makes and reads which tensor -------------------===//
+//===-- GraphIndex.h - producers and uses of tensors ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_FRONTENDS_ONNX_GRAPHINDEX_H
@@ -16,22 +16,22 @@
 
 namespace atc::onnx_import {
 
-/// The names of a graph. Finds the nodes that the outputs need and their order.
+/// Indexes the names of a graph and finds the nodes that the outputs need, in topological order.
 class GraphIndex {
 public:
-  /// Tells whether a graph around this one has a tensor.
+  /// Returns whether an enclosing graph has a tensor.
   using IsOuter = std::function<bool(llvm::StringRef)>;
 
-  /// Reports names that are defined twice. `reads` must outlive the index.
+  /// Builds the index; reports names that are defined twice. `reads` must outlive the index.
   GraphIndex(onnx::GraphProto &graph, NodeReads &reads, Diagnostics &diagnostics,
              IsOuter isOuter = {});
 
-  /// The tensors that leave the graph: those of the graph itself, or what
-  /// `requested` ("node:0" or a tensor's name) asks for.
+  /// Computes the output tensors: those of the graph itself, or those that `requested` ("node:0" or
+  /// a tensor's name) names. Returns false after an error.
   bool resolveOutputs(llvm::ArrayRef<std::string> requested, std::vector<std::string> &tensors);
 
-  /// The nodes that `tensors` need, each behind what it reads. The order of the
-  /// file is kept where it is one.
+  /// Computes the nodes that `tensors` need in topological order. Keeps the order of the file where
+  /// that is valid. Returns false after an error.
   bool order(llvm::ArrayRef<std::string> tensors, std::vector<onnx::NodeProto *> &nodes);
 
 private:

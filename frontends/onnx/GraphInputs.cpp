@@ -26,7 +26,7 @@ std::string printDims(ArrayRef<int64_t> dims) {
   return text;
 }
 
-// A dim that is 0 or negative is how some exporters write an unknown one.
+// Returns whether a dim is static: some exporters write an unknown dim as 0 or a negative value.
 bool isFixed(const onnx::TensorShapeProto::Dimension &dim) {
   return dim.has_dim_value() && dim.dim_value() > 0;
 }
@@ -131,7 +131,7 @@ void InputResolver::bindSymbols(const onnx::ValueInfoProto &input, const Shape &
       symbols.try_emplace(dim.dim_param(), value);
 }
 
-/// The dims of an input of known rank; -1 for those that are open.
+/// Returns the dims of an input of known rank; -1 for dynamic dims.
 Shape InputResolver::resolve(const onnx::ValueInfoProto &input) {
   if (auto given = givenShapes.find(input.name()); given != givenShapes.end())
     return given->second;
@@ -216,7 +216,7 @@ bool InputResolver::run(std::vector<GraphInput> &inputs) {
     std::replace(dims.begin(), dims.end(), int64_t(-1), ShapedType::kDynamic);
     inputs.push_back({input->name(), RankedTensorType::get(dims, tensor.getElementType())});
   }
-  // After a fault in --input_shape it would only be its consequence.
+  // After an error in --input_shape this would only be its consequence.
   if (!open.empty() && !optionsFailed)
     reportOpen(open);
   return diags.numErrors() == before;

@@ -15,14 +15,15 @@ namespace atc::onnx_import {
 
 class GraphImporter;
 
+/// An input of the graph.
 struct GraphInput {
   std::string name;
   mlir::Type type;
 };
 
-/// The inputs of the graph that are not initializers, with the model's shapes or the
-/// ones that the options give. A symbolic dim that is given for one input holds for
-/// the others as well; what nothing gives stays open.
+/// Computes the inputs of the graph that are not initializers, with the model's shapes or those of
+/// the options. A symbolic dim that is given for one input holds for the others as well; other
+/// unknown dims are dynamic. Returns false after an error.
 bool resolveInputs(const onnx::GraphProto &graph, const OnnxImportOptions &options,
                    GraphImporter &importer, Diagnostics &diagnostics,
                    std::vector<GraphInput> &inputs);

@@ -70,7 +70,7 @@ SmallVector<Value> HostCallBuilder::call(const graph::HostCall &call, std::strin
 
 Value HostCallBuilder::call(StringRef kernel, ArrayRef<Value> inputs,
                             ArrayRef<NamedAttribute> parameters) {
-  // What a call before this one could not make.
+  // A preceding call failed.
   if (llvm::is_contained(inputs, Value()))
     return {};
   std::string error;
@@ -132,8 +132,8 @@ llvm::Expected<Attribute> convertAttribute(AttributeProto &attribute, GraphImpor
   }
 }
 
-/// Inputs that older opsets had as attributes, in the order of the inputs that
-/// they became; an operator of an opset below `before` has them.
+/// Inputs that older opsets had as attributes, in the order of those inputs; operators of an opset
+/// below `before` have them.
 struct OlderForm {
   StringLiteral op;
   int64_t before;
@@ -192,7 +192,7 @@ public:
   }
 
 private:
-  /// An Optional without input, whose attribute says what it would hold.
+  /// Returns whether this is an Optional without input, whose attribute states its type.
   bool isEmptyOptional() const { return statedType && call.inputs.empty(); }
   SmallVector<Value> emptyOptional() {
     OpBuilder &builder = importer.builder();
@@ -240,7 +240,7 @@ private:
     for (unsigned i = 0; i < 32; ++i)
       if ((signature->required >> i & 1) && (i >= call.inputs.size() || !call.inputs[i]))
         return createStringError("input " + Twine(i) + " is missing; the operator needs it");
-    // Those of any number of inputs have no optional ones.
+    // Operators with any number of inputs have no optional ones.
     constexpr unsigned anyNumber = 4096;
     if (signature->most == anyNumber && llvm::is_contained(call.inputs, Value()))
       return createStringError("one of its inputs has no name; give each");
@@ -261,9 +261,9 @@ private:
     return Error::success();
   }
 
-  /// Attributes of older operators that no longer mean anything, those that repeat
-  /// what the shapes of the inputs say, and the ones about how exactly to compute,
-  /// where kernels always do it in the widest type.
+  /// Returns whether an attribute may be ignored: attributes of older operators that have lost
+  /// their meaning, those that repeat what the shapes of the inputs state, and the ones about the
+  /// precision of the computation, where kernels always use the widest type.
   static bool saysNothing(StringRef name) {
     static constexpr StringLiteral names[] = {
         "consumed_inputs",   "is_test",     "spatial",      "output_sequence", "axis_w",
@@ -294,7 +294,7 @@ private:
       return Error::success();
     }
     auto list = dyn_cast<DenseF64ArrayAttr>(value);
-    // A bound or a filling has the type of what it is for, and no rank.
+    // A bound or a fill value has the type of its input and rank 0.
     bool single = node.op_type() == "Clip" || node.op_type() == "Pad";
     if (!list || (single && list.size() != 1))
       return createStringError("attribute '" + name.str() + "' is not " +
@@ -328,7 +328,7 @@ private:
     return {};
   }
 
-  /// What else changed its meaning between opsets.
+  /// Converts other changes between opsets.
   Error modernize() {
     Builder &builder = importer.builder();
     if (!isStandard())
@@ -336,7 +336,7 @@ private:
     StringRef op = node.op_type();
     if ((op == "Softmax" || op == "LogSoftmax" || op == "Hardmax") && opset < 13 &&
         !call.inputs.empty() && call.inputs[0]) {
-      // It worked on the input as a matrix, cut at the axis.
+      // The operator treated the input as a matrix, flattened at the axis.
       auto axis = dyn_cast_or_null<DenseI64ArrayAttr>(parameter("axis"));
       flattened = call.inputs[0];
       call.inputs[0] =

@@ -15,10 +15,10 @@ namespace atc::onnx_import {
 
 class GraphImporter;
 
-/// The host kernel of an operator; empty where it has none.
+/// Returns the name of an operator's host kernel; empty where it has none.
 std::string hostKernelOf(llvm::StringRef domain, llvm::StringRef op);
 
-/// Makes calls of host kernels. Those whose inputs are constants are folded.
+/// Creates calls of host kernels. Calls with constant inputs are folded.
 class HostCallBuilder {
 public:
   /// Called with the reason for which the inputs of a call do not fit it. True: the call is
@@ -28,9 +28,9 @@ public:
   HostCallBuilder(mlir::OpBuilder &builder, mlir::Location location, Deferral mayDefer = {})
       : builder(builder), location(location), mayDefer(std::move(mayDefer)) {}
 
-  /// The results; empty after a fault, which `error` tells.
+  /// Returns the results; empty after an error, which `error` describes.
   llvm::SmallVector<mlir::Value> call(const graph::HostCall &call, std::string &error);
-  /// One result; null after a fault.
+  /// Returns the only result; null after an error.
   mlir::Value call(llvm::StringRef kernel, llvm::ArrayRef<mlir::Value> inputs,
                    llvm::ArrayRef<mlir::NamedAttribute> parameters = {});
   mlir::Value constant(llvm::ArrayRef<int64_t> values, bool scalar = false);
@@ -42,8 +42,8 @@ private:
   Deferral mayDefer; ///< empty: such a call is a fault
 };
 
-/// Imports a node as a call in the newest form of its operator: what an older
-/// opset had as attributes becomes inputs. Fails with a sentence about the node.
+/// Imports a node as a call in the newest form of its operator: attributes of an older opset become
+/// inputs. Fails with a sentence about the node.
 llvm::Error importAsHostCall(GraphImporter &importer, onnx::NodeProto &node, int64_t opset);
 
 } // namespace atc::onnx_import

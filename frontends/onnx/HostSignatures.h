@@ -1,4 +1,4 @@
-//===-- HostSignatures.h - what operators with a host kernel require ------===//
+//===-- HostSignatures.h - the signatures of operators with host kernels --===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_FRONTENDS_ONNX_HOSTSIGNATURES_H
@@ -24,19 +24,19 @@ struct HostSignature {
 };
 
 llvm::ArrayRef<HostSignature> hostSignatures();
-/// Null for a kernel that is no operator.
+/// Returns the row of a kernel; null for a kernel that is not an operator.
 const HostSignature *findHostSignature(llvm::StringRef kernel);
 
-/// Fails where an attribute has another type than the kernel reads, or a text that
-/// it does not know: either would silently be taken for the default.
+/// Fails where an attribute has a type other than the kernel reads, or a text that it does not
+/// know: either would silently be replaced by the default.
 llvm::Error checkHostAttribute(llvm::StringRef kernel, const onnx::AttributeProto &attribute);
 
-/// Fails where an input (null: left out) has an element type that the operator does
-/// not allow, or another one than an input of the same type variable: kernels read
-/// both as one type.
+/// Fails where an input (null: omitted) has an element type that the operator does not allow, or
+/// one that differs from another input with the same type variable: kernels assume that both have
+/// one type.
 llvm::Error checkHostInputs(const HostSignature &signature, mlir::ValueRange inputs);
 
-/// The first attribute that must be there and `has` says is not; empty where none.
+/// Returns the first required attribute for which `has` returns false; empty where there is none.
 llvm::StringRef missingHostAttribute(const HostSignature &signature,
                                      llvm::function_ref<bool(llvm::StringRef)> has);
 

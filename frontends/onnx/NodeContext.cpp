@@ -13,7 +13,7 @@ namespace atc::onnx_import {
 NodeContext::NodeContext(GraphImporter &importer, onnx::NodeProto &node, int64_t opset)
     : NodeBuilder(importer.builder(), importer.diagnostics()), owner(importer), node(node),
       opsetVersion(opset), results(node.output_size()) {
-  // Of the first operators; it never had a meaning for the result.
+  // An attribute of the first operators that never affected the result.
   if (opsetVersion < firstTableOpset)
     ignoreAttr("consumed_inputs");
 }
@@ -91,7 +91,7 @@ void NodeContext::finishOutputs() {
   checkAttrsKnown();
   if (hasFailed)
     return;
-  // A builder asks for all inputs that its operator has.
+  // A builder reads all inputs that its operator has.
   for (unsigned i = numAsked; i < numInputs(); ++i)
     if (!node.input(i).empty())
       failInput(i, "is one too many: the operator takes " + Twine(numAsked));
@@ -144,7 +144,7 @@ Location NodeContext::makeLocation(unsigned number) {
   return owner.tensorLocation(name + "#" + std::to_string(number), node.name());
 }
 
-/// What looks at every element of its operands must not do so for large ones.
+/// Folds an op, except evaluators that visit every element on large operands.
 Value NodeContext::fold(Operation *op) {
   constexpr int64_t most = 1 << 20;
   int64_t elements = 0;

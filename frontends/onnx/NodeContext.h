@@ -14,8 +14,8 @@
 
 namespace atc::onnx_import {
 
-/// What a builder of OpTable sees: besides what NodeBuilder has, the attributes,
-/// inputs and outputs as ONNX has them.
+/// The view of a node for the builders of OpTable: adds the attributes, inputs and outputs of ONNX
+/// to NodeBuilder.
 class NodeContext : public NodeBuilder {
 public:
   NodeContext(GraphImporter &importer, onnx::NodeProto &node, int64_t opset);
@@ -28,12 +28,13 @@ public:
   //    attribute that nobody asks for: it would silently be taken for its default.
   bool hasAttr(llvm::StringRef name) const override { return findAttr(name) != nullptr; }
   onnx::AttributeProto *findAttr(llvm::StringRef name) const;
-  /// For what has no meaning here, like the momentum of a training.
+  /// Accepts an attribute that has no meaning here, such as the momentum of a training.
   void ignoreAttr(llvm::StringRef name) { findAttr(name); }
   int64_t intAttr(llvm::StringRef name, int64_t defaultValue) override;
   bool boolAttr(llvm::StringRef name, bool defaultValue);
   double floatAttr(llvm::StringRef name, double defaultValue);
-  /// `allowed` lists the legal values; the first one is the default.
+  /// Returns a string attribute; `allowed` lists the valid values, of which the first is the
+  /// default.
   std::string choiceAttr(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> allowed);
   std::optional<llvm::SmallVector<int64_t>> intsAttr(llvm::StringRef name);
   std::optional<llvm::SmallVector<double>> floatsAttr(llvm::StringRef name);
@@ -42,27 +43,26 @@ public:
   unsigned numInputs() const override { return node.input_size(); }
   bool hasInput(unsigned index) const;
   mlir::Value input(unsigned index) override;
-  /// Null where the input is left out.
+  /// Returns an input; null where it is omitted.
   mlir::Value optionalInput(unsigned index);
-  /// The elements of an input that must be known at compile time; nothing where
-  /// it is left out or the node failed.
+  /// Return the elements of an input that must be known at compile time; nothing where it is
+  /// omitted or the node failed.
   std::optional<llvm::SmallVector<int64_t>> constantInts(unsigned index);
   std::optional<llvm::SmallVector<double>> constantFloats(unsigned index);
   bool isConstantInput(unsigned index);
-  /// Whether an input is there whose elements depend on those of the model.
+  /// Returns whether an input exists whose elements depend on those of the model's inputs.
   bool isRuntimeInput(unsigned index) { return hasInput(index) && !isConstantInput(index); }
-  /// Where the elements of input `index`, which decide the shape of an output,
-  /// are not known: the shape that the model declares for output `output`. Fails
-  /// where there is none.
+  /// Returns the shape that the model declares for output `output`, for the case that the elements
+  /// of input `index`, which decide that shape, are not known. Fails the node where there is none.
   std::optional<llvm::SmallVector<int64_t>> declaredShape(unsigned index, unsigned output = 0);
 
   //--- Types.
   mlir::RankedTensorType tensor(llvm::ArrayRef<int64_t> shape, mlir::Type element) const {
     return mlir::RankedTensorType::get(shape, element);
   }
-  /// -rank <= axis < rank becomes 0 <= axis < rank.
+  /// Returns an axis in -rank <= axis < rank as 0 <= axis < rank; fails the node for others.
   int64_t normalizeAxis(int64_t axis, int64_t rank, llvm::StringRef name = "axis");
-  /// The same for a set: sorted, a duplicate fails.
+  /// Returns a set of axes, normalized and sorted; a duplicate fails the node.
   llvm::SmallVector<int64_t> normalizeAxes(llvm::ArrayRef<int64_t> axes, int64_t rank,
                                            llvm::StringRef name = "axes");
 
@@ -71,9 +71,9 @@ public:
   bool wantsOutput(unsigned index) const;
   void setOutput(unsigned index, mlir::Value value);
   void setOutput(mlir::Value value) { setOutput(0, value); }
-  /// Fails when output `index` is used by the graph.
+  /// Fails the node when output `index` is used by the graph.
   void refuseOutput(unsigned index, llvm::StringRef what);
-  /// Hands the outputs to the importer.
+  /// Passes the outputs to the importer.
   void finishOutputs();
 
 private:
@@ -89,7 +89,7 @@ private:
   GraphImporter &owner;
   onnx::NodeProto &node;
   int64_t opsetVersion;
-  /// Of the inputs, those that the builder has asked for are the first ones.
+  /// The number of inputs that the builder has asked for; those are the first ones.
   mutable unsigned numAsked = 0;
   mutable llvm::SmallPtrSet<const onnx::AttributeProto *, 8> knownAttrs;
   llvm::SmallVector<mlir::Value> results;

@@ -37,7 +37,7 @@ static std::optional<int64_t> readOpset(const onnx::ModelProto &model, Diagnosti
                           "short or not an ONNX model");
     return std::nullopt;
   }
-  // A model of other domains alone need not import the standard one.
+  // A model that uses only other domains need not import the standard one.
   if (!opset)
     return latestOpset;
   if (*opset < oldestOpset) {
@@ -52,13 +52,13 @@ static std::optional<int64_t> readOpset(const onnx::ModelProto &model, Diagnosti
   return opset;
 }
 
-/// Graphs inside each other are three messages each: node, attribute and graph. Deep enough for
-/// checkDepth() to say what is wrong.
+/// The format of ONNX files. Each nested graph takes three messages: node, attribute and graph. The
+/// limit is high enough for checkDepth() to report the error.
 constexpr FileFormat fileFormat{"an ONNX model", "ONNX", ": store the weights as external data",
                                 /*maxDepth=*/4096};
 
-/// Refuses a model whose graphs stand too deep inside each other. Without recursion: nothing
-/// else may be done with such a model.
+/// Rejects a model whose graphs are nested too deeply. Not recursive: no other function can process
+/// such a model.
 static bool checkDepth(const onnx::ModelProto &model, Diagnostics &diags) {
   std::vector<std::pair<const onnx::NodeProto *, unsigned>> work;
   auto add = [&](const auto &nodes, unsigned depth) {

@@ -18,15 +18,16 @@
 
 namespace atc {
 
+/// The options of importOnnx.
 struct OnnxImportOptions {
-  /// `--input_shape`: the shape of an input, by its name. It replaces the shape
-  /// that the model states.
+  /// The value of `--input_shape`: shapes of inputs by name. They replace the shapes that the model
+  /// states.
   InputShapes inputShapes = {};
-  /// `--out_nodes`: "node:0" (output 0 of a node) or the name of a tensor. Empty
-  /// keeps the outputs of the model.
+  /// The value of `--out_nodes`: "node:0" (output 0 of a node) or the name of a tensor. Empty keeps
+  /// the outputs of the model.
   std::vector<std::string> outputs = {};
-  /// Whether the target has code for a graph op. What it has none for is imported as
-  /// a call of a host kernel. Empty: for all of them.
+  /// Returns whether the target has code for a graph op. Other ops are imported as calls of host
+  /// kernels. Empty: it has code for all of them.
   std::function<bool(mlir::Operation *)> canGenerate = {};
 };
 
@@ -41,8 +42,8 @@ mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> importOnnx(llvm::StringRef pa
                                                               mlir::MLIRContext &context,
                                                               Diagnostics &diagnostics);
 
-/// The same for a model in memory. `folder` is where its external data files
-/// are; `name` stands for the file in messages.
+/// Reads a model in memory in the same way. `folder` contains its external data files; `name`
+/// stands for the file in messages.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importOnnxBuffer(llvm::StringRef bytes, llvm::StringRef name, llvm::StringRef folder,
                  const OnnxImportOptions &options, mlir::MLIRContext &context,

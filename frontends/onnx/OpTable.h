@@ -1,4 +1,4 @@
-//===-- OpTable.h - which operators can be imported, and by what ----------===//
+//===-- OpTable.h - the operators with an importer ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_FRONTENDS_ONNX_OPTABLE_H
@@ -15,24 +15,23 @@ namespace atc::onnx_import {
 class NodeContext;
 
 constexpr int64_t oldestOpset = 1;
-/// Where the rows begin: an older model is read by the rules of this opset. What
-/// differed before (broadcast, is_test) its builders know; an operator of another
-/// form has attributes or inputs that the newer one refuses.
+/// The first opset of the rows: an older model is read by the rules of this opset. Builders handle
+/// what differed before (broadcast, is_test); an operator with another form has attributes or
+/// inputs that the newer one rejects.
 constexpr int64_t firstTableOpset = 7;
 constexpr int64_t latestOpset = 28;
 
-/// One operator in a range of opsets. An operator whose meaning changed has a
-/// row for each meaning.
+/// An operator in a range of opsets. An operator whose meaning changed has one row per meaning.
 struct OpRow {
   llvm::StringLiteral op;
   int first;
   int last;
   void (*build)(NodeContext &);
-  /// What of the operator is not supported; for the documentation.
+  /// The unsupported features of the operator, for the documentation.
   llvm::StringLiteral limits = "";
 };
 
-// The rows of each family; they stand at the end of its file.
+// The rows of each family, which are defined at the end of its file.
 llvm::ArrayRef<OpRow> elementwiseRows();
 llvm::ArrayRef<OpRow> activationRows();
 llvm::ArrayRef<OpRow> convRows();
@@ -56,13 +55,13 @@ struct OpFamily {
 };
 llvm::ArrayRef<OpFamily> opFamilies();
 
-/// The row of `op` at `opset`; null where there is none.
+/// Returns the row of `op` at `opset`; null where there is none.
 const OpRow *findOp(llvm::StringRef op, int64_t opset);
 
-/// All rows of `op`, oldest first.
+/// Returns all rows of `op` in ascending order of opsets.
 std::vector<const OpRow *> findRows(llvm::StringRef op);
 
-/// "7+", "9", "7-10, 11+": the opsets for which there are rows.
+/// Returns the opsets for which there are rows: "7+", "9", "7-10, 11+".
 std::string printOpsets(llvm::ArrayRef<const OpRow *> rows);
 
 } // namespace atc::onnx_import

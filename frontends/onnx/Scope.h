@@ -14,12 +14,12 @@
 
 namespace atc::onnx_import {
 
-/// Graphs inside each other that a model may have. What works on them, here and in MLIR, calls
-/// itself for each level; the runtime takes blocks of one level less than 64.
+/// The maximum nesting of graphs in a model. Functions that process them, here and in MLIR, are
+/// recursive; the runtime accepts less than 64 levels of blocks.
 constexpr unsigned maxGraphDepth = 60;
 
-/// A graph while it is imported: the main one, a branch, the body of a loop or of a
-/// function. A branch or body sees the tensors of the graph around it.
+/// A graph being imported: the main one, a branch, the body of a loop or of a function. A branch or
+/// body can use the tensors of its enclosing graph.
 struct Scope {
   Scope(onnx::GraphProto &graph, int64_t opset, Scope *parent)
       : graph(graph), opset(opset), parent(parent) {
@@ -29,7 +29,7 @@ struct Scope {
       sparseInitializers[tensor.values().name()] = &tensor;
   }
 
-  /// The innermost scope that has `tensor`; null where none has.
+  /// Returns the innermost scope that has `tensor`; null where none has it.
   Scope *find(llvm::StringRef tensor) {
     for (Scope *scope = this; scope; scope = scope->parent)
       if (scope->values.contains(tensor) || scope->initializers.contains(tensor) ||
@@ -38,8 +38,8 @@ struct Scope {
     return nullptr;
   }
 
-  /// What the graph states about one of its outputs or inner tensors; null where it states
-  /// nothing. Of two statements the one of an output counts, and the first.
+  /// Returns the declaration of one of the graph's outputs or inner tensors; null where there is
+  /// none. If there are several, that of an output takes precedence, then the first.
   const onnx::ValueInfoProto *findInfo(llvm::StringRef tensor) {
     if (infos.empty())
       for (const auto *list : {&graph.output(), &graph.value_info()})
@@ -57,29 +57,29 @@ struct Scope {
   llvm::StringMap<onnx::SparseTensorProto *> sparseInitializers;
 
 private:
-  llvm::StringMap<const onnx::ValueInfoProto *> infos; ///< with a shape; made when first asked
+  llvm::StringMap<const onnx::ValueInfoProto *> infos; ///< with a shape; built on first use
 };
 
-/// Finds what nodes read. The reads of a graph inside a node are collected once, however many
-/// graphs stand around it, and kept until forget().
+/// Finds the tensors that nodes read. The reads of a graph inside a node are collected once,
+/// however deeply it is nested, and kept until forget().
 class NodeReads {
 public:
-  /// Visits every tensor that a node reads: its inputs, and what the graphs among its
-  /// attributes take from around them, each name of such a graph once.
+  /// Visits every tensor that a node reads: its inputs, and the names that the graphs among its
+  /// attributes take from enclosing graphs, each name once per such graph.
   void forEach(const onnx::NodeProto &node, llvm::function_ref<void(llvm::StringRef)> visit);
 
-  /// Drops what is kept about the graphs inside the nodes of `graph`, which may change or
-  /// cease to exist from now on.
+  /// Discards the reads of the graphs inside the nodes of `graph`, which may change or be destroyed
+  /// afterwards.
   void forget(const onnx::GraphProto &graph);
 
 private:
   llvm::ArrayRef<llvm::StringRef> freeReads(const onnx::GraphProto &graph);
 
-  /// The names, in the order of their first reads, that each graph takes from around it.
+  /// The names that each graph takes from enclosing graphs, in the order of their first reads.
   llvm::DenseMap<const onnx::GraphProto *, std::vector<llvm::StringRef>> known;
 };
 
-/// The graphs among a node's attributes.
+/// Visits the graphs among a node's attributes.
 void forEachGraph(const onnx::NodeProto &node,
                   llvm::function_ref<void(const onnx::GraphProto &)> visit);
 

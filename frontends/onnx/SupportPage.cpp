@@ -14,7 +14,7 @@ using namespace llvm;
 namespace atc::onnx_import {
 namespace {
 
-/// "7+": from the first opset of the operator on, as far back as the table goes.
+/// Returns "7+": the first opset of the operator, as far back as the table goes.
 std::string printSince(int since) {
   return std::to_string(std::max<int64_t>(since, firstTableOpset)) + "+";
 }
@@ -44,7 +44,7 @@ void printHostOnly(raw_ostream &os, StringRef domain) {
   std::map<std::string, const HostSignature *> sorted;
   for (const HostSignature &row : hostSignatures()) {
     StringRef name = row.kernel;
-    // A prefix tells them from those of the same name in the standard domain.
+    // A prefix distinguishes them from operators of the same name in the standard domain.
     if (domain == "com.microsoft" && name.size() > 2 && isUpper(name[2]))
       name.consume_front("Ms");
     if (row.domain == domain && (!domain.empty() || findRows(name).empty()))

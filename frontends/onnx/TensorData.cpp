@@ -51,11 +51,11 @@ private:
   Expected<ElementsAttr> takeRaw();
   Expected<ElementsAttr> takeExternal();
   Expected<ElementsAttr> takeStrings();
-  /// Elements below a byte lie several in one.
+  /// Unpacks elements smaller than a byte.
   ElementsAttr unpack(ArrayRef<char> packed);
   template <typename T> Expected<ElementsAttr> takeField(RepeatedField<T> *field);
 
-  /// A constant over `bytes`, which `owner` keeps alive.
+  /// Returns a constant over `bytes`, which `owner` keeps alive.
   template <typename Owner> ElementsAttr keep(ArrayRef<char> bytes, Owner owner) {
     if (packedBits < 8)
       return unpack(bytes);
@@ -195,7 +195,7 @@ template <typename T> Expected<ElementsAttr> TensorTaker::takeField(RepeatedFiel
 
 } // namespace
 
-/// The type of a tensor with these dims, or what is wrong with it.
+/// Returns the type of a tensor with these dims, or what is wrong with it.
 static Expected<RankedTensorType> tensorType(int32_t dataType, ArrayRef<int64_t> dims,
                                              MLIRContext *context) {
   Type element = convertElementType(dataType, context);
@@ -235,7 +235,7 @@ Expected<ElementsAttr> takeSparseTensor(onnx::SparseTensorProto &tensor, Externa
   if (failed(valueBytes))
     return createStringError("is sparse and has values that cannot be read");
 
-  // Indices are positions in the flat tensor, or one coordinate for each dim.
+  // Indices are positions in the flat tensor, or one coordinate per dim.
   SmallVector<int64_t> positions = readInts(*indices);
   int64_t numValues = values->getNumElements();
   int64_t rank = dims.size();

@@ -1,4 +1,4 @@
-//===-- TensorData.h - tensors of a model as constants --------------------===//
+//===-- TensorData.h - converts tensors of a model to constants -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_FRONTENDS_ONNX_TENSORDATA_H
@@ -12,18 +12,18 @@
 
 namespace atc::onnx_import {
 
-/// The element type of TensorProto::DataType `type`; null where it has none here.
+/// Returns the element type of TensorProto::DataType `type`; null where MLIR has none.
 mlir::Type convertElementType(int32_t type, mlir::MLIRContext *context);
 
-/// "FLOAT", or "data type 99".
+/// Returns the name of a type: "FLOAT", or "data type 99".
 std::string nameElementType(int32_t type);
 
-/// Makes a constant of a tensor and takes its data away from it: large data is
-/// moved or stays in the mapped file.
+/// Returns a constant with the data of `tensor`, which loses it: large data is moved, or stays in
+/// the mapped file.
 llvm::Expected<mlir::ElementsAttr> takeTensor(onnx::TensorProto &tensor, ExternalFiles &files,
                                               mlir::MLIRContext *context);
 
-/// The dense constant of a sparse tensor.
+/// Returns the dense constant of a sparse tensor.
 llvm::Expected<mlir::ElementsAttr>
 takeSparseTensor(onnx::SparseTensorProto &tensor, ExternalFiles &files, mlir::MLIRContext *context);
 

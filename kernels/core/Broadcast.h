@@ -1,4 +1,4 @@
-//===-- Broadcast.h - element by element, with shapes that broadcast ------===//
+//===-- Broadcast.h - elementwise operations on shapes that broadcast -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_KERNELS_CORE_BROADCAST_H
@@ -8,8 +8,8 @@
 
 namespace atc::kernels {
 
-/// The shape that `shape` and `other` broadcast to becomes `shape`. False after a
-/// failure.
+/// Replaces `shape` by the shape to which `shape` and `other` broadcast. Returns false and fails
+/// the call where they do not.
 inline bool broadcastInto(Context &c, Dims &shape, const Dims &other) {
   const Dims from = shape;
   shape.rank = maximum(from.rank, other.rank);
@@ -25,7 +25,8 @@ inline bool broadcastInto(Context &c, Dims &shape, const Dims &other) {
   return true;
 }
 
-/// The steps with which a tensor of `dims` is read over `shape`.
+/// Returns the strides, in elements, with which a tensor of `dims` is read over `shape` (0 in
+/// broadcast dims).
 inline Dims broadcastSteps(const Dims &dims, const Dims &shape) {
   const Dims strides = stridesOf(dims);
   Dims steps;
@@ -35,18 +36,19 @@ inline Dims broadcastSteps(const Dims &dims, const Dims &shape) {
   return steps;
 }
 
-/// The space that two operands of `a` and `b` dims are read over `shape` in.
+/// Returns the space in which two operands of dims `a` and `b` are read over `shape`.
 inline StridedSpace broadcastSpace(const Dims &shape, const Dims &a, const Dims &b) {
   return StridedSpace(shape, broadcastSteps(a, shape), broadcastSteps(b, shape));
 }
 
-/// out[i] = fn(a[i], b[i]). `work` is about the operations of `fn`.
+/// Computes out[i] = fn(a[i], b[i]) over the space; `out` is dense. `work` is the approximate
+/// number of operations of `fn`.
 template <typename A, typename B, typename R, typename Fn>
 void mapPairs(Context &c, const StridedSpace &space, const A *a, const B *b, R *out, int64_t work,
               Fn fn) {
   const int64_t inner = space.inner(), stepA = space.innerStep(0), stepB = space.innerStep(1);
   space.forEachRow(c, work, [&, shared = fn](int64_t row, const int64_t *offsets) {
-    // A copy that no store of bytes can change.
+    // A copy on the stack, which stores of bytes cannot alias.
     const Fn fn = shared;
     const A *x = a + offsets[0];
     const B *y = b + offsets[1];
@@ -70,8 +72,8 @@ void mapPairs(Context &c, const StridedSpace &space, const A *a, const B *b, R *
   });
 }
 
-/// Makes output 0 of `dtype` and the shape that inputs 0 and 1 broadcast to; they
-/// have one element type. `fn(space, out)` computes the elements.
+/// Makes output 0 of `dtype` with the shape to which inputs 0 and 1 broadcast; fails the call where
+/// their element types differ. `fn(space, out)` computes the elements.
 template <typename Fn> void broadcastPair(Context &c, uint8_t dtype, Fn &&fn) {
   const Tensor a = c.in(0), b = c.in(1);
   if (a.dtype() != b.dtype())
@@ -83,18 +85,18 @@ template <typename Fn> void broadcastPair(Context &c, uint8_t dtype, Fn &&fn) {
     fn(broadcastSpace(shape, a.dims(), b.dims()), out);
 }
 
-/// Output 0, with elements of type R, is fn(input 0, input 1) with elements of type T.
+/// Computes output 0, with elements of type R, as fn(input 0, input 1) with elements of type T.
 template <typename T, typename R, typename Fn>
 void mapInputs(Context &c, const StridedSpace &space, void *out, int64_t work, Fn fn) {
   mapPairs(c, space, c.in(0).as<T>(), c.in(1).as<T>(), static_cast<R *>(out), work, fn);
 }
 
-/// Output 0 is fn(element of input 0), R for T.
+/// Computes output 0, with elements of type R, as fn(element of input 0), of type T.
 template <typename T, typename R, typename Fn>
 void mapElements(Context &c, void *out, int64_t work, Fn fn) {
   const T *from = c.in(0).as<T>();
   R *to = static_cast<R *>(out);
-  // Not inlined: the loop would be there twice, for one thread and for all.
+  // Not inlined, so that the loop is compiled once, for one thread and for all.
   parallelIf(c, c.in(0).count(), work, [&](int64_t begin, int64_t end) __attribute__((noinline)) {
     for (int64_t i = begin; i < end; ++i)
       to[i] = fn(from[i]);

@@ -9,7 +9,7 @@ namespace atc::kernels {
 
 namespace {
 
-/// A sentence for `Context::fail`, which replaces '%' by numbers: there are none here.
+/// Builds a sentence for `Context::fail`, which replaces '%' by values: there are none here.
 class Sentence {
 public:
   Sentence &add(const char *words) {
@@ -51,8 +51,8 @@ private:
   uint32_t used = 0;
 };
 
-// Names stand in arrays of characters: a table of pointers would need relocations, which
-// the code image of a model has none of.
+// Names are arrays of characters: a table of pointers would need relocations, which the code image
+// of a model does not have.
 constexpr char kindNames[][12] = {"none", "a tensor", "a sequence", "a map"};
 constexpr char typeNames[][16] = {
     "undefined",      "float32",  "uint8",        "int8",           "uint16",
@@ -98,7 +98,7 @@ public:
       if (const Contract::Operand *operand = contract.operandOf(i))
         if (c.in(i).kind() == Kind::Tensor && operand->forms && !hasForm(i, *operand))
           return false;
-    // Sizes may be those of inputs behind the one with the range.
+    // A size may be bound by an input behind the one with the range.
     for (uint32_t i = 0; i < c.inputs(); ++i)
       if (const Contract::Operand *operand = contract.operandOf(i))
         if (c.in(i).kind() == Kind::Tensor && operand->hasRange && !inRange(i, *operand))
@@ -248,7 +248,7 @@ private:
       if (name == Contract::kNone)
         continue;
       if (tried.at[name] < 0) {
-        // Of two unknown sizes only their product is known, which says nothing.
+        // With two unknown sizes only their product is known, which determines neither.
         if (unknown != Contract::kNone)
           return true;
         unknown = name;

@@ -1,12 +1,11 @@
 //===-- Contract.h - what a kernel requires of its inputs -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Kernels compute addresses from the dims of their inputs. What such arithmetic relies
-// on stands in the kernel's row of Kernels.def, its contract, and is checked before the
-// kernel runs: by the code that ATC_KERNEL puts around each kernel, so that no caller
-// can forget it, neither the runtime nor the compiler, and so that a model brings the
-// checks of its kernels along. Which inputs must be there and the element types that
-// an operator allows come from Signatures.def.
+// Kernels compute addresses from the dims of their inputs. The conditions that such arithmetic
+// relies on stand in the kernel's row of Kernels.def, its contract, and are checked before the
+// kernel runs by the code that ATC_KERNEL puts around each kernel. So no caller can forget the
+// check, neither the runtime nor the compiler, and a model contains the checks of its kernels. The
+// required inputs and the element types that an operator allows come from Signatures.def.
 //
 // A contract has one entry per input, separated by spaces:
 //
@@ -40,36 +39,37 @@ namespace atc::kernels {
 
 class Context;
 
-/// A contract as a table. It is made while compiling, where a text that is not well
-/// formed is an error, and holds no pointers.
+/// A contract as a table. It is built at compile time, where malformed text is an error, and holds
+/// no pointers.
 struct Contract {
   static constexpr uint32_t kMaxOperands = 20, kMaxForms = 40, kMaxDims = 80, kMaxSizes = 14,
                             kMaxNameLength = 24;
   static constexpr uint8_t kNone = 255;
   static constexpr uint8_t kTensor = 1 << uint8_t(host::Kind::Tensor);
 
-  /// number * sizes[first] * sizes[second], either of which may be kNone.
+  /// Stands for number * sizes[first] * sizes[second], either of which may be kNone.
   struct Dim {
     int32_t number = 1;
     uint8_t first = kNone, second = kNone;
     bool any = false;
   };
-  /// `[..]` or `{..}`: dims [firstDim, firstDim + dims). `rest` is how many of them
-  /// stand before `..`, kNone where there is none.
+  /// Stands for `[..]` or `{..}`: dims [firstDim, firstDim + dims). `rest` is the number of dims
+  /// before `..`; kNone where there is no `..`.
   struct Form {
     bool isCount = false;
     uint8_t firstDim = 0, dims = 0, rest = kNone;
   };
+  /// The entry of one input.
   struct Operand {
     uint8_t kinds = kTensor;          ///< a bit per host::Kind
-    uint8_t firstForm = 0, forms = 0; ///< without forms any dims will do
+    uint8_t firstForm = 0, forms = 0; ///< without forms, any dims are valid
     bool tensorItems = false;         ///< the items of a sequence are tensors of its type
     bool hasRange = false, fromEnd = false;
     Dim range;
     uint16_t textBegin = 0, textEnd = 0; ///< the entry, for messages
   };
-  /// Element types of an input by Signatures.def: a bit per type, and the type variable,
-  /// which has one value for all inputs that share it.
+  /// The element types of an input according to Signatures.def: a bit per type, and the type
+  /// variable, which has one value for all inputs that share it.
   struct Type {
     uint32_t allowed = ~0u;
     uint8_t variable = kNone;
@@ -79,12 +79,12 @@ struct Contract {
   Form forms[kMaxForms];
   Dim dims[kMaxDims];
   Type types[kMaxOperands];
-  char names[kMaxSizes][kMaxNameLength] = {}; ///< of sizes
-  bool isAttribute[kMaxSizes] = {};           ///< its value is that of the attribute
+  char names[kMaxSizes][kMaxNameLength] = {}; ///< names of the sizes
+  bool isAttribute[kMaxSizes] = {};           ///< the size has the value of the attribute
   uint32_t operandCount = 0, formCount = 0, dimCount = 0, sizeCount = 0, typeCount = 0;
-  uint32_t required = 0;  ///< a bit per input that must be there
-  uint32_t maxInputs = 0; ///< kMaxOperands is less: any number, none of them left out
-  bool repeats = false;   ///< the last entry is that of all further inputs
+  uint32_t required = 0;  ///< a bit per required input
+  uint32_t maxInputs = 0; ///< more than kMaxOperands: any number, none of them omitted
+  bool repeats = false;   ///< the last entry holds for all further inputs
 
   /// Returns the entry of input `i`; null where it has none.
   constexpr const Operand *operandOf(uint64_t i) const {
@@ -94,14 +94,14 @@ struct Contract {
   }
 };
 
-/// Is not defined and not constant: where the parser reaches a call of it the compiler
-/// reports an error and shows `why`.
+/// Is neither defined nor constant: where the parser reaches a call of it, the compiler reports an
+/// error and shows `why`.
 void malformedContract(const char *why);
 
-/// Reads the texts of a row at compile time.
+/// Parses the texts of a row at compile time.
 class ContractParser {
 public:
-  /// `types` and `required` as in Signatures.def.
+  /// Returns the table for `entries`; `types` and `required` are as in Signatures.def.
   static consteval Contract parse(const char *entries, const char *types, uint32_t required,
                                   uint32_t maxInputs) {
     ContractParser parser(entries);
@@ -251,7 +251,7 @@ private:
     return *a == *b;
   }
 
-  /// `A=1,10,11 A *`.
+  /// Parses the type list, such as `A=1,10,11 A *`.
   constexpr void readTypes(const char *types) {
     uint32_t allowed['Z' - 'A' + 1] = {};
     for (const char *p = types; *p;) {
@@ -283,11 +283,10 @@ private:
   Contract result;
 };
 
-/// Returns whether the inputs of the call meet the contract. Otherwise the call has
-/// failed with a sentence that names the input, what it is and what `entries` (the text
-/// that `contract` was made from) expects. Elements of inputs that are not known, as when
-/// shapes are inferred, are not looked at. Takes tens of nanoseconds, and time in
-/// proportion to the elements of inputs with a range.
+/// Returns whether the inputs of the call meet the contract. Otherwise fails the call with a
+/// sentence that names the input, what it is and what `entries` (the text of `contract`) expects.
+/// Ranges are not checked for inputs whose elements are not known, as when shapes are inferred.
+/// Takes tens of nanoseconds, and time in proportion to the elements of inputs with a range.
 bool meetsContract(Context &context, const Contract &contract, const char *entries);
 
 } // namespace atc::kernels

@@ -21,13 +21,13 @@ namespace atc::kernels {
   };
 #include "kernels/Signatures.def"
 
-/// `Stack` is a step of other operators and has no signature of its own.
+/// Is not an operator of its own but a step of others, and so has no signature.
 struct StackSignature {
   static constexpr char types[] = "*";
   static constexpr uint32_t required = 1, maxInputs = 1;
 };
 
-/// The table of a kernel; only those that are used are made.
+/// Holds the table of a kernel; only the tables that are used are instantiated.
 template <typename Signature, typename Entries> struct ContractOf {
   static constexpr Contract value = ContractParser::parse(
       Entries::text, Signature::types, Signature::required, Signature::maxInputs);

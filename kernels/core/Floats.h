@@ -1,7 +1,7 @@
 //===-- Floats.h - tensors of any float type as floats --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// For kernels that compute in float whatever their elements are.
+// For kernels that compute in float for any element type.
 
 #ifndef OPENATC_KERNELS_CORE_FLOATS_H
 #define OPENATC_KERNELS_CORE_FLOATS_H
@@ -10,7 +10,8 @@
 
 namespace atc::kernels {
 
-/// The elements as floats: themselves or a copy. Null where there is no memory.
+/// Returns the elements as floats: the tensor's own or a copy in scratch memory. Null where memory
+/// could not be allocated or the type is not supported (a failed call).
 inline const float *floatsOf(Context &c, Tensor tensor) {
   if (tensor.dtype() == F32)
     return tensor.as<float>();
@@ -28,27 +29,28 @@ inline const float *floatsOf(Context &c, Tensor tensor) {
   return copied;
 }
 
-/// A result that is computed as floats: its own memory, or scratch memory that
-/// `store` writes back.
+/// A result that is computed in float: the floats are the output's own memory, or scratch memory
+/// that `store` converts to the output's type.
 class FloatResult {
 public:
-  /// False when the kernel is to return.
+  /// Makes the output. Returns false where the kernel must return.
   bool make(Context &c, uint32_t output, uint8_t type, const Dims &dims) {
     dtype = type;
     count = dims.product();
     memory = c.makeBytes(output, type, dims);
     return memory != nullptr;
   }
-  /// The same for an output that need not be wanted.
+  /// Makes an output only where it is wanted. Returns false where the kernel must return.
   bool makeIfWanted(Context &c, uint32_t output, uint8_t type, const Dims &dims) {
     return !c.wants(output) || make(c, output, type, dims);
   }
   explicit operator bool() const { return memory; }
-  /// Only after all results are made; null without memory and of one that is not wanted.
+  /// Returns the floats to write. Must be called after all results are made. Null without memory
+  /// and for an output that is not wanted.
   float *floats(Context &c) {
     return values = dtype == F32 ? static_cast<float *>(memory) : c.scratch<float>(count + 1);
   }
-  /// Of a result that was not made: nothing.
+  /// Converts the floats to the output's type; does nothing for a result that was not made.
   void store() {
     if (dtype == F32)
       return;
@@ -66,7 +68,7 @@ private:
   float *values = nullptr;
 };
 
-/// Several sums at once, so that they are vectors.
+/// Returns the dot product of `count` elements. Several partial accumulators allow vector code.
 inline float dotProduct(const float *a, const float *b, int64_t count) {
   constexpr int64_t lanes = 8;
   float sums[lanes] = {};

@@ -1,4 +1,4 @@
-//===-- HashIndex.h - finds the number of a key among many ----------------===//
+//===-- HashIndex.h - finds the index of a key ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_KERNELS_CORE_HASHINDEX_H
@@ -8,6 +8,7 @@
 
 namespace atc::kernels {
 
+/// Return a hash that includes another word, or of a single word or text.
 inline uint64_t mixHash(uint64_t hash, uint64_t word) {
   hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
   return hash ^ hash >> 29;
@@ -20,10 +21,10 @@ inline uint64_t hashOf(String text) {
   return hash;
 }
 
-/// Numbers 0, 1, ... of keys that lie elsewhere, found by their hashes.
+/// A hash table of indices 0, 1, ... of keys that are stored elsewhere.
 class HashIndex {
 public:
-  /// Room for `count` numbers; false where there is no memory.
+  /// Allocates room for `count` indices; returns false where memory could not be allocated.
   bool reserve(Context &c, int64_t count) {
     uint64_t slotCount = 16;
     while (slotCount < uint64_t(count) * 2)
@@ -34,11 +35,11 @@ public:
       slots[i] = -1;
     return slots != nullptr;
   }
-  /// The number for which `isKey(number)` holds, or -1.
+  /// Returns the index for which `isKey(index)` holds, or -1.
   template <typename IsKey> int64_t find(uint64_t hash, IsKey &&isKey) const {
     return slots[slotOf(hash, isKey)];
   }
-  /// Gives the key `number`, in the place of the number it has.
+  /// Stores `number` as the index of the key, replacing its previous index.
   template <typename IsKey> void set(uint64_t hash, int64_t number, IsKey &&isKey) {
     slots[slotOf(hash, isKey)] = number;
   }

@@ -1,4 +1,4 @@
-//===-- Math.cpp - functions of real numbers without a C library ----------===//
+//===-- Math.cpp - mathematical functions without a C library -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/core/Math.h"
@@ -8,7 +8,7 @@ namespace atc::kernels::math {
 namespace {
 constexpr double kInfinity = __builtin_inf();
 constexpr double kNan = __builtin_nan("");
-// ln 2 in two parts: products of the first with integers below 2^20 are exact.
+// Splits ln 2 in two: products of the high part with integers below 2^20 are exact.
 constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;
 constexpr double kPi = 3.14159265358979323846;
 
@@ -34,7 +34,7 @@ double exp(double x) {
     return 0;
   double n = rint(x * 1.44269504088896340736);
   double r = (x - n * kLn2High) - n * kLn2Low;
-  // Taylor to r^13: |r| <= 0.35 leaves 1e-17.
+  // Taylor series to r^13: the error for |r| <= 0.35 is 1e-17.
   double sum = 1;
   for (int i = 13; i >= 1; --i)
     sum = 1 + sum * r / i;
@@ -80,7 +80,7 @@ double log(double x) {
 
 double log1p(double x) {
   double y = 1 + x;
-  // What rounding took from y is put back to first order.
+  // Corrects the rounding of y to first order.
   return y == 1 ? x : y == kInfinity ? y : log(y) - ((y - 1) - x) / y;
 }
 
@@ -144,7 +144,7 @@ double erf(double x) {
   if (a > 6)
     return x < 0 ? -1 : 1;
   if (a < 2.5) {
-    // 2/sqrt(pi) exp(-x^2) sum of 2^n x^(2n+1) / (2n+1)!!: all terms of one sign.
+    // 2/sqrt(pi) exp(-x^2) sum of 2^n x^(2n+1) / (2n+1)!!: all terms have the same sign.
     double term = a, sum = a;
     for (int n = 1; term > sum * 1e-17 && n < 100; ++n) {
       term *= 2 * a * a / (2 * n + 1);

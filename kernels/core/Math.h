@@ -1,7 +1,8 @@
-//===-- Math.h - functions of real numbers without a C library ------------===//
+//===-- Math.h - mathematical functions without a C library ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// In double precision, good to a few units in the last place; float callers round.
+// All functions compute in double precision, accurate to a few units in the last place; callers
+// with floats round the result.
 
 #ifndef OPENATC_KERNELS_CORE_MATH_H
 #define OPENATC_KERNELS_CORE_MATH_H
@@ -13,7 +14,7 @@ namespace atc::kernels::math {
 inline double floor(double x) { return __builtin_floor(x); }
 inline double ceil(double x) { return __builtin_ceil(x); }
 inline double trunc(double x) { return __builtin_trunc(x); }
-/// Half to even.
+/// Rounds half to even.
 inline double rint(double x) { return __builtin_rint(x); }
 inline double sqrt(double x) { return __builtin_sqrt(x); }
 inline double abs(double x) { return __builtin_fabs(x); }
@@ -31,13 +32,13 @@ double erf(double x);
 double pow(double x, double y);
 double atan2(double y, double x);
 double lgamma(double x);
-/// The remainder with the sign of x, as C has it.
+/// Returns the remainder with the sign of x, as in C.
 double fmod(double x, double y);
 
 inline double asin(double x) { return atan2(x, sqrt((1 - x) * (1 + x))); }
 inline double acos(double x) { return atan2(sqrt((1 - x) * (1 + x)), x); }
 inline double atan(double x) { return atan2(x, 1); }
-/// exp(x) / 2 without a step beyond the largest number.
+/// Returns exp(x) / 2 without intermediate overflow.
 inline double halfExp(double x) { return x > 709 ? exp(x - 1) * 1.3591409142295227 : exp(x) / 2; }
 inline double sinh(double x) {
   const double size = abs(x), less = expm1(size);

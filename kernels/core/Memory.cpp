@@ -1,7 +1,7 @@
-//===-- Memory.cpp - what compilers call of a C library -------------------===//
+//===-- Memory.cpp - the C library functions that compilers call ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Only part of the bitcode: in the compiler's own process the C library has these.
+// Only part of the bitcode: the compiler's own process uses those of the C library.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@ extern "C" {
 void *memcpy(void *__restrict to, const void *__restrict from, size_t bytes) {
   char *t = static_cast<char *>(to);
   const char *f = static_cast<const char *>(from);
-  // Words that may stand anywhere, so that one loop serves all.
+  // Words without an alignment, so that one loop handles all addresses.
   typedef uint64_t Word __attribute__((aligned(1), may_alias));
   for (; bytes >= 32; bytes -= 32, t += 32, f += 32)
     for (int i = 0; i < 4; ++i)

@@ -1,8 +1,8 @@
-//===-- Nibbles.h - moving elements of any size, 2 and 4 bits too ---------===//
+//===-- Nibbles.h - moves elements of any size, including 2 and 4 bits ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Elements of 2 and 4 bits have no address. Kernels that only move elements see
-// each as a byte: they are unpacked before and packed again after.
+// Elements of 2 and 4 bits are not addressable. Kernels that only move elements work on one byte
+// per element: they are unpacked before and packed again afterwards.
 
 #ifndef OPENATC_KERNELS_CORE_NIBBLES_H
 #define OPENATC_KERNELS_CORE_NIBBLES_H
@@ -11,9 +11,11 @@
 
 namespace atc::kernels {
 
+/// Returns whether a byte holds several elements of the type.
 constexpr bool isPacked(uint8_t dtype) { return bitsOf(dtype) == 2 || bitsOf(dtype) == 4; }
 
-/// Fields of `bits` bits, the first in the low bits, one in a byte each.
+/// Unpack and pack `count` fields of `bits` bits: packed with the first in the low bits, unpacked
+/// one per byte.
 inline void unpackFields(uint8_t *to, const uint8_t *from, int64_t count, int bits) {
   const int perByte = 8 / bits, mask = (1 << bits) - 1;
   for (int64_t i = 0; i < count; ++i)
@@ -30,7 +32,8 @@ inline void packFields(uint8_t *to, const uint8_t *from, int64_t count, int bits
   }
 }
 
-/// The fields of a packed tensor in scratch memory. Null where there is none.
+/// Returns the unpacked fields of a packed tensor in scratch memory. Null where memory could not be
+/// allocated.
 inline const uint8_t *unpacked(Context &c, Tensor tensor) {
   const int64_t count = tensor.count();
   uint8_t *fields = c.scratch<uint8_t>(maximum(count, int64_t(1)));
@@ -39,9 +42,9 @@ inline const uint8_t *unpacked(Context &c, Tensor tensor) {
   return fields;
 }
 
-/// Calls `fn(to, read)` to move elements into a result of `count` elements: `to` is a
-/// pointer to an unsigned type of the element's size, `read(tensor)` gives the
-/// elements of an input so, or null: then `fn` returns.
+/// Calls `fn(to, read)` to move elements into a result of `count` elements. `to` points to an
+/// unsigned type of the element's size, and `read(tensor)` returns the elements of an input in that
+/// type, or null: then `fn` must return. Fails the call for an unknown type.
 template <typename Fn>
 void moveElements(Context &c, uint8_t dtype, void *out, int64_t count, Fn &&fn) {
   if (isPacked(dtype)) {

@@ -26,8 +26,7 @@ uint16_t halfFromFloat(float value) {
   if (word >= 0x477ff000) // rounds to 65536 or more
     return uint16_t(sign | 0x7c00);
   if (word < 0x38800000) {
-    // Below the least normal number: adding 0.5 leaves the rounded mantissa in the
-    // low bits.
+    // Subnormal: adding 0.5 leaves the rounded mantissa in the low bits.
     float shifted = __builtin_bit_cast(float, word) + 0.5f;
     return uint16_t(sign | (__builtin_bit_cast(uint32_t, shifted) - 0x3f000000));
   }
@@ -36,7 +35,7 @@ uint16_t halfFromFloat(float value) {
 }
 
 namespace {
-/// How the bits of an 8-bit float are read.
+/// The layout of the bits of an 8-bit float.
 struct Format {
   int mantissaBits, bias;
   bool hasInfinity;  ///< IEEE-like: the last exponent is infinity and NaN
@@ -55,7 +54,7 @@ constexpr Format formatOf(uint8_t dtype) {
   }
 }
 float scaled(float value, int exponent) {
-  // Two steps, so that neither factor leaves the range of float.
+  // Scaled in two steps, so that neither factor overflows a float.
   int half = exponent / 2;
   auto power = [](int e) { return __builtin_bit_cast(float, uint32_t(e + 127) << 23); };
   return value * power(half) * power(exponent - half);
@@ -111,7 +110,7 @@ uint8_t f8FromFloat(float value, uint8_t dtype, bool saturate) {
     return nan;
   if (magnitude == 0x7f800000)
     return overflow;
-  // In units of the last place of the result, rounded half to even.
+  // In units in the last place of the result, rounded half to even.
   int exponent = int(magnitude >> 23) - 127;
   int least = 1 - format.bias;
   int unit = (exponent < least ? least : exponent) - format.mantissaBits;

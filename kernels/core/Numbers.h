@@ -9,16 +9,19 @@
 namespace atc::kernels {
 
 //===----------------------------------------------------------------------===//
-// Small floats: 16 and 8 bits in memory, float in registers
+// Small floats: 8 and 16 bits in memory, float in registers
 //===----------------------------------------------------------------------===//
 
+/// Convert between a float and the bits of f16 or of an 8-bit float type, with rounding to the
+/// narrow type.
 float floatFromHalf(uint16_t bits);
 uint16_t halfFromFloat(float value);
 float floatFromF8(uint8_t bits, uint8_t dtype);
-/// `saturate`: what is too large becomes the largest number instead of infinity or
-/// NaN (attribute `saturate` of Cast).
+/// With `saturate`, values that are too large become the maximum instead of infinity or NaN
+/// (attribute `saturate` of Cast).
 uint8_t f8FromFloat(float value, uint8_t dtype, bool saturate);
 
+/// An f16 element.
 struct Half {
   uint16_t bits;
   Half() = default;
@@ -26,20 +29,21 @@ struct Half {
   operator float() const { return floatFromHalf(bits); }
 };
 
+/// A bf16 element.
 struct BFloat {
   uint16_t bits;
   BFloat() = default;
   BFloat(float value) {
     uint32_t word = __builtin_bit_cast(uint32_t, value);
     if ((word & 0x7fffffff) > 0x7f800000)
-      bits = uint16_t(word >> 16 | 0x40); // NaN stays one
+      bits = uint16_t(word >> 16 | 0x40); // a NaN stays a NaN
     else
       bits = uint16_t((word + 0x7fff + (word >> 16 & 1)) >> 16);
   }
   operator float() const { return __builtin_bit_cast(float, uint32_t(bits) << 16); }
 };
 
-/// An 8-bit float.
+/// An 8-bit float element.
 template <uint8_t DT> struct F8 {
   uint8_t bits;
   F8() = default;
@@ -47,7 +51,7 @@ template <uint8_t DT> struct F8 {
   operator float() const { return floatFromF8(bits, DT); }
 };
 
-/// What is computed with for elements of type T: float for small floats, T else.
+/// The type in which elements of type T are computed: float for small floats, T otherwise.
 template <typename T> struct ComputeOf {
   using Type = T;
 };
@@ -79,7 +83,7 @@ template <> inline constexpr bool kIsFloat<Half> = true;
 template <> inline constexpr bool kIsFloat<BFloat> = true;
 template <uint8_t DT> inline constexpr bool kIsFloat<F8<DT>> = true;
 
-/// Least and largest number of an integer type, -inf and inf of a float.
+/// Return the minimum and maximum of an integer type, -inf and inf for floats.
 template <typename T> constexpr T lowest() {
   if constexpr (__is_same(T, float) || __is_same(T, double))
     return -T(__builtin_inf());
@@ -99,12 +103,14 @@ template <typename T> constexpr T highest() {
 // Dispatch
 //===----------------------------------------------------------------------===//
 
-/// Bit t: elements of DType t can occur. A model has few element types, and the
-/// compiler knows them: it makes this a constant when it links kernels into a model,
-/// so that what would work on other types goes away.
+/// A mask of the element types that can occur: bit t stands for DType t. A model uses few element
+/// types, which the compiler knows: it makes this a constant when it links kernels into a model, so
+/// that code for other types is removed.
 extern "C" const uint64_t atc_kernel_types;
 
+/// Returns the bit of a type.
 constexpr uint64_t typeBit(uint8_t dtype) { return uint64_t(1) << dtype; }
+/// Returns whether any type of the mask can occur.
 inline bool occurs(uint64_t types) { return (atc_kernel_types & types) != 0; }
 
 /// Carries a type into a generic lambda: `dispatchFloats(dtype, [&](auto type) {
@@ -113,7 +119,7 @@ template <typename T> struct TypeTag {
   using Type = T;
 };
 
-/// Calls `fn` for a type unless elements of it cannot occur.
+/// Calls `fn` for a type unless none of the types in the mask can occur; returns whether it did.
 template <typename T, typename Fn> bool callFor(uint64_t types, Fn &&fn) {
   if (!occurs(types))
     return false;
@@ -121,7 +127,7 @@ template <typename T, typename Fn> bool callFor(uint64_t types, Fn &&fn) {
   return true;
 }
 
-/// f32, f64, f16, bf16. False for another type.
+/// Calls `fn` for f32, f64, f16 or bf16. Returns false for other types.
 template <typename Fn> bool dispatchFloats(uint8_t dtype, Fn &&fn) {
   switch (dtype) {
   case F32:
@@ -137,7 +143,7 @@ template <typename Fn> bool dispatchFloats(uint8_t dtype, Fn &&fn) {
   }
 }
 
-/// The integers of 8 to 64 bits.
+/// Calls `fn` for an integer type of 8 to 64 bits. Returns false for other types.
 template <typename Fn> bool dispatchIntegers(uint8_t dtype, Fn &&fn) {
   switch (dtype) {
   case I8:
@@ -161,6 +167,7 @@ template <typename Fn> bool dispatchIntegers(uint8_t dtype, Fn &&fn) {
   }
 }
 
+/// Calls `fn` for a float or integer type. Returns false for other types.
 template <typename Fn> bool dispatchNumbers(uint8_t dtype, Fn &&fn) {
   return dispatchFloats(dtype, fn) || dispatchIntegers(dtype, fn);
 }
@@ -170,7 +177,7 @@ struct Wide {
   uint64_t words[2];
 };
 
-/// The types of a size.
+/// Returns the mask of all types of a size in bits.
 constexpr uint64_t typesOfBits(int64_t bits) {
   uint64_t types = 0;
   for (uint8_t dtype = 1; dtype < 64; ++dtype)
@@ -179,9 +186,9 @@ constexpr uint64_t typesOfBits(int64_t bits) {
   return types;
 }
 
-/// For kernels that only move elements: an unsigned type of the element's size.
-/// False for smaller ones than a byte, which have no address (see Nibbles.h, which
-/// unpacks them to bytes).
+/// Calls `fn` with an unsigned type of the element's size, for kernels that only move elements.
+/// Returns false for elements smaller than a byte, which are not addressable (Nibbles.h unpacks
+/// them to bytes).
 template <typename Fn> bool dispatchSizes(uint8_t dtype, Fn &&fn) {
   constexpr uint64_t small = typesOfBits(2) | typesOfBits(4);
   switch (bitsOf(dtype)) {

@@ -1,4 +1,4 @@
-//===-- Sort.h - sorting numbers of elements ------------------------------===//
+//===-- Sort.h - sorts indices --------------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_KERNELS_CORE_SORT_H
@@ -8,7 +8,8 @@
 
 namespace atc::kernels {
 
-/// Merge sort: stable. `spare` has room for `count` numbers, too.
+/// Sorts `count` indices by `before(a, b)` with a stable merge sort. `spare` must have room for
+/// `count` indices, too.
 template <typename Before>
 void sortIndices(int64_t *items, int64_t *spare, int64_t count, Before before) {
   int64_t *from = items, *to = spare;
@@ -28,8 +29,8 @@ void sortIndices(int64_t *items, int64_t *spare, int64_t count, Before before) {
     copyBytes(items, from, count * int64_t(sizeof(int64_t)));
 }
 
-/// Moves item `at` of a heap of `count` down to its place; the item at the top is
-/// the one that comes last.
+/// Moves item `at` of a heap of `count` items down to its position; the item at the top is the last
+/// one in the order of `before`.
 template <typename Before> void siftDown(int64_t *heap, int64_t at, int64_t count, Before before) {
   const int64_t item = heap[at];
   for (int64_t child; (child = 2 * at + 1) < count; at = child) {
@@ -42,7 +43,8 @@ template <typename Before> void siftDown(int64_t *heap, int64_t at, int64_t coun
   heap[at] = item;
 }
 
-/// The first `count` of 0, 1, ... `size` - 1 in the order `before` has them, sorted.
+/// Writes the first `count` of the indices 0 ... `size` - 1 in the order of `before` to `heap`,
+/// sorted.
 template <typename Before>
 void selectFirst(int64_t *heap, int64_t count, int64_t size, Before before) {
   for (int64_t i = 0; i < count; ++i)

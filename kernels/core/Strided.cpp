@@ -1,4 +1,4 @@
-//===-- Strided.cpp - walks over elements that lie in steps ---------------===//
+//===-- Strided.cpp - iterates over strided elements ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/core/Strided.h"
@@ -38,7 +38,7 @@ void StridedSpace::collapse() {
   shape.rank = rank;
   if (rank > 1)
     return;
-  // One long row: parts of it go to threads.
+  // A single long row is divided among threads.
   constexpr int64_t kPart = 4096;
   for (uint32_t n = 0; n < operands; ++n) {
     const int64_t step = rank ? steps[n][0] : 0;

@@ -1,4 +1,4 @@
-//===-- Strided.h - loops over elements that lie in steps -----------------===//
+//===-- Strided.h - loops over strided elements ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_KERNELS_CORE_STRIDED_H
@@ -8,26 +8,27 @@
 
 namespace atc::kernels {
 
-/// A row-major space of indices, and for each operand the steps of its elements
-/// (0: the operand is broadcast, negative: it is read backwards).
+/// A row-major index space with the strides of up to three operands in elements (0: broadcast,
+/// negative: reversed).
 class StridedSpace {
 public:
   static constexpr uint32_t kMaxOperands = 3;
 
+  /// Makes the space of `shape`; adjacent dims that can be merged become one.
   StridedSpace(const Dims &shape, const Dims &first);
   StridedSpace(const Dims &shape, const Dims &first, const Dims &second);
   StridedSpace(const Dims &shape, const Dims &first, const Dims &second, const Dims &third);
 
-  /// Elements of the innermost dim, and the step of an operand there.
+  /// Returns the size of the innermost dim, and the stride of an operand there.
   int64_t inner() const { return shape[shape.rank - 1]; }
   int64_t innerStep(uint32_t operand) const { return steps[operand][shape.rank - 1]; }
-  /// Elements of row `row`: the last one may be shorter than the others.
+  /// Returns the number of elements of row `row`; the last one may be shorter.
   int64_t length(int64_t row) const { return minimum(inner(), count - row * inner()); }
 
-  /// Calls body(row, offsets) for every row of the innermost dim, with the offset of
-  /// each operand's first element. `work`: operations for each element.
+  /// Calls body(row, offsets) for every row of the innermost dim, on several threads where that
+  /// pays, with the offset of each operand's first element. `work`: operations per element.
   template <typename Body> void forEachRow(Context &c, int64_t work, Body &&body) const {
-    // By a pointer, so that the walk is not compiled for every type of element.
+    // Type-erased, so that the walk is not compiled per element type.
     walk(
         c, work,
         [](void *arg, int64_t row, const int64_t *offsets) {
@@ -47,7 +48,8 @@ private:
   int64_t count;
 };
 
-/// to[i, j, ...] = from[i * steps[0] + j * steps[1] + ...] for row-major `shape`.
+/// Copies to[i, j, ...] = from[i * steps[0] + j * steps[1] + ...] for a row-major `shape`; steps
+/// are in elements.
 template <typename T>
 void copyStrided(Context &c, T *to, const T *from, const Dims &shape, const Dims &steps) {
   const StridedSpace space(shape, steps);

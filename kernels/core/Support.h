@@ -1,4 +1,4 @@
-//===-- Support.h - what every host kernel is written with ----------------===//
+//===-- Support.h - the base of all host kernels --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Host kernels are compiled without a C and C++ library: into the compiler, and
@@ -30,7 +30,7 @@ using host::Kind;
 using host::String;
 using host::Value;
 
-/// The numbers of ONNX and of om_dtype.
+/// Element types, with the values of ONNX and of om_dtype.
 enum DType : uint8_t {
   Undefined = 0,
   F32 = 1,
@@ -61,7 +61,7 @@ enum DType : uint8_t {
   I2 = 26
 };
 
-/// Bits of an element.
+/// Returns the bits per element; 0 for an unknown type.
 constexpr int64_t bitsOf(uint8_t dtype) {
   switch (dtype) {
   case U2:
@@ -101,14 +101,15 @@ constexpr int64_t bitsOf(uint8_t dtype) {
     return 0;
   }
 }
-/// Bytes that `count` elements take.
+/// Returns the bytes that `count` elements take.
 constexpr int64_t bytesOf(uint8_t dtype, int64_t count) { return (count * bitsOf(dtype) + 7) / 8; }
 
 template <typename T> constexpr T minimum(T a, T b) { return b < a ? b : a; }
 template <typename T> constexpr T maximum(T a, T b) { return a < b ? b : a; }
+/// Returns a / b rounded up, for b > 0.
 constexpr int64_t ceilDiv(int64_t a, int64_t b) { return a / b + (a % b > 0); }
 
-/// The dims of a tensor, or any short list of numbers.
+/// The dims of a tensor, or any short list of integers.
 struct Dims {
   int64_t at[host::kMaxRank] = {};
   uint32_t rank = 0;
@@ -123,13 +124,14 @@ struct Dims {
   }
   int64_t &operator[](int64_t i) { return at[i]; }
   int64_t operator[](int64_t i) const { return at[i]; }
+  /// Appends a value; returns false where the list is full.
   bool push(int64_t value) {
     if (rank == host::kMaxRank)
       return false;
     at[rank++] = value;
     return true;
   }
-  /// The product of dims [begin, end).
+  /// Returns the product of dims [begin, end).
   int64_t product(uint32_t begin, uint32_t end) const {
     int64_t result = 1;
     for (uint32_t i = begin; i < end; ++i)
@@ -147,24 +149,26 @@ struct Dims {
   }
 };
 
-/// A value as a kernel sees it; also one that is left out.
+/// A value in the view of a kernel, which may be omitted.
 class Tensor {
 public:
   Tensor(const Value *value = nullptr) : value(value) {}
-  /// The input is there (an optional without a value is not).
+  /// Returns whether the input has a value (an optional without a value has none).
   explicit operator bool() const { return value && value->kind != Kind::None; }
-  /// Its elements can be read. Where they decide the shape of a result, a kernel
-  /// returns when they are not known.
+  /// Returns whether the elements can be read. Where they decide the shape of a result, a kernel
+  /// returns if they are not known.
   bool known() const { return value && (value->data || count() == 0); }
   Kind kind() const { return value ? value->kind : Kind::None; }
   uint8_t dtype() const { return value->dtype; }
   uint32_t rank() const { return value->rank; }
   int64_t dim(int64_t i) const { return value->dims[i]; }
   Dims dims() const { return Dims(value->dims, value->rank); }
+  /// Returns the number of elements of a tensor.
   int64_t count() const { return dims().product(); }
+  /// Returns the elements as type T, which must match dtype().
   template <typename T> const T *as() const { return static_cast<const T *>(value->data); }
   const char *bytes() const { return static_cast<const char *>(value->data); }
-  /// Of a sequence.
+  /// Return the number of items of a sequence, and item i.
   int64_t size() const { return value->dims[0]; }
   Tensor item(int64_t i) const { return static_cast<const Value *const *>(value->data)[i]; }
   const Value *get() const { return value; }
@@ -173,11 +177,11 @@ private:
   const Value *value;
 };
 
-/// A list of numbers that is an attribute or the elements of a tensor.
+/// A list that is an attribute or the elements of a tensor.
 template <typename T> struct List {
   const T *data = nullptr;
   int64_t size = 0;
-  bool given = false; ///< the attribute is there, maybe empty
+  bool given = false; ///< the attribute exists, maybe empty
   T operator[](int64_t i) const { return data[i]; }
 };
 
@@ -186,20 +190,22 @@ inline bool equal(String a, String b) {
 }
 inline bool equal(String a, const char *b) { return equal(a, String{b, __builtin_strlen(b)}); }
 
-/// One call; the body of a kernel is a member function of it.
+/// A call; the body of a kernel is a member function of a derived class.
 class Context {
 public:
   explicit Context(Call *call) : call(call) {}
 
+  /// Returns input i; empty where it is omitted.
   Tensor in(uint32_t i) const { return i < call->inputCount ? Tensor(call->inputs[i]) : Tensor(); }
   uint32_t inputs() const { return call->inputCount; }
   uint32_t outputs() const { return call->outputCount; }
-  /// Outputs behind those that `wanted` has bits for are always made.
+  /// Returns whether output i is used. Outputs beyond the bits of `wanted` are always made.
   bool wants(uint32_t i) const {
     return i < call->outputCount && (i >= 32 || (call->wanted >> i & 1));
   }
 
-  //--- Attributes; the defaults are those of the operator.
+  // Attributes. `fallback` is the default of the operator.
+  /// Returns the attribute, or null.
   const host::Attribute *find(const char *name) const {
     for (uint32_t i = 0; i < call->attributeCount; ++i)
       if (__builtin_strcmp(call->attributes[i].name, name) == 0)
@@ -219,13 +225,14 @@ public:
                ? *static_cast<const double *>(found->data)
                : fallback;
   }
-  /// `text("mode", "nearest")`.
+  /// Returns a string attribute: `text("mode", "nearest")`.
   String text(const char *name, const char *fallback) const {
     auto *found = find(name);
     return found && found->kind == host::AttributeKind::Strings && found->count
                ? *static_cast<const String *>(found->data)
                : String{fallback, __builtin_strlen(fallback)};
   }
+  /// Returns whether a string attribute is `wanted`.
   bool is(const char *name, const char *fallback, const char *wanted) const {
     return equal(text(name, fallback), wanted);
   }
@@ -245,7 +252,8 @@ public:
                : Tensor();
   }
 
-  //--- Results.
+  // Results; see atc::host::Host for the rules. Null means that the kernel must return.
+  /// Makes output i and returns its elements; fails the call for a negative dim.
   void *makeBytes(uint32_t i, uint8_t dtype, const Dims &dims) {
     for (uint32_t d = 0; d < dims.rank; ++d)
       if (dims[d] < 0) {
@@ -273,14 +281,16 @@ public:
     return call->host->makeMapItem(call, keys, values);
   }
   char *makeText(int64_t bytes) { return call->host->makeText(call, bytes); }
+  /// Returns scratch memory for `count` elements of type T, 64-byte aligned and not initialized.
   template <typename T> T *scratch(int64_t count) {
     return static_cast<T *>(call->host->scratch(call, uint64_t(count) * sizeof(T)));
   }
+  /// Returns the generated code of a "Map", or null.
   const void *body() const { return call->body; }
   uint64_t entropy() { return call->host->entropy(call); }
 
-  /// Runs body(begin, end) over parts of [0, tasks) on all threads. What `body`
-  /// refers to must outlive the call, which it does: this waits.
+  /// Runs body(begin, end) over ranges of [0, tasks) on all threads and returns when all have
+  /// ended. Does not return where the run is cancelled.
   template <typename Body> void parallel(int64_t tasks, Body &&body) {
     call->host->parallel(
         call, tasks,
@@ -290,12 +300,13 @@ public:
         const_cast<void *>(static_cast<const void *>(&body)));
   }
 
-  /// A sentence for the user; each '%' stands for the next number. The host adds the
-  /// name of the node. The kernel returns after it.
+  /// Fails the call with a sentence for the user; each '%' stands for the next value. The host adds
+  /// the name of the node. The kernel must return afterwards.
   template <typename... Ints> void fail(const char *text, Ints... values) {
     const int64_t numbers[sizeof...(Ints) + 1] = {int64_t(values)...};
     call->host->fail(call, text, numbers, sizeof...(Ints));
   }
+  /// Fails the call because of an element type.
   void failType(uint8_t dtype) { fail("has no kernel for element type %", dtype); }
 
 private:
@@ -310,8 +321,8 @@ protected:
   Call *call;
 };
 
-/// Defines the kernel `Name`; in its body all of Context can be used, and its inputs
-/// meet the kernel's contract (Contract.h).
+/// Defines the kernel `Name`. Its body can use all of Context, and its inputs meet the kernel's
+/// contract (Contract.h).
 #define ATC_KERNEL(Name)                                                                           \
   namespace {                                                                                      \
   struct Name##Kernel : ::atc::kernels::Context {                                                  \
@@ -334,7 +345,8 @@ protected:
 // Shapes
 //===----------------------------------------------------------------------===//
 
-/// -rank <= axis < rank becomes 0 <= axis < rank; fails the call otherwise (-1).
+/// Returns an axis in -rank <= axis < rank as 0 <= axis < rank; otherwise fails the call and
+/// returns -1.
 inline int64_t normalizeAxis(Context &c, int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank) {
     c.fail("axis % is not one of a tensor of rank %", axis, rank);
@@ -343,7 +355,7 @@ inline int64_t normalizeAxis(Context &c, int64_t axis, int64_t rank) {
   return axis < 0 ? axis + rank : axis;
 }
 
-/// Row-major element strides.
+/// Returns the row-major strides in elements.
 inline Dims stridesOf(const Dims &dims) {
   Dims strides;
   strides.rank = dims.rank;
@@ -355,9 +367,9 @@ inline Dims stridesOf(const Dims &dims) {
   return strides;
 }
 
-/// The elements of an integer tensor (int32, int64, ...) as numbers, read one by one.
+/// Returns element `i` of an integer tensor (int32, int64, ...).
 int64_t integerAt(Tensor tensor, int64_t i);
-/// Any real element as a double.
+/// Returns element `i` of any real type as a double.
 double numberAt(Tensor tensor, int64_t i);
 
 inline void copyBytes(void *to, const void *from, int64_t bytes) {

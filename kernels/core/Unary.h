@@ -1,4 +1,4 @@
-//===-- Unary.h - a function of one number over a tensor ------------------===//
+//===-- Unary.h - applies a function to each element ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_KERNELS_CORE_UNARY_H
@@ -8,7 +8,8 @@
 
 namespace atc::kernels {
 
-/// Output 0 is op(x) for the floats of input 0, as float or double.
+/// Computes output 0 as op(x) of the floats of input 0, in float or double. `cost` is the
+/// approximate number of operations of `op`. Fails the call for other types.
 template <typename Op> void mapFloats(Context &c, int64_t cost, Op op) {
   const Tensor data = c.in(0);
   char *out = c.make(0, data.dtype(), data.dims());
@@ -22,7 +23,7 @@ template <typename Op> void mapFloats(Context &c, int64_t cost, Op op) {
     c.failType(data.dtype());
 }
 
-/// Output 0 is op(x) for the numbers of input 0: floats and integers.
+/// Computes output 0 as op(x) of the floats or integers of input 0. Fails the call for other types.
 template <typename Op> void mapNumbers(Context &c, Op op) {
   const Tensor data = c.in(0);
   char *out = c.make(0, data.dtype(), data.dims());

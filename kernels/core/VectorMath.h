@@ -1,8 +1,8 @@
-//===-- VectorMath.h - functions that loops can be vectorized over --------===//
+//===-- VectorMath.h - functions for vectorized loops ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The float versions have no branches and are good to about 2 units in the last
-// place. The double versions are those of Math.h.
+// The float versions have no branches and are accurate to about 2 units in the last place. The
+// double versions are those of Math.h.
 
 #ifndef OPENATC_KERNELS_CORE_VECTORMATH_H
 #define OPENATC_KERNELS_CORE_VECTORMATH_H
@@ -13,10 +13,10 @@
 namespace atc::kernels::fast {
 
 inline float exp(float x) {
-  // Comparisons that keep a NaN.
+  // These comparisons keep a NaN.
   x = x > 89.0f ? 89.0f : x;
   x = x < -104.5f ? -104.5f : x;
-  // The sum's last bits hold the rounded quotient.
+  // The low bits of the sum hold the rounded quotient.
   const float shifted = x * 1.44269504f + 0x1.8p23f;
   const float n = shifted - 0x1.8p23f;
   const int32_t exponent = __builtin_bit_cast(int32_t, shifted) - 0x4b400000;
@@ -29,7 +29,7 @@ inline float exp(float x) {
   sum = sum * r + 0.5f;
   sum = sum * r + 1.0f;
   sum = sum * r + 1.0f;
-  // In two steps, so that results below the normal numbers come out rounded.
+  // Scaled in two steps, so that subnormal results are rounded correctly.
   const int32_t half = exponent >> 1;
   const float low = __builtin_bit_cast(float, uint32_t(half + 127) << 23);
   const float high = __builtin_bit_cast(float, uint32_t(exponent - half + 127) << 23);

@@ -1,4 +1,4 @@
-//===-- Widen.h - small floats computed as floats -------------------------===//
+//===-- Widen.h - computes small floats in float --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Kernels with heavy arithmetic are written once for float and double. Tensors of
@@ -14,8 +14,8 @@
 
 namespace atc::kernels {
 
-/// Runs body(begin, end) over [0, count), on several threads where that pays.
-/// `cost` is about the operations of one step.
+/// Runs body(begin, end) over [0, count), on several threads where that pays. `cost` is the
+/// approximate number of operations per step.
 template <typename Body> void parallelIf(Context &c, int64_t count, int64_t cost, Body &&body) {
   int64_t work;
   if (!__builtin_mul_overflow(count, cost, &work) && work < 20000)
@@ -24,8 +24,8 @@ template <typename Body> void parallelIf(Context &c, int64_t count, int64_t cost
     c.parallel(count, body);
 }
 
-/// The product of sizes that working space is asked for with; -1 (and a failed call)
-/// where that is more than there can be.
+/// Returns the product of the sizes of a working space, in elements; fails the call and returns -1
+/// where it exceeds 2^44.
 template <typename... Ints> int64_t spaceFor(Context &c, Ints... sizes) {
   int64_t result = 1;
   bool fits = true;
@@ -36,6 +36,7 @@ template <typename... Ints> int64_t spaceFor(Context &c, Ints... sizes) {
   return -1;
 }
 
+/// Converts `count` elements.
 template <typename To, typename From>
 void convert(Context &c, To *to, const From *from, int64_t count) {
   parallelIf(c, count, 4, [&](int64_t begin, int64_t end) {
@@ -44,8 +45,8 @@ void convert(Context &c, To *to, const From *from, int64_t count) {
   });
 }
 
-/// Elements as numbers to compute with: themselves, or a converted copy. Null when
-/// there is no memory.
+/// Returns the elements in the type in which they are computed: themselves, or a converted copy in
+/// scratch memory. Null where memory could not be allocated.
 template <typename T> const Compute<T> *widen(Context &c, const T *elements, int64_t count) {
   if constexpr (__is_same(T, Compute<T>)) {
     return elements;
@@ -56,7 +57,7 @@ template <typename T> const Compute<T> *widen(Context &c, const T *elements, int
     return copy;
   }
 }
-/// Those of a tensor; of an empty one not null.
+/// Returns those of a tensor; not null for an empty one.
 template <typename T> const Compute<T> *widen(Context &c, Tensor tensor) {
   if (!tensor)
     return nullptr;
@@ -65,9 +66,9 @@ template <typename T> const Compute<T> *widen(Context &c, Tensor tensor) {
                : reinterpret_cast<const Compute<T> *>(tensor.get());
 }
 
-/// Where a kernel writes what `widen` reads.
+/// The result of a kernel in the type in which it is computed.
 template <typename T> struct WideResult {
-  Compute<T> *data; ///< null when there is no memory
+  Compute<T> *data; ///< null where memory could not be allocated
   T *out;
   int64_t count;
   WideResult(Context &c, void *result, int64_t count)
@@ -77,14 +78,15 @@ template <typename T> struct WideResult {
     else
       data = c.scratch<Compute<T>>(maximum(count, int64_t(1)));
   }
+  /// Converts the result to the output's type.
   void store(Context &c) {
     if constexpr (!__is_same(T, Compute<T>))
       convert(c, out, data, count);
   }
 };
 
-/// Stores what compute(y, operands...) makes of elements of type T, where that says that
-/// it got through. Of an operand that was left out the pointer is null.
+/// Calls compute(y, operands...) on operands of type T and stores y where it returns true. The
+/// pointer of an omitted operand is null.
 template <typename T, typename Fn, typename... Operands>
 void computeWide(Context &c, void *out, int64_t count, Fn &&compute, Operands... operands) {
   WideResult<T> y(c, out, count);
@@ -100,7 +102,7 @@ void computeWide(Context &c, void *out, int64_t count, Fn &&compute, Operands...
   };
   run(load(operands)...);
 }
-/// The same for all types of floats: that of the first operand.
+/// Calls computeWide for any float type, that of the first operand; fails the call for other types.
 template <typename Fn, typename... Operands>
 void computeFloats(Context &c, void *out, int64_t count, Fn &&compute, Tensor first,
                    Operands... others) {
@@ -110,7 +112,8 @@ void computeFloats(Context &c, void *out, int64_t count, Fn &&compute, Tensor fi
     c.failType(first.dtype());
 }
 
-/// Any real tensor as floats or doubles (F).
+/// Returns the elements of any real tensor as floats or doubles (F). Null where memory could not be
+/// allocated.
 template <typename F> const F *numbersOf(Context &c, Tensor tensor) {
   const F *result = nullptr;
   auto copy = [&](auto type) {

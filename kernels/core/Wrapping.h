@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/// Integers wrap around, as ONNX Runtime's do; floats are added as they are.
+/// Arithmetic in which integers wrap around, as in ONNX Runtime; floats are computed as usual.
 namespace atc::kernels::wrapping {
 
 template <typename T, int bytes = __is_integral(T) ? sizeof(T) : 0> struct Unsigned {

@@ -1,4 +1,4 @@
-//===-- Image.h - decoding images -----------------------------------------===//
+//===-- Image.h - decodes images ------------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_KERNELS_IMAGE_IMAGE_H
@@ -8,7 +8,7 @@
 
 namespace atc::kernels {
 
-/// Bytes that are read with bounds: what lies behind the end is 0.
+/// Bytes that are read with bounds checks: bytes beyond the end read as 0.
 struct Bytes {
   const uint8_t *data = nullptr;
   int64_t size = 0;
@@ -17,23 +17,26 @@ struct Bytes {
     const int64_t length = int64_t(__builtin_strlen(with));
     return at + length <= size && __builtin_memcmp(data + at, with, uint64_t(length)) == 0;
   }
-  /// A number of 2 or 4 bytes.
+  /// Returns an unsigned integer of 2 or 4 bytes at offset `at`.
   int64_t number(int64_t at, int bytes, bool bigEndian) const {
     uint32_t value = 0;
     for (int i = 0; i < bytes; ++i)
       value |= uint32_t((*this)[at + i]) << 8 * (bigEndian ? bytes - 1 - i : i);
     return value;
   }
+  /// Returns the bytes from offset `at`; empty where it is out of range.
   Bytes from(int64_t at) const {
     return at < 0 || at > size ? Bytes() : Bytes{data + at, size - at};
   }
 };
 
-/// Rows of red, green and blue.
+/// Rows of pixels, 3 bytes each: red, green and blue. The pixels live in scratch memory of the
+/// call.
 struct Image {
   int64_t width = 0, height = 0;
   uint8_t *pixels = nullptr;
-  /// False where there is no memory, or the size is none of an image.
+  /// Allocates the pixels. Returns false where memory could not be allocated or a side is not in
+  /// [1, 65536].
   bool make(Context &c, int64_t columns, int64_t rows) {
     constexpr int64_t most = 1 << 16;
     if (columns < 1 || rows < 1 || columns > most || rows > most)
@@ -49,14 +52,14 @@ struct Image {
   }
 };
 
-/// Each is false for files of another format or with faults.
+/// Each decodes one format and returns false for malformed files and other formats.
 bool decodeBmp(Context &c, Bytes file, Image &image);
 bool decodePnm(Context &c, Bytes file, Image &image);
 bool decodePng(Context &c, Bytes file, Image &image);
 bool decodeTiff(Context &c, Bytes file, Image &image);
 bool decodeJpeg(Context &c, Bytes file, Image &image);
 
-/// Inflates a zlib stream to `size` bytes; false where it is shorter or wrong.
+/// Inflates a zlib stream to `size` bytes; returns false where it is shorter or malformed.
 bool inflateZlib(Bytes stream, uint8_t *out, int64_t size);
 
 } // namespace atc::kernels

@@ -7,7 +7,7 @@ namespace atc::kernels {
 
 namespace {
 
-/// Reads the numbers in a PNM's header.
+/// Parses an integer of a PNM header.
 int64_t pnmNumber(Bytes file, int64_t &at) {
   auto isSpace = [](uint8_t c) { return c == ' ' || (c >= 9 && c <= 13); };
   for (; at < file.size && (isSpace(file[at]) || file[at] == '#'); ++at)

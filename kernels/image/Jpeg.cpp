@@ -1,8 +1,8 @@
 //===-- Jpeg.cpp - JPEG images, sequential with Huffman codes -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The arithmetic is the one that is found everywhere, so that pixels are equal to the
-// last bit: a transform in 13-bit fixed point, chroma interpolated linearly.
+// Uses the arithmetic of the common decoders, so that pixels are equal to the last bit: a transform
+// in 13-bit fixed point, and linear interpolation of chroma.
 
 #include "kernels/image/Image.h"
 
@@ -55,7 +55,7 @@ struct EntropyReader {
       value = value << 1 | bit();
     return value;
   }
-  /// A number of `size` bits; those that begin with 0 are negative.
+  /// Reads a value of `size` bits; values that begin with a 0 bit are negative.
   int number(int size) {
     const int value = bits(size);
     return size && value < 1 << (size - 1) ? value - (1 << size) + 1 : value;
@@ -83,7 +83,7 @@ struct EntropyReader {
   }
 };
 
-/// One dimension of the inverse transform, of 8 numbers `step` apart.
+/// Computes one dimension of the inverse transform of 8 values, `step` apart.
 void transform8(int64_t *x, int64_t step, int shift) {
   const int64_t a2 = x[2 * step], a6 = x[6 * step];
   const int64_t even = (a2 + a6) * 4433;
@@ -216,7 +216,7 @@ struct Jpeg {
     const bool fancy = h <= 2 && v <= 2 && (h == 1 || k.width > 2);
     for (int64_t y = 0; out && y < height; ++y) {
       const uint8_t *row = k.samples + y / v * k.stride;
-      // With two rows for one, the nearer row counts three times.
+      // Where one row is upsampled to two, the nearer row has three times the weight.
       const int64_t other = minimum(maximum(y / v + (y % 2 ? 1 : -1), int64_t(0)), k.height - 1);
       const uint8_t *near = k.samples + other * k.stride;
       const bool two = v == 2;

@@ -153,7 +153,7 @@ bool inflateZlib(Bytes stream, uint8_t *out, int64_t size) {
 
 namespace {
 
-/// Undoes the filters of rows in place; each row begins with its filter's number.
+/// Undoes the filters of rows in place; each row begins with the index of its filter.
 bool unfilter(uint8_t *data, int64_t rows, int64_t width, int64_t pixel) {
   for (int64_t y = 0; y < rows; ++y) {
     uint8_t *row = data + y * (width + 1) + 1;
@@ -199,7 +199,7 @@ bool decodePng(Context &c, Bytes file, Image &image) {
       (bits != 1 && bits != 2 && bits != 4 && bits != 8 && bits != 16) ||
       (samples > 1 && bits < 8) || !image.make(c, width, height))
     return false;
-  // All parts of the compressed data behind each other.
+  // Concatenates all chunks of the compressed data.
   uint8_t *stream = c.scratch<uint8_t>(file.size);
   int64_t length = 0;
   Bytes palette;

@@ -31,7 +31,7 @@ template <typename Fn> void activate(Context &c, Fn &&f) {
   result.store();
 }
 
-/// One row: (x - mean) / deviation * gamma + beta; `simple` leaves the mean out.
+/// Computes one row: (x - mean) / deviation * gamma + beta; `simple` omits the mean.
 void normalizeRow(float *out, const float *x, int64_t width, const float *gamma, const float *beta,
                   double epsilon, bool simple) {
   double mean = 0, square = 0;
@@ -45,7 +45,8 @@ void normalizeRow(float *out, const float *x, int64_t width, const float *gamma,
     out[i] = float((x[i] - mean) * scale * gamma[i]) + (beta ? beta[i] : 0);
 }
 
-/// input, skip, gamma, [beta], bias -> the norm of input + skip + bias, and the sum.
+/// Computes, from input, skip, gamma, [beta] and bias, the norm of input + skip + bias, and that
+/// sum.
 void skipNormalize(Context &c, bool simple) {
   const Tensor data = c.in(0), skip = c.in(1), gamma = c.in(2);
   const Tensor beta = simple ? Tensor() : c.in(3), bias = c.in(simple ? 3 : 4);
@@ -177,7 +178,7 @@ ATC_KERNEL(EmbedLayerNormalization) {
   const float *scale = floatsOf(*this, gamma), *offset = floatsOf(*this, beta);
   if (!out || !total || !word || !place || (kinds && !kind) || !scale || !offset)
     return;
-  // Positions that are given are in the table by the contract.
+  // Explicit positions are in the table by the contract.
   if (!positions && batch && length > places.dim(0))
     return fail("% positions, but an embedding of %", length, places.dim(0));
   const double epsilon = number("epsilon", 1e-12);

@@ -9,10 +9,10 @@ namespace atc::kernels {
 
 namespace {
 
-/// What mask_index or key_padding_mask adds to the scores.
+/// The values that mask_index or key_padding_mask adds to the scores.
 struct Mask {
   Tensor mask;
-  float hidden; ///< for what is not seen
+  float hidden; ///< for masked keys
   int64_t batch, queries, keys;
 
   bool valid(Context &c) const {
@@ -35,7 +35,7 @@ struct Mask {
     bool seen;
     switch (mask.rank()) {
     case 1:
-      // Ends, and behind them beginnings.
+      // The ends, followed by the beginnings.
       seen =
           j < integerAt(mask, b) && (mask.dim(0) != 2 * batch || j >= integerAt(mask, batch + b));
       break;
@@ -54,7 +54,7 @@ struct Mask {
   }
 };
 
-/// What is added to the scores.
+/// The values that are added to the scores.
 struct Added {
   Mask mask;
   ScoreBias bias;

@@ -1,4 +1,4 @@
-//===-- Attention.h - com.microsoft: what its attentions share ------------===//
+//===-- Attention.h - shared by the attentions of com.microsoft -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_KERNELS_MICROSOFT_ATTENTION_H
@@ -9,7 +9,7 @@
 
 namespace atc::kernels {
 
-/// Vectors of [batch, heads, positions]; steps count floats, vectors are contiguous.
+/// Vectors of [batch, heads, positions]; strides count floats, vectors are contiguous.
 struct Heads {
   const float *data = nullptr;
   int64_t batch = 0, head = 0, position = 0;
@@ -18,14 +18,16 @@ struct Heads {
   }
 };
 
+/// Computes softmax(q k^T * scale + bias) v. The heads of keys are shared by groups of query heads.
 struct Attend {
   int64_t batch, heads, keyHeads, queries, keys, size, valueSize;
   Heads q, k, v;
   double scale, softcap = 0;
   float *out; ///< [batch, queries, heads, valueSize]
 
-  /// bias(b, h, i, j) is added to the score of query i and key j; -inf: not seen.
-  /// sink(h) is the score of a key without value, -inf without one.
+  /// Adds bias(b, h, i, j) to the score of query i and key j; -inf masks the key. sink(h) is the
+  /// score of an additional key without value, -inf for none. Returns false where memory could not
+  /// be allocated.
   template <typename Bias, typename Sink> bool run(Context &c, Bias &&bias, Sink &&sink) const {
     const int64_t tasks = batch * heads * queries;
     float *scores = c.scratch<float>(tasks * keys + 1);
@@ -70,16 +72,19 @@ struct Attend {
     });
     return true;
   }
+  /// Computes the attention without a sink.
   template <typename Bias> bool run(Context &c, Bias &&bias) const {
     return run(c, bias, [](int64_t) { return -__builtin_inff(); });
   }
 };
 
-/// attention_bias: [batch or 1, heads or 1, queries, keys].
+/// The input attention_bias: [batch or 1, heads or 1, queries, keys].
 struct ScoreBias {
   const float *data = nullptr;
   int64_t batch = 0, head = 0, row = 0;
 
+  /// Reads the input, which may be omitted. Returns false and fails the call where its dims do not
+  /// fit or memory could not be allocated.
   bool read(Context &c, Tensor bias, int64_t batches, int64_t heads, int64_t queries,
             int64_t keys) {
     if (!bias)

@@ -31,7 +31,7 @@ void fusedMatMul(Context &c) {
   const Tensor a = c.in(0), b = c.in(1);
   if (c.integer("transBatchA", 0) || c.integer("transBatchB", 0))
     return c.fail("transBatchA and transBatchB are not supported");
-  // A vector has nothing to transpose.
+  // A vector cannot be transposed.
   const bool transA = c.integer("transA", 0) && a.rank() > 1;
   const bool transB = c.integer("transB", 0) && b.rank() > 1;
   auto swapped = [](Dims dims, bool swap) {
@@ -222,7 +222,7 @@ ATC_KERNEL(MatMulNBits) {
   for (int64_t i = 0; groups && i < k; ++i)
     if (integerAt(groups, i) < 0 || integerAt(groups, i) >= blocks)
       return fail("g_idx has % for % blocks", integerAt(groups, i), blocks);
-  // Fields may lie across two bytes.
+  // A field may span two bytes.
   auto field = [bits](const uint8_t *from, int64_t i) {
     const int64_t bit = i * bits, end = bit % 8 + bits;
     const unsigned low = from[bit / 8], high = end > 8 ? from[bit / 8 + 1] : 0;

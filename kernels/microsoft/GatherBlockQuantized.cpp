@@ -7,8 +7,8 @@ namespace atc::kernels {
 
 namespace {
 
-/// A table of numbers in blocks along one axis, each with a scale. Numbers of fewer than 8
-/// bits may lie in bytes, several in each along the last dim.
+/// A table of values in blocks along one axis, each with a scale. Values of fewer than 8 bits may
+/// be packed in bytes along the last dim.
 struct BlockTable {
   Tensor data, scales, zeros;
   const float *factors = nullptr;

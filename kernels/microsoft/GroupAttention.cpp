@@ -133,7 +133,7 @@ ATC_KERNEL(GroupQueryAttention) {
   for (int64_t i = 0; i < cache.product(); ++i)
     newKeys[i] = newValues[i] = 0;
   for (int64_t b = 0; b < batch; ++b) {
-    const int64_t end = integerAt(lengths, b) + 1; // seqlens_k counts from 0
+    const int64_t end = integerAt(lengths, b) + 1; // seqlens_k is the length minus 1
     if (end < 1 || end > keys)
       return fail("batch % has % positions of %", b, end, keys);
     // The first prompt is padded on the right: it has nothing before it.

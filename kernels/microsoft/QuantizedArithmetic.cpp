@@ -10,7 +10,7 @@ namespace atc::kernels {
 
 namespace {
 
-/// The scale and zero point of a tensor as a whole.
+/// The scale and zero point of a whole tensor.
 struct Quantum {
   double scale = 1, zero = 0;
   bool read(Context &c, uint32_t scaleInput, uint32_t zeroInput) {
@@ -36,8 +36,8 @@ template <typename Fn> bool dispatchBytes(Context &c, uint8_t dtype, Fn &&fn) {
   return false;
 }
 
-/// A, scale, zero, B, scale, zero, scale, zero -> f(a, b): the arithmetic of
-/// DequantizeLinear, the operator and QuantizeLinear, in registers.
+/// Computes f(a, b) from the inputs A, scale, zero, B, scale, zero, scale, zero: fuses
+/// DequantizeLinear, the operator and QuantizeLinear in registers.
 template <typename Fn> void binary(Context &c, Fn &&f) {
   const Tensor a = c.in(0), b = c.in(3);
   Dims shape = a.dims();
@@ -58,7 +58,7 @@ template <typename Fn> void binary(Context &c, Fn &&f) {
              reinterpret_cast<T *>(out), 8, [=](T x, T y) {
                const float real = f((float(x) - zeroA) * scaleA, (float(y) - zeroB) * scaleB);
                const float value = __builtin_rintf(real / scaleC) + zeroC;
-               // A NaN becomes the least number.
+               // NaN becomes the minimum.
                const float above = value >= least ? value : least;
                return T(int32_t(above > most ? most : above));
              });
@@ -210,7 +210,7 @@ ATC_KERNEL(QLinearAveragePool) {
   if (!out || !from.read(*this, 1, 2) || !to.read(*this, 3, 4))
     return;
   const int64_t outSize = w.out.product(), inSize = w.in.product(), taps = w.taps();
-  // Sums of stored integers are exact; the zero point goes once for each.
+  // Sums of stored integers are exact; the zero point is subtracted once per element.
   auto mean = [&](auto *data, int64_t i) {
     const int64_t plane = last ? i / (outSize * channels) * channels + i % channels : i / outSize;
     const int64_t place = last ? i / channels % outSize : i % outSize;
@@ -244,7 +244,7 @@ ATC_KERNEL(QLinearAveragePool) {
 }
 
 ATC_KERNEL(QLinearConcat) {
-  // Scale and zero point of the result, then those behind each input.
+  // The scale and zero point of the result come first, then those of each input after it.
   const uint32_t parts = inputs() >= 5 ? (inputs() - 2) / 3 : 0;
   if (!parts || (inputs() - 2) % 3 || !in(2))
     return fail("has % inputs", inputs());

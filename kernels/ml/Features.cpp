@@ -67,7 +67,7 @@ ATC_KERNEL(FeatureVectorizer) {
   for (uint32_t i = 0; i < inputs(); ++i) {
     const Rows part(in(i));
     const int64_t size = sizes.given && i < sizes.size ? sizes[i] : part.width;
-    // What is not there counts as 0; what is too much is left out.
+    // Missing features are 0; surplus ones are ignored.
     for (int64_t row = 0; row < rows; ++row)
       for (int64_t f = 0; f < size; ++f)
         out[row * width + column + f] = f < part.width ? float(part.at(row, f)) : 0;

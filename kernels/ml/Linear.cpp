@@ -17,7 +17,7 @@ double dot(const Rows &rows, int64_t row, const double *weights) {
   return sum;
 }
 
-/// The linear functions of both operators: one for each class or target.
+/// The linear functions of both operators, one per class or target.
 struct LinearFunctions {
   const Rows rows;
   const Transform transform;
@@ -299,7 +299,7 @@ ATC_KERNEL(SVMClassifier) {
       found = classes;
     }
     const double *deciding = linear ? scores : votes;
-    // The votes decide, also where probabilities are given out.
+    // The votes decide, even where probabilities are returned.
     int64_t best = indexOfLargest(deciding, classes);
     const double top = deciding[best];
     if (linear && classes == 1)

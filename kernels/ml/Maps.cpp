@@ -1,4 +1,4 @@
-//===-- Maps.cpp - maps, and elements that stand for others ---------------===//
+//===-- Maps.cpp - maps, and lookups of elements --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/core/HashIndex.h"
@@ -9,7 +9,7 @@ namespace atc::kernels {
 
 namespace {
 
-/// A list of keys or values: numbers, reals, strings or the elements of a tensor.
+/// A list of keys or values: integers, floats, strings or the elements of a tensor.
 struct Entries {
   List<int64_t> whole = {};
   List<double> reals = {};
@@ -90,7 +90,7 @@ Entries entriesOf(Context &c, const char *tensor, const char *texts, const char 
   return {};
 }
 
-/// Both kinds of real keys are compared as numbers, and so are all integers.
+/// Returns whether keys of two types can be compared: all floats are, and so are all integers.
 bool comparable(uint8_t a, uint8_t b) {
   auto kindOf = [](uint8_t dtype) {
     return dtype == Str ? 0 : dtype == F32 || dtype == F64 || dtype == F16 || dtype == BF16 ? 1 : 2;
@@ -98,8 +98,8 @@ bool comparable(uint8_t a, uint8_t b) {
   return kindOf(a) == kindOf(b);
 }
 
-/// result[i] = values[k] where keys[k] is data[i], else `fallback`'s only element.
-/// Of equal keys the last one counts.
+/// Sets result[i] = values[k] where keys[k] equals data[i], else to the only element of `fallback`.
+/// The last of equal keys counts.
 void translate(Context &c, Tensor data, const Entries &keys, const Entries &values,
                const Entries &fallback) {
   if (!comparable(data.dtype(), keys.dtype))
@@ -155,7 +155,7 @@ ATC_KERNEL(LabelEncoder) {
     return translate(*this, in(0), keys, values, Entries::of(tensor("default_tensor")));
   if (values.dtype == Str)
     return translate(*this, in(0), keys, values, words);
-  // A default of the values' own type.
+  // The default in the type of the values.
   double room = 0;
   if (!dispatchNumbers(values.dtype, [&](auto type) {
         using T = typename decltype(type)::Type;

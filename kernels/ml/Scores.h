@@ -9,9 +9,10 @@
 
 namespace atc::kernels {
 
-/// Attribute post_transform. The numbers are those of TreeEnsemble.
+/// Attribute post_transform, with the values of TreeEnsemble.
 enum class Transform { None, Softmax, Logistic, SoftmaxZero, Probit, Unknown };
 
+/// Returns the attribute of the call; fails the call for an unknown name.
 inline Transform transformOf(Context &c) {
   const String name = c.text("post_transform", "NONE");
   const Transform found = equal(name, "NONE")           ? Transform::None
@@ -25,8 +26,8 @@ inline Transform transformOf(Context &c) {
   return found;
 }
 
-/// The inverse of the normal distribution, with the approximation of the inverse
-/// error function that ONNX's models were trained to expect.
+/// Returns the inverse of the normal distribution, with the approximation of the inverse error
+/// function that ONNX's models were trained to expect.
 inline double probit(double p) {
   const double x = 2 * p - 1, logarithm = math::log((1 - x) * (1 + x));
   const double v = 2 / (3.14159 * 0.147) + 0.5 * logarithm;
@@ -34,7 +35,8 @@ inline double probit(double p) {
   return 1.41421356 * (x < 0 ? -magnitude : magnitude);
 }
 
-/// Of a single score softmax leaves nothing: it stays as it is.
+/// Transforms the scores of one row in place. A single score is not changed by softmax, which would
+/// make it 1.
 inline void transformScores(Transform transform, double *scores, int64_t count) {
   switch (transform) {
   case Transform::Logistic:
@@ -67,8 +69,8 @@ inline void transformScores(Transform transform, double *scores, int64_t count) 
   }
 }
 
-/// Scores of two classes from that of the second. `complement`: they add up to 1; else
-/// the first class has the score's negative.
+/// Computes the scores of two classes from that of the second. With `complement` they add up to 1;
+/// otherwise the first is the negative of the second.
 inline void transformBinary(Transform transform, double score, bool complement, double *two) {
   if (transform == Transform::Logistic) {
     two[0] = math::sigmoid(-score);
@@ -81,6 +83,7 @@ inline void transformBinary(Transform transform, double score, bool complement, 
     transformScores(transform, two, 2);
 }
 
+/// Returns the index of the first maximum.
 inline int64_t indexOfLargest(const double *scores, int64_t count) {
   int64_t best = 0;
   for (int64_t i = 1; i < count; ++i)
@@ -89,18 +92,19 @@ inline int64_t indexOfLargest(const double *scores, int64_t count) {
   return best;
 }
 
-/// Labels of classes, which are numbers or strings; without any, 0, 1, ...
+/// The labels of classes, which are integers or strings; without any, 0, 1, ...
 class Labels {
 public:
   Labels(Context &c, const char *numbers, const char *texts)
       : numbers(c.integers(numbers)), texts(c.strings(texts)) {}
   int64_t size() const { return texts.size ? texts.size : numbers.size; }
   uint8_t dtype() const { return texts.size ? Str : I64; }
+  /// Makes the output of `count` labels. Returns false where the kernel must return.
   bool make(Context &c, uint32_t output, int64_t count) {
     data = c.makeBytes(output, dtype(), Dims(count));
     return data != nullptr;
   }
-  /// Result `row` is the label of class `index`.
+  /// Sets result `row` to the label of class `index`.
   void set(int64_t row, int64_t index) {
     if (!data)
       return;
@@ -116,7 +120,7 @@ private:
   void *data = nullptr;
 };
 
-/// The rows of an input [N, F], or [F] as one row.
+/// The rows of an input [N, F]; [F] is one row.
 struct Rows {
   Tensor data;
   int64_t count = 1, width = 0;
@@ -127,15 +131,17 @@ struct Rows {
     if (data.rank() == 2)
       count = data.dim(0);
   }
+  /// Returns whether the rank is valid; fails the call otherwise.
   bool valid(Context &c) const {
     if (data.rank() != 1 && data.rank() != 2)
       c.fail("the input has rank %; 1 and 2 are allowed", data.rank());
     return data.rank() == 1 || data.rank() == 2;
   }
+  /// Returns an element as a double.
   double at(int64_t row, int64_t i) const { return numberAt(data, row * width + i); }
 };
 
-/// A list attribute of floats, or its form `<name>_as_tensor`, as doubles.
+/// Returns a list attribute of floats, or its form `<name>_as_tensor`, as doubles.
 inline List<double> numbersOrTensor(Context &c, const char *name, const char *tensorName) {
   const Tensor tensor = c.tensor(tensorName);
   if (!tensor)

@@ -1,7 +1,7 @@
 //===-- Trees.cpp - ensembles of decision trees ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The three operators write their trees differently; one form is computed.
+// The three operators encode their trees differently; all are converted to one form.
 
 #include "kernels/core/HashIndex.h"
 #include "kernels/ml/Scores.h"
@@ -10,7 +10,7 @@ namespace atc::kernels {
 
 namespace {
 
-/// The numbers of TreeEnsemble's nodes_modes, and leaves.
+/// The branch modes, with the values of TreeEnsemble's nodes_modes, and leaves.
 enum class Branch : uint8_t {
   LessEqual,
   Less,
@@ -27,9 +27,10 @@ enum class Aggregate { Average, Sum, Min, Max, Unknown };
 struct Node {
   double split;
   int64_t feature;
-  /// Where the comparison holds and where not. Of a leaf: its first vote, how many.
+  /// The next node where the comparison holds and where it does not. For a leaf: its first vote and
+  /// their number.
   int64_t yes, no;
-  /// Of Member: the values it tests.
+  /// For Member: the values that it tests.
   int64_t firstMember, memberCount;
   Branch branch;
   bool missingIsTrue;
@@ -91,7 +92,7 @@ struct Forest {
     }
     return nullptr;
   }
-  /// The aggregated votes of a row; `voted` says which targets got any.
+  /// Computes the aggregated votes of a row; `voted` says which targets received any.
   template <typename Feature>
   bool scores(Feature &&feature, Aggregate aggregate, double *sums, uint8_t *voted) const {
     for (int64_t t = 0; t < targets; ++t)
@@ -119,7 +120,7 @@ struct Forest {
     return true;
   }
 
-  /// Runs finish(row, sums, voted) for every row of the input.
+  /// Calls finish(row, sums, voted) for every row of the input.
   template <typename Finish>
   void run(Context &c, const Rows &rows, Aggregate aggregate, Finish &&finish) {
     for (int64_t i = 0; i < nodeCount; ++i)
@@ -162,7 +163,7 @@ Branch branchOf(String mode) {
                                      : Branch::Member;
 }
 
-/// The names of the attributes that say which leaf votes for what.
+/// The names of the attributes that map leaves to votes.
 struct VoteNames {
   const char *trees, *nodes, *targets, *weights, *weightsTensor;
 };
@@ -228,7 +229,7 @@ bool readById(Context &c, Forest &forest, const VoteNames &names) {
   for (int64_t i = 0; i < count; ++i)
     if (!isChild[i])
       forest.roots[forest.rootCount++] = i;
-  // Votes sorted by leaf: count, prefix sums, place.
+  // Sorts votes by leaf: count, prefix sums, scatter.
   int64_t *leaves = c.scratch<int64_t>(votes + 1), *placed = c.scratch<int64_t>(count + 1);
   if (!leaves || !placed)
     return false;
@@ -301,7 +302,7 @@ bool readByPosition(Context &c, Forest &forest) {
       while (member < forest.members.size && !math::isNan(forest.members[member]))
         ++member;
       node.memberCount = member - node.firstMember;
-      ++member; // the NaN behind the set
+      ++member; // the NaN after the set
     }
   }
   for (int64_t i = 0; i < leaves; ++i) {
@@ -408,8 +409,8 @@ ATC_KERNEL(TreeEnsembleClassifier) {
   const List<double> base = numbersOrTensor(*this, "base_values", "base_values_as_tensor");
   if (base.size && base.size != classes && base.size != 1)
     return fail("% base values for % classes", base.size, classes);
-  // Where all leaves vote for one class of two, its score decides alone; votes for the
-  // first class then mean the second one.
+  // Where all leaves vote for one of two classes, its score alone decides; votes for the first
+  // class then count for the second one.
   bool first = classes <= 2 && base.size < 2, second = classes == 2, positive = true;
   for (int64_t v = 0; v < forest.voteCount; ++v) {
     first &= forest.votes[v].target == 0;

@@ -75,7 +75,7 @@ bool tensorBytes(uint8_t dtype, uint32_t rank, const int64_t *dims, uint64_t &by
     return false;
   int64_t count = 1;
   bool isEmpty = false;
-  // A dim of 0 must not hide that others are negative or too large.
+  // A dim of 0 must not hide negative or too large ones.
   for (uint32_t i = 0; i < rank; ++i) {
     isEmpty |= dims[i] == 0;
     if (dims[i] < 0 || __builtin_mul_overflow(count, dims[i] ? dims[i] : 1, &count) ||
@@ -98,8 +98,8 @@ void *Values::bytes(size_t count) {
   constexpr size_t head = sizeof(Block);
   const size_t size = head + (count + head - 1) / head * head;
   void *memory = size < count ? nullptr : std::aligned_alloc(alignof(Block), size);
-  // Who asks for much checks the result; names and numbers are taken for granted, like those that
-  // operator new makes.
+  // Callers check the results of large requests; small ones, such as names and single values, are
+  // assumed to succeed, like those of operator new.
   constexpr size_t small = 1 << 16;
   if (!memory && size <= small)
     if (std::new_handler handler = std::get_new_handler())
@@ -175,7 +175,7 @@ struct NativeCall : Call {
     refuse("%llu bytes for %s could not be allocated", static_cast<unsigned long long>(bytes),
            what);
   }
-  /// Takes bytes from what the call may ask for.
+  /// Subtracts bytes from the call's limit.
   bool claim(const char *what, uint64_t bytes) {
     if (bytes > bytesLeft) {
       refuse("%s needs %llu bytes, which is beyond the ceiling of %llu bytes for the call", what,
@@ -248,7 +248,7 @@ void *makeTensor(Call *call, uint32_t index, uint8_t dtype, uint32_t rank, const
     return nullptr;
   if (!c.onlyShapes)
     return value->data;
-  // Not the last output: the kernel goes on to ask for the next one.
+  // Not the last output: the kernel continues and requests the next one.
   static char somewhere;
   return c.complete() ? nullptr : &somewhere;
 }
@@ -373,7 +373,7 @@ Outcome run(const Row &row, const std::vector<const Value *> &inputs,
   call.outcome = &outcome;
   call.onlyShapes = onlyShapes;
   call.maxBytes = call.bytesLeft = maxBytes;
-  // A kernel has nothing to put in order when it is left (abi/HostKernel.h).
+  // A kernel has nothing to clean up when it is left (abi/HostKernel.h).
   if (_setjmp(call.left) == 0)
     row.kernel(&call);
   if (*call.error) {

@@ -1,9 +1,9 @@
 //===-- NativeHost.h - runs host kernels in this process ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The compiler calls host kernels with what a model holds: with shapes to infer
-// types, with constants to fold them. Any of it may be wrong, so a call has a
-// ceiling of bytes, and what it asks for is checked as the runtime checks it.
+// The compiler calls host kernels with values from a model: with shapes to infer types, with
+// constants to fold them. Any of it may be invalid, so a call has a limit of bytes, and its
+// requests are checked as in the runtime.
 
 #ifndef OPENATC_KERNELS_NATIVE_NATIVEHOST_H
 #define OPENATC_KERNELS_NATIVE_NATIVEHOST_H
@@ -24,54 +24,59 @@ struct Row {
   const Contract *contract;
   host::Kernel kernel;
 
-  /// Returns how many results the kernel can make: a call must not ask for more.
+  /// Returns the maximum number of results of the kernel: a call must not request more.
   uint32_t maxResults() const;
 };
 
-/// Null where there is no such kernel.
+/// Returns the row of a kernel; null where there is no such kernel.
 const Row *find(std::string_view name);
 const std::vector<Row> &allRows();
 
-/// Owns values and what they point at. Nothing throws: all functions return null
-/// where there is no memory.
+/// Owns values and their elements. Nothing throws: all functions return null where memory could not
+/// be allocated.
 class Values {
 public:
   Values() = default;
   Values(const Values &) = delete;
   Values &operator=(const Values &) = delete;
   ~Values() { clear(); }
+  /// Frees all values.
   void clear();
 
-  /// Makes a tensor; its elements are zeros. Null also for dims that are negative,
-  /// too many or too large, and with data for an unknown element type.
+  /// Makes a tensor with zeroed elements. Returns null also for dims that are negative, too many or
+  /// too large, and with data for an unknown element type.
   host::Value *tensor(uint8_t dtype, uint32_t rank, const int64_t *dims, bool withData = true);
   /// Makes a sequence or map of items that HostValueRules.h allows.
   host::Value *list(host::Kind kind, uint8_t dtype, size_t count, const host::Value *const *items);
+  /// Makes an optional without a value.
   host::Value *none();
+  /// Makes a deep copy of a value.
   host::Value *copyOf(const host::Value &value);
   /// Makes 64-byte aligned, zeroed memory.
   void *bytes(size_t count);
 
 private:
-  /// Stands before what was asked for.
+  /// The header of a block of memory.
   struct alignas(64) Block {
     Block *next;
   };
   Block *blocks = nullptr;
 };
 
+/// The result of a call.
 struct Outcome {
-  /// Null: the output was not made, because its shape depends on elements that are
-  /// not known, or because the call failed.
+  /// A null output was not made, because its shape depends on elements that are not known, or
+  /// because the call failed. Values belong to the Values of the call.
   std::vector<host::Value *> outputs;
-  std::string error; ///< empty: the call did not fail
+  std::string error; ///< empty: the call succeeded
 };
 
+/// The default limit of bytes per call: 8 GiB.
 inline constexpr uint64_t kDefaultCallBytes = uint64_t(8) << 30;
 
-/// Calls a kernel. With `onlyShapes` the outputs have no elements: the kernel ends
-/// when it has asked for the last of them. A call that asks for more than `maxBytes`
-/// fails; the error says how much that was.
+/// Calls a kernel. With `onlyShapes` the outputs have no elements: the kernel ends when it has
+/// requested the last of them. A call that requests more than `maxBytes` bytes fails; the error
+/// says how many.
 Outcome run(const Row &row, const std::vector<const host::Value *> &inputs,
             const std::vector<host::Attribute> &attributes, unsigned outputs, uint32_t wanted,
             bool onlyShapes, Values &values, const void *body = nullptr,

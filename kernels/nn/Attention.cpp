@@ -1,8 +1,8 @@
 //===-- Attention.cpp - scaled dot product attention ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Some heads at a time: a product of matrices gives their scores, rows of those are
-// masked and become probabilities, a second product weighs the values.
+// Processes a few heads at a time: a matrix product yields their scores, rows of which are masked
+// and become probabilities, and a second product weights the values.
 
 #include "kernels/core/VectorMath.h"
 #include "kernels/core/Widen.h"
@@ -33,7 +33,7 @@ struct Heads {
   }
 };
 
-/// Which keys a query may attend to.
+/// The keys that a query may attend to.
 struct Visible {
   int64_t offset = 0, valid = 0, left = -1, right = -1;
   void range(int64_t query, int64_t total, int64_t &first, int64_t &last) const {
@@ -46,8 +46,8 @@ struct Visible {
   }
 };
 
-/// A mask that is broadcast to [batch, heads, queries, keys]; beyond its last column
-/// nothing is attended to.
+/// A mask that is broadcast to [batch, heads, queries, keys]; keys beyond its last column are
+/// masked.
 struct Mask {
   Tensor tensor;
   int64_t steps[3] = {};
@@ -77,7 +77,7 @@ struct Mask {
   }
 };
 
-/// Past and new elements of one cache one after the other: [batch, heads, length, size].
+/// Concatenates the past and the new elements of a cache: [batch, heads, length, size].
 template <typename T>
 void concatenate(Context &c, T *to, Tensor past, Tensor fresh, const Heads &layout,
                  int64_t before) {
@@ -146,8 +146,8 @@ struct AttentionPlan {
   }
 };
 
-/// One row of raw scores becomes probabilities; `seen` (or null) takes what
-/// qk_matmul_output_mode asks for.
+/// Converts one row of raw scores to probabilities; `seen` (or null) receives the intermediate
+/// result that qk_matmul_output_mode selects.
 template <typename F>
 void attendRow(F *row, F *seen, const AttentionPlan &p, int64_t first, int64_t last, const F *bias,
                const uint8_t *allowed) {
@@ -277,8 +277,8 @@ bool attend(Context &c, F *y, F *seen, const F *q, const F *k, const F *v, const
   return true;
 }
 
-/// Keys or values as one tensor, past ones first where there are some; `present`
-/// (or null) is where they are asked for.
+/// Returns keys or values as one tensor, preceded by past ones where there are some; `present` (or
+/// null) is the output for them.
 template <typename T>
 const Compute<T> *cacheOf(Context &c, Tensor past, Tensor fresh, Heads &layout, int64_t before,
                           void *present) {

@@ -9,6 +9,7 @@
 
 namespace atc::kernels {
 
+/// An activation function with its parameters, which are set to the operator's defaults.
 struct Activation {
   enum Function : uint8_t {
     Unknown,
@@ -27,7 +28,7 @@ struct Activation {
   Function function = Unknown;
   double alpha = 0, beta = 0;
 
-  /// Capitals or not; Unknown for another name.
+  /// Returns the function of that name, in any case; Unknown for other names.
   static Activation named(String name) {
     auto is = [&](const char *text) {
       if (__builtin_strlen(text) != name.size)
@@ -69,6 +70,7 @@ struct Activation {
     return function == Affine || function == ScaledTanh || function == HardSigmoid;
   }
 
+  /// Applies the function to `count` elements in place.
   template <typename F> void apply(F *x, int64_t count) const {
     const F a = F(alpha), b = F(beta);
     auto each = [&](auto fn) {

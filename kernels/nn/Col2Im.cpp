@@ -1,4 +1,4 @@
-//===-- Col2Im.cpp - images put together from columns of windows ----------===//
+//===-- Col2Im.cpp - assembles images from columns of windows -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/core/Nibbles.h"

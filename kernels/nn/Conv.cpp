@@ -1,9 +1,9 @@
 //===-- Conv.cpp - convolutions of any number of dims ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// As a product of matrices: column p of the right one holds the inputs that output
-// p looks at. Only some panels of it exist at a time. Convolutions of few channels
-// (depthwise ones) add scaled rows instead.
+// Computes a matrix product: column p of the right-hand matrix holds the inputs that output p
+// reads. Only some panels of it exist at a time. Convolutions of few channels (depthwise ones) add
+// scaled rows instead.
 
 #include "kernels/nn/Convolution.h"
 
@@ -80,15 +80,15 @@ bool convolve(Context &c, F *y, const F *x, const F *w, const F *bias, const Con
       convolveRows(c, y, x, w, bias, plan);
     return true;
   }
-  // Panels of all images and groups in a row, about 8 MiB of them at a time.
+  // The panels of all images and groups are numbered consecutively, about 8 MiB at a time.
   const ImagePanels images{size, width};
   const int64_t panels = plan.batch * plan.groups * images.perImage;
   const int64_t most = minimum(panels, maximum(int64_t(1), (int64_t(1) << 21) / (k * width)));
   F *packed = c.scratch<F>(most * k * width);
   if (!packed)
     return false;
-  // A task packs its weights, which many panels must pay for. Where there are few,
-  // tasks differ by their rows.
+  // A task packs its own weights, which must be amortized over many panels. Where there are few
+  // panels, tasks differ by their rows.
   const int64_t chunk = minimum(most, int64_t(16));
   const int64_t rowStep = minimum(m, int64_t(ceilDiv(most, chunk) >= 8 ? 192 : 48));
   const int64_t rowBlocks = ceilDiv(m, rowStep);

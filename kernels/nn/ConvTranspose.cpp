@@ -1,8 +1,8 @@
 //===-- ConvTranspose.cpp - transposed convolutions -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What every input gives to all taps is a product of matrices; then rows of it are
-// added to where the taps lie.
+// Computes the products of every input with all taps as a matrix product, and then adds its rows at
+// the positions of the taps.
 
 #include "kernels/core/Widen.h"
 #include "kernels/nn/Gemm.h"

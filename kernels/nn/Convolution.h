@@ -8,26 +8,30 @@
 
 namespace atc::kernels {
 
+/// The sizes of a convolution; data is [batch, channels, spatial dims], dense.
 struct ConvPlan {
   Window window;
-  int64_t batch = 0, groups = 1, inChannels = 0, outChannels = 0; ///< channels of a group
+  int64_t batch = 0, groups = 1, inChannels = 0, outChannels = 0; ///< channels per group
   Dims result;
-  /// From the dims of data and weights, and the attributes.
+  /// Computes the sizes from the dims of data and weights and from the attributes. Returns false
+  /// and fails the call where they do not fit.
   bool find(Context &c, const Dims &x, const Dims &w);
 };
 
-/// y = x convolved with w, plus bias (or null). F is float or double.
+/// Computes y = x convolved with w, plus bias (which may be null). F is float or double. Returns
+/// false where memory could not be allocated.
 template <typename F>
 bool convolve(Context &c, F *y, const F *x, const F *w, const F *bias, const ConvPlan &plan);
 
-/// The same for one channel a group and windows of two dims; false for others, and for
-/// rows that are too long.
+/// Computes a depthwise convolution of two spatial dims and one channel per group; returns false,
+/// without a result, for others and for rows that are too long.
 template <typename F>
 bool convolveDepthwise(Context &c, F *y, const F *x, const F *w, const F *bias,
                        const ConvPlan &plan);
 
-/// One panel of the right matrix of the product that a convolution is: outputs [first,
-/// first + columns) of one image and group, k rows of `width`; what is beyond is 0.
+/// Packs one panel of the right-hand matrix of the product that computes a convolution: outputs
+/// [first, first + columns) of one image and group as channels * taps rows of `width` elements;
+/// those beyond `columns` are 0.
 template <typename F, int64_t width>
 void packWindow(F *to, const F *x, const Window &w, int64_t channels, int64_t first,
                 int64_t columns) {
@@ -54,8 +58,8 @@ void packWindow(F *to, const F *x, const Window &w, int64_t channels, int64_t fi
       contiguous &= inside;
       inRow &= offset == begin + j;
     }
-    // Outputs of stride 1 look at neighbours, some of which may be padding: for
-    // those there is something else to read in the plane.
+    // Outputs of stride 1 read adjacent inputs, some of which may be padding; all addresses are
+    // inside the plane.
     inRow &= begin >= 0 && begin + width <= plane;
     for (int64_t channel = 0; channel < channels; ++channel) {
       F *row = to + (channel * taps + tap) * width;
@@ -79,13 +83,13 @@ void packWindow(F *to, const F *x, const Window &w, int64_t channels, int64_t fi
   }
 }
 
-/// Panels of `width` outputs, of all images and groups in a row.
+/// Panels of `width` outputs, numbered over all images and groups.
 struct ImagePanels {
-  int64_t size, width; ///< outputs of an image and group
+  int64_t size, width; ///< outputs per image and group
   int64_t perImage = ceilDiv(size, width);
 
-  /// Of panels [first, last) those that belong together: fn(image, column of the first,
-  /// columns, first panel).
+  /// Calls fn(image, first column, columns, first panel) for the panels of [first, last) that
+  /// belong to one image.
   template <typename Fn> void forEachImage(int64_t first, int64_t last, Fn &&fn) const {
     for (int64_t panel = first, here; panel < last; panel += here) {
       const int64_t before = panel % perImage, column = before * width;

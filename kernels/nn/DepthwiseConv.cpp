@@ -1,9 +1,9 @@
-//===-- DepthwiseConv.cpp - convolutions of one channel with one ----------===//
+//===-- DepthwiseConv.cpp - convolutions with one channel per group -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The sums of some neighbouring outputs stay in registers while all taps go by; one
-// vector alone would wait for its multiplications. They read copies of a few rows
-// that have the padding around them.
+// The accumulators of several adjacent outputs stay in registers while all taps are added; with a
+// single vector each multiplication would wait for the previous one. The taps read copies of a few
+// rows that include the padding.
 
 #include "kernels/nn/Convolution.h"
 
@@ -38,11 +38,11 @@ private:
   }
 };
 
-/// Padded rows of the input that are looked at together.
+/// A ring of padded rows of the input that are in use at the same time.
 template <typename F> struct RowRing {
   static constexpr int64_t kSize = 6144;
 
-  /// For `columns` outputs at least.
+  /// Has room for at least `columns` outputs.
   RowRing(const Window &window, int64_t columns)
       : window(window), rows(window.extent(0)), length(lengthOf(window, columns)) {}
 
@@ -53,7 +53,8 @@ template <typename F> struct RowRing {
     return window.extent(0) <= kSize && lengthOf(window, columns) <= kSize / window.extent(0);
   }
 
-  /// The row that the first output's first tap looks at is row 0, which need not exist.
+  /// Returns the row for a tap. The row of the first output's first tap is row 0, which need not
+  /// exist in the input.
   const F *row(int64_t tap) const { return data + slot(tap * window.dilation[0]); }
   /// The windows of the next outputs, of which the last rows are still there.
   void advance() {
@@ -77,7 +78,7 @@ template <typename F> struct RowRing {
     }
   }
 
-  /// Of the row that is `ahead` of row `begin`.
+  /// Returns the slot of the row `ahead` rows after row `begin`.
   int64_t slot(int64_t ahead) const {
     return (base + ahead < rows ? base + ahead : base + ahead - rows) * length;
   }

@@ -32,7 +32,7 @@ ATC_KERNEL(MaxRoiPool) {
   if (!valid)
     return;
   auto compute = [&]<typename F>(F *y, const F *data) {
-    // Edges are cut to the image before they become integers.
+    // Edges are clamped to the image before they become integers.
     auto edge = [&](double at, int64_t size) {
       at = at > -0x1p30 ? minimum(at, 0x1p30) : -0x1p30;
       return minimum(maximum(int64_t(at), int64_t(0)), size);
@@ -122,16 +122,17 @@ ATC_KERNEL(RoiAlign) {
       first = 0, last = count;
       if (!(step > 0))
         return;
-      // One more on each side than rounding could ask for.
+      // Includes one more on each side than rounding could require.
       const double scale = double(count) / step;
       const double low = (-1 - begin) * scale - 2, high = (double(size) - begin) * scale + 2;
       first = low > 0 ? int64_t(minimum(low, double(count))) : 0;
-      // A cell that is infinitely far away or long, of which this is a NaN, has none inside.
+      // A cell that is infinitely far away or infinitely long, which yields a NaN here, has no
+      // samples inside.
       last = high >= double(count) ? count : high > double(first) ? int64_t(high) : first;
     }
   };
   auto compute = [&]<typename F>(F *y, const F *data) {
-    // A cell may have many samples: each is a task, so that a host can stop between them.
+    // A cell may have many samples: each is a task, so that a host can cancel between them.
     parallelIf(*this, shape.product(), 40, [&](int64_t begin, int64_t end) {
       for (int64_t cell = begin; cell < end; ++cell) {
         const int64_t i = cell / (rows * columns), j = cell % (rows * columns);

@@ -1,7 +1,7 @@
 //===-- Einsum.cpp - sums of products by an equation ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Operands are joined one after the other, each time by a batch of matrix products.
+// Operands are combined one after the other, each time by a batch of matrix products.
 
 #include "kernels/core/Widen.h"
 #include "kernels/nn/Gemm.h"
@@ -53,7 +53,7 @@ struct Equation {
     const uint32_t count = c.inputs();
     if (count == 0 || count > kMostOperands)
       return c.fail("% operands", count), false;
-    // How many dims the ellipsis stands for: the most that any operand has.
+    // The number of dims of the ellipsis: the maximum over all operands.
     for (int pass = 0; pass < 2; ++pass) {
       at = 0;
       for (uint32_t i = 0; i < count; ++i)
@@ -158,7 +158,8 @@ struct Axes {
   }
 };
 
-/// The operand's elements in the order of `axes`, row-major; itself where it lies so.
+/// Returns the operand's elements in the order of `axes`, row-major; the operand itself where it
+/// has that order.
 template <typename F>
 const F *ordered(Context &c, const Operand<F> &x, const Equation &e, const Axes &axes) {
   const int64_t rank = axes.term.rank, count = axes.count(e);
@@ -251,7 +252,7 @@ template <typename F> const F *einsum(Context &c, const Equation &e) {
       return nullptr;
     const Dims steps = stridesOf(c.in(i).dims());
     for (int64_t d = 0; d < e.inputs[i].rank; ++d) {
-      // A label twice in a term walks the diagonal.
+      // A repeated label in a term selects the diagonal.
       x.has[e.inputs[i].labels[d]] = true;
       x.steps[e.inputs[i].labels[d]] += c.in(i).dim(d) == 1 ? 0 : steps[d];
     }
@@ -266,7 +267,7 @@ template <typename F> const F *einsum(Context &c, const Equation &e) {
       continue;
     }
     if (count == 1) {
-      // One operand is joined to a 1.
+      // A single operand is multiplied by 1.
       F *one = c.scratch<F>(1);
       if (!one)
         return nullptr;

@@ -1,8 +1,8 @@
-//===-- Gemm.cpp - products of matrices -----------------------------------===//
+//===-- Gemm.cpp - matrix products ----------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// b is packed into panels of 64 bytes times k, which the inner loop reads in order.
-// 6 rows times a panel of the result stay in registers while k goes by.
+// b is packed into panels of 64 bytes times k, which the inner loop reads in order. 6 rows times a
+// panel of the result stay in registers during the loop over k.
 
 #include "kernels/nn/Gemm.h"
 
@@ -59,7 +59,8 @@ inline __attribute__((always_inline)) void tile(F *c, int64_t cRow, int64_t colu
   }
 }
 
-/// `Packed`: a and b lie as multiplyPacked packs them, which the compiler then knows.
+/// Multiplies one tile. `Packed`: a and b are packed as in multiplyPacked, which the compiler can
+/// then exploit.
 template <bool Packed, typename F>
 void tileOf(int64_t rows, F *c, int64_t cRow, int64_t columns, const F *a, int64_t aRow,
             int64_t aCol, const F *b, int64_t bRow, int64_t k, bool add) {
@@ -112,7 +113,7 @@ template <typename F> void zeroRows(F *c, int64_t cRow, int64_t m, int64_t n) {
     __builtin_memset(c + i * cRow, 0, uint64_t(n) * sizeof(F));
 }
 
-/// One row tile without packing: columns [begin, end) where rows of b are contiguous.
+/// Multiplies one row tile without packing: columns [begin, end) where rows of b are contiguous.
 template <typename F>
 void multiplyRows(const Product<F> &p, F *c, const F *a, const F *b, int64_t begin, int64_t end) {
   constexpr int64_t width = kPanel<F>;
@@ -132,7 +133,7 @@ void multiplyRows(const Product<F> &p, F *c, const F *a, const F *b, int64_t beg
     }
 }
 
-/// The same where columns of b are contiguous.
+/// Multiplies one row tile without packing where columns of b are contiguous.
 template <typename F>
 void multiplyColumns(const Product<F> &p, F *c, const F *a, const F *b, int64_t begin,
                      int64_t end) {

@@ -8,36 +8,36 @@
 
 namespace atc::kernels {
 
-/// c[i] (m x n) = a[i] (m x k) * b[i] (k x n), for `batch` triples of matrices.
-/// Steps count elements; rows of c are contiguous.
+/// The product c[i] (m x n) = a[i] (m x k) * b[i] (k x n) for `batch` triples of matrices. Strides
+/// count elements; rows of c are contiguous.
 template <typename F> struct Product {
   F *c;
   const F *a, *b;
   int64_t m, n, k;
   int64_t cRow, aRow, aCol, bRow, bCol;
-  bool add = false; ///< adds to what c holds
+  bool add = false; ///< accumulates onto c
   int64_t batch = 1;
-  /// Where the matrices of each triple begin; null: all at the beginning.
+  /// The offsets in elements of the matrices of each triple; null: all 0.
   const int64_t *cOffsets = nullptr, *aOffsets = nullptr, *bOffsets = nullptr;
 };
 
-/// On all threads. False when there was no memory. F is float, double, uint32_t or
-/// uint64_t; integers wrap, so that they serve signed ones too.
+/// Computes the product on all threads. Returns false where memory could not be allocated. F is
+/// float, double, uint32_t or uint64_t; integers wrap, so that they serve signed ones too.
 template <typename F> bool multiply(Context &c, const Product<F> &product);
 
-/// Columns of a packed panel.
+/// The columns per packed panel.
 template <typename F> inline constexpr int64_t kPanel = 64 / sizeof(F);
 
-/// Elements of a packed k x n matrix.
+/// Returns the number of elements of a packed k x n matrix.
 template <typename F> int64_t packedSize(int64_t k, int64_t n) {
   return ceilDiv(n, kPanel<F>) * kPanel<F> * k;
 }
-/// Writes panels [begin, end) of a k x n matrix: panel p holds columns
-/// [p * kPanel, ...) as k rows of kPanel elements; what lies beyond n is 0.
+/// Packs panels [begin, end) of a k x n matrix: panel p holds columns [p * kPanel, ...) as k rows
+/// of kPanel elements; those beyond n are 0.
 template <typename F>
 void packPanels(F *packed, const F *b, int64_t bRow, int64_t bCol, int64_t k, int64_t n,
                 int64_t begin, int64_t end);
-/// c (m x n) = or += a * packed, on this thread. `k` is also the step of panels.
+/// Computes c (m x n) = or += a * packed on this thread. `k` is also the stride of panels.
 template <typename F>
 void multiplyPacked(F *c, int64_t cRow, const F *a, int64_t aRow, int64_t aCol, const F *packed,
                     int64_t m, int64_t n, int64_t k, bool add);

@@ -9,13 +9,14 @@
 
 namespace atc::kernels {
 
-/// The sizes of Gemm and of what is built like it: A (m x k) times B (k x n), each as
-/// it is or transposed, and C, which is broadcast to the result.
+/// The sizes of Gemm and similar operators: A (m x k) times B (k x n), each optionally transposed,
+/// and C, which is broadcast to the result.
 struct GemmPlan {
   int64_t m = 0, n = 0, k = 0;
   bool transA = false, transB = false;
-  int64_t rowStep = 0, columnStep = 0; ///< of C
+  int64_t rowStep = 0, columnStep = 0; ///< strides of C in elements
 
+  /// Computes the sizes. Returns false and fails the call where they do not fit.
   bool find(Context &c, Tensor a, Tensor b, Tensor bias) {
     if (a.rank() != 2 || b.rank() != 2)
       return c.fail("operands have ranks % and %, not 2", a.rank(), b.rank()), false;
@@ -40,21 +41,22 @@ struct GemmPlan {
   }
 
   Dims result() const { return Dims(m, n); }
-  /// Which element of C belongs to element (i, j) of the result.
+  /// Returns the index of the element of C for element (i, j) of the result.
   int64_t biasAt(int64_t i, int64_t j) const { return i * rowStep + j * columnStep; }
 
+  /// Returns the product as strides of the untransposed operands.
   template <typename F> Product<F> product(F *y, const F *a, const F *b, bool add = false) const {
     return {y,  a, b, m, n, k, n, transA ? 1 : k, transA ? m : 1, transB ? 1 : n, transB ? k : 1,
             add};
   }
 
-  /// y = alpha * a * b + beta * bias, the last of which may be null. False when there was
-  /// no memory.
+  /// Computes y = alpha * a * b + beta * bias; `bias` may be null. Returns false where memory could
+  /// not be allocated.
   template <typename F>
   bool run(Context &c, F *y, const F *a, const F *b, const F *bias, double alpha,
            double beta) const {
     const bool scaled = alpha != 1 || beta != 1;
-    // Numbers that are not integers scale integer products as doubles.
+    // Factors that are not integers scale integer products in double.
     auto scale = [](F value, double by) {
       if constexpr (kIsFloat<F>) {
         return F(value * F(by));

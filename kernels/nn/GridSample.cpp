@@ -10,7 +10,7 @@ namespace {
 enum class Padding : uint8_t { Zeros, Border, Reflection };
 enum class Sampling : uint8_t { Nearest, Linear, Cubic };
 
-/// Back into [low, high] by mirrors at both ends.
+/// Reflects x at both ends into [low, high].
 double reflected(double x, double low, double high) {
   const double range = high - low;
   if (range <= 0 || !(math::abs(x) < 0x1p52))
@@ -31,7 +31,7 @@ struct Sampler {
   int64_t rank; ///< spatial dims
   int64_t size[3], step[3];
 
-  /// The index that stands for `at` in a dim, or -1 where there is a zero.
+  /// Returns the index that is read for `at` in a dim, or -1 where the sample is zero.
   int64_t index(int64_t d, double at) const {
     const double last = double(size[d] - 1);
     if (padding == Padding::Zeros)
@@ -45,7 +45,7 @@ struct Sampler {
   int64_t neighbours(int64_t d, double grid, int64_t *indices, double *weights) const {
     const double n = double(size[d]);
     double x = align ? (grid + 1) / 2 * (n - 1) : ((grid + 1) * n - 1) / 2;
-    // Far away, or not a number: the same as just beyond.
+    // Far away, or NaN: equivalent to just outside.
     x = x > -0x1p40 ? minimum(x, 0x1p40) : -0x1p40;
     if (sampling == Sampling::Nearest) {
       indices[0] = index(d, math::rint(x));

@@ -1,8 +1,8 @@
 //===-- IntegerProducts.cpp - products of 8-bit matrices ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// b is packed into panels of 16 columns, pairs of neighbours in a column side by side.
-// 6 rows times a panel of 32-bit sums stay in registers while k goes by.
+// b is packed into panels of 16 columns, with pairs of vertically adjacent elements side by side. 6
+// rows times a panel of 32-bit accumulators stay in registers during the loop over k.
 
 #include "kernels/nn/IntegerProducts.h"
 
@@ -21,8 +21,8 @@ typedef int32_t Sums __attribute__((vector_size(32)));
 typedef int32_t LooseSums __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int32_t Products __attribute__((vector_size(64)));
 
-/// The sums of neighbouring products: one instruction where the CPU has it (vpmaddwd),
-/// which code generation finds in this form.
+/// Returns the sums of products of adjacent elements: one instruction where the CPU has it
+/// (vpmaddwd), which code generation recognizes in this form.
 inline __attribute__((always_inline)) Sums sumPairs(Pairs a, Pairs b) {
   const Products p = __builtin_convertvector(a, Products) * __builtin_convertvector(b, Products);
   return __builtin_shufflevector(p, p, 0, 2, 4, 6, 8, 10, 12, 14) +
@@ -62,8 +62,8 @@ template <typename T> int32_t dot(const int16_t *a, const T *b, int64_t k) {
   return int32_t(sum);
 }
 
-/// Few rows: b is read as it is, and what its zero point adds is taken away from
-/// the sums. Columns [begin, end).
+/// Multiplies a few rows: b is read unpacked, and the contribution of its zero point is subtracted
+/// from the accumulators. Columns [begin, end).
 template <typename T>
 void multiplyFewRows(const ByteProduct &p, const int16_t *a, const T *b, const ZeroPoints &zeros,
                      int64_t matrix, int64_t begin, int64_t end, SumSink sink) {
@@ -152,7 +152,7 @@ void requantizeTo(T *result, const int32_t *sums, int64_t n, Scale scale, int ze
   constexpr float most = __is_same(T, int8_t) ? 127 : 255;
   for (int64_t i = 0; i < n; ++i) {
     float value = __builtin_rintf(float(sums[i]) * scale(i)) + float(zero);
-    // A NaN becomes the least number.
+    // NaN becomes the minimum.
     value = value >= least ? value : least;
     value = value > most ? most : value;
     result[i] = T(int32_t(value));
@@ -211,7 +211,7 @@ void multiplyPairs(int32_t *c, int64_t cRow, const int16_t *a, const int16_t *pa
       for (int64_t i = 0; i < m; i += kRows) {
         const int64_t rows = minimum(kRows, m - i);
         const int16_t *from = a + i * depth + k0;
-        // What would go beyond the result goes by way of a block of its own.
+        // Accumulators beyond the result are written to a separate block.
         int32_t *own = c + i * cRow + j, *to = columns < width ? edge : own;
         const int64_t step = columns < width ? width : cRow;
         if (columns < width && add)
@@ -284,7 +284,7 @@ bool multiplyBytes(Context &c, const ByteProduct &p, SumSink sink) {
     return true;
   }
 
-  // One matrix b at a time; those that follow each other and are the same only once.
+  // Processes one matrix b at a time; consecutive equal ones are packed only once.
   const int64_t panels = ceilDiv(p.n, kPairPanel), size = panels * kPairPanel * depth;
   const int64_t space = spaceFor(c, panels * kPairPanel, maximum(depth, int64_t(2)));
   int16_t *packed = space < 0 ? nullptr : c.scratch<int16_t>(space);

@@ -127,7 +127,7 @@ ATC_KERNEL(Det) {
     parallelIf(*this, count, n * n * n, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         double *a = work + i * n * n, result = 1;
-        // Elimination; the largest element of a column goes first.
+        // Gaussian elimination with partial pivoting.
         for (int64_t column = 0; column < n && result != 0; ++column) {
           int64_t pivot = column;
           for (int64_t row = column + 1; row < n; ++row)

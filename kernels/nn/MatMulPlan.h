@@ -1,4 +1,4 @@
-//===-- MatMulPlan.h - batches of matrix products as numpy.matmul has them ===//
+//===-- MatMulPlan.h - batches of matrix products as in numpy.matmul ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_KERNELS_NN_MATMULPLAN_H
@@ -8,8 +8,8 @@
 
 namespace atc::kernels {
 
-/// The dims of two operands under common dims; false (and a failed call) where they
-/// do not fit.
+/// Computes the dims to which two operands broadcast; returns false and fails the call where they
+/// do not.
 inline bool broadcastDims(Context &c, const Dims &a, const Dims &b, Dims &result) {
   result.rank = maximum(a.rank, b.rank);
   for (int64_t i = 1; i <= result.rank; ++i) {
@@ -23,9 +23,11 @@ inline bool broadcastDims(Context &c, const Dims &a, const Dims &b, Dims &result
   return true;
 }
 
+/// The sizes of a batched matrix product.
 struct MatMulPlan {
   Dims result;
   int64_t m = 1, n = 1, k = 0, batch = 1;
+  /// Computes the sizes. Returns false and fails the call where the operands do not fit.
   bool find(Context &c, Dims a, Dims b) {
     if (a.rank == 0 || b.rank == 0)
       return c.fail("operands have ranks % and %", a.rank, b.rank), false;
@@ -50,11 +52,12 @@ struct MatMulPlan {
     return true;
   }
 
-  /// c = a * b, row-major. False when there was no memory.
+  /// Computes c = a * b, all dense and row-major. Returns false where memory could not be
+  /// allocated.
   template <typename F> bool run(Context &call, F *c, const F *a, const F *b) const {
     Product<F> p{c, a, b, m, n, k, n, k, 1, n, 1};
     if (oneMatrix()) {
-      // One matrix b: all rows of a are one matrix.
+      // With a single matrix b, all rows of a form one matrix.
       p.m = m * batch;
       return multiply(call, p);
     }
@@ -68,10 +71,10 @@ struct MatMulPlan {
     return multiply(call, p);
   }
 
-  /// One matrix b for all.
+  /// Returns whether all products share one matrix b.
   bool oneMatrix() const { return outerB.product() == 1; }
-  /// Where the matrices of result, a and b begin: `batch` numbers each. Null (and a
-  /// failed call) without memory.
+  /// Returns the offsets in elements of the matrices of c, a and b: `batch` values each. Null (and
+  /// a failed call) where memory could not be allocated.
   int64_t *findOffsets(Context &call) const {
     int64_t *offsets = call.scratch<int64_t>(3 * maximum(batch, int64_t(1)));
     if (!offsets)

@@ -36,8 +36,8 @@ template <typename F> F squaresOf(const F *x, int64_t count, F mean) {
   return sum;
 }
 
-/// A tensor under `dims`, which it can be broadcast to; elements as they are where
-/// no dim is repeated. Null: no memory, or it cannot (a failed call).
+/// Returns a tensor broadcast to `dims`; its own elements where no dim is repeated. Null where
+/// memory could not be allocated or it does not broadcast (a failed call).
 template <typename F> const F *expanded(Context &c, Tensor tensor, const Dims &dims) {
   Dims common;
   if (!broadcastDims(c, dims, tensor.dims(), common))
@@ -291,7 +291,7 @@ ATC_KERNEL(LpNormalization) {
       norms[i] = p == 2 ? fast::sqrt(norms[i]) : norms[i];
     for (int64_t row = 0; row < count / inner; ++row)
       for (int64_t j = 0; j < inner; ++j) {
-        // What is all zeros stays so.
+        // An all-zero vector stays zero.
         const F norm = norms[row / length * inner + j];
         y[row * inner + j] = norm == 0 ? F(0) : data[row * inner + j] / norm;
       }
@@ -356,7 +356,7 @@ ATC_KERNEL(LRN) {
   const int64_t size = integer("size", 1), channels = dims[1], plane = dims.product(2, dims.rank);
   if (size < 1)
     return fail("a window of % channels, expected at least one", size);
-  // What lies beyond the channels does not count, however wide the window is.
+  // Positions beyond the channels do not count, however wide the window is.
   const int64_t reach = minimum(size, 2 * channels);
   const double beta = number("beta", 0.75), bias = number("bias", 1);
   const double alpha = number("alpha", 1e-4) / double(size);

@@ -70,7 +70,7 @@ void pool(Context &c, F *y, const F *x, const PoolPlan &p, F start, Step step, F
   });
 }
 
-/// Where the largest elements stand: their index in a plane.
+/// Computes the indices of the maxima in a plane.
 template <typename F>
 void maxIndices(Context &c, F *y, int64_t *indices, const F *x, const PoolPlan &p) {
   const int64_t stride = p.window.stride[p.window.rank() - 1];
@@ -120,8 +120,7 @@ ATC_KERNEL(MaxPool) {
     return failType(x.dtype());
   if (!indices)
     return;
-  // As numbers of elements of the whole tensor; where asked for, with the first
-  // spatial dim as the one that moves fastest.
+  // As indices into the whole tensor; with storage_order 1, the first spatial dim is the fastest.
   const bool columns = integer("storage_order", 0) == 1;
   for (int64_t i = 0, count = p.result.product(); i < count; ++i) {
     int64_t at = maximum(indices[i], int64_t(0));
@@ -137,7 +136,7 @@ ATC_KERNEL(MaxPool) {
   }
 }
 
-/// Of com.microsoft, for integers: the channels are the last dim.
+/// The operator of com.microsoft for integers: the channels are the last dim.
 ATC_KERNEL(NhwcMaxPool) {
   const Tensor x = in(0);
   PoolPlan p;
@@ -270,7 +269,7 @@ ATC_KERNEL(MaxUnpool) {
   bool done = dispatchSizes(x.dtype(), [&](auto type) {
     using T = typename decltype(type)::Type;
     for (int64_t i = 0, count = x.count(); i < count; ++i) {
-      // The number of an element under the dims that the windows give.
+      // Converts an index under the dims that the windows yield.
       int64_t at = indices.as<int64_t>()[i], to = 0;
       if (at < 0 || at >= limit) {
         if (fits)

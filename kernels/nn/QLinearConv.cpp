@@ -1,7 +1,8 @@
 //===-- QLinearConv.cpp - convolutions of 8-bit tensors -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// As Conv.cpp makes them, with 16-bit numbers less their zero point and 32-bit sums.
+// Works like Conv.cpp, with 16-bit integers (elements minus their zero point) and 32-bit
+// accumulators.
 
 #include "kernels/core/Widen.h"
 #include "kernels/nn/Convolution.h"
@@ -10,7 +11,7 @@
 namespace atc::kernels {
 
 namespace {
-/// Rows of a panel become rows of pairs, in their place.
+/// Converts the rows of a panel to rows of pairs, in place.
 void pairRows(int16_t *panel, int64_t k) {
   constexpr int64_t width = kPairPanel;
   int16_t rows[2 * width];
@@ -26,7 +27,7 @@ void pairRows(int16_t *panel, int64_t k) {
 
 struct ByteConv {
   ConvPlan plan;
-  const int16_t *x = nullptr, *w = nullptr; ///< of w a row for each output channel
+  const int16_t *x = nullptr, *w = nullptr; ///< w has one row per output channel
 
   /// Reads data and weights with their zero points; false after a failure.
   bool read(Context &c, Tensor data, Tensor zero, Tensor weights, Tensor zeros) {
@@ -60,8 +61,8 @@ struct ByteConv {
     return true;
   }
 
-  /// Gives the sums of outputs [column, column + n) of channel `row` of image and group
-  /// `batch` to the sink. False when there was no memory.
+  /// Passes the accumulators of outputs [column, column + n) of channel `row` of image and group
+  /// `batch` to the sink. Returns false where memory could not be allocated.
   bool run(Context &c, SumSink sink) const {
     if (plan.result.product() == 0)
       return true;
@@ -74,7 +75,7 @@ private:
     const Window &window = plan.window;
     const int64_t plane = window.in.product(), size = window.out.product();
     const int64_t k = plan.inChannels * window.taps(), depth = evenDepth(k), m = plan.outChannels;
-    // Panels of all images and groups in a row, about 8 MiB of them at a time.
+    // The panels of all images and groups are numbered consecutively, about 8 MiB at a time.
     const ImagePanels images{size, width};
     const int64_t panels = plan.batch * plan.groups * images.perImage;
     const int64_t panelSize = maximum(depth, int64_t(2)) * width;
@@ -216,7 +217,7 @@ ATC_KERNEL(QLinearConv) {
   auto store = [=](int64_t image, int64_t row, int64_t column, int64_t n, const int32_t *sums) {
     const int64_t channel = image % groups * m + row;
     char *to = out + (image * m + row) * size + column;
-    // With the bias in parts that stay in the cache.
+    // Adds the bias in chunks that stay in the cache.
     int32_t biased[kSumColumns];
     for (int64_t j = 0; j < n; j += kSumColumns) {
       const int64_t part = minimum(kSumColumns, n - j);

@@ -1,7 +1,7 @@
 //===-- Quantize.cpp - quantized elements, and products of them -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Products of 8-bit numbers are summed as integers, those of small floats as doubles.
+// Products of 8-bit elements are accumulated as integers, those of small floats in double.
 
 #include "kernels/nn/Quantize.h"
 
@@ -63,7 +63,7 @@ void storeRounded(void *out, uint8_t dtype, int64_t begin, const double *values,
   double least, most;
   const bool integers = integerRange(dtype, least, most);
   auto whole = [&](double value) {
-    // A NaN becomes the least number.
+    // NaN becomes the minimum.
     value = math::rint(value);
     return int64_t(value >= most ? most : value >= least ? value : least);
   };
@@ -175,7 +175,7 @@ bool multiplyIntegers(Context &c, const MatMulPlan &plan, Tensor a, Tensor zeroA
   return multiplyBytes(c, p, sinkOf(store));
 }
 
-/// A product of small floats, in doubles.
+/// Returns a product of small floats, computed in double.
 double *multiplyFloats(Context &c, const MatMulPlan &plan, Tensor a, Tensor zeroA, Tensor b,
                        Tensor zeroB) {
   const double *x = centered(c, a, zeroA, plan.k, plan.m, plan.m * plan.k);
@@ -192,7 +192,7 @@ ATC_KERNEL(MatMulInteger) {
   int32_t *out = make<int32_t>(0, I32, plan.result);
   if (!out || plan.result.product() == 0)
     return;
-  // Beyond 32 bits the sum wraps.
+  // Accumulators wrap at 32 bits.
   multiplyIntegers(*this, plan, in(0), in(2), in(1), in(3),
                    [=](int64_t row, int64_t column, int64_t n, const int32_t *sums) {
                      copyBytes(out + row * plan.n + column, sums, n * int64_t(sizeof(int32_t)));
@@ -211,7 +211,7 @@ ATC_KERNEL(QLinearMatMul) {
     return;
   const int64_t scalesA = scaleA.count(), scalesB = scaleB.count();
   const int64_t scalesY = scaleY.count(), zerosY = zeroY.count();
-  // Scales are one number, one per row or column, or one per row or column and matrix.
+  // There is one scale, one per row or column, or one per row or column and matrix.
   auto fits = [&](int64_t scales, int64_t lines) {
     return scales == 1 || (lines && scales && scales % lines == 0 && scales <= plan.batch * lines);
   };
@@ -224,7 +224,7 @@ ATC_KERNEL(QLinearMatMul) {
     return;
   for (int64_t i = 0; i < scalesB; ++i)
     columnScales[i] = numberAt(scaleB, i);
-  /// One factor to a sum, rounded once.
+  /// Computes one factor per accumulator, rounded once.
   auto findFactors = [&](float *factors, int64_t row, int64_t column, int64_t n) {
     const double rowScale = numberAt(scaleA, row % scalesA), step = numberAt(scaleY, row % scalesY);
     const int64_t start = row / plan.m * plan.n + column;

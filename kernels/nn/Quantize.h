@@ -1,4 +1,4 @@
-//===-- Quantize.h - quantized elements from and to numbers ---------------===//
+//===-- Quantize.h - converts between quantized elements and doubles ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_KERNELS_NN_QUANTIZE_H
@@ -8,13 +8,13 @@
 
 namespace atc::kernels {
 
-/// Least and most number of an integer type; false for other types.
+/// Returns the minimum and maximum of an integer type; false for other types.
 bool integerRange(uint8_t dtype, double &least, double &most);
-/// Writes elements [begin, begin + count) of a result of any integer or small float
-/// kind: rounded half to even, saturated. `begin` starts a byte.
+/// Writes elements [begin, begin + count) of a result of any integer or small float type: rounded
+/// half to even, saturated. `begin` must be the first element of a byte.
 void storeRounded(void *out, uint8_t dtype, int64_t begin, const double *values, int64_t count,
                   bool saturate = true);
-/// Element i of a result of any kind is value(i), a double.
+/// Computes element i of a result of any type as value(i), a double.
 template <typename Fn>
 void storeEach(Context &c, void *out, uint8_t dtype, int64_t count, Fn &&value,
                bool saturate = true) {
@@ -29,9 +29,9 @@ void storeEach(Context &c, void *out, uint8_t dtype, int64_t count, Fn &&value,
     }
   });
 }
-/// result[i] = x[i] - zeroPoint, exactly. The zero point of element i is number
-/// (i / inner) % channels of its group of `group` elements; a single one is that of
-/// all. Null where there is no memory or the sizes do not fit (a failed call).
+/// Computes result[i] = x[i] - zeroPoint exactly. The zero point of element i has the index (i /
+/// inner) % channels within its group of `group` elements; a single zero point holds for all. Null
+/// (and a failed call) where memory could not be allocated or the sizes do not fit.
 double *centered(Context &c, Tensor x, Tensor zeroPoint, int64_t inner, int64_t channels,
                  int64_t group);
 

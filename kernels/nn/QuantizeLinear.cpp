@@ -7,8 +7,8 @@
 namespace atc::kernels {
 
 namespace {
-/// Which scale an element has: one for all, one for each index of an axis, or one for
-/// each block of an axis.
+/// The mapping from elements to scales: one for all, one per index of an axis, or one per block of
+/// an axis.
 struct Scales {
   enum { All, Axis, Blocks } kind = All;
   int64_t inner = 1, length = 1, block = 1, blocks = 1;
@@ -52,7 +52,7 @@ struct Operands {
   void *out = nullptr;
   const double *data = nullptr, *factors = nullptr, *zeros = nullptr;
 
-  /// What attribute output_dtype says, or the usual type.
+  /// Returns the type of attribute output_dtype, or the usual type.
   static uint8_t resultType(Context &c, uint8_t usual) {
     const int64_t asked = c.integer("output_dtype", 0);
     return asked ? uint8_t(asked) : usual;
@@ -79,7 +79,7 @@ struct Operands {
         c.integer("saturate", 1));
   }
 };
-/// As a number of the small type, where one is computed in.
+/// Returns a value rounded to the small type that the operator computes in.
 double rounded(double value, uint8_t dtype) {
   return dtype == F16    ? double(float(Half(float(value))))
          : dtype == BF16 ? double(float(BFloat(float(value))))

@@ -1,8 +1,8 @@
 //===-- Random.cpp - random tensors ---------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Number i of a sequence is a hash of the seed and i, so that results depend on the
-// seed alone and not on threads.
+// Element i of a sequence is a hash of the seed and i, so that results depend on the seed alone and
+// not on threads.
 
 #include "kernels/core/Math.h"
 #include "kernels/nn/Quantize.h"
@@ -118,7 +118,7 @@ ATC_KERNEL(Multinomial) {
   storeEach(*this, out, dtype, rows * samples, [&](int64_t i) {
     const double *row = sums + i / samples * classes;
     const double at = numbers.uniform(i) * row[classes - 1];
-    // The first class whose sum lies above.
+    // The first class whose cumulative sum is above it.
     int64_t first = 0, last = classes - 1;
     while (first < last) {
       const int64_t middle = (first + last) / 2;

@@ -1,8 +1,8 @@
 //===-- Recurrent.cpp - RNN, GRU and LSTM ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the gates get from the data is one product of matrices for all steps. Each
-// step adds what they get from the state, by weights packed once.
+// A single matrix product computes the contribution of the data to the gates for all steps. Each
+// step adds the contribution of the state, with weights that are packed once.
 
 #include "kernels/core/Widen.h"
 #include "kernels/nn/CellActivations.h"
@@ -82,7 +82,7 @@ private:
   }
 };
 
-/// One direction of one operator.
+/// Computes one direction of one operator.
 template <typename F> class Recurrence {
 public:
   Recurrence(Context &c, const RecurrentPlan &p, int64_t direction)
@@ -101,7 +101,7 @@ public:
     sums = c.scratch<F>(maximum(p.batch * width, int64_t(1)));
     state = c.scratch<F>(maximum(2 * p.batch * h, int64_t(1)));
     extra = c.scratch<F>(maximum(p.batch * h, int64_t(1)));
-    // Of a GRU the last gate's weights are used on their own.
+    // The last gate of a GRU uses its weights separately.
     const int64_t together = p.cell == Cell::Gru ? 2 * h : width;
     packed = c.scratch<F>(maximum(packedSize<F>(h, together), int64_t(1)));
     packedLast =
@@ -153,7 +153,7 @@ private:
   int64_t stateRow(int64_t b) const {
     return p.batchFirst ? b * p.directions + direction : direction * p.batch + b;
   }
-  /// Which element of sequence b is read at a step; -1 where it has ended.
+  /// Returns the element of sequence b that is read at a step; -1 where it has ended.
   int64_t timeOf(Tensor lengths, int64_t b, int64_t step) const {
     const int64_t length =
         lengths ? minimum(maximum(integerAt(lengths, b), int64_t(0)), p.steps) : p.steps;
@@ -243,7 +243,7 @@ private:
     }
   }
 
-  /// Gates lie as input, output, forget, cell.
+  /// The gates are in the order input, output, forget, cell.
   void advanceLstm(F *gate, F *now, F *memory) {
     F *in = gate, *out = gate + h, *forget = gate + 2 * h, *fresh = gate + 3 * h;
     for (int64_t j = 0; peep && j < h; ++j) {

@@ -1,8 +1,8 @@
 //===-- Resize.cpp - Resize and Upsample ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every mode is a product over the axes: along an axis, each result is a sum of some
-// weighed inputs. So axes are done one after the other.
+// Every mode is separable: along an axis, each result is a weighted sum of a few inputs. So axes
+// are processed one after the other.
 
 #include "kernels/core/Math.h"
 #include "kernels/nn/Quantize.h"
@@ -22,7 +22,9 @@ enum class Coordinates : uint8_t {
 enum class Method : uint8_t { Nearest, Linear, Cubic };
 enum class Rounding : uint8_t { PreferFloor, PreferCeil, Floor, Ceil };
 
-/// One axis: result i is the sum of weights[i * taps + t] * input[indices[i * taps + t]].
+/// An axis of a resize: result i is the sum of weights[i * taps + t] * input[indices[i * taps +
+/// t]].
+/// t]].
 struct Axis {
   int64_t in = 1, out = 1, taps = 1;
   double scale = 1, start = 0, end = 1; ///< start and end: of the region of interest
@@ -90,7 +92,7 @@ struct Resizer {
 
   /// The tables of an axis. False where there is no memory.
   bool prepare(Context &c, Axis &a) const {
-    // Where inputs are many for a result, antialiasing looks at all of them.
+    // When shrinking, antialiasing uses all inputs of a result.
     const double shrink = antialias && a.scale < 1 ? a.scale : 1;
     const double support = method == Method::Cubic ? 2 : 1;
     int64_t first = 0;
@@ -108,7 +110,7 @@ struct Resizer {
     for (int64_t i = 0; i < a.out; ++i) {
       double x = a.resized ? source(a, i) : double(i);
       a.outside[i] = a.resized && (x < 0 || x > most);
-      // Far beyond the input all looks the same; and a NaN has to become something.
+      // Positions far outside the input are equivalent; NaN is mapped to one of them.
       x = x > -4 * double(a.taps) ? x : -4 * double(a.taps);
       x = minimum(x, most + 4 * double(a.taps));
       int64_t *index = a.indices + i * a.taps;

@@ -10,8 +10,8 @@ namespace {
 using Number = Complex<double>;
 constexpr double kPi = 3.14159265358979323846;
 
-/// The Fourier transform of `length` numbers. Powers of two by halving; other lengths
-/// as a convolution, which is done with transforms of a power of two.
+/// Computes the Fourier transform of `length` values. Powers of two are split recursively; other
+/// lengths are computed as a convolution with transforms of a power of two.
 class Fourier {
 public:
   /// Returns room for what `run` works on, null where there is no memory.

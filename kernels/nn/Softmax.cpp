@@ -9,7 +9,7 @@ namespace {
 void softmax(Context &c, bool logarithmic) {
   const Tensor x = c.in(0);
   const Dims dims = x.dims();
-  // A scalar is a row of one element.
+  // A scalar is treated as a row of one element.
   const int64_t rank = maximum(dims.rank, 1u);
   const int64_t axis = normalizeAxis(c, c.integer("axis", -1), rank);
   const int64_t count = dims.product();

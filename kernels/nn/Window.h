@@ -1,4 +1,4 @@
-//===-- Window.h - windows that slide over spatial dims -------------------===//
+//===-- Window.h - sliding windows over spatial dims ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_KERNELS_NN_WINDOW_H
@@ -8,17 +8,18 @@
 
 namespace atc::kernels {
 
-/// The windows of a convolution or pool: output o of a dim looks at inputs
-/// o * stride - before + tap * dilation, those that exist.
+/// The windows of a convolution or pool: output o of a dim reads inputs o * stride - before + tap *
+/// dilation, those that exist.
 struct Window {
   Dims in, out, kernel, stride, dilation, before, after;
 
   int64_t rank() const { return kernel.rank; }
   int64_t taps() const { return kernel.product(); }
+  /// Returns the number of inputs from the first to the last tap.
   int64_t extent(int64_t d) const { return (kernel[d] - 1) * dilation[d] + 1; }
 
-  /// Reads strides, dilations and pads; `spatial` and `sizes` are the dims of data
-  /// and kernel.
+  /// Reads strides, dilations and pads; `spatial` and `sizes` are the dims of data and kernel.
+  /// Returns false and fails the call for invalid values.
   bool read(Context &c, const Dims &spatial, const Dims &sizes) {
     in = spatial;
     kernel = sizes;
@@ -46,7 +47,8 @@ struct Window {
     return true;
   }
 
-  /// Finds the number of windows, and the pads where `auto_pad` asks for it.
+  /// Computes the number of windows, and the pads where `auto_pad` requests it. Returns false and
+  /// fails the call where a window does not fit.
   bool place(Context &c, bool ceilMode = false) {
     const String mode = c.text("auto_pad", "NOTSET");
     const bool upper = equal(mode, "SAME_UPPER"), lower = equal(mode, "SAME_LOWER");
@@ -80,7 +82,7 @@ struct Window {
     return true;
   }
 
-  /// Of output `o` in dim d: the first tap that meets data, and one past the last.
+  /// Computes the taps [first, last) of output `o` in dim d that read inputs [begin, end).
   void tapRange(int64_t d, int64_t o, int64_t begin, int64_t end, int64_t &first,
                 int64_t &last) const {
     const int64_t start = o * stride[d] - before[d];
@@ -95,9 +97,9 @@ struct Window {
     last = maximum(last, first);
   }
 
-  /// fn(tap, out, in, count): outputs out + i and inputs in + i * stride of the last
-  /// dim meet at tap number `tap`, i < count. Offsets are those in a plane. Rows
-  /// [begin, end) of the outputs.
+  /// Calls fn(tap, out, in, count) for rows [begin, end) of the outputs: outputs out + i and inputs
+  /// in + i * stride of the last dim meet at tap `tap`, i < count. Offsets are in elements of a
+  /// plane.
   template <typename Fn> void forEachRow(int64_t begin, int64_t end, Fn &&fn) const {
     const int64_t outer = rank() - 1;
     const int64_t outerTaps = kernel.product(0, uint32_t(outer));
@@ -130,10 +132,11 @@ struct Window {
       }
     }
   }
+  /// Returns the number of rows of outputs.
   int64_t rows() const { return out.product(0, uint32_t(rank() - 1)); }
 
 private:
-  /// Far below what products of two could overflow with.
+  /// Keeps products of two values far from overflow.
   static constexpr int64_t kMost = int64_t(1) << 30;
 };
 

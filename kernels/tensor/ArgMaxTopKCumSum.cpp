@@ -7,7 +7,7 @@
 namespace atc::kernels {
 
 namespace {
-/// The elements before, along, and behind an axis.
+/// The numbers of elements before, along, and behind an axis.
 struct Lanes {
   int64_t outer, size, inner;
   Lanes(const Dims &dims, int64_t axis)
@@ -20,7 +20,7 @@ struct Lanes {
   }
 };
 
-/// Index of the largest (or least) element of every lane. A NaN is more than that.
+/// Computes the index of the maximum (or minimum) of every lane. NaN counts as the maximum.
 template <bool largest> void argument(Context &c) {
   const Tensor data = c.in(0);
   const int64_t axis = normalizeAxis(c, c.integer("axis", 0), data.rank());
@@ -100,7 +100,7 @@ ATC_KERNEL(TopK) {
           for (int64_t lane = begin; lane < end; ++lane) {
             const T *at = from + lanes.start(lane, lanes.size);
             int64_t *heap = found + lane * k;
-            // Equal elements keep their order; NaN counts as the largest.
+            // Equal elements keep their order; NaN counts as the maximum.
             selectFirst(heap, k, lanes.size, [&](int64_t i, int64_t j) {
               const N x = at[i * lanes.inner], y = at[j * lanes.inner];
               const bool above = x > y || (x != x && y == y), below = x < y || (y != y && x == x);

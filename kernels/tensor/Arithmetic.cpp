@@ -1,7 +1,7 @@
 //===-- Arithmetic.cpp - sums, products, extremes of broadcast tensors ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Integers wrap around; a division by zero gives 0.
+// Integers wrap around; a division by zero yields 0.
 
 #include "kernels/core/Broadcast.h"
 #include "kernels/core/Math.h"
@@ -39,7 +39,7 @@ struct DivOp {
       return a / b;
     else if (b == 0)
       return 0;
-    else if (N(-1) < N(0) && b == N(-1)) // the least number has no negative
+    else if (N(-1) < N(0) && b == N(-1)) // the minimum has no negative
       return N(uint64_t(0) - uint64_t(a));
     else
       return a / b;
@@ -72,7 +72,7 @@ struct TruncModOp {
       return N(a % b);
   }
 };
-/// A NaN of either operand is the result.
+/// NaN is propagated.
 struct MinOp {
   template <typename N> N operator()(N a, N b) const { return a < b || a != a ? a : b; }
 };
@@ -104,8 +104,8 @@ void copyBroadcast(Context &c, N *to, const T *from, const Dims &shape, const Di
   });
 }
 
-/// Output 0 is op(op(input 0, input 1), ...) / divisor. Small floats are rounded
-/// once, at the end. `mean`: floats only, divided by the number of operands.
+/// Computes output 0 as op(op(input 0, input 1), ...) / divisor. Small floats are rounded once, at
+/// the end. `mean`: floats only, divided by the number of operands.
 template <typename Op> void fold(Context &c, Op op, bool mean = false) {
   const uint8_t dtype = c.in(0).dtype();
   const uint32_t count = c.inputs();

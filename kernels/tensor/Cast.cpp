@@ -1,9 +1,9 @@
-//===-- Cast.cpp - elements of one type as those of another ---------------===//
+//===-- Cast.cpp - conversion of elements between types -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Runs of elements go through one of two buffers that hold every number of a type
-// exactly: doubles for floats, 64-bit integers for integers. So there is one loop
-// for each type to read and two to write, instead of one for each pair.
+// Runs of elements are converted through one of two buffers that represent every value of a type
+// exactly: doubles for floats, 64-bit integers for integers. So there is one loop per source type
+// and two per target type, instead of one per pair.
 
 #include "kernels/core/Nibbles.h"
 #include "kernels/text/Strings.h"
@@ -11,7 +11,7 @@
 namespace atc::kernels {
 
 namespace {
-/// What a conversion may choose.
+/// The options of a conversion.
 struct Rounding {
   bool saturate = true;                                ///< to 8-bit floats
   enum Mode : uint8_t { Up, Down, Nearest } mode = Up; ///< to f8e8m0
@@ -38,8 +38,8 @@ constexpr bool isReal(uint8_t dtype) {
 }
 
 //===----------------------------------------------------------------------===//
-// Single rounding: a number rounded to odd (the last bit says that something was
-// cut off) can be rounded again to a much shorter format as if it were exact.
+// Single rounding: a value rounded to odd (the last bit says that bits were truncated) can be
+// rounded again to a much shorter format as if it were exact.
 //===----------------------------------------------------------------------===//
 
 float oddFloat(double value) {
@@ -63,7 +63,7 @@ double oddDouble(uint64_t value) {
 }
 double oddDouble(double value) { return value; }
 
-/// Towards zero; what does not fit is the least number.
+/// Truncates toward zero; values out of range become the minimum.
 int64_t toInteger(double value) {
   return value >= -0x1p63 && value < 0x1p63 ? int64_t(value) : lowest<int64_t>();
 }
@@ -121,7 +121,7 @@ void loadReals(double *to, Tensor from, int64_t begin, int64_t count) {
     to[i] = numberAt(from, begin + i);
 }
 
-/// Unsigned 64-bit numbers keep their bits.
+/// Loads integers as 64 bits; unsigned 64-bit values keep their bits.
 void loadIntegers(int64_t *to, Tensor from, int64_t begin, int64_t count) {
   if (from.dtype() == Bool)
     return loadRun<uint8_t>(to, from, begin, count);
@@ -221,7 +221,7 @@ void toStrings(Context &c, Tensor from, String *out) {
   }
 }
 
-/// Reads `count` strings from `begin` on as numbers for elements of `dtype`.
+/// Parses `count` strings from `begin` on as values for elements of `dtype`.
 template <typename N>
 bool parseRun(N *to, Tensor from, uint8_t dtype, int64_t begin, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {

@@ -103,7 +103,7 @@ ATC_KERNEL(BitwiseNot) {
 }
 
 ATC_KERNEL(BitShift) {
-  // A shift by the width or more, or by less than 0, leaves the sign alone.
+  // A shift by the width or more, or by less than 0, leaves only the sign.
   if (is("direction", "", "LEFT"))
     bitwise(*this, [](auto a, auto b) {
       const uint64_t by = uint64_t(b);

@@ -7,8 +7,8 @@
 namespace atc::kernels {
 
 namespace {
-/// Copies the block [at, at + size) along an axis between a whole tensor, whose dim
-/// there is `whole`, and a part. `inner`: elements behind the axis.
+/// Copies the block [at, at + size) along an axis between a whole tensor, whose dim there is
+/// `whole`, and a part of it. `inner`: elements behind the axis.
 template <bool toWhole, typename T>
 void copyPart(Context &c, T *to, const T *from, int64_t outer, int64_t whole, int64_t at,
               int64_t size, int64_t inner) {
@@ -68,7 +68,7 @@ void join(Context &c, int64_t count, Item item, int64_t axis, bool stacked) {
   });
 }
 
-/// The part [at, at + size) along `axis` of `data` to `out`.
+/// Copies the block [at, at + size) along `axis` of `data` to `out`.
 void extract(Context &c, Tensor data, void *out, int64_t axis, int64_t at, int64_t size) {
   const Dims dims = data.dims();
   const int64_t outer = dims.product(0, uint32_t(axis)),
@@ -142,7 +142,7 @@ ATC_KERNEL(SplitToSequence) {
     return;
   const bool keepDim = sizes || integer("keepdims", 1);
   const int64_t whole = data.dim(axis);
-  // A scalar: parts of that size, the last may be smaller.
+  // A scalar: blocks of that size, of which the last may be smaller.
   const int64_t each = !sizes ? 1 : sizes.rank() == 0 ? integerAt(sizes, 0) : 0;
   if (sizes && sizes.rank() == 0 && each <= 0)
     return fail("parts of size % cannot be made", each);

@@ -1,4 +1,4 @@
-//===-- Creation.cpp - tensors made from a few numbers --------------------===//
+//===-- Creation.cpp - tensors computed from a few values -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/core/Math.h"
@@ -26,7 +26,7 @@ ATC_KERNEL(Range) {
         return fail("the range is not finite");
       count = exact > 0 ? int64_t(exact) : 0;
     } else if (step > 0 ? from < to : from > to) {
-      // Unsigned, as the distance of two 64-bit numbers may not fit a signed one.
+      // Unsigned, because the distance of two 64-bit integers may not fit a signed one.
       const uint64_t distance =
           step > 0 ? uint64_t(to) - uint64_t(from) : uint64_t(from) - uint64_t(to);
       const uint64_t stride = step > 0 ? uint64_t(step) : uint64_t(0) - uint64_t(step);

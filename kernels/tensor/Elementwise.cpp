@@ -1,4 +1,4 @@
-//===-- Elementwise.cpp - functions of one number -------------------------===//
+//===-- Elementwise.cpp - unary elementwise functions ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/core/Math.h"
@@ -27,7 +27,7 @@ template <typename Op> void floatTest(Context &c, Op op) {
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// All numbers
+// All floats and integers
 //===----------------------------------------------------------------------===//
 
 ATC_KERNEL(Neg) {

@@ -72,7 +72,7 @@ ATC_KERNEL(GatherElements) {
   const int64_t *at = readIndices(*this, indices, data.dim(axis));
   if (!at)
     return;
-  // The index stands for the coordinate on the axis.
+  // The index replaces the coordinate on the axis.
   Dims others = steps;
   others[axis] = 0;
   const StridedSpace space(shape, others);
@@ -140,7 +140,7 @@ ATC_KERNEL(Compress) {
   if (axis < 0)
     return;
   const Dims dims = flat ? Dims(data.count()) : data.dims();
-  // A condition may be shorter than the dim; what is behind its end is left out.
+  // A condition may be shorter than the dim; elements beyond its end are dropped.
   const int64_t length = minimum(condition.count(), dims[axis]);
   int64_t *at = scratch<int64_t>(maximum(length, int64_t(1)));
   if (!at)

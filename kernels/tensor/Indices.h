@@ -8,7 +8,8 @@
 
 namespace atc::kernels {
 
-/// -size <= index < size becomes 0 <= index < size; fails the call otherwise (-1).
+/// Returns an index in -size <= index < size as 0 <= index < size; otherwise fails the call and
+/// returns -1.
 inline int64_t normalizeIndex(Context &c, int64_t index, int64_t size) {
   if (index < -size || index >= size) {
     c.fail("index % is out of the range of a dim of %", index, size);
@@ -17,7 +18,8 @@ inline int64_t normalizeIndex(Context &c, int64_t index, int64_t size) {
   return index < 0 ? index + size : index;
 }
 
-/// All elements of `indices`, each into a dim of `size`. Null after a failure.
+/// Returns all elements of `indices`, each checked against a dim of `size`. Null (and a failed
+/// call) on error.
 inline const int64_t *readIndices(Context &c, Tensor indices, int64_t size) {
   const int64_t count = indices.count();
   int64_t *result = c.scratch<int64_t>(maximum(count, int64_t(1)));
@@ -27,8 +29,9 @@ inline const int64_t *readIndices(Context &c, Tensor indices, int64_t size) {
   return result;
 }
 
-/// `indices` has tuples of `depth` along its last dim, into dims [first, first +
-/// depth) of `dims`: the offset of each tuple in elements. Null after a failure.
+/// Returns the offset in elements of each tuple of `indices`, which has tuples of `depth` indices
+/// along its last dim, into dims [first, first + depth) of `dims`. Null (and a failed call) on
+/// error.
 inline const int64_t *readTuples(Context &c, Tensor indices, const Dims &dims, int64_t first,
                                  int64_t depth) {
   const int64_t count = depth ? indices.count() / depth : 0;

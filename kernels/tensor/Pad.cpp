@@ -9,8 +9,8 @@ namespace atc::kernels {
 namespace {
 enum class Mode { Constant, Edge, Reflect, Wrap };
 
-/// Where coordinate `at` of the result (counted from the first element of the input)
-/// is found in a dim of `size` elements; -1: it is not, and gets the constant.
+/// Returns the position in a dim of `size` elements that is read for coordinate `at` of the result
+/// (counted from the first element of the input); -1: none, the constant is used.
 int64_t sourceOf(int64_t at, int64_t size, Mode mode) {
   if (at >= 0 && at < size)
     return at;
@@ -57,7 +57,7 @@ void pad(Context &c, Tensor data, const Dims &begins, const Dims &shape, Mode mo
   const int64_t inner = rank ? shape[rank - 1] : 1;
   table[0] = 0; // the only row of a scalar
   const int64_t *last = rank ? table + starts[rank - 1] : table;
-  // The elements of a row that are a piece of one row of the input.
+  // The elements of a row that are copied from one row of the input.
   const int64_t before = rank ? begins[rank - 1] : 0;
   const int64_t from = minimum(maximum(before, int64_t(0)), inner);
   const int64_t to = maximum(from, minimum(inner, before + (rank ? dims[rank - 1] : 1)));

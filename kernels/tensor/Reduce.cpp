@@ -11,7 +11,7 @@ enum class What : uint8_t { L1, L2, LogSum, LogSumExp, Max, Mean, Min, Prod, Sum
 template <typename A> A squareRoot(A value) { return A(math::sqrt(double(value))); }
 template <typename A> A logarithm(A value) { return A(math::log(double(value))); }
 
-/// A is what is computed with.
+/// Reduces elements of type T; A is the type of the computation.
 template <typename A, typename T>
 bool reduceAll(Context &c, What what, A *y, const T *x, const ReducePlan &p) {
   const int64_t count = p.result.product();
@@ -105,7 +105,7 @@ void runReduce(Context &c, What what) {
   };
   if (x.dtype() == Bool && (what == What::Max || what == What::Min)) {
     run(TypeTag<uint8_t>());
-    // Of no elements: false is the least, true the greatest.
+    // For no elements: the identity of the maximum is false, that of the minimum true.
     for (int64_t i = 0; i < count; ++i)
       static_cast<uint8_t *>(out)[i] = static_cast<uint8_t *>(out)[i] != 0;
   } else if (!dispatchNumbers(x.dtype(), run)) {

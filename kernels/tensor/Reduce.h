@@ -9,15 +9,17 @@
 
 namespace atc::kernels {
 
-/// Dims of which some are reduced; neighbours of a kind are one dim.
+/// A reduction over some dims; adjacent dims of the same kind are merged.
 struct ReducePlan {
-  Dims result;              ///< as the kernel makes it
+  Dims result;              ///< dims of the output
   Dims kept, keptStep;      ///< without an innermost kept dim that is contiguous
   Dims reduced, reduceStep; ///< without an innermost reduced dim that is contiguous
   int64_t inner = 1;        ///< the innermost dim
   bool innerReduced = false;
-  int64_t count = 1; ///< elements of a result
+  int64_t count = 1; ///< elements per result
 
+  /// Computes the plan for `dims`; reduce[d] says whether dim d is reduced, `keep` whether it stays
+  /// as 1.
   void find(const Dims &dims, const bool *reduce, bool keep) {
     const Dims strides = stridesOf(dims);
     int last = -1; // 0 kept, 1 reduced
@@ -52,7 +54,7 @@ struct ReducePlan {
   }
 };
 
-/// The offset of number `index` of `dims` under `steps`.
+/// Returns the offset of flat index `index` of `dims` under the strides `steps`.
 inline int64_t offsetOf(const Dims &dims, const Dims &steps, int64_t index) {
   int64_t offset = 0;
   for (int64_t d = int64_t(dims.rank) - 1; d >= 0; index /= dims[d], --d)
@@ -60,8 +62,8 @@ inline int64_t offsetOf(const Dims &dims, const Dims &steps, int64_t index) {
   return offset;
 }
 
-/// y = the reduction of x: step(accumulator, element, shift) from Op::start on, lanes
-/// joined by join(a, b). `shift` has one number for each result, or is null.
+/// Computes y as the reduction of x: step(accumulator, element, shift) from Op::start on, with
+/// lanes joined by join(a, b). `shift` has one value per result, or is null.
 template <typename Op, typename A, typename T>
 void reduce(Context &c, A *y, const T *x, const ReducePlan &p, const A *shift) {
   const int64_t outer = p.kept.product(), steps = p.reduced.product();
@@ -91,7 +93,7 @@ void reduce(Context &c, A *y, const T *x, const ReducePlan &p, const A *shift) {
     });
     return;
   }
-  // Rows of results; parts of long rows are tasks of their own.
+  // The rows are results; chunks of long rows are tasks of their own.
   const int64_t part = 512, parts = maximum(int64_t(1), ceilDiv(p.inner, part));
   parallelIf(c, outer * parts, steps * minimum(p.inner, part), [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
@@ -140,7 +142,7 @@ struct Product {
   template <typename A> static A step(A product, A x, A) { return wrapping::multiply(product, x); }
   template <typename A> static A join(A a, A b) { return wrapping::multiply(a, b); }
 };
-/// A NaN wins.
+/// NaN is propagated.
 struct Max {
   template <typename A> static A start() { return lowest<A>(); }
   template <typename A> static A step(A most, A x, A) { return join(most, x); }

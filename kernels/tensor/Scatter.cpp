@@ -54,7 +54,7 @@ void scatter(Context &c, Tensor data, Tensor updates, void *out, Update &&update
     else
       update(to, from, [](T a, T b) { return N(a) < N(b) || N(a) != N(a) ? a : b; });
   };
-  // Booleans: the sum is "or", the product "and".
+  // For booleans, the sum is "or", the product "and".
   if (dtype == Bool) {
     uint8_t *to = static_cast<uint8_t *>(out);
     if (add || max)
@@ -127,7 +127,7 @@ ATC_KERNEL(ScatterND) {
   char *out = make(0, data.dtype(), data.dims());
   if (!out)
     return;
-  // Tuples of nothing name the whole tensor, once for each of them.
+  // Empty tuples select the whole tensor, once per tuple.
   const int64_t rows = indices.dims().product(0, uint32_t(indexRank - 1));
   const int64_t inner = data.dims().product(uint32_t(depth), data.rank());
   const int64_t *offsets = readTuples(*this, indices, data.dims(), 0, depth);

@@ -55,7 +55,7 @@ ATC_KERNEL(SequenceInsert) {
   if (size && tensor.dtype() != sequence.dtype())
     return fail("the tensor has element type %, the sequence %", tensor.dtype(), sequence.dtype());
   int64_t at = position ? integerAt(position, 0) : size;
-  // Behind the last item is a place to insert, too.
+  // Inserting after the last item is allowed, too.
   at = at == size ? size : positionIn(*this, at, size);
   const Value **items = at < 0 ? nullptr : scratch<const Value *>(size + 1);
   if (!items)

@@ -1,4 +1,4 @@
-//===-- Slice.cpp - parts of tensors, repeated and rearranged -------------===//
+//===-- Slice.cpp - slices, repetition and rearrangement of tensors -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/core/Nibbles.h"
@@ -37,7 +37,7 @@ ATC_KERNEL(Slice) {
     const int64_t axis = normalizeAxis(*this, axes ? integerAt(axes, i) : i, rank);
     if (axis < 0)
       return;
-    // A second slice of an axis would begin where the first one does.
+    // The second slice of an axis would overwrite the first one.
     if (sliced >> axis & 1)
       return fail("axis % is sliced twice", axis);
     sliced |= 1u << axis;
@@ -55,7 +55,7 @@ ATC_KERNEL(Slice) {
     } else {
       start = minimum(maximum(start, int64_t(0)), size - 1);
       end = minimum(maximum(end, int64_t(-1)), size - 1);
-      // A step of -2^63 has no negative; one beyond the dim leaves one element too.
+      // A step of -2^63 has no negative; one beyond the dim selects one element, too.
       const int64_t back = -maximum(step, -size - 1);
       length = start > end ? (start - end - 1) / back + 1 : 0;
     }

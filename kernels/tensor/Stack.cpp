@@ -5,8 +5,8 @@
 
 namespace atc::kernels {
 
-/// Joins the tensors of a sequence along a new axis, the last first with `reverse`.
-/// Of an empty sequence `dims` are the dims of an item.
+/// Joins the tensors of a sequence along a new axis, the last first with `reverse`. `dims` are the
+/// dims of an item where the sequence is empty.
 ATC_KERNEL(Stack) {
   const Tensor sequence = in(0);
   if (!sequence.known())

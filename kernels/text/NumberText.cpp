@@ -1,8 +1,8 @@
-//===-- NumberText.cpp - numbers to text and back, exactly ----------------===//
+//===-- NumberText.cpp - exact conversion of numbers to and from text -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// With integers of any size, so that every digit is right: a model that turns
-// numbers into text and back must not change them.
+// Uses integers of any size, so that every digit is correct: converting numbers to text and back
+// must not change them.
 
 #include "kernels/core/Math.h"
 #include "kernels/text/Strings.h"
@@ -11,8 +11,8 @@ namespace atc::kernels {
 
 namespace {
 
-/// A natural number below 2^4096: the largest that occurs has 780 digits times the
-/// powers of ten and two of double's range.
+/// An unsigned integer below 2^4096: the largest one has 780 digits times the powers of ten and two
+/// of double's range.
 struct Natural {
   static constexpr int kWords = 132;
   uint32_t words[kWords];
@@ -94,7 +94,7 @@ private:
 double timesPower2(double value, int exponent) {
   for (; exponent > 1000; exponent -= 1000)
     value *= 0x1p1000;
-  // In two steps only the second can leave the normal numbers.
+  // Scaled in two steps, of which only the second can become subnormal.
   for (; exponent < -1000; exponent += 537)
     value *= 0x1p-537;
   return value * __builtin_bit_cast(double, uint64_t(exponent + 1023) << 52);
@@ -152,7 +152,7 @@ int shortestDigits(uint64_t significand, int exponent, RealFormat format, char *
       if (low && top) {
         rest.shiftLeft(1);
         const int half = Natural::compare(rest, scale);
-        digit += half > 0 || (half == 0 && digit % 2); // a tie ends even
+        digit += half > 0 || (half == 0 && digit % 2); // a tie rounds to even
       } else {
         digit += top;
       }
@@ -186,7 +186,7 @@ bool equalLower(String text, const char *wanted) {
   return true;
 }
 
-/// The nearest number of `format` to digits * 10^exponent, ties to even.
+/// Returns the value of `format` nearest to digits * 10^exponent, ties to even.
 double nearest(Natural number, int exponent, RealFormat format) {
   Natural divisor(1);
   if (exponent > 0)
@@ -319,7 +319,7 @@ bool parseReal(String text, double &value, RealFormat format) {
     value = __builtin_nan("");
     return true;
   }
-  constexpr int kDigits = 780; // more than any number halfway between two doubles has
+  constexpr int kDigits = 780; // more than any value halfway between two doubles has
   Natural number;
   int64_t exponent = 0;
   int digits = 0;

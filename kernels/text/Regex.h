@@ -1,9 +1,9 @@
 //===-- Regex.h - regular expressions in linear time ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The syntax of RE2, without \p{...} and \C. A pattern becomes a program of an
-// automaton that is in all its states at once, so that no text takes longer than its
-// length times the size of the program.
+// Supports the syntax of RE2 without \p{...} and \C. A pattern becomes a program of an automaton
+// that is in all its states at once, so that no text takes longer than its length times the size of
+// the program.
 
 #ifndef OPENATC_KERNELS_TEXT_REGEX_H
 #define OPENATC_KERNELS_TEXT_REGEX_H
@@ -12,12 +12,13 @@
 
 namespace atc::kernels {
 
+/// A compiled pattern. Its memory is scratch memory of the call.
 class Regex {
 public:
   explicit Regex(Context &c) : c(c) {}
-  /// False after the call failed: the pattern is not valid.
+  /// Compiles a pattern. Returns false and fails the call where it is invalid.
   bool compile(String pattern);
-  /// The whole text matches.
+  /// Returns whether the whole text matches.
   bool matches(String text);
 
 private:
@@ -36,11 +37,11 @@ private:
     NoWordEdge,
     Match
   };
-  /// Jumps are relative, so that a piece of program can be moved and copied.
+  /// Jumps are relative, so that a range of the program can be moved and copied.
   struct Instruction {
     Op op;
     bool anyCase, negated;
-    int32_t a, b; ///< character; class: first range, how many; jumps
+    int32_t a, b; ///< character; class: first range and count; jumps
   };
   struct Range {
     uint32_t first, last;
@@ -81,11 +82,11 @@ private:
   int32_t size = 0, capacity = 0;
   Range *ranges = nullptr;
   int32_t rangeCount = 0, rangeCapacity = 0;
-  /// The states at this position and at the next, the position each was last added
-  /// at, and those that wait to be followed.
+  /// The states at this position and at the next one, the position at which each was last added,
+  /// and those still to be followed.
   int32_t *now = nullptr, *next = nullptr, *waiting = nullptr, nextCount = 0;
   int64_t *addedAt = nullptr;
-  int64_t position = 0; ///< counts on over all texts
+  int64_t position = 0; ///< counted across all texts
 };
 
 } // namespace atc::kernels

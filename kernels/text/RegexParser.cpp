@@ -89,7 +89,7 @@ bool Regex::alternatives(Flags &flags, int depth) {
     return false;
   if (!take("|"))
     return true;
-  // split left, right; left; jump behind right; right
+  // Code: split left, right; left; jump to the end; right
   const int32_t length = size - start;
   if (!insert(start, Op::Split, 1, length + 2) || !emit(Op::Jump))
     return false;
@@ -125,7 +125,7 @@ bool Regex::sequence(Flags &flags, int depth) {
       while (more() && !take("\\E"))
         if (!emit(Op::Character, int32_t(decodeUtf8(pattern, at)), 0, flags.anyCase))
           return false;
-      // What follows repeats only the last character.
+      // A following quantifier applies only to the last character.
       if (size > start && !repeat(size - 1))
         return false;
       continue;
@@ -384,7 +384,7 @@ bool Regex::bracket(const Flags &flags) {
   ++at;
   const bool negated = take("^");
   const int32_t first = rangeCount;
-  // A ']' in the first place stands for itself.
+  // A ']' in the first position is a literal.
   for (bool begin = true; begin || peek() != ']'; begin = false) {
     if (!more())
       return invalid("the pattern lacks a ']' (at character %)");
@@ -425,8 +425,8 @@ bool Regex::bracket(const Flags &flags) {
   return emit(Op::Class, first, rangeCount - first, flags.anyCase, negated);
 }
 
-/// *, +, ?, {n}, {n,} and {n,m}; other braces stand for themselves. `most` is -1
-/// where there is no limit.
+/// Parses *, +, ?, {n}, {n,} and {n,m}; other braces are literals. `most` is -1 where there is no
+/// limit.
 bool Regex::quantifier(int64_t &least, int64_t &most) {
   const uint64_t start = at;
   auto number = [&](int64_t &value) {
@@ -463,7 +463,7 @@ bool Regex::copyOf(int32_t start, int32_t length) {
   return true;
 }
 
-/// What stands behind the atom whose program begins at `start`.
+/// Parses the quantifiers after the atom whose program begins at `start`.
 bool Regex::repeat(int32_t start) {
   int64_t least, most;
   if (!quantifier(least, most))
@@ -475,7 +475,7 @@ bool Regex::repeat(int32_t start) {
   if (quantifier(againLeast, againMost))
     return invalid("the pattern repeats a repetition (at character %)");
   const int32_t length = size - start;
-  // `least` copies, the first of which is there.
+  // `least` copies, the first of which already exists.
   for (int64_t i = 1; i < least; ++i)
     if (!copyOf(start, length))
       return false;
@@ -486,7 +486,7 @@ bool Regex::repeat(int32_t start) {
       return false;
     return emit(Op::Jump, -(length + 1));
   }
-  // most - least optional copies behind each other.
+  // most - least consecutive optional copies.
   if (least == 0) {
     if (most == 0) {
       size = start;

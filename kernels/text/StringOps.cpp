@@ -20,7 +20,7 @@ uint32_t inCase(uint32_t character, Case wanted) {
 String withCase(Context &c, String text, Case wanted) {
   if (wanted == Case::Keep || text.size == 0)
     return text;
-  // A character's other case may take more bytes.
+  // A character in the other case may take more bytes.
   char *to = c.makeText(int64_t(text.size) * 4);
   if (!to)
     return {};
@@ -36,8 +36,8 @@ bool isSpaceCharacter(uint32_t c) {
          c == 0x3000;
 }
 
-/// Calls piece(String) for each part of the text; returns how many. An empty
-/// delimiter stands for runs of white space.
+/// Calls piece(String) for each part of the text and returns their number. An empty delimiter
+/// stands for runs of white space.
 template <typename Fn> int64_t split(String text, String delimiter, int64_t most, Fn &&piece) {
   int64_t count = 0;
   uint64_t start = 0, at = 0;

@@ -1,4 +1,4 @@
-//===-- Strings.h - numbers as text, and UTF-8 ----------------------------===//
+//===-- Strings.h - converts numbers to text, and UTF-8 -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_KERNELS_TEXT_STRINGS_H
@@ -8,24 +8,25 @@
 
 namespace atc::kernels {
 
-/// The most characters that printNumber writes.
+/// The maximum number of characters that printNumber writes.
 inline constexpr int64_t kNumberText = 32;
 
-/// A floating-point format: bits of the significand and the exponent of the least
-/// subnormal number.
+/// A floating-point format: bits of the significand and the exponent of the smallest subnormal
+/// number.
 struct RealFormat {
   int bits, leastExponent;
 };
 inline constexpr RealFormat kDouble = {53, -1074}, kFloat = {24, -149}, kHalf = {11, -24},
                             kBFloat = {8, -133};
 
-/// Writes the shortest decimals that read back as the same number of `format`:
-/// "0.1", "1.0", "1e-05", "NaN", "INF", "-INF". Returns how many characters.
+/// Writes the shortest decimals that read back as the same value of `format`: "0.1", "1.0",
+/// "1e-05", "NaN", "INF", "-INF". Returns the number of characters, at most kNumberText.
 int64_t printReal(char *to, double value, RealFormat format);
-/// Reads plain and scientific numbers, "INF" and "NaN" in any case, between white
-/// space, rounded once to `format`. False for anything else.
+/// Parses plain and scientific notation, "INF" and "NaN" in any case, surrounded by white space,
+/// rounded once to `format`. Returns false for anything else.
 bool parseReal(String text, double &value, RealFormat format);
 
+/// Write a value as text and return the number of characters, at most kNumberText.
 int64_t printNumber(char *to, int64_t value);
 int64_t printNumber(char *to, uint64_t value);
 inline int64_t printNumber(char *to, double value) { return printReal(to, value, kDouble); }
@@ -41,7 +42,8 @@ inline bool parseNumber(String text, float &value) {
   value = float(wide);
   return true;
 }
-/// Integers are read exactly; of others ("100.5", "1e3") the fraction is cut off.
+/// Parse integers exactly; the fraction of other numbers ("100.5", "1e3") is truncated. Return
+/// false for other text.
 bool parseNumber(String text, int64_t &value);
 bool parseNumber(String text, uint64_t &value);
 
@@ -49,16 +51,17 @@ bool parseNumber(String text, uint64_t &value);
 // UTF-8
 //===----------------------------------------------------------------------===//
 
-/// The character at `at`, which moves behind it. A byte that starts none counts as
-/// one character of its own above all of Unicode, so that nothing is lost.
+/// Returns the character at byte `at` and advances `at` behind it. A byte that does not start a
+/// character is decoded as a character above all of Unicode, so that nothing is lost.
 uint32_t decodeUtf8(String text, uint64_t &at);
-/// Returns how many bytes `to` (room for 4) got.
+/// Writes a character to `to` (room for 4 bytes) and returns the number of bytes.
 int64_t encodeUtf8(char *to, uint32_t character);
+/// Return the simple case mapping of a character.
 uint32_t lowerCase(uint32_t character);
 uint32_t upperCase(uint32_t character);
 inline bool isSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/// Compares bytes: below 0, 0 or above 0.
+/// Compares bytes; returns a value below 0, 0, or above 0.
 inline int compare(String a, String b) {
   const int order = __builtin_memcmp(a.data, b.data, minimum(a.size, b.size));
   return order ? order : a.size < b.size ? -1 : a.size > b.size;

@@ -11,9 +11,9 @@
 
 using namespace atc::npu;
 
-/// Computes what the simulator lets run. Cores that do not speak to each other
-/// are put off to be computed one by one: their memories stay in the host's
-/// caches, and several of the host's threads can share the work.
+/// Executes the instructions that the simulator issues. Cores that do not communicate are deferred
+/// and executed one by one: their memories stay in the host's caches, and several host threads can
+/// share the work.
 class Device::Executor : public Observer {
 public:
   Executor(const SocTable &soc, unsigned threads) : soc(soc), threads(threads) {}
@@ -40,7 +40,7 @@ public:
       flush();
   }
 
-  /// Computes what was put off.
+  /// Executes the deferred cores.
   void flush() {
     waiting = 0;
     std::atomic<size_t> next = 0;
@@ -75,7 +75,7 @@ private:
   };
   const SocTable &soc;
   unsigned threads;
-  bool ordered = false; ///< cores wait for each other: compute in the simulator's order
+  bool ordered = false; ///< cores wait for each other: execute in the simulator's order
   std::vector<std::unique_ptr<CoreMemory>> memories;
   std::vector<std::vector<Step>> pending;
   size_t waiting = 0;

@@ -1,9 +1,9 @@
 //===-- Device.h - the NPU as a device that runs launches -------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Runs launches one after the other on buffers of the host's memory: what they
-// compute, what time they take, or both. Results and times are the same in every
-// run; results do not depend on the times.
+// Runs launches one after the other on buffers of the host's memory: computes their results,
+// simulates their time, or both. Results and times are the same in every run; results do not depend
+// on the times.
 
 #ifndef OPENATC_NPU_DEVICE_DEVICE_H
 #define OPENATC_NPU_DEVICE_DEVICE_H
@@ -16,52 +16,57 @@
 
 namespace atc::npu {
 
+/// Options of a Device.
 struct DeviceOptions {
   bool functional = true; ///< computes results
-  bool timed = true;      ///< reckons with time; without, only the order is kept
-  bool hazards = false;   ///< looks for accesses that nothing orders
-  size_t maxSpans = 0;    ///< kept for timelines
-  bool prefetch = true;   ///< the DMA brings what launches name
-  unsigned threads = 0;   ///< of the host that compute, 0: as many as it has cores
+  bool timed = true;      ///< simulates time; otherwise only the order of instructions is kept
+  bool hazards = false;   ///< finds accesses without an order between them
+  size_t maxSpans = 0;    ///< maximum number of spans kept for timelines
+  bool prefetch = true;   ///< the system DMA performs the prefetches of launches
+  unsigned threads = 0;   ///< host threads that compute; 0: one per processor
 };
 
+/// A launch of a program with its buffers, which belong to the caller.
 struct DeviceLaunch {
-  const Program *program = nullptr; ///< passed by `verify`
+  const Program *program = nullptr; ///< has passed `verify`
   std::string name;
-  std::vector<uint8_t *> data;     ///< the gm arguments in the host's memory
-  std::vector<uint64_t> addresses; ///< ... and where they lie on the device
+  std::vector<uint8_t *> data;     ///< host addresses of the gm arguments
+  std::vector<uint64_t> addresses; ///< their addresses on the device
   bool chained = false; ///< continues the task of the launch before it: cores meet, no task start
   std::vector<Prefetch> prefetch; ///< gm to L2 in the background from this launch on
 };
 
+/// A simulated NPU with its statistics.
 class Device {
 public:
+  /// Makes a device of the SoC `soc`, with empty memories.
   Device(const SocTable &soc, const DeviceOptions &options);
   ~Device();
-  /// False with `error` (one line a fault) if the launch does not fit the device
-  /// or cannot go on. Statistics are in `simulator()`.
+  /// Runs a launch. Returns false and sets `error` (one line per error) if the launch does not fit
+  /// the device or cannot continue. Statistics are in `simulator()`.
   bool run(const DeviceLaunch &launch, std::string &error);
 
-  /// The host worked so long between two launches. It is no part of the time;
+  /// Adds the time that the host worked between two launches. It is not part of the simulated time,
   /// but the launch that follows begins a task.
   void hostTime(double microseconds);
   double hostMicroseconds() const { return host; }
 
-  /// With option `hazards`: one line each, every program is looked at once.
+  /// Returns the hazards, one line each; with option `hazards` only. Each program is checked once.
   const std::vector<std::string> &hazards() const { return unordered; }
 
-  /// Limits how many instructions and loop rounds all launches from here on may run;
-  /// a launch that needs more fails. There is no limit before the first call.
+  /// Limits the number of instructions and loop iterations of all launches from here on; a launch
+  /// that needs more fails. There is no limit before the first call.
   void allowInstructions(uint64_t count) { timing->stepsLeft = count; }
 
-  /// Forgets what was run and what L2 holds.
+  /// Clears the statistics and the contents of L2.
   void reset();
 
   const SocTable &soc() const { return table; }
   const DeviceOptions &options() const { return chosen; }
   const Simulator &simulator() const { return *timing; }
-  /// Of each launch so far.
+  /// Returns the names of all launches so far.
   const std::vector<std::string> &launchNames() const { return names; }
+  /// Returns the simulated time of all launches so far.
   double microseconds() const { return table.microseconds(timing->total().cycles); }
 
 private:

@@ -14,7 +14,7 @@
 
 using namespace atc::npu;
 
-/// Sentences for people are cut where there is no room.
+/// Fills the error; sentences are truncated where there is no room.
 static om_status fail(om_error *error, om_status code, const std::string &sentence) {
   if (error) {
     error->code = code;
@@ -115,8 +115,8 @@ static std::string shortName(const char *name) {
   return {name, strnlen(name, kMaxName)};
 }
 
-/// Finds instructions that write to arguments for which launches give memory that
-/// must not be written: weights are mapped from the file, inputs are the caller's.
+/// Finds instructions that write to arguments for which launches pass read-only memory: weights are
+/// mapped from the file, inputs are the caller's.
 static void findForbiddenWrites(const Program &program, const uint8_t *readOnly,
                                 std::vector<std::string> &errors) {
   for (const Instruction &in : program.code) {
@@ -140,7 +140,7 @@ std::vector<std::string> om_npu::check(const om_device_program &source, const ui
   std::string fault;
   if (!decode(static_cast<const uint8_t *>(source.code), source.code_bytes, program, fault))
     return {fault};
-  // What the file says about the program was checked; the program must agree.
+  // The description in the file was checked; the program must agree with it.
   if (program.arguments !=
       std::vector<uint64_t>(source.arguments, source.arguments + source.argument_count))
     return {"its buffers are not those that the file states"};
@@ -167,7 +167,7 @@ om_status om_npu::load(const om_device_model &given, om_error &error) {
     std::vector<std::string> errors =
         check(source, given.read_only ? given.read_only[i] : nullptr, budget, programs[i]);
     if (!errors.empty())
-      programs[i] = Program(); // takes no memory while the others are looked at
+      programs[i] = Program(); // frees memory while the others are checked
     for (size_t e = 0; e < errors.size() && listed < Limits::MaxErrors; ++e, ++listed)
       faultLines += "program '" + printable(programNames[i]) + "': " + printable(errors[e]) + "\n";
   }
@@ -262,7 +262,8 @@ void om_npu::noteWeights(const DeviceLaunch &launch) {
   }
 }
 
-/// What only the host reads (a table that it gathers rows of) is no work of the NPU.
+/// Returns the bytes of weights that launches of the NPU use. Weights that only the host reads (a
+/// table from which it gathers rows) are not work of the NPU.
 uint64_t om_npu::weightBytesUsed() const {
   uint64_t sum = 0, covered = 0;
   for (auto [begin, end] : usedWeights) {

@@ -13,24 +13,32 @@
 #include <memory>
 #include <set>
 
-/// The object behind openatc/npu.h. Statistics stay when the session has gone.
+/// The object behind openatc/npu.h. Its statistics outlive the session.
 struct om_npu {
   explicit om_npu(const om_npu_options &options);
 
+  /// Opens the SoC by name, or by `table` where that is not empty.
   om_status open(const char *soc, const char *table, om_error &error);
+  /// Decodes and verifies the programs of a model.
   om_status load(const om_device_model &model, om_error &error);
+  /// Runs a launch of the opened model.
   om_status launch(const om_device_launch &launch, om_error &error);
   void selectGear(const om_device_sizes &sizes);
   void begin();
   void host();
   void close() { inUse = false; }
 
+  /// Returns the text of a kind; it is valid until the next call for that kind.
   const char *text(om_npu_text_kind kind);
 
   om_device interface;
+  /// Reads the table that is simulated instead of the model's. Returns false and sets `faults` to
+  /// the errors.
   bool readOwnTable(const std::string &path, std::string &faults);
 
 private:
+  /// Decodes and verifies one program and returns its errors. `readOnly` has one byte per argument
+  /// that must not be written.
   std::vector<std::string> check(const om_device_program &source, const uint8_t *readOnly,
                                  atc::npu::VerifyBudget &budget, atc::npu::Program &program) const;
   atc::npu::ReportInput report(size_t first) const;
@@ -40,14 +48,14 @@ private:
 
   atc::npu::DeviceOptions options;
   bool hazards = false, inUse = false;
-  uint64_t maxInstructions;                     ///< of one run
+  uint64_t maxInstructions;                     ///< per run
   std::unique_ptr<atc::npu::SocTable> ownTable; ///< simulated instead of the model's
   std::unique_ptr<atc::npu::Device> device;
   std::vector<atc::npu::Program> programs;
   std::vector<std::string> programNames;
-  om_device_model model = {}; ///< its numbers
+  om_device_model model = {}; ///< its sizes and counts
   std::string modelName;
-  std::map<uint64_t, uint64_t> usedWeights; ///< begin and end of what launches are given of them
+  std::map<uint64_t, uint64_t> usedWeights; ///< begin and end of the weights that launches use
   uint64_t codeBytes = 0;
   atc::npu::HostShare hostShare; ///< of the last run
   bool hostRanLast = false;

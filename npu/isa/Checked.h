@@ -1,13 +1,12 @@
-//===-- Checked.h - integers whose sums and products never wrap -*- C++ -*-===//
+//===-- Checked.h - integers that never overflow ----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The proof of addresses computes with numbers that a file chose. A `Checked` is
-// an exact integer of up to 126 bits, or it is lost: a sum or product beyond that
-// is lost, and so is all that is computed from it. Its comparisons are statements
-// that are only true where they are proven, of a lost number none is. There is no
-// operator<, so that nobody can write `!(end > size)`, which a lost number would
-// pass; and no 64-bit integer turns into one unasked, so that a product of two of
-// them cannot wrap on its way here unseen.
+// The proof of addresses computes with values that a file chose. A `Checked` is an exact integer of
+// up to 126 bits, or it is lost: a sum or product beyond that is lost, and so is every result
+// computed from it. Comparisons are true only where they are proven; with a lost operand none is.
+// There is no operator<, so that nobody can write `!(end > size)`, which a lost value would pass;
+// and 64-bit integers do not convert implicitly, so that a product of two of them cannot overflow
+// unseen before the conversion.
 
 #ifndef OPENATC_NPU_CHECKED_H
 #define OPENATC_NPU_CHECKED_H
@@ -18,31 +17,35 @@
 
 namespace atc::npu {
 
+/// An exact integer or a lost one; see the head of this file.
 class Checked {
 public:
   constexpr Checked() = default;
-  /// Takes literals, sizes of types and other numbers of at most 32 bits.
+  /// Converts literals, sizes of types and other values of at most 32 bits.
   template <std::integral T>
     requires(sizeof(T) < 8)
   constexpr Checked(T value) : value(value) {}
-  /// Takes one number of a program; a product of two is to be formed behind it.
+  /// Converts one value of a program; products must be formed after the conversion.
   template <std::integral T>
     requires(sizeof(T) == 8)
   constexpr explicit Checked(T value) : value(value) {}
 
+  /// Returns a lost value.
   static constexpr Checked lost() {
     Checked result;
     result.value = kLost;
     return result;
   }
-  /// Returns 2^exponent; at most 2^125.
+  /// Returns 2^exponent; lost where exponent > 125.
   static constexpr Checked power(unsigned exponent) {
     Checked result;
     result.value = exponent < 126 ? Wide(1) << exponent : kLost;
     return result;
   }
 
+  /// Returns whether the value is not lost.
   constexpr bool known() const { return value != kLost; }
+  /// The comparisons return true only if both values are known and the relation holds.
   constexpr bool isAtMost(Checked other) const {
     return known() && other.known() && value <= other.value;
   }
@@ -55,7 +58,7 @@ public:
     return isAtLeast(low) && isAtMost(high);
   }
   constexpr bool is(Checked other) const { return known() && value == other.value; }
-  /// Returns true for a known multiple of a known `divisor` that is not 0.
+  /// Returns true if both values are known, `divisor` is not 0 and divides the value.
   constexpr bool isMultipleOf(Checked divisor) const {
     return known() && divisor.known() && divisor.value != 0 && value % divisor.value == 0;
   }
@@ -66,7 +69,7 @@ public:
   }
   constexpr Checked operator-(Checked other) const { return *this + -other; }
   constexpr Checked operator*(Checked other) const {
-    // What fits into 64 bits, nearly everything, cannot overflow 128.
+    // Values that fit into 64 bits, nearly all, cannot overflow 128.
     if (value == int64_t(value) && other.value == int64_t(other.value))
       return made(value * other.value);
     return slowProduct(other);
@@ -74,7 +77,7 @@ public:
   constexpr Checked &operator+=(Checked other) { return *this = *this + other; }
   constexpr Checked &operator-=(Checked other) { return *this = *this - other; }
   constexpr Checked &operator*=(Checked other) { return *this = *this * other; }
-  /// Returns the quotient rounded down; lost by 0.
+  /// Returns the quotient rounded down; lost for a divisor of 0.
   constexpr Checked dividedBy(Checked divisor) const {
     if (!known() || !divisor.known() || divisor.value == 0)
       return lost();
@@ -82,6 +85,7 @@ public:
     bool inexact = quotient * divisor.value != value;
     return made(inexact && (value < 0) != (divisor.value < 0) ? quotient - 1 : quotient);
   }
+  /// Returns the absolute value.
   constexpr Checked magnitude() const { return isBelow(0) ? -*this : *this; }
 
   /// Returns the smaller one; lost if either is.

@@ -1,9 +1,9 @@
 //===-- Codec.cpp - programs of the NPU as bytes --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One walk over all numbers of a program serves both directions: `Writer` and
-// `Reader` have the same functions. A number of which many are at their default
-// is announced by a bit of a presence mask in front of its group.
+// The same traversal of all values of a program serves both directions: `Writer` and `Reader` have
+// the same functions. In a group of values that usually have their default, a presence mask in
+// front of the group has one bit per value.
 
 #include "npu/isa/Codec.h"
 
@@ -49,7 +49,7 @@ struct Reader {
   }
 };
 
-/// A number of another type that must fit into it.
+/// Codes a value of another integer type, which must fit into it.
 template <typename Codec, typename T> void small(Codec &codec, T &value) {
   uint64_t wide = uint64_t(value);
   codec.number(wide);
@@ -60,7 +60,7 @@ template <typename Codec, typename T> void small(Codec &codec, T &value) {
   }
 }
 
-/// Signed numbers: small absolute values are short.
+/// Codes signed integers: small absolute values are short.
 template <typename Codec> void signedNumber(Codec &codec, int64_t &value) {
   uint64_t zigzag = uint64_t(value) << 1 ^ uint64_t(value >> 63);
   codec.number(zigzag);
@@ -89,7 +89,7 @@ template <typename Codec> void affine(Codec &codec, Affine &value) {
     codec.failed |= mask >> (kMaxIvs + 1) != 0;
 }
 
-/// Memory, argument and whether slots follow share one number.
+/// Codes an address; memory, argument and whether slots follow share one integer.
 template <typename Codec> void address(Codec &codec, Address &value) {
   bool turns = value.slots != 1 || value.depth != 0 || value.slotBytes != 0;
   uint64_t head = uint64_t(value.argument) << 4 | uint64_t(turns) << 3 | uint64_t(value.memory);
@@ -109,7 +109,7 @@ template <typename Codec> void address(Codec &codec, Address &value) {
   affine(codec, value.offset);
 }
 
-/// The length's lowest bits say whether a start and a limit follow.
+/// Codes a range; the lowest bits of the length say whether a start and a limit follow.
 template <typename Codec> void range(Codec &codec, Range &value) {
   bool started = value.start.base != 0, limited = value.limit != INT64_MAX;
   for (int64_t stride : value.start.strides)
@@ -208,7 +208,7 @@ bool decode(const uint8_t *data, size_t size, Program &program, std::string &err
   uint64_t count = 0;
   auto counted = [&](int64_t max, const char *things) {
     reader.number(count);
-    // Everything takes at least a byte.
+    // Each item takes at least one byte.
     if (!reader.ok() || count > size - reader.at)
       return fail("broken header");
     if (count > uint64_t(max)) {

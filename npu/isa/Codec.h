@@ -10,12 +10,12 @@
 
 namespace atc::npu {
 
-/// Returns "NPU", version, header, instructions. Numbers are variable-length;
-/// values that are at their default cost nothing.
+/// Returns a program as bytes: "NPU", version, header, instructions. Integers have a variable
+/// length; values equal to their default take no bytes.
 std::vector<uint8_t> encode(const Program &program);
 
-/// Returns false, with what is wrong and where in `error`, for anything but what
-/// encode makes of a program within Limits::MaxArguments and MaxInstructions.
+/// Decodes a program. Returns false, with what is wrong and where in `error`, for anything but the
+/// output of encode for a program within Limits::MaxArguments and MaxInstructions.
 bool decode(const uint8_t *data, size_t size, Program &program, std::string &error);
 inline bool decode(const std::vector<uint8_t> &bytes, Program &program, std::string &error) {
   return decode(bytes.data(), bytes.size(), program, error);

@@ -18,7 +18,7 @@ std::string ivName(unsigned iv) {
 std::string text(const Affine &affine) {
   std::string result;
   auto term = [&](int64_t value, const std::string &name) {
-    // Wraps for the smallest number: that is what its bits say.
+    // The negation wraps for the minimum, which yields the correct magnitude.
     uint64_t size = value < 0 ? -uint64_t(value) : uint64_t(value);
     result += result.empty() ? (value < 0 ? "-" : "") : value < 0 ? " - " : " + ";
     if (name.empty() || size != 1)
@@ -193,7 +193,7 @@ std::string disassemble(const Program &program, std::string_view name) {
     std::snprintf(head, sizeof head, "%5zu  %-4s  ", i, begin || end ? "" : nameOf(queueOf(in)));
     result += head + std::string(2 * std::min(depth, kMaxLoops), ' ');
     std::string line = disassemble(in);
-    // The loop says which iv it makes.
+    // The loop names its induction variable.
     if (begin)
       line.insert(line.find(" of "), " i" + std::to_string(depth++));
     result += line + "\n";

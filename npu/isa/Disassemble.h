@@ -5,9 +5,9 @@
 //     0        loop i0 of 4
 //     1  MTE2    move dst=ub[0 turns 2 x 4096 by i0] src=gm0[-64 + 64 c0 + 1920 i0] ...
 //
-// c0 .. c2 are the core's place in the grid, i0 .. i5 the loops, outermost first.
-// Lengths of ranges are `rows=32 from -1 + 30 i0 below 100`; ranges of 1 and
-// fields that are 0 (block strides: 32) are left out.
+// c0 .. c2 are the core's position in the grid, i0 .. i5 the loops, outermost first. Lengths of
+// ranges are `rows=32 from -1 + 30 i0 below 100`; ranges of length 1 and fields that are 0 (block
+// strides: 32) are omitted.
 
 #ifndef OPENATC_NPU_ISA_DISASSEMBLE_H
 #define OPENATC_NPU_ISA_DISASSEMBLE_H
@@ -18,10 +18,10 @@
 
 namespace atc::npu {
 
-/// One line for each instruction, below one for the program.
+/// Returns a program as text: one line for the program, then one per instruction.
 std::string disassemble(const Program &program, std::string_view name = "");
 
-/// One instruction without its number, queue and end of line.
+/// Returns one instruction as text, without its index, queue and newline.
 std::string disassemble(const Instruction &instruction);
 
 } // namespace atc::npu

@@ -68,7 +68,7 @@ template <typename Number> void Collector<Number>::vectorOperands() {
   }
   auto run = [&](unsigned address, unsigned outer, unsigned inner, int block, int element,
                  bool written) {
-    // Runs without gaps are given by element, others by block.
+    // Runs without gaps are described by element, others by block.
     bool dense = block < 0 || is(unsigned(block), 32);
     Term lanes = dense ? along(V::lanes, element) : by(V::lanes, unsigned(block), 32 / element);
     bool update = written && (op == VectorOp::Madd || op == VectorOp::Axpy);
@@ -91,7 +91,7 @@ template <typename Number> void Collector<Number>::vectorOperands() {
 template <typename Number> template <typename I> void Collector<Number>::resultOperands() {
   int bytes = bytesOf(I::dstType), block = bytes == 1 ? 32 : 16;
   auto inUb = [&](unsigned address, bool written) {
-    // A run of columns without gaps is given by element, else by whole blocks.
+    // A run of columns without gaps is described by element, others by whole blocks.
     if (is(I::dstCol, block * bytes))
       add(address, bytes, {by(I::m, I::dstRow), along(I::n, bytes)}, !written, written);
     else
@@ -143,7 +143,7 @@ template <typename Number> void Collector<Number>::collect() {
   case Opcode::Mmad: {
     using I = Mmad;
     int c0 = 32 / bytesOf(I::type), fractal = kFractalBytes;
-    // Where it starts afresh depends on the ivs; reading then is the safe side.
+    // Whether it overwrites depends on the ivs; assuming a read is conservative.
     add(I::dst, 64, {by(I::n, I::dstCol, 16), along(I::m, 64)},
         in.fields[I::accumulate] || in.fields[I::first], true);
     reads(I::a, fractal, {by(I::m, I::aRow, 16), along(I::k, fractal, c0)});
@@ -217,7 +217,7 @@ bool imageBox(const Instruction &in, const Frame &frame, Box &box) {
   return true;
 }
 
-/// Does this mmad add to l0c here, or start afresh?
+/// Returns whether this mmad accumulates onto l0c in this iteration.
 bool accumulates(const Instruction &in, const Frame &frame) {
   bool adds = in.fields[Mmad::accumulate];
   for (unsigned i = 0; i < kMaxIvs; ++i)

@@ -7,7 +7,7 @@ using namespace atc::npu;
 
 namespace {
 
-// Each table ends with an entry that is not counted: C++ has no empty arrays.
+// Each table ends with an additional entry: C++ has no empty arrays.
 #define NPU_INSTRUCTION(Name, mnemonic, doc, addressList, rangeList, fieldList)                    \
   const AddressInfo addresses##Name[] = {addressList{nullptr, Access::Read}};                      \
   const char *const ranges##Name[] = {rangeList nullptr};                                          \

@@ -1,10 +1,9 @@
 //===-- Isa.h - decoded instructions of the NPU -----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a program of one launch is made of, in the form that the encoder takes
-// and the decoder gives. Every core of a launch runs the same program; induction
-// variables (ivs) 0..2 are the core's place in the launch's grid, those after
-// them count the loops around an instruction, outermost first.
+// The representation of a program of one launch between encoder and decoder. Every core of a launch
+// runs the same program; induction variables (ivs) 0..2 are the core's position in the launch's
+// grid, the following ones count the loops around an instruction, outermost first.
 
 #ifndef OPENATC_NPU_ISA_ISA_H
 #define OPENATC_NPU_ISA_ISA_H
@@ -20,35 +19,42 @@
 
 namespace atc::npu {
 
+/// Limits of loop nests; kMaxIvs is the number of induction variables.
 constexpr unsigned kGridDims = 3, kMaxLoops = 6, kMaxIvs = kGridDims + kMaxLoops;
-constexpr unsigned kFlagIds = 8; ///< of an ordered pair of queues
-constexpr unsigned kEvents = 16; ///< shared counters of a launch
+constexpr unsigned kFlagIds = 8; ///< per ordered pair of queues
+constexpr unsigned kEvents = 16; ///< shared counters per launch
+/// Size of a fractal: 16 rows of one 32-byte block.
 constexpr unsigned kFractalBytes = 512;
 
-/// Elements of a block of 32 bytes.
+/// Returns the elements per block of 32 bytes.
 constexpr unsigned c0Of(DataType type) { return 32 / bytesOf(type); }
 
-/// Broadcast gives a block of 32 bytes for each element of a (inner counts
-/// elements). Reductions and Broadcast pack their small side.
+/// The operations of the vector unit. Broadcast writes a block of 32 bytes per element of `a` (the
+/// inner count is in elements). Reductions and Broadcast pack their small side densely.
 enum class VectorOp : uint8_t {
 #define NPU_VECTOR_OP(Name, ...) Name,
 #include "npu/isa/VectorOps.def"
 };
-/// Their results have a type of their own.
+/// Returns whether the operation's result has an element type of its own.
 constexpr bool isCast(VectorOp op) { return op == VectorOp::Cast || op == VectorOp::CastScaled; }
 constexpr unsigned kVectorOps = unsigned(VectorOp::CastScaled) + 1;
 
-/// Which operands a vector operation has beside dst and the scalar.
+/// The operands that a vector operation has besides dst and the scalar.
 struct VectorOperands {
   bool a, b, mask;
 };
+/// Returns the name of the operation in assembly.
 const char *nameOf(VectorOp op);
+/// Returns the operands that the operation reads.
 VectorOperands operandsOf(VectorOp op);
+/// Returns the operation of that name; nothing where there is none.
 std::optional<VectorOp> findVectorOp(std::string_view name);
 
+/// An affine function of the induction variables.
 struct Affine {
   int64_t base = 0;
   int64_t strides[kMaxIvs] = {};
+  /// Returns its value for kMaxIvs induction variables.
   int64_t at(const int64_t *ivs) const {
     int64_t value = base;
     for (unsigned i = 0; i < kMaxIvs; ++i)
@@ -57,24 +63,25 @@ struct Affine {
   }
 };
 
-/// A place in a memory. With `slots` > 1 it moves on by `slotBytes` with each
-/// iteration of the outermost `depth` loops, taken as one loop, and comes back
-/// after `slots`: buffers used in turn.
+/// An address in a memory; offsets are in bytes. With `slots` > 1 it advances by `slotBytes` per
+/// iteration of the outermost `depth` loops, taken as one loop, and wraps around after `slots`:
+/// multi-buffering.
 struct Address {
   Memory memory = Memory::GM;
-  uint8_t argument = 0; ///< in gm: which argument of the launch
+  uint8_t argument = 0; ///< for gm: the index of the launch's argument
   uint8_t slots = 1, depth = 0;
   int64_t slotBytes = 0;
   Affine offset;
 };
 
-/// Positions [start, start + length) cut to [0, limit).
+/// The positions [start, start + length) clamped to [0, limit).
 struct Range {
   Affine start;
   int64_t length = 1, limit = INT64_MAX;
   struct Cut {
-    int64_t skip, count; ///< positions cut off in front, positions left (may be 0)
+    int64_t skip, count; ///< positions clamped away in front, positions left (may be 0)
   };
+  /// Returns the clamped range for the given induction variables.
   Cut at(const int64_t *ivs) const {
     int64_t first = start.at(ivs), low = std::max<int64_t>(first, 0);
     int64_t high = first >= limit ? limit : std::min(limit, first + length);
@@ -82,19 +89,20 @@ struct Range {
   }
 };
 
-/// Where a core stands in its program: the ivs and how many values each takes
-/// (those of the grid first). Loops that are not open have iv 0 and 1 trip.
+/// The position of a core in its program: the ivs and their trip counts (those of the grid first).
+/// Loops that are not entered have iv 0 and trip count 1.
 struct Frame {
   int64_t ivs[kMaxIvs] = {};
   int64_t trips[kMaxIvs] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
-  unsigned depth = 0; ///< loops that are open
-  /// Iterations of loops first .. last - 1 done so far, taken as one loop.
+  unsigned depth = 0; ///< number of loops entered
+  /// Returns the number of completed iterations of loops first .. last - 1, taken as one loop.
   int64_t linear(unsigned first, unsigned last) const {
     int64_t value = 0;
     for (unsigned loop = first; loop < last && loop < kMaxLoops; ++loop)
       value = value * trips[kGridDims + loop] + ivs[kGridDims + loop];
     return value;
   }
+  /// Returns the byte offset of an address here, including its slot.
   int64_t offset(const Address &address) const {
     int64_t value = address.offset.at(ivs);
     if (address.slots > 1)
@@ -103,10 +111,11 @@ struct Frame {
   }
 };
 
-/// Runs the instruction only in some iterations of one loop.
+/// A condition under which an instruction runs: some iterations of one loop only.
 struct Guard {
   enum Kind : uint8_t { Always, First, NotFirst, Last, NotLast } kind = Always;
   uint8_t iv = 0;
+  /// Returns whether the instruction runs in this iteration.
   bool admits(const Frame &frame) const {
     int64_t value = frame.ivs[iv], last = frame.trips[iv] - 1;
     return kind == Always || (kind == First && value == 0) || (kind == NotFirst && value != 0) ||
@@ -114,6 +123,7 @@ struct Guard {
   }
 };
 
+/// The opcodes of Isa.def, in its order, which is their encoding.
 enum class Opcode : uint8_t {
 #define NPU_INSTRUCTION(Name, ...) Name,
 #define R(name)
@@ -138,31 +148,33 @@ enum class Opcode : uint8_t {
 #define F(name, kind) name,
 #include "npu/isa/Isa.def"
 
+/// A decoded instruction. Addresses, ranges and fields stand at the indices that the struct of its
+/// opcode names.
 struct Instruction {
   Opcode opcode = Opcode::LoopEnd;
   Guard guard;
   Address addresses[4];
   Range ranges[3];
   int64_t fields[19] = {};
-  uint32_t line = 0; ///< which instruction of its program, for messages
+  uint32_t line = 0; ///< the index in its program, for messages
 };
 
-/// One launch's program.
+/// The program of one launch.
 struct Program {
-  bool vectorCore = false;              ///< split mode: runs on the vector cores
-  uint32_t grid[kGridDims] = {1, 1, 1}; ///< cores it runs on: their product
-  std::vector<uint64_t> arguments;      ///< sizes in bytes of the gm buffers it is given
+  bool vectorCore = false;              ///< runs on the vector cores of a SoC that has them apart
+  uint32_t grid[kGridDims] = {1, 1, 1}; ///< the number of cores is their product
+  std::vector<uint64_t> arguments;      ///< minimum sizes in bytes of the gm buffers
   std::vector<Instruction> code;
 };
 
-/// The queue that an instruction is put into; S for loops, the sending queue of
-/// set_flag and the waiting queue of wait_flag.
+/// Returns the queue in which an instruction executes; S for loops, the sending queue for set_flag
+/// and the waiting queue for wait_flag.
 Queue queueOf(const Instruction &instruction);
 
-/// The flag that a set_flag or wait_flag means at this place.
+/// Returns the index of the flag that a set_flag or wait_flag uses in this iteration.
 unsigned flagOf(const Instruction &instruction, const Frame &frame);
 
-/// What Isa.def says about an opcode.
+/// The description of an opcode in Isa.def.
 enum class FieldKind : uint8_t { Bytes, Count, Flag, Float, Type, Op, Unit, Mask };
 enum class Access : uint8_t { Read, Write, Update };
 struct AddressInfo {
@@ -181,14 +193,16 @@ struct OpcodeInfo {
   unsigned addressCount, rangeCount, fieldCount;
 };
 constexpr unsigned kOpcodes = unsigned(Opcode::RequantizeAdd) + 1;
+/// Returns the description of an opcode.
 const OpcodeInfo &infoOf(Opcode opcode);
 
+/// Return the names of assembly.
 const char *nameOf(Memory memory);
 const char *nameOf(Queue queue);
 const char *nameOf(DataType type);
-bool isType(int64_t number); ///< is this the number of a DataType
+bool isType(int64_t number); ///< returns whether this is the encoding of a DataType
 
-/// Float fields hold the bits of a double.
+/// Convert between a double and the bits of a Float field.
 inline int64_t floatBits(double value) {
   int64_t bits;
   std::memcpy(&bits, &value, sizeof bits);

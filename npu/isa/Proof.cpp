@@ -13,7 +13,8 @@ namespace {
 constexpr Checked kSafe = Checked::power(60);
 /// Multipliers beyond this are not tried: strides are up to 2^40.
 constexpr Checked kMaxMultiplier = Checked::power(45);
-/// Rounds of the search. Each gives a bound; four are enough for what the compiler makes.
+/// The maximum number of rounds of the search. Each yields a bound; four suffice for programs of
+/// the compiler.
 constexpr unsigned kMaxSearchRounds = 32;
 
 bool isSafe(Checked steps, Checked stride) {
@@ -58,7 +59,7 @@ Linear::Linear(const Affine &affine) : base(affine.base) {
 void Linear::add(const Linear &other, Checked factor) {
   base += other.base * factor;
   for (unsigned i = 0; i < kMaxIvs; ++i)
-    if (!other.strides[i].is(0)) // most are
+    if (!other.strides[i].is(0)) // usually true
       strides[i] += other.strides[i] * factor;
 }
 
@@ -109,8 +110,8 @@ Proof::Proof(const CheckedInstruction &instruction, const IvBox &box)
   }
 }
 
-/// How an operand moves along a term's range. Positions i are taken in groups,
-/// and the number of groups is rounded up to `pad`.
+/// Returns the steps of an operand along a term's range. Positions i are divided into groups, and
+/// the number of groups is rounded up to `pad`.
 IvSteps Proof::steps(const TermOf<Checked> &term) const {
   IvSteps result;
   result.stride = term.stride;
@@ -133,9 +134,9 @@ IvSteps Proof::steps(const TermOf<Checked> &term) const {
   return result;
 }
 
-/// The image that an img2col reads: output positions are split into image, row
-/// and column, k into blocks of channels and taps. Where the parts of the starts
-/// are whole rows, images or blocks, they move with the ivs; else all are taken.
+/// Adds the steps of the image that an img2col reads: output positions are split into image, row
+/// and column, k into blocks of channels and taps. Where the parts of the starts are whole rows,
+/// images or blocks, they move with the ivs; otherwise all are included.
 void Proof::image(Linear &address, StepList &list, bool &tooLarge) const {
   using I = Img2Col;
   const Checked *f = in.fields;
@@ -204,8 +205,8 @@ void Proof::image(Linear &address, StepList &list, bool &tooLarge) const {
       f[I::channels1]);
 }
 
-/// Adds multi-buffering: one slot where the loops that count stand still, slots that
-/// move with the loops where each iteration has its own, else all of them.
+/// Adds multi-buffering: one slot where the counted loops have one iteration, slots that move with
+/// the loops where each iteration has its own, otherwise all slots.
 void Proof::slots(const CheckedInstruction::Address &address, Linear &offset,
                   StepList &list) const {
   if (address.slots <= 1)
@@ -234,8 +235,8 @@ void Proof::slots(const CheckedInstruction::Address &address, Linear &offset,
   turn.stride = address.slotBytes;
 }
 
-/// Returns an upper bound of address + steps, or a lost number; the search ends at
-/// a bound up to `enough`.
+/// Returns an upper bound of address + steps, or a lost value; the search ends at a bound up to
+/// `enough`.
 Checked Proof::highest(Linear address, const StepList &list, Checked enough) const {
   Checked multipliers[StepList::kMax];
   // `address` is kept with the multiples of the ties taken off.
@@ -311,7 +312,7 @@ Cover Proof::cover(unsigned number, Checked size) const {
       used[term.range] = true;
     result.tooLarge |= !isSafe(one.low, one.stride) || !isSafe(one.high, one.stride);
   }
-  // A range that the operand does not move along still says when it runs.
+  // A range along which the operand does not move still restricts when it runs.
   for (unsigned i = 0; i < in.rangeCount; ++i)
     if (!used[i] && !constant[i] && in.ranges[i].counts) {
       TermOf<Checked> still;

@@ -1,12 +1,12 @@
-//===-- Proof.h - bounds of what an instruction touches ---------*- C++ -*-===//
+//===-- Proof.h - bounds on what an instruction accesses --------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The bytes of an operand over all iterations, without walking them. An operand
-// is an affine address plus steps along ranges, and positions of ranges that are
-// cut tie steps and ivs to each other: 0 <= start(ivs) + i < limit. The largest
-// address under these is a linear program; any multipliers of its ties give a
-// bound, and a few rounds over those at which the bound can turn give a tight
-// one. All numbers are Checked: the proof never sees one that can wrap.
+// Bounds the bytes of an operand over all iterations, without enumerating them. An operand is an
+// affine address plus steps along ranges, and positions of clamped ranges relate steps and ivs: 0
+// <= start(ivs) + i < limit. The highest address under these relations is a linear program. Any
+// multipliers of the relations yield a bound, and a few rounds over the multipliers at which the
+// bound can change its slope yield a tight one. All values are Checked: no value of the proof can
+// overflow.
 
 #ifndef OPENATC_NPU_ISA_PROOF_H
 #define OPENATC_NPU_ISA_PROOF_H
@@ -19,25 +19,26 @@ namespace atc::npu {
 struct IvBox {
   Checked low[kMaxIvs], high[kMaxIvs];
   bool empty = false;
-  /// Makes the box of all iterations that the guard admits.
+  /// Computes the box of all iterations that the guard admits.
   IvBox(const Frame &frame, const Guard &guard);
   /// Makes the box of a single iteration.
   explicit IvBox(const int64_t *ivs);
 };
 
+/// An affine function of the ivs in Checked arithmetic.
 struct Linear {
   Checked base, strides[kMaxIvs];
   Linear() = default;
   explicit Linear(const Affine &affine);
+  /// Adds `factor` times another function.
   void add(const Linear &other, Checked factor);
-  /// Return bounds over the box; lost where a sum or product is.
+  /// Return bounds over the box; lost where a sum or product is lost.
   Checked highest(const IvBox &box) const;
   Checked lowest(const IvBox &box) const;
 };
 
-/// Holds every number of an instruction that takes part in an address, as Checked,
-/// and how many rounds the loops around it make. Its fields have passed the checks
-/// of the verifier.
+/// The values of an instruction that take part in an address, as Checked, and the trip counts of
+/// the loops around it. Its fields have passed the checks of the verifier.
 struct CheckedInstruction {
   CheckedInstruction(const Instruction &instruction, const Frame &frame);
 
@@ -45,7 +46,7 @@ struct CheckedInstruction {
     Linear start;
     Checked length, limit;
     bool limited = false;
-    bool counts = false; ///< cut to nothing it lets the instruction do nothing
+    bool counts = false; ///< where it is clamped to nothing, the instruction does nothing
   };
   struct Address {
     Linear offset;
@@ -60,44 +61,44 @@ struct CheckedInstruction {
   CheckedOperand operands[4];
 };
 
-/// Steps along one range: low <= j <= high moves by j * stride, and where it is
-/// tied tieLow <= tie(ivs) + group * j <= tieHigh.
+/// The steps of an operand along one range: low <= j <= high moves it by j * stride, and where the
+/// steps are tied to the ivs, tieLow <= tie(ivs) + group * j <= tieHigh.
 struct IvSteps {
   Checked stride, low, high;
-  bool tied = false, above = false; ///< with a lower bound, and with an upper one
+  bool tied = false, above = false; ///< with a lower bound, and with an upper bound
   Linear tie;
   Checked group = 1, tieLow, tieHigh;
 };
 
-/// Bounds the bytes of its memory that an operand touches: `begin` is not above the
-/// first and `end` not below the end of the last; either may be lost, which proves
-/// nothing.
+/// Bounds on the bytes of its memory that an operand accesses: `begin` is not above the first and
+/// `end` not below the end of the last; either may be lost, which proves nothing.
 struct Cover {
   Checked begin, end;
-  /// A product of a stride and a position is beyond 2^60, so that the sums of an
-  /// address need not fit into the 64 bits with which programs are executed.
+  /// A product of a stride and a position exceeds 2^60, so that the sums of an address need not fit
+  /// into the 64 bits with which programs are executed.
   bool tooLarge = false;
+  /// Returns whether all accesses are proven to lie in [0, size).
   bool isInside(Checked size) const { return begin.isAtLeast(0) && end.isAtMost(size); }
 };
 
+/// Bounds the accesses of one instruction over a box of iterations.
 class Proof {
 public:
-  /// Looks at the instruction in the iterations of the box; both must stay alive.
+  /// Analyzes the instruction in the iterations of the box; both must outlive the proof.
   Proof(const CheckedInstruction &instruction, const IvBox &box);
-  /// Returns true if no iteration touches anything: a range is always cut to nothing.
+  /// Returns true if no iteration accesses anything: a range is always clamped to nothing.
   bool never() const { return nothing; }
-  /// Returns how many positions of a range can count, in any iteration.
+  /// Returns the number of positions of a range that can be used in any iteration.
   Checked positions(unsigned range) const { return last[range] - first[range] + 1; }
-  /// Bounds what an operand covers. In one iteration, and where no range is cut and
-  /// no buffer taken in turn, both ends are those of the first and the last byte;
-  /// else they need not be tight below `size` and from 0 on.
+  /// Bounds the accesses of an operand. For one iteration, and where no range is clamped and no
+  /// buffer rotates, both ends are exact; otherwise they need not be tight between 0 and `size`.
   Cover cover(unsigned operand, Checked size) const;
-  /// Returns true if the operand can be anywhere but at the term's first step.
+  /// Returns true if the operand can be at another step of the term than the first.
   bool moves(const TermOf<Checked> &term) const { return steps(term).high.isAbove(0); }
 
 private:
-  /// Steps of one operand: at most 3 of an image or of terms, 3 of ranges that it
-  /// does not move along, and one of slots.
+  /// The steps of one operand: at most 3 of an image or of terms, 3 of ranges along which it does
+  /// not move, and one of slots.
   struct StepList {
     static constexpr unsigned kMax = 8;
     IvSteps all[kMax];
@@ -112,7 +113,7 @@ private:
   const CheckedInstruction &in;
   const IvBox &box;
   bool nothing;
-  Checked first[3], last[3]; ///< positions that are not cut off everywhere
+  Checked first[3], last[3]; ///< positions that are not clamped away everywhere
   bool constant[3] = {};     ///< the range's start is the same everywhere
 };
 

@@ -1,9 +1,9 @@
-//===-- Verify.cpp - what is proved of a program before it runs -----------===//
+//===-- Verify.cpp - checks a program before it runs ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Here are loops, limits of all numbers and flags; what one opcode knows and what
-// it touches have files of their own. Numbers of a program are only compared here,
-// or are Checked: nothing that is computed of them can wrap.
+// This file checks loops, flags and the limits of all values; the rules of each opcode and the
+// accesses have files of their own. Values of a program are only compared here, or are Checked: no
+// arithmetic on them can overflow.
 
 #include "npu/isa/Verify.h"
 
@@ -159,7 +159,7 @@ void Verifier::instruction(const Instruction &in) {
   work += rounds() * verifyAccesses(v, in, checked);
 }
 
-/// Checks the limits of every number, whatever it means to the opcode.
+/// Checks the limits of every value, independent of the opcode.
 bool Verifier::numbers(const Instruction &in) {
   size_t before = v.errorCount();
   if (unsigned(in.guard.kind) > Guard::NotLast ||

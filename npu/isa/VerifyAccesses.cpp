@@ -1,8 +1,8 @@
-//===-- VerifyAccesses.cpp - that no iteration leaves its memory ----------===//
+//===-- VerifyAccesses.cpp - proves that accesses stay in their memory ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// By bounds over all iterations and, where these prove nothing, by the same bounds
-// over each iteration, which are exact.
+// Uses bounds over all iterations and, where these prove nothing, the same bounds for each
+// iteration, which are exact.
 
 #include "npu/isa/VerifyParts.h"
 
@@ -52,11 +52,11 @@ void AccessCheck::run() {
   for (unsigned i = 0; i < checked.operandCount; ++i)
     if (!aligned(checked.operands[i]))
       return;
-  std::string open; // what bounds over all iterations leave open
+  std::string open; // what the bounds over all iterations do not prove
   for (unsigned i = 0; i < checked.operandCount; ++i) {
     const CheckedOperand &operand = checked.operands[i];
     Cover cover = proof.cover(i, sizeOf(operand));
-    // Of all operands before any iteration is looked at: executing relies on it.
+    // Checked for all operands before any iteration: execution relies on it.
     if (cover.tooLarge)
       return v.error(nameOf(operand) + " is too large");
     if (open.empty() && !cover.isInside(sizeOf(operand)))
@@ -113,8 +113,8 @@ bool AccessCheck::aligned(const CheckedOperand &operand) {
   return true;
 }
 
-/// Looks at every iteration; ivs that no part of the instruction uses stay 0.
-/// Returns false if there are too many.
+/// Checks every iteration; ivs that no part of the instruction uses stay 0. Returns false if there
+/// are too many.
 bool AccessCheck::points() {
   bool used[kMaxIvs] = {};
   auto mark = [&](const Linear &value) {
@@ -172,7 +172,7 @@ bool AccessCheck::point(const Frame &at) {
   return true;
 }
 
-/// Returns how many elements or products one instance works on, at most.
+/// Returns the maximum number of elements or products per iteration.
 Checked AccessCheck::elements() const {
   Checked product = 1;
   for (unsigned i = 0; i < checked.rangeCount; ++i)
@@ -185,7 +185,7 @@ Checked AccessCheck::elements() const {
   case Opcode::Load2D:
   case Opcode::Transpose: // blocks of 16 x 16
     return product * 256;
-  case Opcode::Img2Col: // a row of a fractal
+  case Opcode::Img2Col: // one row of a fractal
     return product * 32;
   case Opcode::Vector: // a broadcast fills a block of 32 bytes from each element
     return checked.fields[Vector::op].is(int(VectorOp::Broadcast)) ? product * 32 : product;

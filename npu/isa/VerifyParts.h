@@ -1,4 +1,4 @@
-//===-- VerifyParts.h - the files of Verify to each other -------*- C++ -*-===//
+//===-- VerifyParts.h - shared by the files of Verify -----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_NPU_VERIFYPARTS_H
@@ -9,7 +9,7 @@
 
 namespace atc::npu {
 
-/// Holds a program while it is checked, and the errors so far.
+/// The state of a verification: the program, the position in it and the errors so far.
 struct Verification {
   const Program &program;
   const SocTable &soc;
@@ -20,7 +20,8 @@ struct Verification {
   size_t unlisted = 0; ///< errors beyond those
 
   size_t errorCount() const { return errors.size() + unlisted; }
-  /// Adds an error of the instruction at `line`, or of the program behind the last.
+  /// Adds an error of the instruction at `line`, or of the program where `line` is behind the last
+  /// instruction.
   void error(const std::string &what) {
     if (errors.size() >= size_t(Limits::MaxErrors)) {
       ++unlisted;
@@ -34,20 +35,21 @@ struct Verification {
     }
     errors.push_back(where + what);
   }
+  /// Adds the error `what` unless `good`.
   void expect(bool good, const char *what) {
     if (!good)
       error(what);
   }
-  /// Returns how many of the loops around the instruction count.
+  /// Returns the number of loops around the instruction, at most kMaxLoops.
   unsigned depth() const { return std::min(frame.depth, kMaxLoops); }
 };
 
-/// Checks memories and fields that only this opcode knows. The numbers of the
-/// instruction are within their limits.
+/// Checks memories and fields by rules of this opcode. The values of the instruction are within
+/// their limits.
 void verifyOpcode(Verification &v, const Instruction &in, const CheckedInstruction &checked);
 
-/// Checks where an instruction reads and writes and what it costs, and returns how
-/// many elements or products one instance works on. Its opcode is good.
+/// Checks the instruction's accesses and its cost, and returns how many elements or products one
+/// iteration computes. The opcode is valid.
 Checked verifyAccesses(Verification &v, const Instruction &in, const CheckedInstruction &checked);
 
 } // namespace atc::npu

@@ -24,7 +24,7 @@ Figures::Figures(const ReportInput &input)
     if (launch.vectorCores)
       vectorCycles += launch.cycles;
   }
-  // The caller may not know: then what the tiles added counts as well.
+  // Where the caller does not know it, the padding of tiles counts as well.
   if (!kernelMacs)
     kernelMacs = run.macs;
 }
@@ -36,7 +36,7 @@ std::string Figures::nameOf(const ReportInput &input, size_t launch) const {
 }
 
 double Figures::coresOf(unsigned queue) const {
-  // Of a split part's two kinds of cores only one has the cube or the vector unit.
+  // On a SoC with separate cores, only one of both kinds has the cube or the vector unit.
   bool both = soc.split && (Queue(queue) == Queue::MTE2 || Queue(queue) == Queue::MTE3 ||
                             Queue(queue) == Queue::S);
   return double(both ? soc.cores(false) + soc.cores(true) : soc.cores(Queue(queue) == Queue::V));
@@ -85,7 +85,7 @@ const char *atc::npu::boundOf(const SocTable &soc, const Statistics &statistics)
   if (statistics.startCycles > statistics.cycles / 2)
     return "start";
   std::vector<Use> uses = usesOf(soc, statistics);
-  // A full channel keeps the queues of all cores busy: it is the cause.
+  // A saturated channel keeps the queues of all cores busy: it is the cause.
   size_t queues = 6, best = queues;
   for (size_t i = queues; i < uses.size(); ++i)
     if (uses[i].share > uses[best].share)
@@ -101,7 +101,7 @@ const char *atc::npu::boundOf(const SocTable &soc, const Statistics &statistics)
 
 namespace {
 
-/// Members of an object, one after the other.
+/// Writes the members of an object one after the other.
 class Members {
 public:
   Members &add(const std::string &key, const std::string &json) {

@@ -1,4 +1,4 @@
-//===-- Report.h - where the time of a run went -----------------*- C++ -*-===//
+//===-- Report.h - explains the time of a run -------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_NPU_REPORT_REPORT_H
@@ -8,10 +8,10 @@
 
 namespace atc::npu {
 
-/// What the simulator does not know of a launch.
+/// Facts about a launch that the simulator does not have.
 struct ReportLaunch {
   std::string name, program;
-  uint64_t macs = 0; ///< that the layer asks for, without what tiles add
+  uint64_t macs = 0; ///< of the layer, without the padding of tiles
 };
 
 /// What the host did in a run.
@@ -25,39 +25,41 @@ struct ReportInput {
   std::string title; ///< the model's name
   const SocTable *soc = nullptr;
   const Simulator *simulator = nullptr;
-  size_t firstLaunch = 0;             ///< the run goes from here to the last launch
+  size_t firstLaunch = 0;             ///< the run extends from here to the last launch
   std::vector<ReportLaunch> launches; ///< of the run
-  uint64_t modelMacs = 0;             ///< with those that the host computes
+  uint64_t modelMacs = 0;             ///< including those that the host computes
   uint64_t weightBytes = 0, inputBytes = 0, outputBytes = 0, arenaBytes = 0, codeBytes = 0;
   uint64_t hostLaunches = 0; ///< kernels of the model that are the host's
   HostShare host;            ///< of the run
 };
 
-/// No run can be faster than its products at the cube's rate, or than bringing
-/// what comes from outside once.
+/// The lower bound of a run's time: the larger of its multiply-accumulates at the cube's peak rate
+/// and of reading all external data once.
 struct Roofline {
   double cube = 0, ddr = 0; ///< microseconds
-  double time = 0;          ///< that the run took
+  double time = 0;          ///< time of the run in microseconds
   double bound() const { return cube > ddr ? cube : ddr; }
+  /// Returns the run's time over the bound.
   double times() const { return bound() > 0 ? time / bound() : 0; }
 };
+/// Computes the roofline of a run.
 Roofline rooflineOf(const ReportInput &input);
 
-/// One kind of resource and the share of the time that it was busy.
+/// A kind of resource and the share of the time in which it was busy.
 struct Use {
   const char *name;
   double share;
 };
-/// Of one launch or a run: the queues, and the channels of L2 and DDR.
+/// Returns the utilization of the queues and of the channels of L2 and DDR, for a launch or a run.
 std::vector<Use> usesOf(const SocTable &soc, const Statistics &statistics);
-/// What a launch is bound by: the busiest resource, "start" where most of the
-/// time is the launch itself, "waits" where nothing is busy half of the time.
+/// Returns what a launch is bound by: the busiest resource, "start" where most of the time is
+/// launch overhead, "waits" where nothing is busy half of the time.
 const char *boundOf(const SocTable &soc, const Statistics &statistics);
 
-/// The figures, for programs.
+/// Returns the figures of a run as JSON.
 std::string reportJson(const ReportInput &input);
-/// A page for people, which needs no network: roofline, use of queues, stalls,
-/// timeline, layers, memories.
+/// Returns a self-contained HTML page: roofline, utilization of queues, stalls, timeline, layers,
+/// memories.
 std::string htmlReport(const ReportInput &input);
 
 } // namespace atc::npu

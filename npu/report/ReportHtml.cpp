@@ -30,7 +30,7 @@ std::string bytes(uint64_t count) {
   return count >= 1000 ? fixed(double(count) / 1e3, 1) + " kB" : std::to_string(count) + " B";
 }
 
-/// A bar of parts of the whole; the second in another colour.
+/// Returns a bar with up to two shares of the whole; the second in another colour.
 std::string track(double part, double rest = 0, const char *kind = "") {
   auto piece = [](double share, const char *name) {
     return std::string("<i class=\"") + name +
@@ -40,7 +40,7 @@ std::string track(double part, double rest = 0, const char *kind = "") {
          "</div>";
 }
 
-/// Rows of cells; those of columns named `>...` are numbers and stand right.
+/// A table; columns named `>...` hold numbers and are right-aligned.
 class Table {
 public:
   explicit Table(std::initializer_list<const char *> columns) {
@@ -161,7 +161,7 @@ public:
   }
 
   std::string layers() const {
-    // Launches of one name are one layer: parts of a batch, for example.
+    // Launches with the same name are one layer: parts of a batch, for example.
     struct Layer {
       std::string name;
       size_t count = 0;

@@ -1,4 +1,4 @@
-//===-- ReportParts.h - what the files of Report share ----------*- C++ -*-===//
+//===-- ReportParts.h - shared by the files of Report -----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_NPU_REPORT_REPORTPARTS_H
@@ -8,12 +8,13 @@
 
 namespace atc::npu {
 
-/// A run added up.
+/// The totals of a run.
 struct Figures {
   explicit Figures(const ReportInput &input);
+  /// Returns the name of a launch, for tables.
   std::string nameOf(const ReportInput &input, size_t launch) const;
-  double coresOf(unsigned queue) const; ///< cores of the part that have this queue
-  double stallOf(unsigned queue) const; ///< cycles in which it waited for others
+  double coresOf(unsigned queue) const; ///< number of cores that have this queue
+  double stallOf(unsigned queue) const; ///< cycles in which it waited for other queues
 
   const SocTable &soc;
   const std::vector<Statistics> &launches;
@@ -24,16 +25,15 @@ struct Figures {
   uint64_t kernelMacs = 0;
 };
 
-/// What the times do not hold.
+/// Returns a sentence about the work that the simulated time does not include.
 std::string hostSentence(const ReportInput &input);
 
-/// The spans of a run, put together until no more than `most` are left:
-/// `{"quantum": cycles, "kinds": [...], "rows": [{"name", "core", "items": [...]}]}`
-/// with five numbers an item: begin after the item before, length, kind, line,
-/// number of spans.
+/// Returns the spans of a run as JSON, merged until no more than `most` are left: `{"quantum":
+/// cycles, "kinds": [...], "rows": [{"name", "core", "items": [...]}]}` with five values per item:
+/// begin after the previous item, length, kind, line, number of spans.
 std::string timelineJson(const ReportInput &input, const Figures &figures, size_t most);
 
-/// The page around the figures; `@NAME@` stands where something is put in.
+/// The page around the figures; `@NAME@` marks a placeholder.
 extern const char *const kReportPage;
 
 } // namespace atc::npu

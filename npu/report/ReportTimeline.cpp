@@ -46,8 +46,7 @@ struct RowKey {
   auto operator<=>(const RowKey &) const = default;
 };
 
-/// Puts neighbours together that lie within `quantum`; the kind that takes most
-/// of it stands for all.
+/// Merges adjacent items within `quantum`; the result has the kind that takes most of the time.
 std::vector<Item> merged(const std::vector<Item> &items, double quantum) {
   std::vector<Item> result;
   for (const Item &item : items) {

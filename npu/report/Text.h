@@ -12,12 +12,12 @@
 
 namespace atc::npu {
 
-// For the names in messages and pages, which come from the model.
+// Used for the names in messages and pages, which come from the model.
 using atc::htmlText;
 using atc::printable;
 
-/// Returns text as a JSON string. What cannot be printed is escaped, and so is `<`: the
-/// string may stand inside a page.
+/// Returns text as a JSON string. Unprintable characters are escaped, and so is `<`: the string may
+/// stand inside a page.
 inline std::string quoted(std::string_view text) {
   std::string result = "\"";
   for (char c : text) {
@@ -31,7 +31,7 @@ inline std::string quoted(std::string_view text) {
   return printableJson(result + '"');
 }
 
-/// Returns a number with so many digits behind the point; never in exponent form.
+/// Returns a value with `digits` digits after the point; never in exponent form.
 inline std::string fixed(double value, int digits) {
   char text[340];
   auto [end, fault] =

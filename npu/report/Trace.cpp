@@ -36,7 +36,7 @@ std::string atc::npu::chromeTrace(const SocTable &soc, const Simulator &simulato
           nameRow("process_name", 0, 0,
                   soc.name + " launches" +
                       (simulator.droppedSpans ? " (timeline truncated, see otherData)" : ""));
-  // Cube and vector cores of a split part are rows of their own.
+  // Cube and vector cores of a SoC with separate cores have rows of their own.
   const auto &launches = simulator.launches();
   auto processOf = [&](const TimeSpan &span) {
     bool vector = span.launch < launches.size() && launches[span.launch].vectorCores;

@@ -8,8 +8,8 @@
 
 namespace atc::npu {
 
-/// Chrome's trace format (also Perfetto's): a process for each core, a row for
-/// each queue, the launches in a row on top. Says if spans were left out.
+/// Returns a run in Chrome's trace format (also Perfetto's): a process per core, a row per queue,
+/// and the launches in a row on top. Says if spans were left out.
 std::string chromeTrace(const SocTable &soc, const Simulator &simulator,
                         const std::vector<std::string> &launchNames);
 

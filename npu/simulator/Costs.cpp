@@ -33,7 +33,7 @@ static double vectorCycles(const SocTable &soc, const Instruction &instruction,
   if (isCast(op))
     element = std::max<int64_t>(element, bytesOf(dstType));
   double runs = double(counts[Vector::outer] * counts[Vector::inner]);
-  // Instructions work on whole repeats: what a short run leaves of one is lost.
+  // Instructions work on whole repeats: the unused part of a repeat is lost.
   double repeats = double(ceilDiv(counts[Vector::lanes] * element, 256)) * 256 / soc.vectorBytes;
   switch (op) {
   case VectorOp::Exp:

@@ -9,16 +9,17 @@
 
 namespace atc::npu {
 
+/// The time of an instruction without contention, in cycles.
 struct Cost {
-  double start = 0;   ///< the queue is busy before the data
-  double data = 0;    ///< ... and with it, as long as nothing else hinders
-  double latency = 0; ///< results are there so long after the queue is free
+  double start = 0;   ///< the queue is busy before the data is processed
+  double data = 0;    ///< ... and while it is processed
+  double latency = 0; ///< until results are visible after the queue is free
   uint64_t bytes = 0; ///< moved or computed
   uint64_t macs = 0;
-  int gm = -1; ///< the box that lies in gm, -1 without
+  int gm = -1; ///< the box that lies in gm, -1 if none
 };
 
-/// Of an instruction in one iteration, with its `count` boxes (0: nothing runs).
+/// Returns the cost of an instruction in one iteration with its `count` boxes (0: it does nothing).
 Cost costOf(const SocTable &soc, const Instruction &instruction, const Frame &frame,
             const Box *boxes, unsigned count);
 

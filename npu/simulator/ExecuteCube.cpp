@@ -8,13 +8,13 @@ namespace atc::npu {
 
 namespace {
 
-constexpr int64_t kRows = 6; // 6 x 16 sums fill the registers
+constexpr int64_t kRows = 6; // 6 x 16 accumulators fill the registers
 
 typedef float Sums __attribute__((vector_size(32)));
 typedef uint32_t IntSums __attribute__((vector_size(32)));
 
-/// Products are exact: of f16 the rounding of a product to f32 does nothing, so
-/// that multiply and add give the bits of a fused multiply-add.
+/// Exact: products of f16 are exact in f32, so that multiply and add yield the bits of a fused
+/// multiply-add.
 template <bool Fast, bool Exact>
 NPU_INLINE void addProducts(Sums &sum, float left, const Sums &right) {
   if constexpr (Fast)
@@ -26,7 +26,7 @@ NPU_INLINE void addProducts(Sums &sum, float left, const Sums &right) {
       sum[i] = std::fma(left, right[i], sum[i]);
 }
 
-/// sums[row][16] += left[row][k] * right[k][16] for k in order.
+/// Computes sums[row][16] += left[row][k] * right[k][16] for k in order.
 template <bool Fast, bool Exact, int64_t Rows>
 NPU_INLINE void floatRows(float *const *sums, const float *left, int64_t leftRow,
                           const float *right, int64_t k) {
@@ -50,7 +50,7 @@ NPU_INLINE void floatRows(float *const *sums, const float *left, int64_t leftRow
   }
 }
 
-/// The same in wrapping s32; operands are integers in floats.
+/// Computes the product in wrapping s32; the operands are integers stored as floats.
 template <int64_t Rows>
 NPU_INLINE void intRows(float *const *sums, const float *left, int64_t leftRow, const float *right,
                         int64_t k) {
@@ -195,8 +195,8 @@ NPU_INLINE void moveL0CBody(const Iteration &it) {
 }
 NPU_FAST void moveL0CFast(const Iteration &it) { moveL0CBody(it); }
 
-/// What comes after the stored number is `finish`: of 16 columns at most, for
-/// their f32 and their place in dst.
+/// Calls `finish` for the work after the stored value: for up to 16 columns, with their f32 values
+/// and their address in dst.
 template <typename I, typename Finish>
 NPU_INLINE void eachStored(const Iteration &it, const Finish &finish) {
   DataType type = it.type(I::type);
@@ -291,10 +291,10 @@ void executeImg2Col(const Iteration &it) {
   const uint8_t *src = it.address(I::src);
   uint8_t *dst = it.address(I::dst);
   const int64_t step = std::min(c0, columns);
-  // Little-endian: the first bytes of a number are its lowest.
+  // Little-endian: the first bytes of an element are its lowest.
   const uint32_t pad = uint32_t(it.field(I::pad));
   for (int64_t group = m.skip / 16; group * 16 < m.skip + m.count; ++group) {
-    // Where the window of each of 16 output positions stands.
+    // The origin of the window of each of 16 output positions.
     int64_t image[16], y0[16], x0[16];
     bool counts[16];
     for (int64_t r = 0; r < 16; ++r) {

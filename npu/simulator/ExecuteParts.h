@@ -1,4 +1,4 @@
-//===-- ExecuteParts.h - the files of Execute to each other -----*- C++ -*-===//
+//===-- ExecuteParts.h - shared by the files of Execute ---------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_NPU_SIMULATOR_EXECUTEPARTS_H
@@ -8,7 +8,7 @@
 
 namespace atc::npu {
 
-/// One iteration of an instruction with its ranges cut and addresses formed.
+/// An iteration of an instruction with its clamped ranges.
 struct Iteration {
   const Instruction &in;
   const Frame &frame;
@@ -19,6 +19,7 @@ struct Iteration {
   DataType type(unsigned index) const { return DataType(in.fields[index]); }
 };
 
+/// Each executes one iteration of an instruction with this opcode.
 void executeMmad(const Iteration &it);
 void executeMoveL0C(const Iteration &it);
 void executeRequantize(const Iteration &it);

@@ -1,8 +1,8 @@
 //===-- ExecuteVector.cpp - the vector queue's operations -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Floats are computed in f32 and rounded once to the type. exp and ln have their
-// own code, in double, so that they give the same bits everywhere.
+// Floats are computed in f32 and rounded once to their type. exp and ln have their own code, in
+// double, so that they yield the same bits on every machine.
 
 #include "npu/simulator/ExecuteParts.h"
 #include "npu/simulator/Numbers.h"
@@ -95,7 +95,7 @@ NPU_INLINE void store(const Run &run, int64_t lane, int64_t count, const T *valu
 
 NPU_INLINE int32_t wrap(int64_t value) { return int32_t(uint32_t(uint64_t(value))); }
 
-/// One chunk; `d` holds dst before and after. T is float or int32_t.
+/// Executes one chunk; `d` holds dst before and after. T is float or int32_t.
 template <typename T>
 NPU_INLINE void compute(VectorOp op, T *d, const T *a, const T *b, const T *mask, T s, int64_t n) {
   using Wide = std::conditional_t<std::is_same_v<T, float>, float, int64_t>;

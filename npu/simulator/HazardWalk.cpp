@@ -1,17 +1,16 @@
-//===-- HazardWalk.cpp - what comes before what in a launch ---------------===//
+//===-- HazardWalk.cpp - walks a launch in the order of its synchronization ===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Happens-before by vector clocks: each queue of each core knows up to which
-// place of every other queue all is done before its next instruction. set_flag
-// and signal give this knowledge away, wait_flag and await take it; what the
-// scalar unit has waited for, all that it issues afterwards knows.
+// Computes happens-before with vector clocks: each queue of each core knows up to which point of
+// every other queue all instructions complete before its next one. set_flag and signal release this
+// knowledge, wait_flag and await acquire it; everything that the scalar unit issues after a wait
+// inherits it.
 //
-// An await(event, v) knows that v signals came, not which. It may rely on those
-// that must be among any v: v less all that the other queues can have given by
-// then. Awaits are therefore passed only where nothing else moves: what has been
-// given then is all that can have been, if no other event could let more come.
-// Else it is bounded by what a first walk has found: signals behind an await of v
-// in their own core come later.
+// An await(event, v) knows that v signals came, but not which. It may rely on the signals that must
+// be among any v: v minus all that the other queues can have sent by then. Awaits are therefore
+// passed only when nothing else can make progress: the signals sent by then are all that can have
+// been sent, unless another event could release more. In that case the number is bounded by the
+// result of a first walk: signals behind an await of v in their own core come later.
 
 #include "npu/simulator/HazardWalk.h"
 
@@ -270,7 +269,7 @@ std::vector<Hazard> Walk::run() {
   for (const Instruction &in : code)
     shared |= in.opcode == Opcode::Signal;
   if (shared) {
-    // Only the order of awaits and signals within each core is asked.
+    // The first walk only determines the order of awaits and signals within each core.
     counting = true;
     shared = false;
     start();

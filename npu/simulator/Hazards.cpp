@@ -47,7 +47,7 @@ void Walk::access(unsigned number, unsigned queue, const Instruction &in, const 
   ++serial;
   AccessRecord record{uint64_t(frame.linear(0, frame.depth)), own(number, queue), indexOf(in),
                       uint16_t(number), uint8_t(queue)};
-  // What is read is read before anything is written.
+  // All reads of an instruction come before its writes.
   for (bool writes : {false, true})
     for (unsigned i = 0; i < count; ++i) {
       Box box = boxes[i];
@@ -156,7 +156,7 @@ void Walk::pairFound(Hazard::Kind kind, const AccessRecord &earlier, const Acces
   }
 }
 
-/// A fault of one instruction; instances are counted.
+/// Records an error of one instruction; instances are counted.
 void Walk::fault(Hazard::Kind kind, uint32_t index, const std::string &text) {
   auto [place, fresh] = known.insert({Key{kind, index, index, Memory::GM, 0}, found.size()});
   if (!fresh) {

@@ -1,4 +1,4 @@
-//===-- Loops.h - how the scalar unit walks through loops -------*- C++ -*-===//
+//===-- Loops.h - the loops of the scalar unit ------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_NPU_SIMULATOR_LOOPS_H
@@ -8,13 +8,14 @@
 
 namespace atc::npu {
 
+/// Enters a loop of `trips` iterations inside the current one.
 inline void enterLoop(Frame &frame, int64_t trips) {
   frame.ivs[kGridDims + frame.depth] = 0;
   frame.trips[kGridDims + frame.depth++] = trips;
 }
 
-/// At the end of the innermost loop: true if there is another round, else the
-/// loop is left.
+/// Ends an iteration of the innermost loop: returns true if there is another one, else leaves the
+/// loop.
 inline bool nextRound(Frame &frame) {
   unsigned iv = kGridDims + frame.depth - 1;
   if (++frame.ivs[iv] < frame.trips[iv])

@@ -28,7 +28,7 @@ void Machine::leave(QueueState &state, double when) {
 /// The scalar unit's next instruction; false if it must wait.
 bool Machine::scalarStep(unsigned number) {
   Core &core = cores[number];
-  // What the scalar unit itself waits for holds up all that follows.
+  // Instructions for which the scalar unit itself waits delay all that follow.
   if (core.pc >= code.size() || !core.queues[unsigned(Queue::S)].empty() || stopped())
     return false;
   const Instruction &instruction = code[core.pc];
@@ -62,7 +62,7 @@ bool Machine::scalarStep(unsigned number) {
   unsigned queue = unsigned(queueOf(instruction));
   QueueState &state = core.queues[queue];
   if (queue == unsigned(Queue::S)) {
-    // The scalar unit does its own at once; it is a queue of one.
+    // The scalar unit executes its own instructions immediately; it is a queue of depth one.
     state.free = core.time;
   } else if (state.given - state.gone >= soc.queueDepth) {
     return false;
@@ -89,7 +89,7 @@ void Machine::startTransfer(unsigned number, unsigned queue, double start) {
   transfer.delayed = 0;
   transfer.cyclesPerByte = transfer.left ? state.cost.data / double(transfer.left) : 0;
   transfer.at[0] = transfer.at[1] = transfer.at[2] = transfer.within = 0;
-  // What lies without a gap is one run.
+  // Contiguous steps are merged into one run.
   Box &box = transfer.box;
   for (int i = 2; i >= 0; --i) {
     if (box.count[i] == 1)
@@ -103,7 +103,8 @@ void Machine::startTransfer(unsigned number, unsigned queue, double start) {
   events.push({start + state.cost.start, number, uint8_t(queue)});
 }
 
-/// Moves one piece on; false once it was the last. `next` is when it has passed.
+/// Serves the next chunk of a move; returns false after the last one. `next` is the time at which
+/// it has passed.
 bool Machine::pieceOfTransfer(QueueState &state, double now, double &next) {
   Transfer &transfer = state.transfer;
   Box &box = transfer.box;
@@ -203,7 +204,7 @@ bool Machine::queueStep(unsigned number, unsigned queue) {
     break;
   }
   if (!timed) {
-    // Only the order counts: moves are done at once.
+    // Only the order matters: moves complete immediately.
     observe(number, instruction, entry.frame);
     leave(state, 0);
     return true;
@@ -310,7 +311,7 @@ void Machine::advance(unsigned number) {
   }
 }
 
-/// What the core's scalar unit and queues wait for.
+/// Appends what the core's scalar unit and queues wait for.
 void Machine::describe(unsigned number, std::string &error) const {
   const Core &core = cores[number];
   for (unsigned queue = 0; queue < kQueues; ++queue) {

@@ -1,10 +1,10 @@
-//===-- Machine.h - one launch as it runs ----------------------*- C++ -*-===//
+//===-- Machine.h - simulates the time of one launch ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a core does by itself is worked out as far as possible at once, in the
-// order of its dependences. Only what cores share - pieces of moves to and from
-// gm, signals - goes through one heap and is handled in order of time. So the
-// number of events is that of the pieces, not that of the instructions.
+// Everything that a core does by itself is computed as far as possible at once, in the order of its
+// dependences. Only what cores share (chunks of moves to and from gm, and signals) goes through one
+// heap and is handled in the order of time. So the number of events is that of the chunks, not of
+// the instructions.
 
 #ifndef OPENATC_NPU_SIMULATOR_MACHINE_H
 #define OPENATC_NPU_SIMULATOR_MACHINE_H
@@ -16,15 +16,17 @@
 
 namespace atc::npu::machine {
 
+/// The size of the chunks in which moves to and from gm are served.
 constexpr uint64_t kPieceBytes = 4096;
 
+/// An instruction in a queue.
 struct Entry {
   uint32_t index = 0; ///< in the program
   double issued = 0;
   Frame frame;
 };
 
-/// A move to or from gm under way.
+/// A move to or from gm in progress. Times are in cycles.
 struct Transfer {
   Box box;
   int64_t at[3] = {}, within = 0;
@@ -33,8 +35,8 @@ struct Transfer {
   double begun = 0, cyclesPerByte = 0, delayed = 0;
 };
 
-/// Times at which one flag was raised and not yet taken down. A queue that
-/// raises it once more than there is room for waits.
+/// The times at which one flag was set and not yet cleared. A queue that sets it when all four
+/// entries are taken waits.
 class FlagTimes {
 public:
   bool empty() const { return count == 0; }
@@ -51,12 +53,13 @@ private:
   uint8_t head = 0, count = 0;
 };
 
+/// The state of a queue. Times are in cycles since the launch.
 struct QueueState {
   std::vector<Entry> ring;
   bool empty() const { return given == gone; }
   Entry &front() { return ring[gone % ring.size()]; }
   const Entry &front() const { return ring[gone % ring.size()]; }
-  std::vector<double> left; ///< when the last `depth` instructions left the queue
+  std::vector<double> left; ///< times at which the last `depth` instructions left the queue
   uint64_t given = 0, gone = 0;
   double free = 0, complete = 0, issued = 0;
   bool underWay = false; ///< its first entry waits for an event
@@ -65,19 +68,22 @@ struct QueueState {
   Cost cost;
 };
 
+/// A loop that is entered; `begin` is the index of its first instruction.
 struct Loop {
   uint32_t begin;
 };
 
+/// The state of a core.
 struct Core {
   QueueState queues[kQueues];
   FlagTimes flags[kQueues][kQueues][kFlagIds];
   std::vector<Loop> loops;
   Frame frame;
   uint32_t pc = 0;
-  double time = 0; ///< of the scalar unit
+  double time = 0; ///< of the scalar unit, in cycles
 };
 
+/// Continues a queue at a time; ordered by time, core and queue.
 struct Event {
   double time;
   uint32_t core;
@@ -89,6 +95,7 @@ struct Event {
   }
 };
 
+/// Simulates one launch.
 class Machine {
 public:
   Machine(const SocTable &soc, SharedMemory &memory, const Launch &launch, Simulator &simulator,
@@ -97,18 +104,26 @@ public:
         statistics(statistics), observer(simulator.observer), timed(simulator.timed),
         keepsSpans(simulator.timed && simulator.maxSpans) {}
 
+  /// Runs the launch to its end. Returns false and sets `error` (one line per error) where cores
+  /// wait for each other or a limit is exceeded.
   bool run(std::string &error);
 
   uint32_t launchNumber = 0;
   double origin = 0, end = 0;
 
 private:
+  /// Runs a core until it has to wait for other cores or for time.
   void advance(unsigned number);
+  /// Issues the next instruction of the scalar unit. Returns false where it cannot.
   bool scalarStep(unsigned number);
+  /// Executes the first instruction of a queue. Returns false where it cannot.
   bool queueStep(unsigned number, unsigned queue);
   void startTransfer(unsigned number, unsigned queue, double start);
+  /// Serves the next chunk of a move and sets `next` to the time of the following one. Returns
+  /// false after the last chunk.
   bool pieceOfTransfer(QueueState &state, double now, double &next);
   void event(const Event &event);
+  /// Removes the first instruction of a queue at time `when`.
   void leave(QueueState &state, double when);
   void record(unsigned core, unsigned queue, const Instruction &instruction, double from, double to,
               Stall stall = Stall::None, unsigned other = 0, double delayed = 0);
@@ -121,6 +136,7 @@ private:
       observer->execute(core, instruction, frame);
   }
   double cycles(double count) const { return timed ? count : 0; }
+  /// Appends to `error` what a core waits for.
   void describe(unsigned number, std::string &error) const;
 
   const SocTable &soc;

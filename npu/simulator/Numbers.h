@@ -10,8 +10,8 @@
 #include <limits>
 #include <type_traits>
 
-// The same source is compiled for AVX2 with FMA and F16C and for any machine;
-// helpers must be inlined to be compiled with their caller.
+// Each function is compiled twice, for AVX2 with FMA and F16C and for any machine; helpers must be
+// inlined to be compiled for the same machine as their caller.
 #define NPU_INLINE inline __attribute__((always_inline))
 #if defined(__x86_64__)
 #define NPU_FAST __attribute__((target("avx2,fma,f16c")))
@@ -23,9 +23,10 @@
 
 namespace atc::npu {
 
-/// Is the code for AVX2 to be used.
+/// Returns whether to use the code for AVX2.
 bool useFastPath();
 
+/// Returns the value of bf16 bits.
 NPU_INLINE float bf16ToFloat(uint16_t bits) {
   uint32_t wide = uint32_t(bits) << 16;
   float value;
@@ -33,6 +34,7 @@ NPU_INLINE float bf16ToFloat(uint16_t bits) {
   return value;
 }
 
+/// Rounds a float to bf16, half to even; NaN stays NaN.
 NPU_INLINE uint16_t floatToBf16(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, 4);
@@ -40,6 +42,7 @@ NPU_INLINE uint16_t floatToBf16(float value) {
   return uint16_t(value != value ? bits >> 16 | 0x40 : rounded);
 }
 
+/// Rounds a float to the nearest integer, half to even, and saturates; NaN becomes 0.
 template <typename T> NPU_INLINE T saturate(float value) {
   constexpr double low = double(std::numeric_limits<T>::min());
   constexpr double high = double(std::numeric_limits<T>::max());
@@ -49,18 +52,19 @@ template <typename T> NPU_INLINE T saturate(float value) {
   return value != value ? T(0) : T(rounded);
 }
 
-/// The range of a byte's type.
+/// The value range of an 8-bit type.
 struct Bounds {
   float least, most;
   explicit Bounds(DataType type)
       : least(type == DataType::S8 ? -128.f : 0.f), most(type == DataType::S8 ? 127.f : 255.f) {}
+  /// Clamps a value to the range.
   NPU_INLINE float keep(float value) const {
     value = value > least ? value : least;
     return value < most ? value : most;
   }
 };
 
-/// `count` values that are stored as T, each by `toFloat`.
+/// Converts `count` values stored as T to floats, each by `toFloat`.
 template <typename T, typename Fn>
 NPU_INLINE void loadEach(const uint8_t *from, float *to, int64_t count, const Fn &toFloat) {
   for (int64_t i = 0; i < count; ++i) {
@@ -70,6 +74,7 @@ NPU_INLINE void loadEach(const uint8_t *from, float *to, int64_t count, const Fn
   }
 }
 
+/// Converts `count` floats to values stored as T, each by `fromFloat`.
 template <typename T, typename Fn>
 NPU_INLINE void storeEach(const float *from, uint8_t *to, int64_t count, const Fn &fromFloat) {
   for (int64_t i = 0; i < count; ++i) {
@@ -78,7 +83,7 @@ NPU_INLINE void storeEach(const float *from, uint8_t *to, int64_t count, const F
   }
 }
 
-/// `count` elements to floats.
+/// Converts `count` elements of `type` to floats.
 NPU_INLINE void toFloats(DataType type, const uint8_t *from, float *to, int64_t count) {
   auto convert = [](auto value) { return float(value); };
   switch (type) {
@@ -103,7 +108,7 @@ NPU_INLINE void toFloats(DataType type, const uint8_t *from, float *to, int64_t 
   }
 }
 
-/// Floats to elements, rounded to nearest even; integers saturate.
+/// Converts `count` floats to elements of `type`: rounds half to even; integers saturate.
 NPU_INLINE void fromFloats(DataType type, const float *from, uint8_t *to, int64_t count) {
   switch (type) {
   case DataType::F32:

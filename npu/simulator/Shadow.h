@@ -1,8 +1,8 @@
-//===-- Shadow.h - who touched which bytes of a memory last -----*- C++ -*-===//
+//===-- Shadow.h - the last accesses to the bytes of a memory ---*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// For hazard checks: the last writer of each byte and the readers since, kept as
-// intervals. Pages bound how many intervals a change has to move.
+// For hazard checks: the last writer of each byte and the readers since then, kept as intervals.
+// Pages bound the number of intervals that an update has to move.
 
 #ifndef OPENATC_NPU_SIMULATOR_SHADOW_H
 #define OPENATC_NPU_SIMULATOR_SHADOW_H
@@ -13,8 +13,8 @@
 
 namespace atc::npu {
 
-/// One instruction that touched bytes. `clock` counts the places on its queue
-/// from which others can know of it; 0 is nobody.
+/// An instruction that accessed bytes. `clock` counts the points of its queue at which others can
+/// synchronize with it; 0 stands for no access.
 struct AccessRecord {
   uint64_t iteration = 0; ///< of its loops, taken as one loop
   uint32_t clock = 0, index = 0;
@@ -22,16 +22,18 @@ struct AccessRecord {
   uint8_t queue = 0;
 };
 
+/// The last accesses to the bytes of one memory.
 class Shadow {
 public:
+  /// Bytes [begin, end) with the same last accesses.
   struct Segment {
     uint64_t begin, end;
     AccessRecord writer;
     std::vector<AccessRecord> readers;
   };
 
-  /// `visit(begin, end, segment)` sees every part of the interval, with null for
-  /// bytes that nobody touched; then the writer takes the bytes over.
+  /// Records a write. `visit(begin, end, segment)` is called for every part of the interval, with
+  /// null for bytes that were not accessed before; then `record` becomes the writer of all of it.
   template <typename Visit>
   void write(uint64_t begin, uint64_t end, const AccessRecord &record, Visit visit) {
     eachPage(begin, end, [&](Page &page, uint64_t from, uint64_t to) {
@@ -63,8 +65,8 @@ public:
     });
   }
 
-  /// The same for a reader: `visit` may change the segment's readers. Segments
-  /// are made and split so that each lies within the interval.
+  /// Visits the segments of an interval for a read: `visit` may change a segment's readers.
+  /// Segments are made and split so that each lies within the interval.
   template <typename Visit> void read(uint64_t begin, uint64_t end, Visit visit) {
     eachPage(begin, end, [&](Page &page, uint64_t from, uint64_t to) {
       size_t first = find(page, from), last = first;
@@ -88,7 +90,7 @@ public:
     });
   }
 
-  /// Returns how many segments and readers are kept.
+  /// Returns the number of segments and readers that are kept.
   size_t records() const { return kept; }
 
 private:
@@ -99,7 +101,7 @@ private:
     for (uint64_t at = begin; at < end;) {
       uint64_t number = at >> kPageBits, to = std::min(end, (number + 1) << kPageBits);
       if (!latest || number != latestNumber) {
-        latest = &pages[number]; // stays where it is
+        latest = &pages[number]; // references to values are stable
         latestNumber = number;
       }
       part(*latest, at, to);
@@ -114,7 +116,7 @@ private:
     }
     return low;
   }
-  /// Splits the first segment of [first, last) at `from`; returns the new first.
+  /// Splits the first segment of [first, last) at `from`; returns the new first index.
   size_t cutFront(Page &page, size_t first, size_t &last, uint64_t from) {
     if (first == last || page[first].begin >= from)
       return first;
@@ -126,7 +128,7 @@ private:
     ++last;
     return first + 1;
   }
-  /// Splits the last segment at `to`; what lies behind is no longer counted.
+  /// Splits the last segment at `to`; the part behind it is no longer counted. Returns `last`.
   size_t cutBack(Page &page, size_t first, size_t last, uint64_t to) {
     if (first == last || page[last - 1].end <= to)
       return last;

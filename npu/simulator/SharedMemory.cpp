@@ -9,7 +9,7 @@ using namespace atc::npu;
 
 SharedMemory::SharedMemory(const SocTable &soc)
     : lineBytes(soc.l2Line), ways(unsigned(soc.l2Ways)), sets(soc.l2Bytes / (lineBytes * ways)),
-      // A miss comes at the L2's rate over hit : miss, a bypassing byte at DDR's.
+      // A missed byte takes the L2's rate over hit : miss, a bypassing byte DDR's rate.
       missRatio(std::max(1.0, soc.ddrRead * soc.l2HitToMiss / soc.l2Read)), tags(sets * ways),
       l2Read(soc.l2Read * double(soc.cubeCores)), l2Write(soc.l2Write * double(soc.cubeCores)),
       ddrRead(soc.ddrRead * double(soc.cubeCores)), ddrWrite(soc.ddrWrite * double(soc.cubeCores)),
@@ -50,7 +50,7 @@ void SharedMemory::touch(uint64_t address, uint64_t bytes, bool write, bool bypa
     uint64_t next = std::min(end, (address / lineBytes + 1) * lineBytes);
     uint64_t line = address / lineBytes;
     bool evictsDirty, hit = lookUp(line, write, evictsDirty);
-    // A written line needs nothing from DDR; a line read in part comes whole.
+    // A written line is not read from DDR; a partially read line is fetched as a whole.
     if (hit || write) {
       piece.hit += next - address;
     } else {
@@ -81,7 +81,7 @@ double SharedMemory::pass(double now, const Piece &piece, bool write) {
   }
   if (piece.bypassed)
     end = std::max(end, ddr.pass(now, double(piece.bypassed)));
-  // Lines written back leave behind the transfer's back until the buffer is full.
+  // Lines are written back in the background until the buffer is full.
   if (piece.evicted)
     end = std::max(end, ddrWrite.pass(now, double(piece.evicted)) - evictSlack);
   return end;

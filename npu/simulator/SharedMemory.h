@@ -10,54 +10,55 @@
 
 namespace atc::npu {
 
-/// A resource that serves one request after the other at a fixed rate. Requests
-/// come in order of time and in small pieces, so that all who pull share it.
+/// A resource that serves requests in order at a fixed rate. Requests come in the order of time and
+/// in small chunks, so that all requesters share it.
 class Channel {
 public:
   explicit Channel(double rate = 1) : rate(rate) {}
-  /// When the last of the bytes asked for at `now` has passed.
+  /// Returns the time at which the last of `bytes` bytes requested at `now` has passed.
   double pass(double now, double bytes) { return free = std::max(free, now) + bytes / rate; }
   double freeAt() const { return free; }
+  /// Moves the origin of time forward by `cycles`.
   void shift(double cycles) { free = std::max(0.0, free - cycles); }
 
 private:
   double rate, free = 0;
 };
 
-/// Bytes of gm that the system DMA brings to L2 in the background.
+/// A range of gm that the system DMA brings into L2 in the background.
 struct Prefetch {
   uint64_t address = 0, bytes = 0;
 };
 
-/// A set-associative L2 with write-back and least recently used replacement,
-/// the channels behind it, and the system DMA that fills it. Time starts at 0
-/// with each launch; what the lines hold and what is under way stays.
+/// A set-associative L2 with write-back and least-recently-used replacement, the channels behind
+/// it, and the system DMA that fills it. Time starts at 0 with each launch; the contents of lines
+/// and pending prefetches are kept.
 class SharedMemory {
 public:
   explicit SharedMemory(const SocTable &soc);
-  /// Bytes of one piece of a transfer, by where they are served.
+  /// The bytes of one chunk of a transfer, by where they are served.
   struct Piece {
     uint64_t hit = 0, missed = 0, evicted = 0, bypassed = 0;
-    double arrives = 0; ///< when lines that are just being brought for others are there
+    double arrives = 0; ///< time at which lines requested by others before are there
   };
-  /// Looks up one run of consecutive bytes and adds them to `piece`.
+  /// Looks up consecutive bytes and adds them to `piece`.
   void touch(uint64_t address, uint64_t bytes, bool write, bool bypass, Piece &piece);
-  /// When the piece, asked for at `now`, has passed all channels. To be called
+  /// Returns the time at which a chunk requested at `now` has passed all channels. To be called
   /// after all of it was looked up.
   double pass(double now, const Piece &piece, bool write);
 
-  /// Puts lines into the DMA's queue. A range that finds it full (MaxPrefetches,
-  /// MaxPrefetchLines) is left out: it changes times only.
+  /// Puts lines into the DMA's queue. A range that exceeds the queue (MaxPrefetches,
+  /// MaxPrefetchLines) is ignored: it affects times only.
   void prefetch(const Prefetch &range);
-  /// Lets the DMA use what the cores left of DDR's reading channel up to `now`.
-  /// To be called before what the cores ask for at `now` is looked up.
+  /// Lets the DMA use the capacity of DDR's read channel that cores left until `now`. To be called
+  /// before requests of the cores at `now` are looked up.
   void advance(double now) {
     if (!queue.empty() && ddrRead.freeAt() < now)
       runDma(now);
   }
-  /// `cycles` have passed since time 0; the next launch begins.
+  /// Ends a launch of `cycles` cycles.
   void endLaunch(double cycles);
-  uint64_t prefetchedBytes() const { return prefetched; } ///< since the beginning
+  uint64_t prefetchedBytes() const { return prefetched; } ///< total
   uint64_t prefetchEvictedBytes() const { return prefetchEvicted; }
   uint64_t waitingBytes() const; ///< still in the DMA's queue
 
@@ -67,7 +68,7 @@ private:
   void runDma(double now);
   void drop(uint64_t line);
 
-  /// Lines that are still to be brought; those that cores fetched are dropped.
+  /// Lines that are still to be brought; those that cores fetched meanwhile are dropped.
   struct Waiting {
     uint64_t first, next, end;
     std::vector<bool> dropped;
@@ -76,21 +77,20 @@ private:
   uint64_t lineBytes;
   unsigned ways;
   size_t sets;
-  double missRatio;           ///< DDR cycles of a missed byte over those of a bypassing one
-  std::vector<uint64_t> tags; ///< (line + 1) * 2 + dirty, newest first in each set
+  double missRatio;           ///< DDR cycles of a missed byte over those of a bypassing byte
+  std::vector<uint64_t> tags; ///< (line + 1) * 2 + dirty, most recent first in each set
   Channel l2Read, l2Write, ddrRead, ddrWrite;
   double evictSlack;
   std::deque<Waiting> queue;
-  uint64_t queuedLines = 0; ///< of all that wait, with those that were brought already
-  /// Lines brought not long ago and when they are there: one for each remainder
-  /// of the line's number.
+  uint64_t queuedLines = 0; ///< of all waiting ranges, including lines that were already brought
+  /// Lines brought recently and the times of their arrival: a direct-mapped table by line number.
   static constexpr size_t kFlights = 4096;
   struct Flight {
     uint64_t line = UINT64_MAX;
     double end = 0;
   };
   std::vector<Flight> flights{kFlights};
-  std::vector<uint64_t> asked; ///< lines that the piece at hand misses
+  std::vector<uint64_t> asked; ///< lines that the current chunk misses
   uint64_t prefetched = 0, prefetchEvicted = 0;
 };
 

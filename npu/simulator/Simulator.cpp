@@ -1,4 +1,4 @@
-//===-- Simulator.cpp - launches one after the other ----------------------===//
+//===-- Simulator.cpp - simulates launches one after the other ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "npu/simulator/Simulator.h"

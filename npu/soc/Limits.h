@@ -1,4 +1,4 @@
-//===-- Limits.h - what a program of the NPU may ask for --------*- C++ -*-===//
+//===-- Limits.h - limits on programs of the NPU ----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_NPU_LIMITS_H
@@ -8,14 +8,13 @@
 
 namespace atc::npu {
 
-/// Limits::MaxInstructions and so on; units and reasons are in Limits.def.
+/// The limits of Limits.def, which has their units and reasons.
 struct Limits {
 #define NPU_LIMIT(Name, value, unit, reason) static constexpr int64_t Name = value;
 #include "npu/soc/Limits.def"
 };
 
-/// Holds what verifying the programs of one model may still cost. A program that
-/// asks for more than is left is refused.
+/// The remaining cost of verifying the programs of one model. A program that needs more is refused.
 struct VerifyBudget {
   int64_t instructions = Limits::MaxModelInstructions;
   int64_t points = Limits::MaxModelPoints;

@@ -167,7 +167,7 @@ const SocKindInfo &atc::npu::infoOf(SocKind kind) {
   return infos[unsigned(kind)];
 }
 
-/// Returns the shortest digits that give the number back.
+/// Returns the shortest decimal digits that read back as the value.
 template <typename Number> static std::string digitsOf(Number value) {
   char digits[40];
   return {digits, std::to_chars(digits, digits + sizeof(digits), value).ptr};

@@ -1,8 +1,8 @@
 //===-- Soc.h - the tables of the NPUs --------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Everything that compiler and simulator know about an NPU. Code asks the table,
-// never the name: an own table read from a file is as good as a built-in one.
+// Everything that compiler and simulator know about an NPU. Code reads the table, never the name: a
+// table from a file is as good as a built-in one.
 
 #ifndef OPENATC_NPU_SOC_SOC_H
 #define OPENATC_NPU_SOC_SOC_H
@@ -15,9 +15,9 @@
 
 namespace atc::npu {
 
-/// Lists the values that the properties of a kind can have: SOC_KIND(Name, type,
-/// lowest, highest, is it a power of two, unit). They bound what the simulator allocates,
-/// divides by and walks over; Limits.def bounds products of properties.
+/// Lists the kinds of properties with the values that they can have: SOC_KIND(Name, type, lowest,
+/// highest, is it a power of two, unit). They bound what the simulator allocates, divides by and
+/// iterates over; Limits.def bounds products of properties.
 #define SOC_KINDS(SOC_KIND)                                                                        \
   SOC_KIND(Switch, uint64_t, 0, 1, false, "1 for yes")                                             \
   SOC_KIND(Cores, uint64_t, 1, 1024, false, "cores")                                               \
@@ -44,13 +44,14 @@ enum class SocKind : uint8_t {
 #define SOC_KIND(...) +1
 constexpr unsigned kSocKinds = 0 SOC_KINDS(SOC_KIND);
 #undef SOC_KIND
-/// Describes the values of a kind.
+/// The values of a kind of property.
 struct SocKindInfo {
   const char *name, *unit;
   double low, high;
   bool whole, powerOfTwo;
+  /// Returns whether a property of the kind may have the value.
   bool allows(double value) const;
-  /// Returns "a whole number from 1 to 1024".
+  /// Returns the expected values as text: "a whole number from 1 to 1024".
   std::string expected() const;
 };
 const SocKindInfo &infoOf(SocKind kind);
@@ -63,20 +64,21 @@ template <SocKind> struct SocNumber;
 SOC_KINDS(SOC_KIND)
 #undef SOC_KIND
 
+/// The properties of a SoC, which Soc.def lists with their units.
 struct SocTable {
   std::string name;
 #define SOC_PROPERTY(kind, key, ...) SocNumber<SocKind::kind>::Type key = 0;
 #include "npu/soc/Soc.def"
 
-  /// Returns the size of a core's local memory, or of the device's gm.
+  /// Returns the size in bytes of a core's local memory, or of the device's gm.
   uint64_t memoryBytes(Memory memory) const;
-  /// Returns what an address in the memory must be a multiple of (1 in gm).
+  /// Returns the required alignment of addresses in the memory, in bytes (1 in gm).
   uint64_t alignment(Memory memory) const;
-  /// Cores that a program can run on.
+  /// Returns the number of cores that a program can run on.
   uint64_t cores(bool vectorCore) const { return split && vectorCore ? vectorCores : cubeCores; }
-  /// The cube's multiply-accumulates a cycle and core.
+  /// Returns the cube's peak rate: multiply-accumulates per cycle and core.
   double macsPerCycle(DataType type) const;
-  /// Rows and columns (16) and depth of the cube's step.
+  /// Returns the depth of the cube's step, which has 16 rows and columns.
   static unsigned cubeDepth(DataType type);
   double microseconds(double cycles) const { return cycles / double(mhz); }
 };
@@ -101,9 +103,9 @@ const std::vector<RelatedSoc> &relatedSocs();
 /// the table alone if there is one. A table that was read is within the limits of
 /// SOC_KINDS and Limits.def.
 std::vector<std::string> readSoc(std::string_view text, std::string_view file, SocTable &table);
-/// Reads the lines of a file, which has at most 65536 bytes.
+/// Reads the lines of a file, which may have at most 65536 bytes.
 std::vector<std::string> readSocFile(const std::string &path, SocTable &table);
-/// The text that readSoc reads.
+/// Returns a table as text that readSoc reads.
 std::string writeSoc(const SocTable &table);
 
 } // namespace atc::npu

@@ -7,11 +7,12 @@
 include "mlir/Pass/PassBase.td"
 
 class Cpu_ExpandPass<string mnemonic, string what> : Pass<mnemonic, "::mlir::func::FuncOp"> {
-  let summary = "Expands " # what # " into register-tiled loops";
+  let summary = "Expand " # what # " into register-tiled loops";
   let description = [{
-    Works on a kernel function: buffers, then the first and one past the last
-    task. The op becomes a loop over tasks; `cpu.tasks` on the function says how
-    many there are. Machine facts come from the module's `cpu.level`.
+    Works on a kernel function, whose arguments are buffers, the first task and
+    one past the last task. The op becomes a loop over tasks; `cpu.tasks` on the
+    function is their number. The properties of the machine come from the
+    module's `cpu.level`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
@@ -20,8 +21,8 @@ class Cpu_ExpandPass<string mnemonic, string what> : Pass<mnemonic, "::mlir::fun
 
 class Cpu_ExpandIntegerPass<string mnemonic, string what> : Cpu_ExpandPass<mnemonic, what> {
   let description = [{
-    As the other expansions. Sums use the instructions that `dot` of the level
-    names; all levels give the same integers.
+    Works like the other expansions. Accumulators use the instructions that `dot`
+    of the level names; all levels yield the same integers.
   }];
 }
 
@@ -48,10 +49,10 @@ def CpuExpandWinograd
     : Cpu_ExpandIntegerPass<"cpu-expand-winograd", "cpu.winograd_input and winograd_conv2d">;
 
 def CpuLowerGraph : Pass<"cpu-lower-graph", "::mlir::ModuleOp"> {
-  let summary = "Turns the graph into kernels on buffers";
+  let summary = "Lower the graph to kernels on buffers";
   let description = [{
-    Every graph op of `@main` becomes one cpu op on buffers (om.alloc, om.view,
-    om.weight), weights are packed, outputs become arguments.
+    Every graph op of `@main` becomes one kernel op on buffers (om.alloc,
+    om.view, om.weight), weights are packed, outputs become arguments.
   }];
   let options = [
     Option<"exactDot", "exact-dot", "bool", "false",
@@ -63,12 +64,12 @@ def CpuLowerGraph : Pass<"cpu-lower-graph", "::mlir::ModuleOp"> {
 }
 
 def CpuLowerMath : Pass<"cpu-lower-math", "::mlir::func::FuncOp"> {
-  let summary = "Replaces math functions by arithmetic";
+  let summary = "Replace math functions by arithmetic";
   let description = [{
-    Kernels run without a math library: exp, log, tanh, erf, sin and their like
-    become polynomials, others (pow, tan, round, remainder) formulas of these.
-    What the processor has an instruction for stays; vectors that are rounded and
-    cut to bytes are left to its conversions and packs. On levels without FMA a
+    Kernels run without a math library: exp, log, tanh, erf, sin and similar
+    functions become polynomials, others (pow, tan, round, remainder) formulas
+    of these. Functions with an instruction are kept; vectors that are rounded
+    and clamped to bytes use its conversions and packs. On levels without FMA a
     fused multiply-add becomes a product and a sum.
   }];
   let dependentDialects = ["::atc::cpu::CpuDialect", "::mlir::arith::ArithDialect",
@@ -77,23 +78,29 @@ def CpuLowerMath : Pass<"cpu-lower-math", "::mlir::func::FuncOp"> {
 }
 
 def CpuMakeEntries : Pass<"cpu-make-entries", "::mlir::ModuleOp"> {
-  let summary = "Gives every kernel the entry point that the runtime calls";
+  let summary = "Create the entry point of every kernel that the runtime calls";
   let description = [{
-    Works on the LLVM dialect. `@k(ptr..., i64 begin, i64 end)` becomes an inlined
-    body of `void k(void *const *args, void *scratch, int64_t begin, int64_t end)`.
+    Works on the LLVM dialect. `@k(ptr..., i64 begin, i64 end)` becomes an
+    inlined body of `void k(void *const *args, void *scratch, int64_t begin,
+    int64_t end)`.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
 def CpuSelectTiles : Pass<"cpu-select-tiles", "::mlir::func::FuncOp"> {
-  let summary = "Chooses the register tile and the task size of every contraction";
-  let description = [{Sets `tile` where it is not set already, so that it can be set by hand or by a tuner.}];
+  let summary = "Select the register tile and the task size of every contraction";
+  let description = [{
+    Sets `tile` where it is not set, so that it can also be set by hand or by a
+    tuner.
+  }];
   let dependentDialects = ["::atc::cpu::CpuDialect"];
 }
 
 def CpuVerifyKernels : Pass<"cpu-verify-kernels", "::mlir::ModuleOp"> {
-  let summary = "Checks that kernels are LLVM code that needs no library";
-  let description = [{Lists every op, function and intrinsic for which there would be no code.}];
+  let summary = "Check that kernels are LLVM code that needs no library";
+  let description = [{
+    Lists every op, function and intrinsic for which there would be no code.
+  }];
 }
 
 #endif // OPENATC_PASSES_CPU_PASSES_TD

@@ -9,6 +9,7 @@
 
 namespace atc::cpu {
 
+/// The options of the CPU's pipelines.
 struct CpuPipelineOptions : mlir::PassPipelineOptions<CpuPipelineOptions> {
   Option<int64_t> block{*this, "block", llvm::cl::desc("Channels of a block"), llvm::cl::init(16)};
   Option<bool> exactDot{*this, "exact-dot",
@@ -17,25 +18,25 @@ struct CpuPipelineOptions : mlir::PassPipelineOptions<CpuPipelineOptions> {
   ListOption<std::string> disable{*this, "disable", llvm::cl::desc("Passes to leave out, by name")};
 };
 
-/// From a graph to a schedule of launches with places in the arena, and one
-/// function with one cpu op for every kernel.
+/// Builds the passes from a graph to a schedule of launches with offsets in the arena, and one
+/// function with one cpu op per kernel.
 void buildCpuPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options = {});
 
-/// The first part of it, up to cpu ops on buffers in @main.
+/// Builds the first part of it, up to cpu ops on buffers in @main.
 void buildCpuBufferPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options = {});
-/// The rest of it.
+/// Builds the rest of it, from cpu ops on buffers to the schedule.
 void buildCpuSchedulePipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options = {});
 
-/// From kernel functions to loops on vectors, for the level in `cpu.level`.
+/// Builds the passes from kernel functions to loops on vectors, for the level in `cpu.level`.
 void buildCpuExpandPipeline(mlir::OpPassManager &pm);
 
-/// From loops to the LLVM dialect with the entry points that the runtime calls.
+/// Builds the passes from loops to the LLVM dialect with the entry points that the runtime calls.
 void buildCpuLoopsToLLVMPipeline(mlir::OpPassManager &pm);
 
-/// Both: from a module of kernel functions to the LLVM dialect.
+/// Builds both: from a module of kernel functions to the LLVM dialect.
 void buildCpuLowerToLLVMPipeline(mlir::OpPassManager &pm);
 
-/// Returns the names of the passes that `disable` may have: a model compiles without them.
+/// Returns the names of the passes that `disable` may contain: models compile without them.
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses();
 
 /// Registers `cpu-pipeline`, `cpu-schedule-pipeline`, `cpu-expand-pipeline` and

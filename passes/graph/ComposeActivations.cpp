@@ -28,7 +28,7 @@ bool isClose(double a, double b, double tolerance = 1e-5) {
   return std::abs(a - b) <= tolerance * std::abs(b);
 }
 
-/// `value` = x op constant for a commutative op: gives x and the constant.
+/// Matches `value` = x op constant for a commutative op; returns x and the constant.
 template <typename OpTy> std::optional<std::pair<Value, double>> matchWithConstant(Value value) {
   auto op = value.getDefiningOp<OpTy>();
   if (!op)
@@ -50,8 +50,8 @@ std::pair<Value, double> matchScaled(Value value) {
   return {value, 1.0};
 }
 
-/// A product as its factors: nested mul and div (used only here) by constants
-/// and values, in any order. What is behind more ops than any activation has is a factor.
+/// A product as its factors: nested mul and div with a single use by constants and values, in any
+/// order. Operands nested deeper than in any activation are factors.
 struct Product {
   SmallVector<Value> factors;
   double constant = 1.0;
@@ -113,7 +113,7 @@ std::optional<HardSigmoidMatch> matchHardSigmoid(Value value) {
   return HardSigmoidMatch{input, slope / top, sum->second / top, top};
 }
 
-/// 1 + erf(x / sqrt(2)) gives x.
+/// Matches 1 + erf(x / sqrt(2)); returns x.
 Value matchErfTerm(Value value) {
   auto sum = matchWithConstant<AddOp>(value);
   if (!sum || sum->second != 1.0)
@@ -138,7 +138,7 @@ bool isCube(Value value, Value x) {
          llvm::all_of(parts.factors, [&](Value factor) { return factor == x; });
 }
 
-/// 1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)) gives x.
+/// Matches 1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)); returns x.
 Value matchTanhTerm(Value value) {
   auto sum = matchWithConstant<AddOp>(value);
   if (!sum || sum->second != 1.0)
@@ -235,7 +235,7 @@ template <typename OpTy> struct ComposeSigmoid : CountingPattern<OpTy> {
   }
 };
 
-/// A hard_swish or gelu whose last step is a division, or clip(a * x + b, 0, c) / c.
+/// Composes a hard_swish or gelu whose last step is a division, or clip(a * x + b, 0, c) / c.
 struct ComposeQuotient : CountingPattern<DivOp> {
   using CountingPattern::CountingPattern;
 
@@ -315,8 +315,8 @@ template <typename OpTy> struct ComposeRange : CountingPattern<OpTy> {
   }
 };
 
-/// clip(a * x + b, 0, 1) is hard_sigmoid; only where x is scaled, a plain clip
-/// of a sum stays what it is.
+/// Composes clip(a * x + b, 0, 1) to hard_sigmoid, but only where x is scaled: a plain clip of a
+/// sum is left alone.
 struct ClipToHardSigmoid : CountingPattern<ClipOp> {
   using CountingPattern::CountingPattern;
 
@@ -350,7 +350,7 @@ struct MaxToLeakyRelu : CountingPattern<MaxOp> {
   }
 };
 
-/// One slope for the whole tensor needs no slope tensor.
+/// Replaces a prelu with one slope for the whole tensor by a leaky relu.
 struct PReluToLeakyRelu : CountingPattern<PReluOp> {
   using CountingPattern::CountingPattern;
 

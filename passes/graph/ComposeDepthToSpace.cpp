@@ -14,8 +14,8 @@ using namespace atc::graph;
 
 namespace {
 
-/// A pixel shuffle as models spell it: a reshape to six dims, a transpose, a
-/// reshape to four.
+/// Composes a pixel shuffle as models express it: a reshape to six dims, a transpose, a reshape to
+/// four.
 struct ComposeShuffle : CountingPattern<ReshapeOp> {
   using CountingPattern::CountingPattern;
 

@@ -148,7 +148,7 @@ ElementsAttr atc::graph::scaleRows(ElementsAttr source, ArrayRef<double> rowScal
 // Moving elements
 //===----------------------------------------------------------------------===//
 
-/// Copies a box of elements of T from one strided place to another.
+/// Copies a box of elements of T between strided locations.
 template <typename T>
 static void copyBox(const T *source, T *target, ArrayRef<int64_t> sizes,
                     ArrayRef<int64_t> sourceStrides, ArrayRef<int64_t> targetStrides) {

@@ -41,7 +41,7 @@ struct Cse : atc::graph::impl::GraphCseBase<Cse> {
   }
 
   void visitRegions(Operation *op, Table &known) {
-    // What must not use values from outside shall not come to do so.
+    // Ops that must not use values from outside must not get such uses here.
     if (op->hasTrait<OpTrait::IsIsolatedFromAbove>() && op != getOperation()) {
       Table own;
       for (Region &region : op->getRegions())

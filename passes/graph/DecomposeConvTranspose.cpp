@@ -1,10 +1,10 @@
 //===-- DecomposeConvTranspose.cpp - conv_transpose becomes conv ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One dim of a transposed convolution: output o takes input i through tap k where
-// o + pad = i * stride + k * dilation. Write o + pad = base + q * stride + phase:
-// all outputs of one phase use the same taps, at input q + delta of tap k. So a
-// phase is a plain convolution over q, and the phases are its channels.
+// Consider one dim of a transposed convolution: output o reads input i through tap k where o + pad
+// = i * stride + k * dilation. Let o + pad = base + q * stride + phase: all outputs of a phase use
+// the same taps, at input q + delta of tap k. So a phase is a plain convolution over q, and the
+// phases are its channels.
 
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Passes.h"
@@ -24,8 +24,8 @@ using namespace atc::graph;
 
 namespace {
 
-/// Taps first, first + step, ... of one phase; tap number n reads input
-/// q + delta - n * deltaStep.
+/// The taps first, first + step, ... of one phase; tap number n reads input q + delta - n *
+/// deltaStep.
 struct PhaseTaps {
   int64_t first = 0, step = 1, count = 0;
   int64_t delta = 0, deltaStep = 1;
@@ -102,8 +102,8 @@ public:
     }
     ArrayRef<int64_t> strides = op.getStrides();
     usesDepthToSpace = strides.size() == 2 && strides[0] == strides[1] && strides[0] > 1;
-    // Whole blocks of M channels a phase are cheaper to move than single ones, but
-    // with groups the phases of a channel must stay in its group.
+    // Whole blocks of M channels per phase are cheaper to move than single channels, but with
+    // groups the phases of a channel must stay in its group.
     phasesFirst = usesDepthToSpace && groups == 1;
   }
 
@@ -207,7 +207,7 @@ private:
                           ones, pads, ones, groups, /*activation=*/ActivationAttr());
   }
 
-  /// The shape of all phases in their places, nothing cropped.
+  /// Returns the shape of all interleaved phases, without cropping.
   RankedTensorType getUncroppedType() {
     SmallVector<int64_t> shape{resultType.getDimSize(0), getNumChannels()};
     for (auto [d, dim] : llvm::enumerate(dims))

@@ -17,7 +17,7 @@ llvm::hash_code deepHash(Operation *op, llvm::function_ref<llvm::hash_code(Value
   };
   if (op->getNumRegions() == 0)
     return hashOp(op, hashOutside);
-  // What is made inside counts by its number.
+  // Values defined inside are hashed by their index.
   DenseMap<Value, unsigned> numbers;
   auto number = [&](ValueRange values) {
     for (Value value : values)

@@ -8,10 +8,10 @@
 
 namespace atc::graph {
 
-/// Computes a hash of an op and of all ops inside it, in which locations do not count.
-/// `hashOutside` is asked for the hash of each value that comes from outside of `op`. Ops that are
-/// equivalent by mlir::OperationEquivalence have equal hashes; its own hash does not look at
-/// bodies, so that all maps that read the same values would have one.
+/// Returns a hash of an op and of all ops inside it, ignoring locations. `hashOutside` returns the
+/// hash of each value that comes from outside of `op`. Ops that are equivalent by
+/// mlir::OperationEquivalence have equal hashes; its own hash ignores bodies, so that all maps of
+/// the same values would collide.
 llvm::hash_code deepHash(mlir::Operation *op,
                          llvm::function_ref<llvm::hash_code(mlir::Value)> hashOutside);
 

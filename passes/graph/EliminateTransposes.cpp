@@ -27,8 +27,8 @@ class Hoister {
 public:
   explicit Hoister(PatternRewriter &rewriter) : rewriter(rewriter) {}
 
-  /// How many transposes more there are when `value` is made in permuted form;
-  /// `value` broadcasts to the rank of the permutation.
+  /// Returns how many transposes are added when `value` is computed in permuted form; `value`
+  /// broadcasts to the rank of the permutation.
   int64_t getCost(Value value, ArrayRef<int64_t> permutation, unsigned depth = 0) const {
     RankedTensorType type = getTensorType(value);
     if (getConstant(value))
@@ -159,8 +159,8 @@ struct SinkTransposes : RewritePattern {
   Pass::Statistic &count;
 };
 
-/// A reduction names its axes, so it can read the tensor as it was; what is left
-/// to transpose is smaller.
+/// Lets a reduction read the tensor before the transpose, because it names its axes; the remaining
+/// transpose is smaller.
 struct ReduceTransposed : CountingPattern<ReduceOp> {
   using CountingPattern::CountingPattern;
 
@@ -227,7 +227,7 @@ struct EliminateTransposes : atc::graph::impl::GraphEliminateTransposesBase<Elim
       ++numOps;
       rounds += isa<TransposeOp>(op);
     });
-    // Each round looks at all ops: a huge graph with thousands of regions keeps some of them.
+    // Each round visits all ops: a huge graph with thousands of regions keeps some of them.
     constexpr int64_t costOfPatterns = 8;
     int64_t visits = 20'000'000;
     do {

@@ -53,8 +53,8 @@ struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
     }
     auto pointers = llvm::map_to_vector(operands, [](const Tensor &tensor) { return &tensor; });
     SmallVector<Tensor> results;
-    // An op that cannot be evaluated (a division by zero) keeps its place: only a
-    // run that reaches it is wrong.
+    // An op that cannot be evaluated (a division by zero) is kept: it is only an error if a run
+    // reaches it.
     std::string error;
     if (failed(evaluate(op, pointers, results, &error)))
       return;

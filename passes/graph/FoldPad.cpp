@@ -16,7 +16,7 @@ using namespace atc::graph;
 
 namespace {
 
-/// The pads of a constant pad that adds to spatial dims only: begins, then ends.
+/// Returns the pads of a constant pad that pads spatial dims only: begins, then ends.
 std::optional<SmallVector<int64_t>> getSpatialPads(PadOp pad) {
   if (!pad || pad.getMode() != PadMode::Constant)
     return std::nullopt;
@@ -37,7 +37,7 @@ SmallVector<int64_t> addPads(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs) {
                              [](auto pair) { return std::get<0>(pair) + std::get<1>(pair); });
 }
 
-/// A pool's padding must be smaller than its window.
+/// Returns whether a pool's padding is smaller than its window.
 template <typename PoolOp> bool fitWindow(PoolOp op, ArrayRef<int64_t> pads) {
   size_t spatial = op.getKernel().size();
   for (size_t i = 0; i < pads.size(); ++i)
@@ -128,8 +128,8 @@ struct FoldIntoAveragePool : CountingPattern<AveragePoolOp> {
 struct FoldIntoMaxPool : CountingPattern<MaxPoolOp> {
   using CountingPattern::CountingPattern;
 
-  /// True when every window of the pool with these pads holds an element of the
-  /// input: one that holds padding only would give the pad value.
+  /// Returns true when every window of the pool with these pads contains an element of the input: a
+  /// window of only padding would return the pad value.
   static bool touchesInputAlways(MaxPoolOp op, ArrayRef<int64_t> inputShape,
                                  ArrayRef<int64_t> pads) {
     for (size_t d = 0; d < op.getKernel().size(); ++d) {
@@ -155,7 +155,7 @@ struct FoldIntoMaxPool : CountingPattern<MaxPoolOp> {
     auto floatType = dyn_cast<FloatType>(type.getElementType());
     if (!type.hasStaticShape() || !op.getType().hasStaticShape() || !floatType)
       return rewriter.notifyMatchFailure(op, "shape is not static or elements are not floats");
-    // Models pad with -infinity or the lowest number of the type.
+    // Models pad with -infinity or the minimum of the type.
     llvm::APFloat lowest =
         llvm::APFloat::getLargest(floatType.getFloatSemantics(), /*Negative=*/true);
     bool neverWins = pad.getValue().convertToDouble() <= lowest.convertToDouble() ||

@@ -16,7 +16,7 @@ using namespace atc::graph;
 
 namespace {
 
-/// The result of a linear op and a channel constant as the operands of a binary op.
+/// The operands of a binary op: the result of a linear op and a channel constant.
 struct LinearAndConstant {
   LinearOp linear{nullptr};
   SmallVector<double> constant;

@@ -46,7 +46,7 @@ ActivationAttr getActivation(Operation *op) {
       .Default([](Operation *) { return ActivationAttr(); });
 }
 
-/// The conv or fully_connected behind `value` if an activation can join it.
+/// Returns the conv or fully_connected that computes `value` if an activation can be fused into it.
 LinearOp getFusableOp(Value value) {
   LinearOp linear = LinearOp::definedBy(value);
   if (!linear || isa<ConvTransposeOp>(linear.getOperation()) || !linear->hasOneUse() ||
@@ -100,14 +100,14 @@ struct FuseActivation : RewritePattern {
   Pass::Statistic &count;
 };
 
-/// Moves an activation in front of an op that only moves elements, when a
-/// convolution stands behind (a chain of) such ops.
+/// Moves an activation in front of an op that only moves elements, when a convolution precedes (a
+/// chain of) such ops.
 struct MoveInFrontOfMove : RewritePattern {
   MoveInFrontOfMove(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
 
-  /// The slopes of a prelu before `move`; nullopt when one channel there holds
-  /// elements of several channels behind.
+  /// Returns the slopes of a prelu before `move`; nullopt when one channel before contains elements
+  /// of several channels behind.
   static std::optional<SmallVector<double>> getSlopesBefore(Operation *move,
                                                             ArrayRef<double> slopes) {
     if (auto slice = dyn_cast<SliceOp>(move)) {

@@ -39,9 +39,8 @@ struct FuseResidual : CountingPattern<AddOp> {
   FuseResidual(MLIRContext *context, const Float32Nodes &float32Nodes, Pass::Statistic &count)
       : CountingPattern(context, count), float32Nodes(float32Nodes) {}
 
-  /// The convolution behind `value` if it can take the other operand. It moves to
-  /// the addition, so it must stand in the same block: into a loop it would run
-  /// more often.
+  /// Returns the convolution that computes `value` if the other operand can be fused into it. It
+  /// moves to the addition, so it must be in the same block: in a loop it would run more often.
   static ConvOp getCandidate(AddOp op, Value value, Value other) {
     auto conv = value.getDefiningOp<ConvOp>();
     if (!conv || !conv->hasOneUse() || conv.getResidual() || conv->getBlock() != op->getBlock())
@@ -75,7 +74,7 @@ struct FuseResidual : CountingPattern<AddOp> {
 struct FuseConvAdd : atc::graph::impl::GraphFuseConvAddBase<FuseConvAdd> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    // With 1 x 1 planes a channel constant has the shape of a residual too.
+    // With 1 x 1 planes a channel constant has the shape of a residual, too.
     patterns.add<FuseBias>(&getContext(), numBiases, PatternBenefit(2));
     const Float32Nodes float32Nodes(getOperation());
     patterns.add<FuseResidual>(&getContext(), float32Nodes, numResiduals);

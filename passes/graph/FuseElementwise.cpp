@@ -22,7 +22,7 @@ namespace {
 
 ArrayRef<int64_t> getShape(Value value) { return getTensorType(value).getShape(); }
 
-/// True when the inputs alone, without a shape given, broadcast to `shape`.
+/// Returns true when the inputs alone broadcast to `shape`.
 bool determineShape(ValueRange inputs, ArrayRef<int64_t> shape) {
   SmallVector<int64_t> result;
   for (Value input : inputs) {
@@ -67,7 +67,7 @@ public:
 
   Value addConstant(TypedAttr value) { return arith::ConstantOp::create(body, loc, value); }
 
-  /// Copies the body of a map whose arguments are `arguments`; gives its result.
+  /// Copies the body of a map for `arguments` and returns its result.
   Value addBody(MapOp map, ValueRange arguments) {
     IRMapping mapping;
     mapping.map(map.getBody().getArguments(), arguments);
@@ -91,7 +91,7 @@ public:
   }
 
 private:
-  /// An input nothing reads goes, unless the result has its shape from it.
+  /// Removes unused inputs, unless they determine the shape of the result.
   void removeDeadArguments() {
     for (unsigned i = inputs.size(); i-- > 0;) {
       if (!block->getArgument(i).use_empty())
@@ -117,7 +117,7 @@ struct FuseElementwise : atc::graph::impl::GraphFuseElementwiseBase<FuseElementw
   using GraphFuseElementwiseBase::GraphFuseElementwiseBase;
 
   void runOnOperation() override {
-    // A scalar formula has few ops: small functions cannot have too much code.
+    // A scalar formula has few ops, so that small functions have a bounded amount of code.
     constexpr unsigned opsPerFormula = 16;
     unsigned numOps = 0;
     getOperation().walk([&](Operation *op) { numOps += isa<ElementwiseOpInterface, MapOp>(op); });
@@ -178,7 +178,7 @@ struct FuseElementwise : atc::graph::impl::GraphFuseElementwiseBase<FuseElementw
     for (Value operand : op->getOperands())
       if (!getScalarAttr(operand))
         tensors.push_back(operand);
-    // A constant may be what gives the result its shape; then it stays an input.
+    // A constant that determines the shape of the result remains an input.
     inlineConstants = inlineConstants && determineShape(tensors, type.getShape());
 
     OpBuilder builder(op);
@@ -195,7 +195,8 @@ struct FuseElementwise : atc::graph::impl::GraphFuseElementwiseBase<FuseElementw
     ++numMaps;
   }
 
-  /// A handful of operations that cost no more than reading the value again.
+  /// Returns whether a map has only a few operations, which cost no more than reading its value
+  /// again.
   bool isCheap(MapOp map) const {
     for (Operation &op : map.getBody().front().without_terminator())
       if (isa<math::MathDialect>(op.getDialect()) ||
@@ -210,7 +211,7 @@ struct FuseElementwise : atc::graph::impl::GraphFuseElementwiseBase<FuseElementw
                           [](Operation &op) { return !isa<arith::ConstantOp>(op); });
   }
 
-  /// Whether only maps read `map`. That stays as it is while maps are fused.
+  /// Returns whether only maps read `map`, which does not change while maps are fused.
   bool isReadByMaps(MapOp map) {
     auto [known, isNew] = readByMaps.try_emplace(map, false);
     if (isNew)
@@ -225,7 +226,7 @@ struct FuseElementwise : atc::graph::impl::GraphFuseElementwiseBase<FuseElementw
     });
   }
 
-  /// Whether `consumer` should compute the value of `producer` itself.
+  /// Returns whether `consumer` should compute the value of `producer` itself.
   bool shouldFuse(MapOp producer, MapOp consumer) {
     if (!float32Nodes->mayJoin(producer, consumer))
       return false;
@@ -236,8 +237,8 @@ struct FuseElementwise : atc::graph::impl::GraphFuseElementwiseBase<FuseElementw
       return false;
     if (countOps(producer) + countOps(consumer) > maxOps)
       return false;
-    // A map becomes part of one integer sum: another one's sums would be read in
-    // 32 bits where its stored integers take 8.
+    // A map is fused with at most one integer contraction: another one's accumulators would be read
+    // in 32 bits instead of its stored integers in 8.
     if (readsSums(producer) && readsSums(consumer))
       return false;
     // With layouts chosen, all values of one map must be stored alike.

@@ -16,7 +16,7 @@ namespace {
 
 using Shape = SmallVector<int64_t>;
 
-/// The one unknown dim of a reshape of a known number of elements.
+/// Returns the shape of a reshape of a known number of elements with one dynamic dim.
 std::optional<Shape> inferReshape(ReshapeOp op) {
   RankedTensorType input = getTensorType(op.getInput());
   Shape shape(op.getType().getShape());
@@ -40,7 +40,7 @@ std::optional<Shape> inferMap(MapOp op) {
   return shape;
 }
 
-/// The shape that the operands give the result; nullopt when they say nothing.
+/// Returns the shape that follows from the operands; nullopt when it is not determined.
 std::optional<Shape> inferShape(Operation *op) {
   if (auto reshape = dyn_cast<ReshapeOp>(op))
     return inferReshape(reshape);
@@ -79,7 +79,7 @@ struct InferShapes : atc::graph::impl::GraphInferShapesBase<InferShapes> {
     auto shape = type.hasStaticShape() ? std::nullopt : inferShape(op);
     if (!shape || shape->size() != type.getShape().size() || !canRefine(op))
       return;
-    // What either side knows.
+    // A dim is static if either side knows it.
     for (auto [known, dim] : llvm::zip_equal(*shape, type.getShape()))
       if (ShapedType::isDynamic(known))
         known = dim;

@@ -17,6 +17,7 @@ namespace atc::graph {
 #define GEN_PASS_DECL
 #include "passes/graph/Passes.h.inc"
 
+/// The options of the graph pipeline.
 struct GraphPipelineOptions : mlir::PassPipelineOptions<GraphPipelineOptions> {
   ListOption<std::string> disable{
       *this, "disable", llvm::cl::desc("Passes to leave out, by name (also canonicalize)")};
@@ -32,16 +33,15 @@ struct GraphPipelineOptions : mlir::PassPipelineOptions<GraphPipelineOptions> {
                            llvm::cl::init(false)};
 };
 
-/// Adds the passes that bring an imported module into the form that the targets
-/// compile: shapes known, constants folded, fused convolutions, maps. The pass
-/// manager is one for modules.
+/// Adds the passes that bring an imported module into the form that the targets compile: shapes
+/// known, constants folded, fused convolutions, maps. `pm` must run on modules.
 void buildGraphPipeline(mlir::OpPassManager &pm, const GraphPipelineOptions &options);
 
-/// Adds the first passes of it, up to where the weights are those that the targets
-/// see: what calibration works on.
+/// Adds its first passes, up to the point where weights are those that the targets see: calibration
+/// starts there.
 void buildWeightPasses(mlir::OpPassManager &pm);
 
-/// The names among `options.disable` that no pass of the pipeline has.
+/// Returns the names in `options.disable` that no pass of the pipeline has.
 llvm::SmallVector<std::string> findUnknownPasses(const GraphPipelineOptions &options);
 
 /// Registers every graph pass by name and the pipeline as `graph-pipeline`.

@@ -13,44 +13,58 @@ class GraphPass<string name> : Pass<name, "::mlir::func::FuncOp"> {
 }
 
 def GraphComposeActivations : GraphPass<"graph-compose-activations"> {
-  let summary = "Recognise activations that are spelled out as several ops";
+  let summary = "Compose activations from the ops that compute them";
   let description = [{
-    silu, mish, hard_swish, hard_sigmoid, gelu (erf and tanh forms), sigmoid,
-    leaky_relu, relu and clip are found where a model computes them from
-    simpler ops, so that they can be fused into a convolution or run as one
-    formula. Chains of clips become one clip.
+    Recognizes silu, mish, hard_swish, hard_sigmoid, gelu (erf and tanh forms),
+    sigmoid, leaky_relu, relu and clip where a model computes them from simpler
+    ops, so that they can be fused into a convolution or run as one formula.
+    Chains of clips become one clip.
+
+    ```mlir
+    %s = graph.sigmoid %x : ...
+    %y = graph.mul %x, %s : ...
+    // becomes
+    %y = graph.silu %x : ...
+    ```
   }];
   let statistics = [Statistic<"numComposed", "num-composed", "Number of activations recognised">];
 }
 
 def GraphComposeDepthToSpace : GraphPass<"graph-compose-depth-to-space"> {
-  let summary = "Recognise depth_to_space and space_to_depth spelled as reshapes";
+  let summary = "Compose depth_to_space and space_to_depth from reshapes";
   let description = [{
-    reshape to six dims, transpose, reshape to four: the pixel shuffle of models
-    whose source format had no op for it.
+    Recognizes a reshape to six dims, a transpose and a reshape to four: the
+    pixel shuffle of models whose source format has no op for it.
   }];
   let statistics = [Statistic<"numComposed", "num-composed", "Number of shuffles recognised">];
 }
 
 def GraphDecomposeConvTranspose : GraphPass<"graph-decompose-conv-transpose"> {
-  let summary = "Turn transposed convolutions into convolutions";
+  let summary = "Rewrite transposed convolutions as convolutions";
   let description = [{
-    A transposed convolution of stride s computes s outputs a dim from the same
-    inputs, each with its own part of the kernel. They become the channels of one
-    stride-1 convolution; depth_to_space (or reshape, transpose, reshape) puts them
-    in their places and a slice crops the pads. The weights must be constant.
+    A transposed convolution of stride s computes s outputs per dim from the
+    same inputs, each with its own part of the kernel. They become the channels
+    of one stride-1 convolution; depth_to_space (or reshape, transpose, reshape)
+    interleaves them and a slice crops the pads. The weights must be constant.
+
+    ```mlir
+    %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>, ...} : ...
+    // becomes
+    %c = graph.conv %x, %phases {strides = array<i64: 1, 1>, ...} : ...
+    %y = graph.depth_to_space %c {...} : ...
+    ```
   }];
   let statistics = [
     Statistic<"numDecomposed", "num-decomposed", "Number of transposed convolutions rewritten">];
 }
 
 def GraphEliminateTransposes : GraphPass<"graph-eliminate-transposes"> {
-  let summary = "Cancel, move and cheapen transposes";
+  let summary = "Cancel, move and simplify transposes";
   let description = [{
-    A transpose moves through elementwise ops, concats, slices and pads where that
-    removes at least one transpose; a region of such ops between transposes is
-    computed in permuted form where fewer elements are moved then; a transpose that
-    only moves dims of size 1 becomes a reshape; a transposed constant is
+    A transpose moves through elementwise ops, concats, slices and pads where
+    that removes at least one transpose. A region of such ops between transposes
+    is computed in permuted form where that moves fewer elements. A transpose
+    that only moves dims of size 1 becomes a reshape; a transposed constant is
     transposed at compile time.
   }];
   let statistics = [
@@ -59,10 +73,10 @@ def GraphEliminateTransposes : GraphPass<"graph-eliminate-transposes"> {
 }
 
 def GraphExpandPow : GraphPass<"graph-expand-pow"> {
-  let summary = "Turn powers of simple constant exponents into cheaper ops";
+  let summary = "Replace powers with simple constant exponents by cheaper ops";
   let description = [{
-    Exponents 1, 2, 3, 0.5, -0.5 and -1 become the operand, products, sqrt, rsqrt
-    and reciprocal.
+    Powers with the exponents 1, 2, 3, 0.5, -0.5 and -1 become the operand,
+    products, sqrt, rsqrt and reciprocal.
   }];
   let statistics = [Statistic<"numExpanded", "num-expanded", "Number of powers rewritten">];
 }
@@ -71,8 +85,8 @@ def GraphFoldConstants : GraphPass<"graph-fold-constants"> {
   let summary = "Evaluate ops whose operands are all constant";
   let description = [{
     Uses the reference interpreter. An op whose result is larger than all its
-    operands together (expand, tile, ...) is folded only when the result is small,
-    so that folding never blows a model up.
+    operands together (expand, tile, ...) is folded only when the result is
+    small, so that folding does not increase the size of a model considerably.
   }];
   let options = [
     Option<"maxElements", "max-elements", "int64_t", /*default=*/"16777216",
@@ -85,19 +99,37 @@ def GraphFoldConstants : GraphPass<"graph-fold-constants"> {
 def GraphFoldPad : GraphPass<"graph-fold-pad"> {
   let summary = "Fold explicit pads into convolutions and pools";
   let description = [{
-    A constant pad of the spatial dims becomes pads of the conv (zero), average_pool
-    (zero, when padding counts) or max_pool (-infinity, or zero where the input is
-    known to be non-negative) that reads it.
+    A constant pad of the spatial dims becomes pads of the conv (zero),
+    average_pool (zero, when padding counts) or max_pool (-infinity, or zero
+    where the input is known to be nonnegative) that reads it.
+
+    ```mlir
+    %p = graph.pad %x {low = array<i64: 0, 0, 1, 1>, high = array<i64: 0, 0, 1, 1>, ...} : ...
+    %y = graph.conv %p, %w {pads = array<i64: 0, 0, 0, 0>, ...} : ...
+    // becomes
+    %y = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>, ...} : ...
+    ```
   }];
   let statistics = [Statistic<"numFolded", "num-folded", "Number of pads folded">];
 }
 
 def GraphFoldQdqContractions : GraphPass<"graph-fold-qdq-contractions"> {
-  let summary = "Multiply quantized tensors as integers";
+  let summary = "Fold dequantize, contraction and quantize into int8 contractions";
   let description = [{
-    conv, fully_connected and matmul of dequantized operands with known weights
-    become integer sums times the product of the scales. A quantize behind them
-    gives its scale to that product. Weights that stay real are dequantized.
+    conv, fully_connected and matmul of dequantized operands with constant
+    weights become integer contractions whose accumulators are multiplied with
+    the product of the scales. A quantize behind them contributes its scale to
+    that product. Weights that are still read as real values are dequantized.
+
+    ```mlir
+    %x = graph.dequantize %q : (tensor<...x!q>) -> tensor<...xf32>
+    %y = graph.conv %x, %w {...} : ...
+    // becomes
+    %i = graph.storage_cast %q : (tensor<...x!q>) -> tensor<...xui8>
+    %s = graph.integer_conv %i, %wi {zero_point = 128, ...} : ... -> tensor<...xi32>
+    %f = graph.cast %s : (tensor<...xi32>) -> tensor<...xf32>
+    %y = graph.mul %f, %scales : ...
+    ```
   }];
   let statistics = [
     Statistic<"numFactors", "num-factors", "Number of quantizes that multiply, not divide">,
@@ -107,8 +139,9 @@ def GraphFoldQdqContractions : GraphPass<"graph-fold-qdq-contractions"> {
 def GraphFoldScaleIntoConv : GraphPass<"graph-fold-scale-into-conv"> {
   let summary = "Fold multiplications and additions by channel constants into weights";
   let description = [{
-    mul, div, add and sub of a conv, conv_transpose or fully_connected by a constant
-    scalar or one constant a channel change the weights and bias instead.
+    mul, div, add and sub of a conv, conv_transpose or fully_connected by a
+    constant scalar, or by a constant with one value per channel, are folded
+    into the weights and the bias.
   }];
   let statistics = [Statistic<"numFolded", "num-folded", "Number of ops folded">];
 }
@@ -126,10 +159,17 @@ def GraphFuseConvActivation : GraphPass<"graph-fuse-conv-activation"> {
 def GraphFuseConvAdd : GraphPass<"graph-fuse-conv-add"> {
   let summary = "Fuse additions into the convolution before them";
   let description = [{
-    A constant with one value a channel joins the bias; a tensor of the result's
-    shape becomes the residual operand: before the activation, or behind it
-    (`residual_last`) when the activation is already fused. Of two convolutions
-    that are added the later one takes the other as residual.
+    A constant with one value per channel is added to the bias; a tensor of the
+    result's shape becomes the residual operand: before the activation, or
+    behind it (`residual_last`) when the activation is already fused. When two
+    convolutions are added, the later one takes the other as residual.
+
+    ```mlir
+    %y = graph.conv %x, %w {...} : ...
+    %z = graph.add %y, %e : ...
+    // becomes
+    %z = graph.conv %x, %w residual %e {...} : ...
+    ```
   }];
   let statistics = [
     Statistic<"numBiases", "num-biases", "Number of additions fused into the bias">,
@@ -139,23 +179,37 @@ def GraphFuseConvAdd : GraphPass<"graph-fuse-conv-add"> {
 def GraphFuseConvBn : GraphPass<"graph-fuse-conv-bn"> {
   let summary = "Fold batch normalization into the weights and bias before it";
   let description = [{
-    For conv, conv_transpose and fully_connected with constant weights whose only
-    use is the batch_norm.
+    Applies to conv, conv_transpose and fully_connected with constant weights
+    whose only use is the batch_norm.
   }];
   let statistics = [Statistic<"numFused", "num-fused", "Number of batch_norms folded">];
 }
 
 def GraphFuseElementwise : GraphPass<"graph-fuse-elementwise"> {
-  let summary = "Turn elementwise ops into maps and fuse maps";
+  let summary = "Rewrite elementwise ops as maps and fuse maps";
   let description = [{
-    Every elementwise op becomes a graph.map; a map that is used once, or is cheap
-    and used by maps only, is fused into the maps that read it. Scalar constants
-    become arith.constant in the body.
+    Every elementwise op becomes a graph.map. A map that is used once, or is
+    cheap and used by maps only, is fused into the maps that read it. Scalar
+    constants become arith.constant in the body.
+
+    ```mlir
+    %a = graph.mul %x, %c : ...
+    %y = graph.add %a, %b : ...
+    // becomes
+    %y = graph.map %x, %b : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32> {
+    ^bb0(%e: f32, %f: f32):
+      %k = arith.constant 2.0 : f32
+      %p = arith.mulf %e, %k : f32
+      %s = arith.addf %p, %f : f32
+      graph.yield %s : f32
+    }
+    ```
 
     A fused map has at most `max-ops` ops: the time to generate code of a kernel
-    grows faster than the kernel. Where the maps that differ have more than
-    `max-code` ops together, constants stay operands, so that maps which differ in
-    nothing else share a kernel, and where that does not help either, nothing is fused.
+    grows faster than the kernel. Where all distinct maps together have more
+    than `max-code` ops, constants remain operands, so that maps which differ
+    only in them share a kernel, and where that does not suffice, nothing is
+    fused.
   }];
   let dependentDialects = ["::atc::graph::GraphDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
@@ -174,10 +228,11 @@ def GraphFuseElementwise : GraphPass<"graph-fuse-elementwise"> {
 }
 
 def GraphFuseIntegerEpilogue : GraphPass<"graph-fuse-integer-epilogue"> {
-  let summary = "Compute a map of integer sums where the sums are made";
+  let summary = "Fuse maps into the integer contraction before them";
   let description = [{
-    The map's other inputs must have the shape of the sums or one number for each
-    of their channels.
+    The map becomes the body of the integer_conv or integer_fully_connected
+    whose accumulators it reads. Its other inputs must have the shape of the
+    accumulators or one value per channel.
   }];
   let statistics = [Statistic<"numFused", "num-fused", "Number of maps fused">];
 }
@@ -185,8 +240,8 @@ def GraphFuseIntegerEpilogue : GraphPass<"graph-fuse-integer-epilogue"> {
 def GraphCse : GraphPass<"graph-cse"> {
   let summary = "Merge ops that compute the same";
   let description = [{
-    What mlir's `cse` does, in a time that stays linear where many maps read the
-    same values: their bodies are part of the hash by which equal ops are found.
+    Does the same as mlir's `cse`, but in linear time even where many maps read
+    the same values: bodies are part of the hash by which equal ops are found.
   }];
   let statistics = [Statistic<"numMerged", "num-merged", "Number of ops merged into equal ones">];
 }
@@ -194,20 +249,28 @@ def GraphCse : GraphPass<"graph-cse"> {
 def GraphInferShapes : GraphPass<"graph-infer-shapes"> {
   let summary = "Refine result types from operand types";
   let description = [{
-    Walks in order, so that a shape known at the arguments reaches the results of
-    the function. Encodings stay.
+    Visits ops in order, so that a shape known at the arguments reaches the
+    results of the function. Encodings are kept.
   }];
   let statistics = [Statistic<"numRefined", "num-refined", "Number of result types refined">];
 }
 
 def GraphInsertQuantization : GraphPass<"graph-insert-quantization"> {
-  let summary = "Put quantize and dequantize where attributes say so";
+  let summary = "Insert quantize and dequantize where attributes request them";
   let description = [{
-    `graph.quantization = !quant.uniform<...>` on an op, or on an argument of the
-    function, makes its result go through quantize and dequantize. On a conv,
-    conv_transpose, fully_connected or matmul `graph.weight_quantization` makes
-    integers of the constant weights, and of the bias where the input is dequantized:
-    its scales are those of the input times those of the weights.
+    `graph.quantization = !quant.uniform<...>` on an op, or on an argument of
+    the function, passes its result through quantize and dequantize. On a conv,
+    conv_transpose, fully_connected or matmul, `graph.weight_quantization`
+    converts the constant weights to integers, and the bias where the input is
+    dequantized: its scales are those of the input times those of the weights.
+
+    ```mlir
+    %y = graph.relu %x {graph.quantization = !quant.uniform<u8:f32, 0.25>} : ...
+    // becomes
+    %r = graph.relu %x : ...
+    %q = graph.quantize %r : ... -> tensor<...x!quant.uniform<u8:f32, 0.25>>
+    %y = graph.dequantize %q : ...
+    ```
   }];
   let statistics = [
     Statistic<"numTensors", "num-tensors", "Number of tensors quantized">,
@@ -215,52 +278,75 @@ def GraphInsertQuantization : GraphPass<"graph-insert-quantization"> {
 }
 
 def GraphLowerBatchNorm : GraphPass<"graph-lower-batch-norm"> {
-  let summary = "Turn batch_norm into mul and add by channel constants";
+  let summary = "Lower batch_norm to mul and add by channel constants";
+  let description = [{
+    Applies to every batch_norm with constant parameters that was not folded
+    into weights.
+  }];
   let statistics = [Statistic<"numLowered", "num-lowered", "Number of batch_norms lowered">];
 }
 
 def GraphLowerQuantized : GraphPass<"graph-lower-quantized"> {
-  let summary = "Write quantize and dequantize as arithmetic, quantized tensors as integers";
+  let summary = "Lower quantize and dequantize to arithmetic, quantized types to integers";
+  let description = [{
+    A quantize becomes a division or multiplication, rounding, a zero point, a
+    clamp and a cast to i8 or ui8; a dequantize the inverse. No quantized type
+    is left afterwards.
+  }];
 }
 
 def GraphMatMulToFullyConnected : GraphPass<"graph-matmul-to-fully-connected"> {
-  let summary = "Turn matmul by a constant matrix into fully_connected";
-  let description = [{The matrix is transposed to [N, K]; an addition of constants becomes the bias.}];
+  let summary = "Rewrite matmul by a constant matrix as fully_connected";
+  let description = [{
+    The matrix is transposed to [N, K]; an addition of constants becomes the
+    bias.
+  }];
   let statistics = [Statistic<"numConverted", "num-converted", "Number of matmuls converted">];
 }
 
 def GraphPropagateQdq : GraphPass<"graph-propagate-qdq"> {
-  let summary = "Move elements of quantized tensors as integers";
+  let summary = "Propagate quantize and dequantize through ops that move elements";
   let description = [{
-    dequantize sinks below ops that only move or compare elements, quantize rises
-    above them; where they meet with the same parameters both go.
+    dequantize sinks below ops that only move or compare elements, and quantize
+    rises above them; where they meet with the same parameters, both are
+    removed. The ops then work on integers.
+
+    ```mlir
+    %x = graph.dequantize %q : (tensor<4x!q>) -> tensor<4xf32>
+    %r = graph.reshape %x : (tensor<4xf32>) -> tensor<2x2xf32>
+    %y = graph.quantize %r : (tensor<2x2xf32>) -> tensor<2x2x!q>
+    // becomes, with %i the integers of %q
+    %r = graph.reshape %i : (tensor<4xui8>) -> tensor<2x2xui8>
+    %y = graph.storage_cast %r : (tensor<2x2xui8>) -> tensor<2x2x!q>
+    ```
   }];
   let statistics = [Statistic<"numMoved", "num-moved", "Number of ops that now move integers">];
 }
 
 def GraphRaiseTo2D : GraphPass<"graph-raise-to-2d"> {
-  let summary = "Give 1-D convolutions and pools a unit height";
+  let summary = "Raise 1-D convolutions and pools to 2-D";
   let description = [{
-    Rank-3 conv, conv_transpose, max_pool and average_pool become rank-4 ones
-    between two reshapes, so that one lowering serves both.
+    Rank-3 conv, conv_transpose, max_pool and average_pool become rank-4 ops
+    with a height of 1 between two reshapes, so that one lowering handles both.
   }];
   let statistics = [Statistic<"numRaised", "num-raised", "Number of ops raised">];
 }
 
 def GraphReleaseConstants : Pass<"graph-release-constants", "::mlir::ModuleOp"> {
-  let summary = "Free the data of constants that nothing refers to any more";
+  let summary = "Free the data of constants without uses";
   let description = [{
-    Folding makes new weights; the old ones would live as long as the context does.
-    Only for a context that holds no other module that shares resources.
+    Folding creates new weights; the old ones would live as long as the context.
+    Only for a context that has no other module which shares its resources.
   }];
 }
 
 def GraphSimplifySlicesConcats : GraphPass<"graph-simplify-slices-concats"> {
   let summary = "Merge nested slices and concats";
   let description = [{
-    Concat of concat flattens, slice of slice merges, a slice of a concat reads the
-    operand (or the operands) it needs, neighbouring slices that a concat puts
-    together again become one slice. A gather of one known index becomes a slice.
+    A concat of concats is flattened and a slice of a slice merged. A slice of a
+    concat reads the operands that it needs, and adjacent slices that a concat
+    puts together again become one slice. A gather of one constant index becomes
+    a slice.
   }];
   let statistics = [
     Statistic<"numConcats", "num-concats", "Number of concats simplified">,
@@ -268,11 +354,12 @@ def GraphSimplifySlicesConcats : GraphPass<"graph-simplify-slices-concats"> {
 }
 
 def GraphWidenFloats : GraphPass<"graph-widen-floats"> {
-  let summary = "Compute in f32 what multiplies f16 or bf16";
+  let summary = "Compute contractions of f16 or bf16 in f32";
   let description = [{
-    For targets that have instructions for f32 only: in a function with contractions
-    of small floats every such tensor becomes f32, between casts at the ends of the
-    function and around the casts of the model itself, which keep their rounding.
+    For targets that have instructions for f32 only: in a function with
+    contractions of f16 or bf16 every such tensor becomes f32, between casts at
+    the inputs and results of the function and around the casts of the model
+    itself, which keep their rounding.
   }];
   let statistics = [Statistic<"numWidened", "num-widened", "Number of tensors widened">];
 }

@@ -43,7 +43,7 @@ public:
 
     buildWeights();
 
-    // conv + add + activation first, then what is added behind activations.
+    // Fuses conv + add + activation first, then additions behind activations.
     addPass(createGraphFuseConvAdd());
     addPass(createGraphFuseConvActivation());
     addPass(createGraphFuseConvAdd());
@@ -74,7 +74,7 @@ public:
   }
 
   void buildWeights() {
-    // Everything that changes weights, before anything is fused behind them.
+    // All passes that change weights come before fusions behind the weights.
     addPass(createGraphMatMulToFullyConnected());
     addPass(createGraphFuseConvBn());
     addPass(createGraphLowerBatchNorm());

@@ -23,8 +23,8 @@ RankedTensorType raiseType(Type type) {
   return RankedTensorType::get(shape, tensor.getElementType());
 }
 
-/// Gives the attribute the value of the new spatial dim in front of that of each
-/// part (pads have two: begins and ends).
+/// Inserts the value of the new spatial dim in front of that of each part of an attribute (pads
+/// have two parts: begins and ends).
 void raiseAttribute(Operation *op, StringRef name, int64_t value) {
   auto attr = op->getAttrOfType<DenseI64ArrayAttr>(name);
   if (!attr)
@@ -41,7 +41,7 @@ template <typename OpTy> struct Raise : CountingPattern<OpTy> {
   LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
     if (op.getType().getRank() != 3)
       return rewriter.notifyMatchFailure(op, "is not one-dimensional");
-    // A reshape of several unknown dims would not say which is which.
+    // A reshape cannot have several dynamic dims.
     auto isStatic = [](Value value) { return getTensorType(value).hasStaticShape(); };
     if (!isStatic(op.getResult()) || !llvm::all_of(op->getOperands(), isStatic))
       return rewriter.notifyMatchFailure(op, "shape is not static");

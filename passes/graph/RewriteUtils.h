@@ -10,11 +10,11 @@
 
 namespace atc::graph {
 
-/// A location for a value that exists only because a rewrite made it: the name
-/// of the source tensor with a suffix. The name itself stays with the one value
-/// that equals the source tensor.
+/// Returns a location for a value that exists only because of a rewrite: the name of the source
+/// tensor with a suffix. The name itself stays with the one value that equals the source tensor.
 mlir::Location derivedLoc(mlir::Location loc, llvm::StringRef suffix);
 
+/// Returns the type of a ranked tensor.
 inline mlir::RankedTensorType getTensorType(mlir::Value value) {
   return mlir::cast<mlir::RankedTensorType>(value.getType());
 }

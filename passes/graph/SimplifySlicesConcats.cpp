@@ -15,8 +15,8 @@ using namespace atc::graph;
 
 namespace {
 
-/// A slice along the axis of a concat, inside one operand or exactly a run of
-/// operands, reads those operands.
+/// Replaces a slice along the axis of a concat, inside one operand or covering exactly a run of
+/// operands, by those operands.
 struct SliceOfConcat : CountingPattern<SliceOp> {
   using CountingPattern::CountingPattern;
 
@@ -48,7 +48,7 @@ struct SliceOfConcat : CountingPattern<SliceOp> {
       return rewriter.notifyMatchFailure(op, "needs all operands");
     Value source = inputs.front();
     if (inputs.size() > 1) {
-      // A part of several operands would copy them twice.
+      // A slice that needs parts of several operands would copy them twice.
       int64_t total = 0;
       for (Value input : inputs)
         total += getTensorType(input).getDimSize(axis);
@@ -67,8 +67,8 @@ struct SliceOfConcat : CountingPattern<SliceOp> {
   }
 };
 
-/// The slice that covers `first` and, behind it along the axis, `second`; null
-/// when they are not neighbours.
+/// Returns the slice that covers `first` and, adjacent along the axis, `second`; null when they are
+/// not adjacent.
 SliceOp mergeNeighbours(SliceOp first, SliceOp second, int64_t axis, Location loc,
                         PatternRewriter &rewriter) {
   if (!first || !second || first.getInput() != second.getInput())
@@ -115,7 +115,7 @@ struct ReassembleSlices : CountingPattern<ConcatOp> {
   }
 };
 
-/// A gather of one index that is known is a slice.
+/// Replaces a gather of one constant index by a slice.
 struct GatherOfOne : CountingPattern<GatherOp> {
   using CountingPattern::CountingPattern;
 

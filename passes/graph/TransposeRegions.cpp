@@ -142,7 +142,7 @@ int64_t Region::getCost() const {
     for (Operation *user : result.getUsers()) {
       if (isForm(user))
         cost -= elements;
-      // A reduction then reads the new form itself.
+      // A reduction then reads the new form directly.
       else if (!ops.contains(user) && !isa<ReduceOp>(user))
         isRead = true;
     }
@@ -238,7 +238,7 @@ bool tryTranspose(TransposeOp transpose, int64_t &visits) {
 } // namespace
 
 bool permuteRegions(func::FuncOp function, int64_t &visits) {
-  // Every region that is rewritten leaves fewer elements to move, so this ends.
+  // Terminates because every rewritten region leaves fewer elements to move.
   for (Operation &op : function.getBody().getOps())
     if (auto transpose = dyn_cast<TransposeOp>(op); transpose && visits > 0)
       if (tryTranspose(transpose, visits))

@@ -68,7 +68,7 @@ private:
       made = convert(value, getTensorType(value).clone(Float32Type::get(&getContext())));
     return made;
   }
-  /// `value` with the type that it had.
+  /// Returns `value` converted to its previous type.
   Value asBefore(Value value) {
     auto found = narrow.find(value);
     if (found == narrow.end())

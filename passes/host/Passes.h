@@ -1,4 +1,4 @@
-//===-- Passes.h - passes on host programs --------------------------------===//
+//===-- Passes.h - passes on dynamic schedules ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_HOST_PASSES_H
@@ -13,16 +13,16 @@ namespace atc::host {
 #define GEN_PASS_DECL
 #include "passes/host/Passes.h.inc"
 
-/// Unit attributes that host-outline-static sets: on the functions that it makes, and
-/// on @main, whose values from then on are those of a host program.
+/// Unit attributes that host-outline-static sets: on the static regions that it outlines, and on
+/// @main, whose values from then on are those of a dynamic schedule.
 inline constexpr llvm::StringLiteral kPartAttr = "host.part";
 inline constexpr llvm::StringLiteral kProgramAttr = "host.program";
 
-/// Whether @main holds what only a host program can do: host ops, or inputs or
-/// results that are no plain tensors.
+/// Returns whether @main needs a dynamic schedule: it has host ops, or inputs or results that are
+/// not static dense tensors.
 bool isHostProgram(mlir::func::FuncOp main);
 
-/// The parts of a module, in the order of their numbers.
+/// Returns the static regions of a module, in the order of their indices.
 llvm::SmallVector<mlir::func::FuncOp> partsOf(mlir::ModuleOp module);
 
 #define GEN_PASS_REGISTRATION

@@ -1,4 +1,4 @@
-//===-- Pipelines.h - the passes on host programs in order ----------------===//
+//===-- Pipelines.h - the passes on dynamic schedules in order ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_HOST_PIPELINES_H
@@ -9,15 +9,15 @@
 
 namespace atc::host {
 
+/// The options of the host pipeline.
 struct HostPipelineOptions : mlir::PassPipelineOptions<HostPipelineOptions> {
   ListOption<std::string> disable{*this, "disable", llvm::cl::desc("Passes to leave out, by name")};
 };
 
-/// From a host program as it was imported to one whose parts of fixed shapes are
-/// functions.
+/// Builds the passes from an imported dynamic schedule to one whose static regions are functions.
 void buildHostPipeline(mlir::OpPassManager &pm, const HostPipelineOptions &options = {});
 
-/// Returns the names of the passes that `disable` may have: a model compiles without them.
+/// Returns the names of the passes that `disable` may contain: models compile without them.
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses();
 
 /// Registers `host-pipeline`.

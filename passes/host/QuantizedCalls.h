@@ -9,25 +9,24 @@
 
 namespace atc::host {
 
-/// Whether the first `count` inputs of a call are there: its operands 0 to count - 1.
+/// Returns whether the inputs 0 to count - 1 of a call are given.
 bool hasInputs(graph::HostCallOp call, size_t count);
-/// What `value` is a copy of: through calls that change nothing.
+/// Returns the value that `value` is a copy of, through calls that change nothing.
 mlir::Value sourceOf(mlir::Value value);
-/// The call that makes `value` of its first input (and others), if it is one of `kernel`
-/// (of any, without a name).
+/// Returns the call that computes `value`, if it is a call of `kernel` (of any kernel, without a
+/// name); null otherwise.
 graph::HostCallOp callOf(mlir::Value value, llvm::StringRef kernel = "");
 
-/// A value that is read as real numbers, (stored - zero) * scale, or the result of a
-/// quantize.
+/// A value that is read as real values, (stored - zero) * scale, or the result of a quantize.
 struct Quantized {
   mlir::Value stored; ///< integers, or null
   mlir::IntegerType integer;
-  /// Of calls; null of graph ops, whose type says it. A zero point that is left out is
-  /// null too.
+  /// The parameters of calls; null for graph ops, whose type has them. An omitted zero point is
+  /// null, too.
   mlir::Value scale, zero;
-  /// Where all numbers are known: scales and zero points.
+  /// The scales and zero points, where all of them are known.
   std::optional<graph::QuantParams> params;
-  /// One scale for the whole tensor.
+  /// One scale holds for the whole tensor.
   bool perTensor = false;
   mlir::Location loc;
 
@@ -35,33 +34,35 @@ struct Quantized {
   explicit operator bool() const { return stored != nullptr; }
   bool is8Bit() const { return integer.getWidth() == 8; }
   bool isConstant() const;
-  /// Both say the same numbers by the same integers.
+  /// Returns whether both represent the same real values by the same integers.
   bool isLike(const Quantized &other) const;
 
-  /// Scale and zero point as inputs of a call.
+  /// Return the scale and the zero point as inputs of a call.
   mlir::Value scaleValue(mlir::OpBuilder &builder) const;
   mlir::Value zeroValue(mlir::OpBuilder &builder) const;
 };
 
-/// What `value` is dequantized from: by DequantizeLinear without blocks or
-/// graph.dequantize, to f32. `stored` of the latter is made by storedOf.
+/// Returns what `value` is dequantized from: by DequantizeLinear without blocks or
+/// graph.dequantize, to f32. For the latter, storedOf makes `stored`.
 Quantized dequantizedFrom(mlir::Value value);
-/// Scale and zero point of a QuantizeLinear of f32 by one scale; `stored` is its result.
+/// Returns the scale and zero point of a QuantizeLinear of f32 with one scale; `stored` is its
+/// result.
 Quantized quantizedBy(graph::HostCallOp call);
-/// `stored` as plain integers.
+/// Returns `stored` as a tensor of plain integers.
 mlir::Value storedOf(mlir::OpBuilder &builder, const Quantized &quantized);
 
-/// `type` with other elements; what is known of the shape stays.
+/// Returns `type` with other elements; the known part of the shape is kept.
 mlir::Type withElement(mlir::Type type, mlir::Type element);
-/// Makes a call; null inputs are left out.
+/// Creates a call; null inputs are omitted.
 graph::HostCallOp makeCall(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef kernel,
                            llvm::ArrayRef<mlir::Value> inputs, mlir::TypeRange results,
                            mlir::DictionaryAttr parameters = {});
-/// Inputs by position, null where they are left out: `count` of them at least.
+/// Returns the inputs by position, at least `count` of them, null where they are omitted.
 llvm::SmallVector<mlir::Value> inputsOf(graph::HostCallOp call, size_t count);
-/// An integer attribute of a call, and a real one.
+/// Return an integer or a real attribute of a call.
 int64_t integerOf(graph::HostCallOp call, llvm::StringRef name, int64_t fallback);
 double numberOf(graph::HostCallOp call, llvm::StringRef name, double fallback);
+/// Creates a constant with one element of rank 0.
 mlir::Value scalarConstant(mlir::OpBuilder &builder, mlir::Location loc, mlir::IntegerType type,
                            int64_t value);
 

@@ -18,7 +18,7 @@ Halo join(Halo a, Halo b) {
   return a;
 }
 
-/// Whether the planes of a slice are the planes of its source, halo and all.
+/// Returns whether the planes of a slice are the planes of its source, including the halo.
 bool keepsPlanes(graph::SliceOp slice) {
   ArrayRef<int64_t> in = tensorType(slice.getInput()).getShape(),
                     out = tensorType(slice.getResult()).getShape();
@@ -45,7 +45,7 @@ struct AssignHaloPass : impl::KernelAssignHaloBase<AssignHaloPass> {
       if (blockOf(conv.getInput()) && !conv->hasAttr(kCubeSumsAttr) &&
           failed(addConv(conv, conv.getZeroPoint())))
         return signalPassFailure();
-    // A halo that moves to another tensor can move on from there.
+    // A halo that was propagated to another tensor may be propagated further.
     while (propagate()) {
     }
     for (auto [value, halo] : needs)
@@ -84,9 +84,9 @@ private:
     return add(whole, halo);
   }
 
-  /// Views keep their halo in the tensor they are views of: a slice in its
-  /// source, a part of a concat in the whole. That saves the copies that halos
-  /// of their own would need.
+  /// Moves the halo of views to the tensor that they are views of: that of a slice to its source,
+  /// that of a concat's operand to its result. This saves the copies that halos of their own would
+  /// need.
   bool propagate() {
     bool changed = false;
     SmallVector<std::pair<Value, Halo>> known(needs.begin(), needs.end());

@@ -1,9 +1,9 @@
-//===-- AssignLayout.cpp - chooses the storage of every tensor ------------===//
+//===-- AssignLayout.cpp - assigns the layout of every tensor -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which tensors are blocked is one minimum cut: operators that need blocks are
-// tied to one side, those that need plain tensors to the other, operators that
-// take either move freely, and cutting a tensor costs the bytes of its relayout.
+// The blocked tensors are the result of a minimum cut: operators that need blocks are tied to one
+// side, those that need plain tensors to the other, operators that accept either are free, and
+// cutting a tensor costs the bytes of its relayout.
 
 #include "passes/kernel/LayoutRules.h"
 #include "passes/kernel/MinCut.h"
@@ -19,7 +19,8 @@ namespace atc::kernel {
 
 namespace {
 
-/// A convolution reads images of so few channels in a block of just those.
+/// Images with at most this many channels are read by convolutions in a block of just those
+/// channels.
 constexpr int64_t kImageChannels = 4;
 
 bool isConstant(Value value) { return value.getDefiningOp<graph::ConstantOp>() != nullptr; }
@@ -46,8 +47,8 @@ private:
   DenseMap<std::pair<Value, int64_t>, Value> relayouts;
 };
 
-/// A spatial reduction that drops the dims it reduces becomes one that keeps
-/// them and a reshape, so that it can read blocks.
+/// Rewrites a spatial reduction that drops the dims it reduces to one that keeps them and a
+/// reshape, so that it can read blocks.
 void AssignLayoutPass::keepReducedDims() {
   for (auto reduce : llvm::make_early_inc_range(getOperation().getOps<graph::ReduceOp>())) {
     RankedTensorType input = tensorType(reduce.getInput());
@@ -78,7 +79,7 @@ void AssignLayoutPass::choose() {
     if (rule.choice != LayoutRule::Either)
       continue;
     int node = nodes[&op] = cut.addNode();
-    // Where blocks and plain are the same memory, plain is the simpler name.
+    // Where both layouts are the same memory, the plain one is simpler.
     if (isSameMemory(tensorType(op.getResult(0)), blockSize()))
       ++rule.blockedCost;
     cut.addEdge(node, MinCut::kSink, rule.blockedCost);
@@ -96,8 +97,8 @@ void AssignLayoutPass::choose() {
       blockedOps.insert(op);
 }
 
-/// A tensor costs one relayout when any of its users needs another storage than
-/// the one it is made in, however many there are.
+/// Adds a tensor to the network: it costs one relayout if any number of its users need another
+/// layout than the one in which it is computed.
 void AssignLayoutPass::addTensor(MinCut &cut, const DenseMap<Operation *, int> &nodes,
                                  Value value) {
   // Constants are brought into any form at compile time.
@@ -217,8 +218,8 @@ void AssignLayoutPass::rewrite() {
   }
 }
 
-/// A transposition writes blocks as well as it writes rows: one that is only
-/// read in blocks makes them itself.
+/// Lets a transposition that is only read in blocks write blocks itself, which is as cheap as
+/// writing rows.
 void AssignLayoutPass::mergeIntoTransposes() {
   for (auto relayout : llvm::make_early_inc_range(getOperation().getOps<graph::RelayoutOp>())) {
     auto transpose = relayout.getInput().getDefiningOp<graph::TransposeOp>();

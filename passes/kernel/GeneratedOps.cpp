@@ -14,7 +14,7 @@ namespace atc::kernel {
 
 namespace {
 
-/// A constant, or what constant folding makes one of.
+/// Returns whether a value is a constant, or will be after constant folding.
 bool isConstant(Value value) {
   if (!value)
     return false;
@@ -30,7 +30,8 @@ bool hasElements(Type type) {
   return tensor && graph::isPlainTensor(type) && !llvm::is_contained(tensor.getShape(), 0);
 }
 
-/// Images with one or two spatial dims: what RaiseTo2D leaves.
+/// Returns whether a value is an image with one or two spatial dims, the forms that RaiseTo2D
+/// leaves.
 bool isImage(Value value) {
   int64_t rank = tensorType(value).getRank();
   return rank == 3 || rank == 4;

@@ -1,4 +1,4 @@
-//===-- GeneratedOps.h - for which operators code can be generated --------===//
+//===-- GeneratedOps.h - the operators with generated code ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_KERNEL_GENERATEDOPS_H
@@ -8,11 +8,11 @@
 
 namespace atc::kernel {
 
-/// Whether the compiler will have code for `op`, a graph op as importers make it.
-/// Asked before the graph passes, which bring operators into the forms that
-/// whyUnsupported knows; what is none of these is better a host call from the
-/// beginning. `widenFloats`: the graph passes will make float32 of the small floats
-/// that are multiplied; without, the target multiplies float16 itself.
+/// Returns whether the compiler will generate code for `op`, a graph op as importers make it.
+/// Called before the graph passes, which bring operators into the forms that whyUnsupported
+/// accepts; an op that will have none of these forms is better imported as a host call. With
+/// `widenFloats` the graph passes convert 16-bit floats that are multiplied to float32; without it,
+/// the target multiplies float16 itself.
 bool canGenerate(mlir::Operation *op, bool widenFloats);
 
 } // namespace atc::kernel

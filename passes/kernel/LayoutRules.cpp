@@ -14,7 +14,7 @@ namespace {
 
 bool isRank4(Value value) { return tensorType(value).getRank() == 4; }
 
-/// Bytes that a blocked tensor has more than a plain one.
+/// Returns how many bytes a blocked tensor takes more than a plain one.
 int64_t growth(Value value, int64_t block) {
   RankedTensorType type = tensorType(value);
   return storedBytes(type, block) - storedBytes(type, 0);
@@ -82,8 +82,8 @@ static LayoutRule elementwiseRule(Operation *op, int64_t block) {
   return rule;
 }
 
-/// Channels that do not start a block are copied lane by lane, which is about
-/// half as fast as copying them in the plain form.
+/// Channels that do not start at a block boundary are copied lane by lane, which is about half as
+/// fast as copying them in the plain form.
 static LayoutRule concatRule(ConcatOp op, int64_t block) {
   LayoutRule rule{LayoutRule::Either};
   rule.blockedCost = growth(op.getResult(), block);
@@ -155,8 +155,8 @@ Wish wishOf(OpOperand &operand) {
     return type.getRank() < 4 || oneChannel ? Wish::Broadcast : Wish::AsResult;
   }
   if (auto conv = dyn_cast<IntegerConvOp>(op)) {
-    // What joins the sums lies as they do; single numbers and those of channels
-    // are packed as vectors.
+    // Operands that are added to the accumulators have the accumulators' layout; scalars and
+    // per-channel values are packed as vectors.
     unsigned index = operand.getOperandNumber();
     bool isSums = tensorType(operand.get()).getShape() == conv.getType().getShape();
     auto cube = op->getAttrOfType<StringAttr>(kCubeSumsAttr);

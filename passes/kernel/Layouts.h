@@ -16,35 +16,37 @@ inline mlir::RankedTensorType tensorType(mlir::Value value) {
   return mlir::cast<mlir::RankedTensorType>(value.getType());
 }
 
-/// Channels of a block; 0 for a tensor stored as its shape says.
+/// Returns the channels per block; 0 for a tensor stored in row-major order.
 int64_t blockOf(mlir::Type type);
 inline int64_t blockOf(mlir::Value value) { return blockOf(value.getType()); }
 
+/// Returns the halo of a tensor type.
 Halo haloOf(mlir::Type type);
-/// What stands in the halo.
+/// Returns the value that fills the halo.
 int64_t haloFillOf(mlir::Type type);
 
-/// The same tensor stored in another way.
+/// Returns the tensor type with another layout.
 mlir::RankedTensorType withLayout(mlir::RankedTensorType type, int64_t block, Halo halo = {},
                                   int64_t fill = 0);
 
-/// The sizes that are stored: [N][ceil(C/block)][H][W][block], or the shape.
+/// Returns the stored sizes: [N][ceil(C/block)][H][W][block], or the shape.
 llvm::SmallVector<int64_t> storedShape(mlir::RankedTensorType type);
 
-/// Bytes of a tensor when its channels come in blocks of `block` (0: plain).
+/// Returns the bytes of a tensor stored in blocks of `block` channels (0: row-major).
 int64_t storedBytes(mlir::RankedTensorType type, int64_t block);
 
-/// Whether storing the tensor in `block`s and plain is the same memory.
+/// Returns whether storing the tensor in blocks and in row-major order yields the same memory.
 bool isSameMemory(mlir::RankedTensorType type, int64_t block);
 
-/// The window of a convolution over one of its two spatial dims.
+/// The window of a convolution along one of its two spatial dims.
 struct Window {
   int64_t kernel, stride, dilation, before, input, output;
-  /// Positions from the first to the last one that is read.
+  /// Returns the number of positions from the first to the last one that is read.
   int64_t extent() const { return (output - 1) * stride + (kernel - 1) * dilation + 1; }
-  /// Positions behind the input that are read.
+  /// Returns the number of positions behind the input that are read.
   int64_t after() const { return std::max<int64_t>(0, extent() - before - input); }
 };
+/// Returns the window along spatial dim `dim` (0 or 1).
 Window windowOf(graph::ConvOp conv, unsigned dim);
 Window windowOf(graph::IntegerConvOp conv, unsigned dim);
 

@@ -12,8 +12,8 @@ using namespace mlir;
 
 namespace atc::kernel {
 
-/// Constants are given back when so many bytes of them are packed: looking for
-/// the unused ones costs a walk.
+/// Packed constants are released when they reach this number of bytes: finding unused ones costs a
+/// walk.
 static constexpr int64_t kReleaseBytes = 32 << 20;
 
 GraphLowering::GraphLowering(func::FuncOp main, const TargetKernels &target)
@@ -22,7 +22,7 @@ GraphLowering::GraphLowering(func::FuncOp main, const TargetKernels &target)
 
 LogicalResult GraphLowering::run() {
   addArguments();
-  // A constant that is seen through a view may be read later than its users.
+  // A constant that is used through a view may be read later than its direct users.
   auto isSeenThroughView = [](Operation *user) {
     return isa<graph::ReshapeOp, graph::RelayoutOp, graph::SliceOp>(user);
   };
@@ -218,7 +218,7 @@ static std::string nameOf(Operation *op) {
   return text;
 }
 
-/// All faults at once: the user sees the whole distance to a model that works.
+/// Reports all errors at once, so that the user sees everything that the model needs.
 static LogicalResult checkSupported(func::FuncOp main, const TargetKernels &target) {
   SmallVector<std::string> faults;
   for (Operation &op : main.getOps()) {

@@ -10,64 +10,68 @@
 
 namespace atc::kernel {
 
-/// Discardable attribute of a cpu op: the logical type of what it writes.
+/// Discardable attribute of a kernel op: the logical type of the tensor that it writes.
 inline constexpr llvm::StringLiteral kTensorAttr = "om.tensor";
 
-/// The kernels that a target has of its own, beside those that every target
-/// takes from the CPU.
+/// The kernels that a target has of its own, in addition to those that every target shares with the
+/// CPU.
 class TargetKernels {
 public:
   virtual ~TargetKernels() = default;
   virtual llvm::StringRef name() const { return "CPU"; }
-  /// Whether the target runs `op` with a kernel of its own.
+  /// Returns whether the target runs `op` with a kernel of its own.
   virtual bool has(mlir::Operation *op) const { return false; }
-  /// Lowers an op that it has a kernel for.
+  /// Lowers an op that has() accepts.
   virtual mlir::LogicalResult lower(class GraphLowering &lowering, mlir::Operation *op) const {
     return mlir::failure();
   }
-  /// Every level adds four products of bytes to 32 bits without cutting.
+  /// Returns whether every level adds four products of bytes to 32 bits without saturation.
   virtual bool hasExactDot() const { return false; }
 };
 
-/// "float64 [2,3]": a tensor as users know it.
+/// Returns a tensor type in the terms of users: "float64 [2,3]".
 std::string describeType(mlir::Type type);
 
-/// Why there is no kernel for `op`; empty when there is.
+/// Returns why there is no kernel for `op`; empty when there is one.
 std::string whyUnsupported(mlir::Operation *op, const TargetKernels &target);
 
-/// Lowers @main. The functions that lower one family of operators use it to
-/// name buffers and to make kernels.
+/// Lowers @main. The functions that lower one family of operators use it to name buffers and to
+/// make kernels.
 class GraphLowering {
 public:
   GraphLowering(mlir::func::FuncOp main, const TargetKernels &target);
+  /// Lowers all ops; fails after an error at the op.
   mlir::LogicalResult run();
 
   //===--- Buffers --------------------------------------------------------===//
 
-  /// Where a tensor of the graph lies.
+  /// Returns the storage of a tensor of the graph.
   Storage storageOf(mlir::Value tensor) const { return places.storageOf(tensor); }
   const PlaceViews &getPlaces() const { return places; }
-  /// The memref value of a place, made where it is first needed.
+  /// Returns the memref of a storage, created on first use.
   mlir::Value buffer(const Storage &storage);
   mlir::Value buffer(mlir::Value tensor) { return buffer(storageOf(tensor)); }
+  /// Returns a new row-major buffer.
   Storage temporary(llvm::ArrayRef<int64_t> shape, mlir::Type element);
-  /// `storage`, or a row-major copy of it.
+  /// Returns `storage`, or a row-major copy of it where it is not contiguous.
   Storage contiguous(const Storage &storage);
-  /// `storage` under another shape, copied first if need be.
+  /// Returns `storage` with another shape, copied first if necessary.
   Storage reshaped(const Storage &storage, llvm::ArrayRef<int64_t> shape);
+  /// Returns the storage of a weight with these elements.
   Storage constantStorage(mlir::ElementsAttr value);
 
   //===--- Constants ------------------------------------------------------===//
 
-  /// The value of a tensor known at compile time, as it is stored.
+  /// Returns the value of a tensor known at compile time, as it is stored.
   mlir::FailureOr<mlir::ElementsAttr> constantOf(mlir::Value tensor);
+  /// Returns the buffer of a weight; equal constants share one.
   mlir::Value weight(mlir::ElementsAttr value);
 
   const TargetKernels &getTarget() const { return target; }
 
   //===--- Kernels --------------------------------------------------------===//
 
-  /// Makes a cpu op that writes `result` of the graph to `output`.
+  /// Creates a kernel op that writes tensor `result` of the graph to `output`.
   template <typename OpT, typename... Args>
   OpT kernel(mlir::Value result, const Storage &output, Args &&...args) {
     auto op = OpT::create(builder, location, std::forward<Args>(args)...);
@@ -75,17 +79,18 @@ public:
     return op;
   }
   void copy(const Storage &from, const Storage &to);
-  /// Copies `count` channels. Channels of a storage with a block lie in its
-  /// lanes, those of one without (0) along dim 1.
+  /// Copies `count` channels. The channels of a storage with a block are in its lanes, those of one
+  /// without (0) along dim 1.
   struct Channels {
     const Storage &storage;
     int64_t block, first;
   };
   void copyChannels(Channels from, Channels to, int64_t count);
+  /// Fills a storage, or only its `border`, with a value.
   void fill(const Storage &storage, double value, std::optional<Halo> border = std::nullopt);
 
   mlir::OpBuilder builder;
-  /// Of the graph op that is being lowered.
+  /// The location of the graph op that is being lowered.
   mlir::Location location;
 
 private:
@@ -108,11 +113,11 @@ private:
   int64_t unusedBytes = 0;
 };
 
-/// What the passes that lower graphs do: @main becomes kernels, or all that
-/// has no kernel is listed in one error.
+/// Implements the passes that lower graphs: @main becomes kernels; one error lists all ops that
+/// have no kernel.
 mlir::LogicalResult lowerGraph(mlir::ModuleOp module, const TargetKernels &target);
 
-/// The part of a padded tensor that a convolution reads, and nothing else.
+/// Returns the part of a padded tensor that a convolution reads, and nothing else.
 template <typename OpT> Storage windowInput(const GraphLowering &lowering, OpT op) {
   Storage view = lowering.storageOf(op.getInput());
   for (unsigned dim : {0u, 1u}) {
@@ -123,13 +128,15 @@ template <typename OpT> Storage windowInput(const GraphLowering &lowering, OpT o
   return view;
 }
 
-/// Of a matrix product; a vector is one row or one column.
+/// The sizes of a matrix product; a vector is one row or one column.
 struct ProductSizes {
   llvm::ArrayRef<int64_t> leftBatch, rightBatch;
   int64_t rows, depth, columns;
 };
+/// Returns the sizes of a matrix product.
 ProductSizes sizesOf(graph::MatMulOp op);
 
+/// Each lowers one kind of op to kernels on buffers.
 mlir::LogicalResult lowerConv(GraphLowering &lowering, graph::ConvOp op);
 mlir::LogicalResult lowerMaxPool(GraphLowering &lowering, graph::MaxPoolOp op);
 mlir::LogicalResult lowerAveragePool(GraphLowering &lowering, graph::AveragePoolOp op);

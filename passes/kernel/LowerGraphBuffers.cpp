@@ -33,7 +33,7 @@ Value GraphLowering::memoryOf(Value base) {
   return result;
 }
 
-/// The memory of a tensor with its halo, which is filled once.
+/// Allocates the memory of a tensor with its halo, which is filled once.
 Value GraphLowering::allocate(Value tensor) {
   RankedTensorType type = tensorType(tensor);
   Halo halo = haloOf(type);
@@ -88,17 +88,17 @@ Storage GraphLowering::constantStorage(ElementsAttr value) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// Says what tensor a kernel writes: the result of the graph where the strides
-/// of the buffer say where its elements are (or it is row-major). A border, a
-/// part of a tensor or a copy that the graph knows nothing of is none: dumps and
-/// comparisons would take it for the tensor of the op it is made for.
+/// Records the tensor that a kernel writes: the result of the graph where the strides of the buffer
+/// determine the positions of its elements (or it is row-major). A border, a part of a tensor or a
+/// copy that is not in the graph is none: dumps and comparisons would mistake it for the tensor of
+/// its op.
 void GraphLowering::describe(Operation *op, Value result, const Storage &output) {
   if (!result)
     return;
   auto buffer = cast<MemRefType>(op->getOperands().back().getType());
   RankedTensorType logical = tensorType(result);
   bool sameDims = ArrayRef(storedShape(logical)) == buffer.getShape();
-  // A transposed view of the same dims would be taken for the tensor itself.
+  // A transposed view of the same dims would be mistaken for the tensor itself.
   if (sameDims ? buffer == output.type() : !blockOf(logical) && output.isContiguous())
     op->setAttr(kTensorAttr, TypeAttr::get(logical));
 }
@@ -115,7 +115,7 @@ void GraphLowering::fill(const Storage &storage, double value, std::optional<Hal
 }
 
 void GraphLowering::copyChannels(Channels from, Channels to, int64_t count) {
-  // A piece is as many channels as lie side by side on both sides.
+  // A chunk has as many channels as are contiguous on both sides.
   struct Piece {
     int64_t from, to, lanes, fromLane, toLane;
   };

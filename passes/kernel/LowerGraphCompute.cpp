@@ -7,8 +7,7 @@ using namespace mlir;
 
 namespace atc::kernel {
 
-/// An operand of lower rank broadcasts over the leading dims; kernels have at
-/// least one dim.
+/// Returns a storage of at least rank 1; an operand of lower rank broadcasts over the leading dims.
 static Storage withRank(Storage storage, int64_t rank) {
   while (storage.rank() < std::max<int64_t>(rank, 1))
     storage = storage.withDim(0);

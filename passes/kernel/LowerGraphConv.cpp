@@ -15,8 +15,7 @@ namespace {
 /// Output channels of a block of packed matrices.
 constexpr int64_t kMatrixBlock = 16;
 
-/// A bias or slope with one number for every lane of the output; null when
-/// there is none.
+/// Returns a bias or slope with one value per lane of the output; null when there is none.
 FailureOr<Value> perChannel(GraphLowering &lowering, Value vector, int64_t size) {
   if (!vector)
     return Value();
@@ -41,8 +40,8 @@ FailureOr<Epilogue> epilogueOf(GraphLowering &lowering, graph::ConvOp op, int64_
   return Epilogue{*bias, residual, *slope};
 }
 
-/// The most groups a kernel can run: neighbours are merged until each group
-/// has whole blocks of channels.
+/// Returns the maximum number of groups that a kernel can run: adjacent ones are merged until each
+/// group has whole blocks of channels.
 int64_t mergedGroups(int64_t groups, int64_t inputs, int64_t outputs, int64_t inputBlock,
                      int64_t outputBlock) {
   for (int64_t merged = groups; merged > 1; --merged)
@@ -149,7 +148,7 @@ LogicalResult lowerFullyConnected(GraphLowering &lowering, graph::FullyConnected
                      op.getBias(), op.getActivation().value_or(nullptr));
 }
 
-/// One side of a batched product as [B][rows][columns].
+/// Returns one operand of a batched product as [B][rows][columns].
 static Storage matrices(GraphLowering &lowering, Value value, ArrayRef<int64_t> batch, int64_t rows,
                         int64_t columns, bool broadcast) {
   Storage storage = lowering.storageOf(value);
@@ -157,7 +156,7 @@ static Storage matrices(GraphLowering &lowering, Value value, ArrayRef<int64_t> 
   ArrayRef<int64_t> own = shape.drop_back(std::min<size_t>(shape.size(), 2));
   if (!broadcast || own == batch)
     return lowering.reshaped(storage, {ShapedType::getNumElements(own), rows, columns});
-  // A batch that broadcasts in some dims only is written out.
+  // A batch that broadcasts in some dims only is materialized.
   SmallVector<int64_t> full(batch.size() - own.size(), 1);
   llvm::append_range(full, own);
   full.append({rows, columns});

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kBlock = 16;
 
-/// What a convolution and a product have in common while they are lowered.
+/// Lowers the common parts of a convolution and a matrix product.
 template <typename OpT> class SumLowering {
 public:
   SumLowering(GraphLowering &lowering, OpT op) : lowering(lowering), op(op) {
@@ -34,7 +34,7 @@ public:
 
   int64_t paddedChannels() { return llvm::alignTo(weights.outputs, kBlock); }
 
-  /// For sums of bytes as they are stored.
+  /// Returns the bias for products with the bytes as they are stored.
   FailureOr<Value> bias() { return bias(weights.sums(op.getZeroPoint(), paddedChannels())); }
   FailureOr<Value> bias(const PackedSteps &packed) {
     int64_t zeroPoint = op.getZeroPoint();
@@ -46,7 +46,8 @@ public:
     return bias(excess);
   }
 
-  /// `excess`: what the sums of a channel have too much.
+  /// Returns the bias minus `excess`, by which the accumulators of a channel exceed the products of
+  /// the model.
   FailureOr<Value> bias(ArrayRef<int64_t> excess) {
     std::vector<int32_t> values;
     if (Value bias = op.getBias()) {
@@ -60,7 +61,7 @@ public:
     return lowering.weight(graph::makeConstant(type, ArrayRef<int32_t>(values), "bias"));
   }
 
-  /// A vector of one number for each channel, with room for whole blocks.
+  /// Returns a vector with one value per channel, padded to whole blocks.
   FailureOr<Value> channelVector(Value input) {
     Storage storage = lowering.storageOf(input);
     int64_t count = tensorType(input).getNumElements();
@@ -130,7 +131,7 @@ std::vector<Quad> windowQuads(graph::IntegerConvOp op, const Storage &input) {
   for (int64_t first = 0; first < channels; first += block)
     for (int64_t kh = 0; kh < kernel[0]; ++kh) {
       int64_t row = first / block * input.strides[1] + kh * op.getDilations()[0] * input.strides[2];
-      // Pixels of few channels lie side by side.
+      // The pixels of few channels are adjacent.
       if (block < kBlock && op.getDilations()[1] == 1 && input.strides[3] == block) {
         addRun(quads, row, kernel[1] * block, /*mayReadOn=*/false, [&](int64_t i) {
           return i % block < channels ? (i % block * kernel[0] + kh) * kernel[1] + i / block : -1;
@@ -170,8 +171,8 @@ std::optional<cpu::Winograd> winogradForm(const ConvSums &sums, const GraphLower
   // Few channels do not pay for the way there and back.
   if (filter[1] < 2 * kBlock || filter[0] < kBlock)
     return std::nullopt;
-  // Few outputs do not pay for weights 3.6 and 8 times the size; a cut end computes
-  // outputs that are not there.
+  // Below this number of outputs, weights of 3.6 and 8 times the size do not pay; clamped tiles
+  // also compute outputs that do not exist.
   constexpr int64_t kLeastOutputs = 144;
   std::optional<cpu::Winograd> best;
   int64_t fewest = 0, largestSum = sums.weights.largestSum();

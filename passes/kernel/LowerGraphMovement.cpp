@@ -1,7 +1,7 @@
 //===-- LowerGraphMovement.cpp - data movement ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Nearly all of these are one copy between two views of different strides.
+// Nearly all of these lower to one copy between two views with different strides.
 
 #include "passes/kernel/LowerGraph.h"
 
@@ -36,14 +36,14 @@ void lowerRelayout(GraphLowering &lowering, graph::RelayoutOp op) {
 
 void lowerReshape(GraphLowering &lowering, graph::ReshapeOp op) {
   Storage from = lowering.storageOf(op.getInput()), to = lowering.storageOf(op.getResult());
-  // Either side may be strided so that it cannot take the other's shape.
+  // Either side may have strides that cannot be expressed in the other's shape.
   if (std::optional<Storage> view = to.reshaped(from.shape))
     lowering.copy(from, *view);
   else
     lowering.copy(lowering.reshaped(from, to.shape), to);
 }
 
-/// Channels split in two dims go straight from their lanes to their places.
+/// Copies channels that are split in two dims directly from their lanes to their destination.
 static void transposeLanes(GraphLowering &lowering, graph::TransposeOp op,
                            graph::ReshapeOp reshape) {
   Value image = reshape.getInput().getDefiningOp()->getOperand(0);
@@ -114,7 +114,7 @@ void lowerConcat(GraphLowering &lowering, graph::ConcatOp op) {
   int64_t block = blockOf(op.getResult()), channel = 0;
   if (op.getAxis() == 1 && !concatView(result, op, op.getInputs().size() - 1))
     clearLastLanes(lowering, op.getResult());
-  // In order: the lanes past the last channel of a part are the next part's.
+  // In order, because the lanes past the last channel of an operand belong to the next one.
   for (OpOperand &part : op->getOpOperands()) {
     int64_t size = tensorType(part.get()).getDimSize(op.getAxis());
     if (!lowering.getPlaces().isPlaced(part)) {
@@ -275,8 +275,8 @@ LogicalResult lowerGather(GraphLowering &lowering, graph::GatherOp op) {
   return success();
 }
 
-/// Sees a tensor with small planes, [N][C * b * b][H][W], and the one with large
-/// planes, [N][C][H * b][W * b], both as [N][C][H][b][W][b].
+/// Returns a tensor with small planes, [N][C * b * b][H][W], and one with large planes, [N][C][H *
+/// b][W * b], both as [N][C][H][b][W][b].
 static std::pair<Storage, Storage> pixelBlocks(const Storage &deep, const Storage &wide,
                                                int64_t block, graph::DepthOrder order) {
   Storage pixels = wide.split(3, block).split(2, block);

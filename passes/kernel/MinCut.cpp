@@ -52,7 +52,7 @@ int64_t MinCut::push(int start, int64_t limit) {
       continue;
     if (path.empty())
       return 0;
-    // A dead end: go back and try the edge after the one that led here.
+    // A dead end: backtracks and tries the edge after the one that led here.
     node = edges[path.back() ^ 1].to;
     path.pop_back();
     ++next[node];
@@ -78,7 +78,7 @@ std::vector<bool> MinCut::solve() {
   std::vector<int> queue{kSink};
   for (size_t i = 0; i < queue.size(); ++i)
     for (int index : adjacency[queue[i]]) {
-      // `index` leaves the node that is looked at; its reverse leads to it.
+      // Edge `index` leaves the current node; its reverse leads to it.
       int node = edges[index].to;
       if (sourceSide[node] && edges[index ^ 1].capacity > 0) {
         sourceSide[node] = false;

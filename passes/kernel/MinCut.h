@@ -1,4 +1,4 @@
-//===-- MinCut.h - cheapest split of a flow network -----------------------===//
+//===-- MinCut.h - minimum cut of a flow network --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_KERNEL_MINCUT_H
@@ -9,8 +9,8 @@
 
 namespace atc::kernel {
 
-/// Splits nodes into two sides so that the edges that lead from the source's
-/// side to the sink's cost least (Dinic's algorithm).
+/// Computes a minimum cut: splits nodes into two sides so that the edges from the source's side to
+/// the sink's have the lowest total cost (Dinic's algorithm).
 class MinCut {
 public:
   static constexpr int kSource = 0, kSink = 1;
@@ -18,14 +18,16 @@ public:
 
   MinCut() : adjacency(2) {}
 
+  /// Adds a node and returns its index.
   int addNode() {
     adjacency.emplace_back();
     return int(adjacency.size()) - 1;
   }
+  /// Adds an edge of nonnegative cost.
   void addEdge(int from, int to, int64_t cost);
 
-  /// For every node, whether it is on the source's side. Where both sides cost
-  /// the same a node is on the source's.
+  /// Returns for every node whether it is on the source's side. Where both sides cost the same, a
+  /// node is on the source's.
   std::vector<bool> solve();
 
 private:
@@ -37,7 +39,7 @@ private:
   bool findLevels();
   int64_t push(int node, int64_t flow);
 
-  /// Edge 2i and 2i + 1 are each other's reverse.
+  /// Edges 2i and 2i + 1 are the reverse of each other.
   std::vector<Edge> edges;
   std::vector<std::vector<int>> adjacency;
   std::vector<int> level;

@@ -107,7 +107,7 @@ private:
     return kernel;
   }
 
-  /// Buffers do not overlap, but where the result may take an operand's place.
+  /// Declares that buffers do not alias, except where the result may reuse an operand's buffer.
   static void setAliasing(func::FuncOp kernel, KernelOpInterface op) {
     Builder builder(op.getContext());
     unsigned last = op->getNumOperands() - 1;
@@ -136,7 +136,7 @@ private:
 
   llvm::StringMap<func::FuncOp> known;
   llvm::StringSet<> names;
-  llvm::StringMap<unsigned> numbers; ///< the last one behind each stem
+  llvm::StringMap<unsigned> numbers; ///< last suffix per stem
 };
 } // namespace
 } // namespace atc::kernel

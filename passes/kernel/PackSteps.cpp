@@ -1,13 +1,12 @@
-//===-- PackSteps.cpp - weights of bytes as lists of steps ----------------===//
+//===-- PackSteps.cpp - packs 8-bit weights as lists of steps -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The instruction that adds products of unsigned and signed bytes in pairs cuts
-// sums that leave 16 bits. With bytes up to 255 a sum of products fits while the
-// positive weights in it add up to 128 at most, and the negative ones to -128.
-// With bytes in -128..127 and their signs changed with the weights', it fits while
-// the magnitudes add up to 256. That is known here, so steps are made that keep to
-// it: what a quad has too much goes to another step on the same bytes, and steps
-// that fit together are summed before they are widened.
+// The instruction that adds products of unsigned and signed bytes in pairs saturates at 16 bits.
+// With bytes up to 255, a sum of products fits if its positive weights add up to at most 128 and
+// the negative ones to at least -128. With bytes in -128..127 whose signs are combined with those
+// of the weights, it fits if the magnitudes add up to at most 256. The weights are known here, so
+// steps are built to satisfy that: the excess of a quad goes to another step on the same bytes, and
+// steps that fit together are added before they are widened.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,18 +23,18 @@ namespace {
 
 constexpr int64_t kBlock = 16;
 
-/// How bytes meet weights.
+/// How bytes are multiplied with weights.
 struct Form {
   bool byMagnitude;
   int limit;
-  /// Of weights of this sign, what is full together.
+  /// Returns the side of the range that weights of this sign use up together.
   int side(int weight) const { return !byMagnitude && weight < 0; }
 };
 
 /// 255 * 128 is the largest multiple of 255 in 16 bits; -128 * 256 the smallest of
 /// -128.
 constexpr Form kPlain{false, 128}, kByMagnitude{true, 256};
-/// Where nothing is cut a byte is what limits a weight.
+/// Where nothing saturates, the size of a byte limits a weight.
 constexpr Form kExact{false, 4 * 128};
 
 /// Weights for four bytes and 16 outputs, and what pairs of them can add up to.
@@ -46,7 +45,7 @@ struct Step {
   uint16_t fullest = 0;
 };
 
-/// A list of steps on the same sums.
+/// A list of steps with the same accumulators.
 struct Group {
   std::vector<const Step *> steps;
   std::array<uint16_t, kBlock * 4> full{};
@@ -97,7 +96,8 @@ struct BlockSteps {
   std::vector<Step> plain, byMagnitude;
 };
 
-/// With two forms a quad is by magnitude where it would take several plain steps.
+/// Computes the steps of a block. With two forms, a quad is by magnitude where it would need
+/// several plain steps.
 BlockSteps blockSteps(const IntegerWeights &weights, ArrayRef<Quad> quads, int64_t groups,
                       int64_t firstOutput, ArrayRef<Form> forms) {
   BlockSteps block;
@@ -123,8 +123,8 @@ BlockSteps blockSteps(const IntegerWeights &weights, ArrayRef<Quad> quads, int64
   return block;
 }
 
-/// Puts steps into as few groups as it finds: those that are hardest to place come
-/// first, each into the first group that it fits.
+/// Distributes steps among as few groups as possible: those that are hardest to fit come first,
+/// each into the first group with room.
 std::vector<Group> groupsOf(const std::vector<Step> &steps, size_t size, int limit) {
   // Time grows with the square of it; more steps would not make groups fuller.
   constexpr size_t kTogether = 128;
@@ -154,7 +154,7 @@ std::vector<Group> groupsOf(const std::vector<Step> &steps, size_t size, int lim
     }
     llvm::append_range(groups, open);
   }
-  // Bytes in about the order of their places.
+  // Sorts bytes approximately by offset.
   llvm::sort(groups, [](const Group &a, const Group &b) {
     return *llvm::min_element(a.steps) < *llvm::min_element(b.steps);
   });
@@ -167,8 +167,8 @@ struct Run {
   size_t group;
 };
 
-/// What a group of a run costs, in plain steps alone, as measured; plain ones with all
-/// their channels together or in turns, as sums by magnitude need it.
+/// Returns the measured cost of a group of a run: of plain steps alone, and of plain steps with all
+/// their channels together or one after the other, as steps by magnitude require.
 double runCost(const Run &run, bool inTurns) {
   static constexpr double kStepCosts[3][4] = {
       {1.0, 0.84, 0.77, 0.80}, {1.05, 0.89, 0.86, 0.83}, {1.27, 1.16, 1.14, 1.13}};
@@ -177,7 +177,7 @@ double runCost(const Run &run, bool inTurns) {
 /// To begin and end the loop of a run.
 constexpr double kRunCost = 3;
 
-/// The last run whose groups can have so many steps.
+/// Returns the last run whose groups can have `count` steps.
 const Run *runOf(ArrayRef<Run> runs, size_t count) {
   return llvm::find_if(llvm::reverse(runs), [&](Run run) { return run.group >= count; }).base() - 1;
 }
@@ -186,7 +186,7 @@ const Run *runOf(ArrayRef<Run> runs, size_t count) {
 struct Lists {
   std::vector<BlockSteps> steps;
   std::vector<Run> runs;
-  /// Of each block and run.
+  /// The groups per block and run.
   std::vector<std::vector<Group>> groups;
   double cost = 0;
 };
@@ -199,14 +199,14 @@ void addRuns(Lists &lists, Form form, bool inTurns, ArrayRef<size_t> sizes) {
   double bestCost = 0;
   for (size_t largest : sizes) {
     Groups all;
-    std::array<int64_t, 5> filled{}; // Groups of so many steps.
+    std::array<int64_t, 5> filled{}; // Number of groups with that many steps.
     for (const BlockSteps &steps : lists.steps) {
       all.push_back(
           groupsOf(form.byMagnitude ? steps.byMagnitude : steps.plain, largest, form.limit));
       for (const Group &group : all.back())
         ++filled[group.steps.size()];
     }
-    // With runs of smaller groups, or without: a bit for each size.
+    // Tries runs with and without smaller groups: one bit per size.
     bool isBest = false;
     for (size_t smaller = 0; smaller < size_t(1) << (largest - 1); ++smaller) {
       std::vector<Run> runs{{form.byMagnitude, largest}};

@@ -1,4 +1,4 @@
-//===-- PackWeights.cpp - constants in the form kernels read --------------===//
+//===-- PackWeights.cpp - packs constants for the kernels -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Weights can be most of a model's bytes, so they are read in place and written
@@ -59,7 +59,7 @@ FailureOr<ElementsAttr> packFilter(ElementsAttr filter, const FilterPacking &pac
   int64_t outputs = shape[0], groupInputs = shape[1], height = shape[2], width = shape[3];
   int64_t taps = height * width;
   int64_t c = packing.inputBlock, b = packing.outputBlock;
-  // In a merged group every output still sees its own group's inputs only.
+  // In a merged group every output still reads its own group's inputs only.
   int64_t groupOutputs = outputs / packing.groups;
   int64_t merged = packing.groups / packing.mergedGroups;
   int64_t inputBlocks = llvm::divideCeil(groupInputs * merged, c);

@@ -1,4 +1,4 @@
-//===-- PackWeights.h - constants in the form kernels read ----------------===//
+//===-- PackWeights.h - packs constants for the kernels -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_KERNEL_PACKWEIGHTS_H
@@ -9,37 +9,36 @@
 
 namespace atc::kernel {
 
-/// How the filter of a grouped convolution is stored: neighbouring groups are
-/// merged until their channels fill blocks, with zeros between them.
+/// The packing of a grouped convolution's filter: adjacent groups are merged until their channels
+/// fill blocks, with zeros between them.
 struct FilterPacking {
   int64_t groups;       ///< of the convolution
   int64_t mergedGroups; ///< of the kernel; divides `groups`
-  int64_t inputBlock;   ///< channels of a block of the input
+  int64_t inputBlock;   ///< channels per block of the input
   int64_t outputBlock;
 };
 
-/// All functions take data of f32 unless they say otherwise, and fail on data
-/// that cannot be read.
+/// All functions take f32 data unless stated otherwise, and fail on data that cannot be read.
 
-/// [M][C / groups][KH][KW] to [OCB][ICB][KH][KW][c][b].
+/// Packs [M][C / groups][KH][KW] to [OCB][ICB][KH][KW][c][b].
 mlir::FailureOr<mlir::ElementsAttr> packFilter(mlir::ElementsAttr filter,
                                                const FilterPacking &packing);
 
-/// [C][1][KH][KW] to [CB][KH][KW][b].
+/// Packs [C][1][KH][KW] to [CB][KH][KW][b].
 mlir::FailureOr<mlir::ElementsAttr> packDepthwiseFilter(mlir::ElementsAttr filter, int64_t block);
 
-/// A matrix [K][N], or [N][K] that is `transposed`, to [NB][K][b].
+/// Packs a matrix [K][N], or [N][K] where `transposed`, to [NB][K][b].
 mlir::FailureOr<mlir::ElementsAttr> packMatrix(mlir::ElementsAttr matrix, bool transposed,
                                                int64_t block);
 
-/// A vector with zeros up to `size`.
+/// Returns a vector padded with zeros to `size`.
 mlir::FailureOr<mlir::ElementsAttr> padVector(mlir::ElementsAttr vector, int64_t size);
 
-/// A rank-4 tensor of any element type in the layout of `type`, halo included.
+/// Packs a rank-4 tensor of any element type to the layout of `type`, including its halo.
 mlir::FailureOr<mlir::ElementsAttr> packTensor(mlir::ElementsAttr tensor,
                                                mlir::RankedTensorType type);
 
-/// The same bytes as a tensor of signless elements and another shape.
+/// Returns the bytes of a tensor as signless elements of another shape.
 mlir::FailureOr<mlir::ElementsAttr> reinterpret(mlir::ElementsAttr tensor,
                                                 llvm::ArrayRef<int64_t> shape);
 

@@ -7,16 +7,22 @@
 include "mlir/Pass/PassBase.td"
 
 def KernelAssignHalo : Pass<"kernel-assign-halo", "::mlir::func::FuncOp"> {
-  let summary = "Puts zero borders around tensors that padded convolutions read";
+  let summary = "Assign halos to tensors that padded convolutions read";
+  let description = [{
+    Stores such a tensor with rows and columns of padding around every plane, so
+    that the kernel of the convolution needs no bounds checks. The halo becomes
+    part of the `#graph.layout` encoding; views keep it in the tensor that they
+    are views of.
+  }];
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 
 def KernelAssignLayout : Pass<"kernel-assign-layout", "::mlir::func::FuncOp"> {
-  let summary = "Chooses NCHWc or plain storage for every tensor";
+  let summary = "Assign a blocked (NCHWc) or plain layout to every tensor";
   let description = [{
-    Convolutions and pools want blocked tensors, reshapes and matmuls plain
-    ones, elementwise ops what their operands have. graph.relayout ops stand
-    where the two meet; pairs cancel.
+    Convolutions and pools need blocked tensors, reshapes and matmuls plain
+    ones, elementwise ops accept either. The assignment minimizes the bytes that
+    graph.relayout ops move between both; pairs of relayouts cancel.
   }];
   let options = [Option<"block", "block", "int64_t", "16", "Channels of a block">];
   let dependentDialects = ["::atc::graph::GraphDialect"];
@@ -24,12 +30,17 @@ def KernelAssignLayout : Pass<"kernel-assign-layout", "::mlir::func::FuncOp"> {
 }
 
 def KernelOutline : Pass<"kernel-outline", "::mlir::ModuleOp"> {
-  let summary = "Moves every kernel op into a function and launches it";
+  let summary = "Outline every kernel op into a function and launch it";
   let description = [{
-    Kernels that differ in nothing are shared. The op's place in `@main` is
-    taken by om.launch. Kernels marked `npu.device` go to functions that take
-    buffers only (`npu.kernel`, with the module's `npu.soc`); the others are the
-    CPU's.
+    Equal kernels share a function. An om.launch replaces the op in `@main`.
+    Kernels marked `npu.device` become functions that take buffers only
+    (`npu.kernel`, with the module's `npu.soc`); the others are the CPU's.
+
+    ```mlir
+    kernel.copy %a, %b : memref<4xf32>, memref<4xf32>
+    // becomes
+    om.launch @copy(%a, %b) {cost = ... : i64} : memref<4xf32>, memref<4xf32>
+    ```
   }];
   let dependentDialects = ["::mlir::func::FuncDialect", "::atc::om::OmDialect"];
   let statistics = [

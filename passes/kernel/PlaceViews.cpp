@@ -19,8 +19,8 @@ bool isKnown(Value value) {
   return isa_and_nonnull<ConstantOp>(op);
 }
 
-/// Whether only matrix products of the NPU read `value`, which take the strides
-/// of a transposition as they are.
+/// Returns whether only matrix products of the NPU read `value`: they accept the strides of a
+/// transposition.
 static bool isReadStrided(Value value) {
   return !value.use_empty() && llvm::all_of(value.getUsers(), [](Operation *user) {
     if (isa<ReshapeOp, SliceOp, TransposeOp>(user))
@@ -34,8 +34,8 @@ static bool canBeView(Operation *op) {
   return isa<ReshapeOp, RelayoutOp, SliceOp, TransposeOp>(op);
 }
 
-/// A matrix product of the NPU writes rows that are dense, in two dims of
-/// products.
+/// Returns whether a matrix product of the NPU can write to `target`: rows are dense, in two dims
+/// of products.
 static bool canWriteProducts(Operation *op, const Storage &target) {
   if (target.rank() == 0 || (target.shape.back() != 1 && target.strides.back() != 1))
     return false;
@@ -65,7 +65,7 @@ static bool canWrite(Operation *op, const Storage &target) {
   return true;
 }
 
-/// Whether all that reads `value` copies it to places of its own.
+/// Returns whether all ops that read `value` copy it.
 static bool isOnlyMoved(Value value) {
   return llvm::all_of(value.getUsers(), [](Operation *user) {
     if (isa<ReshapeOp>(user))
@@ -78,11 +78,10 @@ PlaceViews::PlaceViews(func::FuncOp function) {
   Block &body = function.getBody().front();
   for (auto transpose : body.getOps<TransposeOp>())
     skipUnpacking(transpose);
-  // Backwards, so that where a user lies is known when its operands are placed
-  // in it.
+  // Backwards, so that the storage of a user is known when its operands are placed in it.
   for (Operation &op : llvm::reverse(body))
     placeInUsers(&op);
-  // What is left of views looks at its operand, whose place is now known.
+  // The remaining views depend on their operand, whose storage is now known.
   for (Operation &op : body) {
     if (!canBeView(&op) || homes.contains(op.getResult(0)) || isSkipped(&op) ||
         isPlaced(op.getOpOperand(0)))
@@ -109,7 +108,7 @@ void PlaceViews::placeInUsers(Operation *op) {
     placePatched(concat);
     return;
   }
-  // A product whose result is transposed is written that way.
+  // A product whose result is transposed is written transposed.
   if (isa<TransposeOp>(op)) {
     Operation *product = op->getOperand(0).getDefiningOp();
     if (isa_and_nonnull<MatMulOp>(product) && isCubeContraction(product) && product->hasOneUse() &&
@@ -117,7 +116,7 @@ void PlaceViews::placeInUsers(Operation *op) {
       placeInUser(op, 0);
     return;
   }
-  // A view that was placed in its user takes what it is a view of with it.
+  // A view that was placed in its user moves its operand along.
   if (isa<ReshapeOp, RelayoutOp>(op) && homes.contains(op->getResult(0)))
     placeInUser(op, 0);
 }
@@ -129,8 +128,7 @@ void PlaceViews::placeInUser(Operation *user, unsigned operand) {
     homes[value] = {Home::InUser, operand, user};
 }
 
-/// The part that `part` is computed from, element by element and where it will
-/// lie, or that it is.
+/// Returns the slice from which `part` is computed elementwise with the same layout, or that it is.
 static SliceOp sliceBehind(Value part) {
   Operation *op = part.getDefiningOp();
   if (auto slice = dyn_cast_or_null<SliceOp>(op))
@@ -143,8 +141,8 @@ static SliceOp sliceBehind(Value part) {
   return nullptr;
 }
 
-/// A concat that puts a tensor together again, some parts of it changed
-/// elementwise, is that tensor changed in place.
+/// Places a concat that reassembles a tensor with some parts changed elementwise: it is that
+/// tensor, changed in place.
 void PlaceViews::placePatched(ConcatOp concat) {
   Storage result = storageOf(concat.getResult());
   Value whole;
@@ -153,7 +151,7 @@ void PlaceViews::placePatched(ConcatOp concat) {
     if (!slice || !slice->hasOneUse() || (whole && slice.getInput() != whole))
       return;
     whole = slice.getInput();
-    // What is no slice itself must be written right there.
+    // A part that is not a slice itself must be written in place.
     bool isSlice = slice.getResult() == part;
     if (!isSlice && !isPlaced(concat->getOpOperand(index)))
       return;
@@ -213,7 +211,7 @@ std::optional<Storage> PlaceViews::inUser(Operation *user, unsigned operand) con
 }
 
 std::optional<Storage> PlaceViews::ofOperand(Operation *op) const {
-  // A constant in another layout is a constant of its own.
+  // A constant in another layout is a separate constant.
   if (isa<RelayoutOp>(op) && isKnown(op->getOperand(0)))
     return std::nullopt;
   Storage source = storageOf(op->getOperand(0));

@@ -1,4 +1,4 @@
-//===-- PlaceViews.h - which tensors share memory -------------------------===//
+//===-- PlaceViews.h - assigns memory to tensors --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_KERNEL_PLACEVIEWS_H
@@ -9,28 +9,27 @@
 
 namespace atc::kernel {
 
-/// Decides for every tensor of a function where it lies, so that moving data
-/// costs no copy where a view will do: parts of a concat and results of the
-/// function are computed in place, slices, reshapes and relayouts of the same
-/// memory are views of their operand.
+/// Assigns storage to every tensor of a function, so that data is not copied where a view suffices:
+/// operands of a concat and results of the function are computed in place; slices, reshapes and
+/// relayouts of the same memory are views of their operand.
 class PlaceViews {
 public:
   explicit PlaceViews(mlir::func::FuncOp function);
 
-  /// Where `value` lies. `base` of the result has memory of its own.
+  /// Returns the storage of `value`; its `base` has memory of its own.
   Storage storageOf(mlir::Value value) const;
 
-  /// The result number whose buffer is the memory of `value`, a base.
+  /// Returns the index of the result whose buffer is the memory of `value`, a base.
   std::optional<unsigned> resultOf(mlir::Value value) const;
 
-  /// The operand lies where its user wants it.
+  /// Returns whether the operand is stored where its user needs it.
   bool isPlaced(mlir::OpOperand &operand) const;
 
-  /// The result of `op` is a view of its operand: nothing to run.
+  /// Returns whether the result of `op` is a view of its operand: then there is nothing to run.
   bool isView(mlir::Operation *op) const;
 
-  /// The result of `op` has no place: the transposition behind it reads the
-  /// blocks itself.
+  /// Returns whether the result of `op` has no storage, because the transposition behind it reads
+  /// the blocks itself.
   bool isSkipped(mlir::Operation *op) const { return skipped.contains(op); }
 
 private:
@@ -52,8 +51,8 @@ private:
   llvm::DenseSet<mlir::Operation *> skipped;
 };
 
-/// Whether the tensor is known at compile time: a constant, or a reshape or
-/// relayout of one.
+/// Returns whether the tensor is known at compile time: a constant, or a reshape or relayout of
+/// one.
 bool isKnown(mlir::Value value);
 
 } // namespace atc::kernel

@@ -1,4 +1,4 @@
-//===-- Storage.cpp - where a tensor lies ---------------------------------===//
+//===-- Storage.cpp - the location of a tensor in memory ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/kernel/Storage.h"

@@ -34,7 +34,7 @@ std::string nameOf(Type element) {
   return textOf(element);
 }
 
-/// Why a tensor cannot be a buffer.
+/// Returns the reason why a tensor cannot be a buffer.
 std::string tensorFault(Type type) {
   auto ranked = dyn_cast<RankedTensorType>(type);
   if (!ranked || !ranked.hasStaticShape())
@@ -47,7 +47,8 @@ std::string tensorFault(Type type) {
   return "";
 }
 
-/// Tensors without elements can be given and returned, but nothing computes on them.
+/// Returns the reason why an op on tensors without elements is not supported: they can be inputs
+/// and results, but kernels cannot compute on them.
 std::string emptyFault(Operation *op) {
   if (isa<graph::ConstantOp, func::ReturnOp>(op))
     return "";
@@ -140,7 +141,7 @@ std::string doubleMathFault(ArrayRef<Operation *> ops) {
   return "";
 }
 
-/// The same for the formula of an elementwise op, which is made for it.
+/// Returns the reason for the formula of an elementwise op, which is built for this check.
 std::string formulaFault(Operation *op) {
   auto isDouble = [](Type type) { return getElementTypeOrSelf(type).isF64(); };
   if (!llvm::any_of(op->getOperandTypes(), isDouble))
@@ -204,7 +205,7 @@ std::string operatorFault(Operation *op) {
 
 std::string describeType(Type type) {
   auto ranked = dyn_cast<RankedTensorType>(type);
-  // What is no tensor comes from a model written as MLIR.
+  // Other types than tensors come from models written in MLIR.
   if (!ranked)
     return textOf(type);
   std::string text;

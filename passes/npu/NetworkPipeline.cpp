@@ -17,9 +17,9 @@ using namespace mlir;
 namespace atc::npu {
 
 ArrayRef<StringLiteral> optionalPasses() {
-  // Leaving out some means a plain choice in place of theirs: without npu-select-buffers
-  // there is one copy of each buffer, without npu-select-tiles all contractions have tiles
-  // of 64x64x64, and npu-minimise-sync and npu-allocate-flags are options of npu-insert-sync.
+  // Disabling some of them selects a default instead: without npu-select-buffers there is one copy
+  // of each buffer, without npu-select-tiles all contractions have tiles of 64x64x64, and
+  // npu-minimise-sync and npu-allocate-flags are options of npu-insert-sync.
   static constexpr StringLiteral names[] = {"om-remove-dead",
                                             "om-reuse-in-place",
                                             "npu-compose-layer-norm",
@@ -46,7 +46,7 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   functions.addPass(createNpuPrecision(precision));
   functions.addPass(createCanonicalizerPass());
   functions.addPass(graph::createGraphCse());
-  // What stays between contractions of f16 is f32 behind casts.
+  // Tensors between contractions of f16 are f32 with casts.
   if (options.precision == "cube_fp16")
     functions.addPass(graph::createGraphFuseElementwise());
   kernel::KernelAssignLayoutOptions layout;

@@ -1,4 +1,4 @@
-//===-- Passes.h - passes on npu programs ---------------------------------===//
+//===-- Passes.h - passes of the NPU backend ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_NPU_PASSES_H

@@ -8,12 +8,12 @@ include "mlir/Pass/PassBase.td"
 include "passes/npu/SchedulePasses.td"
 
 def NpuAllocateLocalMemory : Pass<"npu-allocate-local-memory", "::atc::npu::ir::ProgramOp"> {
-  let summary = "Gives every npu.alloc its place";
+  let summary = "Assign an offset in its memory to every npu.alloc";
   let description = [{
-    A buffer lives from the first to the last child of its block that uses it.
-    While a memory has room for all its buffers side by side none share bytes,
-    because sharing makes dependences; else buffers that do not live at one time
-    may, largest first into the gap that fits best.
+    A buffer is live from the first to the last child of its block that uses it.
+    As long as a memory has room for all its buffers, none share bytes, because
+    sharing creates dependences; otherwise buffers that are not live at the same
+    time may share, allocated in order of size in the best-fitting gap.
   }];
   let options = [
     Option<"report", "report", "bool", "false",
@@ -25,11 +25,11 @@ def NpuAllocateLocalMemory : Pass<"npu-allocate-local-memory", "::atc::npu::ir::
 }
 
 def NpuComposeLayerNorm : Pass<"npu-compose-layer-norm", "::mlir::ModuleOp"> {
-  let summary = "Recognises layer norms spelled as means and maps";
+  let summary = "Compose layer norms from means and maps";
   let description = [{
-    (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * gamma + beta over the
-    last dim, however its elementwise part is spread over kernel.map ops, becomes
-    one npu.layer_norm.
+    Replaces (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * gamma +
+    beta over the last dim, however its elementwise part is distributed over
+    kernel.map ops, by one npu.layer_norm.
   }];
   let dependentDialects = ["::atc::npu::ir::NpuDialect", "::atc::om::OmDialect",
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
@@ -39,75 +39,95 @@ def NpuComposeLayerNorm : Pass<"npu-compose-layer-norm", "::mlir::ModuleOp"> {
 }
 
 def NpuExpandConv2D : Pass<"npu-expand-conv2d", "::mlir::ModuleOp"> {
-  let summary = "Puts a program in place of each kernel function that is an npu.conv2d";
+  let summary = "Expand each kernel function of an npu.conv2d to a program";
   let description = [{
     Rows are output positions, columns output channels. Input rows and weights
-    come to l1 in chunks, img2col (or for 1x1 a plain load) makes fractals of
-    them, tiles of results leave through ub, where the vector unit does what the
-    cube cannot, or through fix. The program is sequential.
+    are moved to l1 in chunks, img2col (or for 1x1 a plain load) converts them
+    to fractals, and tiles of results leave through ub, where the vector unit
+    does what the cube cannot, or through fix. The program is sequential.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
 def NpuExpandCopy : Pass<"npu-expand-copy", "::mlir::ModuleOp"> {
-  let summary = "Turns kernel.copy, pack, unpack, fill and pad into programs of the vector queue";
-  let description = [{Boxes go through ub; transposes by blocks of 16 x 16 elements where runs are short.}];
+  let summary = "Expand kernel.copy, pack, unpack, fill and pad to programs of the vector queue";
+  let description = [{
+    Boxes are moved through ub; where runs are short, they are transposed in
+    blocks of 16 x 16 elements.
+  }];
   let dependentDialects = ["::atc::npu::ir::NpuDialect"];
 }
 
 def NpuExpandLayerNorm : Pass<"npu-expand-layer-norm", "::mlir::ModuleOp"> {
-  let summary = "Turns npu.layer_norm into programs of the vector queue";
-  let description = [{Rows in ub; mean and variance in f32, the scaling in f16 where both ends are.}];
+  let summary = "Expand npu.layer_norm to programs of the vector queue";
+  let description = [{
+    Rows are loaded into ub; mean and variance are computed in f32, the scaling
+    in f16 where input and output are f16.
+  }];
   let dependentDialects = ["::atc::npu::ir::NpuDialect"];
 }
 
 def NpuExpandMap : Pass<"npu-expand-map", "::mlir::ModuleOp"> {
-  let summary = "Turns kernel.map into programs of the vector queue";
-  let description = [{Boxes of elements come into ub, the body's ops are vector instructions on a box.}];
+  let summary = "Expand kernel.map to programs of the vector queue";
+  let description = [{
+    Boxes of elements are loaded into ub; each op of the body becomes vector
+    instructions on a box.
+  }];
   let dependentDialects = ["::atc::npu::ir::NpuDialect"];
 }
 
 def NpuExpandMatMul : Pass<"npu-expand-matmul", "::mlir::ModuleOp"> {
-  let summary = "Puts a program in place of each kernel function that is an npu.matmul";
+  let summary = "Expand each kernel function of an npu.matmul to a program";
   let description = [{
-    Batched products whose matrices are parts of the same long rows, like the heads
-    of an attention, move several of them at a time; their tiles follow from the
-    products' sizes. All others are cut as their `tile` says.
+    Batched products whose matrices are parts of the same long rows, such as the
+    heads of an attention, move several of them at a time; their tiles follow
+    from the products' sizes. All others are tiled according to their `tile`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
   let statistics = [Statistic<"numJoined", "num-joined", "Programs that move several products">];
 }
 
 def NpuExpandPool : Pass<"npu-expand-pool", "::mlir::ModuleOp"> {
-  let summary = "Turns kernel.pool into programs of the vector queue";
-  let description = [{Rows of blocks in ub with padding around them, one instruction for each tap.}];
+  let summary = "Expand kernel.pool to programs of the vector queue";
+  let description = [{
+    Rows of blocks are loaded into ub with padding around them; each tap is one
+    instruction.
+  }];
   let dependentDialects = ["::atc::npu::ir::NpuDialect"];
 }
 
 def NpuExpandReduce : Pass<"npu-expand-reduce", "::mlir::ModuleOp"> {
-  let summary = "Turns kernel.reduce into programs of the vector queue";
-  let description = [{Halves are joined pairwise while rows are long, in f32.}];
+  let summary = "Expand kernel.reduce to programs of the vector queue";
+  let description = [{
+    While rows are long, their halves are combined pairwise, in f32.
+  }];
   let dependentDialects = ["::atc::npu::ir::NpuDialect"];
 }
 
 def NpuExpandResize : Pass<"npu-expand-resize", "::mlir::ModuleOp"> {
-  let summary = "Turns kernel.resize into programs of the vector queue";
-  let description = [{Rows in ub, one instruction for each tap.}];
+  let summary = "Expand kernel.resize to programs of the vector queue";
+  let description = [{
+    Rows are loaded into ub; each tap is one instruction.
+  }];
   let dependentDialects = ["::atc::npu::ir::NpuDialect"];
 }
 
 def NpuExpandSoftmax : Pass<"npu-expand-softmax", "::mlir::ModuleOp"> {
-  let summary = "Turns kernel.softmax into programs of the vector queue";
-  let description = [{Rows in ub, computed in f32 or, where both ends are f16, in f16.}];
+  let summary = "Expand kernel.softmax to programs of the vector queue";
+  let description = [{
+    Rows are loaded into ub and computed in f32 or, where input and output are
+    f16, in f16.
+  }];
   let dependentDialects = ["::atc::npu::ir::NpuDialect"];
 }
 
 def NpuFuseEpilogues : Pass<"npu-fuse-epilogues", "::mlir::ModuleOp"> {
-  let summary = "Takes maps behind matrix products into them";
+  let summary = "Fuse maps into the matrix products before them";
   let description = [{
-    A kernel.map that scales the result of an npu.matmul, adds another buffer to it
-    (which may broadcast: its strides are 0 then) or converts it to f32 is done
-    where the result leaves the cube, if the module's SoC can do it there.
+    A kernel.map that scales the result of an npu.matmul, adds another buffer to
+    it (which may broadcast: then its strides are 0) or converts it to f32 is
+    computed where the result leaves the cube, if the module's SoC supports
+    that.
   }];
   let dependentDialects = ["::atc::npu::ir::NpuDialect", "::atc::om::OmDialect",
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
@@ -117,10 +137,11 @@ def NpuFuseEpilogues : Pass<"npu-fuse-epilogues", "::mlir::ModuleOp"> {
 }
 
 def NpuFuseInputQuantization : Pass<"npu-fuse-input-quantization", "::mlir::ModuleOp"> {
-  let summary = "Takes the quantize in front of a first layer into the load of its image";
+  let summary = "Fuse the quantize before a first layer into the load of its image";
   let description = [{
-    A kernel.map that only quantizes f32 for an npu.conv2d that reads an image of bytes, and
-    nothing else reads, becomes the convolution's `image_scale`, if the module's SoC can do it.
+    A kernel.map that only quantizes f32 for an npu.conv2d that reads an image
+    of bytes, and has no other use, becomes the convolution's `image_scale`, if
+    the module's SoC supports that.
   }];
   let dependentDialects = ["::atc::npu::ir::NpuDialect", "::atc::om::OmDialect"];
   let statistics = [
@@ -129,15 +150,25 @@ def NpuFuseInputQuantization : Pass<"npu-fuse-input-quantization", "::mlir::Modu
 }
 
 def NpuInsertSync : Pass<"npu-insert-sync", "::atc::npu::ir::ProgramOp"> {
-  let summary = "Orders the queues of a sequential program with flags and barriers";
+  let summary = "Synchronize the queues of a sequential program with flags and barriers";
   let description = [{
-    Instructions of different queues that touch the same bytes, one of them
-    writing, get a flag from the first to the second, and one back for the next
-    iteration: as many iterations ahead as the buffer has copies. What other
-    flags and the order within queues imply is left out. Flags that order
-    iterations are raised at the start and taken down at the end. Where the eight
-    ids of a pair of queues do not suffice, flags are merged, then copies are
-    synchronised as one, then all queues wait at a barrier.
+    Instructions of different queues that access the same bytes, at least one of
+    them writing, get a flag from the first to the second, and one back for the
+    next iteration: as many iterations ahead as the buffer has copies. Flags
+    that other flags and the order within queues imply are omitted. Flags that
+    order iterations are set before the loop and cleared after it. Where the
+    eight ids of a pair of queues do not suffice, first flags are merged, then
+    copies are synchronized as one, and finally all queues wait at a barrier.
+
+    ```mlir
+    npu.move %x, %in ...           // mte2
+    npu.vector "relu" %y, %x ...   // v
+    // becomes
+    npu.move %x, %in ...
+    npu.set_flag mte2 to v id 0
+    npu.wait_flag mte2 to v id 0
+    npu.vector "relu" %y, %x ...
+    ```
   }];
   let options = [
     Option<"minimise", "minimise", "bool", "true",
@@ -157,11 +188,12 @@ def NpuInsertSync : Pass<"npu-insert-sync", "::atc::npu::ir::ProgramOp"> {
 }
 
 def NpuLowerGraph : Pass<"npu-lower-graph", "::mlir::ModuleOp"> {
-  let summary = "Turns the graph into kernels on buffers, contractions of f16 into the NPU's";
+  let summary = "Lower the graph to kernels on buffers, f16 contractions to those of the NPU";
   let description = [{
-    Does what cpu-lower-graph does. Convolutions and matrix products of f16 become
-    npu.conv2d and npu.matmul: weights are packed in fractals, transposes around
-    products are strides, the first convolution reads the plain image.
+    Does the same as cpu-lower-graph, except that convolutions and matrix
+    products of f16 become npu.conv2d and npu.matmul: weights are packed in
+    fractals, transposes around products become strides, and the first
+    convolution reads the unblocked image.
   }];
   let dependentDialects = ["::atc::cpu::CpuDialect", "::atc::npu::ir::NpuDialect",
                            "::atc::om::OmDialect", "::mlir::arith::ArithDialect",
@@ -169,10 +201,10 @@ def NpuLowerGraph : Pass<"npu-lower-graph", "::mlir::ModuleOp"> {
 }
 
 def NpuPartition : Pass<"npu-partition", "::mlir::ModuleOp"> {
-  let summary = "Marks the kernels that the NPU runs";
+  let summary = "Mark the kernels that the NPU runs";
   let description = [{
     Kernels in `@main` that can become programs for the module's SoC (`npu.soc`)
-    get `npu.device`. The others stay kernels of the CPU in the same schedule.
+    get `npu.device`. The others remain kernels of the CPU in the same schedule.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
   let options = [
@@ -187,7 +219,7 @@ def NpuPartition : Pass<"npu-partition", "::mlir::ModuleOp"> {
 }
 
 def NpuPrecision : Pass<"npu-precision", "::mlir::func::FuncOp"> {
-  let summary = "Chooses f16 for the tensors of a graph";
+  let summary = "Select f16 for the tensors of a graph";
   let description = [{
     `force_fp16`: every f32 tensor inside of the graph becomes f16; inputs and
     results keep their types behind casts, constants are clamped to f16's range,
@@ -208,12 +240,13 @@ def NpuPrecision : Pass<"npu-precision", "::mlir::func::FuncOp"> {
 }
 
 def NpuReorder : Pass<"npu-reorder", "::atc::npu::ir::ProgramOp"> {
-  let summary = "Orders the instructions of each block by what waits for them";
+  let summary = "Reorder the instructions of each block to hide latencies";
   let description = [{
-    List scheduling with the cycles of the cost model: of what can begin first,
-    the start of the longest chain goes first. A loop counts as one instruction
-    on all its queues. An order is kept only if a few of its iterations take less
-    time than in the old one. Works on programs whose buffers have places.
+    List scheduling with the cycles of the cost model: among the instructions
+    that can begin first, the start of the longest chain goes first. A loop
+    counts as one instruction on all its queues. A new order is kept only if a
+    few of its iterations take less time than in the old one. Works on programs
+    whose buffers have offsets.
   }];
   let statistics = [
     Statistic<"numReordered", "num-reordered", "Blocks with a new order">
@@ -221,11 +254,17 @@ def NpuReorder : Pass<"npu-reorder", "::atc::npu::ir::ProgramOp"> {
 }
 
 def NpuSelectBuffers : Pass<"npu-select-buffers", "::atc::npu::ir::ProgramOp"> {
-  let summary = "Decides how many copies of each buffer are used in turn";
+  let summary = "Select the number of copies of each buffer (multi-buffering)";
   let description = [{
-    A buffer made in a loop and used by several queues gets two copies, one
-    filled from gm up to `max-buffers`. Copies are taken away while a memory
-    would overflow, first of buffers that are not filled from gm.
+    A buffer allocated in a loop and used by several queues gets two copies, a
+    buffer that is filled from gm up to `max-buffers`. Copies are removed while
+    a memory would overflow, first from buffers that are not filled from gm.
+
+    ```mlir
+    %x = npu.alloc : !npu.buffer<ub, 1024>
+    // becomes
+    %x = npu.alloc {buffers = 2 : i64} : !npu.buffer<ub, 1024>
+    ```
   }];
   let options = [
     Option<"maxBuffers", "max-buffers", "int64_t", "2",
@@ -238,13 +277,14 @@ def NpuSelectBuffers : Pass<"npu-select-buffers", "::atc::npu::ir::ProgramOp"> {
 }
 
 def NpuSelectInt8Contractions : Pass<"npu-select-int8-contractions", "::mlir::func::FuncOp"> {
-  let summary = "Finds the integer sums that the cube computes";
+  let summary = "Select the int8 contractions that the cube computes";
   let description = [{
-    Results that are real numbers of a quantized tensor are stored as its bytes,
-    and what reads them multiplies. Then integer_conv and
-    integer_fully_connected get the attribute `npu.sums`, if all convolutions of
-    the function can: coupled cores, one group or few channels, weights without
-    zero points, and a body that starts by requantizing.
+    Results that are real values of a quantized tensor are stored as its
+    integers, and their readers multiply. Then integer_conv and
+    integer_fully_connected get the attribute `npu.sums`, if that is possible
+    for all convolutions of the function: coupled cores, one group or few
+    channels, weights without zero points, and a body that starts by
+    requantizing.
   }];
   let dependentDialects = ["::atc::npu::ir::NpuDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
@@ -252,15 +292,15 @@ def NpuSelectInt8Contractions : Pass<"npu-select-int8-contractions", "::mlir::fu
 }
 
 def NpuSelectTiles : Pass<"npu-select-tiles", "::mlir::func::FuncOp"> {
-  let summary = "Chooses how contractions are cut, with a cost model of the queues";
+  let summary = "Select the tiles of contractions with a cost model of the queues";
   let description = [{
-    Sets `tile` on the npu.conv2d or npu.matmul of a kernel function: the sizes of
-    a step through l0, the chunks of l1, which operand stays there, and how the
-    cores share rows and columns. The model adds up each queue's cycles on the
-    busiest core and takes the largest, with what cannot overlap on top. With
-    `measure` programs are made of the best ones and timed on the simulator, and
-    the fastest is taken: the same one in every run. A tile that is there already
-    stays.
+    Sets `tile` on the npu.conv2d or npu.matmul of a kernel function: the sizes
+    of a step through l0, the chunks of l1, which operand stays there, and how
+    the cores share rows and columns. The model adds up each queue's cycles on
+    the busiest core and takes the maximum, plus everything that cannot overlap.
+    With `measure`, programs are built for the best tiles and timed on the
+    simulator, and the fastest is selected; the result is deterministic. A tile
+    that is already set is kept.
   }];
   let options = [
     Option<"fixed", "fixed", "std::string", "\"\"",
@@ -273,7 +313,10 @@ def NpuSelectTiles : Pass<"npu-select-tiles", "::mlir::func::FuncOp"> {
 }
 
 def NpuSetSoc : Pass<"npu-set-soc", "::mlir::ModuleOp"> {
-  let summary = "Names the SoC that the module is compiled for, if none is named";
+  let summary = "Set the SoC that the module is compiled for, if none is set";
+  let description = [{
+    Writes the name of a built-in table to `npu.soc` on the module.
+  }];
   let options = [
     Option<"soc", "soc", "std::string", /*default=*/"\"Ascend310P3\"",
            "Name of a built-in SoC table">
@@ -281,10 +324,11 @@ def NpuSetSoc : Pass<"npu-set-soc", "::mlir::ModuleOp"> {
 }
 
 def NpuSplitEpilogues : Pass<"npu-split-epilogues", "::mlir::ModuleOp"> {
-  let summary = "Moves what the cube cannot do with its results into maps";
+  let summary = "Split off epilogues that the cube does not support";
   let description = [{
-    Residual and activation of a contraction that the SoC cannot run with them
-    become a kernel.map behind it: on split SoCs FIX does relu and no more.
+    Residual and activation of a contraction that the SoC cannot apply to its
+    results become a kernel.map behind it: on SoCs with separate vector cores,
+    FIX supports only relu.
   }];
   let dependentDialects = ["::atc::npu::ir::NpuDialect", "::atc::om::OmDialect",
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];

@@ -13,6 +13,7 @@ class FuncOp;
 
 namespace atc::npu {
 
+/// The options of the program pipeline.
 struct NpuProgramOptions : mlir::PassPipelineOptions<NpuProgramOptions> {
   Option<bool> doubleBuffering{*this, "double-buffering",
                                llvm::cl::desc("Use copies of buffers in turn"),
@@ -28,6 +29,7 @@ struct NpuProgramOptions : mlir::PassPipelineOptions<NpuProgramOptions> {
                              llvm::cl::init(true)};
 };
 
+/// The options of the NPU's pipelines.
 struct NpuPipelineOptions : mlir::PassPipelineOptions<NpuPipelineOptions> {
   Option<std::string> soc{*this, "soc", llvm::cl::desc("Name of the SoC"),
                           llvm::cl::init("Ascend310P3")};
@@ -57,23 +59,23 @@ struct NpuPipelineOptions : mlir::PassPipelineOptions<NpuPipelineOptions> {
                      "npu-minimise-sync, npu-allocate-flags")};
 };
 
-/// From a graph to kernels on buffers in @main, those of the NPU marked.
+/// Builds the passes from a graph to kernels on buffers in @main, those of the NPU marked.
 void buildNpuBufferPipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &options = {});
-/// From there to a schedule of launches with places in the arena, and a function
-/// with one kernel op for every kernel.
+/// Builds the passes from there to a schedule of launches with offsets in the arena, and one
+/// function with one kernel op per kernel.
 void buildNpuSchedulePipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &options = {});
-/// From kernel functions of the NPU to programs that run on all queues.
+/// Builds the passes from kernel functions of the NPU to programs that run on all queues.
 void buildNpuKernelPipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &options = {});
-/// Returns the names of the passes that `disable` may have: a model compiles without them.
+/// Returns the names of the passes that `disable` may contain: models compile without them.
 llvm::ArrayRef<llvm::StringLiteral> optionalPasses();
-/// Whether the quantized network should become integers: all that the cube would
-/// compute in f16 it can compute in bytes, in coupled cores.
+/// Returns whether the quantized network should be computed in integers: the cube can compute all
+/// its f16 contractions in int8, on coupled cores.
 bool canSumIntegers(mlir::func::FuncOp main);
-/// All of it, the graph's passes in front.
+/// Builds all of it, preceded by the graph passes.
 void buildNpuPipeline(mlir::OpPassManager &pm, const NpuPipelineOptions &options = {});
 
-/// From sequential programs to programs that run on all queues. `pm` runs on
-/// modules or on whatever holds npu.programs.
+/// Builds the passes from sequential programs to programs that run on all queues. `pm` runs on
+/// modules or on other ops that contain npu.programs.
 void buildNpuProgramPipeline(mlir::OpPassManager &pm, const NpuProgramOptions &options = {});
 
 /// Registers `npu-program-pipeline` and `npu-pipeline`.

@@ -7,13 +7,13 @@
 include "mlir/Pass/PassBase.td"
 
 def NpuPrefetchWeights : Pass<"npu-prefetch-weights", "::mlir::func::FuncOp"> {
-  let summary = "Chains launches and brings the weights of later ones into L2";
+  let summary = "Chain launches and prefetch the weights of later ones into L2";
   let description = [{
-    Launches on the NPU that follow each other become one task. Each launch names
-    weights of later ones that the system DMA brings from DDR into L2 while it
-    runs, in the order in which they are needed, as far ahead as a share of what
-    the launch and the next ones leave of L2 has room for. A weight that is used
-    again after more than L2 holds is brought again.
+    Consecutive launches on the NPU become one task. Each launch names weights
+    of later ones that the system DMA moves from DDR into L2 while it runs, in
+    the order in which they are needed, as far ahead as a share of the room that
+    the launch and the next ones leave in L2. A weight that is used again after
+    L2 has evicted it is fetched again.
   }];
   let options = [
     Option<"chain", "chain", "bool", "true", "Make one task of launches in sequence">,
@@ -28,13 +28,13 @@ def NpuPrefetchWeights : Pass<"npu-prefetch-weights", "::mlir::func::FuncOp"> {
 }
 
 def NpuSplitBatch : Pass<"npu-split-batch", "::mlir::func::FuncOp"> {
-  let summary = "Runs groups of kernels on parts of the batch, so that what lies between them stays in L2";
+  let summary = "Run groups of kernels on parts of the batch, so that intermediate data stays in L2";
   let description = [{
-    Cuts the kernels of @main, in their order, into groups, and runs each group
-    on equal parts of the batch one after the other. Buffers that only a group
-    uses shrink to one part. Groups and parts are those with the least time by the
-    cost model of npu-select-tiles, the DDR traffic of what L2 does not hold,
-    weights that are read again, and what a launch costs.
+    Divides the kernels of @main, in their order, into groups, and runs each
+    group on equal parts of the batch one after the other. Buffers that only a
+    group uses shrink to one part. Selects the groups and parts with the lowest
+    time according to the cost model of npu-select-tiles, the DDR traffic beyond
+    L2, weights that are read again, and the cost of launches.
   }];
   let options = [
     Option<"parts", "parts", "int64_t", "0", "Parts of every group that allows it; 0: by the model">,

@@ -1,4 +1,4 @@
-//===-- PlanMemory.cpp - places buffers in the arena ----------------------===//
+//===-- PlanMemory.cpp - allocates buffers in the arena -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/om/Passes.h"
@@ -32,8 +32,8 @@ struct Placement {
   int64_t arena = 0;
 };
 
-/// Places the buffers one after the other, each in the smallest gap between
-/// those placed before that live at the same time.
+/// Allocates the buffers one after the other, each in the smallest gap between the already
+/// allocated ones that are live at the same time.
 Placement place(ArrayRef<Buffer> buffers, ArrayRef<unsigned> order) {
   Placement result;
   result.offsets.assign(buffers.size(), -1);
@@ -61,8 +61,8 @@ Placement place(ArrayRef<Buffer> buffers, ArrayRef<unsigned> order) {
   return result;
 }
 
-/// Finds the rivals of all buffers, which come in the order of their first launches. Returns the
-/// number of pairs; above `maxPairs` some are missing.
+/// Finds the conflicts of all buffers, which are sorted by their first launches. Returns the number
+/// of pairs; above `maxPairs` some are missing.
 int64_t findRivals(MutableArrayRef<Buffer> buffers, int64_t maxPairs) {
   int64_t pairs = 0;
   SmallVector<unsigned> live;
@@ -127,7 +127,7 @@ Placement placeInTime(ArrayRef<Buffer> buffers) {
   return result;
 }
 
-/// The most bytes that live during one launch.
+/// Returns the maximum number of bytes that are live during one launch.
 int64_t mostLive(ArrayRef<Buffer> buffers, unsigned launches) {
   SmallVector<int64_t> change(launches + 1, 0);
   for (const Buffer &buffer : buffers) {
@@ -146,7 +146,7 @@ Placement climb(ArrayRef<Buffer> buffers, SmallVector<unsigned> order, int64_t g
   Placement best = place(buffers, order);
   if (buffers.size() < 3)
     return best;
-  // A fixed seed: the same model always becomes the same file.
+  // A fixed seed: a model always yields the same file.
   std::mt19937 random(20);
   std::uniform_int_distribution<size_t> pick(0, order.size() - 1);
   for (int64_t trial = 0; trial < trials && best.arena > goal; ++trial) {
@@ -161,7 +161,7 @@ Placement climb(ArrayRef<Buffer> buffers, SmallVector<unsigned> order, int64_t g
   return best;
 }
 
-/// What the arena would take if no buffer ever shared its bytes.
+/// Returns the size of the arena if no buffers shared bytes.
 int64_t intermediateBytes(const Schedule &schedule) {
   int64_t sum = 0;
   for (LaunchOp launch : schedule.launches()) {
@@ -195,7 +195,7 @@ struct PlanMemoryPass : impl::OmPlanMemoryBase<PlanMemoryPass> {
       return std::pair(-buffers[a].bytes, a) < std::pair(-buffers[b].bytes, b);
     });
     int64_t bound = mostLive(buffers, schedule.launches().size());
-    // place() looks at every pair, for each order.
+    // place() visits every pair, for each order.
     constexpr int64_t maxLooks = 100'000'000;
     const int64_t affordable = maxLooks / (1 + pairs + int64_t(buffers.size()));
     Placement placement = pairs > maxPairs
@@ -203,7 +203,7 @@ struct PlanMemoryPass : impl::OmPlanMemoryBase<PlanMemoryPass> {
                               : climb(buffers, order, bound, std::min<int64_t>(trials, affordable));
 
     Builder builder(&getContext());
-    // A buffer that no launch touches may lie anywhere.
+    // A buffer that no launch uses may have any offset.
     main.walk([&](AllocOp alloc) { alloc.setOffset(0); });
     for (auto [buffer, offset] : llvm::zip(buffers, placement.offsets))
       buffer.alloc.setOffset(offset);

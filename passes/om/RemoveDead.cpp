@@ -28,8 +28,8 @@ struct RemoveDeadPass : impl::OmRemoveDeadBase<RemoveDeadPass> {
 
 private:
   void removeLaunches(func::FuncOp main) {
-    // Backwards: what is read by a launch that stays is needed before it. A
-    // fill of a border is needed because the whole buffer is read later.
+    // Backwards: a buffer that a remaining launch reads is needed before it. The fill of a border
+    // is needed because the whole buffer is read later.
     DenseSet<Value> needed;
     Schedule schedule(main);
     for (LaunchOp launch : llvm::reverse(schedule.launches())) {
@@ -44,7 +44,7 @@ private:
     }
   }
 
-  /// What no launch reads any more need not be fetched.
+  /// Removes prefetches of weights that no launch reads any more.
   void removePrefetches(func::FuncOp main) {
     DenseSet<Value> read;
     Schedule schedule(main);

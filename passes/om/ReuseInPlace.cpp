@@ -1,4 +1,4 @@
-//===-- ReuseInPlace.cpp - results take the place of dying operands -------===//
+//===-- ReuseInPlace.cpp - results reuse the buffers of dead operands ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/om/Passes.h"
@@ -19,11 +19,11 @@ bool isSamePart(Value a, Value b) {
   return a.getType() == b.getType() && resolveViews(a).offset == resolveViews(b).offset;
 }
 
-/// What the launches up to one write into a buffer.
+/// The writes of all launches so far to a buffer.
 struct Touches {
   SmallVector<LaunchOp> fills;
   Value written;         ///< by the first launch that is no fill; null where there is none
-  bool writesOne = true; ///< all that are no fills write the same part
+  bool writesOne = true; ///< all launches except fills write the same part
 };
 
 struct ReuseInPlacePass : impl::OmReuseInPlaceBase<ReuseInPlacePass> {
@@ -69,8 +69,7 @@ private:
       old.writesOne &= isSamePart(old.written, target);
   }
 
-  /// Whether the result of `launch`, number `index`, may take `operand`'s
-  /// buffer.
+  /// Returns whether the result of `launch`, number `index`, may use `operand`'s buffer.
   bool canTake(LaunchOp launch, unsigned index, Value operand) {
     Value result = writtenBy(launch);
     auto source = resolveViews(operand).root.getDefiningOp<AllocOp>();
@@ -89,8 +88,7 @@ private:
           !(llvm::is_contained(inPlace, int64_t(position)) && isSamePart(other, operand)))
         return false;
 
-    // The target is new, but for fills, and the source had the same fills around
-    // the same part.
+    // The target is only written by fills, and the source had the same fills around the same part.
     touches.try_emplace(source);
     touches.try_emplace(target);
     const Touches &old = touches.find(source)->second, &fresh = touches.find(target)->second;
@@ -120,9 +118,9 @@ private:
     target.erase();
   }
 
-  /// Of the buffers that the launches so far have written.
+  /// The buffers that the launches so far have written.
   DenseMap<AllocOp, Touches> touches;
-  /// The number of the last launch that touches each buffer.
+  /// The index of the last launch that uses each buffer.
   DenseMap<AllocOp, unsigned> lastTouch;
 };
 } // namespace

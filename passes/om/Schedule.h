@@ -1,4 +1,4 @@
-//===-- Schedule.h - who touches which memory when ------------------------===//
+//===-- Schedule.h - launches and lifetimes of buffers --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_OM_SCHEDULE_H
@@ -10,53 +10,56 @@
 
 namespace atc::om {
 
-/// Unit attribute of the arguments of @main that are outputs.
+/// Marks the arguments of @main that are outputs (unit attribute).
 inline constexpr llvm::StringLiteral kOutputAttr = "om.output";
-/// Name of an input or output, on the arguments of @main.
+/// The name of an input or output, on the arguments of @main.
 inline constexpr llvm::StringLiteral kNameAttr = "om.name";
-/// Unit attributes of kernel functions: code for the CPU, and what is to become
-/// a program of the NPU.
+/// Unit attributes of kernel functions: code for the CPU, and those that become programs of the
+/// NPU.
 inline constexpr llvm::StringLiteral kCpuKernelAttr = "cpu.kernel";
 inline constexpr llvm::StringLiteral kNpuKernelAttr = "npu.kernel";
-/// Discardable unit attribute of kernel ops in @main: the NPU runs it.
+/// Discardable unit attribute of kernel ops in @main that the NPU runs.
 inline constexpr llvm::StringLiteral kNpuDeviceAttr = "npu.device";
-/// Name of the SoC's table, on the module and on kernel functions of the NPU.
+/// The name of the SoC's table, on the module and on kernel functions of the NPU.
 inline constexpr llvm::StringLiteral kNpuSocAttr = "npu.soc";
-/// On the module: the text of the NPU's table where it is not a built-in one.
+/// The text of the NPU's table where it is not a built-in one, on the module.
 inline constexpr llvm::StringLiteral kSocTableAttr = "npu.soc_table";
-/// Unit attribute of weights that code computes addresses from.
+/// Marks weights from which code computes addresses (unit attribute).
 inline constexpr llvm::StringLiteral kAddressesAttr = "om.addresses";
-/// Bytes of the arena, on the module.
+/// The size of the arena in bytes, on the module.
 inline constexpr llvm::StringLiteral kArenaSizeAttr = "om.arena_size";
 inline constexpr llvm::StringLiteral kArenaLowerBoundAttr = "om.arena_lower_bound";
-/// Bytes that all launches together write to the arena, on the module.
+/// The bytes that all launches together write to the arena, on the module.
 inline constexpr llvm::StringLiteral kIntermediateBytesAttr = "om.intermediate_bytes";
 
+/// The alignment of buffers in bytes.
 inline constexpr int64_t kBufferAlignment = 64;
 
-/// The function that holds the schedule, or null.
+/// Returns the function that holds the schedule, or null.
 mlir::func::FuncOp findMain(mlir::ModuleOp module);
 
-/// A part of a buffer: what a chain of views comes from, and how far in.
+/// A part of a buffer: the origin of a chain of views, and the offset in it.
 struct BufferPart {
   mlir::Value root;
   int64_t offset = 0; ///< bytes
 };
+/// Returns the buffer behind a chain of views.
 BufferPart resolveViews(mlir::Value buffer);
 
+/// Returns whether a buffer is an output of @main.
 bool isOutput(mlir::Value root);
 
-/// Whether a symbol is a program of the NPU or is to become one.
+/// Returns whether a symbol is a program of the NPU or will become one.
 bool isNpuKernel(mlir::Operation *symbol);
 
 /// Removes a launch; where it began a task, the launch chained to it begins one.
 void eraseLaunch(LaunchOp launch);
 
-/// Bytes a buffer takes in the arena.
+/// Returns the bytes of a buffer in the arena.
 int64_t arenaBytes(AllocOp alloc);
 
-/// The launches of @main in order and, for every arena buffer, the first and
-/// the last one that touches it.
+/// The launches of @main in order and, for every arena buffer, the first and the last launch that
+/// uses it.
 class Schedule {
 public:
   struct Lifetime {
@@ -69,7 +72,7 @@ public:
   explicit Schedule(mlir::func::FuncOp main);
 
   llvm::ArrayRef<LaunchOp> launches() const { return order; }
-  /// Buffers that no launch touches are not in it.
+  /// Returns the lifetimes; buffers that no launch uses are not among them.
   const llvm::MapVector<AllocOp, Lifetime> &lifetimes() const { return lives; }
 
 private:
@@ -77,8 +80,8 @@ private:
   llvm::MapVector<AllocOp, Lifetime> lives;
 };
 
-/// What a launch reads and what it writes. Its prefetch is neither: later launches
-/// read that.
+/// Return the buffers that a launch reads and writes. Its prefetches are not among them: later
+/// launches read those.
 inline mlir::OperandRange readsOf(LaunchOp launch) { return launch.getOperands_().drop_back(); }
 inline mlir::Value writtenBy(LaunchOp launch) { return launch.getOperands_().back(); }
 

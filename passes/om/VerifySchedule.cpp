@@ -23,7 +23,7 @@ struct VerifySchedulePass : impl::OmVerifyScheduleBase<VerifySchedulePass> {
       getOperation().emitError("the module has no function @main");
       return signalPassFailure();
     }
-    // All checks run, so that all faults are told in one go.
+    // All checks run, so that all errors are reported at once.
     bool failed = false;
     failed |= !checkOps(main);
     failed |= !checkOrder(main);
@@ -98,7 +98,7 @@ private:
   bool checkPlaces(func::FuncOp main) {
     bool ok = true;
     Schedule schedule(main);
-    // The buffers that live at this point by their offsets, and in the order of their ends.
+    // The buffers that are live at this point by their offsets, and in the order of their ends.
     // Where they are disjoint, a new one can only overlap its neighbours.
     std::multimap<int64_t, AllocOp> live;
     using End = std::pair<unsigned, decltype(live)::iterator>;

@@ -13,7 +13,7 @@ namespace atc::quantize {
 
 namespace {
 
-/// A tensor of the float model and what stands for it in the quantized one.
+/// A tensor of the float model and its counterpart in the quantized one.
 struct Pair {
   std::string right, quantized;
 };
@@ -22,7 +22,8 @@ bool isLayer(const std::string &op) {
   return op == "Conv" || op == "ConvTranspose" || op == "Gemm" || op == "MatMul";
 }
 
-/// What the quantized model stores as integers, under the names of the float model.
+/// Finds the tensors that the quantized model stores as integers, under the names of the float
+/// model.
 std::vector<Pair> findPairs(OnnxModel &right, OnnxModel &quantized) {
   std::set<std::string> known = right.variableNames();
   for (const std::string &tensor : quantized.balancedTensors())
@@ -33,7 +34,7 @@ std::vector<Pair> findPairs(OnnxModel &right, OnnxModel &quantized) {
     if ((op != "QuantizeLinear" && op != "AscendQuant") || node.input_size() < 1 ||
         node.output_size() < 1)
       continue;
-    // The real numbers behind it; the integers of AscendQuant can be asked for as such.
+    // Compares the dequantized values; the output of AscendQuant can be read directly.
     std::string real = op == "AscendQuant" ? node.output(0) : "";
     for (const onnx::NodeProto *user : quantized.findUsers(node.output(0)))
       if (user->op_type() == "DequantizeLinear" || user->op_type() == "AscendAntiQuant")

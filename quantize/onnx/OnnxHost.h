@@ -1,4 +1,4 @@
-//===-- OnnxHost.h - ONNX models that run in this process -----------------===//
+//===-- OnnxHost.h - runs ONNX models in this process ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_QUANTIZE_ONNX_ONNXHOST_H
@@ -10,11 +10,11 @@
 
 namespace atc::quantize {
 
-/// The shapes of a model's inputs: those that are given, else where dims are open
-/// those of the data's first sample; a batch that nothing tells is 1.
+/// Returns the shapes of a model's inputs: the given ones, else for dynamic dims those of the
+/// data's first sample; a batch that is still unknown is 1.
 InputShapes findInputShapes(OnnxModel &model, const InputShapes &given, DataSource &data);
 
-/// Null after an error.
+/// Import a model, or compile it for this machine. Return null after an error.
 mlir::OwningOpRef<mlir::ModuleOp> importProto(const onnx::ModelProto &proto,
                                               const std::string &name, const InputShapes &shapes,
                                               mlir::MLIRContext &context, Diagnostics &diagnostics);
@@ -22,8 +22,8 @@ std::unique_ptr<HostModel> compileOnnx(const onnx::ModelProto &proto, const std:
                                        const InputShapes &shapes, mlir::MLIRContext &context,
                                        Diagnostics &diagnostics);
 
-/// Makes tensors outputs. Returns the index of every output that there was, then that
-/// of each tensor.
+/// Makes tensors outputs of the model. Returns the index of every existing output, then that of
+/// each tensor.
 std::vector<size_t> addOutputs(onnx::ModelProto &proto, const std::vector<std::string> &tensors);
 
 } // namespace atc::quantize

@@ -135,7 +135,7 @@ std::unique_ptr<OnnxModel> OnnxModel::parse(llvm::StringRef bytes, const std::st
   return model;
 }
 
-/// What is written is one file that holds all of its weights.
+/// Loads external data, because the result is written as one file with all its weights.
 bool OnnxModel::loadExternalData(const std::string &folder, Diagnostics &diagnostics) {
   onnx_import::ExternalFiles files(folder);
   for (onnx::TensorProto &tensor : *graph().mutable_initializer()) {
@@ -210,7 +210,7 @@ void OnnxModel::index() {
       if (list.empty() || list.back() != &node)
         list.push_back(&node);
     }
-    // What the body of an If or Loop reads from outside is read by the node.
+    // Tensors that the body of an If or Loop reads from outside are read by the node.
     for (const onnx::AttributeProto &attribute : node.attribute())
       if (attribute.has_g())
         for (const onnx::NodeProto &inner : attribute.g().node())

@@ -1,4 +1,4 @@
-//===-- OnnxModel.h - an ONNX model that is being rewritten ---------------===//
+//===-- OnnxModel.h - a mutable ONNX model --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_QUANTIZE_ONNX_ONNXMODEL_H
@@ -13,11 +13,12 @@
 
 namespace atc::quantize {
 
-/// The numbers of a constant of element type float; nothing for other types.
+/// Return the elements of a constant of type float or int64; nothing for other types.
 std::optional<std::vector<float>> readFloats(const onnx::TensorProto &tensor);
 std::optional<std::vector<int64_t>> readInts(const onnx::TensorProto &tensor);
 int64_t countElements(const onnx::TensorProto &tensor);
 
+/// Return a constant with these values.
 onnx::TensorProto makeFloats(const std::string &name, const std::vector<int64_t> &dims,
                              const std::vector<float> &values);
 onnx::TensorProto makeInts(const std::string &name, const std::vector<int64_t> &values);
@@ -28,11 +29,11 @@ void setAttribute(onnx::NodeProto &node, const std::string &name, int64_t value)
 void setAttribute(onnx::NodeProto &node, const std::string &name, const std::string &value);
 void removeAttribute(onnx::NodeProto &node, const std::string &name);
 
-/// The graph of a model by the names of its tensors. After nodes were added or
-/// removed, `index` finds them again.
+/// A model with an index of its graph by tensor names. `index` must be called after nodes were
+/// added or removed.
 class OnnxModel {
 public:
-  /// Null after an error.
+  /// Read a model from a file or from memory. Return null after an error.
   static std::unique_ptr<OnnxModel> read(const std::string &path, Diagnostics &diagnostics);
   static std::unique_ptr<OnnxModel> parse(llvm::StringRef bytes, const std::string &name,
                                           const std::string &folder, Diagnostics &diagnostics);
@@ -43,19 +44,22 @@ public:
   int64_t opset() const;
   void setOpset(int64_t version);
 
+  /// Rebuilds the index.
   void index();
+  /// Return the constant or the node that defines a tensor; null where there is none.
   onnx::TensorProto *findConstant(const std::string &tensor);
   onnx::NodeProto *findProducer(const std::string &tensor);
-  /// The nodes that read a tensor, each once.
+  /// Returns the nodes that read a tensor, without duplicates.
   std::vector<onnx::NodeProto *> findUsers(const std::string &tensor);
   bool isOutput(const std::string &tensor) const { return outputs.count(tensor) != 0; }
-  /// Tensors that nodes make, and inputs.
+  /// Returns the names of inputs and of tensors that nodes compute.
   std::set<std::string> variableNames();
-  /// `wanted`, or with a number behind it where that is taken.
+  /// Returns `wanted`, or `wanted` with a number appended where that name is taken.
   std::string freshName(const std::string &wanted);
+  /// Adds an initializer.
   onnx::TensorProto &addConstant(onnx::TensorProto tensor);
 
-  /// Nodes for which `remove` holds, and constants that nothing reads, go.
+  /// Removes the nodes for which `remove` returns true, and constants that become unused.
   template <typename Predicate> void removeNodes(Predicate &&remove) {
     auto &nodes = *graph().mutable_node();
     int kept = 0;
@@ -71,7 +75,7 @@ public:
   }
   void removeUnusedConstants();
 
-  /// Tensors whose channels have other sizes than in the float model. The file says so
+  /// Marks a tensor whose channels are scaled relative to the float model. The file stores the mark
   /// in its metadata.
   void markBalanced(const std::string &tensor);
   std::set<std::string> balancedTensors() const;
@@ -86,13 +90,13 @@ private:
   std::set<std::string> outputs, names;
 };
 
-/// Makes constants of Constant nodes, takes out what does nothing at inference
-/// (Identity, Dropout), and folds batch normalizations and added constants into the
-/// convolutions before them, so that the weights are what is quantized.
+/// Converts Constant nodes to initializers, removes nodes without effect at inference (Identity,
+/// Dropout), and folds batch normalizations and added constants into the convolutions before them,
+/// so that the final weights are quantized.
 void simplify(OnnxModel &model);
 
-/// Brings a model to opset 13, from which on there are scales per channel. False
-/// after an error, which lists the nodes that stand against it.
+/// Converts a model to opset 13, the first with scales per channel. Returns false after an error,
+/// which lists the nodes that prevent it.
 bool upgradeOpset(OnnxModel &model, Diagnostics &diagnostics);
 
 } // namespace atc::quantize

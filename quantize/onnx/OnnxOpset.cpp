@@ -9,8 +9,7 @@ namespace {
 
 constexpr int64_t targetOpset = 13;
 
-/// Rewrites one node after the other, in place; what it adds goes in front of the node
-/// or behind it.
+/// Rewrites one node after the other in place; added nodes are inserted before or after the node.
 class Upgrade {
 public:
   Upgrade(OnnxModel &model, Diagnostics &diagnostics)
@@ -130,7 +129,7 @@ void Upgrade::upgradeResize(onnx::NodeProto &node) {
     setAttribute(node, "nearest_mode", std::string("floor"));
 }
 
-/// Of all dims from `axis` on as one.
+/// Rewrites a softmax that treats all dims from `axis` on as one.
 void Upgrade::upgradeSoftmax(onnx::NodeProto &node) {
   const int64_t axis = intAttribute(node, "axis", 1);
   if (axis == -1)

@@ -9,7 +9,7 @@ namespace atc::quantize {
 
 namespace {
 
-/// The constant that a Constant node stands for.
+/// Returns the constant of a Constant node.
 std::optional<onnx::TensorProto> constantOf(const onnx::NodeProto &node) {
   if (node.op_type() != "Constant" || node.attribute_size() != 1 || node.output_size() != 1)
     return std::nullopt;
@@ -90,7 +90,7 @@ void removeIdentities(OnnxModel &model) {
   model.removeNodes([&](const onnx::NodeProto &node) { return removed.count(&node) != 0; });
 }
 
-/// What an operator behind a convolution does to each channel.
+/// The affine function that an operator behind a convolution applies per channel.
 struct Affine {
   std::vector<float> scale, shift;
 };
@@ -124,7 +124,7 @@ std::optional<Affine> batchNormOf(OnnxModel &model, const onnx::NodeProto &node,
   return affine;
 }
 
-/// An addition of a constant with one value a channel, of a tensor with `rank` dims.
+/// Matches an addition of a constant with one value per channel, to a tensor with `rank` dims.
 std::optional<Affine> addendOf(OnnxModel &model, const onnx::NodeProto &node,
                                const std::string &tensor, size_t channels, int rank) {
   if (node.input_size() != 2 || node.input(0) == node.input(1))
@@ -209,7 +209,7 @@ void foldIntoConvolutions(OnnxModel &model) {
         break;
       foldInto(model, conv, *weights, *affine);
       conv.set_output(0, users[0]->output(0));
-      // The node that made it before goes.
+      // The previous producer is removed.
       users[0]->set_op_type("Folded");
       model.index();
     }

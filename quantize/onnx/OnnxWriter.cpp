@@ -39,7 +39,7 @@ bool isLayerType(const std::string &type) {
   return type == "Conv" || type == "ConvTranspose" || type == "Gemm" || type == "MatMul";
 }
 
-/// A layer's weights and bias as integers.
+/// The weights and bias of a layer as integers.
 struct IntegerLayer {
   std::vector<int64_t> dims;
   int64_t axis = 0;
@@ -49,7 +49,7 @@ struct IntegerLayer {
   float inputScale = 1;
 };
 
-/// Nothing where a node cannot be quantized as the table says.
+/// Returns nothing where a node cannot be quantized according to the table.
 std::optional<IntegerLayer> makeIntegers(OnnxModel &model, const onnx::NodeProto &node,
                                          const LayerEntry &entry, const TensorEntry &input) {
   if (!isLayerType(node.op_type()) || node.input_size() < 2)
@@ -76,7 +76,7 @@ std::optional<IntegerLayer> makeIntegers(OnnxModel &model, const onnx::NodeProto
       return std::nullopt;
     bias = std::move(*known);
   }
-  // A product has no place for a bias; one of the graph follows as an addition.
+  // A product has no bias input; a bias of the graph follows as an addition.
   if (node.op_type() != "MatMul" && !entry.biasCorrection.empty()) {
     if (bias.size() < entry.biasCorrection.size()) // also where one value serves all
       bias.resize(entry.biasCorrection.size(), bias.empty() ? 0 : bias[0]);
@@ -87,13 +87,14 @@ std::optional<IntegerLayer> makeIntegers(OnnxModel &model, const onnx::NodeProto
   return layer;
 }
 
-/// The two forms differ in how a tensor and a layer are written, not in where.
+/// The common traversal: the two forms differ in how a tensor and a layer are written, not in
+/// where.
 class Writer {
 public:
   Writer(OnnxModel &model, const QuantTable &table, bool isDeploy)
       : model(model), table(table), isDeploy(isDeploy) {}
 
-  /// The tensors that stand for those of the table, as floats.
+  /// Returns the tensors that replace those of the table, as floats.
   std::vector<std::string> run();
 
 private:
@@ -190,8 +191,8 @@ void Writer::addLayer(onnx::NodeProto &node, const IntegerLayer &layer) {
   std::vector<float> units;
   for (float each : layer.scales)
     units.push_back(layer.inputScale * each);
-  // Where a scale serves several channels (groups of a transposed convolution) the
-  // bias still has one for each.
+  // Where a scale serves several channels (groups of a transposed convolution) the bias still has
+  // one value per channel.
   if (units.size() > 1)
     for (size_t i = units.size(); i < layer.bias.size(); ++i)
       units.push_back(units[i - layer.scales.size()]);
@@ -268,7 +269,7 @@ std::vector<std::string> Writer::run() {
   return names;
 }
 
-/// The layer on integers; returns the scales of its sums.
+/// Writes the layer on integers; returns the scales of its accumulators.
 std::string Writer::addDeployLayer(onnx::NodeProto &node, const IntegerLayer &layer,
                                    const TensorEntry &input) {
   const std::string output = node.output(0);

@@ -36,7 +36,7 @@ bool OnnxQuantizer::check() {
   for (const onnx::NodeProto &node : model.graph().node()) {
     nodes.insert(node.name());
     for (const std::string &output : node.output())
-      nodes.insert(output); // stands for a node without a name
+      nodes.insert(output); // identifies a node without a name
     if (node.op_type() == "QuantizeLinear" || node.op_type() == "DequantizeLinear" ||
         node.op_type() == "AscendQuant") {
       diagnostics.error("E10055", "the model is quantized already: it has a " + node.op_type() +

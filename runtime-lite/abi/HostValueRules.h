@@ -1,9 +1,9 @@
 //===-- HostValueRules.h - what every sequence and map is made of ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Whoever makes a list asks here first: the runtime for kernels and for programs,
-// the compiler's process for kernels that fold constants. So whoever reads one may
-// rely on what stands here.
+// Whoever makes a list (a sequence or map) calls checkList first: the runtime for kernels and
+// programs, the compiler for kernels that fold constants. So whoever reads a list may rely on these
+// rules.
 
 #ifndef OPENATC_ABI_HOSTVALUERULES_H
 #define OPENATC_ABI_HOSTVALUERULES_H
@@ -12,19 +12,20 @@
 
 namespace atc::host {
 
-/// What is wrong with a list. `text` is null where nothing is; '%' in it stands for
-/// the number of the item.
+/// An error in a list. `text` is null where there is none; a '%' in it stands for `item`, the index
+/// of the item.
 struct ListError {
   const char *text;
   uint64_t item;
 };
 
-/// Checks the items that a list of a kind is to have:
+/// Returns the first error in the items of a list of kind `kind`, or a null text where all these
+/// hold:
 /// - a sequence has tensors of its element type; or sequences, or maps, that have
 ///   the same element type (maps: and keys of the same type);
 /// - a map has two tensors of rank 1 and equal length, the keys and the values.
 ///
-/// `Item` is Value, or what a host derives from it.
+/// `Item` is Value or a type derived from it. Items may be null, which is an error.
 template <typename Item>
 ListError checkList(Kind kind, uint8_t dtype, uint64_t count, const Item *const *items) {
   for (uint64_t i = 0; i < count; ++i)
@@ -59,8 +60,8 @@ ListError checkList(Kind kind, uint8_t dtype, uint64_t count, const Item *const 
   return {nullptr, 0};
 }
 
-/// Returns the element type of a checked list: that of its items, where these are
-/// sequences or maps, whatever was said.
+/// Returns the element type of a checked list: where the items are sequences or maps, that of the
+/// items, otherwise `dtype`.
 template <typename Item> uint8_t listType(uint8_t dtype, uint64_t count, const Item *const *items) {
   return count && items[0]->kind != Kind::Tensor ? items[0]->dtype : dtype;
 }

@@ -1,15 +1,15 @@
 //===-- ChunkQueue.h - how a caller and its workers share a launch --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The caller publishes a launch by one store to an atomic word {stop, sequence,
-// launch, chunk}. Taking a chunk is one fetch_add, whose result alone says which
-// chunk of which launch it is. There is no barrier: a worker that comes late or
-// sleeps holds nobody up, and the caller goes on as soon as all chunks are done.
+// The caller publishes a launch by one store to an atomic word {stop, sequence, launch, chunk}.
+// Taking a chunk is one fetch_add, whose result alone says which chunk of which launch it is. There
+// is no barrier: a worker that comes late or sleeps delays nobody, and the caller continues as soon
+// as all chunks are finished.
 //
-// Nobody waits on a lock. A worker without work and a caller whose chunks are
-// still being computed by others look a bounded number of times and then sleep in
-// the kernel until the word they wait for has another value, which the kernel
-// compares itself: so a wakeup between the last look and the sleep is not lost.
+// There is no lock. A worker without work, and a caller whose chunks are still being computed by
+// others, poll a bounded number of times and then sleep on a futex until the word they wait for
+// changes. The kernel compares that word itself, so a wakeup between the last poll and the sleep is
+// not lost.
 //
 // `System` has the atomics and the way to sleep. Threads use FutexSystem (Pool.h);
 // test/runtime-lite/PoolModelTest.cpp runs the same code in every order of its
@@ -26,19 +26,23 @@ namespace atc::rt {
 /// A chunk that a thread has taken and must finish.
 struct TakenChunk {
   uint32_t launch;
-  uint32_t left; ///< this one and those behind it: the first of n has n left
+  uint32_t left; ///< this chunk and those behind it: the first of n has n left
 };
 
+/// Distributes the chunks of one launch at a time to a caller and its workers; see the head of this
+/// file. `System` has the atomics, wait, wake and spin.
 template <typename System> class ChunkQueue {
 public:
+  /// The maximum number of chunks per launch.
   static constexpr uint32_t maxChunks = uint32_t(1) << 19;
+  /// The maximum number that identifies a launch.
   static constexpr uint32_t maxLaunch = (uint32_t(1) << 24) - 1;
 
   // For the caller, which is one thread at a time.
 
-  /// Makes the chunks of a launch available and wakes workers that sleep, at most
-  /// one per chunk that the caller will not take itself. All chunks of the launch
-  /// before must be finished. 2 <= chunks <= maxChunks.
+  /// Makes the chunks of a launch available and wakes sleeping workers, at most one per chunk that
+  /// the caller will not take itself. All chunks of the previous launch must be finished. 2 <=
+  /// chunks <= maxChunks.
   void publish(uint32_t launch, uint32_t chunks) {
     finished.store(0, std::memory_order_relaxed);
     ++sequence;
@@ -51,7 +55,8 @@ public:
       System::wake(word, asleep < chunks ? asleep : chunks - 1);
   }
 
-  /// Returns when all chunks of the published launch are finished. Takes no chunk.
+  /// Returns when all chunks of the published launch are finished, after polling for
+  /// `spinNanoseconds` and then sleeping. Takes no chunk.
   void waitUntilFinished(uint32_t chunks, uint64_t spinNanoseconds) {
     if (System::spin(spinNanoseconds,
                      [&] { return finished.load(std::memory_order_acquire) == chunks; }))
@@ -64,8 +69,8 @@ public:
     }
   }
 
-  /// Ends all waits of workers, now and later. The bit is in no word that a worker
-  /// has seen before, however often the sequence has wrapped around.
+  /// Ends all waits of workers, now and later. No worker has seen a word with this bit before,
+  /// however often the sequence has wrapped around.
   void stop() {
     word.fetch_or(stopBit, std::memory_order_seq_cst);
     System::wake(word, UINT32_MAX);
@@ -73,7 +78,7 @@ public:
 
   // For all threads.
 
-  /// Takes a chunk. False: nothing is left of what was published last.
+  /// Takes a chunk. Returns false where no chunk is left of the launch that was published last.
   bool take(TakenChunk &taken) {
     // It may be of a later launch than the one that ended a wait. It is complete in
     // itself, and its launch does not end before it is finished.
@@ -86,8 +91,8 @@ public:
     return true;
   }
 
-  /// Says that a chunk of a launch of `chunks` is done. What the launch consists of
-  /// must not be looked at afterwards: the caller may change it.
+  /// Reports that a chunk of a launch of `chunks` chunks is finished. The thread must not read the
+  /// launch afterwards: the caller may change it.
   void finish(uint32_t chunks) {
     const uint32_t before = finished.fetch_add(1, std::memory_order_release);
     if (before == (callerSleeps | (chunks - 1)))
@@ -96,8 +101,8 @@ public:
 
   // For workers.
 
-  /// Waits until something else is published than what `seen` stands for (0 in the
-  /// beginning), which then stands for that. False: the queue has stopped.
+  /// Waits until the published launch differs from the one that `seen` stands for (0 in the
+  /// beginning), and then updates `seen`. Returns false where the queue has stopped.
   bool waitForWork(uint64_t &seen, uint64_t spinNanoseconds) {
     uint64_t now = 0;
     const auto changed = [&] {
@@ -115,10 +120,10 @@ public:
   }
 
 private:
-  // The word: a bit for stop, 19 of the sequence, 24 of the launch, 20 of the chunk.
-  // Its upper half, which sleeping workers wait on, is another one in each launch.
-  // The chunk counts up to `chunkEnd` and a little beyond: so the word alone says
-  // that nothing is left, and nobody looks at work that may have changed meanwhile.
+  // The word: 1 bit stop, 19 bits sequence, 24 bits launch, 20 bits chunk. Its upper half, which
+  // sleeping workers wait on, differs from launch to launch. The chunk counts up to `chunkEnd` and
+  // a little beyond, so the word alone says that nothing is left, and nobody reads work that may
+  // have changed meanwhile.
   static constexpr int chunkBits = 20, launchBits = 24, sequenceBits = 19;
   static constexpr uint64_t chunkEnd = uint64_t(1) << (chunkBits - 1);
   static constexpr uint64_t chunkMask = (uint64_t(1) << chunkBits) - 1;

@@ -21,8 +21,7 @@ const char *cpuArch() { return "x86-64"; }
 namespace {
 enum Register : uint8_t { EAX, EBX, ECX, EDX };
 
-/// What the system must save on a thread switch for a feature to be usable:
-/// bits of XCR0.
+/// The state that the system must save on a thread switch for a feature to be usable: bits of XCR0.
 enum State : uint8_t { None = 0, Avx = 0x06, Avx512 = 0xE6 };
 
 struct Row {
@@ -53,7 +52,7 @@ constexpr Row rows[] = {
     {"movbe", 1, 0, ECX, 22, None},
     {"popcnt", 1, 0, ECX, 23, None},
     {"aes", 1, 0, ECX, 25, None},
-    {"xsave", 1, 0, ECX, 27, None}, // the bit that says the system uses it
+    {"xsave", 1, 0, ECX, 27, None}, // the bit that says whether the system uses it
     {"avx", 1, 0, ECX, 28, Avx},
     {"f16c", 1, 0, ECX, 29, Avx},
     {"rdrnd", 1, 0, ECX, 30, None},
@@ -128,8 +127,8 @@ bool cpuHas(const char *feature) {
 const char *cpuArch() { return "aarch64"; }
 
 namespace {
-/// A bit of what the kernel says of the processor. The numbers are part of the
-/// kernel's interface; older system headers do not have names for all of them.
+/// A bit of the kernel's description of the processor. The values are part of the kernel's
+/// interface; older system headers do not have names for all of them.
 struct Row {
   char name[12];
   unsigned long vector;

@@ -6,11 +6,11 @@
 
 namespace atc::rt {
 
-/// The architecture code images for this machine are made for: "x86-64" ...
+/// Returns the architecture of the code images for this machine, such as "x86-64"; a constant.
 const char *cpuArch();
 
-/// Whether the processor and the operating system offer a feature, named as
-/// LLVM names it. One this library has never heard of is not offered.
+/// Returns whether the processor and the operating system offer a feature, named as in LLVM. A
+/// feature that this library does not know is not offered.
 bool cpuHas(const char *feature);
 
 } // namespace atc::rt

@@ -1,4 +1,4 @@
-//===-- FileLimits.h - what an .om file may ask for -----------------------===//
+//===-- FileLimits.h - limits on what an .om file may ask for -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A file that asks for more is refused before anything is allocated or run.
@@ -12,18 +12,18 @@
 
 namespace atc::rt::limits {
 
-/// Bytes of the arena; of all inputs and outputs together; of one buffer of an NPU
-/// program. Addresses on the device are sums of these and stay below 2^48.
+/// Bytes of the arena, of all inputs and outputs together, and of one buffer of an NPU program.
+/// Addresses on the device are sums of these and stay below 2^48.
 constexpr uint64_t maxMemory = uint64_t(1) << 46;
 /// Bytes of scratch memory per thread.
 constexpr uint64_t maxScratch = uint64_t(1) << 32;
-/// Tasks of a kernel: what the pool counts in 64 bits, with room for chunks.
+/// Tasks per kernel: the pool counts them in 64 bits, with room for chunks.
 constexpr uint64_t maxTasks = uint64_t(1) << 40;
-/// Steps of the schedule: the pool keeps a step's number in 24 bits.
+/// Steps of the schedule: the pool keeps the index of a step in 24 bits.
 constexpr uint64_t maxLaunches = (uint64_t(1) << 24) - 1;
-/// Cores of an NPU program: the largest grid that the simulator has is below.
+/// Cores per NPU program; the largest grid of a simulated SoC is smaller.
 constexpr uint64_t maxCores = 65536;
-/// Arguments of an NPU program: an address names its argument in 8 bits.
+/// Arguments per NPU program: an address holds the index of its argument in 8 bits.
 constexpr uint64_t maxNpuArguments = 256;
 /// Gears of a model, values of each, and dims that are such values. The loader's checks take
 /// time in proportion to the product.

@@ -13,9 +13,12 @@
 
 namespace atc::rt {
 
+/// Computes XXH64 of the concatenation of all ranges passed to update().
 class Hash64 {
 public:
+  /// Appends `size` bytes to the stream. The memory is not kept.
   void update(const void *data, size_t bytes);
+  /// Returns the hash of all bytes so far; update() may follow.
   uint64_t digest() const;
 
 private:
@@ -32,6 +35,7 @@ private:
   uint64_t total = 0;
 };
 
+/// Returns the XXH64 hash of `bytes` bytes.
 uint64_t hash64(const void *data, size_t bytes);
 
 } // namespace atc::rt

@@ -1,4 +1,4 @@
-//===-- HostMachine.cpp - runs the host program of a model ----------------===//
+//===-- HostMachine.cpp - runs the dynamic schedule of a model ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime-lite/src/HostMachine.h"
@@ -154,11 +154,11 @@ om_status HostMachine::steps() {
 om_status HostMachine::iterate(uint32_t top) {
   if (!session.limits.countIteration())
     return session.limits.refuseIterations(nameAt(top), error);
-  // The body need not have steps that look at the clock.
+  // The body need not have steps that check the clock.
   return session.limits.check("the loop around node", nameAt(top), error);
 }
 
-/// Returns the name of the first step with one at or behind a place in the plan.
+/// Returns the name of the first step at or after `place` in the plan that has one.
 const char *HostMachine::nameAt(uint32_t place) const {
   const HostPlan &plan = model.hostPlan;
   for (; place < plan.opCount; ++place) {
@@ -190,7 +190,7 @@ om_status HostMachine::call(uint32_t index) {
   current.attributes = attributes.data() + plan.firstAttribute;
   current.body = plan.body;
   current.machine = this;
-  // A kernel has nothing to put in order when it is left (abi/HostKernel.h).
+  // A kernel has nothing to clean up when it is left (abi/HostKernel.h).
   if (_setjmp(leftKernel) == 0)
     plan.kernel(&current);
   else if (failed == OM_OK)
@@ -331,7 +331,7 @@ void HostMachine::refuse(om_status status, const char *sentence) {
 }
 
 //===----------------------------------------------------------------------===//
-// On plain memory
+// On dense memory
 //===----------------------------------------------------------------------===//
 
 om_status HostMachine::runPlain(const void *const *inputs, void *const *outputs,

@@ -1,4 +1,4 @@
-//===-- HostMachine.h - runs the host program of a model ------------------===//
+//===-- HostMachine.h - runs the dynamic schedule of a model --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_RUNTIME_HOSTMACHINE_H
@@ -14,6 +14,9 @@ struct om_session;
 
 namespace atc::rt {
 
+/// Interprets the dynamic schedule ("host program") of one session's model: calls host kernels,
+/// runs static regions, branches and loops. It owns the slots and all values of a run. One thread
+/// at a time.
 class HostMachine {
 public:
   explicit HostMachine(om_session &session);
@@ -21,28 +24,32 @@ public:
   HostMachine &operator=(const HostMachine &) = delete;
   ~HostMachine();
 
-  /// `bytesHeld` are those that the session holds besides values.
+  /// Allocates constants, calls and slots. `bytesHeld` are the bytes that the session holds besides
+  /// values; they count against its ceiling.
   om_status start(const om_session_options &options, uint64_t bytesHeld, om_error *error);
-  /// Both in the program's order; every output gets a value that outlives the run.
+  /// Runs the schedule on values in the model's order. Every output receives a value that outlives
+  /// the run and belongs to the caller; on failure there is none.
   om_status run(const om_value *const *inputs, om_value **outputs, om_error *error);
-  /// On plain memory, for a program whose ends are all tensors of known sizes.
+  /// Runs the schedule on the caller's dense memory, for a model whose inputs and outputs are all
+  /// tensors of known sizes. OM_ERROR_ARGUMENT otherwise.
   om_status runPlain(const void *const *inputs, void *const *outputs, om_error *error);
 
-  /// What the host does for kernels, in HostServices.cpp.
+  /// Implements the services of atc::host::Host, in HostServices.cpp.
   struct Services;
 
 private:
-  /// A call made ready to run.
+  /// A call with its kernel, body and attributes resolved.
   struct CallPlan {
     host::Kernel kernel;
     const void *body;
     uint32_t firstAttribute, attributes;
     uint32_t wanted;
   };
-  /// Of the session's patches, those of a part.
+  /// The range of the session's patches that belongs to a static region.
   struct PartPlan {
     uint32_t firstPatch, patches;
   };
+  /// A kernel's call that knows its machine.
   struct MachineCall : host::Call {
     HostMachine *machine;
   };
@@ -52,28 +59,37 @@ private:
   bool prepareEnds();
   host::Value constantValue(uint32_t constant) const { return *constants[constant]; }
 
+  /// Runs the steps of the plan from the first to the last.
   om_status steps();
+  /// Counts an iteration of the loop that begins at step `top` and checks the limits of the run.
   om_status iterate(uint32_t top);
   const char *nameAt(uint32_t place) const;
+  /// Runs call `index` of the plan and assigns its outputs to their slots.
   om_status call(uint32_t index);
   /// Ends the call from within its kernel, on the thread that runs it.
   [[noreturn]] void leaveKernel();
   om_status runPart(const om::fb::HostRun &run);
+  /// Reads the condition in `slot`; OM_ERROR_RUN unless it is a bool tensor of one element.
   om_status condition(uint32_t slot, bool &value);
   void move(const om::fb::HostMove &move);
-  /// Takes over the reference.
+  /// Releases the value in a slot and stores `value`, whose reference it takes over.
   void setSlot(uint32_t slot, om_value *value);
-  /// Refuses an output that the call does not have.
+  /// Returns whether the call has output `index`; otherwise the call fails.
   bool hasOutput(uint32_t index);
+  /// Stores an output of the call; takes over the reference.
   void setOutput(uint32_t index, om_value *value);
+  /// Releases the outputs, items and scratch memory of the current call.
   void endCall();
+  /// Releases all slots and strings of the run.
   void endRun();
-  /// Remembers the first thing that goes wrong in a call: `sentence` follows a colon.
+  /// Records the first error of a call; `sentence` follows a colon in the message.
   void refuse(om_status status, const char *sentence);
-  /// The same where makeTensor or makeBuffer gave null for `bytes` bytes of `what`.
+  /// Records that makeTensor or makeBuffer returned null for `bytes` bytes of `what`.
   void refuseMemory(const char *what, uint64_t bytes);
-  /// Fills the run's error where the ceiling or the system refused `bytes` for `what`.
+  /// Fills the run's error where the ceiling or the system refused `bytes` bytes for `what`, and
+  /// returns its status.
   om_status noMemory(const char *what, uint64_t bytes);
+  /// Checks the outputs and hands them to the caller; on failure none.
   om_status takeOutputs(om_value **outputs);
 
   om_session &session;
@@ -87,7 +103,7 @@ private:
   Array<host::String> attributeStrings;
   Array<host::Value> attributeTensors;
 
-  // Of the call that is running.
+  // State of the call that is running.
   MachineCall current = {};
   const om::fb::HostCall *table = nullptr;
   Array<const host::Value *> callInputs;

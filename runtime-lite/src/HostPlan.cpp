@@ -1,4 +1,4 @@
-//===-- HostPlan.cpp - a host program as a line of steps ------------------===//
+//===-- HostPlan.cpp - a dynamic schedule as a linear list of steps -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime-lite/src/HostPlan.h"
@@ -14,7 +14,7 @@ bool HostPlan::build(const fb::HostProgram &program) {
       ++steps;
       allCalls += step->what_as_HostCall() != nullptr;
     }
-  // A branch or loop is two jumps at most.
+  // A branch or loop has at most two jumps.
   if (!ops.allocate(2 * steps) || !calls.allocate(allCalls))
     return false;
   add(program, static_cast<int32_t>(program.main()));

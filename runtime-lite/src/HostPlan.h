@@ -1,4 +1,4 @@
-//===-- HostPlan.h - a host program as a line of steps --------------------===//
+//===-- HostPlan.h - a dynamic schedule as a linear list of steps ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_RUNTIME_HOSTPLAN_H
@@ -18,9 +18,10 @@ struct HostOp {
   const void *table; ///< of the others: their table in the file
 };
 
-/// The steps in the order they run in, which also numbers the calls.
+/// The steps of a dynamic schedule in the order in which they run, which also numbers the calls.
 struct HostPlan {
-  /// False when there is no memory.
+  /// Flattens the blocks of `program`, which must outlive the plan. Returns false where memory
+  /// could not be allocated.
   bool build(const om::fb::HostProgram &program);
 
   Array<HostOp> ops;

@@ -1,4 +1,4 @@
-//===-- HostPrepare.cpp - a host program made ready for its runs ----------===//
+//===-- HostPrepare.cpp - prepares a dynamic schedule for its runs --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime-lite/src/HostMachine.h"
@@ -14,7 +14,7 @@ using host::Value;
 om_status HostMachine::start(const om_session_options &options, uint64_t bytesHeld,
                              om_error *problem) {
   memory.limit(session.limits.maxMemory(), bytesHeld);
-  // A floating-point operation is taken for half a nanosecond.
+  // Assumes half a nanosecond per floating-point operation.
   serialNanoseconds = options.serial_cost / 2;
   seed = options.seed ? options.seed : nowNanoseconds() ^ reinterpret_cast<uintptr_t>(this);
   if (slots.allocate(program.slots()) && prepareConstants() && prepareCalls() && prepareEnds())
@@ -104,7 +104,7 @@ bool HostMachine::prepareCalls() {
         for (uint32_t t = 0; t < attribute.count; ++t) {
           Value &tensor = attributeTensors[nextTensor++];
           tensor = *constants[from->tensors()->Get(t)];
-          tensor.reserved = 0; // a copy, which nobody counts
+          tensor.reserved = 0; // a copy without a reference count
         }
         break;
       }

@@ -32,7 +32,7 @@ om_value *HostMachine::Services::tensor(HostMachine &machine, uint8_t dtype, uin
       rt::makeTensor(&machine.memory, dtype, rank, dims, Elements::Fresh, nullptr, status);
   if (value)
     return value;
-  // Dims are numbers that the model computes: they may be anything.
+  // The model computes the dims, so they may be any values.
   if (status == OM_ERROR_MEMORY) {
     uint64_t elements = 0, bytes = 0;
     tensorSize(dtype, rank, dims, elements, bytes);
@@ -43,7 +43,8 @@ om_value *HostMachine::Services::tensor(HostMachine &machine, uint8_t dtype, uin
   return nullptr;
 }
 
-/// A reference to an om_value; a copy of what is none, the tensor of an attribute.
+/// Returns a reference to an om_value, or a copy of another value, such as the tensor of an
+/// attribute.
 om_value *HostMachine::Services::managed(HostMachine &machine, const Value &source) {
   if (isManaged(source)) {
     const auto *value = static_cast<const om_value *>(&source);
@@ -109,8 +110,8 @@ void HostMachine::Services::forward(Call *call, uint32_t index, const Value *sou
     machine.setOutput(index, value);
 }
 
-/// A list of values that kernels may name: references, and copies of what is none.
-/// Null after a refusal.
+/// Makes a list of values that kernels may refer to: references, and copies of values that are not
+/// om_values. Returns null after a refusal.
 om_value *HostMachine::Services::list(HostMachine &machine, host::Kind kind, uint8_t dtype,
                                       uint64_t count, const Value *const *items) {
   Memory *memory = &machine.memory;
@@ -132,7 +133,7 @@ om_value *HostMachine::Services::list(HostMachine &machine, host::Kind kind, uin
   const auto number = static_cast<int64_t>(wrong.item);
   if (!result && status == OM_ERROR_MEMORY)
     machine.refuseMemory("the result", count * sizeof(void *));
-  else if (!result) // after a refusal this one says nothing
+  else if (!result) // an earlier refusal has been reported already
     failWith(machine, wrong.text, &number, 1);
   for (uint64_t i = 0; i < made; ++i)
     Memory::release(memory, values[i]);
@@ -185,7 +186,7 @@ void HostMachine::Services::makeNone(Call *call, uint32_t index) {
     machine.refuseMemory("the result", sizeof(om_value));
 }
 
-/// Strings are short and many: they are taken from larger pieces.
+/// Allocates strings, which are many and small, from larger chunks.
 char *HostMachine::Services::makeText(Call *call, uint64_t bytes) {
   constexpr uint64_t piece = 64 * 1024;
   HostMachine &machine = of(call);
@@ -218,9 +219,9 @@ void *HostMachine::Services::scratch(Call *call, uint64_t bytes) {
   return buffer->data();
 }
 
-/// Nobody knows what a task costs, so a first piece is run and measured: the rest is
-/// shared where that is worth waking threads. Where a run has a deadline, the rest is
-/// in pieces on one thread, too.
+/// Runs a first chunk and measures it, because the cost of a task is not known: the rest is shared
+/// where it pays to wake threads. Where a run has a deadline, the rest is run in chunks on one
+/// thread, too.
 void HostMachine::Services::parallel(Call *call, int64_t tasks,
                                      void (*task)(void *, int64_t, int64_t), void *arg) {
   constexpr int64_t firstPart = 64, piecesPerThread = 4, watchedPieces = 1024;
@@ -270,7 +271,7 @@ void HostMachine::Services::parallel(Call *call, int64_t tasks,
     machine.inParallel = false;
   };
   run();
-  // What was not computed, or failed, must not be gone on with.
+  // Must not continue where tasks were skipped or failed.
   if (machine.failed != OM_OK || rest.isLeft.load(std::memory_order_relaxed))
     machine.leaveKernel();
 }

@@ -1,4 +1,4 @@
-//===-- HostServices.h - what the host does for kernels -------------------===//
+//===-- HostServices.h - the host's services for kernels ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_RUNTIME_HOSTSERVICES_H
@@ -8,10 +8,11 @@
 
 namespace atc::rt {
 
-/// The functions of atc::host::Host on the machine of a call.
+/// Implements the functions of atc::host::Host (documented there) on the machine of a call.
 struct HostMachine::Services {
   static const host::Host table;
 
+  /// Returns the machine that runs `call`.
   static HostMachine &of(host::Call *call) { return *static_cast<MachineCall *>(call)->machine; }
 
   static void *makeTensor(host::Call *call, uint32_t index, uint8_t dtype, uint32_t rank,
@@ -34,7 +35,10 @@ struct HostMachine::Services {
                                         const host::Value *values);
 
 private:
+  /// Makes a tensor in the machine's memory; on failure records it and returns null.
   static om_value *tensor(HostMachine &machine, uint8_t dtype, uint32_t rank, const int64_t *dims);
+  /// Returns a value of the machine that refers to `source`, with one more reference: `source`
+  /// itself where the machine made it, else a copy of its description.
   static om_value *managed(HostMachine &machine, const host::Value &source);
   static om_value *list(HostMachine &machine, host::Kind kind, uint8_t dtype, uint64_t count,
                         const host::Value *const *items);

@@ -26,7 +26,7 @@ static uint64_t usableMemory() {
   const ssize_t size = read(file, text, sizeof(text) - 1);
   close(file);
   text[size > 0 ? size : 0] = 0;
-  // "max", a word, stands for no limit.
+  // The word "max" stands for no limit.
   const uint64_t limit = std::strtoull(text, nullptr, 10);
   return limit && limit < bytes ? limit : bytes;
 }

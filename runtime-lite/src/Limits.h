@@ -14,15 +14,16 @@ namespace atc::rt {
 /// The ceilings of om_session_options and the request to cancel.
 class Limits {
 public:
-  /// Puts numbers in the place of defaults.
+  /// Takes over the limits of `options` and computes those that have a default.
   void set(const om_session_options &options);
 
+  /// Returns the maximum number of bytes that the session may hold.
   uint64_t maxMemory() const { return memory; }
   bool hasDeadline() const { return nanoseconds != UINT64_MAX; }
 
-  /// A run begins: its clock and its count of iterations start.
+  /// Starts the clock of a run and its count of iterations.
   void beginRun();
-  /// A run has ended, and with it what was asked of it.
+  /// Ends a run and drops a request to cancel it.
   void endRun() { cancelled.store(false, std::memory_order_relaxed); }
 
   /// Ends the run at its next step. May be called by any thread and in a signal handler.
@@ -30,15 +31,16 @@ public:
 
   /// Returns whether the run must end; once true, it stays so until the run has ended.
   bool isOver() const { return isCancelled() || isLate(); }
-  /// Returns OM_OK, or fills the error where the run must end before the step that
-  /// is `kind` ("node", "launch") and named `name`.
+  /// Returns OM_OK, or fills the error where the run must end before a step of kind `kind` ("node",
+  /// "launch") with the name `name`.
   om_status check(const char *kind, const char *name, om_error *error) const {
     return isOver() ? refuse(kind, name, error) : OM_OK;
   }
-  /// Counts an iteration of any loop. False: there are too many.
+  /// Counts an iteration of any loop. Returns false where there are too many.
   bool countIteration() { return ++iterations <= maxIterations; }
+  /// Fills the error for the loop around node `name` and returns OM_ERROR_LIMIT.
   om_status refuseIterations(const char *name, om_error *error) const;
-  /// Fills the error where `bytes` for `what` are over the ceiling with the `held` ones.
+  /// Fills the error where `bytes` bytes for `what`, added to the `held` ones, exceed the limit.
   om_status refuseMemory(const char *what, uint64_t bytes, uint64_t held, om_error *error) const;
 
 private:

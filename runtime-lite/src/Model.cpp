@@ -104,9 +104,9 @@ om_status om_model::refuseNativeCode(om_error *error) const {
                : OM_OK;
 }
 
-/// Checks everything in the file, code for other processors too, but not the code that
-/// will run: mapCode looks at what it has mapped. Of the weights only the first segment
-/// may be left unchecked: others hold tables that code computes addresses from.
+/// Checks everything in the file, including code for other processors, but not the code that will
+/// run: mapCode checks what it has mapped. Only the first weights segment may be left unchecked:
+/// others hold tables from which code computes addresses.
 om_status om_model::verifySegments(const om_load_options &options, om_error *error) const {
   bool isFirst = true;
   for (uint32_t i = 0; i < header->segments()->size(); ++i) {
@@ -125,7 +125,7 @@ om_status om_model::verifySegments(const om_load_options &options, om_error *err
   return OM_OK;
 }
 
-/// Of the images whose features this machine has, the one that asks for most.
+/// Chooses, among the images whose features this machine has, the one with the most features.
 om_status om_model::chooseImage(const char *level, om_error *error) {
   if (header->target()->string_view() != "cpu" && header->target()->string_view() != "npu")
     return fail(error, OM_ERROR_UNSUPPORTED,
@@ -145,8 +145,7 @@ om_status om_model::chooseImage(const char *level, om_error *error) {
       fits = fits && cpuHas(feature->c_str());
     if (fits && (!image || candidate->features()->size() > image->features()->size()))
       image = candidate;
-    // The most modest of the images that do not fit tells most about why, those of
-    // this architecture before those of another.
+    // Reports why the least demanding image does not fit, preferring those of this architecture.
     if (!fits &&
         (!refused || (ours && !refusedOurs) ||
          (ours == refusedOurs && candidate->features()->size() < refused->features()->size()))) {

@@ -12,8 +12,8 @@ namespace atc::rt {
 
 namespace {
 
-/// Holds for each program a byte per argument: 1 where a launch gives it memory that
-/// must not be written.
+/// Holds for each program one byte per argument: 1 where a launch passes memory that must not be
+/// written.
 struct ReadOnlyArguments {
   Array<uint8_t> bytes;
   Array<const uint8_t *> ofPrograms; ///< point into `bytes`
@@ -188,7 +188,7 @@ bool NpuRun::layOut(const om_model &model) {
     return false;
   uint64_t end = OM_DEVICE_BASE;
   uint32_t next = 0;
-  // The loader has seen that all of this together is below 2^48.
+  // The loader has checked that all of this together is below 2^48.
   auto place = [&](uint64_t bytes) {
     bases[next++] = end;
     end = (end + bytes + OM_DEVICE_ALIGNMENT - 1) / OM_DEVICE_ALIGNMENT * OM_DEVICE_ALIGNMENT;

@@ -35,7 +35,7 @@ static uint32_t *addressOf(std::atomic<uint64_t> &value) {
   return reinterpret_cast<uint32_t *>(&value) + upper;
 }
 
-// Other values, signals and memory pressure end a futex early. Callers look again.
+// Other values, signals and memory pressure end a futex wait early. Callers check again.
 template <typename T> static void futexWait(std::atomic<T> &value, uint32_t expected) {
   syscall(SYS_futex, addressOf(value), FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
 }

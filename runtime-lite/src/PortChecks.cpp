@@ -73,7 +73,7 @@ om_status checkPort(const PortType &port, const char *word, uint32_t index,
 
 om_status checkPointer(const void *pointer, uint64_t bytes, const char *word, uint32_t index,
                        const char *name, om_error *error) {
-  // Of a tensor without elements nothing is read or written.
+  // Nothing is read from or written to a tensor without elements.
   if (!bytes || (pointer && reinterpret_cast<uintptr_t>(pointer) % OM_ALIGNMENT == 0))
     return OM_OK;
   return fail(error, OM_ERROR_ARGUMENT, "the pointer for %s %u ('%s') is %s.", word, index, name,

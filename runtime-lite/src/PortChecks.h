@@ -9,7 +9,8 @@
 
 namespace atc::rt {
 
-/// What an input must be; see HostPort.
+/// The type that an input or output must have; see HostPort in the schema. Pointers belong to the
+/// file.
 struct PortType {
   const char *name;
   host::Kind kind;
@@ -18,14 +19,18 @@ struct PortType {
   uint32_t rank;
   const int64_t *dims;
 };
+/// Returns the type of an input or output of a dynamic schedule.
 PortType portType(const om::fb::HostPort &port);
+/// Returns the type of a static tensor.
 PortType portType(const om::fb::Tensor &tensor);
 
-/// One clear sentence unless `value` (null: none) fits. `word` is "input" or "output".
+/// Returns OM_OK where `value` (null: none) matches `type`. Otherwise fills the error with one
+/// sentence and returns `code`. `word` is "input" or "output".
 om_status checkPort(const PortType &port, const char *word, uint32_t index,
                     const host::Value *value, om_status code, om_error *error);
 
-/// The same for the caller's memory, which `bytes` bytes are read from or written to.
+/// Checks the caller's memory, which `bytes` bytes are read from or written to: it must be 64-byte
+/// aligned, and null only where `bytes` is 0. OM_ERROR_ARGUMENT otherwise.
 om_status checkPointer(const void *pointer, uint64_t bytes, const char *word, uint32_t index,
                        const char *name, om_error *error);
 

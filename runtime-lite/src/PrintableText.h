@@ -22,7 +22,7 @@ struct TextStep {
   bool valid;
 };
 
-/// Returns the first step of a text of `size` bytes, of which there must be one.
+/// Returns the first step of a text of `size` bytes; `size` is at least 1.
 inline TextStep firstStep(const char *text, size_t size) {
   const auto byteAt = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const uint32_t first = byteAt(0);
@@ -44,10 +44,10 @@ inline TextStep firstStep(const char *text, size_t size) {
   return {code, length, true};
 }
 
-/// Returns whether a character can be seen and leaves its neighbours alone. False for
-/// control and format characters (Unicode categories Cc, Cf, Zl, Zp), for those that
-/// are shown as nothing (Default_Ignorable_Code_Point) and for noncharacters. True for
-/// the few format characters that are signs, such as U+06DD.
+/// Returns whether a character is visible and leaves its neighbours alone. False for control and
+/// format characters (Unicode categories Cc, Cf, Zl, Zp), for invisible ones
+/// (Default_Ignorable_Code_Point) and for noncharacters. True for the few format characters that
+/// are signs, such as U+06DD.
 inline bool isPrintable(uint32_t code) {
   struct Range {
     uint32_t first, last;
@@ -68,13 +68,13 @@ inline bool isPrintable(uint32_t code) {
   return (code & 0xFFFE) != 0xFFFE;
 }
 
-/// Room, in bytes, for what showStep writes.
+/// The maximum number of bytes that showStep writes.
 constexpr size_t shownBytes = 10;
 
-/// Writes how a step that begins at `text` is shown: the character itself, or "\n",
-/// "\x1B" (control characters of ASCII and bytes that are no UTF-8), "\u202E" or
-/// "\U000E0001". A backslash stays as it is: the result is for reading, and showing it
-/// again does not change it. Returns the number of bytes, at most `shownBytes`.
+/// Writes a step that begins at `text` in printable form: the character itself, or "\n", "\x1B"
+/// (control characters of ASCII and bytes that are not UTF-8), "\u202E" or "\U000E0001". A
+/// backslash stays as it is: the result is for reading, and converting it again does not change it.
+/// Returns the number of bytes written, at most `shownBytes`.
 inline size_t showStep(const TextStep &step, const char *text, char *to) {
   if (step.valid && isPrintable(step.code)) {
     std::memcpy(to, text, step.bytes);
@@ -96,8 +96,8 @@ inline size_t showStep(const TextStep &step, const char *text, char *to) {
   return 2 + digits;
 }
 
-/// Copies `size` bytes of text to `to` as showStep shows them, cut between characters
-/// where they do not fit into `room` bytes, and terminates them. `room` is at least 1.
+/// Copies `size` bytes of text to `to` in the form of showStep and terminates them. Truncates
+/// between characters where they do not fit into `room` bytes, which is at least 1.
 inline void copyPrintable(char *to, size_t room, const char *text, size_t size) {
   char shown[shownBytes];
   size_t used = 0;

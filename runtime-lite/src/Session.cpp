@@ -21,8 +21,8 @@ static uint32_t usableProcessors() {
   return count > 0 ? count : 1;
 }
 
-/// Returns how many pieces a launch is divided into: enough that threads end together, few
-/// enough that taking one costs nothing beside its work.
+/// Returns the number of chunks of a launch: enough that threads finish together, few enough that
+/// taking one is cheap compared to its work.
 static uint32_t chunkCount(uint64_t tasks, uint64_t cost, uint32_t threads, uint64_t serialCost) {
   constexpr uint64_t minChunkCost = 15000, piecesPerThread = 8;
   if (threads == 1 || tasks == 1 || cost < serialCost)
@@ -153,7 +153,7 @@ om_status om_session::bind(const void *const *inputs, void *const *outputs, om_e
   return OM_OK;
 }
 
-/// What has no kernel is a launch of the NPU.
+/// Runs a launch; one without a kernel is a launch of the NPU.
 om_status om_session::runLaunch(uint32_t index, om_error *error) {
   if (!work[index].kernel)
     return npu.run(index, error);
@@ -172,7 +172,7 @@ om_status om_session::runLaunches(uint32_t first, uint32_t count, om_error *erro
   for (uint32_t i = firstPatch[first]; i < firstPatch[first + count]; ++i)
     arguments[patches[i].argument] = ends[patches[i].end] + patches[i].offset;
   for (uint32_t i = first; i < first + count; ++i) {
-    // Its name is looked for only where the run must end.
+    // The name is only computed where the run must end.
     if (limits.isOver())
       return limits.check("launch", model.launchName(i), error);
     if (om_status status = observe(i, [&] { return runLaunch(i, error); }, error); status != OM_OK)

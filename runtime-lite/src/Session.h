@@ -11,6 +11,8 @@
 #include "runtime-lite/src/Pool.h"
 #include "runtime-lite/src/PortChecks.h"
 
+/// The memory and threads of one inference at a time; the implementation behind om_session. One
+/// thread at a time, except for limits.cancel().
 struct om_session {
   explicit om_session(const om_model &model) : model(model) {}
   om_session(const om_session &) = delete;
@@ -20,30 +22,38 @@ struct om_session {
     atc::rt::destroy(gears);
   }
 
+  /// Allocates memory, opens the device and starts the threads.
   om_status start(const om_session_options &options, om_error *error);
+  /// Runs the model on the caller's dense tensors; `callback` may be null.
   om_status run(const void *const *inputs, void *const *outputs, om_launch_callback callback,
                 void *user, om_error *error);
+  /// Runs the model on values; see om_session_run_values.
   om_status runValues(const om_value *const *inputs, om_value **outputs, om_error *error);
+  /// Copies a tensor into dense layout; see om_session_read_tensor.
   om_status readTensor(uint32_t tensor, void *data, size_t bytes, om_error *error) const;
+  /// Switches the per-launch clock and clears its times.
   void setProfile(bool on);
   om_status setGear(const int64_t *values, uint32_t count, om_error *error);
   uint32_t gear() const { return gears ? gears->current() : OM_NO_GEAR; }
 
   uint32_t threads() const { return pool.threads(); }
   uint64_t profiledRuns() const { return runs; }
+  /// Returns the nanoseconds spent in a launch since the profile was switched on.
   uint64_t profiledTime(uint32_t launch) const { return profiling ? times[launch] : 0; }
 
-  // For the host program.
-  /// Where an input (then the outputs) of the schedule is from now on.
+  // Used by the dynamic schedule.
+  /// Sets the address of an input (numbered first) or output of the schedule.
   void setEnd(uint32_t end, char *pointer) { ends[end] = pointer; }
+  /// Counts a profiled run and reports it to the device.
   om_status beginRun(om_error *error);
-  /// Runs a range of the schedule.
+  /// Runs launches [first, first + count) of the schedule.
   om_status runLaunches(uint32_t first, uint32_t count, om_error *error);
+  /// Runs task(arg, begin, end) over [0, tasks) in `pieces` ranges on all threads.
   void runTasks(int64_t tasks, uint32_t pieces, void (*task)(void *arg, int64_t begin, int64_t end),
                 void *arg) {
     pool.run(tasks, pieces, task, arg);
   }
-  /// Runs what is launch `index`, with clock and observer where there are any.
+  /// Calls `run` as launch `index`, with clock and observer where there are any.
   template <typename Run> om_status observe(uint32_t index, Run &&run, om_error *error) {
     if (!profiling && !callback)
       return run();
@@ -61,14 +71,14 @@ struct om_session {
   atc::rt::Limits limits;
 
 private:
-  /// An argument that points into an input (or output) of the caller and so is
-  /// set anew in each run.
+  /// An argument that points into an input or output of the caller and so is set again in each run.
   struct Patch {
     uint32_t argument;
     uint32_t end; ///< inputs first, then outputs
     uint64_t offset;
   };
 
+  /// Fills work, arguments and patches.
   void prepareWork(const om_session_options &options);
   om_status runLaunch(uint32_t index, om_error *error);
   om_status runSchedule(const void *const *inputs, void *const *outputs, om_error *error);
@@ -82,16 +92,19 @@ private:
   om_status runGearOnValues(const om_value *const *inputs, om_value **outputs, om_error *error);
   om_status runChosenGear(const void *const *inputs, void *const *outputs, om_error *error);
   om_status observerEnded(uint32_t index, om_error *error) const;
+  /// Checks the caller's pointers and stores them in `ends`.
   om_status bind(const void *const *inputs, void *const *outputs, om_error *error);
+  /// Returns the address of a buffer; null for an input or output that is not set.
   char *address(const atc::om::fb::BufferRef &ref) const;
+  /// Returns the index in `ends` of an input's or output's buffer.
   uint32_t end(const atc::om::fb::BufferRef &ref) const;
 
   atc::rt::Mapping arena, scratch;
-  uint64_t bytesHeld = 0; ///< of both
+  uint64_t bytesHeld = 0; ///< of arena and scratch
   atc::rt::Array<atc::rt::Work> work;
   atc::rt::Array<void *> arguments;
   atc::rt::Array<Patch> patches;       ///< in the order of the schedule
-  atc::rt::Array<uint32_t> firstPatch; ///< of each launch, and their number at last
+  atc::rt::Array<uint32_t> firstPatch; ///< first patch of each launch; the total number at the end
   atc::rt::Array<char *> ends;         ///< the caller's inputs, then outputs
   atc::rt::Array<uint64_t> times;
   uint64_t runs = 0;

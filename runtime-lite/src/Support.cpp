@@ -16,7 +16,7 @@ om_status fail(om_error *error, om_status code, const char *format, ...) {
   if (!error)
     return code;
   error->code = code;
-  // The texts that are put in may be those of `error` itself.
+  // The arguments may point into `error` itself.
   char sentence[2 * sizeof(error->message)];
   va_list args;
   va_start(args, format);
@@ -51,8 +51,8 @@ bool Mapping::mapZeroed(uint64_t size) {
     size = 1;
   if (size > (uint64_t(1) << 46))
     return false;
-  // A huge page must start at a multiple of its size: take that much more
-  // address space and give the ends back.
+  // A huge page must be aligned to its size: reserve that much more address space and unmap both
+  // ends.
   uint64_t slack = size >= huge ? huge : 0;
   void *at =
       mmap(nullptr, size + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,8 +1,8 @@
 //===-- Support.h - errors and memory of the runtime ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The runtime asks for memory through malloc and mmap only and links without
-// the C++ library, so that a C program can use it as it is.
+// The runtime allocates memory through malloc and mmap only and links without the C++ library, so
+// that a C program can use it as it is.
 
 #ifndef OPENATC_RUNTIME_SUPPORT_H
 #define OPENATC_RUNTIME_SUPPORT_H
@@ -16,13 +16,14 @@
 
 namespace atc::rt {
 
-/// Fills `error` (which may be null) with a sentence that is safe to print, whatever
-/// names stand in it, and returns `code`.
+/// Fills `error` (which may be null) with a sentence in which all names are made printable, and
+/// returns `code`.
 __attribute__((format(printf, 3, 4))) om_status fail(om_error *error, om_status code,
                                                      const char *format, ...);
+/// Fills `error` for an allocation of `bytes` bytes that failed, and returns OM_ERROR_MEMORY.
 om_status outOfMemory(om_error *error, uint64_t bytes);
 
-/// A fixed-size array of plain values from malloc, zeroed.
+/// A fixed-size array of trivial values from malloc, zeroed.
 template <typename T> class Array {
   static_assert(std::is_trivially_destructible_v<T> && std::is_trivially_copyable_v<T>);
 
@@ -32,7 +33,8 @@ public:
   Array &operator=(const Array &) = delete;
   ~Array() { std::free(items); }
 
-  /// False when there is no memory.
+  /// Frees the items and allocates `n` zeroed ones. Returns false where memory could not be
+  /// allocated.
   bool allocate(size_t n) {
     std::free(items);
     items = static_cast<T *>(std::calloc(n ? n : 1, sizeof(T)));
@@ -55,7 +57,7 @@ private:
   size_t count = 0;
 };
 
-/// Memory from mmap, given back when it goes.
+/// Memory from mmap, unmapped on destruction.
 class Mapping {
 public:
   Mapping() = default;
@@ -63,12 +65,15 @@ public:
   Mapping &operator=(const Mapping &) = delete;
   ~Mapping() { reset(); }
 
-  /// `bytes` of a file, read-only; executable too when `code`.
+  /// Maps `bytes` bytes of a file from `offset`, read-only; executable too where `code`. Returns
+  /// false on failure.
   bool mapFile(int fd, uint64_t offset, uint64_t bytes, bool code);
-  /// Zeroed memory; large ones are placed for, and ask for, huge pages.
+  /// Maps zeroed memory; large ranges are aligned for huge pages and request them. Returns false on
+  /// failure.
   bool mapZeroed(uint64_t bytes);
-  /// Turns zeroed memory that has been filled into code.
+  /// Makes zeroed memory that has been filled executable and read-only. Returns false on failure.
   bool makeExecutable();
+  /// Unmaps the memory.
   void reset();
 
   char *data() const { return base; }
@@ -79,7 +84,8 @@ private:
   uint64_t bytes = 0;
 };
 
-/// new and delete on malloc, for the few objects that are handed out.
+/// Constructs an object in memory from malloc; returns null where that could not be allocated.
+/// destroy() frees it.
 template <typename T, typename... Args> T *create(Args &&...args) {
   void *memory = nullptr;
   constexpr size_t align = alignof(T) < sizeof(void *) ? sizeof(void *) : alignof(T);
@@ -88,6 +94,7 @@ template <typename T, typename... Args> T *create(Args &&...args) {
   return new (memory) T(std::forward<Args>(args)...);
 }
 
+/// Destroys an object from create(); null is allowed.
 template <typename T> void destroy(T *object) {
   if (!object)
     return;

@@ -9,18 +9,20 @@
 
 namespace atc::rt {
 
-/// How many bytes the stored and the plain dense form of a tensor take.
+/// The size of a tensor in its stored and in its dense form.
 struct TensorSize {
   uint64_t elements;    ///< product of the logical dims
-  uint64_t denseBytes;  ///< plain, dense
+  uint64_t denseBytes;  ///< in dense row-major layout
   uint64_t storedBytes; ///< from the first to past the last element, by the strides
-  bool dense;           ///< stored as plain and dense
+  bool dense;           ///< stored dense and row-major
 };
 
-/// Measures a tensor. Null on success, else what is wrong with its description.
+/// Computes the sizes of a tensor. Returns null on success, else a text that says what is wrong
+/// with its description.
 const char *measureTensor(const om::fb::Tensor &tensor, TensorSize &size);
 
-/// Copies a measured tensor stored at `from` into plain dense layout at `to`.
+/// Copies a measured tensor stored at `from` into dense row-major layout at `to`, which has room
+/// for denseBytes.
 void unpackTensor(const om::fb::Tensor &tensor, const char *from, char *to);
 
 } // namespace atc::rt

@@ -21,8 +21,8 @@ static_assert(sizeof(Buffer) <= Buffer::headBytes, "a buffer's head");
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Four classes for each power of two, so that at most a fifth is wasted; returns
-/// the class and rounds `bytes` up to what all of it have.
+/// Rounds `bytes` up to one of four size classes per power of two, so that at most a fifth is
+/// wasted, and returns the class.
 static uint32_t sizeClassOf(uint64_t &bytes) {
   uint64_t units = (bytes + 63) / 64; // of 64 bytes
   if (units < 8) {
@@ -38,8 +38,7 @@ static uint32_t sizeClassOf(uint64_t &bytes) {
   return rounded * 4 + static_cast<uint32_t>(units >> (rounded - 2) & 3);
 }
 
-/// Takes bytes that are in use from now on. What is kept for later counts, too, and
-/// makes room first.
+/// Adds bytes to those in use. Free blocks that are kept count, too, and are freed first.
 bool Memory::claim(uint64_t bytes) {
   refused = 0;
   if (used > ceiling || bytes > ceiling - used) {
@@ -141,7 +140,7 @@ void Memory::release(Memory *memory, const om_value *constant) {
   memory->values = value;
 }
 
-// What others have made has no mark, and is not written to: sessions share it.
+// Values of others have no mark and must not be written: sessions share them.
 void Memory::handOver(const om_value *constant) {
   om_value *value = const_cast<om_value *>(constant);
   if (value->kind == Kind::Sequence || value->kind == Kind::Map)
@@ -179,7 +178,7 @@ bool tensorSize(uint8_t dtype, uint32_t rank, const int64_t *dims, uint64_t &ele
   if (!bits)
     return false;
   elements = 1;
-  // A dim of 0 must not hide that others are negative.
+  // A dim of 0 must not hide negative ones.
   for (uint32_t i = 0; i < rank; ++i)
     if (dims[i] < 0 || __builtin_mul_overflow(elements, static_cast<uint64_t>(dims[i]), &elements))
       return false;
@@ -215,7 +214,7 @@ om_value *makeTensor(Memory *memory, uint8_t dtype, uint32_t rank, const int64_t
       return nullptr;
     }
     data = value->buffer->data();
-    // A string that nobody writes is an empty one, not a pointer that was there before.
+    // A string that is not written must be empty, not a stale pointer.
     if (elements == Elements::Zeroed || dtype == OM_STRING)
       std::memset(data, 0, bytes);
   }
@@ -229,7 +228,7 @@ om_value *makeTensor(Memory *memory, uint8_t dtype, uint32_t rank, const int64_t
   return value;
 }
 
-/// Makes a list with room for its items, which `dims` does not say yet.
+/// Makes a list with room for its items; `dims` is not set yet.
 static om_value *makeEmptyList(Memory *memory, Kind kind, uint8_t dtype, uint64_t count) {
   om_value *value = Memory::makeValue(memory);
   if (!value)
@@ -272,7 +271,7 @@ om_value *makeList(Memory *memory, Kind kind, uint8_t dtype, uint64_t count,
   return value;
 }
 
-/// One buffer with the strings and, behind them, their characters.
+/// Makes one buffer with the strings, followed by their characters.
 static om_value *copyStrings(Memory *memory, const om_value &from, om_status &status) {
   const uint64_t count = elementsOf(from);
   const auto *strings = static_cast<const host::String *>(from.data);

@@ -1,14 +1,13 @@
 //===-- Value.h - tensors of any shape, sequences, maps -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Values and the memory of their elements are counted by references. Both are
-// plain blocks of malloc; a session keeps some it no longer needs in a Memory, so
-// that a loop does not ask the system for each tensor. The Memory also knows how
-// many bytes are in use, and refuses what is over the session's ceiling.
+// Values and the memory of their elements have reference counts. Both are blocks from malloc; a
+// session keeps some free ones in a Memory, so that a loop does not call malloc per tensor. The
+// Memory also counts the bytes in use and refuses those above the session's ceiling.
 //
-// What holds for every value: a tensor has dims that are not negative, elements for
-// all of them and a known element type; for sequences and maps see
-// abi/HostValueRules.h. makeTensor and makeList make no others.
+// Invariants of every value: a tensor has nonnegative dims, elements for all of them and a known
+// element type; abi/HostValueRules.h has those of sequences and maps. makeTensor and makeList
+// enforce them.
 
 #ifndef OPENATC_RUNTIME_VALUE_H
 #define OPENATC_RUNTIME_VALUE_H
@@ -18,31 +17,33 @@
 
 namespace atc::rt {
 
-/// The head of a block; the elements follow at the next multiple of 64.
+/// The header of a block; the elements follow at the next multiple of 64 bytes.
 struct Buffer {
   static constexpr size_t headBytes = 64;
 
   uint32_t refs;
   uint16_t sizeClass;
-  bool counted;   ///< among the bytes that a session's Memory has in use
-  uint64_t bytes; ///< without the head
+  bool counted;   ///< among the bytes in use of a session's Memory
+  uint64_t bytes; ///< without the header
   Buffer *next;   ///< in a list of a Memory or of a machine
 
   char *data() { return reinterpret_cast<char *>(this) + headBytes; }
 };
 
-/// The element that tensors without elements point at.
+/// The address that tensors without elements point to.
 extern char noElements[OM_ALIGNMENT];
 
 } // namespace atc::rt
 
+/// A value with its reference count; the implementation behind om_value.
 struct om_value : atc::host::Value {
   uint32_t refs;
-  uint16_t depth;          ///< of a tensor 1, of a sequence one more than its items
+  uint16_t depth;          ///< a tensor has 1, a sequence one more than its items
   bool counted;            ///< as in Buffer
-  atc::rt::Buffer *buffer; ///< null: the elements belong to someone else
+  atc::rt::Buffer *buffer; ///< null: the elements are owned by someone else
   om_value *next;          ///< in a list of a Memory or of a machine
 
+  /// Returns item `index` of a sequence or map.
   const om_value *item(uint64_t index) const {
     return static_cast<const om_value *>(static_cast<const Value *const *>(data)[index]);
   }
@@ -50,16 +51,17 @@ struct om_value : atc::host::Value {
 
 namespace atc::rt {
 
-/// In Value.reserved of every om_value: kernels also pass on values that are none,
-/// the tensors of attributes.
+/// Marks every om_value in Value.reserved: kernels also pass on values that are not om_values, the
+/// tensors of attributes.
 constexpr uint32_t managedMark = 0x4C56414F;
-/// Sequences of sequences are no deeper.
+/// The maximum depth of nested sequences.
 constexpr uint32_t maxDepth = 8;
 
+/// Returns whether a value is an om_value.
 inline bool isManaged(const host::Value &value) { return value.reserved == managedMark; }
 
-/// The values and buffers of a session, and those it keeps for later ones. Without a
-/// Memory (null) blocks come from malloc and go there. One thread at a time.
+/// The values and buffers of a session, and the free ones it keeps. Functions that take a null
+/// Memory use malloc and free directly. One thread at a time.
 class Memory {
 public:
   Memory() = default;
@@ -67,32 +69,36 @@ public:
   Memory &operator=(const Memory &) = delete;
   ~Memory() { clear(); }
 
-  /// Sets the ceiling in bytes and how many of them are in use by others than values.
+  /// Sets the ceiling in bytes and how many bytes are in use by others than values.
   void limit(uint64_t newCeiling, uint64_t others) {
     ceiling = newCeiling;
     used = others;
   }
-  /// Bytes in use: values, buffers with their heads, and what limit() was told.
+  /// Returns the bytes in use: values, buffers with their headers, and the `others` of limit().
   uint64_t bytesUsed() const { return used; }
-  /// Bytes that were asked for last and refused because of the ceiling; 0: the
-  /// system had none. To be read after a null.
+  /// Returns the bytes of the last request that the ceiling refused; 0 where the system had none.
+  /// To be read after a function returned null.
   uint64_t bytesRefused() const { return refused; }
 
-  /// With one reference; null when the ceiling or the system does not allow it.
+  /// Return a new block with one reference, or null where the ceiling or the system does not allow
+  /// it. `bytes` excludes the header.
   static Buffer *makeBuffer(Memory *memory, uint64_t bytes);
   static om_value *makeValue(Memory *memory);
+  /// Drop one reference and free or keep the block with the last one; null is allowed.
   static void release(Memory *memory, Buffer *buffer);
   static void release(Memory *memory, const om_value *value);
-  /// Makes a value and all it refers to someone else's: this Memory counts them no
-  /// longer.
+  /// Transfers a value and all that it refers to out of this Memory, which no longer counts them.
   void handOver(const om_value *value);
+  /// Frees all blocks that are kept.
   void clear();
 
 private:
   static constexpr uint64_t maxKept = uint64_t(128) << 20;
   static constexpr uint32_t sizeClasses = 4 * 40;
 
+  /// Adds `bytes` to those in use, or returns false where that exceeds the ceiling.
   bool claim(uint64_t bytes);
+  /// Subtracts a block from the bytes in use where it was counted.
   void disown(bool &counted, uint64_t bytes) {
     used -= counted ? bytes : 0;
     counted = false;
@@ -104,6 +110,7 @@ private:
   uint64_t ceiling = UINT64_MAX, used = 0, refused = 0;
 };
 
+/// Adds a reference; null is allowed. Safe to call from any thread.
 inline void retain(const om_value *value) {
   if (value)
     __atomic_fetch_add(&const_cast<om_value *>(value)->refs, 1, __ATOMIC_RELAXED);
@@ -113,25 +120,26 @@ inline void retain(Buffer *buffer) {
     __atomic_fetch_add(&buffer->refs, 1, __ATOMIC_RELAXED);
 }
 
-/// Computes how many elements and bytes a dense tensor has. False for dims that are
-/// negative or too large, too many, or an unknown type.
+/// Computes the number of elements and bytes of a dense tensor. Returns false for negative or too
+/// large dims, a rank above the maximum, or an unknown type.
 bool tensorSize(uint8_t dtype, uint32_t rank, const int64_t *dims, uint64_t &elements,
                 uint64_t &bytes);
 /// Returns the number of elements of a value that is a tensor.
 uint64_t elementsOf(const host::Value &tensor);
 
+/// The elements of a new tensor: uninitialized, zeroed, or owned by someone else.
 enum class Elements { Fresh, Zeroed, Elsewhere };
-/// Makes a tensor with new elements, or with `data` where they are elsewhere. Null
-/// with `status` set: OM_ERROR_ARGUMENT (the size cannot be) or OM_ERROR_MEMORY (also
-/// where the ceiling refuses it, see Memory::bytesRefused).
+/// Makes a tensor with new elements, or with those at `data` (Elsewhere), which must outlive it.
+/// Returns null and sets `status` on failure: OM_ERROR_ARGUMENT (invalid dims or type) or
+/// OM_ERROR_MEMORY (also where the ceiling refuses it, see Memory::bytesRefused).
 om_value *makeTensor(Memory *memory, uint8_t dtype, uint32_t rank, const int64_t *dims,
                      Elements elements, void *data, om_status &status);
-/// Makes a sequence or map that takes one reference to each item more. Null with
-/// `status` set: OM_ERROR_ARGUMENT (`wrong` says what of the items) or OM_ERROR_MEMORY.
+/// Makes a sequence or map that adds a reference to each item. Returns null and sets `status` on
+/// failure: OM_ERROR_ARGUMENT (`wrong` says which item and why) or OM_ERROR_MEMORY.
 om_value *makeList(Memory *memory, host::Kind kind, uint8_t dtype, uint64_t count,
                    const om_value *const *items, om_status &status, host::ListError &wrong);
-/// Makes the value one for someone who outlives the run: with elements and
-/// characters of its own, or one more reference where it has. Null with `status` set.
+/// Returns the value in a form that outlives the run: a copy with its own elements and characters,
+/// or another reference where it owns them. Returns null and sets `status` on failure.
 om_value *detach(Memory *memory, const om_value &value, om_status &status);
 
 } // namespace atc::rt

@@ -21,7 +21,7 @@ static om_status answer(om_value *made, om_status status, om_value **value, om_e
   return OM_OK;
 }
 
-/// Makes a list and gives it to the caller.
+/// Makes a list and returns it to the caller.
 static om_status answerList(Kind kind, uint8_t dtype, size_t count, const om_value *const *items,
                             om_value **value, om_error *error) {
   om_status status;
@@ -29,7 +29,7 @@ static om_status answerList(Kind kind, uint8_t dtype, size_t count, const om_val
   om_value *made = makeList(nullptr, kind, dtype, count, items, status, wrong);
   if (!wrong.text)
     return answer(made, status, value, error);
-  // The number of an item takes the place of the sign.
+  // The index of the item replaces the '%'.
   const char *sign = std::strchr(wrong.text, '%');
   if (!sign)
     return fail(error, status, "%s.", wrong.text);
@@ -41,7 +41,7 @@ static om_status noPlace(om_error *error) {
   return fail(error, OM_ERROR_ARGUMENT, "there is no place for the value (null).");
 }
 
-/// A C program may pass any number.
+/// Returns whether the value fits 8 bits: a C program may pass any integer.
 static bool isByte(om_dtype dtype) { return static_cast<unsigned>(dtype) < 256u; }
 
 static om_status create(om_dtype dtype, uint32_t rank, const int64_t *dims, Elements elements,

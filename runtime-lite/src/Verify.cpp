@@ -1,8 +1,8 @@
-//===-- Verify.cpp - proves that an .om file can be trusted ---------------===//
+//===-- Verify.cpp - proves that an .om file is well-formed ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Everything later code relies on is checked here, once; docs/runtime.md lists
-// the checks. Messages name the thing at fault by its index and name.
+// Everything that later code relies on is checked here, once; docs/runtime.md lists the checks.
+// Messages identify the wrong item by its index and name.
 
 #include "runtime-lite/src/Verify.h"
 
@@ -115,8 +115,8 @@ private:
   om_error *error;
 };
 
-/// A file of another major version may be no FlatBuffer of this schema at all,
-/// but its numbers stand where they always do: they are looked at first.
+/// Checks the version first: a file of another major version may not be a FlatBuffer of this schema
+/// at all, but its version is always at the same offset.
 om_status earlyVersion(const char *data, uint64_t length, om_error *error) {
   flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t *>(data), length);
   const auto *root = reinterpret_cast<const flatbuffers::Table *>(fb::GetSizePrefixedModel(data));
@@ -172,7 +172,7 @@ om_status Checker::memory() {
   return OM_OK;
 }
 
-/// Checks the bytes of all inputs and outputs: addresses on the device are sums.
+/// Checks the bytes of all inputs and outputs: addresses on the device are sums of them.
 om_status Checker::endBytes() {
   uint64_t left = limits::maxMemory;
   for (const auto *list : {model.inputs(), model.outputs()})
@@ -417,7 +417,7 @@ om_status Checker::launch(uint32_t index, const fb::Launch &launch) {
   return references(index, launch);
 }
 
-/// What both kinds of launches point at.
+/// Checks the buffers that a launch of either kind refers to.
 template <typename Launch> om_status Checker::references(uint32_t index, const Launch &launch) {
   const char *name = launch.name()->c_str();
   for (uint32_t i = 0; i < launch.args()->size(); ++i)
@@ -493,7 +493,7 @@ om_status verifyHeader(const char *data, uint64_t available, uint64_t fileBytes,
   return status;
 }
 
-/// No hash covers the bytes between the parts of a file: they are zeros.
+/// Checks that the bytes between the segments of a file, which no hash covers, are zeros.
 static om_status verifyGaps(const char *data, uint64_t bytes, const fb::Model &model,
                             om_error *error) {
   uint64_t at = headerLength(data) + hashBytes + signatureBytes(model);

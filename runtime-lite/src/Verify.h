@@ -1,4 +1,4 @@
-//===-- Verify.h - proves that an .om file can be trusted -----------------===//
+//===-- Verify.h - proves that an .om file is well-formed ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_RUNTIME_VERIFY_H
@@ -9,26 +9,26 @@
 
 namespace atc::rt {
 
-/// Checks everything but the segments' hashes in the file at `data` (8-byte
-/// aligned, `bytes` long) and returns its header in `model`. Afterwards every
-/// offset, size and index in the header is known to be good.
+/// Checks everything but the segments' hashes in the file at `data` (8-byte aligned, `bytes` long)
+/// and returns its header, which points into `data`, in `model`. Afterwards every offset, size and
+/// index in the header is known to be valid.
 om_status verifyFile(const char *data, uint64_t bytes, const om::fb::Model **model,
                      om_error *error);
 
-/// The same for a header alone, in `headerBytes` bytes with prefix and hash, of
-/// a file that has `fileBytes`: what the writer asks before it puts one down.
+/// Checks a header alone, in `headerBytes` bytes with prefix and hash, of a file of `fileBytes`
+/// bytes. The writer calls it before it writes a file.
 om_status verifyHeader(const char *header, uint64_t headerBytes, uint64_t fileBytes,
                        const om::fb::Model **model, om_error *error);
 
-/// Compares the hash of a segment with its bytes.
+/// Compares the hash of a segment with its bytes; OM_ERROR_CORRUPT where they differ.
 om_status verifySegment(const om::fb::Model &model, uint32_t segment, const char *bytes,
                         om_error *error);
 
-/// Refuses, as a part of verifyFile, a header of `headerBytes` bytes whose lists together
-/// are longer than that, because several tables use one.
+/// Checks, as a part of verifyFile, that the lists of a header of `headerBytes` bytes together are
+/// no longer than that: several tables could share one list.
 om_status verifyLists(const om::fb::Model &model, uint64_t headerBytes, om_error *error);
 
-/// A part of verifyFile: what is checked of the host program, when all else is good.
+/// Checks the dynamic schedule, as the last part of verifyFile.
 om_status verifyHostProgram(const om::fb::Model &model, om_error *error);
 
 /// A part of verifyFile: what is checked of the gears, when all else is good.

@@ -1,4 +1,4 @@
-//===-- VerifyHost.cpp - proves that a host program can be trusted --------===//
+//===-- VerifyHost.cpp - checks that a dynamic schedule is well-formed ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime-lite/src/Support.h"
@@ -72,7 +72,7 @@ private:
   bool block(int32_t index) const {
     return index >= -1 && (index < 0 || uint32_t(index) < host.blocks()->size());
   }
-  /// A kernel that has code, but no tasks, in all images.
+  /// Returns whether a kernel has code, but no tasks, in all images.
   bool hostKernel(uint32_t kernel) const {
     bool good = kernel < model.kernels()->size();
     for (uint32_t i = 0; good && i < model.images()->size(); ++i)
@@ -203,8 +203,8 @@ const char *HostChecker::step(const fb::HostStep &step) const {
   return "a step is of a kind this runtime does not know";
 }
 
-/// Every block is inside one other at most, and the main block in none: so what is
-/// below it is a tree, and its depth is bounded.
+/// Checks that every block is inside at most one other and the main block in none: so the blocks
+/// form a tree, and its depth is bounded.
 const char *HostChecker::tree() const {
   const uint32_t count = host.blocks()->size();
   Array<uint32_t> depth, queue;

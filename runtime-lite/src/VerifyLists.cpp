@@ -1,12 +1,11 @@
-//===-- VerifyLists.cpp - that no list of a header is used twice ----------===//
+//===-- VerifyLists.cpp - checks that no list of a header is shared --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// In a FlatBuffer many tables may point at one vector: a megabyte could hold
-// 10,000 launches that share 20,000 arguments, for which a session would then need
-// gigabytes and the loader hours. The writer makes a vector for each table, so
-// that all of them together fit into the header; a file in which they do not is
-// refused. What is allocated for a file, and the time it takes to check it, is so
-// in proportion to the file's size.
+// In a FlatBuffer many tables may point to one vector: a megabyte could hold 10,000 launches that
+// share 20,000 arguments, for which a session would then need gigabytes and the loader hours. The
+// writer makes one vector per table, so that all of them together fit into the header; a file in
+// which they do not fit is refused. So the memory that is allocated for a file, and the time to
+// check it, are proportional to the file's size.
 
 #include "runtime-lite/src/Support.h"
 #include "runtime-lite/src/Verify.h"
@@ -25,7 +24,7 @@ public:
 
   /// Takes a vector, which may not be there, with items of `bytes` bytes.
   template <typename Vector> bool has(const Vector *list, uint64_t bytes) {
-    const uint64_t used = list ? list->size() * bytes : 0; // 2^32 items at most
+    const uint64_t used = list ? list->size() * bytes : 0; // at most 2^32 items
     if (used > left)
       return false;
     left -= used;

@@ -15,8 +15,8 @@ static_assert(OM_KEY_BYTES == crypto_sign_ed25519_PUBLICKEYBYTES &&
               OM_SIGNATURE_BYTES == crypto_sign_ed25519_BYTES &&
               OM_DIGEST_BYTES == crypto_generichash_blake2b_BYTES);
 
-/// Of its own, so that this library goes with the runtime as archive and as
-/// shared library.
+/// Is separate from the runtime's function so that this library links with the runtime as an
+/// archive and as a shared library.
 __attribute__((format(printf, 3, 4))) static om_status fail(om_error *error, om_status code,
                                                             const char *format, ...) {
   if (!error)

@@ -104,7 +104,7 @@ void checkModel(const char *flag, const std::string &path, Diagnostics &diagnost
     diagnostics.error("E10041", "\"" + path + "\" of --" + flag + " is a folder, not a file");
 }
 
-/// With checkSamples, what can be said of the command line before the model is read.
+/// Checks, together with checkSamples, the command line before the model is read.
 void checkFiles(const Options &options, QuantizeOptions &quantize, Diagnostics &diagnostics) {
   checkModel("model", options.model, diagnostics);
   for (const std::string &folder : splitFolders(options.data))
@@ -120,7 +120,7 @@ void checkFiles(const Options &options, QuantizeOptions &quantize, Diagnostics &
   quantize.inputShapes = parseInputShapes(options.inputShape, diagnostics);
 }
 
-/// Flags that stand above a file of settings.
+/// Applies the flags that take precedence over a file of settings.
 void checkSamples(const Options &options, QuantizeOptions &quantize, Diagnostics &diagnostics) {
   checkImages(options, quantize.config.images, diagnostics);
   if (options.batchNum < 0)

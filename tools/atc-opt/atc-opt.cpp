@@ -10,8 +10,8 @@
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
-/// Has the handler registered as soon as a dialect of ours is loaded: the driver of MLIR
-/// makes the context and registers its own handler before, which is thus asked after.
+/// Registers the handler as soon as one of our dialects is loaded: MLIR's driver creates the
+/// context and registers its own handler first, which is therefore called later.
 template <typename Dialect> static void printSafely(mlir::DialectRegistry &registry) {
   registry.addExtension(+[](mlir::MLIRContext *context, Dialect *) {
     atc::tools::makeDiagnosticsPrintable(*context);

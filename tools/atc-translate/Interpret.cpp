@@ -35,7 +35,7 @@ public:
   explicit Dump(const std::string &folder) : folder(folder) {}
 
   bool write(const std::string &name, const graph::Tensor &tensor) {
-    const std::string key = asUtf8(name); // what --compare of om-run looks for
+    const std::string key = asUtf8(name); // the key that om-run --compare looks up
     if (folder.empty() || name.empty() || manifest.contains(key))
       return true;
     om::Tensor description = describeTensor(name, tensor.getType());

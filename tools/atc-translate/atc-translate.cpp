@@ -42,7 +42,7 @@ OwningOpRef<ModuleOp> importModel(const std::string &path, const Options &option
   return succeeded(module) ? std::move(*module) : OwningOpRef<ModuleOp>();
 }
 
-/// A model, or a module of graph ops as text or bytecode.
+/// Reads a model, or a module of graph ops as text or bytecode.
 OwningOpRef<ModuleOp> readModel(const std::string &path, const Options &options,
                                 MLIRContext &context) {
   if (StringRef(path).ends_with(".mlir") || StringRef(path).ends_with(".mlirbc"))

@@ -1,4 +1,4 @@
-//===-- CommandLine.h - what a tool says about its command line -----------===//
+//===-- CommandLine.h - reports errors of a command line ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_TOOLS_COMMON_COMMANDLINE_H
@@ -12,8 +12,8 @@
 
 namespace atc::tools {
 
-/// Ends a tool whose command line was not taken: prints help or version where
-/// they were asked for, else one coded line. Returns the exit code.
+/// Ends a tool whose command line was not accepted: prints help or version where requested, else
+/// one coded line. Returns the exit code.
 inline int finishParsing(const CLI::App &app, const CLI::ParseError &outcome) {
   if (outcome.get_exit_code() == 0)
     return app.exit(outcome);

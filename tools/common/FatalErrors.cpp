@@ -1,8 +1,8 @@
-//===-- FatalErrors.cpp - the last words of a tool ------------------------===//
+//===-- FatalErrors.cpp - reports fatal errors of a tool ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Everything here runs where nothing can be allocated any more: texts are put together in
-// buffers of fixed size and written without streams.
+// This code runs when no memory can be allocated any more: texts are composed in buffers of fixed
+// size and written without streams.
 
 #include "tools/common/FatalErrors.h"
 
@@ -31,7 +31,7 @@ int output = 2;
 const char *heading = "";
 std::atomic_flag isEnding = ATOMIC_FLAG_INIT;
 std::atomic<bool> isInstalled = false;
-/// Lowest address of the main thread's stack as it is now; it ends somewhere below.
+/// The lowest address of the main thread's stack so far; the stack may grow below it.
 uintptr_t stackEnd = 0;
 
 void writeAll(const char *text, size_t size) {
@@ -45,7 +45,7 @@ void writeAll(const char *text, size_t size) {
 }
 
 [[noreturn]] void end(const char *code, const char *text) {
-  // Of several threads that fail together the first one speaks.
+  // If several threads fail at the same time, only the first one reports.
   while (isEnding.test_and_set())
     pause();
   char line[1024];
@@ -62,7 +62,7 @@ void writeAll(const char *text, size_t size) {
 }
 
 [[noreturn]] void endWithoutMemory() {
-  // Which of the limits it was nobody says; the lowest one comes first.
+  // The system does not say which limit was hit; the lowest one is reported.
   char text[256], limit[96] = "the system has";
   auto say = [&](uint64_t bytes, const char *whose) {
     const bool isSmall = bytes < 1 << 29;
@@ -87,7 +87,8 @@ void writeAll(const char *text, size_t size) {
 
 void endWithoutMemoryForLLVM(void *, const char *, bool) { endWithoutMemory(); }
 
-/// Threads need memory for their stacks; what fails then says EAGAIN.
+/// Returns whether an error is about memory; a thread whose stack cannot be allocated reports
+/// EAGAIN.
 bool isAboutMemory(const char *reason) {
   for (int code : {ENOMEM, EAGAIN})
     if (std::strstr(reason, std::strerror(code)))
@@ -121,8 +122,8 @@ void endForLLVM(void *, const char *reason, bool) {
   end("E19999", text);
 }
 
-/// A fault close to the stack pointer of the main thread, below what the stack can have, means
-/// that the stack is full. Everything else is left to whoever looks for the mistake.
+/// Handles a segmentation fault close to the stack pointer of the main thread, below the limit of
+/// the stack, which means that the stack is full. Other faults are left to the default handler.
 void onSegmentationFault(int signal, siginfo_t *info, void *) {
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
   constexpr uintptr_t reach = 1 << 20;
@@ -171,8 +172,8 @@ void installFatalErrorHandlers(int descriptor, const char *before) {
 
 } // namespace atc::tools
 
-// MLIR and other libraries in C style do not look at what malloc returns. In a program that links
-// this file they get memory, or the program ends as it does without any for `new`.
+// MLIR and C libraries do not check the result of malloc. In a program that links this file they
+// get memory, or the program ends as it does when `new` fails.
 #if defined(__GLIBC__) && !defined(OPENATC_TOOLS_SANITIZED)
 extern "C" {
 

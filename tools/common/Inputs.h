@@ -12,9 +12,8 @@
 
 namespace atc::tools {
 
-/// Has `take(input, file, fault)` read the files of `--input` ("a.npy,b.bin" in the
-/// model's order, or "name=file,..."; by its name, a sequence may get several).
-/// Returns one coded line for each fault.
+/// Calls `take(input, file, fault)` for the files of `--input` ("a.npy,b.bin" in the model's order,
+/// or "name=file,..."; by its name, a sequence may have several). Returns one coded line per error.
 std::vector<std::string>
 readInputs(const std::string &argument, const std::vector<om::Tensor> &inputs,
            const std::function<bool(size_t, const std::string &, std::string &)> &take);

@@ -21,15 +21,15 @@ constexpr std::string_view suffixes = "KMGT";
 
 std::atomic<uint64_t> limitInForce{kNoMemoryLimit};
 
-/// Returns the number in a file of one line; kNoMemoryLimit for "max" and where there is no file.
+/// Returns the integer in a file of one line; kNoMemoryLimit for "max" and where there is no file.
 uint64_t readBytes(const std::string &path) {
   std::ifstream file(path);
   uint64_t bytes;
   return file >> bytes ? bytes : kNoMemoryLimit;
 }
 
-/// Returns the least limit of a control group and of those that it is in. `path` is that of the
-/// group below `root`.
+/// Returns the lowest limit of a control group and its parents. `path` is that of the group below
+/// `root`.
 uint64_t groupLimit(const std::string &root, std::string path, const char *file) {
   uint64_t least = kNoMemoryLimit;
   for (;;) {

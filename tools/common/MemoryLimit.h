@@ -1,4 +1,4 @@
-//===-- MemoryLimit.h - how much memory a tool may take ---------*- C++ -*-===//
+//===-- MemoryLimit.h - limits the memory of a tool -------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_TOOLS_COMMON_MEMORYLIMIT_H
@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-// Sanitizers allocate in ways of their own.
+// Sanitizers reserve memory in their own ways.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define OPENATC_TOOLS_SANITIZED 1
 #elif defined(__has_feature)
@@ -21,7 +21,7 @@
 
 namespace atc::tools {
 
-/// Stands for no limit at all.
+/// The value for no limit.
 constexpr uint64_t kNoMemoryLimit = UINT64_MAX;
 
 /// Parses an amount of memory, "800M" or "1.5G", into bytes: a number with one of the suffixes
@@ -29,21 +29,20 @@ constexpr uint64_t kNoMemoryLimit = UINT64_MAX;
 /// nothing for other texts, for 0 and for what does not fit into 64 bits.
 std::optional<uint64_t> parseMemorySize(std::string_view text);
 
-/// Prints bytes with one of the suffixes of parseMemorySize(): "1.5G".
+/// Returns bytes as text with one of the suffixes of parseMemorySize(): "1.5G".
 std::string printMemorySize(uint64_t bytes);
 
-/// Returns the bytes that a tool may take when nobody states a limit: three quarters of the
-/// machine's memory, or of what the control group of this process (a container) may have where
-/// that is less. kNoMemoryLimit where the system says neither.
+/// Returns the limit in bytes for a tool without an explicit one: three quarters of the machine's
+/// memory, or of the limit of this process's control group (a container) where that is lower.
+/// kNoMemoryLimit where the system states neither.
 uint64_t defaultMemoryLimit();
 
-/// Lets allocations of this process fail from now on that would bring it above `bytes`. Counts
-/// what is allocated for writing (heap, stacks of threads, data of libraries), not files that are
-/// mapped for reading. A limit that is already lower stays. Without effect under sanitizers,
-/// which reserve terabytes for themselves.
+/// Makes later allocations of this process fail that would exceed `bytes`. Counts memory allocated
+/// for writing (heap, stacks of threads, data of libraries), not files mapped for reading. A lower
+/// limit that is already set is kept. Has no effect under sanitizers, which reserve terabytes.
 void limitMemory(uint64_t bytes);
 
-/// Returns the bytes given to limitMemory() last; kNoMemoryLimit before.
+/// Returns the limit last set by limitMemory(); kNoMemoryLimit before that.
 uint64_t memoryLimit();
 
 } // namespace atc::tools

@@ -1,8 +1,8 @@
-//===-- Print.h - the way of text to a terminal ---------------------------===//
+//===-- Print.h - prints text to a terminal -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tools print with these functions and not with printf or streams, so that no name from
-// a file reaches a terminal as it is.
+// Tools print with these functions and not with printf or streams, so that no name from a file
+// reaches a terminal unescaped.
 
 #ifndef OPENATC_TOOLS_COMMON_PRINT_H
 #define OPENATC_TOOLS_COMMON_PRINT_H
@@ -18,7 +18,7 @@ namespace atc::tools {
 
 namespace detail {
 
-/// Holds an argument of print() while it is printed: texts as printable ones.
+/// Returns an argument of print(); texts are made printable.
 template <typename T> auto shown(const T &value) {
   if constexpr (std::is_convertible_v<const T &, std::string_view>)
     return printable(value);
@@ -42,8 +42,8 @@ template <typename T> T passed(T value) {
 #define OPENATC_PRINT_FORMAT
 #endif
 
-/// Prints as std::fprintf does, every text among the arguments escaped where it cannot
-/// be printed, its line ends included.
+/// Prints like std::fprintf; in every text argument unprintable characters, including newlines, are
+/// escaped.
 template <typename... Args>
 OPENATC_PRINT_FORMAT void print(std::FILE *to, const char *format, const Args &...args) {
   if constexpr (sizeof...(args) == 0)
@@ -56,14 +56,14 @@ OPENATC_PRINT_FORMAT void print(std::FILE *to, const char *format, const Args &.
 #pragma clang diagnostic pop
 #endif
 
-/// Prints text of several lines, in which names are printable already.
+/// Prints text of several lines, in which names have been made printable.
 inline void printLines(std::FILE *to, std::string_view text) {
   const std::string shown = printableLines(text);
   std::fwrite(shown.data(), 1, shown.size(), to);
 }
 
-/// Ends a tool: returns `code`, or 1 with one coded line where what it printed did not
-/// arrive, as on a full disk.
+/// Ends a tool: returns `code`, or 1 after printing one coded line where its output could not be
+/// written, as on a full disk.
 inline int finishOutput(int code) {
   if (std::fflush(stdout) == 0 && !std::ferror(stdout))
     return code;

@@ -1,4 +1,4 @@
-//===-- PrintableDiagnostics.h - what MLIR itself prints, made printable --===//
+//===-- PrintableDiagnostics.h - makes MLIR's own output printable --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_TOOLS_COMMON_PRINTABLEDIAGNOSTICS_H
@@ -12,17 +12,17 @@
 
 namespace atc::tools {
 
-/// Makes the texts of a context's diagnostics printable before the handlers that were
-/// registered earlier, or MLIR itself, print them. MLIR escapes attributes, types and
-/// locations, but not the texts that passes put together.
+/// Makes the texts of a context's diagnostics printable before handlers that were registered
+/// earlier, or MLIR itself, print them. MLIR escapes attributes, types and locations, but not the
+/// texts that passes compose.
 inline void makeDiagnosticsPrintable(mlir::MLIRContext &context) {
   context.getDiagEngine().registerHandler([&context](mlir::Diagnostic &diagnostic) {
     auto escape = [&](mlir::Diagnostic &each) {
       for (mlir::DiagnosticArgument &argument : each.getArguments())
         if (argument.getKind() == mlir::DiagnosticArgument::DiagnosticArgumentKind::String) {
-          // Passes list what they refuse line by line.
+          // Passes list unsupported ops line by line.
           const std::string shown = printableLines(argument.getAsString());
-          // The context keeps what an attribute refers to.
+          // The context owns the text of an attribute.
           argument = mlir::DiagnosticArgument(mlir::StringAttr::get(&context, shown).getValue());
         }
     };

@@ -1,4 +1,4 @@
-//===-- ProgressBar.h - how far a long run is -----------------------------===//
+//===-- ProgressBar.h - shows the progress of a long run ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_TOOLS_COMMON_PROGRESSBAR_H
@@ -9,11 +9,11 @@
 
 namespace atc::tools {
 
-/// On a terminal a bar that is drawn over again, elsewhere a line for every tenth.
+/// Draws a bar that is updated in place on a terminal, and prints a line per tenth elsewhere.
 class ProgressBar {
 public:
   ProgressBar(const char *what, std::FILE *stream);
-  /// `all` is 0 where the end is not known.
+  /// Shows `done` of `all` steps; `all` is 0 where the total is not known.
   void update(size_t done, size_t all);
 
 private:

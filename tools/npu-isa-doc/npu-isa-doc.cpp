@@ -116,7 +116,7 @@ Each property (`Soc.def`) has a kind, and each kind a range.
 |---|---|---|---|
 )";
 
-/// What the queue is busy with, in the terms of Soc.def.
+/// Returns the cost of an opcode in the terms of Soc.def.
 const char *costOf(Opcode opcode) {
   switch (opcode) {
   case Opcode::Move:

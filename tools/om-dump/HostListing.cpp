@@ -1,4 +1,4 @@
-//===-- HostListing.cpp - shows the host program of an .om file -----------===//
+//===-- HostListing.cpp - prints the dynamic schedule of an .om file ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "tools/om-dump/HostListing.h"

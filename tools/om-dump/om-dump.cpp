@@ -1,8 +1,8 @@
 //===-- om-dump.cpp - shows what is inside an .om file --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reads the header itself instead of loading a model, so that a file for another
-// machine can be looked at too. Everything is verified first, hashes included.
+// Reads the header itself instead of loading a model, so that a file for another machine can be
+// printed, too. Everything is verified first, including hashes.
 
 #include "npu/isa/Codec.h"
 #include "npu/isa/Disassemble.h"

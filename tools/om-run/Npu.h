@@ -16,6 +16,7 @@ class App;
 
 namespace atc::tools {
 
+/// The options of om-run about the NPU.
 struct NpuOptions {
   std::string timeline, report, socFile;
   bool functional = true, timed = true, checkHazards = false, prefetch = true;
@@ -27,9 +28,10 @@ struct NpuOptions {
 
 void addNpuOptions(CLI::App &app, NpuOptions &options);
 
+/// The simulated NPU of a run; empty unless created.
 class Npu {
 public:
-  /// False with a sentence when the options cannot be met.
+  /// Creates the NPU. Returns false and sets `fault` to a sentence where the options cannot be met.
   bool create(const NpuOptions &options, std::string &fault);
   explicit operator bool() const { return handle != nullptr; }
   /// Returns the simulator's device behind a clock; the object must stay where it is.
@@ -37,14 +39,13 @@ public:
   /// Returns what this machine has spent on simulating since the last run began.
   double simulationMs() const { return simulation; }
 
-  /// JSON; see om_npu_text.
+  /// Returns JSON; see om_npu_text.
   std::string statistics() const { return om_npu_text(handle.get(), OM_NPU_STATISTICS); }
-  /// Of the programs that were loaded.
+  /// Returns the errors of the programs that were loaded.
   std::vector<std::string> faults() const;
-  /// Coded lines, none without --check-hazards.
+  /// Returns coded lines; none without --check-hazards.
   std::vector<std::string> hazards() const;
-  /// Writes what --timeline and --report ask for; adds coded lines and gives false
-  /// when that fails.
+  /// Writes the files of --timeline and --report. On failure returns false and adds coded lines.
   bool writeFiles(const NpuOptions &options, std::vector<std::string> &faults) const;
 
 private:

@@ -45,14 +45,14 @@ size_t countFiles(const std::string &folder) {
   return count;
 }
 
-/// Runs a program to its end; says now and then how far it has come, which is
-/// how many files are in `folder`.
+/// Runs a program to its end and reports progress from time to time: the number of files in
+/// `folder`.
 bool runProgram(const std::vector<std::string> &command, const std::string &folder, int &state) {
   std::vector<char *> arguments;
   for (const std::string &argument : command)
     arguments.push_back(const_cast<char *>(argument.c_str()));
   arguments.push_back(nullptr);
-  // A signal that ends this program ends the other one before its folder is removed.
+  // A signal that ends this program ends the child before its folder is removed.
   auto started = std::make_shared<pid_t>(0);
   CleanupOnSignal end([started] {
     if (*started > 0 && kill(*started, SIGKILL) == 0)
@@ -98,7 +98,7 @@ std::vector<int64_t> withoutOnes(std::vector<int64_t> dims) {
 }
 } // namespace
 
-/// Removes a folder with all that is in it, as far as that goes.
+/// Removes a folder with its contents, as far as possible.
 static void removeFolder(const std::string &folder) {
   std::error_code status;
   fs::remove_all(folder, status);
@@ -153,7 +153,7 @@ bool Reference::interpret(const std::string &model, const std::string &input,
   std::vector<std::string> command = {tool.string(), "--interpret", model, "--dump", folder};
   if (!input.empty())
     command.insert(command.end(), {"--input", input});
-  // A module of graph ops has its shapes.
+  // A module of graph ops has its own shapes.
   if (std::string shapes = shapesOf(inputs);
       !shapes.empty() && fs::path(model).extension() == ".onnx")
     command.insert(command.end(), {"--input_shape", shapes});

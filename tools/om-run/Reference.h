@@ -1,4 +1,4 @@
-//===-- Reference.h - the right values of a model's tensors ---------------===//
+//===-- Reference.h - the reference values of a model's tensors -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_TOOLS_OMRUN_REFERENCE_H
@@ -14,8 +14,7 @@
 
 namespace atc::tools {
 
-/// A folder of .npy files, one for each tensor. It is removed at the end if it
-/// was made here.
+/// A folder of .npy files, one per tensor. It is removed at the end if it was created here.
 class Reference {
 public:
   Reference() = default;
@@ -23,15 +22,15 @@ public:
   Reference &operator=(const Reference &) = delete;
   ~Reference();
 
-  /// Takes a folder as it is, or runs a model file on the same inputs in the
-  /// reference interpreter. On failure returns false; `error` is one coded line,
-  /// or empty where the interpreter has said it.
+  /// Uses an existing folder, or runs a model file on the same inputs in the reference interpreter.
+  /// On failure returns false and sets `error` to one coded line, or leaves it empty where the
+  /// interpreter has printed the error.
   bool open(const std::string &path, const std::string &input,
             const std::vector<om::Tensor> &inputs, std::string &error);
 
-  /// Reads the values for a tensor of an .om file. Nothing when there are none of
-  /// its name and dims (dims of size 1 aside); then `error` is set if there is a
-  /// file that cannot be read.
+  /// Reads the values of a tensor of an .om file. Returns an empty buffer when there are none of
+  /// its name and dims (ignoring dims of 1); then `error` is set if there is a file that cannot be
+  /// read.
   om::Buffer read(const om::Tensor &tensor, std::string &error) const;
 
 private:
@@ -41,8 +40,8 @@ private:
   std::string fileOf(const std::string &tensor) const;
 
   std::string folder;
-  std::unique_ptr<CleanupOnSignal> temporary; ///< while the folder is ours
-  std::map<std::string, std::string> files;   ///< of manifest.json
+  std::unique_ptr<CleanupOnSignal> temporary; ///< while the folder is owned
+  std::map<std::string, std::string> files;   ///< contents of manifest.json
 };
 
 } // namespace atc::tools

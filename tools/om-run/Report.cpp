@@ -29,7 +29,7 @@ Latency summarize(std::vector<double> times) {
   return {median, times.front(), times[static_cast<size_t>(std::ceil(0.9 * n)) - 1]};
 }
 
-/// The most memory the process has had, as the system counts it.
+/// Returns the peak memory of the process as the system counts it.
 uint64_t peakMemoryBytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)

@@ -1,4 +1,4 @@
-//===-- Report.h - what om-run measured, as tables or JSON ----------------===//
+//===-- Report.h - prints measurements as tables or JSON ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_TOOLS_OMRUN_REPORT_H
@@ -11,12 +11,13 @@
 
 namespace atc::tools {
 
-/// One launch, mean over the profiled runs.
+/// The mean of one launch over the profiled runs.
 struct ProfileRow {
   std::string name, kernel;
   double microseconds, share, gflops;
 };
 
+/// The measurements of om-run.
 struct Report {
   std::string path;
   uint32_t threads = 0;

@@ -12,7 +12,7 @@
 namespace atc::tools {
 
 namespace {
-/// What a tensor has once its dims are known; false where they are too large.
+/// Computes the sizes of a tensor with known dims; returns false where they are too large.
 bool measure(om::Tensor &tensor) {
   tensor.elements = 1;
   for (int64_t dim : tensor.dims)

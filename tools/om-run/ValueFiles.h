@@ -11,22 +11,24 @@
 
 namespace atc::tools {
 
-/// A tensor among outputs: sequences and maps are taken apart, with ".0", ".1" or
-/// ".keys", ".values" behind their name. What is none is left out.
+/// A tensor among outputs: sequences and maps are flattened, with ".0", ".1" or ".keys", ".values"
+/// appended to their name. Other values are skipped.
 struct NamedTensor {
-  om::Tensor tensor; ///< as it is, with its dims
+  om::Tensor tensor; ///< the description, with the actual dims
   om::Value value;
 };
+/// Returns all tensors in the outputs.
 std::vector<NamedTensor> tensorsOf(const std::vector<om::Tensor> &outputs,
                                    const std::vector<om::Value> &values);
 
-/// Reads a file as a tensor of the input's type. A .npy file says its dims; any
-/// other file has the bytes of an input whose dims are known. On failure returns
-/// false and `error` is one coded line.
+/// Reads a file as a tensor of the input's type. A .npy file has its own dims; any other file has
+/// the bytes of an input of static shape. On failure returns false and sets `error` to one coded
+/// line.
 bool readValue(const std::string &path, const om::Tensor &input, om::Value &value,
                std::string &error);
 
-/// Writes a tensor as .npy, strings as NumPy's bytes.
+/// Writes a tensor as .npy, strings as NumPy's bytes. On failure returns false and sets `error` to
+/// one coded line.
 bool writeValue(const std::string &path, const NamedTensor &named, std::string &error);
 
 } // namespace atc::tools

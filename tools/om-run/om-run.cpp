@@ -52,7 +52,7 @@ double millisecondsSince(std::chrono::steady_clock::time_point begin) {
       .count();
 }
 
-/// A file in `folder` for a tensor; names that become equal get a number.
+/// Returns the path of a tensor's file in `folder`; equal names get a numeric suffix.
 std::string npyPath(const std::string &folder, const std::string &tensor,
                     std::set<std::string> &taken) {
   const std::string name = fileNameOf(tensor);
@@ -71,7 +71,7 @@ bool makeFolder(const std::string &folder, std::string &fault) {
   return false;
 }
 
-/// A model, its session and its buffers.
+/// Runs a model with its session and its buffers.
 class Runner {
 public:
   explicit Runner(const Options &options) : options(options) {}
@@ -103,7 +103,7 @@ private:
   std::vector<om::Buffer> inputs, outputs;
   std::vector<const void *> inputPointers;
   std::vector<void *> outputPointers;
-  /// Where an input or output has no known size, these are used instead.
+  /// Used instead where an input or output has no known size.
   bool onValues = false;
   om::Gears gears;
   std::vector<om::Tensor> ends; ///< the inputs, with the dims of --shape
@@ -145,7 +145,7 @@ bool Runner::load() {
   running.threads = options.threads;
   running.max_memory = options.maxMemory;
   running.max_iterations = options.maxIterations;
-  // A time above that of the clock is none.
+  // A time beyond the range of the clock is no limit.
   running.max_run_us = options.maxSeconds < 1e12
                            ? static_cast<uint64_t>(std::ceil(options.maxSeconds * 1e6))
                            : OM_NO_LIMIT;
@@ -219,7 +219,7 @@ bool Runner::readBuffers() {
   return faults.empty();
 }
 
-/// A tensor without a file is zeros where its shape is known, an optional none.
+/// Reads the inputs; one without a file is zeros where its shape is known, an optional one none.
 bool Runner::readValues() {
   std::vector<std::vector<om::Value>> items(ends.size());
   inputValues.resize(ends.size());

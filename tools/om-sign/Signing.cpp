@@ -106,7 +106,7 @@ bool makeKeys(const std::string &path, std::string &error) {
   randombytes_buf(key.seed, sizeof(key.seed));
   if (!key.expand())
     return failed(error, "E19999", "no key can be made.");
-  // A key that is there is never lost, and nobody else's file is written.
+  // An existing key is never overwritten, nor is any other existing file.
   std::vector<OutputFile> files;
   files.push_back(OutputFile(path, {.mode = 0600, .replace = false}));
   files.push_back(OutputFile(path + ".pub", {.mode = 0644, .replace = false}));
@@ -135,7 +135,7 @@ bool signFile(const std::string &from, const std::string &to, const std::string 
                       ", which has no place for a signature: compile the model "
                       "again.");
 
-  // A copy of the header, in which the digests have their place already.
+  // A copy of the header, which already has room for the digests.
   const uint64_t length = rt::headerLength(file.data());
   const uint64_t front = length + sizeof(uint64_t) + sizeof(rt::SignatureBlock);
   std::vector<uint64_t> copy((front + 7) / 8);

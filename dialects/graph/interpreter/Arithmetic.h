@@ -1,4 +1,4 @@
-//===-- Arithmetic.h - arithmetic that C++ has not in this form ----------===//
+//===-- Arithmetic.h - arithmetic that C++ does not define ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_DIALECTS_GRAPH_INTERPRETER_ARITHMETIC_H
@@ -9,12 +9,12 @@
 
 namespace atc::graph::interpreter {
 
-/// NaN wins.
+/// Return the maximum or minimum; NaN is propagated.
 inline double maximum(double a, double b) { return a > b || std::isnan(a) ? a : b; }
 inline double minimum(double a, double b) { return a < b || std::isnan(a) ? a : b; }
 
-/// `base` to the power `exponent`, modulo 2^64; for a negative exponent 0, but
-/// of 1 and -1.
+/// Returns `base` to the power `exponent` modulo 2^64; for a negative exponent 0, except for the
+/// bases 1 and -1.
 inline uint64_t integerPower(uint64_t base, int64_t exponent) {
   if (exponent < 0)
     return base == 1 ? 1 : base == ~uint64_t(0) ? (exponent % 2 == 0 ? 1 : base) : 0;
@@ -25,7 +25,8 @@ inline uint64_t integerPower(uint64_t base, int64_t exponent) {
   return result;
 }
 
-/// a / b toward zero. -1 is apart because the smallest number has no opposite.
+/// Returns a / b truncated toward zero. -1 is handled separately because the minimum has no
+/// negative.
 inline int64_t signedQuotient(int64_t a, int64_t b) {
   return b == -1 ? static_cast<int64_t>(0 - static_cast<uint64_t>(a)) : a / b;
 }

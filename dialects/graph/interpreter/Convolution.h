@@ -1,4 +1,4 @@
-//===-- Convolution.h - the sums of convolutions, of all kinds ------------===//
+//===-- Convolution.h - accumulates convolutions of all kinds -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_DIALECTS_GRAPH_INTERPRETER_CONVOLUTION_H
@@ -8,9 +8,8 @@
 
 namespace atc::graph::interpreter {
 
-/// The sizes of a convolution and which elements it multiplies. A transposed one has
-/// input and output exchanged: every input element adds its multiple of the kernel to
-/// the output.
+/// The sizes of a convolution and the elements that it multiplies. A transposed convolution
+/// exchanges input and output: every input element adds its multiple of the kernel to the output.
 struct Convolution {
   bool transposed;
   int64_t batch, outputs, channels, groupChannels, groupOutputs, inputPlane, outputPlane, taps;
@@ -30,7 +29,7 @@ struct Convolution {
     taps = runs.size();
   }
 
-  /// Adds the products of output plane m of image n to its sums.
+  /// Adds the products of output plane m of image n to its accumulators.
   template <typename Sum, typename T, typename Filter>
   void addPlane(Sum *sums, const T *input, const Filter &filter, int64_t n, int64_t m) const {
     for (int64_t c = 0; c < groupChannels; ++c) {

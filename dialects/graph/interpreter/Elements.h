@@ -1,4 +1,4 @@
-//===-- Elements.h - the elements of a tensor as numbers to compute with -===//
+//===-- Elements.h - the elements of a tensor in a computing type --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_DIALECTS_GRAPH_INTERPRETER_ELEMENTS_H
@@ -9,8 +9,8 @@
 
 namespace atc::graph::interpreter {
 
-/// The elements as float, double or uint64_t. f32 is viewed in place: weights
-/// of a large network are not copied.
+/// The elements as float, double or uint64_t. f32 is viewed in place: weights of a large network
+/// are not copied.
 template <typename T> class Elements {
 public:
   explicit Elements(const Tensor &tensor) {
@@ -38,8 +38,8 @@ private:
   std::vector<T> converted;
 };
 
-/// The type that sums of T are computed in. uint64_t wraps, which is right for
-/// every integer type once the sum is cut to its width.
+/// The accumulator type for T. uint64_t wraps, which is correct for every integer type once the
+/// result is truncated to its width.
 template <typename T> using Accumulator = std::conditional_t<std::is_same_v<T, float>, double, T>;
 
 /// Calls `function(T())` with the T that holds all elements of `type`.
@@ -51,6 +51,7 @@ template <typename Function> auto withElementsOf(mlir::Type type, Function funct
   return function(uint64_t());
 }
 
+/// Returns a tensor of the values, converted to its element type.
 inline Tensor makeTensor(mlir::RankedTensorType type, llvm::ArrayRef<double> values) {
   return Tensor::fromDoubles(type, values);
 }

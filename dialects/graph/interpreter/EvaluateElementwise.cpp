@@ -1,8 +1,8 @@
 //===-- EvaluateElementwise.cpp - elementwise ops by their formulas ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The formulas are written down once more, in double and for 64-bit integers,
-// and not taken from buildScalar: the one checks the other.
+// The formulas are written again, in double and for 64-bit integers, instead of using buildScalar,
+// so that the two check each other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -248,8 +248,8 @@ static IntegerFunction integerFunction(Operation *op, Type element) {
 // Evaluation
 //===----------------------------------------------------------------------===//
 
-/// One value of type T for every element of the result: `function` of the
-/// elements of the operands at its position.
+/// Computes one value of type T per element of the result: `function` of the operands' elements at
+/// its position.
 template <typename T, typename In, typename Function>
 static std::vector<T> applyFunction(const Evaluation &e, ArrayRef<std::vector<In>> elements,
                                     const Function &function) {
@@ -321,7 +321,7 @@ static Result evaluateWhere(const Evaluation &e) {
 
 static Result evaluateCast(const Evaluation &e) {
   const Tensor &input = *e.operands[0];
-  // Integers do not take the way through double, which would cut large ones.
+  // Integers are not converted through double, which would round large ones.
   if (isa<FloatType>(input.getElementType()) || e.isFloat())
     return Tensor::fromDoubles(e.type, input.toDoubles());
   std::vector<uint64_t> values = input.toIntegers();

@@ -25,7 +25,7 @@ union Slot {
 
 using Compute = std::function<Slot(const Slot *)>;
 
-/// One operation of the body: slots[result] = compute(slots[operands]...).
+/// An operation of the body: slots[result] = compute(slots[operands]...).
 struct Step {
   Compute compute;
   SmallVector<unsigned, 3> operands;
@@ -75,7 +75,7 @@ public:
   }
 
 private:
-  /// A float result, rounded to the precision of its type.
+  /// Returns a float result, rounded to the precision of its type.
   template <typename Function> Compute rounded(Function function) const {
     FloatType type = floatType;
     return [=](const Slot *a) { return floatSlot(roundToType(function(a), type)); };
@@ -86,14 +86,14 @@ private:
   Compute binary(double (*function)(double, double)) const {
     return rounded([=](const Slot *a) { return function(a[0].f, a[1].f); });
   }
-  /// An integer result, cut to the width of its type.
+  /// Returns an integer result, truncated to the width of its type.
   template <typename Function> Compute integer(Function function) const {
     unsigned bits = width;
     return [=](const Slot *a) {
       return integerSlot(zeroExtend(static_cast<uint64_t>(function(a)), bits));
     };
   }
-  /// The same with operands as signed numbers.
+  /// Returns an integer result of signed operands.
   template <typename Function> Compute signedInteger(Function function) const {
     unsigned bits = operandWidth;
     return integer([=](const Slot *a) {
@@ -189,9 +189,9 @@ Compute Translator::translateFloat() const {
       .Default(Compute());
 }
 
-/// Graph ops replace a divisor that has no quotient (buildDivision in
-/// ElementwiseOps.cpp). A formula written by hand may divide by zero, which arith
-/// leaves undefined: 0 here, and no trap.
+/// Returns a quotient; 0 for a division by zero, which arith leaves undefined. Graph ops replace
+/// such divisors (buildDivision in ElementwiseOps.cpp), but a formula written by hand may divide by
+/// zero and must not trap here.
 int64_t divide(int64_t a, int64_t b) { return b == 0 ? 0 : signedQuotient(a, b); }
 int64_t remainder(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
 
@@ -354,7 +354,7 @@ Compute Translator::translateMixed() const {
       .Default(Compute());
 }
 
-/// The elements of a tensor as slots.
+/// Returns the elements of a tensor as slots.
 std::vector<Slot> readSlots(const Tensor &tensor) {
   std::vector<Slot> slots(tensor.getNumElements());
   Type element = tensor.getElementType();

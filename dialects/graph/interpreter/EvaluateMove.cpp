@@ -10,8 +10,8 @@ using namespace mlir;
 
 namespace atc::graph::interpreter {
 
-/// The tensor whose elements are those of the input at sums of position times
-/// stride; positions run over `walk`, which has as many as the result.
+/// Returns the tensor whose elements are those of the input at sums of position times stride;
+/// positions iterate over `walk`, which has as many as the result.
 static Tensor moveByStrides(const Evaluation &e, ArrayRef<int64_t> walk, const Strides &strides) {
   Tensor result(e.type);
   int64_t size = getElementBytes(e.type.getElementType());
@@ -94,8 +94,7 @@ Result evaluateSlice(SliceOp op, const Evaluation &e) {
   return moveByTables(e, tables);
 }
 
-/// The index among `size` elements that an index beside them stands for; -1
-/// where nothing does.
+/// Returns the index in [0, size) that is copied to an index outside; -1 where there is none.
 static int64_t sourceOfPad(PadMode mode, int64_t index, int64_t size) {
   if (index >= 0 && index < size)
     return index;

@@ -56,8 +56,8 @@ Result evaluateMaxPool(MaxPoolOp op, const Evaluation &e) {
   return Tensor::fromIntegers(e.type, values);
 }
 
-/// How many kernel positions of every window lie in the input and its padding
-/// (a window of ceil mode can reach past both), in one plane.
+/// Returns the number of kernel positions of every window that lie in the input and its padding (a
+/// window of ceil mode can extend beyond both), for one plane.
 static std::vector<int64_t> countPadded(AveragePoolOp op, const Evaluation &e) {
   ArrayRef<int64_t> outputs = e.type.getShape().drop_front(2);
   ArrayRef<int64_t> inputs = e.operands[0]->getShape().drop_front(2);
@@ -92,7 +92,7 @@ Result evaluateAveragePool(AveragePoolOp op, const Evaluation &e) {
         for (int64_t i = 0; i < run.count; ++i)
           ++counts[run.small + i];
   }
-  // A dilated window can miss the input between its taps: its mean is 0.
+  // The taps of a dilated window can all miss the input: its mean is 0.
   for (auto [i, value] : llvm::enumerate(values))
     value /= std::max<int64_t>(counts[i % plane], 1);
   return Tensor::fromDoubles(e.type, values);

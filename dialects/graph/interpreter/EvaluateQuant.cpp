@@ -1,4 +1,4 @@
-//===-- EvaluateQuant.cpp - quantized tensors, integer sums --------------===//
+//===-- EvaluateQuant.cpp - quantized tensors, integer contractions ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/interpreter/Convolution.h"
@@ -12,7 +12,7 @@ namespace atc::graph::interpreter {
 
 namespace {
 
-/// Gives scale and zero point of element `i` of a tensor.
+/// Returns the scale and zero point of element `i` of a tensor.
 class ParamsAt {
 public:
   ParamsAt(const QuantParams &params, ArrayRef<int64_t> shape) : params(params) {
@@ -62,7 +62,7 @@ Result evaluateDequantize(DequantizeOp op, const Evaluation &e) {
 }
 
 //===----------------------------------------------------------------------===//
-// Integer sums
+// Integer contractions
 //===----------------------------------------------------------------------===//
 
 /// The 8-bit integers of a filter less the zero points of its rows.
@@ -91,7 +91,7 @@ static std::vector<int64_t> biasOf(OpT op, const Evaluation &e, int64_t channels
   return values;
 }
 
-/// The result: the sums themselves, or what the body makes of them.
+/// Returns the accumulators themselves, or the result of the body for them.
 template <typename OpT>
 static Result finish(OpT op, const Evaluation &e, const std::vector<int64_t> &sums) {
   auto type = RankedTensorType::get(e.type.getShape(), IntegerType::get(op.getContext(), 32));

@@ -13,7 +13,7 @@ namespace atc::graph::interpreter {
 
 namespace {
 
-/// What one position of one dim of the result is made of.
+/// The inputs and weights of one position of one dim of the result.
 struct Sample {
   SmallVector<int64_t, 4> indices;
   SmallVector<double, 4> weights;
@@ -30,8 +30,8 @@ struct Axis {
 
   bool isIdentity() const { return input == output && scale == 1.0f; }
 
-  // Coordinates are computed in f32, as the source format's runtimes do: a
-  // coordinate that lies on a boundary falls to the same side as theirs.
+  // Computes coordinates in f32, as the source format's runtimes do: a coordinate on a boundary is
+  // rounded to the same side as theirs.
   float coordinate(int64_t position) const {
     auto x = static_cast<float>(position);
     switch (coordinates) {
@@ -128,8 +128,8 @@ Result evaluateResize(ResizeOp op, const Evaluation &e) {
     }
     return moveByTables(e, tables);
   }
-  // The weights of a position are products of weights of its dims, so that the
-  // dims can be resampled one after the other.
+  // The weights of a position are products of the weights per dim, so that the dims can be
+  // resampled one after the other.
   std::vector<double> values = e.operands[0]->toDoubles();
   for (auto [dim, axis] : llvm::enumerate(axes))
     if (!axis.isIdentity())

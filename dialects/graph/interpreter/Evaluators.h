@@ -11,17 +11,18 @@
 
 namespace atc::graph::interpreter {
 
-/// One operator under evaluation: its operands, the type of its result (static,
-/// without a layout) and the place for the error.
+/// An operator under evaluation: its operands, the type of its result (static, without a layout)
+/// and the error.
 struct Evaluation {
   mlir::Operation *op;
   llvm::ArrayRef<const Tensor *> operands;
   mlir::RankedTensorType type;
   std::string *error;
 
+  /// Sets the error and returns failure.
   mlir::LogicalResult fail(const llvm::Twine &message) const;
 
-  /// The tensor of an operand given as a value of `op`; null for none.
+  /// Returns the tensor of an operand given as a value of `op`; null for none.
   const Tensor *find(mlir::Value value) const {
     for (auto [candidate, tensor] : llvm::zip_equal(op->getOperands(), operands))
       if (value && candidate == value)
@@ -33,10 +34,10 @@ struct Evaluation {
 
 using Result = mlir::FailureOr<Tensor>;
 
-// Elementwise operators by their formulas; fails for operators that are none.
+// Evaluates elementwise operators by their formulas; fails for other operators.
 Result evaluateElementwise(const Evaluation &evaluation);
 Result evaluateMap(MapOp op, const Evaluation &evaluation);
-/// The body of a map, or of an operator that has one like it, over `operands`.
+/// Evaluates the body of a map, or of a similar operator, over `operands`.
 Result evaluateBody(mlir::Block &body, llvm::ArrayRef<const Tensor *> operands,
                     const Evaluation &evaluation);
 

@@ -1,4 +1,4 @@
-//===-- IndexTables.h - moves that treat every dim by itself -------------===//
+//===-- IndexTables.h - moves elements dim by dim ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_DIALECTS_GRAPH_INTERPRETER_INDEXTABLES_H
@@ -8,12 +8,12 @@
 
 namespace atc::graph::interpreter {
 
-/// For every position of one dim of the result the index in the same dim of the
-/// input; -1 where there is none.
+/// For every position of one dim of the result: the index in that dim of the input; -1 where there
+/// is none.
 using IndexTable = std::vector<int64_t>;
 
-/// The tensor whose elements are those of operand 0 at the indices of the
-/// tables (one for each dim), or the one of `filler`.
+/// Returns the tensor whose elements are those of operand 0 at the indices of the tables (one per
+/// dim), or the element of `filler`.
 Tensor moveByTables(const Evaluation &evaluation, llvm::ArrayRef<IndexTable> tables,
                     const Tensor *filler = nullptr);
 

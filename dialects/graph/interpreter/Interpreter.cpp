@@ -95,7 +95,7 @@ static FailureOr<RankedTensorType> concreteType(Operation *op, ArrayRef<const Te
   RankedTensorType type = declared;
   if (!declared.hasStaticShape()) {
     if (auto inference = dyn_cast<InferTypeOpInterface>(op)) {
-      // Inference looks at values: stand-ins with the types of the operands.
+      // Inference needs values: these are stand-ins with the types of the operands.
       Block block;
       for (const Tensor *operand : operands)
         block.addArgument(operand->getType(), op->getLoc());
@@ -123,7 +123,7 @@ static FailureOr<RankedTensorType> concreteType(Operation *op, ArrayRef<const Te
 // Operators
 //===----------------------------------------------------------------------===//
 
-/// The same elements under the result's type.
+/// Returns the input's elements with the result's type.
 static Tensor copyElements(const Evaluation &evaluation) {
   ArrayRef<char> bytes = evaluation.operands[0]->bytes();
   return Tensor(evaluation.type, std::vector<char>(bytes.begin(), bytes.end()));

@@ -1,8 +1,8 @@
 //===-- Interpreter.h - reference interpreter of the graph dialect -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Slow and obvious: it defines what graph operators mean. It folds constants
-// and checks the compilers' output.
+// Simple rather than fast: it defines the semantics of graph operators, folds constants and checks
+// the compiler's output.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,9 +15,9 @@
 
 namespace atc::graph {
 
-/// Evaluates one graph operator. Unknown dims of result types follow from the
-/// operands. A failure (an index out of range, a division by zero, an operator
-/// of another dialect) is an error of `op`, or goes into `error` where given.
+/// Evaluates a graph operator. Dynamic dims of result types follow from the operands. A failure (an
+/// index out of range, a division by zero, an operator of another dialect) is an error of `op`, or
+/// is written to `error` where given.
 mlir::LogicalResult evaluate(mlir::Operation *op, llvm::ArrayRef<const Tensor *> operands,
                              llvm::SmallVectorImpl<Tensor> &results, std::string *error = nullptr);
 

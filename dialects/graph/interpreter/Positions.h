@@ -1,4 +1,4 @@
-//===-- Positions.h - walks over the positions of tensors ----------------===//
+//===-- Positions.h - iterates over the positions of tensors -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_DIALECTS_GRAPH_INTERPRETER_POSITIONS_H
@@ -13,6 +13,7 @@ namespace atc::graph::interpreter {
 
 using Strides = llvm::SmallVector<int64_t, 6>;
 
+/// Returns row-major strides in elements.
 inline Strides rowMajorStrides(llvm::ArrayRef<int64_t> shape) {
   Strides strides(shape.size());
   int64_t stride = 1;
@@ -21,8 +22,8 @@ inline Strides rowMajorStrides(llvm::ArrayRef<int64_t> shape) {
   return strides;
 }
 
-/// Strides that read a tensor of `shape` at the positions of the broadcast
-/// result: 0 along every dim that is repeated.
+/// Returns the strides that read a tensor of `shape` at the positions of the broadcast result: 0
+/// along every broadcast dim.
 inline Strides broadcastStrides(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> result) {
   Strides own = rowMajorStrides(shape), strides(result.size(), 0);
   size_t lead = result.size() - shape.size();

@@ -57,7 +57,7 @@ ElementsAttr Tensor::toAttribute(RankedTensorType resultType, StringRef name) &&
 }
 
 //===----------------------------------------------------------------------===//
-// Elements as numbers
+// Elements as doubles and integers
 //===----------------------------------------------------------------------===//
 
 /// The bits of element `index`, zero-extended.

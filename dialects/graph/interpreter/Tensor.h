@@ -8,25 +8,24 @@
 
 namespace atc::graph {
 
-/// A tensor with a static shape and row-major elements (see getElementBytes),
-/// which it owns or borrows. Its type has no layout: the interpreter knows
-/// logical tensors only.
+/// A tensor with a static shape and row-major elements (see getElementBytes), which it owns or
+/// borrows. Its type has no layout: the interpreter uses logical tensors only.
 class Tensor {
 public:
   Tensor() = default;
-  /// Owned elements, all zero. The type's shape must be static.
+  /// Makes a tensor that owns zeroed elements. The type's shape must be static.
   explicit Tensor(mlir::RankedTensorType type);
 
-  /// Owned elements. `bytes` must have the size of the type.
+  /// Makes a tensor that owns `bytes`, which must have the size of the type.
   Tensor(mlir::RankedTensorType type, std::vector<char> &&bytes);
 
-  /// Elements that live at least as long as the tensor.
+  /// Returns a tensor that borrows elements, which must outlive it.
   static Tensor borrow(mlir::RankedTensorType type, llvm::ArrayRef<char> bytes);
 
-  /// The elements of a constant, borrowed where its storage allows.
+  /// Returns the elements of a constant, borrowed where its storage allows.
   static mlir::FailureOr<Tensor> fromAttribute(mlir::Attribute attribute);
 
-  /// Makes typed elements a tensor, by copy.
+  /// Returns a tensor with a copy of typed elements.
   template <typename T>
   static Tensor copyOf(mlir::RankedTensorType type, llvm::ArrayRef<T> elements) {
     auto *begin = reinterpret_cast<const char *>(elements.data());
@@ -42,25 +41,25 @@ public:
   template <typename T> llvm::ArrayRef<T> as() const {
     return {reinterpret_cast<const T *>(bytes().data()), bytes().size() / sizeof(T)};
   }
-  /// Only for a tensor that owns its elements.
+  /// Returns the elements for writing; only for a tensor that owns them.
   llvm::MutableArrayRef<char> mutableBytes() { return owned; }
 
-  /// The elements as numbers: integers and bools become doubles too.
+  /// Returns the elements as doubles, including integers and bools.
   std::vector<double> toDoubles() const;
-  /// Elements of an integer type, extended to 64 bits by their signedness.
+  /// Returns the elements of an integer type, extended to 64 bits by their signedness.
   std::vector<uint64_t> toIntegers() const;
 
-  /// A tensor of the elements nearest to `values`: floats round to even,
-  /// integers truncate and saturate, bools are != 0.
+  /// Returns a tensor of the elements nearest to `values`: floats are rounded half to even,
+  /// integers truncated and saturated, bools are != 0.
   static Tensor fromDoubles(mlir::RankedTensorType type, llvm::ArrayRef<double> values);
-  /// A tensor of the low bits of `values`; for integer types.
+  /// Returns a tensor of the low bits of `values`; for integer types.
   static Tensor fromIntegers(mlir::RankedTensorType type, llvm::ArrayRef<uint64_t> values);
 
-  /// The same elements under another type of equal size.
+  /// Returns the tensor with another type of equal size.
   Tensor withType(mlir::RankedTensorType newType) &&;
 
-  /// A constant of these elements and `resultType` (the same but for its
-  /// encoding). Owned elements are moved, not copied.
+  /// Returns a constant of these elements and `resultType`, which may differ in its encoding only.
+  /// Owned elements are moved, not copied.
   mlir::ElementsAttr toAttribute(mlir::RankedTensorType resultType,
                                  llvm::StringRef name = "constant") &&;
 
@@ -71,12 +70,12 @@ private:
   llvm::ArrayRef<char> borrowed;
 };
 
-/// Bool counts as unsigned: true is 1.
+/// Returns whether elements are unsigned; bool counts as unsigned: true is 1.
 inline bool isUnsignedElement(mlir::Type type) {
   return type.isUnsignedInteger() || type.isInteger(1);
 }
 
-/// `value` rounded to the precision of a float type.
+/// Returns `value` rounded to the precision of a float type.
 double roundToType(double value, mlir::FloatType type);
 
 } // namespace atc::graph

@@ -1,4 +1,4 @@
-//===-- Windows.h - index math of sliding windows, once for all channels -===//
+//===-- Windows.h - index arithmetic of sliding windows ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_DIALECTS_GRAPH_INTERPRETER_WINDOWS_H
@@ -9,20 +9,19 @@
 
 namespace atc::graph::interpreter {
 
-/// `count` pairs of elements that meet at one kernel position: small[i] of the
-/// convolution's output and large[i * stride] of its input (for a transposed
-/// convolution the other way round).
+/// `count` pairs of elements that meet at one kernel position: small[i] of the convolution's output
+/// and large[i * stride] of its input (for a transposed convolution vice versa).
 struct Run {
   int64_t small, large, count, stride;
 };
 
+/// The spatial dims of a window operation; `small` and `large` as in Run.
 struct WindowShape {
   llvm::ArrayRef<int64_t> small, large, kernel, strides, pads, dilations;
 };
 
-/// For every kernel position, in row-major order, the runs along the last
-/// spatial dim: large = small * stride + kernel * dilation - pad, kept where it
-/// lies inside.
+/// Returns for every kernel position, in row-major order, the runs along the last spatial dim:
+/// large = small * stride + kernel * dilation - pad, where that is inside.
 inline std::vector<std::vector<Run>> listRuns(const WindowShape &window) {
   size_t rank = window.kernel.size(), last = rank - 1;
   Strides smallStrides = rowMajorStrides(window.small),
@@ -36,7 +35,7 @@ inline std::vector<std::vector<Run>> listRuns(const WindowShape &window) {
     auto largeAt = [&](size_t dim, int64_t position) {
       return position * window.strides[dim] + tap[dim] * window.dilations[dim] - window.pads[dim];
     };
-    // The positions of the last dim whose partner lies inside.
+    // The range of positions of the last dim whose partner is inside.
     int64_t begin = 0, end = window.small[last];
     while (begin < end && largeAt(last, begin) < 0)
       ++begin;

@@ -1,8 +1,8 @@
 //===-- FlexAttention.cpp - attention with graphs of the model inside -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The operator is a formula of standard ones, between which the graphs of its attributes
-// work on scores and probabilities. So it is imported as these.
+// The operator is a formula of standard operators, between which the graphs of its attributes
+// modify scores and probabilities. So it is imported as standard operators.
 
 #include "frontends/onnx/ControlFlow.h"
 #include "frontends/onnx/GraphImporter.h"
@@ -49,7 +49,7 @@ public:
       made.add_ints(value);
     return *this;
   }
-  /// Dims [first, last) of a tensor.
+  /// Adds a node that returns dims [first, last) of a tensor.
   Part &dims(const char *tensor, int64_t first, int64_t last, const char *output) {
     return add("Shape", {tensor}, output).with("start", first).with("end", last);
   }
@@ -79,7 +79,8 @@ const AttributeProto *find(const onnx::NodeProto &node, StringRef name) {
   return nullptr;
 }
 
-/// What the graph of an attribute makes of a value: the value where there is none.
+/// Returns the result of an attribute's graph for a value; the value itself where there is no
+/// graph.
 Value modify(GraphImporter &importer, const onnx::NodeProto &node, StringRef name, Value value) {
   const AttributeProto *attribute = find(node, name);
   if (!attribute || !value)
@@ -118,7 +119,7 @@ void importFlexAttention(GraphImporter &importer, onnx::NodeProto &node) {
   if (const AttributeProto *stated = find(node, "softmax_precision"))
     precision = stated->i();
 
-  // Query heads that share keys lie behind each other: they are rows of one matrix.
+  // Query heads that share keys are contiguous: they are rows of one matrix.
   Part first(node, {"q", "k"});
   first.dims("k", 1, 2, "heads").dims("q", 3, 4, "size").dims("k", 2, 3, "keys");
   first.dims("q", 0, 3, "queries");

@@ -50,7 +50,7 @@ void importHardSigmoid(NodeContext &n) {
 
 void importPRelu(NodeContext &n) {
   Value input = n.input(0), slope = n.input(1);
-  // Once a vector was one slope for each channel.
+  // In old opsets, a vector was one slope per channel.
   if (n.opset() < firstTableOpset && !n.failed() && n.rank(slope) == 1 && n.rank(input) > 2) {
     SmallVector<int64_t> shape(n.rank(input) - 1, 1);
     shape.front() = n.shape(slope).front();

@@ -52,7 +52,7 @@ void padForOutput(Window &window, SmallVector<int64_t> &outputPadding, ArrayRef<
     int64_t whole = (spatial[i] - 1) * window.strides[i] + outputPadding[i] + window.extent(i);
     int64_t total = whole - wanted[i];
     if (total < 0) {
-      // More is asked for than the inputs reach: the rest gets the bias alone.
+      // The output is larger than the inputs reach: the rest is the bias alone.
       outputPadding[i] -= total;
       total = 0;
     }

@@ -10,7 +10,7 @@ using namespace mlir;
 namespace atc::onnx_import {
 namespace {
 
-/// One label for each dim; those of an ellipsis are negative, the last dim is -1.
+/// The labels of the dims; those of an ellipsis are negative, the last dim is -1.
 using Labels = SmallVector<int>;
 
 struct Operand {
@@ -18,7 +18,8 @@ struct Operand {
   Labels labels;
 };
 
-/// "ij", "b...k"; nothing after a fault. An ellipsis stands for `dots` dims.
+/// Parses a term such as "ij" or "b...k"; returns nothing after an error. An ellipsis stands for
+/// `dots` dims.
 std::optional<Labels> readTerm(NodeContext &n, StringRef term, int64_t dots) {
   Labels labels;
   bool hasDots = false;
@@ -79,7 +80,7 @@ Operand sumOut(NodeContext &n, Operand operand, ArrayRef<int> kept, ArrayRef<int
   return {value, rest};
 }
 
-/// The product of two operands, summed over what only they have: a matrix product
+/// Builds the product of two operands, summed over the labels that only they have: a matrix product
 /// [batch..., rows, sum] x [batch..., sum, columns].
 Operand contract(NodeContext &n, Operand lhs, Operand rhs, ArrayRef<int> kept) {
   lhs = sumOut(n, lhs, kept, rhs.labels);
@@ -163,7 +164,7 @@ void importEinsum(NodeContext &n) {
     counted.append(*labels);
     operands.push_back({inputs[index], *labels});
   }
-  // The same label is the same size; only an ellipsis broadcasts.
+  // Equal labels have equal sizes; only an ellipsis broadcasts.
   llvm::DenseMap<int, int64_t> sizes;
   for (const Operand &operand : operands)
     for (auto [label, dim] : llvm::zip(operand.labels, n.shape(operand.value))) {

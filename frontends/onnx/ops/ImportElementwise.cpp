@@ -16,8 +16,7 @@ template <typename OpTy> void importUnary(NodeContext &n) {
   n.setOutput(n.create<OpTy>(n.input(0)));
 }
 
-/// The two operands; before opset 7 the second one stands at the axis that
-/// `axis` names, if any.
+/// Returns the two operands; before opset 7, attribute `axis` aligns the second one.
 std::pair<Value, Value> readOperands(NodeContext &n) {
   Value lhs = n.input(0), rhs = n.input(1);
   if (n.opset() >= firstTableOpset || n.failed())
@@ -41,7 +40,7 @@ template <typename OpTy> void importBinary(NodeContext &n) {
   n.setOutput(n.create<OpTy>(lhs, rhs));
 }
 
-/// Sum, Max, Min: any number of inputs, from left to right.
+/// Imports Sum, Max and Min: any number of inputs, from left to right.
 template <typename OpTy> void importVariadic(NodeContext &n) {
   n.setOutput(n.combineInputs<OpTy>());
 }

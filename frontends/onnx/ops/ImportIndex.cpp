@@ -66,7 +66,7 @@ void importGatherElements(NodeContext &n) {
                                         /*axis=*/0));
 }
 
-/// The last dim of the indices names an element or slice behind the batch dims.
+/// Imports GatherND: the last dim of the indices selects an element or slice behind the batch dims.
 void importGatherNd(NodeContext &n) {
   Value input = n.input(0), indices = n.input(1);
   int64_t batchDims = n.intAttr("batch_dims", 0);
@@ -188,7 +188,7 @@ void importCumSum(NodeContext &n) {
       return;
     return n.setOutput(cumulativeSum(n, input, along, exclusive, reverse));
   }
-  // Only the run knows the axis: it chooses between the sums along each.
+  // The axis is only known at run time: selects among the sums along each axis.
   Value at = wrapped(n, n.reshape(axis, {}), rank);
   Value result = cumulativeSum(n, input, 0, exclusive, reverse);
   for (int64_t along = 1; along < rank && !n.failed(); ++along)
@@ -197,7 +197,7 @@ void importCumSum(NodeContext &n) {
   n.setOutput(result);
 }
 
-/// x * 2^n or x / 2^n of unsigned numbers; the powers are looked up.
+/// Imports x * 2^n or x / 2^n of unsigned integers; the powers are looked up.
 void importBitShift(NodeContext &n) {
   Value value = n.input(0), amount = n.input(1);
   if (!n.failed() && !n.hasAttr("direction"))
@@ -213,7 +213,7 @@ void importBitShift(NodeContext &n) {
   for (unsigned bit = 0; bit < width; ++bit)
     powers.push_back(APInt::getOneBitSet(width, bit));
   Value table = n.constant(DenseElementsAttr::get(n.tensor({width}, element), powers));
-  // Of more bits than there are nothing is left.
+  // A shift by more bits than the width yields 0.
   Value isInside = compare(n, amount, n.scalarLike(width, amount), ComparePredicate::Lt);
   Value zero = n.scalarLike(0, amount);
   Value index = asIndex(n, n.create<graph::WhereOp>(isInside, amount, zero));

@@ -11,9 +11,8 @@ namespace {
 
 using graph::ReduceKind;
 
-/// -weight[label] * logProb[n, label, ...] of every sample, or their sum or mean.
-/// Labels are input 1, the weights of the classes input 2; what carries the
-/// label `ignore_index` counts nowhere.
+/// Builds -weight[label] * logProb[n, label, ...] of every sample, or their sum or mean. Labels are
+/// input 1, the weights of the classes input 2; samples with the label `ignore_index` do not count.
 Value labelLoss(NodeContext &n, Value logProb) {
   Value labels = n.input(1), weights = n.optionalInput(2);
   std::string reduction = n.choiceAttr("reduction", {"mean", "sum", "none"});
@@ -32,7 +31,7 @@ Value labelLoss(NodeContext &n, Value logProb) {
     n.failInput(2, "expected one weight for each of the " + Twine(classes) + " classes");
     return {};
   }
-  // Of the classes of a sample, the one it is labelled with.
+  // Selects the labelled class of each sample.
   SmallVector<int64_t> perClass(rank - 1, 1), labelShape(n.shape(labels));
   perClass[0] = classes;
   labelShape.insert(labelShape.begin() + 1, 1);

@@ -19,7 +19,7 @@ void importConcat(NodeContext &n) {
   if (n.failed())
     return;
   axis = n.normalizeAxis(axis, n.rank(inputs.front()));
-  // What the model holds for one image stands before each image of a batch.
+  // Constants that the model has for one image are repeated for each image of a batch.
   std::optional<BatchChange> batch = n.importer().batchChange();
   if (batch && batch->from == 1 && axis != 0 && llvm::any_of(inputs, [&](Value input) {
         return n.rank(input) > 0 && n.shape(input).front() == batch->to;
@@ -37,8 +37,8 @@ void importConcat(NodeContext &n) {
 // Split
 //===----------------------------------------------------------------------===//
 
-/// `sizes` are those of the parts; by default the outputs share the axis, the
-/// last one has what is left.
+/// Splits into parts of `sizes`; by default the outputs divide the axis evenly, and the last one
+/// has the rest.
 void split(NodeContext &n, Ints sizes) {
   Value input = n.input(0);
   if (n.failed())
@@ -128,7 +128,7 @@ void slice(NodeContext &n, const Ints &starts, const Ints &ends, Ints axes, Ints
     if (n.failed())
       return;
     int64_t dim = shape[axis];
-    // A step beyond the dim takes one element; so it may be shortened.
+    // A step beyond the dim selects one element, so it may be clamped.
     step = std::clamp(step, -maxDim, maxDim);
     // INT64_MIN and INT64_MAX mean "to the end".
     auto position = [&](int64_t value, int64_t least, int64_t most) {
@@ -195,13 +195,13 @@ void sliceAsDeclared(NodeContext &n, unsigned unknown) {
       return n.reduce(graph::ReduceKind::Sum, own, {0}, /*keepdims=*/false);
     };
     Value start = ofAxis(starts), step = ofAxis(steps), last = number(dim - 1);
-    // An axis that is not named has the sums 0: it starts there, by steps of 1.
+    // An axis that is not named has sum 0: it starts at 0 with step 1.
     step = choose(step, ComparePredicate::Eq, zero, one, step);
     start = choose(start, ComparePredicate::Lt, zero, n.add(start, number(dim)), start);
     Value range = n.intList(llvm::to_vector(llvm::seq<int64_t>(0, length)));
     Value at = n.add(n.create<graph::MinOp>(n.create<graph::MaxOp>(start, zero), last),
                      n.mul(range, step));
-    // Bounds that give another length than the declared one must read no strange memory.
+    // Bounds that yield another length than the declared one must not read outside of the tensor.
     at = n.create<graph::MinOp>(n.create<graph::MaxOp>(at, zero), last);
     result = n.create<graph::GatherOp>(result, at, axis);
   }

@@ -31,7 +31,7 @@ Normalized normalize(NodeContext &n, Value input, ArrayRef<int64_t> axes, double
   return {n.mul(centered, inverse), mean, inverse};
 }
 
-/// A vector over the channels, shaped so that it broadcasts over [N, C, ...].
+/// Returns a vector over the channels, reshaped so that it broadcasts over [N, C, ...].
 Value perChannel(NodeContext &n, unsigned index, int64_t rank) {
   Value vector = n.input(index);
   n.requireRank(index, 1, 1);
@@ -153,7 +153,7 @@ void importRmsNormalization(NodeContext &n) {
   n.setOutput(n.mul(n.cast(n.mul(wide, inverse), n.elementType(input)), scale));
 }
 
-/// Scale and bias are one number for each group up to opset 20, one for each
+/// Imports GroupNormalization: scale and bias have one value per group up to opset 20, one per
 /// channel later.
 void importGroupNormalization(NodeContext &n) {
   n.requireRank(0, 3, INT64_MAX);
@@ -214,8 +214,8 @@ void importLpNormalization(NodeContext &n) {
   n.setOutput(n.div(input, n.create<graph::MaxOp>(norm, n.scalarLike(least, norm))));
 }
 
-/// x / (bias + alpha / size * sum of x^2 over neighbouring channels)^beta. The
-/// sum is an average pool with the channels as its height.
+/// Builds x / (bias + alpha / size * sum of x^2 over adjacent channels)^beta. The sum is an average
+/// pool with the channels as its height.
 void importLrn(NodeContext &n) {
   n.requireRank(0, 3, INT64_MAX);
   Value input = n.input(0);

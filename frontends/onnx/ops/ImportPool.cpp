@@ -51,7 +51,7 @@ void importAveragePool(NodeContext &n) {
   n.setOutput(averagePool(n, n.input(0), *window, readCeilMode(n, *window), countPads));
 }
 
-/// (sum |x|^p)^(1/p), the sum as a mean that counts the pads.
+/// Builds (sum |x|^p)^(1/p), with the sum as a mean that counts the pads.
 void importLpPool(NodeContext &n) {
   std::optional<Window> window = readPoolWindow(n);
   if (!window)
@@ -79,7 +79,7 @@ void importLpPool(NodeContext &n) {
   n.setOutput(sum);
 }
 
-/// The dims behind batch and channel.
+/// Returns the dims behind batch and channel.
 SmallVector<int64_t> spatialAxes(NodeContext &n) {
   n.requireRank(0, 3, INT64_MAX);
   SmallVector<int64_t> axes;

@@ -17,8 +17,8 @@ using graph::ReduceKind;
 Type f32(NodeContext &n) { return Float32Type::get(n.builder().getContext()); }
 Type i32(NodeContext &n) { return n.builder().getI32Type(); }
 
-/// A scale or zero point, shaped so that it broadcasts over a tensor of `rank`
-/// dims: one number, or one for each index of `axis`.
+/// Returns a scale or zero point, reshaped so that it broadcasts over a tensor of `rank` dims: one
+/// value, or one per index of `axis`.
 Value parameter(NodeContext &n, unsigned index, int64_t axis, int64_t rank) {
   Value value = n.optionalInput(index);
   if (!value || n.failed())
@@ -37,7 +37,7 @@ Value parameter(NodeContext &n, unsigned index, int64_t axis, int64_t rank) {
 int64_t quantAxis(NodeContext &n, Value input, unsigned scaleIndex) {
   int64_t axis = n.intAttr("axis", 1);
   Value scale = n.input(scaleIndex);
-  // With one number there is nothing to place.
+  // A single value needs no reshape.
   if (n.failed() || cast<RankedTensorType>(scale.getType()).getNumElements() == 1)
     return 0;
   return n.normalizeAxis(axis, n.rank(input));
@@ -48,9 +48,8 @@ void refuseBlocks(NodeContext &n) {
     n.failAttribute("block_size", "blocks are not supported");
 }
 
-/// Scale, zero point and stored integers as one type, where they are known and a
-/// quantized type can say them; null otherwise. With `perAxis` there may be one
-/// for each index of an axis.
+/// Returns scale, zero point and storage type as one quantized type, where they are constants that
+/// such a type can represent; null otherwise. With `perAxis` there may be one per index of an axis.
 Type knownType(NodeContext &n, unsigned scaleIndex, unsigned zeroIndex, Type stored, int64_t axis,
                bool perAxis) {
   auto integer = dyn_cast_or_null<IntegerType>(stored);
@@ -93,7 +92,7 @@ Value dequantize(NodeContext &n, Value input, Type type) {
   return n.createTyped<graph::DequantizeOp>(shape, f32(n), quantized);
 }
 
-/// saturate(round(x) + zeroPoint) as numbers of `type`; x and result are f32.
+/// Builds saturate(round(x) + zeroPoint) with the range of `type`; x and result are f32.
 Value saturate(NodeContext &n, Value scaled, Value zeroPoint, Type type) {
   auto integer = dyn_cast_or_null<IntegerType>(type);
   if (!n.failed() && (!integer || integer.getWidth() > 16 || integer.getWidth() < 8))
@@ -136,7 +135,7 @@ void importQuantizeLinear(NodeContext &n) {
 void importDequantizeLinear(NodeContext &n) {
   Value input = n.input(0);
   refuseBlocks(n);
-  n.ignoreAttr("output_dtype"); // the scale's type stands for it
+  n.ignoreAttr("output_dtype"); // the scale's type determines it
   if (n.failed())
     return;
   int64_t axis = quantAxis(n, input, 1), rank = n.rank(input);
@@ -182,8 +181,8 @@ Value centered(NodeContext &n, unsigned index, unsigned zeroIndex, int64_t axisF
   return zeroPoint ? n.sub(value, n.cast(zeroPoint, i32(n))) : value;
 }
 
-/// The zero point of an input of an integer product; nothing where it is not one
-/// known number.
+/// Returns the zero point of an input of an integer product; nothing where it is not a single
+/// constant.
 std::optional<SmallVector<int64_t>> knownZeros(NodeContext &n, unsigned index) {
   if (!n.hasInput(index))
     return SmallVector<int64_t>{0};
@@ -201,7 +200,7 @@ void importMatMulInteger(NodeContext &n) {
   }
   if (n.failed())
     return;
-  // A known matrix is summed in 8 bits; its zero points are one for each column.
+  // A constant matrix is contracted in 8 bits; it has one zero point per column.
   if (is8Bit && n.isConstantInput(1) && n.rank(n.input(1)) == 2 && zero && zero->size() == 1 &&
       filterZeros && n.rank(n.input(0)) >= 1) {
     Value input = n.input(0), filter = n.transpose(n.input(1), {1, 0});
@@ -224,8 +223,8 @@ void importQLinearMatMul(NodeContext &n) {
     n.input(index);
   if (n.failed())
     return;
-  // A known matrix: what dequantize, matmul, quantize mean is this operator, and
-  // a pass makes integers of it.
+  // A constant matrix: dequantize, matmul and quantize are equivalent to this operator, and a pass
+  // converts them to integers.
   if (n.isConstantInput(3) && n.rank(n.input(3)) == 2) {
     Value lhs = n.input(0), rhs = n.input(3);
     Type lhsType = knownType(n, 1, 2, n.elementType(lhs), 0, /*perAxis=*/false);

@@ -11,7 +11,7 @@ namespace {
 
 using graph::ReduceKind;
 
-/// What a reduction over no axes does to each element.
+/// Applies the elementwise function of a reduction over no axes.
 template <ReduceKind kind> Value reduceNothing(NodeContext &n, Value input) {
   if constexpr (kind == ReduceKind::L1 || kind == ReduceKind::L2)
     return n.create<graph::AbsOp>(input);
@@ -60,7 +60,7 @@ std::optional<SmallVector<int64_t>> axesBetween(ArrayRef<int64_t> from, ArrayRef
         return std::nullopt;
       axes.push_back(axis);
     }
-    // What the reduction does to each element depends on whether there is an axis.
+    // The elementwise function depends on whether there is an axis.
     if (axes.empty() && llvm::is_contained(from, 1))
       return std::nullopt;
     return axes;
@@ -117,7 +117,7 @@ template <typename OpTy> void importArg(NodeContext &n) {
   n.setOutput(n.create<OpTy>(input, axis, keepdims, selectLast));
 }
 
-/// One element in each row along `axis` is 1, the first of the largest.
+/// Builds hardmax: in each row along `axis` the first maximum is 1.
 Value hardmax(NodeContext &n, Value input, int64_t axis) {
   if (n.failed())
     return {};
@@ -144,8 +144,8 @@ template <AxisFn function> void importAlongAxis(NodeContext &n) {
   n.setOutput(function(n, input, axis));
 }
 
-/// Before opset 13 the tensor counts as a matrix: the dims from `axis` on are
-/// its rows, the function runs along them.
+/// Imports an operator that treats the tensor as a matrix before opset 13: the dims from `axis` on
+/// are its rows, along which the function is applied.
 template <AxisFn function> void importAlongRows(NodeContext &n) {
   Value input = n.input(0);
   if (n.failed())
@@ -154,7 +154,7 @@ template <AxisFn function> void importAlongRows(NodeContext &n) {
   if (rank == 0)
     return n.failInput(0, "has rank 0, expected at least 1");
   int64_t axis = n.intAttr("axis", 1);
-  // A matrix with one column: the axis may be the rank itself.
+  // A matrix with one column: the axis may equal the rank.
   if (axis != rank)
     axis = n.normalizeAxis(axis, rank);
   if (n.failed())

@@ -31,7 +31,7 @@ ResizeMode readMode(NodeContext &n, ArrayRef<StringRef> allowed) {
       .Default(ResizeMode::Nearest);
 }
 
-/// The size that a scale makes of a dim, in float as the format has it.
+/// Returns the size of a scaled dim, computed in float as in the specification.
 int64_t scaledSize(int64_t dim, double scale) {
   return toInteger(std::floor(static_cast<float>(dim) * static_cast<float>(scale)));
 }
@@ -176,7 +176,7 @@ void importResizeV11(NodeContext &n) {
   for (int64_t axis : n.intsAttr("axes").value_or(llvm::to_vector(llvm::seq<int64_t>(0, rank))))
     axes.push_back(n.normalizeAxis(axis, rank, "axes"));
   n.normalizeAxes(axes, rank);
-  // Which of the two is left out may be an empty tensor as well.
+  // The omitted one of the two may be an empty tensor as well.
   std::optional<SmallVector<double>> given = n.constantFloats(2);
   std::optional<SmallVector<int64_t>> sizes;
   if (!n.isRuntimeInput(3)) {

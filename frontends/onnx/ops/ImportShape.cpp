@@ -11,8 +11,8 @@ using namespace mlir;
 namespace atc::onnx_import {
 namespace {
 
-/// A shape that was right for the batch that the model states becomes right for
-/// the one that is compiled; one that fits as it is stays.
+/// Adjusts a shape for the model's own batch to the batch that is compiled; a shape that already
+/// fits is not changed.
 void followBatch(NodeContext &n, Value input, SmallVector<int64_t> &target, bool copyZeros) {
   std::optional<BatchChange> batch = n.importer().batchChange();
   if (!batch || target.empty() || target.front() < 1 || target.front() % batch->from)

@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace atc::onnx_import {
 
-/// A list of `count` numbers from `least` up; all `otherwise` where it is left out.
+/// Reads a list of `count` values of at least `least`; all are `otherwise` where it is omitted.
 static SmallVector<int64_t> readList(NodeContext &n, StringRef name, size_t count, int64_t least,
                                      int64_t otherwise) {
   std::optional<SmallVector<int64_t>> values = n.intsAttr(name);

@@ -9,18 +9,18 @@
 
 namespace atc::onnx_import {
 
+/// A window with the mode of its pads.
 struct Window : SlidingWindow {
   std::string autoPad;
 
   bool moreAtEnd() const { return autoPad == "SAME_UPPER"; }
 };
 
-/// Reads kernel_shape, strides, dilations, pads and auto_pad. `kernel` is what
-/// the filter says; where it is empty, kernel_shape is required. Nothing when
-/// the node failed.
+/// Reads kernel_shape, strides, dilations, pads and auto_pad. `kernel` is the shape of the filter;
+/// where it is empty, kernel_shape is required. Returns nothing when the node failed.
 std::optional<Window> readWindow(NodeContext &n, unsigned numDims, llvm::ArrayRef<int64_t> kernel);
 
-/// Replaces auto_pad by the pads that it means for an input of these dims.
+/// Replaces auto_pad by its pads for an input with these spatial dims.
 void resolveAutoPad(Window &window, llvm::ArrayRef<int64_t> spatial);
 
 } // namespace atc::onnx_import

@@ -1,4 +1,4 @@
-//===-- DataMovement.h - parts of the copying kernels ---------------------===//
+//===-- DataMovement.h - shared by the copying kernels --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_CPU_EXPAND_DATAMOVEMENT_H
@@ -9,17 +9,18 @@
 
 namespace atc::cpu {
 
-/// Copies between two buffers that are contiguous along the same dim, or along
-/// none. `space` is normalized by the output: buffer 0 is read, 1 written.
+/// Copies between two buffers that are contiguous along the same dim, or along none. `space` is
+/// normalized by the output: buffer 0 is read, buffer 1 is written.
 void copyRows(KernelBuilder &b, LaneBuffer &input, LaneBuffer &output, const Space &space);
 
-/// The dim of `space` along which the input is contiguous when the output is
-/// so along another one (the last).
+/// Returns the dim of `space` along which the input is contiguous where the output is contiguous
+/// along another one (the last).
 std::optional<size_t> findTransposedDim(const Space &space);
 /// Copies between buffers that are contiguous along different dims.
 void copyTransposed(KernelBuilder &b, LaneBuffer &input, LaneBuffer &output, Space space,
                     size_t inputDim);
 
+/// Each replaces a kernel op by loops.
 void expandPack(PackOp op);
 void expandUnpack(UnpackOp op);
 void expandFill(FillOp op);

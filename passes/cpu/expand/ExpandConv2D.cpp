@@ -8,9 +8,8 @@
 //       for pixel tiles        accumulators in registers
 //         for input block, kh, kw, channel: broadcast, multiply, add
 //
-// With more than one depth chunk the accumulators rest in the output buffer
-// between chunks; bias and residual come in before the first and the activation
-// after the last.
+// With more than one depth chunk the accumulators are kept in the output buffer between chunks;
+// bias and residual are added before the first chunk and the activation is applied after the last.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,10 +59,10 @@ private:
   EpilogueBuffers epilogue;
 };
 
-/// A filter that does not stay in L2 comes from far away once for each task. All
-/// of a panel would be asked for by the first pixel tile that uses it, which
-/// then waits while the others have nothing to wait for; so every tile asks for
-/// its share of the next panel instead.
+/// Prefetches the next panel of a filter that does not fit in L2, which each task reads from far
+/// memory. The first pixel tile that uses a panel would request all of it and wait, while the other
+/// tiles would have nothing to wait for; so every tile prefetches its share of the next panel
+/// instead.
 void Conv2DExpander::prefetchNextPanel(const PixelTile &pixels, int64_t tiles, Value chunk,
                                        Value block, Value firstBlock, Value endBlock) {
   constexpr int64_t kLine = 16; // f32 elements of a cache line.

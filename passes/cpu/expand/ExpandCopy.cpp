@@ -12,7 +12,7 @@ namespace atc::cpu {
 
 void copyRows(KernelBuilder &b, LaneBuffer &input, LaneBuffer &output, const Space &space) {
   int64_t from = space.strides[0].back(), to = space.strides[1].back(), size = space.sizes.back();
-  // A whole vector has the bytes of a register whatever the element type is.
+  // A vector has the bytes of a register for any element type.
   int64_t width = std::max<int64_t>(1, b.level().getLanes() * 4 / output.bytes());
   Lanes lanes{width, std::clamp<int64_t>(size / width, 1, from == 1 && to == 1 ? 4 : 1)};
   if (to != 1)

@@ -1,9 +1,8 @@
 //===-- ExpandDepthwise.cpp - cpu.depthwise_conv2d as loops ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A task is (image, channel block, rows). A register tile holds the channels
-// of a block for some pixels of a row; the window is unrolled, so the filter
-// is read once for the tile.
+// A task is (image, channel block, rows). A register tile holds the channels of a block for several
+// pixels of a row; the window is unrolled, so the filter is read once per tile.
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,14 +4,14 @@
 // A task is (image, group of channel blocks, rows of pixels). Inside it:
 //
 //   for blocks of channels
-//     for pixel tiles          32-bit sums in registers
+//     for pixel tiles          32-bit accumulators in registers
 //       for runs of steps
-//         for groups of steps  four bytes of each pixel, spread over all lanes,
-//                              by four weights of each channel
+//         for groups of steps  four bytes of each pixel, broadcast to all lanes,
+//                              times four weights of each channel
 //       epilogue               one body for the pixel's 16 channels
 //
-// Steps say where their bytes are, so there is one loop for any window, stride,
-// dilation and grouping.
+// Steps contain the offsets of their bytes, so there is one loop for any window, stride, dilation
+// and grouping.
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,7 +76,7 @@ private:
     Value start = b.add(b.mul(block, op.getGroups().size()), run);
     Value begin = indexIn(starts, start), end = indexIn(starts, b.add(start, 1));
     ByteDot dot(b, sums.lanes(), op.getByMagnitude()[run], op.getSignedInput());
-    // Registers hold sums; most weights come from memory for each pixel anew.
+    // Registers hold accumulators; most weights are loaded again for each pixel.
     std::optional<int64_t> held;
     if (group > 1 && count > 1)
       held = dot.heldWeights(sums.pixels() * count);
@@ -131,7 +131,7 @@ private:
   Value input, filter, steps, starts, bias;
 };
 
-/// One multiplication a lane; the window is unrolled.
+/// Expands to one multiplication per lane; the window is unrolled.
 void expandDepthwise(IntegerDepthwiseOp op, TileAttr tile) {
   KernelBuilder b(op);
   ArrayRef<int64_t> filterShape = shapeOf(op.getFilter());

@@ -1,8 +1,8 @@
 //===-- ExpandMap.cpp - kernel.map as loops ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The body is repeated with vectors in the place of its scalars, along the dim
-// in which the output is contiguous.
+// The body is cloned with vectors in place of its scalars, along the dim in which the output is
+// contiguous.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ namespace {
 
 void expand(MapOp op) {
   KernelBuilder b(op);
-  // What is rounded to integers must be the same on all processors.
+  // Results that are rounded to integers must be the same on all processors.
   BodyCloner body(b, op.getBody().front(), elementOf(op.getOutput()).isInteger(8));
   Space space(shapeOf(op.getOutput()), op->getOperands());
   unsigned output = op.getInputs().size();
@@ -39,7 +39,7 @@ void expand(MapOp op) {
     bytes += strides.back() == 0 ? 0 : buffer.bytes();
 
   forEachRow(b, space, bytes, lanes, [&](ArrayRef<Value> offsets, const Range &row) {
-    // What does not change along the row is read once.
+    // Operands that do not vary along the row are read once.
     SmallVector<Value> fixed(output);
     for (unsigned i = 0; i < output; ++i)
       if (space.strides[i].back() == 0)

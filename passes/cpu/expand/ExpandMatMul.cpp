@@ -1,9 +1,9 @@
 //===-- ExpandMatMul.cpp - cpu.matmul as register-tiled loops -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A task is (batch, group of column blocks). A column block is `width` columns:
-// a packed panel [K][width], or `width` neighbouring columns of a plain matrix.
-// The last block may be partial and is handled behind a mask.
+// A task is (batch, group of column blocks). A column block is `width` columns: a packed panel
+// [K][width], or `width` adjacent columns of an unpacked matrix. The last block may be partial and
+// is masked.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ namespace atc::cpu {
 
 namespace {
 
-/// Columns of a block of a plain matrix; packed weights bring their own.
+/// The columns per block of an unpacked matrix; packed weights have their own.
 constexpr int64_t kPlainWidth = 16;
 
 class MatMulExpander {
@@ -34,7 +34,7 @@ public:
     columns = out[2];
     depth = shapeOf(op.getLhs())[2];
     width = op.getPacked() ? rhs[2] : kPlainWidth;
-    // Where the last block starts and how the sum moves through rhs.
+    // The start of the last block, and the stride of the contracted dim in rhs.
     rhsBlockStride = op.getPacked() ? rhsStrides[0] : width;
     if (shapeOf(op.getLhs())[0] == 1)
       lhsStrides[0] = 0;

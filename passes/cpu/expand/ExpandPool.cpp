@@ -1,10 +1,10 @@
 //===-- ExpandPool.cpp - kernel.pool as loops --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A task is (image and channel block, output rows). The rows of a window are
-// clipped by the bounds of their loop. Output columns whose window lies inside
-// the input are computed some at a time with the window's columns unrolled;
-// those at the edges one by one with clipped loops.
+// A task is (image and channel block, output rows). The rows of a window are clipped by the bounds
+// of their loop. Output columns whose window is inside the input are computed several at a time
+// with the window's columns unrolled; those at the edges are computed one by one with clipped
+// loops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -71,8 +71,8 @@ public:
   }
 
 private:
-  /// The part of a window that lies inside the input: the position of its first
-  /// tap (maybe outside) and the taps [begin, end).
+  /// The part of a window inside the input: the position of its first tap (maybe outside) and the
+  /// taps [begin, end).
   struct Clipped {
     Value first, begin, end, counted;
   };
@@ -100,8 +100,8 @@ private:
     return result;
   }
 
-  /// Offset of a tap along a dim. It is computed on unsigned numbers: the
-  /// padding in front is subtracted last.
+  /// Returns the offset of a tap along a dim. Index arithmetic is unsigned, so the leading padding
+  /// is subtracted last.
   Value tapOffset(const Clipped &window, Value tap, const WindowDim &dim, int64_t stride) {
     Value position = b.mulAdd(tap, dim.dilation, window.first);
     return b.add(b.mul(position, stride), -dim.low * stride);
@@ -115,12 +115,12 @@ private:
         return arith::MaxUIOp::create(b, acc, x);
       return arith::MaxSIOp::create(b, acc, x);
     }
-    // Which zero wins does not matter, NaN does.
+    // The sign of a zero does not matter, NaN does.
     auto flags = arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::nsz);
     return arith::MaximumFOp::create(b, acc, x, flags);
   }
 
-  /// One loop with carried values and bounds that are known at run time.
+  /// Builds a loop with carried values and bounds that are known at run time.
   SmallVector<Value> loop(Value begin, Value end, ValueRange carried,
                           function_ref<SmallVector<Value>(Value, ValueRange)> body) {
     auto forOp = scf::ForOp::create(b, begin, end, b.index(1), carried);
@@ -139,7 +139,7 @@ private:
     return vectors;
   }
 
-  /// 1 / number of elements of a mean.
+  /// Returns 1 / the number of elements of a mean.
   Value scaleOf(Value rows, Value columns) {
     if (isMax)
       return {};
@@ -163,7 +163,7 @@ private:
     int64_t begin = dims[1].insideBegin(), end = dims[1].insideEnd();
     if (int64_t inside = end - begin; inside > 0) {
       Value scale = scaleOf(rows.counted, b.index(dims[1].kernel));
-      // As many pixels at a time as leave registers for the loads.
+      // Processes as many pixels at a time as leave registers for the loads.
       int64_t budget = std::max<int64_t>(1, b.level().getRegisters() / 2 / int64_t(counts.size()));
       int64_t pixels = std::min<int64_t>({budget, inside, 8});
       int64_t whole = inside / pixels * pixels;
@@ -216,7 +216,7 @@ private:
                  b.add(b.mulAdd(column, outStrides[3], toRow), p * outStrides[3]));
   }
 
-  /// One output whose window is clipped on all sides.
+  /// Computes one output whose window is clipped on all sides.
   void expandEdge(const Clipped &rows, Value column, Value from, Value toRow) {
     Clipped columns = clip(column, dims[1]);
     SmallVector<Value> start(counts.size(), initial);

@@ -1,10 +1,9 @@
 //===-- ExpandReduce.cpp - kernel.reduce, arg_reduce and softmax as loops ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Vectors lie along the dim in which the input is contiguous. If that one is
-// reduced, the lanes are put together at the end of every result; if it is
-// kept, a vector holds as many results as it has lanes. Several accumulators
-// hide the latency of the additions.
+// Vectors are along the dim in which the input is contiguous. If that dim is reduced, the lanes are
+// combined at the end of every result; if it is kept, a vector holds as many results as it has
+// lanes. Several accumulators hide the latency of the additions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +37,7 @@ bool ReductionSpaces::alongReduced() const {
 
 Value combine(KernelBuilder &b, Combiner combiner, Value x, Value y, bool isUnsigned) {
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(x.getType()));
-  // Which zero wins does not matter, NaN does.
+  // The sign of a zero does not matter, NaN does.
   auto flags = arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::nsz);
   switch (combiner) {
   case Combiner::Sum:
@@ -73,7 +72,7 @@ Value combineLanes(KernelBuilder &b, Combiner combiner, Value value, bool isUnsi
     kind = isFloat      ? CombiningKind::MINIMUMF
            : isUnsigned ? CombiningKind::MINUI
                         : CombiningKind::MINSI;
-  // A sum of lanes in a fixed order would go one by one.
+  // Without reassociation, the lanes would be added one by one in a fixed order.
   auto flags = isFloat && kind <= CombiningKind::MUL ? arith::FastMathFlags::reassoc
                                                      : arith::FastMathFlags::none;
   return vector::ReductionOp::create(b, kind, value, flags);
@@ -127,7 +126,7 @@ private:
     SmallVector<Value> shifts;
     if (kind == ReduceKind::LogSumExp) {
       for (Value largest : accumulate(from, stride, counts, Combiner::Max, {})) {
-        // An infinite maximum would give infinity - infinity.
+        // An infinite maximum would yield infinity - infinity.
         Value magnitude = math::AbsFOp::create(b, largest);
         Value limit =
             laneConstant(b, element, widthOf(largest), std::numeric_limits<double>::infinity());
@@ -162,7 +161,7 @@ private:
     int64_t size = inner.sizes[0], step = inner.strides[0][0];
     bool alongReduced = spaces.alongReduced();
 
-    // Vectors of a group in turn, for some positions of the reduced dim.
+    // Iterates over the vectors of a group, for some positions of the reduced dim.
     int64_t group = counts.size();
     int64_t positions = alongReduced ? std::clamp<int64_t>(size / lanes, 1, accumulatorsWanted)
                                      : std::clamp<int64_t>(accumulatorsWanted / group, 1, size);
@@ -204,7 +203,7 @@ private:
     return results;
   }
 
-  /// What is summed for an element.
+  /// Returns the value that is accumulated for an element.
   Value map(Value x, Combiner how, ArrayRef<Value> shifts, int64_t v) {
     switch (kind) {
     case ReduceKind::L1:

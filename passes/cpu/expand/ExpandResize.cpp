@@ -1,10 +1,9 @@
 //===-- ExpandResize.cpp - kernel.resize and kernel.gather as loops -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// An output element is a weighted sum of taps of the input: along every
-// resized dim one (nearest), two (linear) or four (cubic). Positions and
-// weights of a dim are computed where the loop of that dim stands, in f32 and
-// by ONNX Runtime's order of operations, so that both pick the same neighbour.
+// An output element is a weighted sum of taps of the input: along every resized dim one (nearest),
+// two (linear) or four (cubic). Positions and weights of a dim are computed in the loop of that
+// dim, in f32 and with ONNX Runtime's order of operations, so that both select the same input.
 // Along the last dim they are vectors when that dim is resized itself.
 //
 //===----------------------------------------------------------------------===//
@@ -180,8 +179,8 @@ private:
     return {far(a.add(t, one)), near(t), near(rest), far(a.add(rest, one))};
   }
 
-  /// The input's offset and weight (none: 1) of a combination of taps of the
-  /// dims seen so far.
+  /// The input offset and the weight (none: 1) of a combination of taps of the dims processed so
+  /// far.
   struct Source {
     Value offset, weight;
   };
@@ -222,7 +221,7 @@ private:
     return a.mul(x, y);
   }
 
-  /// The sum of weighted values; weights are as wide as the values.
+  /// Returns the weighted sum of values; weights are as wide as the values.
   Value weightedSum(ArrayRef<Value> values, ArrayRef<Value> weights) {
     Value sum;
     for (auto [value, weight] : llvm::zip(values, weights)) {
@@ -239,7 +238,7 @@ private:
     output.store(value, b.mulAdd(i, outStrides.back(), to), count, outStrides.back());
   }
 
-  /// The last dim stays as it is: weights are the same for all lanes.
+  /// Computes a row where the last dim is not resized: weights are the same for all lanes.
   void copiedRow(const Range &row, Value to, ArrayRef<Source> sources) {
     SmallVector<Value> weights;
     for (const Source &source : sources)
@@ -258,7 +257,7 @@ private:
     });
   }
 
-  /// Every element of a row is written some times.
+  /// Computes a row where every element is repeated.
   void repeatedRow(const Range &row, Value to, Value from) {
     forEachVectors(b, row, lanes, [&](Value first, ArrayRef<int64_t> counts) {
       int64_t total = std::accumulate(counts.begin(), counts.end(), int64_t(0));
@@ -337,7 +336,7 @@ void expandGather(GatherOp op) {
       beginTasks(b, shape, 2 * output.bytes(), SmallVector<int64_t>{1, 1, lanes.group()});
   forEach(b, ranges[0], [&](Value a) {
     forEach(b, ranges[1], [&](Value i) {
-      // An index below 0 counts from the end.
+      // A negative index counts from the end.
       Value index = indices.load(b.mul(i, indexStride), 1);
       index = arith::IndexCastOp::create(b, b.getIndexType(), index);
       Value isBelow = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, index, b.index(0));

@@ -1,14 +1,15 @@
-//===-- ExpandWinograd.cpp - integer 3x3 convolutions by fewer products ---===//
+//===-- ExpandWinograd.cpp - integer 3x3 convolutions with fewer products -===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // F(2x2, 3x3): four outputs of a channel pair cost 16 products instead of 36.
 // F(4x4, 3x3): sixteen cost 36 instead of 144.
 //
-//   cpu.winograd_input   each piece of the input to sums of 16 bits, one a place
-//   cpu.winograd_conv2d  for each of the places a product of matrices, tiles by
-//                        channels; then the sums of 32 bits to the tile's outputs
+//   cpu.winograd_input   transforms each tile of the input to 16-bit values, one per
+//                        position
+//   cpu.winograd_conv2d  computes a matrix product per position, tiles by channels;
+//                        then transforms the 32-bit accumulators to the tile's outputs
 //
-// Everything is exact: the sums carry a factor, which the last step takes back.
+// Everything is exact: the accumulators have a factor, which the last step divides out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +36,7 @@ class Transforms {
 public:
   Transforms(KernelBuilder &builder, Winograd form) : b(builder), form(form) {}
 
-  /// A row of the input to a row of places.
+  /// Transforms a row of the input to a row of positions.
   Row input(ArrayRef<Value> d) {
     if (form.outputs == 2)
       return {sub(d[0], d[2]), add(d[1], d[2]), sub(d[2], d[1]), sub(d[1], d[3])};
@@ -49,7 +50,7 @@ public:
             add(shift(sub(d[1], d[3]), 2), sub(d[5], d[3]))};
   }
 
-  /// A row of sums to a row of outputs.
+  /// Transforms a row of accumulators to a row of outputs.
   Row output(ArrayRef<Value> m) {
     if (form.outputs == 2)
       return {add(add(m[0], m[1]), m[2]), sub(sub(m[1], m[2]), m[3])};
@@ -122,8 +123,8 @@ public:
   }
 
 private:
-  /// Where the rows (or columns) of a tile are. A last tile that is cut off reads the
-  /// last one again: no output that exists depends on it.
+  /// Returns the positions of the rows (or columns) of a tile. A last tile that extends beyond the
+  /// input reads the last one again: no valid output depends on it.
   Row positions(Value tile, int64_t size, int64_t stride, Value base) {
     int64_t missing = form.tilesAlong(size - 2) * form.outputs - (size - 2);
     Row result;
@@ -165,7 +166,7 @@ public:
     input = b.flat(op.getInput());
     filter = b.flat(op.getFilter());
     bias = b.flat(op.getBias());
-    // One for all tasks of a call, on its stack.
+    // Allocates one buffer for all tasks of a call, on its stack.
     sums = memref::AllocaOp::create(
         b, MemRefType::get({form.places() * tiles * kSumBlock}, b.getI32Type()),
         b.getI64IntegerAttr(64));
@@ -191,7 +192,7 @@ public:
   }
 
 private:
-  /// The sums of one place for all tiles of the task.
+  /// Multiplies one position for all tiles of the task.
   void multiply(Value image, Value block, Value place, Value firstRow) {
     int64_t channels = in[3];
     Value tilesAt =
@@ -244,7 +245,7 @@ private:
     int64_t side = form.side(), outputs = form.outputs;
     Value tileAt = b.mul(b.mulAdd(row, tileColumns, column), kSumBlock);
     IntegerTile line(b, columns);
-    // [vector][row of outputs][place of a row].
+    // [vector][row of outputs][position in a row].
     SmallVector<SmallVector<Row>> half(line.vectors(), SmallVector<Row>(outputs, Row(side)));
     for (int64_t v = 0; v < line.vectors(); ++v)
       for (int64_t j = 0; j < side; ++j) {

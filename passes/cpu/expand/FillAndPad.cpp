@@ -21,7 +21,7 @@ Lanes lanesOf(KernelBuilder &b, const LaneBuffer &buffer, const Space &space, un
   return {width, std::clamp<int64_t>(space.sizes.back() / width, 1, 4)};
 }
 
-/// A row of one value.
+/// Fills a row with one value.
 void fillRow(KernelBuilder &b, LaneBuffer &output, Value value, const Range &row, Lanes lanes,
              Value at, int64_t stride) {
   forEachVectors(b, row, lanes, [&](Value first, ArrayRef<int64_t> counts) {
@@ -123,7 +123,7 @@ Value sourceIndex(KernelBuilder &b, Value i, int64_t size, int64_t low, graph::P
   case graph::PadMode::Reflect: {
     if (size == 1)
       return b.index(0);
-    // There and back without repeating the ends.
+    // Reflects without repeating the ends.
     Value rest = remainder(2 * (size - 1));
     Value back = arith::SubIOp::create(b, b.index(2 * (size - 1)), rest);
     return arith::MinUIOp::create(b, rest, back);
@@ -143,7 +143,7 @@ public:
         outStrides(stridesOf(op.getOutput())), input(b, op.getInput()), output(b, op.getOutput()) {}
 
   void expand() {
-    // Dims behind the last padded one are copied as they are.
+    // Dims behind the last padded one are copied unchanged.
     rank = outShape.size();
     while (rank > 0 && low[rank - 1] == 0 && inShape[rank - 1] == outShape[rank - 1])
       --rank;
@@ -172,7 +172,7 @@ private:
     if (!isRow || ranges[dim].begin)
       return forEach(b, ranges[dim], visit);
 
-    // A row: what lies inside the input is copied by vectors.
+    // In a row, the range inside the input is copied by vectors.
     int64_t begin = std::clamp<int64_t>(low[dim], 0, outShape[dim]);
     int64_t end = std::clamp<int64_t>(low[dim] + inShape[dim], begin, outShape[dim]);
     b.loop(b.index(0), b.index(begin), 1, visit);

@@ -1,4 +1,4 @@
-//===-- Reductions.h - parts of the reducing kernels ----------------------===//
+//===-- Reductions.h - shared by the reducing kernels ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_CPU_EXPAND_REDUCTIONS_H
@@ -9,28 +9,30 @@
 
 namespace atc::cpu {
 
-/// The dims of an input that a kernel reduces (or scans) and those it keeps.
-/// Buffers of `kept` are the input and the output; of `reduced` as given.
+/// The dims of an input that a kernel reduces (or scans) and those that it keeps. The buffers of
+/// `kept` are the input and the output, the only buffer of `reduced` is the input.
 struct ReductionSpaces {
   ReductionSpaces(mlir::Value input, mlir::Value output, llvm::ArrayRef<int64_t> axes);
 
-  /// Vectors lie along the reduced dim, else along the kept one.
+  /// Returns whether vectors lie along the reduced dim; otherwise they lie along the kept one.
   bool alongReduced() const;
 
   Space kept, reduced;
 };
 
-/// How elements are put together: max, min, sum or product.
+/// The operation of a reduction.
 enum class Combiner { Sum, Prod, Max, Min };
+/// Combines two values elementwise.
 mlir::Value combine(KernelBuilder &b, Combiner combiner, mlir::Value x, mlir::Value y,
                     bool isUnsigned = false);
-/// The lanes of a vector put together.
+/// Reduces the lanes of a vector to a scalar.
 mlir::Value combineLanes(KernelBuilder &b, Combiner combiner, mlir::Value vector,
                          bool isUnsigned = false);
-/// The element that changes nothing.
+/// Returns the neutral element in all lanes.
 mlir::Value neutral(KernelBuilder &b, Combiner combiner, mlir::Type element, int64_t width,
                     bool isUnsigned = false);
 
+/// Each replaces a kernel op by loops.
 void expandArgReduce(ArgReduceOp op);
 void expandSoftmax(SoftmaxOp op);
 

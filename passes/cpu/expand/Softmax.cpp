@@ -66,7 +66,7 @@ private:
     return arith::DivFOp::create(b, laneConstant(b, element, widthOf(x), 1.0), x);
   }
 
-  /// One softmax, its elements in the lanes.
+  /// Computes one softmax whose elements are in the lanes.
   void alongAxis(Value from, Value to) {
     int64_t size = spaces.size(), outStride = spaces.outStride();
     Lanes walk{lanes, std::clamp<int64_t>(size / lanes, 1, 4)};
@@ -265,7 +265,7 @@ private:
     Combiner choice = isLast ? Combiner::Max : Combiner::Min;
     Value never = neutral(b, choice, b.getI32Type(), lanes);
     Value index = combineLanes(b, choice, arith::SelectOp::create(b, isWinner, best[1], never));
-    // Only where nothing but infinities was seen can a padded lane have won.
+    // A padded lane can only be the maximum where all elements are infinite.
     Value limit = laneConstant(b, b.getI32Type(), 1, spaces.size() - 1);
     return arith::MinSIOp::create(b, index, limit);
   }

@@ -1,10 +1,9 @@
 //===-- TransposedCopy.cpp - copies that change the contiguous dim --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Vectors are read along dim P, in which the input is contiguous, and written
-// along dim Q, in which the output is; in between a square block of them is
-// transposed in registers. Where P or Q has 2..4 positions that lie one after
-// the other in memory, vectors are interleaved or taken apart instead.
+// Vectors are read along dim P, in which the input is contiguous, and written along dim Q, in which
+// the output is; in between a square block of them is transposed in registers. Where P or Q has
+// 2..4 positions that are contiguous in memory, vectors are interleaved or deinterleaved instead.
 //
 //===----------------------------------------------------------------------===//
 
@@ -171,8 +170,8 @@ void copyTransposed(KernelBuilder &b, LaneBuffer &input, LaneBuffer &output, Spa
 
 namespace {
 
-/// Makes of a blocked and a plain buffer the space [N][C/b][H][W] + [b] (last),
-/// with strides of (plain, blocked).
+/// Returns the space [N][C/b][H][W] + [b] (last) of a blocked and a plain buffer, with strides of
+/// (plain, blocked).
 Space packSpace(Value plain, Value blocked) {
   SmallVector<int64_t> p = stridesOf(plain), s = stridesOf(blocked);
   ArrayRef<int64_t> shape = shapeOf(blocked);
@@ -186,8 +185,8 @@ Space packSpace(Value plain, Value blocked) {
   return space;
 }
 
-/// Pack or unpack where the last block is not full. Channel blocks are no part
-/// of the normalized space because the last one is copied by other code.
+/// Packs or unpacks where the last block is partial. Channel blocks are not part of the normalized
+/// space because the last one is copied by other code.
 void copyWithTail(KernelBuilder &b, LaneBuffer &input, LaneBuffer &output, Value plain,
                   Value blocked, bool isPack) {
   Space all = packSpace(plain, blocked);
@@ -200,7 +199,7 @@ void copyWithTail(KernelBuilder &b, LaneBuffer &input, LaneBuffer &output, Value
 
   int64_t width = b.level().getLanes(), blocks = block.sizes[0], channels = lane.sizes[0];
   int64_t valid = shapeOf(plain)[1] - (blocks - 1) * channels;
-  // Pixels are P of a pack and Q of an unpack; channels are the other one.
+  // Pixels are P of a pack and Q of an unpack; channels are the other dim.
   Plane plane{pixels.strides[0][0], lane.strides[0][0], pixels.strides[1][0], lane.strides[1][0]};
   if (!isPack) {
     std::swap(plane.inP, plane.inQ);

@@ -16,7 +16,7 @@ using namespace mlir;
 namespace atc::cpu {
 namespace {
 
-// ln(2) in two parts: a product of the first one with an exponent is exact.
+// Splits ln(2) in two: a product of the high part with an exponent is exact.
 constexpr double ln2High = 0x1.62e42fee00000p-1, ln2Low = 0x1.a39ef35793c76p-33;
 constexpr int mantissaBits = 52, exponentBias = 1023;
 
@@ -83,7 +83,7 @@ struct LowerExpF64 : OpRewritePattern<math::ExpOp> {
     for (int power = 1; power <= 13; ++power)
       series.insert(series.begin(), series.front() / power);
     Value result = b.polynomial(rest, series);
-    // 2^n in two factors: the whole need not be a normal number.
+    // Computes 2^n as two factors, because 2^n itself may be subnormal.
     Value exponent = arith::FPToSIOp::create(b.b, b.bitsType, n);
     Value half = arith::ShRSIOp::create(b.b, exponent, b.bits(1));
     for (Value part : {half, arith::SubIOp::create(b.b, exponent, half).getResult()}) {
@@ -104,7 +104,7 @@ struct LowerLogF64 : OpRewritePattern<math::LogOp> {
       return failure();
     DoubleBuilder b(rewriter, op.getLoc(), op.getType());
     Value x = op.getOperand();
-    // Subnormal numbers are brought up by 2^54.
+    // Subnormal numbers are scaled by 2^54.
     Value isTiny = b.compare(arith::CmpFPredicate::OLT, x, b.number(0x1p-1022));
     Value normal = b.select(isTiny, b.mul(x, b.number(0x1p54)), x);
     // Counted from sqrt(1/2), the exponent field is that of m.
@@ -124,7 +124,7 @@ struct LowerLogF64 : OpRewritePattern<math::LogOp> {
     Value tail = b.mul(b.mul(s, square), b.polynomial(square, series));
     Value low = b.add(tail, b.mul(e, b.number(ln2Low)));
     Value result = b.add(b.add(b.mul(e, b.number(ln2High)), b.add(s, s)), low);
-    // 0 gives -infinity, infinity and NaN themselves, what is negative NaN.
+    // log(0) is -infinity, infinity and NaN map to themselves, negative values to NaN.
     Value zero = b.number(0.0), infinity = b.number(HUGE_VAL);
     result = b.select(b.compare(arith::CmpFPredicate::OLT, x, infinity), result, x);
     result = b.select(b.compare(arith::CmpFPredicate::OEQ, x, zero), b.number(-HUGE_VAL), result);

@@ -8,7 +8,7 @@
 
 namespace atc::cpu {
 
-/// Expands math.exp and math.log of f64 into arithmetic.
+/// Adds patterns that expand math.exp and math.log of f64 into arithmetic.
 void populateDoubleMathPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace atc::cpu

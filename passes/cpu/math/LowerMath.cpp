@@ -25,9 +25,8 @@ Type withElement(Type shape, Type element) {
   return element;
 }
 
-/// The processor has no remainder of floats. In f64 the quotient of two f32
-/// numbers is exact enough to be off by one at most, which the sign of the rest
-/// tells.
+/// Lowers remf, for which the processor has no instruction. In f64 the quotient of two f32 values
+/// is exact enough to be off by at most one, which the sign of the remainder shows.
 struct LowerRemF : OpRewritePattern<arith::RemFOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -50,7 +49,7 @@ struct LowerRemF : OpRewritePattern<arith::RemFOp> {
     rest = arith::SelectOp::create(b, low, arith::AddFOp::create(b, rest, y), rest);
     Value high = arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, rest, y);
     rest = arith::SelectOp::create(b, high, arith::SubFOp::create(b, rest, y), rest);
-    // A finite number modulo infinity is itself; infinity / infinity is no number.
+    // A finite value modulo infinity is itself; infinity / infinity is NaN.
     Value smaller = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, magnitude, y);
     rest = arith::SelectOp::create(b, smaller, magnitude, rest);
     Value result = math::CopySignOp::create(b, rest, x);
@@ -108,8 +107,8 @@ template <typename FmaOp> struct SplitFma : OpRewritePattern<FmaOp> {
 struct LowerMathPass : impl::CpuLowerMathBase<LowerMathPass> {
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet shared(context);
-    // What the processor has instructions for (sqrt, floor, ceil, trunc,
-    // roundeven, copysign, fabs) stays as it is.
+    // Functions with instructions (sqrt, floor, ceil, trunc, roundeven, copysign, fabs) are not
+    // lowered.
     static constexpr StringLiteral approximated[] = {
         "math.acos", "math.asin",  "math.atan", "math.atan2", "math.cbrt",
         "math.cos",  "math.erf",   "math.erfc", "math.exp",   "math.expm1",

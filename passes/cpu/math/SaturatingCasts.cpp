@@ -1,4 +1,4 @@
-//===-- SaturatingCasts.cpp - numbers to bytes by saturating instructions -===//
+//===-- SaturatingCasts.cpp - floats to int8 by saturating instructions ---===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/cpu/math/SaturatingCasts.h"
@@ -20,7 +20,7 @@ namespace {
 /// Floats of one AVX register.
 constexpr int64_t kWidth = 8;
 
-/// The one number of a splat that is whole and small.
+/// Returns the value of a splat if it is a small integer.
 std::optional<int64_t> wholeNumber(Value value) {
   SplatElementsAttr splat;
   if (!matchPattern(value, m_Constant(&splat)))
@@ -70,8 +70,8 @@ arith::FastMathFlagsAttr noNans(MLIRContext *context) {
                                        arith::FastMathFlags::nnan | arith::FastMathFlags::nsz);
 }
 
-/// Quantized and dequantized at once: the zero point moves the bounds instead of the
-/// number, there and back.
+/// Simplifies a quantization that is dequantized at once: the bounds are shifted by the zero point
+/// instead of the value, which would be shifted back.
 struct DropZeroPoint : OpRewritePattern<arith::SubFOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -112,8 +112,8 @@ template <typename CastOp> struct PackBytes : OpRewritePattern<CastOp> {
     auto limit = [&](int64_t number) {
       return splat(b, rounded->source.getType(), number - rounded->zeroPoint);
     };
-    // What is too large for the conversion becomes the least integer: right for what is
-    // too small, so only the upper end is cut here.
+    // Values too large for the conversion become the minimum integer; for values that are too small
+    // that is correct, so only the upper bound is applied here.
     Value x =
         arith::MinimumFOp::create(b, rounded->source, limit(rounded->high), noNans(b.getContext()));
     if (rounded->low > least)
@@ -128,7 +128,7 @@ template <typename CastOp> struct PackBytes : OpRewritePattern<CastOp> {
       words = vector::InsertStridedSliceOp::create(b, part, words, ArrayRef<int64_t>{first},
                                                    ArrayRef<int64_t>{1});
     }
-    // Code generation makes packing instructions of a cut and a truncation.
+    // Code generation combines a clamp and a truncation into packing instructions.
     auto narrowed = [&](Value value, unsigned bits, int64_t low, int64_t high) -> Value {
       value = arith::MaxSIOp::create(b, value, splat(b, value.getType(), low));
       value = arith::MinSIOp::create(b, value, splat(b, value.getType(), high));

@@ -1,4 +1,4 @@
-//===-- SaturatingCasts.h - numbers to bytes by saturating instructions ---===//
+//===-- SaturatingCasts.h - floats to int8 by saturating instructions -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_CPU_MATH_SATURATINGCASTS_H
@@ -8,9 +8,10 @@
 
 namespace atc::cpu {
 
-/// For vectors that are rounded, moved by a zero point and cut to the range of bytes: a
-/// zero point that is taken back at once is dropped, and where they become bytes and the
-/// level has AVX its conversion rounds and its packing cuts.
+/// Adds patterns for vectors that are rounded, shifted by a zero point and clamped to the range of
+/// int8 or uint8: a zero point that is subtracted again at once is dropped, and where the result is
+/// converted to bytes and the level has AVX, its conversion rounds and its pack instructions
+/// saturate.
 void populateSaturatingCastPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace atc::cpu

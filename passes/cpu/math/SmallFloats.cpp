@@ -1,7 +1,7 @@
 //===-- SmallFloats.cpp - f16 and bf16 without instructions for them ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the processor lacks here, the code generator would call a library for.
+// Without this, the code generator would call a library for instructions that the processor lacks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -129,8 +129,7 @@ struct ExtendF16 : OpRewritePattern<arith::ExtFOp> {
     half = arith::ExtUIOp::create(bits.b, bits.i32, half);
     Value sign = bits.up(bits.both(half, 0x8000), 16);
     Value magnitude = bits.up(bits.both(half, 0x7fff), 13);
-    // Shifted into place the exponent is 112 too small, also for numbers that
-    // have none.
+    // After the shift the exponent is 112 too small, also for subnormal numbers.
     Value scaled = arith::MulFOp::create(bits.b, bits.asFloat(magnitude),
                                          bits.asFloat(bits.number(0x77800000)));
     Value special = bits.either(magnitude, bits.number(0x7f800000));
@@ -152,7 +151,7 @@ struct TruncateToF16 : OpRewritePattern<arith::TruncFOp> {
     Value sign = bits.down(bits.both(value, 0x80000000), 16);
     Value magnitude = bits.both(value, 0x7fffffff);
 
-    // Normal: the exponent is lowered by 112; what is cut off rounds to even.
+    // Normal: subtracts 112 from the exponent; the truncated bits are rounded half to even.
     Value odd = bits.both(bits.down(magnitude, 13), 1);
     Value normal = bits.down(bits.add(bits.add(magnitude, bits.number(0xc8000fff)), odd), 13);
     // Below 2^-14: an addition of 0.5 shifts and rounds the digits.

@@ -8,11 +8,10 @@
 
 namespace atc::cpu {
 
-/// Arithmetic on f16 and bf16 is done in f32; bf16 becomes f32 and back by
-/// integer operations.
+/// Adds patterns that compute f16 and bf16 in f32, and convert bf16 by integer operations.
 void populateSmallFloatPatterns(mlir::RewritePatternSet &patterns);
 
-/// The same for f16, for levels that have no instruction for it.
+/// Adds patterns that convert f16 by integer operations, for levels without an instruction for it.
 void populateF16ConversionPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace atc::cpu

@@ -1,4 +1,4 @@
-//===-- BodyCloner.h - scalar bodies repeated for vectors -----------------===//
+//===-- BodyCloner.h - clones scalar bodies for vectors -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_CPU_TILES_BODYCLONER_H
@@ -12,12 +12,11 @@
 
 namespace atc::cpu {
 
-/// The operations of the body of a map, or of an op that has one like it, to be
-/// repeated for vectors.
+/// Clones the body of a map, or of a similar op, with vectors in place of scalars.
 class BodyCloner {
 public:
-  /// With `exact` no product and sum become one operation that rounds once: the
-  /// results are the same on all processors.
+  /// With `exact`, no product and sum are contracted to an FMA: results are the same on all
+  /// processors.
   BodyCloner(KernelBuilder &builder, mlir::Block &body, bool exact = false)
       : b(builder), block(body), isExact(exact) {
     for (mlir::Operation &inner : block.without_terminator()) {
@@ -30,20 +29,21 @@ public:
 
   bool canVectorize() const { return vectorizes; }
 
-  /// Time of an element, in bytes that memory moves meanwhile.
+  /// Returns the time per element, expressed as bytes that memory moves meanwhile.
   int64_t costInBytes() const { return plainOps + 10 * mathOps; }
 
-  /// Vectors per step: as many as hide the loop, with bounded code.
+  /// Returns the number of vectors per step: enough to hide the loop, with bounded code size.
   int64_t unroll() const {
     if (mathOps > 0)
       return plainOps + mathOps < 8 ? 2 : 1;
     return plainOps <= 6 ? 4 : plainOps <= 16 ? 2 : 1;
   }
 
+  /// Clones the body for vectors of `width` lanes and returns the result; `args` are its arguments.
   mlir::Value clone(mlir::ValueRange args, int64_t width) {
     mlir::IRMapping mapping;
     mapping.map(block.getArguments(), args);
-    // Constants may have been moved out of the body.
+    // Constants may have been hoisted out of the body.
     auto lanesOf = [&](mlir::Value value) {
       if (mlir::Value own = mapping.lookupOrNull(value))
         return own;

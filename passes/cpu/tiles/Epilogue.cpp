@@ -1,4 +1,4 @@
-//===-- Epilogue.cpp - what a convolution adds to its sum -----------------===//
+//===-- Epilogue.cpp - bias, residual and activation of a convolution -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/cpu/tiles/Epilogue.h"

@@ -1,4 +1,4 @@
-//===-- IntegerDot.cpp - sums of products of small integers ---------------===//
+//===-- IntegerDot.cpp - int8 and int16 dot products ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/cpu/tiles/IntegerDot.h"
@@ -105,7 +105,7 @@ void ByteDot::add(MutableArrayRef<Value> sums, ArrayRef<Value> bytes,
   SmallVector<Value> pairs(sums.size());
   for (auto [x, step] : llvm::zip_equal(bytes, weights))
     for (auto [sum, pair, w] : llvm::zip_equal(sums, pairs, step)) {
-      // One side has no sign: the bytes, or the magnitudes.
+      // Either operand is unsigned: the bytes, or the magnitudes.
       Value plain = x, other = w.factors;
       if (byMagnitude) {
         other = arith::XOrIOp::create(b, x, w.flip);

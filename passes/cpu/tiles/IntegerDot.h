@@ -1,4 +1,4 @@
-//===-- IntegerDot.h - sums of products of small integers -----------------===//
+//===-- IntegerDot.h - int8 and int16 dot products ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_CPU_TILES_INTEGERDOT_H
@@ -8,21 +8,22 @@
 
 namespace atc::cpu {
 
-/// Products by what the level has for them, into vectors of `lanes` i32.
+/// Accumulates products of small integers into vectors of `lanes` i32 with the instructions that
+/// the level has.
 class IntegerDot {
 public:
   IntegerDot(KernelBuilder &builder, int64_t lanes);
 
 protected:
   mlir::Value bitcast(mlir::Value vector, mlir::Type element);
-  /// A scalar's bits in every lane, as elements of `element`.
+  /// Returns a scalar's bits in every lane, as elements of `element`.
   mlir::Value repeat(mlir::Value word, mlir::Type element);
   mlir::Value constant(mlir::Type element, int64_t perLane, int64_t value);
   mlir::Value call(llvm::StringRef name, mlir::Type element, int64_t perLane,
                    mlir::ValueRange args);
-  /// Pairs of 16-bit products, added to 32 bits: the instruction of x86.
+  /// Returns pairs of 16-bit products added to 32 bits: the instruction pmaddwd of x86.
   mlir::Value maddPairs(mlir::Value x, mlir::Value w);
-  /// Products of neighbours added up to one a lane, by ordinary instructions.
+  /// Returns products of adjacent elements, added up per lane with ordinary instructions.
   mlir::Value products(mlir::Value x, mlir::Value w, int64_t perLane, bool isUnsigned);
 
   KernelBuilder &b;
@@ -30,27 +31,26 @@ protected:
   llvm::StringRef dot;
 };
 
-/// Four bytes a lane, as cpu.integer_conv2d has them.
+/// Multiplies four bytes per lane, for cpu.integer_conv2d.
 class ByteDot : IntegerDot {
 public:
   ByteDot(KernelBuilder &builder, int64_t lanes, bool byMagnitude, bool isSigned);
 
-  /// What multiplies the bytes of a step, and by magnitude what inverts them.
+  /// The weights of a step, and for a step by magnitude the mask that inverts input bytes.
   struct Weights {
     mlir::Value factors, flip;
   };
   Weights load(mlir::Value filter, mlir::Value at);
 
-  /// How many vectors of weights to hold in registers beside so many sums. Where there
-  /// are too few registers instructions read the others from memory; nothing says so
-  /// elsewhere.
+  /// Returns how many vectors of weights to keep in registers beside `sums` accumulators. Where
+  /// there are too few registers, instructions read the others from memory.
   std::optional<int64_t> heldWeights(int64_t sums) const;
 
-  /// Four bytes at `at`, repeated in every lane.
+  /// Returns four bytes at `at`, repeated in every lane.
   mlir::Value spreadBytes(mlir::Value flat, mlir::Value at);
 
-  /// Adds to each of `sums` the products of `bytes` and its weights, four a lane, of all
-  /// steps; weights[step][sum] are such that pairs over all steps fit 16 bits.
+  /// Adds to each of `sums` the products of `bytes` and its weights, four per lane, of all steps;
+  /// weights[step][sum] must be such that pairs over all steps fit 16 bits.
   void add(llvm::MutableArrayRef<mlir::Value> sums, llvm::ArrayRef<mlir::Value> bytes,
            llvm::ArrayRef<llvm::SmallVector<Weights>> weights);
 
@@ -59,14 +59,15 @@ private:
   mlir::Value ones;
 };
 
-/// Two numbers of 16 bits a lane, as cpu.winograd_conv2d has them.
+/// Multiplies two 16-bit integers per lane, for cpu.winograd_conv2d.
 class PairDot : IntegerDot {
 public:
   using IntegerDot::IntegerDot;
 
   mlir::Value load(mlir::Value filter, mlir::Value at);
-  /// Two numbers at `at`, repeated in every lane.
+  /// Returns two integers at `at`, repeated in every lane.
   mlir::Value spreadPair(mlir::Value flat, mlir::Value at);
+  /// Returns `sum` plus the products of `numbers` and `weights`.
   mlir::Value add(mlir::Value sum, mlir::Value numbers, mlir::Value weights);
 };
 

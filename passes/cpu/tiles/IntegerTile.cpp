@@ -1,4 +1,4 @@
-//===-- IntegerTile.cpp - 32-bit sums in registers ------------------------===//
+//===-- IntegerTile.cpp - 32-bit accumulators in registers ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/cpu/tiles/IntegerTile.h"
@@ -32,7 +32,7 @@ void IntegerEpilogue::addInput(Value buffer) {
   inputs.push_back(std::move(input));
 }
 
-/// All lanes at once; lane by lane where the body has no form for vectors.
+/// Applies the body to all lanes at once, or lane by lane where it cannot be vectorized.
 Value IntegerEpilogue::apply(ArrayRef<Value> args) {
   if (!body)
     return args.front();

@@ -1,4 +1,4 @@
-//===-- IntegerTile.h - 32-bit sums in registers --------------------------===//
+//===-- IntegerTile.h - 32-bit accumulators in registers ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_CPU_TILES_INTEGERTILE_H
@@ -9,16 +9,16 @@
 
 namespace atc::cpu {
 
-/// Channels of a block of sums.
+/// The channels per block of accumulators.
 inline constexpr int64_t kSumBlock = 16;
 
-/// A weight by magnitude needs two registers: where there are few of them, the vectors
-/// of a block are summed one after the other.
+/// Returns whether the vectors of a block are accumulated one after the other: a weight by
+/// magnitude needs two registers, and the level has few.
 inline bool vectorsTakeTurns(IntegerConv2DOp op, LevelAttr level) {
   return llvm::is_contained(op.getByMagnitude(), true) && level.getRegisters() < 32;
 }
 
-/// `pixels` x one block of i32 sums, in vectors of the level's width.
+/// The accumulators of `pixels` x one block: i32 in vectors of the level's width.
 class IntegerTile {
 public:
   IntegerTile(KernelBuilder &builder, int64_t pixels);
@@ -32,7 +32,7 @@ public:
   mlir::Value &sum(int64_t pixel, int64_t vector) { return sums[pixel * vectors() + vector]; }
   int64_t pixels() const { return count; }
 
-  /// Every pixel starts with the bias from `channel` on.
+  /// Initializes every pixel with the bias from `channel` on.
   void start(mlir::Value bias, mlir::Value channel);
 
 private:
@@ -41,8 +41,8 @@ private:
   llvm::SmallVector<mlir::Value> sums;
 };
 
-/// What happens to sums when they are complete: the body of an integer
-/// convolution over the buffers it reads.
+/// Computes results from complete accumulators: the body of an integer convolution over the buffers
+/// that it reads.
 class IntegerEpilogue {
 public:
   template <typename OpT>
@@ -56,13 +56,13 @@ public:
 
   const PixelGrid &grid() const { return output; }
 
-  /// Writes the sums of the pixels of a tile, whose channels start at `channel`.
+  /// Writes the results of the pixels of a tile for one image and block of channels.
   void finish(IntegerTile &tile, const PixelTile &pixels, mlir::Value image, mlir::Value block);
 
 private:
   struct Input {
     mlir::Value flat;
-    std::optional<PixelGrid> grid; ///< of a buffer like the output
+    std::optional<PixelGrid> grid; ///< for a buffer with the shape of the output
     bool isScalar = false;
   };
   void addInput(mlir::Value buffer);

@@ -37,7 +37,7 @@ Value laneConstant(KernelBuilder &b, Type element, int64_t width, double value) 
   if (auto type = dyn_cast<FloatType>(element)) {
     attr = b.getFloatAttr(type, value);
   } else {
-    // Values outside the type become its limits: they stand for infinities.
+    // Values outside of the type become its limits: they represent infinities.
     unsigned bits = element.getIntOrFloatBitWidth();
     APInt number;
     if (value >= std::ldexp(1.0, bits))
@@ -98,8 +98,8 @@ int64_t LaneBuffer::bytes() const {
   return std::max<int64_t>(1, elementType.getIntOrFloatBitWidth() / 8);
 }
 
-/// Where vectors of 16 lanes exist, masked accesses are as fast as whole ones;
-/// below, pieces of powers of two are faster.
+/// Returns whether to use masked accesses: where vectors of 16 lanes exist they are as fast as
+/// whole ones; otherwise splitting into powers of two is faster.
 bool LaneBuffer::masks() const { return b.level().getLanes() >= 16; }
 
 /// i1 elements take a byte each in memory, but a bit each in a vector.
@@ -183,8 +183,8 @@ struct Lane {
   int64_t vector, lane;
 };
 
-/// Vectors built from the lanes of the given ones: `from(r, j)` says which one
-/// lane j of result r is.
+/// Builds vectors from the lanes of the given ones: `from(r, j)` returns the source of lane j of
+/// result r.
 SmallVector<Value> pickLanes(KernelBuilder &b, ArrayRef<Value> vectors,
                              function_ref<Lane(int64_t, int64_t)> from) {
   int64_t width = widthOf(vectors.front());
@@ -207,8 +207,8 @@ SmallVector<Value> pickLanes(KernelBuilder &b, ArrayRef<Value> vectors,
   return results;
 }
 
-/// One shuffle of two vectors that does the same in every group of 4 lanes;
-/// lanes 4..7 of the mask are those of `hi`.
+/// Shuffles two vectors in the same way in every group of 4 lanes; lanes 4..7 of the mask are those
+/// of `hi`.
 Value shuffleQuads(KernelBuilder &b, Value lo, Value hi, std::array<int64_t, 4> quad) {
   int64_t width = widthOf(lo);
   SmallVector<int64_t> mask;
@@ -238,8 +238,8 @@ SmallVector<Value> deinterleave(KernelBuilder &b, ArrayRef<Value> vectors) {
 SmallVector<Value> transposeBlock(KernelBuilder &b, ArrayRef<Value> given) {
   SmallVector<Value> rows(given);
   int64_t width = rows.size();
-  // Blocks of 4 x 4 change places first (moves of 128 bits), then each is
-  // transposed inside its 128 bits, which is the cheap kind of shuffle.
+  // Blocks of 4 x 4 are exchanged first (moves of 128 bits), then each is transposed inside its 128
+  // bits, which is the cheap kind of shuffle.
   for (int64_t half = width / 2; half >= 4; half /= 2) {
     SmallVector<int64_t> low, high;
     for (int64_t j = 0; j < width; ++j) {

@@ -86,8 +86,8 @@ void Space::normalize(unsigned key) {
 
 SmallVector<Range> beginTasks(KernelBuilder &b, ArrayRef<int64_t> sizes, int64_t bytesPerPosition,
                               ArrayRef<int64_t> multiples) {
-  // A task should outlast the scheduler's hand-over many times and leave
-  // enough tasks for the threads to finish together.
+  // A task must take much longer than the scheduler's hand-over, and there must be enough tasks for
+  // the threads to finish together.
   constexpr int64_t smallest = 16 << 10, largest = 64 << 10, tasksWanted = 32;
   int64_t total = std::max<int64_t>(bytesPerPosition, 1);
   for (int64_t size : sizes)
@@ -95,7 +95,7 @@ SmallVector<Range> beginTasks(KernelBuilder &b, ArrayRef<int64_t> sizes, int64_t
   int64_t target = std::clamp(total / tasksWanted, smallest, largest);
 
   auto multipleOf = [&](size_t dim) { return multiples.empty() ? 1 : multiples[dim]; };
-  // The first dim of which one unit is not too much for a task is cut.
+  // Divides the first dim of which one unit is not too large for a task.
   size_t cut = 0;
   int64_t inner = total;
   for (; cut < sizes.size(); ++cut) {
@@ -129,7 +129,7 @@ SmallVector<Range> beginTasks(KernelBuilder &b, ArrayRef<int64_t> sizes, int64_t
   return ranges;
 }
 
-/// One past the last position of a range that has a begin, `limit` at most.
+/// Returns the end of a range that has a begin, at most `limit`.
 static Value endOf(KernelBuilder &b, const Range &range, int64_t limit) {
   Value end = b.add(range.begin, range.step);
   if (limit == range.size && range.size % range.step == 0)

@@ -1,4 +1,4 @@
-//===-- PixelTiles.h - walking the output pixels in tiles -----------------===//
+//===-- PixelTiles.h - iterates over the output pixels in tiles -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_CPU_TILES_PIXELTILES_H
@@ -8,18 +8,18 @@
 
 namespace atc::cpu {
 
-/// `count` consecutive output pixels: in one row from (row, column), or, when
-/// `flat` is set, from that pixel on in row-major order over the whole plane.
+/// A tile of `count` consecutive output pixels: in one row from (row, column), or, when `flat` is
+/// set, from that pixel on in row-major order over the whole plane.
 struct PixelTile {
   int64_t count;
   mlir::Value row, column;
   mlir::Value flat;
   int64_t rowLength = 0;
-  mlir::Value ordinal; // Which tile of its task this is, from 0.
+  mlir::Value ordinal; // The index of this tile in its task.
 };
 
-/// Addresses of output pixels in a buffer [N][blocks][H][W][b], which moves by
-/// `steps` rows and columns for each output row and column.
+/// The addresses of output pixels in a buffer [N][blocks][H][W][b], which advances by `steps` rows
+/// and columns per output row and column.
 class PixelGrid {
 public:
   PixelGrid(mlir::Value buffer, llvm::ArrayRef<int64_t> steps);
@@ -27,7 +27,7 @@ public:
   llvm::ArrayRef<int64_t> shape() const { return sizes; }
   int64_t stride(unsigned dim) const { return strides[dim]; }
 
-  /// One address for each pixel of the tile, `base` added.
+  /// Returns one address per pixel of the tile, `base` added.
   llvm::SmallVector<Address> addresses(KernelBuilder &b, const PixelTile &tile,
                                        mlir::Value base) const;
 
@@ -37,19 +37,19 @@ private:
   int64_t rowStep, columnStep;
 };
 
-/// Cuts an OH x OW plane into tasks and register tiles as a #cpu.tile says.
-/// Tiles of a row differ by at most one pixel, so that none is much smaller
-/// than the register file allows.
+/// Divides an OH x OW plane into tasks and register tiles according to a #cpu.tile. Tiles of a row
+/// differ by at most one pixel, so that none is much smaller than the register file allows.
 class PixelTiling {
 public:
   PixelTiling(int64_t height, int64_t width, TileAttr tile);
 
+  /// Returns the number of tasks per plane.
   int64_t tasks() const { return llvm::divideCeil(height, rows); }
 
-  /// Tiles in a task (the last task may have fewer).
+  /// Returns the number of tiles per task (the last task may have fewer).
   int64_t tilesPerTask() const;
 
-  /// Emits the loops over the tiles of one task.
+  /// Builds the loops over the tiles of one task.
   void forEachTile(KernelBuilder &b, mlir::Value task,
                    llvm::function_ref<void(const PixelTile &)> body) const;
 

@@ -8,7 +8,7 @@
 
 namespace atc::cpu {
 
-/// A linear element index: a value plus a constant the addressing mode absorbs.
+/// A linear element index: a value plus a constant that the addressing mode absorbs.
 struct Address {
   mlir::Value base;
   int64_t offset = 0;
@@ -16,7 +16,8 @@ struct Address {
   Address operator+(int64_t more) const { return {base, offset + more}; }
 };
 
-/// One loop of the sum: how often, and how far the operands move each time.
+/// A loop of a contraction: its trip count, and the elements by which the operands advance per
+/// iteration.
 struct SumLoop {
   int64_t trip;
   int64_t lhsStride;
@@ -28,42 +29,44 @@ struct SumLoop {
 ///
 ///   acc[p][j][v] += lhs[pixel p] * rhs[block j][v]
 ///
-/// where lhs is broadcast from memory and rhs is a vector of `width` output
-/// channels. It is the inner part of convolutions and matmuls alike.
+/// where lhs is broadcast from memory and rhs is a vector of `width` output channels. It is the
+/// inner part of both convolutions and matrix products.
 class RegisterTile {
 public:
   RegisterTile(KernelBuilder &builder, int64_t pixels, int64_t blocks, int64_t width);
 
-  /// Vectors in a block, and lanes in a vector.
+  /// Returns the number of vectors per block.
   int64_t vectors() const { return width / lanes; }
   mlir::VectorType vectorType() const { return type; }
 
+  /// Sets all accumulators to zero.
   void zero();
-  /// Every pixel starts with the same per-channel numbers (a bias).
+  /// Initializes every pixel with the per-channel values (a bias) at `first`.
   void broadcast(mlir::Value flat, Address first, int64_t blockStride);
+  /// Loads or stores the accumulators of all pixels, which have one address each; strides are in
+  /// elements.
   void load(mlir::Value flat, llvm::ArrayRef<Address> pixels, int64_t blockStride);
   void store(mlir::Value flat, llvm::ArrayRef<Address> pixels, int64_t blockStride,
              int64_t lastBlockWidth = 0);
 
-  /// Sums over `loops` (outermost first). `lhsPixels` has one address a pixel.
-  /// Of the last block only `lastBlockWidth` columns are read (0: all).
+  /// Accumulates over `loops` (outermost first). `lhsPixels` has one address per pixel. Of the last
+  /// block only `lastBlockWidth` columns are read (0: all).
   void contract(mlir::Value lhs, llvm::ArrayRef<Address> lhsPixels, mlir::Value rhs,
                 Address rhsFirst, int64_t rhsBlockStride, llvm::ArrayRef<SumLoop> loops,
                 int64_t lastBlockWidth = 0);
 
-  /// acc[p][0][v] += lhs[pixel p][v] * rhs[v], summed over `loops`: both sides
-  /// are vectors, as in a depthwise convolution.
+  /// Accumulates acc[p][0][v] += lhs[pixel p][v] * rhs[v] over `loops`: both operands are vectors,
+  /// as in a depthwise convolution.
   void multiply(mlir::Value lhs, llvm::ArrayRef<Address> lhsPixels, mlir::Value rhs,
                 Address rhsFirst, llvm::ArrayRef<SumLoop> loops);
 
-  /// Replaces each accumulator by what `fn` makes of it: acc[pixel][block][vector],
-  /// whose first channel lies at block * width + vector * lanes of a per-channel
-  /// buffer.
+  /// Replaces each accumulator by fn(acc, pixel, block, vector); its first channel is at block *
+  /// width + vector * lanes of a per-channel buffer.
   using MapFn = llvm::function_ref<mlir::Value(mlir::Value acc, int64_t pixel, int64_t block,
                                                int64_t vector)>;
   void map(MapFn fn);
 
-  /// Accumulators as a list, to be carried through control flow.
+  /// Returns the accumulators as a list, to be carried through control flow.
   llvm::SmallVector<mlir::Value> &values() { return accumulators; }
 
   mlir::Value loadVector(mlir::Value flat, Address address);
@@ -72,7 +75,7 @@ private:
   using StepFn = llvm::function_ref<void(llvm::ArrayRef<Address> lhsPixels, Address rhsAt)>;
   void sum(llvm::ArrayRef<Address> lhsPixels, Address rhsAt, llvm::ArrayRef<SumLoop> loops,
            StepFn step);
-  /// Lanes of vector `v` that lie inside a block of `valid` columns.
+  /// Returns the number of lanes of vector `v` inside a block of `valid` columns.
   int64_t lanesInside(int64_t valid, int64_t v) const {
     return std::clamp<int64_t>(valid - v * lanes, 0, lanes);
   }

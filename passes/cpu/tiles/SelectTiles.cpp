@@ -1,9 +1,9 @@
 //===-- SelectTiles.cpp - register tiles and task sizes -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The register tile is the one that a small model of a core finds fastest: each
-// step of the sum costs the largest of its multiply-adds (two a cycle), its
-// loads (two a cycle) and the latency of one multiply-add (four cycles).
+// Selects the register tile that is fastest in a small model of a core: each step of the
+// contraction costs the maximum of its multiply-adds (two per cycle), its loads (two per cycle) and
+// the latency of one multiply-add (four cycles).
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,14 +26,14 @@ constexpr int64_t kWantedTasks = 8;
 
 struct Shape {
   int64_t pixels = 1, blocks = 1;
-  double cost = 0; // Cycles for one step of the sum over all pixels, a block.
+  double cost = 0; // Cycles per step of the contraction over all pixels, per block.
 };
 
-/// Cycles of one step of the sum for a register tile.
+/// Returns the cycles per step of the contraction for a register tile.
 double stepCost(int64_t pixels, int64_t blocks, int64_t vectors) {
   double fmas = pixels * blocks * vectors / 2.0;
   double loads = (pixels + blocks * vectors) / 2.0;
-  // What the model leaves out (loop and address arithmetic) favours larger tiles.
+  // Overheads that the model ignores (loop and address arithmetic) favour larger tiles.
   return std::max({fmas, loads, 4.0}) + 0.25;
 }
 
@@ -76,7 +76,7 @@ TileAttr tileFor(Conv2DOp op) {
 
   Shape shape = bestShape(out[3], blocksPerGroup, width, level, {1, 2, 4});
   Shape flat = bestShape(out[2] * out[3], blocksPerGroup, width, level, {1, 2, 4});
-  // Crossing row ends costs address arithmetic; it must pay.
+  // Tiles across row ends cost address arithmetic, which must pay off.
   bool flatten = out[2] * out[3] <= 256 && flat.cost < 0.95 * shape.cost * out[2];
   if (flatten)
     shape = flat;
@@ -119,7 +119,7 @@ TileAttr tileFor(DepthwiseConv2DOp op) {
                        /*groups=*/1, /*depth=*/1, flatten);
 }
 
-/// Pixels of a tile of `sums` vectors of integer sums.
+/// Returns the pixels of a tile with `sums` vectors of integer accumulators.
 int64_t integerPixels(LevelAttr level, int64_t length, int64_t sums) {
   int64_t vectors = std::max<int64_t>(1, 16 / level.getLanes());
   sums = level.getRegisters() >= 32 ? 16 : sums;
@@ -138,7 +138,7 @@ TileAttr tileFor(IntegerConv2DOp op) {
     return integerPixels(level, length, level.getLanes() >= 8 && group <= wideGroup ? 10 : 8);
   };
   int64_t pixels = pixelsOf(out[3], 2), crossing = pixelsOf(out[2] * out[3], 1);
-  // Crossing row ends costs address arithmetic; it must pay.
+  // Tiles across row ends cost address arithmetic, which must pay off.
   int64_t inRows = out[2] * llvm::divideCeil(out[3], pixels);
   int64_t flat = llvm::divideCeil(out[2] * out[3], crossing);
   bool flatten = out[2] * out[3] <= 256 && flat * 10 < inRows * 9;
@@ -163,7 +163,8 @@ TileAttr tileFor(WinogradConv2DOp op) {
   int64_t vectors = std::max<int64_t>(1, 16 / level.getLanes());
   int64_t pixels = std::max<int64_t>(1, (level.getRegisters() - 2 - vectors) / vectors);
   pixels = std::min<int64_t>({pixels, tileRows * tileColumns, 12});
-  // The sums of a task lie on the stack, 1 or 2.25 KB a tile; its tile rows divide them all.
+  // The accumulators of a task are on the stack, 1 or 2.25 KB per tile; its tile rows share them
+  // evenly.
   constexpr int64_t kTaskTiles = 56;
   int64_t rows = std::clamp<int64_t>(kTaskTiles / tileColumns, 1, tileRows);
   while (tileRows % rows)
@@ -190,7 +191,7 @@ TileAttr tileFor(MatMulOp op) {
   ArrayRef<int64_t> out = shapeOf(op.getOutput());
   int64_t width = op.getPacked() ? shapeOf(op.getRhs())[2] : 16;
   int64_t blocks = std::max<int64_t>(1, out[2] / width);
-  // Any number of blocks will do: the rest is a task of its own.
+  // Any number of blocks is valid: the remainder is a task of its own.
   Shape shape;
   for (int64_t choice : {1, 2, 4, 6}) {
     if (choice > blocks)

@@ -1,4 +1,4 @@
-//===-- Splat.h - one number in all lanes ---------------------------------===//
+//===-- Splat.h - a constant in all lanes ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_CPU_TILES_SPLAT_H
@@ -9,7 +9,7 @@
 
 namespace atc::cpu {
 
-/// A number as a constant of `type`, a scalar or a vector of floats or integers.
+/// Returns a constant of `type`, a scalar or a vector of floats or integers.
 inline mlir::Value splat(mlir::ImplicitLocOpBuilder &b, mlir::Type type, double number) {
   mlir::Type element = mlir::getElementTypeOrSelf(type);
   mlir::TypedAttr value;

@@ -1,9 +1,9 @@
 //===-- FoldQdqContractions.cpp - products of quantized tensors in integers -===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// conv(dequantize(x), dequantize(w)) is integer_conv(x, w) times the product of
-// the scales, exactly. Where nothing but a bound stands between that product and
-// a quantize, the three scales become one factor.
+// conv(dequantize(x), dequantize(w)) is integer_conv(x, w) times the product of the scales,
+// exactly. Where only a clamp is between that product and a quantize, the three scales are combined
+// into one factor.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ using namespace atc::graph;
 
 namespace {
 
-/// A quantized tensor that is read as real numbers.
+/// A quantized tensor that is read as real values.
 struct Quantized {
   Value stored; ///< a tensor of i8 or ui8, or null
   QuantParams params;
@@ -53,7 +53,7 @@ std::pair<ElementsAttr, QuantParams> constantBehind(Value value) {
   return {integers, *getQuantParams(getTensorType(dequantize.getInput()).getElementType())};
 }
 
-/// Known weights with their output channels first, one scale for each or for all.
+/// Constant weights with their output channels first and one scale per channel or for all.
 struct Weights {
   ElementsAttr integers;
   QuantParams params;
@@ -106,8 +106,8 @@ public:
     return ConstantOp::create(rewriter, derivedLoc(loc, "weight"), weights.integers);
   }
 
-  /// The bias in units of the sums, where the model states it so; otherwise it is
-  /// left to be added to the real numbers.
+  /// Returns the bias in units of the accumulators, where the model has it in that form; otherwise
+  /// it is added to the real values.
   Value integerBias(Value bias) {
     auto [integers, params] = bias ? constantBehind(bias) : std::pair<ElementsAttr, QuantParams>();
     if (!integers || params.stored.getWidth() != 32)
@@ -121,7 +121,7 @@ public:
     return ConstantOp::create(rewriter, derivedLoc(loc, "bias"), integers);
   }
 
-  /// Replaces the op by `sums` as real numbers.
+  /// Replaces the op by the real values of the accumulators `sums`.
   void finish(Value sums, Value realBias) {
     Value real = CastOp::create(rewriter, derivedLoc(loc, "real"), type, sums);
     // With no more than a bound before a quantize its scale joins the factor.
@@ -176,7 +176,7 @@ private:
     return nullptr;
   }
 
-  /// What follows works on numbers that are divided by the scale already.
+  /// Scales the bounds of ops that now work on values divided by the scale.
   void scaleBounds(double divisor, QuantizeOp quantize) {
     for (Operation *at = *op->getUsers().begin(); at != quantize; at = *at->getUsers().begin()) {
       rewriter.modifyOpInPlace(at, [&] {
@@ -192,7 +192,7 @@ private:
   }
 
 public:
-  /// The quantize of numbers that are divided by its scale.
+  /// Gives the quantize of values that are already divided by its scale a scale of 1.
   static void useUnitScale(PatternRewriter &rewriter, QuantizeOp quantize) {
     QuantParams params = paramsOf(quantize);
     rewriter.setInsertionPoint(quantize);
@@ -229,7 +229,7 @@ struct SumConv : CountingPattern<ConvOp> {
       return rewriter.notifyMatchFailure(op, "operands are not quantized");
     SumRewrite rewrite(rewriter, op, input, *weights, /*channelDim=*/1);
 
-    // One spatial dim is one row of two.
+    // A single spatial dim is treated as two, with a height of 1.
     bool isRow = rank == 3;
     auto windows = [&](ArrayRef<int64_t> values, int64_t unit, bool isPads) {
       SmallVector<int64_t> all(values);
@@ -315,8 +315,9 @@ template <typename OpT> struct SumProduct : CountingPattern<OpT> {
   }
 };
 
-/// A quantize behind arithmetic on quantized tensors multiplies by the inverse of
-/// its scale; one of the model's real numbers divides, as the standard says.
+/// Replaces the division in a quantize behind arithmetic on quantized tensors by a multiplication
+/// with the inverse scale; a quantize of the model's own real values divides, as the standard
+/// requires.
 struct UseFactor : CountingPattern<QuantizeOp> {
   using CountingPattern::CountingPattern;
 
@@ -360,7 +361,7 @@ struct FoldQdqContractions : atc::graph::impl::GraphFoldQdqContractionsBase<Fold
     foldConstants();
   }
 
-  /// Weights that are still read as real numbers are real numbers.
+  /// Folds weights that are still read as real values.
   void foldConstants() {
     for (auto op : llvm::make_early_inc_range(getOperation().getOps<DequantizeOp>())) {
       auto [integers, params] = constantBehind(op);

@@ -1,4 +1,4 @@
-//===-- FuseIntegerEpilogue.cpp - maps of integer sums join them ----------===//
+//===-- FuseIntegerEpilogue.cpp - fuses maps into integer contractions ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/graph/ConstantUtils.h"
@@ -21,8 +21,8 @@ namespace {
 struct FuseMap : CountingPattern<MapOp> {
   using CountingPattern::CountingPattern;
 
-  /// Whether an input can be read where the sums are: one number for all of them,
-  /// one for each channel, or one for each sum.
+  /// Returns whether the epilogue can read an input: one value for all, one per channel, or one per
+  /// accumulator.
   static bool isReadable(Value input, RankedTensorType sums, int64_t channelDim) {
     ArrayRef<int64_t> shape = getTensorType(input).getShape();
     if (shape == sums.getShape())
@@ -54,7 +54,7 @@ struct FuseMap : CountingPattern<MapOp> {
     fused->setLoc(map.getLoc());
     fused.getInputsMutable().assign(inputs);
     fused.getResult().setType(map.getType());
-    // The sum is the first argument of the body.
+    // The accumulator is the first argument of the body.
     Block &body = map.getBody().front();
     BlockArgument old = body.getArgument(position);
     Value sum = body.insertArgument(0u, old.getType(), old.getLoc());
@@ -80,8 +80,8 @@ struct FuseMap : CountingPattern<MapOp> {
   }
 };
 
-/// Whether `value` is a rounded number inside [least, most], as far as its own
-/// formula says: bounds on a rounded number, perhaps with a zero point added.
+/// Returns whether `value` is a rounded value inside [least, most], judged by its own formula:
+/// bounds on a rounded value, maybe with a zero point added.
 bool isIntegerWithin(Value value, double least, double most) {
   auto constantOf = [](Value operand) -> std::optional<double> {
     auto constant = operand.getDefiningOp<arith::ConstantOp>();
@@ -113,8 +113,7 @@ bool isIntegerWithin(Value value, double least, double most) {
   return false;
 }
 
-/// A number that is stored in 8 bits and read again is the same number, where it
-/// was one of those.
+/// Removes stores to 8 bits that are read again, where the value was one of their integers already.
 void skipStores(Block &body) {
   for (Operation &op : llvm::make_early_inc_range(body.without_terminator())) {
     bool isUnsigned = isa<arith::UIToFPOp>(op);
@@ -134,11 +133,11 @@ void skipStores(Block &body) {
   }
 }
 
-/// Bounds of what a body computes from integers and known numbers. Where they are
-/// finite there are no NaNs, and a maximum is one instruction.
+/// Computes bounds of the values in a body from integers and constants. Where they are finite there
+/// are no NaNs, and a maximum is one instruction.
 class FiniteMarker {
 public:
-  /// `arguments` are what the body's arguments are read from; null for sums.
+  /// `arguments` are the values that the body's arguments are read from; null for accumulators.
   FiniteMarker(Block &body, ArrayRef<Value> arguments) : body(body) {
     for (auto [argument, source] : llvm::zip_equal(body.getArguments(), arguments))
       if (auto bound = boundOf(argument.getType(), source))

@@ -1,8 +1,8 @@
 //===-- InsertQuantization.cpp - attributes become quantize, dequantize ---===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Calibration decides, this pass expands. What it writes is what the importer makes
-// of a quantized ONNX model, so that both take the same way from here.
+// Calibration decides, this pass expands. It creates the ops that the importer creates for a
+// quantized ONNX model, so that all later passes handle both alike.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,7 +61,7 @@ LogicalResult quantizeTensor(OpBuilder &builder, Value value, TypeAttr attribute
   return success();
 }
 
-/// A constant of integers, seen as real numbers.
+/// Returns a constant of integers that represent real values.
 template <typename T>
 Value createDequantized(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape,
                         ArrayRef<T> integers, Type quantType) {
@@ -74,7 +74,7 @@ Value createDequantized(OpBuilder &builder, Location loc, ArrayRef<int64_t> shap
                               quantized);
 }
 
-/// The scale of a tensor that is dequantized by one; nothing for others.
+/// Returns the scale of a tensor that is dequantized with a single one; nothing for others.
 std::optional<float> inputScaleOf(Value value) {
   auto dequantize = value.getDefiningOp<DequantizeOp>();
   if (!dequantize)

@@ -26,7 +26,7 @@ public:
       : builder(builder), loc(op->getLoc()), inner(derivedLoc(loc, "real")), params(params),
         rank(getTensorType(op->getResult(0)).getRank()) {}
 
-  /// One number for the tensor, or one for each index of the axis.
+  /// Returns one value for the tensor, or one per index of the axis.
   Value constant(ArrayRef<double> values) {
     SmallVector<int64_t> shape;
     if (!params.isPerTensor()) {

@@ -1,9 +1,9 @@
-//===-- PropagateQdq.cpp - integers move, not real numbers ----------------===//
+//===-- PropagateQdq.cpp - moves integers instead of real values ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What moves elements without looking at them, or only compares them, does so as
-// well with the integers of a quantized tensor. dequantize sinks below such ops,
-// quantize rises above them, and where they meet with the same parameters both go.
+// Ops that move elements without reading them, or only compare them, can work on the integers of a
+// quantized tensor as well. dequantize sinks below such ops, quantize rises above them, and where
+// they meet with equal parameters both are removed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,7 +50,7 @@ bool movesElements(Operation *op) {
              TileOp, TransposeOp>(op);
 }
 
-/// `op` with its tensors of real numbers replaced by those in `inputs`.
+/// Clones `op` with its real tensors replaced by those in `inputs`.
 Operation *cloneOnStorage(PatternRewriter &rewriter, Operation *op, ValueRange inputs, Type type) {
   QuantParams params = *getQuantParams(type);
   Operation *moved = rewriter.clone(*op);
@@ -77,11 +77,11 @@ struct SinkDequantize : RewritePattern {
         return rewriter.notifyMatchFailure(op, "operands are not quantized alike");
       Value quantized = operand.getDefiningOp<DequantizeOp>().getInput();
       auto cast = quantized.getDefiningOp<StorageCastOp>();
-      // Weights stay as they are: what multiplies them looks for them.
+      // Weights are left alone: the contractions that read them match them.
       if (!isConcat && cast && isa_and_nonnull<ConstantOp>(cast.getInput().getDefiningOp()))
         return rewriter.notifyMatchFailure(op, "a constant");
     }
-    // All fit: only now is anything made, for a pattern that fails must leave nothing.
+    // All operands are checked before anything is created: a pattern that fails must leave nothing.
     for (Value operand : isConcat ? op->getOperands() : op->getOperands().take_front(1)) {
       Value quantized = operand.getDefiningOp<DequantizeOp>().getInput();
       stored.push_back(castStorage(rewriter, operand.getLoc(), quantized, getStoredType(type)));
@@ -110,7 +110,7 @@ struct RaiseQuantize : CountingPattern<QuantizeOp> {
       rewriter.replaceOp(op, dequantize.getInput());
       return success();
     }
-    // The least number that the integers can say is 0: a relu changes nothing.
+    // The minimum of the stored integers represents 0: a relu has no effect.
     if (auto relu = dyn_cast<ReluOp>(move); relu && params->zeroPoint() == params->least) {
       rewriter.modifyOpInPlace(op, [&] { op.getInputMutable().assign(relu.getInput()); });
       ++count;

@@ -32,7 +32,7 @@ std::vector<float> findWeightScales(const WeightView &weights, llvm::ArrayRef<fl
     float &scale = scales[i % channels];
     scale = std::max(scale, static_cast<float>(std::fabs(bias[i]) / (inputScale * mostBias)));
   }
-  // A channel of zeros; and no scale may be so small that products of it are lost.
+  // A channel of zeros has no scale; and no scale may be so small that products with it underflow.
   for (float &scale : scales)
     if (!(scale > 1e-30f))
       scale = 1;

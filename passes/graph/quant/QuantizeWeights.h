@@ -1,4 +1,4 @@
-//===-- QuantizeWeights.h - weights and biases as integers ----------------===//
+//===-- QuantizeWeights.h - quantizes weights and biases ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_GRAPH_QUANT_QUANTIZEWEIGHTS_H
@@ -11,34 +11,35 @@
 
 namespace atc::graph {
 
-/// A row-major tensor of weights whose dim `axis` has a scale for each index; with
-/// axis -1 it has one scale.
+/// A row-major tensor of weights with one scale per index of dim `axis`; with axis -1 it has one
+/// scale.
 struct WeightView {
   llvm::ArrayRef<float> values;
   llvm::ArrayRef<int64_t> dims;
   int64_t axis = 0;
 
   int64_t channels() const { return axis < 0 ? 1 : dims[axis]; }
-  /// Numbers that stand together with one index of the axis.
+  /// Returns the number of elements per index of the axis in its inner dims.
   int64_t inner() const;
   int64_t channelOf(int64_t index) const { return axis < 0 ? 0 : index / inner() % channels(); }
 };
 
-/// Symmetric scales that bring the largest weight to 127. They are larger where the
-/// bias over inputScale * scale would not fit 32 bits; `bias` is empty or has a
-/// multiple of the channels.
+/// Returns symmetric scales that map the largest weight to 127. They are larger where the bias over
+/// inputScale * scale would not fit 32 bits; `bias` is empty or its size is a multiple of the
+/// channels.
 std::vector<float> findWeightScales(const WeightView &weights, llvm::ArrayRef<float> bias,
                                     float inputScale);
 
+/// Returns round(weight / scale), saturated to [-127, 127].
 std::vector<int8_t> quantizeWeights(const WeightView &weights, llvm::ArrayRef<float> scales);
 
-/// round(bias / (inputScale * scale)).
+/// Returns round(bias / (inputScale * scale)).
 std::vector<int32_t> quantizeBias(llvm::ArrayRef<float> bias, llvm::ArrayRef<float> scales,
                                   float inputScale);
 
-/// What the mean of every output channel loses by the rounding of the weights, given
-/// the means of the input channels. `weights` are [M, C / groups, ...] with the
-/// channels in dim 0, or [K, N] with those in dim 1.
+/// Returns the error of the mean of every output channel that rounding the weights causes, given
+/// the means of the input channels. `weights` are [M, C / groups, ...] with the channels in dim 0,
+/// or [K, N] with the channels in dim 1.
 std::vector<float> lossOfMeans(const WeightView &weights, llvm::ArrayRef<float> scales,
                                llvm::ArrayRef<double> inputMeans, int64_t groups);
 

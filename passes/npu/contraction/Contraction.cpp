@@ -82,7 +82,7 @@ std::unique_ptr<Block> epilogueBody(const Contraction &c) {
 
 namespace {
 
-/// Works out one plan; each part gives false with a fault.
+/// Computes one plan; each part returns false with the reason.
 class Planner {
 public:
   Planner(const Contraction &c, const Tile &tile, const SocTable &soc) : c(c), soc(soc) {
@@ -139,7 +139,7 @@ private:
   bool rows() {
     const Tile &t = p.tile;
     bool joined = c.joinsOuters && t.l1M > c.rows && t.l1M % c.rows == 0;
-    // What is not bound to rows of an image may be rounded up.
+    // Chunks that are not bound to the rows of an image may be rounded up.
     int64_t most = joined ? c.outers * c.rows : c.rowUnit == 1 ? alignTo(c.rows, 16) : c.rows;
     if (t.l1M > most)
       return fail("a chunk of rows is no part of an image and no whole images");
@@ -246,7 +246,7 @@ private:
     return fits() || fail("the chunks do not fit into l1");
   }
 
-  /// Equal pieces of at most `most`.
+  /// Returns the number of equal chunks of at most `most`.
   static int64_t piecesOf(int64_t size, int64_t most) {
     int64_t pieces = divideCeil(size, most);
     while (size % pieces)
@@ -254,7 +254,7 @@ private:
     return pieces;
   }
 
-  /// In ub a tile is cut once more.
+  /// Divides a tile into chunks that fit in ub.
   bool ub() {
     const Tile &t = p.tile;
     p.pieceM = t.m;
@@ -306,7 +306,7 @@ private:
       count(results, p.tile.m / c.rowUnit);
     if (around + std::max(sum, results) > kMaxLoops)
       return fail("more than 6 loops");
-    // What is verified before it runs is looked at in each iteration.
+    // The verifier checks programs iteration by iteration before they run.
     if (std::max(before, points) > 1000000)
       return fail("more than 1000000 iterations");
     return true;

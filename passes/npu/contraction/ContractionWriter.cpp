@@ -1,8 +1,8 @@
-//===-- ContractionWriter.cpp - the program of a contraction ---------------===//
+//===-- ContractionWriter.cpp - writes the program of a contraction --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Ranges carry absolute positions wherever that is possible, so that what lies
-// behind the last row, column or step of the sum is cut off by their limits.
+// Ranges use absolute positions wherever possible, so that their limits clamp everything behind the
+// last row, column or step of the contracted dim.
 
 #include "passes/npu/contraction/Contraction.h"
 #include "passes/npu/vector/VectorCode.h"
@@ -43,7 +43,7 @@ public:
   }
 
 private:
-  /// Loops of one trip are left out: the number of loops is limited.
+  /// Writes a loop; loops of one trip are omitted because the number of loops is limited.
   void nest(int64_t trips, llvm::function_ref<void(Expr)> body) {
     if (trips == 1)
       return body(Expr(0));
@@ -54,7 +54,7 @@ private:
     return cores == 1 ? Expr(0) : Expr(w.coordinate(dim));
   }
 
-  /// What stays in its buffer for the whole program.
+  /// Loads the constants that stay in their buffers for the whole program.
   void constants() {
     int64_t all = alignTo(c.columns, 16);
     if (c.bias && p.biasResident) {
@@ -122,7 +122,7 @@ private:
           tiles();
         });
       };
-      // A right operand for each outer is loaded inside.
+      // A right operand per outer is loaded inside.
       if (c.rhsOuter)
         outers([&] {
           columns([&] {
@@ -235,7 +235,7 @@ private:
     w.move(biasBt, from, bytes);
   }
 
-  /// The tile's rows where they are cut.
+  /// Returns the tile's first row where rows are clamped.
   Expr firstRow() const {
     Expr inChunk = mTile * t.m;
     return p.relativeRows ? inChunk : (p.chunkOuters > 1 ? outerChunk : rowChunk) * t.l1M + inChunk;
@@ -315,7 +315,7 @@ private:
   // Results
   //===--------------------------------------------------------------------===//
 
-  /// A piece of the tile: out of l0c, through the vector unit, to gm.
+  /// Writes a chunk of the tile: out of l0c, through the vector unit, to gm.
   void piece(const Expr &number) {
     int64_t element = c.resultBytes(), column1 = alignTo(t.m, 16) * 64;
     bool blocked = c.blocked();
@@ -341,7 +341,7 @@ private:
         w.requantizeAdd(ub, from, scales, residual, rows, columns, sums, *c.requantization,
                         *c.addition, column1, 32, steps.outer);
       } else if (body) {
-        // One block of columns, as rows of f32.
+        // Converts one block of columns to rows of f32.
         inputs.front() = {w.alloc(ir::MemoryKind::UB, bytes * 4), 0, f32, {p.pieceM * 128, 0}};
         w.requantize(inputs.front().buffer, from, scales, rows, columns, sums, *c.requantization,
                      column1, 128, 64);
@@ -377,7 +377,7 @@ private:
     return {p.pieceN / lanes, start, int64_t(divideCeil(c.columns, lanes))};
   }
 
-  /// Moves a piece between gm and ub.
+  /// Moves a chunk between gm and ub.
   void transfer(const ResultPlace &place, Value ub, bool toGm) {
     int64_t element = c.resultBytes();
     auto move = [&](Expr gmOffset, Span bytes, Span outer, Span inner, Steps gm, Steps local) {
@@ -404,7 +404,7 @@ private:
            {p.imagesOfTile, outerChunk * p.chunkOuters + image, c.outers},
            {place.block, place.outer}, {localBlock, c.rows * 32});
     } else if (p.chunkOuters > 1) {
-      // The tile's part of each image of the chunk, often none.
+      // The tile's part of each image of the chunk, often empty.
       nest(p.chunkOuters, [&](Expr image) {
         Expr start = mTile * (t.m * 32) - image * (c.rows * 32);
         move(base + image * place.outer + start, {t.m * 32, start, c.rows * 32}, blocks,

@@ -23,7 +23,7 @@ SmallVector<int64_t> byteStrides(MemRefType type) {
 
 MemRefType typeOf(Value value) { return cast<MemRefType>(value.getType()); }
 
-/// Channels in blocks of 32 bytes and the pixels of a row must be dense.
+/// Returns whether channels are in blocks of 32 bytes and the pixels of a row are dense.
 bool isBlocked(MemRefType type, Type element) {
   auto strides = byteStrides(type);
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
@@ -49,7 +49,7 @@ std::string text(Type type) {
   return result;
 }
 
-/// What both ops check in the same way.
+/// Checks the epilogue, common to both ops.
 std::string whyUnsupportedEpilogue(Contraction &c, const SocTable &soc) {
   if (soc.split && c.requantization)
     return "results leave the cube of a split core without scales of their own";
@@ -85,7 +85,7 @@ ResultPlace blockedPlace(Value value) {
   return {value, strides[0], 0, strides[1], typeOf(value).getDimSize(3) * 32};
 }
 
-/// What convolutions and products have in common.
+/// Describes the common parts of convolutions and products.
 template <typename OpT>
 void describeBoth(OpT op, MemRefType lhs, MemRefType output, Contraction &c) {
   c.bias = op.getBias();

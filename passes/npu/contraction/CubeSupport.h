@@ -1,4 +1,4 @@
-//===-- CubeSupport.h - which contractions the NPU can run -----------------===//
+//===-- CubeSupport.h - the contractions that the NPU supports -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_NPU_CONTRACTION_CUBESUPPORT_H
@@ -8,11 +8,12 @@
 
 namespace atc::npu {
 
-/// The contraction of an op; `fault` says why the NPU cannot run it.
+/// Returns the contraction of an op; sets `fault` to the reason where the NPU cannot run it.
 Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &fault);
 Contraction describe(ir::MatMulOp op, const SocTable &soc, std::string &fault);
 
-/// Empty: npu-select-tiles and npu-expand-* will make a program of it.
+/// Return the reason why no program can be made of an op; empty: npu-select-tiles and npu-expand-*
+/// will make one.
 std::string whyUnsupportedConv2D(ir::Conv2DOp op, const SocTable &soc);
 std::string whyUnsupportedMatMul(ir::MatMulOp op, const SocTable &soc);
 

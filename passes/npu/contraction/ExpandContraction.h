@@ -1,4 +1,4 @@
-//===-- ExpandContraction.h - what npu-expand-conv2d and -matmul share -----===//
+//===-- ExpandContraction.h - shared by npu-expand-conv2d and -matmul ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_NPU_CONTRACTION_EXPANDCONTRACTION_H
@@ -9,7 +9,7 @@
 
 namespace atc::npu {
 
-/// Puts a program in place of each kernel function that is an OpT.
+/// Replaces each kernel function of an OpT by a program; fails after an error at the op.
 template <typename OpT> mlir::LogicalResult expandContractions(mlir::ModuleOp module) {
   for (auto function : llvm::make_early_inc_range(module.getOps<mlir::func::FuncOp>())) {
     OpT op = kernelOpOf<OpT>(function);

@@ -21,7 +21,7 @@ struct ExpandMatMulPass : impl::NpuExpandMatMulBase<ExpandMatMulPass> {
       signalPassFailure();
   }
 
-  /// Products that stand side by side become a program of their own kind.
+  /// Expands products that are stored side by side to a special program.
   void joinProducts(mlir::func::FuncOp function, ir::MatMulOp op) {
     SocTable soc = socOf(op);
     std::string fault;

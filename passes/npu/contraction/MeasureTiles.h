@@ -1,4 +1,4 @@
-//===-- MeasureTiles.h - what a tile costs on the simulator -----*- C++ -*-===//
+//===-- MeasureTiles.h - simulates the time of a tile -----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_NPU_CONTRACTION_MEASURETILES_H
@@ -8,10 +8,10 @@
 
 namespace atc::npu {
 
-/// Cycles of a kernel function (npu.conv2d or npu.matmul) with this tile: its
-/// program is made aside, goes through the program pipeline and runs on the
-/// simulated SoC, as one launch of a chain and with what fits L2 there. Nothing
-/// if it cannot be run. The same in every run.
+/// Returns the cycles of a kernel function (npu.conv2d or npu.matmul) with this tile: builds its
+/// program separately, runs the program pipeline and simulates it on the SoC, as one launch of a
+/// chain and with everything in L2 that fits there. Nothing if it cannot be run. The result is
+/// deterministic.
 std::optional<double> measureTile(mlir::func::FuncOp function, const Tile &tile);
 
 } // namespace atc::npu

@@ -1,4 +1,4 @@
-//===-- MultiHeadMatMul.cpp - products that stand side by side --------------===//
+//===-- MultiHeadMatMul.cpp - products stored side by side ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/npu/contraction/MultiHeadMatMul.h"
@@ -35,7 +35,7 @@ struct Shape {
     rhsRows = transposed ? c.columns : c.depth;
     rhsColumns = transposed ? c.depth : c.columns;
   }
-  /// Rows hold whole blocks of 16 columns of one product behind those of another.
+  /// Returns whether rows consist of whole blocks of 16 columns of one product after the other.
   static bool standBeside(int64_t head, int64_t row, int64_t columns, int64_t bytes) {
     return columns % 16 == 0 && head == columns * bytes && row > head;
   }
@@ -140,7 +140,7 @@ private:
     double rhs = moved(double(rhsBytes(p)), dense(c.rhsRow, s.rhsColumns * 2, p.joinsRhs, p.group),
                        soc.gmToL1, soc.l2Read, cores) +
                  double(soc.gmStart);
-    // Of one tile.
+    // The cycles of one tile.
     double cube = m16 / 16 * double(p.n) / 16 * double(alignTo(c.depth, 16)) / 16 +
                   steps * double(soc.mmadStart);
     double mte1 = m16 * double(c.depth) * 2 / soc.l1ToL0a +
@@ -154,8 +154,8 @@ private:
         moved(area * element, dense(c.output.row, c.columns * c.resultBytes(), p.joinsOut, p.group),
               soc.split ? soc.l0cToGm : soc.ubToGm, soc.l2Write, cores) +
         double(soc.gmStart);
-    // Two buffers between two queues: one is filled while the other is emptied, and
-    // what arrives does so with a delay.
+    // Two buffers between two queues: one is filled while the other is emptied, and data arrives
+    // with a delay.
     auto between = [](double fill, uint64_t fillDelay, double empty, uint64_t emptyDelay) {
       return (fill + double(fillDelay) + empty + double(emptyDelay)) / 2;
     };
@@ -212,13 +212,13 @@ public:
   }
 
 private:
-  /// Steps that the cores of a dim of the grid share; what is too much is cut off.
+  /// Writes steps that the cores of a grid dim share; surplus steps are clamped away.
   void nest(unsigned dim, int64_t cores, int64_t steps, llvm::function_ref<void(Expr)> inside) {
     int64_t trips = divideCeil(steps, cores);
     Expr start = cores == 1 ? Expr(0) : Expr(w.coordinate(dim)) * trips;
     loop(trips, [&](Expr i) { inside(start + i); });
   }
-  /// Loops of one trip are left out: the number of loops is limited.
+  /// Writes a loop; loops of one trip are omitted because the number of loops is limited.
   void loop(int64_t trips, llvm::function_ref<void(Expr)> inside) {
     if (trips == 1)
       return inside(Expr(0));

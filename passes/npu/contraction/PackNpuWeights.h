@@ -1,4 +1,4 @@
-//===-- PackNpuWeights.h - constants in the form the cube reads -----------===//
+//===-- PackNpuWeights.h - packs constants for the cube -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_NPU_CONTRACTION_PACKNPUWEIGHTS_H
@@ -9,10 +9,10 @@
 
 namespace atc::npu {
 
-/// Rows, columns and elements of the sum of one step of the cube on f16.
+/// The rows, the columns and the depth of one step of the cube on f16.
 inline constexpr int64_t kFractal = 16;
 
-/// A convolution's channels in blocks of 16.
+/// The channels of a convolution in blocks of 16.
 struct ChannelGroups {
   int64_t groups; ///< of the convolution
   int64_t inputs; ///< channels of all groups
@@ -20,34 +20,35 @@ struct ChannelGroups {
 
   int64_t inputBlocks() const;
   int64_t outputBlocks() const;
-  /// The most parts that the blocks can be divided in so that no output needs
-  /// an input of another part.
+  /// Returns the maximum number of parts into which the blocks can be divided so that no output
+  /// needs an input of another part.
   int64_t blockGroups() const;
 };
 
 /// All functions fail on data that cannot be read; weights are f16.
 
-/// [M][C / groups][KH][KW] to [G][K1][N1 / G][16 n][16 k], K1 in the order
-/// (c1, kh, kw); `blockGroups` is G.
+/// Packs [M][C / groups][KH][KW] to [G][K1][N1 / G][16 n][16 k], with K1 in the order (c1, kh, kw);
+/// `blockGroups` is G.
 mlir::FailureOr<mlir::ElementsAttr>
 packConvFilter(mlir::ElementsAttr filter, const ChannelGroups &channels, int64_t blockGroups);
 
-/// [M][C][KH][KW], C at most 4, to [1][K1][N1][16 n][16 k], a row of k being
-/// (kh, kw, c) with 4 channels.
+/// Packs [M][C][KH][KW], with C at most 4, to [1][K1][N1][16 n][16 k]; a row of k is (kh, kw, c)
+/// with 4 channels.
 mlir::FailureOr<mlir::ElementsAttr> packImageFilter(mlir::ElementsAttr filter);
 
-/// A matrix [K][N], or [N][K] that is `transposed`, to [K1][N1][16 n][16 k].
+/// Packs a matrix [K][N], or [N][K] where `transposed`, to [K1][N1][16 n][16 k].
 mlir::FailureOr<mlir::ElementsAttr> packCubeMatrix(mlir::ElementsAttr matrix, bool transposed);
 
-/// A vector of f16 or f32 as `element` (one of these), with zeros up to `size`.
+/// Returns a vector of f16 or f32 converted to `element` (one of these) and padded with zeros to
+/// `size`.
 mlir::FailureOr<mlir::ElementsAttr> padChannels(mlir::ElementsAttr vector, int64_t size,
                                                 mlir::Type element);
 
-/// f32 to the nearest f16; what is finite stays so.
+/// Convert between f32 and f16, rounded to nearest; finite values stay finite.
 uint16_t halfOf(float value);
 float floatOf(uint16_t half);
 
-/// An f32 constant as f16; what is finite stays so.
+/// Returns an f32 constant converted to f16; finite values stay finite.
 mlir::FailureOr<mlir::ElementsAttr> narrow(mlir::ElementsAttr constant);
 
 } // namespace atc::npu

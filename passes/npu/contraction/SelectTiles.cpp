@@ -1,4 +1,4 @@
-//===-- SelectTiles.cpp - how contractions are cut -------------------------===//
+//===-- SelectTiles.cpp - selects the tiles of contractions ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

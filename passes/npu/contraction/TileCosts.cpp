@@ -1,9 +1,8 @@
-//===-- TileCosts.cpp - what a tiled contraction costs ---------------------===//
+//===-- TileCosts.cpp - the cost model of tiled contractions ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The busiest core's queues are added up with the rates and starts of the SoC's
-// table; they run beside each other, so that the slowest one counts, and what
-// cannot overlap comes on top.
+// Adds up the work of the busiest core's queues with the rates and latencies of the SoC's table.
+// The queues run in parallel, so the slowest one counts, plus everything that cannot overlap.
 
 #include "passes/npu/contraction/TileCosts.h"
 
@@ -37,7 +36,7 @@ public:
     double mBlocks = tiled(rows, t.m), nBlocks = double(columns) / 16;
     double mTiles = double(divideCeil(rows, t.m)), nTiles = double(divideCeil(columns, t.n));
     double kBlocks = double(c.depthBlocks()), steps = double(p.depthTrips * p.steps);
-    // The last chunk is smaller where a core has all of them.
+    // The last chunk is smaller where one core has all of them.
     double rowChunks = double(p.outerTrips * p.rowTrips), columnChunks = double(p.columnTrips);
     if (p.chunkOuters > 1 && p.coresOuter == 1)
       rowChunks = std::max(1.0, double(c.outers) / double(p.chunkOuters));
@@ -98,9 +97,9 @@ public:
     double straddles = p.chunkOuters > 1 && !p.imagesOfTile ? double(p.chunkOuters) : 1;
     e.scalar = tiles * (steps * 15 + double(p.pieces) * 12 * straddles + 20);
 
-    // What does not overlap: single buffers, the first chunk, the last results. The
-    // next chunk is asked for when the scalar unit has put the last steps of this
-    // one into the queues, which hold only so many.
+    // The time that does not overlap: single buffers, the first chunk, the last results. The next
+    // chunk is requested when the scalar unit has put the last steps of this one into the queues,
+    // whose depth is limited.
     double step = std::max(e.cube, e.mte1) / std::max(1.0, tiles * steps);
     double lead = double(soc.queueDepth) / 4 * step, latency = double(soc.readLatency);
     if (lhsLoads > 1)
@@ -115,8 +114,8 @@ public:
       e.fill += tiles * (leave + double(soc.mmadLatency + soc.vectorLatency));
     e.fill += lhs + rhs + double(soc.readLatency + soc.writeLatency) + out + leave / 2;
     double busiest = std::max({e.cube, e.vector, e.mte1, e.mte2, e.mte3, e.scalar});
-    // A buffer is asked for, arrives after the latency, is computed on, and only
-    // then asked for again: two of them must cover this.
+    // A buffer is requested, arrives after the latency, is used, and only then requested again: two
+    // buffers must cover this.
     double loads = std::max(lhsLoads, rhsLoads);
     if (loads > 2) {
       double both = t.order == Order::None ? lhs + rhs : lhsLoads > rhsLoads ? lhs : rhs;
@@ -136,13 +135,13 @@ private:
   double shortRuns(double run) const {
     return std::clamp(run / double(soc.shortRun), soc.shortRunFloor, 1.0);
   }
-  /// A core's port in short runs, or its share of L2.
+  /// Returns the cycles of a move, by the core's port in short runs or its share of L2.
   double moved(double bytes, double run, double port, double share, double cores,
                double miss) const {
     double shared = share * double(soc.cubeCores) / cores / miss;
     return bytes / std::min(port * shortRuns(run), shared);
   }
-  /// What L2 does not hold comes from DDR.
+  /// Returns the share of bytes that L2 does not hold and DDR delivers.
   double missRatio() const {
     double bytes = double(c.outers * c.others) * double(c.rows * c.depth) * 2;
     return bytes > double(soc.l2Bytes) ? soc.l2HitToMiss : 1;
@@ -193,7 +192,7 @@ public:
 
   /// The lowest estimates, one of each kind of plan.
   std::vector<Plan> run(size_t count) {
-    // Fewer cores only where so many cannot share the work.
+    // Fewer cores only where the work cannot be divided among all of them.
     for (int64_t cores = soc.cores(false); cores >= 1 && kinds.empty(); cores = cores * 3 / 4)
       for (int64_t coresM = 1; coresM <= cores; ++coresM)
         if (int64_t coresN = cores / coresM; coresM * coresN * 4 >= cores * 3)
@@ -303,7 +302,7 @@ private:
     tile.order = Order::None;
     tile.l1N = tile.n;
     offer(tile);
-    // Chunks of the sum: steps must divide them.
+    // Chunks of the contracted dim must be multiples of the steps.
     for (int64_t chunk = c.depthUnit; chunk < whole; chunk *= 2) {
       int64_t step = std::min(most, chunk);
       while (chunk % step)
@@ -314,7 +313,7 @@ private:
     }
   }
 
-  /// Blocks of the sum that two steps have in l0a and l0b.
+  /// Returns the maximum number of blocks of the contracted dim in two steps in l0a and l0b.
   int64_t mostSteps(int64_t m, int64_t n) const {
     int64_t rows = alignTo(m, 16);
     return std::min(int64_t(soc.l0aBytes) / (rows * 64), int64_t(soc.l0bBytes) / (n * 64));
@@ -363,7 +362,7 @@ private:
       if (l1M % parts == 0)
         add(l1M / parts);
     }
-    // Rows of wide images are cut where they can be.
+    // Rows of wide images are divided where possible.
     if (c.rowUnit > 512)
       for (int64_t parts = 1; parts <= 64; ++parts)
         if (c.rowUnit % parts == 0)

@@ -1,4 +1,4 @@
-//===-- AllocateLocalMemory.cpp - gives buffers their places --------------===//
+//===-- AllocateLocalMemory.cpp - assigns offsets to buffers --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/npu/Passes.h"

@@ -1,15 +1,14 @@
-//===-- InsertSync.cpp - orders the queues of a program -------------------===//
+//===-- InsertSync.cpp - synchronizes the queues of a program --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A wait follows in the program the set that it waits for, or its first set at
-// the start: what is first in the order of the program can always go on, so
-// queues cannot wait for each other. A flag is not raised twice, because each
-// forward edge has one back, or is implied together with it.
+// A wait follows, in program order, the set that it waits for, or its first set at the start: the
+// instruction that is first in program order can always proceed, so queues cannot deadlock. A flag
+// is not set twice, because each forward edge has a backward edge, or is implied together with it.
 //
-// Without `allocate` the pass does what a plain generator does: set and wait stand
-// together before what waits, so that it waits for all that its queue was given
-// before, copies of buffers or not. That the flag is down again when it is raised
-// next holds as above.
+// Without `allocate` the pass works like a simple code generator: set and wait are next to each
+// other before the waiting instruction, which so waits for everything that its queue issued before,
+// regardless of multi-buffering. The argument above shows that the flag is cleared before it is set
+// again.
 
 #include "passes/npu/Passes.h"
 #include "passes/npu/program/SyncAnalysis.h"
@@ -48,7 +47,7 @@ std::optional<Shortage> assignIds(SyncAnalysis &analysis, SmallVector<unsigned> 
     for (size_t i = 0; i < byNest[nest].size(); ++i) {
       SyncEdge &edge = *byNest[nest][i];
       if (!analysis.blocks[edge.block].depth && edge.source < regions.back())
-        continue; // behind the barrier
+        continue; // after the barrier
       unsigned &count = used[unsigned(edge.from)][unsigned(edge.to)];
       if (count + edge.slots <= kFlagIds) {
         edge.id = count;
@@ -120,7 +119,7 @@ private:
     return true;
   }
 
-  /// Gives the number of barriers.
+  /// Inserts flags and barriers; returns the number of barriers.
   unsigned insert(const SyncAnalysis &analysis, ArrayRef<unsigned> regions) {
     unsigned barriers = 0;
     OpBuilder builder(&getContext());

@@ -1,4 +1,4 @@
-//===-- LocalMemory.cpp - which buffers fit into a core's memories --------===//
+//===-- LocalMemory.cpp - allocates buffers in a core's memories ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/npu/program/LocalMemory.h"
@@ -13,7 +13,7 @@ namespace atc::npu {
 
 namespace {
 
-/// The first and last op number of each op, its body included.
+/// Numbers ops: the first and last number of each op, including its body.
 class Numbering {
 public:
   explicit Numbering(Block &block) { visit(block); }

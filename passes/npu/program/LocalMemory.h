@@ -1,4 +1,4 @@
-//===-- LocalMemory.h - which buffers fit into a core's memories ----------===//
+//===-- LocalMemory.h - allocates buffers in a core's memories ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_NPU_PROGRAM_LOCALMEMORY_H
@@ -9,8 +9,8 @@
 
 namespace atc::npu {
 
-/// A buffer with all its copies. It lives from op number `begin` to `end`, both
-/// included; ops are numbered in the order of the program.
+/// A buffer with all its copies. It is live from op `begin` to op `end`, both included; ops are
+/// numbered in program order.
 struct LocalBuffer {
   ir::AllocOp alloc;
   int64_t begin = 0, end = 0, bytes = 0, offset = 0;
@@ -22,20 +22,20 @@ struct LocalBuffer {
   }
 };
 
-/// The buffers of one memory, in the order of the program.
+/// The buffers of one memory in program order; sizes are in bytes.
 struct MemoryUse {
   Memory memory;
   int64_t capacity = 0, alignment = 1;
   std::vector<LocalBuffer> buffers;
-  int64_t lowerBound() const; ///< most bytes that live at one time
+  int64_t lowerBound() const; ///< maximum number of bytes that are live at the same time
   int64_t used() const;       ///< end of the last buffer
-  bool shares() const;        ///< do buffers have bytes in common?
-  /// Gives all buffers an offset. False if no order tried fits; `used` then says
-  /// what the best one needs.
+  bool shares() const;        ///< whether buffers share bytes
+  /// Assigns an offset to all buffers. Returns false if no order that was tried fits; `used` then
+  /// returns what the best order needs.
   bool place();
 };
 
-/// One for each memory in which the program has buffers.
+/// Returns one entry per memory in which the program has buffers.
 std::vector<MemoryUse> memoryUses(ir::ProgramOp program, const SocTable &soc);
 
 } // namespace atc::npu

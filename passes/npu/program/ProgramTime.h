@@ -11,8 +11,8 @@
 
 namespace atc::npu {
 
-/// Cycles of a launch that continues a task and finds in L2 what fits there;
-/// nothing if the program does not end. The same in every run.
+/// Returns the cycles of a launch that continues a task and finds everything in L2 that fits there;
+/// nothing if the program does not terminate. The result is deterministic.
 std::optional<double> timeOfProgram(const Program &program, const SocTable &soc);
 
 } // namespace atc::npu

@@ -50,10 +50,10 @@ SocTable socOf(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// One instruction
+// Single instructions
 //===----------------------------------------------------------------------===//
 
-/// Gathers the parts of one op; all expressions share its list of ivs.
+/// Collects the operands of one op; all expressions share its list of ivs.
 class ProgramWriter::Emission {
 public:
   explicit Emission(ProgramWriter &writer) : w(writer) {}

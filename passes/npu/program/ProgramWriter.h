@@ -1,9 +1,8 @@
 //===-- ProgramWriter.h - writes npu programs ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What all npu-expand-* passes write programs with: addresses and ranges are
-// expressions over loop ivs, the ops' iv lists and affine attributes are made
-// from them.
+// The common base of all npu-expand-* passes: addresses and ranges are expressions over induction
+// variables of loops (ivs), from which the ops' iv lists and affine attributes are made.
 
 #ifndef OPENATC_PASSES_NPU_PROGRAM_PROGRAMWRITER_H
 #define OPENATC_PASSES_NPU_PROGRAM_PROGRAMWRITER_H
@@ -16,27 +15,27 @@
 
 namespace atc::npu {
 
-/// base + sum of stride x iv.
+/// An expression: base + sum of stride x iv.
 struct Expr {
   int64_t base = 0;
   llvm::SmallVector<std::pair<mlir::Value, int64_t>, 4> terms;
   Expr() = default;
   Expr(int64_t base) : base(base) {}
-  /// An iv counts by itself.
+  /// Converts an iv, with stride 1.
   Expr(mlir::Value iv) : terms{{iv, 1}} {}
 };
 Expr operator+(Expr a, const Expr &b);
 Expr operator-(Expr a, const Expr &b);
 Expr operator*(Expr a, int64_t factor);
 
-/// Positions [start, start + length) cut to [0, limit).
+/// The positions [start, start + length) clamped to [0, limit).
 struct Span {
   int64_t length = 1;
   Expr start;
   int64_t limit = INT64_MAX;
 };
 
-/// Bytes of a buffer from `offset` on.
+/// A location in a buffer, `offset` bytes from its start.
 struct Place {
   mlir::Value buffer;
   Expr offset;
@@ -44,41 +43,42 @@ struct Place {
   Place(mlir::Value buffer, Expr offset = {}) : buffer(buffer), offset(std::move(offset)) {}
 };
 
-/// Of two nested ranges: how far a step of each leads, in bytes.
+/// The strides of two nested ranges in bytes.
 struct Steps {
   int64_t outer = 0, inner = 0;
 };
 
-/// Runs an instruction only in some iterations of the loop of `iv`.
+/// A condition: an instruction runs only in some iterations of the loop of `iv`.
 struct When {
   ir::GuardKind kind = ir::GuardKind::Always;
   mlir::Value iv;
 };
 
+/// The shape of an img2col in elements; `channels1` counts blocks of c0 channels.
 struct Img2ColShape {
   int64_t c0 = 16, channels1, height, width, outHeight, outWidth;
   int64_t kernelH, kernelW, strideH, strideW, dilationH = 1, dilationW = 1;
   int64_t padTop = 0, padLeft = 0;
-  int64_t elementBytes = 2, pad = 0; ///< `pad`: the bits of what stands around
+  int64_t elementBytes = 2, pad = 0; ///< `pad`: the bits of the padding value
 };
 
-/// From sums to stored integers: saturate(round(sum * scale) + offset), at least
-/// `offset` with `relu`. With a factor the result is (stored - offset) * factor.
+/// The conversion of accumulators to stored integers: saturate(round(sum * scale) + offset), at
+/// least `offset` with `relu`. With a nonzero factor the result is (stored - offset) * factor.
 struct Requantization {
   mlir::Type stored;
   bool relu = false;
   double offset = 0, factor = 0;
 };
 
-/// saturate(round(x / scale) + offset), of bytes with a sign or without.
+/// The quantization of an image: saturate(round(x / scale) + offset) as int8 or uint8.
 struct ImageQuantization {
   double scale = 1, offset = 0;
   bool isSigned = false;
 };
 
-/// What is added to (stored - offset) * factor, a stored byte that is read as
-/// (byte - offset) * factor, and how the total, at least 0 with `relu`, is stored
-/// again: saturate(round(total * resultFactor) + resultOffset) of `result`.
+/// The addition of a stored byte, read as (byte - offset) * factor, to (stored - offset) * factor,
+/// and the conversion of the total, at least 0 with `relu`: saturate(round(total * resultFactor) +
+/// resultOffset) of `result`.
 struct Addition {
   mlir::Type type, result;
   double offset = 0, factor = 1;
@@ -86,42 +86,44 @@ struct Addition {
   double resultFactor = 1, resultOffset = 0;
 };
 
-/// Operands of a vector instruction beside its result; `block` is 32, or 0 to
-/// repeat the first 32 bytes of a run.
+/// An operand of a vector instruction; `block` is 32, or 0 to repeat the first 32 bytes of a run.
 struct VectorSource {
   Place place;
   Steps steps;
   int64_t block = 32;
 };
 
-/// Turns one kernel function into a program. Instructions go to the end of the
-/// innermost loop that is open; `when` holds for all that is written until it
-/// is changed.
+/// Turns a kernel function into a program. Instructions are appended to the innermost open loop;
+/// `when` applies to all instructions until it is changed.
 class ProgramWriter {
 public:
-  /// Makes a program in place of `kernel` (a func.func with the attributes
-  /// npu.kernel and npu.soc): one gm buffer for each of its arguments, `grid`
-  /// coordinates behind. The function stays until `finish`.
+  /// Creates a program in place of `kernel` (a func.func with the attributes npu.kernel and
+  /// npu.soc): one gm buffer per argument, followed by the `grid` coordinates. The function exists
+  /// until `finish`.
   ProgramWriter(mlir::func::FuncOp kernel, llvm::ArrayRef<int64_t> grid, bool vectorCore = false);
-  /// Erases the function; the program has its name.
+  /// Erases the function; the program takes its name.
   void finish();
 
   const SocTable &soc() const { return table; }
   mlir::ImplicitLocOpBuilder &builder() { return b; }
   mlir::MLIRContext *context() { return b.getContext(); }
-  /// The gm buffer of the kernel function's argument.
+  /// Returns the gm buffer of an argument of the kernel function.
   mlir::Value argument(unsigned index);
   mlir::Value argument(mlir::Value functionArgument);
+  /// Returns the core's coordinate in dim `index` of the grid.
   mlir::Value coordinate(unsigned index);
 
+  /// Allocates a buffer of `bytes` bytes in a local memory, inside the current loop.
   mlir::Value alloc(ir::MemoryKind memory, int64_t bytes);
-  /// Writes a loop; one of a single trip too, so that code has one shape.
+  /// Writes a loop, even for a single trip, so that code has a uniform structure.
   void loop(int64_t trips, llvm::function_ref<void(mlir::Value)> body);
   When when;
 
-  /// `outer` x `inner` runs of `bytes`.
+  /// Writes a move of `outer` x `inner` runs of `bytes` bytes.
   void move(Place dst, Place src, Span bytes, Span outer = {}, Steps dstSteps = {},
             Steps srcSteps = {}, Span inner = {});
+  /// The following functions write one instruction each; docs/npu-isa.md describes them. Strides
+  /// are in bytes.
   void ndToNz(Place dst, Place src, Span rows, Span cols, mlir::Type type, int64_t srcRow,
               int64_t dstCol);
   void loadImage(Place dst, Place src, Span rows, mlir::Type type, int64_t channels, int64_t width,
@@ -131,7 +133,7 @@ public:
               bool transpose = false);
   void img2col(Place dst, Place src, Span m, Span k, Span row0, const Img2ColShape &shape,
                int64_t srcImage, int64_t srcChannel, int64_t dstRow);
-  /// Starts from zero (or `bias`) where all of `first` are 0.
+  /// Starts from zero (or `bias`) in iterations where all ivs of `first` are 0.
   void mmad(Place dst, Place a, Place b, std::optional<Place> bias, Span m, Span n, Span k,
             mlir::Type type, llvm::ArrayRef<mlir::Value> first, int64_t dstCol, int64_t aRow,
             int64_t bRow, bool accumulate = false);
@@ -139,7 +141,7 @@ public:
                int64_t srcCol, int64_t dstRow, int64_t dstCol, double scale = 1.0);
   void requantize(Place dst, Place src, Place scales, Span m, Span n, mlir::Type type,
                   const Requantization &to, int64_t srcCol, int64_t dstRow, int64_t dstCol);
-  /// `addend` lies as the result does in `dst`.
+  /// Writes a requantization with addition; `addend` has the layout of the result in `dst`.
   void requantizeAdd(Place dst, Place src, Place scales, Place addend, Span m, Span n,
                      mlir::Type type, const Requantization &first, const Addition &addition,
                      int64_t srcCol, int64_t dstRow, int64_t dstCol);
@@ -158,10 +160,10 @@ private:
   SocTable table;
 };
 
-/// The table of the SoC that `op` stands in the code for.
+/// Returns the SoC table of the code that contains `op`.
 SocTable socOf(mlir::Operation *op);
 
-/// The only kernel op of an NPU kernel function, null if it is another op than OpT.
+/// Returns the only kernel op of an NPU kernel function; null if it is not an OpT.
 template <typename OpT> OpT kernelOpOf(mlir::func::FuncOp function) {
   if (!function->hasAttr(om::kNpuKernelAttr) || function.getBody().empty())
     return {};

@@ -1,9 +1,9 @@
 //===-- Reorder.cpp - orders the instructions of each block ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Queues take their instructions in the order of the program: one that must wait
-// holds up those behind it on its queue. What conflicts keeps its order, so the
-// program computes the same.
+// Queues execute their instructions in program order: an instruction that must wait delays those
+// behind it on its queue. Conflicting instructions keep their order, so the program computes the
+// same.
 
 #include "backends/npu/ProgramEncoder.h"
 #include "npu/simulator/Costs.h"
@@ -23,7 +23,7 @@ namespace {
 
 using Cycles = std::array<double, kQueues>;
 
-/// A child of a block. A loop is busy on its queues for all its iterations.
+/// A child of a block. A loop occupies its queues for all its iterations.
 struct Child {
   Operation *op = nullptr;
   bool isFence = false;       ///< the scalar unit waits for it
@@ -33,7 +33,7 @@ struct Child {
   double total = 0; ///< until its results are there
 };
 
-/// One block's children and what orders them.
+/// Schedules the children of one block.
 class Schedule {
 public:
   Schedule(std::vector<Child> children, unsigned depth, int64_t trips);
@@ -51,7 +51,8 @@ private:
     unsigned source;
     unsigned distance;
   };
-  /// A queue's instructions follow each other without waiting for results.
+  /// Returns whether a child waits for another one; instructions of one queue follow each other
+  /// without waiting for results.
   bool waitsFor(unsigned child, unsigned other) const {
     return !children[child].queue || children[child].queue != children[other].queue;
   }
@@ -63,7 +64,7 @@ private:
         begin = std::max(ready, free[queue]);
     return std::max(begin, ready);
   }
-  /// Takes the child's queues; gives when its results are there.
+  /// Occupies the child's queues; returns the time at which its results are available.
   double run(const Child &child, double ready, Cycles &free) const {
     double end = beginOf(child, ready, free) + child.total;
     for (unsigned queue = 0; queue < kQueues; ++queue)
@@ -176,8 +177,8 @@ struct ReorderPass : impl::NpuReorderBase<ReorderPass> {
   }
 
 private:
-  /// Orders a block, those in it first, and gives it as one child. Instructions
-  /// are met in the order in which they were encoded.
+  /// Schedules a block, nested blocks first, and returns it as one child. Ties are broken by the
+  /// original order of instructions.
   Child visit(Block &block, int64_t trips) {
     std::vector<Child> children;
     for (Operation &op : block) {

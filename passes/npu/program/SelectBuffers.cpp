@@ -20,9 +20,9 @@ bool isFilledFromGm(ir::AllocOp alloc) {
   });
 }
 
-/// A second copy lets one iteration's producer run beside the consumer of the
-/// one before; a third only helps where the time of the producer varies, which
-/// it does when it reads gm.
+/// Returns the useful number of copies: a second copy lets one iteration's producer run in parallel
+/// with the consumer of the previous one; a third only helps where the producer's time varies,
+/// which it does when it reads gm.
 int64_t copiesWanted(ir::AllocOp alloc, int64_t most) {
   int64_t iterations = 1;
   for (auto loop = alloc->getParentOfType<ir::LoopOp>(); loop;
@@ -56,8 +56,8 @@ struct SelectBuffersPass : impl::NpuSelectBuffersBase<SelectBuffersPass> {
   }
 
 private:
-  /// Takes away a copy of the buffer that loses least by it: one of many, one
-  /// that is not filled from gm, and of those the largest. False without copies.
+  /// Removes a copy of the buffer that loses least: one of many, one that is not filled from gm,
+  /// and among those the largest. Returns false without copies.
   static bool takeOne(MemoryUse &use) {
     LocalBuffer *least = nullptr;
     auto worth = [](const LocalBuffer &buffer) {

@@ -89,8 +89,7 @@ bool conflict(const BufferAccess &a, const BufferAccess &b) {
 }
 
 unsigned reuseDistance(const BufferAccess &a, const BufferAccess &b, unsigned depth) {
-  // Within the loops of a buffer's iteration, and between different buffers,
-  // nothing is used in turn.
+  // Buffers rotate only in the loops around their allocation.
   auto alloc = a.buffer ? a.buffer.getDefiningOp<ir::AllocOp>() : nullptr;
   if (a.buffer != b.buffer || !alloc || loopsAround(alloc) != depth)
     return 1;
@@ -159,8 +158,8 @@ void SyncAnalysis::collect(ArrayRef<bool> single) {
         for (const BufferAccess &b : second.accesses) {
           if (!conflict(a, b))
             continue;
-          // What goes to the scalar unit needs all queues to have finished, and
-          // what it waits for itself holds up all that follows.
+          // An instruction of the scalar unit needs all queues to have finished, and delays all
+          // that follow while it waits.
           if (second.queue == Queue::S)
             blocks[block].barriers[target] = true;
           if (first.queue == Queue::S && depth)
@@ -178,8 +177,8 @@ void SyncAnalysis::collect(ArrayRef<bool> single) {
   found = edges.size();
 }
 
-/// Of edges that begin at one child and end on one queue the nearest implies the
-/// others; so does the latest of those that end at one child.
+/// Keeps, among the edges from one child to one queue, the nearest one, which implies the others;
+/// likewise the latest of those that end at one child.
 void SyncAnalysis::keepNearest() {
   for (bool byTarget : {false, true}) {
     std::map<std::tuple<unsigned, unsigned, Queue, Queue, unsigned>, size_t> nearest;
@@ -203,11 +202,11 @@ void SyncAnalysis::keepNearest() {
 }
 
 //===----------------------------------------------------------------------===//
-// What is implied
+// Implied edges
 //===----------------------------------------------------------------------===//
 
-/// Is there a way from the source to the target that takes no more iterations:
-/// along flags, and from each child to the next one on the same queue?
+/// Returns whether there is a path from the source to the target that takes no more iterations:
+/// along flags, and from each child to the next one on the same queue.
 bool SyncAnalysis::isImplied(const SyncEdge &edge, bool byFlags) const {
   const SyncBlock &block = blocks[edge.block];
   unsigned children = block.children.size(), barriers = children * kQueues;
@@ -260,7 +259,7 @@ bool SyncAnalysis::isImplied(const SyncEdge &edge, bool byFlags) const {
 }
 
 unsigned SyncAnalysis::removeImplied() {
-  // Those that span most are likeliest to be implied by shorter ones.
+  // Edges with the largest span are the likeliest to be implied by shorter ones.
   auto key = [&](const SyncEdge &edge) {
     int64_t span = int64_t(edge.distance) * int64_t(blocks[edge.block].children.size()) +
                    int64_t(edge.target) - int64_t(edge.source);

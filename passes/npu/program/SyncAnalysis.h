@@ -1,11 +1,11 @@
-//===-- SyncAnalysis.h - what must be ordered in an npu program -----------===//
+//===-- SyncAnalysis.h - the dependences of an npu program ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A program is looked at as blocks: the children of a block are instructions and
-// loops, and a loop is there on each queue that its instructions use. Two
-// instructions that touch the same bytes are ordered in the block in which they
-// are, or are in, different children: forward, the first before the second, and
-// back, the second before the first `distance` iterations later.
+// A program is treated as blocks: the children of a block are instructions and loops, and a loop
+// occurs on each queue that its instructions use. Two instructions that access the same bytes are
+// ordered in the innermost block in which they are, or are nested in, different children: forward,
+// the first before the second, and backward, the second before the first `distance` iterations
+// later.
 
 #ifndef OPENATC_PASSES_NPU_PROGRAM_SYNCANALYSIS_H
 #define OPENATC_PASSES_NPU_PROGRAM_SYNCANALYSIS_H
@@ -16,37 +16,41 @@
 
 namespace atc::npu {
 
-/// A buffer that an op touches; null is all of gm.
+/// A buffer that an op accesses; null is all of gm.
 struct BufferAccess {
   mlir::Value buffer;
   bool written;
 };
 
-/// The queue of an instruction; none for buffers and loops.
+/// Returns the queue of an instruction; nothing for buffers and loops.
 std::optional<Queue> queueOf(mlir::Operation *op);
-/// Signals and awaits touch all of gm: what they order on other cores lies there.
+/// Returns the accesses of an op. Signals and awaits access all of gm: what they order on other
+/// cores is there.
 llvm::SmallVector<BufferAccess, 4> accessesOf(mlir::Operation *op);
-/// Must two accesses, one after the other, stay so: same bytes, one written.
+/// Returns whether the order of two accesses must be kept: same bytes, at least one written.
 bool conflict(const BufferAccess &a, const BufferAccess &b);
-/// Fails, with an error, on a program that has flags or barriers already.
+/// Emits an error for a program that already has flags or barriers.
 mlir::LogicalResult expectSequential(ir::ProgramOp program);
+/// Returns the number of loops around an op.
 unsigned loopsAround(mlir::Operation *op);
-/// Bytes from the first copy's begin to the last one's end.
+/// Returns the bytes from the start of the first copy to the end of the last one.
 int64_t bytesTaken(ir::AllocOp alloc);
-/// Iterations that lie between uses of the same bytes by two accesses that
-/// conflict and whose common block has `depth` loops around it.
+/// Returns the number of iterations between uses of the same bytes by two conflicting accesses
+/// whose common block has `depth` loops around it.
 unsigned reuseDistance(const BufferAccess &a, const BufferAccess &b, unsigned depth);
 
+/// A block with its children.
 struct SyncBlock {
   mlir::Block *block;
   unsigned depth;     ///< loops around the children
-  unsigned nest;      ///< child of the program that it is in
+  unsigned nest;      ///< index of the program's child that contains it
   int64_t iterations; ///< of all loops around the children
   std::vector<mlir::Operation *> children;
-  std::vector<uint8_t> queues; ///< of each child, a set
+  std::vector<uint8_t> queues; ///< bit set of queues per child
   std::vector<bool> barriers;  ///< before each child, and at the end
 };
 
+/// A dependence between two children of a block, on two queues.
 struct SyncEdge {
   unsigned block, source, target;
   Queue from, to;
@@ -55,20 +59,23 @@ struct SyncEdge {
   int id = -1;
 };
 
+/// The dependences of a program, as edges that become flags or barriers.
 class SyncAnalysis {
 public:
-  /// Buffers of the nests in `single` count as having one copy. With `all` each
-  /// dependence is an edge, else the nearest of those that begin or end together.
+  /// Treats buffers of the nests in `single` as having one copy. With `all` each dependence is an
+  /// edge, else only the nearest of those with a common begin or end.
   SyncAnalysis(ir::ProgramOp program, llvm::ArrayRef<bool> single, bool all);
 
-  /// Removes edges that the others, the queues' order and the barriers imply.
+  /// Removes edges that the others, the order of queues and the barriers imply; returns their
+  /// number.
   unsigned removeImplied();
-  /// Removes those that the barriers alone imply.
+  /// Removes edges that the barriers alone imply; returns their number.
   unsigned removeBehindBarriers();
-  /// Makes one edge of the two of a nest and pair of queues that lose least by it.
+  /// Merges the two edges of a nest and a pair of queues whose merging loses the least parallelism.
+  /// Returns false where there are none.
   bool mergeOne(unsigned nest, Queue from, Queue to);
-  /// Puts barriers in place of the edges of a pair of queues in the block of a
-  /// nest that has most of them.
+  /// Replaces the edges of a pair of queues by barriers in the block of a nest that has most of
+  /// them.
   void useBarriers(unsigned nest, Queue from, Queue to);
 
   std::vector<SyncBlock> blocks; ///< the program's own first

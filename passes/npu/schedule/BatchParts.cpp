@@ -1,4 +1,4 @@
-//===-- BatchParts.cpp - kernels on a part of the batch --------------------===//
+//===-- BatchParts.cpp - divides kernels along the batch -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/npu/schedule/BatchParts.h"
@@ -18,8 +18,7 @@ namespace {
 
 MemRefType typeOf(Value value) { return cast<MemRefType>(value.getType()); }
 
-/// The dim along which `value` is cut if everything that varies does along its
-/// outermost dim.
+/// Returns the dim along which `value` is divided if only its outermost dim varies.
 int outerDim(Value value) {
   ArrayRef<int64_t> shape = typeOf(value).getShape();
   for (auto [dim, size] : llvm::enumerate(shape))
@@ -28,7 +27,7 @@ int outerDim(Value value) {
   return -1;
 }
 
-/// All operands cut along `dim`, but those with one element there.
+/// Returns `dim` for all operands except those of size 1 there.
 std::optional<OperandDims> alongDim(Operation *op, int dim) {
   if (dim < 0)
     return std::nullopt;
@@ -38,7 +37,7 @@ std::optional<OperandDims> alongDim(Operation *op, int dim) {
   return dims;
 }
 
-/// A view of one part of what a memref is of, from the first one's start on.
+/// Returns the type of a view of the first part of a memref.
 MemRefType partOf(MemRefType type, int dim, int64_t parts) {
   kernel::Storage storage;
   storage.element = type.getElementType();
@@ -48,8 +47,7 @@ MemRefType partOf(MemRefType type, int dim, int64_t parts) {
   return storage.type();
 }
 
-/// Operands of the shape [images]... and the result cut along dim 0; the others
-/// are weights.
+/// Returns 0 for the result and operands of the shape [images]...; the others are weights.
 OperandDims alongImages(Operation *op, ArrayRef<Value> activations) {
   OperandDims dims;
   for (Value operand : op->getOperands())
@@ -110,7 +108,7 @@ std::optional<OperandDims> independentDims(Operation *op) {
       .Default([](Operation *) { return Result(); });
 }
 
-/// Whether part p of the operand lies in part p of its buffer, for all p.
+/// Returns whether part p of the operand is in part p of its buffer, for all p.
 bool liesInParts(Value operand, int dim, int64_t parts) {
   MemRefType type = typeOf(operand);
   int64_t size = type.getDimSize(dim);
@@ -145,7 +143,7 @@ void PartWriter::write(kernel::KernelOpInterface op, const OperandDims &dims, in
   copy->setOperands(operands);
   if (auto conv = dyn_cast<ir::Conv2DOp>(copy))
     conv.setMacs(conv.getMacs() / parts);
-  // What is written is a part of the tensor now.
+  // The copy writes only a part of the tensor.
   if (auto attribute = copy->getAttrOfType<TypeAttr>(kernel::kTensorAttr)) {
     auto tensor = cast<RankedTensorType>(attribute.getValue());
     SmallVector<int64_t> shape(tensor.getShape());

@@ -10,21 +10,22 @@
 
 namespace atc::npu {
 
-/// What a kernel needs to run on `parts` equal parts of the batch one after the
-/// other: along which dim each operand is cut, -1 for those that every part
-/// takes as a whole (weights). A part of an operand lies in the same part of its
-/// buffer's bytes, so parts of several kernels can follow each other.
+/// The dims along which the operands of a kernel are divided so that it can run on `parts` equal
+/// parts of the batch one after the other; -1 for operands that every part uses as a whole
+/// (weights). A part of an operand occupies the same part of its buffer's bytes, so parts of
+/// several kernels can follow each other.
 using OperandDims = llvm::SmallVector<int>;
 
-/// Nothing when the kernel's results depend on other parts of its inputs, or an
-/// operand's parts do not lie one behind the other.
+/// Returns the dims; nothing when the kernel's results depend on other parts of its inputs, or the
+/// parts of an operand are not contiguous.
 std::optional<OperandDims> batchDimsOf(kernel::KernelOpInterface op, int64_t parts);
 
-/// Writes `op` for one part. `buffers` has the memory to use for a buffer of the
-/// whole batch: its own one, or a smaller one that holds only this part.
+/// Writes kernels for one part. `memory` has the memory to use for a buffer of the whole batch: the
+/// buffer itself, or a smaller one that holds only this part.
 class PartWriter {
 public:
   PartWriter(mlir::OpBuilder &builder, int64_t parts) : b(builder), parts(parts) {}
+  /// Writes `op` for part number `part`.
   void write(kernel::KernelOpInterface op, const OperandDims &dims, int64_t part);
 
   struct Memory {
@@ -39,7 +40,7 @@ private:
   int64_t parts;
 };
 
-/// Bytes of a whole buffer.
+/// Returns the bytes of a whole buffer.
 int64_t bytesOf(mlir::Value root);
 
 } // namespace atc::npu

@@ -1,9 +1,9 @@
-//===-- PrefetchWeights.cpp - tasks of launches, weights before their time -===//
+//===-- PrefetchWeights.cpp - forms tasks and prefetches weights -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A network whose weights are read once is bound by DDR: the DDR must never
-// wait for the cube, nor the cube for it. The weights' order of use is known, so
-// they are fetched in that order, ahead by what L2 has room for.
+// A network whose weights are read once is bound by DDR: neither may DDR wait for the cube, nor the
+// cube for DDR. The order in which weights are used is known, so they are prefetched in that order,
+// as far ahead as L2 has room.
 
 #include "passes/npu/Passes.h"
 #include "passes/npu/program/ProgramWriter.h"
@@ -119,7 +119,7 @@ private:
       if (!onNpu[index])
         continue;
       SmallVector<Value> names;
-      // What these launches work on is worth more than what later ones will need.
+      // The operands of these launches have precedence over those of later ones.
       int64_t busy = bytesOfActivations(launches.drop_front(index).take_front(kNear));
       int64_t room = int64_t(share * double(std::max(l2Bytes / 4, l2Bytes - busy)));
       while (next < needs.size() && waiting < room && needs[next].after <= index) {
@@ -142,7 +142,7 @@ private:
 
   /// The next `bytes` of the weight, defined in front of the launch.
   static Value piece(om::LaunchOp launch, const Need &need, int64_t &bytes) {
-    // A weight stands in front of its first use, which comes later.
+    // A weight is defined before its first use, which comes later.
     Operation *definition = need.weight.getDefiningOp();
     if (launch->isBeforeInBlock(definition))
       definition->moveBefore(launch);

@@ -1,4 +1,4 @@
-//===-- SplitBatch.cpp - groups of kernels on parts of the batch -----------===//
+//===-- SplitBatch.cpp - splits groups of kernels along the batch ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/npu/Passes.h"
@@ -22,7 +22,7 @@ namespace atc::npu {
 
 namespace {
 
-/// A buffer and the kernels that use it, by their place in the schedule.
+/// A buffer and the kernels that use it, by their index in the schedule.
 struct Buffer {
   int64_t bytes = 0;
   unsigned first = 0, last = 0;
@@ -80,7 +80,7 @@ public:
     return groups;
   }
 
-  /// Gives the number of buffers that became smaller.
+  /// Splits a group; returns the number of buffers that became smaller.
   unsigned apply(const Group &group) {
     OpBuilder builder(kernels[group.end - 1]->getContext());
     builder.setInsertionPointAfter(kernels[group.end - 1]);
@@ -92,7 +92,7 @@ public:
     for (int64_t part = 0; part < group.parts; ++part) {
       for (auto &[root, buffer] : buffers)
         writer.memory[root] = {root, false};
-      // Memory of its own in each part: places follow from lifetimes again.
+      // Each part has memory of its own: offsets again follow from lifetimes.
       for (Value root : inner)
         writer.memory[root] = {allocatePart(builder, root, group.parts), true};
       for (unsigned index = group.begin; index < group.end; ++index)
@@ -144,7 +144,7 @@ private:
     return !buffer.weight && !buffer.argument && buffer.first >= begin && buffer.last < end;
   }
 
-  /// Whether no part needs as a whole what another one makes.
+  /// Returns whether no part needs the whole result of another one.
   bool isIndependent(unsigned begin, unsigned end, int64_t parts) {
     for (unsigned index = begin; index < end; ++index) {
       auto known = dims[index].find(parts);
@@ -200,7 +200,7 @@ private:
     return std::max(work, weightTraffic / ddr) + (spilt + crossing) / ddr;
   }
 
-  /// Cycles of one kernel on all parts if its data come from L2.
+  /// Returns the cycles of one kernel on all parts if its data come from L2.
   double workOf(unsigned index, int64_t parts) {
     auto [entry, isNew] = work[index].try_emplace(parts, 0.0);
     if (isNew)
@@ -225,7 +225,7 @@ private:
            2 * double(table.readLatency + table.writeLatency);
   }
 
-  /// What the cost model of tiles says. Networks repeat their layers.
+  /// Returns the estimate of the cost model of tiles, cached because networks repeat their layers.
   template <typename OpT> std::optional<double> contractionOf(OpT op, int64_t parts) {
     std::string fault;
     Contraction c = describe(op, table, fault);
@@ -292,7 +292,7 @@ private:
   int64_t wantedParts;
   SmallVector<kernel::KernelOpInterface> kernels;
   llvm::MapVector<Value, Buffer> buffers;
-  std::vector<llvm::DenseMap<int64_t, OperandDims>> dims; ///< of each kernel, by parts
+  std::vector<llvm::DenseMap<int64_t, OperandDims>> dims; ///< per kernel, by number of parts
   std::vector<llvm::DenseMap<int64_t, double>> work;      ///< ... its cycles on all of them
   llvm::StringMap<std::optional<double>> contractions;    ///< cycles by shape
 };

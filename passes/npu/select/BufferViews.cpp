@@ -1,4 +1,4 @@
-//===-- BufferViews.cpp - buffers of @main as parts of memory -------------===//
+//===-- BufferViews.cpp - buffers of @main as storages --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/npu/select/BufferViews.h"

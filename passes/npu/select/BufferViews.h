@@ -1,4 +1,4 @@
-//===-- BufferViews.h - buffers of @main as parts of memory ---------------===//
+//===-- BufferViews.h - buffers of @main as storages ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_NPU_SELECT_BUFFERVIEWS_H
@@ -9,23 +9,23 @@
 
 namespace atc::npu {
 
-/// Where a buffer lies in the memory that its views come from.
+/// Returns the location of a buffer in the memory that its views come from.
 kernel::Storage storageOf(mlir::Value buffer);
 
-/// The buffer of a place.
+/// Returns the buffer of a storage, as a view where necessary.
 mlir::Value bufferOf(mlir::OpBuilder &builder, mlir::Location location,
                      const kernel::Storage &storage);
 
-/// `storage` broadcast to `shape`, of the same rank.
+/// Returns `storage` broadcast to `shape`, which has the same rank.
 kernel::Storage broadcast(kernel::Storage storage, llvm::ArrayRef<int64_t> shape);
 
-/// Whether `storage` is all of its memory, in order.
+/// Returns whether `storage` is all of its memory, in row-major order.
 bool isWhole(const kernel::Storage &storage);
 
-/// The ops that use `root` or a view of it, views apart.
+/// Returns the uses of `root` and its views, except those by views.
 llvm::SmallVector<mlir::OpOperand *> usesOf(mlir::Value root);
 
-/// Whether any op between two of one block writes to memory that `op` reads.
+/// Returns whether any op between `op` and `last` in their block writes to memory that `op` reads.
 bool isWrittenBetween(mlir::Operation *op, mlir::Operation *last);
 
 } // namespace atc::npu

@@ -1,9 +1,9 @@
-//===-- ComposeLayerNorm.cpp - recognise spelled-out layer norms ----------===//
+//===-- ComposeLayerNorm.cpp - recognizes decomposed layer norms -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Elementwise ops are already fused into maps, in whatever way suited the graph.
-// So the formula is looked up through them: a value of a map's body that comes
-// from a buffer is what the map that wrote this buffer yields.
+// Elementwise ops are already fused into maps, in various ways. So the formula is matched across
+// them: a value in a map's body that is read from a buffer is the value that the map writing this
+// buffer yields.
 
 #include "dialects/npu/Npu.h"
 #include "passes/kernel/LowerGraph.h"
@@ -55,8 +55,7 @@ public:
   double epsilon = 0;
 
 private:
-  /// What an element was computed from: conversions and maps between are
-  /// looked through.
+  /// Returns the value that an element was computed from, looking through conversions and maps.
   static Value unconverted(Value value) {
     while (Operation *op = value.getDefiningOp()) {
       if (!isa<arith::ExtFOp, arith::TruncFOp>(op))
@@ -95,7 +94,7 @@ private:
 
   int64_t columns() { return typeOf(map.getOutput()).getShape().back(); }
 
-  /// A weight with a number for each column.
+  /// Returns a weight with one value per column.
   std::optional<Value> vectorOf(Value value) {
     Value buffer = bufferOfElement(unconverted(value));
     if (!buffer || !rootOf(buffer).getDefiningOp<om::WeightOp>() || !isWhole(storageOf(buffer)))
@@ -178,7 +177,7 @@ private:
     return rows && isWhole(storageOf(reduce.getInput())) ? reduce.getInput() : Value();
   }
 
-  /// Whether the value is the element of `buffer` at the same position.
+  /// Returns whether the value is the element of `buffer` at the same position.
   static bool isElementOf(Value value, Value buffer) {
     for (value = unconverted(value); Value from = bufferOfElement(value);) {
       if (rootOf(from) == rootOf(buffer))

@@ -1,8 +1,8 @@
-//===-- FuseEpilogues.cpp - maps behind matrix products -------------------===//
+//===-- FuseEpilogues.cpp - fuses maps into matrix products ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// On buffers and not on the graph: here it is known what every operand's strides
-// are, and the expander can be asked whether it takes the result.
+// Runs on buffers and not on the graph, because here the strides of every operand are known, and
+// the expander can be asked whether it supports the result.
 
 #include "dialects/npu/Npu.h"
 #include "passes/kernel/LowerGraph.h"
@@ -21,13 +21,13 @@ namespace atc::npu {
 
 namespace {
 
-/// What a map does with the result of a product: x * scale + residual.
+/// The function x * scale + residual that a map applies to the result of a product.
 struct Epilogue {
   double scale = 1;
   std::optional<unsigned> residual; ///< of the map's inputs
 };
 
-/// The value behind conversions between float types: the sums are f32 anyway.
+/// Returns the value behind conversions between float types: accumulators are f32 anyway.
 Value unconverted(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<arith::ExtFOp, arith::TruncFOp>(op))
@@ -91,7 +91,7 @@ struct FuseEpiloguesPass : impl::NpuFuseEpiloguesBase<FuseEpiloguesPass> {
   }
 
 private:
-  /// The product with the map behind it, or null.
+  /// Returns the product fused with the map behind it, or null.
   ir::MatMulOp fuse(ir::MatMulOp op, const SocTable &soc) {
     kernel::Storage result = storageOf(op.getOutput());
     if (!result.base.getDefiningOp<om::AllocOp>() || !isWhole(result))
@@ -114,8 +114,8 @@ private:
     return replace(op, map, *epilogue, result.shape, soc);
   }
 
-  /// Whether the product has room for it: scale, bias, residual and activation
-  /// come in this order.
+  /// Returns whether the product can take the epilogue: scale, bias, residual and activation come
+  /// in this order.
   static bool fits(ir::MatMulOp op, const Epilogue &epilogue) {
     bool last = op.getActivation() || op.getResidual();
     if (epilogue.scale != 1 && (op.getBias() || last))

@@ -17,7 +17,7 @@ namespace atc::npu {
 
 namespace {
 
-/// The scale of a map that only quantizes f32, and the number that it stores.
+/// Returns the scale of a map that only quantizes f32, and the stored value.
 std::optional<std::pair<double, StoredNumber>> quantizationOf(kernel::MapOp map) {
   Block &body = map.getBody().front();
   std::optional<StoredNumber> stored =
@@ -59,7 +59,7 @@ private:
         shapeOf(map.getOutput()) != shapeOf(conv.getInput()) ||
         !isWhole(storageOf(map.getOutput())))
       return;
-    // What stands around the image is a zero before it is quantized.
+    // The padding around the image is zero before it is quantized.
     auto [scale, stored] = *quantization;
     if (stored.offset != double(conv.getPadValue()) ||
         stored.type.isUnsignedInteger() != conv.getUnsignedInput())

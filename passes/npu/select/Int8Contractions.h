@@ -1,4 +1,4 @@
-//===-- Int8Contractions.h - integer sums that the cube computes -*- C++ -*-===//
+//===-- Int8Contractions.h - integer contractions on the cube ----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_NPU_SELECT_INT8CONTRACTIONS_H
@@ -9,24 +9,26 @@
 
 namespace atc::npu {
 
-/// What becomes of a sum: it is scaled, rounded and stored, as l0c is left, and
-/// maybe read again by `rest`, which is vector code.
+/// The processing of accumulators: they are scaled, rounded and stored when they leave l0c, and may
+/// be read again by `rest`, which is vector code.
 struct SumEpilogue {
   Requantization first;
-  std::optional<unsigned> scales; ///< of the op's inputs; none: `scale`
+  std::optional<unsigned> scales; ///< index in the op's inputs; none: `scale`
   double scale = 1;
-  std::optional<unsigned> residual; ///< of the op's inputs
-  /// (f32, i8 if there is a residual) -> i8; null: the first number is the result.
+  std::optional<unsigned> residual; ///< index in the op's inputs
+  /// The code (f32, i8 if there is a residual) -> i8; null: the stored value is the result.
   std::unique_ptr<mlir::Block> rest;
 };
 
-/// Reads the body of an integer convolution or product; nothing where the
-/// instructions are not made for it.
+/// Returns the processing in the body of an integer convolution or product; nothing where the
+/// instructions do not support it.
 std::optional<SumEpilogue> sumEpilogueOf(mlir::Operation *op);
 
-/// Whether the sums of few channels are small enough to be exact in f32.
+/// Returns whether the accumulators of a convolution with few channels are small enough to be exact
+/// in f32.
 bool sumsAreExactInFloats(graph::IntegerConvOp op);
 
+/// Lowers an integer contraction that the cube computes.
 mlir::LogicalResult lowerCubeSums(kernel::GraphLowering &lowering, mlir::Operation *op);
 
 } // namespace atc::npu

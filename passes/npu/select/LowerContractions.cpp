@@ -23,8 +23,8 @@ namespace atc::npu {
 
 namespace {
 
-/// A bias (f32) or slope (f16) with one number for every column of fractals;
-/// null when there is none.
+/// Returns a bias (f32) or slope (f16) with one value per column of fractals; null when there is
+/// none.
 FailureOr<Value> perChannel(GraphLowering &lowering, Value vector, int64_t channels, Type element) {
   if (!vector)
     return Value();
@@ -40,7 +40,7 @@ FailureOr<Value> perChannel(GraphLowering &lowering, Value vector, int64_t chann
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// Whether a map does nothing but convert its operand.
+/// Returns whether a map only converts its operand.
 bool onlyConverts(graph::MapOp map) {
   Block &body = map.getBody().front();
   if (map.getInputs().size() != 1 || std::distance(body.begin(), body.end()) != 2 ||
@@ -52,7 +52,7 @@ bool onlyConverts(graph::MapOp map) {
          body.getTerminator()->getOperand(0) == op.getResult(0);
 }
 
-/// What an image was converted from, as long as the NPU reads that as well.
+/// Returns the tensor that an image was converted from, if the NPU can read that, too.
 Value imageSource(Value image) {
   auto isReadable = [](Value value) {
     Type element = tensorType(value).getElementType();
@@ -69,15 +69,15 @@ Value imageSource(Value image) {
   return image;
 }
 
-/// Blocks of channels whose pixels stand side by side in a row; copied where a
-/// slice with steps has left gaps.
+/// Returns blocks of channels with contiguous pixels in each row; copied where a slice with steps
+/// has left gaps.
 Value denseBlocks(GraphLowering &lowering, Value value) {
   Storage source = lowering.storageOf(value);
   bool dense = source.shape[3] == 1 || source.strides[3] == kFractal;
   return lowering.buffer(dense ? source : lowering.contiguous(source));
 }
 
-/// `image` is where a plain image lies, null for blocks.
+/// Lowers a convolution. `image` is the memory of an unblocked image, null for blocks.
 LogicalResult lowerCubeConv(GraphLowering &lowering, graph::ConvOp op, Value image) {
   Value result = op.getResult();
   OpBuilder &builder = lowering.builder;
@@ -129,8 +129,7 @@ bool hasDenseRows(const Storage &storage) {
   return storage.shape.back() == 1 || storage.strides.back() == 1;
 }
 
-/// All rows of a tensor as [1][1][rows][columns]; copied where strides cannot
-/// say so.
+/// Returns all rows of a tensor as [1][1][rows][columns]; copied where strides cannot express that.
 Storage oneMatrix(GraphLowering &lowering, const Storage &storage, int64_t columns) {
   SmallVector<int64_t> shape{1, 1, ShapedType::getNumElements(storage.shape) / columns, columns};
   std::optional<Storage> view = storage.reshaped(shape);
@@ -167,8 +166,8 @@ LogicalResult lowerPacked(GraphLowering &lowering, Value result, Value lhs, Valu
   return success();
 }
 
-/// A tensor as [B0][B1][rows][columns], its dims in front of a matrix's
-/// broadcast to `batch` where `expand` says so.
+/// Returns a tensor as [B0][B1][rows][columns], with the dims in front of a matrix broadcast to
+/// `batch` where `expand` is set.
 Storage products(GraphLowering &lowering, const Storage &storage, ArrayRef<int64_t> batch,
                  int64_t rows, int64_t columns, bool expand) {
   size_t own = storage.rank() - std::min<int64_t>(storage.rank(), 2);

@@ -8,7 +8,7 @@
 
 namespace atc::npu {
 
-/// Convolutions and matrix products of f16.
+/// The NPU's own kernels: convolutions and matrix products.
 class NpuKernels : public kernel::TargetKernels {
 public:
   explicit NpuKernels(mlir::ModuleOp module);
@@ -17,8 +17,8 @@ public:
   mlir::LogicalResult lower(kernel::GraphLowering &lowering, mlir::Operation *op) const override;
 
 private:
-  /// Where convolutions that read images find them. Looked up beforehand: maps
-  /// lose their bodies when they are lowered.
+  /// The inputs of convolutions that read images, found beforehand: maps lose their bodies when
+  /// they are lowered.
   llvm::DenseMap<mlir::Operation *, mlir::Value> images;
 };
 

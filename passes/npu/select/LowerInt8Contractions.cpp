@@ -1,4 +1,4 @@
-//===-- LowerInt8Contractions.cpp - integer sums as convolutions of the cube -===//
+//===-- LowerInt8Contractions.cpp - int8 contractions on the cube ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/ConstantData.h"
@@ -20,7 +20,7 @@ namespace atc::npu {
 
 namespace {
 
-/// Weights and bias of one op; the bias for sums of bytes as they are stored.
+/// The weights and bias of one op; the bias is for products with the bytes as they are stored.
 struct Sums {
   IntegerWeights weights;
   std::vector<int32_t> bias;
@@ -108,7 +108,7 @@ ElementsAttr biasOf(const Sums &sums, bool isImage, MLIRContext *context) {
                              ArrayRef<float>(floats), "bias");
 }
 
-/// One factor for each channel, zero past the last one.
+/// Returns one factor per channel, zero past the last one.
 template <typename OpT>
 FailureOr<ElementsAttr> scalesOf(OpT op, const SumEpilogue &epilogue, const Sums &sums) {
   std::vector<float> numbers{float(epilogue.scale)};
@@ -141,7 +141,7 @@ Storage pixelsOf(GraphLowering &lowering, const Storage &rows) {
   return *source.reshaped({count, whole / kCubeByteBlock, 1, 1, kCubeByteBlock});
 }
 
-/// What both ops write: a convolution from `input` to `output`.
+/// Writes a convolution from `input` to `output`, for both ops.
 template <typename OpT> class SumLowering {
 public:
   SumLowering(GraphLowering &lowering, OpT op) : lowering(lowering), op(op) {}

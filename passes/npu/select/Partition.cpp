@@ -36,7 +36,7 @@ struct SetSocPass : impl::NpuSetSocBase<SetSocPass> {
   using NpuSetSocBase::NpuSetSocBase;
 
   void runOnOperation() override {
-    // A module that names its SoC already may have a table of its own.
+    // A module that already names its SoC may have a table of its own.
     if (getOperation()->hasAttr(om::kNpuSocAttr))
       return;
     if (!findSoc(soc)) {

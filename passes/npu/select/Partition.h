@@ -1,4 +1,4 @@
-//===-- Partition.h - which kernels the NPU runs --------------------------===//
+//===-- Partition.h - decides which kernels the NPU runs ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_NPU_SELECT_PARTITION_H
@@ -9,7 +9,7 @@
 
 namespace atc::npu {
 
-/// Why `op`, a kernel on buffers, cannot become a program; empty when it can.
+/// Returns the reason why `op`, a kernel on buffers, cannot become a program; empty when it can.
 std::string whyNotOnNpu(mlir::Operation *op, const SocTable &soc);
 
 } // namespace atc::npu

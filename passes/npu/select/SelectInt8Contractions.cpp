@@ -1,4 +1,4 @@
-//===-- SelectInt8Contractions.cpp - which integer sums the cube computes -===//
+//===-- SelectInt8Contractions.cpp - selects contractions for the cube ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/npu/Npu.h"
@@ -39,7 +39,7 @@ template <typename OpT> std::optional<std::pair<Value, double>> matchWithConstan
 
 Operation *onlyUser(Value value) { return value.hasOneUse() ? *value.getUsers().begin() : nullptr; }
 
-/// The same with `x` = value, along the only use; moves `value` on.
+/// Matches the op with `x` = value along the only use, and advances `value`.
 template <typename OpT> std::optional<double> follow(Value &value) {
   Operation *user = onlyUser(value);
   auto match = matchWithConstant<OpT>(user);
@@ -61,7 +61,7 @@ template <typename OpT> bool hasByteWeights(OpT op) {
 /// Groups become one with zeros between them, which is worth it for few channels.
 bool mayBeDense(int64_t groups, int64_t channels) { return groups == 1 || channels <= 64; }
 
-/// Code from `value` of the body on, which is what the first number is read as.
+/// Copies the code of the body that follows `value`, as which the first stored value is read.
 template <typename OpT>
 std::optional<SumEpilogue> readRest(OpT op, SumEpilogue epilogue, Value value) {
   Block &body = op.getBody().front();
@@ -83,7 +83,7 @@ std::optional<SumEpilogue> readRest(OpT op, SumEpilogue epilogue, Value value) {
     mapping.map(argument, epilogue.rest->addArgument(argument.getType(), op.getLoc()));
   }
   for (Operation &inner : body) {
-    // What leads to the first number stays behind.
+    // Code that computes the first stored value is not copied.
     if (!llvm::all_of(inner.getOperands(),
                       [&](Value operand) { return mapping.contains(operand); }))
       continue;
@@ -99,7 +99,7 @@ std::optional<SumEpilogue> readRest(OpT op, SumEpilogue epilogue, Value value) {
   if (!isa_and_nonnull<ir::YieldOp>(last) || !last->getOperand(0).getType().isInteger(8) ||
       !whyUnsupportedScalarCode(*epilogue.rest).empty())
     return std::nullopt;
-  // Constants of what stayed behind.
+  // Removes constants that are not used any more.
   for (Operation &inner : llvm::make_early_inc_range(llvm::reverse(*epilogue.rest)))
     if (&inner != last && inner.use_empty())
       inner.erase();
@@ -134,8 +134,8 @@ template <typename OpT> std::optional<SumEpilogue> readBody(OpT op) {
       return std::nullopt;
     epilogue.first.relu = true;
   }
-  // A bound above, too: bounds and rounding may change places where both ends are
-  // bytes, so that the rest of the code finds a rounded number.
+  // Also matches an upper bound: bounds and rounding may be exchanged where both bounds are 8-bit
+  // integers, so that the rest of the code finds a rounded value.
   if (auto bound = matchWithConstant<arith::MinimumFOp>(onlyUser(value));
       bound && epilogue.first.relu && bound->first == value && bound->second > 0 &&
       bound->second <= 255) {
@@ -173,8 +173,8 @@ template <typename OpT> std::optional<SumEpilogue> readBody(OpT op) {
   return readRest(op, std::move(epilogue), value);
 }
 
-/// An f32 that a body gives from a number of 8 bits: the result becomes that
-/// number, and a map behind it, which joins other bodies, the f32.
+/// Stores an f32 that a body computes from an 8-bit value as that value: the f32 is computed by a
+/// map behind it, which is fused into other bodies.
 struct StoredResult {
   Value number; ///< what is stored
   bool isUnsigned;
@@ -205,7 +205,7 @@ std::optional<StoredResult> storedResultOf(Block &body) {
   return std::nullopt;
 }
 
-/// The map joins the bodies of the sums that read it.
+/// Fuses the map into the bodies of the contractions that read it.
 void joinReaders(graph::MapOp map) {
   for (OpOperand &use : llvm::make_early_inc_range(map.getResult().getUses())) {
     auto conv = dyn_cast<graph::IntegerConvOp>(use.getOwner());
@@ -287,7 +287,7 @@ template <typename OpT> void storeBytes(OpT op) {
   Type element = IntegerType::get(
       context, 8, stored->isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
   op.getResult().setType(RankedTensorType::get(realType.getShape(), element));
-  // The name is that of the real numbers; dumps of bytes must not bear it.
+  // The name is that of the real values; dumps of stored integers must not have it.
   op->setLoc(graph::derivedLoc(op.getLoc(), "stored"));
   joinReaders(map);
 }
@@ -310,7 +310,7 @@ struct SelectInt8ContractionsPass
           return isa<graph::IntegerFullyConnectedOp>(op) || sumEpilogueOf(op);
         });
     for (Operation *op : sums) {
-      // Products whose results are real numbers have kernels of the CPU.
+      // Products with real results have kernels on the CPU.
       if (!all || !sumEpilogueOf(op))
         continue;
       auto conv = dyn_cast<graph::IntegerConvOp>(op);
@@ -360,7 +360,7 @@ bool canSumIntegers(func::FuncOp main) {
   bool any = false;
   auto isQuantized = [](Value value) {
     Operation *op = value.getDefiningOp();
-    // What only moves or compares numbers works on stored ones as well.
+    // Ops that only move or compare elements work on stored integers as well.
     while (isa_and_nonnull<graph::TransposeOp, graph::ReshapeOp, graph::MaxPoolOp>(op))
       op = op->getOperand(0).getDefiningOp();
     return isa_and_nonnull<graph::DequantizeOp>(op);

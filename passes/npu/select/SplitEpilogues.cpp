@@ -1,4 +1,4 @@
-//===-- SplitEpilogues.cpp - what FIX cannot do behind contractions -------===//
+//===-- SplitEpilogues.cpp - moves code that FIX lacks behind contractions ===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/ScalarMath.h"
@@ -36,7 +36,7 @@ private:
     return op.getResidual() || op.getActivation();
   }
 
-  /// The contraction writes its sums to a buffer of its own, a map does the rest.
+  /// Lets the contraction write its accumulators to a separate buffer, and a map compute the rest.
   template <typename OpT> void split(OpT op, std::optional<MutableOperandRange> slope) {
     OpBuilder builder(op);
     Location location = op.getLoc();

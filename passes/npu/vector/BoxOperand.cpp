@@ -90,12 +90,12 @@ void BoxOperand::store(ProgramWriter &w, Value gm, const BoxLayout &layout) {
          {strides[outer] * bytes(), strides[inner] * bytes()}, inUb.steps, layout.nest.span(inner));
 }
 
-/// A block of 32 bytes for each (outer, inner), full of its element.
+/// Loads a block of 32 bytes per (outer, inner), filled with its element.
 void BoxOperand::loadScalars(ProgramWriter &w, Value gm, const BoxLayout &layout) {
   const TileNest &nest = layout.nest;
   size_t outer = layout.outer(), inner = layout.inner();
   bool hasOuter = strides[outer] != 0, hasInner = strides[inner] != 0;
-  // The axis along which they lie behind each other.
+  // The axis along which they are contiguous.
   size_t along = hasInner ? inner : outer;
   Span run = spanOf(nest, along, strides[along]), rows;
   if (hasInner)
@@ -120,7 +120,7 @@ void BoxOperand::loadScalars(ProgramWriter &w, Value gm, const BoxLayout &layout
            {}, {}, rows, run, {}, element, element);
 }
 
-/// `unit` elements for each (outer, inner).
+/// Loads `unit` elements per (outer, inner).
 void BoxOperand::loadPeriod(ProgramWriter &w, Value gm, const BoxLayout &layout) {
   const TileNest &nest = layout.nest;
   size_t outer = layout.outer(), inner = layout.inner();
@@ -174,7 +174,7 @@ void flatten(MutableArrayRef<VectorOperand> operands, VectorShape &shape, const 
     for (VectorOperand &operand : operands)
       operand.steps = {0, operand.steps.outer};
     run *= length;
-    // What is cut off inside leaves gaps.
+    // Elements that are clamped away inside leave gaps.
     if (isCut || isLast)
       return;
   }

@@ -1,4 +1,4 @@
-//===-- BoxOperand.h - operands of a kernel in ub, a box at a time -----------===//
+//===-- BoxOperand.h - operands in ub, box by box -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_NPU_VECTOR_BOXOPERAND_H
@@ -9,8 +9,8 @@
 
 namespace atc::npu {
 
-/// How boxes lie in ub: runs along the last axis of a nest, `unit` elements for
-/// each of its positions, rounded up to `round` elements.
+/// The layout of boxes in ub: runs along the last axis of a nest with `unit` elements per position,
+/// rounded up to `round` elements.
 struct BoxLayout {
   const TileNest &nest;
   int64_t unit = 1, round = 16;
@@ -19,7 +19,7 @@ struct BoxLayout {
   size_t inner() const { return nest.size() - 2; }
   size_t lanes() const { return nest.size() - 1; }
   int64_t rowElements() const { return llvm::alignTo(nest.axis(lanes()).tile * unit, round); }
-  /// Elements of a box, dense.
+  /// Returns the number of elements of a box, including padding.
   int64_t elements() const {
     return nest.axis(outer()).tile * nest.axis(inner()).tile * rowElements();
   }
@@ -28,32 +28,34 @@ struct BoxLayout {
   }
 };
 
-/// Along the lanes an operand has an element for each, the same `unit` elements
-/// again and again, or one element.
+/// The operand's elements along the lanes: one per lane, a period of `unit` elements, or a single
+/// one.
 enum class LaneKind { Full, Periodic, Scalar };
 
+/// An operand of a kernel and its buffer in ub.
 class BoxOperand {
 public:
-  /// `strides` (in elements) of the nest's axes.
+  /// `strides` (in elements) are those along the nest's axes.
   BoxOperand(mlir::Type element, llvm::ArrayRef<int64_t> strides, LaneKind kind)
       : element(element), strides(strides), kind(kind) {}
 
-  /// Why such an operand cannot be read; empty: it can.
+  /// Returns the reason why such an operand cannot be read; empty: it can.
   std::string whyUnsupported() const;
-  /// Bytes of ub for each element of a box, as many at most.
+  /// Returns the maximum number of bytes of ub per element of a box.
   int64_t bytesPerElement() const;
-  /// Its part of the box changes in the loops.
+  /// Returns whether its part of the box is the same in all iterations of the loops.
   bool isResident(const TileNest &nest) const;
   bool isFull() const;
 
-  /// Makes its buffer and brings it from gm: all positions of the box, or
-  /// (resident) outside of the loops.
+  /// Allocates its buffer and loads it from gm: per box, or once outside of the loops for a
+  /// resident operand.
   void load(ProgramWriter &writer, mlir::Value gm, const BoxLayout &layout);
-  /// Makes a buffer only.
+  /// Allocates its buffer only.
   void allocate(ProgramWriter &writer, const BoxLayout &layout);
+  /// Stores the box to gm.
   void store(ProgramWriter &writer, mlir::Value gm, const BoxLayout &layout);
 
-  /// What lies in ub already.
+  /// Uses an operand that is in ub already.
   void use(const VectorOperand &known) { inUb = known; }
 
   const VectorOperand &operand() const { return inUb; }
@@ -70,8 +72,8 @@ private:
   VectorOperand inUb;
 };
 
-/// Takes the inner dim into the lanes where runs of all operands lie behind each
-/// other in ub: longer runs leave less of an instruction's repeats unused.
+/// Merges the inner dim into the lanes where runs of all operands are contiguous in ub: longer runs
+/// leave fewer lanes of an instruction unused.
 void flatten(llvm::MutableArrayRef<VectorOperand> operands, VectorShape &shape,
              const BoxLayout &layout);
 

@@ -1,10 +1,9 @@
 //===-- ExpandCopy.cpp - kernel.copy and fill as programs --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A copy is a box that comes into ub and goes out again. Where the dim that is
-// contiguous in the output is not in the input, elements of two bytes are
-// transposed in ub by blocks of 16 x 16; others come one by one, each into 32
-// bytes of its own.
+// A copy moves boxes into ub and out again. Where the dim that is contiguous in the output is not
+// contiguous in the input, elements of two bytes are transposed in ub in blocks of 16 x 16; others
+// are moved one by one, each into 32 bytes of its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -178,7 +177,7 @@ public:
     nest.enter(w);
     BoxLayout layout{nest, 1, 32};
     BoxOperand target(element, space.strides[0], LaneKind::Full);
-    // One buffer of the value serves all boxes.
+    // A single buffer with the value serves all boxes.
     target.allocate(w, layout);
     w.vector(VectorOp::Fill, target.operand().buffer, {}, {}, {}, {}, {}, {},
              Span{layout.elements(), {}}, element, element, op.getValue().convertToDouble());

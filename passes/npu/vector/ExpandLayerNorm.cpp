@@ -39,7 +39,7 @@ public:
     TileNest tiles = nest.plan(soc, bytesPerElement(), kResident);
     ProgramWriter w(function, tiles.grid(), onVectorCores(soc));
     Type f32 = w.builder().getF32Type();
-    // What lies in f16 and goes to f16 is scaled and moved in f16.
+    // Where input and output are f16, scaling and shifting are done in f16.
     Type narrow = in == out ? in : f32;
     tiles.enter(w);
     BoxLayout layout{tiles, 1, 16};

@@ -1,9 +1,9 @@
 //===-- ExpandMap.cpp - kernel.map as a program ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The dims are merged as far as all operands allow; boxes of the last three come
-// into ub, the body runs on a box, one vector instruction for each op, and the
-// box goes back. Operands that repeat are read once and repeat in ub.
+// The dims are merged as far as all operands allow; boxes of the last three are loaded into ub, the
+// body is executed on a box, one vector instruction per op, and the box is stored. Operands that
+// repeat are loaded once and repeat in ub.
 //
 //===----------------------------------------------------------------------===//
 
@@ -92,7 +92,7 @@ private:
                : 16;
   }
 
-  /// A last dim of 16 that repeats along the one before is merged with it.
+  /// Merges a last dim of 16 that repeats along the one before with it.
   void findPeriod() {
     size_t last = space.rank() - 1;
     auto strideOf = [&](unsigned i, size_t back) { return space.strides[i][last - back]; };

@@ -1,10 +1,9 @@
 //===-- ExpandPool.cpp - kernel.pool as a program ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Rows of a plane of blocks come into ub with room for the padding, which is
-// filled. Windows are joined along the columns first and along the rows then: so
-// many instructions as a window has columns and rows, each for all outputs in
-// ub. Means are summed in f32.
+// Rows of a plane of blocks are loaded into ub with room for the padding, which is filled. Windows
+// are reduced along the columns first and then along the rows: this takes as many instructions as a
+// window has columns and rows, each for all outputs in ub. Means are accumulated in f32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -111,7 +110,7 @@ private:
       all *= size;
     }
     int64_t rows = dims[0].out;
-    // Two boxes for each core, but rows enough that few are read twice.
+    // At least two boxes per core, but enough rows that few are read twice.
     int64_t least = std::min<int64_t>(rows, 2 * llvm::divideCeil(dims[0].kernel, dims[0].stride));
     rows = std::clamp(all * rows / (2 * cores), std::max<int64_t>(least, 1), rows);
     while (rows > 1 && bytesFor(rows) > int64_t(soc.ubBytes) - 2048)
@@ -120,7 +119,7 @@ private:
     if (axes.empty())
       axes.push_back({1});
     axes.push_back({dims[0].out, rows});
-    // Moves cut the rows and the last dim of planes.
+    // Moves clamp the rows and the last dim of planes.
     makeExact(axes, 2);
     return TileNest(axes, cores);
   }
@@ -153,7 +152,7 @@ private:
       from = from + nest.start(i) * (planes.strides[0][i] * bytes);
       to = to + nest.start(i) * (planes.strides[1][i] * bytes);
     }
-    // The row of the input that lies first in ub may be one of the padding.
+    // The first row in ub may be a row of the padding.
     Expr first = nest.start(rowAxis) * dims[0].stride - Expr(dims[0].low);
     Value in = w.alloc(ir::MemoryKind::UB, inRows * inRow);
     fillPadding(w, nest, in, first, inRows);
@@ -233,7 +232,7 @@ private:
       fill(0, {inRows, first - Expr(dims[0].in), INT64_MAX}, inRow, width);
   }
 
-  /// The taps along a row, for each output column.
+  /// Combines the taps along a row, for each output column.
   Value joinColumns(ProgramWriter &w, Value source, int64_t inRows) {
     const WindowDim &dim = dims[1];
     int64_t bytes = bytesOf(computed), pixel = block * bytes, blocks = pixel / 32;
@@ -287,7 +286,7 @@ private:
   int64_t block; ///< channels side by side
   SmallVector<int64_t> inStrides, outStrides;
   WindowDim dims[2];
-  int64_t width; ///< of a row in ub, padding with it
+  int64_t width; ///< of a row in ub, including padding
   int64_t uniformColumns = 0;
   TileSpace planes;
 };

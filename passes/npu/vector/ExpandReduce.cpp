@@ -1,10 +1,9 @@
 //===-- ExpandReduce.cpp - kernel.reduce as a program ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The dims in front of the reduced one are planes, those behind it are runs that
-// are reduced element by element: halves of a plane are joined until one run is
-// left. Without dims behind it rows are reduced to elements. Sums are kept in
-// f32.
+// The dims in front of the reduced one are planes, those behind it are runs that are reduced
+// elementwise: halves of a plane are combined until one run is left. Without dims behind it, rows
+// are reduced to elements. Accumulators are f32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +51,7 @@ public:
     }
     space.removeDim(position);
     space.pad(2);
-    // What does not fit is reduced part by part.
+    // A plane that does not fit is reduced in parts.
     part = reduced;
     if (behind == 1 && bytesFor(1) > capacity())
       for (part = reduced / 2; part > 1 && (reduced % part != 0 || bytesFor(1) > capacity());)
@@ -96,7 +95,7 @@ private:
   Type computed() const { return isMax() ? element : Type(Float32Type::get(element.getContext())); }
   int64_t paddedRun() const { return llvm::alignTo(run, 16); }
 
-  /// For planes of which so many lie in ub.
+  /// Returns the bytes of ub for this number of planes.
   int64_t bytesFor(int64_t planes) const {
     int64_t compute = isMax() ? bytes() : 4;
     int64_t size = behind == 0 ? int64_t(llvm::alignTo(reduced, 16)) : part * paddedRun();
@@ -126,7 +125,7 @@ private:
     return {w.argument(operand), address};
   }
 
-  /// What is summed of x.
+  /// Computes the values that are accumulated from x.
   void prepare(ProgramWriter &w, Value buffer, const Span &lanes) {
     VectorSource x{buffer, {}, 32};
     if (kind == ReduceKind::L1)
@@ -210,7 +209,7 @@ private:
            {space.strides[1].back() * bytes(), 0}, {row, 0});
   }
 
-  /// The part that begins `offset` bytes behind a plane, reduced to its first run.
+  /// Reduces the part that begins `offset` bytes into a plane to its first run.
   Value reducePart(ProgramWriter &w, const TileNest &nest, const Expr &offset) {
     size_t inner = nest.size() - 1;
     Span planes = nest.span(inner);

@@ -1,9 +1,9 @@
 //===-- ExpandResize.cpp - kernel.resize as a program ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Nearest neighbours where every element is repeated the same number of times:
-// rows of blocks come into ub, pixels are repeated by instructions that skip
-// blocks, rows go out as often as they are repeated.
+// Supports nearest neighbours where every element is repeated the same number of times: rows of
+// blocks are loaded into ub, pixels are repeated by instructions that skip blocks, and rows are
+// stored as often as they are repeated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -95,7 +95,7 @@ public:
   }
 
 private:
-  /// Bytes of ub for a row of the input, both buffers twice.
+  /// Returns the bytes of ub per row of the input, with both buffers doubled.
   int64_t rowBytes() {
     return 2 * inType.getDimSize(3) * kBlock * bytes * (1 + kernel::repetitionOf(op, 3));
   }

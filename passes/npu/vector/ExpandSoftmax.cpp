@@ -43,7 +43,7 @@ public:
       Rows source = rowsOf(input, in, layout), result = rowsOf(output, out, layout);
       Rows x = compute == out ? result : rows.allocate(compute);
       Rows scratch = op.getLog() ? rows.allocate(compute) : rows.allocateScratch(compute);
-      // The largest is exact in any type; its place in ub is as good as another.
+      // The maximum is exact in any type, so it can share this buffer.
       Rows narrow{scratch.buffer, in, scratch.pitch / scratch.bytes() * source.bytes()};
       Value largest = rows.reduce(VectorOp::Max, source, narrow);
       if (in != compute) {
@@ -71,8 +71,8 @@ public:
   }
 
 private:
-  /// In f16 the differences to the largest are off by no more than their inputs
-  /// are, and sums by halves of so many elements are too.
+  /// Returns whether to compute in f16: the differences to the maximum are no less accurate than
+  /// their inputs, and so are sums by halves of that many elements.
   bool inHalf() const {
     Type out = cast<MemRefType>(op.getOutput().getType()).getElementType();
     return type.getElementType().isF16() && out.isF16() && !op.getLog() && nest.length <= 2048;

@@ -55,8 +55,8 @@ void RowWriter::applyRow(VectorOp op, const Rows &dst, const Rows &a, Value row)
            {length, {}}, a.type, dst.type);
 }
 
-/// An instruction works on a run for each row or, a block of 32 bytes at a time, on
-/// all rows as one run: whichever leaves less of the unit's repeats unused.
+/// Writes an instruction on one run per row or, one block of 32 bytes at a time, on all rows as one
+/// run: whichever wastes fewer of the unit's repeats.
 void RowWriter::lanes(VectorOp op, Part dst, Part a, std::optional<Part> b, int64_t count) {
   Type type = dst.rows.type;
   int64_t bytes = count * dst.rows.bytes(), repeat = 256, start = int64_t(w.soc().vectorStart);
@@ -88,7 +88,7 @@ Value RowWriter::reduce(VectorOp op, const Rows &a, const Rows &scratch) {
   int64_t bytes = a.bytes(), unit = 32 / bytes, kept = half(length, unit), joined = length - kept;
   if (length <= unit)
     return reduceInPlace(op, a, length);
-  // What has no partner is taken over as it is.
+  // Elements without a partner are copied.
   if (a.buffer != scratch.buffer && joined < kept) {
     int64_t first = joined / unit * unit * bytes;
     lanes(VectorOp::Copy, {scratch, first}, {a, first}, {}, kept - first / bytes);
@@ -173,11 +173,11 @@ TileNest RowNest::plan(const SocTable &soc, int64_t bytesPerElement, int64_t res
     axes.push_back({size});
     total *= size;
   }
-  // Some steps for each core, that loads and stores run beside the work.
+  // Several steps per core, so that loads and stores overlap with the work.
   int64_t rows = std::min(most, std::max<int64_t>(llvm::divideCeil(total, cores * 4), 1));
   Axis &inner = axes.back();
   int64_t steps = llvm::divideCeil(inner.size, std::min(rows, inner.size));
-  // Where this axis is all there is, each core gets as many.
+  // Where this is the only axis, all cores get the same number of steps.
   if (inner.size == total && steps > cores)
     steps = std::min<int64_t>(inner.size, llvm::alignTo(steps, cores));
   inner.tile = llvm::divideCeil(inner.size, steps);

@@ -1,4 +1,4 @@
-//===-- StoredNumber.h - how scalar code stores a byte -----------*- C++ -*-===//
+//===-- StoredNumber.h - recognizes quantization in scalar code ---*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_NPU_VECTOR_STOREDNUMBER_H
@@ -11,19 +11,19 @@
 
 namespace atc::npu {
 
-/// saturate(round(real) + offset), as a byte of `type` (ui8 or i8).
+/// A value saturate(round(real) + offset) of `type` (ui8 or i8).
 struct StoredNumber {
   mlir::Value real;
-  double offset = 0;      ///< a whole number
-  mlir::Value beforeKept; ///< what the bounds of `type` are applied to
+  double offset = 0;      ///< an integer
+  mlir::Value beforeKept; ///< the operand of the clamp to the range of `type`
   mlir::Type type;
 };
 
-/// Reads the code in front of `store`, a conversion to a byte; nothing if it is
-/// another op or the code is of another form.
+/// Matches the code before `store`, a conversion to 8 bits; returns nothing if it is another op or
+/// the code has another form.
 std::optional<StoredNumber> storedNumberOf(mlir::Operation *store);
 
-/// The constant of `value` = op(x, constant), and x in place of `value`.
+/// Where `value` is op(x, constant): returns the constant and replaces `value` by x.
 template <typename OpT> std::optional<double> peelConstant(mlir::Value &value) {
   auto op = value.getDefiningOp<OpT>();
   mlir::FloatAttr number;

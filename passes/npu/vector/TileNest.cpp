@@ -18,7 +18,7 @@ namespace atc::npu {
 
 namespace {
 
-/// The shares of cores that leave the busiest one the fewest steps.
+/// Finds the division among cores with the fewest steps of the busiest core.
 struct Sharing {
   ArrayRef<Axis> axes;
   SmallVector<int64_t> cores, best;
@@ -38,7 +38,7 @@ struct Sharing {
       int64_t trips = llvm::divideCeil(all, share);
       if (axes[index].isExact && all % share != 0)
         continue;
-      // More cores for the same number of trips would only have less to do.
+      // More cores for the same number of trips would gain nothing.
       if (trips == last)
         continue;
       last = trips;
@@ -101,7 +101,7 @@ Span TileNest::span(size_t index, int64_t unit) const {
   Span span;
   span.length = std::min(axis.tile, axis.size) * unit;
   span.start = starts[index] * unit;
-  // A limit only where something is cut.
+  // A limit only where something is clamped.
   if (axis.trips() * axis.cores > 1)
     span.limit = axis.size * unit;
   return span;
@@ -178,8 +178,8 @@ void TileSpace::pad(size_t wanted) {
 
 void chooseTiles(MutableArrayRef<Axis> axes, int64_t capacity, int64_t cores, int64_t round,
                  int64_t lanesUnit) {
-  // With few steps for each core there is nothing to overlap; boxes that are
-  // too small spend their time on latencies.
+  // With few steps per core there is nothing to overlap; boxes that are too small are dominated by
+  // latencies.
   constexpr int64_t kSmallBox = 8192, kSteps = 4;
   int64_t total = 1;
   for (Axis &axis : axes)

@@ -64,7 +64,7 @@ TileNest Transposition::plan() const {
   // Both runs in gm should be long.
   int64_t rowTile = tileOf(rows, 256);
   int64_t columnTile = tileOf(columns, capacity / int64_t(llvm::alignTo(rowTile, kBlock)));
-  // Moves cut one of the loops.
+  // Moves clamp one of the loops.
   for (size_t i = 0; i < axes.size(); ++i)
     axes[i].isExact = i != cutLoop();
   axes.push_back({rows, rowTile});
@@ -91,7 +91,7 @@ void Transposition::expand(func::FuncOp function, bool vectorCore) const {
     }
     Value in = w.alloc(ir::MemoryKind::UB, rowBlocks * kBlock * inPitch);
     Value out = w.alloc(ir::MemoryKind::UB, columnBlocks * kBlock * outPitch);
-    // Of a group that is not whole only a part is there.
+    // A partial group has only some of its elements.
     Span groups = group < 0 ? Span() : Span{kBlock, nest.start(group) * kBlock, groupCount};
     Span inRows = group >= 0 && groupsRows ? groups : nest.span(rowAxis);
     Span outRows = group >= 0 && !groupsRows ? groups : nest.span(columnAxis);
@@ -119,7 +119,7 @@ void Transposition::expand(func::FuncOp function, bool vectorCore) const {
 
 namespace {
 
-/// Plain [N][C][H][W] on one side, [N][C1][H][W][16] on the other.
+/// Expands a copy between plain [N][C][H][W] and [N][C1][H][W][16].
 class PackExpander {
 public:
   PackExpander(Operation *op, const SocTable &soc)
@@ -202,8 +202,7 @@ private:
     return TileNest(axes, cores);
   }
 
-  /// Channels that lie behind each other come as runs, others one by one, each
-  /// into 32 bytes of its own.
+  /// Copies channels: contiguous ones as runs, others one by one, each into 32 bytes of its own.
   void moveElements(func::FuncOp function) {
     TileNest nest = elementPlan();
     ProgramWriter w(function, nest.grid(), onVectorCores(soc));
@@ -219,7 +218,7 @@ private:
       }
       int64_t plainStep = pixels.rank() ? pixels.strides[0].back() * bytes : 0;
       int64_t blockedStep = pixels.rank() ? pixels.strides[1].back() * bytes : 0;
-      // What there is of the block's channels, in units of what is moved at once.
+      // The existing channels of the block, in units of a move.
       int64_t lane = byChannels ? kBlock * bytes : 32, scale = byChannels ? bytes : 1;
       Span there{kBlock * scale, nest.start(block) * (kBlock * scale), channels * scale};
       Value buffer =

@@ -8,22 +8,22 @@
 
 namespace atc::npu {
 
-/// [rows][columns] with contiguous columns in the input becomes [columns][rows]
-/// with contiguous rows in the output, inside of loops over other dims. Elements
-/// have two bytes. Rows of the input and the output may count fewer than are
-/// there in the other: rows that the input lacks become 0.
+/// Writes a transposition: [rows][columns] with contiguous columns in the input becomes
+/// [columns][rows] with contiguous rows in the output, inside of loops over other dims. Elements
+/// have two bytes. The input and the output may have different numbers of rows: rows that the input
+/// lacks become 0.
 class Transposition {
 public:
   Transposition(const SocTable &soc, int64_t bytes) : soc(soc), bytes(bytes) {}
 
-  /// Strides in elements.
+  /// Adds a loop; strides are in elements.
   void addLoop(int64_t size, int64_t inStride, int64_t outStride);
-  /// Rows of the input, `inStride` apart; in the output they are contiguous.
+  /// Sets the rows, which are `inStride` apart in the input and contiguous in the output.
   void setRows(int64_t size, int64_t inStride);
-  /// Contiguous in the input, `outStride` apart in the output.
+  /// Sets the columns, which are contiguous in the input and `outStride` apart in the output.
   void setColumns(int64_t size, int64_t outStride);
-  /// Rows (columns) come in groups of 16, a dim of its own with these strides;
-  /// the input has only `count` rows, the output only `count` columns.
+  /// Divide the rows (columns) into groups of 16, a dim of its own with these strides; the input
+  /// has only `count` rows, the output only `count` columns.
   void groupRows(int64_t count, int64_t inStride, int64_t outStride);
   void groupColumns(int64_t count, int64_t inStride, int64_t outStride);
 
@@ -32,21 +32,22 @@ public:
 
 private:
   TileNest plan() const;
-  /// The loops, one at least.
+  /// Returns the loops, at least one.
   TileSpace padded() const;
-  /// The loop that moves cut off at its end.
+  /// Returns the loop at whose end moves are clamped.
   size_t cutLoop() const { return group >= 0 ? size_t(group) : padded().rank() - 1; }
 
   SocTable soc;
   int64_t bytes;
   TileSpace loops{};
   int64_t rows = 1, rowStride = 0, columns = 1, columnStride = 0;
-  /// The loop that counts groups, and what is there of the grouped dim.
+  /// The loop that counts groups (-1: none), and the actual size of the grouped dim.
   int group = -1;
   bool groupsRows = false;
   int64_t groupCount = 0;
 };
 
+/// Returns the reason why a pack or unpack cannot become a program; empty: it can.
 std::string whyUnsupportedPack(mlir::Operation *op, const SocTable &soc);
 void expandPack(mlir::func::FuncOp function, mlir::Operation *op);
 

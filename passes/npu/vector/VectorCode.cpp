@@ -71,7 +71,7 @@ private:
     return slot < 0 ? output.source() : VectorSource{slots[slot], dense, 32};
   }
 
-  /// A block of a constant where an instruction has no place for a scalar.
+  /// Returns a block filled with a constant, for instructions without a scalar operand.
   Value constantBlock(double value) {
     for (auto [known, buffer] : constants)
       if (known == value)

@@ -1,8 +1,8 @@
 //===-- VectorKernels.h - kernels that become programs of the vector queue ---===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Each family says why it cannot expand an op, and expands what it can. What it
-// has said yes to never fails.
+// Each family returns the reason why it cannot expand an op (empty: it can), and expands what it
+// accepts, without failure.
 
 #ifndef OPENATC_PASSES_NPU_VECTOR_VECTORKERNELS_H
 #define OPENATC_PASSES_NPU_VECTOR_VECTORKERNELS_H
@@ -33,13 +33,13 @@ void expandLayerNorm(mlir::func::FuncOp function, ir::LayerNormOp op);
 std::string whyUnsupportedResize(kernel::ResizeOp op, const SocTable &soc);
 void expandResize(mlir::func::FuncOp function, kernel::ResizeOp op);
 
-/// Expands the NPU kernel functions of a module that hold one of `Ops`.
+/// Expands the NPU kernel functions of a module that contain one of `Ops`.
 template <typename... Ops, typename Expand>
 void expandKernels(mlir::ModuleOp module, Expand expand) {
   for (auto function : llvm::make_early_inc_range(module.getOps<mlir::func::FuncOp>()))
     (
         [&] {
-          // A function that was expanded is gone.
+          // A function that was expanded no longer exists.
           if (function)
             if (auto op = kernelOpOf<Ops>(function)) {
               expand(function, op);

@@ -235,12 +235,12 @@ int VectorPlan::normalDistribution(int a, double factor) {
   sum = add(mul(sum, square), constant(-kNormal[0] * factor));
   int power = unary(VectorOp::Exp, mul(sum, x));
   int result = unary(VectorOp::Reciprocal, add(power, constant(1)));
-  // Where z is large its error hardly matters.
+  // The error hardly matters for large z.
   list[result].roundings = before ? kManyRoundings : 2;
   return result;
 }
 
-/// 1 - 2 / (e^2x + 1), right at both ends.
+/// Computes 1 - 2 / (e^2x + 1), which has the right limits on both sides.
 int VectorPlan::tanh(int a) {
   int power = unary(VectorOp::Exp, mul(a, constant(2)));
   int result =
@@ -300,8 +300,8 @@ int VectorPlan::valueOf(Value value) {
   return step;
 }
 
-/// The value v of 0.5 (1 + erf(c v)), and c sqrt(2) as `factor`: what gelu is
-/// made of. It costs less than erf and can be had in f16.
+/// Matches 0.5 (1 + erf(c v)), the core of gelu; returns v, and c sqrt(2) as `factor`. It costs
+/// less than erf and can be computed in f16.
 static Value matchHalfErf(Value value, double &factor) {
   auto operands = [](Value value, auto tag, double wanted) -> Value {
     auto op = value.getDefiningOp<decltype(tag)>();
@@ -423,14 +423,14 @@ bool VectorPlan::read(Operation &op) {
             return isBool ? maxmin(VectorOp::Max, VectorOp::MaxScalar, in[0], in[1]) : -1;
           })
           .Case<arith::XOrIOp>([&](auto) {
-            // Of 0 and 1: the square of the difference.
+            // Compares two bools: the square of the difference.
             int difference = sub(in[0], in[1]);
             return isBool ? mul(difference, difference) : -1;
           })
           .Case<arith::ExtFOp, arith::TruncFOp>([&](auto) { return in[0]; })
           .Case<arith::SIToFPOp>([&](auto) { return in[0]; })
           .Case<arith::UIToFPOp>([&](arith::UIToFPOp conversion) {
-            // A bool is 0 or 1 already.
+            // A bool is already 0 or 1.
             Type from = conversion.getIn().getType();
             if (from.isInteger(8))
               inputTypes[list[in[0]].input] =
@@ -464,7 +464,7 @@ bool VectorPlan::read(Operation &op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Types, fusion, places
+// Types, fusion, slots
 //===----------------------------------------------------------------------===//
 
 void VectorPlan::chooseType() {
@@ -545,7 +545,7 @@ void VectorPlan::fuse() {
     if (step.used)
       forEachOperand(step, [&](int operand) { ++uses[operand]; });
   for (auto [index, step] : llvm::enumerate(list)) {
-    // A result in its final type goes to the output, a product onto z's place.
+    // A result in its final type is written to the output, a product in place of z.
     bool isOutput = int(index) == resultStep && type == storedType;
     if (!step.used || step.kind != Kind::Op || step.op != VectorOp::Add || isOutput)
       continue;
@@ -572,7 +572,8 @@ void VectorPlan::assignSlots() {
   for (auto [index, step] : llvm::enumerate(list)) {
     if (!step.used || step.kind != Kind::Op)
       continue;
-    // What dies here may be overwritten: all operands are read first.
+    // The buffer of an operand that is not used later may be overwritten: all operands are read
+    // first.
     forEachOperand(step, [&](int operand) {
       if (list[operand].lastUse == int(index) && places[operand] >= 0)
         busy[places[operand]] = false;

@@ -1,9 +1,8 @@
-//===-- VectorPlan.h - which vector instructions make a scalar body ----------===//
+//===-- VectorPlan.h - plans scalar code as vector instructions --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Between arith / math ops and instructions on ub stands a list of steps without
-// places: constants have become scalar operands, functions formulas, and it is
-// decided in which type all is computed.
+// A list of steps between arith / math ops and instructions on ub, without addresses: constants are
+// scalar operands, functions are expanded into formulas, and the type of the computation is chosen.
 
 #ifndef OPENATC_PASSES_NPU_VECTOR_VECTORPLAN_H
 #define OPENATC_PASSES_NPU_VECTOR_VECTORPLAN_H
@@ -15,6 +14,7 @@
 
 namespace atc::npu {
 
+/// The steps that compute a scalar body.
 class VectorPlan {
 public:
   enum class Kind { Input, Constant, Op };
@@ -22,34 +22,35 @@ public:
     Kind kind = Kind::Op;
     VectorOp op = VectorOp::Copy;
     int a = -1, b = -1, mask = -1; ///< steps whose results are the operands
-    int target = -1;               ///< of Madd and Axpy: the step that is added to
+    int target = -1;               ///< of Madd and Axpy: the step that is accumulated
     double scalar = 0;             ///< also a constant's value
     unsigned input = 0;
-    int roundings = 0; ///< on the longest way from the inputs, if computed in f16
+    int roundings = 0; ///< on the longest path from the inputs, if computed in f16
     bool used = false;
     int lastUse = -1;
   };
 
+  /// Plans a body that ends in a kernel.yield.
   explicit VectorPlan(mlir::Block &body);
 
-  /// Why there is no plan; empty: there is one.
+  /// Returns the reason why there is no plan; empty: there is one.
   const std::string &fault() const { return problem; }
 
   llvm::ArrayRef<Step> steps() const { return list; }
-  /// The step that gives the result.
+  /// Returns the step that computes the result.
   int result() const { return resultStep; }
-  /// The type that all steps compute in.
+  /// Returns the type in which all steps compute.
   mlir::Type computeType() const { return type; }
   mlir::Type resultType() const { return storedType; }
-  /// What the result is multiplied by while it is stored, where that is not 1.
+  /// Returns the factor that is applied while the result is stored.
   double storeScale() const { return resultScale; }
-  /// Of an input's elements; bytes have a sign here.
+  /// Returns the element type of an input; 8-bit types have a sign here.
   mlir::Type inputType(unsigned input) const { return inputTypes[input]; }
-  /// The result is an input, maybe in another type.
+  /// Returns whether the result is an input, maybe in another type.
   bool isCast() const { return list[resultStep].kind == Kind::Input; }
-  /// Buffers for temporaries that the steps need at one time.
+  /// Returns the number of buffers for temporaries that are needed at the same time.
   unsigned slots() const { return slotCount; }
-  /// Where the result of a step is kept: a slot, or -1 for the output itself.
+  /// Returns where the result of a step is kept: a slot, or -1 for the output itself.
   int slotOf(int step) const { return places[step]; }
 
 private:
@@ -90,7 +91,7 @@ private:
   llvm::SmallVector<mlir::Type> inputTypes;
   mlir::Type type, storedType;
   bool halfOnly = true;
-  /// Of quantized numbers: each operation is the one of the model.
+  /// For quantized values: each operation is exactly the one of the model.
   bool exact = false;
   double resultScale = 1;
   int resultStep = -1;

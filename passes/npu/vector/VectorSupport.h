@@ -1,4 +1,4 @@
-//===-- VectorSupport.h - which kernels the vector queue can run -------------===//
+//===-- VectorSupport.h - the kernels that the vector queue supports ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PASSES_NPU_VECTOR_VECTORSUPPORT_H
@@ -9,8 +9,8 @@
 
 namespace atc::npu {
 
-/// Why npu-expand-* has no program for a kernel op other than a contraction;
-/// empty: it surely has one.
+/// Returns the reason why npu-expand-* has no program for a kernel op other than a contraction;
+/// empty: it has one.
 std::string whyUnsupportedVectorKernel(mlir::Operation *kernelOp, const SocTable &soc);
 
 } // namespace atc::npu

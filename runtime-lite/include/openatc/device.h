@@ -3,12 +3,12 @@
 /*
  * The runtime itself knows nothing of NPUs: a session that runs a model with NPU
  * launches is given an om_device (om_session_options.device), which opens the SoC,
- * takes all programs and then gets the launches one by one, in the order of the
- * schedule, between those of the CPU. openatc/npu.h has one that simulates.
+ * receives all programs and then the launches one by one, in the order of the
+ * schedule, between those of the CPU. openatc/npu.h has a simulated one.
  *
  * All calls on one opened SoC come from one thread at a time. A call that fails
- * returns another status than OM_OK and fills the error, which is never NULL;
- * what the device says there is what the caller of the session reads.
+ * returns a status other than OM_OK and fills the error, which is never NULL; its
+ * message is what the caller of the session reads.
  */
 #ifndef OPENATC_DEVICE_H
 #define OPENATC_DEVICE_H
@@ -27,7 +27,8 @@ extern "C" {
 #define OM_DEVICE_BASE 0x10000000u
 #define OM_DEVICE_ALIGNMENT 512u
 
-/* A program as the file holds it. `arguments` are the least bytes of its buffers. */
+/* A program as the file holds it. `arguments` are the minimum sizes of its buffers in
+ * bytes. The pointers are valid during the call only. */
 typedef struct om_device_program {
   const char *name;
   const void *code;
@@ -36,7 +37,7 @@ typedef struct om_device_program {
   uint32_t argument_count;
 } om_device_program;
 
-/* What a device is told of a model; the pointers are good during the call. */
+/* The description of a model for a device; the pointers are valid during the call only. */
 typedef struct om_device_model {
   const om_device_program *programs;
   uint32_t program_count;
@@ -60,31 +61,36 @@ typedef struct om_device_range {
   uint64_t address, bytes;
 } om_device_range;
 
+/* A launch of a program. Its pointers live as long as the model. */
 typedef struct om_device_launch {
   uint32_t index;   /* in the model's schedule  */
-  uint32_t program; /* as they were loaded      */
+  uint32_t program; /* in om_device_model.programs */
   const char *name; /* lives as long as the model */
   uint64_t macs;
-  int chained; /* goes on in the task of the launch before */
+  int chained; /* 1: continues the task of the launch before */
   uint32_t argument_count, prefetch_count;
-  void *const *data;               /* where the buffers are for the host */
-  const uint64_t *addresses;       /* and for the device                 */
+  void *const *data;               /* host addresses of the buffers   */
+  const uint64_t *addresses;       /* device addresses of the buffers */
   const om_device_range *prefetch; /* weights that later launches read */
 } om_device_launch;
 
+/* The functions of a device. All must be set. */
 typedef struct om_device {
   size_t struct_size;
   void *user;
-  /* A SoC by its name, or by `table` where that is not "". */
+  /* Opens a SoC by its name, or by `table` where that is not "". `*opened` is passed
+   * to all other functions. */
   om_status (*open)(void *user, const char *soc, const char *table, void **opened, om_error *error);
-  /* Decodes and checks all programs of the model. Called once. */
+  /* Decodes and checks all programs of the model. Called once, before any launch. */
   om_status (*load)(void *opened, const om_device_model *model, om_error *error);
-  /* A run of the session begins. */
+  /* Begins a run of the session. */
   om_status (*begin)(void *opened, om_error *error);
+  /* Runs a launch and returns when it is complete. */
   om_status (*launch)(void *opened, const om_device_launch *launch, om_error *error);
   /* The CPU has run something between them: the launch `index`, or from the number of
    * launches up a call of a host kernel. */
   void (*host)(void *opened, uint32_t index);
+  /* Releases everything that open() made. */
   void (*close)(void *opened);
   /* The runs from now on use another gear of the model, or the first one. NULL: the device
    * need not know. It is not called for a model without gears. */

@@ -3,11 +3,13 @@
 /*
  * A model is a verified, mapped `.om` file: constant, and free to be shared by
  * any number of sessions and threads. A session owns the memory and the threads
- * of one inference at a time; every function on one session but om_session_cancel
- * must be called by one thread at a time. `om_session_run` asks for no memory.
+ * of one inference at a time; every function on one session except
+ * om_session_cancel must be called by one thread at a time. `om_session_run` of a
+ * model with static shapes allocates no memory.
  *
- * Every function that can fail returns an om_status and, where `error` is not
- * NULL, fills it with the same code and one sentence for a person.
+ * Every function that can fail returns an om_status and, where it has an `error`
+ * that is not NULL, fills it with the same code and one sentence for a person.
+ * Results behind pointers are set only on success, unless stated otherwise.
  *
  * Structures that cross the interface start with `struct_size`; set it with the
  * OM_..._INIT macro beside each structure. Fields are only ever added at the
@@ -37,7 +39,7 @@ extern "C" {
 /* Alignment in bytes of every caller's input and output pointer. */
 #define OM_ALIGNMENT 64
 
-/* The most dims a tensor can have. */
+/* The maximum number of dims of a tensor. */
 #define OM_MAX_RANK 16
 
 typedef enum om_status {
@@ -51,7 +53,7 @@ typedef enum om_status {
   OM_ERROR_CORRUPT = 7,        /* a hash, size, offset or index is wrong         */
   OM_ERROR_UNSUPPORTED = 8,    /* valid, but not for this machine or library     */
   OM_ERROR_MEMORY = 9,         /* memory could not be allocated, or a thread
-                                * not be started                                 */
+                                * cannot be started                              */
   OM_ERROR_NATIVE_CODE = 10,   /* native code, which the caller refuses         */
   OM_ERROR_UNSIGNED = 11,      /* no signature, which the caller requires        */
   OM_ERROR_UNTRUSTED_KEY = 12, /* signed with a key the caller does not trust */
@@ -64,12 +66,13 @@ typedef enum om_status {
   OM_ERROR_CANCELLED = 18      /* om_session_cancel has ended the run            */
 } om_status;
 
+/* An error with its sentence. */
 typedef struct om_error {
   om_status code;
   char message[508]; /* one sentence, always terminated */
 } om_error;
 
-/* Element types; the numbers are those of ONNX. */
+/* Element types, with the values of ONNX. */
 typedef enum om_dtype {
   OM_UNDEFINED = 0,
   OM_F32 = 1,
@@ -79,7 +82,7 @@ typedef enum om_dtype {
   OM_I16 = 5,
   OM_I32 = 6,
   OM_I64 = 7,
-  OM_STRING = 8, /* in an om_value only */
+  OM_STRING = 8, /* only as the element type of an om_value */
   OM_BOOL = 9,
   OM_F16 = 10,
   OM_F64 = 11,
@@ -92,15 +95,15 @@ typedef enum om_dtype {
   OM_F8E4M3FNUZ = 18,
   OM_F8E5M2 = 19,
   OM_F8E5M2FNUZ = 20,
-  OM_U4 = 21, /* two in a byte, the first in the low half */
+  OM_U4 = 21, /* two per byte, the first in the low half */
   OM_I4 = 22,
   OM_F4E2M1 = 23,
   OM_F8E8M0 = 24,
-  OM_U2 = 25, /* four in a byte, the first in the lowest bits */
+  OM_U2 = 25, /* four per byte, the first in the lowest bits */
   OM_I2 = 26
 } om_dtype;
 
-/* What an om_value is. */
+/* The kinds of an om_value. */
 typedef enum om_kind {
   OM_KIND_NONE = 0, /* an optional without a value */
   OM_KIND_TENSOR = 1,
@@ -108,7 +111,7 @@ typedef enum om_kind {
   OM_KIND_MAP = 3 /* two items: a tensor of keys and one of values */
 } om_kind;
 
-/* Where bytes live. */
+/* Where the elements of a tensor are stored. */
 typedef enum om_space {
   OM_ARENA = 0,   /* the session's working memory, reused within a run */
   OM_WEIGHTS = 1, /* the mapped file                                   */
@@ -116,11 +119,14 @@ typedef enum om_space {
   OM_OUTPUT = 3   /* the caller's output                               */
 } om_space;
 
+/* A loaded model; om_model_free frees it. */
 typedef struct om_model om_model;
+/* The memory and threads of one inference at a time; om_session_free frees it. */
 typedef struct om_session om_session;
 
-/* Pointers in these structures belong to the model and live as long as it. */
+/* Pointers in these structures belong to the model and live as long as it does. */
 
+/* Facts about a model. Sizes are in bytes. */
 typedef struct om_model_info {
   size_t struct_size;
   const char *name;
@@ -128,18 +134,19 @@ typedef struct om_model_info {
   const char *command_line;
   const char *target;
   const char *cpu_level; /* the code image chosen for this machine; "" where no
-                          * launch is one of the CPU */
+                          * launch runs on the CPU */
   uint32_t schema_major, schema_minor;
   uint32_t inputs, outputs, tensors, launches;
   uint64_t file_bytes, weights_bytes, code_bytes, arena_bytes;
-  uint64_t scratch_bytes; /* for each thread */
-  const char *soc;        /* the NPU that `npu_launches` need; "" without any */
+  uint64_t scratch_bytes; /* per thread */
+  const char *soc;        /* the NPU that `npu_launches` need; "" where there are none */
   uint32_t npu_launches;
-  uint64_t npu_bytes; /* of encoded NPU programs */
+  uint64_t npu_bytes; /* size of the encoded NPU programs */
 } om_model_info;
 #define OM_MODEL_INFO_INIT                                                                         \
   {sizeof(om_model_info), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0}
 
+/* A tensor of a model. */
 typedef struct om_tensor_info {
   size_t struct_size;
   const char *name;
@@ -147,32 +154,33 @@ typedef struct om_tensor_info {
   uint32_t rank;
   const int64_t *dims; /* logical dims */
   uint64_t elements;   /* the product of the dims */
-  uint64_t bytes;      /* size in plain dense layout: what a caller passes */
+  uint64_t bytes;      /* size in dense row-major layout: what a caller passes */
   om_space space;      /* where the tensor is stored while it lives */
-  uint32_t block;      /* channels in a block of the stored layout, 0 = plain */
-  /* Of the inputs and outputs of a model with a host program: a dim of -1 is any
-   * size, and then `elements` and `bytes` are 0. `dtype` is that of the items of
-   * a sequence, OM_UNDEFINED where any type will do. */
+  uint32_t block;      /* channels per block of the stored layout, 0 = not blocked */
+  /* For the inputs and outputs of a model with a dynamic schedule: a dim of -1 is
+   * dynamic, and then `elements` and `bytes` are 0. `dtype` is that of the items
+   * of a sequence, OM_UNDEFINED where any type is accepted. */
   om_kind kind;
   int ranked;   /* 0: the tensor may have any rank; `rank` is 0 then    */
-  int optional; /* 1: the value may be one of OM_KIND_NONE              */
+  int optional; /* 1: the value may be of kind OM_KIND_NONE             */
 } om_tensor_info;
 #define OM_TENSOR_INFO_INIT                                                                        \
   {sizeof(om_tensor_info), NULL, OM_UNDEFINED, 0, NULL, 0, 0, OM_ARENA, 0, OM_KIND_TENSOR, 1, 0}
 
+/* A launch of a model's schedule, or a call of a host kernel. */
 typedef struct om_launch_info {
   size_t struct_size;
   const char *name;
   const char *kernel;
   uint64_t cost;  /* estimated floating-point operations or bytes moved */
-  uint64_t tasks; /* how many independent pieces the kernel has         */
+  uint64_t tasks; /* number of independent tasks of the kernel          */
   uint32_t reads_count, writes_count;
   const uint32_t *reads; /* tensor indices */
   const uint32_t *writes;
-  int npu;       /* 1: `kernel` is a program of the NPU, `tasks` are its cores */
-  uint64_t macs; /* of an NPU launch: multiply-accumulates, else 0            */
-  int host;      /* 1: a call of a host kernel; behind all launches, in the
-                  * order of the program                                      */
+  int npu;       /* 1: `kernel` is a program of the NPU, `tasks` is the number of its cores */
+  uint64_t macs; /* multiply-accumulates of an NPU launch, else 0              */
+  int host;      /* 1: a call of a host kernel; these are numbered behind all
+                  * launches, in the order of the dynamic schedule              */
 } om_launch_info;
 #define OM_LAUNCH_INFO_INIT {sizeof(om_launch_info), NULL, NULL, 0, 0, 0, 0, NULL, NULL, 0, 0, 0}
 
@@ -185,28 +193,30 @@ typedef struct om_public_key {
   uint8_t bytes[OM_KEY_BYTES];
 } om_public_key;
 
-/* The cryptography a caller brings for `require_signature`; this library has
- * none. openatc/trust.h has one on libsodium. Both return 0 for success. */
+/* The cryptography that a caller provides for `require_signature`; this library
+ * has none. openatc/trust.h has an implementation on libsodium. Both functions
+ * return 0 for success. */
 typedef struct om_crypto {
   size_t struct_size;
   void *user;
-  /* Is `signature` the Ed25519 signature of the message under the key? */
+  /* Verifies that `signature` is the Ed25519 signature of the message under the key. */
   int (*verify)(void *user, const om_public_key *key, const uint8_t signature[OM_SIGNATURE_BYTES],
                 const void *message, size_t bytes);
-  /* BLAKE2b of `bytes` bytes, 32 bytes long and without a key. */
+  /* Computes BLAKE2b of `bytes` bytes, 32 bytes long and without a key. */
   int (*digest)(void *user, const void *data, size_t bytes, uint8_t result[OM_DIGEST_BYTES]);
 } om_crypto;
 
+/* How to load a model. */
 typedef struct om_load_options {
   size_t struct_size;
-  /* 1 (the default): the weights are checked before there is a model. 0: they
-   * are not read; om_model_verify_weights checks them when the caller wants.
-   * Tables that code computes addresses from are checked always, and so are the
-   * weights of a model whose signature is required. */
+  /* 1 (the default): om_model_load_... checks the weights. 0: it does not read
+   * them; om_model_verify_weights checks them when the caller wants. Tables that
+   * code computes addresses from are always checked, and so are the weights of a
+   * model whose signature is required. */
   int verify_weights;
-  const char *cpu_level;             /* take this code image; NULL: the best that fits  */
-  int refuse_native_code;            /* OM_ERROR_NATIVE_CODE for a model with any       */
-  int require_signature;             /* only a model signed with one of `trusted_keys`  */
+  const char *cpu_level;             /* use this code image; NULL: the best that fits  */
+  int refuse_native_code;            /* OM_ERROR_NATIVE_CODE for a model with any native code */
+  int require_signature;             /* accept only models signed with one of `trusted_keys`  */
   const om_public_key *trusted_keys; /* used during the call only            */
   size_t trusted_key_count;
   const om_crypto *crypto; /* used during the call only; om_trust_crypto()   */
@@ -216,33 +226,34 @@ typedef struct om_load_options {
 #define OM_DEFAULT_SERIAL_COST 30000
 #define OM_DEFAULT_SPIN_US 200
 
-/* A ceiling that is none. */
+/* The value of a limit that stands for "no limit". */
 #define OM_NO_LIMIT UINT64_MAX
 
 struct om_device; /* openatc/device.h */
 
+/* How to run a model. */
 typedef struct om_session_options {
   size_t struct_size;
-  uint32_t threads;     /* with the caller; 0: as many as the process may use   */
-  uint32_t spin_us;     /* how long an idle thread spins before it sleeps       */
-  uint64_t serial_cost; /* a launch cheaper than this stays on the calling thread */
+  uint32_t threads;     /* including the caller; 0: as many as the process may use */
+  uint32_t spin_us;     /* microseconds that an idle thread spins before it sleeps */
+  uint64_t serial_cost; /* a launch of lower cost stays on the calling thread      */
   /* Runs the NPU launches of a model that has any, for one session at a time;
-   * must live as long as it. openatc/npu.h has a simulated one. */
+   * must outlive the session. openatc/npu.h has a simulated one. */
   const struct om_device *device;
-  uint64_t seed; /* of random numbers whose node has none; 0: from the time */
-  /* Ceilings; 0 is the default, OM_NO_LIMIT is none. What goes beyond one ends with
-   * OM_ERROR_LIMIT and a sentence that names the node, what it asked for and the
-   * ceiling. The session can be used again, and holds nothing of the run. */
+  uint64_t seed; /* of random generators whose node has no seed; 0: from the time */
+  /* Limits; 0 is the default, OM_NO_LIMIT is no limit. A run that exceeds one ends
+   * with OM_ERROR_LIMIT and a sentence that names the node, its request and the
+   * limit. The session can be used again, and holds nothing of the run. */
   /* Bytes that the session holds at once: arena, scratch of its threads, and all
-   * values of a run, outputs too. Not counted are inputs (they are the caller's) and
-   * outputs after the run. Default: three quarters of the machine's memory, or of
-   * the container's (cgroup 2) where that is less. */
+   * values of a run, including outputs. Not counted are inputs (they are the
+   * caller's) and outputs after the run. Default: three quarters of the machine's
+   * memory, or of the container's (cgroup 2) where that is less. */
   uint64_t max_memory;
-  /* Iterations in a run, of all loops of its host program together. Default: none. */
+  /* Iterations per run, of all loops of its dynamic schedule together. Default: none. */
   uint64_t max_iterations;
-  /* Microseconds of a run. The clock is read between steps, and between the pieces
-   * that a host kernel's work is divided into; a kernel in generated code and a
-   * launch of a device are not interrupted. Default: none. */
+  /* Microseconds per run. The clock is read between steps, and between the tasks
+   * of a host kernel; a kernel in generated code and a launch of a device are not
+   * interrupted. Default: none. */
   uint64_t max_run_us;
 } om_session_options;
 #define OM_SESSION_OPTIONS_INIT                                                                    \
@@ -250,22 +261,26 @@ typedef struct om_session_options {
 
 /* ---- models ------------------------------------------------------------- */
 
-/* Maps and verifies a file. `options` may be NULL. */
+/* Maps and verifies a file. `options` may be NULL. On failure `*model` is NULL. */
 OM_API om_status om_model_load_file(const char *path, const om_load_options *options,
                                     om_model **model, om_error *error);
 
-/* The same from memory, which must stay unchanged until om_model_free. Weights
- * are used in place where `data` is 64-byte aligned, else copied once. */
+/* Verifies a model in memory, which must stay unchanged until om_model_free. It is
+ * used in place where `data` is 64-byte aligned, else copied once. */
 OM_API om_status om_model_load_memory(const void *data, size_t bytes,
                                       const om_load_options *options, om_model **model,
                                       om_error *error);
 
-/* Frees a model; its sessions must be gone. NULL is allowed. */
+/* Frees a model. All its sessions must have been freed. NULL is allowed. */
 OM_API void om_model_free(om_model *model);
 
-/* Reads all weights and compares their hash with the file's. */
+/* Reads all weights and compares their hash with the file's; OM_ERROR_CORRUPT where
+ * they differ. */
 OM_API om_status om_model_verify_weights(const om_model *model, om_error *error);
 
+/* Fill `info`, whose struct_size must be set, with facts about the model or about one
+ * of its inputs, outputs, tensors or launches. OM_ERROR_ARGUMENT where `index` is out
+ * of range; om_model_info has the counts. */
 OM_API om_status om_model_get_info(const om_model *model, om_model_info *info);
 OM_API om_status om_model_get_input(const om_model *model, uint32_t index, om_tensor_info *info);
 OM_API om_status om_model_get_output(const om_model *model, uint32_t index, om_tensor_info *info);
@@ -274,15 +289,18 @@ OM_API om_status om_model_get_launch(const om_model *model, uint32_t index, om_l
 
 /* ---- sessions ----------------------------------------------------------- */
 
-/* Gets the memory and starts the threads of a session. `options` may be NULL. */
+/* Allocates the memory and starts the threads of a session. `options` may be NULL.
+ * The model must outlive the session. On failure `*session` is NULL. */
 OM_API om_status om_session_create(const om_model *model, const om_session_options *options,
                                    om_session **session, om_error *error);
+/* Frees a session and ends its threads. NULL is allowed. */
 OM_API void om_session_free(om_session *session);
+/* Returns the number of threads, including the caller's. */
 OM_API uint32_t om_session_threads(const om_session *session);
 
 /* Ends the run in progress at its next step with OM_ERROR_CANCELLED; where there is
- * none, the next run before its first step. Only this function may be called by any
- * thread, and in a signal handler, while another one runs the session. */
+ * none, the next run before its first step. This is the only function that another
+ * thread, or a signal handler, may call while a thread runs the session. */
 OM_API void om_session_cancel(om_session *session);
 
 /* Runs the model. inputs[i] and outputs[i] are the caller's dense tensors in the
@@ -297,20 +315,24 @@ OM_API om_status om_session_run(om_session *session, const void *const *inputs,
  * other than 0 ends the run with OM_ERROR_ARGUMENT. */
 typedef int (*om_launch_callback)(void *user, uint32_t launch);
 
+/* Runs the model as om_session_run does and calls `callback` after each launch. */
 OM_API om_status om_session_run_observed(om_session *session, const void *const *inputs,
                                          void *const *outputs, om_launch_callback callback,
                                          void *user, om_error *error);
 
-/* Copies a tensor into plain dense layout (om_tensor_info.bytes). Tensors in
- * the arena share memory: one is whole only between the launch that writes it
- * and the next one that reuses its place, that is, in an om_launch_callback. */
+/* Copies a tensor into dense row-major layout; `bytes` must be om_tensor_info.bytes.
+ * Tensors in the arena share memory: a tensor is intact only between the launch that
+ * writes it and the next one that reuses its memory, that is, in an
+ * om_launch_callback. */
 OM_API om_status om_session_read_tensor(const om_session *session, uint32_t tensor, void *data,
                                         size_t bytes, om_error *error);
 
-/* Switches the per-launch clock of om_session_run; on clears the sums. */
+/* Switches the per-launch clock of later runs and resets all times. */
 OM_API void om_session_set_profile(om_session *session, int on);
 
-/* The time in `launch`, summed over `runs` runs since the profile was switched on. */
+/* Returns the total time spent in `launch` over the `runs` runs since the profile was
+ * switched on. Both pointers may be NULL. OM_ERROR_ARGUMENT where there is no such
+ * launch. */
 OM_API om_status om_session_get_profile(const om_session *session, uint32_t launch,
                                         uint64_t *nanoseconds, uint64_t *runs);
 
@@ -412,55 +434,70 @@ OM_API uint32_t om_session_gear(const om_session *session);
 
 /* ---- values ------------------------------------------------------------- */
 
-/* A tensor of any shape, a sequence, a map, or none. A value never changes, and
- * may be shared by sessions and threads; whoever creates or gets one releases it. */
+/* A tensor of any shape, a sequence, a map, or none. A value never changes, and may be
+ * shared by sessions and threads. It has a reference count: whoever creates or is given
+ * a value releases it. */
 typedef struct om_value om_value;
 
-/* Copies the elements; with `data` NULL they are zeros. Not for strings. */
+/* Creates a tensor with a copy of the elements, which are dense and row-major; where
+ * `data` is NULL they are zeros. Not for strings. */
 OM_API om_status om_value_create_tensor(om_dtype dtype, uint32_t rank, const int64_t *dims,
                                         const void *data, om_value **value, om_error *error);
-/* Uses the caller's elements, 64-byte aligned, as long as the value lives. */
+/* Creates a tensor that uses the caller's elements, 64-byte aligned, which must stay
+ * unchanged as long as the value lives. */
 OM_API om_status om_value_borrow_tensor(om_dtype dtype, uint32_t rank, const int64_t *dims,
                                         const void *data, om_value **value, om_error *error);
-/* Copies strings, none of which is NULL; with `sizes` NULL they end with a zero. */
+/* Creates a tensor of strings with copies of the texts, none of which is NULL. `sizes`
+ * are in bytes; where it is NULL the texts are null-terminated. */
 OM_API om_status om_value_create_strings(uint32_t rank, const int64_t *dims,
                                          const char *const *texts, const size_t *sizes,
                                          om_value **value, om_error *error);
-/* Shares the items: tensors of `dtype`; or sequences, or maps, that all have the same
- * element type (maps: and keys of the same type), and then `dtype` says nothing. */
+/* Creates a sequence that shares its items: tensors of `dtype`; or sequences, or maps,
+ * that all have the same element type (maps: and the same key type), and then `dtype` is
+ * ignored. */
 OM_API om_status om_value_create_sequence(om_dtype dtype, size_t count,
                                           const om_value *const *items, om_value **value,
                                           om_error *error);
-/* Shares two tensors of rank 1 and equal length. */
+/* Creates a map that shares two tensors of rank 1 and equal length. */
 OM_API om_status om_value_create_map(const om_value *keys, const om_value *values, om_value **value,
                                      om_error *error);
+/* Creates an optional without a value. */
 OM_API om_status om_value_create_none(om_value **value, om_error *error);
+/* Adds a reference. NULL is allowed. */
 OM_API void om_value_retain(const om_value *value);
-OM_API void om_value_release(const om_value *value); /* NULL is allowed */
+/* Drops a reference and frees the value with the last one. NULL is allowed. */
+OM_API void om_value_release(const om_value *value);
 
+/* Returns the kind of a value, which must not be NULL. */
 OM_API om_kind om_value_kind(const om_value *value);
-/* OM_ERROR_ARGUMENT for what is no tensor. What is asked for with NULL is not
- * answered. The elements of a tensor of strings: om_value_get_string. */
+/* Returns the description and the elements of a tensor, which live as long as it.
+ * Results whose pointer is NULL are skipped. OM_ERROR_ARGUMENT for other kinds. For
+ * tensors of strings use om_value_get_string. */
 OM_API om_status om_value_get_tensor(const om_value *value, om_dtype *dtype, uint32_t *rank,
                                      const int64_t **dims, const void **data);
+/* Returns an element of a tensor of strings; its bytes are not terminated and live as
+ * long as the value. OM_ERROR_ARGUMENT where there is no such string. */
 OM_API om_status om_value_get_string(const om_value *value, uint64_t index, const char **data,
                                      size_t *size);
-/* How many elements a tensor has, or items a sequence (of a map: 2). */
+/* Returns the number of elements of a tensor or of items of a sequence (of a map: 2). */
 OM_API uint64_t om_value_size(const om_value *value);
-/* An item of a sequence or map, which lives as long as it; NULL: there is none. */
+/* Returns an item of a sequence or map, which lives as long as the list; NULL where
+ * there is none. No reference is added. */
 OM_API const om_value *om_value_item(const om_value *value, uint64_t index);
 
-/* Runs any model on values; gives new ones, in the model's order. An input that is
- * NULL is none. Shapes and types are checked. On failure no output is given. */
+/* Runs any model on values and returns new ones in `outputs`, in the model's order; the
+ * caller releases them. An input that is NULL has no value. Shapes and types are
+ * checked. On failure no output is returned. */
 OM_API om_status om_session_run_values(om_session *session, const om_value *const *inputs,
                                        om_value **outputs, om_error *error);
 
-/* ---- words -------------------------------------------------------------- */
+/* ---- names -------------------------------------------------------------- */
 
-OM_API const char *om_version(void);               /* of this library            */
+/* These strings are constants. */
+OM_API const char *om_version(void);               /* version of this library    */
 OM_API const char *om_status_name(om_status code); /* "OM_ERROR_CORRUPT"          */
 OM_API const char *om_dtype_name(om_dtype dtype);  /* "f32"; "undefined" otherwise */
-OM_API uint32_t om_dtype_bits(om_dtype dtype);     /* 0: strings, and what is no type   */
+OM_API uint32_t om_dtype_bits(om_dtype dtype);     /* bits per element; 0: strings, no type */
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,8 @@
 //===-- openatc/om.hpp - run .om files: the C++ wrapper -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Header-only, over om.h. Nothing throws: what can fail returns an empty object
-// and fills an om::Error.
+// Header-only, over om.h, which documents units and errors. Nothing throws: a function that can
+// fail returns an empty object and fills an om::Error. Strings and vectors are copies.
 
 #ifndef OPENATC_OM_HPP
 #define OPENATC_OM_HPP
@@ -18,7 +18,7 @@
 
 namespace om {
 
-/// Converts to true when something went wrong.
+/// An error of the library; converts to true where a call failed.
 struct Error {
   om_error c = {OM_OK, ""};
   explicit operator bool() const { return c.code != OM_OK; }
@@ -26,7 +26,8 @@ struct Error {
   const char *message() const { return c.message; }
 };
 
-/// Zeroed memory that om_session_run accepts.
+/// Zeroed, 64-byte aligned memory for inputs and outputs of om_session_run. Converts to false where
+/// memory could not be allocated.
 class Buffer {
 public:
   Buffer() = default;
@@ -48,6 +49,7 @@ private:
   size_t count = 0;
 };
 
+/// A copy of om_tensor_info.
 struct Tensor {
   std::string name;
   om_dtype dtype;
@@ -57,7 +59,7 @@ struct Tensor {
   uint32_t block;
   om_kind kind = OM_KIND_TENSOR;
   bool ranked = true, optional = false;
-  /// Whether om_session_run can be used with it: a tensor of a size that is known.
+  /// Returns whether om_session_run can be used with it: it is a tensor of known size.
   bool fixed() const {
     bool all = kind == OM_KIND_TENSOR && ranked && !optional && om_dtype_bits(dtype) != 0;
     for (int64_t dim : dims)
@@ -90,8 +92,8 @@ struct Launch {
   bool host = false;
 };
 
-/// A tensor of any shape, a sequence, a map, or none; copies share it. One that is
-/// not there (false) stands for an optional input without a value.
+/// A tensor of any shape, a sequence, a map, or none; copies share it. An empty object (false)
+/// stands for an optional input without a value.
 class Value {
 public:
   Value() = default;
@@ -105,7 +107,7 @@ public:
   }
   ~Value() { om_value_release(handle); }
 
-  /// Copies the elements; null stands for zeros.
+  /// Returns a tensor with a copy of the elements; a null `data` stands for zeros.
   static Value tensor(om_dtype dtype, const std::vector<int64_t> &dims, const void *data,
                       Error &error) {
     return made([&](om_value **value) {
@@ -113,7 +115,7 @@ public:
                                     value, &error.c);
     });
   }
-  /// Uses the elements, 64-byte aligned, where they are.
+  /// Returns a tensor that uses the elements at `data`, 64-byte aligned, which must outlive it.
   static Value borrow(om_dtype dtype, const std::vector<int64_t> &dims, const void *data,
                       Error &error) {
     return made([&](om_value **value) {
@@ -121,6 +123,7 @@ public:
                                     value, &error.c);
     });
   }
+  /// Returns a tensor of strings with copies of `texts`, in row-major order.
   static Value strings(const std::vector<int64_t> &dims, const std::vector<std::string> &texts,
                        Error &error) {
     std::vector<const char *> pointers;
@@ -134,6 +137,7 @@ public:
                                      pointers.data(), sizes.data(), value, &error.c);
     });
   }
+  /// Returns a sequence that shares its items.
   static Value sequence(om_dtype dtype, const std::vector<Value> &items, Error &error) {
     std::vector<const om_value *> pointers;
     for (const Value &item : items)
@@ -142,6 +146,7 @@ public:
       return om_value_create_sequence(dtype, pointers.size(), pointers.data(), value, &error.c);
     });
   }
+  /// Returns a map that shares two tensors of rank 1 and equal length.
   static Value map(const Value &keys, const Value &values, Error &error) {
     return made([&](om_value **value) {
       return om_value_create_map(keys.get(), values.get(), value, &error.c);
@@ -151,30 +156,36 @@ public:
   explicit operator bool() const { return handle != nullptr; }
   const om_value *get() const { return handle; }
   om_kind kind() const { return handle ? om_value_kind(handle) : OM_KIND_NONE; }
-  /// Elements of a tensor, items of a sequence.
+  /// Returns the number of elements of a tensor or of items of a sequence; 0 where there is no
+  /// value.
   uint64_t size() const { return handle ? om_value_size(handle) : 0; }
+  /// Returns the element type of a tensor; OM_UNDEFINED for any other kind.
   om_dtype dtype() const {
     om_dtype answer = OM_UNDEFINED;
     om_value_get_tensor(handle, &answer, nullptr, nullptr, nullptr);
     return answer;
   }
+  /// Returns the dims of a tensor; empty for any other kind.
   std::vector<int64_t> dims() const {
     uint32_t rank = 0;
     const int64_t *dims = nullptr;
     om_value_get_tensor(handle, nullptr, &rank, &dims, nullptr);
     return {dims, dims + rank};
   }
+  /// Returns the elements of a tensor, which live as long as the value; null for any other kind.
   template <typename T = void> const T *data() const {
     const void *answer = nullptr;
     om_value_get_tensor(handle, nullptr, nullptr, nullptr, &answer);
     return static_cast<const T *>(answer);
   }
+  /// Returns an element of a tensor of strings; empty where there is none.
   std::string string(uint64_t index) const {
     const char *text = nullptr;
     size_t bytes = 0;
     om_value_get_string(handle, index, &text, &bytes);
     return std::string(text, bytes);
   }
+  /// Returns an item of a sequence or map; empty where there is none.
   Value item(uint64_t index) const {
     Value answer(om_value_item(handle, index));
     answer.retain();
@@ -197,12 +208,14 @@ private:
 /// A loaded model; copies share it.
 class Model {
 public:
+  /// Maps and verifies the file at `path`.
   static Model loadFile(const std::string &path, Error &error,
                         om_load_options options = OM_LOAD_OPTIONS_INIT) {
     om_model *model = nullptr;
     om_model_load_file(path.c_str(), &options, &model, &error.c);
     return Model(model);
   }
+  /// Verifies a model in memory, which must outlive the Model.
   static Model loadMemory(const void *data, size_t bytes, Error &error,
                           om_load_options options = OM_LOAD_OPTIONS_INIT) {
     om_model *model = nullptr;
@@ -219,6 +232,7 @@ public:
     om_model_get_info(get(), &answer);
     return answer;
   }
+  /// Return the description of an input, output or tensor; empty where `index` is out of range.
   Tensor input(uint32_t index) const { return tensorFrom(om_model_get_input, index); }
   Tensor output(uint32_t index) const { return tensorFrom(om_model_get_output, index); }
   Tensor tensor(uint32_t index) const { return tensorFrom(om_model_get_tensor, index); }
@@ -299,10 +313,11 @@ private:
   std::shared_ptr<om_model> handle;
 };
 
-/// One inference at a time; keeps its model alive.
+/// Runs one inference at a time; keeps its model alive.
 class Session {
 public:
   Session() = default;
+  /// Allocates the memory and starts the threads of a session.
   Session(const Model &model, Error &error, om_session_options options = OM_SESSION_OPTIONS_INIT)
       : owner(model) {
     om_session *session = nullptr;
@@ -323,7 +338,7 @@ public:
   bool run(const void *const *inputs, void *const *outputs, Error &error) {
     return om_session_run(get(), inputs, outputs, &error.c) == OM_OK;
   }
-  /// `observer(launch)` is called after each launch.
+  /// Runs the model and calls `observer(launch)` after each launch.
   template <typename Observer>
   bool run(const void *const *inputs, void *const *outputs, Observer &&observer, Error &error) {
     using Type = std::remove_reference_t<Observer>;
@@ -333,7 +348,7 @@ public:
     };
     return om_session_run_observed(get(), inputs, outputs, callback, &observer, &error.c) == OM_OK;
   }
-  /// Runs any model on values of any shape. Nothing is returned where it fails.
+  /// Runs any model on values of any shape. Returns no outputs on failure.
   std::vector<Value> run(const std::vector<Value> &inputs, Error &error) {
     std::vector<const om_value *> given(owner.info().inputs, nullptr);
     for (size_t i = 0; i < given.size() && i < inputs.size(); ++i)
@@ -348,8 +363,8 @@ public:
     return outputs;
   }
 
-  /// Ends the run in progress, or else the next one; for any thread and for signal
-  /// handlers.
+  /// Ends the run in progress, or else the next one. May be called by any thread and in a signal
+  /// handler.
   void cancel() const { om_session_cancel(handle.get()); }
 
 private:

@@ -9,8 +9,8 @@
  *   ... om_session_create, om_session_run ...
  *   puts(om_npu_text(npu, OM_NPU_STATISTICS));
  *
- * A model says itself which NPU it is for. Results are those of the instruction
- * set, bit for bit the same in every run, and so are the times.
+ * The model names the NPU that it is for. Results and times are deterministic:
+ * bit for bit the same in every run.
  */
 #ifndef OPENATC_NPU_H
 #define OPENATC_NPU_H
@@ -21,42 +21,48 @@
 extern "C" {
 #endif
 
+/* A simulated NPU with its statistics; om_npu_free frees it. */
 typedef struct om_npu om_npu;
 
+/* What to simulate. */
 typedef struct om_npu_options {
   size_t struct_size;
   int functional;       /* 1 (the default): launches compute. 0: outputs mean nothing */
   int timed;            /* 1 (the default): launches take time. 0: cycles are 0       */
-  int check_hazards;    /* 1: also look for accesses that nothing orders              */
+  int check_hazards;    /* 1: also find accesses without an order between them        */
   int prefetch;         /* 1 (the default): weights are brought into L2 ahead         */
-  uint64_t max_spans;   /* instructions that are kept for the timeline                */
-  uint32_t threads;     /* of this machine; 0: as many as it has                      */
+  uint64_t max_spans;   /* maximum number of instructions kept for the timeline       */
+  uint32_t threads;     /* of this machine; 0: one per processor                      */
   const char *soc_file; /* simulate this table instead of the model's; NULL: do not   */
-  /* Instructions and loop rounds, on all cores together, that one run of a session may
-   * take: a run that needs more ends with OM_ERROR_DEVICE, and the session can run
+  /* The maximum number of instructions and loop iterations per run, on all cores
+   * together: a run that needs more ends with OM_ERROR_DEVICE, and the session can run
    * again. 0 (the default): 2^36, an hour or more. */
   uint64_t max_instructions;
 } om_npu_options;
 #define OM_NPU_OPTIONS_INIT {sizeof(om_npu_options), 1, 1, 0, 1, 0, 0, NULL, 0}
 
-/* `options` may be NULL. A table that cannot be read is an error here. */
+/* Makes a simulated NPU. `options` may be NULL. A `soc_file` that cannot be read is an
+ * error. On failure `*npu` is NULL. */
 OM_API om_status om_npu_simulator(const om_npu_options *options, om_npu **npu, om_error *error);
-/* Frees it; its session must be gone. NULL is allowed. */
+/* Frees an NPU, whose session must have been freed. NULL is allowed. */
 OM_API void om_npu_free(om_npu *npu);
 
-/* For om_session_options.device, of one session at a time. */
+/* Returns the device for om_session_options.device, for one session at a time. It lives
+ * as long as the NPU. */
 OM_API const om_device *om_npu_device(om_npu *npu);
 
+/* The texts about runs. */
 typedef enum om_npu_text_kind {
-  OM_NPU_STATISTICS = 0, /* JSON: the last run of the session, which starts with what
-                          * the run before has left in L2 */
+  OM_NPU_STATISTICS = 0, /* JSON: the last run of the session, which starts with the
+                          * contents of L2 after the run before */
   OM_NPU_TIMELINE = 1,   /* JSON of Chrome's trace viewer and Perfetto: all runs */
   OM_NPU_REPORT = 2,     /* an HTML page: the last run */
-  OM_NPU_FAULTS = 3,     /* one line for each fault of the programs that were loaded */
-  OM_NPU_HAZARDS = 4     /* one line for each pair of accesses that nothing orders */
+  OM_NPU_FAULTS = 3,     /* one line per error of the programs that were loaded */
+  OM_NPU_HAZARDS = 4     /* one line per pair of accesses without an order */
 } om_npu_text_kind;
 
-/* Terminated, and good until the next call for the same kind or om_npu_free. */
+/* Returns a null-terminated text, which is valid until the next call for the same kind or
+ * om_npu_free. */
 OM_API const char *om_npu_text(om_npu *npu, om_npu_text_kind kind);
 
 #ifdef __cplusplus
