@@ -70,7 +70,11 @@ bool Compiler::makeTempDir() {
 
 bool Compiler::import() {
   compileSummary.timer.begin("import");
-  current = importModel(options.source, *options.target, context, messages, diagnostics);
+  ModelSource source = options.source;
+  // Scales are found and written in the graph of the whole model.
+  source.tileDynamicDim =
+      !options.quantizer && !llvm::is_contained(options.disabledPasses, "host-tile-dynamic-dim");
+  current = importModel(source, *options.target, context, messages, diagnostics);
   return bool(current);
 }
 

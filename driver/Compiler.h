@@ -34,7 +34,7 @@ struct CompilerOptions {
   /// The target; never null. The default can lower models but has no levels to generate code for.
   std::shared_ptr<const Target> target = std::make_shared<CpuTarget>();
   std::vector<std::string> disabledPasses; ///< names; one that is not optional is an error
-  std::string tempDir;                     ///< --save_temps: made if needed; empty keeps nothing
+  std::string tempDir;                     ///< --save_temps; created if needed; empty keeps nothing
   cpu::CacheOptions cache;                 ///< --op_compiler_cache_mode, --op_compiler_cache_dir
   Quantizer quantizer;                     ///< empty: the model stays as it is
   std::string aippFile; ///< --insert_op_conf: inputs become images; empty: they stay as they are
@@ -93,12 +93,13 @@ public:
   /// them without a copy; nothing after an error.
   std::optional<::om::Buffer> emitBytes();
 
-  /// Goes through all phases and returns the contents of the file, which borrow from the
-  /// module, in place of writing it. Nothing after an error.
+  /// Runs all phases and returns the contents of the file, which refer to memory of the module,
+  /// instead of writing it. Returns nothing after an error.
   std::optional<EmittedModel> describe();
-  /// Writes into a description what the file states of its making.
+  /// Adds to a description what the file states about its compilation.
   void stamp(om::OmModel &model) const;
 
+  /// Returns the sizes and times so far.
   const CompileSummary &summary() const { return compileSummary; }
 
 private:

@@ -3,11 +3,15 @@
 
 #include "driver/ModelImport.h"
 
+#include "dialects/graph/ConstantData.h"
+#include "dialects/graph/tiling/TiledDims.h"
 #include "frontends/caffe/CaffeImport.h"
 #include "frontends/onnx/OnnxImport.h"
 #include "frontends/tf/TfImport.h"
+#include "passes/host/Passes.h"
 
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
@@ -24,6 +28,37 @@ ModelFormat guessFormat(StringRef path) {
   return ModelFormat::Onnx;
 }
 
+/// Reads an ONNX model as a loop over static tiles of its dynamic dim; null, and nothing
+/// reported, where it cannot be one.
+static OwningOpRef<ModuleOp> importTiled(const ModelSource &source, OnnxImportOptions options,
+                                         MLIRContext &context) {
+  options.usePlaceholder = true;
+  // The target is asked about the tiles, whose sizes it will see.
+  const std::function<bool(Operation *)> canGenerate = std::exchange(options.canGenerate, {});
+  Diagnostics trial;
+  // What is in the way of tiles is no error of the model.
+  ScopedDiagnosticHandler handler(&context, [](Diagnostic &) { return success(); });
+  FailureOr<OwningOpRef<ModuleOp>> imported =
+      source.bytes
+          ? importOnnxBuffer(*source.bytes, source.path, /*folder=*/"", options, context, trial)
+          : importOnnx(source.path, options, context, trial);
+  if (failed(imported) || trial.hasErrors())
+    return {};
+  ModuleOp module = **imported;
+  PassManager pm(&context);
+  pm.addPass(host::createHostTileDynamicDim());
+  bool isTiled = succeeded(pm.run(module)) && !module->hasAttr(graph::kDynamicDimSizeAttr);
+  for (func::FuncOp tile : host::partsOf(module))
+    for (Operation &op : tile.front().without_terminator())
+      isTiled = isTiled && canGenerate(&op);
+  if (isTiled)
+    return std::move(*imported);
+  // The constants are read once more for the dynamic graph.
+  module.getBody()->clear();
+  graph::releaseUnusedConstants(module);
+  return {};
+}
+
 static FailureOr<OwningOpRef<ModuleOp>> importForeign(const ModelSource &source,
                                                       const Target &target, MLIRContext &context,
                                                       Diagnostics &diagnostics) {
@@ -38,6 +73,9 @@ static FailureOr<OwningOpRef<ModuleOp>> importForeign(const ModelSource &source,
   }
   if (source.format == ModelFormat::Caffe)
     return importCaffe(source.path, source.weights, options, context, diagnostics);
+  if (source.tileDynamicDim)
+    if (OwningOpRef<ModuleOp> tiled = importTiled(source, options, context))
+      return tiled;
   if (source.bytes)
     return importOnnxBuffer(*source.bytes, source.path, /*folder=*/"", options, context,
                             diagnostics);

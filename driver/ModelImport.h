@@ -33,6 +33,9 @@ struct ModelSource {
   ModelBoundary boundary = {};                     ///< types of inputs and outputs
   std::vector<PrecisionRule> precision = {};       ///< how single nodes compute
   std::string weights = {};                        ///< --weight; the .caffemodel of Caffe
+  /// Whether a model of one dynamic dim may become a loop over static tiles, which only the
+  /// phases behind Quantize understand.
+  bool tileDynamicDim = false;
 };
 
 /// Returns the format that a path stands for where nothing else states it: .mlir and

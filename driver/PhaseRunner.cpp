@@ -65,7 +65,7 @@ bool PhaseRunner::runStatic(ModuleOp module, ArrayRef<PhasePipeline> pipelines, 
   return true;
 }
 
-bool PhaseRunner::runRegions(ModuleOp module, ArrayRef<PhasePipeline> pipelines, Phase last) {
+bool PhaseRunner::runRegions(ModuleOp module, Phase last) {
   const PhasePipeline outline = {Phase::Graph, "host program", "2-host.mlir",
                                  [&](OpPassManager &pm) {
                                    host::HostPipelineOptions options;
@@ -77,7 +77,8 @@ bool PhaseRunner::runRegions(ModuleOp module, ArrayRef<PhasePipeline> pipelines,
   RegionMerger merger(module);
   for (func::FuncOp function : host::partsOf(module)) {
     OwningOpRef<ModuleOp> region = copyRegion(function);
-    if (!runStatic(*region, pipelines, last))
+    // What a target chooses by looking at the graph, it chooses for each region.
+    if (!runStatic(*region, target.buildPipelines(om::findMain(*region), disabled), last))
       return false;
     merger.merge(function, *region);
   }
@@ -98,7 +99,8 @@ bool PhaseRunner::checkPassNames() {
 
 /// Reports inputs whose shapes only the CPU could leave open.
 bool PhaseRunner::checkInputs(func::FuncOp main) {
-  if (target.takesDynamicInputs())
+  // The tiles of a loop are static.
+  if (target.takesDynamicInputs() || host::isTiled(main))
     return true;
   bool good = true;
   for (BlockArgument input : main.getArguments()) {
@@ -128,12 +130,11 @@ bool PhaseRunner::run(ModuleOp module, Phase last) {
     diagnostics.error("E16004", "the model has no graph");
     return false;
   }
-  const std::vector<PhasePipeline> pipelines = target.buildPipelines(main, disabled);
   if (!checkPassNames() || !checkInputs(main))
     return false;
   target.annotate(module);
-  return host::isHostProgram(main) ? runRegions(module, pipelines, last)
-                                   : runStatic(module, pipelines, last);
+  return host::isHostProgram(main) ? runRegions(module, last)
+                                   : runStatic(module, target.buildPipelines(main, disabled), last);
 }
 
 } // namespace atc::driver

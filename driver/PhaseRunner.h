@@ -36,7 +36,7 @@ private:
   bool checkInputs(mlir::func::FuncOp main);
   bool runPipeline(mlir::ModuleOp module, const PhasePipeline &pipeline);
   bool runStatic(mlir::ModuleOp module, llvm::ArrayRef<PhasePipeline> pipelines, Phase last);
-  bool runRegions(mlir::ModuleOp module, llvm::ArrayRef<PhasePipeline> pipelines, Phase last);
+  bool runRegions(mlir::ModuleOp module, Phase last);
   bool fail(const std::string &text);
 
   const Target &target;

@@ -7,6 +7,7 @@
 #include "dialects/kernel/Kernel.h"
 #include "dialects/npu/Npu.h"
 #include "passes/host/HostCosts.h"
+#include "passes/host/Passes.h"
 #include "passes/npu/program/ProgramWriter.h"
 #include "passes/npu/select/Partition.h"
 #include "passes/om/Schedule.h"
@@ -43,6 +44,15 @@ private:
     if (auto run = dyn_cast<om::RunRegionOp>(op)) {
       if (auto region = symbols.lookup<func::FuncOp>(run.getRegion()))
         visitRegion(region);
+      return;
+    }
+    if (auto loop = dyn_cast<func::CallOp>(op)) {
+      // The largest tile stands for the loop, whose length only the run knows.
+      auto callee = symbols.lookup<func::FuncOp>(loop.getCallee());
+      auto tiles = callee ? callee->getAttrOfType<ArrayAttr>(host::kTilesAttr) : ArrayAttr();
+      if (tiles && !tiles.empty())
+        if (auto tile = symbols.lookup<func::FuncOp>(cast<FlatSymbolRefAttr>(tiles[0]).getAttr()))
+          visitRegion(tile);
       return;
     }
     if (!isa<graph::GraphDialect>(op.getDialect()))

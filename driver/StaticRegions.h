@@ -36,7 +36,7 @@ private:
   mlir::ModuleOp module;
   mlir::SymbolTable symbols;
   llvm::StringMap<llvm::SmallVector<mlir::func::CallOp, 1>> calls; ///< by the region's name
-  llvm::StringMap<unsigned> numbers; ///< the next one to try behind each name
+  llvm::StringMap<unsigned> numbers; ///< the next number to append to each name
 };
 
 } // namespace atc::driver

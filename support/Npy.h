@@ -13,17 +13,17 @@ namespace atc {
 
 /// Reads `path` into `data`, which must have room for the dense row-major elements of `tensor`. A
 /// .npy file must have the tensor's type and dims, any other file exactly its bytes. On failure
-/// returns false and sets `error` to one coded line.
+/// returns false and sets `error` to one line with an error code.
 bool readTensor(const std::string &path, const ::om::Tensor &tensor, void *data,
                 std::string &error);
 
 /// Writes a dense row-major tensor as a .npy file. On failure returns false and sets `error` to one
-/// coded line.
+/// line with an error code.
 bool writeNpy(const std::string &path, const ::om::Tensor &tensor, const void *data,
               std::string &error);
 
 /// Read and write strings: NumPy's bytes ('S'), or text ('U'), which becomes UTF-8. `tensor` has
-/// the dims. On failure they return false and set `error` to one coded line.
+/// the dims. On failure they return false and set `error` to one line with an error code.
 bool readStrings(const std::string &path, const ::om::Tensor &tensor,
                  std::vector<std::string> &texts, std::string &error);
 bool writeStrings(const std::string &path, const ::om::Tensor &tensor,

@@ -75,7 +75,7 @@ public:
 
   /// Returns the text of the first error, such as "No space left on device".
   std::string reason() const;
-  /// Returns a coded line for the first error: "E13004: cannot write 'a/b': ...".
+  /// Returns the first error, a line with an error code: "E13004: cannot write 'a/b': ...".
   std::string errorLine() const;
 
 private:
@@ -105,7 +105,7 @@ private:
 /// On failure at least one of them has a reason().
 bool commitAll(std::vector<OutputFile> &files);
 
-/// Writes a whole file. On failure returns false and sets `error` to a coded line.
+/// Writes a whole file. On failure returns false and sets `error` to a line with an error code.
 bool writeWholeFile(const std::string &path, std::string_view content, std::string &error);
 
 } // namespace atc

@@ -31,7 +31,7 @@ private:
 };
 
 /// Writes a file with everything that `print` prints to a stream; where it returns false, no file.
-/// Returns whether there is a file; where writing failed, `error` is a coded line.
+/// Returns whether there is a file; where writing failed, `error` is a line with an error code.
 template <typename Print>
 bool writeStream(const std::string &path, Print print, std::string &error) {
   OutputFile file(path);
@@ -51,8 +51,9 @@ bool writeStream(const std::string &path, Print print, std::string &error) {
   return false;
 }
 
-/// Ends a tool that prints to llvm::outs(): returns `code`, or 1 after printing one coded line
-/// where the output could not be written. LLVM would end the program with a message of its own.
+/// Ends a tool that prints to llvm::outs(): returns `code`, or 1 after printing one line with an
+/// error code where the output could not be written. LLVM would end the program with a message of
+/// its own.
 inline int finishStandardOutput(int code) {
   llvm::outs().flush();
   if (!llvm::outs().has_error())

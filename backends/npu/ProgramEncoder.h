@@ -8,13 +8,13 @@
 
 namespace atc::npu {
 
-/// Returns the attribute of an npu op that holds a range or field of its instruction:
-/// "dst_outer" for "dstOuter". Mmad::useBias has none: the op has a bias or not.
+/// Returns the name of the attribute of an npu op that holds a range or field of its instruction:
+/// "dst_outer" for "dstOuter". Mmad::useBias has none: the op has a bias operand or not.
 std::string attributeName(llvm::StringRef part);
 
-/// The instructions of a program whose buffers have places. Fails with a
-/// diagnostic at the op that has no encoding: a buffer without a place, a type
-/// the NPU does not have, an op without the attribute of one of its instruction's parts.
+/// Returns the instructions of a program whose buffers have been allocated. Fails with a diagnostic
+/// at an op that has no encoding: a buffer without an offset, a type that the NPU does not have, or
+/// an op without the attribute of a part of its instruction.
 mlir::FailureOr<Program> encodeProgram(ir::ProgramOp program);
 
 } // namespace atc::npu

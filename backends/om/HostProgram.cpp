@@ -224,6 +224,22 @@ private:
       for (NamedAttribute named : call.getParameters())
         addAttribute(step, named);
       step.macs = host::countMacs(call).value_or(0);
+    } else if (auto loop = dyn_cast<func::CallOp>(op)) {
+      auto callee = main->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(loop.getCallee());
+      step.kind = Kind::Tiles;
+      for (auto tile :
+           callee->getAttrOfType<ArrayAttr>(host::kTilesAttr).getAsRange<FlatSymbolRefAttr>())
+        step.parts.push_back(partIndex.lookup(tile.getAttr()));
+      auto numbers = [&](StringRef name) {
+        return callee->getAttrOfType<DenseI64ArrayAttr>(name).asArrayRef();
+      };
+      step.sizes = numbers(host::kTileSizesAttr).vec();
+      llvm::append_range(step.inputDims, numbers(host::kInputDimsAttr));
+      llvm::append_range(step.outputDims, numbers(host::kOutputDimsAttr));
+      for (Value input : loop.getOperands())
+        step.inputs.push_back(slotOf(input));
+      for (Value result : loop.getResults())
+        step.outputs.push_back(result.use_empty() ? -1 : int32_t(slotOf(result)));
     } else if (auto run = dyn_cast<RunRegionOp>(op)) {
       step.kind = Kind::Run;
       step.part = partIndex.lookup(run.getRegionAttr().getAttr());

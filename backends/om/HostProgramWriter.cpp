@@ -94,6 +94,15 @@ Offset<fb::HostStep> HostBuilder::step(const OmHostStep &step) {
     auto run = fb::CreateHostRun(builder, step.part, inputs, outputs);
     return fb::CreateHostStep(builder, fb::HostStepKind::HostRun, run.Union());
   }
+  case OmHostStep::Kind::Tiles: {
+    auto parts = builder.CreateVector(step.parts);
+    auto sizes = builder.CreateVector(step.sizes);
+    auto inputs = builder.CreateVector(step.inputs), outputs = builder.CreateVector(step.outputs);
+    auto inputDims = builder.CreateVector(step.inputDims),
+         outputDims = builder.CreateVector(step.outputDims);
+    auto tiles = fb::CreateHostTiles(builder, parts, sizes, inputs, outputs, inputDims, outputDims);
+    return fb::CreateHostStep(builder, fb::HostStepKind::HostTiles, tiles.Union());
+  }
   case OmHostStep::Kind::If: {
     auto branch = fb::CreateHostIf(builder, step.condition, step.block, step.otherwise);
     return fb::CreateHostStep(builder, fb::HostStepKind::HostIf, branch.Union());

@@ -27,7 +27,7 @@ public:
   virtual bool write(uint64_t offset, const void *data, uint64_t bytes) = 0;
   /// Makes the file visible under its name.
   virtual bool commit() = 0;
-  /// Returns a coded line for the first error.
+  /// Returns the first error, a line with an error code.
   virtual std::string errorLine() const = 0;
 
   /// Returns the size of the file in bytes.

@@ -42,7 +42,12 @@ uint16_t schemaMinor(const OmModel &model) {
       return tensor.dtype > OM_I4;
     }
   };
-  if (model.gears)
+  auto hasTiles = [](const std::vector<OmHostStep> &steps) {
+    return std::any_of(steps.begin(), steps.end(),
+                       [](const OmHostStep &step) { return step.kind == OmHostStep::Kind::Tiles; });
+  };
+  if (model.gears ||
+      (model.host && std::any_of(model.host->blocks.begin(), model.host->blocks.end(), hasTiles)))
     return 4;
   return model.host || std::any_of(model.tensors.begin(), model.tensors.end(), isNew) ? 3 : 2;
 }

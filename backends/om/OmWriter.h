@@ -127,6 +127,7 @@ struct OmHostStep {
   enum class Kind {
     Call,   ///< name, kernel, body, inputs, outputs, attributes
     Run,    ///< part, inputs, outputs
+    Tiles,  ///< parts, sizes, inputs, outputs, inputDims, outputDims
     If,     ///< condition, block, otherwise
     Loop,   ///< condition, block: while (condition) block
     Move,   ///< outputs become what inputs were, all at once
@@ -141,6 +142,10 @@ struct OmHostStep {
   std::vector<OmHostAttribute> attributes = {};
   uint64_t macs = 0; ///< multiply-accumulates of a call, 0 where they are not known
   uint32_t part = 0;
+  std::vector<uint32_t> parts = {}; ///< one for each tile size
+  std::vector<int64_t> sizes = {};  ///< of tiles, falling, the last one 1
+  /// The dim of each input and output that tiles are made of; -1: none.
+  std::vector<int32_t> inputDims = {}, outputDims = {};
   uint32_t condition = 0;             ///< slot of a bool tensor with one element
   int32_t block = -1, otherwise = -1; ///< -1: nothing to do
 };
@@ -176,6 +181,7 @@ struct OmGears {
   std::vector<OmGear> gears;
 };
 
+/// A model file.
 struct OmModel {
   std::string producer, commandLine, name, target = "cpu";
   std::vector<OmTensor> tensors;
@@ -201,10 +207,11 @@ struct OmModel {
 std::vector<int64_t> denseStrides(const std::vector<int64_t> &dims, uint32_t block);
 
 /// Writes `model` into a sink, which is committed as a whole or not at all. On failure returns
-/// false and sets `error` to one coded line.
+/// false and sets `error` to one line with an error code.
 bool writeOm(const OmModel &model, OmSink &sink, std::string &error);
 
-/// Writes `model` to the file `path`. On failure returns false and sets `error` to one coded line.
+/// Writes `model` to the file `path`. On failure returns false and sets `error` to one line with an
+/// error code.
 bool writeOm(const OmModel &model, const std::string &path, std::string &error);
 
 } // namespace atc::om

@@ -3,6 +3,7 @@
 
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/interpreter/Interpreter.h"
+#include "dialects/graph/tiling/TiledDims.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -77,6 +78,7 @@ void GraphDialect::initialize() {
 #include "dialects/graph/GraphOps.cpp.inc"
       >();
   addInterfaces<GraphFoldInterface>();
+  attachTiledDims(*getContext());
 }
 
 Operation *GraphDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,

@@ -34,13 +34,13 @@ struct HostCall {
 mlir::FailureOr<llvm::SmallVector<mlir::Type>>
 inferHostCall(const HostCall &call, mlir::MLIRContext *context, std::string &error);
 
-/// The types by the kernel's rules alone, without ranks: for a call that only fails when it
-/// runs. Fails, with `error`, where not even the rules hold.
+/// Infers the types by the kernel's rules alone, without ranks: for a call that fails only when it
+/// runs. Fails and sets `error` where not even the rules hold.
 mlir::FailureOr<llvm::SmallVector<mlir::Type>>
 inferHostCallByRules(const HostCall &call, mlir::MLIRContext *context, std::string &error);
 
-/// The results of a call whose inputs are constants; failure where they are not, or
-/// the work or the results would be large (more than `most` elements).
+/// Returns the results of a call whose inputs are constants; fails where they are not, or the work
+/// or the results would be large (more than `most` elements).
 mlir::FailureOr<llvm::SmallVector<mlir::ElementsAttr>>
 foldHostCall(const HostCall &call, mlir::MLIRContext *context, int64_t most = 1 << 16);
 

@@ -45,10 +45,10 @@ def Om_LaunchOp : Om_Op<"launch", [MemoryEffects<[MemRead, MemWrite]>, AttrSized
     floating-point operations. `in_place` lists operands whose buffer the result
     may use.
 
-    `kernel` may be an `npu.program`, or a kernel function that is to become one
-    (`npu.kernel`); `cost` then is two for each multiply-accumulate. `macs` are the
-    multiply-accumulates of a kernel of the CPU, where they are known. `chained`: it
-    goes on in the task of the NPU launch before it. `prefetch` are weights of
+    `kernel` may be an `npu.program`, or a kernel function that will become one
+    (`npu.kernel`); then `cost` is two per multiply-accumulate. `macs` are the
+    multiply-accumulates of a CPU kernel, where they are known. `chained`: it
+    continues the task of the NPU launch before it. `prefetch` are weights of
     later launches, to be brought into the NPU's L2 while this one runs; this
     launch does not read them.
 

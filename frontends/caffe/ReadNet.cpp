@@ -113,7 +113,7 @@ std::string typeName(pb::LayerV1::LayerType type) {
       {pb::LayerV1::THRESHOLD, "Threshold"},
   };
   auto name = names.find(type);
-  // What has no importer keeps the name that the file has for it.
+  // A type without an importer keeps its name in the file.
   return name == names.end() ? pb::LayerV1::LayerType_Name(type) : name->second;
 }
 

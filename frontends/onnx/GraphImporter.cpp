@@ -40,6 +40,8 @@ GraphImporter::GraphImporter(onnx::ModelProto &model, int64_t opset, StringRef f
                              Diagnostics &diagnostics)
     : graph(*model.mutable_graph()), mainScope(graph, opset, nullptr), externalFiles(folder),
       options(options), context(context), diags(&diagnostics), opBuilder(&context) {
+  if (options.placeholder)
+    placeholder.emplace(options.placeholder);
   context.loadDialect<graph::GraphDialect, func::FuncDialect>();
   for (const onnx::FunctionProto &function : model.functions())
     functions.try_emplace(functionKey(function.domain(), function.name()), &function);
@@ -313,10 +315,29 @@ void GraphImporter::importNode(onnx::NodeProto &node) {
   }
 }
 
+void GraphImporter::importWithPlaceholder(onnx::NodeProto &node) {
+  auto valuesOf = [&](const auto &names) {
+    return llvm::map_to_vector(
+        names, [&](const std::string &name) { return name.empty() ? Value() : lookup(name); });
+  };
+  const SmallVector<Value> inputs = valuesOf(node.input());
+  std::string why = placeholder->whyRefused(node, inputs);
+  if (why.empty()) {
+    importNode(node);
+    if (diags->hasErrors())
+      return;
+    why = placeholder->whyUnsound(node, inputs, valuesOf(node.output()));
+  }
+  if (!why.empty())
+    diags->error("E14001", describeNode(node) + ": " + why);
+}
+
 void GraphImporter::importNodes(ArrayRef<onnx::NodeProto *> nodes) {
   for (onnx::NodeProto *node : nodes)
     // More of the same would not make it smaller.
-    if (!isTooLarge)
+    if (!isTooLarge && placeholder && !diags->hasErrors())
+      importWithPlaceholder(*node);
+    else if (!isTooLarge && !placeholder)
       importNode(*node);
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "frontends/MainFunction.h"
+#include "frontends/onnx/DynamicDim.h"
 #include "frontends/onnx/ExternalFiles.h"
 #include "frontends/onnx/OnnxImport.h"
 #include "frontends/onnx/Scope.h"
@@ -60,14 +61,13 @@ public:
   bool enterRegion(const onnx::NodeProto &node);
   void leaveRegion() { --regions; }
 
-  /// Imports what need not ever run, such as one of two branches: nodes whose inputs do not
-  /// fit them then become calls that fail when they run, each with a warning.
+  /// Imports code that need not run, such as one of two branches: nodes whose inputs do not fit
+  /// them become calls that fail when they run, each with a warning.
   bool importUntaken(llvm::function_ref<bool()> import);
-  /// Whether such a node may be deferred; tells of it if so.
+  /// Returns whether such a node may be deferred; warns if so.
   bool defer(const onnx::NodeProto &node, const std::string &reason);
 
-  /// Imports on trial: when `import` is false, its errors are returned and not
-  /// reported.
+  /// Imports tentatively: when `import` returns false, its errors are returned and not reported.
   std::optional<Diagnostics> attempt(llvm::function_ref<bool()> import);
 
   /// Returns the type that a graph states for a value; null where it states none, or for too deeply
@@ -87,6 +87,8 @@ public:
 private:
   bool importInputs(MainFunction &main);
   void importNode(onnx::NodeProto &node);
+  /// Imports a node where a dynamic dim has a placeholder.
+  void importWithPlaceholder(onnx::NodeProto &node);
   bool importStatic(onnx::NodeProto &node);
   void importOnHost(onnx::NodeProto &node);
   void importFunction(onnx::NodeProto &node, const onnx::FunctionProto &function);
@@ -109,10 +111,10 @@ private:
   Scope *scope = &mainScope;
   /// The expanded functions, from which constants are read while importing.
   std::vector<std::unique_ptr<onnx::GraphProto>> expanded;
-  unsigned depth = 0;                   ///< of calls of functions
-  unsigned regions = 0;                 ///< inside each other, where the builder stands
-  unsigned untaken = 0;                 ///< of importUntaken, inside each other
-  uint64_t fileNodes = 0, imported = 0; ///< nodes, in the file and in spend()
+  unsigned depth = 0;                   ///< nesting of function calls
+  unsigned regions = 0;                 ///< nesting of regions at the builder's insertion point
+  unsigned untaken = 0;                 ///< nesting of importUntaken
+  uint64_t fileNodes = 0, imported = 0; ///< number of nodes, in the file and counted by spend()
   bool isTooLarge = false;
   ExternalFiles externalFiles;
   const OnnxImportOptions &options;
@@ -121,6 +123,7 @@ private:
   mlir::OpBuilder opBuilder;
   mlir::Block *mainBlock = nullptr;
   std::optional<BatchChange> batch;
+  std::optional<PlaceholderRules> placeholder;
 };
 
 } // namespace atc::onnx_import

@@ -369,7 +369,7 @@ private:
       return Error::success();
     auto first = dyn_cast<RankedTensorType>(call.inputs[0].getType()),
          second = dyn_cast<RankedTensorType>(call.inputs[1].getType());
-    // One number for all channels broadcasts as it is.
+    // A single value for all channels broadcasts unchanged.
     if (second && second.hasStaticShape() && second.getNumElements() == 1)
       return Error::success();
     if (!first || !second) {

@@ -6,8 +6,10 @@
 #include <onnx/onnx_pb.h>
 #include <optional>
 
+#include "dialects/graph/tiling/TiledDims.h"
 #include "frontends/ModelFile.h"
 #include "frontends/onnx/AscendNodes.h"
+#include "frontends/onnx/DynamicDim.h"
 #include "frontends/onnx/GraphImporter.h"
 #include "frontends/onnx/OnnxModel.h"
 #include "frontends/onnx/OpTable.h"
@@ -99,10 +101,23 @@ static FailureOr<OwningOpRef<ModuleOp>> importModel(onnx::ModelProto &model, Str
   std::optional<int64_t> opset = readOpset(model, diags);
   if (!opset || !checkDepth(model, diags) || !expandAscendNodes(*model.mutable_graph(), diags))
     return failure();
-  OwningOpRef<ModuleOp> module =
-      GraphImporter(model, *opset, folder, options, context, diags).run();
+  OnnxImportOptions used = options;
+  std::optional<DynamicDim> dim;
+  if (options.usePlaceholder) {
+    dim = findDynamicDim(model.graph(), options.inputShapes);
+    if (!dim)
+      return failure();
+    used.inputShapes = dim->inputShapes;
+    used.placeholder = dim->size;
+  }
+  OwningOpRef<ModuleOp> module = GraphImporter(model, *opset, folder, used, context, diags).run();
   if (!module)
     return failure();
+  if (dim) {
+    Builder builder(&context);
+    (*module)->setAttr(graph::kDynamicDimAttr, builder.getStringAttr(dim->name));
+    (*module)->setAttr(graph::kDynamicDimSizeAttr, builder.getI64IntegerAttr(dim->size));
+  }
   return module;
 }
 

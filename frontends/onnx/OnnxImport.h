@@ -29,6 +29,12 @@ struct OnnxImportOptions {
   /// Returns whether the target has code for a graph op. Other ops are imported as calls of host
   /// kernels. Empty: it has code for all of them.
   std::function<bool(mlir::Operation *)> canGenerate = {};
+  /// Imports a model whose inputs have one dynamic dim as graph ops, with a placeholder as its
+  /// size that the module states (dialects/graph/tiling/TiledDims.h). Fails, perhaps without an
+  /// error, where there is no such dim or where that would not serve all sizes.
+  bool usePlaceholder = false;
+  /// Set by the importer: the placeholder; 0 for none.
+  int64_t placeholder = 0;
 };
 
 /// Reads an ONNX file into a module with one function @main of graph ops.

@@ -23,7 +23,9 @@ struct om_npu {
   om_status load(const om_device_model &model, om_error &error);
   /// Runs a launch of the opened model.
   om_status launch(const om_device_launch &launch, om_error &error);
+  /// Selects the sizes of a gear for the statistics of the next runs.
   void selectGear(const om_device_sizes &sizes);
+  /// Begins a run.
   void begin();
   void host();
   void close() { inUse = false; }

@@ -14,13 +14,13 @@ struct ReportLaunch {
   uint64_t macs = 0; ///< of the layer, without the padding of tiles
 };
 
-/// What the host did in a run.
+/// The host's part of a run.
 struct HostShare {
   uint64_t kernels = 0;  ///< launches of the CPU and calls of host kernels
   uint64_t switches = 0; ///< from the NPU to the host or back
 };
 
-/// A run and what belongs to it. What is left at 0 is not shown.
+/// A run with its facts. Values that are 0 are not shown.
 struct ReportInput {
   std::string title; ///< the model's name
   const SocTable *soc = nullptr;

@@ -38,13 +38,13 @@ struct Entry {
 
 struct QueueState {
   Fifo<Entry> pending;
-  size_t instructions = 0; ///< of those that wait
+  size_t instructions = 0; ///< number of instructions among them
   Clock clock;
 };
 
 /// The pending settings of one flag.
 struct FlagState {
-  Fifo<std::pair<Clock, uint32_t>> raised; ///< with the line
+  Fifo<std::pair<Clock, uint32_t>> raised; ///< with the line of each set_flag
   uint32_t lastWait = 0;                   ///< on the waiting queue's clock
 };
 

@@ -367,7 +367,7 @@ struct PReluToLeakyRelu : CountingPattern<PReluOp> {
 
 struct ComposeActivations : atc::graph::impl::GraphComposeActivationsBase<ComposeActivations> {
   void runOnOperation() override {
-    // One activation would compute f32 nodes and others alike.
+    // A composed activation would have one type for f32 nodes and others.
     if (Float32Nodes(getOperation()).hasNodes())
       return;
     RewritePatternSet patterns(&getContext());

@@ -17,7 +17,7 @@ inline constexpr llvm::StringLiteral kFloat32NodesAttr = "graph.float32_nodes";
 
 /// Returns the name of the node that an op was imported from, by its location
 /// NameLoc(tensor, NameLoc(node)): the node's name, or the tensor's where the node has none.
-/// Of a fused location the last part counts. Empty for other locations.
+/// In a fused location the last part counts. Empty for other locations.
 llvm::StringRef nodeNameOf(mlir::Location loc);
 
 /// The nodes that a module lists.

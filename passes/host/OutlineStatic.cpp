@@ -17,6 +17,14 @@ static bool isHostOp(Operation *op) {
   return isa<graph::HostCallOp, graph::IfOp, graph::LoopOp, func::CallOp>(op);
 }
 
+bool isTiled(func::FuncOp main) {
+  auto module = main->getParentOfType<ModuleOp>();
+  return llvm::any_of(main.getOps<func::CallOp>(), [&](func::CallOp call) {
+    auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+    return callee && callee->hasAttr(kTilesAttr);
+  });
+}
+
 bool isHostProgram(func::FuncOp main) {
   // What is no value of a graph (buffers of a schedule) is not for a host program.
   auto isOpen = [](Type type) {

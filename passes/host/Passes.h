@@ -18,6 +18,18 @@ namespace atc::host {
 inline constexpr llvm::StringLiteral kPartAttr = "host.part";
 inline constexpr llvm::StringLiteral kProgramAttr = "host.program";
 
+/// Attributes of a function without a body that host-tile-dynamic-dim makes, which stands for a
+/// loop over tiles: the functions of the tiles (array of symbols, each a static region), the sizes
+/// of their tiles (decreasing, the last one 1), and for each input and output the dim that is
+/// tiled, or -1.
+inline constexpr llvm::StringLiteral kTilesAttr = "host.tiles";
+inline constexpr llvm::StringLiteral kTileSizesAttr = "host.tile_sizes";
+inline constexpr llvm::StringLiteral kInputDimsAttr = "host.input_dims";
+inline constexpr llvm::StringLiteral kOutputDimsAttr = "host.output_dims";
+
+/// Returns whether @main calls a loop over tiles.
+bool isTiled(mlir::func::FuncOp main);
+
 /// Returns whether @main needs a dynamic schedule: it has host ops, or inputs or results that are
 /// not static dense tensors.
 bool isHostProgram(mlir::func::FuncOp main);

@@ -20,6 +20,40 @@ def HostOutlineStatic : Pass<"host-outline-static", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numParts", "num-parts", "Functions made">];
 }
 
+def HostTileDynamicDim : Pass<"host-tile-dynamic-dim", "::mlir::ModuleOp"> {
+  let summary = "Computes a graph of one dynamic dim tile by tile, with static functions";
+  let description = [{
+    For a module that was imported with a placeholder for the size of a dynamic dim
+    (`graph.dynamic_dim`, `graph.dynamic_dim_size`). Where every op of @main is known to
+    compute the shares of the dim's indices independently of each other
+    (TiledDimOpInterface), @main becomes a call of a loop over tiles of a few sizes, each a
+    function of static shapes that is compiled like a model of its own. Otherwise the
+    module is left alone, and a remark says which op is in the way and why.
+
+    ```mlir
+    func.func @main(%x: tensor<10007x4xf32>) -> tensor<10007x4xf32> {
+      %y = graph.relu %x : (tensor<10007x4xf32>) -> tensor<10007x4xf32>
+      return %y : tensor<10007x4xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+      %y = call @tiles(%x) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+      return %y : tensor<?x4xf32>
+    }
+    func.func private @tile_1(%x: tensor<1x4xf32>) -> tensor<1x4xf32> attributes {host.part} {...}
+    func.func private @tiles(tensor<?x4xf32>) -> tensor<?x4xf32> attributes {
+      host.tiles = [@tile_1], host.tile_sizes = array<i64: 1>,
+      host.input_dims = array<i64: 0>, host.output_dims = array<i64: 0>}
+    ```
+  }];
+  let options = [ListOption<"sizes", "sizes", "int64_t",
+                            "Sizes of tiles; 1 is always one. Empty: chosen for the graph">];
+  let statistics = [Statistic<"numTiles", "num-tiles", "Functions made">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
 def HostFoldBatchNorm : Pass<"host-fold-batch-norm", "::mlir::func::FuncOp"> {
   let summary = "Folds normalization into the convolution before it";
   let description = [{

@@ -25,7 +25,7 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
 
 ArrayRef<StringLiteral> optionalPasses() {
   static constexpr StringLiteral names[] = {"host-fold-batch-norm", "host-move-quantization",
-                                            "host-integer-calls"};
+                                            "host-integer-calls", "host-tile-dynamic-dim"};
   return names;
 }
 

@@ -193,7 +193,7 @@ struct Lists {
 
 /// Adds the cheapest runs for the steps of one form.
 void addRuns(Lists &lists, Form form, bool inTurns, ArrayRef<size_t> sizes) {
-  using Groups = std::vector<std::vector<Group>>; // Of each block.
+  using Groups = std::vector<std::vector<Group>>; // Indexed by block.
   std::vector<Run> bestRuns;
   Groups best;
   double bestCost = 0;

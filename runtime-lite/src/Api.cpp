@@ -21,7 +21,7 @@ template <typename Options> static Options readOptions(const Options *given, Opt
   return defaults;
 }
 
-/// Makes a model and has `load` fill it; nothing is left behind on failure.
+/// Makes a model and has `load` fill it; on failure nothing is leaked and the result is null.
 template <typename Load>
 static om_status loadModel(const om_load_options *options, om_model **result, om_error *error,
                            Load load) {
@@ -124,8 +124,8 @@ om_status om_model_get_tensor(const om_model *model, uint32_t index, om_tensor_i
   return writeAnswer(answer, info);
 }
 
-/// Describes an input or output of the model: that of its host program or its gears, where
-/// it has them.
+/// Describes an input or output of the model: of its dynamic schedule or its gears, where it has
+/// them.
 static om_status getEnd(const om_model *model, uint32_t index, bool input, om_tensor_info *info) {
   const fb::Model &header = *model->header;
   const Ports *ports = portsOf(header, input);

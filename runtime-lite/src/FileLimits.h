@@ -25,10 +25,10 @@ constexpr uint64_t maxLaunches = (uint64_t(1) << 24) - 1;
 constexpr uint64_t maxCores = 65536;
 /// Arguments per NPU program: an address holds the index of its argument in 8 bits.
 constexpr uint64_t maxNpuArguments = 256;
-/// Gears of a model, values of each, and dims that are such values. The loader's checks take
-/// time in proportion to the product.
+/// Gears of a model, values per gear, and dims that are such values. The loader's checks take time
+/// in proportion to the product.
 constexpr uint64_t maxGears = 256, maxGearValues = 256, maxGearAxes = 256;
-/// Characters of an NPU's table; the longest that atc writes has 1500.
+/// Characters of an NPU's table; the longest that atc writes has about 1500.
 constexpr uint64_t maxTableText = 65536;
 
 } // namespace atc::rt::limits

@@ -36,7 +36,7 @@ om_status om_session::runChosenGear(const void *const *inputs, void *const *outp
   if (status != OM_OK)
     return status;
 
-  // What another gear's inputs and outputs were is not to be read any more.
+  // The inputs and outputs of the previous gear must not be read any more.
   for (char *&end : ends)
     end = nullptr;
   char **const firstInput = ends.data() + part.first_input();

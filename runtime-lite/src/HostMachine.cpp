@@ -125,6 +125,9 @@ om_status HostMachine::steps() {
     case HostOp::Run:
       status = runPart(*static_cast<const fb::HostRun *>(op.table));
       break;
+    case HostOp::Tiles:
+      status = runTiles(*static_cast<const fb::HostTiles *>(op.table));
+      break;
     case HostOp::JumpUnless: {
       bool value = false;
       status = condition(op.index, value);
@@ -165,7 +168,8 @@ const char *HostMachine::nameAt(uint32_t place) const {
     const HostOp &op = plan.ops[place];
     if (op.kind == HostOp::Call)
       return static_cast<const fb::HostCall *>(op.table)->name()->c_str();
-    if (op.kind == HostOp::Run && program.parts()->Get(op.index)->launches())
+    if ((op.kind == HostOp::Run || op.kind == HostOp::Tiles) &&
+        program.parts()->Get(op.index)->launches())
       return model.launchName(program.parts()->Get(op.index)->first_launch());
   }
   return "";

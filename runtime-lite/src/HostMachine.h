@@ -49,6 +49,14 @@ private:
   struct PartPlan {
     uint32_t firstPatch, patches;
   };
+  /// An input or output of a tile loop. Lengths in bytes.
+  struct TilePort {
+    char *data;      ///< of the whole tensor
+    Buffer *staging; ///< a dense copy of a tile; null where tiles are used in place
+    uint64_t blocks; ///< how often the dim repeats: the product of the dims before it
+    uint64_t unit;   ///< length of one index of the tile loop in a block; 0: no tiles
+    uint64_t stride; ///< length of a block of the whole tensor
+  };
   /// A kernel's call that knows its machine.
   struct MachineCall : host::Call {
     HostMachine *machine;
@@ -69,6 +77,11 @@ private:
   /// Ends the call from within its kernel, on the thread that runs it.
   [[noreturn]] void leaveKernel();
   om_status runPart(const om::fb::HostRun &run);
+  // In HostTiles.cpp.
+  om_status runTiles(const om::fb::HostTiles &tiles);
+  om_status countTiles(const om::fb::HostTiles &tiles, int64_t &count);
+  om_status prepareTilePort(const om::fb::HostTiles &tiles, uint32_t port, int64_t count);
+  om_status runTile(const om::fb::HostPart &part, int64_t begin, int64_t size);
   /// Reads the condition in `slot`; OM_ERROR_RUN unless it is a bool tensor of one element.
   om_status condition(uint32_t slot, bool &value);
   void move(const om::fb::HostMove &move);
@@ -108,6 +121,7 @@ private:
   const om::fb::HostCall *table = nullptr;
   Array<const host::Value *> callInputs;
   Array<om_value *> callOutputs, moved;
+  Array<TilePort> tilePorts;                        ///< inputs, then outputs
   om_value *items = nullptr;                        ///< made by makeItem, one reference each
   Buffer *scratch = nullptr;                        ///< until the call ends
   Buffer *texts = nullptr;                          ///< until the run ends

@@ -47,6 +47,8 @@ void HostPlan::add(const fb::HostProgram &program, int32_t block) {
       ops[top].target = opCount;
     } else if (const fb::HostRun *run = step->what_as_HostRun()) {
       push(HostOp::Run, run->part(), run);
+    } else if (const fb::HostTiles *tiles = step->what_as_HostTiles()) {
+      push(HostOp::Tiles, tiles->parts()->Get(0), tiles);
     } else if (const fb::HostMove *move = step->what_as_HostMove()) {
       push(HostOp::Move, 0, move);
     } else {

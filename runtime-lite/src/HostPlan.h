@@ -11,10 +11,11 @@ namespace atc::rt {
 
 /// A step without blocks inside it: branches and loops are jumps.
 struct HostOp {
-  enum Kind : uint32_t { Call, Run, JumpUnless, Jump, Move, Release };
+  enum Kind : uint32_t { Call, Run, Tiles, JumpUnless, Jump, Move, Release };
   Kind kind;
-  uint32_t index;    ///< Call: in `calls`; JumpUnless: the condition's slot
-  uint32_t target;   ///< of jumps
+  uint32_t index;  ///< Call: in `calls`; Run, Tiles: the (first) part; JumpUnless: the condition's
+                   ///< slot
+  uint32_t target; ///< of jumps
   const void *table; ///< of the others: their table in the file
 };
 

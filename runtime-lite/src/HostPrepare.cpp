@@ -120,9 +120,13 @@ bool HostMachine::prepareEnds() {
       const auto &move = *static_cast<const fb::HostMove *>(model.hostPlan.ops[i].table);
       maxMoved = move.from()->size() > maxMoved ? move.from()->size() : maxMoved;
     }
-  for (const fb::HostPart *part : *program.parts())
+  size_t maxPorts = 0;
+  for (const fb::HostPart *part : *program.parts()) {
     maxMoved = part->outputs() > maxMoved ? part->outputs() : maxMoved;
-  return moved.allocate(maxMoved);
+    const size_t ports = size_t(part->inputs()) + part->outputs();
+    maxPorts = ports > maxPorts ? ports : maxPorts;
+  }
+  return moved.allocate(maxMoved) && tilePorts.allocate(maxPorts);
 }
 
 } // namespace atc::rt

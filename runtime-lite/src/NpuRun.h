@@ -28,6 +28,7 @@ public:
                   om_error *error);
   /// Tells the device which gear the next runs use, unless it knows.
   void selectGear(uint32_t gear);
+  /// Reports to the device that a run begins.
   om_status begin(om_error *error);
   /// Runs NPU launch `launch` of the schedule.
   om_status run(uint32_t launch, om_error *error);
@@ -45,6 +46,7 @@ private:
   /// Assigns device addresses. Returns false where memory could not be allocated.
   bool layOut(const om_model &model);
   static om_device_sizes sizesOf(const om_model &model, uint32_t gear);
+  /// Returns the device address of a buffer.
   uint64_t address(const om_model &model, const om::fb::BufferRef &ref) const;
 
   const om_model *model = nullptr; ///< where the device is open

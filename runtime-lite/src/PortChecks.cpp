@@ -27,7 +27,7 @@ PortType portType(const fb::Tensor &tensor) {
           /*optional=*/false,     tensor.dims()->size(), tensor.dims()->data()};
 }
 
-/// Appends "a tensor of f32", or what the kind is.
+/// Appends "a tensor of f32", or the corresponding text for another kind.
 static void addType(BoundedText &text, Kind kind, uint8_t dtype) {
   const char *name = dtype ? om_dtype_name(static_cast<om_dtype>(dtype)) : "any type";
   switch (kind) {

@@ -112,9 +112,9 @@ private:
   om_launch_callback callback = nullptr; ///< of this run
   void *user = nullptr;
   atc::rt::NpuRun npu;
-  atc::rt::HostMachine *host = nullptr; ///< of a model with a host program
-  atc::rt::GearRun *gears = nullptr;    ///< of a model with gears
-  atc::rt::Pool pool;                   ///< last: its threads end before the memory goes
+  atc::rt::HostMachine *host = nullptr; ///< of a model with a dynamic schedule, else null
+  atc::rt::GearRun *gears = nullptr;    ///< of a model with gears, else null
+  atc::rt::Pool pool; ///< last member: its threads end before the memory is released
 };
 
 #endif

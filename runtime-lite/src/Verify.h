@@ -31,14 +31,15 @@ om_status verifyLists(const om::fb::Model &model, uint64_t headerBytes, om_error
 /// Checks the dynamic schedule, as the last part of verifyFile.
 om_status verifyHostProgram(const om::fb::Model &model, om_error *error);
 
-/// A part of verifyFile: what is checked of the gears, when all else is good.
+/// Checks the gears as a part of verifyFile, after everything else has been verified.
 om_status verifyGears(const om::fb::Model &model, om_error *error);
 
-/// Returns null, or why a part of the schedule cannot run on its own: it begins in the middle
-/// of a task, or reaches into an input or output that is not the part's. The ranges of the
-/// part are in the model.
+/// Returns null, or the reason why a part of the schedule cannot run on its own: it begins in the
+/// middle of a task, or accesses an input or output that is not the part's. The ranges of the part
+/// must be valid.
 const char *findPartFault(const om::fb::Model &model, const om::fb::HostPart &part);
 
+/// Alignment in bytes of every segment in the file.
 constexpr uint64_t segmentAlignment = 4096;
 
 } // namespace atc::rt

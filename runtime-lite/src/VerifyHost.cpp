@@ -59,6 +59,8 @@ private:
   const char *port(const fb::HostPort &port) const;
   const char *step(const fb::HostStep &step) const;
   const char *call(const fb::HostCall &call) const;
+  const char *tiles(const fb::HostTiles &tiles) const;
+  const char *tilePort(const fb::HostTiles &tiles, bool isInput, uint32_t index) const;
   const char *attribute(const fb::HostAttribute &attribute) const;
   const char *tree() const;
 
@@ -172,6 +174,66 @@ const char *HostChecker::call(const fb::HostCall &call) const {
   return nullptr;
 }
 
+/// Proves that the tensors of all parts differ in nothing but the dim of the tiles, which is
+/// the same multiple of each size: then no tile reaches out of a tensor whose dims the
+/// machine has checked.
+const char *HostChecker::tilePort(const fb::HostTiles &tiles, bool isInput, uint32_t index) const {
+  const int32_t dim = (isInput ? tiles.input_dims() : tiles.output_dims())->Get(index);
+  const fb::Tensor *first = nullptr;
+  int64_t multiple = 0;
+  for (uint32_t i = 0; i < tiles.parts()->size(); ++i) {
+    const fb::HostPart &part = *host.parts()->Get(tiles.parts()->Get(i));
+    const uint32_t end = (isInput ? part.first_input() : part.first_output()) + index;
+    const fb::Tensor &tensor =
+        *model.tensors()->Get((isInput ? model.inputs() : model.outputs())->Get(end));
+    const uint32_t rank = tensor.dims()->size();
+    const int64_t size = tiles.sizes()->Get(i);
+    if (dim < (isInput ? -1 : 0) || dim >= int64_t(rank))
+      return "a tile loop names a dim that a tensor does not have";
+    if (dim >= 0) {
+      const int64_t length = tensor.dims()->Get(uint32_t(dim));
+      if (length < size || length % size != 0 || (first && length / size != multiple))
+        return "a dim of a tile loop is not the same multiple of each size";
+      multiple = length / size;
+    }
+    if (!first)
+      first = &tensor;
+    bool same = tensor.dtype() == first->dtype() && rank == first->dims()->size();
+    for (uint32_t d = 0; same && d < rank; ++d)
+      same = int64_t(d) == dim || tensor.dims()->Get(d) == first->dims()->Get(d);
+    if (!same)
+      return "the parts of a tile loop have tensors that differ";
+  }
+  return nullptr;
+}
+
+const char *HostChecker::tiles(const fb::HostTiles &tiles) const {
+  const uint32_t count = tiles.parts()->size(), inputs = tiles.inputs()->size(),
+                 outputs = tiles.outputs()->size();
+  if (!count || tiles.sizes()->size() != count || !aligned(tiles.sizes()) ||
+      tiles.sizes()->Get(count - 1) != 1)
+    return "a tile loop does not have a size for each part, the last one 1";
+  if (tiles.input_dims()->size() != inputs || tiles.output_dims()->size() != outputs ||
+      !slots(*tiles.inputs(), false) || !slots(*tiles.outputs(), true))
+    return "a tile loop does not have a good slot and a dim for each tensor";
+  for (uint32_t i = 0; i < count; ++i) {
+    if (tiles.parts()->Get(i) >= host.parts()->size() || tiles.sizes()->Get(i) < 1)
+      return "a tile loop runs a part that does not exist, or tiles without elements";
+    const fb::HostPart &part = *host.parts()->Get(tiles.parts()->Get(i));
+    if (part.inputs() != inputs || part.outputs() != outputs)
+      return "a tile loop does not give a part the slots it needs";
+  }
+  const char *fault = nullptr;
+  bool counted = false;
+  for (uint32_t i = 0; !fault && i < inputs; ++i) {
+    fault = tilePort(tiles, /*isInput=*/true, i);
+    counted |= tiles.input_dims()->Get(i) >= 0;
+  }
+  for (uint32_t i = 0; !fault && i < outputs; ++i)
+    fault = tilePort(tiles, /*isInput=*/false, i);
+  return fault || counted ? fault : "a tile loop has no input that tells how many tiles there are";
+}
+
 const char *HostChecker::step(const fb::HostStep &step) const {
   if (const fb::HostCall *item = step.what_as_HostCall())
     return call(*item);
@@ -184,6 +246,8 @@ const char *HostChecker::step(const fb::HostStep &step) const {
                ? nullptr
                : "a step does not give a part the slots it needs";
   }
+  if (const fb::HostTiles *item = step.what_as_HostTiles())
+    return tiles(*item);
   if (const fb::HostIf *branch = step.what_as_HostIf())
     return branch->condition() < host.slots() && block(branch->then_block()) &&
                    block(branch->else_block())
@@ -242,7 +306,8 @@ const char *HostChecker::tree() const {
 }
 } // namespace
 
-// What another part's input is now, nobody knows.
+// A static region or gear must use only its own inputs and outputs: those of others are not set
+// while it runs.
 const char *findPartFault(const fb::Model &model, const fb::HostPart &part) {
   for (uint32_t i = part.first_launch(); i < part.first_launch() + part.launches(); ++i) {
     const fb::Step &step = *model.schedule()->Get(i);

@@ -67,6 +67,10 @@ public:
       return has(*call);
     if (const fb::HostRun *run = step.what_as_HostRun())
       return has(run->inputs(), 4) && has(run->outputs(), 4);
+    if (const fb::HostTiles *tiles = step.what_as_HostTiles())
+      return has(tiles->parts(), 4) && has(tiles->sizes(), 8) && has(tiles->inputs(), 4) &&
+             has(tiles->outputs(), 4) && has(tiles->input_dims(), 4) &&
+             has(tiles->output_dims(), 4);
     if (const fb::HostMove *move = step.what_as_HostMove())
       return has(move->from(), 4) && has(move->to(), 4);
     const fb::HostRelease *release = step.what_as_HostRelease();

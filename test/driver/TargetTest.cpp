@@ -36,7 +36,7 @@ TEST_CASE("the target that a request names") {
   REQUIRE(npu);
   CHECK(isNpu(npu));
   CHECK(diagnostics.all().empty());
-  // What an NPU would need has no effect on a CPU.
+  // Options for NPUs have no effect on a CPU target.
   auto warned =
       makeTarget({.target = "cpu", .soc = "x", .precision = "must_keep_origin_dtype"}, diagnostics);
   REQUIRE(warned);

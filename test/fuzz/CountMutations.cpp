@@ -49,7 +49,7 @@ namespace atc::fuzz {
 
 namespace {
 
-/// What a child has done so far, in memory that its parent sees.
+/// The progress of a child process, in memory shared with its parent.
 struct Progress {
   uint64_t next, accepted, refused;
   size_t bytes; ///< of the input at hand, which follows

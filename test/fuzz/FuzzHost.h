@@ -68,7 +68,7 @@ struct FuzzCall : host::Call {
   std::vector<host::Value *> made;
   std::string error;
   bool onlyShapes = false;
-  /// What the host does for kernels.
+  /// The services that the host provides to kernels.
   static const host::Host services;
 
   static FuzzCall &of(host::Call *call) { return *static_cast<FuzzCall *>(call); }

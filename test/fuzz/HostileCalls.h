@@ -11,7 +11,7 @@
 
 namespace atc::fuzz {
 
-/// What a kernel is called with; `memory` owns all of it.
+/// The arguments of a kernel call; `memory` owns all of them.
 struct HostileCall {
   Blocks memory;
   std::vector<const host::Value *> inputs; ///< null: left out

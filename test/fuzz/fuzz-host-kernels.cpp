@@ -34,7 +34,7 @@ struct Options {
   const Row *only = nullptr;
 };
 
-/// What the process that makes the calls and the one that watches it share.
+/// Memory that the calling process shares with the process that monitors it.
 struct Progress {
   uint64_t next; ///< the call that is running
   uint64_t computed, refused;
@@ -117,7 +117,7 @@ int main(int argc, char **argv) {
           progress.next, options.first + options.calls, options.limit,
           [&](uint64_t index) { makeCall(options, index, progress); }, failed))
     return 2;
-  // What is never reached behind its contract is not tried: a reader should know.
+  // A kernel that no call reached past its contract is untested: report it.
   for (size_t i = 0; !options.only && options.calls >= 400 * rows.size() && i < rows.size(); ++i)
     if (!progress.ran[i])
       std::printf("never computed anything: %s\n", rows[i].name);

@@ -21,7 +21,7 @@ static bool tryOn(const Program &program, const SocTable &soc) {
     std::abort();
   if (outside < 0)
     return false;
-  // What is accepted can be walked as well.
+  // The hazard checker must accept every accepted program, too.
   HazardChecker checker(soc);
   checker.maxSteps = 1000;
   checker.check({&program, "fuzz", {}, {}});

@@ -20,8 +20,8 @@ namespace {
 
 constexpr int64_t kF16 = int64_t(DataType::F16), kF32 = int64_t(DataType::F32),
                   kU8 = int64_t(DataType::U8);
-// What is executed of one program: bytes of an instance and of all, instances of the
-// timed machine, bytes that L2 may keep lines for.
+// Limits on what is executed of one program: bytes per instance and in total, instances of the
+// timed machine, bytes for which L2 may keep lines.
 constexpr int64_t kMaxInstanceBytes = 1 << 16, kMaxBytes = 1 << 19;
 constexpr uint64_t kMaxSteps = 2000, kMaxL2Bytes = 64 << 20;
 

@@ -53,7 +53,7 @@ TEST_CASE("what rounding takes from the means") {
   REQUIRE(loss.size() == 2);
   CHECK(loss[0] == Approx(2.5));
   CHECK(loss[1] == Approx(-2.5));
-  // The same as a matrix [K, N].
+  // The weights as a matrix [K, N] have the same loss.
   const std::vector<float> transposed = {127, 127, 0.25f, 0.75f};
   const std::vector<int64_t> square = {2, 2};
   const std::vector<float> same = lossOfMeans({transposed, square, 1}, ones, {3.0, 10.0}, 1);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 namespace {
-/// One good file, and ways to ask what becomes of changed copies.
+/// A valid file, and functions that load modified copies of it.
 struct Sample {
   Sample() : image(readKernelImage(OPENATC_TEST_KERNELS)), test(image) {
     path = writeModel(test.model, "broken.om");
@@ -31,7 +31,7 @@ struct Sample {
     return error;
   }
 
-  /// The same with the header's hash made right again, as an attacker would.
+  /// Loads a file with the header's hash recomputed, as an attacker would.
   om::Error loadRehashed(std::vector<char> file) const {
     uint64_t hash = atc::rt::hash64(file.data(), headerBytes);
     std::memcpy(file.data() + headerBytes, &hash, 8);

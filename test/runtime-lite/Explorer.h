@@ -72,7 +72,7 @@ private:
     std::function<void()> body;
     std::vector<char> stack;
     unsigned kind = 0;
-    /// What changes while it runs.
+    /// The state that changes while the thread runs.
     struct State {
       const std::function<bool()> *condition = nullptr; ///< null: it can go on
       const void *sleepsOn = nullptr, *wakes = nullptr;
@@ -101,7 +101,8 @@ private:
   uint64_t &history() { return self().history; }
   /// Runs until nothing can go on, or a state is known. Adds branches.
   void runOn();
-  /// One of `count` ways to go on; the others are taken later. False: a known state.
+  /// Chooses one of `count` ways to continue; the others are explored later. Returns false in a
+  /// state that was visited before.
   bool decide(uint32_t count, uint32_t &chosen);
   bool isNewState();
   void save(Branch &branch) const;
@@ -121,7 +122,7 @@ private:
   Outcome outcome;
 };
 
-/// What ChunkQueue needs, under the explorer's control.
+/// The atomics and waits that ChunkQueue needs, controlled by the explorer.
 struct ModelSystem {
   template <typename T> class Atomic {
   public:

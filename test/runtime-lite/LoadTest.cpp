@@ -61,7 +61,7 @@ public:
       threads.emplace_back([this, i] { work(i); });
     const auto begin = Clock::now();
     auto passed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
-    // What the first runs leave in use is what all of them may.
+    // The memory in use after the first runs is the limit for all later ones.
     uint64_t first = 0, last = 0;
     std::vector<uint64_t> before(threadCount, 0);
     double lastLook = 0;

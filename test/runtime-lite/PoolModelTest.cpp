@@ -20,7 +20,7 @@ struct Setting {
   bool callerNeedsWorkers = false;
 };
 
-/// What Pool does with a queue, and what must hold.
+/// Uses a queue as Pool does, and checks its invariants.
 template <typename System> class Program {
 public:
   explicit Program(const Setting &setting)

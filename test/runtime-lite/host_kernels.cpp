@@ -163,7 +163,7 @@ void host_maps(Call *call) {
     call->host->makeSequence(call, 0, Kind::Sequence, 0, 1, &map);
 }
 
-/// What the attributes hold: the tensor itself, the strings, the sums of numbers.
+/// Outputs the contents of its attributes: the tensor itself, the strings, the sums of numbers.
 void host_attributes(Call *call) {
   const int64_t one = 1;
   for (uint32_t i = 0; i < call->attributeCount; ++i) {

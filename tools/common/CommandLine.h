@@ -13,7 +13,7 @@
 namespace atc::tools {
 
 /// Ends a tool whose command line was not accepted: prints help or version where requested, else
-/// one coded line. Returns the exit code.
+/// one line with an error code. Returns the exit code.
 inline int finishParsing(const CLI::App &app, const CLI::ParseError &outcome) {
   if (outcome.get_exit_code() == 0)
     return app.exit(outcome);

@@ -6,12 +6,12 @@
 
 namespace atc::tools {
 
-/// Makes the process end with one coded line and exit status 1 instead of an abort when memory is
-/// exhausted (E19001; also for malloc, calloc and realloc, which then do not return null), when the
-/// stack of the main thread is exhausted (E19002), or when LLVM or an uncaught exception ends it
-/// (E19999). The line goes to `descriptor` (1 or 2), after `before`, which must live as long as the
-/// process. Nothing is freed or flushed then: unfinished files must be such that they disappear
-/// with the process.
+/// Makes the process print one line with an error code and exit with 1, instead of aborting, when
+/// memory is exhausted (E19001; also for malloc, calloc and realloc, which then do not return
+/// null), when the stack of the main thread is exhausted (E19002), or when LLVM or an uncaught
+/// exception ends it (E19999). The line goes to `descriptor` (1 or 2), after `before`, which must
+/// live as long as the process. Nothing is freed or flushed then: unfinished files must be such
+/// that they disappear with the process.
 void installFatalErrorHandlers(int descriptor, const char *before = "");
 
 } // namespace atc::tools

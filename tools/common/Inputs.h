@@ -13,7 +13,8 @@
 namespace atc::tools {
 
 /// Calls `take(input, file, fault)` for the files of `--input` ("a.npy,b.bin" in the model's order,
-/// or "name=file,..."; by its name, a sequence may have several). Returns one coded line per error.
+/// or "name=file,..."; by its name, a sequence may have several). Returns one line with an error
+/// code per error.
 std::vector<std::string>
 readInputs(const std::string &argument, const std::vector<om::Tensor> &inputs,
            const std::function<bool(size_t, const std::string &, std::string &)> &take);

@@ -18,7 +18,7 @@ namespace atc::tools {
 /// A file that is mapped for reading while the object lives.
 class MappedFile {
 public:
-  /// Maps the file. On failure returns false and sets `error` to one coded line.
+  /// Maps the file. On failure returns false and sets `error` to one line with an error code.
   bool open(const std::string &path, std::string &error) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) {

@@ -62,8 +62,8 @@ inline void printLines(std::FILE *to, std::string_view text) {
   std::fwrite(shown.data(), 1, shown.size(), to);
 }
 
-/// Ends a tool: returns `code`, or 1 after printing one coded line where its output could not be
-/// written, as on a full disk.
+/// Ends a tool: returns `code`, or 1 after printing one line with an error code where its output
+/// could not be written, as on a full disk.
 inline int finishOutput(int code) {
   if (std::fflush(stdout) == 0 && !std::ferror(stdout))
     return code;

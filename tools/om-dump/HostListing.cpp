@@ -114,6 +114,12 @@ private:
       } else if (const fb::HostRun *run = step->what_as_HostRun()) {
         lines += slotsText(*run->outputs()) + " = part " + std::to_string(run->part()) + "(" +
                  slotsText(*run->inputs()) + ")\n";
+      } else if (const fb::HostTiles *tiles = step->what_as_HostTiles()) {
+        lines += slotsText(*tiles->outputs()) + " = tiles(" + slotsText(*tiles->inputs()) + ")";
+        for (uint32_t i = 0; i < tiles->parts()->size(); ++i)
+          lines += std::string(i ? "," : "") + " part " + std::to_string(tiles->parts()->Get(i)) +
+                   " for " + std::to_string(tiles->sizes()->Get(i));
+        lines += "\n";
       } else if (const fb::HostIf *branch = step->what_as_HostIf()) {
         lines += "if %" + std::to_string(branch->condition()) + "\n";
         block(branch->then_block(), depth + 1);
@@ -173,6 +179,14 @@ Json stepJson(const fb::HostStep &step) {
             {"part", run->part()},
             {"inputs", listOf(*run->inputs())},
             {"outputs", listOf(*run->outputs())}};
+  if (const fb::HostTiles *tiles = step.what_as_HostTiles())
+    return {{"kind", "tiles"},
+            {"parts", listOf(*tiles->parts())},
+            {"sizes", listOf(*tiles->sizes())},
+            {"inputs", listOf(*tiles->inputs())},
+            {"outputs", listOf(*tiles->outputs())},
+            {"input_dims", listOf(*tiles->input_dims())},
+            {"output_dims", listOf(*tiles->output_dims())}};
   if (const fb::HostIf *branch = step.what_as_HostIf())
     return {{"kind", "if"},
             {"condition", branch->condition()},

@@ -1,4 +1,4 @@
-//===-- HostListing.h - shows the host program of an .om file -------------===//
+//===-- HostListing.h - lists the dynamic schedule of an .om file ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_TOOLS_OMDUMP_HOSTLISTING_H
@@ -11,10 +11,10 @@
 
 namespace atc::tools {
 
-/// Inputs, outputs, constants and the steps, blocks indented where they run.
+/// Returns the inputs, outputs, constants and steps as text, blocks indented where they run.
 std::string hostText(const om::fb::Model &model);
 
-/// Everything; null where there is no host program.
+/// Returns the same content as JSON; null if there is no dynamic schedule.
 nlohmann::ordered_json hostJson(const om::fb::Model &model);
 
 } // namespace atc::tools

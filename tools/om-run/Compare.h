@@ -16,7 +16,7 @@ namespace atc::tools {
 struct TensorError {
   std::string tensor, kernel;
   uint32_t launch = 0;
-  double maxAbs = 0;  ///< infinite where only one of both elements is NaN or infinite
+  double maxAbs = 0;  ///< infinite if exactly one of both elements is NaN or infinite
   double ofRange = 0; ///< maxAbs over the reference's max - min
   double cosine = 1;  ///< cosine similarity of both
 };
@@ -26,7 +26,7 @@ struct Comparison {
   double tolerance = 0;            ///< of the reference's range
   std::vector<TensorError> errors; ///< in the order of the schedule
   size_t unknown = 0;              ///< number of tensors that the reference does not have
-  std::vector<std::string> faults; ///< one coded line each
+  std::vector<std::string> faults; ///< one line with an error code each
 
   bool isBad(const TensorError &error) const { return !(error.ofRange <= tolerance); }
   const TensorError *firstBad() const;

@@ -71,7 +71,8 @@ bool Npu::create(const NpuOptions &chosen, std::string &fault) {
   return true;
 }
 
-/// What the session sees: the calls go on to the simulator, and the clock runs in the meantime.
+/// Makes the device that the session uses: it forwards calls to the simulator and measures their
+/// time.
 void Npu::makeClocked() {
   static constexpr auto inner = [](const Npu &npu) { return om_npu_device(npu.handle.get()); };
   clocked = *inner(*this);

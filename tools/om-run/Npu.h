@@ -43,9 +43,10 @@ public:
   std::string statistics() const { return om_npu_text(handle.get(), OM_NPU_STATISTICS); }
   /// Returns the errors of the programs that were loaded.
   std::vector<std::string> faults() const;
-  /// Returns coded lines; none without --check-hazards.
+  /// Returns lines with error codes; none without --check-hazards.
   std::vector<std::string> hazards() const;
-  /// Writes the files of --timeline and --report. On failure returns false and adds coded lines.
+  /// Writes the files of --timeline and --report. On failure returns false and adds lines with
+  /// error codes.
   bool writeFiles(const NpuOptions &options, std::vector<std::string> &faults) const;
 
 private:

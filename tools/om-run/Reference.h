@@ -23,8 +23,8 @@ public:
   ~Reference();
 
   /// Uses an existing folder, or runs a model file on the same inputs in the reference interpreter.
-  /// On failure returns false and sets `error` to one coded line, or leaves it empty where the
-  /// interpreter has printed the error.
+  /// On failure returns false and sets `error` to one line with an error code, or leaves it empty
+  /// where the interpreter has printed the error.
   bool open(const std::string &path, const std::string &input,
             const std::vector<om::Tensor> &inputs, std::string &error);
 

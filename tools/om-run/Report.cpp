@@ -69,7 +69,7 @@ void printOutput(const NamedTensor &output) {
   print(stdout, "\n");
 }
 
-/// What om_npu_text says of the last run, and the figures that one looks for first.
+/// Returns the text of om_npu_text about the last run, with the most important figures first.
 Json npuJson(const std::string &text, double hostMs) {
   Json npu = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!npu.is_object() || !npu.contains("roofline"))

@@ -29,13 +29,13 @@ struct Report {
   std::vector<int64_t> gear = {};   ///< values of the gear of the last run; empty: no gears
 };
 
-/// Returns the mean times of the launches of a profiled session; of a model with gears those
-/// of the session's gear.
+/// Returns the mean times of the launches of a profiled session; in a model with gears, of the
+/// session's gear.
 std::vector<ProfileRow> readProfile(const om::Model &model, const om::Session &session,
                                     const om::Gears &gears);
 
-/// `npu` is the JSON of om_npu_text, "" without an NPU. The host's time is what a run took
-/// on this machine without the simulation.
+/// Print a report; `npu` is the JSON of om_npu_text, "" without an NPU. The host's time is the time
+/// of a run on this machine without the simulation.
 void printJson(const Report &report, const om::Model &model, const std::string &npu);
 void printTables(const Report &report, const om::Model &model, const std::string &npu);
 

@@ -11,7 +11,7 @@
 namespace atc::tools {
 
 /// Makes a key pair: `<path>` (secret, mode 0600) and `<path>.pub`. Neither may
-/// exist. On failure returns false and `error` is one coded line, as below.
+/// exist. On failure returns false and `error` is one line with an error code, as below.
 bool makeKeys(const std::string &path, std::string &error);
 
 /// Signs the file at `from` and puts the result at `to`, which may be the same

@@ -69,12 +69,12 @@ Result evaluateDepthToSpace(DepthToSpaceOp op, const Evaluation &evaluation);
 Result evaluateSpaceToDepth(SpaceToDepthOp op, const Evaluation &evaluation);
 Result evaluateResize(ResizeOp op, const Evaluation &evaluation);
 
-/// Calls the host kernel of `op` in this process. `operands` are those of the op; a
-/// result that nobody uses may be an empty tensor. Fails with an error of `op`.
+/// Calls the host kernel of `op` in this process. `operands` are those of the op; an unused result
+/// may be an empty tensor. Fails with an error at `op`.
 mlir::FailureOr<llvm::SmallVector<Tensor>>
 evaluateHostCall(HostCallOp op, llvm::ArrayRef<const Tensor *> operands);
 
-/// An activation, as a formula; `slope` is that of a prelu.
+/// Returns an activation of `x`; `slope` is that of a prelu.
 double activate(ActivationKind kind, double alpha, double beta, double x, double slope = 0.0);
 
 } // namespace atc::graph::interpreter

@@ -21,14 +21,13 @@ namespace atc::graph {
 mlir::LogicalResult evaluate(mlir::Operation *op, llvm::ArrayRef<const Tensor *> operands,
                              llvm::SmallVectorImpl<Tensor> &results, std::string *error = nullptr);
 
-/// Called with every value of a function as soon as it is known: arguments,
-/// constants and results of operators, but not those inside branches and loops.
+/// Is called with every value of a function as soon as it is computed: arguments, constants and
+/// results of operators, except those inside branches and loops.
 using ValueCallback = llvm::function_ref<void(mlir::Value, const Tensor &)>;
 
-/// Evaluates a function of one block, with the host calls, branches and loops in it.
-/// A tensor is freed after its last use. Returns what the function returns. Fails
-/// with an error of the op concerned; values that are no tensors of numbers (strings,
-/// sequences) are such an error, of E10055.
+/// Evaluates a function of one block, with its host calls, branches and loops, and returns its
+/// results. A tensor is freed after its last use. Fails with an error at the op that caused it;
+/// values that are not tensors of numbers (strings, sequences) cause E10055.
 mlir::FailureOr<llvm::SmallVector<Tensor>> evaluateFunction(mlir::func::FuncOp function,
                                                             llvm::ArrayRef<Tensor> inputs,
                                                             ValueCallback callback = nullptr);

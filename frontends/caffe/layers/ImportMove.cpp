@@ -88,7 +88,7 @@ void importReshape(LayerContext &c) {
   const pb::ReshapeParameter &p = c.layer().reshape_param();
   const Tensor &input = c.bottom();
   const int64_t rank = input.rank();
-  // One behind the last dim is allowed here: nothing is replaced there.
+  // The index after the last dim is allowed here: nothing is replaced there.
   const int64_t begin = p.axis() < 0 ? p.axis() + rank + 1 : p.axis();
   const int64_t end = p.num_axes() < 0 ? rank : begin + p.num_axes();
   if (begin < 0 || begin > rank || end > rank)

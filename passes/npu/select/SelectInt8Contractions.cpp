@@ -334,8 +334,8 @@ std::optional<SumEpilogue> sumEpilogueOf(Operation *op) {
   return product && hasByteWeights(product) ? readBody(product) : std::nullopt;
 }
 
-/// Whether channels are scaled apart behind something that is not linear, as amct balances
-/// them behind a clip: an epilogue of the cube has one factor per channel, in front of that.
+/// Returns whether channels are scaled separately after an op that is not linear, as amct balances
+/// them after a clip: an epilogue of the cube has one factor per channel, which comes before it.
 static bool isBalancedBehind(Operation *contraction) {
   bool isBent = false;
   Value value = contraction->getResult(0);
@@ -355,7 +355,8 @@ static bool isBalancedBehind(Operation *contraction) {
   return false;
 }
 
-/// QDQ convolutions of one group, and products by known numbers.
+/// Returns whether there are QDQ convolutions of one group, and products with constants, that the
+/// cube can compute.
 bool canSumIntegers(func::FuncOp main) {
   bool any = false;
   auto isQuantized = [](Value value) {

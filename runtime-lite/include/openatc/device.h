@@ -20,10 +20,10 @@ extern "C" {
 #endif
 
 /* The addresses of a model's memory on the device, the same in every run: the
- * weights segments from here up, behind them the arena, the inputs and the
- * outputs in their order, each at the next multiple of OM_DEVICE_ALIGNMENT. Each
- * gear has its inputs and outputs behind as much of the arena as it uses, where
- * they would be if the gear were a model of its own. */
+ * weights segments start here, followed by the arena, the inputs and the outputs
+ * in their order, each at the next multiple of OM_DEVICE_ALIGNMENT bytes. Each
+ * gear has its inputs and outputs after the part of the arena that it uses, as
+ * if the gear were a model of its own. */
 #define OM_DEVICE_BASE 0x10000000u
 #define OM_DEVICE_ALIGNMENT 512u
 
@@ -43,20 +43,21 @@ typedef struct om_device_model {
   uint32_t program_count;
   const char *name;
   uint64_t weights_bytes, input_bytes, output_bytes, arena_bytes;
-  uint64_t macs;          /* of one run, on the NPU and the CPU, as far as shapes are known */
-  uint32_t host_launches; /* those of the CPU, and the calls of host kernels */
-  /* For each program a byte per argument: 1 where a launch gives it memory that must
-   * not be written, which are weights and the inputs of the caller. A device refuses
-   * a program that writes to such an argument. */
+  uint64_t macs;          /* per run, on the NPU and the CPU, as far as shapes are known */
+  uint32_t host_launches; /* number of CPU launches and calls of host kernels */
+  /* For each program one byte per argument: 1 where a launch passes memory that must
+   * not be written, that is weights and the inputs of the caller. A device refuses a
+   * program that writes to such an argument. */
   const uint8_t *const *read_only;
 } om_device_model;
 
-/* What a run of one gear moves and computes; see om_device_model. */
+/* What a run of one gear transfers and computes; see om_device_model. */
 typedef struct om_device_sizes {
   uint64_t input_bytes, output_bytes, arena_bytes, macs;
   uint32_t host_launches;
 } om_device_sizes;
 
+/* A range of device memory. */
 typedef struct om_device_range {
   uint64_t address, bytes;
 } om_device_range;
@@ -87,8 +88,8 @@ typedef struct om_device {
   om_status (*begin)(void *opened, om_error *error);
   /* Runs a launch and returns when it is complete. */
   om_status (*launch)(void *opened, const om_device_launch *launch, om_error *error);
-  /* The CPU has run something between them: the launch `index`, or from the number of
-   * launches up a call of a host kernel. */
+  /* Reports that the CPU has run something between the NPU launches: launch `index`,
+   * or, if `index` is at least the number of launches, a call of a host kernel. */
   void (*host)(void *opened, uint32_t index);
   /* Releases everything that open() made. */
   void (*close)(void *opened);

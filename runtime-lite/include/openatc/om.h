@@ -303,10 +303,10 @@ OM_API uint32_t om_session_threads(const om_session *session);
  * thread, or a signal handler, may call while a thread runs the session. */
 OM_API void om_session_cancel(om_session *session);
 
-/* Runs the model. inputs[i] and outputs[i] are the caller's dense tensors in the
- * model's order, 64-byte aligned, used in place; outputs must not overlap each
- * other or an input. OM_ERROR_ARGUMENT for a model with an input or output whose
- * size is not known before: that takes om_session_run_values. Of a model with gears
+/* Runs the model. inputs[i] and outputs[i] are the caller's dense row-major tensors
+ * in the model's order, 64-byte aligned, used in place; outputs must not overlap each
+ * other or an input. Returns OM_ERROR_ARGUMENT for a model with an input or output
+ * whose size is not known in advance: use om_session_run_values. In a model with gears
  * the tensors have the sizes of the gear that the run uses; see "gears" below. */
 OM_API om_status om_session_run(om_session *session, const void *const *inputs,
                                 void *const *outputs, om_error *error);

@@ -83,6 +83,7 @@ struct Gears {
   std::vector<om_gear_axis> axes;
 };
 
+/// A copy of om_launch_info.
 struct Launch {
   std::string name, kernel;
   uint64_t cost, tasks;
@@ -239,6 +240,7 @@ public:
   std::vector<Tensor> inputs() const { return all(&Model::input, info().inputs); }
   std::vector<Tensor> outputs() const { return all(&Model::output, info().outputs); }
 
+  /// Returns the gears of the model.
   Gears gears() const {
     om_gears_info from = OM_GEARS_INFO_INIT;
     om_model_get_gears(get(), &from);
@@ -257,7 +259,7 @@ public:
     }
     return result;
   }
-  /// An input or output as it is in a gear.
+  /// Returns the description of an input or output in a gear.
   Tensor gearInput(uint32_t gear, uint32_t index) const {
     return tensorFrom([gear](auto... arguments) { return getGearInput(gear, arguments...); },
                       index);
@@ -267,6 +269,7 @@ public:
                       index);
   }
 
+  /// Returns the description of a launch; empty where `index` is out of range.
   Launch launch(uint32_t index) const {
     om_launch_info from = OM_LAUNCH_INFO_INIT;
     if (om_model_get_launch(get(), index, &from) != OM_OK)
@@ -327,14 +330,17 @@ public:
   explicit operator bool() const { return handle != nullptr; }
   om_session *get() const { return handle.get(); }
 
-  /// Chooses the gear of all runs from now on; without values each run finds its own.
+  /// Selects the gear of all following runs; without values each run selects its own. Returns
+  /// whether it succeeded.
   bool setGear(const std::vector<int64_t> &values, Error &error) {
     return om_session_set_gear(get(), values.data(), static_cast<uint32_t>(values.size()),
                                &error.c) == OM_OK;
   }
-  /// The gear that was set or used last, or OM_NO_GEAR.
+  /// Returns the gear that was set or used last, or OM_NO_GEAR.
   uint32_t gear() const { return om_session_gear(get()); }
 
+  /// Runs the model on dense 64-byte aligned tensors; see om_session_run. Returns whether it
+  /// succeeded.
   bool run(const void *const *inputs, void *const *outputs, Error &error) {
     return om_session_run(get(), inputs, outputs, &error.c) == OM_OK;
   }

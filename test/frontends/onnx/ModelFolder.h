@@ -11,7 +11,7 @@
 
 namespace atc::test {
 
-/// What became of a model: imported and right, refused by the importer, or wrong.
+/// The outcome for a model: imported with correct results, refused by the importer, or wrong.
 struct ModelResult {
   enum Kind { Passed, Refused, Wrong } kind;
   std::string reason;

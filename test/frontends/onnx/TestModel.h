@@ -45,7 +45,7 @@ onnx::NodeProto &attr(onnx::NodeProto &node, const std::string &name, const char
 onnx::NodeProto &attr(onnx::NodeProto &node, const std::string &name, const Ints &values);
 onnx::NodeProto &attr(onnx::NodeProto &node, const std::string &name, const Floats &values);
 
-/// What came of importing a model.
+/// The result of importing a model.
 struct Imported {
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;

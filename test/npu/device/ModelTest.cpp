@@ -61,7 +61,7 @@ struct Run {
   void *out[3] = {sums.data(), picks.data(), quadrupled.data()};
 };
 
-/// What making a session says, with a simulated NPU.
+/// Returns the error of creating a session with a simulated NPU.
 om::Error sessionError(const atc::om::OmModel &model, const char *name, std::string *faults = {}) {
   om::Model loaded = loadFile(model, name);
   Npu npu;

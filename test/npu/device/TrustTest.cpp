@@ -178,7 +178,7 @@ TEST_CASE("a model of NPU programs alone runs where native code is refused") {
   }
   om_npu_free(npu);
 
-  // One kernel of the CPU beside them is native code.
+  // A single CPU kernel beside them is native code.
   NpuTestModel mixed(image);
   CHECK(load(signedBytes(mixed.model, keys), options).code() == OM_ERROR_NATIVE_CODE);
 }

@@ -135,7 +135,7 @@ TEST_CASE("programs of a model share a budget") {
   CHECK(verify(b.get(), coupled(), budget) ==
         Errors{"all programs of a model together have more than 262144 instructions"});
 
-  // Of 4 x 250 iterations of buffers in turn bounds prove nothing.
+  // Bounds prove nothing about 4 x 250 iterations of a multi-buffered address.
   B turns;
   x = turns.argument(64 * 1000);
   turns.loop(4, [&](Affine i) {

@@ -154,7 +154,7 @@ TEST_CASE("blocks of local memories must be aligned") {
   CHECK(only([](B &b) {
           b.loop(2, [&](Affine) { b.move(rotating(ub(), 2, 8, 1), gm(0), 16); });
         }) == "instruction 1 (move): dst turns by bytes 8 of ub, which must be a multiple of 32");
-  // One block only: its stride means nothing.
+  // With a single block, its stride has no effect.
   CHECK(faults([](B &b) {
           b.add(Opcode::Move, {ub(), gm(0)}, {range(1), range(1), range(16)}, {0, 16, 0, 16});
         }).empty());

@@ -89,7 +89,7 @@ TEST_CASE("launches are bound by their busiest resource") {
   statistics.busy[unsigned(Queue::M)] = 1100;
   statistics.busy[unsigned(Queue::MTE2)] = 1900;
   CHECK(boundOf(soc(), statistics) == std::string("gm to L1, UB"));
-  // What keeps MTE2 busy is a channel that is full: 17 bytes of 8 cores.
+  // MTE2 is busy because a channel is full: 17 bytes for each of 8 cores.
   statistics.ddrRead = 17 * 8 * 800;
   CHECK(boundOf(soc(), statistics) == std::string("DDR read"));
   statistics.startCycles = 600;
@@ -152,7 +152,7 @@ TEST_CASE("timelines that are cut short say so") {
 
 TEST_CASE("Chrome's timeline has layers, queues and what they wait for") {
   Run run(1000);
-  // Of each core: a move, an mmad, a wait and a vector operation.
+  // Per core: a move, an mmad, a wait and a vector operation.
   CHECK(run.device.simulator().spans.size() == 3 * 2 * 4);
   std::string trace = chromeTrace(soc(), run.device.simulator(), run.device.launchNames());
   has(trace, "\"name\":\"waits: flag of MTE2\"");

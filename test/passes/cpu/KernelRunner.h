@@ -82,7 +82,7 @@ void forEachPosition(const Numbers &shape, const std::function<void(const Number
 /// Levels whose code runs here: 4, 8 and, as a pair of vectors or one, 16 lanes.
 const std::vector<CpuLevel> &levels();
 
-/// One cpu op compiled into a kernel.
+/// Compiles one cpu op to a kernel and runs it.
 class Kernel {
 public:
   /// `text`: the op on %0, %1, ..., with $0, $1, ... for the buffers' types and

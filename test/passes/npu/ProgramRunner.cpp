@@ -130,7 +130,7 @@ struct Issued {
   size_t barriers; ///< that come before it
 };
 
-/// One core with all it will ever do.
+/// A core with all instructions that it will execute.
 struct ShuffledCore {
   std::vector<Issued> queues[kQueues];
   size_t done[kQueues] = {};

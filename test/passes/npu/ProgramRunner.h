@@ -12,7 +12,7 @@
 
 namespace atc::npu::test {
 
-/// What the gm arguments of a launch hold.
+/// The contents of a launch's gm arguments.
 using Contents = std::vector<std::vector<uint8_t>>;
 
 struct Options {
@@ -32,7 +32,7 @@ Program compile(const std::string &text, const Options *options, SyncCounts *cou
 /// Small numbers in f16, the same for the same program.
 Contents inputsOf(const Program &program);
 
-/// One instruction after the other, core after core.
+/// Runs one instruction after the other, core after core; returns the resulting contents.
 Contents runSequentially(const Program &program, const SocTable &soc, Contents contents);
 
 /// The queues in an order drawn by `seed`, as far ahead of each other as flags and

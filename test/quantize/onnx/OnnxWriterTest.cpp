@@ -87,7 +87,7 @@ TEST_CASE("the vendor's form") {
   auto model = makeModel();
   const QuantTable table = makeTable();
   OnnxModel deploy = writeDeploy(*model, table);
-  // What only a layer reads is not needed as floats; the output is.
+  // A tensor that only layers read is not needed as floats; the output is.
   CHECK(opsOf(deploy) ==
         Ops{"AscendQuant", "Conv", "AscendDequant", "Relu", "AscendQuant", "AscendAntiQuant"});
   const onnx::NodeProto &quant = deploy.graph().node(0), &conv = deploy.graph().node(1),

@@ -55,7 +55,7 @@ void checkConv(const Conv &c) {
   Buffer residual = Buffer::random("f32", outShape, c.inPlace ? outStrides : Numbers());
   Buffer out("f32", outShape, outStrides), expected = out;
 
-  // What lies behind the last channel must not matter, even if it is no number.
+  // Values past the last channel must not matter, even NaN.
   if (!c.depthwise && c.channels % c.block)
     forEachPosition(inShape, [&](const Numbers &p) {
       if ((p[1] % (inBlocks / c.groups)) * c.block + p[4] >= c.channels)

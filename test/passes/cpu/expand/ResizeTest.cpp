@@ -22,7 +22,8 @@ struct Tap {
   double weight;
 };
 
-/// What an output position of one dim is made of, as ONNX defines it.
+/// Returns the input positions and weights of an output position of one dim, as ONNX defines
+/// them.
 std::vector<Tap> tapsOf(const Resize &resize, int64_t i, int64_t in, int64_t out, float scale) {
   if (scale == 1 && in == out)
     return {{i, 1.0}};

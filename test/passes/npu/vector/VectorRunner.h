@@ -12,7 +12,7 @@ namespace atc::npu::test {
 using cpu::test::Buffer;
 using cpu::test::Numbers;
 
-/// What whyUnsupportedVectorKernel says of the op.
+/// Returns the result of whyUnsupportedVectorKernel for the op.
 std::string refusal(const std::string &text, const std::vector<Buffer *> &buffers,
                     const std::string &soc);
 
@@ -22,7 +22,7 @@ std::string refusal(const std::string &text, const std::vector<Buffer *> &buffer
 Statistics runVectorKernel(const std::string &text, const std::vector<Buffer *> &buffers,
                            const std::string &soc = "Ascend310P3");
 
-/// The same on inputs of zeros, for the time only, on warm L2.
+/// Runs a kernel as runVectorKernel does, on inputs of zeros, with warm L2, for the time only.
 Statistics timeVectorKernel(const std::string &text, const std::vector<std::string> &types,
                             const std::string &soc);
 

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""What a dynamic dim costs: a model compiled with its dims open beside the same model compiled
+for the shape, and beside ONNX Runtime, interleaved in one run.
+
+  dynamic_bench.py [--threads 1,2] [--rounds 9] [--sizes 1,8] [--seconds 2] [--json] model.onnx ...
+
+The outermost dim of every input becomes dynamic, beside those that the model leaves open; all have
+the sizes of --sizes one after the other, but for names with a size of their own:
+`--symbols sequence=128`. Reported are medians: the static file, the dynamic file at the same shape,
+its first run at a new shape, and ONNX Runtime with the dynamic model where it is installed.
+"""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import onnx
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "common"))
+from openatc_runtime import Session
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TYPES = {onnx.TensorProto.FLOAT: np.float32, onnx.TensorProto.INT64: np.int64,
+         onnx.TensorProto.INT32: np.int32, onnx.TensorProto.UINT8: np.uint8,
+         onnx.TensorProto.INT8: np.int8, onnx.TensorProto.FLOAT16: np.float16,
+         onnx.TensorProto.BOOL: np.bool_}
+
+
+def open_batch(source, target):
+    """Writes the model with a dynamic outermost dim; returns its inputs."""
+    model = onnx.load(str(source))
+    weights = {weight.name for weight in model.graph.initializer}
+    inputs = [info for info in model.graph.input if info.name not in weights]
+    for info in [*inputs, *model.graph.output]:
+        dims = info.type.tensor_type.shape.dim
+        if dims and not dims[0].dim_param:
+            dims[0].dim_param = "N"
+    # Shapes inside that somebody inferred for the stated batch hold no longer.
+    del model.graph.value_info[:]
+    onnx.save(model, str(target))
+    return inputs
+
+
+def shape_of(info, size, symbols):
+    return [dim.dim_value if dim.HasField("dim_value") else symbols.get(dim.dim_param, size)
+            for dim in info.type.tensor_type.shape.dim]
+
+
+def compile_model(build, model, output, shapes=None):
+    command = [build / "bin/atc", f"--model={model}", "--framework=5", f"--output={output}",
+               "--target=cpu"]
+    if shapes:
+        command.append("--input_shape=" + ";".join(
+            f"{name}:{','.join(map(str, dims))}" for name, dims in shapes.items()))
+    start = time.perf_counter()
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"atc failed on {model}:\n{done.stdout}{done.stderr}")
+    return f"{output}.om", time.perf_counter() - start
+
+
+class OnnxRuntime:
+    def __init__(self, model, threads):
+        import onnxruntime as ort
+        options = ort.SessionOptions()
+        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+        options.log_severity_level = 3
+        self.session = ort.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+
+    def run(self, feed):
+        return self.session.run(None, feed)
+
+
+def timed(function, *arguments):
+    start = time.perf_counter()
+    function(*arguments)
+    return 1e3 * (time.perf_counter() - start)
+
+
+def measure(files, feed, threads, rounds, seconds):
+    """Medians in ms by name; `files` are functions that run the feed."""
+    first = {name: timed(run, feed) for name, run in files.items()}
+    times = {name: [] for name in files}
+    end = time.perf_counter() + seconds
+    for count in range(rounds):
+        if count >= 3 and time.perf_counter() > end:
+            break
+        for name, run in files.items():
+            run(feed)  # Caches and threads are each one's own again.
+            times[name].append(timed(run, feed))
+            if name == "ort" and threads > 1:
+                time.sleep(0.03)  # Its threads spin on for a while.
+    return {name: statistics.median(values) for name, values in times.items()}, first
+
+
+def rows(args, model, work):
+    opened = work / f"{model.stem}.onnx"
+    inputs = open_batch(model, opened)
+    dynamic, dynamic_seconds = compile_model(args.build, opened, work / "dynamic")
+    dump = subprocess.run([args.build / "bin/om-dump", dynamic], capture_output=True, text=True)
+    rng = np.random.default_rng(1)
+    for size in args.sizes:
+        shapes = {info.name: shape_of(info, size, args.symbols) for info in inputs}
+        static, static_seconds = compile_model(args.build, opened, work / f"static{size}", shapes)
+        feed = {}
+        for info in inputs:
+            dtype = TYPES[info.type.tensor_type.elem_type]
+            feed[info.name] = (rng.standard_normal(shapes[info.name]).astype(dtype)
+                               if np.issubdtype(dtype, np.floating)
+                               else np.ones(shapes[info.name], dtype))
+        for threads in args.threads:
+            library = str(args.build / "lib/libopenatc_runtime.so")
+            sessions = {"static": Session(library, static, threads),
+                        "dynamic": Session(library, dynamic, threads)}
+            files = {name: session.run_values for name, session in sessions.items()}
+            try:
+                files["ort"] = OnnxRuntime(opened, threads).run
+            except ImportError:
+                pass
+            want, got = (files[name](feed) for name in ("static", "dynamic"))
+            error = max((float(np.abs(want[name] - got[name]).max() / (np.ptp(want[name]) or 1))
+                         for name in want if want[name].size), default=0.0)
+            medians, first = measure(files, feed, threads, args.rounds, args.seconds)
+            row = {"model": model.stem, "size": size, "threads": threads,
+                   "tiles": " = tiles(" in dump.stdout, "error_of_range": error,
+                   "dynamic_bytes": pathlib.Path(dynamic).stat().st_size,
+                   "static_bytes": pathlib.Path(static).stat().st_size,
+                   "dynamic_compile_s": dynamic_seconds, "static_compile_s": static_seconds,
+                   "dynamic_first_ms": first["dynamic"]}
+            row |= {f"{name}_ms": value for name, value in medians.items()}
+            row["ratio"] = row["dynamic_ms"] / row["static_ms"]
+            if "ort" in medians:
+                row["ort_ratio"] = row["ort_ms"] / row["dynamic_ms"]
+            yield row
+            for session in sessions.values():
+                session.close()
+
+
+def main():
+    numbers = lambda text: [int(number) for number in text.split(",")]
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("models", nargs="+", type=pathlib.Path)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--threads", type=numbers, default=[1, 2])
+    parser.add_argument("--sizes", type=numbers, default=[1, 8], help="of dims without a size")
+    parser.add_argument("--symbols", default="", help="sizes of named dims: sequence=128,...")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--seconds", type=float, default=10, help="at most, for each row")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    args = parser.parse_args()
+    args.symbols = {name: int(size) for name, size in
+                    (item.split("=") for item in args.symbols.split(",") if item)}
+    found = []
+    if not args.json:
+        print(f"{'model':20} size thr static ms dynamic ms  ratio first ms   ORT ms  ORT/ours   error")
+    for model in args.models:
+        with tempfile.TemporaryDirectory() as folder:
+            for row in rows(args, model, pathlib.Path(folder)):
+                found.append(row)
+                if not args.json:
+                    print(f"{row['model']:20} {row['size']:4} {row['threads']:3} "
+                          f"{row['static_ms']:9.2f} {row['dynamic_ms']:10.2f} {row['ratio']:6.2f} "
+                          f"{row['dynamic_first_ms']:8.2f} {row.get('ort_ms', 0):8.2f} "
+                          f"{row.get('ort_ratio', 0):9.2f} {row['error_of_range']:7.1e}"
+                          f"{'' if row['tiles'] else '  host kernels'}", flush=True)
+    if args.json:
+        json.dump({"rows": found}, sys.stdout, indent=1)
+        print()
+
+
+if __name__ == "__main__":
+    main()
