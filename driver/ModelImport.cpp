@@ -62,11 +62,12 @@ static OwningOpRef<ModuleOp> importTiled(const ModelSource &source, OnnxImportOp
 static FailureOr<OwningOpRef<ModuleOp>> importForeign(const ModelSource &source,
                                                       const Target &target, MLIRContext &context,
                                                       Diagnostics &diagnostics) {
+  auto canGenerate = [&](Operation *op) { return target.canGenerate(op); };
   if (source.format == ModelFormat::TensorFlow)
-    return importTf(source.path, {source.inputShapes, source.outNodes, source.inputNodes}, context,
+    return importTf(source.path,
+                    {source.inputShapes, source.outNodes, source.inputNodes, canGenerate}, context,
                     diagnostics);
-  const OnnxImportOptions options = {source.inputShapes, source.outNodes,
-                                     [&](Operation *op) { return target.canGenerate(op); }};
+  const OnnxImportOptions options = {source.inputShapes, source.outNodes, canGenerate};
   if (source.format == ModelFormat::Caffe && source.weights.empty()) {
     diagnostics.error("E10008", "the Caffe model '" + source.path + "' needs its .caffemodel");
     return failure();

@@ -3,6 +3,7 @@
 
 #include "frontends/NodeBuilder.h"
 
+#include "frontends/HostEquivalents.h"
 #include "frontends/Tensors.h"
 
 using namespace mlir;
@@ -56,6 +57,7 @@ ElementsAttr NodeBuilder::constantAttr(unsigned index, Value value) {
     return {};
   ElementsAttr attr;
   if (!matchPattern(value, m_Constant(&attr))) {
+    leaveToHost();
     failInput(index, "must be known at compile time, but depends on the inputs of the model");
     return {};
   }
@@ -81,11 +83,12 @@ ElementsAttr NodeBuilder::integerAttr(unsigned index, Value value) {
 //===----------------------------------------------------------------------===//
 
 ArrayRef<int64_t> NodeBuilder::shape(Value value) {
-  return value ? mlir::cast<RankedTensorType>(value.getType()).getShape() : ArrayRef<int64_t>();
+  return hasRank(value) ? mlir::cast<RankedTensorType>(value.getType()).getShape()
+                        : ArrayRef<int64_t>();
 }
 
 Type NodeBuilder::elementType(Value value) {
-  return value ? mlir::cast<RankedTensorType>(value.getType()).getElementType() : Type();
+  return value ? getElementTypeOrSelf(value.getType()) : Type();
 }
 
 void NodeBuilder::requireRank(unsigned index, int64_t atLeast, int64_t atMost) {
@@ -142,7 +145,56 @@ bool NodeBuilder::checkLimits(Type type) {
   return false;
 }
 
+/// Makes the host calls of an op that only ever exists to hold its attributes.
+Value NodeBuilder::finishOnHost(OperationState &state) {
+  Operation *op = Operation::create(state);
+  HostCallBuilder calls(opBuilder, state.location, HostTypes::Probed);
+  Value result = makeHostEquivalent(op, calls);
+  op->destroy();
+  if (!result)
+    failNode(calls.message().empty() ? "has no form for inputs of dynamic shape" : calls.message());
+  return result;
+}
+
+Value NodeBuilder::callHost(StringRef kernel, ArrayRef<Value> inputs,
+                            ArrayRef<NamedAttribute> parameters) {
+  if (hasFailed || llvm::is_contained(inputs, Value()))
+    return {};
+  SmallVector<Value> results = callHost(
+      graph::HostCall{kernel, SmallVector<Value>(inputs), opBuilder.getDictionaryAttr(parameters)});
+  return results.empty() ? Value() : results.front();
+}
+
+SmallVector<Value> NodeBuilder::callHost(const graph::HostCall &call) {
+  if (hasFailed)
+    return {};
+  std::string error;
+  SmallVector<Value> results =
+      HostCallBuilder(opBuilder, nextLocation(), HostTypes::Probed).call(call, error);
+  if (results.empty())
+    failNode(error);
+  return results;
+}
+
+NamedAttribute NodeBuilder::hostInts(StringRef name, ArrayRef<int64_t> values) {
+  return opBuilder.getNamedAttr(name, opBuilder.getDenseI64ArrayAttr(values));
+}
+
+NamedAttribute NodeBuilder::hostFloats(StringRef name, ArrayRef<double> values) {
+  return opBuilder.getNamedAttr(name, DenseF64ArrayAttr::get(opBuilder.getContext(), values));
+}
+
+NamedAttribute NodeBuilder::hostText(StringRef name, StringRef value) {
+  return opBuilder.getNamedAttr(name, opBuilder.getStringAttr(value));
+}
+
 Value NodeBuilder::finish(OperationState &state, InferFn infer) {
+  if (llvm::is_contained(state.operands, Value())) {
+    failNode("needs a value that it does not have");
+    return {};
+  }
+  if (!llvm::all_of(state.operands, isStatic))
+    return finishOnHost(state);
   MLIRContext *context = opBuilder.getContext();
   std::string message;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
@@ -175,6 +227,13 @@ Value NodeBuilder::finish(OperationState &state, InferFn infer) {
   if (Value known = fold(op)) {
     op->erase();
     return known;
+  }
+  if (!canGenerate(op)) {
+    HostCallBuilder calls(opBuilder, op->getLoc(), HostTypes::Probed);
+    if (Value result = makeHostEquivalent(op, calls)) {
+      op->erase();
+      return result;
+    }
   }
   return op->getResult(0);
 }
@@ -265,6 +324,8 @@ Value NodeBuilder::reshapeAs(Value value, ArrayRef<int64_t> stated, bool copyZer
 Value NodeBuilder::cast(Value value, Type element) {
   if (hasFailed || elementType(value) == element)
     return value;
+  if (!isStatic(value))
+    return callHost("Cast", {value}, {hostInts("to", {graph::dtypeOf(element)})});
   return createTyped<graph::CastOp>(shape(value), element, value);
 }
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "dialects/graph/Graph.h"
+#include "frontends/HostCallBuilder.h"
 #include "mlir/IR/Builders.h"
 #include "support/Diagnostics.h"
 #include "llvm/ADT/DenseSet.h"
@@ -31,6 +31,10 @@ public:
 
   // Errors. Each function makes the node failed.
   bool failed() const { return hasFailed; }
+  /// Notes that a host kernel may do what the builder then refuses: what is wrong is not the
+  /// model, but that something is only known when the model runs.
+  void leaveToHost() { hostMayServe = true; }
+  bool isLeftToHost() const { return hasFailed && hostMayServe; }
   void fail(ErrorCode code, const llvm::Twine &text);
   /// Reports E14001: "attribute 'name' of node ...: reason".
   void failAttribute(llvm::StringRef name, const llvm::Twine &reason);
@@ -49,10 +53,20 @@ public:
   virtual mlir::Value input(unsigned index) = 0;
   llvm::SmallVector<mlir::Value> inputs();
 
-  //--- Types. Empty or null for a null value.
+  //--- Types. Empty or null for a null value; the shape of what has no rank is empty, too.
   static llvm::ArrayRef<int64_t> shape(mlir::Value value);
   static int64_t rank(mlir::Value value) { return shape(value).size(); }
   static mlir::Type elementType(mlir::Value value);
+  /// Whether a value is a tensor whose rank is known, its dims perhaps not.
+  static bool hasRank(mlir::Value value) {
+    return value && llvm::isa<mlir::RankedTensorType>(value.getType());
+  }
+  /// Whether a value is a tensor of fixed shape. Others go through host calls.
+  static bool isStatic(mlir::Value value) { return value && isStaticType(value.getType()); }
+  static bool isStaticType(mlir::Type type) {
+    auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape();
+  }
   static bool isFloat(mlir::Value value) {
     return llvm::isa_and_nonnull<mlir::FloatType>(elementType(value));
   }
@@ -62,7 +76,9 @@ public:
   /// `axis` is named in the message.
   void requireIndices(unsigned index, int64_t axis, int64_t least, int64_t size);
 
-  // Graph ops. Every op is checked (type inference, verifier) and folded.
+  // Graph ops. Every op is checked (type inference, verifier) and folded. On operands that graph
+  // ops do not take, and for ops that canGenerate() refuses, calls of host kernels with the same
+  // meaning are created instead.
   template <typename OpTy, typename... Args> mlir::Value create(Args &&...args) {
     if (hasFailed)
       return {};
@@ -87,6 +103,16 @@ public:
       result = result ? create<OpTy>(result, input) : input;
     return hasFailed ? mlir::Value() : result;
   }
+  /// Calls a host kernel for what has no graph op, or operands of dynamic shapes. Null after
+  /// an error, or where an input is null.
+  mlir::Value callHost(llvm::StringRef kernel, llvm::ArrayRef<mlir::Value> inputs,
+                       llvm::ArrayRef<mlir::NamedAttribute> parameters = {});
+  /// Calls a host kernel with several results; an input may be null where it is optional.
+  llvm::SmallVector<mlir::Value> callHost(const graph::HostCall &call);
+  /// Attributes of host calls: a list of integers or of numbers, a text.
+  mlir::NamedAttribute hostInts(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
+  mlir::NamedAttribute hostFloats(llvm::StringRef name, llvm::ArrayRef<double> values);
+  mlir::NamedAttribute hostText(llvm::StringRef name, llvm::StringRef value);
   mlir::Value constant(mlir::ElementsAttr value);
   /// Creates a list of i32 or i64 according to `element`; i64 by default.
   mlir::Value intList(llvm::ArrayRef<int64_t> values, mlir::Type element = {});
@@ -122,6 +148,8 @@ protected:
   virtual std::string inputName(unsigned index) const = 0;
   /// Returns the location of the next op, with a name that no tensor of the model has.
   virtual mlir::Location makeLocation(unsigned number) = 0;
+  /// Returns whether the target can generate code for an op that was just created.
+  virtual bool canGenerate(mlir::Operation *) { return true; }
   /// Returns a value that replaces an op that was just created; null keeps it.
   virtual mlir::Value fold(mlir::Operation *op) = 0;
   /// Returns the result of the op's own folder.
@@ -138,7 +166,7 @@ protected:
 
   mlir::OpBuilder &opBuilder;
   Diagnostics &diags;
-  bool hasFailed = false;
+  bool hasFailed = false, hostMayServe = false;
 
 private:
   using InferFn = llvm::LogicalResult (*)(mlir::MLIRContext *, std::optional<mlir::Location>,
@@ -148,6 +176,7 @@ private:
 
   mlir::Location nextLocation();
   mlir::Value finish(mlir::OperationState &state, InferFn infer);
+  mlir::Value finishOnHost(mlir::OperationState &state);
   bool checkShape(llvm::ArrayRef<int64_t> shape);
   bool checkLimits(mlir::Type type);
 

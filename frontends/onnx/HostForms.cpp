@@ -32,66 +32,6 @@ std::string hostKernelOf(StringRef domain, StringRef op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Calls
-//===----------------------------------------------------------------------===//
-
-SmallVector<Value> HostCallBuilder::call(const graph::HostCall &call, std::string &error) {
-  MLIRContext *context = builder.getContext();
-  if (auto folded = graph::foldHostCall(call, context); succeeded(folded)) {
-    SmallVector<Value> values;
-    for (ElementsAttr value : *folded)
-      values.push_back(value ? graph::ConstantOp::create(builder, location, value) : Value());
-    return values;
-  }
-  FailureOr<SmallVector<Type>> types = graph::inferHostCall(call, context, error);
-  if (failed(types) && mayDefer) {
-    std::string reason = error;
-    types = graph::inferHostCallByRules(call, context, error);
-    if (succeeded(types) && !mayDefer(reason))
-      return {};
-  }
-  if (failed(types))
-    return {};
-  SmallVector<Value> operands;
-  SmallVector<int32_t> positions;
-  bool leavesOut = false;
-  for (auto [i, input] : llvm::enumerate(call.inputs)) {
-    leavesOut |= !input && i + 1 < call.inputs.size();
-    if (!input)
-      continue;
-    operands.push_back(input);
-    positions.push_back(i);
-  }
-  auto op = graph::HostCallOp::create(
-      builder, location, *types, builder.getStringAttr(call.kernel), operands,
-      leavesOut ? builder.getDenseI32ArrayAttr(positions) : DenseI32ArrayAttr(), call.parameters);
-  return SmallVector<Value>(op.getResults());
-}
-
-Value HostCallBuilder::call(StringRef kernel, ArrayRef<Value> inputs,
-                            ArrayRef<NamedAttribute> parameters) {
-  // A preceding call failed.
-  if (llvm::is_contained(inputs, Value()))
-    return {};
-  std::string error;
-  SmallVector<Value> results =
-      call({kernel, SmallVector<Value>(inputs), builder.getDictionaryAttr(parameters)}, error);
-  return results.empty() ? Value() : results.front();
-}
-
-Value HostCallBuilder::constant(ArrayRef<int64_t> values, bool scalar) {
-  SmallVector<int64_t> shape;
-  if (!scalar)
-    shape.push_back(values.size());
-  auto type = RankedTensorType::get(shape, builder.getI64Type());
-  return graph::ConstantOp::create(builder, location, graph::makeConstant(type, values));
-}
-
-NamedAttribute HostCallBuilder::ints(StringRef name, ArrayRef<int64_t> values) {
-  return builder.getNamedAttr(name, builder.getDenseI64ArrayAttr(values));
-}
-
-//===----------------------------------------------------------------------===//
 // Attributes
 //===----------------------------------------------------------------------===//
 
@@ -158,9 +98,10 @@ public:
   HostNode(GraphImporter &importer, onnx::NodeProto &node, int64_t opset)
       : importer(importer), node(node), opset(opset),
         location(importer.tensorLocation(node.output_size() ? node.output(0) : "", node.name())),
-        calls(importer.builder(), location, [&importer, &node](const std::string &reason) {
-          return importer.defer(node, reason);
-        }) {}
+        calls(importer.builder(), location) {
+    calls.setDeferral(
+        [this](const std::string &reason) { return this->importer.defer(this->node, reason); });
+  }
 
   Error run() {
     call.kernel = kernel = hostKernelOf(node.domain(), node.op_type());

@@ -1,8 +1,10 @@
-//===-- ControlFlowState.h - conditions and arrays of a graph while it is imported -===//
+//===-- ControlFlowState.h - conditions and lists of a graph while it is imported -===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_FRONTENDS_TF_CONTROLFLOWSTATE_H
 #define OPENATC_FRONTENDS_TF_CONTROLFLOWSTATE_H
+
+#include <optional>
 
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/SmallVector.h"
@@ -19,18 +21,32 @@ struct Guard {
 
 using Guards = llvm::SmallVector<Guard, 2>;
 
-/// What the nodes of v1 control flow leave behind besides values. Graph ops have no
-/// effects, so both sides of a Switch are computed and Merge chooses.
+/// What the nodes of v1 conditions leave behind besides values. Graph ops have no
+/// effects, so that both sides of a Switch can be computed and Merge chooses.
 struct Flow {
   /// By tensors of Switch, by the names of all other nodes. No entry: unconditional.
   llvm::StringMap<Guards> guards;
-  /// The elements of a TensorArray by the tensor that stands for its state; an element
-  /// that was not written is null.
-  llvm::StringMap<llvm::SmallVector<mlir::Value>> arrays;
 };
 
 /// Adds what is not there yet.
 void addGuards(Guards &to, llvm::ArrayRef<Guard> more);
+
+/// A TensorArray or TensorList at one moment. It is in one of four forms:
+///   empty     nothing was written; reads are zeros of the item's shape
+///   elements  values at indices that are known; null where nothing was written
+///   stacked   one tensor [count, item...]
+///   sequence  a value of graph::SequenceType, for items of dynamic shape or many elements
+struct TensorList {
+  mlir::Type element;
+  /// Dims of an item, -1 where not known; nothing where not even their number is.
+  std::optional<llvm::SmallVector<int64_t>> item;
+  int64_t count = -1; ///< of items; -1: only known when the model runs
+  mlir::Value size;   ///< `count` as a scalar; null where neither is known
+  std::optional<llvm::SmallVector<mlir::Value>> elements;
+  mlir::Value stacked, sequence;
+
+  bool isEmpty() const { return !elements && !stacked && !sequence; }
+};
 
 } // namespace atc::tf_import
 

@@ -4,6 +4,7 @@
 #include "frontends/tf/FreezeVariables.h"
 
 #include "google/protobuf/stubs/logging.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -28,16 +29,30 @@ static const pb::AttrValue *attribute(const pb::NodeDef &node, const char *name)
 
 static StringRef nodeOf(StringRef tensor) { return tensor.split(':').first; }
 
-/// The node that `tensor` comes from when Identity nodes are passed over; `tensor` is
-/// then what the last one reads.
+/// Whether a node hands on what its input 0 is: also into loops and conditions, where a
+/// variable stays the one that it is.
+static bool handsOn(const pb::NodeDef &node, const NodeIndex &nodes) {
+  StringRef op = node.op();
+  if (node.input_size() == 0)
+    return false;
+  if (op == "Identity" || op == "Enter" || op == "Exit" || op == "Switch")
+    return true;
+  return op == "Merge" && llvm::any_of(node.input(), [&](StringRef input) {
+           auto from = nodes.find(nodeOf(input));
+           return from != nodes.end() && from->second->op() == "NextIteration";
+         });
+}
+
+/// The node that `tensor` comes from when nodes that hand it on are passed over; `tensor`
+/// is then what the last one reads.
 static const pb::NodeDef *trace(const NodeIndex &nodes, StringRef &tensor) {
-  // A circle of Identity nodes must come to an end, too.
+  // A circle of such nodes must come to an end, too.
   for (size_t steps = 0; steps <= nodes.size(); ++steps) {
     auto found = nodes.find(nodeOf(tensor));
     if (found == nodes.end())
       return nullptr;
     const pb::NodeDef *node = found->second;
-    if (node->op() != "Identity" || node->input_size() == 0)
+    if (!handsOn(*node, nodes))
       return node;
     tensor = node->input(0);
   }

@@ -6,6 +6,8 @@
 #include "dialects/graph/Graph.h"
 #include "frontends/Tensors.h"
 #include "frontends/UnsupportedOps.h"
+#include "frontends/tf/Branches.h"
+#include "frontends/tf/LoopImporter.h"
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
 #include "support/NearestName.h"
@@ -37,7 +39,7 @@ GraphImporter::GraphImporter(pb::GraphDef &graph, StringRef name, const GraphBou
                              const TfImportOptions &options, MLIRContext &context,
                              Diagnostics &diagnostics)
     : graph(graph), name(name), boundary(boundary), options(options), context(context),
-      diags(diagnostics), opBuilder(&context) {
+      diags(&diagnostics), opBuilder(&context) {
   context.loadDialect<graph::GraphDialect, func::FuncDialect>();
   for (const auto &[name, tensor] : boundary.inputs)
     boundaryNames[TensorName::parse(tensor).node].push_back(name);
@@ -53,11 +55,11 @@ Location GraphImporter::tensorLocation(StringRef tensor, StringRef node) {
 //===----------------------------------------------------------------------===//
 
 bool GraphImporter::indexNodes() {
-  unsigned before = diags.numErrors();
+  unsigned before = diags->numErrors();
   for (pb::NodeDef &node : *graph.mutable_node())
     if (!nodes.try_emplace(node.name(), &node).second)
-      diags.error("E13009", "the graph has two nodes with the name '" + node.name() + "'");
-  return diags.numErrors() == before;
+      diags->error("E13009", "the graph has two nodes with the name '" + node.name() + "'");
+  return diags->numErrors() == before;
 }
 
 std::vector<std::string> GraphImporter::nodeNames() const {
@@ -73,12 +75,12 @@ bool GraphImporter::isInput(const pb::NodeDef &node) const {
 
 /// The outputs asked for, or of the signature, or what no node reads.
 bool GraphImporter::resolveOutputs() {
-  unsigned before = diags.numErrors();
+  unsigned before = diags->numErrors();
   auto take = [&](const std::string &name, StringRef text, const Twine &origin) {
     TensorName tensor = TensorName::parse(text);
     if (!nodes.contains(tensor.node))
-      diags.error("E10016", "there is no node '" + tensor.node + "', asked for by " + origin +
-                                didYouMean(tensor.node.str(), nodeNames()));
+      diags->error("E10016", "there is no node '" + tensor.node + "', asked for by " + origin +
+                                 didYouMean(tensor.node.str(), nodeNames()));
     else
       outputs.push_back({name, tensor});
   };
@@ -87,8 +89,8 @@ bool GraphImporter::resolveOutputs() {
   if (options.outputs.empty())
     for (const auto &[name, text] : boundary.outputs)
       take(name, text, "the signature of the model");
-  if (!outputs.empty() || diags.numErrors() != before)
-    return diags.numErrors() == before;
+  if (!outputs.empty() || diags->numErrors() != before)
+    return diags->numErrors() == before;
 
   llvm::StringSet<> read;
   for (const pb::NodeDef &node : graph.node())
@@ -99,24 +101,24 @@ bool GraphImporter::resolveOutputs() {
         !llvm::is_contained({"Const", "NoOp", "Assert", "SaveV2"}, StringRef(node.op())))
       outputs.push_back({node.name(), TensorName{node.name()}});
   if (outputs.empty())
-    diags.error("E16004", "the graph has no node that could be its output; --out_nodes names one");
+    diags->error("E16004", "the graph has no node that could be its output; --out_nodes names one");
   return !outputs.empty();
 }
 
 bool GraphImporter::resolveCuts() {
-  unsigned before = diags.numErrors();
+  unsigned before = diags->numErrors();
   for (const std::string &text : options.inputNodes) {
     TensorName tensor = TensorName::parse(text);
     if (!nodes.contains(tensor.node))
-      diags.error("E10016", "there is no node '" + tensor.node + "', asked for by --input_nodes" +
-                                didYouMean(tensor.node.str(), nodeNames()));
+      diags->error("E10016", "there is no node '" + tensor.node + "', asked for by --input_nodes" +
+                                 didYouMean(tensor.node.str(), nodeNames()));
     else if (tensor.index != 0)
-      diags.error("E10017", "--input_nodes=\"" + text +
-                                "\": only output 0 of a node can become an input of the model");
+      diags->error("E10017", "--input_nodes=\"" + text +
+                                 "\": only output 0 of a node can become an input of the model");
     else
       cuts.insert(tensor.node);
   }
-  return diags.numErrors() == before;
+  return diags->numErrors() == before;
 }
 
 bool GraphImporter::isNeeded(const TensorName &input) {
@@ -150,7 +152,7 @@ bool GraphImporter::isNeeded(const TensorName &input) {
 
 /// The nodes that the outputs need, up to the inputs.
 bool GraphImporter::collectNodes() {
-  unsigned before = diags.numErrors();
+  unsigned before = diags->numErrors();
   llvm::StringSet<> reached;
   std::vector<StringRef> pending;
   for (const Output &output : outputs)
@@ -170,18 +172,18 @@ bool GraphImporter::collectNodes() {
       if (nodes.contains(tensor.node))
         pending.push_back(tensor.node);
       else
-        diags.error("E14001",
-                    "input '" + input + "' of " + describeNode(node) + ": there is no such node");
+        diags->error("E14001",
+                     "input '" + input + "' of " + describeNode(node) + ": there is no such node");
     }
   }
   for (const auto &cut : cuts)
     if (!reached.contains(cut.getKey()))
-      diags.error("E10017",
-                  "'" + cut.getKey() + "' given with --input_nodes is not needed by the outputs");
+      diags->error("E10017",
+                   "'" + cut.getKey() + "' given with --input_nodes is not needed by the outputs");
   for (pb::NodeDef &node : *graph.mutable_node())
     if (reached.contains(node.name()))
       needed.push_back(&node);
-  return diags.numErrors() == before;
+  return diags->numErrors() == before;
 }
 
 /// Whether an operator changes the variable that it reads first. Its result is the new
@@ -191,7 +193,7 @@ static bool changesVariable(StringRef op) {
 }
 
 bool GraphImporter::checkVariables() {
-  unsigned before = diags.numErrors();
+  unsigned before = diags->numErrors();
   llvm::StringMap<unsigned> readers;
   for (const pb::NodeDef *node : needed)
     if (!isInput(*node))
@@ -203,27 +205,33 @@ bool GraphImporter::checkVariables() {
   for (const pb::NodeDef *node : needed)
     if (!isInput(*node) && changesVariable(node->op()) && node->input_size() != 0 &&
         readers[TensorName::parse(node->input(0)).node] > 1)
-      diags.error("E13010", describeNode(*node) + " changes '" + node->input(0) +
-                                "', which other nodes read: variables must not change");
-  return diags.numErrors() == before;
+      diags->error("E13010", describeNode(*node) + " changes '" + node->input(0) +
+                                 "', which other nodes read: variables must not change");
+  return diags->numErrors() == before;
 }
 
 /// One error that lists every node that has no row in the table.
 bool GraphImporter::checkSupported() {
   UnsupportedOps unsupported;
   for (const pb::NodeDef *node : needed)
-    if (!isInput(*node) && node->op() != "Const" && !findOp(node->op()))
+    if (!isInput(*node) && node->op() != "Const" && !findOp(node->op()) &&
+        !findDynamicOp(node->op()))
       unsupported.add(node->op(), node->name());
   if (unsupported.empty())
     return true;
-  diags.error("E13010",
-              "no importer for these operators: " + unsupported.str() +
-                  ". The supported ones are listed in docs/tf-support.md; --out_nodes and "
-                  "--input_nodes can cut off parts of the graph");
+  diags->error("E13010",
+               "no importer for these operators: " + unsupported.str() +
+                   ". The supported ones are listed in docs/tf-support.md; --out_nodes and "
+                   "--input_nodes can cut off parts of the graph");
   return false;
 }
 
-/// Brings each node behind what it reads.
+bool GraphImporter::findLoops() {
+  return frames.find(
+      needed, nodes, [this](const pb::NodeDef &node) { return isInput(node); }, *diags);
+}
+
+/// Brings each node behind what it reads; those of loops are kept by their frames.
 bool GraphImporter::sortNodes() {
   enum class State { Open, Done };
   llvm::StringMap<State> states;
@@ -243,190 +251,30 @@ bool GraphImporter::sortNodes() {
       }
       if (isInput(*node))
         continue;
-      for (const std::string &input : node->input()) {
-        TensorName tensor = TensorName::parse(input);
-        if (!isNeeded(tensor))
-          continue;
-        auto known = states.find(tensor.node);
-        if (known == states.end()) {
-          stack.push_back(nodes.lookup(tensor.node));
-        } else if (known->second == State::Open) {
-          diags.error("E14001", describeNode(*node) + ": stands in a cycle of nodes");
-          return false;
-        }
-      }
-    }
-  }
-  needed = std::move(sorted);
-  return true;
-}
-
-//===----------------------------------------------------------------------===//
-// Inputs
-//===----------------------------------------------------------------------===//
-
-static const std::vector<int64_t> *findShape(const InputShapes &shapes, StringRef name) {
-  for (const auto &[input, dims] : shapes)
-    if (TensorName::parse(input).str() == name)
-      return &dims;
-  return nullptr;
-}
-
-void GraphImporter::inferCutTypes() {
-  TfImportOptions front;
-  for (const auto &[name, dims] : options.inputShapes)
-    if (!cuts.contains(name))
-      front.inputShapes.emplace_back(name, dims);
-  for (const auto &cut : cuts) {
-    front.outputs = {cut.getKey().str()};
-    pb::GraphDef copy = graph;
-    Diagnostics ignored;
-    OwningOpRef<ModuleOp> module =
-        GraphImporter(copy, name, boundary, front, context, ignored).run();
-    if (!module)
-      continue;
-    auto function = *module->getOps<func::FuncOp>().begin();
-    cutTypes[cut.getKey()] = cast<RankedTensorType>(function.getResultTypes().front());
-  }
-}
-
-/// False after an error; `unknown` gets inputs whose shape is not fixed.
-bool GraphImporter::inputType(const pb::NodeDef &node, RankedTensorType &type,
-                              std::vector<std::string> &unknown) {
-  const std::vector<int64_t> *given = findShape(options.inputShapes, node.name());
-  for (StringRef name : boundaryNames.lookup(node.name()))
-    if (!given)
-      given = findShape(options.inputShapes, name);
-  RankedTensorType inferred = cutTypes.lookup(node.name());
-  Type element = inferred ? inferred.getElementType() : Type();
-  if (!element) {
-    // What a cut node makes is nearly always of its main type.
-    pb::DataType stated = pb::DT_FLOAT;
-    for (const char *attribute : {"dtype", "DstT", "T"})
-      if (auto found = node.attr().find(attribute); found != node.attr().end()) {
-        stated = found->second.type();
-        break;
-      }
-    element = convertElementType(stated, &context);
-    if (!element) {
-      diags.error("E14001", "input '" + node.name() + "' has element type " +
-                                nameElementType(stated) +
-                                ", which is not supported; --input_nodes can cut it off");
-      return false;
-    }
-  }
-  SmallVector<int64_t> dims;
-  std::string shape = "of unknown rank", example = node.name() + ":1,224,224,3";
-  bool isKnown = true;
-  if (given) {
-    dims.assign(given->begin(), given->end());
-  } else if (inferred) {
-    dims.assign(inferred.getShape().begin(), inferred.getShape().end());
-  } else if (auto stated = node.attr().find("shape"); stated != node.attr().end() &&
-                                                      isPlaceholder(node) &&
-                                                      !stated->second.shape().unknown_rank()) {
-    shape = "[";
-    example = node.name() + ":";
-    for (const auto &dim : stated->second.shape().dim()) {
-      bool isFixed = dim.size() >= 0;
-      isKnown &= isFixed;
-      std::string comma = dims.empty() ? "" : ",";
-      shape += comma + (isFixed ? std::to_string(dim.size()) : "?");
-      example += comma + std::to_string(isFixed ? dim.size() : 1);
-      dims.push_back(dim.size());
-    }
-    shape += "]";
-  } else {
-    isKnown = false;
-  }
-  if (!isKnown) {
-    unknown.push_back("'" + node.name() + "' " + shape);
-    unknown.push_back(example);
-    return true;
-  }
-  if (given)
-    for (int64_t dim : dims)
-      if (dim <= 0) {
-        diags.error("E10011", "--input_shape gives '" + node.name() + "' the dim " + Twine(dim) +
-                                  "; every dim must be fixed and positive");
+      bool isAcyclic = true;
+      auto visit = [&](StringRef name) {
+        auto known = states.find(name);
+        if (known == states.end())
+          stack.push_back(nodes.lookup(name));
+        else
+          isAcyclic &= known->second == State::Done;
+      };
+      for (const std::string &input : node->input())
+        if (TensorName tensor = TensorName::parse(input);
+            isNeeded(tensor) && !frames.closesLoop(*node, tensor))
+          visit(tensor.node);
+      // A loop is over when its whole body has been run.
+      if (const LoopFrame *loop = frames.ofExit(*node))
+        for (const pb::NodeDef *next : loop->nextIterations)
+          visit(next->name());
+      if (!isAcyclic) {
+        diags->error("E14001", describeNode(*node) + ": stands in a cycle of nodes");
         return false;
       }
-  if (llvm::Expected<int64_t> count = countElements(dims); !count) {
-    diags.error("E14001", "input '" + node.name() + "': " + toString(count.takeError()));
-    return false;
-  }
-  type = RankedTensorType::get(dims, element);
-  return true;
-}
-
-void GraphImporter::checkShapeNames(ArrayRef<const pb::NodeDef *> inputs) {
-  llvm::StringSet<> ofNodes, ofSignature;
-  for (const pb::NodeDef *node : inputs) {
-    ofNodes.insert(node->name());
-    for (StringRef name : boundaryNames.lookup(node->name()))
-      ofSignature.insert(name);
-  }
-  std::string names = llvm::join(
-      llvm::map_range(inputs, [](auto *node) { return "'" + node->name() + "'"; }), ", ");
-  std::vector<std::string> inputNames;
-  for (const pb::NodeDef *node : inputs)
-    inputNames.push_back(node->name());
-  for (const auto &[name, dims] : options.inputShapes) {
-    if (ofNodes.contains(TensorName::parse(name).node) || ofSignature.contains(name))
-      continue;
-    bool isNode = nodes.contains(TensorName::parse(name).node);
-    diags.error(isNode ? ErrorCode("E10017") : ErrorCode("E12009"),
-                "'" + name + "' given with --input_shape is not " +
-                    (isNode ? "an input of" : "in") + " the model; its inputs are " + names +
-                    didYouMean(name, inputNames));
-  }
-}
-
-bool GraphImporter::importInputs(MainFunction &main) {
-  unsigned before = diags.numErrors();
-  std::vector<const pb::NodeDef *> inputs;
-  llvm::DenseSet<const pb::NodeDef *> notYet(needed.begin(), needed.end());
-  auto addOnce = [&](StringRef node) {
-    const pb::NodeDef *input = nodes.lookup(node);
-    if (input && notYet.erase(input))
-      inputs.push_back(input);
-  };
-  for (const std::string &text : options.inputNodes)
-    addOnce(TensorName::parse(text).node);
-  for (const auto &[name, tensor] : boundary.inputs)
-    addOnce(TensorName::parse(tensor).node);
-  for (const pb::NodeDef &node : graph.node())
-    if (isInput(node))
-      addOnce(node.name());
-  checkShapeNames(inputs);
-
-  std::vector<RankedTensorType> types;
-  std::vector<std::string> unknown;
-  for (const pb::NodeDef *input : inputs) {
-    RankedTensorType type;
-    if (inputType(*input, type, unknown))
-      types.push_back(type);
-  }
-  if (!unknown.empty() && diags.numErrors() == before) {
-    std::string shapes, example;
-    for (size_t i = 0; i < unknown.size(); i += 2) {
-      shapes += (i ? ", " : "") + unknown[i];
-      example += (i ? ";" : "") + unknown[i + 1];
     }
-    diags.error("E10001", "the shape of these inputs is not fixed: " + shapes +
-                              "; give it, for example with --input_shape=\"" + example + "\"");
   }
-  if (diags.numErrors() != before)
-    return false;
-
-  for (auto [input, type] : llvm::zip(inputs, types)) {
-    std::string argumentName = input->name();
-    if (auto names = boundaryNames.lookup(input->name());
-        !cuts.contains(input->name()) && !names.empty())
-      argumentName = names.back().str();
-    define(TensorName{input->name()}, main.addInput(argumentName, input->name(), type));
-  }
-  return true;
+  needed.clear();
+  return frames.distribute(sorted, needed, *diags);
 }
 
 //===----------------------------------------------------------------------===//
@@ -437,7 +285,82 @@ Guards GraphImporter::guardsOf(TensorName tensor) const {
   auto found = controlFlow.guards.find(tensor.str());
   if (found == controlFlow.guards.end())
     found = controlFlow.guards.find(tensor.node);
-  return found == controlFlow.guards.end() ? Guards() : found->second;
+  if (found != controlFlow.guards.end())
+    return found->second;
+  Guards guards;
+  // A constant stands outside of loops, the condition that it is under perhaps not.
+  if (const pb::NodeDef *node = nodes.lookup(tensor.node); node && node->op() == "Const")
+    for (const std::string &input : node->input())
+      addGuards(guards, guardsOf(TensorName::parse(input)));
+  return guards;
+}
+
+Value GraphImporter::lookup(TensorName tensor) const {
+  const std::string name = tensor.str();
+  for (const Scope &scope : llvm::reverse(scopes))
+    if (auto found = scope.values.find(name); found != scope.values.end())
+      return found->second;
+  return {};
+}
+
+const TensorList *GraphImporter::findList(TensorName tensor) const {
+  const std::string name = tensor.str();
+  for (const Scope &scope : llvm::reverse(scopes))
+    if (auto found = scope.lists.find(name); found != scope.lists.end())
+      return &found->second;
+  return nullptr;
+}
+
+void GraphImporter::setList(TensorName tensor, TensorList list) {
+  scopes.back().lists[tensor.str()] = std::move(list);
+}
+
+std::optional<Diagnostics> GraphImporter::attempt(llvm::function_ref<bool()> import) {
+  Diagnostics trial, *outer = diags;
+  diags = &trial;
+  bool done = import() && !trial.hasErrors();
+  diags = outer;
+  if (!done)
+    return trial;
+  for (const CodedMessage &message : trial.all())
+    diags->add(message);
+  return std::nullopt;
+}
+
+bool GraphImporter::enterLoop(const LoopFrame &frame) {
+  // The runtime takes blocks of one level less than 64.
+  constexpr unsigned maxLoopDepth = 60;
+  if (++loopDepth <= maxLoopDepth)
+    return true;
+  --loopDepth;
+  diags->error("E16004", "loop '" + frame.name + "': more than " + Twine(maxLoopDepth) +
+                             " loops stand inside each other");
+  return false;
+}
+
+bool GraphImporter::spend(const LoopFrame &frame) {
+  // Loops in loops whose types take several trials to find double with each level.
+  constexpr uint64_t maxAdded = 500'000;
+  spentNodes += frame.bodyNodes.size() + frame.conditionNodes.size();
+  if (spentNodes <= maxAdded)
+    return true;
+  diags->error("E16006", "the bodies of loops inside each other, each as often as it is imported, "
+                         "have more than " +
+                             Twine(maxAdded) + " nodes (the last one is '" + frame.name +
+                             "'): put fewer loops inside each other");
+  return false;
+}
+
+void GraphImporter::importNodes(ArrayRef<pb::NodeDef *> list) {
+  for (pb::NodeDef *node : list) {
+    if (isInput(*node))
+      continue;
+    LoopFrame *loop = frames.ofExit(*node);
+    if (!loop)
+      importNode(*node);
+    else if (!definesHere(TensorName{node->name()}))
+      importLoop(*this, *loop);
+  }
 }
 
 void GraphImporter::importNode(pb::NodeDef &node) {
@@ -449,81 +372,116 @@ void GraphImporter::importNode(pb::NodeDef &node) {
     addGuards(guards, guardsOf(TensorName::parse(input)));
   if (!guards.empty())
     controlFlow.guards[node.name()] = guards;
-  if (node.op() == "Identity" && node.input_size() != 0)
-    if (auto state = controlFlow.arrays.find(TensorName::parse(node.input(0)).str());
-        state != controlFlow.arrays.end())
-      controlFlow.arrays[node.name()] = llvm::SmallVector<Value>(state->second);
+  if ((node.op() == "Identity" || node.op() == "Enter") && node.input_size() != 0)
+    if (const TensorList *list = findList(TensorName::parse(node.input(0))))
+      setList(TensorName{node.name()}, TensorList(*list));
 }
 
 /// Outputs must exist whatever the inputs of the model are.
 bool GraphImporter::checkGuards() {
-  unsigned before = diags.numErrors();
+  unsigned before = diags->numErrors();
   for (const Output &output : outputs)
     for (const Guard &guard : guardsOf(output.tensor)) {
       ElementsAttr known;
       if (matchPattern(guard.predicate, m_Constant(&known)) &&
           (readInts(known).front() != 0) == guard.side)
         continue;
-      diags.error("E13010", "output '" + output.tensor.str() +
-                                "' exists only on one side of a condition (Switch)");
+      diags->error("E13010", "output '" + output.tensor.str() +
+                                 "' exists only on one side of a condition (Switch)");
       break;
     }
-  return diags.numErrors() == before;
+  return diags->numErrors() == before;
+}
+
+void GraphImporter::makeConstant(pb::NodeDef &node) {
+  auto found = node.mutable_attr()->find("value");
+  if (found == node.mutable_attr()->end() || !found->second.has_tensor()) {
+    diags->error("E14001", "attribute 'value' of " + describeNode(node) + ": is missing");
+    return;
+  }
+  auto value = takeTensor(*found->second.mutable_tensor(), node.name(), &context);
+  if (!value) {
+    diags->error("E14001", "constant '" + node.name() + "' " + toString(value.takeError()));
+    return;
+  }
+  Location loc = tensorLocation(node.name(), node.name());
+  define(TensorName{node.name()}, graph::ConstantOp::create(opBuilder, loc, *value));
+}
+
+bool GraphImporter::hasStaticInputs(const pb::NodeDef &node) const {
+  return llvm::all_of(node.input(), [&](StringRef input) {
+    TensorName tensor = TensorName::parse(input);
+    return tensor.isControl || NodeContext::isStatic(lookup(tensor));
+  });
 }
 
 void GraphImporter::makeOutputs(pb::NodeDef &node) {
-  if (node.op() == "Const") {
-    auto found = node.mutable_attr()->find("value");
-    if (found == node.mutable_attr()->end() || !found->second.has_tensor()) {
-      diags.error("E14001", "attribute 'value' of " + describeNode(node) + ": is missing");
-      return;
-    }
-    auto value = takeTensor(*found->second.mutable_tensor(), node.name(), &context);
-    if (!value) {
-      diags.error("E14001", "constant '" + node.name() + "' " + toString(value.takeError()));
-      return;
-    }
-    Location loc = tensorLocation(node.name(), node.name());
-    define(TensorName{node.name()}, graph::ConstantOp::create(opBuilder, loc, *value));
-    return;
-  }
+  if (node.op() == "Const")
+    return makeConstant(node);
   for (const std::string &input : node.input())
     if (TensorName tensor = TensorName::parse(input); !tensor.isControl && !lookup(tensor)) {
       // Of a node that has failed, or an output that the builder did not make.
-      if (!diags.hasErrors())
-        diags.error("E14001", "input '" + input + "' of " + describeNode(node) +
-                                  ": this output is not supported");
+      if (!diags->hasErrors())
+        diags->error("E14001", "input '" + input + "' of " + describeNode(node) +
+                                   ": this output is not supported");
       return;
     }
-  NodeContext context(*this, node);
-  findOp(node.op())->build(context);
-  context.finishOutputs();
+  const OpRow *row = findOp(node.op()), *dynamic = findDynamicOp(node.op());
+  bool isLeftToHost = false;
+  auto build = [&](const OpRow &by) {
+    NodeContext context(*this, node);
+    by.build(context);
+    context.finishOutputs();
+    isLeftToHost = context.isLeftToHost();
+    return !context.failed();
+  };
+  if (!dynamic) {
+    if (hasStaticInputs(node))
+      build(*row);
+    else
+      diags->error("E14001", describeNode(node) +
+                                 ": has an input whose shape is not fixed, which this operator "
+                                 "does not take; give it with --input_shape");
+    return;
+  }
+  if (!row || !hasStaticInputs(node) || row == dynamic) {
+    build(*dynamic);
+    return;
+  }
+  std::optional<Diagnostics> errors = attempt([&] { return build(*row); });
+  // What a kernel cannot do either is reported in the words of the static builder.
+  if (errors && (!isLeftToHost || attempt([&] { return build(*dynamic); })))
+    for (const CodedMessage &message : errors->all())
+      diags->add(message);
 }
 
 OwningOpRef<ModuleOp> GraphImporter::run() {
   if (!indexNodes() || !resolveCuts() || !resolveOutputs() || !collectNodes() ||
-      !checkSupported() || !checkVariables() || !sortNodes())
+      !checkSupported() || !checkVariables() || !findLoops() || !sortNodes())
     return {};
+  scopes.emplace_back();
   inferCutTypes();
 
   MainFunction main(opBuilder, name);
   if (!importInputs(main))
     return {};
-  for (pb::NodeDef *node : needed)
-    if (!isInput(*node))
-      importNode(*node);
+  importNodes(needed);
 
-  if (!diags.hasErrors() && !checkGuards())
+  if (!diags->hasErrors() && !checkGuards())
     return {};
   std::vector<std::pair<std::string, Value>> results;
   for (const Output &output : outputs) {
     results.emplace_back(output.name, lookup(output.tensor));
-    if (!results.back().second && !diags.hasErrors())
-      diags.error("E10016", "output '" + output.tensor.str() + "': the node has no such output");
+    if (!results.back().second && !diags->hasErrors())
+      diags->error("E10016", "output '" + output.tensor.str() + "': the node has no such output");
   }
-  if (diags.hasErrors())
+  if (diags->hasErrors())
     return {};
-  return main.finish(results, diags);
+  OwningOpRef<ModuleOp> module = main.finish(results, *diags);
+  if (module)
+    for (auto function : module->getOps<func::FuncOp>())
+      fillBranches(function.front());
+  return module;
 }
 
 } // namespace atc::tf_import

@@ -4,11 +4,13 @@
 #ifndef OPENATC_FRONTENDS_TF_GRAPHIMPORTER_H
 #define OPENATC_FRONTENDS_TF_GRAPHIMPORTER_H
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "frontends/MainFunction.h"
 #include "frontends/tf/ControlFlowState.h"
+#include "frontends/tf/LoopFrames.h"
 #include "frontends/tf/TensorData.h"
 #include "frontends/tf/TfImport.h"
 #include "llvm/ADT/StringMap.h"
@@ -16,25 +18,11 @@
 
 namespace atc::tf_import {
 
-/// "node:1", "node" (output 0) or "^node" (only an order of execution).
-struct TensorName {
-  llvm::StringRef node;
-  int64_t index = 0;
-  bool isControl = false;
-
-  static TensorName parse(llvm::StringRef text);
-  /// As messages and the compiled model have it: "node", "node:1".
-  std::string str() const {
-    return index == 0 ? node.str() : (node + ":" + llvm::Twine(index)).str();
-  }
-};
-
 /// "node 'conv1' (Conv2D)".
 std::string describeNode(const pb::NodeDef &node);
 
-/// Turns a graph without variables and functions into the function @main.
-/// Faults are collected: a node that cannot be imported only takes the nodes
-/// behind it with it.
+/// Turns a graph without variables and functions into the function @main. Errors are
+/// collected: a node that cannot be imported only takes the nodes behind it with it.
 class GraphImporter {
 public:
   GraphImporter(pb::GraphDef &graph, llvm::StringRef name, const GraphBoundary &boundary,
@@ -44,12 +32,36 @@ public:
   /// Null after an error.
   mlir::OwningOpRef<mlir::ModuleOp> run();
 
-  Diagnostics &diagnostics() { return diags; }
+  Diagnostics &diagnostics() { return *diags; }
   mlir::OpBuilder &builder() { return opBuilder; }
 
+  /// Whether the target can generate code for an op.
+  bool canGenerate(mlir::Operation *op) { return !options.canGenerate || options.canGenerate(op); }
+
+  //--- Tensors of the innermost scope that has them: the graph, an iteration of a loop.
   /// The value of a tensor; null where the node that makes it failed.
-  mlir::Value lookup(TensorName tensor) { return values.lookup(tensor.str()); }
-  void define(TensorName tensor, mlir::Value value) { values[tensor.str()] = value; }
+  mlir::Value lookup(TensorName tensor) const;
+  void define(TensorName tensor, mlir::Value value) { scopes.back().values[tensor.str()] = value; }
+  /// The list that a tensor stands for; null where it stands for none.
+  const TensorList *findList(TensorName tensor) const;
+  void setList(TensorName tensor, TensorList list);
+  void pushScope() { scopes.emplace_back(); }
+  void popScope() { scopes.pop_back(); }
+  /// Whether the innermost scope has a value for a tensor.
+  bool definesHere(TensorName tensor) const { return scopes.back().values.contains(tensor.str()); }
+
+  /// Imports nodes in the order of execution; a loop where its first Exit stands.
+  void importNodes(llvm::ArrayRef<pb::NodeDef *> list);
+  /// Begins a loop inside those that are being imported; false, with an error, where they
+  /// are too many.
+  bool enterLoop(const LoopFrame &frame);
+  void leaveLoop() { --loopDepth; }
+  /// Counts the nodes of a loop's body each time that it is imported; false, with an error,
+  /// where they become too many.
+  bool spend(const LoopFrame &frame);
+  /// Runs `import`; where it fails returns what it reported, which then is not reported.
+  std::optional<Diagnostics> attempt(llvm::function_ref<bool()> import);
+
   /// Under which conditions a tensor exists.
   Guards guardsOf(TensorName tensor) const;
   Flow &flow() { return controlFlow; }
@@ -67,18 +79,22 @@ private:
   bool collectNodes();
   bool checkSupported();
   bool checkVariables();
+  bool findLoops();
   bool sortNodes();
   bool isInput(const pb::NodeDef &node) const;
   std::vector<std::string> nodeNames() const;
   bool importInputs(MainFunction &main);
   void checkShapeNames(llvm::ArrayRef<const pb::NodeDef *> inputs);
   bool inputType(const pb::NodeDef &node, mlir::RankedTensorType &type,
-                 std::vector<std::string> &unknown);
+                 std::vector<std::string> &open);
+  void reportOpen(llvm::ArrayRef<std::string> open, bool isError);
   /// The types of the cut tensors as the graph in front of them makes them;
   /// null where it cannot be imported.
   void inferCutTypes();
   void importNode(pb::NodeDef &node);
   void makeOutputs(pb::NodeDef &node);
+  void makeConstant(pb::NodeDef &node);
+  bool hasStaticInputs(const pb::NodeDef &node) const;
   /// Whether an input of a node says what it needs: control inputs do not, but for
   /// those that say on which side of a Switch a constant stands.
   bool isNeeded(const TensorName &input);
@@ -90,7 +106,7 @@ private:
   llvm::StringMap<llvm::SmallVector<llvm::StringRef, 1>> boundaryNames; ///< of inputs, by node
   const TfImportOptions &options;
   mlir::MLIRContext &context;
-  Diagnostics &diags;
+  Diagnostics *diags;
   mlir::OpBuilder opBuilder;
   llvm::StringMap<pb::NodeDef *> nodes;
   std::vector<Output> outputs;
@@ -99,7 +115,14 @@ private:
   llvm::StringMap<mlir::RankedTensorType> cutTypes;
   /// What the outputs need, in the order of the file, later in that of execution.
   std::vector<pb::NodeDef *> needed;
-  llvm::StringMap<mlir::Value> values;
+  struct Scope {
+    llvm::StringMap<mlir::Value> values;
+    llvm::StringMap<TensorList> lists;
+  };
+  llvm::SmallVector<Scope, 4> scopes;
+  LoopFrames frames;
+  unsigned loopDepth = 0;
+  uint64_t spentNodes = 0;
   Flow controlFlow;
 };
 

@@ -38,6 +38,12 @@ static ArrayRef<StringLiteral> knownOutputs(StringRef op) {
                                                   "valid_outputs"};
   static constexpr StringLiteral loss[] = {"loss", "backprop"};
   static constexpr StringLiteral argmax[] = {"output", "argmax"};
+  static constexpr StringLiteral popped[] = {"output_handle", "tensor"};
+  static constexpr StringLiteral joined[] = {"tensor", "lengths"};
+  static constexpr StringLiteral array[] = {"handle", "flow"};
+  static constexpr StringLiteral rows[] = {"value", "lengths"};
+  static constexpr StringLiteral svd[] = {"s", "u", "v"};
+  static constexpr StringLiteral determinant[] = {"sign", "log_abs_determinant"};
   if (op.starts_with("FusedBatchNorm"))
     return norm;
   if (op.starts_with("TopK"))
@@ -54,6 +60,18 @@ static ArrayRef<StringLiteral> knownOutputs(StringRef op) {
     return loss;
   if (op == "MaxPoolWithArgmax")
     return argmax;
+  if (op == "TensorListPopBack")
+    return popped;
+  if (op.starts_with("TensorListConcat"))
+    return joined;
+  if (op == "TensorArrayV3")
+    return array;
+  if (op == "TensorArrayConcatV3")
+    return rows;
+  if (op == "Svd")
+    return svd;
+  if (op == "LogMatrixDeterminant")
+    return determinant;
   return {};
 }
 
@@ -294,7 +312,13 @@ std::vector<const pb::NodeDef *> Inliner::orderNodes(Scope &scope, ArrayRef<Stri
   };
   std::vector<const pb::NodeDef *> order;
   std::vector<Visit> stack;
+  std::vector<std::string> pending;
   StringSet<> seen;
+  auto closesLoop = [&](const pb::NodeDef &node, StringRef input) {
+    auto from = scope.nodes.find(input.split(':').first);
+    return node.op() == "Merge" && from != scope.nodes.end() &&
+           from->second->op() == "NextIteration";
+  };
   auto enter = [&](StringRef text) {
     std::optional<Reference> reference = parse(scope, text);
     if (!reference ||
@@ -305,8 +329,11 @@ std::vector<const pb::NodeDef *> Inliner::orderNodes(Scope &scope, ArrayRef<Stri
         seen.insert(reference->node).second)
       stack.push_back({node->second, 0});
   };
-  for (StringRef root : roots) {
-    enter(root);
+  for (StringRef root : roots)
+    pending.push_back(root.str());
+  // What closes a loop comes behind all that stands in it.
+  for (size_t next = 0; next < pending.size(); ++next) {
+    enter(std::string(pending[next]));
     while (!stack.empty()) {
       Visit &top = stack.back();
       if (top.nextInput == top.node->input_size()) {
@@ -315,7 +342,9 @@ std::vector<const pb::NodeDef *> Inliner::orderNodes(Scope &scope, ArrayRef<Stri
         continue;
       }
       StringRef input = top.node->input(top.nextInput++);
-      if (!input.starts_with("^"))
+      if (closesLoop(*top.node, input))
+        pending.push_back(input.str());
+      else if (!input.starts_with("^"))
         enter(input);
     }
   }
@@ -344,6 +373,10 @@ bool Inliner::emitNode(Scope &scope, const pb::NodeDef &node) {
   *emitted.mutable_attr() = node.attr();
   for (auto &[name, value] : *emitted.mutable_attr())
     substitute(value, scope.attributes);
+  // Each call of a function has loops of its own.
+  if (auto frame = emitted.mutable_attr()->find("frame_name");
+      frame != emitted.mutable_attr()->end())
+    frame->second.set_s(scope.prefix + frame->second.s());
   for (const std::string &input : node.input()) {
     if (StringRef(input).starts_with("^"))
       continue;

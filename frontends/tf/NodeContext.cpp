@@ -6,6 +6,7 @@
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/interpreter/Interpreter.h"
 #include "frontends/SlidingWindow.h"
+#include "frontends/tf/ops/Im2Col.h"
 
 using namespace mlir;
 
@@ -170,6 +171,11 @@ Value NodeContext::tryEvaluate(Operation *op) {
     return {};
   auto type = mlir::cast<RankedTensorType>(op->getResult(0).getType());
   return graph::ConstantOp::create(opBuilder, op->getLoc(), std::move(values[0]).toAttribute(type));
+}
+
+/// What is known at compile time is folded by passes, whatever the target can do.
+bool NodeContext::canGenerate(Operation *op) {
+  return owner.canGenerate(op) || llvm::none_of(op->getOperands(), dependsOnInputs);
 }
 
 Value NodeContext::fold(Operation *op) {

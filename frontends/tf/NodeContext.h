@@ -61,6 +61,7 @@ private:
     return index < numInputs() ? tensors[index].str() : "";
   }
   mlir::Location makeLocation(unsigned number) override;
+  bool canGenerate(mlir::Operation *op) override;
   mlir::Value fold(mlir::Operation *op) override;
   mlir::Value tryEvaluate(mlir::Operation *op);
   const pb::AttrValue *findAttr(llvm::StringRef name, pb::AttrValue::ValueCase kind);

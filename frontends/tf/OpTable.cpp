@@ -27,19 +27,41 @@ const std::vector<Family> &families() {
       {"Scatter, segments and counting", scatterRows()},
       {"Order, diagonals and sequences", orderRows()},
       {"Control flow", controlRows()},
+      {"Lists of tensors", listRows()},
       {"Recurrent cells", rnnRows()},
+      {"Quantization", quantRows()},
+      {"Host kernels", hostRows()},
   };
   return all;
+}
+
+using Table = llvm::StringMap<const OpRow *>;
+
+void addTo(Table &table, llvm::ArrayRef<OpRow> rows) {
+  for (const OpRow &row : rows)
+    table[row.op] = &row;
 }
 
 } // namespace
 
 const OpRow *findOp(llvm::StringRef op) {
-  static const llvm::StringMap<const OpRow *> table = [] {
-    llvm::StringMap<const OpRow *> all;
+  static const Table table = [] {
+    Table all;
     for (const Family &family : families())
-      for (const OpRow &row : family.rows)
-        all[row.op] = &row;
+      if (family.rows.data() != hostRows().data())
+        addTo(all, family.rows);
+    return all;
+  }();
+  return table.lookup(op);
+}
+
+const OpRow *findDynamicOp(llvm::StringRef op) {
+  static const Table table = [] {
+    Table all;
+    // Those of elementwise operators never look at a shape.
+    for (llvm::ArrayRef<OpRow> rows : {elementwiseRows(), controlRows(), listRows(), hostRows(),
+                                       dynamicShapeRows(), dynamicNnRows()})
+      addTo(all, rows);
     return all;
   }();
   return table.lookup(op);
@@ -53,11 +75,22 @@ void atc::printTfSupport(llvm::raw_ostream &os) {
      << "The operators that the importer of frozen graphs and SavedModels accepts. This page is\n"
      << "printed by `atc-translate --tf-support`.\n\n"
      << "- Element types: float, half, bfloat16, double, int8 to int64, uint8 to uint64, bool.\n"
-     << "- Shapes are static. Unknown dims are fixed with `--input_shape`; arithmetic on shapes "
-        "is\n"
-     << "  then resolved while importing. Inputs that say what an operator does (shapes, axes, "
-        "pads,\n"
-     << "  sizes, begins) must be known at compile time.\n"
+     << "- Dims of inputs that the model leaves open are dynamic, unless `--input_shape` fixes "
+        "them;\n"
+     << "  operators with \"any\" below take tensors of dynamic shape, as calls of host kernels, "
+        "others\n"
+     << "  tensors of fixed shape only. Arithmetic on known shapes is resolved while importing. "
+        "Of\n"
+     << "  operators without \"any\", inputs that say what they do (shapes, axes, pads, sizes, "
+        "begins)\n"
+     << "  must be known at compile time.\n"
+     << "- What the target generates no code for (functions of double on the CPU) runs as host "
+        "kernels.\n"
+     << "- Loops and conditions of both kinds: `While` and `If` of functions, and frames of "
+        "`Enter`,\n"
+     << "  `Merge`, `Switch`, `NextIteration`, `LoopCond` and `Exit`. A loop whose values do not "
+        "come in\n"
+     << "  by Enter, go round by NextIteration and leave by Exit is refused by its name.\n"
      << "- Images are NHWC, NCHW, NDHWC or NCDHW; strides and dilations of batch and channels are "
         "1.\n"
      << "- `Placeholder` is an input and `Const` a constant. Of a SavedModel, function calls\n"
@@ -70,11 +103,12 @@ void atc::printTfSupport(llvm::raw_ostream &os) {
      << "  the outputs need count: `--out_nodes` and `--input_nodes` can cut off what is not\n"
      << "  supported.\n";
   for (const Family &family : families()) {
-    os << "\n## " << family.title << "\n\n| operator | limits |\n|---|---|\n";
+    os << "\n## " << family.title << "\n\n| operator | shapes | limits |\n|---|---|---|\n";
     std::map<llvm::StringRef, llvm::StringRef> sorted;
     for (const OpRow &row : family.rows)
       sorted[row.op] = row.limits;
     for (const auto &[op, limits] : sorted)
-      os << "| " << op << " | " << limits << (limits.empty() ? "|\n" : " |\n");
+      os << "| " << op << " | " << (findDynamicOp(op) ? "any" : "fixed") << " | " << limits
+         << (limits.empty() ? "|\n" : " |\n");
   }
 }

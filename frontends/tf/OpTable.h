@@ -29,9 +29,18 @@ llvm::ArrayRef<OpRow> scatterRows();
 llvm::ArrayRef<OpRow> orderRows();
 llvm::ArrayRef<OpRow> controlRows();
 llvm::ArrayRef<OpRow> rnnRows();
+llvm::ArrayRef<OpRow> listRows();
+llvm::ArrayRef<OpRow> quantRows();
+// Builders that take tensors of any shape: calls of host kernels.
+llvm::ArrayRef<OpRow> dynamicShapeRows();
+llvm::ArrayRef<OpRow> dynamicNnRows();
+llvm::ArrayRef<OpRow> hostRows();
 
-/// The row of `op`; null where there is none.
+/// The row of `op` for tensors of fixed shape; null where there is none.
 const OpRow *findOp(llvm::StringRef op);
+/// The row of `op` for tensors of any shape, and for what only a host kernel computes; null
+/// where there is none.
+const OpRow *findDynamicOp(llvm::StringRef op);
 
 } // namespace atc::tf_import
 

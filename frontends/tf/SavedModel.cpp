@@ -6,6 +6,7 @@
 #include "frontends/ModelFile.h"
 #include "frontends/tf/CheckpointBundle.h"
 #include "frontends/tf/FreezeVariables.h"
+#include "frontends/tf/LowerControlFlow.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -113,7 +114,10 @@ std::optional<FrozenModel> freezeModel(pb::SavedModel &model, StringRef path,
   pb::GraphDef &graph = *meta->mutable_graph_def();
   unsigned errorsBefore = diagnostics.numErrors();
   markVariables(graph, checkpoint, diagnostics);
-  if (diagnostics.numErrors() != errorsBefore ||
+  std::vector<std::string *> tensors;
+  for (NamedTensor &output : frozen.outputs)
+    tensors.push_back(&output.tensor);
+  if (diagnostics.numErrors() != errorsBefore || !lowerControlFlow(graph, tensors, diagnostics) ||
       !inlineFunctions(graph, meta->meta_info_def().stripped_op_list(), frozen.inputs,
                        frozen.outputs, frozen.graph, diagnostics) ||
       !freezeVariables(frozen.graph, checkpoint, diagnostics))

@@ -32,16 +32,21 @@ Type convertElementType(pb::DataType type, MLIRContext *context) {
   case pb::DT_DOUBLE:
     return Float64Type::get(context);
   case pb::DT_INT8:
+  case pb::DT_QINT8:
     return integer(8);
   case pb::DT_INT16:
+  case pb::DT_QINT16:
     return integer(16);
   case pb::DT_INT32:
+  case pb::DT_QINT32:
     return integer(32);
   case pb::DT_INT64:
     return integer(64);
   case pb::DT_UINT8:
+  case pb::DT_QUINT8:
     return unsignedInteger(8);
   case pb::DT_UINT16:
+  case pb::DT_QUINT16:
     return unsignedInteger(16);
   case pb::DT_UINT32:
     return unsignedInteger(32);
@@ -91,9 +96,12 @@ std::vector<char> readValues(const pb::TensorProto &tensor) {
   case pb::DT_BOOL:
     return toBytes<uint8_t>(tensor.bool_val());
   case pb::DT_INT32:
+  case pb::DT_QINT32:
     return toBytes<int32_t>(tensor.int_val());
   case pb::DT_INT16:
   case pb::DT_UINT16:
+  case pb::DT_QINT16:
+  case pb::DT_QUINT16:
     return toBytes<int16_t>(tensor.int_val());
   default:
     return toBytes<int8_t>(tensor.int_val());

@@ -5,7 +5,9 @@
 
 #include "frontends/ModelFile.h"
 #include "frontends/tf/GraphImporter.h"
+#include "frontends/tf/LowerControlFlow.h"
 #include "frontends/tf/SavedModel.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -23,6 +25,52 @@ static bool readGraph(StringRef path, pb::GraphDef &graph, Diagnostics &diags) {
                               "SavedModel is given by its folder)");
     return false;
   }
+  return true;
+}
+
+/// Makes a graph that calls functions one without calls: its placeholders are the inputs, its
+/// outputs those that are asked for or else what no node reads. False after an error.
+static bool inlineGraph(pb::GraphDef &graph, const TfImportOptions &options,
+                        GraphBoundary &boundary, Diagnostics &diags) {
+  llvm::StringSet<> read;
+  for (const pb::NodeDef &node : graph.node())
+    for (const std::string &input : node.input())
+      read.insert(TensorName::parse(input).node);
+  std::vector<NamedTensor> inputs, outputs;
+  std::vector<std::string> texts = options.outputs;
+  for (const pb::NodeDef &node : graph.node()) {
+    if (node.op() == "Placeholder") {
+      NamedTensor input;
+      input.name = input.tensor = node.name();
+      if (auto type = node.attr().find("dtype"); type != node.attr().end())
+        input.type = type->second.type();
+      if (auto shape = node.attr().find("shape"); shape != node.attr().end())
+        input.shape = shape->second.shape();
+      else
+        input.shape.set_unknown_rank(true);
+      inputs.push_back(std::move(input));
+    } else if (options.outputs.empty() && !read.contains(node.name()) && node.op() != "Const" &&
+               node.op() != "NoOp") {
+      texts.push_back(node.name());
+    }
+  }
+  for (const std::string &text : texts) {
+    TensorName tensor = TensorName::parse(text);
+    std::string name = tensor.node.str() + (tensor.index ? "_" + std::to_string(tensor.index) : "");
+    outputs.emplace_back();
+    outputs.back().name = name;
+    outputs.back().tensor = tensor.str();
+  }
+  std::vector<std::string *> tensors;
+  for (NamedTensor &output : outputs)
+    tensors.push_back(&output.tensor);
+  pb::GraphDef result;
+  if (!lowerControlFlow(graph, tensors, diags) ||
+      !inlineFunctions(graph, pb::OpList(), inputs, outputs, result, diags))
+    return false;
+  for (auto [text, output] : llvm::zip_equal(texts, outputs))
+    boundary.outputs.emplace_back(TensorName::parse(text).str(), output.tensor);
+  graph = std::move(result);
   return true;
 }
 
@@ -51,7 +99,14 @@ FailureOr<OwningOpRef<ModuleOp>> atc::importTf(StringRef path, const TfImportOpt
   tf::pb::GraphDef graph;
   if (!tf_import::readGraph(path, graph, diagnostics))
     return failure();
-  return importTfGraph(graph, name, {}, options, context, diagnostics);
+  if (!tf_import::hasCalls(graph))
+    return importTfGraph(graph, name, {}, options, context, diagnostics);
+  GraphBoundary boundary;
+  if (!tf_import::inlineGraph(graph, options, boundary, diagnostics))
+    return failure();
+  TfImportOptions inner = options;
+  inner.outputs.clear();
+  return importTfGraph(graph, name, boundary, inner, context, diagnostics);
 }
 
 std::vector<atc::ModelNode> atc::listTfNodes(StringRef path, Diagnostics &diagnostics) {

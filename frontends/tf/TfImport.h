@@ -4,6 +4,7 @@
 #ifndef OPENATC_FRONTENDS_TF_TFIMPORT_H
 #define OPENATC_FRONTENDS_TF_TFIMPORT_H
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,8 +22,8 @@ class GraphDef;
 }
 
 struct TfImportOptions {
-  /// `--input_shape`: the shape of an input, by its name. It replaces the shape
-  /// that the model states.
+  /// `--input_shape`: the shape of an input, by its name; -1 is a dynamic dim. It replaces
+  /// the shape that the model states.
   InputShapes inputShapes = {};
   /// `--out_nodes`: "node:0" or "node". Empty keeps the outputs of the model: those
   /// of its signature, or of a graph what no node reads.
@@ -30,6 +31,9 @@ struct TfImportOptions {
   /// `--input_nodes`: these nodes become inputs, what stands in front of them is
   /// cut off.
   std::vector<std::string> inputNodes = {};
+  /// Whether the target can generate code for an op; what it cannot becomes a call of a
+  /// host kernel. Empty: it can generate everything.
+  std::function<bool(mlir::Operation *)> canGenerate = {};
 };
 
 /// What a signature says of a graph: the name of each input and output and the

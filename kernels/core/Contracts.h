@@ -21,11 +21,19 @@ namespace atc::kernels {
   };
 #include "kernels/Signatures.def"
 
-/// Is not an operator of its own but a step of others, and so has no signature.
-struct StackSignature {
-  static constexpr char types[] = "*";
-  static constexpr uint32_t required = 1, maxInputs = 1;
-};
+/// Kernels that are no ONNX operator, but a step of operators or one of TensorFlow: what
+/// Signatures.def says of others.
+#define OWN_SIGNATURE(Name, Types, Required, Max)                                                  \
+  struct Name##Signature {                                                                         \
+    static constexpr char types[] = Types;                                                         \
+    static constexpr uint32_t required = Required, maxInputs = Max;                                \
+  };
+OWN_SIGNATURE(SequenceResize, "* A=6,7", 0x3, 2)
+OWN_SIGNATURE(SequenceSet, "* * A=6,7", 0x7, 3)
+OWN_SIGNATURE(Stack, "*", 0x1, 1)
+OWN_SIGNATURE(Svd, "A=1,10,11,16", 0x1, 1)
+OWN_SIGNATURE(Zeta, "A=1,10,11,16 A", 0x3, 2)
+#undef OWN_SIGNATURE
 
 /// Holds the table of a kernel; only the tables that are used are instantiated.
 template <typename Signature, typename Entries> struct ContractOf {

@@ -1,6 +1,7 @@
 //===-- ImportConv.cpp - convolutions and matrix products -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "frontends/Einsum.h"
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/Im2Col.h"
@@ -153,6 +154,12 @@ void importMatMul(NodeContext &n) {
   n.setOutput(matrixProduct(n, lhs, rhs));
 }
 
+void importEinsum(NodeContext &n) {
+  SmallVector<Value> inputs = n.inputs();
+  std::string equation = n.stringAttr("equation", "");
+  n.setOutput(makeEinsum(n, equation, inputs));
+}
+
 void importFusedBatchNorm(NodeContext &n) {
   n.requireRank(0, 4, 5);
   double epsilon = n.floatAttr("epsilon", 1e-4f);
@@ -209,6 +216,7 @@ ArrayRef<OpRow> convRows() {
       {"Conv3D", importConv<5>},
       {"Conv3DBackpropInputV2", importConvTranspose<5>},
       {"DepthwiseConv2dNative", importDepthwiseConv},
+      {"Einsum", importEinsum},
       {"FusedBatchNorm", importFusedBatchNorm, "inference only"},
       {"FusedBatchNormV2", importFusedBatchNorm, "inference only"},
       {"FusedBatchNormV3", importFusedBatchNorm, "inference only"},

@@ -159,6 +159,29 @@ void importIdentity(NodeContext &n) {
     n.setOutput(index, input);
 }
 
+/// The number of boundaries, which rise, that are not above an element.
+void importBucketize(NodeContext &n) {
+  Value input = n.input(0);
+  auto found = n.proto().attr().find("boundaries");
+  if (found == n.proto().attr().end())
+    return n.failAttribute("boundaries", "is missing; the operator needs it");
+  const auto &boundaries = found->second.list().f();
+  if (boundaries.empty() || boundaries.size() > (1 << 10))
+    return n.failAttribute("boundaries",
+                           "has " + Twine(boundaries.size()) + " values, expected 1 to 1024");
+  if (n.failed())
+    return;
+  Type index = n.builder().getI32Type();
+  Value wide = n.cast(input, n.builder().getF32Type());
+  Value count;
+  for (float boundary : boundaries) {
+    Value isAbove =
+        n.cast(n.compare(wide, n.scalarLike(boundary, wide), ComparePredicate::Ge), index);
+    count = count ? n.add(count, isAbove) : isAbove;
+  }
+  n.setOutput(count);
+}
+
 /// Only the first input leaves; others are for messages or training.
 void importFirst(NodeContext &n) { n.setOutput(n.input(0)); }
 
@@ -181,6 +204,7 @@ ArrayRef<OpRow> elementwiseRows() {
       {"BitwiseAnd", importBinary<graph::AndOp>},
       {"BitwiseOr", importBinary<graph::OrOp>},
       {"BitwiseXor", importBinary<graph::XorOp>},
+      {"Bucketize", importBucketize, "1 to 1024 boundaries"},
       {"Cast", importCast},
       {"Ceil", importUnary<graph::CeilOp>},
       {"CheckNumerics", importFirst, "checks nothing"},

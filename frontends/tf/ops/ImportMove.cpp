@@ -283,8 +283,10 @@ void importTile(NodeContext &n) {
 void importGather(NodeContext &n) {
   Value input = n.input(0), indices = n.input(1);
   int64_t axis = n.op() == "GatherV2" ? n.constantInt(2) : 0;
-  if (n.intAttr("batch_dims", 0) != 0)
+  if (n.intAttr("batch_dims", 0) != 0) {
+    n.leaveToHost();
     n.failAttribute("batch_dims", "other than 0 is not supported");
+  }
   if (n.failed())
     return;
   axis = n.normalizeAxis(axis, n.rank(input));
@@ -427,7 +429,7 @@ ArrayRef<OpRow> moveRows() {
       {"Concat", importConcat},
       {"ConcatV2", importConcat},
       {"Gather", importGather},
-      {"GatherV2", importGather, "`batch_dims` 0"},
+      {"GatherV2", importGather, "`batch_dims` 0 or the axis"},
       {"MirrorPad", importPad},
       {"OneHot", importOneHot, "depth up to 2^20"},
       {"Pad", importPad},

@@ -380,7 +380,7 @@ ArrayRef<OpRow> orderRows() {
       {"ReverseSequence", importReverseSequence},
       {"TopK", importTopK},
       {"TopKV2", importTopK},
-      {"Where", importWhere, "the condition must be known"},
+      {"Where", importWhere},
   };
   return rows;
 }

@@ -40,8 +40,8 @@ BEYOND = {**{(kernel, "A"): PACKED for kernel in ("Slice", "Concat", "Gather", "
           **{(kernel, "A"): INTEGERS for kernel in ("Neg", "Abs", "Sign", "Relu", "Clip", "ReduceSum",
                                                     "ReduceMax", "ReduceMin", "ReduceL1",
                                                     "ReduceSumSquare")}}
-# Kernels of our own, which are no operator but a step of one.
-STEPS = {"Stack"}
+# Kernels that are no ONNX operator (kernels/core/Contracts.h has their signatures).
+STEPS = {"SequenceResize", "SequenceSet", "Stack", "Svd", "Zeta"}
 
 
 def read_kernels():

@@ -72,12 +72,12 @@ TEST_CASE("A graph is imported with the names of its nodes") {
 }
 
 TEST_CASE("All operators without an importer are listed at once") {
-  Import result(placeholder + node("a", "Mfcc", "x") + node("b", "Enter", "a") +
+  Import result(placeholder + node("a", "Mfcc", "x") + node("b", "Neg", "a") +
                     node("c", "Mfcc", "b") + node("unused", "DecodeWav", "x") +
                     node("d", "Identity", "c"),
                 {{}, {"d"}, {}});
   CHECK(result.diagnostics.numErrors() == 1);
-  CHECK(result.says("E13010: no importer for these operators: Enter x1 (b); Mfcc x2 (a, c)"));
+  CHECK(result.says("E13010: no importer for these operators: Mfcc x2 (a, c)"));
   CHECK_FALSE(result.says("DecodeWav"));
 }
 
@@ -138,6 +138,117 @@ TEST_CASE("A short list of values repeats the last one") {
   CHECK(llvm::to_vector(elements.getValues<int32_t>()) == SmallVector<int32_t>{7, 9, 9, 9});
 }
 
+TEST_CASE("Dims that the model leaves open are dynamic") {
+  std::string graph = R"(node { name: "x" op: "Placeholder"
+    attr { key: "dtype" value { type: DT_FLOAT } }
+    attr { key: "shape" value { shape { dim { size: -1 } dim { size: 4 } } } } })" +
+                      node("y", "Relu", "x") + node("z", "Neg", "y");
+  Import dynamic(graph);
+  REQUIRE(dynamic.module);
+  CHECK(dynamic.says("W11001: the shape of these inputs is dynamic: 'x' [?,4]"));
+  auto type = dyn_cast<RankedTensorType>(dynamic.main().getResultTypes()[0]);
+  REQUIRE(type);
+  CHECK(type.getShape() == ArrayRef<int64_t>{ShapedType::kDynamic, 4});
+  Import fixed(graph, {{{"x", {3, 4}}}, {}, {}});
+  REQUIRE(fixed.module);
+  CHECK(fixed.main().getOps<atc::graph::HostCallOp>().empty());
+  Import opened(placeholder + node("y", "Relu", "x"), {{{"x", {1, -1, -1, 2}}}, {}, {}});
+  REQUIRE(opened.module);
+  CHECK_FALSE(opened.main().getOps<atc::graph::HostCallOp>().empty());
+  CHECK(Import(graph, {{{"x", {0, 4}}}, {}, {}}).says("E10011"));
+}
+
+TEST_CASE("What the target cannot generate becomes a host call") {
+  std::string graph = placeholder + node("y", "Tanh", "x") + node("z", "Neg", "y");
+  atc::TfImportOptions options;
+  options.canGenerate = [](Operation *op) { return !isa<atc::graph::TanhOp>(op); };
+  Import result(graph, options);
+  REQUIRE(result.module);
+  auto calls = llvm::to_vector(result.main().getOps<atc::graph::HostCallOp>());
+  REQUIRE(calls.size() == 1);
+  CHECK(calls[0].getKernel() == "Tanh");
+  CHECK(isa<RankedTensorType>(calls[0].getResult(0).getType()));
+}
+
+namespace {
+
+std::string integer(const std::string &name, int value) {
+  return node(name, "Const", "",
+              "attr { key: \"value\" value { tensor { dtype: DT_INT32 tensor_shape { } int_val: " +
+                  std::to_string(value) + " } } }");
+}
+
+std::string enter(const std::string &name, const std::string &input,
+                  const std::string &frame = "loop") {
+  return node(name, "Enter", input, "attr { key: \"frame_name\" value { s: \"" + frame + "\" } }");
+}
+
+/// i = 0; while (i < 3) { i = i + 1; v = -v; }
+const std::string loop =
+    placeholder + integer("zero", 0) + integer("one", 1) + integer("three", 3) +
+    enter("i0", "zero") + enter("v0", "x") + enter("limit", "three") + node("i", "Merge", "i0 i1") +
+    node("v", "Merge", "v0 v1") + node("less", "Less", "i limit") +
+    node("again", "LoopCond", "less") + node("is", "Switch", "i again") +
+    node("vs", "Switch", "v again") + node("add", "Add", "is:1 one") + node("neg", "Neg", "vs:1") +
+    node("i1", "NextIteration", "add") + node("v1", "NextIteration", "neg");
+
+} // namespace
+
+TEST_CASE("A frame of v1 control flow becomes a loop") {
+  Import result(loop + node("end", "Exit", "vs") + node("y", "Relu", "end"));
+  INFO(result.messages);
+  REQUIRE(result.module);
+  auto loops = llvm::to_vector(result.main().getOps<atc::graph::LoopOp>());
+  REQUIRE(loops.size() == 1);
+  CHECK(loops[0].getNumResults() == 2);
+  CHECK(llvm::range_size(loops[0].getBody().front().getOps<atc::graph::NegOp>()) == 1);
+}
+
+TEST_CASE("A value that the body hands on stays outside of the loop") {
+  std::string graph = loop + enter("k0", "x") + node("k", "Merge", "k0 k1") +
+                      node("ks", "Switch", "k again") + node("same", "Identity", "ks:1") +
+                      node("k1", "NextIteration", "same") + node("end", "Exit", "vs") +
+                      node("kept", "Exit", "ks") + node("y", "Add", "end kept");
+  Import result(graph);
+  INFO(result.messages);
+  REQUIRE(result.module);
+  auto loops = llvm::to_vector(result.main().getOps<atc::graph::LoopOp>());
+  REQUIRE(loops.size() == 1);
+  CHECK(loops[0].getNumResults() == 2);
+}
+
+TEST_CASE("Loops of another form are refused by name") {
+  CHECK(Import(loop + node("end", "Exit", "neg"))
+            .says("E13010: node 'end' (Exit): leaves a loop with a value that the loop does not "
+                  "carry"));
+  CHECK(Import(loop + node("end", "Exit", "vs") + enter("w0", "x", "other") +
+               node("w", "Merge", "w0 w1") + node("ws", "Switch", "w again2") +
+               node("again2", "LoopCond", "yes") + node("yes", "Less", "i one") +
+               node("w1", "NextIteration", "mixed") + node("mixed", "Add", "ws:1 neg") +
+               node("left", "Exit", "ws") + node("y", "Add", "end left"))
+            .says("reads values of two loops"));
+  CHECK(Import(placeholder + node("m", "Merge", "x n") + node("n", "NextIteration", "m"))
+            .says("E13010: node 'm' (Merge): joins a value of an iteration"));
+}
+
+TEST_CASE("Sides of a condition with different shapes become branches") {
+  std::string condition = R"(node { name: "p" op: "Placeholder"
+    attr { key: "dtype" value { type: DT_BOOL } } attr { key: "shape" value { shape { } } } })";
+  std::string shape = R"(attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape {
+    dim { size: 1 } } int_val: -1 } } })";
+  std::string graph = placeholder + condition + node("s", "Switch", "x p") +
+                      node("flat", "Const", "", shape) + node("a", "Reshape", "s:1 flat") +
+                      node("b", "Neg", "s") + node("m", "Merge", "b a") + node("y", "Relu", "m");
+  Import result(graph);
+  INFO(result.messages);
+  REQUIRE(result.module);
+  auto branches = llvm::to_vector(result.main().getOps<atc::graph::IfOp>());
+  REQUIRE(branches.size() == 1);
+  // What only one side needs is computed only there.
+  CHECK(result.main().getOps<atc::graph::NegOp>().empty());
+  CHECK_FALSE(branches[0].getElseRegion().front().getOps<atc::graph::NegOp>().empty());
+}
+
 static std::string importFile(llvm::StringRef path) {
   MLIRContext context;
   atc::Diagnostics diagnostics;
@@ -192,8 +303,9 @@ TEST_CASE("docs/tf-support.md is up to date") {
 
 TEST_CASE("No operator has two importers") {
   using namespace atc::tf_import;
-  for (auto rows : {elementwiseRows(), convRows(), poolRows(), reduceRows(), shapeRows(),
-                    moveRows(), scatterRows(), orderRows(), controlRows(), rnnRows()})
+  for (auto rows :
+       {elementwiseRows(), convRows(), poolRows(), reduceRows(), shapeRows(), moveRows(),
+        scatterRows(), orderRows(), controlRows(), listRows(), quantRows(), rnnRows()})
     for (const OpRow &row : rows)
       CHECK(findOp(row.op) == &row);
 }

@@ -1,0 +1,99 @@
+//===-- HostTypes.cpp - types of host calls on dynamic shapes -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/HostTypes.h"
+
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace atc {
+
+namespace {
+
+bool isDynamic(Value value) {
+  auto tensor = value ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
+  return tensor && !tensor.hasStaticShape();
+}
+
+/// The number of elements of a vector of known length; nothing otherwise.
+std::optional<int64_t> lengthOf(Value vector) {
+  auto type = vector ? dyn_cast<RankedTensorType>(vector.getType()) : RankedTensorType();
+  if (!type || type.getRank() != 1 || type.isDynamicDim(0))
+    return std::nullopt;
+  return type.getDimSize(0);
+}
+
+/// The rank of the result where an input that is not known states its dims.
+std::optional<int64_t> statedRank(const graph::HostCall &call) {
+  static const llvm::StringSet<> keepsRank = {"Slice", "Pad", "Tile", "Resize"};
+  if (call.inputs.empty() || !call.inputs[0])
+    return std::nullopt;
+  if (call.kernel == "ConstantOfShape")
+    return lengthOf(call.inputs[0]);
+  if (call.kernel == "Reshape" && call.inputs.size() > 1)
+    return lengthOf(call.inputs[1]);
+  auto type = dyn_cast<RankedTensorType>(call.inputs[0].getType());
+  if (!type)
+    return std::nullopt;
+  if (call.kernel == "Expand" && call.inputs.size() > 1)
+    if (std::optional<int64_t> length = lengthOf(call.inputs[1]))
+      return std::max(*length, type.getRank());
+  if (keepsRank.contains(call.kernel))
+    return type.getRank();
+  return std::nullopt;
+}
+
+} // namespace
+
+FailureOr<SmallVector<Type>> probeHostCall(const graph::HostCall &call, MLIRContext *context,
+                                           std::string &error) {
+  FailureOr<SmallVector<Type>> types = graph::inferHostCall(call, context, error);
+  if (failed(types))
+    return failure();
+  if (llvm::any_of(call.inputs, isDynamic)) {
+    // 1 is what broadcasts and what clamps show themselves at; the others are no
+    // multiples of each other, but of the block sizes that models have.
+    SmallVector<Type> joined;
+    unsigned answers = 0;
+    for (int64_t size : {1, 192, 320}) {
+      Block block;
+      graph::HostCall probe = call;
+      for (Value &input : probe.inputs)
+        if (isDynamic(input)) {
+          auto type = cast<RankedTensorType>(input.getType());
+          SmallVector<int64_t> shape(type.getShape());
+          llvm::replace(shape, ShapedType::kDynamic, size);
+          input = block.addArgument(RankedTensorType::get(shape, type.getElementType()),
+                                    UnknownLoc::get(context));
+        }
+      std::string ignored;
+      FailureOr<SmallVector<Type>> answer = graph::inferHostCall(probe, context, ignored);
+      if (failed(answer))
+        continue;
+      if (answers++ == 0) {
+        joined = *answer;
+        continue;
+      }
+      for (auto [type, other] : llvm::zip_equal(joined, *answer))
+        if (Type both = graph::joinTypes(type, other))
+          type = both;
+    }
+    // One answer says nothing about other sizes.
+    for (Type &type : joined)
+      if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && answers == 1)
+        type = RankedTensorType::get(SmallVector<int64_t>(tensor.getRank(), ShapedType::kDynamic),
+                                     tensor.getElementType());
+    if (answers > 0)
+      types = joined;
+  }
+  auto result = types->empty() ? TensorType() : dyn_cast<TensorType>(types->front());
+  if (result && !result.hasRank())
+    if (std::optional<int64_t> rank = statedRank(call))
+      types->front() = RankedTensorType::get(SmallVector<int64_t>(*rank, ShapedType::kDynamic),
+                                             result.getElementType());
+  return types;
+}
+
+} // namespace atc

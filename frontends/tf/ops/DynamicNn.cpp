@@ -1,0 +1,317 @@
+//===-- DynamicNn.cpp - layers on images and matrices of dynamic size -----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/tf/OpTable.h"
+#include "frontends/tf/ops/DynamicForms.h"
+
+using namespace mlir;
+
+namespace atc::tf_import {
+
+Value withRank(NodeContext &n, unsigned index, int64_t rank) {
+  Value value = n.input(index);
+  if (n.failed())
+    return {};
+  if (NodeContext::hasRank(value)) {
+    n.requireRank(index, rank, rank);
+    return value;
+  }
+  // The kernels check it again when the model runs.
+  if (value.getDefiningOp<graph::HostCallOp>())
+    value.setType(RankedTensorType::get(SmallVector<int64_t>(rank, ShapedType::kDynamic),
+                                        n.elementType(value)));
+  return value;
+}
+
+namespace {
+
+/// Strides, dilations and padding of a window as attributes of a kernel: SAME pads
+/// depend on the image and are left to it.
+SmallVector<NamedAttribute> windowOf(NodeContext &n, const ImageLayout &layout) {
+  SmallVector<NamedAttribute> attributes{n.hostInts("strides", layout.spatial(n, "strides")),
+                                         n.hostInts("dilations", layout.spatial(n, "dilations"))};
+  std::string padding = n.stringAttr("padding", "VALID");
+  if (padding == "SAME") {
+    attributes.push_back(n.hostText("auto_pad", "SAME_UPPER"));
+  } else if (padding == "EXPLICIT") {
+    SmallVector<int64_t> all = n.intsAttr("explicit_paddings"), pads;
+    if (static_cast<int64_t>(all.size()) != 2 * layout.rank) {
+      n.failAttribute("explicit_paddings",
+                      "has " + Twine(all.size()) + " values, expected " + Twine(2 * layout.rank));
+      return attributes;
+    }
+    for (int side : {0, 1})
+      for (int64_t dim = 0; dim < layout.rank - 2; ++dim)
+        pads.push_back(all[2 * layout.spatialAxis(dim) + side]);
+    attributes.push_back(n.hostInts("pads", pads));
+  } else if (padding != "VALID") {
+    n.failAttribute("padding", "is '" + padding + "', expected SAME, VALID or EXPLICIT");
+  }
+  return attributes;
+}
+
+/// [spatial..., in, out] becomes [out, in, spatial...].
+Value canonicalFilter(NodeContext &n, Value filter, int64_t rank) {
+  SmallVector<int64_t> permutation{rank - 1, rank - 2};
+  for (int64_t dim = 0; dim < rank - 2; ++dim)
+    permutation.push_back(dim);
+  return n.transpose(filter, permutation);
+}
+
+template <int64_t rank> void importConv(NodeContext &n) {
+  Value image = withRank(n, 0, rank), filter = withRank(n, 1, rank);
+  ImageLayout layout(n, rank);
+  if (n.failed())
+    return;
+  SmallVector<NamedAttribute> attributes = windowOf(n, layout);
+  int64_t groups = 1;
+  if (NodeContext::hasRank(image) && NodeContext::hasRank(filter)) {
+    int64_t channels = n.shape(image)[layout.channelAxis()], depth = n.shape(filter)[rank - 2];
+    if (channels > 0 && depth > 0)
+      groups = channels / depth;
+    if (channels > 0 && depth > 0 && channels % depth != 0)
+      return n.failInput(1,
+                         "is for " + Twine(depth) + " channels, the input has " + Twine(channels));
+  }
+  attributes.push_back(n.hostInts("group", {groups}));
+  Value result = n.callHost(
+      "Conv", {layout.toCanonical(n, image), canonicalFilter(n, filter, rank)}, attributes);
+  n.setOutput(layout.fromCanonical(n, result));
+}
+
+void importDepthwiseConv(NodeContext &n) {
+  Value image = withRank(n, 0, 4), filter = n.input(1);
+  n.requireRank(1, 4, 4);
+  ImageLayout layout(n, 4);
+  if (n.failed())
+    return;
+  if (!NodeContext::isStatic(filter))
+    return n.failInput(1, "has a shape that is not fixed");
+  SmallVector<int64_t> shape(n.shape(filter));
+  SmallVector<NamedAttribute> attributes = windowOf(n, layout);
+  attributes.push_back(n.hostInts("group", {shape[2]}));
+  Value canonical =
+      n.reshape(n.transpose(filter, {2, 3, 0, 1}), {shape[2] * shape[3], 1, shape[0], shape[1]});
+  Value result = n.callHost("Conv", {layout.toCanonical(n, image), canonical}, attributes);
+  n.setOutput(layout.fromCanonical(n, result));
+}
+
+/// The result's size is taken to be the one of an image that the strides divide: input 0
+/// states it when the model runs, and only there can it be another one.
+template <int64_t rank> void importConvTranspose(NodeContext &n) {
+  Value filter = withRank(n, 1, rank), image = withRank(n, 2, rank);
+  ImageLayout layout(n, rank);
+  if (n.failed())
+    return;
+  Value result =
+      n.callHost("ConvTranspose", {layout.toCanonical(n, image), canonicalFilter(n, filter, rank)},
+                 windowOf(n, layout));
+  n.setOutput(layout.fromCanonical(n, result));
+}
+
+template <bool isMax, int64_t rank> void importPool(NodeContext &n) {
+  Value image = withRank(n, 0, rank);
+  ImageLayout layout(n, rank);
+  if (!n.failed() && !n.hasAttr("ksize"))
+    n.failAttribute("ksize", "is missing; the operator needs it");
+  if (n.failed())
+    return;
+  SmallVector<NamedAttribute> attributes = windowOf(n, layout);
+  attributes.push_back(n.hostInts("kernel_shape", layout.spatial(n, "ksize")));
+  Value result =
+      n.callHost(isMax ? "MaxPool" : "AveragePool", {layout.toCanonical(n, image)}, attributes);
+  n.setOutput(layout.fromCanonical(n, result));
+}
+
+void importFusedBatchNorm(NodeContext &n) {
+  if (n.boolAttr("is_training", true))
+    n.failAttribute("is_training", "is true: freeze the model for inference");
+  std::string format = n.stringAttr("data_format", "NHWC");
+  const int64_t rank = format.size() == 5 ? 5 : 4;
+  Value image = withRank(n, 0, rank);
+  ImageLayout layout(n, rank);
+  if (n.failed())
+    return;
+  SmallVector<Value> operands{layout.toCanonical(n, image)};
+  for (unsigned index = 1; index < 5; ++index)
+    operands.push_back(n.cast(n.input(index), n.elementType(image)));
+  Value result = n.callHost("BatchNormalization", operands,
+                            {n.hostFloats("epsilon", {n.floatAttr("epsilon", 1e-4f)})});
+  n.setOutput(0, layout.fromCanonical(n, result));
+  n.setOutput(1, n.input(3));
+  n.setOutput(2, n.input(4));
+}
+
+void importBiasAdd(NodeContext &n) {
+  Value input = n.input(0), bias = n.input(1);
+  if (n.failed())
+    return;
+  if (StringRef(n.stringAttr("data_format", "NHWC")).starts_with("NC")) {
+    if (!NodeContext::hasRank(input))
+      return n.failInput(0, "has no known rank");
+    SmallVector<int64_t> behind;
+    for (int64_t axis = 2; axis < n.rank(input); ++axis)
+      behind.push_back(axis - 1);
+    if (!behind.empty())
+      bias = n.callHost("Unsqueeze", {bias, n.intList(behind)});
+  }
+  n.setOutput(n.add(input, bias));
+}
+
+Value transposed(NodeContext &n, unsigned index) {
+  Value value = n.input(index);
+  if (n.failed())
+    return {};
+  if (!NodeContext::hasRank(value)) {
+    n.failInput(index, "has no known rank, which is needed to transpose it");
+    return {};
+  }
+  SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq<int64_t>(0, n.rank(value)));
+  if (permutation.size() < 2) {
+    n.failInput(index, "is no matrix");
+    return {};
+  }
+  std::swap(permutation[permutation.size() - 1], permutation[permutation.size() - 2]);
+  return n.transpose(value, permutation);
+}
+
+void importMatMul(NodeContext &n) {
+  const bool isBatch = n.op() != "MatMul";
+  if (!isBatch) {
+    withRank(n, 0, 2);
+    withRank(n, 1, 2);
+  }
+  bool transposeLhs = n.boolAttr(isBatch ? "adj_x" : "transpose_a", false);
+  bool transposeRhs = n.boolAttr(isBatch ? "adj_y" : "transpose_b", false);
+  if (n.failed())
+    return;
+  Value lhs = transposeLhs ? transposed(n, 0) : n.input(0);
+  Value rhs = transposeRhs ? transposed(n, 1) : n.input(1);
+  n.setOutput(n.callHost("MatMul", {lhs, rhs}));
+}
+
+void reduceBy(NodeContext &n, StringRef kernel, Value input) {
+  Value along = n.input(1);
+  bool keepdims = n.boolAttr("keep_dims", false);
+  if (n.failed())
+    return;
+  n.setOutput(
+      n.callHost(kernel, {input, indexVector(n, along)},
+                 {n.hostInts("keepdims", {keepdims}), n.hostInts("noop_with_empty_axes", {1})}));
+}
+
+void importSum(NodeContext &n) { reduceBy(n, "ReduceSum", n.input(0)); }
+void importMean(NodeContext &n) { reduceBy(n, "ReduceMean", n.input(0)); }
+void importMax(NodeContext &n) { reduceBy(n, "ReduceMax", n.input(0)); }
+void importMin(NodeContext &n) { reduceBy(n, "ReduceMin", n.input(0)); }
+void importProd(NodeContext &n) { reduceBy(n, "ReduceProd", n.input(0)); }
+
+/// All and Any: the smallest and the largest of 0 and 1.
+template <bool isAll> void importLogic(NodeContext &n) {
+  Value input = n.input(0), along = n.input(1);
+  bool keepdims = n.boolAttr("keep_dims", false);
+  if (n.failed())
+    return;
+  Value result =
+      n.callHost(isAll ? "ReduceMin" : "ReduceMax",
+                 {n.cast(input, n.builder().getI32Type()), indexVector(n, along)},
+                 {n.hostInts("keepdims", {keepdims}), n.hostInts("noop_with_empty_axes", {1})});
+  n.setOutput(n.cast(result, n.builder().getI1Type()));
+}
+
+template <bool isMax> void importArg(NodeContext &n) {
+  Value input = n.input(0);
+  int64_t axis = n.constantInt(1);
+  Type element = n.typeAttr("output_type", pb::DT_INT64);
+  if (!n.failed())
+    n.setOutput(n.cast(n.callHost(isMax ? "ArgMax" : "ArgMin", {input},
+                                  {n.hostInts("axis", {axis}), n.hostInts("keepdims", {0})}),
+                       element));
+}
+
+template <bool isLog> void importSoftmax(NodeContext &n) {
+  Value input = n.input(0);
+  n.setOutput(n.callHost(isLog ? "LogSoftmax" : "Softmax", {input}, {n.hostInts("axis", {-1})}));
+}
+
+template <bool isNearest> void importResize(NodeContext &n) {
+  Value image = withRank(n, 0, 4), size = n.input(1);
+  bool alignCorners = n.boolAttr("align_corners", false);
+  bool halfPixel = n.boolAttr("half_pixel_centers", false);
+  if (n.failed())
+    return;
+  Type floats = n.builder().getF32Type();
+  if (!n.elementType(image).isF32() && !isNearest)
+    image = n.cast(image, floats);
+  ImageLayout layout(n, 4);
+  Value canonical = layout.toCanonical(n, image);
+  Value outer = n.callHost("Slice", {shapeVector(n, canonical), n.intList({0}), n.intList({2})});
+  Value sizes = n.callHost("Concat", {outer, indexVector(n, size)}, {n.hostInts("axis", {0})});
+  if (n.failed())
+    return;
+  // Nearest takes floor((x + 0.5) * scale), which is half-pixel rounded up at halves.
+  graph::HostCall call{
+      "Resize",
+      {canonical, Value(), Value(), sizes},
+      n.builder().getDictionaryAttr(
+          {n.hostText("mode", isNearest ? "nearest" : "linear"),
+           n.hostText("coordinate_transformation_mode", alignCorners ? "align_corners"
+                                                        : halfPixel  ? "half_pixel"
+                                                                     : "asymmetric"),
+           n.hostText("nearest_mode", alignCorners || halfPixel ? "round_prefer_ceil" : "floor")})};
+  SmallVector<Value> results = n.callHost(call);
+  if (!results.empty())
+    n.setOutput(layout.fromCanonical(n, results.front()));
+}
+
+template <bool toSpace> void importBlocks(NodeContext &n) {
+  Value image = withRank(n, 0, 4);
+  int64_t block = n.requiredInt("block_size");
+  ImageLayout layout(n, 4);
+  if (n.failed())
+    return;
+  Value result = n.callHost(toSpace ? "DepthToSpace" : "SpaceToDepth",
+                            {layout.toCanonical(n, image)}, {n.hostInts("blocksize", {block})});
+  n.setOutput(layout.fromCanonical(n, result));
+}
+
+} // namespace
+
+ArrayRef<OpRow> dynamicNnRows() {
+  static const OpRow rows[] = {
+      {"All", importLogic<true>},
+      {"Any", importLogic<false>},
+      {"ArgMax", importArg<true>},
+      {"ArgMin", importArg<false>},
+      {"AvgPool", importPool<false, 4>},
+      {"AvgPool3D", importPool<false, 5>},
+      {"BatchMatMul", importMatMul},
+      {"BatchMatMulV2", importMatMul},
+      {"BatchMatMulV3", importMatMul},
+      {"BiasAdd", importBiasAdd},
+      {"Conv2D", importConv<4>},
+      {"Conv2DBackpropInput", importConvTranspose<4>},
+      {"Conv3D", importConv<5>},
+      {"DepthToSpace", importBlocks<true>},
+      {"DepthwiseConv2dNative", importDepthwiseConv},
+      {"FusedBatchNorm", importFusedBatchNorm},
+      {"FusedBatchNormV2", importFusedBatchNorm},
+      {"FusedBatchNormV3", importFusedBatchNorm},
+      {"LogSoftmax", importSoftmax<true>},
+      {"MatMul", importMatMul},
+      {"Max", importMax},
+      {"MaxPool", importPool<true, 4>},
+      {"MaxPool3D", importPool<true, 5>},
+      {"Mean", importMean},
+      {"Min", importMin},
+      {"Prod", importProd},
+      {"ResizeBilinear", importResize<false>},
+      {"ResizeNearestNeighbor", importResize<true>},
+      {"Softmax", importSoftmax<false>},
+      {"SpaceToDepth", importBlocks<false>},
+      {"Sum", importSum},
+  };
+  return rows;
+}
+
+} // namespace atc::tf_import

@@ -1,0 +1,236 @@
+//===-- Svd.cpp - singular values, and the Hurwitz zeta function ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "kernels/core/Broadcast.h"
+#include "kernels/core/Math.h"
+
+namespace atc::kernels {
+
+namespace {
+
+/// The decomposition a = u * diag(s) * v^T of one matrix by one-sided Jacobi rotations: the
+/// columns of `a` are turned until any two of them are orthogonal; their lengths are then the
+/// singular values.
+struct Jacobi {
+  int64_t rows, columns; ///< rows >= columns
+  double *a;             ///< [columns][rows]: columns one behind the other; becomes u
+  double *v;             ///< [columns][columns], likewise
+  double *s;             ///< [columns]
+
+  void turn(double *x, double *y, int64_t count, double cosine, double sine) {
+    for (int64_t i = 0; i < count; ++i) {
+      const double p = x[i], q = y[i];
+      x[i] = cosine * p - sine * q;
+      y[i] = sine * p + cosine * q;
+    }
+  }
+
+  /// Turns each pair of columns once; returns whether all were orthogonal before.
+  bool sweep() {
+    bool done = true;
+    for (int64_t i = 0; i < columns; ++i)
+      for (int64_t j = i + 1; j < columns; ++j) {
+        double *x = a + i * rows, *y = a + j * rows, xx = 0, yy = 0, xy = 0;
+        for (int64_t k = 0; k < rows; ++k) {
+          xx += x[k] * x[k];
+          yy += y[k] * y[k];
+          xy += x[k] * y[k];
+        }
+        if (math::abs(xy) <= 1e-15 * math::sqrt(xx * yy) || xy == 0)
+          continue;
+        done = false;
+        const double angle = (yy - xx) / (2 * xy);
+        const double tangent =
+            (angle < 0 ? -1 : 1) / (math::abs(angle) + math::sqrt(1 + angle * angle));
+        const double cosine = 1 / math::sqrt(1 + tangent * tangent);
+        turn(x, y, rows, cosine, cosine * tangent);
+        turn(v + i * columns, v + j * columns, columns, cosine, cosine * tangent);
+      }
+    return done;
+  }
+
+  void swapColumns(double *of, int64_t length, int64_t i, int64_t j) {
+    for (int64_t k = 0; k < length; ++k) {
+      const double kept = of[i * length + k];
+      of[i * length + k] = of[j * length + k];
+      of[j * length + k] = kept;
+    }
+  }
+
+  void run() {
+    for (int64_t i = 0; i < columns; ++i)
+      for (int64_t k = 0; k < columns; ++k)
+        v[i * columns + k] = i == k;
+    // Convergence is quadratic; 60 sweeps are far more than any matrix needs.
+    for (int round = 0; round < 60 && !sweep(); ++round) {
+    }
+    for (int64_t i = 0; i < columns; ++i) {
+      double sum = 0;
+      for (int64_t k = 0; k < rows; ++k)
+        sum += a[i * rows + k] * a[i * rows + k];
+      s[i] = math::sqrt(sum);
+    }
+    for (int64_t i = 0; i < columns; ++i) {
+      int64_t best = i;
+      for (int64_t j = i + 1; j < columns; ++j)
+        if (s[j] > s[best])
+          best = j;
+      const double kept = s[i];
+      s[i] = s[best];
+      s[best] = kept;
+      swapColumns(a, rows, i, best);
+      swapColumns(v, columns, i, best);
+    }
+    // A singular value of nothing but rounding has no direction of its own.
+    for (int64_t i = 0; i < columns; ++i)
+      for (int64_t k = 0; k < rows; ++k)
+        a[i * rows + k] = s[i] > 1e-14 * s[0] ? a[i * rows + k] / s[i] : 0;
+  }
+};
+
+/// Fills columns of zeros among `count` columns of length `rows`, whose others are
+/// orthonormal, by unit vectors that are orthogonal to all before them.
+void complete(double *columns, int64_t rows, int64_t count) {
+  int64_t candidate = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    double *column = columns + i * rows, length = 0;
+    for (int64_t k = 0; k < rows; ++k)
+      length += column[k] * column[k];
+    while (length < 0.25 && candidate < rows) {
+      for (int64_t k = 0; k < rows; ++k)
+        column[k] = k == candidate;
+      ++candidate;
+      // Twice: the first subtraction leaves what it rounded.
+      for (int pass = 0; pass < 2; ++pass)
+        for (int64_t j = 0; j < count; ++j) {
+          double dot = 0;
+          for (int64_t k = 0; j != i && k < rows; ++k)
+            dot += columns[j * rows + k] * column[k];
+          for (int64_t k = 0; j != i && k < rows; ++k)
+            column[k] -= dot * columns[j * rows + k];
+        }
+      length = 0;
+      for (int64_t k = 0; k < rows; ++k)
+        length += column[k] * column[k];
+      const bool isNew = length > 1e-10;
+      for (int64_t k = 0; k < rows; ++k)
+        column[k] = isNew ? column[k] / math::sqrt(length) : 0;
+      length = isNew;
+    }
+  }
+}
+
+/// Writes columns [count][rows] as a row-major matrix [rows, count].
+template <typename T> void storeColumns(T *to, const double *columns, int64_t rows, int64_t count) {
+  for (int64_t k = 0; k < rows; ++k)
+    for (int64_t i = 0; i < count; ++i)
+      to[k * count + i] = T(Compute<T>(columns[i * rows + k]));
+}
+
+/// The sum over k >= 0 of (q + k)^-x by its first terms and the Euler-Maclaurin formula.
+double zeta(double x, double q) {
+  constexpr double infinity = __builtin_inf(), nan = __builtin_nan("");
+  if (x == 1)
+    return infinity;
+  if (!(x > 1))
+    return nan;
+  if (q <= 0) {
+    if (q == math::floor(q))
+      return infinity;
+    if (x != math::floor(x))
+      return nan;
+  }
+  double sum = 0, at = q;
+  for (int i = 0; i < 12 || at <= 9; ++i, at += 1)
+    sum += math::pow(at, -x);
+  // The rest from `at` on: its integral, half a term, and corrections by derivatives.
+  const double term = math::pow(at, -x);
+  sum += term * at / (x - 1) + term / 2;
+  // The Bernoulli numbers B(2k) / (2k)!.
+  constexpr double factors[] = {1.0 / 12,
+                                -1.0 / 720,
+                                1.0 / 30240,
+                                -1.0 / 1209600,
+                                1.0 / 47900160,
+                                -691.0 / 1307674368000,
+                                1.0 / 74724249600.0,
+                                -3617.0 / 10670622842880000.0};
+  double rising = x, power = term / at;
+  for (int k = 0; k < 8; ++k) {
+    sum += factors[k] * rising * power;
+    rising *= (x + 2 * k + 1) * (x + 2 * k + 2);
+    power /= at * at;
+  }
+  return sum;
+}
+
+} // namespace
+
+/// Outputs: singular values, falling, and where they are asked for U and V of
+/// data = U * diag(s) * V^T. With `full_matrices` U and V are square.
+ATC_KERNEL(Svd) {
+  const Tensor data = in(0);
+  const Dims dims = data.dims();
+  if (dims.rank < 2)
+    return fail("the input has rank %, expected matrices", dims.rank);
+  const int64_t m = dims[dims.rank - 2], n = dims[dims.rank - 1];
+  const int64_t rank = minimum(m, n), longer = maximum(m, n);
+  const bool isFull = integer("full_matrices", 0);
+  const int64_t columnsU = isFull ? m : rank, columnsV = isFull ? n : rank;
+  Dims values(dims.at, dims.rank - 2), left = values, right = values;
+  if (!values.push(rank) || !left.push(m) || !left.push(columnsU) || !right.push(n) ||
+      !right.push(columnsV))
+    return fail("the input has rank %", dims.rank);
+  char *s = make(0, data.dtype(), values);
+  char *u = s && wants(1) ? make(1, data.dtype(), left) : nullptr;
+  char *v = s && wants(2) ? make(2, data.dtype(), right) : nullptr;
+  if (!s || (wants(1) && !u) || (wants(2) && !v))
+    return;
+  const int64_t count = values.product(0, values.rank - 1);
+  const double *from = numbersOf<double>(*this, data);
+  double *work = scratch<double>(2 * longer * longer + rank + 1);
+  if (!from || !work)
+    return;
+  double *first = work, *second = work + longer * longer, *lengths = second + longer * longer;
+  const bool done = dispatchFloats(data.dtype(), [&](auto type) {
+    using T = typename decltype(type)::Type;
+    for (int64_t at = 0; at < count; ++at) {
+      const double *matrix = from + at * m * n;
+      for (int64_t i = 0; i < 2 * longer * longer; ++i)
+        work[i] = 0;
+      // Of a wide matrix the transposed one is taken apart, with U and V exchanged.
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j)
+          (m >= n ? first[j * m + i] : first[i * n + j]) = matrix[i * n + j];
+      Jacobi jacobi{longer, rank, first, second, lengths};
+      jacobi.run();
+      complete(first, longer, isFull ? longer : rank);
+      T *out = reinterpret_cast<T *>(s) + at * rank;
+      for (int64_t i = 0; i < rank; ++i)
+        out[i] = T(Compute<T>(lengths[i]));
+      if (u)
+        storeColumns(reinterpret_cast<T *>(u) + at * m * columnsU, m >= n ? first : second, m,
+                     columnsU);
+      if (v)
+        storeColumns(reinterpret_cast<T *>(v) + at * n * columnsV, m >= n ? second : first, n,
+                     columnsV);
+    }
+  });
+  if (!done)
+    failType(data.dtype());
+}
+
+ATC_KERNEL(Zeta) {
+  const uint8_t dtype = in(0).dtype();
+  broadcastPair(*this, dtype, [&](const StridedSpace &space, char *out) {
+    if (!dispatchFloats(dtype, [&](auto type) {
+          using T = typename decltype(type)::Type;
+          using N = Compute<T>;
+          mapInputs<T, T>(*this, space, out, 400,
+                          [](T x, T q) { return T(N(zeta(double(N(x)), double(N(q))))); });
+        }))
+      failType(dtype);
+  });
+}
+
+} // namespace atc::kernels

@@ -1,0 +1,55 @@
+#===-- test_tf_networks.py - small TensorFlow networks against TensorFlow's answers ------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Keras layers, loops, conditions, lists and dynamic shapes: frozen graphs that
+tf_networks/make_networks.py made, each with its inputs and TensorFlow's outputs."""
+import gzip
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
+from openatc_runtime import Session  # noqa: E402
+from openatc_tools import RUNTIME, SHARED, call, tool  # noqa: E402
+
+FOLDER = Path(__file__).resolve().parent / "tf_networks"
+NETWORKS = sorted(path.name.removesuffix(".pb.gz") for path in FOLDER.glob("*.pb.gz"))
+
+
+def compile_graph(model, folder, *flags):
+    code, out, err = call(tool("atc"), f"--model={model}", "--framework=3", "--target=cpu",
+                          f"--output={folder}/model", *flags)
+    assert code == 0, out + err
+    return Session(RUNTIME, folder / "model.om")
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_network(name, tmp_path):
+    model = tmp_path / "model.pb"
+    model.write_bytes(gzip.decompress((FOLDER / f"{name}.pb.gz").read_bytes()))
+    with np.load(FOLDER / f"{name}.npz") as file:
+        arrays = dict(file)
+    session = compile_graph(model, tmp_path)
+    got = list(session.run_values({k: v for k, v in arrays.items() if k[0] == "x"}).values())
+    session.close()
+    expected = [arrays[f"y{i}"] for i in range(sum(k[0] == "y" for k in arrays))]
+    assert [g.shape for g in got] == [e.shape for e in expected]
+    for output, answer in zip(got, expected):
+        np.testing.assert_allclose(output, answer, rtol=1e-4, atol=1e-5)
+
+
+def test_one_file_serves_all_sizes(tmp_path):
+    """A trained network with every dim of its images open, against itself for fixed sizes."""
+    model = SHARED / "models" / "tf-espcn-x3.pb"
+    if not model.exists():
+        pytest.skip("needs shared/models beside the checkout")
+    dynamic = compile_graph(model, tmp_path, "--input_shape=IteratorGetNext:-1,-1,-1,1")
+    for shape in [(1, 17, 23, 1), (2, 40, 30, 1), (1, 64, 48, 1)]:
+        value = np.random.default_rng(1).random(shape, np.float32)
+        (got,) = dynamic.run_values({"IteratorGetNext": value}).values()
+        fixed = compile_graph(model, tmp_path, "--input_shape=IteratorGetNext:" +
+                              ",".join(map(str, shape)))
+        (expected,) = fixed.run_values({"IteratorGetNext": value}).values()
+        assert got.shape == expected.shape
+        np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-4)
