@@ -2,6 +2,11 @@
 # for DDK_PATH, NPU_HOST_LIB and ASCEND_TOOLKIT_HOME, with set_env.sh that sets them.
 
 get_property(ascend_libraries GLOBAL PROPERTY OPENATC_ASCEND_LIBRARIES)
+get_property(ascend_aliases GLOBAL PROPERTY OPENATC_ASCEND_ALIASES)
+foreach(alias ${ascend_aliases})
+  install(FILES "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/lib${alias}.so"
+          DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime)
+endforeach()
 install(TARGETS ${ascend_libraries} EXPORT OpenATCRuntimeTargets
         LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime
         INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
@@ -20,7 +25,7 @@ foreach(folder runtime acllib fwkacllib)
   file(MAKE_DIRECTORY "${toolkit}/${folder}/lib64")
   file(CREATE_LINK "${to_include}" "${toolkit}/${folder}/include" SYMBOLIC)
   file(CREATE_LINK "${to_lib}" "${toolkit}/${folder}/lib64/stub" SYMBOLIC)
-  foreach(library ${ascend_libraries})
+  foreach(library ${ascend_libraries} ${ascend_aliases})
     file(CREATE_LINK "${to_lib}/lib${library}.so" "${toolkit}/${folder}/lib64/lib${library}.so"
          SYMBOLIC)
   endforeach()

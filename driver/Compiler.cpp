@@ -68,12 +68,15 @@ bool Compiler::makeTempDir() {
   return !code;
 }
 
-bool Compiler::import() {
+bool Compiler::import(Phase last) {
   compileSummary.timer.begin("import");
   ModelSource source = options.source;
-  // Scales are found and written in the graph of the whole model.
-  source.tileDynamicDim =
-      !options.quantizer && !llvm::is_contained(options.disabledPasses, "host-tile-dynamic-dim");
+  // Scales are found and written in the graph of the whole model, and so it is for who stops
+  // there.
+  // Preprocessing, element types at the boundary and lists of nodes are applied to that graph too.
+  source.tileDynamicDim = !options.quantizer && last >= Phase::Graph && options.aippFile.empty() &&
+                          source.boundary.empty() && source.precision.empty() &&
+                          !llvm::is_contained(options.disabledPasses, "host-tile-dynamic-dim");
   current = importModel(source, *options.target, context, messages, diagnostics);
   return bool(current);
 }
@@ -100,7 +103,7 @@ bool Compiler::lower(Phase last) {
                      diagnostics);
   bool done = makeTempDir();
   if (done && !current)
-    done = import() && runner.keep(*current, "1-import.mlir");
+    done = import(last) && runner.keep(*current, "1-import.mlir");
   // Samples of a calibration are what the model itself reads.
   if (done && !options.quantizer)
     done = insertPreprocessing();

@@ -104,7 +104,7 @@ public:
 
 private:
   bool makeTempDir();
-  bool import();
+  bool import(Phase last);
   bool quantize();
   bool insertPreprocessing();
   std::optional<EmittedModel> generate();

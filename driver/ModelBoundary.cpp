@@ -84,7 +84,7 @@ private:
       made->erase();
     }
     auto parameters = builder.getDictionaryAttr(
-        builder.getNamedAttr("to", builder.getI64IntegerAttr(graph::dtypeOf(element))));
+        builder.getNamedAttr("to", builder.getDenseI64ArrayAttr({graph::dtypeOf(element)})));
     auto call = graph::HostCallOp::create(builder, value.getLoc(), TypeRange{type},
                                           builder.getStringAttr("Cast"), ValueRange{value},
                                           DenseI32ArrayAttr(), parameters);

@@ -6,10 +6,12 @@
 #include "dialects/graph/ConstantData.h"
 #include "driver/CpuTarget.h"
 #include "driver/StaticRegions.h"
+#include "passes/graph/PassNames.h"
 #include "passes/graph/Passes.h"
 #include "passes/host/Passes.h"
 #include "passes/host/Pipelines.h"
 #include "passes/om/Schedule.h"
+#include "support/NearestName.h"
 
 using namespace mlir;
 
@@ -85,6 +87,14 @@ bool PhaseRunner::runRegions(ModuleOp module, Phase last) {
   return true;
 }
 
+std::vector<std::string> PhaseRunner::optionalPassNames() const {
+  std::vector<std::string> names = graph::listPassNames();
+  for (ArrayRef<StringLiteral> list : {target.optionalPasses(), host::optionalPasses()})
+    for (StringRef name : list)
+      names.push_back(name.str());
+  return names;
+}
+
 bool PhaseRunner::checkPassNames() {
   graph::GraphPipelineOptions graph;
   graph.disable = disabled;
@@ -93,7 +103,8 @@ bool PhaseRunner::checkPassNames() {
         !llvm::is_contained(host::optionalPasses(), StringRef(name)))
       diagnostics.error("E10001", "the value \"" + name +
                                       "\" of --disable_passes is invalid: there is no such pass, "
-                                      "or nothing compiles without it");
+                                      "or nothing compiles without it" +
+                                      didYouMean(name, optionalPassNames()));
   return !diagnostics.hasErrors();
 }
 

@@ -34,6 +34,8 @@ public:
 private:
   bool checkPassNames();
   bool checkInputs(mlir::func::FuncOp main);
+  /// Returns the names that `disabled` may have.
+  std::vector<std::string> optionalPassNames() const;
   bool runPipeline(mlir::ModuleOp module, const PhasePipeline &pipeline);
   bool runStatic(mlir::ModuleOp module, llvm::ArrayRef<PhasePipeline> pipelines, Phase last);
   bool runRegions(mlir::ModuleOp module, Phase last);

@@ -251,7 +251,7 @@ void warnOfHostLayers(const Placement &placement, Diagnostics &diagnostics) {
            : std::string("products");
   if (!placement.knowsMacs())
     share += macs ? " and products of unknown size" : " of unknown size";
-  diagnostics.warning("W11002", share + " of the model run on the CPU: " + names);
+  diagnostics.warning("W11010", share + " of the model run on the CPU: " + names);
 }
 
 } // namespace atc::driver

@@ -49,7 +49,7 @@ std::optional<Placement> readPlacement(mlir::ModuleOp module);
 /// reasons, those of the largest layers first.
 std::vector<std::string> describe(const Placement &placement);
 
-/// Adds one warning, W11002, where layers that matter have left the NPU.
+/// Adds one warning, W11010, where layers that matter have left the NPU.
 void warnOfHostLayers(const Placement &placement, Diagnostics &diagnostics);
 
 } // namespace atc::driver

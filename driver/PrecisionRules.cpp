@@ -93,7 +93,7 @@ private:
     std::vector<std::string> names;
     for (const ModelNode &node : nodes)
       names.push_back(rule.isType ? node.type : node.name);
-    diagnostics.warning("W11004", rule.origin + ": the model has no " +
+    diagnostics.warning("W11002", rule.origin + ": the model has no " +
                                       (rule.isType ? "operator of type '" : "node '") + rule.name +
                                       "'" + didYouMean(rule.name, names));
   }

@@ -7,7 +7,7 @@ packages=(
   clang-22 clang-format-22 lld-22 liblld-22-dev libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools libclang-rt-22-dev
   cmake ninja-build ccache pkg-config
   protobuf-compiler libprotobuf-dev libonnx-dev libflatbuffers-dev flatbuffers-compiler
-  libcli11-dev nlohmann-json3-dev catch2 libsodium-dev
+  libcli11-dev nlohmann-json3-dev catch2 libsodium-dev libjpeg62-turbo-dev libpng-dev
   gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user
   python3 python3-numpy python3-onnx python3-pytest python3-dev pybind11-dev libonnx-testdata
 )

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace atc {
 
@@ -18,21 +19,21 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// Returns how many characters must be inserted, removed or replaced; more than `limit` where
-/// that is certain.
+/// Returns how many characters must be inserted, removed or replaced, or neighbors swapped; more
+/// than `limit` where that is certain.
 size_t editDistance(std::string_view a, std::string_view b, size_t limit) {
   if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > limit)
     return limit + 1;
-  std::vector<size_t> row(b.size() + 1);
+  std::vector<size_t> before, row(b.size() + 1), next(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
   for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
+    next[0] = i + 1;
     for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+      next[j + 1] = std::min({row[j] + (a[i] != b[j]), row[j + 1] + 1, next[j] + 1});
+      if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j])
+        next[j + 1] = std::min(next[j + 1], before[j - 1] + 1);
     }
+    before = std::exchange(row, next);
   }
   return row.back();
 }
@@ -43,15 +44,19 @@ std::string nearestName(std::string_view name, const std::vector<std::string> &c
   const std::string wanted = lower(name);
   if (wanted.empty())
     return {};
-  size_t best = std::max<size_t>(wanted.size() / 3, 2) + 1;
+  // Of candidates with equally many differences, one of the name's length.
+  using Rank = std::pair<size_t, size_t>;
+  Rank best = {std::max<size_t>(wanted.size() / 3, 2) + 1, 0};
   std::string nearest;
   for (const std::string &candidate : candidates) {
     const std::string known = lower(candidate);
-    size_t distance = editDistance(wanted, known, best);
+    size_t distance = editDistance(wanted, known, best.first);
     if (wanted.size() >= 3 && known.find(wanted) != known.npos)
       distance = std::min<size_t>(distance, 2);
-    if (distance < best) {
-      best = distance;
+    const size_t length =
+        std::max(wanted.size(), known.size()) - std::min(wanted.size(), known.size());
+    if (Rank rank = {distance, length}; rank < best) {
+      best = rank;
       nearest = candidate;
     }
   }

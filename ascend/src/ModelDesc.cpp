@@ -90,11 +90,12 @@ aclError indexOf(const char *function, const aclmdlDesc *handle, Side side, cons
 aclError inputDims(const char *function, const aclmdlDesc *handle, size_t index,
                    aclmdlIODims *dims) {
   std::shared_ptr<ModelDesc> desc;
-  const Port *port = portOf(function, handle, Side::Input, index, desc);
-  if (!port)
-    return desc ? ACL_ERROR_INVALID_PARAM : ACL_ERROR_INVALID_RESOURCE_HANDLE;
+  ACL_TRY(findFacts(function, handle, desc));
   if (!dims)
     return fail(ACL_ERROR_INVALID_PARAM, function, "dims is NULL");
+  const Port *port = portOf(function, handle, Side::Input, index, desc);
+  if (!port)
+    return ACL_ERROR_INVALID_PARAM;
   writeDims(port->name, port->dims, *dims);
   return ACL_SUCCESS;
 }

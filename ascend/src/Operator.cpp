@@ -239,19 +239,25 @@ aclError readCall(const char *function, const char *opType, int numInputs,
   return ACL_SUCCESS;
 }
 
+std::shared_ptr<OpModel> lookUpOperator(const OpCall &call) {
+  std::shared_lock lock(operators().mutex);
+  // What was added last is preferred.
+  for (auto each = operators().all.rbegin(); each != operators().all.rend(); ++each)
+    if (matches(call, (*each)->description))
+      return *each;
+  return nullptr;
+}
+
 aclError findOperator(const char *function, const OpCall &call, std::shared_ptr<OpModel> &found) {
+  found = lookUpOperator(call);
+  if (found)
+    return ACL_SUCCESS;
   std::shared_lock lock(operators().mutex);
   std::string others;
   int count = 0;
-  // What was added last is preferred.
-  for (auto each = operators().all.rbegin(); each != operators().all.rend(); ++each) {
-    if (matches(call, (*each)->description)) {
-      found = *each;
-      return ACL_SUCCESS;
-    }
-    if ((*each)->description.value("op", "") == call.type && count++ < 5)
-      others += (others.empty() ? "" : "; ") + (*each)->description.dump();
-  }
+  for (const auto &op : operators().all)
+    if (op->description.value("op", "") == call.type && count++ < 5)
+      others += (others.empty() ? "" : "; ") + op->description.dump();
   if (!others.empty())
     return fail(ACL_ERROR_OP_NOT_FOUND, function, "no loaded file runs %s; files of that type: %s",
                 call.text().c_str(), others.c_str());

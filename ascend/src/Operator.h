@@ -41,6 +41,9 @@ struct OpModel {
   std::shared_ptr<Model> model;
 };
 
+/// Returns the file that runs a call; null where none is loaded.
+std::shared_ptr<OpModel> lookUpOperator(const OpCall &call);
+
 /// Finds the file that runs a call; ACL_ERROR_OP_NOT_FOUND with a list of what is there.
 aclError findOperator(const char *function, const OpCall &call, std::shared_ptr<OpModel> &found);
 

@@ -77,7 +77,7 @@ std::string nearestField(llvm::StringRef name) {
 std::string lineText(llvm::StringRef text, int line) {
   for (; line > 0; --line)
     text = text.split('\n').second;
-  return text.split('\n').first.split('#').first.trim().str();
+  return text.split('\n').first.split('#').first.trim().take_front(80).str();
 }
 
 /// Words the parser's messages for people who do not know protobuf.

@@ -12,7 +12,7 @@
 
 namespace atc::aipp {
 
-/// One `aipp_op { ... }` of a file, with the lines of its fields for messages.
+/// An `aipp_op { ... }` of a file, with the lines of its fields for messages.
 struct AippEntry {
   pb::AippOp op;
   std::string file;

@@ -60,13 +60,13 @@ private:
 
   std::string inputNames() {
     std::string names;
-    for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    for (unsigned i = 0; i < types.size(); ++i)
       names += (i ? ", '" : "'") + nameOf(i) + "'";
     return names;
   }
 
   std::optional<unsigned> findInput(const AippEntry &entry) {
-    const unsigned count = main.getNumArguments();
+    const unsigned count = types.size();
     if (entry.op.has_related_input_name()) {
       for (unsigned i = 0; i < count; ++i)
         if (nameOf(i) == entry.op.related_input_name())
@@ -134,15 +134,12 @@ private:
   }
 
   void insert(const AippEntry &entry, unsigned input) {
-    if (entry.op.aipp_mode() == pb::dynamic) {
-      entry.fail(diagnostics, "E10055", "aipp_mode",
-                 "is not supported; write aipp_mode: static with the values of the images");
-      return;
-    }
     std::optional<ModelImage> model = findImage(entry, input);
     std::optional<SmallVector<OpOperand *>> uses = findReaders(entry, input);
     if (!model || !uses)
       return;
+    if (entry.op.aipp_mode() == pb::dynamic)
+      return insertDynamic(entry, input, *model, *uses);
     const pb::InputFormat format = entry.op.input_format();
     if (model->channels > channelsOf(format))
       entry.fail(diagnostics, "E70014", "input_format",
@@ -170,8 +167,17 @@ private:
   Value build(const AippEntry &entry, const ImageGeometry &geometry, BlockArgument argument,
               const ModelImage &model, Type type) {
     OpBuilder builder = OpBuilder::atBlockBegin(argument.getOwner());
-    Location loc = NameLoc::get(builder.getStringAttr(nameOf(argument.getArgNumber()) + "_aipp"));
+    Location loc = locationOf(builder, argument.getArgNumber());
     Value value = buildPreprocessing(builder, loc, entry, geometry, argument, model.channels);
+    return toModel(builder, loc, value, model, type);
+  }
+
+  Location locationOf(OpBuilder &builder, unsigned input) {
+    return NameLoc::get(builder.getStringAttr(nameOf(input) + "_aipp"));
+  }
+
+  /// Returns float32 [n, c, h, w] in the layout and the type that the model reads.
+  Value toModel(OpBuilder &builder, Location loc, Value value, const ModelImage &model, Type type) {
     auto ranked = cast<RankedTensorType>(type);
     if (layout == ImageLayout::ChannelsLast)
       value = graph::TransposeOp::create(
@@ -187,6 +193,48 @@ private:
     return value;
   }
 
+  /// The input becomes the bytes of the largest image, and a further input says what they are.
+  void insertDynamic(const AippEntry &entry, unsigned input, const ModelImage &model,
+                     ArrayRef<OpOperand *> uses) {
+    OpBuilder builder = OpBuilder::atBlockBegin(&main.getBody().front());
+    Type byte = IntegerType::get(main.getContext(), 8, IntegerType::Unsigned);
+    auto bytes = [&](int64_t count) { return RankedTensorType::get({count}, byte); };
+    BlockArgument image = main.getArgument(input);
+    if (image.getType() != types[input]) {
+      entry.fail(diagnostics, "E10052", "aipp_mode",
+                 "is stated for input '" + nameOf(input) + "' a second time");
+      return;
+    }
+    image.setType(bytes(entry.op.max_src_image_size()));
+    const std::string name =
+        "ascend_dynamic_aipp_data" + (numDynamic ? "_" + std::to_string(numDynamic) : "");
+    ++numDynamic;
+    const unsigned last = main.getNumArguments();
+    StringAttr nameAttr = builder.getStringAttr(name);
+    auto attributes = builder.getDictionaryAttr(builder.getNamedAttr("om.name", nameAttr));
+    if (failed(main.insertArgument(last, bytes(dynamicBytes(model.batch)), attributes,
+                                   NameLoc::get(nameAttr)))) {
+      diagnostics.error("E19999", "the input '" + name + "' could not be added");
+      return;
+    }
+    auto integer = [&](const char *key, int64_t value) {
+      return builder.getNamedAttr(key, builder.getDenseI64ArrayAttr({value}));
+    };
+    Type result = RankedTensorType::get({model.batch, model.channels, model.height, model.width},
+                                        builder.getF32Type());
+    Location loc = locationOf(builder, input);
+    auto call = graph::HostCallOp::create(
+        builder, loc, TypeRange(result), builder.getStringAttr("Aipp"),
+        ValueRange{image, main.getArgument(last)}, DenseI32ArrayAttr(),
+        builder.getDictionaryAttr(
+            {integer("batch", model.batch), integer("channels", model.channels),
+             integer("height", model.height), integer("width", model.width)}));
+    replace(uses, toModel(builder, loc, call.getResult(0), model, types[input]));
+  }
+
+  /// Bytes of the parameters of `batch` images: what holds for all, then for each.
+  static int64_t dynamicBytes(int64_t batch) { return 64 + 96 * batch; }
+
   static void replace(ArrayRef<OpOperand *> uses, Value value) {
     for (OpOperand *use : uses)
       use->set(value);
@@ -198,6 +246,7 @@ private:
   SmallVector<SmallVector<OpOperand *>> readers; ///< of each input, in the order of ops
   SmallVector<llvm::DenseSet<OpOperand *>> covered;
   SmallVector<Type> types; ///< of the inputs as the model has them
+  unsigned numDynamic = 0; ///< inputs added for parameters
 };
 
 } // namespace

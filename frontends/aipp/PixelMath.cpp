@@ -33,7 +33,7 @@ ColourRow colourRow(const AippEntry &entry, unsigned row) {
   for (unsigned i = 0; i < 3; ++i) {
     result.factors[i] = integerOr(entry, "matrix_r" + std::to_string(row) + "c" + std::to_string(i),
                                   isYuv ? yuvMatrix[row][i] : rgbMatrix[row][i]);
-    // What is luma and chroma has an offset: on the way in from YUV, on the way out to it.
+    // Luma and chroma have an offset: on the way in from YUV, on the way out to it.
     if (isYuv)
       result.before[i] = integerOr(entry, "input_bias_" + std::to_string(i), defaultBias[i]);
   }

@@ -183,7 +183,7 @@ private:
       nameTops(context, index);
     if (context.failed())
       drop(layer);
-    // What the weights became is in the model now.
+    // The model holds a copy of the weights now.
     net.blobs.erase(layer.name());
   }
 

@@ -22,8 +22,8 @@ struct Tensor {
 using AttrValue = std::variant<int64_t, double, Dims, std::string>;
 using Attrs = std::vector<std::pair<const char *, AttrValue>>;
 
-/// What the importer of a layer sees: its parameters, inputs and weights, and the means to
-/// make nodes. After the first error nothing more is made, and `failed()` is true.
+/// Gives the importer of a layer its parameters, inputs and weights, and the means to make
+/// nodes. After the first error nothing more is made, and `failed()` is true.
 class LayerContext {
 public:
   LayerContext(onnx::GraphProto &graph, const pb::Layer &layer, const std::vector<Blob> &blobs,

@@ -4,6 +4,7 @@
 #include "frontends/onnx/GraphImporter.h"
 
 #include "dialects/graph/HostCalls.h"
+#include "frontends/Attempt.h"
 #include "frontends/UnsupportedOps.h"
 #include "frontends/onnx/ControlFlow.h"
 #include "frontends/onnx/GraphIndex.h"
@@ -226,15 +227,7 @@ Type GraphImporter::convertType(const onnx::TypeProto &type, unsigned depth) {
 //===----------------------------------------------------------------------===//
 
 std::optional<Diagnostics> GraphImporter::attempt(llvm::function_ref<bool()> import) {
-  Diagnostics trial, *outer = diags;
-  diags = &trial;
-  bool done = import() && !trial.hasErrors();
-  diags = outer;
-  if (!done)
-    return trial;
-  for (const CodedMessage &message : trial.all())
-    diags->add(message);
-  return std::nullopt;
+  return attemptImport(diags, import);
 }
 
 /// Imports a node as graph ops, which need static dense tensors.
@@ -503,7 +496,7 @@ bool GraphImporter::importUntaken(llvm::function_ref<bool()> import) {
 bool GraphImporter::defer(const onnx::NodeProto &node, const std::string &reason) {
   if (!untaken)
     return false;
-  diags->warning("W11003", describeNode(node) + " does not fit what it is given in a branch: " +
+  diags->warning("W11011", describeNode(node) + " does not fit what it is given in a branch: " +
                                reason + "; a run that takes the branch fails");
   return true;
 }

@@ -44,6 +44,9 @@ struct SingleOp {
 std::vector<SingleOp> readSingleOps(const nlohmann::ordered_json &file, const std::string &origin,
                                     Diagnostics &diagnostics);
 
+/// Returns the number that ONNX and .om files have for the element type of a tensor.
+int singleOpType(const SingleOpTensor &tensor);
+
 /// Returns the name of the file without .om that operator `index` of a list becomes: its name, or
 /// `0_Add_3_2_3_3_3_2_3_3_3_2_3_3`, which is its position and type and, of each tensor, type,
 /// format and dims.

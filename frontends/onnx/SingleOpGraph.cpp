@@ -217,3 +217,5 @@ bool SingleOpGraph::needs(size_t count) {
 }
 
 } // namespace atc::single_op
+
+int atc::singleOpType(const SingleOpTensor &tensor) { return single_op::onnxType(tensor.type); }

@@ -71,7 +71,22 @@ void joinBranches(Block &block) {
   }
 }
 
-void sinkInto(graph::IfOp op, Region &branch) {
+/// Blocks that may stand inside each other when a branch takes another branch or a loop along;
+/// the runtime takes 63, of which loops of the model may need the others.
+constexpr unsigned maxBranchDepth = 24;
+
+/// The blocks that stand inside each other in an op.
+unsigned depthOf(Operation *op) {
+  unsigned depth = 0;
+  for (Region &region : op->getRegions())
+    if (!isa<graph::MapOp>(op))
+      for (Block &block : region)
+        for (Operation &inner : block)
+          depth = std::max(depth, 1 + depthOf(&inner));
+  return depth;
+}
+
+void sinkInto(graph::IfOp op, Region &branch, unsigned level) {
   Block &block = branch.front();
   SmallVector<Operation *> pending;
   auto follow = [&](Operation *from) {
@@ -86,6 +101,7 @@ void sinkInto(graph::IfOp op, Region &branch) {
   while (!pending.empty()) {
     Operation *next = pending.pop_back_val();
     if (next->getBlock() != op->getBlock() || isa<graph::ConstantOp>(next) ||
+        (next->getNumRegions() != 0 && level + depthOf(next) >= maxBranchDepth) ||
         !llvm::all_of(next->getUsers(),
                       [&](Operation *user) { return branch.isAncestor(user->getParentRegion()); }))
       continue;
@@ -94,20 +110,22 @@ void sinkInto(graph::IfOp op, Region &branch) {
   }
 }
 
-} // namespace
-
-void fillBranches(Block &block) {
+void fillBranchesAt(Block &block, unsigned level) {
   joinBranches(block);
   SmallVector<graph::IfOp> ops = llvm::to_vector(block.getOps<graph::IfOp>());
   // Later ones may need what earlier ones make, and take them along.
   for (graph::IfOp op : llvm::reverse(ops))
     for (Region &branch : op->getRegions())
-      sinkInto(op, branch);
+      sinkInto(op, branch, level);
   for (Operation &op : block)
     for (Region &region : op.getRegions())
       for (Block &inner : region)
         if (isa<graph::IfOp, graph::LoopOp>(op))
-          fillBranches(inner);
+          fillBranchesAt(inner, level + 1);
 }
+
+} // namespace
+
+void fillBranches(Block &block) { fillBranchesAt(block, /*level=*/1); }
 
 } // namespace atc::tf_import

@@ -4,6 +4,7 @@
 #include "frontends/tf/GraphImporter.h"
 
 #include "dialects/graph/Graph.h"
+#include "frontends/Attempt.h"
 #include "frontends/Tensors.h"
 #include "frontends/UnsupportedOps.h"
 #include "frontends/tf/Branches.h"
@@ -316,15 +317,7 @@ void GraphImporter::setList(TensorName tensor, TensorList list) {
 }
 
 std::optional<Diagnostics> GraphImporter::attempt(llvm::function_ref<bool()> import) {
-  Diagnostics trial, *outer = diags;
-  diags = &trial;
-  bool done = import() && !trial.hasErrors();
-  diags = outer;
-  if (!done)
-    return trial;
-  for (const CodedMessage &message : trial.all())
-    diags->add(message);
-  return std::nullopt;
+  return attemptImport(diags, import);
 }
 
 bool GraphImporter::enterLoop(const LoopFrame &frame) {

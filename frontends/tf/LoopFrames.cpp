@@ -29,8 +29,7 @@ static bool isExit(const pb::NodeDef &node) {
   return node.op() == "Exit" || node.op() == "RefExit";
 }
 
-/// The inputs of a node that are no control inputs.
-static std::vector<std::string> dataInputs(const pb::NodeDef &node) {
+std::vector<std::string> dataInputs(const pb::NodeDef &node) {
   std::vector<std::string> inputs;
   for (const std::string &input : node.input())
     if (!StringRef(input).starts_with("^"))
@@ -114,7 +113,7 @@ bool LoopFrames::checkForm(Diagnostics &diags) {
   for (auto &frame : frames) {
     for (LoopFrame::Variable &variable : frame->variables)
       variable.isInvariant = passesOn(variable);
-    if (frame->condition || frame->exits.empty())
+    if (frame->exits.empty() || (frame->condition && dataInputs(*frame->condition).size() == 1))
       continue;
     diags.error("E13010", "loop '" + frame->name +
                               "' has no condition (LoopCond) that decides for its values whether "

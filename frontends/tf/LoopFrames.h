@@ -25,6 +25,9 @@ namespace atc::tf_import {
 
 namespace pb = atc::tf::pb;
 
+/// Returns the inputs of a node that are no control inputs.
+std::vector<std::string> dataInputs(const pb::NodeDef &node);
+
 struct LoopFrame {
   /// A value that the loop carries.
   struct Variable {

@@ -105,7 +105,7 @@ private:
     importer.pushScope();
     bindAll(values);
     importer.importNodes(frame.conditionNodes);
-    Value condition = importer.lookup(TensorName::parse(frame.condition->input(0)));
+    Value condition = importer.lookup(TensorName::parse(conditionInput));
     importer.popScope();
     if (condition && !n.elementType(condition).isInteger(1)) {
       n.failNode("the condition of its loop is no bool");
@@ -259,6 +259,7 @@ private:
   OpBuilder &builder;
   NodeContext n;
   Location location;
+  std::string conditionInput = dataInputs(*frame.condition).front();
   SmallVector<Carried> carried;
   SmallVector<Type> pendingTypes; ///< of the values behind the body; null where there are none
 };

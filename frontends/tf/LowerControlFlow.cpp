@@ -3,6 +3,7 @@
 
 #include "frontends/tf/LowerControlFlow.h"
 
+#include "frontends/tf/LoopFrames.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
@@ -123,14 +124,6 @@ private:
           found == node.attr().end() || !found->second.has_func())
         return fail(node, "attribute '" + Twine(name) + "' is missing; the operator needs it");
     return true;
-  }
-
-  static std::vector<std::string> dataInputs(const pb::NodeDef &node) {
-    std::vector<std::string> inputs;
-    for (const std::string &input : node.input())
-      if (!StringRef(input).starts_with("^"))
-        inputs.push_back(input);
-    return inputs;
   }
 
   bool lowerWhile(const pb::NodeDef &node) {

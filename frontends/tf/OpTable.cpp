@@ -106,7 +106,9 @@ void atc::printTfSupport(llvm::raw_ostream &os) {
     os << "\n## " << family.title << "\n\n| operator | shapes | limits |\n|---|---|---|\n";
     std::map<llvm::StringRef, llvm::StringRef> sorted;
     for (const OpRow &row : family.rows)
-      sorted[row.op] = row.limits;
+      // What has a row of its own for fixed shapes stands there.
+      if (family.rows.data() != hostRows().data() || !findOp(row.op))
+        sorted[row.op] = row.limits;
     for (const auto &[op, limits] : sorted)
       os << "| " << op << " | " << (findDynamicOp(op) ? "any" : "fixed") << " | " << limits
          << (limits.empty() ? "|\n" : " |\n");

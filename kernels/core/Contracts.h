@@ -21,13 +21,14 @@ namespace atc::kernels {
   };
 #include "kernels/Signatures.def"
 
-/// Kernels that are no ONNX operator, but a step of operators or one of TensorFlow: what
-/// Signatures.def says of others.
+/// Defines what Signatures.def defines for ONNX operators, for kernels that are none: steps of
+/// operators or of preprocessing, and operators of TensorFlow.
 #define OWN_SIGNATURE(Name, Types, Required, Max)                                                  \
   struct Name##Signature {                                                                         \
     static constexpr char types[] = Types;                                                         \
     static constexpr uint32_t required = Required, maxInputs = Max;                                \
   };
+OWN_SIGNATURE(Aipp, "A=2 A", 0x3, 2)
 OWN_SIGNATURE(SequenceResize, "* A=6,7", 0x3, 2)
 OWN_SIGNATURE(SequenceSet, "* * A=6,7", 0x7, 3)
 OWN_SIGNATURE(Stack, "*", 0x1, 1)

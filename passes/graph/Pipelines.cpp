@@ -1,11 +1,14 @@
 //===-- Pipelines.cpp - the order of the graph passes ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/graph/PassNames.h"
 #include "passes/graph/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+
+#include <set>
 
 using namespace mlir;
 using namespace atc::graph;
@@ -113,6 +116,13 @@ void atc::graph::buildWeightPasses(OpPassManager &pm) {
   PipelineBuilder builder(add);
   builder.buildSimplification();
   builder.buildWeights();
+}
+
+std::vector<std::string> atc::graph::listPassNames() {
+  std::set<std::string> names;
+  auto add = [&](std::unique_ptr<Pass> pass, bool) { names.insert(pass->getArgument().str()); };
+  PipelineBuilder(add).build({/*releaseConstants=*/true, /*integers=*/true, /*widenFloats=*/true});
+  return {names.begin(), names.end()};
 }
 
 SmallVector<std::string> atc::graph::findUnknownPasses(const GraphPipelineOptions &options) {

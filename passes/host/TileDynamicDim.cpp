@@ -6,7 +6,8 @@
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/tiling/TiledDims.h"
-#include "mlir/IR/Verifier.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -100,7 +101,29 @@ private:
     return success();
   }
 
+  /// Reports whether a small constant holds a multiple of the placeholder, or the inverse of one,
+  /// as an importer computes them from dims.
+  bool holdsSize(ElementsAttr value) const {
+    if (auto integers = dyn_cast<DenseIntElementsAttr>(value))
+      return llvm::any_of(integers.getValues<APInt>(), [&](const APInt &element) {
+        return element.getBitWidth() >= 32 && !element.isZero() &&
+               element.getSExtValue() % count == 0;
+      });
+    auto floats = dyn_cast<DenseFPElementsAttr>(value);
+    if (!floats || floats.getElementType().getIntOrFloatBitWidth() < 32)
+      return false;
+    auto isMultiple = [&](double number) {
+      return number != 0 && std::abs(number) < 1e15 && std::fmod(number, count) == 0;
+    };
+    return llvm::any_of(floats.getValues<APFloat>(), [&](const APFloat &element) {
+      const double number = element.convertToDouble(), inverse = std::round(1 / number);
+      return isMultiple(number) || (isMultiple(inverse) && std::abs(inverse * number - 1) < 1e-6);
+    });
+  }
+
   LogicalResult inferConstant(graph::ConstantOp constant, ArrayRef<int64_t> growing) {
+    if (holdsSize(constant.getValue()))
+      return missed(constant.getLoc(), "a constant is computed from its size");
     if (growing.empty())
       return success();
     if (growing.size() > 1 || !graph::hasEqualShares(constant.getValue(), growing.front(), count))

@@ -38,14 +38,17 @@ class Comparison:
     without_counterpart: int = 0
 
     def is_bad(self, error: TensorError) -> bool:
+        """Whether an error is above the tolerance."""
         return not error.of_range <= self.tolerance
 
     @property
     def first_bad(self) -> TensorError | None:
+        """The first tensor whose error is above the tolerance: where to look. None without one."""
         return next((error for error in self.errors if self.is_bad(error)), None)
 
     @property
     def agree(self) -> bool:
+        """Whether no tensor is bad."""
         return self.first_bad is None
 
     def __str__(self) -> str:

@@ -29,7 +29,8 @@ class Error(Exception):
     def __new__(cls, messages: Iterable[str] = (), *_: Any) -> Error:
         lines = list(messages)
         kind = _CLASSES.get(_code(lines), Error) if cls is Error else cls
-        return super().__new__(kind, lines)
+        base = OSError if issubclass(kind, OSError) else Exception
+        return base.__new__(kind, lines)
 
     def __init__(self, messages: Iterable[str]) -> None:
         self.messages = [_printable(line) for line in messages]

@@ -60,6 +60,7 @@ class QuantizedModel:
 
     @property
     def output_errors(self) -> list[QuantError]:
+        """Of the outputs, on the first samples."""
         return self._errors("outputs")
 
     def _errors(self, kind: str) -> list[QuantError]:

@@ -26,7 +26,8 @@ inline pybind11::str toStr(const std::string &text) {
     messages.append(toStr(line));
   pybind11::object type = pybind11::module_::import("openatc._error").attr("Error");
   pybind11::object error = type(messages);
-  PyErr_SetObject(type.ptr(), error.ptr());
+  // The code has chosen a class below openatc.Error.
+  PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(error.ptr())), error.ptr());
   throw pybind11::error_already_set();
 }
 

@@ -219,6 +219,8 @@ const char *HostChecker::tiles(const fb::HostTiles &tiles) const {
   for (uint32_t i = 0; i < count; ++i) {
     if (tiles.parts()->Get(i) >= host.parts()->size() || tiles.sizes()->Get(i) < 1)
       return "a tile loop runs a part that does not exist, or tiles without elements";
+    if (i && tiles.sizes()->Get(i) >= tiles.sizes()->Get(i - 1))
+      return "the sizes of a tile loop do not fall";
     const fb::HostPart &part = *host.parts()->Get(tiles.parts()->Get(i));
     if (part.inputs() != inputs || part.outputs() != outputs)
       return "a tile loop does not give a part the slots it needs";

@@ -171,3 +171,52 @@ def test_benchmark_command(model, profiles, tmp_path):
                   ["--dymBatch", "2", "--dymHW", "1,2"], ["--outfmt", "XML"], ["--device", "9"]):
         said = run(sys.executable, "-m", "ais_bench", "--model", model, *wrong, fails=True)
         assert "Traceback" not in said
+
+
+def test_single_operators(tmp_path):
+    """In a process of its own: AscendCL starts once more."""
+    ops = [{"op": "Add", "input_desc": [{"format": "ND", "shape": [2, 3], "type": "int32"}] * 2,
+            "output_desc": [{"format": "ND", "shape": [2, 3], "type": "int32"}]}]
+    (tmp_path / "ops.json").write_text(json.dumps(ops))
+    run(BUILD / "bin/atc", f"--singleop={tmp_path}/ops.json", f"--output={tmp_path}/ops",
+        "--soc_version=Ascend310P3")
+    (tmp_path / "run.py").write_text(f"""
+import ctypes, numpy as np, acl
+from acl import _library
+assert acl.init() == 0 and acl.rt.set_device(0) == 0
+stream, ret = acl.rt.create_stream()
+def put(array):
+    address, ret = acl.rt.malloc(array.nbytes, 0)
+    assert ret == 0
+    acl.rt.memcpy(address, array.nbytes, array.ctypes.data, array.nbytes, 1)
+    return address, acl.create_data_buffer(address, array.nbytes)
+x, y = np.arange(6, dtype=np.int32).reshape(2, 3), np.full((2, 3), 10, np.int32)
+desc = acl.create_tensor_desc(3, [2, 3], 2)
+places = [put(array) for array in (x, y, np.zeros_like(x))]
+buffers = [buffer for _, buffer in places]
+def execute(kind):
+    return acl.op.execute_v2(kind, [desc, desc], buffers[:2], [desc], buffers[2:], 0, stream)
+def result():
+    assert acl.rt.synchronize_stream(stream) == 0
+    out = np.zeros_like(x)
+    acl.rt.memcpy(out.ctypes.data, out.nbytes, places[2][0], out.nbytes, 2)
+    return out.tolist()
+assert execute("Add") == 100024
+assert acl.op.set_model_dir({str(tmp_path / "ops")!r}) == 0
+assert execute("Add") == 0 and result() == (x + y).tolist()
+handle, ret = acl.op.create_handle("Add", [desc, desc], [desc], 0)
+assert ret == 0 and acl.op.execute_with_handle(handle, buffers[:2], buffers[2:], stream) == 0
+assert acl.rt.synchronize_stream(stream) == 0
+acl.op.destroy_handle(handle)
+# What is not there is compiled.
+assert execute("Sub") == 100024
+compile_op = _library.bind(_library.LIBRARY, "aclopCompile e s i p i p p i i s")
+given, wanted = (ctypes.c_void_p * 2)(desc, desc), (ctypes.c_void_p * 1)(desc)
+def compiled(kind):
+    return compile_op(kind, 2, ctypes.addressof(given), 1, ctypes.addressof(wanted), 0, 0, 0, None)
+assert compiled("Sub") == 0, acl.get_recent_err_msg()
+assert execute("Sub") == 0 and result() == (x - y).tolist()
+assert compiled("NoSuchOperator") == 100024
+assert "NoSuchOperator" in acl.get_recent_err_msg()
+""")
+    run(sys.executable, tmp_path / "run.py")

@@ -41,9 +41,40 @@ TEST_CASE("the target that a request names") {
       makeTarget({.target = "cpu", .soc = "x", .precision = "must_keep_origin_dtype"}, diagnostics);
   REQUIRE(warned);
   CHECK_FALSE(isNpu(warned));
-  REQUIRE(diagnostics.all().size() == 2);
+  REQUIRE(diagnostics.all().size() == 1);
   CHECK(diagnostics.all()[0].line() == "W10055: --soc_version has no effect with --target=cpu");
-  CHECK(diagnostics.all()[1].line() == "W10055: --precision_mode has no effect");
+}
+
+TEST_CASE("precision is honored or refused") {
+  Diagnostics diagnostics;
+  for (const char *mode : {"must_keep_origin_dtype", "force_fp32", "allow_fp32_to_fp16"}) {
+    auto cpu = makeTarget({.target = "cpu", .precision = mode}, diagnostics);
+    REQUIRE(cpu);
+    CHECK(cpu->precisionBase() == PrecisionBase::Float32);
+    CHECK_FALSE(cpu->hasHalf());
+  }
+  auto baseOf = [&](const char *mode) {
+    auto npu = makeTarget({.soc = "Ascend310P3", .precision = mode}, diagnostics);
+    REQUIRE(npu);
+    return npu->precisionBase();
+  };
+  CHECK(baseOf("force_fp16") == PrecisionBase::Float16);
+  CHECK(baseOf("force_fp32") == PrecisionBase::Contractions);
+  CHECK(baseOf("allow_mix_precision") == PrecisionBase::Mixed);
+  CHECK(baseOf("must_keep_origin_dtype") == PrecisionBase::Float32);
+  CHECK(diagnostics.all().empty());
+  for (const char *mode : {"force_fp16", "allow_mix_precision", "cube_fp16in_fp32out"})
+    CHECK_THAT(refusal({.target = "cpu", .precision = mode}), Contains("E10055: "));
+}
+
+TEST_CASE("chips without a table are simulated as their relatives") {
+  Diagnostics diagnostics;
+  auto target = makeTarget({.soc = "Ascend310B4"}, diagnostics);
+  REQUIRE(target);
+  CHECK(isNpu(target));
+  CHECK(diagnostics.all().empty());
+  CHECK_THAT(refusal({.soc = "SD3403"}), Contains("E10055: "));
+  CHECK_THAT(refusal({.soc = "310P3"}), Contains("did you mean \"Ascend310P3\"?"));
 }
 
 TEST_CASE("a file changes the table of an NPU") {
@@ -64,11 +95,12 @@ TEST_CASE("a file changes the table of an NPU") {
 }
 
 TEST_CASE("requests that are not valid") {
-  CHECK_THAT(refusal({}), Contains("E10007: --target is required"));
+  CHECK_THAT(refusal({}), Contains("E10007: --soc_version is required") && Contains("Ascend310P3"));
   CHECK_THAT(refusal({.target = "npu"}), Contains("E10007: --soc_version is required"));
   CHECK_THAT(refusal({.soc = "Zork"}), Contains("E10001: the value \"Zork\" of --soc_version"));
   CHECK_THAT(refusal({.socFile = "/none.soc"}), Contains("E10410: "));
-  CHECK_THAT(refusal({.soc = "Ascend310P3", .precision = "force_fp32"}), Contains("E10055: "));
+  CHECK_THAT(refusal({.soc = "Ascend310P3", .precision = "allow_fp32_to_bf16"}),
+             Contains("E10055: "));
   CHECK_THAT(refusal({.soc = "Ascend310P3", .precision = "f17"}), Contains("E10001: "));
   // All of a kind are reported together.
   const std::string all = refusal({.target = "cpu", .precision = "f17", .cpuLevels = "z80"});

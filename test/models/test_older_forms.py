@@ -104,7 +104,7 @@ def test_a_branch_that_does_not_fit_fails_only_when_it_is_taken(tmp_path):
          [info("x", TensorProto.FLOAT, [1, 64]), info("sr", TensorProto.INT64, [])],
          [info("y", TensorProto.FLOAT, None)], constants, 13, 8)
     om, out = compile_file(tmp_path / "m.onnx")
-    warnings = [line for line in out.splitlines() if line.startswith("W11003: ")]
+    warnings = [line for line in out.splitlines() if line.startswith("W11011: ")]
     assert len(warnings) == 1 and "node 'to_rows' (Reshape)" in warnings[0], out
     x = random.normal(size=(1, 64)).astype(np.float32)
     answer, = run(om, {"x": x, "sr": np.array(16000)})

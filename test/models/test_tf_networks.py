@@ -24,19 +24,32 @@ def compile_graph(model, folder, *flags):
     return Session(RUNTIME, folder / "model.om")
 
 
-@pytest.mark.parametrize("name", NETWORKS)
-def test_network(name, tmp_path):
-    model = tmp_path / "model.pb"
+def check_network(name, folder, opened):
+    """Runs a network, with all dims of its inputs dynamic where `opened`."""
+    model = folder / "model.pb"
     model.write_bytes(gzip.decompress((FOLDER / f"{name}.pb.gz").read_bytes()))
     with np.load(FOLDER / f"{name}.npz") as file:
         arrays = dict(file)
-    session = compile_graph(model, tmp_path)
-    got = list(session.run_values({k: v for k, v in arrays.items() if k[0] == "x"}).values())
+    inputs = {k: v for k, v in arrays.items() if k[0] == "x"}
+    shapes = ";".join(f"{k}:" + ",".join("-1" for _ in v.shape)
+                      for k, v in inputs.items() if v.ndim)
+    session = compile_graph(model, folder, *([f"--input_shape={shapes}"] if opened else []))
+    got = list(session.run_values(inputs).values())
     session.close()
     expected = [arrays[f"y{i}"] for i in range(sum(k[0] == "y" for k in arrays))]
     assert [g.shape for g in got] == [e.shape for e in expected]
     for output, answer in zip(got, expected):
         np.testing.assert_allclose(output, answer, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_network(name, tmp_path):
+    check_network(name, tmp_path, opened=False)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_network_of_dynamic_shapes(name, tmp_path):
+    check_network(name, tmp_path, opened=True)
 
 
 def test_one_file_serves_all_sizes(tmp_path):

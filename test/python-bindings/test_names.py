@@ -16,7 +16,8 @@ from conftest import BUILD
 HERE = Path(__file__).parent
 PACKAGE = BUILD / "python" / "openatc"
 # What dataclasses, named tuples and exceptions bring.
-INHERITED = {"count", "index", "args", "with_traceback", "add_note"}
+INHERITED = {"count", "index", "args", "with_traceback", "add_note", "characters_written", "errno",
+             "filename", "filename2", "strerror"}
 
 
 def members(kind):

@@ -107,14 +107,15 @@ def test_compile_faults(digits_onnx, tmp_path):
     bad.write_text("base = Ascend310P3\nwheels = 4\nmhz = fast\n")
     error = fault(openatc.compile, digits_onnx, soc_file=bad)
     assert error.code == "E10001" and len(error.messages) == 2 and "bad.soc:2" in str(error)
-    for mode, code in (("bf17", "E10001"), ("force_fp32", "E10055")):
+    for mode, code in (("bf17", "E10001"), ("allow_fp32_to_bf16", "E10055")):
         error = fault(openatc.compile, digits_onnx, soc="Ascend310P3", precision_mode=mode)
-        assert error.code == code and "force_fp16" in str(error)
+        assert error.code == code and "allow_fp32_to_fp16" in str(error)
     for wrong in ({"soc": 310}, {"precision_mode": 16}, {"soc_file": 3}):
         with pytest.raises(TypeError):
             openatc.compile(digits_onnx, **wrong)
-    with pytest.warns(UserWarning, match="precision_mode has no effect"):
-        openatc.compile(digits_onnx, precision_mode="must_keep_origin_dtype")
+    # A CPU computes in the types of the model, and in no others.
+    openatc.compile(digits_onnx, precision_mode="must_keep_origin_dtype")
+    assert fault(openatc.compile, digits_onnx, precision_mode="force_fp16").code == "E10055"
 
 
 # --- sessions ------------------------------------------------------------------------------

@@ -142,6 +142,10 @@ TEST_CASE("a loop over tiles that cannot be trusted is not written") {
   CHECK(refused([](Test &, Step &s) { s.sizes = {2, 1}; })); // 4 is not the same multiple of 2
   CHECK(refused([](Test &, Step &s) { s.sizes = {3, 1}; }));
   CHECK(refused([](Test &, Step &s) { s.parts = {1, 0}; }));
+  CHECK(refused([](Test &, Step &s) { // a copy of a tile would be too short
+    s.parts = {1, 0, 1};
+    s.sizes = {1, 4, 1};
+  }));
   CHECK(refused([](Test &, Step &s) { s.inputs = {}; }));
   CHECK(refused([](Test &, Step &s) { s.inputs = {-1}; }));
   CHECK(refused([](Test &, Step &s) { s.outputs.pop_back(); }));

@@ -23,6 +23,11 @@ TEST_CASE("of two near names the nearer one counts") {
   CHECK(nearestName("conv3", {"convolution", "conv2"}) == "conv2");
 }
 
+TEST_CASE("of equally near names one of equal length counts, and swapped letters are one mistake") {
+  CHECK(nearestName("modle", {"mode", "model"}) == "model");
+  CHECK(nearestName("float61", {"float", "float32", "float16"}) == "float16");
+}
+
 TEST_CASE("the hint is empty where no name is near") {
   CHECK(didYouMean("modle", {"model"}) == "; did you mean \"model\"?");
   CHECK(didYouMean("modle", {"soc_version"}).empty());

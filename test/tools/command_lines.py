@@ -231,7 +231,7 @@ LINES = [
     (f"atc {YOLO} --soc_version=Ascend310 --keep_dtype=keep.txt", "ok"),
     (f"atc {YOLO} --target=cpu --keep_dtype=keep.txt", "ok"),
     (f"atc {YOLO} --soc_version=Ascend310 --keep_dtype=keep_other.txt",
-     'ok W11004 "did you mean "Relu_1"?"'),
+     'ok W11002 "did you mean "Relu_1"?"'),
     (f"atc {YOLO} --soc_version=Ascend310 --keep_dtype=none.txt", "E10410"),
     (f"atc {YOLO} --soc_version=Ascend310 --op_precision_mode=precision.ini", "ok"),
     (f"atc {YOLO} --soc_version=Ascend310 --op_precision_mode=precision_old.ini", "ok"),
@@ -261,7 +261,7 @@ LINES = [
     (f"atc {YOLO} --soc_version=Ascend310 --fusion_switch_file=fusion_own.cfg", "ok"),
     (f"atc {YOLO} --target=cpu --fusion_switch_file=fusion_own.cfg", "ok"),
     (f"atc {YOLO} --soc_version=Ascend310 --fusion_switch_file=fusion_typo.cfg",
-     'ok W11004 "did you mean "ConvBatchnormFusionPass"?"'),
+     'ok W11002 "did you mean "ConvBatchnormFusionPass"?"'),
     (f"atc {YOLO} --soc_version=Ascend310 --fusion_switch_file=fusion_bad.cfg", "E10001"),
     (f"atc {YOLO} --soc_version=Ascend310 --fusion_switch_file=none.cfg", "E10410"),
     (f'atc {YOLO} --soc_version=Ascend310 --optimization_switch="ConvBatchnormFusionPass:off"', "ok"),
@@ -293,6 +293,7 @@ LINES = [
         ("host_env_os=windows", "E10001"), ("host_env_cpu=arm", "E10001"),
         ("deterministic=2", "E10006"), ("log=verbose", "E10010"),
         ("compress_weight_conf=none.cfg", "E10410"), ("buffer_optimize=l2_optimise", 'E10001 "l2_optimize"'),
+        ("disable_passes=graph-fuse-conv-bm", 'E10001 "did you mean "graph-fuse-conv-bn"?"'),
         ("modle=x", 'E10055 "did you mean --model?"'), ("optypelist=Gelu", "E10057"))),
     # characters of word processors
     ("atc –model=resnet50.onnx --framework=5 --output=out --soc_version=Ascend310", 'E10055 "U+2013"'),
@@ -315,6 +316,11 @@ LINES = [
     ("atc --model=frozen.pb --output=out --soc_version=Ascend310", 'E10007 "this file needs 3"'),
     # modes
     ("atc --mode=3 --model=resnet50.onnx --framework=5 --check_report=reports/check.json", "ok"),
+    ("atc --mode=3 --model=yolov5s.onnx --framework=5 --op_precision_mode=precision.ini", "ok"),
+    ("atc --mode=3 --model=yolov5s.onnx --framework=5 --soc_version=Ascend310 "
+     "--op_precision_mode=precision.ini", "ok"),
+    ("atc --mode=3 --model=yolov5s.onnx --framework=5 --keep_dtype=none.txt", "E10410"),
+    ("atc --mode=3 --model=net.pt --framework=5", "E13005"),
     ("atc --mode=1 --om=resnet50.onnx --framework=5 --json=json/resnet50.json", "ok"),
     ("atc --mode=1 --om=frozen.pb --framework=3 --json=frozen.json", "ok"),
     ("atc --mode=1 --om=frozen.pb --framework=5 --json=frozen.json", "E13005"),
@@ -331,3 +337,44 @@ LINES = [
     ("atc --singleop=keep.txt --soc_version=Ascend310 --output=op_models", "E10025"),
     ("atc --singleop=op_models/op_list.json --soc_version=Ascend310", 'E10007 "--output"'),
 ]
+
+
+# ---- the same lines in other forms ---------------------------------------------------
+
+FORMS = {
+    "--flag=v": lambda name, value: f"--{name}={value}",
+    "--flag v": lambda name, value: f"--{name} {value}",
+    "-flag=v": lambda name, value: f"-{name}={value}",
+    "-flag v": lambda name, value: f"-{name} {value}",
+    "--fl-ag=v": lambda name, value: f"--{name.replace('_', '-')}={value}",
+    "--flag='v'": lambda name, value: f"--{name}='{value}'",
+    '--flag="v"': lambda name, value: f'--{name}="{value}"',
+    "'--flag=v'": lambda name, value: f"'--{name}={value}'",
+    "--fla=v": lambda name, value: f"--{SHORT.get(name, name)}={value}",
+    "--flag=v \\": lambda name, value: f"--{name}={value} \\\n",
+}
+# Unique beginnings.
+SHORT = {"framework": "fram", "soc_version": "soc_v", "input_shape": "input_shape", "output": "output",
+         "out_nodes": "out_n", "output_type": "output_t", "input_fp16_nodes": "input_fp",
+         "precision_mode": "precision_mode", "op_select_implmode": "op_sel", "log": "log"}
+BASES = [
+    [("model", "resnet50.onnx"), ("framework", "5"), ("output", "out"), ("soc_version", "Ascend310"),
+     ("input_shape", "actual_input_1:1,3,8,8"), ("log", "error")],
+    [("framework", "5"), ("model", "./yolov5s.onnx"), ("input_format", "NCHW"),
+     ("input_shape", "images:1,3,8,8"), ("output", "build/yolov5s"), ("soc_version", "Ascend310P3"),
+     ("out_nodes", "Sigmoid_2:0;Relu_1:0"), ("output_type", "FP16")],
+    [("model", "frozen.pb"), ("framework", "3"), ("output", "tf"), ("soc_version", "Ascend910A"),
+     ("input_fp16_nodes", "Placeholder"), ("out_nodes", "prob:0"),
+     ("op_select_implmode", "high_precision")],
+]
+
+
+def _quoted(value, form):
+    """A value with a semicolon needs quotes of a shell."""
+    plain = form not in ("--flag='v'", '--flag="v"', "'--flag=v'")
+    return f'"{value}"' if plain and ";" in value else value
+
+
+LINES += [("atc " + " ".join(write(name, _quoted(value, form)) for name, value in base) +
+           f" --verbose={i % 2}", "ok")
+          for i, base in enumerate(BASES) for form, write in FORMS.items()]

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What AIPP files make of images equals a plain reference, bit by bit, on CPU and NPU."""
 
+import struct
 import sys
 from pathlib import Path
 
@@ -187,6 +188,79 @@ def test_npu(tmp_path, soc):
     compare(tmp_path, [make_case(number) for number in range(0, 24)], soc)
 
 
+#===--- Parameters given at run time -----------------------------------------------------------===#
+
+
+def parameters_of(config, source, shape):
+    """The bytes that AscendCL's aclmdlSetInputAIPP writes."""
+    def get(name, default=0):
+        return int(config.get(name, default))
+    number = {"YUV420SP_U8": 1, "XRGB8888_U8": 2, "RGB888_U8": 3, "YUV400_U8": 4}
+    out = struct.pack("<5B3x2i9h6x", number[config["input_format"]],
+        get("csc_switch"), get("rbuv_swap_switch"), get("ax_swap_switch"), shape[0],
+        source[1], source[0], *(get(name) for name in MATRIX))
+    out += bytes([get(f"output_bias_{i}", [16, 128, 128][i]) for i in range(3)])
+    out += bytes([get(f"input_bias_{i}") for i in range(3)]) + bytes(18)
+    one = struct.pack("<4B4x12i", get("crop"), 0, get("padding"), 0, *(get(name) for name in (
+        "load_start_pos_w", "load_start_pos_h", "crop_size_w", "crop_size_h")), 0, 0, 0, 0, *(
+            get(f"{side}_padding_size") for side in ("top", "bottom", "left", "right")))
+    one += struct.pack("<4h", *(get(f"mean_chn_{i}") for i in range(4)))
+    one += struct.pack("<8e16x", *(config.get(f"min_chn_{i}", 0) for i in range(4)),
+                       *(config.get(f"var_reci_chn_{i}", 1) for i in range(4)))
+    assert len(out) == 64 and len(one) == 96
+    return out + one * shape[0]
+
+
+def dynamic_model(folder, shape, size, soc=None):
+    file = folder / "dynamic.cfg"
+    file.write_text(text_of({"aipp_mode": "dynamic", "max_src_image_size": size}))
+    return build(negating_model(folder, [shape]), folder, soc, [f"--insert_op_conf={file}"])
+
+
+def run_dynamic(folder, om, image, parameters, size):
+    (folder / "image.bin").write_bytes(image.tobytes().ljust(size, b"\xaa"))
+    (folder / "parameters.bin").write_bytes(parameters)
+    return call(tool("om-run"), om, "--output", folder, "--input",
+                f"x0={folder / 'image.bin'},ascend_dynamic_aipp_data={folder / 'parameters.bin'}")
+
+
+@pytest.mark.parametrize("number", range(24))
+@pytest.mark.parametrize("soc", [None, SOCS[0]])
+def test_dynamic(tmp_path, number, soc):
+    if soc and number > 3:
+        pytest.skip("one of each format is enough there")
+    config, source, shape = make_case(number)
+    config.pop("padding_value", None)
+    for key in config:  # parameters of AscendCL are half floats
+        if key.startswith(("min_chn", "var_reci")):
+            config[key] = float(np.float16(config[key]))
+    image = image_for(config, source, shape[0], np.random.default_rng(number))
+    om = dynamic_model(tmp_path, shape, 20000, soc)
+    code, out, err = run_dynamic(tmp_path, om, image, parameters_of(config, source, shape), 20000)
+    assert code == 0, out + err
+    expected = reference(image, config, source, shape[1])
+    if soc:
+        expected = expected.astype("f2").astype("f4")
+    np.testing.assert_array_equal(np.load(tmp_path / "y0.npy"), -expected)
+
+
+@pytest.mark.parametrize("change, words", [
+    ({"input_format": "YUV400_U8"}, "have not the 3 channels"),
+    ({"crop": True, "crop_size_h": 6, "crop_size_w": 9}, "out of an image of 8 x 8"),
+    ({"padding": True, "top_padding_size": 1}, "the model reads 8 x 8"),
+    (None, "state format 0; set them"),
+])
+def test_dynamic_errors(tmp_path, change, words):
+    om = dynamic_model(tmp_path, (1, 3, 8, 8), 300)
+    image = np.zeros((1, 8, 8, 3), "u1")
+    parameters = bytes(160)
+    if change is not None:
+        config = {"input_format": "RGB888_U8"} | change
+        parameters = parameters_of(config, (8, 8), (1, 3, 8, 8))
+    code, out, err = run_dynamic(tmp_path, om, image, parameters, 300)
+    assert code == 1 and words in out + err
+
+
 BASE = {"aipp_mode": "static", "input_format": "RGB888_U8"}
 
 
@@ -265,6 +339,7 @@ def atc(folder, file, *flags):
     ("aipp_mode: static", "E10052: {0}:1: 'aipp_mode' stands outside of aipp_op"),
     ("aipp_op {\n input_format: RGB888_U8\n}", "E10052: {0}:1: aipp_mode must be static"),
     ("aipp_op { aipp_mode: static }", "E10052: {0}:1: input_format is missing"),
+    ("aipp_op { aipp_mode: dynamic }", "max_src_image_size must be the size in bytes"),
     ("aipp_op {\n aipp_mode: static\n input_format: RGB8 }",
      'Unknown enumeration value of "RGB8" for field "input_format"'),
     ("aipp_op {\n aipp_mode: static\n input_format: YUYV_U8 }",

@@ -217,7 +217,12 @@ def test_graph_of_a_compiled_model(relu):
     assert ops["x"]["type"] == "Data"
     assert ops["x"]["output_desc"][0]["shape"]["dim"] == [2, 20, 3, 5]
     assert ops["x"]["output_desc"][0]["dtype"] == "DT_FLOAT"
-    assert [text.split(":")[0] for text in ops["NetOutput"]["input"]] == ["y", "z"]
+    assert [tensor["name"] for tensor in ops["NetOutput"]["input_desc"]] == ["y", "z"]
+    makers = [ops[text.split(":")[0]] for text in ops["NetOutput"]["input"]]
+    assert [op["output_desc"][0]["name"] for op in makers] == ["y", "z"]
+    # Every input is the output of an operator, and every operator has a name of its own.
+    assert all(text.rsplit(":", 1)[0] in ops for op in ops.values() for text in op["input"])
+    assert len(ops) == len(shown["graph"][0]["op"])
 
 
 def test_graph_of_a_model_file(relu):

@@ -20,7 +20,7 @@ FAILURE = "ATC run failed, Please check the detail log, Try 'atc --help' for mor
 
 
 def run(folder, line):
-    words = shlex.split(line)
+    words = shlex.split(line.replace("\\\n", ""))  # as a shell continues a line
     assert words[0] == "atc"
     return subprocess.run([BUILD / "bin" / "atc", *words[1:]], cwd=folder, capture_output=True,
                           text=True, timeout=120)

@@ -258,7 +258,8 @@ def test_programs_that_cannot_run_are_not_written(tmp_path):
     (["--soc_version=Ascend310P3", "--soc_file=none.soc"], "E10410", "none.soc"),
     (["--soc_version=Ascend310P3", "--soc_file=bad.soc"], "E10001", "bad.soc:2"),
     (["--soc_version=Ascend310P3", "--precision_mode=half"], "E10001", "must_keep_origin_dtype"),
-    (["--soc_version=Ascend310P3", "--precision_mode=allow_mix_precision"], "E10055", "force_fp16"),
+    (["--soc_version=Ascend310P3", "--precision_mode=allow_mix_precision_bf16"], "E10055",
+     "allow_mix_precision_fp16"),
     (["--target=npu"], "E10007", "--soc_version"),
 ])
 def test_bad_flags(tmp_path, flags, code, words):

@@ -66,7 +66,7 @@ def test_a_layer_that_leaves_the_npu_is_told(tmp_path):
     assert re.fullmatch(r"CPU: \d+ kernels?, 0\.459 MMAC \(\d+\.\d %\), [\d.]+ KB; \d+ switch(es)? "
                         r"between them, [\d.]+ \w+ copied", cpu), cpu
     assert why == "On the CPU because of 'memory': the NPU has no program for LSTM", why
-    assert warning.startswith("W11002: 67.0 % of the multiply-accumulates of the model run on the "
+    assert warning.startswith("W11010: 67.0 % of the multiply-accumulates of the model run on the "
                               "CPU: 'memory' (LSTM: "), warning
     placement = json.loads((tmp_path / "s.json").read_text())["placement"]
     assert placement["npu"]["macs"] == CONV and placement["cpu"]["macs"] == LSTM
@@ -106,7 +106,7 @@ def test_products_of_unknown_size_are_told(tmp_path):
     lines = atc(path, "--soc_version=Ascend310P3")
     assert any(line.startswith("CPU: ") and "depend on the shapes of a run" in line
                for line in lines), lines
-    assert any(line.startswith("W11002: ") and "'conv' (Conv: its shapes are not known" in line
+    assert any(line.startswith("W11010: ") and "'conv' (Conv: its shapes are not known" in line
                for line in lines), lines
 
 

@@ -241,6 +241,8 @@ GOOD = tensor([2])
     ([op("SoftmaxV2", [GOOD], [GOOD], axes=[0, 1])], "E10030", "one axis"),
     ([op("MatMull", [GOOD, GOOD], [GOOD])], "E10055", 'did you mean "MatMul"?'),
     ([op("Abs", [tensor([1, 1, 2, 2, 16], format="NC1HWC0")], [GOOD])], "E10055", "TransData"),
+    ([op("Abs", [GOOD], [tensor([3])])], "E10027", "the result is f16 [2], but the file describes f16 [3]"),
+    ([op("Abs", [GOOD], [tensor([2], "float")])], "E10027", "describes f32 [2]"),
     ([op("Abs", [GOOD], [GOOD], name="a"), op("Neg", [GOOD], [GOOD], name="a")], "E13009", '"a"'),
 ])
 def test_mistakes(tmp_path, ops, code, words):

@@ -116,13 +116,21 @@ bool checkCharacters(StringRef flag, StringRef value, bool isPath, Diagnostics &
   return true;
 }
 
-StringRef withoutStrayEnds(StringRef value) {
-  value = value.rtrim('\r');
-  if (const Character *quote = findAtFront(quotes, value))
-    value = value.drop_front(quote->bytes.size());
-  if (const Character *quote = findAtBack(quotes, value))
-    value = value.drop_back(quote->bytes.size());
-  return value;
+std::string withPlainCharacters(StringRef value) {
+  std::string plain;
+  for (StringRef rest = value.rtrim('\r'); !rest.empty();) {
+    const Character *found = findAtFront(quotes, rest);
+    const bool isQuote = found;
+    for (ArrayRef<Character> table : {ArrayRef(dashes), ArrayRef(others)})
+      if (!found)
+        found = findAtFront(table, rest);
+    if (!found)
+      plain += rest.front();
+    else if (!isQuote)
+      plain += found->plain;
+    rest = rest.drop_front(found ? found->bytes.size() : 1);
+  }
+  return plain;
 }
 
 std::string describeWord(StringRef word) {

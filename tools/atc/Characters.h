@@ -20,9 +20,9 @@ std::string withPlainDashes(llvm::StringRef argument, Diagnostics &diagnostics);
 bool checkCharacters(llvm::StringRef flag, llvm::StringRef value, bool isPath,
                      Diagnostics &diagnostics);
 
-/// Returns a value without the quotes and the carriage return that checkCharacters reports, so that
-/// there is one error for each mistake.
-llvm::StringRef withoutStrayEnds(llvm::StringRef value);
+/// Returns a value as it was meant: with plain characters, and without the quotes and the carriage
+/// return around it, so that there is one error for each mistake.
+std::string withPlainCharacters(llvm::StringRef value);
 
 /// Returns the message about an argument that is no flag.
 std::string describeWord(llvm::StringRef word);

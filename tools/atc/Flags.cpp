@@ -153,11 +153,11 @@ const Flag flags[] = {
     {"host_env_cpu", Used, "", "", compatible, ""},
     {"aicore_num", None, "", "", compatible, "all cores of the NPU are used; --soc_file changes their number"},
     {"core_type", None, "AiCore", "AiCore,VectorCore", compatible, "the compiler chooses the cores of each kernel"},
-    {"op_debug_config", None, "", "", compatible, "om-run --check-hazards finds errors of a compiled program"},
+    {"op_debug_config", None, "", "", compatible, "om-run --check-hazards finds errors of a compiled program", FileName},
     {"virtual_type", None, "0", "0,1", compatible, "the simulated NPU is not shared"},
     {"topo_sorting_mode", None, "", "0,1,2,3", compatible, "the order of launches is chosen by memory"},
     {"jit_compile", None, "", "", compatible, "everything is compiled before it runs"},
-    {"status_check", None, "0", "0,1", compatible, "a run reports overflows with om-run --compare"},
+    {"status_check", None, "0", "0,1", compatible, "om-run --compare finds the first tensor that differs from the reference"},
     {"atomic_clean_policy", None, "0", "0,1", compatible, "no kernel needs memory that was cleared before"},
     {"save_original_model", None, "false", "bool", compatible, "the .om holds compiled code alone"},
     {"op_name_map", None, "", "", compatible, "operators are known by their own names", FileName},
@@ -327,11 +327,12 @@ FlagValues parseFlags(ArrayRef<const char *> arguments, Diagnostics &diagnostics
       continue;
     }
     if (checkCharacters(flag->name, value, /*isPath=*/flag->record != FlagRecord::Value,
-                        diagnostics))
+                        diagnostics)) {
       checkValue(*flag, value, diagnostics);
-    else
-      value = withoutStrayEnds(value);
-    result.given[flag->name] = value.str();
+      result.given[flag->name] = value.str();
+    } else {
+      result.given[flag->name] = withPlainCharacters(value);
+    }
   }
   return result;
 }

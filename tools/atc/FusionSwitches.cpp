@@ -4,8 +4,9 @@
 #include "tools/atc/FusionSwitches.h"
 
 #include "frontends/ModelOptions.h"
-#include "passes/graph/Passes.h"
+#include "passes/graph/PassNames.h"
 #include "passes/host/Pipelines.h"
+#include "passes/npu/Pipelines.h"
 #include "support/NearestName.h"
 #include "tools/atc/SettingsFile.h"
 
@@ -162,11 +163,8 @@ public:
 private:
   /// Returns whether the target has a pass of this name that can be left out.
   bool isPass(StringRef name) const {
-    if (is_contained(target.optionalPasses(), name))
-      return true;
-    graph::GraphPipelineOptions one;
-    one.disable = std::vector<std::string>{name.str()};
-    return is_contained(host::optionalPasses(), name) || graph::findUnknownPasses(one).empty();
+    return is_contained(target.optionalPasses(), name) ||
+           is_contained(host::optionalPasses(), name) || is_contained(graphPasses, name);
   }
 
   void readLevels() {
@@ -215,6 +213,9 @@ private:
     }
     if (isPass(name))
       return switchPass(name, on);
+    // A pass of the other kind of target, which this one does without.
+    if (is_contained(npu::optionalPasses(), name))
+      return;
     auto fusion = find_if(fusions, [&](const Fusion &candidate) { return candidate.name == name; });
     if (fusion == std::end(fusions)) {
       reportUnknown(name, origin);
@@ -227,11 +228,12 @@ private:
   }
 
   void reportUnknown(StringRef name, const std::string &origin) {
-    std::vector<std::string> names(allOfGraph, std::end(allOfGraph));
-    names.insert(names.end(), allOfBuffers, std::end(allOfBuffers));
+    std::vector<std::string> names = graphPasses;
+    for (StringRef pass : npu::optionalPasses())
+      names.push_back(pass.str());
     for (const Fusion &fusion : fusions)
       names.push_back(fusion.name.str());
-    diagnostics.warning("W11004", origin + ": there is no pass or fusion '" + name + "'" +
+    diagnostics.warning("W11002", origin + ": there is no pass or fusion '" + name + "'" +
                                       didYouMean(name.str(), names));
   }
 
@@ -278,6 +280,7 @@ private:
   const FlagValues &flags;
   const driver::Target &target;
   Diagnostics &diagnostics;
+  const std::vector<std::string> graphPasses = graph::listPassNames();
   std::set<std::string> off;
   std::vector<std::string> without;
 };

@@ -4,6 +4,7 @@
 #include "tools/atc/GraphJson.h"
 
 #include <map>
+#include <set>
 
 using Json = nlohmann::ordered_json;
 
@@ -107,6 +108,7 @@ public:
       GraphJson::addAttribute(op, "index", {{"i", i}});
       GraphJson::addOutput(op, describe(tensor));
       inputs[tensor.name] = tensor.name;
+      names.insert(tensor.name);
     }
     om_launch_info launch = OM_LAUNCH_INFO_INIT;
     for (uint32_t i = 0; i < info.launches && om_model_get_launch(&model, i, &launch) == OM_OK; ++i)
@@ -151,13 +153,17 @@ private:
     for (uint32_t i = 0; i < launch.reads_count; ++i)
       if (om_model_get_tensor(&model, launch.reads[i], &tensor) == OM_OK)
         reads.emplace_back(sourceOf(launch.reads[i], tensor), describe(tensor));
-    Json &op = graph.add(launch.name, launch.kernel);
+    // A launch is called by what it makes, which may be an input in another type.
+    const std::string name = names.insert(launch.name).second
+                                 ? launch.name
+                                 : std::string(launch.name) + "_" + launch.kernel;
+    Json &op = graph.add(name, launch.kernel);
     for (auto &[source, description] : reads)
       GraphJson::addInput(op, source.first, source.second, std::move(description));
     for (uint32_t i = 0; i < launch.writes_count; ++i)
       if (om_model_get_tensor(&model, launch.writes[i], &tensor) == OM_OK) {
         GraphJson::addOutput(op, describe(tensor));
-        made[launch.writes[i]] = madeByName[tensor.name] = {launch.name, i};
+        made[launch.writes[i]] = madeByName[tensor.name] = {name, i};
       }
     GraphJson::addAttribute(op, "unit", {{"s", launch.npu ? "npu" : "cpu"}});
     GraphJson::addAttribute(op, "cost", {{"i", launch.cost}});
@@ -168,6 +174,7 @@ private:
   const om_model_info &info;
   GraphJson graph;
   std::map<std::string, std::string> inputs;
+  std::set<std::string> names;
   std::map<uint32_t, Source> made;
   std::map<std::string, Source> madeByName;
 };

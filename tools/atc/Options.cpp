@@ -201,6 +201,9 @@ void checkOm(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnost
 }
 
 void checkTarget(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
+  // parseFlags has reported an empty name.
+  if (flags.has("soc_version") && StringRef(flags.get("soc_version")).trim().empty())
+    return;
   driver::TargetRequest request;
   request.target = flags.get("target");
   request.cpuLevels = flags.get("target_cpu");
@@ -337,8 +340,14 @@ AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
   checkPreprocessing(flags, options.compiler, diagnostics);
   readBoundary(flags, options.compiler.source, diagnostics);
   options.compiler.source.precision = readPrecisionRules(flags, diagnostics);
-  if (options.mode == Mode::Check)
+  if (options.mode == Mode::Check) {
+    // A check without a target does not know which types that has.
+    if (flags.has("soc_version") || flags.has("soc_file") || flags.has("target"))
+      checkTarget(flags, options, diagnostics);
+    else
+      options.compiler.source.precision.clear();
     return options;
+  }
   if (options.mode == Mode::Compile)
     checkOutput(flags, options, diagnostics);
   checkTarget(flags, options, diagnostics);

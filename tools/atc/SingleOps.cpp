@@ -3,7 +3,9 @@
 
 #include "tools/atc/SingleOps.h"
 
+#include "dialects/graph/HostCalls.h"
 #include "frontends/onnx/SingleOp.h"
+#include "passes/om/Schedule.h"
 #include "tools/atc/SettingsFile.h"
 #include "tools/common/OutputFolder.h"
 
@@ -11,19 +13,59 @@
 
 namespace atc::tools {
 
+/// Returns "f16 [2, 3]"; a dim of -1 is dynamic.
+static std::string describeType(int type, llvm::ArrayRef<int64_t> dims) {
+  std::string text = std::string(om_dtype_name(om_dtype(type))) + " [";
+  for (auto [i, dim] : llvm::enumerate(dims))
+    text += (i ? ", " : "") + std::to_string(dim);
+  return text + "]";
+}
+
+/// Checks that the results of an imported operator are what its file describes: whoever runs it
+/// provides memory for that. Returns false after an error.
+static bool checkOutputs(const SingleOp &op, mlir::ModuleOp module, Diagnostics &diagnostics) {
+  const unsigned before = diagnostics.numErrors();
+  mlir::func::FuncOp main = om::findMain(module);
+  for (auto [i, type] : llvm::enumerate(main.getResultTypes())) {
+    auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+    if (!tensor || !tensor.hasStaticShape() || i >= op.outputs.size())
+      continue;
+    const SingleOpTensor &stated = op.outputs[i];
+    const int element = graph::dtypeOf(tensor.getElementType());
+    if (tensor.getShape() == llvm::ArrayRef(stated.dims) && element == singleOpType(stated))
+      continue;
+    diagnostics.error("E10027", "the operator " + op.type + " of --singleop, output_desc[" +
+                                    llvm::Twine(i) + "]: the result is " +
+                                    describeType(element, tensor.getShape()) +
+                                    ", but the file describes " +
+                                    describeType(singleOpType(stated), stated.dims));
+  }
+  return diagnostics.numErrors() == before;
+}
+
 static void compileOp(const SingleOp &op, const std::string &file, const AtcOptions &options,
                       FlagValues flags, Diagnostics &diagnostics) {
   driver::CompilerOptions compilerOptions = options.compiler;
-  compilerOptions.source.bytes = makeSingleOpModel(op, diagnostics);
-  if (!compilerOptions.source.bytes)
+  driver::ModelSource &source = compilerOptions.source;
+  source.bytes = makeSingleOpModel(op, diagnostics);
+  if (!source.bytes)
     return;
   // The model is called as the operator is.
-  compilerOptions.source.path = op.type;
-  compilerOptions.source.format = driver::ModelFormat::Onnx;
+  source.path = op.type;
+  source.format = driver::ModelFormat::Onnx;
   flags.given["singleop"] = describeSingleOp(op);
   compilerOptions.commandLine = recordedCommand(flags);
   auto context = driver::makeCompilerContext();
-  driver::Compiler(*context, std::move(compilerOptions), diagnostics).emitFile(file);
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  {
+    driver::ContextMessages messages(*context, diagnostics);
+    module = driver::importModel(source, *compilerOptions.target, *context, messages, diagnostics);
+  }
+  if (!module || !checkOutputs(op, *module, diagnostics))
+    return;
+  driver::Compiler compiler(*context, std::move(compilerOptions), diagnostics);
+  compiler.setModule(std::move(module));
+  compiler.emitFile(file);
 }
 
 void compileSingleOps(const AtcOptions &options, const FlagValues &flags,

@@ -36,21 +36,21 @@ public:
       c.fail("keep_top_k " + Twine(p.keep_top_k()) + " must be 1 or more");
     if (c.failed())
       return;
-    const int64_t most = p.keep_top_k();
+    const int64_t limit = p.keep_top_k();
     std::vector<Tensor> counts, tables;
     for (int64_t image = 0; image < images; ++image) {
       Tensor rows = rowsOf(image);
       Tensor count = slice(c.node("Shape", {rows}, {2}), 0, 0, 1);
-      Tensor missing = c.node("Sub", {c.ints({most}), count}, {1});
+      Tensor missing = c.node("Sub", {c.ints({limit}), count}, {1});
       Tensor pads =
           c.node("Concat", {c.ints({0, 0}), missing, c.ints({1})}, {4}, {{"axis", int64_t(0)}});
-      tables.push_back(c.reshape(c.node("Pad", {rows, pads}, {most, 8}), {1, most, 8}));
+      tables.push_back(c.reshape(c.node("Pad", {rows, pads}, {limit, 8}), {1, limit, 8}));
       Tensor number = c.node("Cast", {count}, {1}, {{"to", int64_t(onnx::TensorProto::INT32)}});
       counts.push_back(c.reshape(c.node("Pad", {number, c.ints({0, 7})}, {8}), {1, 8}));
     }
     const Attrs first = {{"axis", int64_t(0)}};
     c.setTops({c.node("Concat", counts, {images, 8}, first),
-               c.node("Concat", tables, {images, most, 8}, first)});
+               c.node("Concat", tables, {images, limit, 8}, first)});
   }
 
 private:

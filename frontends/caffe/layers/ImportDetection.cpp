@@ -90,14 +90,14 @@ private:
 
   void addPixel(float x, float y) {
     for (int i = 0; i < p.min_size_size(); ++i) {
-      const float least = p.min_size(i);
-      addBox(x, y, least, least);
+      const float minimum = p.min_size(i);
+      addBox(x, y, minimum, minimum);
       if (p.max_size_size()) {
-        const float mean = std::sqrt(least * p.max_size(i));
+        const float mean = std::sqrt(minimum * p.max_size(i));
         addBox(x, y, mean, mean);
       }
       for (float ratio : llvm::ArrayRef(ratios).drop_front())
-        addBox(x, y, least * std::sqrt(ratio), least / std::sqrt(ratio));
+        addBox(x, y, minimum * std::sqrt(ratio), minimum / std::sqrt(ratio));
     }
   }
 

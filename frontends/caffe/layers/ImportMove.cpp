@@ -40,7 +40,7 @@ void importSlice(LayerContext &c) {
   if (c.failed())
     return;
   if (parts == 0 || (p.slice_point_size() ? p.slice_point_size() != parts - 1 : size % parts != 0))
-    return c.fail("cannot cut " + Twine(size) + " into " + Twine(parts) + " tops with " +
+    return c.fail("cannot split " + Twine(size) + " into " + Twine(parts) + " tops with " +
                   Twine(p.slice_point_size()) + " of slice_point");
   Dims sizes;
   int64_t begin = 0;
@@ -153,7 +153,7 @@ void importTile(LayerContext &c) {
   c.setTop(c.node("Tile", {input, c.ints(repeats)}, dims));
 }
 
-/// The first bottom cut to the dims of the second one from `axis` on.
+/// Crops the first bottom to the dims of the second one from `axis` on.
 void importCrop(LayerContext &c) {
   const pb::CropParameter &p = c.layer().crop_param();
   const Tensor &input = c.bottom(0);

@@ -16,10 +16,10 @@ struct Window {
   int64_t extent(unsigned i) const { return dilation[i] * (kernel[i] - 1) + 1; }
 };
 
-void check(LayerContext &c, const char *what, const Dims &values, int64_t least) {
+void check(LayerContext &c, const char *what, const Dims &values, int64_t minimum) {
   for (int64_t value : values)
-    if (value < least || value > (1 << 20))
-      c.fail(Twine(what) + " " + Twine(value) + " is not allowed, expected " + Twine(least) +
+    if (value < minimum || value > (1 << 20))
+      c.fail(Twine(what) + " " + Twine(value) + " is not allowed, expected " + Twine(minimum) +
              " or more");
 }
 

@@ -11,6 +11,9 @@ namespace atc::tf_import {
 /// The dims of `value` as a vector of 64-bit integers.
 mlir::Value shapeVector(NodeContext &n, mlir::Value value);
 
+/// Takes the axis, a constant, out of the inputs of Concat (first) or ConcatV2 (last).
+int64_t takeConcatAxis(NodeContext &n, llvm::SmallVectorImpl<mlir::Value> &inputs);
+
 /// Integers as a vector of 64-bit ones, whatever their rank and type.
 mlir::Value indexVector(NodeContext &n, mlir::Value value);
 

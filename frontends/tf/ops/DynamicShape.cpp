@@ -20,6 +20,17 @@ Value indexVector(NodeContext &n, Value value) {
   return n.callHost("Reshape", {wide, n.intList({-1})});
 }
 
+int64_t takeConcatAxis(NodeContext &n, SmallVectorImpl<Value> &inputs) {
+  if (!n.failed() && inputs.size() < 2)
+    n.failNode("has no tensors to join");
+  if (n.failed())
+    return 0;
+  bool axisFirst = n.op() == "Concat";
+  int64_t axis = n.constantInt(axisFirst ? 0 : inputs.size() - 1);
+  inputs.erase(axisFirst ? inputs.begin() : inputs.end() - 1);
+  return axis;
+}
+
 Value shapeVector(NodeContext &n, Value value) { return n.callHost("Shape", {value}); }
 
 Value filledLike(NodeContext &n, Value like, double fill) {
@@ -251,13 +262,7 @@ void importReverse(NodeContext &n) {
 
 void importConcat(NodeContext &n) {
   SmallVector<Value> inputs = n.inputs();
-  if (!n.failed() && inputs.size() < 2)
-    n.failNode("has no tensors to join");
-  if (n.failed())
-    return;
-  bool axisFirst = n.op() == "Concat";
-  int64_t axis = n.constantInt(axisFirst ? 0 : inputs.size() - 1);
-  inputs.erase(axisFirst ? inputs.begin() : inputs.end() - 1);
+  int64_t axis = takeConcatAxis(n, inputs);
   n.setOutput(n.callHost("Concat", inputs, {n.hostInts("axis", {axis})}));
 }
 

@@ -30,6 +30,8 @@ void importWhere(NodeContext &n) {
 void importUnique(NodeContext &n) {
   Value input = n.input(0);
   Type index = n.typeAttr("out_idx", pb::DT_INT32);
+  if (n.op().ends_with("V2") && NodeContext::hasRank(input))
+    n.requireRank(0, 1, 1);
   if (n.failed())
     return;
   graph::HostCall call{

@@ -276,6 +276,8 @@ void importReserve(NodeContext &n) {
 
 void importFromTensor(NodeContext &n) {
   Value rows = n.input(0);
+  if (NodeContext::hasRank(rows))
+    n.requireRank(0, 1, maxRank);
   if (!n.failed())
     setList(n, 0, listOfRows(rows));
 }

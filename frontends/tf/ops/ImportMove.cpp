@@ -3,6 +3,7 @@
 
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
+#include "frontends/tf/ops/DynamicForms.h"
 
 using namespace mlir;
 using llvm::APFloat;
@@ -13,13 +14,7 @@ namespace {
 /// ConcatV2 has the axis at the end, Concat in front.
 void importConcat(NodeContext &n) {
   SmallVector<Value> inputs = n.inputs();
-  if (!n.failed() && inputs.size() < 2)
-    n.failNode("has no tensors to join");
-  if (n.failed())
-    return;
-  bool axisFirst = n.op() == "Concat";
-  int64_t axis = n.constantInt(axisFirst ? 0 : inputs.size() - 1);
-  inputs.erase(axisFirst ? inputs.begin() : inputs.end() - 1);
+  int64_t axis = takeConcatAxis(n, inputs);
   if (n.failed())
     return;
   axis = n.normalizeAxis(axis, n.rank(inputs.front()));

@@ -169,8 +169,6 @@ Value readItem(NodeContext &n, const TensorList &list, Value index) {
     bool isThere = *at >= 0 && *at < static_cast<int64_t>(list.elements->size());
     if (isThere && (*list.elements)[*at])
       return (*list.elements)[*at];
-    if (isThere && NodeContext::isStaticType(itemType(list)))
-      return zeros(n, itemType(list));
     n.failNode("reads element " + Twine(*at) + " of an array, which was not written");
     return {};
   }

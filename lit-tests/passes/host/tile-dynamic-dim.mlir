@@ -224,6 +224,29 @@ module attributes {graph.dynamic_dim = "N", graph.dynamic_dim_size = 5 : i64} {
 
 // -----
 
+// What an importer computes from the dim: a number of elements, and one over it.
+// REMARK: not tiled along dynamic dim 'N': a constant is computed from its size
+module attributes {graph.dynamic_dim = "N", graph.dynamic_dim_size = 10007 : i64} {
+  func.func @main(%x: tensor<10007x4xf32>) -> tensor<10007x4xf32> {
+    %c = graph.constant dense<2.498251e-05> : tensor<f32>
+    %a = graph.mul %x, %c : (tensor<10007x4xf32>, tensor<f32>) -> tensor<10007x4xf32>
+    return %a : tensor<10007x4xf32>
+  }
+}
+
+// -----
+
+// REMARK: not tiled along dynamic dim 'N': a constant is computed from its size
+module attributes {graph.dynamic_dim = "N", graph.dynamic_dim_size = 10007 : i64} {
+  func.func @main(%x: tensor<10007x4xi64>) -> tensor<10007x4xi64> {
+    %c = graph.constant dense<40028> : tensor<i64>
+    %a = graph.add %x, %c : (tensor<10007x4xi64>, tensor<i64>) -> tensor<10007x4xi64>
+    return %a : tensor<10007x4xi64>
+  }
+}
+
+// -----
+
 // REMARK: not tiled along dynamic dim 'N': there is no rule for graph.host_call
 module attributes {graph.dynamic_dim = "N", graph.dynamic_dim_size = 10007 : i64} {
   func.func @main(%x: tensor<10007xf32>) -> tensor<10007xf32> {

@@ -84,6 +84,9 @@ struct PrecisionPass : impl::NpuPrecisionBase<PrecisionPass> {
       narrowContractions();
     for (Operation &op : llvm::make_early_inc_range(getOperation().getOps()))
       widenBias(&op);
+    for (Operation &op : llvm::make_early_inc_range(getOperation().getOps()))
+      if (isIntegerContraction(&op))
+        keepOperandTypes(&op);
   }
 
 private:
@@ -152,7 +155,7 @@ private:
     DenseSet<Value> halved; // Were f32 in the model.
     SmallVector<Operation *> ops;
     for (Operation &op : getOperation().getOps())
-      if (!decisions.contains(&op))
+      if (!decisions.contains(&op) && !isIntegerContraction(&op))
         ops.push_back(&op);
     for (Operation *op : ops) {
       if (auto returnOp = dyn_cast<func::ReturnOp>(op)) {
@@ -161,10 +164,6 @@ private:
       }
       if (isa<graph::ConstantOp>(op))
         continue;
-      if (isIntegerContraction(op)) {
-        keepOperandTypes(op);
-        continue;
-      }
       if (float32Nodes.contains(op)) {
         for (OpOperand &operand : op->getOpOperands())
           if (halved.contains(operand.get()))

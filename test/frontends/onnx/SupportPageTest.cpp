@@ -28,7 +28,8 @@ TEST_CASE("every host kernel is an operator of the page") {
   for (const auto &row : atc::kernels::native::allRows()) {
     INFO(row.name);
     // A step of Loop and Scan, which is no operator.
-    CHECK((findHostSignature(row.name) != nullptr) == (llvm::StringRef(row.name) != "Stack"));
+    CHECK((findHostSignature(row.name) != nullptr) ==
+          !llvm::is_contained({"Aipp", "Stack"}, llvm::StringRef(row.name)));
   }
   CHECK(findHostSignature("Conv")->required == 3);
 }

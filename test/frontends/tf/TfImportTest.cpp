@@ -227,7 +227,8 @@ TEST_CASE("Loops of another form are refused by name") {
                node("w1", "NextIteration", "mixed") + node("mixed", "Add", "ws:1 neg") +
                node("left", "Exit", "ws") + node("y", "Add", "end left"))
             .says("reads values of two loops"));
-  CHECK(Import(placeholder + node("m", "Merge", "x n") + node("n", "NextIteration", "m"))
+  CHECK(Import(placeholder + node("m", "Merge", "x n") + node("n", "NextIteration", "m") +
+               node("y", "Relu", "m"))
             .says("E13010: node 'm' (Merge): joins a value of an iteration"));
 }
 

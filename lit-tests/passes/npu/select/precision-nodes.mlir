@@ -3,7 +3,7 @@
 
 // What the list names computes in f32 between casts, whatever the mode is. A node without a name
 // goes by its tensor, also where a pass has added a suffix.
-// CHECK: func.func @main(%[[X:.*]]: tensor<8xf32>)
+// CHECK: func.func @main(%[[X:[^:]*]]: tensor<8xf32>, %[[N:[^:]*]]: tensor<8xf16>)
 // CHECK: %[[H:.*]] = graph.cast %[[X]] : (tensor<8xf32>) -> tensor<8xf16>
 // CHECK: %[[E:.*]] = graph.exp %[[H]] : (tensor<8xf16>) -> tensor<8xf16>
 // CHECK: %[[W:.*]] = graph.cast %[[E]] : (tensor<8xf16>) -> tensor<8xf32>
@@ -11,7 +11,7 @@
 // CHECK: %[[R:.*]] = graph.sqrt %[[S]] : (tensor<8xf32>) -> tensor<8xf32>
 // CHECK: graph.tanh {{.*}} : (tensor<8xf16>) -> tensor<8xf16>
 // An f16 of the model becomes f32 where that is asked for.
-// CHECK: %[[M:.*]] = graph.cast {{.*}} : (tensor<8xf16>) -> tensor<8xf32>
+// CHECK: %[[M:.*]] = graph.cast %[[N]] : (tensor<8xf16>) -> tensor<8xf32>
 // CHECK: graph.neg %[[M]] : (tensor<8xf32>) -> tensor<8xf32>
 module attributes {graph.float32_nodes = ["negate", "root", "square"]} {
   func.func @main(%x: tensor<8xf32>, %h: tensor<8xf16>) -> (tensor<8xf32>, tensor<8xf32>) {

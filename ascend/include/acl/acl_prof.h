@@ -1,0 +1,106 @@
+/*===-- acl/acl_prof.h - profiles -------------------------------------------===*/
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                     */
+/*
+ * Profiles of models are written by `om-run --profile`. Programs with these calls run: settings
+ * and stamps can be made, aclprofStart and the like return ACL_ERROR_API_NOT_SUPPORT.
+ */
+#ifndef OPENATC_ACL_ACL_PROF_H
+#define OPENATC_ACL_ACL_PROF_H
+
+#include "acl_base.h"
+
+#define MSVP_PROF_API ACL_FUNC_VISIBILITY
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ACL_PROF_ACL_API 0x0001ULL
+#define ACL_PROF_TASK_TIME 0x0002ULL
+#define ACL_PROF_AICORE_METRICS 0x0004ULL
+#define ACL_PROF_AICPU 0x0008ULL
+#define ACL_PROF_L2CACHE 0x0010ULL
+#define ACL_PROF_HCCL_TRACE 0x0020ULL
+#define ACL_PROF_TRAINING_TRACE 0x0040ULL
+#define ACL_PROF_MSPROFTX 0x0080ULL
+#define ACL_PROF_RUNTIME_API 0x0100ULL
+
+#define ACL_PROF_MAX_OP_NAME_LEN 257
+#define ACL_PROF_MAX_OP_TYPE_LEN 65
+
+typedef enum {
+  ACL_AICORE_ARITHMETIC_UTILIZATION = 0,
+  ACL_AICORE_PIPE_UTILIZATION = 1,
+  ACL_AICORE_MEMORY_BANDWIDTH = 2,
+  ACL_AICORE_L0B_AND_WIDTH = 3,
+  ACL_AICORE_RESOURCE_CONFLICT_RATIO = 4,
+  ACL_AICORE_MEMORY_UB = 5,
+  ACL_AICORE_L2_CACHE = 6,
+  ACL_AICORE_NONE = 0xFF
+} aclprofAicoreMetrics;
+
+typedef enum { ACL_STEP_START = 0, ACL_STEP_END = 1 } aclprofStepTag;
+
+typedef struct aclprofConfig aclprofConfig;
+typedef struct aclprofStopConfig aclprofStopConfig;
+typedef struct aclprofAicoreEvents aclprofAicoreEvents;
+typedef struct aclprofSubscribeConfig aclprofSubscribeConfig;
+typedef struct aclprofStepInfo aclprofStepInfo;
+
+/* ACL_ERROR_API_NOT_SUPPORT: no profile is collected in a program. */
+MSVP_PROF_API aclError aclprofInit(const char *profilerResultPath, size_t length);
+MSVP_PROF_API aclError aclprofFinalize(void);
+MSVP_PROF_API aclError aclprofStart(const aclprofConfig *profilerConfig);
+MSVP_PROF_API aclError aclprofStop(const aclprofConfig *profilerConfig);
+MSVP_PROF_API aclError aclprofModelSubscribe(uint32_t modelId,
+                                             const aclprofSubscribeConfig *profSubscribeConfig);
+MSVP_PROF_API aclError aclprofModelUnSubscribe(uint32_t modelId);
+MSVP_PROF_API aclError aclprofGetStepTimestamp(aclprofStepInfo *stepInfo, aclprofStepTag tag,
+                                               aclrtStream stream);
+
+/* Create and destroy settings; NULL for a bad argument. */
+MSVP_PROF_API aclprofConfig *aclprofCreateConfig(uint32_t *deviceIdList, uint32_t deviceNums,
+                                                 aclprofAicoreMetrics aicoreMetrics,
+                                                 aclprofAicoreEvents *aicoreEvents,
+                                                 uint64_t dataTypeConfig);
+MSVP_PROF_API aclError aclprofDestroyConfig(const aclprofConfig *profilerConfig);
+MSVP_PROF_API aclprofSubscribeConfig *
+aclprofCreateSubscribeConfig(int8_t timeInfoSwitch, aclprofAicoreMetrics aicoreMetrics, void *fd);
+MSVP_PROF_API aclError
+aclprofDestroySubscribeConfig(const aclprofSubscribeConfig *profSubscribeConfig);
+MSVP_PROF_API aclprofStepInfo *aclprofCreateStepInfo(void);
+MSVP_PROF_API void aclprofDestroyStepInfo(aclprofStepInfo *stepinfo);
+
+/* Create, name and destroy stamps; marks and ranges are counted and recorded nowhere. */
+MSVP_PROF_API void *aclprofCreateStamp(void);
+MSVP_PROF_API void aclprofDestroyStamp(void *stamp);
+MSVP_PROF_API aclError aclprofSetStampTraceMessage(void *stamp, const char *msg, uint32_t msgLen);
+MSVP_PROF_API aclError aclprofMark(void *stamp);
+MSVP_PROF_API aclError aclprofMarkEx(const char *msg, size_t msgLen, aclrtStream stream);
+MSVP_PROF_API aclError aclprofPush(void *stamp);
+/* ACL_ERROR_INVALID_PARAM without an aclprofPush on this thread before. */
+MSVP_PROF_API aclError aclprofPop(void);
+MSVP_PROF_API aclError aclprofRangeStart(void *stamp, uint32_t *rangeId);
+MSVP_PROF_API aclError aclprofRangeStop(uint32_t rangeId);
+
+/* Read what a subscription has sent, which is nothing here: ACL_ERROR_API_NOT_SUPPORT, or 0. */
+MSVP_PROF_API aclError aclprofGetOpDescSize(size_t *opDescSize);
+MSVP_PROF_API aclError aclprofGetOpNum(const void *opInfo, size_t opInfoLen, uint32_t *opNumber);
+MSVP_PROF_API aclError aclprofGetOpTypeLen(const void *opInfo, size_t opInfoLen, uint32_t index,
+                                           size_t *opTypeLen);
+MSVP_PROF_API aclError aclprofGetOpType(const void *opInfo, size_t opInfoLen, uint32_t index,
+                                        char *opType, size_t opTypeLen);
+MSVP_PROF_API aclError aclprofGetOpNameLen(const void *opInfo, size_t opInfoLen, uint32_t index,
+                                           size_t *opNameLen);
+MSVP_PROF_API aclError aclprofGetOpName(const void *opInfo, size_t opInfoLen, uint32_t index,
+                                        char *opName, size_t opNameLen);
+MSVP_PROF_API uint64_t aclprofGetOpStart(const void *opInfo, size_t opInfoLen, uint32_t index);
+MSVP_PROF_API uint64_t aclprofGetOpEnd(const void *opInfo, size_t opInfoLen, uint32_t index);
+MSVP_PROF_API uint64_t aclprofGetOpDuration(const void *opInfo, size_t opInfoLen, uint32_t index);
+MSVP_PROF_API size_t aclprofGetModelId(const void *opInfo, size_t opInfoLen, uint32_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Pictures: decode, encode, resize, crop, paste. Descriptions and areas are handles."""
+
+import ctypes
+
+from . import _library
+from ._library import bind
+
+_LIBRARY = _library.load("libacl_dvpp.so")
+_FIELDS = {"data": "p", "size": "I", "format": "i", "width": "I", "height": "I",
+           "width_stride": "I", "height_stride": "I", "ret_code": "I"}
+
+
+def _camel(name):
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+_library.bind_all(globals(), _LIBRARY, {
+    "dvpp_malloc": "acldvppMalloc e >p N",
+    "dvpp_free": "acldvppFree e p",
+    "dvpp_create_channel_desc": "acldvppCreateChannelDesc p",
+    "dvpp_destroy_channel_desc": "acldvppDestroyChannelDesc e p",
+    "dvpp_create_channel": "acldvppCreateChannel e p",
+    "dvpp_destroy_channel": "acldvppDestroyChannel e p",
+    "dvpp_get_channel_desc_channel_id": "acldvppGetChannelDescChannelId U p",
+    "dvpp_set_channel_desc_mode": "acldvppSetChannelDescMode e p I",
+    "dvpp_create_pic_desc": "acldvppCreatePicDesc p",
+    "dvpp_destroy_pic_desc": "acldvppDestroyPicDesc e p",
+    "dvpp_create_batch_pic_desc": "acldvppCreateBatchPicDesc p I",
+    "dvpp_destroy_batch_pic_desc": "acldvppDestroyBatchPicDesc e p",
+    "dvpp_get_pic_desc": "acldvppGetPicDesc p p I",
+    "dvpp_create_roi_config": "acldvppCreateRoiConfig p I I I I",
+    "dvpp_destroy_roi_config": "acldvppDestroyRoiConfig e p",
+    "dvpp_set_roi_config": "acldvppSetRoiConfig e p I I I I",
+    "dvpp_create_resize_config": "acldvppCreateResizeConfig p",
+    "dvpp_destroy_resize_config": "acldvppDestroyResizeConfig e p",
+    "dvpp_set_resize_config_interpolation": "acldvppSetResizeConfigInterpolation e p I",
+    "dvpp_get_resize_config_interpolation": "acldvppGetResizeConfigInterpolation I p",
+    "dvpp_create_jpege_config": "acldvppCreateJpegeConfig p",
+    "dvpp_destroy_jpege_config": "acldvppDestroyJpegeConfig e p",
+    "dvpp_set_jpege_config_level": "acldvppSetJpegeConfigLevel e p I",
+    "dvpp_get_jpege_config_level": "acldvppGetJpegeConfigLevel I p",
+    "dvpp_jpeg_get_image_info": "acldvppJpegGetImageInfo e p I >I >I >i",
+    "dvpp_jpeg_get_image_info_v2": "acldvppJpegGetImageInfoV2 e p I >I >I >i >i",
+    "dvpp_jpeg_predict_dec_size": "acldvppJpegPredictDecSize e p I i >I",
+    "dvpp_jpeg_predict_enc_size": "acldvppJpegPredictEncSize e p p >I",
+    "dvpp_png_get_image_info": "acldvppPngGetImageInfo e p I >I >I >i",
+    "dvpp_png_predict_dec_size": "acldvppPngPredictDecSize e p I i >I",
+    "dvpp_jpeg_decode_async": "acldvppJpegDecodeAsync e p p I p p",
+    "dvpp_png_decode_async": "acldvppPngDecodeAsync e p p I p p",
+    "dvpp_vpc_resize_async": "acldvppVpcResizeAsync e p p p p p",
+    "dvpp_vpc_crop_async": "acldvppVpcCropAsync e p p p p p",
+    "dvpp_vpc_crop_resize_async": "acldvppVpcCropResizeAsync e p p p p p p",
+    "dvpp_vpc_crop_and_paste_async": "acldvppVpcCropAndPasteAsync e p p p p p p",
+    "dvpp_vpc_crop_resize_paste_async": "acldvppVpcCropResizePasteAsync e p p p p p p p",
+    "dvpp_vpc_convert_color_async": "acldvppVpcConvertColorAsync e p p p p",
+    "dvpp_create_stream_desc": "acldvppCreateStreamDesc p",
+    "dvpp_destroy_stream_desc": "acldvppDestroyStreamDesc e p",
+} | {f"dvpp_set_pic_desc_{name}": f"acldvppSetPicDesc{_camel(name)} e p {kind}"
+     for name, kind in _FIELDS.items()
+     } | {f"dvpp_get_pic_desc_{name}": f"acldvppGetPicDesc{_camel(name)} {kind} p"
+          for name, kind in _FIELDS.items()})
+
+_encode = bind(_LIBRARY, "acldvppJpegEncodeAsync e p p p p p p")
+_batch_crop = bind(_LIBRARY, "acldvppVpcBatchCropAsync e p p p I p p p")
+_batch_crop_resize = bind(_LIBRARY, "acldvppVpcBatchCropResizeAsync e p p p I p p p p")
+
+
+def dvpp_jpeg_encode_async(channel_desc, input_desc, data, size_ptr, config, stream):
+    """Encodes a picture. `size_ptr` is the address of 4 bytes: the room, then the size."""
+    return _encode(channel_desc, input_desc, data, size_ptr, config, stream)
+
+
+def _lists(counts, areas):
+    return (ctypes.c_uint32 * max(len(counts), 1))(*counts), (
+        ctypes.c_void_p * max(len(areas), 1))(*areas)
+
+
+def dvpp_vpc_batch_crop_async(channel_desc, sources, counts, targets, areas, stream):
+    """Cuts areas out of several pictures: counts[i] of picture i."""
+    numbers, handles = _lists(counts, areas)
+    return _batch_crop(channel_desc, sources, ctypes.addressof(numbers), len(counts), targets,
+                       ctypes.addressof(handles), stream)
+
+
+def dvpp_vpc_batch_crop_resize_async(channel_desc, sources, counts, targets, areas, resize, stream):
+    """Cuts areas out of several pictures and resizes them."""
+    numbers, handles = _lists(counts, areas)
+    return _batch_crop_resize(channel_desc, sources, ctypes.addressof(numbers), len(counts),
+                              targets, ctypes.addressof(handles), resize, stream)

@@ -1,0 +1,295 @@
+//===-- OpCompiler.cpp - operators are compiled by atc ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/src/Errors.h"
+#include "ascend/src/Operator.h"
+
+#include "acl/acl_op_compiler.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+namespace atc::ascend {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int optionCount = ACL_ALLOW_HF32 + 1;
+
+struct CompileOptions {
+  std::mutex mutex;
+  std::array<std::string, optionCount> values;
+};
+
+CompileOptions &compileOptions() {
+  static auto &only = *new CompileOptions;
+  return only;
+}
+
+/// Returns the options of atc that the program has set.
+std::vector<std::string> optionsForAtc() {
+  static constexpr std::pair<aclCompileOpt, const char *> passed[] = {
+      {ACL_PRECISION_MODE, "--precision_mode="},
+      {ACL_OP_SELECT_IMPL_MODE, "--op_select_implmode="},
+      {ACL_OPTYPELIST_FOR_IMPLMODE, "--optypelist_for_implmode="},
+      {ACL_OP_PRECISION_MODE, "--op_precision_mode="},
+      {ACL_CUSTOMIZE_DTYPES, "--customize_dtypes="}};
+  std::vector<std::string> options;
+  std::lock_guard lock(compileOptions().mutex);
+  for (auto [option, flag] : passed)
+    if (const std::string &value = compileOptions().values[option]; !value.empty())
+      options.push_back(flag + value);
+  return options;
+}
+
+/// Returns the atc to call: of the environment, beside this library, or on PATH.
+std::string findAtc() {
+  if (const char *chosen = getenv("OPENATC_ATC"); chosen && *chosen)
+    return chosen;
+  Dl_info info = {};
+  if (dladdr(reinterpret_cast<const void *>(&findAtc), &info) && info.dli_fname) {
+    std::error_code error;
+    fs::path library = fs::canonical(info.dli_fname, error);
+    for (fs::path folder = library.parent_path(); !error && folder.has_relative_path();
+         folder = folder.parent_path())
+      if (fs::path atc = folder.parent_path() / "bin" / "atc"; fs::exists(atc, error))
+        return atc;
+  }
+  return "atc";
+}
+
+/// A folder that is removed when it goes.
+struct TemporaryFolder {
+  TemporaryFolder() {
+    const char *base = getenv("TMPDIR");
+    path = std::string(base && *base ? base : "/tmp") + "/openatc-op-XXXXXX";
+    made = mkdtemp(path.data()) != nullptr;
+  }
+  TemporaryFolder(const TemporaryFolder &) = delete;
+  TemporaryFolder &operator=(const TemporaryFolder &) = delete;
+  ~TemporaryFolder() {
+    std::error_code error;
+    if (made)
+      fs::remove_all(path, error);
+  }
+  std::string path;
+  bool made = false;
+};
+
+std::string textOfFile(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Runs a program with its output in a file; returns its exit code, or -1 and errno.
+int runProgram(const std::vector<std::string> &command, const std::string &outputPath) {
+  std::vector<char *> arguments;
+  for (const std::string &part : command)
+    arguments.push_back(const_cast<char *>(part.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 1, outputPath.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
+                                   0600);
+  posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  pid_t child = 0;
+  int error = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) {
+    errno = error;
+    return -1;
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR)
+      return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+/// Returns the lines of atc's output that are errors, without those around them.
+std::string errorsOf(const std::string &output) {
+  std::string errors;
+  for (size_t at = 0; at < output.size();) {
+    const size_t end = std::min(output.find('\n', at), output.size());
+    const std::string line = output.substr(at, end - at);
+    if (line.size() > 6 && line[0] == 'E' && line[6] == ':')
+      errors += (errors.empty() ? "" : "; ") + line;
+    at = end + 1;
+  }
+  return errors.empty() ? output : errors;
+}
+
+} // namespace
+
+aclError compileOperator(const char *function, const OpCall &call) {
+  TemporaryFolder folder;
+  if (!folder.made)
+    return fail(ACL_ERROR_WRITE_FILE, function, "a folder like %s cannot be made: %s",
+                folder.path.c_str(), strerror(errno));
+  const std::string list = folder.path + "/ops.json", output = folder.path + "/said";
+  std::ofstream(list) << nlohmann::ordered_json::array({call.json()});
+  const std::string atc = findAtc();
+  std::vector<std::string> command{atc, "--singleop=" + list, "--output=" + folder.path,
+                                   std::string("--soc_version=") + aclrtGetSocName()};
+  for (std::string &option : optionsForAtc())
+    command.push_back(std::move(option));
+  const int code = runProgram(command, output);
+  if (code == -1)
+    return fail(ACL_ERROR_OP_NOT_FOUND, function,
+                "%s cannot be started (%s); OPENATC_ATC names the compiler", atc.c_str(),
+                strerror(errno));
+  if (code != 0)
+    return fail(ACL_ERROR_OP_NOT_FOUND, function, "%s cannot be compiled: %s", call.text().c_str(),
+                errorsOf(textOfFile(output)).c_str());
+  // The file is read whole: its folder goes now.
+  const std::string bytes = textOfFile(folder.path + "/operator.om");
+  std::shared_ptr<Model> model;
+  ACL_TRY(Model::load(function, bytes.data(), bytes.size(), true, model));
+  return addOperator(function, std::move(model));
+}
+
+} // namespace atc::ascend
+
+using namespace atc::ascend;
+
+namespace {
+
+/// Finds an operator, and compiles it where it is not known.
+aclError findOrCompile(const char *function, const OpCall &call, std::shared_ptr<OpModel> &op) {
+  if ((op = lookUpOperator(call)))
+    return ACL_SUCCESS;
+  // One at a time: the same operator is not compiled twice.
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  if ((op = lookUpOperator(call)))
+    return ACL_SUCCESS;
+  ACL_TRY(compileOperator(function, call));
+  return findOperator(function, call, op);
+}
+
+aclError checkKinds(const char *function, aclopEngineType engine, aclopCompileType flag) {
+  if (engine < ACL_ENGINE_SYS || engine > ACL_ENGINE_VECTOR)
+    return fail(ACL_ERROR_INVALID_PARAM, function, "engineType is %d; give 0 to 2", int(engine));
+  if (flag != ACL_COMPILE_SYS && flag != ACL_COMPILE_UNREGISTERED)
+    return fail(ACL_ERROR_INVALID_PARAM, function, "compileFlag is %d; give 0 or 1", int(flag));
+  if (flag == ACL_COMPILE_UNREGISTERED)
+    return fail(ACL_ERROR_API_NOT_SUPPORT, function,
+                "operators with kernels of the program do not run here; give ACL_COMPILE_SYS");
+  return ACL_SUCCESS;
+}
+
+aclError compileAndExecute(const char *function, const char *opType, int numInputs,
+                           const aclTensorDesc *const inputDesc[],
+                           const aclDataBuffer *const inputs[], int numOutputs,
+                           const aclTensorDesc *const outputDesc[], aclDataBuffer *const outputs[],
+                           const aclopAttr *attr, aclopEngineType engineType,
+                           aclopCompileType compileFlag, aclrtStream stream) {
+  OpCall call;
+  ACL_TRY(checkKinds(function, engineType, compileFlag));
+  ACL_TRY(readCall(function, opType, numInputs, inputDesc, numOutputs, outputDesc, attr, call));
+  std::shared_ptr<OpModel> op;
+  ACL_TRY(findOrCompile(function, call, op));
+  return executeOperator(function, *op, numInputs, inputs, numOutputs, outputs, stream);
+}
+
+} // namespace
+
+aclError aclopCompile(const char *opType, int numInputs, const aclTensorDesc *const inputDesc[],
+                      int numOutputs, const aclTensorDesc *const outputDesc[],
+                      const aclopAttr *attr, aclopEngineType engineType,
+                      aclopCompileType compileFlag, const char *) {
+  OpCall call;
+  ACL_TRY(checkKinds(__func__, engineType, compileFlag));
+  ACL_TRY(readCall(__func__, opType, numInputs, inputDesc, numOutputs, outputDesc, attr, call));
+  std::shared_ptr<OpModel> op;
+  return findOrCompile(__func__, call, op);
+}
+
+aclError aclopCompileAndExecute(const char *opType, int numInputs,
+                                const aclTensorDesc *const inputDesc[],
+                                const aclDataBuffer *const inputs[], int numOutputs,
+                                const aclTensorDesc *const outputDesc[],
+                                aclDataBuffer *const outputs[], const aclopAttr *attr,
+                                aclopEngineType engineType, aclopCompileType compileFlag,
+                                const char *, aclrtStream stream) {
+  return compileAndExecute(__func__, opType, numInputs, inputDesc, inputs, numOutputs, outputDesc,
+                           outputs, attr, engineType, compileFlag, stream);
+}
+
+aclError aclopCompileAndExecuteV2(const char *opType, int numInputs, aclTensorDesc *inputDesc[],
+                                  aclDataBuffer *inputs[], int numOutputs,
+                                  aclTensorDesc *outputDesc[], aclDataBuffer *outputs[],
+                                  aclopAttr *attr, aclopEngineType engineType,
+                                  aclopCompileType compileFlag, const char *, aclrtStream stream) {
+  return compileAndExecute(__func__, opType, numInputs, inputDesc, inputs, numOutputs, outputDesc,
+                           outputs, attr, engineType, compileFlag, stream);
+}
+
+static aclError checkOption(const char *function, aclCompileOpt opt) {
+  if (int(opt) >= 0 && int(opt) < optionCount)
+    return ACL_SUCCESS;
+  return fail(ACL_ERROR_INVALID_PARAM, function, "opt is %d; give 0 to %d", int(opt),
+              optionCount - 1);
+}
+
+aclError aclSetCompileopt(aclCompileOpt opt, const char *value) {
+  ACL_REQUIRE(value);
+  ACL_TRY(checkOption(__func__, opt));
+  std::lock_guard lock(compileOptions().mutex);
+  compileOptions().values[opt] = value;
+  return ACL_SUCCESS;
+}
+
+size_t aclGetCompileoptSize(aclCompileOpt opt) {
+  if (checkOption(__func__, opt) != ACL_SUCCESS)
+    return 0;
+  std::lock_guard lock(compileOptions().mutex);
+  return compileOptions().values[opt].size() + 1;
+}
+
+aclError aclGetCompileopt(aclCompileOpt opt, char *value, size_t length) {
+  ACL_REQUIRE(value);
+  ACL_TRY(checkOption(__func__, opt));
+  std::lock_guard lock(compileOptions().mutex);
+  const std::string &text = compileOptions().values[opt];
+  if (length < text.size() + 1)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "length is %zu, the option has %zu bytes", length,
+             text.size() + 1);
+  memcpy(value, text.c_str(), text.size() + 1);
+  return ACL_SUCCESS;
+}
+
+aclError aclopSetCompileFlag(aclOpCompileFlag flag) {
+  if (flag != ACL_OP_COMPILE_DEFAULT && flag != ACL_OP_COMPILE_FUZZ)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "flag is %d; give 0 or 1", int(flag));
+  return ACL_SUCCESS;
+}
+
+#define ACL_NO_GRAPHS                                                                              \
+  fail(ACL_ERROR_API_NOT_SUPPORT, __func__, "`atc --mode=1` writes the graph of an .om file")
+
+aclError aclGenGraphAndDumpForOp(const char *, int, const aclTensorDesc *const[],
+                                 const aclDataBuffer *const[], int, const aclTensorDesc *const[],
+                                 aclDataBuffer *const[], const aclopAttr *, aclopEngineType,
+                                 const char *, const aclGraphDumpOption *) {
+  return ACL_NO_GRAPHS;
+}
+
+aclGraphDumpOption *aclCreateGraphDumpOpt() {
+  ACL_NO_GRAPHS;
+  return nullptr;
+}
+
+aclError aclDestroyGraphDumpOpt(const aclGraphDumpOption *) { return ACL_NO_GRAPHS; }

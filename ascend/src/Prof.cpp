@@ -1,0 +1,180 @@
+//===-- Prof.cpp - settings and stamps of profiles ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/src/Context.h"
+#include "ascend/src/Errors.h"
+
+#include "acl/acl_prof.h"
+
+#include <atomic>
+#include <set>
+#include <string>
+
+namespace atc::ascend {
+namespace {
+
+struct ProfConfig {};
+struct SubscribeConfig {};
+struct StepInfo {};
+struct Stamp {
+  std::string message;
+};
+
+#define PROF_TABLE(Type, function, kind)                                                           \
+  HandleTable<Type> &function() {                                                                  \
+    static auto &table = *new HandleTable<Type>(HandleKind::kind);                                 \
+    return table;                                                                                  \
+  }
+
+PROF_TABLE(ProfConfig, profConfigs, ProfConfig)
+PROF_TABLE(SubscribeConfig, subscribeConfigs, ProfSubscribeConfig)
+PROF_TABLE(StepInfo, stepInfos, ProfStepInfo)
+PROF_TABLE(Stamp, stamps, ProfStamp)
+
+thread_local unsigned pushed = 0;
+
+struct Ranges {
+  std::mutex mutex;
+  std::set<uint32_t> open;
+  uint32_t next = 1;
+};
+
+Ranges &ranges() {
+  static auto &only = *new Ranges;
+  return only;
+}
+
+bool isKnown(aclprofAicoreMetrics metrics) {
+  return (int(metrics) >= 0 && metrics <= ACL_AICORE_L2_CACHE) || metrics == ACL_AICORE_NONE;
+}
+
+} // namespace
+} // namespace atc::ascend
+
+using namespace atc::ascend;
+
+#define PROF_NOT_HERE(result)                                                                      \
+  fail(ACL_ERROR_API_NOT_SUPPORT, __func__,                                                        \
+       "a profile is not collected in a program; `om-run --profile` writes one of a model");       \
+  return result
+
+aclError aclprofInit(const char *, size_t) { PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT); }
+aclError aclprofFinalize() { PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT); }
+aclError aclprofStart(const aclprofConfig *) { PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT); }
+aclError aclprofStop(const aclprofConfig *) { PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT); }
+aclError aclprofModelSubscribe(uint32_t, const aclprofSubscribeConfig *) {
+  PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT);
+}
+aclError aclprofModelUnSubscribe(uint32_t) { PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT); }
+aclError aclprofGetStepTimestamp(aclprofStepInfo *, aclprofStepTag, aclrtStream) {
+  PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT);
+}
+aclError aclprofGetOpDescSize(size_t *) { PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT); }
+aclError aclprofGetOpNum(const void *, size_t, uint32_t *) {
+  PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT);
+}
+aclError aclprofGetOpTypeLen(const void *, size_t, uint32_t, size_t *) {
+  PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT);
+}
+aclError aclprofGetOpType(const void *, size_t, uint32_t, char *, size_t) {
+  PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT);
+}
+aclError aclprofGetOpNameLen(const void *, size_t, uint32_t, size_t *) {
+  PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT);
+}
+aclError aclprofGetOpName(const void *, size_t, uint32_t, char *, size_t) {
+  PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT);
+}
+uint64_t aclprofGetOpStart(const void *, size_t, uint32_t) { PROF_NOT_HERE(0); }
+uint64_t aclprofGetOpEnd(const void *, size_t, uint32_t) { PROF_NOT_HERE(0); }
+uint64_t aclprofGetOpDuration(const void *, size_t, uint32_t) { PROF_NOT_HERE(0); }
+size_t aclprofGetModelId(const void *, size_t, uint32_t) { PROF_NOT_HERE(0); }
+
+aclprofConfig *aclprofCreateConfig(uint32_t *deviceIdList, uint32_t deviceNums,
+                                   aclprofAicoreMetrics aicoreMetrics,
+                                   aclprofAicoreEvents *aicoreEvents, uint64_t) {
+  if (!deviceIdList || deviceNums == 0 || aicoreEvents || !isKnown(aicoreMetrics)) {
+    fail(ACL_ERROR_INVALID_PARAM, __func__,
+         "give a list of devices, metrics of the table, and NULL for aicoreEvents");
+    return nullptr;
+  }
+  return static_cast<aclprofConfig *>(profConfigs().add(std::make_shared<ProfConfig>()));
+}
+
+aclError aclprofDestroyConfig(const aclprofConfig *profilerConfig) {
+  ACL_FIND(found, profConfigs(), profilerConfig);
+  profConfigs().remove(profilerConfig);
+  return ACL_SUCCESS;
+}
+
+aclprofSubscribeConfig *aclprofCreateSubscribeConfig(int8_t, aclprofAicoreMetrics aicoreMetrics,
+                                                     void *fd) {
+  if (!fd || !isKnown(aicoreMetrics)) {
+    fail(ACL_ERROR_INVALID_PARAM, __func__, "give metrics of the table, and a pipe");
+    return nullptr;
+  }
+  return static_cast<aclprofSubscribeConfig *>(
+      subscribeConfigs().add(std::make_shared<SubscribeConfig>()));
+}
+
+aclError aclprofDestroySubscribeConfig(const aclprofSubscribeConfig *profSubscribeConfig) {
+  ACL_FIND(found, subscribeConfigs(), profSubscribeConfig);
+  subscribeConfigs().remove(profSubscribeConfig);
+  return ACL_SUCCESS;
+}
+
+aclprofStepInfo *aclprofCreateStepInfo() {
+  return static_cast<aclprofStepInfo *>(stepInfos().add(std::make_shared<StepInfo>()));
+}
+
+void aclprofDestroyStepInfo(aclprofStepInfo *stepinfo) { stepInfos().remove(stepinfo); }
+
+void *aclprofCreateStamp() { return stamps().add(std::make_shared<Stamp>()); }
+
+void aclprofDestroyStamp(void *stamp) { stamps().remove(stamp); }
+
+aclError aclprofSetStampTraceMessage(void *stamp, const char *msg, uint32_t msgLen) {
+  ACL_FIND(found, stamps(), stamp);
+  ACL_REQUIRE(msg);
+  found->message.assign(msg, msgLen);
+  return ACL_SUCCESS;
+}
+
+aclError aclprofMark(void *stamp) {
+  ACL_FIND(found, stamps(), stamp);
+  return ACL_SUCCESS;
+}
+
+aclError aclprofMarkEx(const char *msg, size_t, aclrtStream stream) {
+  ACL_REQUIRE(msg);
+  std::shared_ptr<Stream> found;
+  return findStream(__func__, stream, found);
+}
+
+aclError aclprofPush(void *stamp) {
+  ACL_FIND(found, stamps(), stamp);
+  ++pushed;
+  return ACL_SUCCESS;
+}
+
+aclError aclprofPop() {
+  if (pushed == 0)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "there was no aclprofPush before");
+  --pushed;
+  return ACL_SUCCESS;
+}
+
+aclError aclprofRangeStart(void *stamp, uint32_t *rangeId) {
+  ACL_FIND(found, stamps(), stamp);
+  ACL_REQUIRE(rangeId);
+  std::lock_guard lock(ranges().mutex);
+  *rangeId = ranges().next++;
+  ranges().open.insert(*rangeId);
+  return ACL_SUCCESS;
+}
+
+aclError aclprofRangeStop(uint32_t rangeId) {
+  std::lock_guard lock(ranges().mutex);
+  if (ranges().open.erase(rangeId) == 0)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "range %u was not started, or is stopped", rangeId);
+  return ACL_SUCCESS;
+}
