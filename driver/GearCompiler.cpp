@@ -4,8 +4,6 @@
 #include "driver/GearCompiler.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSet.h"
-#include "llvm/Support/Path.h"
 
 using namespace mlir;
 
@@ -28,47 +26,47 @@ void GearCompiler::report(const Diagnostics &messages, size_t gear) {
   }
 }
 
-/// Returns the names of the nodes that no static schedule holds, for a message.
-static std::string hostNodes(const om::OmHostProgram &program,
-                             const std::vector<std::string> &kernels) {
-  constexpr size_t maxNames = 5;
-  llvm::StringSet<> seen;
-  std::string names;
-  for (const std::vector<om::OmHostStep> &block : program.blocks)
-    for (const om::OmHostStep &step : block)
-      if (step.kind == om::OmHostStep::Kind::Call && seen.insert(step.name).second &&
-          seen.size() <= maxNames)
-        names += (names.empty() ? "'" : ", '") + step.name + "' (" + kernels[step.kernel] + ")";
-  return seen.size() > maxNames ? names + ", ..." : names;
+/// Returns the inputs or outputs of a compiled gear.
+static std::vector<om::OmHostPort> portsOf(const om::OmModel &model, bool outputs) {
+  if (model.host)
+    return outputs ? model.host->outputs : model.host->inputs;
+  std::vector<om::OmHostPort> ports;
+  for (uint32_t index : outputs ? model.outputs : model.inputs) {
+    om::OmHostPort &port = ports.emplace_back();
+    port.name = model.tensors[index].name;
+    port.dtype = model.tensors[index].dtype;
+    port.dims = model.tensors[index].dims;
+  }
+  return ports;
 }
 
+/// Reports inputs and outputs that a gear cannot have: what is no tensor of known rank, and
+/// what other gears do not have.
 bool GearCompiler::acceptsGear(const om::OmModel &model, size_t gear) {
-  if (model.host) {
-    const std::string nodes = hostNodes(*model.host, model.kernels);
-    diagnostics.error(
-        "E10055", "gear " + request.nameOf(gear) + ": a gear must be static, but " +
-                      (nodes.empty() ? "the model has control flow or values that are no tensors"
-                                     : "these nodes are run by host kernels: " + nodes) +
-                      "; cut them off with --out_nodes, or leave the dims -1 with "
-                      "--target=cpu and without gears");
-    return false;
+  const unsigned before = diagnostics.numErrors();
+  for (bool outputs : {false, true}) {
+    const std::vector<om::OmHostPort> ports = portsOf(model, outputs);
+    for (const om::OmHostPort &port : ports)
+      if (port.kind != OM_KIND_TENSOR || port.unranked || port.optional)
+        diagnostics.error("E10055", "gear " + request.nameOf(gear) + ": " +
+                                        (outputs ? "output" : "input") + " '" + port.name +
+                                        "' is no tensor of known rank, which gears cannot have; "
+                                        "leave the dims -1 with --target=cpu and without gears");
+    const std::vector<om::OmHostPort> first =
+        portsOf(firstEmitted ? firstEmitted->description.model : model, outputs);
+    if (ports.size() != first.size() ||
+        !llvm::all_of(llvm::zip_equal(ports, first), [](const auto &pair) {
+          const auto &[own, other] = pair;
+          return own.name == other.name && own.dtype == other.dtype &&
+                 own.dims.size() == other.dims.size();
+        }))
+      diagnostics.error("E10055", "gear " + request.nameOf(gear) + ": its " +
+                                      (outputs ? "outputs" : "inputs") + " are not those of gear " +
+                                      request.nameOf(0) +
+                                      ", or have another rank or type; compile a file for each "
+                                      "size");
   }
-  auto names = [](const om::OmModel &of) {
-    std::vector<std::string> list;
-    for (uint32_t tensor : of.inputs)
-      list.push_back(of.tensors[tensor].name);
-    list.push_back("");
-    for (uint32_t tensor : of.outputs)
-      list.push_back(of.tensors[tensor].name + "/" +
-                     std::to_string(of.tensors[tensor].dims.size()));
-    return list;
-  };
-  if (gear == 0 || names(model) == names(firstEmitted->description.model))
-    return true;
-  diagnostics.error(
-      "E10055", "gear " + request.nameOf(gear) + ": its inputs or outputs are not those of gear " +
-                    request.nameOf(0) + ", or have another rank; compile a file for each size");
-  return false;
+  return diagnostics.numErrors() == before;
 }
 
 bool GearCompiler::compileGear(size_t gear) {
@@ -88,8 +86,8 @@ bool GearCompiler::compileGear(size_t gear) {
     return false;
   addToSummary(compiler->summary());
   merger.add(model, request.gears[gear]);
-  for (inputs.emplace_back(); uint32_t tensor : model.inputs)
-    inputs.back().push_back({model.tensors[tensor].name, model.tensors[tensor].dims});
+  for (inputs.emplace_back(); const om::OmHostPort &port : portsOf(model, /*outputs=*/false))
+    inputs.back().push_back({port.name, port.dims});
   if (gear == 0) {
     firstContext = std::move(context);
     firstCompiler = std::move(compiler);

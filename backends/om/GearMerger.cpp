@@ -138,8 +138,40 @@ OmLaunch GearMerger::moved(const OmLaunch &launch, const Numbers &numbers) const
   return result;
 }
 
+OmHostProgram GearMerger::moved(OmHostProgram program, const Numbers &numbers,
+                                uint32_t firstLaunch) const {
+  for (OmHostConstant &constant : program.constants)
+    if (constant.place.size)
+      constant.place = moved(constant.place, numbers);
+  for (OmHostPart &part : program.parts) {
+    part.firstLaunch += firstLaunch;
+    part.firstInput += numbers.firstInput;
+    part.firstOutput += numbers.firstOutput;
+  }
+  for (std::vector<OmHostStep> &block : program.blocks)
+    for (OmHostStep &step : block)
+      if (step.kind == OmHostStep::Kind::Call) {
+        step.kernel += numbers.firstKernel;
+        step.body += step.body < 0 ? 0 : static_cast<int32_t>(numbers.firstKernel);
+      }
+  return program;
+}
+
+/// Returns an input or output of a gear that has been added.
+OmHostPort GearMerger::portOf(const OmGear &gear, bool output, uint32_t index) const {
+  if (gear.host)
+    return (output ? gear.host->outputs : gear.host->inputs)[index];
+  const OmTensor &tensor = model.tensors[output ? model.outputs[gear.part.firstOutput + index]
+                                                : model.inputs[gear.part.firstInput + index]];
+  OmHostPort port;
+  port.name = tensor.name;
+  port.dtype = tensor.dtype;
+  port.dims = tensor.dims;
+  return port;
+}
+
 void GearMerger::add(const OmModel &gear, std::vector<int64_t> values) {
-  assert(!gear.host && !gear.gears && "a gear is static");
+  assert(!gear.gears && "a gear has no gears of its own");
   Numbers numbers;
   numbers.firstTensor = static_cast<uint32_t>(model.tensors.size());
   numbers.firstInput = static_cast<uint32_t>(model.inputs.size());
@@ -159,6 +191,8 @@ void GearMerger::add(const OmModel &gear, std::vector<int64_t> values) {
                 static_cast<uint32_t>(gear.inputs.size()),
                 numbers.firstOutput,
                 static_cast<uint32_t>(gear.outputs.size())};
+  if (gear.host)
+    added.host = moved(*gear.host, numbers, added.part.firstLaunch);
   for (OmTensor tensor : gear.tensors) {
     tensor.place = moved(tensor.place, numbers);
     model.tensors.push_back(std::move(tensor));
@@ -180,24 +214,19 @@ void GearMerger::add(const OmModel &gear, std::vector<int64_t> values) {
 
 OmModel GearMerger::take(OmGears request) {
   request.gears = std::move(gears.gears);
-  auto tensor = [&](const OmGear &gear, bool output, uint32_t index) -> const OmTensor & {
-    return model.tensors[output ? model.outputs[gear.part.firstOutput + index]
-                                : model.inputs[gear.part.firstInput + index]];
-  };
   const OmGear &first = request.gears.front();
   for (bool output : {false, true}) {
-    auto &ports = output ? request.outputs : request.inputs;
-    for (uint32_t i = 0; i < (output ? first.part.outputs : first.part.inputs); ++i) {
-      const OmTensor &mine = tensor(first, output, i);
-      OmHostPort port;
-      port.name = mine.name;
-      port.dtype = mine.dtype;
-      port.dims = mine.dims;
+    const size_t count = first.host ? (output ? first.host->outputs : first.host->inputs).size()
+                         : output   ? first.part.outputs
+                                    : first.part.inputs;
+    for (uint32_t i = 0; i < count; ++i) {
+      OmHostPort port = portOf(first, output, i);
+      port.slot = 0;
       for (const OmGear &gear : request.gears)
         for (size_t d = 0; output && d < port.dims.size(); ++d)
-          if (tensor(gear, output, i).dims[d] != mine.dims[d])
+          if (portOf(gear, output, i).dims[d] != port.dims[d])
             port.dims[d] = -1;
-      ports.push_back(std::move(port));
+      (output ? request.outputs : request.inputs).push_back(std::move(port));
     }
   }
   for (const OmGearAxis &axis : request.axes)

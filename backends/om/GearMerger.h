@@ -19,9 +19,9 @@ namespace atc::om {
 
 class GearMerger {
 public:
-  /// Adds a gear with its values; the gears of one model are compilations of one network.
-  /// `gear` has no host program. What it borrows is copied, but for the constants of the
-  /// first gear, which must outlive the file's writing.
+  /// Adds a gear with its values; the gears of one model are compilations of one network. What it
+  /// borrows is copied, but for the constants of the first gear, which must outlive the file's
+  /// writing.
   void add(const OmModel &gear, std::vector<int64_t> values);
 
   /// Returns everything but producer, command line and name. `gears` has kind, axes and
@@ -57,6 +57,8 @@ private:
   void addImages(const OmModel &gear);
   OmBufferRef moved(OmBufferRef ref, const Numbers &numbers) const;
   OmLaunch moved(const OmLaunch &launch, const Numbers &numbers) const;
+  OmHostProgram moved(OmHostProgram program, const Numbers &numbers, uint32_t firstLaunch) const;
+  OmHostPort portOf(const OmGear &gear, bool output, uint32_t index) const;
 
   OmModel model;
   OmGears gears;

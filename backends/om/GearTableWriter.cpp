@@ -22,7 +22,10 @@ flatbuffers::Offset<fb::GearTable> buildGears(flatbuffers::FlatBufferBuilder &bu
   for (const OmGear &gear : gears.gears) {
     auto values = builder.CreateVector(gear.values);
     auto part = buildHostPart(builder, gear.part);
-    tables.push_back(fb::CreateGear(builder, values, part, gear.arenaSize));
+    flatbuffers::Offset<fb::HostProgram> host;
+    if (gear.host)
+      host = buildHostProgram(builder, *gear.host);
+    tables.push_back(fb::CreateGear(builder, values, part, gear.arenaSize, host));
   }
   auto inputs = ports(gears.inputs), outputs = ports(gears.outputs);
   auto axisList = builder.CreateVector(axes);

@@ -171,6 +171,8 @@ struct OmGear {
   std::vector<int64_t> values;
   OmHostPart part;
   uint64_t arenaSize = 0; ///< bytes of the arena that it uses
+  /// With one, `part` is all that its parts have together.
+  std::optional<OmHostProgram> host = std::nullopt;
 };
 
 struct OmGears {

@@ -1,7 +1,6 @@
 //===-- Api.cpp - the C interface over models and sessions ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "runtime-lite/src/Answer.h"
 #include "runtime-lite/src/PortChecks.h"
 #include "runtime-lite/src/Session.h"
 #include "runtime-lite/src/Tensor.h"

@@ -18,8 +18,9 @@ namespace atc::rt {
 using host::Kind;
 using host::Value;
 
-HostMachine::HostMachine(om_session &session)
-    : session(session), model(session.model), program(*session.model.header->host()) {}
+HostMachine::HostMachine(om_session &session, const fb::HostProgram &program)
+    : session(session), model(session.model), program(program),
+      plan(session.model.hostPlan.find(program)) {}
 
 HostMachine::~HostMachine() {
   endRun();
@@ -108,10 +109,10 @@ void HostMachine::endRun() {
 }
 
 om_status HostMachine::steps() {
-  const HostPlan &plan = model.hostPlan;
-  for (uint32_t next = 0; next < plan.opCount;) {
+  const uint32_t end = plan.firstOp + plan.ops;
+  for (uint32_t next = plan.firstOp; next < end;) {
     const uint32_t here = next++;
-    const HostOp &op = plan.ops[here];
+    const HostOp &op = model.hostPlan.ops[here];
     om_status status = OM_OK;
     switch (op.kind) {
     case HostOp::Call:
@@ -163,9 +164,8 @@ om_status HostMachine::iterate(uint32_t top) {
 
 /// Returns the name of the first step at or after `place` in the plan that has one.
 const char *HostMachine::nameAt(uint32_t place) const {
-  const HostPlan &plan = model.hostPlan;
-  for (; place < plan.opCount; ++place) {
-    const HostOp &op = plan.ops[place];
+  for (; place < plan.firstOp + plan.ops; ++place) {
+    const HostOp &op = model.hostPlan.ops[place];
     if (op.kind == HostOp::Call)
       return static_cast<const fb::HostCall *>(op.table)->name()->c_str();
     if ((op.kind == HostOp::Run || op.kind == HostOp::Tiles) &&
@@ -176,7 +176,7 @@ const char *HostMachine::nameAt(uint32_t place) const {
 }
 
 om_status HostMachine::call(uint32_t index) {
-  const CallPlan &plan = calls[index];
+  const CallPlan &prepared = calls[index - plan.firstCall];
   table = model.hostPlan.calls[index];
   for (uint32_t i = 0; i < table->inputs()->size(); ++i) {
     const int32_t slot = table->inputs()->Get(i);
@@ -188,15 +188,15 @@ om_status HostMachine::call(uint32_t index) {
   current.host = &Services::table;
   current.inputCount = table->inputs()->size();
   current.outputCount = table->outputs()->size();
-  current.attributeCount = plan.attributes;
-  current.wanted = plan.wanted;
+  current.attributeCount = prepared.attributes;
+  current.wanted = prepared.wanted;
   current.inputs = callInputs.data();
-  current.attributes = attributes.data() + plan.firstAttribute;
-  current.body = plan.body;
+  current.attributes = attributes.data() + prepared.firstAttribute;
+  current.body = prepared.body;
   current.machine = this;
   // A kernel has nothing to clean up when it is left (abi/HostKernel.h).
   if (_setjmp(leftKernel) == 0)
-    plan.kernel(&current);
+    prepared.kernel(&current);
   else if (failed == OM_OK)
     failed = session.limits.check("node", table->name()->c_str(), error);
   inParallel = false;

@@ -19,7 +19,8 @@ namespace atc::rt {
 /// at a time.
 class HostMachine {
 public:
-  explicit HostMachine(om_session &session);
+  /// Runs `program`, the model's or that of one of its gears.
+  HostMachine(om_session &session, const om::fb::HostProgram &program);
   HostMachine(const HostMachine &) = delete;
   HostMachine &operator=(const HostMachine &) = delete;
   ~HostMachine();
@@ -108,6 +109,7 @@ private:
   om_session &session;
   const om_model &model;
   const om::fb::HostProgram &program;
+  const PlannedProgram &plan;
   Memory memory;
 
   Array<om_value *> slots, constants;

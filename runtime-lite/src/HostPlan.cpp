@@ -7,18 +7,42 @@ namespace fb = atc::om::fb;
 
 namespace atc::rt {
 
-bool HostPlan::build(const fb::HostProgram &program) {
-  size_t steps = 0, allCalls = 0;
-  for (const fb::HostBlock *block : *program.blocks())
-    for (const fb::HostStep *step : *block->steps()) {
-      ++steps;
-      allCalls += step->what_as_HostCall() != nullptr;
-    }
+/// Calls `visit` with the model's dynamic schedule or with that of each gear that has one.
+template <typename Visit> static void forEachProgram(const fb::Model &model, Visit visit) {
+  if (model.host())
+    visit(*model.host());
+  for (uint32_t i = 0; model.gears() && i < model.gears()->gears()->size(); ++i)
+    if (const fb::HostProgram *program = model.gears()->gears()->Get(i)->host())
+      visit(*program);
+}
+
+bool HostPlan::build(const fb::Model &model) {
+  size_t steps = 0, allCalls = 0, allPrograms = 0;
+  forEachProgram(model, [&](const fb::HostProgram &program) {
+    ++allPrograms;
+    for (const fb::HostBlock *block : *program.blocks())
+      for (const fb::HostStep *step : *block->steps()) {
+        ++steps;
+        allCalls += step->what_as_HostCall() != nullptr;
+      }
+  });
   // A branch or loop has at most two jumps.
-  if (!ops.allocate(2 * steps) || !calls.allocate(allCalls))
+  if (!ops.allocate(2 * steps) || !calls.allocate(allCalls) || !programs.allocate(allPrograms))
     return false;
-  add(program, static_cast<int32_t>(program.main()));
+  PlannedProgram *next = programs.data();
+  forEachProgram(model, [&](const fb::HostProgram &program) {
+    const uint32_t firstOp = opCount, firstCall = callCount;
+    add(program, static_cast<int32_t>(program.main()));
+    *next++ = {&program, firstOp, opCount - firstOp, firstCall, callCount - firstCall};
+  });
   return true;
+}
+
+const PlannedProgram &HostPlan::find(const fb::HostProgram &program) const {
+  const PlannedProgram *found = programs.begin();
+  while (found->program != &program)
+    ++found;
+  return *found;
 }
 
 /// The loader has made sure that blocks are no deeper in each other than 64.

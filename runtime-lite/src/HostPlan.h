@@ -19,11 +19,21 @@ struct HostOp {
   const void *table; ///< of the others: their table in the file
 };
 
-/// The steps of a dynamic schedule in the order in which they run, which also numbers the calls.
+/// A dynamic schedule and its range of the plan's ops and calls.
+struct PlannedProgram {
+  const om::fb::HostProgram *program;
+  uint32_t firstOp, ops;
+  uint32_t firstCall, calls;
+};
+
+/// The steps of a model's dynamic schedule, or of those of its gears one behind the other, in the
+/// order in which they run, which also numbers the calls.
 struct HostPlan {
-  /// Flattens the blocks of `program`, which must outlive the plan. Returns false where memory
-  /// could not be allocated.
-  bool build(const om::fb::HostProgram &program);
+  /// Flattens the blocks of all dynamic schedules of `model`, which must outlive the plan. Returns
+  /// false where memory could not be allocated.
+  bool build(const om::fb::Model &model);
+  /// Returns the plan of a dynamic schedule of the model.
+  const PlannedProgram &find(const om::fb::HostProgram &program) const;
 
   Array<HostOp> ops;
   uint32_t opCount = 0;
@@ -31,6 +41,7 @@ struct HostPlan {
   uint32_t callCount = 0;
 
 private:
+  Array<PlannedProgram> programs;
   void add(const om::fb::HostProgram &program, int32_t block);
   uint32_t push(HostOp::Kind kind, uint32_t index, const void *table) {
     ops[opCount] = {kind, index, 0, table};

@@ -52,10 +52,9 @@ bool HostMachine::prepareConstants() {
 }
 
 bool HostMachine::prepareCalls() {
-  const HostPlan &plan = model.hostPlan;
   size_t allAttributes = 0, allStrings = 0, allTensors = 0, maxInputs = 0, maxOutputs = 0;
-  for (uint32_t i = 0; i < plan.callCount; ++i) {
-    const fb::HostCall &call = *plan.calls[i];
+  for (uint32_t i = 0; i < plan.calls; ++i) {
+    const fb::HostCall &call = *model.hostPlan.calls[plan.firstCall + i];
     maxInputs = call.inputs()->size() > maxInputs ? call.inputs()->size() : maxInputs;
     maxOutputs = call.outputs()->size() > maxOutputs ? call.outputs()->size() : maxOutputs;
     allAttributes += call.attributes()->size();
@@ -64,13 +63,13 @@ bool HostMachine::prepareCalls() {
       allTensors += attribute->tensors() ? attribute->tensors()->size() : 0;
     }
   }
-  if (!calls.allocate(plan.callCount) || !attributes.allocate(allAttributes) ||
+  if (!calls.allocate(plan.calls) || !attributes.allocate(allAttributes) ||
       !attributeStrings.allocate(allStrings) || !attributeTensors.allocate(allTensors) ||
       !callInputs.allocate(maxInputs) || !callOutputs.allocate(maxOutputs))
     return false;
   uint32_t nextAttribute = 0, nextString = 0, nextTensor = 0;
-  for (uint32_t i = 0; i < plan.callCount; ++i) {
-    const fb::HostCall &call = *plan.calls[i];
+  for (uint32_t i = 0; i < plan.calls; ++i) {
+    const fb::HostCall &call = *model.hostPlan.calls[plan.firstCall + i];
     CallPlan &made = calls[i];
     made.kernel = reinterpret_cast<host::Kernel>(const_cast<void *>(model.entry(call.kernel())));
     made.body = call.body() ? model.entry(call.body() - 1) : nullptr;
@@ -115,7 +114,7 @@ bool HostMachine::prepareCalls() {
 
 bool HostMachine::prepareEnds() {
   size_t maxMoved = 0;
-  for (uint32_t i = 0; i < model.hostPlan.opCount; ++i)
+  for (uint32_t i = plan.firstOp; i < plan.firstOp + plan.ops; ++i)
     if (model.hostPlan.ops[i].kind == HostOp::Move) {
       const auto &move = *static_cast<const fb::HostMove *>(model.hostPlan.ops[i].table);
       maxMoved = move.from()->size() > maxMoved ? move.from()->size() : maxMoved;

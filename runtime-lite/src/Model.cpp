@@ -75,7 +75,7 @@ om_status om_model::loadMemory(const void *memory, size_t size, const om_load_op
 
 om_status om_model::finish(int fd, const om_load_options &options, om_error *error) {
   om_status status = verifyFile(data, bytes, &header, error);
-  if (status == OM_OK && header->host() && !hostPlan.build(*header->host()))
+  if (status == OM_OK && !hostPlan.build(*header))
     status = outOfMemory(error, bytes);
   if (status == OM_OK && options.refuse_native_code)
     status = refuseNativeCode(error);

@@ -67,7 +67,7 @@ struct om_model {
   const atc::om::fb::Model *header = nullptr;
   /// The image chosen for this CPU; null in a model without CPU kernels.
   const atc::om::fb::CodeImage *image = nullptr;
-  /// Empty where there is no dynamic schedule.
+  /// Empty where neither the model nor a gear of it has a dynamic schedule.
   atc::rt::HostPlan hostPlan;
 
 private:

@@ -173,11 +173,13 @@ om_device_sizes NpuRun::sizesOf(const om_model &model, uint32_t gear) {
     sizes.host_launches += !npu;
     sizes.macs += npu ? npu->macs() : macsOf(*model.cpuLaunch(i));
   }
-  if (!of)
-    for (const fb::HostCall *call : model.hostPlan.calls) {
-      ++sizes.host_launches;
-      sizes.macs += call->macs();
-    }
+  const PlannedProgram *program = of && of->host() ? &model.hostPlan.find(*of->host()) : nullptr;
+  const uint32_t firstCall = program ? program->firstCall : 0;
+  const uint32_t calls = program ? program->calls : of ? 0 : model.hostPlan.callCount;
+  for (uint32_t i = firstCall; i < firstCall + calls; ++i) {
+    ++sizes.host_launches;
+    sizes.macs += model.hostPlan.calls[i]->macs();
+  }
   return sizes;
 }
 

@@ -3,8 +3,6 @@
 
 #include "runtime-lite/src/PortChecks.h"
 
-#include "runtime-lite/src/BoundedText.h"
-
 namespace fb = atc::om::fb;
 
 namespace atc::rt {

@@ -75,19 +75,33 @@ om_status om_session::start(const om_session_options &options, om_error *error) 
   prepareWork(resolved);
   if (om_status status = npu.start(model, options.device, arguments.data(), error); status != OM_OK)
     return status;
-  if (header.host()) {
-    host = create<HostMachine>(*this);
-    if (!host)
-      return outOfMemory(error, sizeof(HostMachine));
-    if (om_status status = host->start(resolved, bytesHeld, error); status != OM_OK)
-      return status;
-  }
+  if (om_status status = startHosts(resolved, error); status != OM_OK)
+    return status;
   if (gears)
     if (om_status status = gears->start(error); status != OM_OK)
       return status;
   // Threads that share a processor must not keep it from each other.
   const uint32_t spin = threads > processors ? 0 : options.spin_us;
   return pool.start(threads, work.data(), scratch.data(), scratchStride, spin, error);
+}
+
+/// Starts the host program of the model, or those of its gears.
+om_status om_session::startHosts(const om_session_options &options, om_error *error) {
+  auto startOne = [&](const fb::HostProgram *program, HostMachine *&machine) {
+    if (!program)
+      return OM_OK;
+    machine = create<HostMachine>(*this, *program);
+    return machine ? machine->start(options, bytesHeld, error)
+                   : outOfMemory(error, sizeof(HostMachine));
+  };
+  om_status status = startOne(model.header->host(), host);
+  if (!gears || status != OM_OK)
+    return status;
+  if (!gearHosts.allocate(gears->table.count()))
+    return outOfMemory(error, gears->table.count() * sizeof(HostMachine *));
+  for (uint32_t i = 0; status == OM_OK && i < gearHosts.size(); ++i)
+    status = startOne(gears->table.gear(i).host(), gearHosts[i]);
+  return status;
 }
 
 void om_session::prepareWork(const om_session_options &options) {

@@ -4,12 +4,12 @@
 #ifndef OPENATC_RUNTIME_SESSION_H
 #define OPENATC_RUNTIME_SESSION_H
 
-#include "runtime-lite/src/GearRun.h"
 #include "runtime-lite/src/HostMachine.h"
 #include "runtime-lite/src/Limits.h"
 #include "runtime-lite/src/NpuRun.h"
 #include "runtime-lite/src/Pool.h"
 #include "runtime-lite/src/PortChecks.h"
+#include "runtime-lite/src/gears/GearRun.h"
 
 /// The memory and threads of one inference at a time; the implementation behind om_session. One
 /// thread at a time, except for limits.cancel().
@@ -19,6 +19,8 @@ struct om_session {
   om_session &operator=(const om_session &) = delete;
   ~om_session() {
     atc::rt::destroy(host);
+    for (atc::rt::HostMachine *machine : gearHosts)
+      atc::rt::destroy(machine);
     atc::rt::destroy(gears);
   }
 
@@ -80,6 +82,7 @@ private:
 
   /// Fills work, arguments and patches.
   void prepareWork(const om_session_options &options);
+  om_status startHosts(const om_session_options &options, om_error *error);
   om_status runLaunch(uint32_t index, om_error *error);
   om_status runSchedule(const void *const *inputs, void *const *outputs, om_error *error);
   om_status runStaticOnValues(const om_value *const *inputs, om_value **outputs, om_error *error);
@@ -114,6 +117,8 @@ private:
   atc::rt::NpuRun npu;
   atc::rt::HostMachine *host = nullptr; ///< of a model with a dynamic schedule, else null
   atc::rt::GearRun *gears = nullptr;    ///< of a model with gears, else null
+  /// Of each gear; null for one without a dynamic schedule.
+  atc::rt::Array<atc::rt::HostMachine *> gearHosts;
   atc::rt::Pool pool; ///< last member: its threads end before the memory is released
 };
 

@@ -10,6 +10,7 @@
 #include "openatc/om.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -22,6 +23,33 @@ __attribute__((format(printf, 3, 4))) om_status fail(om_error *error, om_status 
                                                      const char *format, ...);
 /// Fills `error` for an allocation of `bytes` bytes that failed, and returns OM_ERROR_MEMORY.
 om_status outOfMemory(om_error *error, uint64_t bytes);
+
+/// A piece of an error's sentence, which needs no memory: what does not fit is cut off.
+class BoundedText {
+public:
+  /// Appends as printf does.
+  __attribute__((format(printf, 2, 3))) void add(const char *format, ...);
+  /// Appends "[1, ?, 3]"; a negative dim is a question mark.
+  void addDims(uint32_t rank, const int64_t *dims);
+  /// Returns whether `bytes` characters more fit.
+  bool hasRoom(size_t bytes) const { return used + bytes < sizeof(text); }
+
+  const char *c_str() const { return text; }
+
+private:
+  char text[200] = "";
+  size_t used = 0;
+};
+
+/// Gives a caller as much of an answer as its structure has room for.
+template <typename Info> om_status writeAnswer(const Info &answer, Info *info) {
+  if (!info || info->struct_size < sizeof(size_t))
+    return OM_ERROR_ARGUMENT;
+  size_t size = info->struct_size < sizeof(Info) ? info->struct_size : sizeof(Info);
+  std::memcpy(reinterpret_cast<char *>(info) + sizeof(size_t),
+              reinterpret_cast<const char *>(&answer) + sizeof(size_t), size - sizeof(size_t));
+  return OM_OK;
+}
 
 /// A fixed-size array of trivial values from malloc, zeroed.
 template <typename T> class Array {

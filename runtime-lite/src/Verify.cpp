@@ -284,7 +284,7 @@ om_status Checker::images() {
         if (entry >= bytes)
           fault = "a kernel starts outside the code";
       for (uint64_t tasks : *image.tasks())
-        if ((tasks == 0 && !model.host()) || tasks > limits::maxTasks)
+        if ((tasks == 0 && !hasHostProgram(model)) || tasks > limits::maxTasks)
           fault = "a kernel has no tasks or too many";
     }
     if (fault)

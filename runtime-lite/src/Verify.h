@@ -31,6 +31,14 @@ om_status verifyLists(const om::fb::Model &model, uint64_t headerBytes, om_error
 /// Checks the dynamic schedule, as the last part of verifyFile.
 om_status verifyHostProgram(const om::fb::Model &model, om_error *error);
 
+/// Returns null, or the reason why a dynamic schedule of the model cannot be used. Its static
+/// regions must lie in `whole`, whose ranges are in the model.
+const char *findHostFault(const om::fb::Model &model, const om::fb::HostProgram &host,
+                          const om::fb::HostPart &whole);
+
+/// Returns whether the model or one of its gears has a dynamic schedule.
+bool hasHostProgram(const om::fb::Model &model);
+
 /// Checks the gears as a part of verifyFile, after everything else has been verified.
 om_status verifyGears(const om::fb::Model &model, om_error *error);
 

@@ -33,10 +33,17 @@ template <typename Vector> bool aligned(const Vector *vector) {
   return !vector || vector->size() == 0 || reinterpret_cast<uintptr_t>(vector->Data()) % 8 == 0;
 }
 
+/// Ranges of the schedule, the inputs and the outputs.
+struct PartRanges {
+  uint32_t firstLaunch, launches, firstInput, inputs, firstOutput, outputs;
+};
+
 /// Null is good; else what is wrong.
 class HostChecker {
 public:
-  HostChecker(const fb::Model &model) : model(model), host(*model.host()) {}
+  /// The parts must lie in `whole`.
+  HostChecker(const fb::Model &model, const fb::HostProgram &host, const PartRanges &whole)
+      : model(model), host(host), whole(whole) {}
 
   const char *run() {
     const char *fault = lists();
@@ -84,6 +91,7 @@ private:
 
   const fb::Model &model;
   const fb::HostProgram &host;
+  const PartRanges whole;
 };
 
 const char *HostChecker::lists() const {
@@ -94,19 +102,21 @@ const char *HostChecker::lists() const {
   return host.main() < host.blocks()->size() ? nullptr : "its main block does not exist";
 }
 
-static bool holds(uint32_t size, uint32_t first, uint32_t count) {
-  return first <= size && count <= size - first;
+/// Returns whether a range is inside another one.
+static bool holds(uint32_t outerFirst, uint32_t outerCount, uint32_t first, uint32_t count) {
+  return first >= outerFirst && first - outerFirst <= outerCount &&
+         count <= outerCount - (first - outerFirst);
 }
 
 const char *HostChecker::parts() const {
   uint64_t end = 0;
   for (const fb::HostPart *part : *host.parts()) {
     if (part->first_launch() < end ||
-        !holds(model.schedule()->size(), part->first_launch(), part->launches()))
+        !holds(whole.firstLaunch, whole.launches, part->first_launch(), part->launches()))
       return "a part is out of order or outside the schedule";
     end = uint64_t(part->first_launch()) + part->launches();
-    if (!holds(model.inputs()->size(), part->first_input(), part->inputs()) ||
-        !holds(model.outputs()->size(), part->first_output(), part->outputs()))
+    if (!holds(whole.firstInput, whole.inputs, part->first_input(), part->inputs()) ||
+        !holds(whole.firstOutput, whole.outputs, part->first_output(), part->outputs()))
       return "the inputs or outputs of a part do not exist";
     if (const char *fault = findPartFault(model, *part))
       return fault;
@@ -328,8 +338,25 @@ const char *findPartFault(const fb::Model &model, const fb::HostPart &part) {
   return nullptr;
 }
 
+const char *findHostFault(const fb::Model &model, const fb::HostProgram &host,
+                          const fb::HostPart &whole) {
+  return HostChecker(model, host,
+                     {whole.first_launch(), whole.launches(), whole.first_input(), whole.inputs(),
+                      whole.first_output(), whole.outputs()})
+      .run();
+}
+
+bool hasHostProgram(const fb::Model &model) {
+  bool found = model.host() != nullptr;
+  for (uint32_t i = 0; model.gears() && i < model.gears()->gears()->size(); ++i)
+    found |= model.gears()->gears()->Get(i)->host() != nullptr;
+  return found;
+}
+
 om_status verifyHostProgram(const fb::Model &model, om_error *error) {
-  const char *fault = model.host() ? HostChecker(model).run() : nullptr;
+  const PartRanges all = {0, model.schedule()->size(), 0, model.inputs()->size(),
+                          0, model.outputs()->size()};
+  const char *fault = model.host() ? HostChecker(model, *model.host(), all).run() : nullptr;
   return fault ? fail(error, OM_ERROR_CORRUPT,
                       "the file is damaged: its host program cannot be used: %s.", fault)
                : OM_OK;

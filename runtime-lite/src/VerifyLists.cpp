@@ -48,7 +48,12 @@ public:
     return !npu || (hasLaunch(*npu) && has(npu->prefetch(), sizeof(fb::BufferRef)));
   }
   bool has(const fb::HostPort &port) { return has(port.dims(), 8); }
-  bool has(const fb::Gear &gear) { return has(gear.values(), 8); }
+  bool has(const fb::HostProgram &host) {
+    return all(host.inputs()) && all(host.outputs()) && all(host.constants()) && all(host.blocks());
+  }
+  bool has(const fb::Gear &gear) {
+    return has(gear.values(), 8) && (!gear.host() || has(*gear.host()));
+  }
   bool has(const fb::HostConstant &constant) {
     return has(constant.dims(), 8) && has(constant.strings(), 4);
   }

@@ -248,6 +248,52 @@ TEST_CASE("what a padded session holds counts against its ceiling") {
   CHECK(om::Session(sample.model, error, options));
 }
 
+TEST_CASE("a gear may be a host program") {
+  const KernelImage image = readKernelImage(OPENATC_TEST_KERNELS);
+  GearTestModel source(image);
+  for (int64_t n : {2, 4}) {
+    OmModel gear = source.gear(n);
+    gear.host.emplace();
+    gear.host->slots = 2;
+    gear.host->inputs = {{"x", OM_KIND_TENSOR, OM_F32, {2, n, columns}, false, false, 0}};
+    gear.host->outputs = {{"y", OM_KIND_TENSOR, OM_F32, {2, n, columns}, false, false, 1}};
+    gear.host->parts = {{0, 2, 0, 1, 0, 1}};
+    atc::om::OmHostStep whole;
+    whole.kind = atc::om::OmHostStep::Kind::Run;
+    whole.inputs = {0};
+    whole.outputs = {1};
+    gear.host->blocks = {{whole}};
+    source.merger.add(gear, {n});
+  }
+  OmGears gears;
+  gears.kind = OM_GEARS_DIMS;
+  gears.axes = {{false, 0, 1, 0}};
+  om::Error error;
+  om::Model model =
+      om::Model::loadFile(writeModel(source.merger.take(gears), "host-gears.om"), error);
+  INFO(error.message());
+  REQUIRE(model);
+  CHECK(model.output(0).dims == std::vector<int64_t>{2, -1, columns});
+  CHECK(model.gearOutput(1, 0).bytes == 2 * 4 * columns * 4);
+  om::Session session(model, error);
+  REQUIRE(session);
+  for (int64_t n : {4, 2, 4}) {
+    const om::Buffer x = Sample::input(n), shape = number(n);
+    om::Buffer y(2 * n * columns * 4);
+    const void *inputs[] = {x.data(), shape.data()};
+    void *outputs[] = {y.data()};
+    REQUIRE(session.run(inputs, outputs, error));
+    const om::Value value = om::Value::borrow(OM_F32, {2, n, columns}, x.data(), error);
+    const std::vector<om::Value> made = session.run({value, om::Value()}, error);
+    REQUIRE(made.size() == 1);
+    CHECK(made[0].dims() == std::vector<int64_t>{2, n, columns});
+    for (int64_t i = 0; i < 2 * n * columns; ++i) {
+      REQUIRE(y.data<float>()[i] == source.expect(x.data<float>()[i], i % columns));
+      REQUIRE(made[0].data<float>()[i] == y.data<float>()[i]);
+    }
+  }
+}
+
 TEST_CASE("tables of gears that would lie are refused") {
   const KernelImage image = readKernelImage(OPENATC_TEST_KERNELS);
   GearTestModel source(image);
@@ -282,7 +328,7 @@ TEST_CASE("tables of gears that would lie are refused") {
   refuses(batch, "not the whole schedule",
           [](Gears gears, Model) { gears.gears[1].part.launches = 1; });
   refuses(batch, "reaches into an input or output of another",
-          [](Gears, Model model) { model.schedule[2].args[0].index = 0; });
+          [](Gears, Model model) { model.schedule[0].args[0].index = 1; });
   refuses(batch, "more of the arena",
           [](Gears gears, Model) { gears.gears[1].arenaSize = 1 << 20; });
   refuses(batch, "outside its gear's piece",
@@ -314,6 +360,31 @@ TEST_CASE("tables of gears that would lie are refused") {
     model.host.emplace();
     model.host->blocks.emplace_back();
   });
+  refuses(batch, "inputs and outputs of the model", [](Gears gears, Model) {
+    gears.gears[0].host.emplace();
+    gears.gears[0].host->blocks.emplace_back();
+  });
+  auto asHost = [](Gears gears) -> atc::om::OmHostProgram & {
+    auto &host = gears.gears[0].host.emplace();
+    host.slots = 2;
+    host.blocks.emplace_back();
+    host.inputs = {{"x", OM_KIND_TENSOR, OM_F32, {2, 2, columns}, false, false, 0}};
+    host.outputs = {{"y", OM_KIND_TENSOR, OM_F32, {2, 2, columns}, false, false, 1}};
+    host.parts = {gears.gears[0].part};
+    return host;
+  };
+  refuses(batch, "dims are not known",
+          [&](Gears gears, Model) { asHost(gears).inputs[0].dims[0] = -1; });
+  refuses(batch, "impossible",
+          [&](Gears gears, Model) { asHost(gears).outputs[0].unranked = true; });
+  refuses(batch, "not what the model says",
+          [&](Gears gears, Model) { asHost(gears).outputs[0].dtype = OM_I32; });
+  refuses(batch, "is not its value",
+          [&](Gears gears, Model) { asHost(gears).inputs[0].dims[1] = 3; });
+  refuses(batch, "outside the schedule",
+          [&](Gears gears, Model) { asHost(gears).parts[0].launches = 3; });
+  refuses(batch, "main block", [&](Gears gears, Model) { asHost(gears).main = 1; });
+  refuses(range, "padded has a host program", [&](Gears gears, Model) { asHost(gears); });
   GearTestModel reversed(image);
   for (int64_t n : {4, 2})
     reversed.merger.add(reversed.gear(n), {n});

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test" / "common"))
-pytest.importorskip("onnx")
+onnx = pytest.importorskip("onnx")
 import gear_models
 from openatc_tools import call, tool
 
@@ -175,11 +175,44 @@ def test_limits(flags, code, word, target, tmp_path):
     assert not (tmp_path / "m.om").exists()
 
 
-def test_a_gear_that_cannot_be_static_names_its_nodes(tmp_path):
-    model = gear_models.one_op(tmp_path / "m.onnx", "NonZero", ["n", 4])
+@pytest.mark.parametrize("target", TARGETS)
+def test_gears_with_host_kernels(target, tmp_path):
+    """A recurrent cell between generated code."""
+    net = gear_models.Network(6)
+    rows = net.node("Transpose", [net.node("Relu", ["x"])], perm=[1, 0, 2])
+    net.node("LSTM", [rows, net.random(1, 32, 6), net.random(1, 32, 8)], "states", hidden_size=8)
+    net.node("Tanh", [net.node("Squeeze", ["states", net.constant([1], np.int64)])], "y")
+    model = net.save(tmp_path / "m.onnx", [("x", 1, ["n", "t", 6])],
+                     [("y", 1, ["t", "n", 8])])
+    om = compiled(model, tmp_path / "gears", target, "--input_format=ND",
+                  "--input_shape=x:-1,-1,6", "--dynamic_dims=1,5;2,3")
+    assert all(gear["host_program"] for gear in dump(om)["gears"]["gears"])
+    rng = np.random.default_rng(9)
+    for sizes in ((1, 5), (2, 3), (1, 5)):
+        static = compiled(model, tmp_path / "static", target,
+                          "--input_shape=x:{},{},6".format(*sizes))
+        x = rng.standard_normal((*sizes, 6)).astype(np.float32)
+        got, figures = run(om, tmp_path / "run", {"x": x}, "--profile")
+        want, expected = run(static, tmp_path / "run", {"x": x}, "--profile")
+        np.testing.assert_array_equal(got["y"], want["y"])
+        assert figures["gear"] == list(sizes)
+        assert sorted(row["name"] for row in figures["profile"]) == \
+            sorted(row["name"] for row in expected["profile"])
+        assert figures.get("npu", {}).get("cycles") == expected.get("npu", {}).get("cycles")
+    code, _, err = call(tool("om-run"), om, "--shape", "x:1,4,6")
+    assert code == 1 and "the gears are 1,5; 2,3" in err
+
+
+def test_an_output_that_is_no_tensor_is_refused(tmp_path):
+    net = gear_models.Network(7)
+    net.node("SplitToSequence", ["x", net.constant(1, np.int64)], "y", axis=0)
+    model = net.save(tmp_path / "m.onnx", [("x", 1, ["n", 4])], [])
+    made = onnx.load(model)
+    made.graph.output.add().CopyFrom(onnx.helper.make_tensor_sequence_value_info("y", 1, None))
+    onnx.save(made, model)
     status, out, _ = atc(model, tmp_path / "m", "--target=cpu", "--input_shape=x:-1,4",
                          "--dynamic_batch_size=1,2")
-    assert status == 1 and "E10055: gear 1" in out and "n_y" in out and "NonZero" in out
+    assert status == 1 and "E10055: gear 1: output 'y' is no tensor" in out
 
 
 def test_one_gears_fault_names_it(tmp_path):

@@ -3,6 +3,7 @@
 
 #include "tools/om-dump/GearListing.h"
 
+#include "runtime-lite/src/gears/GearTable.h"
 #include "support/ModelText.h"
 
 namespace atc::tools {
@@ -38,17 +39,13 @@ Json portsJson(const Ports &ports) {
   return list;
 }
 
-const fb::Tensor &tensorOf(const fb::Model &model, const flatbuffers::Vector<uint32_t> &list,
-                           uint32_t index) {
-  return *model.tensors()->Get(list.Get(index));
-}
-
 } // namespace
 
 std::string gearText(const fb::Model &model) {
   if (!model.gears())
     return "";
   const fb::GearTable &table = *model.gears();
+  const atc::rt::GearTable ends(model);
   std::string lines = portsText("inputs", *table.inputs()) + portsText("outputs", *table.outputs());
   lines += std::string("\ngears (") + fb::EnumNameGearKind(table.kind()) + ")";
   if (table.min())
@@ -67,12 +64,12 @@ std::string gearText(const fb::Model &model) {
              std::to_string(part.first_launch()) + " to " +
              std::to_string(uint64_t(part.first_launch()) + part.launches()) + "  arena " +
              bytesText(gear.arena_size()) + " ";
-    for (uint32_t i = 0; i < part.inputs(); ++i)
-      lines += " " + dimsText(*tensorOf(model, *model.inputs(), part.first_input() + i).dims());
+    for (uint32_t i = 0; i < ends.inputCount(); ++i)
+      lines += " " + dimsText(*ends.end(g, /*output=*/false, i).dims);
     lines += " ->";
-    for (uint32_t i = 0; i < part.outputs(); ++i)
-      lines += " " + dimsText(*tensorOf(model, *model.outputs(), part.first_output() + i).dims());
-    lines += "\n";
+    for (uint32_t i = 0; i < table.outputs()->size(); ++i)
+      lines += " " + dimsText(*ends.end(g, /*output=*/true, i).dims);
+    lines += gear.host() ? "  with a host program\n" : "\n";
   }
   return lines;
 }
@@ -100,7 +97,8 @@ Json gearJson(const fb::Model &model) {
                             {"inputs", gear->part()->inputs()},
                             {"first_output", gear->part()->first_output()},
                             {"outputs", gear->part()->outputs()},
-                            {"arena_bytes", gear->arena_size()}});
+                            {"arena_bytes", gear->arena_size()},
+                            {"host_program", gear->host() != nullptr}});
   return out;
 }
 

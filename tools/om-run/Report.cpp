@@ -153,11 +153,16 @@ std::vector<ProfileRow> readProfile(const om::Model &model, const om::Session &s
     first = gears.all[session.gear()].firstLaunch;
     end = first + gears.all[session.gear()].launches;
   }
-  for (uint32_t i = first; i < end; ++i) {
+  for (uint32_t i = 0; i < model.info().launches; ++i) {
     uint64_t nanoseconds = 0, runs = 0;
     om_session_get_profile(session.get(), i, &nanoseconds, &runs);
     const double mean = runs ? static_cast<double>(nanoseconds) / runs : 0;
     const om::Launch launch = model.launch(i);
+    // Calls of host kernels are behind all launches; those of other gears have not run.
+    const bool isOther =
+        launch.host ? session.gear() != OM_NO_GEAR && !nanoseconds : i < first || i >= end;
+    if (isOther)
+      continue;
     rows.push_back({launch.name, launch.kernel, mean / 1000, 0, mean > 0 ? launch.cost / mean : 0});
     total += mean / 1000;
   }

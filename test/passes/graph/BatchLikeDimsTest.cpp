@@ -124,10 +124,11 @@ TEST_CASE_METHOD(Fixture, "ops that mix positions are named") {
   mixes("tensor<4x4xf32>", 0,
         "%y = graph.matmul %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>",
         "tensor<4x4xf32>", "mixes");
-  // Rows of the left side, and columns that the right side contracts.
-  mixes("tensor<3x4xf32>", 1,
-        "%y = graph.matmul %x, %x : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>",
-        "tensor<3x4xf32>", "mixes");
+  // The right side's rows are contracted.
+  mixes("tensor<4x3xf32>", 0,
+        "%w = graph.constant dense<1.0> : tensor<5x4xf32>\n"
+        "%y = graph.matmul %w, %x : (tensor<5x4xf32>, tensor<4x3xf32>) -> tensor<5x3xf32>",
+        "tensor<5x3xf32>", "mixes");
   mixes("tensor<4x4xf32>", 0,
         "%t = graph.transpose %x {permutation = array<i64: 1, 0>} : (tensor<4x4xf32>) -> "
         "tensor<4x4xf32>\n"

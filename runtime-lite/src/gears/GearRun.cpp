@@ -1,7 +1,7 @@
 //===-- GearRun.cpp - the gear of a run -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "runtime-lite/src/GearRun.h"
+#include "runtime-lite/src/gears/GearRun.h"
 
 #include "runtime-lite/src/PortChecks.h"
 
@@ -25,7 +25,7 @@ uint64_t GearRun::stagedBytes(uint32_t end) const {
     hasAxis |= axis->output() == output && axis->index() == index;
   uint64_t most = 0;
   for (uint32_t g = 0; table.pads() && hasAxis && g < table.count(); ++g) {
-    const uint64_t size = (output ? table.output(g, index) : table.input(g, index)).place()->size();
+    const uint64_t size = table.end(g, output, index).bytes();
     most = size > most ? size : most;
   }
   return (most + OM_ALIGNMENT - 1) / OM_ALIGNMENT * OM_ALIGNMENT;
@@ -52,22 +52,20 @@ om_status GearRun::start(om_error *error) {
 }
 
 void GearRun::dimsOf(bool output, uint32_t index, int64_t *dims) const {
-  const fb::Tensor &tensor = this->tensor(output, index);
-  for (uint32_t i = 0; i < tensor.dims()->size(); ++i)
-    dims[i] = tensor.dims()->Get(i);
+  const GearEnd end = table.end(gear, output, index);
+  for (uint32_t i = 0; i < end.dims->size(); ++i)
+    dims[i] = end.dims->Get(i);
   for (const fb::GearAxis *axis : table.axes())
     if (axis->output() == output && axis->index() == index)
       dims[axis->dim()] = sizes[axis->value()];
 }
 
 uint64_t GearRun::bytesOf(bool output, uint32_t index) const {
-  const fb::Tensor &tensor = this->tensor(output, index);
+  const GearEnd end = table.end(gear, output, index);
   int64_t dims[OM_MAX_RANK];
   dimsOf(output, index, dims);
-  uint64_t elements = 0, bytes = 0;
-  // No dim is larger than in the gear, whose bytes the loader has computed.
-  tensorSize(static_cast<uint8_t>(tensor.dtype()), tensor.dims()->size(), dims, elements, bytes);
-  return bytes;
+  uint64_t elements, bytes;
+  return tensorSize(end.dtype, end.dims->size(), dims, elements, bytes) ? bytes : 0;
 }
 
 bool GearRun::isStaged(bool output, uint32_t index) const {
@@ -117,18 +115,18 @@ static void copyCorner(const char *from, const int64_t *fromDims, char *to, cons
   }
 }
 
-static uint64_t widthOf(const fb::Tensor &tensor) {
-  return om_dtype_bits(static_cast<om_dtype>(tensor.dtype())) / 8;
+static uint64_t widthOf(const GearEnd &end) {
+  return om_dtype_bits(static_cast<om_dtype>(end.dtype)) / 8;
 }
 
 char *GearRun::bindInput(uint32_t index, char *from) {
   if (!isStaged(/*output=*/false, index))
     return from;
-  const fb::Tensor &tensor = table.input(gear, index);
+  const GearEnd end = table.end(gear, /*output=*/false, index);
   int64_t dims[OM_MAX_RANK];
   dimsOf(/*output=*/false, index, dims);
   char *to = staged(/*output=*/false, index);
-  copyCorner(from, dims, to, tensor.dims()->data(), tensor.dims()->size(), widthOf(tensor));
+  copyCorner(from, dims, to, end.dims->data(), end.dims->size(), widthOf(end));
   return to;
 }
 
@@ -139,11 +137,11 @@ char *GearRun::bindOutput(uint32_t index, char *to) {
 void GearRun::takeOutput(uint32_t index, char *to) const {
   if (!isStaged(/*output=*/true, index))
     return;
-  const fb::Tensor &tensor = table.output(gear, index);
+  const GearEnd end = table.end(gear, /*output=*/true, index);
   int64_t dims[OM_MAX_RANK];
   dimsOf(/*output=*/true, index, dims);
-  copyCorner(staged(/*output=*/true, index), tensor.dims()->data(), to, dims, tensor.dims()->size(),
-             widthOf(tensor));
+  copyCorner(staged(/*output=*/true, index), end.dims->data(), to, dims, end.dims->size(),
+             widthOf(end));
 }
 
 //===----------------------------------------------------------------------===//

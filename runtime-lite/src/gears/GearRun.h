@@ -4,9 +4,9 @@
 #ifndef OPENATC_RUNTIME_GEARRUN_H
 #define OPENATC_RUNTIME_GEARRUN_H
 
-#include "runtime-lite/src/GearTable.h"
 #include "runtime-lite/src/Support.h"
 #include "runtime-lite/src/Value.h"
+#include "runtime-lite/src/gears/GearTable.h"
 
 namespace atc::rt {
 
@@ -31,7 +31,8 @@ public:
   /// Chooses the gear of a run on values, and checks all of them; `inputs` may be null.
   om_status choose(const om_value *const *inputs, om_error *error);
 
-  /// Writes the dims that an input or output has in this run, at most OM_MAX_RANK.
+  /// Writes the dims that an input or output has in this run, at most OM_MAX_RANK; -1 where
+  /// only the run finds one.
   void dimsOf(bool output, uint32_t index, int64_t *dims) const;
   /// Returns the bytes of these dims.
   uint64_t bytesOf(bool output, uint32_t index) const;
@@ -47,11 +48,8 @@ public:
   const GearTable table;
 
 private:
-  const om::fb::Tensor &tensor(bool output, uint32_t index) const {
-    return output ? table.output(gear, index) : table.input(gear, index);
-  }
-  uint32_t inputCount() const { return table.gear(0).part()->inputs(); }
-  uint32_t endCount() const { return inputCount() + table.gear(0).part()->outputs(); }
+  uint32_t inputCount() const { return table.inputCount(); }
+  uint32_t endCount() const { return inputCount() + table.outputs().size(); }
   uint64_t stagedBytes(uint32_t end) const;
   bool isStaged(bool output, uint32_t index) const;
   char *staged(bool output, uint32_t index) const {

@@ -1,14 +1,32 @@
 //===-- GearTable.cpp - the gears of a model ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "runtime-lite/src/GearTable.h"
+#include "runtime-lite/src/gears/GearTable.h"
 
-#include "runtime-lite/src/BoundedText.h"
 #include "runtime-lite/src/Support.h"
+#include "runtime-lite/src/Value.h"
 
 namespace fb = atc::om::fb;
 
 namespace atc::rt {
+
+uint64_t GearEnd::bytes() const {
+  uint64_t elements, bytes;
+  return tensorSize(dtype, dims->size(), dims->data(), elements, bytes) ? bytes : 0;
+}
+
+GearEnd GearTable::end(uint32_t index, bool output, uint32_t number) const {
+  const fb::Gear &of = gear(index);
+  if (const fb::HostProgram *host = of.host()) {
+    const fb::HostPort &port = *(output ? host->outputs() : host->inputs())->Get(number);
+    return {static_cast<uint8_t>(port.dtype()), port.dims()};
+  }
+  const fb::HostPart &part = *of.part();
+  const fb::Tensor &tensor =
+      *model.tensors()->Get(output ? model.outputs()->Get(part.first_output() + number)
+                                   : model.inputs()->Get(part.first_input() + number));
+  return {static_cast<uint8_t>(tensor.dtype()), tensor.dims()};
+}
 
 int64_t GearTable::minValue(uint32_t value) const {
   if (pads())

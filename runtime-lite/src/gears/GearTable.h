@@ -9,6 +9,16 @@
 
 namespace atc::rt {
 
+/// An input or output as it is in a gear. A dim of -1, which only an output of a host program
+/// has, is found in the run.
+struct GearEnd {
+  uint8_t dtype;
+  const flatbuffers::Vector<int64_t> *dims;
+
+  /// Returns the bytes of the dims; 0 where one is not known.
+  uint64_t bytes() const;
+};
+
 /// Answers questions about the gears of a model that the loader has checked. Indices are
 /// those of the C interface, and in range.
 class GearTable {
@@ -32,15 +42,9 @@ public:
   /// Returns the input that chooses the gear, or OM_NO_INPUT.
   uint32_t shapeInput() const { return pads() ? OM_NO_INPUT : inputs().size() - 1; }
 
-  /// Returns an input or output as it is in a gear.
-  const om::fb::Tensor &input(uint32_t gear, uint32_t index) const {
-    return *model.tensors()->Get(
-        model.inputs()->Get(this->gear(gear).part()->first_input() + index));
-  }
-  const om::fb::Tensor &output(uint32_t gear, uint32_t index) const {
-    return *model.tensors()->Get(
-        model.outputs()->Get(this->gear(gear).part()->first_output() + index));
-  }
+  /// Returns an input or output as it is in a gear; inputs are without the one that chooses it.
+  GearEnd end(uint32_t gear, bool output, uint32_t index) const;
+  uint32_t inputCount() const { return inputs().size() - !pads(); }
 
   /// Return the bounds of a value in a run.
   int64_t minValue(uint32_t value) const;

@@ -6,9 +6,9 @@
 // be, and that a run that pads finds a gear for all values within the bounds.
 
 #include "runtime-lite/src/FileLimits.h"
-#include "runtime-lite/src/GearTable.h"
 #include "runtime-lite/src/Support.h"
 #include "runtime-lite/src/Verify.h"
+#include "runtime-lite/src/gears/GearTable.h"
 
 namespace fb = atc::om::fb;
 
@@ -40,7 +40,7 @@ public:
     fault = fault ? fault : shapeInput();
     fault = fault ? fault : partition();
     for (uint32_t g = 0; !fault && g < gears.gears()->size(); ++g)
-      fault = gear(*gears.gears()->Get(g));
+      fault = gear(g);
     for (uint32_t a = 0; !fault && a < gears.axes()->size(); ++a)
       fault = axis(a);
     fault = fault ? fault : everyDimHasAxis();
@@ -52,8 +52,9 @@ private:
   const char *port(const fb::HostPort &port) const;
   const char *shapeInput() const;
   const char *partition() const;
-  const char *gear(const fb::Gear &gear) const;
-  const char *ends(const fb::Gear &gear, bool output) const;
+  const char *gear(uint32_t index) const;
+  const char *ends(uint32_t index, bool output) const;
+  const char *hostEnds(const fb::HostProgram &host) const;
   const char *arena(const fb::Gear &gear) const;
   const char *axis(uint32_t index) const;
   const char *everyDimHasAxis() const;
@@ -65,11 +66,6 @@ private:
   /// Inputs without the one that chooses the gear.
   uint32_t ends(bool output) const {
     return output ? gears.outputs()->size() : gears.inputs()->size() - !pads;
-  }
-  const fb::Tensor &tensor(const fb::Gear &gear, bool output, uint32_t index) const {
-    const fb::HostPart &part = *gear.part();
-    return *model.tensors()->Get(output ? model.outputs()->Get(part.first_output() + index)
-                                        : model.inputs()->Get(part.first_input() + index));
   }
 
   const fb::Model &model;
@@ -127,7 +123,8 @@ const char *GearChecker::partition() const {
     if (part.first_launch() != launch || part.first_input() != input ||
         part.first_output() != output)
       return "a gear does not begin where the one before it ends";
-    if (part.inputs() != ends(false) || part.outputs() != ends(true))
+    // Those of a host program's parts are as many as it has values between them.
+    if (!gear->host() && (part.inputs() != ends(false) || part.outputs() != ends(true)))
       return "a gear does not have the inputs and outputs of the model";
     launch += part.launches();
     input += part.inputs();
@@ -139,25 +136,48 @@ const char *GearChecker::partition() const {
              : "their parts are not the whole schedule";
 }
 
-const char *GearChecker::gear(const fb::Gear &gear) const {
+const char *GearChecker::gear(uint32_t index) const {
+  const fb::Gear &gear = *gears.gears()->Get(index);
   if (!aligned(gear.values()) || gear.values()->size() != valueCount)
     return "a gear does not have as many values as the first";
   for (int64_t value : *gear.values())
     if (value < 1)
       return "a gear has a value below 1";
-  const char *fault = ends(gear, false);
-  fault = fault ? fault : ends(gear, true);
-  fault = fault ? fault : findPartFault(model, *gear.part());
+  const char *fault = findPartFault(model, *gear.part());
+  if (!fault && gear.host())
+    fault = hostEnds(*gear.host());
+  if (!fault && gear.host())
+    fault = findHostFault(model, *gear.host(), *gear.part());
+  fault = fault ? fault : ends(index, false);
+  fault = fault ? fault : ends(index, true);
   return fault ? fault : arena(gear);
 }
 
-const char *GearChecker::ends(const fb::Gear &gear, bool output) const {
+/// The ports of a gear's host program; what else there is to check is checked behind this.
+const char *GearChecker::hostEnds(const fb::HostProgram &host) const {
+  if (pads)
+    return "a gear that is padded has a host program";
+  if (host.inputs()->size() != ends(false) || host.outputs()->size() != ends(true))
+    return "a gear does not have the inputs and outputs of the model";
+  for (const auto *ports : {host.inputs(), host.outputs()})
+    for (const fb::HostPort *own : *ports)
+      if (const char *fault = port(*own))
+        return fault;
+  for (const fb::HostPort *input : *host.inputs())
+    for (int64_t dim : *input->dims())
+      if (dim < 0)
+        return "a gear has an input whose dims are not known";
+  return nullptr;
+}
+
+const char *GearChecker::ends(uint32_t index, bool output) const {
   for (uint32_t i = 0; i < ends(output); ++i) {
     const fb::HostPort &port = *ports(output).Get(i);
-    const fb::Tensor &is = tensor(gear, output, i);
-    bool fits = port.dtype() == is.dtype() && port.dims()->size() == is.dims()->size();
+    const GearEnd is = GearTable(model).end(index, output, i);
+    bool fits =
+        static_cast<uint8_t>(port.dtype()) == is.dtype && port.dims()->size() == is.dims->size();
     for (uint32_t d = 0; fits && d < port.dims()->size(); ++d)
-      fits = port.dims()->Get(d) < 0 || port.dims()->Get(d) == is.dims()->Get(d);
+      fits = port.dims()->Get(d) < 0 || port.dims()->Get(d) == is.dims->Get(d);
     if (!fits)
       return "an input or output of a gear is not what the model says";
   }
@@ -196,9 +216,9 @@ const char *GearChecker::axis(uint32_t index) const {
         before.dim() == axis.dim())
       return "a dim is an axis twice";
   }
-  for (const fb::Gear *gear : *gears.gears())
-    if (tensor(*gear, axis.output(), axis.index()).dims()->Get(axis.dim()) !=
-        gear->values()->Get(axis.value()))
+  for (uint32_t g = 0; g < gears.gears()->size(); ++g)
+    if (GearTable(model).end(g, axis.output(), axis.index()).dims->Get(axis.dim()) !=
+        gears.gears()->Get(g)->values()->Get(axis.value()))
       return "a dim of a gear is not its value";
   return nullptr;
 }

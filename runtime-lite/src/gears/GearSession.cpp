@@ -22,6 +22,9 @@ om_status om_session::runGear(const void *const *inputs, void *const *outputs, o
 /// Runs the gear that has been chosen on the tensors of this run's sizes.
 om_status om_session::runChosenGear(const void *const *inputs, void *const *outputs,
                                     om_error *error) {
+  npu.selectGear(gears->current());
+  if (HostMachine *machine = gearHosts[gears->current()])
+    return machine->runPlain(inputs, outputs, error);
   const fb::HostPart &part = *gears->table.gear(gears->current()).part();
   auto check = [&](bool output, uint32_t index, const void *pointer) {
     const auto &ports = output ? gears->table.outputs() : gears->table.inputs();
@@ -45,7 +48,6 @@ om_status om_session::runChosenGear(const void *const *inputs, void *const *outp
     firstInput[i] = gears->bindInput(i, static_cast<char *>(const_cast<void *>(inputs[i])));
   for (uint32_t i = 0; outputs && i < part.outputs(); ++i)
     firstOutput[i] = gears->bindOutput(i, static_cast<char *>(outputs[i]));
-  npu.selectGear(gears->current());
   if (status = beginRun(error); status == OM_OK)
     status = runLaunches(part.first_launch(), part.launches(), error);
   for (uint32_t i = 0; status == OM_OK && outputs && i < part.outputs(); ++i)
@@ -57,6 +59,10 @@ om_status om_session::runGearOnValues(const om_value *const *inputs, om_value **
                                       om_error *error) {
   if (om_status status = gears->choose(inputs, error); status != OM_OK)
     return status;
+  if (HostMachine *machine = gearHosts[gears->current()]) {
+    npu.selectGear(gears->current());
+    return machine->run(inputs, outputs, error);
+  }
   const fb::HostPart &part = *gears->table.gear(gears->current()).part();
   const uint32_t inputCount = part.inputs(), outputCount = part.outputs();
   Array<void *> pointers;

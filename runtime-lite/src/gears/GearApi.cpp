@@ -1,9 +1,8 @@
 //===-- GearApi.cpp - the C interface over gears --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "runtime-lite/src/Answer.h"
-#include "runtime-lite/src/GearTable.h"
 #include "runtime-lite/src/Session.h"
+#include "runtime-lite/src/gears/GearTable.h"
 
 using namespace atc::rt;
 namespace fb = atc::om::fb;
@@ -65,16 +64,16 @@ static om_status getGearEnd(const om_model *model, uint32_t gear, uint32_t index
   const fb::HostPort &port = *ports.Get(index);
   // No gear has the input that chooses it; its own dims are known.
   const bool isShape = !output && index == table.shapeInput();
-  const auto &dims = isShape  ? *port.dims()
-                     : output ? *table.output(gear, index).dims()
-                              : *table.input(gear, index).dims();
+  const auto &dims = isShape ? *port.dims() : *table.end(gear, output, index).dims;
   om_tensor_info answer = OM_TENSOR_INFO_INIT;
   answer.name = port.name()->c_str();
   answer.dtype = static_cast<om_dtype>(port.dtype());
   answer.rank = dims.size();
   answer.dims = dims.data();
-  tensorSize(static_cast<uint8_t>(port.dtype()), dims.size(), dims.data(), answer.elements,
-             answer.bytes);
+  if (port.dtype() == fb::DataType::string_ ||
+      !tensorSize(static_cast<uint8_t>(port.dtype()), dims.size(), dims.data(), answer.elements,
+                  answer.bytes))
+    answer.elements = answer.bytes = 0;
   answer.space = output ? OM_OUTPUT : OM_INPUT;
   return writeAnswer(answer, info);
 }
