@@ -99,13 +99,23 @@ std::optional<DynamicDim> findDynamicDim(const onnx::GraphProto &graph, const In
     auto found = llvm::find_if(given, [&](const auto &item) { return item.first == name; });
     return found == given.end() ? nullptr : &found->second;
   };
+  // What is wrong with --input_shape is reported where the model is read as it is.
+  llvm::StringSet<> seen;
+  for (const auto &[name, dims] : given) {
+    const bool isInput = llvm::any_of(
+        graph.input(), [&](const auto &input) { return input.name() == StringRef(name); });
+    if (!isInput || initializers.contains(name) || !seen.insert(name).second ||
+        llvm::any_of(dims, [](int64_t dim) { return dim <= 0 && dim != -1; }))
+      return std::nullopt;
+  }
   // --input_shape decides for all dims of a name.
   std::map<std::string, int64_t> known;
   for (const onnx::ValueInfoProto &input : graph.input())
     if (const std::vector<int64_t> *dims = givenShape(input.name()))
       for (auto [dim, size] : llvm::zip(input.type().tensor_type().shape().dim(), *dims))
-        if (size > 0 && !dim.dim_param().empty())
-          known.try_emplace(dim.dim_param(), size);
+        if (size > 0 && !dim.dim_param().empty() &&
+            known.try_emplace(dim.dim_param(), size).first->second != size)
+          return std::nullopt;
 
   DynamicDim result;
   std::optional<std::string> key;

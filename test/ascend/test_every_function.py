@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # Every function that the headers declare is there, and none crashes on what it cannot use.
 # Run with `pytest test/ascend`.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

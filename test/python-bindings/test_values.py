@@ -66,7 +66,9 @@ def test_faults(values):
         session.tensors(GIVEN)
     with pytest.raises(openatc.Error, match="no value"):
         session.run({"x": X})
-    for wrong in (7, np.zeros(1, "V3"), np.array([7], object)):
+    with pytest.raises(openatc.Error, match="E10014"):
+        session.run({**GIVEN, "x": 7})
+    for wrong in (np.zeros(1, "V3"), np.array([7], object)):
         with pytest.raises(TypeError):
             session.run({**GIVEN, "x": wrong})
     for wrong in (openatc.Raw("f33", [1], (1,)), openatc.Raw("bf16", HALF.bits, (3,)),

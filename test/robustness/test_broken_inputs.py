@@ -114,7 +114,6 @@ def test_a_failure_leaves_the_older_file_alone(tmp_path):
     ("x:1048576,3,1048576,8", "E14001", "2^40"),
     ("x:1,4,8,8", "E14001", "'conv1' (Conv)"),
     ("x:1,3,2,2", "E14001", "'conv1' (Conv)"),
-    ("", "E10004", "--input_shape"),
 ])
 def test_input_shape(shape, code, word, tmp_path):
     made = conv()
@@ -195,8 +194,7 @@ def test_external_data_behind_a_link_that_leads_out(tmp_path):
 
 
 @pytest.mark.parametrize("output, code, word", [
-    ("no/such/folder/out", "E13001", "no/such/folder"),
-    ("m.onnx/out", "E13001", "m.onnx"),
+    ("m.onnx/out", "E13004", "m.onnx"),
     ("folder/", "E10022", "folder/"),
     ("..", "E10022", ".."),
     ("o" * 300, "E10021", "300"),

@@ -217,9 +217,11 @@ LINES = [
     # precision
     *((f"atc {YOLO} --soc_version=Ascend310 --precision_mode={mode}", "ok") for mode in (
         "force_fp16", "force_fp32", "cube_fp16in_fp32out", "allow_fp32_to_fp16",
-        "allow_mix_precision", "allow_mix_precision_fp16", "must_keep_origin_dtype")),
+        "allow_mix_precision", "allow_mix_precision_fp16")),
+    (f"atc {YOLO} --soc_version=Ascend310 --precision_mode=must_keep_origin_dtype", "ok W11010"),
     *((f"atc {YOLO} --soc_version=Ascend310P3 --precision_mode_v2={mode}", "ok") for mode in (
-        "fp16", "origin", "cube_fp16in_fp32out", "mixed_float16")),
+        "fp16", "cube_fp16in_fp32out", "mixed_float16")),
+    (f"atc {YOLO} --soc_version=Ascend310P3 --precision_mode_v2=origin", "ok W11010"),
     (f"atc {YOLO} --soc_version=Ascend310 --precision_mode=allow_mix_precision_bf16", "E10055"),
     (f"atc {YOLO} --soc_version=Ascend310 --precision_mode_v2=mixed_bfloat16", "E10055"),
     (f"atc {YOLO} --soc_version=Ascend310 --precision_mode=fp16", "E10001"),
@@ -271,7 +273,7 @@ LINES = [
     # flags without a meaning here
     *((f"atc {YOLO} --soc_version=Ascend310 --{flag}", "ok W10055") for flag in (
         "enable_small_channel=1", "buffer_optimize=off_optimize", "virtual_type=1",
-        "op_compiler_cache_mode=enable", "op_compiler_cache_dir=./cache", "op_debug_level=1",
+        "op_debug_level=1",
         "enable_single_stream=true", "ac_parallel_enable=1", "tiling_schedule_optimize=1",
         "input_hint_shape=images:1,3,8,8", "sparsity=1", "core_type=VectorCore", "aicore_num=1",
         "op_bank_path=./bank", "mdl_bank_path=./bank", "atomic_clean_policy=1", "jit_compile=true",
@@ -282,7 +284,8 @@ LINES = [
         "enable_compress_weight=true", "compress_weight_conf=compress.cfg", "build_config=x")),
     *((f"atc {YOLO} --soc_version=Ascend310 --{flag}", "ok") for flag in (
         "deterministic=1", "deterministic_level=1", "host_env_os=linux --host_env_cpu=x86_64",
-        "op_compiler_cache_mode=disable", "display_model_info=1", "enable_small_channel=0",
+        "op_compiler_cache_mode=disable", "op_compiler_cache_mode=enable",
+        "op_compiler_cache_mode=force --op_compiler_cache_dir=./cache", "display_model_info=1", "enable_small_channel=0",
         "buffer_optimize=l2_optimize", "external_weight=0", "op_debug_level=0")),
     # refused, with a reason
     *((f"atc {YOLO} --soc_version=Ascend310 --{flag}", expect) for flag, expect in (

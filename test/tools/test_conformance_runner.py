@@ -2,6 +2,7 @@
 """test/conformance/onnx_suite.py ends every test, whatever it does, and says what it did last."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -59,7 +60,7 @@ def test_crash_and_endless_loop(monkeypatch):
     crashed, spun = results_of(monkeypatch, crash, spin)
     assert crashed[0] == "crash"
     assert f"signal {signal.SIGKILL:d} while it compiles" in crashed[1]
-    assert spun[0] == "crash" and "while it runs a loop; 1." in spun[1]
+    assert spun[0] == "crash" and re.search(r"while it runs a loop; [01]\.\d", spun[1])
 
 
 def test_waiting_for_ever_ends_with_all_that_was_started(monkeypatch, tmp_path):

@@ -314,3 +314,13 @@ def test_tiles_run_on_an_npu(soc, tmp_path):
 
 def test_the_pass_can_be_left_out(tmp_path):
     check_sizes(mlp(), tmp_path, False, (3, ), "--disable_passes=host-tile-dynamic-dim")
+
+
+@pytest.mark.parametrize("shapes, code", [
+    ("nobody:3,3,16,16", "E10016"), ("x:0,3,16,16", "E10011"), ("x:2,3,16", "E10049"),
+    ("x:-1,3,16,16;x:-1,3,16,16", "E10002")])
+def test_wrong_shapes_are_reported(shapes, code, tmp_path):
+    path = cnn().save(tmp_path / "m.onnx")
+    status, out, _ = call(tool("atc"), f"--model={path}", "--framework=5", "--target=cpu",
+                          f"--output={tmp_path / 'm'}", f"--input_shape={shapes}")
+    assert status == 1 and code in out, out

@@ -100,6 +100,10 @@ void Npu::makeClocked() {
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
     return status;
   };
+  clocked.gear = [](void *opened, const om_device_sizes *sizes) {
+    Npu *self = static_cast<Npu *>(opened);
+    inner(*self)->gear(self->opened, sizes);
+  };
   clocked.host = [](void *opened, uint32_t index) {
     auto *self = static_cast<Npu *>(opened);
     inner(*self)->host(self->opened, index);

@@ -96,8 +96,8 @@ void importDepthwiseConv(NodeContext &n) {
   n.setOutput(layout.fromCanonical(n, result));
 }
 
-/// The result's size is taken to be the one of an image that the strides divide: input 0
-/// states it when the model runs, and only there can it be another one.
+/// The result's size is the one of an image that the strides divide. Input 0 states it when
+/// the model runs; where it states another one the run fails.
 template <int64_t rank> void importConvTranspose(NodeContext &n) {
   Value filter = withRank(n, 1, rank), image = withRank(n, 2, rank);
   ImageLayout layout(n, rank);
@@ -106,7 +106,11 @@ template <int64_t rank> void importConvTranspose(NodeContext &n) {
   Value result =
       n.callHost("ConvTranspose", {layout.toCanonical(n, image), canonicalFilter(n, filter, rank)},
                  windowOf(n, layout));
-  n.setOutput(layout.fromCanonical(n, result));
+  Value output = layout.fromCanonical(n, result), wanted = indexVector(n, n.input(0));
+  // The shape may leave out batch and channels.
+  if (!n.failed() && NodeContext::isStatic(wanted) && n.shape(wanted)[0] == rank)
+    output = n.callHost("Reshape", {output, wanted});
+  n.setOutput(output);
 }
 
 template <bool isMax, int64_t rank> void importPool(NodeContext &n) {

@@ -154,11 +154,11 @@ TEST_CASE("a function: one branch is taken, a loop repeats its body", "[function
   auto module = graph.parse(R"(
     func.func @main(%x: tensor<f32>, %limit: tensor<f32>) -> (tensor<f32>, tensor<*xf32>) {
       %two = graph.constant dense<2.0> : tensor<f32>
-      %go = graph.less %x, %limit : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %go = graph.compare %x, %limit {predicate = #graph<compare_predicate lt>} : (tensor<f32>, tensor<f32>) -> tensor<i1>
       %r = graph.loop %go, %x : (tensor<i1>, tensor<f32>) -> tensor<f32> {
       ^bb0(%v: tensor<f32>):
         %next = graph.mul %v, %two : (tensor<f32>, tensor<f32>) -> tensor<f32>
-        %again = graph.less %next, %limit : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        %again = graph.compare %next, %limit {predicate = #graph<compare_predicate lt>} : (tensor<f32>, tensor<f32>) -> tensor<i1>
         graph.leave %again, %next : tensor<i1>, tensor<f32>
       }
       %b = graph.if %go : (tensor<i1>) -> tensor<*xf32> {
