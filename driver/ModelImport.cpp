@@ -3,7 +3,6 @@
 
 #include "driver/ModelImport.h"
 
-#include "dialects/graph/ConstantData.h"
 #include "dialects/graph/tiling/TiledDims.h"
 #include "frontends/caffe/CaffeImport.h"
 #include "frontends/onnx/OnnxImport.h"
@@ -28,35 +27,17 @@ ModelFormat guessFormat(StringRef path) {
   return ModelFormat::Onnx;
 }
 
-/// Reads an ONNX model as a loop over static tiles of its dynamic dim; null, and nothing
-/// reported, where it cannot be one.
-static OwningOpRef<ModuleOp> importTiled(const ModelSource &source, OnnxImportOptions options,
-                                         MLIRContext &context) {
-  options.usePlaceholder = true;
-  // The target is asked about the tiles, whose sizes it will see.
-  const std::function<bool(Operation *)> canGenerate = std::exchange(options.canGenerate, {});
-  Diagnostics trial;
-  // What is in the way of tiles is no error of the model.
-  ScopedDiagnosticHandler handler(&context, [](Diagnostic &) { return success(); });
-  FailureOr<OwningOpRef<ModuleOp>> imported =
-      source.bytes
-          ? importOnnxBuffer(*source.bytes, source.path, /*folder=*/"", options, context, trial)
-          : importOnnx(source.path, options, context, trial);
-  if (failed(imported) || trial.hasErrors())
-    return {};
-  ModuleOp module = **imported;
-  PassManager pm(&context);
+/// Turns a model with a placeholder for its dynamic dim into a loop over static tiles. Returns
+/// false where it cannot be one, or where `target` does not generate all of the tiles.
+static bool makeTiles(ModuleOp module, const Target &target) {
+  PassManager pm(module.getContext());
   pm.addPass(host::createHostTileDynamicDim());
-  bool isTiled = succeeded(pm.run(module)) && !module->hasAttr(graph::kDynamicDimSizeAttr);
-  for (func::FuncOp tile : host::partsOf(module))
-    for (Operation &op : tile.front().without_terminator())
-      isTiled = isTiled && canGenerate(&op);
-  if (isTiled)
-    return std::move(*imported);
-  // The constants are read once more for the dynamic graph.
-  module.getBody()->clear();
-  graph::releaseUnusedConstants(module);
-  return {};
+  if (failed(pm.run(module)) || module->hasAttr(graph::kDynamicDimSizeAttr))
+    return false;
+  return llvm::all_of(host::partsOf(module), [&](func::FuncOp tile) {
+    return llvm::all_of(tile.front().without_terminator(),
+                        [&](Operation &op) { return target.canGenerate(&op); });
+  });
 }
 
 static FailureOr<OwningOpRef<ModuleOp>> importForeign(const ModelSource &source,
@@ -67,7 +48,7 @@ static FailureOr<OwningOpRef<ModuleOp>> importForeign(const ModelSource &source,
     return importTf(source.path,
                     {source.inputShapes, source.outNodes, source.inputNodes, canGenerate}, context,
                     diagnostics);
-  const OnnxImportOptions options = {source.inputShapes, source.outNodes, canGenerate};
+  OnnxImportOptions options = {source.inputShapes, source.outNodes, canGenerate};
   if (source.format == ModelFormat::Caffe && source.weights.empty()) {
     diagnostics.error("E10008", "the Caffe model '" + source.path + "' needs its .caffemodel");
     return failure();
@@ -75,8 +56,7 @@ static FailureOr<OwningOpRef<ModuleOp>> importForeign(const ModelSource &source,
   if (source.format == ModelFormat::Caffe)
     return importCaffe(source.path, source.weights, options, context, diagnostics);
   if (source.tileDynamicDim)
-    if (OwningOpRef<ModuleOp> tiled = importTiled(source, options, context))
-      return tiled;
+    options.makeTiles = [&](ModuleOp module) { return makeTiles(module, target); };
   if (source.bytes)
     return importOnnxBuffer(*source.bytes, source.path, /*folder=*/"", options, context,
                             diagnostics);

@@ -177,15 +177,15 @@ SmallVector<Value> NodeBuilder::callHost(const graph::HostCall &call) {
 }
 
 NamedAttribute NodeBuilder::hostInts(StringRef name, ArrayRef<int64_t> values) {
-  return opBuilder.getNamedAttr(name, opBuilder.getDenseI64ArrayAttr(values));
+  return HostCallBuilder(opBuilder, opBuilder.getUnknownLoc()).ints(name, values);
 }
 
 NamedAttribute NodeBuilder::hostFloats(StringRef name, ArrayRef<double> values) {
-  return opBuilder.getNamedAttr(name, DenseF64ArrayAttr::get(opBuilder.getContext(), values));
+  return HostCallBuilder(opBuilder, opBuilder.getUnknownLoc()).floats(name, values);
 }
 
 NamedAttribute NodeBuilder::hostText(StringRef name, StringRef value) {
-  return opBuilder.getNamedAttr(name, opBuilder.getStringAttr(value));
+  return HostCallBuilder(opBuilder, opBuilder.getUnknownLoc()).text(name, value);
 }
 
 Value NodeBuilder::finish(OperationState &state, InferFn infer) {

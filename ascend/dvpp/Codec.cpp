@@ -113,6 +113,17 @@ aclError enqueueDecode(const char *function, const std::shared_ptr<PicDesc> &des
   });
 }
 
+/// Writes what a program has asked for of a header: a null pointer asks for nothing.
+void writeHeader(const ImageHeader &header, uint32_t *width, uint32_t *height,
+                 int32_t *components) {
+  if (width)
+    *width = header.width;
+  if (height)
+    *height = header.height;
+  if (components)
+    *components = header.components;
+}
+
 Area whole(const Picture &picture) { return {0, picture.width - 1, 0, picture.height - 1}; }
 
 } // namespace
@@ -128,13 +139,7 @@ aclError acldvppJpegGetImageInfoV2(const void *data, uint32_t size, uint32_t *wi
                                    acldvppJpegFormat *format) {
   ImageHeader header;
   ACL_TRY(jpegHeader(__func__, data, size, header));
-  // What is NULL is not asked for.
-  if (width)
-    *width = header.width;
-  if (height)
-    *height = header.height;
-  if (components)
-    *components = header.components;
+  writeHeader(header, width, height, components);
   if (format)
     *format = header.subsampling;
   return ACL_SUCCESS;
@@ -153,12 +158,7 @@ aclError acldvppPngGetImageInfo(const void *data, uint32_t dataSize, uint32_t *w
                                 uint32_t *height, int32_t *components) {
   ImageHeader header;
   ACL_TRY(pngHeader(__func__, data, dataSize, header));
-  if (width)
-    *width = header.width;
-  if (height)
-    *height = header.height;
-  if (components)
-    *components = header.components;
+  writeHeader(header, width, height, components);
   return ACL_SUCCESS;
 }
 

@@ -48,6 +48,16 @@ void Dataset::setDesc(size_t index, const TensorDesc &desc) {
 
 using namespace atc::ascend;
 
+/// Finds the dataset of a function that does not return an error code; null, with a message, for a
+/// bad handle.
+static std::shared_ptr<Dataset> findDataset(const char *function, const aclmdlDataset *dataset) {
+  auto found = datasets().find(dataset);
+  if (!found)
+    fail(dataset ? ACL_ERROR_INVALID_RESOURCE_HANDLE : ACL_ERROR_INVALID_PARAM, function,
+         "dataset (%p) was destroyed, or is no dataset", static_cast<const void *>(dataset));
+  return found;
+}
+
 aclmdlDataset *aclmdlCreateDataset() {
   return static_cast<aclmdlDataset *>(datasets().add(std::make_shared<Dataset>()));
 }
@@ -67,23 +77,17 @@ aclError aclmdlAddDatasetBuffer(aclmdlDataset *dataset, aclDataBuffer *dataBuffe
 }
 
 size_t aclmdlGetDatasetNumBuffers(const aclmdlDataset *dataset) {
-  auto found = datasets().find(dataset);
-  if (!found) {
-    fail(dataset ? ACL_ERROR_INVALID_RESOURCE_HANDLE : ACL_ERROR_INVALID_PARAM, __func__,
-         "dataset (%p) was destroyed, or is no dataset", static_cast<const void *>(dataset));
+  auto found = findDataset(__func__, dataset);
+  if (!found)
     return 0;
-  }
   std::lock_guard lock(found->mutex);
   return found->entries.size();
 }
 
 aclDataBuffer *aclmdlGetDatasetBuffer(const aclmdlDataset *dataset, size_t index) {
-  auto found = datasets().find(dataset);
-  if (!found) {
-    fail(dataset ? ACL_ERROR_INVALID_RESOURCE_HANDLE : ACL_ERROR_INVALID_PARAM, __func__,
-         "dataset (%p) was destroyed, or is no dataset", static_cast<const void *>(dataset));
+  auto found = findDataset(__func__, dataset);
+  if (!found)
     return nullptr;
-  }
   std::lock_guard lock(found->mutex);
   if (index < found->entries.size())
     return found->entries[index].handle;
@@ -111,12 +115,9 @@ aclError aclmdlSetDatasetTensorDesc(aclmdlDataset *dataset, aclTensorDesc *tenso
 }
 
 aclTensorDesc *aclmdlGetDatasetTensorDesc(const aclmdlDataset *dataset, size_t index) {
-  auto found = datasets().find(dataset);
-  if (!found) {
-    fail(dataset ? ACL_ERROR_INVALID_RESOURCE_HANDLE : ACL_ERROR_INVALID_PARAM, __func__,
-         "dataset (%p) was destroyed, or is no dataset", static_cast<const void *>(dataset));
+  auto found = findDataset(__func__, dataset);
+  if (!found)
     return nullptr;
-  }
   std::lock_guard lock(found->mutex);
   auto desc = found->descs.find(index);
   return desc == found->descs.end() ? nullptr : desc->second;

@@ -56,6 +56,17 @@ const Port *portOf(const char *function, const aclmdlDesc *handle, Side side, si
   return nullptr;
 }
 
+/// Finds a port for a function that writes what it knows of it to `result`, which must not be null.
+aclError findPort(const char *function, const aclmdlDesc *handle, Side side, size_t index,
+                  const char *resultName, const void *result, std::shared_ptr<ModelDesc> &desc,
+                  const Port *&port) {
+  ACL_TRY(findFacts(function, handle, desc));
+  if (!result)
+    return fail(ACL_ERROR_INVALID_PARAM, function, "%s is NULL", resultName);
+  port = portOf(function, handle, side, index, desc);
+  return port ? ACL_SUCCESS : ACL_ERROR_INVALID_PARAM;
+}
+
 /// Returns the dims of an output in the largest gear.
 const Dims &largestDims(const Port &port) {
   const Dims *largest = &port.dims;
@@ -90,12 +101,8 @@ aclError indexOf(const char *function, const aclmdlDesc *handle, Side side, cons
 aclError inputDims(const char *function, const aclmdlDesc *handle, size_t index,
                    aclmdlIODims *dims) {
   std::shared_ptr<ModelDesc> desc;
-  ACL_TRY(findFacts(function, handle, desc));
-  if (!dims)
-    return fail(ACL_ERROR_INVALID_PARAM, function, "dims is NULL");
-  const Port *port = portOf(function, handle, Side::Input, index, desc);
-  if (!port)
-    return ACL_ERROR_INVALID_PARAM;
+  const Port *port;
+  ACL_TRY(findPort(function, handle, Side::Input, index, "dims", dims, desc, port));
   writeDims(port->name, port->dims, *dims);
   return ACL_SUCCESS;
 }
@@ -196,11 +203,8 @@ aclError aclmdlGetInputDimsV2(const aclmdlDesc *modelDesc, size_t index, aclmdlI
 aclError aclmdlGetInputDimsRange(const aclmdlDesc *modelDesc, size_t index,
                                  aclmdlIODimsRange *dimsRange) {
   std::shared_ptr<ModelDesc> desc;
-  ACL_TRY(findFacts(__func__, modelDesc, desc));
-  ACL_REQUIRE(dimsRange);
-  const Port *port = portOf(__func__, modelDesc, Side::Input, index, desc);
-  if (!port)
-    return ACL_ERROR_INVALID_PARAM;
+  const Port *port;
+  ACL_TRY(findPort(__func__, modelDesc, Side::Input, index, "dimsRange", dimsRange, desc, port));
   *dimsRange = {};
   dimsRange->rangeCount = std::min<size_t>(port->dims.size(), ACL_MAX_DIM_CNT);
   for (size_t i = 0; i < dimsRange->rangeCount; ++i) {
@@ -218,22 +222,16 @@ aclError aclmdlGetInputDimsRange(const aclmdlDesc *modelDesc, size_t index,
 
 aclError aclmdlGetOutputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims) {
   std::shared_ptr<ModelDesc> desc;
-  ACL_TRY(findFacts(__func__, modelDesc, desc));
-  ACL_REQUIRE(dims);
-  const Port *port = portOf(__func__, modelDesc, Side::Output, index, desc);
-  if (!port)
-    return ACL_ERROR_INVALID_PARAM;
+  const Port *port;
+  ACL_TRY(findPort(__func__, modelDesc, Side::Output, index, "dims", dims, desc, port));
   writeDims(port->name, largestDims(*port), *dims);
   return ACL_SUCCESS;
 }
 
 aclError aclmdlGetCurOutputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims) {
   std::shared_ptr<ModelDesc> desc;
-  ACL_TRY(findFacts(__func__, modelDesc, desc));
-  ACL_REQUIRE(dims);
-  const Port *port = portOf(__func__, modelDesc, Side::Output, index, desc);
-  if (!port)
-    return ACL_ERROR_INVALID_PARAM;
+  const Port *port;
+  ACL_TRY(findPort(__func__, modelDesc, Side::Output, index, "dims", dims, desc, port));
   if (auto model = desc->model.lock()) {
     std::lock_guard lock(model->dimsMutex);
     if (index < model->currentDims.size()) {

@@ -6,6 +6,7 @@
 #include <onnx/onnx_pb.h>
 #include <optional>
 
+#include "dialects/graph/ConstantData.h"
 #include "dialects/graph/tiling/TiledDims.h"
 #include "frontends/ModelFile.h"
 #include "frontends/onnx/AscendNodes.h"
@@ -101,35 +102,67 @@ static FailureOr<OwningOpRef<ModuleOp>> importModel(onnx::ModelProto &model, Str
   std::optional<int64_t> opset = readOpset(model, diags);
   if (!opset || !checkDepth(model, diags) || !expandAscendNodes(*model.mutable_graph(), diags))
     return failure();
-  OnnxImportOptions used = options;
-  std::optional<DynamicDim> dim;
-  if (options.usePlaceholder) {
-    dim = findDynamicDim(model.graph(), options.inputShapes);
-    if (!dim)
-      return failure();
-    used.inputShapes = dim->inputShapes;
-    used.placeholder = dim->size;
-  }
-  OwningOpRef<ModuleOp> module = GraphImporter(model, *opset, folder, used, context, diags).run();
+  OwningOpRef<ModuleOp> module =
+      GraphImporter(model, *opset, folder, options, context, diags).run();
   if (!module)
     return failure();
-  if (dim) {
-    Builder builder(&context);
-    (*module)->setAttr(graph::kDynamicDimAttr, builder.getStringAttr(dim->name));
-    (*module)->setAttr(graph::kDynamicDimSizeAttr, builder.getI64IntegerAttr(dim->size));
-  }
   return module;
+}
+
+/// Imports a model with a placeholder for its dynamic dim; null, and nothing reported, where it
+/// cannot be tiled.
+static OwningOpRef<ModuleOp> importTiled(onnx::ModelProto &model, StringRef name, StringRef folder,
+                                         const DynamicDim &dim, OnnxImportOptions options,
+                                         MLIRContext &context) {
+  options.inputShapes = dim.inputShapes;
+  options.placeholder = dim.size;
+  // The target is asked about the tiles, whose sizes it will see.
+  options.canGenerate = {};
+  // An obstacle to tiling is not an error of the model.
+  Diagnostics trial;
+  ScopedDiagnosticHandler handler(&context, [](Diagnostic &) { return success(); });
+  auto module = importModel(model, name, folder, options, context, trial);
+  if (failed(module) || trial.hasErrors())
+    return {};
+  Builder builder(&context);
+  (**module)->setAttr(graph::kDynamicDimAttr, builder.getStringAttr(dim.name));
+  (**module)->setAttr(graph::kDynamicDimSizeAttr, builder.getI64IntegerAttr(dim.size));
+  if (options.makeTiles(**module))
+    return std::move(*module);
+  // The constants are read once more for the dynamic graph.
+  (*module)->getBody()->clear();
+  graph::releaseUnusedConstants(**module);
+  return {};
+}
+
+/// Imports the model that `parse` reads.
+static FailureOr<OwningOpRef<ModuleOp>>
+importParsed(llvm::function_ref<bool(onnx::ModelProto &)> parse, StringRef name, StringRef folder,
+             const OnnxImportOptions &options, MLIRContext &context, Diagnostics &diags) {
+  onnx::ModelProto model;
+  if (!parse(model))
+    return failure();
+  if (options.makeTiles)
+    if (auto dim = findDynamicDim(model.graph(), options.inputShapes)) {
+      if (auto tiled = importTiled(model, name, folder, *dim, options, context))
+        return tiled;
+      // The attempt has changed the model and taken constants out of it.
+      model.Clear();
+      if (!parse(model))
+        return failure();
+    }
+  return importModel(model, name, folder, options, context, diags);
 }
 
 } // namespace atc::onnx_import
 
 FailureOr<OwningOpRef<ModuleOp>> atc::importOnnx(StringRef path, const OnnxImportOptions &options,
                                                  MLIRContext &context, Diagnostics &diagnostics) {
-  onnx::ModelProto model;
-  if (!parseFile(path, onnx_import::fileFormat, model, diagnostics))
-    return failure();
-  return onnx_import::importModel(model, path, llvm::sys::path::parent_path(path), options, context,
-                                  diagnostics);
+  auto parse = [&](onnx::ModelProto &model) {
+    return parseFile(path, onnx_import::fileFormat, model, diagnostics);
+  };
+  return onnx_import::importParsed(parse, path, llvm::sys::path::parent_path(path), options,
+                                   context, diagnostics);
 }
 
 FailureOr<OwningOpRef<ModuleOp>> atc::importOnnxBuffer(StringRef bytes, StringRef name,
@@ -137,10 +170,10 @@ FailureOr<OwningOpRef<ModuleOp>> atc::importOnnxBuffer(StringRef bytes, StringRe
                                                        const OnnxImportOptions &options,
                                                        MLIRContext &context,
                                                        Diagnostics &diagnostics) {
-  onnx::ModelProto model;
-  if (!parseBytes(bytes, name, onnx_import::fileFormat, model, diagnostics))
-    return failure();
-  return onnx_import::importModel(model, name, folder, options, context, diagnostics);
+  auto parse = [&](onnx::ModelProto &model) {
+    return parseBytes(bytes, name, onnx_import::fileFormat, model, diagnostics);
+  };
+  return onnx_import::importParsed(parse, name, folder, options, context, diagnostics);
 }
 
 std::vector<atc::ModelNode> atc::listOnnxNodes(StringRef path,

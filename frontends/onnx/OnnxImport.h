@@ -29,10 +29,11 @@ struct OnnxImportOptions {
   /// Returns whether the target has code for a graph op. Other ops are imported as calls of host
   /// kernels. Empty: it has code for all of them.
   std::function<bool(mlir::Operation *)> canGenerate = {};
-  /// Imports a model whose inputs have one dynamic dim as graph ops, with a placeholder as its
-  /// size that the module states (dialects/graph/tiling/TiledDims.h). Fails, perhaps without an
-  /// error, where there is no such dim or where that would not serve all sizes.
-  bool usePlaceholder = false;
+  /// Called for a model whose inputs have one dynamic dim, with the module imported as graph ops
+  /// and a placeholder as the dim's size (dialects/graph/tiling/TiledDims.h), unless that would not
+  /// serve all sizes. Returns true to take the module as the result; otherwise the model is
+  /// imported with its dynamic dim. Empty: it is imported so in any case.
+  std::function<bool(mlir::ModuleOp)> makeTiles = {};
   /// Set by the importer: the placeholder; 0 for none.
   int64_t placeholder = 0;
 };
