@@ -21,7 +21,7 @@ struct OutputType {
   om_dtype type = OM_F32;
 };
 
-/// What a user asks of the types and layouts of a model's inputs and outputs. The layout
+/// The types and layouts that a user requests for a model's inputs and outputs. The layout
 /// NC1HWC0 has blocks of 16 channels innermost: [N, ceil(C/16), H, W, 16], in f16.
 struct ModelBoundary {
   std::optional<om_dtype> outputType;  ///< of all outputs; --output_type=FP16

@@ -79,7 +79,7 @@ bool PhaseRunner::runRegions(ModuleOp module, Phase last) {
   RegionMerger merger(module);
   for (func::FuncOp function : host::partsOf(module)) {
     OwningOpRef<ModuleOp> region = copyRegion(function);
-    // What a target chooses by looking at the graph, it chooses for each region.
+    // Targets that choose pipelines by the graph choose them for each region.
     if (!runStatic(*region, target.buildPipelines(om::findMain(*region), disabled), last))
       return false;
     merger.merge(function, *region);

@@ -29,7 +29,7 @@ struct HostLayer {
   std::string why; ///< reason for which the NPU does not run it
 };
 
-/// What a compiled model for an NPU runs where.
+/// States what a model compiled for an NPU runs on the NPU and what on the CPU.
 struct Placement {
   PlacedWork npu, host;
   uint64_t switches = 0;             ///< between kernels of one side and of the other

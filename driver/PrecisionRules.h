@@ -34,7 +34,7 @@ enum class NodePrecision {
 /// Names of all types of operators, and of those that f16 loses much in.
 inline constexpr llvm::StringLiteral kAllTypes = "*", kSensitiveTypes = "*sensitive";
 
-/// One statement of a flag or a file.
+/// Holds a statement of a flag or a file.
 struct PrecisionRule {
   std::string name;    ///< of a node, or of types of operators
   bool isType = false; ///< `name` is a type

@@ -10,7 +10,7 @@ using namespace mlir;
 namespace atc {
 namespace {
 
-/// One label for each dim; those of an ellipsis are negative, the last dim is -1.
+/// Holds a label for each dim; those of an ellipsis are negative, the last dim is -1.
 using Labels = SmallVector<int>;
 
 struct Operand {
@@ -164,7 +164,7 @@ Value makeEinsum(NodeBuilder &n, std::string equation, ArrayRef<Value> inputs) {
     counted.append(*labels);
     operands.push_back({inputs[index], *labels});
   }
-  // The same label is the same size; only an ellipsis broadcasts.
+  // Equal labels have equal sizes; only an ellipsis broadcasts.
   llvm::DenseMap<int, int64_t> sizes;
   for (const Operand &operand : operands)
     for (auto [label, dim] : llvm::zip(operand.labels, n.shape(operand.value))) {

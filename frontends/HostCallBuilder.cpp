@@ -47,7 +47,7 @@ SmallVector<Value> HostCallBuilder::call(const graph::HostCall &call, std::strin
 
 Value HostCallBuilder::call(StringRef kernel, ArrayRef<Value> inputs,
                             ArrayRef<NamedAttribute> parameters) {
-  // What a call before this one could not make.
+  // A preceding call failed.
   if (llvm::is_contained(inputs, Value()))
     return {};
   std::string error;

@@ -231,7 +231,7 @@ private:
   }
 
   Value makeConv(graph::ConvOp conv) {
-    // What is fused behind a convolution comes from passes only.
+    // Importers create no convolutions with fused ops; only passes do.
     if (conv.getResidual() || conv.getSlope() || conv.getActivation())
       return {};
     return calls.call("Conv", operands(),

@@ -80,7 +80,7 @@ FailureOr<SmallVector<Type>> probeHostCall(const graph::HostCall &call, MLIRCont
         if (Type both = graph::joinTypes(type, other))
           type = both;
     }
-    // One answer says nothing about other sizes.
+    // A single result says nothing about other sizes.
     for (Type &type : joined)
       if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && answers == 1)
         type = RankedTensorType::get(SmallVector<int64_t>(tensor.getRank(), ShapedType::kDynamic),

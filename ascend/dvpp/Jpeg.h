@@ -9,7 +9,7 @@
 
 namespace atc::ascend {
 
-/// What the header of a file says.
+/// The contents of a file's header.
 struct ImageHeader {
   uint32_t width = 0, height = 0;
   int32_t components = 0;

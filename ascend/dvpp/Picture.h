@@ -17,7 +17,7 @@
 
 namespace atc::ascend {
 
-/// What a program says of a picture.
+/// Describes a picture as the program states it.
 struct Picture {
   void *data = nullptr;
   uint32_t size = 0;

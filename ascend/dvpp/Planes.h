@@ -10,7 +10,7 @@
 
 namespace atc::ascend {
 
-/// One channel: dense rows of bytes.
+/// Holds a channel: dense rows of bytes.
 struct Plane {
   uint32_t width = 0, height = 0;
   std::vector<uint8_t> data;

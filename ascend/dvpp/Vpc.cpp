@@ -10,7 +10,7 @@ using namespace atc::ascend;
 
 namespace {
 
-/// What a picture becomes; its arguments were checked.
+/// Describes the result for a picture; its arguments were checked.
 struct Job {
   Picture source, target;
   Area crop, paste;
@@ -99,7 +99,7 @@ aclError readArea(const char *function, const char *what, const acldvppRoiConfig
   return ACL_SUCCESS;
 }
 
-/// What a call of the interface gives, of one source and one target.
+/// Holds the arguments of a call of the interface for one source and one target.
 struct Call {
   const acldvppChannelDesc *channel = nullptr;
   const acldvppPicDesc *input = nullptr;
@@ -170,7 +170,7 @@ aclError process(const char *function, const Call &call, aclrtStream stream) {
   return enqueueJobs(function, {job}, stream);
 }
 
-/// What a call for a batch gives beside the channel.
+/// Holds the arguments of a call for a batch, without the channel.
 struct BatchCall {
   acldvppBatchPicDesc *sources, *targets;
   const uint32_t *counts;

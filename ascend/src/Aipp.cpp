@@ -11,7 +11,7 @@ using namespace atc::ascend;
 
 namespace {
 
-/// What is set for one image; the layout is that of the device, 96 bytes.
+/// Parameters of one image in the layout of the device, 96 bytes.
 struct ImageParameters {
   int8_t crop = 0, resize = 0, padding = 0, rotate = 0;
   int8_t reserved0[4] = {};
@@ -25,7 +25,7 @@ struct ImageParameters {
 };
 static_assert(sizeof(ImageParameters) == 96);
 
-/// What is set for all images, 64 bytes before those of the images.
+/// Parameters of all images, 64 bytes before those of each image.
 struct Parameters {
   uint8_t inputFormat = 0;
   int8_t csc = 0, rbuvSwap = 0, axSwap = 0;

@@ -30,8 +30,8 @@ struct DataBuffer {
   }
 };
 
-/// What a program says of a tensor. Not to be changed while another thread uses it, as
-/// everywhere in AscendCL.
+/// Describes a tensor as the program states it. It must not be changed while another thread uses
+/// it, as everywhere in AscendCL.
 struct TensorDesc {
   aclDataType type = ACL_DT_UNDEFINED;
   aclFormat format = ACL_FORMAT_UNDEFINED;

@@ -342,7 +342,7 @@ aclError aclmdlExecuteAsync(uint32_t modelId, const aclmdlDataset *input, aclmdl
 
 namespace {
 
-/// What aclmdlSetExecConfigOpt has set: how long a synchronous execution may wait.
+/// Holds the options of aclmdlSetExecConfigOpt: how long a synchronous execution may wait.
 struct ExecConfig {
   int32_t streamTimeout = -1, eventTimeout = -1;
 };

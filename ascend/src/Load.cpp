@@ -74,7 +74,7 @@ aclError writeSizes(const Model &model, size_t *workSize, size_t *weightSize) {
   return ACL_SUCCESS;
 }
 
-/// What aclmdlSetConfigOpt has set.
+/// Holds the options of aclmdlSetConfigOpt.
 struct LoadConfig {
   size_t type = 0;
   std::string path;

@@ -135,7 +135,7 @@ std::shared_ptr<const ModelFacts> factsOf(const om_model *model, const om_model_
       if (port.element == OM_U8 && port.dims.size() == 4)
         port.format = ACL_FORMAT_NHWC;
   facts->name = info.name;
-  // What `atc --singleop` has made states its operator, as JSON, in its command line.
+  // A file that `atc --singleop` wrote states its operator, as JSON, in its command line.
   if (size_t at = command.find("--singleop="); at != std::string_view::npos)
     if (size_t end = command.rfind('}'); end != std::string_view::npos && end > at)
       facts->operatorText = command.substr(at + 11, end + 1 - at - 11);

@@ -35,7 +35,7 @@ struct Port {
 /// Returns the bytes of a dense tensor; 0 where a dim is not known.
 size_t denseBytes(om_dtype type, const Dims &dims);
 
-/// What a model says of itself; constant, and shared by descriptions of it.
+/// Describes a model; constant, and shared by its descriptions.
 struct ModelFacts {
   std::vector<Port> inputs, outputs;
   om_gear_kind gears = OM_GEARS_NONE;

@@ -8,7 +8,7 @@
 
 namespace atc::ascend {
 
-/// What aclmdlGetDesc fills. The facts stay when the model is unloaded.
+/// Holds the description that aclmdlGetDesc fills. The facts stay valid when the model is unloaded.
 struct ModelDesc {
   std::shared_ptr<const ModelFacts> facts;
   std::weak_ptr<Model> model; ///< for the dims of its last run

@@ -170,7 +170,7 @@ namespace {
 aclError findOrCompile(const char *function, const OpCall &call, std::shared_ptr<OpModel> &op) {
   if ((op = lookUpOperator(call)))
     return ACL_SUCCESS;
-  // One at a time: the same operator is not compiled twice.
+  // Only one compilation runs at a time, so that no operator is compiled twice.
   static std::mutex mutex;
   std::lock_guard lock(mutex);
   if ((op = lookUpOperator(call)))

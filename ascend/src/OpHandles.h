@@ -11,7 +11,7 @@
 
 namespace atc::ascend {
 
-/// What aclopExecWithHandle does: an operator of a file, a cast, a matrix product.
+/// Holds what aclopExecWithHandle executes: an operator of a file, a cast or a matrix product.
 struct OpHandle {
   std::function<aclError(const char *function, int numInputs, const aclDataBuffer *const inputs[],
                          int numOutputs, aclDataBuffer *const outputs[], aclrtStream stream)>

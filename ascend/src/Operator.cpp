@@ -241,7 +241,7 @@ aclError readCall(const char *function, const char *opType, int numInputs,
 
 std::shared_ptr<OpModel> lookUpOperator(const OpCall &call) {
   std::shared_lock lock(operators().mutex);
-  // What was added last is preferred.
+  // Operators that were added later are preferred.
   for (auto each = operators().all.rbegin(); each != operators().all.rend(); ++each)
     if (matches(call, (*each)->description))
       return *each;

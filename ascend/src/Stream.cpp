@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/// What the exception callback can ask about a failed task.
+/// Describes a failed task to the exception callback.
 struct rtExceptionInfo {
   uint32_t task, stream, thread, device, code;
 };

@@ -38,7 +38,7 @@ Expected<std::unique_ptr<Module>> takeOut(StringRef symbol, uint64_t types, Stri
       getLazyBitcodeModule(MemoryBufferRef(bitcode, "kernels"), context);
   if (!all)
     return all.takeError();
-  // What the module declares is what the linker takes out of the other one.
+  // The linker takes from the other module only what this module declares.
   auto module = std::make_unique<Module>(symbol, context);
   generator.setTarget(*module);
   auto declare = [&](StringRef name) {

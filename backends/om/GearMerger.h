@@ -45,7 +45,8 @@ private:
   struct Moved {
     uint64_t from, to;
   };
-  /// What is different in one gear's numbers.
+  /// Holds where the tensors, ports, kernels, constants and programs of a gear are in the merged
+  /// model.
   struct Numbers {
     uint32_t firstTensor, firstInput, firstOutput, firstKernel;
     std::vector<Moved> moved[2]; ///< of weights and tables, by `from`

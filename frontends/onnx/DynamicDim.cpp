@@ -99,7 +99,7 @@ std::optional<DynamicDim> findDynamicDim(const onnx::GraphProto &graph, const In
     auto found = llvm::find_if(given, [&](const auto &item) { return item.first == name; });
     return found == given.end() ? nullptr : &found->second;
   };
-  // What is wrong with --input_shape is reported where the model is read as it is.
+  // Errors of --input_shape are reported by the import of the model with its dynamic dims.
   llvm::StringSet<> seen;
   for (const auto &[name, dims] : given) {
     const bool isInput = llvm::any_of(
@@ -154,7 +154,7 @@ std::optional<DynamicDim> findDynamicDim(const onnx::GraphProto &graph, const In
 }
 
 //===----------------------------------------------------------------------===//
-// What nodes may do with sizes
+// Rules for nodes that use sizes
 //===----------------------------------------------------------------------===//
 
 static std::optional<SmallVector<int64_t>> constantInts(Value value) {

@@ -21,7 +21,7 @@ struct Guard {
 
 using Guards = llvm::SmallVector<Guard, 2>;
 
-/// What the nodes of v1 conditions leave behind besides values. Graph ops have no
+/// Collects the results of v1 condition nodes besides values. Graph ops have no
 /// effects, so that both sides of a Switch can be computed and Merge chooses.
 struct Flow {
   /// By tensors of Switch, by the names of all other nodes. No entry: unconditional.

@@ -129,7 +129,7 @@ void markVariables(pb::GraphDef &graph, CheckpointBundle *checkpoint, Diagnostic
   for (const pb::NodeDef &call : graph.node()) {
     const pb::AttrValue *callee = attribute(call, "f");
     auto function = functions.find(callee ? callee->func().name() : call.op());
-    // One look at a function is enough, it is called with the same variables.
+    // Visiting a function once is enough: every call passes the same variables.
     if (function == functions.end() || !looked.insert(function->first()).second)
       continue;
     StringMap<StringRef> arguments;

@@ -52,7 +52,7 @@ Location GraphImporter::tensorLocation(StringRef tensor, StringRef node) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is imported
+// Selection of the nodes to import
 //===----------------------------------------------------------------------===//
 
 bool GraphImporter::indexNodes() {
@@ -125,8 +125,7 @@ bool GraphImporter::resolveCuts() {
 bool GraphImporter::isNeeded(const TensorName &input) {
   if (!input.isControl)
     return true;
-  // What a chain of Identity nodes begins with holds for all of them; a circle of them
-  // begins with nothing.
+  // All nodes of a chain of Identity nodes stand for its first input; a cycle of them has none.
   SmallVector<StringRef> chain;
   bool isSwitch = false;
   std::string name(input.node);
@@ -211,7 +210,7 @@ bool GraphImporter::checkVariables() {
   return diags->numErrors() == before;
 }
 
-/// One error that lists every node that has no row in the table.
+/// Reports all nodes that have no row in the table as one error.
 bool GraphImporter::checkSupported() {
   UnsupportedOps unsupported;
   for (const pb::NodeDef *node : needed)
@@ -413,7 +412,7 @@ void GraphImporter::makeOutputs(pb::NodeDef &node) {
     return makeConstant(node);
   for (const std::string &input : node.input())
     if (TensorName tensor = TensorName::parse(input); !tensor.isControl && !lookup(tensor)) {
-      // Of a node that has failed, or an output that the builder did not make.
+      // The node has failed, or its builder did not create this output.
       if (!diags->hasErrors())
         diags->error("E14001", "input '" + input + "' of " + describeNode(node) +
                                    ": this output is not supported");
@@ -442,7 +441,7 @@ void GraphImporter::makeOutputs(pb::NodeDef &node) {
     return;
   }
   std::optional<Diagnostics> errors = attempt([&] { return build(*row); });
-  // What a kernel cannot do either is reported in the words of the static builder.
+  // An error that the dynamic builder has too is reported in the words of the static builder.
   if (errors && (!isLeftToHost || attempt([&] { return build(*dynamic); })))
     for (const CodedMessage &message : errors->all())
       diags->add(message);

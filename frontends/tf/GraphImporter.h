@@ -113,7 +113,7 @@ private:
   llvm::StringMap<bool> switches; ///< what isNeeded() has found for nodes
   llvm::StringSet<> cuts;
   llvm::StringMap<mlir::RankedTensorType> cutTypes;
-  /// What the outputs need, in the order of the file, later in that of execution.
+  /// The nodes that the outputs need, in the order of the file, after sorting in that of execution.
   std::vector<pb::NodeDef *> needed;
   struct Scope {
     llvm::StringMap<mlir::Value> values;

@@ -49,7 +49,7 @@ bool GraphImporter::inputType(const pb::NodeDef &node, RankedTensorType &type,
   RankedTensorType inferred = cutTypes.lookup(node.name());
   Type element = inferred ? inferred.getElementType() : Type();
   if (!element) {
-    // What a cut node makes is nearly always of its main type.
+    // The output of a cut node nearly always has the node's main type.
     pb::DataType stated = pb::DT_FLOAT;
     for (const char *attribute : {"dtype", "DstT", "T"})
       if (auto found = node.attr().find(attribute); found != node.attr().end()) {

@@ -83,7 +83,7 @@ struct Scope {
   const pb::FunctionDef *function = nullptr;
   const Attributes *attributes = nullptr;
   std::string prefix;
-  /// What stands outside for each argument of the function.
+  /// The tensors of the caller that each argument of the function stands for.
   StringMap<std::vector<std::string>> arguments;
   StringMap<std::string> names;
   StringMap<std::vector<std::string>> callResults;
@@ -331,7 +331,7 @@ std::vector<const pb::NodeDef *> Inliner::orderNodes(Scope &scope, ArrayRef<Stri
   };
   for (StringRef root : roots)
     pending.push_back(root.str());
-  // What closes a loop comes behind all that stands in it.
+  // The nodes that close a loop are placed after all nodes inside it.
   for (size_t next = 0; next < pending.size(); ++next) {
     enter(std::string(pending[next]));
     while (!stack.empty()) {

@@ -199,7 +199,7 @@ bool LoopFrames::distribute(ArrayRef<pb::NodeDef *> sorted, std::vector<pb::Node
     return true;
   }
   DenseMap<const LoopFrame *, std::vector<pb::NodeDef *>> inside;
-  // What a loop stands in is only known when all of its Enter nodes were seen.
+  // The frame around a loop is only known after all of its Enter nodes were visited.
   for (bool last : {false, true})
     for (pb::NodeDef *node : sorted) {
       LoopFrame *frame = nullptr;
@@ -259,7 +259,7 @@ std::vector<pb::NodeDef *> LoopFrames::select(const LoopFrame &frame,
         wanted.insert(node).second)
       for (const std::string &input : node->input())
         roots.push_back(StringRef(input).ltrim('^').str());
-    // What enters a loop inside this one.
+    // The node enters a loop inside this one.
     if (node)
       if (const LoopFrame *inner = exits.lookup(node))
         for (const pb::NodeDef *enter : inner->enters)

@@ -42,7 +42,7 @@ struct LoopFrame {
   const pb::NodeDef *condition = nullptr; ///< the LoopCond
   std::vector<const pb::NodeDef *> enters, nextIterations;
   std::vector<pb::NodeDef *> exits;
-  /// What the condition needs, and what the next values need, in the order of execution.
+  /// The nodes that the condition and the next values need, in the order of execution.
   std::vector<pb::NodeDef *> conditionNodes, bodyNodes;
   std::vector<size_t> exitVariables; ///< the variable that each Exit leaves with
 };

@@ -114,7 +114,8 @@ private:
     return condition;
   }
 
-  /// What the body makes of a carried value; null for a list without elements.
+  /// Returns whether the body's next value of a carried value could be built; `next` is null for a
+  /// list without elements.
   bool nextValue(Carried &one, Value &next) {
     TensorName tensor = TensorName::parse(one.variable->next);
     if (!one.isList)

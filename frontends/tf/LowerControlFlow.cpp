@@ -59,7 +59,7 @@ public:
     return good;
   }
 
-  /// What reads result k of a lowered node reads the node that makes it instead.
+  /// Redirects an input that reads result k of a lowered node to the node that computes it.
   std::string renamed(const std::string &input) const {
     StringRef text = input;
     const bool isControl = text.consume_front("^");

@@ -173,7 +173,7 @@ Value NodeContext::tryEvaluate(Operation *op) {
   return graph::ConstantOp::create(opBuilder, op->getLoc(), std::move(values[0]).toAttribute(type));
 }
 
-/// What is known at compile time is folded by passes, whatever the target can do.
+/// Returns true for ops that depend on no input, too: passes fold them, whatever the target does.
 bool NodeContext::canGenerate(Operation *op) {
   return owner.canGenerate(op) || llvm::none_of(op->getOperands(), dependsOnInputs);
 }

@@ -11,8 +11,8 @@
 
 namespace atc::tf_import {
 
-/// What a builder of OpTable sees: besides what NodeBuilder has, the attributes,
-/// inputs and outputs as TensorFlow has them.
+/// The interface for builders of OpTable: extends NodeBuilder by attributes, inputs and outputs as
+/// TensorFlow defines them.
 class NodeContext : public NodeBuilder {
 public:
   NodeContext(GraphImporter &importer, pb::NodeDef &node);
@@ -40,13 +40,13 @@ public:
   /// fault.
   llvm::SmallVector<int64_t> constantInts(unsigned index);
   llvm::SmallVector<double> constantFloats(unsigned index);
-  /// The same for an input of one element.
+  /// Returns the integer of a constant input of one element.
   int64_t constantInt(unsigned index);
 
   //--- Axes.
   /// -rank <= axis < rank becomes 0 <= axis < rank.
   int64_t normalizeAxis(int64_t axis, int64_t rank);
-  /// The same for a set: sorted, a duplicate fails.
+  /// Normalizes a set of axes and sorts it; fails on a duplicate.
   llvm::SmallVector<int64_t> normalizeAxes(llvm::ArrayRef<int64_t> axes, int64_t rank);
 
   //--- Outputs. `setOutput` of output 0 may be all that a node has.

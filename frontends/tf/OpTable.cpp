@@ -106,7 +106,7 @@ void atc::printTfSupport(llvm::raw_ostream &os) {
     os << "\n## " << family.title << "\n\n| operator | shapes | limits |\n|---|---|---|\n";
     std::map<llvm::StringRef, llvm::StringRef> sorted;
     for (const OpRow &row : family.rows)
-      // What has a row of its own for fixed shapes stands there.
+      // Operators with a row for fixed shapes are listed there.
       if (family.rows.data() != hostRows().data() || !findOp(row.op))
         sorted[row.op] = row.limits;
     for (const auto &[op, limits] : sorted)

@@ -14,7 +14,7 @@ class NodeContext;
 struct OpRow {
   llvm::StringLiteral op;
   void (*build)(NodeContext &);
-  /// What of the operator is not supported; for the documentation.
+  /// The unsupported part of the operator, for the documentation.
   llvm::StringLiteral limits = "";
 };
 

@@ -53,7 +53,7 @@ static const pb::SignatureDef *chooseSignature(const pb::MetaGraphDef &graph, St
   std::vector<std::string> names;
   const pb::SignatureDef *last = nullptr;
   for (const auto &[name, signature] : signatures) {
-    // What runs once when a model is loaded is no signature of the model.
+    // Functions that run once when a model is loaded are no signatures of the model.
     if (StringRef(name).starts_with("__saved_model"))
       continue;
     names.push_back("'" + name + "'");

@@ -36,7 +36,7 @@ struct TfImportOptions {
   std::function<bool(mlir::Operation *)> canGenerate = {};
 };
 
-/// What a signature says of a graph: the name of each input and output and the
+/// The boundary that a signature gives a graph: the name of each input and output and the
 /// tensor ("node:0") that it stands for. Empty for a bare graph.
 struct GraphBoundary {
   std::vector<std::pair<std::string, std::string>> inputs, outputs;
@@ -54,8 +54,8 @@ mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> importTf(llvm::StringRef path
                                                             mlir::MLIRContext &context,
                                                             Diagnostics &diagnostics);
 
-/// The same for a GraphDef in memory without variables and function calls; its
-/// constants are taken from it.
+/// Imports a GraphDef in memory without variables and function calls; its constants are
+/// moved out of it.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importTfGraph(tf::pb::GraphDef &graph, llvm::StringRef name, const GraphBoundary &boundary,
               const TfImportOptions &options, mlir::MLIRContext &context, Diagnostics &diagnostics);

@@ -198,7 +198,7 @@ ATC_KERNEL(Svd) {
       const double *matrix = from + at * m * n;
       for (int64_t i = 0; i < 2 * longer * longer; ++i)
         work[i] = 0;
-      // Of a wide matrix the transposed one is taken apart, with U and V exchanged.
+      // A wide matrix is decomposed in transposed form, with U and V exchanged.
       for (int64_t i = 0; i < m; ++i)
         for (int64_t j = 0; j < n; ++j)
           (m >= n ? first[j * m + i] : first[i * n + j]) = matrix[i * n + j];

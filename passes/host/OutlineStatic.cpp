@@ -26,7 +26,7 @@ bool isTiled(func::FuncOp main) {
 }
 
 bool isHostProgram(func::FuncOp main) {
-  // What is no value of a graph (buffers of a schedule) is not for a host program.
+  // Types that are no graph values (buffers of a schedule) need no dynamic schedule.
   auto isOpen = [](Type type) {
     return isa<TensorType, graph::SequenceType, graph::OptionalType, graph::MapType>(type) &&
            !graph::isPlainTensor(type);

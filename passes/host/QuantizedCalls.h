@@ -26,7 +26,7 @@ struct Quantized {
   mlir::Value scale, zero;
   /// The scales and zero points, where all of them are known.
   std::optional<graph::QuantParams> params;
-  /// One scale holds for the whole tensor.
+  /// Whether a single scale holds for the whole tensor.
   bool perTensor = false;
   mlir::Location loc;
 

@@ -210,7 +210,7 @@ std::shared_ptr<CompilerModule> CompilerModule::copy() {
   {
     std::lock_guard<std::mutex> guard(parts->lock);
     driver::ContextMessages messages(*copied->context, diagnostics);
-    // What passes left in a form that no verifier accepts is for reading only.
+    // A module in a form that no verifier accepts can only be read.
     messages.setCode("E10055");
     copied->source = parts->source;
     copied->module = driver::copyModule(*parts->module, *copied->context);

@@ -46,7 +46,7 @@ std::vector<py::object> inOrder(const py::object &given, const std::vector<Port>
                                 const char *role, std::vector<std::string> &faults) {
   std::vector<py::object> arrays(ports.size());
   if (!isMapping(given)) {
-    // One array is what a model of one input wants.
+    // A model of one input accepts a single array.
     if (isArray(given) && ports.size() == 1) {
       arrays[0] = given;
       return arrays;
@@ -96,7 +96,7 @@ PyModel::PyModel(const py::object &source, bool verify, const py::object &cpuLev
   options.cpu_level = cpuLevel.is_none() ? nullptr : level.c_str();
   std::string label = "the bytes given";
   if (PyObject_CheckBuffer(source.ptr())) {
-    // Of anything but bytes a copy is made: the memory must not change.
+    // Everything but bytes is copied: the memory must not change.
     bytes = py::reinterpret_steal<py::object>(PyBytes_FromObject(source.ptr()));
     if (!bytes)
       throw py::error_already_set();
@@ -174,7 +174,7 @@ PySession::PySession(std::shared_ptr<PyModel> model, om_session_options options,
   }
   if (session)
     return;
-  // Of a program that the device refuses it knows every fault.
+  // The device knows every error of a program that it refuses.
   std::vector<std::string> faults =
       npu ? linesOf(om_npu_text(npu.get(), OM_NPU_FAULTS)) : std::vector<std::string>();
   if (faults.empty())

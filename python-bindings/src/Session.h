@@ -58,7 +58,7 @@ public:
   pybind11::object call(const pybind11::args &inputs, const pybind11::kwargs &named);
   /// Gives the memory back; every later run is a ValueError.
   void close();
-  /// One run; what its launches wrote, by name.
+  /// Runs the model once and returns what its launches wrote, by name.
   pybind11::dict tensors(const pybind11::object &inputs, const pybind11::object &names);
 
   /// Ends the run in progress, of whatever thread, or else the next one.
@@ -81,9 +81,9 @@ public:
     needOpen();
     return om_session_threads(session.get());
   }
-  /// What the simulated NPU says of the last run; none for a model without one.
+  /// Returns the statistics of the simulated NPU for the last run; none for a model without one.
   pybind11::object npuStatistics();
-  /// One line for each pair of accesses that nothing orders.
+  /// Returns a line for each pair of accesses that nothing orders.
   std::vector<std::string> hazards();
   /// Writes a text of the simulated NPU into a file.
   void writeNpuText(const pybind11::object &path, om_npu_text_kind kind);

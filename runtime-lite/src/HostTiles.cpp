@@ -157,7 +157,7 @@ om_status HostMachine::runTiles(const fb::HostTiles &tiles) {
   om_status status = countTiles(tiles, count);
   if (status != OM_OK)
     return status;
-  // What a failure leaves behind is told from what was not made.
+  // Null marks what was not created, so that a failure releases only what was.
   for (uint32_t i = 0; i < ports; ++i)
     tilePorts[i].staging = nullptr;
   for (uint32_t i = 0; i < first.outputs(); ++i)

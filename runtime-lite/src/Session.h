@@ -117,7 +117,7 @@ private:
   atc::rt::NpuRun npu;
   atc::rt::HostMachine *host = nullptr; ///< of a model with a dynamic schedule, else null
   atc::rt::GearRun *gears = nullptr;    ///< of a model with gears, else null
-  /// Of each gear; null for one without a dynamic schedule.
+  /// The machine of each gear; null for a gear without a dynamic schedule.
   atc::rt::Array<atc::rt::HostMachine *> gearHosts;
   atc::rt::Pool pool; ///< last member: its threads end before the memory is released
 };

@@ -310,7 +310,7 @@ FlagValues parseFlags(ArrayRef<const char *> arguments, Diagnostics &diagnostics
     const bool hasNext = i + 1 < arguments.size();
     StringRef next = hasNext ? arguments[i + 1] : "";
     if (!flag) {
-      // What follows an unknown flag is most likely its value.
+      // The word after an unknown flag is most likely its value.
       i += !hasValue && !next.empty() && next[0] != '-';
       continue;
     }

@@ -20,7 +20,7 @@ enum class FlagEffect {
   Unsupported
 };
 
-/// What of a flag goes into the .om file.
+/// How a flag is recorded in the .om file.
 enum class FlagRecord {
   Value,
   /// A path, of which the folders say nothing about the result.
@@ -37,7 +37,7 @@ struct Flag {
   /// makes the value optional.
   const char *values;
   const char *group;
-  /// What it does; of a flag that is not used: the reason, and what to do instead.
+  /// The help text; for a flag that is not used the reason, and what to do instead.
   const char *help;
   FlagRecord record = FlagRecord::Value;
 

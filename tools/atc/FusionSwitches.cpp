@@ -152,7 +152,7 @@ public:
     if (!without.empty())
       diagnostics.warning("W10055", "there is nothing to switch here for " + join(without, ", ") +
                                         ": no fusion of this kind is ever made");
-    // What --disable_passes names is checked later, whatever it is.
+    // The names of --disable_passes are checked later.
     std::vector<std::string> passes = splitNames(flags.get("disable_passes"), ',');
     for (const std::string &pass : off)
       if (isPass(pass) && !is_contained(passes, pass))

@@ -78,7 +78,7 @@ private:
       return;
     }
     const std::vector<std::string> lists = {"black-list", "white-list", "gray-list"};
-    // What is taken off a list is treated as operators of no list are, unless it is added to
+    // An operator removed from a list is treated like one on no list, unless it is added to
     // another.
     for (const char *action : {"to-remove", "to-add"})
       for (const auto &[list, changes] : json->items()) {

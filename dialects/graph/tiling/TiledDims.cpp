@@ -174,7 +174,7 @@ struct ExpandModel : TiledDimOpInterface::ExternalModel<ExpandModel, ExpandOp> {
                                    std::string &reason) const {
     if (dims[0] >= 0)
       return inferBroadcast(op, dims, reason);
-    // One share is repeated, as often as there are tiles.
+    // A single share is repeated once per tile.
     ArrayRef<int64_t> result = shapeOf(op->getResult(0));
     auto isTiled = [&](int64_t size) { return size > 0 && size % count == 0; };
     return llvm::find_if(result, isTiled) - result.begin();

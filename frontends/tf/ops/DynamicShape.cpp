@@ -1,7 +1,7 @@
 //===-- DynamicShape.cpp - shapes and movement of dynamic tensors ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the builders of fixed shapes compute from dims, these let host kernels compute from
+// Builders of fixed shapes compute with dims at compile time; these let host kernels compute with
 // the dims that tensors have when the model runs.
 
 #include <limits>
@@ -287,7 +287,7 @@ void importSplit(NodeContext &n) {
   setParts(n, {n.input(1)}, axis, parts);
 }
 
-/// One size may be -1: what is left.
+/// Imports SplitV. A size of -1 stands for the remaining elements.
 void importSplitV(NodeContext &n) {
   Value input = n.input(0);
   SmallVector<int64_t> sizes = n.constantInts(1);

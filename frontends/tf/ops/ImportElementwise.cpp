@@ -29,7 +29,7 @@ template <ComparePredicate predicate> void importCompare(NodeContext &n) {
   n.setOutput(n.compare(lhs, rhs, predicate));
 }
 
-/// What is made of one input by a formula.
+/// Imports an operator of one input as a formula.
 template <Value (*formula)(NodeContext &, Value)> void importFormula(NodeContext &n) {
   Value input = n.input(0);
   if (!n.failed())

@@ -40,7 +40,7 @@ void setSize(TensorList &list, Value size) {
   list.size = known ? Value() : size;
 }
 
-/// What the attribute element_shape states.
+/// Returns the shape that the attribute element_shape states.
 std::optional<SmallVector<int64_t>> statedItem(NodeContext &n) {
   auto found = n.proto().attr().find("element_shape");
   if (found == n.proto().attr().end() || !found->second.has_shape() ||
@@ -52,7 +52,7 @@ std::optional<SmallVector<int64_t>> statedItem(NodeContext &n) {
   return dims;
 }
 
-/// What an input states as the shape of items: nothing for a scalar, which is -1.
+/// Returns the shape of items that an input states: nothing for a scalar, which is -1.
 std::optional<SmallVector<int64_t>> itemInput(NodeContext &n, unsigned index) {
   Value shape = n.input(index);
   ElementsAttr known;
@@ -66,7 +66,7 @@ std::optional<SmallVector<int64_t>> itemInput(NodeContext &n, unsigned index) {
 }
 
 //===----------------------------------------------------------------------===//
-// What both kinds do
+// Operators of both kinds
 //===----------------------------------------------------------------------===//
 
 void read(NodeContext &n, unsigned list, unsigned index) {

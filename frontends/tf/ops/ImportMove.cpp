@@ -20,7 +20,7 @@ void importConcat(NodeContext &n) {
   axis = n.normalizeAxis(axis, n.rank(inputs.front()));
   if (n.failed())
     return;
-  // What has no elements only tells the rank.
+  // Inputs without elements only state the rank.
   Value first = inputs.front();
   llvm::erase_if(inputs, [&](Value input) {
     return n.rank(input) == n.rank(first) && n.shape(input)[axis] == 0;
@@ -63,7 +63,7 @@ void importSplit(NodeContext &n) {
   split(n, input, axis, SmallVector<int64_t>(parts, total / parts));
 }
 
-/// One size may be -1: what is left.
+/// Imports SplitV. A size of -1 stands for the remaining elements.
 void importSplitV(NodeContext &n) {
   Value input = n.input(0);
   SmallVector<int64_t> sizes = n.constantInts(1);

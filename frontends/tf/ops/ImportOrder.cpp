@@ -57,8 +57,8 @@ template <typename OpTy> void importScan(NodeContext &n) {
 // Sorting
 //===----------------------------------------------------------------------===//
 
-/// Of rows [B, N]: the place [B, N] of every element when its row is sorted; of equal
-/// elements the earlier one comes first.
+/// Returns, for rows [B, N], the position [B, N] of every element in its sorted row; equal
+/// elements keep their order.
 Value placesInRow(NodeContext &n, Value rows, bool descending) {
   if (n.failed())
     return {};
@@ -232,7 +232,7 @@ void importBandPart(NodeContext &n) {
 // Sequences
 //===----------------------------------------------------------------------===//
 
-/// Of every sequence of the batch, the first elements in reverse.
+/// Imports ReverseSequence: reverses the first elements of every sequence of the batch.
 void importReverseSequence(NodeContext &n) {
   Value input = n.input(0), lengths = n.input(1);
   int64_t along = n.requiredInt("seq_dim"), batchDim = n.intAttr("batch_dim", 0);
@@ -298,7 +298,8 @@ void importWhere(NodeContext &n) {
   n.setOutput(n.reshape(n.intList(found), {count, static_cast<int64_t>(shape.size())}));
 }
 
-/// What is in x and not in y, and where it is in x; both must be known.
+/// Imports ListDiff: the elements of x that are not in y, and their indices in x. Both inputs must
+/// be constant.
 void importListDiff(NodeContext &n) {
   Value values = n.input(0);
   SmallVector<int64_t> list = n.constantInts(0), without = n.constantInts(1), kept, positions;

@@ -251,7 +251,7 @@ Value stackItems(NodeContext &n, const TensorList &list) {
   if (joined.item)
     for (int64_t dim : *joined.item)
       dims.push_back(std::max<int64_t>(dim, 0));
-  // What was not written at the end are zeros.
+  // Elements at the end that were not written are zeros.
   Value size = joined.count >= 0
                    ? n.scalar(static_cast<double>(joined.count), n.builder().getI64Type())
                    : joined.size;

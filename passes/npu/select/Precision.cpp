@@ -126,7 +126,7 @@ private:
         lost.insert_range(op.getResults());
     DenseSet<Operation *> decisions;
     for (Operation &op : llvm::reverse(getOperation().front())) {
-      // What is made of integers is decided on too.
+      // Ops without f32 operands and results, and ops on lost values, are no decisions.
       if ((llvm::none_of(op.getOperands(), isFloat32) &&
            llvm::none_of(op.getResults(), isFloat32)) ||
           llvm::any_of(op.getOperands(), [&](Value value) { return lost.contains(value); }))

@@ -68,7 +68,7 @@ struct Tensor {
   }
 };
 
-/// One gear of a model; see "gears" in om.h.
+/// Describes a gear of a model; see "gears" in om.h.
 struct Gear {
   std::vector<int64_t> values;
   uint32_t firstLaunch = 0, launches = 0;
