@@ -1,6 +1,5 @@
 //===-- DvppTest.cpp - pictures: decode, encode, resize, crop, paste ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#define CATCH_CONFIG_MAIN
 #define ENABLE_DVPP_INTERFACE
 #include "acl/ops/acl_dvpp.h"
 #include "test/ascend/AclTest.h"

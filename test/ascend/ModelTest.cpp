@@ -1,6 +1,5 @@
 //===-- ModelTest.cpp - models are loaded, described and executed ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#define CATCH_CONFIG_MAIN
 #include "openatc/npu.h"
 #include "openatc/om.hpp"
 #include "test/ascend/AclTest.h"

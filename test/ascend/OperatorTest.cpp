@@ -1,6 +1,5 @@
 //===-- OperatorTest.cpp - casts, matrix products, attributes, handles ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#define CATCH_CONFIG_MAIN
 #include "acl/acl_op_compiler.h"
 #include "acl/ops/acl_cblas.h"
 #include "test/ascend/AclTest.h"

@@ -1,6 +1,5 @@
 //===-- RuntimeTest.cpp - devices, contexts, streams, events, memory ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#define CATCH_CONFIG_MAIN
 #include "test/ascend/AclTest.h"
 
 #include <atomic>

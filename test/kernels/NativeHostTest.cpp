@@ -1,7 +1,6 @@
 //===-- NativeHostTest.cpp - what the compiler's host gives to kernels ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#define CATCH_CONFIG_MAIN
 #include "kernels/native/NativeHost.h"
 
 #include <catch2/catch.hpp>

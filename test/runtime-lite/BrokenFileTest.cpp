@@ -1,7 +1,6 @@
 //===-- BrokenFileTest.cpp - damaged and foreign files are refused --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#define CATCH_CONFIG_MAIN
 #include "openatc/om.hpp"
 #include "runtime-lite/schema/om_generated.h"
 #include "runtime-lite/src/Hash.h"

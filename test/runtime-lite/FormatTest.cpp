@@ -1,7 +1,6 @@
 //===-- FormatTest.cpp - what the writer writes, the loader reads ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#define CATCH_CONFIG_MAIN
 #include "openatc/om.hpp"
 #include "runtime-lite/src/Hash.h"
 #include "test/runtime-lite/GoldenFile.h"

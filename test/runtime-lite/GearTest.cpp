@@ -1,7 +1,6 @@
 //===-- GearTest.cpp - models with gears ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#define CATCH_CONFIG_MAIN
 #include "test/runtime-lite/GearTestModel.h"
 
 #include <catch2/catch.hpp>

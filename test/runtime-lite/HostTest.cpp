@@ -1,7 +1,6 @@
 //===-- HostTest.cpp - host programs: sizes, branches, loops, failures ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#define CATCH_CONFIG_MAIN
 #include "test/runtime-lite/HostTestRun.h"
 
 TEST_CASE("one program serves all sizes") {

@@ -5,7 +5,6 @@
 // and futexes: no order of operations loses a wakeup, runs a chunk twice, lets a
 // launch end early or keeps a worker from ending.
 
-#define CATCH_CONFIG_MAIN
 #include "runtime-lite/src/ChunkQueue.h"
 #include "test/runtime-lite/Explorer.h"
 

@@ -1,7 +1,6 @@
 //===-- SessionTest.cpp - running, threads, profile, dumps ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#define CATCH_CONFIG_MAIN
 #include "openatc/om.hpp"
 #include "test/runtime-lite/TestModel.h"
 

@@ -1,7 +1,6 @@
 //===-- TrustTest.cpp - what the loader refuses when told whom to trust ---===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#define CATCH_CONFIG_MAIN
 #include "openatc/trust.h"
 #include "openatc/om.hpp"
 #include "runtime-lite/src/Hash.h"

@@ -1,7 +1,6 @@
 //===-- PrintableTextTest.cpp - nothing of a name reaches the terminal ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#define CATCH_CONFIG_MAIN
 #include "support/PrintableText.h"
 
 #include <catch2/catch.hpp>

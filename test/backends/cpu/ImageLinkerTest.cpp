@@ -1,7 +1,6 @@
 //===-- ImageLinkerTest.cpp - objects become images that run anywhere -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#define CATCH_CONFIG_MAIN
 #include "backends/cpu/ImageLinker.h"
 #include "backends/om/OmWriter.h"
 #include "openatc/om.hpp"

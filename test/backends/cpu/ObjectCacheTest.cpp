@@ -3,7 +3,6 @@
 
 #include "backends/cpu/ObjectCache.h"
 
-#define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>

@@ -3,7 +3,6 @@
 
 #include "test/backends/npu/Ladders.h"
 
-#define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 
 using namespace atc::npu::test;

@@ -1,7 +1,6 @@
 //===-- ProgramEncoderTest.cpp - npu.program to instructions --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 
 #include "backends/npu/ProgramEncoder.h"

@@ -1,7 +1,6 @@
 //===-- TfImportTest.cpp - importing GraphDefs and refusing bad ones ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 
 #include <fstream>

@@ -5,7 +5,6 @@
 #include "npu/isa/ProgramBuilder.h"
 #include "npu/isa/Verify.h"
 
-#define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 
 #include "test/npu/PlainSoc.h"

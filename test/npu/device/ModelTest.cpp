@@ -1,7 +1,6 @@
 //===-- ModelTest.cpp - files with NPU programs, run on a device ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#define CATCH_CONFIG_MAIN
 #include "openatc/npu.h"
 #include "openatc/om.hpp"
 #include "runtime-lite/src/Hash.h"

@@ -1,7 +1,6 @@
 //===-- DisassembleTest.cpp - programs as text ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 
 #include "npu/isa/Disassemble.h"

@@ -1,7 +1,6 @@
 //===-- LimitsTest.cpp - what a program of the NPU may ask for ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 
 #include "npu/device/Device.h"

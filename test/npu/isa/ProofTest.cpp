@@ -5,7 +5,6 @@
 // of the code that is tested: a program is to be accepted if no address leaves its
 // memory, and only then.
 
-#define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 
 #include "npu/isa/ProgramBuilder.h"

@@ -1,7 +1,6 @@
 //===-- VerifyTest.cpp - what is proved of programs, and what it is worth -===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 
 #include "npu/isa/Codec.h"

@@ -7,7 +7,6 @@
 #include "npu/report/ReportParts.h"
 #include "npu/report/Trace.h"
 
-#define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 
 using namespace atc::npu;

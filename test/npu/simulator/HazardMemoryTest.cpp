@@ -1,7 +1,6 @@
 //===-- HazardMemoryTest.cpp - what the search for hazards takes ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 
 #include "npu/isa/ProgramBuilder.h"

@@ -6,7 +6,6 @@
 #include "npu/report/Trace.h"
 #include "npu/simulator/Costs.h"
 
-#define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 
 #include "test/npu/PlainSoc.h"

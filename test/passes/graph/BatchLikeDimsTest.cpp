@@ -1,7 +1,6 @@
 //===-- BatchLikeDimsTest.cpp - dims along which nothing is mixed ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#define CATCH_CONFIG_MAIN
 #include "passes/graph/BatchLikeDims.h"
 #include "driver/Compiler.h"
 #include "passes/om/Schedule.h"

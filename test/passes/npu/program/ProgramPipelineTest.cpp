@@ -8,7 +8,6 @@
 #include "test/passes/npu/ProgramRunner.h"
 #include "test/passes/npu/Programs.h"
 
-#define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 
 using namespace atc::npu;

@@ -1,4 +1,4 @@
-//===-- Main.cpp - runs the tests of this folder --------------------------===//
+//===-- Catch.cpp - Catch2's functions and the main function of tests -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #define CATCH_CONFIG_MAIN
