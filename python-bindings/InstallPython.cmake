@@ -2,7 +2,11 @@
 # not go along into openatc/lib, where the modules look first; libMLIR and libLLVM
 # look in ../lib of their own folder, which is the same one.
 
+set(served ${copies})
+list(FILTER copies EXCLUDE REGEX "/serve/")
+list(FILTER served INCLUDE REGEX "/serve/")
 install(FILES ${copies} DESTINATION openatc COMPONENT python)
+install(FILES ${served} DESTINATION openatc/serve COMPONENT python)
 install(TARGETS ${modules} LIBRARY DESTINATION openatc COMPONENT python)
 
 if(OPENATC_BUILD_COMPILER AND OPENATC_PYTHON_BUNDLE)
