@@ -2,12 +2,14 @@
 
 set(OPENATC_TBLGEN "${LLVM_TOOLS_BINARY_DIR}/mlir-tblgen")
 
-# openatc_tablegen(<target> <td file> [-gen-x output]...)
+# openatc_tablegen(<target> <td file> [-gen-x output]... [DEPENDS <generated td file>...])
 # Each pair makes one file in the binary folder that mirrors the source folder;
-# <target> builds them all. Includes are written from the project's root.
+# <target> builds them all. Includes are written from the project's root, those of
+# generated .td files as well.
 function(openatc_tablegen target td)
   set(outputs)
-  set(args ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  set(args ${ARG_UNPARSED_ARGUMENTS})
   file(GLOB deps CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.td")
   while(args)
     list(POP_FRONT args generator output)
@@ -15,9 +17,9 @@ function(openatc_tablegen target td)
     add_custom_command(
       OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${output}"
       COMMAND "${OPENATC_TBLGEN}" ${generator} "${CMAKE_CURRENT_SOURCE_DIR}/${td}"
-              -I "${PROJECT_SOURCE_DIR}" -I "${MLIR_INCLUDE_DIRS}"
+              -I "${PROJECT_SOURCE_DIR}" -I "${PROJECT_BINARY_DIR}" -I "${MLIR_INCLUDE_DIRS}"
               -o "${CMAKE_CURRENT_BINARY_DIR}/${output}"
-      DEPENDS ${deps}
+      DEPENDS ${deps} ${ARG_DEPENDS}
       COMMENT "TableGen ${output}")
     list(APPEND outputs "${CMAKE_CURRENT_BINARY_DIR}/${output}")
   endwhile()

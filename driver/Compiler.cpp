@@ -40,6 +40,7 @@ Compiler::Compiler(MLIRContext &context, CompilerOptions options, Diagnostics &d
     : context(context), options(std::move(options)), diagnostics(diagnostics),
       messages(context, diagnostics) {
   assert(this->options.target && "a compilation has a target");
+  enableRemarks(context, this->options.remarks);
 }
 
 Compiler::~Compiler() = default;

@@ -15,6 +15,7 @@
 #include "driver/CpuTarget.h"
 #include "driver/ModelImport.h"
 #include "driver/Placement.h"
+#include "driver/Remarks.h"
 #include "driver/StageTimer.h"
 #include "frontends/aipp/InsertAipp.h"
 
@@ -40,6 +41,7 @@ struct CompilerOptions {
   std::string aippFile; ///< --insert_op_conf: inputs become images; empty: they stay as they are
   ImageLayout imageLayout = ImageLayout::ChannelsFirst; ///< of the model's images, for aippFile
   ResourceLimits limits;
+  RemarkOptions remarks;   ///< --remarks; none at first
   std::string commandLine; ///< as the file states it
 };
 

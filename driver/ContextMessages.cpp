@@ -10,11 +10,9 @@ using namespace mlir;
 
 namespace atc::driver {
 
-namespace {
-
-std::string describe(Location location) {
+std::string nodeOf(Location location) {
   if (auto fused = dyn_cast<FusedLoc>(location))
-    return fused.getLocations().empty() ? "" : describe(fused.getLocations().back());
+    return fused.getLocations().empty() ? "" : nodeOf(fused.getLocations().back());
   if (auto name = dyn_cast<NameLoc>(location)) {
     auto node = dyn_cast<NameLoc>(name.getChildLoc());
     return "'" + (node && !node.getName().empty() ? node : name).getName().str() + "': ";
@@ -23,8 +21,6 @@ std::string describe(Location location) {
     return file.getFilename().str() + ":" + std::to_string(file.getLine()) + ": ";
   return "";
 }
-
-} // namespace
 
 ContextMessages::ContextMessages(MLIRContext &context, Diagnostics &diagnostics)
     : context(context), diagnostics(diagnostics),
@@ -37,7 +33,7 @@ void ContextMessages::take(Diagnostic &diagnostic) {
   const std::string bare = diagnostic.str();
   // Messages that passes gave a code keep it, and name their node themselves.
   const std::optional<CodedLine> coded = splitCodedLine(bare);
-  std::string text = coded ? std::string(coded->text) : describe(diagnostic.getLocation()) + bare;
+  std::string text = coded ? std::string(coded->text) : nodeOf(diagnostic.getLocation()) + bare;
   for (Diagnostic &note : diagnostic.getNotes())
     text += "; " + note.str();
   std::lock_guard<std::mutex> guard(lock);

@@ -13,6 +13,10 @@
 
 namespace atc::driver {
 
+/// Returns the node that a location names, "'conv1': ", or its file and line; empty where it names
+/// nothing.
+std::string nodeOf(mlir::Location location);
+
 /// Turns the errors and coded warnings of a context into messages of a Diagnostics while it lives,
 /// each in one line with the node that it is about. Passes may report from several threads.
 class ContextMessages {

@@ -1,49 +1,19 @@
 //===-- ProgramEncoder.cpp - encodes npu.program as instructions ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Ranges and fields of an instruction are the op's attributes of the same names, so nothing here
-// has to be kept in step with Isa.def.
+// Buffers and attributes come from InstructionOpInterface in the order of the instruction's parts,
+// so nothing here depends on single instructions.
 
 #include "backends/npu/ProgramEncoder.h"
 
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace atc::npu {
 
-std::string attributeName(StringRef part) {
-  std::string result;
-  for (char c : part) {
-    if (llvm::isUpper(c))
-      result += '_';
-    result += llvm::toLower(c);
-  }
-  return result;
-}
-
 namespace {
-
-/// The op's buffers in the order of the instruction's addresses; null where an
-/// optional one is missing.
-SmallVector<Value> buffersOf(Operation *op) {
-  return llvm::TypeSwitch<Operation *, SmallVector<Value>>(op)
-      .Case([](ir::MmadOp op) {
-        return SmallVector<Value>{op.getDst(), op.getA(), op.getB(), op.getBias()};
-      })
-      .Case([](ir::VectorInstrOp op) {
-        return SmallVector<Value>{op.getDst(), op.getA(), op.getB(), op.getMask()};
-      })
-      .Default([](Operation *op) {
-        SmallVector<Value> buffers;
-        for (Value operand : op->getOperands())
-          if (isa<ir::BufferType>(operand.getType()))
-            buffers.push_back(operand);
-        return buffers;
-      });
-}
 
 class Encoder {
 public:
@@ -89,54 +59,31 @@ private:
   }
 
   LogicalResult encodeInstruction(Operation *op) {
-    std::optional<Opcode> opcode = ir::opcodeOf(op);
-    if (!opcode)
+    auto source = dyn_cast<ir::InstructionOpInterface>(op);
+    if (!source)
       return op->emitError("has no encoding: only npu instructions can stand in a program");
+    const ir::InstructionParts parts = source.getParts();
+    const OpcodeInfo &info = infoOf(source.getOpcode());
     SmallVector<unsigned> ivs;
-    for (Value operand : op->getOperands())
-      if (operand.getType().isIndex())
-        ivs.push_back(ivNumbers.lookup(operand));
+    for (Value iv : parts.ivs)
+      ivs.push_back(ivNumbers.lookup(iv));
 
     Instruction instruction;
-    instruction.opcode = *opcode;
-    if (auto guard = op->getAttrOfType<ir::GuardAttr>("guard"))
-      instruction.guard = {Guard::Kind(guard.getKind()), uint8_t(ivs[guard.getIv()])};
-    auto offsets = op->getAttrOfType<ArrayAttr>("offsets");
+    instruction.opcode = source.getOpcode();
+    if (parts.guard)
+      instruction.guard = {Guard::Kind(parts.guard.getKind()), uint8_t(ivs[parts.guard.getIv()])};
     unsigned next = 0;
-    for (auto [index, buffer] : llvm::enumerate(buffersOf(op)))
-      if (buffer && failed(encodeAddress(op, buffer, cast<ir::AffineAttr>(offsets[next++]), ivs,
-                                         instruction.addresses[index])))
+    for (auto [index, buffer] : llvm::enumerate(parts.buffers))
+      if (buffer && failed(encodeAddress(op, buffer, cast<ir::AffineAttr>(parts.offsets[next++]),
+                                         ivs, instruction.addresses[index])))
         return failure();
-    const OpcodeInfo &info = infoOf(*opcode);
-    for (unsigned i = 0; i < info.rangeCount; ++i) {
-      FailureOr<Attribute> range = findAttribute(op, info.ranges[i]);
-      if (failed(range))
-        return failure();
-      if (auto given = dyn_cast_or_null<ir::RangeAttr>(*range))
-        instruction.ranges[i] = encodeRange(given, ivs);
-    }
-    for (unsigned i = 0; i < info.fieldCount; ++i) {
-      if (auto mmad = dyn_cast<ir::MmadOp>(op); mmad && i == unsigned(Mmad::useBias)) {
-        instruction.fields[i] = bool(mmad.getBias());
-        continue;
-      }
-      FailureOr<Attribute> field = findAttribute(op, info.fields[i].name);
-      if (failed(field) || failed(encodeField(op, *field, ivs, instruction.fields[i])))
-        return failure();
-    }
-    append(*opcode) = instruction;
+    for (auto [index, range] : llvm::enumerate(parts.ranges))
+      instruction.ranges[index] = encodeRange(range, ivs);
+    for (auto [index, field] : llvm::enumerate(parts.fields))
+      instruction.fields[index] = encodeField(info.fields[index], field.second, ivs);
+    append(instruction.opcode) = instruction;
     program.code.back().line = program.code.size() - 1;
     return success();
-  }
-
-  /// Returns the attribute of a part, null for one that the op may leave out. An op that is
-  /// defined without it is an error: the part would be 0 whatever the program means.
-  static FailureOr<Attribute> findAttribute(Operation *op, StringRef part) {
-    const std::string name = attributeName(part);
-    if (llvm::is_contained(op->getName().getAttributeNames(), StringRef(name)))
-      return op->getAttr(name);
-    return op->emitError("is defined without the attribute '")
-           << name << "', which '" << part << "' of its instruction is encoded from";
   }
 
   static Affine encodeAffine(ir::AffineAttr affine, ArrayRef<unsigned> ivs) {
@@ -177,43 +124,35 @@ private:
     return success();
   }
 
-  static LogicalResult encodeField(Operation *op, Attribute value, ArrayRef<unsigned> ivs,
-                                   int64_t &field) {
-    if (!value)
-      return success(); // a flag that is not set
-    return llvm::TypeSwitch<Attribute, LogicalResult>(value)
-        .Case([&](IntegerAttr number) {
-          field = number.getInt();
-          return success();
-        })
-        .Case([&](UnitAttr) {
-          field = 1;
-          return success();
-        })
-        .Case([&](FloatAttr number) {
-          field = floatBits(number.getValueAsDouble());
-          return success();
-        })
-        .Case([&](TypeAttr type) {
-          std::optional<DataType> known = ir::dataTypeOf(type.getValue());
-          field = known ? int64_t(*known) : 0;
-          return success(known.has_value());
-        })
-        .Case([&](StringAttr name) {
-          std::optional<VectorOp> known = findVectorOp(name.str());
-          field = known ? int64_t(*known) : 0;
-          return success(known.has_value());
-        })
-        .Case([&](ir::QueueKindAttr queue) {
-          field = int64_t(queue.getValue());
-          return success();
-        })
-        .Case([&](DenseI64ArrayAttr set) {
-          for (int64_t iv : set.asArrayRef())
-            field |= int64_t(1) << ivs[iv];
-          return success();
-        })
-        .Default([&](Attribute) { return op->emitError("has an attribute without encoding"); });
+  /// Returns the bits of a field. The verifier has passed the op, so the attribute has the type
+  /// that ODS states for this kind, and only those that may be left out are null.
+  static int64_t encodeField(const FieldInfo &info, Attribute value, ArrayRef<unsigned> ivs) {
+    if (!value) {
+      assert(info.kind == FieldKind::Flag || info.mayLack);
+      return info.kind == FieldKind::Float ? floatBits(info.initial) : int64_t(info.initial);
+    }
+    switch (info.kind) {
+    case FieldKind::Bytes:
+    case FieldKind::Count:
+      return cast<IntegerAttr>(value).getInt();
+    case FieldKind::Flag:
+      return 1;
+    case FieldKind::Float:
+      return floatBits(cast<FloatAttr>(value).getValueAsDouble());
+    case FieldKind::Type:
+      return int64_t(*ir::dataTypeOf(cast<TypeAttr>(value).getValue()));
+    case FieldKind::Op:
+      return int64_t(*findVectorOp(cast<StringAttr>(value).getValue()));
+    case FieldKind::Unit:
+      return int64_t(cast<ir::QueueKindAttr>(value).getValue());
+    case FieldKind::Mask: {
+      int64_t set = 0;
+      for (int64_t iv : cast<DenseI64ArrayAttr>(value).asArrayRef())
+        set |= int64_t(1) << ivs[iv];
+      return set;
+    }
+    }
+    llvm_unreachable("all kinds of fields are encoded");
   }
 
   ir::ProgramOp source;

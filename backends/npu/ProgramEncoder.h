@@ -8,13 +8,8 @@
 
 namespace atc::npu {
 
-/// Returns the name of the attribute of an npu op that holds a range or field of its instruction:
-/// "dst_outer" for "dstOuter". Mmad::useBias has none: the op has a bias operand or not.
-std::string attributeName(llvm::StringRef part);
-
-/// Returns the instructions of a program whose buffers have been allocated. Fails with a diagnostic
-/// at an op that has no encoding: a buffer without an offset, a type that the NPU does not have, or
-/// an op without the attribute of a part of its instruction.
+/// Returns the instructions of a verified program whose buffers have been allocated. Fails with a
+/// diagnostic at a buffer without an offset, and at an op that is no instruction.
 mlir::FailureOr<Program> encodeProgram(ir::ProgramOp program);
 
 } // namespace atc::npu

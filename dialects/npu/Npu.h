@@ -15,12 +15,35 @@
 
 #include "npu/isa/Isa.h"
 
+#include <utility>
+
 #include "dialects/npu/NpuDialect.h.inc"
 #include "dialects/npu/NpuEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/npu/NpuAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "dialects/npu/NpuTypes.h.inc"
+
+namespace atc::npu::ir {
+
+/// The buffers and attributes of an op in the order of its instruction's parts.
+struct InstructionParts {
+  mlir::SmallVector<mlir::Value, 4> buffers; ///< one per address; null where the op lacks it
+  mlir::ValueRange ivs;
+  mlir::ArrayAttr offsets; ///< an AffineAttr per buffer that is there; null without addresses
+  mlir::SmallVector<RangeAttr, 3> ranges;
+  /// The name and the value of each field; null for a flag that is not set.
+  mlir::SmallVector<std::pair<mlir::StringRef, mlir::Attribute>, 8> fields;
+  GuardAttr guard; ///< null if the instruction always runs
+};
+
+/// Checks an op that implements InstructionOpInterface: the memories and element types of Isa.def,
+/// alignment, ivs, and the rules of its instruction. Reports the first error.
+mlir::LogicalResult verifyInstruction(mlir::Operation *op);
+
+} // namespace atc::npu::ir
+
+#include "dialects/npu/NpuInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/npu/NpuOps.h.inc"
 
@@ -31,9 +54,6 @@ void registerNpuDialect(mlir::DialectRegistry &registry);
 
 /// Returns the element type of an instruction; nothing for types that the NPU does not have.
 std::optional<npu::DataType> dataTypeOf(mlir::Type type);
-
-/// Returns the instruction that an op stands for; nothing for buffers, loops and programs.
-std::optional<npu::Opcode> opcodeOf(mlir::Operation *op);
 
 } // namespace atc::npu::ir
 

@@ -17,10 +17,6 @@ using namespace atc::npu::ir;
 #define GET_TYPEDEF_CLASSES
 #include "dialects/npu/NpuTypes.cpp.inc"
 
-static_assert(unsigned(MemoryKind::BT) == unsigned(atc::npu::Memory::BT) &&
-              unsigned(QueueKind::FIX) == unsigned(atc::npu::Queue::FIX) &&
-              unsigned(GuardKind::NotLast) == unsigned(atc::npu::Guard::NotLast));
-
 void NpuDialect::initialize() {
   addTypes<
 #define GET_TYPEDEF_LIST

@@ -64,14 +64,4 @@ def Npu_AllocOp : Npu_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
   let hasVerifier = 1;
 }
 
-// An instruction: `offsets` has one address per buffer operand, in their order.
-class Npu_InstructionOp<string mnemonic, dag buffers, dag numbers, list<Trait> traits = []>
-    : Npu_Op<mnemonic, traits # [MemoryEffects<[MemRead, MemWrite]>]> {
-  let arguments = !con(buffers,
-                       (ins Variadic<Index>:$ivs,
-                            TypedArrayAttrBase<Npu_AffineAttr, "addresses">:$offsets),
-                       numbers, (ins OptionalAttr<Npu_GuardAttr>:$guard));
-  let hasVerifier = 1;
-}
-
 #endif // OPENATC_NPU_MEMORY_TD

@@ -2,41 +2,35 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Rules that depend on a SoC's sizes are checked on the encoded program, where all addresses are
-// known (npu/isa/Verify.h); this file has the rules that hold for all SoCs.
+// known (npu/isa/Verify.h); this file has the rules that hold for all SoCs. The memories and
+// element types of an instruction are those of npu/isa/Isa.def.
 
 #include "dialects/npu/Npu.h"
 
+#include "npu/isa/SetText.h"
+
 #include "mlir/IR/Builders.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace atc::npu::ir;
+namespace npu = atc::npu;
+using atc::npu::AddressInfo;
+using atc::npu::DataType;
+using atc::npu::FieldKind;
 using atc::npu::kEvents;
 using atc::npu::kFlagIds;
-using atc::npu::Opcode;
+using atc::npu::Memory;
+using atc::npu::MemoryPath;
+using atc::npu::OpcodeInfo;
 
+#include "dialects/npu/NpuInterfaces.cpp.inc"
 #define GET_OP_CLASSES
 #include "dialects/npu/NpuOps.cpp.inc"
 
-std::optional<Opcode> atc::npu::ir::opcodeOf(Operation *op) {
-  StringRef name = op->getName().getStringRef();
-  if (!name.consume_front("npu."))
-    return std::nullopt;
-  return llvm::StringSwitch<std::optional<Opcode>>(name)
-#define NPU_INSTRUCTION(Name, mnemonic, ...) .Case(mnemonic, Opcode::Name)
-#define R(name)
-#define W(name)
-#define U(name)
-#define N(name)
-#define F(name, kind)
-#include "npu/isa/Isa.def"
-      .Default(std::nullopt);
-}
-
 namespace {
 
-/// Bytes at which an access has to start.
+/// Returns the alignment of accesses in bytes, on any SoC.
 int64_t alignmentOf(MemoryKind memory) {
   switch (memory) {
   case MemoryKind::GM:
@@ -73,30 +67,27 @@ LogicalResult verifyAffine(Operation *op, const Twine &what, AffineAttr affine, 
   return success();
 }
 
-LogicalResult verifyRanges(Operation *op, size_t ivs) {
-  for (NamedAttribute attribute : op->getAttrs())
-    if (auto range = dyn_cast<RangeAttr>(attribute.getValue()))
-      if (range.getStart() &&
-          failed(verifyAffine(op, "the start of '" + attribute.getName().strref() + "'",
-                              range.getStart(), ivs)))
-        return failure();
+LogicalResult verifyRanges(Operation *op, const InstructionParts &parts) {
+  const OpcodeInfo &info = npu::infoOf(cast<InstructionOpInterface>(op).getOpcode());
+  for (auto [index, range] : llvm::enumerate(parts.ranges))
+    if (range.getStart() &&
+        failed(verifyAffine(op, "the start of '" + Twine(info.ranges[index]) + "'",
+                            range.getStart(), parts.ivs.size())))
+      return failure();
   return success();
 }
 
-/// Checks the common properties of all instructions.
-LogicalResult verifyInstruction(Operation *op, ValueRange ivs, ArrayAttr offsets, GuardAttr guard) {
+/// Checks that there is an address per buffer, and its alignment.
+LogicalResult verifyAddresses(Operation *op, const InstructionParts &parts) {
   SmallVector<Value> buffers;
-  for (Value operand : op->getOperands())
-    if (isa<BufferType>(operand.getType()))
-      buffers.push_back(operand);
-  if (buffers.size() != offsets.size())
-    return op->emitOpError() << "has " << offsets.size() << " addresses for " << buffers.size()
+  llvm::copy_if(parts.buffers, std::back_inserter(buffers), [](Value buffer) { return buffer; });
+  size_t count = parts.offsets ? parts.offsets.size() : 0;
+  if (buffers.size() != count)
+    return op->emitOpError() << "has " << count << " addresses for " << buffers.size()
                              << " buffers";
-  if (failed(verifyIvs(op, ivs)) || failed(verifyRanges(op, ivs.size())))
-    return failure();
   for (auto [index, buffer] : llvm::enumerate(buffers)) {
-    auto offset = cast<AffineAttr>(offsets[index]);
-    if (failed(verifyAffine(op, "address " + Twine(index), offset, ivs.size())))
+    auto offset = cast<AffineAttr>(parts.offsets[index]);
+    if (failed(verifyAffine(op, "address " + Twine(index), offset, parts.ivs.size())))
       return failure();
     int64_t alignment = alignmentOf(memoryOf(buffer));
     auto isMisaligned = [&](int64_t bytes) { return bytes % alignment != 0; };
@@ -105,205 +96,125 @@ LogicalResult verifyInstruction(Operation *op, ValueRange ivs, ArrayAttr offsets
                                << alignment << " bytes, as "
                                << stringifyMemoryKind(memoryOf(buffer)) << " needs";
   }
-  if (guard && uint64_t(guard.getIv()) >= ivs.size())
-    return op->emitOpError() << "is guarded by iv " << guard.getIv() << " of " << ivs.size();
   return success();
 }
 
-template <typename OpT> LogicalResult verifyCommon(OpT op) {
-  return verifyInstruction(op, op.getIvs(), op.getOffsets(), op.getGuardAttr());
-}
-
-using Path = std::pair<MemoryKind, MemoryKind>; ///< from, to
-
-LogicalResult verifyPath(Operation *op, Value src, Value dst, ArrayRef<Path> paths) {
-  Path path = {memoryOf(src), memoryOf(dst)};
-  if (llvm::is_contained(paths, path))
-    return success();
-  InFlightDiagnostic error = op->emitOpError()
-                             << "cannot go from " << stringifyMemoryKind(path.first) << " to "
-                             << stringifyMemoryKind(path.second) << "; it goes";
-  for (auto [index, other] : llvm::enumerate(paths))
-    error << (index ? ", " : " ") << stringifyMemoryKind(other.first) << " to "
-          << stringifyMemoryKind(other.second);
-  return error;
-}
-
-LogicalResult verifyMemory(Operation *op, StringRef name, Value buffer, MemoryKind memory) {
-  if (!buffer || memoryOf(buffer) == memory)
-    return success();
-  return op->emitOpError() << name << " is in " << stringifyMemoryKind(memoryOf(buffer))
-                           << ", it must be in " << stringifyMemoryKind(memory);
-}
-
-LogicalResult verifyType(Operation *op, StringRef name, Type type,
-                         ArrayRef<atc::npu::DataType> allowed) {
-  std::optional<atc::npu::DataType> known = dataTypeOf(type);
-  if (!known || !llvm::is_contained(allowed, *known))
-    return op->emitOpError() << "has the " << name << " " << type << ", which it cannot work on";
+/// Checks that there are no attributes beside those of Isa.def: a misspelt one would pass for one
+/// that is left out.
+LogicalResult verifyNames(Operation *op) {
+  for (NamedAttribute attribute : op->getDiscardableAttrs())
+    if (!attribute.getName().strref().contains('.'))
+      return op->emitOpError() << "has the attribute '" << attribute.getName().strref()
+                               << "', which is no part of the instruction";
   return success();
 }
 
-using atc::npu::DataType;
-constexpr DataType kAnyType[] = {DataType::F32, DataType::U8,  DataType::S8,
-                                 DataType::S32, DataType::F16, DataType::BF16};
-
-} // namespace
-
-LogicalResult AllocOp::verify() {
-  BufferType type = getType();
-  if (type.getMemory() == MemoryKind::GM)
-    return emitOpError("makes local buffers; gm comes with the launch");
-  if (int64_t(getBuffers()) < 1)
-    return emitOpError() << "has " << getBuffers() << " buffers, one is the least";
-  int64_t alignment = alignmentOf(type.getMemory());
-  if (getOffset() && (int64_t(*getOffset()) < 0 || int64_t(*getOffset()) % alignment))
-    return emitOpError() << "offset " << *getOffset() << " must be a multiple of " << alignment;
+/// Checks that the element types are among those of Isa.def.
+LogicalResult verifyTypes(Operation *op, const OpcodeInfo &info, const InstructionParts &parts) {
+  for (auto [index, field] : llvm::enumerate(parts.fields)) {
+    if (info.fields[index].kind != FieldKind::Type)
+      continue;
+    Type type = cast<TypeAttr>(field.second).getValue();
+    std::optional<DataType> known = dataTypeOf(type);
+    if (!known || !(npu::setOf(*known) & info.fields[index].types))
+      return op->emitOpError() << "has the " << field.first << " " << type
+                               << ", which it cannot work on";
+  }
   return success();
 }
 
-LogicalResult MoveOp::verify() {
-  using enum MemoryKind;
-  if (failed(verifyCommon(*this)))
-    return failure();
-  return verifyPath(*this, getSrc(), getDst(),
-                    {{GM, L1}, {GM, UB}, {UB, GM}, {UB, L1}, {L1, UB}, {L1, BT}});
+/// Checks that the buffers are in memories of Isa.def.
+LogicalResult verifyMemories(Operation *op, npu::Opcode opcode, const OpcodeInfo &info,
+                             const InstructionParts &parts) {
+  ArrayRef<MemoryPath> paths(npu::pathsOf(opcode));
+  if (!paths.empty()) {
+    MemoryPath path = {Memory(memoryOf(parts.buffers[1])), Memory(memoryOf(parts.buffers[0]))};
+    if (!llvm::is_contained(paths, path)) {
+      InFlightDiagnostic error = op->emitOpError() << "cannot go from " << nameOf(path.from)
+                                                   << " to " << nameOf(path.to) << "; it goes";
+      for (auto [index, other] : llvm::enumerate(paths))
+        error << (index ? ", " : " ") << nameOf(other.from) << " to " << nameOf(other.to);
+      return error;
+    }
+  }
+  for (auto [index, buffer] : llvm::enumerate(parts.buffers)) {
+    const AddressInfo &address = info.addresses[index];
+    if (!buffer || (npu::setOf(Memory(memoryOf(buffer))) & address.memories))
+      continue;
+    return op->emitOpError() << address.name << " is in " << stringifyMemoryKind(memoryOf(buffer))
+                             << ", it must be in " << npu::textOf<Memory>(address.memories);
+  }
+  return success();
 }
 
-LogicalResult MoveNdToNzOp::verify() {
-  if (failed(verifyCommon(*this)) || failed(verifyType(*this, "type", getType(), kAnyType)))
-    return failure();
-  return verifyPath(*this, getSrc(), getDst(), {{MemoryKind::GM, MemoryKind::L1}});
+//===----------------------------------------------------------------------===//
+// Rules that relate several parts of an instruction
+//===----------------------------------------------------------------------===//
+
+LogicalResult verifyRules(LoadImageOp op) {
+  if (!op.getScale().isZero() && !isa<FloatType>(op.getType()))
+    return op.emitOpError() << "quantizes f32 and f16, not " << op.getType();
+  if (op.getC0() != 4 && op.getC0() != 16)
+    return op.emitOpError() << "c0 is " << op.getC0() << ", it must be 4 or 16";
+  if (op.getChannels() < 1 || op.getChannels() > op.getC0())
+    return op.emitOpError() << "has " << op.getChannels() << " channels for c0 " << op.getC0();
+  return success();
 }
 
-LogicalResult LoadImageOp::verify() {
-  if (failed(verifyCommon(*this)) ||
-      failed(verifyType(*this, "type", getType(),
-                        {DataType::F32, DataType::F16, DataType::U8, DataType::S8})))
-    return failure();
-  if (!getScale().isZero() && !isa<FloatType>(getType()))
-    return emitOpError() << "quantizes f32 and f16, not " << getType();
-  if (getC0() != 4 && getC0() != 16)
-    return emitOpError() << "c0 is " << getC0() << ", it must be 4 or 16";
-  if (getChannels() < 1 || getChannels() > getC0())
-    return emitOpError() << "has " << getChannels() << " channels for c0 " << getC0();
-  return verifyPath(*this, getSrc(), getDst(), {{MemoryKind::GM, MemoryKind::L1}});
-}
-
-LogicalResult Load2DOp::verify() {
-  using enum MemoryKind;
-  if (failed(verifyCommon(*this)))
-    return failure();
-  return verifyPath(*this, getSrc(), getDst(), {{L1, L0A}, {L1, L0B}});
-}
-
-LogicalResult Img2ColOp::verify() {
-  if (failed(verifyCommon(*this)))
-    return failure();
-  for (auto [name, value] : {std::pair("stride_h", getStrideH()),
-                             {"stride_w", getStrideW()},
-                             {"dilation_h", getDilationH()},
-                             {"dilation_w", getDilationW()},
-                             {"kernel_h", getKernelH()},
-                             {"kernel_w", getKernelW()},
-                             {"out_width", getOutWidth()},
-                             {"out_height", getOutHeight()}})
+LogicalResult verifyRules(Img2ColOp op) {
+  for (auto [name, value] : {std::pair("stride_h", op.getStrideH()),
+                             {"stride_w", op.getStrideW()},
+                             {"dilation_h", op.getDilationH()},
+                             {"dilation_w", op.getDilationW()},
+                             {"kernel_h", op.getKernelH()},
+                             {"kernel_w", op.getKernelW()},
+                             {"out_width", op.getOutWidth()},
+                             {"out_height", op.getOutHeight()}})
     if (int64_t(value) < 1)
-      return emitOpError() << name << " is " << value << ", 1 is the least";
-  int64_t c0 = getC0();
-  if (c0 != 4 && c0 * int64_t(getElementBytes()) != 32)
-    return emitOpError() << "c0 " << c0 << " of " << getElementBytes()
-                         << "-byte elements is not a block of 32 bytes";
-  return verifyPath(*this, getSrc(), getDst(), {{MemoryKind::L1, MemoryKind::L0A}});
-}
-
-LogicalResult MmadOp::verify() {
-  using enum MemoryKind;
-  if (failed(verifyCommon(*this)) ||
-      failed(
-          verifyType(*this, "type", getType(),
-                     {DataType::F16, DataType::BF16, DataType::S8, DataType::U8, DataType::F32})) ||
-      failed(verifyMemory(*this, "dst", getDst(), L0C)) ||
-      failed(verifyMemory(*this, "a", getA(), L0A)) ||
-      failed(verifyMemory(*this, "b", getB(), L0B)) ||
-      failed(verifyMemory(*this, "bias", getBias(), BT)))
-    return failure();
-  for (int64_t iv : getFirst())
-    if (iv < 0 || uint64_t(iv) >= getIvs().size())
-      return emitOpError() << "first names iv " << iv << " of " << getIvs().size();
+      return op.emitOpError() << name << " is " << value << ", 1 is the least";
+  int64_t c0 = op.getC0();
+  if (c0 != 4 && c0 * int64_t(op.getElementBytes()) != 32)
+    return op.emitOpError() << "c0 " << c0 << " of " << op.getElementBytes()
+                            << "-byte elements is not a block of 32 bytes";
   return success();
 }
 
-LogicalResult MoveL0COp::verify() {
-  using enum MemoryKind;
-  if (failed(verifyCommon(*this)) ||
-      failed(verifyType(*this, "type", getType(), {DataType::F32, DataType::S32})))
-    return failure();
-  bool isInteger = getType().isInteger();
-  if (failed(isInteger ? verifyType(*this, "dst_type", getDstType(),
-                                    {DataType::S32, DataType::F16, DataType::S8})
-                       : verifyType(*this, "dst_type", getDstType(),
-                                    {DataType::F32, DataType::F16, DataType::BF16})))
-    return failure();
-  return verifyPath(*this, getSrc(), getDst(), {{L0C, UB}, {L0C, GM}, {L0C, L1}});
-}
-
-LogicalResult RequantizeOp::verify() {
-  using enum MemoryKind;
-  if (failed(verifyCommon(*this)) ||
-      failed(verifyType(*this, "type", getType(), {DataType::F32, DataType::S32})) ||
-      failed(verifyType(*this, "stored", getStored(), {DataType::U8, DataType::S8})) ||
-      failed(verifyMemory(*this, "scales", getScales(), UB)))
-    return failure();
-  if (getDstType() != getStored() && !getDstType().isF32())
-    return emitOpError() << "has the dst_type " << getDstType() << ", which is neither "
-                         << getStored() << " nor f32";
-  return verifyPath(*this, getSrc(), getDst(), {{L0C, UB}});
-}
-
-LogicalResult RequantizeAddOp::verify() {
-  using enum MemoryKind;
-  constexpr DataType kBytes[] = {DataType::U8, DataType::S8};
-  if (failed(verifyCommon(*this)) ||
-      failed(verifyType(*this, "type", getType(), {DataType::F32, DataType::S32})) ||
-      failed(verifyType(*this, "stored", getStored(), kBytes)) ||
-      failed(verifyType(*this, "dst_type", getDstType(), kBytes)) ||
-      failed(verifyType(*this, "addend_type", getAddendType(), kBytes)) ||
-      failed(verifyMemory(*this, "scales", getScales(), UB)) ||
-      failed(verifyMemory(*this, "addend", getAddend(), UB)))
-    return failure();
-  return verifyPath(*this, getSrc(), getDst(), {{L0C, UB}});
-}
-
-LogicalResult VectorInstrOp::verify() {
-  if (failed(verifyCommon(*this)) || failed(verifyType(*this, "type", getType(), kAnyType)) ||
-      failed(verifyType(*this, "dst_type", getDstType(), kAnyType)))
-    return failure();
-  for (auto [name, buffer] :
-       {std::pair("dst", getDst()), {"a", getA()}, {"b", getB()}, {"mask", getMask()}})
-    if (failed(verifyMemory(*this, name, buffer, MemoryKind::UB)))
-      return failure();
-  std::optional<npu::VectorOp> op = npu::findVectorOp(getOp().str());
-  if (!op)
-    return emitOpError() << "knows no operation \"" << getOp() << '"';
-  auto [a, b, mask] = npu::operandsOf(*op);
-  if (bool(getA()) != a || bool(getB()) != b || bool(getMask()) != mask)
-    return emitOpError() << '"' << getOp() << "\" takes" << (a ? " a" : "") << (b ? " b" : "")
-                         << (mask ? " mask" : "") << (a || b || mask ? "" : " no buffers");
+LogicalResult verifyRules(MmadOp op) {
+  for (int64_t iv : op.getFirst())
+    if (iv < 0 || uint64_t(iv) >= op.getIvs().size())
+      return op.emitOpError() << "first names iv " << iv << " of " << op.getIvs().size();
   return success();
 }
 
-LogicalResult TransposeOp::verify() {
-  if (failed(verifyCommon(*this)) || failed(verifyMemory(*this, "dst", getDst(), MemoryKind::UB)))
-    return failure();
-  return verifyMemory(*this, "src", getSrc(), MemoryKind::UB);
+LogicalResult verifyRules(MoveL0COp op) {
+  DataType type = *dataTypeOf(op.getDstType());
+  bool isPossible = op.getType().isInteger()
+                        ? llvm::is_contained({DataType::S32, DataType::F16, DataType::S8}, type)
+                        : llvm::is_contained({DataType::F32, DataType::F16, DataType::BF16}, type);
+  if (isPossible)
+    return success();
+  return op.emitOpError() << "has the dst_type " << op.getDstType() << ", which it cannot work on";
 }
 
-//===----------------------------------------------------------------------===//
-// Sync
-//===----------------------------------------------------------------------===//
+LogicalResult verifyRules(RequantizeOp op) {
+  if (op.getDstType() != op.getStored() && !op.getDstType().isF32())
+    return op.emitOpError() << "has the dst_type " << op.getDstType() << ", which is neither "
+                            << op.getStored() << " nor f32";
+  return success();
+}
 
-template <typename OpT> static LogicalResult verifyFlag(OpT op) {
+LogicalResult verifyRules(npu::ir::VectorOp op) {
+  std::optional<npu::VectorOp> operation = npu::findVectorOp(op.getOp().str());
+  if (!operation)
+    return op.emitOpError() << "knows no operation \"" << op.getOp() << '"';
+  auto [a, b, mask] = npu::operandsOf(*operation);
+  if (bool(op.getA()) != a || bool(op.getB()) != b || bool(op.getMask()) != mask)
+    return op.emitOpError() << '"' << op.getOp() << "\" takes" << (a ? " a" : "") << (b ? " b" : "")
+                            << (mask ? " mask" : "") << (a || b || mask ? "" : " no buffers");
+  return success();
+}
+
+template <typename OpT> LogicalResult verifyFlag(OpT op) {
   if (op.getFrom() == op.getTo() || op.getFrom() == QueueKind::S || op.getTo() == QueueKind::S)
     return op.emitOpError("orders two different queues, not the scalar one");
   int64_t id = op.getId(), slots = op.getSlots(), depth = op.getDepth();
@@ -319,19 +230,47 @@ template <typename OpT> static LogicalResult verifyFlag(OpT op) {
   return success();
 }
 
-LogicalResult SetFlagOp::verify() { return verifyFlag(*this); }
-LogicalResult WaitFlagOp::verify() { return verifyFlag(*this); }
+LogicalResult verifyRules(SetFlagOp op) { return verifyFlag(op); }
+LogicalResult verifyRules(WaitFlagOp op) { return verifyFlag(op); }
 
-static LogicalResult verifyEvent(Operation *op, int64_t event) {
+LogicalResult verifyEvent(Operation *op, int64_t event) {
   if (event < 0 || event >= int64_t(kEvents))
     return op->emitOpError() << "uses event " << event << " of " << kEvents;
   return success();
 }
 
-LogicalResult SignalOp::verify() { return verifyEvent(*this, getEvent()); }
+LogicalResult verifyRules(SignalOp op) { return verifyEvent(op, op.getEvent()); }
+LogicalResult verifyRules(AwaitOp op) { return verifyEvent(op, op.getEvent()); }
 
-LogicalResult AwaitOp::verify() {
-  if (failed(verifyEvent(*this, getEvent())) || failed(verifyIvs(*this, getIvs())))
+} // namespace
+
+LogicalResult atc::npu::ir::verifyInstruction(Operation *op) {
+  auto instruction = cast<InstructionOpInterface>(op);
+  InstructionParts parts = instruction.getParts();
+  const OpcodeInfo &info = infoOf(instruction.getOpcode());
+  if (failed(verifyNames(op)) || failed(verifyIvs(op, parts.ivs)) ||
+      failed(verifyRanges(op, parts)) || failed(verifyAddresses(op, parts)))
     return failure();
-  return verifyRanges(*this, getIvs().size());
+  if (parts.guard && uint64_t(parts.guard.getIv()) >= parts.ivs.size())
+    return op->emitOpError() << "is guarded by iv " << parts.guard.getIv() << " of "
+                             << parts.ivs.size();
+  if (failed(verifyTypes(op, info, parts)) ||
+      failed(verifyMemories(op, instruction.getOpcode(), info, parts)))
+    return failure();
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<LoadImageOp, Img2ColOp, MmadOp, MoveL0COp, RequantizeOp, npu::ir::VectorOp, SetFlagOp,
+            WaitFlagOp, SignalOp, AwaitOp>([](auto op) { return verifyRules(op); })
+      .Default(success());
+}
+
+LogicalResult AllocOp::verify() {
+  BufferType type = getType();
+  if (type.getMemory() == MemoryKind::GM)
+    return emitOpError("makes local buffers; gm comes with the launch");
+  if (int64_t(getBuffers()) < 1)
+    return emitOpError() << "has " << getBuffers() << " buffers, one is the least";
+  int64_t alignment = alignmentOf(type.getMemory());
+  if (getOffset() && (int64_t(*getOffset()) < 0 || int64_t(*getOffset()) % alignment))
+    return emitOpError() << "offset " << *getOffset() << " must be a multiple of " << alignment;
+  return success();
 }

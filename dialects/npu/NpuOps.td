@@ -1,15 +1,17 @@
-//===-- NpuOps.td - programs and loops; gathers the op families -*- tablegen -*-===//
+//===-- NpuOps.td - programs, loops and instructions -*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_NPU_OPS_TD
 #define OPENATC_NPU_OPS_TD
 
-include "dialects/npu/NpuMoveOps.td"
-include "dialects/npu/NpuCubeOps.td"
-include "dialects/npu/NpuVectorOps.td"
-include "dialects/npu/NpuSyncOps.td"
+include "dialects/npu/NpuInterfaces.td"
 include "dialects/npu/NpuKernelOps.td"
+include "dialects/npu/NpuMemory.td"
 include "mlir/IR/SymbolInterfaces.td"
+
+// One op per instruction. `offsets` has one address per buffer operand, in their order. Printed by
+// npu-print-ods from npu/isa/Isa.def.
+include "dialects/npu/NpuInstructions.td"
 
 def Npu_ProgramOp : Npu_Op<"program", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {
   let summary = "The program that every core of a launch runs";

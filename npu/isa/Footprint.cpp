@@ -52,11 +52,15 @@ template <typename Number> struct Collector {
   bool is(unsigned field, int value) const { return in.fields[field] == value; }
 
   void collect();
-  void vectorOperands();
+
+  /// Each collects the operands of the instruction that the argument names. All instructions with
+  /// addresses have one; an instruction without its function does not link.
+#define NPU_INSTRUCTION(Name, ...) void collectAs(Name);
+#include "npu/isa/Isa.def"
   template <typename I> void resultOperands();
 };
 
-template <typename Number> void Collector<Number>::vectorOperands() {
+template <typename Number> void Collector<Number>::collectAs(Vector) {
   using V = Vector;
   VectorOp op = VectorOp(in.fields[V::op]);
   VectorOperands has = operandsOf(op);
@@ -104,77 +108,78 @@ template <typename Number> template <typename I> void Collector<Number>::resultO
   reads(I::src, 64, {by(I::n, I::srcCol, 16), along(I::m, 64)});
 }
 
+template <typename Number> void Collector<Number>::collectAs(Move) {
+  using I = Move;
+  writes(I::dst, 1, {by(I::outer, I::dstOuter), by(I::inner, I::dstInner), along(I::bytes, 1)});
+  reads(I::src, 1, {by(I::outer, I::srcOuter), by(I::inner, I::srcInner), along(I::bytes, 1)});
+}
+
+template <typename Number> void Collector<Number>::collectAs(MoveNdToNz) {
+  using I = MoveNdToNz;
+  int bytes = bytesOf(I::type);
+  writes(I::dst, 32, {by(I::cols, I::dstCol, 32 / bytes), along(I::rows, 32, 1, 16)});
+  reads(I::src, bytes, {by(I::rows, I::srcRow), along(I::cols, bytes)});
+}
+
+template <typename Number> void Collector<Number>::collectAs(LoadImage) {
+  using I = LoadImage;
+  writes(I::dst, field(I::width) * field(I::c0) * 2, {along(I::rows, field(I::dstRow))});
+  reads(I::src, field(I::width) * bytesOf(I::type),
+        {times(field(I::channels), I::srcPlane), by(I::rows, I::srcRow)});
+}
+
+template <typename Number> void Collector<Number>::collectAs(Load2D) {
+  using I = Load2D;
+  int fractal = kFractalBytes;
+  writes(I::dst, fractal, {by(I::outer, I::dstOuter), by(I::inner, I::dstInner)});
+  reads(I::src, fractal, {by(I::outer, I::srcOuter), by(I::inner, I::srcInner)});
+}
+
+template <typename Number> void Collector<Number>::collectAs(Img2Col) {
+  using I = Img2Col;
+  int fractal = kFractalBytes;
+  writes(I::dst, fractal, {by(I::m, I::dstRow, 16), along(I::k, fractal)});
+  reads(I::src, 0, {});
+}
+
+template <typename Number> void Collector<Number>::collectAs(Mmad) {
+  using I = Mmad;
+  int c0 = 32 / bytesOf(I::type), fractal = kFractalBytes;
+  // Whether it overwrites depends on the ivs; assuming a read is conservative.
+  add(I::dst, 64, {by(I::n, I::dstCol, 16), along(I::m, 64)},
+      in.fields[I::accumulate] || in.fields[I::first], true);
+  reads(I::a, fractal, {by(I::m, I::aRow, 16), along(I::k, fractal, c0)});
+  reads(I::b, fractal, {by(I::k, I::bRow, c0), along(I::n, fractal, 16)});
+  if (in.fields[I::useBias])
+    reads(I::bias, 64, {along(I::n, 64, 16)});
+}
+
+template <typename Number> void Collector<Number>::collectAs(MoveL0C) { resultOperands<MoveL0C>(); }
+
+template <typename Number> void Collector<Number>::collectAs(Requantize) {
+  resultOperands<Requantize>();
+  reads(Requantize::scales, 4, {along(Requantize::n, 4)});
+}
+
+template <typename Number> void Collector<Number>::collectAs(RequantizeAdd) {
+  resultOperands<RequantizeAdd>();
+  reads(RequantizeAdd::scales, 4, {along(RequantizeAdd::n, 4)});
+}
+
+template <typename Number> void Collector<Number>::collectAs(Transpose) {
+  using I = Transpose;
+  writes(I::dst, 32, {by(I::outer, I::dstOuter), by(I::inner, I::dstInner), times(16, I::dstRow)});
+  reads(I::src, 32, {by(I::outer, I::srcOuter), by(I::inner, I::srcInner), times(16, I::srcRow)});
+}
+
 template <typename Number> void Collector<Number>::collect() {
   switch (in.opcode) {
-  case Opcode::Move: {
-    using I = Move;
-    writes(I::dst, 1, {by(I::outer, I::dstOuter), by(I::inner, I::dstInner), along(I::bytes, 1)});
-    reads(I::src, 1, {by(I::outer, I::srcOuter), by(I::inner, I::srcInner), along(I::bytes, 1)});
-    break;
-  }
-  case Opcode::MoveNdToNz: {
-    using I = MoveNdToNz;
-    int bytes = bytesOf(I::type);
-    writes(I::dst, 32, {by(I::cols, I::dstCol, 32 / bytes), along(I::rows, 32, 1, 16)});
-    reads(I::src, bytes, {by(I::rows, I::srcRow), along(I::cols, bytes)});
-    break;
-  }
-  case Opcode::LoadImage: {
-    using I = LoadImage;
-    writes(I::dst, field(I::width) * field(I::c0) * 2, {along(I::rows, field(I::dstRow))});
-    reads(I::src, field(I::width) * bytesOf(I::type),
-          {times(field(I::channels), I::srcPlane), by(I::rows, I::srcRow)});
-    break;
-  }
-  case Opcode::Load2D: {
-    using I = Load2D;
-    int fractal = kFractalBytes;
-    writes(I::dst, fractal, {by(I::outer, I::dstOuter), by(I::inner, I::dstInner)});
-    reads(I::src, fractal, {by(I::outer, I::srcOuter), by(I::inner, I::srcInner)});
-    break;
-  }
-  case Opcode::Img2Col: {
-    using I = Img2Col;
-    int fractal = kFractalBytes;
-    writes(I::dst, fractal, {by(I::m, I::dstRow, 16), along(I::k, fractal)});
-    reads(I::src, 0, {});
-    break;
-  }
-  case Opcode::Mmad: {
-    using I = Mmad;
-    int c0 = 32 / bytesOf(I::type), fractal = kFractalBytes;
-    // Whether it overwrites depends on the ivs; assuming a read is conservative.
-    add(I::dst, 64, {by(I::n, I::dstCol, 16), along(I::m, 64)},
-        in.fields[I::accumulate] || in.fields[I::first], true);
-    reads(I::a, fractal, {by(I::m, I::aRow, 16), along(I::k, fractal, c0)});
-    reads(I::b, fractal, {by(I::k, I::bRow, c0), along(I::n, fractal, 16)});
-    if (in.fields[I::useBias])
-      reads(I::bias, 64, {along(I::n, 64, 16)});
-    break;
-  }
-  case Opcode::MoveL0C:
-    resultOperands<MoveL0C>();
-    break;
-  case Opcode::Requantize:
-    resultOperands<Requantize>();
-    reads(Requantize::scales, 4, {along(Requantize::n, 4)});
-    break;
-  case Opcode::RequantizeAdd:
-    resultOperands<RequantizeAdd>();
-    reads(RequantizeAdd::scales, 4, {along(RequantizeAdd::n, 4)});
-    break;
-  case Opcode::Vector:
-    vectorOperands();
-    break;
-  case Opcode::Transpose: {
-    using I = Transpose;
-    writes(I::dst, 32,
-           {by(I::outer, I::dstOuter), by(I::inner, I::dstInner), times(16, I::dstRow)});
-    reads(I::src, 32, {by(I::outer, I::srcOuter), by(I::inner, I::srcInner), times(16, I::srcRow)});
-    break;
-  }
-  default:
-    break;
+#define NPU_INSTRUCTION(Name, ...)                                                                 \
+  case Opcode::Name:                                                                               \
+    if constexpr (Name::addressCount > 0)                                                          \
+      collectAs(Name());                                                                           \
+    return;
+#include "npu/isa/Isa.def"
   }
 }
 

@@ -7,121 +7,93 @@ using namespace atc::npu;
 
 namespace {
 
+using namespace sets;
+
 // Each table ends with an additional entry: C++ has no empty arrays.
-#define NPU_INSTRUCTION(Name, mnemonic, doc, addressList, rangeList, fieldList)                    \
-  const AddressInfo addresses##Name[] = {addressList{nullptr, Access::Read}};                      \
+#define NPU_INSTRUCTION(Name, mnemonic, queue, summary, doc, time, addressList, rangeList,         \
+                        fieldList, ...)                                                            \
+  const AddressInfo addresses##Name[] = {addressList{nullptr, Access::Read, 0}};                   \
   const char *const ranges##Name[] = {rangeList nullptr};                                          \
   const FieldInfo fields##Name[] = {fieldList{nullptr, FieldKind::Count}};
-#define R(name) {#name, Access::Read},
-#define W(name) {#name, Access::Write},
-#define U(name) {#name, Access::Update},
+#define R(name, memories) {#name, Access::Read, memories},
+#define W(name, memories) {#name, Access::Write, memories},
+#define U(name, memories) {#name, Access::Update, memories},
+#define O(name, memories) {#name, Access::Read, memories, true},
 #define N(name) #name,
 #define F(name, kind) {#name, FieldKind::kind},
+#define D(name, kind, value) {#name, FieldKind::kind, AnyType, value, true},
+#define T(name, types) {#name, FieldKind::Type, types},
+#define P(name, address) {#name, FieldKind::Flag},
 #include "npu/isa/Isa.def"
 
 const OpcodeInfo infos[] = {
-#define NPU_INSTRUCTION(Name, mnemonic, doc, ...)                                                  \
+#define NPU_INSTRUCTION(Name, mnemonic, queue, summary, doc, time, ...)                            \
   {#Name,                                                                                          \
    mnemonic,                                                                                       \
    doc,                                                                                            \
+   time,                                                                                           \
    addresses##Name,                                                                                \
    ranges##Name,                                                                                   \
    fields##Name,                                                                                   \
    Name::addressCount,                                                                             \
    Name::rangeCount,                                                                               \
    Name::fieldCount},
-#define R(name)
-#define W(name)
-#define U(name)
-#define N(name)
-#define F(name, kind)
 #include "npu/isa/Isa.def"
 };
 
 #define NPU_INSTRUCTION(Name, ...)                                                                 \
-  static_assert(Name::addressCount <= 4 && Name::rangeCount <= 3 && Name::fieldCount <= 19);
-#define R(name)
-#define W(name)
-#define U(name)
-#define N(name)
-#define F(name, kind)
+  static_assert(Name::addressCount <= 4 && Name::rangeCount <= 3,                                  \
+                #Name " has more parts than Instruction");
 #include "npu/isa/Isa.def"
 
-Queue moveQueue(Memory source) {
+/// Returns the queue of a `move`, which follows from its source.
+Queue queueOfMove(const Instruction &in) {
+  Memory source = in.addresses[Move::src].memory;
   if (source == Memory::GM)
     return Queue::MTE2;
   return source == Memory::UB ? Queue::MTE3 : Queue::MTE1;
+}
+
+/// Returns the queue of a `move_l0c`: V in coupled cores, which write to ub, FIX in split ones.
+Queue queueOfMoveL0C(const Instruction &in) {
+  return in.addresses[MoveL0C::dst].memory == Memory::UB ? Queue::V : Queue::FIX;
+}
+
+/// Returns the paths of all opcodes: those of `move` are rows of their own, others lead from any
+/// memory of `src` to any of `dst`.
+std::vector<std::vector<MemoryPath>> makePaths() {
+  std::vector<std::vector<MemoryPath>> paths(kOpcodes);
+#define NPU_MOVE_PATH(From, To) paths[unsigned(Opcode::Move)].push_back({Memory::From, Memory::To});
+#include "npu/isa/Isa.def"
+  for (unsigned i = 0; i < kOpcodes; ++i) {
+    const OpcodeInfo &info = infos[i];
+    if (!paths[i].empty() || info.addressCount < 2 ||
+        info.addresses[0].name != std::string_view("dst") ||
+        info.addresses[1].name != std::string_view("src"))
+      continue;
+    for (unsigned from = 0; from < kMemories; ++from)
+      for (unsigned to = 0; to < kMemories; ++to)
+        if ((info.addresses[1].memories >> from & 1) && (info.addresses[0].memories >> to & 1))
+          paths[i].push_back({Memory(from), Memory(to)});
+  }
+  return paths;
 }
 
 } // namespace
 
 const OpcodeInfo &atc::npu::infoOf(Opcode opcode) { return infos[unsigned(opcode)]; }
 
-const char *atc::npu::nameOf(Memory memory) {
-  static const char *const names[] = {"gm", "l1", "l0a", "l0b", "l0c", "ub", "bt"};
-  return unsigned(memory) < kMemories ? names[unsigned(memory)] : "?";
+std::span<const MemoryPath> atc::npu::pathsOf(Opcode opcode) {
+  static const std::vector<std::vector<MemoryPath>> paths = makePaths();
+  return paths[unsigned(opcode)];
 }
 
-const char *atc::npu::nameOf(Queue queue) {
-  static const char *const names[] = {"S", "M", "V", "MTE1", "MTE2", "MTE3", "FIX"};
-  return unsigned(queue) < kQueues ? names[unsigned(queue)] : "?";
-}
-
-const char *atc::npu::nameOf(DataType type) {
-  switch (type) {
-  case DataType::F32:
-    return "f32";
-  case DataType::U8:
-    return "u8";
-  case DataType::S8:
-    return "s8";
-  case DataType::S32:
-    return "s32";
-  case DataType::F16:
-    return "f16";
-  case DataType::BF16:
-    return "bf16";
-  }
-  return "?";
-}
-
-bool atc::npu::isType(int64_t number) {
-  return number == 1 || number == 2 || number == 3 || number == 6 || number == 10 || number == 16;
-}
-
-Queue atc::npu::queueOf(const Instruction &instruction) {
-  const int64_t *fields = instruction.fields;
-  switch (instruction.opcode) {
-  case Opcode::Move:
-    return moveQueue(instruction.addresses[Move::src].memory);
-  case Opcode::MoveNdToNz:
-  case Opcode::LoadImage:
-    return Queue::MTE2;
-  case Opcode::Load2D:
-  case Opcode::Img2Col:
-    return Queue::MTE1;
-  case Opcode::Mmad:
-    return Queue::M;
-  case Opcode::MoveL0C:
-    return instruction.addresses[MoveL0C::dst].memory == Memory::UB ? Queue::V : Queue::FIX;
-  case Opcode::Vector:
-  case Opcode::Transpose:
-  case Opcode::Requantize:
-  case Opcode::RequantizeAdd:
-    return Queue::V;
-  case Opcode::SetFlag:
-    return Queue(fields[SetFlag::from]);
-  case Opcode::WaitFlag:
-    return Queue(fields[WaitFlag::to]);
-  case Opcode::PipeBarrier:
-    return Queue(fields[PipeBarrier::queue]);
-  case Opcode::Signal:
-    return Queue(fields[Signal::queue]);
-  case Opcode::Await:
-    return Queue(fields[Await::queue]);
-  case Opcode::LoopBegin:
-  case Opcode::LoopEnd:
-    return Queue::S;
+Queue atc::npu::queueOf(const Instruction &in) {
+  switch (in.opcode) {
+#define NPU_INSTRUCTION(Name, mnemonic, queue, ...)                                                \
+  case Opcode::Name:                                                                               \
+    return queue;
+#include "npu/isa/Isa.def"
   }
   return Queue::S;
 }

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -113,7 +114,11 @@ struct Frame {
 
 /// A condition under which an instruction runs: some iterations of one loop only.
 struct Guard {
-  enum Kind : uint8_t { Always, First, NotFirst, Last, NotLast } kind = Always;
+  enum Kind : uint8_t {
+#define NPU_GUARD(Name, name) Name,
+#include "npu/isa/Isa.def"
+  };
+  Kind kind = Always;
   uint8_t iv = 0;
   /// Returns whether the instruction runs in this iteration.
   bool admits(const Frame &frame) const {
@@ -126,27 +131,36 @@ struct Guard {
 /// The opcodes of Isa.def, in its order, which is their encoding.
 enum class Opcode : uint8_t {
 #define NPU_INSTRUCTION(Name, ...) Name,
-#define R(name)
-#define W(name)
-#define U(name)
-#define N(name)
-#define F(name, kind)
 #include "npu/isa/Isa.def"
 };
+#define NPU_INSTRUCTION(...) +1
+constexpr unsigned kOpcodes = 0
+#include "npu/isa/Isa.def"
+    ;
 
 /// The indices of an instruction's parts: Mmad::a, Mmad::m, Mmad::useBias ...
-#define NPU_INSTRUCTION(Name, mnemonic, doc, addresses, ranges, fields)                            \
+#define NPU_INSTRUCTION(Name, mnemonic, queue, summary, doc, time, addresses, ranges, fields, ...) \
   struct Name {                                                                                    \
     enum Addresses { addresses addressCount };                                                     \
     enum Ranges { ranges rangeCount };                                                             \
     enum Fields { fields fieldCount };                                                             \
   };
-#define R(name) name,
-#define W(name) name,
-#define U(name) name,
+#define R(name, memories) name,
+#define W(name, memories) name,
+#define U(name, memories) name,
+#define O(name, memories) name,
 #define N(name) name,
 #define F(name, kind) name,
+#define D(name, kind, value) name,
+#define T(name, types) name,
+#define P(name, address) name,
 #include "npu/isa/Isa.def"
+
+/// The largest number of fields of an instruction.
+#define NPU_INSTRUCTION(Name, ...) unsigned(Name::fieldCount),
+constexpr unsigned kMaxFields = std::max({
+#include "npu/isa/Isa.def"
+    0u});
 
 /// A decoded instruction. Addresses, ranges and fields stand at the indices that the struct of its
 /// opcode names.
@@ -155,7 +169,7 @@ struct Instruction {
   Guard guard;
   Address addresses[4];
   Range ranges[3];
-  int64_t fields[19] = {};
+  int64_t fields[kMaxFields] = {};
   uint32_t line = 0; ///< the index in its program, for messages
 };
 
@@ -169,7 +183,7 @@ struct Program {
 
 /// Returns the queue in which an instruction executes; S for loops, the sending queue for set_flag
 /// and the waiting queue for wait_flag.
-Queue queueOf(const Instruction &instruction);
+Queue queueOf(const Instruction &in);
 
 /// Returns the index of the flag that a set_flag or wait_flag uses in this iteration.
 unsigned flagOf(const Instruction &instruction, const Frame &frame);
@@ -180,27 +194,34 @@ enum class Access : uint8_t { Read, Write, Update };
 struct AddressInfo {
   const char *name;
   Access access;
+  MemorySet memories;    ///< those that it may be in
+  bool optional = false; ///< whether the instruction reads it depends on its fields
 };
 struct FieldInfo {
   const char *name;
   FieldKind kind;
+  TypeSet types = sets::AnyType; ///< the element types that a Type may be
+  double initial = 0;            ///< the value of an op that leaves it out, if it may
+  bool mayLack = false;
 };
 struct OpcodeInfo {
-  const char *name, *mnemonic, *description;
+  const char *name, *mnemonic, *description, *time;
   const AddressInfo *addresses;
   const char *const *ranges;
   const FieldInfo *fields;
   unsigned addressCount, rangeCount, fieldCount;
 };
-constexpr unsigned kOpcodes = unsigned(Opcode::RequantizeAdd) + 1;
 /// Returns the description of an opcode.
 const OpcodeInfo &infoOf(Opcode opcode);
 
-/// Return the names of assembly.
-const char *nameOf(Memory memory);
-const char *nameOf(Queue queue);
-const char *nameOf(DataType type);
-bool isType(int64_t number); ///< returns whether this is the encoding of a DataType
+/// A pair of memories between which an instruction moves data.
+struct MemoryPath {
+  Memory from, to;
+  bool operator==(const MemoryPath &) const = default;
+};
+/// Returns the paths from `src` to `dst` of an instruction with addresses of these names, on any
+/// SoC; nothing for other instructions.
+std::span<const MemoryPath> pathsOf(Opcode opcode);
 
 /// Convert between a double and the bits of a Float field.
 inline int64_t floatBits(double value) {

@@ -57,7 +57,7 @@ struct CheckedInstruction {
   unsigned rangeCount = 0, operandCount = 0;
   Range ranges[3];
   Address addresses[4];
-  Checked fields[19], trips[kMaxIvs];
+  Checked fields[kMaxFields], trips[kMaxIvs];
   CheckedOperand operands[4];
 };
 

@@ -1,6 +1,10 @@
 //===-- VerifyOpcodes.cpp - memories and fields that an opcode can have ---===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The memories of addresses and the element types of fields are those of Isa.def, for all opcodes
+// alike. What follows are the rules that relate several parts of an instruction.
 
+#include "npu/isa/SetText.h"
 #include "npu/isa/VerifyParts.h"
 
 namespace atc::npu {
@@ -17,7 +21,6 @@ struct OpcodeCheck {
 
   M memory(unsigned i) const { return in.addresses[i].memory; }
   Checked f(unsigned i) const { return checked.fields[i]; }
-  bool given(unsigned i) const { return in.fields[i] != 0; }
   DataType type(unsigned i) const { return DataType(in.fields[i]); }
   bool oneOf(unsigned i, std::initializer_list<DataType> types) const {
     return std::find(types.begin(), types.end(), type(i)) != types.end();
@@ -28,37 +31,63 @@ struct OpcodeCheck {
   void run() const;
 
 private:
-  void move() const;
+  void memories() const;
+  void types() const;
+  void rules() const;
   void loadImage() const;
   void img2Col() const;
-  void mmad() const;
   void moveL0C() const;
   void requantize() const;
-  void requantizeAdd() const;
   void vector() const;
   void flag() const;
 };
 
-void OpcodeCheck::move() const {
-  M s = memory(Move::src), d = memory(Move::dst);
-  expect((s == M::GM && (d == M::L1 || d == M::UB)) || (s == M::UB && (d == M::GM || d == M::L1)) ||
-             (s == M::L1 && (d == M::UB || d == M::BT)),
-         "no such way between these memories");
+/// Checks the memories of the addresses that the instruction uses with these fields.
+void OpcodeCheck::memories() const {
+  const OpcodeInfo &info = infoOf(in.opcode);
+  bool good = true;
+  for (unsigned i = 0; i < checked.operandCount; ++i) {
+    unsigned index = checked.operands[i].address;
+    const AddressInfo &address = info.addresses[index];
+    if (setOf(memory(index)) & address.memories)
+      continue;
+    good = false;
+    v.error(std::string(address.name) + " is in " + nameOf(memory(index)) + ", it must be in " +
+            textOf<M>(address.memories));
+  }
+  std::span<const MemoryPath> paths = pathsOf(in.opcode);
+  if (!good || paths.empty())
+    return;
+  M to = memory(0), from = memory(1);
+  if (std::find(paths.begin(), paths.end(), MemoryPath{from, to}) == paths.end())
+    v.error(std::string("cannot go from ") + nameOf(from) + " to " + nameOf(to));
+  if (from == M::L0C)
+    expect(v.soc.split ? to != M::UB : to == M::UB,
+           v.soc.split ? "split cores write results of l0c to gm or l1"
+                       : "coupled cores write results of l0c to ub");
+}
+
+/// Checks the element types that the instruction has.
+void OpcodeCheck::types() const {
+  const OpcodeInfo &info = infoOf(in.opcode);
+  for (unsigned i = 0; i < info.fieldCount; ++i) {
+    const FieldInfo &field = info.fields[i];
+    if (field.kind == FieldKind::Type && !(setOf(type(i)) & field.types))
+      v.error(std::string(field.name) + " is " + nameOf(type(i)) + ", it must be " +
+              textOf<DataType>(field.types));
+  }
 }
 
 void OpcodeCheck::loadImage() const {
   using I = LoadImage;
-  expect(f(I::channels).isWithin(1, f(I::c0)) && f(I::c0).isAtMost(16) &&
-             f(I::width).isAtLeast(1) &&
-             oneOf(I::type, {DataType::F32, DataType::F16, DataType::U8, DataType::S8}),
-         "takes 1 to c0 <= 16 channels of f32, f16, u8 or s8");
+  expect(f(I::channels).isWithin(1, f(I::c0)) && f(I::c0).isAtMost(16) && f(I::width).isAtLeast(1),
+         "takes 1 to c0 <= 16 channels");
   expect(floatOf(in.fields[I::scale]) == 0 || oneOf(I::type, {DataType::F32, DataType::F16}),
          "quantizes f32 and f16 only");
 }
 
 void OpcodeCheck::img2Col() const {
   using I = Img2Col;
-  expect(memory(1) == M::L1 && memory(0) == M::L0A, "goes from l1 to l0a only");
   bool whole = (f(I::elementBytes).is(1) || f(I::elementBytes).is(2) || f(I::elementBytes).is(4)) &&
                f(I::c0).isWithin(1, 32) && Checked(32).isMultipleOf(f(I::c0));
   for (unsigned i : {I::channels1, I::height, I::width, I::outHeight, I::outWidth, I::kernelH,
@@ -71,58 +100,25 @@ void OpcodeCheck::img2Col() const {
          "m and k must not start below 0");
 }
 
-void OpcodeCheck::mmad() const {
-  using I = Mmad;
-  expect(memory(I::dst) == M::L0C && memory(I::a) == M::L0A && memory(I::b) == M::L0B &&
-             (!given(I::useBias) || memory(I::bias) == M::BT),
-         "works on l0a, l0b, l0c and bt only");
-  expect(oneOf(I::type, {DataType::F16, DataType::BF16, DataType::F32, DataType::S8, DataType::U8}),
-         "type must be f16, bf16, f32, s8 or u8");
-}
-
 void OpcodeCheck::moveL0C() const {
   using I = MoveL0C;
-  M d = memory(I::dst);
-  expect(memory(I::src) == M::L0C, "source must be l0c");
-  expect(v.soc.split ? d == M::GM || d == M::L1 : d == M::UB,
-         v.soc.split ? "split cores write to gm or l1" : "coupled cores write to ub");
-  expect((type(I::type) == DataType::F32 &&
-          oneOf(I::dstType, {DataType::F32, DataType::F16, DataType::BF16})) ||
-             (type(I::type) == DataType::S32 &&
-              oneOf(I::dstType, {DataType::S32, DataType::F16, DataType::S8})),
+  bool isInteger = type(I::type) == DataType::S32;
+  expect(isInteger ? oneOf(I::dstType, {DataType::S32, DataType::F16, DataType::S8})
+                   : oneOf(I::dstType, {DataType::F32, DataType::F16, DataType::BF16}),
          "no such conversion");
 }
 
 void OpcodeCheck::requantize() const {
   using I = Requantize;
-  expect(memory(I::src) == M::L0C && memory(I::dst) == M::UB && memory(I::scales) == M::UB &&
-             !v.soc.split,
-         "goes from l0c to ub of coupled cores, with scales in ub");
-  expect(oneOf(I::type, {DataType::F32, DataType::S32}) && isByte(I::stored) &&
-             (type(I::dstType) == type(I::stored) || type(I::dstType) == DataType::F32),
+  expect(type(I::dstType) == type(I::stored) || type(I::dstType) == DataType::F32,
          "no such conversion");
-}
-
-void OpcodeCheck::requantizeAdd() const {
-  using I = RequantizeAdd;
-  expect(memory(I::src) == M::L0C && memory(I::dst) == M::UB && memory(I::scales) == M::UB &&
-             memory(I::addend) == M::UB && !v.soc.split,
-         "goes from l0c to ub of coupled cores, with scales and addend in ub");
-  expect(oneOf(I::type, {DataType::F32, DataType::S32}) && isByte(I::dstType) &&
-             isByte(I::stored) && isByte(I::addendType),
-         "stores and adds u8 and s8 only");
 }
 
 void OpcodeCheck::vector() const {
   using I = Vector;
   VectorOp op = VectorOp(in.fields[I::op]);
-  VectorOperands has = operandsOf(op);
-  expect(memory(I::dst) == M::UB && (!has.a || memory(I::a) == M::UB) &&
-             (!has.b || memory(I::b) == M::UB) && (!has.mask || memory(I::mask) == M::UB),
-         "works on ub only");
   bool moves = op == VectorOp::Copy || op == VectorOp::Fill || isCast(op);
   expect(!isByte(I::type) || moves, "bytes can only be copied, filled and cast");
-  expect(!isCast(op) || isType(in.fields[I::dstType]), "casts to no type");
 }
 
 void OpcodeCheck::flag() const {
@@ -132,33 +128,18 @@ void OpcodeCheck::flag() const {
   expect(f(I::depth).isAtMost(v.depth()), "counts more loops than are open");
 }
 
-void OpcodeCheck::run() const {
+void OpcodeCheck::rules() const {
   switch (in.opcode) {
-  case Opcode::Move:
-    return move();
-  case Opcode::MoveNdToNz:
   case Opcode::LoadImage:
-    expect(memory(0) == M::L1 && memory(1) == M::GM, "goes from gm to l1 only");
-    if (in.opcode == Opcode::LoadImage)
-      loadImage();
-    return;
-  case Opcode::Load2D:
-    return expect(memory(1) == M::L1 && (memory(0) == M::L0A || memory(0) == M::L0B),
-                  "goes from l1 to l0a or l0b only");
+    return loadImage();
   case Opcode::Img2Col:
     return img2Col();
-  case Opcode::Mmad:
-    return mmad();
   case Opcode::MoveL0C:
     return moveL0C();
   case Opcode::Requantize:
     return requantize();
-  case Opcode::RequantizeAdd:
-    return requantizeAdd();
   case Opcode::Vector:
     return vector();
-  case Opcode::Transpose:
-    return expect(memory(0) == M::UB && memory(1) == M::UB, "works on ub only");
   case Opcode::SetFlag:
   case Opcode::WaitFlag:
     return flag();
@@ -166,11 +147,15 @@ void OpcodeCheck::run() const {
     return expect(f(Signal::event).isBelow(kEvents), "events are 0 .. 15");
   case Opcode::Await:
     return expect(f(Await::event).isBelow(kEvents), "events are 0 .. 15");
-  case Opcode::PipeBarrier:
-  case Opcode::LoopBegin:
-  case Opcode::LoopEnd:
+  default:
     return;
   }
+}
+
+void OpcodeCheck::run() const {
+  memories();
+  types();
+  rules();
 }
 
 } // namespace

@@ -133,7 +133,17 @@ Cost atc::npu::costOf(const SocTable &soc, const Instruction &instruction, const
     cost.latency = double(soc.vectorLatency);
     return cost;
   }
-  default:
+  case Opcode::SetFlag:
+  case Opcode::WaitFlag:
+  case Opcode::PipeBarrier:
+  case Opcode::Signal:
+  case Opcode::Await:
+  case Opcode::LoopBegin:
+  case Opcode::LoopEnd:
+    return cost; // the simulator knows what these wait for
+  case Opcode::Move:
+  case Opcode::MoveNdToNz:
+  case Opcode::LoadImage:
     cost.bytes = count ? bytesIn(boxes[count > 1]) : 0;
     cost.start = double(soc.mte1Start);
     cost.latency = double(soc.mte1Latency);

@@ -28,38 +28,6 @@ bool detectFast() {
 }
 bool fastPath = detectFast();
 
-void executeMove(const Iteration &it) {
-  using I = Move;
-  const uint8_t *src = it.address(I::src) + it.cut[I::bytes].skip;
-  uint8_t *dst = it.address(I::dst) + it.cut[I::bytes].skip;
-  Range::Cut outer = it.cut[I::outer], inner = it.cut[I::inner];
-  for (int64_t o = outer.skip; o < outer.skip + outer.count; ++o)
-    for (int64_t i = inner.skip; i < inner.skip + inner.count; ++i)
-      std::memmove(dst + o * it.field(I::dstOuter) + i * it.field(I::dstInner),
-                   src + o * it.field(I::srcOuter) + i * it.field(I::srcInner),
-                   size_t(it.cut[I::bytes].count));
-}
-
-void executeMoveNdToNz(const Iteration &it) {
-  using I = MoveNdToNz;
-  int64_t bytes = bytesOf(it.type(I::type)), c0 = 32 / bytes;
-  const uint8_t *src = it.address(I::src);
-  uint8_t *dst = it.address(I::dst);
-  Range::Cut rows = it.cut[I::rows], cols = it.cut[I::cols];
-  int64_t rowEnd = rows.skip + rows.count, colEnd = cols.skip + cols.count;
-  for (int64_t c1 = cols.skip / c0; c1 * c0 < colEnd; ++c1) {
-    int64_t from = std::max(cols.skip, c1 * c0), to = std::min(colEnd, (c1 + 1) * c0);
-    for (int64_t r = rows.skip; r < (rowEnd + 15) / 16 * 16; ++r) {
-      uint8_t *block = dst + c1 * it.field(I::dstCol) + r * 32;
-      if (r >= rowEnd || to - from < c0)
-        std::memset(block, 0, 32);
-      if (r < rowEnd)
-        std::memcpy(block + (from - c1 * c0) * bytes, src + r * it.field(I::srcRow) + from * bytes,
-                    size_t((to - from) * bytes));
-    }
-  }
-}
-
 NPU_INLINE void loadImageBody(const Iteration &it) {
   using I = LoadImage;
   DataType type = it.type(I::type);
@@ -106,7 +74,45 @@ void transposeBlock(const uint8_t *from, int64_t fromRow, uint8_t *to, int64_t t
   }
 }
 
-void executeLoad2D(const Iteration &it) {
+} // namespace
+
+void executeAs(Move, const Iteration &it) {
+  using I = Move;
+  const uint8_t *src = it.address(I::src) + it.cut[I::bytes].skip;
+  uint8_t *dst = it.address(I::dst) + it.cut[I::bytes].skip;
+  Range::Cut outer = it.cut[I::outer], inner = it.cut[I::inner];
+  for (int64_t o = outer.skip; o < outer.skip + outer.count; ++o)
+    for (int64_t i = inner.skip; i < inner.skip + inner.count; ++i)
+      std::memmove(dst + o * it.field(I::dstOuter) + i * it.field(I::dstInner),
+                   src + o * it.field(I::srcOuter) + i * it.field(I::srcInner),
+                   size_t(it.cut[I::bytes].count));
+}
+
+void executeAs(MoveNdToNz, const Iteration &it) {
+  using I = MoveNdToNz;
+  int64_t bytes = bytesOf(it.type(I::type)), c0 = 32 / bytes;
+  const uint8_t *src = it.address(I::src);
+  uint8_t *dst = it.address(I::dst);
+  Range::Cut rows = it.cut[I::rows], cols = it.cut[I::cols];
+  int64_t rowEnd = rows.skip + rows.count, colEnd = cols.skip + cols.count;
+  for (int64_t c1 = cols.skip / c0; c1 * c0 < colEnd; ++c1) {
+    int64_t from = std::max(cols.skip, c1 * c0), to = std::min(colEnd, (c1 + 1) * c0);
+    for (int64_t r = rows.skip; r < (rowEnd + 15) / 16 * 16; ++r) {
+      uint8_t *block = dst + c1 * it.field(I::dstCol) + r * 32;
+      if (r >= rowEnd || to - from < c0)
+        std::memset(block, 0, 32);
+      if (r < rowEnd)
+        std::memcpy(block + (from - c1 * c0) * bytes, src + r * it.field(I::srcRow) + from * bytes,
+                    size_t((to - from) * bytes));
+    }
+  }
+}
+
+void executeAs(LoadImage, const Iteration &it) {
+  fastPath ? loadImageFast(it) : loadImagePortable(it);
+}
+
+void executeAs(Load2D, const Iteration &it) {
   using I = Load2D;
   const uint8_t *src = it.address(I::src);
   uint8_t *dst = it.address(I::dst);
@@ -122,7 +128,7 @@ void executeLoad2D(const Iteration &it) {
     }
 }
 
-void executeTranspose(const Iteration &it) {
+void executeAs(Transpose, const Iteration &it) {
   using I = Transpose;
   const uint8_t *src = it.address(I::src);
   uint8_t *dst = it.address(I::dst);
@@ -133,8 +139,6 @@ void executeTranspose(const Iteration &it) {
           src + o * it.field(I::srcOuter) + i * it.field(I::srcInner), it.field(I::srcRow),
           dst + o * it.field(I::dstOuter) + i * it.field(I::dstInner), it.field(I::dstRow));
 }
-
-} // namespace
 
 bool useFastPath() { return fastPath; }
 
@@ -149,30 +153,12 @@ void execute(const Instruction &instruction, const Frame &frame, CoreMemory &mem
       return;
   }
   switch (instruction.opcode) {
-  case Opcode::Move:
-    return executeMove(it);
-  case Opcode::MoveNdToNz:
-    return executeMoveNdToNz(it);
-  case Opcode::LoadImage:
-    return fastPath ? loadImageFast(it) : loadImagePortable(it);
-  case Opcode::Load2D:
-    return executeLoad2D(it);
-  case Opcode::Img2Col:
-    return executeImg2Col(it);
-  case Opcode::Mmad:
-    return executeMmad(it);
-  case Opcode::MoveL0C:
-    return executeMoveL0C(it);
-  case Opcode::Requantize:
-    return executeRequantize(it);
-  case Opcode::RequantizeAdd:
-    return executeRequantizeAdd(it);
-  case Opcode::Vector:
-    return executeVector(it);
-  case Opcode::Transpose:
-    return executeTranspose(it);
-  default:
+#define NPU_INSTRUCTION(Name, ...)                                                                 \
+  case Opcode::Name:                                                                               \
+    if constexpr (Name::addressCount > 0)                                                          \
+      executeAs(Name(), it);                                                                       \
     return;
+#include "npu/isa/Isa.def"
   }
 }
 

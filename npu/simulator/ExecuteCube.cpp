@@ -265,19 +265,19 @@ NPU_FAST void requantizeAddFast(const Iteration &it) { requantizeAddBody(it); }
 
 } // namespace
 
-void executeMmad(const Iteration &it) { useFastPath() ? mmadFast(it) : mmadPortable(it); }
+void executeAs(Mmad, const Iteration &it) { useFastPath() ? mmadFast(it) : mmadPortable(it); }
 
-void executeMoveL0C(const Iteration &it) { useFastPath() ? moveL0CFast(it) : moveL0CBody(it); }
+void executeAs(MoveL0C, const Iteration &it) { useFastPath() ? moveL0CFast(it) : moveL0CBody(it); }
 
-void executeRequantize(const Iteration &it) {
+void executeAs(Requantize, const Iteration &it) {
   useFastPath() ? requantizeFast(it) : requantizeBody(it);
 }
 
-void executeRequantizeAdd(const Iteration &it) {
+void executeAs(RequantizeAdd, const Iteration &it) {
   useFastPath() ? requantizeAddFast(it) : requantizeAddBody(it);
 }
 
-void executeImg2Col(const Iteration &it) {
+void executeAs(Img2Col, const Iteration &it) {
   using I = Img2Col;
   const int64_t elementBytes = it.field(I::elementBytes), c0 = it.field(I::c0);
   const int64_t columns = 32 / elementBytes, pixel = c0 * elementBytes;

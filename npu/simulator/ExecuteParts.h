@@ -19,13 +19,10 @@ struct Iteration {
   DataType type(unsigned index) const { return DataType(in.fields[index]); }
 };
 
-/// Each executes one iteration of an instruction with this opcode.
-void executeMmad(const Iteration &it);
-void executeMoveL0C(const Iteration &it);
-void executeRequantize(const Iteration &it);
-void executeRequantizeAdd(const Iteration &it);
-void executeImg2Col(const Iteration &it);
-void executeVector(const Iteration &it);
+/// Each executes one iteration of the instruction that the first argument names. All instructions
+/// with addresses have one; an instruction without its function does not link.
+#define NPU_INSTRUCTION(Name, ...) void executeAs(Name, const Iteration &it);
+#include "npu/isa/Isa.def"
 
 } // namespace atc::npu
 

@@ -288,7 +288,7 @@ void integers(const Iteration &it) { vectorBody<int32_t>(it); }
 
 } // namespace
 
-void executeVector(const Iteration &it) {
+void executeAs(Vector, const Iteration &it) {
   DataType type = it.type(Vector::type);
   bool cast = isCast(VectorOp(it.field(Vector::op)));
   if (type == DataType::S32 && !cast)

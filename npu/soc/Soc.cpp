@@ -5,6 +5,7 @@
 
 #include "npu/soc/Limits.h"
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 #include <cstdio>
 
@@ -65,28 +66,6 @@ unsigned SocTable::cubeDepth(DataType type) {
 }
 
 double SocTable::macsPerCycle(DataType type) const { return cubeFractals * 256 * cubeDepth(type); }
-
-static std::vector<SocTable> makeTables() {
-  static const char *const names[] = {"Ascend310",     "Ascend310P3", "Ascend310B1", "Ascend910A",
-                                      "Ascend910ProB", "Ascend910B1", "Ascend910B3", "Ascend910B4"};
-  std::vector<SocTable> tables(std::size(names));
-  for (size_t i = 0; i < tables.size(); ++i)
-    tables[i].name = names[i];
-#define SOC_PROPERTY(kind, key, ...)                                                               \
-  {                                                                                                \
-    const SocNumber<SocKind::kind>::Type values[] = {__VA_ARGS__};                                 \
-    static_assert(std::size(values) == std::size(names), "a column for each SoC");                 \
-    for (size_t i = 0; i < tables.size(); ++i)                                                     \
-      tables[i].key = values[i];                                                                   \
-  }
-#include "npu/soc/Soc.def"
-  return tables;
-}
-
-const std::vector<SocTable> &atc::npu::allSocs() {
-  static const std::vector<SocTable> tables = makeTables();
-  return tables;
-}
 
 const std::vector<RelatedSoc> &atc::npu::relatedSocs() {
   static const std::vector<RelatedSoc> socs = {{"Ascend310P", "Ascend310P3"},
@@ -190,8 +169,10 @@ namespace {
 /// Reads a text into a table.
 class SocReader {
 public:
-  SocReader(std::string_view text, std::string_view file, const SocTable &table)
-      : text(text), file(file), result(table) {}
+  /// Finds the table that a line `base = ...` names.
+  using FindBase = const SocTable *(*)(std::string_view name);
+  SocReader(std::string_view text, std::string_view file, const SocTable &table, FindBase findBase)
+      : text(text), file(file), findBase(findBase), result(table) {}
 
   std::vector<std::string> run(SocTable &table) {
     while (!text.empty() && errors.size() < kMaxErrors)
@@ -240,7 +221,7 @@ private:
       return true;
     }
     if (key == "base") {
-      const SocTable *base = findSoc(value);
+      const SocTable *base = findBase(value);
       if (!seen.empty())
         error("`base` must stand before all other keys");
       else if (base)
@@ -295,17 +276,42 @@ private:
   }
 
   std::string_view text, file;
+  FindBase findBase;
   SocTable result;
   std::vector<std::string> errors;
   std::vector<std::string_view> seen;
   unsigned number = 0;
 };
 
+/// Reads the built-in tables, npu/soc/tables/*.soc. None has a base: this is what a base is found
+/// in.
+std::vector<SocTable> readBuiltInTables() {
+  static const struct {
+    const char *file, *text;
+  } files[] = {
+#include "npu/soc/Tables.inc"
+  };
+  std::vector<SocTable> tables;
+  for (const auto &[file, text] : files) {
+    SocTable table;
+    auto noBase = [](std::string_view) -> const SocTable * { return nullptr; };
+    std::vector<std::string> errors = SocReader(text, file, table, noBase).run(table);
+    assert(errors.empty() && "a built-in table is complete and within the limits");
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
 } // namespace
+
+const std::vector<SocTable> &atc::npu::allSocs() {
+  static const std::vector<SocTable> tables = readBuiltInTables();
+  return tables;
+}
 
 std::vector<std::string> atc::npu::readSoc(std::string_view text, std::string_view file,
                                            SocTable &table) {
-  return SocReader(text, file, table).run(table);
+  return SocReader(text, file, table, findSoc).run(table);
 }
 
 std::vector<std::string> atc::npu::readSocFile(const std::string &path, SocTable &table) {

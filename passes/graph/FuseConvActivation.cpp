@@ -1,6 +1,7 @@
 //===-- FuseConvActivation.cpp - activations become attributes ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/Remarks.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Float32Nodes.h"
 #include "passes/graph/LinearOps.h"
@@ -16,6 +17,8 @@ using namespace mlir;
 using namespace atc::graph;
 
 namespace {
+
+constexpr StringLiteral kPass = "graph-fuse-conv-activation";
 
 /// The attribute for an activation op; null for any other op. The slope of a
 /// prelu is left to the caller.
@@ -67,8 +70,12 @@ struct FuseActivation : RewritePattern {
     LinearOp linear = getFusableOp(op->getOperand(0));
     if (!linear || linear.getType() != op->getResult(0).getType())
       return rewriter.notifyMatchFailure(op, "no convolution that is used here only");
-    if (!float32Nodes.mayJoin(linear.getOperation(), op))
+    if (!float32Nodes.mayJoin(linear.getOperation(), op)) {
+      atc::remarkMissed(kPass, op->getLoc(), "NotFused")
+          << "the activation stays: it or the layer in front of it computes in f32, the other one "
+             "does not";
       return rewriter.notifyMatchFailure(op, "one of both computes in f32");
+    }
 
     auto conv = dyn_cast<ConvOp>(linear.getOperation());
     std::optional<SmallVector<double>> slopes;
@@ -92,6 +99,8 @@ struct FuseActivation : RewritePattern {
       Value slope = createConstant(rewriter, derivedLoc(op->getLoc(), "slope"), type, *slopes);
       cast<ConvOp>(fused).getSlopeMutable().assign(slope);
     }
+    atc::remarkPassed(kPass, op->getLoc(), "Fused")
+        << "the activation is computed by the layer in front of it";
     rewriter.replaceOp(op, fused);
     ++count;
     return success();

@@ -1,6 +1,7 @@
 //===-- FuseConvAdd.cpp - additions become bias or residual ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/Remarks.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Float32Nodes.h"
 #include "passes/graph/LinearOps.h"
@@ -17,6 +18,8 @@ using namespace atc::graph;
 
 namespace {
 
+constexpr StringLiteral kPass = "graph-fuse-conv-add";
+
 struct FuseBias : CountingPattern<AddOp> {
   using CountingPattern::CountingPattern;
 
@@ -27,6 +30,8 @@ struct FuseBias : CountingPattern<AddOp> {
         continue;
       auto bias = getChannelConstant(addend, linear.getType(), linear.getChannelDim());
       if (bias && succeeded(foldAffine(rewriter, linear, op, {}, *bias))) {
+        atc::remarkPassed(kPass, op.getLoc(), "Fused")
+            << "the addition becomes the bias of the layer in front of it";
         ++count;
         return success();
       }
@@ -56,14 +61,19 @@ struct FuseResidual : CountingPattern<AddOp> {
       conv = second;
     if (!conv)
       return rewriter.notifyMatchFailure(op, "no convolution that is used here only");
-    if (!float32Nodes.mayJoin(conv, op))
+    if (!float32Nodes.mayJoin(conv, op)) {
+      atc::remarkMissed(kPass, op.getLoc(), "NotFused")
+          << "the addition stays: it or the convolution computes in f32, the other one does not";
       return rewriter.notifyMatchFailure(op, "one of both computes in f32");
+    }
 
     Value residual = conv.getResult() == op.getLhs() ? op.getRhs() : op.getLhs();
     auto fused = cast<ConvOp>(rewriter.clone(*conv));
     fused->setLoc(op.getLoc());
     fused.getResidualMutable().assign(residual);
     fused.setResidualLast(conv.getActivation().has_value());
+    atc::remarkPassed(kPass, op.getLoc(), "Fused")
+        << "the addition becomes the residual of the convolution";
     rewriter.replaceOp(op, fused);
     ++count;
     return success();

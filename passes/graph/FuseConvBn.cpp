@@ -1,6 +1,7 @@
 //===-- FuseConvBn.cpp - fold batch_norm into weights and bias ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/Remarks.h"
 #include "passes/graph/LinearOps.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"
@@ -28,8 +29,11 @@ struct FoldBatchNorm : CountingPattern<BatchNormOp> {
     auto affine = getBatchNormAffine(op);
     if (!affine)
       return rewriter.notifyMatchFailure(op, "parameters are not constant");
+    const Location loc = op.getLoc();
     if (failed(foldAffine(rewriter, linear, op, affine->scale, affine->shift)))
       return rewriter.notifyMatchFailure(op, "the convolution cannot take it");
+    atc::remarkPassed("graph-fuse-conv-bn", loc, "Fused")
+        << "the normalization becomes weights and bias of the layer in front of it";
     ++count;
     return success();
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/ScalarMath.h"
+#include "passes/Remarks.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/DeepHash.h"
 #include "passes/graph/Float32Nodes.h"
@@ -128,6 +129,10 @@ struct FuseElementwise : atc::graph::impl::GraphFuseElementwiseBase<FuseElementw
     fuseAll();
     if (!unfused || countCode() <= maxCode)
       return;
+    atc::remarkMissed(getArgument(), getOperation().getLoc(), "TooMuchCode") << remark::add(
+        "the fused maps have more than {0} ops: constants stay operands, so that maps "
+        "are shared, or maps stay single",
+        maxCode.getValue());
     // Constants as operands make maps equal that differ in nothing else.
     OwningOpRef<func::FuncOp> copy = cast<func::FuncOp>(unfused.get()->clone());
     getOperation().getBody().takeBody(copy->getBody());
@@ -283,6 +288,9 @@ struct FuseElementwise : atc::graph::impl::GraphFuseElementwiseBase<FuseElementw
       arguments.push_back(produced);
     }
     Value result = map.addBody(consumer, arguments);
+    atc::remarkPassed(getArgument(), consumer.getLoc(), "Fused")
+        << remark::add("the kernel computes an input of its own: {0} operations",
+                       countOps(producer) + countOps(consumer));
     MapOp fused = map.finish(builder, result);
     consumer->replaceAllUsesWith(fused);
     erase(consumer);

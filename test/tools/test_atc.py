@@ -108,6 +108,7 @@ def test_ways_to_write_flags(model, flags):
     ("--insert_op_conf=a.cfg", "E10410", "--insert_op_conf"),
     ("--output_type=FP61", "E10001", "--output_type"),
     ("--disable_passes=no-such-pass", "E10001", "no-such-pass"),
+    ("--remarks=some", "E10001", "passed, missed and analysis"),
     ("--disable_passes=cpu-lower-graph", "E10001", "cpu-lower-graph"),
 ])
 def test_bad_flag(model, flag, code, words):
@@ -301,6 +302,27 @@ def test_stop_after_faults(tmp_path):
     (tmp_path / "m.mlir").mkdir()
     check_failure(atc("--model", DIGITS / "digits.onnx", "--framework=5", "--output=m",
                       "--target=cpu", "--stop_after=graph", cwd=tmp_path), "E13004")
+
+
+def remarks_of(folder, kinds, *target):
+    result = atc("--model", DIGITS / "digits.onnx", "--framework=5", "--output=m",
+                 f"--remarks={kinds}", *target, cwd=folder)
+    check_success(result)
+    return [line for line in result.stdout.splitlines() if line.startswith("remark: ")]
+
+
+def test_remarks_say_what_passes_decided(tmp_path):
+    npu = remarks_of(tmp_path, "all", "--soc_version=Ascend310P3")
+    assert npu == remarks_of(tmp_path, "all", "--soc_version=Ascend310P3")
+    assert len(set(npu)) == len(npu)
+    passed = [line for line in npu if line.startswith("remark: passed: ")]
+    assert any("passed: graph-fuse-conv-activation: '" in line for line in passed)
+    # Every contraction has a tile, and its line says on which node.
+    assert any("passed: npu-select-tiles: '" in line and " cycles)" in line for line in passed)
+    assert any(line.startswith("remark: analysis: npu-partition: ") for line in npu)
+    cpu = remarks_of(tmp_path, "passed,missed", "--target=cpu")
+    assert any("passed: cpu-select-tiles: '" in line for line in cpu)
+    assert not any("npu-" in line or "analysis" in line for line in cpu)
 
 
 def test_the_same_model_gives_the_same_file(tmp_path):

@@ -109,6 +109,8 @@ const Flag flags[] = {
     {"oo_constant_folding", Used, "true", "bool", developer, "false: constants are not computed while compiling"},
     {"oo_dead_code_elimination", Used, "true", "bool", developer, "false: what no output needs is kept where it has no other use"},
     {"disable_reuse_memory", Used, "0", "0,1", developer, "1: results never take the place of inputs in memory"},
+    {"remarks", Used, "", "", developer,
+     "print what passes decided: all, or a list of passed, missed, analysis (docs/debugging.md)", Nothing},
     {"save_temps", Used, "", "", developer, "a folder for the intermediate forms of the model", Nothing},
     {"stop_after", Used, "emit", "import,quantize,graph,kernels,schedule,programs,emit", developer,
      "stop after this phase and write the module as <output>.mlir: import, quantize, graph, kernels, schedule, programs"},

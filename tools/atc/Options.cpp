@@ -4,6 +4,7 @@
 #include "tools/atc/Options.h"
 
 #include "driver/MakeTarget.h"
+#include "support/OneLine.h"
 #include "tools/atc/BoundaryOptions.h"
 #include "tools/atc/FusionSwitches.h"
 #include "tools/atc/ModelKind.h"
@@ -305,6 +306,23 @@ void checkMemory(const FlagValues &flags, AtcOptions &options, Diagnostics &diag
                                     "or T behind it, such as 800M or 16G, or unlimited");
 }
 
+void checkRemarks(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
+  if (!flags.has("remarks"))
+    return;
+  const std::string text = flags.get("remarks");
+  std::optional<driver::RemarkOptions> remarks = driver::parseRemarks(text);
+  if (!remarks) {
+    diagnostics.error("E10001", "the value \"" + text +
+                                    "\" of --remarks is invalid: write all, or a list of passed, "
+                                    "missed and analysis");
+    return;
+  }
+  options.compiler.remarks = *remarks;
+  options.compiler.remarks.sink = [](const std::string &line) {
+    llvm::outs() << "remark: " << oneLine(line) << "\n";
+  };
+}
+
 } // namespace
 
 AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
@@ -323,6 +341,7 @@ AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
   options.stopAfter = driver::findPhase(flags.get("stop_after")).value_or(driver::Phase::Emit);
   checkCompatibility(flags, diagnostics);
   checkMemory(flags, options, diagnostics);
+  checkRemarks(flags, options, diagnostics);
 
   const std::string mode = flags.get("mode");
   if (mode == "1" || mode == "5" || mode == "6") {

@@ -5,6 +5,7 @@
 //   npu-isa-doc --check docs/npu-isa.md
 
 #include "npu/isa/Isa.h"
+#include "npu/isa/SetText.h"
 #include "npu/soc/Soc.h"
 
 #include <cstdio>
@@ -12,6 +13,8 @@
 #include <iostream>
 #include <iterator>
 #include <string>
+#include <utility>
+#include <vector>
 
 using namespace atc::npu;
 
@@ -20,7 +23,7 @@ namespace {
 const char *const kIntroduction = R"(# The NPU's instruction set
 
 This page is printed by `npu-isa-doc` from `npu/isa/Isa.def`, `npu/isa/VectorOps.def`,
-`npu/soc/Limits.def` and `npu/soc/Soc.def`; `npu-isa-doc --check docs/npu-isa.md` is one of the tests.
+`npu/soc/Hardware.def`, `npu/soc/Limits.def` and `npu/soc/Soc.def`; `npu-isa-doc --check docs/npu-isa.md` is one of the tests.
 [rationale-npu.md](rationale-npu.md) says why it is so, [npu-simulator.md](npu-simulator.md)
 where the times come from. `om-dump --disassemble` prints the programs of a file.
 
@@ -31,16 +34,9 @@ A launch runs one program on all cores of its grid. A core has the memories
 names one of the launch's arguments. Sizes and alignments are those of the SoC's
 table (`Soc.def`).
 
-| queue | does |
-|---|---|
-| S | walks the program: loops, and what is put into its own queue |
-| MTE2 | gm to l1, ub |
-| MTE1 | l1 to l0a, l0b, ub, bt |
-| M | the cube: l0a x l0b to l0c |
-| V | ub; in coupled cores also l0c to ub |
-| MTE3 | ub to gm, l1 |
-| FIX | in split cores: l0c to gm, l1 |
+)";
 
+const char *const kAfterQueues = R"(
 The scalar unit puts instructions into the queues in the order of the program and
 waits when one is full. Each queue runs in order, all beside each other; nothing
 but flags, barriers, signals and the scalar unit orders two queues.
@@ -86,11 +82,10 @@ end.
 | range | 1 if a start follows, + 2 if a limit does, + 4 if the length is 1; length, start, limit |
 | fields | a mask of what is not 0, those numbers |
 
-Guards are 0 always, 1 first, 2 not first, 3 last, 4 not last; memories 0 gm, 1 l1,
-2 l0a, 3 l0b, 4 l0c, 5 ub, 6 bt; queues 0 S, 1 M, 2 V, 3 MTE1, 4 MTE2, 5 MTE3, 6 FIX;
-types 1 f32, 2 u8, 3 s8, 6 s32, 10 f16, 16 bf16.
+)";
 
-Before a program runs the verifier proves that no iteration of any instruction
+const char *const kAfterEncoding =
+    R"(Before a program runs the verifier proves that no iteration of any instruction
 leaves its memory, that blocks in local memories are aligned, that each core
 raises as many flags as it waits for, that it ends, and that it stays within the
 limits below. `load_image` has at least one channel.
@@ -116,59 +111,54 @@ Each property (`Soc.def`) has a kind, and each kind a range.
 |---|---|---|---|
 )";
 
-/// Returns the cost of an opcode in the terms of Soc.def.
-const char *costOf(Opcode opcode) {
-  switch (opcode) {
-  case Opcode::Move:
-    return "with gm: `gmStart` + bytes / port (`gmToL1`, `gmToUb`, `ubToGm`), slower for runs "
-           "shorter than `shortRun` and as far as L2 and DDR allow, done after `readLatency` or "
-           "`writeLatency`; else `mte1Start` + bytes / `l1ToUb` or `ubToL1`, done after "
-           "`mte1Latency`";
-  case Opcode::MoveNdToNz:
-    return "`gmStart` + bytes in gm / `gmToL1`, slower for runs shorter than `shortRun` and as far "
-           "as L2 and DDR allow, done after `readLatency`";
-  case Opcode::LoadImage:
-    return "`gmStart` + bytes in gm / `gmToL1`, slower for runs shorter than `shortRun` and as far "
-           "as L2 and DDR allow, quantizing at least elements x 8 / `vectorBytes` (that of `div` "
-           "of "
-           "f32), done after `readLatency`";
-  case Opcode::Load2D:
-    return "`mte1Start` + bytes / `l1ToL0a` or `l1ToL0b`, done after `mte1Latency`";
-  case Opcode::Img2Col:
-    return "`mte1Start` + bytes of l0a / `img2col` (divided by strideW, but at least 32), done "
-           "after `mte1Latency`";
-  case Opcode::Mmad:
-    return "`mmadStart` + ceil(m / 16) x ceil(n / 16) x ceil(k / depth of the type) / "
-           "`cubeFractals`, done after `mmadLatency`";
-  case Opcode::MoveL0C:
-    return "on V: `vectorStart` + m x n padded to 16 x 4 / `l0cToUb`, done after `vectorLatency`; "
-           "on FIX: `gmStart` + m x n padded to 16 / `fixElements`, in gm as a move at `l0cToGm`";
-  case Opcode::Requantize:
-    return "`vectorStart` + m x n padded to 16 x 4 / `l0cToUb`, done after `vectorLatency`";
-  case Opcode::RequantizeAdd:
-    return "`vectorStart` + m x n padded to 16 x 4 / `l0cToUb` + m x n padded to 16 x 4 / "
-           "`vectorBytes` (that of adding f32), done after `vectorLatency`";
-  case Opcode::Vector:
-    return "`vectorStart` + runs x bytes of a run rounded up to 256 / `vectorBytes`, twice that "
-           "for exp, ln, sqrt and div, `bankConflict` times that for operands in the same banks; "
-           "reductions by `reduceElements`, broadcast by what it writes; done after "
-           "`vectorLatency`";
-  case Opcode::Transpose:
-    return "`vectorStart` + bytes / `vectorBytes`, done after `vectorLatency`";
-  case Opcode::SetFlag:
-    return "nothing; the flag is up `flagLatency` after all before it is done";
-  case Opcode::WaitFlag:
-  case Opcode::PipeBarrier:
-    return "what it waits";
-  case Opcode::Signal:
-    return "until all before it is done; the signal arrives after `signalLatency`";
-  case Opcode::Await:
-    return "what it waits";
-  case Opcode::LoopBegin:
-  case Opcode::LoopEnd:
-    return "`scalarLoop` on the scalar unit; every other instruction takes it `scalarIssue`";
+/// Returns the table of queues.
+std::string queues() {
+  std::string out = "| queue | does |\n|---|---|\n";
+#define NPU_QUEUE(Name, name, meaning) out += std::string("| ") + name + " | " + meaning + " |\n";
+#include "npu/soc/Hardware.def"
+  return out;
+}
+
+/// Appends "kind 0 name, 1 name, ..." and `end`.
+void appendNumbers(std::string &out, const char *kind,
+                   const std::vector<std::pair<unsigned, std::string>> &names, const char *end) {
+  const char *separator = " ";
+  out += kind;
+  for (const auto &[number, name] : names) {
+    out += separator + std::to_string(number) + " " + name;
+    separator = ", ";
   }
-  return "";
+  out += end;
+}
+
+/// Returns the numbers that stand for guards, memories, queues and types.
+std::string numbers() {
+  std::string out;
+  appendNumbers(out, "Guards are",
+                {
+#define NPU_GUARD(Name, name) {Guard::Name, name},
+#include "npu/isa/Isa.def"
+                },
+                ";\n");
+  appendNumbers(out, "memories",
+                {
+#define NPU_MEMORY(Name, name) {unsigned(Memory::Name), name},
+#include "npu/soc/Hardware.def"
+                },
+                ";\n");
+  appendNumbers(out, "queues",
+                {
+#define NPU_QUEUE(Name, name, meaning) {unsigned(Queue::Name), name},
+#include "npu/soc/Hardware.def"
+                },
+                ";\n");
+  appendNumbers(out, "types",
+                {
+#define NPU_TYPE(Name, number, name, bytes) {number, name},
+#include "npu/soc/Hardware.def"
+                },
+                ".\n\n");
+  return out;
 }
 
 const char *kindName(FieldKind kind) {
@@ -215,25 +205,40 @@ std::string limits() {
   return out + "\n";
 }
 
-std::string page() {
+/// Returns the rows of the table of an instruction's parts.
+std::string parts(Opcode opcode) {
   static const char *const accesses[] = {"read", "written", "read or written"};
-  std::string out = kIntroduction + limits() + "## Instructions\n\n";
+  const OpcodeInfo &info = infoOf(opcode);
+  std::string out;
+  for (unsigned i = 0; i < info.addressCount; ++i) {
+    const AddressInfo &address = info.addresses[i];
+    out += std::string("| address | ") + address.name + " | " + accesses[unsigned(address.access)] +
+           ", in " + textOf<Memory>(address.memories) + (address.optional ? "; not always" : "") +
+           " |\n";
+  }
+  for (unsigned i = 0; i < info.rangeCount; ++i)
+    out += std::string("| range | ") + info.ranges[i] + " | |\n";
+  for (unsigned i = 0; i < info.fieldCount; ++i) {
+    const FieldInfo &field = info.fields[i];
+    out += std::string("| field | ") + field.name + " | " + kindName(field.kind);
+    if (field.kind == FieldKind::Type)
+      out += ": " + textOf<DataType>(field.types);
+    if (field.mayLack && field.initial != 0)
+      out += "; " + std::to_string(int64_t(field.initial)) + " in an op that leaves it out";
+    out += " |\n";
+  }
+  return out;
+}
+
+std::string page() {
+  std::string out = kIntroduction + queues() + kAfterQueues + numbers() + kAfterEncoding +
+                    limits() + "## Instructions\n\n";
   for (unsigned i = 0; i < kOpcodes; ++i) {
     const OpcodeInfo &info = infoOf(Opcode(i));
     out += std::string("### ") + info.mnemonic + "\n\n" + info.description + "\n\nOpcode " +
-           std::to_string(i) + ". Time: " + costOf(Opcode(i)) + ".\n\n";
-    if (!info.addressCount && !info.rangeCount && !info.fieldCount)
-      continue;
-    out += "| part | name | is |\n|---|---|---|\n";
-    for (unsigned a = 0; a < info.addressCount; ++a)
-      out += std::string("| address | ") + info.addresses[a].name + " | " +
-             accesses[unsigned(info.addresses[a].access)] + " |\n";
-    for (unsigned r = 0; r < info.rangeCount; ++r)
-      out += std::string("| range | ") + info.ranges[r] + " | |\n";
-    for (unsigned f = 0; f < info.fieldCount; ++f)
-      out += std::string("| field | ") + info.fields[f].name + " | " +
-             kindName(info.fields[f].kind) + " |\n";
-    out += "\n";
+           std::to_string(i) + ". Time: " + info.time + ".\n\n";
+    if (std::string rows = parts(Opcode(i)); !rows.empty())
+      out += "| part | name | is |\n|---|---|---|\n" + rows + "\n";
   }
   out += "## Vector operations\n\nOf `vector`, on f32, f16, bf16 and s32; bytes can be copied, "
          "filled and cast.\nCompare operations give 1 or 0.\n\n"

@@ -54,7 +54,7 @@ npu.program @conv(%w: !npu.buffer<gm, 73728>) grid(%x = 2, %y = 4) soc "Ascend91
     // CHECK: npu.mmad %{{.*}}, %{{.*}}, %{{.*}} bias %{{.*}} : !npu.buffer<bt, 256> at %{{.*}} {{.*}}first = array<i64: 0>
     npu.mmad %c, %a, %b bias %bt : !npu.buffer<bt, 256> at %k {
       offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>, #npu.affine<0>], m = #npu.range<128>, n = #npu.range<64>,
-      k = #npu.range<64>, type = f16, use_bias, first = array<i64: 0>, dst_col = 8192, a_row = 2048, b_row = 2048,
+      k = #npu.range<64>, type = f16, first = array<i64: 0>, dst_col = 8192, a_row = 2048, b_row = 2048,
       guard = #npu.guard<not_last, 0>
     } : !npu.buffer<l0c, 65536>, !npu.buffer<l0a, 32768>, !npu.buffer<l0b, 32768>
   }

@@ -282,3 +282,28 @@ npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
   // expected-error @+1 {{quantizes f32 and f16, not 'ui8'}}
   npu.load_image %l, %g {offsets = [#npu.affine<0>, #npu.affine<0>], rows = #npu.range<4>, type = ui8, channels = 3, width = 16, c0 = 4, src_plane = 256, src_row = 16, dst_row = 128, scale = 0.5} : !npu.buffer<l1, 4096>, !npu.buffer<gm, 4096>
 }
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  // expected-error @+1 {{has the attribute 'dst_outr', which is no part of the instruction}}
+  npu.move %u, %g {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<2>, inner = #npu.range<1>, bytes = #npu.range<64>, dst_outr = 64} : !npu.buffer<ub, 4096>, !npu.buffer<gm, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  // expected-error @+1 {{requires attribute 'dst_row'}}
+  npu.transpose %u, %u {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, src_row = 32} : !npu.buffer<ub, 4096>, !npu.buffer<ub, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %l = npu.alloc : !npu.buffer<l1, 4096>
+  %b = npu.alloc : !npu.buffer<l0b, 4096>
+  // expected-error @+1 {{cannot go from l0b to l1; it goes l1 to l0a, l1 to l0b}}
+  npu.load2d %l, %b {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>} : !npu.buffer<l1, 4096>, !npu.buffer<l0b, 4096>
+}

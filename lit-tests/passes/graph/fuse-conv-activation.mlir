@@ -1,4 +1,6 @@
 // RUN: atc-opt %s --graph-fuse-conv-activation --split-input-file --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
+// RUN: atc-opt %s --graph-fuse-conv-activation --split-input-file --remarks-filter=graph-fuse-conv-activation --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK-DAG: [Passed] {{.*}}Category:graph-fuse-conv-activation{{.*}}the activation is computed by the layer in front of it
 
 // CHECK-LABEL: func @kinds
 func.func @kinds(%x: tensor<1x1x2x2xf32>) -> tensor<1x2x2x2xf32> {

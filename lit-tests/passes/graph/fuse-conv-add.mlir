@@ -1,4 +1,7 @@
 // RUN: atc-opt %s --graph-fuse-conv-add --split-input-file --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
+// RUN: atc-opt %s --graph-fuse-conv-add --split-input-file --remarks-filter=graph-fuse-conv-add --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK-DAG: [Passed] {{.*}}Category:graph-fuse-conv-add{{.*}}the addition becomes the bias of the layer in front of it
+// REMARK-DAG: [Passed] {{.*}}Category:graph-fuse-conv-add{{.*}}the addition becomes the residual of the convolution
 
 // CHECK-LABEL: func @bias
 func.func @bias(%x: tensor<1x1x3x3xf32>) -> tensor<1x2x3x3xf32> {

@@ -1,4 +1,6 @@
 // RUN: atc-opt %s --graph-fuse-conv-bn --split-input-file --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
+// RUN: atc-opt %s --graph-fuse-conv-bn --split-input-file --remarks-filter=graph-fuse-conv-bn --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK-DAG: [Passed] {{.*}}Category:graph-fuse-conv-bn{{.*}}the normalization becomes weights and bias
 
 // scale / sqrt(variance + epsilon) is [2, 1], bias - mean * that is [3, 4].
 // CHECK-LABEL: func @conv

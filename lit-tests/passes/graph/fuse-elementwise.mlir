@@ -3,6 +3,9 @@
 // RUN: atc-opt %s --graph-fuse-elementwise=max-code=4 --split-input-file | FileCheck %s --check-prefix=CODE4
 // RUN: atc-opt %s --graph-fuse-elementwise=max-cheap-ops=0 --split-input-file | FileCheck %s --check-prefix=CHEAP0
 // RUN: atc-opt %s --graph-fuse-elementwise=max-inputs=2 --split-input-file | FileCheck %s --check-prefix=INPUTS2
+// RUN: atc-opt %s --graph-fuse-elementwise=max-code=4 --split-input-file --remarks-filter=graph-fuse-elementwise --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK-DAG: [Passed] {{.*}}Category:graph-fuse-elementwise{{.*}}the kernel computes an input of its own: {{[0-9]+}} operations
+// REMARK-DAG: [Missed] {{.*}}Category:graph-fuse-elementwise{{.*}}the fused maps have more than 4 ops
 
 // A chain becomes one map with the name of its last op; the scalar goes into the body.
 // CHECK-LABEL: func @chain

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/cpu/Winograd.h"
+#include "passes/Remarks.h"
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/tiles/IntegerTile.h"
 
@@ -208,9 +209,16 @@ TileAttr tileFor(MatMulOp op) {
 
 struct CpuSelectTilesPass : impl::CpuSelectTilesBase<CpuSelectTilesPass> {
   void runOnOperation() override {
-    auto select = [](auto op) {
-      if (!op.getTileAttr())
-        op.setTileAttr(tileFor(op));
+    auto select = [&](auto op) {
+      if (op.getTileAttr())
+        return;
+      TileAttr tile = tileFor(op);
+      op.setTileAttr(tile);
+      remarkPassed(getArgument(), op.getLoc(), "Tiled") << remark::add(
+          "register tile of {0} pixels x {1} channel blocks, tasks of {2} rows x {3} "
+          "channel groups, depth {4}{5}",
+          tile.getPixels(), tile.getBlocks(), tile.getRows(), tile.getGroups(), tile.getDepth(),
+          tile.getFlatten() ? ", across row ends" : "");
     };
     getOperation().walk([&](Operation *op) {
       llvm::TypeSwitch<Operation *>(op)

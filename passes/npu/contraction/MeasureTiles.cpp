@@ -19,6 +19,7 @@ std::optional<double> measureTile(func::FuncOp function, const Tile &tile) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
   if (auto outside = function->getParentOfType<ModuleOp>())
     (*module)->setAttrs(outside->getAttrDictionary());
+  (*module)->setAttr(kTrialAttr, UnitAttr::get(function.getContext()));
   func::FuncOp copy = function.clone();
   module->push_back(copy);
   ir::TileAttr attribute = attributeOf(function.getContext(), tile);

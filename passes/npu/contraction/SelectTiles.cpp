@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/Remarks.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/CubeSupport.h"
 #include "passes/npu/contraction/MeasureTiles.h"
@@ -72,6 +73,21 @@ struct SelectTilesPass : impl::NpuSelectTilesBase<SelectTilesPass> {
   }
   static constexpr int64_t kMostInstructions = 1'000'000;
 
+  /// Says which tile was selected and what bounds it according to the cost model.
+  template <typename OpT>
+  void remarkTile(OpT op, const Contraction &contraction, const Plan &plan, const SocTable &soc) {
+    auto remark = remarkPassed(getArgument(), op.getLoc(), "Tiled");
+    if (!remark)
+      return;
+    ir::TileAttr tile = *op.getTile();
+    Estimate e = estimate(contraction, plan, soc);
+    remark << remark::add("tile {0} x {1} x {2}, {3} x {4} x {5} in L1, on {6} x {7} cores; most "
+                          "time on {8}",
+                          tile.getM(), tile.getN(), tile.getK(), tile.getL1M(), tile.getL1N(),
+                          tile.getL1K(), tile.getCoresM(), tile.getCoresN(), e.limit())
+           << remark::metric("cycles", int64_t(e.cycles));
+  }
+
   template <typename OpT> void select(OpT op, const std::array<int64_t, 3> &sizes) {
     if (op.getTile())
       return;
@@ -90,6 +106,7 @@ struct SelectTilesPass : impl::NpuSelectTilesBase<SelectTilesPass> {
       return signalPassFailure();
     }
     op.setTileAttr(attributeOf(&getContext(), plan->tile));
+    remarkTile(op, contraction, *plan, soc);
     if (!report)
       return;
     Estimate e = estimate(contraction, *plan, soc);

@@ -7,9 +7,14 @@
 #include "npu/isa/Isa.h"
 #include "npu/soc/Soc.h"
 
+#include "llvm/ADT/StringRef.h"
+
 #include <optional>
 
 namespace atc::npu {
+
+/// The attribute of a module whose program is measured and dropped: passes make no remarks on it.
+constexpr llvm::StringLiteral kTrialAttr = "npu.trial";
 
 /// Returns the cycles of a launch that continues a task and finds everything in L2 that fits there;
 /// nothing if the program does not terminate. The result is deterministic.

@@ -391,7 +391,7 @@ void ProgramWriter::vector(VectorOp op, Place dst, Steps dstSteps, std::optional
     emission.steps("b", b->steps).number("b_block", b->block);
   if (mask)
     emission.steps("mask", mask->steps);
-  emission.create<ir::VectorInstrOp>();
+  emission.create<ir::VectorOp>();
 }
 
 void ProgramWriter::transpose(Place dst, Steps dstSteps, int64_t dstRow, Place src, Steps srcSteps,

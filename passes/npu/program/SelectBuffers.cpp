@@ -1,8 +1,10 @@
 //===-- SelectBuffers.cpp - how many copies of buffers there are ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/Remarks.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/program/LocalMemory.h"
+#include "passes/npu/program/ProgramTime.h"
 #include "passes/npu/program/ProgramWriter.h"
 #include "passes/npu/program/SyncAnalysis.h"
 
@@ -49,10 +51,17 @@ struct SelectBuffersPass : impl::NpuSelectBuffersBase<SelectBuffersPass> {
     }
     program.walk([&](ir::AllocOp alloc) { alloc.setBuffers(copiesWanted(alloc, maxBuffers)); });
     SocTable soc = socOf(program);
+    unsigned taken = 0;
     for (MemoryUse &use : memoryUses(program, soc))
       while (!use.place() && takeOne(use))
-        ++numTaken;
+        ++taken;
     program.walk([&](ir::AllocOp alloc) { numCopied += alloc.getBuffers() > 1; });
+    numTaken += taken;
+    if (taken && !program->getParentOfType<ModuleOp>()->hasAttr(kTrialAttr))
+      remarkMissed(getArgument(), program.getLoc(), "FewerBuffers") << remark::add(
+          "{0} copies of buffers do not fit into the local memories: queues wait for "
+          "each other more often",
+          taken);
   }
 
 private:

@@ -18,22 +18,20 @@ namespace atc::npu {
 //===----------------------------------------------------------------------===//
 
 std::optional<Queue> queueOf(Operation *op) {
-  std::optional<Opcode> opcode = ir::opcodeOf(op);
-  if (!opcode || *opcode == Opcode::LoopBegin || *opcode == Opcode::LoopEnd)
+  auto source = dyn_cast<ir::InstructionOpInterface>(op);
+  if (!source)
     return std::nullopt;
+  // The queue follows from memories and from fields that name a queue.
+  const ir::InstructionParts parts = source.getParts();
   Instruction instruction;
-  instruction.opcode = *opcode;
-  if (auto queue = op->getAttrOfType<ir::QueueKindAttr>("queue"))
-    return Queue(queue.getValue());
-  if (auto set = dyn_cast<ir::SetFlagOp>(op))
-    return Queue(set.getFrom());
-  if (auto wait = dyn_cast<ir::WaitFlagOp>(op))
-    return Queue(wait.getTo());
-  // The first operand is the result, the second what it is made of.
-  unsigned index = 0;
-  for (Value operand : op->getOperands())
-    if (auto type = dyn_cast<ir::BufferType>(operand.getType()); type && index < 4)
-      instruction.addresses[index++].memory = Memory(type.getMemory());
+  instruction.opcode = source.getOpcode();
+  for (auto [index, buffer] : llvm::enumerate(parts.buffers))
+    if (buffer)
+      instruction.addresses[index].memory =
+          Memory(cast<ir::BufferType>(buffer.getType()).getMemory());
+  for (auto [index, field] : llvm::enumerate(parts.fields))
+    if (auto queue = dyn_cast_or_null<ir::QueueKindAttr>(field.second))
+      instruction.fields[index] = int64_t(queue.getValue());
   return queueOf(instruction);
 }
 
@@ -41,9 +39,13 @@ SmallVector<BufferAccess, 4> accessesOf(Operation *op) {
   SmallVector<BufferAccess, 4> accesses;
   if (isa<ir::SignalOp, ir::AwaitOp>(op))
     accesses.push_back({Value(), true});
-  for (Value operand : op->getOperands())
-    if (isa<ir::BufferType>(operand.getType()))
-      accesses.push_back({operand, accesses.empty()});
+  auto source = dyn_cast<ir::InstructionOpInterface>(op);
+  if (!source)
+    return accesses;
+  const AddressInfo *addresses = infoOf(source.getOpcode()).addresses;
+  for (auto [index, buffer] : llvm::enumerate(source.getParts().buffers))
+    if (buffer)
+      accesses.push_back({buffer, addresses[index].access != Access::Read});
   return accesses;
 }
 

@@ -5,6 +5,7 @@
 // cube for DDR. The order in which weights are used is known, so they are prefetched in that order,
 // as far ahead as L2 has room.
 
+#include "passes/Remarks.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/program/ProgramWriter.h"
 #include "passes/npu/schedule/BatchParts.h"
@@ -40,14 +41,21 @@ struct PrefetchWeightsPass : impl::NpuPrefetchWeightsBase<PrefetchWeightsPass> {
     SmallVector<bool> onNpu;
     for (om::LaunchOp launch : launches)
       onNpu.push_back(om::isNpuKernel(symbols.lookup(launch.getKernel())));
+    unsigned chained = 0, prefetched = 0;
     if (chain)
       for (size_t i = 1; i < launches.size(); ++i)
         if (onNpu[i] && onNpu[i - 1]) {
           launches[i].setChained(true);
-          ++numChained;
+          ++chained;
         }
     if (prefetch)
-      nameWeights(launches, onNpu, int64_t(socOf(main).l2Bytes));
+      prefetched = nameWeights(launches, onNpu, int64_t(socOf(main).l2Bytes));
+    numChained += chained;
+    numPrefetched += prefetched;
+    remarkAnalysis(getArgument(), main.getLoc(), "Prefetched") << remark::add(
+        "{0} of {1} launches continue the task of the one before, and {2} weights or "
+        "parts of weights are prefetched into L2",
+        chained, launches.size(), prefetched);
   }
 
 private:
@@ -108,9 +116,12 @@ private:
     return std::nullopt;
   }
 
-  void nameWeights(MutableArrayRef<om::LaunchOp> launches, ArrayRef<bool> onNpu, int64_t l2Bytes) {
+  /// Names the weights that launches prefetch; returns how many.
+  unsigned nameWeights(MutableArrayRef<om::LaunchOp> launches, ArrayRef<bool> onNpu,
+                       int64_t l2Bytes) {
     SmallVector<Need> needs = needsOf(launches, onNpu, l2Bytes);
     size_t next = 0, used = 0;
+    unsigned count = 0;
     int64_t waiting = 0; ///< bytes in L2 that no launch has used yet
     for (unsigned index = 0; index < launches.size(); ++index) {
       for (; used < needs.size() && needs[used].launch <= index; ++used)
@@ -136,8 +147,9 @@ private:
         ++next;
       }
       launches[index].getPrefetchMutable().append(names);
-      numPrefetched += names.size();
+      count += names.size();
     }
+    return count;
   }
 
   /// The next `bytes` of the weight, defined in front of the launch.

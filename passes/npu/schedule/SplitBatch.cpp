@@ -1,6 +1,7 @@
 //===-- SplitBatch.cpp - splits groups of kernels along the batch ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/Remarks.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/CubeSupport.h"
 #include "passes/npu/contraction/TileCosts.h"
@@ -79,6 +80,11 @@ public:
       groups.insert(groups.begin(), chosen[end]);
     return groups;
   }
+
+  /// Returns whether the batch has divisors at all.
+  bool isDivisible() { return !partCounts().empty(); }
+  /// Returns the location of a group's first kernel.
+  Location locationOf(const Group &group) { return kernels[group.begin].getLoc(); }
 
   /// Splits a group; returns the number of buffers that became smaller.
   unsigned apply(const Group &group) {
@@ -305,8 +311,16 @@ struct SplitBatchPass : impl::NpuSplitBatchBase<SplitBatchPass> {
       return;
     Splitter splitter(main, parts, share);
     SmallVector<Group> groups = splitter.choose();
+    if (splitter.isDivisible() &&
+        llvm::all_of(groups, [](const Group &group) { return group.parts == 1; }))
+      remarkMissed(getArgument(), main.getLoc(), "BatchWhole")
+          << "each layer runs on the whole batch: by the cost model no group of layers gains from "
+             "parts whose results stay in L2";
     for (const Group &group : groups)
       if (group.parts > 1) {
+        remarkPassed(getArgument(), splitter.locationOf(group), "BatchSplit")
+            << remark::add("this layer and the {0} behind it run in {1} parts of the batch",
+                           group.end - group.begin - 1, group.parts);
         numShrunk += splitter.apply(group);
         ++numGroups;
       }

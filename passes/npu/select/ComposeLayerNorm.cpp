@@ -6,6 +6,7 @@
 // buffer yields.
 
 #include "dialects/npu/Npu.h"
+#include "passes/Remarks.h"
 #include "passes/kernel/LowerGraph.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/PackNpuWeights.h"
@@ -238,13 +239,16 @@ private:
     auto norm = ir::LayerNormOp::create(builder, location, bufferOf(builder, location, *input),
                                         *gamma, *beta, bufferOf(builder, location, *output),
                                         APFloat(formula.epsilon));
-    if (!whyNotOnNpu(norm, soc).empty()) {
+    if (std::string reason = whyNotOnNpu(norm, soc); !reason.empty()) {
+      remarkMissed(getArgument(), location, "NotComposed")
+          << remark::add("the layer norm stays several kernels: {0}", reason);
       norm.erase();
       return false;
     }
     if (Attribute tensor = map->getAttr(kernel::kTensorAttr))
       norm->setAttr(kernel::kTensorAttr, tensor);
     map.erase();
+    remarkPassed(getArgument(), location, "Composed") << "means and maps become one layer norm";
     ++numComposed;
     return true;
   }

@@ -5,6 +5,7 @@
 // the expander can be asked whether it supports the result.
 
 #include "dialects/npu/Npu.h"
+#include "passes/Remarks.h"
 #include "passes/kernel/LowerGraph.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/CubeSupport.h"
@@ -144,10 +145,14 @@ private:
         APFloat(op.getScale().convertToDouble() * epilogue.scale),
         op.getActivation().value_or(nullptr),
         op.getResidualLast() || (residual && op.getActivation()), ir::TileAttr());
-    if (!whyUnsupportedMatMul(fused, soc).empty()) {
+    if (std::string reason = whyUnsupportedMatMul(fused, soc); !reason.empty()) {
+      remarkMissed(getArgument(), map.getLoc(), "NotFused")
+          << remark::add("the map behind the product stays a kernel: {0}", reason);
       fused.erase();
       return nullptr;
     }
+    remarkPassed(getArgument(), map.getLoc(), "Fused")
+        << "the map becomes the epilogue of the product in front of it";
     if (Attribute tensor = map->getAttr(kernel::kTensorAttr))
       fused->setAttr(kernel::kTensorAttr, tensor);
     op.erase();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/npu/Npu.h"
+#include "passes/Remarks.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/CubeSupport.h"
 #include "passes/npu/select/BufferViews.h"
@@ -67,11 +68,15 @@ private:
     Value before = conv.getInput();
     conv.getInputMutable().assign(image);
     conv.setImageScale(APFloat(scale));
-    if (!whyUnsupportedConv2D(conv, soc).empty()) {
+    if (std::string reason = whyUnsupportedConv2D(conv, soc); !reason.empty()) {
+      remarkMissed(getArgument(), map.getLoc(), "NotFused")
+          << remark::add("the input is quantized by a kernel of its own: {0}", reason);
       conv.getInputMutable().assign(before);
       conv.removeImageScaleAttr();
       return;
     }
+    remarkPassed(getArgument(), map.getLoc(), "Fused")
+        << "the input is quantized while the convolution loads it";
     map.erase();
     ++numFused;
   }

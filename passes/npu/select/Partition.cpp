@@ -3,6 +3,7 @@
 
 #include "passes/npu/select/Partition.h"
 #include "dialects/npu/Npu.h"
+#include "passes/Remarks.h"
 #include "passes/kernel/KernelMacs.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/CubeSupport.h"
@@ -56,21 +57,28 @@ struct PartitionPass : impl::NpuPartitionBase<PartitionPass> {
       return;
     SocTable soc = socOf(main);
     Builder builder(&getContext());
-    int64_t macs = 0, deviceMacs = 0;
+    int64_t macs = 0, deviceMacs = 0, deviceKernels = 0, hostKernels = 0;
     main.walk([&](kernel::KernelOpInterface op) {
       macs += kernel::macsOf(op);
       std::string reason = whyNotOnNpu(op, soc);
       if (reason.empty()) {
         op->setAttr(om::kNpuDeviceAttr, builder.getUnitAttr());
         deviceMacs += kernel::macsOf(op);
-        ++numDevice;
+        ++deviceKernels;
         return;
       }
-      ++numHost;
+      ++hostKernels;
+      remarkMissed(getArgument(), op.getLoc(), "OnCpu")
+          << remark::add("{0} stays on the CPU: {1}", op.kernelName(), reason);
       if (report)
         op->emitRemark() << op.kernelName() << " stays on the CPU: " << reason;
     });
+    numDevice += deviceKernels;
+    numHost += hostKernels;
     macsShare = macs ? deviceMacs * 1000 / macs : 1000;
+    remarkAnalysis(getArgument(), main.getLoc(), "Partition")
+        << remark::add("{0} kernels run on the NPU, {1} on the CPU", deviceKernels, hostKernels)
+        << remark::metric("macs", macs) << remark::metric("macs on the NPU", deviceMacs);
   }
 };
 } // namespace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/npu/Npu.h"
+#include "passes/Remarks.h"
 #include "passes/graph/RewriteUtils.h"
 #include "passes/kernel/LayoutRules.h"
 #include "passes/npu/Passes.h"
@@ -295,12 +296,19 @@ template <typename OpT> void storeBytes(OpT op) {
 struct SelectInt8ContractionsPass
     : impl::NpuSelectInt8ContractionsBase<SelectInt8ContractionsPass> {
   void runOnOperation() override {
-    if (getOperation().isExternal() || socOf(getOperation()).split)
+    if (getOperation().isExternal())
       return;
     SmallVector<Operation *> sums;
     for (Operation &op : getOperation().getOps())
       if (isa<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(op))
         sums.push_back(&op);
+    if (socOf(getOperation()).split) {
+      for (Operation *op : sums)
+        remarkMissed(getArgument(), op->getLoc(), "OnCpu")
+            << "the int8 contraction runs on the CPU: split cores have no instruction that stores "
+               "accumulators as bytes";
+      return;
+    }
     for (Operation *op : sums)
       TypeSwitch<Operation *>(op).Case<graph::IntegerConvOp, graph::IntegerFullyConnectedOp>(
           [](auto sum) { storeBytes(sum); });
@@ -311,12 +319,20 @@ struct SelectInt8ContractionsPass
         });
     for (Operation *op : sums) {
       // Products with real results have kernels on the CPU.
-      if (!all || !sumEpilogueOf(op))
+      if (!all || !sumEpilogueOf(op)) {
+        remarkMissed(getArgument(), op->getLoc(), "OnCpu")
+            << (all ? "the int8 contraction runs on the CPU: its results are not stored as bytes"
+                    : "the int8 contraction runs on the CPU: the cube computes them only where it "
+                      "can compute all of a network");
         continue;
+      }
       auto conv = dyn_cast<graph::IntegerConvOp>(op);
       bool isImage = conv && sumsAreExactInFloats(conv);
       op->setAttr(kernel::kCubeSumsAttr,
                   StringAttr::get(&getContext(), isImage ? "image" : "blocks"));
+      remarkPassed(getArgument(), op->getLoc(), "OnCube")
+          << (isImage ? "the cube computes the int8 contraction on the image as f16"
+                      : "the cube computes the int8 contraction in blocks of bytes");
       ++numMarked;
     }
   }

@@ -145,7 +145,7 @@ TEST_CASE("optional buffers and sets of ivs") {
   CHECK(without.program->code[1].fields[Mmad::useBias] == 0);
 }
 
-TEST_CASE("every part of an instruction is an attribute of its op") {
+TEST_CASE("every instruction is an op, with the same parts") {
   DialectRegistry registry;
   ir::registerNpuDialect(registry);
   MLIRContext context(registry);
@@ -158,18 +158,36 @@ TEST_CASE("every part of an instruction is an attribute of its op") {
     INFO(info.mnemonic);
     auto name = RegisteredOperationName::lookup("npu." + std::string(info.mnemonic), &context);
     REQUIRE(name);
-    auto has = [&](const char *part) {
-      return llvm::is_contained(name->getAttributeNames(), StringRef(attributeName(part)));
-    };
-    for (unsigned part = 0; part < info.rangeCount; ++part)
-      CHECK(has(info.ranges[part]));
-    for (unsigned part = 0; part < info.fieldCount; ++part)
-      if (Opcode(i) != Opcode::Mmad || part != unsigned(Mmad::useBias)) {
-        INFO(info.fields[part].name);
-        CHECK(has(info.fields[part].name));
-      }
+    CHECK(name->hasInterface<ir::InstructionOpInterface>());
+    // An attribute per range and field, offsets and a guard; a presence is none.
+    unsigned attributes = info.rangeCount + info.fieldCount + (info.addressCount ? 2 : 0);
+    if (Opcode(i) == Opcode::Mmad)
+      --attributes;
+    bool hasSegments =
+        llvm::is_contained(name->getAttributeNames(), StringRef("operandSegmentSizes"));
+    CHECK(name->getAttributeNames().size() - hasSegments == attributes);
   }
-  CHECK(attributeName("kernelH") == "kernel_h");
+}
+
+TEST_CASE("parts have the order of the instruction, attributes that are left out their default") {
+  Encoded encoded = encodeText(R"(
+    %a = npu.alloc {offset = 0} : !npu.buffer<l0a, 4096>
+    %l = npu.alloc {offset = 0} : !npu.buffer<l1, 4096>
+    npu.img2col %a, %l {
+      offsets = [#npu.affine<0>, #npu.affine<0>], m = #npu.range<16>, k = #npu.range<1>,
+      row0 = #npu.range<1>, c0 = 16, channels1 = 1, height = 2, width = 3, out_height = 4,
+      out_width = 5, kernel_h = 6, kernel_w = 7, stride_h = 8, stride_w = 9, src_channel = 1024,
+      dst_row = 2048
+    } : !npu.buffer<l0a, 4096>, !npu.buffer<l1, 4096>)");
+  REQUIRE(succeeded(encoded.program));
+  const int64_t *fields = encoded.program->code[0].fields;
+  CHECK(fields[Img2Col::elementBytes] == 2);
+  CHECK(fields[Img2Col::dilationW] == 1);
+  CHECK(fields[Img2Col::padTop] == 0);
+  for (unsigned i = 0; i < 8; ++i)
+    CHECK(fields[Img2Col::height + i] == 2 + i);
+  CHECK(fields[Img2Col::srcChannel] == 1024);
+  CHECK(fields[Img2Col::dstRow] == 2048);
 }
 
 TEST_CASE("sync keeps queues, ids and counters") {

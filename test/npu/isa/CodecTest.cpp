@@ -152,7 +152,9 @@ TEST_CASE("the verifier names each fault") {
   CHECK(check([](B &b) { b.move(at(Memory::UB, 8), gm(0), 64); }) ==
         "instruction 0 (move): dst lies at byte 8 of ub, which must be a multiple of 32");
   CHECK(check([](B &b) { b.move(at(Memory::L0A, 0), gm(0), 64); }) ==
-        "instruction 0 (move): no such way between these memories");
+        "instruction 0 (move): dst is in l0a, it must be in gm or l1 or ub or bt");
+  CHECK(check([](B &b) { b.move(gm(0), at(Memory::L1, 0), 64); }) ==
+        "instruction 0 (move): cannot go from l1 to gm");
   CHECK(check([](B &b) { b.move(at(Memory::UB, 0), gm(3), 64); }) ==
         "instruction 0 (move): src is in argument 3 of 1");
   CHECK(check([](B &b) { b.move(at(Memory::UB, ivValue(3, 32)), gm(0), 64); }) ==

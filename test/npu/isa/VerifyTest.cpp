@@ -171,10 +171,11 @@ TEST_CASE("residuals are bytes in ub, quantized images floats") {
   };
   CHECK(added(ub(4096), kU8).empty());
   CHECK(added(l1, kU8) ==
-        std::vector<std::string>{"instruction 0 (requantize_add): goes from l0c to ub of coupled "
-                                 "cores, with scales and addend in ub"});
+        std::vector<std::string>{"instruction 0 (requantize_add): addend is in l1, it must be in "
+                                 "ub"});
   CHECK(added(ub(), kF32) ==
-        std::vector<std::string>{"instruction 0 (requantize_add): stores and adds u8 and s8 only"});
+        std::vector<std::string>{
+            "instruction 0 (requantize_add): addendType is f32, it must be u8 or s8"});
   // The result's two blocks fit, those of the addend do not.
   int64_t end = int64_t(coupled().ubBytes) - 512;
   CHECK(added(ub(end), kU8).empty());

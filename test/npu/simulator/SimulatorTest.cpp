@@ -261,7 +261,7 @@ TEST_CASE("two runs are equal, and timelines show them") {
 }
 
 TEST_CASE("every built-in table survives its file") {
-  REQUIRE(allSocs().size() == 8);
+  REQUIRE(allSocs().size() >= 8);
   for (const SocTable &soc : allSocs()) {
     SocTable read;
     CHECK(readSoc(writeSoc(soc), "file", read).empty());

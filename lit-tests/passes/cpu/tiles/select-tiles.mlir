@@ -1,4 +1,6 @@
 // RUN: atc-opt %s --split-input-file --cpu-select-tiles | FileCheck %s
+// RUN: atc-opt %s --split-input-file --cpu-select-tiles --remarks-filter=cpu-select-tiles --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK-DAG: [Passed] {{.*}}Category:cpu-select-tiles{{.*}}register tile of {{[0-9]+}} pixels x {{[0-9]+}} channel blocks
 
 // Eight lanes and sixteen registers: six pixels of one block of 16 channels
 // fill the registers, and 56 pixels are cut without a small rest.

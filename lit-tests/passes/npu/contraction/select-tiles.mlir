@@ -3,6 +3,8 @@
 // RUN: atc-opt %s --npu-select-tiles=fixed=64x64x64 | FileCheck %s --check-prefix=FIXED
 // RUN: atc-opt %s --npu-select-tiles=report=true 2>&1 | FileCheck %s --check-prefix=REPORT
 // RUN: not atc-opt %s --npu-select-tiles=fixed=64x64 2>&1 | FileCheck %s --check-prefix=FORM
+// RUN: atc-opt %s --npu-select-tiles --remarks-filter=npu-select-tiles --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK-DAG: [Passed] {{.*}}Category:npu-select-tiles{{.*}}cores; most time on {{.*}}cycles
 
 // FORM: fixed=64x64 is not of the form 64x64x64
 // REPORT: remark: {{.*}}estimate: {{[0-9]+}} cycles, most on

@@ -1,6 +1,8 @@
 // RUN: atc-opt -npu-select-buffers %s | FileCheck %s
 // RUN: atc-opt -npu-select-buffers=max-buffers=1 %s | FileCheck %s --check-prefix=ONE
 // RUN: atc-opt -npu-select-buffers=max-buffers=3 %s | FileCheck %s --check-prefix=THREE
+// RUN: atc-opt %s -npu-select-buffers --remarks-filter=npu-select-buffers --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK-DAG: [Missed] {{.*}}Category:npu-select-buffers{{.*}}do not fit into the local memories
 
 // Two copies of what several queues use in a loop. The buffer of one queue, the one
 // outside of loops and the one whose loop runs once stay alone.

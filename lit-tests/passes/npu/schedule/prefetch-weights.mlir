@@ -1,6 +1,8 @@
 // RUN: atc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(npu-prefetch-weights))' | FileCheck %s
 // RUN: atc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(npu-prefetch-weights{chain=false prefetch=false}))' | FileCheck %s --check-prefix=OFF
 // RUN: atc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(npu-prefetch-weights{share=0.0005}))' | FileCheck %s --check-prefix=ROOM
+// RUN: atc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(npu-prefetch-weights))' --remarks-filter=npu-prefetch-weights --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK-DAG: [Analysis] {{.*}}Category:npu-prefetch-weights{{.*}}launches continue the task of the one before
 
 module attributes {npu.soc = "Ascend310P3"} {
 func.func private @dense(memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>) attributes {npu.kernel}

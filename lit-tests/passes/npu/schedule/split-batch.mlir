@@ -1,5 +1,7 @@
 // RUN: atc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(npu-split-batch{parts=2}))' | FileCheck %s
 // RUN: atc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(npu-split-batch{share=1.0}))' | FileCheck %s --check-prefix=MODEL
+// RUN: atc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(npu-split-batch{parts=2}))' --remarks-filter=npu-split-batch --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK-DAG: [Passed] {{.*}}Category:npu-split-batch{{.*}}run in 2 parts of the batch
 
 // What lies between two kernels of a group holds one part; inputs and outputs
 // are read and written part by part.

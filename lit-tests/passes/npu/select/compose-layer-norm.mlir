@@ -1,4 +1,6 @@
 // RUN: atc-opt %s --split-input-file --npu-compose-layer-norm | FileCheck %s
+// RUN: atc-opt %s --split-input-file --npu-compose-layer-norm --remarks-filter=npu-compose-layer-norm --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK-DAG: [Passed] {{.*}}Category:npu-compose-layer-norm{{.*}}means and maps become one layer norm
 
 // CHECK-LABEL: func.func @main
 // CHECK-DAG: %[[X:.*]] = om.view %arg0[0] : memref<1x8x32xf16> to memref<8x32xf16>

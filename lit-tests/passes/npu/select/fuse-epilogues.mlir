@@ -1,4 +1,6 @@
 // RUN: atc-opt %s --split-input-file --npu-fuse-epilogues | FileCheck %s
+// RUN: atc-opt %s --split-input-file --npu-fuse-epilogues --remarks-filter=npu-fuse-epilogues --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK-DAG: [Passed] {{.*}}Category:npu-fuse-epilogues{{.*}}the map becomes the epilogue of the product
 
 // Scale and a mask that broadcasts along heads and rows.
 // CHECK-LABEL: func.func @main

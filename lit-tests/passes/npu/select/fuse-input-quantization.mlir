@@ -1,4 +1,6 @@
 // RUN: atc-opt %s --split-input-file --npu-fuse-input-quantization | FileCheck %s
+// RUN: atc-opt %s --split-input-file --npu-fuse-input-quantization --remarks-filter=npu-fuse-input-quantization --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK-DAG: [Passed] {{.*}}Category:npu-fuse-input-quantization{{.*}}the input is quantized while the convolution loads it
 
 // The quantize is part of the load.
 // CHECK-LABEL: func.func @main

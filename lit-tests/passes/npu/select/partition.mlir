@@ -1,6 +1,9 @@
 // RUN: atc-opt %s --npu-set-soc=soc=Ascend310P3 --npu-partition=report=true --kernel-outline 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REPORT < %t
 // RUN: not atc-opt %s --npu-set-soc=soc=Ascend1 2>&1 | FileCheck %s --check-prefix=SOC
+// RUN: atc-opt %s --npu-set-soc=soc=Ascend310P3 --npu-partition --remarks-filter=npu-partition --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK-DAG: [Missed] {{.*}}Category:npu-partition{{.*}}gather stays on the CPU:
+// REMARK-DAG: [Analysis] {{.*}}Category:npu-partition{{.*}}1 on the CPU
 // SOC: E10001: there is no SoC named 'Ascend1'
 // REPORT: gather stays on the CPU:
 // REPORT-NOT: stays
