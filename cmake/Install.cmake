@@ -1,5 +1,13 @@
-# What `cmake --install` puts where. Components: runtime (library, headers, schema, the two tools and
-# the CMake package and the pkg-config files that find them).
+# What `cmake --install` puts where, by component:
+#   runtime       the shared library that programs load
+#   dev           headers, archives, the schema, the CMake package and the pkg-config files
+#   tools         om-run, om-dump, om-sign
+#   ascend        AscendCL (InstallAscend.cmake)
+#   compiler, compiler-dev   the compiler; its headers and archives (InstallCompiler.cmake)
+#   examples      programs and models to start with
+#   python        the Python package; `wheel` is that with its libraries, and only on request
+#                 (python-bindings/InstallPython.cmake)
+# Packages.cmake makes Debian packages of them.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -11,65 +19,15 @@ if("c++" IN_LIST CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
 endif()
 
 set(OPENATC_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/OpenATC")
-
-install(TARGETS openatc_runtime openatc_runtime_shared EXPORT OpenATCRuntimeTargets
-        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime
-        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime
-        INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime-lite/include/openatc"
-        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT runtime)
-install(FILES "${PROJECT_SOURCE_DIR}/runtime-lite/schema/om.fbs"
-        DESTINATION "${CMAKE_INSTALL_DATADIR}/openatc" COMPONENT runtime)
-if(TARGET om-run)
-  install(TARGETS om-run om-dump RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT runtime)
-endif()
-
-# The simulated NPU, a library of its own. A runtime that is built alone has it only
-# where the tools do.
-if(OPENATC_BUILD_COMPILER OR TARGET om-run)
-  install(TARGETS openatc_npu EXPORT OpenATCRuntimeTargets
-          ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime
-          INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/npu/device/include/openatc"
-          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT runtime)
-endif()
-
-# AscendCL, with a folder that looks like the vendor's toolkit to scripts and CMake files.
-if(TARGET ascendcl)
-  include(InstallAscend)
-endif()
-
-# Signatures, where libsodium was there to build them.
-if(TARGET openatc_trust)
-  install(TARGETS openatc_trust EXPORT OpenATCRuntimeTargets
-          ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime
-          INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime-lite/trust/include/openatc"
-          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT runtime)
-endif()
-if(TARGET om-sign)
-  install(TARGETS om-sign RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT runtime)
-endif()
-
-install(EXPORT OpenATCRuntimeTargets NAMESPACE OpenATC:: DESTINATION "${OPENATC_CMAKE_DIR}"
-        COMPONENT runtime)
-configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/OpenATCConfig.cmake.in"
-                              "${PROJECT_BINARY_DIR}/OpenATCConfig.cmake"
-                              INSTALL_DESTINATION "${OPENATC_CMAKE_DIR}")
-write_basic_package_version_file("${PROJECT_BINARY_DIR}/OpenATCConfigVersion.cmake"
-                                 COMPATIBILITY SameMajorVersion)
-install(FILES "${PROJECT_BINARY_DIR}/OpenATCConfig.cmake"
-              "${PROJECT_BINARY_DIR}/OpenATCConfigVersion.cmake"
-        DESTINATION "${OPENATC_CMAKE_DIR}" COMPONENT runtime)
-
-# The same for pkg-config. Paths are told from the file's own place, so that the
-# tree can be installed with --prefix, or moved.
 set(OPENATC_PKGCONFIG_DIR "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
-foreach(place LIBDIR INCLUDEDIR)
-  if(IS_ABSOLUTE "${CMAKE_INSTALL_${place}}")
-    set(OPENATC_PC_${place} "${CMAKE_INSTALL_${place}}")
+
+# Paths in pkg-config files follow from the file's own location, so that the tree can be
+# installed with --prefix, or moved.
+foreach(folder LIBDIR INCLUDEDIR)
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_${folder}}")
+    set(OPENATC_PC_${folder} "${CMAKE_INSTALL_${folder}}")
   else()
-    set(OPENATC_PC_${place} "\${prefix}/${CMAKE_INSTALL_${place}}")
+    set(OPENATC_PC_${folder} "\${prefix}/${CMAKE_INSTALL_${folder}}")
   endif()
 endforeach()
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
@@ -79,16 +37,89 @@ else()
   string(REGEX REPLACE "/$" "" up "${up}")
   set(OPENATC_PC_PREFIX "\${pcfiledir}/${up}")
 endif()
-set(packages openatc)
+
+# openatc_install_part(<Part> <component> <targets>...): installs libraries and the file that makes
+# them targets of find_package(OpenATC), named OpenATC<Part>Targets.cmake.
+function(openatc_install_part part component)
+  install(TARGETS ${ARGN} EXPORT OpenATC${part}Targets
+          ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${component}
+          LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${component}
+          INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  install(EXPORT OpenATC${part}Targets NAMESPACE OpenATC:: DESTINATION "${OPENATC_CMAKE_DIR}"
+          COMPONENT ${component})
+endfunction()
+
+# openatc_install_pc(<name> <component>): installs cmake/<name>.pc.in.
+function(openatc_install_pc name component)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in" "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${OPENATC_PKGCONFIG_DIR}"
+          COMPONENT ${component})
+endfunction()
+
+# The runtime.
+install(TARGETS openatc_runtime openatc_runtime_shared EXPORT OpenATCRuntimeTargets
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT dev
+        INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(EXPORT OpenATCRuntimeTargets NAMESPACE OpenATC:: DESTINATION "${OPENATC_CMAKE_DIR}"
+        COMPONENT dev)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime-lite/include/openatc"
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT dev)
+install(FILES "${PROJECT_SOURCE_DIR}/runtime-lite/schema/om.fbs"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/openatc" COMPONENT dev)
+openatc_install_pc(openatc dev)
+
+# The simulated NPU, a library of its own. A runtime that is built alone has it only
+# where the tools do.
 if(OPENATC_BUILD_COMPILER OR TARGET om-run)
-  list(APPEND packages openatc-npu)
+  openatc_install_part(Npu dev openatc_npu)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/npu/device/include/openatc"
+          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT dev)
+  openatc_install_pc(openatc-npu dev)
 endif()
-if(TARGET ascendcl)
-  list(APPEND packages ascendcl)
+
+# Signatures, where libsodium was there to build them.
+if(TARGET openatc_trust)
+  openatc_install_part(Trust dev openatc_trust)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime-lite/trust/include/openatc"
+          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT dev)
+  openatc_install_pc(openatc-trust dev)
 endif()
-foreach(package ${packages})
-  configure_file("${PROJECT_SOURCE_DIR}/cmake/${package}.pc.in"
-                 "${PROJECT_BINARY_DIR}/${package}.pc" @ONLY)
-  install(FILES "${PROJECT_BINARY_DIR}/${package}.pc" DESTINATION "${OPENATC_PKGCONFIG_DIR}"
-          COMPONENT runtime)
+
+foreach(tool om-run om-dump om-sign)
+  if(TARGET ${tool})
+    install(TARGETS ${tool} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
+  endif()
 endforeach()
+
+if(TARGET ascendcl)
+  include(InstallAscend)
+endif()
+set(OPENATC_LLVM_PREFIX "")
+if(OPENATC_BUILD_COMPILER)
+  set(OPENATC_LLVM_PREFIX "${LLVM_INSTALL_PREFIX}")
+  include(InstallCompiler)
+endif()
+set(OPENATC_PYTHON_DIR "lib/python3/dist-packages" CACHE STRING
+    "Where the Python package is installed, under the prefix")
+if(TARGET _runtime)
+  include("${PROJECT_SOURCE_DIR}/python-bindings/InstallPython.cmake")
+endif()
+
+include(ManPages)
+
+# Programs and models to start with, as docs/ describes them.
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/" DESTINATION "${CMAKE_INSTALL_DATADIR}/openatc/examples"
+        COMPONENT examples PATTERN "__pycache__" EXCLUDE PATTERN "heldout.npz" EXCLUDE)
+
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/OpenATCConfig.cmake.in"
+                              "${PROJECT_BINARY_DIR}/OpenATCConfig.cmake"
+                              INSTALL_DESTINATION "${OPENATC_CMAKE_DIR}"
+                              PATH_VARS OPENATC_PYTHON_DIR)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/OpenATCConfigVersion.cmake"
+                                 COMPATIBILITY SameMajorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/OpenATCConfig.cmake"
+              "${PROJECT_BINARY_DIR}/OpenATCConfigVersion.cmake"
+        DESTINATION "${OPENATC_CMAKE_DIR}" COMPONENT dev)
+
+include(Packages)

@@ -5,13 +5,12 @@ get_property(ascend_libraries GLOBAL PROPERTY OPENATC_ASCEND_LIBRARIES)
 get_property(ascend_aliases GLOBAL PROPERTY OPENATC_ASCEND_ALIASES)
 foreach(alias ${ascend_aliases})
   install(FILES "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/lib${alias}.so"
-          DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime)
+          DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ascend)
 endforeach()
-install(TARGETS ${ascend_libraries} EXPORT OpenATCRuntimeTargets
-        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime
-        INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+openatc_install_part(Ascend ascend ${ascend_libraries})
+openatc_install_pc(ascendcl ascend)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/ascend/include/acl"
-        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT runtime)
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT ascend)
 
 # The folders that build scripts of samples name; all lead to the same two. `install` copies
 # links as they are, so the tree can be moved.
@@ -34,9 +33,9 @@ file(CREATE_LINK runtime/include "${toolkit}/include" SYMBOLIC)
 file(CREATE_LINK runtime/lib64 "${toolkit}/lib64" SYMBOLIC)
 configure_file("${PROJECT_SOURCE_DIR}/cmake/set_env.sh.in" "${toolkit}/set_env.sh" @ONLY)
 install(DIRECTORY "${toolkit}/" DESTINATION "${CMAKE_INSTALL_LIBDIR}/openatc/toolkit"
-        COMPONENT runtime)
+        COMPONENT ascend)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/ascend/python/acl" "${PROJECT_SOURCE_DIR}/ascend/python/ais_bench"
-        DESTINATION "${CMAKE_INSTALL_LIBDIR}/openatc/toolkit/python" COMPONENT runtime
+        DESTINATION "${CMAKE_INSTALL_LIBDIR}/openatc/toolkit/python" COMPONENT ascend
         PATTERN "__pycache__" EXCLUDE)
 install(PROGRAMS "${PROJECT_SOURCE_DIR}/ascend/python/msame" DESTINATION "${CMAKE_INSTALL_BINDIR}"
-        COMPONENT runtime)
+        COMPONENT ascend)

@@ -21,7 +21,8 @@ target_precompile_headers(openatc_pch PRIVATE
 function(openatc_add_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
-  target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
+  target_include_directories(${name} PUBLIC
+    "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}>")
   target_link_libraries(${name} PUBLIC openatc_mlir ${ARG_LINK})
   target_precompile_headers(${name} REUSE_FROM openatc_pch)
   if(ARG_DEPENDS)

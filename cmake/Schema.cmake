@@ -12,7 +12,7 @@ function(openatc_add_schema target file)
     DEPENDS "${proto}"
     COMMENT "protoc ${folder}/${file}")
   add_library(${target} STATIC ${generated})
-  target_include_directories(${target} PUBLIC "${PROJECT_BINARY_DIR}")
+  target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}>")
   target_link_libraries(${target} PUBLIC protobuf::libprotobuf)
   target_compile_options(${target} PRIVATE -w)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)

@@ -3,6 +3,7 @@
 
 #include "driver/Compiler.h"
 
+#include "driver/FusionRules.h"
 #include "driver/PhaseRunner.h"
 #include "driver/Registration.h"
 #include "passes/om/Schedule.h"
@@ -97,14 +98,21 @@ bool Compiler::insertPreprocessing() {
          messages.fail("the preprocessing could not be inserted");
 }
 
+/// Applies what the user wants changed in the imported module.
+bool Compiler::applyUserChanges() {
+  if (!options.fusionRules.empty() && !applyFusionRules(*current, options.fusionRules, diagnostics))
+    return false;
+  return runInsertedPasses(options.insertedPasses, Phase::Import, *current, diagnostics);
+}
+
 bool Compiler::lower(Phase last) {
   assert(last < Phase::Emit && (!reached || *reached == Phase::Import));
   const unsigned before = diagnostics.numErrors();
   PhaseRunner runner(*options.target, options.disabledPasses, options.tempDir, compileSummary.timer,
-                     diagnostics);
+                     diagnostics, options.insertedPasses);
   bool done = makeTempDir();
   if (done && !current)
-    done = import(last) && runner.keep(*current, "1-import.mlir");
+    done = import(last) && applyUserChanges() && runner.keep(*current, "1-import.mlir");
   // Samples of a calibration are what the model itself reads.
   if (done && !options.quantizer)
     done = insertPreprocessing();

@@ -13,6 +13,7 @@
 #include "backends/om/OmSink.h"
 #include "driver/ContextMessages.h"
 #include "driver/CpuTarget.h"
+#include "driver/InsertedPasses.h"
 #include "driver/ModelImport.h"
 #include "driver/Placement.h"
 #include "driver/Remarks.h"
@@ -40,6 +41,8 @@ struct CompilerOptions {
   Quantizer quantizer;                     ///< empty: the model stays as it is
   std::string aippFile; ///< --insert_op_conf: inputs become images; empty: they stay as they are
   ImageLayout imageLayout = ImageLayout::ChannelsFirst; ///< of the model's images, for aippFile
+  std::string fusionRules; ///< --fusion_rules, applied behind Import; empty: there are none
+  std::vector<InsertedPasses> insertedPasses; ///< --extra_passes
   ResourceLimits limits;
   RemarkOptions remarks;   ///< --remarks; none at first
   std::string commandLine; ///< as the file states it
@@ -109,6 +112,7 @@ private:
   bool import(Phase last);
   bool quantize();
   bool insertPreprocessing();
+  bool applyUserChanges();
   std::optional<EmittedModel> generate();
   bool writeOm(om::OmSink &sink);
   bool finish(bool done);

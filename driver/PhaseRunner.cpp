@@ -55,11 +55,13 @@ bool PhaseRunner::runStatic(ModuleOp module, ArrayRef<PhasePipeline> pipelines, 
   if (isLowered(om::findMain(module)))
     // Kernels that come from a file are the CPU's.
     return last < Phase::Schedule || runPipeline(module, target.cpu().schedulePipeline(disabled));
-  for (const PhasePipeline &pipeline : pipelines) {
-    if (pipeline.phase > last)
-      break;
+  for (size_t i = 0; i < pipelines.size() && pipelines[i].phase <= last; ++i) {
+    const PhasePipeline &pipeline = pipelines[i];
     if (!runPipeline(module, pipeline))
       return false;
+    const bool ends = i + 1 == pipelines.size() || pipelines[i + 1].phase != pipeline.phase;
+    if (ends && !runInsertedPasses(inserted, pipeline.phase, module, diagnostics))
+      return fail("the passes of the user failed");
     // Weights are packed now; what they were packed from is of no use any more.
     if (pipeline.phase == Phase::Kernels)
       graph::releaseUnusedConstants(module);

@@ -4,6 +4,7 @@
 #ifndef OPENATC_DRIVER_PHASERUNNER_H
 #define OPENATC_DRIVER_PHASERUNNER_H
 
+#include "driver/InsertedPasses.h"
 #include "driver/StageTimer.h"
 #include "driver/Target.h"
 #include "support/Diagnostics.h"
@@ -15,11 +16,12 @@ namespace atc::driver {
 class PhaseRunner {
 public:
   /// `disabled` has the names of passes to leave out; `tempDir` is the folder of --save_temps or
-  /// empty. All arguments must outlive the runner.
+  /// empty; `inserted` has passes to run behind the phases. All arguments must outlive the runner.
   PhaseRunner(const Target &target, const std::vector<std::string> &disabled,
-              const std::string &tempDir, StageTimer &timer, Diagnostics &diagnostics)
+              const std::string &tempDir, StageTimer &timer, Diagnostics &diagnostics,
+              llvm::ArrayRef<InsertedPasses> inserted = {})
       : target(target), disabled(disabled), tempDir(tempDir), timer(timer),
-        diagnostics(diagnostics) {}
+        diagnostics(diagnostics), inserted(inserted) {}
 
   /// Runs the phases up to `last` on a module that has been imported. The module must be
   /// the only one in its context, whose constants are freed on the way. Graph passes are
@@ -46,6 +48,7 @@ private:
   const std::string &tempDir;
   StageTimer &timer;
   Diagnostics &diagnostics;
+  llvm::ArrayRef<InsertedPasses> inserted;
 };
 
 } // namespace atc::driver

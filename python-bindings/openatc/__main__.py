@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import warnings
 
@@ -75,6 +76,34 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("model", help="the .om file")
     command.set_defaults(do=lambda options: _show(openatc.Model(options.model)))
     return parser
+
+
+def _run_tool(name: str) -> int:
+    """Runs a tool of the compiler, which a wheel has inside of its module."""
+    import ctypes
+    import openatc._compiler
+    tool = getattr(ctypes.CDLL(openatc._compiler.__file__), f"openatc_run_{name}")
+    words = [name, *sys.argv[1:]]
+    return tool(len(words), (ctypes.c_char_p * (len(words) + 1))(*map(os.fsencode, words), None))
+
+
+def atc() -> int:
+    """The console script `atc` of a wheel."""
+    return _run_tool("atc")
+
+
+def amct() -> int:
+    """The console script `amct` of a wheel."""
+    return _run_tool("amct")
+
+
+def om_run() -> None:
+    """The console script `om-run` of a wheel: becomes the program that the wheel carries."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    program = os.path.join(folder, "bin", "om-run")
+    paths = [os.path.join(folder, "lib"), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
+    os.execve(program, ["om-run", *sys.argv[1:]],
+              {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(paths)})
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -43,9 +43,14 @@ def build_runtime(folder, *options):
         "-DOPENATC_BUILD_TESTS=OFF", "-DOPENATC_BUILD_TOOLS=OFF", "-DCMAKE_BUILD_TYPE=Release",
         *options)
     run(cmake, "--build", folder / "build", "--parallel", "2")
-    run(cmake, "--install", folder / "build", "--prefix", folder / "tree",
-        "--component", "runtime")
+    run(cmake, "--install", folder / "build", "--prefix", folder / "tree")
     return folder / "tree"
+
+
+def install(prefix, *components):
+    """Installs components of the main build."""
+    for component in components:
+        run(cmake_program(), "--install", BUILD, "--component", component, "--prefix", prefix)
 
 
 def build_example(example, tree, folder, *options, program="classify"):
@@ -88,5 +93,5 @@ def digits_om(tmp_path_factory):
 def tree(tmp_path_factory):
     """The runtime as `cmake --install` of the main build lays it out."""
     prefix = tmp_path_factory.mktemp("installed")
-    run(cmake_program(), "--install", BUILD, "--component", "runtime", "--prefix", prefix)
+    install(prefix, "runtime", "dev", "tools")
     return prefix

@@ -1,11 +1,14 @@
 //===-- amct.cpp - quantizes models, compares them ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "tools/amct/RunAmct.h"
+
 #include "driver/Compiler.h"
 #include "quantize/DataFolder.h"
 #include "quantize/Quantize.h"
 #include "support/Interruption.h"
 #include "tools/common/CommandLine.h"
+#include "tools/common/OptionTable.h"
 #include "tools/common/OutputFolder.h"
 #include "tools/common/ProgressBar.h"
 
@@ -248,7 +251,7 @@ int compareModelFiles(const Options &options) {
 
 } // namespace
 
-int main(int argc, char **argv) {
+int atc::tools::runAmct(int argc, char **argv) {
   atc::endInOrder("amct");
   CLI::App app("Quantizes a float model to int8 with samples of its input.");
   app.set_version_flag("--version", std::string("amct ") + om_version());
@@ -262,6 +265,8 @@ int main(int argc, char **argv) {
       "compare", "Reports how far an int8 model is from its float model, layer by layer");
   Options compared;
   addCompareOptions(*compare, compared);
+  if (printOptionTable(app, "amct", argc, argv))
+    return finishOutput(0);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &outcome) {

@@ -5,6 +5,7 @@
 #define OPENATC_TOOLS_ATC_FLAGS_H
 
 #include "support/Diagnostics.h"
+#include "tools/common/OptionTable.h"
 
 #include <map>
 #include <string>
@@ -69,6 +70,9 @@ FlagValues parseFlags(llvm::ArrayRef<const char *> arguments, Diagnostics &diagn
 std::string recordedCommand(const FlagValues &flags);
 
 void printHelp(llvm::raw_ostream &os);
+
+/// Returns every flag with its choices, for man pages and completions.
+ListedCommand listFlags();
 
 } // namespace atc::tools
 

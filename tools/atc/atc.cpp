@@ -9,9 +9,12 @@
 #include "support/OutputStream.h"
 #include "tools/atc/GraphJson.h"
 #include "tools/atc/Options.h"
+#include "tools/atc/PassPlugins.h"
+#include "tools/atc/RunAtc.h"
 #include "tools/atc/ShowModel.h"
 #include "tools/atc/SingleOps.h"
 #include "tools/common/FatalErrors.h"
+#include "tools/common/OptionTable.h"
 #include "tools/common/OutputFolder.h"
 #include "tools/common/ProgressBar.h"
 
@@ -169,9 +172,13 @@ void print(const Diagnostics &diagnostics, bool errors) {
 constexpr const char *failureLine = "ATC run failed, Please check the detail log, Try 'atc --help' "
                                     "for more information\n";
 
-int main(int argc, char **argv) {
+int atc::tools::runAtc(int argc, char **argv) {
   atc::endInOrder("atc");
   installFatalErrorHandlers(/*descriptor=*/1, failureLine);
+  if (wantsOptionTable(argc, argv)) {
+    llvm::outs() << optionTableJson(listFlags());
+    return finishStandardOutput(0);
+  }
   llvm::ArrayRef<const char *> arguments(argv + 1, argv + argc);
   Diagnostics diagnostics;
   FlagValues flags = parseFlags(arguments, diagnostics);
@@ -187,6 +194,7 @@ int main(int argc, char **argv) {
   llvm::outs() << "ATC start working now, please wait for a moment.\n";
   llvm::outs().flush();
   AtcOptions options = buildOptions(flags, diagnostics);
+  readUserChanges(flags, options.compiler, diagnostics);
   print(diagnostics, /*errors=*/false);
   size_t shown = diagnostics.all().size();
   llvm::outs().flush();

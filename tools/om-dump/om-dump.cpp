@@ -13,6 +13,7 @@
 #include "support/ModelText.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/MappedFile.h"
+#include "tools/common/OptionTable.h"
 #include "tools/om-dump/GearListing.h"
 #include "tools/om-dump/HostListing.h"
 
@@ -373,6 +374,8 @@ int main(int argc, char **argv) {
   app.add_flag("--tensors", tensors, "list every tensor with its place and strides too");
   app.add_flag("--disassemble", disassemble, "show the instructions of all NPU programs too");
   app.footer("Exit code: 0 for a good file, 1 otherwise, with one coded line.");
+  if (printOptionTable(app, "om-dump", argc, argv))
+    return finishOutput(0);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &outcome) {

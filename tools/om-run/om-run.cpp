@@ -8,6 +8,7 @@
 #include "support/RunErrors.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/Inputs.h"
+#include "tools/common/OptionTable.h"
 #include "tools/om-run/Compare.h"
 #include "tools/om-run/Npu.h"
 #include "tools/om-run/Report.h"
@@ -478,6 +479,8 @@ int main(int argc, char **argv) {
       "--compare gives 1 also when a tensor is bad, --check-hazards when there is a hazard.\n"
       "SIGINT ends it at once; files that were there stay as they are.\n"
       "Example: om-run resnet50.om --input cat.npy --output out --loop 100 --threads 2");
+  if (printOptionTable(app, "om-run", argc, argv))
+    return finishOutput(0);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &outcome) {

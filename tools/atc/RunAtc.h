@@ -1,0 +1,15 @@
+//===-- RunAtc.h - the model compiler ----------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_TOOLS_ATC_RUNATC_H
+#define OPENATC_TOOLS_ATC_RUNATC_H
+
+namespace atc::tools {
+
+/// Runs the tool `atc` on its command line, of which the first word is its name. Prints to the
+/// standard streams. Returns the exit code: 0, or 1 after an error.
+int runAtc(int argc, char **argv);
+
+} // namespace atc::tools
+
+#endif // OPENATC_TOOLS_ATC_RUNATC_H
