@@ -31,8 +31,8 @@ constexpr StringLiteral libraryObject = "library";
 bool isOfLibrary(StringRef name) { return is_contained(library, name); }
 
 /// Takes the functions that `symbol` stands for, and what they need, out of all kernels.
-Expected<std::unique_ptr<Module>> takeOut(StringRef symbol, uint64_t types, StringRef bitcode,
-                                          CodeGenerator &generator) {
+Expected<std::unique_ptr<Module>> takeOut(StringRef symbol, uint64_t types, unsigned lanes,
+                                          StringRef bitcode, CodeGenerator &generator) {
   LLVMContext &context = generator.getContext();
   Expected<std::unique_ptr<Module>> all =
       getLazyBitcodeModule(MemoryBufferRef(bitcode, "kernels"), context);
@@ -52,8 +52,12 @@ Expected<std::unique_ptr<Module>> takeOut(StringRef symbol, uint64_t types, Stri
   else
     declare(symbol);
   auto *word = Type::getInt64Ty(context);
-  new GlobalVariable(*module, word, /*isConstant=*/true, GlobalValue::ExternalLinkage,
-                     ConstantInt::get(word, types), "atc_kernel_types");
+  auto define = [&](StringRef name, uint64_t value) {
+    new GlobalVariable(*module, word, /*isConstant=*/true, GlobalValue::ExternalLinkage,
+                       ConstantInt::get(word, value), name);
+  };
+  define("atc_kernel_types", types);
+  define("atc_kernel_lanes", lanes);
   if (Linker::linkModules(*module, std::move(*all), Linker::Flags::LinkOnlyNeeded))
     return createStringError(inconvertibleErrorCode(), "the host kernels could not be linked");
   // The library is in the one object that is named after it.
@@ -76,7 +80,7 @@ Expected<Object> emit(StringRef symbol, uint64_t types, const CpuLevel &level,
   if (!generator)
     return generator.takeError();
   CodeGenerator &code = **generator;
-  auto module = takeOut(symbol, types, kernelBitcode(level.arch), code);
+  auto module = takeOut(symbol, types, level.lanes, kernelBitcode(level.arch), code);
   if (!module)
     return module.takeError();
   code.setAttributes(**module);

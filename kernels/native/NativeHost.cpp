@@ -23,6 +23,7 @@
 
 /// In this process all element types can occur.
 extern "C" const uint64_t atc_kernel_types = ~uint64_t(0);
+extern "C" const uint64_t atc_kernel_lanes = 4;
 
 namespace atc::kernels::native {
 

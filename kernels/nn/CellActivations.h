@@ -74,7 +74,13 @@ struct Activation {
   template <typename F> void apply(F *x, int64_t count) const {
     const F a = F(alpha), b = F(beta);
     auto each = [&](auto fn) {
-      for (int64_t i = 0; i < count; ++i)
+      // Blocks of a fixed size become vectors, however few elements there are.
+      constexpr int64_t block = 16;
+      int64_t i = 0;
+      for (; i + block <= count; i += block)
+        for (int64_t l = 0; l < block; ++l)
+          x[i + l] = fn(x[i + l]);
+      for (; i < count; ++i)
         x[i] = fn(x[i]);
     };
     switch (function) {

@@ -97,4 +97,23 @@ def HostIntegerCalls : Pass<"host-integer-calls", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 
+def HostPackGates : Pass<"host-pack-gates", "::mlir::func::FuncOp"> {
+  let summary = "Packs constant weights of recurrent cells";
+  let description = [{
+    Puts the constant f32 weights W and R of an RNN, GRU or LSTM in the order in which
+    the host kernel reads them (kernels/nn/GateLayout.h), and adds the parameter
+    `packed`. The dims stay. Without it the kernel packs the weights in each run.
+
+    ```mlir
+    %y = graph.host_call "RNN"(%x, %w, %r) {} : ...
+    ```
+    becomes
+    ```mlir
+    %y = graph.host_call "RNN"(%x, %w_packed, %r_packed) {packed = array<i64: 1>} : ...
+    ```
+  }];
+  let statistics = [Statistic<"numPacked", "num-packed", "Calls whose weights were packed">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
 #endif // OPENATC_PASSES_HOST_PASSES_TD

@@ -20,12 +20,15 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
     functions.addPass(createHostMoveQuantization());
   if (isOn(options, "host-integer-calls"))
     functions.addPass(createHostIntegerCalls());
+  if (isOn(options, "host-pack-gates"))
+    functions.addPass(createHostPackGates());
   pm.addPass(createHostOutlineStatic());
 }
 
 ArrayRef<StringLiteral> optionalPasses() {
   static constexpr StringLiteral names[] = {"host-fold-batch-norm", "host-move-quantization",
-                                            "host-integer-calls", "host-tile-dynamic-dim"};
+                                            "host-integer-calls", "host-pack-gates",
+                                            "host-tile-dynamic-dim"};
   return names;
 }
 

@@ -41,6 +41,8 @@ Value GraphLowering::allocate(Value tensor) {
   if (blockOf(type)) {
     shape[2] += halo[0] + halo[2];
     shape[3] += halo[1] + halo[3];
+  } else if (!shape.empty()) {
+    shape.back() += places.rowPaddingOf(tensor);
   }
   Storage whole = temporary(shape, graph::getScalarType(type.getElementType()));
   if (halo != Halo{})

@@ -135,7 +135,11 @@ static LogicalResult lowerPacked(GraphLowering &lowering, Value result, Value lh
 
   int64_t depth = shape[1], rows = tensorType(lhs).getNumElements() / depth;
   int64_t columns = tensorType(result).getNumElements() / rows;
-  Storage input = lowering.reshaped(lowering.storageOf(lhs), {1, rows, depth});
+  // Rows may be padded, but are dense.
+  std::optional<Storage> padded = lowering.storageOf(lhs).reshaped({1, rows, depth});
+  Storage input = padded && padded->strides.back() == 1
+                      ? *padded
+                      : lowering.reshaped(lowering.storageOf(lhs), {1, rows, depth});
   Storage output = *lowering.storageOf(result).reshaped({1, rows, columns});
   lowering.kernel<cpu::MatMulOp>(result, output, lowering.buffer(input), lowering.weight(*packed),
                                  *biasBuffer, lowering.buffer(output), /*packed=*/true, activation,

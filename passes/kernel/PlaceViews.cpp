@@ -74,13 +74,15 @@ static bool isOnlyMoved(Value value) {
   });
 }
 
-PlaceViews::PlaceViews(func::FuncOp function) {
+PlaceViews::PlaceViews(func::FuncOp function, function_ref<bool(Operation *)> padsRows) {
   Block &body = function.getBody().front();
   for (auto transpose : body.getOps<TransposeOp>())
     skipUnpacking(transpose);
   // Backwards, so that the storage of a user is known when its operands are placed in it.
-  for (Operation &op : llvm::reverse(body))
+  for (Operation &op : llvm::reverse(body)) {
     placeInUsers(&op);
+    padRows(&op, padsRows);
+  }
   // The remaining views depend on their operand, whose storage is now known.
   for (Operation &op : body) {
     if (!canBeView(&op) || homes.contains(op.getResult(0)) || isSkipped(&op) ||
@@ -90,6 +92,29 @@ PlaceViews::PlaceViews(func::FuncOp function) {
     if (view && hasHaloFor(*view, tensorType(op.getResult(0))))
       homes[op.getResult(0)] = {Home::OfOperand};
   }
+}
+
+/// Pads the rows of a result that matrix products read, directly or through elementwise ops whose
+/// result is padded like their operand: so these still run in place.
+void PlaceViews::padRows(Operation *op, function_ref<bool(Operation *)> padsRows) {
+  constexpr int64_t kHalfPage = 2048;
+  if (op->getNumResults() != 1 || !(isElementwise(op) || isa<FullyConnectedOp>(op)) ||
+      !padsRows(op))
+    return;
+  Value result = op->getResult(0);
+  RankedTensorType type = tensorType(result);
+  if (!type.getElementType().isF32() || blockOf(type) || type.getRank() < 2 ||
+      type.getShape().back() * 4 % kHalfPage != 0 || result.use_empty())
+    return;
+  for (OpOperand &use : result.getUses()) {
+    Operation *user = use.getOwner();
+    const bool isFactor = isa<FullyConnectedOp>(user) && use.getOperandNumber() == 0;
+    const bool isChanged = isElementwise(user) && padded.contains(user->getResult(0)) &&
+                           user->getResult(0).getType() == type;
+    if (!(isFactor || isChanged) || !padsRows(user))
+      return;
+  }
+  padded.insert(result);
 }
 
 void PlaceViews::placeInUsers(Operation *op) {
@@ -255,6 +280,10 @@ Storage PlaceViews::storageOf(Value value) const {
     shape[3] += halo[1] + halo[3];
   }
   Type element = getScalarType(type.getElementType());
+  if (int64_t padding = rowPaddingOf(value)) {
+    shape.back() += padding;
+    return Storage::whole(value, element, shape).slice(shape.size() - 1, 0, type.getShape().back());
+  }
   Storage whole = Storage::whole(value, element, shape);
   if (!blockOf(type))
     return whole;

@@ -14,10 +14,16 @@ namespace atc::kernel {
 /// relayouts of the same memory are views of their operand.
 class PlaceViews {
 public:
-  explicit PlaceViews(mlir::func::FuncOp function);
+  /// `padsRows`: returns whether the rows of an op's operands and result may be padded.
+  PlaceViews(mlir::func::FuncOp function, llvm::function_ref<bool(mlir::Operation *)> padsRows);
 
   /// Returns the storage of `value`; its `base` has memory of its own.
   Storage storageOf(mlir::Value value) const;
+
+  /// Returns the elements that lie between the rows (the last dim) of a base that is plain. The
+  /// rows of a matrix that a register tile reads together would be in few sets of the first cache,
+  /// where they are a multiple of half a page apart, and would displace each other.
+  int64_t rowPaddingOf(mlir::Value base) const { return padded.contains(base) ? kRowPadding : 0; }
 
   /// Returns the index of the result whose buffer is the memory of `value`, a base.
   std::optional<unsigned> resultOf(mlir::Value value) const;
@@ -39,6 +45,9 @@ private:
     mlir::Operation *user = nullptr;
   };
 
+  static constexpr int64_t kRowPadding = 16; ///< one cache line of f32
+
+  void padRows(mlir::Operation *op, llvm::function_ref<bool(mlir::Operation *)> padsRows);
   void placeInUsers(mlir::Operation *op);
   void placeInUser(mlir::Operation *user, unsigned operand);
   void placePatched(graph::ConcatOp concat);
@@ -49,6 +58,7 @@ private:
 
   llvm::DenseMap<mlir::Value, Home> homes;
   llvm::DenseSet<mlir::Operation *> skipped;
+  llvm::DenseSet<mlir::Value> padded;
 };
 
 /// Returns whether the tensor is known at compile time: a constant, or a reshape or relayout of

@@ -17,7 +17,7 @@ FUNCTIONS = {
     "ScaledTanh": lambda x, a, b: a * np.tanh(b * x),
     "HardSigmoid": lambda x, a, b: np.clip(a * x + b, 0, 1),
     "Elu": lambda x, a, b: np.where(x < 0, a * np.expm1(x), x),
-    "Softsign": lambda x, a, b: x / (1 + abs(x)), "Softplus": lambda x, a, b: np.log1p(np.exp(x)),
+    "Softsign": lambda x, a, b: x / (1 + abs(x)), "Softplus": lambda x, a, b: np.logaddexp(0, x),
 }
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 
@@ -51,6 +51,18 @@ def run_direction(kind, x, w, r, bias, h, c, peep, lengths, reverse, fns, clip, 
                 h[b] = fns[0](limit(o + peep[n:2 * n] * c[b])) * fns[2](limit(c[b]))
             y[t, b] = h[b]
     return y, h, c
+
+
+def pack(kind, weights, hidden):
+    """The order of kernels/nn/GateLayout.h: panels of 64 columns, of all gates of some units."""
+    packed = []
+    for one in weights:
+        gates = one.reshape(GATES[kind], hidden, -1)
+        for part in [gates[:2], gates[2:]] if kind == "GRU" else [gates]:
+            units = 64 // len(part)
+            for first in range(0, hidden, units):
+                packed.append(part[:, first:first + units].transpose(2, 0, 1).ravel())
+    return np.concatenate([weights[:0].ravel(), *packed]).reshape(weights.shape)
 
 
 def check(kind, direction="forward", layout=0, lengths=False, initial=True, peep=False, clip=0.0,
@@ -116,6 +128,11 @@ def check(kind, direction="forward", layout=0, lengths=False, initial=True, peep
                   missing=missing,
                   only_shapes=True,
                   **attributes)
+    packed = [pack(kind, weights, hidden) for weights in (w, r)]
+    again = call(kind, arrays[0], *packed, *arrays[3:count], outputs=outputs, missing=missing,
+                 packed=1, **attributes)
+    for one, other in zip(got, again):
+        np.testing.assert_array_equal(one, other)
     tolerance = {"f4": 2e-5, "f8": 1e-12, "f2": 2e-2}[dtype]
     for one, want, shape in zip(got, (y, last_h, last_c), shapes):
         assert one.shape == want.shape == shape and one.dtype == x.dtype
@@ -136,7 +153,7 @@ def test_types(kind, dtype):
 
 @pytest.mark.parametrize("kind", GATES)
 @pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (0, 2, 3, 4), (3, 0, 2, 5), (4, 9, 33, 40),
-                                   (2, 1, 300, 70)])
+                                   (2, 1, 300, 70), (2, 10, 5, 80)])
 def test_sizes(kind, sizes):
     check(kind, sizes=sizes, direction="bidirectional")
 

@@ -172,6 +172,53 @@ def test_sums(tmp_path, level):
 
 
 @pytest.mark.parametrize("level", LEVELS)
+def test_dynamic_zero_points(tmp_path, level):
+    """MatMulInteger by a constant matrix, with zero points that depend on the inputs: one, one per
+    row; or constant ones per row."""
+    rng = np.random.default_rng(6)
+    a, b = integers(rng, np.uint8, (2, 5, 39)), integers(rng, np.int8, (39, 37))
+    zero, row_zeros = integers(rng, np.uint8, ()), integers(rng, np.uint8, 5)
+    b_zeros = integers(rng, np.int8, 37)
+    constants = {"b": b, "bz": b_zeros, "z0": np.int8(0), "known": row_zeros}
+    nodes = [helper.make_node("MatMulInteger", ["a", "b", "az", "bz"], ["c"]),
+             helper.make_node("MatMulInteger", ["a", "b", "rz", "z0"], ["d"]),
+             helper.make_node("MatMulInteger", ["a", "b", "known"], ["e"])]
+    shape = (2, 5, 37)
+    model = save(tmp_path / "sums.onnx", nodes,
+                 [("a", np.uint8, a.shape), ("az", np.uint8, ()), ("rz", np.uint8, (5,))],
+                 [(name, np.int32, shape) for name in "cde"], constants)
+    c, d, e = run(model, tmp_path, [a, zero, row_zeros], level)
+    rows = a.astype(int) - row_zeros[:, None].astype(int)
+    np.testing.assert_array_equal(c, (a.astype(int) - int(zero)) @ (b.astype(int) - b_zeros))
+    np.testing.assert_array_equal(d, rows @ b.astype(int))
+    np.testing.assert_array_equal(e, rows @ b.astype(int))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_dynamic_quantization(tmp_path, level):
+    """A product as dynamic quantization writes it: one kernel computes all of it but the integers
+    of the input."""
+    rng = np.random.default_rng(7)
+    x, w = rng.standard_normal((9, 70)).astype(np.float32), integers(rng, np.int8, (70, 48))
+    bias = rng.standard_normal(48).astype(np.float32)
+    constants = {"w": w, "ws": np.float32(0.01), "wz": np.int8(0), "b": bias}
+    nodes = [helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+             helper.make_node("MatMulInteger", ["q", "w", "z", "wz"], ["i"]),
+             helper.make_node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),
+             helper.make_node("Mul", ["s", "ws"], ["scale"]),
+             helper.make_node("Mul", ["f", "scale"], ["m"]),
+             helper.make_node("Add", ["m", "b"], ["y"])]
+    model = save(tmp_path / "dynamic.onnx", nodes, [("x", np.float32, x.shape)],
+                 [("y", np.float32, (9, 48))], constants)
+    scale = (max(x.max(), np.float32(0)) - min(x.min(), np.float32(0))) / np.float32(255)
+    zero = np.clip(np.rint(-min(x.min(), np.float32(0)) / scale), 0, 255)
+    q = np.clip(np.rint(x / scale) + zero, 0, 255).astype(int) - int(zero)
+    want = (q @ w.astype(int)) * np.float64(scale) * 0.01 + bias
+    got, = run(model, tmp_path, [x], level)
+    np.testing.assert_allclose(got, want, atol=1e-4 * np.ptp(want))
+
+
+@pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("depth,columns", [(3, 5), (4, 16), (39, 37), (130, 48)])
 def test_products(tmp_path, level, depth, columns):
     rng = np.random.default_rng(depth)

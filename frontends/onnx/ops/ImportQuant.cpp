@@ -6,6 +6,9 @@
 #include "frontends/onnx/TensorData.h"
 #include "frontends/onnx/ops/Window.h"
 
+#include "dialects/graph/ConstantData.h"
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using llvm::APFloat;
 
@@ -191,8 +194,45 @@ std::optional<SmallVector<int64_t>> knownZeros(NodeContext &n, unsigned index) {
   return n.constantInts(index);
 }
 
+/// Returns the zero points of a filter: one per output, none where all are 0; nothing where they
+/// are not known.
+std::optional<SmallVector<int64_t>> filterZeros(NodeContext &n, unsigned index, int64_t outputs) {
+  std::optional<SmallVector<int64_t>> zeros = knownZeros(n, index);
+  if (!zeros)
+    return std::nullopt;
+  if (llvm::all_of(*zeros, [](int64_t zero) { return zero == 0; }))
+    zeros->clear();
+  else if (zeros->size() == 1)
+    zeros->resize(outputs, zeros->front());
+  return zeros;
+}
+
+/// Returns the sum of each column of `matrix` [K, N], 8-bit integers `known`, less the column's
+/// zero point (`zeros` as filterZeros returns them), as i32 [N]. Fails the node where there are no
+/// bytes.
+Value columnSums(NodeContext &n, Value matrix, ElementsAttr known, ArrayRef<int64_t> zeros) {
+  const int64_t rows = n.shape(matrix)[0], columns = n.shape(matrix)[1];
+  FailureOr<graph::ConstantBytes> bytes = graph::ConstantBytes::get(known);
+  if (failed(bytes)) {
+    n.failInput(1, "has no data");
+    return {};
+  }
+  // Sums wrap as the products do: uint32 keeps that defined.
+  SmallVector<uint32_t> sums(columns, 0);
+  const bool isUnsigned = n.elementType(matrix).isUnsignedInteger();
+  ArrayRef<uint8_t> elements = bytes->expandedAs<uint8_t>();
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column) {
+      const uint8_t element = elements[row * columns + column];
+      sums[column] += isUnsigned ? uint32_t(element) : uint32_t(int32_t(int8_t(element)));
+    }
+  for (auto [sum, zero] : llvm::zip(sums, zeros))
+    sum -= uint32_t(zero) * uint32_t(rows);
+  return n.constant(
+      graph::makeConstant(n.tensor({columns}, i32(n)), ArrayRef<uint32_t>(sums), "column_sums"));
+}
+
 void importMatMulInteger(NodeContext &n) {
-  std::optional<SmallVector<int64_t>> zero = knownZeros(n, 2), filterZeros = knownZeros(n, 3);
   bool is8Bit = true;
   for (unsigned index : {0u, 1u}) {
     Value value = n.input(index);
@@ -200,18 +240,31 @@ void importMatMulInteger(NodeContext &n) {
   }
   if (n.failed())
     return;
-  // A constant matrix is contracted in 8 bits; it has one zero point per column.
-  if (is8Bit && n.isConstantInput(1) && n.rank(n.input(1)) == 2 && zero && zero->size() == 1 &&
-      filterZeros && n.rank(n.input(0)) >= 1) {
-    Value input = n.input(0), filter = n.transpose(n.input(1), {1, 0});
+  // A constant matrix is contracted in 8 bits.
+  Value input = n.input(0), matrix = n.input(1);
+  ElementsAttr known;
+  std::optional<SmallVector<int64_t>> zeros;
+  if (is8Bit && n.rank(matrix) == 2 && n.rank(input) >= 1 &&
+      matchPattern(matrix, m_Constant(&known)))
+    zeros = filterZeros(n, 3, n.shape(matrix)[1]);
+  if (zeros) {
     SmallVector<int64_t> shape(n.shape(input));
-    shape.back() = n.shape(filter)[0];
-    if (llvm::all_of(*filterZeros, [](int64_t z) { return z == 0; }))
-      filterZeros->clear();
-    else if (filterZeros->size() == 1)
-      filterZeros->resize(shape.back(), filterZeros->front());
-    return n.setOutput(n.createTyped<graph::IntegerFullyConnectedOp>(
-        shape, i32(n), input, filter, Value(), ValueRange(), zero->front(), *filterZeros));
+    shape.back() = n.shape(matrix)[1];
+    std::optional<SmallVector<int64_t>> zero = knownZeros(n, 2);
+    const bool isFolded = zero && zero->size() == 1;
+    Value filter = n.transpose(matrix, {1, 0});
+    Value sums = n.createTyped<graph::IntegerFullyConnectedOp>(
+        shape, i32(n), input, filter, Value(), ValueRange(), isFolded ? zero->front() : 0, *zeros);
+    if (n.failed() || isFolded)
+      return n.setOutput(sums);
+    // (x - z) * w = x * w - z * (sum of w): a zero point that dynamic quantization computes, or one
+    // per row, costs one multiplication per result.
+    const int64_t rank = n.rank(input);
+    Value inputZeros = parameter(n, 2, std::max<int64_t>(rank - 2, 0), rank);
+    Value excess = columnSums(n, matrix, known, *zeros);
+    if (n.failed())
+      return;
+    return n.setOutput(n.sub(sums, n.mul(n.cast(inputZeros, i32(n)), excess)));
   }
   Value lhs = centered(n, 0, 2, 2), rhs = centered(n, 1, 3, 1);
   n.setOutput(n.create<graph::MatMulOp>(lhs, rhs));
@@ -265,20 +318,16 @@ void importConvInteger(NodeContext &n) {
   Value input = n.input(0), filter = n.input(1);
   int64_t groups = n.intAttr("group", 1);
   std::optional<Window> window = readWindow(n, 2, n.shape(filter).drop_front(2));
-  std::optional<SmallVector<int64_t>> zero = knownZeros(n, 2), filterZeros = knownZeros(n, 3);
+  std::optional<SmallVector<int64_t>> zero = knownZeros(n, 2);
+  std::optional<SmallVector<int64_t>> zeros = filterZeros(n, 3, n.shape(filter)[0]);
   if (n.failed() || !window)
     return;
   if (!n.isConstantInput(1))
     return n.failInput(1, "must be known at compile time, but depends on the inputs of the model");
-  if (!zero || zero->size() != 1 || !filterZeros)
+  if (!zero || zero->size() != 1 || !zeros)
     return n.failNode("needs zero points that are known at compile time");
   resolveAutoPad(*window, n.shape(input).drop_front(2));
-  int64_t outputs = n.shape(filter)[0];
-  if (llvm::all_of(*filterZeros, [](int64_t z) { return z == 0; }))
-    filterZeros->clear();
-  else if (filterZeros->size() == 1)
-    filterZeros->resize(outputs, filterZeros->front());
-  SmallVector<int64_t> shape{n.shape(input)[0], outputs};
+  SmallVector<int64_t> shape{n.shape(input)[0], n.shape(filter)[0]};
   for (unsigned d : {0u, 1u}) {
     int64_t padded = n.shape(input)[2 + d] + window->pads[d] + window->pads[2 + d];
     if (padded < window->extent(d))
@@ -286,8 +335,8 @@ void importConvInteger(NodeContext &n) {
     shape.push_back((padded - window->extent(d)) / window->strides[d] + 1);
   }
   n.setOutput(n.createTyped<graph::IntegerConvOp>(
-      shape, i32(n), input, filter, Value(), ValueRange(), zero->front(), *filterZeros,
-      window->strides, window->pads, window->dilations, groups));
+      shape, i32(n), input, filter, Value(), ValueRange(), zero->front(), *zeros, window->strides,
+      window->pads, window->dilations, groups));
 }
 
 /// dequantize, conv, quantize: what that means is exactly this operator, and a

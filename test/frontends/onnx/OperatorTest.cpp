@@ -406,3 +406,18 @@ TEST_CASE("arithmetic on constants is folded") {
   attr(model.node("Concat", {"q", "a"}, {"y"}), "axis", int64_t(0));
   CHECK_THAT(textOf(model), Contains("dense<[3, 3, 6, 7]> : tensor<4xi64>"));
 }
+
+TEST_CASE("MatMulInteger: a zero point of the input that is computed leaves the product as it is") {
+  TestModel model(10);
+  model.input("x", {2, 3}, TensorProto::UINT8).input("z", {}, TensorProto::UINT8).output("y");
+  model.initializer("w", {3, 2}, TensorProto::INT8).set_raw_data("\x01\x02\x03\x04\xff\x06");
+  model.initializer("wz", {2}, TensorProto::INT8).set_raw_data("\x01\x02");
+  model.node("MatMulInteger", {"x", "w", "z", "wz"}, {"y"});
+  std::string text = textOf(model);
+  CHECK_THAT(text, Contains("graph.integer_fully_connected") &&
+                       Contains("filter_zero_points = array<i64: 1, 2>") &&
+                       Contains("zero_point = 0 : i64"));
+  // Each column's sum less 3 times its zero point, by which the product is too large per zero
+  // point.
+  CHECK_THAT(text, Contains("dense<[0, 6]> : tensor<2xi32>") && Contains("graph.sub"));
+}

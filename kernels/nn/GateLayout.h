@@ -1,0 +1,76 @@
+//===-- GateLayout.h - packed weights of recurrent cells ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The order of packed weights, which the compiler (for constants) and the kernels (for weights that
+// depend on the inputs of a model) share. Packing is a permutation: packed weights have the dims
+// and the number of elements of the weights as ONNX stores them.
+
+#ifndef OPENATC_KERNELS_NN_GATELAYOUT_H
+#define OPENATC_KERNELS_NN_GATELAYOUT_H
+
+#include <stdint.h>
+
+namespace atc::kernels {
+
+/// Describes the layout of the weights [gates * hidden, depth] of `gates` gates (1, 2 or 4), packed
+/// for products with few rows. A panel holds the columns of `units()` units of all gates, so that
+/// whoever multiplies by it can advance these units: `depth` rows of [gates][units of the panel].
+/// All panels but the last have kColumns columns.
+struct GateLayout {
+  static constexpr int64_t kColumns = 64;
+
+  int64_t gates, hidden, depth;
+
+  constexpr int64_t units() const { return kColumns / gates; }
+  constexpr int64_t panels() const { return (hidden + units() - 1) / units(); }
+  /// Returns the number of units of a panel.
+  constexpr int64_t unitsOf(int64_t panel) const {
+    const int64_t left = hidden - panel * units();
+    return left < units() ? left : units();
+  }
+  /// Returns where a panel begins, in elements.
+  constexpr int64_t offsetOf(int64_t panel) const { return panel * kColumns * depth; }
+  /// Returns the number of elements of all panels.
+  constexpr int64_t size() const { return gates * hidden * depth; }
+
+  /// Packs panels [begin, end) of `from` (row-major) into `to`, both at their beginning.
+  template <typename T> void pack(T *to, const T *from, int64_t begin, int64_t end) const {
+    for (int64_t panel = begin; panel < end; ++panel) {
+      const int64_t count = unitsOf(panel), columns = gates * count;
+      T *first = to + offsetOf(panel);
+      // Few rows at a time, so that the lines of all columns stay in the cache.
+      constexpr int64_t step = 32;
+      for (int64_t k0 = 0; k0 < depth; k0 += step)
+        for (int64_t column = 0; column < columns; ++column) {
+          const int64_t unit = panel * units() + column % count;
+          const T *row = from + (column / count * hidden + unit) * depth;
+          for (int64_t k = k0; k < depth && k < k0 + step; ++k)
+            first[k * columns + column] = row[k];
+        }
+    }
+  }
+};
+
+/// Describes the packed weights of one direction of a cell: those of its gates together, and for a
+/// GRU (3 gates) of the first two together, then of the last, which may be multiplied by another
+/// state.
+struct CellLayout {
+  int64_t gates, hidden, depth;
+
+  constexpr GateLayout together() const { return {gates == 3 ? 2 : gates, hidden, depth}; }
+  constexpr bool hasLast() const { return gates == 3; }
+  /// Returns the layout of the last gate of a GRU, whose weights begin at together().size().
+  constexpr GateLayout last() const { return {1, hidden, depth}; }
+  constexpr int64_t size() const { return gates * hidden * depth; }
+
+  /// Packs all weights of a direction.
+  template <typename T> void pack(T *to, const T *from) const {
+    together().pack(to, from, 0, together().panels());
+    if (hasLast())
+      last().pack(to + together().size(), from + together().size(), 0, last().panels());
+  }
+};
+
+} // namespace atc::kernels
+
+#endif // OPENATC_KERNELS_NN_GATELAYOUT_H
