@@ -3,6 +3,7 @@
 
 #include "driver/Compiler.h"
 
+#include "backends/om/FindStates.h"
 #include "driver/FusionRules.h"
 #include "driver/PhaseRunner.h"
 #include "driver/Registration.h"
@@ -160,6 +161,11 @@ std::optional<EmittedModel> Compiler::generate() {
     return std::nullopt;
   }
   stamp(emitted->description.model);
+  std::string error;
+  if (!om::findStates(emitted->description.model, options.states, error)) {
+    messages.fail(error);
+    return std::nullopt;
+  }
   auto integer = [&](StringRef name) {
     auto value = (*current)->getAttrOfType<IntegerAttr>(name);
     return value ? value.getInt() : 0;

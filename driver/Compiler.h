@@ -40,6 +40,7 @@ struct CompilerOptions {
   cpu::CacheOptions cache;                 ///< --op_compiler_cache_mode, --op_compiler_cache_dir
   Quantizer quantizer;                     ///< empty: the model stays as it is
   std::string aippFile; ///< --insert_op_conf: inputs become images; empty: they stay as they are
+  std::string states;   ///< --state: pairs of inputs and outputs (findStates); empty: "auto"
   ImageLayout imageLayout = ImageLayout::ChannelsFirst; ///< of the model's images, for aippFile
   std::string fusionRules; ///< --fusion_rules, applied behind Import; empty: there are none
   std::vector<InsertedPasses> insertedPasses; ///< --extra_passes

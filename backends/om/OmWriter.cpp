@@ -46,10 +46,27 @@ uint16_t schemaMinor(const OmModel &model) {
     return std::any_of(steps.begin(), steps.end(),
                        [](const OmHostStep &step) { return step.kind == OmHostStep::Kind::Tiles; });
   };
+  // Kernels that ask for the room of a cache need a host that has it.
+  if (!model.states.empty() ||
+      std::find(model.kernels.begin(), model.kernels.end(), "KvAttention") != model.kernels.end())
+    return 5;
   if (model.gears ||
       (model.host && std::any_of(model.host->blocks.begin(), model.host->blocks.end(), hasTiles)))
     return 4;
   return model.host || std::any_of(model.tensors.begin(), model.tensors.end(), isNew) ? 3 : 2;
+}
+
+flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::State>>>
+buildStates(flatbuffers::FlatBufferBuilder &builder, const std::vector<OmState> &states) {
+  std::vector<flatbuffers::Offset<fb::State>> tables;
+  for (const OmState &state : states) {
+    std::vector<fb::StateDim> dims;
+    for (const OmState::Dim &dim : state.dims)
+      dims.emplace_back(dim.dim, dim.input, dim.inputDim);
+    tables.push_back(
+        fb::CreateState(builder, state.input, state.output, builder.CreateVectorOfStructs(dims)));
+  }
+  return builder.CreateVector(tables);
 }
 
 class Writer {
@@ -293,11 +310,14 @@ std::vector<char> Writer::buildHeader() const {
   flatbuffers::Offset<fb::GearTable> gears;
   if (model.gears)
     gears = buildGears(builder, *model.gears);
+  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::State>>> states;
+  if (!model.states.empty())
+    states = buildStates(builder, model.states);
   fb::FinishSizePrefixedModelBuffer(
-      builder,
-      fb::CreateModel(builder, OM_SCHEMA_MAJOR, schemaMinor(model), producer, commandLine, name,
-                      target, segmentList, tensorList, inputs, outputs, kernelList, imageList,
-                      steps, model.arenaSize, fileBytes, soc, socTable, programList, host, gears));
+      builder, fb::CreateModel(builder, OM_SCHEMA_MAJOR, schemaMinor(model), producer, commandLine,
+                               name, target, segmentList, tensorList, inputs, outputs, kernelList,
+                               imageList, steps, model.arenaSize, fileBytes, soc, socTable,
+                               programList, host, gears, states));
 
   const char *bytes = reinterpret_cast<const char *>(builder.GetBufferPointer());
   std::vector<char> header(bytes, bytes + builder.GetSize());

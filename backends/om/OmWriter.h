@@ -183,6 +183,15 @@ struct OmGears {
   std::vector<OmGear> gears;
 };
 
+/// An output that is the next value of an input; see the table State.
+struct OmState {
+  struct Dim {
+    uint32_t dim = 0, input = 0, inputDim = 0;
+  };
+  uint32_t input = 0, output = 0;
+  std::vector<Dim> dims;
+};
+
 /// A model file.
 struct OmModel {
   std::string producer, commandLine, name, target = "cpu";
@@ -202,6 +211,7 @@ struct OmModel {
   std::optional<OmHostProgram> host;
   /// With them, `inputs` and `outputs` are those of all gears, and there is no `host`.
   std::optional<OmGears> gears;
+  std::vector<OmState> states; ///< by findStates
 };
 
 /// Returns the element strides of a dense tensor: per dim, or where blocked, per physical dim of

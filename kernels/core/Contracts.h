@@ -29,6 +29,8 @@ namespace atc::kernels {
     static constexpr uint32_t required = Required, maxInputs = Max;                                \
   };
 OWN_SIGNATURE(Aipp, "A=2 A", 0x3, 2)
+OWN_SIGNATURE(KvAttention, "A=1 A A B=1,9 A A", 0x7, 6)
+OWN_SIGNATURE(PackedMatMul, "A=1 A A", 0x3, 3)
 OWN_SIGNATURE(SequenceResize, "* A=6,7", 0x3, 2)
 OWN_SIGNATURE(SequenceSet, "* * A=6,7", 0x7, 3)
 OWN_SIGNATURE(Stack, "*", 0x1, 1)

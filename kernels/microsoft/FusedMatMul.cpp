@@ -190,66 +190,6 @@ ATC_KERNEL(FusedConv) {
   result.store();
 }
 
-ATC_KERNEL(MatMulNBits) {
-  const Tensor a = in(0), packed = in(1), scales = in(2), zeros = in(3), groups = in(4),
-               bias = in(5);
-  const int64_t k = integer("K", 0), n = integer("N", 0), bits = integer("bits", 4),
-                block = integer("block_size", 32);
-  if (k < 1 || n < 1 || bits < 1 || bits > 8 || block < 1 || a.rank() < 1 ||
-      a.dim(a.rank() - 1) != k)
-    return fail("K %, N %, % bits, blocks of %", k, n, bits, block);
-  if (block > (int64_t(1) << 32) || spaceFor(*this, n, k) < 0 || spaceFor(*this, n, block) < 0)
-    return fail("K %, N %, % bits, blocks of %", k, n, bits, block);
-  const int64_t blocks = ceilDiv(k, block), bytes = ceilDiv(block * bits, 8);
-  const int64_t zeroRow = ceilDiv(blocks * bits, 8);
-  const bool packedZeros = zeros && zeros.dtype() == U8;
-  if (packed.count() != n * blocks * bytes || scales.count() != n * blocks ||
-      (zeros && zeros.count() != n * (packedZeros ? zeroRow : blocks)) ||
-      (groups && groups.count() < k) || (bias && bias.count() != n))
-    return fail("% bytes of weights, % scales for % columns of % blocks", packed.count(),
-                scales.count(), n, blocks);
-  Dims shape = a.dims();
-  shape[a.rank() - 1] = n;
-  FloatResult result;
-  if (!result.make(*this, 0, a.dtype(), shape))
-    return;
-  float *out = result.floats(*this), *w = scratch<float>(n * k);
-  const float *x = floatsOf(*this, a), *scale = floatsOf(*this, scales);
-  const float *zero = zeros && !packedZeros ? floatsOf(*this, zeros) : nullptr;
-  const float *add = bias ? floatsOf(*this, bias) : nullptr;
-  if (!out || !w || !x || !scale || (zeros && !packedZeros && !zero) || (bias && !add))
-    return;
-  for (int64_t i = 0; groups && i < k; ++i)
-    if (integerAt(groups, i) < 0 || integerAt(groups, i) >= blocks)
-      return fail("g_idx has % for % blocks", integerAt(groups, i), blocks);
-  // A field may span two bytes.
-  auto field = [bits](const uint8_t *from, int64_t i) {
-    const int64_t bit = i * bits, end = bit % 8 + bits;
-    const unsigned low = from[bit / 8], high = end > 8 ? from[bit / 8 + 1] : 0;
-    return int((low | high << 8) >> (bit % 8) & ((1u << bits) - 1));
-  };
-  parallel(n, [&](int64_t begin, int64_t end) {
-    for (int64_t column = begin; column < end; ++column)
-      for (int64_t i = 0; i < k; ++i) {
-        const int64_t own = i / block, group = groups ? integerAt(groups, i) : own;
-        float middle = float(1 << (bits - 1));
-        if (zero)
-          middle = zero[column * blocks + group];
-        else if (packedZeros)
-          middle = float(field(zeros.as<uint8_t>() + column * zeroRow, group));
-        const uint8_t *from = packed.as<uint8_t>() + (column * blocks + own) * bytes;
-        w[column * k + i] =
-            (float(field(from, i - own * block)) - middle) * scale[column * blocks + group];
-      }
-  });
-  const int64_t m = shape.product(0, a.rank() - 1);
-  for (int64_t i = 0; add && i < m * n; ++i)
-    out[i] = add[i % n];
-  if (!multiply(*this, Product<float>{out, x, w, m, n, k, n, k, 1, 1, k, add != nullptr}))
-    return;
-  result.store();
-}
-
 ATC_KERNEL(DynamicQuantizeMatMul) {
   const Tensor a = in(0), b = in(1), scales = in(2), zeros = in(3), bias = in(4);
   Dims shape;

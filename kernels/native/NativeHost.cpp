@@ -345,9 +345,35 @@ const Value *makeMapItem(Call *call, const Value *keys, const Value *values) {
   return NativeCall::of(call).list(Kind::Map, values ? values->dtype : uint8_t(0), 2, items);
 }
 
-constexpr host::Host nativeHost = {makeTensor, share,    forward,  makeSequence,
-                                   makeItem,   makeNone, makeText, scratch,
-                                   parallel,   fail,     entropy,  makeMapItem};
+/// Without room: all tensors of this host are dense.
+void *append(Call *call, uint32_t index, const Value *past, uint32_t axis, int64_t added,
+             int64_t *room) {
+  int64_t dims[host::kMaxRank];
+  std::copy_n(past->dims, past->rank, dims);
+  if (axis >= past->rank || __builtin_add_overflow(dims[axis], added, &dims[axis])) {
+    NativeCall::of(call).refuse("the dims of a result are negative or too large");
+    return nullptr;
+  }
+  *room = dims[axis];
+  auto *data = static_cast<char *>(makeTensor(call, index, past->dtype, past->rank, dims));
+  if (!data || NativeCall::of(call).onlyShapes)
+    return data;
+  int64_t blocks = 1, unit = bytesOf(past->dtype, 1);
+  for (uint32_t d = 0; d < past->rank; ++d)
+    if (d != axis)
+      (d < axis ? blocks : unit) *= past->dims[d];
+  const auto block = static_cast<size_t>(past->dims[axis] * unit);
+  for (int64_t i = 0; block && i < blocks; ++i)
+    std::memcpy(data + i * *room * unit,
+                static_cast<const char *>(past->data) + static_cast<size_t>(i) * block, block);
+  return data;
+}
+
+int64_t roomOf(Call *, const Value *value, uint32_t axis) { return value->dims[axis]; }
+
+constexpr host::Host nativeHost = {makeTensor, share,       forward, makeSequence, makeItem,
+                                   makeNone,   makeText,    scratch, parallel,     fail,
+                                   entropy,    makeMapItem, append,  roomOf};
 
 } // namespace
 

@@ -6,33 +6,12 @@
 
 #include "kernels/core/VectorMath.h"
 #include "kernels/core/Widen.h"
+#include "kernels/nn/AttentionShapes.h"
 #include "kernels/nn/Gemm.h"
 
 namespace atc::kernels {
 
 namespace {
-/// Queries, keys or values: [batch, heads, length, size], or [batch, length, heads * size].
-struct Heads {
-  int64_t batch = 0, heads = 0, length = 0, size = 0;
-  bool packed = false; ///< the second form
-  bool find(Context &c, Tensor x, const char *count) {
-    if (x.rank() != 3 && x.rank() != 4)
-      return c.fail("an input has rank %, not 3 or 4", x.rank()), false;
-    packed = x.rank() == 3;
-    batch = x.dim(0);
-    heads = packed ? c.integer(count, 0) : x.dim(1);
-    length = x.dim(packed ? 1 : 2);
-    if (heads < 1 || (packed && x.dim(2) % heads))
-      return c.fail("% heads in % elements", heads, x.dim(x.rank() - 1)), false;
-    size = packed ? x.dim(2) / heads : x.dim(3);
-    return true;
-  }
-  int64_t row() const { return packed ? heads * size : size; }
-  int64_t head(int64_t b, int64_t h) const {
-    return packed ? b * length * heads * size + h * size : (b * heads + h) * length * size;
-  }
-};
-
 /// The keys that a query may attend to.
 struct Visible {
   int64_t offset = 0, valid = 0, left = -1, right = -1;
@@ -43,37 +22,6 @@ struct Visible {
     if (right >= 0)
       last = minimum(last, position + minimum(right, total) + 1);
     last = maximum(last, first);
-  }
-};
-
-/// A mask that is broadcast to [batch, heads, queries, keys]; keys beyond its last column are
-/// masked.
-struct Mask {
-  Tensor tensor;
-  int64_t steps[3] = {};
-  int64_t columns = 0;
-  bool find(Context &c, const Dims &scores) {
-    tensor = c.in(3);
-    if (!tensor)
-      return true;
-    const int64_t rank = tensor.rank();
-    if (rank < 1 || rank > 4)
-      return c.fail("a mask of rank %", rank), false;
-    columns = tensor.dim(rank - 1);
-    if (columns > scores[3])
-      return c.fail("a mask for % of % keys", columns, scores[3]), false;
-    int64_t step = columns;
-    for (int64_t d = 2; d >= 0; --d) {
-      const int64_t at = d - (4 - rank), size = at >= 0 ? tensor.dim(at) : 1;
-      if (size != 1 && size != scores[d])
-        return c.fail("a mask with a dim of % for %", size, scores[d]), false;
-      steps[d] = size == 1 ? 0 : step;
-      step *= size;
-    }
-    return true;
-  }
-  int64_t row(int64_t b, int64_t h, int64_t query) const {
-    return b * steps[0] + h * steps[1] + query * steps[2];
   }
 };
 

@@ -37,12 +37,13 @@ Formula formulaOf(StringRef kernel) {
       .Case("DeformConv", {P::Convolution, 0, 1})
       .Case("ConvTranspose", {P::TransposedConvolution, 0, 1})
       .Cases({"MatMul", "MatMulInteger", "Gemm", "FusedGemm", "FusedMatMul"}, {P::Matrix, 0, 1})
-      .Cases({"DynamicQuantizeMatMul", "MatMulIntegerToFloat", "TransposeMatMul", "MatMulNBits"},
+      .Cases({"DynamicQuantizeMatMul", "MatMulIntegerToFloat", "TransposeMatMul", "MatMulNBits",
+              "PackedMatMul"},
              {P::Matrix, 0, 1})
       .Cases({"QLinearMatMul", "QGemm"}, {P::Matrix, 0, 3})
       .Cases({"LSTM", "GRU", "RNN"}, {P::Recurrence, 0, 1})
-      .Cases({"Attention", "Einsum", "GroupQueryAttention", "LinearAttention", "MsAttention",
-              "MultiHeadAttention", "QAttention", "DynamicQuantizeLSTM"},
+      .Cases({"Attention", "Einsum", "GroupQueryAttention", "KvAttention", "LinearAttention",
+              "MsAttention", "MultiHeadAttention", "QAttention", "DynamicQuantizeLSTM"},
              {P::Unknown, 0, 1})
       .Default({});
 }

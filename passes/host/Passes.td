@@ -80,6 +80,71 @@ def HostMoveQuantization : Pass<"host-move-quantization", "::mlir::func::FuncOp"
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 
+def HostFuseNormalization : Pass<"host-fuse-normalization", "::mlir::func::FuncOp"> {
+  let summary = "Fuses formulas of exporters to calls of one operator";
+  let description = [{
+    x / sqrt(mean(x^2) + epsilon) * scale, along the last axis and with a constant scale,
+    becomes RMSNormalization; x * sigmoid(x) becomes Swish; the approximation of gelu by
+    tanh becomes Gelu.
+
+    ```mlir
+    %s = graph.host_call "Sigmoid"(%x) {} : (tensor<*xf32>) -> tensor<*xf32>
+    %y = graph.host_call "Mul"(%x, %s) {} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+    ```
+    becomes
+    ```mlir
+    %y = graph.host_call "Swish"(%x) {} : (tensor<*xf32>) -> tensor<*xf32>
+    ```
+  }];
+  let statistics = [Statistic<"numFused", "num-fused", "Calls made">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
+def HostFuseAttention : Pass<"host-fuse-attention", "::mlir::func::FuncOp"> {
+  let summary = "Fuses softmax(q k^T) v, with its cache, to one call";
+  let description = [{
+    MatMul, Softmax and MatMul of f32 in [batch, heads, positions, size], with constant
+    scales, an added mask, and keys and values that are repeated for groups of heads,
+    become KvAttention, which makes no matrix of scores. Where keys and values are past
+    and new positions joined by Concat, the call appends the new ones to the cache in
+    place.
+
+    Copies are removed first: Cast to the type of the input, Concat of one input.
+
+    ```mlir
+    %k = graph.host_call "Concat"(%past_k, %new_k) {axis = array<i64: 2>} : ...
+    %v = graph.host_call "Concat"(%past_v, %new_v) {axis = array<i64: 2>} : ...
+    %t = graph.host_call "Transpose"(%k) {perm = array<i64: 0, 1, 3, 2>} : ...
+    %s = graph.host_call "MatMul"(%q, %t) {} : ...
+    %p = graph.host_call "Softmax"(%s) {axis = array<i64: -1>} : ...
+    %y = graph.host_call "MatMul"(%p, %v) {} : ...
+    return %y, %k, %v
+    ```
+    becomes
+    ```mlir
+    %y:3 = graph.host_call "KvAttention"(%q, %new_k, %new_v, %past_k, %past_v)
+        at array<i32: 0, 1, 2, 4, 5> {mask_broadcast = array<i64: 1>, scale = array<f64: 1.0>} : ...
+    return %y#0, %y#1, %y#2
+    ```
+  }];
+  let statistics = [Statistic<"numFused", "num-fused", "Attentions found">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
+def HostPackWeights : Pass<"host-pack-weights", "::mlir::func::FuncOp"> {
+  let summary = "Packs constant weights of MatMul and Gemm for their kernel";
+  let description = [{
+    MatMul and Gemm of f32 whose second factor is a constant matrix become PackedMatMul:
+    the k x n weights are stored as panels of 16 columns, [ceil(n / 16), k, 16]. A product
+    with few rows then reads memory in order, and none packs weights when it runs.
+
+    Left alone are weights of less than 4096 elements, and a Gemm with a first factor that is
+    transposed or scaled, or with a bias that is not one number per column.
+  }];
+  let statistics = [Statistic<"numPacked", "num-packed", "Calls with packed weights">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
 def HostIntegerCalls : Pass<"host-integer-calls", "::mlir::func::FuncOp"> {
   let summary = "Computes with the integers of quantized tensors in host calls";
   let description = [{

@@ -22,13 +22,20 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
     functions.addPass(createHostIntegerCalls());
   if (isOn(options, "host-pack-gates"))
     functions.addPass(createHostPackGates());
+  if (isOn(options, "host-fuse-normalization"))
+    functions.addPass(createHostFuseNormalization());
+  if (isOn(options, "host-fuse-attention"))
+    functions.addPass(createHostFuseAttention());
+  if (isOn(options, "host-pack-weights"))
+    functions.addPass(createHostPackWeights());
   pm.addPass(createHostOutlineStatic());
 }
 
 ArrayRef<StringLiteral> optionalPasses() {
-  static constexpr StringLiteral names[] = {"host-fold-batch-norm", "host-move-quantization",
-                                            "host-integer-calls", "host-pack-gates",
-                                            "host-tile-dynamic-dim"};
+  static constexpr StringLiteral names[] = {"host-fold-batch-norm",  "host-move-quantization",
+                                            "host-integer-calls",    "host-pack-gates",
+                                            "host-tile-dynamic-dim", "host-fuse-normalization",
+                                            "host-fuse-attention",   "host-pack-weights"};
   return names;
 }
 

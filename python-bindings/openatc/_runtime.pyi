@@ -127,6 +127,9 @@ class Model:
     def gear_kind(self) -> str:
         """"none", "batch", "image" (height, width), "dims" or "range" (inputs are padded)."""
     @property
+    def states(self) -> dict[str, str]:
+        """The outputs that can be the next run's values of inputs: {input: output}."""
+    @property
     def schema_version(self) -> tuple[int, int]: ...
     def verify_weights(self) -> None:
         """Reads all weights and compares their hash with the file's."""
@@ -205,6 +208,18 @@ class Session:
     @property
     def gear(self) -> tuple[int, ...] | None:
         """The gear that was set or used last; None before the first run and without gears."""
+    @property
+    def keep_state(self) -> bool:
+        """Whether runs keep the model's state (`Model.states`), whose tensors are no inputs and
+        outputs then; switching it on or off forgets the state."""
+    @keep_state.setter
+    def keep_state(self, on: bool) -> None: ...
+    def reset_state(self) -> None:
+        """Forgets the state: the next run starts from the beginning."""
+    def read_state(self) -> dict[str, np.ndarray | None]:
+        """Returns a copy of the state, by the names of its inputs; None before the first run."""
+    def write_state(self, state: Mapping[str, np.ndarray | None]) -> None:
+        """Sets the states that a dict names; None resets one."""
     def cancel(self) -> None:
         """Ends the run in progress, which another thread has begun, or else the next one: it is
         an `openatc.Error` of E10059. The session can be used again."""

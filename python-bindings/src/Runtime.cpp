@@ -228,6 +228,16 @@ PYBIND11_MODULE(_runtime, m) {
           },
           "What the values of a gear are: \"none\", \"batch\", \"image\", \"dims\" or \"range\".")
       .def_property_readonly(
+          "states",
+          [](const PyModel &model) {
+            py::dict named;
+            for (const om_state_info &state : model.get().states())
+              named[toStr(model.inputs()[state.input].tensor.name)] =
+                  toStr(model.outputs()[state.output].tensor.name);
+            return named;
+          },
+          "The outputs that can be the next run's values of inputs: {input: output}.")
+      .def_property_readonly(
           "schema_version",
           [](const PyModel &model) {
             const om_model_info info = model.get().info();
@@ -280,6 +290,15 @@ PYBIND11_MODULE(_runtime, m) {
             return values.empty() ? py::none() : py::object(tupleOf(values));
           },
           "The gear that was set or used last; None before the first run and without gears.")
+      .def_property("keep_state", &PySession::keepsState, &PySession::keepState,
+                    "Whether runs keep the model's state, whose tensors are no inputs and outputs\n"
+                    "then; switching it on or off forgets the state.")
+      .def("reset_state", &PySession::resetState,
+           "Forgets the state: the next run starts from the beginning.")
+      .def("read_state", &PySession::readStates,
+           "Returns a copy of the state, by the names of its inputs; None before the first run.")
+      .def("write_state", &PySession::writeStates, py::arg("state"),
+           "Sets the states that a dict names to arrays; None resets one.")
       .def("tensors", &PySession::tensors, py::arg("inputs"), py::arg("names") = py::none(),
            "Runs the model once and returns what its launches wrote, all of it or `names`.")
       .def_property("profiling", &PySession::isProfiling, &PySession::setProfiling,

@@ -298,6 +298,8 @@ private:
 };
 
 py::object PySession::runValues(const py::object &inputs, const py::object &outputs) {
+  if (!outputs.is_none() && stateKept)
+    raise({"E10014: outputs cannot be given to a session that keeps its state"});
   if (!outputs.is_none())
     raise({"E10014: outputs can only be given to a model whose inputs and outputs have shapes "
            "that are known"});
@@ -307,14 +309,30 @@ py::object PySession::runValues(const py::object &inputs, const py::object &outp
       PySequence_Check(inputs.ptr()) && py::len(inputs) + 1 == ports.size())
     ports.pop_back();
   std::vector<std::string> faults;
+  // A state that is kept is no input or output of the runs.
+  std::vector<size_t> places;
+  std::vector<bool> isState(owner->outputs().size());
+  if (stateKept) {
+    const std::vector<om_state_info> states = owner->get().states();
+    for (size_t i = 0; i < ports.size(); ++i)
+      if (std::none_of(states.begin(), states.end(),
+                       [&](const om_state_info &state) { return state.input == i; }))
+        places.push_back(i);
+    for (const om_state_info &state : states)
+      isState[state.output] = true;
+    std::vector<Port> others;
+    for (size_t i : places)
+      others.push_back(ports[i]);
+    ports = std::move(others);
+  }
   const std::vector<py::object> given = inOrder(inputs, ports, "input", faults);
   if (!faults.empty())
     raise(faults);
-  std::vector<om::Value> values(ports.size()), made;
+  std::vector<om::Value> values(owner->inputs().size()), made;
   bool isOpen = true;
   for (size_t i = 0; i < ports.size(); ++i)
     if (given[i])
-      values[i] =
+      values[stateKept ? places[i] : i] =
           toValue(ports[i].tensor.kind == OM_KIND_TENSOR ? asArray(given[i], ports[i]) : given[i],
                   ports[i].tensor.dtype);
   om::Error error;
@@ -330,19 +348,91 @@ py::object PySession::runValues(const py::object &inputs, const py::object &outp
   if (error)
     raise({runErrorOf(error)});
   if (!isMapping(inputs)) {
-    py::list list(made.size());
+    py::list list;
     for (size_t i = 0; i < made.size(); ++i)
-      list[i] = fromValue(made[i]);
+      if (!isState[i])
+        list.append(fromValue(made[i]));
     return std::move(list);
   }
   py::dict named;
   for (size_t i = 0; i < made.size(); ++i)
-    named[asStr(owner->outputs()[i].tensor.name)] = fromValue(made[i]);
+    if (!isState[i])
+      named[asStr(owner->outputs()[i].tensor.name)] = fromValue(made[i]);
   return std::move(named);
 }
 
+void PySession::keepState(bool on) {
+  om::Error error;
+  {
+    auto turn = takeTurn(busy);
+    needOpen();
+    if (session.keepState(on, error))
+      stateKept = on;
+  }
+  if (error)
+    raise({runErrorOf(error)});
+}
+
+void PySession::resetState() {
+  auto turn = takeTurn(busy);
+  needOpen();
+  session.resetState();
+}
+
+py::dict PySession::readStates() {
+  const std::vector<om_state_info> states = owner->get().states();
+  std::vector<om::Value> values;
+  om::Error error;
+  {
+    auto turn = takeTurn(busy);
+    needOpen();
+    for (uint32_t i = 0; i < states.size() && !error; ++i)
+      values.push_back(session.readState(i, error));
+  }
+  if (error)
+    raise({runErrorOf(error)});
+  py::dict named;
+  for (size_t i = 0; i < values.size(); ++i)
+    named[asStr(states[i].name)] =
+        values[i].kind() == OM_KIND_TENSOR ? fromValue(values[i]) : py::object(py::none());
+  return named;
+}
+
+void PySession::writeStates(const py::dict &given) {
+  const std::vector<om_state_info> states = owner->get().states();
+  std::vector<std::pair<uint32_t, om::Value>> values;
+  std::vector<std::string> faults;
+  for (auto [key, array] : given) {
+    const std::string name = py::str(key);
+    const auto state = std::find_if(states.begin(), states.end(),
+                                    [&](const om_state_info &one) { return name == one.name; });
+    if (state == states.end()) {
+      faults.push_back("E10017: '" + atc::printable(name) + "' is not a state of the model");
+      continue;
+    }
+    const Port &port = owner->inputs()[state->input];
+    values.emplace_back(
+        state - states.begin(),
+        array.is_none()
+            ? om::Value()
+            : toValue(asArray(py::reinterpret_borrow<py::object>(array), port), port.tensor.dtype));
+  }
+  om::Error error;
+  if (faults.empty()) {
+    auto turn = takeTurn(busy);
+    needOpen();
+    for (const auto &[index, value] : values)
+      if (!session.writeState(index, value, error))
+        break;
+  }
+  if (error)
+    faults.push_back(runErrorOf(error));
+  if (!faults.empty())
+    raise(faults);
+}
+
 py::object PySession::run(const py::object &inputs, const py::object &outputs) {
-  if (!owner->isFixed())
+  if (!owner->isFixed() || stateKept)
     return runValues(inputs, outputs);
   Call call(*this, inputs, outputs);
   bool isOpen = true;
@@ -436,6 +526,10 @@ py::object PySession::call(const py::args &inputs, const py::kwargs &named) {
     return run(inputs[0], py::none());
   py::object given = named.size() ? py::object(named) : py::object(py::list(inputs));
   py::object results = run(given, py::none());
+  if (stateKept) {
+    const py::tuple kept(named.size() ? py::list(results.attr("values")()) : py::list(results));
+    return kept.size() == 1 ? py::object(kept[0]) : py::object(kept);
+  }
   py::tuple ordered(owner->outputs().size());
   for (size_t i = 0; i < ordered.size(); ++i)
     ordered[i] =

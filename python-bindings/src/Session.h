@@ -67,6 +67,16 @@ public:
     session.cancel();
   }
 
+  /// Makes runs keep the state of the model, or not.
+  void keepState(bool on);
+  bool keepsState() const { return stateKept; }
+  void resetState();
+  /// Returns the states by the names of their inputs, as dense copies; None where no run has made
+  /// one.
+  pybind11::dict readStates();
+  /// Sets states by the names of their inputs; None resets one.
+  void writeStates(const pybind11::dict &states);
+
   /// Chooses the gear of all runs from now on; without values each run finds its own.
   void setGear(const std::vector<int64_t> &values);
   /// Returns the values of the gear that was set or used last; none before.
@@ -104,7 +114,7 @@ private:
   std::unique_ptr<om_npu, FreeNpu> npu; ///< outlives the session
   om::Session session;
   std::mutex busy; ///< one thread at a time; never waited for with the GIL held
-  bool profiling = false, checksHazards = false;
+  bool profiling = false, checksHazards = false, stateKept = false;
 };
 
 /// The lines of a text.

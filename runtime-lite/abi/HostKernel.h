@@ -101,7 +101,19 @@ struct Host {
   /// Returns a new map for an item of a sequence, made of tensors of rank 1 and equal length, or
   /// null as makeTensor does.
   const Value *(*makeMapItem)(Call *, const Value *keys, const Value *values);
+  /// Makes output `index` the tensor `past`, an input, with `added` more indices along `axis`, and
+  /// returns the address of its elements, or null as makeTensor does. The elements of `past` are
+  /// there; those added are not initialized. `room` receives the distance of the blocks along
+  /// `axis`, counted in indices of it, which is at least the new dim. [since schema 1.5]
+  void *(*append)(Call *, uint32_t index, const Value *past, uint32_t axis, int64_t added,
+                  int64_t *room);
+  /// Returns the distance of the blocks of an input along `axis`, as append does; for a dense
+  /// tensor that is its dim. [since schema 1.5]
+  int64_t (*roomOf)(Call *, const Value *, uint32_t axis);
 };
+
+/// The kernels whose inputs may have room (Host::roomOf). All others receive dense copies.
+inline constexpr const char *kRoomKernels[] = {"KvAttention", "Shape"};
 
 /// A call of a kernel. All arrays belong to the host and live until the call returns.
 struct Call {

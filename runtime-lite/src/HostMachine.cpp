@@ -80,7 +80,12 @@ om_status HostMachine::takeOutputs(om_value **outputs) {
       outputs[i] = Memory::makeValue(nullptr);
       status = outputs[i] ? OM_OK : outOfMemory(error, sizeof(om_value));
     } else if (status == OM_OK) {
-      outputs[i] = detach(&memory, *value, status);
+      if (value->room && session.state.keepsOutput(i)) {
+        retain(value);
+        outputs[i] = const_cast<om_value *>(value);
+      } else {
+        outputs[i] = detach(&memory, *value, status);
+      }
       if (outputs[i])
         memory.handOver(outputs[i]);
       else
@@ -123,12 +128,20 @@ om_status HostMachine::steps() {
       if (status == OM_OK)
         session.ranHostCall(op.index);
       break;
-    case HostOp::Run:
-      status = runPart(*static_cast<const fb::HostRun *>(op.table));
+    case HostOp::Run: {
+      const auto &run = *static_cast<const fb::HostRun *>(op.table);
+      status = makeSlotsDense(*run.inputs());
+      if (status == OM_OK)
+        status = runPart(run);
       break;
-    case HostOp::Tiles:
-      status = runTiles(*static_cast<const fb::HostTiles *>(op.table));
+    }
+    case HostOp::Tiles: {
+      const auto &tiles = *static_cast<const fb::HostTiles *>(op.table);
+      status = makeSlotsDense(*tiles.inputs());
+      if (status == OM_OK)
+        status = runTiles(tiles);
       break;
+    }
     case HostOp::JumpUnless: {
       bool value = false;
       status = condition(op.index, value);
@@ -185,6 +198,11 @@ om_status HostMachine::call(uint32_t index) {
       return fail(error, OM_ERROR_RUN, "node '%s' failed: its input %u has no value.",
                   table->name()->c_str(), i);
   }
+  if (!prepared.takesRoom)
+    if (om_status status = makeInputsDense(); status != OM_OK) {
+      endCall();
+      return status;
+    }
   current.host = &Services::table;
   current.inputCount = table->inputs()->size();
   current.outputCount = table->outputs()->size();
@@ -216,6 +234,36 @@ om_status HostMachine::call(uint32_t index) {
   endCall();
   table = nullptr;
   return failed;
+}
+
+om_status HostMachine::makeInputsDense() {
+  for (uint32_t i = 0; i < table->inputs()->size(); ++i) {
+    const auto *value = static_cast<const om_value *>(callInputs[i]);
+    if (!value || !value->room)
+      continue;
+    om_status status;
+    om_value *dense = copyDense(&memory, *value, status);
+    if (!dense)
+      return noMemory(table->name()->c_str(), 0);
+    dense->next = items;
+    items = dense;
+    callInputs[i] = dense;
+  }
+  return OM_OK;
+}
+
+om_status HostMachine::makeSlotsDense(const flatbuffers::Vector<int32_t> &list) {
+  for (const int32_t slot : list) {
+    const om_value *value = slot < 0 ? nullptr : slots[static_cast<uint32_t>(slot)];
+    if (!value || !value->room)
+      continue;
+    om_status status;
+    om_value *dense = copyDense(&memory, *value, status);
+    if (!dense)
+      return noMemory("a dense copy of a state", 0);
+    setSlot(static_cast<uint32_t>(slot), dense);
+  }
+  return OM_OK;
 }
 
 void HostMachine::leaveKernel() { _longjmp(leftKernel, 1); }

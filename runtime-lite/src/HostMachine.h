@@ -35,6 +35,9 @@ public:
   /// tensors of known sizes. OM_ERROR_ARGUMENT otherwise.
   om_status runPlain(const void *const *inputs, void *const *outputs, om_error *error);
 
+  /// Counts bytes of the session's state, or takes them away, against the session's ceiling.
+  void hold(int64_t bytes) { memory.hold(bytes); }
+
   /// Implements the services of atc::host::Host, in HostServices.cpp.
   struct Services;
 
@@ -45,6 +48,7 @@ private:
     const void *body;
     uint32_t firstAttribute, attributes;
     uint32_t wanted;
+    bool takesRoom; ///< inputs need not be dense
   };
   /// The range of the session's patches that belongs to a static region.
   struct PartPlan {
@@ -77,6 +81,10 @@ private:
   om_status call(uint32_t index);
   /// Ends the call from within its kernel, on the thread that runs it.
   [[noreturn]] void leaveKernel();
+  /// Replaces the inputs of the call by dense copies where they have room.
+  om_status makeInputsDense();
+  /// Replaces the values in these slots by dense copies where they have room.
+  om_status makeSlotsDense(const flatbuffers::Vector<int32_t> &list);
   om_status runPart(const om::fb::HostRun &run);
   // In HostTiles.cpp.
   om_status runTiles(const om::fb::HostTiles &tiles);

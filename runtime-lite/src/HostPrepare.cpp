@@ -5,6 +5,8 @@
 
 #include "runtime-lite/src/Session.h"
 
+#include <cstring>
+
 namespace fb = atc::om::fb;
 
 namespace atc::rt {
@@ -75,6 +77,9 @@ bool HostMachine::prepareCalls() {
     made.body = call.body() ? model.entry(call.body() - 1) : nullptr;
     made.firstAttribute = nextAttribute;
     made.attributes = call.attributes()->size();
+    const char *name = model.header->kernels()->Get(call.kernel())->c_str();
+    for (const char *kernel : host::kRoomKernels)
+      made.takesRoom |= std::strcmp(name, kernel) == 0;
     for (uint32_t output = 0; output < call.outputs()->size() && output < 32; ++output)
       made.wanted |= static_cast<uint32_t>(call.outputs()->Get(output) >= 0) << output;
     for (const fb::HostAttribute *from : *call.attributes()) {

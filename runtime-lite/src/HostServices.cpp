@@ -21,9 +21,9 @@ struct Locked {
 };
 } // namespace
 
-const host::Host HostMachine::Services::table = {makeTensor, share,    forward,  makeSequence,
-                                                 makeItem,   makeNone, makeText, scratch,
-                                                 parallel,   fail,     entropy,  makeMapItem};
+const host::Host HostMachine::Services::table = {
+    makeTensor, share,    forward, makeSequence, makeItem,    makeNone, makeText,
+    scratch,    parallel, fail,    entropy,      makeMapItem, append,   roomOf};
 
 om_value *HostMachine::Services::tensor(HostMachine &machine, uint8_t dtype, uint32_t rank,
                                         const int64_t *dims) {
@@ -173,6 +173,35 @@ const Value *HostMachine::Services::makeMapItem(Call *call, const Value *keys,
   const Value *items[] = {keys, values};
   const uint8_t dtype = values ? values->dtype : uint8_t(OM_UNDEFINED);
   return item(machine, list(machine, host::Kind::Map, dtype, 2, items));
+}
+
+void *HostMachine::Services::append(Call *call, uint32_t index, const Value *past, uint32_t axis,
+                                    int64_t added, int64_t *room) {
+  HostMachine &machine = of(call);
+  Locked locked(machine.lock);
+  if (!machine.hasOutput(index))
+    return nullptr;
+  om_value *source = managed(machine, *past);
+  if (!source)
+    return nullptr;
+  om_status status;
+  om_value *value =
+      growTensor(&machine.memory, *source, axis, added, machine.session.state.isKept(), status);
+  if (!value && status == OM_ERROR_MEMORY)
+    machine.refuseMemory("the result", 0);
+  else if (!value)
+    machine.refuse(OM_ERROR_RUN, "the dims of its result are negative or too large");
+  Memory::release(&machine.memory, source);
+  if (!value)
+    return nullptr;
+  *room = value->room ? value->room : value->dims[axis];
+  machine.setOutput(index, value);
+  return value->data;
+}
+
+int64_t HostMachine::Services::roomOf(Call *, const Value *value, uint32_t axis) {
+  const int64_t room = isManaged(*value) ? static_cast<const om_value *>(value)->room : 0;
+  return room ? room : value->dims[axis];
 }
 
 void HostMachine::Services::makeNone(Call *call, uint32_t index) {

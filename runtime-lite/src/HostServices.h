@@ -33,6 +33,9 @@ struct HostMachine::Services {
   static uint64_t entropy(host::Call *call);
   static const host::Value *makeMapItem(host::Call *call, const host::Value *keys,
                                         const host::Value *values);
+  static void *append(host::Call *call, uint32_t index, const host::Value *past, uint32_t axis,
+                      int64_t added, int64_t *room);
+  static int64_t roomOf(host::Call *call, const host::Value *value, uint32_t axis);
 
 private:
   /// Makes a tensor in the machine's memory; on failure records it and returns null.

@@ -224,12 +224,31 @@ om_status om_session::run(const void *const *inputs, void *const *outputs,
 om_status om_session::runValues(const om_value *const *inputs, om_value **outputs,
                                 om_error *error) {
   callback = nullptr;
+  const om_value *const *all = inputs;
+  if (state.isKept())
+    if (om_status status = state.addInputs(inputs, all, error); status != OM_OK)
+      return status;
+  const auto held = static_cast<int64_t>(state.bytes());
+  holdState(held);
   limits.beginRun();
-  const om_status status = host    ? host->run(inputs, outputs, error)
-                           : gears ? runGearOnValues(inputs, outputs, error)
-                                   : runStaticOnValues(inputs, outputs, error);
+  om_status status = host    ? host->run(all, outputs, error)
+                     : gears ? runGearOnValues(all, outputs, error)
+                             : runStaticOnValues(all, outputs, error);
   limits.endRun();
-  return status;
+  holdState(-held);
+  if (!state.isKept())
+    return status;
+  state.forgetInputs();
+  return status == OM_OK ? state.takeOutputs(outputs, error) : status;
+}
+
+void om_session::holdState(int64_t bytes) {
+  if (host)
+    host->hold(bytes);
+  for (HostMachine *machine : gearHosts)
+    if (machine)
+      machine->hold(bytes);
+  bytesHeld += static_cast<uint64_t>(bytes);
 }
 
 om_status om_session::makeOutput(const PortType &port, uint64_t &held, om_value *&output,

@@ -9,12 +9,13 @@
 #include "runtime-lite/src/NpuRun.h"
 #include "runtime-lite/src/Pool.h"
 #include "runtime-lite/src/PortChecks.h"
+#include "runtime-lite/src/State.h"
 #include "runtime-lite/src/gears/GearRun.h"
 
 /// The memory and threads of one inference at a time; the implementation behind om_session. One
 /// thread at a time, except for limits.cancel().
 struct om_session {
-  explicit om_session(const om_model &model) : model(model) {}
+  explicit om_session(const om_model &model) : model(model), state(*model.header) {}
   om_session(const om_session &) = delete;
   om_session &operator=(const om_session &) = delete;
   ~om_session() {
@@ -69,8 +70,12 @@ struct om_session {
   /// Reports the call of a host kernel to the device; calls count behind the launches.
   void ranHostCall(uint32_t call) { npu.ranOnHost(work.size() + call); }
 
+  /// Counts bytes of the state, or takes them away, against max_memory.
+  void holdState(int64_t bytes);
+
   const om_model &model;
   atc::rt::Limits limits;
+  atc::rt::SessionState state;
 
 private:
   /// An argument that points into an input or output of the caller and so is set again in each run.

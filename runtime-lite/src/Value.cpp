@@ -76,6 +76,7 @@ Buffer *Memory::makeBuffer(Memory *memory, uint64_t bytes) {
   buffer->refs = 1;
   buffer->counted = memory != nullptr;
   buffer->next = nullptr;
+  buffer->filled = 0;
   return buffer;
 }
 
@@ -117,6 +118,8 @@ om_value *Memory::makeValue(Memory *memory) {
   value->counted = memory != nullptr;
   value->buffer = nullptr;
   value->next = nullptr;
+  value->room = 0;
+  value->roomAxis = 0;
   return value;
 }
 
@@ -320,6 +323,8 @@ om_value *detach(Memory *memory, const om_value &value, om_status &status) {
     }
     return list;
   }
+  if (value.room)
+    return copyDense(memory, value, status);
   if (value.kind == Kind::Tensor && value.dtype == OM_STRING)
     return copyStrings(memory, value, status);
   uint64_t elements, bytes;

@@ -23,9 +23,10 @@ struct Buffer {
 
   uint32_t refs;
   uint16_t sizeClass;
-  bool counted;   ///< among the bytes in use of a session's Memory
-  uint64_t bytes; ///< without the header
-  Buffer *next;   ///< in a list of a Memory or of a machine
+  bool counted;    ///< among the bytes in use of a session's Memory
+  uint64_t bytes;  ///< without the header
+  Buffer *next;    ///< in a list of a Memory or of a machine
+  uint64_t filled; ///< of a tensor with room: the indices of the axis that some value uses
 
   char *data() { return reinterpret_cast<char *>(this) + headBytes; }
 };
@@ -42,6 +43,11 @@ struct om_value : atc::host::Value {
   bool counted;            ///< as in Buffer
   atc::rt::Buffer *buffer; ///< null: the elements are owned by someone else
   om_value *next;          ///< in a list of a Memory or of a machine
+  /// Of a tensor with room to grow along `roomAxis`: the indices of that axis that the buffer has
+  /// room for, which is the distance of its blocks. 0: the tensor is dense, as all are that leave
+  /// the session or reach a kernel which does not ask for the room.
+  int64_t room;
+  uint32_t roomAxis;
 
   /// Returns item `index` of a sequence or map.
   const om_value *item(uint64_t index) const {
@@ -89,6 +95,8 @@ public:
   static void release(Memory *memory, const om_value *value);
   /// Transfers a value and all that it refers to out of this Memory, which no longer counts them.
   void handOver(const om_value *value);
+  /// Adds bytes of others than values to those in use, or takes them away.
+  void hold(int64_t bytes) { used += static_cast<uint64_t>(bytes); }
   /// Frees all blocks that are kept.
   void clear();
 
@@ -138,6 +146,18 @@ om_value *makeTensor(Memory *memory, uint8_t dtype, uint32_t rank, const int64_t
 /// failure: OM_ERROR_ARGUMENT (`wrong` says which item and why) or OM_ERROR_MEMORY.
 om_value *makeList(Memory *memory, host::Kind kind, uint8_t dtype, uint64_t count,
                    const om_value *const *items, om_status &status, host::ListError &wrong);
+/// Makes the tensor `past` with `added` more indices along `axis`, whose elements are not
+/// initialized. It shares the elements of `past` where these are the last of a buffer with room;
+/// else they are copied, once, to a new buffer: with room for half as many again where `withRoom`,
+/// else dense. `past` does not change. Returns null and sets `status` as makeTensor does.
+om_value *growTensor(Memory *memory, const om_value &past, uint32_t axis, int64_t added,
+                     bool withRoom, om_status &status);
+/// Returns a dense copy of a tensor with room, or null with OM_ERROR_MEMORY in `status`.
+om_value *copyDense(Memory *memory, const om_value &value, om_status &status);
+/// Returns the bytes of the buffer of a value, without its items; 0 where others own it.
+inline uint64_t bufferBytes(const om_value &value) {
+  return value.buffer ? Buffer::headBytes + value.buffer->bytes : 0;
+}
 /// Returns the value in a form that outlives the run: a copy with its own elements and characters,
 /// or another reference where it owns them. Returns null and sets `status` on failure.
 om_value *detach(Memory *memory, const om_value &value, om_status &status);

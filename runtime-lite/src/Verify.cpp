@@ -84,6 +84,8 @@ public:
       status = verifyHostProgram(model, error);
     if (status == OM_OK)
       status = verifyGears(model, error);
+    if (status == OM_OK)
+      status = verifyStates(model, error);
     return status;
   }
 

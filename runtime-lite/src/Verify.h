@@ -39,6 +39,9 @@ const char *findHostFault(const om::fb::Model &model, const om::fb::HostProgram 
 /// Returns whether the model or one of its gears has a dynamic schedule.
 bool hasHostProgram(const om::fb::Model &model);
 
+/// Checks the states as a part of verifyFile, after everything else has been verified.
+om_status verifyStates(const om::fb::Model &model, om_error *error);
+
 /// Checks the gears as a part of verifyFile, after everything else has been verified.
 om_status verifyGears(const om::fb::Model &model, om_error *error);
 

@@ -47,6 +47,7 @@ public:
     const fb::NpuLaunch *npu = step.what_as_NpuLaunch();
     return !npu || (hasLaunch(*npu) && has(npu->prefetch(), sizeof(fb::BufferRef)));
   }
+  bool has(const fb::State &state) { return has(state.dims(), sizeof(fb::StateDim)); }
   bool has(const fb::HostPort &port) { return has(port.dims(), 8); }
   bool has(const fb::HostProgram &host) {
     return all(host.inputs()) && all(host.outputs()) && all(host.constants()) && all(host.blocks());
@@ -122,6 +123,8 @@ om_status verifyLists(const fb::Model &model, uint64_t headerBytes, om_error *er
            : !room.all(gears->outputs()) ? "gears' output"
            : !room.all(gears->gears())   ? "gear"
                                          : nullptr;
+  if (!what && !room.all(model.states()))
+    what = "state";
   if (!what)
     return OM_OK;
   return fail(error, OM_ERROR_CORRUPT,

@@ -103,11 +103,30 @@ const host::Value *makeMapItem(host::Call *call, const host::Value *keys,
   const host::Value *const items[] = {keys, values};
   return list(FuzzCall::of(call), host::Kind::Map, values->dtype, 2, items);
 }
+void *append(host::Call *call, uint32_t i, const host::Value *past, uint32_t axis, int64_t added,
+             int64_t *room) {
+  int64_t dims[host::kMaxRank];
+  std::copy_n(past->dims, past->rank, dims);
+  if (axis >= past->rank || __builtin_add_overflow(dims[axis], added, &dims[axis]))
+    return nullptr;
+  *room = dims[axis];
+  auto *data = static_cast<char *>(makeTensor(call, i, past->dtype, past->rank, dims));
+  int64_t blocks = 1, unit = kernels::bytesOf(past->dtype, 1);
+  for (uint32_t d = 0; d < past->rank; ++d)
+    if (d != axis)
+      (d < axis ? blocks : unit) *= past->dims[d];
+  const int64_t block = past->dims[axis] * unit;
+  for (int64_t b = 0; data && block && b < blocks; ++b)
+    std::memcpy(data + b * *room * unit, static_cast<const char *>(past->data) + b * block,
+                size_t(block));
+  return data;
+}
+int64_t roomOf(host::Call *, const host::Value *value, uint32_t axis) { return value->dims[axis]; }
 } // namespace
 
-const host::Host FuzzCall::services = {makeTensor, share,    forward,  makeSequence,
-                                       makeItem,   makeNone, makeText, scratch,
-                                       parallel,   fail,     entropy,  makeMapItem};
+const host::Host FuzzCall::services = {makeTensor, share,       forward, makeSequence, makeItem,
+                                       makeNone,   makeText,    scratch, parallel,     fail,
+                                       entropy,    makeMapItem, append,  roomOf};
 
 uint64_t readAll(const host::Value *value, int depth) {
   uint64_t sum = 0;

@@ -52,6 +52,30 @@ void host_add_one(Call *call) {
       &arg);
 }
 
+/// Appends input 1 to input 0 along axis 1, and sums all elements of the result. It has the name of
+/// a kernel that takes tensors with room.
+void KvAttention(Call *call) {
+  const Value &past = *call->inputs[0], &fresh = *call->inputs[1];
+  const int64_t batch = past.dims[0], before = past.dims[1], added = fresh.dims[1],
+                size = past.dims[2];
+  float *sum = result<float>(call, 1, F32, 0, nullptr);
+  int64_t room;
+  auto *all = static_cast<float *>(call->host->append(call, 0, &past, 1, added, &room));
+  if (!sum || !all)
+    return;
+  const int64_t pastRoom = call->host->roomOf(call, &past, 1);
+  *sum = 0;
+  for (int64_t b = 0; b < batch; ++b) {
+    for (int64_t i = 0; i < before * size; ++i)
+      *sum += data<float>(&past)[b * pastRoom * size + i];
+    for (int64_t i = 0; i < added * size; ++i) {
+      const float value = data<float>(&fresh)[b * added * size + i];
+      all[(b * room + before) * size + i] = value;
+      *sum += all[(b * room + before) * size + i];
+    }
+  }
+}
+
 /// n -> 0 .. n-1
 void host_range(Call *call) {
   const int64_t n = *data<int64_t>(call->inputs[0]);

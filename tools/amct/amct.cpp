@@ -6,6 +6,7 @@
 #include "driver/Compiler.h"
 #include "quantize/DataFolder.h"
 #include "quantize/Quantize.h"
+#include "quantize/onnx/WeightOnly.h"
 #include "support/Interruption.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/OptionTable.h"
@@ -79,6 +80,21 @@ void addCompareOptions(CLI::App &app, Options &options) {
       ->required();
   app.add_option("--output,--save_path", options.output,
                  "prefix of the report's files: <prefix>_report.txt, .json and .html");
+}
+
+struct WeightOptions {
+  std::string model, output, type;
+  int64_t groupSize = 32;
+  bool json = false;
+};
+
+void addWeightOptions(CLI::App &app, WeightOptions &options) {
+  app.add_option("--model", options.model, "the float model, an .onnx file")->required();
+  app.add_option("--output,--save_path", options.output, "the .onnx file to write")->required();
+  app.add_option("--weight_only", options.type, "how weights are stored: int4 or int8")->required();
+  app.add_option("--group_size", options.groupSize,
+                 "weights of a column that share a scale: a power of two from 16; default: 32");
+  app.add_flag("--json", options.json, "print the layers as JSON");
 }
 
 /// Images, as the flags have them.
@@ -249,6 +265,45 @@ int compareModelFiles(const Options &options) {
   return 0;
 }
 
+int quantizeModelWeights(const WeightOptions &options) {
+  Diagnostics diagnostics;
+  checkModel("model", options.model, diagnostics);
+  if (options.output.empty())
+    diagnostics.error("E10004", "the value of --output is empty");
+  const WeightOnlyOptions form = readWeightOnly(options.type, options.groupSize, diagnostics);
+  if (!diagnostics.hasErrors())
+    makeFolderOf(options.output, "--output", diagnostics);
+  std::unique_ptr<OnnxModel> model;
+  if (!diagnostics.hasErrors())
+    model = OnnxModel::read(options.model, diagnostics);
+  std::vector<WeightOnlyLayer> layers;
+  if (model) {
+    layers = quantizeWeights(*model, form);
+    if (layers.empty())
+      diagnostics.error("E10055", "'" + options.model +
+                                      "' has no MatMul or Gemm with a constant matrix of f32 as "
+                                      "its second factor, whose weights could be stored in " +
+                                      options.type);
+    else
+      writeModel(*model, options.output, diagnostics);
+  }
+  printMessages(diagnostics);
+  if (diagnostics.hasErrors())
+    return 1;
+  if (options.json) {
+    printLines(stdout, layersJson(layers) + "\n");
+    return 0;
+  }
+  const auto worst = std::min_element(layers.begin(), layers.end(),
+                                      [](auto &a, auto &b) { return a.cosine < b.cosine; });
+  print(stdout,
+        "weights of %zu layers are %s in groups of %lld; the least similar are those of "
+        "'%s', with a cosine of %.5f\nwrote %s\n",
+        layers.size(), options.type.c_str(), static_cast<long long>(options.groupSize),
+        oneLine(worst->name).c_str(), worst->cosine, options.output.c_str());
+  return 0;
+}
+
 } // namespace
 
 int atc::tools::runAmct(int argc, char **argv) {
@@ -265,6 +320,10 @@ int atc::tools::runAmct(int argc, char **argv) {
       "compare", "Reports how far an int8 model is from its float model, layer by layer");
   Options compared;
   addCompareOptions(*compare, compared);
+  CLI::App *weights = app.add_subcommand(
+      "weights", "Stores the weights of products in 4 or 8 bits, without samples");
+  WeightOptions weightOptions;
+  addWeightOptions(*weights, weightOptions);
   if (printOptionTable(app, "amct", argc, argv))
     return finishOutput(0);
   try {
@@ -272,5 +331,7 @@ int atc::tools::runAmct(int argc, char **argv) {
   } catch (const CLI::ParseError &outcome) {
     return finishParsing(app, outcome);
   }
+  if (weights->parsed())
+    return finishOutput(quantizeModelWeights(weightOptions));
   return finishOutput(compare->parsed() ? compareModelFiles(compared) : calibrateModel(options));
 }

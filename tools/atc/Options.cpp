@@ -171,6 +171,7 @@ void checkCompatibility(const FlagValues &flags, Diagnostics &diagnostics) {
 
 void checkPreprocessing(const FlagValues &flags, driver::CompilerOptions &compiler,
                         Diagnostics &diagnostics) {
+  compiler.states = flags.get("state");
   compiler.aippFile = flags.get("insert_op_conf");
   if (!compiler.aippFile.empty() && !sys::fs::exists(compiler.aippFile))
     diagnostics.error("E10410",

@@ -37,7 +37,7 @@ struct Options {
   uint64_t maxMemory = 0, maxIterations = 0;
   double maxSeconds = 0;
   std::vector<std::string> trustedKeys;
-  bool json = false, profile = false, verify = true;
+  bool json = false, profile = false, verify = true, state = false;
   bool requireSignature = false, refuseNativeCode = false;
   NpuOptions npu;
 };
@@ -93,6 +93,14 @@ private:
   bool failed(ErrorCode code, const std::string &sentence) {
     faults.push_back(codedLine(code, sentence));
     return false;
+  }
+
+  /// Returns whether the session keeps input `i` as a state.
+  bool isState(size_t i) const {
+    const std::vector<om_state_info> states =
+        options.state ? model.states() : std::vector<om_state_info>();
+    return std::any_of(states.begin(), states.end(),
+                       [i](const om_state_info &state) { return state.input == i; });
   }
 
   const Options &options;
@@ -189,6 +197,12 @@ bool Runner::load() {
     faults.push_back(fault);
     return false;
   }
+  if (options.state && !(options.dump.empty() && options.compare.empty()))
+    return failed("E10057", "--state does not go together with --dump and --compare.");
+  if (options.state && !session.keepState(true, error))
+    return failed("E10057",
+                  std::string("--state is only for models with a state: ") + error.message());
+  onValues |= options.state;
   if (!gears.all.empty() && !options.compare.empty())
     return failed("E10057", "--compare is not for models with gears: compile the model for the "
                             "size of one gear with --input_shape, and compare that.");
@@ -236,8 +250,8 @@ bool Runner::readValues() {
       inputValues[i] = om::Value::sequence(ends[i].dtype, items[i], error);
     else if (!items[i].empty())
       inputValues[i] = items[i][0];
-    else if (i == gears.shapeInput)
-      continue; // the shapes of the others choose the gear
+    else if (i == gears.shapeInput || isState(i))
+      continue; // the shapes of the others choose the gear; the session has the state
     else if (ends[i].fixed())
       inputValues[i] = om::Value::tensor(ends[i].dtype, ends[i].dims, nullptr, error);
     else if (!ends[i].optional)
@@ -255,6 +269,10 @@ void Runner::takeOutputs() {
     for (size_t i = 0; i < ends.size(); ++i)
       outputValues.push_back(
           om::Value::borrow(ends[i].dtype, ends[i].dims, outputs[i].data(), error));
+  const std::vector<om_state_info> states =
+      options.state ? model.states() : std::vector<om_state_info>();
+  for (uint32_t i = 0; i < states.size(); ++i)
+    outputValues[states[i].output] = session.readState(i, error);
   report.outputs = tensorsOf(ends, outputValues);
 }
 
@@ -443,6 +461,10 @@ int main(int argc, char **argv) {
                  "seconds that a run may take (default: no limit)")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);
+  app.add_flag("--state", options.state,
+               "keep the model's state from run to run, all of which have the same inputs: "
+               "with --loop=N the state of the last run is that after N + 1 of them; "
+               "outputs that are states show what they are at the end");
   app.add_flag("--json", options.json, "print one JSON object instead of tables");
   app.add_flag("--profile", options.profile, "measure each launch");
   app.add_option("--dump", options.dump,

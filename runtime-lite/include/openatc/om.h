@@ -34,7 +34,7 @@ extern "C" {
 /* The newest file schema this library reads: the same major number, and any
  * minor number up to this one. */
 #define OM_SCHEMA_MAJOR 1
-#define OM_SCHEMA_MINOR 4
+#define OM_SCHEMA_MINOR 5
 
 /* Alignment in bytes of every caller's input and output pointer. */
 #define OM_ALIGNMENT 64
@@ -490,6 +490,49 @@ OM_API const om_value *om_value_item(const om_value *value, uint64_t index);
  * checked. On failure no output is returned. */
 OM_API om_status om_session_run_values(om_session *session, const om_value *const *inputs,
                                        om_value **outputs, om_error *error);
+
+/* ---- state -------------------------------------------------------------- */
+
+/* A model may declare that an output is the value of an input in the next run: the keys and
+ * values of a language model, the state of a recurrent one. A session keeps such values where
+ * om_session_keep_state asks for it; without that, they are inputs and outputs like all
+ * others. A session that keeps its state is run with om_session_run_values:
+ * - A state's input may be NULL: it is the state. A value that is given replaces the state.
+ * - A state's output is not returned: outputs[i] is NULL, and the value is the state now.
+ * - Before the first run, and after a reset, a state is zeros. Its dynamic dims are those of
+ *   other inputs, where the model declares it (the batch), and else 0 (the positions so far).
+ * - After a run that failed the state is what it was before.
+ * Values move without a copy. Attention appends to the keys and values it has cached in place;
+ * memory grows by half when it is full. The bytes of the state count against max_memory. */
+
+/* A state of a model. */
+typedef struct om_state_info {
+  size_t struct_size;
+  const char *name; /* of the input */
+  uint32_t input;   /* the index of the input that reads it    */
+  uint32_t output;  /* the index of the output that becomes it */
+} om_state_info;
+#define OM_STATE_INFO_INIT {sizeof(om_state_info), NULL, 0, 0}
+
+/* Returns the number of states that a model declares. */
+OM_API uint32_t om_model_states(const om_model *model);
+/* Describes a state; OM_ERROR_ARGUMENT where `index` is out of range. */
+OM_API om_status om_model_get_state(const om_model *model, uint32_t index, om_state_info *info);
+
+/* Makes the session keep its state from run to run (on != 0), or treat states as inputs and
+ * outputs; both forget the state. OM_ERROR_ARGUMENT where the model declares none. */
+OM_API om_status om_session_keep_state(om_session *session, int on, om_error *error);
+/* Forgets the state: the next run starts from the beginning. */
+OM_API void om_session_reset_state(om_session *session);
+/* Returns a dense copy of a state, which the caller releases; a value of OM_KIND_NONE where no
+ * run has made one since the last reset. OM_ERROR_ARGUMENT where `index` is out of range or the
+ * session keeps no state. */
+OM_API om_status om_session_read_state(om_session *session, uint32_t index, om_value **value,
+                                       om_error *error);
+/* Sets a state, which shares `value`; NULL resets it. OM_ERROR_ARGUMENT where the value does not
+ * have the type of the state's input, and as for om_session_read_state. */
+OM_API om_status om_session_write_state(om_session *session, uint32_t index, const om_value *value,
+                                        om_error *error);
 
 /* ---- names -------------------------------------------------------------- */
 

@@ -259,6 +259,13 @@ public:
     }
     return result;
   }
+  /// Returns the states of the model; the names belong to it.
+  std::vector<om_state_info> states() const {
+    std::vector<om_state_info> list(om_model_states(get()), OM_STATE_INFO_INIT);
+    for (uint32_t i = 0; i < list.size(); ++i)
+      om_model_get_state(get(), i, &list[i]);
+    return list;
+  }
   /// Returns the description of an input or output in a gear.
   Tensor gearInput(uint32_t gear, uint32_t index) const {
     return tensorFrom([gear](auto... arguments) { return getGearInput(gear, arguments...); },
@@ -367,6 +374,26 @@ public:
     for (om_value *value : made)
       outputs.emplace_back(static_cast<const om_value *>(value));
     return outputs;
+  }
+
+  /// Makes the session keep its state from run to run, or not; see om_session_keep_state. Returns
+  /// whether it succeeded. The outputs that become states are empty values then, and their inputs
+  /// may be.
+  bool keepState(bool on, Error &error) {
+    return om_session_keep_state(get(), on, &error.c) == OM_OK;
+  }
+  /// Forgets the state: the next run starts from the beginning.
+  void resetState() { om_session_reset_state(get()); }
+  /// Returns a dense copy of state `index`; empty where no run has made one, or on failure.
+  Value readState(uint32_t index, Error &error) {
+    om_value *value = nullptr;
+    om_session_read_state(get(), index, &value, &error.c);
+    return Value(static_cast<const om_value *>(value));
+  }
+  /// Sets state `index`, which shares the value; an empty one resets it. Returns whether it
+  /// succeeded.
+  bool writeState(uint32_t index, const Value &value, Error &error) {
+    return om_session_write_state(get(), index, value.get(), &error.c) == OM_OK;
   }
 
   /// Ends the run in progress, or else the next one. May be called by any thread and in a signal

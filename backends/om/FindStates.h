@@ -1,0 +1,21 @@
+//===-- FindStates.h - outputs that are the next values of inputs ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_BACKENDS_OM_FINDSTATES_H
+#define OPENATC_BACKENDS_OM_FINDSTATES_H
+
+#include "backends/om/OmWriter.h"
+
+namespace atc::om {
+
+/// Fills `model.states` as `rule`, the value of --state, asks for: pairs "input=output;...", in
+/// which a `*` in both names stands for one text; "none"; or "auto" (as an empty rule), which links
+/// the names that exporters give to caches: past_key_values.* to present.*, and its variants. A
+/// dynamic outermost dim of a state, its batch, is that of the first other input whose outermost
+/// dim is dynamic. Returns false and sets `error` to one line with an error code where a pair
+/// names nothing, or two tensors of different types.
+bool findStates(OmModel &model, const std::string &rule, std::string &error);
+
+} // namespace atc::om
+
+#endif // OPENATC_BACKENDS_OM_FINDSTATES_H

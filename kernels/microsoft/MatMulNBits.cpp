@@ -1,0 +1,253 @@
+//===-- MatMulNBits.cpp - com.microsoft: products with weights of few bits -===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Weights of 4 and 8 bits are expanded in registers. A product with few rows reads them once, in
+// order: sum((q - z) * s * x) over a block is s * (sum(q * x) - z * sum(x)). With many rows, blocks
+// of weights are expanded into the panels that multiplyPacked reads. Other widths, and blocks in
+// another order (g_idx), are expanded as a whole.
+
+#include "kernels/core/Floats.h"
+#include "kernels/core/Widen.h"
+#include "kernels/nn/Gemm.h"
+
+namespace atc::kernels {
+
+namespace {
+constexpr int64_t kFew = 4;      // rows that are multiplied without expanding
+constexpr int64_t kUnit = 32;    // weights that are expanded at a time
+constexpr int64_t kDepth = 256;  // of k that is expanded for many rows
+constexpr int64_t kColumns = 64; // of n that is expanded for many rows
+
+typedef float Lanes __attribute__((vector_size(64)));
+typedef float LooseLanes __attribute__((vector_size(64), aligned(4), may_alias));
+typedef int32_t Integers __attribute__((vector_size(64)));
+typedef uint8_t Bytes __attribute__((vector_size(16)));
+typedef uint8_t LooseBytes __attribute__((vector_size(16), aligned(1), may_alias));
+
+inline __attribute__((always_inline)) Lanes expand(Bytes bytes) {
+  return __builtin_convertvector(__builtin_convertvector(bytes, Integers), Lanes);
+}
+
+/// The sizes and the inputs of a product x (m x k) * w (k x n), w in blocks of `block` rows.
+struct NBits {
+  int64_t m = 0, n = 0, k = 0, bits = 4, block = 32, blocks = 0;
+  const uint8_t *packed = nullptr, *packedZeros = nullptr;
+  const float *scales = nullptr, *zeros = nullptr;
+
+  int64_t blockBytes() const { return ceilDiv(block * bits, int64_t(8)); }
+  const uint8_t *column(int64_t j) const { return packed + j * blocks * blockBytes(); }
+  /// Returns field `i` of packed bits, which may span two bytes.
+  int field(const uint8_t *from, int64_t i) const {
+    const int64_t bit = i * bits, end = bit % 8 + bits;
+    const unsigned low = from[bit / 8], high = end > 8 ? from[bit / 8 + 1] : 0;
+    return int((low | high << 8) >> (bit % 8) & ((1u << bits) - 1));
+  }
+  float zero(int64_t j, int64_t b) const {
+    if (zeros)
+      return zeros[j * blocks + b];
+    if (packedZeros)
+      return float(field(packedZeros + j * ceilDiv(blocks * bits, int64_t(8)), b));
+    return float(1 << (bits - 1));
+  }
+  /// Returns whether registers hold whole units of a block.
+  bool isRegular() const { return (bits == 4 || bits == 8) && block % kUnit == 0; }
+
+  template <int R>
+  void few(float *y, const float *x, const float *sums, const float *add, int64_t begin,
+           int64_t end) const;
+  void expandPanels(float *to, int64_t column, int64_t columns, int64_t first, int64_t depth) const;
+};
+
+/// Arranges the rows of x as `few` reads them, `width` floats each, zeros behind k: with 4 bits the
+/// even elements of each unit, then the odd ones. `sums` receives those of the blocks.
+void arrange(float *to, float *sums, const float *x, const NBits &p) {
+  const int64_t width = p.blocks * p.block;
+  for (int64_t r = 0; r < p.m; ++r, to += width, sums += p.blocks, x += p.k) {
+    __builtin_memset(to, 0, uint64_t(width) * sizeof(float));
+    for (int64_t i = 0; i < p.k; ++i)
+      to[p.bits == 4 ? i / kUnit * kUnit + i % 2 * (kUnit / 2) + i % kUnit / 2 : i] = x[i];
+    for (int64_t b = 0; b < p.blocks; ++b) {
+      sums[b] = 0;
+      for (int64_t i = 0; i < p.block; ++i)
+        sums[b] += to[b * p.block + i];
+    }
+  }
+}
+
+/// Computes columns [begin, end) of R rows.
+template <int R>
+void NBits::few(float *y, const float *x, const float *sums, const float *add, int64_t begin,
+                int64_t end) const {
+  const int64_t width = blocks * block, step = kUnit * bits / 8;
+  for (int64_t j = begin; j < end; ++j) {
+    Lanes total[R] = {};
+    float shift[R] = {};
+    const uint8_t *from = column(j);
+    for (int64_t b = 0; b < blocks; ++b) {
+      Lanes even[R] = {}, odd[R] = {};
+      for (int64_t i = 0; i < block; i += kUnit, from += step) {
+        Bytes first = *reinterpret_cast<const LooseBytes *>(from), second;
+        if (bits == 4) {
+          second = first >> 4;
+          first &= 15;
+        } else {
+          second = *reinterpret_cast<const LooseBytes *>(from + 16);
+        }
+        const Lanes low = expand(first), high = expand(second);
+#pragma clang loop unroll(full)
+        for (int r = 0; r < R; ++r) {
+          const float *row = x + r * width + b * block + i;
+          even[r] += low * *reinterpret_cast<const LooseLanes *>(row);
+          odd[r] += high * *reinterpret_cast<const LooseLanes *>(row + kUnit / 2);
+        }
+      }
+      const float scale = scales[j * blocks + b], offset = scale * zero(j, b);
+#pragma clang loop unroll(full)
+      for (int r = 0; r < R; ++r) {
+        total[r] += scale * (even[r] + odd[r]);
+        shift[r] += offset * sums[r * blocks + b];
+      }
+    }
+#pragma clang loop unroll(full)
+    for (int r = 0; r < R; ++r) {
+      float sum = 0;
+      for (int64_t l = 0; l < 16; ++l)
+        sum += total[r][l];
+      y[r * n + j] = sum - shift[r] + (add ? add[j] : 0);
+    }
+  }
+}
+
+/// Expands rows [first, first + depth) of columns [column, column + columns) into panels.
+void NBits::expandPanels(float *to, int64_t column_, int64_t columns, int64_t first,
+                         int64_t depth) const {
+  constexpr int64_t width = kPanel<float>;
+  for (int64_t j = 0; j < ceilDiv(columns, width) * width; ++j) {
+    float *panel = to + j / width * width * depth + j % width;
+    if (j >= columns) {
+      for (int64_t i = 0; i < depth; ++i)
+        panel[i * width] = 0;
+      continue;
+    }
+    const uint8_t *from = column(column_ + j);
+    for (int64_t i = 0; i < depth;) {
+      const int64_t b = (first + i) / block, last = minimum((b + 1) * block - first, depth);
+      const float scale = scales[(column_ + j) * blocks + b], middle = zero(column_ + j, b);
+      for (; i < last; ++i) {
+        const int64_t at = first + i;
+        const int q = bits == 8 ? from[at] : from[at / 2] >> (at % 2 * 4) & 15;
+        panel[i * width] = (float(q) - middle) * scale;
+      }
+    }
+  }
+}
+
+/// Multiplies many rows: each task expands some columns, a piece of k at a time.
+void multiplyMany(Context &c, const NBits &p, float *y, const float *x, const float *add) {
+  parallelIf(c, ceilDiv(p.n, kColumns), p.m * p.k * kColumns, [&](int64_t begin, int64_t end) {
+    alignas(64) float panels[kDepth * kColumns];
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t column = task * kColumns, columns = minimum(kColumns, p.n - column);
+      for (int64_t i = 0; add && i < p.m; ++i)
+        copyBytes(y + i * p.n + column, add + column, columns * 4);
+      for (int64_t first = 0; first < p.k; first += kDepth) {
+        const int64_t depth = minimum(kDepth, p.k - first);
+        p.expandPanels(panels, column, columns, first, depth);
+        multiplyPacked(y + column, p.n, x + first, p.k, 1, panels, p.m, columns, depth,
+                       add || first > 0);
+      }
+    }
+  });
+}
+
+/// Multiplies few rows. Returns false where memory could not be allocated.
+bool multiplyFew(Context &c, const NBits &p, float *y, const float *x, const float *add) {
+  float *rows = c.scratch<float>(p.m * p.blocks * p.block);
+  float *sums = c.scratch<float>(p.m * p.blocks);
+  if (!rows || !sums)
+    return false;
+  arrange(rows, sums, x, p);
+  parallelIf(c, p.n, p.m * p.k, [&](int64_t begin, int64_t end) {
+    switch (p.m) {
+    case 1:
+      return p.few<1>(y, rows, sums, add, begin, end);
+    case 2:
+      return p.few<2>(y, rows, sums, add, begin, end);
+    case 3:
+      return p.few<3>(y, rows, sums, add, begin, end);
+    default:
+      return p.few<4>(y, rows, sums, add, begin, end);
+    }
+  });
+  return true;
+}
+
+/// Expands all weights, whose blocks g_idx (or null) names, and multiplies. Returns false where
+/// memory could not be allocated or the call has failed.
+bool multiplyExpanded(Context &c, const NBits &p, float *y, const float *x, const float *add,
+                      Tensor groups) {
+  float *w = c.scratch<float>(p.n * p.k);
+  if (!w)
+    return false;
+  for (int64_t i = 0; groups && i < p.k; ++i)
+    if (integerAt(groups, i) < 0 || integerAt(groups, i) >= p.blocks)
+      return c.fail("g_idx has % for % blocks", integerAt(groups, i), p.blocks), false;
+  c.parallel(p.n, [&](int64_t begin, int64_t end) {
+    for (int64_t j = begin; j < end; ++j)
+      for (int64_t i = 0; i < p.k; ++i) {
+        const int64_t own = i / p.block, group = groups ? integerAt(groups, i) : own;
+        const uint8_t *from = p.column(j) + own * p.blockBytes();
+        w[j * p.k + i] = (float(p.field(from, i - own * p.block)) - p.zero(j, group)) *
+                         p.scales[j * p.blocks + group];
+      }
+  });
+  for (int64_t i = 0; add && i < p.m * p.n; ++i)
+    y[i] = add[i % p.n];
+  return multiply(c, Product<float>{y, x, w, p.m, p.n, p.k, p.n, p.k, 1, 1, p.k, add != nullptr});
+}
+} // namespace
+
+ATC_KERNEL(MatMulNBits) {
+  const Tensor a = in(0), packed = in(1), scales = in(2), zeros = in(3), groups = in(4),
+               bias = in(5);
+  const int64_t k = integer("K", 0), n = integer("N", 0), bits = integer("bits", 4),
+                block = integer("block_size", 32);
+  if (k < 1 || n < 1 || bits < 1 || bits > 8 || block < 1 || a.rank() < 1 ||
+      a.dim(a.rank() - 1) != k)
+    return fail("K %, N %, % bits, blocks of %", k, n, bits, block);
+  if (block > (int64_t(1) << 32) || spaceFor(*this, n, k) < 0 || spaceFor(*this, n, block) < 0)
+    return fail("K %, N %, % bits, blocks of %", k, n, bits, block);
+  const int64_t blocks = ceilDiv(k, block), bytes = ceilDiv(block * bits, 8);
+  const int64_t zeroRow = ceilDiv(blocks * bits, 8);
+  const bool packedZeros = zeros && zeros.dtype() == U8;
+  if (packed.count() != n * blocks * bytes || scales.count() != n * blocks ||
+      (zeros && zeros.count() != n * (packedZeros ? zeroRow : blocks)) ||
+      (groups && groups.count() < k) || (bias && bias.count() != n))
+    return fail("% bytes of weights, % scales for % columns of % blocks", packed.count(),
+                scales.count(), n, blocks);
+  Dims shape = a.dims();
+  shape[a.rank() - 1] = n;
+  FloatResult result;
+  if (!result.make(*this, 0, a.dtype(), shape))
+    return;
+  NBits p{shape.product(0, a.rank() - 1), n, k, bits, block, blocks};
+  p.packed = packed.as<uint8_t>();
+  p.packedZeros = packedZeros ? zeros.as<uint8_t>() : nullptr;
+  p.scales = floatsOf(*this, scales);
+  p.zeros = zeros && !packedZeros ? floatsOf(*this, zeros) : nullptr;
+  float *out = result.floats(*this);
+  const float *x = floatsOf(*this, a), *add = bias ? floatsOf(*this, bias) : nullptr;
+  if (!out || !x || !p.scales || (zeros && !packedZeros && !p.zeros) || (bias && !add))
+    return;
+  if (groups || !p.isRegular()) {
+    if (!multiplyExpanded(*this, p, out, x, add, groups))
+      return;
+  } else if (p.m > kFew) {
+    multiplyMany(*this, p, out, x, add);
+  } else if (p.m > 0 && !multiplyFew(*this, p, out, x, add)) {
+    return;
+  }
+  result.store();
+}
+
+} // namespace atc::kernels

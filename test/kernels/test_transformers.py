@@ -1,0 +1,145 @@
+# ===-- test_transformers.py - KvAttention, PackedMatMul, MatMulNBits ----------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Kernels of language models against formulas in numpy."""
+
+import numpy as np
+import pytest
+
+from host_kernels import KernelError, call
+
+rng = np.random.default_rng(3)
+
+
+def floats(*shape):
+    return rng.standard_normal(shape).astype("f4")
+
+
+def attention(q, k, v, scale, mask=None, causal_offset=None):
+    """Of [batch, heads, positions, size]; heads of keys are shared by groups."""
+    group = q.shape[1] // k.shape[1]
+    k, v = (np.repeat(x.astype("f8"), group, axis=1) for x in (k, v))
+    scores = q.astype("f8") @ k.transpose(0, 1, 3, 2) * scale
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
+    if causal_offset is not None:
+        rows, columns = np.indices(scores.shape[2:])
+        scores = np.where(columns <= rows + causal_offset, scores, -np.inf)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True) @ v
+
+
+# One position and several, below and above what is computed without packing; keys around the size
+# of a tile.
+@pytest.mark.parametrize("heads,kv,length,past,size,value", [
+    (4, 4, 1, 0, 8, 8), (6, 2, 1, 70, 16, 16), (4, 2, 3, 5, 8, 40), (2, 1, 7, 0, 33, 65),
+    (4, 2, 50, 0, 64, 64), (3, 3, 130, 63, 16, 24), (6, 2, 9, 120, 20, 36), (64, 1, 1, 65, 8, 8)])
+@pytest.mark.parametrize("form", ["plain", "mask", "bool", "causal"])
+def test_kv_attention(heads, kv, length, past, size, value, form):
+    q, k, v = floats(2, heads, length, size), floats(2, kv, length, size), floats(2, kv, length,
+                                                                                  value)
+    before = [floats(2, kv, past, size), floats(2, kv, past, value)]
+    total = past + length
+    masks = {"mask": np.where(rng.random((2, 1, length, total)) < 0.3, np.float32(-3.4e38),
+                              floats(2, 1, length, total)).astype("f4"),
+             "bool": rng.random((length, total)) < 0.7}
+    mask = masks.get(form)
+    if mask is not None:
+        mask[..., 0] = 0 if form == "mask" else True  # a key that each row sees
+    attributes = {"is_causal": 1} if form == "causal" else {}
+    y, keys, values = call("KvAttention", q, k, v, mask, *before, scale=0.3, outputs=3,
+                           **attributes)
+    all_keys, all_values = (np.concatenate(pair, axis=2) for pair in zip(before, (k, v)))
+    np.testing.assert_array_equal(keys, all_keys)
+    np.testing.assert_array_equal(values, all_values)
+    want = attention(q, all_keys, all_values, 0.3, mask, past if form == "causal" else None)
+    np.testing.assert_allclose(y, want, rtol=1e-3, atol=2e-5)
+
+    # [batch, positions, heads * size], as Attention of ONNX has it.
+    def packed(x):
+        return np.ascontiguousarray(x.transpose(0, 2, 1, 3)).reshape(2, x.shape[2], -1)
+    flat, _, _ = call("KvAttention", packed(q), packed(k), packed(v), mask, *before, scale=0.3,
+                      outputs=3, q_num_heads=heads, kv_num_heads=kv, **attributes)
+    np.testing.assert_allclose(flat, packed(y), rtol=1e-5, atol=1e-6)
+
+
+def test_kv_attention_hides_whole_tiles_and_rows():
+    q, k, v = floats(1, 2, 60, 16), floats(1, 2, 200, 16), floats(1, 2, 200, 16)
+    mask = np.full((1, 1, 60, 200), np.float32(-3.4e38))
+    mask[..., 140:150] = 0      # only a late tile, after which all is hidden again
+    mask[:, :, 10, :] = -3.4e38  # a row that sees nothing gets the mean, as the formula has it
+    got, = call("KvAttention", q, k, v, mask, scale=1.0, mask_broadcast=1)
+    want = attention(q, k, v, 1.0, mask)
+    np.testing.assert_allclose(got, want, rtol=1e-3, atol=2e-5)
+    # One column stands for all keys where the mask is an addend.
+    column = floats(1, 1, 60, 1)
+    got, = call("KvAttention", q, k, v, column, scale=1.0, mask_broadcast=1)
+    np.testing.assert_allclose(got, attention(q, k, v, 1.0), rtol=1e-3, atol=2e-5)
+
+
+@pytest.mark.parametrize("change", [
+    dict(q=(1, 3, 2, 8)), dict(k=(1, 2, 2, 9)), dict(v=(1, 2, 3, 8)), dict(past=(1, 2, 5, 9)),
+    dict(mask=(1, 1, 2, 9)), dict(q=(1, 2, 32))])
+def test_kv_attention_misfits(change):
+    shapes = dict(q=(1, 4, 2, 8), k=(1, 2, 2, 8), v=(1, 2, 2, 8), mask=(1, 1, 2, 7),
+                  past=(1, 2, 5, 8))
+    shapes.update(change)
+    x = {name: floats(*shape) for name, shape in shapes.items()}
+    with pytest.raises(KernelError):
+        call("KvAttention", x["q"], x["k"], x["v"], x["mask"], x["past"], floats(1, 2, 5, 8),
+             outputs=3, mask_broadcast=1)
+
+
+def packed_weights(w):
+    k, n = w.shape
+    panels = -(-n // 16)
+    padded = np.zeros((k, panels * 16), "f4")
+    padded[:, :n] = w
+    return np.ascontiguousarray(padded.reshape(k, panels, 16).transpose(1, 0, 2))
+
+
+@pytest.mark.parametrize("m", [1, 2, 6, 7, 48, 100])
+@pytest.mark.parametrize("k,n", [(1, 1), (300, 40), (17, 700), (513, 64)])
+@pytest.mark.parametrize("bias", [False, True])
+def test_packed_matmul(m, k, n, bias):
+    x, w, add = floats(m, k), floats(k, n), floats(n)
+    got, = call("PackedMatMul", x, packed_weights(w), *([add] if bias else []), n=n)
+    want = x.astype("f8") @ w + (add if bias else 0)
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
+def test_packed_matmul_shapes():
+    w = floats(8, 20)
+    assert call("PackedMatMul", floats(2, 3, 8), packed_weights(w), n=20)[0].shape == (2, 3, 20)
+    assert call("PackedMatMul", floats(8), packed_weights(w), n=20)[0].shape == (20,)
+    assert call("PackedMatMul", floats(0, 8), packed_weights(w), n=20)[0].shape == (0, 20)
+    for x, n in ((floats(2, 9), 20), (floats(2, 8), 33), (floats(2, 8), 16)):
+        with pytest.raises(KernelError):
+            call("PackedMatMul", x, packed_weights(w), n=n)
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 5, 60])
+@pytest.mark.parametrize("k,n,block", [(32, 5, 32), (70, 65, 32), (300, 70, 64), (48, 3, 16),
+                                       (600, 130, 128)])
+@pytest.mark.parametrize("zeros", ["none", "packed", "floats"])
+def test_matmul_nbits(bits, m, k, n, block, zeros):
+    blocks = -(-k // block)
+    levels = rng.integers(0, 1 << bits, (n, blocks * block), "u1")
+    scales = rng.random(n * blocks, "f4") + np.float32(0.1)
+    middles = rng.integers(0, 1 << bits, (n, blocks), "u1")
+    pack = (lambda x: x) if bits == 8 else (lambda x: x[..., ::2] | x[..., 1::2] << 4)
+    inputs = [floats(m, k), pack(levels).reshape(n, blocks, -1), scales]
+    if zeros == "packed":
+        padded = np.pad(middles, ((0, 0), (0, blocks % 2))) if bits == 4 else middles
+        inputs.append(pack(padded).reshape(-1))
+    elif zeros == "floats":
+        inputs.append(middles.astype("f4").reshape(-1))
+    else:
+        middles = np.full((n, blocks), 1 << (bits - 1))
+    add = floats(n)
+    inputs += [None] * (5 - len(inputs)) + [add]
+    w = (levels.reshape(n, blocks, block).astype("f8") - middles[..., None])
+    w = (w * scales.reshape(n, blocks, 1)).reshape(n, -1)[:, :k]
+    got, = call("MatMulNBits", *inputs, K=k, N=n, bits=bits, block_size=block)
+    want = inputs[0].astype("f8") @ w.T + add
+    np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-3 * np.abs(want).max())

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""openatc.lm on small models with seeded weights, which test/lm/make_models.py has exported;
+expected.json has the tokens that `transformers` generates from them in f32."""
+
+import json
+import lzma
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import openatc
+import openatc.lm
+import pytest
+
+from conftest import BUILD, ROOT
+
+LM = ROOT / "test" / "lm"
+EXPECTED = json.loads((LM / "expected.json").read_text())
+PROMPTS = EXPECTED["prompts"]
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory):
+    """The path of each model's .om by its type."""
+    folder = tmp_path_factory.mktemp("lm")
+    paths = {}
+    for kind in ("gpt2", "llama", "qwen"):
+        paths[kind] = folder / f"{kind}.om"
+        data = lzma.decompress((LM / "models" / f"{kind}.onnx.xz").read_bytes())
+        with pytest.warns(UserWarning, match="W11001"):
+            openatc.compile(data, paths[kind], load=False)
+    return paths
+
+
+@pytest.fixture(params=["gpt2", "llama", "qwen"])
+def kind(request):
+    return request.param
+
+
+def test_greedy_tokens_are_those_of_transformers(compiled, kind):
+    model = openatc.lm.load(compiled[kind], threads=1)
+    for prompt, tokens in zip(PROMPTS, EXPECTED[kind]):
+        assert model.generate(prompt, max_new_tokens=64) == tokens
+    assert model.timing.new_tokens == 64 and model.timing.tokens_per_second > 0
+
+
+def test_a_batch_of_prompts_of_different_length(compiled, kind):
+    model = openatc.lm.load(compiled[kind], threads=2)
+    assert model.generate(PROMPTS, max_new_tokens=64) == EXPECTED[kind]
+
+
+def test_a_prompt_in_pieces_and_without_a_kept_state(compiled):
+    model = openatc.lm.load(compiled["llama"], threads=1)
+    assert model.generate(PROMPTS, max_new_tokens=20, chunk=2) == [
+        row[:20] for row in EXPECTED["llama"]]
+    # By hand, with the cache as inputs and outputs.
+    session = openatc.Session(openatc.Model(compiled["llama"]), threads=1)
+    states = session.model.states
+    assert states["past_key_values.0.key"] == "present.0.key" and len(states) == 4
+    past = {name: np.zeros((1, 2, 0, 8), np.float32) for name in states}
+    ids, length, tokens = np.array([PROMPTS[0]]), 0, []
+    for _ in range(20):
+        length += ids.shape[1]
+        out = session.run({"input_ids": ids, "attention_mask": np.ones((1, length), np.int64),
+                           "position_ids": np.arange(length - ids.shape[1], length)[None], **past})
+        past = {name: out[output] for name, output in states.items()}
+        tokens.append(int(out["logits"][0, -1].argmax()))
+        ids = np.array([[tokens[-1]]])
+    assert tokens == EXPECTED["llama"][0][:20]
+    assert past["past_key_values.1.value"].shape == (1, 2, len(PROMPTS[0]) + 19, 8)
+
+
+def test_streaming_stop_tokens_and_conversations(compiled):
+    model = openatc.lm.load(compiled["gpt2"], threads=1)
+    whole = EXPECTED["gpt2"][0]
+    assert list(model.stream(PROMPTS[0], max_new_tokens=64)) == whole
+    stop = whole[10]
+    ended = whole[:whole.index(stop) + 1]
+    assert model.generate(PROMPTS[0], stop_tokens=[stop]) == ended
+    rows = model.generate(PROMPTS, max_new_tokens=64, stop_tokens=[stop])
+    assert rows[0] == ended
+    assert rows[1] == EXPECTED["gpt2"][1][:len(rows[1])]
+
+    # A second prompt goes on behind what was generated.
+    first = model.generate(PROMPTS[0], max_new_tokens=5)
+    second = model.generate([7, 8], max_new_tokens=6, continued=True)
+    assert second == model.generate(PROMPTS[0] + first + [7, 8], max_new_tokens=6)
+
+
+def test_sampling_is_reproducible_and_bounded(compiled):
+    model = openatc.lm.load(compiled["gpt2"], threads=1)
+    draw = dict(max_new_tokens=30, temperature=3.0, seed=4)
+    tokens = model.generate(PROMPTS[0], **draw)
+    assert tokens == model.generate(PROMPTS[0], **draw)
+    assert tokens != model.generate(PROMPTS[0], **{**draw, "seed": 5})
+    assert model.generate(PROMPTS[0], top_k=1, **draw) == EXPECTED["gpt2"][0][:30]
+    assert model.generate(PROMPTS[0], top_p=1e-9, **draw) == EXPECTED["gpt2"][0][:30]
+    # A row of a batch draws what it draws alone.
+    assert model.generate([PROMPTS[0], PROMPTS[0]], **draw)[0] == tokens
+
+
+def test_choosing_from_logits():
+    random = np.random.default_rng(0)
+    logits = np.log(np.array([0.5, 0.3, 0.15, 0.05], np.float32))
+    assert openatc.lm.Sampling().choose(np.array([1.0, 3.0, 3.0]), random) == 1
+    draws = [openatc.lm.Sampling(1.0).choose(logits, random) for _ in range(4000)]
+    assert np.allclose(np.bincount(draws, minlength=4) / 4000, [0.5, 0.3, 0.15, 0.05], atol=0.03)
+    draws = [openatc.lm.Sampling(1.0, top_p=0.75).choose(logits, random) for _ in range(500)]
+    assert set(draws) == {0, 1}
+    draws = [openatc.lm.Sampling(1.0, top_k=3).choose(logits, random) for _ in range(500)]
+    assert set(draws) == {0, 1, 2}
+
+
+class Letters:
+    """A tokenizer of letters, of which token 2 is none."""
+
+    def encode(self, text):
+        return [ord(letter) - ord("a") + 3 for letter in text]
+
+    def decode(self, tokens):
+        return "".join(chr(token + ord("a") - 3) for token in tokens)
+
+
+def test_text_in_and_out(compiled):
+    letters = Letters()
+    model = openatc.lm.load(compiled["gpt2"], threads=1, tokenizer=letters)
+    tokens = model.generate(letters.encode("hello"), max_new_tokens=12)
+    assert model.generate("hello", max_new_tokens=12) == letters.decode(tokens)
+    assert "".join(model.stream("hello", max_new_tokens=12)) == letters.decode(tokens)
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda m: m.generate([]), "E10014: a prompt has no tokens"),
+    (lambda m: m.generate([[1], []]), "E10014: a prompt has no tokens"),
+    (lambda m: m.generate("text"), "E10014: a prompt is text, but the model has no tokenizer"),
+    (lambda m: m.generate([1], temperature=-1), "E10001: temperature is -1"),
+    (lambda m: m.generate([1], top_p=0), "E10001: top_p is 0"),
+    (lambda m: m.stream([[1], [2]]), "E10014: stream\\(\\) takes one prompt"),
+    (lambda m: m.logits(np.zeros((1, 0))), "E10014: tokens have the shape"),
+    (lambda m: m.generate([4000]), "E19999|E10014"),
+])
+def test_mistakes_have_codes(compiled, call, message):
+    model = openatc.lm.load(compiled["gpt2"], threads=1)
+    with pytest.raises(openatc.Error, match=message):
+        call(model)
+    assert model.generate(PROMPTS[2], max_new_tokens=3) == EXPECTED["gpt2"][2][:3]
+
+
+def test_a_model_that_is_none_of_language(digits_om):
+    with pytest.raises(openatc.Error, match="E10014|E10017"):
+        openatc.lm.load(digits_om).generate([1])
+
+
+def test_states_of_a_session(compiled):
+    session = openatc.Session(openatc.Model(compiled["llama"]), threads=1)
+    assert not session.keep_state
+    session.keep_state = True
+    inputs = {"input_ids": np.array([[1, 2, 3]]), "attention_mask": np.ones((1, 3), np.int64),
+              "position_ids": np.arange(3)[None]}
+    assert session.read_state()["past_key_values.0.key"] is None
+    assert list(session.run(inputs)) == ["logits"]
+    state = session.read_state()
+    assert state["past_key_values.0.key"].shape == (1, 2, 3, 8)
+    more = {"input_ids": np.array([[4]]), "attention_mask": np.ones((1, 4), np.int64),
+            "position_ids": np.array([[3]])}
+    after = session.run(more)["logits"]
+    session.write_state(state)
+    assert np.array_equal(session.run(more)["logits"], after)
+    with pytest.raises(openatc.Error, match="E10017: 'nothing' is not a state"):
+        session.write_state({"nothing": None})
+    session.reset_state()
+    assert session.read_state()["past_key_values.0.key"] is None
+    with pytest.raises(openatc.Error, match="E10017"):
+        session.run({**inputs, "past_key_values.0.key": np.zeros((1, 2, 0, 8), np.float32)})
+
+
+def test_om_run_keeps_the_state(compiled, tmp_path):
+    np.save(tmp_path / "ids.npy", np.array([[3]]))
+    np.save(tmp_path / "mask.npy", np.ones((1, 1), np.int64))
+    np.save(tmp_path / "positions.npy", np.array([[0]]))
+    # All runs have one input, so that a mask of one token only fits the first.
+    run = [BUILD / "bin" / "om-run", compiled["gpt2"], "--state", "--threads=1", "-o",
+           tmp_path / "out", "-i", f"input_ids={tmp_path}/ids.npy,attention_mask={tmp_path}/"
+           f"mask.npy,position_ids={tmp_path}/positions.npy"]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    files = sorted(Path(tmp_path / "out").iterdir())
+    shapes = {np.load(file).shape for file in files if "present" in file.name}
+    assert shapes == {(1, 4, 1, 8)} and len(files) == 5
+
+
+def test_chat(compiled):
+    chat = [sys.executable, ROOT / "examples" / "chat" / "chat.py", compiled["gpt2"],
+            "--temperature", "0", "--max-new-tokens", "4", "--threads", "1"]
+    line = " ".join(str(token) for token in PROMPTS[0])
+    done = subprocess.run(chat, input=f"{line}\n/reset\n{line}\n\n", capture_output=True,
+                          text=True, check=False, env={"PYTHONPATH": str(BUILD / "python")})
+    assert done.returncode == 0, done.stderr
+    answer = " ".join(str(token) for token in EXPECTED["gpt2"][0][:4])
+    assert done.stdout.count(answer) == 2 and "tokens per second" in done.stdout
