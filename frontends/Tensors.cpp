@@ -32,9 +32,12 @@ Expected<int64_t> countElements(ArrayRef<int64_t> dims) {
     if (dim > maxDim)
       return createStringError("has the dim " + Twine(dim) +
                                ", more than the largest supported one, 2^31");
-    if (!isEmpty && count > maxElements / dim)
-      return createStringError("has more than 2^40 elements");
-    count *= isEmpty ? 1 : dim;
+    const int64_t factor = std::max<int64_t>(dim, 1);
+    if (count > (isEmpty ? maxDim : maxElements) / factor)
+      return createStringError(isEmpty ? "has no elements, but other dims whose product is more "
+                                         "than the supported 2^31"
+                                       : "has more than 2^40 elements");
+    count *= factor;
   }
   return isEmpty ? 0 : count;
 }

@@ -12,6 +12,7 @@
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
@@ -110,6 +111,10 @@ static bool isTooLarge(llvm::StringRef file) {
 /// Rows of pixels: bytes [height, width, channels].
 static const host::Value *decode(const std::string &path, const char *pixelFormat, Values &values,
                                  std::string &fault) {
+  if (!llvm::sys::fs::is_regular_file(path)) {
+    fault = "the file \"" + path + "\" is not a regular file";
+    return nullptr;
+  }
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                           /*RequiresNullTerminator=*/false);
   if (!file) {

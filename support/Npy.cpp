@@ -167,8 +167,11 @@ static bool readFile(const std::string &path, const std::string &what, std::vect
   std::error_code status;
   if (!std::filesystem::exists(path, status))
     return failed(error, "E10410", "the file '" + path + "' for " + what + " does not exist.");
-  std::ifstream stream(path, std::ios::binary);
-  if (!std::filesystem::is_regular_file(path, status) || !stream)
+  const bool isFile = std::filesystem::is_regular_file(path, status);
+  std::ifstream stream;
+  if (isFile)
+    stream.open(path, std::ios::binary);
+  if (!isFile || !stream)
     return failed(error, "E13001", "the file '" + path + "' for " + what + " cannot be opened.");
   file.assign(std::istreambuf_iterator<char>(stream), {});
   return true;
@@ -280,6 +283,10 @@ bool readTensor(const std::string &path, const ::om::Tensor &tensor, void *data,
 bool readNpyDims(const std::string &path, std::vector<int64_t> &dims) {
   // A longer header cannot be that of a tensor.
   std::vector<char> start(4096);
+  // Reading a pipe would wait for whoever writes into it.
+  std::error_code status;
+  if (!std::filesystem::is_regular_file(path, status))
+    return false;
   std::ifstream file(path, std::ios::binary);
   file.read(start.data(), start.size());
   start.resize(file.gcount());

@@ -61,6 +61,9 @@ aclError predict(const char *function, const ImageHeader &header, acldvppPixelFo
   if (!facts)
     return fail(ACL_ERROR_FORMAT_NOT_MATCH, function, "a file cannot be decoded to format %d",
                 int(format));
+  if (header.width > maxSide || header.height > maxSide)
+    return fail(ACL_ERROR_INVALID_PARAM, function, "the picture has %u x %u pixels; %u are decoded",
+                header.width, header.height, maxSide);
   Picture picture;
   picture.widthStride = aligned(header.width * facts->bytes, rowAlignment);
   picture.heightStride = aligned(header.height, planeAlignment);
@@ -226,6 +229,11 @@ aclError acldvppPngDecodeAsync(acldvppChannelDesc *channelDesc, const void *data
                          std::vector<uint8_t> pixels;
                          if (!decodePng(data, size, bytes == 4, pixels, error))
                            return false;
+                         // The program may have written another file to the memory since.
+                         if (pixels.size() != size_t(shaped.width) * shaped.height * bytes) {
+                           error = "it was changed while the task waited";
+                           return false;
+                         }
                          for (uint32_t y = 0; y < shaped.height; ++y)
                            memcpy(static_cast<char *>(shaped.data) + size_t(y) * shaped.widthStride,
                                   pixels.data() + size_t(y) * shaped.width * bytes,

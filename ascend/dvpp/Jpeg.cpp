@@ -11,8 +11,6 @@
 namespace atc::ascend {
 namespace {
 
-constexpr uint32_t maxSide = 16384;
-
 /// The library ends an error by leaving the function; it must come back here.
 struct ErrorManager {
   jpeg_error_mgr base;
@@ -57,6 +55,35 @@ acldvppJpegFormat subsamplingOf(const jpeg_decompress_struct &file) {
                             : ACL_JPEG_CSS_UNKNOWN;
 }
 
+/// Memory that decoding needs. It belongs to the function that errors return to by longjmp, because
+/// nothing frees what functions below that one own.
+struct Work {
+  struct Part {
+    std::vector<JSAMPLE> data;
+    std::vector<JSAMPROW> rows;
+  };
+  std::vector<Part> parts;
+  std::vector<JSAMPARRAY> arrays;
+};
+
+/// Limits the work of files with many scans, each of which may take next to no bytes but goes over
+/// all of the picture.
+struct ScanLimit {
+  jpeg_progress_mgr base;
+
+  static void check(j_common_ptr common) {
+    constexpr uint64_t freeScans = 16, maxPixels = uint64_t(1) << 30;
+    const auto &file = *reinterpret_cast<j_decompress_ptr>(common);
+    const auto scans = uint64_t(file.input_scan_number);
+    if (scans <= freeScans || scans * file.image_width * file.image_height <= maxPixels)
+      return;
+    auto *manager = reinterpret_cast<ErrorManager *>(common->err);
+    snprintf(manager->message, sizeof(manager->message), "it has more than %llu scans",
+             static_cast<unsigned long long>(scans - 1));
+    longjmp(manager->place, 1);
+  }
+};
+
 /// Reads the header; leaves by longjmp where the file is broken.
 void open(jpeg_decompress_struct &file, const void *data, size_t bytes) {
   jpeg_create_decompress(&file);
@@ -65,13 +92,14 @@ void open(jpeg_decompress_struct &file, const void *data, size_t bytes) {
 }
 
 /// Decodes pixels of three components to full-size Y, U and V, whatever the file has.
-void decodePixels(jpeg_decompress_struct &file, Planes &planes) {
+void decodePixels(jpeg_decompress_struct &file, Work &work, Planes &planes) {
   file.out_color_space = file.num_components == 1 ? JCS_GRAYSCALE : JCS_YCbCr;
   file.dct_method = JDCT_ISLOW;
   jpeg_start_decompress(&file);
   const size_t count = size_t(file.output_components);
   planes.channels.assign(count, Plane(file.output_width, file.output_height));
-  std::vector<JSAMPLE> row(count * file.output_width);
+  std::vector<JSAMPLE> &row = work.parts.emplace_back().data;
+  row.resize(count * file.output_width);
   while (file.output_scanline < file.output_height) {
     const uint32_t y = file.output_scanline;
     JSAMPROW rows[] = {row.data()};
@@ -84,18 +112,15 @@ void decodePixels(jpeg_decompress_struct &file, Planes &planes) {
 }
 
 /// Decodes the samples that the file has, without making chroma larger.
-void decodeSamples(jpeg_decompress_struct &file, Planes &planes) {
+void decodeSamples(jpeg_decompress_struct &file, Work &work, Planes &planes) {
   file.raw_data_out = TRUE;
   file.dct_method = JDCT_ISLOW;
   jpeg_start_decompress(&file);
   const int count = file.num_components;
   const uint32_t rowsPerCall = uint32_t(file.max_v_samp_factor) * DCTSIZE;
-  struct Part {
-    std::vector<JSAMPLE> data;
-    std::vector<JSAMPROW> rows;
-  };
-  std::vector<Part> parts{static_cast<size_t>(count)};
-  std::vector<JSAMPARRAY> arrays;
+  std::vector<Work::Part> &parts = work.parts;
+  std::vector<JSAMPARRAY> &arrays = work.arrays;
+  parts.resize(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) {
     const jpeg_component_info &info = file.comp_info[i];
     planes.channels.emplace_back(info.downsampled_width, info.downsampled_height);
@@ -141,6 +166,8 @@ bool readJpegHeader(const void *data, size_t bytes, ImageHeader &header, std::st
 bool decodeJpeg(const void *data, size_t bytes, Planes &planes, std::string &error) {
   jpeg_decompress_struct file = {};
   ErrorManager manager;
+  Work work;
+  ScanLimit limit = {};
   file.err = manager.use();
   planes = {};
   if (setjmp(manager.place)) {
@@ -149,6 +176,8 @@ bool decodeJpeg(const void *data, size_t bytes, Planes &planes, std::string &err
     return false;
   }
   open(file, data, bytes);
+  limit.base.progress_monitor = ScanLimit::check;
+  file.progress = &limit.base;
   const acldvppJpegFormat subsampling = subsamplingOf(file);
   const bool yuv = file.jpeg_color_space == JCS_YCbCr || file.jpeg_color_space == JCS_GRAYSCALE;
   if (file.num_components != 1 && file.num_components != 3) {
@@ -156,9 +185,9 @@ bool decodeJpeg(const void *data, size_t bytes, Planes &planes, std::string &err
   } else if (file.image_width > maxSide || file.image_height > maxSide) {
     error = "it has more than 16384 columns or rows";
   } else if (yuv && subsampling != ACL_JPEG_CSS_UNKNOWN) {
-    decodeSamples(file, planes);
+    decodeSamples(file, work, planes);
   } else if (yuv) {
-    decodePixels(file, planes);
+    decodePixels(file, work, planes);
   } else {
     error = "its colours are neither YCbCr nor gray";
   }

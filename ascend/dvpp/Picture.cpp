@@ -98,8 +98,6 @@ constexpr FormatFacts allFacts[] = {
     {PIXEL_FORMAT_BGR_888_PLANAR, "BGR888 planar", Layout::Planar, true, 0, 0, 1, {2, 1, 0}, -1},
 };
 
-constexpr uint32_t maxSide = 16384;
-
 } // namespace
 
 HandleTable<PicDesc> &picDescs() {

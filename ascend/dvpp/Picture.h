@@ -17,6 +17,9 @@
 
 namespace atc::ascend {
 
+/// The maximum number of columns and of rows of a picture.
+inline constexpr uint32_t maxSide = 16384;
+
 /// Describes a picture as the program states it.
 struct Picture {
   void *data = nullptr;

@@ -10,8 +10,6 @@ namespace {
 
 uint8_t clampByte(double value) { return uint8_t(std::clamp(std::lround(value), 0L, 255L)); }
 
-uint32_t shifted(uint32_t size, unsigned shift) { return (size + (1u << shift) - 1) >> shift; }
-
 /// Calls a function with the address of every sample of a channel in an area, and with its
 /// column and row in the plane of that channel.
 template <typename Visit>
@@ -249,10 +247,10 @@ Plane addBorder(const Plane &plane, uint32_t top, uint32_t bottom, uint32_t left
   auto inside = [&](int64_t at, int64_t size) {
     if (type == BORDER_REPLICATE || size == 1)
       return std::clamp<int64_t>(at, 0, size - 1);
-    const int64_t skip = type == BORDER_REFLECT_101 ? 1 : 0;
-    while (at < 0 || at >= size)
-      at = at < 0 ? -at - 1 + skip : 2 * size - 1 - at - skip;
-    return at;
+    // Reflections repeat: with skip the samples at both ends occur once each, not twice.
+    const int64_t skip = type == BORDER_REFLECT_101 ? 1 : 0, period = 2 * (size - skip);
+    at = (at % period + period) % period;
+    return at < size ? at : period - 1 + skip - at;
   };
   for (uint32_t y = 0; y < result.height; ++y)
     for (uint32_t x = 0; x < result.width; ++x) {

@@ -29,6 +29,11 @@ struct Planes {
   std::vector<Plane> channels;
 };
 
+/// Returns the columns or rows of a channel that is subsampled by 1 << shift.
+inline uint32_t shifted(uint32_t size, unsigned shift) {
+  return (size + (1u << shift) - 1) >> shift;
+}
+
 /// Reads an area of a picture, whose strides are set.
 Planes loadPlanes(const Picture &picture, const Area &area);
 

@@ -58,10 +58,14 @@ void Job::run() const {
   if (border)
     for (size_t channel = 0; channel < planes.channels.size(); ++channel) {
       const unsigned xShift = channel ? format.xShift : 0, yShift = channel ? format.yShift : 0;
+      // What the shifts lose of odd borders goes to the right and to the bottom: the channel has
+      // all columns and rows that the area of the target has.
+      const Plane &inner = planes.channels[channel];
+      const uint32_t left = border->left >> xShift, top = border->top >> yShift;
+      const uint32_t right = shifted(paste.width(), xShift) - inner.width - left;
+      const uint32_t bottom = shifted(paste.height(), yShift) - inner.height - top;
       planes.channels[channel] =
-          addBorder(planes.channels[channel], border->top >> yShift, border->bottom >> yShift,
-                    border->left >> xShift, border->right >> xShift, border->type,
-                    borderValue(*border, channel));
+          addBorder(inner, top, bottom, left, right, border->type, borderValue(*border, channel));
     }
   storePlanes(planes, target, paste);
   desc->change([&](Picture &picture) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/src/Errors.h"
 
+#include "support/PrintableText.h"
+
 #include "acl/acl.h"
 
 #include <cstdarg>
@@ -42,7 +44,8 @@ aclError fail(aclError code, const char *function, const char *format, ...) {
   va_start(arguments, format);
   std::string text = formatted(format, arguments);
   va_end(arguments);
-  messages().last = "[" + std::to_string(code) + "] " + function + ": " + text;
+  // Names in it may come from files that anybody has written.
+  messages().last = "[" + std::to_string(code) + "] " + function + ": " + printable(text);
   return code;
 }
 

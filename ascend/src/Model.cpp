@@ -228,8 +228,12 @@ aclDataType typeOf(om_dtype type) {
 size_t denseBytes(om_dtype type, const Dims &dims) {
   uint64_t bits = om_dtype_bits(type);
   for (int64_t dim : dims)
-    if (dim < 0 || __builtin_mul_overflow(bits, uint64_t(dim), &bits))
+    if (dim < 0)
       return 0;
+  // A product that wraps is more than any buffer has.
+  for (int64_t dim : dims)
+    if (__builtin_mul_overflow(bits, uint64_t(dim), &bits))
+      return SIZE_MAX;
   return bits / 8 + (bits % 8 != 0);
 }
 

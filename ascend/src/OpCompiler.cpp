@@ -2,24 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/src/Errors.h"
 #include "ascend/src/Operator.h"
+#include "ascend/src/TemporaryRun.h"
 
 #include "acl/acl_op_compiler.h"
 
 #include <array>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <set>
 
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char **environ;
 
 namespace atc::ascend {
 namespace {
@@ -70,52 +63,9 @@ std::string findAtc() {
   return "atc";
 }
 
-/// A folder that is removed when it goes.
-struct TemporaryFolder {
-  TemporaryFolder() {
-    const char *base = getenv("TMPDIR");
-    path = std::string(base && *base ? base : "/tmp") + "/openatc-op-XXXXXX";
-    made = mkdtemp(path.data()) != nullptr;
-  }
-  TemporaryFolder(const TemporaryFolder &) = delete;
-  TemporaryFolder &operator=(const TemporaryFolder &) = delete;
-  ~TemporaryFolder() {
-    std::error_code error;
-    if (made)
-      fs::remove_all(path, error);
-  }
-  std::string path;
-  bool made = false;
-};
-
 std::string textOfFile(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// Runs a program with its output in a file; returns its exit code, or -1 and errno.
-int runProgram(const std::vector<std::string> &command, const std::string &outputPath) {
-  std::vector<char *> arguments;
-  for (const std::string &part : command)
-    arguments.push_back(const_cast<char *>(part.c_str()));
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 1, outputPath.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
-                                   0600);
-  posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  pid_t child = 0;
-  int error = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) {
-    errno = error;
-    return -1;
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR)
-      return -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
 /// Returns the lines of atc's output that are errors, without those around them.
@@ -134,27 +84,27 @@ std::string errorsOf(const std::string &output) {
 } // namespace
 
 aclError compileOperator(const char *function, const OpCall &call) {
-  TemporaryFolder folder;
-  if (!folder.made)
-    return fail(ACL_ERROR_WRITE_FILE, function, "a folder like %s cannot be made: %s",
-                folder.path.c_str(), strerror(errno));
-  const std::string list = folder.path + "/ops.json", output = folder.path + "/said";
-  std::ofstream(list) << nlohmann::ordered_json::array({call.json()});
   const std::string atc = findAtc();
-  std::vector<std::string> command{atc, "--singleop=" + list, "--output=" + folder.path,
-                                   std::string("--soc_version=") + aclrtGetSocName()};
+  std::vector<std::string> command{atc, std::string("--soc_version=") + aclrtGetSocName()};
   for (std::string &option : optionsForAtc())
     command.push_back(std::move(option));
-  const int code = runProgram(command, output);
-  if (code == -1)
+  TemporaryRun compilation(command);
+  const std::string &folder = compilation.folder();
+  if (folder.empty())
+    return fail(ACL_ERROR_WRITE_FILE, function, "a temporary folder cannot be made");
+  // Names of the program's that are not UTF-8 are none that atc knows.
+  std::ofstream(folder + "/ops.json")
+      << nlohmann::ordered_json::array({call.json()})
+             .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  const int code = compilation.run();
+  if (code == 126 || code == 127)
     return fail(ACL_ERROR_OP_NOT_FOUND, function,
-                "%s cannot be started (%s); OPENATC_ATC names the compiler", atc.c_str(),
-                strerror(errno));
+                "%s cannot be started; OPENATC_ATC names the compiler", atc.c_str());
   if (code != 0)
     return fail(ACL_ERROR_OP_NOT_FOUND, function, "%s cannot be compiled: %s", call.text().c_str(),
-                errorsOf(textOfFile(output)).c_str());
+                errorsOf(textOfFile(folder + "/said")).c_str());
   // The file is read whole: its folder goes now.
-  const std::string bytes = textOfFile(folder.path + "/operator.om");
+  const std::string bytes = textOfFile(folder + "/operator.om");
   std::shared_ptr<Model> model;
   ACL_TRY(Model::load(function, bytes.data(), bytes.size(), true, model));
   return addOperator(function, std::move(model));

@@ -60,8 +60,12 @@ static aclError castOn(const char *function, const CastPlan &plan, const aclData
                 from ? "dstBuffer" : "srcBuffer");
   auto [fromData, fromBytes] = from->get();
   auto [toData, toBytes] = to->get();
-  const size_t needed[2] = {plan.count * aclDataTypeSize(plan.from),
-                            plan.count * aclDataTypeSize(plan.to)};
+  size_t needed[2];
+  for (int i = 0; i < 2; ++i)
+    if (__builtin_mul_overflow(plan.count, aclDataTypeSize(i == 0 ? plan.from : plan.to),
+                               &needed[i]))
+      return fail(ACL_ERROR_INVALID_PARAM, function, "%zu elements are beyond the address space",
+                  plan.count);
   if (fromBytes < needed[0])
     return fail(ACL_ERROR_OP_INPUT_NOT_MATCH, function, "srcBuffer has %zu bytes, it needs %zu",
                 fromBytes, needed[0]);

@@ -164,6 +164,49 @@ bool matches(const OpCall &call, const Json &file) {
   return true;
 }
 
+/// Returns whether a value is a list of what `fits`; a list that is missing is empty.
+template <typename Fits> bool isListOf(const Json &object, const char *key, const Fits &fits) {
+  auto list = object.find(key);
+  return list == object.end() ||
+         (list->is_array() && std::all_of(list->begin(), list->end(), fits));
+}
+
+/// Returns whether a value is an object whose `key`, where it has one, is an integer of 32 bits.
+bool hasInteger(const Json &object, const char *key) {
+  auto value = object.find(key);
+  return value == object.end() ||
+         (value->is_number_integer() && value->get<int64_t>() == value->get<int32_t>());
+}
+
+bool hasText(const Json &object, const char *key) {
+  auto value = object.find(key);
+  return value != object.end() && value->is_string();
+}
+
+/// Reads what a file says of its operator: it may be any text. Returns null where the text is not
+/// in the form that `atc --singleop` writes, so that all other code can rely on that form.
+Json readDescription(const std::string &text) {
+  constexpr int maxDepth = 8;
+  bool isTooDeep = false;
+  auto watch = [&](int depth, Json::parse_event_t, Json &) {
+    isTooDeep |= depth > maxDepth;
+    return true;
+  };
+  Json json = Json::parse(text, watch, /*allow_exceptions=*/false);
+  auto isTensor = [](const Json &tensor) {
+    return tensor.is_object() && hasInteger(tensor, "type") && hasInteger(tensor, "format") &&
+           isListOf(tensor, "shape", [](const Json &dim) { return dim.is_number_integer(); });
+  };
+  auto isAttribute = [](const Json &attribute) {
+    return attribute.is_object() && hasText(attribute, "name") && attribute.contains("value");
+  };
+  const bool isOperator = !isTooDeep && json.is_object() && hasText(json, "op") &&
+                          isListOf(json, "input_desc", isTensor) &&
+                          isListOf(json, "output_desc", isTensor) &&
+                          isListOf(json, "attr", isAttribute);
+  return isOperator ? json : Json();
+}
+
 std::string textOf(const std::vector<std::shared_ptr<TensorDesc>> &descs) {
   std::string text;
   for (const auto &desc : descs)
@@ -268,9 +311,8 @@ aclError findOperator(const char *function, const OpCall &call, std::shared_ptr<
 }
 
 aclError addOperator(const char *function, std::shared_ptr<Model> model) {
-  const std::string &text = model->facts->operatorText;
-  Json description = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!description.is_object() || !description.contains("op"))
+  Json description = readDescription(model->facts->operatorText);
+  if (description.is_null())
     return fail(ACL_ERROR_OP_LOAD_FAILED, function,
                 "the file was not made by atc --singleop, so it says no operator");
   auto op = std::make_shared<OpModel>(OpModel{std::move(description), std::move(model)});

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -47,6 +48,15 @@ aclError Stream::enqueue(const char *function, Task task) {
   return ACL_SUCCESS;
 }
 
+/// Runs a task. Nobody is above it on this thread who could catch what it throws.
+static aclError runTask(const Stream::Task &task) {
+  try {
+    return task();
+  } catch (const std::bad_alloc &) {
+    return fail(ACL_ERROR_BAD_ALLOC, "a task of a stream", "memory could not be allocated");
+  }
+}
+
 void Stream::run() {
   std::unique_lock lock(mutex);
   while (true) {
@@ -59,7 +69,7 @@ void Stream::run() {
     busy = true;
     uint32_t number = taskCount++;
     lock.unlock();
-    aclError code = skip ? ACL_SUCCESS : task();
+    aclError code = skip ? ACL_SUCCESS : runTask(task);
     task = nullptr; // what it holds is released before anyone is told that it is done
     if (code != ACL_SUCCESS)
       report(code, number);

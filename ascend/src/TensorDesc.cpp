@@ -112,7 +112,10 @@ aclFormat aclGetTensorDescFormat(const aclTensorDesc *desc) {
 
 size_t aclGetTensorDescSize(const aclTensorDesc *desc) {
   auto found = descOf(__func__, desc);
-  return found ? (found->elements() * bitsOf(found->type) + 7) / 8 : 0;
+  size_t bits = 0;
+  if (!found || __builtin_mul_overflow(found->elements(), bitsOf(found->type), &bits))
+    return 0;
+  return bits / 8 + (bits % 8 != 0);
 }
 
 size_t aclGetTensorDescElementCount(const aclTensorDesc *desc) {

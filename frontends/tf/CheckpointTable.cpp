@@ -89,7 +89,7 @@ private:
 
   StringRef bytes, name;
   Diagnostics &diagnostics;
-  uint64_t keyBytes = 0;
+  uint64_t keyBytes = 0, blockBytes = 0;
 };
 
 } // namespace
@@ -113,6 +113,12 @@ std::optional<StringRef> TableReader::block(BlockHandle where) {
   if (where.offset > data.size() || data.size() - where.offset < trailerSize ||
       where.size > data.size() - where.offset - trailerSize) {
     fail("a block lies outside of the file");
+    return std::nullopt;
+  }
+  // A crafted file could name one large block over and over.
+  blockBytes += where.size + trailerSize;
+  if (blockBytes > data.size()) {
+    fail("its blocks overlap");
     return std::nullopt;
   }
   StringRef withKind = data.substr(where.offset, where.size + 1);

@@ -139,6 +139,11 @@ ATC_KERNEL(Aipp) {
   const Tensor images = in(0), parameters = in(1);
   const int64_t batch = integer("batch", 1), channels = integer("channels", 3);
   const int64_t height = integer("height", 1), width = integer("width", 1);
+  // With a size of 0 nothing would limit the others, whose products could wrap.
+  constexpr int64_t maxBatch = int64_t(1) << 32;
+  if (batch < 1 || batch > maxBatch || channels < 1 || height < 1 || width < 1)
+    return fail("cannot make % images of % channels and % x % pixels", batch, channels, height,
+                width);
   float *out = make<float>(0, F32, Dims(batch, channels, height, width));
   if (!out)
     return;

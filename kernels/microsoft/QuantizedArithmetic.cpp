@@ -209,33 +209,25 @@ ATC_KERNEL(QLinearAveragePool) {
   Quantum from, to;
   if (!out || !from.read(*this, 1, 2) || !to.read(*this, 3, 4))
     return;
-  const int64_t outSize = w.out.product(), inSize = w.in.product(), taps = w.taps();
+  const int64_t outSize = w.out.product(), inSize = w.in.product();
   // Sums of stored integers are exact; the zero point is subtracted once per element.
   auto mean = [&](auto *data, int64_t i) {
     const int64_t plane = last ? i / (outSize * channels) * channels + i % channels : i / outSize;
     const int64_t place = last ? i / channels % outSize : i % outSize;
-    int64_t sum = 0, met = 0, counted = 0;
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      int64_t offset = 0, step = 1;
-      bool inside = true, inPads = true;
-      for (int64_t d = w.rank() - 1, o = place, t = tap; d >= 0; --d) {
-        const int64_t at =
-            o % w.out[d] * w.stride[d] - w.before[d] + t % w.kernel[d] * w.dilation[d];
-        inside &= at >= 0 && at < w.in[d];
-        inPads &= at < w.in[d] + w.after[d];
-        offset += at * step;
-        step *= w.in[d];
-        o /= w.out[d];
-        t /= w.kernel[d];
-      }
-      counted += inside || (withPads && inPads);
-      met += inside;
-      if (inside)
-        sum += data[last ? (plane / channels * inSize + offset) * channels + plane % channels
-                         : plane * inSize + offset];
+    int64_t sum = 0, met = 0;
+    w.forEachInput(place, [&](int64_t offset) {
+      sum += data[last ? (plane / channels * inSize + offset) * channels + plane % channels
+                       : plane * inSize + offset];
+      ++met;
+    });
+    double counted = withPads ? 1 : double(met);
+    for (int64_t d = w.rank() - 1, o = place; withPads && d >= 0; o /= w.out[d], --d) {
+      int64_t first, end;
+      w.tapRange(d, o % w.out[d], -w.before[d], w.in[d] + w.after[d], first, end);
+      counted *= double(end - first);
     }
     const double real = (double(sum) - from.zero * double(met)) * from.scale;
-    return to.quantized(counted ? real / double(counted) : 0);
+    return to.quantized(counted ? real / counted : 0);
   };
   dispatchBytes(*this, x.dtype(), [&](auto type) {
     const auto *data = x.as<typename decltype(type)::Type>();

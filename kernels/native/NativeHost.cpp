@@ -83,6 +83,8 @@ bool tensorBytes(uint8_t dtype, uint32_t rank, const int64_t *dims, uint64_t &by
         count > maxElements)
       return false;
   }
+  if (isEmpty && uint64_t(count) > host::kMaxDimsOfEmpty)
+    return false;
   bytes = static_cast<uint64_t>(bytesOf(dtype, isEmpty ? 0 : count));
   return true;
 }

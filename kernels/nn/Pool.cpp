@@ -41,6 +41,12 @@ struct PoolPlan {
     outSize = window.out.product();
     return true;
   }
+  /// Returns the work of `outputs` windows: of taps that read nothing there may be any number.
+  int64_t work(int64_t outputs) const {
+    int64_t product;
+    return __builtin_mul_overflow(outputs, minimum(window.taps(), inSize), &product) ? INT64_MAX
+                                                                                     : product;
+  }
   /// The memory of the result, null where the kernel is to return.
   char *start(Context &c, Tensor x, bool channelsLast = false) {
     return find(c, x, channelsLast) ? c.make(0, x.dtype(), result) : nullptr;
@@ -51,7 +57,7 @@ struct PoolPlan {
 template <typename F, typename Step, typename Finish>
 void pool(Context &c, F *y, const F *x, const PoolPlan &p, F start, Step step, Finish finish) {
   const int64_t stride = p.window.stride[p.window.rank() - 1];
-  parallelIf(c, p.planes, p.outSize * p.window.taps(), [&](int64_t begin, int64_t end) {
+  parallelIf(c, p.planes, p.work(p.outSize), [&](int64_t begin, int64_t end) {
     for (int64_t plane = begin; plane < end; ++plane) {
       F *to = y + plane * p.outSize;
       const F *from = x + plane * p.inSize;
@@ -74,7 +80,7 @@ void pool(Context &c, F *y, const F *x, const PoolPlan &p, F start, Step step, F
 template <typename F>
 void maxIndices(Context &c, F *y, int64_t *indices, const F *x, const PoolPlan &p) {
   const int64_t stride = p.window.stride[p.window.rank() - 1];
-  parallelIf(c, p.planes, p.outSize * p.window.taps(), [&](int64_t begin, int64_t end) {
+  parallelIf(c, p.planes, p.work(p.outSize), [&](int64_t begin, int64_t end) {
     for (int64_t plane = begin; plane < end; ++plane) {
       F *to = y + plane * p.outSize;
       int64_t *at = indices + plane * p.outSize;
@@ -124,7 +130,7 @@ ATC_KERNEL(MaxPool) {
   const bool columns = integer("storage_order", 0) == 1;
   for (int64_t i = 0, count = p.result.product(); i < count; ++i) {
     int64_t at = maximum(indices[i], int64_t(0));
-    if (columns) {
+    if (columns && p.inSize) {
       Dims position = p.window.in;
       for (int64_t d = p.window.rank() - 1; d >= 0; at /= p.window.in[d], --d)
         position[d] = at % p.window.in[d];
@@ -148,7 +154,7 @@ ATC_KERNEL(NhwcMaxPool) {
   auto run = [&](auto *y, const auto *data) {
     using T = __remove_reference_t(decltype(*y));
     const int64_t rowSize = rows ? p.outSize / rows * channels : 0;
-    parallelIf(*this, x.dim(0) * rows, rowSize * p.window.taps(), [&](int64_t begin, int64_t end) {
+    parallelIf(*this, x.dim(0) * rows, p.work(rowSize), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         T *image = y + row / rows * p.outSize * channels;
         const T *from = data + row / rows * p.inSize * channels;
@@ -190,7 +196,9 @@ ATC_KERNEL(AveragePool) {
       int64_t first, last;
       w.tapRange(d, rest % w.out[d], withPads ? -w.before[d] : 0,
                  withPads ? w.in[d] + w.after[d] : w.in[d], first, last);
-      counts[i] *= last - first;
+      // Pads may count, far more of them than there are elements.
+      if (__builtin_mul_overflow(counts[i], last - first, &counts[i]))
+        counts[i] = INT64_MAX;
     }
   }
   auto compute = [&]<typename F>(F *y, const F *data) {

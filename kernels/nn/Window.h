@@ -14,7 +14,14 @@ struct Window {
   Dims in, out, kernel, stride, dilation, before, after;
 
   int64_t rank() const { return kernel.rank; }
-  int64_t taps() const { return kernel.product(); }
+  /// Returns the number of taps, at most 2^62.
+  int64_t taps() const {
+    int64_t count = 1;
+    for (int64_t d = 0; d < rank(); ++d)
+      if (__builtin_mul_overflow(count, kernel[d], &count) || count > int64_t(1) << 62)
+        return int64_t(1) << 62;
+    return count;
+  }
   /// Returns the number of inputs from the first to the last tap.
   int64_t extent(int64_t d) const { return (kernel[d] - 1) * dilation[d] + 1; }
 
@@ -101,41 +108,73 @@ struct Window {
   /// in + i * stride of the last dim meet at tap `tap`, i < count. Offsets are in elements of a
   /// plane.
   template <typename Fn> void forEachRow(int64_t begin, int64_t end, Fn &&fn) const {
-    const int64_t outer = rank() - 1;
-    const int64_t outerTaps = kernel.product(0, uint32_t(outer));
-    for (int64_t row = begin; row < end; ++row) {
-      Dims at;
-      for (int64_t d = outer - 1, rest = row; d >= 0; rest /= out[d], --d)
-        at[d] = rest % out[d] * stride[d] - before[d];
-      for (int64_t tap = 0; tap < outerTaps; ++tap) {
-        int64_t offset = 0, step = 1;
-        bool inside = true;
-        for (int64_t d = outer - 1, rest = tap; d >= 0; rest /= kernel[d], --d) {
-          const int64_t position = at[d] + rest % kernel[d] * dilation[d];
-          inside &= position >= 0 && position < in[d];
-          offset += position * step;
-          step *= in[d];
-        }
-        if (!inside)
-          continue;
-        for (int64_t t = 0; t < kernel[outer]; ++t) {
-          // Input o * stride + shift exists for first <= o < last.
-          const int64_t shift = t * dilation[outer] - before[outer];
-          const int64_t first = shift >= 0 ? 0 : ceilDiv(-shift, stride[outer]);
-          const int64_t last = shift >= in[outer]
-                                   ? 0
-                                   : minimum(out[outer], ceilDiv(in[outer] - shift, stride[outer]));
-          if (first < last)
-            fn(tap * kernel[outer] + t, row * out[outer] + first,
-               offset * in[outer] + first * stride[outer] + shift, last - first);
-        }
-      }
-    }
+    const int64_t last = rank() - 1;
+    for (int64_t row = begin; row < end; ++row)
+      forEachTap(last, row, [&](uint64_t tap, int64_t offset) {
+        forEachLastTap(int64_t(tap * uint64_t(kernel[last])), row * out[last], offset * in[last],
+                       fn);
+      });
+  }
+
+  /// Calls fn(in) for the inputs that an output reads; both are offsets of elements in a plane.
+  template <typename Fn> void forEachInput(int64_t output, Fn &&fn) const {
+    forEachTap(rank(), output, [&](uint64_t, int64_t offset) { fn(offset); });
   }
   /// Returns the number of rows of outputs.
   int64_t rows() const { return out.product(0, uint32_t(rank() - 1)); }
 
 private:
+  /// Calls fn(tap, offset of the input) for the taps of the first `dims` dims that read an input
+  /// for an output of these dims. A kernel may have far more taps than there are inputs, so that
+  /// the number of the tap may wrap: only kernels without elements of their own are so large.
+  template <typename Fn> void forEachTap(int64_t dims, int64_t output, Fn &&fn) const {
+    int64_t start[host::kMaxRank], first[host::kMaxRank], last[host::kMaxRank], at[host::kMaxRank];
+    for (int64_t d = dims - 1; d >= 0; output /= out[d], --d) {
+      const int64_t o = output % out[d];
+      start[d] = o * stride[d] - before[d];
+      tapRange(d, o, 0, in[d], first[d], last[d]);
+      at[d] = first[d];
+      if (first[d] == last[d])
+        return;
+    }
+    for (int64_t d = 0; d >= 0;) {
+      int64_t offset = 0;
+      uint64_t tap = 0;
+      for (int64_t i = 0; i < dims; ++i) {
+        offset = offset * in[i] + start[i] + at[i] * dilation[i];
+        tap = tap * uint64_t(kernel[i]) + uint64_t(at[i]);
+      }
+      fn(tap, offset);
+      for (d = dims - 1; d >= 0 && ++at[d] == last[d]; --d)
+        at[d] = first[d];
+    }
+  }
+
+  /// Calls fn as forEachRow does, for the taps of the last dim; the arguments are the first tap,
+  /// and the offsets of the first output and of the first input of the row.
+  template <typename Fn>
+  void forEachLastTap(int64_t tap, int64_t outputs, int64_t inputs, Fn &fn) const {
+    const int64_t d = rank() - 1;
+    if (kernel[d] > in[d] + out[d]) {
+      for (int64_t o = 0; o < out[d]; ++o) {
+        int64_t first, last;
+        tapRange(d, o, 0, in[d], first, last);
+        for (int64_t t = first; t < last; ++t)
+          fn(tap + t, outputs + o, inputs + o * stride[d] + t * dilation[d] - before[d],
+             int64_t(1));
+      }
+      return;
+    }
+    for (int64_t t = 0; t < kernel[d]; ++t) {
+      // Input o * stride + shift exists for first <= o < last.
+      const int64_t shift = t * dilation[d] - before[d];
+      const int64_t first = shift >= 0 ? 0 : ceilDiv(-shift, stride[d]);
+      const int64_t last = shift >= in[d] ? 0 : minimum(out[d], ceilDiv(in[d] - shift, stride[d]));
+      if (first < last)
+        fn(tap + t, outputs + first, inputs + first * stride[d] + shift, last - first);
+    }
+  }
+
   /// Keeps products of two values far from overflow.
   static constexpr int64_t kMost = int64_t(1) << 30;
 };

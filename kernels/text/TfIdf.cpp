@@ -95,12 +95,19 @@ ATC_KERNEL(TfIdfVectorizer) {
       return;
     if (grams > columns.size)
       return fail("the pool has % n-grams, ngram_indexes % entries", grams, columns.size);
+    // Only lengths of which the pool has n-grams are looked for: the attributes may allow any.
+    const int64_t last = minimum(longest, minimum(groups.size, length));
+    auto isInPool = [&](int64_t n) {
+      return groups[n - 1] < (n < groups.size ? groups[n] : list.size);
+    };
     parallel(rows, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         float *to = out + row * width;
         for (int64_t i = 0; i < width; ++i)
           to[i] = 0;
-        for (int64_t n = shortest; n <= longest; ++n) {
+        for (int64_t n = shortest; n <= last; ++n) {
+          if (!isInPool(n))
+            continue;
           // Single items have nothing between them that could be skipped.
           for (int64_t step = 1; step <= (n == 1 ? 1 : skips + 1); ++step) {
             if (n > 1 && step > (length - 1) / (n - 1))

@@ -108,6 +108,12 @@ void Device::hostTime(double microseconds) {
   taskEnded = true;
 }
 
+void Device::forgetLaunches(size_t kept, size_t more) {
+  timing->forgetLaunches(kept);
+  names.resize(timing->launches().size());
+  timing->maxLaunches = names.size() + more;
+}
+
 bool Device::run(const DeviceLaunch &launch, std::string &error) {
   const Program &program = *launch.program;
   size_t count = program.arguments.size();
@@ -141,7 +147,10 @@ bool Device::run(const DeviceLaunch &launch, std::string &error) {
   }
   if (executor)
     executor->flush();
-  names.push_back(launch.name);
+  if (names.size() < timing->launches().size())
+    names.push_back(launch.name);
+  else
+    names.back() = kOtherLaunches;
   taskEnded = false;
   return true;
 }

@@ -36,6 +36,9 @@ struct DeviceLaunch {
   std::vector<Prefetch> prefetch; ///< gm to L2 in the background from this launch on
 };
 
+/// The name of the launch that stands for all those beyond the number that is kept.
+inline constexpr const char *kOtherLaunches = "(other launches)";
+
 /// A simulated NPU with its statistics.
 class Device {
 public:
@@ -58,13 +61,17 @@ public:
   /// that needs more fails. There is no limit before the first call.
   void allowInstructions(uint64_t count) { timing->stepsLeft = count; }
 
+  /// Drops the statistics and names of all launches but the first `kept`, and keeps at most `more`
+  /// (at least 1) of those that follow: the others are added to the last one.
+  void forgetLaunches(size_t kept, size_t more);
+
   /// Clears the statistics and the contents of L2.
   void reset();
 
   const SocTable &soc() const { return table; }
   const DeviceOptions &options() const { return chosen; }
   const Simulator &simulator() const { return *timing; }
-  /// Returns the names of all launches so far.
+  /// Returns the names of the launches that are kept.
   const std::vector<std::string> &launchNames() const { return names; }
   /// Returns the simulated time of all launches so far.
   double microseconds() const { return table.microseconds(timing->total().cycles); }

@@ -102,7 +102,8 @@ om_status om_npu::open(const char *soc, const char *table, om_error &error) {
   checked.clear();
   faultLines.clear();
   hazardLines.clear();
-  firstLaunch = 0;
+  firstLaunch = timelineLaunches = 0;
+  timelineFull = false;
   model = {};
   usedWeights.clear();
   inUse = true;
@@ -192,6 +193,14 @@ void om_npu::selectGear(const om_device_sizes &sizes) {
 }
 
 void om_npu::begin() {
+  // A timeline covers all runs as long as it has room for spans. Nothing else looks back further
+  // than one run, so that many runs take no more memory than one.
+  if (!timelineFull) {
+    timelineLaunches = options.maxSpans ? ran.size() : 0;
+    timelineFull = device->simulator().droppedSpans > 0;
+  }
+  device->forgetLaunches(timelineLaunches, kMaxRunLaunches);
+  ran.resize(timelineLaunches);
   firstLaunch = ran.size();
   hostShare = {};
   device->allowInstructions(maxInstructions);
@@ -248,7 +257,10 @@ om_status om_npu::launch(const om_device_launch &given, om_error &error) {
     return fail(&error, OM_ERROR_DEVICE, fault);
   }
   noteWeights(launch);
-  ran.push_back({launch.name, programNames[given.program], given.macs});
+  if (ran.size() < device->launchNames().size())
+    ran.push_back({launch.name, programNames[given.program], given.macs});
+  else
+    ran.back() = {kOtherLaunches, "", ran.back().macs + given.macs};
   return OM_OK;
 }
 

@@ -61,8 +61,12 @@ private:
   uint64_t codeBytes = 0;
   atc::npu::HostShare hostShare; ///< of the last run
   bool hostRanLast = false;
-  std::vector<atc::npu::ReportLaunch> ran; ///< every launch so far
+  /// Launches of a run that are described one by one; a loop may have any number of them.
+  static constexpr size_t kMaxRunLaunches = 1 << 16;
+  std::vector<atc::npu::ReportLaunch> ran; ///< the launches that the device keeps
   size_t firstLaunch = 0;                  ///< of the last run
+  size_t timelineLaunches = 0;             ///< of `ran`, those of earlier runs
+  bool timelineFull = false;               ///< spans have been dropped
   std::set<uint32_t> checked;              ///< launches of the schedule
   std::string faultLines, hazardLines, answer[5];
 };

@@ -53,6 +53,9 @@ bool Simulator::run(const Launch &launch, std::string &error) {
   if (!machine.run(error))
     return false;
   sum.add(statistics);
-  perLaunch.push_back(statistics);
+  if (perLaunch.size() < maxLaunches)
+    perLaunch.push_back(statistics);
+  else
+    perLaunch.back().add(statistics);
   return true;
 }

@@ -11,6 +11,7 @@
 #include "npu/isa/Isa.h"
 #include "npu/simulator/SharedMemory.h"
 
+#include <algorithm>
 #include <string>
 
 namespace atc::npu {
@@ -78,8 +79,16 @@ public:
   /// SoC or needs more than `stepsLeft`; other launches can still be run afterwards.
   bool run(const Launch &launch, std::string &error);
 
+  /// Returns the statistics of the launches that are kept, in their order.
   const std::vector<Statistics> &launches() const { return perLaunch; }
+  /// Returns the sum over all launches, whether they are kept or not.
   const Statistics &total() const { return sum; }
+
+  /// Drops the statistics of all launches but the first `kept`. The sum, the clock and the contents
+  /// of L2 stay.
+  void forgetLaunches(size_t kept) { perLaunch.resize(std::min(kept, perLaunch.size())); }
+  /// The maximum number of launches to keep, at least 1: those beyond it are added to the last one.
+  size_t maxLaunches = SIZE_MAX;
 
   /// The number of instructions and loop iterations of all cores that may still run; a launch that
   /// needs more ends with an error.

@@ -12,6 +12,10 @@
 
 namespace atc::host {
 
+/// The maximum product of the other dims of a tensor with a dim of 0. Such a tensor takes no
+/// memory, but code that computes it may go through the other dims.
+inline constexpr uint64_t kMaxDimsOfEmpty = uint64_t(1) << 31;
+
 /// An error in a list. `text` is null where there is none; a '%' in it stands for `item`, the index
 /// of the item.
 struct ListError {

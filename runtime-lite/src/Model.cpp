@@ -20,7 +20,7 @@ namespace fb = atc::om::fb;
 namespace {
 /// Closes a file on every way out; its mappings stay.
 struct File {
-  explicit File(const char *path) : fd(open(path, O_RDONLY | O_CLOEXEC)) {}
+  explicit File(const char *path) : fd(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   ~File() {
     if (fd >= 0)
       close(fd);

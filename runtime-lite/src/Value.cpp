@@ -181,10 +181,17 @@ bool tensorSize(uint8_t dtype, uint32_t rank, const int64_t *dims, uint64_t &ele
   if (!bits)
     return false;
   elements = 1;
-  // A dim of 0 must not hide negative ones.
-  for (uint32_t i = 0; i < rank; ++i)
-    if (dims[i] < 0 || __builtin_mul_overflow(elements, static_cast<uint64_t>(dims[i]), &elements))
+  bool isEmpty = false;
+  // A dim of 0 must not hide negative or too large ones.
+  for (uint32_t i = 0; i < rank; ++i) {
+    isEmpty |= dims[i] == 0;
+    if (dims[i] < 0 ||
+        __builtin_mul_overflow(elements, static_cast<uint64_t>(dims[i] ? dims[i] : 1), &elements))
       return false;
+  }
+  if (isEmpty && elements > host::kMaxDimsOfEmpty)
+    return false;
+  elements = isEmpty ? 0 : elements;
   uint64_t all;
   if (__builtin_mul_overflow(elements, bits, &all) || all > INT64_MAX)
     return false;

@@ -204,6 +204,8 @@ const char *HostChecker::tilePort(const fb::HostTiles &tiles, bool isInput, uint
       const int64_t length = tensor.dims()->Get(uint32_t(dim));
       if (length < size || length % size != 0 || (first && length / size != multiple))
         return "a dim of a tile loop is not the same multiple of each size";
+      if (om_dtype_bits(static_cast<om_dtype>(tensor.dtype())) < 8)
+        return "a tile loop divides a tensor whose elements are no whole bytes";
       multiple = length / size;
     }
     if (!first)
@@ -234,6 +236,9 @@ const char *HostChecker::tiles(const fb::HostTiles &tiles) const {
     const fb::HostPart &part = *host.parts()->Get(tiles.parts()->Get(i));
     if (part.inputs() != inputs || part.outputs() != outputs)
       return "a tile loop does not give a part the slots it needs";
+    // Launches are where a run is stopped.
+    if (part.launches() == 0)
+      return "a tile loop runs a part without launches";
   }
   const char *fault = nullptr;
   bool counted = false;

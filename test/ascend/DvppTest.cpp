@@ -264,6 +264,60 @@ TEST_CASE("borders and pyramids") {
   GOOD(acldvppDestroyBorderConfig(border));
 }
 
+TEST_CASE("odd borders around subsampled pictures, and borders far larger than the picture") {
+  Media media;
+  Nv12 source(8, 8), target(10, 10), wide(64, 64), dot(2, 2);
+  memset(source.data, 77, source.bytes);
+  memset(dot.data, 50, dot.bytes);
+  for (acldvppBorderType type :
+       {BORDER_CONSTANT, BORDER_REPLICATE, BORDER_REFLECT, BORDER_REFLECT_101}) {
+    memset(target.data, 0, target.bytes);
+    memset(wide.data, 0, wide.bytes);
+    acldvppBorderConfig *border = acldvppCreateBorderConfig();
+    GOOD(acldvppSetBorderConfigBorderType(border, type));
+    for (uint32_t i = 0; i < 4; ++i)
+      GOOD(acldvppSetBorderConfigValue(border, i, 77));
+    auto setAll = [&](uint32_t size) {
+      GOOD(acldvppSetBorderConfigLeft(border, size));
+      GOOD(acldvppSetBorderConfigRight(border, size));
+      GOOD(acldvppSetBorderConfigTop(border, size));
+      GOOD(acldvppSetBorderConfigBottom(border, size));
+    };
+    setAll(1);
+    GOOD(acldvppVpcMakeBorderAsync(media.channel, source.desc, target.desc, border, nullptr));
+    GOOD(aclrtSynchronizeStream(nullptr));
+    for (uint32_t y = 0; y < 10; ++y)
+      for (uint32_t x = 0; x < 10; ++x)
+        CHECK((target.at(x, y) == 77 && target.chroma(x, y / 2) == 77));
+    setAll(31);
+    GOOD(acldvppVpcMakeBorderAsync(media.channel, dot.desc, wide.desc, border, nullptr));
+    GOOD(aclrtSynchronizeStream(nullptr));
+    CHECK(wide.at(0, 0) == (type == BORDER_CONSTANT ? 77 : 50));
+    GOOD(acldvppDestroyBorderConfig(border));
+  }
+}
+
+TEST_CASE("reflections repeat") {
+  Media media;
+  Image source(PIXEL_FORMAT_YUV_400, 3, 2, 3, 1), target(PIXEL_FORMAT_YUV_400, 17, 4, 17, 1);
+  for (uint32_t x = 0; x < 3; ++x)
+    source.at(x, 0) = source.at(x, 1) = uint8_t('a' + x);
+  acldvppBorderConfig *border = acldvppCreateBorderConfig();
+  GOOD(acldvppSetBorderConfigLeft(border, 7));
+  GOOD(acldvppSetBorderConfigRight(border, 7));
+  GOOD(acldvppSetBorderConfigTop(border, 1));
+  GOOD(acldvppSetBorderConfigBottom(border, 1));
+  for (bool isEdgeOnce : {false, true}) {
+    GOOD(
+        acldvppSetBorderConfigBorderType(border, isEdgeOnce ? BORDER_REFLECT_101 : BORDER_REFLECT));
+    GOOD(acldvppVpcMakeBorderAsync(media.channel, source.desc, target.desc, border, nullptr));
+    GOOD(aclrtSynchronizeStream(nullptr));
+    const std::string row(reinterpret_cast<char *>(&target.at(0, 1)), 17);
+    CHECK(row == (isEdgeOnce ? "bcbabcbabcbabcbab" : "aabccbaabccbaabcc"));
+  }
+  GOOD(acldvppDestroyBorderConfig(border));
+}
+
 TEST_CASE("JPEG files are written and read") {
   Media media;
   Nv12 source(64, 48);

@@ -5,6 +5,7 @@
 #define OPENATC_TEST_FUZZ_FUZZHOST_H
 
 #include "kernels/core/Support.h"
+#include "runtime-lite/abi/HostValueRules.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +16,10 @@ namespace atc::fuzz {
 
 /// Bytes that a call may ask for, as a session's ceiling would have it.
 inline constexpr uint64_t kCeiling = 32u << 20;
+
+/// The product of the other dims of a tensor with a dim of 0: 2^31 in hosts, where that takes up to
+/// some seconds; less here, so that calls that take more than they should are told from those.
+inline constexpr uint64_t kMaxDimsOfEmpty = host::kMaxDimsOfEmpty >> 4;
 
 /// Memory whose blocks end where their elements end.
 class Blocks {
@@ -40,9 +45,16 @@ public:
   }
   host::Value *tensor(uint8_t dtype, uint32_t rank, const int64_t *dims) {
     int64_t count = 1, bits = kernels::bitsOf(dtype);
-    for (uint32_t i = 0; i < rank; ++i)
-      if (dims[i] < 0 || __builtin_mul_overflow(count, dims[i], &count))
+    bool isEmpty = false;
+    for (uint32_t i = 0; i < rank; ++i) {
+      isEmpty |= dims[i] == 0;
+      if (dims[i] < 0 || __builtin_mul_overflow(count, dims[i] ? dims[i] : 1, &count))
         return nullptr;
+    }
+    // As hosts have it.
+    if (isEmpty && uint64_t(count) > kMaxDimsOfEmpty)
+      return nullptr;
+    count = isEmpty ? 0 : count;
     if (rank > host::kMaxRank || !bits || count > int64_t(kCeiling) * 4)
       return nullptr;
     char *data = make(uint64_t(kernels::bytesOf(dtype, count)));

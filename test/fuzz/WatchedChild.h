@@ -18,8 +18,8 @@ void *sharedMemory(size_t bytes);
 
 /// Calls step(next) in a child process and counts `next`, which stands in shared memory,
 /// up to `end`. Every child begins with a copy of what this process has, and what it
-/// changes ends with it. A step may take `seconds`. Calls failed(next, hung) in this process
-/// for each step that ends its child. Returns whether children could be made.
+/// changes ends with it. A step may take `seconds` of the processor. Calls failed(next, hung) in
+/// this process for each step that ends its child. Returns whether children could be made.
 bool runWatched(uint64_t &next, uint64_t end, unsigned seconds,
                 const std::function<void(uint64_t next)> &step,
                 const std::function<void(uint64_t next, bool hung)> &failed);

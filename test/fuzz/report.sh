@@ -1,23 +1,25 @@
 #!/usr/bin/env bash
 # Runs every fuzz program of this folder for a number of inputs and prints one table.
 #
-#   test/fuzz/report.sh [--quick] [--inputs N] [--json] [--build DIR]
+#   test/fuzz/report.sh [--quick] [--inputs N] [--seed S] [--json] [--build DIR] [PROGRAM...]
 #
 # --quick divides the numbers of inputs by 100, --inputs sets that of each program; --json prints
-# an array with an object per program. The exit code is 1 where a program is missing or has found
-# something. Build first with AddressSanitizer (scripts/test.sh --asan) and name build-asan for
-# findings that a plain build does not show.
+# an array with an object per program. Without a PROGRAM all are run. The exit code is 1 where a
+# program is missing or has found something. Build first with AddressSanitizer (scripts/test.sh
+# --asan) and name build-asan for findings that a plain build does not show.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-build=build divide=1 inputs='' json=''
+build=build divide=1 inputs='' json='' seed=1 programs=()
 while [ $# -gt 0 ]; do
   case $1 in
   --quick) divide=100 ;;
   --inputs) shift; inputs=${1:?} ;;
   --json) json=1 ;;
+  --seed) shift; seed=${1:?} ;;
   --build) shift; build=${1:?} ;;
-  *) sed -n '2,9p' "$0" >&2; exit 2 ;;
+  fuzz-*) programs+=("$1") ;;
+  *) sed -n '2,12p' "$0" >&2; exit 2 ;;
   esac
   shift
 done
@@ -29,6 +31,12 @@ export ASAN_OPTIONS=detect_container_overflow=0:allow_user_poisoning=0:detect_le
 settings() { # program
   case $1 in
   fuzz-host-kernels) echo 10000000 ;;
+  fuzz-random-graphs) echo 10000 ;;
+  fuzz-onnx-import) echo 100000 test/fuzz/corpus-onnx ;;
+  fuzz-tf-import) echo 20000 test/fuzz/corpus-tf ;;
+  fuzz-tf-checkpoint) echo 1000000 test/fuzz/corpus-checkpoint ;;
+  fuzz-caffe-import) echo 20000 test/fuzz/corpus-caffe ;;
+  fuzz-acl-calls) echo 20000 test/fuzz/corpus-acl ;;
   fuzz-npu-program) echo 1000000 test/fuzz/corpus-npu ;;
   fuzz-om-load) echo 1000000 test/runtime-lite/golden $(ls -d test/fuzz/corpus-om 2>/dev/null) ;;
   *) local kind=${1#fuzz-}; echo 1000000 "test/fuzz/corpus-${kind%%-*}" ;;
@@ -41,8 +49,12 @@ before() { sed -nE "s/.*[ ,]([0-9.]+) $2.*/\1/p" <<<" $1"; }
 
 failed=0
 rows=()
-for source in test/fuzz/fuzz-*.cpp; do
-  program=$(basename "$source" .cpp)
+if [ ${#programs[@]} = 0 ]; then
+  for source in test/fuzz/fuzz-*.cpp; do
+    programs+=("$(basename "$source" .cpp)")
+  done
+fi
+for program in "${programs[@]}"; do
   read -r count folders <<<"$(settings "$program")"
   count=${inputs:-$((count / divide))}
   if [ ! -x "$build/bin/$program" ]; then
@@ -53,11 +65,16 @@ for source in test/fuzz/fuzz-*.cpp; do
   begin=$(date +%s%N)
   # shellcheck disable=SC2086
   if [ "$program" = fuzz-host-kernels ]; then
-    line=$("$build/bin/$program" --calls "$count" 2>&1 | tail -n 1) && status=0 || status=1
+    line=$("$build/bin/$program" --calls "$count" --seed "$seed" 2>&1 | tail -n 1) && status=0 || status=1
     accepted=$(before "$line" computed) refused=$(before "$line" refused)
     findings=$(before "$line" findings)
+  elif [ "$program" = fuzz-random-graphs ]; then
+    line=$("$build/bin/$program" --graphs "$count" --seed "$seed" 2>&1 | tail -n 1) && status=0 || status=1
+    accepted=$(before "$line" same) refused=$(before "$line" refused)
+    findings=$(before "$line" findings)
   else
-    line=$("$build/bin/$program" --mutations="$count" $folders 2>&1 | tail -n 1) && status=0 || status=1
+    line=$("$build/bin/$program" --mutations="$count" --seed="$seed" $folders 2>&1 | tail -n 1) &&
+      status=0 || status=1
     accepted=$(behind "$line" accepted) refused=$(behind "$line" refused)
     crashes=$(behind "$line" crashes) hangs=$(behind "$line" hangs)
     findings=$((${crashes:-1} + ${hangs:-0}))

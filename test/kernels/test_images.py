@@ -44,3 +44,13 @@ def test_unknown_files():
     assert decode(np.frombuffer(b"text", np.uint8), pixel_format="Grayscale").shape == (0, 0, 1)
     with pytest.raises(KernelError, match="pixel_format"):
         decode(np.zeros(4, np.uint8), pixel_format="CMYK")
+
+
+@pytest.mark.parametrize("batch, sizes", [(2**59, (0, 1, 1)), (2**59, (1, 0, 1)), (-1, (0, 0, 0)),
+                                          (2**62, (1, 1, 0))])
+def test_numbers_of_preprocessed_images_that_wrap(batch, sizes):
+    """2^59 times the 96 bytes of an image are 0 bytes in 64 bits."""
+    channels, height, width = sizes
+    with pytest.raises(KernelError):
+        call("Aipp", np.zeros(64, np.uint8), np.full(64, 1, np.uint8), batch=batch,
+             channels=channels, height=height, width=width)

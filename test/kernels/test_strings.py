@@ -139,6 +139,9 @@ def test_ngrams():
                   pool_strings=["a", "b"])
     assert words.tolist() == [1, 2]
     assert call("TfIdfVectorizer", data[:, :0], **POOL)[0].tolist() == [[0] * 5, [0] * 5]
+    # Lengths that the pool does not have take no time.
+    longest = {**POOL, "max_gram_length": 2**63 - 1}
+    assert call("TfIdfVectorizer", data, **longest)[0].tolist() == count()
     assert call("TfIdfVectorizer", data, only_shapes=True, **POOL) == [(2, 5)]
     with pytest.raises(KernelError, match="2-grams"):
         call("TfIdfVectorizer", data, **{**POOL, "ngram_counts": [0, 2]})

@@ -242,6 +242,36 @@ def test_max_pool_columns_and_integers():
     assert got.dtype == np.int8 and (columns[indices] == got).all()
 
 
+def test_windows_far_larger_than_the_data():
+    """Only taps that read something take time, and the number of all taps may wrap."""
+    x = numbers(1, 2, 3, 4, 2)
+    huge = 2**30
+    huge_window = dict(kernel_shape=[huge] * 3, pads=[huge - 1] * 6,
+                       strides=[huge // 2, huge - 2, huge])
+    highest, = call("MaxPool", x, **huge_window)
+    assert np.isfinite(highest).any()
+    for kernel, more in (("AveragePool", {"count_include_pad": 1}), ("LpPool", {})):
+        assert call(kernel, x, **huge_window, **more)[0].shape == highest.shape
+    whole = dict(kernel_shape=[2**20] * 3, pads=[0, 0, 0] + [2**20 - n for n in x.shape[2:]])
+    np.testing.assert_array_equal(call("MaxPool", x, **whole)[0],
+                                  x.max((2, 3, 4), keepdims=True))
+    # More taps than elements along the last dim alone, and a step between taps.
+    row = numbers(1, 1, 5)
+    wide = dict(kernel_shape=[100], pads=[60, 60], dilations=[1])
+    padded = np.pad(row, [(0, 0), (0, 0), (60, 60)], constant_values=-np.inf)
+    np.testing.assert_array_equal(
+        call("MaxPool", row, **wide)[0][0, 0],
+        [padded[0, 0, i:i + 100].max() for i in range(26)])
+
+
+def test_indices_of_windows_that_hold_nothing():
+    for order in (0, 1):
+        x = numbers(1, 1, 2, 0)
+        highest, indices = call("MaxPool", x, kernel_shape=[1, 1], pads=[0, 1, 0, 1],
+                                storage_order=order, outputs=2)
+        assert highest.shape == (1, 1, 2, 2) and not indices.any()
+
+
 def test_ceil_mode_leaves_windows_out_that_begin_in_the_end_pads():
     x = np.arange(5, dtype="f4").reshape(1, 1, 5)
     got, = call("MaxPool", x, kernel_shape=[1], strides=[3], pads=[0, 1], ceil_mode=1)

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import broken_models  # noqa: E402
 import broken_nodes  # noqa: E402
-from models import conv, model, net, node, tensor  # noqa: E402
+from models import conv, ints, model, net, node, tensor  # noqa: E402
 from tools import (BUILD, GOLDEN, atc_compiles, atc_refuses, available, call, files_in,  # noqa: E402
                    plain_user)
 
@@ -271,3 +271,31 @@ def test_mlir_source(text, code, word, tmp_path):
     assert (status, err) == (1, ""), (status, out, err)
     assert f"\n{code}" in out and word in out
     assert files_in(tmp_path) == ["m.mlir"]
+
+
+@pytest.mark.parametrize("flag, more", [("singleop", ["--target=cpu"]),
+                                        ("keep_dtype", ["--model=m.onnx", "--framework=5",
+                                                        "--soc_version=Ascend310P3"])])
+@pytest.mark.parametrize("path", ["/dev/zero", "pipe"])
+def test_settings_without_an_end(flag, more, path, tmp_path):
+    """Devices, and pipes that nobody writes into."""
+    save(tmp_path, net())
+    os.mkfifo(tmp_path / "pipe")
+    atc_refuses([f"--{flag}={path}", "--output=out", *more], tmp_path, "E13003",
+                f'"{path}" of --{flag} is not a regular file')
+
+
+def test_a_pipe_given_as_om(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    status, out, err = call("om-run", "pipe", cwd=tmp_path)
+    assert (status, out) == (1, "") and "it is not a regular file" in err
+    atc_refuses(["--mode=1", "--om=pipe", "--json=out.json"], tmp_path, "E10041", "pipe")
+
+
+@pytest.mark.parametrize("op, more", [("Softmax", {"axis": 1}), ("Transpose", {"perm": [1, 0]}),
+                                      ("ReduceMax", {"axes": [1], "keepdims": 1}), ("Relu", {})])
+def test_no_elements_beside_a_large_dim_take_no_time(op, more, tmp_path):
+    nodes = [node("ConstantOfShape", ["s"], ["c"]), node(op, ["c"], ["y"], "op", **more)]
+    save(tmp_path, model(nodes, initializers=[ints("s", 0, 2**31 - 1)], inputs=[]))
+    code, out, err = call("atc", *COMPILE, cwd=tmp_path)
+    assert (code, err) == (0, ""), out

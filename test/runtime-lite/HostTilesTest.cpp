@@ -158,4 +158,9 @@ TEST_CASE("a loop over tiles that cannot be trusted is not written") {
   CHECK(refused([](Test &, Step &s) { s.outputDims = {1}; }));
   CHECK(refused([](Test &t, Step &) { t.model.tensors[3].dims = {1, 1, 47}; }));
   CHECK(refused([](Test &t, Step &) { t.model.tensors[3].dtype = OM_I32; }));
+  CHECK(refused([](Test &t, Step &) {
+    for (auto &tensor : t.model.tensors)
+      tensor.dtype = OM_I4;
+  }));
+  CHECK(refused([](Test &t, Step &) { t.host().parts[1].launches = 0; }));
 }

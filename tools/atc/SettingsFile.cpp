@@ -21,8 +21,9 @@ std::optional<SettingsFile> SettingsFile::read(StringRef flag, const std::string
     return std::nullopt;
   }
   uint64_t bytes = 0;
-  if (sys::fs::is_directory(path) || sys::fs::file_size(path, bytes) || bytes > maxBytes) {
-    diagnostics.error("E13003", shown + " is not a file of at most 16 MB");
+  // Devices and pipes may have no end.
+  if (!sys::fs::is_regular_file(path) || sys::fs::file_size(path, bytes) || bytes > maxBytes) {
+    diagnostics.error("E13003", shown + " is not a regular file of at most 16 MB");
     return std::nullopt;
   }
   auto buffer = MemoryBuffer::getFile(path);

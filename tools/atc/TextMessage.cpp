@@ -160,8 +160,10 @@ private:
 } // namespace
 
 Json describeTextMessage(const std::string &path, Diagnostics &diagnostics) {
-  auto buffer = MemoryBuffer::getFile(path);
-  if (!buffer || sys::fs::is_directory(path)) {
+  // Devices and pipes may have no end.
+  const bool isFile = sys::fs::is_regular_file(path);
+  auto buffer = isFile ? MemoryBuffer::getFile(path) : std::errc::invalid_argument;
+  if (!buffer) {
     diagnostics.error("E13001", "the file \"" + path + "\" of --om cannot be opened");
     return nullptr;
   }

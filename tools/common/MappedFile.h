@@ -20,7 +20,8 @@ class MappedFile {
 public:
   /// Maps the file. On failure returns false and sets `error` to one line with an error code.
   bool open(const std::string &path, std::string &error) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    // Opening a pipe would wait for whoever writes into it.
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
       error = errno == ENOENT ? "E10410: the file '" + path + "' does not exist."
                               : "E13001: cannot open '" + path + "': " + std::strerror(errno) + ".";

@@ -170,6 +170,9 @@ bool Reference::interpret(const std::string &model, const std::string &input,
 
 /// The interpreter's list of names and files; other folders have none.
 void Reference::readManifest() {
+  std::error_code status;
+  if (!std::filesystem::is_regular_file(folder + "/manifest.json", status))
+    return;
   std::ifstream file(folder + "/manifest.json");
   const auto json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())

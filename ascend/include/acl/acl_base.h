@@ -19,6 +19,16 @@
 #define ACL_DEPRECATED_MESSAGE(message)
 #endif
 
+/* A C program may pass any integer as an enumeration. A library in C++ may read it only
+ * where the enumeration has a fixed type. */
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#define ACL_ENUM_TYPE : unsigned
+#define ACL_SIGNED_ENUM_TYPE : int
+#else
+#define ACL_ENUM_TYPE
+#define ACL_SIGNED_ENUM_TYPE
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -111,7 +121,7 @@ static const int ACL_ERROR_PROFILING_FAILURE = 500005;
 #define ACL_TENSOR_VALUE_RANGE_NUM 2
 #define ACL_UNKNOWN_RANK 0xFFFFFFFFFFFFFFFE
 
-typedef enum {
+typedef enum ACL_SIGNED_ENUM_TYPE {
   ACL_DT_UNDEFINED = -1,
   ACL_FLOAT = 0,
   ACL_FLOAT16 = 1,
@@ -134,7 +144,7 @@ typedef enum {
   ACL_COMPLEX32 = 33
 } aclDataType;
 
-typedef enum {
+typedef enum ACL_SIGNED_ENUM_TYPE {
   ACL_FORMAT_UNDEFINED = -1,
   ACL_FORMAT_NCHW = 0,
   ACL_FORMAT_NHWC = 1,
@@ -152,9 +162,14 @@ typedef enum {
   ACL_FORMAT_NCL = 47
 } aclFormat;
 
-typedef enum { ACL_DEBUG = 0, ACL_INFO = 1, ACL_WARNING = 2, ACL_ERROR = 3 } aclLogLevel;
+typedef enum ACL_ENUM_TYPE {
+  ACL_DEBUG = 0,
+  ACL_INFO = 1,
+  ACL_WARNING = 2,
+  ACL_ERROR = 3
+} aclLogLevel;
 
-typedef enum {
+typedef enum ACL_ENUM_TYPE {
   ACL_MEMTYPE_DEVICE = 0,
   ACL_MEMTYPE_HOST = 1,
   ACL_MEMTYPE_HOST_COMPILE_INDEPENDENT = 2

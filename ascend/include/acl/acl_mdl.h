@@ -43,7 +43,7 @@ typedef struct aclAippExtendInfo aclAippExtendInfo;
 typedef struct aclmdlConfigHandle aclmdlConfigHandle;
 typedef struct aclmdlExecConfigHandle aclmdlExecConfigHandle;
 
-typedef enum {
+typedef enum ACL_ENUM_TYPE {
   ACL_YUV420SP_U8 = 1,
   ACL_XRGB8888_U8 = 2,
   ACL_RGB888_U8 = 3,
@@ -61,7 +61,7 @@ typedef enum {
   ACL_AIPP_RESERVED = 0xFFFF
 } aclAippInputFormat;
 
-typedef enum {
+typedef enum ACL_ENUM_TYPE {
   ACL_MDL_PRIORITY_INT32 = 0,
   ACL_MDL_LOAD_TYPE_SIZET,
   ACL_MDL_PATH_PTR,
@@ -79,14 +79,14 @@ typedef enum {
   ACL_MDL_WEIGHT_PATH_PTR
 } aclmdlConfigAttr;
 
-typedef enum {
+typedef enum ACL_ENUM_TYPE {
   ACL_MDL_STREAM_SYNC_TIMEOUT = 0,
   ACL_MDL_EVENT_SYNC_TIMEOUT,
   ACL_MDL_WORK_ADDR_PTR,
   ACL_MDL_WORK_SIZET
 } aclmdlExecConfigAttr;
 
-typedef enum {
+typedef enum ACL_ENUM_TYPE {
   ACL_DATA_WITHOUT_AIPP = 0,
   ACL_DATA_WITH_STATIC_AIPP,
   ACL_DATA_WITH_DYNAMIC_AIPP,

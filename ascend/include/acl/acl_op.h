@@ -24,7 +24,11 @@ typedef void (*aclDataDeallocator)(void *data, size_t length);
 
 static const int ACL_COMPILE_FLAG_BIN_SELECTOR = 1;
 
-typedef enum aclEngineType { ACL_ENGINE_SYS, ACL_ENGINE_AICORE, ACL_ENGINE_VECTOR } aclopEngineType;
+typedef enum aclEngineType ACL_ENUM_TYPE {
+  ACL_ENGINE_SYS,
+  ACL_ENGINE_AICORE,
+  ACL_ENGINE_VECTOR
+} aclopEngineType;
 
 /* Reads the operators of all `.om` files of a folder and of those inside it. A second
  * folder replaces the first. ACL_ERROR_INVALID_FILE where there is no such folder. */

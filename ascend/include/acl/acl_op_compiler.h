@@ -14,9 +14,12 @@
 extern "C" {
 #endif
 
-typedef enum aclCompileType { ACL_COMPILE_SYS, ACL_COMPILE_UNREGISTERED } aclopCompileType;
+typedef enum aclCompileType ACL_ENUM_TYPE {
+  ACL_COMPILE_SYS,
+  ACL_COMPILE_UNREGISTERED
+} aclopCompileType;
 
-typedef enum {
+typedef enum ACL_ENUM_TYPE {
   ACL_PRECISION_MODE,
   ACL_AICORE_NUM,
   ACL_AUTO_TUNE_MODE,
@@ -34,7 +37,10 @@ typedef enum {
   ACL_ALLOW_HF32
 } aclCompileOpt;
 
-typedef enum aclCompileFlag { ACL_OP_COMPILE_DEFAULT, ACL_OP_COMPILE_FUZZ } aclOpCompileFlag;
+typedef enum aclCompileFlag ACL_ENUM_TYPE {
+  ACL_OP_COMPILE_DEFAULT,
+  ACL_OP_COMPILE_FUZZ
+} aclOpCompileFlag;
 
 typedef struct aclGraphDumpOption aclGraphDumpOption;
 

@@ -28,7 +28,7 @@ extern "C" {
 #define ACL_PROF_MAX_OP_NAME_LEN 257
 #define ACL_PROF_MAX_OP_TYPE_LEN 65
 
-typedef enum {
+typedef enum ACL_ENUM_TYPE {
   ACL_AICORE_ARITHMETIC_UTILIZATION = 0,
   ACL_AICORE_PIPE_UTILIZATION = 1,
   ACL_AICORE_MEMORY_BANDWIDTH = 2,
@@ -39,7 +39,7 @@ typedef enum {
   ACL_AICORE_NONE = 0xFF
 } aclprofAicoreMetrics;
 
-typedef enum { ACL_STEP_START = 0, ACL_STEP_END = 1 } aclprofStepTag;
+typedef enum ACL_ENUM_TYPE { ACL_STEP_START = 0, ACL_STEP_END = 1 } aclprofStepTag;
 
 typedef struct aclprofConfig aclprofConfig;
 typedef struct aclprofStopConfig aclprofStopConfig;

@@ -30,43 +30,43 @@ extern "C" {
 #define ACL_CONTINUE_ON_FAILURE 0x00000000U
 #define ACL_STOP_ON_FAILURE 0x00000001U
 
-typedef enum aclrtRunMode { ACL_DEVICE, ACL_HOST } aclrtRunMode;
-typedef enum aclrtTsId {
+typedef enum aclrtRunMode ACL_ENUM_TYPE { ACL_DEVICE, ACL_HOST } aclrtRunMode;
+typedef enum aclrtTsId ACL_ENUM_TYPE {
   ACL_TS_ID_AICORE = 0,
   ACL_TS_ID_AIVECTOR = 1,
   ACL_TS_ID_RESERVED = 2
 } aclrtTsId;
-typedef enum aclrtEventStatus {
+typedef enum aclrtEventStatus ACL_ENUM_TYPE {
   ACL_EVENT_STATUS_COMPLETE = 0,
   ACL_EVENT_STATUS_NOT_READY = 1,
   ACL_EVENT_STATUS_RESERVED = 2
 } aclrtEventStatus;
-typedef enum aclrtEventRecordedStatus {
+typedef enum aclrtEventRecordedStatus ACL_ENUM_TYPE {
   ACL_EVENT_RECORDED_STATUS_NOT_READY = 0,
   ACL_EVENT_RECORDED_STATUS_COMPLETE = 1
 } aclrtEventRecordedStatus;
-typedef enum aclrtEventWaitStatus {
+typedef enum aclrtEventWaitStatus ACL_ENUM_TYPE {
   ACL_EVENT_WAIT_STATUS_COMPLETE = 0,
   ACL_EVENT_WAIT_STATUS_NOT_READY = 1,
   ACL_EVENT_WAIT_STATUS_RESERVED = 0xFFFF
 } aclrtEventWaitStatus;
-typedef enum aclrtStreamStatus {
+typedef enum aclrtStreamStatus ACL_ENUM_TYPE {
   ACL_STREAM_STATUS_COMPLETE = 0,
   ACL_STREAM_STATUS_NOT_READY = 1,
   ACL_STREAM_STATUS_RESERVED = 0xFFFF
 } aclrtStreamStatus;
-typedef enum aclrtCallbackBlockType {
+typedef enum aclrtCallbackBlockType ACL_ENUM_TYPE {
   ACL_CALLBACK_NO_BLOCK,
   ACL_CALLBACK_BLOCK
 } aclrtCallbackBlockType;
-typedef enum aclrtMemcpyKind {
+typedef enum aclrtMemcpyKind ACL_ENUM_TYPE {
   ACL_MEMCPY_HOST_TO_HOST,
   ACL_MEMCPY_HOST_TO_DEVICE,
   ACL_MEMCPY_DEVICE_TO_HOST,
   ACL_MEMCPY_DEVICE_TO_DEVICE,
   ACL_MEMCPY_DEFAULT
 } aclrtMemcpyKind;
-typedef enum aclrtMemMallocPolicy {
+typedef enum aclrtMemMallocPolicy ACL_ENUM_TYPE {
   ACL_MEM_MALLOC_HUGE_FIRST,
   ACL_MEM_MALLOC_HUGE_ONLY,
   ACL_MEM_MALLOC_NORMAL_ONLY,
@@ -76,7 +76,7 @@ typedef enum aclrtMemMallocPolicy {
   ACL_MEM_TYPE_LOW_BAND_WIDTH = 0x0100,
   ACL_MEM_TYPE_HIGH_BAND_WIDTH = 0x1000
 } aclrtMemMallocPolicy;
-typedef enum aclrtMemAttr {
+typedef enum aclrtMemAttr ACL_ENUM_TYPE {
   ACL_DDR_MEM,
   ACL_HBM_MEM,
   ACL_DDR_MEM_HUGE,
@@ -88,7 +88,7 @@ typedef enum aclrtMemAttr {
   ACL_HBM_MEM_P2P_HUGE,
   ACL_HBM_MEM_P2P_NORMAL
 } aclrtMemAttr;
-typedef enum aclrtGroupAttr {
+typedef enum aclrtGroupAttr ACL_ENUM_TYPE {
   ACL_GROUP_AICORE_INT,
   ACL_GROUP_AIV_INT,
   ACL_GROUP_AIC_INT,
@@ -96,7 +96,7 @@ typedef enum aclrtGroupAttr {
   ACL_GROUP_ASQNUM_INT,
   ACL_GROUP_GROUPID_INT
 } aclrtGroupAttr;
-typedef enum aclrtFloatOverflowMode {
+typedef enum aclrtFloatOverflowMode ACL_ENUM_TYPE {
   ACL_RT_OVERFLOW_MODE_SATURATION = 0,
   ACL_RT_OVERFLOW_MODE_INFNAN,
   ACL_RT_OVERFLOW_MODE_UNDEF

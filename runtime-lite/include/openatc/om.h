@@ -27,6 +27,14 @@
 #define OM_API
 #endif
 
+/* A C program may pass any integer as an enumeration. A library in C++ may read it only
+ * where the enumeration has a fixed type. */
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#define OM_ENUM_TYPE : unsigned
+#else
+#define OM_ENUM_TYPE
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -42,7 +50,7 @@ extern "C" {
 /* The maximum number of dims of a tensor. */
 #define OM_MAX_RANK 16
 
-typedef enum om_status {
+typedef enum om_status OM_ENUM_TYPE {
   OM_OK = 0,
   OM_ERROR_ARGUMENT = 1,       /* a call with a value that cannot be used        */
   OM_ERROR_IO = 2,             /* the file cannot be opened, read or mapped      */
@@ -73,7 +81,7 @@ typedef struct om_error {
 } om_error;
 
 /* Element types, with the values of ONNX. */
-typedef enum om_dtype {
+typedef enum om_dtype OM_ENUM_TYPE {
   OM_UNDEFINED = 0,
   OM_F32 = 1,
   OM_U8 = 2,
@@ -104,7 +112,7 @@ typedef enum om_dtype {
 } om_dtype;
 
 /* The kinds of an om_value. */
-typedef enum om_kind {
+typedef enum om_kind OM_ENUM_TYPE {
   OM_KIND_NONE = 0, /* an optional without a value */
   OM_KIND_TENSOR = 1,
   OM_KIND_SEQUENCE = 2,
@@ -112,7 +120,7 @@ typedef enum om_kind {
 } om_kind;
 
 /* Where the elements of a tensor are stored. */
-typedef enum om_space {
+typedef enum om_space OM_ENUM_TYPE {
   OM_ARENA = 0,   /* the session's working memory, reused within a run */
   OM_WEIGHTS = 1, /* the mapped file                                   */
   OM_INPUT = 2,   /* the caller's input                                */
@@ -362,7 +370,7 @@ OM_API om_status om_session_get_profile(const om_session *session, uint32_t laun
 #define OM_NO_INPUT UINT32_MAX
 
 /* What the values of a gear stand for. */
-typedef enum om_gear_kind {
+typedef enum om_gear_kind OM_ENUM_TYPE {
   OM_GEARS_NONE = 0,  /* the model has no gears                                           */
   OM_GEARS_BATCH = 1, /* --dynamic_batch_size: one value, the batch                       */
   OM_GEARS_IMAGE = 2, /* --dynamic_image_size: two values, height and width               */

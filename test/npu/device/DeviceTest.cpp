@@ -124,6 +124,24 @@ TEST_CASE("results are those of the program, with and without time, on any numbe
   CHECK(device.simulator().total().cycles == cycles);
 }
 
+TEST_CASE("launches beyond those that are kept are added to the last one") {
+  SocTable soc = plainSoc(launches);
+  Program program = computing(10);
+  Device device(soc, timeOnly());
+  device.forgetLaunches(0, 2);
+  for (int i = 0; i < 5; ++i)
+    run(device, launchOf(program, {}));
+  REQUIRE(device.simulator().launches().size() == 2);
+  CHECK(device.launchNames() == std::vector<std::string>{"launch", kOtherLaunches});
+  const double sum = device.simulator().total().cycles;
+  CHECK(device.simulator().launches()[0].cycles + device.simulator().launches()[1].cycles == sum);
+  device.forgetLaunches(1, 1);
+  CHECK(device.launchNames() == std::vector<std::string>{"launch"});
+  run(device, launchOf(program, {}));
+  CHECK(device.launchNames() == std::vector<std::string>{"launch", "launch"});
+  CHECK(device.simulator().total().cycles > sum);
+}
+
 TEST_CASE("cores that wait for each other see each other's results") {
   // Core c waits for c signals, so that each adds one to what the one before left.
   ProgramBuilder b({8, 1, 1});

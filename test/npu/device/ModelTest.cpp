@@ -143,6 +143,35 @@ TEST_CASE("times are the same in every first run, and options take parts away") 
   CHECK(contains(statistics(options, true), "\"cycles\": 0.0,"));
 }
 
+TEST_CASE("many runs keep no more launches than one, unless a timeline was asked for") {
+  KernelImage code = image();
+  NpuTestModel test(code);
+  om::Model model = loadFile(test.model, "npu-many.om");
+  auto launchesIn = [&](uint64_t maxSpans, int runs) {
+    om_npu_options options = OM_NPU_OPTIONS_INIT;
+    options.max_spans = maxSpans;
+    Npu npu(options);
+    om::Error error;
+    om::Session session(model, error, npu.options());
+    REQUIRE(session);
+    Run run;
+    for (int i = 0; i < runs; ++i)
+      REQUIRE(run(session, error));
+    CHECK(contains(npu.text(OM_NPU_STATISTICS), "\"launches\": 2"));
+    CHECK(contains(npu.text(OM_NPU_REPORT), "<html"));
+    size_t launches = 0;
+    const std::string timeline = npu.text(OM_NPU_TIMELINE);
+    for (size_t at = 0; (at = timeline.find("\"chained\"", at)) != std::string::npos; ++at)
+      ++launches;
+    return launches;
+  };
+  CHECK(launchesIn(0, 1) == 2);
+  CHECK(launchesIn(0, 300) == 2);
+  CHECK(launchesIn(1 << 20, 30) == 60);
+  // The first run fills the timeline; the last one is shown behind it.
+  CHECK(launchesIn(1, 300) == 4);
+}
+
 TEST_CASE("without a device the session says what is missing") {
   KernelImage code = image();
   NpuTestModel test(code);

@@ -16,9 +16,14 @@
 extern "C" {
 #endif
 
-typedef enum aclTransType { ACL_TRANS_N, ACL_TRANS_T, ACL_TRANS_NZ, ACL_TRANS_NZ_T } aclTransType;
+typedef enum aclTransType ACL_ENUM_TYPE {
+  ACL_TRANS_N,
+  ACL_TRANS_T,
+  ACL_TRANS_NZ,
+  ACL_TRANS_NZ_T
+} aclTransType;
 
-typedef enum aclComputeType {
+typedef enum aclComputeType ACL_ENUM_TYPE {
   ACL_COMPUTE_HIGH_PRECISION,
   ACL_COMPUTE_LOW_PRECISION
 } aclComputeType;

@@ -38,7 +38,7 @@ typedef struct acldvppHist acldvppHist;
 typedef void (*aclvdecCallback)(acldvppStreamDesc *input, acldvppPicDesc *output, void *userData);
 typedef void (*aclvencCallback)(acldvppPicDesc *input, acldvppStreamDesc *output, void *userdata);
 
-typedef enum acldvppPixelFormat {
+typedef enum acldvppPixelFormat ACL_ENUM_TYPE {
   PIXEL_FORMAT_YUV_400 = 0,
   PIXEL_FORMAT_YUV_SEMIPLANAR_420,
   PIXEL_FORMAT_YVU_SEMIPLANAR_420,
@@ -107,28 +107,28 @@ typedef enum acldvppPixelFormat {
   PIXEL_FORMAT_UNKNOWN = 10000
 } acldvppPixelFormat;
 
-typedef enum acldvppStreamFormat {
+typedef enum acldvppStreamFormat ACL_ENUM_TYPE {
   H265_MAIN_LEVEL = 0,
   H264_BASELINE_LEVEL,
   H264_MAIN_LEVEL,
   H264_HIGH_LEVEL
 } acldvppStreamFormat;
 
-typedef enum acldvppChannelMode {
+typedef enum acldvppChannelMode ACL_ENUM_TYPE {
   DVPP_CHNMODE_VPC = 1,
   DVPP_CHNMODE_JPEGD = 2,
   DVPP_CHNMODE_JPEGE = 4,
   DVPP_CHNMODE_PNGD = 8
 } acldvppChannelMode;
 
-typedef enum acldvppBorderType {
+typedef enum acldvppBorderType ACL_ENUM_TYPE {
   BORDER_CONSTANT = 0,
   BORDER_REPLICATE,
   BORDER_REFLECT,
   BORDER_REFLECT_101
 } acldvppBorderType;
 
-typedef enum aclvencChannelDescParamType {
+typedef enum aclvencChannelDescParamType ACL_ENUM_TYPE {
   ACL_VENC_THREAD_ID_UINT64,
   ACL_VENC_CALLBACK_PTR,
   ACL_VENC_PIXEL_FORMAT_UINT32,
@@ -144,7 +144,7 @@ typedef enum aclvencChannelDescParamType {
   ACL_VENC_MAX_IP_PROP_UINT32
 } aclvencChannelDescParamType;
 
-typedef enum acldvppJpegFormat {
+typedef enum acldvppJpegFormat ACL_ENUM_TYPE {
   ACL_JPEG_CSS_444 = 0,
   ACL_JPEG_CSS_422,
   ACL_JPEG_CSS_420,
@@ -154,7 +154,7 @@ typedef enum acldvppJpegFormat {
   ACL_JPEG_CSS_UNKNOWN = 1000
 } acldvppJpegFormat;
 
-typedef enum acldvppChannelDescParamType {
+typedef enum acldvppChannelDescParamType ACL_ENUM_TYPE {
   ACL_DVPP_CSC_MATRIX_UINT32,
   ACL_DVPP_MODE_UINT32,
   ACL_DVPP_CHANNEL_ID_UINT64,
@@ -162,7 +162,7 @@ typedef enum acldvppChannelDescParamType {
   ACL_DVPP_CHANNEL_WIDTH_UINT32
 } acldvppChannelDescParamType;
 
-typedef enum aclvdecChannelDescParamType {
+typedef enum aclvdecChannelDescParamType ACL_ENUM_TYPE {
   ACL_VDEC_CSC_MATRIX_UINT32,
   ACL_VDEC_OUT_MODE_UINT32,
   ACL_VDEC_THREAD_ID_UINT64,
@@ -176,7 +176,7 @@ typedef enum aclvdecChannelDescParamType {
   ACL_VDEC_BIT_DEPTH_UINT32
 } aclvdecChannelDescParamType;
 
-typedef enum acldvppCscMatrix {
+typedef enum acldvppCscMatrix ACL_ENUM_TYPE {
   ACL_DVPP_CSC_MATRIX_BT601_WIDE,
   ACL_DVPP_CSC_MATRIX_BT601_NARROW,
   ACL_DVPP_CSC_MATRIX_BT709_WIDE,

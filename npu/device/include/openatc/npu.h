@@ -52,10 +52,11 @@ OM_API void om_npu_free(om_npu *npu);
 OM_API const om_device *om_npu_device(om_npu *npu);
 
 /* The texts about runs. */
-typedef enum om_npu_text_kind {
+typedef enum om_npu_text_kind OM_ENUM_TYPE {
   OM_NPU_STATISTICS = 0, /* JSON: the last run of the session, which starts with the
                           * contents of L2 after the run before */
-  OM_NPU_TIMELINE = 1,   /* JSON of Chrome's trace viewer and Perfetto: all runs */
+  OM_NPU_TIMELINE = 1,   /* JSON of Chrome's trace viewer and Perfetto: all runs up to the one
+                          * that exceeds `max_spans`, and the last one */
   OM_NPU_REPORT = 2,     /* an HTML page: the last run */
   OM_NPU_FAULTS = 3,     /* one line per error of the programs that were loaded */
   OM_NPU_HAZARDS = 4     /* one line per pair of accesses without an order */

@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+#===-- make_door_corpus.py - seeds of the fuzz targets that read no models ---------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes the seeds in corpus-npy, -image, -aipp, -settings, -singleop, -regex, -checkpoint, -caffe
+and -acl beside this file. They need nothing that is built; the images need Pillow.
+"""
+
+import io
+import json
+import os
+import struct
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+def npy(descr, shape, data, version=1, order=False):
+    header = str({"descr": descr, "fortran_order": order, "shape": shape}).encode() + b"\n"
+    size = struct.pack("<H" if version == 1 else "<I", len(header))
+    return b"\x93NUMPY" + bytes([version, 0]) + size + header + data
+
+
+def npy_files():
+    yield "f32", npy("<f4", (2, 3), bytes(24))
+    yield "f32-fortran", npy("<f4", (3, 2), bytes(24), order=True)
+    yield "i64-version-3", npy("<i8", (4,), bytes(32), version=3)
+    yield "u4", npy("|u1", (2, 3), bytes(range(6)))
+    yield "bf16", npy("<V2", (3,), bytes(6))
+    yield "bool", npy("|b1", (), b"\1")
+    yield "empty", npy("<f4", (0, 7), b"")
+    yield "strings", npy("<U2", (3,), "a\0bc\0\0".encode("utf-32-le"))
+    yield "raw", bytes(24)
+
+
+def image_files():
+    from PIL import Image
+    picture = Image.new("RGB", (9, 7))
+    picture.putdata([(x * 25, y * 30, (x * y * 5) % 256) for y in range(7) for x in range(9)])
+    for name, format, options in (
+            ("baseline.jpg", "JPEG", {"quality": 60, "subsampling": 2}),
+            ("444.jpg", "JPEG", {"quality": 90, "subsampling": 0}),
+            ("progressive.jpg", "JPEG", {"progressive": True}), ("rgb.png", "PNG", {}),
+            ("rgb.bmp", "BMP", {}), ("rgb.ppm", "PPM", {})):
+        file = io.BytesIO()
+        picture.save(file, format, **options)
+        yield name, file.getvalue()
+    for name, mode in (("gray.png", "L"), ("palette.png", "P"), ("alpha.png", "RGBA"),
+                       ("bits.png", "1")):
+        file = io.BytesIO()
+        picture.convert(mode).save(file, "PNG")
+        yield name, file.getvalue()
+    file = io.BytesIO()
+    picture.convert("L").save(file, "JPEG")
+    yield "gray.jpg", file.getvalue()
+
+
+AIPP = """# a comment
+aipp_op {
+  aipp_mode: static
+  related_input_rank: 0
+  input_format: YUV420SP_U8
+  src_image_size_w: 32
+  src_image_size_h: 16
+  crop: true
+  load_start_pos_h: 2
+  load_start_pos_w: 2
+  crop_size_w: 16
+  crop_size_h: 8
+  csc_switch: true
+  rbuv_swap_switch: false
+  matrix_r0c0: 256
+  matrix_r0c2: 359
+  input_bias_0: 16
+  output_bias_1: 3
+  mean_chn_0: 104
+  min_chn_1: 1.5
+  var_reci_chn_2: 0.0039
+  padding: true
+  left_padding_size: 3
+}
+"""
+
+
+def aipp_files():
+    yield "static", AIPP.encode()
+    yield "dynamic", b'aipp_op { aipp_mode: dynamic max_src_image_size: 752640 }\n'
+    yield "two", b'aipp_op{aipp_mode:static input_format:RGB888_U8 related_input_name:"a"}' \
+                 b'aipp_op{aipp_mode:static input_format:YUV400_U8 related_input_rank:1}'
+
+
+def settings_files():
+    """The first byte is that of fuzz-settings."""
+    yield "lines", b"\0# a comment\nconv1\nOpType::Relu\n;more\n"
+    yield "json", b'\0{"black-list": {"to-add": ["Conv", "MatMul"]}, "n": [1, -2.5e3, null, true]}'
+    yield "message", b'\1name: "net" op { name: "a" attr { key: "k" value { i: -7 } } dim: 3 }'
+    yield "escapes", b"\1graph { s: 'a\\n\\101' \"b\" f: 1e-3, g: inf; }"
+    yield "amct", b"\2batch_num : 2\nskip_layers : \"conv1\"\ncommon_config : {\n" \
+                  b"  conv_calibration_config : { arq_quantize : { channel_wise : true } }\n}\n"
+    yield "amct-json", b'\2{"version": 1, "batch_num": 1, "conv1": {"quant_enable": true}}'
+    yield "record", b'\3record { key: "conv1" value { scale_d: 0.01 offset_d: -3 scale_w: 1 ' \
+                    b'scale_w: 2 shift_bit: 1 } }'
+
+
+SINGLE_OPS = [
+    {"op": "Add", "name": "add",
+     "input_desc": [{"format": "ND", "shape": [2, 3], "type": "float16"},
+                    {"format": "ND", "shape": [3], "type": "float16", "is_const": True,
+                     "const_value": [1, 2.5, -3]}],
+     "output_desc": [{"format": "ND", "shape": [2, 3], "type": "float16"}]},
+    {"op": "Softmax",
+     "input_desc": [{"format": "NCHW", "shape": [-1, 4], "type": "float"}],
+     "output_desc": [{"format": "NCHW", "shape": [-1, 4], "type": "float"}],
+     "attr": [{"name": "axis", "type": "int", "value": -1}]},
+    {"op": "Conv2D",
+     "input_desc": [{"format": "NCHW", "shape": [1, 2, 5, 5], "type": "float"},
+                    {"format": "NCHW", "shape": [3, 2, 3, 3], "type": "float"},
+                    {"format": "RESERVED", "type": "UNDEFINED"}],
+     "output_desc": [{"format": "NCHW", "shape": [1, 3, 5, 5], "type": "float"}],
+     "attr": [{"name": "strides", "type": "list_int", "value": [1, 1, 1, 1]},
+              {"name": "pads", "type": "list_int", "value": [1, 1, 1, 1]},
+              {"name": "data_format", "type": "string", "value": "NCHW"}]}]
+
+
+def single_op_files():
+    for op in SINGLE_OPS:
+        yield op["op"], json.dumps([op]).encode()
+    yield "list", json.dumps(SINGLE_OPS, indent=1).encode()
+
+
+def regex_files():
+    """A pattern, and the texts that it is matched with."""
+    for name, pattern in (("class", r"[a-z_0-9.+-]+@[[:alpha:]]*\.(com|org)"),
+                          ("groups", r"(?i:(a|b)+?c{2,5})(?s).*$"), ("edges", r"^\bx\B\d\W\S*$"),
+                          ("unicode", "[\u00e4-\u4e2d]\u20ac?\\x{1F600}"), ("nested", "((a*)*b|c)*")):
+        yield name, "\n".join([pattern, "", "aabcc", "x@y.com", "\u4e2d\u20ac", "x7 y"]).encode()
+
+
+def varint(value):
+    made = b""
+    while value > 127:
+        made += bytes([value & 127 | 128])
+        value >>= 7
+    return made + bytes([value])
+
+
+def checkpoint_index():
+    """Two blocks, a third one that names them, and the footer; fuzz-tf-checkpoint makes the
+    checksums right."""
+    def block(entries):
+        body, last = b"", b""
+        for key, value in entries:
+            shared = len(os.path.commonprefix([last, key]))
+            body += varint(shared) + varint(len(key) - shared) + varint(len(value)) + \
+                key[shared:] + value
+            last = key
+        return body + struct.pack("<II", 0, 1)
+
+    file, handles = b"", []
+    for entries in ([(b"", b"\x08\x01\x1a\x02\x08\x01")],
+                    [(b"layer/bias", b"\x08\x01\x28\x10"), (b"layer/kernel", b"\x08\x01\x28\x20")]):
+        made = block(entries)
+        handles.append((entries[-1][0] or b"a", varint(len(file)) + varint(len(made))))
+        file += made + bytes(5)
+    index = block(handles)
+    footer = varint(0) + varint(0) + varint(len(file)) + varint(len(index))
+    return file + index + bytes(5) + footer.ljust(40, b"\0") + struct.pack("<Q", 0xdb4775248b80fb57)
+
+
+CAFFE = """name: "net" input: "data" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }
+layer { name: "conv" type: "Convolution" bottom: "data" top: "conv"
+  convolution_param { num_output: 2 kernel_size: 3 pad: 1 stride: 2 } }
+layer { name: "bn" type: "BatchNorm" bottom: "conv" top: "conv" }
+layer { name: "scale" type: "Scale" bottom: "conv" top: "conv" scale_param { bias_term: true } }
+layer { name: "relu" type: "ReLU" bottom: "conv" top: "conv" relu_param { negative_slope: 0.1 } }
+layer { name: "pool" type: "Pooling" bottom: "conv" top: "pool"
+  pooling_param { pool: MAX kernel_size: 2 stride: 2 } }
+layer { name: "fc" type: "InnerProduct" bottom: "pool" top: "fc"
+  inner_product_param { num_output: 2 bias_term: false } }
+layer { name: "prob" type: "Softmax" bottom: "fc" top: "prob" }
+"""
+CAFFE_MOVES = """name: "moves" layer { name: "data" type: "Input" top: "data"
+  input_param { shape { dim: 1 dim: 4 dim: 6 dim: 6 } } }
+layer { name: "slice" type: "Slice" bottom: "data" top: "a" top: "b" slice_param { axis: 1 } }
+layer { name: "sum" type: "Eltwise" bottom: "a" bottom: "b" top: "sum"
+  eltwise_param { operation: SUM coeff: 1 coeff: -2 } }
+layer { name: "cat" type: "Concat" bottom: "sum" bottom: "a" top: "cat" }
+layer { name: "perm" type: "Permute" bottom: "cat" top: "perm"
+  permute_param { order: 0 order: 2 order: 3 order: 1 } }
+layer { name: "flat" type: "Flatten" bottom: "perm" top: "flat" }
+layer { name: "shape" type: "Reshape" bottom: "flat" top: "shape"
+  reshape_param { shape { dim: 0 dim: -1 dim: 4 } } }
+layer { name: "arg" type: "ArgMax" bottom: "shape" top: "arg" argmax_param { axis: 2 } }
+"""
+
+
+def caffe_blob(*dims):
+    count = 1
+    for dim in dims:
+        count *= dim
+    shape = b"".join(varint(dim) for dim in dims)
+    data = struct.pack(f"<{count}f", *[(i % 7 - 3) / 4 for i in range(count)])
+    shape = b"\x0a" + varint(len(shape)) + shape
+    message = b"\x3a" + varint(len(shape)) + shape + b"\x2a" + varint(len(data)) + data
+    return b"\x3a" + varint(len(message)) + message
+
+
+def caffe_files():
+    """A .prototxt, a zero byte, a .caffemodel."""
+    weights = b""
+    for name, blobs in (("conv", [(2, 3, 3, 3), (2,)]), ("bn", [(2,), (2,), (1,)]),
+                        ("scale", [(2,), (2,)]), ("fc", [(2, 8)])):
+        layer = b"\x0a" + varint(len(name)) + name.encode() + \
+            b"".join(caffe_blob(*dims) for dims in blobs)
+        weights += b"\xa2\x06" + varint(len(layer)) + layer
+    yield "net", CAFFE.encode() + b"\0" + weights
+    yield "moves", CAFFE_MOVES.encode() + b"\0" + weights
+
+
+def acl_programs():
+    """Lists of calls as fuzz-acl-calls reads them: a model is loaded and executed."""
+    load = bytes([8])
+    data = b"".join(bytes([0, 8, 0, 1, 40 + i * 60, 255, i]) for i in range(3))
+    sets = bytes([2, 5, 2, 6]) + bytes([3, 5, 0, 3, 6, 1, 3, 6, 2])
+    yield "execute", load + data + sets + bytes([6, 0, 5, 6])
+    yield "async", load + data + sets + bytes([10, 7, 12, 8, 7, 0, 5, 6, 7, 13, 8, 7, 15, 7, 9])
+    yield "casts", data + bytes([4, 0, 1, 8, 0, 0, 0, 0, 2, 3, 4, 1, 1, 8, 0, 0, 0, 0, 2, 4,
+                                 25, 3, 0, 4, 1, 0, 9, 26, 3, 1, 5, 27, 3])
+    yield "aipp", bytes([35, 4, 3, 36, 3, 1, 0, 0, 8, 8, 2, 29, 4, 30, 4, 7, 31, 2, 3, 3, 0, 1, 4, 9])
+
+
+def write_bytes_of(folder, files, suffix=""):
+    (HERE / folder).mkdir(exist_ok=True)
+    for name, data in files:
+        # Text ends with a newline, as everywhere in the project.
+        is_text = b"\0" not in data and data[:1].isascii() and not data.endswith(b"\n")
+        (HERE / folder / (name + suffix)).write_bytes(data + b"\n" * is_text)
+
+
+def main():
+    write_bytes_of("corpus-npy", npy_files(), ".npy")
+    write_bytes_of("corpus-image", image_files())
+    write_bytes_of("corpus-aipp", aipp_files(), ".cfg")
+    write_bytes_of("corpus-settings", settings_files())
+    write_bytes_of("corpus-singleop", single_op_files(), ".json")
+    write_bytes_of("corpus-regex", regex_files())
+    write_bytes_of("corpus-checkpoint", [("two-blocks.index", checkpoint_index())])
+    write_bytes_of("corpus-caffe", caffe_files())
+    write_bytes_of("corpus-acl", acl_programs())
+
+
+if __name__ == "__main__":
+    main()
