@@ -148,6 +148,7 @@ class LanguageModel:
         self._lengths = np.zeros(0, np.int64)  # tokens of each sequence so far
         self._mask = np.zeros((0, 0), np.int64)
         self._history = np.zeros((0, 0), np.int64)  # without a cache: all tokens
+        self._ended = False
         self._pending: list[int | None] = []  # the last tokens, which the model has not read
 
     def _find_logits(self) -> str:
@@ -211,7 +212,14 @@ class LanguageModel:
 
     # ---- generation --------------------------------------------------------------------------
 
-    def _encode(self, prompt: Prompt) -> list[int]:
+    @property
+    def ended(self) -> bool:
+        """Whether the last generation ended with stop tokens in all sequences, and not because it
+        had reached max_new_tokens."""
+        return self._ended
+
+    def encode(self, prompt: Prompt) -> list[int]:
+        """Returns the tokens of a text, which needs a tokenizer; tokens stay as they are."""
         if not isinstance(prompt, str):
             return [int(token) for token in prompt]
         if self.tokenizer is None:
@@ -239,6 +247,7 @@ class LanguageModel:
             mask[row, longest - len(prompt):] = 1
         randoms = [np.random.default_rng(None if seed is None else [seed, row])
                    for row in range(len(prompts))]
+        self._ended = False
         self.timing = timing = Timing(prompt_tokens=sum(len(prompt) for prompt in prompts))
         begin = time.perf_counter()
         step = chunk if self._states else longest
@@ -260,8 +269,9 @@ class LanguageModel:
             active = [token is not None and token not in stop for token in chosen]
             timing.new_tokens = count + 1
             self._pending = chosen
+            self._ended = not any(active)
             yield chosen
-            if not any(active):
+            if self._ended:
                 return
 
     def _begin(self, prompt: Prompt | Sequence[Prompt], max_new_tokens: int,
@@ -275,24 +285,25 @@ class LanguageModel:
             len(prompt) > 0 and isinstance(prompt[0], (int, np.integer)))
         prompts: Any = [prompt] if single else list(prompt)
         text = bool(prompts) and all(isinstance(each, str) for each in prompts)
-        encoded = [self._encode(each) for each in prompts]
+        encoded = [self.encode(each) for each in prompts]
         return single, text, self._steps(encoded, sampling, seed, frozenset(stop_tokens),
                                          max_new_tokens, continued, chunk)
 
     def stream(self, prompt: Prompt, *, max_new_tokens: int = 128, temperature: float = 0.0,
                top_k: int = 0, top_p: float = 1.0, seed: int | None = None,
                stop_tokens: Sequence[int] = (), continued: bool = False,
-               chunk: int = 256) -> Iterator[Any]:
-        """Yields each token as soon as it is known; for a prompt of text, the text that it adds.
+               chunk: int = 256, as_text: bool | None = None) -> Iterator[Any]:
+        """Yields each token as soon as it is known; for a prompt of text, or with `as_text`, the
+        text that it adds.
 
-        The arguments are those of `generate`. To leave the loop early is allowed.
+        The other arguments are those of `generate`. To leave the loop early is allowed.
         """
         sampling = Sampling(temperature, top_k, top_p)
         single, text, steps = self._begin(prompt, max_new_tokens, stop_tokens, seed, continued,
                                           chunk, sampling)
         if not single:
             raise ArgumentError(["E10014: stream() takes one prompt; generate() takes several"])
-        return self._pieces(steps, text, frozenset(stop_tokens))
+        return self._pieces(steps, text if as_text is None else as_text, frozenset(stop_tokens))
 
     def _pieces(self, steps: Iterator[list[int | None]], text: bool,
                 stop: frozenset[int]) -> Iterator[Any]:

@@ -13,15 +13,17 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ._chat import ChatRuntime
     from ._repository import FolderRepository
     from ._runtime import Runtime
 
-__all__ = ["FolderRepository", "Runtime"]
+_FILES = {"ChatRuntime": "._chat", "FolderRepository": "._repository", "Runtime": "._runtime"}
+
+__all__ = ["ChatRuntime", "FolderRepository", "Runtime"]
 
 
 def __getattr__(name: str) -> object:
     # MLServer is imported with the first name that needs it.
-    if name not in __all__:
+    if name not in _FILES:
         raise AttributeError(f"module 'openatc.serve' has no attribute '{name}'")
-    return getattr(importlib.import_module(
-        "._runtime" if name == "Runtime" else "._repository", __name__), name)
+    return getattr(importlib.import_module(_FILES[name], __name__), name)

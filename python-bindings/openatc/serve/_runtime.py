@@ -16,12 +16,13 @@ from mlserver.errors import InferenceError, MLServerError
 from mlserver.logging import logger
 from mlserver.types import InferenceRequest, InferenceResponse, MetadataModelResponse
 from mlserver.utils import get_model_uri
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from .. import _runtime
 from .._error import Error, LimitError
 from ._batcher import Batcher
 from ._metrics import observe
+from ._options import read_options
 from ._tensors import decode, encode, metadata, unservable, wanted_outputs
 
 
@@ -40,15 +41,6 @@ class Options(BaseModel):
     compile: dict[str, Any] = Field({}, description="arguments of openatc.compile for a model file")
 
 
-def _options(settings: mlserver.ModelSettings) -> Options:
-    extra = (settings.parameters.extra if settings.parameters else None) or {}
-    try:
-        return Options(**extra)
-    except ValidationError as error:
-        lines = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-        raise MLServerError(f"model {settings.name}: parameters.extra: {lines}") from None
-
-
 class Runtime(mlserver.MLModel):
     """Serves an `.om` file, or a model file that is compiled when it is loaded.
 
@@ -63,7 +55,7 @@ class Runtime(mlserver.MLModel):
 
     async def load(self) -> bool:
         """Opens the model and creates its sessions."""
-        options = _options(self._settings)
+        options = read_options(Options, self._settings)
         uri = await get_model_uri(self._settings, wellknown_filenames=["model.om", "model.onnx"])
         loop = asyncio.get_running_loop()
         try:

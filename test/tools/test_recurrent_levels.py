@@ -1,0 +1,66 @@
+#===-- test_recurrent_levels.py - recurrent cells compiled for CPU levels ----------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Cells with constant weights, which the compiler packs, in the code of CPU levels: their register
+tiles differ. test/kernels/test_recurrent.py compares the kernels themselves with numpy."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("common", "kernels")]
+import host_kernels  # noqa: E402
+from openatc_runtime import Session  # noqa: E402
+from openatc_tools import RUNTIME, compile_model  # noqa: E402
+
+onnx = pytest.importorskip("onnx")
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+# 16 rows of data, of which a tile has 6, 3 or 1; 5 whole panels of an LSTM of 80 units, and a part
+# of one of a GRU.
+STEPS, BATCH, INPUTS, HIDDEN = 2, 8, 21, 80
+CELLS = {"lstm": ("LSTM", 4, 2, {"direction": "bidirectional"}),
+         "gru": ("GRU", 3, 1, {"linear_before_reset": 1}),
+         "gru_reset": ("GRU", 3, 1, {"direction": "reverse"})}
+
+
+def weights_of(gates, directions):
+    rng = np.random.default_rng(gates)
+    shapes = [(directions, gates * HIDDEN, INPUTS), (directions, gates * HIDDEN, HIDDEN),
+              (directions, 2 * gates * HIDDEN)]
+    return [(0.2 * rng.standard_normal(shape)).astype(np.float32) for shape in shapes]
+
+
+def save(path):
+    nodes, constants = [], []
+    for name, (kind, gates, directions, attributes) in CELLS.items():
+        inputs = [f"{name}_{part}" for part in "wrb"]
+        constants += [numpy_helper.from_array(array, key)
+                      for key, array in zip(inputs, weights_of(gates, directions))]
+        nodes.append(helper.make_node(kind, ["x", *inputs], [name], hidden_size=HIDDEN,
+                                      **attributes))
+    value = helper.make_tensor_value_info
+    outputs = [value(name, TensorProto.FLOAT, [STEPS, cell[2], BATCH, HIDDEN])
+               for name, cell in CELLS.items()]
+    graph = helper.make_graph(nodes, "cells",
+                              [value("x", TensorProto.FLOAT, [STEPS, BATCH, INPUTS])], outputs,
+                              constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)])
+    model.ir_version = 8
+    onnx.save(model, str(path))
+    return path
+
+
+@pytest.mark.parametrize("level", ["x86-64-v3", "host"])
+def test_levels(tmp_path, level):
+    om = compile_model(save(tmp_path / "cells.onnx"), tmp_path, f"--target_cpu={level}")
+    session = Session(RUNTIME, om)
+    x = np.random.default_rng(1).standard_normal((STEPS, BATCH, INPUTS)).astype(np.float32)
+    session.inputs[0][1][...] = x
+    session.run()
+    results = {name: array.copy() for name, array in session.outputs}
+    session.close()
+    for name, (kind, gates, directions, attributes) in CELLS.items():
+        want = host_kernels.call(kind, x, *weights_of(gates, directions), outputs=1, **attributes)[0]
+        np.testing.assert_allclose(results[name], want, atol=1e-5, err_msg=name)
