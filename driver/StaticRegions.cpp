@@ -33,6 +33,37 @@ static bool isMain(Operation &symbol) {
   return function && function.getSymName() == "main";
 }
 
+/// Returns the text of a symbol without its name.
+static std::string textOf(Operation &symbol) {
+  const StringAttr name = SymbolTable::getSymbolName(&symbol);
+  SymbolTable::setSymbolName(&symbol, "symbol");
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  symbol.print(os, OpPrintingFlags().useLocalScope());
+  SymbolTable::setSymbolName(&symbol, name);
+  return text;
+}
+
+/// Replaces the kernels of `compiled` that the module already has by those of the module, so that
+/// regions of equal sizes, like the layers of a transformer, share their code.
+void RegionMerger::shareKernels(ModuleOp compiled) {
+  for (Operation &symbol : llvm::make_early_inc_range(*compiled.getBody())) {
+    if (isMain(symbol))
+      continue;
+    const StringAttr name = SymbolTable::getSymbolName(&symbol);
+    auto [known, isNew] = byText.try_emplace(textOf(symbol), &symbol);
+    if (isNew)
+      continue;
+    // `compiled` may use the other name for another symbol.
+    const StringAttr other = SymbolTable::getSymbolName(known->second);
+    if (Operation *same = SymbolTable::lookupSymbolIn(compiled, other);
+        (same && same != &symbol && same != known->second) ||
+        failed(SymbolTable::replaceAllSymbolUses(name, other, compiled)))
+      continue;
+    symbol.erase();
+  }
+}
+
 /// Renames the kernels of `compiled` whose names the module has already.
 void RegionMerger::rename(ModuleOp compiled) {
   SymbolTable own(compiled);
@@ -93,6 +124,7 @@ static void combineSizes(StringRef name, ModuleOp compiled, ModuleOp module,
 }
 
 void RegionMerger::merge(func::FuncOp function, ModuleOp compiled) {
+  shareKernels(compiled);
   rename(compiled);
   moveSymbols(function, compiled);
   // Regions run one after the other in the same arena.

@@ -29,6 +29,7 @@ public:
   void merge(mlir::func::FuncOp function, mlir::ModuleOp compiled);
 
 private:
+  void shareKernels(mlir::ModuleOp compiled);
   void rename(mlir::ModuleOp compiled);
   void moveSymbols(mlir::func::FuncOp function, mlir::ModuleOp compiled);
   void replaceCalls(mlir::func::FuncOp function);
@@ -36,7 +37,8 @@ private:
   mlir::ModuleOp module;
   mlir::SymbolTable symbols;
   llvm::StringMap<llvm::SmallVector<mlir::func::CallOp, 1>> calls; ///< by the region's name
-  llvm::StringMap<unsigned> numbers; ///< the next number to append to each name
+  llvm::StringMap<unsigned> numbers;         ///< the next number to append to each name
+  llvm::StringMap<mlir::Operation *> byText; ///< kernels by the result of textOf
 };
 
 } // namespace atc::driver

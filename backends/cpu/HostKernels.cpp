@@ -31,7 +31,7 @@ constexpr StringLiteral libraryObject = "library";
 bool isOfLibrary(StringRef name) { return is_contained(library, name); }
 
 /// Takes the functions that `symbol` stands for, and what they need, out of all kernels.
-Expected<std::unique_ptr<Module>> takeOut(StringRef symbol, uint64_t types, unsigned lanes,
+Expected<std::unique_ptr<Module>> takeOut(StringRef symbol, uint64_t types, uint64_t lanes,
                                           StringRef bitcode, CodeGenerator &generator) {
   LLVMContext &context = generator.getContext();
   Expected<std::unique_ptr<Module>> all =
@@ -51,6 +51,7 @@ Expected<std::unique_ptr<Module>> takeOut(StringRef symbol, uint64_t types, unsi
       declare(name);
   else
     declare(symbol);
+  // The constants of kernels/core/Numbers.h and Lanes.h.
   auto *word = Type::getInt64Ty(context);
   auto define = [&](StringRef name, uint64_t value) {
     new GlobalVariable(*module, word, /*isConstant=*/true, GlobalValue::ExternalLinkage,

@@ -236,6 +236,7 @@ private:
       step.sizes = numbers(host::kTileSizesAttr).vec();
       llvm::append_range(step.inputDims, numbers(host::kInputDimsAttr));
       llvm::append_range(step.outputDims, numbers(host::kOutputDimsAttr));
+      step.rows = callee->hasAttr(host::kRowsAttr);
       for (Value input : loop.getOperands())
         step.inputs.push_back(slotOf(input));
       for (Value result : loop.getResults())

@@ -100,7 +100,8 @@ Offset<fb::HostStep> HostBuilder::step(const OmHostStep &step) {
     auto inputs = builder.CreateVector(step.inputs), outputs = builder.CreateVector(step.outputs);
     auto inputDims = builder.CreateVector(step.inputDims),
          outputDims = builder.CreateVector(step.outputDims);
-    auto tiles = fb::CreateHostTiles(builder, parts, sizes, inputs, outputs, inputDims, outputDims);
+    auto tiles = fb::CreateHostTiles(builder, parts, sizes, inputs, outputs, inputDims, outputDims,
+                                     step.rows);
     return fb::CreateHostStep(builder, fb::HostStepKind::HostTiles, tiles.Union());
   }
   case OmHostStep::Kind::If: {

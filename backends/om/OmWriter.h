@@ -127,7 +127,7 @@ struct OmHostStep {
   enum class Kind {
     Call,   ///< name, kernel, body, inputs, outputs, attributes
     Run,    ///< part, inputs, outputs
-    Tiles,  ///< parts, sizes, inputs, outputs, inputDims, outputDims
+    Tiles,  ///< parts, sizes, inputs, outputs, inputDims, outputDims, rows
     If,     ///< condition, block, otherwise
     Loop,   ///< condition, block: while (condition) block
     Move,   ///< outputs become what inputs were, all at once
@@ -146,7 +146,8 @@ struct OmHostStep {
   std::vector<int64_t> sizes = {};  ///< of tiles, falling, the last one 1
   /// The dim of each input and output that tiles are made of; -1: none.
   std::vector<int32_t> inputDims = {}, outputDims = {};
-  uint32_t condition = 0;             ///< slot of a bool tensor with one element
+  bool rows = false;      ///< dim 0 of tiles is all dims of the values in front of the others
+  uint32_t condition = 0; ///< slot of a bool tensor with one element
   int32_t block = -1, otherwise = -1; ///< -1: nothing to do
 };
 

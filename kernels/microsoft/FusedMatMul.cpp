@@ -3,8 +3,7 @@
 
 #include "kernels/core/Floats.h"
 #include "kernels/core/Math.h"
-#include "kernels/nn/CellActivations.h"
-#include "kernels/nn/Convolution.h"
+#include "kernels/microsoft/FusedActivation.h"
 #include "kernels/nn/GemmPlan.h"
 #include "kernels/nn/IntegerProducts.h"
 #include "kernels/nn/Quantize.h"
@@ -64,34 +63,6 @@ void fusedMatMul(Context &c) {
   result.store();
 }
 
-/// Attribute `activation`; no name is no activation. False after a failure.
-bool readActivation(Context &c, Activation &activation) {
-  const String name = c.text("activation", "");
-  activation = Activation::named(name);
-  if (name.size && activation.function == Activation::Unknown && !equal(name, "Clip")) {
-    c.fail("the activation is unknown");
-    return false;
-  }
-  const List<double> params = c.numbers("activation_params");
-  if (params.size > 0)
-    activation.alpha = params[0];
-  if (params.size > 1)
-    activation.beta = params[1];
-  if (c.has("activation_alpha"))
-    activation.alpha = c.number("activation_alpha", 0);
-  if (c.has("activation_beta"))
-    activation.beta = c.number("activation_beta", 0);
-  return true;
-}
-
-void applyActivation(Context &c, const Activation &activation, float *x, int64_t count) {
-  if (activation.function != Activation::Unknown)
-    return activation.apply(x, count);
-  if (c.is("activation", "", "Clip"))
-    for (int64_t i = 0; i < count; ++i)
-      x[i] = minimum(maximum(x[i], float(activation.alpha)), float(activation.beta));
-}
-
 /// out[i][j] = (a - zeroA)(b - zeroB). b is [K, N], or [N, K] with transB. Null after a
 /// failure.
 const int32_t *integerProduct(Context &c, Tensor a, Tensor zeroA, Tensor b, Tensor zeroB, int64_t m,
@@ -146,9 +117,9 @@ ATC_KERNEL(TransposeMatMul) { fusedMatMul(*this); }
 
 ATC_KERNEL(FusedGemm) {
   const Tensor a = in(0), b = in(1), bias = in(2);
-  Activation activation;
+  FusedActivation activation;
   GemmPlan plan;
-  if (!readActivation(*this, activation) || !plan.find(*this, a, b, bias))
+  if (!activation.read(*this) || !plan.find(*this, a, b, bias))
     return;
   FloatResult result;
   if (!result.make(*this, 0, a.dtype(), plan.result()))
@@ -159,34 +130,7 @@ ATC_KERNEL(FusedGemm) {
   if (!out || !x || !w || (bias && !add) ||
       !plan.run(*this, out, x, w, add, number("alpha", 1), number("beta", 1)))
     return;
-  applyActivation(*this, activation, out, plan.m * plan.n);
-  result.store();
-}
-
-ATC_KERNEL(FusedConv) {
-  const Tensor x = in(0), w = in(1), bias = in(2), sum = in(3);
-  ConvPlan plan;
-  Activation activation;
-  if (!readActivation(*this, activation) || !plan.find(*this, x.dims(), w.dims()))
-    return;
-  if (bias && bias.count() != w.dim(0))
-    return fail("% biases for % channels", bias.count(), w.dim(0));
-  if (sum && !(sum.dims() == plan.result))
-    return fail("Z has % elements, the result %", sum.count(), plan.result.product());
-  FloatResult result;
-  if (!result.make(*this, 0, x.dtype(), plan.result))
-    return;
-  float *out = result.floats(*this);
-  const float *data = floatsOf(*this, x), *weights = floatsOf(*this, w);
-  const float *shift = bias ? floatsOf(*this, bias) : nullptr;
-  const float *add = sum ? floatsOf(*this, sum) : nullptr;
-  if (!out || !data || !weights || (bias && !shift) || (sum && !add) ||
-      !convolve(*this, out, data, weights, shift, plan))
-    return;
-  const int64_t count = plan.result.product();
-  for (int64_t i = 0; add && i < count; ++i)
-    out[i] += add[i];
-  applyActivation(*this, activation, out, count);
+  activation.apply(out, plan.m * plan.n);
   result.store();
 }
 

@@ -4,6 +4,7 @@
 #include "kernels/native/NativeHost.h"
 
 #include "kernels/core/Contracts.h"
+#include "kernels/core/Lanes.h"
 #include "kernels/core/Numbers.h"
 #include "runtime-lite/abi/HostValueRules.h"
 
@@ -23,6 +24,7 @@
 
 /// In this process all element types can occur.
 extern "C" const uint64_t atc_kernel_types = ~uint64_t(0);
+/// It is compiled for the base level of its architecture.
 extern "C" const uint64_t atc_kernel_lanes = 4;
 
 namespace atc::kernels::native {

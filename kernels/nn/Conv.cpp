@@ -9,6 +9,7 @@
 
 #include "kernels/core/Widen.h"
 #include "kernels/nn/Gemm.h"
+#include "kernels/nn/PackImage.h"
 
 namespace atc::kernels {
 
@@ -35,7 +36,8 @@ bool ConvPlan::find(Context &c, const Dims &x, const Dims &w) {
 
 namespace {
 template <typename F>
-void convolveRows(Context &c, F *y, const F *x, const F *w, const F *bias, const ConvPlan &plan) {
+void convolveRows(Context &c, F *y, const F *x, const F *w, const ConvFinish<F> &finish,
+                  const ConvPlan &plan) {
   const Window &window = plan.window;
   const int64_t plane = window.in.product(), size = window.out.product(), taps = window.taps();
   const int64_t channels = plan.groups * plan.outChannels, last = window.rank() - 1;
@@ -46,7 +48,7 @@ void convolveRows(Context &c, F *y, const F *x, const F *w, const F *bias, const
                  const int64_t channel = task % channels, group = channel / plan.outChannels;
                  F *to = y + task * size;
                  for (int64_t i = 0; i < size; ++i)
-                   to[i] = bias ? bias[channel] : F(0);
+                   to[i] = finish.bias ? finish.bias[channel] : F(0);
                  for (int64_t i = 0; i < plan.inChannels; ++i) {
                    const F *from =
                        x + ((task / channels * plan.groups + group) * plan.inChannels + i) * plane;
@@ -62,75 +64,93 @@ void convolveRows(Context &c, F *y, const F *x, const F *w, const F *bias, const
                                            to[out + j] += weight * from[in + j * stride];
                                      });
                  }
+                 finish.run(y, task * size, size, channel, /*isBiased=*/true);
                }
              });
 }
+
+/// The panels of all images and groups, numbered consecutively, and how they are divided.
+template <typename F> struct PanelBlocks {
+  static constexpr int64_t width = kPanel<F>;
+  const ConvPlan &plan;
+  const int64_t plane = plan.window.in.product(), size = plan.window.out.product();
+  const int64_t k = plan.inChannels * plan.window.taps(), m = plan.outChannels;
+  const ImagePanels images{size, width};
+  const int64_t panels = plan.batch * plan.groups * images.perImage;
+  /// The panels of a task share rows of weights; all that exist at a time share a cache.
+  const int64_t chunk = minimum(maximum(panels, int64_t(1)), int64_t(16));
+  const int64_t block =
+      minimum(panels, maximum(2 * chunk, (int64_t(1) << 19) / maximum(k * width, int64_t(1))));
+  const int64_t rowStep = minimum(m, int64_t(ceilDiv(block, chunk) >= 8 ? 192 : 48));
+  const int64_t rowBlocks = ceilDiv(m, rowStep);
+
+  /// Packs panels [first, last); panel `base` is the first one in `packed`.
+  void pack(F *packed, const F *x, int64_t base, int64_t first, int64_t last) const {
+    const bool isImage = plan.window.rank() == 2;
+    for (int64_t i = first; i < last; ++i)
+      images.forEachImage(i, i + 1, [&](int64_t image, int64_t column, int64_t columns, int64_t) {
+        F *to = packed + (i - base) * k * width;
+        const F *from = x + image * plan.inChannels * plane;
+        if (isImage)
+          ImagePacker<F>(plan.window, column, columns).pack(to, from, plan.inChannels);
+        else
+          packWindow<F, width>(to, from, plan.window, plan.inChannels, column, columns);
+      });
+  }
+
+  /// Computes rows [row, row + rows) of panels [first, last).
+  void compute(F *y, const F *packed, const F *w, const ConvFinish<F> &finish, int64_t base,
+               int64_t first, int64_t last, int64_t row) const {
+    const int64_t rows = minimum(rowStep, m - row);
+    images.forEachImage(
+        first, last, [&](int64_t image, int64_t column, int64_t columns, int64_t panel) {
+          const int64_t channel = image % plan.groups * m + row;
+          const int64_t at = (image * m + row) * size + column;
+          multiplyPacked(y + at, size, w + channel * k, k, 1, packed + (panel - base) * k * width,
+                         rows, columns, k, /*add=*/false);
+          for (int64_t r = 0; r < rows; ++r)
+            finish.run(y, at + r * size, columns, channel + r, /*isBiased=*/false);
+        });
+  }
+};
 } // namespace
 
 template <typename F>
-bool convolve(Context &c, F *y, const F *x, const F *w, const F *bias, const ConvPlan &plan) {
-  constexpr int64_t width = kPanel<F>;
-  const Window &window = plan.window;
-  const int64_t plane = window.in.product(), size = window.out.product();
-  const int64_t k = plan.inChannels * window.taps(), m = plan.outChannels;
-  if (plan.batch * plan.groups * m * size == 0)
+bool convolve(Context &c, F *y, const F *x, const F *w, const ConvFinish<F> &finish,
+              const ConvPlan &plan) {
+  const PanelBlocks<F> blocks{plan};
+  if (plan.batch * plan.groups * blocks.m * blocks.size == 0)
     return true;
-  if (m <= 2 || k == 0) {
-    if (!convolveDepthwise(c, y, x, w, bias, plan))
-      convolveRows(c, y, x, w, bias, plan);
+  if (blocks.m <= 2 || blocks.k == 0) {
+    if (!convolveDepthwise(c, y, x, w, finish, plan))
+      convolveRows(c, y, x, w, finish, plan);
     return true;
   }
-  // The panels of all images and groups are numbered consecutively, about 8 MiB at a time.
-  const ImagePanels images{size, width};
-  const int64_t panels = plan.batch * plan.groups * images.perImage;
-  const int64_t most = minimum(panels, maximum(int64_t(1), (int64_t(1) << 21) / (k * width)));
-  F *packed = c.scratch<F>(most * k * width);
+  const int64_t step = blocks.k * blocks.width, chunk = blocks.chunk;
+  F *packed = c.scratch<F>(blocks.block * step);
   if (!packed)
     return false;
-  // A task packs its own weights, which must be amortized over many panels. Where there are few
-  // panels, tasks differ by their rows.
-  const int64_t chunk = minimum(most, int64_t(16));
-  const int64_t rowStep = minimum(m, int64_t(ceilDiv(most, chunk) >= 8 ? 192 : 48));
-  const int64_t rowBlocks = ceilDiv(m, rowStep);
-  for (int64_t begin = 0; begin < panels; begin += most) {
-    const int64_t count = minimum(most, panels - begin);
-    parallelIf(c, count, k * width, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) {
-        images.forEachImage(
-            begin + i, begin + i + 1, [&](int64_t image, int64_t column, int64_t columns, int64_t) {
-              packWindow<F, width>(packed + i * k * width, x + image * plan.inChannels * plane,
-                                   window, plan.inChannels, column, columns);
-            });
-      }
+  for (int64_t begin = 0; begin < blocks.panels; begin += blocks.block) {
+    const int64_t count = minimum(blocks.block, blocks.panels - begin);
+    parallelIf(c, count, step, [&](int64_t first, int64_t last) {
+      blocks.pack(packed, x, begin, begin + first, begin + last);
     });
-    const int64_t chunks = ceilDiv(count, chunk);
-    parallelIf(
-        c, chunks * rowBlocks, rowStep * chunk * width * k, [&](int64_t first, int64_t last) {
-          for (int64_t task = first; task < last; ++task) {
-            const int64_t row = task % rowBlocks * rowStep, rows = minimum(rowStep, m - row);
-            const int64_t start = begin + task / rowBlocks * chunk;
-            const int64_t stop = minimum(begin + count, start + chunk);
-            images.forEachImage(start, stop,
-                                [&](int64_t image, int64_t column, int64_t columns, int64_t panel) {
-                                  const int64_t channel = image % plan.groups * m + row;
-                                  F *to = y + (image * m + row) * size + column;
-                                  if (bias)
-                                    for (int64_t r = 0; r < rows; ++r)
-                                      for (int64_t j = 0; j < columns; ++j)
-                                        to[r * size + j] = bias[channel + r];
-                                  multiplyPacked(to, size, w + channel * k, k, 1,
-                                                 packed + (panel - begin) * k * width, rows,
-                                                 columns, k, bias != nullptr);
-                                });
-          }
-        });
+    parallelIf(c, ceilDiv(count, chunk) * blocks.rowBlocks, blocks.rowStep * chunk * step,
+               [&](int64_t first, int64_t last) {
+                 for (int64_t task = first; task < last; ++task) {
+                   const int64_t start = begin + task / blocks.rowBlocks * chunk;
+                   blocks.compute(y, packed, w, finish, begin, start,
+                                  minimum(begin + count, start + chunk),
+                                  task % blocks.rowBlocks * blocks.rowStep);
+                 }
+               });
   }
   return true;
 }
-template bool convolve<float>(Context &, float *, const float *, const float *, const float *,
-                              const ConvPlan &);
-template bool convolve<double>(Context &, double *, const double *, const double *, const double *,
-                               const ConvPlan &);
+template bool convolve<float>(Context &, float *, const float *, const float *,
+                              const ConvFinish<float> &, const ConvPlan &);
+template bool convolve<double>(Context &, double *, const double *, const double *,
+                               const ConvFinish<double> &, const ConvPlan &);
 
 ATC_KERNEL(Conv) {
   const Tensor x = in(0), w = in(1), b = in(2);
@@ -149,7 +169,7 @@ ATC_KERNEL(Conv) {
     const F *data = widen<T>(*this, x), *weights = widen<T>(*this, w);
     const F *bias = b ? widen<T>(*this, b) : nullptr;
     if (y.data && data && weights && (!b || bias) &&
-        convolve(*this, y.data, data, weights, bias, plan))
+        convolve(*this, y.data, data, weights, ConvFinish<F>{bias}, plan))
       y.store(*this);
   });
   if (!done)

@@ -18,15 +18,40 @@ struct ConvPlan {
   bool find(Context &c, const Dims &x, const Dims &w);
 };
 
-/// Computes y = x convolved with w, plus bias (which may be null). F is float or double. Returns
-/// false where memory could not be allocated.
+/// What is computed of the results of a convolution while they are in the cache.
+template <typename F> struct ConvFinish {
+  const F *bias = nullptr; ///< per output channel; null: none
+  const F *sum = nullptr;  ///< added elementwise, in the dims of the result; null: none
+  /// Computes an activation of `count` elements in place; null: none.
+  void (*activation)(const void *argument, F *elements, int64_t count) = nullptr;
+  const void *argument = nullptr; ///< of `activation`
+
+  /// Finishes elements [at, at + count) of the result `y`, which belong to output channel
+  /// `channel`. `isBiased`: the bias has been added.
+  void run(F *y, int64_t at, int64_t count, int64_t channel, bool isBiased) const {
+    F *to = y + at;
+    const F shift = bias && !isBiased ? bias[channel] : F(0);
+    if (sum)
+      for (int64_t i = 0; i < count; ++i)
+        to[i] += shift + sum[at + i];
+    else if (bias && !isBiased)
+      for (int64_t i = 0; i < count; ++i)
+        to[i] += shift;
+    if (activation)
+      activation(argument, to, count);
+  }
+};
+
+/// Computes y = x convolved with w, and what `finish` says. F is float or double. Returns false
+/// where memory could not be allocated.
 template <typename F>
-bool convolve(Context &c, F *y, const F *x, const F *w, const F *bias, const ConvPlan &plan);
+bool convolve(Context &c, F *y, const F *x, const F *w, const ConvFinish<F> &finish,
+              const ConvPlan &plan);
 
 /// Computes a depthwise convolution of two spatial dims and one channel per group; returns false,
 /// without a result, for others and for rows that are too long.
 template <typename F>
-bool convolveDepthwise(Context &c, F *y, const F *x, const F *w, const F *bias,
+bool convolveDepthwise(Context &c, F *y, const F *x, const F *w, const ConvFinish<F> &finish,
                        const ConvPlan &plan);
 
 /// Packs one panel of the right-hand matrix of the product that computes a convolution: outputs

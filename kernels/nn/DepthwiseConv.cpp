@@ -38,6 +38,18 @@ private:
   }
 };
 
+/// Stores the lanes of a row of `columns` elements; `room` elements of the plane are left. What a
+/// short row writes past its end, the next row replaces.
+template <int64_t width, typename F, typename Vec>
+void storeLanes(F *to, const Vec &lanes, int64_t columns, int64_t room) {
+  if (columns >= width || room >= width) {
+    Lanes<F, width>::store(to, lanes);
+    return;
+  }
+  for (int64_t j = 0; j < columns; ++j)
+    to[j] = lanes[j];
+}
+
 /// A ring of padded rows of the input that are in use at the same time.
 template <typename F> struct RowRing {
   static constexpr int64_t kSize = 6144;
@@ -58,7 +70,6 @@ template <typename F> struct RowRing {
   const F *row(int64_t tap) const { return data + slot(tap * window.dilation[0]); }
   /// The windows of the next outputs, of which the last rows are still there.
   void advance() {
-    const int64_t step = window.stride[0] % rows;
     base = base + step < rows ? base + step : base + step - rows;
     begin += window.stride[0];
   }
@@ -85,59 +96,77 @@ template <typename F> struct RowRing {
 
   const Window &window;
   const int64_t rows, length;
-  int64_t next = 0, begin = 0, base = 0; ///< rows; the slot of row `begin`
+  const int64_t step = window.stride[0] % rows; ///< of the slots, per row of outputs
+  int64_t next = 0, begin = 0, base = 0;        ///< rows; the slot of row `begin`
   alignas(64) F data[kSize];
 };
+
+/// Computes one row of outputs, where all rows of taps exist. `Taps` x `Taps` taps are unrolled: so
+/// their weights stay in registers.
+template <int64_t width, int64_t Taps, bool IsDense, typename F>
+void convolveRow(F *to, int64_t columns, int64_t room, const F *const *rows, const F *w, F bias,
+                 int64_t stride, int64_t step) {
+  using Row = Lanes<F, width>;
+  using Vec = typename Row::Vec;
+  for (int64_t column = 0; column < columns; column += width) {
+    // The last vector overlaps the one before.
+    const int64_t at = maximum(minimum(column, columns - width), int64_t(0));
+    Vec sum = Vec{} + bias;
+#pragma clang loop unroll(full)
+    for (int64_t i = 0; i < Taps; ++i)
+#pragma clang loop unroll(full)
+      for (int64_t j = 0; j < Taps; ++j) {
+        const F *from = rows[i] + at * (IsDense ? 1 : stride) + j * step;
+        sum += w[i * Taps + j] * (IsDense ? Row::load(from) : Row::loadStrided(from, stride));
+      }
+    storeLanes<width>(to + at, sum, columns, room - at);
+  }
+}
 
 template <int64_t width, typename F>
 void convolvePlane(F *y, const F *x, const F *w, F bias, const Window &window) {
   using Row = Lanes<F, width>;
   using Vec = typename Row::Vec;
   RowRing<F> ring(window, width);
-  const int64_t columns = window.out[1], taps = window.kernel[1];
+  const int64_t columns = window.out[1], size = window.out.product(), taps = window.kernel[1];
   const int64_t stride = window.stride[1], step = window.dilation[1];
+  const bool isUnrolled = taps == 3 && window.kernel[0] == 3 && stride <= 2;
   for (int64_t row = 0; row < window.out[0]; ++row, ring.advance()) {
     int64_t first, last;
     window.tapRange(0, row, 0, window.in[0], first, last);
     ring.fill(x);
     F *to = y + row * columns;
+    const int64_t room = size - row * columns;
+    if (isUnrolled && first == 0 && last == 3) {
+      const F *rows[] = {ring.row(0), ring.row(1), ring.row(2)};
+      if (stride == 1)
+        convolveRow<width, 3, true>(to, columns, room, rows, w, bias, stride, step);
+      else
+        convolveRow<width, 3, false>(to, columns, room, rows, w, bias, 2, step);
+      continue;
+    }
     for (int64_t column = 0; column < columns; column += width) {
-      // The last vector overlaps the one before.
       const int64_t at = maximum(minimum(column, columns - width), int64_t(0));
       Vec sum = Vec{} + bias;
       for (int64_t i = first; i < last; ++i) {
         const F *from = ring.row(i) + at * stride;
         const F *weights = w + i * taps;
-        auto add = [&](int64_t j) {
+        for (int64_t j = 0; j < taps; ++j)
           sum += weights[j] * (stride == 1 ? Row::load(from + j * step)
                                            : Row::loadStrided(from + j * step, stride));
-        };
-        if (taps == 3) {
-          add(0);
-          add(1);
-          add(2);
-        } else {
-          for (int64_t j = 0; j < taps; ++j)
-            add(j);
-        }
       }
-      if (columns >= width) {
-        Row::store(to + at, sum);
-        continue;
-      }
-      for (int64_t j = 0; j < columns; ++j)
-        to[j] = sum[j];
+      storeLanes<width>(to + at, sum, columns, room - at);
     }
   }
 }
 } // namespace
 
 template <typename F>
-bool convolveDepthwise(Context &c, F *y, const F *x, const F *w, const F *bias,
+bool convolveDepthwise(Context &c, F *y, const F *x, const F *w, const ConvFinish<F> &finish,
                        const ConvPlan &plan) {
   const Window &window = plan.window;
   const int64_t columns = window.rank() == 2 ? window.out[1] : 0;
-  const int64_t width = columns >= 32 ? 32 : columns >= 16 ? 16 : 8;
+  const int64_t width = columns >= 32 ? 32 : columns > 8 ? 16 : 8;
   if (plan.inChannels != 1 || window.rank() != 2 || !RowRing<F>::fits(window, width))
     return false;
   const int64_t plane = window.in.product(), size = window.out.product(), taps = window.taps();
@@ -149,14 +178,15 @@ bool convolveDepthwise(Context &c, F *y, const F *x, const F *w, const F *bias,
     for (int64_t task = begin; task < end; ++task) {
       const int64_t channel = task % channels;
       convolve(y + task * size, x + task / plan.outChannels * plane, w + channel * taps,
-               bias ? bias[channel] : F(0), window);
+               finish.bias ? finish.bias[channel] : F(0), window);
+      finish.run(y, task * size, size, channel, /*isBiased=*/true);
     }
   });
   return true;
 }
 template bool convolveDepthwise<float>(Context &, float *, const float *, const float *,
-                                       const float *, const ConvPlan &);
+                                       const ConvFinish<float> &, const ConvPlan &);
 template bool convolveDepthwise<double>(Context &, double *, const double *, const double *,
-                                        const double *, const ConvPlan &);
+                                        const ConvFinish<double> &, const ConvPlan &);
 
 } // namespace atc::kernels

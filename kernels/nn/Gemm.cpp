@@ -6,7 +6,9 @@
 
 #include "kernels/nn/Gemm.h"
 
+#include "kernels/core/Lanes.h"
 #include "kernels/core/Widen.h"
+#include "kernels/nn/WideTile.h"
 
 namespace atc::kernels {
 
@@ -203,6 +205,8 @@ void multiplyPacked(F *c, int64_t cRow, const F *a, int64_t aRow, int64_t aCol, 
   constexpr int64_t width = kPanel<F>;
   if (k == 0 && !add)
     return zeroRows(c, cRow, m, n);
+  if (hasWideRegisters() && aCol == 1)
+    return wide::multiply(c, cRow, a, aRow, packed, m, n, k, add);
   alignas(64) F block[kRowBlock * kDepth];
   for (int64_t i0 = 0; i0 < m; i0 += kRowBlock) {
     const int64_t rows = minimum(kRowBlock, m - i0);

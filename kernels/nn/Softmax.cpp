@@ -1,6 +1,7 @@
 //===-- Softmax.cpp - Softmax and LogSoftmax ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "kernels/nn/SoftmaxRow.h"
 #include "kernels/tensor/Reduce.h"
 
 namespace atc::kernels {
@@ -25,6 +26,13 @@ void softmax(Context &c, bool logarithmic) {
   const int64_t length = dims.rank ? dims[axis] : 1, results = count / length;
   const int64_t inner = dims.rank ? dims.product(uint32_t(axis) + 1, dims.rank) : 1;
   auto compute = [&]<typename F>(F *y, const F *data) {
+    if (inner == 1 && !logarithmic) {
+      parallelIf(c, results, length * 10, [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin; row < end; ++row)
+          softmaxRow(y + row * length, data + row * length, length);
+      });
+      return true;
+    }
     const F *none = nullptr;
     F *most = c.scratch<F>(results), *sum = c.scratch<F>(results);
     if (!most || !sum)
@@ -42,12 +50,8 @@ void softmax(Context &c, bool logarithmic) {
         if (inner == 1) {
           const int64_t n = minimum(end, (row / length + 1) * length) - row;
           const F shift = most[first], by = sum[first];
-          if (logarithmic)
-            for (int64_t j = 0; j < n; ++j)
-              to[j] = from[j] - shift - by;
-          else
-            for (int64_t j = 0; j < n; ++j)
-              to[j] = fast::exp(from[j] - shift) * by;
+          for (int64_t j = 0; j < n; ++j)
+            to[j] = from[j] - shift - by;
           row += n;
           continue;
         }

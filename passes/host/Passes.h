@@ -18,14 +18,17 @@ namespace atc::host {
 inline constexpr llvm::StringLiteral kPartAttr = "host.part";
 inline constexpr llvm::StringLiteral kProgramAttr = "host.program";
 
-/// Attributes of a function without a body that host-tile-dynamic-dim makes, which stands for a
-/// loop over tiles: the functions of the tiles (array of symbols, each a static region), the sizes
-/// of their tiles (decreasing, the last one 1), and for each input and output the dim that is
-/// tiled, or -1.
+/// Attributes of a function without a body that host-tile-dynamic-dim or host-tile-rows makes,
+/// which stands for a loop over tiles: the functions of the tiles (array of symbols, each a static
+/// region), the sizes of their tiles (decreasing, the last one 1), and for each input and output
+/// the dim that is tiled, or -1.
 inline constexpr llvm::StringLiteral kTilesAttr = "host.tiles";
 inline constexpr llvm::StringLiteral kTileSizesAttr = "host.tile_sizes";
 inline constexpr llvm::StringLiteral kInputDimsAttr = "host.input_dims";
 inline constexpr llvm::StringLiteral kOutputDimsAttr = "host.output_dims";
+/// Unit attribute of a loop by host-tile-rows: dim 0 of the tiles is the product of all dims of the
+/// values in front of the others.
+inline constexpr llvm::StringLiteral kRowsAttr = "host.rows";
 
 /// Returns whether @main calls a loop over tiles.
 bool isTiled(mlir::func::FuncOp main);

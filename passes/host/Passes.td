@@ -54,6 +54,32 @@ def HostTileDynamicDim : Pass<"host-tile-dynamic-dim", "::mlir::ModuleOp"> {
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 
+def HostTileRows : Pass<"host-tile-rows", "::mlir::ModuleOp"> {
+  let summary = "Computes host calls that work row by row with static functions";
+  let description = [{
+    A row is the last dim of a tensor; all other dims, however many, count rows. Host
+    calls that compute row i of their result from row i of one value and from constants
+    (products with constant matrices, biases, activations, normalization of rows,
+    RowKernels.h) become a call of a loop over tiles of rows, each a function of static
+    shapes, as host-tile-dynamic-dim makes them. The width of the value's rows must be
+    stated by the calls; batch, sequence and rank need not be known. Regions whose
+    matrices have fewer than 4096 elements stay host calls.
+
+    ```mlir
+    %a = graph.host_call "MatMul"(%x, %w) {} : (tensor<?x?x64xf32>, tensor<64x256xf32>) -> tensor<*xf32>
+    %b = graph.host_call "Relu"(%a) {} : (tensor<*xf32>) -> tensor<*xf32>
+    ```
+    becomes
+    ```mlir
+    %b = call @rows_0(%x) : (tensor<?x?x64xf32>) -> tensor<*xf32>
+    ```
+  }];
+  let options = [ListOption<"sizes", "sizes", "int64_t",
+                            "Rows per tile; 1 is always one. Empty: 64, 8, 1">];
+  let statistics = [Statistic<"numRegions", "num-regions", "Loops made">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
 def HostFoldBatchNorm : Pass<"host-fold-batch-norm", "::mlir::func::FuncOp"> {
   let summary = "Folds normalization into the convolution before it";
   let description = [{
@@ -62,6 +88,19 @@ def HostFoldBatchNorm : Pass<"host-fold-batch-norm", "::mlir::func::FuncOp"> {
     reads, becomes part of its weights and bias.
   }];
   let statistics = [Statistic<"numFolded", "num-folded", "Calls folded">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
+def HostFuseConv : Pass<"host-fuse-conv", "::mlir::func::FuncOp"> {
+  let summary = "Lets a convolution compute the sum and the activation behind it";
+  let description = [{
+    A Conv call of f32 whose result only an Add, a Relu, Clip, Sigmoid, Tanh, LeakyRelu or
+    HardSigmoid, or `x * sigmoid(x)` reads becomes a FusedConv of com.microsoft (with the
+    activation "Silu" in addition to those of ONNX Runtime), which computes both while the
+    results are in the cache. A sum comes before an activation. The operands of a sum may
+    broadcast; the kernel finds out.
+  }];
+  let statistics = [Statistic<"numFused", "num-fused", "Calls fused">];
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 

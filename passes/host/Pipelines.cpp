@@ -26,16 +26,21 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
     functions.addPass(createHostFuseNormalization());
   if (isOn(options, "host-fuse-attention"))
     functions.addPass(createHostFuseAttention());
+  if (isOn(options, "host-fuse-conv"))
+    functions.addPass(createHostFuseConv());
+  if (isOn(options, "host-tile-rows"))
+    pm.addPass(createHostTileRows());
   if (isOn(options, "host-pack-weights"))
-    functions.addPass(createHostPackWeights());
+    pm.addNestedPass<func::FuncOp>(createHostPackWeights());
   pm.addPass(createHostOutlineStatic());
 }
 
 ArrayRef<StringLiteral> optionalPasses() {
-  static constexpr StringLiteral names[] = {"host-fold-batch-norm",  "host-move-quantization",
-                                            "host-integer-calls",    "host-pack-gates",
-                                            "host-tile-dynamic-dim", "host-fuse-normalization",
-                                            "host-fuse-attention",   "host-pack-weights"};
+  static constexpr StringLiteral names[] = {"host-fold-batch-norm",    "host-move-quantization",
+                                            "host-integer-calls",      "host-pack-gates",
+                                            "host-fuse-conv",          "host-tile-dynamic-dim",
+                                            "host-fuse-normalization", "host-fuse-attention",
+                                            "host-pack-weights",       "host-tile-rows"};
   return names;
 }
 

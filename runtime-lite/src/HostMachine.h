@@ -62,6 +62,12 @@ private:
     uint64_t unit;   ///< length of one index of the tile loop in a block; 0: no tiles
     uint64_t stride; ///< length of a block of the whole tensor
   };
+  /// The length of a tile loop.
+  struct TileExtent {
+    int64_t count = -1; ///< indices of the dynamic dim, or rows; -1: not known yet
+    uint32_t rank = 0;  ///< of a loop over rows: the number of dims that count them
+    int64_t dims[OM_MAX_RANK];
+  };
   /// A kernel's call that knows its machine.
   struct MachineCall : host::Call {
     HostMachine *machine;
@@ -88,8 +94,9 @@ private:
   om_status runPart(const om::fb::HostRun &run);
   // In HostTiles.cpp.
   om_status runTiles(const om::fb::HostTiles &tiles);
-  om_status countTiles(const om::fb::HostTiles &tiles, int64_t &count);
-  om_status prepareTilePort(const om::fb::HostTiles &tiles, uint32_t port, int64_t count);
+  om_status measureTiles(const om::fb::HostTiles &tiles, uint32_t input, TileExtent &extent);
+  om_status prepareTilePort(const om::fb::HostTiles &tiles, uint32_t port,
+                            const TileExtent &extent);
   om_status runTile(const om::fb::HostPart &part, int64_t begin, int64_t size);
   /// Reads the condition in `slot`; OM_ERROR_RUN unless it is a bool tensor of one element.
   om_status condition(uint32_t slot, bool &value);

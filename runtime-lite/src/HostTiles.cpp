@@ -35,48 +35,66 @@ void copyPieces(char *to, uint64_t toStride, const char *from, uint64_t fromStri
 
 } // namespace
 
-/// Finds how long the loop is: from the dims of the first input that has tiles. All inputs
-/// must have the dims that follow from it.
-om_status HostMachine::countTiles(const fb::HostTiles &tiles, int64_t &count) {
+/// Checks an input against the tiles. The first tiled input determines `extent`; the others must
+/// have the dims that follow from it.
+om_status HostMachine::measureTiles(const fb::HostTiles &tiles, uint32_t input,
+                                    TileExtent &extent) {
   const fb::HostPart &part = *program.parts()->Get(tiles.parts()->Get(0));
-  count = -1;
-  // The loader has made sure that one input has tiles.
-  for (uint32_t pass = 0; pass < 2; ++pass)
-    for (uint32_t i = 0; i < part.inputs(); ++i) {
-      const int32_t dim = tiles.input_dims()->Get(i);
-      if (pass == 0 && (dim < 0 || count >= 0))
-        continue;
-      const om_value *value = slots[static_cast<uint32_t>(tiles.inputs()->Get(i))];
-      const fb::Tensor &tensor = tensorOf(model, part, /*isInput=*/true, i);
-      PortType type = portType(tensor);
-      int64_t dims[OM_MAX_RANK];
-      std::memcpy(dims, type.dims, type.rank * sizeof(int64_t));
-      type.dims = dims;
-      const int64_t multiple = dim < 0 ? 1 : dims[dim] / tiles.sizes()->Get(0);
-      if (dim >= 0)
-        dims[dim] = -1;
-      om_status status = checkPort(type, "the tile loop's input", i, value, OM_ERROR_RUN, error);
-      if (status != OM_OK)
-        return status;
-      if (dim < 0)
-        continue;
-      const int64_t length = value->dims[dim];
-      if (count < 0)
-        count = length / multiple;
-      if (length % multiple != 0 || length / multiple != count)
-        return fail(error, OM_ERROR_RUN,
-                    "dim %d of '%s' has %lld elements, but %lld were expected: %lld for each of "
-                    "the %lld of the dynamic dim that all inputs share.",
-                    dim, type.name, static_cast<long long>(length),
-                    static_cast<long long>(multiple * count), static_cast<long long>(multiple),
-                    static_cast<long long>(count));
-    }
-  return OM_OK;
+  const int32_t dim = tiles.input_dims()->Get(input);
+  const om_value *value = slots[static_cast<uint32_t>(tiles.inputs()->Get(input))];
+  PortType type = portType(tensorOf(model, part, /*isInput=*/true, input));
+  const int64_t multiple = dim < 0 ? 1 : type.dims[dim] / tiles.sizes()->Get(0);
+  // In a loop over rows, dim 0 of the tile stands for any number of dims of the value.
+  const bool isRows = tiles.rows() && dim >= 0;
+  const uint32_t width = isRows ? type.rank - 1 : 0;
+  const bool hasWidth =
+      isRows && value && value->kind == host::Kind::Tensor && value->rank >= width;
+  const uint32_t leading = hasWidth ? value->rank - width : 1;
+  int64_t dims[2 * OM_MAX_RANK];
+  if (isRows) {
+    for (uint32_t d = 0; d < leading; ++d)
+      dims[d] = -1;
+    std::memcpy(dims + leading, type.dims + 1, width * sizeof(int64_t));
+    type.rank = leading + width;
+  } else {
+    std::memcpy(dims, type.dims, type.rank * sizeof(int64_t));
+    if (dim >= 0)
+      dims[dim] = -1;
+  }
+  type.dims = dims;
+  om_status status = checkPort(type, "the tile loop's input", input, value, OM_ERROR_RUN, error);
+  if (status != OM_OK || dim < 0)
+    return status;
+  int64_t length = isRows ? 1 : value->dims[dim];
+  for (uint32_t d = 0; isRows && d < leading; ++d)
+    // The product only overflows where another dim is 0: rows are never empty, and a value with
+    // elements has at most as many rows as elements.
+    if (__builtin_mul_overflow(length, value->dims[d], &length))
+      length = 0;
+  const bool isFirst = extent.count < 0;
+  if (isFirst) {
+    extent.count = length / multiple;
+    extent.rank = isRows ? leading : 0;
+    std::memcpy(extent.dims, value->dims, extent.rank * sizeof(int64_t));
+  }
+  bool same = length % multiple == 0 && length / multiple == extent.count;
+  same = same && (!isRows || leading == extent.rank);
+  for (uint32_t d = 0; same && d < extent.rank; ++d)
+    same = value->dims[d] == extent.dims[d];
+  if (same)
+    return OM_OK;
+  return fail(error, OM_ERROR_RUN,
+              "dim %d of '%s' has %lld elements, but %lld were expected: %lld for each of "
+              "the %lld of the dynamic dim that all inputs share.",
+              dim, type.name, static_cast<long long>(length),
+              static_cast<long long>(multiple * extent.count), static_cast<long long>(multiple),
+              static_cast<long long>(extent.count));
 }
 
 /// Finds where the tiles of a port are (inputs first, then outputs), and makes the tensor of an
 /// output, which goes to `moved`.
-om_status HostMachine::prepareTilePort(const fb::HostTiles &tiles, uint32_t index, int64_t count) {
+om_status HostMachine::prepareTilePort(const fb::HostTiles &tiles, uint32_t index,
+                                       const TileExtent &extent) {
   const fb::HostPart &part = *program.parts()->Get(tiles.parts()->Get(0));
   const bool isInput = index < part.inputs();
   const uint32_t own = isInput ? index : index - part.inputs();
@@ -94,16 +112,23 @@ om_status HostMachine::prepareTilePort(const fb::HostTiles &tiles, uint32_t inde
     port.blocks *= static_cast<uint64_t>(tensor.dims()->Get(static_cast<uint32_t>(d)));
   if (dim >= 0 && port.blocks)
     port.unit = tileBytes / port.blocks / static_cast<uint64_t>(size);
-  port.stride = port.unit * static_cast<uint64_t>(count);
+  port.stride = port.unit * static_cast<uint64_t>(extent.count);
   if (isInput) {
     port.data = static_cast<char *>(slots[static_cast<uint32_t>(tiles.inputs()->Get(own))]->data);
   } else {
-    int64_t dims[OM_MAX_RANK];
-    std::memcpy(dims, tensor.dims()->data(), rank * sizeof(int64_t));
+    int64_t dims[2 * OM_MAX_RANK];
+    // In a loop over rows, the dims that count them replace dim 0 of the tile.
+    const uint32_t wholeRank = tiles.rows() ? extent.rank + rank - 1 : rank;
+    if (tiles.rows()) {
+      std::memcpy(dims, extent.dims, extent.rank * sizeof(int64_t));
+      std::memcpy(dims + extent.rank, tensor.dims()->data() + 1, (rank - 1) * sizeof(int64_t));
+    } else {
+      std::memcpy(dims, tensor.dims()->data(), rank * sizeof(int64_t));
+      if (__builtin_mul_overflow(dims[dim] / size, extent.count, &dims[dim]))
+        return noMemory(tensor.name()->c_str(), UINT64_MAX);
+    }
     om_status status = OM_ERROR_ARGUMENT;
-    if (__builtin_mul_overflow(dims[dim] / size, count, &dims[dim]))
-      return noMemory(tensor.name()->c_str(), UINT64_MAX);
-    moved[own] = makeTensor(&memory, static_cast<uint8_t>(tensor.dtype()), rank, dims,
+    moved[own] = makeTensor(&memory, static_cast<uint8_t>(tensor.dtype()), wholeRank, dims,
                             Elements::Fresh, nullptr, status);
     if (!moved[own])
       return noMemory(tensor.name()->c_str(), tileBytes);
@@ -153,8 +178,11 @@ om_status HostMachine::runTile(const fb::HostPart &part, int64_t begin, int64_t 
 om_status HostMachine::runTiles(const fb::HostTiles &tiles) {
   const fb::HostPart &first = *program.parts()->Get(tiles.parts()->Get(0));
   const uint32_t ports = first.inputs() + first.outputs();
-  int64_t count = 0;
-  om_status status = countTiles(tiles, count);
+  TileExtent extent;
+  om_status status = OM_OK;
+  // The loader has made sure that one input has tiles.
+  for (uint32_t i = 0; status == OM_OK && i < first.inputs(); ++i)
+    status = measureTiles(tiles, i, extent);
   if (status != OM_OK)
     return status;
   // Null marks what was not created, so that a failure releases only what was.
@@ -163,14 +191,22 @@ om_status HostMachine::runTiles(const fb::HostTiles &tiles) {
   for (uint32_t i = 0; i < first.outputs(); ++i)
     moved[i] = nullptr;
   for (uint32_t i = 0; status == OM_OK && i < ports; ++i)
-    status = prepareTilePort(tiles, i, count);
+    status = prepareTilePort(tiles, i, extent);
 
   int64_t begin = 0;
   for (uint32_t k = 0; k < tiles.parts()->size(); ++k) {
     const fb::HostPart &part = *program.parts()->Get(tiles.parts()->Get(k));
     const int64_t size = tiles.sizes()->Get(k);
-    for (; status == OM_OK && count - begin >= size; begin += size)
+    const int64_t next = k + 1 < tiles.parts()->size() ? tiles.sizes()->Get(k + 1) : 0;
+    for (; status == OM_OK && extent.count - begin >= size; begin += size)
       status = runTile(part, begin, size);
+    // A rest of more than half a tile, or of more than one index where the next tiles have one, is
+    // the end of one more tile, which begins among indices that are already computed.
+    const int64_t rest = extent.count - begin;
+    if (status == OM_OK && extent.count >= size && (next == 1 ? rest > 1 : 2 * rest > size)) {
+      status = runTile(part, extent.count - size, size);
+      begin = extent.count;
+    }
     // Nobody may look at what was an input of the last tile.
     for (uint32_t i = 0; i < part.inputs(); ++i)
       session.setEnd(part.first_input() + i, nullptr);

@@ -200,6 +200,8 @@ const char *HostChecker::tilePort(const fb::HostTiles &tiles, bool isInput, uint
     const int64_t size = tiles.sizes()->Get(i);
     if (dim < (isInput ? -1 : 0) || dim >= int64_t(rank))
       return "a tile loop names a dim that a tensor does not have";
+    if (tiles.rows() && dim > 0)
+      return "a loop over rows has tiles along another dim than the first";
     if (dim >= 0) {
       const int64_t length = tensor.dims()->Get(uint32_t(dim));
       if (length < size || length % size != 0 || (first && length / size != multiple))
@@ -207,12 +209,15 @@ const char *HostChecker::tilePort(const fb::HostTiles &tiles, bool isInput, uint
       if (om_dtype_bits(static_cast<om_dtype>(tensor.dtype())) < 8)
         return "a tile loop divides a tensor whose elements are no whole bytes";
       multiple = length / size;
+      if (tiles.rows() && multiple != 1)
+        return "a loop over rows has more than one row for each index";
     }
     if (!first)
       first = &tensor;
     bool same = tensor.dtype() == first->dtype() && rank == first->dims()->size();
     for (uint32_t d = 0; same && d < rank; ++d)
-      same = int64_t(d) == dim || tensor.dims()->Get(d) == first->dims()->Get(d);
+      same = int64_t(d) == dim || (tensor.dims()->Get(d) == first->dims()->Get(d) &&
+                                   (!tiles.rows() || tensor.dims()->Get(d) > 0));
     if (!same)
       return "the parts of a tile loop have tensors that differ";
   }

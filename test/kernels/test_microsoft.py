@@ -82,3 +82,35 @@ def test_errors():
         call("EmbedLayerNormalization", np.array([[7]], np.int32), None,
              np.zeros((5, 8), np.float32), np.zeros((4, 8), np.float32), None,
              np.ones(8, np.float32), np.ones(8, np.float32), missing=[1, 4])
+
+
+@pytest.mark.parametrize("activation", ["Clip", "Silu", None])
+@pytest.mark.parametrize("group", [1, 4])
+# The dims of the convolution, dims that broadcast to these, and dims to which these broadcast.
+@pytest.mark.parametrize("z", [(1, 4, 6, 5), (4, 1, 1), (2, 4, 6, 5), ()])
+def test_fused_conv(activation, group, z):
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((1, 4, 6, 5)).astype(np.float32)
+    w = rng.standard_normal((4, 4 // group, 3, 3)).astype(np.float32)
+    b = rng.standard_normal(4).astype(np.float32)
+    other = rng.standard_normal(z).astype(np.float32)
+    conv, = call("Conv", x, w, b, pads=[1, 1, 1, 1], group=group)
+    want = conv + other
+    if activation == "Clip":
+        want = np.clip(want, -.5, 1.5)
+    elif activation == "Silu":
+        want = want / (1 + np.exp(-want))
+    attributes = {"activation": activation} if activation else {}
+    if activation == "Clip":
+        attributes["activation_params"] = [-.5, 1.5]
+    got, = call("FusedConv", x, w, b, other, pads=[1, 1, 1, 1], group=group, **attributes)
+    assert got.shape == want.shape
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+def test_fused_conv_errors():
+    x, w = np.zeros((1, 2, 5, 5), np.float32), np.zeros((3, 2, 1, 1), np.float32)
+    with pytest.raises(KernelError, match="broadcast"):
+        call("FusedConv", x, w, None, np.zeros((1, 2, 5, 5), np.float32), missing=[2])
+    with pytest.raises(KernelError, match="activation"):
+        call("FusedConv", x, w, activation="Gelu")

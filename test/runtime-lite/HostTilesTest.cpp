@@ -84,6 +84,57 @@ TEST_CASE("a loop runs the tiles of every size, in place and through copies") {
   }
 }
 
+TEST_CASE("rows are counted by any dims") {
+  TestModel part(image());
+  HostTestModel test(image());
+  const int32_t x = test.input("x", OM_F32, {});
+  test.host().inputs[0].unranked = true;
+  const int32_t y = test.slot(), sums = test.slot();
+  std::vector<uint32_t> parts;
+  for (int64_t size : {4, 1}) {
+    atc::om::OmModel rows = rowsModel(part, 1, size);
+    for (atc::om::OmTensor &tensor : rows.tensors)
+      tensor.dims.erase(tensor.dims.begin());
+    parts.push_back(test.part(rows));
+  }
+  HostTestModel::Step &step = test.add(HostTestModel::Kind::Tiles);
+  step.parts = parts;
+  step.sizes = {4, 1};
+  step.inputs = {x};
+  step.outputs = {y, sums};
+  step.inputDims = {0};
+  step.outputDims = {0, 0};
+  step.rows = true;
+  test.output("y", y, OM_F32);
+  test.output("sums", sums, OM_F32);
+  Ready ready(test, "host-rows.om", threads(2, /*serialCost=*/0));
+  using Dims = std::vector<int64_t>;
+  for (const Dims &dims : {Dims{5}, Dims{2, 7}, Dims{}, Dims{1, 3, 2}, Dims{4, 0, 3}}) {
+    size_t rows = 1;
+    for (int64_t dim : dims)
+      rows *= static_cast<size_t>(dim);
+    std::vector<float> data(rows * columns);
+    for (size_t i = 0; i < data.size(); ++i)
+      data[i] = static_cast<float>(i % 19) - 9;
+    Dims whole = dims;
+    whole.push_back(columns);
+    const Values out = ready.good({floats(whole, data)});
+    REQUIRE(out[0].dims() == whole);
+    REQUIRE(out[1].dims() == dims);
+    for (size_t i = 0; i < data.size(); ++i)
+      CHECK(out[0].data<float>()[i] ==
+            Approx(data[i] * part.scale[i % columns] + part.bias[i % columns]));
+    for (size_t row = 0; row < rows; ++row)
+      CHECK(out[1].data<float>()[row] ==
+            Approx(std::accumulate(out[0].data<float>() + row * columns,
+                                   out[0].data<float>() + (row + 1) * columns, 0.0f)));
+  }
+  CHECK(ready.run({floats({2, 47}, std::vector<float>(94))}).empty());
+  CHECK(ready.says("[?, 48]"));
+  CHECK(ready.run({floats({}, {1})}).empty());
+  CHECK(ready.run({number(1)}).empty());
+}
+
 TEST_CASE("a tensor whose other dims do not fit the tiles is refused") {
   TestModel part(image());
   HostTestModel test = tilesModel(part, 1, {2, 1});
@@ -146,6 +197,7 @@ TEST_CASE("a loop over tiles that cannot be trusted is not written") {
     s.parts = {1, 0, 1};
     s.sizes = {1, 4, 1};
   }));
+  CHECK(refused([](Test &, Step &s) { s.rows = true; })); // along dim 1
   CHECK(refused([](Test &, Step &s) { s.inputs = {}; }));
   CHECK(refused([](Test &, Step &s) { s.inputs = {-1}; }));
   CHECK(refused([](Test &, Step &s) { s.outputs.pop_back(); }));

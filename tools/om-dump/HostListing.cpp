@@ -115,7 +115,8 @@ private:
         lines += slotsText(*run->outputs()) + " = part " + std::to_string(run->part()) + "(" +
                  slotsText(*run->inputs()) + ")\n";
       } else if (const fb::HostTiles *tiles = step->what_as_HostTiles()) {
-        lines += slotsText(*tiles->outputs()) + " = tiles(" + slotsText(*tiles->inputs()) + ")";
+        lines += slotsText(*tiles->outputs()) + (tiles->rows() ? " = rows(" : " = tiles(") +
+                 slotsText(*tiles->inputs()) + ")";
         for (uint32_t i = 0; i < tiles->parts()->size(); ++i)
           lines += std::string(i ? "," : "") + " part " + std::to_string(tiles->parts()->Get(i)) +
                    " for " + std::to_string(tiles->sizes()->Get(i));
@@ -186,7 +187,8 @@ Json stepJson(const fb::HostStep &step) {
             {"inputs", listOf(*tiles->inputs())},
             {"outputs", listOf(*tiles->outputs())},
             {"input_dims", listOf(*tiles->input_dims())},
-            {"output_dims", listOf(*tiles->output_dims())}};
+            {"output_dims", listOf(*tiles->output_dims())},
+            {"rows", tiles->rows()}};
   if (const fb::HostIf *branch = step.what_as_HostIf())
     return {{"kind", "if"},
             {"condition", branch->condition()},

@@ -1,9 +1,11 @@
 // RUN: atc-opt %s --host-pipeline | FileCheck %s --check-prefixes=CHECK,ALL
 // RUN: atc-opt %s --host-pipeline=disable=host-integer-calls | FileCheck %s --check-prefixes=CHECK,FLOATS
+// RUN: atc-opt %s --host-pipeline=disable=host-fuse-conv,host-tile-rows | FileCheck %s --check-prefixes=CHECK,ALL,APART
 // RUN: atc-opt %s --host-pipeline=disable=host-move-quantization,host-fold-batch-norm | FileCheck %s --check-prefixes=CHECK,FEWER
 
-// The max of a pool moves integers, a product becomes one of integers, and a normalization
-// joins the convolution before it; each only where its pass is not left out.
+// The max of a pool moves integers, a product becomes one of integers, a normalization and an
+// activation join the convolution before them, and rows are tiled; each only where its pass is not
+// disabled.
 // CHECK-LABEL: func @main
 // ALL: graph.host_call "MaxPool"({{.*}}tensor<*xui8>
 // ALL: graph.host_call "QLinearMul"
@@ -11,10 +13,15 @@
 // FLOATS: graph.host_call "MaxPool"({{.*}}tensor<*xui8>
 // FLOATS: graph.host_call "Mul"
 // FLOATS-NOT: "BatchNormalization"
+// FLOATS: "FusedConv"
+// FLOATS: call @rows_0
+// APART: "Conv"
+// APART: "Relu"
+// APART: "MatMul"
 // FEWER: graph.host_call "MaxPool"({{.*}}tensor<*xf32>
 // FEWER: graph.host_call "QLinearMul"
 // FEWER: graph.host_call "BatchNormalization"
-func.func @main(%q: tensor<*xui8>, %r: tensor<*xui8>, %f: tensor<*xf32>) -> (tensor<*xui8>, tensor<*xui8>, tensor<*xf32>) {
+func.func @main(%q: tensor<*xui8>, %r: tensor<*xui8>, %f: tensor<*xf32>) -> (tensor<*xui8>, tensor<*xui8>, tensor<*xf32>, tensor<*xf32>) {
   %s = graph.constant dense<0.5> : tensor<f32>
   %z = graph.constant dense<7> : tensor<ui8>
   %s2 = graph.constant dense<0.125> : tensor<f32>
@@ -29,5 +36,8 @@ func.func @main(%q: tensor<*xui8>, %r: tensor<*xui8>, %f: tensor<*xf32>) -> (ten
   %c = graph.host_call "Conv"(%f, %w) {} : (tensor<*xf32>, tensor<2x1x1x1xf32>) -> tensor<*xf32>
   %one = graph.constant dense<[1.0, 2.0]> : tensor<2xf32>
   %n = graph.host_call "BatchNormalization"(%c, %one, %one, %one, %one) {} : (tensor<*xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<*xf32>
-  return %pq, %mq, %n : tensor<*xui8>, tensor<*xui8>, tensor<*xf32>
+  %relu = graph.host_call "Relu"(%n) {} : (tensor<*xf32>) -> tensor<*xf32>
+  %matrix = graph.constant dense<1.0> : tensor<64x64xf32>
+  %rows = graph.host_call "MatMul"(%f, %matrix) {} : (tensor<*xf32>, tensor<64x64xf32>) -> tensor<*xf32>
+  return %pq, %mq, %relu, %rows : tensor<*xui8>, tensor<*xui8>, tensor<*xf32>, tensor<*xf32>
 }

@@ -1,0 +1,20 @@
+//===-- Lanes.h - the vector registers that a kernel is compiled for ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_KERNELS_CORE_LANES_H
+#define OPENATC_KERNELS_CORE_LANES_H
+
+#include <stdint.h>
+
+namespace atc::kernels {
+
+/// The number of f32 elements per vector register of the CPU level. The compiler makes it a
+/// constant when it links kernels into a model, so that code for other registers is removed.
+extern "C" const uint64_t atc_kernel_lanes;
+
+/// Returns whether vectors of 64 bytes are registers, of which there are then 32.
+inline bool hasWideRegisters() { return atc_kernel_lanes >= 16; }
+
+} // namespace atc::kernels
+
+#endif // OPENATC_KERNELS_CORE_LANES_H

@@ -1,0 +1,172 @@
+//===-- FuseConv.cpp - convolutions compute what follows them -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/graph/ConstantUtils.h"
+#include "passes/graph/RewriteUtils.h"
+#include "passes/host/Passes.h"
+#include "passes/host/QuantizedCalls.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace atc::host {
+#define GEN_PASS_DEF_HOSTFUSECONV
+#include "passes/host/Passes.h.inc"
+
+namespace {
+
+using graph::HostCallOp;
+
+/// The activation of a FusedConv, as its attributes.
+struct FusedActivation {
+  StringRef name;
+  SmallVector<double> parameters;
+};
+
+bool hasActivation(HostCallOp conv) { return conv.getParameters().contains("activation"); }
+
+bool isF32(Value value) {
+  auto type = dyn_cast<TensorType>(value.getType());
+  return type && type.getElementType().isF32();
+}
+
+/// Returns the convolution of f32 that computes `value` for `uses` uses, all of them in the block
+/// of `reader`; null where there is none.
+HostCallOp convOf(Value value, Operation *reader, unsigned uses = 1) {
+  auto conv = value ? value.getDefiningOp<HostCallOp>() : HostCallOp();
+  if (!conv || (conv.getKernel() != "Conv" && conv.getKernel() != "FusedConv") ||
+      conv->getBlock() != reader->getBlock() || !value.hasNUses(uses) || !isF32(value) ||
+      !hasInputs(conv, 2) || !isF32(conv.getInputs()[0]) || !isF32(conv.getInputs()[1]))
+    return {};
+  return conv;
+}
+
+/// Returns a bound of a Clip; nothing where it is not known.
+std::optional<double> boundOf(Value bound, double fallback) {
+  if (!bound)
+    return fallback;
+  auto elements = graph::getVectorConstant(bound);
+  if (!elements || elements->size() != 1 || !isF32(bound))
+    return std::nullopt;
+  return elements->front();
+}
+
+/// Returns the activation that a call computes of its input 0.
+std::optional<FusedActivation> activationOf(HostCallOp call) {
+  const StringRef kernel = call.getKernel();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (!hasInputs(call, 1) || call->getNumResults() != 1)
+    return std::nullopt;
+  // Clip keeps a NaN, as Relu does.
+  if (kernel == "Relu")
+    return FusedActivation{"Clip", {0, infinity}};
+  if (kernel == "Sigmoid" || kernel == "Tanh")
+    return FusedActivation{kernel, {}};
+  if (kernel == "LeakyRelu")
+    return FusedActivation{kernel, {numberOf(call, "alpha", 0.01)}};
+  if (kernel == "HardSigmoid")
+    return FusedActivation{kernel, {numberOf(call, "alpha", 0.2), numberOf(call, "beta", 0.5)}};
+  if (kernel != "Clip")
+    return std::nullopt;
+  const SmallVector<Value> inputs = inputsOf(call, 3);
+  auto low = boundOf(inputs[1], -infinity), high = boundOf(inputs[2], infinity);
+  if (!low || !high)
+    return std::nullopt;
+  return FusedActivation{"Clip", {*low, *high}};
+}
+
+/// Replaces `last` by `conv` with other inputs and the activation, if any.
+void fuse(PatternRewriter &rewriter, HostCallOp conv, HostCallOp last, ArrayRef<Value> inputs,
+          const FusedActivation &activation) {
+  NamedAttrList parameters(conv.getParameters());
+  if (!activation.name.empty()) {
+    parameters.set("activation", rewriter.getStringAttr(activation.name));
+    if (!activation.parameters.empty())
+      parameters.set("activation_params",
+                     DenseF64ArrayAttr::get(rewriter.getContext(), activation.parameters));
+  }
+  HostCallOp fused =
+      makeCall(rewriter, last.getLoc(), "FusedConv", inputs, last.getResult(0).getType(),
+               parameters.getDictionary(rewriter.getContext()));
+  rewriter.replaceOp(last, fused.getResults());
+}
+
+/// Fuses an activation.
+struct FuseActivation : graph::CountingPattern<HostCallOp> {
+  using CountingPattern::CountingPattern;
+
+  LogicalResult matchAndRewrite(HostCallOp call, PatternRewriter &rewriter) const override {
+    auto activation = activationOf(call);
+    if (!activation)
+      return failure();
+    HostCallOp conv = convOf(call.getInputs()[0], call);
+    if (!conv || hasActivation(conv))
+      return rewriter.notifyMatchFailure(call, "input is not a convolution of its own");
+    fuse(rewriter, conv, call, conv.inputsByPosition(), *activation);
+    rewriter.eraseOp(conv);
+    ++count;
+    return success();
+  }
+};
+
+/// Fuses x * sigmoid(x).
+struct FuseSilu : graph::CountingPattern<HostCallOp> {
+  using CountingPattern::CountingPattern;
+
+  LogicalResult matchAndRewrite(HostCallOp call, PatternRewriter &rewriter) const override {
+    if (call.getKernel() != "Mul" || !hasInputs(call, 2) || call->getNumResults() != 1)
+      return failure();
+    for (auto [x, gate] : {std::pair(call.getInputs()[0], call.getInputs()[1]),
+                           std::pair(call.getInputs()[1], call.getInputs()[0])}) {
+      auto sigmoid = gate.getDefiningOp<HostCallOp>();
+      if (!sigmoid || sigmoid.getKernel() != "Sigmoid" || !gate.hasOneUse() ||
+          !hasInputs(sigmoid, 1) || sigmoid.getInputs()[0] != x)
+        continue;
+      HostCallOp conv = convOf(x, call, /*uses=*/2);
+      if (!conv || hasActivation(conv))
+        return rewriter.notifyMatchFailure(call, "input is not a convolution of its own");
+      fuse(rewriter, conv, call, conv.inputsByPosition(), {"Silu", {}});
+      rewriter.eraseOp(sigmoid);
+      rewriter.eraseOp(conv);
+      ++count;
+      return success();
+    }
+    return failure();
+  }
+};
+
+/// Fuses a sum with another tensor. The kernel broadcasts where their dims differ.
+struct FuseSum : graph::CountingPattern<HostCallOp> {
+  using CountingPattern::CountingPattern;
+
+  LogicalResult matchAndRewrite(HostCallOp call, PatternRewriter &rewriter) const override {
+    if (call.getKernel() != "Add" || !hasInputs(call, 2) || call->getNumResults() != 1)
+      return failure();
+    for (auto [x, other] : {std::pair(call.getInputs()[0], call.getInputs()[1]),
+                            std::pair(call.getInputs()[1], call.getInputs()[0])}) {
+      HostCallOp conv = convOf(x, call);
+      if (!conv || hasActivation(conv) || conv.inputsByPosition().size() > 3 || !isF32(other))
+        continue;
+      SmallVector<Value> inputs = inputsOf(conv, 4);
+      inputs[3] = other;
+      fuse(rewriter, conv, call, inputs, {});
+      rewriter.eraseOp(conv);
+      ++count;
+      return success();
+    }
+    return rewriter.notifyMatchFailure(call, "no operand is a convolution of its own");
+  }
+};
+
+struct HostFuseConv : impl::HostFuseConvBase<HostFuseConv> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<FuseActivation, FuseSilu, FuseSum>(&getContext(), numFused);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace atc::host

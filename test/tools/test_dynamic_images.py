@@ -1,0 +1,91 @@
+"""Convolutional models with dynamic batch, height and width: one file gives what the models
+compiled for each size give."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("onnx")
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
+from openatc_runtime import Session  # noqa: E402
+from openatc_tools import RUNTIME, call, compile_model, tool  # noqa: E402
+from test_dynamic_dim import Net, assert_close, shapes_of  # noqa: E402
+
+SIZES = ((2, 33, 21), (1, 96, 70), (3, 5, 7))
+
+
+def classifier():
+    """Residual blocks with batch norms, some with strides, as in ResNets and MobileNets."""
+    net = Net()
+    x = net.input("x", ["batch", 3, "height", "width"])
+
+    def conv(y, out, size, stride=1, group=1, channels=None):
+        y = net.op("Conv", y, net.weight(out, (channels or out) // group, size, size), group=group,
+                   strides=[stride] * 2, pads=[size // 2] * 4)
+        scale, shift, mean = (net.weight(out) for _ in range(3))
+        variance = net.constant(net.rng.uniform(0.5, 1.5, out).astype(np.float32))
+        return net.op("BatchNormalization", y, scale, shift, mean, variance)
+
+    def clip(y):
+        return net.op("Clip", y, net.constant(np.float32(0)), net.constant(np.float32(6)))
+
+    y = net.op("Relu", conv(x, 16, 7, stride=2, channels=3))
+    y = net.op("MaxPool", y, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    for stride, width in ((1, 16), (2, 24)):
+        skip = y if stride == 1 else conv(y, width, 1, stride, channels=16)
+        z = net.op("Relu", conv(y, width, 3, stride, channels=16))
+        y = net.op("Relu", net.op("Add", conv(z, width, 1), skip))
+    z = clip(conv(y, 72, 1, channels=24))
+    z = clip(conv(z, 72, 3, group=72))
+    y = net.op("Add", y, conv(z, 24, 1, channels=72))
+    # A factor per image and channel, which broadcasts.
+    gate = conv(net.op("GlobalAveragePool", y), 24, 1)
+    y = net.op("Add", gate, y)
+    y = net.op("Flatten", net.op("GlobalAveragePool", y))
+    net.output(net.op("Gemm", y, net.weight(10, 24), net.weight(10), transB=1), ["batch", 10])
+    return net
+
+
+def detector():
+    """SiLU, concatenation with an upsampled map, and heads with all positions."""
+    net = Net()
+    x = net.input("x", ["batch", 3, "height", "width"])
+
+    def silu(y, out, channels, size=1, stride=1):
+        y = net.op("Conv", y, net.weight(out, channels, size, size), net.weight(out),
+                   strides=[stride] * 2, pads=[size // 2] * 4)
+        return net.op("Mul", y, net.op("Sigmoid", y))
+
+    low = silu(x, 8, 3, 3)
+    high = silu(low, 16, 8, 3)
+    up = net.op("Resize", high, "", net.constant(np.float32([1, 1, 2, 2])), mode="nearest",
+                coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    wide = net.op("Resize", low, "", net.constant(np.float32([1, 1, 2, 2])), mode="nearest",
+                  coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    y = silu(net.op("Concat", up, wide, axis=1), 24, 24, 3, 2)
+    y = net.op("Conv", y, net.weight(21, 24, 1, 1), net.weight(21))
+    y = net.op("Transpose", net.op("Reshape", y, net.ints(0, 3, 7, -1)), perm=[0, 1, 3, 2])
+    net.output(net.op("Reshape", y, net.ints(0, -1, 7)), ["batch", "boxes", 7])
+    return net
+
+
+@pytest.mark.parametrize("make, fused", [(classifier, 9), (detector, 3)])
+def test_images_of_any_size(make, fused, tmp_path):
+    model = make().save(tmp_path / "net.onnx")
+    om = compile_model(model, tmp_path)
+    code, out, err = call(tool("om-dump"), om)
+    assert code == 0, err
+    assert out.count("FusedConv(") == fused and "BatchNormalization(" not in out, out
+    dynamic = Session(RUNTIME, om, threads=2)
+    rng = np.random.default_rng(4)
+    for size in SIZES:
+        feed = {"x": rng.standard_normal((size[0], 3, *size[1:])).astype(np.float32)}
+        folder = tmp_path / "-".join(map(str, size))
+        folder.mkdir()
+        static = Session(RUNTIME, compile_model(model, folder, shapes_of(feed)), threads=2)
+        assert_close(dynamic.run_values(feed), static.run_values(feed))
+        static.close()
+    dynamic.close()
