@@ -25,4 +25,25 @@ openatc_install_python_files("" COMPONENT wheel EXCLUDE_FROM_ALL)
 install(TARGETS _runtime LIBRARY DESTINATION openatc COMPONENT wheel EXCLUDE_FROM_ALL)
 if(TARGET _compiler_whole)
   install(TARGETS _compiler_whole LIBRARY DESTINATION openatc COMPONENT wheel EXCLUDE_FROM_ALL)
+  install(TARGETS om-run-whole RUNTIME DESTINATION openatc/bin COMPONENT wheel EXCLUDE_FROM_ALL)
+  # Libraries that PEP 600 does not expect on every Linux go along. A wheel has no links: each goes
+  # under the name that others load it by.
+  install(CODE "
+    file(GET_RUNTIME_DEPENDENCIES
+      RESOLVED_DEPENDENCIES_VAR found
+      UNRESOLVED_DEPENDENCIES_VAR missing
+      EXECUTABLES \"$<TARGET_FILE:om-run-whole>\"
+      MODULES \"$<TARGET_FILE:_compiler_whole>\"
+      PRE_EXCLUDE_REGEXES [[^ld-linux]] [[^lib(c|m|dl|rt|pthread|stdc[+][+]|gcc_s|z)[.]so]])
+    if(missing)
+      message(FATAL_ERROR \"Not found: \${missing}\")
+    endif()
+    set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/openatc/lib\")
+    file(MAKE_DIRECTORY \"\${folder}\")
+    foreach(library IN LISTS found)
+      get_filename_component(name \"\${library}\" NAME)
+      file(REAL_PATH \"\${library}\" source)
+      file(COPY_FILE \"\${source}\" \"\${folder}/\${name}\" ONLY_IF_DIFFERENT)
+    endforeach()"
+    COMPONENT wheel EXCLUDE_FROM_ALL)
 endif()

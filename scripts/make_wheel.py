@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Makes a wheel of a finished build: make_wheel.py <build folder> <folder for the wheel>
 
-The component `wheel` of the build is what it holds, with the shared libraries that a plain Linux
-lacks in openatc/lib. Name, version and scripts come from pyproject.toml; the platform tag follows from
+The component `wheel` of the build is what it holds. Name, version and scripts come from pyproject.toml; the platform tag follows from
 the symbols that the binaries need. `pip wheel .` makes the same from the source alone.
 """
 import base64
@@ -20,36 +19,12 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
-# What every Linux with this C library has (PEP 600).
-SYSTEM = re.compile(r"(ld-linux-x86-64|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|z))\.so")
 # The C++ library's versions and the first release of the C library that came beside each.
 CXX_ERA = {"3.4.30": 35, "3.4.31": 38, "3.4.32": 39}
 
 
 def run(*command):
     return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout
-
-
-def needed(path):
-    return re.findall(r"NEEDED\s+(\S+)", run("objdump", "-p", path))
-
-
-def found_libraries(path):
-    """{name: path} of every library that the loader finds for `path`, whatever needs it."""
-    return dict(re.findall(r"(\S+) => (/\S+)", run("ldd", path)))
-
-
-def carried(binaries):
-    """{name: path} of the libraries that the wheel must carry for these binaries."""
-    result = {}
-    for binary in binaries:
-        where, todo = found_libraries(binary), needed(binary)
-        while todo:
-            name = todo.pop()
-            if not SYSTEM.match(name) and name not in result:
-                result[name] = pathlib.Path(where[name])
-                todo += needed(where[name])
-    return result
 
 
 def platform_tag(binaries):
@@ -77,13 +52,7 @@ def main():
         tree = pathlib.Path(folder)
         run(cmake, "--install", build, "--component", "wheel", "--prefix", tree)
         package = tree / "openatc"
-        (package / "bin").mkdir()
-        shutil.copy(build / "bin" / "om-run", package / "bin" / "om-run")
-        binaries = [*package.glob("*.so"), package / "bin" / "om-run"]
-        (package / "lib").mkdir()
-        for name, path in carried(binaries).items():
-            shutil.copy(path, package / "lib" / name)
-            binaries.append(package / "lib" / name)
+        binaries = [*package.glob("*.so"), *package.glob("lib/*"), *package.glob("bin/*")]
         for binary in binaries:
             binary.chmod(0o755)
             run("strip", "--strip-unneeded", binary)

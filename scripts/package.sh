@@ -27,7 +27,7 @@ make_packages() {
 case "${1:-}" in
 "") make_packages ;;
 --wheel)
-  "$cmake" --build "$build" --target openatc_python _compiler_whole om-run
+  "$cmake" --build "$build" --target openatc_python _compiler_whole om-run-whole
   exec /usr/bin/python3 scripts/make_wheel.py "$build" "$packages"
   ;;
 --check)

@@ -36,16 +36,12 @@ template <typename F> struct GateProduct {
         runLast(panel, init);
         continue;
       }
-      constexpr int64_t strips = GateLayout::kColumns / kLanes;
-      for (int64_t strip = 0; strip < strips; strip += 4) {
-        int64_t row = 0;
-        for (; row + 6 <= rows; row += 6)
-          runTile<6>(row, panel, strip, init);
-        for (; row + 3 <= rows; row += 3)
-          runTile<3>(row, panel, strip, init);
-        for (; row < rows; ++row)
-          runTile<1>(row, panel, strip, init);
-      }
+      // Tiles of about equal size: a row alone costs as much as it takes to read the panel.
+      const int64_t maxRows = atc_kernel_lanes >= 8 ? 6 : 3;
+      const int64_t tiles = (rows + maxRows - 1) / maxRows;
+      for (int64_t strip = 0; strip < GateLayout::kColumns / kLanes; strip += 4)
+        for (int64_t tile = 0; tile < tiles; ++tile)
+          runRows(tile * rows / tiles, (tile + 1) * rows / tiles, panel, strip, init);
     }
   }
 
@@ -53,6 +49,25 @@ private:
   static constexpr int64_t kLanes = 64 / sizeof(F);
   typedef F Vec __attribute__((vector_size(64)));
   typedef F Loose __attribute__((vector_size(64), aligned(sizeof(F)), may_alias));
+
+  /// Multiplies rows [begin, end), at most 6, by four strips of a whole panel.
+  template <typename Init>
+  void runRows(int64_t begin, int64_t end, int64_t panel, int64_t strip, Init init) const {
+    switch (end - begin) {
+    case 1:
+      return runTile<1>(begin, panel, strip, init);
+    case 2:
+      return runTile<2>(begin, panel, strip, init);
+    case 3:
+      return runTile<3>(begin, panel, strip, init);
+    case 4:
+      return runTile<4>(begin, panel, strip, init);
+    case 5:
+      return runTile<5>(begin, panel, strip, init);
+    default:
+      return runTile<6>(begin, panel, strip, init);
+    }
+  }
 
   /// Multiplies R rows by four strips of a whole panel. Accumulators that do not fit the registers
   /// of the CPU are computed in turn.

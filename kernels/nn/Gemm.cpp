@@ -17,9 +17,12 @@ constexpr int64_t kRows = 6;      // of the register tile
 constexpr int64_t kRowBlock = 48; // rows of a packed at a time
 constexpr int64_t kDepth = 256;   // of k at a time: a panel of it stays in the first cache
 
+/// A panel's row is one vector; processors with shorter ones take several.
 template <typename F> struct Vectors {
-  typedef F Vec __attribute__((vector_size(32)));
-  typedef F Loose __attribute__((vector_size(32), aligned(sizeof(F)), may_alias));
+  typedef F Vec __attribute__((vector_size(64)));
+  typedef F Loose __attribute__((vector_size(64), aligned(sizeof(F)), may_alias));
+  typedef F Half __attribute__((vector_size(32)));
+  typedef F LooseHalf __attribute__((vector_size(32), aligned(sizeof(F)), may_alias));
 };
 
 /// R rows and one panel of c. a: element (r, i) at a[r * aRow + i * aCol]; b: row i at
@@ -31,31 +34,41 @@ inline __attribute__((always_inline)) void tile(F *c, int64_t cRow, int64_t colu
   using Vec = typename Vectors<F>::Vec;
   using Loose = typename Vectors<F>::Loose;
   constexpr int64_t width = kPanel<F>;
-  Vec low[R] = {}, high[R] = {};
-  for (int64_t i = 0; i < k; ++i) {
-    const Vec b0 = reinterpret_cast<const Loose *>(b + i * bRow)[0];
-    const Vec b1 = reinterpret_cast<const Loose *>(b + i * bRow)[1];
+  // Where few rows leave registers for it, odd steps have accumulators of their own: an addition
+  // need not wait for the one before it.
+  constexpr bool two = R <= 3;
+  Vec sums[R] = {}, odd[R] = {};
+  int64_t i = 0;
+  for (; two && i + 2 <= k; i += 2) {
+    const Vec b0 = *reinterpret_cast<const Loose *>(b + i * bRow);
+    const Vec b1 = *reinterpret_cast<const Loose *>(b + (i + 1) * bRow);
 #pragma clang loop unroll(full)
     for (int r = 0; r < R; ++r) {
-      const F value = a[r * aRow + i * aCol];
-      low[r] += value * b0;
-      high[r] += value * b1;
+      sums[r] += a[r * aRow + i * aCol] * b0;
+      odd[r] += a[r * aRow + (i + 1) * aCol] * b1;
     }
   }
+  for (; i < k; ++i) {
+    const Vec b0 = *reinterpret_cast<const Loose *>(b + i * bRow);
+#pragma clang loop unroll(full)
+    for (int r = 0; r < R; ++r)
+      sums[r] += a[r * aRow + i * aCol] * b0;
+  }
+#pragma clang loop unroll(full)
+  for (int r = 0; two && r < R; ++r)
+    sums[r] += odd[r];
   if (columns >= width) {
 #pragma clang loop unroll(full)
     for (int r = 0; r < R; ++r) {
       Loose *to = reinterpret_cast<Loose *>(c + r * cRow);
-      to[0] = add ? Vec(to[0]) + low[r] : low[r];
-      to[1] = add ? Vec(to[1]) + high[r] : high[r];
+      *to = add ? Vec(*to) + sums[r] : sums[r];
     }
     return;
   }
   F row[width];
 #pragma clang loop unroll(full)
   for (int r = 0; r < R; ++r) {
-    __builtin_memcpy(row, &low[r], 32);
-    __builtin_memcpy(row + width / 2, &high[r], 32);
+    __builtin_memcpy(row, &sums[r], 64);
     for (int64_t j = 0; j < columns; ++j)
       c[r * cRow + j] = add ? c[r * cRow + j] + row[j] : row[j];
   }
@@ -88,8 +101,8 @@ void tileOf(int64_t rows, F *c, int64_t cRow, int64_t columns, const F *a, int64
 }
 
 template <typename F> F dot(const F *a, int64_t aCol, const F *b, int64_t k) {
-  using Vec = typename Vectors<F>::Vec;
-  using Loose = typename Vectors<F>::Loose;
+  using Vec = typename Vectors<F>::Half;
+  using Loose = typename Vectors<F>::LooseHalf;
   constexpr int64_t lanes = 32 / sizeof(F);
   F sum = 0;
   int64_t i = 0;

@@ -1,6 +1,7 @@
 //===-- OutlineStatic.cpp - what has fixed shapes becomes functions -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/Remarks.h"
 #include "passes/host/Passes.h"
 
 #include "dialects/graph/HostCalls.h"
@@ -198,6 +199,8 @@ struct OutlineStatic : impl::HostOutlineStaticBase<OutlineStatic> {
     for (Block *block : blocks)
       BlockOutliner(getOperation(), *block, count).run();
     numParts += count;
+    remarkAnalysis(getArgument(), main.getLoc(), "StaticRegions")
+        << remark::add("{0} regions of static shapes become generated code", count);
     // Constants that only parts read are theirs.
     main.walk([](graph::ConstantOp constant) {
       if (constant.use_empty())

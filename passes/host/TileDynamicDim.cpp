@@ -1,6 +1,7 @@
 //===-- TileDynamicDim.cpp - static functions for tiles of a dynamic dim --===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/Remarks.h"
 #include "passes/host/Passes.h"
 
 #include "dialects/graph/ConstantData.h"
@@ -16,6 +17,8 @@ namespace atc::host {
 #include "passes/host/Passes.h.inc"
 
 namespace {
+
+constexpr StringLiteral kPass = "host-tile-dynamic-dim";
 
 ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
@@ -54,7 +57,8 @@ public:
 
 private:
   LogicalResult missed(Location loc, const Twine &why) {
-    emitRemark(loc) << "not tiled along dynamic dim '" << name << "': " << why;
+    remarkMissed(kPass, loc, "NotTiled")
+        << remark::add("not tiled along dynamic dim '{0}': {1}", name.str(), why.str());
     return failure();
   }
 
@@ -311,6 +315,11 @@ struct TileDynamicDim : impl::HostTileDynamicDimBase<TileDynamicDim> {
     llvm::sort(chosen, std::greater<int64_t>());
     if (chosen.back() != 1)
       chosen.push_back(1);
+    remarkPassed(kPass, main.getLoc(), "Tiled") << remark::add(
+        "the model runs in tiles of {0} along dynamic dim '{1}'",
+        llvm::join(llvm::map_range(chosen, [](int64_t size) { return std::to_string(size); }),
+                   ", "),
+        name.str());
     TileBuilder builder(main, tiled, count.getInt());
     SmallVector<func::FuncOp> tiles;
     for (int64_t size : chosen)

@@ -5,6 +5,7 @@
 // side, those that need plain tensors to the other, operators that accept either are free, and
 // cutting a tensor costs the bytes of its relayout.
 
+#include "passes/Remarks.h"
 #include "passes/kernel/LayoutRules.h"
 #include "passes/kernel/MinCut.h"
 #include "passes/kernel/Passes.h"
@@ -243,6 +244,13 @@ void AssignLayoutPass::runOnOperation() {
   choose();
   rewrite();
   mergeIntoTransposes();
+  for (auto relayout : getOperation().getOps<graph::RelayoutOp>())
+    if (!isConstant(relayout.getInput()))
+      remarkMissed(getArgument(), relayout.getLoc(), "Relayout") << remark::add(
+          "the tensor is stored a second time, {0}: some of its readers need it so",
+          blockOf(relayout.getResult())
+              ? "in blocks of " + std::to_string(blockOf(relayout.getResult())) + " channels"
+              : std::string("row-major"));
 }
 
 } // namespace

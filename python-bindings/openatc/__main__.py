@@ -99,11 +99,8 @@ def amct() -> int:
 
 def om_run() -> None:
     """The console script `om-run` of a wheel: becomes the program that the wheel carries."""
-    folder = os.path.dirname(os.path.abspath(__file__))
-    program = os.path.join(folder, "bin", "om-run")
-    paths = [os.path.join(folder, "lib"), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
-    os.execve(program, ["om-run", *sys.argv[1:]],
-              {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(paths)})
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "om-run")
+    os.execv(program, ["om-run", *sys.argv[1:]])
 
 
 def main(arguments: list[str] | None = None) -> int:

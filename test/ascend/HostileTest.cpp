@@ -1,6 +1,5 @@
 //===-- HostileTest.cpp - files and calls that mean harm ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#define CATCH_CONFIG_MAIN
 #include "acl/acl_op_compiler.h"
 #include "test/ascend/AclTest.h"
 #include "test/runtime-lite/HostTestRun.h"

@@ -72,6 +72,13 @@ def test_plugin_in_atc_opt(plugin, model):
     assert text.count("graph.relu") == 1 and "graph.relu: 2" not in text
 
 
+def test_dialect_of_the_plugin(plugin, model):
+    model.write_text('"notes.todo"() {text = "fuse"} : () -> ()\n')
+    atc_opt = BUILD / "bin" / "atc-opt"
+    assert "notes" in run(atc_opt, model, fails=True)
+    assert '"notes.todo"' in run(atc_opt, f"--load-dialect-plugin={plugin}", model)
+
+
 def test_plugin_in_atc(plugin, model):
     printed, module = compile_model(model, f"--load_pass_plugin={plugin}",
                                     "--extra_passes=import:count-ops")
@@ -127,6 +134,9 @@ def rules_error(model, text, suffix=".mlir"):
      "E10001 do not come to an end"),
     ('%n = apply_native_rewrite "Fold"(%x : !pdl.value) : !pdl.value\nreplace %root with (%n : !pdl.value)',
      'E10001 native function "Fold"'),
+    ('%a = attribute = "text"\n%n = operation "graph.clip"(%x : !pdl.value) {"min" = %a} -> (%t : !pdl.type)\n'
+     "replace %root with %n", "E10001 requires attribute"),
+    ("erase %root", "E10001 a graph that is not valid"),
     ("erase %nothing", "E13005 cannot be read: line 6"),
 ])
 def test_rules_that_are_wrong(model, rewrite, error):

@@ -128,7 +128,7 @@ int countMutations(const std::vector<std::vector<uint8_t>> &corpus, const CountO
               "second\n",
               number(options.mutations), number(progress.accepted), number(progress.refused),
               number(crashes), number(hangs), double(options.mutations) / seconds.count());
-  return !crashes && !hangs && progress.accepted ? 0 : 1;
+  return crashes || hangs;
 }
 
 } // namespace atc::fuzz

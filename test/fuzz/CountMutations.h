@@ -22,8 +22,7 @@ struct CountOptions {
 };
 
 /// Mutates the inputs of `corpus`, prints one line with the counts and returns the
-/// exit code: 1 if anything crashed or hung, or if nothing was accepted. A target
-/// accepts what it returns 0 for.
+/// exit code: 1 if anything crashed or hung. A target accepts what it returns 0 for.
 int countMutations(const std::vector<std::vector<uint8_t>> &corpus, const CountOptions &options);
 
 } // namespace atc::fuzz

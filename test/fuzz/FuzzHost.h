@@ -17,9 +17,9 @@ namespace atc::fuzz {
 /// Bytes that a call may ask for, as a session's ceiling would have it.
 inline constexpr uint64_t kCeiling = 32u << 20;
 
-/// The product of the other dims of a tensor with a dim of 0: 2^31 in hosts, where that takes up to
-/// some seconds; less here, so that calls that take more than they should are told from those.
-inline constexpr uint64_t kMaxDimsOfEmpty = host::kMaxDimsOfEmpty >> 4;
+/// The maximum product of the other dims of a tensor with a dim of 0. In hosts it is 2^31, where
+/// loops over nothing take up to some seconds; less here, for millions of calls.
+inline constexpr uint64_t kMaxDimsOfEmpty = host::kMaxDimsOfEmpty >> 9;
 
 /// Memory whose blocks end where their elements end.
 class Blocks {

@@ -186,7 +186,7 @@ public:
     for (int64_t &size : bound)
       size = random.chance(90) ? 1 + random.below(5) : random.below(9);
     // Where a tensor has no elements its other dims may be of any size.
-    if (random.chance(4)) {
+    if (random.chance(1)) {
       auto extreme = [&] { return random.chance(40) ? 0 : int64_t(1) << (10 + random.below(20)); };
       std::generate(std::begin(sizes), std::end(sizes), extreme);
       std::generate(std::begin(bound), std::end(bound), extreme);

@@ -33,6 +33,7 @@ bool takeNumber(std::string_view argument, std::string_view name, uint64_t &numb
 int main(int argc, char **argv) {
   atc::fuzz::CountOptions options;
   std::vector<std::vector<uint8_t>> corpus;
+  size_t accepted = 0;
   for (int i = 1; i < argc; ++i) {
     if (takeNumber(argv[i], "--mutations=", options.mutations) ||
         takeNumber(argv[i], "--seed=", options.seed))
@@ -48,12 +49,13 @@ int main(int argc, char **argv) {
       corpus.emplace_back(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
       std::printf("%s\n", path.c_str());
       std::fflush(stdout);
-      LLVMFuzzerTestOneInput(corpus.back().data(), corpus.back().size());
+      accepted += LLVMFuzzerTestOneInput(corpus.back().data(), corpus.back().size()) == 0;
     }
   }
-  std::printf("%zu files\n", corpus.size());
-  // A corpus that is not found must not count as tried.
-  if (corpus.empty())
+  std::printf("%zu files, accepted %zu\n", corpus.size(), accepted);
+  // A corpus that is not found, or of which nothing gets past the first check, must not count as
+  // tried.
+  if (!accepted)
     return 1;
   return options.mutations ? atc::fuzz::countMutations(corpus, options) : 0;
 }

@@ -55,6 +55,11 @@ void repairAll(std::string &file) {
   llvm::StringRef handles = llvm::StringRef(file).take_back(footer);
   takeHandle(handles);
   llvm::StringRef index = repair(file, takeHandle(handles));
+  // Offsets of entries, and their number, are at the end.
+  if (index.size() < 4)
+    return;
+  const uint64_t restarts = llvm::support::endian::read32le(index.end() - 4);
+  index = index.drop_back(std::min<uint64_t>(4 + 4 * restarts, index.size()));
   // Entries: bytes shared with the key before, own bytes of the key, bytes of the value.
   for (int entries = 0; !index.empty() && entries < 1000; ++entries) {
     takeVarint(index);

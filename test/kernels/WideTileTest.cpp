@@ -4,7 +4,6 @@
 // The kernels in this process are compiled for smaller registers; vectors of 64 bytes are several
 // of these here, so that the tiles can be tested on every machine.
 
-#define CATCH_CONFIG_MAIN
 #include "kernels/nn/WideTile.h"
 
 #include <catch2/catch.hpp>

@@ -14,6 +14,9 @@ constexpr uint32_t kFirstGoldenWithNpu = 2;
 /// Files since schema 1.4 have gears, of which the one of 64 rows is run.
 constexpr uint32_t kFirstGoldenWithGears = 4;
 
+/// Files since schema 1.5 have a state (StateTestModel.h), and no gears and no NPU.
+constexpr uint32_t kFirstGoldenWithState = 5;
+
 /// Loads golden/schema-1.<minor>.om and checks its version.
 inline om::Model loadGolden(uint32_t minor) {
   om::Error error;

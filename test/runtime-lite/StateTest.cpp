@@ -2,24 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "backends/om/OmSink.h"
+#include "test/runtime-lite/GoldenFile.h"
 #include "test/runtime-lite/HostTestRun.h"
+#include "test/runtime-lite/StateTestModel.h"
 
 namespace {
-/// A cache [batch, positions, 2] to which each run appends x; `sum` is that of all elements, as a
-/// kernel sees it that takes room, and `more` as one sees it that does not.
-HostTestModel cacheModel() {
-  HostTestModel test(image());
-  const int32_t x = test.input("x", OM_F32, {-1, -1, 2}),
-                past = test.input("past", OM_F32, {-1, -1, 2});
-  const int32_t present = test.slot(), sum = test.slot();
-  test.call("KvAttention", {past, x}, {present, sum});
-  test.output("sum", sum, OM_F32);
-  test.output("present", present, OM_F32);
-  test.output("more", test.make("host_add_one", {present}), OM_F32);
-  test.model.states = {{1, 1, {{0, 0, 0}}}};
-  return test;
-}
-
 om::Value positions(int64_t batch, int64_t count, float first) {
   std::vector<float> data(static_cast<size_t>(batch * count) * 2);
   for (size_t i = 0; i < data.size(); ++i)
@@ -29,7 +16,7 @@ om::Value positions(int64_t batch, int64_t count, float first) {
 } // namespace
 
 TEST_CASE("a state grows from run to run and is no output") {
-  Ready ready(cacheModel(), "state-cache.om");
+  Ready ready(cacheModel(image()), "state-cache.om");
   CHECK(ready.model.info().schema_minor == 5);
   const std::vector<om_state_info> states = ready.model.states();
   REQUIRE(states.size() == 1);
@@ -67,7 +54,7 @@ TEST_CASE("a state grows from run to run and is no output") {
 }
 
 TEST_CASE("without the wish a state is an input and an output") {
-  Ready ready(cacheModel(), "state-off.om");
+  Ready ready(cacheModel(image()), "state-off.om");
   const Values out = ready.good({positions(1, 1, 1), positions(1, 2, 5)});
   CHECK(listOf<float>(out[1]) == std::vector<float>{5, 6, 7, 8, 1, 2});
   CHECK(ready.run({positions(1, 1, 1), {}}).empty());
@@ -77,7 +64,7 @@ TEST_CASE("without the wish a state is an input and an output") {
 }
 
 TEST_CASE("a state is set, replaced by an input, and kept after a failed run") {
-  Ready ready(cacheModel(), "state-set.om");
+  Ready ready(cacheModel(image()), "state-set.om");
   REQUIRE(ready.session.keepState(true, ready.error));
   REQUIRE(ready.session.writeState(0, positions(1, 2, 1), ready.error));
   CHECK(*ready.good({positions(1, 1, 0), {}})[0].data<float>() == 11);
@@ -115,7 +102,7 @@ TEST_CASE("a state that no longer fits its input fails the run that made it") {
 TEST_CASE("the bytes of the state count against the ceiling of the session") {
   om_session_options options = OM_SESSION_OPTIONS_INIT;
   options.max_memory = 200000;
-  Ready ready(cacheModel(), "state-limit.om", options);
+  Ready ready(cacheModel(image()), "state-limit.om", options);
   REQUIRE(ready.session.keepState(true, ready.error));
   const om::Value x = positions(1, 500, 0);
   int runs = 0;
@@ -150,11 +137,20 @@ TEST_CASE("a file with a state that cannot be is refused") {
       {{1, 1, {{0, 1, 0}}}},    // the dim of a state
   };
   for (const auto &states : wrong) {
-    HostTestModel test = cacheModel();
+    HostTestModel test = cacheModel(image());
     test.model.states = states;
     std::string error;
     atc::om::OmMemorySink sink;
     CHECK_FALSE(atc::om::writeOm(test.model, sink, error));
     CHECK(error.find("state") != std::string::npos);
   }
+}
+
+TEST_CASE("the golden file with a state still runs") {
+  om::Error error;
+  om::Session session(loadGolden(kFirstGoldenWithState), error);
+  REQUIRE(session);
+  REQUIRE(session.keepState(true, error));
+  CHECK(*session.run({positions(1, 2, 1), {}}, error)[0].data<float>() == 10);
+  CHECK(*session.run({positions(1, 1, 5), {}}, error)[0].data<float>() == 21);
 }

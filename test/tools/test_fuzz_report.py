@@ -23,17 +23,17 @@ def built():
 
 
 def test_every_program_has_a_row():
-    code, out, err = call(REPORT, "--inputs", "20", "--json", "--build", BUILD)
+    code, out, err = call(REPORT, "--inputs", "6", "--json", "--build", BUILD)
     assert code == 0, out + err
     rows = json.loads(out)
     assert [row["program"] for row in rows] == PROGRAMS
     for row in rows:
-        assert row["inputs"] == 20 and row["findings"] == 0
-        assert row["accepted"] + row["refused"] == 20, row
+        assert row["inputs"] == 6 and row["findings"] == 0
+        assert row["accepted"] + row["refused"] == 6, row
 
 
 def test_the_table_is_one(tmp_path):
-    code, out, err = call(REPORT, "--inputs", "5", "--build", BUILD)
+    code, out, err = call(REPORT, "--inputs", "1", "--build", BUILD)
     assert code == 0, out + err
     assert [line.split()[0] for line in out.splitlines()] == ["program", *PROGRAMS]
 

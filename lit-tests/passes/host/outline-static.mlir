@@ -1,4 +1,6 @@
 // RUN: atc-opt %s -split-input-file -host-outline-static | FileCheck %s
+// RUN: atc-opt %s -split-input-file -host-outline-static --remarks-filter=host-outline-static --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK-DAG: [Analysis] {{.*}}Category:host-outline-static{{.*}}{{[0-9]+}} regions of static shapes become generated code
 
 // What is in front of a host call and what is behind it are two parts; the constant
 // that both read is in both.

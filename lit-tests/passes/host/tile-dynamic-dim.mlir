@@ -1,5 +1,6 @@
-// RUN: atc-opt %s -split-input-file -host-tile-dynamic-dim=sizes=8,1 2>%t | FileCheck %s
+// RUN: atc-opt %s -split-input-file -host-tile-dynamic-dim=sizes=8,1 --remarks-filter=host-tile-dynamic-dim --remark-format=emitRemark 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
+// REMARK: [Passed] Tiled | Category:host-tile-dynamic-dim{{.*}}the model runs in tiles of 8, 1 along dynamic dim 'N'
 
 // The dim is carried through convolutions, pools, reshapes, products and softmax. Each size
 // has its function; @main calls the loop.
@@ -82,7 +83,7 @@ func.func @main(%x: tensor<10007xf32>) -> tensor<10007xf32> {
 // -----
 
 // Whatever mixes the indices leaves the model as it is.
-// REMARK: remark: not tiled along dynamic dim 'N': graph.reduce reduces it
+// REMARK: [Missed] NotTiled | Category:host-tile-dynamic-dim{{.*}}not tiled along dynamic dim 'N': graph.reduce reduces it
 // CHECK-LABEL: module attributes {graph.dynamic_dim = "N", graph.dynamic_dim_size = 10007 : i64}
 // CHECK: func.func @main(%{{.*}}: tensor<10007x4xf32>)
 // CHECK-NOT: call

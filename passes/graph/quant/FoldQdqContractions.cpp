@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/graph/interpreter/Interpreter.h"
+#include "passes/Remarks.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"
@@ -215,6 +216,21 @@ private:
 
 bool isF32(Operation *op) { return getTensorType(op->getResult(0)).getElementType().isF32(); }
 
+constexpr StringLiteral kPass = "graph-fold-qdq-contractions";
+
+/// Says that a contraction is computed on integers.
+void remarkFolded(Location location) {
+  atc::remarkPassed(kPass, location, "Folded") << "the contraction is computed on stored integers";
+}
+
+/// Says what keeps a contraction with one quantized operand in floats.
+void remarkHalf(Operation *op, bool input, bool weights) {
+  if (input != weights)
+    atc::remarkMissed(kPass, op->getLoc(), "NotFolded")
+        << (input ? "the contraction is computed in floats: its weights are not quantized constants"
+                  : "the contraction is computed in floats: its input is not quantized");
+}
+
 struct SumConv : CountingPattern<ConvOp> {
   using CountingPattern::CountingPattern;
 
@@ -225,8 +241,11 @@ struct SumConv : CountingPattern<ConvOp> {
       return rewriter.notifyMatchFailure(op, "something is fused behind it");
     Quantized input = quantizedBehind(rewriter, op.getInput());
     std::optional<Weights> weights = Weights::get(op.getFilter(), /*channelsLast=*/false);
-    if (!input || !input.params.isPerTensor() || !weights)
+    if (!input || !input.params.isPerTensor() || !weights) {
+      remarkHalf(op, bool(input), bool(weights));
       return rewriter.notifyMatchFailure(op, "operands are not quantized");
+    }
+    const Location location = op.getLoc();
     SumRewrite rewrite(rewriter, op, input, *weights, /*channelDim=*/1);
 
     // A single spatial dim is treated as two, with a height of 1.
@@ -262,6 +281,7 @@ struct SumConv : CountingPattern<ConvOp> {
     if (isRow)
       sums = ReshapeOp::create(rewriter, rewrite.sumLoc(), sumType, sums);
     rewrite.finish(sums, bias ? Value() : op.getBias());
+    remarkFolded(location);
     ++count;
     return success();
   }
@@ -283,9 +303,12 @@ template <typename OpT> struct SumProduct : CountingPattern<OpT> {
     }
     Quantized input = quantizedBehind(rewriter, lhs);
     std::optional<Weights> weights = Weights::get(rhs, /*channelsLast=*/isMatMul);
-    if (!input || !input.params.isPerTensor() || !weights)
+    if (!input || !input.params.isPerTensor() || !weights) {
+      remarkHalf(op, bool(input), bool(weights));
       return rewriter.notifyMatchFailure(op, "operands are not quantized");
+    }
     int64_t channelDim = getTensorType(op->getResult(0)).getRank() - 1;
+    const Location location = op.getLoc();
 
     // The bias of a matmul is an addition behind it.
     Operation *replaced = op;
@@ -310,6 +333,7 @@ template <typename OpT> struct SumProduct : CountingPattern<OpT> {
     rewrite.finish(sums, integerBias ? Value() : bias);
     if (replaced != op)
       rewriter.eraseOp(op);
+    remarkFolded(location);
     ++this->count;
     return success();
   }

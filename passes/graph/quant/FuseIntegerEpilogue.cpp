@@ -1,6 +1,7 @@
 //===-- FuseIntegerEpilogue.cpp - fuses maps into integer contractions ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/Remarks.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"
@@ -50,6 +51,8 @@ struct FuseMap : CountingPattern<MapOp> {
         return rewriter.notifyMatchFailure(map, "an input broadcasts in another way");
       inputs.push_back(input);
     }
+    atc::remarkPassed("graph-fuse-integer-epilogue", map.getLoc(), "Fused")
+        << "the map becomes the epilogue of the int8 contraction in front of it";
     auto fused = cast<OpT>(rewriter.clone(*op));
     fused->setLoc(map.getLoc());
     fused.getInputsMutable().assign(inputs);

@@ -3,6 +3,7 @@
 
 #include "dialects/graph/ScalarMath.h"
 #include "dialects/npu/Npu.h"
+#include "passes/Remarks.h"
 #include "passes/kernel/LowerGraph.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/CubeSupport.h"
@@ -67,6 +68,9 @@ private:
     op.getResidualMutable().clear();
     op.removeActivationAttr();
     op.setResidualLast(false);
+    remarkMissed(getArgument(), location, "Split")
+        << "activation and residual are a kernel of their own: the cube's results cannot leave it "
+           "with them on this SoC";
     ++numSplit;
   }
 

@@ -1,4 +1,6 @@
 // RUN: atc-opt %s --graph-fold-qdq-contractions --canonicalize --split-input-file | FileCheck %s
+// RUN: atc-opt %s --graph-fold-qdq-contractions --split-input-file --remarks-filter=graph-fold-qdq-contractions --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK-DAG: [Passed] {{.*}}Category:graph-fold-qdq-contractions{{.*}}the contraction is computed on stored integers
 
 !x = !quant.uniform<u8:f32, 5.000000e-01:128>
 !w = !quant.uniform<i8:f32:0, {2.500000e-01,1.000000e+00}>

@@ -1,4 +1,6 @@
 // RUN: atc-opt %s --graph-fuse-integer-epilogue | FileCheck %s
+// RUN: atc-opt %s --graph-fuse-integer-epilogue --remarks-filter=graph-fuse-integer-epilogue --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK-DAG: [Passed] {{.*}}Category:graph-fuse-integer-epilogue{{.*}}the map becomes the epilogue of the int8 contraction
 
 // CHECK-LABEL: func @residual
 // CHECK-SAME: %[[X:.*]]: tensor<1x4xui8>, %[[W:.*]]: tensor<8x4xi8>, %[[R:.*]]: tensor<1x8xui8>

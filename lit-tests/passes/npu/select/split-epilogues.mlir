@@ -1,4 +1,6 @@
 // RUN: atc-opt %s --split-input-file --npu-split-epilogues | FileCheck %s
+// RUN: atc-opt %s --split-input-file --npu-split-epilogues --remarks-filter=npu-split-epilogues --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK-DAG: [Missed] {{.*}}Category:npu-split-epilogues{{.*}}activation and residual are a kernel of their own
 
 // FIX of a split SoC has relu; residual and other activations are a map.
 // CHECK-LABEL: func.func @main
