@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "frontends/DynamicInputs.h"
 #include "frontends/onnx/GraphImporter.h"
 #include "frontends/onnx/TensorData.h"
 #include "support/NearestName.h"
@@ -55,7 +56,7 @@ private:
   void readOptions();
   void bindSymbols(const onnx::ValueInfoProto &input, const Shape &given);
   Shape resolve(const onnx::ValueInfoProto &input);
-  void reportOpen(ArrayRef<const onnx::ValueInfoProto *> inputs);
+  void reportDynamic(ArrayRef<const onnx::ValueInfoProto *> inputs);
 
   const onnx::GraphProto &graph;
   const OnnxImportOptions &options;
@@ -148,27 +149,22 @@ Shape InputResolver::resolve(const onnx::ValueInfoProto &input) {
   return dims;
 }
 
-void InputResolver::reportOpen(ArrayRef<const onnx::ValueInfoProto *> inputs) {
-  std::string shapes, example;
+void InputResolver::reportDynamic(ArrayRef<const onnx::ValueInfoProto *> inputs) {
+  std::vector<DynamicInput> dynamic;
   for (const onnx::ValueInfoProto *input : inputs) {
     const auto &type = input->type().tensor_type();
-    shapes += (shapes.empty() ? "'" : ", '") + input->name() + "' " +
-              (type.has_shape() ? printShape(type.shape()) : "of unknown rank");
-    example += (example.empty() ? "" : ";") + input->name() + ":";
     if (!type.has_shape()) {
-      example += "1,3,224,224";
+      dynamic.push_back(
+          {"'" + input->name() + "' of unknown rank", input->name() + ":1,3,224,224"});
       continue;
     }
     Shape dims;
     for (const auto &dim : type.shape().dim())
       dims.push_back(isFixed(dim) ? dim.dim_value() : 1);
-    example += printDims(dims);
+    dynamic.push_back({"'" + input->name() + "' " + printShape(type.shape()),
+                       input->name() + ":" + printDims(dims)});
   }
-  diags.warning("W11001", "the shape of these inputs is open: " + shapes +
-                              "; operators on them run as host kernels of any shape, which are "
-                              "slower than code for a fixed one: give it, for example with "
-                              "--input_shape=\"" +
-                              example + "\"");
+  diags.warning("W11001", describeDynamicInputs(dynamic));
 }
 
 bool InputResolver::run(std::vector<GraphInput> &inputs) {
@@ -218,7 +214,7 @@ bool InputResolver::run(std::vector<GraphInput> &inputs) {
   }
   // After an error in --input_shape this would only be its consequence.
   if (!open.empty() && !optionsFailed)
-    reportOpen(open);
+    reportDynamic(open);
   return diags.numErrors() == before;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "frontends/DynamicInputs.h"
 #include "frontends/MainFunction.h"
 #include "frontends/tf/ControlFlowState.h"
 #include "frontends/tf/LoopFrames.h"
@@ -86,8 +87,8 @@ private:
   bool importInputs(MainFunction &main);
   void checkShapeNames(llvm::ArrayRef<const pb::NodeDef *> inputs);
   bool inputType(const pb::NodeDef &node, mlir::RankedTensorType &type,
-                 std::vector<std::string> &open);
-  void reportOpen(llvm::ArrayRef<std::string> open, bool isError);
+                 std::vector<DynamicInput> &dynamic);
+  void reportDynamic(llvm::ArrayRef<DynamicInput> dynamic, bool isError);
   /// The types of the cut tensors as the graph in front of them makes them;
   /// null where it cannot be imported.
   void inferCutTypes();

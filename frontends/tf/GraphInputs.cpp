@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/Graph.h"
+#include "frontends/DynamicInputs.h"
 #include "frontends/Tensors.h"
 #include "frontends/tf/GraphImporter.h"
 #include "support/NearestName.h"
@@ -39,9 +40,9 @@ void GraphImporter::inferCutTypes() {
 }
 
 /// Returns false after an error. Where the rank is not known `type` is null; inputs whose
-/// shape is not fixed are added to `open`, each as its shape and as an example.
+/// shape is not fixed are added to `dynamic`.
 bool GraphImporter::inputType(const pb::NodeDef &node, RankedTensorType &type,
-                              std::vector<std::string> &open) {
+                              std::vector<DynamicInput> &dynamic) {
   const std::vector<int64_t> *given = findShape(options.inputShapes, node.name());
   for (StringRef name : boundaryNames.lookup(node.name()))
     if (!given)
@@ -96,8 +97,7 @@ bool GraphImporter::inputType(const pb::NodeDef &node, RankedTensorType &type,
     shape += "]";
   }
   if (!isRanked || llvm::is_contained(dims, -1)) {
-    open.push_back("'" + node.name() + "' " + shape);
-    open.push_back(example);
+    dynamic.push_back({"'" + node.name() + "' " + shape, example});
   }
   if (!isRanked)
     return true;
@@ -136,21 +136,16 @@ void GraphImporter::checkShapeNames(ArrayRef<const pb::NodeDef *> inputs) {
 }
 
 /// An input of unknown rank is an error; dynamic dims only cost speed.
-void GraphImporter::reportOpen(ArrayRef<std::string> open, bool isError) {
-  std::string shapes, example;
-  for (size_t i = 0; i < open.size(); i += 2) {
-    shapes += (i ? ", " : "") + open[i];
-    example += (i ? ";" : "") + open[i + 1];
+void GraphImporter::reportDynamic(ArrayRef<DynamicInput> dynamic, bool isError) {
+  if (!isError) {
+    diags->warning("W11001", describeDynamicInputs(dynamic));
+    return;
   }
-  if (isError)
-    diags->error("E10001", "the shape of these inputs is not fixed: " + shapes +
-                               "; give it, for example with --input_shape=\"" + example + "\"");
-  else
-    diags->warning("W11001", "the shape of these inputs is dynamic: " + shapes +
-                                 "; operators on them run as host kernels of any shape, which are "
-                                 "slower than code for a fixed one: give it, for example with "
-                                 "--input_shape=\"" +
-                                 example + "\"");
+  auto shapes = llvm::map_range(dynamic, [](auto &input) { return input.shape; });
+  auto examples = llvm::map_range(dynamic, [](auto &input) { return input.example; });
+  diags->error("E10001", "the shape of these inputs is not fixed: " + llvm::join(shapes, ", ") +
+                             "; give it, for example with --input_shape=\"" +
+                             llvm::join(examples, ";") + "\"");
 }
 
 bool GraphImporter::importInputs(MainFunction &main) {
@@ -172,14 +167,14 @@ bool GraphImporter::importInputs(MainFunction &main) {
   checkShapeNames(inputs);
 
   std::vector<RankedTensorType> types;
-  std::vector<std::string> open;
+  std::vector<DynamicInput> dynamic;
   for (const pb::NodeDef *input : inputs) {
     RankedTensorType type;
-    if (inputType(*input, type, open))
+    if (inputType(*input, type, dynamic))
       types.push_back(type);
   }
-  if (!open.empty() && diags->numErrors() == before)
-    reportOpen(open, llvm::is_contained(types, RankedTensorType()));
+  if (!dynamic.empty() && diags->numErrors() == before)
+    reportDynamic(dynamic, llvm::is_contained(types, RankedTensorType()));
   if (diags->numErrors() != before)
     return false;
 

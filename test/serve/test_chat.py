@@ -28,20 +28,20 @@ def tokenizer(path, words):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    root = tmp_path_factory.mktemp("chat")
+    root = tmp_path_factory.mktemp("files")
     data = lzma.decompress((ROOT / "test" / "lm" / "models" / "gpt2.onnx.xz").read_bytes())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         openatc.compile(data, root / "gpt2.om", load=False)
-    logits = openatc.Model(root / "gpt2.om").outputs["logits"]
-    tokenizer(root / "tokenizer.json", logits.shape[-1])
+    tokenizer(root / "tokenizer.json", openatc.lm.load(root / "gpt2.om").logits([[1]]).shape[-1])
     (root / "template.jinja").write_text(
         "{% for m in messages %}{{ m.content }} {% endfor %}")
+    (root / "models").mkdir()
     for name in ("gpt2", "other"):
-        (root / name).mkdir()
-        (root / name / "model-settings.json").write_text(json.dumps({
+        (root / "models" / name).mkdir()
+        (root / "models" / name / "model-settings.json").write_text(json.dumps({
             "name": name, "implementation": "openatc.serve.ChatRuntime",
-            "parameters": {"uri": "../gpt2.om", "extra": {
+            "parameters": {"uri": "../../gpt2.om", "extra": {
                 "tokenizer": "tokenizer.json", "chat_template": "template.jinja", "threads": 1,
                 "max_new_tokens": 8, "max_prompt_tokens": 16, "sessions": 2}}}))
     return root
@@ -49,7 +49,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(folder, tmp_path_factory):
-    server = Server(folder, tmp_path_factory.mktemp("server") / "log")
+    server = Server(folder / "models", tmp_path_factory.mktemp("server") / "log")
     try:
         yield server.wait_ready("other").wait_ready("gpt2")
     finally:

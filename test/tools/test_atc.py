@@ -178,7 +178,7 @@ def test_open_input_shape(tmp_path):
                  "--input_shape", "image:-1,1,28,28", "--disable_passes=host-tile-dynamic-dim",
                  cwd=tmp_path)
     assert result.returncode == 0, result.stdout
-    assert "W11001: the shape of these inputs is open: 'image'" in result.stdout
+    assert "W11001: the shape of these inputs is dynamic: 'image'" in result.stdout
     assert (tmp_path / "m.om").exists()
 
 

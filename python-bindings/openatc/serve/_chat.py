@@ -224,6 +224,8 @@ class ChatRuntime(mlserver.MLModel):
         model = self._idle.get()
         try:
             tokens = model.encode(prompt)
+            if not tokens:
+                raise RequestError("the prompt has no tokens")
             most = self._options.max_prompt_tokens
             if most and len(tokens) > most:
                 raise RequestError(f"the prompt has {len(tokens)} tokens, at most {most} are "

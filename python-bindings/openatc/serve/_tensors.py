@@ -27,19 +27,30 @@ def datatype(port: TensorInfo) -> str:
 
 
 def metadata(port: TensorInfo) -> MetadataTensor:
-    """Returns what the metadata route says of a port; -1 stands for a dynamic dim."""
-    return MetadataTensor(name=port.name, datatype=datatype(port), shape=list(port.numpy_shape))
+    """Returns what the metadata route says of a port; -1 stands for a dynamic dim, and a single
+    -1 for any rank."""
+    shape = [-1] if port.shape is None else list(port.numpy_shape)
+    return MetadataTensor(name=port.name, datatype=datatype(port), shape=shape)
 
 
 def unservable(ports: Sequence[TensorInfo]) -> list[str]:
     """Returns a line for each port that the protocol has no tensor for."""
     return [f"'{port.name}' is a {port.kind} of {port.dtype}" for port in ports
-            if port.kind != "tensor" or port.shape is None
-            or port.numpy_dtype.name not in _DATATYPES or port.dtype in ("i4", "u4")]
+            if port.kind != "tensor" or port.numpy_dtype.name not in _DATATYPES
+            or port.dtype in ("i4", "u4")]
 
 
-def _shape_text(shape: Sequence[int]) -> str:
-    return "[" + ", ".join("?" if dim < 0 else str(dim) for dim in shape) + "]"
+def _shape_text(port: TensorInfo) -> str:
+    if port.shape is None:
+        return "any shape"
+    return "[" + ", ".join("?" if dim is None else str(dim) for dim in port.shape) + "]"
+
+
+def _accepts(port: TensorInfo, shape: Sequence[int]) -> bool:
+    if any(dim < 0 for dim in shape):
+        return False
+    return port.shape is None or (len(shape) == len(port.shape) and all(
+        want in (None, dim) for dim, want in zip(shape, port.shape)))
 
 
 def _flat(data: Any) -> list[Any]:
@@ -63,10 +74,8 @@ def _decode(given: RequestInput, port: TensorInfo) -> np.ndarray:
     name = given.datatype if isinstance(given.datatype, str) else given.datatype.value
     if name != wanted:
         raise ValueError(f"has datatype {name}, expected {wanted}")
-    shape = port.numpy_shape
-    if len(given.shape) != len(shape) or any(
-            dim < 0 or (want >= 0 and dim != want) for dim, want in zip(given.shape, shape)):
-        raise ValueError(f"has shape {list(given.shape)}, expected {_shape_text(shape)}")
+    if not _accepts(port, given.shape):
+        raise ValueError(f"has shape {list(given.shape)}, expected {_shape_text(port)}")
     values = _flat(getattr(given.data, "root", given.data))
     if len(values) != math.prod(given.shape):
         raise ValueError(f"has {len(values)} values, but its shape {list(given.shape)} "
@@ -116,7 +125,7 @@ def decode(request: InferenceRequest, ports: Sequence[TensorInfo]) -> list[np.nd
     for port in ports:
         if port.name not in given:
             errors.append(f"input '{port.name}' is missing ({datatype(port)} "
-                          f"{_shape_text(port.numpy_shape)})")
+                          f"{_shape_text(port)})")
             continue
         try:
             arrays.append(_decode(given[port.name], port))

@@ -120,13 +120,20 @@ TEST_CASE("--input_shape") {
     Imported result = import(model);
     REQUIRE(result);
     CHECK(result.messages() ==
-          "W11001: the shape of these inputs is open: 'a' [batch, 3], 'b' [batch, len], 'c' of "
-          "unknown rank; operators on them run as host kernels of any shape, which are slower than "
-          "code for a fixed one: give it, for example with "
+          "W11001: the shape of these inputs is dynamic: 'a' [batch, 3], 'b' [batch, len], 'c' of "
+          "unknown rank; code for a fixed shape can be faster: give it with "
           "--input_shape=\"a:1,3;b:1,1;c:1,3,224,224\"\n");
     CHECK_THAT(result.text(),
                Contains("%arg0: tensor<?x3xf32>") && Contains("%arg1: tensor<?x?xf32>") &&
                    Contains("%arg2: tensor<*xf32>") && Contains("graph.host_call \"Relu\"(%arg0)"));
+  }
+  SECTION("of many inputs four are named") {
+    for (const char *name : {"d", "e", "f"})
+      model.symbolicInput(name, {"batch", "3"});
+    Imported result = import(model);
+    REQUIRE(result);
+    CHECK_THAT(result.messages(), Contains("'d' [batch, 3] and 2 more; code for a fixed shape can "
+                                           "be faster: give it with --input_shape\n"));
   }
   SECTION("-1 leaves a dim open") {
     Imported result = import(model, {.inputShapes = {{"a", {-1, 3}}, {"b", {2, -1}}, {"c", {-1}}}});
