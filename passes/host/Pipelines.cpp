@@ -22,12 +22,13 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
     functions.addPass(createHostIntegerCalls());
   if (isOn(options, "host-pack-gates"))
     functions.addPass(createHostPackGates());
+  // Before x * sigmoid(x) becomes a call of its own.
+  if (isOn(options, "host-fuse-conv"))
+    functions.addPass(createHostFuseConv());
   if (isOn(options, "host-fuse-normalization"))
     functions.addPass(createHostFuseNormalization());
   if (isOn(options, "host-fuse-attention"))
     functions.addPass(createHostFuseAttention());
-  if (isOn(options, "host-fuse-conv"))
-    functions.addPass(createHostFuseConv());
   if (isOn(options, "host-tile-rows"))
     pm.addPass(createHostTileRows());
   if (isOn(options, "host-pack-weights"))

@@ -254,7 +254,7 @@ def test_programs_that_cannot_run_are_not_written(tmp_path):
 
 
 @pytest.mark.parametrize("flags, code, words", [
-    (["--soc_version=Ascend9"], "E10001", "Ascend310, Ascend310P3"),
+    (["--soc_version=Ascend9"], "E10001", "Ascend310B1, Ascend310P3"),
     (["--soc_version=Ascend310P3", "--soc_file=none.soc"], "E10410", "none.soc"),
     (["--soc_version=Ascend310P3", "--soc_file=bad.soc"], "E10001", "bad.soc:2"),
     (["--soc_version=Ascend310P3", "--precision_mode=half"], "E10001", "must_keep_origin_dtype"),

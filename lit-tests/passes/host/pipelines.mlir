@@ -1,11 +1,12 @@
 // RUN: atc-opt %s --host-pipeline | FileCheck %s --check-prefixes=CHECK,ALL
 // RUN: atc-opt %s --host-pipeline=disable=host-integer-calls | FileCheck %s --check-prefixes=CHECK,FLOATS
-// RUN: atc-opt %s --host-pipeline=disable=host-fuse-conv,host-tile-rows | FileCheck %s --check-prefixes=CHECK,ALL,APART
+// RUN: atc-opt %s --host-pipeline=disable=host-fuse-conv,host-tile-rows,host-pack-weights | FileCheck %s --check-prefixes=CHECK,ALL,APART
+// RUN: atc-opt %s --host-pipeline=disable=host-fuse-conv,host-tile-rows | FileCheck %s --check-prefixes=CHECK,PACKED
 // RUN: atc-opt %s --host-pipeline=disable=host-move-quantization,host-fold-batch-norm | FileCheck %s --check-prefixes=CHECK,FEWER
 
 // The max of a pool moves integers, a product becomes one of integers, a normalization and an
-// activation join the convolution before them, and rows are tiled; each only where its pass is not
-// disabled.
+// activation join the convolution before them, and rows are tiled or matrices packed; each only
+// where its pass is not disabled.
 // CHECK-LABEL: func @main
 // ALL: graph.host_call "MaxPool"({{.*}}tensor<*xui8>
 // ALL: graph.host_call "QLinearMul"
@@ -18,6 +19,7 @@
 // APART: "Conv"
 // APART: "Relu"
 // APART: "MatMul"
+// PACKED: "PackedMatMul"
 // FEWER: graph.host_call "MaxPool"({{.*}}tensor<*xf32>
 // FEWER: graph.host_call "QLinearMul"
 // FEWER: graph.host_call "BatchNormalization"
