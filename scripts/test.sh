@@ -2,6 +2,8 @@
 # Installs what is needed, builds everything and runs all tests.
 #
 #   scripts/test.sh          release build in build/, all tests
+#   scripts/test.sh --nightly  the same with the tests that take minutes: large networks
+#                            quantized, every command of all pages
 #   scripts/test.sh --asan   AddressSanitizer + UBSan build in build-asan/:
 #                            runtime, importer, writer and their tests
 #   scripts/test.sh --tsan   ThreadSanitizer build of the runtime and the simulator in
@@ -28,6 +30,9 @@ if [ "${1:-}" = --tsan ]; then
   exec build-tsan/bin/runtime-load-test "${OPENATC_LOAD_SECONDS:-60}"
 fi
 
+if [ "${1:-}" = --nightly ]; then
+  export OPENATC_NIGHTLY=1 OPENATC_ALL_COMMANDS=1
+fi
 scripts/build.sh
 export OPENATC_CACHE_DIR="$PWD/build/object-cache"
 /usr/bin/ctest --test-dir build --output-on-failure -j2

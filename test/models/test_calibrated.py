@@ -6,6 +6,7 @@ Needs numpy and pytest. Networks that are not part of the checkout are looked fo
 folder `shared` beside it.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -82,6 +83,8 @@ def cosine(left, right):
 
 @pytest.mark.parametrize("name", sorted(NETWORKS))
 def test_int8_is_near_float(name, tmp_path, request):
+    if name in ("twinlitenet", "yolox-nano") and not os.environ.get("OPENATC_NIGHTLY"):
+        pytest.skip("takes half a minute: scripts/test.sh --nightly")
     shape, how = NETWORKS[name]
     model = stored(MODELS / f"{name}.onnx")
     seen = recipes.read_bmp(stored(PICTURES / "cat.bmp"))

@@ -370,7 +370,8 @@ def test_files_are_written_by_one_way():
     for folder in ("backends", "dialects", "frontends", "kernels", "passes", "python-bindings/src",
                    "quantize", "runtime-lite", "support", "tools"):
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in (".h", ".cpp") and path.name not in ("OutputFile.cpp",):
+            # PrintOds.cpp is a program of the build, whose output is sources.
+            if path.suffix in (".h", ".cpp") and path.name not in ("OutputFile.cpp", "PrintOds.cpp"):
                 found += [f"{path.name}: {line.strip()}" for line in path.read_text().splitlines()
                           if others.search(line)]
     assert found == []
