@@ -274,7 +274,7 @@ bool readTensor(const std::string &path, const ::om::Tensor &tensor, void *data,
     const uint32_t bits = om_dtype_bits(tensor.dtype), each = 8 / bits;
     for (uint64_t i = 0; i < tensor.elements; ++i)
       to[i / each] |= (from[i] & ((1 << bits) - 1)) << (i % each * bits);
-  } else {
+  } else if (wanted) {
     std::memcpy(data, from, wanted);
   }
   return true;
