@@ -125,7 +125,12 @@ def main():
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
 
-    request = body(arguments.server, arguments.model, arguments.dim)
+    try:
+        request = body(arguments.server, arguments.model, arguments.dim)
+    except (OSError, KeyError, ValueError) as error:
+        print(f"load.py: no metadata of model '{arguments.model}' at {arguments.server}: {error}",
+              file=sys.stderr)
+        return 1
     Clients(argparse.Namespace(**{**vars(arguments), "seconds": None, "requests": 64}), request).run()
     before = memory(arguments.pid) if arguments.pid else None
     clients = Clients(arguments, request)
