@@ -18,7 +18,8 @@ struct ConvPlan {
   bool find(Context &c, const Dims &x, const Dims &w);
 };
 
-/// What is computed of the results of a convolution while they are in the cache.
+/// Holds the bias, the sum and the activation that a convolution applies to its results while they
+/// are in the cache.
 template <typename F> struct ConvFinish {
   const F *bias = nullptr; ///< per output channel; null: none
   const F *sum = nullptr;  ///< added elementwise, in the dims of the result; null: none

@@ -16,7 +16,7 @@ namespace atc::kernels {
 
 namespace {
 constexpr int64_t kTile = 64;     // keys per tile
-constexpr int64_t kMost = 48;     // rows of queries per task
+constexpr int64_t kMaxRows = 48;  // rows of queries per task
 constexpr int64_t kFew = 6;       // up to so many rows keys and values are read where they are
 constexpr float kHidden = -1e30f; // a mask at or below it hides a key
 
@@ -104,8 +104,8 @@ struct Plan {
                  int64_t keys) const;
   void weighTile(const float *scores, const Queries &queries, int64_t head, int64_t first,
                  int64_t keys) const;
-  bool isHidden(const Queries &queries, const float *most, int64_t first, int64_t keys) const;
-  bool softmaxTile(float *row, float &most, float &sum, float &rescale, const Queries &queries,
+  bool isHidden(const Queries &queries, const float *maxima, int64_t first, int64_t keys) const;
+  bool softmaxTile(float *row, float &largest, float &sum, float &rescale, const Queries &queries,
                    int64_t r, int64_t first, int64_t keys) const;
 };
 
@@ -205,9 +205,10 @@ void Plan::weighTile(const float *scores, const Queries &queries, int64_t head, 
 }
 
 /// Returns whether no row sees a key of the tile, while each has seen one before.
-bool Plan::isHidden(const Queries &queries, const float *most, int64_t first, int64_t count) const {
+bool Plan::isHidden(const Queries &queries, const float *maxima, int64_t first,
+                    int64_t count) const {
   for (int64_t r = 0; r < queries.rows; ++r) {
-    if (!(most[r] > kHidden))
+    if (!(maxima[r] > kHidden))
       return false;
     if (causal && first > queries.position + r * queries.advance)
       continue;
@@ -223,10 +224,10 @@ bool Plan::isHidden(const Queries &queries, const float *most, int64_t first, in
   return true;
 }
 
-/// Turns the products of a row into weights. `most` and `sum` are those of the softmax so far;
+/// Turns the products of a row into weights. `largest` and `sum` are those of the softmax so far;
 /// `rescale` receives the factor of what is accumulated. Returns whether any key counts.
-bool Plan::softmaxTile(float *row, float &most, float &sum, float &rescale, const Queries &queries,
-                       int64_t r, int64_t first, int64_t count) const {
+bool Plan::softmaxTile(float *row, float &largest, float &sum, float &rescale,
+                       const Queries &queries, int64_t r, int64_t first, int64_t count) const {
   const float infinity = __builtin_inff();
   for (int64_t j = 0; j < count; ++j)
     row[j] *= scale;
@@ -253,15 +254,15 @@ bool Plan::softmaxTile(float *row, float &most, float &sum, float &rescale, cons
   for (int64_t j = lanes; j < kTile; j += lanes)
     for (int64_t l = 0; l < lanes; ++l)
       best[l] = best[l] > row[j + l] || best[l] != best[l] ? best[l] : row[j + l];
-  float now = most;
+  float now = largest;
   for (float lane : best)
     now = now > lane || now != now ? now : lane;
   rescale = 1;
   if (now == -infinity)
     return false;
-  if (now != most) {
-    rescale = most == -infinity ? 0 : fast::exp(most - now);
-    most = now;
+  if (now != largest) {
+    rescale = largest == -infinity ? 0 : fast::exp(largest - now);
+    largest = now;
   }
   for (int64_t j = 0; j < kTile; ++j)
     row[j] = fast::exp(row[j] - now);
@@ -278,22 +279,22 @@ bool Plan::softmaxTile(float *row, float &most, float &sum, float &rescale, cons
 /// Computes the results of some queries on this thread; `head` counts the heads of keys of all
 /// batches.
 void Plan::attend(const Queries &queries, int64_t head) const {
-  alignas(64) float scores[kMost * kTile];
-  float most[kMost], sums[kMost];
+  alignas(64) float scores[kMaxRows * kTile];
+  float maxima[kMaxRows], sums[kMaxRows];
   for (int64_t r = 0; r < queries.rows; ++r) {
-    most[r] = -__builtin_inff();
+    maxima[r] = -__builtin_inff();
     sums[r] = 0;
     __builtin_memset(queries.y + r * queries.resultStep, 0, uint64_t(v.size) * sizeof(float));
   }
   for (int64_t first = 0; first < total; first += kTile) {
     const int64_t count = minimum(kTile, total - first);
-    if ((causal || mask.tensor) && isHidden(queries, most, first, count))
+    if ((causal || mask.tensor) && isHidden(queries, maxima, first, count))
       continue;
     scoreTile(scores, queries, head, first, count);
     for (int64_t r = 0; r < queries.rows; ++r) {
       float rescale;
       float *row = scores + r * kTile;
-      if (!softmaxTile(row, most[r], sums[r], rescale, queries, r, first, count))
+      if (!softmaxTile(row, maxima[r], sums[r], rescale, queries, r, first, count))
         __builtin_memset(row, 0, kTile * sizeof(float));
       float *y = queries.y + r * queries.resultStep;
       if (rescale != 1)
@@ -335,17 +336,17 @@ ATC_KERNEL(KvAttention) {
     return;
   // One position: the heads that share keys are rows of one task. Else rows are positions.
   const int64_t shared = p.q.heads / p.k.heads;
-  const bool single = p.q.length == 1 && shared <= kMost;
-  const int64_t rows = single ? shared : p.q.length, blocks = ceilDiv(rows, kMost);
+  const bool single = p.q.length == 1 && shared <= kMaxRows;
+  const int64_t rows = single ? shared : p.q.length, blocks = ceilDiv(rows, kMaxRows);
   const int64_t groups = p.q.batch * (single ? p.k.heads : p.q.heads);
   if (rows > kFew && !p.pack(*this))
     return;
   const Tensor mask = p.mask.tensor;
   const bool boolean = mask && mask.dtype() == Bool;
-  parallelIf(*this, groups * blocks, minimum(rows, kMost) * p.total * (p.k.size + p.v.size),
+  parallelIf(*this, groups * blocks, minimum(rows, kMaxRows) * p.total * (p.k.size + p.v.size),
              [&](int64_t begin, int64_t end) {
                for (int64_t i = begin; i < end; ++i) {
-                 const int64_t group = i / blocks, first = i % blocks * kMost;
+                 const int64_t group = i / blocks, first = i % blocks * kMaxRows;
                  const int64_t perBatch = single ? p.k.heads : p.q.heads;
                  const int64_t b = group / perBatch;
                  const int64_t h = single ? group % perBatch * shared : group % perBatch;
@@ -353,7 +354,7 @@ ATC_KERNEL(KvAttention) {
                  const int64_t at = p.mask.row(b, h, position);
                  Queries queries{q.as<float>() + p.q.head(b, h) + position * p.q.row(),
                                  y + result.head(b, h) + position * result.row(),
-                                 minimum(kMost, rows - first),
+                                 minimum(kMaxRows, rows - first),
                                  single ? p.q.head(0, 1) : p.q.row(),
                                  single ? result.head(0, 1) : result.row(),
                                  p.before + position,

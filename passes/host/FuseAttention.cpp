@@ -16,20 +16,6 @@ namespace {
 
 using graph::HostCallOp;
 
-bool isF32(Value value) {
-  auto type = dyn_cast<ShapedType>(value.getType());
-  return type && type.getElementType().isF32();
-}
-
-/// Returns the number of a constant with one element that does not raise the rank of what it is
-/// multiplied with.
-std::optional<double> scalarOf(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || !type.hasStaticShape() || type.getNumElements() != 1 || type.getRank() > 1)
-    return std::nullopt;
-  return graph::getScalarConstant(value);
-}
-
 bool hasPermutation(HostCallOp call, ArrayRef<int64_t> wanted) {
   auto given = call.getParameters().getAs<DenseI64ArrayAttr>("perm");
   return given && given.asArrayRef() == wanted;
@@ -43,14 +29,14 @@ Value withoutScale(Value value, double &scale) {
     if (!call || !hasInputs(call, 2) || call.getInputs().size() != 2)
       return value;
     const Value a = call.getInputs()[0], b = call.getInputs()[1];
-    if (call.getKernel() == "Mul" && scalarOf(b)) {
-      scale *= *scalarOf(b);
+    if (call.getKernel() == "Mul" && numberIn(b)) {
+      scale *= *numberIn(b);
       value = a;
-    } else if (call.getKernel() == "Mul" && scalarOf(a)) {
-      scale *= *scalarOf(a);
+    } else if (call.getKernel() == "Mul" && numberIn(a)) {
+      scale *= *numberIn(a);
       value = b;
-    } else if (call.getKernel() == "Div" && scalarOf(b) && *scalarOf(b) != 0) {
-      scale /= *scalarOf(b);
+    } else if (call.getKernel() == "Div" && numberIn(b) && *numberIn(b) != 0) {
+      scale /= *numberIn(b);
       value = a;
     } else {
       return value;
@@ -66,7 +52,7 @@ Value repeatedFrom(Value value) {
   HostCallOp unsqueeze = expand ? callOf(expand.getInputs()[0], "Unsqueeze") : HostCallOp();
   if (!unsqueeze || !hasInputs(unsqueeze, 2))
     return {};
-  std::optional<double> axis = scalarOf(unsqueeze.getInputs()[1]);
+  std::optional<double> axis = numberIn(unsqueeze.getInputs()[1]);
   return axis && (*axis == 2 || *axis == -3) ? sourceOf(unsqueeze.getInputs()[0]) : Value();
 }
 

@@ -26,11 +26,6 @@ struct FusedActivation {
 
 bool hasActivation(HostCallOp conv) { return conv.getParameters().contains("activation"); }
 
-bool isF32(Value value) {
-  auto type = dyn_cast<TensorType>(value.getType());
-  return type && type.getElementType().isF32();
-}
-
 /// Returns the convolution of f32 that computes `value` for `uses` uses, all of them in the block
 /// of `reader`; null where there is none.
 HostCallOp convOf(Value value, Operation *reader, unsigned uses = 1) {

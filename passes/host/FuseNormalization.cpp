@@ -18,14 +18,6 @@ namespace {
 
 using graph::HostCallOp;
 
-/// Returns the number of a constant with one element and rank 0 or 1.
-std::optional<double> numberIn(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || !type.hasStaticShape() || type.getNumElements() != 1 || type.getRank() > 1)
-    return std::nullopt;
-  return graph::getScalarConstant(value);
-}
-
 bool isNumber(Value value, double wanted) {
   std::optional<double> number = numberIn(value);
   return number && std::abs(*number - wanted) <= 1e-6 * std::abs(wanted);

@@ -157,8 +157,6 @@ DictionaryAttr without(OpBuilder &builder, DictionaryAttr parameters, ArrayRef<S
   }));
 }
 
-bool isF32(Value value) { return cast<ShapedType>(value.getType()).getElementType().isF32(); }
-
 //===----------------------------------------------------------------------===//
 // Gemm, with and without a quantize behind it
 //===----------------------------------------------------------------------===//

@@ -24,6 +24,18 @@ bool hasInputs(HostCallOp call, size_t count) {
   return !positions || count == 0 || (*positions)[count - 1] == static_cast<int32_t>(count) - 1;
 }
 
+bool isF32(Value value) {
+  auto type = dyn_cast<TensorType>(value.getType());
+  return type && type.getElementType().isF32();
+}
+
+std::optional<double> numberIn(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !type.hasStaticShape() || type.getNumElements() != 1 || type.getRank() > 1)
+    return std::nullopt;
+  return graph::getScalarConstant(value);
+}
+
 Value sourceOf(Value value) {
   while (auto call = value.getDefiningOp<HostCallOp>()) {
     StringRef kernel = call.getKernel();

@@ -17,6 +17,12 @@ mlir::Value sourceOf(mlir::Value value);
 /// name); null otherwise.
 graph::HostCallOp callOf(mlir::Value value, llvm::StringRef kernel = "");
 
+/// Returns whether `value` is a tensor of f32.
+bool isF32(mlir::Value value);
+/// Returns the number of a constant with one element that does not raise the rank of what it is
+/// combined with: its rank is 0 or 1. Nothing for other values.
+std::optional<double> numberIn(mlir::Value value);
+
 /// A value that is read as real values, (stored - zero) * scale, or the result of a quantize.
 struct Quantized {
   mlir::Value stored; ///< integers, or null

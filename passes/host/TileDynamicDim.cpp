@@ -3,6 +3,7 @@
 
 #include "passes/Remarks.h"
 #include "passes/host/Passes.h"
+#include "passes/host/TileLoop.h"
 
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/Graph.h"
@@ -194,18 +195,9 @@ public:
     SmallVector<Type> outputTypes =
         llvm::map_to_vector(end->getOperands(), [&](Value value) { return dynamicType(value); });
 
-    Builder attributes(module.getContext());
     auto type = FunctionType::get(module.getContext(), inputTypes, outputTypes);
-    auto loop = func::FuncOp::create(main.getLoc(), "tiles", type);
-    loop.setPrivate();
-    module.push_back(loop);
-    SmallVector<Attribute> names = llvm::map_to_vector(tiles, [](func::FuncOp tile) {
-      return Attribute(FlatSymbolRefAttr::get(tile.getSymNameAttr()));
-    });
-    loop->setAttr(kTilesAttr, attributes.getArrayAttr(names));
-    loop->setAttr(kTileSizesAttr, attributes.getDenseI64ArrayAttr(sizes));
-    loop->setAttr(kInputDimsAttr, attributes.getDenseI64ArrayAttr(inputDims));
-    loop->setAttr(kOutputDimsAttr, attributes.getDenseI64ArrayAttr(outputDims));
+    func::FuncOp loop =
+        makeTileLoop(module, main.getLoc(), "tiles", type, tiles, sizes, inputDims, outputDims);
 
     SmallVector<Location> places =
         llvm::map_to_vector(main.getArguments(), [](Value value) { return value.getLoc(); });
@@ -312,9 +304,7 @@ struct TileDynamicDim : impl::HostTileDynamicDimBase<TileDynamicDim> {
     SmallVector<int64_t> chosen(sizes.begin(), sizes.end());
     if (chosen.empty())
       chosen = chooseSizes(main, count.getInt());
-    llvm::sort(chosen, std::greater<int64_t>());
-    if (chosen.back() != 1)
-      chosen.push_back(1);
+    chosen = orderTileSizes(chosen);
     remarkPassed(kPass, main.getLoc(), "Tiled") << remark::add(
         "the model runs in tiles of {0} along dynamic dim '{1}'",
         llvm::join(llvm::map_range(chosen, [](int64_t size) { return std::to_string(size); }),

@@ -5,7 +5,9 @@
 
 #include "dialects/graph/HostCalls.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/host/QuantizedCalls.h"
 #include "passes/host/RowKernels.h"
+#include "passes/host/TileLoop.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -77,11 +79,6 @@ private:
     }
   }
 
-  static bool isFloat(Value value) {
-    auto type = dyn_cast<TensorType>(value.getType());
-    return type && type.getElementType().isF32();
-  }
-
   /// Returns the region whose rows are those of all operands that are not constant; null where
   /// there is none. An operand that no region computes becomes the seed of a new region.
   Region *findRegion(ArrayRef<Value> operands) {
@@ -95,7 +92,7 @@ private:
         return nullptr;
       seed = own;
     }
-    if (!seed || !isFloat(seed) || !widthOf(seed) || graph::isPlainTensor(seed))
+    if (!seed || !isF32(seed) || !widthOf(seed) || graph::isPlainTensor(seed))
       return nullptr;
     Region &region = regions[seed];
     region.seed = seed;
@@ -107,7 +104,7 @@ private:
   /// graph ops for one row can be built; these are erased again.
   void join(HostCallOp call) {
     const SmallVector<Value> inputs = call.inputsByPosition();
-    if (call->getNumResults() == 0 || !isFloat(call.getResult(0)))
+    if (call->getNumResults() == 0 || !isF32(call.getResult(0)))
       return;
     Region *region = findRegion(inputs);
     if (!region)
@@ -187,23 +184,13 @@ private:
       return;
     const std::string name = "rows_" + std::to_string(numRegions++);
     OpBuilder builder(region.calls.front());
-    Builder attributes(module.getContext());
-    SmallVector<Attribute> tiles;
-    for (int64_t size : sizes)
-      tiles.push_back(
-          FlatSymbolRefAttr::get(makeTile(region, name, size, outputs).getSymNameAttr()));
+    SmallVector<func::FuncOp> tiles = llvm::map_to_vector(
+        sizes, [&](int64_t size) { return makeTile(region, name, size, outputs); });
     Location loc = region.calls.front()->getLoc();
-    auto loop = func::FuncOp::create(
-        loc, name,
-        attributes.getFunctionType(region.seed.getType(), ValueRange(outputs).getTypes()));
-    loop.setPrivate();
-    module.push_back(loop);
-    loop->setAttr(kTilesAttr, attributes.getArrayAttr(tiles));
-    loop->setAttr(kTileSizesAttr, attributes.getDenseI64ArrayAttr(sizes));
-    loop->setAttr(kInputDimsAttr, attributes.getDenseI64ArrayAttr({0}));
-    loop->setAttr(kOutputDimsAttr,
-                  attributes.getDenseI64ArrayAttr(SmallVector<int64_t>(outputs.size(), 0)));
-    loop->setAttr(kRowsAttr, attributes.getUnitAttr());
+    auto type = builder.getFunctionType(region.seed.getType(), ValueRange(outputs).getTypes());
+    func::FuncOp loop = makeTileLoop(module, loc, name, type, tiles, sizes, /*inputDims=*/{0},
+                                     SmallVector<int64_t>(outputs.size(), 0));
+    loop->setAttr(kRowsAttr, builder.getUnitAttr());
     auto call = func::CallOp::create(builder, loc, loop, region.seed);
     for (auto [output, result] : llvm::zip_equal(outputs, call.getResults())) {
       Value value = output;
@@ -234,11 +221,8 @@ struct TileRows : impl::HostTileRowsBase<TileRows> {
     SmallVector<int64_t> chosen(sizes.begin(), sizes.end());
     if (chosen.empty())
       chosen = {64, 8};
-    llvm::sort(chosen, std::greater<int64_t>());
-    if (chosen.back() != 1)
-      chosen.push_back(1);
     unsigned count = 0;
-    RowTiler(getOperation(), main.front(), chosen, count).run();
+    RowTiler(getOperation(), main.front(), orderTileSizes(chosen), count).run();
     numRegions += count;
   }
 };

@@ -14,7 +14,7 @@ struct WeightOnlyOptions {
   int64_t groupSize = 32; ///< rows that share a scale and a zero point: a power of two from 16 on
 };
 
-/// One layer whose weights are quantized now.
+/// A layer whose weights are quantized.
 struct WeightOnlyLayer {
   std::string name;      ///< of the node
   int64_t rows, columns; ///< k and n
