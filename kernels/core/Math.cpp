@@ -85,9 +85,63 @@ double log1p(double x) {
 }
 
 namespace {
-/// x = quadrant * pi/2 + result, |result| <= pi/4.
+/// The bits of 2/pi behind the point, the highest first: enough for the largest double.
+constexpr uint32_t kTwoOverPi[40] = {
+    0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561,
+    0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c, 0xfe1deb1c, 0xb129a73e, 0xe88235f5, 0x2ebb4484,
+    0xe99c7026, 0xb45f7e41, 0x3991d639, 0x835339f4, 0x9c845f8b, 0xbdf9283b, 0x1ff897ff, 0xde05980f,
+    0xef2f118b, 0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7, 0x4f463f66, 0x9e5fea2d, 0x7527bac7, 0xebe5f17b,
+    0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08, 0x56033046, 0xfc7b6bab, 0xf0cfbc20, 0x9af4361d,
+};
+
+/// Computes what reduce() does for a finite x of any size (Payne and Hanek): of the product of x
+/// and 2/pi, only the bits below 4 are computed.
+double reduceLarge(double x, int &quadrant) {
+  const uint64_t bits = __builtin_bit_cast(uint64_t, x);
+  const uint64_t mantissa = (bits & ((1ull << 52) - 1)) | 1ull << 52;
+  const int exponent = int(bits >> 52 & 0x7ff) - 1075; // |x| = mantissa * 2^exponent
+  // Words in front of `first` contribute multiples of 4.
+  constexpr int kWords = 7;
+  const int first = exponent > 34 ? (exponent - 2) / 32 : 0;
+  uint32_t product[kWords + 3] = {}; // the lowest word first
+  for (int i = 0; i < kWords; ++i) {
+    const uint64_t word = kTwoOverPi[first + kWords - 1 - i];
+    const uint64_t low = word * uint32_t(mantissa), high = word * (mantissa >> 32);
+    uint64_t sum = uint64_t(product[i]) + uint32_t(low);
+    product[i] = uint32_t(sum);
+    sum = (sum >> 32) + product[i + 1] + (low >> 32) + uint32_t(high);
+    product[i + 1] = uint32_t(sum);
+    product[i + 2] = uint32_t((sum >> 32) + (high >> 32));
+  }
+  // The point is `point` bits above the lowest bit.
+  const int point = 32 * (first + kWords) - exponent;
+  auto wordBelow = [&](int end) { // the 32 bits below bit `end`
+    const int begin = end - 32, word = begin / 32, shift = begin % 32;
+    const uint64_t pair = product[word] | uint64_t(product[word + 1]) << 32;
+    return uint32_t(pair >> shift);
+  };
+  quadrant = int(wordBelow(point + 32) & 3);
+  uint64_t high = uint64_t(wordBelow(point)) << 32 | wordBelow(point - 32);
+  uint64_t low = uint64_t(wordBelow(point - 64)) << 32 | wordBelow(point - 96);
+  const bool above = high >> 63; // the fraction is at least 1/2: count from the next quadrant
+  if (above) {
+    ++quadrant;
+    low = ~low + 1;
+    high = ~high + (low == 0);
+  }
+  double fraction = double(high) * 0x1p-64 + double(low) * 0x1p-128;
+  if (above != (x < 0))
+    fraction = -fraction;
+  quadrant = (x < 0 ? -quadrant : quadrant) & 3;
+  return fraction * 1.57079632679489661923;
+}
+
+/// x = quadrant * pi/2 + result, |result| <= pi/4, for a finite x.
 double reduce(double x, int &quadrant) {
   double n = rint(x * 0.63661977236758134308);
+  // Beyond this the products with the parts of pi/2 are no longer exact.
+  if (abs(n) > 0x1p20)
+    return reduceLarge(x, quadrant);
   constexpr double p1 = 1.57079632673412561417e+00, p2 = 6.07710050630396597660e-11,
                    p3 = 2.02226624871116645580e-21;
   quadrant = int(int64_t(n) & 3);

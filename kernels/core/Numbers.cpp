@@ -164,7 +164,7 @@ int64_t integerAt(Tensor tensor, int64_t i) {
   case I2:
     return int8_t(fieldAt(tensor, i, 2) << 6) >> 6;
   default:
-    return int64_t(numberAt(tensor, i));
+    return toInteger(numberAt(tensor, i));
   }
 }
 

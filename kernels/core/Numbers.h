@@ -99,6 +99,26 @@ template <typename T> constexpr T highest() {
     return T(~lowest<T>());
 }
 
+/// Truncates toward zero; values out of range, and NaN, become the minimum.
+constexpr int64_t toInteger(double value) {
+  return value >= -0x1p63 && value < 0x1p63 ? int64_t(value) : lowest<int64_t>();
+}
+/// Truncates toward zero; negative values wrap around, others out of range become 2^63.
+constexpr uint64_t toUnsigned(double value) {
+  return value >= 0x1p63 && value < 0x1p64 ? uint64_t(int64_t(value - 0x1p63)) + (1ull << 63)
+                                           : uint64_t(toInteger(value));
+}
+/// Converts a number of any C++ type to another one. Unlike a cast, it is defined for floats that
+/// do not fit the integer type.
+template <typename T, typename From> constexpr T converted(From value) {
+  if constexpr (!__is_integral(T) || __is_integral(From))
+    return T(value);
+  else if constexpr (__is_same(T, uint64_t))
+    return toUnsigned(double(value));
+  else
+    return T(toInteger(double(value)));
+}
+
 //===----------------------------------------------------------------------===//
 // Dispatch
 //===----------------------------------------------------------------------===//

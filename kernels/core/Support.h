@@ -131,12 +131,13 @@ struct Dims {
     at[rank++] = value;
     return true;
   }
-  /// Returns the product of dims [begin, end).
+  /// Returns the product of dims [begin, end). It is 0 where one of them is, also when the others'
+  /// product has more than 64 bits: that one wraps around.
   int64_t product(uint32_t begin, uint32_t end) const {
-    int64_t result = 1;
+    uint64_t result = 1;
     for (uint32_t i = begin; i < end; ++i)
-      result *= at[i];
-    return result;
+      result *= uint64_t(at[i]);
+    return int64_t(result);
   }
   int64_t product() const { return product(0, rank); }
   bool operator==(const Dims &other) const {

@@ -32,7 +32,7 @@ template <typename Op> void mapNumbers(Context &c, Op op) {
   if (!dispatchNumbers(data.dtype(), [&](auto type) {
         using T = typename decltype(type)::Type;
         using N = Compute<T>;
-        mapElements<T, T>(c, out, 1, [=](T x) { return T(N(op(N(x)))); });
+        mapElements<T, T>(c, out, 1, [=](T x) { return T(converted<N>(op(N(x)))); });
       }))
     c.failType(data.dtype());
 }

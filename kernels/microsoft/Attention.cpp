@@ -118,8 +118,9 @@ struct SelfAttention {
     columns = weights.dim(1);
     hidden = sizes.size == 3 ? sizes[0] : columns / 3;
     valueHidden = sizes.size == 3 ? sizes[2] : columns / 3;
-    if (2 * hidden + valueHidden != columns || hidden % heads || valueHidden % heads ||
-        (sizes.size == 3 && sizes[1] != hidden) || (bias && bias.count() != columns))
+    if (hidden < 0 || hidden > columns || valueHidden != columns - 2 * hidden || valueHidden < 0 ||
+        hidden % heads || valueHidden % heads || (sizes.size == 3 && sizes[1] != hidden) ||
+        (bias && bias.count() != columns))
       return c.fail("% columns of weights for % heads", columns, heads), false;
     if (c.integer("do_rotary", 0) || c.integer("past_present_share_buffer", 0))
       return c.fail("do_rotary and past_present_share_buffer are not supported"), false;

@@ -74,7 +74,7 @@ ATC_KERNEL(GroupQueryAttention) {
                lengths = in(5), totalLength = in(6), cosTable = in(7), sinTable = in(8),
                positions = in(9), sinkScores = in(11);
   const int64_t heads = integer("num_heads", 0), keyHeads = integer("kv_num_heads", 0);
-  if (heads < 1 || keyHeads < 1 || heads % keyHeads || query.rank() != 3)
+  if (heads < 1 || keyHeads < 1 || heads % keyHeads || query.rank() != 3 || heads > query.dim(2))
     return fail("a query of rank %, % heads, % of them keys", query.rank(), heads, keyHeads);
   const bool packed = !key;
   const int64_t batch = query.dim(0), length = query.dim(1), hidden = query.dim(2);

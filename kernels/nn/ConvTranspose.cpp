@@ -77,6 +77,9 @@ ATC_KERNEL(ConvTranspose) {
   for (int64_t i = 0; i < more.size; ++i)
     if (more[i] < 0 || more[i] > int64_t(1) << 30)
       return fail("output_padding of %", more[i]);
+  for (int64_t i = 0; i < wanted.size; ++i)
+    if (wanted[i] < 0 || wanted[i] > int64_t(1) << 40)
+      return fail("output_shape of %", wanted[i]);
   if ((more.size && more.size != spatial) ||
       (wanted.size && wanted.size != spatial && wanted.size != spatial + 2))
     return fail("output_padding or output_shape do not fit % spatial dims", spatial);

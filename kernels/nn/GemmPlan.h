@@ -62,7 +62,7 @@ struct GemmPlan {
         return F(value * F(by));
       } else {
         using Signed = __make_signed(F);
-        return F(int64_t(double(Signed(value)) * by));
+        return F(toInteger(double(Signed(value)) * by));
       }
     };
     // Without factors the product is added to the bias.

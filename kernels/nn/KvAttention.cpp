@@ -21,56 +21,63 @@ constexpr int64_t kFew = 6;       // up to so many rows keys and values are read
 constexpr float kHidden = -1e30f; // a mask at or below it hides a key
 
 /// Keys or values with those of the past: heads lie `head` floats apart, positions `size`.
-struct Cache {
+class Cache {
+public:
   const float *data = nullptr;
   int64_t head = 0, size = 0;
   const float *at(int64_t index, int64_t position) const {
     return data + index * head + position * size;
   }
-};
 
-/// Writes the new positions behind those of the past and returns the whole cache; `output` is its
-/// output. Without a past and an output nothing is copied if `fresh` is laid out as a cache.
-bool appendTo(Context &c, Call *call, Cache &cache, uint32_t output, Tensor past, Tensor fresh,
-              const Heads &layout, int64_t before) {
-  cache.size = layout.size;
-  int64_t room = layout.length;
-  float *all;
-  const bool wanted = c.wants(output);
-  if (!wanted && !before && !layout.packed) {
-    cache.data = fresh.as<float>();
-    cache.head = layout.length * layout.size;
-    return true;
+  /// Makes output `output`, the whole cache, with the past in it. Without a past and an output
+  /// the cache is `fresh` if that is laid out as one. Returns false where the kernel must return.
+  bool make(Context &c, Call *call, uint32_t output, Tensor past, Tensor fresh, const Heads &layout,
+            int64_t before) {
+    size = layout.size;
+    int64_t room = layout.length;
+    const bool wanted = c.wants(output);
+    if (!wanted && !before && !layout.packed) {
+      data = fresh.as<float>();
+    } else if (wanted && past) {
+      all = static_cast<float *>(
+          call->host->append(call, output, past.get(), 2, layout.length, &room));
+      data = all;
+    } else if (wanted) {
+      all = c.make<float>(output, F32, Dims(layout.batch, layout.heads, layout.length, size));
+      data = all;
+    } else {
+      room = before + layout.length;
+      all = c.scratch<float>(maximum(layout.batch * layout.heads * room * size, int64_t(1)));
+      data = all;
+    }
+    head = room * size;
+    copiesPast = before && !wanted;
+    return data != nullptr;
   }
-  if (wanted && past) {
-    all =
-        static_cast<float *>(call->host->append(call, output, past.get(), 2, layout.length, &room));
-  } else if (wanted) {
-    all = c.make<float>(output, F32, Dims(layout.batch, layout.heads, layout.length, layout.size));
-  } else {
-    room = before + layout.length;
-    all = c.scratch<float>(maximum(layout.batch * layout.heads * room * layout.size, int64_t(1)));
+
+  /// Writes the new positions behind those of the past.
+  void fill(Context &c, Call *call, Tensor past, Tensor fresh, const Heads &layout,
+            int64_t before) {
+    if (!all)
+      return;
+    const int64_t pastHead = before ? call->host->roomOf(call, past.get(), 2) * size : int64_t(0);
+    parallelIf(
+        c, layout.batch * layout.heads, layout.length * size, [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            float *to = all + i * head;
+            if (copiesPast)
+              copyBytes(to, past.as<float>() + i * pastHead, before * size * 4);
+            const float *from = fresh.as<float>() + layout.head(i / layout.heads, i % layout.heads);
+            for (int64_t row = 0; row < layout.length; ++row)
+              copyBytes(to + (before + row) * size, from + row * layout.row(), size * 4);
+          }
+        });
   }
-  if (!all)
-    return false;
-  cache.data = all;
-  cache.head = room * layout.size;
-  const int64_t pastHead =
-      before ? call->host->roomOf(call, past.get(), 2) * layout.size : int64_t(0);
-  parallelIf(
-      c, layout.batch * layout.heads, layout.length * layout.size, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          float *to = all + i * cache.head;
-          if (before && !wanted)
-            copyBytes(to, past.as<float>() + i * pastHead, before * layout.size * 4);
-          const float *from = fresh.as<float>() + layout.head(i / layout.heads, i % layout.heads);
-          for (int64_t row = 0; row < layout.length; ++row)
-            copyBytes(to + (before + row) * layout.size, from + row * layout.row(),
-                      layout.size * 4);
-        }
-      });
-  return true;
-}
+
+private:
+  float *all = nullptr; ///< what fill() writes; null where the cache is the input
+  bool copiesPast = false;
+};
 
 /// Rows of queries that share keys: rows are `step` floats apart, and those of the result
 /// `resultStep`. `position` is that of the first row, each next one adds `advance`.
@@ -321,17 +328,21 @@ ATC_KERNEL(KvAttention) {
   float *y = make<float>(0, F32,
                          p.q.packed ? Dims(p.q.batch, p.q.length, p.q.heads * p.v.size)
                                     : Dims(p.q.batch, p.q.heads, p.q.length, p.v.size));
-  // Where only shapes are inferred, all outputs are asked for before any is written.
-  if (!q.known() || !k.known() || !v.known()) {
+  // Where only shapes are inferred, all outputs are asked for before any is written, and any input
+  // may have no elements.
+  if (!q.known() || !k.known() || !v.known() || (in(3) && !in(3).known()) ||
+      (p.before && (!in(4).known() || !in(5).known()))) {
     if (y && wants(1))
       y = make<float>(1, F32, Dims(p.k.batch, p.k.heads, p.total, p.k.size));
     if (y && wants(2))
       make<float>(2, F32, Dims(p.k.batch, p.k.heads, p.total, p.v.size));
     return;
   }
-  if (!y || !appendTo(*this, call, p.keys, 1, in(4), k, p.k, p.before) ||
-      !appendTo(*this, call, p.values, 2, in(5), v, p.v, p.before))
+  if (!y || !p.keys.make(*this, call, 1, in(4), k, p.k, p.before) ||
+      !p.values.make(*this, call, 2, in(5), v, p.v, p.before))
     return;
+  p.keys.fill(*this, call, in(4), k, p.k, p.before);
+  p.values.fill(*this, call, in(5), v, p.v, p.before);
   if (p.q.length * p.q.batch == 0 || p.v.size == 0)
     return;
   // One position: the heads that share keys are rows of one task. Else rows are positions.

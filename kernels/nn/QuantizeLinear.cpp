@@ -137,7 +137,7 @@ ATC_KERNEL(DynamicQuantizeLinear) {
   const float step = (most - least) / 255;
   const float by = step == 0 ? 1.0f : step;
   auto clamp = [](float value) {
-    value = value < 0 ? 0.0f : value;
+    value = value > 0 ? value : 0.0f; // NaN becomes 0
     return uint8_t(value > 255 ? 255.0f : value);
   };
   const uint8_t middle = clamp(float(math::rint(double(0 - least / by))));

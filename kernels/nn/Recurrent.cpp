@@ -323,7 +323,7 @@ private:
     const int64_t count = end - first;
     F *in = gate + first, *out = gate + h + first, *forget = gate + 2 * h + first;
     F *fresh = gate + 3 * h + first;
-    const F *peeps = peep + first;
+    const F *peeps = peep ? peep + first : nullptr;
     memory += first;
     to += first;
     for (int64_t j = 0; peep && j < count; ++j) {

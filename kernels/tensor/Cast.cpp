@@ -63,15 +63,6 @@ double oddDouble(uint64_t value) {
 }
 double oddDouble(double value) { return value; }
 
-/// Truncates toward zero; values out of range become the minimum.
-int64_t toInteger(double value) {
-  return value >= -0x1p63 && value < 0x1p63 ? int64_t(value) : lowest<int64_t>();
-}
-uint64_t toUnsigned(double value) {
-  return value >= 0x1p63 && value < 0x1p64 ? uint64_t(int64_t(value - 0x1p63)) + (1ull << 63)
-                                           : uint64_t(toInteger(value));
-}
-
 uint8_t e8m0FromFloat(float value, Rounding rounding) {
   const uint32_t word = __builtin_bit_cast(uint32_t, value) & 0x7fffffff;
   const uint8_t largest = rounding.saturate ? 254 : 255;

@@ -8,8 +8,8 @@ namespace atc::kernels {
 namespace {
 enum class What : uint8_t { L1, L2, LogSum, LogSumExp, Max, Mean, Min, Prod, Sum, SumSquare };
 
-template <typename A> A squareRoot(A value) { return A(math::sqrt(double(value))); }
-template <typename A> A logarithm(A value) { return A(math::log(double(value))); }
+template <typename A> A squareRoot(A value) { return converted<A>(math::sqrt(double(value))); }
+template <typename A> A logarithm(A value) { return converted<A>(math::log(double(value))); }
 
 /// Reduces elements of type T; A is the type of the computation.
 template <typename A, typename T>
@@ -69,7 +69,7 @@ bool reduceAll(Context &c, What what, A *y, const T *x, const ReducePlan &p) {
       if (!wide || !reduceAll(c, what, wide, x, p))
         return false;
       for (int64_t i = 0; i < count; ++i)
-        y[i] = A(wide[i]);
+        y[i] = converted<A>(wide[i]);
     }
   }
   return true;

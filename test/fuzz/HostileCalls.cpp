@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <sstream>
 #include <string>
 
 namespace atc::fuzz {
@@ -24,6 +25,57 @@ const std::map<std::string, Signature> &signatures() {
   {#Name, {Types, Attributes}},
 #include "kernels/Signatures.def"
   };
+  return all;
+}
+
+/// Splits a text at its spaces.
+std::vector<std::string> wordsOf(const char *text) {
+  std::vector<std::string> words;
+  std::istringstream stream(text);
+  for (std::string word; stream >> word;)
+    words.push_back(word);
+  return words;
+}
+
+/// Returns the attributes that a kernel reads as "i:name" or, where a call needs it, "i!name". A
+/// letter says the type, a capital one a list. What the operator's signature does not list is an
+/// integer that the compiler provides.
+const std::vector<std::string> &attributesOf(const std::string &kernel) {
+  static const std::map<std::string, std::vector<std::string>> all = [] {
+    std::map<std::string, std::vector<std::string>> made;
+    for (const auto &[name, signature] : signatures())
+      made[name] = wordsOf(signature.attributes);
+    auto add = [&](const char *name, const char *attributes) {
+      std::vector<std::string> &known = made[name];
+      for (const std::string &attribute : wordsOf(attributes))
+        if (std::none_of(known.begin(), known.end(),
+                         [&](const std::string &entry) { return entry.substr(2) == attribute; }))
+          known.push_back("i!" + attribute);
+    };
+#define KERNEL(Name, Attributes, Results, Inputs) add(#Name, Attributes);
+#include "kernels/Kernels.def"
+    return made;
+  }();
+  return all.at(kernel);
+}
+
+/// Values of attributes that are one of a few words. Most kernels compute only with these.
+const std::map<std::string, std::vector<std::string>> &wordsOfAttributes() {
+  static const std::map<std::string, std::vector<std::string>> all = [] {
+    std::map<std::string, std::vector<std::string>> made;
+    for (auto [name, words] : {
+             std::pair("activation", "Relu Tanh Sigmoid Clip LeakyRelu HardSigmoid"),
+             std::pair("activations", "Relu Tanh Sigmoid"),
+             std::pair("auto_pad", "NOTSET SAME_UPPER SAME_LOWER VALID"),
+             std::pair("direction", "forward reverse bidirectional LEFT RIGHT"),
+             std::pair("kernel_type", "LINEAR POLY RBF SIGMOID"),
+             std::pair("post_transform", "NONE SOFTMAX LOGISTIC SOFTMAX_ZERO PROBIT"),
+             std::pair("reduction", "none mean sum add mul min max"),
+             std::pair("update_rule", "linear gated delta gated_delta"),
+         })
+      made[name] = wordsOf(words);
+    return made;
+  }();
   return all;
 }
 
@@ -185,12 +237,25 @@ public:
       size = random.chance(10) ? random.below(40) : random.below(6);
     for (int64_t &size : bound)
       size = random.chance(90) ? 1 + random.below(5) : random.below(9);
+    // Multiples, as columns are of heads and groups.
+    for (int64_t &size : bound)
+      if (random.chance(15))
+        size *= 4 * (1 + 2 * random.below(2));
     // Where a tensor has no elements its other dims may be of any size.
     if (random.chance(1)) {
       auto extreme = [&] { return random.chance(40) ? 0 : int64_t(1) << (10 + random.below(20)); };
       std::generate(std::begin(sizes), std::end(sizes), extreme);
       std::generate(std::begin(bound), std::end(bound), extreme);
     }
+    // Channels, heads and groups often fit each other where all sizes are equal.
+    if (random.chance(30)) {
+      static constexpr int64_t usual[] = {1, 2, 4, 8};
+      const int64_t size = random.chance(60) ? usual[random.below(4)] : 1 + random.below(12);
+      std::fill(std::begin(sizes), std::end(sizes), size);
+      for (int64_t &bounded : bound)
+        bounded = random.chance(70) ? size : 1;
+    }
+    rest = random.below(4);
     lawful = random.chance(70);
     onlyShapes = random.chance(5);
   }
@@ -209,9 +274,7 @@ public:
       const bool required = i < 32 && contract.required >> i & 1;
       inputs.push_back(random.chance(required ? 1 : 20) ? nullptr : input(i));
     }
-    auto signature = signatures().find(row.name);
-    if (signature != signatures().end())
-      fillAttributes(signature->second.attributes, inputs, call.attributes);
+    fillAttributes(inputs, call.attributes);
   }
 
 private:
@@ -259,7 +322,7 @@ private:
       }
       for (uint32_t d = 0; d <= form.dims; ++d) {
         if (d == form.rest)
-          for (int64_t more = random.below(4); more > 0; --more)
+          for (int64_t more = random.chance(70) ? rest : random.below(4); more > 0; --more)
             dims.push(sizes[random.below(4)]);
         if (d < form.dims)
           dims.push(sizeOf(all[d]));
@@ -379,13 +442,18 @@ private:
     return value;
   }
 
-  void fillAttributes(const char *text, const std::vector<const host::Value *> &inputs,
+  /// Returns a value of the attribute `name`. The text lives as long as the program.
+  const char *wordFor(const char *name) {
+    const auto known = wordsOfAttributes().find(name);
+    if (known == wordsOfAttributes().end() || random.chance(10))
+      return kWords[random.below(sizeof(kWords) / sizeof(kWords[0]))];
+    return known->second[size_t(random.below(int64_t(known->second.size())))].c_str();
+  }
+
+  void fillAttributes(const std::vector<const host::Value *> &inputs,
                       std::vector<host::Attribute> &attributes) {
     const bool list = random.chance(70);
-    for (const char *p = text; *p;) {
-      const char *end = std::strchr(p, ' ');
-      const std::string entry = end ? std::string(p, end) : std::string(p);
-      p = end ? end + 1 : p + entry.size();
+    for (const std::string &entry : attributesOf(row.name)) {
       if (entry[1] != '!' && random.chance(40))
         continue;
       const char type = entry[0];
@@ -406,7 +474,11 @@ private:
         made.kind = host::AttributeKind::Ints;
         auto *to = reinterpret_cast<int64_t *>(memory.make(uint64_t(count) * 8));
         for (int64_t k = 0; k < count; ++k)
-          to[k] = lawful && random.chance(70) ? bound[random.below(4)] : random.number();
+          to[k] = lawful && random.chance(90)
+                      ? (random.chance(40) ? 1 << random.below(3) : bound[random.below(4)])
+                      : random.number();
+        if (entry == "i!to")
+          to[0] = random.below(27); // an element type
         // Sizes that the contract knows by this name.
         for (uint32_t s = 0; lawful && type == 'i' && s < row.contract->sizeCount; ++s)
           if (row.contract->isAttribute[s] && !std::strcmp(row.contract->names[s], name))
@@ -428,7 +500,7 @@ private:
         made.kind = host::AttributeKind::Strings;
         auto *to = reinterpret_cast<host::String *>(memory.make(uint64_t(count) * 16));
         for (int64_t k = 0; k < count; ++k) {
-          const char *word = kWords[random.below(sizeof(kWords) / sizeof(kWords[0]))];
+          const char *word = wordFor(name);
           to[k] = {word, std::strlen(word)};
         }
         made.data = to;
@@ -456,7 +528,8 @@ private:
   int64_t sizes[4], bound[Contract::kMaxSizes];
   uint8_t types[Contract::kMaxOperands] = {};
   kernels::Dims last;
-  bool lawful; ///< the call is made to meet the contract
+  int64_t rest; ///< the usual number of dims for `..`
+  bool lawful;  ///< the call is made to meet the contract
   HostileCall &call;
   Blocks &memory;
   bool &onlyShapes;

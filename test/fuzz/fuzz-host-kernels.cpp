@@ -7,7 +7,9 @@
 // kernel's contract, so that what lies behind the check is reached as well.
 //
 //   fuzz-host-kernels [--calls N] [--seed S] [--kernel NAME] [--first I] [--limit SECONDS]
+//                     [--reasons 1]
 //
+// --reasons 1 prints why calls were refused, which helps where a kernel never computes anything.
 // Call I of a seed is the same wherever it runs: what is reported can be run again with
 // `--kernel NAME --seed S --first I --calls 1`. Every buffer is as long as its elements,
 // so AddressSanitizer sees the first byte behind it.
@@ -31,6 +33,7 @@ namespace {
 struct Options {
   uint64_t calls = 20000, seed = 1, first = 0;
   unsigned limit = 10; ///< seconds that a call may take
+  bool reasons = false;
   const Row *only = nullptr;
 };
 
@@ -68,6 +71,8 @@ void makeCall(const Options &options, uint64_t index, Progress &progress) {
   progress.longest = std::max(progress.longest, took.count());
   if (!call.error.empty()) {
     ++progress.refused;
+    if (options.reasons)
+      std::printf("%s: %s\n", row.name, call.error.c_str());
     return;
   }
   ++progress.computed;
@@ -92,6 +97,8 @@ int main(int argc, char **argv) {
       options.first = number;
     else if (flag == "--limit")
       options.limit = unsigned(number);
+    else if (flag == "--reasons")
+      options.reasons = number != 0;
     else if (flag == "--kernel")
       options.only = kernels::native::find(std::string_view(argv[i + 1]));
     if (flag == "--kernel" && !options.only) {

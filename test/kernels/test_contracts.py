@@ -49,6 +49,15 @@ CASES = [
     ("LRN", [f32(1, 2, 3)], {"size": -3}, ["a window of -3"]),
     ("MaxRoiPool", [f32(1, 9, 4, 4), f32(1, 5)], {"pooled_shape": [1, 1 << 62]}, ["too large"]),
     ("RoiAlign", [f32(1, 1, 4, 4), f32(1, 4), i64(0)], {"sampling_ratio": 1 << 40}, ["sampling_ratio"]),
+    ("LSTM", [f32(3, 1, 2), f32(1, 12, 2), f32(1, 12, 4)], {}, ["input 2", "h is 3"]),
+    ("GRU", [f32(3, 1, 2), f32(1, 12, 3), f32(1, 12, 4)], {}, ["input 1", "i is 2"]),
+    ("KvAttention", [f32(1, 2, 3, 4), f32(1, 2, 5, 4), f32(1, 2, 6, 4)], {}, ["input 2", "l is 5"]),
+    ("ConvTranspose", [f32(1, 1, 4), f32(1, 1, 3)], {"output_shape": [-1 << 63]}, ["output_shape"]),
+    ("MsAttention", [f32(1, 2, 3), f32(3, 6)],
+     {"num_heads": 1, "qkv_hidden_sizes": [(1 << 63) - 1, (1 << 63) - 1, 8]}, ["6 columns"]),
+    ("GroupQueryAttention", [f32(1, 2, 8), None, None, None, None, np.ones(1, np.int32),
+                             np.array(2, np.int32)],
+     {"num_heads": (1 << 63) - 1, "kv_num_heads": 1}, ["heads"]),
     # One kind of value in place of another.
     ("Add", [f32(2), [f32(2)]], {}, ["a sequence as input 1", "expected a tensor"]),
     ("Relu", [Map(i64(1), f32(1))], {}, ["a map as input 0"]),
@@ -99,3 +108,11 @@ def test_unknown_elements_are_not_looked_at():
                   np.zeros((1, 2), np.int32), f32(16, 4), f32(3, 4), f32(2, 4), f32(4), f32(4),
                   only_shapes=True)
     assert shapes[0] == (1, 2, 4)
+
+
+def test_shapes_of_an_attention_whose_inputs_are_known():
+    """All outputs are asked for before the cache is written: none of them has memory."""
+    q, k, past = f32(1, 2, 3, 4), f32(1, 2, 5, 4), f32(1, 2, 6, 4)
+    shapes = call("KvAttention", q, k, k, None, past, past, outputs=3, only_shapes=True,
+                  missing=(3,))
+    assert shapes == [(1, 2, 3, 4), (1, 2, 11, 4), (1, 2, 11, 4)]

@@ -294,3 +294,25 @@ def test_cumulative(dtype):
     assert np.array_equal(got, want)
     with pytest.raises(KernelError, match="axis 2"):
         call("CumSum", x, np.array(2))
+
+
+def test_sine_of_huge_numbers():
+    """A multiple of pi/2 is subtracted exactly, whatever the size of the number."""
+    random = np.random.default_rng(3)
+    x = np.ldexp(random.uniform(1, 2, 4000) * random.choice([-1, 1], 4000), random.integers(15, 1023, 4000))
+    x = np.concatenate([x, [float.fromhex("0x1.6ac5b262ca1ffp+849"), 1e22, 2.0**1023, 0.0]])
+    for name, fn in [("Sin", np.sin), ("Cos", np.cos)]:
+        got, = call(name, x)
+        assert np.allclose(got, fn(x), rtol=1e-15, atol=0)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_numbers_that_do_not_fit_the_integer_type(dtype):
+    """Truncation of huge numbers, infinity and NaN to integers is defined (no undefined behavior)."""
+    x = np.array([1, 5], dtype)
+    minimum = np.array(np.iinfo(np.int64).min).astype(dtype)
+    got, = call("Shrink", x, bias=float("-inf"), lambd=2.0)
+    assert got.tolist() == [0, minimum]
+    if np.dtype(dtype).itemsize >= 4: # the logarithm of 0 is -inf
+        got, = call("ReduceLogSum", np.zeros((2, 3), dtype))
+        assert np.all(got == minimum)
