@@ -14,6 +14,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -120,8 +121,15 @@ void ObjectCache::prune() const {
   for (sys::fs::directory_iterator i(options.folder, error), end; !error && i != end;
        i.increment(error)) {
     auto status = i->status();
-    if (!status || status->type() != sys::fs::file_type::regular_file ||
-        !StringRef(i->path()).ends_with(suffix))
+    if (!status || status->type() != sys::fs::file_type::regular_file)
+      continue;
+    // A process that was killed has left an unfinished file; a young one may belong to a process
+    // that still writes it.
+    if (StringRef(i->path()).ends_with(".part") &&
+        status->getLastModificationTime() + std::chrono::hours(1) <
+            std::chrono::system_clock::now())
+      sys::fs::remove(i->path());
+    if (!StringRef(i->path()).ends_with(suffix))
       continue;
     total += status->getSize();
     entries.push_back({status->getLastModificationTime(), status->getSize(), i->path()});

@@ -52,7 +52,8 @@ public:
   std::optional<llvm::SmallVector<char, 0>> find(llvm::StringRef key) const;
   void store(llvm::StringRef key, llvm::ArrayRef<char> object) const;
   /// Removes the files that were not used for the longest time, down to three quarters of
-  /// `maxBytes`, where all together are larger than that.
+  /// `maxBytes`, where all together are larger than that, and unfinished files (*.part) that a
+  /// killed process left more than an hour ago.
   void prune() const;
 
 private:

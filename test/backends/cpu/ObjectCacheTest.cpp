@@ -129,6 +129,21 @@ TEST_CASE("what was not used for the longest time is removed first") {
   CHECK(cache.find(keys[3]));
 }
 
+TEST_CASE("unfinished files of processes that were killed are removed") {
+  Scratch scratch;
+  ObjectCache cache(scratch.options());
+  store(cache, "key", "text");
+  const fs::path folder = scratch.options().folder;
+  std::ofstream(folder / "new.oatc-object.abcdef.part") << "being written";
+  std::ofstream(folder / "old.oatc-object.abcdef.part") << "left";
+  fs::last_write_time(folder / "old.oatc-object.abcdef.part",
+                      fs::file_time_type::clock::now() - std::chrono::hours(2));
+  cache.prune();
+  CHECK(fs::exists(folder / "new.oatc-object.abcdef.part"));
+  CHECK(!fs::exists(folder / "old.oatc-object.abcdef.part"));
+  CHECK(cache.find("key"));
+}
+
 TEST_CASE("a folder that cannot be made is no error") {
   Scratch scratch;
   std::ofstream(scratch.root / "a") << "a file";
