@@ -4,6 +4,7 @@
 #ifndef OPENATC_QUANTIZE_CONFIG_H
 #define OPENATC_QUANTIZE_CONFIG_H
 
+#include "quantize/ImageOptions.h"
 #include "quantize/RangeSearch.h"
 #include "support/Diagnostics.h"
 
@@ -17,17 +18,6 @@ struct LayerConfig {
   bool enable = true;
   bool perChannel = true;
   RangeOptions range;
-};
-
-/// The conversion of the pixels of an image file to elements of an input, as in AIPP: (pixel - mean
-/// - min) * factor. Each list has one value per channel of the model, or one for all of them; an
-/// empty list changes nothing.
-struct ImageOptions {
-  enum class Colors { Default, Rgb, Bgr, Gray };
-  enum class Layout { Default, Nchw, Nhwc };
-  Colors colors = Colors::Default; ///< RGB, or gray for an input with one channel
-  Layout layout = Layout::Default; ///< position of the channels; default: derived from the shape
-  std::vector<double> mean, min, factor;
 };
 
 /// Sets `image_format`, `input_format`, `mean_chn`, `min_chn`, `var_reci_chn` or `std_chn` (1 /

@@ -6,27 +6,28 @@
 
 #include "quantize/ImageFile.h"
 
+#include "kernels/core/Numbers.h"
 #include "kernels/native/NativeHost.h"
 #include "support/ModelText.h"
 
-#include "llvm/ADT/APFloat.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
-
+#include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 namespace atc::quantize {
 
 using kernels::native::Values;
 
 bool isImageFile(const std::string &path) {
-  return llvm::StringSwitch<bool>(llvm::sys::path::extension(path).lower())
-      .Cases({".bmp", ".png", ".jpg", ".jpeg", ".ppm", ".pgm", ".pnm"}, true)
-      .Default(false);
+  std::string ending = std::filesystem::path(path).extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
+  const std::string_view endings[] = {".bmp", ".png", ".jpg", ".jpeg", ".ppm", ".pgm", ".pnm"};
+  return std::find(std::begin(endings), std::end(endings), ending) != std::end(endings);
 }
 
 std::optional<ImageReader> ImageReader::make(const ::om::Tensor &input, const ImageOptions &options,
@@ -45,7 +46,8 @@ std::optional<ImageReader> ImageReader::make(const ::om::Tensor &input, const Im
     dims.insert(dims.begin(), 1);
   if (dims.size() == 3)
     dims.insert(dims.begin(), 1);
-  if (dims.size() != 4 || llvm::any_of(dims, [](int64_t dim) { return dim < 1; }))
+  if (dims.size() != 4 ||
+      std::any_of(dims.begin(), dims.end(), [](int64_t dim) { return dim < 1; }))
     return fail("it must have 2 to 4 dims");
   auto isColors = [](int64_t dim) { return dim == 1 || dim == 3; };
   using Layout = ImageOptions::Layout;
@@ -87,7 +89,7 @@ std::optional<ImageReader> ImageReader::make(const ::om::Tensor &input, const Im
 
 /// Returns whether the size that a file states is too large, before it is decoded: a small file
 /// must not exhaust the memory.
-static bool isTooLarge(llvm::StringRef file) {
+static bool isTooLarge(std::string_view file) {
   constexpr uint64_t most = uint64_t(1) << 28;
   auto number = [&](size_t at, int bytes) {
     uint64_t value = 0;
@@ -111,17 +113,19 @@ static bool isTooLarge(llvm::StringRef file) {
 /// Rows of pixels: bytes [height, width, channels].
 static const host::Value *decode(const std::string &path, const char *pixelFormat, Values &values,
                                  std::string &fault) {
-  if (!llvm::sys::fs::is_regular_file(path)) {
+  std::error_code status;
+  if (!std::filesystem::is_regular_file(path, status)) {
     fault = "the file \"" + path + "\" is not a regular file";
     return nullptr;
   }
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                          /*RequiresNullTerminator=*/false);
-  if (!file) {
-    fault = "the file \"" + path + "\" cannot be read: " + file.getError().message();
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file || file.bad()) {
+    fault = "the file \"" + path +
+            "\" cannot be read: " + std::generic_category().message(errno ? errno : EIO);
     return nullptr;
   }
-  const llvm::StringRef bytes = (*file)->getBuffer();
   const int64_t size = bytes.size();
   host::Value *input = isTooLarge(bytes) ? nullptr : values.tensor(OM_U8, 1, &size);
   if (input) {
@@ -180,11 +184,7 @@ void ImageReader::store(const float *pixels, void *to) const {
         static_cast<uint8_t *>(to)[at] =
             static_cast<uint8_t>(std::clamp(std::nearbyint(value), 0.0f, 255.0f));
       } else {
-        llvm::APFloat half(value);
-        bool losesInfo;
-        half.convert(llvm::APFloat::IEEEhalf(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-        static_cast<uint16_t *>(to)[at] =
-            static_cast<uint16_t>(half.bitcastToAPInt().getZExtValue());
+        static_cast<uint16_t *>(to)[at] = kernels::halfFromFloat(value);
       }
     }
 }

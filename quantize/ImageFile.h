@@ -5,7 +5,10 @@
 #define OPENATC_QUANTIZE_IMAGEFILE_H
 
 #include "openatc/om.hpp"
-#include "quantize/Config.h"
+#include "quantize/ImageOptions.h"
+
+#include <optional>
+#include <string>
 
 namespace atc::quantize {
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from ._display import Profile
 from ._error import (ArgumentError, CancelledError, Error, FileError, LimitError,
                      MissingFileError, UnsupportedError)
 from ._runtime import (NO_LIMIT, LaunchInfo, LaunchTime, Model, Session, TensorInfo,
@@ -23,31 +24,43 @@ from ._runtime import runtime_version as _runtime_version
 from ._values import Map, Raw
 
 if TYPE_CHECKING:
+    from . import builder
     from ._compare import Comparison, TensorError, compare
-    from ._compile import Module, ModulePort, compile, interpret, load, lower, parse
+    from ._compile import (Module, ModulePort, compile, from_keras, from_torch, interpret, load,
+                           lower, parse)
+    from ._pool import Pool
     from ._quantize import QuantError, QuantizedModel, TensorScale, quantize
+    from ._torch import backend as torch_backend
 
 __version__: str = _runtime_version()
 
-_LAZY = {
-    "Comparison": "_compare", "TensorError": "_compare", "compare": "_compare",
-    "Module": "_compile", "ModulePort": "_compile", "compile": "_compile",
-    "interpret": "_compile", "load": "_compile", "lower": "_compile", "parse": "_compile",
-    "QuantError": "_quantize", "QuantizedModel": "_quantize", "TensorScale": "_quantize",
-    "quantize": "_quantize",
+# The module that has a name, and what it calls it; None for a module of the package.
+_LAZY: dict[str, tuple[str, str | None]] = {
+    **{name: ("_compare", name) for name in ("Comparison", "TensorError", "compare")},
+    **{name: ("_compile", name) for name in ("Module", "ModulePort", "compile", "from_keras",
+                                             "from_torch", "interpret", "load", "lower",
+                                             "parse")},
+    **{name: ("_quantize", name) for name in ("QuantError", "QuantizedModel", "TensorScale",
+                                              "quantize")},
+    "Pool": ("_pool", "Pool"),
+    "builder": ("builder", None),
+    "torch_backend": ("_torch", "backend"),
 }
 
 __all__ = ["ArgumentError", "CancelledError", "Comparison", "Error", "FileError", "LaunchInfo",
            "LaunchTime", "LimitError", "MissingFileError", "Model", "Module", "ModulePort",
-           "NO_LIMIT", "QuantError", "QuantizedModel", "Session", "TensorError", "TensorInfo",
-           "TensorScale", "UnsupportedError", "__version__", "compare", "compile", "empty",
-           "interpret", "load", "lower", "parse", "quantize"]
+           "NO_LIMIT", "Pool", "Profile", "QuantError", "QuantizedModel", "Session", "TensorError",
+           "TensorInfo", "TensorScale", "UnsupportedError", "__version__", "builder", "compare",
+           "compile", "empty", "from_keras", "from_torch", "interpret", "load", "lower", "parse",
+           "quantize", "torch_backend"]
 
 
 def __getattr__(name: str) -> object:
     if name not in _LAZY:
         raise AttributeError(f"module 'openatc' has no attribute '{name}'")
-    value = getattr(importlib.import_module("." + _LAZY[name], __name__), name)
+    home, attribute = _LAZY[name]
+    module = importlib.import_module("." + home, __name__)
+    value = module if attribute is None else getattr(module, attribute)
     globals()[name] = value
     return value
 

@@ -84,7 +84,8 @@ def _run_tool(name: str) -> int:
     import openatc._compiler
     tool = getattr(ctypes.CDLL(openatc._compiler.__file__), f"openatc_run_{name}")
     words = [name, *sys.argv[1:]]
-    return tool(len(words), (ctypes.c_char_p * (len(words) + 1))(*map(os.fsencode, words), None))
+    array = (ctypes.c_char_p * (len(words) + 1))(*map(os.fsencode, words), None)
+    return int(tool(len(words), array))
 
 
 def atc() -> int:
@@ -106,7 +107,7 @@ def om_run() -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Returns the exit code: 0, or 1 after a coded error, which is on stderr."""
     options = _parser().parse_args(arguments)
-    warnings.showwarning = lambda message, *_: print(  # type: ignore[assignment]
+    warnings.showwarning = lambda message, *_: print(
         message, file=sys.stderr)
     try:
         options.do(options)

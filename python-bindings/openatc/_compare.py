@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _runtime
 from ._compile import Module, Path, load
+from ._display import table_html, to_pandas
 from ._error import Error, _printable
 from ._runtime import Model, Session, TensorInfo
 
@@ -20,13 +23,17 @@ class TensorError:
     """How far a tensor that a launch made is from the reference."""
 
     tensor: str
+    """The name of the tensor."""
     launch: int
+    """Index into Model.launches."""
     kernel: str
+    """What made it."""
     max_abs: float
     """Infinite where only one side is NaN or infinite."""
     of_range: float
     """`max_abs` over the reference's max - min."""
     cosine: float
+    """The cosine of the angle between both, as vectors."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +41,11 @@ class Comparison:
     """The tensors of a model beside a reference, in the order of the schedule."""
 
     tolerance: float
+    """The largest `of_range` that is accepted."""
     errors: list[TensorError] = field(default_factory=list)
+    """The tensors that both have, in the order of the schedule."""
     without_counterpart: int = 0
+    """How many tensors the reference has not."""
 
     def is_bad(self, error: TensorError) -> bool:
         """Whether an error is above the tolerance."""
@@ -50,6 +60,27 @@ class Comparison:
     def agree(self) -> bool:
         """Whether no tensor is bad."""
         return self.first_bad is None
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Returns the columns: tensor, launch, kernel, max_abs, of_range, cosine, bad."""
+        columns: dict[str, list[Any]] = {each.name: [getattr(error, each.name)
+                                                     for error in self.errors]
+                                         for each in fields(TensorError)}
+        return {**columns, "bad": [self.is_bad(error) for error in self.errors]}
+
+    def to_pandas(self) -> Any:
+        """Returns a pandas.DataFrame with the columns of `to_dict`; ImportError without
+        pandas."""
+        return to_pandas(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        first = self.first_bad
+        caption = f"the first bad tensor is {first.tensor}" if first else "all tensors agree"
+        return table_html(["tensor", "launch", "max error", "of range", "cosine"],
+                          [(error.tensor, error.launch, f"{error.max_abs:.3g}",
+                            f"{error.of_range:.3g}", f"{error.cosine:.7f}")
+                           for error in self.errors], caption,
+                          [i for i, error in enumerate(self.errors) if self.is_bad(error)])
 
     def __str__(self) -> str:
         names = [_printable(error.tensor) for error in self.errors]
@@ -72,7 +103,7 @@ def _without_ones(shape: Sequence[int]) -> list[int]:
     return [dim for dim in shape if dim != 1]
 
 
-def _counterpart(tensor: TensorInfo, reference: Mapping[str, np.ndarray]) -> np.ndarray | None:
+def _counterpart(tensor: TensorInfo, reference: Mapping[str, NDArray[Any]]) -> NDArray[Any] | None:
     right = reference.get(tensor.name)
     # "conv#2" is the tensor 'conv' once more, in another layout.
     if right is None and "#" in tensor.name:
@@ -87,8 +118,8 @@ def _counterpart(tensor: TensorInfo, reference: Mapping[str, np.ndarray]) -> np.
     return np.ascontiguousarray(right).reshape(tensor.numpy_shape)
 
 
-def compare(model: Model | Path, reference: Module | Path | Mapping[str, np.ndarray],
-            inputs: Sequence[np.ndarray] | Mapping[str, np.ndarray], *,
+def compare(model: Model | Path, reference: Module | Path | Mapping[str, NDArray[Any]],
+            inputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]], *,
             tolerance: float = 1e-4) -> Comparison:
     """Runs a compiled model once and compares every tensor that a launch makes.
 

@@ -8,16 +8,22 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, overload
 
-import numpy as np
+from numpy.typing import NDArray
 
-from . import _compiler
+from ._display import _shape_text, ports_html
 from ._error import Error, _printable
+from ._foreign import Example, InMemory, apart_from_tensorflow, exported
 from ._runtime import Model
 from ._values import Ports
+from .builder import Graph
+
+with apart_from_tensorflow():
+    from . import _compiler
 
 Path = str | os.PathLike[str]
 Source = Path | bytes | bytearray | memoryview | Any
-"""A model file, the bytes of an ONNX model, or an onnx.ModelProto."""
+"""A model file, the bytes of an ONNX model, an onnx.ModelProto, an openatc.builder.Graph, a module
+of PyTorch, a model of Keras or a tf.function."""
 Shapes = Mapping[str, Sequence[int]]
 Gears = Iterable[int | Sequence[int]]
 
@@ -27,8 +33,11 @@ class ModulePort(NamedTuple):
     rank too."""
 
     name: str
+    """The name in the model."""
     dtype: str
+    """The runtime's name of the element type: "f32", "i64", "bool" ..."""
     shape: tuple[int | None, ...] | None
+    """The dims."""
 
 
 class Module:
@@ -60,6 +69,9 @@ class Module:
                            for port in self.inputs)
         return _printable(f"<openatc.Module ({inputs})>")
 
+    def _repr_html_(self) -> str:
+        return ports_html(self.inputs, self.outputs, "module")
+
     def to_text(self, *, weights: bool = False, locations: bool = False) -> str:
         """The IR. Only with its weights can `parse` make the same module of it."""
         return self._handle.print(weights, locations)
@@ -79,11 +91,11 @@ class Module:
         self._handle.run_passes(name + ("{" + " ".join(words) + "}" if words else ""))
 
     @overload
-    def interpret(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]: ...
+    def interpret(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]: ...
     @overload
-    def interpret(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]: ...
+    def interpret(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]: ...
 
-    def interpret(self, inputs):
+    def interpret(self, inputs: Any) -> Any:
         """Runs the module in the reference interpreter, which is slow and obvious.
 
         The answer is a list for a list of inputs, a dict for a dict.
@@ -93,10 +105,10 @@ class Module:
             return {port.name: array for port, array in zip(self.outputs, results)}
         return results
 
-    def tensors(self, inputs: Sequence[np.ndarray] | Mapping[str, np.ndarray]
-                ) -> dict[str, np.ndarray]:
+    def tensors(self, inputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]]
+                ) -> dict[str, NDArray[Any]]:
         """Interprets the module and returns every tensor that has a name."""
-        tensors: dict[str, np.ndarray] = {}
+        tensors: dict[str, NDArray[Any]] = {}
         self._handle.interpret(self._in_order(inputs), tensors)
         return tensors
 
@@ -111,8 +123,10 @@ class Module:
                 disable_passes: Iterable[str] = (), save_temps: Path | None = None,
                 load: bool) -> Model | None: ...
 
-    def compile(self, output=None, *, soc=None, soc_file=None, precision_mode=None,
-                target_cpu="host", disable_passes=(), save_temps=None, load=True):
+    def compile(self, output: Path | None = None, *, soc: str | None = None,
+                soc_file: Path | None = None, precision_mode: str | None = None,
+                target_cpu: str = "host", disable_passes: Iterable[str] = (),
+                save_temps: Path | None = None, load: bool = True) -> Any:
         """Compiles the module, which stays as it is; see `openatc.compile`."""
         request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps)
         return _compile_to(lambda path: self._handle.compile(request, path), output, load)
@@ -125,8 +139,8 @@ class Module:
         request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps)
         return Module(self._handle.lower(request, stop_after))
 
-    def _in_order(self, inputs: Sequence[np.ndarray] | Mapping[str, np.ndarray]
-                  ) -> list[np.ndarray]:
+    def _in_order(self, inputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]]
+                  ) -> list[NDArray[Any]]:
         if not isinstance(inputs, Mapping):
             if hasattr(inputs, "__array__") and len(self.inputs) == 1:
                 return [inputs]  # type: ignore[list-item]
@@ -142,12 +156,6 @@ class Module:
         if faults:
             raise Error(faults)
         return [inputs[name] for name in names]
-
-
-def _shape_text(shape: tuple[int | None, ...] | None) -> str:
-    if shape is None:
-        return "[...]"
-    return "[" + ", ".join("?" if dim is None else str(dim) for dim in shape) + "]"
 
 
 def _option(value: object) -> str:
@@ -186,27 +194,23 @@ def _request(soc: str | None, soc_file: Path | None, precision_mode: str | None,
                                     _words(disable_passes), save_temps or None)
 
 
-class _InMemory(NamedTuple):
-    """An ONNX model that is in no file."""
-
-    name: str
-    data: bytes
-
-
-def _in_memory(model: Source) -> Path | _InMemory:
-    """Bytes and an onnx.ModelProto as a model without a file; a path as it is."""
+def _in_memory(model: Source) -> Path | InMemory:
+    """Returns bytes, an onnx.ModelProto and a graph of the builder as a model without a file; a
+    path as it is."""
+    if isinstance(model, Graph):
+        return InMemory(model.name + ".onnx", model.to_onnx())
     if isinstance(model, (bytes, bytearray, memoryview)):
-        return _InMemory("model.onnx", bytes(model))
+        return InMemory("model.onnx", bytes(model))
     if hasattr(model, "SerializeToString") and hasattr(model, "graph"):
-        return _InMemory((model.graph.name or "model") + ".onnx", model.SerializeToString())
+        return InMemory((model.graph.name or "model") + ".onnx", model.SerializeToString())
     return model
 
 
-def _model_request(model: Source | _InMemory, input_shapes: Shapes | None,
+def _model_request(model: Source | InMemory, input_shapes: Shapes | None,
                    outputs: Iterable[str] | None, gears: Gears | None = None
                    ) -> _compiler.ModelRequest:
-    model = model if isinstance(model, _InMemory) else _in_memory(model)
-    path, data = model if isinstance(model, _InMemory) else (model, None)
+    model = model if isinstance(model, InMemory) else _in_memory(model)
+    path, data = model if isinstance(model, InMemory) else (model, None)
     sizes = [[int(size) for size in (gear if isinstance(gear, Iterable) else [gear])]
              for gear in gears or ()]
     return _compiler.ModelRequest(path, data, _shapes(input_shapes), _words(outputs or ()), sizes)
@@ -224,16 +228,38 @@ def _compile_to(compile_into: Callable[[Path | None], tuple[list[str], Any]], ou
     return Model(file if output is None else output)
 
 
-def load(path: Source, *, input_shapes: Shapes | None = None, outputs: Iterable[str] | None = None
+def load(path: Source, *, input_shapes: Shapes | None = None, outputs: Iterable[str] | None = None,
+         args: Any = None, kwargs: Mapping[str, Any] | None = None, dynamic_shapes: Any = None
          ) -> Module:
-    """Reads a model: a file, as `atc --model` does, the bytes of an ONNX model, or an
-    onnx.ModelProto.
+    """Reads a model: a file, as `atc --model` does, the bytes of an ONNX model, an
+    onnx.ModelProto, a graph of `openatc.builder`, or an object of PyTorch or TensorFlow.
 
     `input_shapes` gives inputs their shapes: {"image": (1, 3, 224, 224)}; -1 leaves a dim of an
-    ONNX model open. `outputs` cuts the
-    model: "node:0" or names of tensors.
+    ONNX model dynamic. `outputs` cuts the model: "node:0" or names of tensors. `args`, `kwargs`
+    and `dynamic_shapes` export an object; see `compile`.
     """
-    return Module(_compiler.Module.load(_model_request(path, input_shapes, outputs)))
+    with exported(path, Example(args, kwargs, dynamic_shapes)) as source:
+        return Module(_compiler.Module.load(_model_request(source, input_shapes, outputs)))
+
+
+def from_torch(module: Any, args: Any = None, kwargs: Mapping[str, Any] | None = None, *,
+               dynamic_shapes: Any = None) -> Module:
+    """Exports a torch.nn.Module with example inputs, or a program of torch.export, and reads it.
+
+    `args` are the example inputs, a tuple or one tensor, `kwargs` those by name.
+    `dynamic_shapes` says which dims are dynamic, as torch.export takes it:
+    {"image": {0: "batch"}}. The module is exported as it is in eval().
+    """
+    return load(module, args=args, kwargs=kwargs, dynamic_shapes=dynamic_shapes)
+
+
+def from_keras(model: Any, args: Any = None) -> Module:
+    """Exports a Keras model, a tf.function or a tf.Module as a SavedModel and reads it.
+
+    `args` are examples of its inputs, arrays or tf.TensorSpec (None is a dynamic dim), for what
+    does not know their shapes itself.
+    """
+    return load(model, args=args)
 
 
 def parse(text: str) -> Module:
@@ -242,28 +268,35 @@ def parse(text: str) -> Module:
 
 
 @overload
-def compile(model: Module | Source | _InMemory, output: Path | None = None, *,
+def compile(model: Module | Source | InMemory, output: Path | None = None, *,
             input_shapes: Shapes | None = None, outputs: Iterable[str] | None = None,
             gears: Gears | None = None,
             soc: str | None = None, soc_file: Path | None = None,
             precision_mode: str | None = None, target_cpu: str = "host",
             disable_passes: Iterable[str] = (), save_temps: Path | None = None,
-            load: Literal[True] = True) -> Model: ...
+            load: Literal[True] = True, args: Any = None,
+            kwargs: Mapping[str, Any] | None = None, dynamic_shapes: Any = None) -> Model: ...
 @overload
-def compile(model: Module | Source | _InMemory, output: Path, *,
+def compile(model: Module | Source | InMemory, output: Path, *,
             input_shapes: Shapes | None = None, outputs: Iterable[str] | None = None,
             gears: Gears | None = None,
             soc: str | None = None, soc_file: Path | None = None,
             precision_mode: str | None = None, target_cpu: str = "host",
             disable_passes: Iterable[str] = (), save_temps: Path | None = None,
-            load: bool) -> Model | None: ...
+            load: bool, args: Any = None, kwargs: Mapping[str, Any] | None = None,
+            dynamic_shapes: Any = None) -> Model | None: ...
 
 
-def compile(model, output=None, *, input_shapes=None, outputs=None, gears=None, soc=None,
-            soc_file=None, precision_mode=None, target_cpu="host", disable_passes=(),
-            save_temps=None, load=True):
+def compile(model: Any, output: Path | None = None, *, input_shapes: Shapes | None = None,
+            outputs: Iterable[str] | None = None, gears: Gears | None = None,
+            soc: str | None = None, soc_file: Path | None = None,
+            precision_mode: str | None = None, target_cpu: str = "host",
+            disable_passes: Iterable[str] = (), save_temps: Path | None = None, load: bool = True,
+            args: Any = None, kwargs: Mapping[str, Any] | None = None, dynamic_shapes: Any = None
+            ) -> Any:
     """Compiles a model into the file `output`, and opens it: a file, the bytes of an ONNX model,
-    an onnx.ModelProto or a module.
+    an onnx.ModelProto, a graph of `openatc.builder`, a module, or an object of PyTorch or
+    TensorFlow.
 
     Without `output` the `.om` is in no folder and lives as long as the Model.
 
@@ -273,9 +306,14 @@ def compile(model, output=None, *, input_shapes=None, outputs=None, gears=None, 
     `soc` compiles for an NPU, such as "Ascend310P3"; what it has no instructions for runs on
     the CPU. `soc_file` is a table that changes that NPU or describes another. `precision_mode`
     is "force_fp16" (what None means), "allow_fp32_to_fp16", "cube_fp16in_fp32out" or
-    "must_keep_origin_dtype". `target_cpu` is a list such as "host" or "x86-64-v2,v3,v4". `disable_passes` names passes to leave out.
-    `save_temps` is a folder for the IR after each stage. `load=False` returns None: for a
+    "must_keep_origin_dtype". `target_cpu` is a list such as "host" or "x86-64-v2,v3,v4".
+    `disable_passes` names passes to leave out. `save_temps` is a folder for the IR after each stage. `load=False` returns None: for a
     processor that is not this machine's.
+
+    A torch.nn.Module is exported with the example inputs `args` (a tuple, or one tensor) and
+    `kwargs`; `dynamic_shapes`, as torch.export takes it, says which dims are dynamic:
+    {"image": {0: "batch"}}. A tf.function without a signature needs `args` too: arrays or
+    tf.TensorSpec. Keras models need nothing.
     """
     request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps)
     if isinstance(model, Module):
@@ -283,8 +321,17 @@ def compile(model, output=None, *, input_shapes=None, outputs=None, gears=None, 
         if gears is not None:
             raise TypeError("a module has its shapes: compile the model's file with gears")
         return _compile_to(lambda path: model._handle.compile(request, path), output, load)
-    source = _model_request(model, input_shapes, outputs, gears)
-    return _compile_to(lambda path: _compiler.compile_model(source, request, path), output, load)
+    with exported(model, Example(args, kwargs, dynamic_shapes)) as readable:
+        source = _model_request(readable, input_shapes, outputs, gears)
+        return _compile_to(lambda path: _compiler.compile_model(source, request, path), output,
+                           load)
+
+
+def _compile_foreign(model: Any, example: Example, options: Mapping[str, Any]) -> Model:
+    """Compiles what torch.compile captured, with options of `compile`."""
+    compiled: Model = compile(model, args=example.args, kwargs=example.kwargs,
+                              dynamic_shapes=example.dynamic_shapes, **options)
+    return compiled
 
 
 def lower(model: Module | Source, stop_after: str, *, input_shapes: Shapes | None = None,
@@ -302,8 +349,9 @@ def lower(model: Module | Source, stop_after: str, *, input_shapes: Shapes | Non
     if isinstance(model, Module):
         _refuse_source(input_shapes, outputs)
         return Module(model._handle.lower(request, stop_after))
-    source = _model_request(model, input_shapes, outputs)
-    return Module(_compiler.lower_model(source, request, stop_after))
+    with exported(model, Example()) as readable:
+        source = _model_request(readable, input_shapes, outputs)
+        return Module(_compiler.lower_model(source, request, stop_after))
 
 
 def _refuse_source(input_shapes: Shapes | None, outputs: Iterable[str] | None) -> None:
@@ -312,11 +360,12 @@ def _refuse_source(input_shapes: Shapes | None, outputs: Iterable[str] | None) -
 
 
 @overload
-def interpret(model: Module | Source, inputs: Sequence[np.ndarray]) -> list[np.ndarray]: ...
+def interpret(model: Module | Source, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]: ...
 @overload
-def interpret(model: Module | Source, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]: ...
+def interpret(model: Module | Source, inputs: Mapping[str, NDArray[Any]]
+              ) -> dict[str, NDArray[Any]]: ...
 
 
-def interpret(model, inputs):
+def interpret(model: Any, inputs: Any) -> Any:
     """Runs a model or a module in the reference interpreter."""
     return (model if isinstance(model, Module) else load(model)).interpret(inputs)

@@ -7,36 +7,45 @@ import itertools
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path as _FilePath
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from . import _compiler
-from ._compile import Module, Path, Shapes, _InMemory, _model_request, _shapes, compile, load
+from ._compile import Module, Path, Shapes, Source, _model_request, _shapes, compile, load
 from ._error import Error
+from ._foreign import InMemory
 from ._runtime import Model
 
-Sample = np.ndarray | Sequence[np.ndarray] | Mapping[str, np.ndarray]
+from . import _compiler  # isort: skip  (which _compile has loaded)
+
+Sample = NDArray[Any] | Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]]
 
 
 class TensorScale(NamedTuple):
     """How the numbers of a tensor become integers: round(x / scale) + zero_point."""
 
     scale: float
+    """The step between two integers."""
     zero_point: int
+    """The integer that means 0."""
     dtype: str
+    """The type of the integers: "i8" or "u8"."""
 
 
 class QuantError(NamedTuple):
     """How far a tensor of the quantized model is from that of the float model."""
 
     tensor: str
+    """The name of the tensor."""
     cosine: float
+    """The cosine of the angle between both, as vectors."""
     sqnr_db: float
     """Signal to noise; infinite where both are equal."""
     max_error: float
+    """The largest difference of two elements."""
 
 
 class QuantizedModel:
@@ -79,8 +88,8 @@ class QuantizedModel:
             return Module(handle.copy())
         return Module(_compiler.Module.load(_model_request(self._onnx(), None, None)))
 
-    def _onnx(self) -> _InMemory:
-        return _InMemory("quantized.onnx", self._handle.onnx())
+    def _onnx(self) -> InMemory:
+        return InMemory("quantized.onnx", self._handle.onnx())
 
     def save(self, path: Path) -> None:
         """Writes an ONNX model with QuantizeLinear and DequantizeLinear, which any runtime
@@ -111,7 +120,7 @@ class QuantizedModel:
         return compile(self._onnx(), output, **options)
 
 
-def _arrays(sample: Sample, names: Sequence[str]) -> list[np.ndarray]:
+def _arrays(sample: Sample, names: Sequence[str]) -> list[NDArray[Any]]:
     if isinstance(sample, Mapping):
         faults = [f"E10017: '{name}' is not an input of the model" for name in sample
                   if name not in names]
@@ -138,19 +147,21 @@ def _config_text(config: Path | Mapping[str, Any] | None, method: str | None,
         if not text.lstrip().startswith("{"):
             return text + "\n" + "\n".join(f"{name}: {json.dumps(value)}"
                                            for name, value in given.items())
-        config = json.loads(text)
-    return json.dumps({**(config or {}), **given})
+        config = dict(json.loads(text))
+    settings: Mapping[str, Any] = config or {}
+    return json.dumps({**settings, **given})
 
 
 def _is_tensorflow(path: Path) -> bool:
     return os.path.isdir(path) or os.fsdecode(path).endswith(".pb")
 
 
-def quantize(model: Path | Module, data: Iterable[Sample] | Path, *, method: str | None = None,
+def quantize(model: Source | Module, data: Iterable[Sample] | Path, *, method: str | None = None,
              batch_num: int | None = None, config: Path | Mapping[str, Any] | None = None,
              input_shapes: Shapes | None = None,
              progress: Callable[[int], object] | None = None) -> QuantizedModel:
-    """Quantizes a model to int8: an ONNX file, a model of TensorFlow, or a module.
+    """Quantizes a model to int8: an ONNX file, a model of TensorFlow, a module, or what
+    else `openatc.load` takes.
 
     `data` gives samples: an array (for one input), a list of arrays, or a dict of them by name,
     each as the model's inputs are. It is gone through once. Or it is the path of a folder of
@@ -164,12 +175,14 @@ def quantize(model: Path | Module, data: Iterable[Sample] | Path, *, method: str
     folders = os.fspath(data) if isinstance(data, (str, os.PathLike)) else ""
     if folders == "" and isinstance(data, (str, os.PathLike)):
         raise Error(["E10004: the data folder has no name"])
-    samples = iter(()) if folders else iter(data)
-    first = None if folders else next(samples, None)
+    samples: Iterator[Any] = iter(() if folders else data)  # type: ignore[arg-type]
+    first: Any = None if folders else next(samples, None)
     if first is None and not folders:
         raise Error(["E10014: there is no sample to calibrate with"])
     samples = itertools.chain([first], samples)
-    if not isinstance(model, Module) and _is_tensorflow(model):
+    if not isinstance(model, (Module, str, os.PathLike)):
+        model, input_shapes = load(model, input_shapes=input_shapes), None
+    elif not isinstance(model, Module) and _is_tensorflow(model):
         # The reader of ONNX models finds out shapes itself.
         if input_shapes is None and isinstance(first, Mapping):
             input_shapes = {name: np.shape(array) for name, array in first.items()}
@@ -183,7 +196,7 @@ def quantize(model: Path | Module, data: Iterable[Sample] | Path, *, method: str
         arrays = [first] if isinstance(first, np.ndarray) else list(first)
         return np.shape(arrays[index]) if index < len(arrays) else ()
 
-    def sample(names: list[str]) -> list[np.ndarray] | None:
+    def sample(names: list[str]) -> list[NDArray[Any]] | None:
         item = next(samples, None)
         return None if item is None else _arrays(item, names)
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
+from ._display import Profile
 from ._values import Ports
 
 class TensorInfo:
@@ -131,6 +132,7 @@ class Model:
         """The outputs that can be the next run's values of inputs: {input: output}."""
     @property
     def schema_version(self) -> tuple[int, int]: ...
+    def _repr_html_(self) -> str: ...
     def verify_weights(self) -> None:
         """Reads all weights and compares their hash with the file's."""
 
@@ -171,17 +173,17 @@ class Session:
     @property
     def threads(self) -> int: ...
     @overload
-    def run(self, inputs: Sequence[np.ndarray],
-            outputs: Sequence[np.ndarray] | Mapping[str, np.ndarray] | None = None
-            ) -> list[np.ndarray]: ...
+    def run(self, inputs: Sequence[NDArray[Any]],
+            outputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]] | None = None
+            ) -> list[NDArray[Any]]: ...
     @overload
-    def run(self, inputs: Mapping[str, np.ndarray],
-            outputs: Sequence[np.ndarray] | Mapping[str, np.ndarray] | None = None
-            ) -> dict[str, np.ndarray]:
+    def run(self, inputs: Mapping[str, NDArray[Any]],
+            outputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]] | None = None
+            ) -> dict[str, NDArray[Any]]:
         """Runs the model without the GIL.
 
-        One array may stand for a list of one. Numbers in lists and what has __array__ become
-        arrays. Arrays must have the model's type and shape. One that is C-contiguous and 64-byte aligned
+        One array may stand for a list of one. Numbers in lists, torch tensors and what
+        has __array__ or __dlpack__ become arrays. Arrays must have the model's type and shape. One that is C-contiguous and 64-byte aligned
         (`openatc.empty`) is used in place, another is copied. `outputs` are arrays to write into;
         those not given are made.
         """
@@ -192,6 +194,15 @@ class Session:
         """The same for a model with an input or output whose shape is not known before: values
         are arrays (of objects for strings, which come out as bytes), `openatc.Raw` for types
         that numpy lacks, lists for sequences, `openatc.Map`, and None for no value.
+        """
+    @overload
+    def run_async(self, inputs: Mapping[str, Any], outputs: Any = None
+                  ) -> Coroutine[Any, Any, dict[str, Any]]: ...
+    @overload
+    def run_async(self, inputs: Sequence[Any], outputs: Any = None
+                  ) -> Coroutine[Any, Any, list[Any]]:
+        """Runs the model in another thread, after the runs of this session before it. Cancelling
+        the task ends this run and no other.
         """
     def __call__(self, *inputs: Any, **named: Any) -> Any:
         """Runs the model on an array per input, in its order or by name, and returns the output,
@@ -216,28 +227,30 @@ class Session:
     def keep_state(self, on: bool) -> None: ...
     def reset_state(self) -> None:
         """Forgets the state: the next run starts from the beginning."""
-    def read_state(self) -> dict[str, np.ndarray | None]:
+    def read_state(self) -> dict[str, NDArray[Any] | None]:
         """Returns a copy of the state, by the names of its inputs; None before the first run."""
-    def write_state(self, state: Mapping[str, np.ndarray | None]) -> None:
+    def write_state(self, state: Mapping[str, NDArray[Any] | None]) -> None:
         """Sets the states that a dict names; None resets one."""
     def cancel(self) -> None:
         """Ends the run in progress, which another thread has begun, or else the next one: it is
         an `openatc.Error` of E10059. The session can be used again."""
-    def tensors(self, inputs: Sequence[np.ndarray] | Mapping[str, np.ndarray],
-                names: Iterable[str] | None = None) -> dict[str, np.ndarray]:
+    def tensors(self, inputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]],
+                names: Iterable[str] | None = None) -> dict[str, NDArray[Any]]:
         """Runs the model once and returns what its launches wrote, all of it or `names`."""
     @property
     def profiling(self) -> bool:
         """Whether `run` measures each launch; switching it on clears the sums."""
     @profiling.setter
     def profiling(self, on: bool) -> None: ...
-    def profile(self) -> list[LaunchTime]: ...
+    def profile(self) -> Profile:
+        """The mean time of each launch since profiling was switched on: a list of LaunchTime,
+        which converts to a dict of columns and to a pandas.DataFrame."""
 
 NO_LIMIT: int
 
-def empty(shape: int | Sequence[int], dtype: DTypeLike = "float32") -> np.ndarray:
+def empty(shape: int | Sequence[int], dtype: DTypeLike = "float32") -> NDArray[Any]:
     """An array at a 64-byte boundary, which `Session.run` uses without a copy."""
 
-def difference(tensor: TensorInfo, ours: np.ndarray, reference: np.ndarray
+def difference(tensor: TensorInfo, ours: NDArray[Any], reference: NDArray[Any]
                ) -> tuple[float, float, float]: ...
 def runtime_version() -> str: ...

@@ -26,6 +26,33 @@ class Raw:
         return f"Raw({self.dtype!r}, {self.bits!r}, {self.shape})"
 
 
+def as_array(value: Any) -> Any:
+    """Returns the memory of an array of another framework as a numpy array, without a copy where
+    it is dense and on the CPU: of torch tensors, of what has __array__, and by DLPack."""
+    if _is_tensor(value):
+        from ._torch import to_numpy
+        return to_numpy(value)
+    if hasattr(value, "__array__"):
+        return np.asarray(value)
+    return np.from_dlpack(value)
+
+
+def as_output(value: Any) -> Any:
+    """Returns the memory of an array to write into; raises ValueError where that would be a
+    copy."""
+    if not _is_tensor(value):
+        return value
+    if value.device.type != "cpu" or not value.is_contiguous():
+        raise ValueError("a tensor to write an output into must be contiguous and on the CPU")
+    from ._torch import to_numpy
+    return to_numpy(value)
+
+
+def _is_tensor(value: Any) -> bool:
+    return any(each.__module__ == "torch" and each.__name__ == "Tensor"
+               for each in type(value).__mro__)
+
+
 class Ports(list):  # type: ignore[type-arg]
     """The inputs, outputs or tensors of a model, by number and by name."""
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any, Union
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._error import ArgumentError
 from ._runtime import Model, Session
@@ -54,7 +55,7 @@ class Sampling:
         if faults:
             raise ArgumentError(faults)
 
-    def choose(self, logits: np.ndarray, random: np.random.Generator) -> int:
+    def choose(self, logits: NDArray[Any], random: np.random.Generator) -> int:
         """Returns a token for the logits of one position, an array of rank 1."""
         if self.temperature == 0:
             return int(np.argmax(logits))
@@ -169,10 +170,10 @@ class LanguageModel:
 
     # ---- runs --------------------------------------------------------------------------------
 
-    def _array(self, name: str, values: np.ndarray) -> np.ndarray:
+    def _array(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
         return np.ascontiguousarray(values, self._inputs[name].numpy_dtype)
 
-    def logits(self, tokens: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
+    def logits(self, tokens: NDArray[Any], mask: NDArray[Any] | None = None) -> NDArray[Any]:
         """Appends tokens, an array [batch, length], to the sequences and returns the logits
         [batch, length, vocabulary] of what follows each.
 

@@ -124,11 +124,14 @@ py::object asArray(const py::object &object, const Port &port) {
   PyObject *given = object.ptr();
   const bool isPlain =
       PyList_Check(given) || PyTuple_Check(given) || PyLong_Check(given) || PyFloat_Check(given);
-  if (PyObject_CheckBuffer(given) || (!isPlain && !py::hasattr(object, "__array__")))
+  if (PyObject_CheckBuffer(given) ||
+      (!isPlain && !py::hasattr(object, "__array__") && !py::hasattr(object, "__dlpack__")))
     return object;
+  if (!isPlain)
+    return py::module_::import("openatc._values").attr("as_array")(object);
   py::module_ numpy = py::module_::import("numpy");
   py::object array = numpy.attr("asarray")(object);
-  if (!isPlain || py::object(array.attr("dtype")).equal(port.dtype))
+  if (py::object(array.attr("dtype")).equal(port.dtype))
     return array;
   const std::string from = py::str(array.attr("dtype").attr("kind"));
   const bool integers = from == "i" || from == "u";

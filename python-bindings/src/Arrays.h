@@ -35,9 +35,9 @@ inline constexpr const char *fileCapsule = "openatc.om_file";
 pybind11::object makeArray(const pybind11::object &shape, const pybind11::object &dtype,
                            Py_ssize_t bytes);
 
-/// Makes an array of what has no buffer: of an object with __array__ its own, of numbers in
-/// lists one of the port's type, which must hold them. Returns everything else as it is; raises
-/// TypeError or ValueError where numbers do not fit the type.
+/// Makes an array of what has no buffer: of a tensor of another framework (__array__, DLPack) one
+/// over its memory, of numbers in lists one of the port's type, which must hold them. Returns
+/// everything else as it is; raises TypeError or ValueError where numbers do not fit the type.
 pybind11::object asArray(const pybind11::object &object, const Port &port);
 
 /// numpy.empty, but at a 64-byte boundary.

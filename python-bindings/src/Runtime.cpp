@@ -244,6 +244,10 @@ PYBIND11_MODULE(_runtime, m) {
             return py::make_tuple(info.schema_major, info.schema_minor);
           },
           "Major and minor version of the file's format.")
+      .def("_repr_html_",
+           [](const py::object &model) {
+             return py::module_::import("openatc._display").attr("model_html")(model);
+           })
       .def("verify_weights", &PyModel::verifyWeights,
            "Reads all weights and compares their hash with the file's.")
       .def("__repr__", [](const PyModel &model) {
@@ -263,6 +267,13 @@ PYBIND11_MODULE(_runtime, m) {
       .def("run", &PySession::run, py::arg("inputs"), py::arg("outputs") = py::none(),
            "Runs the model without the GIL: a list for a list of inputs, a dict for a dict. One "
            "array\nmay stand for a list of one.")
+      .def(
+          "run_async",
+          [](const py::object &session, const py::object &inputs, const py::object &outputs) {
+            return py::module_::import("openatc._pool").attr("run_async")(session, inputs, outputs);
+          },
+          py::arg("inputs"), py::arg("outputs") = py::none(),
+          "Runs the model in another thread: results = await session.run_async(inputs).")
       .def("__call__", &PySession::call,
            "Runs the model on an array per input, in its order or by name, and returns the\n"
            "output, or a tuple of several; a dict of inputs gives a dict.")
@@ -309,9 +320,9 @@ PYBIND11_MODULE(_runtime, m) {
             py::list list;
             for (const LaunchTime &row : session.profile())
               list.append(py::cast(row));
-            return list;
+            return py::module_::import("openatc._display").attr("Profile")(list);
           },
-          "The mean time of each launch since profiling was switched on.")
+          "The mean time of each launch since profiling was switched on: an openatc.Profile.")
       .def_property_readonly("model", &PySession::model, "The model that it runs.")
       .def_property_readonly("threads", &PySession::threads, "How many threads it uses.")
       .def_property_readonly(

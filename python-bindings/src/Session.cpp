@@ -261,11 +261,18 @@ private:
     std::string fault;
     if (!results[i])
       results[i] = makeArray(outputs[i].shape, outputs[i].dtype, outputs[i].tensor.bytes);
-    if (!views[view].open(results[i], outputs[i], "output", true, fault))
+    if (!views[view].open(asOutput(results[i]), outputs[i], "output", true, fault))
       faults.push_back(fault);
     else
       targets[i] =
           views[view].isAligned() ? views[view].data() : copyFor(view, outputs[i].tensor.bytes);
+  }
+
+  /// Returns the memory of a tensor of another framework as an array; everything else as it is.
+  static py::object asOutput(const py::object &given) {
+    if (PyObject_CheckBuffer(given.ptr()))
+      return given;
+    return py::module_::import("openatc._values").attr("as_output")(given);
   }
 
   /// The runtime leaves this to its caller.

@@ -2,10 +2,12 @@
 """Every public name has a test, and the stubs say what is there."""
 
 import ast
+import functools
 import inspect
 import os
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ HERE = Path(__file__).parent
 PACKAGE = BUILD / "python" / "openatc"
 # What dataclasses, named tuples and exceptions bring.
 INHERITED = {"count", "index", "args", "with_traceback", "add_note", "characters_written", "errno",
-             "filename", "filename2", "strerror"}
+             "filename", "filename2", "strerror"} | (set(dir(list)) - {"__init__"})
 
 
 def members(kind):
@@ -27,11 +29,13 @@ def members(kind):
 
 def public_names():
     names = []
-    for name in openatc.__all__:
-        names.append(name)
-        value = getattr(openatc, name)
-        if inspect.isclass(value):
-            names += [f"{name}.{each}" for each in members(value) if not each.startswith("_")]
+    for module, prefix in ((openatc, ""), (openatc.builder, "builder.")):
+        for name in module.__all__:
+            names.append(prefix + name)
+            value = getattr(module, name)
+            if inspect.isclass(value):
+                names += [f"{prefix}{name}.{each}" for each in members(value)
+                          if not each.startswith("_")]
     return names
 
 
@@ -53,12 +57,19 @@ def parameters():
     return sorted(names)
 
 
+@functools.cache
 def used_names(with_keys=False):
     """Attributes, keyword arguments and names in the tests' code, not in their comments."""
     used = set()
     for path in HERE.glob("test_*.py"):
         if path != Path(__file__):
-            for node in ast.walk(ast.parse(path.read_text())):
+            trees = [ast.parse(path.read_text())]
+            # The programs for the Python of another framework are texts.
+            trees += [ast.parse(textwrap.dedent(ast.literal_eval(node.args[1])))
+                      for node in ast.walk(trees[0]) if isinstance(node, ast.Call)
+                      and getattr(node.func, "id", "") == "run_with"
+                      and isinstance(node.args[1], ast.Constant)]
+            for node in (node for tree in trees for node in ast.walk(tree)):
                 if isinstance(node, ast.Attribute):
                     used.add(node.attr)
                 elif isinstance(node, ast.keyword) and node.arg:
@@ -82,6 +93,32 @@ def test_has_a_test(name):
         assert openatc.__version__.count(".") == 2
         return
     assert name.rpartition(".")[2] in used_names(), f"no test uses openatc.{name}"
+
+
+@functools.cache
+def described_in_sources():
+    """Names that a text stands behind: fields of classes, which have no docstring at run time."""
+    found = set()
+    for path in [*PACKAGE.glob("*.py"), *PACKAGE.glob("*.pyi")]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            body = getattr(node, "body", None)
+            for field, text in zip(body, body[1:]) if isinstance(body, list) else ():
+                if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+                    found.add((getattr(node, "name", ""), field.target.id))
+    return found
+
+
+@pytest.mark.parametrize("name", public_names())
+def test_has_a_docstring(name):
+    if name in ("__version__", "NO_LIMIT", "Model.name"):
+        return
+    value = openatc
+    for word in name.split("."):
+        owner, value = value, getattr(value, word, None)
+    text = inspect.getdoc(value) if not isinstance(value, (int, float, list)) else ""
+    inherited = inspect.getdoc(type(value)) if value is not None else None
+    described = text and text != inherited and not text.startswith("Alias for field")
+    assert described or (getattr(owner, "__name__", ""), word) in described_in_sources(), name
 
 
 @pytest.mark.parametrize("name", parameters())
@@ -125,7 +162,9 @@ def test_stubtest(tmp_path):
     environment = dict(os.environ, MYPYPATH=str(PACKAGE.parent), PYTHONPATH=str(PACKAGE.parent))
     for command in (["mypy.stubtest", "openatc._runtime", "openatc._compiler",
                      "--allowlist", str(allowed), "--ignore-unused-allowlist"],
-                    ["mypy", "--cache-dir", str(tmp_path / "cache"), "-p", "openatc"]):
+                    # The server needs packages of its own, which are not typed.
+                    ["mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "-p", "openatc",
+                     "--exclude", "openatc/serve"]):
         done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True,
                               env=environment, cwd=tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr

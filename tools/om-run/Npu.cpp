@@ -27,12 +27,11 @@ std::vector<std::string> linesOf(const char *text) {
 void addNpuOptions(CLI::App &app, NpuOptions &options) {
   const char *group = "Simulated NPU";
   app.add_option("--timeline", options.timeline,
-                 "write when each instruction ran, for chrome://tracing or ui.perfetto.dev")
-      ->type_name("FILE")
-      ->group(group);
+                 "write when each launch ran, on an NPU each instruction, for chrome://tracing or "
+                 "ui.perfetto.dev")
+      ->type_name("FILE");
   app.add_option("--report", options.report, "write an HTML page on where the time went")
-      ->type_name("FILE")
-      ->group(group);
+      ->type_name("FILE");
   app.add_flag("--check-hazards,--check_hazards", options.checkHazards,
                "look for accesses to the same bytes that nothing orders; exit code 1 if there are "
                "any")

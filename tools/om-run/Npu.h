@@ -20,9 +20,9 @@ namespace atc::tools {
 struct NpuOptions {
   std::string timeline, report, socFile;
   bool functional = true, timed = true, checkHazards = false, prefetch = true;
-  bool any() const {
-    return !timeline.empty() || !report.empty() || !socFile.empty() || !functional || !timed ||
-           checkHazards || !prefetch;
+  /// Returns whether there is an option that means nothing without the simulator.
+  bool anyOfSimulator() const {
+    return !socFile.empty() || !functional || !timed || checkHazards || !prefetch;
   }
 };
 

@@ -7,6 +7,7 @@
 #include "support/ModelText.h"
 #include "support/TensorValues.h"
 #include "tools/common/Print.h"
+#include "tools/om-run/Benchmark.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,14 +20,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Latency {
-  double median, min, p90;
+  double median, min, p90, p99;
 };
 
 Latency summarize(std::vector<double> times) {
   std::sort(times.begin(), times.end());
   const size_t n = times.size();
   const double median = n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
-  return {median, times.front(), times[static_cast<size_t>(std::ceil(0.9 * n)) - 1]};
+  return {median, times.front(), percentile(times, 0.9), percentile(times, 0.99)};
 }
 
 /// Returns the peak memory of the process as the system counts it.
@@ -38,7 +39,15 @@ uint64_t peakMemoryBytes() {
   return 0;
 }
 
-void printOutput(const NamedTensor &output) {
+void printLabels(const NamedTensor &output, const std::vector<std::string> &labels) {
+  const void *data = output.value.data();
+  print(stdout, "  top %zu:\n", std::min<size_t>(5, labels.size()));
+  for (uint64_t index : largest(output.tensor, data, 5))
+    print(stdout, "    %10g  %s (%llu)\n", valueAt(output.tensor.dtype, data, index),
+          printable(labels[index]).c_str(), static_cast<unsigned long long>(index));
+}
+
+void printOutput(const NamedTensor &output, const std::vector<std::string> &labels) {
   const om::Tensor &tensor = output.tensor;
   const void *data = output.value.data();
   if (tensor.dtype == OM_STRING) {
@@ -60,6 +69,8 @@ void printOutput(const NamedTensor &output) {
     print(stdout, "  (%llu values are NaN or infinite)",
           static_cast<unsigned long long>(range.notFinite));
   print(stdout, "\n");
+  if (isLabelled(output, labels))
+    return printLabels(output, labels);
   if (tensor.dims.size() != 2 || tensor.dims[0] != 1 || tensor.dims[1] < 2)
     return;
   print(stdout, "  top 5:");
@@ -144,6 +155,11 @@ void printProfile(std::vector<ProfileRow> rows) {
 }
 } // namespace
 
+bool isLabelled(const NamedTensor &output, const std::vector<std::string> &labels) {
+  return !labels.empty() && hasValues(output.tensor.dtype) &&
+         output.tensor.elements == labels.size();
+}
+
 std::vector<ProfileRow> readProfile(const om::Model &model, const om::Session &session,
                                     const om::Gears &gears) {
   std::vector<ProfileRow> rows;
@@ -174,23 +190,39 @@ std::vector<ProfileRow> readProfile(const om::Model &model, const om::Session &s
 void printJson(const Report &report, const om::Model &model, const std::string &npu) {
   const om_model_info info = model.info();
   const Latency latency = summarize(report.latenciesMs);
-  Json json = {
-      {"model", info.name},
-      {"file", report.path},
-      {"threads", report.threads},
-      {"cpu_level", info.cpu_level},
-      {"load_ms", report.loadMs},
-      {"first_run_ms", report.firstRunMs},
-      {"latency_ms", {{"median", latency.median}, {"min", latency.min}, {"p90", latency.p90}}},
-      {"loop", report.latenciesMs.size()},
-      {"peak_memory_bytes", peakMemoryBytes()},
-      {"weights_bytes", info.weights_bytes},
-      {"arena_bytes", info.arena_bytes},
-      {"outputs", Json::array()}};
+  Json json = {{"model", info.name},
+               {"file", report.path},
+               {"threads", report.threads},
+               {"cpu_level", info.cpu_level},
+               {"load_ms", report.loadMs},
+               {"first_run_ms", report.firstRunMs},
+               {"latency_ms",
+                {{"median", latency.median},
+                 {"min", latency.min},
+                 {"p50", latency.median},
+                 {"p90", latency.p90},
+                 {"p99", latency.p99}}},
+               {"sessions", report.sessions},
+               {"runs_per_second", report.runsPerSecond},
+               {"loop", report.latenciesMs.size()},
+               {"peak_memory_bytes", peakMemoryBytes()},
+               {"weights_bytes", info.weights_bytes},
+               {"arena_bytes", info.arena_bytes},
+               {"outputs", Json::array()}};
   for (const NamedTensor &output : report.outputs)
     json["outputs"].push_back({{"name", output.tensor.name},
                                {"dtype", om_dtype_name(output.tensor.dtype)},
                                {"dims", output.tensor.dims}});
+  for (size_t i = 0; i < report.outputs.size(); ++i) {
+    const NamedTensor &output = report.outputs[i];
+    if (!isLabelled(output, report.labels))
+      continue;
+    for (uint64_t index : largest(output.tensor, output.value.data(), 5))
+      json["outputs"][i]["top"].push_back(
+          {{"index", index},
+           {"value", valueAt(output.tensor.dtype, output.value.data(), index)},
+           {"label", report.labels[index]}});
+  }
   if (!report.gear.empty())
     json["gear"] = report.gear;
   if (!report.profile.empty()) {
@@ -211,7 +243,7 @@ void printTables(const Report &report, const om::Model &model, const std::string
   const om_model_info info = model.info();
   const Latency latency = summarize(report.latenciesMs);
   for (const NamedTensor &output : report.outputs)
-    printOutput(output);
+    printOutput(output, report.labels);
   const std::string level = *info.cpu_level ? info.cpu_level : "the NPU only";
   print(stdout, "\nmodel %s, code for %s, %u thread%s\n", info.name, level.c_str(), report.threads,
         report.threads == 1 ? "" : "s");
@@ -219,9 +251,12 @@ void printTables(const Report &report, const om::Model &model, const std::string
     print(stdout, "%-16s %s\n", "gear", dimsText(report.gear).c_str());
   print(stdout, "%-16s %10.3f ms\n", "load", report.loadMs);
   print(stdout, "%-16s %10.3f ms\n", "first run", report.firstRunMs);
-  print(stdout, "%-16s %10.3f ms   min %.3f   p90 %.3f   (%zu run%s)\n", "latency, median",
-        latency.median, latency.min, latency.p90, report.latenciesMs.size(),
-        report.latenciesMs.size() == 1 ? "" : "s");
+  print(stdout, "%-16s %10.3f ms   min %.3f   p90 %.3f   p99 %.3f   (%zu run%s)\n",
+        "latency, median", latency.median, latency.min, latency.p90, latency.p99,
+        report.latenciesMs.size(), report.latenciesMs.size() == 1 ? "" : "s");
+  if (report.runsPerSecond > 0)
+    print(stdout, "%-16s %10.1f per second   (%u session%s)\n", "throughput", report.runsPerSecond,
+          report.sessions, report.sessions == 1 ? "" : "s");
   print(stdout, "%-16s %13s   (weights %s, arena %s)\n", "peak memory",
         bytesText(peakMemoryBytes()).c_str(), bytesText(info.weights_bytes).c_str(),
         bytesText(info.arena_bytes).c_str());

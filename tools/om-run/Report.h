@@ -24,10 +24,16 @@ struct Report {
   double loadMs = 0, firstRunMs = 0;
   double hostMs = 0; ///< of the run that the figures of the NPU are about, without the simulation
   std::vector<double> latenciesMs;
+  double runsPerSecond = 0; ///< of all sessions together; 0 where only one run was measured
+  uint32_t sessions = 1;
+  std::vector<std::string> labels = {}; ///< of --labels; empty without
   std::vector<ProfileRow> profile;
   std::vector<NamedTensor> outputs; ///< of the last run
   std::vector<int64_t> gear = {};   ///< values of the gear of the last run; empty: no gears
 };
+
+/// Returns whether an output has a value per label, of a type whose values can be read.
+bool isLabelled(const NamedTensor &output, const std::vector<std::string> &labels);
 
 /// Returns the mean times of the launches of a profiled session; in a model with gears, of the
 /// session's gear.

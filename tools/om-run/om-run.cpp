@@ -5,13 +5,16 @@
 #include "support/Interruption.h"
 #include "support/ModelText.h"
 #include "support/Npy.h"
+#include "support/OutputFile.h"
 #include "support/RunErrors.h"
 #include "tools/common/CommandLine.h"
+#include "tools/common/HelpText.h"
 #include "tools/common/Inputs.h"
 #include "tools/common/OptionTable.h"
+#include "tools/om-run/Benchmark.h"
 #include "tools/om-run/Compare.h"
-#include "tools/om-run/Npu.h"
-#include "tools/om-run/Report.h"
+#include "tools/om-run/CpuPage.h"
+#include "tools/om-run/Options.h"
 #include "tools/om-run/Shapes.h"
 
 #ifdef OPENATC_HAS_TRUST
@@ -24,24 +27,14 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <set>
+#include <thread>
 
 using namespace atc;
 using namespace atc::tools;
 
 namespace {
-struct Options {
-  std::string model, input, shape, output, dump, compare, cpuLevel;
-  double tolerance = 1e-4;
-  uint32_t loop = 0, warmup = 0, threads = 0;
-  uint64_t maxMemory = 0, maxIterations = 0;
-  double maxSeconds = 0;
-  std::vector<std::string> trustedKeys;
-  bool json = false, profile = false, verify = true, state = false;
-  bool requireSignature = false, refuseNativeCode = false;
-  NpuOptions npu;
-};
-
 int fail(const std::vector<std::string> &lines) {
   for (const std::string &line : lines)
     print(stderr, "%s\n", oneLine(line).c_str());
@@ -83,8 +76,16 @@ private:
   bool readTrust(om_load_options &loading);
   bool readBuffers();
   bool readValues();
-  void takeOutputs();
-  bool runOnce();
+  bool takeOutputs();
+  bool openOthers(const om_session_options &running);
+  bool readLabels();
+  om::Value makeInput(size_t i);
+  bool readPlain(size_t i, const std::string &file, void *memory, std::string &fault);
+  bool runOnce() { return runOnce(0); }
+  bool runOnce(uint32_t worker);
+  bool measureRuns();
+  bool failedRun();
+  bool writeCpuFiles();
   bool dumpTensors();
   bool prepareDump();
   bool writeOutputs();
@@ -115,8 +116,17 @@ private:
   /// Used instead where an input or output has no known size.
   bool onValues = false;
   om::Gears gears;
+  std::vector<bool> isGiven;    ///< per input: whether it has a file
   std::vector<om::Tensor> ends; ///< the inputs, with the dims of --shape
   std::vector<om::Value> inputValues, outputValues;
+  /// A further session of --sessions, which shares the inputs.
+  struct Other {
+    om::Session session;
+    om::Error error;
+    std::vector<om::Buffer> outputs;
+    std::vector<void *> pointers;
+  };
+  std::vector<Other> others;
   Report report;
   std::vector<std::string> faults;
 };
@@ -152,6 +162,8 @@ bool Runner::load() {
     return false;
   om_session_options running = OM_SESSION_OPTIONS_INIT;
   running.threads = options.threads;
+  if (!options.threads && options.sessions > 1)
+    running.threads = std::max(1u, std::thread::hardware_concurrency() / options.sessions);
   running.max_memory = options.maxMemory;
   running.max_iterations = options.maxIterations;
   // A time beyond the range of the clock is no limit.
@@ -170,7 +182,9 @@ bool Runner::load() {
     if (!npu.create(options.npu, fault))
       return failed("E10001", fault);
     running.device = npu.device();
-  } else if (options.npu.any()) {
+    if (options.sessions > 1)
+      return failed("E10057", "--sessions is only for models that run on the CPU alone.");
+  } else if (options.npu.anyOfSimulator()) {
     return failed("E10057", "the options of the simulated NPU go only together with a model for "
                             "one: '" +
                                 options.model + "' runs on the CPU alone.");
@@ -187,11 +201,13 @@ bool Runner::load() {
   report.loadMs = millisecondsSince(begin);
   report.path = options.model;
   report.threads = om_session_threads(session.get());
+  report.sessions = options.sessions;
 
   for (const auto &list : {model.inputs(), model.outputs()})
     onValues |= !std::all_of(list.begin(), list.end(), [](auto &end) { return end.fixed(); });
   gears = model.gears();
   ends = model.inputs();
+  isGiven.resize(ends.size());
   std::string fault;
   if (!applyShapes(options.shape, ends, fault)) {
     faults.push_back(fault);
@@ -203,6 +219,14 @@ bool Runner::load() {
     return failed("E10057",
                   std::string("--state is only for models with a state: ") + error.message());
   onValues |= options.state;
+  if (options.state && options.sessions > 1)
+    return failed("E10057", "--state does not go together with --sessions.");
+  if (!npu && onValues && gears.all.empty() && !options.npu.timeline.empty())
+    return failed("E10057", "--timeline is only for models whose inputs and outputs have shapes "
+                            "that are known: --profile shows the launches of '" +
+                                options.model + "'.");
+  if (!readLabels() || !openOthers(running))
+    return false;
   if (!gears.all.empty() && !options.compare.empty())
     return failed("E10057", "--compare is not for models with gears: compile the model for the "
                             "size of one gear with --input_shape, and compare that.");
@@ -229,9 +253,53 @@ bool Runner::readBuffers() {
                                     "' cannot be run: there is no memory for its inputs and "
                                     "outputs.");
   faults = readInputs(options.input, ends, [&](size_t i, const std::string &file, auto &fault) {
-    return readTensor(file, ends[i], inputs[i].data(), fault);
+    return readPlain(i, file, inputs[i].data(), fault);
   });
+  for (size_t i = 0; i < inputs.size() && options.random; ++i)
+    if (!isGiven[i])
+      fillRandom(ends[i], options.seed + i, inputs[i].data());
   return faults.empty();
+}
+
+/// Reads a file as an input of known dims: an image, .npy or raw bytes.
+bool Runner::readPlain(size_t i, const std::string &file, void *memory, std::string &fault) {
+  isGiven[i] = true;
+  return isImage(file) ? readImage(file, ends[i], options.images, memory, fault)
+                       : readTensor(file, ends[i], memory, fault);
+}
+
+/// Makes the further sessions of --sessions.
+bool Runner::openOthers(const om_session_options &running) {
+  others.resize(options.sessions - 1);
+  for (Other &other : others) {
+    other.session = om::Session(model, error, running);
+    if (!other.session)
+      return failed(codeOf(error.code(), "E10041"),
+                    "'" + options.model +
+                        "' cannot be run in so many sessions: " + error.message());
+    for (const om::Tensor &tensor : model.outputs()) {
+      if (onValues)
+        break;
+      other.outputs.emplace_back(tensor.bytes);
+      if (!other.outputs.back())
+        return failed("E10041", "there is no memory for the outputs of so many sessions.");
+      other.pointers.push_back(other.outputs.back().data());
+    }
+  }
+  return true;
+}
+
+bool Runner::readLabels() {
+  if (options.labels.empty())
+    return true;
+  std::ifstream file(options.labels);
+  for (std::string line; std::getline(file, line);)
+    report.labels.push_back(line.substr(0, line.find_last_not_of("\r") + 1));
+  if (report.labels.empty())
+    return failed("E13001", "the file '" + options.labels +
+                                "' of --labels cannot be read, or is "
+                                "empty.");
+  return true;
 }
 
 /// Reads the inputs; one without a file is zeros where its shape is known, an optional one none.
@@ -240,8 +308,20 @@ bool Runner::readValues() {
   inputValues.resize(ends.size());
   faults = readInputs(options.input, ends, [&](size_t i, const std::string &file, auto &fault) {
     om::Value value;
-    if (!readValue(file, ends[i], value, fault))
+    isGiven[i] = true;
+    if (isImage(file) && ends[i].fixed()) {
+      om::Buffer memory(ends[i].bytes);
+      if (!memory || !readImage(file, ends[i], options.images, memory.data(), fault))
+        return false;
+      value = om::Value::tensor(ends[i].dtype, ends[i].dims, memory.data(), error);
+    } else if (isImage(file)) {
+      fault = "E10014: input '" + printable(ends[i].name) +
+              "' has no shape that is known before the run: give the shape that the image '" +
+              file + "' gets with --shape.";
       return false;
+    } else if (!readValue(file, ends[i], value, fault)) {
+      return false;
+    }
     items[i].push_back(value);
     return true;
   });
@@ -253,7 +333,7 @@ bool Runner::readValues() {
     else if (i == gears.shapeInput || isState(i))
       continue; // the shapes of the others choose the gear; the session has the state
     else if (ends[i].fixed())
-      inputValues[i] = om::Value::tensor(ends[i].dtype, ends[i].dims, nullptr, error);
+      inputValues[i] = makeInput(i);
     else if (!ends[i].optional)
       failed("E10014", "input '" + printable(ends[i].name) +
                            "' has no shape that is known before the run: give its file with "
@@ -262,8 +342,18 @@ bool Runner::readValues() {
   return faults.empty();
 }
 
-/// The outputs of the last run, for printing and writing.
-void Runner::takeOutputs() {
+/// Returns zeros, or random values, for an input without a file.
+om::Value Runner::makeInput(size_t i) {
+  om::Buffer memory(options.random ? ends[i].bytes : 0);
+  const bool isRandom = options.random && memory && ends[i].dtype != OM_STRING;
+  if (isRandom)
+    fillRandom(ends[i], options.seed + i, memory.data());
+  return om::Value::tensor(ends[i].dtype, ends[i].dims, isRandom ? memory.data() : nullptr, error);
+}
+
+/// Takes the outputs of the last run for printing and writing. Returns false where --labels has
+/// labels for none of them.
+bool Runner::takeOutputs() {
   const std::vector<om::Tensor> ends = model.outputs();
   if (!onValues)
     for (size_t i = 0; i < ends.size(); ++i)
@@ -274,18 +364,48 @@ void Runner::takeOutputs() {
   for (uint32_t i = 0; i < states.size(); ++i)
     outputValues[states[i].output] = session.readState(i, error);
   report.outputs = tensorsOf(ends, outputValues);
+  if (!report.labels.empty() &&
+      std::none_of(report.outputs.begin(), report.outputs.end(),
+                   [&](const NamedTensor &output) { return isLabelled(output, report.labels); }))
+    return failed("E10014", "'" + options.labels + "' has " + std::to_string(report.labels.size()) +
+                                " labels, but no output has so many values.");
+  return true;
 }
 
-bool Runner::runOnce() {
-  if (onValues) {
-    outputValues = session.run(inputValues, error);
-    const bool argument = error.code() == OM_ERROR_ARGUMENT;
-    return !error ||
-           failed(codeOf(error.code(), argument ? ErrorCode("E10014") : ErrorCode("E19999")),
-                  error.message());
-  }
-  return session.run(inputPointers.data(), outputPointers.data(), error) ||
-         failed(codeOf(error.code(), "E19999"), error.message());
+/// Reports why a run of the first session has failed. Returns false.
+bool Runner::failedRun() {
+  const bool argument = onValues && error.code() == OM_ERROR_ARGUMENT;
+  return failed(codeOf(error.code(), argument ? ErrorCode("E10014") : ErrorCode("E19999")),
+                error.message());
+}
+
+bool Runner::runOnce(uint32_t worker) {
+  Other *other = worker ? &others[worker - 1] : nullptr;
+  om::Session &used = other ? other->session : session;
+  om::Error &problem = other ? other->error : error;
+  if (!onValues)
+    return used.run(inputPointers.data(), other ? other->pointers.data() : outputPointers.data(),
+                    problem);
+  std::vector<om::Value> made = used.run(inputValues, problem);
+  if (!other)
+    outputValues = std::move(made);
+  return !problem;
+}
+
+/// Measures runs of all sessions, or of the first run where there is nothing to measure.
+bool Runner::measureRuns() {
+  const uint32_t runs = options.sessions > 1 ? std::max(options.loop, 1u) : options.loop;
+  const Measurement measurement = measure({options.sessions, runs, options.duration},
+                                          [&](uint32_t worker) { return runOnce(worker); });
+  for (const Other &other : others)
+    if (other.error && !error)
+      return failed(codeOf(other.error.code(), "E19999"), other.error.message());
+  report.latenciesMs = measurement.latenciesMs;
+  if (report.latenciesMs.size() > 1)
+    report.runsPerSecond = report.latenciesMs.size() * 1000.0 / measurement.wallMs;
+  if (report.latenciesMs.empty())
+    report.latenciesMs.push_back(report.firstRunMs);
+  return measurement.succeeded || failedRun();
 }
 
 /// Makes a run of the chosen gear one on plain memory, which can be observed.
@@ -340,6 +460,30 @@ bool Runner::dumpTensors() {
   return faults.empty();
 }
 
+/// Writes the files of --report and --timeline for a model without NPU launches.
+bool Runner::writeCpuFiles() {
+  std::string fault;
+  if (!options.npu.report.empty() &&
+      !writeWholeFile(options.npu.report, cpuReportPage(report, model), fault))
+    faults.push_back(fault);
+  if (options.npu.timeline.empty() || !faults.empty())
+    return faults.empty();
+  if (inputPointers.empty() && !prepareDump())
+    return false;
+  std::vector<LaunchSpan> spans;
+  const auto begin = std::chrono::steady_clock::now();
+  auto finished = [&](uint32_t index) {
+    const om::Launch launch = model.launch(index);
+    spans.push_back({launch.name, launch.kernel, spans.empty() ? 0 : spans.back().end,
+                     1000 * millisecondsSince(begin)});
+  };
+  if (!session.run(inputPointers.data(), outputPointers.data(), finished, error))
+    return failedRun();
+  if (!writeWholeFile(options.npu.timeline, cpuTimelineJson(spans), fault))
+    faults.push_back(fault);
+  return faults.empty();
+}
+
 bool Runner::writeOutputs() {
   std::string fault;
   if (!makeFolder(options.output, fault)) {
@@ -374,50 +518,49 @@ int Runner::run() {
     return fail(faults);
   if (!options.compare.empty())
     return compare();
-  auto timed = [&](double &milliseconds) {
-    const auto begin = std::chrono::steady_clock::now();
-    const bool done = runOnce();
-    milliseconds = millisecondsSince(begin);
-    report.hostMs = std::max(0.0, milliseconds - npu.simulationMs());
-    return done;
-  };
-  if (!timed(report.firstRunMs))
+  const auto begin = std::chrono::steady_clock::now();
+  bool succeeded = runOnce();
+  report.firstRunMs = millisecondsSince(begin);
+  for (uint32_t i = 0; i < options.warmup && succeeded; ++i)
+    succeeded = runOnce();
+  if (!succeeded)
+    failedRun();
+  if (!succeeded || !measureRuns())
     return fail(faults);
-  for (uint32_t i = 0; i < options.warmup; ++i)
-    if (!runOnce())
-      return fail(faults);
-  report.latenciesMs.resize(options.loop);
-  for (double &milliseconds : report.latenciesMs)
-    if (!timed(milliseconds))
-      return fail(faults);
-  if (report.latenciesMs.empty())
-    report.latenciesMs.push_back(report.firstRunMs);
+  report.hostMs = std::max(0.0, report.latenciesMs.back() - npu.simulationMs());
 
   const std::string statistics = npu ? npu.statistics() : "";
 
   // The per-launch clock costs a little, so it has runs of its own.
-  if (options.profile) {
+  if (options.profile || (!npu && !options.npu.report.empty())) {
     om_session_set_profile(session.get(), 1);
     for (uint32_t i = 0; i < std::max(options.loop, 1u); ++i)
-      if (!runOnce())
+      if (!runOnce()) {
+        failedRun();
         return fail(faults);
+      }
     report.profile = readProfile(model, session, gears);
     om_session_set_profile(session.get(), 0);
   }
   if (!options.dump.empty() && !dumpTensors())
     return fail(faults);
-  takeOutputs();
+  if (!takeOutputs())
+    return fail(faults);
   if (session.gear() != OM_NO_GEAR)
     report.gear = gears.all[session.gear()].values;
   if (!options.output.empty() && !writeOutputs())
     return fail(faults);
   if (npu && !npu.writeFiles(options.npu, faults))
     return fail(faults);
+  if (!npu && !writeCpuFiles())
+    return fail(faults);
   if (options.json)
     printJson(report, model, statistics);
   else
     printTables(report, model, statistics);
   faults = npu.hazards();
+  if (faults.empty() && options.npu.checkHazards && !options.json)
+    print(stdout, "%-16s %10s      every access to the same bytes is ordered\n", "hazards", "none");
   return faults.empty() ? 0 : fail(faults);
 }
 } // namespace
@@ -427,80 +570,16 @@ int main(int argc, char **argv) {
   Options options;
   CLI::App app("Runs an .om file on this machine: fills the inputs, runs once, then measures, and "
                "shows or writes the outputs.");
+  app.formatter(std::make_shared<HelpText>());
   app.set_version_flag("--version", std::string("om-run ") + om_version());
-  app.add_option("model", options.model, "the .om file")->required();
-  app.add_option(
-         "-i,--input", options.input,
-         "input files: a.npy,b.bin in the model's order, or name=file,...; a .npy file must "
-         "have the input's type and shape, any other file its raw bytes; an input without a "
-         "file is zeros; several files of one name are the items of a sequence")
-      ->type_name("FILES");
-  app.add_option("--shape", options.shape,
-                 "dims of inputs that the model leaves open, \"name:1,3,416,416;other:1,4\": for "
-                 "inputs without a file or with one of raw bytes; with gears the shapes of the "
-                 "inputs choose the gear")
-      ->type_name("SHAPES");
-  app.add_option("-o,--output", options.output, "write each output as <name>.npy into this folder")
-      ->type_name("DIR");
-  app.add_option("--loop", options.loop, "measure this many runs after the first")->type_name("N");
-  app.add_option("--warmup", options.warmup, "runs between the first and the measured ones")
-      ->type_name("N");
-  app.add_option("--threads", options.threads, "threads to use (default: one for each processor)")
-      ->type_name("T")
-      ->check(CLI::Range(1, 1024));
-  app.add_option("--max_memory,--max-memory", options.maxMemory,
-                 "bytes that the session may hold at once, with a unit or without: 512MB, 2GB "
-                 "(default: three quarters of the machine's memory)")
-      ->type_name("BYTES")
-      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false));
-  app.add_option("--max_iterations,--max-iterations", options.maxIterations,
-                 "iterations of all loops in a run (default: no limit)")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--max_time,--max-time", options.maxSeconds,
-                 "seconds that a run may take (default: no limit)")
-      ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber);
-  app.add_flag("--state", options.state,
-               "keep the model's state from run to run, all of which have the same inputs: "
-               "with --loop=N the state of the last run is that after N + 1 of them; "
-               "outputs that are states show what they are at the end");
-  app.add_flag("--json", options.json, "print one JSON object instead of tables");
-  app.add_flag("--profile", options.profile, "measure each launch");
-  app.add_option("--dump", options.dump,
-                 "write every tensor that a launch makes as <name>.npy into this folder")
-      ->type_name("DIR");
-  app.add_option("--compare", options.compare,
-                 "run once and compare every tensor that a launch makes with the reference: the "
-                 "model the .om was compiled from (interpreted by atc-translate), or a folder of "
-                 "<name>.npy; names the first bad layer")
-      ->type_name("MODEL|DIR");
-  app.add_option("--tolerance", options.tolerance,
-                 "largest error that --compare accepts, as a part of the reference's range "
-                 "(default 1e-4)")
-      ->type_name("X")
-      ->check(CLI::NonNegativeNumber);
-  app.add_flag(
-      "--verify,!--no-verify", options.verify,
-      "check the weights' hash when loading, which reads the whole file (default: yes); header, "
-      "code and tables are checked always");
-  app.add_flag("--require-signature,--require_signature", options.requireSignature,
-               "run only a model that is signed with a trusted key");
-  app.add_option("--trusted-key,--trusted_key", options.trustedKeys,
-                 "a public key file of om-sign; may be given more than once")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-  app.add_flag("--refuse-native-code,--refuse_native_code", options.refuseNativeCode,
-               "refuse a model that holds native code");
-  app.add_option("--cpu-level,--cpu_level", options.cpuLevel,
-                 "use the code for this CPU level (default: the best that fits)")
-      ->type_name("NAME");
-  addNpuOptions(app, options.npu);
+  addOptions(app, options);
   app.footer(
       "Exit code: 0 when everything went well, 1 otherwise, with one coded line per error;\n"
       "--compare gives 1 also when a tensor is bad, --check-hazards when there is a hazard.\n"
       "SIGINT ends it at once; files that were there stay as they are.\n"
-      "Example: om-run resnet50.om --input cat.npy --output out --loop 100 --threads 2");
+      "Example: om-run resnet50.om --input cat.jpg --mean_chn=123.7,116.3,103.5 "
+      "--std_chn=58.4,57.1,57.4 --labels imagenet.txt\n"
+      "         om-run resnet50.om --random --duration 10 --sessions 4");
   if (printOptionTable(app, "om-run", argc, argv))
     return finishOutput(0);
   try {

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""om-run as a tool to try models out: images, random inputs, labels, sessions, files on the CPU."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
+import images  # noqa: E402
+from openatc_tools import ROOT, call, compile_model, tool  # noqa: E402
+
+DIGITS = ROOT / "examples" / "digits"
+PICTURE = DIGITS / "pictures" / "digit_7.npy"
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory):
+    return compile_model(DIGITS / "digits.onnx", tmp_path_factory.mktemp("digits"))
+
+
+@pytest.fixture(scope="module")
+def dynamic(tmp_path_factory):
+    return compile_model(DIGITS / "digits.onnx", tmp_path_factory.mktemp("dynamic"),
+                         "--input_shape=image:-1,1,28,28")
+
+
+def om_run(*words):
+    code, out, err = call(tool("om-run"), *words)
+    assert (code, err) == (0, ""), out + err
+    return out
+
+
+def refused(*words):
+    code, _, err = call(tool("om-run"), *words)
+    assert code == 1 and err.count("\n") == 1, err
+    return err
+
+
+def write_image(folder, name="seven.png", encode=images.png):
+    """The digit as an image: its file and the pixels, 0 to 255."""
+    pixels = np.clip(np.load(PICTURE)[0, 0] * 255, 0, 255).round().astype("u1")
+    (folder / name).write_bytes(encode(pixels))
+    return folder / name, pixels
+
+
+@pytest.mark.parametrize("name, encode", [("seven.png", images.png), ("seven.BMP", images.bmp),
+                                          ("seven.pgm", images.pnm)])
+def test_images(digits, dynamic, tmp_path, name, encode):
+    path, pixels = write_image(tmp_path, name, encode)
+    flags = ["--mean_chn=12", "--std_chn=255", "--output", tmp_path / "out"]
+    np.save(tmp_path / "same.npy", ((pixels - 12.0) / 255).astype("f4")[None, None])
+    outputs = []
+    for file, more in ((path, flags), (path, [*flags[:1], "--var_reci_chn=0.00392156862745098",
+                                              *flags[2:]]),
+                       (tmp_path / "same.npy", flags[2:])):
+        om_run(digits, "--input", file, *more)
+        outputs.append(np.load(tmp_path / "out" / "scores.npy"))
+    np.testing.assert_allclose(outputs[0], outputs[2], atol=1e-4)
+    np.testing.assert_allclose(outputs[1], outputs[2], atol=1e-4)
+    # With a dynamic batch one image stands for all of it.
+    om_run(dynamic, "--input", path, "--shape=image:3,1,28,28", *flags)
+    np.testing.assert_allclose(np.load(tmp_path / "out" / "scores.npy"),
+                               np.repeat(outputs[0], 3, 0), atol=1e-4)
+
+
+def test_errors_of_images(digits, dynamic, tmp_path):
+    path, _ = write_image(tmp_path)
+    (tmp_path / "wrong.png").write_bytes(b"no image")
+    assert "E10014" in refused(digits, "--input", tmp_path / "wrong.png")
+    assert "E13001" in refused(digits, "--input", tmp_path / "none.png")
+    assert "GRAY" in refused(digits, "--input", path, "--image_format=BGR")
+    assert "more numbers" in refused(digits, "--input", path, "--mean_chn=1,2,3")
+    assert "exclude" in refused(digits, "--input", path, "--std_chn=1", "--var_reci_chn=1")
+    assert "has a 0" in refused(digits, "--input", path, "--std_chn=0")
+    assert "--shape" in refused(dynamic, "--input", path)
+
+
+def test_random_inputs(digits, dynamic, tmp_path):
+    def scores(om, *words):
+        om_run(om, "--output", tmp_path, *words)
+        return np.load(tmp_path / "scores.npy")
+
+    zeros, first = scores(digits), scores(digits, "--random")
+    assert np.abs(zeros - first).max() > 1e-3
+    np.testing.assert_array_equal(first, scores(digits, "--random"))
+    assert np.abs(scores(digits, "--random", "--seed=5") - first).max() > 1e-3
+    assert scores(dynamic, "--random", "--shape=image:4,1,28,28").std(0).max() > 1e-3
+    np.testing.assert_array_equal(scores(digits, "--random", "--input", PICTURE),
+                                  scores(digits, "--input", PICTURE))
+
+
+def test_labels(digits, tmp_path):
+    names = tmp_path / "names.txt"
+    names.write_text("\r\n".join("zero one two three four five six <seven>\x1b eight nine".split()))
+    out = om_run(digits, "--input", PICTURE, "--labels", names)
+    first = re.search(r"top 5:\n +([-\d.]+) +(.*)\n", out)
+    assert first.group(2).startswith("<seven>") and first.group(2).endswith("(7)")
+    assert "\x1b" not in out
+    shown = json.loads(om_run(digits, "--input", PICTURE, "--labels", names, "--json"))
+    top = shown["outputs"][0]["top"]
+    assert len(top) == 5 and top[0]["index"] == 7
+    assert [row["value"] for row in top] == sorted((row["value"] for row in top), reverse=True)
+    names.write_text("a\nb\n")
+    assert "2 labels" in refused(digits, "--labels", names)
+    assert "E13001" in refused(digits, "--labels", tmp_path / "none.txt")
+
+
+def test_percentiles_and_sessions(digits, dynamic):
+    for om, words in ((digits, []), (dynamic, ["--shape=image:2,1,28,28"])):
+        shown = json.loads(om_run(om, "--json", "--loop=20", *words))
+        times = shown["latency_ms"]
+        assert shown["loop"] == 20 and shown["sessions"] == 1 and shown["runs_per_second"] > 0
+        assert times["min"] <= times["p50"] <= times["p90"] <= times["p99"]
+        shown = json.loads(om_run(om, "--json", "--loop=20", "--sessions=3", "--threads=1",
+                                  "--random", *words))
+        assert shown["loop"] == 60 and shown["sessions"] == 3
+    assert re.search(r"throughput +[\d.]+ per second +\(2 sessions\)",
+                     om_run(digits, "--sessions=2", "--loop=3"))
+    shown = json.loads(om_run(digits, "--json", "--duration=0.2"))
+    assert shown["loop"] > 5
+    assert 150 < shown["loop"] / shown["runs_per_second"] * 1000 < 2000
+    for words in (["--sessions=0"], ["--duration=-1"], ["--duration=1", "--loop=3"]):
+        refused(digits, *words)
+
+
+def test_report_and_timeline_of_the_cpu(digits, dynamic, tmp_path):
+    out = om_run(digits, "--report", tmp_path / "r.html", "--timeline", tmp_path / "t.json",
+                 "--loop=3")
+    assert "hazards" not in out
+    launches = [row["name"] for row in json.loads(om_run(digits, "--profile", "--json"))["profile"]]
+    page = (tmp_path / "r.html").read_text()
+    assert page.startswith("<!DOCTYPE html>") and page.count("class=\"bar\"") == len(launches)
+    assert all(name in page for name in launches) and "3 runs" in page
+    events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    assert [event["name"] for event in events] == launches
+    ends = [event["ts"] + event["dur"] for event in events]
+    assert all(event["dur"] >= 0 for event in events)
+    np.testing.assert_allclose([event["ts"] for event in events[1:]], ends[:-1])
+    om_run(dynamic, "--report", tmp_path / "r.html", "--shape=image:2,1,28,28")
+    assert "class=\"bar\"" in (tmp_path / "r.html").read_text()
+    assert "E10057" in refused(dynamic, "--timeline", tmp_path / "t.json",
+                               "--shape=image:2,1,28,28")
+    assert "E10057" in refused(digits, "--check-hazards")
+
+
+def test_no_hazards_are_said(tmp_path):
+    code, out, err = call(tool("atc"), f"--model={DIGITS / 'digits.onnx'}", "--framework=5",
+                          "--soc_version=Ascend310P3", f"--output={tmp_path / 'npu'}")
+    assert code == 0, out + err
+    om = tmp_path / "npu.om"
+    assert re.search(r"hazards +none", om_run(om, "--check-hazards"))
+    assert "hazards" not in om_run(om)
+    assert "E10057" in refused(om, "--sessions=2")
+
+
+def test_help_shows_each_option_once():
+    code, out, _ = call(tool("om-run"), "--help")
+    assert code == 0
+    first_words = [line.split()[0] for line in out.splitlines() if re.match(r" {2}-", line)]
+    plain = [name.replace("-", "_") for word in first_words for name in word.split(",")]
+    assert len(plain) == len(set(plain)) > 30
+    assert "{false}" not in out and ":INT" not in out and ":POSITIVE" not in out
+    for hidden in ("--max-memory", "--check_hazards"):
+        assert hidden not in plain and f"{hidden}," not in out

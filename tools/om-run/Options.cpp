@@ -1,0 +1,99 @@
+//===-- Options.cpp - the options of om-run -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "tools/om-run/Options.h"
+
+#include <CLI/CLI.hpp>
+
+namespace atc::tools {
+
+void addOptions(CLI::App &app, Options &options) {
+  app.add_option("model", options.model, "the .om file")->required();
+  app.add_option(
+         "-i,--input", options.input,
+         "input files: a.npy,b.bin in the model's order, or name=file,...; a .npy file must "
+         "have the input's type and shape, an image is decoded and resized, any other file has "
+         "its raw bytes; an input without a file is zeros; several files of one name are the "
+         "items of a sequence")
+      ->type_name("FILES");
+  app.add_option("--shape", options.shape,
+                 "dims of inputs that the model leaves open, \"name:1,3,416,416;other:1,4\": for "
+                 "inputs without a file or with one of raw bytes; with gears the shapes of the "
+                 "inputs choose the gear")
+      ->type_name("SHAPES");
+  app.add_option("-o,--output", options.output, "write each output as <name>.npy into this folder")
+      ->type_name("DIR");
+  app.add_flag("--random", options.random, "inputs without a file are random values, not zeros");
+  app.add_option("--seed", options.seed, "another choice of --random")->type_name("N");
+  app.add_option("--labels", options.labels,
+                 "a file with a line per class: the largest 5 values of an output of that many are "
+                 "shown with their labels")
+      ->type_name("FILE");
+  app.add_option("--loop", options.loop, "measure this many runs after the first")->type_name("N");
+  app.add_option("--duration", options.duration, "or measure for so long")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber)
+      ->excludes("--loop");
+  app.add_option("--sessions", options.sessions,
+                 "sessions that run at once: with --loop so many runs of each; shows how many runs "
+                 "per second they do together")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--warmup", options.warmup, "runs between the first and the measured ones")
+      ->type_name("N");
+  app.add_option("--threads", options.threads,
+                 "threads of a session (default: the processors, divided among the sessions)")
+      ->type_name("T")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--max_memory,--max-memory", options.maxMemory,
+                 "bytes that the session may hold at once, with a unit or without: 512MB, 2GB "
+                 "(default: three quarters of the machine's memory)")
+      ->type_name("BYTES")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false));
+  app.add_option("--max_iterations,--max-iterations", options.maxIterations,
+                 "iterations of all loops in a run (default: no limit)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--max_time,--max-time", options.maxSeconds,
+                 "seconds that a run may take (default: no limit)")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--state", options.state,
+               "keep the model's state from run to run, all of which have the same inputs: "
+               "with --loop=N the state of the last run is that after N + 1 of them; "
+               "outputs that are states show what they are at the end");
+  app.add_flag("--json", options.json, "print one JSON object instead of tables");
+  app.add_flag("--profile", options.profile, "measure each launch");
+  app.add_option("--dump", options.dump,
+                 "write every tensor that a launch makes as <name>.npy into this folder")
+      ->type_name("DIR");
+  app.add_option("--compare", options.compare,
+                 "run once and compare every tensor that a launch makes with the reference: the "
+                 "model the .om was compiled from (interpreted by atc-translate), or a folder of "
+                 "<name>.npy; names the first bad layer")
+      ->type_name("MODEL|DIR");
+  app.add_option("--tolerance", options.tolerance,
+                 "largest error that --compare accepts, as a part of the reference's range "
+                 "(default 1e-4)")
+      ->type_name("X")
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag(
+      "--verify,!--no-verify", options.verify,
+      "check the weights' hash when loading, which reads the whole file (default: yes); header, "
+      "code and tables are checked always");
+  app.add_flag("--require-signature,--require_signature", options.requireSignature,
+               "run only a model that is signed with a trusted key");
+  app.add_option("--trusted-key,--trusted_key", options.trustedKeys,
+                 "a public key file of om-sign; may be given more than once")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  app.add_flag("--refuse-native-code,--refuse_native_code", options.refuseNativeCode,
+               "refuse a model that holds native code");
+  app.add_option("--cpu-level,--cpu_level", options.cpuLevel,
+                 "use the code for this CPU level (default: the best that fits)")
+      ->type_name("NAME");
+  addImageOptions(app, options.images);
+  addNpuOptions(app, options.npu);
+}
+
+} // namespace atc::tools
