@@ -37,5 +37,5 @@ install(DIRECTORY "${toolkit}/" DESTINATION "${CMAKE_INSTALL_LIBDIR}/openatc/too
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/ascend/python/acl" "${PROJECT_SOURCE_DIR}/ascend/python/ais_bench"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/openatc/toolkit/python" COMPONENT ascend
         PATTERN "__pycache__" EXCLUDE)
-install(PROGRAMS "${PROJECT_SOURCE_DIR}/ascend/python/msame" DESTINATION "${CMAKE_INSTALL_BINDIR}"
+install(PROGRAMS "${PROJECT_SOURCE_DIR}/ascend/python/msame" "${PROJECT_SOURCE_DIR}/ascend/python/msprof" DESTINATION "${CMAKE_INSTALL_BINDIR}"
         COMPONENT ascend)

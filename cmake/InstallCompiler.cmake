@@ -9,6 +9,11 @@ foreach(tool atc amct atc-opt atc-translate atc-lsp-server)
   endif()
 endforeach()
 
+if(TARGET amct)
+  install(FILES "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/amct_onnx" DESTINATION "${CMAKE_INSTALL_BINDIR}"
+          COMPONENT compiler)
+endif()
+
 # openatc_link_closure(<out> <targets>...): the project's libraries that these link, in the order
 # of a linker's command line.
 function(openatc_link_closure out)

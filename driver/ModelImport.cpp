@@ -7,6 +7,7 @@
 #include "frontends/caffe/CaffeImport.h"
 #include "frontends/onnx/OnnxImport.h"
 #include "frontends/tf/TfImport.h"
+#include "frontends/tflite/TfLiteImport.h"
 #include "passes/host/Passes.h"
 
 #include "mlir/Parser/Parser.h"
@@ -22,6 +23,8 @@ ModelFormat guessFormat(StringRef path) {
     return ModelFormat::Mlir;
   if (path.ends_with(".prototxt"))
     return ModelFormat::Caffe;
+  if (path.ends_with(".tflite"))
+    return ModelFormat::TfLite;
   if (path.ends_with(".pb") || llvm::sys::fs::is_directory(path))
     return ModelFormat::TensorFlow;
   return ModelFormat::Onnx;
@@ -55,6 +58,8 @@ static FailureOr<OwningOpRef<ModuleOp>> importForeign(const ModelSource &source,
   }
   if (source.format == ModelFormat::Caffe)
     return importCaffe(source.path, source.weights, options, context, diagnostics);
+  if (source.format == ModelFormat::TfLite)
+    return importTfLite(source.path, options, context, diagnostics);
   if (source.tileDynamicDim)
     options.makeTiles = [&](ModuleOp module) { return makeTiles(module, target); };
   if (source.bytes)

@@ -17,6 +17,7 @@ enum class ModelFormat {
   Onnx,
   TensorFlow, ///< a frozen graph (.pb) or the folder of a SavedModel
   Caffe,      ///< a .prototxt, with its .caffemodel as `weights`
+  TfLite,     ///< a .tflite file
   Mlir        ///< text or bytecode: graph ops, kernel ops on buffers, or a schedule
 };
 
@@ -39,7 +40,8 @@ struct ModelSource {
 };
 
 /// Returns the format that a path stands for where nothing else states it: .mlir and
-/// .mlirbc are MLIR, .prototxt is Caffe, .pb and folders TensorFlow, and the rest ONNX.
+/// .mlirbc are MLIR, .prototxt is Caffe, .tflite TensorFlow Lite, .pb and folders TensorFlow, and
+/// the rest ONNX.
 ModelFormat guessFormat(llvm::StringRef path);
 
 /// Reads a model into `context`, which has the dialects of makeCompilerContext. Ops that `target`

@@ -5,6 +5,7 @@
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"
 #include "ascend/src/Library.h"
+#include "ascend/src/Profile.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -182,7 +183,11 @@ aclError Execution::prepare(const char *function, std::shared_ptr<Model> model,
 
 aclError Execution::run() {
   std::lock_guard lock(model->mutex);
-  return model->facts->needsShapes() ? runOnValues() : runStatic();
+  MeasuredExecution measured(*model);
+  const aclError result = model->facts->needsShapes() ? runOnValues() : runStatic();
+  if (result == ACL_SUCCESS)
+    measured.finish();
+  return result;
 }
 
 aclError Execution::runStatic() {

@@ -4,6 +4,7 @@
 
 #include "ascend/src/Errors.h"
 #include "ascend/src/Library.h"
+#include "ascend/src/Profile.h"
 
 #include <algorithm>
 #include <atomic>
@@ -273,8 +274,8 @@ aclError Model::prepare(const char *function, bool run) {
   options.threads = threadsPerSession();
   if (info.npu_launches > 0) {
     om_npu_options device = OM_NPU_OPTIONS_INIT;
-    device.timed = 0; // nobody asks here how long it would take
-    device.prefetch = 0;
+    device.timed = isProfiling(); // nobody else asks how long it would take
+    device.prefetch = isProfiling();
     device.threads = options.threads;
     om_npu *simulator = nullptr;
     if (om_npu_simulator(&device, &simulator, &error) != OM_OK)

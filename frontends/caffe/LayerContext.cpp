@@ -105,37 +105,14 @@ bool LayerContext::isOwn(const Tensor &value) const {
          llvm::none_of(bottoms, [&](const Tensor &other) { return other.name == value.name; });
 }
 
-static void setAttribute(onnx::AttributeProto &attribute, const AttrValue &value) {
-  if (const auto *integer = std::get_if<int64_t>(&value)) {
-    attribute.set_type(onnx::AttributeProto::INT);
-    attribute.set_i(*integer);
-  } else if (const auto *real = std::get_if<double>(&value)) {
-    attribute.set_type(onnx::AttributeProto::FLOAT);
-    attribute.set_f(static_cast<float>(*real));
-  } else if (const auto *list = std::get_if<Dims>(&value)) {
-    attribute.set_type(onnx::AttributeProto::INTS);
-    for (int64_t item : *list)
-      attribute.add_ints(item);
-  } else {
-    attribute.set_type(onnx::AttributeProto::STRING);
-    attribute.set_s(std::get<std::string>(value));
-  }
-}
-
 std::vector<Tensor> LayerContext::nodes(const char *op, const std::vector<Tensor> &inputs,
                                         const std::vector<Dims> &dims, const Attrs &attributes) {
   if (hasFailed)
     return std::vector<Tensor>(dims.size());
-  onnx::NodeProto &node = *graph.add_node();
-  node.set_op_type(op);
-  node.set_name(uniqueName(op));
+  std::vector<std::string> names;
   for (const Tensor &input : inputs)
-    node.add_input(input.name);
-  for (const auto &[name, value] : attributes) {
-    onnx::AttributeProto &attribute = *node.add_attribute();
-    attribute.set_name(name);
-    setAttribute(attribute, value);
-  }
+    names.push_back(input.name);
+  onnx::NodeProto &node = addOnnxNode(graph, op, uniqueName(op), names, attributes);
   std::vector<Tensor> results;
   for (const Dims &shape : dims) {
     results.push_back({uniqueName("value"), shape});
@@ -152,24 +129,18 @@ Tensor LayerContext::node(const char *op, const std::vector<Tensor> &inputs, con
 Tensor LayerContext::constant(const Dims &dims, llvm::ArrayRef<float> values) {
   if (hasFailed)
     return {};
-  onnx::TensorProto &tensor = *graph.add_initializer();
-  tensor.set_name(uniqueName("weights"));
-  tensor.set_data_type(onnx::TensorProto::FLOAT);
-  for (int64_t dim : dims)
-    tensor.add_dims(dim);
-  tensor.set_raw_data(values.data(), values.size() * sizeof(float));
-  return {tensor.name(), dims};
+  const std::string name = uniqueName("weights");
+  addOnnxConstant(graph, name, onnx::TensorProto::FLOAT, dims, bytesOf(values));
+  return {name, dims};
 }
 
 Tensor LayerContext::ints(llvm::ArrayRef<int64_t> values) {
   if (hasFailed)
     return {};
-  onnx::TensorProto &tensor = *graph.add_initializer();
-  tensor.set_name(uniqueName("list"));
-  tensor.set_data_type(onnx::TensorProto::INT64);
-  tensor.add_dims(values.size());
-  tensor.set_raw_data(values.data(), values.size() * sizeof(int64_t));
-  return {tensor.name(), {static_cast<int64_t>(values.size())}};
+  const std::string name = uniqueName("list");
+  const Dims dims = {static_cast<int64_t>(values.size())};
+  addOnnxConstant(graph, name, onnx::TensorProto::INT64, dims, bytesOf(values));
+  return {name, dims};
 }
 
 Tensor LayerContext::reshape(const Tensor &value, const Dims &dims) {

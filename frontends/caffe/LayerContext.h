@@ -5,9 +5,7 @@
 #define OPENATC_FRONTENDS_CAFFE_LAYERCONTEXT_H
 
 #include "frontends/caffe/Net.h"
-
-#include <onnx/onnx_pb.h>
-#include <variant>
+#include "frontends/onnx/NodeWriter.h"
 
 namespace atc::caffe {
 
@@ -19,8 +17,7 @@ struct Tensor {
   int64_t rank() const { return dims.size(); }
 };
 
-using AttrValue = std::variant<int64_t, double, Dims, std::string>;
-using Attrs = std::vector<std::pair<const char *, AttrValue>>;
+using Attrs = OnnxAttributes;
 
 /// Gives the importer of a layer its parameters, inputs and weights, and the means to make
 /// nodes. After the first error nothing more is made, and `failed()` is true.

@@ -36,6 +36,7 @@ settings() { # program
   fuzz-tf-import) echo 20000 test/fuzz/corpus-tf ;;
   fuzz-tf-checkpoint) echo 1000000 test/fuzz/corpus-checkpoint ;;
   fuzz-caffe-import) echo 20000 test/fuzz/corpus-caffe ;;
+  fuzz-tflite-import) echo 20000 test/fuzz/corpus-tflite ;;
   fuzz-acl-calls) echo 20000 test/fuzz/corpus-acl ;;
   fuzz-npu-program) echo 1000000 test/fuzz/corpus-npu ;;
   fuzz-om-load) echo 1000000 test/runtime-lite/golden $(ls -d test/fuzz/corpus-om 2>/dev/null) ;;

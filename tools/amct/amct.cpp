@@ -44,7 +44,8 @@ void addDataOptions(CLI::App &app, Options &options) {
   app.add_option("--input_shape", options.inputShape,
                  "shapes of inputs, \"name:1,3,224,224;other:1\"; else those of the model and "
                  "of the .npy files");
-  app.add_option("--data_type", options.dataType, "what .bin files hold, such as float32");
+  app.add_option("--data_type,--data_types", options.dataType,
+                 "element types of .bin files, such as float32; one per input, separated by ;");
   app.add_option("--batch_num", options.batchNum, "use this many samples; default: all");
   app.add_option("--report", options.report, "write the error report (HTML) here");
   app.add_option("--image_format", options.imageFormat,

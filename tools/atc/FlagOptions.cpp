@@ -32,9 +32,9 @@ static std::vector<std::string> choicesOf(const Flag &flag) {
 ListedCommand listFlags() {
   ListedCommand command;
   command.name = "atc";
-  command.text =
-      "Compiles an ONNX, TensorFlow or Caffe model into one .om file, for the CPU or for "
-      "a simulated NPU.";
+  command.text = "Compiles an ONNX, TensorFlow, TensorFlow Lite or Caffe model into one .om file, "
+                 "for the CPU or for "
+                 "a simulated NPU.";
   command.footer = "Flags are written --flag=value, --flag value or -flag=value, with - or _, and "
                    "may be shortened while they stay unique.\n"
                    "Exit code: 0 when the model was compiled, 1 otherwise, with one line with an "

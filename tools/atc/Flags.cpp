@@ -32,7 +32,7 @@ const Flag flags[] = {
      "6: show what --om holds"},
     {"model", Used, "", "", input, "the model: an .onnx, .pb or .prototxt file, a SavedModel folder (for developers also .mlir)", FileName},
     {"weight", Used, "", "", input, "the weights of a Caffe model: its .caffemodel", FileName},
-    {"framework", Used, "", "", input, "the model's format: 5 = ONNX, 3 = TensorFlow, 0 = Caffe"},
+    {"framework", Used, "", "", input, "the model's format: 5 = ONNX, 3 = TensorFlow, 0 = Caffe, 6 = TensorFlow Lite"},
     {"input_shape", Used, "", "", input,
      "shapes of inputs, \"name:1,3,224,224;other:1~8,4\"; they replace those in the model; -1 is any size, a~b a range"},
     {"input_format", Used, "", "NCHW,ND,NCDHW,NHWC,NDHWC", input,
@@ -362,7 +362,8 @@ std::string recordedCommand(const FlagValues &flags) {
 void printHelp(raw_ostream &os) {
   os << "usage: atc --model=<file> --framework=5 --target=cpu --output=<path without .om>\n"
         "       atc --model=<file> --framework=5 --soc_version=Ascend310P3 --output=<path>\n\n"
-        "Compiles an ONNX, TensorFlow or Caffe model into one .om file that om-run and the "
+        "Compiles an ONNX, TensorFlow, TensorFlow Lite or Caffe model into one .om file that "
+        "om-run and the "
         "runtime\n"
         "library run, on this machine's CPU or on a simulated NPU.\n"
         "Flags are written --flag=value, --flag value or -flag=value, with - or _, and may be\n"

@@ -33,9 +33,7 @@ constexpr KindInfo infos[] = {
      "export the model with torch.onnx.export(model, args, \"model.onnx\") and give --framework=5"},
     {ModelKind::TorchExport, "a program of torch.export", "",
      "export the model with torch.onnx.export(model, args, \"model.onnx\") and give --framework=5"},
-    {ModelKind::TfLite, "a TensorFlow Lite model", "",
-     "compile the TensorFlow model that it was made of (--framework=3), or convert it with "
-     "python -m tf2onnx.convert --tflite"},
+    {ModelKind::TfLite, "a TensorFlow Lite model", "6", "give --framework=6"},
     {ModelKind::Hdf5, "an HDF5 file of Keras", "",
      "save the model with model.export(\"folder\") and give the folder with --framework=3"},
     {ModelKind::Keras, "a Keras file", "",

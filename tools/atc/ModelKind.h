@@ -37,8 +37,8 @@ ModelKind findModelKind(const std::string &path);
 /// Returns the value of --framework that reads the kind; empty where there is none.
 llvm::StringRef frameworkOf(ModelKind kind);
 
-/// Returns why --framework=`framework` ("0", "1", "3", "5") cannot read a file of another kind,
-/// and what to do about it; empty where it may.
+/// Returns why --framework=`framework` ("0", "1", "3", "5", "6") cannot read a file of another
+/// kind, and what to do about it; empty where it may.
 std::string wrongKindReason(ModelKind kind, llvm::StringRef framework);
 
 } // namespace atc::tools

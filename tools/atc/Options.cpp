@@ -70,20 +70,22 @@ void checkModel(const FlagValues &flags, AtcOptions &options, Diagnostics &diagn
   }
   source.format = framework == "3"   ? driver::ModelFormat::TensorFlow
                   : framework == "0" ? driver::ModelFormat::Caffe
+                  : framework == "6" ? driver::ModelFormat::TfLite
                                      : driver::ModelFormat::Onnx;
   if (!flags.has("framework"))
     diagnostics.error("E10007",
-                      "--framework is required: 5 for ONNX, 3 for TensorFlow, 0 for Caffe" +
+                      "--framework is required: 5 for ONNX, 3 for TensorFlow, 0 for Caffe, 6 for "
+                      "TensorFlow Lite" +
                           frameworkHint(source.path));
-  if (!framework.empty() && !is_contained({"0", "1", "3", "5"}, framework))
+  if (!framework.empty() && !is_contained({"0", "1", "3", "5", "6"}, framework))
     diagnostics.error("E10001", "the value \"" + framework +
                                     "\" of --framework is invalid: it must be 5 (ONNX), 3 "
-                                    "(TensorFlow) or 0 (Caffe)");
+                                    "(TensorFlow), 0 (Caffe) or 6 (TensorFlow Lite)");
   if (framework == "0")
     checkWeights(flags, source, diagnostics);
   if (framework == "1")
     diagnostics.error("E10055", "--framework=1 (MindSpore) is not supported; supported are 5 "
-                                "(ONNX), 3 (TensorFlow) and 0 (Caffe)");
+                                "(ONNX), 3 (TensorFlow), 0 (Caffe) and 6 (TensorFlow Lite)");
   std::string format = flags.get("input_format");
   if (is_contained({"0", "5"}, framework) && is_contained({"NHWC", "NDHWC"}, format))
     diagnostics.error("E10001", "the value \"" + format +

@@ -1,0 +1,56 @@
+//===-- OpTable.cpp - the operators that have importers -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/tflite/OpTable.h"
+
+namespace atc::tflite {
+
+using Family = llvm::ArrayRef<OpRow> (*)();
+
+static constexpr Family families[] = {controlOps, elementwiseOps, gatherOps, moveOps,
+                                      normOps,    recurrentOps,   reduceOps, scatterOps,
+                                      sliceOps,   windowOps};
+
+const OpRow *findOp(fb::BuiltinOperator code) {
+  for (Family family : families)
+    for (const OpRow &row : family())
+      if (code == row.code)
+        return &row;
+  return nullptr;
+}
+
+std::string whyNoImporter(fb::BuiltinOperator code, llvm::StringRef name) {
+  using enum fb::BuiltinOperator;
+  switch (code) {
+  case CUSTOM:
+    return name.starts_with("Flex") ? "an operator of TensorFlow: compile the model that the file "
+                                      "was made of, with --framework=3"
+                                    : "an operator of its own";
+  case VAR_HANDLE:
+  case READ_VARIABLE:
+  case ASSIGN_VARIABLE:
+  case CALL_ONCE:
+    return "keeps state between runs";
+  case HASHTABLE:
+  case HASHTABLE_FIND:
+  case HASHTABLE_IMPORT:
+  case HASHTABLE_SIZE:
+  case HASHTABLE_LOOKUP:
+    return "looks up words";
+  case RANDOM_STANDARD_NORMAL:
+  case RANDOM_UNIFORM:
+  case MULTINOMIAL:
+  case STABLEHLO_RNG_BIT_GENERATOR:
+    return "draws random numbers";
+  case REAL:
+  case IMAG:
+  case COMPLEX_ABS:
+  case RFFT2D:
+    return "computes with complex numbers";
+  default:
+    return name.starts_with("STABLEHLO_") ? "convert the model to operators of TensorFlow Lite"
+                                          : "";
+  }
+}
+
+} // namespace atc::tflite

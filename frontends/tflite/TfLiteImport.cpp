@@ -1,0 +1,258 @@
+//===-- TfLiteImport.cpp - TensorFlow Lite models to the graph dialect ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/tflite/TfLiteImport.h"
+
+#include "frontends/UnsupportedOps.h"
+#include "frontends/onnx/OnnxModel.h"
+#include "frontends/tflite/OpTable.h"
+
+using namespace mlir;
+
+namespace atc::tflite {
+
+namespace {
+
+constexpr int64_t opset = 21;
+/// Nodes of a subgraph are made again wherever it is used: limits for files that nest them.
+constexpr int maxDepth = 32;
+constexpr int64_t maxOperators = 1'000'000;
+
+/// Makes an ONNX model of a file.
+class ModelConverter : public ModelState {
+public:
+  ModelConverter(const ModelReader &reader, onnx::ModelProto &model,
+                 const OnnxImportOptions &options, Diagnostics &diagnostics)
+      : ModelState(reader, *model.mutable_graph(), diagnostics), options(options) {
+    model.set_ir_version(10);
+    model.add_opset_import()->set_version(opset);
+    main.set_name(reader.subgraph(0).name() ? reader.subgraph(0).name()->str() : "main");
+  }
+
+  /// Returns false after an error.
+  bool run() {
+    const unsigned before = diagnostics.numErrors();
+    const fb::SubGraph &graph = reader.subgraph(0);
+    GraphState state = {main, 0, std::vector<std::string>(reader.numTensors(0))};
+    for (unsigned i = 0; graph.inputs() && i < graph.inputs()->size(); ++i)
+      addInput(state, graph.inputs()->Get(i));
+    importOperators(state, findNeeded());
+    if (!unsupported.empty())
+      diagnostics.error("E13010", "there is no importer for these operators: " + unsupported.str());
+    if (diagnostics.numErrors() == before)
+      addOutputs(state);
+    return diagnostics.numErrors() == before;
+  }
+
+  std::optional<std::vector<std::string>>
+  inlineSubgraph(onnx::GraphProto &graph, int64_t index,
+                 const std::vector<std::string> &inputs) override {
+    auto fail = [&](const Twine &text) {
+      diagnostics.error("E13005", text);
+      return std::nullopt;
+    };
+    if (index < 0 || index >= static_cast<int64_t>(reader.numSubgraphs()))
+      return fail("the model has no subgraph " + Twine(index));
+    const fb::SubGraph &subgraph = reader.subgraph(index);
+    const unsigned count = subgraph.inputs() ? subgraph.inputs()->size() : 0;
+    if (count != inputs.size())
+      return fail("subgraph " + Twine(index) + " has " + Twine(count) + " inputs, but gets " +
+                  Twine(inputs.size()));
+    if (++depth > maxDepth)
+      return fail("subgraphs are nested more than " + Twine(maxDepth) + " deep");
+    const unsigned before = diagnostics.numErrors();
+    GraphState state = {graph, static_cast<size_t>(index),
+                        std::vector<std::string>(reader.numTensors(index))};
+    for (unsigned i = 0; i < count; ++i)
+      state.names[subgraph.inputs()->Get(i)] = inputs[i];
+    importOperators(state, {});
+    --depth;
+    std::vector<std::string> results;
+    for (unsigned i = 0; subgraph.outputs() && i < subgraph.outputs()->size(); ++i)
+      results.push_back(outputName(state, subgraph.outputs()->Get(i)));
+    if (diagnostics.numErrors() != before || !unsupported.empty())
+      return std::nullopt;
+    return results;
+  }
+
+private:
+  //===--- Inputs and outputs -----------------------------------------------===//
+
+  static std::string portName(const fb::Tensor &tensor, unsigned index) {
+    return nameOf(tensor).empty() ? "tensor_" + std::to_string(index) : nameOf(tensor).str();
+  }
+
+  void addInput(GraphState &state, unsigned index) {
+    const fb::Tensor &tensor = reader.tensor(0, index);
+    std::string name = portName(tensor, index);
+    if (!claimName(name))
+      name = uniqueName(name);
+    if (!onnxType(tensor.type())) {
+      diagnostics.error("E10055", "input '" + name + "' has the type " +
+                                      fb::EnumNameTensorType(tensor.type()) +
+                                      ", which cannot be imported");
+      return;
+    }
+    state.names[index] = name;
+    const Dims dims = dimsOf(tensor);
+    for (const auto &[given, shape] : options.inputShapes)
+      if (given == name)
+        checkShape(name, dims, shape);
+    describe(*main.add_input(), name, tensor, dims);
+  }
+
+  /// Other tensors of the file have shapes that follow from those of the inputs, so only what the
+  /// file leaves dynamic can be stated.
+  void checkShape(const std::string &name, const Dims &dims, ArrayRef<int64_t> given) {
+    const bool fits =
+        dims.size() == given.size() && llvm::all_of(llvm::zip_equal(dims, given), [](auto pair) {
+          return std::get<0>(pair) < 0 || std::get<0>(pair) == std::get<1>(pair);
+        });
+    auto print = [](ArrayRef<int64_t> shape) {
+      std::string text;
+      for (int64_t dim : shape)
+        text += (text.empty() ? "" : ",") + std::to_string(dim);
+      return text;
+    };
+    if (!fits)
+      diagnostics.error("E10002", "the shape " + print(given) + " of input '" + name +
+                                      "' in --input_shape does not fit the file, which has " +
+                                      print(dims) +
+                                      "; convert the model again with the shape that you need");
+  }
+
+  static void describe(onnx::ValueInfoProto &info, const std::string &name,
+                       const fb::Tensor &tensor, const Dims &dims) {
+    info.set_name(name);
+    onnx::TypeProto::Tensor &type = *info.mutable_type()->mutable_tensor_type();
+    type.set_elem_type(onnxType(tensor.type()));
+    type.mutable_shape();
+    for (int64_t dim : dims) {
+      onnx::TensorShapeProto::Dimension &stated = *type.mutable_shape()->add_dim();
+      if (dim >= 0)
+        stated.set_dim_value(dim);
+    }
+  }
+
+  /// Returns the name of a subgraph's output; a constant becomes one, with a name of its own.
+  std::string outputName(GraphState &state, unsigned index) {
+    const fb::Tensor &tensor = reader.tensor(state.subgraph, index);
+    const std::string name = uniqueName(portName(tensor, index));
+    if (state.names[index].empty() && !reader.data(tensor).empty() && onnxType(tensor.type()) &&
+        tensor.type() != fb::TensorType::INT4) {
+      state.names[index] = name + "/constant";
+      addOnnxConstant(main, state.names[index], onnxType(tensor.type()), dimsOf(tensor),
+                      reader.data(tensor));
+    }
+    if (state.names[index].empty()) {
+      if (unsupported.empty() && !diagnostics.hasErrors())
+        diagnostics.error("E16001", "output '" + nameOf(tensor) + "' is made by no operator");
+      return "";
+    }
+    addOnnxNode(state.graph, "Identity", name, {state.names[index]}, {}).add_output(name);
+    return name;
+  }
+
+  void addOutputs(GraphState &state) {
+    const fb::SubGraph &graph = reader.subgraph(0);
+    const auto *outputs = graph.outputs();
+    llvm::SmallDenseSet<int32_t> listed;
+    for (unsigned i = 0; outputs && i < outputs->size(); ++i) {
+      const int32_t index = outputs->Get(i);
+      const bool isMade = llvm::is_contained(made, index);
+      // With --out_nodes the outputs need not be there.
+      if (!isMade && !options.outputs.empty() && reader.data(reader.tensor(0, index)).empty())
+        continue;
+      const std::string name =
+          isMade && listed.insert(index).second ? state.names[index] : outputName(state, index);
+      if (!name.empty())
+        main.add_output()->set_name(name);
+    }
+    if (main.output().empty() && options.outputs.empty() && !diagnostics.hasErrors())
+      diagnostics.error("E16004", "the model has no result");
+  }
+
+  //===--- Operators --------------------------------------------------------===//
+
+  /// Returns which operators of the main graph the asked outputs need; empty for all of them.
+  std::vector<bool> findNeeded() {
+    const auto *operators = reader.subgraph(0).operators();
+    if (options.outputs.empty() || !operators)
+      return {};
+    std::vector<bool> needed(operators->size()), wanted(reader.numTensors(0));
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const StringRef name = nameOf(reader.tensor(0, i));
+      wanted[i] = llvm::any_of(options.outputs, [&](const std::string &output) {
+        return name == output || name == StringRef(output).rsplit(':').first;
+      });
+    }
+    for (size_t i = needed.size(); i-- > 0;) {
+      const fb::Operator &op = *operators->Get(i);
+      for (unsigned j = 0; op.outputs() && j < op.outputs()->size(); ++j)
+        needed[i] = needed[i] || wanted[op.outputs()->Get(j)];
+      for (unsigned j = 0; needed[i] && op.inputs() && j < op.inputs()->size(); ++j)
+        if (op.inputs()->Get(j) >= 0)
+          wanted[op.inputs()->Get(j)] = true;
+    }
+    return needed;
+  }
+
+  void importOperators(GraphState &state, const std::vector<bool> &needed) {
+    const auto *operators = reader.subgraph(state.subgraph).operators();
+    for (unsigned i = 0; operators && i < operators->size(); ++i) {
+      if (!needed.empty() && !needed[i])
+        continue;
+      if (++numOperators > maxOperators) {
+        diagnostics.error("E10055", "the model has more than " + Twine(maxOperators) +
+                                        " operators, counted wherever a subgraph is used");
+        return;
+      }
+      if (!importOperator(state, *operators->Get(i)))
+        return;
+    }
+  }
+
+  /// Returns false where the operators behind cannot be imported either.
+  bool importOperator(GraphState &state, const fb::Operator &op) {
+    OpContext context(*this, state, op);
+    const OpRow *row = findOp(reader.code(op));
+    if (!row) {
+      const std::string result =
+          context.numOutputs() ? nameOf(context.outputTensor(0)).str() : std::string();
+      unsupported.add(reader.opName(op), result, whyNoImporter(reader.code(op), reader.opName(op)));
+      // What stands behind is looked at for operators without an importer only.
+      isComplete = false;
+      return true;
+    }
+    if (!isComplete)
+      return true;
+    row->import(context);
+    for (unsigned i = 0; i < context.numOutputs() && state.subgraph == 0; ++i)
+      made.insert(op.outputs()->Get(i));
+    return !context.failed();
+  }
+
+  const OnnxImportOptions &options;
+  UnsupportedOps unsupported;
+  llvm::DenseSet<int32_t> made; ///< tensors of the main graph that operators made
+  bool isComplete = true;       ///< no operator without an importer was found so far
+  int depth = 0;
+  int64_t numOperators = 0;
+};
+
+} // namespace
+
+} // namespace atc::tflite
+
+FailureOr<OwningOpRef<ModuleOp>> atc::importTfLite(StringRef path, const OnnxImportOptions &options,
+                                                   MLIRContext &context, Diagnostics &diagnostics) {
+  std::unique_ptr<tflite::ModelReader> reader = tflite::ModelReader::open(path, diagnostics);
+  if (!reader)
+    return failure();
+  onnx::ModelProto model;
+  tflite::ModelConverter converter(*reader, model, options, diagnostics);
+  if (!converter.run())
+    return failure();
+  reader.reset();
+  return importOnnxModel(model, path, options, context, diagnostics);
+}

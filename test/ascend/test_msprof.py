@@ -1,0 +1,77 @@
+# msprof: what the models of a program took. Run with `pytest test/ascend`.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
+PYTHON = os.environ.get("OPENATC_ACL_PYTHON", str(BUILD / "python"))
+
+
+def run(*command):
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True,
+                          timeout=300, env=os.environ | {"PYTHONPATH": PYTHON}, check=False)
+
+
+@pytest.fixture(scope="module", params=["--soc_version=Ascend310P3", "--target=cpu"])
+def model(request, tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "digits"
+    done = run(BUILD / "bin/atc", "--model", ROOT / "examples/digits/digits.onnx", "--framework=5",
+               f"--output={path}", request.param)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return str(path) + ".om", request.param != "--target=cpu"
+
+
+def read(folder, pattern):
+    (path,) = folder.glob(f"PROF_*/mindstudio_profiler_output/{pattern}")
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("form", ["application", "words"])
+def test_tables_of_a_program(model, tmp_path, form):
+    path, on_npu = model
+    words = [sys.executable, "-m", "ais_bench", "--model", path, "--loop", "3",
+             "--warmup_count", "0"]
+    program = [f"--application={' '.join(words)}"] if form == "application" else words
+    done = run(BUILD / "bin/msprof", f"--output={tmp_path}", "--ascendcl=on", *program)
+    assert done.returncode == 0, done.stdout + done.stderr
+    summary = read(tmp_path, "op_summary_*.csv")
+    assert len(summary) % 3 == 0 and len(summary) >= 24
+    for row in summary:
+        assert float(row["Task Duration(us)"]) >= 0 and row["Op Name"] and row["OP Type"]
+        assert (row["Task Type"] == "AI_CPU") != on_npu
+        assert (row["total_cycles"] != "N/A") == on_npu
+    convolution = next(row for row in summary if row["OP Type"] == "Conv2D")
+    assert convolution["Input Data Types"]
+    assert any("28,28" in row["Input Shapes"] for row in summary)
+    if on_npu:
+        assert convolution["Task Type"] == "AI_CORE" and float(convolution["mac_ratio"]) > 0
+        # The simulated time is the same in every run.
+        each = len(summary) // 3
+        assert [row["total_cycles"] for row in summary[each:2 * each]] == [
+            row["total_cycles"] for row in summary[2 * each:]]
+    total = sum(float(row["Task Duration(us)"]) for row in summary)
+    statistic = read(tmp_path, "op_statistic_*.csv")
+    assert sum(int(row["Count"]) for row in statistic) == len(summary)
+    assert sum(float(row["Total Time(us)"]) for row in statistic) == pytest.approx(total, abs=0.1)
+    assert sum(float(row["Ratio(%)"]) for row in statistic) == pytest.approx(100, abs=0.1)
+    tasks = read(tmp_path, "task_time_*.csv")
+    assert [row["kernel_name"] for row in tasks] == [row["Op Name"] for row in summary]
+    (trace,) = tmp_path.glob("PROF_*/mindstudio_profiler_output/trace.json")
+    events = json.loads(trace.read_text())
+    assert sum(event["name"] == "aclmdlExecute" for event in events) == 3
+
+
+def test_errors(tmp_path):
+    for words, code in (([], "E10007"), (["--nothing=1", "true"], "E10055"),
+                        (["--application=true", "true"], "E10056"), (["./not-there"], "E10410"),
+                        (["true"], "E10014"), (['--application="x'], "E10001")):
+        done = run(BUILD / "bin/msprof", f"--output={tmp_path}", *words)
+        assert done.returncode == 1 and done.stderr.startswith(code), done.stderr

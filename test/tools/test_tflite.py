@@ -1,0 +1,145 @@
+#===-- test_tflite.py - TensorFlow Lite models (--framework=6) -------------------------------===//
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Models of one operator and small networks equal TensorFlow Lite's interpreter, and errors are
+clear. test/frontends/tflite/make_models.py has made the models and the expected values."""
+
+import io
+import os
+import sys
+import tarfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
+from openatc_tools import ROOT, call, tool  # noqa: E402
+
+ARCHIVE = ROOT / "test/frontends/tflite/models.tar.xz"
+# Operators that are refused with a reason.
+REFUSED = {"rfft2d": "computes with complex numbers", "bitcast": "BITCAST"}
+
+
+def read_archive():
+    with tarfile.open(ARCHIVE) as archive:
+        return {member.name: archive.extractfile(member).read() for member in archive}
+
+
+FILES = read_archive()
+NAMES = sorted(name[:-7] for name in FILES if name.endswith(".tflite"))
+
+
+def atc(folder, model, *flags, target="--target=cpu", framework="6"):
+    return call(tool("atc"), f"--model={model}", f"--framework={framework}",
+                f"--output={folder / 'out'}", target, *flags)
+
+
+def write_model(folder, name):
+    path = folder / f"{name}.tflite"
+    path.write_bytes(FILES[path.name])
+    return path
+
+
+def compute(folder, name, *flags, **options):
+    """The outputs by name, and what is expected."""
+    values = dict(np.load(io.BytesIO(FILES[f"{name}.npz"])))
+    code, out, err = atc(folder, write_model(folder, name), *flags, **options)
+    assert code == 0, out + err
+    given = []
+    for key, value in values.items():
+        if key.startswith("in:"):
+            np.save(folder / f"{len(given)}.npy", value)
+            given.append(f"{key[3:]}={folder / str(len(given))}.npy")
+    command = [tool("om-run"), folder / "out.om", "--output", folder / "outputs"]
+    code, out, err = call(*command, *(["--input", ",".join(given)] if given else []))
+    assert code == 0, out + err
+    return {path.stem: np.load(path) for path in (folder / "outputs").glob("*.npy")}, values
+
+
+def differences(got, values):
+    """One line per output that differs."""
+    lines = []
+    for key in (key for key in values if key.startswith("out:")):
+        number, name = key[4:].split(":", 1)
+        expected, scale = values[key], float(values[f"scale:{number}"])
+        # An input that is a result, too, has a name of its own.
+        named = {other.split(":", 2)[2] for other in values if other.startswith("out:")}
+        alike = [value for other, value in got.items() if value.shape == expected.shape
+                 and value.dtype == expected.dtype and other not in named]
+        value = got.get(name, got.get(name.replace("/", "_"), alike[0] if alike else None))
+        if value is None or value.shape != expected.shape or value.dtype != expected.dtype:
+            lines.append(f"{name}: {expected.dtype}{expected.shape} is missing among {list(got)}")
+        elif expected.size and scale:
+            steps = np.abs(value.astype("i8") - expected.astype("i8"))
+            if steps.max() > 1:
+                lines.append(f"{name}: {steps.max()} steps")
+        elif expected.size and expected.dtype.kind == "f":
+            error = np.abs(value.astype("f8") - expected).max() / max(1, np.abs(expected).max())
+            if not error < values["tolerance"]:
+                lines.append(f"{name}: {error}")
+        elif not np.array_equal(value, expected):
+            lines.append(f"{name}: {value.reshape(-1)[:8]}, expected {expected.reshape(-1)[:8]}")
+    return lines
+
+
+def check(folder, name):
+    folder.mkdir()
+    if name in REFUSED:
+        code, _, err = atc(folder, write_model(folder, name))
+        return [] if code and "E13010" in err and REFUSED[name] in err else [err]
+    try:
+        return differences(*compute(folder, name))
+    except AssertionError as error:
+        return [str(error)]
+
+
+def test_models_equal_the_interpreter(tmp_path):
+    # Half of them per run of CI, all with OPENATC_NIGHTLY.
+    chosen = NAMES if os.environ.get("OPENATC_NIGHTLY") else NAMES[::2]
+    with ThreadPoolExecutor(2) as pool:
+        faults = dict(zip(chosen, pool.map(lambda name: check(tmp_path / name, name), chosen),
+                          strict=True))
+    assert not {name: lines for name, lines in faults.items() if lines}
+
+
+@pytest.mark.parametrize("name", ["cnn_float", "cnn_int8io"])
+def test_networks_on_an_npu(tmp_path, name):
+    got, values = compute(tmp_path, name, target="--soc_version=Ascend310P3")
+    expected = next(value for key, value in values.items() if key.startswith("out:"))
+    value = next(iter(got.values())).astype("f8")
+    assert np.abs(value - expected).max() <= (1 if expected.dtype.kind == "i" else 5e-3)
+
+
+#===--- Errors ---------------------------------------------------------------------------------===//
+
+
+def test_shapes_are_those_of_the_file(tmp_path):
+    model = write_model(tmp_path, "conv_SAME")
+    name = next(key[3:] for key in np.load(io.BytesIO(FILES["conv_SAME.npz"])) if key[:3] == "in:")
+    code, _, err = atc(tmp_path, model, f"--input_shape={name}:2,8,8,4")
+    assert code == 1 and "E10002" in err and name in err and "1,8,8,4" in err
+    code, out, err = atc(tmp_path, model, f"--input_shape={name}:1,8,8,4")
+    assert code == 0, out + err
+
+
+def test_the_kind_of_a_file_is_named(tmp_path):
+    model = write_model(tmp_path, "add")
+    code, _, err = atc(tmp_path, model, framework="5")
+    assert code == 1 and "is a TensorFlow Lite model: give --framework=6" in err
+    (tmp_path / "text.tflite").write_text("no model")
+    code, _, err = atc(tmp_path, tmp_path / "text.tflite")
+    assert code == 1 and "E13005" in err and "TFL3" in err
+
+
+def test_damaged_files_are_errors(tmp_path):
+    whole = bytearray(FILES["conv_SAME.tflite"])
+    rng = np.random.default_rng(0)
+    for trial in range(12):
+        damaged = bytearray(whole if trial % 2 else whole[:rng.integers(8, len(whole))])
+        for place in rng.integers(8, len(damaged), 6):
+            damaged[place] ^= int(rng.integers(1, 256))
+        path = tmp_path / "damaged.tflite"
+        path.write_bytes(damaged)
+        code, _, err = atc(tmp_path, path)
+        assert code == 0 or (code == 1 and err.lstrip()[0] in "EW"), err
