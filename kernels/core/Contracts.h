@@ -29,12 +29,16 @@ namespace atc::kernels {
     static constexpr uint32_t required = Required, maxInputs = Max;                                \
   };
 OWN_SIGNATURE(Aipp, "A=2 A", 0x3, 2)
+OWN_SIGNATURE(BlockChannels, "A=1", 0x1, 1)
+OWN_SIGNATURE(BlockedConv, "A=1 A A A", 0x3, 4)
+OWN_SIGNATURE(BlockedDepthwiseConv, "A=1 A A A", 0x3, 4)
 OWN_SIGNATURE(KvAttention, "A=1 A A B=1,9 A A", 0x7, 6)
 OWN_SIGNATURE(PackedMatMul, "A=1 A A", 0x3, 3)
 OWN_SIGNATURE(SequenceResize, "* A=6,7", 0x3, 2)
 OWN_SIGNATURE(SequenceSet, "* * A=6,7", 0x7, 3)
 OWN_SIGNATURE(Stack, "*", 0x1, 1)
 OWN_SIGNATURE(Svd, "A=1,10,11,16", 0x1, 1)
+OWN_SIGNATURE(UnblockChannels, "A=1", 0x1, 1)
 OWN_SIGNATURE(Zeta, "A=1,10,11,16 A", 0x3, 2)
 #undef OWN_SIGNATURE
 

@@ -4,8 +4,8 @@
 #include "kernels/core/Broadcast.h"
 #include "kernels/core/Floats.h"
 #include "kernels/core/Widen.h"
-#include "kernels/microsoft/FusedActivation.h"
 #include "kernels/nn/Convolution.h"
+#include "kernels/nn/FusedActivation.h"
 
 namespace atc::kernels {
 

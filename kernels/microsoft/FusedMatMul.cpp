@@ -3,7 +3,7 @@
 
 #include "kernels/core/Floats.h"
 #include "kernels/core/Math.h"
-#include "kernels/microsoft/FusedActivation.h"
+#include "kernels/nn/FusedActivation.h"
 #include "kernels/nn/GemmPlan.h"
 #include "kernels/nn/IntegerProducts.h"
 #include "kernels/nn/Quantize.h"

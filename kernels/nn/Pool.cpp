@@ -53,6 +53,43 @@ struct PoolPlan {
   }
 };
 
+/// Returns whether windows pass the last of three dims through in whole vectors, as those of images
+/// in blocks of channels do.
+bool keepsVectors(const Window &w) {
+  return w.rank() == 3 && w.kernel[2] == 1 && w.stride[2] == 1 && w.before[2] == 0 &&
+         w.in[2] == w.out[2] && w.in[2] % 16 == 0;
+}
+
+/// Computes a plane of which keepsVectors() holds, with the accumulators in registers.
+template <typename F, typename Step>
+void poolVectors(F *to, const F *from, const Window &w, F start, Step step) {
+  constexpr int64_t width = 16;
+  const int64_t lanes = w.in[2], rowStep = w.dilation[0] * w.in[1] * lanes;
+  for (int64_t row = 0; row < w.out[0]; ++row) {
+    int64_t firstRow, lastRow;
+    w.tapRange(0, row, 0, w.in[0], firstRow, lastRow);
+    const F *rows = from + (row * w.stride[0] - w.before[0]) * w.in[1] * lanes;
+    for (int64_t column = 0; column < w.out[1]; ++column) {
+      int64_t first, last;
+      w.tapRange(1, column, 0, w.in[1], first, last);
+      const F *window = rows + (column * w.stride[1] - w.before[1]) * lanes;
+      for (int64_t lane = 0; lane < lanes; lane += width, to += width) {
+        F values[width];
+        for (int64_t l = 0; l < width; ++l)
+          values[l] = start;
+        for (int64_t i = firstRow; i < lastRow; ++i)
+          for (int64_t j = first; j < last; ++j) {
+            const F *x = window + i * rowStep + j * w.dilation[1] * lanes + lane;
+            for (int64_t l = 0; l < width; ++l)
+              values[l] = step(values[l], x[l]);
+          }
+        for (int64_t l = 0; l < width; ++l)
+          to[l] = values[l];
+      }
+    }
+  }
+}
+
 /// y[out] = step(y[out], x[in]) over all taps, from `start` on; finish(out plane).
 template <typename F, typename Step, typename Finish>
 void pool(Context &c, F *y, const F *x, const PoolPlan &p, F start, Step step, Finish finish) {
@@ -61,6 +98,11 @@ void pool(Context &c, F *y, const F *x, const PoolPlan &p, F start, Step step, F
     for (int64_t plane = begin; plane < end; ++plane) {
       F *to = y + plane * p.outSize;
       const F *from = x + plane * p.inSize;
+      if (keepsVectors(p.window)) {
+        poolVectors(to, from, p.window, start, step);
+        finish(to);
+        continue;
+      }
       for (int64_t i = 0; i < p.outSize; ++i)
         to[i] = start;
       p.window.forEachRow(0, p.window.rows(), [&](int64_t, int64_t out, int64_t in, int64_t n) {

@@ -13,11 +13,15 @@ template <bool toWhole, typename T>
 void copyPart(Context &c, T *to, const T *from, int64_t outer, int64_t whole, int64_t at,
               int64_t size, int64_t inner) {
   const int64_t run = size * inner;
-  parallelIf(c, outer, run, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t inWhole = (i * whole + at) * inner, inPart = i * run;
+  // Long runs are divided among threads.
+  constexpr int64_t piece = 1 << 14;
+  const int64_t pieces = maximum(ceilDiv(run, piece), int64_t(1));
+  parallelIf(c, outer * pieces, minimum(run, piece), [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t i = task / pieces, first = task % pieces * piece;
+      const int64_t inWhole = (i * whole + at) * inner + first, inPart = i * run + first;
       copyBytes(to + (toWhole ? inWhole : inPart), from + (toWhole ? inPart : inWhole),
-                run * int64_t(sizeof(T)));
+                minimum(piece, run - first) * int64_t(sizeof(T)));
     }
   });
 }

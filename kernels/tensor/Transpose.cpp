@@ -2,8 +2,38 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "kernels/core/Numbers.h"
+#include "kernels/core/Widen.h"
 
 namespace atc::kernels {
+
+/// Copies elements where dim `column` of the result, not its last one, is contiguous in the source:
+/// in squares, so that each line of either side is met once.
+template <typename T>
+static void transposePlanes(Context &c, T *to, const T *from, const Dims &shape, const Dims &steps,
+                            int64_t column) {
+  constexpr int64_t side = 16;
+  const int64_t last = int64_t(shape.rank) - 1, inner = shape[last], step = steps[last];
+  const Dims strides = stridesOf(shape);
+  const int64_t columns = shape[column], groups = ceilDiv(columns, side);
+  Dims outer = shape; // of the tasks: groups of columns instead of columns
+  outer[column] = groups;
+  parallelIf(c, outer.product(0, uint32_t(last)), side * inner, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      int64_t source = 0, target = 0, count = 0;
+      for (int64_t d = last - 1, rest = task; d >= 0; rest /= outer[d], --d) {
+        const int64_t at = rest % outer[d] * (d == column ? side : 1);
+        source += at * steps[d];
+        target += at * strides[d];
+        if (d == column)
+          count = minimum(side, columns - at);
+      }
+      for (int64_t j0 = 0; j0 < inner; j0 += side)
+        for (int64_t i = 0; i < count; ++i)
+          for (int64_t j = j0, stop = minimum(j0 + side, inner); j < stop; ++j)
+            to[target + i * strides[column] + j] = from[source + i + j * step];
+    }
+  });
+}
 
 ATC_KERNEL(Transpose) {
   const Tensor data = in(0);
@@ -31,6 +61,9 @@ ATC_KERNEL(Transpose) {
   bool done = dispatchSizes(data.dtype(), [&](auto type) {
     using T = typename decltype(type)::Type;
     const T *from = data.as<T>();
+    for (int64_t d = 0; d < rank - 1; ++d)
+      if (steps[d] == 1 && shape[d] > 1 && step != 1 && inner > 1)
+        return transposePlanes(*this, reinterpret_cast<T *>(out), from, shape, steps, d);
     parallel(rows, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         int64_t offset = 0;

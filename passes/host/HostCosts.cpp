@@ -18,6 +18,7 @@ namespace {
 enum class Products {
   None,
   Convolution,           ///< each output element has a filter without its first dim
+  BlockedConvolution,    ///< each output element has a 16th of a filter block without its first dim
   TransposedConvolution, ///< each input element has a filter without its first dim
   Matrix,                ///< each output element has as many as the first factor has columns
   Recurrence,            ///< each step and row has all elements of both weights
@@ -33,6 +34,7 @@ Formula formulaOf(StringRef kernel) {
   using P = Products;
   return llvm::StringSwitch<Formula>(kernel)
       .Cases({"Conv", "ConvInteger", "FusedConv", "CausalConvWithState"}, {P::Convolution, 0, 1})
+      .Cases({"BlockedConv", "BlockedDepthwiseConv"}, {P::BlockedConvolution, 0, 1})
       .Case("QLinearConv", {P::Convolution, 0, 3})
       .Case("DeformConv", {P::Convolution, 0, 1})
       .Case("ConvTranspose", {P::TransposedConvolution, 0, 1})
@@ -76,6 +78,11 @@ std::optional<uint64_t> countMacs(graph::HostCallOp call) {
     if (!result || !weights || weights.getRank() == 0 || weights.getDimSize(0) == 0)
       return std::nullopt;
     return result.getNumElements() * (weights.getNumElements() / weights.getDimSize(0));
+  case Products::BlockedConvolution:
+    if (!result || !weights || weights.getRank() == 0 || weights.getNumElements() == 0)
+      return std::nullopt;
+    return result.getNumElements() *
+           (weights.getNumElements() / weights.getDimSize(0) / weights.getShape().back());
   case Products::TransposedConvolution:
     if (!data || !weights || weights.getRank() == 0 || weights.getDimSize(0) == 0)
       return std::nullopt;

@@ -104,6 +104,35 @@ def HostFuseConv : Pass<"host-fuse-conv", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 
+def HostBlockChannels : Pass<"host-block-channels", "::mlir::func::FuncOp"> {
+  let summary = "Stores images between host calls in blocks of 16 channels";
+  let description = [{
+    Conv and FusedConv calls of f32 with two spatial dims, constant weights and one group or
+    one channel per group become BlockedConv and BlockedDepthwiseConv. Their images are
+    [batch, ceil(channels / 16), height, width, 16], the layout of generated code; their
+    weights are packed. Activations, sums, products and joins of blocked images, pools, and a
+    Resize by constant factors work on blocks, too. BlockChannels and UnblockChannels
+    convert images where other calls write or read them; fewer than 16 channels are read
+    from their planes.
+
+    Left alone are convolutions of fewer than 8 output channels, and a FusedConv with a sum
+    that is not blocked.
+
+    ```mlir
+    %y = graph.host_call "Conv"(%x, %w) {} : (tensor<?x32x?x?xf32>, tensor<64x32x1x1xf32>) -> tensor<*xf32>
+    ```
+    becomes
+    ```mlir
+    %b = graph.host_call "BlockChannels"(%x) {channels = array<i64: 32>} : ...
+    %c = graph.host_call "BlockedConv"(%b, %packed) {kernel_shape = array<i64: 1, 1>}
+        : (tensor<?x2x?x?x16xf32>, tensor<4x2x1x16x16xf32>) -> tensor<?x4x?x?x16xf32>
+    %y = graph.host_call "UnblockChannels"(%c) {channels = array<i64: 64>} : ...
+    ```
+  }];
+  let statistics = [Statistic<"numBlocked", "num-blocked", "Convolutions of blocked images">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
 def HostMoveQuantization : Pass<"host-move-quantization", "::mlir::func::FuncOp"> {
   let summary = "Lets host calls that move elements move stored integers";
   let description = [{

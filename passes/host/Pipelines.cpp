@@ -29,6 +29,8 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
     functions.addPass(createHostFuseNormalization());
   if (isOn(options, "host-fuse-attention"))
     functions.addPass(createHostFuseAttention());
+  if (isOn(options, "host-block-channels"))
+    pm.addNestedPass<func::FuncOp>(createHostBlockChannels());
   if (isOn(options, "host-tile-rows"))
     pm.addPass(createHostTileRows());
   if (isOn(options, "host-pack-weights"))
@@ -37,11 +39,11 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
 }
 
 ArrayRef<StringLiteral> optionalPasses() {
-  static constexpr StringLiteral names[] = {"host-fold-batch-norm",    "host-move-quantization",
-                                            "host-integer-calls",      "host-pack-gates",
-                                            "host-fuse-conv",          "host-tile-dynamic-dim",
-                                            "host-fuse-normalization", "host-fuse-attention",
-                                            "host-pack-weights",       "host-tile-rows"};
+  static constexpr StringLiteral names[] = {
+      "host-fold-batch-norm",    "host-move-quantization", "host-integer-calls",
+      "host-pack-gates",         "host-fuse-conv",         "host-tile-dynamic-dim",
+      "host-fuse-normalization", "host-fuse-attention",    "host-pack-weights",
+      "host-tile-rows",          "host-block-channels"};
   return names;
 }
 

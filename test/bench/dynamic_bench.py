@@ -2,11 +2,12 @@
 """What a dynamic dim costs: a model compiled with its dims open beside the same model compiled
 for the shape, and beside ONNX Runtime, interleaved in one run.
 
-  dynamic_bench.py [--threads 1,2] [--rounds 9] [--sizes 1,8] [--seconds 2] [--json] model.onnx ...
+  dynamic_bench.py [--threads 1,2] [--rounds 9] [--sizes 1,8] [--seconds 2] [--several] [--clock processor] [--json] model.onnx ...
 
 The outermost dim of every input becomes dynamic, beside those that the model leaves open; all have
 the sizes of --sizes one after the other, but for names with a size of their own:
-`--symbols sequence=128`. Reported are medians: the static file, the dynamic file at the same shape,
+`--symbols sequence=128`. With --several the height and width of images and the sequence of tokens
+become dynamic, too; they have the sizes of the model where it states them. Reported are medians: the static file, the dynamic file at the same shape,
 its first run at a new shape, and ONNX Runtime with the dynamic model where it is installed.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -32,8 +33,12 @@ TYPES = {onnx.TensorProto.FLOAT: np.float32, onnx.TensorProto.INT64: np.int64,
          onnx.TensorProto.BOOL: np.bool_}
 
 
-def open_batch(source, target):
-    """Writes the model with a dynamic outermost dim; returns its inputs."""
+SEVERAL = {4: {2: "height", 3: "width"}, 2: {1: "sequence"}}  # by rank: dims of an input
+
+
+def open_dims(source, target, several, symbols):
+    """Writes the model with a dynamic outermost dim, or with several dynamic dims, whose stated
+    sizes it adds to `symbols`; returns its inputs."""
     model = onnx.load(str(source))
     weights = {weight.name for weight in model.graph.initializer}
     inputs = [info for info in model.graph.input if info.name not in weights]
@@ -41,6 +46,16 @@ def open_batch(source, target):
         dims = info.type.tensor_type.shape.dim
         if dims and not dims[0].dim_param:
             dims[0].dim_param = "N"
+        names = SEVERAL.get(len(dims), {}) if several and info in inputs else {}
+        for axis, name in names.items():
+            if not dims[axis].dim_param:
+                symbols.setdefault(name, dims[axis].dim_value)
+                dims[axis].dim_param = name
+    if several:
+        for info in model.graph.output:  # They may grow with any of the dims.
+            for axis, dim in enumerate(info.type.tensor_type.shape.dim):
+                if not dim.dim_param:
+                    dim.dim_param = f"{info.name}_{axis}"
     # Shapes inside that somebody inferred for the stated batch hold no longer.
     del model.graph.value_info[:]
     onnx.save(model, str(target))
@@ -77,15 +92,17 @@ class OnnxRuntime:
         return self.session.run(None, feed)
 
 
-def timed(function, *arguments):
-    start = time.perf_counter()
+CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}
+
+
+def timed(clock, function, *arguments):
+    start = clock()
     function(*arguments)
-    return 1e3 * (time.perf_counter() - start)
+    return 1e3 * (clock() - start)
 
 
-def measure(files, feed, threads, rounds, seconds):
+def measure(clock, files, feed, threads, rounds, seconds):
     """Medians in ms by name; `files` are functions that run the feed."""
-    first = {name: timed(run, feed) for name, run in files.items()}
     times = {name: [] for name in files}
     end = time.perf_counter() + seconds
     for count in range(rounds):
@@ -93,20 +110,21 @@ def measure(files, feed, threads, rounds, seconds):
             break
         for name, run in files.items():
             run(feed)  # Caches and threads are each one's own again.
-            times[name].append(timed(run, feed))
+            times[name].append(timed(clock, run, feed))
             if name == "ort" and threads > 1:
                 time.sleep(0.03)  # Its threads spin on for a while.
-    return {name: statistics.median(values) for name, values in times.items()}, first
+    return {name: statistics.median(values) for name, values in times.items()}
 
 
 def rows(args, model, work):
     opened = work / f"{model.stem}.onnx"
-    inputs = open_batch(model, opened)
+    symbols = dict(args.symbols)
+    inputs = open_dims(model, opened, args.several, symbols)
     dynamic, dynamic_seconds = compile_model(args.build, opened, work / "dynamic")
     dump = subprocess.run([args.build / "bin/om-dump", dynamic], capture_output=True, text=True)
     rng = np.random.default_rng(1)
     for size in args.sizes:
-        shapes = {info.name: shape_of(info, size, args.symbols) for info in inputs}
+        shapes = {info.name: shape_of(info, size, symbols) for info in inputs}
         static, static_seconds = compile_model(args.build, opened, work / f"static{size}", shapes)
         feed = {}
         for info in inputs:
@@ -123,16 +141,23 @@ def rows(args, model, work):
                 files["ort"] = OnnxRuntime(opened, threads).run
             except ImportError:
                 pass
-            want, got = (files[name](feed) for name in ("static", "dynamic"))
+            # The first run at this shape, of a session that has run at another one.
+            files["dynamic"]({name: np.concatenate([value[:1], value])
+                              for name, value in feed.items()})
+            clock = CLOCKS[args.clock]
+            start = clock()
+            got = files["dynamic"](feed)
+            first = 1e3 * (clock() - start)
+            want = files["static"](feed)
             error = max((float(np.abs(want[name] - got[name]).max() / (np.ptp(want[name]) or 1))
                          for name in want if want[name].size), default=0.0)
-            medians, first = measure(files, feed, threads, args.rounds, args.seconds)
+            medians = measure(clock, files, feed, threads, args.rounds, args.seconds)
             row = {"model": model.stem, "size": size, "threads": threads,
                    "tiles": " = tiles(" in dump.stdout, "error_of_range": error,
                    "dynamic_bytes": pathlib.Path(dynamic).stat().st_size,
                    "static_bytes": pathlib.Path(static).stat().st_size,
                    "dynamic_compile_s": dynamic_seconds, "static_compile_s": static_seconds,
-                   "dynamic_first_ms": first["dynamic"]}
+                   "dynamic_first_ms": first}
             row |= {f"{name}_ms": value for name, value in medians.items()}
             row["ratio"] = row["dynamic_ms"] / row["static_ms"]
             if "ort" in medians:
@@ -152,6 +177,9 @@ def main():
     parser.add_argument("--symbols", default="", help="sizes of named dims: sequence=128,...")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--seconds", type=float, default=10, help="at most, for each row")
+    parser.add_argument("--several", action="store_true", help="more dims than the outermost one")
+    parser.add_argument("--clock", choices=list(CLOCKS), default="wall",
+                        help="processor: time of all threads, where others compute, too")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     args = parser.parse_args()
     args.symbols = {name: int(size) for name, size in

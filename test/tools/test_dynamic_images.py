@@ -72,13 +72,14 @@ def detector():
     return net
 
 
-@pytest.mark.parametrize("make, fused", [(classifier, 9), (detector, 3)])
-def test_images_of_any_size(make, fused, tmp_path):
+@pytest.mark.parametrize("make, convolutions", [(classifier, 10), (detector, 4)])
+def test_images_of_any_size(make, convolutions, tmp_path):
     model = make().save(tmp_path / "net.onnx")
     om = compile_model(model, tmp_path)
     code, out, err = call(tool("om-dump"), om)
     assert code == 0, err
-    assert out.count("FusedConv(") == fused and "BatchNormalization(" not in out, out
+    blocked = out.count("BlockedConv(") + out.count("BlockedDepthwiseConv(")
+    assert blocked == convolutions and "BatchNormalization(" not in out, out
     dynamic = Session(RUNTIME, om, threads=2)
     rng = np.random.default_rng(4)
     for size in SIZES:
@@ -88,4 +89,18 @@ def test_images_of_any_size(make, fused, tmp_path):
         static = Session(RUNTIME, compile_model(model, folder, shapes_of(feed)), threads=2)
         assert_close(dynamic.run_values(feed), static.run_values(feed))
         static.close()
+    dynamic.close()
+
+
+@pytest.mark.parametrize("level", ["x86-64-v2", "x86-64-v3"])
+def test_smaller_registers(level, tmp_path):
+    """Tiles depend on the registers of the CPU level."""
+    model = classifier().save(tmp_path / "net.onnx")
+    (tmp_path / "level").mkdir()
+    dynamic = Session(RUNTIME, compile_model(model, tmp_path / "level", f"--target_cpu={level}"),
+                      threads=1)
+    feed = {"x": np.random.default_rng(7).standard_normal((2, 3, 33, 40)).astype(np.float32)}
+    static = Session(RUNTIME, compile_model(model, tmp_path, shapes_of(feed)), threads=1)
+    assert_close(dynamic.run_values(feed), static.run_values(feed))
+    static.close()
     dynamic.close()

@@ -1,8 +1,8 @@
 //===-- FusedActivation.h - activations behind fused operators ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_KERNELS_MICROSOFT_FUSEDACTIVATION_H
-#define OPENATC_KERNELS_MICROSOFT_FUSEDACTIVATION_H
+#ifndef OPENATC_KERNELS_NN_FUSEDACTIVATION_H
+#define OPENATC_KERNELS_NN_FUSEDACTIVATION_H
 
 #include "kernels/core/Support.h"
 #include "kernels/nn/CellActivations.h"
@@ -40,10 +40,17 @@ public:
     return isClip || isSilu || function.function != Activation::Unknown;
   }
 
+  /// Returns whether the activation is a Clip, and its bounds.
+  bool clips(float &low, float &high) const {
+    low = float(function.alpha);
+    high = float(function.beta);
+    return isClip;
+  }
+
   /// Applies the activation to `count` elements in place.
   void apply(float *x, int64_t count) const {
-    if (isClip) {
-      const float low = float(function.alpha), high = float(function.beta);
+    float low, high;
+    if (clips(low, high)) {
       for (int64_t i = 0; i < count; ++i)
         x[i] = minimum(maximum(x[i], low), high);
     } else if (isSilu) {
@@ -61,4 +68,4 @@ private:
 
 } // namespace atc::kernels
 
-#endif // OPENATC_KERNELS_MICROSOFT_FUSEDACTIVATION_H
+#endif // OPENATC_KERNELS_NN_FUSEDACTIVATION_H

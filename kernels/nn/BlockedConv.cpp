@@ -1,0 +1,319 @@
+//===-- BlockedConv.cpp - convolutions of images in channel blocks --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A tile accumulates neighbouring pixels times one or two blocks of output channels in registers:
+// each step multiplies an element per pixel by a vector of weights per block. Windows that reach
+// beyond the image read a copy of some padded rows, which stays in the second cache while all
+// output channels are computed from it; other convolutions read the image in place.
+
+#include "kernels/core/Widen.h"
+#include "kernels/nn/ChannelBlocks.h"
+
+namespace atc::kernels {
+
+namespace {
+using namespace blocks;
+
+/// The maximum number of pixels of a tile: with two blocks 24 of 32 registers of 64 bytes, with one
+/// block 12 of 16 smaller ones.
+constexpr int64_t maxPixels = 12;
+
+/// The pixels of a tile on this CPU level.
+inline int64_t tilePixels() {
+#ifdef __aarch64__
+  return 6;
+#else
+  return hasWideRegisters() ? maxPixels : atc_kernel_lanes >= 8 ? 6 : 3;
+#endif
+}
+
+/// One row of tiles. Steps count elements.
+struct Row {
+  float *y;
+  const float *x, *w;
+  const Finish *finish;
+  int64_t at;                              ///< offset of y in the result
+  int64_t block;                           ///< first output block
+  int64_t yBlock;                          ///< from one output block to the next
+  int64_t wBlock;                          ///< as above, in the weights
+  int64_t step;                            ///< from a pixel's input to the next pixel's
+  int64_t blocks;                          ///< of input channels
+  int64_t xBlock;                          ///< from one of them to the next
+  int64_t height, rowStep, width, tapStep; ///< taps, and from one to the next
+  int64_t lanes;                           ///< channels per input block
+  bool isFirst, isLast;                    ///< of the chunks of input blocks
+};
+
+/// Computes `P` pixels of `B` output blocks. `Dense`: the inputs of pixels are kBlock elements
+/// apart.
+template <int P, int B, bool Dense>
+__attribute__((noinline)) void tile(const Row &r, int64_t first) {
+  const int64_t step = Dense ? kBlock : r.step, lanes = r.lanes;
+  const int64_t at = first * kBlock;
+  Vec sums[B][P];
+#pragma clang loop unroll(full)
+  for (int b = 0; b < B; ++b) {
+    const int64_t offset = at + b * r.yBlock;
+    if (r.isFirst) {
+      r.finish->begin(sums[b], r.block + b, r.at + offset);
+      continue;
+    }
+#pragma clang loop unroll(full)
+    for (int p = 0; p < P; ++p)
+      sums[b][p] = blockAt(r.y + offset + p * kBlock);
+  }
+  const float *w = r.w;
+  for (int64_t block = 0; block < r.blocks; ++block)
+    for (int64_t i = 0; i < r.height; ++i)
+      for (int64_t j = 0; j < r.width; ++j) {
+        const float *x = r.x + block * r.xBlock + i * r.rowStep + j * r.tapStep + first * step;
+        const float *starts[(P + 2) / 3];
+#pragma clang loop unroll(full)
+        for (int p = 0; p < P; p += 3)
+          starts[p / 3] = x + p * step;
+#pragma clang loop unroll(disable)
+        for (int64_t lane = 0; lane < lanes; ++lane, w += kBlock) {
+          Vec weights[B];
+#pragma clang loop unroll(full)
+          for (int b = 0; b < B; ++b)
+            weights[b] = blockAt(w + b * r.wBlock);
+#pragma clang loop unroll(full)
+          for (int p = 0; p < P; ++p) {
+            const float value = Dense ? x[p * kBlock + lane] : starts[p / 3][(p % 3) * step + lane];
+#pragma clang loop unroll(full)
+            for (int b = 0; b < B; ++b)
+              sums[b][p] += value * weights[b];
+          }
+        }
+      }
+#pragma clang loop unroll(full)
+  for (int b = 0; b < B; ++b) {
+    float *y = r.y + at + b * r.yBlock;
+    if (r.isLast) {
+      r.finish->end(y, sums[b]);
+      continue;
+    }
+#pragma clang loop unroll(full)
+    for (int p = 0; p < P; ++p)
+      blockAt(y + p * kBlock) = sums[b][p];
+  }
+  for (int b = 0; r.isLast && b < B; ++b)
+    r.finish->apply(r.y + at + b * r.yBlock, P * kBlock);
+}
+
+template <int B, bool Dense, int P = maxPixels>
+void tileOf(const Row &row, int64_t first, int64_t pixels) {
+  if constexpr (P > 1)
+    if (pixels < P)
+      return tileOf<B, Dense, P - 1>(row, first, pixels);
+  tile<P, B, Dense>(row, first);
+}
+
+/// Computes the pixels of a row in tiles of nearly equal size.
+template <int B> void computeRow(const Row &row, int64_t pixels, bool isDense) {
+  const int64_t parts = ceilDiv(pixels, tilePixels());
+  const int64_t size = pixels / parts, larger = pixels % parts;
+  for (int64_t part = 0, first = 0; part < parts; ++part) {
+    const int64_t here = size + (part < larger);
+    isDense ? tileOf<B, true>(row, first, here) : tileOf<B, false>(row, first, here);
+    first += here;
+  }
+}
+
+/// A convolution with all channels in one group.
+struct Convolution {
+  const Plan &plan;
+  const float *x, *w;
+  const Finish &finish;
+  int64_t lanes;  ///< channels per input block
+  bool isBlocked; ///< the image is in blocks; otherwise it has `lanes` channels in planes
+  const Window &window = plan.window;
+  const int64_t taps = window.taps(), wBlock = plan.inBlocks * taps * lanes * kBlock;
+  const bool isInside = isBlocked && fits(0) && fits(1);
+  const bool isPointwise = isInside && taps == 1 && window.stride[0] == 1 &&
+                           window.stride[1] == 1 && window.in == window.out;
+  /// Rows and columns of outputs. A pointwise convolution has one row per task.
+  int64_t rows = isPointwise ? 1 : window.out[0];
+  int64_t columns = isPointwise ? plan.outPlane() : window.out[1];
+  int64_t rowsPerTask = 1, columnsPerTask = 0; ///< of outputs
+  int64_t splits = 1;                          ///< of the output channels
+
+  /// The bytes of an image that a task reads and writes, so that they stay in the second cache.
+  static constexpr int64_t imageBytes = 256 << 10;
+  /// The bytes of weights of two output blocks at a time, so that they stay in the first cache.
+  static constexpr int64_t weightBytes = 24 << 10;
+
+  /// Returns whether all windows are inside of the image.
+  bool fits(int64_t d) const {
+    return window.before[d] <= 0 &&
+           (window.out[d] - 1) * window.stride[d] - window.before[d] + window.extent(d) <=
+               window.in[d];
+  }
+
+  void divide() {
+    const int64_t pixel = 4 * kBlock;
+    if (isPointwise) {
+      const int64_t size =
+          maximum(imageBytes / ((plan.inBlocks + plan.outBlocks) * pixel), 4 * maxPixels);
+      columnsPerTask = ceilDiv(columns, ceilDiv(columns, size));
+    } else {
+      const int64_t row = plan.inBlocks * lanes * 4 * slabColumns() * window.stride[0] +
+                          plan.outBlocks * pixel * columns;
+      const int64_t size = maximum(imageBytes / maximum(row, int64_t(1)), int64_t(1));
+      rowsPerTask = ceilDiv(rows, ceilDiv(rows, size));
+      columnsPerTask = columns;
+    }
+    // Few tasks share the output channels, so that all threads have some.
+    const int64_t groups = ceilDiv(plan.outBlocks, int64_t(2));
+    while (imageTasks() * splits < 4 && splits < groups)
+      ++splits;
+  }
+
+  int64_t imageTasks() const {
+    return plan.batch * ceilDiv(rows, rowsPerTask) * ceilDiv(columns, columnsPerTask);
+  }
+  int64_t tasks() const { return imageTasks() * splits; }
+  int64_t taskCost() const {
+    return rowsPerTask * columnsPerTask * wBlock / kBlock * plan.outBlocks * kBlock / splits;
+  }
+
+  int64_t slabRows() const { return (rowsPerTask - 1) * window.stride[0] + window.extent(0); }
+  int64_t slabColumns() const { return (window.out[1] - 1) * window.stride[1] + window.extent(1); }
+  /// Returns the elements of the padded rows of a task.
+  int64_t slabSize() const { return plan.inBlocks * slabRows() * slabColumns() * lanes; }
+
+  /// Copies the padded rows that outputs from `row` on read: [block, row, column, lane].
+  void fillSlab(float *slab, int64_t image, int64_t row) const {
+    const int64_t width = slabColumns(), before = window.before[1];
+    const int64_t left = minimum(maximum(before, int64_t(0)), width);
+    const int64_t skipped = maximum(-before, int64_t(0));
+    const int64_t inside = maximum(minimum(window.in[1] - skipped, width - left), int64_t(0));
+    for (int64_t block = 0; block < plan.inBlocks; ++block)
+      for (int64_t i = 0; i < slabRows(); ++i) {
+        float *to = slab + (block * slabRows() + i) * width * lanes;
+        const int64_t from = row * window.stride[0] - window.before[0] + i;
+        const bool exists = from >= 0 && from < window.in[0];
+        const int64_t count = exists ? inside : 0;
+        zero(to, left * lanes);
+        zero(to + (left + count) * lanes, (width - left - count) * lanes);
+        if (count > 0)
+          copyRow(to + left * lanes, image, block, from * window.in[1] + skipped, count);
+      }
+  }
+  static void zero(float *to, int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = 0;
+  }
+  /// Copies `count` pixels from offset `at` of a plane on.
+  void copyRow(float *to, int64_t image, int64_t block, int64_t at, int64_t count) const {
+    const int64_t plane = plan.inPlane();
+    if (isBlocked)
+      return copyBytes(to, x + ((image * plan.inBlocks + block) * plane + at) * kBlock,
+                       count * kBlock * 4);
+    const float *from = x + image * lanes * plane + at;
+    for (int64_t lane = 0; lane < lanes; ++lane, from += plane)
+      for (int64_t i = 0; i < count; ++i)
+        to[i * lanes + lane] = from[i];
+  }
+
+  /// Computes one task; `slab` has room for slabSize() elements where windows reach beyond the
+  /// image.
+  void compute(float *y, float *slab, int64_t task) const {
+    const int64_t columnTasks = ceilDiv(columns, columnsPerTask);
+    const int64_t rowTasks = ceilDiv(rows, rowsPerTask), part = task % splits;
+    task /= splits;
+    const int64_t column = task % columnTasks * columnsPerTask;
+    const int64_t first = task / columnTasks % rowTasks * rowsPerTask;
+    const int64_t image = task / columnTasks / rowTasks;
+    const int64_t pixels = minimum(columnsPerTask, columns - column);
+    const int64_t last = minimum(rows, first + rowsPerTask);
+    Row row;
+    row.finish = &finish;
+    row.yBlock = plan.outPlane() * kBlock;
+    row.wBlock = wBlock;
+    row.step = window.stride[1] * lanes;
+    row.height = window.kernel[0];
+    // Without gaps the taps of a row are one tap of more elements.
+    const bool isDense = window.dilation[1] == 1;
+    row.lanes = isDense ? window.kernel[1] * lanes : lanes;
+    row.width = isDense ? 1 : window.kernel[1];
+    row.tapStep = window.dilation[1] * lanes;
+    const float *base = slab;
+    int64_t width = slabColumns(); // of the rows that tiles read, in pixels
+    row.xBlock = slabRows() * width * lanes;
+    int64_t origin = first; // row of outputs that the first one of `base` serves
+    if (isInside) {
+      width = window.in[1];
+      row.xBlock = plan.inPlane() * kBlock;
+      base = x + (image * plan.inBlocks * plan.inPlane() - window.before[0] * width -
+                  window.before[1] + column) *
+                     kBlock;
+      origin = 0;
+    } else {
+      fillSlab(slab, image, first);
+    }
+    row.rowStep = window.dilation[0] * width * lanes;
+    const bool areNeighbours = row.step == kBlock;
+    const int64_t step = hasWideRegisters() ? 2 : 1; // output blocks per tile
+    const int64_t groups = ceilDiv(plan.outBlocks, step);
+    const int64_t end = minimum(plan.outBlocks, groups * (part + 1) / splits * step);
+    const int64_t chunk = maximum(weightBytes / (taps * lanes * kBlock * 4 * step), int64_t(1));
+    for (row.block = groups * part / splits * step; row.block < end; row.block += step)
+      for (int64_t block = 0; block < plan.inBlocks; block += chunk) {
+        row.blocks = minimum(chunk, plan.inBlocks - block);
+        row.isFirst = block == 0;
+        row.isLast = block + row.blocks == plan.inBlocks;
+        row.w = w + row.block * wBlock + block * taps * lanes * kBlock;
+        for (int64_t out = first; out < last; ++out) {
+          row.x = base + block * row.xBlock + (out - origin) * window.stride[0] * width * lanes;
+          row.at = ((image * plan.outBlocks + row.block) * plan.outPlane() + out * window.out[1] +
+                    column) *
+                   kBlock;
+          row.y = y + row.at;
+          // tile() adds the offset of a pixel to both.
+          end - row.block > 1 && step == 2 ? computeRow<2>(row, pixels, areNeighbours)
+                                           : computeRow<1>(row, pixels, areNeighbours);
+        }
+      }
+  }
+};
+} // namespace
+
+/// Computes Conv and FusedConv of an image whose channels are in blocks, or of one with fewer
+/// channels than a block in planes. Weights are [output blocks, input blocks, taps, channels per
+/// input block, 16].
+ATC_KERNEL(BlockedConv) {
+  const Tensor x = in(0), w = in(1);
+  const bool isBlocked = x.rank() == 5;
+  const int64_t lanes = w.dim(3), inBlocks = w.dim(1);
+  if (x.rank() > 5)
+    return fail("data of rank %", x.rank());
+  if (lanes < 1 || lanes > kBlock ||
+      (isBlocked ? lanes != kBlock || x.dim(4) != kBlock || x.dim(1) != inBlocks
+                 : inBlocks != 1 || x.dim(1) != lanes))
+    return fail("data of % channels or blocks, weights for % blocks of %", x.dim(1), inBlocks,
+                lanes);
+  Plan plan;
+  if (!plan.find(*this, x.dim(0), Dims(x.dim(2), x.dim(3)), w.dim(2), w.dim(0)))
+    return;
+  plan.inBlocks = inBlocks;
+  runConvolution(*this, plan, [&](float *y, const Finish &finish) {
+    Convolution convolution{plan, x.as<float>(), w.as<float>(), finish, lanes, isBlocked};
+    convolution.divide();
+    float *slabs = nullptr;
+    const int64_t slab = convolution.isInside ? 0 : convolution.slabSize();
+    if (slab) {
+      const int64_t size = spaceFor(*this, convolution.tasks(), slab);
+      if (size < 0 || !(slabs = scratch<float>(size)))
+        return false;
+    }
+    parallelIf(*this, convolution.tasks(), convolution.taskCost(), [&](int64_t begin, int64_t end) {
+      // One slab serves all tasks of a thread, so that it stays in the cache.
+      for (int64_t task = begin; task < end; ++task)
+        convolution.compute(y, slabs + begin * slab, task);
+    });
+    return true;
+  });
+}
+
+} // namespace atc::kernels

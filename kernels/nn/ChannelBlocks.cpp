@@ -1,0 +1,151 @@
+//===-- ChannelBlocks.cpp - tensors with channels in blocks of 16 ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "kernels/nn/ChannelBlocks.h"
+
+#include "kernels/core/Broadcast.h"
+#include "kernels/core/Widen.h"
+
+namespace atc::kernels {
+
+namespace blocks {
+
+bool Plan::find(Context &c, int64_t images, const Dims &spatial, int64_t taps,
+                int64_t outputBlocks) {
+  const List<int64_t> sizes = c.integers("kernel_shape");
+  if (sizes.size != 2 || sizes[0] < 1 || sizes[1] < 1 || sizes[0] > taps || sizes[1] > taps ||
+      sizes[0] * sizes[1] != taps)
+    return c.fail("kernel_shape does not fit weights of % taps", taps), false;
+  if (!window.read(c, spatial, Dims(sizes[0], sizes[1])) || !window.place(c))
+    return false;
+  batch = images;
+  outBlocks = outputBlocks;
+  result = Dims(batch, outBlocks, window.out[0], window.out[1], kBlock);
+  return true;
+}
+
+bool readFinish(Context &c, const Plan &plan, FusedActivation &activation, Finish &finish,
+                Dims &shape, bool &isApart) {
+  const Tensor bias = c.in(2), sum = c.in(3);
+  if (!activation.read(c))
+    return false;
+  if (bias && bias.count() != plan.outBlocks * kBlock)
+    return c.fail("% biases for % blocks of channels", bias.count(), plan.outBlocks), false;
+  shape = plan.result;
+  if (sum && !broadcastInto(c, shape, sum.dims()))
+    return false;
+  isApart = sum && !(sum.dims() == plan.result);
+  finish.bias = bias ? bias.as<float>() : nullptr;
+  finish.sum = sum && !isApart ? sum.as<float>() : nullptr;
+  if (!isApart)
+    finish.activate(activation);
+  return true;
+}
+
+void finishApart(Context &c, float *out, const Dims &shape, const float *conv, const Plan &plan,
+                 const FusedActivation &activation) {
+  const Tensor sum = c.in(3);
+  mapPairs(c, broadcastSpace(shape, plan.result, sum.dims()), conv, sum.as<float>(), out, 1,
+           [](float a, float b) { return a + b; });
+  parallelIf(c, shape.product(), 4,
+             [&](int64_t begin, int64_t end) { activation.apply(out + begin, end - begin); });
+}
+
+} // namespace blocks
+
+using blocks::kBlock;
+
+/// The pixels whose channels change places at a time, so that their lines stay in the cache.
+static constexpr int64_t kPixels = 64;
+
+/// Exchanges rows and columns of 16 x 16 elements, whose rows are `fromStep` and `toStep` elements
+/// apart.
+static void transposeSquare(float *to, int64_t toStep, const float *from, int64_t fromStep) {
+  blocks::Vec rows[kBlock], next[kBlock];
+#pragma clang loop unroll(full)
+  for (int i = 0; i < kBlock; ++i)
+    rows[i] = blocks::blockAt(from + i * fromStep);
+  // Four times row i becomes the interleaved first or second halves of rows i / 2 and i / 2 + 8.
+#pragma clang loop unroll(full)
+  for (int round = 0; round < 4; ++round) {
+#pragma clang loop unroll(full)
+    for (int i = 0; i < kBlock / 2; ++i) {
+      next[2 * i] = __builtin_shufflevector(rows[i], rows[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20,
+                                            5, 21, 6, 22, 7, 23);
+      next[2 * i + 1] = __builtin_shufflevector(rows[i], rows[i + 8], 8, 24, 9, 25, 10, 26, 11, 27,
+                                                12, 28, 13, 29, 14, 30, 15, 31);
+    }
+#pragma clang loop unroll(full)
+    for (int i = 0; i < kBlock; ++i)
+      rows[i] = next[i];
+  }
+#pragma clang loop unroll(full)
+  for (int i = 0; i < kBlock; ++i)
+    blocks::blockAt(to + i * toStep) = rows[i];
+}
+
+/// Calls fn(image, block, first pixel, pixels, channels of the block) on all threads.
+template <typename Fn>
+static void forEachPatch(Context &c, int64_t batch, int64_t channels, int64_t plane, Fn &&fn) {
+  const int64_t count = ceilDiv(channels, kBlock), patches = ceilDiv(plane, kPixels);
+  parallelIf(c, batch * count * patches, kPixels * kBlock, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t block = task / patches % count, first = task % patches * kPixels;
+      fn(task / patches / count, block, first, minimum(kPixels, plane - first),
+         minimum(kBlock, channels - block * kBlock));
+    }
+  });
+}
+
+/// Stores an image in blocks of channels, of which there must be `channels`.
+ATC_KERNEL(BlockChannels) {
+  const Tensor x = in(0);
+  const int64_t channels = integer("channels", 0), plane = x.dim(2) * x.dim(3);
+  if (x.dim(1) != channels)
+    return fail("data of % channels, not %", x.dim(1), channels);
+  float *y =
+      make<float>(0, F32, Dims(x.dim(0), ceilDiv(channels, kBlock), x.dim(2), x.dim(3), kBlock));
+  if (!y)
+    return;
+  const float *data = x.as<float>();
+  forEachPatch(*this, x.dim(0), channels, plane,
+               [&](int64_t image, int64_t block, int64_t first, int64_t pixels, int64_t lanes) {
+                 const float *from = data + (image * channels + block * kBlock) * plane + first;
+                 float *to =
+                     y + ((image * ceilDiv(channels, kBlock) + block) * plane + first) * kBlock;
+                 int64_t i = 0;
+                 for (; lanes == kBlock && i + kBlock <= pixels; i += kBlock, to += kBlock * kBlock)
+                   transposeSquare(to, kBlock, from + i, plane);
+                 for (; i < pixels; ++i, to += kBlock) {
+                   for (int64_t lane = 0; lane < lanes; ++lane)
+                     to[lane] = from[lane * plane + i];
+                   for (int64_t lane = lanes; lane < kBlock; ++lane)
+                     to[lane] = 0;
+                 }
+               });
+}
+
+/// Stores an image in blocks of channels as [batch, channels, height, width].
+ATC_KERNEL(UnblockChannels) {
+  const Tensor x = in(0);
+  const int64_t channels = integer("channels", 0), plane = x.dim(2) * x.dim(3);
+  if (channels < 0 || x.dim(1) != ceilDiv(channels, kBlock))
+    return fail("% blocks for % channels", x.dim(1), channels);
+  float *y = make<float>(0, F32, Dims(x.dim(0), channels, x.dim(2), x.dim(3)));
+  if (!y)
+    return;
+  const float *data = x.as<float>();
+  forEachPatch(*this, x.dim(0), channels, plane,
+               [&](int64_t image, int64_t block, int64_t first, int64_t pixels, int64_t lanes) {
+                 const float *from = data + ((image * x.dim(1) + block) * plane + first) * kBlock;
+                 float *to = y + (image * channels + block * kBlock) * plane + first;
+                 int64_t done = 0;
+                 for (; lanes == kBlock && done + kBlock <= pixels; done += kBlock)
+                   transposeSquare(to + done, plane, from + done * kBlock, kBlock);
+                 for (int64_t lane = 0; lane < lanes; ++lane)
+                   for (int64_t i = done; i < pixels; ++i)
+                     to[lane * plane + i] = from[i * kBlock + lane];
+               });
+}
+
+} // namespace atc::kernels

@@ -1,0 +1,88 @@
+// RUN: atc-opt %s --host-block-channels --split-input-file | FileCheck %s
+
+// Few channels are read from their planes; a depthwise convolution, a sum, a pool and a join work
+// on blocks; the image is stored in planes only where something else reads it.
+// CHECK-LABEL: func @chain
+// CHECK: %[[A:.*]] = graph.host_call "BlockedConv"(%arg0, %{{.*}}, %{{.*}}) {activation = "Clip", activation_params = array<f64: 0.000000e+00, 6.000000e+00>, kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<?x3x?x?xf32>, tensor<2x1x9x3x16xf32>, tensor<32xf32>) -> tensor<?x2x?x?x16xf32>
+// CHECK: %[[B:.*]] = graph.host_call "BlockedDepthwiseConv"(%[[A]], %{{.*}}) {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<?x2x?x?x16xf32>, tensor<2x9x16xf32>) -> tensor<?x2x?x?x16xf32>
+// CHECK: %[[C:.*]] = graph.host_call "BlockedConv"(%[[B]], %{{.*}}, %[[A]]) at [0, 1, 3] {kernel_shape = array<i64: 1, 1>} : (tensor<?x2x?x?x16xf32>, tensor<2x2x1x16x16xf32>, tensor<?x2x?x?x16xf32>) -> tensor<?x2x?x?x16xf32>
+// CHECK: %[[D:.*]] = graph.host_call "MaxPool"(%[[C]]) {kernel_shape = array<i64: 2, 2, 1>, pads = array<i64: 1, 0, 0, 0, 1, 0>, strides = array<i64: 2, 2, 1>}
+// CHECK: %[[E:.*]] = graph.host_call "Mul"(%[[D]], %[[D]])
+// CHECK: %[[F:.*]] = graph.host_call "Concat"(%[[D]], %[[E]]) {axis = array<i64: 1>} : (tensor<?x2x?x?x16xf32>, tensor<?x2x?x?x16xf32>) -> tensor<?x4x?x?x16xf32>
+// CHECK: %[[G:.*]] = graph.host_call "Resize"(%[[F]], %{{.*}}) at [0, 2] {mode = "nearest"} : (tensor<?x4x?x?x16xf32>, tensor<5xf32>)
+// CHECK: %[[H:.*]] = graph.host_call "ReduceMean"(%[[G]], %{{.*}}) {}
+// CHECK: %[[I:.*]] = graph.host_call "UnblockChannels"(%[[H]]) {channels = array<i64: 64>} : (tensor<?x4x?x?x16xf32>) -> tensor<*xf32>
+// CHECK-NEXT: return %[[I]]
+func.func @chain(%x: tensor<?x3x?x?xf32>) -> tensor<*xf32> {
+  %w0 = graph.constant dense<1.0> : tensor<32x3x3x3xf32>
+  %b0 = graph.constant dense<1.0> : tensor<32xf32>
+  %w1 = graph.constant dense<1.0> : tensor<32x1x3x3xf32>
+  %w2 = graph.constant dense<1.0> : tensor<32x32x1x1xf32>
+  %s = graph.constant dense<[1.0, 1.0, 2.0, 2.0]> : tensor<4xf32>
+  %0 = graph.host_call "FusedConv"(%x, %w0, %b0) {activation = "Clip", activation_params = array<f64: 0.0, 6.0>, pads = array<i64: 1, 1, 1, 1>} : (tensor<?x3x?x?xf32>, tensor<32x3x3x3xf32>, tensor<32xf32>) -> tensor<*xf32>
+  %1 = graph.host_call "Conv"(%0, %w1) {group = array<i64: 32>, pads = array<i64: 1, 1, 1, 1>} : (tensor<*xf32>, tensor<32x1x3x3xf32>) -> tensor<*xf32>
+  %2 = graph.host_call "FusedConv"(%1, %w2, %0) at [0, 1, 3] {} : (tensor<*xf32>, tensor<32x32x1x1xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %3 = graph.host_call "MaxPool"(%2) {kernel_shape = array<i64: 2, 2>, pads = array<i64: 1, 0, 0, 1>, strides = array<i64: 2, 2>} : (tensor<*xf32>) -> tensor<*xf32>
+  %4 = graph.host_call "Mul"(%3, %3) {} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %5 = graph.host_call "Concat"(%3, %4) {axis = array<i64: -3>} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %6 = graph.host_call "Resize"(%5, %s) at [0, 2] {mode = "nearest"} : (tensor<*xf32>, tensor<4xf32>) -> tensor<*xf32>
+  %7 = graph.host_call "GlobalAveragePool"(%6) {} : (tensor<*xf32>) -> tensor<*xf32>
+  return %7 : tensor<*xf32>
+}
+
+// -----
+
+// Weights are blocks of output channels, blocks of input channels, taps, channels, and channels of
+// the output; what does not exist is 0. Biases fill whole blocks.
+// CHECK-LABEL: func @packed
+// CHECK: graph.constant dense<[1.0{{.*}}, 2.0{{.*}}, 3.0{{.*}}, 4.0{{.*}}, 5.0{{.*}}, 6.0{{.*}}, 7.0{{.*}}, 8.0{{.*}}, 0.0{{.*}}> : tensor<16xf32>
+// CHECK: "BlockedConv"({{.*}}tensor<1x1x2x1x16xf32>, tensor<16xf32>
+func.func @packed(%x: tensor<?x1x?x?xf32>) -> tensor<*xf32> {
+  %w = graph.constant dense<[[[[1.0, 2.0]]], [[[3.0, 4.0]]], [[[5.0, 6.0]]], [[[7.0, 8.0]]], [[[9.0, 10.0]]], [[[11.0, 12.0]]], [[[13.0, 14.0]]], [[[15.0, 16.0]]]]> : tensor<8x1x1x2xf32>
+  %b = graph.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> : tensor<8xf32>
+  %0 = graph.host_call "Conv"(%x, %w, %b) {} : (tensor<?x1x?x?xf32>, tensor<8x1x1x2xf32>, tensor<8xf32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+
+// -----
+
+// Left alone: groups of several channels, few output channels, weights that are computed, another
+// rank, a sum that is not blocked, and joins of parts of blocks.
+// CHECK-LABEL: func @unfit
+// CHECK-NOT: "BlockedConv"
+// CHECK: %[[A:.*]] = graph.host_call "BlockedConv"{{.*}} -> tensor<?x2x?x?x16xf32>
+// CHECK: %[[B:.*]] = graph.host_call "UnblockChannels"(%[[A]]) {channels = array<i64: 24>}
+// CHECK: graph.host_call "Concat"(%[[B]], %[[B]])
+// CHECK: graph.host_call "Resize"(%[[B]],
+func.func @unfit(%x: tensor<*xf32>, %w: tensor<32x3x3x3xf32>, %l: tensor<?x3x?xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
+  %w0 = graph.constant dense<1.0> : tensor<32x2x3x3xf32>
+  %w1 = graph.constant dense<1.0> : tensor<4x3x3x3xf32>
+  %w2 = graph.constant dense<1.0> : tensor<32x3x3xf32>
+  %w3 = graph.constant dense<1.0> : tensor<32x3x3x3xf32>
+  %w4 = graph.constant dense<1.0> : tensor<24x3x3x3xf32>
+  %s = graph.constant dense<[1.0, 2.0, 2.0, 2.0]> : tensor<4xf32>
+  %0 = graph.host_call "Conv"(%x, %w0) {group = array<i64: 2>} : (tensor<*xf32>, tensor<32x2x3x3xf32>) -> tensor<*xf32>
+  %1 = graph.host_call "Conv"(%x, %w1) {} : (tensor<*xf32>, tensor<4x3x3x3xf32>) -> tensor<*xf32>
+  %2 = graph.host_call "Conv"(%x, %w) {} : (tensor<*xf32>, tensor<32x3x3x3xf32>) -> tensor<*xf32>
+  %3 = graph.host_call "Conv"(%l, %w2) {} : (tensor<?x3x?xf32>, tensor<32x3x3xf32>) -> tensor<*xf32>
+  %4 = graph.host_call "FusedConv"(%x, %w3, %2) at [0, 1, 3] {} : (tensor<*xf32>, tensor<32x3x3x3xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %5 = graph.host_call "Conv"(%x, %w4) {} : (tensor<*xf32>, tensor<24x3x3x3xf32>) -> tensor<*xf32>
+  %6 = graph.host_call "Concat"(%5, %5) {axis = array<i64: 1>} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %7 = graph.host_call "Resize"(%5, %s) at [0, 2] {} : (tensor<*xf32>, tensor<4xf32>) -> tensor<*xf32>
+  return %0, %1, %2, %3, %4, %6, %7 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
+// More channels are stored in blocks once, for all convolutions that read them.
+// CHECK-LABEL: func @shared
+// CHECK: %[[X:.*]] = graph.host_call "BlockChannels"(%arg0) {channels = array<i64: 20>} : (tensor<?x20x?x?xf32>) -> tensor<?x2x?x?x16xf32>
+// CHECK-NOT: "BlockChannels"
+// CHECK: graph.host_call "BlockedConv"(%[[X]],
+// CHECK: graph.host_call "BlockedConv"(%[[X]],
+func.func @shared(%x: tensor<?x20x?x?xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %w = graph.constant dense<1.0> : tensor<16x20x1x1xf32>
+  %0 = graph.host_call "Conv"(%x, %w) {} : (tensor<?x20x?x?xf32>, tensor<16x20x1x1xf32>) -> tensor<*xf32>
+  %1 = graph.host_call "Conv"(%x, %w) {strides = array<i64: 2, 2>} : (tensor<?x20x?x?xf32>, tensor<16x20x1x1xf32>) -> tensor<*xf32>
+  return %0, %1 : tensor<*xf32>, tensor<*xf32>
+}

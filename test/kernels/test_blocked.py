@@ -1,0 +1,180 @@
+# ===-- test_blocked.py - convolutions of images in blocks of channels ---------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+import numpy as np
+import pytest
+
+from host_kernels import KernelError, call
+from test_windows import conv_reference
+
+rng = np.random.default_rng(5)
+
+
+def numbers(*shape):
+    return rng.standard_normal(shape).astype("f4")
+
+
+def block(x):
+    """[n, c, h, w] -> [n, ceil(c / 16), h, w, 16]"""
+    n, c, h, w = x.shape
+    padded = np.zeros((n, -(-c // 16) * 16, h, w), "f4")
+    padded[:, :c] = x
+    return np.ascontiguousarray(padded.reshape(n, padded.shape[1] // 16, 16, h, w).transpose(0, 1, 3, 4, 2))
+
+
+def unblock(x, channels):
+    n, blocks, h, w, _ = x.shape
+    return x.transpose(0, 1, 4, 2, 3).reshape(n, blocks * 16, h, w)[:, :channels]
+
+
+def pack(w, lanes=16):
+    """[o, i, kh, kw] -> [output blocks, input blocks, taps, lanes, 16]"""
+    o, i, *kernel = w.shape
+    padded = np.zeros((-(-o // 16) * 16, -(-i // lanes) * lanes, *kernel), "f4")
+    padded[:o, :i] = w
+    shaped = padded.reshape(len(padded) // 16, 16, -1, lanes, kernel[0] * kernel[1])
+    return np.ascontiguousarray(shaped.transpose(0, 2, 4, 3, 1))
+
+
+def pad_bias(b):
+    return np.pad(b, (0, -len(b) % 16))
+
+
+CASES = [  # x, w, strides, dilations, pads
+    ((1, 16, 5, 7), (16, 16, 1, 1), [1, 1], [1, 1], [0, 0, 0, 0]),
+    ((2, 40, 9, 5), (24, 40, 1, 1), [1, 1], [1, 1], [0, 0, 0, 0]),
+    ((1, 32, 70, 81), (48, 32, 1, 1), [1, 1], [1, 1], [0, 0, 0, 0]),  # several tasks
+    ((1, 20, 9, 9), (33, 20, 1, 1), [2, 2], [1, 1], [0, 0, 0, 0]),
+    ((2, 16, 7, 7), (64, 16, 3, 3), [1, 1], [1, 1], [1, 1, 1, 1]),
+    ((1, 48, 60, 61), (32, 48, 3, 3), [1, 1], [1, 1], [1, 1, 1, 1]),  # several tasks
+    ((1, 16, 14, 23), (32, 16, 3, 3), [2, 2], [1, 1], [1, 1, 1, 1]),
+    ((1, 16, 12, 11), (8, 16, 3, 3), [1, 1], [1, 1], [0, 0, 0, 0]),
+    ((1, 17, 11, 12), (16, 17, 2, 4), [1, 2], [2, 3], [1, 4, 2, 3]),
+    ((1, 16, 9, 9), (16, 16, 3, 3), [1, 1], [1, 1], [-1, 1, 1, -2]),
+    ((1, 16, 9, 9), (16, 16, 2, 2), [1, 1], [1, 1], [-1, -2, 0, 0]),
+    ((1, 400, 3, 3), (16, 400, 1, 1), [1, 1], [1, 1], [0, 0, 0, 0]),  # several chunks
+    ((1, 16, 2, 3), (16, 16, 5, 5), [1, 1], [1, 1], [2, 2, 2, 2]),
+]
+PLANES = [
+    ((2, 3, 21, 30), (32, 3, 6, 6), [2, 2], [1, 1], [2, 2, 2, 2]),
+    ((1, 1, 8, 9), (16, 1, 1, 1), [1, 1], [1, 1], [0, 0, 0, 0]),
+    ((1, 15, 8, 9), (24, 15, 3, 3), [1, 1], [2, 2], [2, 2, 2, 2]),
+    ((1, 3, 90, 400), (16, 3, 7, 7), [2, 2], [1, 1], [3, 3, 3, 3]),  # several tasks
+]
+
+
+def reference(x, w, b, strides, dilations, pads, group=1):
+    kept = x[:, :, max(0, -pads[0]):x.shape[2] - max(0, -pads[2]),
+             max(0, -pads[1]):x.shape[3] - max(0, -pads[3])]
+    return conv_reference(kept, w, b, strides, dilations, [max(0, p) for p in pads], group)
+
+
+@pytest.mark.parametrize("case", CASES + PLANES)
+def test_conv(case):
+    shape, weights, strides, dilations, pads = case
+    x, w, b = numbers(*shape), numbers(*weights), numbers(weights[0])
+    planes = case in PLANES
+    want = reference(x, w, b, strides, dilations, pads)
+    attributes = dict(strides=strides, dilations=dilations, pads=pads,
+                      kernel_shape=list(weights[2:]))
+    inputs = (x, pack(w, shape[1])) if planes else (block(x), pack(w))
+    got, = call("BlockedConv", *inputs, pad_bias(b), **attributes)
+    np.testing.assert_allclose(unblock(got, weights[0]), want, rtol=1e-4, atol=2e-3)
+    assert np.isfinite(got).all()
+    # A sum in the dims of the result, and a Clip.
+    add = block(numbers(*want.shape))
+    got, = call("BlockedConv", *inputs, pad_bias(b), add, activation="Clip",
+                activation_params=[-1.5, 6.0], **attributes)
+    np.testing.assert_allclose(unblock(got, weights[0]),
+                               np.clip(want + unblock(add, weights[0]), -1.5, 6), rtol=1e-4,
+                               atol=2e-3)
+
+
+@pytest.mark.parametrize("activation,function", [
+    ("Silu", lambda v: v / (1 + np.exp(-v))), ("Sigmoid", lambda v: 1 / (1 + np.exp(-v))),
+    ("Tanh", np.tanh), ("", lambda v: v)])
+@pytest.mark.parametrize("depthwise", [False, True])
+def test_activations(activation, function, depthwise):
+    """A sum that broadcasts is added, and the activation applied, to the whole result."""
+    x, add = numbers(2, 32, 5, 6), numbers(1, 32, 1, 6)
+    w = numbers(32, 1 if depthwise else 32, 1, 1)
+    want = conv_reference(x, w, None, [1, 1], [1, 1], [0] * 4, 32 if depthwise else 1)
+    attributes = dict(kernel_shape=[1, 1], **({"activation": activation} if activation else {}))
+    name = "BlockedDepthwiseConv" if depthwise else "BlockedConv"
+    packed = (np.ascontiguousarray(w.reshape(2, 16, 1).transpose(0, 2, 1)) if depthwise
+              else pack(w))
+    got, = call(name, block(x), packed, None, **attributes)
+    np.testing.assert_allclose(unblock(got, 32), function(want), rtol=1e-4, atol=1e-3)
+    got, = call(name, block(x), packed, None, block(add), **attributes)
+    np.testing.assert_allclose(unblock(got, 32), function(want + add), rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("case", [
+    ((2, 16, 9, 30), (3, 3), [1, 1], [1, 1], [1, 1, 1, 1]),
+    ((1, 40, 15, 16), (3, 3), [2, 2], [1, 1], [1, 1, 1, 1]),
+    ((1, 32, 15, 16), (3, 3), [2, 2], [1, 1], [0, 0, 1, 1]),
+    ((1, 16, 12, 13), (5, 5), [1, 1], [1, 1], [2, 2, 2, 2]),
+    ((1, 16, 2, 2), (5, 5), [1, 1], [1, 1], [2, 2, 2, 2]),
+    ((1, 16, 12, 13), (3, 3), [1, 1], [2, 3], [2, 3, 2, 3]),
+    ((1, 16, 12, 13), (2, 4), [3, 3], [1, 1], [0, 5, 3, 0]),
+    ((1, 16, 8, 8), (3, 3), [1, 1], [1, 1], [-1, -1, 1, 1]),
+])
+def test_depthwise(case):
+    shape, kernel, strides, dilations, pads = case
+    channels = shape[1]
+    x, w, b = numbers(*shape), numbers(channels, 1, *kernel), numbers(channels)
+    want = reference(x, w, b, strides, dilations, pads, channels)
+    padded = np.zeros((-(-channels // 16) * 16, kernel[0] * kernel[1]), "f4")
+    padded[:channels] = w.reshape(channels, -1)
+    packed = np.ascontiguousarray(padded.reshape(-1, 16, padded.shape[1]).transpose(0, 2, 1))
+    got, = call("BlockedDepthwiseConv", block(x), packed, pad_bias(b), strides=strides,
+                dilations=dilations, pads=pads, kernel_shape=list(kernel), activation="Clip",
+                activation_params=[0.0, 3.0])
+    np.testing.assert_allclose(unblock(got, channels), np.clip(want, 0, 3), rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("shape", [(1, 16, 1, 1), (2, 5, 7, 9), (1, 64, 13, 11), (3, 31, 4, 40),
+                                   (0, 16, 3, 3), (1, 17, 0, 3)])
+def test_layouts(shape):
+    x = numbers(*shape)
+    blocked, = call("BlockChannels", x, channels=shape[1])
+    np.testing.assert_array_equal(blocked, block(x))
+    np.testing.assert_array_equal(call("UnblockChannels", blocked, channels=shape[1])[0], x)
+
+
+def test_pools_of_blocks():
+    """Windows over three dims of which the last passes through."""
+    x = numbers(2, 32, 13, 12)
+    window = dict(kernel_shape=[3, 5], strides=[2, 1], pads=[1, 2, 0, 2])
+    blocked = dict(kernel_shape=[3, 5, 1], strides=[2, 1, 1], pads=[1, 2, 0, 0, 2, 0])
+    for name in ("MaxPool", "AveragePool", "LpPool"):
+        want, = call(name, x, **window)[:1]
+        got, = call(name, block(x), **blocked)[:1]
+        np.testing.assert_allclose(unblock(got, 32), want, rtol=1e-6, atol=1e-6)
+
+
+def test_errors():
+    w = pack(numbers(16, 32, 3, 3))
+    good = block(numbers(1, 32, 8, 8))
+    assert call("BlockedConv", good, w, kernel_shape=[3, 3], only_shapes=True) == [(1, 1, 6, 6, 16)]
+    assert call("BlockedConv", good[:0], w, kernel_shape=[3, 3])[0].shape == (0, 1, 6, 6, 16)
+    for x, weights, attributes in (
+            (good, w, {}), (good, w, {"kernel_shape": [9, 9]}), (good, w, {"kernel_shape": [1, 1]}),
+            (good, w, {"kernel_shape": [3, 3], "strides": [0, 1]}),
+            (good[:, :1], w, {"kernel_shape": [3, 3]}),
+            (good[:, :, :, :, :8], w, {"kernel_shape": [3, 3]}),
+            (good[:, :, :2], w, {"kernel_shape": [3, 3]}),
+            (numbers(1, 3, 8, 8), w, {"kernel_shape": [3, 3]}),
+            (numbers(1, 32, 8, 8), w, {"kernel_shape": [3, 3]}),
+            (good, np.zeros((1, 2, 9, 17, 16), "f4"), {"kernel_shape": [3, 3]}),
+            (good, np.zeros((1, 2, 9, 0, 16), "f4"), {"kernel_shape": [3, 3]})):
+        with pytest.raises(KernelError):
+            call("BlockedConv", np.ascontiguousarray(x), weights, **attributes)
+    with pytest.raises(KernelError):
+        call("BlockedConv", good, w, numbers(15), kernel_shape=[3, 3])
+    with pytest.raises(KernelError):
+        call("BlockedDepthwiseConv", good, numbers(1, 9, 16), kernel_shape=[3, 3])
+    with pytest.raises(KernelError):
+        call("BlockChannels", numbers(1, 3, 8, 8), channels=4)
+    with pytest.raises(KernelError):
+        call("UnblockChannels", good, channels=33)
