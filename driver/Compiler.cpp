@@ -7,6 +7,7 @@
 #include "driver/FusionRules.h"
 #include "driver/PhaseRunner.h"
 #include "driver/Registration.h"
+#include "passes/Choices.h"
 #include "passes/om/Schedule.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -106,6 +107,19 @@ bool Compiler::applyUserChanges() {
   return runInsertedPasses(options.insertedPasses, Phase::Import, *current, diagnostics);
 }
 
+/// Writes the table of choices, from which passes read.
+void Compiler::setChoices() {
+  Builder builder(&context);
+  if (options.proposals > 0)
+    (*current)->setAttr(kProposalsAttr, builder.getI64IntegerAttr(options.proposals));
+  if (options.choices.empty())
+    return;
+  SmallVector<NamedAttribute> table;
+  for (const auto &[key, choice] : options.choices)
+    table.push_back(builder.getNamedAttr(key, builder.getStringAttr(choice)));
+  (*current)->setAttr(kChoicesAttr, builder.getDictionaryAttr(table));
+}
+
 bool Compiler::lower(Phase last) {
   assert(last < Phase::Emit && (!reached || *reached == Phase::Import));
   const unsigned before = diagnostics.numErrors();
@@ -121,6 +135,8 @@ bool Compiler::lower(Phase last) {
     done = quantize();
   if (done && options.quantizer && last >= Phase::Quantize)
     done = insertPreprocessing();
+  if (done)
+    setChoices();
   if (done && last >= Phase::Graph)
     done = runner.run(*current, last);
   reached = last;

@@ -20,6 +20,8 @@
 #include "driver/StageTimer.h"
 #include "frontends/aipp/InsertAipp.h"
 
+#include <map>
+
 namespace atc::driver {
 
 /// The Quantize phase: writes scales into an imported module. Returns false after an error.
@@ -44,6 +46,9 @@ struct CompilerOptions {
   ImageLayout imageLayout = ImageLayout::ChannelsFirst; ///< of the model's images, for aippFile
   std::string fusionRules; ///< --fusion_rules, applied behind Import; empty: there are none
   std::vector<InsertedPasses> insertedPasses; ///< --extra_passes
+  /// Decisions of passes that are set from outside (passes/Choices.h), by their keys.
+  std::map<std::string, std::string> choices;
+  int64_t proposals = 0; ///< how many alternatives passes note beside their decisions
   ResourceLimits limits;
   RemarkOptions remarks;   ///< --remarks; none at first
   std::string commandLine; ///< as the file states it
@@ -114,6 +119,7 @@ private:
   bool quantize();
   bool insertPreprocessing();
   bool applyUserChanges();
+  void setChoices();
   std::optional<EmittedModel> generate();
   bool writeOm(om::OmSink &sink);
   bool finish(bool done);

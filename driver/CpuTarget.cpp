@@ -18,6 +18,13 @@ bool CpuTarget::canGenerate(Operation *op) const {
 
 ArrayRef<StringLiteral> CpuTarget::optionalPasses() const { return cpu::optionalPasses(); }
 
+std::vector<std::string> CpuTarget::choiceTargets() const {
+  std::vector<std::string> targets;
+  for (const cpu::CpuLevel &level : levels)
+    targets.push_back(level.name);
+  return targets;
+}
+
 PhasePipeline CpuTarget::schedulePipeline(std::vector<std::string> disabled) const {
   return {Phase::Schedule, "schedule", "4-schedule.mlir",
           [disabled = std::move(disabled)](OpPassManager &pm) {

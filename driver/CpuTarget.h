@@ -21,6 +21,7 @@ public:
   llvm::Expected<EmittedModel> emit(mlir::ModuleOp module,
                                     const EmitOptions &options) const override;
   const CpuTarget &cpu() const override { return *this; }
+  std::vector<std::string> choiceTargets() const override;
 
   /// Returns the pipeline from kernel ops in @main to a schedule.
   PhasePipeline schedulePipeline(std::vector<std::string> disabled) const;

@@ -78,6 +78,12 @@ std::vector<PhasePipeline> NpuTarget::buildPipelines(func::FuncOp main,
       pipeline(Phase::Programs, "NPU programs", "5-programs.mlir", npu::buildNpuKernelPipeline)};
 }
 
+std::vector<std::string> NpuTarget::choiceTargets() const {
+  std::vector<std::string> targets = {soc.name};
+  llvm::append_range(targets, host.choiceTargets());
+  return targets;
+}
+
 llvm::Expected<EmittedModel> NpuTarget::emit(ModuleOp module, const EmitOptions &options) const {
   return host.emit(module, options);
 }

@@ -40,6 +40,7 @@ public:
   llvm::Expected<EmittedModel> emit(mlir::ModuleOp module,
                                     const EmitOptions &options) const override;
   const CpuTarget &cpu() const override { return host; }
+  std::vector<std::string> choiceTargets() const override;
 
 private:
   npu::SocTable soc;

@@ -82,6 +82,10 @@ public:
   virtual llvm::Expected<EmittedModel> emit(mlir::ModuleOp module,
                                             const EmitOptions &options) const = 0;
 
+  /// Returns the targets of the choices that its passes read (passes/Choices.h): the SoC, the CPU
+  /// levels.
+  virtual std::vector<std::string> choiceTargets() const = 0;
+
   /// Returns the CPU target that runs what the device cannot; a CPU target returns itself.
   virtual const CpuTarget &cpu() const = 0;
 };

@@ -5,6 +5,7 @@
 
 #include "driver/MakeTarget.h"
 #include "support/OneLine.h"
+#include "tools/atc/BankOptions.h"
 #include "tools/atc/BoundaryOptions.h"
 #include "tools/atc/FusionSwitches.h"
 #include "tools/atc/ModelKind.h"
@@ -375,6 +376,7 @@ AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
   checkTarget(flags, options, diagnostics);
   options.compiler.disabledPasses =
       readDisabledPasses(flags, *options.compiler.target, diagnostics);
+  readBanks(flags, options.compiler, diagnostics);
   options.compressionConf = flags.get("compression_optimize_conf");
   if (!options.compressionConf.empty() && !sys::fs::exists(options.compressionConf))
     diagnostics.error("E10410", "the file \"" + options.compressionConf +

@@ -10,6 +10,7 @@
 #include "dialects/cpu/Winograd.h"
 #include "passes/Remarks.h"
 #include "passes/cpu/Passes.h"
+#include "passes/cpu/tiles/CpuTileChoice.h"
 #include "passes/cpu/tiles/IntegerTile.h"
 
 using namespace mlir;
@@ -213,6 +214,8 @@ struct CpuSelectTilesPass : impl::CpuSelectTilesBase<CpuSelectTilesPass> {
       if (op.getTileAttr())
         return;
       TileAttr tile = tileFor(op);
+      if constexpr (llvm::is_one_of<decltype(op), Conv2DOp, MatMulOp>())
+        tile = chosenTile(op, tile, levelOf(op), getArgument());
       op.setTileAttr(tile);
       remarkPassed(getArgument(), op.getLoc(), "Tiled") << remark::add(
           "register tile of {0} pixels x {1} channel blocks, tasks of {2} rows x {3} "

@@ -4,6 +4,7 @@
 #include "passes/npu/contraction/MeasureTiles.h"
 
 #include "backends/npu/ProgramEncoder.h"
+#include "passes/Choices.h"
 #include "passes/npu/Pipelines.h"
 #include "passes/npu/contraction/ExpandContraction.h"
 #include "passes/npu/program/ProgramTime.h"
@@ -20,6 +21,9 @@ std::optional<double> measureTile(func::FuncOp function, const Tile &tile) {
   if (auto outside = function->getParentOfType<ModuleOp>())
     (*module)->setAttrs(outside->getAttrDictionary());
   (*module)->setAttr(kTrialAttr, UnitAttr::get(function.getContext()));
+  // A trial shows what the passes themselves would do.
+  (*module)->removeAttr(kChoicesAttr);
+  (*module)->removeAttr(kProposalsAttr);
   func::FuncOp copy = function.clone();
   module->push_back(copy);
   ir::TileAttr attribute = attributeOf(function.getContext(), tile);

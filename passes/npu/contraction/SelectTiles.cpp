@@ -7,6 +7,7 @@
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/CubeSupport.h"
 #include "passes/npu/contraction/MeasureTiles.h"
+#include "passes/npu/contraction/TileChoice.h"
 #include "passes/npu/contraction/TileCosts.h"
 
 using namespace mlir;
@@ -95,7 +96,10 @@ struct SelectTilesPass : impl::NpuSelectTilesBase<SelectTilesPass> {
     std::string fault;
     Contraction contraction = describe(op, soc, fault);
     std::optional<Plan> plan;
-    if (fault.empty()) {
+    TileChoice choice(getOperation(), op, soc, getArgument());
+    if (fault.empty() && fixed.empty())
+      plan = choice.given(contraction);
+    if (fault.empty() && !plan) {
       plan = fixed.empty() ? choose(contraction, soc)
                            : fixedPlan(contraction, soc, sizes[0], sizes[1], sizes[2]);
       if (!plan)
@@ -105,6 +109,8 @@ struct SelectTilesPass : impl::NpuSelectTilesBase<SelectTilesPass> {
       op.emitOpError("cannot run on ") << soc.name << ": " << fault;
       return signalPassFailure();
     }
+    if (fixed.empty())
+      choice.note(contraction, *plan);
     op.setTileAttr(attributeOf(&getContext(), plan->tile));
     remarkTile(op, contraction, *plan, soc);
     if (!report)

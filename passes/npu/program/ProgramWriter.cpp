@@ -3,6 +3,8 @@
 
 #include "passes/npu/program/ProgramWriter.h"
 
+#include "passes/Choices.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -147,11 +149,21 @@ private:
 // Programs, buffers, loops
 //===----------------------------------------------------------------------===//
 
+/// Hands over what passes chose for a kernel, and the name by which later ones find their choices.
+static void noteKernel(func::FuncOp kernel, ir::ProgramOp program, const SocTable &table) {
+  copyChosen(kernel, program);
+  if (usesChoices(program) && !program->hasAttr(kKernelAttr))
+    program->setAttr(kKernelAttr,
+                     StringAttr::get(kernel.getContext(),
+                                     identify(&kernel.getBody().front().front(), writeSoc(table))));
+}
+
 ProgramWriter::ProgramWriter(func::FuncOp kernel, ArrayRef<int64_t> grid, bool vectorCore)
     : kernel(kernel), b(kernel.getLoc(), kernel), table(socOf(kernel)) {
   program =
       ir::ProgramOp::create(b, kernel.getSymNameAttr(), b.getDenseI64ArrayAttr(grid),
                             b.getStringAttr(table.name), vectorCore ? b.getUnitAttr() : UnitAttr());
+  noteKernel(kernel, program, table);
   Block *body = b.createBlock(&program.getBodyRegion());
   for (Type type : kernel.getArgumentTypes())
     body->addArgument(

@@ -1,6 +1,7 @@
 //===-- SelectBuffers.cpp - how many copies of buffers there are ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/Choices.h"
 #include "passes/Remarks.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/program/LocalMemory.h"
@@ -49,7 +50,8 @@ struct SelectBuffersPass : impl::NpuSelectBuffersBase<SelectBuffersPass> {
       program.emitError() << "max-buffers is " << maxBuffers.getValue() << ", 1 is the least";
       return signalPassFailure();
     }
-    program.walk([&](ir::AllocOp alloc) { alloc.setBuffers(copiesWanted(alloc, maxBuffers)); });
+    const int64_t most = choose(program);
+    program.walk([&](ir::AllocOp alloc) { alloc.setBuffers(copiesWanted(alloc, most)); });
     SocTable soc = socOf(program);
     unsigned taken = 0;
     for (MemoryUse &use : memoryUses(program, soc))
@@ -65,6 +67,28 @@ struct SelectBuffersPass : impl::NpuSelectBuffersBase<SelectBuffersPass> {
   }
 
 private:
+  /// Returns the maximum number of copies of each buffer: what the table of choices has for this
+  /// program, else the option.
+  int64_t choose(ir::ProgramOp program) {
+    auto identity = program->getAttrOfType<StringAttr>(kKernelAttr);
+    if (!identity || maxBuffers == 1 || program->getParentOfType<ModuleOp>()->hasAttr(kTrialAttr))
+      return maxBuffers;
+    const std::string key = choiceKey(getArgument(), program.getSoc(), identity);
+    int64_t most = maxBuffers;
+    if (std::optional<StringRef> given = givenChoice(program, key))
+      if (given->getAsInteger(10, most) || most < 1 || most > kFlagIds) {
+        reportUnfit(program, key, *given,
+                    "it must be a number of copies from 1 to " + Twine(kFlagIds));
+        most = maxBuffers;
+      }
+    SmallVector<std::string> proposals;
+    if (wantedProposals(program))
+      for (int64_t copies = 1; copies <= 4; ++copies)
+        proposals.push_back(std::to_string(copies));
+    noteChoice(getArgument(), program.getLoc(), program, key, std::to_string(most), proposals);
+    return most;
+  }
+
   /// Removes a copy of the buffer that loses least: one of many, one that is not filled from gm,
   /// and among those the largest. Returns false without copies.
   static bool takeOne(MemoryUse &use) {

@@ -5,6 +5,7 @@
 // cube for DDR. The order in which weights are used is known, so they are prefetched in that order,
 // as far ahead as L2 has room.
 
+#include "passes/Choices.h"
 #include "passes/Remarks.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/program/ProgramWriter.h"
@@ -48,6 +49,7 @@ struct PrefetchWeightsPass : impl::NpuPrefetchWeightsBase<PrefetchWeightsPass> {
           launches[i].setChained(true);
           ++chained;
         }
+    usedShare = choose(main, launches);
     if (prefetch)
       prefetched = nameWeights(launches, onNpu, int64_t(socOf(main).l2Bytes));
     numChained += chained;
@@ -59,6 +61,38 @@ struct PrefetchWeightsPass : impl::NpuPrefetchWeightsBase<PrefetchWeightsPass> {
   }
 
 private:
+  double usedShare = 0; ///< of the room in L2 that weights which wait may take
+
+  /// Returns the share that the table of choices has, else the option's. The key does not depend on
+  /// groups of layers: all of them use the weights in this order.
+  double choose(func::FuncOp main, ArrayRef<om::LaunchOp> launches) {
+    if (!prefetch || !usesChoices(main))
+      return share;
+    const SocTable table = socOf(main);
+    std::string text = writeSoc(table);
+    llvm::raw_string_ostream os(text);
+    llvm::DenseSet<Value> weights;
+    for (om::LaunchOp launch : launches)
+      for (Value operand : launch->getOperands())
+        if (Value root = om::resolveViews(operand).root;
+            root.getDefiningOp<om::WeightOp>() && weights.insert(root).second)
+          os << root.getType();
+    SmallVector<Type> types(main.getArgumentTypes());
+    const std::string key = choiceKey(getArgument(), table.name, identify("main", types, text));
+    double chosen = share;
+    if (std::optional<StringRef> given = givenChoice(main, key))
+      if (given->getAsDouble(chosen) || !(chosen >= 0 && chosen <= 4)) {
+        reportUnfit(main, key, *given, "it must be a share of L2 from 0 to 4");
+        chosen = share;
+      }
+    SmallVector<std::string> proposals;
+    if (wantedProposals(main))
+      proposals = {"0", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.8", "1", "1.5"};
+    noteChoice(getArgument(), main.getLoc(), main, key, llvm::formatv("{0}", chosen).str(),
+               proposals);
+    return chosen;
+  }
+
   static constexpr int64_t kSmallestPiece = 64 * 1024;
   static constexpr size_t kNear = 3; ///< launches whose data should be in L2 together
 
@@ -132,7 +166,7 @@ private:
       SmallVector<Value> names;
       // The operands of these launches have precedence over those of later ones.
       int64_t busy = bytesOfActivations(launches.drop_front(index).take_front(kNear));
-      int64_t room = int64_t(share * double(std::max(l2Bytes / 4, l2Bytes - busy)));
+      int64_t room = int64_t(usedShare * double(std::max(l2Bytes / 4, l2Bytes - busy)));
       while (next < needs.size() && waiting < room && needs[next].after <= index) {
         Need &need = needs[next];
         int64_t bytes = std::min(need.bytes - need.named, room - waiting);

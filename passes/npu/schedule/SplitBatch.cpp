@@ -1,12 +1,14 @@
 //===-- SplitBatch.cpp - splits groups of kernels along the batch ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "passes/Choices.h"
 #include "passes/Remarks.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/CubeSupport.h"
 #include "passes/npu/contraction/TileCosts.h"
 #include "passes/npu/program/ProgramWriter.h"
 #include "passes/npu/schedule/BatchParts.h"
+#include "passes/npu/schedule/GroupChoice.h"
 #include "passes/npu/vector/TileNest.h"
 #include "passes/om/Schedule.h"
 
@@ -31,30 +33,82 @@ struct Buffer {
   SmallVector<unsigned> writers;
 };
 
-struct Group {
-  unsigned begin, end; ///< kernels [begin, end)
-  int64_t parts;
-};
-
 class Splitter {
 public:
   Splitter(func::FuncOp main, int64_t wantedParts, double share)
-      : main(main), table(socOf(main)), capacity(share * table.l2Bytes), wantedParts(wantedParts) {
+      : main(main), table(socOf(main)), wantedParts(wantedParts) {
+    assumed.share = share;
     main.walk([&](kernel::KernelOpInterface op) { kernels.push_back(op); });
     for (auto [index, op] : llvm::enumerate(kernels))
       for (Value operand : op->getOperands())
         note(om::resolveViews(operand).root, index, operand == op.output());
-  }
-
-  SmallVector<Group> choose() {
-    SmallVector<int64_t> counts = partCounts();
+    counts = partCounts();
     dims.resize(kernels.size());
     work.resize(kernels.size());
     for (auto [index, op] : llvm::enumerate(kernels))
       for (int64_t parts : counts)
         if (std::optional<OperandDims> known = batchDimsOf(op, parts))
           dims[index][parts] = *known;
+  }
 
+  /// Returns the groups that are fastest under the assumptions of the pass.
+  SmallVector<Group> choose() { return choose(assumed); }
+
+  /// Returns up to `most` other choices, from other assumptions; first that without any group.
+  SmallVector<std::string> propose(size_t most) {
+    const GroupAssumptions own = assumed;
+    SmallVector<std::string> texts = {std::to_string(kernels.size()) + "/1"};
+    for (const GroupAssumptions &other : otherAssumptions())
+      if (std::string text = textOf(choose(other));
+          texts.size() < most && !llvm::is_contained(texts, text))
+        texts.push_back(text);
+    assumed = own;
+    return texts;
+  }
+
+  /// Returns the groups that a choice spells; nothing, with `why`, where they are not possible.
+  std::optional<SmallVector<Group>> follow(StringRef text, std::string &why) {
+    std::optional<SmallVector<Group>> groups = parseGroups(text, kernels.size());
+    if (!groups) {
+      why = "it must list runs of kernels/parts, such as 12/4 3/1, for " +
+            std::to_string(kernels.size()) + " kernels";
+      return std::nullopt;
+    }
+    for (const Group &group : *groups)
+      if (group.parts > 1 && (!llvm::is_contained(counts, group.parts) ||
+                              !isIndependent(group.begin, group.end, group.parts))) {
+        why = "the kernels " + std::to_string(group.begin) + " to " +
+              std::to_string(group.end - 1) + " cannot run on " + std::to_string(group.parts) +
+              " parts of the batch";
+        return std::nullopt;
+      }
+    return groups;
+  }
+
+  /// Returns the key of the choice: of all kernels and of what connects them.
+  std::string key(StringRef pass) {
+    std::string text = writeSoc(table);
+    SmallVector<Type> types(main.getArgumentTypes());
+    for (kernel::KernelOpInterface op : kernels) {
+      text += identify(op);
+      for (Value operand : op->getOperands())
+        text +=
+            " " + std::to_string(buffers.find(om::resolveViews(operand).root) - buffers.begin());
+    }
+    return choiceKey(pass, table.name, identify("main", types, text));
+  }
+
+  /// Returns the cycles of groups by the model, under the assumptions of the pass.
+  double timeOf(ArrayRef<Group> groups) {
+    double sum = 0;
+    for (const Group &group : groups)
+      sum += time(group.begin, group.end, group.parts);
+    return sum;
+  }
+
+private:
+  SmallVector<Group> choose(const GroupAssumptions &assumptions) {
+    assumed = assumptions;
     unsigned count = kernels.size();
     std::vector<double> best(count + 1, 0);
     std::vector<Group> chosen(count + 1, Group{0, 0, 1});
@@ -81,8 +135,9 @@ public:
     return groups;
   }
 
+public:
   /// Returns whether the batch has divisors at all.
-  bool isDivisible() { return !partCounts().empty(); }
+  bool isDivisible() { return !counts.empty(); }
   /// Returns the location of a group's first kernel.
   Location locationOf(const Group &group) { return kernels[group.begin].getLoc(); }
 
@@ -171,6 +226,7 @@ private:
   /// Cycles of a group by a simple model.
   double time(unsigned begin, unsigned end, int64_t parts) {
     double cores = table.cores(false), ddr = table.ddrRead * cores;
+    double capacity = assumed.share * double(table.l2Bytes);
     double work = 0, weights = 0, crossing = 0;
     std::vector<double> live(end - begin + 1, 0), activations(end - begin, 0);
     llvm::DenseSet<Value> counted;
@@ -203,15 +259,16 @@ private:
         spilt += 2 * activations[index - begin] * (held - capacity) / held;
     bool weightsStay = weights + peak <= capacity;
     double weightTraffic = weightsStay ? weights : weights * parts;
-    return std::max(work, weightTraffic / ddr) + (spilt + crossing) / ddr;
+    double hidden = std::max(work, weightTraffic / ddr), apart = work + weightTraffic / ddr;
+    return hidden + assumed.exposed * (apart - hidden) + (spilt + crossing) / ddr;
   }
 
-  /// Returns the cycles of one kernel on all parts if its data come from L2.
+  /// Returns the cycles of one kernel on all parts if its data come from L2, with their launches.
   double workOf(unsigned index, int64_t parts) {
     auto [entry, isNew] = work[index].try_emplace(parts, 0.0);
     if (isNew)
-      entry->second = double(parts) * (double(table.chainCycles) + partOf(index, parts));
-    return entry->second;
+      entry->second = partOf(index, parts);
+    return double(parts) * (assumed.launchCost * double(table.chainCycles) + entry->second);
   }
 
   double partOf(unsigned index, int64_t parts) {
@@ -294,12 +351,13 @@ private:
 
   func::FuncOp main;
   SocTable table;
-  double capacity;
+  GroupAssumptions assumed;
   int64_t wantedParts;
+  SmallVector<int64_t> counts; ///< of parts that divide the batch
   SmallVector<kernel::KernelOpInterface> kernels;
   llvm::MapVector<Value, Buffer> buffers;
   std::vector<llvm::DenseMap<int64_t, OperandDims>> dims; ///< per kernel, by number of parts
-  std::vector<llvm::DenseMap<int64_t, double>> work;      ///< ... its cycles on all of them
+  std::vector<llvm::DenseMap<int64_t, double>> work;      ///< ... its cycles on one of them
   llvm::StringMap<std::optional<double>> contractions;    ///< cycles by shape
 };
 
@@ -310,7 +368,7 @@ struct SplitBatchPass : impl::NpuSplitBatchBase<SplitBatchPass> {
     if (main.getSymName() != "main" || main.isExternal())
       return;
     Splitter splitter(main, parts, share);
-    SmallVector<Group> groups = splitter.choose();
+    SmallVector<Group> groups = select(splitter, main);
     if (splitter.isDivisible() &&
         llvm::all_of(groups, [](const Group &group) { return group.parts == 1; }))
       remarkMissed(getArgument(), main.getLoc(), "BatchWhole")
@@ -324,6 +382,40 @@ struct SplitBatchPass : impl::NpuSplitBatchBase<SplitBatchPass> {
         numShrunk += splitter.apply(group);
         ++numGroups;
       }
+  }
+
+private:
+  /// Returns the groups that the table of choices has, else those of the model.
+  SmallVector<Group> select(Splitter &splitter, func::FuncOp main) {
+    // Options for experiments come before the table.
+    if (parts || !splitter.isDivisible() || !usesChoices(main))
+      return splitter.choose();
+    const std::string key = splitter.key(getArgument());
+    std::optional<SmallVector<Group>> groups;
+    if (std::optional<StringRef> given = givenChoice(main, key)) {
+      std::string why;
+      groups = splitter.follow(*given, why);
+      if (!groups)
+        reportUnfit(main, key, *given, why);
+    }
+    if (!groups)
+      groups = splitter.choose();
+    remarkAnalysis(getArgument(), main.getLoc(), "Groups") << remark::add(
+        "{0} cycles by the cost model for the groups \"{1}\"; {2} for one launch per layer",
+        int64_t(splitter.timeOf(*groups)), textOf(*groups),
+        int64_t(splitter.timeOf(wholes(*groups))));
+    const int64_t wanted = wantedProposals(main);
+    noteChoice(getArgument(), main.getLoc(), main, key, textOf(*groups),
+               wanted ? splitter.propose(wanted) : SmallVector<std::string>());
+    return *groups;
+  }
+
+  /// Returns each kernel as a group of its own, on the whole batch.
+  static SmallVector<Group> wholes(ArrayRef<Group> groups) {
+    SmallVector<Group> single;
+    for (unsigned i = 0; !groups.empty() && i < groups.back().end; ++i)
+      single.push_back({i, i + 1, 1});
+    return single;
   }
 };
 } // namespace

@@ -1,0 +1,21 @@
+// RUN: atc-opt %s --pass-pipeline='builtin.module(func.func(npu-split-batch))' | FileCheck %s
+
+// The decision is noted with its key and the alternatives that were asked for, the first of them
+// one launch per layer.
+
+module attributes {npu.soc = "Ascend310P3", tuning.proposals = 4 : i64} {
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: tuning.chosen = [{choice = "2/{{[0-9]+}}",
+// CHECK-SAME: key = "npu-split-batch|Ascend310P3|main|64x4x56x56x16xf16,64x4x56x56x16xf16|{{[0-9a-f]+}}"
+// CHECK-SAME: proposals = ["2/1"
+func.func @main(%x: memref<64x4x56x56x16xf16>, %y: memref<64x4x56x56x16xf16> {om.output}) {
+  %w = om.weight dense<1.0> : tensor<1x4x16x16x16xf16> : memref<1x4x16x16x16xf16>
+  %v = om.weight dense<1.0> : tensor<1x16x4x16x16xf16> : memref<1x16x4x16x16xf16>
+  %t = om.alloc : memref<64x16x56x56x16xf16>
+  npu.conv2d %x, %w outs %t {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 0, 0, 0, 0>, macs = 3288334336} : memref<64x4x56x56x16xf16>, memref<1x4x16x16x16xf16>, memref<64x16x56x56x16xf16>
+  npu.conv2d %t, %v outs %y {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+    pads = array<i64: 0, 0, 0, 0>, macs = 3288334336} : memref<64x16x56x56x16xf16>, memref<1x16x4x16x16xf16>, memref<64x4x56x56x16xf16>
+  return
+}
+}

@@ -1,0 +1,48 @@
+//===-- BankOptions.cpp - tuned choices of a compilation ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "tools/atc/BankOptions.h"
+
+#include "tuning/BankFiles.h"
+
+#include "llvm/Support/FileSystem.h"
+
+#include <cstdlib>
+
+using namespace llvm;
+
+namespace atc::tools {
+
+void readBanks(const FlagValues &flags, driver::CompilerOptions &compiler,
+               Diagnostics &diagnostics) {
+  constexpr std::pair<const char *, tuning::BankPart> banks[] = {
+      {"mdl_bank_path", tuning::BankPart::Model}, {"op_bank_path", tuning::BankPart::Operator}};
+  const char *variable = std::getenv("TUNE_BANK_PATH");
+  size_t others = 0;
+  for (const auto &[flag, part] : banks) {
+    const bool isGiven = flags.has(flag);
+    const std::string path = isGiven ? flags.get(flag) : variable ? variable : "";
+    if (path.empty())
+      continue;
+    if (!sys::fs::exists(path)) {
+      const std::string origin = isGiven ? std::string("--") + flag : "TUNE_BANK_PATH";
+      diagnostics.error("E10410", "the bank \"" + path + "\" of " + origin + " does not exist");
+      return;
+    }
+    for (const std::string &target : compiler.target->choiceTargets()) {
+      tuning::Bank bank;
+      std::string error;
+      if (!tuning::readBank(path, target, bank, error)) {
+        diagnostics.errorLine(error);
+        return;
+      }
+      compiler.choices.merge(bank.choicesFor(target, part, others));
+    }
+  }
+  if (others)
+    diagnostics.warning("W10055", Twine(others) +
+                                      " entries of the bank have no effect: they are of other "
+                                      "versions of the compiler; aoe tunes anew");
+}
+
+} // namespace atc::tools

@@ -1,0 +1,19 @@
+//===-- BankOptions.h - tuned choices of a compilation ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_TOOLS_ATC_BANKOPTIONS_H
+#define OPENATC_TOOLS_ATC_BANKOPTIONS_H
+
+#include "driver/Compiler.h"
+#include "tools/atc/Flags.h"
+
+namespace atc::tools {
+
+/// Reads the choices for the compilation's target from --mdl_bank_path, --op_bank_path and, for
+/// flags that are not given, $TUNE_BANK_PATH. A bank that is missing or damaged is an error.
+void readBanks(const FlagValues &flags, driver::CompilerOptions &compiler,
+               Diagnostics &diagnostics);
+
+} // namespace atc::tools
+
+#endif // OPENATC_TOOLS_ATC_BANKOPTIONS_H

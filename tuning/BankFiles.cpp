@@ -1,0 +1,61 @@
+//===-- BankFiles.cpp - banks in files and folders ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "tuning/BankFiles.h"
+
+#include "support/ErrorCodes.h"
+#include "support/OutputFile.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace atc::tuning {
+
+namespace fs = std::filesystem;
+
+/// Banks are small; a larger file is something else.
+static constexpr uintmax_t maxBankBytes = 256 << 20;
+
+std::string bankFile(const std::string &path, const std::string &target) {
+  const fs::path given = path;
+  std::error_code ignored;
+  if (given.extension() == ".jsonl" && !fs::is_directory(given, ignored))
+    return path;
+  return (given / (target + ".jsonl")).string();
+}
+
+bool readBank(const std::string &path, const std::string &target, Bank &bank, std::string &error) {
+  // A file under another name than .jsonl is meant as it is.
+  std::error_code ignored;
+  const std::string file = fs::is_regular_file(path, ignored) ? path : bankFile(path, target);
+  if (!fs::exists(file, ignored))
+    return true;
+  auto fail = [&](const std::string &why) {
+    error = codedLine("E13005", "the bank \"" + file + "\" cannot be read: " + why);
+    return false;
+  };
+  if (!fs::is_regular_file(file, ignored))
+    return fail("it is not a file");
+  const uintmax_t bytes = fs::file_size(file, ignored);
+  if (ignored || bytes > maxBankBytes)
+    return fail("it is larger than 256 MB");
+  errno = 0;
+  std::ifstream stream(file, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  if (!stream && text.empty() && bytes > 0)
+    return fail(std::strerror(errno));
+  return bank.read(text, file, error);
+}
+
+bool writeBank(const std::string &path, const std::string &target, const Bank &bank,
+               std::string &error) {
+  const std::string file = bankFile(path, target);
+  std::error_code code;
+  if (const fs::path folder = fs::path(file).parent_path(); !folder.empty())
+    fs::create_directories(folder, code);
+  return writeWholeFile(file, bank.text(), error);
+}
+
+} // namespace atc::tuning
