@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <thread>
+#include <utility>
 
 using namespace atc::npu;
 
@@ -128,6 +129,7 @@ bool Device::run(const DeviceLaunch &launch, std::string &error) {
   timed.name = launch.name;
   timed.addresses = launch.addresses;
   timed.chained = launch.chained && !taskEnded;
+  timed.beginsRun = std::exchange(runBegins, false);
   if (chosen.prefetch)
     timed.prefetch = launch.prefetch;
   if (chosen.hazards && checked.insert(launch.program).second)

@@ -54,6 +54,16 @@ public:
   void hostTime(double microseconds);
   double hostMicroseconds() const { return host; }
 
+  /// Begins a run: its first launch also takes the time of the call that runs a model.
+  void beginRun() { runBegins = true; }
+  /// Ends a run whose inputs and outputs lie at device addresses from `boundary` on: the outputs
+  /// are written back to DDR, and the inputs of the next run are not in L2.
+  void endRun(uint64_t boundary) { timing->endRun(boundary); }
+  /// Returns the bytes of the device addresses [address, end) that L2 holds, in whole lines.
+  uint64_t residentBytes(uint64_t address, uint64_t end) {
+    return timing->residentBytes(address, end);
+  }
+
   /// Returns the hazards, one line each; with option `hazards` only. Each program is checked once.
   const std::vector<std::string> &hazards() const { return unordered; }
 
@@ -85,7 +95,7 @@ private:
   std::vector<std::string> names, unordered;
   std::set<const Program *> checked; ///< looked at for hazards
   double host = 0;
-  bool taskEnded = true;
+  bool taskEnded = true, runBegins = false;
 };
 
 } // namespace atc::npu

@@ -105,7 +105,9 @@ om_status om_npu::open(const char *soc, const char *table, om_error &error) {
   firstLaunch = timelineLaunches = 0;
   timelineFull = false;
   model = {};
-  usedWeights.clear();
+  used.clear();
+  residentWeights = 0;
+  running = false;
   inUse = true;
   return OM_OK;
 }
@@ -184,15 +186,27 @@ om_status om_npu::load(const om_device_model &given, om_error &error) {
 
 /// The report is one of the runs of the gear that was used last.
 void om_npu::selectGear(const om_device_sizes &sizes) {
+  endRun();
   model.input_bytes = sizes.input_bytes;
   model.output_bytes = sizes.output_bytes;
   model.arena_bytes = sizes.arena_bytes;
   model.macs = sizes.macs;
   model.host_launches = sizes.host_launches;
-  usedWeights.clear();
+  used.clear();
+}
+
+uint64_t om_npu::boundary() const {
+  return OM_DEVICE_BASE + model.weights_bytes + model.arena_bytes;
+}
+
+void om_npu::endRun() {
+  if (running)
+    device->endRun(boundary());
+  running = false;
 }
 
 void om_npu::begin() {
+  endRun();
   // A timeline covers all runs as long as it has room for spans. Nothing else looks back further
   // than one run, so that many runs take no more memory than one.
   if (!timelineFull) {
@@ -203,6 +217,9 @@ void om_npu::begin() {
   ran.resize(timelineLaunches);
   firstLaunch = ran.size();
   hostShare = {};
+  residentWeights = device->residentBytes(OM_DEVICE_BASE, OM_DEVICE_BASE + model.weights_bytes);
+  running = true;
+  device->beginRun();
   device->allowInstructions(maxInstructions);
 }
 
@@ -222,7 +239,9 @@ ReportInput om_npu::report(size_t first) const {
   input.firstLaunch = first;
   input.launches.assign(ran.begin() + long(first), ran.end());
   input.modelMacs = model.macs;
-  input.weightBytes = weightBytesUsed();
+  input.weightBytes = bytesUsed(OM_DEVICE_BASE, OM_DEVICE_BASE + model.weights_bytes);
+  input.residentWeightBytes = std::min(residentWeights, input.weightBytes);
+  input.boundaryBytes = bytesUsed(boundary(), UINT64_MAX);
   input.inputBytes = model.input_bytes;
   input.outputBytes = model.output_bytes;
   input.arenaBytes = model.arena_bytes;
@@ -256,7 +275,7 @@ om_status om_npu::launch(const om_device_launch &given, om_error &error) {
         c = ';';
     return fail(&error, OM_ERROR_DEVICE, fault);
   }
-  noteWeights(launch);
+  noteUse(launch);
   if (ran.size() < device->launchNames().size())
     ran.push_back({launch.name, programNames[given.program], given.macs});
   else
@@ -264,23 +283,22 @@ om_status om_npu::launch(const om_device_launch &given, om_error &error) {
   return OM_OK;
 }
 
-void om_npu::noteWeights(const DeviceLaunch &launch) {
+void om_npu::noteUse(const DeviceLaunch &launch) {
   for (size_t i = 0; i < launch.addresses.size(); ++i) {
     uint64_t begin = launch.addresses[i];
-    if (begin - OM_DEVICE_BASE >= model.weights_bytes)
-      continue;
-    uint64_t &end = usedWeights[begin];
+    uint64_t &end = used[begin];
     end = std::max(end, begin + launch.program->arguments[i]);
   }
 }
 
-/// Returns the bytes of weights that launches of the NPU use. Weights that only the host reads (a
-/// table from which it gathers rows) are not work of the NPU.
-uint64_t om_npu::weightBytesUsed() const {
-  uint64_t sum = 0, covered = 0;
-  for (auto [begin, end] : usedWeights) {
-    sum += end > covered ? end - std::max(begin, covered) : 0;
-    covered = std::max(covered, end);
+/// Memory that only the host uses is no work of the NPU: a table from which it gathers rows, an
+/// input that it reads.
+uint64_t om_npu::bytesUsed(uint64_t begin, uint64_t end) const {
+  uint64_t sum = 0;
+  for (auto [usedFrom, usedTo] : used) {
+    uint64_t first = std::max(usedFrom, begin), last = std::min(usedTo, end);
+    sum += last > first ? last - first : 0;
+    begin = std::max(begin, last);
   }
   return sum;
 }
@@ -297,6 +315,8 @@ void om_npu::checkHazards(const DeviceLaunch &launch, uint32_t index) {
 
 const char *om_npu::text(om_npu_text_kind kind) {
   std::string &result = answer[kind];
+  if (device)
+    endRun();
   switch (kind) {
   case OM_NPU_STATISTICS:
     result = device ? reportJson(report(firstLaunch)) : "{}";

@@ -45,8 +45,13 @@ private:
                                  atc::npu::VerifyBudget &budget, atc::npu::Program &program) const;
   atc::npu::ReportInput report(size_t first) const;
   void checkHazards(const atc::npu::DeviceLaunch &launch, uint32_t index);
-  void noteWeights(const atc::npu::DeviceLaunch &launch);
-  uint64_t weightBytesUsed() const;
+  void noteUse(const atc::npu::DeviceLaunch &launch);
+  /// Returns the bytes of [begin, end) of the device's memory that launches use.
+  uint64_t bytesUsed(uint64_t begin, uint64_t end) const;
+  /// Returns the device address behind weights and arena, where inputs and outputs begin.
+  uint64_t boundary() const;
+  /// Ends the last run, unless that was done.
+  void endRun();
 
   atc::npu::DeviceOptions options;
   bool hazards = false, inUse = false;
@@ -57,7 +62,9 @@ private:
   std::vector<std::string> programNames;
   om_device_model model = {}; ///< its sizes and counts
   std::string modelName;
-  std::map<uint64_t, uint64_t> usedWeights; ///< begin and end of the weights that launches use
+  std::map<uint64_t, uint64_t> used; ///< begin and end of the memory that launches use
+  uint64_t residentWeights = 0;      ///< bytes of weights that L2 held when the run began
+  bool running = false;              ///< the last run has not ended
   uint64_t codeBytes = 0;
   atc::npu::HostShare hostShare; ///< of the last run
   bool hostRanLast = false;

@@ -58,8 +58,8 @@ Roofline atc::npu::rooflineOf(const ReportInput &input) {
                                          : 1 / soc.macsPerCycle(DataType::F16);
   Roofline line;
   line.cube = soc.microseconds(double(figures.kernelMacs) * cyclesPerMac / cores);
-  line.ddr = soc.microseconds(double(input.weightBytes + input.inputBytes) / (soc.ddrRead * cores) +
-                              double(input.outputBytes) / (soc.ddrWrite * cores));
+  uint64_t weights = input.weightBytes - std::min(input.weightBytes, input.residentWeightBytes);
+  line.ddr = soc.microseconds(double(weights + input.boundaryBytes) / (soc.ddrRate() * cores));
   line.time = soc.microseconds(figures.run.cycles);
   return line;
 }
@@ -75,8 +75,7 @@ std::vector<Use> atc::npu::usesOf(const SocTable &soc, const Statistics &statist
           {"gm to L1, UB", busy(Queue::MTE2)},
           {"UB to gm, L1", busy(Queue::MTE3)},
           {"L0C to gm, L1", busy(Queue::FIX)},
-          {"DDR read", moved(statistics.ddrRead, soc.ddrRead)},
-          {"DDR write", moved(statistics.ddrWritten, soc.ddrWrite)},
+          {"DDR", moved(statistics.ddrRead + statistics.ddrWritten, soc.ddrRate())},
           {"L2 read", moved(statistics.l2Read, soc.l2Read)},
           {"L2 write", moved(statistics.l2Written, soc.l2Write)}};
 }

@@ -29,12 +29,15 @@ struct ReportInput {
   std::vector<ReportLaunch> launches; ///< of the run
   uint64_t modelMacs = 0;             ///< including those that the host computes
   uint64_t weightBytes = 0, inputBytes = 0, outputBytes = 0, arenaBytes = 0, codeBytes = 0;
-  uint64_t hostLaunches = 0; ///< kernels of the model that are the host's
-  HostShare host;            ///< of the run
+  uint64_t residentWeightBytes = 0; ///< of `weightBytes`, those that L2 held when the run began
+  uint64_t boundaryBytes = 0;       ///< of inputs and outputs, those that launches use
+  uint64_t hostLaunches = 0;        ///< kernels of the model that are the host's
+  HostShare host;                   ///< of the run
 };
 
-/// The lower bound of a run's time: the larger of its multiply-accumulates at the cube's peak rate
-/// and of reading all external data once.
+/// The lower bound of a run's time, which no program beats: the larger of its multiply-accumulates
+/// at the cube's peak rate, and of passing all external data through DDR once: inputs and outputs,
+/// and the weights that L2 did not hold from the run before.
 struct Roofline {
   double cube = 0, ddr = 0; ///< microseconds
   double time = 0;          ///< time of the run in microseconds

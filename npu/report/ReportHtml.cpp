@@ -121,8 +121,8 @@ public:
       double share = ratio(double(moved), channel * rate);
       table.row({name, bytes(moved), percent(share), track(share)});
     };
-    row("DDR read", run.ddrRead, soc.ddrRead);
-    row("DDR write", run.ddrWritten, soc.ddrWrite);
+    row("DDR read", run.ddrRead, soc.ddrRate());
+    row("DDR write", run.ddrWritten, soc.ddrRate());
     row("L2 read", run.l2Read, soc.l2Read);
     row("L2 write", run.l2Written, soc.l2Write);
     return table.end() + "<p class=\"soft\">" + bytes(run.prefetched) +

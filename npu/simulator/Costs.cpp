@@ -145,6 +145,9 @@ Cost atc::npu::costOf(const SocTable &soc, const Instruction &instruction, const
   case Opcode::MoveNdToNz:
   case Opcode::LoadImage:
     cost.bytes = count ? bytesIn(boxes[count > 1]) : 0;
+    // Bytes that are read more than once pass the ports as often.
+    if (instruction.opcode == Opcode::Move)
+      cost.bytes = std::max(cost.bytes, uint64_t(counts[0] * counts[1] * counts[2]));
     cost.start = double(soc.mte1Start);
     cost.latency = double(soc.mte1Latency);
     if (cost.gm < 0)
@@ -160,7 +163,19 @@ Cost atc::npu::costOf(const SocTable &soc, const Instruction &instruction, const
                                     : soc.gmToL1;
   double part = std::min(1.0, double(runOf(box)) / double(soc.shortRun));
   double share = soc.shortRunFloor + (1 - soc.shortRunFloor) * part;
-  cost.data = std::max(cost.data, double(bytesIn(box)) / (rate * share));
+  double bytes = double(bytesIn(box));
+  if (instruction.opcode == Opcode::Move) {
+    bytes = double(cost.bytes);
+    cost.again = cost.bytes - bytesIn(box);
+  }
+  if (instruction.opcode == Opcode::MoveNdToNz) {
+    int64_t row = counts[MoveNdToNz::rows] > 1 ? fields[MoveNdToNz::srcRow] : 0;
+    if ((box.base | row) % 32)
+      rate = std::min(rate, soc.ndToNzUnaligned / share);
+  } else if (src == Memory::L0C) {
+    cost.data = std::max(cost.data, bytes / double(box.bytes) * double(soc.l0cToGmRun));
+  }
+  cost.data = std::max(cost.data, bytes / (rate * share));
   // Quantizing divides, at the vector unit's rate for it.
   if (instruction.opcode == Opcode::LoadImage && floatOf(fields[LoadImage::scale]) != 0)
     cost.data =

@@ -15,6 +15,7 @@ struct Cost {
   double data = 0;    ///< ... and while it is processed
   double latency = 0; ///< until results are visible after the queue is free
   uint64_t bytes = 0; ///< moved or computed
+  uint64_t again = 0; ///< of `bytes`, those that the move reads or writes once more
   uint64_t macs = 0;
   int gm = -1; ///< the box that lies in gm, -1 if none
 };

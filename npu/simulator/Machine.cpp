@@ -88,6 +88,7 @@ void Machine::startTransfer(unsigned number, unsigned queue, double start) {
   transfer.begun = start;
   transfer.delayed = 0;
   transfer.cyclesPerByte = transfer.left ? state.cost.data / double(transfer.left) : 0;
+  transfer.again = transfer.left ? double(state.cost.again) / double(transfer.left) : 0;
   transfer.at[0] = transfer.at[1] = transfer.at[2] = transfer.within = 0;
   // Contiguous steps are merged into one run.
   Box &box = transfer.box;
@@ -125,6 +126,7 @@ bool Machine::pieceOfTransfer(QueueState &state, double now, double &next) {
         transfer.at[i] = 0;
     }
   }
+  piece.hit += uint64_t(double(size) * transfer.again);
   double alone = now + double(size) * transfer.cyclesPerByte;
   next = std::max(alone, memory.pass(now, piece, box.written));
   transfer.delayed += next - alone;
@@ -137,6 +139,24 @@ bool Machine::pieceOfTransfer(QueueState &state, double now, double &next) {
   statistics.l2Evicted += piece.evicted;
   statistics.bypassed += piece.bypassed;
   return transfer.left -= size;
+}
+
+double Machine::dependencesOf(const QueueState &state, const Box *boxes, unsigned count,
+                              double ready) const {
+  for (const Written &written : state.written)
+    if (written.complete > ready)
+      for (unsigned i = 0; i < count; ++i)
+        if (boxes[i].read && boxes[i].memory == written.memory && boxes[i].begin() < written.end &&
+            boxes[i].end() > written.begin)
+          ready = std::max(ready, written.complete);
+  return ready;
+}
+
+void Machine::noteWritten(QueueState &state, const Box *boxes, unsigned count) const {
+  for (unsigned i = 0; i < count; ++i)
+    if (boxes[i].written && boxes[i].memory != Memory::GM)
+      state.written[state.writtenNext++ % std::size(state.written)] = {
+          boxes[i].memory, boxes[i].begin(), boxes[i].end(), state.complete};
 }
 
 /// Runs the first instruction of a queue if all it waits for is known.
@@ -235,8 +255,16 @@ bool Machine::queueStep(unsigned number, unsigned queue) {
     startTransfer(number, queue, ready);
     return true;
   }
+  if (queue == unsigned(Queue::V)) {
+    double begin = dependencesOf(state, boxes, count, ready);
+    statistics.barrierStall[queue] += begin - ready;
+    record(number, queue, instruction, ready, begin, Stall::Barrier);
+    ready = begin;
+  }
   state.free = ready + cost.start + cost.data;
   state.complete = std::max(state.complete, state.free + cost.latency);
+  if (queue == unsigned(Queue::V))
+    noteWritten(state, boxes, count);
   statistics.busy[queue] += state.free - ready;
   record(number, queue, instruction, ready, state.free);
   leave(state, ready);
@@ -372,6 +400,8 @@ bool Machine::prepare(std::string &error) {
     return false;
   }
   double first = cycles(double(launch.chained ? soc.chainCycles : soc.launchCycles));
+  if (launch.beginsRun)
+    first += cycles(double(soc.runCycles));
   if (timed)
     for (const Prefetch &range : launch.prefetch)
       memory.prefetch(range);

@@ -33,6 +33,7 @@ struct Transfer {
   bool bypass = false;
   uint64_t address = 0, left = 0;
   double begun = 0, cyclesPerByte = 0, delayed = 0;
+  double again = 0; ///< bytes that pass L2 once more, per byte
 };
 
 /// The times at which one flag was set and not yet cleared. A queue that sets it when all four
@@ -53,6 +54,13 @@ private:
   uint8_t head = 0, count = 0;
 };
 
+/// What an instruction of the vector queue has written, and when it is there.
+struct Written {
+  Memory memory = Memory::UB;
+  int64_t begin = 0, end = 0;
+  double complete = 0;
+};
+
 /// The state of a queue. Times are in cycles since the launch.
 struct QueueState {
   std::vector<Entry> ring;
@@ -66,6 +74,10 @@ struct QueueState {
   bool waiting = false;  ///< ... for a signal
   Transfer transfer;
   Cost cost;
+  /// The results that later instructions of the queue may have to wait for: those of the last ones,
+  /// since a result is complete `vectorLatency` cycles after its instruction.
+  Written written[8];
+  unsigned writtenNext = 0;
 };
 
 /// A loop that is entered; `begin` is the index of its first instruction.
@@ -118,6 +130,11 @@ private:
   bool scalarStep(unsigned number);
   /// Executes the first instruction of a queue. Returns false where it cannot.
   bool queueStep(unsigned number, unsigned queue);
+  /// Returns when an instruction of the vector queue that could begin at `ready` may begin: its
+  /// data may be results that are not complete yet.
+  double dependencesOf(const QueueState &state, const Box *boxes, unsigned count,
+                       double ready) const;
+  void noteWritten(QueueState &state, const Box *boxes, unsigned count) const;
   void startTransfer(unsigned number, unsigned queue, double start);
   /// Serves the next chunk of a move and sets `next` to the time of the following one. Returns
   /// false after the last chunk.

@@ -8,48 +8,28 @@
 using namespace atc::npu;
 
 SharedMemory::SharedMemory(const SocTable &soc)
-    : lineBytes(soc.l2Line), ways(unsigned(soc.l2Ways)), sets(soc.l2Bytes / (lineBytes * ways)),
-      // A missed byte takes the L2's rate over hit : miss, a bypassing byte DDR's rate.
-      missRatio(std::max(1.0, soc.ddrRead * soc.l2HitToMiss / soc.l2Read)), tags(sets * ways),
-      l2Read(soc.l2Read * double(soc.cubeCores)), l2Write(soc.l2Write * double(soc.cubeCores)),
-      ddrRead(soc.ddrRead * double(soc.cubeCores)), ddrWrite(soc.ddrWrite * double(soc.cubeCores)),
-      evictSlack(soc.writeLatency) {}
+    : lineBytes(soc.l2Line), cache(soc.l2Bytes / (lineBytes * soc.l2Ways), soc.l2Ways),
+      prefetches(soc.l2Prefetch), l2Read(soc.l2Read * double(soc.cubeCores)),
+      l2Write(soc.l2Write * double(soc.cubeCores)), ddr(soc.ddrRate() * double(soc.cubeCores)),
+      evictSlack(double(soc.writeLatency)) {}
 
 void SharedMemory::endLaunch(double cycles) {
   advance(cycles);
-  for (Channel *channel : {&l2Read, &l2Write, &ddrRead, &ddrWrite})
+  for (Channel *channel : {&l2Read, &l2Write, &ddr})
     channel->shift(cycles);
   for (Flight &flight : flights)
     flight.end -= cycles;
 }
 
-bool SharedMemory::lookUp(uint64_t line, bool write, bool &evictsDirty) {
-  evictsDirty = false;
-  if (!sets)
-    return false;
-  uint64_t *set = &tags[line % sets * ways], wanted = line + 1;
-  unsigned way = 0;
-  while (way < ways && set[way] >> 1 != wanted)
-    ++way;
-  bool hit = way < ways;
-  uint64_t tag = hit ? set[way] | write : wanted << 1 | uint64_t(write);
-  if (!hit)
-    evictsDirty = set[--way] & 1;
-  for (; way; --way)
-    set[way] = set[way - 1];
-  set[0] = tag;
-  return hit;
-}
-
 void SharedMemory::touch(uint64_t address, uint64_t bytes, bool write, bool bypass, Piece &piece) {
-  if (bypass || !sets) {
+  if (bypass || cache.empty()) {
     piece.bypassed += bytes;
     return;
   }
   for (uint64_t end = address + bytes; address < end;) {
     uint64_t next = std::min(end, (address / lineBytes + 1) * lineBytes);
     uint64_t line = address / lineBytes;
-    bool evictsDirty, hit = lookUp(line, write, evictsDirty);
+    bool evictsDirty, hit = cache.lookUp(line, write, evictsDirty);
     // A written line is not read from DDR; a partially read line is fetched as a whole.
     if (hit || write) {
       piece.hit += next - address;
@@ -69,11 +49,11 @@ void SharedMemory::touch(uint64_t address, uint64_t bytes, bool write, bool bypa
 
 double SharedMemory::pass(double now, const Piece &piece, bool write) {
   double end = std::max(now, piece.arrives);
-  Channel &l2 = write ? l2Write : l2Read, &ddr = write ? ddrWrite : ddrRead;
+  Channel &l2 = write ? l2Write : l2Read;
   if (uint64_t cached = piece.hit + piece.missed)
     end = std::max(end, l2.pass(now, double(cached)));
   if (piece.missed) {
-    double there = ddr.pass(now, double(piece.missed) * missRatio);
+    double there = ddr.pass(now, double(piece.missed));
     for (uint64_t line : asked)
       flights[line % kFlights] = {line, there};
     asked.clear();
@@ -83,20 +63,35 @@ double SharedMemory::pass(double now, const Piece &piece, bool write) {
     end = std::max(end, ddr.pass(now, double(piece.bypassed)));
   // Lines are written back in the background until the buffer is full.
   if (piece.evicted)
-    end = std::max(end, ddrWrite.pass(now, double(piece.evicted)) - evictSlack);
+    end = std::max(end, ddr.pass(now, double(piece.evicted)) - evictSlack);
   return end;
 }
 
-bool SharedMemory::holds(uint64_t line) const {
-  const uint64_t *set = &tags[line % sets * ways];
-  for (unsigned way = 0; way < ways; ++way)
-    if (set[way] >> 1 == line + 1)
-      return true;
-  return false;
+uint64_t SharedMemory::writeBack(uint64_t address, uint64_t end) {
+  uint64_t bytes = 0;
+  cache.forRange(address / lineBytes, lineAfter(end), true, [&](uint64_t, bool dirty) {
+    bytes += dirty ? lineBytes : 0;
+    return false;
+  });
+  ddr.pass(0, double(bytes));
+  return bytes;
+}
+
+void SharedMemory::invalidate(uint64_t address, uint64_t end) {
+  cache.forRange(address / lineBytes, lineAfter(end), false, [](uint64_t, bool) { return true; });
+}
+
+uint64_t SharedMemory::residentBytes(uint64_t address, uint64_t end) {
+  uint64_t bytes = 0;
+  cache.forRange(address / lineBytes, lineAfter(end), false, [&](uint64_t, bool) {
+    bytes += lineBytes;
+    return false;
+  });
+  return bytes;
 }
 
 void SharedMemory::prefetch(const Prefetch &range) {
-  if (!sets || !range.bytes)
+  if (!prefetches || cache.empty() || !range.bytes)
     return;
   uint64_t first = range.address / lineBytes;
   uint64_t end = (range.address + range.bytes - 1) / lineBytes + 1;
@@ -116,7 +111,7 @@ void SharedMemory::drop(uint64_t line) {
 }
 
 void SharedMemory::runDma(double now) {
-  while (!queue.empty() && ddrRead.freeAt() < now) {
+  while (!queue.empty() && ddr.freeAt() < now) {
     Waiting &front = queue.front();
     if (front.next == front.end) {
       queuedLines -= front.end - front.first;
@@ -124,15 +119,15 @@ void SharedMemory::runDma(double now) {
       continue;
     }
     uint64_t line = front.next++;
-    if ((!front.dropped.empty() && front.dropped[line - front.first]) || holds(line))
+    if ((!front.dropped.empty() && front.dropped[line - front.first]) || cache.holds(line))
       continue;
     bool evictsDirty;
-    lookUp(line, false, evictsDirty);
-    double begin = ddrRead.freeAt();
-    flights[line % kFlights] = {line, ddrRead.pass(begin, double(lineBytes))};
+    cache.lookUp(line, false, evictsDirty);
+    double begin = ddr.freeAt();
+    flights[line % kFlights] = {line, ddr.pass(begin, double(lineBytes))};
     prefetched += lineBytes;
     if (evictsDirty) {
-      ddrWrite.pass(begin, double(lineBytes));
+      ddr.pass(begin, double(lineBytes));
       prefetchEvicted += lineBytes;
     }
   }

@@ -4,14 +4,15 @@
 #ifndef OPENATC_NPU_SIMULATOR_SHAREDMEMORY_H
 #define OPENATC_NPU_SIMULATOR_SHAREDMEMORY_H
 
+#include "npu/simulator/LineCache.h"
 #include "npu/soc/Soc.h"
 
 #include <deque>
 
 namespace atc::npu {
 
-/// A resource that serves requests in order at a fixed rate. Requests come in the order of time and
-/// in small chunks, so that all requesters share it.
+/// A resource that serves requests in order at a fixed rate, in bytes per cycle. Requests come in
+/// the order of time and in small chunks, so that all requesters share it.
 class Channel {
 public:
   explicit Channel(double rate = 1) : rate(rate) {}
@@ -30,9 +31,9 @@ struct Prefetch {
   uint64_t address = 0, bytes = 0;
 };
 
-/// A set-associative L2 with write-back and least-recently-used replacement, the channels behind
-/// it, and the system DMA that fills it. Time starts at 0 with each launch; the contents of lines
-/// and pending prefetches are kept.
+/// The L2, the channels behind it, and the system DMA that fills it. Reads and writes have a
+/// channel each in L2 and share one to DDR. Time starts at 0 with each launch; the contents of
+/// lines and pending prefetches are kept.
 class SharedMemory {
 public:
   explicit SharedMemory(const SocTable &soc);
@@ -47,13 +48,23 @@ public:
   /// after all of it was looked up.
   double pass(double now, const Piece &piece, bool write);
 
+  /// Writes the dirty lines of [address, end) back. Returns the number of bytes written; the
+  /// channel to DDR is busy with them from its last request on.
+  uint64_t writeBack(uint64_t address, uint64_t end);
+  /// Removes the lines of [address, end): another device has written to that memory.
+  void invalidate(uint64_t address, uint64_t end);
+  /// Returns the bytes of the lines of [address, end) that L2 holds.
+  uint64_t residentBytes(uint64_t address, uint64_t end);
+  /// Returns the time at which the channel to DDR is idle.
+  double ddrIdleAt() const { return ddr.freeAt(); }
+
   /// Puts lines into the DMA's queue. A range that exceeds the queue (MaxPrefetches,
   /// MaxPrefetchLines) is ignored: it affects times only.
   void prefetch(const Prefetch &range);
-  /// Lets the DMA use the capacity of DDR's read channel that cores left until `now`. To be called
+  /// Lets the DMA use the capacity of DDR's channel that cores left until `now`. To be called
   /// before requests of the cores at `now` are looked up.
   void advance(double now) {
-    if (!queue.empty() && ddrRead.freeAt() < now)
+    if (!queue.empty() && ddr.freeAt() < now)
       runDma(now);
   }
   /// Ends a launch of `cycles` cycles.
@@ -63,10 +74,11 @@ public:
   uint64_t waitingBytes() const; ///< still in the DMA's queue
 
 private:
-  bool lookUp(uint64_t line, bool write, bool &evictsDirty);
-  bool holds(uint64_t line) const;
   void runDma(double now);
   void drop(uint64_t line);
+
+  /// Returns the number of the line that begins at `end` or behind it.
+  uint64_t lineAfter(uint64_t end) const { return end / lineBytes + (end % lineBytes != 0); }
 
   /// Lines that are still to be brought; those that cores fetched meanwhile are dropped.
   struct Waiting {
@@ -75,11 +87,9 @@ private:
   };
 
   uint64_t lineBytes;
-  unsigned ways;
-  size_t sets;
-  double missRatio;           ///< DDR cycles of a missed byte over those of a bypassing byte
-  std::vector<uint64_t> tags; ///< (line + 1) * 2 + dirty, most recent first in each set
-  Channel l2Read, l2Write, ddrRead, ddrWrite;
+  LineCache cache;
+  bool prefetches; ///< the SoC can bring lines into L2 ahead of their use
+  Channel l2Read, l2Write, ddr;
   double evictSlack;
   std::deque<Waiting> queue;
   uint64_t queuedLines = 0; ///< of all waiting ranges, including lines that were already brought

@@ -45,6 +45,18 @@ const char *atc::npu::nameOf(Stall stall) {
   return names[unsigned(stall)];
 }
 
+void Simulator::endRun(uint64_t boundary) {
+  if (!timed || perLaunch.empty())
+    return;
+  Statistics statistics;
+  statistics.ddrWritten = memory.writeBack(boundary, UINT64_MAX);
+  memory.invalidate(boundary, UINT64_MAX);
+  statistics.cycles = statistics.ddrWritten ? memory.ddrIdleAt() : 0;
+  memory.endLaunch(statistics.cycles);
+  perLaunch.back().add(statistics);
+  sum.add(statistics);
+}
+
 bool Simulator::run(const Launch &launch, std::string &error) {
   Statistics statistics;
   machine::Machine machine(soc, memory, launch, *this, statistics);

@@ -24,6 +24,7 @@ struct Launch {
   std::vector<uint8_t> bypassL2;       ///< per argument, may be shorter
   bool chained = false;                ///< continues the task of the launch before it
   std::vector<Prefetch> prefetch = {}; ///< prefetches that start with the launch
+  bool beginsRun = false;              ///< the first launch after the call that runs a model
 };
 
 /// Is called with each instruction that runs, in an order that all queues, flags, barriers and
@@ -78,6 +79,15 @@ public:
   /// `error` (one line per error) if cores wait for each other, or if the launch does not fit the
   /// SoC or needs more than `stepsLeft`; other launches can still be run afterwards.
   bool run(const Launch &launch, std::string &error);
+
+  /// Ends a run: the results in gm of addresses from `boundary` on are written back from L2 to DDR,
+  /// which the last launch is charged with, and L2 forgets all memory from there on, since the host
+  /// uses it next.
+  void endRun(uint64_t boundary);
+  /// Returns the bytes of gm in [address, end) that L2 holds, in whole lines.
+  uint64_t residentBytes(uint64_t address, uint64_t end) {
+    return memory.residentBytes(address, end);
+  }
 
   /// Returns the statistics of the launches that are kept, in their order.
   const std::vector<Statistics> &launches() const { return perLaunch; }

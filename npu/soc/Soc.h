@@ -80,6 +80,8 @@ struct SocTable {
   double macsPerCycle(DataType type) const;
   /// Returns the depth of the cube's step, which has 16 rows and columns.
   static unsigned cubeDepth(DataType type);
+  /// Returns a core's share of DDR or HBM, in bytes per cycle, for reads and writes together.
+  double ddrRate() const { return ddrPeak * ddrEfficiency; }
   double microseconds(double cycles) const { return cycles / double(mhz); }
 };
 

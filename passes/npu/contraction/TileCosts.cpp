@@ -144,7 +144,7 @@ private:
   /// Returns the share of bytes that L2 does not hold and DDR delivers.
   double missRatio() const {
     double bytes = double(c.outers * c.others) * double(c.rows * c.depth) * 2;
-    return bytes > double(soc.l2Bytes) ? soc.l2HitToMiss : 1;
+    return bytes > double(soc.l2Bytes) ? std::max(1.0, soc.l2Read / soc.ddrRate()) : 1;
   }
 
   double lhsLoad(int64_t rows) const {

@@ -50,8 +50,8 @@ struct PrefetchWeightsPass : impl::NpuPrefetchWeightsBase<PrefetchWeightsPass> {
           ++chained;
         }
     usedShare = choose(main, launches);
-    if (prefetch)
-      prefetched = nameWeights(launches, onNpu, int64_t(socOf(main).l2Bytes));
+    if (SocTable soc = socOf(main); prefetch && soc.l2Prefetch)
+      prefetched = nameWeights(launches, onNpu, int64_t(soc.l2Bytes));
     numChained += chained;
     numPrefetched += prefetched;
     remarkAnalysis(getArgument(), main.getLoc(), "Prefetched") << remark::add(

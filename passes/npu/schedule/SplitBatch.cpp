@@ -225,10 +225,11 @@ private:
 
   /// Cycles of a group by a simple model.
   double time(unsigned begin, unsigned end, int64_t parts) {
-    double cores = table.cores(false), ddr = table.ddrRead * cores;
+    double cores = table.cores(false), ddr = table.ddrRate() * cores;
     double capacity = assumed.share * double(table.l2Bytes);
     double work = 0, weights = 0, crossing = 0;
     std::vector<double> live(end - begin + 1, 0), activations(end - begin, 0);
+    std::vector<double> weightsOf(end - begin, 0);
     llvm::DenseSet<Value> counted;
     for (unsigned index = begin; index < end; ++index) {
       work += workOf(index, parts);
@@ -238,6 +239,7 @@ private:
         double bytes = cast<MemRefType>(operand.getType()).getNumElements() * 2.0;
         if (buffer.weight) {
           weights += bytes;
+          weightsOf[index - begin] += bytes;
           continue;
         }
         if (isInner(buffer, begin, end)) {
@@ -258,9 +260,17 @@ private:
       if (double held = live[index - begin]; held > capacity)
         spilt += 2 * activations[index - begin] * (held - capacity) / held;
     bool weightsStay = weights + peak <= capacity;
-    double weightTraffic = weightsStay ? weights : weights * parts;
-    double hidden = std::max(work, weightTraffic / ddr), apart = work + weightTraffic / ddr;
-    return hidden + assumed.exposed * (apart - hidden) + (spilt + crossing) / ddr;
+    double readings = weightsStay ? 1 : double(parts);
+    // Weights that are prefetched arrive while other kernels of the group run; others are read by
+    // their own kernel.
+    double busy = std::max(work, weights * readings / ddr);
+    if (!table.l2Prefetch) {
+      busy = 0;
+      for (unsigned index = begin; index < end; ++index)
+        busy += std::max(workOf(index, parts), weightsOf[index - begin] * readings / ddr);
+    }
+    double apart = work + weights * readings / ddr;
+    return busy + assumed.exposed * (apart - busy) + (spilt + crossing) / ddr;
   }
 
   /// Returns the cycles of one kernel on all parts if its data come from L2, with their launches.

@@ -1,10 +1,10 @@
 //===-- Ladders.h - programs with published times ---------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Two programs in the steps in which they were made fast on real silicon
-// (Ascend910B1): a matmul of 8192 x 8192 x 8192 and an addition of 8192 x 8192,
-// both f16, written in the npu dialect (ladder/*.mlir). The simulated times are to
-// come out as the published ones did.
+// Programs of f16 with times measured on an Ascend910B1, written in the npu dialect
+// (ladder/*.mlir): a matmul of 8192 x 8192 x 8192 and an addition of 8192 x 8192 in the steps in
+// which they were made fast, and copies of 12288 x 12288 to local memories. The simulated times are
+// to come out as the published ones did.
 
 #ifndef OPENATC_TEST_NPU_LADDERS_H
 #define OPENATC_TEST_NPU_LADDERS_H
@@ -22,11 +22,15 @@ struct Step {
   /// The program runs this part of the whole: rounds of equal work, so that the
   /// time is this many times that of the part.
   double rounds = 1;
+  /// All buffers but the last one, which holds the results, bypass L2.
   bool bypassL2 = false;
+  /// Microseconds that a core's queues are busy, where they were published (0: not).
+  double cube = 0, mte1 = 0, mte2 = 0, fix = 0;
 };
 
 const std::vector<Step> &matmulLadder();
 const std::vector<Step> &addLadder();
+const std::vector<Step> &copies();
 
 struct Timed {
   std::string soc;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <string>
 
 using namespace atc::npu;
 using namespace atc::npu::test;
@@ -23,13 +24,33 @@ void printText(const Step &step, const Timed &timed) {
               100.0 * double(s.l2Hit) / double(std::max<uint64_t>(1, s.l2Hit + s.l2Missed)));
 }
 
+/// Returns the published and simulated busy times of the queues whose times were published, as the
+/// members of a JSON object.
+std::string queuesOf(const Step &step, const Timed &timed) {
+  const Statistics &s = timed.statistics;
+  std::string text;
+  for (auto [queue, published] :
+       {std::pair(Queue::M, step.cube), std::pair(Queue::MTE1, step.mte1),
+        std::pair(Queue::MTE2, step.mte2), std::pair(Queue::FIX, step.fix)}) {
+    if (published <= 0)
+      continue;
+    char buffer[128];
+    std::snprintf(buffer, sizeof(buffer),
+                  "%s\"%s\": {\"published_us\": %g, \"simulated_us\": %.1f}",
+                  text.empty() ? "" : ", ", nameOf(queue), published,
+                  timed.microseconds * s.busy[unsigned(queue)] / (s.cycles * double(s.coreCount)));
+    text += buffer;
+  }
+  return text;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
   bool json = argc > 1 && !std::strcmp(argv[1], "--json");
   const char *separator = json ? "[" : "";
-  for (auto [ladder, steps] :
-       {std::pair("matmul", &matmulLadder()), std::pair("add", &addLadder())})
+  for (auto [ladder, steps] : {std::pair("matmul", &matmulLadder()), std::pair("add", &addLadder()),
+                               std::pair("copy", &copies())})
     for (const Step &step : *steps) {
       Timed timed;
       std::string error;
@@ -42,9 +63,11 @@ int main(int argc, char **argv) {
         continue;
       }
       std::printf("%s\n{\"ladder\": \"%s\", \"step\": \"%s\", \"soc\": \"%s\", "
-                  "\"published_us\": %g, \"simulated_us\": %.1f, \"off_by\": %.4f}",
+                  "\"published_us\": %g, \"simulated_us\": %.1f, \"off_by\": %.4f, "
+                  "\"queues\": {%s}}",
                   separator, ladder, step.name, timed.soc.c_str(), step.published,
-                  timed.microseconds, timed.microseconds / step.published - 1);
+                  timed.microseconds, timed.microseconds / step.published - 1,
+                  queuesOf(step, timed).c_str());
       separator = ",";
     }
   if (json)

@@ -13,7 +13,7 @@ using namespace atc::npu;
 
 namespace {
 
-constexpr const char *launches = "launchCycles = 2000\nchainCycles = 482\n";
+constexpr const char *launches = "runCycles = 0\nlaunchCycles = 2000\nchainCycles = 482\n";
 
 constexpr uint64_t kMega = 1 << 20;
 
@@ -205,7 +205,7 @@ TEST_CASE("cores that a grid leaves out cost nothing and wait for the others") {
   CHECK(launches[0].cycles == Approx(2000 + 8 * 8 + kMega / 64.0 + 100));
   // The next one begins on all cores when that one is done.
   CHECK(launches[1].coreCount == 8);
-  CHECK(launches[1].cycles == 482 + 1030);
+  CHECK(launches[1].cycles == 482 + 10 * (2 + 100 + 10));
 }
 
 TEST_CASE("weights prefetched while another launch computes are hits") {
@@ -221,8 +221,8 @@ TEST_CASE("weights prefetched while another launch computes are hits") {
     run(device, launchOf(read, {weights}));
     const Statistics &first = device.simulator().launches()[0];
     const Statistics &second = device.simulator().launches()[1];
-    // 8 MB at 8 x 32 bytes a cycle take 32768; there are 42810.
-    CHECK(first.cycles == 2000 + 400 * 102 + 10);
+    // 8 MB at 8 x 32 bytes a cycle take 32768; there are 46800, because each result is waited for.
+    CHECK(first.cycles == 2000 + 400 * (2 + 100 + 10));
     CHECK(first.prefetched == (prefetch ? 8 * kMega : 0));
     CHECK(first.ddrRead == (prefetch ? 8 * kMega : 0));
     CHECK(second.l2Hit == (prefetch ? 8 * kMega : 0));
@@ -274,6 +274,7 @@ TEST_CASE("what a core reads before its prefetch is a miss and leaves the DMA's 
 
 TEST_CASE("a line that the DMA is just bringing is waited for") {
   SocTable soc = plainSoc(launches);
+  soc.l2Ways = 16;
   soc.l2Line = 4096; // of a DDR of 256 bytes a cycle: 16 cycles a line
   soc.launchCycles = 0;
   ProgramBuilder b;

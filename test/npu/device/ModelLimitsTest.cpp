@@ -138,7 +138,7 @@ TEST_CASE("tables with huge and tiny values are refused by name") {
   const KernelImage image = readKernelImage(OPENATC_TEST_KERNELS);
   NpuTestModel test(image, "Ascend9000");
   for (const char *value : {"l2Ways = 4294967296", "l1Bytes = 999999999999999999", "cubeCores = 0",
-                            "ddrRead = 1e-300", "l2Line = 1", "queueDepth = 18446744073709551615",
+                            "ddrPeak = 1e-300", "l2Line = 1", "queueDepth = 18446744073709551615",
                             "shortRunFloor = 1e-18", "l0cAlign = 1"}) {
     test.model.socTable = std::string("base = Ascend310P3\nname = Ascend9000\n") + value + "\n";
     om::Error error = runError(test.model, "npu-huge.om");

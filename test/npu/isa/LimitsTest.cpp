@@ -255,6 +255,7 @@ TEST_CASE("a program that runs too long is ended, and the next one runs") {
 
 TEST_CASE("the DMA's queue has an end") {
   SocTable soc = coupled();
+  soc.l2Prefetch = 1;
   SharedMemory memory(soc);
   for (int i = 0; i < 5000; ++i)
     memory.prefetch({uint64_t(i) * 512, 512});

@@ -152,8 +152,8 @@ TEST_CASE("queues are 32 deep: the scalar unit waits for room") {
   SocTable soc = plainSoc();
   ProgramBuilder b;
   b.loop(100, [&](Affine) {
-    b.vector(VectorOp::Relu, DataType::F16, at(Memory::UB, int64_t(0)), at(Memory::UB, int64_t(0)),
-             at(Memory::UB, int64_t(0)), 128);
+    Address in = at(Memory::UB, int64_t(4096));
+    b.vector(VectorOp::Relu, DataType::F16, at(Memory::UB, int64_t(0)), in, in, 128);
   });
   Statistics statistics = run(soc, b.get());
   CHECK(statistics.cycles == Approx(100 * 3 + 10));

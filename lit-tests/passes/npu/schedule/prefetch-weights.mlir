@@ -1,10 +1,10 @@
 // RUN: atc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(npu-prefetch-weights))' | FileCheck %s
 // RUN: atc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(npu-prefetch-weights{chain=false prefetch=false}))' | FileCheck %s --check-prefix=OFF
-// RUN: atc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(npu-prefetch-weights{share=0.0005}))' | FileCheck %s --check-prefix=ROOM
+// RUN: atc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(npu-prefetch-weights{share=0.0000834}))' | FileCheck %s --check-prefix=ROOM
 // RUN: atc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(npu-prefetch-weights))' --remarks-filter=npu-prefetch-weights --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // REMARK-DAG: [Analysis] {{.*}}Category:npu-prefetch-weights{{.*}}launches continue the task of the one before
 
-module attributes {npu.soc = "Ascend310P3"} {
+module attributes {npu.soc = "Ascend910B4"} {
 func.func private @dense(memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>) attributes {npu.kernel}
 func.func private @host(memref<64x64xf16>, memref<64x64xf16>, index, index) attributes {cpu.kernel}
 
@@ -48,7 +48,7 @@ func.func @main(%x: memref<64x64xf16>, %y: memref<64x64xf16> {om.output}) {
 
 // A weight of the next part of the batch is brought again where more than L2 holds
 // lies between its uses, and not while it is there.
-module attributes {npu.soc = "Ascend310P3"} {
+module attributes {npu.soc = "Ascend910B4"} {
 func.func private @dense(memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>) attributes {npu.kernel}
 func.func private @large(memref<4194304xf16>, memref<4194304xf16>) attributes {npu.kernel}
 
@@ -70,6 +70,25 @@ func.func @main(%x: memref<64x64xf16>, %y: memref<64x64xf16> {om.output}, %z: me
   om.launch @large(%c, %d) {cost = 1 : i64} : memref<4194304xf16>, memref<4194304xf16>
   // CHECK: om.launch @dense({{[^)]*}}) {chained
   om.launch @dense(%x, %w, %z) {cost = 1 : i64} : memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>
+  return
+}
+}
+
+// -----
+
+// A SoC that cannot bring lines into L2 ahead of their use: launches are only chained.
+module attributes {npu.soc = "Ascend310P3"} {
+func.func private @dense(memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>) attributes {npu.kernel}
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: prefetch(
+// CHECK: om.launch @dense({{.*}}chained
+// CHECK-NOT: prefetch(
+func.func @main(%x: memref<64x64xf16>, %y: memref<64x64xf16> {om.output}) {
+  %w1 = om.weight dense<1.0> : tensor<64x64xf16> : memref<64x64xf16>
+  %a = om.alloc : memref<64x64xf16>
+  om.launch @dense(%x, %w1, %a) {cost = 524288 : i64} : memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>
+  %w2 = om.weight dense<2.0> : tensor<64x64xf16> : memref<64x64xf16>
+  om.launch @dense(%a, %w2, %y) {cost = 524288 : i64} : memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>
   return
 }
 }
