@@ -5,8 +5,8 @@
 
 #include "backends/cpu/HostKernels.h"
 #include "backends/cpu/ImageLinker.h"
-#include "passes/Choices.h"
 #include "passes/cpu/Pipelines.h"
+#include "passes/cpu/tiles/CpuTileChoice.h"
 #include "passes/cpu/tiles/KernelBuilder.h"
 #include "support/OutputStream.h"
 
@@ -64,8 +64,7 @@ llvm::Expected<CompiledLevel> compileKernels(ModuleOp module, const CpuLevel &le
   result.level = level;
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc(), module.getName());
   (*kernels)->setAttr(kLevelAttr, level.attribute(module.getContext()));
-  if (Attribute choices = module->getAttr(kChoicesAttr))
-    (*kernels)->setAttr(kChoicesAttr, choices);
+  copyChoiceTable(module, *kernels);
   std::vector<std::string> names;
   for (func::FuncOp kernel : kernelsOf(module)) {
     func::FuncOp copy = kernel.clone();

@@ -26,8 +26,9 @@ void readBanks(const FlagValues &flags, driver::CompilerOptions &compiler,
       continue;
     if (!sys::fs::exists(path)) {
       const std::string origin = isGiven ? std::string("--") + flag : "TUNE_BANK_PATH";
-      diagnostics.error("E10410", "the bank \"" + path + "\" of " + origin + " does not exist");
-      return;
+      diagnostics.warning("W10055", origin + " has no effect: there is no bank \"" + path +
+                                        "\"; aoe makes one");
+      continue;
     }
     for (const std::string &target : compiler.target->choiceTargets()) {
       tuning::Bank bank;

@@ -10,7 +10,8 @@
 namespace atc::tools {
 
 /// Reads the choices for the compilation's target from --mdl_bank_path, --op_bank_path and, for
-/// flags that are not given, $TUNE_BANK_PATH. A bank that is missing or damaged is an error.
+/// flags that are not given, $TUNE_BANK_PATH. A bank that is damaged is an error; one
+/// that is missing, as in scripts for other machines, is a warning.
 void readBanks(const FlagValues &flags, driver::CompilerOptions &compiler,
                Diagnostics &diagnostics);
 

@@ -97,6 +97,11 @@ std::string textOf(TileAttr tile) {
   return text + (tile.getFlatten() ? "1" : "0");
 }
 
+void copyChoiceTable(ModuleOp from, ModuleOp to) {
+  if (Attribute choices = from->getAttr(kChoicesAttr))
+    to->setAttr(kChoicesAttr, choices);
+}
+
 TileAttr chosenTile(Conv2DOp op, TileAttr own, LevelAttr level, StringRef pass) {
   ArrayRef<int64_t> out = shapeOf(op.getOutput()), filter = shapeOf(op.getFilter());
   static constexpr int64_t tileBlocks[] = {1, 2, 4};

@@ -5,6 +5,7 @@
 #define OPENATC_PASSES_CPU_TILES_CPUTILECHOICE_H
 
 #include "dialects/cpu/Cpu.h"
+#include "mlir/IR/BuiltinOps.h"
 
 namespace atc::cpu {
 
@@ -15,6 +16,9 @@ std::string textOf(TileAttr tile);
 /// model, and says it in a remark. An entry that is not possible is a warning.
 TileAttr chosenTile(Conv2DOp op, TileAttr own, LevelAttr level, llvm::StringRef pass);
 TileAttr chosenTile(MatMulOp op, TileAttr own, LevelAttr level, llvm::StringRef pass);
+
+/// Gives a module of kernels the table of choices of the module that they come from.
+void copyChoiceTable(mlir::ModuleOp from, mlir::ModuleOp to);
 
 } // namespace atc::cpu
 

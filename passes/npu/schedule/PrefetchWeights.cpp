@@ -80,16 +80,19 @@ private:
     SmallVector<Type> types(main.getArgumentTypes());
     const std::string key = choiceKey(getArgument(), table.name, identify("main", types, text));
     double chosen = share;
-    if (std::optional<StringRef> given = givenChoice(main, key))
+    std::string noted = llvm::formatv("{0:f2}", share.getValue());
+    if (std::optional<StringRef> given = givenChoice(main, key)) {
       if (given->getAsDouble(chosen) || !(chosen >= 0 && chosen <= 4)) {
         reportUnfit(main, key, *given, "it must be a share of L2 from 0 to 4");
         chosen = share;
+      } else {
+        noted = given->str();
       }
+    }
     SmallVector<std::string> proposals;
     if (wantedProposals(main))
-      proposals = {"0", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.8", "1", "1.5"};
-    noteChoice(getArgument(), main.getLoc(), main, key, llvm::formatv("{0}", chosen).str(),
-               proposals);
+      proposals = {"0.00", "0.10", "0.20", "0.30", "0.50", "0.60", "0.80", "1.00", "1.50"};
+    noteChoice(getArgument(), main.getLoc(), main, key, noted, proposals);
     return chosen;
   }
 

@@ -1,0 +1,194 @@
+# aoe: tuned models are never slower, banks reproduce them, and damaged banks are one error.
+# Run with `pytest test/tools`.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import os
+import pathlib
+import signal
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
+MODEL = ROOT / "examples" / "digits" / "digits.onnx"
+# An L2 that the activations do not fit, so that groups of layers matter.
+SMALL_L2 = "base = Ascend310P3\nl2Bytes = 131072\n"
+
+
+def call(name, *arguments, **variables):
+    environment = {k: v for k, v in os.environ.items() if k != "TUNE_BANK_PATH"}
+    done = subprocess.run([str(BUILD / "bin" / name), *map(str, arguments)], text=True,
+                          capture_output=True, env=environment | variables, timeout=300)
+    return done.returncode, done.stdout + done.stderr
+
+
+def run(name, *arguments, **variables):
+    code, out = call(name, *arguments, **variables)
+    assert code == 0, out
+    return out
+
+
+def flags(folder):
+    table = folder / "small.soc"
+    table.write_text(SMALL_L2)
+    return ["--framework=5", f"--model={MODEL}", "--input_shape=image:16,1,28,28",
+            f"--soc_file={table}"]
+
+
+def tune(folder, *more):
+    out = run("aoe", *flags(folder), f"--output={folder / 'tuned'}", "--job_type=1,2",
+              "--tune_trials=60", *more)
+    return out, json.loads((folder / "tuned_aoe.json").read_text())
+
+
+def cycles(file):
+    return json.loads(run("om-run", file, "--json", "--no-functional"))["npu"]["cycles"]
+
+
+def bank_of(folder):
+    files = list((folder / "tuned_bank").glob("*.jsonl"))
+    assert len(files) == 1
+    return files[0]
+
+
+@pytest.fixture(scope="module")
+def tuned(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("aoe")
+    out, report = tune(folder)
+    return folder, out, report
+
+
+def test_the_model_is_faster_and_the_report_says_by_how_much(tuned):
+    folder, out, report = tuned
+    assert report["after_cycles"] < report["before_cycles"]
+    assert report["gain"] == pytest.approx(report["before_cycles"] / report["after_cycles"])
+    assert f"{report['improvement_percent']:.2f} % less" in out
+    assert report["trials"] <= 62
+    assert report["operators"] and all(o["before_us"] > 0 for o in report["operators"])
+    assert cycles(folder / "tuned.om") == pytest.approx(report["after_cycles"], abs=0.1)
+
+
+def test_atc_with_the_bank_makes_the_same_time_and_the_same_bytes(tuned, tmp_path):
+    folder, _, report = tuned
+    bank = folder / "tuned_bank"
+    banks = [f"--mdl_bank_path={bank}", f"--op_bank_path={bank}"]
+    for name in ("a", "b"):
+        run("atc", *flags(folder), f"--output={tmp_path / name}", *banks)
+    assert (tmp_path / "a.om").read_bytes() == (tmp_path / "b.om").read_bytes()
+    assert cycles(tmp_path / "a.om") == pytest.approx(report["after_cycles"], abs=0.1)
+    run("atc", *flags(folder), f"--output={tmp_path / 'c'}", TUNE_BANK_PATH=str(bank))
+    assert cycles(tmp_path / "c.om") == pytest.approx(report["after_cycles"], abs=0.1)
+    run("atc", *flags(folder), f"--output={tmp_path / 'plain'}")
+    assert cycles(tmp_path / "plain.om") == pytest.approx(report["before_cycles"], abs=0.1)
+
+
+def test_tuned_code_computes_the_same(tuned, tmp_path):
+    folder, _, _ = tuned
+    run("atc", *flags(folder), f"--output={tmp_path / 'plain'}")
+    for name, file in (("a", folder / "tuned.om"), ("b", tmp_path / "plain.om")):
+        run("om-run", file, "-o", tmp_path / name)
+    for output in (tmp_path / "a").iterdir():
+        assert output.read_bytes() == (tmp_path / "b" / output.name).read_bytes()
+
+
+def test_the_search_is_the_same_with_any_number_of_jobs(tuned, tmp_path):
+    folder, _, report = tuned
+    _, again = tune(tmp_path, "--jobs=1")
+    assert again["after_cycles"] == report["after_cycles"]
+    assert bank_of(tmp_path).read_bytes() == bank_of(folder).read_bytes()
+
+
+def test_a_search_goes_on_from_the_bank(tuned, tmp_path):
+    folder, _, report = tuned
+    bank = tmp_path / "bank.jsonl"
+    bank.write_bytes(bank_of(folder).read_bytes())
+    out = run("aoe", *flags(tmp_path), f"--output={tmp_path / 'more'}", f"--bank={bank}",
+              "--tune_trials=2")
+    assert "resumed from the bank" in out
+    more = json.loads((tmp_path / "more_aoe.json").read_text())
+    assert more["after_cycles"] == report["after_cycles"]
+
+
+def test_a_damaged_bank_is_one_error(tuned, tmp_path):
+    folder, _, _ = tuned
+    text = bank_of(folder).read_bytes()
+    bank = tmp_path / "bank.jsonl"
+    for damaged in (text[:-30], b"\x00\xff" * 50, b"[" * 10000, b'{"format":1}\n', b"null"):
+        bank.write_bytes(damaged)
+        for tool, flag in (("atc", "--op_bank_path"), ("aoe", "--bank")):
+            code, out = call(tool, *flags(folder), f"--output={tmp_path / 'x'}", f"{flag}={bank}")
+            errors = [line for line in out.splitlines() if line.startswith("E")]
+            assert code == 1 and len(errors) == 1 and errors[0].startswith("E13005: "), out
+            assert bank.read_bytes() == damaged
+    out = run("atc", *flags(folder), f"--output={tmp_path / 'x'}",
+              f"--mdl_bank_path={tmp_path / 'none'}")
+    assert out.count("W10055: --mdl_bank_path has no effect") == 1
+
+
+def test_a_choice_that_does_not_fit_is_reported_and_ignored(tuned, tmp_path):
+    folder, _, report = tuned
+    keys = run("atc", *flags(folder), f"--output={tmp_path / 'x'}", "--remarks=analysis")
+    entries = []
+    for line in keys.splitlines():
+        if 'for the key "' not in line:
+            continue
+        parts = line.split('for the key "')[1].split('"')[0].split("|")
+        entry = dict(zip(("pass", "target", "op", "operands", "hash"), parts))
+        entry["operands"] = entry["operands"].split(",")
+        entries.append({"format": 1, **entry, "compiler": report["compiler"],
+                        "before_cycles": 2, "after_cycles": 1})
+    assert {entry["pass"] for entry in entries} == {
+        "npu-split-batch", "npu-prefetch-weights", "npu-select-tiles", "npu-select-buffers"}
+    bank = tmp_path / "bank.jsonl"
+    for choice in ("65536,16,16,65536,16,16,1,1,lhs", "1000/7", "-1", "nonsense"):
+        bank.write_text("".join(json.dumps({**e, "choice": choice}) + "\n" for e in entries))
+        out = run("atc", *flags(folder), f"--output={tmp_path / 'y'}", TUNE_BANK_PATH=str(bank))
+        assert out.count("W10055: ") == len(entries), out
+        assert cycles(tmp_path / "y.om") == pytest.approx(report["before_cycles"], abs=0.1)
+
+
+def test_banks_merge_in_any_order(tuned, tmp_path):
+    folder, _, _ = tuned
+    lines = bank_of(folder).read_text().splitlines(keepends=True)
+    slower = json.loads(lines[0])
+    slower |= {"choice": "other", "before_cycles": 1, "after_cycles": 2}
+    (tmp_path / "a.jsonl").write_text("".join(lines))
+    (tmp_path / "b.jsonl").write_text(json.dumps(slower) + "\n")
+    a, b = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    run("aoe", f"--merge={a},{b}", f"--bank={tmp_path / 'ab.jsonl'}")
+    run("aoe", f"--merge={b},{a}", f"--bank={tmp_path / 'ba.jsonl'}")
+    assert (tmp_path / "ab.jsonl").read_bytes() == (tmp_path / "ba.jsonl").read_bytes()
+    assert (tmp_path / "ab.jsonl").read_text() == "".join(lines)
+    run("aoe", f"--merge={a}", f"--bank={tmp_path / 'other'}", "--soc_version=Ascend910B1")
+    assert (tmp_path / "other" / "Ascend910B1.jsonl").read_text() == ""
+
+
+def test_an_interrupted_search_leaves_the_best_so_far(tmp_path):
+    process = subprocess.Popen(
+        [str(BUILD / "bin" / "aoe"), *flags(tmp_path), f"--output={tmp_path / 'tuned'}",
+         "--job_type=1,2", "--tune_seconds=200"], stdout=subprocess.PIPE, text=True)
+    for line in process.stdout:
+        if "faster than untuned" in line:
+            break
+    bank = bank_of(tmp_path)
+    process.send_signal(signal.SIGINT)
+    process.stdout.read()
+    assert process.wait(60) == -signal.SIGINT
+    assert not (tmp_path / "tuned.om").exists()
+    before, after = tmp_path / "before", tmp_path / "after"
+    run("atc", *flags(tmp_path), f"--output={before}")
+    run("atc", *flags(tmp_path), f"--output={after}", TUNE_BANK_PATH=str(bank))
+    assert cycles(f"{after}.om") < cycles(f"{before}.om")
+
+
+def test_wrong_flags_are_one_error_each(tmp_path):
+    for more, code in ((["--job_type=3"], "E10001"), (["--tune_trials=0"], "E10001"),
+                       (["--seed=x"], "E10001"), (["--dynamic_batch_size=1,2"], ""),
+                       (["--mode=3"], "E10055"), (["--stop_after=graph"], "E10055")):
+        status, out = call("aoe", *flags(tmp_path), f"--output={tmp_path / 'x'}", *more)
+        errors = [line for line in out.splitlines() if line.startswith("E")]
+        assert status == 1 and len(errors) == 1 and errors[0].startswith(code), out
+    status, out = call("aoe", "--framework=5", f"--model={MODEL}", "--target=cpu",
+                       f"--output={tmp_path / 'x'}")
+    assert status == 1 and "E10055" in out

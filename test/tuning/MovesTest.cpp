@@ -1,0 +1,85 @@
+//===-- MovesTest.cpp - changes that a search makes -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/npu/contraction/TileChoice.h"
+#include "tuning/GroupMoves.h"
+#include "tuning/TileMoves.h"
+
+#include <catch2/catch.hpp>
+#include <random>
+#include <set>
+
+using namespace atc;
+using namespace atc::tuning;
+
+namespace {
+
+std::string painted(const std::string &text, unsigned count, unsigned begin, unsigned end,
+                    int64_t parts) {
+  auto groups = npu::parseGroups(text, count);
+  REQUIRE(groups);
+  return npu::textOf(paint(*groups, begin, end, parts));
+}
+
+} // namespace
+
+TEST_CASE("groups are read back as they are written") {
+  auto groups = npu::parseGroups("2/4 3/1 5/2", 10);
+  REQUIRE(groups);
+  REQUIRE(groups->size() == 5);
+  CHECK((*groups)[1].begin == 2);
+  CHECK((*groups)[1].end == 3);
+  CHECK(groups->back().parts == 2);
+  CHECK(npu::textOf(*groups) == "2/4 3/1 5/2");
+}
+
+TEST_CASE("what is no list of groups is refused") {
+  for (const char *text : {"", "3", "3/", "/3", "0/2 3/1", "3/0", "3/-1", "4/1", "2/1", "2/1  1/1",
+                           "99999999999/1", "1/1 4294967295/1", "x/1", "3/1 "})
+    CHECK(!npu::parseGroups(text, 3));
+}
+
+TEST_CASE("painting keeps the rest of the groups that it overlaps") {
+  CHECK(painted("4/2 4/4", 8, 2, 6, 8) == "2/2 4/8 2/4");
+  CHECK(painted("8/2", 8, 3, 5, 1) == "3/2 2/1 3/2");
+  CHECK(painted("4/1 4/2", 8, 0, 8, 4) == "8/4");
+  CHECK(painted("4/1 4/2", 8, 4, 8, 1) == "8/1");
+  CHECK(painted("8/2", 8, 0, 1, 1) == "1/1 7/2");
+}
+
+TEST_CASE("every change of groups covers all kernels") {
+  std::mt19937_64 random(7);
+  const Draw draw = [&](size_t end) { return end ? random() % end : 0; };
+  std::string text = "40/1";
+  std::set<std::string> seen;
+  for (int i = 0; i < 20000; ++i) {
+    auto groups = npu::parseGroups(text, 40);
+    REQUIRE(groups);
+    text = moveGroups(*groups, {2, 4, 8}, draw);
+    seen.insert(text);
+  }
+  CHECK(npu::parseGroups(text, 40));
+  CHECK(seen.size() > 1000);
+}
+
+TEST_CASE("tiles are read back as they are written") {
+  const std::string text = "64,48,32,128,96,64,4,2,rhs";
+  auto tile = npu::parseTile(text);
+  REQUIRE(tile);
+  CHECK(tile->l1N == 96);
+  CHECK(tile->coresN == 2);
+  CHECK(tile->order == npu::Order::Rhs);
+  CHECK(npu::textOf(*tile) == text);
+  for (const char *bad : {"", "64,48", "64,48,32,128,96,64,4,2,up", "0,48,32,128,96,64,4,2,rhs",
+                          "64,48,32,128,96,64,4,-2,rhs", "64,48,32,9999999,96,64,4,2,rhs",
+                          "64,48,32,128,96,64,4,2,rhs,"})
+    CHECK(!npu::parseTile(bad));
+}
+
+TEST_CASE("every change of a tile is a tile until a size leaves the range") {
+  std::mt19937_64 random(3);
+  const Draw draw = [&](size_t end) { return end ? random() % end : 0; };
+  for (int i = 0; i < 2000; ++i)
+    CHECK(npu::parseTile(moveTile("64,48,32,128,96,64,4,2,rhs", draw)));
+  CHECK(moveTile("nonsense", draw).empty());
+}

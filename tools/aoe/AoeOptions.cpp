@@ -1,0 +1,217 @@
+//===-- AoeOptions.cpp - what a command line of aoe asks for --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "tools/aoe/AoeOptions.h"
+
+#include "tools/atc/BankOptions.h"
+#include "tuning/BankFiles.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <cstdlib>
+#include <thread>
+
+using namespace llvm;
+
+namespace atc::tools {
+
+namespace {
+
+struct OwnFlag {
+  const char *name, *help;
+};
+constexpr OwnFlag ownFlags[] = {
+    {"job_type", "1: groups of layers (default), 2: tiles and buffers of single kernels, \"1,2\": "
+                 "one after the other"},
+    {"tune_seconds", "seconds that the search may take (default 600)"},
+    {"tune_trials", "compilations that the search may try (default: any number); with this limit "
+                    "alone the result is the same each time"},
+    {"seed", "of the search's random numbers (default 0)"},
+    {"jobs", "compilations at a time (default: one per processor, at most 8)"},
+    {"bank", "the bank to go on from and to write, a .jsonl file or a folder ($TUNE_BANK_PATH, "
+             "else <output>_bank)"},
+    {"report", "the JSON report (default <output>_aoe.json)"},
+    {"merge", "banks, separated by commas, to merge into --bank; with --soc_version only the "
+              "entries for that chip; no model is tuned"}};
+
+/// The values of the own flags; takes them out of a command line.
+class OwnValues {
+public:
+  OwnValues(ArrayRef<const char *> arguments, Diagnostics &diagnostics) {
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      auto [written, value] = StringRef(arguments[i]).split('=');
+      std::string name = written.ltrim('-').str();
+      std::replace(name.begin(), name.end(), '-', '_');
+      if (!written.starts_with("-") ||
+          none_of(ownFlags, [&](const OwnFlag &flag) { return name == flag.name; })) {
+        rest.push_back(arguments[i]);
+        continue;
+      }
+      const bool isSeparate = !StringRef(arguments[i]).contains('=');
+      if (isSeparate && i + 1 < arguments.size())
+        value = arguments[++i];
+      if (value.trim().empty())
+        diagnostics.error("E10004", "the value of --" + name + " is empty");
+      values[name] = value.str();
+    }
+  }
+
+  bool has(const char *name) const { return values.count(name); }
+  std::string get(const char *name) const {
+    auto found = values.find(name);
+    return found == values.end() ? "" : found->second;
+  }
+  /// Reads a whole number of at least `min` where the flag is given.
+  template <typename T>
+  void read(const char *name, T min, T max, T &number, Diagnostics &diagnostics) const {
+    T read = 0;
+    if (!has(name) || get(name).empty())
+      return;
+    if (!StringRef(get(name)).getAsInteger(10, read) && read >= min && read <= max)
+      number = read;
+    else
+      diagnostics.error("E10001", "the value \"" + get(name) + "\" of --" + name +
+                                      " is invalid: it must be a whole number from " + Twine(min) +
+                                      " to " + Twine(max));
+  }
+
+  std::vector<const char *> rest;
+
+private:
+  std::map<std::string, std::string> values;
+};
+
+void readBudget(const OwnValues &own, tuning::Budget &budget, Diagnostics &diagnostics) {
+  uint64_t seconds = 600;
+  own.read<uint64_t>("tune_seconds", 1, 1000000, seconds, diagnostics);
+  // A limit of trials alone makes a search that does not depend on the machine.
+  budget.seconds = own.has("tune_trials") && !own.has("tune_seconds") ? 1e9 : double(seconds);
+  own.read<uint64_t>("tune_trials", 1, UINT64_MAX, budget.trials, diagnostics);
+  own.read<uint64_t>("seed", 0, UINT64_MAX, budget.seed, diagnostics);
+  budget.jobs = std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+  own.read<unsigned>("jobs", 1, 64, budget.jobs, diagnostics);
+  const std::string job = own.has("job_type") ? own.get("job_type") : "1";
+  budget.tuneGroups = job != "2";
+  budget.tuneTiles = job != "1";
+  if (!is_contained({"1", "2", "1,2"}, job))
+    diagnostics.error("E10001", "the value \"" + job +
+                                    "\" of --job_type is invalid: it must be 1 (groups of "
+                                    "layers), 2 (single kernels) or 1,2");
+}
+
+/// Reports what can be compiled but not tuned.
+void checkTunable(const AoeOptions &options, Diagnostics &diagnostics) {
+  auto refuse = [&](const Twine &what) { diagnostics.error("E10055", what); };
+  if (options.compile.mode != Mode::Compile)
+    return refuse("aoe tunes one model for one NPU: --mode and --singleop are not supported");
+  if (options.compile.compiler.target->takesDynamicInputs())
+    return refuse("aoe tunes for an NPU, whose times are simulated: name it with --soc_version");
+  if (options.compile.gears || !options.compile.ranges.empty())
+    refuse("models of several shapes cannot be tuned: tune the shape that is used most, with "
+           "--input_shape");
+  if (options.compile.stopAfter != driver::Phase::Emit)
+    refuse("--stop_after is not supported by aoe");
+  if (!options.compile.compressionConf.empty())
+    refuse("--compression_optimize_conf is not supported by aoe: quantize the model with amct, "
+           "and tune the result");
+}
+
+void readMerge(const OwnValues &own, AoeOptions &options, Diagnostics &diagnostics) {
+  SmallVector<StringRef> parts;
+  const std::string text = own.get("merge");
+  StringRef(text).split(parts, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef part : parts) {
+    options.mergeFrom.push_back(part.str());
+    if (!sys::fs::exists(part))
+      diagnostics.error("E10410", "the bank \"" + part + "\" of --merge does not exist");
+  }
+  if (options.bank.empty())
+    diagnostics.error("E10007", "--bank is required with --merge: the bank to write");
+  if (!options.flags.has("soc_version"))
+    return;
+  options.target = options.flags.get("soc_version");
+  if (const npu::SocTable *soc = npu::findSoc(options.target))
+    options.target = soc->name;
+}
+
+} // namespace
+
+AoeOptions parseAoe(ArrayRef<const char *> arguments, Diagnostics &diagnostics) {
+  AoeOptions options;
+  const OwnValues own(arguments, diagnostics);
+  options.flags = parseFlags(own.rest, diagnostics);
+  options.help = options.flags.help;
+  options.version = options.flags.version;
+  if (options.help || options.version)
+    return options;
+  const char *variable = std::getenv("TUNE_BANK_PATH");
+  options.bank = own.has("bank") ? own.get("bank") : variable ? variable : "";
+  if (own.has("merge")) {
+    readMerge(own, options, diagnostics);
+    return options;
+  }
+  readBudget(own, options.budget, diagnostics);
+  // aoe reads its own bank, which need not be there yet.
+  FlagValues &flags = options.flags;
+  if (!flags.has("output") && flags.has("model"))
+    flags.given["output"] = sys::path::stem(flags.get("model")).str();
+  unsetenv("TUNE_BANK_PATH");
+  options.compile = buildOptions(flags, diagnostics);
+  if (diagnostics.hasErrors())
+    return options;
+  checkTunable(options, diagnostics);
+  options.known = std::exchange(options.compile.compiler.choices, {});
+  const std::string stem = StringRef(options.compile.outputFile).drop_back(3).str();
+  if (options.bank.empty())
+    options.bank = stem + "_bank";
+  options.report = own.has("report") ? own.get("report") : stem + "_aoe.json";
+  const std::vector<std::string> targets = options.compile.compiler.target->choiceTargets();
+  options.target = targets.empty() ? "" : targets.front();
+  tuning::Bank bank;
+  std::string error;
+  size_t others = 0;
+  if (!tuning::readBank(options.bank, options.target, bank, error))
+    diagnostics.errorLine(error);
+  options.known.merge(bank.choicesFor(options.target, tuning::BankPart::All, others));
+  return options;
+}
+
+void printAoeHelp(raw_ostream &os) {
+  os << "usage: aoe --model=<file> --framework=5 --soc_version=Ascend310P3 [--job_type=1|2]\n"
+        "           [--output=<path>] [flags of atc]\n"
+        "       aoe --merge=<bank>,<bank> --bank=<bank>\n\n"
+        "Tunes the compilation of a model for a simulated NPU: tries other choices than those of\n"
+        "the cost models, and keeps what makes the model faster in a bank, from which atc reads\n"
+        "it (--mdl_bank_path, --op_bank_path, $TUNE_BANK_PATH). Writes the tuned model to\n"
+        "<output>.om, by default named after the model. The model is never slower than without "
+        "tuning. SIGINT ends the search; what\n"
+        "was found so far is in the bank, and the next call goes on from there.\n"
+        "Takes every flag of atc (atc --help), and its own:\n\n";
+  for (const OwnFlag &flag : ownFlags) {
+    std::string head = std::string("  --") + flag.name;
+    head.resize(std::max<size_t>(head.size() + 1, 20), ' ');
+    os << head << flag.help << "\n";
+  }
+  os << "  --help, --version\n\n"
+        "Exit code: 0 when everything went well, 1 otherwise, with one coded line per error.\n";
+}
+
+ListedCommand listAoeFlags() {
+  ListedCommand command = listFlags();
+  command.name = "aoe";
+  command.text = "Tunes the compilation of a model for a simulated NPU and keeps the choices in a "
+                 "bank for atc.";
+  for (const OwnFlag &flag : reverse(ownFlags)) {
+    ListedOption option;
+    option.names = {std::string("--") + flag.name};
+    option.group = "Tuning";
+    option.help = flag.help;
+    option.value = "VALUE";
+    command.options.insert(command.options.begin(), std::move(option));
+  }
+  return command;
+}
+
+} // namespace atc::tools

@@ -1,0 +1,70 @@
+//===-- AoeReport.cpp - what a tuning has gained --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "tools/aoe/AoeReport.h"
+
+#include "openatc/om.h"
+#include "support/JsonText.h"
+
+#include <nlohmann/json.hpp>
+
+namespace atc::tools {
+
+using Json = nlohmann::ordered_json;
+
+double improvementPercent(const tuning::Search &search) {
+  const double before = search.untuned().cycles;
+  return before > 0 ? 100 * (before - search.best().cycles) / before : 0;
+}
+
+/// Returns the time of each operator, in microseconds, in the order of their first launches.
+static std::vector<std::pair<std::string, double>> timesOf(const tuning::TrialResult &result) {
+  std::vector<std::pair<std::string, double>> times;
+  std::map<std::string, size_t> known;
+  const double micros = result.cycles > 0 ? 1000 * result.milliseconds / result.cycles : 0;
+  for (const tuning::LaunchTime &launch : result.launches) {
+    auto [entry, isNew] = known.try_emplace(launch.name, times.size());
+    if (isNew)
+      times.emplace_back(launch.name, 0);
+    times[entry->second].second += launch.cycles * micros;
+  }
+  return times;
+}
+
+std::string aoeReport(const AoeOptions &options, const tuning::Search &search) {
+  const tuning::TrialResult &before = search.untuned(), &after = search.best();
+  Json report = {{"model", options.compile.compiler.source.path},
+                 {"soc_version", options.target},
+                 {"job_type", options.budget.tuneGroups && options.budget.tuneTiles ? "1,2"
+                              : options.budget.tuneTiles                            ? "2"
+                                                                                    : "1"},
+                 {"compiler", om_version()},
+                 {"bank", options.bank},
+                 {"output", options.compile.outputFile},
+                 {"seed", options.budget.seed},
+                 {"trials", search.trials()},
+                 {"seconds", search.seconds()},
+                 {"before_cycles", before.cycles},
+                 {"after_cycles", after.cycles},
+                 {"before_ms", before.milliseconds},
+                 {"after_ms", after.milliseconds},
+                 {"gain", after.cycles > 0 ? before.cycles / after.cycles : 1},
+                 {"improvement_percent", improvementPercent(search)},
+                 {"choices", Json::object()},
+                 {"operators", Json::array()}};
+  for (const auto &[key, choice] : search.tuned())
+    report["choices"][key] = choice;
+  std::map<std::string, double> tuned;
+  for (const auto &[name, time] : timesOf(after))
+    tuned[name] = time;
+  for (const auto &[name, time] : timesOf(before)) {
+    auto found = tuned.find(name);
+    report["operators"].push_back(
+        {{"name", name},
+         {"before_us", time},
+         {"after_us", found == tuned.end() ? Json() : Json(found->second)}});
+  }
+  return jsonText(report);
+}
+
+} // namespace atc::tools

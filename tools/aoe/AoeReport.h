@@ -1,0 +1,20 @@
+//===-- AoeReport.h - what a tuning has gained ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_TOOLS_AOE_AOEREPORT_H
+#define OPENATC_TOOLS_AOE_AOEREPORT_H
+
+#include "tools/aoe/AoeOptions.h"
+
+namespace atc::tools {
+
+/// Returns the JSON report: the time of the model and of each operator before and after, the
+/// choices, and what the search took.
+std::string aoeReport(const AoeOptions &options, const tuning::Search &search);
+
+/// Returns by how many percent the time of the model became less.
+double improvementPercent(const tuning::Search &search);
+
+} // namespace atc::tools
+
+#endif // OPENATC_TOOLS_AOE_AOEREPORT_H

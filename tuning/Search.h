@@ -1,0 +1,92 @@
+//===-- Search.h - looks for better choices ---------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_TUNING_SEARCH_H
+#define OPENATC_TUNING_SEARCH_H
+
+#include "tuning/Trial.h"
+
+#include <chrono>
+#include <functional>
+#include <random>
+
+namespace atc::tuning {
+
+/// Limits of a search.
+struct Budget {
+  double seconds = 600;
+  uint64_t trials = UINT64_MAX;
+  unsigned jobs = 2; ///< trials at a time; the result does not depend on it
+  uint64_t seed = 0;
+  bool tuneGroups = true; ///< job type 1
+  bool tuneTiles = true;  ///< job type 2
+};
+
+/// The state of a search: the best choices so far and the trials that led to them. With a limit of
+/// trials and enough seconds the result depends on the model, the bank and the seed alone.
+class Search {
+public:
+  /// Called in the searching thread with one line of text, and whenever the best choices change.
+  struct Listener {
+    std::function<void(const std::string &)> progress;
+    std::function<void(const Search &)> improved;
+  };
+
+  Search(const TrialRunner &runner, const Budget &budget, Listener listener);
+
+  /// Starts from the model without choices and from `known`, runs the jobs of the budget and checks
+  /// the result once more by itself. Returns false after an error in the model, which is in
+  /// untuned().messages.
+  bool run(const Choices &known);
+
+  /// Returns the trial without choices.
+  const TrialResult &untuned() const { return first; }
+  /// Returns the best trial; never slower than untuned().
+  const TrialResult &best() const { return bestResult; }
+  /// Returns the choices of the best trial that differ from what the passes decide themselves.
+  Choices tuned() const;
+  /// Returns the entries for a bank, with their figures.
+  Bank bank(const std::string &model) const;
+  uint64_t trials() const { return used; }
+  double seconds() const;
+
+  // For the jobs.
+
+  /// Returns whether the budget has room for another batch of trials.
+  bool mayGoOn() const;
+  /// Runs a trial for each candidate, several at a time, as far as the budget of trials goes; the
+  /// others are not done. A candidate is the choices that differ from those that passes make.
+  std::vector<TrialResult> tryAll(const std::vector<Choices> &candidates, int64_t proposals = 0);
+  /// Makes a trial the best if it is faster by more than rounding. Returns whether it is.
+  bool accept(const Choices &candidate, TrialResult result);
+  const Choices &bestChoices() const { return choices; }
+  std::mt19937_64 &random() { return generator; }
+  /// Returns a number below `end`, the same on every machine.
+  size_t draw(size_t end) { return end ? generator() % end : 0; }
+  void say(const std::string &line) const { listener.progress(line); }
+
+private:
+  Choices withKnown(const Choices &candidate) const;
+  void learn(const TrialResult &result);
+  void verify();
+
+  const TrialRunner &runner;
+  Budget budget;
+  Listener listener;
+  std::mt19937_64 generator;
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  TrialResult first, bestResult;
+  Choices choices;
+  /// What passes decide by themselves, by key: a trial that is told so need not find it again.
+  Choices defaults;
+  uint64_t used = 0;
+};
+
+/// Job type 1: looks for better groups of layers, and how far ahead weights are brought.
+void tuneGroups(Search &search);
+/// Job type 2: looks for better tiles and numbers of buffers of each kernel.
+void tuneTiles(Search &search);
+
+} // namespace atc::tuning
+
+#endif // OPENATC_TUNING_SEARCH_H

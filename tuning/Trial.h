@@ -1,0 +1,67 @@
+//===-- Trial.h - compiles with choices and measures ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_TUNING_TRIAL_H
+#define OPENATC_TUNING_TRIAL_H
+
+#include "driver/Compiler.h"
+#include "tuning/Bank.h"
+
+#include <vector>
+
+namespace atc::tuning {
+
+/// A decision that a pass noted in a compilation (passes/Choices.h).
+struct Decision {
+  std::string key, choice;
+  std::vector<std::string> proposals; ///< alternatives, where they were wanted
+  std::vector<size_t> launches; ///< that run the kernel; empty for decisions on the whole model
+};
+
+/// The time of a launch on the NPU.
+struct LaunchTime {
+  std::string name; ///< the node's
+  double cycles = 0;
+};
+
+/// A compilation with its simulated time.
+struct TrialResult {
+  bool done = false; ///< otherwise `messages` has the error
+  double cycles = 0; ///< of a run on the NPU, without the host's work
+  double milliseconds = 0;
+  std::vector<LaunchTime> launches;
+  std::vector<Decision> decisions; ///< sorted by key
+  std::vector<CodedMessage> messages;
+
+  /// Returns the decision for a key; null where there was none.
+  const Decision *find(const std::string &key) const;
+  /// Returns the cycles of all launches of a decision; 0 for decisions on the whole model.
+  double cyclesOf(const Decision &decision) const;
+};
+
+/// Compiles one model again and again with other choices. Immutable: threads may share it.
+class TrialRunner {
+public:
+  /// Takes the options of the compilation, whose target is an NPU.
+  explicit TrialRunner(driver::CompilerOptions options);
+
+  /// Compiles with these choices and simulates the time of one run, without computing results.
+  /// `proposals` is how many alternatives decisions are to have. The result is deterministic.
+  TrialResult run(const Choices &choices, int64_t proposals = 0) const;
+
+  /// Compiles with these choices into a file. Returns false after an error.
+  bool write(const Choices &choices, const std::string &path, Diagnostics &diagnostics) const;
+
+  const driver::CompilerOptions &options() const { return base; }
+
+private:
+  driver::CompilerOptions base;
+};
+
+/// Simulates the time of one run of the model in `file`, without computing results. Sets `cycles`,
+/// `milliseconds` and `launches` of `result`. Returns false with a line with a code in `error`.
+bool measureFile(const ::om::Buffer &file, TrialResult &result, std::string &error);
+
+} // namespace atc::tuning
+
+#endif // OPENATC_TUNING_TRIAL_H

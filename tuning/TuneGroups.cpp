@@ -1,0 +1,109 @@
+//===-- TuneGroups.cpp - looks for better groups of layers ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// First the choices of npu-split-batch under other assumptions, then random changes of the best.
+
+#include "tuning/GroupMoves.h"
+#include "tuning/Search.h"
+
+#include "llvm/ADT/StringRef.h"
+
+namespace atc::tuning {
+
+namespace {
+
+constexpr int64_t maxProposals = 24;
+/// Candidates of a generation; more than any machine here has processors, so that the search is the
+/// same with any number of them.
+constexpr size_t generation = 8;
+constexpr unsigned patience = 5; ///< generations without a gain that end the search
+
+/// Returns the divisors of the batch, which is the outermost dim of the first operand in the key.
+llvm::SmallVector<int64_t> partCounts(const std::string &key) {
+  llvm::StringRef dim =
+      llvm::StringRef(partOfKey(key, 3)).take_until([](char c) { return c == 'x' || c == ','; });
+  int64_t batch = 1;
+  if (dim.getAsInteger(10, batch))
+    batch = 1;
+  llvm::SmallVector<int64_t> counts;
+  for (int64_t parts = 2; parts <= std::min<int64_t>(batch, 256); ++parts)
+    if (batch % parts == 0)
+      counts.push_back(parts);
+  return counts;
+}
+
+/// Returns the number of kernels that a choice of groups is for.
+unsigned kernelsOf(llvm::StringRef text) {
+  unsigned count = 0;
+  llvm::SmallVector<llvm::StringRef> words;
+  text.split(words, ' ');
+  for (llvm::StringRef word : words) {
+    unsigned kernels = 0;
+    if (!word.split('/').first.getAsInteger(10, kernels))
+      count += kernels;
+  }
+  return count;
+}
+
+/// Tries each proposal for a decision in place of the present one.
+void tryProposals(Search &search, const Decision &decision) {
+  std::vector<Choices> candidates;
+  for (const std::string &proposal : decision.proposals) {
+    candidates.push_back(search.bestChoices());
+    candidates.back()[decision.key] = proposal;
+  }
+  std::vector<TrialResult> results = search.tryAll(candidates);
+  for (size_t i = 0; i < results.size(); ++i)
+    search.accept(candidates[i], std::move(results[i]));
+}
+
+/// Changes the best groups at random, or how far ahead weights are brought.
+Choices change(Search &search, const Decision &groups, const Decision *prefetch) {
+  Choices candidate = search.bestChoices();
+  const Decision *now = search.best().find(groups.key);
+  std::string text = now ? now->choice : groups.choice;
+  const Draw draw = [&](size_t end) { return search.draw(end); };
+  const bool changesPrefetch = prefetch && !prefetch->proposals.empty() && draw(6) == 0;
+  if (changesPrefetch)
+    candidate[prefetch->key] = prefetch->proposals[draw(prefetch->proposals.size())];
+  const llvm::SmallVector<int64_t> counts = partCounts(groups.key);
+  for (size_t moves = changesPrefetch ? draw(2) : 1 + draw(3); moves > 0 && !counts.empty();
+       --moves)
+    if (auto parsed = npu::parseGroups(text, kernelsOf(text)); parsed && !parsed->empty())
+      text = moveGroups(*parsed, counts, draw);
+  candidate[groups.key] = text;
+  return candidate;
+}
+
+} // namespace
+
+void tuneGroups(Search &search) {
+  if (!search.mayGoOn())
+    return;
+  const TrialResult proposed = search.tryAll({search.bestChoices()}, maxProposals).front();
+  std::optional<Decision> groups, prefetch;
+  for (const Decision &decision : proposed.decisions) {
+    if (partOfKey(decision.key, 0) == "npu-split-batch")
+      groups = decision;
+    if (partOfKey(decision.key, 0) == "npu-prefetch-weights")
+      prefetch = decision;
+  }
+  for (const std::optional<Decision> &decision : {groups, prefetch})
+    if (decision && search.mayGoOn())
+      tryProposals(search, *decision);
+  if (!groups) {
+    search.say("the batch has no parts: there are no groups of layers to choose");
+    return;
+  }
+  for (unsigned idle = 0; idle < patience && search.mayGoOn(); ++idle) {
+    std::vector<Choices> candidates;
+    for (size_t i = 0; i < generation; ++i)
+      candidates.push_back(change(search, *groups, prefetch ? &*prefetch : nullptr));
+    std::vector<TrialResult> results = search.tryAll(candidates);
+    for (size_t i = 0; i < results.size(); ++i)
+      if (search.accept(candidates[i], std::move(results[i])))
+        idle = 0;
+  }
+}
+
+} // namespace atc::tuning
