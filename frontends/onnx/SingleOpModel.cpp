@@ -93,12 +93,30 @@ constexpr StringLiteral built[] = {
     "Squeeze",      "Swish",           "TileD",         "TransData",  "Transpose",
     "TransposeD",   "Unsqueeze"};
 
+/// Returns the operator of the lists above that a program's own one is named after, such as
+/// Conv2D for Conv2DTik, MatMul for MatmulTik, Add for AddCustom; empty where there is none.
+/// Samples and tutorials name the kernels that they write in this way.
+StringRef namedAfter(StringRef type) {
+  StringRef stem = type;
+  if (!stem.consume_back("Tik") && !stem.consume_back("Cust") && !stem.consume_back("Custom"))
+    return "";
+  for (const Renamed &row : renamed)
+    if (row.ascend.equals_insensitive(stem))
+      return row.ascend;
+  for (StringRef name : built)
+    if (name.equals_insensitive(stem))
+      return name;
+  return "";
+}
+
 /// Builds the model of one operator. Errors are of the operator, E10030 and E10055.
 class SingleOpBuilder : SingleOpGraph {
 public:
   using SingleOpGraph::SingleOpGraph;
 
-  std::optional<std::string> run() {
+  /// Returns the model, which has the name `name`.
+  std::optional<std::string> run(const std::string &name) {
+    graph.set_name(name);
     const unsigned before = diagnostics.numErrors();
     addTensors();
     build();
@@ -425,7 +443,15 @@ private:
 } // namespace
 
 std::optional<std::string> makeSingleOpModel(const SingleOp &op, Diagnostics &diagnostics) {
-  return SingleOpBuilder(op, diagnostics).run();
+  const StringRef known = namedAfter(op.type);
+  if (known.empty())
+    return SingleOpBuilder(op, diagnostics).run(op.type);
+  diagnostics.warning("W11002", "the operator " + op.type +
+                                    " of --singleop is none of this compiler: it computes what " +
+                                    known + " does");
+  SingleOp alike = op;
+  alike.type = known.str();
+  return SingleOpBuilder(alike, diagnostics).run(op.type);
 }
 
 } // namespace atc

@@ -177,6 +177,8 @@ def test_single_operators(tmp_path):
     """In a process of its own: AscendCL starts once more."""
     ops = [{"op": "Add", "input_desc": [{"format": "ND", "shape": [2, 3], "type": "int32"}] * 2,
             "output_desc": [{"format": "ND", "shape": [2, 3], "type": "int32"}]}]
+    # Found by its own name.
+    ops.append(ops[0] | {"op": "MulCustom"})
     (tmp_path / "ops.json").write_text(json.dumps(ops))
     run(BUILD / "bin/atc", f"--singleop={tmp_path}/ops.json", f"--output={tmp_path}/ops",
         "--soc_version=Ascend310P3")
@@ -204,6 +206,8 @@ def result():
 assert execute("Add") == 100024
 assert acl.op.set_model_dir({str(tmp_path / "ops")!r}) == 0
 assert execute("Add") == 0 and result() == (x + y).tolist()
+assert execute("MulCustom") == 0 and result() == (x * y).tolist()
+assert execute("Mul") == 100024
 handle, ret = acl.op.create_handle("Add", [desc, desc], [desc], 0)
 assert ret == 0 and acl.op.execute_with_handle(handle, buffers[:2], buffers[2:], stream) == 0
 assert acl.rt.synchronize_stream(stream) == 0

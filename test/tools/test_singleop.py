@@ -258,3 +258,23 @@ def test_exclusive_flags(tmp_path):
     text = tool("atc", "--singleop=ops.json", "--model=x.onnx", "--output=o", "--target=cpu",
                 cwd=tmp_path, fails=True)
     assert "E10047: --singleop and --model exclude each other" in text
+
+
+def test_operators_that_a_program_names_after_others(tmp_path):
+    """Samples call the kernels that they write Conv2DTik, MatmulTik, AddCustom."""
+    rng = np.random.default_rng(0)
+    image, weights = rng.uniform(-1, 1, (1, 4, 5, 5)), rng.uniform(-1, 1, (4, 4, 3, 3))
+    dense = [tensor(shape, "float", "NCHW") for shape in (image.shape, weights.shape)]
+    conv = op("Conv2DTik", dense, [tensor([1, 4, 5, 5], "float", "NCHW")], name="conv",
+              strides=[1] * 4, pads=[1] * 4, dilations=[1] * 4)
+    add = op("AddCustom", [tensor([2, 3], "float")] * 2, [tensor([2, 3], "float")], name="add")
+    compile_(tmp_path, [conv, add], target="--target=cpu")
+    padded = np.pad(image, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    expected = sum(np.einsum("nchw,oc->nohw", padded[:, :, y:y + 5, x:x + 5], weights[:, :, y, x])
+                   for y in range(3) for x in range(3))
+    got = run(tmp_path, "conv", image.astype("f4"), weights.astype("f4"))
+    np.testing.assert_allclose(got, expected, atol=1e-4)
+    values = rng.uniform(-1, 1, (2, 3)).astype("f4")
+    assert np.array_equal(run(tmp_path, "add", values, values), values + values)
+    text = compile_(tmp_path, [op("NothingCustom", [GOOD], [GOOD])], fails=True)
+    assert "E10055: the operator NothingCustom" in text
