@@ -9,6 +9,7 @@
 #include "driver/Registration.h"
 #include "passes/Choices.h"
 #include "passes/om/Schedule.h"
+#include "passes/train/Passes.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Parser/Parser.h"
@@ -161,6 +162,15 @@ std::optional<::om::Buffer> Compiler::emitBytes() {
   return sink.take();
 }
 
+/// Returns the states that a pass has given the module.
+static std::vector<std::pair<std::string, std::string>> statesOf(ModuleOp module) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  if (auto list = module->getAttrOfType<ArrayAttr>(train::kStatesAttr))
+    for (auto pair : list.getAsRange<ArrayAttr>())
+      pairs.emplace_back(cast<StringAttr>(pair[0]).str(), cast<StringAttr>(pair[1]).str());
+  return pairs;
+}
+
 std::optional<EmittedModel> Compiler::generate() {
   compileSummary.placement = readPlacement(*current);
   if (compileSummary.placement)
@@ -178,7 +188,9 @@ std::optional<EmittedModel> Compiler::generate() {
   }
   stamp(emitted->description.model);
   std::string error;
-  if (!om::findStates(emitted->description.model, options.states, error)) {
+  if (!om::addStates(emitted->description.model, statesOf(*current), error) ||
+      (emitted->description.model.states.empty() &&
+       !om::findStates(emitted->description.model, options.states, error))) {
     messages.fail(error);
     return std::nullopt;
   }

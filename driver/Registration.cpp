@@ -18,6 +18,7 @@
 #include "passes/npu/Passes.h"
 #include "passes/npu/Pipelines.h"
 #include "passes/om/Passes.h"
+#include "passes/train/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -56,6 +57,7 @@ void registerAllPasses() {
   npu::registerNpuPasses();
   npu::registerNpuPipelines();
   om::registerOmPasses();
+  train::registerTrainPasses();
   registerCompilePass();
 }
 

@@ -7,6 +7,7 @@
 #include "support/NearestName.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace atc::om {
 
@@ -184,6 +185,29 @@ private:
   std::string &error;
 };
 } // namespace
+
+bool addStates(OmModel &model, const std::vector<std::pair<std::string, std::string>> &pairs,
+               std::string &error) {
+  const std::vector<Port> inputs = portsOf(model, true), outputs = portsOf(model, false);
+  std::unordered_map<std::string, uint32_t> inputIndex, outputIndex;
+  for (uint32_t i = 0; i < inputs.size(); ++i)
+    inputIndex[inputs[i].name] = i;
+  for (uint32_t i = 0; i < outputs.size(); ++i)
+    outputIndex[outputs[i].name] = i;
+  for (const auto &[input, output] : pairs) {
+    auto to = inputIndex.find(input);
+    auto from = outputIndex.find(output);
+    if (to == inputIndex.end() || from == outputIndex.end() ||
+        !fits(outputs[from->second], inputs[to->second])) {
+      error = codedLine("E10001", "'" + input + "' and '" + output +
+                                      "' are not an input and an output of one type, which a "
+                                      "state needs");
+      return false;
+    }
+    model.states.push_back({to->second, from->second, {}});
+  }
+  return true;
+}
 
 bool findStates(OmModel &model, const std::string &rule, std::string &error) {
   return Finder(model, error).run(rule);

@@ -16,6 +16,11 @@ namespace atc::om {
 /// names nothing, or two tensors of different types.
 bool findStates(OmModel &model, const std::string &rule, std::string &error);
 
+/// Adds a state per pair of names of an input and an output. Returns false, and `error` receives
+/// the reason, where a name does not exist or the two are not tensors of one type.
+bool addStates(OmModel &model, const std::vector<std::pair<std::string, std::string>> &pairs,
+               std::string &error);
+
 } // namespace atc::om
 
 #endif // OPENATC_BACKENDS_OM_FINDSTATES_H

@@ -31,6 +31,12 @@ bool isStandard(const onnx::NodeProto &node) {
   return node.domain().empty() || node.domain() == "ai.onnx";
 }
 
+/// Returns the row of a node's operator; null where there is none. The names of rows for other
+/// domains begin with the domain.
+static const OpRow *findRow(const onnx::NodeProto &node, int64_t opset) {
+  return findOp(isStandard(node) ? node.op_type() : node.domain() + "." + node.op_type(), opset);
+}
+
 /// Domain and name of a function or operator as one key.
 static std::string functionKey(StringRef domain, StringRef name) {
   return (domain == "ai.onnx" ? StringRef() : domain).str() + '\0' + name.str();
@@ -67,7 +73,7 @@ bool GraphImporter::checkSupported(ArrayRef<onnx::NodeProto *> nodes) {
         check(node);
     });
     if (findFunction(node) || !hostKernelOf(node.domain(), node.op_type()).empty() ||
-        findControlFlow(node) || (isStandard(node) && findOp(node.op_type(), scope->opset)))
+        findControlFlow(node) || findRow(node, scope->opset))
       return;
     std::string op = node.op_type(), why;
     if (!isStandard(node)) {
@@ -235,7 +241,7 @@ bool GraphImporter::importStatic(onnx::NodeProto &node) {
   Block *block = opBuilder.getInsertionBlock();
   Operation *last = block->empty() ? nullptr : &block->back();
   NodeContext nodeContext(*this, node, std::min(scope->opset, latestOpset));
-  findOp(node.op_type(), scope->opset)->build(nodeContext);
+  findRow(node, scope->opset)->build(nodeContext);
   nodeContext.finishOutputs();
   if (nodeContext.failed() || !options.canGenerate)
     return !nodeContext.failed();
@@ -270,7 +276,7 @@ void GraphImporter::importNode(onnx::NodeProto &node) {
   if (ControlFlowBuilder build = findControlFlow(node))
     return build(*this, node);
   const bool hasKernel = !hostKernelOf(node.domain(), node.op_type()).empty();
-  const bool hasRow = isStandard(node) && findOp(node.op_type(), scope->opset);
+  const bool hasRow = findRow(node, scope->opset) != nullptr;
   if (!hasRow || (!plain && hasKernel))
     return importOnHost(node);
   if (!plain) {

@@ -14,6 +14,10 @@
 #include "frontends/onnx/GraphImporter.h"
 #include "frontends/onnx/OnnxModel.h"
 #include "frontends/onnx/OpTable.h"
+#include "frontends/onnx/TensorData.h"
+#include "frontends/onnx/TrainingGraph.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -89,6 +93,36 @@ static bool checkDepth(const onnx::ModelProto &model, Diagnostics &diags) {
   return true;
 }
 
+/// Marks the arguments that were initializers, and hands over their values. Returns false after an
+/// error.
+static bool markWeights(ModuleOp module, std::vector<TrainingInput> &weights, StringRef folder,
+                        const OnnxImportOptions &options, Diagnostics &diags) {
+  if (weights.empty())
+    return true;
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  llvm::StringMap<unsigned> arguments;
+  for (unsigned index = 0; index < main.getNumArguments(); ++index)
+    arguments[main.getArgAttrOfType<StringAttr>(index, "om.name").getValue()] = index;
+  ExternalFiles files(folder);
+  Builder builder(module.getContext());
+  for (TrainingInput &weight : weights) {
+    const std::string name = weight.tensor.name();
+    llvm::Expected<ElementsAttr> value = takeTensor(weight.tensor, files, module.getContext());
+    if (!value) {
+      diags.error("E14001", "initializer '" + name + "' " + toString(value.takeError()));
+      continue;
+    }
+    if (weight.next.empty())
+      main.setArgAttr(arguments.lookup(name), "train.parameter", builder.getUnitAttr());
+    else
+      main.setArgAttr(arguments.lookup(name), "train.statistic",
+                      builder.getStringAttr(weight.next));
+    if (options.onParameter)
+      options.onParameter(name, *value, weight.next.empty());
+  }
+  return !diags.hasErrors();
+}
+
 static FailureOr<OwningOpRef<ModuleOp>> importModel(onnx::ModelProto &model, StringRef name,
                                                     StringRef folder,
                                                     const OnnxImportOptions &options,
@@ -102,9 +136,16 @@ static FailureOr<OwningOpRef<ModuleOp>> importModel(onnx::ModelProto &model, Str
   std::optional<int64_t> opset = readOpset(model, diags);
   if (!opset || !checkDepth(model, diags) || !expandAscendNodes(*model.mutable_graph(), diags))
     return failure();
+  std::vector<TrainingInput> weights;
+  if (options.training) {
+    auto made = makeTrainingGraph(*model.mutable_graph(), *options.training, diags);
+    if (!made)
+      return failure();
+    weights = std::move(*made);
+  }
   OwningOpRef<ModuleOp> module =
       GraphImporter(model, *opset, folder, options, context, diags).run();
-  if (!module)
+  if (!module || !markWeights(*module, weights, folder, options, diags))
     return failure();
   return module;
 }

@@ -18,6 +18,16 @@
 
 namespace atc {
 
+/// How weights become inputs. A name may have one '*'.
+struct TrainingImport {
+  /// The float initializers to train; empty: all with several elements that are no settings of
+  /// their node.
+  std::vector<std::string> parameters = {};
+  std::vector<std::string> frozen = {}; ///< initializers that stay constants
+  /// Whether batch norms use the statistics of their batch and update the running ones.
+  bool batchStatistics = true;
+};
+
 /// The options of importOnnx.
 struct OnnxImportOptions {
   /// The value of `--input_shape`: shapes of inputs by name. They replace the shapes that the model
@@ -34,6 +44,13 @@ struct OnnxImportOptions {
   /// serve all sizes. Returns true to take the module as the result; otherwise the model is
   /// imported with its dynamic dim. Empty: it is imported so in any case.
   std::function<bool(mlir::ModuleOp)> makeTiles = {};
+  /// Set: weights become arguments behind the inputs, with the attributes of
+  /// passes/train/Passes.h.
+  const TrainingImport *training = nullptr;
+  /// Called with training for each initializer that is an argument now: its value, and whether it
+  /// is a parameter or a statistic of a batch norm.
+  std::function<void(llvm::StringRef name, mlir::ElementsAttr value, bool isParameter)>
+      onParameter = {};
   /// Set by the importer: the placeholder; 0 for none.
   int64_t placeholder = 0;
 };

@@ -22,6 +22,7 @@ const std::vector<OpFamily> &families() {
       {"Normalization", normRows()},
       {"Einsum", einsumRows()},
       {"Losses", lossRows()},
+      {"Optimizers", trainingRows()},
       {"Shape", shapeRows()},
       {"Data movement", moveRows()},
       {"Indices", indexRows()},

@@ -40,6 +40,7 @@ llvm::ArrayRef<OpRow> reduceRows();
 llvm::ArrayRef<OpRow> normRows();
 llvm::ArrayRef<OpRow> einsumRows();
 llvm::ArrayRef<OpRow> lossRows();
+llvm::ArrayRef<OpRow> trainingRows();
 llvm::ArrayRef<OpRow> indexRows();
 llvm::ArrayRef<OpRow> quantRows();
 llvm::ArrayRef<OpRow> ascendRows();

@@ -24,13 +24,14 @@ from ._runtime import runtime_version as _runtime_version
 from ._values import Map, Raw
 
 if TYPE_CHECKING:
-    from . import builder
+    from . import builder, schedules
     from ._compare import Comparison, TensorError, compare
     from ._compile import (Module, ModulePort, compile, from_keras, from_torch, interpret, load,
                            lower, parse)
     from ._pool import Pool
     from ._quantize import QuantError, QuantizedModel, TensorScale, quantize
     from ._torch import backend as torch_backend
+    from ._train import StepInfo, Trainer, train
 
 __version__: str = _runtime_version()
 
@@ -42,17 +43,19 @@ _LAZY: dict[str, tuple[str, str | None]] = {
                                              "parse")},
     **{name: ("_quantize", name) for name in ("QuantError", "QuantizedModel", "TensorScale",
                                               "quantize")},
+    **{name: ("_train", name) for name in ("StepInfo", "Trainer", "train")},
     "Pool": ("_pool", "Pool"),
     "builder": ("builder", None),
+    "schedules": ("schedules", None),
     "torch_backend": ("_torch", "backend"),
 }
 
 __all__ = ["ArgumentError", "CancelledError", "Comparison", "Error", "FileError", "LaunchInfo",
            "LaunchTime", "LimitError", "MissingFileError", "Model", "Module", "ModulePort",
-           "NO_LIMIT", "Pool", "Profile", "QuantError", "QuantizedModel", "Session", "TensorError",
-           "TensorInfo", "TensorScale", "UnsupportedError", "__version__", "builder", "compare",
-           "compile", "empty", "from_keras", "from_torch", "interpret", "load", "lower", "parse",
-           "quantize", "torch_backend"]
+           "NO_LIMIT", "Pool", "Profile", "QuantError", "QuantizedModel", "Session", "StepInfo",
+           "TensorError", "TensorInfo", "TensorScale", "Trainer", "UnsupportedError", "__version__",
+           "builder", "compare", "compile", "empty", "from_keras", "from_torch", "interpret", "load",
+           "lower", "parse", "quantize", "schedules", "torch_backend", "train"]
 
 
 def __getattr__(name: str) -> object:

@@ -56,3 +56,10 @@ def quantize(model: _Path | Module, input_shapes: _Shapes, config: str, folders:
              shape_of: Callable[[str, int], tuple[int, ...]],
              sample: Callable[[list[str]], list[NDArray[Any]] | None],
              progress: Callable[[int], object] | None) -> Quantized: ...
+
+def training_module(model: ModelRequest, settings: str
+                    ) -> tuple[Module, dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
+    """The step, the parameters and the running statistics."""
+def write_onnx(model: ModelRequest, tensors: list[tuple[str, NDArray[Any]]],
+               output: _Path) -> None: ...
+def read_onnx(path: _Path) -> dict[str, NDArray[Any]]: ...

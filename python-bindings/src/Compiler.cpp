@@ -202,4 +202,5 @@ PYBIND11_MODULE(_compiler, m) {
           return withoutGil([&] { return lowerModel(model, request, stopAfter); });
         });
   addQuantizer(m);
+  addTraining(m);
 }

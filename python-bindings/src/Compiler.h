@@ -26,6 +26,9 @@ std::string pathOf(const pybind11::object &path);
 /// Adds Quantized and quantize.
 void addQuantizer(pybind11::module_ &m);
 
+/// Adds training_module, write_onnx and read_onnx.
+void addTraining(pybind11::module_ &m);
+
 } // namespace atc::python
 
 #endif // OPENATC_PYTHON_COMPILER_H

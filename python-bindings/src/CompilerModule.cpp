@@ -19,8 +19,6 @@ using namespace mlir;
 
 namespace atc::python {
 
-namespace {
-
 driver::ModelSource sourceOf(const ModelRequest &model) {
   if (!model.bytes && !llvm::sys::fs::exists(model.path))
     throw Faults{{"E10410: the model file '" + model.path + "' does not exist"}};
@@ -32,6 +30,8 @@ driver::ModelSource sourceOf(const ModelRequest &model) {
   source.outNodes = model.outputs;
   return source;
 }
+
+namespace {
 
 driver::CompilerOptions optionsOf(driver::ModelSource source, const CompileRequest &request,
                                   Diagnostics &diagnostics) {

@@ -27,6 +27,9 @@ inline void throwErrors(const Diagnostics &diagnostics) {
     throw Faults{linesOf(diagnostics, /*errors=*/true)};
 }
 
+/// Returns the source that a request names. Throws Faults where the file does not exist.
+driver::ModelSource sourceOf(const ModelRequest &model);
+
 struct CompilerModule::Parts {
   std::mutex lock;
   std::unique_ptr<mlir::MLIRContext> context = driver::makeCompilerContext();

@@ -1,0 +1,27 @@
+//===-- TrainingOptions.h - how a model is trained ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_DRIVER_TRAININGOPTIONS_H
+#define OPENATC_DRIVER_TRAININGOPTIONS_H
+
+#include "frontends/onnx/OnnxImport.h"
+#include "passes/train/Passes.h"
+#include "support/Diagnostics.h"
+
+namespace atc::driver {
+
+/// The settings of a training step: docs/training.md describes the JSON object.
+struct TrainingOptions {
+  TrainingImport import;
+  train::TrainAddLossOptions loss;
+  train::TrainApplyOptimizerOptions optimizer;
+};
+
+/// Reads the settings from a JSON object; `name` stands for it in messages. Every unknown key and
+/// every value of a wrong type is an error, after which the result is empty.
+std::optional<TrainingOptions> parseTrainingOptions(llvm::StringRef json, llvm::StringRef name,
+                                                    Diagnostics &diagnostics);
+
+} // namespace atc::driver
+
+#endif // OPENATC_DRIVER_TRAININGOPTIONS_H

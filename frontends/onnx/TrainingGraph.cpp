@@ -1,0 +1,167 @@
+//===-- TrainingGraph.cpp - an ONNX graph whose weights are inputs --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/onnx/TrainingGraph.h"
+
+#include "support/NamePattern.h"
+#include "support/NearestName.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace atc::onnx_import {
+namespace {
+
+/// Returns whether an input of a node is a setting and no weight.
+bool isSetting(const onnx::NodeProto &node, int input) {
+  static const llvm::StringSet<> all = {"Resize",           "Upsample", "Clip", "QuantizeLinear",
+                                        "DequantizeLinear", "Range",    "Pow",  "ConstantOfShape",
+                                        "Dropout"};
+  if (node.op_type() == "BatchNormalization")
+    return input >= 3;
+  return (all.contains(node.op_type()) || node.op_type() == "Pad") && input >= 1;
+}
+
+class TrainingGraph {
+public:
+  TrainingGraph(onnx::GraphProto &graph, const TrainingImport &options, Diagnostics &diags)
+      : graph(graph), options(options), diags(diags) {
+    for (const onnx::TensorProto &tensor : graph.initializer())
+      initializers[tensor.name()] = &tensor;
+  }
+
+  std::optional<std::vector<TrainingInput>> run();
+
+private:
+  bool checkPatterns(const std::vector<std::string> &patterns);
+  void findParameters();
+  void findStatistics();
+  void addStatistic(onnx::NodeProto &node, int input);
+
+  onnx::GraphProto &graph;
+  const TrainingImport &options;
+  Diagnostics &diags;
+  llvm::StringMap<const onnx::TensorProto *> initializers;
+  llvm::StringSet<> parameters;
+  llvm::StringMap<std::string> statistics; ///< the output of each
+};
+
+bool TrainingGraph::checkPatterns(const std::vector<std::string> &patterns) {
+  std::vector<std::string> names;
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    if (tensor.data_type() == onnx::TensorProto::FLOAT)
+      names.push_back(tensor.name());
+  bool done = true;
+  for (const std::string &pattern : patterns)
+    if (llvm::none_of(names, [&](StringRef name) { return matchesPattern(pattern, name); })) {
+      diags.error("E15002", "no float initializer of the model has the name '" + pattern + "'" +
+                                didYouMean(pattern, names));
+      done = false;
+    }
+  return done;
+}
+
+void TrainingGraph::findParameters() {
+  for (const onnx::NodeProto &node : graph.node())
+    for (int input = 0; input < node.input_size(); ++input) {
+      const std::string &name = node.input(input);
+      const onnx::TensorProto *tensor = initializers.lookup(name);
+      if (!tensor || tensor->data_type() != onnx::TensorProto::FLOAT || isSetting(node, input))
+        continue;
+      auto isNamed = [&](const std::vector<std::string> &patterns) {
+        return llvm::any_of(patterns,
+                            [&](StringRef pattern) { return matchesPattern(pattern, name); });
+      };
+      int64_t elements = 1;
+      for (int64_t dim : tensor->dims())
+        elements *= dim;
+      // A lone number is a constant of a formula, as a rule.
+      if (options.parameters.empty() ? elements > 1 : isNamed(options.parameters))
+        if (!isNamed(options.frozen))
+          parameters.insert(name);
+    }
+}
+
+void TrainingGraph::addStatistic(onnx::NodeProto &node, int input) {
+  const std::string &name = node.input(input);
+  const std::string next = name + ".next";
+  statistics[name] = next;
+  node.add_output(next);
+  onnx::ValueInfoProto &output = *graph.add_output();
+  output.set_name(next);
+  output.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+}
+
+/// Switches batch norms to training whose running statistics are initializers of their own.
+void TrainingGraph::findStatistics() {
+  if (!options.batchStatistics)
+    return;
+  for (onnx::NodeProto &node : *graph.mutable_node()) {
+    auto isOwn = [&](int input) {
+      const onnx::TensorProto *tensor = initializers.lookup(node.input(input));
+      return tensor && tensor->data_type() == onnx::TensorProto::FLOAT &&
+             !statistics.contains(node.input(input));
+    };
+    if (node.op_type() != "BatchNormalization" || node.input_size() != 5 ||
+        node.output_size() != 1 || !isOwn(3) || !isOwn(4) || node.input(3) == node.input(4))
+      continue;
+    auto attribute = llvm::find_if(*node.mutable_attribute(),
+                                   [](const auto &each) { return each.name() == "training_mode"; });
+    onnx::AttributeProto &mode =
+        attribute == node.mutable_attribute()->end() ? *node.add_attribute() : *attribute;
+    mode.set_name("training_mode");
+    mode.set_type(onnx::AttributeProto::INT);
+    mode.set_i(1);
+    addStatistic(node, 3);
+    addStatistic(node, 4);
+  }
+}
+
+std::optional<std::vector<TrainingInput>> TrainingGraph::run() {
+  const bool known = checkPatterns(options.parameters);
+  if (!checkPatterns(options.frozen) || !known)
+    return std::nullopt;
+  findParameters();
+  findStatistics();
+  // A dropout without ratio and mode is that of inference, which passes its input on.
+  for (onnx::NodeProto &node : *graph.mutable_node())
+    if (node.op_type() == "Dropout")
+      while (node.input_size() > 1)
+        node.mutable_input()->RemoveLast();
+  std::vector<TrainingInput> inputs;
+  llvm::StringSet<> listed;
+  for (const onnx::ValueInfoProto &input : graph.input())
+    listed.insert(input.name());
+  google::protobuf::RepeatedPtrField<onnx::TensorProto> kept;
+  for (onnx::TensorProto &tensor : *graph.mutable_initializer()) {
+    auto statistic = statistics.find(tensor.name());
+    if (!parameters.contains(tensor.name()) && statistic == statistics.end()) {
+      kept.Add(std::move(tensor));
+      continue;
+    }
+    if (!listed.contains(tensor.name())) {
+      onnx::ValueInfoProto &input = *graph.add_input();
+      input.set_name(tensor.name());
+      auto &type = *input.mutable_type()->mutable_tensor_type();
+      type.set_elem_type(tensor.data_type());
+      type.mutable_shape();
+      for (int64_t dim : tensor.dims())
+        type.mutable_shape()->add_dim()->set_dim_value(dim);
+    }
+    inputs.push_back(
+        {std::move(tensor), statistic == statistics.end() ? std::string() : statistic->second});
+  }
+  graph.mutable_initializer()->Swap(&kept);
+  return inputs;
+}
+
+} // namespace
+
+std::optional<std::vector<TrainingInput>> makeTrainingGraph(onnx::GraphProto &graph,
+                                                            const TrainingImport &options,
+                                                            Diagnostics &diagnostics) {
+  return TrainingGraph(graph, options, diagnostics).run();
+}
+
+} // namespace atc::onnx_import

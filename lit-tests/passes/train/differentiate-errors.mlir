@@ -1,0 +1,28 @@
+// RUN: atc-opt %s --train-differentiate --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{E15002: the model has no parameters to train}}
+func.func @none(%w: tensor<1xf32>) -> tensor<1xf32> {
+  return %w : tensor<1xf32>
+}
+
+// -----
+
+// expected-error @+1 {{E15001: the parameter 'w' is a 'tensor<1xi32>', but only float tensors}}
+func.func @integer(%x: tensor<1xf32>, %w: tensor<1xi32> {om.name = "w", train.parameter}) -> tensor<1xf32> {
+  return %x : tensor<1xf32>
+}
+
+// -----
+
+// expected-error @+1 {{E15004: result 0, the loss, is not a float tensor of one element}}
+func.func @many(%w: tensor<2xf32> {om.name = "w", train.parameter}) -> tensor<2xf32> {
+  return %w : tensor<2xf32>
+}
+
+// -----
+
+// expected-error @+1 {{E15003: no gradient is known for these nodes between a parameter and the loss: 'h' (Hardmax)}}
+func.func @host(%w: tensor<1xf32> {om.name = "w", train.parameter}) -> tensor<1xf32> {
+  %0 = graph.host_call "Hardmax"(%w) {} : (tensor<1xf32>) -> tensor<1xf32> loc("h")
+  return %0 : tensor<1xf32>
+}

@@ -1,0 +1,235 @@
+//===-- ApplyOptimizer.cpp - the update of parameters and state -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/train/Functions.h"
+#include "passes/train/Optimizers.h"
+#include "passes/train/Passes.h"
+#include "support/NamePattern.h"
+
+namespace atc::train {
+#define GEN_PASS_DEF_TRAINAPPLYOPTIMIZER
+#include "passes/train/Passes.h.inc"
+} // namespace atc::train
+
+using namespace mlir;
+using namespace atc;
+using namespace atc::train;
+using graph::ComparePredicate;
+
+namespace {
+
+class ApplyOptimizer : public train::impl::TrainApplyOptimizerBase<ApplyOptimizer> {
+public:
+  using TrainApplyOptimizerBase::TrainApplyOptimizerBase;
+  void runOnOperation() override;
+
+private:
+  /// A tensor that is trained.
+  struct Trained {
+    Value parameter, gradient;
+    std::string name;
+  };
+
+  bool readOptimizer(Optimizer &optimizer);
+  SmallVector<Trained> takeGradients();
+  Value addState(Type type, const std::string &name);
+  void setNext(const std::string &name, Value next);
+  Value addCorrection(const GraphMath &g, const std::string &name, double beta);
+  void prepareGradients(const GraphMath &g, MutableArrayRef<Trained> all);
+  void accumulateGradients(const GraphMath &g, MutableArrayRef<Trained> all);
+  void unscaleGradients(const GraphMath &g, MutableArrayRef<Trained> all);
+  void clipGradients(const GraphMath &g, MutableArrayRef<Trained> all);
+  Value both(const GraphMath &g, Value first, Value second) {
+    return !first ? second : !second ? first : g.make<graph::AndOp>(first, second);
+  }
+  Value whenUpdated(const GraphMath &g, Value next, Value now) {
+    return updates ? g.select(updates, next, now) : next;
+  }
+
+  SmallVector<std::array<std::string, 2>> states;
+  Value updates; ///< a bool of rank 0: whether this run changes the parameters; null: it does
+};
+
+bool ApplyOptimizer::readOptimizer(Optimizer &optimizer) {
+  func::FuncOp main = getOperation();
+  const auto found = Optimizer::findKind(kind);
+  if (!found)
+    main.emitError() << "E15006: '" << kind
+                     << "' is not an optimizer; it must be sgd, adam, adamw, lamb, lars or adagrad";
+  else if (accumulate < 1)
+    main.emitError() << "E15006: accumulate is " << accumulate << ", expected at least 1";
+  else if (nesterov && (momentum == 0 || dampening != 0))
+    main.emitError() << "E15006: nesterov needs a momentum and no dampening";
+  else {
+    optimizer = {*found, momentum, dampening,   nesterov, beta1,
+                 beta2,  epsilon,  weightDecay, trust,    lrDecay};
+    return true;
+  }
+  return false;
+}
+
+/// Removes the results with gradients and returns them.
+SmallVector<ApplyOptimizer::Trained> ApplyOptimizer::takeGradients() {
+  func::FuncOp main = getOperation();
+  auto exit = cast<func::ReturnOp>(main.front().getTerminator());
+  SmallVector<Trained> all;
+  for (BlockArgument argument : main.getArguments()) {
+    if (!main.getArgAttr(argument.getArgNumber(), kParameterAttr))
+      continue;
+    const std::string name = argumentName(main, argument.getArgNumber());
+    const std::optional<unsigned> result = findResult(main, name + ".grad");
+    if (!result) {
+      main.emitError() << "E15002: the parameter '" << name
+                       << "' has no gradient: train-differentiate comes first";
+      return {};
+    }
+    all.push_back({argument, exit.getOperand(*result), name});
+    (void)main.eraseResult(*result);
+    exit.getOperandsMutable().erase(*result);
+  }
+  return all;
+}
+
+Value ApplyOptimizer::addState(Type type, const std::string &name) {
+  return appendArgument(getOperation(), type, name);
+}
+
+void ApplyOptimizer::setNext(const std::string &name, Value next) {
+  appendResult(getOperation(), next, name + ".next");
+  states.push_back({name, name + ".next"});
+}
+
+/// Makes the gradient of an update the mean of those of several runs.
+void ApplyOptimizer::accumulateGradients(const GraphMath &g, MutableArrayRef<Trained> all) {
+  if (accumulate == 1)
+    return;
+  const std::string name = "train.run";
+  Value run = addState(RankedTensorType::get({}, g.builder.getF32Type()), name);
+  Value number = g.add(run, 1.0);
+  Value isLast = g.compare(number, ComparePredicate::Ge, static_cast<double>(accumulate));
+  setNext(name, g.select(isLast, g.scalar(number, 0), number));
+  updates = isLast;
+  for (Trained &each : all) {
+    const std::string sum = each.name + ".gradient";
+    Value before = addState(each.gradient.getType(), sum);
+    each.gradient = g.add(before, g.mul(each.gradient, 1.0 / static_cast<double>(accumulate)));
+    setNext(sum, g.select(isLast, g.scalar(each.gradient, 0), each.gradient));
+  }
+}
+
+/// Divides by the loss scale, skips the update after an overflow, and adapts the scale.
+void ApplyOptimizer::unscaleGradients(const GraphMath &g, MutableArrayRef<Trained> all) {
+  const std::optional<unsigned> index = findArgument(getOperation(), kLossScale);
+  if (!index)
+    return;
+  Value scale = getOperation().getArgument(*index);
+  Value inverse = g.make<graph::ReciprocalOp>(scale), isFinite;
+  for (Trained &each : all) {
+    each.gradient = g.mul(each.gradient, inverse);
+    auto axes = llvm::to_vector(llvm::seq<int64_t>(0, rankOf(each.gradient)));
+    Value largest = g.make<graph::AbsOp>(each.gradient);
+    if (!axes.empty())
+      largest = g.reduce(graph::ReduceKind::Max, largest, axes, /*keepdims=*/false);
+    // Neither infinities nor NaN are below it.
+    isFinite = both(g, isFinite, g.compare(largest, ComparePredicate::Le, 3.0e38));
+  }
+  if (growthInterval > 0) {
+    const std::string name = "train.finite_runs";
+    Value runs = addState(scale.getType(), name);
+    Value count = g.select(isFinite, g.add(runs, 1.0), g.scalar(runs, 0));
+    Value grows = g.compare(count, ComparePredicate::Ge, static_cast<double>(growthInterval));
+    setNext(name, g.select(grows, g.scalar(runs, 0), count));
+    Value larger = g.select(grows, g.mul(scale, 2.0), scale);
+    setNext(kLossScale.str(), g.select(isFinite, larger, g.mul(scale, 0.5)));
+  } else {
+    setNext(kLossScale.str(), g.add(scale, 0.0));
+  }
+  // What has overflowed is not accumulated, and the run does not count.
+  if (accumulate == 1) {
+    updates = isFinite;
+    return;
+  }
+  for (Trained &each : all)
+    each.gradient = g.keepWhere(isFinite, each.gradient);
+}
+
+void ApplyOptimizer::clipGradients(const GraphMath &g, MutableArrayRef<Trained> all) {
+  if (clipNorm > 0) {
+    Value sum;
+    for (const Trained &each : all) {
+      Value own = g.sumAll(g.square(each.gradient));
+      sum = sum ? g.add(sum, own) : own;
+    }
+    Value share = g.div(g.scalar(sum, clipNorm), g.add(g.sqrt(sum), 1e-6));
+    share = g.make<graph::MinOp>(share, g.scalar(share, 1));
+    for (Trained &each : all)
+      each.gradient = g.mul(each.gradient, share);
+  }
+  if (clipValue > 0)
+    for (Trained &each : all)
+      each.gradient =
+          g.make<graph::ClipOp>(each.gradient, APFloat(-clipValue), APFloat(double(clipValue)));
+}
+
+/// Returns 1 - beta^step as (1 - beta) times the sum of the powers below: the difference itself
+/// would lose half of the digits of an f32 where beta is close to 1.
+Value ApplyOptimizer::addCorrection(const GraphMath &g, const std::string &name, double beta) {
+  Value before = addState(RankedTensorType::get({}, g.builder.getF32Type()), name);
+  Value sum = g.add(g.mul(before, beta), 1.0);
+  setNext(name, whenUpdated(g, sum, before));
+  return g.mul(sum, 1 - beta);
+}
+
+void ApplyOptimizer::runOnOperation() {
+  func::FuncOp main = getOperation();
+  // A pass runs on several functions.
+  states.clear();
+  updates = {};
+  Optimizer optimizer;
+  if (!readOptimizer(optimizer))
+    return signalPassFailure();
+  SmallVector<Trained> all = takeGradients();
+  if (all.empty())
+    return signalPassFailure();
+
+  OpBuilder builder(main.front().getTerminator());
+  GraphMath g(builder, NameLoc::get(builder.getStringAttr("update")));
+  auto number = RankedTensorType::get({}, builder.getF32Type());
+  Value rate = appendArgument(main, number, kLearningRate.str());
+  // The scale is that of single runs.
+  unscaleGradients(g, all);
+  accumulateGradients(g, all);
+  clipGradients(g, all);
+  Value steps = addState(number, kStepCount.str()), step = g.add(steps, 1.0);
+  setNext(kStepCount.str(), whenUpdated(g, step, steps));
+  Optimizer::Progress progress = {rate, step, {}};
+  if (optimizer.hasMeans())
+    for (unsigned i = 0; i < 2; ++i)
+      progress.corrections[i] = addCorrection(g, "train.beta" + std::to_string(i + 1) + "_sum",
+                                              i == 0 ? optimizer.beta1 : optimizer.beta2);
+  for (const Trained &each : all) {
+    GraphMath own(builder, NameLoc::get(builder.getStringAttr(each.name + ".update")));
+    const bool decays = llvm::none_of(
+        noDecay, [&](StringRef pattern) { return matchesPattern(pattern, each.name); });
+    SmallVector<Value> slots, next;
+    for (StringRef slot : optimizer.slots())
+      slots.push_back(addState(each.parameter.getType(), each.name + "." + slot.str()));
+    next = slots;
+    Value updated = optimizer.update(own, each.parameter, each.gradient, progress, decays, next);
+    setNext(each.name, whenUpdated(own, updated, each.parameter));
+    for (auto [slot, before, after] : llvm::zip(optimizer.slots(), slots, next))
+      setNext(each.name + "." + slot.str(), whenUpdated(own, after, before));
+  }
+  SmallVector<Attribute> pairs;
+  auto link = [&](StringRef argument, StringRef result) {
+    pairs.push_back(builder.getStrArrayAttr({argument, result}));
+  };
+  for (unsigned index = 0; index < main.getNumArguments(); ++index)
+    if (auto result = main.getArgAttrOfType<StringAttr>(index, kStatisticAttr))
+      link(argumentName(main, index), result.getValue());
+  for (const auto &[argument, result] : states)
+    link(argument, result);
+  main->getParentOp()->setAttr(kStatesAttr, builder.getArrayAttr(pairs));
+}
+
+} // namespace

@@ -1,0 +1,35 @@
+//===-- Passes.h - passes that make training steps ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_TRAIN_PASSES_H
+#define OPENATC_PASSES_TRAIN_PASSES_H
+
+#include "dialects/graph/Graph.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace atc::train {
+
+#define GEN_PASS_DECL
+#include "passes/train/Passes.h.inc"
+
+/// Unit attribute of the arguments that are trained.
+inline constexpr llvm::StringLiteral kParameterAttr = "train.parameter";
+/// Attribute of an argument that the model itself updates, as the running mean of a batch norm: the
+/// name of the result with its next value.
+inline constexpr llvm::StringLiteral kStatisticAttr = "train.statistic";
+/// Attribute of the module: an array of [name of the argument, name of the result] per state.
+inline constexpr llvm::StringLiteral kStatesAttr = "train.states";
+/// The name of the argument with the learning rate, an f32 tensor of rank 0.
+inline constexpr llvm::StringLiteral kLearningRate = "learning_rate";
+/// The names of the arguments with the loss scale and the number of updates so far.
+inline constexpr llvm::StringLiteral kLossScale = "train.loss_scale";
+inline constexpr llvm::StringLiteral kStepCount = "train.step";
+
+/// Registers the passes by name.
+void registerTrainPasses();
+
+} // namespace atc::train
+
+#endif // OPENATC_PASSES_TRAIN_PASSES_H

@@ -1,0 +1,118 @@
+//===-- Passes.td - passes that make training steps -------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_TRAIN_PASSES_TD
+#define OPENATC_PASSES_TRAIN_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+// In the order in which they run.
+
+class TrainPass<string name> : Pass<name, "::mlir::func::FuncOp"> {
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
+def TrainAddLoss : TrainPass<"train-add-loss"> {
+  let summary = "Compute the loss of a model's output as result 0";
+  let description = [{
+    Adds an input with the targets, unless the loss is the output itself (`kind=output`), and the
+    loss, a tensor of one element, in front of the other results.
+
+    | kind | targets | per element |
+    |---|---|---|
+    | `softmax_cross_entropy` | i64 classes, the output's shape without `axis` | -log_softmax(output)[class] |
+    | `mse` | as the output | (output - target)^2 |
+    | `l1` | as the output | abs(output - target) |
+    | `bce` | as the output, 0 to 1 | cross entropy of probabilities |
+    | `bce_logits` | as the output, 0 to 1 | cross entropy of sigmoid(output) |
+    | `output` | none | the output, whatever computes it |
+
+    ```mlir
+    func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32>
+    // becomes with kind=mse
+    func.func @main(%x: tensor<2x3xf32>, %target: tensor<2x3xf32>) -> (tensor<f32>, tensor<2x3xf32>)
+    ```
+  }];
+  let options = [
+    Option<"kind", "kind", "std::string", "\"softmax_cross_entropy\"", "The loss">,
+    Option<"output", "output", "std::string", "\"\"", "Name of the output; empty: the first one">,
+    Option<"target", "target", "std::string", "\"target\"", "Name of the input with the targets">,
+    Option<"reduction", "reduction", "std::string", "\"mean\"", "mean or sum">,
+    Option<"axis", "axis", "int64_t", "1", "The dim of the classes; negative: from the end">,
+    Option<"smoothing", "smoothing", "double", "0.0", "Label smoothing of softmax_cross_entropy">,
+    Option<"ignoreIndex", "ignore-index", "int64_t", "-100",
+           "The class of samples that do not count">];
+}
+
+def TrainDifferentiate : TrainPass<"train-differentiate"> {
+  let summary = "Append the gradients of result 0 as results";
+  let description = [{
+    Reverse-mode differentiation. Result 0 is the loss, a float tensor of one element; the gradient
+    of every argument with the unit attribute `train.parameter` is appended to the results, in the
+    order of the arguments, as `<name>.grad`. Gradients consist of graph ops. All nodes on the way
+    from a parameter to the loss that have no gradient are one error.
+
+    ```mlir
+    func.func @main(%w: tensor<3xf32> {train.parameter}) -> tensor<f32> {
+      %0 = graph.reduce %w {axes = array<i64: 0>, keepdims = false, kind = #graph.reduce_kind<sum_square>} : ...
+      return %0 : tensor<f32>
+    }
+    // becomes
+      %1 = graph.mul %w, %two : ...
+      return %0, %1 : tensor<f32>, tensor<3xf32>
+    ```
+  }];
+  let options = [
+    Option<"scale", "scale", "std::string", "\"\"",
+           "Name of an argument of one element that multiplies all gradients; empty: none">];
+  let statistics = [
+    Statistic<"numOps", "num-ops", "Number of ops that were differentiated">];
+}
+
+def TrainApplyOptimizer : TrainPass<"train-apply-optimizer"> {
+  let summary = "Replace gradients by the next values of parameters and optimizer state";
+  let description = [{
+    Behind train-differentiate. Adds the argument `learning_rate` and arguments for the optimizer's
+    state, which is zero at first; the gradients become results with the next values. The pairs of
+    arguments and results are the attribute `train.states` of the module, which becomes the state of
+    the `.om` file.
+  }];
+  let options = [
+    Option<"kind", "kind", "std::string", "\"sgd\"",
+           "sgd, adam, adamw, lamb, lars or adagrad">,
+    Option<"momentum", "momentum", "double", "0.0", "of sgd and lars">,
+    Option<"dampening", "dampening", "double", "0.0", "of sgd">,
+    Option<"nesterov", "nesterov", "bool", "false", "of sgd">,
+    Option<"beta1", "beta1", "double", "0.9", "of adam, adamw and lamb">,
+    Option<"beta2", "beta2", "double", "0.999", "of adam, adamw and lamb">,
+    Option<"epsilon", "epsilon", "double", "1e-8", "Added to denominators">,
+    Option<"weightDecay", "weight-decay", "double", "0.0",
+           "A gradient's share of its parameter; adamw and lamb decay the parameter itself">,
+    ListOption<"noDecay", "no-decay", "std::string",
+           "Parameters without decay: names with at most one '*'">,
+    Option<"trust", "trust", "double", "0.001", "The trust coefficient of lars">,
+    Option<"lrDecay", "lr-decay", "double", "0.0", "of adagrad">,
+    Option<"clipNorm", "clip-norm", "double", "0.0",
+           "Bound of the norm of all gradients together; 0: none">,
+    Option<"clipValue", "clip-value", "double", "0.0",
+           "Bound of the absolute value of each gradient element; 0: none">,
+    Option<"accumulate", "accumulate", "int64_t", "1",
+           "Runs whose mean gradient makes one update">,
+    Option<"lossScale", "loss-scale", "double", "0.0",
+           "Gradients are multiplied by it and divided later; 0: not scaled">,
+    Option<"growthInterval", "growth-interval", "int64_t", "0",
+           "Runs without overflow until the loss scale doubles; 0: it is constant">];
+}
+
+def TrainLowerConvolutions : TrainPass<"train-lower-convolutions"> {
+  let summary = "Compute convolutions by computed filters as matrix products";
+  let description = [{
+    Kernels of convolutions read packed constant weights. A convolution, transposed convolution or
+    fully_connected whose filter is computed becomes slices and a matmul; a depthwise one
+    products and sums, which elementwise fusion turns into one kernel.
+  }];
+  let statistics = [
+    Statistic<"numLowered", "num-lowered", "Number of convolutions that became matrix products">];
+}
+
+#endif // OPENATC_PASSES_TRAIN_PASSES_TD

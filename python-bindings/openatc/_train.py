@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Training steps: a model, its loss and an optimizer, compiled like an inference."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _compiler
+from ._compile import Module, Path, Shapes, Source, _in_memory, _model_request, _request
+from ._error import ArgumentError
+from ._runtime import Model, Session
+from .schedules import Schedule, constant
+
+_LOSS_SCALE = "train.loss_scale"
+_OPTIMIZERS = {
+    "sgd": {}, "adam": {}, "adamw": {"weight_decay": 0.01}, "adagrad": {"epsilon": 1e-10},
+    "lamb": {"epsilon": 1e-6, "weight_decay": 0.01}, "lars": {"momentum": 0.9},
+}
+
+
+@dataclass(frozen=True)
+class StepInfo:
+    """How a step ended."""
+
+    loss: float
+    learning_rate: float
+    outputs: dict[str, np.ndarray]
+    """The model's own outputs, before the update."""
+
+
+class Trainer:
+    """A compiled training step and its session, which holds parameters and optimizer state.
+    `openatc.train` makes it."""
+
+    def __init__(self, source: Any, settings: dict[str, Any], module: Module, model: Model,
+                 parameters: dict[str, np.ndarray], statistics: dict[str, np.ndarray],
+                 schedule: Schedule, threads: int, max_memory: int, loss_scale: float) -> None:
+        self.module = module
+        """The step as a module of graph ops."""
+        self.model = model
+        """The compiled step."""
+        self.schedule = schedule
+        self.session = Session(model, threads=threads, max_memory=max_memory)
+        self.session.keep_state = True
+        self._source = source
+        self._accumulate = int(settings.get("accumulate", 1))
+        self._target = settings.get("loss", {}).get("target", "target")
+        self._parameters = list(parameters)
+        self._weights = {**parameters, **statistics}
+        self._shapes = {port.name: port.shape for port in model.inputs}
+        self._dtypes = {port.name: port.numpy_dtype for port in model.inputs}
+        self._outputs = [port.name for port in model.outputs
+                         if port.name not in set(model.states.values())]
+        states = set(model.states)
+        fed = states | {"learning_rate", self._target}
+        self._inputs = [port.name for port in model.inputs if port.name not in fed]
+        self._runs = 0
+        first = {name: np.zeros(self._shapes[name], self._dtypes[name]) for name in states}
+        first.update({name: array for name, array in self._weights.items() if name in states})
+        if _LOSS_SCALE in states:
+            first[_LOSS_SCALE] = np.array(loss_scale, np.float32)
+        self.session.write_state(first)
+
+    @property
+    def steps(self) -> int:
+        """Runs so far, each of which is an update unless gradients are accumulated."""
+        return self._runs
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the tensors that are trained."""
+        return list(self._parameters)
+
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate of the next step."""
+        return float(self.schedule(self._runs // self._accumulate))
+
+    def run(self, inputs: Any, target: Any = None) -> StepInfo:
+        """Runs a step on a batch, and returns its loss and the model's outputs.
+
+        `inputs` is an array, a list of arrays in the order of the model's inputs, or a dict by
+        name; `target` has what the loss compares the output with.
+        """
+        if not isinstance(inputs, Mapping):
+            listed = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+            if len(listed) != len(self._inputs):
+                raise ArgumentError([f"E10014: {len(listed)} inputs are given, but the model has "
+                                     f"{len(self._inputs)}: {', '.join(self._inputs)}"])
+            inputs = dict(zip(self._inputs, listed))
+        rate = self.learning_rate
+        given = dict(inputs)
+        if self._target in self._shapes:
+            if target is None and self._target not in given:
+                raise ArgumentError([f"E10014: there is no array for the target '{self._target}'"])
+            if target is not None:
+                given[self._target] = target
+        given["learning_rate"] = rate
+        arrays = {name: np.ascontiguousarray(array, self._dtypes.get(name)).reshape(np.shape(array))
+                  for name, array in given.items()}
+        results = self.session.run(arrays)
+        self._runs += 1
+        return StepInfo(float(results["loss"]), rate,
+                        {name: results[name] for name in self._outputs if name != "loss"})
+
+    def step(self, inputs: Any, target: Any = None) -> float:
+        """Runs a step on a batch and returns its loss; the arguments are those of `run`."""
+        return self.run(inputs, target).loss
+
+    def state_dict(self) -> dict[str, np.ndarray]:
+        """Returns a copy of parameters, running statistics and optimizer state by name."""
+        return {name: array for name, array in self.session.read_state().items()
+                if array is not None}
+
+    def load_state_dict(self, state: Mapping[str, np.ndarray], *, strict: bool = True) -> None:
+        """Sets what `state` names; with `strict` it has to name all."""
+        names = set(self.model.states)
+        faults = [f"E10017: '{name}' is no state of the training step" for name in state
+                  if strict and name not in names]
+        faults += [f"E10014: there is no array for the state '{name}'" for name in sorted(names)
+                   if strict and name not in state]
+        if faults:
+            raise ArgumentError(faults)
+        self.session.write_state({
+            name: np.ascontiguousarray(array, self._dtypes[name]).reshape(np.shape(array))
+            for name, array in state.items() if name in names})
+        if "train.step" in state:
+            self._runs = round(float(state["train.step"])) * self._accumulate
+
+    def export_onnx(self, path: Path) -> None:
+        """Writes the model with its trained weights, as an ONNX model for inference."""
+        state = self.state_dict()
+        self._write(path, [(name, state[name]) for name in self._weights if name in state])
+
+    def save(self, path: Path) -> None:
+        """Writes a checkpoint: the trained ONNX model, with the optimizer's state as further
+        initializers, which no node reads."""
+        self._write(path, list(self.state_dict().items()))
+
+    def load(self, path: Path) -> None:
+        """Reads a checkpoint of `save`."""
+        self.load_state_dict({name: array for name, array in _compiler.read_onnx(path).items()
+                              if name in self.model.states})
+
+    def _write(self, path: Path, arrays: list[tuple[str, np.ndarray]]) -> None:
+        _compiler.write_onnx(_model_request(self._source, None, None), arrays, path)
+
+
+def _settings(loss: str | Mapping[str, Any], optimizer: str | Mapping[str, Any],
+              **others: Any) -> dict[str, Any]:
+    """The JSON object of a training: what is None is left out."""
+    losses = {"kind": loss} if isinstance(loss, str) else dict(loss)
+    update = {"kind": optimizer} if isinstance(optimizer, str) else dict(optimizer)
+    update = {**_OPTIMIZERS.get(str(update.get("kind", "sgd")), {}), **update}
+    settings = {"loss": losses, "optimizer": update}
+    settings.update({name: value for name, value in others.items() if value is not None})
+    return settings
+
+
+def train(model: Source, *, loss: str | Mapping[str, Any] = "softmax_cross_entropy",
+          optimizer: str | Mapping[str, Any] = "adam", learning_rate: float | Schedule = 1e-3,
+          input_shapes: Shapes | None = None, outputs: Iterable[str] | None = None,
+          parameters: Iterable[str] | None = None, frozen: Iterable[str] | None = None,
+          batch_statistics: bool | None = None, clip_norm: float | None = None,
+          clip_value: float | None = None, accumulate: int | None = None,
+          loss_scale: float | str | None = None, threads: int = 0, max_memory: int = 0,
+          soc: str | None = None, soc_file: Path | None = None, precision_mode: str | None = None,
+          target_cpu: str = "host", disable_passes: Iterable[str] = (),
+          save_temps: Path | None = None) -> Trainer:
+    """Compiles the training step of an ONNX model and opens it.
+
+    `loss` is "softmax_cross_entropy", "mse", "l1", "bce", "bce_logits", "output", or a dict with
+    it as `kind` and further settings; `optimizer` is "sgd", "adam", "adamw", "lamb", "lars",
+    "adagrad", or such a dict. `learning_rate` is a number or a schedule, as
+    `openatc.schedules.cosine(...)` returns. `parameters` and `frozen` name initializers, with at
+    most one '*' per name. `clip_norm` and `clip_value` bound the gradients, `accumulate` runs make
+    one update, `loss_scale` is a number or "dynamic". docs/training.md describes all settings; the
+    other arguments are those of `openatc.compile` and `openatc.Session`.
+    """
+    growth = None
+    if loss_scale == "dynamic":
+        loss_scale, growth = 65536.0, 2000
+    elif isinstance(loss_scale, str):
+        raise ArgumentError([f"E15006: loss_scale is '{loss_scale}', which is neither a number nor "
+                             "dynamic"])
+    settings = _settings(loss, optimizer,
+                         parameters=None if parameters is None else list(parameters),
+                         frozen=None if frozen is None else list(frozen),
+                         batch_statistics=batch_statistics, clip_norm=clip_norm,
+                         clip_value=clip_value, accumulate=accumulate, loss_scale=loss_scale,
+                         growth_interval=growth)
+    request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps)
+    source = _in_memory(model)
+    if isinstance(source, (str, os.PathLike)):
+        source = os.fspath(source)
+    handle, weights, statistics = _compiler.training_module(
+        _model_request(source, input_shapes, outputs), json.dumps(settings))
+    lines, file = handle.compile(request, None)
+    for line in lines:
+        warnings.warn(line, stacklevel=2)
+    schedule = learning_rate if callable(learning_rate) else constant(float(learning_rate))
+    return Trainer(source, settings, Module(handle), Model(file), weights, statistics, schedule,
+                   threads, max_memory, float(loss_scale or 0.0))

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""openatc.train and the passes behind it. test/train/gradients.npz has PyTorch's gradients."""
+
+import sys
+
+import numpy as np
+import openatc
+import pytest
+
+from conftest import DIGITS, ROOT
+
+FOLDER = ROOT / "test" / "train"
+sys.path.insert(0, str(FOLDER))
+from gradient_cases import CASES, RANDOM  # noqa: E402
+
+EXPECTED = np.load(FOLDER / "gradients.npz")
+
+
+def check(case, results):
+    for index in range(len(case.inputs)):
+        name = chr(97 + index)
+        expected = EXPECTED[f"{case.name}.{name}"]
+        bound = 1e-4 * max(1.0, float(np.abs(expected).max()))
+        if case.name == "cast":
+            bound = 2e-3  # the gradient is f16 on its way
+        np.testing.assert_allclose(results[f"{name}.grad"], expected, rtol=0, atol=bound,
+                                   err_msg=f"{case.name}: gradient of {name}")
+
+
+def differentiated(case):
+    module = openatc.parse(case.module())
+    module.run_passes("func.func(train-differentiate,train-lower-convolutions,canonicalize)")
+    return module
+
+
+def inputs_of(case):
+    inputs = {chr(97 + index): value for index, value in enumerate(case.values())}
+    return {**inputs, "weights": case.weights()}
+
+
+@pytest.mark.parametrize("case", [*CASES, *RANDOM], ids=lambda case: case.name)
+def test_gradients_are_those_of_pytorch(case):
+    module = differentiated(case)
+    check(case, module.interpret(inputs_of(case)))
+
+
+# What moves and multiplies most; generated code of elementwise functions has tests of its own.
+COMPILED = [case for case in [*CASES, *RANDOM[:6]]
+            if case.name.startswith(("conv", "max_pool_o", "average_pool_o", "matmul_s", "gather",
+                                     "slice_r", "reduce_prod_T", "resize_l", "random"))
+            and case.name != "conv_space"]
+
+
+@pytest.mark.parametrize("case", COMPILED, ids=lambda case: case.name)
+def test_generated_code_computes_the_gradients(case):
+    with openatc.Session(differentiated(case).compile(), threads=1) as session:
+        check(case, session.run(inputs_of(case)))
+
+
+# ---- the trainer ---------------------------------------------------------------------------------
+
+BATCH = 16
+
+
+@pytest.fixture(scope="module")
+def batch():
+    data = np.load(DIGITS / "heldout.npz")
+    images = data["images"][:BATCH].astype(np.float32)[:, None] / np.float32(255)
+    return images, data["labels"][:BATCH].astype(np.int64)
+
+
+def make(**options):
+    options.setdefault("threads", 1)
+    return openatc.train(DIGITS / "digits.onnx", input_shapes={"image": (BATCH, 1, 28, 28)},
+                         **options)
+
+
+@pytest.fixture(scope="module")
+def trainer(batch):
+    return make(optimizer="adamw", learning_rate=1e-3)
+
+
+def test_steps_lower_the_loss_and_keep_the_state(trainer, batch):
+    losses = [trainer.step(*batch) for _ in range(8)]
+    assert all(np.isfinite(losses)) and losses[-1] < 0.5 * losses[0]
+    assert trainer.steps == 8
+    state = trainer.state_dict()
+    assert state["train.step"] == 8
+    assert {name + ".mean" for name in trainer.parameters} <= set(state)
+
+
+def test_a_checkpoint_continues_where_it_was_written(trainer, batch, tmp_path):
+    trainer.save(tmp_path / "checkpoint.onnx")
+    before = trainer.steps
+    expected = [trainer.step(*batch) for _ in range(3)]
+    trainer.load(tmp_path / "checkpoint.onnx")
+    assert trainer.steps == before
+    assert [trainer.step(*batch) for _ in range(3)] == expected
+
+
+def test_the_exported_model_has_the_trained_weights(trainer, batch, tmp_path):
+    trainer.export_onnx(tmp_path / "trained.onnx")
+    state = trainer.state_dict()
+    written = openatc._compiler.read_onnx(tmp_path / "trained.onnx")
+    assert set(trainer.parameters) < set(written) and "train.step" not in written
+    for name in trainer.parameters:
+        np.testing.assert_array_equal(written[name], state[name])
+    model = openatc.compile(tmp_path / "trained.onnx", input_shapes={"image": (BATCH, 1, 28, 28)})
+    with openatc.Session(model, threads=1) as session:
+        scores, = session.run([batch[0]])
+    assert (scores.argmax(axis=1) == batch[1]).all()
+
+
+def test_accumulated_gradients_are_one_update(batch):
+    images, labels = batch
+    whole = make(optimizer={"kind": "sgd", "momentum": 0.9}, learning_rate=0.05,
+                 batch_statistics=False, parameters=["scores*", "head*"])
+    parts = openatc.train(DIGITS / "digits.onnx", threads=1, accumulate=4,
+                          parameters=["scores*", "head*"],
+                          input_shapes={"image": (BATCH // 4, 1, 28, 28)}, batch_statistics=False,
+                          optimizer={"kind": "sgd", "momentum": 0.9}, learning_rate=0.05)
+    for _ in range(2):
+        whole.step(images, labels)
+        for first in range(0, BATCH, BATCH // 4):
+            parts.step(images[first:first + BATCH // 4], labels[first:first + BATCH // 4])
+    expected, state = whole.state_dict(), parts.state_dict()
+    for name in whole.parameters:
+        np.testing.assert_allclose(state[name], expected[name], atol=1e-5)
+
+
+def test_an_overflow_skips_the_update_and_halves_the_loss_scale(batch):
+    trainer = make(optimizer="sgd", loss_scale="dynamic", learning_rate=0.01,
+                   parameters=["scores*", "head*"])
+    before = trainer.state_dict()
+    trainer.step(np.full_like(batch[0], 1e38), batch[1])
+    after = trainer.state_dict()
+    assert after["train.loss_scale"] == before["train.loss_scale"] / 2
+    for name in trainer.parameters:
+        np.testing.assert_array_equal(after[name], before[name])
+    trainer.load_state_dict(before)
+    trainer.step(*batch)
+    assert any((trainer.state_dict()[name] != before[name]).any() for name in trainer.parameters)
+
+
+def test_run_returns_loss_rate_and_outputs(trainer, batch):
+    assert isinstance(trainer, openatc.Trainer)
+    ahead = trainer.learning_rate
+    info = trainer.run({"image": batch[0]}, batch[1])
+    assert isinstance(info, openatc.StepInfo) and info.learning_rate == ahead
+    scores, = info.outputs.values()
+    assert scores.shape == (BATCH, 10)
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    logs = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    assert info.loss == pytest.approx(-logs[np.arange(BATCH), batch[1]].mean(), rel=1e-3, abs=1e-6)
+
+
+def test_frozen_parameters_stay_and_clipping_bounds_the_move(batch):
+    trainer = make(optimizer="sgd", learning_rate=1.0, parameters=["scores*"],
+                   frozen=["scores.weight"], clip_norm=1e-3, clip_value=1e-4,
+                   loss={"kind": "softmax_cross_entropy", "smoothing": 0.5})
+    assert trainer.parameters == ["scores.bias"]
+    before = trainer.state_dict()["scores.bias"]
+    trainer.step(*batch)
+    move = np.abs(trainer.state_dict()["scores.bias"] - before)
+    assert 0 < move.max() <= 1e-4 + 1e-7
+
+
+@pytest.mark.parametrize("kind", ["mse", "l1", "bce", "bce_logits"])
+def test_losses_compare_the_output_with_the_target(kind):
+    module = openatc.parse("""
+func.func @main(%w: tensor<2x2xf32> {om.name = "w", train.parameter})
+    -> (tensor<2x2xf32> {om.name = "y"}) {
+  %y = graph.sigmoid %w : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
+}""")
+    module.run_passes(f"func.func(train-add-loss{{kind={kind}}},train-differentiate)")
+    w = np.array([[0.3, -1.2], [2.0, 0.1]], np.float32)
+    target = np.array([[0.0, 1.0], [0.25, 0.5]], np.float32)
+
+    def loss(w):
+        y = 1 / (1 + np.exp(-w.astype(np.float64)))
+        p = 1 / (1 + np.exp(-y))
+        return {"mse": (y - target) ** 2, "l1": np.abs(y - target),
+                "bce": -(target * np.log(y) + (1 - target) * np.log(1 - y)),
+                "bce_logits": -(target * np.log(p) + (1 - target) * np.log(1 - p))}[kind].mean()
+    results = module.interpret({"w": w, "target": target})
+    assert results["loss"] == pytest.approx(loss(w), rel=1e-5)
+    for at in np.ndindex(2, 2):
+        step = np.zeros((2, 2))
+        step[at] = 1e-5
+        slope = (loss(w + step) - loss(w - step)) / 2e-5
+        assert results["w.grad"][at] == pytest.approx(slope, rel=1e-3, abs=1e-6)
+
+
+def test_the_simulated_npu_trains(batch):
+    images, labels = batch[0][:4], batch[1][:4]
+    trainer = openatc.train(DIGITS / "digits.onnx", input_shapes={"image": (4, 1, 28, 28)},
+                            optimizer={"kind": "sgd", "momentum": 0.9}, learning_rate=0.02,
+                            soc="Ascend310P3", threads=1)
+    assert trainer.model.npu_bytes > 0
+    losses = [trainer.step(images, labels) for _ in range(6)]
+    assert all(np.isfinite(losses)) and losses[-1] < 0.7 * losses[0]
+
+
+# ---- optimizers ----------------------------------------------------------------------------------
+
+QUADRATIC = """
+func.func @main(%x: tensor<3xf32> {om.name = "x"}, %w: tensor<3xf32> {om.name = "w",
+    train.parameter}) -> (tensor<f32> {om.name = "loss"}) {
+  %p = graph.mul %x, %w : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %s = graph.sin %p : (tensor<3xf32>) -> tensor<3xf32>
+  %l = graph.reduce %s {kind = #graph<reduce_kind sum_square>, axes = array<i64: 0>,
+      keepdims = false} : (tensor<3xf32>) -> tensor<f32>
+  return %l : tensor<f32>
+}
+"""
+OPTIMIZERS = np.load(FOLDER / "optimizers.npz")
+
+
+@pytest.mark.parametrize("options", sorted(OPTIMIZERS.files))
+def test_optimizers_update_as_their_references_do(options):
+    module = openatc.parse(QUADRATIC)
+    module.run_passes("func.func(train-differentiate)")
+    module.run_passes(f"func.func(train-apply-optimizer{{{options}}})")
+    with openatc.Session(module.compile(), threads=1) as session:
+        session.keep_state = True
+        session.write_state({"w": np.array([0.5, -1.0, 2.0], np.float32)})
+        for expected in OPTIMIZERS[options]:
+            session.run({"x": np.array([1.0, 0.7, -0.4], np.float32),
+                         "learning_rate": np.array(0.1, np.float32)})
+            np.testing.assert_allclose(session.read_state()["w"], expected, atol=2e-6)
+
+
+# ---- errors --------------------------------------------------------------------------------------
+
+def test_all_nodes_without_gradient_are_named_at_once():
+    module = openatc.parse("""
+func.func @main(%w: tensor<3xf32> {om.name = "w", train.parameter}) -> tensor<f32> {
+  %0:1 = graph.host_call "CumSum"(%w) {} : (tensor<3xf32>) -> tensor<3xf32> loc("first")
+  %1:1 = graph.host_call "Hardmax"(%0) {} : (tensor<3xf32>) -> tensor<3xf32> loc("second")
+  %2 = graph.reduce %1 {kind = #graph<reduce_kind sum>, axes = array<i64: 0>, keepdims = false}
+      : (tensor<3xf32>) -> tensor<f32>
+  return %2 : tensor<f32>
+}""")
+    with pytest.raises(openatc.Error, match="E15003: .*'second' .Hardmax., 'first' .CumSum."):
+        module.run_passes("func.func(train-differentiate)")
+
+
+@pytest.mark.parametrize("options, message", [
+    ({"optimizer": "sdg"}, "E15006: 'sdg' is not an optimizer"),
+    ({"loss": "cross"}, "E15005: 'cross' is not a loss"),
+    ({"loss": {"kind": "mse", "outptu": "x"}}, "E15006: .*'outptu'.*did you mean"),
+    ({"optimizer": {"kind": "adam", "beta1": "x"}}, "E15006: .*'beta1' must be a number"),
+    ({"parameters": ["nothing"]}, "E15002: .*'nothing'"),
+    ({"loss_scale": "large"}, "E15006: .*neither a number nor"),
+    ({"loss": {"kind": "mse", "output": "none"}}, "E15005: .*no output 'none'"),
+])
+def test_bad_settings_are_errors(options, message):
+    with pytest.raises(openatc.Error, match=message):
+        make(**options)
+
+
+def test_bad_targets_and_inputs_are_errors(trainer, batch):
+    with pytest.raises(openatc.Error, match="E10014: .*target"):
+        trainer.step(batch[0])
+    with pytest.raises(openatc.Error, match="E10014: 2 inputs are given"):
+        trainer.step([batch[0], batch[0]], batch[1])
+    with pytest.raises(openatc.Error, match="E10017: 'other'"):
+        trainer.load_state_dict({"other": np.zeros(1, np.float32)})
+
+
+def test_schedules():
+    schedules = openatc.schedules
+    assert schedules.constant(0.5)(7) == 0.5
+    cosine = schedules.cosine(1.0, 10, warmup=2, final=0.1)
+    assert [round(cosine(step), 6) for step in (0, 1, 2, 6, 10, 99)] == [0.5, 1, 1, 0.55, 0.1, 0.1]
+    linear = schedules.linear(1.0, 4)
+    assert [linear(step) for step in (0, 2, 4)] == [1, 0.5, 0]
+    steps = schedules.steps(1.0, [2, 4], factor=0.5)
+    assert [steps(step) for step in (1, 2, 4)] == [1, 0.5, 0.25]
