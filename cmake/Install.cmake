@@ -78,6 +78,16 @@ if(OPENATC_BUILD_COMPILER OR TARGET om-run)
   openatc_install_pc(openatc-npu dev)
 endif()
 
+# Connections between ranks; the plug-in for MPI where MPI was there to build it.
+if(TARGET om-run)
+  install(TARGETS openatc_collectives ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/collectives/include/openatc"
+          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT dev)
+  if(TARGET openatc_mpi)
+    install(TARGETS openatc_mpi LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT tools)
+  endif()
+endif()
+
 # Signatures, where libsodium was there to build them.
 if(TARGET openatc_trust)
   openatc_install_part(Trust dev openatc_trust)

@@ -18,6 +18,7 @@
 #include "passes/npu/Passes.h"
 #include "passes/npu/Pipelines.h"
 #include "passes/om/Passes.h"
+#include "passes/shard/Passes.h"
 #include "passes/train/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -57,6 +58,7 @@ void registerAllPasses() {
   npu::registerNpuPasses();
   npu::registerNpuPipelines();
   om::registerOmPasses();
+  shard::registerShardPasses();
   train::registerTrainPasses();
   registerCompilePass();
 }

@@ -12,6 +12,11 @@ packages=(
   python3 python3-numpy python3-onnx python3-pytest python3-dev pybind11-dev libonnx-testdata
 )
 
+# What the build leaves out where it is not there: the connection between ranks over MPI.
+if [ "${OPENATC_WITHOUT_MPI:-}" = "" ]; then
+  packages+=(libopenmpi-dev openmpi-bin)
+fi
+
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")

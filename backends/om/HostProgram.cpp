@@ -8,6 +8,7 @@
 
 #include "backends/om/Names.h"
 #include "dialects/graph/HostCalls.h"
+#include "dialects/graph/collectives/Collectives.h"
 #include "passes/host/HostCosts.h"
 #include "passes/host/Passes.h"
 #include "passes/om/Schedule.h"
@@ -75,6 +76,12 @@ public:
                main.getResultAttrOfType<StringAttr>(result.getOperandNumber(), kNameAttr), "output",
                result.getOperandNumber()));
     program.slots = nextSlot;
+    auto integer = [&](StringRef name) {
+      auto value = main->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>(name);
+      return value ? static_cast<uint32_t>(value.getInt()) : 0;
+    };
+    program.rank = integer(graph::kRankAttr);
+    program.ranks = integer(graph::kRankCountAttr);
     if (fault)
       return std::move(fault);
     return std::move(program);
@@ -200,13 +207,82 @@ private:
         for (Value result : op.getResults())
           findLast(result);
     for (Operation &op : block.without_terminator()) {
-      if (!isa<graph::ConstantOp>(op))
+      addWaits(op, index);
+      if (graph::isCollective(&op))
+        addCollective(op, index);
+      else if (!isa<graph::ConstantOp>(op))
         addStep(op, index);
       SmallVector<int32_t> released;
       for (Value value : lastReads.lookup(&op))
         released.push_back(slotOf(value));
       addRelease(index, released);
     }
+  }
+
+  /// Waits for the collectives whose results `op` reads. All others go on.
+  void addWaits(Operation &op, int32_t block) {
+    OmHostStep wait;
+    wait.kind = Kind::Wait;
+    op.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (unfinished.erase(operand))
+          wait.outputs.push_back(slotOf(operand));
+    });
+    if (!wait.outputs.empty())
+      program.blocks[block].push_back(std::move(wait));
+  }
+
+  void addCollective(Operation &op, int32_t block) {
+    OmHostStep step;
+    step.kind = Kind::Collective;
+    const Names names = namesOf(op.getLoc());
+    step.name = !names.node.empty()     ? names.node
+                : !names.tensor.empty() ? names.tensor
+                                        : op.getName().stripDialect().str();
+    const auto kinds = {std::pair(graph::AllReduceOp::getOperationName(), OM_ALL_REDUCE),
+                        {graph::AllGatherOp::getOperationName(), OM_ALL_GATHER},
+                        {graph::ReduceScatterOp::getOperationName(), OM_REDUCE_SCATTER},
+                        {graph::AllToAllOp::getOperationName(), OM_ALL_TO_ALL},
+                        {graph::BroadcastOp::getOperationName(), OM_BROADCAST},
+                        {graph::SendOp::getOperationName(), OM_SEND},
+                        {graph::ReceiveOp::getOperationName(), OM_RECEIVE}};
+    for (auto [name, kind] : kinds)
+      if (op.getName().getStringRef() == name)
+        step.collective = kind;
+    Value input = op.getNumOperands() ? op.getOperand(0) : Value();
+    Value output = op.getNumResults() ? op.getResult(0) : Value();
+    step.inputs = {input ? int32_t(slotOf(input)) : -1};
+    step.outputs = {output ? int32_t(slotOf(output)) : -1};
+    auto type = cast<RankedTensorType>((output ? output : input).getType());
+    auto read = cast<RankedTensorType>((input ? input : output).getType());
+    auto number = [&](StringRef name) {
+      auto value = op.getAttrOfType<IntegerAttr>(name);
+      return value ? value.getInt() : 0;
+    };
+    if (!type.hasStaticShape() || !read.hasStaticShape())
+      return fail(llvm::createStringError("E10055: the collective '%s' has tensors of dynamic "
+                                          "shape, which are not supported",
+                                          step.name.c_str()));
+    if (number("axis") || number("split_axis") || number("concat_axis"))
+      return fail(llvm::createStringError("E14001: the collective '%s' is not along dim 0: run "
+                                          "shard-lower-axes",
+                                          step.name.c_str()));
+    step.dtype = static_cast<om_dtype>(graph::dtypeOf(type.getElementType()));
+    step.dims = type.getShape().vec();
+    step.elements = read.getNumElements();
+    step.root = number("root");
+    step.tag = number("tag");
+    if (auto ranks = op.getAttrOfType<DenseI64ArrayAttr>("ranks"))
+      step.ranks.assign(ranks.asArrayRef().begin(), ranks.asArrayRef().end());
+    else
+      step.ranks = {static_cast<uint32_t>(number(isa<graph::SendOp>(op) ? "to" : "from"))};
+    if (auto kind = op.getAttrOfType<graph::ReduceKindAttr>("kind"))
+      step.reduction = kind.getValue() == graph::ReduceKind::Max   ? OM_REDUCE_MAX
+                       : kind.getValue() == graph::ReduceKind::Min ? OM_REDUCE_MIN
+                                                                   : OM_REDUCE_SUM;
+    program.blocks[block].push_back(std::move(step));
+    if (output)
+      unfinished.insert(output);
   }
 
   void addStep(Operation &op, int32_t block) {
@@ -321,6 +397,7 @@ private:
   OmHostProgram program;
   uint32_t nextSlot = 0;
   DenseMap<Value, uint32_t> slots;
+  DenseSet<Value> unfinished; ///< results of collectives that nobody has waited for
   DenseMap<StringAttr, uint32_t> partIndex;
   llvm::Error fault = llvm::Error::success();
 };

@@ -117,6 +117,20 @@ Offset<fb::HostStep> HostBuilder::step(const OmHostStep &step) {
     auto move = fb::CreateHostMove(builder, from, to);
     return fb::CreateHostStep(builder, fb::HostStepKind::HostMove, move.Union());
   }
+  case OmHostStep::Kind::Collective: {
+    auto name = text(step.name);
+    auto dims = builder.CreateVector(step.dims);
+    auto ranks = builder.CreateVector(step.ranks);
+    auto collective = fb::CreateHostCollective(
+        builder, name, static_cast<fb::CollectiveKind>(step.collective),
+        static_cast<fb::Reduction>(step.reduction), static_cast<fb::DataType>(step.dtype),
+        step.inputs.at(0), step.outputs.at(0), step.elements, dims, ranks, step.root, step.tag);
+    return fb::CreateHostStep(builder, fb::HostStepKind::HostCollective, collective.Union());
+  }
+  case OmHostStep::Kind::Wait: {
+    auto wait = fb::CreateHostWait(builder, builder.CreateVector(step.outputs));
+    return fb::CreateHostStep(builder, fb::HostStepKind::HostWait, wait.Union());
+  }
   case OmHostStep::Kind::Release:
     break;
   }
@@ -131,7 +145,7 @@ Offset<fb::HostProgram> HostBuilder::program(const OmHostProgram &program) {
   auto constants = list(program.constants, &HostBuilder::constant);
   auto parts = list(program.parts, &HostBuilder::part);
   return fb::CreateHostProgram(builder, inputs, outputs, blocks, program.main, program.slots,
-                               constants, parts);
+                               constants, parts, program.rank, program.ranks);
 }
 } // namespace
 

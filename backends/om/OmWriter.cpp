@@ -46,6 +46,14 @@ uint16_t schemaMinor(const OmModel &model) {
     return std::any_of(steps.begin(), steps.end(),
                        [](const OmHostStep &step) { return step.kind == OmHostStep::Kind::Tiles; });
   };
+  auto hasCollectives = [](const std::vector<OmHostStep> &steps) {
+    return std::any_of(steps.begin(), steps.end(), [](const OmHostStep &step) {
+      return step.kind == OmHostStep::Kind::Collective;
+    });
+  };
+  if (model.host && (model.host->ranks || std::any_of(model.host->blocks.begin(),
+                                                      model.host->blocks.end(), hasCollectives)))
+    return 6;
   // Kernels that ask for the room of a cache need a host that has it.
   if (!model.states.empty() ||
       std::find(model.kernels.begin(), model.kernels.end(), "KvAttention") != model.kernels.end())

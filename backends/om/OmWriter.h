@@ -7,7 +7,7 @@
 #ifndef OPENATC_BACKENDS_OM_OMWRITER_H
 #define OPENATC_BACKENDS_OM_OMWRITER_H
 
-#include "openatc/om.h"
+#include "openatc/collectives.h"
 
 #include <cstdint>
 #include <optional>
@@ -125,13 +125,16 @@ struct OmHostAttribute {
 /// A step; each kind uses the fields that are listed with it.
 struct OmHostStep {
   enum class Kind {
-    Call,   ///< name, kernel, body, inputs, outputs, attributes
-    Run,    ///< part, inputs, outputs
-    Tiles,  ///< parts, sizes, inputs, outputs, inputDims, outputDims, rows
-    If,     ///< condition, block, otherwise
-    Loop,   ///< condition, block: while (condition) block
-    Move,   ///< outputs become what inputs were, all at once
-    Release ///< inputs
+    Call,       ///< name, kernel, body, inputs, outputs, attributes
+    Run,        ///< part, inputs, outputs
+    Tiles,      ///< parts, sizes, inputs, outputs, inputDims, outputDims, rows
+    If,         ///< condition, block, otherwise
+    Loop,       ///< condition, block: while (condition) block
+    Move,       ///< outputs become what inputs were, all at once
+    Release,    ///< inputs
+    Collective, ///< name, collective, reduction, inputs, outputs (a slot each, or -1), dtype,
+                ///< elements, dims, ranks, root, tag
+    Wait        ///< outputs
   };
   Kind kind = Kind::Call;
   std::string name = {};
@@ -149,6 +152,13 @@ struct OmHostStep {
   bool rows = false;      ///< dim 0 of tiles is all dims of the values in front of the others
   uint32_t condition = 0; ///< slot of a bool tensor with one element
   int32_t block = -1, otherwise = -1; ///< -1: nothing to do
+  om_collective_kind collective = OM_ALL_REDUCE;
+  om_reduction reduction = OM_REDUCE_SUM;
+  om_dtype dtype = OM_F32;
+  uint64_t elements = 0;            ///< of the input
+  std::vector<int64_t> dims = {};   ///< of the output, or of what is sent
+  std::vector<uint32_t> ranks = {}; ///< the group, or the other rank of a message
+  uint32_t root = 0, tag = 0;
 };
 
 /// A dynamic schedule.
@@ -159,6 +169,7 @@ struct OmHostProgram {
   uint32_t slots = 0;
   std::vector<OmHostConstant> constants;
   std::vector<OmHostPart> parts; ///< in the order of the schedule
+  uint32_t rank = 0, ranks = 0;  ///< of a model that was split over ranks; 0 ranks: it was not
 };
 
 /// See the tables of gears in om.fbs.

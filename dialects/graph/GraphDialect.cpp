@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/Graph.h"
+#include "dialects/graph/collectives/Collectives.h"
 #include "dialects/graph/interpreter/Interpreter.h"
 #include "dialects/graph/tiling/TiledDims.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -36,7 +37,8 @@ struct GraphFoldInterface : DialectFoldInterface {
                      SmallVectorImpl<OpFoldResult> &results) const final {
     // Integers and their parameters stay apart until a pass has used them.
     if (op->getNumResults() != 1 || llvm::is_contained(operands, Attribute()) ||
-        isa<QuantizeOp, DequantizeOp, StorageCastOp, HostCallOp, IfOp, LoopOp>(op))
+        isa<QuantizeOp, DequantizeOp, StorageCastOp, HostCallOp, IfOp, LoopOp>(op) ||
+        isCollective(op))
       return failure();
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     std::optional<int64_t> count = getElementCount(type);
@@ -77,6 +79,7 @@ void GraphDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/graph/GraphOps.cpp.inc"
       >();
+  registerCollectives(*this);
   addInterfaces<GraphFoldInterface>();
   attachTiledDims(*getContext());
 }

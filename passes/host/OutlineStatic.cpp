@@ -5,6 +5,7 @@
 #include "passes/host/Passes.h"
 
 #include "dialects/graph/HostCalls.h"
+#include "dialects/graph/collectives/Collectives.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -15,7 +16,8 @@ namespace atc::host {
 #include "passes/host/Passes.h.inc"
 
 static bool isHostOp(Operation *op) {
-  return isa<graph::HostCallOp, graph::IfOp, graph::LoopOp, func::CallOp>(op);
+  return isa<graph::HostCallOp, graph::IfOp, graph::LoopOp, func::CallOp>(op) ||
+         graph::isCollective(op);
 }
 
 bool isTiled(func::FuncOp main) {

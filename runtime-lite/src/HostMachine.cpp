@@ -102,6 +102,11 @@ om_status HostMachine::takeOutputs(om_value **outputs) {
 
 void HostMachine::endRun() {
   endCall();
+  // A run that failed: what it has begun must not reach into memory that is released.
+  om_error ignored, *reported = error;
+  error = &ignored;
+  (void)waitForAll();
+  error = reported;
   for (om_value *&value : slots) {
     Memory::release(&memory, value);
     value = nullptr;
@@ -160,11 +165,19 @@ om_status HostMachine::steps() {
       for (int32_t slot : *static_cast<const fb::HostRelease *>(op.table)->slots())
         setSlot(static_cast<uint32_t>(slot), nullptr);
       break;
+    case HostOp::Collective:
+      status = session.limits.check("node", nameAt(here), error);
+      if (status == OM_OK)
+        status = startCollective(*static_cast<const fb::HostCollective *>(op.table));
+      break;
+    case HostOp::Wait:
+      status = waitFor(*static_cast<const fb::HostWait *>(op.table)->slots());
+      break;
     }
     if (status != OM_OK)
       return status;
   }
-  return OM_OK;
+  return waitForAll();
 }
 
 /// The body of a loop has run, and what is at `top` comes again.
@@ -181,6 +194,8 @@ const char *HostMachine::nameAt(uint32_t place) const {
     const HostOp &op = model.hostPlan.ops[place];
     if (op.kind == HostOp::Call)
       return static_cast<const fb::HostCall *>(op.table)->name()->c_str();
+    if (op.kind == HostOp::Collective)
+      return static_cast<const fb::HostCollective *>(op.table)->name()->c_str();
     if ((op.kind == HostOp::Run || op.kind == HostOp::Tiles) &&
         program.parts()->Get(op.index)->launches())
       return model.launchName(program.parts()->Get(op.index)->first_launch());

@@ -50,6 +50,13 @@ private:
     uint32_t wanted;
     bool takesRoom; ///< inputs need not be dense
   };
+  /// A collective that has begun.
+  struct Pending {
+    void *request;
+    om_value *output;          ///< null: there is none
+    int32_t slot;              ///< for the output
+    om_value *input = nullptr; ///< a reference; null: there is none
+  };
   /// The range of the session's patches that belongs to a static region.
   struct PartPlan {
     uint32_t firstPatch, patches;
@@ -92,6 +99,14 @@ private:
   /// Replaces the values in these slots by dense copies where they have room.
   om_status makeSlotsDense(const flatbuffers::Vector<int32_t> &list);
   om_status runPart(const om::fb::HostRun &run);
+  // In HostCollectives.cpp.
+  om_status startCollective(const om::fb::HostCollective &op);
+  /// Waits for one collective and stores its result.
+  om_status finish(Pending &done);
+  /// Waits for the collectives whose results go to these slots.
+  om_status waitFor(const flatbuffers::Vector<int32_t> &awaited);
+  /// Waits for all that have begun; reports the first failure.
+  om_status waitForAll();
   // In HostTiles.cpp.
   om_status runTiles(const om::fb::HostTiles &tiles);
   om_status measureTiles(const om::fb::HostTiles &tiles, uint32_t input, TileExtent &extent);
@@ -138,6 +153,8 @@ private:
   const om::fb::HostCall *table = nullptr;
   Array<const host::Value *> callInputs;
   Array<om_value *> callOutputs, moved;
+  Array<Pending> pending;
+  uint32_t pendingCount = 0;
   Array<TilePort> tilePorts;                        ///< inputs, then outputs
   om_value *items = nullptr;                        ///< made by makeItem, one reference each
   Buffer *scratch = nullptr;                        ///< until the call ends

@@ -75,6 +75,10 @@ void HostPlan::add(const fb::HostProgram &program, int32_t block) {
       push(HostOp::Tiles, tiles->parts()->Get(0), tiles);
     } else if (const fb::HostMove *move = step->what_as_HostMove()) {
       push(HostOp::Move, 0, move);
+    } else if (const fb::HostCollective *collective = step->what_as_HostCollective()) {
+      push(HostOp::Collective, 0, collective);
+    } else if (const fb::HostWait *wait = step->what_as_HostWait()) {
+      push(HostOp::Wait, 0, wait);
     } else {
       push(HostOp::Release, 0, step->what_as_HostRelease());
     }

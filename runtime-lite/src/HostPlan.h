@@ -11,7 +11,7 @@ namespace atc::rt {
 
 /// A step without blocks inside it: branches and loops are jumps.
 struct HostOp {
-  enum Kind : uint32_t { Call, Run, Tiles, JumpUnless, Jump, Move, Release };
+  enum Kind : uint32_t { Call, Run, Tiles, JumpUnless, Jump, Move, Release, Collective, Wait };
   Kind kind;
   uint32_t index;  ///< Call: in `calls`; Run, Tiles: the (first) part; JumpUnless: the condition's
                    ///< slot

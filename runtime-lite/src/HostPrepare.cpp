@@ -118,19 +118,21 @@ bool HostMachine::prepareCalls() {
 }
 
 bool HostMachine::prepareEnds() {
-  size_t maxMoved = 0;
-  for (uint32_t i = plan.firstOp; i < plan.firstOp + plan.ops; ++i)
+  size_t maxMoved = 0, collectives = 0;
+  for (uint32_t i = plan.firstOp; i < plan.firstOp + plan.ops; ++i) {
+    collectives += model.hostPlan.ops[i].kind == HostOp::Collective;
     if (model.hostPlan.ops[i].kind == HostOp::Move) {
       const auto &move = *static_cast<const fb::HostMove *>(model.hostPlan.ops[i].table);
       maxMoved = move.from()->size() > maxMoved ? move.from()->size() : maxMoved;
     }
+  }
   size_t maxPorts = 0;
   for (const fb::HostPart *part : *program.parts()) {
     maxMoved = part->outputs() > maxMoved ? part->outputs() : maxMoved;
     const size_t ports = size_t(part->inputs()) + part->outputs();
     maxPorts = ports > maxPorts ? ports : maxPorts;
   }
-  return moved.allocate(maxMoved) && tilePorts.allocate(maxPorts);
+  return moved.allocate(maxMoved) && tilePorts.allocate(maxPorts) && pending.allocate(collectives);
 }
 
 } // namespace atc::rt

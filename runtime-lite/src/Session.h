@@ -4,6 +4,7 @@
 #ifndef OPENATC_RUNTIME_SESSION_H
 #define OPENATC_RUNTIME_SESSION_H
 
+#include "openatc/collectives.h"
 #include "runtime-lite/src/HostMachine.h"
 #include "runtime-lite/src/Limits.h"
 #include "runtime-lite/src/NpuRun.h"
@@ -74,6 +75,7 @@ struct om_session {
   void holdState(int64_t bytes);
 
   const om_model &model;
+  const om_collectives *collectives = nullptr; ///< the connection to the other ranks, or null
   atc::rt::Limits limits;
   atc::rt::SessionState state;
 

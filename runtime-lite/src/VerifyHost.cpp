@@ -66,6 +66,7 @@ private:
   const char *port(const fb::HostPort &port) const;
   const char *step(const fb::HostStep &step) const;
   const char *call(const fb::HostCall &call) const;
+  const char *collective(const fb::HostCollective &op) const;
   const char *tiles(const fb::HostTiles &tiles) const;
   const char *tilePort(const fb::HostTiles &tiles, bool isInput, uint32_t index) const;
   const char *attribute(const fb::HostAttribute &attribute) const;
@@ -256,6 +257,32 @@ const char *HostChecker::tiles(const fb::HostTiles &tiles) const {
   return fault || counted ? fault : "a tile loop has no input that tells how many tiles there are";
 }
 
+/// Proves that a collective that gets what it expects writes as many elements as its output has.
+const char *HostChecker::collective(const fb::HostCollective &op) const {
+  const auto dtype = static_cast<uint8_t>(op.dtype());
+  const uint64_t ranks = op.ranks()->size();
+  uint64_t elements, bytes;
+  if (op.kind() > fb::CollectiveKind::MAX || op.reduction() > fb::Reduction::MAX || !ranks ||
+      ranks > mostEnds || !aligned(op.dims()) || dtype == OM_STRING ||
+      !tensorSize(dtype, op.dims()->size(), op.dims()->data(), elements, bytes) ||
+      om_dtype_bits(static_cast<om_dtype>(dtype)) < 8)
+    return "a collective has an impossible kind, type, group or dims";
+  const bool sends = op.kind() == fb::CollectiveKind::send,
+             receives = op.kind() == fb::CollectiveKind::receive;
+  auto isSlot = [&](int32_t slot) { return slot >= 0 && uint32_t(slot) < host.slots(); };
+  if (sends != (op.output() == -1) || receives != (op.input() == -1) ||
+      !(sends || isSlot(op.output())) || !(receives || isSlot(op.input())))
+    return "a collective names a slot that does not exist";
+  const uint64_t in = op.elements();
+  const bool gathers = op.kind() == fb::CollectiveKind::all_gather,
+             scatters = op.kind() == fb::CollectiveKind::reduce_scatter;
+  const bool good = gathers    ? elements % ranks == 0 && elements / ranks == in
+                    : scatters ? in % ranks == 0 && in / ranks == elements
+                               : elements == in && (op.kind() != fb::CollectiveKind::all_to_all ||
+                                                    in % ranks == 0);
+  return good ? nullptr : "a collective has another number of elements than its result";
+}
+
 const char *HostChecker::step(const fb::HostStep &step) const {
   if (const fb::HostCall *item = step.what_as_HostCall())
     return call(*item);
@@ -270,6 +297,10 @@ const char *HostChecker::step(const fb::HostStep &step) const {
   }
   if (const fb::HostTiles *item = step.what_as_HostTiles())
     return tiles(*item);
+  if (const fb::HostCollective *item = step.what_as_HostCollective())
+    return collective(*item);
+  if (const fb::HostWait *wait = step.what_as_HostWait())
+    return slots(*wait->slots(), false) ? nullptr : "a slot that is waited for does not exist";
   if (const fb::HostIf *branch = step.what_as_HostIf())
     return branch->condition() < host.slots() && block(branch->then_block()) &&
                    block(branch->else_block())
@@ -314,6 +345,9 @@ const char *HostChecker::tree() const {
   };
   for (uint32_t next = 0; !fault && next < end; ++next)
     for (const fb::HostStep *step : *host.blocks()->Get(queue[next])->steps()) {
+      // Those that have begun are counted once each.
+      if (queue[next] != host.main() && step->what_as_HostCollective())
+        fault = "a collective is in a branch or loop";
       if (const fb::HostIf *branch = step->what_as_HostIf()) {
         enter(queue[next], branch->then_block());
         if (!fault)

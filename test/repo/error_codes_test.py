@@ -9,8 +9,8 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
-FOLDERS = ("ascend", "backends", "dialects", "driver", "frontends", "kernels", "npu", "passes",
-           "python-bindings", "quantize", "runtime-lite", "support", "tools", "tuning")
+FOLDERS = ("ascend", "backends", "cluster", "collectives", "dialects", "driver", "frontends", "kernels",
+           "npu", "passes", "python-bindings", "quantize", "runtime-lite", "support", "tools", "tuning")
 SOURCES = (".c", ".cpp", ".def", ".h", ".hpp", ".py", ".pyi", ".td")
 TABLE = ROOT / "support" / "ErrorCodes.def"
 ROW = re.compile(r'^OPENATC_ERROR_CODE\((\w+), "([^"]+)"', re.MULTILINE)

@@ -83,6 +83,11 @@ const Flag flags[] = {
      "the NPU to compile for: Ascend310P3 ...; without it, --target=cpu"},
     {"soc_file", Used, "", "", target,
      "a table of key = value lines that changes the NPU's (base = Ascend310P3 first)", FileName},
+    {"parallel", Used, "", "", target,
+     "split the model over ranks, one file each: tp:2,pp:2,dp:1 (tensor, pipeline, data), or auto with --cluster (docs/sharding.md)"},
+    {"cluster", Used, "", "", target, "a .json file that describes the devices and their network, for --parallel", FileName},
+    {"shard_tensors", Used, "", "", target,
+     "a .json file of tensors that tp divides, {\"name\": dim}; without it the compiler chooses", FileName},
     {"precision_mode", Used, "force_fp16",
      driver::precisionModes, target, "force_fp16 (default), force_fp32, cube_fp16in_fp32out, allow_fp32_to_fp16, "
      "must_keep_origin_dtype, allow_mix_precision"},

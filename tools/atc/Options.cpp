@@ -283,6 +283,25 @@ void checkGears(const FlagValues &flags, AtcOptions &options, Diagnostics &diagn
     diagnostics.warning("W11001", "on the CPU a range in --input_shape stands for any size");
 }
 
+/// Reads --parallel with --cluster and --shard_tensors.
+void checkParallel(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
+  if (!flags.has("parallel")) {
+    for (const char *other : {"cluster", "shard_tensors"})
+      if (flags.has(other))
+        diagnostics.error("E10057", std::string("--") + other + " needs --parallel");
+    return;
+  }
+  options.shards = driver::readParallel(flags.get("parallel"), flags.get("cluster"), diagnostics);
+  if (options.shards && flags.has("shard_tensors"))
+    driver::readShardTensors(flags.get("shard_tensors"), *options.shards, diagnostics);
+  if (options.gears)
+    diagnostics.error("E10055", "gears are not supported with --parallel: compile the model for "
+                                "one size with --input_shape");
+  if (options.stopAfter != driver::Phase::Emit)
+    diagnostics.error("E10055", "--stop_after is not supported with --parallel: --save_temps keeps "
+                                "the forms of each rank");
+}
+
 /// Checks the flags of --singleop, whose --output is a folder.
 void checkSingleOps(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
   options.singleOps = flags.get("singleop");
@@ -383,6 +402,7 @@ AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
                                     "\" of --compression_optimize_conf does not exist");
   if (options.mode == Mode::Compile)
     checkGears(flags, options, diagnostics);
+  checkParallel(flags, options, diagnostics);
   return options;
 }
 

@@ -7,6 +7,7 @@
 #include "backends/cpu/CpuLevels.h"
 #include "driver/Compiler.h"
 #include "driver/GearRanges.h"
+#include "driver/ShardCompiler.h"
 #include "npu/soc/Soc.h"
 #include "tools/atc/Flags.h"
 #include "tools/common/MemoryLimit.h"
@@ -28,6 +29,7 @@ struct AtcOptions {
   driver::Phase stopAfter = driver::Phase::Emit; ///< before Emit, the module is the result
   driver::RangedShapes ranges;                   ///< --input_shape with ranges; empty: it has none
   std::optional<driver::GearRequest> gears;      ///< nothing: one static or dynamic model
+  std::optional<driver::ShardRequest> shards;    ///< --parallel; nothing: one device
   std::string om, json, checkReport;
   bool isModelFile = false;    ///< `om` is a model of a framework: compiler.source.format
   std::string outputFile;      ///< with its suffix

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "driver/GearCompiler.h"
+#include "driver/ShardCompiler.h"
 #include "openatc/om.h"
 #include "quantize/Compression.h"
 #include "support/JsonText.h"
@@ -108,12 +109,19 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
         llvm::outs() << line << "\n";
     if (!diagnostics.hasErrors() && !options.json.empty())
       writeText(options.json, jsonText(summaryJson(options, summary)), "--json", diagnostics);
-    if (options.showModel && !diagnostics.hasErrors() && options.stopAfter == driver::Phase::Emit)
+    if (options.showModel && !options.shards && !diagnostics.hasErrors() &&
+        options.stopAfter == driver::Phase::Emit)
       showModel(options.outputFile, llvm::outs(), diagnostics);
   };
   if (options.gears) {
     driver::GearCompiler compiler(std::move(compilerOptions), *options.gears, diagnostics);
     compiler.emitFile(options.outputFile);
+    return finish(compiler.summary());
+  }
+  if (options.shards) {
+    driver::ShardCompiler compiler(std::move(compilerOptions), *options.shards, diagnostics);
+    const llvm::StringRef stem = llvm::StringRef(options.outputFile).drop_back(strlen(".om"));
+    compiler.emitFiles(stem.str());
     return finish(compiler.summary());
   }
   auto context = driver::makeCompilerContext();

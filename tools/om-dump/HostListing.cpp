@@ -121,6 +121,15 @@ private:
           lines += std::string(i ? "," : "") + " part " + std::to_string(tiles->parts()->Get(i)) +
                    " for " + std::to_string(tiles->sizes()->Get(i));
         lines += "\n";
+      } else if (const fb::HostCollective *op = step->what_as_HostCollective()) {
+        lines += (op->output() < 0 ? "" : "%" + std::to_string(op->output()) + " = ") +
+                 fb::EnumNameCollectiveKind(op->kind()) + "(" +
+                 (op->input() < 0 ? "" : "%" + std::to_string(op->input())) + ") ranks";
+        for (uint32_t rank : *op->ranks())
+          lines += " " + std::to_string(rank);
+        lines += "  '" + text(op->name()) + "'\n";
+      } else if (const fb::HostWait *wait = step->what_as_HostWait()) {
+        lines += "wait " + slotsText(*wait->slots()) + "\n";
       } else if (const fb::HostIf *branch = step->what_as_HostIf()) {
         lines += "if %" + std::to_string(branch->condition()) + "\n";
         block(branch->then_block(), depth + 1);
@@ -180,6 +189,15 @@ Json stepJson(const fb::HostStep &step) {
             {"part", run->part()},
             {"inputs", listOf(*run->inputs())},
             {"outputs", listOf(*run->outputs())}};
+  if (const fb::HostCollective *op = step.what_as_HostCollective())
+    return {{"kind", fb::EnumNameCollectiveKind(op->kind())},
+            {"name", printable(op->name()->str())},
+            {"input", op->input()},
+            {"output", op->output()},
+            {"elements", op->elements()},
+            {"ranks", listOf(*op->ranks())}};
+  if (const fb::HostWait *wait = step.what_as_HostWait())
+    return {{"kind", "wait"}, {"slots", listOf(*wait->slots())}};
   if (const fb::HostTiles *tiles = step.what_as_HostTiles())
     return {{"kind", "tiles"},
             {"parts", listOf(*tiles->parts())},

@@ -8,7 +8,14 @@
 namespace atc::tools {
 
 void addOptions(CLI::App &app, Options &options) {
-  app.add_option("model", options.model, "the .om file")->required();
+  app.add_option("model", options.model,
+                 "the .om file; or the .manifest of a model that is split over ranks, which are "
+                 "threads of this process, or under mpirun -np N a process each")
+      ->required();
+  app.add_option("--rank_timeout,--rank-timeout", options.rankTimeout,
+                 "seconds that a rank waits for another one (default 60)")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber);
   app.add_option(
          "-i,--input", options.input,
          "input files: a.npy,b.bin in the model's order, or name=file,...; a .npy file must "

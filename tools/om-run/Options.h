@@ -20,7 +20,7 @@ struct Options {
   uint32_t loop = 0, warmup = 0, threads = 0, sessions = 1;
   double duration = 0; ///< seconds of measuring; 0: `loop` runs
   uint64_t maxMemory = 0, maxIterations = 0, seed = 0;
-  double maxSeconds = 0;
+  double maxSeconds = 0, rankTimeout = 60;
   std::vector<std::string> trustedKeys;
   bool json = false, profile = false, verify = true, state = false, random = false;
   bool requireSignature = false, refuseNativeCode = false;

@@ -47,6 +47,8 @@ void printLabels(const NamedTensor &output, const std::vector<std::string> &labe
           printable(labels[index]).c_str(), static_cast<unsigned long long>(index));
 }
 
+} // namespace
+
 void printOutput(const NamedTensor &output, const std::vector<std::string> &labels) {
   const om::Tensor &tensor = output.tensor;
   const void *data = output.value.data();
@@ -79,6 +81,8 @@ void printOutput(const NamedTensor &output, const std::vector<std::string> &labe
           valueAt(tensor.dtype, data, index));
   print(stdout, "\n");
 }
+
+namespace {
 
 /// Returns the text of om_npu_text about the last run, with the most important figures first.
 Json npuJson(const std::string &text, double hostMs) {

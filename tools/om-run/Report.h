@@ -40,6 +40,10 @@ bool isLabelled(const NamedTensor &output, const std::vector<std::string> &label
 std::vector<ProfileRow> readProfile(const om::Model &model, const om::Session &session,
                                     const om::Gears &gears);
 
+/// Prints a line about an output: its type, its range, its largest elements; and those with their
+/// labels where it has a label per element.
+void printOutput(const NamedTensor &output, const std::vector<std::string> &labels = {});
+
 /// Print a report; `npu` is the JSON of om_npu_text, "" without an NPU. The host's time is the time
 /// of a run on this machine without the simulation.
 void printJson(const Report &report, const om::Model &model, const std::string &npu);

@@ -1,8 +1,10 @@
 //===-- EvaluateFunction.cpp - functions, branches and loops --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/collectives/Collectives.h"
 #include "dialects/graph/interpreter/Evaluators.h"
 #include "dialects/graph/interpreter/Interpreter.h"
+#include "dialects/graph/interpreter/RankExchange.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -17,7 +19,8 @@ namespace {
 /// through `outer`.
 class Frame {
 public:
-  Frame(Block &block, const Frame *outer) : block(block), outer(outer) {
+  Frame(Block &block, const Frame *outer, RankExchange *exchange)
+      : exchange(exchange), block(block), outer(outer) {
     for (Operation &op : block)
       forEachUse(op, [&](Value value) { ++remainingUses[value]; });
   }
@@ -43,6 +46,9 @@ public:
     });
   }
 
+  /// What connects this rank to the others; null where there are none.
+  RankExchange *const exchange;
+
 private:
   /// Calls `visit` for each use of this block's values by `op` or by what is inside it.
   template <typename VisitT> void forEachUse(Operation &op, VisitT visit) {
@@ -62,7 +68,7 @@ private:
 using Tensors = SmallVector<Tensor>;
 
 FailureOr<Tensors> evaluateBlock(Block &block, ArrayRef<Tensor> arguments, const Frame *outer,
-                                 ValueCallback callback);
+                                 RankExchange *exchange, ValueCallback callback);
 
 Tensor copyOf(const Tensor &tensor) { return Tensor::copyOf(tensor.getType(), tensor.bytes()); }
 
@@ -80,7 +86,7 @@ FailureOr<Tensors> evaluateIf(IfOp op, ArrayRef<const Tensor *> operands, const 
   if (failed(condition))
     return failure();
   Region &taken = *condition ? op.getThenRegion() : op.getElseRegion();
-  return evaluateBlock(taken.front(), {}, &frame, nullptr);
+  return evaluateBlock(taken.front(), {}, &frame, frame.exchange, nullptr);
 }
 
 FailureOr<Tensors> evaluateLoop(LoopOp op, ArrayRef<const Tensor *> operands, const Frame &frame) {
@@ -89,7 +95,8 @@ FailureOr<Tensors> evaluateLoop(LoopOp op, ArrayRef<const Tensor *> operands, co
   for (const Tensor *operand : operands.drop_front())
     carried.push_back(copyOf(*operand));
   while (succeeded(goesOn) && *goesOn) {
-    FailureOr<Tensors> left = evaluateBlock(op.getBody().front(), carried, &frame, nullptr);
+    FailureOr<Tensors> left =
+        evaluateBlock(op.getBody().front(), carried, &frame, frame.exchange, nullptr);
     if (failed(left))
       return failure();
     goesOn = readCondition(*op, left->front());
@@ -109,6 +116,9 @@ FailureOr<Tensors> evaluateOp(Operation &op, ArrayRef<const Tensor *> operands,
     return evaluateIf(branch, operands, frame);
   if (auto loop = dyn_cast<LoopOp>(op))
     return evaluateLoop(loop, operands, frame);
+  if (isCollective(&op))
+    return frame.exchange ? frame.exchange->evaluate(&op, operands)
+                          : op.emitOpError() << "meets other ranks, of which there are none here";
   SmallVector<Tensor, 1> results;
   if (failed(evaluate(&op, operands, results)))
     return failure();
@@ -116,8 +126,8 @@ FailureOr<Tensors> evaluateOp(Operation &op, ArrayRef<const Tensor *> operands,
 }
 
 FailureOr<Tensors> evaluateBlock(Block &block, ArrayRef<Tensor> arguments, const Frame *outer,
-                                 ValueCallback callback) {
-  Frame frame(block, outer);
+                                 RankExchange *exchange, ValueCallback callback) {
+  Frame frame(block, outer, exchange);
   for (auto [value, tensor] : llvm::zip_equal(block.getArguments(), arguments)) {
     if (callback)
       callback(value, tensor);
@@ -169,13 +179,18 @@ LogicalResult checkInputs(func::FuncOp function, ArrayRef<Tensor> inputs) {
 
 } // namespace
 
-FailureOr<SmallVector<Tensor>> evaluateFunction(func::FuncOp function, ArrayRef<Tensor> inputs,
-                                                ValueCallback callback) {
+FailureOr<SmallVector<Tensor>> evaluateRank(func::FuncOp function, ArrayRef<Tensor> inputs,
+                                            RankExchange *exchange, ValueCallback callback) {
   if (!function.getBody().hasOneBlock())
     return function.emitError() << "must have one block to be evaluated";
   if (failed(checkInputs(function, inputs)))
     return failure();
-  return evaluateBlock(function.getBody().front(), inputs, nullptr, callback);
+  return evaluateBlock(function.getBody().front(), inputs, nullptr, exchange, callback);
+}
+
+FailureOr<SmallVector<Tensor>> evaluateFunction(func::FuncOp function, ArrayRef<Tensor> inputs,
+                                                ValueCallback callback) {
+  return evaluateRank(function, inputs, /*exchange=*/nullptr, callback);
 }
 
 } // namespace atc::graph

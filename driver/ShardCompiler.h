@@ -1,0 +1,71 @@
+//===-- ShardCompiler.h - one file per rank, and their manifest -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A model that is split over ranks is imported once; each rank's part of the graph then goes
+// through a Compiler of its own.
+
+#ifndef OPENATC_DRIVER_SHARDCOMPILER_H
+#define OPENATC_DRIVER_SHARDCOMPILER_H
+
+#include "driver/Compiler.h"
+
+namespace atc::driver {
+
+/// How a model is split. The number of ranks is the product of the three.
+struct ShardRequest {
+  int64_t tensor = 1;   ///< tp: ranks that divide weights and products
+  int64_t pipeline = 1; ///< pp: stages
+  int64_t data = 1;     ///< dp: ranks that divide the batch
+  /// The tensors that the user divides, "name=dim", along tp; dim -1 keeps one whole.
+  std::vector<std::string> tensors = {};
+  std::string cluster = {}; ///< --cluster as the manifest states it, or empty
+
+  int64_t ranks() const { return tensor * pipeline * data; }
+};
+
+/// Reads --parallel ("tp:2,pp:2,dp:1" or "auto") for the cluster in the file `cluster`, which may
+/// be empty without "auto". Returns nothing after an error.
+std::optional<ShardRequest> readParallel(const std::string &text, const std::string &cluster,
+                                         Diagnostics &diagnostics);
+
+/// Reads --shard_tensors, a JSON object of names and dims, into the request. Returns false after an
+/// error.
+bool readShardTensors(const std::string &path, ShardRequest &request, Diagnostics &diagnostics);
+
+/// Compiles one model for several ranks. Whatever fails leaves at least one error.
+class ShardCompiler {
+public:
+  /// `diagnostics` outlives the compiler.
+  ShardCompiler(CompilerOptions options, ShardRequest request, Diagnostics &diagnostics)
+      : options(std::move(options)), request(std::move(request)), diagnostics(diagnostics) {}
+
+  /// Writes `<stem>.rank<n>.om` for each rank, and then `<stem>.manifest`. Returns false after an
+  /// error.
+  bool emitFiles(const std::string &stem);
+
+  /// Returns sums over all ranks, and the time of each rank as a stage.
+  const CompileSummary &summary() const { return compileSummary; }
+
+private:
+  /// What the manifest says about a rank.
+  struct RankFile {
+    std::string file;
+    std::vector<std::string> inputs, outputs;
+    uint64_t fileBytes = 0, weightsBytes = 0, arenaBytes = 0;
+  };
+
+  bool prepare(mlir::ModuleOp module);
+  bool split(mlir::ModuleOp module, int64_t rank);
+  bool compileRank(mlir::ModuleOp whole, int64_t rank, const std::string &stem);
+  bool writeManifest(const std::string &stem, mlir::ModuleOp whole);
+
+  const CompilerOptions options;
+  const ShardRequest request;
+  Diagnostics &diagnostics;
+  CompileSummary compileSummary;
+  std::vector<RankFile> files;
+};
+
+} // namespace atc::driver
+
+#endif // OPENATC_DRIVER_SHARDCOMPILER_H

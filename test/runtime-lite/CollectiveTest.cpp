@@ -1,0 +1,159 @@
+//===-- CollectiveTest.cpp - collectives in dynamic schedules -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "openatc/collectives.h"
+#include "test/runtime-lite/HostTestRun.h"
+
+#include <cstring>
+#include <functional>
+
+namespace {
+
+using Kind = HostTestModel::Kind;
+
+/// A connection that records what it is asked for. wait() fills outputs with the value 7.
+struct Recorder {
+  Recorder() { table = {sizeof(om_collectives), this, 1, 2, start, wait}; }
+  static om_status start(void *user, const om_collective *op, void **request, om_error *error) {
+    auto &own = *static_cast<Recorder *>(user);
+    own.log += std::string(own.log.empty() ? "" : " ") + "start:" + op->name;
+    if (own.refuses == op->name) {
+      std::strcpy(error->message, "refused");
+      return error->code = OM_ERROR_RUN;
+    }
+    own.begun.push_back(new om_collective(*op));
+    *request = own.begun.back();
+    return OM_OK;
+  }
+  static om_status wait(void *user, void *request, om_error *error) {
+    auto &own = *static_cast<Recorder *>(user);
+    std::unique_ptr<om_collective> op(static_cast<om_collective *>(request));
+    own.log += std::string(" wait:") + op->name;
+    ++own.waited;
+    if (own.fails == op->name) {
+      std::strcpy(error->message, "rank 0 is gone");
+      return error->code = OM_ERROR_RUN;
+    }
+    for (uint64_t i = 0; i < op->output_bytes / 4; ++i)
+      static_cast<float *>(op->output)[i] = 7;
+    return OM_OK;
+  }
+  om_collectives table;
+  std::string log, refuses, fails;
+  std::vector<om_collective *> begun;
+  size_t waited = 0;
+};
+
+HostTestModel::Step &collective(HostTestModel &test, const char *name, om_collective_kind kind,
+                                int32_t input, int32_t output, uint64_t elements,
+                                std::vector<int64_t> dims) {
+  HostTestModel::Step &step = test.add(Kind::Collective);
+  step.name = name;
+  step.collective = kind;
+  step.inputs = {input};
+  step.outputs = {output};
+  step.elements = elements;
+  step.dims = dims;
+  step.ranks = {0, 1};
+  return step;
+}
+
+/// y = all_gather(x), z = all_reduce(x); z is needed first.
+HostTestModel gatherModel() {
+  HostTestModel test(image());
+  test.host().rank = 1;
+  test.host().ranks = 2;
+  const int32_t x = test.input("x", OM_F32, {3}), y = test.slot(), z = test.slot();
+  collective(test, "gather", OM_ALL_GATHER, x, y, 3, {6});
+  collective(test, "reduce", OM_ALL_REDUCE, x, z, 3, {3});
+  collective(test, "send", OM_SEND, x, -1, 3, {3}).ranks = {0};
+  test.add(Kind::Wait).outputs = {z};
+  const int32_t more = test.make("host_add_one", {z});
+  test.add(Kind::Wait).outputs = {y};
+  test.output("y", y, OM_F32);
+  test.output("more", more, OM_F32);
+  return test;
+}
+
+} // namespace
+
+TEST_CASE("collectives begin early, and steps wait for those that they read") {
+  Ready ready(gatherModel(), "collectives.om");
+  CHECK(ready.model.info().schema_minor == 6);
+  uint32_t ranks = 0;
+  CHECK(om_model_get_rank(ready.model.get(), &ranks) == 1);
+  CHECK(ranks == 2);
+  Recorder recorder;
+  om_error error;
+  REQUIRE(om_session_set_collectives(ready.session.get(), &recorder.table, &error) == OM_OK);
+  const Values out = ready.good({floats({3}, {1, 2, 3})});
+  CHECK(recorder.log == "start:gather start:reduce start:send wait:reduce wait:gather wait:send");
+  CHECK(out[0].dims() == std::vector<int64_t>{6});
+  CHECK(listOf<float>(out[0]) == std::vector<float>(6, 7));
+  CHECK(listOf<float>(out[1]) == std::vector<float>(3, 8));
+}
+
+TEST_CASE("a session that is not connected, or to other ranks, says so") {
+  Ready ready(gatherModel(), "collectives-alone.om");
+  CHECK(ready.run({floats({3}, {1, 2, 3})}).empty());
+  CHECK(ready.error.code() == OM_ERROR_NO_DEVICE);
+  CHECK(ready.says("the program of rank 1 of 2"));
+  Recorder recorder;
+  recorder.table.rank = 0;
+  om_error error;
+  CHECK(om_session_set_collectives(ready.session.get(), &recorder.table, &error) ==
+        OM_ERROR_ARGUMENT);
+  CHECK(std::string(error.message) ==
+        "the model is the program of rank 1 of 2, but this is rank 0 of 2.");
+}
+
+TEST_CASE("whatever fails, everything that has begun is waited for") {
+  Ready ready(gatherModel(), "collectives-fail.om");
+  Recorder recorder;
+  om_error error;
+  REQUIRE(om_session_set_collectives(ready.session.get(), &recorder.table, &error) == OM_OK);
+  recorder.refuses = "send";
+  CHECK(ready.run({floats({3}, {1, 2, 3})}).empty());
+  CHECK(ready.says("refused"));
+  CHECK(recorder.waited == recorder.begun.size());
+  recorder.refuses = "";
+  recorder.fails = "reduce";
+  CHECK(ready.run({floats({3}, {1, 2, 3})}).empty());
+  CHECK(ready.says("rank 0 is gone"));
+  CHECK(recorder.waited == recorder.begun.size());
+  // The session is as it was.
+  recorder.fails = "";
+  CHECK(ready.good({floats({3}, {1, 2, 3})}).size() == 2);
+}
+
+TEST_CASE("collectives that cannot be trusted are not written, nor loaded") {
+  std::string error;
+  auto refused = [&](const std::function<void(HostTestModel &)> &change) {
+    HostTestModel test = gatherModel();
+    change(test);
+    return !atc::om::writeOm(test.model, scratchPath("collectives-refused.om"), error);
+  };
+  auto first = [](HostTestModel &test) -> HostTestModel::Step & {
+    return test.host().blocks[0][0];
+  };
+  CHECK_FALSE(refused([](HostTestModel &) {}));
+  CHECK(refused([&](HostTestModel &t) { first(t).dims = {5}; }));
+  CHECK(refused([&](HostTestModel &t) { first(t).elements = 4; }));
+  CHECK(refused([&](HostTestModel &t) { first(t).ranks.clear(); }));
+  CHECK(refused([&](HostTestModel &t) { first(t).inputs = {99}; }));
+  CHECK(refused([&](HostTestModel &t) { first(t).inputs = {-1}; }));
+  CHECK(refused([&](HostTestModel &t) { first(t).outputs = {-1}; }));
+  CHECK(refused([&](HostTestModel &t) { first(t).dtype = OM_STRING; }));
+  CHECK(refused([&](HostTestModel &t) { first(t).dtype = OM_I4; }));
+  CHECK(refused([&](HostTestModel &t) { first(t).collective = om_collective_kind(7); }));
+  CHECK(refused([&](HostTestModel &t) { first(t).reduction = om_reduction(3); }));
+  CHECK(refused([&](HostTestModel &t) { first(t).collective = OM_REDUCE_SCATTER; }));
+  CHECK(refused([](HostTestModel &t) { t.host().blocks[0][3].outputs = {99}; }));
+  CHECK(refused([](HostTestModel &t) { // in a branch
+    const int32_t inner = t.block();
+    t.branch(0, inner, -1);
+    t.current = static_cast<size_t>(inner);
+    collective(t, "inner", OM_ALL_REDUCE, 0, 1, 3, {3});
+  }));
+  CHECK(error.find("a collective is in a branch or loop") != std::string::npos);
+}
