@@ -79,12 +79,15 @@ def models(tmp_path_factory):
     pytest.importorskip("onnx")
     import caffe_nets
     import command_lines
+    import images
     folder = tmp_path_factory.mktemp("models")
     subprocess.run([sys.executable, ROOT / "examples" / "models" / "make.py", "--width", "0.125", folder], check=True)
     shutil.copy(folder / "resnet50.onnx", folder / "model.onnx")
     for name in ("picture.npy", "x.npy"):
         shutil.copy(folder / "input.npy", folder / name)
     (folder / "model.pb").write_bytes(dense_graph(command_lines))
+    (folder / "cat.jpg").write_bytes(images.jpeg(np.arange(64).reshape(8, 8) * 4, 64, 64))
+    (folder / "imagenet.txt").write_text("".join(f"class {i}\n" for i in range(1000)))
     command_lines.tf_model(folder / "espcn.pb", "image", (-1, -1, -1, 1))
     command_lines.tf_model(folder / "keywords.pb", "Mfcc", (-1, 49, 10))
     for name in ("x.mlir", "model.mlir"):

@@ -34,7 +34,8 @@ def test_pages_of_models_and_comparisons(digits, digits_onnx, pictures):
     comparison = openatc.compare(digits, digits_onnx, [pictures[0]])
     assert "all tensors agree" in comparison._repr_html_()
     columns = comparison.to_dict()
-    assert set(columns) == {"tensor", "launch", "kernel", "max_abs", "of_range", "cosine", "bad"}
+    assert set(columns) == {"tensor", "launch", "kernel", "max_abs", "of_range", "cosine",
+                            "tolerance", "bad"}
     assert len(columns["bad"]) == len(comparison.errors) and not any(columns["bad"])
     strict = openatc.Comparison(-1.0, comparison.errors)
     assert strict.first_bad.tensor in strict._repr_html_() and all(strict.to_dict()["bad"])

@@ -304,3 +304,21 @@ def test_both_forms_have_the_same_integers_layer_by_layer(quantized, pictures, t
             np.testing.assert_array_equal(tensors[0][left.name], tensors[1][right.name])
             count += left.dtype in ("i8", "u8")
         assert count > 5
+
+
+@pytest.mark.parametrize("soc", [None, "Ascend310P3"])
+def test_compare_knows_what_fits_a_type(digits_onnx, pictures, tmp_path, soc):
+    """Without a tolerance that of the element types counts, on both targets."""
+    model = openatc.compile(digits_onnx, soc=soc)
+    comparison = openatc.compare(model, digits_onnx, [pictures[2]])
+    assert comparison.agree and comparison.tolerance is None, comparison
+    assert {error.tolerance for error in comparison.errors} == {0.01 if soc else 1e-4}
+    openatc.quantize(digits_onnx, pictures).save(tmp_path / "int8.onnx")
+    model = openatc.compile(tmp_path / "int8.onnx", soc=soc)
+    comparison = openatc.compare(model, tmp_path / "int8.onnx", [pictures[2]])
+    assert comparison.agree and comparison.errors[-1].tolerance == 0.03, comparison
+    # What is wrong is found all the same.
+    right = openatc.load(tmp_path / "int8.onnx").tensors([pictures[2]])
+    name = comparison.errors[-1].tensor
+    right[name] = right[name] * np.float32(1.2)
+    assert openatc.compare(model, right, [pictures[2]]).first_bad.tensor == name

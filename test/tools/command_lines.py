@@ -316,7 +316,9 @@ LINES = [
           ("resnet50.onnx", 3, 'E13005 "--framework=5"'), ("really_onnx.pb", 5, "ok"),
           ("net.prototxt", 5, 'E13005 "--framework=0"'), ("pointer.onnx", 5, 'E13005 "git lfs pull"'),
           ("page.onnx", 5, 'E13005 "web site"'), ("none.onnx", 5, "E10410"))),
-    ("atc --model=frozen.pb --output=out --soc_version=Ascend310", 'E10007 "this file needs 3"'),
+    # --framework is what the file says, --output may have its suffix
+    ("atc --model=resnet50.onnx --output=out.om --soc_version=Ascend310", "ok"),
+    ("atc --model=net.pt --output=out --soc_version=Ascend310", 'E13005 "torch.onnx.export"'),
     # modes
     ("atc --mode=3 --model=resnet50.onnx --framework=5 --check_report=reports/check.json", "ok"),
     ("atc --mode=3 --model=yolov5s.onnx --framework=5 --op_precision_mode=precision.ini", "ok"),

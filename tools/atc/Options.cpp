@@ -37,10 +37,12 @@ void checkShapes(const FlagValues &flags, AtcOptions &options, Diagnostics &diag
   }
 }
 
-/// Returns what of the frameworks a model file is for, as a hint; empty where that is not known.
-std::string frameworkHint(const std::string &path) {
-  const StringRef framework = frameworkOf(findModelKind(path));
-  return framework.empty() ? "" : "; this file needs " + framework.str();
+/// Returns the value of --framework that reads a model, by its contents and name; empty where that
+/// is not known.
+std::string guessFramework(const std::string &path) {
+  if (sys::fs::exists(path + "/saved_model.pb"))
+    return "3";
+  return frameworkOf(findModelKind(path)).str();
 }
 
 void checkWeights(const FlagValues &flags, driver::ModelSource &source, Diagnostics &diagnostics) {
@@ -54,15 +56,17 @@ void checkWeights(const FlagValues &flags, driver::ModelSource &source, Diagnost
 void checkModel(const FlagValues &flags, AtcOptions &options, Diagnostics &diagnostics) {
   driver::ModelSource &source = options.compiler.source;
   source.path = flags.get("model");
-  const std::string framework = flags.get("framework");
+  const std::string framework =
+      flags.has("framework") ? flags.get("framework") : guessFramework(source.path);
   if (!flags.has("model")) {
     diagnostics.error("E10007", "--model is required: it names the model file");
   } else if (!source.path.empty() && !sys::fs::exists(source.path)) {
     diagnostics.error("E10410", "the file \"" + source.path + "\" of --model does not exist");
   } else if (sys::fs::is_directory(source.path) && framework != "3") {
     diagnostics.error("E10041", "\"" + source.path + "\" of --model is a folder, not a file");
-  } else if (std::string reason = wrongKindReason(findModelKind(source.path), framework);
-             flags.has("framework") && !reason.empty()) {
+  } else if (std::string reason =
+                 wrongKindReason(findModelKind(source.path), framework.empty() ? "5" : framework);
+             !reason.empty()) {
     diagnostics.error("E13005", "the file \"" + source.path + "\" of --model " + reason);
   }
   if (driver::guessFormat(source.path) == driver::ModelFormat::Mlir) {
@@ -73,11 +77,12 @@ void checkModel(const FlagValues &flags, AtcOptions &options, Diagnostics &diagn
                   : framework == "0" ? driver::ModelFormat::Caffe
                   : framework == "6" ? driver::ModelFormat::TfLite
                                      : driver::ModelFormat::Onnx;
-  if (!flags.has("framework"))
+  // A file of a known kind that no framework reads has its error.
+  if (!flags.has("framework") && framework.empty() &&
+      findModelKind(source.path) == ModelKind::Unknown)
     diagnostics.error("E10007",
                       "--framework is required: 5 for ONNX, 3 for TensorFlow, 0 for Caffe, 6 for "
-                      "TensorFlow Lite" +
-                          frameworkHint(source.path));
+                      "TensorFlow Lite");
   if (!framework.empty() && !is_contained({"0", "1", "3", "5", "6"}, framework))
     diagnostics.error("E10001", "the value \"" + framework +
                                     "\" of --framework is invalid: it must be 5 (ONNX), 3 "
@@ -103,6 +108,9 @@ void checkOutput(const FlagValues &flags, AtcOptions &options, Diagnostics &diag
   std::string path = flags.get("output");
   if (!flags.has("output"))
     diagnostics.error("E10007", "--output is required: the path of the result without .om");
+  // The ending is appended; a path that has it already is meant as it is.
+  if (options.stopAfter == driver::Phase::Emit && StringRef(path).ends_with(".om"))
+    path.resize(path.size() - 3);
   if (path.empty())
     return;
   StringRef file = sys::path::filename(path);

@@ -5,6 +5,7 @@
 
 #include "support/JsonText.h"
 #include "support/ModelText.h"
+#include "support/PrintableText.h"
 #include "tools/om-run/Benchmark.h"
 
 #include <algorithm>
@@ -15,29 +16,6 @@ namespace atc::tools {
 
 namespace {
 using Json = nlohmann::ordered_json;
-
-/// Returns a name of a model as text of a page.
-std::string escaped(const std::string &name) {
-  std::string text;
-  for (const char c : printable(name))
-    switch (c) {
-    case '<':
-      text += "&lt;";
-      break;
-    case '>':
-      text += "&gt;";
-      break;
-    case '&':
-      text += "&amp;";
-      break;
-    case '"':
-      text += "&quot;";
-      break;
-    default:
-      text += c;
-    }
-  return text;
-}
 
 std::string number(const char *format, double value) {
   char text[64];
@@ -67,10 +45,10 @@ std::string cpuReportPage(const Report &report, const om::Model &model) {
   const om_model_info info = model.info();
   std::vector<double> times = report.latenciesMs;
   std::sort(times.begin(), times.end());
-  const std::string title = escaped(info.name);
+  const std::string title = htmlText(info.name);
   std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>" +
                      title + "</title>\n" + style + "<h1>" + title + "</h1>\n<p>Code for " +
-                     escaped(info.cpu_level) + ", " + std::to_string(report.threads) +
+                     htmlText(info.cpu_level) + ", " + std::to_string(report.threads) +
                      " threads, weights " + bytesText(info.weights_bytes) + ", arena " +
                      bytesText(info.arena_bytes) + ".</p>\n<p>";
   for (const auto &[name, share] :
@@ -85,7 +63,7 @@ std::string cpuReportPage(const Report &report, const om::Model &model) {
   for (const ProfileRow &row : report.profile)
     longest = std::max(longest, row.share);
   for (const ProfileRow &row : report.profile)
-    page += "<tr><td>" + escaped(row.name) + "</td><td>" + escaped(row.kernel) + "</td><td>" +
+    page += "<tr><td>" + htmlText(row.name) + "</td><td>" + htmlText(row.kernel) + "</td><td>" +
             number("%.1f", row.microseconds) + "</td><td>" + number("%.1f %%", 100 * row.share) +
             "</td><td>" + number("%.1f", row.gflops) +
             "</td><td style=\"width:20em\"><div class=\"bar\" style=\"width:" +

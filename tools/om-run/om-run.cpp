@@ -605,7 +605,7 @@ int main(int argc, char **argv) {
       "SIGINT ends it at once; files that were there stay as they are.\n"
       "Example: om-run resnet50.om --input cat.jpg --mean_chn=123.7,116.3,103.5 "
       "--std_chn=58.4,57.1,57.4 --labels imagenet.txt\n"
-      "         om-run resnet50.om --random --duration 10 --sessions 4");
+      "Example: om-run resnet50.om --random --duration 10 --sessions 4");
   if (printOptionTable(app, "om-run", argc, argv))
     return finishOutput(0);
   try {
