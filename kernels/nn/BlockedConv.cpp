@@ -14,9 +14,9 @@ namespace atc::kernels {
 namespace {
 using namespace blocks;
 
-/// The maximum number of pixels of a tile: with two blocks 24 of 32 registers of 64 bytes, with one
-/// block 12 of 16 smaller ones.
-constexpr int64_t maxPixels = 12;
+/// The maximum number of pixels of a tile: with two blocks 28 of 32 registers of 64 bytes. Levels
+/// with smaller registers take fewer pixels and one block.
+constexpr int64_t maxPixels = 14;
 
 /// The pixels of a tile on this CPU level.
 inline int64_t tilePixels() {
@@ -40,7 +40,7 @@ struct Row {
   int64_t blocks;                          ///< of input channels
   int64_t xBlock;                          ///< from one of them to the next
   int64_t height, rowStep, width, tapStep; ///< taps, and from one to the next
-  int64_t lanes;                           ///< channels per input block
+  int64_t lanes;                           ///< elements per tap
   bool isFirst, isLast;                    ///< of the chunks of input blocks
 };
 
@@ -157,9 +157,11 @@ struct Convolution {
           maximum(imageBytes / ((plan.inBlocks + plan.outBlocks) * pixel), 4 * maxPixels);
       columnsPerTask = ceilDiv(columns, ceilDiv(columns, size));
     } else {
-      const int64_t row = plan.inBlocks * lanes * 4 * slabColumns() * window.stride[0] +
-                          plan.outBlocks * pixel * columns;
-      const int64_t size = maximum(imageBytes / maximum(row, int64_t(1)), int64_t(1));
+      // In double: windows may be far apart.
+      const double row =
+          double(slabColumns()) * double(window.stride[0]) * double(plan.inBlocks * lanes * 4) +
+          double(plan.outBlocks * pixel * columns);
+      const int64_t size = maximum(int64_t(double(imageBytes) / row), int64_t(1));
       rowsPerTask = ceilDiv(rows, ceilDiv(rows, size));
       columnsPerTask = columns;
     }
@@ -174,14 +176,12 @@ struct Convolution {
   }
   int64_t tasks() const { return imageTasks() * splits; }
   int64_t taskCost() const {
-    return rowsPerTask * columnsPerTask * wBlock / kBlock * plan.outBlocks * kBlock / splits;
+    const double cost = double(rowsPerTask * columnsPerTask) * double(wBlock * plan.outBlocks);
+    return int64_t(minimum(cost / double(splits), 1e18));
   }
 
   int64_t slabRows() const { return (rowsPerTask - 1) * window.stride[0] + window.extent(0); }
   int64_t slabColumns() const { return (window.out[1] - 1) * window.stride[1] + window.extent(1); }
-  /// Returns the elements of the padded rows of a task.
-  int64_t slabSize() const { return plan.inBlocks * slabRows() * slabColumns() * lanes; }
-
   /// Copies the padded rows that outputs from `row` on read: [block, row, column, lane].
   void fillSlab(float *slab, int64_t image, int64_t row) const {
     const int64_t width = slabColumns(), before = window.before[1];
@@ -216,7 +216,7 @@ struct Convolution {
         to[i * lanes + lane] = from[i];
   }
 
-  /// Computes one task; `slab` has room for slabSize() elements where windows reach beyond the
+  /// Computes one task; `slab` has room for its padded rows where windows reach beyond the
   /// image.
   void compute(float *y, float *slab, int64_t task) const {
     const int64_t columnTasks = ceilDiv(columns, columnsPerTask);
@@ -288,7 +288,7 @@ ATC_KERNEL(BlockedConv) {
   const int64_t lanes = w.dim(3), inBlocks = w.dim(1);
   if (x.rank() > 5)
     return fail("data of rank %", x.rank());
-  if (lanes < 1 || lanes > kBlock ||
+  if (inBlocks < 1 || lanes < 1 || lanes > kBlock ||
       (isBlocked ? lanes != kBlock || x.dim(4) != kBlock || x.dim(1) != inBlocks
                  : inBlocks != 1 || x.dim(1) != lanes))
     return fail("data of % channels or blocks, weights for % blocks of %", x.dim(1), inBlocks,
@@ -301,9 +301,10 @@ ATC_KERNEL(BlockedConv) {
     Convolution convolution{plan, x.as<float>(), w.as<float>(), finish, lanes, isBlocked};
     convolution.divide();
     float *slabs = nullptr;
-    const int64_t slab = convolution.isInside ? 0 : convolution.slabSize();
-    if (slab) {
-      const int64_t size = spaceFor(*this, convolution.tasks(), slab);
+    int64_t slab = 0; // elements of the padded rows of a task
+    if (!convolution.isInside) {
+      slab = spaceFor(*this, inBlocks, convolution.slabRows(), convolution.slabColumns(), lanes);
+      const int64_t size = slab < 0 ? slab : spaceFor(*this, convolution.tasks(), slab);
       if (size < 0 || !(slabs = scratch<float>(size)))
         return false;
     }

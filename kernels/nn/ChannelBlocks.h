@@ -117,10 +117,10 @@ template <typename Compute> void runConvolution(Context &c, const Plan &plan, Co
   if (!readFinish(c, plan, activation, finish, shape, isApart))
     return;
   float *out = c.make<float>(0, F32, shape);
-  if (!out)
+  if (!out || shape.product() == 0)
     return;
   float *conv = shape == plan.result ? out : c.scratch<float>(plan.result.product());
-  if (!conv || (plan.result.product() && !compute(conv, finish)))
+  if (!conv || !compute(conv, finish))
     return;
   if (isApart)
     finishApart(c, out, shape, conv, plan, activation);

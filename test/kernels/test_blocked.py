@@ -167,7 +167,11 @@ def test_errors():
             (numbers(1, 3, 8, 8), w, {"kernel_shape": [3, 3]}),
             (numbers(1, 32, 8, 8), w, {"kernel_shape": [3, 3]}),
             (good, np.zeros((1, 2, 9, 17, 16), "f4"), {"kernel_shape": [3, 3]}),
-            (good, np.zeros((1, 2, 9, 0, 16), "f4"), {"kernel_shape": [3, 3]})):
+            (good, np.zeros((1, 2, 9, 0, 16), "f4"), {"kernel_shape": [3, 3]}),
+            (good[:, :0], w[:, :0], {"kernel_shape": [3, 3]}),
+            # Padded rows of more elements than there can be.
+            (good, w, {"kernel_shape": [3, 3], "strides": [1 << 30] * 2,
+                       "pads": [1 << 30] * 4})):
         with pytest.raises(KernelError):
             call("BlockedConv", np.ascontiguousarray(x), weights, **attributes)
     with pytest.raises(KernelError):
