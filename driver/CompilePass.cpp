@@ -4,9 +4,9 @@
 #include "driver/CompilePass.h"
 
 #include "dialects/graph/ConstantData.h"
-#include "driver/MakeTarget.h"
 #include "driver/PhaseRunner.h"
 #include "driver/Registration.h"
+#include "driver/targets/MakeTarget.h"
 
 #include "mlir/Pass/Pass.h"
 

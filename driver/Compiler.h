@@ -12,12 +12,12 @@
 
 #include "backends/om/OmSink.h"
 #include "driver/ContextMessages.h"
-#include "driver/CpuTarget.h"
 #include "driver/InsertedPasses.h"
 #include "driver/ModelImport.h"
 #include "driver/Placement.h"
 #include "driver/Remarks.h"
 #include "driver/StageTimer.h"
+#include "driver/targets/CpuTarget.h"
 #include "frontends/aipp/InsertAipp.h"
 
 #include <map>

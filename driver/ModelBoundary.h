@@ -4,7 +4,7 @@
 #ifndef OPENATC_DRIVER_MODELBOUNDARY_H
 #define OPENATC_DRIVER_MODELBOUNDARY_H
 
-#include "driver/Target.h"
+#include "driver/targets/Target.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "support/Diagnostics.h"
 

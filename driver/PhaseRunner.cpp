@@ -4,8 +4,8 @@
 #include "driver/PhaseRunner.h"
 
 #include "dialects/graph/ConstantData.h"
-#include "driver/CpuTarget.h"
 #include "driver/StaticRegions.h"
+#include "driver/targets/CpuTarget.h"
 #include "passes/graph/PassNames.h"
 #include "passes/graph/Passes.h"
 #include "passes/host/Passes.h"

@@ -6,7 +6,7 @@
 
 #include "driver/InsertedPasses.h"
 #include "driver/StageTimer.h"
-#include "driver/Target.h"
+#include "driver/targets/Target.h"
 #include "support/Diagnostics.h"
 
 namespace atc::driver {

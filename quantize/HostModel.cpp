@@ -4,7 +4,7 @@
 #include "quantize/HostModel.h"
 
 #include "driver/Compiler.h"
-#include "driver/MakeTarget.h"
+#include "driver/targets/MakeTarget.h"
 #include "passes/om/Schedule.h"
 
 using namespace mlir;

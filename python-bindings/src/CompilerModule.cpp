@@ -1,11 +1,11 @@
 //===-- CompilerModule.cpp - an MLIR module for Python --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "driver/GearCompiler.h"
-#include "driver/GearRanges.h"
 #include "driver/Interpretation.h"
-#include "driver/MakeTarget.h"
 #include "driver/Registration.h"
+#include "driver/gears/GearCompiler.h"
+#include "driver/gears/GearRanges.h"
+#include "driver/targets/MakeTarget.h"
 #include "passes/om/Schedule.h"
 #include "python-bindings/src/ModuleParts.h"
 

@@ -6,7 +6,7 @@
 #ifndef OPENATC_PYTHON_COMPILERMODULE_H
 #define OPENATC_PYTHON_COMPILERMODULE_H
 
-#include "driver/TargetRequest.h"
+#include "driver/targets/TargetRequest.h"
 #include "openatc/om.hpp"
 
 #include <functional>

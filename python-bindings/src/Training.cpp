@@ -3,8 +3,8 @@
 
 #include "python-bindings/src/Training.h"
 
-#include "driver/OnnxInitializers.h"
-#include "driver/TrainingStep.h"
+#include "driver/training/OnnxInitializers.h"
+#include "driver/training/TrainingStep.h"
 #include "python-bindings/src/ModuleParts.h"
 
 using namespace mlir;

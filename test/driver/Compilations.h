@@ -5,7 +5,7 @@
 #define OPENATC_TEST_DRIVER_COMPILATIONS_H
 
 #include "driver/Compiler.h"
-#include "driver/MakeTarget.h"
+#include "driver/targets/MakeTarget.h"
 
 #include <filesystem>
 #include <fstream>

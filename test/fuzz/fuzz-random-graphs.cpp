@@ -9,7 +9,7 @@
 
 #include "driver/Compiler.h"
 #include "driver/Interpretation.h"
-#include "driver/MakeTarget.h"
+#include "driver/targets/MakeTarget.h"
 #include "openatc/npu.h"
 #include "test/fuzz/RandomGraph.h"
 #include "test/fuzz/WatchedChild.h"

@@ -3,7 +3,7 @@
 
 #include "tools/atc/Flags.h"
 
-#include "driver/TargetRequest.h"
+#include "driver/targets/TargetRequest.h"
 #include "support/NearestName.h"
 #include "tools/atc/Characters.h"
 

@@ -4,7 +4,7 @@
 #ifndef OPENATC_TOOLS_ATC_FUSIONSWITCHES_H
 #define OPENATC_TOOLS_ATC_FUSIONSWITCHES_H
 
-#include "driver/Target.h"
+#include "driver/targets/Target.h"
 #include "tools/atc/Flags.h"
 
 namespace atc::tools {

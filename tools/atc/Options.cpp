@@ -3,7 +3,7 @@
 
 #include "tools/atc/Options.h"
 
-#include "driver/MakeTarget.h"
+#include "driver/targets/MakeTarget.h"
 #include "support/OneLine.h"
 #include "tools/atc/BankOptions.h"
 #include "tools/atc/BoundaryOptions.h"

@@ -6,8 +6,8 @@
 
 #include "backends/cpu/CpuLevels.h"
 #include "driver/Compiler.h"
-#include "driver/GearRanges.h"
-#include "driver/ShardCompiler.h"
+#include "driver/gears/GearRanges.h"
+#include "driver/shard/ShardCompiler.h"
 #include "npu/soc/Soc.h"
 #include "tools/atc/Flags.h"
 #include "tools/common/MemoryLimit.h"

@@ -1,8 +1,8 @@
 //===-- atc.cpp - the model compiler --------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "driver/GearCompiler.h"
-#include "driver/ShardCompiler.h"
+#include "driver/gears/GearCompiler.h"
+#include "driver/shard/ShardCompiler.h"
 #include "openatc/om.h"
 #include "quantize/Compression.h"
 #include "support/JsonText.h"

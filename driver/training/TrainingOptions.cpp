@@ -1,7 +1,7 @@
 //===-- TrainingOptions.cpp - how a model is trained ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "driver/TrainingOptions.h"
+#include "driver/training/TrainingOptions.h"
 
 #include "support/NearestName.h"
 #include "llvm/Support/JSON.h"

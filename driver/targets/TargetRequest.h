@@ -3,8 +3,8 @@
 //
 // Needs the C++ library alone: the Python package includes it beside Python's headers.
 
-#ifndef OPENATC_DRIVER_TARGETREQUEST_H
-#define OPENATC_DRIVER_TARGETREQUEST_H
+#ifndef OPENATC_DRIVER_TARGETS_TARGETREQUEST_H
+#define OPENATC_DRIVER_TARGETS_TARGETREQUEST_H
 
 #include <optional>
 #include <string>
@@ -34,4 +34,4 @@ inline constexpr const char *precisionModes =
 
 } // namespace atc::driver
 
-#endif // OPENATC_DRIVER_TARGETREQUEST_H
+#endif // OPENATC_DRIVER_TARGETS_TARGETREQUEST_H

@@ -1,12 +1,12 @@
 //===-- TrainingStep.h - makes the training step of a model ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_DRIVER_TRAININGSTEP_H
-#define OPENATC_DRIVER_TRAININGSTEP_H
+#ifndef OPENATC_DRIVER_TRAINING_TRAININGSTEP_H
+#define OPENATC_DRIVER_TRAINING_TRAININGSTEP_H
 
 #include "driver/ModelImport.h"
-#include "driver/OnnxInitializers.h"
-#include "driver/TrainingOptions.h"
+#include "driver/training/OnnxInitializers.h"
+#include "driver/training/TrainingOptions.h"
 
 #include <deque>
 
@@ -34,4 +34,4 @@ TrainingStep makeTrainingStep(const ModelSource &source, const TrainingOptions &
 
 } // namespace atc::driver
 
-#endif // OPENATC_DRIVER_TRAININGSTEP_H
+#endif // OPENATC_DRIVER_TRAINING_TRAININGSTEP_H

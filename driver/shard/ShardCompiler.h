@@ -4,8 +4,8 @@
 // A model that is split over ranks is imported once; each rank's part of the graph then goes
 // through a Compiler of its own.
 
-#ifndef OPENATC_DRIVER_SHARDCOMPILER_H
-#define OPENATC_DRIVER_SHARDCOMPILER_H
+#ifndef OPENATC_DRIVER_SHARD_SHARDCOMPILER_H
+#define OPENATC_DRIVER_SHARD_SHARDCOMPILER_H
 
 #include "driver/Compiler.h"
 
@@ -68,4 +68,4 @@ private:
 
 } // namespace atc::driver
 
-#endif // OPENATC_DRIVER_SHARDCOMPILER_H
+#endif // OPENATC_DRIVER_SHARD_SHARDCOMPILER_H

@@ -1,7 +1,7 @@
 //===-- ShardCompiler.cpp - one file per rank, and their manifest ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "driver/ShardCompiler.h"
+#include "driver/shard/ShardCompiler.h"
 
 #include "dialects/graph/collectives/Collectives.h"
 #include "passes/graph/Passes.h"

@@ -1,9 +1,9 @@
 //===-- MakeTarget.cpp - finds the target that a user asks for ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "driver/MakeTarget.h"
+#include "driver/targets/MakeTarget.h"
 
-#include "driver/NpuTarget.h"
+#include "driver/targets/NpuTarget.h"
 #include "support/NearestName.h"
 
 #include "llvm/ADT/StringExtras.h"

@@ -1,7 +1,7 @@
 //===-- CpuTarget.cpp - compiles for CPUs ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "driver/CpuTarget.h"
+#include "driver/targets/CpuTarget.h"
 
 #include "backends/om/HostProgram.h"
 #include "passes/cpu/Pipelines.h"

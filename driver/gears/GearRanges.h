@@ -1,10 +1,10 @@
 //===-- GearRanges.h - ranges of dims become gears ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_DRIVER_GEARRANGES_H
-#define OPENATC_DRIVER_GEARRANGES_H
+#ifndef OPENATC_DRIVER_GEARS_GEARRANGES_H
+#define OPENATC_DRIVER_GEARS_GEARRANGES_H
 
-#include "driver/GearRequest.h"
+#include "driver/gears/GearRequest.h"
 
 namespace atc::driver {
 
@@ -42,4 +42,4 @@ std::optional<GearRequest> planRanges(const RangedShapes &shapes, llvm::StringRe
 
 } // namespace atc::driver
 
-#endif // OPENATC_DRIVER_GEARRANGES_H
+#endif // OPENATC_DRIVER_GEARS_GEARRANGES_H

@@ -1,10 +1,10 @@
 //===-- NpuTarget.h - compiles for a simulated NPU ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_DRIVER_NPUTARGET_H
-#define OPENATC_DRIVER_NPUTARGET_H
+#ifndef OPENATC_DRIVER_TARGETS_NPUTARGET_H
+#define OPENATC_DRIVER_TARGETS_NPUTARGET_H
 
-#include "driver/CpuTarget.h"
+#include "driver/targets/CpuTarget.h"
 #include "npu/soc/Soc.h"
 
 namespace atc::driver {
@@ -51,4 +51,4 @@ private:
 
 } // namespace atc::driver
 
-#endif // OPENATC_DRIVER_NPUTARGET_H
+#endif // OPENATC_DRIVER_TARGETS_NPUTARGET_H

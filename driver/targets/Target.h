@@ -1,8 +1,8 @@
 //===-- Target.h - what a model is compiled for ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_DRIVER_TARGET_H
-#define OPENATC_DRIVER_TARGET_H
+#ifndef OPENATC_DRIVER_TARGETS_TARGET_H
+#define OPENATC_DRIVER_TARGETS_TARGET_H
 
 #include "backends/cpu/KernelCompiler.h"
 #include "backends/om/ModuleToOm.h"
@@ -97,4 +97,4 @@ PhasePipeline makeGraphPipeline(std::vector<std::string> disabled, bool integers
 
 } // namespace atc::driver
 
-#endif // OPENATC_DRIVER_TARGET_H
+#endif // OPENATC_DRIVER_TARGETS_TARGET_H

@@ -1,10 +1,10 @@
 //===-- CpuTarget.h - compiles for CPUs -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_DRIVER_CPUTARGET_H
-#define OPENATC_DRIVER_CPUTARGET_H
+#ifndef OPENATC_DRIVER_TARGETS_CPUTARGET_H
+#define OPENATC_DRIVER_TARGETS_CPUTARGET_H
 
-#include "driver/Target.h"
+#include "driver/targets/Target.h"
 
 namespace atc::driver {
 
@@ -32,4 +32,4 @@ private:
 
 } // namespace atc::driver
 
-#endif // OPENATC_DRIVER_CPUTARGET_H
+#endif // OPENATC_DRIVER_TARGETS_CPUTARGET_H

@@ -1,7 +1,7 @@
 //===-- GearAxes.cpp - which dims of a model are values of its gears ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "driver/GearAxes.h"
+#include "driver/gears/GearAxes.h"
 
 #include "dialects/graph/ConstantData.h"
 #include "passes/graph/BatchLikeDims.h"

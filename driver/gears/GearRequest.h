@@ -1,8 +1,8 @@
 //===-- GearRequest.h - the gears that a user asks for --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_DRIVER_GEARREQUEST_H
-#define OPENATC_DRIVER_GEARREQUEST_H
+#ifndef OPENATC_DRIVER_GEARS_GEARREQUEST_H
+#define OPENATC_DRIVER_GEARS_GEARREQUEST_H
 
 #include "frontends/ModelOptions.h"
 #include "openatc/om.h"
@@ -49,4 +49,4 @@ std::optional<GearRequest> readGears(const GearFlags &flags, const InputShapes &
 
 } // namespace atc::driver
 
-#endif // OPENATC_DRIVER_GEARREQUEST_H
+#endif // OPENATC_DRIVER_GEARS_GEARREQUEST_H

@@ -1,7 +1,7 @@
 //===-- GearCompiler.cpp - one file of a static compilation per gear ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "driver/GearCompiler.h"
+#include "driver/gears/GearCompiler.h"
 
 #include "llvm/ADT/STLExtras.h"
 

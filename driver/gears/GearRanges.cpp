@@ -1,7 +1,7 @@
 //===-- GearRanges.cpp - ranges of dims become gears ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "driver/GearRanges.h"
+#include "driver/gears/GearRanges.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

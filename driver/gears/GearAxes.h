@@ -1,12 +1,12 @@
 //===-- GearAxes.h - which dims of a model are values of its gears --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_DRIVER_GEARAXES_H
-#define OPENATC_DRIVER_GEARAXES_H
+#ifndef OPENATC_DRIVER_GEARS_GEARAXES_H
+#define OPENATC_DRIVER_GEARS_GEARAXES_H
 
 #include "backends/om/OmWriter.h"
 #include "driver/Compiler.h"
-#include "driver/GearRequest.h"
+#include "driver/gears/GearRequest.h"
 
 namespace atc::driver {
 
@@ -33,4 +33,4 @@ proveRanges(const CompilerOptions &options, const GearRequest &request, Diagnost
 
 } // namespace atc::driver
 
-#endif // OPENATC_DRIVER_GEARAXES_H
+#endif // OPENATC_DRIVER_GEARS_GEARAXES_H

@@ -1,7 +1,7 @@
 //===-- NpuTarget.cpp - compiles for a simulated NPU ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "driver/NpuTarget.h"
+#include "driver/targets/NpuTarget.h"
 
 #include "passes/kernel/GeneratedOps.h"
 #include "passes/npu/Pipelines.h"

@@ -1,8 +1,8 @@
 //===-- OnnxInitializers.h - the weights of ONNX model files --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_DRIVER_ONNXINITIALIZERS_H
-#define OPENATC_DRIVER_ONNXINITIALIZERS_H
+#ifndef OPENATC_DRIVER_TRAINING_ONNXINITIALIZERS_H
+#define OPENATC_DRIVER_TRAINING_ONNXINITIALIZERS_H
 
 #include <functional>
 #include <optional>
@@ -37,4 +37,4 @@ bool readInitializers(llvm::StringRef path,
 
 } // namespace atc::driver
 
-#endif // OPENATC_DRIVER_ONNXINITIALIZERS_H
+#endif // OPENATC_DRIVER_TRAINING_ONNXINITIALIZERS_H

@@ -1,7 +1,7 @@
 //===-- GearRequest.cpp - the gears that a user asks for ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "driver/GearRequest.h"
+#include "driver/gears/GearRequest.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

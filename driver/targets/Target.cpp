@@ -1,7 +1,7 @@
 //===-- Target.cpp - what a model is compiled for -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "driver/Target.h"
+#include "driver/targets/Target.h"
 
 #include "passes/graph/Passes.h"
 

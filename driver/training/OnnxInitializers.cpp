@@ -1,7 +1,7 @@
 //===-- OnnxInitializers.cpp - the weights of ONNX model files ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "driver/OnnxInitializers.h"
+#include "driver/training/OnnxInitializers.h"
 
 #include <onnx/onnx_pb.h>
 

@@ -1,11 +1,11 @@
 //===-- MakeTarget.h - finds the target that a user asks for --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_DRIVER_MAKETARGET_H
-#define OPENATC_DRIVER_MAKETARGET_H
+#ifndef OPENATC_DRIVER_TARGETS_MAKETARGET_H
+#define OPENATC_DRIVER_TARGETS_MAKETARGET_H
 
-#include "driver/Target.h"
-#include "driver/TargetRequest.h"
+#include "driver/targets/Target.h"
+#include "driver/targets/TargetRequest.h"
 #include "support/Diagnostics.h"
 
 #include <memory>
@@ -19,4 +19,4 @@ std::shared_ptr<const Target> makeTarget(const TargetRequest &request, Diagnosti
 
 } // namespace atc::driver
 
-#endif // OPENATC_DRIVER_MAKETARGET_H
+#endif // OPENATC_DRIVER_TARGETS_MAKETARGET_H

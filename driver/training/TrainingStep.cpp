@@ -1,7 +1,7 @@
 //===-- TrainingStep.cpp - makes the training step of a model -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "driver/TrainingStep.h"
+#include "driver/training/TrainingStep.h"
 
 #include "dialects/graph/ConstantData.h"
 #include "frontends/onnx/OnnxImport.h"

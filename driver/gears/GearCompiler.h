@@ -6,12 +6,12 @@
 // are merged (backends/om/GearMerger.h), and a gear's module is freed before the next one
 // is compiled, so that memory does not grow with their number.
 
-#ifndef OPENATC_DRIVER_GEARCOMPILER_H
-#define OPENATC_DRIVER_GEARCOMPILER_H
+#ifndef OPENATC_DRIVER_GEARS_GEARCOMPILER_H
+#define OPENATC_DRIVER_GEARS_GEARCOMPILER_H
 
 #include "backends/om/GearMerger.h"
 #include "driver/Compiler.h"
-#include "driver/GearAxes.h"
+#include "driver/gears/GearAxes.h"
 
 namespace atc::driver {
 
@@ -58,4 +58,4 @@ private:
 
 } // namespace atc::driver
 
-#endif // OPENATC_DRIVER_GEARCOMPILER_H
+#endif // OPENATC_DRIVER_GEARS_GEARCOMPILER_H

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "cluster/Cluster.h"
-#include "driver/ShardCompiler.h"
+#include "driver/shard/ShardCompiler.h"
 
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -1,8 +1,8 @@
 //===-- TrainingOptions.h - how a model is trained ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_DRIVER_TRAININGOPTIONS_H
-#define OPENATC_DRIVER_TRAININGOPTIONS_H
+#ifndef OPENATC_DRIVER_TRAINING_TRAININGOPTIONS_H
+#define OPENATC_DRIVER_TRAINING_TRAININGOPTIONS_H
 
 #include "frontends/onnx/OnnxImport.h"
 #include "passes/train/Passes.h"
@@ -24,4 +24,4 @@ std::optional<TrainingOptions> parseTrainingOptions(llvm::StringRef json, llvm::
 
 } // namespace atc::driver
 
-#endif // OPENATC_DRIVER_TRAININGOPTIONS_H
+#endif // OPENATC_DRIVER_TRAINING_TRAININGOPTIONS_H
