@@ -2,6 +2,8 @@
 """openatc.load, parse, Module, ModulePort, compile, interpret, compare, Comparison, TensorError."""
 
 import os
+import pathlib
+import tarfile
 import threading
 
 import numpy as np
@@ -343,3 +345,13 @@ def test_compare_finds_the_first_bad_layer(digits_om, digits_onnx, pictures):
 def test_compare_faults(digits, small, pictures):
     assert fault(openatc.compare, digits, {"x": pictures[0]}, [pictures[0]]).code == "E10014"
     assert fault(openatc.compare, "none.om", {}, []).code == "E10410"
+
+
+def test_a_tensorflow_lite_file_is_known_by_its_ending(tmp_path):
+    archive = pathlib.Path(__file__).resolve().parents[1] / "frontends/tflite/models.tar.xz"
+    with tarfile.open(archive) as files:
+        path = tmp_path / "add_int.tflite"
+        path.write_bytes(files.extractfile(path.name).read())
+    values = np.arange(6, dtype="i4").reshape(2, 3)
+    result, = openatc.Session(openatc.compile(path), threads=1).run([values, values])
+    assert np.array_equal(result, values + values)
