@@ -75,7 +75,7 @@ def HostTileRows : Pass<"host-tile-rows", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [ListOption<"sizes", "sizes", "int64_t",
-                            "Rows per tile; 1 is always one. Empty: 64, 8, 1">];
+                            "Rows per tile; 1 is always one. Empty: 128, 64, 8, 1">];
   let statistics = [Statistic<"numRegions", "num-regions", "Loops made">];
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }

@@ -200,10 +200,12 @@ om_status HostMachine::runTiles(const fb::HostTiles &tiles) {
     const int64_t next = k + 1 < tiles.parts()->size() ? tiles.sizes()->Get(k + 1) : 0;
     for (; status == OM_OK && extent.count - begin >= size; begin += size)
       status = runTile(part, begin, size);
-    // A rest of more than half a tile, or of more than one index where the next tiles have one, is
-    // the end of one more tile, which begins among indices that are already computed.
+    // A rest of more than half a tile and one and a half of the next, or of more than one index
+    // where the next tiles have one, is the end of one more tile, which begins among indices that
+    // are already computed.
     const int64_t rest = extent.count - begin;
-    if (status == OM_OK && extent.count >= size && (next == 1 ? rest > 1 : 2 * rest > size)) {
+    const int64_t enough = 3 * next > size ? 3 * next : size;
+    if (status == OM_OK && extent.count >= size && (next == 1 ? rest > 1 : 2 * rest > enough)) {
       status = runTile(part, extent.count - size, size);
       begin = extent.count;
     }
