@@ -42,7 +42,7 @@ def main():
         trainer = openatc.train(
             path, input_shapes={"image": (BATCH, 1, 28, 28)}, threads=arguments.threads,
             optimizer={"kind": "adamw", "beta2": 0.99, "weight_decay": 0.02,
-                       "no_decay": ["*norm*", "*bias"]},
+                       "no_decay": ["*_norm.scale", "*.bias"]},
             learning_rate=openatc.schedules.cosine(arguments.rate, per_epoch * arguments.epochs,
                                                    warmup=max(1, per_epoch // 4)))
         print(f"compiled the step in {time.time() - begin:.1f} s", flush=True)

@@ -77,6 +77,11 @@ SmallVector<ApplyOptimizer::Trained> ApplyOptimizer::takeGradients() {
     if (!main.getArgAttr(argument.getArgNumber(), kParameterAttr))
       continue;
     const std::string name = argumentName(main, argument.getArgNumber());
+    if (!typeOf(argument).getElementType().isF32()) {
+      main.emitError() << "E15001: the parameter '" << name << "' is a " << argument.getType()
+                       << ", but optimizers update float32 tensors";
+      return {};
+    }
     const std::optional<unsigned> result = findResult(main, name + ".grad");
     if (!result) {
       main.emitError() << "E15002: the parameter '" << name
@@ -144,7 +149,7 @@ void ApplyOptimizer::unscaleGradients(const GraphMath &g, MutableArrayRef<Traine
   } else {
     setNext(kLossScale.str(), g.add(scale, 0.0));
   }
-  // What has overflowed is not accumulated, and the run does not count.
+  // What has overflowed is not accumulated; the other runs make the update.
   if (accumulate == 1) {
     updates = isFinite;
     return;

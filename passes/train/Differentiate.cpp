@@ -22,7 +22,8 @@ namespace {
 /// Returns whether values of a type can have gradients.
 bool isContinuous(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.hasStaticShape() && isa<FloatType>(tensor.getElementType());
+  return tensor && tensor.hasStaticShape() && tensor.getNumElements() != 0 &&
+         isa<FloatType>(tensor.getElementType());
 }
 
 /// Returns the names of tensor and node of an op: "node 'n' (graph.cast)".
@@ -74,7 +75,7 @@ bool Differentiate::findParameters(Block &body) {
     if (!isContinuous(argument.getType())) {
       main.emitError() << "E15001: the parameter '" << argumentName(main, argument.getArgNumber())
                        << "' is a " << argument.getType()
-                       << ", but only float tensors of static shape can be trained";
+                       << ", but only float tensors of static shape with elements can be trained";
       done = false;
     }
     parameters.push_back(argument);
@@ -167,8 +168,12 @@ void Differentiate::runOnOperation() {
   gradients[loss] = g.splat(typeOf(loss), 1);
   if (!scale.empty()) {
     std::optional<unsigned> index = findArgument(main, scale);
-    if (!index) {
-      main.emitError() << "E15002: no argument is named '" << scale << "'";
+    auto type =
+        index ? dyn_cast<RankedTensorType>(main.getArgumentTypes()[*index]) : RankedTensorType();
+    if (!type || !type.hasStaticShape() || type.getNumElements() != 1 ||
+        type.getElementType() != typeOf(loss).getElementType()) {
+      main.emitError() << "E15002: no argument of one element of the loss's type is named '"
+                       << scale << "'";
       return signalPassFailure();
     }
     gradients[loss] = g.reshape(body.getArgument(*index), shapeOf(loss));

@@ -31,8 +31,6 @@ template <typename OpTy> static void extremum(OpTy op, OpGradient &g, Predicate 
 
 static void power(PowOp op, OpGradient &g) {
   Value base = op.getLhs(), exponent = op.getRhs();
-  if (typeOf(base).getElementType() != typeOf(op.getResult()).getElementType())
-    return;
   if (g.wants(0)) {
     Value lower = g.make<PowOp>(base, g.add(exponent, -1.0));
     // 0^(0 - 1) is no number, but the power is constant.

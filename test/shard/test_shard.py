@@ -225,7 +225,7 @@ def test_heads_that_cannot_be_divided(tmp_path):
 
 def test_the_user_divides_tensors(net, tmp_path):
     model, inputs, reference, _ = net
-    (tmp_path / "tensors.json").write_text('{"w0": 1, "w1": -1}')
+    (tmp_path / "tensors.json").write_text('{"w0": 1, "w2": -1}')
     manifest = compile_parallel(model, tmp_path / "net", "tp:2",
                                 f"--shard_tensors={tmp_path}/tensors.json")
     assert run(manifest, tmp_path / "out", inputs).returncode == 0

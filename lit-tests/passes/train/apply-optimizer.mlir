@@ -3,6 +3,11 @@
 // RUN: not atc-opt %s --pass-pipeline='builtin.module(func.func(train-differentiate,train-apply-optimizer{kind=sgd nesterov=true}))' 2>&1 | FileCheck %s --check-prefix=NESTEROV
 // RUN: not atc-opt %s --pass-pipeline='builtin.module(func.func(train-apply-optimizer))' 2>&1 | FileCheck %s --check-prefix=ORDER
 
+// RUN: not atc-opt %s --pass-pipeline='builtin.module(func.func(train-differentiate{scale=other}))' 2>&1 | FileCheck %s --check-prefix=SCALE
+// RUN: sed -e 's/xf32/xf16/g' %s | not atc-opt --pass-pipeline='builtin.module(func.func(train-differentiate,train-apply-optimizer))' 2>&1 | FileCheck %s --check-prefix=HALF
+
+// SCALE: E15002: no argument of one element of the loss's type is named 'other'
+// HALF: E15001: the parameter 'w' is a 'tensor<1xf16>', but optimizers update float32 tensors
 // SGD: module attributes {train.states = {{\[}}["mean", "mean.next"], ["train.step", "train.step.next"], ["w", "w.next"]]}
 // SGD: [[RATE:%arg[0-9]+]]: tensor<f32> {om.name = "learning_rate"}
 // SGD: %[[MOVE:.*]] = graph.mul %{{.*}}, [[RATE]]

@@ -26,3 +26,10 @@ func.func @host(%w: tensor<1xf32> {om.name = "w", train.parameter}) -> tensor<1x
   %0 = graph.host_call "Hardmax"(%w) {} : (tensor<1xf32>) -> tensor<1xf32> loc("h")
   return %0 : tensor<1xf32>
 }
+
+// -----
+
+// expected-error @+1 {{E15001: the parameter 'w' is a 'tensor<0xf32>', but only float tensors}}
+func.func @empty(%x: tensor<1xf32>, %w: tensor<0xf32> {om.name = "w", train.parameter}) -> tensor<1xf32> {
+  return %x : tensor<1xf32>
+}

@@ -178,7 +178,7 @@ TEST_CASE("a chained launch pays for a meeting of the cores, not for a task") {
   device.hostTime(5);
   run(device, launchOf(program, {}, {}, true));
   const auto &launches = device.simulator().launches();
-  double work = 10 * 102 + 10;
+  double work = 10 * (2 + 100 + 10);
   // The first has no task to continue, and none is left after the host's work.
   std::vector<double> starts{2000, 482, 2000, 482, 2000};
   REQUIRE(launches.size() == 5);

@@ -26,7 +26,9 @@ class Network:
         return result
 
     def weight(self, *dims, scale=None):
-        values = (np.resize(self.noise, int(np.prod(dims))) - np.float32(0.5)).reshape(dims)
+        # Each weight begins elsewhere in the noise: equal ones would be merged.
+        noise = np.roll(self.noise, 997 * len(self.weights))
+        values = (np.resize(noise, int(np.prod(dims))) - np.float32(0.5)).reshape(dims)
         values *= scale or np.float32(3.4 / np.prod(dims[1:]) ** 0.5)
         name = f"w{len(self.weights)}"
         self.weights.append(numpy_helper.from_array(values, name))
