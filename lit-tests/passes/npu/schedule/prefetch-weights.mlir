@@ -50,24 +50,24 @@ func.func @main(%x: memref<64x64xf16>, %y: memref<64x64xf16> {om.output}) {
 // lies between its uses, and not while it is there.
 module attributes {npu.soc = "Ascend910B4"} {
 func.func private @dense(memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>) attributes {npu.kernel}
-func.func private @large(memref<4194304xf16>, memref<4194304xf16>) attributes {npu.kernel}
+func.func private @large(memref<25165824xf16>, memref<25165824xf16>) attributes {npu.kernel}
 
 // CHECK-LABEL: func.func @main
 func.func @main(%x: memref<64x64xf16>, %y: memref<64x64xf16> {om.output}, %z: memref<64x64xf16> {om.output}) {
   // CHECK: %[[W:.*]] = om.weight
   %w = om.weight dense<1.0> : tensor<64x64xf16> : memref<64x64xf16>
   %a = om.alloc : memref<64x64xf16>
-  %b = om.alloc : memref<4194304xf16>
-  %c = om.alloc : memref<4194304xf16>
-  %d = om.alloc : memref<4194304xf16>
+  %b = om.alloc : memref<25165824xf16>
+  %c = om.alloc : memref<25165824xf16>
+  %d = om.alloc : memref<25165824xf16>
   // CHECK: om.launch @dense({{[^)]*}}) {cost
   om.launch @dense(%x, %w, %a) {cost = 1 : i64} : memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>
   // CHECK: om.launch @dense({{[^)]*}}) {chained
   om.launch @dense(%a, %w, %y) {cost = 1 : i64} : memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>
   // CHECK: om.launch @large({{[^)]*}}) {chained
-  om.launch @large(%b, %c) {cost = 1 : i64} : memref<4194304xf16>, memref<4194304xf16>
+  om.launch @large(%b, %c) {cost = 1 : i64} : memref<25165824xf16>, memref<25165824xf16>
   // CHECK: om.launch @large({{[^)]*}}) prefetch(%[[W]] : memref<64x64xf16>) {chained
-  om.launch @large(%c, %d) {cost = 1 : i64} : memref<4194304xf16>, memref<4194304xf16>
+  om.launch @large(%c, %d) {cost = 1 : i64} : memref<25165824xf16>, memref<25165824xf16>
   // CHECK: om.launch @dense({{[^)]*}}) {chained
   om.launch @dense(%x, %w, %z) {cost = 1 : i64} : memref<64x64xf16>, memref<64x64xf16>, memref<64x64xf16>
   return
