@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "openatc/collectives.h"
+#include "test/runtime-lite/GoldenFile.h"
 #include "test/runtime-lite/HostTestRun.h"
+#include "test/runtime-lite/RankTestModel.h"
 
 #include <cstring>
 #include <functional>
@@ -44,41 +46,10 @@ struct Recorder {
   size_t waited = 0;
 };
 
-HostTestModel::Step &collective(HostTestModel &test, const char *name, om_collective_kind kind,
-                                int32_t input, int32_t output, uint64_t elements,
-                                std::vector<int64_t> dims) {
-  HostTestModel::Step &step = test.add(Kind::Collective);
-  step.name = name;
-  step.collective = kind;
-  step.inputs = {input};
-  step.outputs = {output};
-  step.elements = elements;
-  step.dims = dims;
-  step.ranks = {0, 1};
-  return step;
-}
-
-/// y = all_gather(x), z = all_reduce(x); z is needed first.
-HostTestModel gatherModel() {
-  HostTestModel test(image());
-  test.host().rank = 1;
-  test.host().ranks = 2;
-  const int32_t x = test.input("x", OM_F32, {3}), y = test.slot(), z = test.slot();
-  collective(test, "gather", OM_ALL_GATHER, x, y, 3, {6});
-  collective(test, "reduce", OM_ALL_REDUCE, x, z, 3, {3});
-  collective(test, "send", OM_SEND, x, -1, 3, {3}).ranks = {0};
-  test.add(Kind::Wait).outputs = {z};
-  const int32_t more = test.make("host_add_one", {z});
-  test.add(Kind::Wait).outputs = {y};
-  test.output("y", y, OM_F32);
-  test.output("more", more, OM_F32);
-  return test;
-}
-
 } // namespace
 
 TEST_CASE("collectives begin early, and steps wait for those that they read") {
-  Ready ready(gatherModel(), "collectives.om");
+  Ready ready(gatherModel(image()), "collectives.om");
   CHECK(ready.model.info().schema_minor == 6);
   uint32_t ranks = 0;
   CHECK(om_model_get_rank(ready.model.get(), &ranks) == 1);
@@ -94,7 +65,7 @@ TEST_CASE("collectives begin early, and steps wait for those that they read") {
 }
 
 TEST_CASE("a session that is not connected, or to other ranks, says so") {
-  Ready ready(gatherModel(), "collectives-alone.om");
+  Ready ready(gatherModel(image()), "collectives-alone.om");
   CHECK(ready.run({floats({3}, {1, 2, 3})}).empty());
   CHECK(ready.error.code() == OM_ERROR_NO_DEVICE);
   CHECK(ready.says("the program of rank 1 of 2"));
@@ -108,7 +79,7 @@ TEST_CASE("a session that is not connected, or to other ranks, says so") {
 }
 
 TEST_CASE("whatever fails, everything that has begun is waited for") {
-  Ready ready(gatherModel(), "collectives-fail.om");
+  Ready ready(gatherModel(image()), "collectives-fail.om");
   Recorder recorder;
   om_error error;
   REQUIRE(om_session_set_collectives(ready.session.get(), &recorder.table, &error) == OM_OK);
@@ -129,7 +100,7 @@ TEST_CASE("whatever fails, everything that has begun is waited for") {
 TEST_CASE("collectives that cannot be trusted are not written, nor loaded") {
   std::string error;
   auto refused = [&](const std::function<void(HostTestModel &)> &change) {
-    HostTestModel test = gatherModel();
+    HostTestModel test = gatherModel(image());
     change(test);
     return !atc::om::writeOm(test.model, scratchPath("collectives-refused.om"), error);
   };
@@ -156,4 +127,15 @@ TEST_CASE("collectives that cannot be trusted are not written, nor loaded") {
     collective(t, "inner", OM_ALL_REDUCE, 0, 1, 3, {3});
   }));
   CHECK(error.find("a collective is in a branch or loop") != std::string::npos);
+}
+
+TEST_CASE("the golden file of a rank still runs") {
+  om::Error error;
+  om::Session session(loadGolden(kFirstGoldenWithRank), error);
+  REQUIRE(session);
+  Recorder recorder;
+  REQUIRE(om_session_set_collectives(session.get(), &recorder.table, &error.c) == OM_OK);
+  const Values out = session.run({floats({3}, {1, 2, 3})}, error);
+  REQUIRE(out.size() == 2);
+  CHECK(listOf<float>(out[1]) == std::vector<float>(3, 8));
 }

@@ -16,6 +16,8 @@ constexpr uint32_t kFirstGoldenWithGears = 4;
 
 /// Files since schema 1.5 have a state (StateTestModel.h), and no gears and no NPU.
 constexpr uint32_t kFirstGoldenWithState = 5;
+/// Files since schema 1.6 are one of two ranks (RankTestModel.h), without a state.
+constexpr uint32_t kFirstGoldenWithRank = 6;
 
 /// Loads golden/schema-1.<minor>.om and checks its version.
 inline om::Model loadGolden(uint32_t minor) {
