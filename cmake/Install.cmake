@@ -1,7 +1,8 @@
 # What `cmake --install` puts where, by component:
 #   runtime       the shared library that programs load
 #   dev           headers, archives, the schema, the CMake package and the pkg-config files
-#   tools         om-run, om-dump, om-sign
+#   tools         om-run, om-dump, om-sign, npu-cluster
+#   mpi           the plug-in that connects ranks over MPI, where the build found MPI
 #   ascend        AscendCL (InstallAscend.cmake)
 #   compiler, compiler-dev   the compiler; its headers and archives (InstallCompiler.cmake)
 #   examples      programs and models to start with
@@ -84,7 +85,7 @@ if(TARGET om-run)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/collectives/include/openatc"
           DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT dev)
   if(TARGET openatc_mpi)
-    install(TARGETS openatc_mpi LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT tools)
+    install(TARGETS openatc_mpi LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT mpi)
   endif()
 endif()
 
@@ -96,7 +97,7 @@ if(TARGET openatc_trust)
   openatc_install_pc(openatc-trust dev)
 endif()
 
-foreach(tool om-run om-dump om-sign)
+foreach(tool om-run om-dump om-sign npu-cluster)
   if(TARGET ${tool})
     install(TARGETS ${tool} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
   endif()

@@ -31,5 +31,5 @@ function(openatc_pages component)
   endforeach()
 endfunction()
 
-openatc_pages(tools om-run om-dump om-sign)
+openatc_pages(tools om-run om-dump om-sign npu-cluster)
 openatc_pages(compiler atc amct aoe atc-translate)

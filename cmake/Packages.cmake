@@ -4,6 +4,7 @@
 #   openatc-tools         tools          openatc-ascendcl         ascend
 #   openatc-compiler      compiler       libopenatc-compiler-dev  compiler-dev
 #   python3-openatc       python         openatc-examples         examples
+#   openatc-mpi           mpi, where the build found MPI
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME openatc)
@@ -54,7 +55,13 @@ openatc_package(dev libopenatc-dev libdevel
 if(TARGET om-run)
   openatc_package(tools openatc-tools utils
     SUMMARY "runs, shows and signs .om files"
-    TEXT "om-run, om-dump and om-sign.")
+    TEXT "om-run, om-dump, om-sign and npu-cluster.")
+endif()
+if(TARGET openatc_mpi)
+  openatc_package(mpi openatc-mpi libs
+    RECOMMENDS "openatc-tools, openmpi-bin"
+    SUMMARY "runs models that OpenATC split over ranks under mpirun"
+    TEXT "A plug-in of om-run and of programs that connects the ranks of a model over MPI.")
 endif()
 if(TARGET ascendcl)
   openatc_package(ascend openatc-ascendcl libs

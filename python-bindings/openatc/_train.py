@@ -30,7 +30,9 @@ class StepInfo:
     """How a step ended."""
 
     loss: float
+    """The loss of the batch, before the update."""
     learning_rate: float
+    """The learning rate of this step's update."""
     outputs: dict[str, np.ndarray]
     """The model's own outputs, before the update."""
 

@@ -48,11 +48,13 @@ def test_tables_of_a_program(model, tmp_path, form):
         assert float(row["Task Duration(us)"]) >= 0 and row["Op Name"] and row["OP Type"]
         assert (row["Task Type"] == "AI_CPU") != on_npu
         assert (row["total_cycles"] != "N/A") == on_npu
-    convolution = next(row for row in summary if row["OP Type"] == "Conv2D")
-    assert convolution["Input Data Types"]
+    convolutions = [row for row in summary if row["OP Type"] == "Conv2D"]
+    assert convolutions and all(row["Input Data Types"] for row in convolutions)
     assert any("28,28" in row["Input Shapes"] for row in summary)
     if on_npu:
-        assert convolution["Task Type"] == "AI_CORE" and float(convolution["mac_ratio"]) > 0
+        assert all(row["Task Type"] == "AI_CORE" for row in convolutions)
+        # The first one has the start of the run in its time.
+        assert any(float(row["mac_ratio"]) > 0 for row in convolutions)
         # The simulated time is the same in every run.
         each = len(summary) // 3
         assert [row["total_cycles"] for row in summary[each:2 * each]] == [

@@ -11,18 +11,21 @@ import pytest
 from conftest import BUILD, ROOT, cmake_program, install, need, run
 
 COMPONENTS = ["runtime", "dev", "tools", "ascend", "compiler", "compiler-dev", "python", "examples"]
+if (BUILD / "lib" / "libopenatc_mpi.so").exists():
+    COMPONENTS.append("mpi")
 
 # Patterns of files that a component must have; all of its files match one of its own patterns.
 HOLDS = {
     "runtime": [r"lib/libopenatc_runtime\.so\.\d[\d.]*"],
     "dev": [r"include/openatc/(om|npu|trust)\.h", r"include/openatc/\w+\.(h|hpp)",
-            r"lib/libopenatc_(runtime|npu|trust)\.a", r"lib/libopenatc_runtime\.so",
+            r"lib/libopenatc_(collectives|runtime|npu|trust)\.a", r"lib/libopenatc_runtime\.so",
             r"lib/cmake/OpenATC/OpenATC\w+(-release)?\.cmake", r"lib/pkgconfig/openatc(-npu|-trust)?\.pc",
             r"share/openatc/om\.fbs"],
-    "tools": [r"bin/om-(run|dump|sign)"],
+    "tools": [r"bin/(om-(run|dump|sign)|npu-cluster)"],
+    "mpi": [r"lib/libopenatc_mpi\.so"],
     "ascend": [r"lib/lib(ascendcl|acl_\w+)\.so", r"include/acl/.*\.h", r"lib/openatc/toolkit/.*",
-               r"lib/cmake/OpenATC/OpenATCAscendTargets.*", r"lib/pkgconfig/ascendcl\.pc", r"bin/msame"],
-    "compiler": [r"bin/(atc|amct|atc-opt|atc-translate|atc-lsp-server)"],
+               r"lib/cmake/OpenATC/OpenATCAscendTargets.*", r"lib/pkgconfig/ascendcl\.pc", r"bin/(msame|msprof)"],
+    "compiler": [r"bin/(atc|amct|amct_onnx|aoe|atc-opt|atc-translate|atc-lsp-server)"],
     "compiler-dev": [r"include/openatc/compiler/.*\.(h|td|def|inc)", r"lib/openatc/compiler/lib\w+\.a",
                      r"lib/cmake/OpenATC/OpenATCCompilerTargets.*", r"lib/pkgconfig/openatc-compiler\.pc"],
     "python": [r"lib/python3/dist-packages/openatc/.*", r"lib/pkgconfig/openatc-python\.pc"],

@@ -149,7 +149,7 @@ def test_only_frameworks_that_are_supported_are_named(tmp_path):
     (tmp_path / "m.onnx").write_bytes(b"x")
     errors = check_failure(atc("--model=m.onnx", "--framework=onnx", "--output=m", "--target=cpu",
                                cwd=tmp_path), "E10001")
-    assert "it must be 5 (ONNX), 3 (TensorFlow) or 0 (Caffe)" in errors[0]
+    assert "it must be 5 (ONNX), 3 (TensorFlow), 0 (Caffe) or 6 (TensorFlow Lite)" in errors[0]
 
 
 @pytest.mark.parametrize("shape, code, words", [

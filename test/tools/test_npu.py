@@ -147,7 +147,8 @@ def test_json_of_the_npu(built):
     assert npu["queues"]["M"]["busy_cycles"] > 0
     assert npu["l2"]["hit_bytes"] > 0
     assert npu["bound"]["what"] in ("cube", "ddr")
-    assert npu["times_bound"] == pytest.approx(npu["ms"] / npu["bound"]["ms"], rel=0.05)
+    bound, rounding = npu["bound"]["ms"], 5e-7
+    assert npu["ms"] / (bound + rounding) <= npu["times_bound"] <= npu["ms"] / (bound - rounding)
     assert [launch["name"] for launch in npu["per_launch"]] == ["first", "second"]
     # The second launch goes on in the task of the first.
     assert npu["per_launch"][1]["cycles"] < npu["per_launch"][0]["cycles"]
@@ -212,9 +213,9 @@ def test_hazards(tmp_path):
     assert any("'first'" in line for line in lines)
 
 
-def test_npu_options_need_an_npu_model(tmp_path):
+def test_npu_options_need_an_npu_model():
     golden = ROOT / "test" / "runtime-lite" / "golden" / "schema-1.0.om"
-    result = tool("om-run", golden, "--timeline", tmp_path / "t.json")
+    result = tool("om-run", golden, "--no-functional")
     assert result.returncode == 1
     assert result.stderr.startswith("E10057:")
 

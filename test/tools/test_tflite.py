@@ -5,6 +5,7 @@ clear. test/frontends/tflite/make_models.py has made the models and the expected
 
 import io
 import os
+import re
 import sys
 import tarfile
 from concurrent.futures import ThreadPoolExecutor
@@ -86,7 +87,7 @@ def differences(got, values):
 def check(folder, name):
     folder.mkdir()
     if name in REFUSED:
-        code, _, err = atc(folder, write_model(folder, name))
+        code, err, _ = atc(folder, write_model(folder, name))
         return [] if code and "E13010" in err and REFUSED[name] in err else [err]
     try:
         return differences(*compute(folder, name))
@@ -117,7 +118,7 @@ def test_networks_on_an_npu(tmp_path, name):
 def test_shapes_are_those_of_the_file(tmp_path):
     model = write_model(tmp_path, "conv_SAME")
     name = next(key[3:] for key in np.load(io.BytesIO(FILES["conv_SAME.npz"])) if key[:3] == "in:")
-    code, _, err = atc(tmp_path, model, f"--input_shape={name}:2,8,8,4")
+    code, err, _ = atc(tmp_path, model, f"--input_shape={name}:2,8,8,4")
     assert code == 1 and "E10002" in err and name in err and "1,8,8,4" in err
     code, out, err = atc(tmp_path, model, f"--input_shape={name}:1,8,8,4")
     assert code == 0, out + err
@@ -125,10 +126,10 @@ def test_shapes_are_those_of_the_file(tmp_path):
 
 def test_the_kind_of_a_file_is_named(tmp_path):
     model = write_model(tmp_path, "add")
-    code, _, err = atc(tmp_path, model, framework="5")
+    code, err, _ = atc(tmp_path, model, framework="5")
     assert code == 1 and "is a TensorFlow Lite model: give --framework=6" in err
     (tmp_path / "text.tflite").write_text("no model")
-    code, _, err = atc(tmp_path, tmp_path / "text.tflite")
+    code, err, _ = atc(tmp_path, tmp_path / "text.tflite")
     assert code == 1 and "E13005" in err and "TFL3" in err
 
 
@@ -141,5 +142,5 @@ def test_damaged_files_are_errors(tmp_path):
             damaged[place] ^= int(rng.integers(1, 256))
         path = tmp_path / "damaged.tflite"
         path.write_bytes(damaged)
-        code, _, err = atc(tmp_path, path)
-        assert code == 0 or (code == 1 and err.lstrip()[0] in "EW"), err
+        code, err, _ = atc(tmp_path, path)
+        assert code == 0 or (code == 1 and re.search(r"^E\d{5}: ", err, re.M)), err

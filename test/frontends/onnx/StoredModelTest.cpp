@@ -46,6 +46,9 @@ static bool isLeftOut(llvm::StringRef name) {
   // The data of bfloat16 is stored as uint16.
   if (name.contains("BFLOAT16"))
     return true;
+  // Computed with an epsilon of 0.01, which its node does not have.
+  if (name == "test_adam_multiple")
+    return true;
   // Computed with a result of 2.4 pixels; runtimes agree on whole ones.
   return name.starts_with("test_resize_downsample_scales_") && name.ends_with("_align_corners");
 }
