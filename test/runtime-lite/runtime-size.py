@@ -24,7 +24,7 @@ def section_sizes(program):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program", help="a C program linked with the runtime")
-    parser.add_argument("--limit", type=int, default=150 * 1024, help="bytes allowed (default %(default)s)")
+    parser.add_argument("--limit", type=int, default=140 * 1000, help="bytes allowed (default %(default)s)")
     args = parser.parse_args()
 
     with tempfile.TemporaryDirectory() as folder:
