@@ -13,23 +13,36 @@ packages=(
 )
 
 # What the build leaves out where it is not there: the connection between ranks over MPI.
+optional=()
 if [ "${OPENATC_WITHOUT_MPI:-}" = "" ]; then
-  packages+=(libopenmpi-dev openmpi-bin)
+  optional+=(libopenmpi-dev openmpi-bin)
 fi
 
+is_installed() { # package
+  dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'
+}
 missing=()
 for package in "${packages[@]}"; do
-  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+  is_installed "$package" || missing+=("$package")
 done
-[ ${#missing[@]} -eq 0 ] && exit 0
+wanted=()
+for package in ${optional[@]+"${optional[@]}"}; do
+  is_installed "$package" || wanted+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && [ ${#wanted[@]} -eq 0 ] && exit 0
 
 if [ "$(id -u)" -ne 0 ]; then
+  [ ${#wanted[@]} -eq 0 ] || echo "Without these packages some parts are not built: ${wanted[*]}" >&2
+  [ ${#missing[@]} -eq 0 ] && exit 0
   echo "These packages are missing; install them and run this again:" >&2
   echo "  sudo apt-get install --no-install-recommends ${missing[*]}" >&2
   exit 1
 fi
 
-echo "Installing ${#missing[@]} Debian packages ..."
+echo "Installing $((${#missing[@]} + ${#wanted[@]})) Debian packages ..."
 export DEBIAN_FRONTEND=noninteractive
-apt-get update -qq
-apt-get install -y -qq --no-install-recommends "${missing[@]}"
+install=(apt-get install -y -qq --no-install-recommends)
+apt-get update -qq || [ ${#missing[@]} -eq 0 ]
+[ ${#missing[@]} -eq 0 ] || "${install[@]}" "${missing[@]}"
+[ ${#wanted[@]} -eq 0 ] || "${install[@]}" "${wanted[@]}" ||
+  echo "Not installed, so some parts are not built: ${wanted[*]}" >&2
