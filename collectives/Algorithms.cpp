@@ -163,7 +163,8 @@ bool Algorithm::allReduce() {
 bool Algorithm::allGather() {
   const uint32_t n = count();
   work.resize(op.output_bytes);
-  std::memcpy(work.data() + own * op.input_bytes, op.input, op.input_bytes);
+  std::copy_n(static_cast<const char *>(op.input), op.input_bytes,
+              work.data() + own * op.input_bytes);
   for (uint32_t step = 0; step + 1 < n; ++step) {
     const size_t out = (own + n - step) % n * op.input_bytes,
                  in = (own + 2 * n - step - 1) % n * op.input_bytes;
@@ -198,7 +199,7 @@ bool Algorithm::allToAll() {
   arrived.assign(input, input + op.input_bytes);
   work.resize(op.output_bytes);
   const size_t part = op.input_bytes / n;
-  std::memcpy(work.data() + own * part, input + own * part, part);
+  std::copy_n(input + own * part, part, work.data() + own * part);
   for (uint32_t step = 1; step < n; ++step) {
     const uint32_t to = (own + step) % n, from = (own + n - step) % n;
     if (!exchange(at(to), arrived.data() + to * part, part, at(from), work.data() + from * part,

@@ -5,8 +5,8 @@
 
 #include "collectives/Algorithms.h"
 
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
 
 namespace atc::collectives {
 
@@ -86,7 +86,8 @@ om_status Engine::wait(void *user, void *given, om_error *error) {
   if (!request->error.empty())
     return fail(error, request->error);
   if (request->op.output && !request->result.empty())
-    std::memcpy(request->op.output, request->result.data(), request->result.size());
+    std::copy(request->result.begin(), request->result.end(),
+              static_cast<char *>(request->op.output));
   return OM_OK;
 }
 

@@ -3,8 +3,8 @@
 
 #include "collectives/Engine.h"
 
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <map>
 
 using namespace atc::collectives;
@@ -55,7 +55,7 @@ public:
               " expects " + std::to_string(wanted.bytes) + ": it runs another model.";
       return false;
     }
-    std::memcpy(wanted.data, queue.front().data(), wanted.bytes);
+    std::copy_n(queue.front().data(), wanted.bytes, static_cast<char *>(wanted.data));
     queue.pop_front();
     receiving.erase(handle);
     return true;
