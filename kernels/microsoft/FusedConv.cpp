@@ -1,10 +1,10 @@
 //===-- FusedConv.cpp - com.microsoft: a convolution and what follows it --===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "kernels/conv/Convolution.h"
 #include "kernels/core/Broadcast.h"
 #include "kernels/core/Floats.h"
 #include "kernels/core/Widen.h"
-#include "kernels/nn/Convolution.h"
 #include "kernels/nn/FusedActivation.h"
 
 namespace atc::kernels {

@@ -19,7 +19,7 @@ namespace {
 
 using graph::HostCallOp;
 
-/// The channels per block; kBlock of kernels/nn/ChannelBlocks.h.
+/// The channels per block; kBlock of kernels/conv/ChannelBlocks.h.
 constexpr int64_t blockSize = 16;
 /// A convolution with fewer output channels would compute more padding than results.
 constexpr int64_t minChannels = 8;

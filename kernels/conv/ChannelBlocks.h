@@ -6,8 +6,8 @@
 // pixel's neighbours are one block away, and no image has to be packed for a convolution. Channels
 // beyond the last one hold finite values of no meaning; weights have zeros for them.
 
-#ifndef OPENATC_KERNELS_NN_CHANNELBLOCKS_H
-#define OPENATC_KERNELS_NN_CHANNELBLOCKS_H
+#ifndef OPENATC_KERNELS_CONV_CHANNELBLOCKS_H
+#define OPENATC_KERNELS_CONV_CHANNELBLOCKS_H
 
 #include "kernels/core/Lanes.h"
 #include "kernels/nn/FusedActivation.h"
@@ -18,7 +18,7 @@ namespace atc::kernels::blocks {
 /// The channels per block.
 inline constexpr int64_t kBlock = 16;
 
-/// One block of channels of a pixel.
+/// A block of channels of a pixel.
 typedef float Vec __attribute__((vector_size(64)));
 typedef float Loose __attribute__((vector_size(64), aligned(4), may_alias));
 
@@ -128,4 +128,4 @@ template <typename Compute> void runConvolution(Context &c, const Plan &plan, Co
 
 } // namespace atc::kernels::blocks
 
-#endif // OPENATC_KERNELS_NN_CHANNELBLOCKS_H
+#endif // OPENATC_KERNELS_CONV_CHANNELBLOCKS_H

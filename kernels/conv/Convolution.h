@@ -1,8 +1,8 @@
 //===-- Convolution.h - convolutions of any number of dims ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef OPENATC_KERNELS_NN_CONVOLUTION_H
-#define OPENATC_KERNELS_NN_CONVOLUTION_H
+#ifndef OPENATC_KERNELS_CONV_CONVOLUTION_H
+#define OPENATC_KERNELS_CONV_CONVOLUTION_H
 
 #include "kernels/nn/Window.h"
 
@@ -127,4 +127,4 @@ struct ImagePanels {
 
 } // namespace atc::kernels
 
-#endif // OPENATC_KERNELS_NN_CONVOLUTION_H
+#endif // OPENATC_KERNELS_CONV_CONVOLUTION_H

@@ -6,15 +6,15 @@
 // have in common. Pixels whose windows reach beyond the image on the left or right are computed
 // one by one.
 
+#include "kernels/conv/ChannelBlocks.h"
 #include "kernels/core/Widen.h"
-#include "kernels/nn/ChannelBlocks.h"
 
 namespace atc::kernels {
 
 namespace {
 using namespace blocks;
 
-/// One row of outputs of one block of channels. Steps count elements.
+/// Describes a row of outputs of a block of channels. Steps count elements.
 struct DepthwiseRow {
   float *y;
   const float *x; ///< the row that the first tap reads; it need not exist

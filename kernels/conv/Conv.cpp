@@ -5,11 +5,11 @@
 // reads. Only some panels of it exist at a time. Convolutions of few channels (depthwise ones) add
 // scaled rows instead.
 
-#include "kernels/nn/Convolution.h"
+#include "kernels/conv/Convolution.h"
 
+#include "kernels/conv/PackImage.h"
 #include "kernels/core/Widen.h"
 #include "kernels/nn/Gemm.h"
-#include "kernels/nn/PackImage.h"
 
 namespace atc::kernels {
 

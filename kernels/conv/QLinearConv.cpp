@@ -4,8 +4,8 @@
 // Works like Conv.cpp, with 16-bit integers (elements minus their zero point) and 32-bit
 // accumulators.
 
+#include "kernels/conv/Convolution.h"
 #include "kernels/core/Widen.h"
-#include "kernels/nn/Convolution.h"
 #include "kernels/nn/IntegerProducts.h"
 
 namespace atc::kernels {

@@ -5,8 +5,8 @@
 // a panel are a few pieces of rows, and what a tap reads for a piece lies in one row of the image.
 // So addresses are computed per piece, not per element, and elements are copied as vectors.
 
-#ifndef OPENATC_KERNELS_NN_PACKIMAGE_H
-#define OPENATC_KERNELS_NN_PACKIMAGE_H
+#ifndef OPENATC_KERNELS_CONV_PACKIMAGE_H
+#define OPENATC_KERNELS_CONV_PACKIMAGE_H
 
 #include "kernels/nn/Gemm.h"
 #include "kernels/nn/Window.h"
@@ -152,4 +152,4 @@ private:
 
 } // namespace atc::kernels
 
-#endif // OPENATC_KERNELS_NN_PACKIMAGE_H
+#endif // OPENATC_KERNELS_CONV_PACKIMAGE_H

@@ -1,9 +1,9 @@
 //===-- DeformConv.cpp - convolutions whose taps are moved ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "kernels/conv/Convolution.h"
 #include "kernels/core/Math.h"
 #include "kernels/core/Widen.h"
-#include "kernels/nn/Convolution.h"
 #include "kernels/nn/Gemm.h"
 
 namespace atc::kernels {

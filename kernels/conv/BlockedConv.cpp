@@ -6,8 +6,8 @@
 // beyond the image read a copy of some padded rows, which stays in the second cache while all
 // output channels are computed from it; other convolutions read the image in place.
 
+#include "kernels/conv/ChannelBlocks.h"
 #include "kernels/core/Widen.h"
-#include "kernels/nn/ChannelBlocks.h"
 
 namespace atc::kernels {
 
@@ -27,7 +27,7 @@ inline int64_t tilePixels() {
 #endif
 }
 
-/// One row of tiles. Steps count elements.
+/// Describes a row of tiles. Steps count elements.
 struct Row {
   float *y;
   const float *x, *w;

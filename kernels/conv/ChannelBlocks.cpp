@@ -1,7 +1,7 @@
 //===-- ChannelBlocks.cpp - tensors with channels in blocks of 16 ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "kernels/nn/ChannelBlocks.h"
+#include "kernels/conv/ChannelBlocks.h"
 
 #include "kernels/core/Broadcast.h"
 #include "kernels/core/Widen.h"

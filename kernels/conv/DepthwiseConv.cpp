@@ -5,7 +5,7 @@
 // single vector each multiplication would wait for the previous one. The taps read copies of a few
 // rows that include the padding.
 
-#include "kernels/nn/Convolution.h"
+#include "kernels/conv/Convolution.h"
 
 #include "kernels/core/Widen.h"
 
