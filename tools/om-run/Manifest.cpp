@@ -39,6 +39,7 @@ static std::string read(const Json &json, const std::filesystem::path &folder, M
 }
 
 bool readManifest(const std::string &path, Manifest &manifest, std::string &error) {
+  manifest.path = path;
   std::ifstream file(path);
   const Json json = Json::parse(file, nullptr, /*allow_exceptions=*/false);
   std::string reason = json.is_discarded() ? "it is no JSON" : "";

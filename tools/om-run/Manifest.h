@@ -16,6 +16,7 @@ struct Manifest {
     std::string name;
     uint32_t rank; ///< that writes it
   };
+  std::string path; ///< the file that it was read from
   std::string model, parallel;
   std::vector<std::string> files;  ///< paths, one per rank
   std::vector<std::string> inputs; ///< of the whole model, in its order

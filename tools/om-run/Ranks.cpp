@@ -16,7 +16,6 @@
 #include "tools/common/Inputs.h"
 #include "tools/common/Print.h"
 #include "tools/om-run/Manifest.h"
-#include "tools/om-run/Npu.h"
 #include "tools/om-run/Report.h"
 
 #include <algorithm>
@@ -41,7 +40,7 @@ double millisecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-/// What ranks tell each other at the end: plain bytes.
+/// The measurements that ranks send each other at the end, as plain bytes.
 struct Figures {
   uint32_t rank, threads;
   double loadMs, firstRunMs, medianMs, minMs;
@@ -49,10 +48,10 @@ struct Figures {
   om_traffic traffic; ///< of the first run
 };
 
-/// One rank: its session and its share of the inputs and outputs.
+/// Runs one rank: its session, with its share of the inputs and outputs.
 class RankRun {
 public:
-  RankRun(const RankOptions &options, const Manifest &manifest, om_ranks *ranks, uint32_t threads)
+  RankRun(const Options &options, const Manifest &manifest, om_ranks *ranks, uint32_t threads)
       : options(options), manifest(manifest), ranks(ranks), threads(threads),
         rank(ranks->collectives->rank) {}
 
@@ -219,7 +218,7 @@ private:
            failed("E10062", named(error.message()));
   }
 
-  const RankOptions &options;
+  const Options &options;
   const Manifest &manifest;
   om_ranks *ranks;
   const uint32_t threads, rank;
@@ -258,10 +257,10 @@ Json rankJson(const Figures &figures) {
           {"traffic", std::move(traffic)}};
 }
 
-void printFigures(const RankOptions &options, const Manifest &manifest, const char *connection,
+void printFigures(const Options &options, const Manifest &manifest, const char *connection,
                   const std::vector<Figures> &all) {
   if (options.json) {
-    Json json = {{"model", manifest.model},       {"file", options.manifest},
+    Json json = {{"model", manifest.model},       {"file", manifest.path},
                  {"parallel", manifest.parallel}, {"connection", connection},
                  {"outputs", Json::array()},      {"ranks", Json::array()}};
     for (const Manifest::Output &output : manifest.outputs)
@@ -297,18 +296,18 @@ void printFigures(const RankOptions &options, const Manifest &manifest, const ch
 
 void printLine(const std::string &line) { print(stderr, "%s\n", oneLine(line).c_str()); }
 
-uint32_t threadsFor(const RankOptions &options, uint32_t ranksHere) {
+uint32_t threadsFor(const Options &options, uint32_t ranksHere) {
   if (options.threads)
     return options.threads;
   return std::max(1u, std::thread::hardware_concurrency() / std::max(1u, ranksHere));
 }
 
 /// Runs all ranks as threads of this process.
-int runThreads(const RankOptions &options, const Manifest &manifest) {
+int runThreads(const Options &options, const Manifest &manifest) {
   const uint32_t count = manifest.files.size();
   std::vector<om_ranks *> ranks(count);
   om::Error error;
-  if (om_loopback_open(count, options.timeoutSeconds, ranks.data(), &error.c) != OM_OK) {
+  if (om_loopback_open(count, options.rankTimeout, ranks.data(), &error.c) != OM_OK) {
     printLine(codedLine("E10062", error.message()));
     return 1;
   }
@@ -375,7 +374,7 @@ uint32_t variable(const char *name) {
 }
 
 /// Runs the rank that this process is.
-int runProcess(const RankOptions &options, const Manifest &manifest) {
+int runProcess(const Options &options, const Manifest &manifest) {
   std::string reason;
   om_mpi_open_function open = loadMpi(reason);
   if (!open) {
@@ -388,7 +387,7 @@ int runProcess(const RankOptions &options, const Manifest &manifest) {
   }
   om_ranks *ranks = nullptr;
   om::Error error;
-  if (open(options.timeoutSeconds, &ranks, &error.c) != OM_OK) {
+  if (open(options.rankTimeout, &ranks, &error.c) != OM_OK) {
     printLine(codedLine("E10062", error.message()));
     return 1;
   }
@@ -437,14 +436,24 @@ std::string findManifest(const std::string &model) {
   return !std::filesystem::exists(model) && std::filesystem::exists(path) ? path : "";
 }
 
-int runRanks(const RankOptions &options) {
-  if (!std::filesystem::exists(options.manifest)) {
-    printLine(codedLine("E10410", "the manifest '" + options.manifest + "' does not exist."));
+int runRanks(const Options &options, const std::string &path) {
+  if (!options.shape.empty() || !options.dump.empty() || !options.compare.empty() ||
+      options.state || options.npu.anyOfSimulator() || !options.npu.timeline.empty() ||
+      !options.npu.report.empty() || options.requireSignature || options.refuseNativeCode ||
+      !options.cpuLevel.empty() || options.maxIterations || options.maxSeconds > 0 ||
+      options.sessions > 1 || options.duration > 0 || options.random || !options.labels.empty()) {
+    printLine(codedLine("E10057", "of a model that is split over ranks, om-run takes --input, "
+                                  "--output, --loop, --warmup, --threads, --max_memory, "
+                                  "--rank_timeout, --profile, --json and --no-verify."));
+    return 1;
+  }
+  if (!std::filesystem::exists(path)) {
+    printLine(codedLine("E10410", "the manifest '" + path + "' does not exist."));
     return 1;
   }
   Manifest manifest;
   std::string reason;
-  if (!readManifest(options.manifest, manifest, reason)) {
+  if (!readManifest(path, manifest, reason)) {
     printLine(reason);
     return 1;
   }

@@ -564,31 +564,6 @@ int Runner::run() {
     print(stdout, "%-16s %10s      every access to the same bytes is ordered\n", "hazards", "none");
   return faults.empty() ? 0 : fail(faults);
 }
-
-/// Runs a model that was split over ranks.
-int runManifest(const Options &options, const std::string &manifest) {
-  if (!options.shape.empty() || !options.dump.empty() || !options.compare.empty() ||
-      options.state || options.npu.anyOfSimulator() || !options.npu.timeline.empty() ||
-      !options.npu.report.empty() || options.requireSignature || options.refuseNativeCode ||
-      !options.cpuLevel.empty() || options.maxIterations || options.maxSeconds > 0 ||
-      options.sessions > 1 || options.duration > 0 || options.random || !options.labels.empty())
-    return fail({codedLine("E10057", "of a model that is split over ranks, om-run takes --input, "
-                                     "--output, --loop, --warmup, --threads, --max_memory, "
-                                     "--rank_timeout, --profile, --json and --no-verify.")});
-  RankOptions ranks;
-  ranks.manifest = manifest;
-  ranks.input = options.input;
-  ranks.output = options.output;
-  ranks.loop = options.loop;
-  ranks.warmup = options.warmup;
-  ranks.threads = options.threads;
-  ranks.maxMemory = options.maxMemory;
-  ranks.timeoutSeconds = options.rankTimeout;
-  ranks.json = options.json;
-  ranks.verify = options.verify;
-  ranks.profile = options.profile;
-  return runRanks(ranks);
-}
 } // namespace
 
 int main(int argc, char **argv) {
@@ -614,6 +589,6 @@ int main(int argc, char **argv) {
     return finishParsing(app, outcome);
   }
   if (const std::string manifest = findManifest(options.model); !manifest.empty())
-    return finishOutput(runManifest(options, manifest));
+    return finishOutput(runRanks(options, manifest));
   return finishOutput(Runner(options).run());
 }
