@@ -5,6 +5,7 @@
 // B bytes sends 2 (n - 1) / n B bytes per rank, which no algorithm can do with less.
 
 #include "collectives/Algorithms.h"
+#include "support/Bfloat16.h"
 
 #include <algorithm>
 #include <cstring>
@@ -12,22 +13,6 @@
 namespace atc::collectives {
 
 namespace {
-
-float bf16ToFloat(uint16_t bits) {
-  const uint32_t wide = uint32_t(bits) << 16;
-  float value;
-  std::memcpy(&value, &wide, sizeof(value));
-  return value;
-}
-
-/// Rounds half to even; NaN stays NaN.
-uint16_t floatToBf16(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  if (value != value)
-    return uint16_t(bits >> 16) | 0x40;
-  return uint16_t((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
-}
 
 /// A bf16 number that computes in f32.
 struct Bf16 {

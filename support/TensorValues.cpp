@@ -3,6 +3,8 @@
 
 #include "support/TensorValues.h"
 
+#include "support/Bfloat16.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -24,11 +26,6 @@ static double fromHalf(uint16_t bits) {
   else
     value = exponent ? std::ldexp(1024 + fraction, exponent - 25) : std::ldexp(fraction, -24);
   return bits >> 15 ? -value : value;
-}
-
-static double fromBfloat(uint16_t bits) {
-  uint32_t wide = uint32_t(bits) << 16;
-  return load<float>(&wide, 0);
 }
 
 bool hasValues(om_dtype dtype) {
@@ -58,7 +55,7 @@ double valueAt(om_dtype dtype, const void *data, uint64_t index) {
   case OM_F16:
     return fromHalf(load<uint16_t>(data, index));
   case OM_BF16:
-    return fromBfloat(load<uint16_t>(data, index));
+    return bf16ToFloat(load<uint16_t>(data, index));
   case OM_I8:
     return load<int8_t>(data, index);
   case OM_U8:

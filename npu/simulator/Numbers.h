@@ -5,6 +5,7 @@
 #define OPENATC_NPU_SIMULATOR_NUMBERS_H
 
 #include "npu/isa/Isa.h"
+#include "support/Bfloat16.h"
 
 #include <cmath>
 #include <limits>
@@ -25,22 +26,6 @@ namespace atc::npu {
 
 /// Returns whether to use the code for AVX2.
 bool useFastPath();
-
-/// Returns the value of bf16 bits.
-NPU_INLINE float bf16ToFloat(uint16_t bits) {
-  uint32_t wide = uint32_t(bits) << 16;
-  float value;
-  std::memcpy(&value, &wide, 4);
-  return value;
-}
-
-/// Rounds a float to bf16, half to even; NaN stays NaN.
-NPU_INLINE uint16_t floatToBf16(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, 4);
-  uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-  return uint16_t(value != value ? bits >> 16 | 0x40 : rounded);
-}
 
 /// Rounds a float to the nearest integer, half to even, and saturates; NaN becomes 0.
 template <typename T> NPU_INLINE T saturate(float value) {
