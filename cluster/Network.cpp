@@ -51,7 +51,8 @@ Time timeOfStep(const Cluster &cluster, const std::vector<Flow> &flows) {
 
 namespace {
 
-/// One step of several rings at once: the members of group g are first + g * groupStep + i * step.
+/// Describes a step of several rings at once: the members of group g are first + g * groupStep + i
+/// * step.
 std::vector<Flow> ringStep(uint32_t groups, uint32_t groupStep, uint32_t members, uint32_t step,
                            double bytes) {
   std::vector<Flow> flows;

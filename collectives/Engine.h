@@ -61,7 +61,7 @@ private:
   void send(Request &request);
   /// Tests the sends on their way; returns whether there are some left.
   bool progress();
-  /// Gives way to other threads, the longer the longer nothing has happened.
+  /// Yields to other threads, for a time that grows while nothing happens.
   void pause(Clock::time_point since);
 
   const double timeout;

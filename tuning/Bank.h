@@ -25,7 +25,7 @@ namespace atc::tuning {
 /// Decisions of passes by their keys.
 using Choices = std::map<std::string, std::string>;
 
-/// What is known of one decision.
+/// The content of a bank about one decision.
 struct BankEntry {
   std::string choice;
   std::string compiler;    ///< version of the compiler that the figures are from

@@ -77,7 +77,8 @@ private:
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
   TrialResult first, bestResult;
   Choices choices;
-  /// What passes decide by themselves, by key: a trial that is told so need not find it again.
+  /// The decisions that passes make by themselves, by key: a trial that is given them need not find
+  /// them again.
   Choices defaults;
   uint64_t used = 0;
 };

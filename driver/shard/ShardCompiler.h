@@ -47,7 +47,7 @@ public:
   const CompileSummary &summary() const { return compileSummary; }
 
 private:
-  /// What the manifest says about a rank.
+  /// The entry of a rank in the manifest.
   struct RankFile {
     std::string file;
     std::vector<std::string> inputs, outputs;

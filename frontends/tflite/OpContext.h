@@ -22,7 +22,7 @@ struct Value {
   bool isStored = false;
 };
 
-/// What the operators of one model have in common while it is converted.
+/// The state that all operators of a model share while it is converted.
 class ModelState {
 public:
   ModelState(const ModelReader &reader, onnx::GraphProto &main, Diagnostics &diagnostics)

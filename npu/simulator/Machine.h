@@ -54,7 +54,7 @@ private:
   uint8_t head = 0, count = 0;
 };
 
-/// What an instruction of the vector queue has written, and when it is there.
+/// A result of the vector queue, and the time at which it is there.
 struct Written {
   Memory memory = Memory::UB;
   int64_t begin = 0, end = 0;

@@ -28,7 +28,7 @@ struct Optimizer {
   /// Returns whether the rule has moving means, which Progress::corrections are for.
   bool hasMeans() const { return kind == Kind::Adam || kind == Kind::AdamW || kind == Kind::Lamb; }
 
-  /// What all parameters of an update share: float tensors of rank 0.
+  /// The values that all parameters of an update share: float tensors of rank 0.
   struct Progress {
     mlir::Value rate;           ///< the learning rate
     mlir::Value step;           ///< the number of this update, from 1

@@ -46,7 +46,7 @@ public:
     });
   }
 
-  /// What connects this rank to the others; null where there are none.
+  /// The connection of this rank to the others; null where there are none.
   RankExchange *const exchange;
 
 private:

@@ -142,7 +142,7 @@ Tensor combine(ArrayRef<Tensor> parts, ReduceKind kind) {
   return Tensor::fromIntegers(type, all);
 }
 
-/// One rank of several in this process.
+/// Connects one of several ranks in this process.
 class ThreadRank : public RankExchange {
 public:
   ThreadRank(Mailbox &mailbox, int64_t rank) : mailbox(mailbox), rank(rank) {}

@@ -28,7 +28,7 @@ std::string textOf(llvm::ArrayRef<Group> groups);
 /// nothing where it is not of that form or is not for `count` kernels.
 std::optional<llvm::SmallVector<Group>> parseGroups(llvm::StringRef text, unsigned count);
 
-/// What the model of npu-split-batch assumes; alternatives come from other assumptions.
+/// The assumptions of the model of npu-split-batch; other ones give alternatives.
 struct GroupAssumptions {
   double share = 0.9;    ///< of L2 that a group may fill
   double exposed = 0;    ///< share of the reading of weights that no work hides
