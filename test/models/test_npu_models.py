@@ -7,6 +7,8 @@ Needs numpy and pytest. Networks that are not part of the checkout are looked fo
 `shared` beside it.
 """
 
+import functools
+import os
 import sys
 from pathlib import Path
 
@@ -76,13 +78,23 @@ def check_stored(name, outputs, allowed):
         assert error.max() <= allowed, name
 
 
-@pytest.mark.parametrize("soc", npu.SOCS)
-@pytest.mark.parametrize("name", NAMES)
-def test_network(name, soc, tmp_path, request):
+@pytest.fixture(scope="module")
+def answers_of_the_cpu(tmp_path_factory):
+    """A function from a name to what the CPU computes: once, for all SoCs."""
+    @functools.cache
+    def answers(name):
+        path, flags, framework, inputs = case(name)
+        om = npu.build(path, tmp_path_factory.mktemp("cpu"), None, flags, framework)
+        return npu.run(om, inputs)[0]
+    return answers
+
+
+@pytest.mark.parametrize("name, soc", [(name, soc) for name in NAMES for soc in npu.SOCS])
+def test_network(name, soc, answers_of_the_cpu, tmp_path, request):
     path, flags, framework, inputs = case(name)
     allowed = ERRORS.get(name, 1e-2)
     got, report = npu.run_npu(npu.build(path, tmp_path, soc, flags, framework), inputs)
-    want, _ = npu.run(npu.build(path, tmp_path, None, flags, framework), inputs)
+    want = answers_of_the_cpu(name)
     error, cosine = npu.assert_near(got, want, f"{name} on {soc}", allowed)
     if (recipes.EXPECTED / f"{name}.npz").exists():
         check_stored(name, got, allowed)
@@ -135,7 +147,10 @@ def test_digits_in_batches(soc, tmp_path):
 
 @pytest.mark.parametrize("soc", npu.SOCS)
 def test_split_batch(soc, tmp_path):
-    """Feature maps that do not fit into L2 at once: npu-split-batch is at work."""
+    """Feature maps that do not fit into L2 at once: npu-split-batch is at work. The L2 of the
+    Ascend910B1 holds them: what is then to be seen takes half a minute, with OPENATC_NIGHTLY."""
+    if soc != "Ascend310P3" and not os.environ.get("OPENATC_NIGHTLY"):
+        pytest.skip("runs with OPENATC_NIGHTLY=1")
     model = test_models.zoo_model("squeezenet11")
     images = noise(8, 3, 224, 224)
 
