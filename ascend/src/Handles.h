@@ -32,6 +32,17 @@ enum class HandleKind : uint8_t {
   ProfStamp,
   ProfStepInfo,
   GraphDumpOption,
+  AllocatorDesc,
+  TdtItem,
+  TdtDataset,
+  TdtChannel,
+  TdtBuffer,
+  TdtQueueAttr,
+  TdtRoute,
+  TdtRouteList,
+  TdtRouteQuery,
+  FeatureObject, // the first of six
+  FeatureObjectLast = FeatureObject + 5,
   Dvpp // the first of those that the media library has
 };
 

@@ -22,7 +22,10 @@ LEFT_OUT = {"aclAppLog", "aclInit", "aclFinalize", "aclrtProcessReport", "aclGet
 HANDLES = {"aclrtStream", "aclrtEvent", "aclrtContext"}
 POINTERS = HANDLES | {"aclrtCallback", "aclrtHostFunc",
             "aclopCompileFunc", "aclDataDeallocator", "aclvdecCallback", "aclvencCallback",
-            "aclrtExceptionInfoCallback"}
+            "aclrtExceptionInfoCallback", "acltdtBuf", "aclrtAllocatorDesc", "aclrtAllocator",
+            "aclrtAllocatorAllocFunc", "aclrtAllocatorFreeFunc", "aclrtAllocatorAllocAdviseFunc",
+            "aclrtAllocatorGetAddrFromBlockFunc", "acldumpMessageCallback"}
+MEDIA = ("acldvpp", "aclvdec", "aclvenc", "hi_")
 WORDS = {"uint64_t": ctypes.c_uint64, "int64_t": ctypes.c_int64, "size_t": ctypes.c_size_t,
          "float": ctypes.c_float, "double": ctypes.c_double, "int16_t": ctypes.c_int16,
          "uint8_t": ctypes.c_uint8, "int8_t": ctypes.c_int8}
@@ -45,7 +48,8 @@ def libraries():
 
 
 def kind_of(argument):
-    if "*" in argument or "[" in argument or argument.split()[0] in POINTERS:
+    if "*" in argument or "[" in argument or \
+            argument.removeprefix("const ").split()[0] in POINTERS:
         return ctypes.c_void_p
     return next((kind for word, kind in WORDS.items() if word in argument), ctypes.c_int32)
 
@@ -54,7 +58,9 @@ def test_the_headers_are_read():
     functions = declared()
     assert len(functions) > 400
     assert functions["aclrtMemcpy"][1][1] == "size_t destMax"
-    assert sum(name.startswith(("acldvpp", "aclvdec", "aclvenc")) for name in functions) == 176
+    assert sum(name.startswith(MEDIA[:3]) for name in functions) == 176
+    assert sum(name.startswith("acltdt") for name in functions) > 50
+    assert sum(name.startswith("hi_") for name in functions) > 50
 
 
 def test_every_function_is_exported():
@@ -64,7 +70,7 @@ def test_every_function_is_exported():
                                 capture_output=True, text=True, check=True).stdout
         exported |= {line.split()[-1] for line in listed.splitlines()}
     wanted = {name for name in declared() if len(libraries()) == 2
-              or not name.startswith(("acldvpp", "aclvdec", "aclvenc"))}
+              or not name.startswith(MEDIA)}
     assert wanted <= exported, sorted(wanted - exported)
 
 
@@ -75,7 +81,7 @@ def call_all(handle):
               "aclmdlExeOMDesc", "aclrtUtilizationInfo", "aclFloat16", "aclrtRunMode",
               "aclmdlInputAippType", "aclrtContext", "aclrtStream", "aclrtEvent", "acldvppJpegFormat",
               "aclrtFloatOverflowMode", "aclrtStreamStatus", "aclrtEventStatus", "aclDataType",
-              "aclrtEventRecordedStatus", "aclrtEventWaitStatus", "aclrtExceptionInfo"}
+              "aclrtEventRecordedStatus", "aclrtEventWaitStatus", "aclrtExceptionInfo", "acltdtBuf"}
     loaded = [ctypes.CDLL(str(LIBRARIES / name), mode=ctypes.RTLD_GLOBAL) for name in libraries()]
     assert loaded[0].aclInit(None) == 0 and loaded[0].aclrtSetDevice(0) == 0
     refused = 0

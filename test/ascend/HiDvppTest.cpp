@@ -1,0 +1,285 @@
+//===-- HiDvppTest.cpp - the second media interface -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "acl/dvpp/hi_dvpp.h"
+#include "test/ascend/AclTest.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+namespace {
+
+#define HI_GOOD(call)                                                                              \
+  do {                                                                                             \
+    const unsigned code = unsigned(call);                                                          \
+    const char *message = code ? aclGetRecentErrMsg() : nullptr;                                   \
+    INFO(#call << ": " << std::hex << code << " " << (message ? message : ""));                    \
+    CHECK(code == 0);                                                                              \
+  } while (false)
+#define HI_BAD(wanted, call)                                                                       \
+  do {                                                                                             \
+    const unsigned code = unsigned(call);                                                          \
+    const char *message = aclGetRecentErrMsg();                                                    \
+    INFO(#call << ": " << std::hex << code << " " << (message ? message : ""));                    \
+    CHECK(code == (wanted));                                                                       \
+    CHECK(message != nullptr);                                                                     \
+  } while (false)
+
+/// A picture in device memory.
+struct Image {
+  Image(hi_pixel_format format, hi_u32 width, hi_u32 height, hi_u32 rowBytes, double planes) {
+    info.picture_width = width;
+    info.picture_height = height;
+    info.picture_width_stride = (rowBytes + 15) / 16 * 16;
+    info.picture_height_stride = (height + 1) / 2 * 2;
+    info.picture_format = format;
+    info.picture_buffer_size =
+        hi_u32(info.picture_width_stride * info.picture_height_stride * planes);
+    REQUIRE(hi_mpi_dvpp_malloc(0, &info.picture_address, info.picture_buffer_size) == 0);
+    memset(info.picture_address, 0, info.picture_buffer_size);
+  }
+  Image(const Image &) = delete;
+  Image &operator=(const Image &) = delete;
+  ~Image() { CHECK(hi_mpi_dvpp_free(info.picture_address) == 0); }
+  uint8_t &at(uint32_t x, uint32_t y) {
+    return static_cast<uint8_t *>(info.picture_address)[y * info.picture_width_stride + x];
+  }
+  void ramp() {
+    for (hi_u32 y = 0; y < info.picture_height; ++y)
+      for (hi_u32 x = 0; x < info.picture_width; ++x)
+        at(x, y) = uint8_t(x * 3 + y);
+  }
+
+  hi_vpc_pic_info info{};
+};
+
+struct Gray : Image {
+  Gray(hi_u32 width, hi_u32 height) : Image(HI_PIXEL_FORMAT_YUV_400, width, height, width, 1) {}
+};
+
+/// AscendCL with a channel of pictures.
+struct Vpc : Started {
+  Vpc() {
+    HI_GOOD(hi_mpi_sys_init());
+    hi_vpc_chn_attr attr{};
+    HI_GOOD(hi_mpi_vpc_sys_create_chn(&channel, &attr));
+  }
+  ~Vpc() {
+    CHECK(hi_mpi_vpc_destroy_chn(channel) == 0);
+    CHECK(hi_mpi_sys_exit() == 0);
+  }
+  void finish(hi_u32 task) { HI_GOOD(hi_mpi_vpc_get_process_result(channel, task, -1)); }
+  hi_vpc_chn channel = -1;
+};
+
+} // namespace
+
+TEST_CASE_METHOD(Vpc, "areas are cut out, resized and pasted") {
+  Gray source(64, 32);
+  source.ramp();
+  Gray cut(16, 8), pasted(32, 16), same(64, 32);
+  hi_u32 task = 0;
+
+  hi_vpc_crop_region_info crop{cut.info, {4, 8, 16, 8}};
+  HI_GOOD(hi_mpi_vpc_crop(channel, &source.info, &crop, 1, &task, -1));
+  finish(task);
+  CHECK(cut.at(0, 0) == source.at(8, 4));
+  CHECK(cut.at(15, 7) == source.at(23, 11));
+  HI_BAD(HI_ERR_VPC_ILLEGAL_PARAM, hi_mpi_vpc_get_process_result(channel, task, -1));
+
+  HI_GOOD(hi_mpi_vpc_resize(channel, &source.info, &same.info, 0, 0, 1, &task, -1));
+  finish(task);
+  CHECK(memcmp(same.info.picture_address, source.info.picture_address, 64 * 32) == 0);
+
+  hi_vpc_crop_resize_paste_region paste{pasted.info, {0, 0, 16, 8}, {16, 8, 1}, 6, 10};
+  HI_GOOD(hi_mpi_vpc_crop_resize_paste(channel, &source.info, &paste, 1, &task, -1));
+  finish(task);
+  CHECK(pasted.at(10, 6) == source.at(0, 0));
+  CHECK(pasted.at(25, 13) == source.at(15, 7));
+  CHECK(pasted.at(9, 6) == 0);
+  CHECK(pasted.at(26, 13) == 0);
+
+  const hi_vpc_pic_info *sources[2] = {&source.info, &same.info};
+  Gray second(16, 8);
+  hi_vpc_crop_resize_paste_region areas[2] = {{cut.info, {0, 0, 16, 8}, {16, 8, 1}, 0, 0},
+                                              {second.info, {8, 8, 16, 8}, {16, 8, 1}, 0, 0}};
+  hi_u32 counts[2] = {1, 1};
+  HI_GOOD(hi_mpi_vpc_batch_crop_resize_paste(channel, sources, 2, areas, counts, &task, -1));
+  CHECK(cut.at(3, 2) == source.at(3, 2));
+  CHECK(second.at(3, 2) == same.at(11, 10));
+
+  crop.crop_region.left_offset = 60;
+  HI_BAD(HI_ERR_VPC_ILLEGAL_PARAM, hi_mpi_vpc_crop(channel, &source.info, &crop, 1, &task, -1));
+  HI_BAD(HI_ERR_VPC_NULL_PTR, hi_mpi_vpc_crop(channel, nullptr, &crop, 1, &task, -1));
+  HI_BAD(HI_ERR_VPC_UNEXIST, hi_mpi_vpc_crop(7, &source.info, &crop, 1, &task, -1));
+  hi_vpc_chn_attr attr{};
+  HI_BAD(HI_ERR_VPC_EXIST, hi_mpi_vpc_create_chn(channel, &attr));
+  HI_BAD(HI_ERR_VPC_INVALID_CHN_ID, hi_mpi_vpc_create_chn(VPC_MAX_CHN_NUM, &attr));
+}
+
+TEST_CASE_METHOD(Vpc, "borders fill what is left of a picture") {
+  Gray source(16, 8);
+  source.ramp();
+  Gray padded(20, 14);
+  hi_vpc_make_border_info border{2, 4, 3, 1, HI_BORDER_CONSTANT, {{200, 128, 128, 0}}};
+  hi_u32 task = 0;
+  HI_GOOD(hi_mpi_vpc_copy_make_border(channel, &source.info, &padded.info, border, &task, -1));
+  finish(task);
+  CHECK(padded.at(3, 2) == source.at(0, 0));
+  CHECK(padded.at(18, 9) == source.at(15, 7));
+  CHECK(padded.at(2, 2) == 200);
+  CHECK(padded.at(19, 13) == 200);
+  border.left = 4;
+  HI_BAD(HI_ERR_VPC_ILLEGAL_PARAM,
+         hi_mpi_vpc_copy_make_border(channel, &source.info, &padded.info, border, &task, -1));
+
+  hi_vpc_crop_resize_border_region region{padded.info, {0, 0, 16, 8},       {16, 8, 1}, 1,
+                                          2,           HI_BORDER_REPLICATE, {}};
+  HI_GOOD(hi_mpi_vpc_crop_resize_make_border(channel, &source.info, &region, 1, &task, -1));
+  CHECK(padded.at(2, 1) == source.at(0, 0));
+  CHECK(padded.at(0, 0) == source.at(0, 0));
+  CHECK(padded.at(19, 13) == source.at(15, 7));
+}
+
+TEST_CASE_METHOD(Vpc, "formats are converted, values counted and replaced") {
+  Image nv12(HI_PIXEL_FORMAT_YUV_SEMIPLANAR_420, 16, 8, 16, 1.5);
+  memset(nv12.info.picture_address, 128, nv12.info.picture_buffer_size);
+  Image rgb(HI_PIXEL_FORMAT_RGB_888, 16, 8, 48, 1);
+  hi_u32 task = 0;
+  HI_GOOD(hi_mpi_sys_set_chn_csc_matrix(HI_ID_VPC, channel, HI_CSC_MATRIX_BT601_WIDE));
+  HI_GOOD(hi_mpi_vpc_convert_color(channel, &nv12.info, &rgb.info, &task, -1));
+  finish(task);
+  CHECK(rgb.at(0, 0) == 128);
+  CHECK(rgb.at(47, 7) == 128);
+  Image back(HI_PIXEL_FORMAT_YVU_SEMIPLANAR_420, 16, 8, 16, 1.5);
+  HI_GOOD(hi_mpi_vpc_convert_color_to_yuv420(channel, &rgb.info, &back.info, &task, -1));
+  CHECK(back.at(5, 3) == 128);
+  HI_BAD(HI_ERR_VPC_NOT_SUPPORT,
+         hi_mpi_vpc_convert_color_to_yuv420(channel, &nv12.info, &rgb.info, &task, -1));
+
+  Gray gray(16, 8), mapped(16, 8);
+  gray.ramp();
+  hi_vpc_histogram_config counts;
+  HI_GOOD(hi_mpi_vpc_calc_hist(channel, &gray.info, &counts, &task, -1));
+  hi_u32 total = 0;
+  for (hi_u32 count : counts.histogram_y_or_r)
+    total += count;
+  CHECK(total == 16 * 8);
+  CHECK(counts.histogram_y_or_r[0] == 1);
+  CHECK(counts.histogram_y_or_r[3] == 2); // 3 x 1 + 0 and 3 x 0 + 3
+  hi_vpc_lut_remap table{};
+  for (int value = 0; value < 256; ++value)
+    table.map_value_y_or_r[value] = uint8_t(255 - value);
+  HI_GOOD(hi_mpi_vpc_equalize_hist(channel, &gray.info, &mapped.info, &table, &task, -1));
+  CHECK(mapped.at(7, 5) == 255 - gray.at(7, 5));
+
+  Gray half(8, 4), quarter(4, 2);
+  memset(gray.info.picture_address, 77, gray.info.picture_buffer_size);
+  hi_vpc_pic_info levels[2] = {half.info, quarter.info};
+  hi_s8 filter[5][5];
+  memset(filter, 2, sizeof filter);
+  hi_vpc_make_border_info border{0, 0, 0, 0, HI_BORDER_REFLECT_101, {}};
+  HI_GOOD(hi_mpi_vpc_pyrdown(channel, &gray.info, levels, 2, filter, 50, border, &task, -1));
+  CHECK(half.at(7, 3) == 77);
+  CHECK(quarter.at(3, 1) == 77);
+  HI_BAD(HI_ERR_VPC_ILLEGAL_PARAM,
+         hi_mpi_vpc_pyrdown(channel, &gray.info, levels, 0, filter, 50, border, &task, -1));
+}
+
+TEST_CASE_METHOD(Started, "a picture is encoded to a JPEG file and decoded again") {
+  hi_venc_chn_attr encoder{};
+  encoder.venc_attr.type = HI_PT_JPEG;
+  encoder.venc_attr.max_pic_width = encoder.venc_attr.pic_width = 64;
+  encoder.venc_attr.max_pic_height = encoder.venc_attr.pic_height = 32;
+  HI_GOOD(hi_mpi_venc_create_chn(3, &encoder));
+  hi_venc_jpeg_param quality;
+  HI_GOOD(hi_mpi_venc_get_jpeg_param(3, &quality));
+  quality.qfactor = 95;
+  HI_GOOD(hi_mpi_venc_set_jpeg_param(3, &quality));
+  Image picture(HI_PIXEL_FORMAT_YUV_SEMIPLANAR_420, 64, 32, 64, 1.5);
+  memset(picture.info.picture_address, 128, picture.info.picture_buffer_size);
+  picture.ramp();
+  hi_video_frame_info frame{};
+  frame.v_frame.width = 64;
+  frame.v_frame.height = 32;
+  frame.v_frame.pixel_format = HI_PIXEL_FORMAT_YUV_SEMIPLANAR_420;
+  frame.v_frame.width_stride[0] = frame.v_frame.width_stride[1] = 64;
+  frame.v_frame.height_stride[0] = frame.v_frame.height_stride[1] = 32;
+  frame.v_frame.virt_addr[0] = picture.info.picture_address;
+  HI_BAD(HI_ERR_VENC_NOT_PERM, hi_mpi_venc_send_frame(3, &frame, 1000));
+  hi_venc_start_param start{-1};
+  HI_GOOD(hi_mpi_venc_start_chn(3, &start));
+  HI_GOOD(hi_mpi_venc_send_frame(3, &frame, 1000));
+  hi_venc_pack pack{};
+  hi_venc_stream file{};
+  file.pack = &pack;
+  file.pack_cnt = 1;
+  HI_GOOD(hi_mpi_venc_get_stream(3, &file, -1));
+  REQUIRE(pack.len > 100);
+  CHECK(pack.addr[0] == 0xFF);
+  CHECK(pack.addr[1] == 0xD8);
+  CHECK(pack.input_addr == reinterpret_cast<hi_u64>(picture.info.picture_address));
+
+  hi_vdec_chn_attr decoder{};
+  decoder.type = HI_PT_JPEG;
+  decoder.mode = HI_VDEC_SEND_MODE_FRAME;
+  HI_GOOD(hi_mpi_vdec_create_chn(0, &decoder));
+  HI_GOOD(hi_mpi_vdec_start_recv_stream(0));
+  hi_vdec_stream stream{};
+  stream.addr = pack.addr;
+  stream.len = pack.len;
+  stream.pts = 42;
+  stream.end_of_frame = HI_TRUE;
+  hi_img_info header;
+  HI_GOOD(hi_mpi_dvpp_get_image_info(HI_PT_JPEG, &stream, &header));
+  CHECK(header.width == 64);
+  CHECK(header.height == 32);
+  CHECK(header.pixel_format == HI_JPEG_RAW_FORMAT_YUV420);
+  void *memory = nullptr;
+  HI_GOOD(hi_mpi_dvpp_malloc(0, &memory, header.img_buf_size));
+  hi_vdec_pic_info out{};
+  out.width = header.width;
+  out.height = header.height;
+  out.width_stride = header.width_stride;
+  out.height_stride = header.height_stride;
+  out.pixel_format = HI_PIXEL_FORMAT_YUV_SEMIPLANAR_420;
+  out.vir_addr = reinterpret_cast<hi_u64>(memory);
+  out.buffer_size = header.img_buf_size;
+  HI_GOOD(hi_mpi_vdec_send_stream(0, &stream, &out, 1000));
+  hi_video_frame_info decoded;
+  hi_vdec_supplement_info supplement;
+  hi_vdec_stream from;
+  HI_GOOD(hi_mpi_vdec_get_frame(0, &decoded, &supplement, &from, -1));
+  CHECK(decoded.v_frame.frame_flag == 0);
+  CHECK(decoded.v_frame.width == 64);
+  CHECK(decoded.v_frame.pts == 42);
+  CHECK(from.addr == pack.addr);
+  REQUIRE(decoded.v_frame.virt_addr[0] == memory);
+  double error = 0;
+  for (hi_u32 y = 0; y < 32; ++y)
+    for (hi_u32 x = 0; x < 64; ++x)
+      error +=
+          std::abs(static_cast<uint8_t *>(memory)[y * out.width_stride + x] - picture.at(x, y));
+  CHECK(error / (64 * 32) < 3);
+  HI_GOOD(hi_mpi_vdec_release_frame(0, &decoded));
+  HI_BAD(HI_ERR_VDEC_BUF_EMPTY, hi_mpi_vdec_get_frame(0, &decoded, &supplement, &from, 0));
+
+  // What is no JPEG file is a frame that says so.
+  stream.len = 20;
+  memset(pack.addr, 1, 20);
+  HI_GOOD(hi_mpi_vdec_send_stream(0, &stream, &out, 1000));
+  HI_GOOD(hi_mpi_vdec_get_frame(0, &decoded, &supplement, &from, -1));
+  CHECK(decoded.v_frame.frame_flag == 1);
+  HI_GOOD(hi_mpi_vdec_stop_recv_stream(0));
+  HI_GOOD(hi_mpi_vdec_destroy_chn(0));
+  HI_GOOD(hi_mpi_venc_release_stream(3, &file));
+  HI_BAD(HI_ERR_VENC_ILLEGAL_PARAM, hi_mpi_venc_release_stream(3, &file));
+  HI_GOOD(hi_mpi_venc_stop_chn(3));
+  HI_GOOD(hi_mpi_venc_destroy_chn(3));
+  HI_GOOD(hi_mpi_dvpp_free(memory));
+
+  decoder.type = HI_PT_H264;
+  HI_BAD(HI_ERR_VDEC_NOT_SUPPORT, hi_mpi_vdec_create_chn(1, &decoder));
+  encoder.venc_attr.type = HI_PT_H265;
+  HI_BAD(HI_ERR_VENC_NOT_SUPPORT, hi_mpi_venc_create_chn(1, &encoder));
+}
