@@ -83,7 +83,7 @@ def cosine(left, right):
 
 @pytest.mark.parametrize("name", sorted(NETWORKS))
 def test_int8_is_near_float(name, tmp_path, request):
-    if name in ("twinlitenet", "yolox-nano") and not os.environ.get("OPENATC_NIGHTLY"):
+    if name != "super-resolution" and not os.environ.get("OPENATC_NIGHTLY"):
         pytest.skip("takes half a minute: scripts/test.sh --nightly")
     shape, how = NETWORKS[name]
     model = stored(MODELS / f"{name}.onnx")

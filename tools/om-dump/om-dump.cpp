@@ -184,7 +184,8 @@ void Dump::printSchedule() const {
 void Dump::show(bool allTensors) const {
   print(stdout, "%-14s%s\n", "file", path.c_str());
   print(stdout, "%-14s%s\n", "model", text(model.name()).c_str());
-  print(stdout, "%-14s%u.%u\n", "schema", model.schema_major(), model.schema_minor());
+  print(stdout, "%-14s%u.%u\n", "schema", unsigned(model.schema_major()),
+        unsigned(model.schema_minor()));
   print(stdout, "%-14s%s\n", "producer", text(model.producer()).c_str());
   print(stdout, "%-14s%s\n", "command line", text(model.command_line()).c_str());
   print(stdout, "%-14s%s\n", "target", text(model.target()).c_str());

@@ -45,9 +45,53 @@ std::mt19937 &generator() {
   return shared;
 }
 
+template <typename T> static T load(const char *memory, int64_t i) {
+  T value;
+  memcpy(&value, memory + i * sizeof(T), sizeof(T));
+  return value;
+}
+template <typename T> static void store(char *memory, int64_t i, T value) {
+  memcpy(memory + i * sizeof(T), &value, sizeof(T));
+}
+
+/// Returns the access to elements that are a `T` in C++.
+template <typename T> static Buffer::Access plainAccess() {
+  return {[](const char *memory, int64_t i) { return double(load<T>(memory, i)); },
+          [](char *memory, int64_t i, double value) { store<T>(memory, i, T(value)); }};
+}
+
+/// Returns the access to elements of a type by its name.
+static Buffer::Access accessTo(const std::string &name) {
+  if (name == "f32")
+    return plainAccess<float>();
+  if (name == "f64")
+    return plainAccess<double>();
+  if (name == "f16")
+    return plainAccess<_Float16>();
+  if (name == "bf16")
+    return {[](const char *memory, int64_t i) {
+              return double(std::bit_cast<float>(uint32_t(load<uint16_t>(memory, i)) << 16));
+            },
+            [](char *memory, int64_t i, double value) {
+              uint32_t bits = std::bit_cast<uint32_t>(float(value));
+              store<uint16_t>(memory, i, (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+            }};
+  if (name == "i1")
+    return {plainAccess<uint8_t>().load,
+            [](char *memory, int64_t i, double value) { store<uint8_t>(memory, i, value != 0); }};
+  if (name == "ui8")
+    return plainAccess<uint8_t>();
+  if (name == "i8")
+    return plainAccess<int8_t>();
+  if (name == "i16")
+    return plainAccess<int16_t>();
+  return name == "i32" ? plainAccess<int32_t>() : plainAccess<int64_t>();
+}
+
 Buffer::Buffer(std::string element, Numbers shape, Numbers strides)
     : name(std::move(element)), sizes(std::move(shape)),
-      steps(strides.empty() ? contiguous(sizes) : std::move(strides)), elementBytes(bytesOf(name)) {
+      steps(strides.empty() ? contiguous(sizes) : std::move(strides)), elementBytes(bytesOf(name)),
+      access(accessTo(name)) {
   elements = 1;
   for (size_t d = 0; d < sizes.size(); ++d)
     elements += (sizes[d] - 1) * steps[d];
@@ -94,64 +138,6 @@ std::string Buffer::type() const {
     text += "]>";
   }
   return text + ">";
-}
-
-int64_t Buffer::at(const Numbers &position) const {
-  int64_t offset = 0;
-  for (size_t d = 0; d < position.size(); ++d)
-    offset += position[d] * steps[d];
-  return offset;
-}
-
-template <typename T> static T load(const char *memory, int64_t i) {
-  T value;
-  memcpy(&value, memory + i * sizeof(T), sizeof(T));
-  return value;
-}
-template <typename T> static void store(char *memory, int64_t i, T value) {
-  memcpy(memory + i * sizeof(T), &value, sizeof(T));
-}
-
-double Buffer::get(int64_t i) const {
-  if (name == "f32")
-    return load<float>(memory, i);
-  if (name == "f64")
-    return load<double>(memory, i);
-  if (name == "f16")
-    return load<_Float16>(memory, i);
-  if (name == "bf16")
-    return std::bit_cast<float>(uint32_t(load<uint16_t>(memory, i)) << 16);
-  if (name == "i1" || name == "ui8")
-    return load<uint8_t>(memory, i);
-  if (name == "i8")
-    return load<int8_t>(memory, i);
-  if (name == "i16")
-    return load<int16_t>(memory, i);
-  return name == "i32" ? double(load<int32_t>(memory, i)) : double(load<int64_t>(memory, i));
-}
-
-void Buffer::set(int64_t i, double value) {
-  if (name == "f32")
-    return store<float>(memory, i, value);
-  if (name == "f64")
-    return store<double>(memory, i, value);
-  if (name == "f16")
-    return store<_Float16>(memory, i, value);
-  if (name == "bf16") {
-    uint32_t bits = std::bit_cast<uint32_t>(float(value));
-    return store<uint16_t>(memory, i, (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-  }
-  if (name == "i1")
-    return store<uint8_t>(memory, i, value != 0);
-  if (name == "ui8")
-    return store<uint8_t>(memory, i, value);
-  if (name == "i8")
-    return store<int8_t>(memory, i, value);
-  if (name == "i16")
-    return store<int16_t>(memory, i, value);
-  if (name == "i32")
-    return store<int32_t>(memory, i, value);
-  store<int64_t>(memory, i, value);
 }
 
 void forEachPosition(const Numbers &shape, const std::function<void(const Numbers &)> &body) {

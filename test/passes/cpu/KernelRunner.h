@@ -22,6 +22,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <random>
 #include <string>
@@ -61,17 +62,37 @@ public:
   /// `memref<2x3xf32, strided<[8, 1]>>`
   std::string type() const;
 
-  /// Offset of a position.
-  int64_t at(const Numbers &position) const;
-  double get(int64_t offset) const;
-  void set(int64_t offset, double value);
+  /// Returns the offset of a position, in elements. Positions in braces need no memory of their
+  /// own: the loops that compute what is expected ask for many millions.
+  int64_t at(const Numbers &position) const { return at(position.data(), position.size()); }
+  int64_t at(std::initializer_list<int64_t> position) const {
+    return at(position.begin(), position.size());
+  }
+  double get(int64_t offset) const { return access.load(memory, offset); }
+  void set(int64_t offset, double value) { access.store(memory, offset, value); }
   double get(const Numbers &position) const { return get(at(position)); }
+  double get(std::initializer_list<int64_t> position) const { return get(at(position)); }
   void set(const Numbers &position, double value) { set(at(position), value); }
+  void set(std::initializer_list<int64_t> position, double value) { set(at(position), value); }
+
+  /// Reads and writes one element of a type; offsets are in elements.
+  struct Access {
+    double (*load)(const char *memory, int64_t offset);
+    void (*store)(char *memory, int64_t offset, double value);
+  };
 
 private:
+  int64_t at(const int64_t *position, size_t rank) const {
+    int64_t offset = 0;
+    for (size_t d = 0; d < rank; ++d)
+      offset += position[d] * steps[d];
+    return offset;
+  }
+
   std::string name;
   Numbers sizes, steps;
   int64_t elements = 0, elementBytes = 0;
+  Access access;
   char *memory = nullptr, *mapping = nullptr;
   size_t mapped = 0;
 };
