@@ -134,27 +134,43 @@ OpFoldResult ConcatOp::fold(FoldAdaptor) {
 }
 
 namespace {
-/// Merges the inputs of a concat along the same axis into this one, and removes inputs without
-/// elements.
+/// Merges the inputs of concats along the same axis into this one, and removes inputs without
+/// elements. A tree of concats is merged into its root at once: to merge it level by level would
+/// copy lists of inputs as often as the tree is deep.
 struct FlattenConcat : OpRewritePattern<ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
-    int64_t axis = op.getAxis();
+    if (op->hasOneUse())
+      if (auto outer = dyn_cast<ConcatOp>(*op->user_begin());
+          outer && canInline(op, outer.getAxis()))
+        return failure();
     SmallVector<Value> inputs;
-    for (Value input : op.getInputs()) {
+    SmallVector<ConcatOp> inlined;
+    // Inputs that are still to be visited, the next one last.
+    SmallVector<Value> pending(llvm::reverse(op.getInputs()));
+    while (!pending.empty()) {
+      const Value input = pending.pop_back_val();
       auto inner = input.getDefiningOp<ConcatOp>();
-      bool isInlined = inner && static_cast<int64_t>(inner.getAxis()) == axis &&
-                       inner->hasOneUse() && !hasLayout(input) &&
-                       llvm::none_of(inner.getInputs(), hasLayout);
-      if (isInlined)
-        llvm::append_range(inputs, inner.getInputs());
-      else if (rankedType(input).getDimSize(axis) != 0)
+      if (inner && canInline(inner, op.getAxis())) {
+        inlined.push_back(inner);
+        llvm::append_range(pending, llvm::reverse(inner.getInputs()));
+      } else if (rankedType(input).getDimSize(op.getAxis()) != 0) {
         inputs.push_back(input);
+      }
     }
     if (inputs.empty() || llvm::equal(inputs, op.getInputs()))
       return failure();
     rewriter.modifyOpInPlace(op, [&] { op.getInputsMutable().assign(inputs); });
+    // Outer ones first: each was the only user of those inside it.
+    for (ConcatOp inner : inlined)
+      rewriter.eraseOp(inner);
     return success();
+  }
+
+  /// Returns whether the inputs of `inner` can stand in a concat along `axis` in its place.
+  static bool canInline(ConcatOp inner, uint64_t axis) {
+    return inner.getAxis() == axis && inner->hasOneUse() && !hasLayout(inner.getResult()) &&
+           llvm::none_of(inner.getInputs(), hasLayout);
   }
 };
 } // namespace

@@ -11,12 +11,15 @@ namespace {
 template <typename Op> void comparison(Context &c, Op op) {
   const uint8_t dtype = c.in(0).dtype();
   broadcastPair(c, Bool, [&](const StridedSpace &space, void *out) {
-    if (!dispatchNumbers(dtype == Bool ? uint8_t(U8) : dtype, [&](auto type) {
-          using T = typename decltype(type)::Type;
-          mapInputs<T, uint8_t>(c, space, out, 1, [=](T a, T b) -> uint8_t {
-            return op(Compute<T>(a), Compute<T>(b));
-          });
-        }))
+    auto compare = [&](auto type) {
+      using T = typename decltype(type)::Type;
+      mapInputs<T, uint8_t>(c, space, out, 1,
+                            [=](T a, T b) -> uint8_t { return op(Compute<T>(a), Compute<T>(b)); });
+    };
+    // A model with booleans may have no u8, and then no code for it (Numbers.h).
+    if (dtype == Bool)
+      callFor<uint8_t>(typeBit(Bool), compare);
+    else if (!dispatchNumbers(dtype, compare))
       c.failType(dtype);
   });
 }

@@ -4,13 +4,14 @@
   scale_bench.py [--sizes 1000,10000,100000] [--timeout 120] [--flags="--target=cpu"] [--json]
                  [model ...]
 
-Models (test/common/scale_models.py): chains of elementwise or varied operators, many inputs or
-outputs, calls of functions, nested Ifs and Loops, huge constants; without names all of them. Sizes
-of those that nest or double are levels, of those that fill a constant the logarithm of its
-elements. A line for each size: seconds, the largest resident size and the outcome; `growth` is
-the seconds over those of the size before, per factor of the sizes: 1 is linear, 10 (of tenfold
-sizes) quadratic. Time below 0.05 s counts as that. Needs numpy and onnx; TensorFlow models need
-protoc. `--json` prints one object per line."""
+Models (test/common/scale_models.py, scale_shapes.py): chains of elementwise or varied operators, many
+inputs or outputs, calls of functions, nested Ifs and Loops, huge constants, values with many users,
+chains of operators that move elements, long lists and names; without names all of them. Sizes of
+those that nest or double are levels, of those that fill a constant the logarithm of its elements.
+A line for each size: processor seconds, the largest resident size and the outcome; `growth` is the
+seconds over those of the size before, per factor of the sizes: 1 is linear, 10 (of tenfold sizes)
+quadratic. Time below 0.05 s counts as that. Needs numpy and onnx; TensorFlow models need protoc.
+`--json` prints one object per line."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
 import json
@@ -21,7 +22,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 import scale_models
@@ -47,9 +47,8 @@ def outcome_of(status, text):
 
 
 def run(command, timeout, cwd=None):
-    """Seconds, peak resident bytes, exit status and output of a command, killed after `timeout`
-    seconds."""
-    start = time.perf_counter()
+    """Seconds of the processor, which do not depend on what else the machine does, peak resident
+    bytes, exit status and output of a command, killed after `timeout` seconds."""
     with tempfile.TemporaryFile("w+") as out:
         process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, cwd=cwd)
         timer = threading.Timer(timeout, process.kill)
@@ -58,7 +57,7 @@ def run(command, timeout, cwd=None):
         timer.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
-        return (time.perf_counter() - start, usage.ru_maxrss * 1024, process.returncode,
+        return (usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, process.returncode,
                 out.read())
 
 

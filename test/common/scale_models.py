@@ -12,6 +12,9 @@ from pathlib import Path
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from scale_shapes import SHAPES
+
 ROOT = Path(__file__).resolve().parents[2]
 FLOAT, BOOL, INT64 = TensorProto.FLOAT, TensorProto.BOOL, TensorProto.INT64
 
@@ -327,7 +330,7 @@ def ranges(size):
 MODELS = {made.__name__: made for made in
           (elementwise, varied, dynamic, varied_dynamic, views, inputs, inputs_chain, concat, outputs,
            split, initializers, calls, many_functions, bomb, call_depth, ifs, both, both_static,
-           branches, loops, loop_bomb, fill, ranges)}
+           branches, loops, loop_bomb, fill, ranges)} | SHAPES
 
 
 #===-- TensorFlow ----------------------------------------------------------===#

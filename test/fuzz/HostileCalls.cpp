@@ -3,6 +3,8 @@
 
 #include "test/fuzz/HostileCalls.h"
 
+#include "test/fuzz/HostileRecipes.h"
+
 #include <algorithm>
 #include <map>
 #include <sstream>
@@ -258,6 +260,8 @@ public:
     rest = random.below(4);
     lawful = random.chance(70);
     onlyShapes = random.chance(5);
+    if (lawful && random.chance(60))
+      recipe = hostileRecipeFor(row.name, [&](int64_t n) { return random.below(n); });
   }
 
   void fill() {
@@ -270,6 +274,7 @@ public:
     uint32_t count = needed + uint32_t(random.below(int64_t(usual - needed) + 1));
     if (random.chance(2))
       count = uint32_t(random.below(9));
+    count = std::max(count, uint32_t(recipe.dims.size()));
     for (uint32_t i = 0; i < count; ++i) {
       const bool required = i < 32 && contract.required >> i & 1;
       inputs.push_back(random.chance(required ? 1 : 20) ? nullptr : input(i));
@@ -307,6 +312,8 @@ private:
   kernels::Dims dimsFor(uint32_t i) {
     const Contract::Operand *operand = row.contract->operandOf(i);
     kernels::Dims dims;
+    if (i < recipe.dims.size() && !random.chance(2))
+      return recipe.dims[i];
     if (lawful && operand && operand->forms) {
       const Contract::Form &form =
           row.contract->forms[operand->firstForm + random.below(operand->forms)];
@@ -454,7 +461,8 @@ private:
                       std::vector<host::Attribute> &attributes) {
     const bool list = random.chance(70);
     for (const std::string &entry : attributesOf(row.name)) {
-      if (entry[1] != '!' && random.chance(40))
+      const auto known = recipe.integers.find(entry.substr(2));
+      if (entry[1] != '!' && known == recipe.integers.end() && random.chance(40))
         continue;
       const char type = entry[0];
       host::Attribute made = {};
@@ -467,6 +475,8 @@ private:
         const int64_t usual[] = {rank, int64_t(rank) - 2, 2 * (int64_t(rank) - 2), 1};
         count = std::max<int64_t>(0, list ? usual[random.below(4)] : random.below(9));
       }
+      if (known != recipe.integers.end())
+        count = int64_t(known->second.size());
       made.count = uint64_t(count);
       switch (type) {
       case 'i':
@@ -483,6 +493,8 @@ private:
         for (uint32_t s = 0; lawful && type == 'i' && s < row.contract->sizeCount; ++s)
           if (row.contract->isAttribute[s] && !std::strcmp(row.contract->names[s], name))
             to[0] = bound[s];
+        if (known != recipe.integers.end())
+          std::copy(known->second.begin(), known->second.end(), to);
         made.data = to;
         break;
       }
@@ -530,6 +542,7 @@ private:
   kernels::Dims last;
   int64_t rest; ///< the usual number of dims for `..`
   bool lawful;  ///< the call is made to meet the contract
+  HostileRecipe recipe;
   HostileCall &call;
   Blocks &memory;
   bool &onlyShapes;

@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   fuzz-random-graphs [--graphs N] [--seed S] [--first I] [--limit SECONDS] [--save FOLDER]
+//                      [--emit FOLDER]
 //
-// Compiles random graphs for a CPU level, for an NPU, and with a dynamic batch, runs them, and
+// Compiles random graphs for a CPU level, for an NPU, and with dynamic dims, runs them, and
 // compares the results with those of the reference interpreter. Graph I of a seed is the same
-// wherever it runs, and so is the way that it takes: I modulo the number of ways.
+// wherever it runs, and so is the way that it takes: I modulo the number of ways. Half of the
+// graphs are float networks, half have all kinds of operators and element types. --emit writes
+// each graph as I.onnx with I.x0, I.x1, ... and I.y0, I.y1, ..., the bytes of its inputs and of
+// the interpreter's results, for random_graphs_oracle.py.
 
 #include "driver/Compiler.h"
 #include "driver/Interpretation.h"
@@ -28,6 +32,7 @@ struct Options {
   uint64_t graphs = 100, seed = 1, first = 0;
   unsigned limit = 60;
   std::string folder = "."; ///< for graphs that fail
+  std::string emitted;      ///< folder for all graphs; empty: none
 };
 
 /// A way to compute a graph. The tolerance is relative to the largest element of a result.
@@ -66,8 +71,39 @@ struct Progress {
   double worst; ///< error of all results that agree, as a part of what is tolerated
 };
 
-using Inputs = std::vector<std::vector<float>>;
-using Results = std::vector<std::vector<float>>;
+using Bytes = std::vector<char>;
+using Inputs = std::vector<Bytes>;
+
+/// A result: a dense tensor of numbers or bools.
+struct Result {
+  om_dtype dtype;
+  std::vector<int64_t> dims;
+  Bytes bytes;
+
+  template <typename T> std::vector<double> elements() const {
+    const T *begin = reinterpret_cast<const T *>(bytes.data());
+    return {begin, begin + bytes.size() / sizeof(T)};
+  }
+  std::vector<double> toDoubles() const {
+    switch (dtype) {
+    case OM_F32:
+      return elements<float>();
+    case OM_F64:
+      return elements<double>();
+    case OM_F16:
+      return elements<_Float16>();
+    case OM_I64:
+      return elements<int64_t>();
+    case OM_I32:
+      return elements<int32_t>();
+    case OM_U8:
+      return elements<uint8_t>();
+    default:
+      return elements<int8_t>();
+    }
+  }
+};
+using Results = std::vector<Result>;
 
 std::string messagesOf(const Diagnostics &diagnostics) {
   std::string text;
@@ -89,7 +125,8 @@ driver::CompilerOptions optionsOf(const RandomGraph &graph, const driver::Target
   return options;
 }
 
-/// Returns the results of the reference interpreter; nothing after an error, which is printed.
+/// Returns the results of the reference interpreter; nothing where it cannot run the graph, as
+/// those with sequences.
 std::optional<Results> interpret(const RandomGraph &graph, const Inputs &inputs) {
   Diagnostics diagnostics;
   auto context = driver::makeCompilerContext();
@@ -102,17 +139,25 @@ std::optional<Results> interpret(const RandomGraph &graph, const Inputs &inputs)
     return std::nullopt;
   }
   mlir::func::FuncOp main = driver::findInterpretable(compiler.module());
+  if (!main)
+    return std::nullopt;
   llvm::SmallVector<graph::Tensor> arguments;
   for (size_t i = 0; i < inputs.size(); ++i)
-    arguments.push_back(graph::Tensor::copyOf<float>(
-        llvm::cast<mlir::RankedTensorType>(main.getArgumentTypes()[i]), inputs[i]));
-  auto results = graph::evaluateFunction(main, arguments);
-  if (mlir::failed(results))
+    arguments.emplace_back(llvm::cast<mlir::RankedTensorType>(main.getArgumentTypes()[i]),
+                           Bytes(inputs[i]));
+  auto tensors = graph::evaluateFunction(main, arguments);
+  if (mlir::failed(tensors))
     return std::nullopt;
-  Results values;
-  for (const graph::Tensor &tensor : *results)
-    values.emplace_back(tensor.as<float>().begin(), tensor.as<float>().end());
-  return values;
+  Results results;
+  for (const graph::Tensor &tensor : *tensors)
+    results.push_back({driver::dtypeOf(tensor.getElementType()),
+                       tensor.getShape().vec(),
+                       {tensor.bytes().begin(), tensor.bytes().end()}});
+  return results;
+}
+
+om_dtype typeOfInput(const RandomGraph &graph, size_t i) {
+  return graph.inputTypes.empty() ? OM_F32 : om_dtype(graph.inputTypes[i]);
 }
 
 /// Returns the results of the compiled graph; nothing after an error, which is printed.
@@ -153,7 +198,8 @@ std::optional<Results> compute(const RandomGraph &graph, const Way &way, const I
       return fail(error.message());
     std::vector<::om::Value> values;
     for (size_t i = 0; i < inputs.size(); ++i)
-      values.push_back(::om::Value::tensor(OM_F32, graph.inputs[i], inputs[i].data(), error));
+      values.push_back(
+          ::om::Value::tensor(typeOfInput(graph, i), graph.inputs[i], inputs[i].data(), error));
     outputs = session.run(values, error);
   }
   if (outputs.empty())
@@ -161,27 +207,43 @@ std::optional<Results> compute(const RandomGraph &graph, const Way &way, const I
   if (npu.handle && *om_npu_text(npu.handle, OM_NPU_HAZARDS))
     return fail(om_npu_text(npu.handle, OM_NPU_HAZARDS));
   Results results;
-  for (const ::om::Value &output : outputs)
-    results.emplace_back(output.data<float>(), output.data<float>() + output.size());
+  for (const ::om::Value &output : outputs) {
+    Result result = {output.dtype(), output.dims(), {}};
+    if (output.kind() != OM_KIND_TENSOR || result.dtype == OM_STRING)
+      return fail("a result is no tensor of numbers");
+    result.bytes.resize(output.size() * om_dtype_bits(result.dtype) / 8);
+    std::copy_n(output.data<char>(), result.bytes.size(), result.bytes.data());
+    results.push_back(std::move(result));
+  }
   return results;
 }
 
+/// Returns the tolerance for a result: elements of float16 are computed in float32 where nothing
+/// has to store them.
+double toleranceFor(const Result &result, const Way &way, bool hasHalves) {
+  if (result.dtype != OM_F32 && result.dtype != OM_F16 && result.dtype != OM_F64)
+    return 1e-9;
+  return hasHalves || result.dtype == OM_F16 ? std::max(way.tolerance, 2e-2) : way.tolerance;
+}
+
 /// Returns the largest error as a part of what is tolerated; above 1 for results that differ.
-double compare(const Results &wanted, const Results &got, double tolerance) {
+double compare(const Results &wanted, const Results &got, const Way &way, bool hasHalves) {
   if (wanted.size() != got.size())
     return INFINITY;
   double worst = 0;
   for (size_t i = 0; i < wanted.size(); ++i) {
-    if (wanted[i].size() != got[i].size())
+    if (wanted[i].dtype != got[i].dtype || wanted[i].dims != got[i].dims)
       return INFINITY;
+    const double tolerance = toleranceFor(wanted[i], way, hasHalves);
+    const std::vector<double> left = wanted[i].toDoubles(), right = got[i].toDoubles();
     double scale = 1;
-    for (float value : wanted[i])
+    for (double value : left)
       if (std::isfinite(value))
-        scale = std::max(scale, std::fabs(double(value)));
-    for (size_t k = 0; k < wanted[i].size(); ++k) {
-      const double error = std::fabs(double(wanted[i][k]) - double(got[i][k]));
+        scale = std::max(scale, std::fabs(value));
+    for (size_t k = 0; k < left.size(); ++k) {
+      const double error = std::fabs(left[k] - right[k]);
       // What float16 cannot hold says nothing about the order of the computations.
-      const bool isBeyond = !std::isfinite(wanted[i][k]) || (tolerance > 1e-2 && scale > 1e3);
+      const bool isBeyond = !std::isfinite(left[k]) || (tolerance > 1e-2 && scale > 1e3);
       if (!isBeyond)
         worst = std::max(worst, std::isnan(error) ? INFINITY : error / (scale * tolerance));
     }
@@ -189,22 +251,56 @@ double compare(const Results &wanted, const Results &got, double tolerance) {
   return worst;
 }
 
-void tryGraph(const Options &options, const std::vector<Way> &ways, uint64_t index,
-              Progress &progress) {
-  const Way &way = ways[index % ways.size()];
-  const uint64_t seed = options.seed * 0x100000001B3u + index;
-  const RandomGraph fixed = makeRandomGraph(seed, false);
-  const RandomGraph graph = way.dynamicBatch ? makeRandomGraph(seed, true) : fixed;
-  Inputs inputs;
+void emit(const std::string &prefix, const RandomGraph &graph, const Inputs &inputs,
+          const Results &wanted) {
+  auto write = [&](const std::string &name, const char *data, size_t size) {
+    std::ofstream(prefix + name, std::ios::binary).write(data, std::streamsize(size));
+  };
+  write(".onnx", graph.bytes.data(), graph.bytes.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    write(".x" + std::to_string(i), inputs[i].data(), inputs[i].size());
+  for (size_t i = 0; i < wanted.size(); ++i)
+    write(".y" + std::to_string(i), wanted[i].bytes.data(), wanted[i].bytes.size());
+}
+
+/// Returns the graph of a seed, and its inputs.
+RandomGraph makeGraph(uint64_t seed, bool mixed, bool dynamic, Inputs &inputs) {
+  RandomGraph graph = mixed ? makeMixedGraph(seed, dynamic) : makeRandomGraph(seed, dynamic);
+  inputs.clear();
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     int64_t count = 1;
     for (int64_t dim : graph.inputs[i])
       count *= dim;
-    inputs.push_back(makeRandomValues(seed + i, count));
+    if (mixed) {
+      inputs.push_back(makeMixedValues(seed + i, graph.inputTypes[i], count));
+    } else {
+      const std::vector<float> values = makeRandomValues(seed + i, count);
+      const char *begin = reinterpret_cast<const char *>(values.data());
+      inputs.emplace_back(begin, begin + values.size() * sizeof(float));
+    }
   }
-  const std::optional<Results> wanted = interpret(fixed, inputs);
+  return graph;
+}
+
+void tryGraph(const Options &options, const std::vector<Way> &ways, uint64_t index,
+              Progress &progress) {
+  const Way &way = ways[index % ways.size()];
+  const uint64_t seed = options.seed * 0x100000001B3u + index;
+  const bool mixed = index / ways.size() % 2;
+  Inputs inputs;
+  const RandomGraph fixed = makeGraph(seed, mixed, false, inputs);
+  const RandomGraph graph = way.dynamicBatch ? makeGraph(seed, mixed, true, inputs) : fixed;
+  std::optional<Results> wanted = interpret(fixed, inputs);
+  // What the interpreter cannot run is compared with another way.
+  if (!wanted)
+    wanted = compute(fixed, ways[index % ways.size() == 0 ? 2 : 0], inputs);
+  if (wanted && !options.emitted.empty())
+    emit(options.emitted + "/" + std::to_string(index), graph, inputs, *wanted);
+  bool hasHalves = false;
+  for (int type : graph.inputTypes)
+    hasHalves |= type == OM_F16;
   const std::optional<Results> got = wanted ? compute(graph, way, inputs) : std::nullopt;
-  const double error = got ? compare(*wanted, *got, way.tolerance) : INFINITY;
+  const double error = got ? compare(*wanted, *got, way, hasHalves) : INFINITY;
   if (error <= 1) {
     ++progress.same;
     progress.worst = std::max(progress.worst, error);
@@ -238,7 +334,11 @@ int main(int argc, char **argv) {
       options.limit = unsigned(number);
     else if (flag == "--save")
       options.folder = argv[i + 1];
+    else if (flag == "--emit")
+      options.emitted = argv[i + 1];
   }
+  // Lines of a process that crashes are not lost.
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const std::vector<Way> ways = allWays();
   void *shared = sharedMemory(sizeof(Progress));
   if (!shared)

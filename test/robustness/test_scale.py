@@ -22,6 +22,7 @@ from tools import (BUILD, DONE, FAILED, MOST_SECONDS, SANITIZED, START, atc_refu
 
 pytestmark = pytest.mark.skipif(not available(), reason=f"atc, om-run, om-dump not in {BUILD}/bin")
 
+NIGHTLY = bool(os.environ.get("OPENATC_NIGHTLY"))
 COMPILE = ["--output=out", "--target=cpu"]
 NIGHTLY = bool(os.environ.get("OPENATC_NIGHTLY"))
 # Of the nodes, inputs or outputs: a quarter is enough to tell linear from quadratic.
@@ -50,6 +51,19 @@ def test_large_model_compiles(name, size, megabytes, tmp_path):
     assert status == 0, out[-1000:]
     assert out.splitlines()[-1] == DONE
     assert SANITIZED or peak < megabytes << 20, peak
+
+
+# Values with many users, trees, chains of operators that move elements, long lists and names.
+@pytest.mark.parametrize("name, size", [
+    ("fan_out", 10000), ("add_tree", 10000), ("growing", 3000), ("long_list", 10000),
+    ("long_names", 1000000), ("big_loop", 10000), ("sequences", 10000), ("pure_transposes", 20000)])
+def test_other_large_graphs_compile(name, size, tmp_path):
+    if not NIGHTLY and name not in ("growing", "long_names", "pure_transposes"):
+        pytest.skip("takes long: OPENATC_NIGHTLY=1 runs it")
+    flags = make(name, size, tmp_path)
+    seconds, peak, status, out = scale_bench.run([str(BUILD / "bin/atc"), *flags], 600, cwd=tmp_path)
+    assert status == 0, out[-1000:]
+    assert SANITIZED or (seconds < MOST_SECONDS and peak < 2 << 30), (seconds, peak)
 
 
 def test_what_large_models_compute(tmp_path):

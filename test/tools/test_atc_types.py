@@ -257,3 +257,13 @@ def test_text_message(tmp_path):
 
 def test_display_model_info(relu):
     assert "Display Model Info start" in compile_(relu[0], "--display_model_info=1")
+
+
+def test_booleans_are_compared_without_bytes(tmp_path):
+    """Host kernels are linked with code for the element types of the model alone."""
+    other = numpy_helper.from_array(np.array([[True], [False], [True]]), "c")
+    save(tmp_path / "m.onnx", [helper.make_node("Equal", ["x", "c"], ["y"], name="equal")],
+         [("x", TensorProto.BOOL, ["n", "m"])], [("y", TensorProto.BOOL)], [other])
+    compile_(tmp_path, target="--target=cpu")
+    x = np.array([[True, False]])
+    assert (run(tmp_path, x=x)["y"] == (x == numpy_helper.to_array(other))).all()

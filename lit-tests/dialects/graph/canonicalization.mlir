@@ -135,6 +135,20 @@ func.func @concats(%x: tensor<2x3xf32>, %y: tensor<2x1xf32>, %empty: tensor<2x0x
   return %1, %2 : tensor<2x7xf32>, tensor<2x3xf32>
 }
 
+// A tree of concats is merged into its root.
+// CHECK-LABEL: func.func @concat_tree(
+// CHECK-SAME: %[[A:.*]]: tensor<1xf32>, %[[B:.*]]: tensor<2xf32>, %[[C:.*]]: tensor<3xf32>
+func.func @concat_tree(%a: tensor<1xf32>, %b: tensor<2xf32>, %c: tensor<3xf32>) -> tensor<12xf32> {
+  // CHECK-NEXT: %[[R:.*]] = graph.concat %[[C]], %[[A]], %[[B]], %[[A]], %[[B]], %[[C]] {axis = 0 : i64}
+  %0 = graph.concat %a, %b {axis = 0 : i64} : (tensor<1xf32>, tensor<2xf32>) -> tensor<3xf32>
+  %1 = graph.concat %c, %0 {axis = 0 : i64} : (tensor<3xf32>, tensor<3xf32>) -> tensor<6xf32>
+  %2 = graph.concat %b, %c {axis = 0 : i64} : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
+  %3 = graph.concat %a, %2 {axis = 0 : i64} : (tensor<1xf32>, tensor<5xf32>) -> tensor<6xf32>
+  %4 = graph.concat %1, %3 {axis = 0 : i64} : (tensor<6xf32>, tensor<6xf32>) -> tensor<12xf32>
+  // CHECK-NEXT: return %[[R]]
+  return %4 : tensor<12xf32>
+}
+
 // Another axis, or a second use: the inner concat stays.
 // CHECK-LABEL: func.func @concats_stay(
 func.func @concats_stay(%x: tensor<2x3xf32>) -> (tensor<4x6xf32>, tensor<4x3xf32>, tensor<6x3xf32>) {
