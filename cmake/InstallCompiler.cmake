@@ -1,7 +1,7 @@
 # Installs the compiler (component `compiler`), and what passes and tools outside of this tree
 # are built with: headers, generated files and archives (component `compiler-dev`).
 
-foreach(tool atc amct aoe atc-opt atc-translate atc-lsp-server)
+foreach(tool atc amct aoe npu-sim atc-opt atc-translate atc-lsp-server)
   if(TARGET ${tool})
     install(TARGETS ${tool} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT compiler)
     # libMLIR is in LLVM's own folder, where the loader does not look by itself.

@@ -32,4 +32,4 @@ function(openatc_pages component)
 endfunction()
 
 openatc_pages(tools om-run om-dump om-sign npu-cluster)
-openatc_pages(compiler atc amct aoe atc-translate)
+openatc_pages(compiler atc amct aoe atc-translate npu-sim)

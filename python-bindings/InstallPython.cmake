@@ -20,6 +20,10 @@ endfunction()
 openatc_install_python_files("${OPENATC_PYTHON_DIR}" COMPONENT python)
 install(TARGETS ${modules} LIBRARY DESTINATION "${OPENATC_PYTHON_DIR}/openatc" COMPONENT python)
 openatc_install_pc(openatc-python python)
+if(OPENATC_BUILD_COMPILER)
+  install(PROGRAMS "${PROJECT_SOURCE_DIR}/tools/npu-sweep/npu-sweep" DESTINATION "${CMAKE_INSTALL_BINDIR}"
+          COMPONENT python)
+endif()
 
 openatc_install_python_files("" COMPONENT wheel EXCLUDE_FROM_ALL)
 install(TARGETS _runtime LIBRARY DESTINATION openatc COMPONENT wheel EXCLUDE_FROM_ALL)

@@ -54,8 +54,12 @@ public:
   void hostTime(double microseconds);
   double hostMicroseconds() const { return host; }
 
-  /// Begins a run: its first launch also takes the time of the call that runs a model.
-  void beginRun() { runBegins = true; }
+  /// Begins a run: its first launch also takes the time of the call that runs a model. The use of
+  /// cores is that of the last run.
+  void beginRun() {
+    runBegins = true;
+    timing->clearCores();
+  }
   /// Ends a run whose inputs and outputs lie at device addresses from `boundary` on: the outputs
   /// are written back to DDR, and the inputs of the next run are not in L2.
   void endRun(uint64_t boundary) { timing->endRun(boundary); }

@@ -181,6 +181,29 @@ std::string atc::npu::reportJson(const ReportInput &input) {
                 .add("prefetched_bytes", launch.prefetched)
                 .object();
   }
+  std::string cores;
+  const std::vector<CoreStatistics> &uses = input.simulator->cores();
+  for (size_t i = 0; i < uses.size(); ++i) {
+    if (!uses[i].instructions)
+      continue;
+    Members perQueue;
+    for (unsigned queue = 0; queue < kQueues; ++queue)
+      if (uses[i].busy[queue] > 0 || uses[i].waits[queue] > 0)
+        perQueue.add(nameOf(Queue(queue)), Members()
+                                               .add("busy_cycles", uses[i].busy[queue], 1)
+                                               .add("waits_cycles", uses[i].waits[queue], 1)
+                                               .object());
+    bool isVector = soc.split && i >= soc.cubeCores;
+    cores += (cores.empty() ? "\n    " : ",\n    ") +
+             Members()
+                 .add("core", uint64_t(isVector ? i - soc.cubeCores : i))
+                 .add("kind", quoted(isVector    ? "vector"
+                                     : soc.split ? "cube"
+                                                 : "core"))
+                 .add("instructions", uses[i].instructions)
+                 .add("queues", perQueue.object())
+                 .object();
+  }
   return Members()
              .add("model", quoted(input.title))
              .add("soc", quoted(soc.name))
@@ -197,6 +220,7 @@ std::string atc::npu::reportJson(const ReportInput &input) {
                               .add("switches", input.host.switches)
                               .object())
              .add("cube_utilisation", ratio(run.cubeCycles, run.cycles * double(soc.cubeCores)))
+             .add("bound_by", quoted(boundOf(soc, run)))
              .add("roofline", Members()
                                   .add("bound_by", quoted(line.cube >= line.ddr ? "cube" : "DDR"))
                                   .add("bound_ms", line.bound() / 1000, 6)
@@ -221,6 +245,7 @@ std::string atc::npu::reportJson(const ReportInput &input) {
              .add("local_memories", local.object())
              .add("dropped_spans", input.simulator->droppedSpans)
              .add("per_launch", "[" + list + "]")
+             .add("per_core", "[" + cores + "]")
              .object() +
          "\n";
 }

@@ -190,7 +190,7 @@ bool Machine::queueStep(unsigned number, unsigned queue) {
     if (flag.empty())
       return false;
     observe(number, instruction, entry.frame);
-    statistics.flagStall[from][queue] += std::max(0.0, flag.front() - ready);
+    addWait(number, queue, statistics.flagStall[from][queue], std::max(0.0, flag.front() - ready));
     record(number, queue, instruction, ready, flag.front(), Stall::Flag, from);
     state.free = std::max(ready, flag.front());
     flag.pop();
@@ -207,7 +207,7 @@ bool Machine::queueStep(unsigned number, unsigned queue) {
         done = std::max({done, other.complete, other.free});
       }
     observe(number, instruction, entry.frame);
-    statistics.barrierStall[queue] += std::max(0.0, done - ready);
+    addWait(number, queue, statistics.barrierStall[queue], std::max(0.0, done - ready));
     record(number, queue, instruction, ready, done, Stall::Barrier);
     state.free = std::max(ready, done);
     leave(state, state.free);
@@ -257,7 +257,7 @@ bool Machine::queueStep(unsigned number, unsigned queue) {
   }
   if (queue == unsigned(Queue::V)) {
     double begin = dependencesOf(state, boxes, count, ready);
-    statistics.barrierStall[queue] += begin - ready;
+    addWait(number, queue, statistics.barrierStall[queue], begin - ready);
     record(number, queue, instruction, ready, begin, Stall::Barrier);
     ready = begin;
   }
@@ -265,7 +265,7 @@ bool Machine::queueStep(unsigned number, unsigned queue) {
   state.complete = std::max(state.complete, state.free + cost.latency);
   if (queue == unsigned(Queue::V))
     noteWritten(state, boxes, count);
-  statistics.busy[queue] += state.free - ready;
+  addBusy(number, queue, state.free - ready);
   record(number, queue, instruction, ready, state.free);
   leave(state, ready);
   return true;
@@ -298,7 +298,7 @@ void Machine::event(const Event &event) {
     observe(event.core, instruction, entry.frame);
     double ready = std::max(state.free, entry.issued);
     state.free = value > 0 ? std::max(ready, signals[number][size_t(value) - 1]) : ready;
-    statistics.signalStall[event.queue] += state.free - ready;
+    addWait(event.core, event.queue, statistics.signalStall[event.queue], state.free - ready);
     record(event.core, event.queue, instruction, ready, state.free, Stall::Signal);
     if (event.queue == unsigned(Queue::S))
       core.time = std::max(core.time, state.free);
@@ -310,7 +310,7 @@ void Machine::event(const Event &event) {
     }
     state.free = next;
     state.complete = std::max(state.complete, next + state.cost.latency);
-    statistics.busy[event.queue] += next - state.transfer.begun;
+    addBusy(event.core, event.queue, next - state.transfer.begun);
     record(event.core, event.queue, instruction, state.transfer.begun, next, Stall::None, 0,
            state.transfer.delayed);
   }
@@ -406,6 +406,9 @@ bool Machine::prepare(std::string &error) {
     for (const Prefetch &range : launch.prefetch)
       memory.prefetch(range);
   cores.resize(count);
+  firstCore = soc.split && program.vectorCore ? soc.cubeCores : 0;
+  if (simulator.perCore.size() < firstCore + count)
+    simulator.perCore.resize(firstCore + count);
   statistics.startCycles = first;
   statistics.vectorCores = soc.split && program.vectorCore;
   statistics.chained = launch.chained;

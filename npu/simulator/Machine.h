@@ -149,8 +149,21 @@ private:
   bool stopped() const { return simulator.stepsLeft == 0; }
   void observe(unsigned core, const Instruction &instruction, const Frame &frame) {
     ++statistics.instructions;
+    ++use(core).instructions;
     if (observer)
       observer->execute(core, instruction, frame);
+  }
+  /// Returns the use of a core of this launch.
+  CoreStatistics &use(unsigned core) { return simulator.perCore[firstCore + core]; }
+  /// Counts cycles in which a queue was busy.
+  void addBusy(unsigned core, unsigned queue, double count) {
+    statistics.busy[queue] += count;
+    use(core).busy[queue] += count;
+  }
+  /// Counts cycles in which a queue waited, in the launch's sum for that reason and the core's.
+  void addWait(unsigned core, unsigned queue, double &sum, double count) {
+    sum += count;
+    use(core).waits[queue] += count;
   }
   double cycles(double count) const { return timed ? count : 0; }
   /// Appends to `error` what a core waits for.
@@ -164,6 +177,7 @@ private:
   Statistics &statistics;
   Observer *observer;
   bool timed, keepsSpans;
+  size_t firstCore = 0; ///< of the launch, among those of Simulator::cores()
   std::vector<Core> cores;
   std::vector<uint32_t> loopEnds;
   std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events;

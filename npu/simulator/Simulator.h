@@ -16,6 +16,10 @@
 
 namespace atc::npu {
 
+namespace machine {
+class Machine;
+}
+
 /// A program with its arguments.
 struct Launch {
   const Program *program = nullptr;
@@ -71,6 +75,13 @@ struct Statistics {
   void add(const Statistics &other);
 };
 
+/// The use of one core in all launches since clearCores(), in cycles.
+struct CoreStatistics {
+  uint64_t instructions = 0;
+  double busy[kQueues] = {};
+  double waits[kQueues] = {}; ///< for flags, barriers and signals
+};
+
 /// Simulates launches one after the other on one SoC.
 class Simulator {
 public:
@@ -94,6 +105,12 @@ public:
   /// Returns the sum over all launches, whether they are kept or not.
   const Statistics &total() const { return sum; }
 
+  /// Returns the use of each core that a launch ran on: the cube cores, and from
+  /// `soc.cubeCores` on the vector cores of a SoC that has them apart.
+  const std::vector<CoreStatistics> &cores() const { return perCore; }
+  /// Forgets the use of the cores.
+  void clearCores() { perCore.clear(); }
+
   /// Drops the statistics of all launches but the first `kept`. The sum, the clock and the contents
   /// of L2 stay.
   void forgetLaunches(size_t kept) { perLaunch.resize(std::min(kept, perLaunch.size())); }
@@ -114,8 +131,10 @@ public:
   uint64_t droppedSpans = 0;
 
 private:
+  friend class machine::Machine;
   SocTable soc;
   SharedMemory memory;
+  std::vector<CoreStatistics> perCore;
   std::vector<Statistics> perLaunch;
   Statistics sum;
 };

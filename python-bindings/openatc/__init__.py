@@ -30,6 +30,7 @@ if TYPE_CHECKING:
                            lower, parse)
     from ._pool import Pool
     from ._quantize import QuantError, QuantizedModel, TensorScale, quantize
+    from ._simulate import Simulation, simulate
     from ._torch import backend as torch_backend
     from ._train import StepInfo, Trainer, train
 
@@ -43,6 +44,7 @@ _LAZY: dict[str, tuple[str, str | None]] = {
                                              "parse")},
     **{name: ("_quantize", name) for name in ("QuantError", "QuantizedModel", "TensorScale",
                                               "quantize")},
+    **{name: ("_simulate", name) for name in ("Simulation", "simulate")},
     **{name: ("_train", name) for name in ("StepInfo", "Trainer", "train")},
     "Pool": ("_pool", "Pool"),
     "builder": ("builder", None),
@@ -52,10 +54,11 @@ _LAZY: dict[str, tuple[str, str | None]] = {
 
 __all__ = ["ArgumentError", "CancelledError", "Comparison", "Error", "FileError", "LaunchInfo",
            "LaunchTime", "LimitError", "MissingFileError", "Model", "Module", "ModulePort",
-           "NO_LIMIT", "Pool", "Profile", "QuantError", "QuantizedModel", "Session", "StepInfo",
-           "TensorError", "TensorInfo", "TensorScale", "Trainer", "UnsupportedError", "__version__",
-           "builder", "compare", "compile", "empty", "from_keras", "from_torch", "interpret", "load",
-           "lower", "parse", "quantize", "schedules", "torch_backend", "train"]
+           "NO_LIMIT", "Pool", "Profile", "QuantError", "QuantizedModel", "Session", "Simulation",
+           "StepInfo", "TensorError", "TensorInfo", "TensorScale", "Trainer", "UnsupportedError",
+           "__version__", "builder", "compare", "compile", "empty", "from_keras", "from_torch",
+           "interpret", "load", "lower", "parse", "quantize", "schedules", "simulate",
+           "torch_backend", "train"]
 
 
 def __getattr__(name: str) -> object:

@@ -88,6 +88,11 @@ class QuantizedModel:
             return Module(handle.copy())
         return Module(_compiler.Module.load(_model_request(self._onnx(), None, None)))
 
+    @property
+    def _is_onnx(self) -> bool:
+        """Whether the model was an ONNX model, and has its dynamic dims still."""
+        return self._handle.module() is None
+
     def _onnx(self) -> InMemory:
         return InMemory("quantized.onnx", self._handle.onnx())
 

@@ -3,6 +3,7 @@
 
 #include "python-bindings/src/Compiler.h"
 #include "python-bindings/src/Arrays.h"
+#include "python-bindings/src/Simulation.h"
 
 #include <pybind11/stl.h>
 
@@ -200,6 +201,14 @@ PYBIND11_MODULE(_compiler, m) {
   m.def("lower_model",
         [](const ModelRequest &model, const CompileRequest &request, const std::string &stopAfter) {
           return withoutGil([&] { return lowerModel(model, request, stopAfter); });
+        });
+  m.def("simulate_programs",
+        [](const std::string &name, const std::string &text, const std::string &soc,
+           const std::string &socFile, bool schedule, bool checkHazards, unsigned warmup) {
+          SimulatedTexts texts = withoutGil([&] {
+            return simulatePrograms(name, text, soc, socFile, schedule, checkHazards, warmup);
+          });
+          return py::make_tuple(texts.json, texts.html, texts.timeline, texts.hazards);
         });
   addQuantizer(m);
   addTraining(m);

@@ -25,10 +25,11 @@ HOLDS = {
     "mpi": [r"lib/libopenatc_mpi\.so"],
     "ascend": [r"lib/lib(ascendcl|acl_\w+)\.so", r"include/acl/.*\.h", r"lib/openatc/toolkit/.*",
                r"lib/cmake/OpenATC/OpenATCAscendTargets.*", r"lib/pkgconfig/ascendcl\.pc", r"bin/(msame|msprof)"],
-    "compiler": [r"bin/(atc|amct|amct_onnx|aoe|atc-opt|atc-translate|atc-lsp-server)"],
+    "compiler": [r"bin/(atc|amct|amct_onnx|aoe|npu-sim|atc-opt|atc-translate|atc-lsp-server)"],
     "compiler-dev": [r"include/openatc/compiler/.*\.(h|td|def|inc)", r"lib/openatc/compiler/lib\w+\.a",
                      r"lib/cmake/OpenATC/OpenATCCompilerTargets.*", r"lib/pkgconfig/openatc-compiler\.pc"],
-    "python": [r"lib/python3/dist-packages/openatc/.*", r"lib/pkgconfig/openatc-python\.pc"],
+    "python": [r"bin/npu-sweep", r"lib/python3/dist-packages/openatc/.*",
+               r"lib/pkgconfig/openatc-python\.pc"],
     "examples": [r"share/openatc/examples/.*"],
 }
 EVERYWHERE = [r"share/doc/[\w-]+/(copyright|THIRD-PARTY-NOTICES\.md)", r"share/man/man1/[\w-]+\.1",
