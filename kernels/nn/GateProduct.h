@@ -17,8 +17,19 @@ namespace atc::kernels {
 /// of accumulators that are to stay in registers. 4 in the process of the compiler.
 extern "C" const uint64_t atc_kernel_lanes;
 
-/// Computes c[i][j] = init(i)[j] + sum over k of a[i][k] * weights[j][k], for `rows` rows i and the
-/// columns j = gate * hidden + unit of the layout's gates. Strides count elements.
+/// Names the rows to which products are added: row i begins at base + (index ? index[i] : i) *
+/// stride. A stride of 0 is one row for all.
+template <typename F> struct StartRows {
+  const F *base;
+  int64_t stride;
+  const int64_t *index = nullptr;
+
+  const F *operator[](int64_t i) const { return base + (index ? index[i] : i) * stride; }
+};
+
+/// Computes c[i][j] = start[i][j] + sum over k of a[i][k] * weights[j][k], for `rows` rows i and
+/// the columns j = gate * hidden + unit of the layout's gates. Strides count elements. Rows of
+/// `start` may be those of c.
 template <typename F> struct GateProduct {
   GateLayout layout;
   const F *packed;
@@ -27,21 +38,19 @@ template <typename F> struct GateProduct {
   const F *a;
   int64_t aRow;
   int64_t rows;
+  StartRows<F> start;
 
-  /// Computes panels [begin, end) on this thread. init(i) returns the row to which the products of
-  /// row i are added, a `const F *`; it may be the row of c itself.
-  template <typename Init> void run(int64_t begin, int64_t end, Init init) const {
-    for (int64_t panel = begin; panel < end; ++panel) {
-      if (layout.unitsOf(panel) < layout.units()) {
-        runLast(panel, init);
-        continue;
-      }
-      // Tiles of about equal size: a row alone costs as much as it takes to read the panel.
-      const int64_t maxRows = atc_kernel_lanes >= 8 ? 6 : 3;
-      const int64_t tiles = (rows + maxRows - 1) / maxRows;
-      for (int64_t strip = 0; strip < GateLayout::kColumns / kLanes; strip += 4)
-        for (int64_t tile = 0; tile < tiles; ++tile)
-          runRows(tile * rows / tiles, (tile + 1) * rows / tiles, panel, strip, init);
+  /// Computes panels [begin, end) on this thread, the last one first where `fromEnd`.
+  void run(int64_t begin, int64_t end, bool fromEnd = false) const {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t panel = fromEnd ? end - 1 - (i - begin) : i;
+      const int64_t next = fromEnd ? panel - 1 : panel + 1;
+      const bool isFar = layout.size() * int64_t(sizeof(F)) > kNearBytes;
+      if (layout.unitsOf(panel) < layout.units())
+        runLast(panel);
+      else
+        runPanel(panel,
+                 isFar && next >= begin && next < end ? packed + layout.offsetOf(next) : nullptr);
     }
   }
 
@@ -49,38 +58,61 @@ private:
   static constexpr int64_t kLanes = 64 / sizeof(F);
   typedef F Vec __attribute__((vector_size(64)));
   typedef F Loose __attribute__((vector_size(64), aligned(sizeof(F)), may_alias));
+  /// Weights of more bytes are not expected to stay in the second cache from step to step.
+  static constexpr int64_t kNearBytes = 3 << 19;
+
+  /// Multiplies by a whole panel. Meanwhile it requests the panel `ahead`, if any: in the first two
+  /// tiles, so that memory has time for it, or in the only one.
+  void runPanel(int64_t panel, const F *ahead) const {
+    // Tiles of about equal size: a row alone costs as much as it takes to read the panel.
+    const int64_t maxRows = atc_kernel_lanes >= 8 ? 6 : 3;
+    const int64_t tiles = (rows + maxRows - 1) / maxRows;
+    for (int64_t strip = 0; strip < GateLayout::kColumns / kLanes; strip += 4)
+      for (int64_t tile = 0; tile < tiles; ++tile) {
+        const int64_t first = tile * rows / tiles, end = (tile + 1) * rows / tiles;
+        if (ahead && tiles == 1)
+          runRows<4>(first, end, panel, strip, ahead + strip * kLanes * layout.depth);
+        else if (ahead && tile < 2)
+          runRows<2>(first, end, panel, strip, ahead + (strip + 2 * tile) * kLanes * layout.depth);
+        else
+          runRows<0>(first, end, panel, strip, nullptr);
+      }
+  }
 
   /// Multiplies rows [begin, end), at most 6, by four strips of a whole panel.
-  template <typename Init>
-  void runRows(int64_t begin, int64_t end, int64_t panel, int64_t strip, Init init) const {
+  template <int Lines>
+  void runRows(int64_t begin, int64_t end, int64_t panel, int64_t strip, const F *ahead) const {
     switch (end - begin) {
     case 1:
-      return runTile<1>(begin, panel, strip, init);
+      return runTile<1, Lines>(begin, panel, strip, ahead);
     case 2:
-      return runTile<2>(begin, panel, strip, init);
+      return runTile<2, Lines>(begin, panel, strip, ahead);
     case 3:
-      return runTile<3>(begin, panel, strip, init);
+      return runTile<3, Lines>(begin, panel, strip, ahead);
     case 4:
-      return runTile<4>(begin, panel, strip, init);
+      return runTile<4, Lines>(begin, panel, strip, ahead);
     case 5:
-      return runTile<5>(begin, panel, strip, init);
+      return runTile<5, Lines>(begin, panel, strip, ahead);
     default:
-      return runTile<6>(begin, panel, strip, init);
+      return runTile<6, Lines>(begin, panel, strip, ahead);
     }
   }
 
   /// Multiplies R rows by four strips of a whole panel. Accumulators that do not fit the registers
   /// of the CPU are computed in turn.
-  template <int R, typename Init>
-  void runTile(int64_t row, int64_t panel, int64_t strip, Init init) const {
+  template <int R, int Lines>
+  void runTile(int64_t row, int64_t panel, int64_t strip, const F *ahead) const {
     if (R == 1 || atc_kernel_lanes >= 16)
-      return runStrips<R, 4>(row, panel, strip, init);
-    for (int64_t s = strip; s < strip + 4; ++s)
-      runStrips<R, 1>(row, panel, s, init);
+      return runStrips<R, 4, Lines>(row, panel, strip, ahead);
+    runStrips<R, 1, Lines>(row, panel, strip, ahead);
+    for (int64_t s = strip + 1; s < strip + 4; ++s)
+      runStrips<R, 1, 0>(row, panel, s, nullptr);
   }
 
-  template <int R, int S, typename Init>
-  void runStrips(int64_t row, int64_t panel, int64_t strip, Init init) const {
+  /// Multiplies R rows by S strips of a whole panel, and requests `Lines` cache lines behind
+  /// `ahead` per row of the panel.
+  template <int R, int S, int Lines>
+  void runStrips(int64_t row, int64_t panel, int64_t strip, const F *ahead) const {
     Vec sums[R][S];
     int64_t column[S];
     const int64_t units = layout.units();
@@ -90,12 +122,17 @@ private:
       column[s] = lane / units * layout.hidden + panel * units + lane % units;
     }
 #pragma clang loop unroll(full)
-    for (int r = 0; r < R; ++r)
+    for (int r = 0; r < R; ++r) {
+      const F *from = start[row + r];
 #pragma clang loop unroll(full)
       for (int s = 0; s < S; ++s)
-        sums[r][s] = *reinterpret_cast<const Loose *>(init(row + r) + column[s]);
+        sums[r][s] = *reinterpret_cast<const Loose *>(from + column[s]);
+    }
     const F *b = packed + layout.offsetOf(panel) + strip * kLanes, *x = a + row * aRow;
     for (int64_t k = 0; k < layout.depth; ++k, b += GateLayout::kColumns) {
+#pragma clang loop unroll(full)
+      for (int line = 0; line < Lines; ++line)
+        __builtin_prefetch(ahead + (k * Lines + line) * kLanes, 0, 2);
       Vec w[S];
 #pragma clang loop unroll(full)
       for (int s = 0; s < S; ++s)
@@ -114,12 +151,12 @@ private:
   }
 
   /// Multiplies by the last panel, which has fewer units.
-  template <typename Init> void runLast(int64_t panel, Init init) const {
+  void runLast(int64_t panel) const {
     const int64_t count = layout.unitsOf(panel), columns = layout.gates * count;
     const F *b = packed + layout.offsetOf(panel);
     for (int64_t row = 0; row < rows; ++row) {
       F sums[GateLayout::kColumns];
-      const F *from = init(row) + panel * layout.units(), *x = a + row * aRow;
+      const F *from = start[row] + panel * layout.units(), *x = a + row * aRow;
       F *to = c + row * cRow + panel * layout.units();
       for (int64_t g = 0; g < layout.gates; ++g)
         for (int64_t j = 0; j < count; ++j)

@@ -1,91 +1,21 @@
 //===-- Recurrent.cpp - RNN, GRU and LSTM ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A single matrix product computes the contribution of the data to the gates for all steps. A step
+// A matrix product computes the contribution of the data to the gates for a block of steps. A step
 // adds the contribution of the state and advances it, in one pass over the weights: a task computes
-// all gates of some units and needs nothing from other tasks of the step. Directions advance
-// together. Constant weights are packed when the model is compiled (attribute "packed").
+// all gates of some units and needs nothing from other tasks of the step. Threads go through the
+// steps of a block together (PhaseChain.h), with the same units in each step, or with a direction
+// each. Constant weights are packed when the model is compiled (attribute "packed").
 
 #include "kernels/core/Widen.h"
 #include "kernels/nn/CellActivations.h"
 #include "kernels/nn/GateProduct.h"
+#include "kernels/nn/PhaseChain.h"
+#include "kernels/nn/RecurrentPlan.h"
 
 namespace atc::kernels {
 
 namespace {
-enum class Cell : uint8_t { Rnn, Gru, Lstm };
-
-struct RecurrentPlan {
-  Cell cell;
-  int64_t gates = 1, functions = 1; ///< of a direction
-  int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 1;
-  bool backwardOnly = false, batchFirst = false, inputForget = false, linearBeforeReset = false;
-  bool packed = false; ///< W and R are in the order of CellLayout
-  double clip = 0;     ///< 0: none
-  Activation activations[6];
-
-  bool find(Context &c, Cell kind) {
-    cell = kind;
-    gates = cell == Cell::Rnn ? 1 : cell == Cell::Gru ? 3 : 4;
-    functions = cell == Cell::Rnn ? 1 : cell == Cell::Gru ? 2 : 3;
-    const Tensor x = c.in(0), w = c.in(1), r = c.in(2);
-    if (x.rank() != 3 || w.rank() != 3 || r.rank() != 3)
-      return c.fail("X, W and R have ranks %, % and %, not 3", x.rank(), w.rank(), r.rank()), false;
-    batchFirst = c.integer("layout", 0);
-    steps = x.dim(batchFirst);
-    batch = x.dim(!batchFirst);
-    inputs = x.dim(2);
-    hidden = r.dim(2);
-    const bool both = c.is("direction", "forward", "bidirectional");
-    backwardOnly = c.is("direction", "forward", "reverse");
-    directions = both ? 2 : 1;
-    inputForget = c.integer("input_forget", 0);
-    linearBeforeReset = c.integer("linear_before_reset", 0);
-    packed = c.integer("packed", 0);
-    clip = c.number("clip", 0);
-    auto fits = [&](uint32_t index, Dims dims) {
-      if (!c.in(index) || c.in(index).dims() == dims)
-        return true;
-      c.fail("input % does not fit % directions, % hidden, % inputs, % sequences", index,
-             directions, hidden, inputs, batch);
-      return false;
-    };
-    const Dims state =
-        batchFirst ? Dims(batch, directions, hidden) : Dims(directions, batch, hidden);
-    if (!fits(1, Dims(directions, gates * hidden, inputs)) ||
-        !fits(2, Dims(directions, gates * hidden, hidden)) ||
-        !fits(3, Dims(directions, 2 * gates * hidden)) || !fits(4, Dims(batch)) || !fits(5, state))
-      return false;
-    if (cell == Cell::Lstm && (!fits(6, state) || !fits(7, Dims(directions, 3 * hidden))))
-      return false;
-    return readActivations(c);
-  }
-
-private:
-  bool readActivations(Context &c) {
-    const List<String> names = c.strings("activations");
-    const List<double> alphas = c.numbers("activation_alpha"), betas = c.numbers("activation_beta");
-    if (names.size && names.size != functions * directions)
-      return c.fail("% activations for % functions", names.size, functions * directions), false;
-    int64_t alpha = 0, beta = 0;
-    for (int64_t i = 0; i < functions * directions; ++i) {
-      Activation &a = activations[i];
-      if (names.size)
-        a = Activation::named(names[i]);
-      else
-        a.function =
-            i % functions == 0 && cell != Cell::Rnn ? Activation::Sigmoid : Activation::Tanh;
-      if (a.function == Activation::Unknown)
-        return c.fail("activation number % is not known", i), false;
-      if (a.hasAlpha() && alpha < alphas.size)
-        a.alpha = alphas[alpha++];
-      if (a.hasBeta() && beta < betas.size)
-        a.beta = betas[beta++];
-    }
-    return true;
-  }
-};
-
 /// Holds the operands of all directions, in the type in which they are computed; null where
 /// omitted.
 template <typename F> struct Operands {
@@ -112,8 +42,14 @@ public:
     stateLayout = {p->gates, h, h};
     inputWeights = packedWeights(c, o->w, inputLayout);
     stateWeights = packedWeights(c, o->r, stateLayout);
+    // A block of steps for which the data are multiplied at once. Sequences that end early and are
+    // read backward begin at different times: only all times together are a block.
+    const int64_t enough = maximum(int64_t(kBlockRows) / maximum(p->batch, int64_t(1)), int64_t(8));
+    const int64_t blocks = o->lengths ? 1 : ceilDiv(maximum(p->steps, int64_t(1)), enough);
+    blockSteps = ceilDiv(p->steps, blocks);
     const int64_t units = maximum(p->batch * h, int64_t(1));
-    fromData = c.scratch<F>(maximum(p->steps * p->batch * width, int64_t(1)));
+    const int64_t rows = maximum(blockSteps * p->batch, int64_t(1));
+    fromData = c.scratch<F>(rows * maximum(width, int64_t(1)));
     gates = c.scratch<F>(units * p->gates);
     states[0] = c.scratch<F>(units);
     states[1] = c.scratch<F>(units);
@@ -121,10 +57,12 @@ public:
     extra = c.scratch<F>(units);
     bias = c.scratch<F>(maximum(width, int64_t(1)));
     biasOfLast = c.scratch<F>(maximum(h, int64_t(1)));
-    times = c.scratch<int64_t>(maximum(p->batch, int64_t(1)));
+    times = c.scratch<int64_t>(rows);
+    dataRows = c.scratch<int64_t>(rows);
     if (!inputWeights || !stateWeights || !fromData || !gates || !states[0] || !states[1] ||
-        !cellState || !extra || !bias || !biasOfLast || !times)
+        !cellState || !extra || !bias || !biasOfLast || !times || !dataRows)
       return false;
+    hasDefaultFunctions = p->hasDefaultFunctions(direction) && !o->peepholes && !p->inputForget;
     peep = o->peepholes ? o->peepholes + direction * 3 * h : nullptr;
     joinBiases();
     load(states[0], o->initialH);
@@ -132,105 +70,48 @@ public:
     return true;
   }
 
-  /// Computes the contribution of the data to all gates, with the bias.
-  void project(Context &c) {
-    const int64_t rows = p->steps * p->batch;
-    // Enough rows for the weights of a panel to be read from a near cache most of the time.
-    constexpr int64_t chunk = 96;
-    auto multiply = [&](GateLayout layout, const F *packed, int64_t first) {
-      const int64_t panels = layout.panels(), chunks = ceilDiv(rows, chunk);
-      parallelIf(c, panels * chunks, GateLayout::kColumns * layout.depth * minimum(rows, chunk),
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t task = begin; task < end; ++task) {
-                     const int64_t row = task / panels * chunk;
-                     GateProduct<F> product{layout,
-                                            packed,
-                                            fromData + row * width + first,
-                                            width,
-                                            o->x + row * p->inputs,
-                                            p->inputs,
-                                            minimum(chunk, rows - row)};
-                     product.run(task % panels, task % panels + 1,
-                                 [&](int64_t) { return bias + first; });
-                   }
-                 });
-    };
-    multiply(inputLayout.together(), inputWeights, 0);
-    if (inputLayout.hasLast())
-      multiply(inputLayout.last(), inputWeights + inputLayout.together().size(), 2 * h);
-  }
+  /// Returns the number of steps of a block, all but the last of which have as many.
+  int64_t stepsPerBlock() const { return blockSteps; }
 
-  /// Begins a step: the times at which the sequences read the data, -1 for those that have ended.
-  void begin(int64_t step) {
-    now = states[step % 2];
-    next = states[1 - step % 2];
+  /// Begins the block of steps [begin, end): finds the times at which the sequences read the data,
+  /// and computes its contribution to all gates, with the bias.
+  void beginBlock(Context &c, int64_t begin, int64_t end) {
+    blockBegin = begin;
     const bool reverse = direction == 1 || p->backwardOnly;
+    const int64_t count = end - begin, firstTime = o->lengths || !reverse ? begin : p->steps - end;
     for (int64_t b = 0; b < p->batch; ++b) {
       const int64_t length =
           o->lengths ? minimum(maximum(integerAt(o->lengths, b), int64_t(0)), p->steps) : p->steps;
-      times[b] = step >= length ? -1 : reverse ? length - 1 - step : step;
-    }
-    currentStep = step;
-  }
-
-  /// Returns the number of tasks of a step, and whether they have two phases: those of a GRU whose
-  /// reset gate scales the state.
-  int64_t tasks() const { return ceilDiv(h, unitsPerTask()); }
-  bool hasPhases() const { return p->cell == Cell::Gru && !p->linearBeforeReset; }
-  /// Returns the approximate number of operations of a task.
-  int64_t cost() const { return p->batch * p->gates * unitsPerTask() * h / 4; }
-
-  /// Advances the units of tasks [begin, end).
-  void advance(int64_t begin, int64_t end) {
-    const int64_t first = begin * unitsPerTask(), last = minimum(end * unitsPerTask(), h);
-    multiplyState(begin, end);
-    if (p->cell == Cell::Lstm) {
-      for (int64_t b = 0; b < p->batch; ++b)
-        if (times[b] >= 0)
-          advanceLstm(gates + b * width, next + b * h, cellState + b * h, first, last);
-      return finish(first, last);
-    }
-    if (p->cell == Cell::Rnn) {
-      for (int64_t b = 0; b < p->batch; ++b) {
-        activate(gates + b * width + first, last - first, 0);
-        copyUnits(next + b * h, gates + b * width, first, last);
+      for (int64_t step = begin; step < end; ++step) {
+        const int64_t time = step >= length ? -1 : reverse ? length - 1 - step : step;
+        const int64_t fromFirst = maximum(time - firstTime, int64_t(0));
+        const int64_t at = (step - begin) * p->batch + b;
+        times[at] = time;
+        dataRows[at] = p->batchFirst ? b * count + fromFirst : fromFirst * p->batch + b;
       }
-      return finish(first, last);
     }
-    for (int64_t b = 0; b < p->batch; ++b) {
-      F *gate = gates + b * width;
-      activate(gate + first, last - first, 0);
-      activate(gate + h + first, last - first, 0);
-      for (int64_t j = first; hasPhases() && j < last; ++j)
-        extra[b * h + j] = gate[h + j] * now[b * h + j];
-    }
-    if (!hasPhases())
-      advanceGru(begin, end);
+    if (!p->batchFirst || count == p->steps)
+      return project(c, o->x + firstTime * p->batch * p->inputs, fromData, count * p->batch);
+    for (int64_t b = 0; b < p->batch; ++b)
+      project(c, o->x + (b * p->steps + firstTime) * p->inputs, fromData + b * count * width,
+              count);
   }
 
-  /// Computes the new gate of a GRU and its state, for the units of tasks [begin, end). In a phase
-  /// of its own where the reset gates of all units are needed.
-  void advanceGru(int64_t begin, int64_t end) {
-    const int64_t first = begin * unitsPerTask(), last = minimum(end * unitsPerTask(), h);
-    const GateLayout layout = stateLayout.last();
-    const F *packed = stateWeights + stateLayout.together().size();
-    if (hasPhases()) {
-      GateProduct<F> product{layout, packed, gates + 2 * h, width, extra, h, p->batch};
-      product.run(begin, end, [&](int64_t b) { return dataOf(b) + 2 * h; });
-    } else {
-      GateProduct<F> product{layout, packed, extra, h, now, h, p->batch};
-      product.run(begin, end, [&](int64_t) { return biasOfLast; });
-    }
-    for (int64_t b = 0; b < p->batch; ++b) {
-      F *gate = gates + b * width, *fresh = gate + 2 * h;
-      const F *data = dataOf(b) + 2 * h, *old = now + b * h;
-      for (int64_t j = first; !hasPhases() && j < last; ++j)
-        fresh[j] = data[j] + gate[h + j] * extra[b * h + j];
-      activate(fresh + first, last - first, 1);
-      for (int64_t j = first; j < last; ++j)
-        next[b * h + j] = (1 - gate[j]) * fresh[j] + gate[j] * old[j];
-    }
-    finish(first, last);
+  /// Returns the number of tasks of a step, and the number of its phases: two for a GRU whose reset
+  /// gate scales the state.
+  int64_t tasks() const { return ceilDiv(h, unitsPerTask()); }
+  int64_t phases() const { return p->cell == Cell::Gru && !p->linearBeforeReset ? 2 : 1; }
+  /// Returns the number of products of a step.
+  int64_t products() const { return p->batch * width * h; }
+
+  /// Runs tasks [begin, end) of a phase of the block. Odd steps read the weights backward, so that
+  /// what is left in a cache of those that a step has read last is read first.
+  void run(int64_t phase, int64_t begin, int64_t end) {
+    const Step step = stepOf(blockBegin + phase / phases());
+    if (phase % phases() == 0)
+      advance(step, begin, end);
+    else
+      advanceGru(step, begin, end);
   }
 
   /// Writes the last states.
@@ -240,6 +121,108 @@ public:
   }
 
 private:
+  static constexpr int64_t kBlockRows = 128;
+
+  /// Holds what a step reads and writes: the states before and after it, and per sequence the time
+  /// at which it reads the data (-1 where it has ended) and the row of its contribution.
+  struct Step {
+    int64_t number;
+    const F *now;
+    F *next;
+    const int64_t *times, *dataRows;
+  };
+  Step stepOf(int64_t number) const {
+    const int64_t at = (number - blockBegin) * p->batch;
+    return {number, states[number % 2], states[1 - number % 2], times + at, dataRows + at};
+  }
+
+  /// Multiplies `rows` rows of the data by the weights of all gates.
+  void project(Context &c, const F *x, F *to, int64_t rows) {
+    // Enough rows for the weights of a panel to be read from a near cache most of the time.
+    constexpr int64_t chunk = 96;
+    auto multiply = [&](GateLayout layout, const F *packed, int64_t first) {
+      const int64_t panels = layout.panels(), chunks = ceilDiv(rows, chunk);
+      parallelIf(c, panels * chunks, GateLayout::kColumns * layout.depth * minimum(rows, chunk),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t task = begin; task < end;) {
+                     const int64_t row = task / panels * chunk, panel = task % panels;
+                     const int64_t count = minimum(end - task, panels - panel);
+                     GateProduct<F> product{layout,
+                                            packed,
+                                            to + row * width + first,
+                                            width,
+                                            x + row * p->inputs,
+                                            p->inputs,
+                                            minimum(chunk, rows - row),
+                                            {bias + first, 0}};
+                     product.run(panel, panel + count);
+                     task += count;
+                   }
+                 });
+    };
+    multiply(inputLayout.together(), inputWeights, 0);
+    if (inputLayout.hasLast())
+      multiply(inputLayout.last(), inputWeights + inputLayout.together().size(), 2 * h);
+  }
+
+  /// Advances the units of tasks [begin, end).
+  void advance(const Step &step, int64_t begin, int64_t end) {
+    const int64_t first = begin * unitsPerTask(), last = minimum(end * unitsPerTask(), h);
+    multiplyState(step, begin, end);
+    for (int64_t b = 0; b < p->batch; ++b) {
+      F *gate = gates + b * width;
+      if (p->cell == Cell::Lstm) {
+        if (step.times[b] < 0)
+          continue;
+        if (hasDefaultFunctions)
+          advanceDefaultLstm(gate, step.next + b * h, cellState + b * h, first, last);
+        else
+          advanceLstm(gate, step.next + b * h, cellState + b * h, first, last);
+      } else if (p->cell == Cell::Rnn) {
+        activate(gate + first, last - first, 0);
+        copyUnits(step.next + b * h, gate, first, last);
+      } else {
+        activate(gate + first, last - first, 0);
+        activate(gate + h + first, last - first, 0);
+        for (int64_t j = first; phases() > 1 && j < last; ++j)
+          extra[b * h + j] = gate[h + j] * step.now[b * h + j];
+      }
+    }
+    if (p->cell != Cell::Gru)
+      finish(step, first, last);
+    else if (phases() == 1)
+      advanceGru(step, begin, end);
+  }
+
+  /// Computes the new gate of a GRU and its state, for the units of tasks [begin, end). In a phase
+  /// of its own where the reset gates of all units are needed.
+  void advanceGru(const Step &step, int64_t begin, int64_t end) {
+    const int64_t first = begin * unitsPerTask(), last = minimum(end * unitsPerTask(), h);
+    const GateLayout layout = stateLayout.last();
+    const F *packed = stateWeights + stateLayout.together().size();
+    const bool isApart = phases() > 1;
+    GateProduct<F> product{layout,
+                           packed,
+                           isApart ? gates + 2 * h : extra,
+                           isApart ? width : h,
+                           isApart ? extra : step.now,
+                           h,
+                           p->batch,
+                           isApart ? StartRows<F>{fromData + 2 * h, width, step.dataRows}
+                                   : StartRows<F>{biasOfLast, 0}};
+    product.run(begin, end, step.number & 1);
+    for (int64_t b = 0; b < p->batch; ++b) {
+      F *gate = gates + b * width, *fresh = gate + 2 * h;
+      const F *data = fromData + step.dataRows[b] * width + 2 * h, *old = step.now + b * h;
+      for (int64_t j = first; !isApart && j < last; ++j)
+        fresh[j] = data[j] + gate[h + j] * extra[b * h + j];
+      activate(fresh + first, last - first, 1);
+      for (int64_t j = first; j < last; ++j)
+        step.next[b * h + j] = (1 - gate[j]) * fresh[j] + gate[j] * old[j];
+    }
+    finish(step, first, last);
+  }
+
   /// Returns the units of a panel of an LSTM; for the other cells those of the widest panel.
   int64_t unitsPerTask() const {
     return GateLayout::kColumns / (p->cell == Cell::Lstm ? p->gates : 1);
@@ -291,19 +274,16 @@ private:
     copyBytes(to + first, from + first, (end - first) * int64_t(sizeof(F)));
   }
 
-  /// Returns the contribution of the data to the gates of sequence b; any row where it has ended.
-  const F *dataOf(int64_t b) const {
-    return fromData + row(maximum(times[b], int64_t(0)), b) * width;
-  }
-
   /// Computes the gates of tasks [begin, end) that depend on the state alone: all but the last of a
   /// GRU.
-  void multiplyState(int64_t begin, int64_t end) {
+  void multiplyState(const Step &step, int64_t begin, int64_t end) {
     const GateLayout layout = stateLayout.together();
     const int64_t panels = unitsPerTask() / layout.units();
-    GateProduct<F> product{layout, stateWeights, gates, width, now, h, p->batch};
-    product.run(begin * panels, minimum(end * panels, layout.panels()),
-                [&](int64_t b) { return dataOf(b); });
+    GateProduct<F> product{layout,   stateWeights,
+                           gates,    width,
+                           step.now, h,
+                           p->batch, {fromData, width, step.dataRows}};
+    product.run(begin * panels, minimum(end * panels, layout.panels()), step.number & 1);
   }
 
   void activate(F *x, int64_t count, int64_t function) const {
@@ -315,6 +295,37 @@ private:
       }
     }
     p->activations[direction * p->functions + function].apply(x, count);
+  }
+
+  /// Advances units [first, end) of an LSTM with the default functions, all of it in registers.
+  void advanceDefaultLstm(const F *gate, F *to, F *memory, int64_t first, int64_t end) const {
+    constexpr int64_t block = 16;
+    auto advanceBlock = [](const F *in, const F *out, const F *forget, const F *fresh, F *state,
+                           F *result) {
+#pragma clang loop unroll(disable)
+      for (int64_t j = 0; j < block; ++j) {
+        const F added = fast::sigmoid(in[j]) * fast::tanh(fresh[j]);
+        state[j] = fast::sigmoid(forget[j]) * state[j] + added;
+        result[j] = fast::tanh(state[j]) * fast::sigmoid(out[j]);
+      }
+    };
+    int64_t j = first;
+    for (; j + block <= end; j += block)
+      advanceBlock(gate + j, gate + h + j, gate + 2 * h + j, gate + 3 * h + j, memory + j, to + j);
+    if (j == end)
+      return;
+    // The rest as a whole block, too.
+    F rest[6][block] = {};
+    for (int64_t i = 0; j + i < end; ++i) {
+      for (int64_t g = 0; g < 4; ++g)
+        rest[g][i] = gate[g * h + j + i];
+      rest[4][i] = memory[j + i];
+    }
+    advanceBlock(rest[0], rest[1], rest[2], rest[3], rest[4], rest[5]);
+    for (int64_t i = 0; j + i < end; ++i) {
+      memory[j + i] = rest[4][i];
+      to[j + i] = rest[5][i];
+    }
   }
 
   /// Advances units [first, end) of an LSTM. The gates are in the order input, output, forget,
@@ -350,64 +361,65 @@ private:
   }
 
   /// Keeps the state of sequences that have ended, and writes y: zeros beyond their ends.
-  void finish(int64_t first, int64_t end) {
+  void finish(const Step &step, int64_t first, int64_t end) {
     for (int64_t b = 0; b < p->batch; ++b) {
-      const bool ended = times[b] < 0;
+      const bool ended = step.times[b] < 0;
       if (ended)
-        copyUnits(next + b * h, now + b * h, first, end);
+        copyUnits(step.next + b * h, step.now + b * h, first, end);
       if (!o->y)
         continue;
-      const int64_t time = ended ? currentStep : times[b];
+      const int64_t time = ended ? step.number : step.times[b];
       F *to = o->y + (p->batchFirst ? ((b * p->steps + time) * p->directions + direction)
                                     : ((time * p->directions + direction) * p->batch + b)) *
                          h;
       if (ended)
         __builtin_memset(to + first, 0, uint64_t(end - first) * sizeof(F));
       else
-        copyUnits(to, next + b * h, first, end);
+        copyUnits(to, step.next + b * h, first, end);
     }
   }
 
   const RecurrentPlan *p = nullptr;
   const Operands<F> *o = nullptr;
-  int64_t direction = 0, h = 0, width = 0, currentStep = 0;
+  int64_t direction = 0, h = 0, width = 0, blockSteps = 0, blockBegin = 0;
+  bool hasDefaultFunctions = false;
   CellLayout inputLayout = {}, stateLayout = {};
   const F *inputWeights = nullptr, *stateWeights = nullptr, *peep = nullptr;
   F *fromData = nullptr, *gates = nullptr, *states[2] = {}, *cellState = nullptr, *extra = nullptr;
-  F *bias = nullptr, *biasOfLast = nullptr, *now = nullptr, *next = nullptr;
-  int64_t *times = nullptr;
+  F *bias = nullptr, *biasOfLast = nullptr;
+  int64_t *times = nullptr, *dataRows = nullptr; ///< [steps of the block, batch]
 };
 
 /// Computes all directions of an operator. False where memory could not be allocated.
 template <typename F>
 bool runDirections(Context &c, const RecurrentPlan &p, const Operands<F> &operands) {
   Recurrence<F> all[2];
+  PhaseChain chains[2];
   for (int64_t d = 0; d < p.directions; ++d) {
     if (!all[d].prepare(c, p, d, operands))
       return false;
-    all[d].project(c);
+    auto *phases =
+        c.scratch<PhaseChain::Phase>(maximum(all[d].stepsPerBlock() * all[d].phases(), int64_t(1)));
+    if (!phases)
+      return false;
+    chains[d].use(phases);
   }
-  const int64_t tasks = all[0].tasks();
-  // Runs work(direction, begin, end) for all tasks of all directions.
-  auto forAll = [&](int64_t cost, auto &&work) {
-    parallelIf(c, p.directions * tasks, cost, [&](int64_t begin, int64_t end) {
-      for (int64_t d = 0; d < p.directions; ++d) {
-        const int64_t first = maximum(begin - d * tasks, int64_t(0));
-        const int64_t last = minimum(end - d * tasks, tasks);
-        if (first < last)
-          work(all[d], first, last);
-      }
-    });
+  // A step of fewer products takes less time than threads need to agree on its end.
+  constexpr int64_t shared = 1 << 17;
+  const int64_t tasks = all[0].tasks(), products = all[0].products(), phases = all[0].phases();
+  const int64_t chunks =
+      products < shared ? 1 : maximum(minimum(tasks, PhaseChain::kMaxChunks), int64_t(1));
+  auto run = [&](int64_t d, int64_t phase, int64_t begin, int64_t end) {
+    all[d].run(phase, begin * tasks / chunks, end * tasks / chunks);
   };
-  using Direction = Recurrence<F>;
-  const int64_t cost = all[0].cost();
-  for (int64_t step = 0; step < p.steps; ++step) {
-    for (int64_t d = 0; d < p.directions; ++d)
-      all[d].begin(step);
-    forAll(cost, [](Direction &d, int64_t first, int64_t last) { d.advance(first, last); });
-    if (all[0].hasPhases())
-      forAll(cost / 3,
-             [](Direction &d, int64_t first, int64_t last) { d.advanceGru(first, last); });
+  const int64_t perBlock = all[0].stepsPerBlock();
+  for (int64_t begin = 0; begin < p.steps; begin += perBlock) {
+    const int64_t steps = minimum(perBlock, p.steps - begin);
+    for (int64_t d = 0; d < p.directions; ++d) {
+      all[d].beginBlock(c, begin, begin + steps);
+      chains[d].restart(steps, phases, chunks);
+    }
+    runChains(c, chains, p.directions, steps, p.directions * products / 4, run);
   }
   for (int64_t d = 0; d < p.directions; ++d)
     all[d].save();

@@ -25,26 +25,27 @@ CELLS = {"lstm": ("LSTM", 4, 2, {"direction": "bidirectional"}),
          "gru_reset": ("GRU", 3, 1, {"direction": "reverse"})}
 
 
-def weights_of(gates, directions):
+def weights_of(gates, directions, hidden=HIDDEN):
     rng = np.random.default_rng(gates)
-    shapes = [(directions, gates * HIDDEN, INPUTS), (directions, gates * HIDDEN, HIDDEN),
-              (directions, 2 * gates * HIDDEN)]
-    return [(0.2 * rng.standard_normal(shape)).astype(np.float32) for shape in shapes]
+    shapes = [(directions, gates * hidden, INPUTS), (directions, gates * hidden, hidden),
+              (directions, 2 * gates * hidden)]
+    return [(0.2 * HIDDEN / hidden * rng.standard_normal(shape)).astype(np.float32)
+            for shape in shapes]
 
 
-def save(path):
+def save(path, steps=STEPS, batch=BATCH, hidden=HIDDEN):
     nodes, constants = [], []
     for name, (kind, gates, directions, attributes) in CELLS.items():
         inputs = [f"{name}_{part}" for part in "wrb"]
         constants += [numpy_helper.from_array(array, key)
-                      for key, array in zip(inputs, weights_of(gates, directions))]
-        nodes.append(helper.make_node(kind, ["x", *inputs], [name], hidden_size=HIDDEN,
+                      for key, array in zip(inputs, weights_of(gates, directions, hidden))]
+        nodes.append(helper.make_node(kind, ["x", *inputs], [name], hidden_size=hidden,
                                       **attributes))
     value = helper.make_tensor_value_info
-    outputs = [value(name, TensorProto.FLOAT, [STEPS, cell[2], BATCH, HIDDEN])
+    outputs = [value(name, TensorProto.FLOAT, [steps, cell[2], batch, hidden])
                for name, cell in CELLS.items()]
     graph = helper.make_graph(nodes, "cells",
-                              [value("x", TensorProto.FLOAT, [STEPS, BATCH, INPUTS])], outputs,
+                              [value("x", TensorProto.FLOAT, [steps, batch, INPUTS])], outputs,
                               constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)])
     model.ir_version = 8
@@ -64,3 +65,25 @@ def test_levels(tmp_path, level):
     for name, (kind, gates, directions, attributes) in CELLS.items():
         want = host_kernels.call(kind, x, *weights_of(gates, directions), outputs=1, **attributes)[0]
         np.testing.assert_allclose(results[name], want, atol=1e-5, err_msg=name)
+
+
+def test_threads(tmp_path):
+    """Threads share the units of a step of 220 units, and the directions; the results have the same
+    bits."""
+    steps, batch, hidden = 40, 1, 220
+    om = compile_model(save(tmp_path / "cells.onnx", steps, batch, hidden), tmp_path)
+    x = np.random.default_rng(1).standard_normal((steps, batch, INPUTS)).astype(np.float32)
+    results = []
+    for threads in (1, 2, 3):
+        session = Session(RUNTIME, om, threads)
+        session.inputs[0][1][...] = x
+        for _ in range(3):
+            session.run()
+        results.append({name: array.copy() for name, array in session.outputs})
+        session.close()
+    for name, (kind, gates, directions, attributes) in CELLS.items():
+        want = host_kernels.call(kind, x, *weights_of(gates, directions, hidden), outputs=1,
+                                 **attributes)[0]
+        np.testing.assert_allclose(results[0][name], want, atol=1e-5, err_msg=name)
+        for other in results[1:]:
+            np.testing.assert_array_equal(other[name], results[0][name], err_msg=name)
