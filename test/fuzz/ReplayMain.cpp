@@ -3,6 +3,7 @@
 //
 //   fuzz-x FOLDER...                               runs the files of the folders
 //   fuzz-x --mutations=N [--seed=S] FOLDER...      and N mutations of them
+//   fuzz-x --replay=0 --mutations=N FOLDER...      the mutations alone
 //
 // The second form ends with one line: how many were accepted and refused, and how
 // many crashed or hung. Those are written to the current folder.
@@ -34,9 +35,10 @@ int main(int argc, char **argv) {
   atc::fuzz::CountOptions options;
   std::vector<std::vector<uint8_t>> corpus;
   size_t accepted = 0;
+  uint64_t replay = 1;
   for (int i = 1; i < argc; ++i) {
     if (takeNumber(argv[i], "--mutations=", options.mutations) ||
-        takeNumber(argv[i], "--seed=", options.seed))
+        takeNumber(argv[i], "--seed=", options.seed) || takeNumber(argv[i], "--replay=", replay))
       continue;
     std::error_code error;
     std::vector<std::filesystem::path> paths;
@@ -47,6 +49,8 @@ int main(int argc, char **argv) {
     for (const std::filesystem::path &path : paths) {
       std::ifstream stream(path, std::ios::binary);
       corpus.emplace_back(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+      if (!replay)
+        continue;
       std::printf("%s\n", path.c_str());
       std::fflush(stdout);
       accepted += LLVMFuzzerTestOneInput(corpus.back().data(), corpus.back().size()) == 0;
@@ -55,7 +59,7 @@ int main(int argc, char **argv) {
   std::printf("%zu files, accepted %zu\n", corpus.size(), accepted);
   // A corpus that is not found, or of which nothing gets past the first check, must not count as
   // tried.
-  if (!accepted)
+  if (replay && !accepted)
     return 1;
   return options.mutations ? atc::fuzz::countMutations(corpus, options) : 0;
 }

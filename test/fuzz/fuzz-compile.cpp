@@ -1,0 +1,103 @@
+//===-- fuzz-compile.cpp - hostile models through the whole compiler ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The importers' programs stop at the module; here what they accept is compiled, for a CPU level
+// or an NPU as the bytes decide, and the file that comes out must load. ONNX, TensorFlow and
+// TensorFlow Lite are told apart as far as they can be. Models with a large tensor are left out:
+// they take long for good reasons.
+
+#include "driver/Compiler.h"
+#include "driver/targets/MakeTarget.h"
+#include "mlir/IR/MLIRContext.h"
+#include "openatc/om.hpp"
+#include "test/fuzz/MemoryFile.h"
+
+#include "google/protobuf/stubs/logging.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+using namespace atc;
+
+namespace {
+
+constexpr int64_t kMaxElements = 1 << 18;
+
+driver::TargetRequest targetOf(const uint8_t *data, size_t size) {
+  driver::TargetRequest request;
+  request.cpuLevels = "x86-64-v3";
+  if (llvm::hash_combine_range(data, data + size) % 2) {
+    request.target = "npu";
+    request.soc = "Ascend310P3";
+  } else {
+    request.target = "cpu";
+  }
+  return request;
+}
+
+bool isSmall(mlir::ModuleOp module) {
+  return !module
+              .walk([](mlir::Operation *op) {
+                for (mlir::Value result : op->getResults()) {
+                  auto type = llvm::dyn_cast<mlir::RankedTensorType>(result.getType());
+                  int64_t elements = 1;
+                  for (int64_t dim : type ? type.getShape() : llvm::ArrayRef<int64_t>())
+                    if (dim > 0 && (elements *= std::min(dim, kMaxElements + 1)) > kMaxElements)
+                      return mlir::WalkResult::interrupt();
+                }
+                return mlir::WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
+/// Returns whether the importer of `format` takes the model; then it is compiled as well.
+bool compile(driver::ModelFormat format, const fuzz::MemoryFile &file, const uint8_t *data,
+             size_t size) {
+  Diagnostics diagnostics;
+  driver::CompilerOptions options;
+  options.source.path = file.path();
+  options.source.format = format;
+  options.target = driver::makeTarget(targetOf(data, size), diagnostics);
+  options.limits.threads = 1;
+  if (!options.target)
+    std::abort();
+  {
+    auto context = driver::makeCompilerContext();
+    Diagnostics importing;
+    driver::Compiler importer(*context, options, importing);
+    if (!importer.lower(driver::Phase::Import)) {
+      // An error, never nothing.
+      if (!importing.hasErrors())
+        std::abort();
+      return false;
+    }
+    if (!isSmall(importer.module()))
+      return true;
+  }
+  auto context = driver::makeCompilerContext();
+  driver::Compiler compiler(*context, options, diagnostics);
+  const std::optional<::om::Buffer> bytes = compiler.emitBytes();
+  if (bytes.has_value() == diagnostics.hasErrors())
+    std::abort();
+  if (!bytes)
+    return true;
+  ::om::Error error;
+  if (!::om::Model::loadMemory(bytes->data(), bytes->size(), error)) {
+    std::fprintf(stderr, "the compiled model does not load: %s\n", error.message());
+    std::abort();
+  }
+  return true;
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  google::protobuf::LogSilencer silencer;
+  const fuzz::MemoryFile file(data, size);
+  if (size >= 8 && llvm::StringRef(reinterpret_cast<const char *>(data) + 4, 4) == "TFL3")
+    return compile(driver::ModelFormat::TfLite, file, data, size) ? 0 : -1;
+  return compile(driver::ModelFormat::Onnx, file, data, size) ||
+                 compile(driver::ModelFormat::TensorFlow, file, data, size)
+             ? 0
+             : -1;
+}
