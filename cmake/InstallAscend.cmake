@@ -35,6 +35,7 @@ configure_file("${PROJECT_SOURCE_DIR}/cmake/set_env.sh.in" "${toolkit}/set_env.s
 install(DIRECTORY "${toolkit}/" DESTINATION "${CMAKE_INSTALL_LIBDIR}/openatc/toolkit"
         COMPONENT ascend)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/ascend/python/acl" "${PROJECT_SOURCE_DIR}/ascend/python/ais_bench"
+        "${PROJECT_SOURCE_DIR}/ascend/python/amct_onnx"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/openatc/toolkit/python" COMPONENT ascend
         PATTERN "__pycache__" EXCLUDE)
 install(PROGRAMS "${PROJECT_SOURCE_DIR}/ascend/python/msame" "${PROJECT_SOURCE_DIR}/ascend/python/msprof" DESTINATION "${CMAKE_INSTALL_BINDIR}"

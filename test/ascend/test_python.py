@@ -224,3 +224,83 @@ assert compiled("NoSuchOperator") == 100024
 assert "NoSuchOperator" in acl.get_recent_err_msg()
 """)
     run(sys.executable, tmp_path / "run.py")
+
+
+def device_copy(acl, array):
+    pointer, ret = acl.rt.malloc(array.nbytes, 0)
+    assert ret == 0
+    assert acl.rt.memcpy(pointer, array.nbytes, acl.util.numpy_to_ptr(array), array.nbytes, 1) == 0
+    return pointer
+
+
+def host_copy(acl, pointer, shape, kind):
+    array = np.empty(shape, kind)
+    assert acl.rt.memcpy(acl.util.numpy_to_ptr(array), array.nbytes, pointer, array.nbytes, 2) == 0
+    return array
+
+
+@pytest.fixture
+def started():
+    import acl
+    acl.init()
+    assert acl.rt.set_device(0) == 0
+    yield acl
+    acl.rt.reset_device(0)
+
+
+def test_a_matrix_product_of_pyacl(started):
+    acl = started
+    stream, ret = acl.rt.create_stream()
+    assert ret == 0
+    left = np.arange(6, dtype=np.float32).reshape(2, 3)
+    right = np.arange(12, dtype=np.float32).reshape(3, 4)
+    one, none = np.ones(1, np.float32), np.zeros(1, np.float32)
+    places = [device_copy(acl, each) for each in (one, left, right, none, np.zeros((2, 4), "f4"))]
+    alpha, a, b, beta, c = places
+    assert acl.blas.gemm_ex(0, 0, 0, 2, 4, 3, alpha, a, -1, 0, b, -1, 0, beta, c, -1, 0, 0,
+                            stream) == 0, acl.get_recent_err_msg()
+    assert acl.rt.synchronize_stream(stream) == 0
+    assert np.array_equal(host_copy(acl, c, (2, 4), np.float32), left @ right)
+    for place in places:
+        acl.rt.free(place)
+    acl.rt.destroy_stream(stream)
+
+
+def test_an_operator_is_compiled_and_executed_by_pyacl(started, monkeypatch):
+    acl = started
+    monkeypatch.setenv("OPENATC_ATC", str(BUILD / "bin/atc"))
+    stream, ret = acl.rt.create_stream()
+    assert ret == 0
+    values = np.arange(8, dtype=np.float32).reshape(2, 4)
+    places = [device_copy(acl, each) for each in (values, values, np.zeros_like(values))]
+    descs = [acl.create_tensor_desc(0, [2, 4], 2) for _ in places]
+    buffers = [acl.create_data_buffer(place, values.nbytes) for place in places]
+    attr = acl.op.create_attr()
+    assert acl.op.compile_and_execute("Add", descs[:2], buffers[:2], descs[2:], buffers[2:], attr,
+                                      0, 0, None, stream) == 0, acl.get_recent_err_msg()
+    assert acl.rt.synchronize_stream(stream) == 0
+    assert np.array_equal(host_copy(acl, places[2], values.shape, np.float32), 2 * values)
+    assert acl.op.compile("Add", descs[:2], descs[2:], attr) == 0
+    acl.op.destroy_attr(attr)
+    for buffer, desc, place in zip(buffers, descs, places):
+        acl.destroy_data_buffer(buffer)
+        acl.destroy_tensor_desc(desc)
+        acl.rt.free(place)
+    acl.rt.destroy_stream(stream)
+
+
+def test_video_of_pyacl_is_refused_with_its_reason(started):
+    acl = started
+    if acl.media is None:
+        pytest.skip("libacl_dvpp was not built")
+    desc = acl.media.vdec_create_channel_desc()
+    assert acl.media.vdec_set_channel_desc_channel_id(desc, 10) == 0
+    assert acl.media.vdec_set_channel_desc_entype(desc, 2) == 0
+    assert acl.media.vdec_set_channel_desc_callback(desc, lambda stream, picture, data: None) == 0
+    assert acl.media.vdec_create_channel(desc) == 200001
+    assert "video" in acl.get_recent_err_msg()
+    stream_desc = acl.media.dvpp_create_stream_desc()
+    assert acl.media.dvpp_set_stream_desc_size(stream_desc, 100) == 0
+    assert acl.media.dvpp_get_stream_desc_size(stream_desc) == 100
+    acl.media.dvpp_destroy_stream_desc(stream_desc)
+    acl.media.vdec_destroy_channel_desc(desc)

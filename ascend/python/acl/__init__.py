@@ -73,7 +73,7 @@ def set_tensor_origin_shape(desc, dims):
     return _with_dims(_set_origin_shape, (desc,), dims)
 
 
-from . import mdl, op, rt, util  # noqa: E402 they need what is above
+from . import blas, mdl, op, rt, util  # noqa: E402 they need what is above
 
 try:
     from . import media

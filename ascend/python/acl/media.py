@@ -3,7 +3,7 @@
 
 import ctypes
 
-from . import _library
+from . import _library, video
 from ._library import bind
 
 _LIBRARY = _library.load("libacl_dvpp.so")
@@ -54,12 +54,16 @@ _library.bind_all(globals(), _LIBRARY, {
     "dvpp_vpc_crop_and_paste_async": "acldvppVpcCropAndPasteAsync e p p p p p p",
     "dvpp_vpc_crop_resize_paste_async": "acldvppVpcCropResizePasteAsync e p p p p p p p",
     "dvpp_vpc_convert_color_async": "acldvppVpcConvertColorAsync e p p p p",
+    "dvpp_set_channel_desc_param": "acldvppSetChannelDescParam e p i N p",
     "dvpp_create_stream_desc": "acldvppCreateStreamDesc p",
     "dvpp_destroy_stream_desc": "acldvppDestroyStreamDesc e p",
 } | {f"dvpp_set_pic_desc_{name}": f"acldvppSetPicDesc{_camel(name)} e p {kind}"
      for name, kind in _FIELDS.items()
      } | {f"dvpp_get_pic_desc_{name}": f"acldvppGetPicDesc{_camel(name)} {kind} p"
           for name, kind in _FIELDS.items()})
+
+globals().update({name: value for name, value in vars(video).items()
+                  if name.startswith(("vdec_", "venc_", "dvpp_"))})
 
 _encode = bind(_LIBRARY, "acldvppJpegEncodeAsync e p p p p p p")
 _batch_crop = bind(_LIBRARY, "acldvppVpcBatchCropAsync e p p p I p p p")

@@ -22,6 +22,8 @@ _library.bind_all(globals(), LIBRARY, {
 })
 
 _execute_v2 = bind(LIBRARY, "aclopExecuteV2 e s i p p i p p p p")
+_compile = bind(LIBRARY, "aclopCompile e s i p i p p i i s")
+_compile_and_execute = bind(LIBRARY, "aclopCompileAndExecute e s i p p i p p p i i s p")
 _create_handle = bind(LIBRARY, "aclopCreateHandle e s i p i p p >p")
 _execute_handle = bind(LIBRARY, "aclopExecWithHandle e p i p i p p")
 _infer_shape = bind(LIBRARY, "aclopInferShape e s i p p i p p")
@@ -59,6 +61,23 @@ def execute_v2(op_type, input_desc, inputs, output_desc, outputs, attr, stream):
 
 
 execute = execute_v2
+
+
+def compile(op_type, input_desc, output_desc, attr, engine_type=0, compile_flag=0, op_path=None):
+    """Compiles an operator for these descriptions, so that execute_v2 finds it."""
+    given, wanted = _handles(input_desc), _handles(output_desc)
+    return _compile(op_type, len(input_desc), ctypes.addressof(given), len(output_desc),
+                    ctypes.addressof(wanted), attr, engine_type, compile_flag, op_path)
+
+
+def compile_and_execute(op_type, input_desc, inputs, output_desc, outputs, attr, engine_type,
+                        compile_flag, op_path, stream):
+    """Compiles an operator where that was not done before, and executes it."""
+    arrays = [_handles(values) for values in (input_desc, inputs, output_desc, outputs)]
+    places = [ctypes.addressof(array) for array in arrays]
+    return _compile_and_execute(op_type, len(inputs), places[0], places[1], len(outputs),
+                                places[2], places[3], attr, engine_type, compile_flag, op_path,
+                                stream)
 
 
 def create_handle(op_type, input_desc, output_desc, attr):

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Documented functions that do nothing here, each with its reason and a way round."""
+
+
+def _refuse(name, reason):
+    def refused(*_, **__):
+        raise NotImplementedError(f"amct_onnx.{name}: {reason}")
+
+    refused.__name__ = refused.__qualname__ = name
+    refused.__doc__ = f"Raises NotImplementedError: {reason}"
+    return refused
+
+
+convert_model = _refuse(
+    "convert_model", "scales from a record file of another tool are not read; quantize_model and "
+    "save_model choose them")
+convert_qat_model = _refuse(
+    "convert_qat_model", "`atc` compiles a model with QuantizeLinear and DequantizeLinear as it is")
+auto_channel_prune_search = _refuse(
+    "auto_channel_prune_search", "channels are not pruned; prune while training and export the "
+    "smaller model")
+_TRAINING = ("a model in ONNX is not retrained; train with QuantizeLinear and DequantizeLinear, "
+             "which `atc` compiles")
+create_quant_retrain_config = _refuse("create_quant_retrain_config", _TRAINING)
+create_quant_retrain_model = _refuse("create_quant_retrain_model", _TRAINING)
+save_quant_retrain_model = _refuse("save_quant_retrain_model", _TRAINING)
