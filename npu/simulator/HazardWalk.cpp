@@ -160,7 +160,7 @@ bool Walk::drain(unsigned number, unsigned queue) {
         break;
       --state.instructions;
     } else {
-      state.clock.join(*entry.news);
+      acquire(number, queue, *entry.news);
       records -= weightOf(*entry.news);
     }
     state.pending.pop_front();
@@ -175,7 +175,7 @@ void Walk::tellNews(unsigned number) {
   for (unsigned queue = 1; queue < kQueues; ++queue) {
     QueueState &state = cores[number].queues[queue];
     if (state.pending.empty()) {
-      state.clock.join(*news);
+      acquire(number, queue, *news);
       continue;
     }
     state.pending.push_back({nullptr, {}, news});
@@ -205,7 +205,7 @@ bool Walk::process(unsigned number, unsigned queue, const Instruction &in, const
     FlagState &flag = core.flags[from][queue][flagOf(in, frame) % kFlagIds];
     if (flag.raised.empty())
       return false;
-    clock.join(flag.raised.front().first);
+    acquire(number, queue, flag.raised.front().first);
     flag.raised.pop_front();
     records -= weightOf(clock);
     flag.lastWait = own(number, queue);
@@ -214,8 +214,10 @@ bool Walk::process(unsigned number, unsigned queue, const Instruction &in, const
     break;
   }
   case Opcode::PipeBarrier:
-    if (queue != unsigned(Queue::S))
-      break; // a queue is in order anyway
+    if (queue != unsigned(Queue::S)) {
+      core.queues[queue].completed = own(number, queue)++;
+      break;
+    }
     for (const QueueState &state : core.queues)
       if (!state.pending.empty())
         return false;
@@ -260,7 +262,7 @@ bool Walk::awaited(unsigned number, unsigned queue, const Instruction &in, const
     return true;
   for (auto [source, count] : known->second)
     if (count > 0)
-      clock.join(given[event][source][size_t(count) - 1]);
+      acquire(number, queue, given[event][source][size_t(count) - 1]);
   return true;
 }
 

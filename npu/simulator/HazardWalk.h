@@ -40,6 +40,9 @@ struct QueueState {
   Fifo<Entry> pending;
   size_t instructions = 0; ///< number of instructions among them
   Clock clock;
+  /// The last time of the queue itself whose instructions are complete before its next one begins:
+  /// of the vector queue, which does not wait for them unless it is told to.
+  uint32_t completed = 0;
 };
 
 /// The pending settings of one flag.
@@ -118,6 +121,18 @@ private:
   bool ordered(const AccessRecord &record, unsigned core, const Clock &clock) const {
     return (shared || record.core == core) &&
            record.clock <= clock.time[slot(record.core, record.queue)];
+  }
+  /// Makes everything before `clock` come before the next instruction of a queue.
+  void acquire(unsigned core, unsigned queue, const Clock &clock) {
+    QueueState &state = cores[core].queues[queue];
+    state.completed = std::max(state.completed, clock.time[slot(core, queue)]);
+    state.clock.join(clock);
+  }
+  /// Returns whether an earlier access of the same queue is complete before its next instruction
+  /// begins.
+  bool isComplete(const AccessRecord &record) const {
+    return Queue(record.queue) != Queue::V ||
+           record.clock <= cores[record.core].queues[record.queue].completed;
   }
   /// Returns a queue's clock for others to join, and advances its own time.
   Clock release(unsigned core, unsigned queue) {

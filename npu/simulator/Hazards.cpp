@@ -85,16 +85,23 @@ void Walk::touch(Shadow &shadow, const Box &box, uint64_t begin, uint64_t end,
   auto same = [&](const AccessRecord &other) {
     return other.core == record.core && other.queue == record.queue;
   };
+  auto isBefore = [&](const AccessRecord &other) {
+    if (!same(other))
+      return ordered(other, record.core, clock);
+    // Operands of one instruction are not two accesses.
+    return isComplete(other) ||
+           (other.index == record.index && other.iteration == record.iteration);
+  };
   if (box.written) {
     shadow.write(begin, end, record, [&](uint64_t from, uint64_t to, Shadow::Segment *segment) {
       left -= std::min<uint64_t>(left, 1);
       if (!segment)
         return;
       const AccessRecord &writer = segment->writer;
-      if (writer.clock && !same(writer) && !ordered(writer, record.core, clock))
+      if (writer.clock && !isBefore(writer))
         pairFound(Hazard::WriteAfterWrite, writer, record, box, from - base, to - base);
       for (const AccessRecord &reader : segment->readers)
-        if (!same(reader) && !ordered(reader, record.core, clock))
+        if (!isBefore(reader))
           pairFound(Hazard::WriteAfterRead, reader, record, box, from - base, to - base);
     });
     return;
@@ -107,14 +114,16 @@ void Walk::touch(Shadow &shadow, const Box &box, uint64_t begin, uint64_t end,
     if (!writer.clock && box.memory != Memory::GM)
       pairFound(Hazard::Uninitialised, record, record, box, segment.begin - base,
                 segment.end - base);
-    else if (writer.clock && !same(writer) && !ordered(writer, record.core, clock))
+    else if (writer.clock && !isBefore(writer))
       pairFound(Hazard::ReadAfterWrite, writer, record, box, segment.begin - base,
                 segment.end - base);
-    // Who has to come after this reader comes after those before it as well.
+    // Who has to come after this reader comes after those before it as well. But this instruction
+    // may write to what it reads, and on the vector queue others may still read it then.
     std::vector<AccessRecord> &readers = segment.readers;
     size_t kept = 0;
     for (const AccessRecord &reader : readers)
-      if (!same(reader) && !ordered(reader, record.core, clock))
+      if (same(reader) ? reader.index != record.index && !isComplete(reader)
+                       : !ordered(reader, record.core, clock))
         readers[kept++] = reader;
     readers.resize(kept);
     readers.push_back(record);
@@ -225,6 +234,9 @@ std::vector<Hazard> Walk::report() {
              std::to_string(hazard.later) + ") " + hazard.text;
       break;
     }
+    if (hazard.kind <= Hazard::WriteAfterWrite && one.earlier.core == one.later.core &&
+        one.earlier.queue == one.later.queue)
+      text += ": the queue needs a pipe_barrier between them";
     hazard.text = name() + text;
     if (hazard.count > 1)
       hazard.text += "; " + std::to_string(hazard.count) + " times";

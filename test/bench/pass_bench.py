@@ -46,7 +46,7 @@ class Bench:
             if model not in self.inputs:
                 probe = self.work / (model.stem + "-probe")
                 self.tool("atc", f"--model={model}", f"--framework={FRAMEWORKS[model.suffix]}",
-                          f"--output={probe}", "--target=cpu")
+                          f"--output={probe}", f"--soc_version={self.soc}")
                 dump = self.tool("om-dump", f"{probe}.om", "--json")
                 file = json.loads(dump.stdout) if dump.returncode == 0 else {"inputs": [], "tensors": []}
                 self.inputs[model] = [file["tensors"][number] for number in file["inputs"]]

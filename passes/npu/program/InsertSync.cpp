@@ -12,6 +12,7 @@
 
 #include "passes/npu/Passes.h"
 #include "passes/npu/program/SyncAnalysis.h"
+#include "passes/npu/program/VectorBarriers.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -108,14 +109,20 @@ private:
     }
     llvm::erase_if(analysis.edges, [](const SyncEdge &edge) { return edge.id < 0; });
     unsigned flags = analysis.edges.size(), removed = analysis.found - flags - merged;
-    unsigned barriers = insert(analysis, regions);
+    const std::vector<std::vector<bool>> ofVectors = vectorBarriersOf(program, analysis, regions);
+    unsigned barriers = insert(analysis, regions),
+             vectorBarriers = insertVector(analysis, ofVectors);
     numMerged += merged;
     numFlags += flags;
     numRemoved += removed;
-    numBarriers += barriers;
-    if (report)
-      program.emitRemark() << analysis.found << " dependences: " << flags << " flags, " << barriers
-                           << " barriers, " << removed << " implied, " << merged << " merged";
+    numBarriers += barriers + vectorBarriers;
+    if (report) {
+      auto remark = program.emitRemark();
+      remark << analysis.found << " dependences: " << flags << " flags, " << barriers
+             << " barriers, " << removed << " implied, " << merged << " merged";
+      if (vectorBarriers)
+        remark << "; " << vectorBarriers << " barriers of the vector queue";
+    }
     return true;
   }
 
@@ -159,6 +166,22 @@ private:
         barriers += barrier(builder, analysis.blocks.front(), end);
     }
     return barriers;
+  }
+
+  /// Inserts the barriers of the vector queue; returns their number.
+  unsigned insertVector(const SyncAnalysis &analysis,
+                        const std::vector<std::vector<bool>> &barriers) {
+    unsigned count = 0;
+    OpBuilder builder(&getContext());
+    for (auto [block, wanted] : llvm::zip(analysis.blocks, barriers))
+      for (auto [child, isWanted] : llvm::enumerate(wanted)) {
+        if (!isWanted)
+          continue;
+        setPoint(builder, block, child);
+        ir::PipeBarrierOp::create(builder, getOperation().getLoc(), ir::QueueKind::V);
+        ++count;
+      }
+    return count;
   }
 
   template <typename OpT>

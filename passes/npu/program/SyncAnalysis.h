@@ -82,20 +82,22 @@ public:
   std::vector<SyncEdge> edges;
   unsigned found = 0; ///< edges before any were removed
 
-private:
-  void addBlock(mlir::Block &block, unsigned depth, unsigned nest, int64_t iterations);
-  void collect(llvm::ArrayRef<bool> single);
-  void keepNearest();
-  bool isImplied(const SyncEdge &edge, bool byFlags) const;
-
+  /// An instruction with its place.
   struct Node {
     mlir::Operation *op;
     Queue queue;
     llvm::SmallVector<BufferAccess, 4> accesses;
     llvm::SmallVector<std::pair<unsigned, unsigned>, 4> path; ///< block and child, from outside
   };
+  std::vector<Node> nodes; ///< all instructions, in their order
+
+private:
+  void addBlock(mlir::Block &block, unsigned depth, unsigned nest, int64_t iterations);
+  void collect(llvm::ArrayRef<bool> single);
+  void keepNearest();
+  bool isImplied(const SyncEdge &edge, bool byFlags) const;
+
   llvm::SmallVector<std::pair<unsigned, unsigned>, 4> open;
-  std::vector<Node> nodes;
 };
 
 } // namespace atc::npu

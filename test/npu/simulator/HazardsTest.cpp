@@ -188,7 +188,10 @@ TEST_CASE("the rest of a buffer whose edge is cut counts only if asked") {
   std::string always = "launch `k`: vector (line 4, core 0 V, loops 0) reads ub bytes 32 to 64, "
                        "which this launch has not written; 4 times\n";
   CHECK(texts(b.get()) == always);
-  b.loop(2, [&](Affine i) { relu(b, ub(2048), at(Memory::UB, i * 32 + 1136), 16); });
+  b.loop(2, [&](Affine i) {
+    relu(b, ub(2048), at(Memory::UB, i * 32 + 1136), 16);
+    b.pipeBarrier(Q::V);
+  });
   CHECK(texts(b.get()) == always);
   HazardChecker checker(*findSoc("Ascend310P3"));
   checker.partlyWritten = true;
@@ -196,6 +199,46 @@ TEST_CASE("the rest of a buffer whose edge is cut counts only if asked") {
   REQUIRE(found.size() == 2);
   CHECK(found[1].text == "launch `k`: vector (line 8, core 0 V, loops 0) reads ub bytes 1136 to "
                          "1152, which this launch has not written; 2 times");
+}
+
+TEST_CASE("dependent instructions of the vector queue need a barrier") {
+  auto pair = [](Address to, Address from, bool hasBarrier) {
+    B b;
+    unsigned x = b.argument(512);
+    b.move(ub(0), gm(x), 512);
+    flag(b, Q::MTE2, Q::V);
+    relu(b, ub(512), ub(0), 256);
+    if (hasBarrier)
+      b.pipeBarrier(Q::V);
+    relu(b, to, from, 256);
+    return texts(b.get());
+  };
+  const std::string end = ": the queue needs a pipe_barrier between them\n";
+  CHECK(pair(ub(1024), ub(512), false) ==
+        "launch `k`: nothing orders that vector (line 4, core 0 V) reads ub bytes 512 to 1024 "
+        "after vector (line 3, core 0 V) writes it" +
+            end);
+  CHECK(pair(ub(512), ub(0), false).ends_with("writes it" + end));
+  CHECK(pair(ub(0), ub(0), false).ends_with("reads it" + end));
+  CHECK(pair(ub(1024), ub(0), false) == ""); // independent
+  CHECK(pair(ub(1024), ub(512), true) == "");
+  CHECK(pair(ub(512), ub(0), true) == "");
+  CHECK(pair(ub(0), ub(0), true) == "");
+}
+TEST_CASE("flags to another queue and back order the vector queue") {
+  for (bool goesBack : {true, false}) {
+    B b;
+    unsigned x = b.argument(512), y = b.argument(512);
+    b.move(ub(0), gm(x), 512);
+    flag(b, Q::MTE2, Q::V);
+    relu(b, ub(512), ub(0), 256);
+    flag(b, Q::V, Q::MTE3);
+    b.move(gm(y), ub(512), 512);
+    if (goesBack)
+      flag(b, Q::MTE3, Q::V);
+    relu(b, ub(0), ub(512), 256);
+    CHECK((texts(b.get()) == "") == goesBack);
+  }
 }
 
 TEST_CASE("a flag raised again once the wait before is known") {

@@ -53,7 +53,8 @@ Program compile(const std::string &text, const Options *options, SyncCounts *cou
   if (counts)
     program.walk([&](Operation *op) {
       counts->flags += isa<ir::SetFlagOp>(op);
-      counts->barriers += isa<ir::PipeBarrierOp>(op);
+      auto barrier = dyn_cast<ir::PipeBarrierOp>(op);
+      counts->barriers += barrier && barrier.getQueue() == ir::QueueKind::S;
     });
   FailureOr<Program> encoded = encodeProgram(program);
   REQUIRE(succeeded(encoded));

@@ -48,7 +48,8 @@ npu.program @in_place(%in: !npu.buffer<gm, 8192>, %out: !npu.buffer<gm, 8192>) g
 }
 
 // One buffer for the uses in an inner loop: flags stand outside of it on the side
-// that is outside, and no instructions of one queue are ordered.
+// that is outside. Vector instructions that depend on each other, in one
+// iteration or the next, have a barrier of their queue between them.
 // CHECK-LABEL: npu.program @inner_loop
 // CHECK:         npu.loop %{{.*}} = 4 {
 // CHECK-NEXT:      npu.alloc
@@ -57,7 +58,9 @@ npu.program @in_place(%in: !npu.buffer<gm, 8192>, %out: !npu.buffer<gm, 8192>) g
 // CHECK-NEXT:      npu.set_flag mte2 to v id 0{{$}}
 // CHECK-NEXT:      npu.wait_flag mte2 to v id 0{{$}}
 // CHECK-NEXT:      npu.loop
+// CHECK-NEXT:        npu.pipe_barrier v
 // CHECK-NEXT:        npu.vector "relu"
+// CHECK-NEXT:        npu.pipe_barrier v
 // CHECK-NEXT:        npu.vector "abs"
 // CHECK-NEXT:      {{^ *}$}}
 // CHECK-NEXT:      npu.set_flag v to mte2 id 0{{$}}
@@ -125,4 +128,47 @@ npu.program @cores(%a: !npu.buffer<gm, 1024>) grid(%core = 2) soc "Ascend310P3" 
   npu.signal mte2 event 0
   npu.await mte2 event 0 {value = #npu.range<1 from <2>>}
   npu.move %a, %x {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<gm, 1024>, !npu.buffer<ub, 1024>
+}
+
+// Independent vector instructions stand together between barriers; one barrier
+// orders several pairs.
+// CHECK-LABEL: npu.program @independent
+// CHECK-NOT:     npu.pipe_barrier
+// CHECK:         npu.vector "relu"
+// CHECK-NEXT:    npu.vector "abs"
+// CHECK-NEXT:    npu.pipe_barrier v
+// CHECK-NEXT:    npu.vector "neg"
+// CHECK-NEXT:    npu.vector "exp"
+// CHECK-NOT:     npu.pipe_barrier
+npu.program @independent(%in: !npu.buffer<gm, 8192>) grid(%core = 1) soc "Ascend310P3" {
+  %x = npu.alloc {offset = 0} : !npu.buffer<ub, 1024>
+  %a = npu.alloc {offset = 1024} : !npu.buffer<ub, 1024>
+  %b = npu.alloc {offset = 2048} : !npu.buffer<ub, 1024>
+  %c = npu.alloc {offset = 3072} : !npu.buffer<ub, 1024>
+  %d = npu.alloc {offset = 4096} : !npu.buffer<ub, 1024>
+  npu.move %x, %in {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<ub, 1024>, !npu.buffer<gm, 8192>
+  npu.vector "relu" %a, %x {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, lanes = #npu.range<512>, type = f16, dst_type = f16} : !npu.buffer<ub, 1024>, !npu.buffer<ub, 1024>
+  npu.vector "abs" %b, %x {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, lanes = #npu.range<512>, type = f16, dst_type = f16} : !npu.buffer<ub, 1024>, !npu.buffer<ub, 1024>
+  npu.vector "neg" %c, %a {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, lanes = #npu.range<512>, type = f16, dst_type = f16} : !npu.buffer<ub, 1024>, !npu.buffer<ub, 1024>
+  npu.vector "exp" %d, %b {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, lanes = #npu.range<512>, type = f16, dst_type = f16} : !npu.buffer<ub, 1024>, !npu.buffer<ub, 1024>
+}
+
+// Rows of one buffer that iterations write apart need no barrier; flags to the
+// queue that stores and back order the others.
+// CHECK-LABEL: npu.program @rows
+// CHECK-NOT:     npu.pipe_barrier
+// CHECK:       }
+npu.program @rows(%in: !npu.buffer<gm, 8192>, %out: !npu.buffer<gm, 8192>) grid(%core = 1) soc "Ascend310P3" {
+  %x = npu.alloc {offset = 0} : !npu.buffer<ub, 4096>
+  %y = npu.alloc {offset = 4096} : !npu.buffer<ub, 4096>
+  npu.move %x, %in {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<4096>} : !npu.buffer<ub, 4096>, !npu.buffer<gm, 8192>
+  npu.loop %i = 4 {
+    npu.vector "relu" %y, %x at %i {offsets = [#npu.affine<0, [1024]>, #npu.affine<0, [1024]>], outer = #npu.range<1>, inner = #npu.range<1>, lanes = #npu.range<512>, type = f16, dst_type = f16} : !npu.buffer<ub, 4096>, !npu.buffer<ub, 4096>
+  }
+  npu.loop %j = 2 {
+    %z = npu.alloc {offset = 8192} : !npu.buffer<ub, 1024>
+    npu.move %z, %in {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<ub, 1024>, !npu.buffer<gm, 8192>
+    npu.vector "abs" %z, %z {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, lanes = #npu.range<512>, type = f16, dst_type = f16} : !npu.buffer<ub, 1024>, !npu.buffer<ub, 1024>
+    npu.move %out, %z {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<gm, 8192>, !npu.buffer<ub, 1024>
+  }
 }

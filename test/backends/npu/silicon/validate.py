@@ -6,6 +6,7 @@
   validate.py --write PAGE         writes the tables into the page (docs/npu-validation.md)
   validate.py --sensitivity        what halving and doubling each constant without a source does
   validate.py --fit                searches runCycles and chainCycles on the fitted half of the points
+  validate.py --max-batch 4        --sensitivity and --fit on points up to this batch, which is quicker
   validate.py --own                also the times with the parts of the batch of this compiler
   validate.py --only TEXT          points whose network, SoC or batch ("resnet18 Ascend310P3 4") has it
 
@@ -113,9 +114,9 @@ def groups(rows):
     return {name: summary(part) for name, part in sorted(result.items())}
 
 
-def sensitivity(validation, points):
+def sensitivity(validation, points, max_batch):
     """The means with each constant halved and doubled; programs stay as they are."""
-    points = [p for p in points if p["soc"] == "Ascend310P3"]
+    points = [p for p in points if p["soc"] == "Ascend310P3" and p["batch"] <= max_batch]
     yield {"constant": "as it is", "times": 1, **summary(validation.measure(points))}
     for (key, value), times in itertools.product(UNSOURCED.items(), (0.5, 2)):
         changed = min(1, value * times) if key == "ddrEfficiency" else value * times
@@ -124,9 +125,10 @@ def sensitivity(validation, points):
         yield {"constant": f"{key} {value:g}", "times": times, **summary(rows)}
 
 
-def fit(validation, points):
+def fit(validation, points, max_batch):
     """Errors of the fitted half for choices of the costs of a run and of a launch, the best first."""
-    points = [p for p in points if p["soc"] == "Ascend310P3" and p["half"] == "fitted"]
+    points = [p for p in points if p["soc"] == "Ascend310P3" and p["half"] == "fitted"
+              and p["batch"] <= max_batch]
     for run, chain in itertools.product((40, 60, 80, 100, 120), (0.5, 1, 1.5, 2, 3)):
         rows = validation.measure(points, changes={
             "runCycles": round(run * 1060), "chainCycles": round(chain * 1060)})
@@ -188,19 +190,21 @@ def main():
     parser.add_argument("--sensitivity", action="store_true")
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--own", action="store_true")
+    parser.add_argument("--max-batch", type=int, default=1 << 30)
     options = parser.parse_args()
     validation = Validation(options.build, options.work)
     points = [p for p in json.loads((HERE / "networks.json").read_text())
               if options.only in "{network} {soc} {batch}".format(**p)]
     if options.fit:
-        for row in sorted(fit(validation, points), key=lambda row: row["rms_of_logarithm"]):
+        for row in sorted(fit(validation, points, options.max_batch), key=lambda row: row["rms_of_logarithm"]):
             print(json.dumps(row))
         return
     rows, kernels = validation.measure(points, options.own), validation.kernels()
     result = {"networks": rows, "kernels": kernels,
               "means": {**groups(rows), "Ascend910B1, kernels": summary(kernels)}}
     if options.sensitivity:
-        result["sensitivity"] = list(sensitivity(validation, points))
+        result["sensitivity"] = list(
+            sensitivity(validation, points, options.max_batch))
     if options.write:
         write(options.write, tables(result))
     elif options.json:

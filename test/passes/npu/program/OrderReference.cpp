@@ -53,6 +53,7 @@ bool draw(std::vector<Node> &nodes) {
   constexpr size_t kNone = ~size_t(0);
   size_t lastOf[kQueues], scalar = kNone;
   std::fill(std::begin(lastOf), std::end(lastOf), kNone);
+  std::vector<size_t> ofVector;
   using Flag = std::tuple<int64_t, int64_t, int64_t>;
   std::map<Flag, std::vector<size_t>> sets, waits;
   for (size_t i = 0; i < nodes.size(); ++i) {
@@ -61,12 +62,27 @@ bool draw(std::vector<Node> &nodes) {
       if (other != kNone)
         node.before.push_back(other);
     };
-    after(lastOf[size_t(node.queue)]);
-    after(scalar);
     const int64_t *f = node.in->fields;
-    if (node.in->opcode == Opcode::PipeBarrier && node.queue == Queue::S)
+    const bool isBarrier = node.in->opcode == Opcode::PipeBarrier;
+    if (node.queue != Queue::V) {
+      after(lastOf[size_t(node.queue)]);
+    } else {
+      // An instruction of the vector queue waits for flags and barriers before it, and not for the
+      // end of other instructions; what sets a flag does.
+      const bool waitsForAll = isBarrier || node.in->opcode == Opcode::SetFlag;
+      for (size_t other : ofVector)
+        if (waitsForAll || nodes[other].in->opcode == Opcode::WaitFlag ||
+            nodes[other].in->opcode == Opcode::PipeBarrier)
+          after(other);
+      ofVector.push_back(i);
+    }
+    after(scalar);
+    if (isBarrier && node.queue == Queue::S) {
       for (size_t last : lastOf)
         after(last);
+      for (size_t other : ofVector)
+        after(other);
+    }
     if (node.in->opcode == Opcode::SetFlag || node.in->opcode == Opcode::WaitFlag) {
       auto &list = node.in->opcode == Opcode::SetFlag ? sets : waits;
       list[{f[SetFlag::from], f[SetFlag::to], node.touched[0].begin}].push_back(i);
@@ -127,8 +143,8 @@ Ordered orderOfCore(const Program &program, const Frame &frame) {
   auto before = [&](size_t a, size_t b) { return known[b][a / 64] >> a % 64 & 1; };
   for (size_t i = 0; i < count; ++i)
     for (size_t j = i + 1; j < count; ++j)
-      if (nodes[i].queue != nodes[j].queue && !before(i, j) && !before(j, i) &&
-          conflict(nodes[i], nodes[j]))
+      if ((nodes[i].queue != nodes[j].queue || nodes[i].queue == Queue::V) && !before(i, j) &&
+          !before(j, i) && conflict(nodes[i], nodes[j]))
         return Ordered::No;
   return Ordered::Yes;
 }
