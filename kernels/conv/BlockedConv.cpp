@@ -97,8 +97,10 @@ __attribute__((noinline)) void tile(const Row &r, int64_t first) {
     for (int p = 0; p < P; ++p)
       blockAt(y + p * kBlock) = sums[b][p];
   }
-  for (int b = 0; r.isLast && b < B; ++b)
+  for (int b = 0; r.isLast && b < B; ++b) {
+    r.finish->clear(r.y + at + b * r.yBlock, r.block + b, P);
     r.finish->apply(r.y + at + b * r.yBlock, P * kBlock);
+  }
 }
 
 template <int B, bool Dense, int P = maxPixels>

@@ -35,6 +35,14 @@ bool readFinish(Context &c, const Plan &plan, FusedActivation &activation, Finis
   if (sum && !broadcastInto(c, shape, sum.dims()))
     return false;
   isApart = sum && !(sum.dims() == plan.result);
+  // Without the attribute, blocks are full.
+  const int64_t channels = c.integer("channels", plan.outBlocks * kBlock);
+  if (channels < 1 ? plan.outBlocks != 0 : ceilDiv(channels, kBlock) != plan.outBlocks)
+    return c.fail("% channels for % blocks of channels", channels, plan.outBlocks), false;
+  if (channels % kBlock) {
+    finish.partial = plan.outBlocks - 1;
+    finish.lanes = channels % kBlock;
+  }
   finish.bias = bias ? bias.as<float>() : nullptr;
   finish.sum = sum && !isApart ? sum.as<float>() : nullptr;
   if (!isApart)

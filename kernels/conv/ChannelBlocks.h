@@ -4,7 +4,9 @@
 // The layout [batch, ceil(channels / 16), height, width, 16] of f32, in which the layout of
 // generated code stores images, too. A block of channels is one vector on the widest CPU level, a
 // pixel's neighbours are one block away, and no image has to be packed for a convolution. Channels
-// beyond the last one hold finite values of no meaning; weights have zeros for them.
+// beyond the last one hold finite values of no meaning; weights have zeros for them. A convolution
+// stores zeros there: a window with an infinity times a weight of 0 is NaN, which the zeros in the
+// weights of the next convolution would spread to all channels.
 
 #ifndef OPENATC_KERNELS_CONV_CHANNELBLOCKS_H
 #define OPENATC_KERNELS_CONV_CHANNELBLOCKS_H
@@ -33,6 +35,8 @@ struct Finish {
   const float *bias = nullptr;               ///< per channel, whole blocks; null: none
   const float *sum = nullptr;                ///< in the dims of the result; null: none
   const FusedActivation *function = nullptr; ///< an activation other than Clip; null: none
+  int64_t partial = -1;                      ///< output block with unused lanes; -1: none
+  int64_t lanes = kBlock;                    ///< used lanes of that block
   /// The bounds of a Clip; infinite where the activation is none.
   float low = -__builtin_inff(), high = __builtin_inff();
 
@@ -72,6 +76,15 @@ struct Finish {
       value = value < lower ? lower : value;
       blockAt(to + p * kBlock) = value > upper ? upper : value;
     }
+  }
+
+  /// Stores zeros in the unused lanes of the results of `pixels` pixels of output block `block`.
+  void clear(float *to, int64_t block, int64_t pixels) const {
+    if (block != partial)
+      return;
+    for (int64_t p = 0; p < pixels; ++p)
+      for (int64_t lane = lanes; lane < kBlock; ++lane)
+        to[p * kBlock + lane] = 0;
   }
 
   /// Applies an activation other than Clip to `count` elements of stored results.

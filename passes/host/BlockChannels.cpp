@@ -9,6 +9,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace atc::host {
@@ -218,6 +220,9 @@ private:
     NamedAttrList parameters(call.getParameters());
     parameters.erase("group");
     parameters.set("kernel_shape", builder.getDenseI64ArrayAttr(shape.drop_front(2)));
+    // A depthwise convolution multiplies the zeros of unused lanes by zeros.
+    if (!isDepthwise && outputs % blockSize)
+      parameters.set("channels", builder.getDenseI64ArrayAttr(outputs));
     ++convolutions;
     return make(call, isDepthwise ? "BlockedDepthwiseConv" : "BlockedConv",
                 {image, packed, bias, sum}, outputs,
@@ -233,7 +238,9 @@ private:
     for (Value &input : inputs) {
       const Blocked operand = blocked.lookup(input);
       if (!operand.value) {
-        if (!numberIn(input))
+        // Unused lanes stay finite only where the number is.
+        if (const std::optional<double> number = numberIn(input);
+            !number || !std::isfinite(*number))
           return {};
         continue;
       }

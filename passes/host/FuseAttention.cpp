@@ -64,72 +64,240 @@ HostCallOp joinOf(Value value) {
                                                                                : HostCallOp();
 }
 
+/// Returns whether `size` is the dims [begin, end) of the shape of `value`, computed by Shape and
+/// Slice.
+bool isSizeOf(Value size, Value value, int64_t begin, int64_t end) {
+  HostCallOp slice = callOf(size, "Slice");
+  HostCallOp shape = slice && hasInputs(slice, 3) && slice.getInputs().size() <= 5
+                         ? callOf(slice.getInputs()[0], "Shape")
+                         : HostCallOp();
+  if (!shape || sourceOf(shape.getInputs()[0]) != value || integerOf(shape, "start", 0) != 0 ||
+      shape.getParameters().contains("end"))
+    return false;
+  const SmallVector<Value> inputs = inputsOf(slice, 5);
+  auto isNumber = [](Value given, double wanted) { return !given || numberIn(given) == wanted; };
+  const std::optional<double> first = numberIn(inputs[1]), last = numberIn(inputs[2]);
+  // The first dim may be written as the smallest integer.
+  const bool beginsThere = first && (*first == double(begin) || (begin == 0 && *first <= -1e9));
+  return beginsThere && last && (end ? *last == double(end) : *last >= 1e9) &&
+         isNumber(inputs[3], 0) && isNumber(inputs[4], 1);
+}
+
+/// Returns whether a value certainly has four dims.
+bool hasFourDims(Value value) {
+  value = sourceOf(value);
+  if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+    return type.getRank() == 4;
+  if (repeatedFrom(value))
+    return true;
+  HostCallOp call = callOf(value);
+  if (!call)
+    return false;
+  if (auto perm = call.getParameters().getAs<DenseI64ArrayAttr>("perm");
+      perm && call.getKernel() == "Transpose")
+    return perm.size() == 4;
+  return call.getKernel() == "Concat" && llvm::any_of(call.getInputs(), hasFourDims);
+}
+
+/// Returns the keys [batch, heads, positions, size] whose transpose `value` is, with `scale`
+/// multiplied by the factors between them, or null. Exporters write
+/// - Transpose of the last two dims,
+/// - one Transpose of keys that are still [batch, positions, heads, size], or
+/// - for any rank, Reshape to [-1, positions, size], Transpose, Reshape to the dims in front of
+///   these and [size, positions]; the keys must be known to have four dims.
+Value transposedFrom(PatternRewriter &rewriter, Value value, double &scale) {
+  value = withoutScale(value, scale);
+  if (HostCallOp transpose = callOf(value, "Transpose")) {
+    if (hasPermutation(transpose, {0, 1, 3, 2}))
+      return withoutScale(transpose.getInputs()[0], scale);
+    if (!hasPermutation(transpose, {0, 2, 3, 1}))
+      return {};
+    const Value source = withoutScale(transpose.getInputs()[0], scale);
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPoint(transpose);
+    NamedAttrList parameters;
+    parameters.append("perm", rewriter.getDenseI64ArrayAttr({0, 2, 1, 3}));
+    constexpr int64_t any = ShapedType::kDynamic;
+    auto type = RankedTensorType::get({any, any, any, any},
+                                      cast<TensorType>(source.getType()).getElementType());
+    return makeCall(rewriter, transpose.getLoc(), "Transpose", source, type,
+                    parameters.getDictionary(rewriter.getContext()))
+        .getResult(0);
+  }
+  HostCallOp last = callOf(value, "Reshape");
+  HostCallOp transpose = last ? callOf(last.getInputs()[0], "Transpose") : HostCallOp();
+  HostCallOp first = transpose && hasPermutation(transpose, {0, 2, 1})
+                         ? callOf(transpose.getInputs()[0], "Reshape")
+                         : HostCallOp();
+  if (!first || !hasInputs(last, 2) || !hasInputs(first, 2))
+    return {};
+  const Value source = sourceOf(first.getInputs()[0]);
+  if (!hasFourDims(source))
+    return {};
+  HostCallOp flat = callOf(first.getInputs()[1], "Concat"),
+             full = callOf(last.getInputs()[1], "Concat");
+  if (!flat || !full || flat.getInputs().size() != 3 || full.getInputs().size() != 3 ||
+      numberIn(flat.getInputs()[0]) != -1.0 || !isSizeOf(flat.getInputs()[1], source, -2, -1) ||
+      !isSizeOf(flat.getInputs()[2], source, -1, 0) ||
+      !isSizeOf(full.getInputs()[0], source, 0, -2) ||
+      !isSizeOf(full.getInputs()[1], source, -1, 0) ||
+      !isSizeOf(full.getInputs()[2], source, -2, -1))
+    return {};
+  return withoutScale(source, scale);
+}
+
+/// Returns the Softmax whose result `value` is, or null. Where a row of scores is all hidden,
+/// exporters replace its NaN by 0, which is what KvAttention computes.
+HostCallOp softmaxOf(Value value) {
+  if (HostCallOp where = callOf(value, "Where"); where && hasInputs(where, 3)) {
+    HostCallOp isNan = callOf(where.getInputs()[0], "IsNaN");
+    if (isNan && numberIn(where.getInputs()[1]) == 0.0 &&
+        sourceOf(isNan.getInputs()[0]) == sourceOf(where.getInputs()[2]))
+      value = where.getInputs()[2];
+  }
+  return callOf(value, "Softmax");
+}
+
+/// Returns the product of queries and keys whose scores are `value`: behind constant factors, and
+/// behind softcap * tanh(product * factor / softcap). Null where there is none.
+HostCallOp productOf(Value value, double &scale, double &softcap) {
+  double factor = 1, inner = 1;
+  value = withoutScale(value, factor);
+  if (HostCallOp tanh = callOf(value, "Tanh")) {
+    value = withoutScale(tanh.getInputs()[0], inner);
+    softcap = factor;
+  }
+  HostCallOp product = callOf(value, "MatMul");
+  if (!product || !hasInputs(product, 2) || factor == 0)
+    return {};
+  scale = factor * inner;
+  return product;
+}
+
+/// The keys and values that attention reads, without the repetition of heads in front of it.
+struct KeysAndValues {
+  Value keys, values;
+
+  void skipRepeats() {
+    const Value fewKeys = repeatedFrom(keys), fewValues = repeatedFrom(values);
+    if (fewKeys && fewValues) {
+      keys = fewKeys;
+      values = fewValues;
+    }
+  }
+};
+
+/// Replaces `call` by a KvAttention of the first three of its results, `mask` (or null) and the
+/// caches: where keys and values are joins of past and new ones, it makes the joins, too.
+void replaceByKvAttention(PatternRewriter &rewriter, HostCallOp call, Value query,
+                          KeysAndValues source, Value mask, NamedAttrList parameters) {
+  HostCallOp pastKeys = joinOf(source.keys), pastValues = joinOf(source.values);
+  SmallVector<Value> inputs = {query, source.keys, source.values, mask};
+  if (pastKeys && pastValues && pastKeys != pastValues)
+    inputs = {query, pastKeys.getInputs()[1],           pastValues.getInputs()[1],
+              mask,  sourceOf(pastKeys.getInputs()[0]), sourceOf(pastValues.getInputs()[0])};
+  HostCallOp fused =
+      makeCall(rewriter, call.getLoc(), "KvAttention", inputs,
+               {call.getResult(0).getType(), source.keys.getType(), source.values.getType()},
+               parameters.getDictionary(call.getContext()));
+  if (inputs.size() == 6)
+    for (auto [join, result] :
+         {std::pair(pastKeys, fused.getResult(1)), std::pair(pastValues, fused.getResult(2))})
+      rewriter.replaceUsesWithIf(join.getResult(0), result, [&](OpOperand &use) {
+        Operation *user = fused->getBlock()->findAncestorOpInBlock(*use.getOwner());
+        return user && fused->isBeforeInBlock(user);
+      });
+  SmallVector<Value> results(call->getNumResults());
+  for (unsigned i = 0; i < results.size() && i < 3; ++i)
+    results[i] = fused.getResult(i);
+  rewriter.replaceOp(call, results);
+}
+
+/// Attention as one operator of opset 23, whose caches exporters still join and repeat themselves.
+struct ConvertAttention : graph::CountingPattern<HostCallOp> {
+  using CountingPattern::CountingPattern;
+
+  LogicalResult matchAndRewrite(HostCallOp call, PatternRewriter &rewriter) const override {
+    if (call.getKernel() != "Attention" || !hasInputs(call, 3))
+      return failure();
+    const SmallVector<Value> inputs = inputsOf(call, 7);
+    if (inputs[6] || call->getNumResults() > 3 || integerOf(call, "left_window_size", -1) >= 0 ||
+        integerOf(call, "right_window_size", -1) >= 0)
+      return rewriter.notifyMatchFailure(call, "has a part that KvAttention lacks");
+    if (!llvm::all_of(ArrayRef(inputs).take_front(3), isF32) || !isF32(call.getResult(0)) ||
+        (inputs[4] && (!isF32(inputs[4]) || !isF32(inputs[5]))) ||
+        (inputs[3] && !isF32(inputs[3]) && !isBool(inputs[3])))
+      return rewriter.notifyMatchFailure(call, "is not computed in f32");
+    NamedAttrList parameters;
+    for (StringRef name : {"scale", "softcap", "is_causal", "q_num_heads", "kv_num_heads"})
+      if (Attribute value = call.getParameters().get(name))
+        parameters.append(name, value);
+    KeysAndValues source{sourceOf(inputs[1]), sourceOf(inputs[2])};
+    // Causal positions count from the past that is an input of its own.
+    const bool ownsCache = inputs[4] || call->getNumResults() > 1 ||
+                           integerOf(call, "is_causal", 0) ||
+                           call.getParameters().contains("q_num_heads");
+    if (ownsCache) {
+      HostCallOp made = makeCall(rewriter, call.getLoc(), "KvAttention",
+                                 ArrayRef(inputs).take_front(inputs[4]   ? 6
+                                                             : inputs[3] ? 4
+                                                                         : 3),
+                                 call->getResultTypes(), parameters.getDictionary(getContext()));
+      rewriter.replaceOp(call, made);
+    } else {
+      source.skipRepeats();
+      replaceByKvAttention(rewriter, call, sourceOf(inputs[0]), source, inputs[3],
+                           std::move(parameters));
+    }
+    ++count;
+    return success();
+  }
+
+  static bool isBool(Value value) {
+    auto type = dyn_cast<ShapedType>(value.getType());
+    return type && type.getElementType().isInteger(1);
+  }
+};
+
 struct FuseAttention : graph::CountingPattern<HostCallOp> {
   using CountingPattern::CountingPattern;
 
   LogicalResult matchAndRewrite(HostCallOp call, PatternRewriter &rewriter) const override {
     if (call.getKernel() != "MatMul" || !hasInputs(call, 2) || !isF32(call.getResult(0)))
       return failure();
-    HostCallOp softmax = callOf(call.getInputs()[0], "Softmax");
+    HostCallOp softmax = softmaxOf(call.getInputs()[0]);
     if (!softmax)
       return failure();
     if (const int64_t axis = integerOf(softmax, "axis", -1); axis != -1 && axis != 3)
       return rewriter.notifyMatchFailure(call, "softmax is not along the keys");
 
-    double scale = 1;
-    Value mask, scores = withoutScale(softmax.getInputs()[0], scale);
-    if (HostCallOp add = callOf(scores, "Add"); add && hasInputs(add, 2)) {
-      if (scale != 1)
-        return rewriter.notifyMatchFailure(call, "the mask is scaled");
-      for (unsigned i : {0, 1}) {
-        double factor = 1;
-        const Value product = withoutScale(add.getInputs()[i], factor);
-        if (!callOf(product, "MatMul"))
-          continue;
-        scale = factor;
-        scores = product;
-        mask = add.getInputs()[1 - i];
-        break;
-      }
+    double scale = 1, softcap = 0;
+    Value mask;
+    HostCallOp product = productOf(softmax.getInputs()[0], scale, softcap);
+    if (HostCallOp add = callOf(softmax.getInputs()[0], "Add"); add && hasInputs(add, 2)) {
+      for (unsigned i : {0, 1})
+        if (!product && (product = productOf(add.getInputs()[i], scale, softcap)))
+          mask = add.getInputs()[1 - i];
       if (!mask || !isF32(mask))
         return rewriter.notifyMatchFailure(call, "neither addend is a product");
     }
-    HostCallOp product = callOf(scores, "MatMul");
-    if (!product || !hasInputs(product, 2))
+    if (!product)
       return rewriter.notifyMatchFailure(call, "softmax is not that of a product");
-    const Value query = withoutScale(product.getInputs()[0], scale);
-    HostCallOp transpose = callOf(withoutScale(product.getInputs()[1], scale), "Transpose");
-    if (!transpose || !hasPermutation(transpose, {0, 1, 3, 2}))
-      return rewriter.notifyMatchFailure(call, "keys are not transposed");
-    Value keys = withoutScale(transpose.getInputs()[0], scale),
-          values = sourceOf(call.getInputs()[1]);
-    const Value fewKeys = repeatedFrom(keys), fewValues = repeatedFrom(values);
-    if (fewKeys && fewValues) {
-      keys = fewKeys;
-      values = fewValues;
-    }
-    if (!isF32(query) || !isF32(keys) || !isF32(values))
+    if (!isF32(product.getInputs()[0]) || !isF32(product.getInputs()[1]) ||
+        !isF32(call.getInputs()[1]))
       return rewriter.notifyMatchFailure(call, "is not computed in f32");
-
-    HostCallOp pastKeys = joinOf(keys), pastValues = joinOf(values);
-    SmallVector<Value> inputs = {query, keys, values, mask};
-    if (pastKeys && pastValues && pastKeys != pastValues)
-      inputs = {query, pastKeys.getInputs()[1],           pastValues.getInputs()[1],
-                mask,  sourceOf(pastKeys.getInputs()[0]), sourceOf(pastValues.getInputs()[0])};
+    const Value query = withoutScale(product.getInputs()[0], scale);
+    const Value keys = transposedFrom(rewriter, product.getInputs()[1], scale);
+    if (!keys)
+      return rewriter.notifyMatchFailure(call, "keys are not transposed");
+    KeysAndValues source{keys, sourceOf(call.getInputs()[1])};
+    source.skipRepeats();
     NamedAttrList parameters;
     parameters.append("scale", rewriter.getDenseF64ArrayAttr(scale));
     parameters.append("mask_broadcast", rewriter.getDenseI64ArrayAttr(1));
-    HostCallOp fused = makeCall(rewriter, call.getLoc(), "KvAttention", inputs,
-                                {call.getResult(0).getType(), keys.getType(), values.getType()},
-                                parameters.getDictionary(getContext()));
-    if (inputs.size() == 6)
-      for (auto [join, result] :
-           {std::pair(pastKeys, fused.getResult(1)), std::pair(pastValues, fused.getResult(2))})
-        rewriter.replaceUsesWithIf(join.getResult(0), result, [&](OpOperand &use) {
-          Operation *user = fused->getBlock()->findAncestorOpInBlock(*use.getOwner());
-          return user && fused->isBeforeInBlock(user);
-        });
-    rewriter.replaceOp(call, fused.getResult(0));
+    if (softcap != 0)
+      parameters.append("softcap", rewriter.getDenseF64ArrayAttr(softcap));
+    replaceByKvAttention(rewriter, call, query, source, mask, std::move(parameters));
     ++count;
     return success();
   }
@@ -158,7 +326,7 @@ struct HostFuseAttention : impl::HostFuseAttentionBase<HostFuseAttention> {
   void runOnOperation() override {
     RewritePatternSet copies(&getContext()), patterns(&getContext());
     copies.add<RemoveCopy>(&getContext());
-    patterns.add<FuseAttention>(&getContext(), numFused);
+    patterns.add<FuseAttention, ConvertAttention>(&getContext(), numFused);
     if (failed(applyPatternsGreedily(getOperation(), std::move(copies))) ||
         failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

@@ -90,6 +90,20 @@ def test_conv(case):
                                atol=2e-3)
 
 
+@pytest.mark.parametrize("channels", [8, 24, 40])
+def test_unused_lanes_stay_zero(channels):
+    """An infinity in the image reaches only the channels whose weights read it."""
+    x, w, after = numbers(1, 16, 4, 5), numbers(channels, 16, 1, 1), numbers(16, channels, 1, 1)
+    x[0, 3, 1, 2] = np.inf
+    first, = call("BlockedConv", block(x), pack(w), None, kernel_shape=[1, 1], channels=channels)
+    assert not first.transpose(0, 1, 4, 2, 3).reshape(1, -1, 4, 5)[:, channels:].any()
+    got, = call("BlockedConv", np.where(np.isinf(first), 1e3, first).astype("f4"), pack(after), None,
+                kernel_shape=[1, 1])
+    assert np.isfinite(got).all()
+    with pytest.raises(KernelError, match=f"{channels + 16} channels for"):
+        call("BlockedConv", block(x), pack(w), None, kernel_shape=[1, 1], channels=channels + 16)
+
+
 @pytest.mark.parametrize("activation,function", [
     ("Silu", lambda v: v / (1 + np.exp(-v))), ("Sigmoid", lambda v: 1 / (1 + np.exp(-v))),
     ("Tanh", np.tanh), ("", lambda v: v)])
