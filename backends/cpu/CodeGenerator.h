@@ -5,16 +5,13 @@
 #define OPENATC_BACKENDS_CPU_CODEGENERATOR_H
 
 #include "backends/cpu/CpuLevels.h"
+#include "backends/cpu/Object.h"
 
-#include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 
 namespace atc::cpu {
-
-/// The bytes of an ELF object.
-using Object = llvm::SmallVector<char, 0>;
 
 /// Generates position-independent code for one CPU level. A generator has an LLVM context of
 /// its own, so that several can work at the same time, each in its own thread.

@@ -4,7 +4,8 @@
 #ifndef OPENATC_BACKENDS_CPU_OBJECTEMITTER_H
 #define OPENATC_BACKENDS_CPU_OBJECTEMITTER_H
 
-#include "backends/cpu/CodeGenerator.h"
+#include "backends/cpu/CpuLevels.h"
+#include "backends/cpu/Object.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace atc::cpu {
