@@ -267,3 +267,13 @@ def test_booleans_are_compared_without_bytes(tmp_path):
     compile_(tmp_path, target="--target=cpu")
     x = np.array([[True, False]])
     assert (run(tmp_path, x=x)["y"] == (x == numpy_helper.to_array(other))).all()
+
+
+@pytest.mark.parametrize("op", ["Identity", "Concat"])
+def test_copy_of_an_input_as_an_output_without_a_shape(op, tmp_path):
+    attributes = {"axis": 0} if op == "Concat" else {}
+    save(tmp_path / "m.onnx", [helper.make_node(op, ["x"], ["y"], name="copy", **attributes)],
+         [("x", FLOAT, ["n", "m"])], [("y", FLOAT)])
+    compile_(tmp_path, target="--target=cpu")
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    assert (run(tmp_path, x=x)["y"] == x).all()

@@ -245,4 +245,17 @@ func.func @own_cache(%q: tensor<?x?x64xf32>, %k: tensor<?x?x64xf32>, %past: tens
   %b = graph.host_call "Attention"(%q, %k, %k, %lengths) at [0, 1, 2, 6] {kv_num_heads = array<i64: 4>, q_num_heads = array<i64: 4>} : (tensor<?x?x64xf32>, tensor<?x?x64xf32>, tensor<?x?x64xf32>, tensor<?xi64>) -> tensor<*xf32>
   %c = graph.host_call "Attention"(%q, %k, %k) {kv_num_heads = array<i64: 4>, left_window_size = array<i64: 2>, q_num_heads = array<i64: 4>} : (tensor<?x?x64xf32>, tensor<?x?x64xf32>, tensor<?x?x64xf32>) -> tensor<*xf32>
   return %y#0, %y#1, %y#2, %a#3, %b, %c : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
+
+// -----
+
+// A copy of another type: calls read what it copies, the return needs the copy.
+// CHECK-LABEL: func @copy_is_returned
+// CHECK-SAME: (%[[X:.*]]: tensor<?x?xf32>)
+// CHECK-NEXT: %[[C:.*]] = graph.host_call "Identity"(%[[X]])
+// CHECK-NEXT: %[[Y:.*]] = graph.host_call "Erf"(%[[X]])
+// CHECK-NEXT: return %[[C]], %[[Y]]
+func.func @copy_is_returned(%x: tensor<?x?xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %copy = graph.host_call "Identity"(%x) {} : (tensor<?x?xf32>) -> tensor<*xf32>
+  %y = graph.host_call "Erf"(%copy) {} : (tensor<*xf32>) -> tensor<*xf32>
+  return %copy, %y : tensor<*xf32>, tensor<*xf32>
 }
