@@ -8,6 +8,7 @@
 #include "passes/cpu/Pipelines.h"
 #include "passes/cpu/tiles/CpuTileChoice.h"
 #include "passes/cpu/tiles/KernelBuilder.h"
+#include "passes/cpu/tiles/Scratch.h"
 #include "support/OutputStream.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -83,6 +84,8 @@ llvm::Expected<CompiledLevel> compileKernels(ModuleOp module, const CpuLevel &le
   for (const std::string &name : names) {
     auto entry = functions.lookup<LLVM::LLVMFuncOp>(name);
     result.tasks.push_back(entry->getAttrOfType<IntegerAttr>(kTasksAttr).getInt());
+    if (auto scratch = entry->getAttrOfType<IntegerAttr>(kScratchAttr))
+      result.scratchBytes = std::max<uint64_t>(result.scratchBytes, scratch.getInt());
   }
 
   stage("generate code");

@@ -16,6 +16,7 @@ struct CompiledLevel {
   std::vector<char> image;
   /// The offset into the image and the number of tasks of each kernel.
   std::vector<uint64_t> entries, tasks;
+  uint64_t scratchBytes = 0; ///< per thread, the maximum over the kernels
 };
 
 /// Returns the kernel functions of a module, in the order that all of the backend uses.

@@ -143,6 +143,7 @@ private:
       image.codeSize = level.image.size();
       image.entries = level.entries;
       image.tasks = level.tasks;
+      image.scratchBytes = level.scratchBytes;
       model().images.push_back(std::move(image));
     }
   }

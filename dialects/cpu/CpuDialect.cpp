@@ -1,7 +1,7 @@
 //===-- CpuDialect.cpp - the cpu dialect ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/cpu/Cpu.h"
+#include "dialects/cpu/FloatWinograd.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -22,6 +22,10 @@ void CpuDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialects/cpu/CpuOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/cpu/FloatWinogradOps.cpp.inc"
       >();
 }
 

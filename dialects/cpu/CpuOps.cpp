@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/cpu/Cpu.h"
-#include "dialects/kernel/VerifyBuffers.h"
+#include "dialects/cpu/VerifyEpilogue.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
@@ -36,32 +36,6 @@ LogicalResult verifyConv(Operation *op, Value input, Value output, ArrayRef<int6
     if (failed(verifyWindow(op, in[2 + d], out[2 + d], kernel[d], strides[d], dilations[d],
                             d ? "W" : "H")))
       return failure();
-  return success();
-}
-
-/// Checks that bias and slope have one value per (padded) channel of the output.
-LogicalResult verifyPerChannel(Operation *op, Value value, int64_t channels, StringRef name) {
-  if (!value)
-    return success();
-  MemRefType type = typeOf(value);
-  if (type.getRank() == 1 && type.getDimSize(0) == channels)
-    return success();
-  return op->emitOpError() << name << " must be memref<" << channels << "x..>, but is " << type;
-}
-
-template <typename ConvOp> LogicalResult verifyEpilogue(ConvOp op) {
-  MemRefType out = typeOf(op.getOutput());
-  int64_t channels = out.getDimSize(1) * out.getDimSize(4);
-  if (failed(verifyPerChannel(op, op.getBias(), channels, "bias")) ||
-      failed(verifyPerChannel(op, op.getSlope(), channels, "slope")))
-    return failure();
-  if (op.getResidual() &&
-      failed(verifySameShape(op, op.getResidual(), "residual", op.getOutput(), "output")))
-    return failure();
-  bool prelu =
-      op.getActivation() && op.getActivation()->getKind() == atc::graph::ActivationKind::PRelu;
-  if (prelu != bool(op.getSlope()))
-    return op.emitOpError("a slope and a prelu activation come together");
   return success();
 }
 

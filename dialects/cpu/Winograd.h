@@ -1,4 +1,4 @@
-//===-- Winograd.h - F(m x m, 3x3) in integers ----------------------------===//
+//===-- Winograd.h - F(m x m, 3x3) ------------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_DIALECTS_CPU_WINOGRAD_H
@@ -42,6 +42,18 @@ struct Winograd {
     static constexpr std::array<int, 3> two[] = {{2, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 2}};
     static constexpr std::array<int, 3> four[] = {{1, 0, 0}, {-1, -1, -1}, {-1, 1, -1},
                                                   {1, 2, 4}, {1, -2, 4},   {0, 0, 1}};
+    return outputs == 2 ? llvm::ArrayRef(two) : llvm::ArrayRef(four);
+  }
+  /// Returns the factors of a row of weights in f32: with these the accumulators are the results.
+  llvm::ArrayRef<std::array<double, 3>> floatWeights() const {
+    static constexpr std::array<double, 3> two[] = {
+        {1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
+    static constexpr std::array<double, 3> four[] = {{1. / 4, 0, 0},
+                                                     {-1. / 6, -1. / 6, -1. / 6},
+                                                     {-1. / 6, 1. / 6, -1. / 6},
+                                                     {1. / 24, 1. / 12, 1. / 6},
+                                                     {1. / 24, -1. / 12, 1. / 6},
+                                                     {0, 0, 1}};
     return outputs == 2 ? llvm::ArrayRef(two) : llvm::ArrayRef(four);
   }
   /// Returns the largest result of a convolution that 32 bits can represent: the odd factor is

@@ -3,6 +3,7 @@
 
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/tiles/KernelBuilder.h"
+#include "passes/cpu/tiles/Scratch.h"
 
 using namespace mlir;
 
@@ -38,7 +39,7 @@ private:
 
     auto entry = LLVM::LLVMFuncOp::create(b, name, type);
     entry.setNoUnwind(true);
-    for (StringRef attribute : {kKernelAttr, kTasksAttr})
+    for (StringRef attribute : {kKernelAttr, kTasksAttr, kScratchAttr})
       if (Attribute value = kernel->removeAttr(attribute))
         entry->setAttr(attribute, value);
     for (unsigned argument : {0, 1})
@@ -48,11 +49,14 @@ private:
     Block *body = entry.addEntryBlock(b);
     b.setInsertionPointToStart(body);
     SmallVector<Value> arguments;
-    for (unsigned i = 0, buffers = kernel.getNumArguments() - 2; i < buffers; ++i) {
+    const bool hasScratch = entry->hasAttr(kScratchAttr);
+    for (unsigned i = 0, buffers = kernel.getNumArguments() - 2 - hasScratch; i < buffers; ++i) {
       Value slot = LLVM::GEPOp::create(b, pointer, pointer, body->getArgument(0),
                                        ArrayRef<LLVM::GEPArg>{int32_t(i)});
       arguments.push_back(LLVM::LoadOp::create(b, pointer, slot));
     }
+    if (hasScratch)
+      arguments.push_back(body->getArgument(1));
     arguments.push_back(body->getArgument(2));
     arguments.push_back(body->getArgument(3));
     LLVM::CallOp::create(b, kernel, arguments);

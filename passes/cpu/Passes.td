@@ -32,6 +32,14 @@ def CpuExpandCopy : Cpu_ExpandPass<"cpu-expand-copy", "kernel.copy, pack, unpack
 
 def CpuExpandDepthwise : Cpu_ExpandPass<"cpu-expand-depthwise", "cpu.depthwise_conv2d">;
 
+def CpuExpandFloatWinograd : Cpu_ExpandPass<"cpu-expand-float-winograd", "cpu.float_winograd"> {
+  let description = [{
+    Works like the other expansions. The transformed tiles of a task are in the
+    scratch memory of its thread: the function gets another argument for it, and
+    `cpu.scratch`, its size in bytes.
+  }];
+}
+
 def CpuExpandIntegerConv
     : Cpu_ExpandIntegerPass<"cpu-expand-integer-conv", "cpu.integer_conv2d and integer_depthwise">;
 
@@ -94,6 +102,25 @@ def CpuSelectTiles : Pass<"cpu-select-tiles", "::mlir::func::FuncOp"> {
     tuner.
   }];
   let dependentDialects = ["::atc::cpu::CpuDialect"];
+}
+
+def CpuSelectWinograd : Pass<"cpu-select-winograd", "::mlir::func::FuncOp"> {
+  let summary = "Select the convolutions of f32 that run as Winograd's F(m x m, 3x3)";
+  let description = [{
+    Rewrites `cpu.conv2d` with a constant 3x3 filter, stride and dilation 1, one
+    group and whole blocks of channels to `cpu.float_winograd` where a cost model
+    expects it to be faster, and transforms the filter. A form whose error is
+    estimated above `max-error` is not used. The choice can be set by hand:
+    "direct", "2x2" or "4x4" in the table of choices.
+  }];
+  let options = [
+    Option<"maxError", "max-error", "double", "2e-5",
+           "The maximum estimated error of a convolution, as a part of the range of its outputs">
+  ];
+  let statistics = [
+    Statistic<"numWinograd", "winograd", "Number of convolutions that run as Winograd's">
+  ];
+  let dependentDialects = ["::atc::cpu::CpuDialect", "::atc::om::OmDialect"];
 }
 
 def CpuVerifyKernels : Pass<"cpu-verify-kernels", "::mlir::ModuleOp"> {

@@ -18,7 +18,8 @@ using namespace mlir;
 namespace atc::cpu {
 
 ArrayRef<StringLiteral> optionalPasses() {
-  static constexpr StringLiteral names[] = {"om-reuse-in-place", "om-remove-dead"};
+  static constexpr StringLiteral names[] = {"cpu-select-winograd", "om-reuse-in-place",
+                                            "om-remove-dead"};
   return names;
 }
 
@@ -30,6 +31,8 @@ void buildCpuBufferPipeline(OpPassManager &pm, const CpuPipelineOptions &options
   CpuLowerGraphOptions lowering;
   lowering.exactDot = options.exactDot;
   pm.addPass(createCpuLowerGraph(lowering));
+  if (isOn(options, "cpu-select-winograd"))
+    pm.addNestedPass<func::FuncOp>(createCpuSelectWinograd());
 }
 
 void buildCpuSchedulePipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
@@ -53,6 +56,7 @@ void buildCpuExpandPipeline(OpPassManager &pm) {
   kernels.addPass(createCpuExpandConv2D());
   kernels.addPass(createCpuExpandCopy());
   kernels.addPass(createCpuExpandDepthwise());
+  kernels.addPass(createCpuExpandFloatWinograd());
   kernels.addPass(createCpuExpandIntegerConv());
   kernels.addPass(createCpuExpandMap());
   kernels.addPass(createCpuExpandMatMul());

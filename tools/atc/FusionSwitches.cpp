@@ -77,7 +77,7 @@ constexpr Fusion fusions[] = {
     {"FIXPIPEFUSIONPASS", epilogues},
     {"FIXPIPEAPREQUANTFUSIONPASS", quantized},
     {"FixPipeAbilityProcessPass", ""},
-    {"Conv2DWinogradFusionPass", ""},
+    {"Conv2DWinogradFusionPass", "cpu-select-winograd"},
     {"StrideHoistingPass", ""},
     {"SameInputConv2dPass", ""},
     {"Globalavgpoolpass", ""},
@@ -132,9 +132,9 @@ constexpr StringLiteral allOfGraph[] = {
     "graph-compose-activations",  "graph-compose-depth-to-space",
     "graph-eliminate-transposes", "graph-simplify-slices-concats",
     "npu-compose-layer-norm"};
-constexpr StringLiteral allOfBuffers[] = {"graph-fuse-conv-activation", "graph-fuse-elementwise",
-                                          "graph-fuse-integer-epilogue", "npu-fuse-epilogues",
-                                          "npu-fuse-input-quantization"};
+constexpr StringLiteral allOfBuffers[] = {"cpu-select-winograd",    "graph-fuse-conv-activation",
+                                          "graph-fuse-elementwise", "graph-fuse-integer-epilogue",
+                                          "npu-fuse-epilogues",     "npu-fuse-input-quantization"};
 
 class SwitchReader {
 public:

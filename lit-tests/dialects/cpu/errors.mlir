@@ -443,3 +443,35 @@ func.func @f(%t: memref<1x36x1x32xi16>, %w: memref<1x16x16x16x2xi16>, %b: memref
   cpu.winograd_conv2d %t, %w, %b outs %y : memref<1x36x1x32xi16>, memref<1x16x16x16x2xi16>, memref<16xi32>, memref<1x1x4x4x16xi32>
   return
 }
+
+// -----
+
+func.func @f(%x: memref<1x1x10x10x16xf32>, %w: memref<1x25x16x16xf32>, %y: memref<1x1x8x8x16xf32>) {
+  // expected-error @+1 {{filter must have 16 or 36 positions, but is 'memref<1x25x16x16xf32>'}}
+  cpu.float_winograd %x, %w outs %y : memref<1x1x10x10x16xf32>, memref<1x25x16x16xf32>, memref<1x1x8x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x10x9x16xf32>, %w: memref<1x36x16x16xf32>, %y: memref<1x1x8x8x16xf32>) {
+  // expected-error @+1 {{input must have batch 1 and 10 x 10 pixels, two rows and columns more than the output}}
+  cpu.float_winograd %x, %w outs %y : memref<1x1x10x9x16xf32>, memref<1x36x16x16xf32>, memref<1x1x8x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x2x10x10x16xf32>, %w: memref<1x36x16x16xf32>, %y: memref<1x1x8x8x16xf32>) {
+  // expected-error @+1 {{filter must be for 32 input channels and 1 blocks of 16 output channels}}
+  cpu.float_winograd %x, %w outs %y : memref<1x2x10x10x16xf32>, memref<1x36x16x16xf32>, memref<1x1x8x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: memref<1x1x10x10x16xf64>, %w: memref<1x36x16x16xf32>, %y: memref<1x1x8x8x16xf32>) {
+  // expected-error @+1 {{works on f32, but has 'memref<1x1x10x10x16xf64>'}}
+  cpu.float_winograd %x, %w outs %y : memref<1x1x10x10x16xf64>, memref<1x36x16x16xf32>, memref<1x1x8x8x16xf32>
+  return
+}

@@ -70,8 +70,9 @@ void RegisterTile::store(Value flat, ArrayRef<Address> to, int64_t blockStride,
 }
 
 void RegisterTile::contract(Value lhs, ArrayRef<Address> lhsPixels, Value rhs, Address rhsFirst,
-                            int64_t rhsBlockStride, ArrayRef<SumLoop> loops,
-                            int64_t lastBlockWidth) {
+                            int64_t rhsBlockStride, ArrayRef<SumLoop> loops, int64_t lastBlockWidth,
+                            int64_t rhsAhead) {
+  constexpr int64_t kLine = 16; // f32 elements of a cache line.
   Value zero;
   if (lastBlockWidth)
     zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
@@ -81,6 +82,9 @@ void RegisterTile::contract(Value lhs, ArrayRef<Address> lhsPixels, Value rhs, A
     for (int64_t j = 0; j < blocks; ++j)
       for (int64_t v = 0; v < vectors(); ++v) {
         Address address = rhsAt + (j * rhsBlockStride + v * lanes);
+        if (rhsAhead && v * lanes % kLine == 0)
+          memref::PrefetchOp::create(b, rhs, ValueRange{at(address + rhsAhead)}, /*isWrite=*/false,
+                                     /*localityHint=*/2, /*isDataCache=*/true);
         int64_t valid = lastBlockWidth && j == blocks - 1 ? lanesInside(lastBlockWidth, v) : lanes;
         if (valid == lanes)
           weights.push_back(loadVector(rhs, address));

@@ -50,10 +50,11 @@ public:
              int64_t lastBlockWidth = 0);
 
   /// Accumulates over `loops` (outermost first). `lhsPixels` has one address per pixel. Of the last
-  /// block only `lastBlockWidth` columns are read (0: all).
+  /// block only `lastBlockWidth` columns are read (0: all). Unless it is zero, `rhsAhead` is how
+  /// many elements ahead of each vector of rhs to prefetch into L2.
   void contract(mlir::Value lhs, llvm::ArrayRef<Address> lhsPixels, mlir::Value rhs,
                 Address rhsFirst, int64_t rhsBlockStride, llvm::ArrayRef<SumLoop> loops,
-                int64_t lastBlockWidth = 0);
+                int64_t lastBlockWidth = 0, int64_t rhsAhead = 0);
 
   /// Accumulates acc[p][0][v] += lhs[pixel p][v] * rhs[v] over `loops`: both operands are vectors,
   /// as in a depthwise convolution.

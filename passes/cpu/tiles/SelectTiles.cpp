@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/cpu/FloatWinograd.h"
 #include "dialects/cpu/Winograd.h"
 #include "passes/Remarks.h"
 #include "passes/cpu/Passes.h"
@@ -177,6 +178,49 @@ TileAttr tileFor(WinogradConv2DOp op) {
                        /*flatten=*/false);
 }
 
+/// Returns the tile of a Winograd convolution of f32: the rows of tiles per task that cost the
+/// fewest cycles, of products (rows that are left over in the last task are computed for nothing)
+/// and of traffic from beyond L2, half of which is hidden.
+TileAttr tileFor(FloatWinogradOp op) {
+  constexpr double kCyclesPerByte = 0.5 / 8;
+  constexpr int64_t kMaxScratch = 16 << 20;
+  LevelAttr level = levelOf(op);
+  ArrayRef<int64_t> out = shapeOf(op.getOutput()), filter = shapeOf(op.getFilter());
+  Winograd form = *Winograd::ofPlaces(filter[1]);
+  int64_t channels = filter[2], blocks = out[1], width = filter[3];
+  int64_t tileRows = form.tilesAlong(out[2]), tileColumns = form.tilesAlong(out[3]);
+  int64_t wanted = std::clamp<int64_t>(op.flops() / (4 * kMinTaskFlops), 1, kWantedTasks);
+  auto bytesOf = [&](int64_t tiles, int64_t lanes) { return form.places() * tiles * lanes * 4; };
+  int64_t weights = bytesOf(blocks * width, channels);
+  TileAttr best;
+  double bestCycles = 0;
+  for (int64_t rows = 1; rows <= tileRows; ++rows) {
+    int64_t tiles = rows * tileColumns, rowTasks = llvm::divideCeil(tileRows, rows);
+    Shape shape = bestShape(tiles, blocks, width, level, {1, 2, 4});
+    int64_t groups = splitEvenly(blocks, llvm::divideCeil(wanted, rowTasks * out[0]), shape.blocks);
+    int64_t input = bytesOf(tiles, channels);
+    bool inL2 = input + bytesOf(tiles, shape.blocks * width) <= level.getL2() / 8 * 5;
+    // Beyond L2 the input is read once per task, and the products are written and read.
+    int64_t depth = inL2 ? shape.blocks : groups;
+    if (best && input + bytesOf(tiles, depth * width) > kMaxScratch)
+      break;
+    double traffic = weights;
+    if (inL2 && weights + input <= level.getL2())
+      traffic /= rowTasks;
+    if (!inL2)
+      traffic +=
+          double(input) * llvm::divideCeil(blocks, groups) + 2 * bytesOf(tiles, blocks * width);
+    double cycles =
+        rowTasks * (shape.cost * form.places() * channels * blocks + traffic * kCyclesPerByte);
+    if (best && cycles >= bestCycles)
+      continue;
+    bestCycles = cycles;
+    best = TileAttr::get(op.getContext(), shape.pixels, shape.blocks, rows, groups, depth,
+                         /*flatten=*/false);
+  }
+  return best;
+}
+
 TileAttr tileFor(IntegerDepthwiseOp op) {
   LevelAttr level = levelOf(op);
   ArrayRef<int64_t> out = shapeOf(op.getOutput());
@@ -225,8 +269,8 @@ struct CpuSelectTilesPass : impl::CpuSelectTilesBase<CpuSelectTilesPass> {
     };
     getOperation().walk([&](Operation *op) {
       llvm::TypeSwitch<Operation *>(op)
-          .Case<Conv2DOp, DepthwiseConv2DOp, IntegerConv2DOp, IntegerDepthwiseOp, MatMulOp,
-                WinogradConv2DOp>(select);
+          .Case<Conv2DOp, DepthwiseConv2DOp, FloatWinogradOp, IntegerConv2DOp, IntegerDepthwiseOp,
+                MatMulOp, WinogradConv2DOp>(select);
     });
   }
 };

@@ -255,6 +255,7 @@ Kernel::Kernel(const std::string &text, std::vector<const Buffer *> buffers,
   REQUIRE(mprotect(image, imageBytes, PROT_READ | PROT_EXEC) == 0);
   entry = reinterpret_cast<Entry>(static_cast<char *>(image) + compiled->entries.front());
   taskCount = compiled->tasks.front();
+  scratch = std::make_unique<Buffer>("i8", Numbers{int64_t(compiled->scratchBytes)});
 }
 
 Kernel::~Kernel() {
@@ -266,8 +267,11 @@ void Kernel::run() const { run(arguments); }
 
 void Kernel::run(const std::vector<void *> &given) const {
   int64_t middle = taskCount / 2;
-  entry(given.data(), nullptr, middle, taskCount);
-  entry(given.data(), nullptr, 0, middle);
+  for (auto [begin, end] : {std::pair(middle, taskCount), {int64_t(0), middle}}) {
+    // Calls find the scratch memory of others; as f32 these bytes are NaN.
+    memset(scratch->data(), 0xff, scratch->span());
+    entry(given.data(), scratch->data(), begin, end);
+  }
 }
 
 } // namespace atc::cpu::test

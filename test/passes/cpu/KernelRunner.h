@@ -121,6 +121,7 @@ private:
   using Entry = void (*)(void *const *, void *, int64_t, int64_t);
   std::vector<void *> arguments;
   Entry entry = nullptr;
+  std::unique_ptr<Buffer> scratch;
   int64_t taskCount = 0;
   void *image = nullptr;
   size_t imageBytes = 0;

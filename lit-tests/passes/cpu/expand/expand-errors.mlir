@@ -1,4 +1,4 @@
-// RUN: atc-opt %s --split-input-file --verify-diagnostics --cpu-expand-conv2d --cpu-expand-depthwise --cpu-expand-matmul
+// RUN: atc-opt %s --split-input-file --verify-diagnostics --cpu-expand-conv2d --cpu-expand-depthwise --cpu-expand-float-winograd --cpu-expand-matmul
 
 // expected-error @+3 {{'cpu.conv2d' op needs a tile whose blocks divide the output's; run cpu-select-tiles first}}
 func.func @no_tile(%in: memref<1x1x4x4x16xf32>, %w: memref<1x1x1x1x16x16xf32>,
@@ -24,5 +24,14 @@ func.func @matmul(%x: memref<1x1x8xf32>, %w: memref<1x8x16xf32>, %out: memref<1x
                   %begin: index, %end: index) attributes {cpu.kernel} {
   // expected-error @+1 {{'cpu.matmul' op needs a tile; run cpu-select-tiles first}}
   cpu.matmul %x, %w outs %out {packed} : memref<1x1x8xf32>, memref<1x8x16xf32>, memref<1x1x16xf32>
+  return
+}
+
+// -----
+
+func.func @winograd(%in: memref<1x1x10x10x16xf32>, %w: memref<2x36x16x16xf32>, %out: memref<1x2x8x8x16xf32>,
+                    %begin: index, %end: index) attributes {cpu.kernel} {
+  // expected-error @+1 {{'cpu.float_winograd' op needs a tile whose blocks divide the output's, its groups and its depth; run cpu-select-tiles first}}
+  cpu.float_winograd %in, %w outs %out : memref<1x1x10x10x16xf32>, memref<2x36x16x16xf32>, memref<1x2x8x8x16xf32>
   return
 }

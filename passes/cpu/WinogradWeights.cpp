@@ -1,0 +1,133 @@
+//===-- WinogradWeights.cpp - filters of cpu.float_winograd ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/cpu/WinogradWeights.h"
+
+#include "dialects/graph/ConstantData.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+using namespace mlir;
+
+namespace atc::cpu {
+
+namespace {
+
+constexpr int64_t kBlock = 16;
+constexpr int64_t kMaxSide = 6;
+
+/// Returns the factors of a row of the input, for each position along a side.
+ArrayRef<std::array<float, kMaxSide>> inputFactors(Winograd form) {
+  static constexpr std::array<float, kMaxSide> two[] = {
+      {1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}};
+  static constexpr std::array<float, kMaxSide> four[] = {{4, 0, -5, 0, 1, 0},  {0, -4, -4, 1, 1, 0},
+                                                         {0, 4, -4, -1, 1, 0}, {0, -2, -1, 2, 1, 0},
+                                                         {0, 2, -1, -2, 1, 0}, {0, 4, 0, -5, 0, 1}};
+  return form.outputs == 2 ? ArrayRef(two) : ArrayRef(four);
+}
+
+/// Returns the factors of a row of products, for each output along a side.
+ArrayRef<std::array<float, kMaxSide>> outputFactors(Winograd form) {
+  static constexpr std::array<float, kMaxSide> two[] = {{1, 1, 1, 0}, {0, 1, -1, -1}};
+  static constexpr std::array<float, kMaxSide> four[] = {
+      {1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}};
+  return form.outputs == 2 ? ArrayRef(two) : ArrayRef(four);
+}
+
+/// The values of a tile, of at most kMaxSide rows and columns, row by row without gaps.
+template <typename T> using Tile = std::array<T, kMaxSide * kMaxSide>;
+
+/// Returns factors * matrix * transpose(factors); `matrix` has `side` rows and columns.
+template <typename T, typename Factors>
+Tile<T> transformed(Factors factors, const T *matrix, int64_t side) {
+  const int64_t size = factors.size();
+  Tile<T> half{}, result{};
+  for (int64_t i = 0; i < size; ++i)
+    for (int64_t j = 0; j < side; ++j)
+      for (int64_t k = 0; k < side; ++k)
+        half[i * side + j] += factors[i][k] * matrix[k * side + j];
+  for (int64_t i = 0; i < size; ++i)
+    for (int64_t j = 0; j < size; ++j)
+      for (int64_t k = 0; k < side; ++k)
+        result[i * size + j] += half[i * side + k] * factors[j][k];
+  return result;
+}
+
+} // namespace
+
+std::array<double, 9> DirectFilter::window(int64_t output, int64_t channel) const {
+  std::array<double, 9> result;
+  const int64_t block = output / kBlock * inputBlocks + channel / kBlock;
+  for (int64_t tap = 0; tap < 9; ++tap)
+    result[tap] = data[((block * 9 + tap) * kBlock + channel % kBlock) * kBlock + output % kBlock];
+  return result;
+}
+
+ElementsAttr packFloatWinograd(const DirectFilter &filter, Winograd form, MLIRContext *context) {
+  const int64_t places = form.places(), channels = filter.channels();
+  auto type = RankedTensorType::get({filter.outputBlocks, places, channels, kBlock},
+                                    Float32Type::get(context));
+  std::vector<char> bytes(type.getNumElements() * sizeof(float));
+  auto *to = reinterpret_cast<float *>(bytes.data());
+  for (int64_t output = 0; output < filter.outputs(); ++output)
+    for (int64_t channel = 0; channel < channels; ++channel) {
+      const Tile<double> values =
+          transformed(form.floatWeights(), filter.window(output, channel).data(), 3);
+      for (int64_t place = 0; place < places; ++place)
+        to[((output / kBlock * places + place) * channels + channel) * kBlock + output % kBlock] =
+            static_cast<float>(values[place]);
+    }
+  return graph::makeConstant(type, std::move(bytes), "winograd");
+}
+
+double estimateWinogradError(const DirectFilter &filter, Winograd form) {
+  constexpr int64_t kTiles = 8, kOutputs = 16;
+  const int64_t side = form.side(), channels = filter.channels();
+  const int64_t step = std::max<int64_t>(1, filter.outputs() / kOutputs);
+  // Always the same values, so that compiling twice yields the same file.
+  std::mt19937 random(1);
+  std::vector<float> input(kTiles * channels * side * side);
+  for (float &value : input)
+    value = static_cast<float>(random()) * 0x1p-32f;
+  std::vector<Tile<float>> positions;
+  for (int64_t i = 0; i < kTiles * channels; ++i)
+    positions.push_back(transformed(inputFactors(form), &input[i * side * side], side));
+
+  double error = 0, smallest = HUGE_VAL, largest = -HUGE_VAL;
+  for (int64_t output = 0; output < filter.outputs(); output += step) {
+    std::array<Tile<float>, kTiles> products{};
+    std::array<Tile<double>, kTiles> exact{};
+    for (int64_t channel = 0; channel < channels; ++channel) {
+      const std::array<double, 9> window = filter.window(output, channel);
+      const Tile<double> weights = transformed(form.floatWeights(), window.data(), 3);
+      for (int64_t tile = 0; tile < kTiles; ++tile) {
+        const int64_t index = tile * channels + channel;
+        for (int64_t place = 0; place < form.places(); ++place)
+          products[tile][place] = std::fma(
+              positions[index][place], static_cast<float>(weights[place]), products[tile][place]);
+        for (int64_t y = 0; y < form.outputs; ++y)
+          for (int64_t x = 0; x < form.outputs; ++x)
+            for (int64_t tap = 0; tap < 9; ++tap)
+              exact[tile][y * form.outputs + x] +=
+                  window[tap] * input[(index * side + y + tap / 3) * side + x + tap % 3];
+      }
+    }
+    for (int64_t tile = 0; tile < kTiles; ++tile) {
+      const Tile<float> sums = transformed(outputFactors(form), products[tile].data(), side);
+      for (int64_t i = 0; i < form.outputs * form.outputs; ++i) {
+        const double difference = std::abs(sums[i] - exact[tile][i]);
+        if (!std::isfinite(difference))
+          return HUGE_VAL;
+        error = std::max(error, difference);
+        smallest = std::min(smallest, exact[tile][i]);
+        largest = std::max(largest, exact[tile][i]);
+      }
+    }
+  }
+  // Weights that are all zero have neither an error nor a range.
+  return error == 0 ? 0 : error / (largest - smallest);
+}
+
+} // namespace atc::cpu
