@@ -5,7 +5,9 @@
 // To hand out each step to the threads of the session would cost as much as the step, and another
 // thread would compute a unit in each step, so that its weights would be in no cache.
 // Instead, threads join a chain once and go through its phases together. Nothing depends on a
-// thread that has not come: whoever is there claims what nobody has claimed.
+// thread that has not come: whoever is there claims what nobody has claimed. A thread that waits
+// for long, because the one it waits for is interrupted, leaves: that one finishes the chain alone,
+// as it has no one to wait for.
 
 #ifndef OPENATC_KERNELS_NN_PHASECHAIN_H
 #define OPENATC_KERNELS_NN_PHASECHAIN_H
@@ -33,12 +35,15 @@ public:
 
   /// Begins a chain of `steps` steps, each of `phasesPerStep` phases of 1 to kMaxChunks chunks. No
   /// thread may be in the chain. A chain whose phases are one chunk belongs to the first thread
-  /// that joins.
-  void restart(int64_t steps, int64_t phasesPerStep, int64_t chunkCount) {
+  /// that joins. `chunkCost` is the approximate number of multiplications per chunk.
+  void restart(int64_t steps, int64_t phasesPerStep, int64_t chunkCount, int64_t chunkCost) {
+    // Some times what a chunk takes, where a pause takes 10 nanoseconds or more.
+    patience = 2048 + chunkCost / 64;
     perStep = phasesPerStep;
     count = steps * perStep;
     chunks = chunkCount;
     joined = 0;
+    left = false;
     for (int64_t i = 0; i < count; ++i)
       all[i] = {0, 0};
   }
@@ -50,19 +55,28 @@ public:
   /// Runs the first `steps` steps as if no other thread took part.
   template <typename Work> void runFirst(int64_t steps, Work &&work) {
     for (int64_t i = 0; i < steps * perStep; ++i)
-      runPhase(i, 0, 1, work);
+      if (!runPhase(i, 0, 1, work))
+        return;
   }
 
-  /// Takes part until all phases have ended, except where the chain belongs to another thread.
+  /// Takes part until all phases have ended, or until this thread has waited for too long. Does
+  /// nothing where the chain belongs to another thread, or one has left it.
   template <typename Work> void join(Work &&work) {
-    if (count == 0 || isDone(count - 1))
+    if (count == 0 || isDone(count - 1) || __atomic_load_n(&left, __ATOMIC_RELAXED))
       return;
     const uint32_t rank = __atomic_fetch_add(&joined, 1, __ATOMIC_RELAXED);
     if (chunks == 1 && rank > 0)
       return;
     for (int64_t i = 0; i < count; ++i)
-      if (!isDone(i))
-        runPhase(i, rank, __atomic_load_n(&joined, __ATOMIC_RELAXED), work);
+      if (!isDone(i) && !runPhase(i, rank, __atomic_load_n(&joined, __ATOMIC_RELAXED), work))
+        return;
+  }
+
+  /// Runs what is left of the phases after all threads have gone.
+  template <typename Work> void finish(Work &&work) {
+    joined = 0;
+    left = false;
+    join(work);
   }
 
 private:
@@ -91,12 +105,12 @@ private:
     return {gaps ? 32 - __builtin_clz(gaps) : 0, end};
   }
 
-  /// Claims and runs chunks until none is left, then waits for those of other threads. A thread
-  /// prefers its own share of the chunks, the same in each phase, whose data its caches hold. Odd
-  /// steps begin with what even ones read last, so that part of what fills more than a cache is
-  /// still there.
+  /// Claims and runs chunks until none is left, then waits for those of other threads; returns
+  /// whether they have ended. A thread prefers its own share of the chunks, the same in each phase,
+  /// whose data its caches hold. Odd steps begin with what even ones read last, so that part of
+  /// what fills more than a cache is still there.
   template <typename Work>
-  void runPhase(int64_t index, uint32_t rank, uint32_t threads, Work &&work) {
+  bool runPhase(int64_t index, uint32_t rank, uint32_t threads, Work &&work) {
     Phase &phase = all[index];
     const uint32_t own = bits(rank * chunks / threads, (rank + 1) * chunks / threads);
     const bool fromEnd = isBackward(index);
@@ -117,8 +131,14 @@ private:
       __atomic_fetch_add(&phase.done, uint32_t(range.end - range.begin), __ATOMIC_RELEASE);
       claimed = __atomic_load_n(&phase.claimed, __ATOMIC_RELAXED);
     }
-    while (!isDone(index))
+    for (int64_t waited = 0; !isDone(index); ++waited) {
+      if (waited == patience) {
+        __atomic_store_n(&left, true, __ATOMIC_RELAXED);
+        return false;
+      }
       relax();
+    }
+    return true;
   }
 
   static void relax() {
@@ -130,8 +150,9 @@ private:
   }
 
   Phase *all = nullptr;
-  int64_t count = 0, perStep = 1, chunks = 1;
+  int64_t count = 0, perStep = 1, chunks = 1, patience = 0;
   uint32_t joined = 0;
+  bool left = false;
 };
 
 /// Runs `count` chains of `steps` steps on several threads where that pays. The chains have been
@@ -157,12 +178,12 @@ void runChains(Context &c, PhaseChain *chains, int64_t count, int64_t steps, int
   uint32_t arrived = 0;
   // The host measures the first steps to find out whether several threads pay. They are as long as
   // the others.
-  parallelIf(c, steps, cost, [&](int64_t begin, int64_t end) {
-    const auto of = [&](int64_t chain) {
-      return [&work, chain](int64_t phase, int64_t first, int64_t last) {
-        work(chain, phase, first, last);
-      };
+  const auto of = [&](int64_t chain) {
+    return [&work, chain](int64_t phase, int64_t first, int64_t last) {
+      work(chain, phase, first, last);
     };
+  };
+  parallelIf(c, steps, cost, [&](int64_t begin, int64_t end) {
     if (begin == 0 && end < steps) {
       for (int64_t i = 0; i < count; ++i)
         chains[i].runFirst(end, of(i));
@@ -172,6 +193,9 @@ void runChains(Context &c, PhaseChain *chains, int64_t count, int64_t steps, int
     for (int64_t i = 0; i < count; ++i)
       chains[(first + i) % count].join(of((first + i) % count));
   });
+  // Where threads have left while the first steps ran beside them.
+  for (int64_t i = 0; i < count; ++i)
+    chains[i].finish(of(i));
 }
 
 } // namespace atc::kernels

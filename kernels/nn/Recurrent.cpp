@@ -417,7 +417,7 @@ bool runDirections(Context &c, const RecurrentPlan &p, const Operands<F> &operan
     const int64_t steps = minimum(perBlock, p.steps - begin);
     for (int64_t d = 0; d < p.directions; ++d) {
       all[d].beginBlock(c, begin, begin + steps);
-      chains[d].restart(steps, phases, chunks);
+      chains[d].restart(steps, phases, chunks, products / chunks);
     }
     runChains(c, chains, p.directions, steps, p.directions * products / 4, run);
   }

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -26,7 +27,7 @@ struct Run {
       : steps(steps), perStep(perStep), chunks(chunks), memory(size_t(steps * perStep)),
         runs(size_t(steps * perStep * chunks)) {
     chain.use(memory.data());
-    chain.restart(steps, perStep, chunks);
+    chain.restart(steps, perStep, chunks, /*chunkCost=*/1);
   }
   auto work() {
     return [this](int64_t phase, int64_t begin, int64_t end) {
@@ -75,5 +76,41 @@ TEST_CASE("a thread that comes when all has ended does nothing") {
   Run run(5, 1, 4);
   run.join(1);
   run.join(2);
+  run.check();
+}
+
+TEST_CASE("threads leave a chain that an interrupted thread finishes") {
+  for (int threads : {2, 3}) {
+    Run run(20, 1, 4);
+    std::atomic<bool> hasSlept{false};
+    auto work = [&](int64_t phase, int64_t begin, int64_t end) {
+      if (phase == 3 && !hasSlept.exchange(true))
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      run.work()(phase, begin, end);
+    };
+    std::vector<std::thread> all;
+    for (int i = 0; i < threads; ++i)
+      all.emplace_back([&] { run.chain.join(work); });
+    for (std::thread &thread : all)
+      thread.join();
+    run.check();
+  }
+}
+
+TEST_CASE("what threads have left behind the first steps is finished") {
+  Run run(20, 1, 4);
+  std::atomic<bool> isInside{false};
+  std::thread first([&] {
+    run.chain.runFirst(1, [&](int64_t phase, int64_t begin, int64_t end) {
+      isInside = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      run.work()(phase, begin, end);
+    });
+  });
+  while (!isInside)
+    std::this_thread::yield();
+  run.chain.join(run.work());
+  first.join();
+  run.chain.finish(run.work());
   run.check();
 }

@@ -3,7 +3,15 @@
 //
 // A task is (batch, group of column blocks). A column block is `width` columns: a packed panel
 // [K][width], or `width` adjacent columns of an unpacked matrix. The last block may be partial and
-// is masked.
+// is masked. Inside a task:
+//
+//   for chunk of K               the rows of the left matrix stay in L2 meanwhile
+//     for blocks of columns
+//       for tiles of rows        accumulators in registers
+//         for k: broadcast, multiply, add
+//
+// With several chunks the accumulators are kept in the output between them; the bias is added
+// before the first and the activation applied after the last.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,29 +47,90 @@ public:
     if (shapeOf(op.getLhs())[0] == 1)
       lhsStrides[0] = 0;
     rhsBatchStride = op.getPacked() || rhs[0] == 1 ? 0 : rhsStrides[0];
+    chunks = depth % tile.getDepth() || columns % width ? 1 : tile.getDepth();
+    depth /= chunks;
   }
 
   void run();
 
 private:
-  void emitBlocks(Value batch, Value block, int64_t blocks, int64_t lastWidth);
+  void prefetchNextPanels(const PixelTile &tileRows, int64_t tiles, Value next, int64_t blocks);
+  void emitBlocks(Value batch, Value block, Value next, Value chunk, int64_t blocks,
+                  int64_t lastWidth);
+  void startChunk(RegisterTile &acc, const EpilogueAt &at, ArrayRef<Address> outAt, Value chunk);
+  void finishChunk(RegisterTile &acc, const EpilogueAt &at, ArrayRef<Address> outAt, Value chunk,
+                   int64_t lastWidth);
 
   MatMulOp op;
   TileAttr tile;
   KernelBuilder b;
   SmallVector<int64_t> lhsStrides, rhsStrides, outStrides;
-  int64_t rows, columns, depth, width, rhsBlockStride, rhsBatchStride;
+  int64_t rows, columns, width, rhsBlockStride, rhsBatchStride;
+  int64_t depth, chunks; ///< of K: `chunks` times `depth`
   Value lhs, rhs, output;
   EpilogueBuffers epilogue;
 };
 
-void MatMulExpander::emitBlocks(Value batch, Value block, int64_t blocks, int64_t lastWidth) {
+/// Prefetches the panels of the weights from element `next` on: each tile of rows its share, as for
+/// convolutions.
+void MatMulExpander::prefetchNextPanels(const PixelTile &tileRows, int64_t tiles, Value next,
+                                        int64_t blocks) {
+  constexpr int64_t kLine = 16; // f32 elements of a cache line.
+  const int64_t lines = llvm::divideCeil(llvm::divideCeil(depth * width, kLine), tiles);
+  Value first = b.mulAdd(tileRows.ordinal, lines * kLine, next);
+  for (int64_t j = 0; j < blocks; ++j)
+    b.loop(lines, [&](Value i) {
+      Value at = b.add(b.mulAdd(i, kLine, first), j * rhsBlockStride);
+      memref::PrefetchOp::create(b, rhs, ValueRange{at}, /*isWrite=*/false, /*localityHint=*/2,
+                                 /*isDataCache=*/true);
+    });
+}
+
+/// Initializes the accumulators: with the bias before the first chunk, else with the output.
+void MatMulExpander::startChunk(RegisterTile &acc, const EpilogueAt &at, ArrayRef<Address> outAt,
+                                Value chunk) {
+  if (chunks == 1)
+    return startSum(b, acc, epilogue, at, width);
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, chunk, b.index(0));
+  const SmallVector<Type> types(acc.values().size(), acc.vectorType());
+  auto ifOp = scf::IfOp::create(b, types, isFirst, /*addThenBlock=*/true, /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(ifOp.thenBlock());
+  startSum(b, acc, epilogue, at, width);
+  scf::YieldOp::create(b, acc.values());
+  b.setInsertionPointToStart(ifOp.elseBlock());
+  acc.load(output, outAt, width);
+  scf::YieldOp::create(b, acc.values());
+  acc.values().assign(ifOp.result_begin(), ifOp.result_end());
+}
+
+/// Stores the accumulators, after the activation where this is the last chunk.
+void MatMulExpander::finishChunk(RegisterTile &acc, const EpilogueAt &at, ArrayRef<Address> outAt,
+                                 Value chunk, int64_t lastWidth) {
+  OpBuilder::InsertionGuard guard(b);
+  if (chunks > 1 && epilogue.activation) {
+    Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, chunk, b.index(chunks - 1));
+    auto ifOp = scf::IfOp::create(b, isLast, /*withElseRegion=*/true);
+    b.setInsertionPointToStart(ifOp.elseBlock());
+    acc.store(output, outAt, width, lastWidth);
+    b.setInsertionPointToStart(ifOp.thenBlock());
+  }
+  if (epilogue.activation)
+    finishSum(b, acc, epilogue, at, width);
+  acc.store(output, outAt, width, lastWidth);
+}
+
+/// Emits the products of `blocks` column blocks from `block` on, for one chunk. `next` is the block
+/// to prefetch, if any.
+void MatMulExpander::emitBlocks(Value batch, Value block, Value next, Value chunk, int64_t blocks,
+                                int64_t lastWidth) {
   PixelTiling tiling(/*height=*/1, rows, tile);
   tiling.forEachTile(b, b.index(0), [&](const PixelTile &tileRows) {
+    if (next)
+      prefetchNextPanels(tileRows, tiling.tilesPerTask(), next, blocks);
     RegisterTile acc(b, tileRows.count, blocks, width);
     Value channel = b.mul(block, width);
     EpilogueAt at{{channel}, {}, 0};
-    startSum(b, acc, epilogue, at, width);
 
     auto rowAddresses = [&](Value base, int64_t stride) {
       Value first = b.mulAdd(tileRows.column, stride, base);
@@ -70,8 +139,17 @@ void MatMulExpander::emitBlocks(Value batch, Value block, int64_t blocks, int64_
         result.push_back({first, p * stride});
       return result;
     };
-    SmallVector<Address> lhsAt = rowAddresses(b.mul(batch, lhsStrides[0]), lhsStrides[1]);
+    SmallVector<Address> outAt =
+        rowAddresses(b.mulAdd(batch, outStrides[0], channel), outStrides[1]);
+    startChunk(acc, at, outAt, chunk);
+
+    Value lhsFirst = b.mul(batch, lhsStrides[0]);
     Value rhsFirst = b.mulAdd(batch, rhsBatchStride, b.mul(block, rhsBlockStride));
+    if (chunks > 1) {
+      lhsFirst = b.mulAdd(chunk, depth * lhsStrides[2], lhsFirst);
+      rhsFirst = b.mulAdd(chunk, depth * rhsStrides[1], rhsFirst);
+    }
+    SmallVector<Address> lhsAt = rowAddresses(lhsFirst, lhsStrides[1]);
     int64_t partial = op.getPacked() ? 0 : lastWidth; // Packed panels are full.
 
     int64_t unroll = std::min<int64_t>(depth, 8), tail = depth % unroll;
@@ -85,9 +163,7 @@ void MatMulExpander::emitBlocks(Value batch, Value block, int64_t blocks, int64_
       acc.contract(lhs, lhsAt, rhs, {rhsFirst, (depth - tail) * rhsStrides[1]}, rhsBlockStride,
                    {{tail, lhsStrides[2], rhsStrides[1], /*unroll=*/true}}, partial);
     }
-    finishSum(b, acc, epilogue, at, width);
-    Value outBase = b.mulAdd(batch, outStrides[0], channel);
-    acc.store(output, rowAddresses(outBase, outStrides[1]), width, lastWidth);
+    finishChunk(acc, at, outAt, chunk, lastWidth);
   });
 }
 
@@ -107,14 +183,43 @@ void MatMulExpander::run() {
 
   // The blocks that do not fill a register tile are a task of their own.
   SmallVector<Value> task = b.beginTasks({shapeOf(op.getOutput())[0], mainTasks + (rest != 0)});
+  auto forEachChunk = [&](auto body) {
+    if (chunks == 1)
+      body(Value());
+    else
+      b.loop(chunks, body);
+  };
+  // The panels that come next: those of the next blocks, or of the first ones in the next chunk. A
+  // network reads all of its weights in a run, so that even small ones come from beyond L2. Few
+  // tiles of rows would request more than they have time to wait for.
+  const int64_t rowTiles = PixelTiling(/*height=*/1, rows, tile).tilesPerTask();
+  const bool prefetches = op.getPacked() && rowTiles >= 4;
+  auto nextPanel = [&](Value begin, Value end, Value block, Value chunk) -> Value {
+    Value behind = b.mul(b.add(block, step), rhsBlockStride);
+    if (chunks == 1)
+      return behind;
+    const int64_t perChunk = depth * rhsStrides[1];
+    Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, b.add(block, step), end);
+    Value inNextChunk = b.add(b.mul(begin, rhsBlockStride), perChunk);
+    return b.mulAdd(chunk, perChunk, arith::SelectOp::create(b, isLast, inNextChunk, behind));
+  };
   auto emitMain = [&] {
     Value begin = b.mul(task[1], stepsPerTask * step);
     Value end = b.add(begin, stepsPerTask * step);
     if (steps % stepsPerTask)
       end = arith::MinUIOp::create(b, end, b.index(steps * step));
-    b.loop(begin, end, step, [&](Value block) { emitBlocks(task[0], block, step, 0); });
+    forEachChunk([&](Value chunk) {
+      b.loop(begin, end, step, [&](Value block) {
+        emitBlocks(task[0], block, prefetches ? nextPanel(begin, end, block, chunk) : Value(),
+                   chunk, step, 0);
+      });
+    });
   };
-  auto emitRest = [&] { emitBlocks(task[0], b.index(steps * step), rest, lastWidth); };
+  auto emitRest = [&] {
+    forEachChunk([&](Value chunk) {
+      emitBlocks(task[0], b.index(steps * step), Value(), chunk, rest, lastWidth);
+    });
+  };
 
   if (mainTasks && rest) {
     Value isMain = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, task[1], b.index(mainTasks));

@@ -20,7 +20,7 @@ struct TileLimits {
   int64_t allPixels;   ///< of tiles across row ends
   int64_t rows;        ///< per task
   int64_t blocks;      ///< of channels
-  int64_t inputBlocks; ///< of the contracted dim
+  int64_t inputBlocks; ///< of the contracted dim; its elements for a matrix product
   int64_t width;       ///< channels per block
   bool even;           ///< register tiles and tasks divide the channel blocks
   bool evenTasks;
@@ -116,7 +116,8 @@ TileAttr chosenTile(MatMulOp op, TileAttr own, LevelAttr level, StringRef pass) 
   static constexpr int64_t tileBlocks[] = {1, 2, 4, 6};
   const int64_t width = op.getPacked() ? shapeOf(op.getRhs())[2] : 16;
   return choose(op, own, level, pass,
-                {out[1], 0, 1, std::max<int64_t>(1, out[2] / width), 1, width, /*even=*/false,
+                {out[1], 0, 1, std::max<int64_t>(1, out[2] / width), shapeOf(op.getLhs())[2], width,
+                 /*even=*/false,
                  /*evenTasks=*/false, tileBlocks});
 }
 

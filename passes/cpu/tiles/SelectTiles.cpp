@@ -232,6 +232,22 @@ TileAttr tileFor(IntegerDepthwiseOp op) {
                        /*groups=*/1, /*depth=*/1, flatten);
 }
 
+/// Returns the number of chunks in which a product with packed weights is accumulated, so that a
+/// chunk of a left matrix that does not fit L2 stays there while the columns go by. Few rows are
+/// limited by the weights, which are read once in any case.
+int64_t depthChunks(MatMulOp op, LevelAttr level) {
+  constexpr int64_t kMinRows = 64, kUnroll = 8;
+  ArrayRef<int64_t> lhs = shapeOf(op.getLhs());
+  const int64_t rows = lhs[1], depth = lhs[2], bytes = rows * depth * 4;
+  if (!op.getPacked() || lhs[0] != 1 || rows < kMinRows || bytes <= level.getL2() / 2 ||
+      shapeOf(op.getOutput())[2] % shapeOf(op.getRhs())[2])
+    return 1;
+  for (int64_t chunks = llvm::divideCeil(bytes, level.getL2() / 2); chunks <= depth / 64; ++chunks)
+    if (depth % (chunks * kUnroll) == 0)
+      return chunks;
+  return 1;
+}
+
 TileAttr tileFor(MatMulOp op) {
   LevelAttr level = levelOf(op);
   ArrayRef<int64_t> out = shapeOf(op.getOutput());
@@ -246,10 +262,13 @@ TileAttr tileFor(MatMulOp op) {
     if (shape.cost == 0 || (candidate.cost && candidate.cost < 0.999 * shape.cost))
       shape = candidate;
   }
-  int64_t wanted = std::clamp<int64_t>(op.flops() / (kMinTaskFlops / 4), 1, 4 * kWantedTasks);
+  int64_t chunks = depthChunks(op, level);
+  // Tasks of several chunks read all of the left matrix: there are few of them.
+  int64_t wanted = std::clamp<int64_t>(op.flops() / (kMinTaskFlops / 4), 1,
+                                       chunks > 1 ? kWantedTasks : 4 * kWantedTasks);
   int64_t groups = splitEvenly(blocks, llvm::divideCeil(wanted, out[0]), shape.blocks);
   return TileAttr::get(op.getContext(), shape.pixels, shape.blocks, /*rows=*/1, groups,
-                       /*depth=*/1, /*flatten=*/false);
+                       /*depth=*/chunks, /*flatten=*/false);
 }
 
 struct CpuSelectTilesPass : impl::CpuSelectTilesBase<CpuSelectTilesPass> {

@@ -1,4 +1,4 @@
-// RUN: atc-opt %s --cpu-expand-matmul --canonicalize | FileCheck %s
+// RUN: atc-opt %s --split-input-file --cpu-expand-matmul --canonicalize | FileCheck %s
 
 // 40 columns: two full blocks and a partial one, which is a task of its own and
 // stores its eight columns only.
@@ -26,4 +26,33 @@ func.func @plain(%x: memref<2x4x8xf32>, %w: memref<2x8x5xf32>, %out: memref<2x4x
   cpu.matmul %x, %w outs %out {tile = #cpu.tile<pixels = 4, blocks = 1, rows = 1, groups = 1, depth = 1, flatten = false>}
     : memref<2x4x8xf32>, memref<2x8x5xf32>, memref<2x4x5xf32>
   return
+}
+
+// -----
+
+// A sum in two chunks: the second begins with the output, and the activation comes behind it. Meanwhile the next
+// panel of weights is requested, a share of it in each of four tiles of rows.
+// CHECK-LABEL: func.func @chunks
+// CHECK: scf.for %[[CHUNK:.*]] = %c0 to %c2
+// CHECK: memref.prefetch
+// CHECK: arith.cmpi eq, %[[CHUNK]], %c0
+// CHECK: scf.if
+// CHECK: else
+// CHECK: vector.load
+// CHECK: vector.fma
+// CHECK: arith.cmpi eq, %[[CHUNK]], %c1
+// CHECK: scf.if
+// CHECK: arith.maximumf
+// CHECK: vector.store
+// CHECK: else
+// CHECK-NOT: arith.maximumf
+// CHECK: vector.store
+module attributes {cpu.level = #cpu.level<name = "v3", lanes = 8, registers = 16, fma = true, l1 = 32768, l2 = 262144>} {
+  func.func @chunks(%x: memref<1x16x1024xf32>, %w: memref<3x1024x16xf32>, %out: memref<1x16x48xf32>,
+                    %begin: index, %end: index) attributes {cpu.kernel} {
+    cpu.matmul %x, %w outs %out {packed, activation = #graph.activation<relu>,
+        tile = #cpu.tile<pixels = 4, blocks = 1, rows = 1, groups = 3, depth = 2, flatten = false>}
+      : memref<1x16x1024xf32>, memref<3x1024x16xf32>, memref<1x16x48xf32>
+    return
+  }
 }

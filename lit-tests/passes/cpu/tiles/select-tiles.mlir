@@ -50,6 +50,18 @@ func.func @row(%x: memref<1x1x2048xf32>, %w: memref<63x2048x16xf32>, %out: memre
 
 // -----
 
+// Rows that do not fit L2: the sum is computed in chunks, and tasks have many columns.
+module attributes {cpu.level = #cpu.level<name = "v4", lanes = 16, registers = 32, fma = true, l1 = 32768, l2 = 1048576>} {
+  // CHECK-LABEL: func.func @long_rows
+  // CHECK: tile = #cpu.tile<pixels = {{[0-9]+}}, blocks = {{[0-9]+}}, rows = 1, groups = 6, depth = 6,
+  func.func @long_rows(%x: memref<1x197x3072xf32>, %w: memref<48x3072x16xf32>, %out: memref<1x197x768xf32>) {
+    cpu.matmul %x, %w outs %out {packed} : memref<1x197x3072xf32>, memref<48x3072x16xf32>, memref<1x197x768xf32>
+    return
+  }
+}
+
+// -----
+
 // What is chosen already stays.
 // CHECK-LABEL: func.func @chosen
 // CHECK: tile = #cpu.tile<pixels = 2, blocks = 1, rows = 3, groups = 1, depth = 1, flatten = false>
