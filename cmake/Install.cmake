@@ -70,6 +70,9 @@ install(FILES "${PROJECT_SOURCE_DIR}/runtime-lite/schema/om.fbs"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/openatc" COMPONENT dev)
 openatc_install_pc(openatc dev)
 
+# The runtime for programs without an operating system, a library of its own.
+openatc_install_part(Bare dev openatc_bare)
+
 # The simulated NPU, a library of its own. A runtime that is built alone has it only
 # where the tools do.
 if(OPENATC_BUILD_COMPILER OR TARGET om-run)

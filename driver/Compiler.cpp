@@ -10,6 +10,7 @@
 #include "passes/Choices.h"
 #include "passes/om/Schedule.h"
 #include "passes/train/Passes.h"
+#include "support/ModelText.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Parser/Parser.h"
@@ -45,6 +46,7 @@ Compiler::Compiler(MLIRContext &context, CompilerOptions options, Diagnostics &d
       messages(context, diagnostics) {
   assert(this->options.target && "a compilation has a target");
   enableRemarks(context, this->options.remarks);
+  compileSummary.timer.onBegin = this->options.onStage;
 }
 
 Compiler::~Compiler() = default;
@@ -105,7 +107,12 @@ bool Compiler::insertPreprocessing() {
 bool Compiler::applyUserChanges() {
   if (!options.fusionRules.empty() && !applyFusionRules(*current, options.fusionRules, diagnostics))
     return false;
-  return runInsertedPasses(options.insertedPasses, Phase::Import, *current, diagnostics);
+  return runInsertedPasses(options.insertedPasses, Phase::Import, *current, diagnostics) &&
+         callHook(Phase::Import);
+}
+
+bool Compiler::callHook(Phase phase) {
+  return !options.phaseHook || options.phaseHook(phase, *current, diagnostics);
 }
 
 /// Writes the table of choices, from which passes read.
@@ -126,6 +133,8 @@ bool Compiler::lower(Phase last) {
   const unsigned before = diagnostics.numErrors();
   PhaseRunner runner(*options.target, options.disabledPasses, options.tempDir, compileSummary.timer,
                      diagnostics, options.insertedPasses);
+  PassEditor editor(options.passEdits);
+  runner.setHooks(&editor, &options.phaseHook);
   bool done = makeTempDir();
   if (done && !current)
     done = import(last) && applyUserChanges() && runner.keep(*current, "1-import.mlir");
@@ -133,13 +142,15 @@ bool Compiler::lower(Phase last) {
   if (done && !options.quantizer)
     done = insertPreprocessing();
   if (done && last >= Phase::Quantize)
-    done = quantize();
+    done = quantize() && (!options.quantizer || callHook(Phase::Quantize));
   if (done && options.quantizer && last >= Phase::Quantize)
     done = insertPreprocessing();
   if (done)
     setChoices();
   if (done && last >= Phase::Graph)
     done = runner.run(*current, last);
+  if (done && last == Phase::Programs)
+    done = editor.checkAllFound(diagnostics);
   reached = last;
   return finish(done && diagnostics.numErrors() == before);
 }
@@ -216,6 +227,10 @@ void Compiler::stamp(om::OmModel &model) const {
   model.producer = std::string("OpenATC ") + om_version();
   model.commandLine = options.commandLine;
   model.name = llvm::sys::path::stem(options.source.path).str();
+  if (auto facts = (*current)->getAttrOfType<DictionaryAttr>(om::kMetadataAttr))
+    for (NamedAttribute fact : facts)
+      if (auto text = dyn_cast<StringAttr>(fact.getValue()))
+        model.metadata[fact.getName().str()] = text.str();
 }
 
 bool Compiler::writeOm(om::OmSink &sink) {
@@ -229,7 +244,40 @@ bool Compiler::writeOm(om::OmSink &sink) {
   return true;
 }
 
+/// Returns "image f32[batch,1,28,28]" for an input or output.
+static std::string portText(const om::OmHostPort &port) {
+  const std::string dtype =
+      port.dtype == OM_UNDEFINED ? "any type" : std::string(om_dtype_name(port.dtype));
+  return printable(port.name) + " " +
+         (port.kind == OM_KIND_SEQUENCE ? "sequence of " + dtype
+          : port.kind == OM_KIND_MAP    ? "map"
+          : port.unranked               ? dtype + "[*]"
+                                        : typeText(dtype, port.dims, port.dimNames));
+}
+
 void CompileSummary::describe(const om::OmModel &model, uint64_t bytes) {
+  for (bool isOutput : {false, true}) {
+    std::vector<std::string> &texts = isOutput ? outputs : inputs;
+    const auto *ports = model.gears  ? &(isOutput ? model.gears->outputs : model.gears->inputs)
+                        : model.host ? &(isOutput ? model.host->outputs : model.host->inputs)
+                                     : nullptr;
+    if (ports)
+      for (const om::OmHostPort &port : *ports)
+        texts.push_back(portText(port));
+    else
+      for (uint32_t index : isOutput ? model.outputs : model.inputs)
+        texts.push_back(printable(model.tensors[index].name) + " " +
+                        typeText(model.tensors[index].dtype, model.tensors[index].dims));
+  }
+  for (const om::OmImage &image : model.images)
+    scratchBytes = std::max<uint64_t>(scratchBytes, image.scratchBytes);
+  auto countCalls = [&](const om::OmHostProgram &program) {
+    for (const std::vector<om::OmHostStep> &block : program.blocks)
+      for (const om::OmHostStep &step : block)
+        hostCalls += step.kind == om::OmHostStep::Kind::Call;
+  };
+  if (model.host)
+    countCalls(*model.host);
   for (const om::OmImage &image : model.images)
     images.emplace_back(image.level, image.codeSize);
   launches = model.schedule.size();

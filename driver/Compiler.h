@@ -14,6 +14,7 @@
 #include "driver/ContextMessages.h"
 #include "driver/InsertedPasses.h"
 #include "driver/ModelImport.h"
+#include "driver/PassEdits.h"
 #include "driver/Placement.h"
 #include "driver/Remarks.h"
 #include "driver/StageTimer.h"
@@ -45,7 +46,10 @@ struct CompilerOptions {
   std::string states;   ///< --state: pairs of inputs and outputs (findStates); empty: "auto"
   ImageLayout imageLayout = ImageLayout::ChannelsFirst; ///< of the model's images, for aippFile
   std::string fusionRules; ///< --fusion_rules, applied behind Import; empty: there are none
-  std::vector<InsertedPasses> insertedPasses; ///< --extra_passes
+  std::vector<InsertedPasses> insertedPasses;   ///< --extra_passes
+  std::vector<PassEdit> passEdits;              ///< changes of the pipelines of the phases
+  PhaseHook phaseHook;                          ///< called behind each phase up to Programs
+  std::function<void(llvm::StringRef)> onStage; ///< called with the name of each stage as it begins
   /// Decisions of passes that are set from outside (passes/Choices.h), by their keys.
   std::map<std::string, std::string> choices;
   int64_t proposals = 0; ///< how many alternatives passes note beside their decisions
@@ -61,6 +65,9 @@ struct CompileSummary {
            weightsBytes = 0, fileBytes = 0;
   std::vector<std::pair<std::string, uint64_t>> images; ///< level, bytes of code
   std::optional<Placement> placement;                   ///< of a model for an NPU
+  uint64_t hostCalls = 0;                   ///< calls of host kernels, of a dynamic model
+  uint64_t scratchBytes = 0;                ///< per thread, of the level that needs the most
+  std::vector<std::string> inputs, outputs; ///< "image f32[batch,1,28,28]"
 
   /// Fills in what the description of the file and its bytes tell.
   void describe(const om::OmModel &model, uint64_t bytes);
@@ -119,6 +126,7 @@ private:
   bool quantize();
   bool insertPreprocessing();
   bool applyUserChanges();
+  bool callHook(Phase phase);
   void setChoices();
   std::optional<EmittedModel> generate();
   bool writeOm(om::OmSink &sink);

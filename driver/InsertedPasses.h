@@ -9,6 +9,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <functional>
 #include <vector>
 
 namespace atc::driver {
@@ -18,6 +19,10 @@ struct InsertedPasses {
   Phase after;          ///< Import, Graph, Kernels, Schedule or Programs
   std::string pipeline; ///< as atc-opt takes it: "my-pass{option=1},canonicalize"
 };
+
+/// Is called with the module behind a phase, of a dynamic model behind Graph and later with that of
+/// each static region; it may change the module. Returns false after an error in the diagnostics.
+using PhaseHook = std::function<bool(Phase, mlir::ModuleOp, Diagnostics &)>;
 
 /// Loads shared libraries with passes (mlirGetPassPluginInfo) into the process, where they stay,
 /// and registers the project's passes too, once per process. Returns false after an error.

@@ -34,6 +34,8 @@ bool PhaseRunner::runPipeline(ModuleOp module, const PhasePipeline &pipeline) {
   timer.begin(pipeline.title);
   PassManager pm(module.getContext());
   pipeline.build(pm);
+  if (editor && !editor->apply(pm, diagnostics))
+    return false;
   if (failed(pm.run(module)))
     return fail("the stage '" + pipeline.title.str() + "' failed");
   return keep(module, pipeline.file);
@@ -62,6 +64,8 @@ bool PhaseRunner::runStatic(ModuleOp module, ArrayRef<PhasePipeline> pipelines, 
     const bool ends = i + 1 == pipelines.size() || pipelines[i + 1].phase != pipeline.phase;
     if (ends && !runInsertedPasses(inserted, pipeline.phase, module, diagnostics))
       return fail("the passes of the user failed");
+    if (ends && hook && *hook && !(*hook)(pipeline.phase, module, diagnostics))
+      return fail("a hook failed");
     // Weights are packed now; what they were packed from is of no use any more.
     if (pipeline.phase == Phase::Kernels)
       graph::releaseUnusedConstants(module);

@@ -5,6 +5,7 @@
 #define OPENATC_DRIVER_PHASERUNNER_H
 
 #include "driver/InsertedPasses.h"
+#include "driver/PassEdits.h"
 #include "driver/StageTimer.h"
 #include "driver/targets/Target.h"
 #include "support/Diagnostics.h"
@@ -22,6 +23,13 @@ public:
               llvm::ArrayRef<InsertedPasses> inserted = {})
       : target(target), disabled(disabled), tempDir(tempDir), timer(timer),
         diagnostics(diagnostics), inserted(inserted) {}
+
+  /// Sets what else the user wants: edits of the pipelines, and a function that is called behind
+  /// each phase. Both must outlive the runner.
+  void setHooks(PassEditor *passEditor, const PhaseHook *phaseHook) {
+    editor = passEditor;
+    hook = phaseHook;
+  }
 
   /// Runs the phases up to `last` on a module that has been imported. The module must be
   /// the only one in its context, whose constants are freed on the way. Graph passes are
@@ -49,6 +57,8 @@ private:
   StageTimer &timer;
   Diagnostics &diagnostics;
   llvm::ArrayRef<InsertedPasses> inserted;
+  PassEditor *editor = nullptr;
+  const PhaseHook *hook = nullptr;
 };
 
 } // namespace atc::driver

@@ -22,6 +22,8 @@ void StageTimer::begin(StringRef name) {
   end();
   current = name.str();
   start = std::chrono::steady_clock::now();
+  if (onBegin)
+    onBegin(name);
 }
 
 void StageTimer::end() {

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ public:
     double seconds;
     uint64_t peak; ///< peak memory of the process when the stage ended, in bytes
   };
+
+  /// Is called with the name of each stage as it begins.
+  std::function<void(llvm::StringRef)> onBegin;
 
   /// Ends the current stage, if any, and begins another.
   void begin(llvm::StringRef name);

@@ -57,6 +57,7 @@ private:
   void take();
   void keep(const std::vector<::om::Buffer> &inputs);
   bool addLayer(const PlannedLayer &layer);
+  Interval chooseRange(const PlannedTensor &tensor, const Histogram &histogram);
 
   const Plan &plan;
   const QuantConfig &config;
@@ -185,6 +186,20 @@ bool Collector::addLayer(const PlannedLayer &layer) {
   return true;
 }
 
+Interval Collector::chooseRange(const PlannedTensor &tensor, const Histogram &histogram) {
+  if (config.chooseRange && histogram.numBins())
+    if (const auto chosen = config.chooseRange(tensor.name, histogram, diagnostics)) {
+      if (std::isfinite(chosen->min) && std::isfinite(chosen->max) && chosen->min <= chosen->max)
+        return *chosen;
+      diagnostics.error("E10001", "the calibrator has chosen [" + std::to_string(chosen->min) +
+                                      ", " + std::to_string(chosen->max) + "] for tensor '" +
+                                      tensor.name +
+                                      "', which is no range: both must be finite, and the "
+                                      "minimum at most the maximum");
+    }
+  return searchRange(histogram, tensor.config.range);
+}
+
 bool Collector::writeTable() {
   QuantTable &table = calibration.table;
   std::string notFinite;
@@ -200,7 +215,7 @@ bool Collector::writeTable() {
       entry.name = tensor.name;
     } else {
       entry.seen = histogram.seen();
-      entry.chosen = searchRange(histogram, tensor.config.range);
+      entry.chosen = chooseRange(tensor, histogram);
       entry.params =
           coverInterval(entry.chosen, tensor.config.range.symmetric, tensor.config.range.isSigned);
     }

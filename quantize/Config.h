@@ -8,6 +8,7 @@
 #include "quantize/RangeSearch.h"
 #include "support/Diagnostics.h"
 
+#include <functional>
 #include <map>
 #include <set>
 
@@ -26,6 +27,11 @@ std::string setImageOption(ImageOptions &options, llvm::StringRef key, llvm::Str
 std::string setImageOption(ImageOptions &options, llvm::StringRef key,
                            llvm::ArrayRef<double> numbers);
 
+/// Chooses the range of a tensor by the distribution of its values; nothing leaves the choice to
+/// the method of its layer. Returns nothing after an error too, which it reports.
+using RangeChooser = std::function<std::optional<Interval>(
+    const std::string &tensor, const Histogram &histogram, Diagnostics &diagnostics)>;
+
 /// The settings of a model.
 struct QuantConfig {
   LayerConfig common;
@@ -43,6 +49,7 @@ struct QuantConfig {
   /// Keep everything between a layer and its activation in float. Some runtimes compute in integers
   /// only where everything but relu and clip is between scales of its own.
   bool fuseActivations = true;
+  RangeChooser chooseRange; ///< of a program that calls the library; empty: the methods choose
 
   bool skips(const std::string &node, const std::string &type) const;
   const LayerConfig &of(const std::string &node, const std::string &type) const;

@@ -1,13 +1,13 @@
 //===-- ImageFile.cpp - reads image files as inputs of a model ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Uses the kernels of ImageDecoder and Resize, which are in this process for constant folding, so
-// that images need no other library.
+// Uses the kernels of ImageDecoder and Resize, and links no others, so that images need no other
+// library.
 
 #include "quantize/ImageFile.h"
 
 #include "kernels/core/Numbers.h"
-#include "kernels/native/NativeHost.h"
+#include "kernels/native/NativeRows.h"
 #include "support/ModelText.h"
 
 #include <algorithm>
@@ -132,7 +132,7 @@ static const host::Value *decode(const std::string &path, const char *pixelForma
     std::memcpy(input->data, bytes.data(), bytes.size());
     const host::String format{pixelFormat, std::strlen(pixelFormat)};
     auto outcome =
-        kernels::native::run(*kernels::native::find("ImageDecoder"), {input},
+        kernels::native::run(kernels::native::rows::ImageDecoder(), {input},
                              {{"pixel_format", host::AttributeKind::Strings, 1, &format}}, 1, 1,
                              /*onlyShapes=*/false, values);
     const host::Value *image = outcome.outputs[0];
@@ -163,7 +163,7 @@ static const float *resize(const host::Value &image, int64_t height, int64_t wid
   std::memcpy(sizes->data, wanted, sizeof wanted);
   const host::String linear{"linear", 6};
   auto outcome =
-      kernels::native::run(*kernels::native::find("Resize"), {floats, nullptr, nullptr, sizes},
+      kernels::native::run(kernels::native::rows::Resize(), {floats, nullptr, nullptr, sizes},
                            {{"mode", host::AttributeKind::Strings, 1, &linear},
                             {"antialias", host::AttributeKind::Ints, 1, &yes},
                             {"exclude_outside", host::AttributeKind::Ints, 1, &yes}},

@@ -25,6 +25,20 @@ template <typename Dims> std::string typeText(om_dtype dtype, const Dims &dims) 
   return om_dtype_name(dtype) + dimsText(dims);
 }
 
+/// Returns a type as "f32[batch,?,256]": a dynamic dim by its name in `names`, which has one per
+/// dim or none.
+template <typename Dims, typename Names>
+std::string typeText(const std::string &dtype, const Dims &dims, const Names &names) {
+  std::string text = dtype + "[";
+  size_t i = 0;
+  for (auto dim : dims) {
+    const std::string name = i < names.size() ? std::string(names[i]) : std::string();
+    text += i++ ? "," : "";
+    text += dim >= 0 ? std::to_string(dim) : name.empty() ? "?" : printable(name);
+  }
+  return text + "]";
+}
+
 /// Returns a size as "12.5 MB", with decimal units.
 inline std::string bytesText(uint64_t bytes) {
   const char *units[] = {"bytes", "KB", "MB", "GB"};

@@ -280,7 +280,8 @@ bool readTensor(const std::string &path, const ::om::Tensor &tensor, void *data,
   return true;
 }
 
-bool readNpyDims(const std::string &path, std::vector<int64_t> &dims) {
+/// Reads the header of a .npy file. Returns false for any other file.
+static bool readHeader(const std::string &path, Header &header) {
   // A longer header cannot be that of a tensor.
   std::vector<char> start(4096);
   // Reading a pipe would wait for whoever writes into it.
@@ -290,11 +291,20 @@ bool readNpyDims(const std::string &path, std::vector<int64_t> &dims) {
   std::ifstream file(path, std::ios::binary);
   file.read(start.data(), start.size());
   start.resize(file.gcount());
+  return parseHeader(start, header);
+}
+
+bool readNpyDims(const std::string &path, std::vector<int64_t> &dims) {
   Header header;
-  if (!parseHeader(start, header))
+  if (!readHeader(path, header))
     return false;
   dims = std::move(header.dims);
   return true;
+}
+
+bool npyHasType(const std::string &path, om_dtype dtype) {
+  Header header;
+  return readHeader(path, header) && sameType(dtype, header.descr);
 }
 
 std::string fileNameOf(const std::string &tensor) {

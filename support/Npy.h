@@ -32,6 +32,9 @@ bool writeStrings(const std::string &path, const ::om::Tensor &tensor,
 /// Reads the dims of a .npy file. Returns false for any other file.
 bool readNpyDims(const std::string &path, std::vector<int64_t> &dims);
 
+/// Returns whether a .npy file has elements of this type; false for any other file.
+bool npyHasType(const std::string &path, om_dtype dtype);
+
 /// Returns a tensor's name as a file name, without ".npy": "_" replaces unprintable characters and
 /// those with a meaning for a file system or a shell.
 std::string fileNameOf(const std::string &tensor);

@@ -167,6 +167,7 @@ OmHostPort GearMerger::portOf(const OmGear &gear, bool output, uint32_t index) c
   port.name = tensor.name;
   port.dtype = tensor.dtype;
   port.dims = tensor.dims;
+  port.dimNames = tensor.dimNames;
   return port;
 }
 

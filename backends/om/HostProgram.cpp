@@ -62,19 +62,25 @@ public:
 
   llvm::Expected<OmHostProgram> build() {
     Block &body = main.getBody().front();
-    for (BlockArgument argument : body.getArguments())
-      program.inputs.push_back(
-          port(argument.getType(), slotOf(argument),
-               main.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kNameAttr), "input",
-               argument.getArgNumber()));
+    for (BlockArgument argument : body.getArguments()) {
+      const unsigned index = argument.getArgNumber();
+      program.inputs.push_back(port(argument.getType(), slotOf(argument),
+                                    main.getArgAttrOfType<StringAttr>(index, kNameAttr), "input",
+                                    index));
+      program.inputs.back().dimNames =
+          dimNamesOf(main.getArgAttrOfType<ArrayAttr>(index, kDimNamesAttr));
+    }
     program.blocks.emplace_back();
     addSteps(body, 0);
     Operation *end = body.getTerminator();
-    for (OpOperand &result : end->getOpOperands())
-      program.outputs.push_back(
-          port(result.get().getType(), slotOf(result.get()),
-               main.getResultAttrOfType<StringAttr>(result.getOperandNumber(), kNameAttr), "output",
-               result.getOperandNumber()));
+    for (OpOperand &result : end->getOpOperands()) {
+      const unsigned index = result.getOperandNumber();
+      program.outputs.push_back(port(result.get().getType(), slotOf(result.get()),
+                                     main.getResultAttrOfType<StringAttr>(index, kNameAttr),
+                                     "output", index));
+      program.outputs.back().dimNames =
+          dimNamesOf(main.getResultAttrOfType<ArrayAttr>(index, kDimNamesAttr));
+    }
     program.slots = nextSlot;
     auto integer = [&](StringRef name) {
       auto value = main->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>(name);

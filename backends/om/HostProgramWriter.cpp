@@ -154,13 +154,29 @@ Offset<fb::HostProgram> buildHostProgram(flatbuffers::FlatBufferBuilder &builder
   return HostBuilder(builder).program(program);
 }
 
+bool OmHostPort::namesDynamicDims() const {
+  for (size_t i = 0; i < dims.size() && i < dimNames.size(); ++i)
+    if (dims[i] < 0 && !dimNames[i].empty())
+      return true;
+  return false;
+}
+
 Offset<fb::HostPort> buildHostPort(flatbuffers::FlatBufferBuilder &builder,
                                    const OmHostPort &port) {
   auto name = builder.CreateSharedString(port.name);
   auto dims = builder.CreateVector(port.dims);
+  OffsetVector<flatbuffers::String> dimNames;
+  if (port.namesDynamicDims()) {
+    std::vector<Offset<flatbuffers::String>> names;
+    for (size_t i = 0; i < port.dims.size(); ++i) {
+      const bool isNamed = port.dims[i] < 0 && i < port.dimNames.size();
+      names.push_back(builder.CreateSharedString(isNamed ? port.dimNames[i] : std::string()));
+    }
+    dimNames = builder.CreateVector(names);
+  }
   return fb::CreateHostPort(builder, name, static_cast<fb::HostKind>(port.kind),
                             static_cast<fb::DataType>(port.dtype), dims, port.unranked,
-                            port.optional, port.slot);
+                            port.optional, port.slot, dimNames);
 }
 
 Offset<fb::HostPart> buildHostPart(flatbuffers::FlatBufferBuilder &builder,

@@ -110,6 +110,8 @@ private:
       tensor.name = (output ? "output" : "input") + std::to_string(list.size());
       if (auto name = main.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kNameAttr))
         tensor.name = name.str();
+      tensor.dimNames =
+          dimNamesOf(main.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), kDimNamesAttr));
       tensor.dtype = dtypeOf(type.getElementType());
       tensor.dims = type.getShape().vec();
       if (tensor.dtype == OM_UNDEFINED || !type.hasStaticShape() || !type.getLayout().isIdentity())

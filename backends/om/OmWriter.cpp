@@ -51,6 +51,14 @@ uint16_t schemaMinor(const OmModel &model) {
       return step.kind == OmHostStep::Kind::Collective;
     });
   };
+  auto hasNames = [](const auto &program) {
+    auto isNamed = [](const OmHostPort &port) { return port.namesDynamicDims(); };
+    return std::any_of(program.inputs.begin(), program.inputs.end(), isNamed) ||
+           std::any_of(program.outputs.begin(), program.outputs.end(), isNamed);
+  };
+  if (!model.metadata.empty() || (model.host && hasNames(*model.host)) ||
+      (model.gears && hasNames(*model.gears)))
+    return 7;
   if (model.host && (model.host->ranks || std::any_of(model.host->blocks.begin(),
                                                       model.host->blocks.end(), hasCollectives)))
     return 6;
@@ -73,6 +81,17 @@ buildStates(flatbuffers::FlatBufferBuilder &builder, const std::vector<OmState> 
       dims.emplace_back(dim.dim, dim.input, dim.inputDim);
     tables.push_back(
         fb::CreateState(builder, state.input, state.output, builder.CreateVectorOfStructs(dims)));
+  }
+  return builder.CreateVector(tables);
+}
+
+flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::Metadata>>>
+buildMetadata(flatbuffers::FlatBufferBuilder &builder,
+              const std::map<std::string, std::string> &metadata) {
+  std::vector<flatbuffers::Offset<fb::Metadata>> tables;
+  for (const auto &[key, value] : metadata) {
+    auto keyText = builder.CreateSharedString(key);
+    tables.push_back(fb::CreateMetadata(builder, keyText, builder.CreateSharedString(value)));
   }
   return builder.CreateVector(tables);
 }
@@ -321,11 +340,14 @@ std::vector<char> Writer::buildHeader() const {
   flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::State>>> states;
   if (!model.states.empty())
     states = buildStates(builder, model.states);
+  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::Metadata>>> metadata;
+  if (!model.metadata.empty())
+    metadata = buildMetadata(builder, model.metadata);
   fb::FinishSizePrefixedModelBuffer(
       builder, fb::CreateModel(builder, OM_SCHEMA_MAJOR, schemaMinor(model), producer, commandLine,
                                name, target, segmentList, tensorList, inputs, outputs, kernelList,
                                imageList, steps, model.arenaSize, fileBytes, soc, socTable,
-                               programList, host, gears, states));
+                               programList, host, gears, states, metadata));
 
   const char *bytes = reinterpret_cast<const char *>(builder.GetBufferPointer());
   std::vector<char> header(bytes, bytes + builder.GetSize());

@@ -10,6 +10,7 @@
 #include "openatc/collectives.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,8 @@ struct OmTensor {
   uint32_t block = 0;
   std::vector<int64_t> strides;
   OmBufferRef place;
+  /// Of an input or output: the model's name per dim (OmHostPort), for gears. Not written.
+  std::vector<std::string> dimNames = {};
 };
 
 /// Bytes of a weights segment. The offset is a multiple of 64, gaps are zeros, and the order is
@@ -90,6 +93,12 @@ struct OmHostPort {
   bool unranked = false; ///< `dims` is empty and means nothing
   bool optional = false; ///< the value may be "none"
   uint32_t slot = 0;
+  /// The model's name per dim, "" for a dim without one; empty where none has a name. Only those
+  /// of dynamic dims are written.
+  std::vector<std::string> dimNames = {};
+
+  /// Returns whether a dynamic dim has a name.
+  bool namesDynamicDims() const;
 };
 
 /// A tensor in the weights (`place`, at a multiple of 64) or of `strings`; in `slot` from the
@@ -224,6 +233,8 @@ struct OmModel {
   /// With them, `inputs` and `outputs` are those of all gears, and there is no `host`.
   std::optional<OmGears> gears;
   std::vector<OmState> states; ///< by findStates
+  /// Facts that the author of the model has stated, by their keys.
+  std::map<std::string, std::string> metadata = {};
 };
 
 /// Returns the element strides of a dense tensor: per dim, or where blocked, per physical dim of

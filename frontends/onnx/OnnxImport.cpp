@@ -12,6 +12,7 @@
 #include "frontends/onnx/AscendNodes.h"
 #include "frontends/onnx/DynamicDim.h"
 #include "frontends/onnx/GraphImporter.h"
+#include "frontends/onnx/ModelFacts.h"
 #include "frontends/onnx/OnnxModel.h"
 #include "frontends/onnx/OpTable.h"
 #include "frontends/onnx/TensorData.h"
@@ -147,6 +148,8 @@ static FailureOr<OwningOpRef<ModuleOp>> importModel(onnx::ModelProto &model, Str
       GraphImporter(model, *opset, folder, options, context, diags).run();
   if (!module || !markWeights(*module, weights, folder, options, diags))
     return failure();
+  nameDims(*module, model.graph());
+  keepMetadata(*module, model);
   return module;
 }
 

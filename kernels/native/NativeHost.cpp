@@ -3,7 +3,6 @@
 
 #include "kernels/native/NativeHost.h"
 
-#include "kernels/core/Contracts.h"
 #include "kernels/core/Lanes.h"
 #include "kernels/core/Numbers.h"
 #include "runtime-lite/abi/HostValueRules.h"
@@ -15,12 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <new>
-
-#define KERNEL(Name, Attributes, Results, Inputs)                                                  \
-  extern "C" void atc_kernel_##Name(atc::host::Call *);
-#include "kernels/Kernels.def"
 
 /// In this process all element types can occur.
 extern "C" const uint64_t atc_kernel_types = ~uint64_t(0);
@@ -32,31 +26,6 @@ namespace atc::kernels::native {
 using host::Call;
 using host::Kind;
 using host::Value;
-
-const std::vector<Row> &allRows() {
-  static const std::vector<Row> rows = {
-#define KERNEL(Name, Attributes, Results, Inputs)                                                  \
-  {#Name,                                                                                          \
-   Attributes,                                                                                     \
-   Results,                                                                                        \
-   Inputs,                                                                                         \
-   &ContractOf<Name##Signature, Name##Entries>::value,                                             \
-   atc_kernel_##Name},
-#include "kernels/Kernels.def"
-  };
-  return rows;
-}
-
-const Row *find(std::string_view name) {
-  static const auto map = [] {
-    std::map<std::string_view, const Row *> all;
-    for (const Row &row : allRows())
-      all[row.name] = &row;
-    return all;
-  }();
-  auto found = map.find(name);
-  return found == map.end() ? nullptr : found->second;
-}
 
 uint32_t Row::maxResults() const {
   const std::string_view text = results;

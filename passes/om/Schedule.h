@@ -14,6 +14,12 @@ namespace atc::om {
 inline constexpr llvm::StringLiteral kOutputAttr = "om.output";
 /// The name of an input or output, on the arguments of @main.
 inline constexpr llvm::StringLiteral kNameAttr = "om.name";
+/// The model's names of the dims of an input or output, "" for a dim without one: an array of
+/// strings, on the arguments and results of @main.
+inline constexpr llvm::StringLiteral kDimNamesAttr = "om.dim_names";
+/// The facts that the author of a model has stated about it: a dictionary of strings, on the
+/// module.
+inline constexpr llvm::StringLiteral kMetadataAttr = "om.metadata";
 /// Unit attributes of kernel functions: code for the CPU, and those that become programs of the
 /// NPU.
 inline constexpr llvm::StringLiteral kCpuKernelAttr = "cpu.kernel";

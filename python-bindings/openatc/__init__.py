@@ -21,15 +21,17 @@ from ._error import (ArgumentError, CancelledError, Error, FileError, LimitError
 from ._runtime import (NO_LIMIT, LaunchInfo, LaunchTime, Model, Session, TensorInfo,
                        empty)
 from ._runtime import runtime_version as _runtime_version
-from ._values import Map, Raw
+from ._values import Map, Raw, Shape
 
 if TYPE_CHECKING:
     from . import builder, schedules
     from ._compare import Comparison, TensorError, compare
     from ._compile import (Module, ModulePort, compile, from_keras, from_torch, interpret, load,
                            lower, parse)
+    from ._hooks import Hooks, Operation
     from ._pool import Pool
-    from ._quantize import QuantError, QuantizedModel, TensorScale, quantize
+    from ._quantize import (Histogram, QuantError, QuantizedModel, TensorScale,
+                            quantize)
     from ._simulate import Simulation, simulate
     from ._torch import backend as torch_backend
     from ._train import StepInfo, Trainer, train
@@ -42,22 +44,23 @@ _LAZY: dict[str, tuple[str, str | None]] = {
     **{name: ("_compile", name) for name in ("Module", "ModulePort", "compile", "from_keras",
                                              "from_torch", "interpret", "load", "lower",
                                              "parse")},
-    **{name: ("_quantize", name) for name in ("QuantError", "QuantizedModel", "TensorScale",
-                                              "quantize")},
+    **{name: ("_quantize", name) for name in ("Histogram", "QuantError", "QuantizedModel",
+                                              "TensorScale", "quantize")},
     **{name: ("_simulate", name) for name in ("Simulation", "simulate")},
     **{name: ("_train", name) for name in ("StepInfo", "Trainer", "train")},
+    **{name: ("_hooks", name) for name in ("Hooks", "Operation")},
     "Pool": ("_pool", "Pool"),
     "builder": ("builder", None),
     "schedules": ("schedules", None),
     "torch_backend": ("_torch", "backend"),
 }
 
-__all__ = ["ArgumentError", "CancelledError", "Comparison", "Error", "FileError", "LaunchInfo",
-           "LaunchTime", "LimitError", "MissingFileError", "Model", "Module", "ModulePort",
-           "NO_LIMIT", "Pool", "Profile", "QuantError", "QuantizedModel", "Session", "Simulation",
-           "StepInfo", "TensorError", "TensorInfo", "TensorScale", "Trainer", "UnsupportedError",
-           "__version__", "builder", "compare", "compile", "empty", "from_keras", "from_torch",
-           "interpret", "load", "lower", "parse", "quantize", "schedules", "simulate",
+__all__ = ["ArgumentError", "CancelledError", "Comparison", "Error", "FileError", "Histogram",
+           "Hooks", "LaunchInfo", "LaunchTime", "LimitError", "MissingFileError", "Model", "Module", "ModulePort",
+           "NO_LIMIT", "Operation", "Pool", "Profile", "QuantError", "QuantizedModel", "Session", "Shape",
+           "Simulation", "StepInfo", "TensorError", "TensorInfo", "TensorScale", "Trainer",
+           "UnsupportedError", "__version__", "builder", "compare", "compile", "empty", "from_keras",
+           "from_torch", "interpret", "load", "lower", "parse", "quantize", "schedules", "simulate",
            "torch_backend", "train"]
 
 

@@ -20,12 +20,13 @@ from ._runtime import Model, Session, TensorInfo
 
 @dataclass(frozen=True)
 class TensorError:
-    """How far a tensor that a launch made is from the reference."""
+    """How far a tensor that a launch made, or an output of a dynamic model, is from the
+    reference."""
 
     tensor: str
     """The name of the tensor."""
     launch: int
-    """Index into Model.launches."""
+    """Index into Model.launches; their number for an output of a dynamic model."""
     kernel: str
     """What made it."""
     max_abs: float
@@ -104,7 +105,7 @@ _TOLERANCES = {"f16": 0.01, "bf16": 0.05, "i8": 0.03, "u8": 0.03}
 
 
 def _dims(tensor: TensorInfo) -> list[int]:
-    return [dim for dim in tensor.shape or () if dim is not None]
+    return [dim for dim in tensor.shape or () if isinstance(dim, int)]
 
 
 def _without_ones(shape: Sequence[int]) -> list[int]:
@@ -126,6 +127,61 @@ def _counterpart(tensor: TensorInfo, reference: Mapping[str, NDArray[Any]]) -> N
     return np.ascontiguousarray(right).reshape(tensor.numpy_shape)
 
 
+def _is_static(port: TensorInfo) -> bool:
+    return port.kind == "tensor" and port.shape is not None \
+        and all(isinstance(dim, int) for dim in port.shape)
+
+
+def _shapes_of(model: Model, inputs: Any) -> dict[str, list[int]]:
+    """Returns the shapes of this run: those of the model, and of arrays for what it leaves
+    open."""
+    named = inputs if isinstance(inputs, Mapping) else \
+        {} if model.gears else dict(zip((each.name for each in model.inputs), inputs))
+    shapes = {}
+    for port in model.inputs:
+        if _is_static(port):
+            shapes[port.name] = _dims(port)
+        elif port.kind == "tensor" and port.name in named and hasattr(named[port.name], "shape"):
+            shapes[port.name] = list(named[port.name].shape)
+    return {name: dims for name, dims in shapes.items() if dims}
+
+
+def _compare_outputs(model: Model, reference: Mapping[str, NDArray[Any]], inputs: Any,
+                     tolerance: float | None) -> Comparison:
+    """Compares what a run of a model with dynamic shapes or control flow returns."""
+    outputs = Session(model).run(inputs)
+    values = list(outputs.values()) if isinstance(outputs, Mapping) else outputs
+    allowed = max([1e-4, *(_TOLERANCES.get(each.dtype, 0.0) for each in model.tensors),
+                   *(0.01 for launch in model.launches if launch.npu)])
+    errors, unknown = [], 0
+    for port, ours in zip(model.outputs, values):
+        right = reference.get(port.name)
+        if right is None or not isinstance(ours, np.ndarray) or ours.dtype.kind not in "fiub" \
+                or _without_ones(right.shape) != _without_ones(ours.shape):
+            unknown += 1
+            continue
+        measured = _difference(ours.astype("float64"), right.reshape(ours.shape).astype("float64"))
+        errors.append(TensorError(port.name, len(model.launches), "(output)", *measured,
+                                  max(allowed, _TOLERANCES.get(port.dtype, 0.0))))
+    if not errors:
+        raise Error(["E10014: the reference has none of the model's outputs: it is of another "
+                     "model"])
+    return Comparison(tolerance, errors, unknown)
+
+
+def _difference(ours: NDArray[Any], right: NDArray[Any]) -> tuple[float, float, float]:
+    """Returns the largest error, that over the range of the reference, and the cosine."""
+    finite = np.isfinite(ours) & np.isfinite(right)
+    differs = ~finite & ~((ours == right) | (np.isnan(ours) & np.isnan(right)))
+    error = float("inf") if differs.any() else \
+        float(np.abs(ours - right)[finite].max(initial=0.0))
+    left, other = ours[finite], right[finite]
+    span = float(other.max() - other.min()) if other.size else 0.0
+    norms = float(np.linalg.norm(left) * np.linalg.norm(other))
+    cosine = float(left.ravel() @ other.ravel()) / norms if norms else 1.0
+    return error, error / span if span else (0.0 if error == 0 else float("inf")), cosine
+
+
 def compare(model: Model | Path, reference: Module | Path | Mapping[str, NDArray[Any]],
             inputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]], *,
             tolerance: float | None = None) -> Comparison:
@@ -137,15 +193,18 @@ def compare(model: Model | Path, reference: Module | Path | Mapping[str, NDArray
     too.
 
     `reference` is the model file or module it was compiled from, which the reference
-    interpreter runs on the same inputs, or the right tensors by name.
+    interpreter runs on the same inputs, or the right tensors by name. Of a model with dynamic
+    shapes, recurrence or control flow the outputs are compared.
     """
     if not isinstance(model, Model):
         model = Model(model)
+    is_static = all(_is_static(port) for port in (*model.inputs, *model.outputs))
     if isinstance(reference, (str, os.PathLike)):
-        reference = load(reference, input_shapes={each.name: _dims(each) for each in model.inputs
-                                                  if each.shape})
+        reference = load(reference, input_shapes=_shapes_of(model, inputs))
     if isinstance(reference, Module):
         reference = reference.tensors(inputs)
+    if not is_static:
+        return _compare_outputs(model, reference, inputs, tolerance)
     infos = model.tensors
     ours = Session(model).tensors(inputs)
     errors, unknown = [], 0

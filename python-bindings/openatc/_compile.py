@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from ._display import _shape_text, ports_html
 from ._error import Error, _printable
 from ._foreign import Example, InMemory, apart_from_tensorflow, exported
+from ._hooks import Action, Hooks, Operation, as_hooks
 from ._runtime import Model
-from ._values import Ports
+from ._values import Ports, Shape
 from .builder import Graph
 
 with apart_from_tensorflow():
@@ -26,17 +27,21 @@ Source = Path | bytes | bytearray | memoryview | Any
 of PyTorch, a model of Keras or a tf.function."""
 Shapes = Mapping[str, Sequence[int]]
 Gears = Iterable[int | Sequence[int]]
+HookSource = Hooks | Mapping[str, Action] | None
+"""Hooks, or their actions by phase."""
+Progress = Callable[[str], object]
+"""Is called with the name of each stage of a compilation as it begins."""
 
 
 class ModulePort(NamedTuple):
-    """An input or output of a module; a dim that is not known is None, a shape without a known
-    rank too."""
+    """An input or output of a module. A dynamic dim is its name in the model, or None where it has
+    none; a shape without a known rank is None."""
 
     name: str
     """The name in the model."""
     dtype: str
     """The runtime's name of the element type: "f32", "i64", "bool" ..."""
-    shape: tuple[int | None, ...] | None
+    shape: Shape | None
     """The dims."""
 
 
@@ -90,6 +95,13 @@ class Module:
         words = [f"{key.replace('_', '-')}={_option(value)}" for key, value in options.items()]
         self._handle.run_passes(name + ("{" + " ".join(words) + "}" if words else ""))
 
+    def walk(self) -> list[Operation]:
+        """Returns the operations in the order of the text, each before those inside of it.
+
+        They are a copy; run_passes, and `parse` of an edited text, change a module.
+        """
+        return [Operation(*each) for each in self._handle.operations()]
+
     @overload
     def interpret(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]: ...
     @overload
@@ -116,27 +128,33 @@ class Module:
     def compile(self, output: Path | None = None, *, soc: str | None = None,
                 soc_file: Path | None = None, precision_mode: str | None = None,
                 target_cpu: str = "host", disable_passes: Iterable[str] = (),
-                save_temps: Path | None = None, load: Literal[True] = True) -> Model: ...
+                save_temps: Path | None = None, load: Literal[True] = True,
+                hooks: HookSource = None, progress: Progress | None = None) -> Model: ...
     @overload
     def compile(self, output: Path, *, soc: str | None = None, soc_file: Path | None = None,
                 precision_mode: str | None = None, target_cpu: str = "host",
                 disable_passes: Iterable[str] = (), save_temps: Path | None = None,
-                load: bool) -> Model | None: ...
+                load: bool, hooks: HookSource = None,
+                progress: Progress | None = None) -> Model | None: ...
 
     def compile(self, output: Path | None = None, *, soc: str | None = None,
                 soc_file: Path | None = None, precision_mode: str | None = None,
                 target_cpu: str = "host", disable_passes: Iterable[str] = (),
-                save_temps: Path | None = None, load: bool = True) -> Any:
+                save_temps: Path | None = None, load: bool = True, hooks: HookSource = None,
+                progress: Progress | None = None) -> Any:
         """Compiles the module, which stays as it is; see `openatc.compile`."""
-        request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps)
+        request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps,
+                           hooks, progress)
         return _compile_to(lambda path: self._handle.compile(request, path), output, load)
 
     def lower(self, stop_after: str, *, soc: str | None = None, soc_file: Path | None = None,
               precision_mode: str | None = None, target_cpu: str = "host",
-              disable_passes: Iterable[str] = (), save_temps: Path | None = None) -> Module:
+              disable_passes: Iterable[str] = (), save_temps: Path | None = None,
+              hooks: HookSource = None, progress: Progress | None = None) -> Module:
         """Returns a copy that has gone through the compiler's phases up to `stop_after`; see
         `openatc.lower`."""
-        request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps)
+        request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps,
+                           hooks, progress)
         return Module(self._handle.lower(request, stop_after))
 
     def _in_order(self, inputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]]
@@ -182,7 +200,8 @@ def _words(words: Iterable[str]) -> list[str]:
 
 
 def _request(soc: str | None, soc_file: Path | None, precision_mode: str | None, target_cpu: str,
-             disable_passes: Iterable[str], save_temps: Path | None) -> _compiler.CompileRequest:
+             disable_passes: Iterable[str], save_temps: Path | None, hooks: HookSource = None,
+             progress: Progress | None = None) -> _compiler.CompileRequest:
     """What to compile for, and how."""
     given = {"soc": soc, "soc_file": soc_file, "precision_mode": precision_mode,
              "target_cpu": target_cpu}
@@ -190,8 +209,14 @@ def _request(soc: str | None, soc_file: Path | None, precision_mode: str | None,
               if value is not None and not os.fspath(value)]
     if faults:
         raise Error(faults)
+    wanted = as_hooks(hooks)
+
+    def run_hook(phase: str, handle: _compiler.Module) -> _compiler.Module:
+        return wanted.run(phase, Module(handle))._handle
+
     return _compiler.CompileRequest(soc, soc_file, precision_mode, target_cpu,
-                                    _words(disable_passes), save_temps or None)
+                                    _words(disable_passes), save_temps or None, wanted._changes,
+                                    wanted.phases, run_hook, progress)
 
 
 def _in_memory(model: Source) -> Path | InMemory:
@@ -275,7 +300,8 @@ def compile(model: Module | Source | InMemory, output: Path | None = None, *,
             precision_mode: str | None = None, target_cpu: str = "host",
             disable_passes: Iterable[str] = (), save_temps: Path | None = None,
             load: Literal[True] = True, args: Any = None,
-            kwargs: Mapping[str, Any] | None = None, dynamic_shapes: Any = None) -> Model: ...
+            kwargs: Mapping[str, Any] | None = None, dynamic_shapes: Any = None,
+            hooks: HookSource = None, progress: Progress | None = None) -> Model: ...
 @overload
 def compile(model: Module | Source | InMemory, output: Path, *,
             input_shapes: Shapes | None = None, outputs: Iterable[str] | None = None,
@@ -284,7 +310,8 @@ def compile(model: Module | Source | InMemory, output: Path, *,
             precision_mode: str | None = None, target_cpu: str = "host",
             disable_passes: Iterable[str] = (), save_temps: Path | None = None,
             load: bool, args: Any = None, kwargs: Mapping[str, Any] | None = None,
-            dynamic_shapes: Any = None) -> Model | None: ...
+            dynamic_shapes: Any = None, hooks: HookSource = None,
+            progress: Progress | None = None) -> Model | None: ...
 
 
 def compile(model: Any, output: Path | None = None, *, input_shapes: Shapes | None = None,
@@ -292,8 +319,8 @@ def compile(model: Any, output: Path | None = None, *, input_shapes: Shapes | No
             soc: str | None = None, soc_file: Path | None = None,
             precision_mode: str | None = None, target_cpu: str = "host",
             disable_passes: Iterable[str] = (), save_temps: Path | None = None, load: bool = True,
-            args: Any = None, kwargs: Mapping[str, Any] | None = None, dynamic_shapes: Any = None
-            ) -> Any:
+            args: Any = None, kwargs: Mapping[str, Any] | None = None, dynamic_shapes: Any = None,
+            hooks: HookSource = None, progress: Progress | None = None) -> Any:
     """Compiles a model into the file `output`, and opens it: a file, the bytes of an ONNX model,
     an onnx.ModelProto, a graph of `openatc.builder`, a module, or an object of PyTorch or
     TensorFlow.
@@ -307,15 +334,20 @@ def compile(model: Any, output: Path | None = None, *, input_shapes: Shapes | No
     the CPU. `soc_file` is a table that changes that NPU or describes another. `precision_mode`
     is "force_fp16" (what None means), "allow_fp32_to_fp16", "cube_fp16in_fp32out" or
     "must_keep_origin_dtype". `target_cpu` is a list such as "host" or "x86-64-v2,v3,v4".
-    `disable_passes` names passes to leave out. `save_temps` is a folder for the IR after each stage. `load=False` returns None: for a
-    processor that is not this machine's.
+    `disable_passes` names passes to leave out. `save_temps` is a folder for the IR after each
+    stage. `load=False` returns None: for a processor that is not this machine's.
+
+    `hooks` are an `openatc.Hooks` or its actions by phase, {"graph": function}. `progress` is
+    called with the name of each stage as it begins. What they raise ends the compilation and
+    comes out of this call.
 
     A torch.nn.Module is exported with the example inputs `args` (a tuple, or one tensor) and
     `kwargs`; `dynamic_shapes`, as torch.export takes it, says which dims are dynamic:
     {"image": {0: "batch"}}. A tf.function without a signature needs `args` too: arrays or
     tf.TensorSpec. Keras models need nothing.
     """
-    request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps)
+    request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps,
+                       hooks, progress)
     if isinstance(model, Module):
         _refuse_source(input_shapes, outputs)
         if gears is not None:
@@ -338,14 +370,16 @@ def lower(model: Module | Source, stop_after: str, *, input_shapes: Shapes | Non
           outputs: Iterable[str] | None = None, soc: str | None = None,
           soc_file: Path | None = None, precision_mode: str | None = None,
           target_cpu: str = "host", disable_passes: Iterable[str] = (),
-          save_temps: Path | None = None) -> Module:
+          save_temps: Path | None = None, hooks: HookSource = None,
+          progress: Progress | None = None) -> Module:
     """Compiles a model file or a module up to a phase and returns the module as it is there.
 
     `stop_after` is "import", "quantize", "graph", "kernels", "schedule" or "programs"; the other
     arguments are those of `compile`. `print(openatc.lower("net.onnx", "schedule"))` shows the
     launches that `compile` would put into the file.
     """
-    request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps)
+    request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps,
+                       hooks, progress)
     if isinstance(model, Module):
         _refuse_source(input_shapes, outputs)
         return Module(model._handle.lower(request, stop_after))

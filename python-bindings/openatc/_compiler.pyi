@@ -5,11 +5,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from ._values import Shape
+
 _Path = str | os.PathLike[str]
 _Shapes = list[tuple[str, list[int]]]
 # The warnings, and a file in memory for openatc.Model or None.
 _Compiled = tuple[list[str], Any]
-_Port = tuple[str, str, tuple[int | None, ...] | None]
+_Port = tuple[str, str, Shape | None]
 
 class ModelRequest:
     """A path, or a name and the bytes of an ONNX model, and what of it is read."""
@@ -21,7 +23,10 @@ class CompileRequest:
     """What to compile for, and how."""
 
     def __init__(self, soc: str | None, soc_file: _Path | None, precision_mode: str | None,
-                 target_cpu: str, disable_passes: list[str], save_temps: _Path | None) -> None: ...
+                 target_cpu: str, disable_passes: list[str], save_temps: _Path | None,
+                 passes: list[tuple[str, str, str]], phases: list[str],
+                 hook: Callable[[str, Module], Module],
+                 progress: Callable[[str], object] | None) -> None: ...
 
 class Module:
     @staticmethod
@@ -32,6 +37,8 @@ class Module:
     def print(self, weights: bool, locations: bool) -> str: ...
     def inputs(self) -> list[_Port]: ...
     def outputs(self) -> list[_Port]: ...
+    def operations(self) -> list[tuple[str, str, int, tuple[str, ...], tuple[str, ...],
+                                       dict[str, str]]]: ...
     def run_passes(self, pipeline: str) -> None: ...
     def interpret(self, arrays: list[NDArray[Any]],
                   tensors: dict[str, NDArray[Any]] | None) -> list[NDArray[Any]]: ...
@@ -59,7 +66,9 @@ class Quantized:
 def quantize(model: _Path | Module, input_shapes: _Shapes, config: str, folders: str,
              shape_of: Callable[[str, int], tuple[int, ...]],
              sample: Callable[[list[str]], list[NDArray[Any]] | None],
-             progress: Callable[[int], object] | None) -> Quantized: ...
+             progress: Callable[[int], object] | None,
+             choose_range: Callable[[str, float, float, list[int], float, float],
+                                    tuple[float, float] | None] | None) -> Quantized: ...
 
 def training_module(model: ModelRequest, settings: str
                     ) -> tuple[Module, dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:

@@ -8,6 +8,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path as _FilePath
 from typing import Any, NamedTuple
 
@@ -141,6 +142,46 @@ def _arrays(sample: Sample, names: Sequence[str]) -> list[NDArray[Any]]:
     return list(sample)
 
 
+@dataclass(frozen=True)
+class Histogram:
+    """The distribution of a tensor's values over all samples, for a calibrator."""
+
+    counts: NDArray[np.uint64]
+    """How many values each bin has."""
+    edges: NDArray[np.float64]
+    """The edges of the bins, of equal width: one more than `counts`."""
+    min: float
+    """The smallest finite value."""
+    max: float
+    """The largest finite value."""
+
+    def percentile(self, share: float) -> float:
+        """Returns the upper edge of the bin below or in which `share` (0 to 1) of the values
+        are."""
+        sums = np.cumsum(self.counts)
+        index = int(np.searchsorted(sums, share * float(sums[-1])))
+        return float(self.edges[min(index, len(self.counts) - 1) + 1])
+
+
+Calibrator = Callable[[str, Histogram], "tuple[float, float] | None"]
+"""Chooses the range (minimum, maximum) of a tensor by its name and distribution; None leaves the
+choice to the configured method."""
+
+
+def _range_chooser(calibrator: Calibrator) -> Callable[..., tuple[float, float] | None]:
+    def choose(tensor: str, begin: float, width: float, counts: list[int], smallest: float,
+               largest: float) -> tuple[float, float] | None:
+        edges = begin + width * np.arange(len(counts) + 1)
+        chosen = calibrator(tensor, Histogram(np.array(counts, np.uint64), edges, smallest,
+                                              largest))
+        if chosen is None:
+            return None
+        low, high = chosen
+        return float(low), float(high)
+
+    return choose
+
+
 def _config_text(config: Path | Mapping[str, Any] | None, method: str | None,
                  batch_num: int | None) -> str:
     given = {"method": method, "batch_num": batch_num}
@@ -161,7 +202,8 @@ def _is_tensorflow(path: Path) -> bool:
     return os.path.isdir(path) or os.fsdecode(path).endswith(".pb")
 
 
-def quantize(model: Source | Module, data: Iterable[Sample] | Path, *, method: str | None = None,
+def quantize(model: Source | Module, data: Iterable[Sample] | Path, *,
+             method: str | Calibrator | None = None,
              batch_num: int | None = None, config: Path | Mapping[str, Any] | None = None,
              input_shapes: Shapes | None = None,
              progress: Callable[[int], object] | None = None) -> QuantizedModel:
@@ -173,7 +215,9 @@ def quantize(model: Source | Module, data: Iterable[Sample] | Path, *, method: s
     images, `.npy` or `.bin` files ("folder1;folder2" for several inputs), as `amct` takes it.
 
     `method` chooses the ranges of the activations: "minmax", "percentile", "kl" or "mse" (what
-    None means). `batch_num` is how many samples are used. `config` is a file of settings or a
+    None means); or it is a calibrator, a function or an object with `__call__`, that gets the name
+    and the `openatc.Histogram` of each tensor and returns its range (minimum, maximum), or None
+    for the method of `config`. `batch_num` is how many samples are used. `config` is a file of settings or a
     dict with the same keys. Without `input_shapes`, open dims of an ONNX model are those of the
     first sample. `progress` is called with the number of samples that are done.
     """
@@ -205,9 +249,13 @@ def quantize(model: Source | Module, data: Iterable[Sample] | Path, *, method: s
         item = next(samples, None)
         return None if item is None else _arrays(item, names)
 
+    name = method if method is None or isinstance(method, str) else None
+    choose_range = _range_chooser(method) if callable(method) else None
+    if method is not None and name is None and choose_range is None:
+        raise TypeError("method must be the name of a method, or a calibrator to call")
     handle = _compiler.quantize(model._handle if isinstance(model, Module) else model,
-                                _shapes(input_shapes), _config_text(config, method, batch_num),
-                                folders, shape_of, sample, progress)
+                                _shapes(input_shapes), _config_text(config, name, batch_num),
+                                folders, shape_of, sample, progress, choose_range)
     for line in handle.warnings():
         warnings.warn(line, stacklevel=2)
     return QuantizedModel(handle)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ._display import Profile
-from ._values import Ports
+from ._values import Ports, Shape
 
 class TensorInfo:
     """A tensor of a model."""
@@ -18,8 +18,9 @@ class TensorInfo:
     def dtype(self) -> str:
         """The runtime's name: "f32", "i64", "bool" ..."""
     @property
-    def shape(self) -> tuple[int | None, ...] | None:
-        """None for any rank, and in it for a dim of any size."""
+    def shape(self) -> Shape | None:
+        """None for any rank. In it a dynamic dim is its name in the model, or None where it has
+        none."""
     @property
     def kind(self) -> str:
         """"tensor", "sequence" or "map"."""
@@ -131,6 +132,9 @@ class Model:
     def states(self) -> dict[str, str]:
         """The outputs that can be the next run's values of inputs: {input: output}."""
     @property
+    def metadata(self) -> dict[str, str]:
+        """What the author of the model has stated about it: {key: value}."""
+    @property
     def schema_version(self) -> tuple[int, int]: ...
     def _repr_html_(self) -> str: ...
     def verify_weights(self) -> None:
@@ -170,6 +174,12 @@ class Session:
         """Writes an HTML page on where the time of the last run went."""
     @property
     def model(self) -> Model: ...
+    @property
+    def inputs(self) -> Ports:
+        """Those of the model."""
+    @property
+    def outputs(self) -> Ports:
+        """Those of the model."""
     @property
     def threads(self) -> int: ...
     @overload

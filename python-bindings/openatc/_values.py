@@ -53,6 +53,21 @@ def _is_tensor(value: Any) -> bool:
                for each in type(value).__mro__)
 
 
+class Shape(tuple[int | str | None, ...]):
+    """The dims of an input or output: a tuple of sizes, with the model's name of a dynamic dim
+    ("batch"), or None where it has none. It equals a list of the same dims too."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+
 class Ports(list):  # type: ignore[type-arg]
     """The inputs, outputs or tensors of a model, by number and by name."""
 

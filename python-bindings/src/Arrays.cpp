@@ -79,6 +79,11 @@ std::string describe(const py::handle &array) {
   return std::string(py::str(dtype)) + " " + std::string(py::str(shape));
 }
 
+const py::object &shapeType() {
+  static py::object *type = new py::object(py::module_::import("openatc._values").attr("Shape"));
+  return *type;
+}
+
 const py::object &numpyAttribute(const char *name) {
   // Never freed: the interpreter may be gone before the library is.
   static py::object *ndarray = new py::object(py::module_::import("numpy").attr("ndarray"));
@@ -87,6 +92,19 @@ const py::object &numpyAttribute(const char *name) {
 }
 
 } // namespace
+
+py::object symbolicShape(const om::Tensor &tensor) {
+  if (!tensor.ranked)
+    return py::none();
+  py::tuple dims(tensor.dims.size());
+  for (size_t i = 0; i < tensor.dims.size(); ++i) {
+    const bool isNamed = i < tensor.dimNames.size() && !tensor.dimNames[i].empty();
+    dims[i] = tensor.dims[i] >= 0 ? py::object(py::int_(tensor.dims[i]))
+              : isNamed           ? py::object(toStr(tensor.dimNames[i]))
+                                  : py::object(py::none());
+  }
+  return shapeType()(dims);
+}
 
 Port::Port(const om::Tensor &tensor) : tensor(tensor) {
   if (isPacked(tensor.dtype) && tensor.fixed())

@@ -27,6 +27,10 @@ struct Port {
   pybind11::object dtype; ///< a numpy.dtype
 };
 
+/// Returns a shape for Python: None for any rank, else an openatc.Shape with the names of dynamic
+/// dims, None for one without a name.
+pybind11::object symbolicShape(const om::Tensor &tensor);
+
 /// The name of the capsules in which the compiler hands an `.om` file in memory to the
 /// runtime: each owns an om::Buffer that does not change any more.
 inline constexpr const char *fileCapsule = "openatc.om_file";

@@ -7,6 +7,8 @@
 
 #include <pybind11/stl.h>
 
+#include <exception>
+
 namespace py = pybind11;
 using namespace atc::python;
 
@@ -20,15 +22,12 @@ std::string atc::python::pathOf(const py::object &path) {
 
 namespace {
 
-/// (name, dtype, shape) with None for what is unknown.
+/// (name, dtype, shape) per tensor; see symbolicShape.
 py::list portsOf(const std::vector<om::Tensor> &tensors) {
   py::list list;
   for (const om::Tensor &tensor : tensors) {
-    py::tuple dims(tensor.dims.size());
-    for (size_t i = 0; i < tensor.dims.size(); ++i)
-      dims[i] = tensor.dims[i] < 0 ? py::object(py::none()) : py::int_(tensor.dims[i]);
-    const py::object shape = tensor.ranked ? py::object(dims) : py::object(py::none());
-    list.append(py::make_tuple(toStr(tensor.name), om_dtype_name(tensor.dtype), shape));
+    list.append(
+        py::make_tuple(toStr(tensor.name), om_dtype_name(tensor.dtype), symbolicShape(tensor)));
   }
   return list;
 }
@@ -107,13 +106,60 @@ std::optional<std::string> pathOrNone(const py::object &path) {
   return path.is_none() ? std::nullopt : std::optional(pathOf(path));
 }
 
-/// The target's arguments of openatc.compile.
-CompileRequest makeRequest(const std::optional<std::string> &soc, const py::object &socFile,
-                           const std::optional<std::string> &precision,
-                           const std::string &targetCpu,
-                           const std::vector<std::string> &disabledPasses,
-                           const py::object &tempDir) {
+/// Keeps the exception of a user's function until it can be raised by the call that led to it.
+class UserFunctions {
+public:
+  /// Calls `function` with the GIL. Returns false after an exception.
+  template <typename Function> bool call(Function &&function) {
+    py::gil_scoped_acquire acquire;
+    try {
+      function();
+      return true;
+    } catch (py::error_already_set &) {
+      if (!failure)
+        failure = std::current_exception();
+      return false;
+    }
+  }
+  /// Raises the first exception, if there was one. The GIL must be held.
+  void raise() {
+    if (failure)
+      std::rethrow_exception(std::exchange(failure, nullptr));
+  }
+
+private:
+  std::exception_ptr failure;
+};
+
+/// A request with the functions of Python that it calls.
+struct PyCompileRequest {
   CompileRequest request;
+  std::shared_ptr<UserFunctions> functions = std::make_shared<UserFunctions>();
+
+  /// Calls without the GIL; raises what a function of the user has raised.
+  template <typename Function> auto run(Function &&function) const {
+    try {
+      auto result = withoutGil(function);
+      functions->raise();
+      return result;
+    } catch (py::error_already_set &) {
+      functions->raise();
+      throw;
+    }
+  }
+};
+
+/// The target's arguments of openatc.compile. `phases` are those behind which `hook` is called with
+/// the phase and the module; it returns the module to go on with.
+PyCompileRequest
+makeRequest(const std::optional<std::string> &soc, const py::object &socFile,
+            const std::optional<std::string> &precision, const std::string &targetCpu,
+            const std::vector<std::string> &disabledPasses, const py::object &tempDir,
+            const std::vector<std::tuple<std::string, std::string, std::string>> &passes,
+            const std::vector<std::string> &phases, const py::object &hook,
+            const py::object &progress) {
+  PyCompileRequest made;
+  CompileRequest &request = made.request;
   request.target.target = soc || !socFile.is_none() ? "npu" : "cpu";
   request.target.soc = soc;
   request.target.socFile = pathOrNone(socFile);
@@ -121,7 +167,27 @@ CompileRequest makeRequest(const std::optional<std::string> &soc, const py::obje
   request.target.cpuLevels = targetCpu;
   request.disabledPasses = disabledPasses;
   request.tempDir = pathOrNone(tempDir).value_or("");
-  return request;
+  for (const auto &[where, pass, pipeline] : passes)
+    request.hooks.passes.push_back({where, pass, pipeline});
+  request.hooks.phases = phases;
+  // The request lives as long as the call that has the arguments: no reference is needed.
+  request.hooks.run = [functions = made.functions, call = hook.ptr()](
+                          const std::string &phase, std::shared_ptr<CompilerModule> module) {
+    std::shared_ptr<CompilerModule> result;
+    const bool isDone = functions->call([&] {
+      result = py::reinterpret_borrow<py::object>(call)(phase, module)
+                   .cast<std::shared_ptr<CompilerModule>>();
+    });
+    if (!isDone)
+      throw Faults{{"E10041: a hook behind the phase " + phase + " has raised an exception"}};
+    return result;
+  };
+  if (!progress.is_none())
+    request.hooks.onStage = [functions = made.functions,
+                             call = progress.ptr()](const std::string &stage) {
+      functions->call([&] { py::reinterpret_borrow<py::object>(call)(toStr(stage)); });
+    };
+  return made;
 }
 
 /// `data` is an ONNX model in memory, for which `path` only is a name; or None.
@@ -155,7 +221,9 @@ PYBIND11_MODULE(_compiler, m) {
   m.doc() = "Reads, rewrites and compiles models.";
 
   py::class_<ModelRequest>(m, "ModelRequest").def(py::init(&makeModel));
-  py::class_<CompileRequest>(m, "CompileRequest").def(py::init(&makeRequest));
+  // The functions of Python live as long as the request.
+  py::class_<PyCompileRequest>(m, "CompileRequest")
+      .def(py::init(&makeRequest), py::keep_alive<1, 10>(), py::keep_alive<1, 11>());
   py::class_<CompilerModule, std::shared_ptr<CompilerModule>>(m, "Module")
       .def_static("load",
                   [](const ModelRequest &model) {
@@ -178,29 +246,38 @@ PYBIND11_MODULE(_compiler, m) {
            [](CompilerModule &module) {
              return portsOf(withoutGil([&] { return module.outputs(); }));
            })
+      .def("operations",
+           [](CompilerModule &module) {
+             py::list list;
+             for (const OperationText &op : withoutGil([&] { return module.operations(); })) {
+               py::dict attributes;
+               for (const auto &[name, value] : op.attributes)
+                 attributes[toStr(name)] = toStr(value);
+               list.append(py::make_tuple(toStr(op.name), toStr(op.location), op.depth,
+                                          py::tuple(py::cast(op.operands)),
+                                          py::tuple(py::cast(op.results)), attributes));
+             }
+             return list;
+           })
       .def("run_passes",
            [](CompilerModule &module, const std::string &pipeline) {
              withoutGil([&] { module.runPasses(pipeline); });
            })
       .def("interpret", &interpret)
       .def("compile",
-           [](CompilerModule &module, const CompileRequest &request, const py::object &output) {
+           [](CompilerModule &module, const PyCompileRequest &request, const py::object &output) {
              const std::string path = pathOrNone(output).value_or("");
-             return asTuple(withoutGil([&] { return module.compile(request, path); }));
+             return asTuple(request.run([&] { return module.compile(request.request, path); }));
            })
-      .def("lower",
-           [](CompilerModule &module, const CompileRequest &request, const std::string &stopAfter) {
-             return withoutGil([&] { return module.lower(request, stopAfter); });
-           });
+      .def("lower", [](CompilerModule &module, const PyCompileRequest &request,
+                       const std::string &stopAfter) {
+        return request.run([&] { return module.lower(request.request, stopAfter); });
+      });
 
   m.def("compile_model",
-        [](const ModelRequest &model, const CompileRequest &request, const py::object &output) {
+        [](const ModelRequest &model, const PyCompileRequest &request, const py::object &output) {
           const std::string path = pathOrNone(output).value_or("");
-          return asTuple(withoutGil([&] { return compileModel(model, request, path); }));
-        });
-  m.def("lower_model",
-        [](const ModelRequest &model, const CompileRequest &request, const std::string &stopAfter) {
-          return withoutGil([&] { return lowerModel(model, request, stopAfter); });
+          return asTuple(request.run([&] { return compileModel(model, request.request, path); }));
         });
   m.def("simulate_programs",
         [](const std::string &name, const std::string &text, const std::string &soc,
@@ -210,6 +287,10 @@ PYBIND11_MODULE(_compiler, m) {
           });
           return py::make_tuple(texts.json, texts.html, texts.timeline, texts.hazards);
         });
+  m.def("lower_model", [](const ModelRequest &model, const PyCompileRequest &request,
+                          const std::string &stopAfter) {
+    return request.run([&] { return lowerModel(model, request.request, stopAfter); });
+  });
   addQuantizer(m);
   addTraining(m);
 }

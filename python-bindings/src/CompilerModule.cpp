@@ -1,6 +1,8 @@
 //===-- CompilerModule.cpp - an MLIR module for Python --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "backends/om/Names.h"
+#include "dialects/graph/ConstantData.h"
 #include "driver/Interpretation.h"
 #include "driver/Registration.h"
 #include "driver/gears/GearCompiler.h"
@@ -33,6 +35,58 @@ driver::ModelSource sourceOf(const ModelRequest &model) {
 
 namespace {
 
+/// Runs the user's function on a copy of the module in a context of its own, whose lifetime the
+/// user decides, and takes back what was changed.
+bool runHook(const CompileHooks &hooks, const std::string &phase, ModuleOp module,
+             Diagnostics &diagnostics) {
+  auto parts = std::make_unique<CompilerModule::Parts>();
+  parts->module = driver::copyModule(module, *parts->context);
+  if (!parts->module) {
+    diagnostics.error("E10055", "a hook cannot see the module behind the phase " + phase +
+                                    ", which cannot be copied");
+    return false;
+  }
+  const ModuleOp shown = *parts->module;
+  try {
+    const std::shared_ptr<CompilerModule> result =
+        hooks.run(phase, std::make_shared<CompilerModule>(std::move(parts)));
+    CompilerModule::Parts &changed = result->access();
+    std::lock_guard<std::mutex> guard(changed.lock);
+    if (*changed.module == shown) // passes make a new one
+      return true;
+    OwningOpRef<ModuleOp> back = driver::copyModule(*changed.module, *module.getContext());
+    if (!back || !om::findMain(*back)) {
+      diagnostics.error("E10055", "the module of a hook behind the phase " + phase +
+                                      " cannot be compiled: it cannot be copied, or has no @main");
+      return false;
+    }
+    module.getBodyRegion().takeBody(back->getBodyRegion());
+    module->setAttrs((*back)->getAttrDictionary());
+    graph::releaseUnusedConstants(module);
+    return true;
+  } catch (const Faults &faults) {
+    for (const std::string &line : faults.lines)
+      diagnostics.errorLine(line);
+    return false;
+  }
+}
+
+void addHooks(driver::CompilerOptions &options, const CompileHooks &hooks) {
+  using Where = driver::PassEdit::Where;
+  for (const PassChange &change : hooks.passes)
+    options.passEdits.push_back({change.where == "before"  ? Where::Before
+                                 : change.where == "after" ? Where::After
+                                                           : Where::InPlace,
+                                 change.pass, change.pipeline});
+  if (hooks.onStage)
+    options.onStage = [onStage = hooks.onStage](StringRef stage) { onStage(stage.str()); };
+  if (!hooks.phases.empty())
+    options.phaseHook = [hooks](driver::Phase phase, ModuleOp module, Diagnostics &diagnostics) {
+      const std::string name(driver::phaseName(phase));
+      return !llvm::is_contained(hooks.phases, name) || runHook(hooks, name, module, diagnostics);
+    };
+}
+
 driver::CompilerOptions optionsOf(driver::ModelSource source, const CompileRequest &request,
                                   Diagnostics &diagnostics) {
   driver::CompilerOptions options;
@@ -42,6 +96,7 @@ driver::CompilerOptions optionsOf(driver::ModelSource source, const CompileReque
   options.commandLine = "openatc.compile";
   if (auto target = driver::makeTarget(request.target, diagnostics))
     options.target = std::move(target);
+  addHooks(options, request.hooks);
   throwErrors(diagnostics);
   return options;
 }
@@ -164,8 +219,11 @@ std::vector<::om::Tensor> CompilerModule::inputs() {
   std::lock_guard<std::mutex> guard(parts->lock);
   std::vector<::om::Tensor> tensors;
   if (func::FuncOp main = om::findMain(*parts->module))
-    for (auto [index, type] : llvm::enumerate(main.getArgumentTypes()))
+    for (auto [index, type] : llvm::enumerate(main.getArgumentTypes())) {
       tensors.push_back(describe(driver::argumentName(main, index), type));
+      tensors.back().dimNames =
+          om::dimNamesOf(main.getArgAttrOfType<ArrayAttr>(index, om::kDimNamesAttr));
+    }
   return tensors;
 }
 
@@ -173,9 +231,53 @@ std::vector<::om::Tensor> CompilerModule::outputs() {
   std::lock_guard<std::mutex> guard(parts->lock);
   std::vector<::om::Tensor> tensors;
   if (func::FuncOp main = om::findMain(*parts->module))
-    for (auto [index, type] : llvm::enumerate(main.getResultTypes()))
+    for (auto [index, type] : llvm::enumerate(main.getResultTypes())) {
       tensors.push_back(describe(driver::resultName(main, index), type));
+      tensors.back().dimNames =
+          om::dimNamesOf(main.getResultAttrOfType<ArrayAttr>(index, om::kDimNamesAttr));
+    }
   return tensors;
+}
+
+/// Returns an attribute as text, the elements of a large one left out.
+static std::string attributeText(Attribute attribute) {
+  constexpr int64_t maxElements = 16;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  auto elements = dyn_cast<ElementsAttr>(attribute);
+  if (elements && elements.getNumElements() > maxElements)
+    os << "dense<...> : " << elements.getShapedType();
+  else
+    os << attribute;
+  return text;
+}
+
+std::vector<OperationText> CompilerModule::operations() {
+  std::lock_guard<std::mutex> guard(parts->lock);
+  std::vector<OperationText> list;
+  auto typesOf = [](TypeRange types) {
+    std::vector<std::string> texts;
+    for (Type type : types)
+      llvm::raw_string_ostream(texts.emplace_back()) << type;
+    return texts;
+  };
+  parts->module->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op == parts->module->getOperation())
+      return;
+    OperationText &text = list.emplace_back();
+    text.name = op->getName().getStringRef().str();
+    const om::Names names = om::namesOf(op->getLoc());
+    text.location = names.node.empty() ? names.tensor : names.node;
+    text.depth = 0;
+    for (Operation *parent = op->getParentOp(); parent != parts->module->getOperation();
+         parent = parent->getParentOp())
+      ++text.depth;
+    text.operands = typesOf(op->getOperandTypes());
+    text.results = typesOf(op->getResultTypes());
+    for (NamedAttribute attribute : op->getAttrDictionary())
+      text.attributes.emplace_back(attribute.getName().str(), attributeText(attribute.getValue()));
+  });
+  return list;
 }
 
 void CompilerModule::runPasses(const std::string &pipeline) {

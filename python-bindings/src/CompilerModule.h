@@ -42,10 +42,39 @@ struct ModelRequest {
   std::vector<std::vector<int64_t>> gears = {};
 };
 
+class CompilerModule;
+
+/// Passes before, after or in place of a pass of the compiler.
+struct PassChange {
+  std::string where; ///< "before", "after" or "replace"
+  std::string pass, pipeline;
+};
+
+/// What a user runs between the passes and phases of a compilation.
+struct CompileHooks {
+  std::vector<PassChange> passes;
+  std::vector<std::string> phases; ///< behind which `run` is called
+  /// Gets a copy of the module behind a phase and may change it. Returns the module to go on with;
+  /// it may throw Faults.
+  std::function<std::shared_ptr<CompilerModule>(const std::string &phase,
+                                                std::shared_ptr<CompilerModule>)>
+      run;
+  std::function<void(const std::string &)> onStage; ///< gets the name of each stage as it begins
+};
+
 struct CompileRequest {
   driver::TargetRequest target;
   std::vector<std::string> disabledPasses;
   std::string tempDir; ///< empty: none
+  CompileHooks hooks = {};
+};
+
+/// An operation of a module, as text.
+struct OperationText {
+  std::string name, location; ///< the location is the node of the model, empty where it is unknown
+  unsigned depth;             ///< how many operations are around it, the module not counted
+  std::vector<std::string> operands, results; ///< types
+  std::vector<std::pair<std::string, std::string>> attributes;
 };
 
 /// A compiled model and the coded warnings there were.
@@ -69,6 +98,9 @@ public:
   /// The arguments and results of @main. Unknown dims are -1.
   std::vector<::om::Tensor> inputs();
   std::vector<::om::Tensor> outputs();
+
+  /// Returns the operations in the order of the text, each before those inside of it.
+  std::vector<OperationText> operations();
 
   /// `pipeline` is a list of passes and pipelines as atc-opt's --pass-pipeline
   /// takes it, without the outer builtin.module().

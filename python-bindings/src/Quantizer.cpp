@@ -33,6 +33,19 @@ private:
   std::vector<::om::Tensor> tensors;
 };
 
+/// Returns the used bins of a histogram.
+Distribution distributionOf(const quantize::Histogram &histogram) {
+  const auto [first, last] = histogram.usedBins();
+  Distribution result = {histogram.binCenter(first) - histogram.binWidth() / 2,
+                         histogram.binWidth(),
+                         {},
+                         histogram.seen().min,
+                         histogram.seen().max};
+  for (size_t bin = first; bin < last; ++bin)
+    result.counts.push_back(histogram.binCount(bin));
+  return result;
+}
+
 } // namespace
 
 Quantized::Quantized(std::unique_ptr<quantize::Quantization> result) : result(std::move(result)) {}
@@ -46,6 +59,14 @@ std::shared_ptr<Quantized> Quantized::make(const QuantizationRequest &request) {
   options.progress = [&](size_t done, size_t) { request.progress(done); };
   quantize::parseConfig(request.config, "config", options.config, diagnostics);
   throwErrors(diagnostics);
+  if (request.chooseRange)
+    options.config.chooseRange = [&](const std::string &tensor,
+                                     const quantize::Histogram &histogram,
+                                     Diagnostics &) -> std::optional<quantize::Interval> {
+      const auto chosen = request.chooseRange(tensor, distributionOf(histogram));
+      return chosen ? std::optional(quantize::Interval{chosen->first, chosen->second})
+                    : std::nullopt;
+    };
   std::unique_ptr<quantize::DataSource> source;
   if (request.dataFolders.empty())
     source = std::make_unique<CalledSource>(request);

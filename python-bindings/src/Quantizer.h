@@ -14,6 +14,14 @@ struct Quantization;
 
 namespace atc::python {
 
+/// The distribution of a tensor's values: counts of bins of equal width. The first bin begins at
+/// `begin`.
+struct Distribution {
+  double begin, width;
+  std::vector<uint64_t> counts;
+  double min, max; ///< of the finite values
+};
+
 struct QuantizationRequest {
   std::string model; ///< an ONNX file, or only a name where there is a module
   std::shared_ptr<CompilerModule> module;
@@ -26,6 +34,10 @@ struct QuantizationRequest {
   /// Fills a buffer for each input; false at the end. It may throw Faults.
   std::function<bool(const std::vector<::om::Tensor> &, const std::vector<void *> &)> next;
   std::function<void(size_t done)> progress;
+  /// Chooses the range (min, max) of a tensor; nothing leaves it to the method. It may throw
+  /// Faults. Empty: the method chooses all.
+  std::function<std::optional<std::pair<double, double>>(const std::string &, const Distribution &)>
+      chooseRange;
 };
 
 /// A quantized model, its scales and errors. Everything throws Faults.

@@ -34,11 +34,12 @@ void copySample(const py::list &arrays, const std::vector<::om::Tensor> &tensors
 
 /// `model` is a path or a module; `folders` has the samples, or is empty:
 /// `sample(names)` returns the arrays of the next sample, or None at the end;
-/// `shape_of(name, index)` a shape or ().
+/// `shape_of(name, index)` a shape or (); `choose_range(tensor, begin, width, counts, min, max)` a
+/// range or None, unless it is None.
 std::shared_ptr<Quantized> quantize(const py::object &model, const Shapes &inputShapes,
                                     const std::string &config, const std::string &folders,
                                     const py::function &shapeOf, const py::function &sample,
-                                    const py::object &progress) {
+                                    const py::object &progress, const py::object &chooseRange) {
   QuantizationRequest request;
   if (py::isinstance<CompilerModule>(model))
     request.module = model.cast<std::shared_ptr<CompilerModule>>();
@@ -66,6 +67,17 @@ std::shared_ptr<Quantized> quantize(const py::object &model, const Shapes &input
     if (!progress.is_none())
       progress(done);
   };
+  if (!chooseRange.is_none())
+    request.chooseRange =
+        [&](const std::string &tensor,
+            const Distribution &distribution) -> std::optional<std::pair<double, double>> {
+      py::gil_scoped_acquire acquire;
+      const py::object range = chooseRange(toStr(tensor), distribution.begin, distribution.width,
+                                           distribution.counts, distribution.min, distribution.max);
+      if (range.is_none())
+        return std::nullopt;
+      return range.cast<std::pair<double, double>>();
+    };
   return withoutGil([&] { return Quantized::make(request); });
 }
 

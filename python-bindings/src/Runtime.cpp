@@ -40,20 +40,15 @@ auto number(uint64_t om_model_info::*field) {
   return [field](const PyModel &model) { return model.get().info().*field; };
 }
 
-/// None for any rank, and in it for a dim of any size.
-py::object shapeOf(const Port &port) {
-  if (!port.tensor.ranked)
-    return py::none();
-  py::tuple shape(port.tensor.dims.size());
-  for (size_t i = 0; i < port.tensor.dims.size(); ++i)
-    shape[i] = port.tensor.dims[i] < 0 ? py::object(py::none())
-                                       : py::object(py::int_(port.tensor.dims[i]));
-  return std::move(shape);
-}
+/// None for any rank; in it the name of a dynamic dim, None where it has none.
+py::object shapeOf(const Port &port) { return symbolicShape(port.tensor); }
 
 std::string reprOf(const Port &port) {
   return "<openatc.TensorInfo '" + atc::printable(port.tensor.name) + "' " +
-         atc::typeText(port.tensor.dtype, port.tensor.dims) + ">";
+         (port.tensor.ranked ? atc::typeText(om_dtype_name(port.tensor.dtype), port.tensor.dims,
+                                             port.tensor.dimNames)
+                             : om_dtype_name(port.tensor.dtype) + std::string("[...]")) +
+         ">";
 }
 
 /// Both are aligned copies or the caller's arrays: any memory will do here.
@@ -103,8 +98,10 @@ void bindInfo(py::module_ &m) {
       .def_property_readonly(
           "dtype", [](const Port &port) { return om_dtype_name(port.tensor.dtype); },
           "The runtime's name: \"f32\", \"i64\", \"bool\" ...")
-      .def_property_readonly("shape", &shapeOf,
-                             "The dims: None for any rank, and in it for a dim of any size.")
+      .def_property_readonly(
+          "shape", &shapeOf,
+          "The dims: None for any rank. In it a dynamic dim is its name in the model,\n"
+          "or None where it has none.")
       .def_property_readonly(
           "kind",
           [](const Port &port) {
@@ -238,6 +235,15 @@ PYBIND11_MODULE(_runtime, m) {
           },
           "The outputs that can be the next run's values of inputs: {input: output}.")
       .def_property_readonly(
+          "metadata",
+          [](const PyModel &model) {
+            py::dict facts;
+            for (const auto &[key, value] : model.get().metadata())
+              facts[toStr(key)] = toStr(value);
+            return facts;
+          },
+          "What the author of the model has stated about it: {key: value}.")
+      .def_property_readonly(
           "schema_version",
           [](const PyModel &model) {
             const om_model_info info = model.get().info();
@@ -324,6 +330,12 @@ PYBIND11_MODULE(_runtime, m) {
           },
           "The mean time of each launch since profiling was switched on: an openatc.Profile.")
       .def_property_readonly("model", &PySession::model, "The model that it runs.")
+      .def_property_readonly(
+          "inputs", [](const PySession &session) { return listOf(session.model()->inputs()); },
+          "The inputs of the model: a list that knows their names too.")
+      .def_property_readonly(
+          "outputs", [](const PySession &session) { return listOf(session.model()->outputs()); },
+          "The outputs of the model: a list that knows their names too.")
       .def_property_readonly("threads", &PySession::threads, "How many threads it uses.")
       .def_property_readonly(
           "npu", &PySession::npuStatistics,

@@ -63,15 +63,6 @@ om_status om_model_verify_weights(const om_model *model, om_error *error) {
   return model->verifyWeights(error);
 }
 
-using Ports = flatbuffers::Vector<flatbuffers::Offset<fb::HostPort>>;
-
-/// Returns the inputs or outputs of a host program or of gears; null where the model has
-/// neither.
-static const Ports *portsOf(const fb::Model &header, bool input) {
-  auto pick = [&](const auto &table) { return input ? table.inputs() : table.outputs(); };
-  return header.host() ? pick(*header.host()) : header.gears() ? pick(*header.gears()) : nullptr;
-}
-
 om_status om_model_get_info(const om_model *model, om_model_info *info) {
   const fb::Model &header = *model->header;
   om_model_info answer = OM_MODEL_INFO_INIT;
@@ -82,8 +73,8 @@ om_status om_model_get_info(const om_model *model, om_model_info *info) {
   answer.cpu_level = model->image ? model->image->level()->c_str() : "";
   answer.schema_major = header.schema_major();
   answer.schema_minor = header.schema_minor();
-  const Ports *inputs = portsOf(header, /*input=*/true),
-              *outputs = portsOf(header, /*input=*/false);
+  const HostPorts *inputs = dynamicPorts(header, /*input=*/true),
+                  *outputs = dynamicPorts(header, /*input=*/false);
   answer.inputs = inputs ? inputs->size() : header.inputs()->size();
   answer.outputs = outputs ? outputs->size() : header.outputs()->size();
   answer.tensors = header.tensors()->size();
@@ -127,7 +118,7 @@ om_status om_model_get_tensor(const om_model *model, uint32_t index, om_tensor_i
 /// them.
 static om_status getEnd(const om_model *model, uint32_t index, bool input, om_tensor_info *info) {
   const fb::Model &header = *model->header;
-  const Ports *ports = portsOf(header, input);
+  const HostPorts *ports = dynamicPorts(header, input);
   if (!ports) {
     const auto &list = input ? *header.inputs() : *header.outputs();
     return index < list.size() ? om_model_get_tensor(model, list.Get(index), info)
@@ -217,6 +208,25 @@ om_status om_session_create(const om_model *model, const om_session_options *opt
 void om_session_free(om_session *session) { destroy(session); }
 
 void om_session_cancel(om_session *session) { session->limits.cancel(); }
+
+om_status om_session_start_run(om_session *session, const void *const *inputs, void *const *outputs,
+                               om_done_callback done, void *user, om_error *error) {
+  return session->startRun({inputs, outputs, nullptr, nullptr, done, user}, error);
+}
+
+om_status om_session_start_run_values(om_session *session, const om_value *const *inputs,
+                                      om_value **outputs, om_done_callback done, void *user,
+                                      om_error *error) {
+  return session->startRun({nullptr, nullptr, inputs, outputs, done, user}, error);
+}
+
+int om_session_is_running(om_session *session) {
+  return session->background && session->background->isRunning();
+}
+
+om_status om_session_wait(om_session *session, om_error *error) {
+  return session->background ? session->background->wait(error) : noRunStarted(error);
+}
 
 uint32_t om_session_threads(const om_session *session) { return session->threads(); }
 

@@ -9,6 +9,11 @@ namespace atc::rt {
 
 using host::Kind;
 
+const HostPorts *dynamicPorts(const fb::Model &header, bool input) {
+  auto pick = [&](const auto &table) { return input ? table.inputs() : table.outputs(); };
+  return header.host() ? pick(*header.host()) : header.gears() ? pick(*header.gears()) : nullptr;
+}
+
 PortType portType(const fb::HostPort &port) {
   return {port.name()->c_str(),
           static_cast<Kind>(port.kind()),

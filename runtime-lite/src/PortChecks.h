@@ -24,6 +24,12 @@ PortType portType(const om::fb::HostPort &port);
 /// Returns the type of a static tensor.
 PortType portType(const om::fb::Tensor &tensor);
 
+using HostPorts = flatbuffers::Vector<flatbuffers::Offset<om::fb::HostPort>>;
+
+/// Returns the inputs or outputs of a dynamic schedule or of gears; null where the model has
+/// neither.
+const HostPorts *dynamicPorts(const om::fb::Model &header, bool input);
+
 /// Returns OM_OK where `value` (null: none) matches `type`. Otherwise fills the error with one
 /// sentence and returns `code`. `word` is "input" or "output".
 om_status checkPort(const PortType &port, const char *word, uint32_t index,

@@ -317,6 +317,20 @@ om_status om_session::readTensor(uint32_t index, void *data, size_t bytes, om_er
   return OM_OK;
 }
 
+om_status om_session::startRun(const RunRequest &request, om_error *error) {
+  if (!background) {
+    BackgroundRun *made = create<BackgroundRun>(*this);
+    if (!made)
+      return outOfMemory(error, sizeof(BackgroundRun));
+    if (om_status status = made->startThread(error); status != OM_OK) {
+      destroy(made);
+      return status;
+    }
+    background = made;
+  }
+  return background->start(request, error);
+}
+
 void om_session::setProfile(bool on) {
   profiling = on;
   runs = 0;

@@ -5,6 +5,7 @@
 #define OPENATC_RUNTIME_SESSION_H
 
 #include "openatc/collectives.h"
+#include "runtime-lite/src/BackgroundRun.h"
 #include "runtime-lite/src/HostMachine.h"
 #include "runtime-lite/src/Limits.h"
 #include "runtime-lite/src/NpuRun.h"
@@ -20,6 +21,7 @@ struct om_session {
   om_session(const om_session &) = delete;
   om_session &operator=(const om_session &) = delete;
   ~om_session() {
+    atc::rt::destroy(background); // waits for its run
     atc::rt::destroy(host);
     for (atc::rt::HostMachine *machine : gearHosts)
       atc::rt::destroy(machine);
@@ -31,6 +33,8 @@ struct om_session {
   /// Runs the model on the caller's dense tensors; `callback` may be null.
   om_status run(const void *const *inputs, void *const *outputs, om_launch_callback callback,
                 void *user, om_error *error);
+  /// Hands a run to the session's own thread, which it starts with the first one.
+  om_status startRun(const atc::rt::RunRequest &request, om_error *error);
   /// Runs the model on values; see om_session_run_values.
   om_status runValues(const om_value *const *inputs, om_value **outputs, om_error *error);
   /// Copies a tensor into dense layout; see om_session_read_tensor.
@@ -77,6 +81,7 @@ struct om_session {
   const om_model &model;
   const om_collectives *collectives = nullptr; ///< the connection to the other ranks, or null
   atc::rt::Limits limits;
+  atc::rt::BackgroundRun *background = nullptr; ///< null before the first startRun
   atc::rt::SessionState state;
 
 private:

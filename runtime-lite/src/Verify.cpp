@@ -80,16 +80,30 @@ public:
       status = npuPrograms();
     if (status == OM_OK)
       status = schedule();
-    if (status == OM_OK)
-      status = verifyHostProgram(model, error);
-    if (status == OM_OK)
-      status = verifyGears(model, error);
-    if (status == OM_OK)
-      status = verifyStates(model, error);
-    return status;
+    return status == OM_OK ? dynamicParts() : status;
   }
 
 private:
+#ifdef OPENATC_STATIC_MODELS_ONLY
+  /// Refuses what only the whole runtime runs.
+  om_status dynamicParts() {
+    bool isStatic = !model.host() && !model.gears();
+    for (const fb::Step *step : *model.schedule())
+      isStatic = isStatic && step->what_as_Launch();
+    return isStatic
+               ? OM_OK
+               : fail(error, OM_ERROR_UNSUPPORTED,
+                      "the model has dynamic shapes, gears or NPU launches, which this runtime "
+                      "does not run.");
+  }
+#else
+  om_status dynamicParts() {
+    om_status status = verifyHostProgram(model, error);
+    if (status == OM_OK)
+      status = verifyGears(model, error);
+    return status == OM_OK ? verifyStates(model, error) : status;
+  }
+#endif
   om_status fileSize(uint64_t fileBytes);
   om_status segments(uint64_t headerBytes, uint64_t fileBytes);
   om_status memory();

@@ -36,6 +36,11 @@ om_status verifyHostProgram(const om::fb::Model &model, om_error *error);
 const char *findHostFault(const om::fb::Model &model, const om::fb::HostProgram &host,
                           const om::fb::HostPart &whole);
 
+/// Returns whether a port has a name for each of its dims, or for none.
+inline bool hasNamePerDim(const om::fb::HostPort &port) {
+  return !port.dim_names() || port.dim_names()->size() == port.dims()->size();
+}
+
 /// Returns whether the model or one of its gears has a dynamic schedule.
 bool hasHostProgram(const om::fb::Model &model);
 

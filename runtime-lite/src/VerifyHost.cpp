@@ -155,10 +155,12 @@ const char *HostChecker::constant(const fb::HostConstant &constant) const {
 const char *HostChecker::port(const fb::HostPort &port) const {
   bool good = port.kind() <= fb::HostKind::MAX && port.dtype() <= fb::DataType::MAX &&
               port.slot() < host.slots() && aligned(port.dims()) &&
-              port.dims()->size() <= OM_MAX_RANK && !(port.unranked() && port.dims()->size());
+              port.dims()->size() <= OM_MAX_RANK && !(port.unranked() && port.dims()->size()) &&
+              hasNamePerDim(port);
   for (uint32_t i = 0; good && i < port.dims()->size(); ++i)
     good = port.dims()->Get(i) >= -1;
-  return good ? nullptr : "an input or output has an impossible kind, type, dims or slot";
+  return good ? nullptr
+              : "an input or output has an impossible kind, type, dims, names of dims or slot";
 }
 
 const char *HostChecker::attribute(const fb::HostAttribute &attribute) const {

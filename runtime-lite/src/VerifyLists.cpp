@@ -48,7 +48,7 @@ public:
     return !npu || (hasLaunch(*npu) && has(npu->prefetch(), sizeof(fb::BufferRef)));
   }
   bool has(const fb::State &state) { return has(state.dims(), sizeof(fb::StateDim)); }
-  bool has(const fb::HostPort &port) { return has(port.dims(), 8); }
+  bool has(const fb::HostPort &port) { return has(port.dims(), 8) && has(port.dim_names(), 4); }
   bool has(const fb::HostProgram &host) {
     return all(host.inputs()) && all(host.outputs()) && all(host.constants()) && all(host.blocks());
   }

@@ -18,6 +18,8 @@ constexpr uint32_t kFirstGoldenWithGears = 4;
 constexpr uint32_t kFirstGoldenWithState = 5;
 /// Files since schema 1.6 are one of two ranks (RankTestModel.h), without a state.
 constexpr uint32_t kFirstGoldenWithRank = 6;
+/// Files since schema 1.7 have names of dims and metadata (FactsTestModel.h), and no ranks.
+constexpr uint32_t kFirstGoldenWithFacts = 7;
 
 /// Loads golden/schema-1.<minor>.om and checks its version.
 inline om::Model loadGolden(uint32_t minor) {

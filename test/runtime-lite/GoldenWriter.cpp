@@ -3,11 +3,12 @@
 //
 // Run once when a schema version is released (golden/README.md):
 //   runtime-golden-writer test/runtime-lite/golden/schema-<major>.<minor>.om
-// With the word "gears" it is the model of schema 1.4, with "state" that of 1.5, and with "values"
-// a model with values of all kinds, for tests in Python.
+// With the word "gears" it is the model of schema 1.4, with "state" that of 1.5, with "rank" that
+// of 1.6, and with "values" a model with values of all kinds, for tests in Python.
 
 #include "backends/om/GearMerger.h"
 #include "test/npu/device/NpuTestModel.h"
+#include "test/runtime-lite/FactsTestModel.h"
 #include "test/runtime-lite/RankTestModel.h"
 #include "test/runtime-lite/StateTestModel.h"
 
@@ -47,19 +48,21 @@ static atc::om::OmModel valuesModel(HostTestModel &test) {
 int main(int argc, char **argv) {
   const std::string kind = argc == 3 ? argv[2] : "";
   if (argc < 2 || argc > 3 ||
-      (argc == 3 && kind != "gears" && kind != "state" && kind != "values")) {
-    std::fprintf(stderr, "usage: %s <file.om> [gears|state|values]\n", argv[0]);
+      (argc == 3 && kind != "gears" && kind != "state" && kind != "rank" && kind != "values")) {
+    std::fprintf(stderr, "usage: %s <file.om> [gears|state|rank|values]\n", argv[0]);
     return 1;
   }
   KernelImage image = readKernelImage(OPENATC_TEST_KERNELS);
   HostTestModel test(image); // has the bytes that the model points at
   NpuTestModel part(image);
   atc::om::GearMerger merger;
-  const HostTestModel state = cacheModel(image), rank = gatherModel(image);
+  const HostTestModel state = cacheModel(image), rank = gatherModel(image),
+                      facts = factsModel(image);
   const atc::om::OmModel model = kind == "values"  ? valuesModel(test)
                                  : kind == "gears" ? goldenModel(part, merger)
                                  : kind == "state" ? state.model
-                                                   : rank.model;
+                                 : kind == "rank"  ? rank.model
+                                                   : facts.model;
   std::string error;
   if (atc::om::writeOm(model, argv[1], error))
     return 0;

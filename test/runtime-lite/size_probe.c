@@ -48,6 +48,11 @@ int main(int argc, char **argv) {
     return fail(&error);
   if (om_session_run_observed(session, inputs, outputs, NULL, NULL, &error) != OM_OK)
     return fail(&error);
+  if (om_session_start_run(session, inputs, outputs, NULL, NULL, &error) != OM_OK ||
+      om_session_wait(session, &error) != OM_OK)
+    return fail(&error);
+  printf("input 'x' is %u, a dim of it '%s', %u facts\n", om_model_find_input(model, "x"),
+         om_model_dim_name(model, OM_INPUT, 0, 0), om_model_metadata_count(model));
   for (uint32_t i = 0; i < info.launches; ++i) {
     om_launch_info launch = OM_LAUNCH_INFO_INIT;
     uint64_t nanoseconds, runs;

@@ -344,7 +344,8 @@ def test_show_model(model):
         assert words in result.stdout
     check_success(atc("--mode=1", "--om=m.om", "--json=m.json", cwd=model))
     shown = json.loads((model / "m.json").read_text())
-    assert shown["inputs"][0] == {"name": "x", "dtype": "f32", "shape": [1003], "bytes": 4012}
+    assert shown["inputs"][0] == {"name": "x", "dtype": "f32", "shape": [1003],
+                                  "dim_names": [""], "bytes": 4012}
     assert shown["launches"][0]["kernel"] == "map_negf"
     check_failure(atc("--mode=6", "--om=none.om", cwd=model), "E10410")
     check_failure(atc("--mode=6", "--om=m.mlir", cwd=model), "E10041")

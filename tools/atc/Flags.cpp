@@ -67,6 +67,8 @@ const Flag flags[] = {
     {"is_output_adjust_hw_layout", Used, "false", "", output,
      "true,false for each of --out_nodes: whether it comes as f16 in NC1HWC0"},
     {"display_model_info", Used, "0", "0,1", output, "1: print what the .om holds, as --mode=6 does", Nothing},
+    {"emit", Used, "om", "om,object", output,
+     "om: the file <output>.om (default); object: <output>.o, which a program links, and <output>.h (docs/embedding.md)"},
     {"json", Used, "", "", output,
      "--mode=1: the file to write; --mode=0: file for a summary of the compilation, - for stdout", Nothing},
     {"check_report", Used, "check_result.json", "", output, "the file that --mode=3 writes", Nothing},

@@ -118,7 +118,20 @@ void checkOutput(const FlagValues &flags, AtcOptions &options, Diagnostics &diag
     diagnostics.error("E10022", "the path \"" + path + "\" of --output has no file name");
     return;
   }
-  options.outputFile = path + (options.stopAfter == driver::Phase::Emit ? ".om" : ".mlir");
+  options.emitsObject = flags.get("emit") == "object";
+  if (options.emitsObject && StringRef(path).ends_with(".o"))
+    path.resize(path.size() - 2);
+  options.outputFile = path + (options.stopAfter != driver::Phase::Emit ? ".mlir"
+                               : options.emitsObject                    ? ".o"
+                                                                        : ".om");
+  if (options.emitsObject && options.stopAfter != driver::Phase::Emit)
+    diagnostics.error("E10047", "--emit=object and --stop_after exclude each other");
+  if (options.emitsObject && flags.has("parallel"))
+    diagnostics.error("E10047",
+                      "--emit=object and --parallel exclude each other: ranks have a file "
+                      "each");
+  if (options.emitsObject && flags.get("display_model_info") == "1")
+    diagnostics.error("E10047", "--emit=object and --display_model_info exclude each other");
   if (path.size() > 4000 || file.size() > 240) {
     diagnostics.error("E10021", "the path of --output is too long: " + Twine(path.size()) +
                                     " characters, its file name " + Twine(file.size()) +

@@ -33,6 +33,7 @@ struct AtcOptions {
   std::string om, json, checkReport;
   bool isModelFile = false;    ///< `om` is a model of a framework: compiler.source.format
   std::string outputFile;      ///< with its suffix
+  bool emitsObject = false;    ///< --emit=object: an object file in place of an .om file
   std::string compressionConf; ///< how to quantize while compiling; empty: not at all
   bool verbose = false;
   bool showModel = false; ///< --display_model_info

@@ -30,10 +30,19 @@ Model load(const std::string &path, om_model_info &info, Diagnostics &diagnostic
   return {model, om_model_free};
 }
 
-Json tensorJson(const om_tensor_info &info) {
+std::vector<std::string> dimNames(const om_model &model, om_space space, uint32_t index,
+                                  uint32_t rank) {
+  std::vector<std::string> names;
+  for (uint32_t dim = 0; dim < rank; ++dim)
+    names.emplace_back(om_model_dim_name(&model, space, index, dim));
+  return names;
+}
+
+Json tensorJson(const om_model &model, om_space space, uint32_t index, const om_tensor_info &info) {
   return {{"name", info.name},
           {"dtype", om_dtype_name(info.dtype)},
           {"shape", std::vector<int64_t>(info.dims, info.dims + info.rank)},
+          {"dim_names", dimNames(model, space, index, info.rank)},
           {"bytes", info.bytes}};
 }
 
@@ -52,9 +61,9 @@ Json modelJson(const om_model &model, const om_model_info &info) {
   out["inputs"] = out["outputs"] = out["launches"] = Json::array();
   om_tensor_info tensor = OM_TENSOR_INFO_INIT;
   for (uint32_t i = 0; i < info.inputs && om_model_get_input(&model, i, &tensor) == OM_OK; ++i)
-    out["inputs"].push_back(tensorJson(tensor));
+    out["inputs"].push_back(tensorJson(model, OM_INPUT, i, tensor));
   for (uint32_t i = 0; i < info.outputs && om_model_get_output(&model, i, &tensor) == OM_OK; ++i)
-    out["outputs"].push_back(tensorJson(tensor));
+    out["outputs"].push_back(tensorJson(model, OM_OUTPUT, i, tensor));
   om_launch_info launch = OM_LAUNCH_INFO_INIT;
   for (uint32_t i = 0; i < info.launches && om_model_get_launch(&model, i, &launch) == OM_OK; ++i)
     out["launches"].push_back({{"name", launch.name},
@@ -91,15 +100,17 @@ void showModel(const std::string &om, llvm::raw_ostream &os, Diagnostics &diagno
      << "om info: modeldef_size[" << definition << " B], weight_data_size[" << info.weights_bytes
      << " B], tbe_kernels_size[" << info.code_bytes << " B], cust_aicpu_kernel_store_size[0 B], "
      << "task_info_size[" << info.launches << "].\n";
-  auto list = [&](const char *word, uint32_t count, auto get) {
+  auto list = [&](const char *word, uint32_t count, om_space space, auto get) {
     om_tensor_info tensor = OM_TENSOR_INFO_INIT;
     for (uint32_t i = 0; i < count && get(model.get(), i, &tensor) == OM_OK; ++i)
       os << word << " " << i << ": name[" << printable(tensor.name) << "], type["
          << om_dtype_name(tensor.dtype) << "], shape"
-         << dimsText(std::vector<int64_t>(tensor.dims, tensor.dims + tensor.rank)) << ".\n";
+         << typeText("", std::vector<int64_t>(tensor.dims, tensor.dims + tensor.rank),
+                     dimNames(*model, space, i, tensor.rank))
+         << ".\n";
   };
-  list("input", info.inputs, om_model_get_input);
-  list("output", info.outputs, om_model_get_output);
+  list("input", info.inputs, OM_INPUT, om_model_get_input);
+  list("output", info.outputs, OM_OUTPUT, om_model_get_output);
   os << "============ Display Model Info end   ============\n";
 }
 

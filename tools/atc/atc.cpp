@@ -1,6 +1,7 @@
 //===-- atc.cpp - the model compiler --------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "driver/SummaryText.h"
 #include "driver/gears/GearCompiler.h"
 #include "driver/shard/ShardCompiler.h"
 #include "openatc/om.h"
@@ -9,6 +10,7 @@
 #include "support/OneLine.h"
 #include "support/OutputStream.h"
 #include "tools/atc/GraphJson.h"
+#include "tools/atc/ObjectFile.h"
 #include "tools/atc/Options.h"
 #include "tools/atc/PassPlugins.h"
 #include "tools/atc/RunAtc.h"
@@ -97,6 +99,8 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
   driver::CompilerOptions compilerOptions = options.compiler;
   compilerOptions.commandLine = commandLine;
   ProgressBar bar("calibrating", stderr);
+  StageLine progress(stderr);
+  compilerOptions.onStage = [&](llvm::StringRef stage) { progress.show(stage.str()); };
   if (!options.compressionConf.empty())
     compilerOptions.quantizer =
         quantize::makeQuantizer(options.compressionConf, options.compiler.source,
@@ -104,6 +108,11 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
   auto finish = [&](const CompileSummary &summary) {
     if (options.verbose)
       summary.timer.print(llvm::outs());
+    progress.clear();
+    if (!diagnostics.hasErrors() && options.stopAfter == driver::Phase::Emit && !options.shards &&
+        options.json != "-")
+      for (const std::string &line : driver::describeSummary(summary, options.outputFile))
+        llvm::outs() << line << "\n";
     if (!diagnostics.hasErrors() && summary.placement && options.json != "-")
       for (const std::string &line : driver::describe(*summary.placement))
         llvm::outs() << line << "\n";
@@ -113,9 +122,16 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
         options.stopAfter == driver::Phase::Emit)
       showModel(options.outputFile, llvm::outs(), diagnostics);
   };
+  auto emit = [&](auto &compiler) {
+    if (!options.emitsObject) {
+      compiler.emitFile(options.outputFile);
+    } else if (std::optional<::om::Buffer> file = compiler.emitBytes()) {
+      writeObject(*file, options.outputFile, diagnostics);
+    }
+  };
   if (options.gears) {
     driver::GearCompiler compiler(std::move(compilerOptions), *options.gears, diagnostics);
-    compiler.emitFile(options.outputFile);
+    emit(compiler);
     return finish(compiler.summary());
   }
   if (options.shards) {
@@ -127,7 +143,7 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
   auto context = driver::makeCompilerContext();
   driver::Compiler compiler(*context, std::move(compilerOptions), diagnostics);
   if (options.stopAfter == driver::Phase::Emit)
-    compiler.emitFile(options.outputFile);
+    emit(compiler);
   else if (compiler.lower(options.stopAfter))
     writeModule(compiler.module(), options.outputFile, diagnostics);
   finish(compiler.summary());

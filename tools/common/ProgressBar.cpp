@@ -32,4 +32,23 @@ void ProgressBar::update(size_t done, size_t all) {
   }
 }
 
+StageLine::StageLine(std::FILE *stream) : stream(stream), isTerminal(isatty(fileno(stream)) != 0) {}
+
+void StageLine::show(const std::string &stage) {
+  if (!isTerminal)
+    return;
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+  print(stream, "\r\033[K%6.1f s  %s ...", passed.count(), stage.c_str());
+  std::fflush(stream);
+  isShown = true;
+}
+
+void StageLine::clear() {
+  if (!isShown)
+    return;
+  print(stream, "\r\033[K");
+  std::fflush(stream);
+  isShown = false;
+}
+
 } // namespace atc::tools

@@ -34,10 +34,11 @@ std::string portType(const fb::HostPort &port) {
   const bool any = port.dtype() == fb::DataType::undefined;
   std::string type = any ? "any" : om_dtype_name(static_cast<om_dtype>(port.dtype()));
   if (port.kind() == fb::HostKind::tensor) {
-    std::string dims;
-    for (int64_t dim : *port.dims())
-      dims += (dims.empty() ? "" : ",") + (dim < 0 ? "?" : std::to_string(dim));
-    type += port.unranked() ? "[*]" : "[" + dims + "]";
+    std::vector<std::string> names;
+    if (port.dim_names())
+      for (const flatbuffers::String *name : *port.dim_names())
+        names.push_back(name->str());
+    type = port.unranked() ? type + "[*]" : typeText(type, *port.dims(), names);
   } else {
     type = std::string(fb::EnumNameHostKind(port.kind())) + (any ? "" : " of " + type);
   }
@@ -232,14 +233,20 @@ Json hostJson(const fb::Model &model) {
   for (const char *list : {"inputs", "outputs", "constants", "parts", "blocks"})
     out[list] = Json::array();
   auto ports = [&](const char *name, const auto &list) {
-    for (const fb::HostPort *port : list)
+    for (const fb::HostPort *port : list) {
+      Json dimNames = Json::array();
+      if (port->dim_names())
+        for (const flatbuffers::String *dim : *port->dim_names())
+          dimNames.push_back(dim->str());
       out[name].push_back({{"name", port->name()->str()},
                            {"kind", fb::EnumNameHostKind(port->kind())},
                            {"dtype", om_dtype_name(static_cast<om_dtype>(port->dtype()))},
                            {"dims", listOf(*port->dims())},
+                           {"dim_names", dimNames},
                            {"unranked", port->unranked()},
                            {"optional", port->optional()},
                            {"slot", port->slot()}});
+    }
   };
   ports("inputs", *host.inputs());
   ports("outputs", *host.outputs());

@@ -11,11 +11,13 @@
 #include "support/Interruption.h"
 #include "support/JsonText.h"
 #include "support/ModelText.h"
+#include "support/OutputFile.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/MappedFile.h"
 #include "tools/common/OptionTable.h"
 #include "tools/om-dump/GearListing.h"
 #include "tools/om-dump/HostListing.h"
+#include "tools/om-dump/ModelGraph.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -65,9 +67,11 @@ Json refJson(const fb::BufferRef &ref) {
 
 class Dump {
 public:
-  Dump(const fb::Model &model, const atc::rt::SignatureBlock *signature, std::string path)
-      : model(model), signature(signature), path(std::move(path)) {}
-  void show(bool allTensors) const;
+  Dump(const fb::Model &model, const atc::rt::SignatureBlock *signature, std::string path,
+       bool showPlaces)
+      : model(model), signature(signature), path(std::move(path)), showPlaces(showPlaces) {}
+  /// Prints the file; with `showPlaces` every tensor and the memory of every argument too.
+  void show() const;
   /// The instructions of all NPU programs; `file` is where the file begins.
   std::string disassembly(const char *file) const;
   Json json() const;
@@ -78,16 +82,15 @@ private:
   void printPrograms() const;
   void printSchedule() const;
   void printNpuLaunch(uint32_t index, const fb::NpuLaunch &launch) const;
-  std::string tensorNames(const flatbuffers::Vector<uint32_t> &list) const {
-    std::string names;
-    for (uint32_t index : list)
-      names += (names.empty() ? "" : ", ") + text(model.tensors()->Get(index)->name());
-    return names.empty() ? "-" : names;
-  }
+  std::string tensorTexts(const flatbuffers::Vector<uint32_t> &list) const;
+  template <typename Launch>
+  void printLaunch(uint32_t index, const Launch &launch, const char *unit,
+                   const std::string &code) const;
 
   const fb::Model &model;
   const atc::rt::SignatureBlock *signature; ///< null: not signed
   std::string path;
+  bool showPlaces;
 };
 
 void Dump::printTensor(const char *indent, const fb::Tensor &tensor) const {
@@ -139,18 +142,37 @@ void Dump::printPrograms() const {
   }
 }
 
+/// "image f32[1,3,8,8], other f32[4]"
+std::string Dump::tensorTexts(const flatbuffers::Vector<uint32_t> &list) const {
+  std::string texts;
+  for (uint32_t index : list) {
+    const fb::Tensor &tensor = *model.tensors()->Get(index);
+    texts += (texts.empty() ? "" : ", ") + text(tensor.name()) + " " + typeOf(tensor);
+  }
+  return texts.empty() ? "-" : texts;
+}
+
+template <typename Launch>
+void Dump::printLaunch(uint32_t index, const Launch &launch, const char *unit,
+                       const std::string &code) const {
+  print(stdout, "  %u  %s  %s  %s  %s -> %s", index, unit, text(launch.name()).c_str(),
+        code.c_str(), tensorTexts(*launch.reads()).c_str(), tensorTexts(*launch.writes()).c_str());
+  if (showPlaces)
+    for (const fb::BufferRef *ref : *launch.args())
+      print(stdout, " %s", refText(*ref).c_str());
+}
+
 void Dump::printNpuLaunch(uint32_t index, const fb::NpuLaunch &launch) const {
-  print(stdout, "  %u  npu  %s  program %s  %.3f MMAC%s  %s -> %s\n       ", index,
-        text(launch.name()).c_str(),
-        text(model.npu_programs()->Get(launch.program())->name()).c_str(),
-        static_cast<double>(launch.macs()) * 1e-6, launch.chained() ? "  chained" : "",
-        tensorNames(*launch.reads()).c_str(), tensorNames(*launch.writes()).c_str());
-  for (const fb::BufferRef *ref : *launch.args())
-    print(stdout, " %s", refText(*ref).c_str());
-  if (launch.prefetch()->size())
+  char work[64];
+  std::snprintf(work, sizeof(work), "  %.3f MMAC%s", static_cast<double>(launch.macs()) * 1e-6,
+                launch.chained() ? "  chained" : "");
+  printLaunch(index, launch, "npu",
+              "program " + text(model.npu_programs()->Get(launch.program())->name()) + work);
+  if (showPlaces && launch.prefetch()->size()) {
     print(stdout, "  prefetch");
-  for (const fb::BufferRef *ref : *launch.prefetch())
-    print(stdout, " %s", refText(*ref).c_str());
+    for (const fb::BufferRef *ref : *launch.prefetch())
+      print(stdout, " %s", refText(*ref).c_str());
+  }
   print(stdout, "\n");
 }
 
@@ -170,18 +192,14 @@ void Dump::printSchedule() const {
       continue;
     }
     const fb::Launch &launch = *model.schedule()->Get(i)->what_as_Launch();
-    print(stdout, "  %u  cpu  %s  kernel %s  %.3f MFLOP  %s -> %s\n", i,
-          text(launch.name()).c_str(), text(model.kernels()->Get(launch.kernel())).c_str(),
-          static_cast<double>(launch.cost()) * 1e-6, tensorNames(*launch.reads()).c_str(),
-          tensorNames(*launch.writes()).c_str());
-    print(stdout, "       ");
-    for (const fb::BufferRef *ref : *launch.args())
-      print(stdout, " %s", refText(*ref).c_str());
+    char work[64];
+    std::snprintf(work, sizeof(work), "  %.3f MFLOP", static_cast<double>(launch.cost()) * 1e-6);
+    printLaunch(i, launch, "cpu", "kernel " + text(model.kernels()->Get(launch.kernel())) + work);
     print(stdout, "\n");
   }
 }
 
-void Dump::show(bool allTensors) const {
+void Dump::show() const {
   print(stdout, "%-14s%s\n", "file", path.c_str());
   print(stdout, "%-14s%s\n", "model", text(model.name()).c_str());
   print(stdout, "%-14s%u.%u\n", "schema", unsigned(model.schema_major()),
@@ -191,6 +209,10 @@ void Dump::show(bool allTensors) const {
   print(stdout, "%-14s%s\n", "target", text(model.target()).c_str());
   print(stdout, "%-14s%s\n", "file size", bytesText(model.file_size()).c_str());
   print(stdout, "%-14s%s\n", "arena", bytesText(model.arena_size()).c_str());
+  if (model.metadata())
+    for (const fb::Metadata *fact : *model.metadata())
+      print(stdout, "%-14s%s: %s\n", "metadata", text(fact->key()).c_str(),
+            text(fact->value()).c_str());
 
   if (signature)
     print(stdout,
@@ -226,7 +248,7 @@ void Dump::show(bool allTensors) const {
       print(stdout, " %s", text(feature).c_str());
     print(stdout, "\n");
   }
-  if (allTensors) {
+  if (showPlaces) {
     print(stdout, "\ntensors\n");
     for (const fb::Tensor *tensor : *model.tensors())
       printTensor("  ", *tensor);
@@ -326,6 +348,9 @@ Json Dump::json() const {
                                {"reads", listOf(*launch.reads())},
                                {"writes", listOf(*launch.writes())}});
   }
+  if (model.metadata())
+    for (const fb::Metadata *fact : *model.metadata())
+      out["metadata"][fact->key()->str()] = fact->value()->str();
   if (model.host())
     out["host"] = atc::tools::hostJson(model);
   if (model.gears())
@@ -338,7 +363,21 @@ int fail(const std::string &line) {
   return 1;
 }
 
-int dump(const std::string &path, bool json, bool allTensors, bool disassemble) {
+/// Writes the graph as the ending of `path` says. Returns the exit code.
+int writeGraph(const fb::Model &model, const std::string &path) {
+  auto endsWith = [&](std::string_view end) { return std::string_view(path).ends_with(end); };
+  if (!endsWith(".dot") && !endsWith(".gv") && !endsWith(".onnx"))
+    return fail("E10001: the file '" + path +
+                "' of --graph must end in .dot or .gv (Graphviz), or in .onnx (for Netron).");
+  const ModelGraph graph = collectGraph(model);
+  std::string fault;
+  return writeWholeFile(path, endsWith(".onnx") ? graphAsOnnx(graph) : graphAsDot(graph), fault)
+             ? 0
+             : fail(fault);
+}
+
+int dump(const std::string &path, bool json, bool allTensors, bool disassemble,
+         const std::string &graph) {
   std::string fault;
   MappedFile file;
   if (!file.open(path, fault))
@@ -352,11 +391,13 @@ int dump(const std::string &path, bool json, bool allTensors, bool disassemble) 
   if (status != OM_OK)
     return fail("E10041: '" + path + "' cannot be loaded: " + error.message);
 
-  const Dump listing(*model, atc::rt::findSignature(file.data(), *model), path);
+  if (!graph.empty())
+    return writeGraph(*model, graph);
+  const Dump listing(*model, atc::rt::findSignature(file.data(), *model), path, allTensors);
   if (json)
     printLines(stdout, atc::jsonText(listing.json()));
   else
-    listing.show(allTensors);
+    listing.show();
   if (disassemble && !json)
     printLines(stdout, listing.disassembly(file.data()));
   return 0;
@@ -365,15 +406,21 @@ int dump(const std::string &path, bool json, bool allTensors, bool disassemble) 
 
 int main(int argc, char **argv) {
   atc::endInOrder("om-dump");
-  std::string path;
+  std::string path, graph;
   bool json = false, tensors = false, disassemble = false;
   CLI::App app("Shows what is inside an .om file, after verifying all of it: header, inputs and "
                "outputs, segments, code images and the schedule.");
   app.set_version_flag("--version", std::string("om-dump ") + om_version());
   app.add_option("model", path, "the .om file")->required();
   app.add_flag("--json", json, "print everything as one JSON object");
-  app.add_flag("--tensors", tensors, "list every tensor with its place and strides too");
+  app.add_flag(
+      "--tensors", tensors,
+      "list every tensor with its place and strides, and the memory of every argument too");
   app.add_flag("--disassemble", disassemble, "show the instructions of all NPU programs too");
+  app.add_option("--graph", graph,
+                 "write the graph of launches into this file instead: .dot for Graphviz, .onnx for "
+                 "Netron and other viewers of ONNX")
+      ->type_name("FILE");
   app.footer("Exit code: 0 for a good file, 1 otherwise, with one coded line.");
   if (printOptionTable(app, "om-dump", argc, argv))
     return finishOutput(0);
@@ -382,5 +429,5 @@ int main(int argc, char **argv) {
   } catch (const CLI::ParseError &outcome) {
     return finishParsing(app, outcome);
   }
-  return finishOutput(dump(path, json, tensors, disassemble));
+  return finishOutput(dump(path, json, tensors, disassemble, graph));
 }

@@ -26,7 +26,55 @@ nlohmann::ordered_json jsonOf(const TensorError &error) {
           {"kernel", error.kernel},
           {"max_error", number(error.maxAbs)},
           {"of_range", number(error.ofRange)},
+          {"tolerance", error.tolerance},
           {"cosine", error.cosine}};
+}
+
+/// Returns what rounding to a type costs over some layers, as a part of the range.
+double toleranceOf(om_dtype dtype) {
+  switch (dtype) {
+  case OM_F16:
+    return 0.01;
+  case OM_BF16:
+    return 0.05;
+  case OM_I8:
+  case OM_U8:
+    return 0.03;
+  default:
+    return 1e-4;
+  }
+}
+
+/// Adds the difference of a dense tensor from the reference, where that has it.
+void compareTensor(Comparison &comparison, const Reference &reference, const om::Tensor &tensor,
+                   const void *ours, TensorError error) {
+  std::string fault;
+  om::Tensor compared = tensor;
+  const om::Buffer right = reference.read(compared, fault);
+  if (!fault.empty())
+    comparison.faults.push_back(fault);
+  if (!right) {
+    comparison.unknown += fault.empty();
+    return;
+  }
+  // The reference computes in f32 what a target computes in f16.
+  om::Buffer floats(compared.dtype == tensor.dtype ? 0 : compared.bytes);
+  if (compared.dtype != tensor.dtype) {
+    for (uint64_t i = 0; floats && i < tensor.elements; ++i)
+      floats.data<float>()[i] = static_cast<float>(valueAt(tensor.dtype, ours, i));
+    ours = floats.data();
+  }
+  const Difference difference = differenceOf(compared, ours, right.data());
+  error.maxAbs = difference.maxAbs;
+  error.ofRange = difference.ofRange;
+  error.cosine = difference.cosine;
+  comparison.errors.push_back(std::move(error));
+}
+
+void checkAnyFound(Comparison &comparison) {
+  if (comparison.errors.empty() && comparison.faults.empty())
+    comparison.faults.push_back("E10014: the reference has none of the model's tensors: it is of "
+                                "another model, or its files are not named <tensor>.npy.");
 }
 } // namespace
 
@@ -35,23 +83,19 @@ const TensorError *Comparison::firstBad() const {
   return bad == errors.end() ? nullptr : &*bad;
 }
 
-Comparison compareWith(const Reference &reference, double tolerance, const om::Model &model,
-                       om::Session &session, const std::vector<const void *> &inputs,
+Comparison compareWith(const Reference &reference, std::optional<double> tolerance,
+                       const om::Model &model, om::Session &session,
+                       const std::vector<const void *> &inputs,
                        const std::vector<void *> &outputs) {
   Comparison comparison;
   comparison.tolerance = tolerance;
+  double allowed = 1e-4;
   auto compareWritten = [&](uint32_t index) {
     const om::Launch launch = model.launch(index);
     for (uint32_t written : launch.writes) {
       const om::Tensor tensor = model.tensor(written);
-      std::string fault;
-      const om::Buffer right = reference.read(tensor, fault);
-      if (!fault.empty())
-        comparison.faults.push_back(fault);
-      if (!right) {
-        comparison.unknown += fault.empty();
-        continue;
-      }
+      // A tensor has the errors of those before it, too. An NPU computes in f16.
+      allowed = std::max({allowed, toleranceOf(tensor.dtype), launch.npu ? 0.01 : 0.0});
       om::Buffer ours(tensor.bytes);
       om::Error problem;
       if (!ours || om_session_read_tensor(session.get(), written, ours.data(), tensor.bytes,
@@ -59,17 +103,43 @@ Comparison compareWith(const Reference &reference, double tolerance, const om::M
         comparison.faults.push_back(std::string("E19999: ") + problem.message());
         continue;
       }
-      const Difference difference = differenceOf(tensor, ours.data(), right.data());
-      comparison.errors.push_back({tensor.name, launch.kernel, index, difference.maxAbs,
-                                   difference.ofRange, difference.cosine});
+      compareTensor(comparison, reference, tensor, ours.data(),
+                    {tensor.name, launch.kernel, index, 0, 0, 1, allowed});
     }
   };
   om::Error problem;
   if (!session.run(inputs.data(), outputs.data(), compareWritten, problem))
     comparison.faults.push_back(codedLine(codeOf(problem.code(), "E19999"), problem.message()));
-  else if (comparison.errors.empty() && comparison.faults.empty())
-    comparison.faults.push_back("E10014: the reference has none of the model's tensors: it is of "
-                                "another model, or its files are not named <tensor>.npy.");
+  else
+    checkAnyFound(comparison);
+  return comparison;
+}
+
+Comparison compareOutputs(const Reference &reference, std::optional<double> tolerance,
+                          const om::Model &model, const std::vector<om::Value> &outputs) {
+  Comparison comparison;
+  comparison.tolerance = tolerance;
+  double allowed = 1e-4;
+  for (uint32_t i = 0; i < model.info().tensors; ++i)
+    allowed = std::max(allowed, toleranceOf(model.tensor(i).dtype));
+  const uint32_t launches = model.info().launches;
+  for (uint32_t i = 0; i < launches; ++i)
+    allowed = std::max(allowed, model.launch(i).npu ? 0.01 : 0.0);
+  for (uint32_t i = 0; i < outputs.size(); ++i) {
+    om::Tensor tensor = model.output(i);
+    tensor.dtype = outputs[i].dtype();
+    tensor.dims = outputs[i].dims();
+    tensor.elements = outputs[i].size();
+    tensor.bytes = (tensor.elements * om_dtype_bits(tensor.dtype) + 7) / 8;
+    if (outputs[i].kind() != OM_KIND_TENSOR || !hasValues(tensor.dtype)) {
+      ++comparison.unknown;
+      continue;
+    }
+    compareTensor(
+        comparison, reference, tensor, outputs[i].data(),
+        {tensor.name, "(output)", launches, 0, 0, 1, std::max(allowed, toleranceOf(tensor.dtype))});
+  }
+  checkAnyFound(comparison);
   return comparison;
 }
 
@@ -97,7 +167,7 @@ void printComparison(const Comparison &comparison) {
           "first bad layer: %s (launch %u, kernel %s): max error %.3g, %.3g of the "
           "reference's range, tolerance %g\n",
           first->tensor.c_str(), first->launch, first->kernel.c_str(), first->maxAbs,
-          first->ofRange, comparison.tolerance);
+          first->ofRange, comparison.tolerance.value_or(first->tolerance));
   else
     print(stdout, "all %zu tensors agree\n", comparison.errors.size());
 }
@@ -108,7 +178,9 @@ void printComparisonJson(const Comparison &comparison, const om::Model &model,
   nlohmann::ordered_json json = {{"model", model.info().name},
                                  {"reference", reference},
                                  {"cpu_level", model.info().cpu_level},
-                                 {"tolerance", comparison.tolerance},
+                                 {"tolerance", comparison.tolerance
+                                                   ? nlohmann::ordered_json(*comparison.tolerance)
+                                                   : nlohmann::ordered_json(nullptr)},
                                  {"agree", first == nullptr},
                                  {"first_bad", nullptr},
                                  {"without_counterpart", comparison.unknown},

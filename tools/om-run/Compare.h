@@ -7,6 +7,7 @@
 #include "openatc/om.hpp"
 #include "tools/om-run/Reference.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,27 +17,36 @@ namespace atc::tools {
 struct TensorError {
   std::string tensor, kernel;
   uint32_t launch = 0;
-  double maxAbs = 0;  ///< infinite if exactly one of both elements is NaN or infinite
-  double ofRange = 0; ///< maxAbs over the reference's max - min
-  double cosine = 1;  ///< cosine similarity of both
+  double maxAbs = 0;       ///< infinite if exactly one of both elements is NaN or infinite
+  double ofRange = 0;      ///< maxAbs over the reference's max - min
+  double cosine = 1;       ///< cosine similarity of both
+  double tolerance = 1e-4; ///< the largest `ofRange` that fits the types of this tensor and of
+                           ///< those before it
 };
 
 /// The result of a comparison.
 struct Comparison {
-  double tolerance = 0;            ///< of the reference's range
+  std::optional<double> tolerance; ///< of the reference's range; nothing: that of each tensor
   std::vector<TensorError> errors; ///< in the order of the schedule
   size_t unknown = 0;              ///< number of tensors that the reference does not have
   std::vector<std::string> faults; ///< one line with an error code each
 
-  bool isBad(const TensorError &error) const { return !(error.ofRange <= tolerance); }
+  bool isBad(const TensorError &error) const {
+    return !(error.ofRange <= tolerance.value_or(error.tolerance));
+  }
   const TensorError *firstBad() const;
 };
 
 /// Runs the model once and compares every tensor right after the launch that writes it, because its
 /// memory is reused later.
-Comparison compareWith(const Reference &reference, double tolerance, const om::Model &model,
-                       om::Session &session, const std::vector<const void *> &inputs,
-                       const std::vector<void *> &outputs);
+Comparison compareWith(const Reference &reference, std::optional<double> tolerance,
+                       const om::Model &model, om::Session &session,
+                       const std::vector<const void *> &inputs, const std::vector<void *> &outputs);
+
+/// Compares the outputs of a run of a model with dynamic shapes or control flow, whose other values
+/// nobody sees, with the reference. Outputs that are no tensors have no counterpart.
+Comparison compareOutputs(const Reference &reference, std::optional<double> tolerance,
+                          const om::Model &model, const std::vector<om::Value> &outputs);
 
 /// Prints the comparison as a table, or as JSON.
 void printComparison(const Comparison &comparison);

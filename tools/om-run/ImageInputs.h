@@ -20,6 +20,12 @@ struct ImageFlags {
   std::string colors,
       layout; ///< "RGB", "BGR", "GRAY"; "NCHW", "NHWC"; empty: as the input suggests
   std::vector<double> mean, min, factor, deviation;
+
+  /// Returns whether the command line has one of them.
+  bool isAnyGiven() const {
+    return !colors.empty() || !layout.empty() || !mean.empty() || !min.empty() || !factor.empty() ||
+           !deviation.empty();
+  }
 };
 
 void addImageOptions(CLI::App &app, ImageFlags &flags);

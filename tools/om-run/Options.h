@@ -8,6 +8,7 @@
 #include "tools/om-run/Npu.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace atc::tools {
 /// The options of om-run.
 struct Options {
   std::string model, input, shape, output, dump, compare, cpuLevel, labels;
-  double tolerance = 1e-4;
+  std::optional<double> tolerance; ///< nothing: as the element types allow
   uint32_t loop = 0, warmup = 0, threads = 0, sessions = 1;
   double duration = 0; ///< seconds of measuring; 0: `loop` runs
   uint64_t maxMemory = 0, maxIterations = 0, seed = 0;

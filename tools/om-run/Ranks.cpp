@@ -441,7 +441,8 @@ int runRanks(const Options &options, const std::string &path) {
       options.state || options.npu.anyOfSimulator() || !options.npu.timeline.empty() ||
       !options.npu.report.empty() || options.requireSignature || options.refuseNativeCode ||
       !options.cpuLevel.empty() || options.maxIterations || options.maxSeconds > 0 ||
-      options.sessions > 1 || options.duration > 0 || options.random || !options.labels.empty()) {
+      options.sessions > 1 || options.duration > 0 || options.random || options.seed ||
+      options.images.isAnyGiven() || !options.labels.empty()) {
     printLine(codedLine("E10057", "of a model that is split over ranks, om-run takes --input, "
                                   "--output, --loop, --warmup, --threads, --max_memory, "
                                   "--rank_timeout, --profile, --json and --no-verify."));

@@ -190,15 +190,28 @@ std::string Reference::fileOf(const std::string &tensor) const {
   return fs::exists(path, status) ? path : "";
 }
 
-om::Buffer Reference::read(const om::Tensor &tensor, std::string &error) const {
+om::Buffer Reference::read(om::Tensor &tensor, std::string &error) const {
   std::string path = fileOf(tensor.name);
   // "conv#2" is the tensor 'conv' once more, in another layout.
   if (size_t mark = tensor.name.rfind('#'); path.empty() && mark != std::string::npos)
     path = fileOf(tensor.name.substr(0, mark));
   om::Tensor stored = tensor;
-  if (path.empty() ||
-      (readNpyDims(path, stored.dims) && withoutOnes(stored.dims) != withoutOnes(tensor.dims)))
+  std::vector<int64_t> dims;
+  if (path.empty())
     return {};
+  if (readNpyDims(path, dims)) {
+    if (withoutOnes(dims) != withoutOnes(tensor.dims))
+      return {};
+    stored.dims = dims;
+    const bool isShort = tensor.dtype == OM_F16 || tensor.dtype == OM_BF16;
+    const bool isQuantized = tensor.dtype == OM_I8 || tensor.dtype == OM_U8;
+    if (isShort && npyHasType(path, OM_F32)) {
+      stored.dtype = tensor.dtype = OM_F32;
+      stored.bytes = tensor.bytes = 4 * tensor.elements;
+    } else if (isQuantized && !npyHasType(path, tensor.dtype)) {
+      return {}; // the reference has the tensor before it was quantized
+    }
+  }
   om::Buffer buffer(tensor.bytes);
   if (!buffer) {
     error = "E19999: there is no memory for the reference of '" + tensor.name + "'.";

@@ -28,10 +28,11 @@ public:
   bool open(const std::string &path, const std::string &input,
             const std::vector<om::Tensor> &inputs, std::string &error);
 
-  /// Reads the values of a tensor of an .om file. Returns an empty buffer when there are none of
-  /// its name and dims (ignoring dims of 1); then `error` is set if there is a file that cannot be
+  /// Reads the values of a tensor of an .om file. Where the reference has f32 for a tensor of f16
+  /// or bf16, `tensor` becomes one of f32. Returns an empty buffer when there are none of its name,
+  /// type and dims (ignoring dims of 1); then `error` is set if there is a file that cannot be
   /// read.
-  om::Buffer read(const om::Tensor &tensor, std::string &error) const;
+  om::Buffer read(om::Tensor &tensor, std::string &error) const;
 
 private:
   bool interpret(const std::string &model, const std::string &input,

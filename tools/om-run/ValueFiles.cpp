@@ -8,6 +8,7 @@
 #include "support/Npy.h"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace atc::tools {
 
@@ -103,6 +104,15 @@ bool writeValue(const std::string &path, const NamedTensor &named, std::string &
   for (uint64_t i = 0; i < named.value.size(); ++i)
     texts.push_back(named.value.string(i));
   return writeStrings(path, named.tensor, texts, error);
+}
+
+bool makeFolder(const std::string &folder, std::string &fault) {
+  std::error_code status;
+  std::filesystem::create_directories(folder, status);
+  if (std::filesystem::is_directory(folder))
+    return true;
+  fault = "E13004: cannot create the folder '" + folder + "'.";
+  return false;
 }
 
 } // namespace atc::tools

@@ -31,6 +31,10 @@ bool readValue(const std::string &path, const om::Tensor &input, om::Value &valu
 /// one line with an error code.
 bool writeValue(const std::string &path, const NamedTensor &named, std::string &error);
 
+/// Creates a folder with those around it, unless it is there. On failure returns false and sets
+/// `fault` to one line with an error code.
+bool makeFolder(const std::string &folder, std::string &fault);
+
 } // namespace atc::tools
 
 #endif

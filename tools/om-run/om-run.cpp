@@ -57,15 +57,6 @@ std::string npyPath(const std::string &folder, const std::string &tensor,
   return folder + "/" + unique + ".npy";
 }
 
-bool makeFolder(const std::string &folder, std::string &fault) {
-  std::error_code status;
-  std::filesystem::create_directories(folder, status);
-  if (std::filesystem::is_directory(folder))
-    return true;
-  fault = "E13004: cannot create the folder '" + folder + "'.";
-  return false;
-}
-
 /// Runs a model with its session and its buffers.
 class Runner {
 public:
@@ -96,7 +87,6 @@ private:
     faults.push_back(codedLine(code, sentence));
     return false;
   }
-
   /// Returns whether the session keeps input `i` as a state.
   bool isState(size_t i) const {
     const std::vector<om_state_info> states =
@@ -231,10 +221,10 @@ bool Runner::load() {
   if (!gears.all.empty() && !options.compare.empty())
     return failed("E10057", "--compare is not for models with gears: compile the model for the "
                             "size of one gear with --input_shape, and compare that.");
-  if (onValues && gears.all.empty() && !(options.dump.empty() && options.compare.empty()))
-    return failed("E10057", "--dump and --compare are only for models whose inputs and outputs "
-                            "have shapes that are known: those of '" +
-                                options.model + "' have not.");
+  if (onValues && gears.all.empty() && !options.dump.empty())
+    return failed("E10057", "--dump is only for models whose inputs and outputs have shapes that "
+                            "are known: those of '" +
+                                options.model + "' have not; --compare compares their outputs.");
   return onValues ? readValues() : readBuffers();
 }
 
@@ -336,9 +326,10 @@ bool Runner::readValues() {
     else if (ends[i].fixed())
       inputValues[i] = makeInput(i);
     else if (!ends[i].optional)
-      failed("E10014", "input '" + printable(ends[i].name) +
-                           "' has no shape that is known before the run: give its file with "
-                           "--input, or its shape with --shape.");
+      failed("E10014", "input '" + printable(ends[i].name) + "' has the shape " +
+                           typeText("", ends[i].dims, ends[i].dimNames) +
+                           ", which is not known before the run: give its file with --input, or "
+                           "its shape with --shape.");
   }
   return faults.empty();
 }
@@ -501,10 +492,20 @@ bool Runner::writeOutputs() {
 int Runner::compare() {
   Reference reference;
   std::string fault;
-  if (!reference.open(options.compare, options.input, model.inputs(), fault))
+  // The reference gets the dims of this run.
+  for (size_t i = 0; i < inputValues.size(); ++i)
+    if (inputValues[i].kind() == OM_KIND_TENSOR)
+      ends[i].dims = inputValues[i].dims();
+  if (!reference.open(options.compare, options.input, ends, fault))
     return fault.empty() ? 1 : fail({fault});
+  if (onValues && !runOnce()) {
+    failedRun();
+    return fail(faults);
+  }
   const Comparison comparison =
-      compareWith(reference, options.tolerance, model, session, inputPointers, outputPointers);
+      onValues ? compareOutputs(reference, options.tolerance, model, outputValues)
+               : compareWith(reference, options.tolerance, model, session, inputPointers,
+                             outputPointers);
   if (!comparison.faults.empty())
     return fail(comparison.faults);
   if (options.json)

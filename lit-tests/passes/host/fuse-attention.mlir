@@ -245,6 +245,7 @@ func.func @own_cache(%q: tensor<?x?x64xf32>, %k: tensor<?x?x64xf32>, %past: tens
   %b = graph.host_call "Attention"(%q, %k, %k, %lengths) at [0, 1, 2, 6] {kv_num_heads = array<i64: 4>, q_num_heads = array<i64: 4>} : (tensor<?x?x64xf32>, tensor<?x?x64xf32>, tensor<?x?x64xf32>, tensor<?xi64>) -> tensor<*xf32>
   %c = graph.host_call "Attention"(%q, %k, %k) {kv_num_heads = array<i64: 4>, left_window_size = array<i64: 2>, q_num_heads = array<i64: 4>} : (tensor<?x?x64xf32>, tensor<?x?x64xf32>, tensor<?x?x64xf32>) -> tensor<*xf32>
   return %y#0, %y#1, %y#2, %a#3, %b, %c : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
+}
 
 // -----
 

@@ -124,7 +124,7 @@ class Runtime(mlserver.MLModel):
     def _has_rows(self) -> bool:
         """Returns whether the first dim of every input and output is dynamic."""
         ports = list(self._model.inputs) + list(self._model.outputs)
-        return not self._model.gears and all(port.shape and port.shape[0] is None
+        return not self._model.gears and all(port.shape and not isinstance(port.shape[0], int)
                                              for port in ports)
 
     async def _run(self, arrays: list[np.ndarray]) -> list[np.ndarray]:

@@ -50,7 +50,7 @@ def _accepts(port: TensorInfo, shape: Sequence[int]) -> bool:
     if any(dim < 0 for dim in shape):
         return False
     return port.shape is None or (len(shape) == len(port.shape) and all(
-        want in (None, dim) for dim, want in zip(shape, port.shape)))
+        not isinstance(want, int) or want == dim for dim, want in zip(shape, port.shape)))
 
 
 def _flat(data: Any) -> list[Any]:

@@ -42,10 +42,13 @@ extern "C" {
 /* The newest file schema this library reads: the same major number, and any
  * minor number up to this one. */
 #define OM_SCHEMA_MAJOR 1
-#define OM_SCHEMA_MINOR 6
+#define OM_SCHEMA_MINOR 7
 
 /* Alignment in bytes of every caller's input and output pointer. */
 #define OM_ALIGNMENT 64
+
+/* An index where there is none. */
+#define OM_NO_INDEX UINT32_MAX
 
 /* The maximum number of dims of a tensor. */
 #define OM_MAX_RANK 16
@@ -295,6 +298,27 @@ OM_API om_status om_model_get_output(const om_model *model, uint32_t index, om_t
 OM_API om_status om_model_get_tensor(const om_model *model, uint32_t index, om_tensor_info *info);
 OM_API om_status om_model_get_launch(const om_model *model, uint32_t index, om_launch_info *info);
 
+/* Return the index of the input or output with this name, OM_NO_INDEX where the model has none. */
+OM_API uint32_t om_model_find_input(const om_model *model, const char *name);
+OM_API uint32_t om_model_find_output(const om_model *model, const char *name);
+
+/* Returns the model's name of a dynamic dim of an input or output, such as "batch"; "" where the
+ * dim has none, is static, or where there is no such dim. Dims of one name have one size in a
+ * run. `space` is OM_INPUT or OM_OUTPUT. The text belongs to the model. */
+OM_API const char *om_model_dim_name(const om_model *model, om_space space, uint32_t index,
+                                     uint32_t dim);
+
+/* Facts that the author of the model has stated about it, pairs of a key and a value: the
+ * metadata of an ONNX file. The texts belong to the model. */
+
+/* Returns the number of facts. */
+OM_API uint32_t om_model_metadata_count(const om_model *model);
+/* Returns fact `index`, in the order of the keys; OM_ERROR_ARGUMENT where there is none. */
+OM_API om_status om_model_get_metadata(const om_model *model, uint32_t index, const char **key,
+                                       const char **value);
+/* Returns the value of a fact; NULL where the model does not state it. */
+OM_API const char *om_model_find_metadata(const om_model *model, const char *key);
+
 /* ---- sessions ----------------------------------------------------------- */
 
 /* Allocates the memory and starts the threads of a session. `options` may be NULL.
@@ -318,6 +342,24 @@ OM_API void om_session_cancel(om_session *session);
  * the tensors have the sizes of the gear that the run uses; see "gears" below. */
 OM_API om_status om_session_run(om_session *session, const void *const *inputs,
                                 void *const *outputs, om_error *error);
+
+/* Called when a run that was started has ended, on the session's own thread: it must not call
+ * functions of the session. `error` is NULL for OM_OK, and lives as long as the call. */
+typedef void (*om_done_callback)(void *user, om_status status, const om_error *error);
+
+/* Starts a run as om_session_run does it, on a thread of the session, and returns at once. The
+ * arrays of pointers and what they point to must stay until the run has ended. `done` may be NULL.
+ * Until om_session_wait has returned, only om_session_cancel, om_session_is_running,
+ * om_session_wait and om_session_free may be called. OM_ERROR_ARGUMENT where the last run that was
+ * started has not been waited for. */
+OM_API om_status om_session_start_run(om_session *session, const void *const *inputs,
+                                      void *const *outputs, om_done_callback done, void *user,
+                                      om_error *error);
+/* Returns 1 while a run that was started has not ended, else 0. */
+OM_API int om_session_is_running(om_session *session);
+/* Waits for the run that was started and returns its status and error; OM_ERROR_ARGUMENT where
+ * none was. om_session_free waits too. */
+OM_API om_status om_session_wait(om_session *session, om_error *error);
 
 /* Called after each launch of an observed run, on the calling thread. A value
  * other than 0 ends the run with OM_ERROR_ARGUMENT. */
@@ -498,6 +540,12 @@ OM_API const om_value *om_value_item(const om_value *value, uint64_t index);
  * checked. On failure no output is returned. */
 OM_API om_status om_session_run_values(om_session *session, const om_value *const *inputs,
                                        om_value **outputs, om_error *error);
+
+/* Starts a run on values; see om_session_start_run. The outputs are set when om_session_wait has
+ * returned OM_OK, and released by the caller. */
+OM_API om_status om_session_start_run_values(om_session *session, const om_value *const *inputs,
+                                             om_value **outputs, om_done_callback done, void *user,
+                                             om_error *error);
 
 /* ---- state -------------------------------------------------------------- */
 

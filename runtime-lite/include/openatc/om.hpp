@@ -59,6 +59,9 @@ struct Tensor {
   uint32_t block;
   om_kind kind = OM_KIND_TENSOR;
   bool ranked = true, optional = false;
+  /// Of an input or output: the model's name per dim, "" for a static one or one without a name;
+  /// empty where no dim has a name.
+  std::vector<std::string> dimNames = {};
   /// Returns whether om_session_run can be used with it: it is a tensor of known size.
   bool fixed() const {
     bool all = kind == OM_KIND_TENSOR && ranked && !optional && om_dtype_bits(dtype) != 0;
@@ -234,11 +237,31 @@ public:
     return answer;
   }
   /// Return the description of an input, output or tensor; empty where `index` is out of range.
-  Tensor input(uint32_t index) const { return tensorFrom(om_model_get_input, index); }
-  Tensor output(uint32_t index) const { return tensorFrom(om_model_get_output, index); }
+  Tensor input(uint32_t index) const {
+    return withDimNames(tensorFrom(om_model_get_input, index), OM_INPUT, index);
+  }
+  Tensor output(uint32_t index) const {
+    return withDimNames(tensorFrom(om_model_get_output, index), OM_OUTPUT, index);
+  }
   Tensor tensor(uint32_t index) const { return tensorFrom(om_model_get_tensor, index); }
   std::vector<Tensor> inputs() const { return all(&Model::input, info().inputs); }
   std::vector<Tensor> outputs() const { return all(&Model::output, info().outputs); }
+
+  /// Return the index of the input or output with this name, OM_NO_INDEX where there is none.
+  uint32_t findInput(const std::string &name) const {
+    return om_model_find_input(get(), name.c_str());
+  }
+  uint32_t findOutput(const std::string &name) const {
+    return om_model_find_output(get(), name.c_str());
+  }
+  /// Returns the facts that the model's author has stated about it, in the order of their keys.
+  std::vector<std::pair<std::string, std::string>> metadata() const {
+    std::vector<std::pair<std::string, std::string>> facts;
+    const char *key = nullptr, *value = nullptr;
+    for (uint32_t i = 0; om_model_get_metadata(get(), i, &key, &value) == OM_OK; ++i)
+      facts.emplace_back(key, value);
+    return facts;
+  }
 
   /// Returns the gears of the model.
   Gears gears() const {
@@ -308,10 +331,20 @@ private:
     om_tensor_info from = OM_TENSOR_INFO_INIT;
     if (getInfo(get(), index, &from) != OM_OK)
       return {};
-    return {from.name,         from.dtype, {from.dims, from.dims + from.rank},
-            from.elements,     from.bytes, from.space,
-            from.block,        from.kind,  from.ranked != 0,
-            from.optional != 0};
+    return {from.name,          from.dtype, {from.dims, from.dims + from.rank},
+            from.elements,      from.bytes, from.space,
+            from.block,         from.kind,  from.ranked != 0,
+            from.optional != 0, {}};
+  }
+  Tensor withDimNames(Tensor tensor, om_space space, uint32_t index) const {
+    bool isNamed = false;
+    for (uint32_t i = 0; i < tensor.dims.size(); ++i) {
+      tensor.dimNames.emplace_back(om_model_dim_name(get(), space, index, i));
+      isNamed |= !tensor.dimNames.back().empty();
+    }
+    if (!isNamed)
+      tensor.dimNames.clear();
+    return tensor;
   }
   std::vector<Tensor> all(Tensor (Model::*one)(uint32_t) const, uint32_t count) const {
     std::vector<Tensor> list;

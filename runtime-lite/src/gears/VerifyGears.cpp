@@ -97,10 +97,10 @@ const char *GearChecker::lists() {
 
 const char *GearChecker::port(const fb::HostPort &port) const {
   bool good = port.kind() == fb::HostKind::tensor && !port.unranked() && !port.optional() &&
-              aligned(port.dims()) && port.dims()->size() <= OM_MAX_RANK;
+              aligned(port.dims()) && port.dims()->size() <= OM_MAX_RANK && hasNamePerDim(port);
   for (uint32_t i = 0; good && i < port.dims()->size(); ++i)
     good = port.dims()->Get(i) >= -1;
-  return good ? nullptr : "an input or output has an impossible kind, type or dims";
+  return good ? nullptr : "an input or output has an impossible kind, type, dims or names of dims";
 }
 
 const char *GearChecker::shapeInput() const {
