@@ -54,9 +54,13 @@ private:
 
 void addReport(Batch &batch, const ErrorReport &report, const Calibration *calibration,
                const ResultFiles &files) {
-  batch.add(files.reportText, reportText(report));
-  batch.add(files.reportJson, reportJson(report));
-  batch.add(files.reportHtml, reportHtml(report, calibration));
+  if (!files.reportText.empty())
+    batch.add(files.reportText, reportText(report));
+  if (!files.reportJson.empty())
+    batch.add(files.reportJson, reportJson(report));
+  // The page reads histograms, which a model that was only converted has not.
+  if (!files.reportHtml.empty())
+    batch.add(files.reportHtml, reportHtml(report, calibration));
 }
 
 } // namespace

@@ -1,11 +1,14 @@
 //===-- amct.cpp - quantizes models, compares them ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "tools/amct/Evaluator.h"
 #include "tools/amct/RunAmct.h"
 
 #include "driver/Compiler.h"
 #include "quantize/DataFolder.h"
 #include "quantize/Quantize.h"
+#include "quantize/onnx/ConvertQdq.h"
+#include "quantize/onnx/MixedPrecision.h"
 #include "quantize/onnx/WeightOnly.h"
 #include "support/Interruption.h"
 #include "tools/common/CommandLine.h"
@@ -32,6 +35,7 @@ struct Options {
   std::string imageFormat, inputFormat;
   std::vector<double> mean, min, factor, deviation;
   int64_t batchNum = 0;
+  double minCosine = 0;
   bool json = false;
 };
 
@@ -71,7 +75,10 @@ void addCalibrateOptions(CLI::App &app, Options &options) {
                  "how ranges are chosen: minmax, percentile, kl or mse (default)");
   app.add_option("--config,--calibration_config", options.config,
                  "settings for all and single layers, and for images; see docs/amct.md");
-  app.add_option("--evaluator", options.evaluator, "not supported");
+  app.add_option("--min_cosine", options.minCosine,
+                 "leave layers float until every output is as similar as this, such as 0.998");
+  app.add_option("--evaluator", options.evaluator,
+                 "a Python file with an evaluator: leave layers float until it is satisfied");
 }
 
 void addCompareOptions(CLI::App &app, Options &options) {
@@ -153,9 +160,8 @@ void checkSamples(const Options &options, QuantizeOptions &quantize, Diagnostics
 void checkCalibration(const Options &options, QuantizeOptions &quantize, Diagnostics &diagnostics) {
   if (options.output.empty())
     diagnostics.error("E10004", "the value of --output is empty");
-  if (!options.evaluator.empty())
-    diagnostics.error("E10055", "--evaluator is not supported: compare the accuracy of the "
-                                "_fake_quant_model.onnx with that of the model");
+  if (!(options.minCosine >= 0 && options.minCosine <= 1))
+    diagnostics.error("E10001", "the value of --min_cosine is invalid: it must be from 0 to 1");
   if (!options.config.empty()) {
     if (!llvm::sys::fs::exists(options.config))
       diagnostics.error("E10410", "the file \"" + options.config + "\" of --config does not exist");
@@ -207,15 +213,27 @@ int calibrateModel(const Options &options) {
   if (!diagnostics.hasErrors())
     model = OnnxModel::read(options.model, diagnostics);
   std::unique_ptr<Quantization> result;
+  std::vector<std::string> floatLayers;
   ResultFiles files = ResultFiles::withPrefix(options.output);
   if (!options.report.empty())
     files.reportHtml = options.report;
   if (model) {
     ProgressBar bar("calibrating", stderr);
     quantize.progress = [&](size_t done, size_t all) { bar.update(done, all); };
-    DataFolder data(options.data, options.dataType, quantize.config.images);
     auto context = driver::makeCompilerContext();
-    result = quantizeOnnx(std::move(model), quantize, data, *context, diagnostics);
+    auto open = [&] {
+      return std::make_unique<DataFolder>(options.data, options.dataType, quantize.config.images);
+    };
+    if (options.minCosine > 0) {
+      auto mixed =
+          quantizeToCosine(*model, quantize, options.minCosine, open, *context, diagnostics);
+      if (mixed) {
+        result = std::move(mixed->result);
+        floatLayers = std::move(mixed->floatLayers);
+      }
+    } else {
+      result = quantizeOnnx(std::move(model), quantize, *open(), *context, diagnostics);
+    }
   }
   const bool written = result && writeResults(*result, files, diagnostics);
   printMessages(diagnostics);
@@ -225,6 +243,51 @@ int calibrateModel(const Options &options) {
     printLines(stdout, reportJson(result->report));
   else
     printResults(*result, files);
+  if (!options.json && !floatLayers.empty()) {
+    print(stdout, "%zu layers stay float:", floatLayers.size());
+    for (const std::string &name : floatLayers)
+      print(stdout, " %s", oneLine(name).c_str());
+    print(stdout, "\n");
+  }
+  return 0;
+}
+
+struct ConvertOptions {
+  std::string model, output;
+};
+
+void addConvertOptions(CLI::App &app, ConvertOptions &options) {
+  app.add_option("--model", options.model, "an .onnx file with QuantizeLinear and DequantizeLinear")
+      ->required();
+  app.add_option("--output,--save_path", options.output,
+                 "prefix of the files that are written: <prefix>_deploy_model.onnx ...")
+      ->required();
+}
+
+int convertModel(const ConvertOptions &options) {
+  Diagnostics diagnostics;
+  checkModel("model", options.model, diagnostics);
+  if (options.output.empty())
+    diagnostics.error("E10004", "the value of --output is empty");
+  if (!diagnostics.hasErrors())
+    makeFolderOf(options.output, "--output", diagnostics);
+  std::unique_ptr<OnnxModel> model;
+  if (!diagnostics.hasErrors())
+    model = OnnxModel::read(options.model, diagnostics);
+  std::unique_ptr<Quantization> result;
+  if (model)
+    result = convertQdq(*model, options.model, diagnostics);
+  // There are no samples, so there is no report.
+  ResultFiles files = ResultFiles::withPrefix(options.output);
+  files.reportText = files.reportJson = files.reportHtml = "";
+  const bool written = result && writeResults(*result, files, diagnostics);
+  printMessages(diagnostics);
+  if (!written)
+    return 1;
+  const QuantTable &table = result->calibration.table;
+  print(stdout, "%zu layers and %zu tensors are int8\n", table.layers.size(), table.tensors.size());
+  for (const std::string *file : {&files.fakeQuant, &files.deploy, &files.record, &files.table})
+    print(stdout, "wrote %s\n", file->c_str());
   return 0;
 }
 
@@ -325,6 +388,10 @@ int atc::tools::runAmct(int argc, char **argv) {
       "weights", "Stores the weights of products in 4 or 8 bits, without samples");
   WeightOptions weightOptions;
   addWeightOptions(*weights, weightOptions);
+  CLI::App *convert = app.add_subcommand(
+      "convert", "Writes both int8 forms of a model that was trained with quantization");
+  ConvertOptions convertOptions;
+  addConvertOptions(*convert, convertOptions);
   if (printOptionTable(app, "amct", argc, argv))
     return finishOutput(0);
   try {
@@ -332,6 +399,10 @@ int atc::tools::runAmct(int argc, char **argv) {
   } catch (const CLI::ParseError &outcome) {
     return finishParsing(app, outcome);
   }
+  if (convert->parsed())
+    return finishOutput(convertModel(convertOptions));
+  if (calibrate->parsed() && !options.evaluator.empty())
+    return finishOutput(runEvaluator(argc, argv));
   if (weights->parsed())
     return finishOutput(quantizeModelWeights(weightOptions));
   return finishOutput(compare->parsed() ? compareModelFiles(compared) : calibrateModel(options));

@@ -36,6 +36,14 @@ def run_tool(*arguments):
     return result.stdout
 
 
+def convert_qat_model(model_file, save_path, record_file=None):
+    """Writes `<save_path>_deploy_model.onnx` and `<save_path>_fake_quant_model.onnx` of a model that
+    was trained with QuantizeLinear and DequantizeLinear. `record_file` gets the scales."""
+    run_tool("convert", "--model", model_file, "--save_path", save_path)
+    if record_file:
+        shutil.copyfile(prefixed(save_path, "record.txt"), record_file)
+
+
 def prefixed(save_path, name):
     """Returns the path of a result file: `<save_path>_<name>`, in a folder `<save_path><name>`."""
     path = str(save_path)
