@@ -3,9 +3,14 @@
 
 #include "driver/targets/NpuTarget.h"
 
+#include "passes/graph/Passes.h"
 #include "passes/kernel/GeneratedOps.h"
+#include "passes/kernel/LayoutRules.h"
+#include "passes/npu/Passes.h"
 #include "passes/npu/Pipelines.h"
 #include "passes/om/Schedule.h"
+
+#include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
 
@@ -42,6 +47,32 @@ PrecisionBase NpuTarget::precisionBase() const {
   return PrecisionBase::Float16;
 }
 
+/// Returns whether the cube is to contract the int8 tensors of a quantized network. It can, or not,
+/// depending on what graph passes make of the code behind each contraction, so they run on a copy;
+/// a network of which it cannot compute all is computed in floats, and not on the CPU.
+static bool contractsIntegers(func::FuncOp main, const std::vector<std::string> &disabled,
+                              StringRef soc) {
+  auto module = main->getParentOfType<ModuleOp>();
+  if (!module || !npu::canSumIntegers(main))
+    return false;
+  MLIRContext *context = module.getContext();
+  ScopedDiagnosticHandler silent(context, [](Diagnostic &) { return success(); });
+  OwningOpRef<ModuleOp> copy(module.clone());
+  PassManager manager(context);
+  graph::GraphPipelineOptions graph;
+  graph.disable = disabled;
+  graph::buildGraphPipeline(manager, graph);
+  npu::NpuSetSocOptions name;
+  name.soc = soc.str();
+  manager.addPass(npu::createNpuSetSoc(name));
+  manager.addNestedPass<func::FuncOp>(npu::createNpuSelectInt8Contractions());
+  if (failed(manager.run(*copy)))
+    return true; // the compilation itself will say why
+  bool isAny = false;
+  copy->walk([&](Operation *op) { isAny |= op->hasAttr(kernel::kCubeSumsAttr); });
+  return isAny;
+}
+
 bool NpuTarget::canGenerate(Operation *op) const {
   return kernel::canGenerate(op, /*widenFloats=*/false);
 }
@@ -69,7 +100,7 @@ std::vector<PhasePipeline> NpuTarget::buildPipelines(func::FuncOp main,
             }};
   };
   // Only coupled cores contract int8 in the cube.
-  const bool integers = !soc.split && npu::canSumIntegers(main);
+  const bool integers = !soc.split && contractsIntegers(main, disabled, soc.name);
   return {
       makeGraphPipeline(disabled, integers, /*widenFloats=*/false),
       pipeline(Phase::Kernels, "precision, layout, buffers", "3-buffers.mlir",

@@ -263,7 +263,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         print(_text(points))
     return 1 if all(point.error for point in points) else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

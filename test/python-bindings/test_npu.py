@@ -235,3 +235,16 @@ def test_compare(digits_npu, digits_onnx, pictures):
     assert comparison.errors[-1].tensor == "scores"
     assert any(digits_npu.launches[error.launch].npu for error in comparison.errors)
     assert 0 < comparison.errors[-1].of_range < 0.01
+
+
+# --- quantized networks --------------------------------------------------------------------
+
+@pytest.mark.parametrize("soc", SOCS)
+def test_a_quantized_network_stays_on_the_npu(digits_onnx, pictures, soc):
+    # The cube cannot compute all of it in int8, so it computes it in floats.
+    quantized = openatc.quantize(digits_onnx, pictures)
+    session = openatc.Session(quantized.compile(soc=soc), check_hazards=True)
+    for digit in (3, 8):
+        assert session.run([pictures[digit]])[0].argmax() == digit
+    assert session.npu["macs_npu"] == session.npu["macs_model"]
+    assert session.hazards() == []

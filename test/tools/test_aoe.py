@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
 MODEL = ROOT / "examples" / "digits" / "digits.onnx"
 # An L2 that the activations do not fit, and launches that cost little, so that groups of layers matter.
-SMALL_L2 = "base = Ascend310P3\nl2Bytes = 131072\nrunCycles = 0\nlaunchCycles = 100\nchainCycles = 100\n"
+SMALL_L2 = "base = Ascend310P3\nl2Prefetch = 1\nl2Bytes = 131072\nrunCycles = 0\nlaunchCycles = 100\nchainCycles = 100\n"
 
 
 def call(name, *arguments, **variables):

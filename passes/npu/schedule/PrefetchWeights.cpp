@@ -49,9 +49,11 @@ struct PrefetchWeightsPass : impl::NpuPrefetchWeightsBase<PrefetchWeightsPass> {
           launches[i].setChained(true);
           ++chained;
         }
-    usedShare = choose(main, launches);
-    if (SocTable soc = socOf(main); prefetch && soc.l2Prefetch)
+    // Nothing is to be chosen where the SoC cannot prefetch.
+    if (SocTable soc = socOf(main); prefetch && soc.l2Prefetch) {
+      usedShare = choose(main, soc, launches);
       prefetched = nameWeights(launches, onNpu, int64_t(soc.l2Bytes));
+    }
     numChained += chained;
     numPrefetched += prefetched;
     remarkAnalysis(getArgument(), main.getLoc(), "Prefetched") << remark::add(
@@ -65,10 +67,9 @@ private:
 
   /// Returns the share that the table of choices has, else the option's. The key does not depend on
   /// groups of layers: all of them use the weights in this order.
-  double choose(func::FuncOp main, ArrayRef<om::LaunchOp> launches) {
-    if (!prefetch || !usesChoices(main))
+  double choose(func::FuncOp main, const SocTable &table, ArrayRef<om::LaunchOp> launches) {
+    if (!usesChoices(main))
       return share;
-    const SocTable table = socOf(main);
     std::string text = writeSoc(table);
     llvm::raw_string_ostream os(text);
     llvm::DenseSet<Value> weights;

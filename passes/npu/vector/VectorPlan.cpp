@@ -3,6 +3,8 @@
 
 #include "passes/npu/vector/VectorPlan.h"
 
+#include "passes/npu/vector/StoredNumber.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -47,6 +49,8 @@ VectorPlan::VectorPlan(Block &body) : body(body) {
         isa_and_nonnull<arith::FPToUIOp, arith::FPToSIOp>(result.getDefiningOp()))
       store = result.getDefiningOp();
   }
+  for (Operation &op : body.without_terminator())
+    exact |= isa<arith::FPToUIOp, arith::FPToSIOp>(op);
   for (Operation &op : body.without_terminator())
     if (&op != store && !read(op)) {
       llvm::raw_string_ostream os(problem);
@@ -384,6 +388,8 @@ bool VectorPlan::read(Operation &op) {
     return false;
   if (isa<arith::CmpFOp>(op))
     return readCompare(op);
+  if (isa<arith::FPToUIOp, arith::FPToSIOp>(op))
+    return readQuantization(op);
   Type resultType = op.getResult(0).getType();
   bool isBool = resultType.isInteger(1);
   if (!resultType.isF32() && !resultType.isF16() && !isBool)
@@ -397,7 +403,8 @@ bool VectorPlan::read(Operation &op) {
   // Integers are only there to become floats.
   for (Value operand : op.getOperands())
     if (operand.getType().isIntOrIndex() && !operand.getType().isInteger(1) &&
-        (!isa<arith::SIToFPOp, arith::UIToFPOp>(op) || !isa<BlockArgument>(operand)))
+        (!isa<arith::SIToFPOp, arith::UIToFPOp>(op) ||
+         !(isa<BlockArgument>(operand) || isReadBack(op, operand))))
       return false;
   bool isConversion = isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp>(op);
   if (!isBool && !isConversion)
@@ -432,7 +439,7 @@ bool VectorPlan::read(Operation &op) {
           .Case<arith::UIToFPOp>([&](arith::UIToFPOp conversion) {
             // A bool is already 0 or 1.
             Type from = conversion.getIn().getType();
-            if (from.isInteger(8))
+            if (from.isInteger(8) && isa<BlockArgument>(conversion.getIn()))
               inputTypes[list[in[0]].input] =
                   IntegerType::get(from.getContext(), 8, IntegerType::Unsigned);
             return from.isInteger(1) || from.isInteger(8) ? in[0] : -1;
@@ -461,6 +468,23 @@ bool VectorPlan::read(Operation &op) {
     return false;
   values.push_back({op.getResult(0), result});
   return true;
+}
+
+/// An integer of 8 bits between float ops is its value, which the code in front has rounded and
+/// clamped.
+bool VectorPlan::readQuantization(Operation &op) {
+  int value = storedNumberOf(&op) ? valueOf(op.getOperand(0)) : -1;
+  if (value < 0)
+    return false;
+  halfOnly = false;
+  values.push_back({op.getResult(0), value});
+  return true;
+}
+
+bool VectorPlan::isReadBack(Operation &op, Value integer) {
+  Operation *definition = integer.getDefiningOp();
+  return isa<arith::UIToFPOp>(op) ? isa_and_nonnull<arith::FPToUIOp>(definition)
+                                  : isa_and_nonnull<arith::FPToSIOp>(definition);
 }
 
 //===----------------------------------------------------------------------===//

@@ -56,6 +56,10 @@ public:
 private:
   bool read(mlir::Operation &op);
   bool readCompare(mlir::Operation &op);
+  /// Reads a conversion to an integer of 8 bits that other ops of the body read.
+  bool readQuantization(mlir::Operation &op);
+  /// Returns whether `op` converts the result of such a conversion back.
+  static bool isReadBack(mlir::Operation &op, mlir::Value integer);
   std::optional<int> readStore(mlir::Operation *store);
   void chooseType();
   void fuseScales();

@@ -563,3 +563,34 @@ TEST_CASE("speed", "[.speed]") {
         gmBound(16. * 80 * 49 * 32, 16. * 80 * 32));
   }
 }
+
+TEST_CASE("quantize and dequantize between floats") {
+  for (const std::string type : {"f32", "f16"})
+    for (bool isUnsigned : {true, false}) {
+      Buffer x = Buffer::random(type, {3, 50, 16}), out(type, {3, 50, 16});
+      const double scale = 1. / 64, offset = isUnsigned ? 100 : -3;
+      const std::string sign = isUnsigned ? "u" : "s";
+      const bool isHalf = type == "f16";
+      const std::string low = isUnsigned ? "0.0" : "-128.0", high = isUnsigned ? "255.0" : "127.0";
+      std::string body = "%s = arith.constant 0.015625 : f32\n%z = arith.constant " +
+                         std::to_string(offset) + " : f32\n%l = arith.constant " + low +
+                         " : f32\n%h = arith.constant " + high + " : f32\n";
+      body += isHalf ? "%f = arith.extf %x0 : f16 to f32\n%d = arith.divf %f, %s : f32\n"
+                     : "%d = arith.divf %x0, %s : f32\n";
+      body +=
+          "%r = math.roundeven %d : f32\n%a = arith.addf %r, %z : f32\n"
+          "%m = arith.maximumf %a, %l : f32\n%n = arith.minimumf %m, %h : f32\n%q = arith.fpto" +
+          sign + "i %n : f32 to i8\n%b = arith." + sign +
+          "itofp %q : i8 to f32\n%c = arith.subf %b, %z : f32\n%y = arith.mulf %c, %s : f32\n";
+      body += isHalf ? "%t = arith.truncf %y : f32 to f16\nkernel.yield %t : f16"
+                     : "kernel.yield %y : f32";
+      checkMap(
+          body, {&x}, out,
+          [&](const std::vector<double> &in) {
+            double q = std::nearbyint(in[0] / scale) + offset;
+            q = std::min(std::max(q, isUnsigned ? 0. : -128.), isUnsigned ? 255. : 127.);
+            return (q - offset) * scale;
+          },
+          1e-9);
+    }
+}
