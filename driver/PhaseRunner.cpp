@@ -78,6 +78,8 @@ bool PhaseRunner::runRegions(ModuleOp module, Phase last) {
                                  [&](OpPassManager &pm) {
                                    host::HostPipelineOptions options;
                                    options.disable = disabled;
+                                   // Products stay on a target of static shapes.
+                                   options.graphProducts = target.takesDynamicInputs();
                                    host::buildHostPipeline(pm, options);
                                  }};
   if (!runPipeline(module, outline))

@@ -216,6 +216,37 @@ def HostPackWeights : Pass<"host-pack-weights", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 
+def HostFuseDequantize : Pass<"host-fuse-dequantize", "::mlir::func::FuncOp"> {
+  let summary = "Products read constant weights of 4 and 8 bits as they are stored";
+  let description = [{
+    MatMul, Gemm and graph.matmul whose second factor is a DequantizeLinear of constants
+    become MatMulNBits, which expands weights in registers: integers of 4 or 8 bits with
+    scales per block of rows, or of 4 bits with scales per column or one for all. The
+    matrix may be transposed, by a transpose between the two or by transB. Otherwise the
+    weights would be dequantized to memory in each run.
+
+    Left alone are 8-bit weights without blocks, which integer products serve, a Gemm with
+    a first factor that is transposed or scaled or with a bias that is not one number per
+    column, and with `graph-products=false` graph.matmul, for targets with products of
+    their own.
+
+    ```mlir
+    %w = graph.host_call "DequantizeLinear"(%q, %s) {axis = array<i64: 0>, block_size = array<i64: 32>}
+        : (tensor<512x384xi4>, tensor<16x384xf32>) -> tensor<512x384xf32>
+    %y = graph.host_call "MatMul"(%x, %w) {} : ...
+    ```
+    becomes
+    ```mlir
+    %y = graph.host_call "MatMulNBits"(%x, %packed, %scales, %zeros)
+        {K = array<i64: 512>, N = array<i64: 384>, bits = array<i64: 4>, block_size = array<i64: 32>} : ...
+    ```
+  }];
+  let options = [Option<"graphProducts", "graph-products", "bool", "true",
+                        "Whether graph.matmul is converted, too">];
+  let statistics = [Statistic<"numFused", "num-fused", "Products with weights of few bits">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
 def HostIntegerCalls : Pass<"host-integer-calls", "::mlir::func::FuncOp"> {
   let summary = "Computes with the integers of quantized tensors in host calls";
   let description = [{

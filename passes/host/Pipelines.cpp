@@ -16,6 +16,8 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
   if (isOn(options, "host-fold-batch-norm"))
     functions.addPass(createHostFoldBatchNorm());
+  if (isOn(options, "host-fuse-dequantize"))
+    functions.addPass(createHostFuseDequantize({options.graphProducts}));
   if (isOn(options, "host-move-quantization"))
     functions.addPass(createHostMoveQuantization());
   if (isOn(options, "host-integer-calls"))
@@ -43,7 +45,7 @@ ArrayRef<StringLiteral> optionalPasses() {
       "host-fold-batch-norm",    "host-move-quantization", "host-integer-calls",
       "host-pack-gates",         "host-fuse-conv",         "host-tile-dynamic-dim",
       "host-fuse-normalization", "host-fuse-attention",    "host-pack-weights",
-      "host-tile-rows",          "host-block-channels"};
+      "host-tile-rows",          "host-block-channels",    "host-fuse-dequantize"};
   return names;
 }
 

@@ -12,6 +12,9 @@ namespace atc::host {
 /// The options of the host pipeline.
 struct HostPipelineOptions : mlir::PassPipelineOptions<HostPipelineOptions> {
   ListOption<std::string> disable{*this, "disable", llvm::cl::desc("Passes to leave out, by name")};
+  Option<bool> graphProducts{*this, "graph-products", llvm::cl::init(true),
+                             llvm::cl::desc("Whether products of static shapes may become host "
+                                            "calls for their weights of few bits")};
 };
 
 /// Builds the passes from an imported dynamic schedule to one whose static regions are functions.
