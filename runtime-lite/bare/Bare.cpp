@@ -226,8 +226,8 @@ om_status om_bare_run(om_bare *model, const void *const *inputs, void *const *ou
     uint32_t count = 0;
     for (const fb::BufferRef *ref : *launch.args())
       model->arguments[count++] = model->addressOf(*ref, spaces);
-    const auto kernel =
-        reinterpret_cast<Kernel>(code + model->image->entries()->Get(launch.kernel()));
+    const auto kernel = reinterpret_cast<Kernel>(reinterpret_cast<uintptr_t>(code) +
+                                                 model->image->entries()->Get(launch.kernel()));
     kernel(model->arguments, model->scratch, 0,
            static_cast<int64_t>(model->image->tasks()->Get(launch.kernel())));
   }
