@@ -68,6 +68,9 @@ bool canGenerate(Operation *op, bool widenFloats) {
       })
       .Case<graph::MaxPoolOp, graph::AveragePoolOp>(
           [](auto pool) { return isImage(pool.getInput()); })
+      .Case<graph::ReduceOp, graph::ArgMaxOp, graph::ArgMinOp>([](Operation *op) {
+        return !tensorType(op->getOperand(0)).getElementType().isUnsignedInteger();
+      })
       .Case<graph::PadOp, graph::GatherOp>(
           [](Operation *op) { return whyUnsupported(op, TargetKernels()).empty(); })
       .Default(true);

@@ -167,6 +167,13 @@ std::string formulaFault(Operation *op) {
   return doubleMathFault(ops);
 }
 
+/// Returns what is wrong with a reduction that compares unsigned elements: buffers of kernels have
+/// signless ones, which compare as signed.
+std::string comparisonFault(Operation *op) {
+  Type element = tensorType(op->getOperand(0)).getElementType();
+  return element.isUnsignedInteger() ? "reductions of unsigned elements have no kernel" : "";
+}
+
 std::string operatorFault(Operation *op) {
   if (isElementwise(op)) {
     auto powers = op->walk([](Operation *inner) {
@@ -193,11 +200,11 @@ std::string operatorFault(Operation *op) {
       .Case([](graph::MatMulOp op) { return contractionFault(op); })
       .Case<graph::PadOp>(padFault)
       .Case<graph::GatherOp>(gatherFault)
-      .Case<graph::ConstantOp, graph::ReduceOp, graph::ArgMaxOp, graph::ArgMinOp, graph::SoftmaxOp,
-            graph::LogSoftmaxOp, graph::RelayoutOp, graph::ReshapeOp, graph::TransposeOp,
-            graph::ExpandOp, graph::TileOp, graph::ConcatOp, graph::SliceOp, graph::DepthToSpaceOp,
-            graph::SpaceToDepthOp, graph::ResizeOp, func::ReturnOp>(
-          [](Operation *) { return std::string(); })
+      .Case<graph::ReduceOp, graph::ArgMaxOp, graph::ArgMinOp>(comparisonFault)
+      .Case<graph::ConstantOp, graph::SoftmaxOp, graph::LogSoftmaxOp, graph::RelayoutOp,
+            graph::ReshapeOp, graph::TransposeOp, graph::ExpandOp, graph::TileOp, graph::ConcatOp,
+            graph::SliceOp, graph::DepthToSpaceOp, graph::SpaceToDepthOp, graph::ResizeOp,
+            func::ReturnOp>([](Operation *) { return std::string(); })
       .Default([](Operation *) { return std::string("there is no kernel for it"); });
 }
 

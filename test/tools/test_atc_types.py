@@ -277,3 +277,18 @@ def test_copy_of_an_input_as_an_output_without_a_shape(op, tmp_path):
     compile_(tmp_path, target="--target=cpu")
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     assert (run(tmp_path, x=x)["y"] == x).all()
+
+
+@pytest.mark.parametrize("op", ["ReduceMin", "ReduceMax", "ArgMin", "ArgMax"])
+@pytest.mark.parametrize("element", [np.uint8, np.int8])
+def test_bytes_are_compared_by_their_sign(op, element, tmp_path):
+    """128 and above are the largest elements of uint8, the smallest of int8."""
+    x = np.array([[3, 200, 127, 90], [250, 5, 129, 128], [1, 2, 3, 4]]).astype(element)
+    axis = {"axes": [1]} if op.startswith("R") else {"axis": 1}
+    kind = {np.uint8: TensorProto.UINT8, np.int8: TensorProto.INT8}[element]
+    save(tmp_path / "m.onnx", [helper.make_node(op, ["x"], ["y"], name="r", keepdims=0, **axis)],
+         [("x", kind, [3, 4])],
+         [("y", kind if op.startswith("R") else TensorProto.INT64)])
+    compile_(tmp_path, target="--target=cpu")
+    expected = {"ReduceMin": x.min, "ReduceMax": x.max, "ArgMin": x.argmin, "ArgMax": x.argmax}[op]
+    assert (run(tmp_path, x=x)["y"] == expected(1)).all()
