@@ -1,6 +1,6 @@
 //===-- TdtQueue.cpp - queues of buffers, and what routes forward -*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ascend/src/TdtQueue.h"
+#include "ascend/tdt/TdtQueue.h"
 
 #include "ascend/src/Errors.h"
 #include "ascend/src/WaitingQueue.h"

@@ -1,7 +1,7 @@
 //===-- OpAttributes.cpp - attributes of single operators ---------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/operators/Operator.h"
 #include "ascend/src/Errors.h"
-#include "ascend/src/Operator.h"
 
 using namespace atc::ascend;
 

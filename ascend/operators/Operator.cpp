@@ -1,6 +1,6 @@
 //===-- Operator.cpp - operators are found and executed -----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ascend/src/Operator.h"
+#include "ascend/operators/Operator.h"
 
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"

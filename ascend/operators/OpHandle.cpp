@@ -1,10 +1,10 @@
 //===-- OpHandle.cpp - handles of operators, casts, registered kernels -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ascend/src/Cast.h"
+#include "ascend/operators/Cast.h"
+#include "ascend/operators/OpHandles.h"
+#include "ascend/operators/Operator.h"
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"
-#include "ascend/src/OpHandles.h"
-#include "ascend/src/Operator.h"
 
 #include <set>
 

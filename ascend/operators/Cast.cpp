@@ -1,6 +1,6 @@
 //===-- Cast.cpp --------------------------------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ascend/src/Cast.h"
+#include "ascend/operators/Cast.h"
 
 #include "ascend/src/Buffers.h"
 

@@ -1,8 +1,8 @@
 //===-- TdtChannel.cpp - channels between threads -----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/src/Errors.h"
-#include "ascend/src/TdtItems.h"
 #include "ascend/src/WaitingQueue.h"
+#include "ascend/tdt/TdtItems.h"
 
 #include "acl/acl_rt.h"
 #include "acl/error_codes/rt_error_codes.h"

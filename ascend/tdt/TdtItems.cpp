@@ -1,6 +1,6 @@
 //===-- TdtItems.cpp ----------------------------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ascend/src/TdtItems.h"
+#include "ascend/tdt/TdtItems.h"
 
 #include "ascend/src/Errors.h"
 

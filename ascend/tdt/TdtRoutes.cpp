@@ -1,7 +1,7 @@
 //===-- TdtRoutes.cpp - descriptions of queues and routes ---------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/src/Errors.h"
-#include "ascend/src/TdtQueue.h"
+#include "ascend/tdt/TdtQueue.h"
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
 //===-- OpCompiler.cpp - operators are compiled by atc ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/operators/Operator.h"
 #include "ascend/src/Errors.h"
-#include "ascend/src/Operator.h"
 #include "ascend/src/TemporaryRun.h"
 
 #include "acl/acl_op_compiler.h"

@@ -1,10 +1,10 @@
 //===-- MatrixProduct.cpp - aclblasGemmEx and the like ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/operators/OpHandles.h"
 #include "ascend/src/Buffers.h"
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"
 #include "ascend/src/Memory.h"
-#include "ascend/src/OpHandles.h"
 
 #include "acl/ops/acl_cblas.h"
 
