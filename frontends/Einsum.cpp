@@ -18,7 +18,7 @@ struct Operand {
   Labels labels;
 };
 
-/// "ij", "b...k"; nothing after a fault. An ellipsis stands for `dots` dims.
+/// "ij", "b...k"; nothing after an error. An ellipsis stands for `dots` dims.
 std::optional<Labels> readTerm(NodeBuilder &n, StringRef term, int64_t dots) {
   Labels labels;
   bool hasDots = false;

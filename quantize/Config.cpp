@@ -24,11 +24,11 @@ public:
 
   bool text(const Json &json, const std::string &key, std::string &value) {
     if (!json.is_string())
-      return fault(key, "must be text");
+      return addError(key, "must be text");
     value = json.get<std::string>();
     return true;
   }
-  bool fault(const std::string &key, const std::string &reason) {
+  bool addError(const std::string &key, const std::string &reason) {
     diagnostics.error("E10001",
                       "the file \"" + name + "\": the value of \"" + key + "\" " + reason);
     return false;
@@ -53,14 +53,14 @@ private:
     else if (json.is_number_integer() && (json == 0 || json == 1))
       value = json == 1;
     else
-      return fault(key, "must be true or false");
+      return addError(key, "must be true or false");
     return true;
   }
   bool number(const Json &json, const std::string &key, double least, double most, double &value) {
     if (!json.is_number() || !(json.get<double>() >= least && json.get<double>() <= most)) {
       char text[64];
       std::snprintf(text, sizeof text, "must be a number from %g to %g", least, most);
-      return fault(key, text);
+      return addError(key, text);
     }
     value = json.get<double>();
     return true;
@@ -74,7 +74,7 @@ void Reader::strings(const Json &json, const std::string &key, std::set<std::str
   if (json.is_string())
     into.insert(json.get<std::string>());
   else if (!json.is_array())
-    fault(key, "must be a list of names");
+    addError(key, "must be a list of names");
   else
     for (const Json &item : json)
       if (std::string value; text(item, key, value))
@@ -92,7 +92,7 @@ bool Reader::readSetting(const std::string &key, const Json &value, const std::s
     if (auto method = findMethod(word))
       range.method = *method;
     else
-      fault(path, "must be minmax, percentile, kl or mse, not \"" + word + "\"");
+      addError(path, "must be minmax, percentile, kl or mse, not \"" + word + "\"");
   } else if (key == "activation_type" || key == "dst_type") {
     std::string word;
     if (!text(value, path, word))
@@ -100,7 +100,7 @@ bool Reader::readSetting(const std::string &key, const Json &value, const std::s
     if (word == "int8" || word == "INT8" || word == "uint8" || word == "UINT8")
       range.isSigned = word == "int8" || word == "INT8";
     else
-      fault(path, "must be int8 or uint8, not \"" + word + "\"");
+      addError(path, "must be int8 or uint8, not \"" + word + "\"");
   } else if (key == "activation_offset" || key == "asymmetric") {
     bool offset = !range.symmetric;
     if (boolean(value, path, offset))
@@ -129,11 +129,11 @@ bool Reader::readDetail(const std::string &key, const Json &value, const std::st
     number(value, path, 0.5, 1, range.minPercentile);
   } else if (key == "search_range") {
     if (!value.is_array() || value.size() != 2)
-      fault(path, "must be two numbers");
+      addError(path, "must be two numbers");
     else if (number(value[0], path, 0.01, 10, range.searchStart) &&
              number(value[1], path, 0.01, 10, range.searchEnd) &&
              range.searchStart > range.searchEnd)
-      fault(path, "must have the smaller number first");
+      addError(path, "must have the smaller number first");
   } else if (key == "search_range_start") {
     number(value, path, 0.01, 10, range.searchStart);
   } else if (key == "search_range_end") {
@@ -151,7 +151,8 @@ bool Reader::readDetail(const std::string &key, const Json &value, const std::st
     if (word == "ifmr" || word == "hfmg")
       range.method = RangeMethod::Mse;
     else if (word != "arq_quantize")
-      fault(path, "\"" + word + "\" is not supported; supported are ifmr, hfmg and arq_quantize");
+      addError(path,
+               "\"" + word + "\" is not supported; supported are ifmr, hfmg and arq_quantize");
   } else if (key == "num_bits" || key == "quant_bits") {
     double bits = 8;
     number(value, path, 8, 8, bits);
@@ -163,7 +164,7 @@ bool Reader::readDetail(const std::string &key, const Json &value, const std::st
 
 void Reader::readLayer(const Json &json, const std::string &path, LayerConfig &config) {
   if (!json.is_object()) {
-    fault(path, "must be settings in { }");
+    addError(path, "must be settings in { }");
     return;
   }
   for (const auto &[key, value] : json.items()) {
@@ -188,7 +189,7 @@ void Reader::readOverrides(const Json &json, const std::string &key, const char 
                            const LayerConfig &common, std::map<std::string, LayerConfig> &into) {
   auto readNamed = [&](const Json &item) {
     if (!item.is_object() || !item.contains(nameKey)) {
-      fault(key, std::string("must have a ") + nameKey);
+      addError(key, std::string("must have a ") + nameKey);
       return;
     }
     std::set<std::string> names;
@@ -212,7 +213,7 @@ void Reader::readOverrides(const Json &json, const std::string &key, const char 
       into[name] = config;
     }
   } else {
-    fault(key, "must be settings in { }");
+    addError(key, "must be settings in { }");
   }
 }
 
@@ -245,7 +246,7 @@ bool Reader::readImageSetting(const std::string &key, const Json &value, ImageOp
         (key.compare(0, at, "mean") && key.compare(0, at, "min") && key.compare(0, at, "var_reci")))
       return false;
     if (!value.is_number()) {
-      fault(key, "must be a number");
+      addError(key, "must be a number");
       return true;
     }
     // Channels without a value are not changed.
@@ -256,7 +257,7 @@ bool Reader::readImageSetting(const std::string &key, const Json &value, ImageOp
     return false;
   }
   if (!wrong.empty())
-    fault(key, wrong);
+    addError(key, wrong);
   return true;
 }
 
@@ -335,10 +336,10 @@ bool parseEither(const std::string &text, const std::string &name, Json &json,
     diagnostics.error("E10032", "the file \"" + name + "\" is not valid JSON");
     return false;
   }
-  std::string fault;
-  if (parseTextProto(text, json, fault))
+  std::string errorText;
+  if (parseTextProto(text, json, errorText))
     return true;
-  diagnostics.error("E13018", "the file \"" + name + "\" cannot be read: " + fault);
+  diagnostics.error("E13018", "the file \"" + name + "\" cannot be read: " + errorText);
   return false;
 }
 

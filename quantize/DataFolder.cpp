@@ -126,17 +126,17 @@ void DataFolder::open(Input &input, const std::string &folder, Diagnostics &diag
 
 void DataFolder::addImages(Input &input, const std::vector<std::string> &paths,
                            const std::string &folder, Diagnostics &diagnostics) {
-  std::string fault;
-  input.images = ImageReader::make(input.tensor, imageOptions, fault);
+  std::string errorText;
+  input.images = ImageReader::make(input.tensor, imageOptions, errorText);
   if (!input.images) {
-    diagnostics.error("E10014", "the data folder \"" + folder + "\" has images, but " + fault);
+    diagnostics.error("E10014", "the data folder \"" + folder + "\" has images, but " + errorText);
     return;
   }
   std::vector<std::string> sample;
   const unsigned before = diagnostics.numErrors();
   for (const std::string &path : paths) {
-    if (!input.images->check(path, fault)) {
-      diagnostics.error("E10014", fault);
+    if (!input.images->check(path, errorText)) {
+      diagnostics.error("E10014", errorText);
       continue;
     }
     sample.push_back(path);

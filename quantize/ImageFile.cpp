@@ -31,10 +31,10 @@ bool isImageFile(const std::string &path) {
 }
 
 std::optional<ImageReader> ImageReader::make(const ::om::Tensor &input, const ImageOptions &options,
-                                             std::string &fault) {
+                                             std::string &errorText) {
   auto fail = [&](const std::string &reason) {
-    fault = "input '" + printable(input.name) + "', which is " + typeText(input.dtype, input.dims) +
-            ", takes no images: " + reason;
+    errorText = "input '" + printable(input.name) + "', which is " +
+                typeText(input.dtype, input.dims) + ", takes no images: " + reason;
     return std::nullopt;
   };
   ImageReader reader;
@@ -112,18 +112,18 @@ static bool isTooLarge(std::string_view file) {
 
 /// Rows of pixels: bytes [height, width, channels].
 static const host::Value *decode(const std::string &path, const char *pixelFormat, Values &values,
-                                 std::string &fault) {
+                                 std::string &errorText) {
   std::error_code status;
   if (!std::filesystem::is_regular_file(path, status)) {
-    fault = "the file \"" + path + "\" is not a regular file";
+    errorText = "the file \"" + path + "\" is not a regular file";
     return nullptr;
   }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file || file.bad()) {
-    fault = "the file \"" + path +
-            "\" cannot be read: " + std::generic_category().message(errno ? errno : EIO);
+    errorText = "the file \"" + path +
+                "\" cannot be read: " + std::generic_category().message(errno ? errno : EIO);
     return nullptr;
   }
   const int64_t size = bytes.size();
@@ -139,9 +139,10 @@ static const host::Value *decode(const std::string &path, const char *pixelForma
     if (outcome.error.empty() && image && image->dims[0] && image->dims[1])
       return image;
   }
-  fault = "the file \"" + path +
-          "\" is no image that can be read: it must be BMP, PNG, baseline JPEG (not progressive), "
-          "PPM or PGM";
+  errorText =
+      "the file \"" + path +
+      "\" is no image that can be read: it must be BMP, PNG, baseline JPEG (not progressive), "
+      "PPM or PGM";
   return nullptr;
 }
 
@@ -190,14 +191,14 @@ void ImageReader::store(const float *pixels, void *to) const {
 }
 
 bool ImageReader::read(const std::string &path, void *input, int64_t index,
-                       std::string &fault) const {
+                       std::string &errorText) const {
   Values values;
-  const host::Value *image = decode(path, pixelFormat, values, fault);
+  const host::Value *image = decode(path, pixelFormat, values, errorText);
   if (!image)
     return false;
   const float *pixels = resize(*image, height, width, values);
   if (!pixels) {
-    fault = "there is no memory for the image \"" + path + "\"";
+    errorText = "there is no memory for the image \"" + path + "\"";
     return false;
   }
   const int64_t elementBytes = dtype == OM_F32 ? 4 : dtype == OM_F16 ? 2 : 1;
@@ -205,9 +206,9 @@ bool ImageReader::read(const std::string &path, void *input, int64_t index,
   return true;
 }
 
-bool ImageReader::check(const std::string &path, std::string &fault) const {
+bool ImageReader::check(const std::string &path, std::string &errorText) const {
   Values values;
-  return decode(path, pixelFormat, values, fault) != nullptr;
+  return decode(path, pixelFormat, values, errorText) != nullptr;
 }
 
 } // namespace atc::quantize

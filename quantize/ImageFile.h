@@ -19,18 +19,18 @@ bool isImageFile(const std::string &path);
 /// channels, normalizes and stores in the input's layout.
 class ImageReader {
 public:
-  /// Returns a reader; on failure nothing, and sets `fault` to the reason why the input does not
-  /// accept images.
+  /// Returns a reader; on failure nothing, and sets `errorText` to the reason why the input does
+  /// not accept images.
   static std::optional<ImageReader> make(const ::om::Tensor &input, const ImageOptions &options,
-                                         std::string &fault);
+                                         std::string &errorText);
 
   /// Returns the number of images that fill the input.
   int64_t perInput() const { return images; }
   /// Reads image `index` of an input into the input's memory. On failure returns false and sets
-  /// `fault` to what is wrong with the file.
-  bool read(const std::string &path, void *input, int64_t index, std::string &fault) const;
+  /// `errorText` to what is wrong with the file.
+  bool read(const std::string &path, void *input, int64_t index, std::string &errorText) const;
   /// Only checks whether the file can be read.
-  bool check(const std::string &path, std::string &fault) const;
+  bool check(const std::string &path, std::string &errorText) const;
 
 private:
   ImageReader() = default;

@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 
 class Parser {
 public:
-  Parser(const std::string &text, std::string &fault) : text(text), fault(fault) {}
+  Parser(const std::string &text, std::string &errorText) : text(text), errorText(errorText) {}
 
   bool parse(Json &result) {
     result = Json::object();
@@ -27,7 +27,7 @@ private:
   bool fail(const std::string &what) {
     const size_t end = std::min(at, text.size());
     const auto line = 1 + std::count(text.begin(), text.begin() + end, '\n');
-    fault = "line " + std::to_string(line) + ": " + what;
+    errorText = "line " + std::to_string(line) + ": " + what;
     return false;
   }
 
@@ -158,14 +158,14 @@ private:
   }
 
   const std::string &text;
-  std::string &fault;
+  std::string &errorText;
   size_t at = 0;
 };
 
 } // namespace
 
-bool parseTextProto(const std::string &text, nlohmann::json &result, std::string &fault) {
-  return Parser(text, fault).parse(result);
+bool parseTextProto(const std::string &text, nlohmann::json &result, std::string &errorText) {
+  return Parser(text, errorText).parse(result);
 }
 
 } // namespace atc::quantize

@@ -10,8 +10,8 @@
 namespace atc::quantize {
 
 /// Parses `name: value`, `name { ... }` and `name: { ... }` into an object. A repeated name becomes
-/// an array. On failure returns false and sets `fault` to the line and its error.
-bool parseTextProto(const std::string &text, nlohmann::json &result, std::string &fault);
+/// an array. On failure returns false and sets `errorText` to the line and its error.
+bool parseTextProto(const std::string &text, nlohmann::json &result, std::string &errorText);
 
 } // namespace atc::quantize
 

@@ -134,8 +134,8 @@ bool parseHeader(const std::vector<char> &file, Header &header) {
       continue;
     }
     int64_t dim;
-    auto [next, fault] = std::from_chars(at, end, dim);
-    if (fault != std::errc())
+    auto [next, errorText] = std::from_chars(at, end, dim);
+    if (errorText != std::errc())
       return false;
     header.dims.push_back(dim);
     at = next;

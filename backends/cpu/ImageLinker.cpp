@@ -137,13 +137,13 @@ public:
   }
 
   Error finish() const {
-    std::vector<std::string> faults(sectionFaults);
+    std::vector<std::string> errorLines(sectionErrors);
     for (const std::string &name : undefined)
       if (!defined.count(name))
-        faults.push_back("it calls or reads '" + name + "', which no object defines");
-    if (faults.empty())
+        errorLines.push_back("it calls or reads '" + name + "', which no object defines");
+    if (errorLines.empty())
       return Error::success();
-    return failed("the code cannot become an image: ", join(faults, "; "), ".");
+    return failed("the code cannot become an image: ", join(errorLines, "; "), ".");
   }
 
 private:
@@ -154,7 +154,7 @@ private:
     if (!(section.getFlags() & ELF::SHF_ALLOC) || section.getSize() == 0)
       return Error::success();
     if (section.getAlignment().value() > mostAlignment)
-      sectionFaults.push_back(
+      sectionErrors.push_back(
           ("section '" + *name + "' wants more than 4096-byte alignment").str());
     if (!(section.getFlags() & ELF::SHF_WRITE))
       return Error::success();
@@ -170,7 +170,7 @@ private:
       if (*home != file.section_end() && **home == section && !owner->empty() && *owner != *name)
         owners.push_back("'" + owner->str() + "'");
     }
-    sectionFaults.push_back(("section '" + *name + "' must be written to at run time").str() +
+    sectionErrors.push_back(("section '" + *name + "' must be written to at run time").str() +
                             (owners.empty() ? "" : " (" + join(owners, ", ") + ")"));
     return Error::success();
   }
@@ -185,12 +185,12 @@ private:
     if (name->empty() || *name == "_GLOBAL_OFFSET_TABLE_")
       return Error::success();
     if (*flags & SymbolRef::SF_Common)
-      sectionFaults.push_back("'" + name->str() + "' must be written to at run time");
+      sectionErrors.push_back("'" + name->str() + "' must be written to at run time");
     (*flags & SymbolRef::SF_Undefined ? undefined : defined).insert(name->str());
     return Error::success();
   }
 
-  std::vector<std::string> sectionFaults;
+  std::vector<std::string> sectionErrors;
   std::set<std::string> defined, undefined;
   Triple::ArchType arch = Triple::UnknownArch;
 };

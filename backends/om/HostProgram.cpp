@@ -88,8 +88,8 @@ public:
     };
     program.rank = integer(graph::kRankAttr);
     program.ranks = integer(graph::kRankCountAttr);
-    if (fault)
-      return std::move(fault);
+    if (errors)
+      return std::move(errors);
     return std::move(program);
   }
 
@@ -123,7 +123,7 @@ private:
     return program.constants.size() - 1;
   }
 
-  void fail(llvm::Error error) { fault = llvm::joinErrors(std::move(fault), std::move(error)); }
+  void fail(llvm::Error error) { errors = llvm::joinErrors(std::move(errors), std::move(error)); }
 
   static OmHostPort port(Type type, uint32_t slot, StringAttr name, StringRef stem,
                          unsigned index) {
@@ -405,7 +405,7 @@ private:
   DenseMap<Value, uint32_t> slots;
   DenseSet<Value> unfinished; ///< results of collectives that nobody has waited for
   DenseMap<StringAttr, uint32_t> partIndex;
-  llvm::Error fault = llvm::Error::success();
+  llvm::Error errors = llvm::Error::success();
 };
 
 } // namespace

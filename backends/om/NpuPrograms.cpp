@@ -29,10 +29,10 @@ llvm::Error findTable(ModuleOp module, StringRef name, npu::SocTable &table, OmM
   if (known)
     table = *known;
   if (auto text = module->getAttrOfType<StringAttr>(kSocTableAttr)) {
-    std::vector<std::string> faults = npu::readSoc(text.getValue(), "npu.soc_table", table);
-    if (!faults.empty())
+    std::vector<std::string> errorLines = npu::readSoc(text.getValue(), "npu.soc_table", table);
+    if (!errorLines.empty())
       return failed("E19999: the NPU table of the module cannot be read: " +
-                    llvm::join(faults, "; "));
+                    llvm::join(errorLines, "; "));
     model.socTable = npu::writeSoc(table);
     return llvm::Error::success();
   }
@@ -48,10 +48,10 @@ bool addProgram(ProgramOp op, const npu::SocTable &table, npu::VerifyBudget &bud
   FailureOr<npu::Program> program = npu::encodeProgram(op);
   if (mlir::failed(program))
     return false;
-  std::vector<std::string> faults = npu::verify(*program, table, budget);
-  for (const std::string &fault : faults)
-    op.emitError("E19999: the NPU program '") << name << "' would be refused: " << fault;
-  if (!faults.empty())
+  std::vector<std::string> errorLines = npu::verify(*program, table, budget);
+  for (const std::string &errorText : errorLines)
+    op.emitError("E19999: the NPU program '") << name << "' would be refused: " << errorText;
+  if (!errorLines.empty())
     return false;
   OmNpuProgram result;
   result.name = name;

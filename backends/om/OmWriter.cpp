@@ -364,10 +364,10 @@ bool Writer::writeHeader() {
     return failed("E19999", "the .om header changed its size while it was written.");
   // A file that the runtime would refuse is never written: an error here is a bug of the compiler.
   const fb::Model *checked = nullptr;
-  om_error fault;
-  if (rt::verifyHeader(header.data(), header.size(), fileBytes, &checked, &fault) != OM_OK)
+  om_error errorText;
+  if (rt::verifyHeader(header.data(), header.size(), fileBytes, &checked, &errorText) != OM_OK)
     return failed("E19999", "the compiled model does not pass the loader's checks: " +
-                                std::string(fault.message));
+                                std::string(errorText.message));
   return sink.write(0, header.data(), header.size()) || fileFailed();
 }
 

@@ -113,11 +113,11 @@ protected:
         });
         return block != nullptr;
       };
-      if (std::optional<Diagnostics> faults = importer.attempt(make)) {
-        for (const CodedMessage &message : faults->all())
+      if (std::optional<Diagnostics> errorLines = importer.attempt(make)) {
+        for (const CodedMessage &message : errorLines->all())
           if (message.isError)
             importer.diagnostics().add(message);
-        if (!faults->hasErrors())
+        if (!errorLines->hasErrors())
           fail("its body does not fit its inputs");
         return {};
       }

@@ -295,8 +295,8 @@ void GraphImporter::importNode(onnx::NodeProto &node) {
   const bool takes = llvm::any_of(node.attribute(), [](const auto &a) { return a.has_t(); });
   if (takes)
     copy = node;
-  std::optional<Diagnostics> faults = attempt([&] { return importStatic(node); });
-  if (!faults)
+  std::optional<Diagnostics> errorLines = attempt([&] { return importStatic(node); });
+  if (!errorLines)
     return;
   llvm::StringMap<Value> made;
   for (const std::string &output : node.output())
@@ -309,7 +309,7 @@ void GraphImporter::importNode(onnx::NodeProto &node) {
       })) {
     for (auto &[output, value] : made)
       define(output, value);
-    for (const CodedMessage &message : faults->all())
+    for (const CodedMessage &message : errorLines->all())
       diags->add(message);
   }
 }

@@ -204,7 +204,7 @@ bool freezeVariables(pb::GraphDef &graph, CheckpointBundle *checkpoint, Diagnost
   StringMap<pb::DataType> variables;
   unsigned errorsBefore = diagnostics.numErrors();
   for (pb::NodeDef &node : *graph.mutable_node())
-    // Go on after a fault: all of them reach the user at once.
+    // Go on after an error: all of them reach the user at once.
     if (isVariable(node) && freezeOne(node, checkpoint, diagnostics))
       variables[node.name()] = node.attr().at("dtype").type();
   if (diagnostics.numErrors() != errorsBefore)

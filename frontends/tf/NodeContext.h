@@ -37,7 +37,7 @@ public:
   unsigned numInputs() const override { return tensors.size(); }
   mlir::Value input(unsigned index) override;
   /// The elements of an input that must be known at compile time; empty after a
-  /// fault.
+  /// error.
   llvm::SmallVector<int64_t> constantInts(unsigned index);
   llvm::SmallVector<double> constantFloats(unsigned index);
   /// Returns the integer of a constant input of one element.

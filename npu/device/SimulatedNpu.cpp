@@ -65,10 +65,10 @@ om_npu::om_npu(const om_npu_options &given)
   interface.close = [](void *opened) { static_cast<om_npu *>(opened)->close(); };
 }
 
-bool om_npu::readOwnTable(const std::string &path, std::string &faults) {
+bool om_npu::readOwnTable(const std::string &path, std::string &errorLines) {
   ownTable = std::make_unique<SocTable>();
-  faults = joined(readSocFile(path, *ownTable), "; ");
-  return faults.empty();
+  errorLines = joined(readSocFile(path, *ownTable), "; ");
+  return errorLines.empty();
 }
 
 om_status om_npu::open(const char *soc, const char *table, om_error &error) {
@@ -79,11 +79,11 @@ om_status om_npu::open(const char *soc, const char *table, om_error &error) {
   if (ownTable) {
     found = *ownTable;
   } else if (*table) {
-    std::vector<std::string> faults = readSoc(table, "soc_table", found);
-    if (!faults.empty())
+    std::vector<std::string> errorLines = readSoc(table, "soc_table", found);
+    if (!errorLines.empty())
       return fail(&error, OM_ERROR_CORRUPT,
                   "the file is damaged: its table of the NPU '" + std::string(soc) +
-                      "' cannot be read: " + joined(faults, "; "));
+                      "' cannot be read: " + joined(errorLines, "; "));
   } else if (const SocTable *known = findSoc(soc)) {
     found = *known;
   } else {
@@ -100,7 +100,7 @@ om_status om_npu::open(const char *soc, const char *table, om_error &error) {
   ran.clear();
   codeBytes = 0;
   checked.clear();
-  faultLines.clear();
+  linesOfErrors.clear();
   hazardLines.clear();
   firstLaunch = timelineLaunches = 0;
   timelineFull = false;
@@ -140,9 +140,9 @@ static void findForbiddenWrites(const Program &program, const uint8_t *readOnly,
 /// Decodes one program and returns what is wrong with it.
 std::vector<std::string> om_npu::check(const om_device_program &source, const uint8_t *readOnly,
                                        VerifyBudget &budget, Program &program) const {
-  std::string fault;
-  if (!decode(static_cast<const uint8_t *>(source.code), source.code_bytes, program, fault))
-    return {fault};
+  std::string errorText;
+  if (!decode(static_cast<const uint8_t *>(source.code), source.code_bytes, program, errorText))
+    return {errorText};
   // The description in the file was checked; the program must agree with it.
   if (program.arguments !=
       std::vector<uint64_t>(source.arguments, source.arguments + source.argument_count))
@@ -172,11 +172,13 @@ om_status om_npu::load(const om_device_model &given, om_error &error) {
     if (!errors.empty())
       programs[i] = Program(); // frees memory while the others are checked
     for (size_t e = 0; e < errors.size() && listed < Limits::MaxErrors; ++e, ++listed)
-      faultLines += "program '" + printable(programNames[i]) + "': " + printable(errors[e]) + "\n";
+      linesOfErrors +=
+          "program '" + printable(programNames[i]) + "': " + printable(errors[e]) + "\n";
   }
-  if (faultLines.empty())
+  if (linesOfErrors.empty())
     return OM_OK;
-  std::string sentence = "the NPU programs cannot run on " + device->soc().name + ": " + faultLines;
+  std::string sentence =
+      "the NPU programs cannot run on " + device->soc().name + ": " + linesOfErrors;
   sentence.pop_back();
   for (char &c : sentence)
     if (c == '\n')
@@ -266,14 +268,14 @@ om_status om_npu::launch(const om_device_launch &given, om_error &error) {
     launch.prefetch.push_back({given.prefetch[i].address, given.prefetch[i].bytes});
   if (hazards && checked.insert(given.index).second)
     checkHazards(launch, given.index);
-  std::string fault;
-  if (!device->run(launch, fault)) {
-    while (!fault.empty() && fault.back() == '\n')
-      fault.pop_back();
-    for (char &c : fault)
+  std::string errorText;
+  if (!device->run(launch, errorText)) {
+    while (!errorText.empty() && errorText.back() == '\n')
+      errorText.pop_back();
+    for (char &c : errorText)
       if (c == '\n')
         c = ';';
-    return fail(&error, OM_ERROR_DEVICE, fault);
+    return fail(&error, OM_ERROR_DEVICE, errorText);
   }
   noteUse(launch);
   if (ran.size() < device->launchNames().size())
@@ -328,7 +330,7 @@ const char *om_npu::text(om_npu_text_kind kind) {
     result = device ? htmlReport(report(firstLaunch)) : "";
     break;
   case OM_NPU_FAULTS:
-    result = faultLines;
+    result = linesOfErrors;
     break;
   case OM_NPU_HAZARDS:
     result = hazardLines;
@@ -347,9 +349,9 @@ om_status om_npu_simulator(const om_npu_options *given, om_npu **npu, om_error *
   auto made = std::unique_ptr<om_npu>(new (std::nothrow) om_npu(options));
   if (!made)
     return fail(error, OM_ERROR_MEMORY, "there is no memory for a simulated NPU.");
-  std::string faults;
-  if (options.soc_file && !made->readOwnTable(options.soc_file, faults))
-    return fail(error, OM_ERROR_ARGUMENT, faults);
+  std::string errorLines;
+  if (options.soc_file && !made->readOwnTable(options.soc_file, errorLines))
+    return fail(error, OM_ERROR_ARGUMENT, errorLines);
   *npu = made.release();
   return OM_OK;
 }

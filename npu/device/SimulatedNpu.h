@@ -34,9 +34,9 @@ struct om_npu {
   const char *text(om_npu_text_kind kind);
 
   om_device interface;
-  /// Reads the table that is simulated instead of the model's. Returns false and sets `faults` to
-  /// the errors.
-  bool readOwnTable(const std::string &path, std::string &faults);
+  /// Reads the table that is simulated instead of the model's. Returns false and sets `errorLines`
+  /// to the errors.
+  bool readOwnTable(const std::string &path, std::string &errorLines);
 
 private:
   /// Decodes and verifies one program and returns its errors. `readOnly` has one byte per argument
@@ -75,7 +75,7 @@ private:
   size_t timelineLaunches = 0;             ///< of `ran`, those of earlier runs
   bool timelineFull = false;               ///< spans have been dropped
   std::set<uint32_t> checked;              ///< launches of the schedule
-  std::string faultLines, hazardLines, answer[5];
+  std::string linesOfErrors, hazardLines, answer[5];
 };
 
 #endif

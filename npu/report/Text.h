@@ -34,9 +34,9 @@ inline std::string quoted(std::string_view text) {
 /// Returns a value with `digits` digits after the point; never in exponent form.
 inline std::string fixed(double value, int digits) {
   char text[340];
-  auto [end, fault] =
+  auto [end, errorText] =
       std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, digits);
-  return fault == std::errc() ? std::string(text, end) : "0";
+  return errorText == std::errc() ? std::string(text, end) : "0";
 }
 
 } // namespace atc::npu

@@ -192,9 +192,9 @@ bool Walk::process(unsigned number, unsigned queue, const Instruction &in, const
     unsigned to = unsigned(in.fields[SetFlag::to]), id = flagOf(in, frame) % kFlagIds;
     FlagState &flag = core.flags[queue][to][id];
     if (!counting && (!flag.raised.empty() || clock.time[slot(number, to)] < flag.lastWait))
-      fault(Hazard::FlagRaisedTwice, indexOf(in),
-            "raises flag " + std::string(nameOf(Queue(queue))) + " -> " + nameOf(Queue(to)) +
-                " id " + std::to_string(id) + ", which nothing makes sure is down");
+      addHazard(Hazard::FlagRaisedTwice, indexOf(in),
+                "raises flag " + std::string(nameOf(Queue(queue))) + " -> " + nameOf(Queue(to)) +
+                    " id " + std::to_string(id) + ", which nothing makes sure is down");
     flag.raised.push_back({release(number, queue), indexOf(in)});
     records += weightOf(clock);
     core.fresh |= 1u << to;
@@ -294,8 +294,8 @@ std::vector<Hazard> Walk::run() {
         else if (queue == 0 && core.pc < code.size() && queueOf(code[core.pc]) == Queue::S)
           in = &code[core.pc];
         if (in)
-          fault(Hazard::NeverSatisfied, indexOf(*in),
-                "is never passed on core " + std::to_string(i));
+          addHazard(Hazard::NeverSatisfied, indexOf(*in),
+                    "is never passed on core " + std::to_string(i));
       }
     }
   if (done)
@@ -304,9 +304,9 @@ std::vector<Hazard> Walk::run() {
         for (unsigned to = 0; to < kQueues; ++to)
           for (unsigned id = 0; id < kFlagIds; ++id)
             for (const auto &raised : cores[i].flags[from][to][id].raised)
-              fault(Hazard::FlagLeftUp, raised.second,
-                    "leaves flag " + std::string(nameOf(Queue(from))) + " -> " + nameOf(Queue(to)) +
-                        " id " + std::to_string(id) + " up");
+              addHazard(Hazard::FlagLeftUp, raised.second,
+                        "leaves flag " + std::string(nameOf(Queue(from))) + " -> " +
+                            nameOf(Queue(to)) + " id " + std::to_string(id) + " up");
   std::vector<Hazard> result = report();
   if (tooLong) {
     Hazard hazard;

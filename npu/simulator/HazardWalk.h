@@ -154,7 +154,7 @@ private:
   void pairFound(Hazard::Kind kind, const AccessRecord &earlier, const AccessRecord &later,
                  const Box &box, uint64_t begin, uint64_t end);
   /// Records an error of a single instruction.
-  void fault(Hazard::Kind kind, uint32_t index, const std::string &text);
+  void addHazard(Hazard::Kind kind, uint32_t index, const std::string &text);
   std::string ivs(uint32_t index, uint64_t iteration) const;
   std::string instance(const AccessRecord &record) const;
   std::string name() const { return "launch `" + launch.name + "`: "; }

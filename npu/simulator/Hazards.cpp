@@ -166,7 +166,7 @@ void Walk::pairFound(Hazard::Kind kind, const AccessRecord &earlier, const Acces
 }
 
 /// Records an error of one instruction; instances are counted.
-void Walk::fault(Hazard::Kind kind, uint32_t index, const std::string &text) {
+void Walk::addHazard(Hazard::Kind kind, uint32_t index, const std::string &text) {
   auto [place, fresh] = known.insert({Key{kind, index, index, Memory::GM, 0}, found.size()});
   if (!fresh) {
     ++found[place->second].hazard.count;

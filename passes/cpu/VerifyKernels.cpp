@@ -29,24 +29,24 @@ struct VerifyKernelsPass : impl::CpuVerifyKernelsBase<VerifyKernelsPass> {
   void runOnOperation() override {
     auto level = getOperation()->getAttrOfType<LevelAttr>(kLevelAttr);
     bool fma = !level || level.getFma();
-    llvm::MapVector<Operation *, llvm::SetVector<StringRef>> faults;
+    llvm::MapVector<Operation *, llvm::SetVector<StringRef>> errorLines;
     getOperation().walk([&](Operation *op) {
       if (op == getOperation())
         return;
       if (auto function = dyn_cast<LLVM::LLVMFuncOp>(op)) {
         if (function.isExternal())
-          faults[op].insert("a function outside the model");
+          errorLines[op].insert("a function outside the model");
         else if (function->hasAttr(kKernelAttr) && !function->hasAttr(kTasksAttr))
-          faults[op].insert("an expansion that says how many tasks it has");
+          errorLines[op].insert("an expansion that says how many tasks it has");
         return;
       }
       Operation *scope = op->getParentOfType<LLVM::LLVMFuncOp>();
       if (!isa_and_nonnull<LLVM::LLVMDialect>(op->getDialect()))
-        faults[scope ? scope : op].insert(op->getName().getStringRef());
+        errorLines[scope ? scope : op].insert(op->getName().getStringRef());
       else if (becomesCall(op, fma))
-        faults[scope].insert(op->getName().getStringRef());
+        errorLines[scope].insert(op->getName().getStringRef());
     });
-    for (auto &[scope, things] : faults) {
+    for (auto &[scope, things] : errorLines) {
       auto name = scope->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
       StringRef kernel = name ? name.getValue() : scope->getName().getStringRef();
       kernel.consume_back("$body");
@@ -54,7 +54,7 @@ struct VerifyKernelsPass : impl::CpuVerifyKernelsBase<VerifyKernelsPass> {
           << "kernel '" << kernel << "' needs " << llvm::join(things, ", ")
           << ", for which there is no code";
     }
-    if (!faults.empty())
+    if (!errorLines.empty())
       signalPassFailure();
   }
 };

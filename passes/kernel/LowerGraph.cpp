@@ -220,7 +220,7 @@ static std::string nameOf(Operation *op) {
 
 /// Reports all errors at once, so that the user sees everything that the model needs.
 static LogicalResult checkSupported(func::FuncOp main, const TargetKernels &target) {
-  SmallVector<std::string> faults;
+  SmallVector<std::string> errorLines;
   for (Operation &op : main.getOps()) {
     std::string reason = whyUnsupported(&op, target);
     if (reason.empty())
@@ -230,15 +230,15 @@ static LogicalResult checkSupported(func::FuncOp main, const TargetKernels &targ
     os << nameOf(&op) << " (" << op.getName() << " of ";
     llvm::interleaveComma(op.getOperandTypes(), os, [&](Type type) { os << describeType(type); });
     os << "): " << reason;
-    faults.push_back(std::move(text));
+    errorLines.push_back(std::move(text));
   }
-  if (faults.empty())
+  if (errorLines.empty())
     return success();
   InFlightDiagnostic error = main.emitError();
-  error << "E10055: the " << target.name() << " backend does not support " << faults.size()
-        << (faults.size() == 1 ? " operator:" : " operators:");
-  for (const std::string &fault : faults)
-    error << "\n  " << fault;
+  error << "E10055: the " << target.name() << " backend does not support " << errorLines.size()
+        << (errorLines.size() == 1 ? " operator:" : " operators:");
+  for (const std::string &errorText : errorLines)
+    error << "\n  " << errorText;
   return error;
 }
 

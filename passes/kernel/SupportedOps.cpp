@@ -35,7 +35,7 @@ std::string nameOf(Type element) {
 }
 
 /// Returns the reason why a tensor cannot be a buffer.
-std::string tensorFault(Type type) {
+std::string tensorError(Type type) {
   auto ranked = dyn_cast<RankedTensorType>(type);
   if (!ranked || !ranked.hasStaticShape())
     return "the shape of " + describeType(type) +
@@ -49,7 +49,7 @@ std::string tensorFault(Type type) {
 
 /// Returns the reason why an op on tensors without elements is not supported: they can be inputs
 /// and results, but kernels cannot compute on them.
-std::string emptyFault(Operation *op) {
+std::string emptyError(Operation *op) {
   if (isa<graph::ConstantOp, func::ReturnOp>(op))
     return "";
   for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
@@ -64,16 +64,16 @@ bool isReadable(Value value) {
   return !constant || succeeded(ConstantBytes::get(constant.getValue()));
 }
 
-std::string contractionFault(Operation *op) {
+std::string contractionError(Operation *op) {
   Type element = tensorType(op->getResult(0)).getElementType();
   return element.isF32() ? "" : "it computes on float32 only, not on " + nameOf(element);
 }
 
-std::string weightFault(Value weight, StringRef what) {
+std::string weightError(Value weight, StringRef what) {
   return !weight || isKnown(weight) ? "" : ("the " + what + " must be a constant").str();
 }
 
-std::string imageFault(Operation *op) {
+std::string imageError(Operation *op) {
   int64_t rank = tensorType(op->getOperand(0)).getRank();
   if (rank != 4)
     return "its input has rank " + std::to_string(rank) +
@@ -83,7 +83,7 @@ std::string imageFault(Operation *op) {
   return "its images are not in blocks; run kernel-assign-layout first";
 }
 
-template <typename OpT> std::string haloFault(OpT op) {
+template <typename OpT> std::string haloError(OpT op) {
   Window h = windowOf(op, 0), w = windowOf(op, 1);
   Halo needs{h.before, w.before, h.after(), w.after()};
   for (auto [has, need] : llvm::zip(haloOf(op.getInput().getType()), needs))
@@ -92,31 +92,31 @@ template <typename OpT> std::string haloFault(OpT op) {
   return "";
 }
 
-std::string convFault(graph::ConvOp op) {
-  for (std::string fault :
-       {imageFault(op), contractionFault(op), weightFault(op.getFilter(), "filter"),
-        weightFault(op.getBias(), "bias"), weightFault(op.getSlope(), "slope")})
-    if (!fault.empty())
-      return fault;
-  return haloFault(op);
+std::string convError(graph::ConvOp op) {
+  for (std::string errorText :
+       {imageError(op), contractionError(op), weightError(op.getFilter(), "filter"),
+        weightError(op.getBias(), "bias"), weightError(op.getSlope(), "slope")})
+    if (!errorText.empty())
+      return errorText;
+  return haloError(op);
 }
 
-template <typename OpT> std::string sumFault(OpT op) {
-  for (std::string fault :
-       {weightFault(op.getFilter(), "filter"), weightFault(op.getBias(), "bias")})
-    if (!fault.empty())
-      return fault;
+template <typename OpT> std::string sumError(OpT op) {
+  for (std::string errorText :
+       {weightError(op.getFilter(), "filter"), weightError(op.getBias(), "bias")})
+    if (!errorText.empty())
+      return errorText;
   return "";
 }
 
-std::string integerConvFault(graph::IntegerConvOp op) {
-  for (std::string fault : {imageFault(op), sumFault(op)})
-    if (!fault.empty())
-      return fault;
-  return haloFault(op);
+std::string integerConvError(graph::IntegerConvOp op) {
+  for (std::string errorText : {imageError(op), sumError(op)})
+    if (!errorText.empty())
+      return errorText;
+  return haloError(op);
 }
 
-std::string padFault(graph::PadOp op) {
+std::string padError(graph::PadOp op) {
   auto isNegative = [](int64_t size) { return size < 0; };
   if (op.getMode() == graph::PadMode::Constant ||
       (llvm::none_of(op.getLow(), isNegative) && llvm::none_of(op.getHigh(), isNegative)))
@@ -124,7 +124,7 @@ std::string padFault(graph::PadOp op) {
   return "negative pads are supported in constant mode only";
 }
 
-std::string gatherFault(graph::GatherOp op) {
+std::string gatherError(graph::GatherOp op) {
   Type element = tensorType(op.getIndices()).getElementType();
   return element.isInteger(32) || element.isInteger(64)
              ? ""
@@ -132,7 +132,7 @@ std::string gatherFault(graph::GatherOp op) {
 }
 
 /// The first function that LowerMath has no formula for in f64.
-std::string doubleMathFault(ArrayRef<Operation *> ops) {
+std::string doubleMathError(ArrayRef<Operation *> ops) {
   for (Operation *op : ops)
     if (isa<math::AcosOp, math::AsinOp, math::AsinhOp, math::AtanOp, math::AtanhOp, math::CosOp,
             math::ErfOp, math::SinOp, math::TanOp, math::TanhOp>(op) &&
@@ -142,14 +142,14 @@ std::string doubleMathFault(ArrayRef<Operation *> ops) {
 }
 
 /// Returns the reason for the formula of an elementwise op, which is built for this check.
-std::string formulaFault(Operation *op) {
+std::string formulaError(Operation *op) {
   auto isDouble = [](Type type) { return getElementTypeOrSelf(type).isF64(); };
   if (!llvm::any_of(op->getOperandTypes(), isDouble))
     return "";
   SmallVector<Operation *> ops;
   if (isa<graph::MapOp>(op)) {
     op->walk([&](Operation *inner) { ops.push_back(inner); });
-    return doubleMathFault(ops);
+    return doubleMathError(ops);
   }
   Block formula;
   for (Type type : op->getOperandTypes()) {
@@ -164,17 +164,17 @@ std::string formulaFault(Operation *op) {
                                                       formula.getArguments());
   for (Operation &inner : formula)
     ops.push_back(&inner);
-  return doubleMathFault(ops);
+  return doubleMathError(ops);
 }
 
 /// Returns what is wrong with a reduction that compares unsigned elements: buffers of kernels have
 /// signless ones, which compare as signed.
-std::string comparisonFault(Operation *op) {
+std::string comparisonError(Operation *op) {
   Type element = tensorType(op->getOperand(0)).getElementType();
   return element.isUnsignedInteger() ? "reductions of unsigned elements have no kernel" : "";
 }
 
-std::string operatorFault(Operation *op) {
+std::string operatorError(Operation *op) {
   if (isElementwise(op)) {
     auto powers = op->walk([](Operation *inner) {
       return isa<math::IPowIOp>(inner) ? WalkResult::interrupt() : WalkResult::advance();
@@ -183,24 +183,24 @@ std::string operatorFault(Operation *op) {
         isa<graph::PowOp>(op) && !isa<FloatType>(tensorType(op->getResult(0)).getElementType());
     if (powers.wasInterrupted() || isIntegerPower)
       return "powers of integers have no kernel";
-    return formulaFault(op);
+    return formulaError(op);
   }
   return llvm::TypeSwitch<Operation *, std::string>(op)
-      .Case<graph::ConvOp>(convFault)
-      .Case<graph::MaxPoolOp, graph::AveragePoolOp>([](Operation *op) { return imageFault(op); })
+      .Case<graph::ConvOp>(convError)
+      .Case<graph::MaxPoolOp, graph::AveragePoolOp>([](Operation *op) { return imageError(op); })
       .Case([](graph::FullyConnectedOp op) {
-        for (std::string fault : {contractionFault(op), weightFault(op.getFilter(), "filter"),
-                                  weightFault(op.getBias(), "bias")})
-          if (!fault.empty())
-            return fault;
+        for (std::string errorText : {contractionError(op), weightError(op.getFilter(), "filter"),
+                                      weightError(op.getBias(), "bias")})
+          if (!errorText.empty())
+            return errorText;
         return std::string();
       })
-      .Case<graph::IntegerConvOp>(integerConvFault)
-      .Case<graph::IntegerFullyConnectedOp>(sumFault<graph::IntegerFullyConnectedOp>)
-      .Case([](graph::MatMulOp op) { return contractionFault(op); })
-      .Case<graph::PadOp>(padFault)
-      .Case<graph::GatherOp>(gatherFault)
-      .Case<graph::ReduceOp, graph::ArgMaxOp, graph::ArgMinOp>(comparisonFault)
+      .Case<graph::IntegerConvOp>(integerConvError)
+      .Case<graph::IntegerFullyConnectedOp>(sumError<graph::IntegerFullyConnectedOp>)
+      .Case([](graph::MatMulOp op) { return contractionError(op); })
+      .Case<graph::PadOp>(padError)
+      .Case<graph::GatherOp>(gatherError)
+      .Case<graph::ReduceOp, graph::ArgMaxOp, graph::ArgMinOp>(comparisonError)
       .Case<graph::ConstantOp, graph::SoftmaxOp, graph::LogSoftmaxOp, graph::RelayoutOp,
             graph::ReshapeOp, graph::TransposeOp, graph::ExpandOp, graph::TileOp, graph::ConcatOp,
             graph::SliceOp, graph::DepthToSpaceOp, graph::SpaceToDepthOp, graph::ResizeOp,
@@ -223,17 +223,17 @@ std::string describeType(Type type) {
 
 std::string whyUnsupported(Operation *op, const TargetKernels &target) {
   for (Value operand : op->getOperands()) {
-    if (std::string fault = tensorFault(operand.getType()); !fault.empty())
-      return fault;
+    if (std::string errorText = tensorError(operand.getType()); !errorText.empty())
+      return errorText;
     if (!isReadable(operand))
       return "the data of a constant it reads is missing";
   }
   for (Type type : op->getResultTypes())
-    if (std::string fault = tensorFault(type); !fault.empty())
-      return fault;
-  if (std::string fault = emptyFault(op); !fault.empty())
-    return fault;
-  return target.has(op) ? "" : operatorFault(op);
+    if (std::string errorText = tensorError(type); !errorText.empty())
+      return errorText;
+  if (std::string errorText = emptyError(op); !errorText.empty())
+    return errorText;
+  return target.has(op) ? "" : operatorError(op);
 }
 
 } // namespace atc::kernel

@@ -45,20 +45,20 @@ private:
     main.walk([&](LaunchOp launch) {
       Operation *kernel = symbols.lookup(launch.getKernel());
       bool npu = isNpuKernel(kernel);
-      auto fault = [&] {
+      auto reportError = [&] {
         ok = false;
         return launch.emitOpError();
       };
       if (launch.getOperands_().empty() || !(npu || (kernel && kernel->hasAttr(kCpuKernelAttr))))
-        fault() << launch.getKernelAttr() << " is not a kernel that writes a buffer";
+        reportError() << launch.getKernelAttr() << " is not a kernel that writes a buffer";
       if (!npu && (launch.getChained() || !launch.getPrefetch().empty()))
-        fault() << "is chained or prefetches, but " << launch.getKernelAttr()
-                << " is no program of the NPU";
+        reportError() << "is chained or prefetches, but " << launch.getKernelAttr()
+                      << " is no program of the NPU";
       if (launch.getChained() && !afterNpu)
-        fault() << "is chained, but no launch of the NPU stands before it";
+        reportError() << "is chained, but no launch of the NPU stands before it";
       for (auto [position, weight] : llvm::enumerate(launch.getPrefetch()))
         if (!resolveViews(weight).root.getDefiningOp<WeightOp>())
-          fault() << "prefetches buffer " << position << ", which is no weight";
+          reportError() << "prefetches buffer " << position << ", which is no weight";
       afterNpu = npu;
     });
     return ok;

@@ -166,13 +166,13 @@ class Module:
                 raise TypeError("inputs must be a list of arrays, or a dict of them by name")
             return list(inputs)
         names = [port.name for port in self.inputs]
-        faults = [f"E10017: '{name}' is not an input of the model; its inputs are: "
+        errors = [f"E10017: '{name}' is not an input of the model; its inputs are: "
                   + ", ".join(f"'{known}'" for known in names) for name in inputs
                   if name not in names]
-        faults += [f"E10014: there is no array for input '{name}'" for name in names
+        errors += [f"E10014: there is no array for input '{name}'" for name in names
                    if name not in inputs]
-        if faults:
-            raise Error(faults)
+        if errors:
+            raise Error(errors)
         return [inputs[name] for name in names]
 
 
@@ -186,10 +186,10 @@ def _option(value: object) -> str:
 
 def _shapes(shapes: Shapes | None) -> list[tuple[str, list[int]]]:
     checked = [(name, [int(dim) for dim in dims]) for name, dims in (shapes or {}).items()]
-    faults = [f"E10011: the shape of input '{name}' has the dim {dim}, which is neither positive "
+    errors = [f"E10011: the shape of input '{name}' has the dim {dim}, which is neither positive "
               "nor -1 (open)" for name, dims in checked for dim in dims if dim < -1 or dim == 0]
-    if faults:
-        raise Error(faults)
+    if errors:
+        raise Error(errors)
     return checked
 
 
@@ -205,10 +205,10 @@ def _request(soc: str | None, soc_file: Path | None, precision_mode: str | None,
     """What to compile for, and how."""
     given = {"soc": soc, "soc_file": soc_file, "precision_mode": precision_mode,
              "target_cpu": target_cpu}
-    faults = [f"E10004: the value of {name} is empty" for name, value in given.items()
+    errors = [f"E10004: the value of {name} is empty" for name, value in given.items()
               if value is not None and not os.fspath(value)]
-    if faults:
-        raise Error(faults)
+    if errors:
+        raise Error(errors)
     wanted = as_hooks(hooks)
 
     def run_hook(phase: str, handle: _compiler.Module) -> _compiler.Module:

@@ -15,7 +15,7 @@ def _printable(line: str) -> str:
 class Error(Exception):
     """What is wrong with a model, a file or an argument.
 
-    `messages` has one line for every fault found, each with its code in front; what cannot be
+    `messages` has one line for every error found, each with its code in front; what cannot be
     printed is escaped in them ("\\u202e"). `code` is the code of the first, such as "E16002", and
     decides the class: a FileError is an OSError too, an ArgumentError a ValueError, an
     UnsupportedError a NotImplementedError, a CancelledError and a LimitError RuntimeErrors.
@@ -24,7 +24,7 @@ class Error(Exception):
     code: str
     """The code of the first message."""
     messages: list[str]
-    """A line for every fault."""
+    """A line for every error."""
 
     def __new__(cls, messages: Iterable[str] = (), *_: Any) -> Error:
         lines = list(messages)

@@ -128,12 +128,12 @@ class QuantizedModel:
 
 def _arrays(sample: Sample, names: Sequence[str]) -> list[NDArray[Any]]:
     if isinstance(sample, Mapping):
-        faults = [f"E10017: '{name}' is not an input of the model" for name in sample
+        errors = [f"E10017: '{name}' is not an input of the model" for name in sample
                   if name not in names]
-        faults += [f"E10014: a sample has no array for input '{name}'" for name in names
+        errors += [f"E10014: a sample has no array for input '{name}'" for name in names
                    if name not in sample]
-        if faults:
-            raise Error(faults)
+        if errors:
+            raise Error(errors)
         return [sample[name] for name in names]
     if isinstance(sample, np.ndarray):
         return [sample]

@@ -124,12 +124,12 @@ class Trainer:
     def load_state_dict(self, state: Mapping[str, np.ndarray], *, strict: bool = True) -> None:
         """Sets what `state` names; with `strict` it has to name all."""
         names = set(self.model.states)
-        faults = [f"E10017: '{name}' is no state of the training step" for name in state
+        errors = [f"E10017: '{name}' is no state of the training step" for name in state
                   if strict and name not in names]
-        faults += [f"E10014: there is no array for the state '{name}'" for name in sorted(names)
+        errors += [f"E10014: there is no array for the state '{name}'" for name in sorted(names)
                    if strict and name not in state]
-        if faults:
-            raise ArgumentError(faults)
+        if errors:
+            raise ArgumentError(errors)
         self.session.write_state({
             name: np.ascontiguousarray(array, self._dtypes[name]).reshape(np.shape(array))
             for name, array in state.items() if name in names})

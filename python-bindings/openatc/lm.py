@@ -45,15 +45,15 @@ class Sampling:
     top_p: float = 1.0
 
     def __post_init__(self) -> None:
-        faults = []
+        errors = []
         if not (np.isfinite(self.temperature) and self.temperature >= 0):
-            faults.append(f"E10001: temperature is {self.temperature}, which is not 0 or positive")
+            errors.append(f"E10001: temperature is {self.temperature}, which is not 0 or positive")
         if self.top_k < 0:
-            faults.append(f"E10001: top_k is {self.top_k}, which is negative")
+            errors.append(f"E10001: top_k is {self.top_k}, which is negative")
         if not 0 < self.top_p <= 1:
-            faults.append(f"E10001: top_p is {self.top_p}, which is not above 0 and at most 1")
-        if faults:
-            raise ArgumentError(faults)
+            errors.append(f"E10001: top_p is {self.top_p}, which is not above 0 and at most 1")
+        if errors:
+            raise ArgumentError(errors)
 
     def choose(self, logits: NDArray[Any], random: np.random.Generator) -> int:
         """Returns a token for the logits of one position, an array of rank 1."""

@@ -188,7 +188,7 @@ py::object empty(const py::object &shape, const py::object &dtype) {
 }
 
 bool View::open(const py::handle &array, const Port &port, const char *role, bool isWritable,
-                std::string &fault) {
+                std::string &errorText) {
   const std::string &name = port.tensor.name;
   if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_FORMAT | PyBUF_STRIDES) != 0) {
     buffer.obj = nullptr;
@@ -197,7 +197,7 @@ bool View::open(const py::handle &array, const Port &port, const char *role, boo
                          "' must be a numpy array, not " + Py_TYPE(array.ptr())->tp_name);
   }
   auto refuse = [&](const std::string &reason) {
-    fault =
+    errorText =
         std::string("E10014: the array for ") + role + " '" + atc::printable(name) + "' " + reason;
     return false;
   };

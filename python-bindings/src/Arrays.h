@@ -60,10 +60,10 @@ public:
   }
 
   /// Takes the memory of an array that must have the port's type and shape. False
-  /// with a coded line in `fault` when it does not fit, or raises TypeError when it
+  /// with a coded line in `errorText` when it does not fit, or raises TypeError when it
   /// is no array at all. `role` is "input" or "output".
   bool open(const pybind11::handle &array, const Port &port, const char *role, bool isWritable,
-            std::string &fault);
+            std::string &errorText);
 
   const Py_buffer &get() const { return buffer; }
   void *data() const { return buffer.buf; }

@@ -49,9 +49,9 @@ py::object arrayOf(const om::Tensor &tensor, const void *data) {
   const Port port(tensor);
   py::object array = makeArray(port.shape, port.dtype, tensor.bytes);
   View view;
-  std::string fault;
-  if (!view.open(array, port, "tensor", true, fault))
-    raise({fault});
+  std::string errorText;
+  if (!view.open(array, port, "tensor", true, errorText))
+    raise({errorText});
   std::memcpy(view.data(), data, tensor.bytes);
   return array;
 }
@@ -59,7 +59,7 @@ py::object arrayOf(const om::Tensor &tensor, const void *data) {
 /// The results in a list; every named tensor goes into `tensors` unless it is None.
 py::list interpret(CompilerModule &module, const py::list &arrays, const py::object &tensors) {
   const std::vector<om::Tensor> inputs = withoutGil([&] { return module.inputs(); });
-  std::vector<std::string> faults;
+  std::vector<std::string> errorLines;
   std::vector<View> views(inputs.size());
   std::vector<Bytes> arguments;
   if (arrays.size() != inputs.size())
@@ -72,13 +72,13 @@ py::list interpret(CompilerModule &module, const py::list &arrays, const py::obj
     // It makes a scalar of rank 0 one of rank 1.
     array = array.attr("reshape")(py::getattr(arrays[i], "shape", array.attr("shape")));
     const om::Tensor tensor = fitTo(inputs[i], array);
-    std::string fault;
-    if (!views[i].open(array, Port(tensor), "input", false, fault))
-      faults.push_back(fault);
+    std::string errorText;
+    if (!views[i].open(array, Port(tensor), "input", false, errorText))
+      errorLines.push_back(errorText);
     arguments.push_back({views[i].data(), tensor.dims});
   }
-  if (!faults.empty())
-    raise(faults);
+  if (!errorLines.empty())
+    raise(errorLines);
 
   py::list results;
   withoutGil([&] {
@@ -93,7 +93,7 @@ py::list interpret(CompilerModule &module, const py::list &arrays, const py::obj
     module.interpret(
         arguments, each, [&](const std::string &name, const om::Tensor &tensor, const void *data) {
           if (tensor.dtype == OM_UNDEFINED)
-            throw Faults{{"E10055: output '" + name + "' has a type that arrays cannot have"}};
+            throw ErrorLines{{"E10055: output '" + name + "' has a type that arrays cannot have"}};
           py::gil_scoped_acquire acquire;
           results.append(arrayOf(tensor, data));
         });
@@ -179,7 +179,7 @@ makeRequest(const std::optional<std::string> &soc, const py::object &socFile,
                    .cast<std::shared_ptr<CompilerModule>>();
     });
     if (!isDone)
-      throw Faults{{"E10041: a hook behind the phase " + phase + " has raised an exception"}};
+      throw ErrorLines{{"E10041: a hook behind the phase " + phase + " has raised an exception"}};
     return result;
   };
   if (!progress.is_none())

@@ -9,14 +9,14 @@
 
 namespace atc::python {
 
-/// Calls without the GIL; faults become openatc.Error.
+/// Calls without the GIL; errors become openatc.Error.
 template <typename Function> auto withoutGil(Function &&function) {
   std::vector<std::string> lines;
   try {
     pybind11::gil_scoped_release release;
     return function();
-  } catch (const Faults &faults) {
-    lines = faults.lines;
+  } catch (const ErrorLines &errorLines) {
+    lines = errorLines.lines;
   }
   raise(lines);
 }

@@ -23,7 +23,7 @@ namespace atc::python {
 
 driver::ModelSource sourceOf(const ModelRequest &model) {
   if (!model.bytes && !llvm::sys::fs::exists(model.path))
-    throw Faults{{"E10410: the model file '" + model.path + "' does not exist"}};
+    throw ErrorLines{{"E10410: the model file '" + model.path + "' does not exist"}};
   driver::ModelSource source;
   source.path = model.path;
   source.bytes = model.bytes;
@@ -64,8 +64,8 @@ bool runHook(const CompileHooks &hooks, const std::string &phase, ModuleOp modul
     module->setAttrs((*back)->getAttrDictionary());
     graph::releaseUnusedConstants(module);
     return true;
-  } catch (const Faults &faults) {
-    for (const std::string &line : faults.lines)
+  } catch (const ErrorLines &errorLines) {
+    for (const std::string &line : errorLines.lines)
       diagnostics.errorLine(line);
     return false;
   }
@@ -104,9 +104,9 @@ driver::CompilerOptions optionsOf(driver::ModelSource source, const CompileReque
 driver::Phase phaseOf(const std::string &stopAfter) {
   const std::optional<driver::Phase> phase = driver::findPhase(stopAfter);
   if (!phase || *phase == driver::Phase::Emit)
-    throw Faults{{"E10001: the value \"" + stopAfter +
-                  "\" of stop_after is invalid: it must be one of " +
-                  driver::phaseNames(driver::Phase::Programs)}};
+    throw ErrorLines{{"E10001: the value \"" + stopAfter +
+                      "\" of stop_after is invalid: it must be one of " +
+                      driver::phaseNames(driver::Phase::Programs)}};
   return *phase;
 }
 
@@ -189,7 +189,7 @@ std::shared_ptr<CompilerModule> CompilerModule::load(const ModelRequest &model) 
 std::shared_ptr<CompilerModule> CompilerModule::parse(const std::string &text) {
   // The parser takes it for the end.
   if (text.find('\0') != std::string::npos)
-    throw Faults{{"E13005: the text has a NUL character"}};
+    throw ErrorLines{{"E13005: the text has a NUL character"}};
   auto parts = std::make_unique<Parts>();
   Diagnostics diagnostics;
   {
@@ -290,10 +290,10 @@ void CompilerModule::runPasses(const std::string &pipeline) {
     driver::ContextMessages messages(*parts->context, diagnostics);
     PassManager pm(parts->context.get(), ModuleOp::getOperationName(),
                    OpPassManager::Nesting::Implicit);
-    std::string fault;
-    llvm::raw_string_ostream os(fault);
+    std::string errorText;
+    llvm::raw_string_ostream os(errorText);
     if (failed(parsePassPipeline(pipeline, pm, os))) {
-      diagnostics.error("E10001", "the pipeline \"" + pipeline + "\" is invalid: " + fault);
+      diagnostics.error("E10001", "the pipeline \"" + pipeline + "\" is invalid: " + errorText);
     } else {
       // Passes that fail leave half of their work behind: not in our module.
       OwningOpRef<ModuleOp> copy = parts->module->clone();
@@ -351,13 +351,14 @@ void CompilerModule::interpret(const std::vector<Bytes> &arguments, const NamedT
   std::lock_guard<std::mutex> guard(parts->lock);
   func::FuncOp function = driver::findInterpretable(*parts->module);
   if (!function)
-    throw Faults{{"E16004: the module has no function @main of one block"}};
+    throw ErrorLines{{"E16004: the module has no function @main of one block"}};
   std::vector<graph::Tensor> tensors;
   for (auto [type, given] : llvm::zip(function.getArgumentTypes(), arguments)) {
     auto tensor = dyn_cast<TensorType>(type);
     if (!tensor)
-      throw Faults{{"E16004: an argument of @main is no tensor: the module has gone through passes "
-                    "that the interpreter cannot follow"}};
+      throw ErrorLines{
+          {"E16004: an argument of @main is no tensor: the module has gone through passes "
+           "that the interpreter cannot follow"}};
     auto exact = RankedTensorType::get(given.dims, tensor.getElementType());
     const size_t bytes = exact.getNumElements() * graph::getElementBytes(exact.getElementType());
     tensors.push_back(

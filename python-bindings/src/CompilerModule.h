@@ -19,7 +19,7 @@
 namespace atc::python {
 
 /// Thrown: a coded line per error.
-struct Faults {
+struct ErrorLines {
   std::vector<std::string> lines;
 };
 
@@ -55,7 +55,7 @@ struct CompileHooks {
   std::vector<PassChange> passes;
   std::vector<std::string> phases; ///< behind which `run` is called
   /// Gets a copy of the module behind a phase and may change it. Returns the module to go on with;
-  /// it may throw Faults.
+  /// it may throw ErrorLines.
   std::function<std::shared_ptr<CompilerModule>(const std::string &phase,
                                                 std::shared_ptr<CompilerModule>)>
       run;
@@ -84,7 +84,7 @@ struct CompiledModel {
 };
 
 /// A module, the context it lives in and what keeps threads apart. Everything
-/// throws Faults.
+/// throws ErrorLines.
 class CompilerModule {
 public:
   static std::shared_ptr<CompilerModule> load(const ModelRequest &model);

@@ -1,4 +1,4 @@
-//===-- Errors.h - coded faults become openatc.Error ----------------------===//
+//===-- Errors.h - coded errors become openatc.Error ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_PYTHON_ERRORS_H

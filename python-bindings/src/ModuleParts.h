@@ -24,10 +24,10 @@ inline std::vector<std::string> linesOf(const Diagnostics &diagnostics, bool err
 
 inline void throwErrors(const Diagnostics &diagnostics) {
   if (diagnostics.hasErrors())
-    throw Faults{linesOf(diagnostics, /*errors=*/true)};
+    throw ErrorLines{linesOf(diagnostics, /*errors=*/true)};
 }
 
-/// Returns the source that a request names. Throws Faults where the file does not exist.
+/// Returns the source that a request names. Throws ErrorLines where the file does not exist.
 driver::ModelSource sourceOf(const ModelRequest &model);
 
 struct CompilerModule::Parts {

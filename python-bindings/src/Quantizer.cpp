@@ -113,7 +113,7 @@ void Quantized::save(const std::string &fakeQuant, const std::string &deploy,
 std::string Quantized::onnx() const {
   std::string bytes;
   if (result->qdq && !result->qdq->model.proto.SerializeToString(&bytes))
-    throw Faults{{"E13004: the quantized model is larger than 2 GB"}};
+    throw ErrorLines{{"E13004: the quantized model is larger than 2 GB"}};
   return bytes;
 }
 

@@ -31,16 +31,16 @@ struct QuantizationRequest {
   /// there is none.
   std::function<std::vector<int64_t>(const std::string &, size_t)> shapeOf;
   std::string dataFolders; ///< as amct takes them; then nothing is asked for samples
-  /// Fills a buffer for each input; false at the end. It may throw Faults.
+  /// Fills a buffer for each input; false at the end. It may throw ErrorLines.
   std::function<bool(const std::vector<::om::Tensor> &, const std::vector<void *> &)> next;
   std::function<void(size_t done)> progress;
   /// Chooses the range (min, max) of a tensor; nothing leaves it to the method. It may throw
-  /// Faults. Empty: the method chooses all.
+  /// ErrorLines. Empty: the method chooses all.
   std::function<std::optional<std::pair<double, double>>(const std::string &, const Distribution &)>
       chooseRange;
 };
 
-/// A quantized model, its scales and errors. Everything throws Faults.
+/// A quantized model, its scales and errors. Everything throws ErrorLines.
 class Quantized {
 public:
   static std::shared_ptr<Quantized> make(const QuantizationRequest &request);

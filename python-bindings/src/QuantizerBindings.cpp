@@ -18,16 +18,16 @@ namespace {
 void copySample(const py::list &arrays, const std::vector<::om::Tensor> &tensors,
                 const std::vector<void *> &inputs) {
   if (arrays.size() != tensors.size())
-    throw Faults{{"E10014: a sample has " + std::to_string(arrays.size()) +
-                  " arrays, but the model has " + std::to_string(tensors.size()) + " inputs"}};
+    throw ErrorLines{{"E10014: a sample has " + std::to_string(arrays.size()) +
+                      " arrays, but the model has " + std::to_string(tensors.size()) + " inputs"}};
   for (size_t i = 0; i < tensors.size(); ++i) {
     py::object array = py::module_::import("numpy").attr("ascontiguousarray")(arrays[i]);
     // It makes a scalar of rank 0 one of rank 1.
     array = array.attr("reshape")(py::getattr(arrays[i], "shape", array.attr("shape")));
     View view;
-    std::string fault;
-    if (!view.open(array, Port(tensors[i]), "input", false, fault))
-      throw Faults{{fault}};
+    std::string errorText;
+    if (!view.open(array, Port(tensors[i]), "input", false, errorText))
+      throw ErrorLines{{errorText}};
     std::memcpy(inputs[i], view.data(), tensors[i].bytes);
   }
 }

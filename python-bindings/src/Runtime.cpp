@@ -54,10 +54,10 @@ std::string reprOf(const Port &port) {
 /// Both are aligned copies or the caller's arrays: any memory will do here.
 py::tuple difference(const Port &port, const py::object &ours, const py::object &right) {
   View a, b;
-  std::string fault;
+  std::string errorText;
   for (auto [view, array] : {std::pair(&a, &ours), std::pair(&b, &right)})
-    if (!view->open(*array, port, "tensor", false, fault))
-      raise({fault});
+    if (!view->open(*array, port, "tensor", false, errorText))
+      raise({errorText});
   if (!a.isDense() || !b.isDense())
     throw py::value_error("both arrays must be C-contiguous");
   atc::Difference result;

@@ -43,7 +43,7 @@ bool isArray(const py::handle &object) {
 /// The arrays of a sequence or mapping in the model's order. Null handles stand
 /// for what a mapping does not name.
 std::vector<py::object> inOrder(const py::object &given, const std::vector<Port> &ports,
-                                const char *role, std::vector<std::string> &faults) {
+                                const char *role, std::vector<std::string> &errorLines) {
   std::vector<py::object> arrays(ports.size());
   if (!isMapping(given)) {
     // A model of one input accepts a single array.
@@ -56,9 +56,9 @@ std::vector<py::object> inOrder(const py::object &given, const std::vector<Port>
                            "s must be a list of arrays, or a dict of them by name");
     const auto count = py::len(given);
     if (count != ports.size()) {
-      faults.push_back("E10014: " + std::to_string(count) + " " + role +
-                       "s are given, but the model has " + std::to_string(ports.size()) + ": " +
-                       namesOf(ports));
+      errorLines.push_back("E10014: " + std::to_string(count) + " " + role +
+                           "s are given, but the model has " + std::to_string(ports.size()) + ": " +
+                           namesOf(ports));
       return arrays;
     }
     for (size_t i = 0; i < count; ++i)
@@ -70,8 +70,8 @@ std::vector<py::object> inOrder(const py::object &given, const std::vector<Port>
     auto port = std::find_if(ports.begin(), ports.end(),
                              [&](const Port &each) { return each.tensor.name == name; });
     if (port == ports.end())
-      faults.push_back("E10017: '" + atc::printable(name) + "' is not an " + role +
-                       " of the model; its " + role + "s are: " + namesOf(ports));
+      errorLines.push_back("E10017: '" + atc::printable(name) + "' is not an " + role +
+                           " of the model; its " + role + "s are: " + namesOf(ports));
     else
       arrays[port - ports.begin()] = given[key];
   }
@@ -175,13 +175,13 @@ PySession::PySession(std::shared_ptr<PyModel> model, om_session_options options,
   if (session)
     return;
   // The device knows every error of a program that it refuses.
-  std::vector<std::string> faults =
+  std::vector<std::string> errorLines =
       npu ? linesOf(om_npu_text(npu.get(), OM_NPU_FAULTS)) : std::vector<std::string>();
-  if (faults.empty())
-    faults.push_back(error.message());
-  for (std::string &fault : faults)
-    fault = codedLine(codeOf(error.code(), "E10041"), "the model cannot be run: " + fault);
-  raise(faults);
+  if (errorLines.empty())
+    errorLines.push_back(error.message());
+  for (std::string &errorText : errorLines)
+    errorText = codedLine(codeOf(error.code(), "E10041"), "the model cannot be run: " + errorText);
+  raise(errorLines);
 }
 
 /// The arrays of one run, and the pointers that the runtime gets. What cannot be
@@ -192,22 +192,22 @@ public:
       : inputs(session.owner->inputs()), outputs(session.owner->outputs()),
         views(inputs.size() + outputs.size()), copies(views.size()), sources(inputs.size()),
         targets(outputs.size()) {
-    std::vector<std::string> faults;
-    arrays = inOrder(givenInputs, inputs, "input", faults);
+    std::vector<std::string> errorLines;
+    arrays = inOrder(givenInputs, inputs, "input", errorLines);
     if (givenOutputs.is_none())
       results.resize(outputs.size());
     else
-      results = inOrder(givenOutputs, outputs, "output", faults);
-    // A wrong number has been said; with names every fault can be told.
-    if (faults.empty() || isMapping(givenInputs))
+      results = inOrder(givenOutputs, outputs, "output", errorLines);
+    // A wrong number has been said; with names every error can be told.
+    if (errorLines.empty() || isMapping(givenInputs))
       for (size_t i = 0; i < inputs.size(); ++i)
-        takeInput(i, faults);
-    for (size_t i = 0; i < outputs.size() && faults.empty(); ++i)
-      takeOutput(i, faults);
-    if (faults.empty())
-      checkOverlap(faults);
-    if (!faults.empty())
-      raise(faults);
+        takeInput(i, errorLines);
+    for (size_t i = 0; i < outputs.size() && errorLines.empty(); ++i)
+      takeOutput(i, errorLines);
+    if (errorLines.empty())
+      checkOverlap(errorLines);
+    if (!errorLines.empty())
+      raise(errorLines);
   }
 
   const void *const *in() const { return sources.data(); }
@@ -237,14 +237,14 @@ private:
     return copies[view]->data();
   }
 
-  void takeInput(size_t i, std::vector<std::string> &faults) {
-    std::string fault;
+  void takeInput(size_t i, std::vector<std::string> &errorLines) {
+    std::string errorText;
     if (!arrays[i]) {
-      faults.push_back("E10014: there is no array for input '" +
-                       atc::printable(inputs[i].tensor.name) + "'");
+      errorLines.push_back("E10014: there is no array for input '" +
+                           atc::printable(inputs[i].tensor.name) + "'");
     } else if (arrays[i] = asArray(arrays[i], inputs[i]);
-               !views[i].open(arrays[i], inputs[i], "input", false, fault)) {
-      faults.push_back(fault);
+               !views[i].open(arrays[i], inputs[i], "input", false, errorText)) {
+      errorLines.push_back(errorText);
     } else if (views[i].isDense() && views[i].isAligned()) {
       sources[i] = views[i].data();
     } else {
@@ -256,13 +256,13 @@ private:
     }
   }
 
-  void takeOutput(size_t i, std::vector<std::string> &faults) {
+  void takeOutput(size_t i, std::vector<std::string> &errorLines) {
     const size_t view = inputs.size() + i;
-    std::string fault;
+    std::string errorText;
     if (!results[i])
       results[i] = makeArray(outputs[i].shape, outputs[i].dtype, outputs[i].tensor.bytes);
-    if (!views[view].open(asOutput(results[i]), outputs[i], "output", true, fault))
-      faults.push_back(fault);
+    if (!views[view].open(asOutput(results[i]), outputs[i], "output", true, errorText))
+      errorLines.push_back(errorText);
     else
       targets[i] =
           views[view].isAligned() ? views[view].data() : copyFor(view, outputs[i].tensor.bytes);
@@ -276,15 +276,16 @@ private:
   }
 
   /// The runtime leaves this to its caller.
-  void checkOverlap(std::vector<std::string> &faults) {
+  void checkOverlap(std::vector<std::string> &errorLines) {
     auto overlaps = [](const void *a, uint64_t aBytes, const void *b, uint64_t bBytes) {
       auto x = reinterpret_cast<uintptr_t>(a), y = reinterpret_cast<uintptr_t>(b);
       return aBytes && bBytes && x < y + bBytes && y < x + aBytes;
     };
     for (size_t i = 0; i < outputs.size(); ++i) {
       auto refuse = [&](const om::Tensor &other) {
-        faults.push_back("E10014: the array for output '" + atc::printable(outputs[i].tensor.name) +
-                         "' overlaps that for '" + atc::printable(other.name) + "'");
+        errorLines.push_back("E10014: the array for output '" +
+                             atc::printable(outputs[i].tensor.name) + "' overlaps that for '" +
+                             atc::printable(other.name) + "'");
       };
       const uint64_t bytes = outputs[i].tensor.bytes;
       for (size_t j = 0; j < inputs.size(); ++j)
@@ -315,7 +316,7 @@ py::object PySession::runValues(const py::object &inputs, const py::object &outp
   if (owner->get().gears().shapeInput != OM_NO_INPUT && !isMapping(inputs) &&
       PySequence_Check(inputs.ptr()) && py::len(inputs) + 1 == ports.size())
     ports.pop_back();
-  std::vector<std::string> faults;
+  std::vector<std::string> errorLines;
   // A state that is kept is no input or output of the runs.
   std::vector<size_t> places;
   std::vector<bool> isState(owner->outputs().size());
@@ -332,9 +333,9 @@ py::object PySession::runValues(const py::object &inputs, const py::object &outp
       others.push_back(ports[i]);
     ports = std::move(others);
   }
-  const std::vector<py::object> given = inOrder(inputs, ports, "input", faults);
-  if (!faults.empty())
-    raise(faults);
+  const std::vector<py::object> given = inOrder(inputs, ports, "input", errorLines);
+  if (!errorLines.empty())
+    raise(errorLines);
   std::vector<om::Value> values(owner->inputs().size()), made;
   bool isOpen = true;
   for (size_t i = 0; i < ports.size(); ++i)
@@ -408,13 +409,13 @@ py::dict PySession::readStates() {
 void PySession::writeStates(const py::dict &given) {
   const std::vector<om_state_info> states = owner->get().states();
   std::vector<std::pair<uint32_t, om::Value>> values;
-  std::vector<std::string> faults;
+  std::vector<std::string> errorLines;
   for (auto [key, array] : given) {
     const std::string name = py::str(key);
     const auto state = std::find_if(states.begin(), states.end(),
                                     [&](const om_state_info &one) { return name == one.name; });
     if (state == states.end()) {
-      faults.push_back("E10017: '" + atc::printable(name) + "' is not a state of the model");
+      errorLines.push_back("E10017: '" + atc::printable(name) + "' is not a state of the model");
       continue;
     }
     const Port &port = owner->inputs()[state->input];
@@ -425,7 +426,7 @@ void PySession::writeStates(const py::dict &given) {
             : toValue(asArray(py::reinterpret_borrow<py::object>(array), port), port.tensor.dtype));
   }
   om::Error error;
-  if (faults.empty()) {
+  if (errorLines.empty()) {
     auto turn = takeTurn(busy);
     needOpen();
     for (const auto &[index, value] : values)
@@ -433,9 +434,9 @@ void PySession::writeStates(const py::dict &given) {
         break;
   }
   if (error)
-    faults.push_back(runErrorOf(error));
-  if (!faults.empty())
-    raise(faults);
+    errorLines.push_back(runErrorOf(error));
+  if (!errorLines.empty())
+    raise(errorLines);
 }
 
 py::object PySession::run(const py::object &inputs, const py::object &outputs) {
@@ -471,12 +472,12 @@ py::dict PySession::tensors(const py::object &inputs, const py::object &names) {
 
   std::vector<py::object> arrays(ports.size());
   std::vector<View> views(ports.size());
-  std::vector<std::string> faults;
+  std::vector<std::string> errorLines;
   auto want = [&](size_t i) {
     arrays[i] = makeArray(ports[i].shape, ports[i].dtype, ports[i].tensor.bytes);
-    std::string fault;
-    if (!views[i].open(arrays[i], ports[i], "tensor", true, fault))
-      faults.push_back(fault);
+    std::string errorText;
+    if (!views[i].open(arrays[i], ports[i], "tensor", true, errorText))
+      errorLines.push_back(errorText);
   };
   if (names.is_none()) {
     for (size_t i = 0; i < ports.size(); ++i)
@@ -492,12 +493,12 @@ py::dict PySession::tensors(const py::object &inputs, const py::object &names) {
           isFound = true;
         }
       if (!isFound)
-        faults.push_back("E10016: no launch of the model writes a tensor '" + atc::printable(name) +
-                         "'");
+        errorLines.push_back("E10016: no launch of the model writes a tensor '" +
+                             atc::printable(name) + "'");
     }
   }
-  if (!faults.empty())
-    raise(faults);
+  if (!errorLines.empty())
+    raise(errorLines);
 
   Call call(*this, inputs, py::none());
   bool isOpen = true;

@@ -82,14 +82,14 @@ std::vector<std::string> PySession::hazards() {
 void PySession::writeNpuText(const py::object &path, om_npu_text_kind kind) {
   needNpu(kind == OM_NPU_TIMELINE ? "timeline" : "report");
   const std::string name = systemPath(path);
-  std::string fault;
+  std::string errorText;
   {
     py::gil_scoped_release release;
     std::lock_guard<std::mutex> turn(busy);
-    writeWholeFile(name, om_npu_text(npu.get(), kind), fault);
+    writeWholeFile(name, om_npu_text(npu.get(), kind), errorText);
   }
-  if (!fault.empty())
-    raise({fault});
+  if (!errorText.empty())
+    raise({errorText});
 }
 
 } // namespace atc::python

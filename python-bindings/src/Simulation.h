@@ -18,7 +18,7 @@ struct SimulatedTexts {
 };
 
 /// Simulates the npu programs in `text`, a module of MLIR that messages call `name`; see
-/// driver/simulate/ProgramSimulation.h. Throws Faults.
+/// driver/simulate/ProgramSimulation.h. Throws ErrorLines.
 SimulatedTexts simulatePrograms(const std::string &name, const std::string &text,
                                 const std::string &soc, const std::string &socFile, bool schedule,
                                 bool checkHazards, unsigned warmup);

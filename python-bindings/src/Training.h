@@ -18,17 +18,18 @@ struct FloatTensor {
 };
 
 /// Makes the training step of an ONNX model with the settings in a JSON object. `each` gets the
-/// first value of every weight and whether it is a parameter or a running statistic. Throws Faults.
+/// first value of every weight and whether it is a parameter or a running statistic. Throws
+/// ErrorLines.
 std::shared_ptr<CompilerModule>
 makeTrainingModule(const ModelRequest &model, const std::string &settings,
                    const std::function<void(const FloatTensor &, bool isParameter)> &each);
 
 /// Writes an ONNX model with other values of its initializers; values of other names are added.
-/// Throws Faults.
+/// Throws ErrorLines.
 void writeOnnxInitializers(const ModelRequest &model, const std::vector<FloatTensor> &tensors,
                            const std::string &output);
 
-/// Calls `each` for the f32 initializers of the ONNX model at `path`. Throws Faults.
+/// Calls `each` for the f32 initializers of the ONNX model at `path`. Throws ErrorLines.
 void readOnnxInitializers(const std::string &path,
                           const std::function<void(const FloatTensor &)> &each);
 

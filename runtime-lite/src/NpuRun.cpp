@@ -103,12 +103,12 @@ om_status NpuRun::open(const om_model &model, const om_device *given, om_error *
     return fail(error, OM_ERROR_ARGUMENT, "the device lacks a function that the runtime calls.");
   std::memcpy(static_cast<void *>(&device), given, known);
   const char *table = model.header->soc_table() ? model.header->soc_table()->c_str() : "";
-  om_error fault = {OM_OK, ""};
-  om_status status = device.open(device.user, soc, table, &opened, &fault);
+  om_error errorText = {OM_OK, ""};
+  om_status status = device.open(device.user, soc, table, &opened, &errorText);
   if (status != OM_OK)
     opened = nullptr;
   this->model = &model;
-  return status == OM_OK ? OM_OK : fail(error, status, "%s", fault.message);
+  return status == OM_OK ? OM_OK : fail(error, status, "%s", errorText.message);
 }
 
 /// Files before `macs` only have the cost, which counts a product as two operations.
@@ -144,9 +144,9 @@ om_status NpuRun::load(const om_model &model, om_error *error) {
   told.output_bytes = sizes.output_bytes;
   told.macs = sizes.macs;
   told.host_launches = sizes.host_launches;
-  om_error fault = {OM_OK, ""};
-  om_status status = device.load(opened, &told, &fault);
-  return status == OM_OK ? OM_OK : fail(error, status, "%s", fault.message);
+  om_error errorText = {OM_OK, ""};
+  om_status status = device.load(opened, &told, &errorText);
+  return status == OM_OK ? OM_OK : fail(error, status, "%s", errorText.message);
 }
 
 /// Measures a gear, or with OM_NO_GEAR all of the model.
@@ -255,17 +255,17 @@ void NpuRun::selectGear(uint32_t selected) {
 om_status NpuRun::begin(om_error *error) {
   if (!opened)
     return OM_OK;
-  om_error fault = {OM_OK, ""};
-  om_status status = device.begin(opened, &fault);
-  return status == OM_OK ? OM_OK : fail(error, status, "%s", fault.message);
+  om_error errorText = {OM_OK, ""};
+  om_status status = device.begin(opened, &errorText);
+  return status == OM_OK ? OM_OK : fail(error, status, "%s", errorText.message);
 }
 
 om_status NpuRun::run(uint32_t launch, om_error *error) {
-  om_error fault = {OM_OK, ""};
-  om_status status = device.launch(opened, &launches[launch], &fault);
+  om_error errorText = {OM_OK, ""};
+  om_status status = device.launch(opened, &launches[launch], &errorText);
   return status == OM_OK ? OM_OK
                          : fail(error, status, "launch %u ('%s') failed: %s", launch,
-                                launches[launch].name, fault.message);
+                                launches[launch].name, errorText.message);
 }
 
 } // namespace atc::rt

@@ -230,13 +230,13 @@ om_status Checker::ends(const flatbuffers::Vector<uint32_t> &list, fb::Space spa
     const fb::Tensor &tensor = *model.tensors()->Get(list.Get(i));
     const fb::BufferRef &place = *tensor.place();
     TensorSize size;
-    const char *fault = measureTensor(tensor, size);
-    if (!fault && (!size.dense || place.space() != space || place.index() != i ||
-                   place.offset() != 0 || place.size() != size.denseBytes))
-      fault = "it is not plain, dense and in its own place";
-    if (fault)
+    const char *errorText = measureTensor(tensor, size);
+    if (!errorText && (!size.dense || place.space() != space || place.index() != i ||
+                       place.offset() != 0 || place.size() != size.denseBytes))
+      errorText = "it is not plain, dense and in its own place";
+    if (errorText)
       return fail(error, OM_ERROR_CORRUPT, "the file is damaged: %s %u ('%s') cannot be used: %s.",
-                  word, i, tensor.name()->c_str(), fault);
+                  word, i, tensor.name()->c_str(), errorText);
   }
   return OM_OK;
 }
@@ -269,15 +269,16 @@ om_status Checker::tensors() {
   for (uint32_t i = 0; i < model.tensors()->size(); ++i) {
     const fb::Tensor &tensor = *model.tensors()->Get(i);
     TensorSize size;
-    const char *fault = measureTensor(tensor, size);
-    if (!fault && (!inside(*tensor.place()) || size.storedBytes > tensor.place()->size()))
-      fault = "it reaches outside its place";
-    if (!fault && tensor.place()->offset() % ((om_dtype_bits(om_dtype(tensor.dtype())) + 7) / 8))
-      fault = "it is not aligned to its element type";
-    if (fault)
+    const char *errorText = measureTensor(tensor, size);
+    if (!errorText && (!inside(*tensor.place()) || size.storedBytes > tensor.place()->size()))
+      errorText = "it reaches outside its place";
+    if (!errorText &&
+        tensor.place()->offset() % ((om_dtype_bits(om_dtype(tensor.dtype())) + 7) / 8))
+      errorText = "it is not aligned to its element type";
+    if (errorText)
       return fail(error, OM_ERROR_CORRUPT,
                   "the file is damaged: tensor %u ('%s') cannot be used: %s.", i,
-                  tensor.name()->c_str(), fault);
+                  tensor.name()->c_str(), errorText);
   }
   return OM_OK;
 }
@@ -285,28 +286,28 @@ om_status Checker::tensors() {
 om_status Checker::images() {
   for (uint32_t i = 0; i < model.images()->size(); ++i) {
     const fb::CodeImage &image = *model.images()->Get(i);
-    const char *fault = nullptr;
+    const char *errorText = nullptr;
     if (image.segment() >= model.segments()->size() ||
         model.segments()->Get(image.segment())->kind() != fb::SegmentKind::code)
-      fault = "it names no code segment";
+      errorText = "it names no code segment";
     else if (image.entries()->size() != model.kernels()->size() ||
              image.tasks()->size() != model.kernels()->size())
-      fault = "it does not have one entry and one task count for each kernel";
+      errorText = "it does not have one entry and one task count for each kernel";
     else if (image.scratch_bytes() > limits::maxScratch)
-      fault = "it asks for too much scratch memory";
+      errorText = "it asks for too much scratch memory";
     else {
       uint64_t bytes = model.segments()->Get(image.segment())->size();
       for (uint64_t entry : *image.entries())
         if (entry >= bytes)
-          fault = "a kernel starts outside the code";
+          errorText = "a kernel starts outside the code";
       for (uint64_t tasks : *image.tasks())
         if ((tasks == 0 && !hasHostProgram(model)) || tasks > limits::maxTasks)
-          fault = "a kernel has no tasks or too many";
+          errorText = "a kernel has no tasks or too many";
     }
-    if (fault)
+    if (errorText)
       return fail(error, OM_ERROR_CORRUPT,
                   "the file is damaged: code image %u ('%s') cannot be used: %s.", i,
-                  image.level()->c_str(), fault);
+                  image.level()->c_str(), errorText);
   }
   return OM_OK;
 }

@@ -33,7 +33,7 @@ om_status verifyHostProgram(const om::fb::Model &model, om_error *error);
 
 /// Returns null, or the reason why a dynamic schedule of the model cannot be used. Its static
 /// regions must lie in `whole`, whose ranges are in the model.
-const char *findHostFault(const om::fb::Model &model, const om::fb::HostProgram &host,
+const char *findHostError(const om::fb::Model &model, const om::fb::HostProgram &host,
                           const om::fb::HostPart &whole);
 
 /// Returns whether a port has a name for each of its dims, or for none.
@@ -53,7 +53,7 @@ om_status verifyGears(const om::fb::Model &model, om_error *error);
 /// Returns null, or the reason why a part of the schedule cannot run on its own: it begins in the
 /// middle of a task, or accesses an input or output that is not the part's. The ranges of the part
 /// must be valid.
-const char *findPartFault(const om::fb::Model &model, const om::fb::HostPart &part);
+const char *findPartError(const om::fb::Model &model, const om::fb::HostPart &part);
 
 /// Alignment in bytes of every segment in the file.
 constexpr uint64_t segmentAlignment = 4096;

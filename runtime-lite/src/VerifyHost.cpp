@@ -46,17 +46,17 @@ public:
       : model(model), host(host), whole(whole) {}
 
   const char *run() {
-    const char *fault = lists();
-    fault = fault ? fault : parts();
-    for (uint32_t i = 0; !fault && i < host.constants()->size(); ++i)
-      fault = constant(*host.constants()->Get(i));
+    const char *errorText = lists();
+    errorText = errorText ? errorText : parts();
+    for (uint32_t i = 0; !errorText && i < host.constants()->size(); ++i)
+      errorText = constant(*host.constants()->Get(i));
     for (const auto *ports : {host.inputs(), host.outputs()})
-      for (uint32_t i = 0; !fault && i < ports->size(); ++i)
-        fault = port(*ports->Get(i));
-    for (uint32_t b = 0; !fault && b < host.blocks()->size(); ++b)
-      for (uint32_t s = 0; !fault && s < host.blocks()->Get(b)->steps()->size(); ++s)
-        fault = step(*host.blocks()->Get(b)->steps()->Get(s));
-    return fault ? fault : tree();
+      for (uint32_t i = 0; !errorText && i < ports->size(); ++i)
+        errorText = port(*ports->Get(i));
+    for (uint32_t b = 0; !errorText && b < host.blocks()->size(); ++b)
+      for (uint32_t s = 0; !errorText && s < host.blocks()->Get(b)->steps()->size(); ++s)
+        errorText = step(*host.blocks()->Get(b)->steps()->Get(s));
+    return errorText ? errorText : tree();
   }
 
 private:
@@ -119,8 +119,8 @@ const char *HostChecker::parts() const {
     if (!holds(whole.firstInput, whole.inputs, part->first_input(), part->inputs()) ||
         !holds(whole.firstOutput, whole.outputs, part->first_output(), part->outputs()))
       return "the inputs or outputs of a part do not exist";
-    if (const char *fault = findPartFault(model, *part))
-      return fault;
+    if (const char *errorText = findPartError(model, *part))
+      return errorText;
   }
   return nullptr;
 }
@@ -182,8 +182,8 @@ const char *HostChecker::call(const fb::HostCall &call) const {
   if (call.attributes()->size() > mostEnds)
     return "a call has too many attributes";
   for (const fb::HostAttribute *item : *call.attributes())
-    if (const char *fault = attribute(*item))
-      return fault;
+    if (const char *errorText = attribute(*item))
+      return errorText;
   return nullptr;
 }
 
@@ -248,15 +248,16 @@ const char *HostChecker::tiles(const fb::HostTiles &tiles) const {
     if (part.launches() == 0)
       return "a tile loop runs a part without launches";
   }
-  const char *fault = nullptr;
+  const char *errorText = nullptr;
   bool counted = false;
-  for (uint32_t i = 0; !fault && i < inputs; ++i) {
-    fault = tilePort(tiles, /*isInput=*/true, i);
+  for (uint32_t i = 0; !errorText && i < inputs; ++i) {
+    errorText = tilePort(tiles, /*isInput=*/true, i);
     counted |= tiles.input_dims()->Get(i) >= 0;
   }
-  for (uint32_t i = 0; !fault && i < outputs; ++i)
-    fault = tilePort(tiles, /*isInput=*/false, i);
-  return fault || counted ? fault : "a tile loop has no input that tells how many tiles there are";
+  for (uint32_t i = 0; !errorText && i < outputs; ++i)
+    errorText = tilePort(tiles, /*isInput=*/false, i);
+  return errorText || counted ? errorText
+                              : "a tile loop has no input that tells how many tiles there are";
 }
 
 /// Proves that a collective that gets what it expects writes as many elements as its output has.
@@ -332,41 +333,41 @@ const char *HostChecker::tree() const {
   uint32_t end = 0;
   depth[host.main()] = 1;
   queue[end++] = host.main();
-  const char *fault = nullptr;
+  const char *errorText = nullptr;
   auto enter = [&](uint32_t from, int32_t block) {
     if (block < 0)
       return;
     if (depth[uint32_t(block)])
-      fault = "a block is part of two steps, or of itself";
+      errorText = "a block is part of two steps, or of itself";
     else if (depth[from] == mostBlockDepth)
-      fault = "its blocks are too deep in each other";
+      errorText = "its blocks are too deep in each other";
     else {
       depth[uint32_t(block)] = depth[from] + 1;
       queue[end++] = uint32_t(block);
     }
   };
-  for (uint32_t next = 0; !fault && next < end; ++next)
+  for (uint32_t next = 0; !errorText && next < end; ++next)
     for (const fb::HostStep *step : *host.blocks()->Get(queue[next])->steps()) {
       // Those that have begun are counted once each.
       if (queue[next] != host.main() && step->what_as_HostCollective())
-        fault = "a collective is in a branch or loop";
+        errorText = "a collective is in a branch or loop";
       if (const fb::HostIf *branch = step->what_as_HostIf()) {
         enter(queue[next], branch->then_block());
-        if (!fault)
+        if (!errorText)
           enter(queue[next], branch->else_block());
       } else if (const fb::HostLoop *loop = step->what_as_HostLoop()) {
         enter(queue[next], loop->body());
       }
-      if (fault)
+      if (errorText)
         break;
     }
-  return fault;
+  return errorText;
 }
 } // namespace
 
 // A static region or gear must use only its own inputs and outputs: those of others are not set
 // while it runs.
-const char *findPartFault(const fb::Model &model, const fb::HostPart &part) {
+const char *findPartError(const fb::Model &model, const fb::HostPart &part) {
   for (uint32_t i = part.first_launch(); i < part.first_launch() + part.launches(); ++i) {
     const fb::Step &step = *model.schedule()->Get(i);
     const fb::NpuLaunch *npu = step.what_as_NpuLaunch();
@@ -384,7 +385,7 @@ const char *findPartFault(const fb::Model &model, const fb::HostPart &part) {
   return nullptr;
 }
 
-const char *findHostFault(const fb::Model &model, const fb::HostProgram &host,
+const char *findHostError(const fb::Model &model, const fb::HostProgram &host,
                           const fb::HostPart &whole) {
   return HostChecker(model, host,
                      {whole.first_launch(), whole.launches(), whole.first_input(), whole.inputs(),
@@ -402,10 +403,10 @@ bool hasHostProgram(const fb::Model &model) {
 om_status verifyHostProgram(const fb::Model &model, om_error *error) {
   const PartRanges all = {0, model.schedule()->size(), 0, model.inputs()->size(),
                           0, model.outputs()->size()};
-  const char *fault = model.host() ? HostChecker(model, *model.host(), all).run() : nullptr;
-  return fault ? fail(error, OM_ERROR_CORRUPT,
-                      "the file is damaged: its host program cannot be used: %s.", fault)
-               : OM_OK;
+  const char *errorText = model.host() ? HostChecker(model, *model.host(), all).run() : nullptr;
+  return errorText ? fail(error, OM_ERROR_CORRUPT,
+                          "the file is damaged: its host program cannot be used: %s.", errorText)
+                   : OM_OK;
 }
 
 } // namespace atc::rt

@@ -148,7 +148,7 @@ def compile_test(path, folder, soc, timeout, flags):
         return Path(folder) / "model.om"
     lines = (err + out).strip().splitlines()
     coded = [line for line in lines if re.search(r"\bE\d{5}\b", line)]
-    # A code of an internal fault is as bad as none.
+    # A code of an internal error is as bad as none.
     if code != 1 or not coded or any("E19999" in line for line in coded):
         raise Outcome("crash", f"atc ended with {code}: {' / '.join(lines[-3:])}")
     raise Outcome("unsupported", coded[0][coded[0].index("E"):])

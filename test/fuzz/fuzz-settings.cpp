@@ -45,8 +45,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   case 3: {
     nlohmann::json record;
-    std::string fault;
-    return quantize::parseTextProto(text, record, fault) ? 0 : -1;
+    std::string errorText;
+    return quantize::parseTextProto(text, record, errorText) ? 0 : -1;
   }
   }
   if (read == diagnostics.hasErrors())

@@ -99,7 +99,7 @@ def test_many_operands():
     assert np.isnan(got).all()
 
 
-def test_faults():
+def test_errors():
     with pytest.raises(KernelError, match="dims of 3 and 2 do not broadcast"):
         call("Add", np.ones((3, 1), "f4"), np.ones((2, 1), "f4"))
     with pytest.raises(KernelError, match="int64 in input 1, expected float32"):

@@ -1,6 +1,6 @@
 # ===-- test_movement.py - kernels that move elements ---------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the ONNX tests leave out: empty tensors, packed types, strings, faults, shapes alone."""
+"""What the ONNX tests leave out: empty tensors, packed types, strings, errors, shapes alone."""
 
 import numpy as np
 import pytest
@@ -180,7 +180,7 @@ def test_scatter_reductions(reduction, fn, dtype):
     assert np.array_equal(got, want)
 
 
-def test_scatter_faults():
+def test_scatter_errors():
     data = np.zeros((2, 3), "f4")
     with pytest.raises(KernelError, match="index 2 is out of the range of a dim of 2"):
         call("ScatterElements", data, ints([2]), np.ones((1, 1), "f4"))
@@ -299,7 +299,7 @@ def test_shapes_alone():
     assert call("Cast", data, to=8, only_shapes=True) == [(2, 3, 4)]
 
 
-def test_squeeze_faults():
+def test_squeeze_errors():
     data = np.zeros((1, 2, 1), "f4")
     assert call("Squeeze", data)[0].shape == (2,)
     assert call("Squeeze", data, ints(-1))[0].shape == (1, 2)

@@ -14,13 +14,13 @@ namespace atc::npu {
 /// can be worked out by hand. `launches` says what launches cost.
 inline SocTable plainSoc(const std::string &launches = "runCycles = 0\nlaunchCycles = 0\n") {
   SocTable soc = *findSoc("Ascend310P3");
-  std::vector<std::string> faults = readSoc(
+  std::vector<std::string> errorLines = readSoc(
       "ddrPeak = 32\nddrEfficiency = 1\nl2Read = 64\nl2Write = 64\nl2Prefetch = 1\ngmToUb = 64\n"
       "ubToGm = 64\nvectorBytes = 256\nscalarIssue = 0\nscalarLoop = 0\nflagLatency = 0\n"
       "vectorStart = 2\nvectorLatency = 10\ngmStart = 8\nreadLatency = 100\nwriteLatency = 50\n" +
           launches,
       "plain", soc);
-  REQUIRE(faults.empty());
+  REQUIRE(errorLines.empty());
   return soc;
 }
 

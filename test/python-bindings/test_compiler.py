@@ -11,7 +11,7 @@ import pytest
 
 import openatc
 from conftest import SMALL
-from test_runtime import fault
+from test_runtime import error_text
 
 
 @pytest.fixture
@@ -53,17 +53,17 @@ def test_open_dims(digits_onnx, pictures, right_scores):
         np.testing.assert_allclose(scores, right_scores.reshape(10, -1)[:count], atol=1e-4)
 
 
-def test_load_faults(digits_onnx, tmp_path):
-    assert fault(openatc.load, tmp_path / "none.onnx").code == "E10410"
-    assert fault(openatc.load, digits_onnx, outputs=["nowhere"]).code.startswith("E1")
-    assert fault(openatc.load, digits_onnx, input_shapes={"no": (1,)}).code == "E10016"
-    error = fault(openatc.load, digits_onnx, input_shapes={"image": (0, -2, 28, 28)})
+def test_load_errors(digits_onnx, tmp_path):
+    assert error_text(openatc.load, tmp_path / "none.onnx").code == "E10410"
+    assert error_text(openatc.load, digits_onnx, outputs=["nowhere"]).code.startswith("E1")
+    assert error_text(openatc.load, digits_onnx, input_shapes={"no": (1,)}).code == "E10016"
+    error = error_text(openatc.load, digits_onnx, input_shapes={"image": (0, -2, 28, 28)})
     assert error.code == "E10011" and len(error.messages) == 2
     for name, content in (("a.onnx", b"no model"), ("b.onnx", b""), ("c.mlir", b"func @"),
                           ("d.pb", b"\xff\xff\xff")):
         (tmp_path / name).write_bytes(content)
-        fault(openatc.load, tmp_path / name)
-    fault(openatc.load, tmp_path)
+        error_text(openatc.load, tmp_path / name)
+    error_text(openatc.load, tmp_path)
     for wrong in (None, 3):
         with pytest.raises(TypeError):
             openatc.load(wrong)
@@ -81,7 +81,7 @@ def test_all_unsupported_nodes_are_named(tmp_path):
          onnx.helper.make_node("Stranger", ["t"], ["y"], name="second")],
         "g", [value("x", 1, [2])], [value("y", 1, [2])])
     onnx.save(onnx.helper.make_model(graph), tmp_path / "strange.onnx")
-    error = fault(openatc.load, tmp_path / "strange.onnx")
+    error = error_text(openatc.load, tmp_path / "strange.onnx")
     assert error.code == "E16002" and "first" in str(error) and "second" in str(error)
     assert isinstance(error, Exception) and error.messages == error.args[0]
 
@@ -95,8 +95,8 @@ def test_parse_takes_what_was_printed(module, pictures):
 
 @pytest.mark.parametrize("text", ["func.func @main(", "%", "\0", "graph.relu", '"x.y"() : () -> ()',
                                   SMALL.replace("2x3xf32> {om.name = \"b\"", "4xf32> {x")])
-def test_parse_faults(text):
-    assert fault(openatc.parse, text).code == "E13005"
+def test_parse_errors(text):
+    assert error_text(openatc.parse, text).code == "E13005"
 
 
 # --- passes --------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def test_pipeline_options(digits_onnx):
     less.run_pipeline("graph-pipeline", disable=["canonicalize", "graph-cse"], release_constants=False)
     assert plain.outputs == less.outputs
     for options in ({"disable": 3, "wrong": 1}, {"release_constants": "maybe"}):
-        assert fault(plain.run_pipeline, "graph-pipeline", **options).code == "E10001"
+        assert error_text(plain.run_pipeline, "graph-pipeline", **options).code == "E10001"
 
 
 def test_run_passes(pictures):
@@ -128,7 +128,7 @@ def test_run_passes(pictures):
     module.run_passes("func.func(canonicalize,cse)")
 
 
-def test_faulty_passes_leave_the_module(module):
+def test_wrong_passes_leave_the_module(module):
     before = str(module)
     for wrong in ("no-such-pass", "canonicalize(", "cse{x=1}", "", "graph-pipeline,no-such-pass"):
         try:
@@ -139,7 +139,7 @@ def test_faulty_passes_leave_the_module(module):
     # The graph has not been lowered, so this cannot work.
     broken = openatc.parse(SMALL)
     text = str(broken)
-    fault(broken.run_passes, "cpu-expand-pipeline,om-plan-memory,cpu-lower-to-llvm-pipeline,nope")
+    error_text(broken.run_passes, "cpu-expand-pipeline,om-plan-memory,cpu-lower-to-llvm-pipeline,nope")
     assert str(broken) == text
 
 
@@ -172,16 +172,16 @@ def test_interpret_types(dtype, numpy_type):
     np.testing.assert_array_equal(total, a + a.T.reshape(2, 3))
 
 
-def test_interpret_faults(module, pictures):
+def test_interpret_errors(module, pictures):
     picture = pictures[0]
     for wrong in ([], [picture, picture], [picture[0]], [picture.astype("f8")]):
-        assert fault(module.interpret, wrong).code == "E10014"
-    error = fault(module.interpret, {"other": picture})
+        assert error_text(module.interpret, wrong).code == "E10014"
+    error = error_text(module.interpret, {"other": picture})
     assert error.code == "E10017" and len(error.messages) == 2
     np.testing.assert_array_equal(module.interpret(picture)[0], module.interpret([picture])[0])
     with pytest.raises((TypeError, openatc.Error)):
         module.interpret(["picture"])
-    assert fault(openatc.parse("module {}").interpret, []).code == "E16004"
+    assert error_text(openatc.parse("module {}").interpret, []).code == "E16004"
 
 
 # --- compile -------------------------------------------------------------------------------
@@ -271,27 +271,27 @@ def test_lower_a_dynamic_model(digits_onnx):
     assert "graph.host_call" in str(lowered) or "host.program" in str(lowered)
 
 
-def test_lower_faults(digits_onnx, module, tmp_path):
+def test_lower_errors(digits_onnx, module, tmp_path):
     for phase in ("emit", "", "linking"):
-        error = fault(module.lower, phase)
+        error = error_text(module.lower, phase)
         assert error.code == "E10001" and "schedule" in str(error)
-    assert fault(openatc.lower, tmp_path / "none.onnx", "graph").code == "E10410"
-    assert fault(openatc.lower, digits_onnx, "graph", target_cpu="z80").code == "E10001"
-    assert fault(module.lower, "graph", disable_passes=["no-1"]).code == "E10001"
-    assert fault(module.lower, "graph", target_cpu="").code == "E10004"
+    assert error_text(openatc.lower, tmp_path / "none.onnx", "graph").code == "E10410"
+    assert error_text(openatc.lower, digits_onnx, "graph", target_cpu="z80").code == "E10001"
+    assert error_text(module.lower, "graph", disable_passes=["no-1"]).code == "E10001"
+    assert error_text(module.lower, "graph", target_cpu="").code == "E10004"
     with pytest.raises(TypeError):
         openatc.lower(module, "graph", outputs=["stem_relu"])
 
 
-def test_compile_faults(digits_onnx, module, tmp_path):
-    assert fault(openatc.compile, tmp_path / "none.onnx").code == "E10410"
-    assert fault(openatc.compile, digits_onnx, target_cpu="z80").code == "E10001"
+def test_compile_errors(digits_onnx, module, tmp_path):
+    assert error_text(openatc.compile, tmp_path / "none.onnx").code == "E10410"
+    assert error_text(openatc.compile, digits_onnx, target_cpu="z80").code == "E10001"
     for source in (digits_onnx, module):
-        error = fault(openatc.compile, source, disable_passes=["no-1", "no-2"])
+        error = error_text(openatc.compile, source, disable_passes=["no-1", "no-2"])
         assert error.code == "E10001" and len(error.messages) == 2
-        fault(openatc.compile, source, tmp_path / "no folder" / "x.om")
-        fault(openatc.compile, source, tmp_path)
-    assert fault(openatc.compile, openatc.parse("module {}")).code == "E16004"
+        error_text(openatc.compile, source, tmp_path / "no folder" / "x.om")
+        error_text(openatc.compile, source, tmp_path)
+    assert error_text(openatc.compile, openatc.parse("module {}")).code == "E16004"
     assert not list(tmp_path.glob("*.om"))
 
 
@@ -342,9 +342,9 @@ def test_compare_finds_the_first_bad_layer(digits_om, digits_onnx, pictures):
     assert fewer.without_counterpart == comparison.without_counterpart + 1
 
 
-def test_compare_faults(digits, small, pictures):
-    assert fault(openatc.compare, digits, {"x": pictures[0]}, [pictures[0]]).code == "E10014"
-    assert fault(openatc.compare, "none.om", {}, []).code == "E10410"
+def test_compare_errors(digits, small, pictures):
+    assert error_text(openatc.compare, digits, {"x": pictures[0]}, [pictures[0]]).code == "E10014"
+    assert error_text(openatc.compare, "none.om", {}, []).code == "E10410"
 
 
 def test_a_tensorflow_lite_file_is_known_by_its_ending(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 import openatc
 from conftest import SMALL
 from test_foreign import run_with
-from test_runtime import fault
+from test_runtime import error_text
 
 
 def test_profile(digits, pictures):
@@ -87,7 +87,7 @@ def test_dlpack(small, pair):
         np.testing.assert_array_equal(array, right[["sum", "positive"].index(name)])
     # And out: results are arrays, which have DLPack.
     np.testing.assert_array_equal(np.from_dlpack(session.run(pair)[0]), right[0])
-    assert fault(session.run, [OnlyDlpack(pair[0].astype("f8")), pair[1]]).code == "E10014"
+    assert error_text(session.run, [OnlyDlpack(pair[0].astype("f8")), pair[1]]).code == "E10014"
     # What DLPack gives must not be written.
     with pytest.raises((openatc.Error, TypeError)):
         session.run(pair, outputs=[OnlyDlpack(right[0]), right[1]])

@@ -10,7 +10,7 @@ import pytest
 
 import openatc
 from conftest import BUILD, ROOT
-from test_runtime import fault
+from test_runtime import error_text
 
 PYTHONS = {"torch": ["/opt/lm/venv/bin/python", sys.executable],
            "tensorflow": ["/opt/tf/bin/python", sys.executable]}
@@ -208,7 +208,7 @@ def test_keras():
 def test_other_formats(tmp_path, name, front, words):
     (tmp_path / name).write_bytes(front)
     for read in (openatc.load, openatc.compile):
-        error = fault(read, tmp_path / name)
+        error = error_text(read, tmp_path / name)
         assert error.code == "E13005" and words in str(error)
 
 

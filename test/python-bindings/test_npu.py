@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import openatc
-from test_runtime import address, fault
+from test_runtime import address, error_text
 
 TESTS = Path(__file__).resolve().parents[1]
 GOLDEN = TESTS / "runtime-lite" / "golden"
@@ -98,24 +98,24 @@ def test_own_table(digits_onnx, digits_npu, pictures, tmp_path):
     assert session.npu["soc"] == "Fast"
 
 
-def test_compile_faults(digits_onnx, tmp_path):
-    error = fault(openatc.compile, digits_onnx, soc="Ascend999")
+def test_compile_errors(digits_onnx, tmp_path):
+    error = error_text(openatc.compile, digits_onnx, soc="Ascend999")
     assert error.code == "E10001" and "Ascend310P3" in str(error)
-    assert fault(openatc.load(digits_onnx).compile, soc="").code == "E10004"
-    assert fault(openatc.compile, digits_onnx, soc_file=tmp_path / "none.soc").code == "E10410"
+    assert error_text(openatc.load(digits_onnx).compile, soc="").code == "E10004"
+    assert error_text(openatc.compile, digits_onnx, soc_file=tmp_path / "none.soc").code == "E10410"
     bad = tmp_path / "bad.soc"
     bad.write_text("base = Ascend310P3\nwheels = 4\nmhz = fast\n")
-    error = fault(openatc.compile, digits_onnx, soc_file=bad)
+    error = error_text(openatc.compile, digits_onnx, soc_file=bad)
     assert error.code == "E10001" and len(error.messages) == 2 and "bad.soc:2" in str(error)
     for mode, code in (("bf17", "E10001"), ("allow_fp32_to_bf16", "E10055")):
-        error = fault(openatc.compile, digits_onnx, soc="Ascend310P3", precision_mode=mode)
+        error = error_text(openatc.compile, digits_onnx, soc="Ascend310P3", precision_mode=mode)
         assert error.code == code and "allow_fp32_to_fp16" in str(error)
     for wrong in ({"soc": 310}, {"precision_mode": 16}, {"soc_file": 3}):
         with pytest.raises(TypeError):
             openatc.compile(digits_onnx, **wrong)
     # A CPU computes in the types of the model, and in no others.
     openatc.compile(digits_onnx, precision_mode="must_keep_origin_dtype")
-    assert fault(openatc.compile, digits_onnx, precision_mode="force_fp16").code == "E10055"
+    assert error_text(openatc.compile, digits_onnx, precision_mode="force_fp16").code == "E10055"
 
 
 # --- sessions ------------------------------------------------------------------------------
@@ -207,24 +207,24 @@ def test_hazards_are_found():
     assert lines and any("'first'" in line for line in lines)
 
 
-def test_session_faults(digits, golden, tmp_path):
+def test_session_errors(digits, golden, tmp_path):
     for option in ({"check_hazards": True}, {"functional": False}, {"timed": False},
                    {"prefetch": False}, {"soc_file": tmp_path / "x.soc"}):
-        error = fault(openatc.Session, digits, **option)
+        error = error_text(openatc.Session, digits, **option)
         assert error.code == "E10057" and "soc=" in str(error)
     session = openatc.Session(digits)
     assert session.npu is None
     for call in (session.hazards, lambda: session.timeline(tmp_path / "t"),
                  lambda: session.report(tmp_path / "t")):
-        assert fault(call).code == "E10057"
+        assert error_text(call).code == "E10057"
     assert not (tmp_path / "t").exists()
     session = openatc.Session(golden)
-    assert "check_hazards=True" in str(fault(session.hazards))
+    assert "check_hazards=True" in str(error_text(session.hazards))
     for write in (session.timeline, session.report):
-        assert fault(write, tmp_path / "no folder" / "x").code == "E13004"
+        assert error_text(write, tmp_path / "no folder" / "x").code == "E13004"
         with pytest.raises(TypeError):
             write(3)
-    assert fault(openatc.Session, golden, soc_file=tmp_path / "none.soc").code == "E10001"
+    assert error_text(openatc.Session, golden, soc_file=tmp_path / "none.soc").code == "E10001"
 
 
 # --- compare -------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ def test_data_that_does_not_fit(digits_onnx, data, code):
     assert caught.value.code == code
 
 
-def test_faults_of_the_caller(digits_onnx, pictures):
+def test_errors_of_the_caller(digits_onnx, pictures):
     with pytest.raises(openatc.Error) as caught:
         openatc.quantize(digits_onnx, pictures, method="best")
     assert caught.value.code == "E10001"
@@ -140,17 +140,17 @@ def test_folders(digits_onnx, pictures, tmp_path):
 
 @pytest.mark.parametrize("config, code", [
     ({"mean_chn": [1, 2, 3]}, "E10014"), ({"image_format": "YUV"}, "E10001")])
-def test_faults_of_folders(digits_onnx, tmp_path, config, code):
-    def fault(data, **more):
+def test_errors_of_folders(digits_onnx, tmp_path, config, code):
+    def error_text(data, **more):
         with pytest.raises(openatc.Error) as caught:
             openatc.quantize(digits_onnx, data, **more)
         return caught.value.code
 
-    assert fault(tmp_path) == "E10014"
-    assert fault(tmp_path / "none") == "E10410"
-    assert fault("") == "E10004"
+    assert error_text(tmp_path) == "E10014"
+    assert error_text(tmp_path / "none") == "E10410"
+    assert error_text("") == "E10004"
     (tmp_path / "a.pgm").write_bytes(b"P5 28 28 255\n" + bytes(784))
-    assert fault(tmp_path, config=config) == code
+    assert error_text(tmp_path, config=config) == code
 
 
 # Modules and models of TensorFlow
@@ -273,7 +273,7 @@ def test_models_of_tensorflow(kind, tf_model, tmp_path):
     check_int8(quantized, samples, right, 0.03)
 
 
-def test_faults_with_models_of_tensorflow(tf_model, tmp_path):
+def test_errors_with_models_of_tensorflow(tf_model, tmp_path):
     sample = np.zeros((1, 8, 8, 3), "f4")
     for model, data, code in ((tmp_path / "no.pb", [sample], "E10410"),
                               (tf_model, [{"picture": sample}], "E1"),

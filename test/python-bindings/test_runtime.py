@@ -16,7 +16,7 @@ def address(array):
     return array.__array_interface__["data"][0]
 
 
-def fault(call, *args, **kwargs):
+def error_text(call, *args, **kwargs):
     with pytest.raises(openatc.Error) as caught:
         call(*args, **kwargs)
     error = caught.value
@@ -73,15 +73,15 @@ def test_model_from_bytes_or_path(digits_om, pictures, right_scores, kind):
 
 
 def test_broken_models_are_errors(digits_om, tmp_path):
-    assert fault(openatc.Model, tmp_path / "none.om").code == "E10410"
-    assert fault(openatc.Model, tmp_path).code == "E10041"
+    assert error_text(openatc.Model, tmp_path / "none.om").code == "E10410"
+    assert error_text(openatc.Model, tmp_path).code == "E10041"
     good = digits_om.read_bytes()
     for bad in (b"", b"abc", good[:-1], good[:100], b"\0" * 5000):
-        assert fault(openatc.Model, bad).code == "E10041"
+        assert error_text(openatc.Model, bad).code == "E10041"
     flipped = bytearray(good)
     flipped[-1] ^= 1
-    assert fault(openatc.Model, flipped, verify=True).code == "E10041"
-    assert fault(openatc.Model, digits_om, cpu_level="z80").code == "E10041"
+    assert error_text(openatc.Model, flipped, verify=True).code == "E10041"
+    assert error_text(openatc.Model, digits_om, cpu_level="z80").code == "E10041"
     with pytest.raises(TypeError):
         openatc.Model(3)
 
@@ -144,32 +144,32 @@ def test_aligned_input_is_not_copied(digits, pictures):
     before = scores.copy()
     overlapping = openatc.empty((1, 1, 28, 28))
     view = overlapping.reshape(-1)[:10].reshape(1, 10)
-    assert fault(session.run, [overlapping], [view]).code == "E10014"
+    assert error_text(session.run, [overlapping], [view]).code == "E10014"
     np.testing.assert_array_equal(session.run([pictures[1]])[0], before)
 
 
 def test_wrong_arguments_are_all_named(small, pair):
     session = openatc.Session(small, threads=1)
     a, b = pair
-    error = fault(session.run, [a.astype("f8"), b[0]])
+    error = error_text(session.run, [a.astype("f8"), b[0]])
     assert len(error.messages) == 2
     assert "'a'" in error.messages[0] and "float64" in error.messages[0]
     assert "'b'" in error.messages[1] and "(3,)" in error.messages[1]
-    error = fault(session.run, {"x": a, "b": b})
+    error = error_text(session.run, {"x": a, "b": b})
     assert error.code == "E10017" and "'a', 'b'" in error.messages[0]
     assert any("no array for input 'a'" in line for line in error.messages)
-    assert fault(session.run, [a]).code == "E10014"
-    assert fault(session.run, [a.astype(">f4"), b]).code == "E10014"
-    assert fault(session.run, [a, b], [np.zeros((2, 3), "f4")]).code == "E10014"
-    assert fault(session.run, [a, b], {"no": a}).code == "E10017"
+    assert error_text(session.run, [a]).code == "E10014"
+    assert error_text(session.run, [a.astype(">f4"), b]).code == "E10014"
+    assert error_text(session.run, [a, b], [np.zeros((2, 3), "f4")]).code == "E10014"
+    assert error_text(session.run, [a, b], {"no": a}).code == "E10017"
     frozen = np.zeros((2, 3), "f4")
     frozen.flags.writeable = False
-    assert "read-only" in str(fault(session.run, [a, b], {"sum": frozen}))
-    assert "contiguous" in str(fault(session.run, [a, b], {"sum": np.zeros((3, 2), "f4").T}))
+    assert "read-only" in str(error_text(session.run, [a, b], {"sum": frozen}))
+    assert "contiguous" in str(error_text(session.run, [a, b], {"sum": np.zeros((3, 2), "f4").T}))
     same = openatc.empty((2, 3))
-    assert "overlaps" in str(fault(session.run, [a, b], [same, same]))
+    assert "overlaps" in str(error_text(session.run, [a, b], [same, same]))
     # Numbers are scalars.
-    assert fault(session.run, [1, 2]).code == "E10014"
+    assert error_text(session.run, [1, 2]).code == "E10014"
     for wrong in (a, 3, "ab", None, [a, None]):
         with pytest.raises(TypeError):
             session.run(wrong)
@@ -185,7 +185,7 @@ def test_tensors(digits, pictures, right_scores):
     some = session.tensors({"image": pictures[2]}, names=["stem_relu"])
     assert list(some) == ["stem_relu"]
     np.testing.assert_array_equal(some["stem_relu"], everything["stem_relu"])
-    error = fault(session.tensors, [pictures[2]], ["x", "scores", "y"])
+    error = error_text(session.tensors, [pictures[2]], ["x", "scores", "y"])
     assert error.code == "E10016" and len(error.messages) == 2
 
 

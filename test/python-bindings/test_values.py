@@ -53,7 +53,7 @@ def test_run(values):
         assert listed[3] is None and listed[4].bits.tolist() == [3]
 
 
-def test_faults(values):
+def test_errors(values):
     session = openatc.Session(values)
     with pytest.raises(openatc.Error) as caught:
         session.run({**GIVEN, "x": X.T})

@@ -87,7 +87,7 @@ TEST_CASE("the vendor's JSON lists layers") {
   CHECK(!config.common.range.symmetric);
 }
 
-TEST_CASE("all faults are told at once") {
+TEST_CASE("all errors are told at once") {
   Diagnostics diagnostics;
   parse(R"({"method": "best", "batch_num": -1, "search_range": [2, 1], "symetric": true,
             "common_config": {"num_bits": 4, "wts_algo": "nuq_quantize"}})",

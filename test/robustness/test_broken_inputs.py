@@ -1,7 +1,7 @@
 #===-- test_broken_inputs.py - atc refuses every broken model with one clear error -------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checked by tools.atc_refuses: exit status 1, the three ATC lines, exactly the coded lines that
-are due, the words that name what is at fault, nothing on stderr, no file left behind.
+are due, the words that name what is wrong, nothing on stderr, no file left behind.
 
 OPENATC_BUILD_DIR chooses the build. Needs numpy, pytest and onnx (Debian: python3-onnx).
 """

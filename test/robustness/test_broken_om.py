@@ -399,7 +399,7 @@ def test_gather_by_data_out_of_range_stays_inside(tmp_path):
     assert set(np.load(tmp_path / "out" / "y.npy")) <= {1, 2, 3, 4}
 
 
-def test_all_faults_of_the_inputs_at_once(tmp_path):
+def test_all_errors_of_the_inputs_at_once(tmp_path):
     made = model([node("Add", ["a", "b"], ["y"])], inputs=[tensor("a", [2]), tensor("b", [2])])
     compiled(tmp_path, made)
     (tmp_path / "short.bin").write_bytes(b"abc")

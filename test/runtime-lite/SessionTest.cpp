@@ -178,15 +178,16 @@ TEST_CASE("an observer sees every launch and can read what it wrote") {
   CHECK(om_session_read_tensor(run.session.get(), TestModel::Scale, weights.data(), 48 * 4,
                                nullptr) == OM_OK);
   CHECK(weights == test.scale);
-  om_error fault;
-  CHECK(om_session_read_tensor(run.session.get(), TestModel::Y, y.data(), 4, &fault) ==
+  om_error errorText;
+  CHECK(om_session_read_tensor(run.session.get(), TestModel::Y, y.data(), 4, &errorText) ==
         OM_ERROR_ARGUMENT);
-  CHECK(om_session_read_tensor(run.session.get(), 99, y.data(), 4, &fault) == OM_ERROR_ARGUMENT);
+  CHECK(om_session_read_tensor(run.session.get(), 99, y.data(), 4, &errorText) ==
+        OM_ERROR_ARGUMENT);
 
   auto stop = [](void *, uint32_t launch) { return launch == 1 ? 1 : 0; };
   CHECK(om_session_run_observed(run.session.get(), run.inputs(), run.outputs(), stop, nullptr,
-                                &fault) == OM_ERROR_ARGUMENT);
-  CHECK(std::string(fault.message).find("'sum'") != std::string::npos);
+                                &errorText) == OM_ERROR_ARGUMENT);
+  CHECK(std::string(errorText.message).find("'sum'") != std::string::npos);
 }
 
 TEST_CASE("the profile counts runs and time for each launch") {
@@ -230,8 +231,8 @@ TEST_CASE("pointers that cannot be used are refused by name") {
         std::string::npos);
   CHECK_FALSE(run.session.run(nullptr, run.outputs(), run.error));
 
-  om::Error fault;
-  om::Session many(model, fault, withThreads(100000));
+  om::Error refusal;
+  om::Session many(model, refusal, withThreads(100000));
   CHECK_FALSE(many);
-  CHECK(fault.code() == OM_ERROR_ARGUMENT);
+  CHECK(refusal.code() == OM_ERROR_ARGUMENT);
 }

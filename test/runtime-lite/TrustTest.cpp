@@ -386,10 +386,10 @@ TEST_CASE("key files") {
   CHECK(error.find("E13004") == 0);
 
   om_public_key key;
-  om_error fault;
-  CHECK(om_trust_read_key(secret.c_str(), &key, &fault) == OM_ERROR_ARGUMENT);
-  CHECK(std::string(fault.message).find("secret key") != std::string::npos);
-  CHECK(om_trust_read_key(scratchPath("no-such-key").c_str(), &key, &fault) == OM_ERROR_IO);
+  om_error errorText;
+  CHECK(om_trust_read_key(secret.c_str(), &key, &errorText) == OM_ERROR_ARGUMENT);
+  CHECK(std::string(errorText.message).find("secret key") != std::string::npos);
+  CHECK(om_trust_read_key(scratchPath("no-such-key").c_str(), &key, &errorText) == OM_ERROR_IO);
   const std::string path = scratchPath("bad-key");
   const std::string good(64, 'a');
   for (const std::string &text :
@@ -398,10 +398,10 @@ TEST_CASE("key files") {
         "something else " + good}) {
     std::ofstream(path, std::ios::trunc) << text;
     INFO(text);
-    CHECK(om_trust_read_key(path.c_str(), &key, &fault) == OM_ERROR_ARGUMENT);
+    CHECK(om_trust_read_key(path.c_str(), &key, &errorText) == OM_ERROR_ARGUMENT);
   }
   std::ofstream(path, std::ios::trunc) << OM_PUBLIC_KEY_MARK " " + good + "\r\n";
-  CHECK(om_trust_read_key(path.c_str(), &key, &fault) == OM_OK);
+  CHECK(om_trust_read_key(path.c_str(), &key, &errorText) == OM_OK);
   CHECK(key.bytes[31] == 0xaa);
 
   // A secret that others can read is none.

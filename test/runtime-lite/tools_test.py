@@ -99,7 +99,7 @@ class HostPrograms(unittest.TestCase):
         self.assertEqual([row["kernel"] for row in figures["profile"]],
                          ["host_add_one", "host_join", "host_append", "host_forward"])
 
-    def test_om_run_faults(self):
+    def test_om_run_errors(self):
         np.save(self.dir / "wide.npy", np.zeros((2, 4), np.float32))
         np.save(self.dir / "double.npy", np.zeros((2, 3)))
         for inputs, said in ((self.inputs(x="wide"), "E10014: input 0 ('x') must be a tensor of f32"
@@ -282,7 +282,7 @@ class OmTools(unittest.TestCase):
         self.refused("E10410", "--input", self.dir / "none.npy")
         self.refused("E13001", "--input", self.dir)
         self.assertIn("'x'", self.refused("E10017", "--input", f"y={self.dir}/x.npy"))
-        # All faults at once.
+        # All errors at once.
         err = self.refused("E10014", "--input", f"{self.dir}/shape.npy,{self.dir}/x.npy,z=a.npy")
         self.assertEqual(len(err.splitlines()), 3)
 

@@ -175,7 +175,7 @@ def check_fails(tmp_path, codes, *arguments):
     return err
 
 
-def test_all_faults_of_a_command_line_at_once(tmp_path):
+def test_all_errors_of_a_command_line_at_once(tmp_path):
     err = check_fails(tmp_path, ["E10410", "E10410", "E10410", "E10001"],
                       "calibrate", "--model", tmp_path / "no.onnx", "--data", tmp_path / "none",
                       "--output", tmp_path / "no" / "x", "--config", tmp_path / "no.json",

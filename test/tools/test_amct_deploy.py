@@ -197,7 +197,7 @@ ONE = 0x3F800000
     (set_scales(np.array([ONE | 1 << 32], np.uint64)), "shift"),
     (stem_without_quant, "AscendQuant"),
     (bias_longer_than_its_data, "bias")])
-def test_faults_of_a_deploy_model(change, word, digits, tmp_path):
+def test_errors_of_a_deploy_model(change, word, digits, tmp_path):
     model = onnx.load(digits[1])
     change(model)
     onnx.save(model, tmp_path / "bad.onnx")
@@ -208,7 +208,7 @@ def test_faults_of_a_deploy_model(change, word, digits, tmp_path):
     assert not (tmp_path / "bad.om").exists()
 
 
-def test_all_faults_of_a_deploy_model_at_once(digits, tmp_path):
+def test_all_errors_of_a_deploy_model_at_once(digits, tmp_path):
     model = onnx.load(digits[1])
     count = 0
     for node in model.graph.node:
@@ -316,7 +316,7 @@ def test_tensors_balanced_in_place_are_left_out(tmp_path):
         assert report["outputs"][0]["cosine"] > 0.999
 
 
-def test_compare_faults(digits, tmp_path):
+def test_compare_errors(digits, tmp_path):
     code, out, err = compare(tmp_path / "no.onnx", "--batch_num", -1, model=tmp_path / "none.onnx",
                              data=tmp_path / "nothing")
     assert code == 1 and out == ""

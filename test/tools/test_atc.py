@@ -118,13 +118,13 @@ def test_bad_flag(model, flag, code, words):
     assert os.listdir(model) == ["m.mlir"]
 
 
-def test_all_faults_at_once(tmp_path):
+def test_all_errors_at_once(tmp_path):
     check_failure(atc(cwd=tmp_path), "E10007", "E10007", "E10007", "E10007")
     check_failure(atc("--model=none.onnx", "--framework=5", "--output=no/where", "--target=cpu",
                       "--log=loud", cwd=tmp_path), "E10410", "E10010")
 
 
-def test_fault_without_errors_in_flags(model):
+def test_error_without_errors_in_flags(model):
     check_failure(atc("--model=m.mlir", "--output=m", cwd=model), "E10007")
     check_failure(atc("--model=m.mlir", "--output=m", "--target=npu", cwd=model), "E10007")
 
@@ -296,7 +296,7 @@ def test_a_stopped_model_goes_on(tmp_path):
     assert run.returncode == 0, run.stderr
 
 
-def test_stop_after_faults(tmp_path):
+def test_stop_after_errors(tmp_path):
     check_failure(atc("--model", DIGITS / "digits.onnx", "--framework=5", "--output=m",
                       "--target=cpu", "--stop_after=linking", cwd=tmp_path), "E10001")
     (tmp_path / "m.mlir").mkdir()

@@ -137,7 +137,7 @@ def test_a_folder_without_a_manifest(digits, reference):
     assert "have no counterpart" in out
 
 
-def test_faults(digits, reference, tmp_path):
+def test_errors(digits, reference, tmp_path):
     code, _, err = compare(digits, tmp_path / "nowhere")
     assert code == 1 and err.startswith("E10410: ")
     (tmp_path / "empty").mkdir()

@@ -215,7 +215,7 @@ def test_an_output_that_is_no_tensor_is_refused(tmp_path):
     assert status == 1 and "E10055: gear 1: output 'y' is no tensor" in out
 
 
-def test_one_gears_fault_names_it(tmp_path):
+def test_one_gears_error_names_it(tmp_path):
     """A size that the network cannot take is found in its gear."""
     model = gear_models.detector(tmp_path / "m.onnx")
     status, out, _ = atc(model, tmp_path / "m", "--target=cpu", "--input_shape=x:1,3,-1,-1",

@@ -99,9 +99,9 @@ def test_models_equal_the_interpreter(tmp_path):
     # Half of them per run of CI, all with OPENATC_NIGHTLY.
     chosen = NAMES if os.environ.get("OPENATC_NIGHTLY") else NAMES[::2]
     with ThreadPoolExecutor(2) as pool:
-        faults = dict(zip(chosen, pool.map(lambda name: check(tmp_path / name, name), chosen),
+        errors = dict(zip(chosen, pool.map(lambda name: check(tmp_path / name, name), chosen),
                           strict=True))
-    assert not {name: lines for name, lines in faults.items() if lines}
+    assert not {name: lines for name, lines in errors.items() if lines}
 
 
 @pytest.mark.parametrize("name", ["cnn_float", "cnn_int8io"])

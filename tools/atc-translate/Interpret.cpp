@@ -83,16 +83,16 @@ bool readArguments(func::FuncOp function, const std::string &input,
     descriptions.push_back(describeTensor(argumentName(function, index), tensor));
     buffers.emplace_back(descriptions.back().bytes);
   }
-  std::vector<std::string> faults =
-      readInputs(input, descriptions, [&](size_t i, const std::string &file, std::string &fault) {
-        return readTensor(file, descriptions[i], buffers[i].data(), fault);
+  std::vector<std::string> errorLines = readInputs(
+      input, descriptions, [&](size_t i, const std::string &file, std::string &errorText) {
+        return readTensor(file, descriptions[i], buffers[i].data(), errorText);
       });
-  for (const std::string &fault : faults)
-    fail(fault);
+  for (const std::string &errorText : errorLines)
+    fail(errorText);
   for (auto [type, buffer] : llvm::zip(function.getArgumentTypes(), buffers))
     arguments.push_back(graph::Tensor::copyOf(cast<RankedTensorType>(type),
                                               ArrayRef(buffer.data<char>(), buffer.size())));
-  return faults.empty();
+  return errorLines.empty();
 }
 
 } // namespace

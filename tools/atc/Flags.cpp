@@ -403,7 +403,7 @@ void printHelp(raw_ostream &os) {
      << "\n  One that changes nothing here says so in a warning, with the reason; one that would "
         "change\n  results is refused.\n\n"
         "Exit code: 0 when the model was compiled, 1 otherwise, with one coded line for each "
-        "fault.\n";
+        "error.\n";
 }
 
 } // namespace atc::tools

@@ -61,7 +61,7 @@ public:
 };
 
 /// Reads `--flag=v`, `--flag v`, `-flag=v`, dashes for underscores and unique
-/// prefixes, and checks values that are one of a list. All faults become errors.
+/// prefixes, and checks values that are one of a list. All errors become errors.
 FlagValues parseFlags(llvm::ArrayRef<const char *> arguments, Diagnostics &diagnostics);
 
 /// Returns the command line as the .om file records it: the flags that can change the

@@ -123,7 +123,7 @@ void endForLLVM(void *, const char *reason, bool) {
 }
 
 /// Handles a segmentation fault close to the stack pointer of the main thread, below the limit of
-/// the stack, which means that the stack is full. Other faults are left to the default handler.
+/// the stack, which means that the stack is full. Other errors are left to the default handler.
 void onSegmentationFault(int signal, siginfo_t *info, void *) {
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
   constexpr uintptr_t reach = 1 << 20;

@@ -46,7 +46,7 @@ std::string namesOf(const std::vector<om::Tensor> &inputs) {
 std::vector<std::string>
 readInputs(const std::string &argument, const std::vector<om::Tensor> &inputs,
            const std::function<bool(size_t, const std::string &, std::string &)> &take) {
-  std::vector<std::string> faults;
+  std::vector<std::string> errorLines;
   std::vector<bool> given(inputs.size(), false);
   size_t position = 0;
   for (const std::string &text : splitAtCommas(argument)) {
@@ -55,32 +55,32 @@ readInputs(const std::string &argument, const std::vector<om::Tensor> &inputs,
     if (item.name.empty()) {
       ++position;
       if (index >= inputs.size()) {
-        faults.push_back("E10014: --input gives more files than the model has inputs (" +
-                         namesOf(inputs) + "): '" + item.file + "' is left over.");
+        errorLines.push_back("E10014: --input gives more files than the model has inputs (" +
+                             namesOf(inputs) + "): '" + item.file + "' is left over.");
         continue;
       }
     } else {
       for (index = 0; index < inputs.size() && inputs[index].name != item.name;)
         ++index;
       if (index == inputs.size()) {
-        faults.push_back("E10017: '" + item.name +
-                         "' in --input is not an input of the model; its "
-                         "inputs are: " +
-                         namesOf(inputs) + ".");
+        errorLines.push_back("E10017: '" + item.name +
+                             "' in --input is not an input of the model; its "
+                             "inputs are: " +
+                             namesOf(inputs) + ".");
         continue;
       }
     }
     if (given[index] && inputs[index].kind != OM_KIND_SEQUENCE) {
-      faults.push_back("E10014: --input gives input '" + printable(inputs[index].name) +
-                       "' twice.");
+      errorLines.push_back("E10014: --input gives input '" + printable(inputs[index].name) +
+                           "' twice.");
       continue;
     }
     given[index] = true;
-    std::string fault;
-    if (!take(index, item.file, fault))
-      faults.push_back(fault);
+    std::string errorText;
+    if (!take(index, item.file, errorText))
+      errorLines.push_back(errorText);
   }
-  return faults;
+  return errorLines;
 }
 
 } // namespace atc::tools

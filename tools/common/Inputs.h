@@ -12,7 +12,7 @@
 
 namespace atc::tools {
 
-/// Calls `take(input, file, fault)` for the files of `--input` ("a.npy,b.bin" in the model's order,
+/// Calls `take(input, file, error)` for the files of `--input` ("a.npy,b.bin" in the model's order,
 /// or "name=file,..."; by its name, a sequence may have several). Returns one line with an error
 /// code per error.
 std::vector<std::string>

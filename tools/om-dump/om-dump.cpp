@@ -118,11 +118,12 @@ std::string Dump::disassembly(const char *file) const {
     const char *code =
         file + model.segments()->Get(program->segment())->offset() + program->offset();
     atc::npu::Program decoded;
-    std::string fault;
-    if (atc::npu::decode(reinterpret_cast<const uint8_t *>(code), program->size(), decoded, fault))
+    std::string errorText;
+    if (atc::npu::decode(reinterpret_cast<const uint8_t *>(code), program->size(), decoded,
+                         errorText))
       lines += "\n" + atc::npu::disassemble(decoded, text(program->name()));
     else
-      lines += "\nprogram `" + text(program->name()) + "` cannot be decoded: " + fault + "\n";
+      lines += "\nprogram `" + text(program->name()) + "` cannot be decoded: " + errorText + "\n";
   }
   return lines;
 }
@@ -370,18 +371,18 @@ int writeGraph(const fb::Model &model, const std::string &path) {
     return fail("E10001: the file '" + path +
                 "' of --graph must end in .dot or .gv (Graphviz), or in .onnx (for Netron).");
   const ModelGraph graph = collectGraph(model);
-  std::string fault;
-  return writeWholeFile(path, endsWith(".onnx") ? graphAsOnnx(graph) : graphAsDot(graph), fault)
+  std::string errorText;
+  return writeWholeFile(path, endsWith(".onnx") ? graphAsOnnx(graph) : graphAsDot(graph), errorText)
              ? 0
-             : fail(fault);
+             : fail(errorText);
 }
 
 int dump(const std::string &path, bool json, bool allTensors, bool disassemble,
          const std::string &graph) {
-  std::string fault;
+  std::string errorText;
   MappedFile file;
-  if (!file.open(path, fault))
-    return fail(fault);
+  if (!file.open(path, errorText))
+    return fail(errorText);
   const fb::Model *model = nullptr;
   om_error error;
   om_status status = atc::rt::verifyFile(file.data(), file.size(), &model, &error);

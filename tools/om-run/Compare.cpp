@@ -48,13 +48,13 @@ double toleranceOf(om_dtype dtype) {
 /// Adds the difference of a dense tensor from the reference, where that has it.
 void compareTensor(Comparison &comparison, const Reference &reference, const om::Tensor &tensor,
                    const void *ours, TensorError error) {
-  std::string fault;
+  std::string errorText;
   om::Tensor compared = tensor;
-  const om::Buffer right = reference.read(compared, fault);
-  if (!fault.empty())
-    comparison.faults.push_back(fault);
+  const om::Buffer right = reference.read(compared, errorText);
+  if (!errorText.empty())
+    comparison.errorLines.push_back(errorText);
   if (!right) {
-    comparison.unknown += fault.empty();
+    comparison.unknown += errorText.empty();
     return;
   }
   // The reference computes in f32 what a target computes in f16.
@@ -72,9 +72,10 @@ void compareTensor(Comparison &comparison, const Reference &reference, const om:
 }
 
 void checkAnyFound(Comparison &comparison) {
-  if (comparison.errors.empty() && comparison.faults.empty())
-    comparison.faults.push_back("E10014: the reference has none of the model's tensors: it is of "
-                                "another model, or its files are not named <tensor>.npy.");
+  if (comparison.errors.empty() && comparison.errorLines.empty())
+    comparison.errorLines.push_back(
+        "E10014: the reference has none of the model's tensors: it is of "
+        "another model, or its files are not named <tensor>.npy.");
 }
 } // namespace
 
@@ -100,7 +101,7 @@ Comparison compareWith(const Reference &reference, std::optional<double> toleran
       om::Error problem;
       if (!ours || om_session_read_tensor(session.get(), written, ours.data(), tensor.bytes,
                                           &problem.c) != OM_OK) {
-        comparison.faults.push_back(std::string("E19999: ") + problem.message());
+        comparison.errorLines.push_back(std::string("E19999: ") + problem.message());
         continue;
       }
       compareTensor(comparison, reference, tensor, ours.data(),
@@ -109,7 +110,7 @@ Comparison compareWith(const Reference &reference, std::optional<double> toleran
   };
   om::Error problem;
   if (!session.run(inputs.data(), outputs.data(), compareWritten, problem))
-    comparison.faults.push_back(codedLine(codeOf(problem.code(), "E19999"), problem.message()));
+    comparison.errorLines.push_back(codedLine(codeOf(problem.code(), "E19999"), problem.message()));
   else
     checkAnyFound(comparison);
   return comparison;

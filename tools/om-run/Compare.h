@@ -26,10 +26,10 @@ struct TensorError {
 
 /// The result of a comparison.
 struct Comparison {
-  std::optional<double> tolerance; ///< of the reference's range; nothing: that of each tensor
-  std::vector<TensorError> errors; ///< in the order of the schedule
-  size_t unknown = 0;              ///< number of tensors that the reference does not have
-  std::vector<std::string> faults; ///< one line with an error code each
+  std::optional<double> tolerance;     ///< of the reference's range; nothing: that of each tensor
+  std::vector<TensorError> errors;     ///< in the order of the schedule
+  size_t unknown = 0;                  ///< number of tensors that the reference does not have
+  std::vector<std::string> errorLines; ///< one line with an error code each
 
   bool isBad(const TensorError &error) const {
     return !(error.ofRange <= tolerance.value_or(error.tolerance));

@@ -46,7 +46,7 @@ void addImageOptions(CLI::App &app, ImageFlags &flags) {
 #ifdef OPENATC_HAS_IMAGES
 bool isImage(const std::string &path) { return quantize::isImageFile(path); }
 
-static quantize::ImageOptions optionsOf(const ImageFlags &flags, std::string &fault) {
+static quantize::ImageOptions optionsOf(const ImageFlags &flags, std::string &errorText) {
   using quantize::ImageOptions;
   ImageOptions options;
   options.colors = flags.colors == "BGR"    ? ImageOptions::Colors::Bgr
@@ -60,10 +60,10 @@ static quantize::ImageOptions optionsOf(const ImageFlags &flags, std::string &fa
   options.min = flags.min;
   options.factor = flags.factor;
   if (!flags.factor.empty() && !flags.deviation.empty())
-    fault = "--var_reci_chn and --std_chn exclude each other";
+    errorText = "--var_reci_chn and --std_chn exclude each other";
   for (double deviation : flags.deviation) {
     if (deviation == 0)
-      fault = "--std_chn has a 0";
+      errorText = "--std_chn has a 0";
     options.factor.push_back(1 / deviation);
   }
   return options;
@@ -71,23 +71,23 @@ static quantize::ImageOptions optionsOf(const ImageFlags &flags, std::string &fa
 
 bool readImage(const std::string &path, const om::Tensor &input, const ImageFlags &flags,
                void *memory, std::string &error) {
-  std::string fault;
-  const quantize::ImageOptions options = optionsOf(flags, fault);
+  std::string errorText;
+  const quantize::ImageOptions options = optionsOf(flags, errorText);
   std::error_code status;
-  if (fault.empty() && !std::filesystem::exists(path, status)) {
+  if (errorText.empty() && !std::filesystem::exists(path, status)) {
     error = codedLine("E13001", "the file '" + path + "' does not exist.");
     return false;
   }
   const auto reader =
-      fault.empty() ? quantize::ImageReader::make(input, options, fault) : std::nullopt;
+      errorText.empty() ? quantize::ImageReader::make(input, options, errorText) : std::nullopt;
   // One image stands for all of a batch.
-  if (reader && reader->read(path, memory, 0, fault)) {
+  if (reader && reader->read(path, memory, 0, errorText)) {
     const uint64_t bytes = input.bytes / reader->perInput();
     for (int64_t i = 1; i < reader->perInput(); ++i)
       std::memcpy(static_cast<char *>(memory) + i * bytes, memory, bytes);
     return true;
   }
-  error = codedLine("E10014", fault + ".");
+  error = codedLine("E10014", errorText + ".");
   return false;
 }
 #else

@@ -51,7 +51,7 @@ void addNpuOptions(CLI::App &app, NpuOptions &options) {
       ->group(group);
 }
 
-bool Npu::create(const NpuOptions &chosen, std::string &fault) {
+bool Npu::create(const NpuOptions &chosen, std::string &errorText) {
   om_npu_options options = OM_NPU_OPTIONS_INIT;
   options.functional = chosen.functional;
   options.timed = chosen.timed;
@@ -62,7 +62,7 @@ bool Npu::create(const NpuOptions &chosen, std::string &fault) {
   om_npu *npu = nullptr;
   om_error error = {OM_OK, ""};
   if (om_npu_simulator(&options, &npu, &error) != OM_OK) {
-    fault = error.message;
+    errorText = error.message;
     return false;
   }
   handle.reset(npu);
@@ -113,7 +113,7 @@ void Npu::makeClocked() {
   };
 }
 
-std::vector<std::string> Npu::faults() const {
+std::vector<std::string> Npu::errorLines() const {
   return linesOf(om_npu_text(handle.get(), OM_NPU_FAULTS));
 }
 
@@ -124,17 +124,17 @@ std::vector<std::string> Npu::hazards() const {
   return lines;
 }
 
-bool Npu::writeFiles(const NpuOptions &options, std::vector<std::string> &faults) const {
+bool Npu::writeFiles(const NpuOptions &options, std::vector<std::string> &errorLines) const {
   auto write = [&](const std::string &path, om_npu_text_kind kind) {
     if (path.empty())
       return;
-    std::string fault;
-    if (!writeWholeFile(path, om_npu_text(handle.get(), kind), fault))
-      faults.push_back(fault);
+    std::string errorText;
+    if (!writeWholeFile(path, om_npu_text(handle.get(), kind), errorText))
+      errorLines.push_back(errorText);
   };
   write(options.timeline, OM_NPU_TIMELINE);
   write(options.report, OM_NPU_REPORT);
-  return faults.empty();
+  return errorLines.empty();
 }
 
 } // namespace atc::tools

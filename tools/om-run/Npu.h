@@ -31,8 +31,9 @@ void addNpuOptions(CLI::App &app, NpuOptions &options);
 /// The simulated NPU of a run; empty unless created.
 class Npu {
 public:
-  /// Creates the NPU. Returns false and sets `fault` to a sentence where the options cannot be met.
-  bool create(const NpuOptions &options, std::string &fault);
+  /// Creates the NPU. Returns false and sets `errorText` to a sentence where the options cannot be
+  /// met.
+  bool create(const NpuOptions &options, std::string &errorText);
   explicit operator bool() const { return handle != nullptr; }
   /// Returns the simulator's device behind a clock; the object must stay where it is.
   const om_device *device() const { return &clocked; }
@@ -42,12 +43,12 @@ public:
   /// Returns JSON; see om_npu_text.
   std::string statistics() const { return om_npu_text(handle.get(), OM_NPU_STATISTICS); }
   /// Returns the errors of the programs that were loaded.
-  std::vector<std::string> faults() const;
+  std::vector<std::string> errorLines() const;
   /// Returns lines with error codes; none without --check-hazards.
   std::vector<std::string> hazards() const;
   /// Writes the files of --timeline and --report. On failure returns false and adds lines with
   /// error codes.
-  bool writeFiles(const NpuOptions &options, std::vector<std::string> &faults) const;
+  bool writeFiles(const NpuOptions &options, std::vector<std::string> &errorLines) const;
 
 private:
   struct Free {

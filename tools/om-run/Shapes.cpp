@@ -48,7 +48,7 @@ bool fits(const om::Tensor &input, const std::vector<int64_t> &dims) {
 
 } // namespace
 
-bool applyShapes(const std::string &text, std::vector<om::Tensor> &inputs, std::string &fault) {
+bool applyShapes(const std::string &text, std::vector<om::Tensor> &inputs, std::string &errorText) {
   for (const std::string &item : split(text, ';')) {
     if (item.empty())
       continue;
@@ -57,21 +57,21 @@ bool applyShapes(const std::string &text, std::vector<om::Tensor> &inputs, std::
     std::vector<int64_t> dims;
     if (colon == std::string::npos || !readDims(item.substr(colon + 1), dims) ||
         dims.size() > OM_MAX_RANK) {
-      fault = "E10002: the value '" + item +
-              "' of --shape is invalid; write "
-              "\"input:1,3,224,224;other:1,4\".";
+      errorText = "E10002: the value '" + item +
+                  "' of --shape is invalid; write "
+                  "\"input:1,3,224,224;other:1,4\".";
       return false;
     }
     const std::string name = item.substr(0, colon);
     auto input = std::find_if(inputs.begin(), inputs.end(),
                               [&](const om::Tensor &known) { return known.name == name; });
     if (input == inputs.end()) {
-      fault = "E10017: '" + printable(name) + "' in --shape is not an input of the model.";
+      errorText = "E10017: '" + printable(name) + "' in --shape is not an input of the model.";
       return false;
     }
     if (!fits(*input, dims)) {
-      fault = "E10014: --shape gives input '" + printable(name) + "' the dims of '" + item +
-              "', but the model has " + typeText(input->dtype, input->dims) + ".";
+      errorText = "E10014: --shape gives input '" + printable(name) + "' the dims of '" + item +
+                  "', but the model has " + typeText(input->dtype, input->dims) + ".";
       return false;
     }
     input->dims = dims;
@@ -80,7 +80,8 @@ bool applyShapes(const std::string &text, std::vector<om::Tensor> &inputs, std::
     for (int64_t dim : dims)
       if (__builtin_mul_overflow(elements, static_cast<uint64_t>(dim), &elements) ||
           elements > UINT64_MAX / 128) {
-        fault = "E10002: the value '" + item + "' of --shape is invalid: it has too many elements.";
+        errorText =
+            "E10002: the value '" + item + "' of --shape is invalid: it has too many elements.";
         return false;
       }
     input->elements = elements;

@@ -13,8 +13,8 @@ namespace atc::tools {
 
 /// Reads --shape, "name:1,3,416,416;other:1,4", and gives the inputs these dims and the bytes
 /// that follow from them. Dims that a model states must be equal. On failure returns false and
-/// `fault` is one coded line.
-bool applyShapes(const std::string &text, std::vector<om::Tensor> &inputs, std::string &fault);
+/// `errorText` is one coded line.
+bool applyShapes(const std::string &text, std::vector<om::Tensor> &inputs, std::string &errorText);
 
 } // namespace atc::tools
 

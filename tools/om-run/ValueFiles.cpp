@@ -106,12 +106,12 @@ bool writeValue(const std::string &path, const NamedTensor &named, std::string &
   return writeStrings(path, named.tensor, texts, error);
 }
 
-bool makeFolder(const std::string &folder, std::string &fault) {
+bool makeFolder(const std::string &folder, std::string &errorText) {
   std::error_code status;
   std::filesystem::create_directories(folder, status);
   if (std::filesystem::is_directory(folder))
     return true;
-  fault = "E13004: cannot create the folder '" + folder + "'.";
+  errorText = "E13004: cannot create the folder '" + folder + "'.";
   return false;
 }
 

@@ -22,18 +22,18 @@ std::vector<NamedTensor> tensorsOf(const std::vector<om::Tensor> &outputs,
                                    const std::vector<om::Value> &values);
 
 /// Reads a file as a tensor of the input's type. A .npy file has its own dims; any other file has
-/// the bytes of an input of static shape. On failure returns false and sets `error` to one line
+/// the bytes of an input of static shape. On failure returns false and sets `errorText` to one line
 /// with an error code.
 bool readValue(const std::string &path, const om::Tensor &input, om::Value &value,
                std::string &error);
 
-/// Writes a tensor as .npy, strings as NumPy's bytes. On failure returns false and sets `error` to
-/// one line with an error code.
+/// Writes a tensor as .npy, strings as NumPy's bytes. On failure returns false and sets `errorText`
+/// to one line with an error code.
 bool writeValue(const std::string &path, const NamedTensor &named, std::string &error);
 
 /// Creates a folder with those around it, unless it is there. On failure returns false and sets
-/// `fault` to one line with an error code.
-bool makeFolder(const std::string &folder, std::string &fault);
+/// `errorText` to one line with an error code.
+bool makeFolder(const std::string &folder, std::string &errorText);
 
 } // namespace atc::tools
 

@@ -72,7 +72,7 @@ private:
   bool openOthers(const om_session_options &running);
   bool readLabels();
   om::Value makeInput(size_t i);
-  bool readPlain(size_t i, const std::string &file, void *memory, std::string &fault);
+  bool readPlain(size_t i, const std::string &file, void *memory, std::string &errorText);
   bool runOnce() { return runOnce(0); }
   bool runOnce(uint32_t worker);
   bool measureRuns();
@@ -84,7 +84,7 @@ private:
   int compare();
 
   bool failed(ErrorCode code, const std::string &sentence) {
-    faults.push_back(codedLine(code, sentence));
+    errorLines.push_back(codedLine(code, sentence));
     return false;
   }
   /// Returns whether the session keeps input `i` as a state.
@@ -119,7 +119,7 @@ private:
   };
   std::vector<Other> others;
   Report report;
-  std::vector<std::string> faults;
+  std::vector<std::string> errorLines;
 };
 
 /// Keys and cryptography; options that would do nothing are refused.
@@ -138,7 +138,7 @@ bool Runner::readTrust(om_load_options &loading) {
   loading.trusted_keys = keys.data();
   loading.trusted_key_count = keys.size();
   loading.crypto = om_trust_crypto();
-  return faults.empty();
+  return errorLines.empty();
 #else
   return failed("E10055", "--require_signature is not supported: this om-run was built without "
                           "libsodium.");
@@ -169,9 +169,9 @@ bool Runner::load() {
   if (!model)
     return failed("E10041", "'" + options.model + "' cannot be loaded: " + error.message());
   if (model.info().npu_launches) {
-    std::string fault;
-    if (!npu.create(options.npu, fault))
-      return failed("E10001", fault);
+    std::string errorText;
+    if (!npu.create(options.npu, errorText))
+      return failed("E10001", errorText);
     running.device = npu.device();
     if (options.sessions > 1)
       return failed("E10057", "--sessions is only for models that run on the CPU alone.");
@@ -181,8 +181,8 @@ bool Runner::load() {
                                 options.model + "' runs on the CPU alone.");
   }
   session = om::Session(model, error, running);
-  if (!session && !npu.faults().empty()) {
-    for (const std::string &line : npu.faults())
+  if (!session && !npu.errorLines().empty()) {
+    for (const std::string &line : npu.errorLines())
       failed("E10041", "'" + options.model + "' cannot be run: " + line);
     return false;
   }
@@ -199,9 +199,9 @@ bool Runner::load() {
   gears = model.gears();
   ends = model.inputs();
   isGiven.resize(ends.size());
-  std::string fault;
-  if (!applyShapes(options.shape, ends, fault)) {
-    faults.push_back(fault);
+  std::string errorText;
+  if (!applyShapes(options.shape, ends, errorText)) {
+    errorLines.push_back(errorText);
     return false;
   }
   if (options.state && !(options.dump.empty() && options.compare.empty()))
@@ -243,20 +243,21 @@ bool Runner::readBuffers() {
         return failed("E10041", "'" + options.model +
                                     "' cannot be run: there is no memory for its inputs and "
                                     "outputs.");
-  faults = readInputs(options.input, ends, [&](size_t i, const std::string &file, auto &fault) {
-    return readPlain(i, file, inputs[i].data(), fault);
-  });
+  errorLines =
+      readInputs(options.input, ends, [&](size_t i, const std::string &file, auto &errorText) {
+        return readPlain(i, file, inputs[i].data(), errorText);
+      });
   for (size_t i = 0; i < inputs.size() && options.random; ++i)
     if (!isGiven[i])
       fillRandom(ends[i], options.seed + i, inputs[i].data());
-  return faults.empty();
+  return errorLines.empty();
 }
 
 /// Reads a file as an input of known dims: an image, .npy or raw bytes.
-bool Runner::readPlain(size_t i, const std::string &file, void *memory, std::string &fault) {
+bool Runner::readPlain(size_t i, const std::string &file, void *memory, std::string &errorText) {
   isGiven[i] = true;
-  return isImage(file) ? readImage(file, ends[i], options.images, memory, fault)
-                       : readTensor(file, ends[i], memory, fault);
+  return isImage(file) ? readImage(file, ends[i], options.images, memory, errorText)
+                       : readTensor(file, ends[i], memory, errorText);
 }
 
 /// Makes the further sessions of --sessions.
@@ -297,26 +298,28 @@ bool Runner::readLabels() {
 bool Runner::readValues() {
   std::vector<std::vector<om::Value>> items(ends.size());
   inputValues.resize(ends.size());
-  faults = readInputs(options.input, ends, [&](size_t i, const std::string &file, auto &fault) {
-    om::Value value;
-    isGiven[i] = true;
-    if (isImage(file) && ends[i].fixed()) {
-      om::Buffer memory(ends[i].bytes);
-      if (!memory || !readImage(file, ends[i], options.images, memory.data(), fault))
-        return false;
-      value = om::Value::tensor(ends[i].dtype, ends[i].dims, memory.data(), error);
-    } else if (isImage(file)) {
-      fault = "E10014: input '" + printable(ends[i].name) +
+  errorLines =
+      readInputs(options.input, ends, [&](size_t i, const std::string &file, auto &errorText) {
+        om::Value value;
+        isGiven[i] = true;
+        if (isImage(file) && ends[i].fixed()) {
+          om::Buffer memory(ends[i].bytes);
+          if (!memory || !readImage(file, ends[i], options.images, memory.data(), errorText))
+            return false;
+          value = om::Value::tensor(ends[i].dtype, ends[i].dims, memory.data(), error);
+        } else if (isImage(file)) {
+          errorText =
+              "E10014: input '" + printable(ends[i].name) +
               "' has no shape that is known before the run: give the shape that the image '" +
               file + "' gets with --shape.";
-      return false;
-    } else if (!readValue(file, ends[i], value, fault)) {
-      return false;
-    }
-    items[i].push_back(value);
-    return true;
-  });
-  for (size_t i = 0; i < ends.size() && faults.empty(); ++i) {
+          return false;
+        } else if (!readValue(file, ends[i], value, errorText)) {
+          return false;
+        }
+        items[i].push_back(value);
+        return true;
+      });
+  for (size_t i = 0; i < ends.size() && errorLines.empty(); ++i) {
     if (ends[i].kind == OM_KIND_SEQUENCE && !(items[i].empty() && ends[i].optional))
       inputValues[i] = om::Value::sequence(ends[i].dtype, items[i], error);
     else if (!items[i].empty())
@@ -331,7 +334,7 @@ bool Runner::readValues() {
                            ", which is not known before the run: give its file with --input, or "
                            "its shape with --shape.");
   }
-  return faults.empty();
+  return errorLines.empty();
 }
 
 /// Returns zeros, or random values, for an input without a file.
@@ -424,9 +427,9 @@ bool Runner::prepareDump() {
 /// Writes every tensor as soon as the launch that makes it has run, for its
 /// memory is used again later.
 bool Runner::dumpTensors() {
-  std::string fault;
-  if (!makeFolder(options.dump, fault)) {
-    faults.push_back(fault);
+  std::string errorText;
+  if (!makeFolder(options.dump, errorText)) {
+    errorLines.push_back(errorText);
     return false;
   }
   if (!prepareDump())
@@ -443,23 +446,23 @@ bool Runner::dumpTensors() {
       if (!copy || om_session_read_tensor(session.get(), index, copy.data(), tensor.bytes,
                                           &problem.c) != OM_OK)
         failed("E19999", problem.message());
-      else if (!writeNpy(paths[index], tensor, copy.data(), fault))
-        faults.push_back(fault);
+      else if (!writeNpy(paths[index], tensor, copy.data(), errorText))
+        errorLines.push_back(errorText);
     }
   };
   if (!session.run(inputPointers.data(), outputPointers.data(), dumpWritten, error))
     return failed(codeOf(error.code(), "E19999"), error.message());
-  return faults.empty();
+  return errorLines.empty();
 }
 
 /// Writes the files of --report and --timeline for a model without NPU launches.
 bool Runner::writeCpuFiles() {
-  std::string fault;
+  std::string errorText;
   if (!options.npu.report.empty() &&
-      !writeWholeFile(options.npu.report, cpuReportPage(report, model), fault))
-    faults.push_back(fault);
-  if (options.npu.timeline.empty() || !faults.empty())
-    return faults.empty();
+      !writeWholeFile(options.npu.report, cpuReportPage(report, model), errorText))
+    errorLines.push_back(errorText);
+  if (options.npu.timeline.empty() || !errorLines.empty())
+    return errorLines.empty();
   if (inputPointers.empty() && !prepareDump())
     return false;
   std::vector<LaunchSpan> spans;
@@ -471,43 +474,43 @@ bool Runner::writeCpuFiles() {
   };
   if (!session.run(inputPointers.data(), outputPointers.data(), finished, error))
     return failedRun();
-  if (!writeWholeFile(options.npu.timeline, cpuTimelineJson(spans), fault))
-    faults.push_back(fault);
-  return faults.empty();
+  if (!writeWholeFile(options.npu.timeline, cpuTimelineJson(spans), errorText))
+    errorLines.push_back(errorText);
+  return errorLines.empty();
 }
 
 bool Runner::writeOutputs() {
-  std::string fault;
-  if (!makeFolder(options.output, fault)) {
-    faults.push_back(fault);
+  std::string errorText;
+  if (!makeFolder(options.output, errorText)) {
+    errorLines.push_back(errorText);
     return false;
   }
   std::set<std::string> taken;
   for (const NamedTensor &output : report.outputs)
-    if (!writeValue(npyPath(options.output, output.tensor.name, taken), output, fault))
-      faults.push_back(fault);
-  return faults.empty();
+    if (!writeValue(npyPath(options.output, output.tensor.name, taken), output, errorText))
+      errorLines.push_back(errorText);
+  return errorLines.empty();
 }
 
 int Runner::compare() {
   Reference reference;
-  std::string fault;
+  std::string errorText;
   // The reference gets the dims of this run.
   for (size_t i = 0; i < inputValues.size(); ++i)
     if (inputValues[i].kind() == OM_KIND_TENSOR)
       ends[i].dims = inputValues[i].dims();
-  if (!reference.open(options.compare, options.input, ends, fault))
-    return fault.empty() ? 1 : fail({fault});
+  if (!reference.open(options.compare, options.input, ends, errorText))
+    return errorText.empty() ? 1 : fail({errorText});
   if (onValues && !runOnce()) {
     failedRun();
-    return fail(faults);
+    return fail(errorLines);
   }
   const Comparison comparison =
       onValues ? compareOutputs(reference, options.tolerance, model, outputValues)
                : compareWith(reference, options.tolerance, model, session, inputPointers,
                              outputPointers);
-  if (!comparison.faults.empty())
-    return fail(comparison.faults);
+  if (!comparison.errorLines.empty())
+    return fail(comparison.errorLines);
   if (options.json)
     printComparisonJson(comparison, model, options.compare);
   else
@@ -517,7 +520,7 @@ int Runner::compare() {
 
 int Runner::run() {
   if (!load())
-    return fail(faults);
+    return fail(errorLines);
   if (!options.compare.empty())
     return compare();
   const auto begin = std::chrono::steady_clock::now();
@@ -528,7 +531,7 @@ int Runner::run() {
   if (!succeeded)
     failedRun();
   if (!succeeded || !measureRuns())
-    return fail(faults);
+    return fail(errorLines);
   report.hostMs = std::max(0.0, report.latenciesMs.back() - npu.simulationMs());
 
   const std::string statistics = npu ? npu.statistics() : "";
@@ -539,31 +542,31 @@ int Runner::run() {
     for (uint32_t i = 0; i < std::max(options.loop, 1u); ++i)
       if (!runOnce()) {
         failedRun();
-        return fail(faults);
+        return fail(errorLines);
       }
     report.profile = readProfile(model, session, gears);
     om_session_set_profile(session.get(), 0);
   }
   if (!options.dump.empty() && !dumpTensors())
-    return fail(faults);
+    return fail(errorLines);
   if (!takeOutputs())
-    return fail(faults);
+    return fail(errorLines);
   if (session.gear() != OM_NO_GEAR)
     report.gear = gears.all[session.gear()].values;
   if (!options.output.empty() && !writeOutputs())
-    return fail(faults);
-  if (npu && !npu.writeFiles(options.npu, faults))
-    return fail(faults);
+    return fail(errorLines);
+  if (npu && !npu.writeFiles(options.npu, errorLines))
+    return fail(errorLines);
   if (!npu && !writeCpuFiles())
-    return fail(faults);
+    return fail(errorLines);
   if (options.json)
     printJson(report, model, statistics);
   else
     printTables(report, model, statistics);
-  faults = npu.hazards();
-  if (faults.empty() && options.npu.checkHazards && !options.json)
+  errorLines = npu.hazards();
+  if (errorLines.empty() && options.npu.checkHazards && !options.json)
     print(stdout, "%-16s %10s      every access to the same bytes is ordered\n", "hazards", "none");
-  return faults.empty() ? 0 : fail(faults);
+  return errorLines.empty() ? 0 : fail(errorLines);
 }
 } // namespace
 

@@ -89,13 +89,13 @@ bool readGood(const std::string &path, MappedFile &file, const fb::Model *&model
               std::string &error) {
   if (!file.open(path, error))
     return false;
-  om_error fault;
-  om_status status = rt::verifyFile(file.data(), file.size(), &model, &fault);
+  om_error errorText;
+  om_status status = rt::verifyFile(file.data(), file.size(), &model, &errorText);
   for (uint32_t i = 0; status == OM_OK && i < model->segments()->size(); ++i)
     status =
-        rt::verifySegment(*model, i, file.data() + model->segments()->Get(i)->offset(), &fault);
+        rt::verifySegment(*model, i, file.data() + model->segments()->Get(i)->offset(), &errorText);
   return status == OM_OK ||
-         failed(error, "E10041", "'" + path + "' cannot be loaded: " + fault.message);
+         failed(error, "E10041", "'" + path + "' cannot be loaded: " + errorText.message);
 }
 } // namespace
 
@@ -184,13 +184,13 @@ bool verifyFile(const std::string &path, const om_public_key &key, std::string &
   options.trusted_keys = &key;
   options.trusted_key_count = 1;
   options.crypto = om_trust_crypto();
-  om_error fault;
-  om_status status = rt::verifySignature(file.data(), *model, options, &fault);
+  om_error errorText;
+  om_status status = rt::verifySignature(file.data(), *model, options, &errorText);
   for (uint32_t i = 0; status == OM_OK && i < model->segments()->size(); ++i)
     status = rt::verifyDigest(*model, i, file.data() + model->segments()->Get(i)->offset(),
-                              *options.crypto, &fault);
+                              *options.crypto, &errorText);
   return status == OM_OK ||
-         failed(error, "E10041", "'" + path + "' is not trusted: " + fault.message);
+         failed(error, "E10041", "'" + path + "' is not trusted: " + errorText.message);
 }
 
 } // namespace atc::tools

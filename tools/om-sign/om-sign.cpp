@@ -47,9 +47,10 @@ int main(int argc, char **argv) {
     done = signFile(model, output.empty() ? model : output, keyPath, error);
   else {
     om_public_key key;
-    om_error fault;
-    if (om_trust_read_key(keyPath.c_str(), &key, &fault) != OM_OK)
-      error = (fault.code == OM_ERROR_IO ? "E13001: " : "E13005: ") + std::string(fault.message);
+    om_error errorText;
+    if (om_trust_read_key(keyPath.c_str(), &key, &errorText) != OM_OK)
+      error = (errorText.code == OM_ERROR_IO ? "E13001: " : "E13005: ") +
+              std::string(errorText.message);
     else if ((done = verifyFile(model, key, error)))
       print(stdout, "the signature of '%s' is good\n", model.c_str());
   }

@@ -95,7 +95,7 @@ public:
 
 private:
   bool fail(const char *why) {
-    p.fault = why;
+    p.errorText = why;
     return false;
   }
 

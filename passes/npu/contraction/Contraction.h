@@ -103,7 +103,7 @@ ir::TileAttr attributeOf(mlir::MLIRContext *context, const Tile &tile);
 /// The loops and buffers that result from a tile.
 struct Plan {
   /// The reason why the tile is not possible; empty: it is.
-  std::string fault;
+  std::string errorText;
   Tile tile;
   int64_t coresOuter = 1, coresRow = 1;
   int64_t chunkOuters = 1;                 ///< images in a chunk of rows

@@ -97,7 +97,7 @@ void describeBoth(OpT op, MemRefType lhs, MemRefType output, Contraction &c) {
 
 } // namespace
 
-Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &fault) {
+Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &errorText) {
   Contraction c;
   MemRefType in = typeOf(op.getInput()), out = typeOf(op.getOutput());
   auto inStrides = byteStrides(in), outStrides = byteStrides(out);
@@ -133,7 +133,7 @@ Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &fault) {
   c.denseResult = dense(out);
   if (Value residual = op.getResidual()) {
     if (!isBlocked(typeOf(residual), element)) {
-      fault = "the residual's channels do not stand in blocks: " + text(residual.getType());
+      errorText = "the residual's channels do not stand in blocks: " + text(residual.getType());
       return c;
     }
     c.residual = blockedPlace(residual);
@@ -148,12 +148,12 @@ Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &fault) {
   c.columns = out.getDimSize(1) * c.lanes();
   c.depth = typeOf(op.getFilter()).getDimSize(1) * 16;
   if (!isBlocked(out, element)) {
-    fault = "output channels do not stand in blocks: " + text(out);
+    errorText = "output channels do not stand in blocks: " + text(out);
     return c;
   }
   Type weights = c.isInteger ? element : Float16Type::get(context);
   if (!isDense(typeOf(op.getFilter())) || typeOf(op.getFilter()).getElementType() != weights) {
-    fault = "the filter is not contiguous: " + text(op.getFilter().getType());
+    errorText = "the filter is not contiguous: " + text(op.getFilter().getType());
     return c;
   }
   Img2ColShape &w = c.window;
@@ -178,7 +178,7 @@ Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &fault) {
     bool isByte = pixel.isUnsignedInteger(8) || (c.scales && pixel.isInteger(8));
     if (!(pixel.isF32() || pixel.isF16() || isByte) ||
         (w.width != 1 && inStrides[3] * 8 != in.getElementTypeBitWidth())) {
-      fault = "an image must be rows of f32, f16 or ui8: " + text(in);
+      errorText = "an image must be rows of f32, f16 or ui8: " + text(in);
       return c;
     }
     c.channels = in.getDimSize(1);
@@ -188,7 +188,7 @@ Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &fault) {
     w.channels1 = 1;
   } else {
     if (!isBlocked(in, element)) {
-      fault = "input channels do not stand in blocks: " + text(in);
+      errorText = "input channels do not stand in blocks: " + text(in);
       return c;
     }
     if (c.isInteger) {
@@ -223,13 +223,13 @@ Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &fault) {
   for (int64_t size : {w.height, w.width, w.outHeight, w.outWidth, w.kernelH, w.kernelW, w.strideH,
                        w.strideW, w.dilationH, w.dilationW})
     if (c.img2col && size > 65535)
-      fault = "an extent of " + std::to_string(size) + " is above 65535";
-  if (fault.empty())
-    fault = whyUnsupportedEpilogue(c, soc);
+      errorText = "an extent of " + std::to_string(size) + " is above 65535";
+  if (errorText.empty())
+    errorText = whyUnsupportedEpilogue(c, soc);
   return c;
 }
 
-Contraction describe(ir::MatMulOp op, const SocTable &soc, std::string &fault) {
+Contraction describe(ir::MatMulOp op, const SocTable &soc, std::string &errorText) {
   Contraction c;
   MemRefType lhs = typeOf(op.getLhs()), rhs = typeOf(op.getRhs()), out = typeOf(op.getOutput());
   auto lhsStrides = byteStrides(lhs), rhsStrides = byteStrides(rhs);
@@ -246,13 +246,13 @@ Contraction describe(ir::MatMulOp op, const SocTable &soc, std::string &fault) {
   };
   for (Value value : {op.getLhs(), op.getRhs(), op.getResidual(), op.getOutput()})
     if (value && !denseRows(typeOf(value)))
-      fault = "rows are not dense: " + text(value.getType());
+      errorText = "rows are not dense: " + text(value.getType());
   if (!lhs.getElementType().isF16() || !rhs.getElementType().isF16() ||
       !(c.outputType.isF16() || c.outputType.isF32()))
-    fault = "operands must be f16 and the result f16 or f32";
+    errorText = "operands must be f16 and the result f16 or f32";
   if (op.getPacked() && !isDense(rhs))
-    fault = "packed weights are not contiguous: " + text(rhs);
-  if (!fault.empty())
+    errorText = "packed weights are not contiguous: " + text(rhs);
+  if (!errorText.empty())
     return c;
   // Products along the dim that has more of them are shared by the cores.
   unsigned outer = lhs.getDimSize(0) >= lhs.getDimSize(1) ? 0 : 1, other = 1 - outer;
@@ -294,16 +294,16 @@ Contraction describe(ir::MatMulOp op, const SocTable &soc, std::string &fault) {
     std::swap(c.outers, c.others), std::swap(c.lhsOuter, c.lhsOther),
         std::swap(c.rhsOuter, c.rhsOther), std::swap(c.output.outer, c.output.other),
         std::swap(c.residual.outer, c.residual.other);
-  fault = whyUnsupportedEpilogue(c, soc);
+  errorText = whyUnsupportedEpilogue(c, soc);
   return c;
 }
 
 template <typename OpT> static std::string whyUnsupported(OpT op, const SocTable &soc) {
-  std::string fault;
-  Contraction contraction = describe(op, soc, fault);
-  if (fault.empty() && !hasPlan(contraction, soc))
-    fault = "no tile of it fits into the buffers";
-  return fault;
+  std::string errorText;
+  Contraction contraction = describe(op, soc, errorText);
+  if (errorText.empty() && !hasPlan(contraction, soc))
+    errorText = "no tile of it fits into the buffers";
+  return errorText;
 }
 
 std::string whyUnsupportedConv2D(ir::Conv2DOp op, const SocTable &soc) {

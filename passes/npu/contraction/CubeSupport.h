@@ -8,9 +8,9 @@
 
 namespace atc::npu {
 
-/// Returns the contraction of an op; sets `fault` to the reason where the NPU cannot run it.
-Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &fault);
-Contraction describe(ir::MatMulOp op, const SocTable &soc, std::string &fault);
+/// Returns the contraction of an op; sets `errorText` to the reason where the NPU cannot run it.
+Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &errorText);
+Contraction describe(ir::MatMulOp op, const SocTable &soc, std::string &errorText);
 
 /// Return the reason why no program can be made of an op; empty: npu-select-tiles and npu-expand-*
 /// will make one.

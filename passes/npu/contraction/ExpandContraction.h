@@ -16,17 +16,17 @@ template <typename OpT> mlir::LogicalResult expandContractions(mlir::ModuleOp mo
     if (!op)
       continue;
     SocTable soc = socOf(op);
-    std::string fault;
-    Contraction contraction = describe(op, soc, fault);
+    std::string errorText;
+    Contraction contraction = describe(op, soc, errorText);
     Plan plan;
-    if (fault.empty() && !op.getTile())
-      fault = "it has no tile: npu-select-tiles has not run";
-    if (fault.empty()) {
+    if (errorText.empty() && !op.getTile())
+      errorText = "it has no tile: npu-select-tiles has not run";
+    if (errorText.empty()) {
       plan = planOf(contraction, tileOf(*op.getTile()), soc);
-      fault = plan.fault;
+      errorText = plan.errorText;
     }
-    if (!fault.empty())
-      return op.emitOpError("cannot become a program for ") << soc.name << ": " << fault;
+    if (!errorText.empty())
+      return op.emitOpError("cannot become a program for ") << soc.name << ": " << errorText;
     ProgramWriter writer(function, {plan.coresOuter, plan.coresRow, plan.tile.coresN});
     writeContraction(writer, contraction, plan);
     writer.finish();

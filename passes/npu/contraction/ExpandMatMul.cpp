@@ -24,9 +24,9 @@ struct ExpandMatMulPass : impl::NpuExpandMatMulBase<ExpandMatMulPass> {
   /// Expands products that are stored side by side to a special program.
   void joinProducts(mlir::func::FuncOp function, ir::MatMulOp op) {
     SocTable soc = socOf(op);
-    std::string fault;
-    Contraction contraction = describe(op, soc, fault);
-    if (!fault.empty())
+    std::string errorText;
+    Contraction contraction = describe(op, soc, errorText);
+    if (!errorText.empty())
       return;
     std::optional<JoinedPlan> plan = joinedPlanOf(contraction, soc);
     if (!plan)

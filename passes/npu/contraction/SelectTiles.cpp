@@ -93,20 +93,20 @@ struct SelectTilesPass : impl::NpuSelectTilesBase<SelectTilesPass> {
     if (op.getTile())
       return;
     SocTable soc = socOf(op);
-    std::string fault;
-    Contraction contraction = describe(op, soc, fault);
+    std::string errorText;
+    Contraction contraction = describe(op, soc, errorText);
     std::optional<Plan> plan;
     TileChoice choice(getOperation(), op, soc, getArgument());
-    if (fault.empty() && fixed.empty())
+    if (errorText.empty() && fixed.empty())
       plan = choice.given(contraction);
-    if (fault.empty() && !plan) {
+    if (errorText.empty() && !plan) {
       plan = fixed.empty() ? choose(contraction, soc)
                            : fixedPlan(contraction, soc, sizes[0], sizes[1], sizes[2]);
       if (!plan)
-        fault = "no tile of it fits into the buffers";
+        errorText = "no tile of it fits into the buffers";
     }
-    if (!fault.empty()) {
-      op.emitOpError("cannot run on ") << soc.name << ": " << fault;
+    if (!errorText.empty()) {
+      op.emitOpError("cannot run on ") << soc.name << ": " << errorText;
       return signalPassFailure();
     }
     if (fixed.empty())

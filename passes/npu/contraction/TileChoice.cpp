@@ -70,9 +70,9 @@ std::optional<Plan> TileChoice::given(const Contraction &contraction) const {
     return std::nullopt;
   }
   Plan plan = planOf(contraction, *tile, soc);
-  if (plan.fault.empty())
+  if (plan.errorText.empty())
     return plan;
-  reportUnfit(op, key, *text, plan.fault);
+  reportUnfit(op, key, *text, plan.errorText);
   return std::nullopt;
 }
 

@@ -228,7 +228,7 @@ public:
           for (tile.coresM = used; tile.coresM >= 1; --tile.coresM) {
             tile.coresN = used / tile.coresM;
             Plan plan = planOf(c, tile, soc);
-            if (plan.fault.empty() && std::abs(l1M - m) < bestDistance) {
+            if (plan.errorText.empty() && std::abs(l1M - m) < bestDistance) {
               bestDistance = std::abs(l1M - m);
               best = std::move(plan);
             }
@@ -321,7 +321,7 @@ private:
 
   void offer(const Tile &tile) {
     Plan plan = planOf(c, tile, soc);
-    if (!plan.fault.empty() || (!kinds.empty() && anyWillDo))
+    if (!plan.errorText.empty() || (!kinds.empty() && anyWillDo))
       return;
     double cycles = estimate(c, plan, soc).cycles;
     Kind kind{tile.m, tile.n, tile.coresM, int(tile.order) * 2 + (plan.depthTrips > 1)};

@@ -300,9 +300,9 @@ private:
 
   /// Returns the estimate of the cost model of tiles, cached because networks repeat their layers.
   template <typename OpT> std::optional<double> contractionOf(OpT op, int64_t parts) {
-    std::string fault;
-    Contraction c = describe(op, table, fault);
-    if (!fault.empty())
+    std::string errorText;
+    Contraction c = describe(op, table, errorText);
+    if (!errorText.empty())
       return std::nullopt;
     int64_t &shared = c.outers % parts == 0 ? c.outers : c.others % parts == 0 ? c.others : c.rows;
     shared = llvm::divideCeil(shared, parts);

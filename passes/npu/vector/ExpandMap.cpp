@@ -39,8 +39,8 @@ public:
   }
 
   std::string whyUnsupported() {
-    if (fault.size())
-      return fault;
+    if (errorText.size())
+      return errorText;
     if (std::string why = whyUnsupportedScalarCode(body); why.size())
       return why;
     for (const BoxOperand &operand : operands)
@@ -119,8 +119,8 @@ private:
       kinds[i] =
           stride == 0 && (i != output && space.sizes[last] > 1) ? LaneKind::Scalar : LaneKind::Full;
       if (stride > 1 || stride < 0)
-        fault = "operand " + std::to_string(i) + " has a stride of " + std::to_string(stride) +
-                " along the last dim";
+        errorText = "operand " + std::to_string(i) + " has a stride of " + std::to_string(stride) +
+                    " along the last dim";
     }
   }
 
@@ -147,7 +147,7 @@ private:
   int64_t unit = 1;
   SmallVector<LaneKind> kinds;
   SmallVector<BoxOperand> operands;
-  std::string fault;
+  std::string errorText;
 };
 
 struct NpuExpandMapPass : impl::NpuExpandMapBase<NpuExpandMapPass> {

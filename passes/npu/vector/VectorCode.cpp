@@ -109,8 +109,8 @@ private:
 } // namespace
 
 std::string whyUnsupportedScalarCode(Block &body) {
-  std::string fault = VectorPlan(body).fault();
-  return fault.empty() ? fault : "the vector unit has nothing for " + fault;
+  std::string errorText = VectorPlan(body).errorText();
+  return errorText.empty() ? errorText : "the vector unit has nothing for " + errorText;
 }
 
 int64_t scratchBytes(Block &body, int64_t elements) {

@@ -34,7 +34,7 @@ public:
   explicit VectorPlan(mlir::Block &body);
 
   /// Returns the reason why there is no plan; empty: there is one.
-  const std::string &fault() const { return problem; }
+  const std::string &errorText() const { return problem; }
 
   llvm::ArrayRef<Step> steps() const { return list; }
   /// Returns the step that computes the result.

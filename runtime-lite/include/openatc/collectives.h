@@ -9,7 +9,7 @@
  *
  * All calls come from the thread that runs the session. A call that fails returns a
  * status other than OM_OK and fills the error, which is never NULL; its message, a
- * sentence that names the rank that is at fault, is what the caller of the run reads.
+ * sentence that names the rank that is at error, is what the caller of the run reads.
  */
 #ifndef OPENATC_COLLECTIVES_H
 #define OPENATC_COLLECTIVES_H

@@ -33,18 +33,18 @@ public:
       : model(model), gears(*model.gears()), pads(gears.kind() == fb::GearKind::range) {}
 
   const char *run() {
-    const char *fault = lists();
+    const char *errorText = lists();
     for (const auto *ports : {gears.inputs(), gears.outputs()})
-      for (uint32_t i = 0; !fault && i < ports->size(); ++i)
-        fault = port(*ports->Get(i));
-    fault = fault ? fault : shapeInput();
-    fault = fault ? fault : partition();
-    for (uint32_t g = 0; !fault && g < gears.gears()->size(); ++g)
-      fault = gear(g);
-    for (uint32_t a = 0; !fault && a < gears.axes()->size(); ++a)
-      fault = axis(a);
-    fault = fault ? fault : everyDimHasAxis();
-    return fault ? fault : values();
+      for (uint32_t i = 0; !errorText && i < ports->size(); ++i)
+        errorText = port(*ports->Get(i));
+    errorText = errorText ? errorText : shapeInput();
+    errorText = errorText ? errorText : partition();
+    for (uint32_t g = 0; !errorText && g < gears.gears()->size(); ++g)
+      errorText = gear(g);
+    for (uint32_t a = 0; !errorText && a < gears.axes()->size(); ++a)
+      errorText = axis(a);
+    errorText = errorText ? errorText : everyDimHasAxis();
+    return errorText ? errorText : values();
   }
 
 private:
@@ -143,14 +143,14 @@ const char *GearChecker::gear(uint32_t index) const {
   for (int64_t value : *gear.values())
     if (value < 1)
       return "a gear has a value below 1";
-  const char *fault = findPartFault(model, *gear.part());
-  if (!fault && gear.host())
-    fault = hostEnds(*gear.host());
-  if (!fault && gear.host())
-    fault = findHostFault(model, *gear.host(), *gear.part());
-  fault = fault ? fault : ends(index, false);
-  fault = fault ? fault : ends(index, true);
-  return fault ? fault : arena(gear);
+  const char *errorText = findPartError(model, *gear.part());
+  if (!errorText && gear.host())
+    errorText = hostEnds(*gear.host());
+  if (!errorText && gear.host())
+    errorText = findHostError(model, *gear.host(), *gear.part());
+  errorText = errorText ? errorText : ends(index, false);
+  errorText = errorText ? errorText : ends(index, true);
+  return errorText ? errorText : arena(gear);
 }
 
 /// The ports of a gear's host program; what else there is to check is checked behind this.
@@ -161,8 +161,8 @@ const char *GearChecker::hostEnds(const fb::HostProgram &host) const {
     return "a gear does not have the inputs and outputs of the model";
   for (const auto *ports : {host.inputs(), host.outputs()})
     for (const fb::HostPort *own : *ports)
-      if (const char *fault = port(*own))
-        return fault;
+      if (const char *errorText = port(*own))
+        return errorText;
   for (const fb::HostPort *input : *host.inputs())
     for (int64_t dim : *input->dims())
       if (dim < 0)
@@ -274,10 +274,10 @@ const char *GearChecker::values() const {
 } // namespace
 
 om_status verifyGears(const fb::Model &model, om_error *error) {
-  const char *fault = model.gears() ? GearChecker(model).run() : nullptr;
-  return fault ? fail(error, OM_ERROR_CORRUPT, "the file is damaged: its gears cannot be used: %s.",
-                      fault)
-               : OM_OK;
+  const char *errorText = model.gears() ? GearChecker(model).run() : nullptr;
+  return errorText ? fail(error, OM_ERROR_CORRUPT,
+                          "the file is damaged: its gears cannot be used: %s.", errorText)
+                   : OM_OK;
 }
 
 } // namespace atc::rt

@@ -179,8 +179,8 @@ TEST_CASE("a linked kernel runs from an .om file") {
   model.images = {code};
   model.schedule = {{0, "scale", {x, w, y}, 16, {0}, {1}}};
   const std::string path = OPENATC_TEST_OBJECTS "/linked.om";
-  std::string fault;
-  REQUIRE(writeOm(model, path, fault));
+  std::string errorText;
+  REQUIRE(writeOm(model, path, errorText));
 
   om::Error error;
   om::Model loaded = om::Model::loadFile(path, error);

@@ -66,8 +66,8 @@ bool timeOf(const Step &step, Timed &timed, std::string &error) {
   const SocTable *soc = findSoc(op.getSoc().str());
   if (failed(program) || !soc)
     return false;
-  for (const std::string &fault : verify(*program, *soc))
-    error += fault + "\n";
+  for (const std::string &errorText : verify(*program, *soc))
+    error += errorText + "\n";
   if (!error.empty())
     return false;
   Launch launch;

@@ -1,4 +1,4 @@
-//===-- BrokenModelTest.cpp - every fault is one clear error --------------===//
+//===-- BrokenModelTest.cpp - every error is one clear error --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include <catch2/catch.hpp>
@@ -61,24 +61,24 @@ TEST_CASE("what is not a model") {
   CHECK_THAT(importBytes("hello").messages(), StartsWith("E13005: 'test.onnx' cannot be parsed"));
   TestModel model = smallModel();
   model.model.clear_graph();
-  CHECK_THAT(faultOf(model), StartsWith("E16004: 'test.onnx' holds no graph"));
+  CHECK_THAT(errorOf(model), StartsWith("E16004: 'test.onnx' holds no graph"));
 }
 
 TEST_CASE("opsets") {
   TestModel model = smallModel();
   SECTION("none") {
     model.model.clear_opset_import();
-    CHECK_THAT(faultOf(model), StartsWith("E16005: the model imports no opset"));
+    CHECK_THAT(errorOf(model), StartsWith("E16005: the model imports no opset"));
   }
   SECTION("too old") {
     model.model.mutable_opset_import(0)->set_version(0);
-    CHECK_THAT(faultOf(model), StartsWith("E16005: the model has opset 0; supported are 1 to 28"));
+    CHECK_THAT(errorOf(model), StartsWith("E16005: the model has opset 0; supported are 1 to 28"));
   }
   SECTION("two") {
     onnx::OperatorSetIdProto *second = model.model.add_opset_import();
     second->set_domain("ai.onnx");
     second->set_version(14);
-    CHECK_THAT(faultOf(model), StartsWith("E16005: the model imports opset 13 and opset 14"));
+    CHECK_THAT(errorOf(model), StartsWith("E16005: the model imports opset 13 and opset 14"));
   }
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("unsupported operators are listed in one error") {
   model.node("NonZero", {"b"}, {"c"}, "known");
   model.node("Nothing", {"c"}, {"d"}, "none");
   model.node("Upsample", {"d"}, {"z"}, "up").set_domain("com.example");
-  CHECK(faultOf(model) ==
+  CHECK(errorOf(model) ==
         "E16002: no importer for these operators of opset 13: Nothing x2 (output b, none); "
         "ai.onnx.preview.training.Gradient x1 [domain ai.onnx.preview.training] (grad); "
         "com.example.Upsample x1 [domain com.example] (up). The supported ones are listed in "
@@ -103,37 +103,37 @@ TEST_CASE("graphs that do not hang together") {
     model.output("z");
     model.node("Add", {"y", "missing"}, {"t"}, "add");
     model.node("Mul", {"t", "gone"}, {"z"}, "mul");
-    CHECK_THAT(faultOf(model),
+    CHECK_THAT(errorOf(model),
                Contains("E16001: tensor 'missing', read by node 'add' (Add), is not defined") &&
                    Contains("E16001: tensor 'gone', read by node 'mul' (Mul), is not defined"));
   }
   SECTION("an output that nothing makes") {
     model.output("z");
-    CHECK_THAT(faultOf(model), StartsWith("E16001: output 'z' of the graph is not produced"));
+    CHECK_THAT(errorOf(model), StartsWith("E16001: output 'z' of the graph is not produced"));
   }
   SECTION("no outputs") {
     model.graph().clear_output();
-    CHECK_THAT(faultOf(model), StartsWith("E16004: graph 'test' has no outputs"));
+    CHECK_THAT(errorOf(model), StartsWith("E16004: graph 'test' has no outputs"));
   }
   SECTION("a cycle") {
     model.output("c");
     model.node("Add", {"y", "c"}, {"a"}, "first");
     model.node("Relu", {"a"}, {"b"}, "second");
     model.node("Relu", {"b"}, {"c"}, "third");
-    CHECK_THAT(faultOf(model),
+    CHECK_THAT(errorOf(model),
                StartsWith("E16004: graph 'test' has a cycle: ") &&
                    Contains("node 'first' (Add) -> node 'second' (Relu) -> node 'third' (Relu)"));
   }
   SECTION("a node that reads itself") {
     model.output("a");
     model.node("Add", {"a", "x"}, {"a"}, "loop");
-    CHECK_THAT(faultOf(model), Contains("has a cycle: node 'loop' (Add) -> node 'loop' (Add)"));
+    CHECK_THAT(errorOf(model), Contains("has a cycle: node 'loop' (Add) -> node 'loop' (Add)"));
   }
   SECTION("names defined twice") {
     model.node("Relu", {"x"}, {"y"}, "again");
     model.node("Relu", {"x"}, {"x"}, "input");
     model.floats("w", {1}, {1}).floats("w", {1}, {1});
-    CHECK_THAT(faultOf(model),
+    CHECK_THAT(errorOf(model),
                Contains("E13009: tensor 'y' is defined twice, by node 'relu' (Relu) and by node "
                         "'again' (Relu)") &&
                    Contains("E13009: tensor 'x' is defined twice, as an input or initializer") &&
@@ -146,18 +146,18 @@ TEST_CASE("inputs of types that are not supported") {
   auto *type = model.graph().mutable_input(0)->mutable_type();
   SECTION("an unknown type") {
     type->mutable_tensor_type()->set_elem_type(77);
-    CHECK_THAT(faultOf(model), Contains("has element type data type 77, which is not supported"));
+    CHECK_THAT(errorOf(model), Contains("has element type data type 77, which is not supported"));
   }
   SECTION("a sequence of nothing") {
     type->mutable_sequence_type();
-    CHECK_THAT(faultOf(model), StartsWith("E14001: input 'x' has a type, which is not supported"));
+    CHECK_THAT(errorOf(model), StartsWith("E14001: input 'x' has a type, which is not supported"));
   }
   SECTION("absurd dims") {
     for (auto &dim : *type->mutable_tensor_type()->mutable_shape()->mutable_dim())
       dim.set_dim_value(2000000000);
-    CHECK_THAT(faultOf(model), StartsWith("E14001: input 'x': has more than 2^40 elements"));
+    CHECK_THAT(errorOf(model), StartsWith("E14001: input 'x': has more than 2^40 elements"));
     type->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_value(INT64_MAX);
-    CHECK_THAT(faultOf(model), Contains("more than the largest supported one"));
+    CHECK_THAT(errorOf(model), Contains("more than the largest supported one"));
   }
 }
 
@@ -168,32 +168,32 @@ TEST_CASE("initializers that are damaged") {
   TensorProto &tensor = model.initializer("w", {2, 3}, TensorProto::FLOAT);
   SECTION("too little raw data") {
     tensor.set_raw_data(std::string(20, '\0'));
-    CHECK(faultOf(model) == "E14001: initializer 'w' has 20 bytes of data, expected 24 for shape "
+    CHECK(errorOf(model) == "E14001: initializer 'w' has 20 bytes of data, expected 24 for shape "
                             "[2, 3] of FLOAT\n");
   }
   SECTION("too many elements") {
     tensor.mutable_float_data()->Resize(7, 0);
-    CHECK_THAT(faultOf(model), Contains("initializer 'w' has 7 elements of data, expected 6"));
+    CHECK_THAT(errorOf(model), Contains("initializer 'w' has 7 elements of data, expected 6"));
   }
   SECTION("no data") {
-    CHECK_THAT(faultOf(model), Contains("initializer 'w' has 0 elements of data, expected 6"));
+    CHECK_THAT(errorOf(model), Contains("initializer 'w' has 0 elements of data, expected 6"));
   }
   SECTION("a negative dim") {
     tensor.set_dims(0, -2);
-    CHECK_THAT(faultOf(model), Contains("initializer 'w' has the negative dim -2"));
+    CHECK_THAT(errorOf(model), Contains("initializer 'w' has the negative dim -2"));
   }
   SECTION("dims whose product overflows") {
     for (int64_t dim : {2000000000, 2000000000, 2000000000, 2000000000})
       tensor.add_dims(dim);
-    CHECK_THAT(faultOf(model), Contains("initializer 'w' has more than 2^40 elements"));
+    CHECK_THAT(errorOf(model), Contains("initializer 'w' has more than 2^40 elements"));
   }
   SECTION("an unknown element type") {
     tensor.set_data_type(99);
-    CHECK_THAT(faultOf(model), Contains("initializer 'w' has element type data type 99"));
+    CHECK_THAT(errorOf(model), Contains("initializer 'w' has element type data type 99"));
   }
   SECTION("segments") {
     tensor.mutable_segment()->set_begin(0);
-    CHECK_THAT(faultOf(model), Contains("initializer 'w' is stored in segments"));
+    CHECK_THAT(errorOf(model), Contains("initializer 'w' is stored in segments"));
   }
 }
 
@@ -201,43 +201,45 @@ TEST_CASE("attributes and shapes that do not fit are named with their node") {
   TestModel model;
   model.input("x", {1, 3, 8, 8}).floats("w", {4, 3, 3, 3}, Floats(108, 1)).output("y");
   onnx::NodeProto &conv = model.node("Conv", {"x", "w"}, {"y"}, "conv1");
-  auto fault = [&] { return faultOf(model); };
+  auto errorText = [&] { return errorOf(model); };
   SECTION("wrong type of attribute") {
     attr(conv, "strides", 2.0f);
-    CHECK(fault() == "E14001: attribute 'strides' of node 'conv1' (Conv): has type FLOAT, "
-                     "expected INTS\n");
+    CHECK(errorText() == "E14001: attribute 'strides' of node 'conv1' (Conv): has type FLOAT, "
+                         "expected INTS\n");
   }
   SECTION("wrong number of values") {
     attr(conv, "strides", Ints{1, 1, 1});
-    CHECK_THAT(fault(), Contains("attribute 'strides' of node 'conv1' (Conv): has 3 values, "
-                                 "expected 2"));
+    CHECK_THAT(errorText(), Contains("attribute 'strides' of node 'conv1' (Conv): has 3 values, "
+                                     "expected 2"));
   }
   SECTION("values out of range") {
     attr(conv, "strides", Ints{1, 0});
-    CHECK_THAT(fault(), Contains("attribute 'strides' of node 'conv1' (Conv): 0 is out of range"));
+    CHECK_THAT(errorText(),
+               Contains("attribute 'strides' of node 'conv1' (Conv): 0 is out of range"));
   }
   SECTION("huge pads") {
     attr(conv, "pads", Ints{INT64_MAX, 0, 0, 0});
-    CHECK_THAT(fault(), Contains("attribute 'pads' of node 'conv1' (Conv): "));
+    CHECK_THAT(errorText(), Contains("attribute 'pads' of node 'conv1' (Conv): "));
   }
   SECTION("an attribute that the operator does not have") {
     attr(conv, "activation", "relu");
-    CHECK_THAT(fault(), Contains("attribute 'activation' of node 'conv1' (Conv): is not known for "
-                                 "this operator of opset 13"));
+    CHECK_THAT(errorText(),
+               Contains("attribute 'activation' of node 'conv1' (Conv): is not known for "
+                        "this operator of opset 13"));
   }
   SECTION("an unknown choice") {
     attr(conv, "auto_pad", "BOTH");
-    CHECK_THAT(fault(), Contains("is 'BOTH', expected one of NOTSET, SAME_UPPER, SAME_LOWER, "
-                                 "VALID"));
+    CHECK_THAT(errorText(), Contains("is 'BOTH', expected one of NOTSET, SAME_UPPER, SAME_LOWER, "
+                                     "VALID"));
   }
   SECTION("kernel_shape against the filter") {
     attr(conv, "kernel_shape", Ints{5, 5});
-    CHECK_THAT(fault(), Contains("attribute 'kernel_shape' of node 'conv1' (Conv): differs"));
+    CHECK_THAT(errorText(), Contains("attribute 'kernel_shape' of node 'conv1' (Conv): differs"));
   }
   SECTION("channels that do not match") {
     model.graph().mutable_initializer(0)->set_dims(0, 6);
     model.graph().mutable_initializer(0)->set_dims(1, 2);
-    CHECK_THAT(fault(), StartsWith("E14001: node 'conv1' (Conv): "));
+    CHECK_THAT(errorText(), StartsWith("E14001: node 'conv1' (Conv): "));
   }
   SECTION("wrong rank") {
     model.graph()
@@ -247,19 +249,19 @@ TEST_CASE("attributes and shapes that do not fit are named with their node") {
         ->mutable_shape()
         ->mutable_dim()
         ->RemoveLast();
-    CHECK_THAT(fault(), StartsWith("E14001: input 1 ('w') of node 'conv1' (Conv): has rank 4, "
-                                   "expected 3"));
+    CHECK_THAT(errorText(), StartsWith("E14001: input 1 ('w') of node 'conv1' (Conv): has rank 4, "
+                                       "expected 3"));
   }
   SECTION("a missing input") {
     conv.mutable_input()->RemoveLast();
-    CHECK_THAT(fault(), StartsWith("E14001: input 1 of node 'conv1' (Conv): is missing"));
+    CHECK_THAT(errorText(), StartsWith("E14001: input 1 of node 'conv1' (Conv): is missing"));
   }
   SECTION("all faulty nodes are reported, those behind them are not") {
     attr(conv, "group", int64_t(0));
     model.output("z").output("t");
     model.node("Relu", {"y"}, {"z"}, "behind");
     attr(model.node("Flatten", {"x"}, {"t"}, "flat"), "axis", int64_t(9));
-    std::string messages = fault();
+    std::string messages = errorText();
     CHECK_THAT(messages, Contains("node 'conv1'") && Contains("node 'flat'"));
     CHECK_THAT(messages, !Contains("behind"));
   }
@@ -269,7 +271,7 @@ TEST_CASE("types that do not match") {
   TestModel model;
   model.input("x", {4}).input("i", {4}, TensorProto::INT32).output("y");
   model.node("Add", {"x", "i"}, {"y"}, "add");
-  CHECK_THAT(faultOf(model), StartsWith("E14001: node 'add' (Add): "));
+  CHECK_THAT(errorOf(model), StartsWith("E14001: node 'add' (Add): "));
 }
 
 TEST_CASE("shapes that depend on data are found at run time") {
@@ -299,17 +301,17 @@ TEST_CASE("small files that ask for huge tensors") {
   SECTION("Tile beyond all bounds") {
     model.ints("r", {INT64_MAX});
     model.node("Tile", {"x", "r"}, {"y"}, "tile");
-    CHECK_THAT(faultOf(model), Contains("node 'tile' (Tile): repeat 9223372036854775807"));
+    CHECK_THAT(errorOf(model), Contains("node 'tile' (Tile): repeat 9223372036854775807"));
   }
   SECTION("a dim of 0 beside others beyond all bounds") {
     model.ints("s", {2000000000, 2000000000, 0, 4});
     model.node("Expand", {"x", "s"}, {"y"}, "expand");
-    CHECK_THAT(faultOf(model), Contains("has no elements, but other dims whose product"));
+    CHECK_THAT(errorOf(model), Contains("has no elements, but other dims whose product"));
   }
   SECTION("Expand beyond all bounds") {
     model.ints("s", {2000000000, 2000000000, 4});
     model.node("Expand", {"x", "s"}, {"y"}, "expand");
-    CHECK_THAT(faultOf(model), Contains("node 'expand' (Expand): has more than 2^40 elements"));
+    CHECK_THAT(errorOf(model), Contains("node 'expand' (Expand): has more than 2^40 elements"));
   }
   SECTION("Range beyond all bounds") {
     for (auto [name, value] : {std::pair("a", 0), {"b", 2000000000}, {"c", 1}}) {

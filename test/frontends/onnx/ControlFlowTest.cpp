@@ -51,12 +51,12 @@ TEST_CASE("If") {
     model.output("z");
     body(node, "then_branch", branch("Relu"));
     body(node, "else_branch", branch("Neg"));
-    CHECK_THAT(faultOf(model), Contains("E14001: node 'if1' (If): has output 1 ('z'), but its "
+    CHECK_THAT(errorOf(model), Contains("E14001: node 'if1' (If): has output 1 ('z'), but its "
                                         "body makes 1"));
   }
   SECTION("a missing branch") {
     body(node, "then_branch", branch("Relu"));
-    CHECK_THAT(faultOf(model), Contains("E14001: node 'if1' (If): attribute 'else_branch' is "
+    CHECK_THAT(errorOf(model), Contains("E14001: node 'if1' (If): attribute 'else_branch' is "
                                         "missing"));
   }
   SECTION("branches with different numbers of outputs") {
@@ -65,12 +65,12 @@ TEST_CASE("If") {
     two.output("x2");
     two.node("Abs", {"x"}, {"x2"});
     body(node, "else_branch", two);
-    CHECK_THAT(faultOf(model), Contains("its branches have 1 and 2 outputs"));
+    CHECK_THAT(errorOf(model), Contains("its branches have 1 and 2 outputs"));
   }
   SECTION("operators without importer are found inside") {
     body(node, "then_branch", branch("Relu"));
     body(node, "else_branch", branch("Nothing"));
-    CHECK_THAT(faultOf(model), Contains("E16002: ") && Contains("Nothing x1 (inner)"));
+    CHECK_THAT(errorOf(model), Contains("E16002: ") && Contains("Nothing x1 (inner)"));
   }
 }
 
@@ -100,10 +100,10 @@ TEST_CASE("Loop") {
     TestModel wrong = loopBody();
     wrong.input("more", {4});
     body(node, "body", wrong);
-    CHECK_THAT(faultOf(model), Contains("E14001: node 'loop1' (Loop): its body has 4 inputs and 3 "
+    CHECK_THAT(errorOf(model), Contains("E14001: node 'loop1' (Loop): its body has 4 inputs and 3 "
                                         "outputs, which do not fit 1 carried values"));
   }
-  SECTION("no body") { CHECK_THAT(faultOf(model), Contains("attribute 'body' is missing")); }
+  SECTION("no body") { CHECK_THAT(errorOf(model), Contains("attribute 'body' is missing")); }
 }
 
 TEST_CASE("Scan") {
@@ -122,10 +122,10 @@ TEST_CASE("Scan") {
   }
   SECTION("more slices than inputs") {
     attr(node, "num_scan_inputs", int64_t(3));
-    CHECK_THAT(faultOf(model), Contains("node 'scan1' (Scan): its inputs do not fit its body"));
+    CHECK_THAT(errorOf(model), Contains("node 'scan1' (Scan): its inputs do not fit its body"));
   }
   SECTION("without the number of slices") {
-    CHECK_THAT(faultOf(model), Contains("attribute 'num_scan_inputs' is missing"));
+    CHECK_THAT(errorOf(model), Contains("attribute 'num_scan_inputs' is missing"));
   }
 }
 
@@ -170,12 +170,12 @@ TEST_CASE("functions of the model") {
   SECTION("one that calls itself") {
     inner.set_op_type("Scale");
     inner.set_domain("ours");
-    CHECK_THAT(faultOf(model), Contains("E16004: ") && Contains("must not call itself"));
+    CHECK_THAT(errorOf(model), Contains("E16004: ") && Contains("must not call itself"));
   }
   SECTION("one with less outputs than the call") {
     inner.set_op_type("Relu");
     function.clear_output();
-    CHECK_THAT(faultOf(model),
+    CHECK_THAT(errorOf(model),
                Contains("E14001: node 'call'") && Contains("its function has 0 outputs"));
   }
 }
@@ -207,47 +207,51 @@ TEST_CASE("older forms become the newest one of a host kernel") {
   }
 }
 
-TEST_CASE("faults of host calls name the node") {
+TEST_CASE("errors of host calls name the node") {
   TestModel model(13);
   model.symbolicInput("x", {"n", "6"}).output("y");
   // Behind the warning that the shape is open.
-  auto fault = [&] {
-    std::string messages = faultOf(model);
+  auto errorText = [&] {
+    std::string messages = errorOf(model);
     return messages.substr(messages.find('\n') + 1);
   };
   SECTION("an attribute of the wrong type") {
     attr(model.node("Softmax", {"x"}, {"y"}, "s"), "axis", 1.0f);
-    CHECK(fault() == "E14001: node 's' (Softmax): attribute 'axis' has type FLOAT, expected INT\n");
+    CHECK(errorText() ==
+          "E14001: node 's' (Softmax): attribute 'axis' has type FLOAT, expected INT\n");
   }
   SECTION("an attribute that became an input, of the wrong type") {
     onnx::AttributeProto &axes = *model.node("ReduceMean", {"x"}, {"y"}, "m").add_attribute();
     axes.set_name("axes");
     axes.set_type(onnx::AttributeProto::STRINGS);
     axes.add_strings("1");
-    CHECK(fault() == "E14001: node 'm' (ReduceMean): attribute 'axes' is not a list of numbers\n");
+    CHECK(errorText() ==
+          "E14001: node 'm' (ReduceMean): attribute 'axes' is not a list of numbers\n");
   }
   SECTION("an attribute that is missing") {
     model.node("Concat", {"x", "x"}, {"y"}, "c");
-    CHECK(fault() == "E14001: node 'c' (Concat): attribute 'axis' is missing; the operator needs "
-                     "it\n");
+    CHECK(errorText() ==
+          "E14001: node 'c' (Concat): attribute 'axis' is missing; the operator needs "
+          "it\n");
   }
   SECTION("an attribute that it does not have") {
     attr(model.node("Relu", {"x"}, {"y"}, "r"), "slope", 1.0f);
-    CHECK(fault() == "E14001: node 'r' (Relu): attribute 'slope' is not known for this operator of "
-                     "opset 13\n");
+    CHECK(errorText() ==
+          "E14001: node 'r' (Relu): attribute 'slope' is not known for this operator of "
+          "opset 13\n");
   }
   SECTION("a text that is no choice") {
     attr(model.node("Pad", {"x", "x"}, {"y"}, "p"), "mode", "mirror");
-    CHECK_THAT(fault(), Contains("attribute 'mode' is 'mirror', expected one of constant, "
-                                 "reflect, edge, wrap"));
+    CHECK_THAT(errorText(), Contains("attribute 'mode' is 'mirror', expected one of constant, "
+                                     "reflect, edge, wrap"));
   }
   SECTION("an input that is missing") {
     model.node("Add", {"x", ""}, {"y"}, "a");
-    CHECK(fault() == "E14001: node 'a' (Add): input 1 is missing; the operator needs it\n");
+    CHECK(errorText() == "E14001: node 'a' (Add): input 1 is missing; the operator needs it\n");
   }
   SECTION("inputs that there are too many of") {
     model.node("Relu", {"x", "x"}, {"y"}, "r");
-    CHECK(fault() == "E14001: node 'r' (Relu): has 2 inputs, expected at most 1\n");
+    CHECK(errorText() == "E14001: node 'r' (Relu): has 2 inputs, expected at most 1\n");
   }
 }
 
@@ -284,13 +288,13 @@ TEST_CASE("FlexAttention is what its formula says, with the model's graphs betwe
     inner.input("more", {});
     inner.node("Tanh", {"s"}, {"t"});
     body(node, "score_mod", inner);
-    CHECK_THAT(faultOf(model), Contains("E14001: node 'flex' (FlexAttention): the graph of "
+    CHECK_THAT(errorOf(model), Contains("E14001: node 'flex' (FlexAttention): the graph of "
                                         "attribute 'score_mod' has 2 inputs and 1 outputs"));
   }
   SECTION("no rank of 4") {
     model.input("w", {4, 8});
     node.set_input(1, "w");
-    CHECK_THAT(faultOf(model), Contains("input 1 ('w') is not a float tensor of rank 4"));
+    CHECK_THAT(errorOf(model), Contains("input 1 ('w') is not a float tensor of rank 4"));
   }
 }
 

@@ -84,7 +84,7 @@ TEST_CASE("declared shapes do not hold for other input shapes") {
              Contains("graph.host_call \"Reshape\"") && Contains("-> tensor<*xf32>"));
 }
 
-TEST_CASE("faults of the operators by indices") {
+TEST_CASE("errors of the operators by indices") {
   TestModel model(13);
   model.input("x", {2, 3}).input("i", {4, 3}, TensorProto::INT64).output("y");
   SECTION("GatherElements") {

@@ -97,33 +97,33 @@ TEST_CASE("a model file finds its data beside it") {
   CHECK(result);
 }
 
-TEST_CASE("faults of external data") {
+TEST_CASE("errors of external data") {
   Folder folder;
   writeFloats(folder.path / "model" / "w.bin", 0, 100);
   writeFloats(folder.path / "secret.bin", 0, 100);
   fs::create_symlink(folder.path / "secret.bin", folder.path / "model" / "link.bin");
   std::ofstream(folder.path / "model" / "empty.bin");
-  auto fault = [&](const Names &entries) {
+  auto errorText = [&](const Names &entries) {
     Imported result = import(externalModel(entries), {}, folder.model());
     CHECK_FALSE(result);
     return result.messages();
   };
   std::string begin = "E14001: initializer 'w' ";
-  CHECK_THAT(fault({"location", "none.bin"}),
+  CHECK_THAT(errorText({"location", "none.bin"}),
              Contains(begin + "cannot be read: external data file 'none.bin' cannot be used: "));
-  CHECK_THAT(fault({"location", "../secret.bin"}), Contains("leads out of the model's folder"));
-  CHECK_THAT(fault({"location", "link.bin"}), Contains("leads out of the model's folder"));
-  CHECK_THAT(fault({"location", (folder.path / "secret.bin").string()}),
+  CHECK_THAT(errorText({"location", "../secret.bin"}), Contains("leads out of the model's folder"));
+  CHECK_THAT(errorText({"location", "link.bin"}), Contains("leads out of the model's folder"));
+  CHECK_THAT(errorText({"location", (folder.path / "secret.bin").string()}),
              Contains("is not a path relative to the model's folder"));
-  CHECK_THAT(fault({"offset", "0"}), Contains("is not a path relative to the model's folder"));
-  CHECK_THAT(fault({"location", "weights"}), Contains("is not a regular file"));
-  CHECK_THAT(fault({"location", "empty.bin"}), Contains("is empty"));
-  CHECK_THAT(fault({"location", "w.bin", "offset", "8"}),
+  CHECK_THAT(errorText({"offset", "0"}), Contains("is not a path relative to the model's folder"));
+  CHECK_THAT(errorText({"location", "weights"}), Contains("is not a regular file"));
+  CHECK_THAT(errorText({"location", "empty.bin"}), Contains("is empty"));
+  CHECK_THAT(errorText({"location", "w.bin", "offset", "8"}),
              Contains(begin + "needs bytes 8 to 408 of external data file 'w.bin', which has 400"));
-  CHECK_THAT(fault({"location", "w.bin", "offset", "18446744073709551615"}),
+  CHECK_THAT(errorText({"location", "w.bin", "offset", "18446744073709551615"}),
              Contains("of external data file 'w.bin', which has 400"));
-  CHECK_THAT(fault({"location", "w.bin", "offset", "-1"}),
+  CHECK_THAT(errorText({"location", "w.bin", "offset", "-1"}),
              Contains(begin + "has external data with offset '-1', which is not a number"));
-  CHECK_THAT(fault({"location", "w.bin", "length", "12"}),
+  CHECK_THAT(errorText({"location", "w.bin", "length", "12"}),
              Contains(begin + "has 12 bytes of data, expected 400"));
 }

@@ -101,7 +101,7 @@ TEST_CASE("--out_nodes cuts the graph") {
     Imported result = import(model, {.outputs = {"a"}});
     CHECK(result);
   }
-  SECTION("all faults are named") {
+  SECTION("all errors are named") {
     Imported result = import(model, {.outputs = {"none:0", "split:2", "split", "a", "a"}});
     CHECK_FALSE(result);
     CHECK_THAT(result.messages(), Contains("E10016: 'none:0'") && Contains("E10016: 'split:2'") &&
@@ -152,7 +152,7 @@ TEST_CASE("--input_shape") {
                Contains("%arg0: tensor<2x3xf32>") && Contains("%arg1: tensor<2x7xf32>") &&
                    Contains("%arg2: tensor<f32>") && Contains("%arg3: tensor<2xf32>"));
   }
-  SECTION("faults") {
+  SECTION("errors") {
     Imported result = import(
         model, {.inputShapes = {
                     {"a", {1}}, {"b", {1, -2}}, {"y", {1}}, {"q", {1}}, {"c", {1}}, {"c", {1}}}});

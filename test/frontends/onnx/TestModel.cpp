@@ -165,7 +165,7 @@ std::string textOf(const TestModel &model) {
   return result.text();
 }
 
-std::string faultOf(const TestModel &model) {
+std::string errorOf(const TestModel &model) {
   Imported result = import(model);
   CHECK_FALSE(result);
   CHECK(result.diagnostics.hasErrors());

@@ -67,7 +67,7 @@ Imported importFile(const std::string &path, const OnnxImportOptions &options = 
 /// The imported module as text; checks that there is one.
 std::string textOf(const TestModel &model);
 /// The messages of an import that fails; checks that it does, with an error.
-std::string faultOf(const TestModel &model);
+std::string errorOf(const TestModel &model);
 
 } // namespace atc::test
 

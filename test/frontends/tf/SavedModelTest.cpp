@@ -154,7 +154,7 @@ struct Folder {
     write(path + "/variables/variables.data-00000-of-00001", data);
   }
   /// The codes and texts of a reading that must fail.
-  std::string fault() {
+  std::string errorText() {
     Diagnostics diagnostics;
     CHECK(!readSavedModel(path, diagnostics));
     CHECK(diagnostics.hasErrors());
@@ -250,42 +250,42 @@ TEST_CASE("a gathered variable is gathered from its constant") {
   CHECK(find(model->graph, read->input(2))->op() == "Const");
 }
 
-TEST_CASE("faults of the graph are told") {
+TEST_CASE("errors of the graph are told") {
   Folder folder;
   auto &library = *folder.graph().mutable_library();
   SECTION("missing function") {
     library.mutable_function()->DeleteSubrange(1, 1);
     folder.save();
-    CHECK(folder.fault().find("E12013: node 'y/call' calls function 'inner'") == 0);
+    CHECK(folder.errorText().find("E12013: node 'y/call' calls function 'inner'") == 0);
   }
   SECTION("recursion") {
     (*library.mutable_function(0)->mutable_node_def(0)->mutable_attr())["f"]
         .mutable_func()
         ->set_name("outer");
     folder.save();
-    CHECK(folder.fault().find("recursion") != std::string::npos);
+    CHECK(folder.errorText().find("recursion") != std::string::npos);
   }
   SECTION("wrong number of arguments") {
     library.mutable_function(0)->mutable_node_def(0)->add_input("a");
     folder.save();
-    CHECK(folder.fault().find("passes 3 values") != std::string::npos);
+    CHECK(folder.errorText().find("passes 3 values") != std::string::npos);
   }
   SECTION("missing node") {
     library.mutable_function(1)->mutable_node_def(1)->set_input(0, "gone:output:0");
     folder.save();
-    CHECK(folder.fault().find("'gone:output:0', which does not exist") != std::string::npos);
+    CHECK(folder.errorText().find("'gone:output:0', which does not exist") != std::string::npos);
   }
   SECTION("a call that reads itself") {
     library.mutable_function(0)->mutable_node_def(0)->set_input(0, "call:output:0");
     folder.save();
-    CHECK(folder.fault().find("depends on this node") != std::string::npos);
+    CHECK(folder.errorText().find("depends on this node") != std::string::npos);
   }
   SECTION("a variable that changes") {
     pb::NodeDef &node = *library.mutable_function(1)->add_node_def();
     node.set_name("count");
     node.set_op("AssignAddVariableOp");
     folder.save();
-    CHECK(folder.fault().find("E13010: node 'y/call/count'") == 0);
+    CHECK(folder.errorText().find("E13010: node 'y/call/count'") == 0);
   }
   SECTION("functions that double at every level") {
     for (int level = 0; level < 40; ++level) {
@@ -317,51 +317,51 @@ TEST_CASE("faults of the graph are told") {
     signatures["a"] = signatures["b"] = signatures["serving_default"];
     signatures.erase("serving_default");
     folder.save();
-    CHECK(folder.fault().find("it has 'a', 'b'") != std::string::npos);
+    CHECK(folder.errorText().find("it has 'a', 'b'") != std::string::npos);
   }
 }
 
-TEST_CASE("faults of the checkpoint are told") {
+TEST_CASE("errors of the checkpoint are told") {
   Folder folder;
   SECTION("data cut short") {
     folder.data.pop_back();
     folder.save();
-    CHECK(folder.fault().find("lies outside of its data file") != std::string::npos);
+    CHECK(folder.errorText().find("lies outside of its data file") != std::string::npos);
   }
   SECTION("data damaged") {
     folder.data[3] ^= 1;
     folder.save();
-    CHECK(folder.fault().find("wrong checksum") != std::string::npos);
+    CHECK(folder.errorText().find("wrong checksum") != std::string::npos);
   }
   SECTION("huge offset") {
     folder.entry.set_offset(INT64_MAX);
     folder.save();
-    CHECK(folder.fault().find("lies outside of its data file") != std::string::npos);
+    CHECK(folder.errorText().find("lies outside of its data file") != std::string::npos);
   }
   SECTION("a size that does not fit the shape") {
     folder.entry.mutable_shape()->add_dim()->set_size(INT64_MAX);
     folder.save();
-    CHECK(folder.fault().find("does not fit its shape") != std::string::npos);
+    CHECK(folder.errorText().find("does not fit its shape") != std::string::npos);
   }
   SECTION("another type than the graph says") {
     folder.entry.set_dtype(pb::DT_INT32);
     folder.save();
-    CHECK(folder.fault().find("another type or shape") != std::string::npos);
+    CHECK(folder.errorText().find("another type or shape") != std::string::npos);
   }
   SECTION("no data file") {
     folder.save();
     llvm::sys::fs::remove(folder.path + "/variables/variables.data-00000-of-00001");
-    CHECK(folder.fault().find("E10410") == 0);
+    CHECK(folder.errorText().find("E10410") == 0);
   }
   SECTION("no checkpoint at all") {
     folder.save();
     llvm::sys::fs::remove(folder.index());
-    CHECK(folder.fault().find("variable 'first' has no value") != std::string::npos);
+    CHECK(folder.errorText().find("variable 'first' has no value") != std::string::npos);
   }
   SECTION("compressed blocks") {
     folder.save();
     write(folder.index(), folder.table(1));
-    CHECK(folder.fault().find("snappy") != std::string::npos);
+    CHECK(folder.errorText().find("snappy") != std::string::npos);
   }
 }
 
@@ -371,7 +371,7 @@ TEST_CASE("a damaged file is an error, never a crash") {
   std::string table = folder.table(), model = folder.model.SerializeAsString();
   for (size_t size = 0; size < table.size(); ++size) {
     write(folder.index(), table.substr(0, size));
-    CHECK(!folder.fault().empty());
+    CHECK(!folder.errorText().empty());
   }
   for (size_t at = 0; at < table.size(); ++at) {
     std::string damaged = table;

@@ -266,27 +266,27 @@ TEST_CASE("Files that are not a graph are refused") {
   llvm::SmallString<128> path;
   REQUIRE_FALSE(llvm::sys::fs::createTemporaryFile("model", "pb", path));
   std::string name = path.str().str();
-  auto faultOf = [&](const std::string &bytes) {
+  auto errorOf = [&](const std::string &bytes) {
     std::ofstream(name, std::ios::binary) << bytes;
     return importFile(name);
   };
-  CHECK(faultOf("") == "E13003: file '" + name + "' is empty\n");
-  CHECK(faultOf("version https://git-lfs.github.com/spec/v1\noid sha256:0\n") ==
+  CHECK(errorOf("") == "E13003: file '" + name + "' is empty\n");
+  CHECK(errorOf("version https://git-lfs.github.com/spec/v1\noid sha256:0\n") ==
         "E13005: '" + name +
             "' is a Git LFS pointer, not the model: fetch it with 'git lfs pull'\n");
-  CHECK(faultOf("hello") ==
+  CHECK(errorOf("hello") ==
         "E13005: '" + name +
             "' cannot be parsed as a frozen GraphDef: the file is damaged, "
             "cut short or of another format, or more than 100 messages stand inside each other\n");
 
   atc::tf::pb::GraphDef graph;
   graph.mutable_versions()->set_producer(1);
-  CHECK_THAT(faultOf(graph.SerializeAsString()), Catch::StartsWith("E16004: '" + name));
+  CHECK_THAT(errorOf(graph.SerializeAsString()), Catch::StartsWith("E16004: '" + name));
   REQUIRE(
       google::protobuf::TextFormat::ParseFromString(placeholder + node("y", "Relu", "x"), &graph));
   std::string bytes = graph.SerializeAsString();
-  CHECK(faultOf(bytes).empty());
-  CHECK_THAT(faultOf(bytes.substr(0, bytes.size() - 1)), Catch::StartsWith("E13005: "));
+  CHECK(errorOf(bytes).empty());
+  CHECK_THAT(errorOf(bytes.substr(0, bytes.size() - 1)), Catch::StartsWith("E13005: "));
   llvm::sys::fs::remove(path);
 }
 

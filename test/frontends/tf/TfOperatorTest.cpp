@@ -108,7 +108,7 @@ public:
     SmallVector<double> values = atc::readFloats(constant.getValue());
     return Numbers(values.begin(), values.end());
   }
-  std::string fault(const std::string &output = "y") {
+  std::string errorText(const std::string &output = "y") {
     import(output);
     std::string messages;
     llvm::raw_string_ostream os(messages);
@@ -155,7 +155,7 @@ TEST_CASE("Segments combine rows by number") {
   CHECK(unsorted("UnsortedSegmentMin") == Numbers{2, most, 1});
   Graph falling;
   falling.floats("x", {2}, {1, 2}).ints("ids", {2}, {1, 0}).node("SegmentSum", "x ids");
-  CHECK(falling.fault().find("does not rise") != std::string::npos);
+  CHECK(falling.errorText().find("does not rise") != std::string::npos);
 }
 
 TEST_CASE("Scatter changes rows") {
@@ -188,7 +188,7 @@ TEST_CASE("Scatter changes rows") {
   CHECK(made.node("ScatterNd", "at u s").evaluate() == Numbers{0, 0, 3, 4, 0, 0, 1, 2});
   Graph outside;
   outside.ints("at", {1, 1}, {4}).floats("u", {1}, {1}).ints("s", {1}, {4});
-  CHECK(outside.node("ScatterNd", "at u s").fault().find("index 4, out of range") !=
+  CHECK(outside.node("ScatterNd", "at u s").errorText().find("index 4, out of range") !=
         std::string::npos);
   Graph sparse;
   sparse.ints("at", {2, 2}, {0, 1, 0, 1}).ints("u", {2}, {1, 5}).ints("s", {2}, {2, 2});
@@ -204,7 +204,7 @@ TEST_CASE("An Assign initialises a variable that nothing else reads") {
   graph.floats("v", {2}, {0, 0}).floats("x", {2}, {3, 4}).node("Assign", "v x");
   CHECK(graph.evaluate() == Numbers{3, 4});
   graph.node("Add", "y v", "", "z");
-  CHECK(graph.fault("z").find("changes 'v', which other nodes read") != std::string::npos);
+  CHECK(graph.errorText("z").find("changes 'v', which other nodes read") != std::string::npos);
 }
 
 TEST_CASE("Elements are counted") {
@@ -261,7 +261,7 @@ TEST_CASE("Sorted places") {
   CHECK(nth.evaluate("z") == Numbers{3});
   Graph tooMany;
   tooMany.floats("x", {2}, {1, 2}).ints("k", {}, {3}).node("TopKV2", "x k");
-  CHECK(tooMany.fault().find("asks for 3 of 2 elements") != std::string::npos);
+  CHECK(tooMany.errorText().find("asks for 3 of 2 elements") != std::string::npos);
 }
 
 TEST_CASE("Diagonals") {
@@ -386,9 +386,9 @@ TEST_CASE("Both sides of a condition are computed, Merge chooses") {
   later.input("p", "BOOL", {}).floats("x", {2}, {1, 2}).node("Switch", "x p", "", "s");
   later.node("Neg", "s:1", "", "t").node("Merge", "s t").import("y");
   CHECK_FALSE(later.main().getOps<atc::graph::WhereOp>().empty());
-  CHECK(later.fault("t").find("exists only on one side") != std::string::npos);
+  CHECK(later.errorText("t").find("exists only on one side") != std::string::npos);
   later.node("Merge", "x s", "", "z");
-  CHECK(later.fault("z").find("not the two sides of one condition") != std::string::npos);
+  CHECK(later.errorText("z").find("not the two sides of one condition") != std::string::npos);
 
   // A constant is on the side that its control input names.
   Graph sided;
@@ -422,7 +422,7 @@ TEST_CASE("Arrays whose indices are known") {
   CHECK(graph.evaluate("c:1") == Numbers{2, 2});
   CHECK(graph.evaluate("sr") == Numbers{5, 6});
   CHECK(graph.evaluate("pr") == Numbers{7, 8});
-  CHECK(graph.fault("gone").find("which was not written") != std::string::npos);
+  CHECK(graph.errorText("gone").find("which was not written") != std::string::npos);
 }
 
 TEST_CASE("Recurrent cells") {
@@ -449,9 +449,9 @@ TEST_CASE("Ranks that do not fit are refused") {
   Graph graph;
   graph.floats("s", {}, {1}).floats("x", {1, 1}, {1}).floats("v", {1}, {1}).ints("axis", {}, {0});
   graph.node("ConcatV2", "s s axis", "", "concat");
-  CHECK(graph.fault("concat").find("axis 0 is out of range") != std::string::npos);
+  CHECK(graph.errorText("concat").find("axis 0 is out of range") != std::string::npos);
   graph.node("GRUBlockCell", "x x v v v v", "", "gru");
-  CHECK(graph.fault("gru").find("node 'gru'") != std::string::npos);
+  CHECK(graph.errorText("gru").find("node 'gru'") != std::string::npos);
 }
 
 TEST_CASE("Tensors without elements") {

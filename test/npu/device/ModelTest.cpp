@@ -61,14 +61,15 @@ struct Run {
 };
 
 /// Returns the error of creating a session with a simulated NPU.
-om::Error sessionError(const atc::om::OmModel &model, const char *name, std::string *faults = {}) {
+om::Error sessionError(const atc::om::OmModel &model, const char *name,
+                       std::string *errorLines = {}) {
   om::Model loaded = loadFile(model, name);
   Npu npu;
   om::Error error;
   om::Session session(loaded, error, npu.options());
   CHECK_FALSE(session);
-  if (faults)
-    *faults = npu.text(OM_NPU_FAULTS);
+  if (errorLines)
+    *errorLines = npu.text(OM_NPU_FAULTS);
   return error;
 }
 
@@ -230,20 +231,20 @@ TEST_CASE("an NPU that nobody knows, and tables in the file") {
   CHECK(contains(npu.text(OM_NPU_STATISTICS), "Ascend9000"));
 }
 
-TEST_CASE("programs that the device cannot run are refused, with all faults") {
+TEST_CASE("programs that the device cannot run are refused, with all errors") {
   KernelImage code = image();
   NpuTestModel test(code);
   atc::npu::Program wrong = NpuTestModel::program();
   wrong.code[0].ranges[atc::npu::Move::bytes].length = 1 << 20;
   wrong.code[6].addresses[atc::npu::Move::dst].offset.base = 4096;
   test.setProgram(wrong);
-  std::string faults;
-  om::Error error = sessionError(test.model, "npu-refused.om", &faults);
+  std::string errorLines;
+  om::Error error = sessionError(test.model, "npu-refused.om", &errorLines);
   CHECK(error.code() == OM_ERROR_DEVICE);
-  INFO(faults);
+  INFO(errorLines);
   CHECK(contains(error.message(), "times_two"));
-  CHECK(contains(faults, "program 'times_two': instruction 0 (move)"));
-  CHECK(contains(faults, "program 'times_two': instruction 6 (move)"));
+  CHECK(contains(errorLines, "program 'times_two': instruction 0 (move)"));
+  CHECK(contains(errorLines, "program 'times_two': instruction 6 (move)"));
 
   NpuTestModel cut(code);
   cut.model.npuPrograms[0].code.resize(10);

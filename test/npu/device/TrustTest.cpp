@@ -23,11 +23,11 @@ struct Keys {
     std::remove(path.c_str());
     std::remove((path + ".pub").c_str());
     std::string error;
-    if (!atc::tools::makeKeys(path, error) || !trusted.addFile(path + ".pub", fault))
-      throw std::runtime_error(error + fault.message());
+    if (!atc::tools::makeKeys(path, error) || !trusted.addFile(path + ".pub", refusal))
+      throw std::runtime_error(error + refusal.message());
   }
   std::string path;
-  om::Error fault;
+  om::Error refusal;
   om::TrustedKeys trusted;
 };
 

@@ -56,9 +56,9 @@ bool same(const Affine &x, const Affine &y) {
   return x.base == y.base && std::equal(x.strides, x.strides + kMaxIvs, y.strides);
 }
 
-std::string only(const std::vector<std::string> &faults) {
-  REQUIRE(faults.size() == 1);
-  return faults.front();
+std::string only(const std::vector<std::string> &errorLines) {
+  REQUIRE(errorLines.size() == 1);
+  return errorLines.front();
 }
 
 const SocTable &soc() { return *findSoc("Ascend310P3"); }
@@ -137,7 +137,7 @@ TEST_CASE("instructions are small") {
   CHECK(verify(builder.get(), soc()).empty());
 }
 
-TEST_CASE("the verifier names each fault") {
+TEST_CASE("the verifier names each error") {
   auto check = [](auto write) {
     ProgramBuilder builder({8, 1, 1});
     builder.argument(8 * 4096);

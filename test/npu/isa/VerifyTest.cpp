@@ -24,8 +24,8 @@ const SocTable &split() { return *findSoc("Ascend910B1"); }
 
 Address ub(int64_t offset = 0) { return at(Memory::UB, offset); }
 
-std::vector<std::string> faults(const std::function<void(B &)> &write,
-                                std::initializer_list<uint32_t> grid = {8, 1, 1}) {
+std::vector<std::string> errorLines(const std::function<void(B &)> &write,
+                                    std::initializer_list<uint32_t> grid = {8, 1, 1}) {
   B b(grid);
   b.argument(100 * 64);
   write(b);
@@ -33,7 +33,7 @@ std::vector<std::string> faults(const std::function<void(B &)> &write,
 }
 std::string only(const std::function<void(B &)> &write,
                  std::initializer_list<uint32_t> grid = {8, 1, 1}) {
-  std::vector<std::string> all = faults(write, grid);
+  std::vector<std::string> all = errorLines(write, grid);
   REQUIRE(all.size() == 1);
   return all.front();
 }
@@ -46,8 +46,8 @@ TEST_CASE("programs that are right are accepted") {
   CHECK(outOfBounds(programs[1], coupled()) == 0);
   CHECK(outOfBounds(programs[2], split()) == 0);
   for (size_t i = 0; i < programs.size(); ++i)
-    for (const std::string &fault : verify(programs[i], i == 2 ? split() : coupled()))
-      FAIL_CHECK(fault);
+    for (const std::string &errorText : verify(programs[i], i == 2 ? split() : coupled()))
+      FAIL_CHECK(errorText);
 }
 
 TEST_CASE("no changed program is accepted that leaves its memory") {
@@ -76,7 +76,7 @@ TEST_CASE("no changed program is accepted that leaves its memory") {
 TEST_CASE("long loops are proved by bounds") {
   // 2 x 10^9 iterations, cut in front and behind, with buffers in turn.
   auto program = [](int64_t limit, int64_t border, unsigned slots) {
-    return faults([=](B &b) {
+    return errorLines([=](B &b) {
       b.loop(2, [&](Affine) {
         b.loop(1000, [&](Affine) {
           b.loop(1000, [&](Affine i) {
@@ -121,7 +121,7 @@ TEST_CASE("two cut ranges are proved together") {
 
 TEST_CASE("guards leave iterations out, and empty ranges whole instructions") {
   auto move = [](Guard::Kind kind) {
-    return faults([=](B &b) {
+    return errorLines([=](B &b) {
       b.loop(5, [&](Affine i) { b.move(ub(), gm(0, i * 1600), 1600).guard = {kind, kGridDims}; });
     });
   };
@@ -132,7 +132,7 @@ TEST_CASE("guards leave iterations out, and empty ranges whole instructions") {
                                  "has 6400"});
   // More tiles than there are: the range is a condition.
   auto condition = [](int64_t limit) {
-    return faults([=](B &b) {
+    return errorLines([=](B &b) {
       b.loop(1 << 20, [&](Affine i) {
         b.add(Opcode::Move, {ub(), gm(0, i * 1600)}, {range(i, 1, limit), range(1), range(1600)});
       });
@@ -154,7 +154,7 @@ TEST_CASE("blocks of local memories must be aligned") {
           b.loop(2, [&](Affine) { b.move(rotating(ub(), 2, 8, 1), gm(0), 16); });
         }) == "instruction 1 (move): dst turns by bytes 8 of ub, which must be a multiple of 32");
   // With a single block, its stride has no effect.
-  CHECK(faults([](B &b) {
+  CHECK(errorLines([](B &b) {
           b.add(Opcode::Move, {ub(), gm(0)}, {range(1), range(1), range(16)}, {0, 16, 0, 16});
         }).empty());
 }
@@ -164,7 +164,7 @@ TEST_CASE("residuals are bytes in ub, quantized images floats") {
   constexpr int64_t kU8 = int64_t(DataType::U8);
   Address l0c = at(Memory::L0C, int64_t(0)), l1 = at(Memory::L1, int64_t(0));
   auto added = [&](Address addend, int64_t type, int64_t columns = 32) {
-    return faults([&](B &b) {
+    return errorLines([&](B &b) {
       b.add(Opcode::RequantizeAdd, {ub(), l0c, ub(), addend}, {range(16), range(columns)},
             {kS32, kU8, kU8, 0, 0, 0, type, 0, 0, 0, 0, 0, 1024, 32, 512});
     });
@@ -184,7 +184,7 @@ TEST_CASE("residuals are bytes in ub, quantized images floats") {
                                  std::to_string(end) + " to " + std::to_string(end + 1024) +
                                  " of ub, which has " + std::to_string(end + 512)});
   auto loaded = [&](DataType type) {
-    return faults([&](B &b) {
+    return errorLines([&](B &b) {
       b.add(Opcode::LoadImage, {l1, gm(0)}, {range(2)},
             {int64_t(type), 3, 16, 4, 256, 64, 128, floatBits(0.5), 0, 0});
     });
@@ -207,7 +207,7 @@ TEST_CASE("flags of a pair of queues are counted on each core") {
           b.add(Opcode::WaitFlag, {}, {}, {int64_t(Queue::V), int64_t(Queue::MTE3), 0, 1, 0})
               .guard = {Guard::NotLast, 0};
         }) == "core 7 raises 1 flags V -> MTE3 and waits for 0");
-  CHECK(faults([](B &b) {
+  CHECK(errorLines([](B &b) {
           b.loop(5, [&](Affine) {
             b.add(Opcode::SetFlag, {}, {}, {2, 5, 0, 1, 0}).guard = {Guard::NotLast, kGridDims};
             b.add(Opcode::WaitFlag, {}, {}, {2, 5, 0, 1, 0}).guard = {Guard::NotFirst, kGridDims};

@@ -276,17 +276,17 @@ TEST_CASE("every built-in table survives its file") {
   CHECK(p3.memoryBytes(Memory::L1) == 1048576);
 }
 
-TEST_CASE("all faults of a table file are listed with their lines") {
+TEST_CASE("all errors of a table file are listed with their lines") {
   SocTable soc;
-  auto faults = readSoc("base = Ascend310P3\nmhz = fast\n# remark\nwarp = 9\nl1Bytes\nmhz = 1\n"
-                        "l0aBytes = 0\n",
-                        "my.soc", soc);
-  REQUIRE(faults.size() == 5);
-  CHECK(faults[0].find("my.soc:2: `fast` is no value for `mhz`") == 0);
-  CHECK(faults[1] == "my.soc:4: unknown key `warp`");
-  CHECK(faults[2].find("my.soc:5: expected `key = value`") == 0);
-  CHECK(faults[3] == "my.soc:6: `mhz` is given twice");
-  CHECK(faults[4].find("my.soc:7: ") == 0);
+  auto errorLines = readSoc("base = Ascend310P3\nmhz = fast\n# remark\nwarp = 9\nl1Bytes\nmhz = 1\n"
+                            "l0aBytes = 0\n",
+                            "my.soc", soc);
+  REQUIRE(errorLines.size() == 5);
+  CHECK(errorLines[0].find("my.soc:2: `fast` is no value for `mhz`") == 0);
+  CHECK(errorLines[1] == "my.soc:4: unknown key `warp`");
+  CHECK(errorLines[2].find("my.soc:5: expected `key = value`") == 0);
+  CHECK(errorLines[3] == "my.soc:6: `mhz` is given twice");
+  CHECK(errorLines[4].find("my.soc:7: ") == 0);
   CHECK(readSoc("base = Ascend310P3\nname = mine\nmhz = 2000\n", "f", soc).empty());
   CHECK(soc.mhz == 2000);
   CHECK(soc.cubeCores == 8);

@@ -58,8 +58,8 @@ Program compile(const std::string &text, const Options *options, SyncCounts *cou
     });
   FailureOr<Program> encoded = encodeProgram(program);
   REQUIRE(succeeded(encoded));
-  std::vector<std::string> faults = verify(*encoded, *findSoc(program.getSoc().str()));
-  CHECK(faults == std::vector<std::string>());
+  std::vector<std::string> errorLines = verify(*encoded, *findSoc(program.getSoc().str()));
+  CHECK(errorLines == std::vector<std::string>());
   return std::move(*encoded);
 }
 

@@ -80,8 +80,8 @@ Contracted compileContraction(const std::string &text, const std::vector<std::st
   FailureOr<Program> encoded = encodeProgram(program);
   REQUIRE(succeeded(encoded));
   result.program = std::move(*encoded);
-  std::vector<std::string> faults = verify(result.program, *findSoc(options.soc));
-  REQUIRE(faults == std::vector<std::string>());
+  std::vector<std::string> errorLines = verify(result.program, *findSoc(options.soc));
+  REQUIRE(errorLines == std::vector<std::string>());
   return result;
 }
 

@@ -86,10 +86,10 @@ struct Compiler {
     FailureOr<Program> encoded = encodeProgram(*programs.begin());
     INFO(messages);
     REQUIRE(succeeded(encoded));
-    std::vector<std::string> faults = verify(*encoded, soc);
-    if (faults.size() && std::getenv("VECTOR_DUMP"))
+    std::vector<std::string> errorLines = verify(*encoded, soc);
+    if (errorLines.size() && std::getenv("VECTOR_DUMP"))
       module->dump();
-    REQUIRE(faults == std::vector<std::string>());
+    REQUIRE(errorLines == std::vector<std::string>());
     return *encoded;
   }
 };
