@@ -4,6 +4,7 @@
 #include "driver/targets/CpuTarget.h"
 
 #include "backends/om/HostProgram.h"
+#include "passes/cpu/ChoiceTargets.h"
 #include "passes/cpu/Pipelines.h"
 #include "passes/kernel/GeneratedOps.h"
 #include "passes/om/Schedule.h"
@@ -22,6 +23,7 @@ std::vector<std::string> CpuTarget::choiceTargets() const {
   std::vector<std::string> targets;
   for (const cpu::CpuLevel &level : levels)
     targets.push_back(level.name);
+  targets.push_back(cpu::kAllLevels.str());
   return targets;
 }
 

@@ -83,7 +83,7 @@ public:
                                             const EmitOptions &options) const = 0;
 
   /// Returns the targets of the choices that its passes read (passes/Choices.h): the SoC, the CPU
-  /// levels.
+  /// levels, and the one name for all of them.
   virtual std::vector<std::string> choiceTargets() const = 0;
 
   /// Returns the CPU target that runs what the device cannot; a CPU target returns itself.

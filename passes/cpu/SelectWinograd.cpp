@@ -4,6 +4,7 @@
 // Decides per convolution between the direct form and Winograd's with tiles of 2x2 or 4x4 outputs,
 // by a model of the vector operations and of the weights that are read, which are 1.8 and 4 times
 // as many. It does not depend on the CPU level: the code of all levels reads the same weights.
+// Where weights would make the model much larger, forms that save the least per byte give way.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +13,7 @@
 #include "dialects/om/Om.h"
 #include "passes/Choices.h"
 #include "passes/Remarks.h"
+#include "passes/cpu/ChoiceTargets.h"
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/WinogradWeights.h"
 
@@ -31,9 +33,12 @@ constexpr int64_t kBlock = 16;
 /// measured as slower: F(2x2, 3x3) of 512 channels on 7 x 7 pixels, predicted 0.76, took 1.16.
 constexpr double kMaxCost = 0.7;
 /// The bytes of weights that a core reads from beyond L2 in the time of one vector operation.
-constexpr double kBytesPerOperation = 8;
-/// The target in keys of choices: weights, and so this choice, are those of all CPU levels.
-constexpr llvm::StringLiteral kChoiceTarget = "cpu";
+constexpr double kBytesPerOperation = 4;
+/// The bytes by which the weights of a model may grow in any case, and the part of all its weights
+/// that they may grow by: fully connected layers are most of a large model, and the process should
+/// not need much more memory than these.
+constexpr int64_t kFreeGrowth = 32 << 20;
+constexpr double kMaxGrowth = 0.12;
 
 /// The vector operations of a form per tile and block of 16 channels, loads and stores included.
 struct TransformCosts {
@@ -109,71 +114,123 @@ std::optional<int64_t> placesOf(StringRef choice) {
   return std::nullopt;
 }
 
+/// A form that a convolution can have; without `form` the direct one.
+struct FormOption {
+  std::optional<Winograd> form;
+  double cost;        ///< vector operations
+  double error = 0;   ///< estimated, as a part of the range
+  int64_t growth = 0; ///< bytes that the weights are larger than those of the direct form
+};
+
+/// A convolution and its forms, by growing weights; the direct one is the first.
+struct Candidate {
+  Conv2DOp op;
+  graph::ConstantBytes bytes; ///< holds the filter's data
+  DirectFilter filter = {};
+  std::string key;      ///< of the choice; empty where nobody asks
+  bool isGiven = false; ///< whether the table of choices has one
+  SmallVector<FormOption, 3> options;
+  size_t chosen = 0;
+  bool isLimited = false; ///< whether a faster form gave way to the limit of the model's weights
+  std::string inexact;    ///< why forms are missing
+
+  const FormOption &option() const { return options[chosen]; }
+};
+
+/// Takes smaller weights, those that cost the fewest operations per byte first, until the weights
+/// grow by `limit` bytes at most. Choices that were given stay.
+void limitGrowth(MutableArrayRef<Candidate> candidates, double limit) {
+  int64_t growth = 0;
+  for (const Candidate &candidate : candidates)
+    growth += candidate.option().growth;
+  while (growth > limit) {
+    Candidate *best = nullptr;
+    size_t bestOption = 0;
+    double bestLoss = 0;
+    for (Candidate &candidate : candidates) {
+      const FormOption &now = candidate.option();
+      for (size_t i = 0; i < candidate.chosen && !candidate.isGiven; ++i) {
+        const FormOption &other = candidate.options[i];
+        const double loss = (other.cost - now.cost) / (now.growth - other.growth);
+        if (best && loss >= bestLoss)
+          continue;
+        best = &candidate;
+        bestOption = i;
+        bestLoss = loss;
+      }
+    }
+    if (!best)
+      return;
+    growth -= best->option().growth - best->options[bestOption].growth;
+    best->chosen = bestOption;
+    best->isLimited = true;
+  }
+}
+
 struct CpuSelectWinogradPass : impl::CpuSelectWinogradBase<CpuSelectWinogradPass> {
   using CpuSelectWinogradBase::CpuSelectWinogradBase;
 
   void runOnOperation() override {
-    for (auto op : llvm::make_early_inc_range(getOperation().getOps<Conv2DOp>()))
-      if (StringRef why = whyDirect(op); why.empty())
-        select(op);
-      else
+    std::vector<Candidate> candidates;
+    for (auto op : getOperation().getOps<Conv2DOp>())
+      if (StringRef why = whyDirect(op); !why.empty())
         remarkMissed(getArgument(), op.getLoc(), "Direct") << why;
+      else if (std::optional<Candidate> candidate = candidateOf(op))
+        candidates.push_back(std::move(*candidate));
+    int64_t weights = 0;
+    for (auto weight : getOperation().getOps<om::WeightOp>()) {
+      auto type = cast<MemRefType>(weight.getType());
+      weights += type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    }
+    limitGrowth(candidates, std::max<double>(kFreeGrowth, kMaxGrowth * weights));
+    for (const Candidate &candidate : candidates)
+      apply(candidate);
   }
 
 private:
-  void select(Conv2DOp op) {
+  /// Returns the forms of a convolution, with the fastest as its choice; nothing where the weights
+  /// are not of f32.
+  std::optional<Candidate> candidateOf(Conv2DOp op) {
     auto weight = op.getFilter().getDefiningOp<om::WeightOp>();
     FailureOr<graph::ConstantBytes> bytes = graph::ConstantBytes::get(weight.getValue());
     if (failed(bytes) || !bytes->getType().getElementType().isF32())
-      return;
+      return std::nullopt;
     ArrayRef<int64_t> shape = bufferShape(op.getFilter());
-    const DirectFilter filter{bytes->expandedAs<float>(), shape[0], shape[1]};
-
-    std::string key;
-    const std::optional<int64_t> given = givenPlaces(op, key);
+    Candidate result;
+    result.op = op;
+    result.bytes = std::move(*bytes);
+    result.filter = {result.bytes.expandedAs<float>(), shape[0], shape[1]};
+    const std::optional<int64_t> given = givenPlaces(op, result.key);
+    result.isGiven = given.has_value();
     const Sizes sizes(op);
     const double direct = sizes.directCost();
-    double bestCost = kMaxCost * direct, bestError = 0;
-    std::optional<Winograd> best;
-    std::string inexact;
+    result.options.push_back({std::nullopt, direct});
+    double bestCost = kMaxCost * direct;
     for (int64_t places : {16, 36}) {
       const Winograd form = *Winograd::ofPlaces(places);
       const double cost = sizes.cost(form);
       if (given ? *given != places : cost >= bestCost)
         continue;
-      const double error = estimateWinogradError(filter, form);
+      const double error = estimateWinogradError(result.filter, form);
       if (error > maxError) {
-        inexact += llvm::formatv("; the estimated error of tiles of {0}x{0} is {1:E} of the range",
-                                 form.outputs, error);
+        result.inexact += llvm::formatv(
+            "; the estimated error of tiles of {0}x{0} is {1:E} of the range", form.outputs, error);
         continue;
       }
-      best = form;
+      result.chosen = result.options.size();
+      result.options.push_back(
+          {form, cost, error,
+           int64_t(sizeof(float)) * (places - 9) * sizes.channels * sizes.outputs});
       bestCost = cost;
-      bestError = error;
     }
-    const std::string choice = best ? llvm::formatv("{0}x{0}", best->outputs).str() : "direct";
-    if (!key.empty())
-      remarkChoice(getArgument(), op.getLoc(), key, choice);
-    if (!best) {
-      remarkMissed(getArgument(), op.getLoc(), "Direct")
-          << remark::add("{0}: {1} vector operations{2}", given ? "as chosen" : "no form is faster",
-                         int64_t(direct), inexact);
-      return;
-    }
-    remarkPassed(getArgument(), op.getLoc(), "Winograd")
-        << remark::add("tiles of {0} outputs: {1} vector operations instead of {2}; the estimated "
-                       "error is {3:E} of the range",
-                       choice, int64_t(sizes.cost(*best)), int64_t(direct), bestError);
-    rewrite(op, filter, *best);
-    if (weight.use_empty())
-      weight.erase();
+    return std::optional(std::move(result));
   }
 
   /// Returns what the table of choices has for a convolution; `key` is empty where nobody asks.
   std::optional<int64_t> givenPlaces(Conv2DOp op, std::string &key) {
     if (!usesChoices(op))
       return std::nullopt;
-    key = choiceKey(getArgument(), kChoiceTarget, identify(op));
+    key = choiceKey(getArgument(), kAllLevels, identify(op));
     std::optional<StringRef> choice = givenChoice(op, key);
     if (!choice)
       return std::nullopt;
@@ -181,6 +238,36 @@ private:
     if (!places)
       reportUnfit(op, key, *choice, "it must be direct, 2x2 or 4x4");
     return places;
+  }
+
+  /// Rewrites a convolution to its form, and remarks on it.
+  void apply(const Candidate &candidate) {
+    Conv2DOp op = candidate.op;
+    const FormOption &option = candidate.option();
+    const int64_t direct = candidate.options.front().cost;
+    const std::string choice =
+        option.form ? llvm::formatv("{0}x{0}", option.form->outputs).str() : "direct";
+    const StringRef limited =
+        candidate.isLimited ? "; a faster form would make the model's weights too large" : "";
+    if (!candidate.key.empty())
+      remarkChoice(getArgument(), op.getLoc(), candidate.key, choice);
+    if (!option.form) {
+      remarkMissed(getArgument(), op.getLoc(), "Direct")
+          << remark::add("{0}: {1} vector operations{2}{3}",
+                         candidate.isGiven     ? "as chosen"
+                         : candidate.isLimited ? "smaller"
+                                               : "no form is faster",
+                         direct, candidate.inexact, limited);
+      return;
+    }
+    remarkPassed(getArgument(), op.getLoc(), "Winograd")
+        << remark::add("tiles of {0} outputs: {1} vector operations instead of {2}; the estimated "
+                       "error is {3:E} of the range{4}",
+                       choice, int64_t(option.cost), direct, option.error, limited);
+    auto weight = op.getFilter().getDefiningOp<om::WeightOp>();
+    rewrite(op, candidate.filter, *option.form);
+    if (weight.use_empty())
+      weight.erase();
   }
 
   void rewrite(Conv2DOp op, const DirectFilter &filter, Winograd form) {

@@ -41,6 +41,25 @@ func.func @weights(%x: memref<1x32x4x4x16xf32>, %y: memref<1x32x2x2x16xf32>) {
 
 // -----
 
+// Tiles of 4x4 would make the weights 60 MB larger, more than a small model's may grow: those that
+// save the least per byte have tiles of 2x2.
+
+// CHECK-LABEL: func.func @growth
+// CHECK: cpu.float_winograd {{.*}} memref<16x36x256x16xf32>
+// CHECK-COUNT-2: cpu.float_winograd {{.*}} memref<32x16x512x16xf32>
+// REMARK-COUNT-2: [Passed] {{.*}}tiles of 2x2 outputs: {{.*}}a faster form would make the model's weights too large
+func.func @growth(%a: memref<1x16x58x58x16xf32>, %b: memref<1x16x56x56x16xf32>, %x: memref<1x32x30x30x16xf32>, %y: memref<1x32x28x28x16xf32>, %z: memref<1x32x28x28x16xf32>) {
+  %u = om.weight dense<0.0> : tensor<16x16x3x3x16x16xf32> : memref<16x16x3x3x16x16xf32>
+  %v = om.weight dense<0.0> : tensor<32x32x3x3x16x16xf32> : memref<32x32x3x3x16x16xf32>
+  %w = om.weight dense<0.0> : tensor<32x32x3x3x16x16xf32> : memref<32x32x3x3x16x16xf32>
+  cpu.conv2d %a, %u outs %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1, channels = 256} : memref<1x16x58x58x16xf32>, memref<16x16x3x3x16x16xf32>, memref<1x16x56x56x16xf32>
+  cpu.conv2d %x, %v outs %y {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1, channels = 512} : memref<1x32x30x30x16xf32>, memref<32x32x3x3x16x16xf32>, memref<1x32x28x28x16xf32>
+  cpu.conv2d %x, %w outs %z {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1, channels = 512} : memref<1x32x30x30x16xf32>, memref<32x32x3x3x16x16xf32>, memref<1x32x28x28x16xf32>
+  return
+}
+
+// -----
+
 // A weight that is no number: no form is exact enough.
 
 // CHECK-LABEL: func.func @inexact
