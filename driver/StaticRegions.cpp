@@ -8,6 +8,10 @@
 #include "passes/host/Passes.h"
 #include "passes/om/Schedule.h"
 
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/Support/xxhash.h"
+
 using namespace mlir;
 
 namespace atc::driver {
@@ -15,7 +19,8 @@ namespace atc::driver {
 OwningOpRef<ModuleOp> copyRegion(func::FuncOp function) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
   (*module)->setAttrs(function->getParentOfType<ModuleOp>()->getAttrs());
-  (*module)->setAttr(graph::kSharedConstantsAttr, UnitAttr::get(function.getContext()));
+  if (!(*module)->hasAttr(graph::kSharedConstantsAttr))
+    graph::shareConstants(*module);
   func::FuncOp main = function.clone();
   main.setName("main");
   main.setPublic();
@@ -123,15 +128,52 @@ static void combineSizes(StringRef name, ModuleOp compiled, ModuleOp module,
   module->setAttr(name, IntegerAttr::get(added.getType(), bytes));
 }
 
+/// Replaces large constants of `compiled` by equal ones of earlier regions, as tiles of several
+/// sizes pack the same weights, and frees what it no longer uses. Returns the bytes of those that
+/// are new.
+uint64_t RegionMerger::shareConstants(ModuleOp compiled) {
+  constexpr size_t minBytes = 4096;
+  uint64_t added = 0;
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](DenseResourceElementsAttr attr) -> std::optional<Attribute> {
+    auto data = graph::ConstantBytes::get(attr);
+    if (failed(data) || data->bytes().size() < minBytes)
+      return std::nullopt;
+    const ArrayRef<char> bytes = data->bytes();
+    auto &known = constants[llvm::xxh3_64bits(
+        ArrayRef(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()))];
+    for (DenseResourceElementsAttr &other : known) {
+      if (other == attr)
+        return std::nullopt;
+      auto stored = graph::ConstantBytes::get(other);
+      if (other.getType() == attr.getType() && succeeded(stored) && stored->bytes() == bytes)
+        return other;
+    }
+    known.push_back(attr);
+    added += bytes.size();
+    return std::nullopt;
+  });
+  compiled.walk([&](Operation *op) { replacer.replaceElementsIn(op); });
+  graph::releaseUnusedConstants(compiled);
+  return added;
+}
+
 void RegionMerger::merge(func::FuncOp function, ModuleOp compiled) {
   shareKernels(compiled);
   rename(compiled);
+  unreleased += shareConstants(compiled);
   moveSymbols(function, compiled);
   // Regions run one after the other in the same arena.
   auto larger = [](int64_t a, int64_t b) { return std::max(a, b); };
   combineSizes(om::kArenaSizeAttr, compiled, module, larger);
   combineSizes(om::kArenaLowerBoundAttr, compiled, module, larger);
   combineSizes(om::kIntermediateBytesAttr, compiled, module, std::plus<int64_t>());
+  // What the region was compiled from goes now and then, as finding it visits the whole module.
+  constexpr uint64_t maxBytes = uint64_t(64) << 20;
+  if (unreleased < maxBytes)
+    return;
+  unreleased = 0;
+  graph::releaseUnusedConstants(module);
 }
 
 } // namespace atc::driver

@@ -24,8 +24,8 @@ public:
 
   /// Moves a module that copyRegion made of `function` and passes have compiled back: its
   /// @main becomes the body of `function`, its kernels join those of the module, under new
-  /// names where needed, and the sizes of the arena are combined. Calls of a region that
-  /// works on buffers now become om.run_region. `compiled` is empty afterwards.
+  /// names where needed, equal constants become one, and the sizes of the arena are combined. Calls
+  /// of a region that works on buffers now become om.run_region. `compiled` is empty afterwards.
   void merge(mlir::func::FuncOp function, mlir::ModuleOp compiled);
 
 private:
@@ -33,12 +33,16 @@ private:
   void rename(mlir::ModuleOp compiled);
   void moveSymbols(mlir::func::FuncOp function, mlir::ModuleOp compiled);
   void replaceCalls(mlir::func::FuncOp function);
+  uint64_t shareConstants(mlir::ModuleOp compiled);
 
   mlir::ModuleOp module;
   mlir::SymbolTable symbols;
   llvm::StringMap<llvm::SmallVector<mlir::func::CallOp, 1>> calls; ///< by the region's name
   llvm::StringMap<unsigned> numbers;         ///< the next number to append to each name
   llvm::StringMap<mlir::Operation *> byText; ///< kernels by the result of textOf
+  /// Large constants of merged regions by the hash of their bytes.
+  llvm::DenseMap<uint64_t, llvm::SmallVector<mlir::DenseResourceElementsAttr, 1>> constants;
+  uint64_t unreleased = 0; ///< bytes of constants added since unused ones were freed
 };
 
 } // namespace atc::driver

@@ -3,6 +3,7 @@
 
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/QuantTypes.h"
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Operation.h"
@@ -16,6 +17,9 @@ namespace atc::graph {
 
 /// Begins the name of every resource made here.
 static constexpr StringLiteral kNamePrefix = "atc_";
+
+/// The number that ends the name of the next resource.
+static std::atomic<uint64_t> nextNumber = 0;
 
 int64_t getElementBytes(Type elementType) {
   return llvm::divideCeil(getStoredType(elementType).getIntOrFloatBitWidth(), 8);
@@ -104,8 +108,7 @@ static ElementsAttr makeInline(RankedTensorType type, ArrayRef<char> bytes) {
 }
 
 static ElementsAttr makeResource(RankedTensorType type, StringRef name, AsmResourceBlob &&blob) {
-  static std::atomic<uint64_t> counter = 0;
-  std::string unique = (kNamePrefix + name + "_" + Twine(counter++)).str();
+  std::string unique = (kNamePrefix + name + "_" + Twine(nextNumber++)).str();
   auto &manager = DenseResourceElementsHandle::getManagerInterface(type.getContext());
   return DenseResourceElementsAttr::get(type, manager.insert(unique, std::move(blob)));
 }
@@ -136,9 +139,24 @@ ElementsAttr makeConstant(RankedTensorType type, ArrayRef<char> bytes,
   return makeResource(type, name, AsmResourceBlob(bytes, align, std::move(deleter), false));
 }
 
+void shareConstants(Operation *module) {
+  Builder builder(module->getContext());
+  module->setAttr(kSharedConstantsAttr,
+                  builder.getI64IntegerAttr(static_cast<int64_t>(nextNumber.load())));
+}
+
+/// Reports whether makeConstant has made the resource `name` as number `first` or later.
+static bool isMadeSince(StringRef name, uint64_t first) {
+  uint64_t number;
+  return name.starts_with(kNamePrefix) &&
+         !name.substr(name.rfind('_') + 1).getAsInteger(10, number) && number >= first;
+}
+
 void releaseUnusedConstants(Operation *root) {
-  if (root->hasAttr(kSharedConstantsAttr))
+  if (root->hasAttrOfType<UnitAttr>(kSharedConstantsAttr))
     return;
+  auto shared = root->getAttrOfType<IntegerAttr>(kSharedConstantsAttr);
+  const uint64_t first = shared ? static_cast<uint64_t>(shared.getInt()) : 0;
   auto &manager =
       DenseResourceElementsHandle::getManagerInterface(root->getContext()).getBlobManager();
   llvm::StringSet<> used;
@@ -149,7 +167,7 @@ void releaseUnusedConstants(Operation *root) {
   std::vector<std::string> unused;
   manager.getBlobMap([&](const llvm::StringMap<DialectResourceBlobManager::BlobEntry> &blobs) {
     for (const auto &entry : blobs)
-      if (entry.getKey().starts_with(kNamePrefix) && !used.contains(entry.getKey()))
+      if (isMadeSince(entry.getKey(), first) && !used.contains(entry.getKey()))
         unused.push_back(entry.getKey().str());
   });
   for (const std::string &name : unused)

@@ -85,12 +85,17 @@ mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, llvm::ArrayRef<T> e
   return makeConstant(type, std::vector<char>(begin, begin + elements.size() * sizeof(T)), name);
 }
 
-/// Marks a module that shares its constants with other modules (unit attribute).
+/// Marks a module that shares constants with other modules: those that makeConstant has made before
+/// the number that this i64 attribute holds, or all as a unit attribute.
 inline constexpr llvm::StringLiteral kSharedConstantsAttr = "graph.shared_constants";
 
-/// Frees the bytes of resources made here that no attribute below `root` uses any more, unless it
-/// shares its constants. Only for the owner of the whole module: an attribute kept elsewhere loses
-/// its bytes.
+/// Marks `module` as sharing all constants made so far with other modules. What is made from now on
+/// must be used by it alone for as long as it has kSharedConstantsAttr.
+void shareConstants(mlir::Operation *module);
+
+/// Frees the bytes of resources made here that no attribute below `root` uses any more, except
+/// those that it shares with other modules. Only for the owner of the whole module: an attribute
+/// kept elsewhere loses its bytes.
 void releaseUnusedConstants(mlir::Operation *root);
 
 } // namespace atc::graph

@@ -9,6 +9,9 @@
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/HostCalls.h"
 #include "kernels/core/Support.h"
+#include "llvm/Support/Process.h"
+
+#include <sys/mman.h>
 
 using namespace mlir;
 using google::protobuf::RepeatedField;
@@ -33,6 +36,28 @@ std::string nameElementType(int32_t type) {
 }
 
 namespace {
+
+/// Bytes of a mapped file. Their pages leave memory with this object, although the mapping may
+/// live on for other tensors; who reads them again gets them from the file.
+class ExternalBytes {
+public:
+  ExternalBytes(ExternalFiles::Mapping mapping, ArrayRef<char> bytes)
+      : mapping(std::move(mapping)), bytes(bytes) {}
+  ~ExternalBytes() {
+    const uint64_t page = llvm::sys::Process::getPageSizeEstimate();
+    const auto address = reinterpret_cast<uintptr_t>(bytes.data());
+    const uint64_t begin = llvm::alignTo(address, page),
+                   end = llvm::alignDown(address + bytes.size(), page);
+    if (begin < end)
+      madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
+  }
+  ExternalBytes(const ExternalBytes &) = delete;
+  ExternalBytes &operator=(const ExternalBytes &) = delete;
+
+private:
+  ExternalFiles::Mapping mapping;
+  ArrayRef<char> bytes;
+};
 
 /// Takes the elements of one tensor from wherever it has them.
 class TensorTaker {
@@ -150,7 +175,8 @@ Expected<ElementsAttr> TensorTaker::takeExternal() {
   if (offset > size || length > size - offset)
     return createStringError("needs bytes " + Twine(offset) + " to " + Twine(offset + length) +
                              " of external data file '" + location + "', which has " + Twine(size));
-  return keep({(*mapping)->const_data() + offset, length}, *mapping);
+  const ArrayRef<char> bytes((*mapping)->const_data() + offset, length);
+  return keep(bytes, std::make_unique<ExternalBytes>(*mapping, bytes));
 }
 
 ElementsAttr TensorTaker::unpack(ArrayRef<char> packed) {

@@ -135,3 +135,26 @@ TEST_CASE("constants that are no longer used free their bytes", "[constant]") {
   CHECK(keptCalls == 0);
   CHECK(droppedCalls == 1);
 }
+
+TEST_CASE("a module that shares constants frees those it made alone", "[constant]") {
+  std::vector<char> shared(100, 1), own(100, 2);
+  int sharedCalls = 0, ownCalls = 0;
+  Graph graph;
+  OpBuilder builder(&graph.context);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(builder, builder.getUnknownLoc());
+  auto type = typeOf(graph.context, {100}, 8);
+  makeConstant(type, ArrayRef<char>(shared), [&](void *, size_t, size_t) { ++sharedCalls; });
+  shareConstants(*module);
+  makeConstant(type, ArrayRef<char>(own), [&](void *, size_t, size_t) { ++ownCalls; });
+  releaseUnusedConstants(*module);
+  CHECK(sharedCalls == 0);
+  CHECK(ownCalls == 1);
+  (*module)->setAttr(kSharedConstantsAttr, builder.getUnitAttr());
+  makeConstant(type, ArrayRef<char>(own), [&](void *, size_t, size_t) { ++ownCalls; });
+  releaseUnusedConstants(*module);
+  CHECK(ownCalls == 1);
+  (*module)->removeAttr(kSharedConstantsAttr);
+  releaseUnusedConstants(*module);
+  CHECK(sharedCalls == 1);
+  CHECK(ownCalls == 2);
+}
