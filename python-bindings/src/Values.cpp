@@ -77,7 +77,7 @@ om::Value fromStrings(const py::object &array) {
 om::Value fromRaw(const py::object &raw) {
   const std::string name = py::str(raw.attr("dtype"));
   om_dtype dtype = OM_UNDEFINED;
-  for (int number = OM_F32; number <= OM_I2; ++number)
+  for (int number = OM_F32; number <= int(OM_I2); ++number)
     if (name == om_dtype_name(static_cast<om_dtype>(number)))
       dtype = static_cast<om_dtype>(number);
   if (!om_dtype_bits(dtype))
