@@ -21,6 +21,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <mutex>
+#include <new>
 #include <set>
 #include <sys/mman.h>
 #include <thread>
@@ -241,6 +242,10 @@ Error runLinker(ArrayRef<ObjectFile> objects, const std::string &result) {
   usable = outcome.canRunAgain;
   if (outcome.retCode == 0)
     return Error::success();
+  // Where memory has ended, a tool ends as it does where an allocation fails.
+  if (std::new_handler handler = std::get_new_handler();
+      handler && StringRef(output).contains(std::strerror(ENOMEM)))
+    handler();
   for (char &c : output)
     c = c == '\n' ? ' ' : c;
   return failed("the code cannot become an image: ", StringRef(output).trim());

@@ -18,7 +18,7 @@ if (BUILD / "lib" / "libopenatc_mpi.so").exists():
 HOLDS = {
     "runtime": [r"lib/libopenatc_runtime\.so\.\d[\d.]*"],
     "dev": [r"include/openatc/(om|npu|trust)\.h", r"include/openatc/\w+\.(h|hpp)",
-            r"lib/libopenatc_(collectives|runtime|npu|trust)\.a", r"lib/libopenatc_runtime\.so",
+            r"lib/libopenatc_(bare|collectives|runtime|npu|trust)\.a", r"lib/libopenatc_runtime\.so",
             r"lib/cmake/OpenATC/OpenATC\w+(-release)?\.cmake", r"lib/pkgconfig/openatc(-npu|-trust)?\.pc",
             r"share/openatc/om\.fbs"],
     "tools": [r"bin/(om-(run|dump|sign)|npu-cluster)"],

@@ -61,7 +61,7 @@ def test_torch():
 
         # Dynamic dims, and inputs by name.
         module = openatc.from_torch(net, image, dynamic_shapes={"image": {0: "batch"}})
-        assert module.inputs["image"].shape == (None, 3, 8, 8), module.inputs
+        assert module.inputs["image"].shape == ("batch", 3, 8, 8), module.inputs
         session = openatc.Session(module.compile())
         for rows in (1, 5):
             image = torch.randn(rows, 3, 8, 8)
@@ -117,7 +117,9 @@ def test_torch_backend():
             for rows in (4, 4, 7, 9, 11):        # the second size makes the batch dynamic
                 x = torch.randn(rows, 6)
                 torch.testing.assert_close(fast(x), net(x), atol=1e-5, rtol=1e-5)
-        assert len(compiled) == 2 and compiled[1].inputs[0].shape == (None, 6), compiled
+        assert len(compiled) == 2, compiled
+        rows, columns = compiled[1].inputs[0].shape
+        assert isinstance(rows, str) and columns == 6, compiled[1].inputs
         with torch.no_grad():                     # a weight that changed counts
             net[3].bias.add_(1)
             torch.testing.assert_close(fast(x), net(x), atol=1e-5, rtol=1e-5)

@@ -3,8 +3,9 @@
 
 #include "tools/amct/Evaluator.h"
 
+#include "tools/common/Print.h"
+
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -38,7 +39,7 @@ int atc::tools::runEvaluator(int argc, char **argv) {
   words.insert(words.end(), argv + 1, argv + argc);
   words.push_back(nullptr);
   execvp("python3", words.data());
-  std::fprintf(stderr, "E10410: --evaluator needs the program python3, which cannot be run: %s\n",
+  tools::print(stderr, "E10410: --evaluator needs the program python3, which cannot be run: %s\n",
                std::strerror(errno));
   return 1;
 }
