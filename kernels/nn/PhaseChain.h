@@ -145,7 +145,7 @@ private:
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
-    __asm__ volatile("yield");
+    __builtin_arm_yield();
 #endif
   }
 

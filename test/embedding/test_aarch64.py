@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -43,6 +44,46 @@ def test_digits_give_the_x86_answers(arm_program, digits_om, tmp_path, level):
     here = np.array([[float(word) for word in run_here(digits_om, picture)]
                      for picture in PICTURES])
     assert np.abs(scores - here).max() <= 1e-4 * np.ptp(here)
+
+
+def convolutions(graph, image, rng):
+    """3x3 convolutions whose channels are whole blocks: Winograd's form."""
+    def weights(*shape):
+        return rng.standard_normal(shape).astype(np.float32) / np.sqrt(np.prod(shape[1:]))
+    y = graph.op("Conv", image, weights(32, 1, 3, 3), pads=[1, 1, 1, 1])
+    for channels in (32, 64):
+        y = graph.op("Conv", y, weights(channels, 32, 3, 3), pads=[1, 1, 1, 1])
+        y = y if channels == 64 else graph.op("Relu", y)
+    return graph.op("MatMul", graph.op("ReduceMean", y, [2, 3], keepdims=0), weights(64, 10))
+
+
+def recurrence(graph, image, rng):
+    """The lines of the picture as the steps of an LSTM, in both directions."""
+    def weights(*shape):
+        return (0.3 * rng.standard_normal(shape)).astype(np.float32)
+    steps = graph.op("Reshape", image, np.array([28, 1, 28]))
+    y = graph.op("LSTM", steps, weights(2, 192, 28), weights(2, 192, 48), hidden_size=48,
+                 direction="bidirectional")
+    return graph.op("MatMul", graph.op("ReduceMean", y, [0, 1], keepdims=0),
+                    weights(1, 48, 10)[0])
+
+
+@pytest.mark.parametrize("network", [convolutions, recurrence])
+@pytest.mark.parametrize("level", ["armv8-a", "armv8.2-a"])
+def test_generated_code_gives_the_x86_answers(arm_program, tmp_path, network, level):
+    sys.path.insert(0, str(BUILD / "python"))
+    from openatc import builder
+    graph = builder.Graph("net")
+    y = network(graph, graph.input("image", "float32", [1, 1, 28, 28]), np.random.default_rng(5))
+    graph.output("scores", graph.op("Reshape", y, np.array([1, 10])))
+    (tmp_path / "net.onnx").write_bytes(graph.to_onnx())
+    for name, cpu in (("here", "host"), ("arm", level)):
+        run(BUILD / "bin" / "atc", f"--model={tmp_path / 'net.onnx'}", "--framework=5",
+            f"--output={tmp_path / name}", "--target=cpu", f"--target_cpu={cpu}")
+    here = run_here(tmp_path / "here.om", PICTURES[3])
+    answer = run(*EMULATOR, arm_program, tmp_path / "arm.om", PICTURES[3]).splitlines()[1]
+    there = np.array([float(word) for word in answer.split()])
+    assert np.abs(there - here).max() <= 1e-4 * np.ptp(here)
 
 
 def run_here(model, picture):
