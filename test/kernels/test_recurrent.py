@@ -202,3 +202,13 @@ def test_errors():
         call("LSTM", x, w, r, outputs=3, activations=["Sigmoid", "Tanh", "Sine"])
     with pytest.raises(KernelError):
         call("LSTM", x, w, r, outputs=3, direction="bidirectional")
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_states_without_steps_have_a_size(kind):
+    """2^58 sequences of no steps: as many elements as an address has are refused, not wrapped."""
+    gates = {"LSTM": 4, "GRU": 3, "RNN": 1}[kind]
+    x = np.empty((0, 1 << 58, 3), np.float32)
+    with pytest.raises(KernelError):
+        call(kind, x, np.zeros((1, gates * 64, 3), np.float32),
+             np.zeros((1, gates * 64, 64), np.float32), outputs=1, hidden_size=64)
