@@ -25,13 +25,16 @@ template <typename Body> void parallelIf(Context &c, int64_t count, int64_t cost
 }
 
 /// Returns the product of the sizes of a working space, in elements; fails the call and returns -1
-/// where it exceeds 2^44.
+/// where it exceeds 2^44. A size of 0 counts as 1 there: the product of any of the sizes has that
+/// limit.
 template <typename... Ints> int64_t spaceFor(Context &c, Ints... sizes) {
-  int64_t result = 1;
+  int64_t result = 1, limited = 1;
   bool fits = true;
-  ((fits &= !__builtin_mul_overflow(result, int64_t(sizes), &result)), ...);
-  if (fits && result >= 0 && result < int64_t(1) << 44)
-    return result;
+  ((result *= sizes > 0, fits &= sizes >= 0,
+    fits &= !__builtin_mul_overflow(limited, sizes > 0 ? int64_t(sizes) : 1, &limited)),
+   ...);
+  if (fits && limited < int64_t(1) << 44)
+    return result * limited;
   c.fail("the working space is too large");
   return -1;
 }

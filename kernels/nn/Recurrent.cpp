@@ -36,8 +36,7 @@ public:
     direction = which;
     h = p->hidden;
     width = p->gates * h;
-    // Without steps, the states still have a size.
-    if (spaceFor(c, maximum(p->steps, int64_t(1)), p->batch, p->gates, maximum(h, int64_t(1))) < 0)
+    if (spaceFor(c, p->steps, p->batch, p->gates, h) < 0)
       return false;
     inputLayout = {p->gates, h, p->inputs};
     stateLayout = {p->gates, h, h};
