@@ -18,6 +18,7 @@
 #include "dialects/cpu/FloatWinograd.h"
 #include "dialects/cpu/Winograd.h"
 #include "passes/cpu/Passes.h"
+#include "passes/cpu/expand/WinogradOutputs.h"
 #include "passes/cpu/tiles/Epilogue.h"
 #include "passes/cpu/tiles/PixelTiles.h"
 #include "passes/cpu/tiles/Scratch.h"
@@ -33,8 +34,6 @@ namespace atc::cpu {
 #include "passes/cpu/Passes.h.inc"
 
 namespace {
-
-using Row = SmallVector<Value, 6>;
 
 /// Elements of padding after each position, so that the same tile of all positions is not in one
 /// set of a cache.
@@ -223,52 +222,32 @@ void FloatWinogradExpander::multiply(Value position, Value firstBlock, Value blo
 /// at `from`. Rows below the last one are not written.
 void FloatWinogradExpander::finishTile(Value image, Value tileRow, Value column, Value block,
                                        Value from, int64_t columns) {
-  int64_t side = form.side(), outputs = form.outputs, height = out.shape()[2];
+  int64_t outputs = form.outputs, height = out.shape()[2];
   RegisterTile line(b, columns, 1, width);
-  // [vector][row of outputs][position in a row].
-  SmallVector<SmallVector<Row>> half(line.vectors(), SmallVector<Row>(outputs, Row(side)));
-  for (int64_t v = 0; v < line.vectors(); ++v)
-    for (int64_t j = 0; j < side; ++j) {
-      Row places;
-      for (int64_t i = 0; i < side; ++i)
-        places.push_back(
-            line.loadVector(scratch, {from, (i * side + j) * productPosition + v * lanes}));
-      for (auto [i, value] : llvm::enumerate(transforms.output(places)))
-        half[v][i][j] = value;
-    }
+  auto half = transformColumns(transforms, form, line.vectors(), [&](int64_t v, int64_t position) {
+    return line.loadVector(scratch, {from, position * productPosition + v * lanes});
+  });
   Value firstY = b.mul(tileRow, outputs), x = b.mul(column, outputs);
-  int64_t missing = llvm::alignTo(form.tilesAlong(height), rows) * outputs - height;
-  for (int64_t i = 0; i < outputs; ++i) {
-    Value y = b.add(firstY, i);
-    auto finishLine = [&] {
-      PixelTile pixels{columns, y, x, Value(), 0, Value()};
-      auto addressesIn = [&](const PixelGrid &grid) {
-        return grid.addresses(b, pixels,
-                              b.mulAdd(image, grid.stride(0), b.mul(block, grid.stride(1))));
-      };
-      EpilogueAt at{{b.mul(block, width)}, {}, 0};
-      if (epilogue.residual)
-        at.residual = addressesIn(PixelGrid(op.getResidual(), {1, 1}));
-      startSum(b, line, epilogue, at, width);
-      SmallVector<Row> values;
-      for (int64_t v = 0; v < line.vectors(); ++v)
-        values.push_back(transforms.output(half[v][i]));
-      line.map([&](Value sum, int64_t p, int64_t, int64_t v) -> Value {
-        return arith::AddFOp::create(b, sum, values[v][p]);
-      });
-      finishSum(b, line, epilogue, at, width);
-      line.store(output, addressesIn(out), /*blockStride=*/0);
+  int64_t coveredRows = llvm::alignTo(form.tilesAlong(height), rows) * outputs;
+  finishRows(b, form, firstY, height, coveredRows, [&](int64_t i, Value y) {
+    PixelTile pixels{columns, y, x, Value(), 0, Value()};
+    auto addressesIn = [&](const PixelGrid &grid) {
+      return grid.addresses(b, pixels,
+                            b.mulAdd(image, grid.stride(0), b.mul(block, grid.stride(1))));
     };
-    if (i < outputs - missing) {
-      finishLine();
-      continue;
-    }
-    Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, y, b.index(height));
-    auto ifOp = scf::IfOp::create(b, exists, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(ifOp.thenBlock());
-    finishLine();
-  }
+    EpilogueAt at{{b.mul(block, width)}, {}, 0};
+    if (epilogue.residual)
+      at.residual = addressesIn(PixelGrid(op.getResidual(), {1, 1}));
+    startSum(b, line, epilogue, at, width);
+    SmallVector<Row> values;
+    for (int64_t v = 0; v < line.vectors(); ++v)
+      values.push_back(transforms.output(half[v][i]));
+    line.map([&](Value sum, int64_t p, int64_t, int64_t v) -> Value {
+      return arith::AddFOp::create(b, sum, values[v][p]);
+    });
+    finishSum(b, line, epilogue, at, width);
+    line.store(output, addressesIn(out), /*blockStride=*/0);
+  });
 }
 
 void FloatWinogradExpander::transformOutput(Value image, Value firstRow, Value block, Value index) {

@@ -15,6 +15,7 @@
 
 #include "dialects/cpu/Winograd.h"
 #include "passes/cpu/Passes.h"
+#include "passes/cpu/expand/WinogradOutputs.h"
 #include "passes/cpu/tiles/IntegerDot.h"
 #include "passes/cpu/tiles/IntegerTile.h"
 #include "passes/cpu/tiles/Splat.h"
@@ -28,8 +29,6 @@ namespace atc::cpu {
 #include "passes/cpu/Passes.h.inc"
 
 namespace {
-
-using Row = SmallVector<Value, 6>;
 
 /// The transforms of rows, as few operations on vectors of integers.
 class Transforms {
@@ -242,45 +241,26 @@ private:
   /// rows less.
   void finishTile(Value image, Value block, Value firstRow, Value row, Value column,
                   int64_t columns) {
-    int64_t side = form.side(), outputs = form.outputs;
+    int64_t outputs = form.outputs;
     Value tileAt = b.mul(b.mulAdd(row, tileColumns, column), kSumBlock);
     IntegerTile line(b, columns);
-    // [vector][row of outputs][position in a row].
-    SmallVector<SmallVector<Row>> half(line.vectors(), SmallVector<Row>(outputs, Row(side)));
-    for (int64_t v = 0; v < line.vectors(); ++v)
-      for (int64_t j = 0; j < side; ++j) {
-        Row places;
-        for (int64_t i = 0; i < side; ++i)
-          places.push_back(vector::LoadOp::create(
+    auto half =
+        transformColumns(transforms, form, line.vectors(), [&](int64_t v, int64_t position) {
+          return vector::LoadOp::create(
               b, line.vectorType(b.getI32Type()), sums,
-              ValueRange{b.add(tileAt, (i * side + j) * tiles * kSumBlock + v * line.lanes())}));
-        for (auto [i, value] : llvm::enumerate(transforms.output(places)))
-          half[v][i][j] = value;
-      }
+              ValueRange{b.add(tileAt, position * tiles * kSumBlock + v * line.lanes())});
+        });
     Value firstY = b.mul(b.add(firstRow, row), outputs), x = b.mul(column, outputs);
-    int64_t missing = form.tilesAlong(height) * outputs - height;
-    for (int64_t i = 0; i < outputs; ++i) {
-      Value y = b.add(firstY, i);
-      auto finishLine = [&] {
-        line.start(bias, b.mul(block, kSumBlock));
-        for (int64_t v = 0; v < line.vectors(); ++v) {
-          Row numbers = transforms.output(half[v][i]);
-          for (int64_t p = 0; p < columns; ++p)
-            line.sum(p, v) =
-                arith::AddIOp::create(b, line.sum(p, v), transforms.scaledBack(numbers[p]));
-        }
-        epilogue.finish(line, {columns, y, x, Value(), 0, Value()}, image, block);
-      };
-      if (i < outputs - missing) {
-        finishLine();
-        continue;
+    finishRows(b, form, firstY, height, form.tilesAlong(height) * outputs, [&](int64_t i, Value y) {
+      line.start(bias, b.mul(block, kSumBlock));
+      for (int64_t v = 0; v < line.vectors(); ++v) {
+        Row numbers = transforms.output(half[v][i]);
+        for (int64_t p = 0; p < columns; ++p)
+          line.sum(p, v) =
+              arith::AddIOp::create(b, line.sum(p, v), transforms.scaledBack(numbers[p]));
       }
-      Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, y, b.index(height));
-      auto ifOp = scf::IfOp::create(b, exists, /*withElseRegion=*/false);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(ifOp.thenBlock());
-      finishLine();
-    }
+      epilogue.finish(line, {columns, y, x, Value(), 0, Value()}, image, block);
+    });
   }
 
   WinogradConv2DOp op;
