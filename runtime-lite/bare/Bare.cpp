@@ -173,18 +173,7 @@ static om_status describe(const om_bare *model, const flatbuffers::Vector<uint32
                           uint32_t index, om_tensor_info *info) {
   if (index >= list.size())
     return OM_ERROR_ARGUMENT;
-  const fb::Tensor &tensor = *model->header->tensors()->Get(list.Get(index));
-  TensorSize size;
-  measureTensor(tensor, size);
-  om_tensor_info answer = OM_TENSOR_INFO_INIT;
-  answer.name = tensor.name()->c_str();
-  answer.dtype = static_cast<om_dtype>(tensor.dtype());
-  answer.rank = tensor.dims()->size();
-  answer.dims = tensor.dims()->data();
-  answer.elements = size.elements;
-  answer.bytes = size.denseBytes;
-  answer.space = static_cast<om_space>(tensor.place()->space());
-  return writeAnswer(answer, info);
+  return writeAnswer(describeTensor(*model->header->tensors()->Get(list.Get(index))), info);
 }
 
 om_status om_bare_get_input(const om_bare *model, uint32_t index, om_tensor_info *info) {

@@ -99,19 +99,7 @@ om_status om_model_get_info(const om_model *model, om_model_info *info) {
 om_status om_model_get_tensor(const om_model *model, uint32_t index, om_tensor_info *info) {
   if (index >= model->header->tensors()->size())
     return OM_ERROR_ARGUMENT;
-  const fb::Tensor &tensor = *model->header->tensors()->Get(index);
-  TensorSize size;
-  measureTensor(tensor, size);
-  om_tensor_info answer = OM_TENSOR_INFO_INIT;
-  answer.name = tensor.name()->c_str();
-  answer.dtype = static_cast<om_dtype>(tensor.dtype());
-  answer.rank = tensor.dims()->size();
-  answer.dims = tensor.dims()->data();
-  answer.elements = size.elements;
-  answer.bytes = size.denseBytes;
-  answer.space = static_cast<om_space>(tensor.place()->space());
-  answer.block = tensor.block();
-  return writeAnswer(answer, info);
+  return writeAnswer(describeTensor(*model->header->tensors()->Get(index)), info);
 }
 
 /// Describes an input or output of the model: of its dynamic schedule or its gears, where it has

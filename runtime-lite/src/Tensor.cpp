@@ -125,6 +125,21 @@ const char *measureTensor(const Tensor &tensor, TensorSize &size) {
   return nullptr;
 }
 
+om_tensor_info describeTensor(const Tensor &tensor) {
+  TensorSize size;
+  measureTensor(tensor, size);
+  om_tensor_info info = OM_TENSOR_INFO_INIT;
+  info.name = tensor.name()->c_str();
+  info.dtype = static_cast<om_dtype>(tensor.dtype());
+  info.rank = tensor.dims()->size();
+  info.dims = tensor.dims()->data();
+  info.elements = size.elements;
+  info.bytes = size.denseBytes;
+  info.space = static_cast<om_space>(tensor.place()->space());
+  info.block = tensor.block();
+  return info;
+}
+
 void unpackTensor(const Tensor &tensor, const char *from, char *to) {
   TensorSize size;
   if (measureTensor(tensor, size) || size.elements == 0)

@@ -21,6 +21,9 @@ struct TensorSize {
 /// with its description.
 const char *measureTensor(const om::fb::Tensor &tensor, TensorSize &size);
 
+/// Describes a tensor that the verifier has accepted. The name and the dims stay in the file.
+om_tensor_info describeTensor(const om::fb::Tensor &tensor);
+
 /// Copies a measured tensor stored at `from` into dense row-major layout at `to`, which has room
 /// for denseBytes.
 void unpackTensor(const om::fb::Tensor &tensor, const char *from, char *to);
