@@ -12,7 +12,6 @@
 #include "quantize/onnx/WeightOnly.h"
 #include "support/Interruption.h"
 #include "tools/common/CommandLine.h"
-#include "tools/common/OptionTable.h"
 #include "tools/common/OutputFolder.h"
 #include "tools/common/ProgressBar.h"
 
@@ -392,13 +391,8 @@ int atc::tools::runAmct(int argc, char **argv) {
       "convert", "Writes both int8 forms of a model that was trained with quantization");
   ConvertOptions convertOptions;
   addConvertOptions(*convert, convertOptions);
-  if (printOptionTable(app, "amct", argc, argv))
-    return finishOutput(0);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &outcome) {
-    return finishParsing(app, outcome);
-  }
+  if (std::optional<int> code = parseCommandLine(app, "amct", argc, argv))
+    return *code;
   if (convert->parsed())
     return finishOutput(convertModel(convertOptions));
   if (calibrate->parsed() && !options.evaluator.empty())

@@ -15,7 +15,6 @@
 #include "support/OutputStream.h"
 #include "tools/atc-translate/Interpret.h"
 #include "tools/common/CommandLine.h"
-#include "tools/common/OptionTable.h"
 #include "tools/common/PrintableDiagnostics.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -95,13 +94,8 @@ int main(int argc, char **argv) {
   app.add_flag("--bytecode", options.bytecode, "Write MLIR bytecode, with all constants");
   app.add_option("-o", options.outputPath, "Where to write; '-' is the standard output");
   app.require_option(1, 0);
-  if (atc::tools::printOptionTable(app, "atc-translate", argc, argv))
-    return atc::finishStandardOutput(0);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &outcome) {
-    return atc::tools::finishParsing(app, outcome);
-  }
+  if (std::optional<int> code = atc::tools::parseCommandLine(app, "atc-translate", argc, argv))
+    return *code;
 
   if (options.printSupport) {
     atc::printOnnxSupport(llvm::outs());

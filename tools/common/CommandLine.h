@@ -1,4 +1,4 @@
-//===-- CommandLine.h - reports errors of a command line ------------------===//
+//===-- CommandLine.h - parses the command line of a tool -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef OPENATC_TOOLS_COMMON_COMMANDLINE_H
@@ -6,9 +6,12 @@
 
 #include "support/ErrorCodes.h"
 #include "support/OneLine.h"
+#include "tools/common/OptionTable.h"
 #include "tools/common/Print.h"
 
 #include <CLI/CLI.hpp>
+
+#include <optional>
 
 namespace atc::tools {
 
@@ -24,6 +27,20 @@ inline int finishParsing(const CLI::App &app, const CLI::ParseError &outcome) {
   print(stderr, "%s; --help lists all options.\n",
         codedLine(code, oneLine(outcome.what())).c_str());
   return 1;
+}
+
+/// Parses the command line of the tool `name`, or prints its options where that is asked for
+/// (OptionTable.h). Returns the exit code where the tool ends with that, else nothing.
+inline std::optional<int> parseCommandLine(CLI::App &app, const std::string &name, int argc,
+                                           char **argv) {
+  if (printOptionTable(app, name, argc, argv))
+    return finishOutput(0);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &outcome) {
+    return finishParsing(app, outcome);
+  }
+  return std::nullopt;
 }
 
 } // namespace atc::tools

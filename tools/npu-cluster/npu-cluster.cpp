@@ -8,7 +8,6 @@
 #include "support/JsonText.h"
 #include "support/OneLine.h"
 #include "tools/common/CommandLine.h"
-#include "tools/common/OptionTable.h"
 #include "tools/common/Print.h"
 
 #include <CLI/CLI.hpp>
@@ -158,12 +157,7 @@ int main(int argc, char **argv) {
       ->type_name("N")
       ->check(CLI::Range(1, 65536));
   app.add_flag("--json", options.json, "print one JSON object instead of tables");
-  if (printOptionTable(app, "npu-cluster", argc, argv))
-    return finishOutput(0);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &outcome) {
-    return finishParsing(app, outcome);
-  }
+  if (std::optional<int> code = parseCommandLine(app, "npu-cluster", argc, argv))
+    return *code;
   return finishOutput(run(options));
 }

@@ -6,7 +6,6 @@
 #include "support/JsonText.h"
 #include "support/OutputFile.h"
 #include "tools/common/CommandLine.h"
-#include "tools/common/OptionTable.h"
 #include "tools/common/Print.h"
 #include "tools/npu-sim/Simulated.h"
 
@@ -112,12 +111,7 @@ int main(int argc, char **argv) {
                  "write when each instruction of the last file ran, for ui.perfetto.dev")
       ->type_name("FILE");
   app.add_flag("--json", options.json, "print one JSON object instead of tables");
-  if (printOptionTable(app, "npu-sim", argc, argv))
-    return finishOutput(0);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &outcome) {
-    return finishParsing(app, outcome);
-  }
+  if (std::optional<int> code = parseCommandLine(app, "npu-sim", argc, argv))
+    return *code;
   return finishOutput(run(options));
 }

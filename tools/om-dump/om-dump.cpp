@@ -14,7 +14,6 @@
 #include "support/OutputFile.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/MappedFile.h"
-#include "tools/common/OptionTable.h"
 #include "tools/om-dump/GearListing.h"
 #include "tools/om-dump/HostListing.h"
 #include "tools/om-dump/ModelGraph.h"
@@ -423,12 +422,7 @@ int main(int argc, char **argv) {
                  "Netron and other viewers of ONNX")
       ->type_name("FILE");
   app.footer("Exit code: 0 for a good file, 1 otherwise, with one coded line.");
-  if (printOptionTable(app, "om-dump", argc, argv))
-    return finishOutput(0);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &outcome) {
-    return finishParsing(app, outcome);
-  }
+  if (std::optional<int> code = parseCommandLine(app, "om-dump", argc, argv))
+    return *code;
   return finishOutput(dump(path, json, tensors, disassemble, graph));
 }

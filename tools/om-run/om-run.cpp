@@ -10,7 +10,6 @@
 #include "tools/common/CommandLine.h"
 #include "tools/common/HelpText.h"
 #include "tools/common/Inputs.h"
-#include "tools/common/OptionTable.h"
 #include "tools/om-run/Benchmark.h"
 #include "tools/om-run/Compare.h"
 #include "tools/om-run/CpuPage.h"
@@ -585,13 +584,8 @@ int main(int argc, char **argv) {
       "Example: om-run resnet50.om --input cat.jpg --mean_chn=123.7,116.3,103.5 "
       "--std_chn=58.4,57.1,57.4 --labels imagenet.txt\n"
       "Example: om-run resnet50.om --random --duration 10 --sessions 4");
-  if (printOptionTable(app, "om-run", argc, argv))
-    return finishOutput(0);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &outcome) {
-    return finishParsing(app, outcome);
-  }
+  if (std::optional<int> code = parseCommandLine(app, "om-run", argc, argv))
+    return *code;
   if (const std::string manifest = findManifest(options.model); !manifest.empty())
     return finishOutput(runRanks(options, manifest));
   return finishOutput(Runner(options).run());

@@ -3,7 +3,6 @@
 
 #include "support/Interruption.h"
 #include "tools/common/CommandLine.h"
-#include "tools/common/OptionTable.h"
 #include "tools/om-sign/Signing.h"
 
 #include <CLI/CLI.hpp>
@@ -31,13 +30,8 @@ int main(int argc, char **argv) {
   app.footer("Exit code: 0 when done or when the signature is good, 1 otherwise, with one coded "
              "line.\nExample: om-sign keygen vendor && om-sign sign net.om --key vendor && "
              "om-sign verify net.om --key vendor.pub");
-  if (printOptionTable(app, "om-sign", argc, argv))
-    return finishOutput(0);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &outcome) {
-    return finishParsing(app, outcome);
-  }
+  if (std::optional<int> code = parseCommandLine(app, "om-sign", argc, argv))
+    return *code;
 
   std::string error;
   bool done = false;
