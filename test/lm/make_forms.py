@@ -20,7 +20,7 @@ import numpy as np
 import onnx
 import torch
 import transformers as hf
-from transformers.cache_utils import DynamicCache
+from make_models import WithCache
 
 SIZES = dict(vocab_size=48, hidden_size=32, intermediate_size=48, num_hidden_layers=1,
              num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=64,
@@ -73,23 +73,6 @@ def seeded(make, attention):
     return model
 
 
-class Decoder(torch.nn.Module):
-    """A model whose cache is a list of tensors."""
-
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-
-    def forward(self, input_ids, attention_mask, position_ids, *past):
-        cache = DynamicCache()
-        for layer in range(len(past) // 2):
-            cache.update(past[2 * layer], past[2 * layer + 1], layer)
-        result = self.model(input_ids=input_ids, attention_mask=attention_mask,
-                            position_ids=position_ids, past_key_values=cache, use_cache=True)
-        return (result.logits, *[each for layer in result.past_key_values.layers
-                                 for each in (layer.keys, layer.values)])
-
-
 class Encoder(torch.nn.Module):
     def __init__(self, model):
         super().__init__()
@@ -137,7 +120,7 @@ def cached(model):
             "position_ids": {0: "batch", 1: "sequence"},
             **{name: {0: "batch", 2: "past"} for name in names}}
     outputs = ["logits"] + [name.replace("past_key_values", "present") for name in names]
-    return Decoder(model), axes, outputs, [inputs(2, 3, 4), inputs(1, 8, 1), inputs(2, 5, 9, 2)]
+    return WithCache(model), axes, outputs, [inputs(2, 3, 4), inputs(1, 8, 1), inputs(2, 5, 9, 2)]
 
 
 def encoder(model):

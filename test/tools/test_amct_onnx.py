@@ -8,39 +8,12 @@ import os
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
-from openatc_runtime import Session  # noqa: E402
-from openatc_tools import ROOT, RUNTIME, call, compile_model, tool  # noqa: E402
-
-sys.path.insert(0, str(ROOT / "ascend/python"))
-import amct_onnx as amct  # noqa: E402
+from digits_amct import MODEL, PICTURES, amct, scores, tool_of_the_build  # noqa: E402,F401
 from amct_onnx._calibration import calibration_of  # noqa: E402
 from amct_onnx.common.auto_calibration import AutoCalibrationEvaluatorBase  # noqa: E402
-
-MODEL = ROOT / "examples/digits/digits.onnx"
-PICTURES = [np.load(path).reshape(1, 1, 28, 28)
-            for path in sorted((ROOT / "examples/digits/pictures").glob("*.npy"))]
-
-
-@pytest.fixture(autouse=True)
-def tool_of_the_build(monkeypatch):
-    monkeypatch.setenv("OPENATC_AMCT", str(tool("amct")))
-
-
-def scores(model, folder):
-    """The outputs of an ONNX model for all pictures."""
-    om = compile_model(model, folder)
-    results = []
-    for picture in PICTURES:
-        session = Session(RUNTIME, om)
-        session.inputs[0][1][...] = picture
-        session.run()
-        results.append(session.outputs[0][1].copy().ravel())
-        session.close()
-    return np.stack(results)
 
 
 def configure(folder, **arguments):

@@ -155,6 +155,31 @@ void forEachPosition(const Numbers &shape, const std::function<void(const Number
   }
 }
 
+void OpText::add(const std::string &name, const Buffer &buffer) {
+  text += " " + name + " %" + std::to_string(operands.size());
+  operands.push_back(&buffer);
+}
+
+std::string OpText::with(const std::string &attributes) const {
+  std::string whole = text + (attributes.empty() ? "" : " {" + attributes + "}") + " : ";
+  for (size_t i = 0; i < operands.size(); ++i)
+    whole += (i ? ", $" : "$") + std::to_string(i);
+  return whole;
+}
+
+void runOp(const std::string &text, std::vector<const Buffer *> buffers, const CpuLevel &level,
+           Buffer &result, const Buffer *replaced) {
+  buffers.back() = &result;
+  Kernel kernel(text, buffers, level);
+  if (!replaced)
+    return kernel.run();
+  forEachPosition(result.shape(), [&](const Numbers &p) { result.set(p, replaced->get(p)); });
+  std::vector<void *> arguments;
+  for (const Buffer *buffer : buffers)
+    arguments.push_back(buffer == replaced ? result.data() : buffer->data());
+  kernel.run(arguments);
+}
+
 double largestError(const Buffer &actual, const Buffer &expected, double floor) {
   std::vector<bool> inside(actual.span(), false);
   double largest = 0;

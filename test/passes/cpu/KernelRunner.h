@@ -127,6 +127,29 @@ private:
   size_t imageBytes = 0;
 };
 
+/// An op on buffers that is written operand by operand.
+class OpText {
+public:
+  /// `op`: the op with its operands %0, %1, ... without names, which are `buffers`.
+  OpText(const std::string &op, std::vector<const Buffer *> buffers)
+      : text(op), operands(std::move(buffers)) {}
+
+  /// Adds an operand that has a name in the op's text.
+  void add(const std::string &name, const Buffer &buffer);
+  /// Returns the op with its attributes, "a = 1, b" or nothing, and with the types of its buffers.
+  std::string with(const std::string &attributes) const;
+  const std::vector<const Buffer *> &buffers() const { return operands; }
+
+private:
+  std::string text;
+  std::vector<const Buffer *> operands;
+};
+
+/// Compiles and runs an op whose last operand is its result, which is written to `result`; where
+/// `replaced` is one of the operands, its values are in the memory of the result.
+void runOp(const std::string &text, std::vector<const Buffer *> buffers, const CpuLevel &level,
+           Buffer &result, const Buffer *replaced = nullptr);
+
 /// Largest error of `actual`, |a - e| / max(|e|, floor), over the elements of
 /// its shape; ends the test case where something between the elements was
 /// written.

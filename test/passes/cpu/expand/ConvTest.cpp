@@ -82,45 +82,29 @@ void checkConv(const Conv &c) {
                                    : activate(c.activation, sum + addend));
   });
 
-  std::string text = std::string(c.depthwise ? "cpu.depthwise_conv2d" : "cpu.conv2d") + " %0, %1";
-  std::vector<const Buffer *> buffers{&in, &filter};
-  auto operand = [&](const char *name, const Buffer &buffer) {
-    text += std::string(" ") + name + " %" + std::to_string(buffers.size());
-    buffers.push_back(&buffer);
-  };
+  OpText op(std::string(c.depthwise ? "cpu.depthwise_conv2d" : "cpu.conv2d") + " %0, %1",
+            {&in, &filter});
   if (c.bias)
-    operand("bias", bias);
+    op.add("bias", bias);
   if (c.residual)
-    operand("residual", residual);
-  operand("outs", out);
-  text += " {strides = " + pair(c.strides) + ", dilations = " + pair(c.dilations);
+    op.add("residual", residual);
+  op.add("outs", out);
+  std::string attributes = "strides = " + pair(c.strides) + ", dilations = " + pair(c.dilations);
   if (!c.depthwise)
-    text += ", groups = " + std::to_string(c.groups) + ", channels = " + std::to_string(c.channels);
+    attributes +=
+        ", groups = " + std::to_string(c.groups) + ", channels = " + std::to_string(c.channels);
   if (!c.activation.empty())
-    text += ", activation = #graph.activation<" + c.activation + ">";
+    attributes += ", activation = #graph.activation<" + c.activation + ">";
   if (c.residualLast)
-    text += ", residual_last";
+    attributes += ", residual_last";
   if (!c.tile.empty())
-    text += ", tile = #cpu.tile<" + c.tile + ">";
-  text += "} : ";
-  for (size_t i = 0; i < buffers.size(); ++i)
-    text += (i ? ", $" : "$") + std::to_string(i);
+    attributes += ", tile = #cpu.tile<" + c.tile + ">";
+  const std::string text = op.with(attributes);
 
   for (const CpuLevel &level : levels()) {
     INFO(level.name << " " << text << " " << in.type() << " -> " << out.type());
     Buffer actual = out;
-    buffers.back() = &actual;
-    Kernel kernel(text, buffers, level);
-    if (c.inPlace) {
-      // The residual's memory is the output's.
-      forEachPosition(outShape, [&](const Numbers &p) { actual.set(p, residual.get(p)); });
-      std::vector<void *> arguments;
-      for (const Buffer *buffer : buffers)
-        arguments.push_back(buffer == &residual ? actual.data() : buffer->data());
-      kernel.run(arguments);
-    } else {
-      kernel.run();
-    }
+    runOp(text, op.buffers(), level, actual, c.inPlace ? &residual : nullptr);
     // Rounding grows with the length of the sum, also where it happens to be small.
     double terms = c.kernel[0] * c.kernel[1] * (c.depthwise ? 1 : c.channels);
     checkClose(actual, expected, 1e-5, std::sqrt(terms));

@@ -82,17 +82,12 @@ void check(const Conv &c) {
     largest = std::max(largest, value);
   });
 
-  std::string text = "cpu.float_winograd %0, %1";
-  std::vector<const Buffer *> buffers{&in, &filter};
-  auto operand = [&](const char *name, const Buffer &buffer) {
-    text += std::string(" ") + name + " %" + std::to_string(buffers.size());
-    buffers.push_back(&buffer);
-  };
+  OpText op("cpu.float_winograd %0, %1", {&in, &filter});
   if (c.bias)
-    operand("bias", bias);
+    op.add("bias", bias);
   if (c.residual)
-    operand("residual", residual);
-  operand("outs", out);
+    op.add("residual", residual);
+  op.add("outs", out);
   std::string attributes;
   if (!c.activation.empty())
     attributes += ", activation = #graph.activation<" + c.activation + ">";
@@ -100,26 +95,12 @@ void check(const Conv &c) {
     attributes += ", residual_last";
   if (!c.tile.empty())
     attributes += ", tile = #cpu.tile<" + c.tile + ">";
-  if (!attributes.empty())
-    text += " {" + attributes.substr(2) + "}";
-  text += " : ";
-  for (size_t i = 0; i < buffers.size(); ++i)
-    text += (i ? ", $" : "$") + std::to_string(i);
+  const std::string text = op.with(attributes.empty() ? "" : attributes.substr(2));
 
   for (const CpuLevel &level : levels()) {
     INFO(level.name << " " << text << " " << in.type() << " -> " << out.type());
     Buffer actual = out;
-    buffers.back() = &actual;
-    Kernel kernel(text, buffers, level);
-    if (c.inPlace) {
-      forEachPosition(outShape, [&](const Numbers &p) { actual.set(p, residual.get(p)); });
-      std::vector<void *> arguments;
-      for (const Buffer *buffer : buffers)
-        arguments.push_back(buffer == &residual ? actual.data() : buffer->data());
-      kernel.run(arguments);
-    } else {
-      kernel.run();
-    }
+    runOp(text, op.buffers(), level, actual, c.inPlace ? &residual : nullptr);
     const double range = largest - smallest;
     CHECK(largestError(actual, expected, /*floor=*/HUGE_VAL) == 0);
     double error = 0;
