@@ -37,7 +37,7 @@ struct OmTensor {
   uint32_t block = 0;
   std::vector<int64_t> strides;
   OmBufferRef place;
-  /// Of an input or output: the model's name per dim (OmHostPort), for gears. Not written.
+  /// The model's name per dim of an input or output (OmHostPort), for gears. Not written.
   std::vector<std::string> dimNames = {};
 };
 

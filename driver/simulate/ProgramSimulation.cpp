@@ -151,8 +151,8 @@ private:
     return file ? file.getLine() : otherwise;
   }
 
-  /// Gives each instruction the line of its op; a loop is two instructions around those of its
-  /// body.
+  /// Sets the line of each instruction to that of its op; a loop is two instructions around those
+  /// of its body.
   static void setLines(Block &block, uint32_t around, npu::Program &program, size_t &next) {
     for (Operation &op : block) {
       if (isa<npu::ir::AllocOp>(op))

@@ -13,7 +13,7 @@
 
 namespace atc::driver {
 
-/// What to simulate, and what to report.
+/// Names the programs to simulate, and what to report of them.
 struct SimulationRequest {
   std::string name;         ///< of the programs in messages and titles, such as the file's path
   std::string text;         ///< a module in MLIR with one npu.program or more

@@ -50,7 +50,7 @@ struct PassChange {
   std::string pass, pipeline;
 };
 
-/// What a user runs between the passes and phases of a compilation.
+/// Holds the passes and functions that a user runs between the passes and phases of a compilation.
 struct CompileHooks {
   std::vector<PassChange> passes;
   std::vector<std::string> phases; ///< behind which `run` is called

@@ -13,9 +13,9 @@ namespace atc::cpu {
 /// it.
 inline constexpr llvm::StringLiteral kScratchAttr = "cpu.scratch";
 
-/// Gives the kernel function around `op` scratch memory of `elements` f32 values and returns it as
-/// a flat buffer, aligned to a page. Its contents are undefined at the start of a call. A function
-/// has one scratch memory.
+/// Adds scratch memory of `elements` f32 values to the kernel function around `op` and returns it
+/// as a flat buffer, aligned to a page. Its contents are undefined at the start of a call. A
+/// function has one scratch memory.
 mlir::Value addScratch(mlir::Operation *op, int64_t elements);
 
 } // namespace atc::cpu

@@ -59,7 +59,7 @@ struct Tensor {
   uint32_t block;
   om_kind kind = OM_KIND_TENSOR;
   bool ranked = true, optional = false;
-  /// Of an input or output: the model's name per dim, "" for a static one or one without a name;
+  /// The model's name per dim of an input or output, "" for a static one or one without a name;
   /// empty where no dim has a name.
   std::vector<std::string> dimNames = {};
   /// Returns whether om_session_run can be used with it: it is a tensor of known size.
