@@ -5,8 +5,8 @@
 #define OPENATC_RUNTIME_MODEL_H
 
 #include "runtime-lite/schema/om_generated.h"
-#include "runtime-lite/src/HostPlan.h"
 #include "runtime-lite/src/Support.h"
+#include "runtime-lite/src/host/HostPlan.h"
 
 namespace atc::rt {
 

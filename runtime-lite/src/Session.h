@@ -6,13 +6,13 @@
 
 #include "openatc/collectives.h"
 #include "runtime-lite/src/BackgroundRun.h"
-#include "runtime-lite/src/HostMachine.h"
 #include "runtime-lite/src/Limits.h"
 #include "runtime-lite/src/NpuRun.h"
 #include "runtime-lite/src/Pool.h"
 #include "runtime-lite/src/PortChecks.h"
 #include "runtime-lite/src/State.h"
 #include "runtime-lite/src/gears/GearRun.h"
+#include "runtime-lite/src/host/HostMachine.h"
 
 /// The memory and threads of one inference at a time; the implementation behind om_session. One
 /// thread at a time, except for limits.cancel().

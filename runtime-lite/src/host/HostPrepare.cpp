@@ -1,7 +1,7 @@
 //===-- HostPrepare.cpp - prepares a dynamic schedule for its runs --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "runtime-lite/src/HostMachine.h"
+#include "runtime-lite/src/host/HostMachine.h"
 
 #include "runtime-lite/src/Session.h"
 

@@ -1,7 +1,7 @@
 //===-- HostServices.cpp - what the host does for kernels -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "runtime-lite/src/HostServices.h"
+#include "runtime-lite/src/host/HostServices.h"
 
 #include "runtime-lite/src/Session.h"
 

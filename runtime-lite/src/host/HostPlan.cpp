@@ -1,7 +1,7 @@
 //===-- HostPlan.cpp - a dynamic schedule as a linear list of steps -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "runtime-lite/src/HostPlan.h"
+#include "runtime-lite/src/host/HostPlan.h"
 
 namespace fb = atc::om::fb;
 

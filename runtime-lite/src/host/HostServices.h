@@ -4,7 +4,7 @@
 #ifndef OPENATC_RUNTIME_HOSTSERVICES_H
 #define OPENATC_RUNTIME_HOSTSERVICES_H
 
-#include "runtime-lite/src/HostMachine.h"
+#include "runtime-lite/src/host/HostMachine.h"
 
 namespace atc::rt {
 

@@ -5,7 +5,7 @@
 // place, at an offset. Other tiles, and those at an offset that kernels may not be given,
 // go through a dense copy.
 
-#include "runtime-lite/src/HostMachine.h"
+#include "runtime-lite/src/host/HostMachine.h"
 
 #include "runtime-lite/src/PortChecks.h"
 #include "runtime-lite/src/Session.h"

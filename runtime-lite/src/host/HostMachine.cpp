@@ -1,11 +1,11 @@
 //===-- HostMachine.cpp - runs the dynamic schedule of a model ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "runtime-lite/src/HostMachine.h"
+#include "runtime-lite/src/host/HostMachine.h"
 
-#include "runtime-lite/src/HostServices.h"
 #include "runtime-lite/src/PortChecks.h"
 #include "runtime-lite/src/Session.h"
+#include "runtime-lite/src/host/HostServices.h"
 
 #include <cassert>
 #include <cstdio>

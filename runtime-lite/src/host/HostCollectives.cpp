@@ -1,7 +1,7 @@
 //===-- HostCollectives.cpp - the collectives of a dynamic schedule -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "runtime-lite/src/HostMachine.h"
+#include "runtime-lite/src/host/HostMachine.h"
 
 #include "runtime-lite/src/Session.h"
 
