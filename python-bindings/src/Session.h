@@ -117,6 +117,9 @@ private:
   bool profiling = false, checksHazards = false, stateKept = false;
 };
 
+/// Returns the coded line for an error of a run.
+std::string runErrorOf(const om::Error &error);
+
 /// The lines of a text.
 std::vector<std::string> linesOf(const char *text);
 
