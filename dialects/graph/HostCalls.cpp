@@ -4,6 +4,7 @@
 #include "dialects/graph/HostCalls.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "dialects/graph/HostContracts.h"
 #include "dialects/graph/interpreter/ComputeHostCall.h"
 #include "kernels/core/Support.h"
 #include "kernels/native/NativeHost.h"
@@ -434,36 +435,6 @@ Type typeOfValue(const host::Value &value, Type fallback, MLIRContext *context) 
 
 } // namespace
 
-/// Returns a mask of the host::Kinds that values of the type can have.
-static uint8_t kindsOf(Type type) {
-  auto bit = [](host::Kind kind) { return uint8_t(1 << uint8_t(kind)); };
-  if (isa<SequenceType>(type))
-    return bit(host::Kind::Sequence);
-  if (isa<MapType>(type))
-    return bit(host::Kind::Map);
-  if (auto optional = dyn_cast<OptionalType>(type))
-    return bit(host::Kind::None) | kindsOf(optional.getItem());
-  return bit(host::Kind::Tensor);
-}
-
-/// Checks that every input can be of a kind that the kernel takes. What an optional holds
-/// is known when the program runs: then the kernel itself checks.
-static bool checkKinds(const HostCall &call, const kernels::native::Row &row, std::string &error) {
-  const kernels::Contract &contract = *row.contract;
-  for (auto [i, input] : llvm::enumerate(call.inputs)) {
-    const kernels::Contract::Operand *operand = contract.operandOf(i);
-    const uint8_t taken = operand ? operand->kinds : kernels::Contract::kTensor;
-    if (!input || (taken & kindsOf(input.getType())))
-      continue;
-    std::string given;
-    llvm::raw_string_ostream(given) << input.getType();
-    error = "has a value of type " + given + " as input " + std::to_string(i) + ", expected " +
-            (taken & kernels::Contract::kTensor ? "a tensor" : "a sequence or map");
-    return false;
-  }
-  return true;
-}
-
 FailureOr<SmallVector<Type>> inferHostCallByRules(const HostCall &call, MLIRContext *context,
                                                   std::string &error) {
   const auto *row = kernels::native::find(std::string_view(call.kernel.data(), call.kernel.size()));
@@ -471,7 +442,7 @@ FailureOr<SmallVector<Type>> inferHostCallByRules(const HostCall &call, MLIRCont
     error = "there is no kernel for it";
     return failure();
   }
-  if (!checkKinds(call, *row, error))
+  if (!meetsContract(call, *row, error))
     return failure();
   return typesByRules(call, *row, context, error);
 }

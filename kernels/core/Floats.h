@@ -68,19 +68,37 @@ private:
   float *values = nullptr;
 };
 
-/// Returns the dot product of `count` elements. Several partial accumulators allow vector code.
+typedef float Floats16 __attribute__((vector_size(64)));
+
+/// Returns the sum of the elements, which are added in pairs.
+inline float sumOf(Floats16 x) {
+  typedef float Half __attribute__((vector_size(32)));
+  typedef float Quarter __attribute__((vector_size(16)));
+  const Half half = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7) +
+                    __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
+  const Quarter four = __builtin_shufflevector(half, half, 0, 1, 2, 3) +
+                       __builtin_shufflevector(half, half, 4, 5, 6, 7);
+  return (four[0] + four[2]) + (four[1] + four[3]);
+}
+
+/// Returns the dot product of `count` elements.
 inline float dotProduct(const float *a, const float *b, int64_t count) {
-  constexpr int64_t lanes = 8;
-  float sums[lanes] = {};
+  typedef float Loose __attribute__((vector_size(64), aligned(4), may_alias));
+  constexpr int64_t lanes = 16;
+  auto at = [](const float *from) { return Floats16(*reinterpret_cast<const Loose *>(from)); };
+  Floats16 even = {}, odd = {};
   int64_t i = 0;
-  for (; i + lanes <= count; i += lanes)
-    for (int64_t l = 0; l < lanes; ++l)
-      sums[l] += a[i + l] * b[i + l];
-  float sum = 0;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    even += at(a + i) * at(b + i);
+    odd += at(a + i + lanes) * at(b + i + lanes);
+  }
+  if (i + lanes <= count) {
+    even += at(a + i) * at(b + i);
+    i += lanes;
+  }
+  float sum = sumOf(even + odd);
   for (; i < count; ++i)
     sum += a[i] * b[i];
-  for (int64_t l = 0; l < lanes; ++l)
-    sum += sums[l];
   return sum;
 }
 

@@ -76,7 +76,7 @@ struct Added {
 
 /// Writes [batch, heads, past + length, size]: what is there, and new vectors.
 void append(float *to, int64_t batch, int64_t heads, int64_t size, const float *past,
-            int64_t pastLength, const Heads &added, int64_t length) {
+            int64_t pastLength, const HeadVectors &added, int64_t length) {
   const int64_t total = pastLength + length;
   for (int64_t b = 0; b < batch; ++b)
     for (int64_t h = 0; h < heads; ++h) {
@@ -144,9 +144,9 @@ struct SelfAttention {
     if (!out)
       return;
     auto part = [&](int64_t offset, int64_t step) {
-      return Heads{qkv + offset, length * columns, step, columns};
+      return HeadVectors{qkv + offset, length * columns, step, columns};
     };
-    Heads k = part(hidden, size), v = part(2 * hidden, valueSize);
+    HeadVectors k = part(hidden, size), v = part(2 * hidden, valueSize);
     if (past || present) {
       const int64_t half = batch * heads * keys * size;
       if (present && size != valueSize)
@@ -158,8 +158,8 @@ struct SelfAttention {
       append(joined, batch, heads, size, old, before, k, length);
       append(joined + half, batch, heads, size, old + (past ? past.count() / 2 : 0), before, v,
              length);
-      k = Heads{joined, heads * keys * size, keys * size, size};
-      v = Heads{joined + half, heads * keys * size, keys * size, size};
+      k = HeadVectors{joined, heads * keys * size, keys * size, size};
+      v = HeadVectors{joined + half, heads * keys * size, keys * size, size};
     }
     const double scale = c.number("scale", 0);
     const Attend attend{batch,
@@ -275,7 +275,7 @@ ATC_KERNEL(MultiHeadAttention) {
     if (!q || !k || !v)
       return;
   }
-  Heads queries{q, length * hidden, size, hidden}, keyHeads{k, fresh * hidden, size, hidden},
+  HeadVectors queries{q, length * hidden, size, hidden}, keyHeads{k, fresh * hidden, size, hidden},
       values{v, fresh * valueHidden, valueSize, valueHidden};
   if (packed) { // [batch, length, heads, 3, size]
     queries = {q, length * 3 * hidden, 3 * size, 3 * hidden};
@@ -289,7 +289,7 @@ ATC_KERNEL(MultiHeadAttention) {
     keyHeads = {k, fresh * hidden, fresh * size, size};
     values = {v, fresh * valueHidden, fresh * valueSize, valueSize};
   }
-  auto join = [&](Heads &part, int64_t width, Tensor past, FloatResult &present) {
+  auto join = [&](HeadVectors &part, int64_t width, Tensor past, FloatResult &present) {
     if (!pastKey && !present)
       return true;
     float *to = present ? present.floats(*this) : scratch<float>(batch * heads * keys * width + 1);

@@ -10,7 +10,7 @@
 namespace atc::kernels {
 
 /// Vectors of [batch, heads, positions]; strides count floats, vectors are contiguous.
-struct Heads {
+struct HeadVectors {
   const float *data = nullptr;
   int64_t batch = 0, head = 0, position = 0;
   const float *at(int64_t b, int64_t h, int64_t s) const {
@@ -21,7 +21,7 @@ struct Heads {
 /// Computes softmax(q k^T * scale + bias) v. The heads of keys are shared by groups of query heads.
 struct Attend {
   int64_t batch, heads, keyHeads, queries, keys, size, valueSize;
-  Heads q, k, v;
+  HeadVectors q, k, v;
   double scale, softcap = 0;
   float *out; ///< [batch, queries, heads, valueSize]
 

@@ -1,7 +1,9 @@
 //===-- GroupAttention.cpp - com.microsoft: heads that share keys ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "kernels/core/Widen.h"
 #include "kernels/microsoft/Attention.h"
+#include "kernels/nn/CachedAttention.h"
 
 namespace atc::kernels {
 
@@ -53,148 +55,238 @@ ATC_KERNEL(MsRotaryEmbedding) {
   if (!out || !x || !cosines || !sines)
     return;
   const bool interleaved = integer("interleaved", 0);
-  for (int64_t b = 0; b < batch; ++b)
-    for (int64_t s = 0; s < length; ++s) {
-      const int64_t at = positions.count() == 1 ? integerAt(positions, 0) + s
-                                                : integerAt(positions, b * length + s);
-      if (at < 0 || at >= cosTable.dim(0))
-        return fail("position % is not in the cache of %", at, cosTable.dim(0));
+  auto positionOf = [&](int64_t row) {
+    return positions.count() == 1 ? integerAt(positions, 0) + row % length
+                                  : integerAt(positions, row);
+  };
+  for (int64_t row = 0; row < batch * length; ++row)
+    if (const int64_t at = positionOf(row); at < 0 || at >= cosTable.dim(0))
+      return fail("position % is not in the cache of %", at, cosTable.dim(0));
+  parallelIf(*this, batch * length, 4 * heads * size, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t at = positionOf(row) * tableWidth, b = row / length, s = row % length;
       for (int64_t h = 0; h < heads; ++h) {
-        const int64_t offset =
-            (split ? (b * heads + h) * length + s : (b * length + s) * heads + h) * size;
-        rotate(out + offset, x + offset, size, rotated, interleaved, cosines + at * tableWidth,
-               sines + at * tableWidth);
+        const int64_t offset = (split ? (b * heads + h) * length + s : row * heads + h) * size;
+        rotate(out + offset, x + offset, size, rotated, interleaved, cosines + at, sines + at);
       }
     }
+  });
   result.store();
 }
 
+namespace {
+
+/// What GroupQueryAttention computes: sizes, positions and the vectors of queries, keys and values.
+struct GroupQuery {
+  int64_t batch = 0, length = 0, heads = 0, keyHeads = 0, size = 0;
+  int64_t room = 0;                 ///< positions of the past's tensors
+  int64_t total = 0;                ///< positions in all
+  int64_t queryRow = 0, keyRow = 0; ///< floats from position to position
+  const float *q = nullptr, *k = nullptr, *v = nullptr;
+  const int64_t *before = nullptr; ///< per batch: valid positions before the new ones
+  Tensor cosTable, sinTable, positions;
+  const float *cosines = nullptr, *sines = nullptr; ///< null: nothing is rotated
+  bool interleaved = false;
+
+  int64_t positionOf(int64_t row) const {
+    return positions ? integerAt(positions, row) : before[row / length] + row % length;
+  }
+  /// Rotates the vector at `row`, [batch, position], which starts at `from`.
+  void turn(float *to, const float *from, int64_t row) const {
+    const int64_t half = cosines ? cosTable.dim(1) : 0, at = cosines ? positionOf(row) * half : 0;
+    rotate(to, from, size, 2 * half, interleaved, cosines + at, sines + at);
+  }
+  bool findPositions(Context &c, Tensor lengths, int64_t *starts);
+  void turnQueries(Context &c, float *to) const;
+  void writeCaches(Context &c, Cache &keys, Cache &values) const;
+};
+
+/// Finds where the new positions of each batch begin. Returns false where the call has failed.
+bool GroupQuery::findPositions(Context &c, Tensor lengths, int64_t *starts) {
+  before = starts;
+  for (int64_t b = 0; b < batch; ++b) {
+    const int64_t end = integerAt(lengths, b) + 1; // seqlens_k is the length minus 1
+    const int64_t keys = maximum(total, room);
+    if (end < 1 || end > keys)
+      return c.fail("batch % has % positions of %", b, end, keys), false;
+    // The first prompt is padded on the right: it has nothing before it.
+    starts[b] = length > 1 && length == total ? 0 : end - length;
+    if (starts[b] < 0 || starts[b] > room || starts[b] + length > keys)
+      return c.fail("batch % has % positions before the % new ones, the past holds %", b, starts[b],
+                    length, room),
+             false;
+  }
+  for (int64_t row = 0; cosines && row < batch * length; ++row)
+    if (const int64_t at = positionOf(row); at < 0 || at >= cosTable.dim(0))
+      return c.fail("position % is not in the cache of %", at, cosTable.dim(0)), false;
+  return true;
+}
+
+/// Writes the rotated queries, [batch, positions, heads, size].
+void GroupQuery::turnQueries(Context &c, float *to) const {
+  parallelIf(c, batch * length, 4 * heads * size, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row)
+      for (int64_t h = 0; h < heads; ++h)
+        turn(to + (row * heads + h) * size, q + row * queryRow + h * size, row);
+  });
+}
+
+/// Writes the new positions into caches whose heads are [batch, keyHeads].
+void GroupQuery::writeCaches(Context &c, Cache &keys, Cache &values) const {
+  parallelIf(c, batch * length, 4 * keyHeads * size, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row)
+      for (int64_t h = 0; h < keyHeads; ++h) {
+        const int64_t b = row / length, head = b * keyHeads + h, at = before[b] + row % length;
+        turn(keys.at(head, at), k + row * keyRow + h * size, row);
+        copyBytes(values.at(head, at), v + row * keyRow + h * size, size * 4);
+      }
+  });
+}
+
+/// Writes what a cache holds of the past: of each batch the positions in front of the new ones;
+/// all others become 0.
+void copyPast(Context &c, const GroupQuery &p, float *to, int64_t keys, const float *past,
+              int64_t pastHead) {
+  parallelIf(c, p.batch * p.keyHeads, keys * p.size, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t used = p.before[i / p.keyHeads] * p.size;
+      float *head = to + i * keys * p.size;
+      if (used)
+        copyBytes(head, past + i * pastHead, used * 4);
+      __builtin_memset(head + used, 0, uint64_t(keys * p.size - used) * 4);
+    }
+  });
+}
+
+} // namespace
+
 ATC_KERNEL(GroupQueryAttention) {
   const Tensor query = in(0), key = in(1), value = in(2), pastKey = in(3), pastValue = in(4),
-               lengths = in(5), totalLength = in(6), cosTable = in(7), sinTable = in(8),
-               positions = in(9), sinkScores = in(11);
-  const int64_t heads = integer("num_heads", 0), keyHeads = integer("kv_num_heads", 0);
-  if (heads < 1 || keyHeads < 1 || heads % keyHeads || query.rank() != 3 || heads > query.dim(2))
-    return fail("a query of rank %, % heads, % of them keys", query.rank(), heads, keyHeads);
+               lengths = in(5), totalLength = in(6), addend = in(10), sinkScores = in(11);
+  GroupQuery p;
+  p.heads = integer("num_heads", 0);
+  p.keyHeads = integer("kv_num_heads", 0);
+  p.interleaved = integer("rotary_interleaved", 0);
+  p.cosTable = in(7), p.sinTable = in(8), p.positions = in(9);
+  if (p.heads < 1 || p.keyHeads < 1 || p.heads % p.keyHeads || query.rank() != 3 ||
+      p.heads > query.dim(2))
+    return fail("a query of rank %, % heads, % of them keys", query.rank(), p.heads, p.keyHeads);
   const bool packed = !key;
-  const int64_t batch = query.dim(0), length = query.dim(1), hidden = query.dim(2);
-  const int64_t size = packed ? hidden / (heads + 2 * keyHeads) : hidden / heads;
-  const int64_t window = integer("local_window_size", -1), width = keyHeads * size;
-  if (packed ? size * (heads + 2 * keyHeads) != hidden
-             : size * heads != hidden || !value || key.count() != batch * length * width ||
+  const int64_t batch = p.batch = query.dim(0), length = p.length = query.dim(1);
+  const int64_t hidden = p.queryRow = query.dim(2);
+  const int64_t size = p.size = packed ? hidden / (p.heads + 2 * p.keyHeads) : hidden / p.heads;
+  const int64_t width = p.keyHeads * size;
+  p.keyRow = packed ? hidden : width;
+  if (packed ? size * (p.heads + 2 * p.keyHeads) != hidden
+             : size * p.heads != hidden || !value || key.count() != batch * length * width ||
                    value.count() != batch * length * width)
-    return fail("% numbers of query for % heads, % of them keys", hidden, heads, keyHeads);
-  const int64_t room = pastKey ? pastKey.dim(2) : 0;
-  if (pastKey &&
-      (pastKey.rank() != 4 || !pastValue || pastKey.count() != batch * keyHeads * room * size ||
-       pastValue.count() != pastKey.count()))
-    return fail("the past does not fit % batches of % heads of %", batch, keyHeads, size);
+    return fail("% numbers of query for % heads, % of them keys", hidden, p.heads, p.keyHeads);
+  p.room = pastKey ? pastKey.dim(2) : 0;
+  const Dims pastDims(batch, p.keyHeads, p.room, size);
+  if (bool(pastKey) != bool(pastValue) ||
+      (pastKey && (!(pastKey.dims() == pastDims) || !(pastValue.dims() == pastDims))))
+    return fail("the past does not fit % batches of % heads of %", batch, p.keyHeads, size);
   if (!totalLength.known() || !lengths)
     return;
   if (totalLength.count() != 1 || lengths.count() != batch)
     return fail("% lengths for % batches", lengths.count(), batch);
-  const int64_t total = integerAt(totalLength, 0), keys = maximum(total, room);
+  const int64_t total = p.total = integerAt(totalLength, 0), keys = maximum(total, p.room);
   if (total < length)
     return fail("% positions in all, % of them new", total, length);
-  FloatResult result, presentKey, presentValue;
-  const Dims cache(batch, keyHeads, keys, size);
-  if (!result.make(*this, 0, query.dtype(), Dims(batch, length, heads * size)) ||
-      !presentKey.makeIfWanted(*this, 1, query.dtype(), cache) ||
-      !presentValue.makeIfWanted(*this, 2, query.dtype(), cache))
-    return;
-  ScoreBias scoreBias;
-  if (!scoreBias.read(*this, in(10), batch, heads, length, total))
-    return;
-  const bool rotary = integer("do_rotary", 0), interleaved = integer("rotary_interleaved", 0);
-  if (rotary && (!cosTable || !sinTable || cosTable.rank() != 2 || sinTable.rank() != 2 ||
-                 cosTable.dim(1) > size / 2 || sinTable.dim(1) != cosTable.dim(1) ||
-                 sinTable.dim(0) != cosTable.dim(0)))
-    return fail("do_rotary is set, but the caches do not fit vectors of %", size);
-  if (positions && positions.count() != batch * length)
-    return fail("% position_ids for % batches of %", positions.count(), batch, length);
-  const float *q = floatsOf(*this, query), *k = packed ? q + heads * size : floatsOf(*this, key);
-  const float *v = packed ? k + width : floatsOf(*this, value);
-  const float *oldKey = pastKey ? floatsOf(*this, pastKey) : nullptr;
-  const float *oldValue = pastValue ? floatsOf(*this, pastValue) : nullptr;
-  const float *cosines = rotary ? floatsOf(*this, cosTable) : nullptr;
-  const float *sines = rotary ? floatsOf(*this, sinTable) : nullptr;
-  const float *sinks = sinkScores ? floatsOf(*this, sinkScores) : nullptr;
-  float *out = result.floats(*this);
-  float *newKeys = presentKey ? presentKey.floats(*this) : scratch<float>(cache.product() + 1);
-  float *newValues =
-      presentValue ? presentValue.floats(*this) : scratch<float>(cache.product() + 1);
-  float *turned = scratch<float>(batch * length * heads * size + 1);
+  const bool known = query.known() && lengths.known() && (!key || (key.known() && value.known())) &&
+                     (!pastKey || (pastKey.known() && pastValue.known()));
   int64_t *before = scratch<int64_t>(batch + 1);
-  if (!q || !k || !v || !out || !newKeys || !newValues || !turned || !before ||
-      (rotary && (!cosines || !sines)) || (pastKey && (!oldKey || !oldValue)) ||
-      (sinkScores && (!sinks || sinkScores.count() != heads)))
+  if (!before)
     return;
-  const int64_t kvRow = packed ? hidden : width;
-  for (int64_t i = 0; i < cache.product(); ++i)
-    newKeys[i] = newValues[i] = 0;
-  for (int64_t b = 0; b < batch; ++b) {
-    const int64_t end = integerAt(lengths, b) + 1; // seqlens_k is the length minus 1
-    if (end < 1 || end > keys)
-      return fail("batch % has % positions of %", b, end, keys);
-    // The first prompt is padded on the right: it has nothing before it.
-    const bool prompt = length > 1 && length == total;
-    const int64_t start = before[b] = prompt ? 0 : end - length;
-    if (start < 0 || start > room || start + length > keys)
-      return fail("batch % has % positions before the % new ones, the past holds %", b, start,
-                  length, room);
-    for (int64_t h = 0; h < keyHeads; ++h) {
-      const int64_t to = (b * keyHeads + h) * keys * size, from = (b * keyHeads + h) * room * size;
-      if (start) {
-        copyBytes(newKeys + to, oldKey + from, start * size * 4);
-        copyBytes(newValues + to, oldValue + from, start * size * 4);
-      }
-    }
-    for (int64_t s = 0; s < length; ++s) {
-      const int64_t at = positions ? integerAt(positions, b * length + s) : start + s;
-      if (rotary && (at < 0 || at >= cosTable.dim(0)))
-        return fail("position % is not in the cache of %", at, cosTable.dim(0));
-      const int64_t half = rotary ? cosTable.dim(1) : 0, row = b * length + s;
-      auto turn = [&](float *to, const float *from) {
-        rotate(to, from, size, 2 * half, interleaved, cosines + at * half, sines + at * half);
-      };
-      for (int64_t h = 0; h < heads; ++h)
-        turn(turned + (row * heads + h) * size, q + row * hidden + h * size);
-      for (int64_t h = 0; h < keyHeads; ++h) {
-        const int64_t to = ((b * keyHeads + h) * keys + start + s) * size;
-        turn(newKeys + to, k + row * kvRow + h * size);
-        copyBytes(newValues + to, v + row * kvRow + h * size, size * 4);
-      }
-    }
+  const bool rotary = integer("do_rotary", 0);
+  if (rotary && (!p.cosTable || !p.sinTable || p.cosTable.rank() != 2 || p.sinTable.rank() != 2 ||
+                 p.cosTable.dim(1) > size / 2 || p.sinTable.dim(1) != p.cosTable.dim(1) ||
+                 p.sinTable.dim(0) != p.cosTable.dim(0)))
+    return fail("do_rotary is set, but the caches do not fit vectors of %", size);
+  if (p.positions && p.positions.count() != batch * length)
+    return fail("% position_ids for % batches of %", p.positions.count(), batch, length);
+  if (sinkScores && sinkScores.count() != p.heads)
+    return fail("% scores of sinks for % heads", sinkScores.count(), p.heads);
+  p.cosines = rotary && known ? floatsOf(*this, p.cosTable) : nullptr;
+  p.sines = rotary && known ? floatsOf(*this, p.sinTable) : nullptr;
+  if (rotary && known && (!p.cosines || !p.sines))
+    return;
+  if (known && !p.findPositions(*this, lengths, before))
+    return;
+  // Caches grow in place where all sequences are as long as the past.
+  bool inPlace = known && query.dtype() == F32 && total == p.room + length;
+  for (int64_t b = 0; inPlace && b < batch; ++b)
+    inPlace = before[b] == p.room;
+
+  CachedAttention attention;
+  attention.q = {batch, p.heads, length, size, true};
+  attention.k = attention.v = {batch, p.keyHeads, length, size, true};
+  attention.before = p.room;
+  attention.total = total;
+  FloatResult result, presentKey, presentValue;
+  const Dims cache(batch, p.keyHeads, keys, size);
+  if (!result.make(*this, 0, query.dtype(), Dims(batch, length, p.heads * size)))
+    return;
+  if (inPlace) {
+    if (!attention.keys.make(*this, call, 1, pastKey, Tensor(), attention.k, p.room) ||
+        !attention.values.make(*this, call, 2, pastValue, Tensor(), attention.v, p.room))
+      return;
+  } else if (!presentKey.makeIfWanted(*this, 1, query.dtype(), cache) ||
+             !presentValue.makeIfWanted(*this, 2, query.dtype(), cache)) {
+    return;
   }
-  const Heads kHeads{newKeys, keyHeads * keys * size, keys * size, size},
-      vHeads{newValues, keyHeads * keys * size, keys * size, size};
-  const double scale = number("scale", 0);
-  const Attend attend{batch,
-                      heads,
-                      keyHeads,
-                      length,
-                      total,
-                      size,
-                      size,
-                      Heads{turned, length * heads * size, size, heads * size},
-                      kHeads,
-                      vHeads,
-                      scale ? scale : 1 / math::sqrt(double(size)),
-                      number("softcap", 0),
-                      out};
-  const bool smooth = integer("smooth_softmax", 0);
-  if (!attend.run(
-          *this,
-          [&](int64_t b, int64_t h, int64_t i, int64_t j) {
-            const int64_t at = before[b] + i;
-            if (j > at || (window > 0 && j <= at - window))
-              return -__builtin_inff();
-            return scoreBias(b, h, i, j);
-          },
-          [&](int64_t h) { return sinks    ? sinks[h]
-                                  : smooth ? 0.0f
-                                           : -__builtin_inff(); }))
+  ScoreBias scoreBias;
+  if (!known || !scoreBias.read(*this, addend, batch, p.heads, length, total))
     return;
+  p.q = floatsOf(*this, query);
+  p.k = packed ? p.q + p.heads * size : floatsOf(*this, key);
+  p.v = packed ? p.k + width : floatsOf(*this, value);
+  float *out = result.floats(*this);
+  float *turned = rotary || packed ? scratch<float>(batch * length * p.heads * size + 1) : nullptr;
+  float *zeros = integer("smooth_softmax", 0) ? scratch<float>(p.heads) : nullptr;
+  const float *sinks = sinkScores ? floatsOf(*this, sinkScores) : zeros;
+  if (!p.q || !p.k || !p.v || !out || ((rotary || packed) && !turned) ||
+      (integer("smooth_softmax", 0) && !zeros) || (sinkScores && !sinks))
+    return;
+  for (int64_t h = 0; zeros && h < p.heads; ++h)
+    zeros[h] = 0;
+  if (inPlace) {
+    attention.keys.copyPast(*this, call, pastKey, attention.k, p.room);
+    attention.values.copyPast(*this, call, pastValue, attention.v, p.room);
+  } else {
+    float *newKeys = presentKey ? presentKey.floats(*this) : scratch<float>(cache.product() + 1);
+    float *newValues =
+        presentValue ? presentValue.floats(*this) : scratch<float>(cache.product() + 1);
+    const float *oldKeys = pastKey ? floatsOf(*this, pastKey) : nullptr;
+    const float *oldValues = pastKey ? floatsOf(*this, pastValue) : nullptr;
+    if (!newKeys || !newValues || (pastKey && (!oldKeys || !oldValues)))
+      return;
+    // Elements of other types than f32 were copied densely.
+    auto headOf = [&](Tensor past) {
+      return size *
+             (past && past.dtype() == F32 ? call->host->roomOf(call, past.get(), 2) : p.room);
+    };
+    copyPast(*this, p, newKeys, keys, oldKeys, headOf(pastKey));
+    copyPast(*this, p, newValues, keys, oldValues, headOf(pastValue));
+    attention.keys.borrow(newKeys, keys * size, size);
+    attention.values.borrow(newValues, keys * size, size);
+  }
+  if (turned)
+    p.turnQueries(*this, turned);
+  p.writeCaches(*this, attention.keys, attention.values);
+  const double scale = number("scale", 0);
+  attention.beforeBatch = before;
+  attention.scale = float(scale ? scale : 1 / math::sqrt(double(size)));
+  attention.softcap = float(number("softcap", 0));
+  attention.causal = true;
+  attention.window = maximum(integer("local_window_size", -1), int64_t(0));
+  attention.sinks = sinks;
+  attention.bias = scoreBias.data;
+  attention.mask.columns = total;
+  attention.mask.steps[0] = scoreBias.batch;
+  attention.mask.steps[1] = scoreBias.head;
+  attention.mask.steps[2] = scoreBias.row;
+  attention.run(*this, turned ? turned : p.q, out, attention.q);
   result.store();
   presentKey.store();
   presentValue.store();

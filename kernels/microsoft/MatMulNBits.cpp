@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Weights of 4 and 8 bits are expanded in registers. A product with few rows reads them once, in
-// order: sum((q - z) * s * x) over a block is s * (sum(q * x) - z * sum(x)). With many rows, blocks
-// of weights are expanded into the panels that multiplyPacked reads. Other widths, and blocks in
-// another order (g_idx), are expanded as a whole.
+// order: sum((q - z) * s * x) over a block is s * (sum(q * x) - z * sum(x)); NibbleProduct does so
+// for 4 bits in blocks of usual sizes. With many rows, blocks of weights are expanded into the
+// panels that multiplyPacked reads. Other widths, and blocks in another order (g_idx), are expanded
+// as a whole.
 
 #include "kernels/core/Floats.h"
 #include "kernels/core/Widen.h"
+#include "kernels/microsoft/NibbleProduct.h"
 #include "kernels/nn/Gemm.h"
 
 namespace atc::kernels {
@@ -51,6 +53,10 @@ struct NBits {
   }
   /// Returns whether registers hold whole units of a block.
   bool isRegular() const { return (bits == 4 || bits == 8) && block % kUnit == 0; }
+  bool hasNibbles() const { return bits == 4 && NibbleProduct::serves(block); }
+  NibbleProduct nibbles() const {
+    return {n, k, block, blocks, packed, scales, zeros, packedZeros};
+  }
 
   template <int R>
   void few(float *y, const float *x, const float *sums, const float *add, int64_t begin,
@@ -122,6 +128,11 @@ void NBits::few(float *y, const float *x, const float *sums, const float *add, i
 void NBits::expandPanels(float *to, int64_t column_, int64_t columns, int64_t first,
                          int64_t depth) const {
   constexpr int64_t width = kPanel<float>;
+  static_assert(width == NibbleProduct::kLanes && kDepth % NibbleProduct::kFields == 0);
+  for (int64_t j = 0; hasNibbles() && j < columns; j += width)
+    nibbles().expandPanel(to + j * depth, column_ + j, first, depth);
+  if (hasNibbles())
+    return;
   for (int64_t j = 0; j < ceilDiv(columns, width) * width; ++j) {
     float *panel = to + j / width * width * depth + j % width;
     if (j >= columns) {
@@ -160,24 +171,53 @@ void multiplyMany(Context &c, const NBits &p, float *y, const float *x, const fl
   });
 }
 
+/// Calls `body` with the number of rows as a constant (Rows<m>).
+template <int R> struct Rows {
+  static constexpr int count = R;
+};
+template <typename Body> void withRows(int64_t m, Body &&body) {
+  static_assert(kFew == 4);
+  switch (m) {
+  case 1:
+    return body(Rows<1>());
+  case 2:
+    return body(Rows<2>());
+  case 3:
+    return body(Rows<3>());
+  default:
+    return body(Rows<4>());
+  }
+}
+
+/// Multiplies few rows by weights of 4 bits. Returns false where memory could not be allocated.
+bool multiplyFewNibbles(Context &c, const NBits &p, float *y, const float *x, const float *add) {
+  const NibbleProduct product = p.nibbles();
+  float *rows = c.scratch<float>(p.m * product.width());
+  float *sums = c.scratch<float>(p.m * product.sumsWidth());
+  if (!rows || !sums)
+    return false;
+  for (int64_t r = 0; r < p.m; ++r)
+    product.arrange(rows + r * product.width(), sums + r * product.sumsWidth(), x + r * p.k);
+  parallelIf(c, p.n, p.m * p.k, [&](int64_t begin, int64_t end) {
+    withRows(p.m, [&](auto count) {
+      product.multiply<decltype(count)::count>(y, rows, sums, add, begin, end);
+    });
+  });
+  return true;
+}
+
 /// Multiplies few rows. Returns false where memory could not be allocated.
 bool multiplyFew(Context &c, const NBits &p, float *y, const float *x, const float *add) {
+  if (p.hasNibbles())
+    return multiplyFewNibbles(c, p, y, x, add);
   float *rows = c.scratch<float>(p.m * p.blocks * p.block);
   float *sums = c.scratch<float>(p.m * p.blocks);
   if (!rows || !sums)
     return false;
   arrange(rows, sums, x, p);
   parallelIf(c, p.n, p.m * p.k, [&](int64_t begin, int64_t end) {
-    switch (p.m) {
-    case 1:
-      return p.few<1>(y, rows, sums, add, begin, end);
-    case 2:
-      return p.few<2>(y, rows, sums, add, begin, end);
-    case 3:
-      return p.few<3>(y, rows, sums, add, begin, end);
-    default:
-      return p.few<4>(y, rows, sums, add, begin, end);
-    }
+    withRows(p.m,
+             [&](auto count) { p.few<decltype(count)::count>(y, rows, sums, add, begin, end); });
   });
   return true;
 }

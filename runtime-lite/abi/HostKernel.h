@@ -113,7 +113,7 @@ struct Host {
 };
 
 /// The kernels whose inputs may have room (Host::roomOf). All others receive dense copies.
-inline constexpr const char *kRoomKernels[] = {"KvAttention", "Shape"};
+inline constexpr const char *kRoomKernels[] = {"GroupQueryAttention", "KvAttention", "Shape"};
 
 /// A call of a kernel. All arrays belong to the host and live until the call returns.
 struct Call {

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Speed of language models: prefill and decode, beside ONNX Runtime, interleaved in one run.
 
-  lm_bench.py [--threads 1,2] [--prompt 512] [--tokens 16] [--rounds 3] [--json] model.onnx ...
+  lm_bench.py [--threads 1,2] [--prompt 512] [--tokens 16] [--rounds 3] [--clock processor]
+              [--json] model.onnx ...
 
 The models have a cache (docs/language-models.md); test/lm/make_models.py makes them. Reported are
 medians over the rounds: seconds of the prefill, tokens per second of the decode behind it, the
 bytes that a token must read (weights of the products, and the cache), the bandwidth of memory as
-measured here by sums over a large array, and the share of it that the decode reaches.
+measured in the same rounds by maxima over a large array, and the share of it that the decode
+reaches. The last line per model and number of threads compares with ONNX Runtime.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
@@ -29,20 +31,26 @@ import openatc  # noqa: E402
 import openatc.lm  # noqa: E402
 
 
-def bandwidth(threads, megabytes=512):
-    """Returns bytes per second that this many threads read, the best of five."""
-    array = np.ones((threads, megabytes * 2**20 // 8 // threads), np.float64)
+CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}
 
-    def measure():
-        workers = [threading.Thread(target=row.max) for row in array]
-        begin = time.perf_counter()
+
+class Bandwidth:
+    """Reads a large array with so many threads."""
+
+    def __init__(self, clock, threads, megabytes=512):
+        self.clock = clock
+        self.array = np.ones((threads, megabytes * 2**20 // 8 // threads), np.float64)
+
+    def measure(self):
+        """Returns bytes per second; with the clock of the processor those per second of a
+        thread."""
+        workers = [threading.Thread(target=row.max) for row in self.array]
+        begin = self.clock()
         for worker in workers:
             worker.start()
         for worker in workers:
             worker.join()
-        return array.nbytes / (time.perf_counter() - begin)
-
-    return max(measure() for _ in range(5))
+        return self.array.nbytes / (self.clock() - begin)
 
 
 class Ours:
@@ -104,20 +112,34 @@ def bytes_per_token(path, positions):
     return weights, cache
 
 
-def measure(engines, prompt, tokens, rounds):
-    """Returns seconds of prefill and seconds per token of each engine, in medians."""
+def measure(clock, engines, memory, prompt, tokens, rounds):
+    """Returns seconds of prefill and seconds per token of each engine, and bytes per second of
+    memory, in medians."""
     times = {name: ([], []) for name in engines}
+    speeds = []
     for _ in range(rounds):
         for name, engine in engines.items():
-            begin = time.perf_counter()
+            speeds.append(memory.measure())
+            begin = clock()
             last = engine.start(prompt)
-            times[name][0].append(time.perf_counter() - begin)
+            times[name][0].append(clock() - begin)
             for _ in range(tokens):
                 token = np.array([[int(last[0].argmax())]])
-                begin = time.perf_counter()
+                begin = clock()
                 last = engine.step(token)
-                times[name][1].append(time.perf_counter() - begin)
-    return {name: tuple(map(statistics.median, pair)) for name, pair in times.items()}
+                times[name][1].append(clock() - begin)
+    return ({name: tuple(map(statistics.median, pair)) for name, pair in times.items()},
+            statistics.median(speeds))
+
+
+def compare(rows):
+    """Adds to our rows how many times as fast as ONNX Runtime we are."""
+    others = {(row["model"], row["threads"]): row for row in rows if row["engine"] != "openatc"}
+    for row in rows:
+        other = others.get((row["model"], row["threads"]))
+        if row["engine"] == "openatc" and other:
+            row["prefill_speedup"] = other["prefill_seconds"] / row["prefill_seconds"]
+            row["decode_speedup"] = row["tokens_per_second"] / other["tokens_per_second"]
 
 
 def main():
@@ -128,8 +150,11 @@ def main():
     parser.add_argument("--prompt", type=int, default=512)
     parser.add_argument("--tokens", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--clock", choices=list(CLOCKS), default="wall",
+                        help="processor: time of all threads, where others compute, too")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
+    clock = CLOCKS[args.clock]
     rows = []
     for path in args.models:
         with tempfile.TemporaryDirectory() as folder:
@@ -145,16 +170,17 @@ def main():
                 except ImportError:
                     pass
                 prompt = np.random.default_rng(1).integers(3, 40, (1, args.prompt))
-                memory = bandwidth(threads)
                 weights, cache = bytes_per_token(path, args.prompt)
-                for name, (prefill, token) in measure(engines, prompt, args.tokens,
-                                                      args.rounds).items():
+                times, memory = measure(clock, engines, Bandwidth(clock, threads), prompt,
+                                        args.tokens, args.rounds)
+                for name, (prefill, token) in times.items():
                     rows.append({
                         "model": pathlib.Path(path).name, "threads": threads, "engine": name,
                         "compile_seconds": round(compiled, 2), "prefill_seconds": prefill,
                         "tokens_per_second": 1 / token, "bytes_per_token": weights + cache,
                         "bandwidth_gb_per_second": memory / 1e9,
                         "share_of_bandwidth": (weights + cache) / token / memory})
+    compare(rows)
     if args.json:
         print(json.dumps(rows, indent=1))
         return
@@ -162,6 +188,11 @@ def main():
         print(f"{row['model']:16} {row['threads']} threads {row['engine']:12} "
               f"prefill {row['prefill_seconds']:.3f} s, {row['tokens_per_second']:.1f} tokens/s, "
               f"{row['share_of_bandwidth']:.0%} of {row['bandwidth_gb_per_second']:.1f} GB/s")
+    for row in rows:
+        if "decode_speedup" in row:
+            print(f"{row['model']:16} {row['threads']} threads: "
+                  f"prefill {row['prefill_speedup']:.2f} x, "
+                  f"decode {row['decode_speedup']:.2f} x ONNX Runtime")
 
 
 if __name__ == "__main__":

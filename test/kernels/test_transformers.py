@@ -120,7 +120,8 @@ def test_packed_matmul_shapes():
 @pytest.mark.parametrize("bits", [4, 8])
 @pytest.mark.parametrize("m", [1, 2, 3, 4, 5, 60])
 @pytest.mark.parametrize("k,n,block", [(32, 5, 32), (70, 65, 32), (300, 70, 64), (48, 3, 16),
-                                       (600, 130, 128)])
+                                       (600, 130, 128), (576, 33, 32), (352, 20, 96),
+                                       (500, 17, 256)])
 @pytest.mark.parametrize("zeros", ["none", "packed", "floats"])
 def test_matmul_nbits(bits, m, k, n, block, zeros):
     blocks = -(-k // block)

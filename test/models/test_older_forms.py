@@ -121,3 +121,16 @@ def test_outside_of_branches_what_does_not_fit_is_an_error(tmp_path):
     code, out, _ = call(tool("atc"), f"--model={tmp_path / 'm.onnx'}", "--framework=5",
                         "--target=cpu", f"--output={tmp_path / 'm'}")
     assert code == 1 and "E14001: " in out and "node 'rows' (Reshape)" in out, out
+
+
+@pytest.mark.parametrize("batch", [1, "n"])
+def test_a_gemm_of_three_dims_is_refused_when_compiling(tmp_path, batch):
+    """As ONNX and ONNX Runtime do, also where dims are dynamic."""
+    info = helper.make_tensor_value_info
+    save(tmp_path / "m.onnx", [helper.make_node("Gemm", ["x", "w"], ["y"], name="product")],
+         [info("x", TensorProto.FLOAT, [batch, 3, 4])], [info("y", TensorProto.FLOAT, None)],
+         [numpy_helper.from_array(np.ones((4, 5), np.float32), "w")], 13, 8)
+    code, out, _ = call(tool("atc"), f"--model={tmp_path / 'm.onnx'}", "--framework=5",
+                        "--target=cpu", f"--output={tmp_path / 'm'}")
+    assert code == 1 and "E14001: " in out and "'product' (Gemm): " in out, out
+    assert "has rank 3" in out, out

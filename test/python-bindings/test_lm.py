@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import openatc
+import openatc.builder
 import openatc.lm
 import pytest
 
@@ -173,6 +174,42 @@ def test_states_of_a_session(compiled):
     assert session.read_state()["past_key_values.0.key"] is None
     with pytest.raises(openatc.Error, match="E10017"):
         session.run({**inputs, "past_key_values.0.key": np.zeros((1, 2, 0, 8), np.float32)})
+
+
+def test_group_query_attention_keeps_its_cache(tmp_path):
+    """Token by token, with a cache that grows in place, as all positions at once."""
+    graph = openatc.builder.Graph("group")
+    x = graph.input("x", "float32", ["batch", "length", 64])
+    lengths = graph.input("lengths", "int32", ["batch"])
+    total = graph.input("total", "int32", [])
+    past = [graph.input(f"past_key_values.0.{name}", "float32", ["batch", 4, "past", 16])
+            for name in ("key", "value")]
+    angles = np.outer(np.arange(80), 0.3 ** np.arange(8)).astype(np.float32)
+    results = graph.op("GroupQueryAttention", x, x, x, *past, lengths, total, np.cos(angles),
+                       np.sin(angles), outputs=3, domain="com.microsoft", num_heads=4,
+                       kv_num_heads=4, do_rotary=1)
+    for name, value in zip(("y", "present.0.key", "present.0.value"), results):
+        graph.output(name, value)
+    with pytest.warns(UserWarning, match="W11001"):
+        model = openatc.compile(graph, tmp_path / "group.om")
+    session = openatc.Session(model, threads=1)
+    data = np.random.default_rng(4).standard_normal((2, 70, 64)).astype(np.float32)
+    empty = np.zeros((2, 4, 0, 16), np.float32)
+
+    def feed(begin, end):
+        return {"x": data[:, begin:end], "lengths": np.full(2, end - 1, np.int32),
+                "total": np.array(end, np.int32)}
+
+    want = session.run({**feed(0, 70), "past_key_values.0.key": empty,
+                        "past_key_values.0.value": empty})
+    session.keep_state = True
+    pieces = [session.run(feed(0, 7))["y"], *(session.run(feed(i, i + 1))["y"]
+                                             for i in range(7, 70))]
+    np.testing.assert_allclose(np.concatenate(pieces, 1), want["y"], rtol=1e-4, atol=1e-5)
+    state = session.read_state()
+    for name in ("key", "value"):
+        np.testing.assert_allclose(state[f"past_key_values.0.{name}"], want[f"present.0.{name}"],
+                                   rtol=1e-5, atol=1e-6)
 
 
 def test_om_run_keeps_the_state(compiled, tmp_path):

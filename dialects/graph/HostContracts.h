@@ -1,0 +1,20 @@
+//===-- HostContracts.h - what kernels require of the types of inputs ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_DIALECTS_GRAPH_HOSTCONTRACTS_H
+#define OPENATC_DIALECTS_GRAPH_HOSTCONTRACTS_H
+
+#include "dialects/graph/HostCalls.h"
+#include "kernels/native/NativeHost.h"
+
+namespace atc::graph {
+
+/// Returns whether every input can be of a kind and of a rank that the kernel's contract allows;
+/// otherwise `error` receives a sentence that names the input and what is expected. Ranks are
+/// checked where dims are dynamic, too. What a type leaves open, as what an optional holds or a
+/// tensor without a rank, the kernel itself checks when the program runs.
+bool meetsContract(const HostCall &call, const kernels::native::Row &row, std::string &error);
+
+} // namespace atc::graph
+
+#endif // OPENATC_DIALECTS_GRAPH_HOSTCONTRACTS_H

@@ -1,0 +1,103 @@
+//===-- CachedAttention.h - attention over a cache that grows in place ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// No matrix of scores exists: keys are visited in tiles, and each query carries the maximum and the
+// sum of its softmax from tile to tile. New keys and values are appended to a cache, which has room
+// for more (Host::append).
+
+#ifndef OPENATC_KERNELS_NN_CACHEDATTENTION_H
+#define OPENATC_KERNELS_NN_CACHEDATTENTION_H
+
+#include "kernels/nn/AttentionShapes.h"
+
+namespace atc::kernels {
+
+/// Keys or values with those of the past: heads of all batches are `head` floats apart, positions
+/// `size`.
+class Cache {
+public:
+  int64_t head = 0, size = 0;
+
+  const float *read(int64_t index, int64_t position) const {
+    return data + index * head + position * size;
+  }
+  /// Returns where a position is written; only behind make() or borrow().
+  float *at(int64_t index, int64_t position) { return all + index * head + position * size; }
+
+  /// Lets the cache be other memory: heads `headStep` floats apart, positions `positionStep`.
+  void borrow(float *memory, int64_t headStep, int64_t positionStep) {
+    data = all = memory;
+    head = headStep;
+    size = positionStep;
+  }
+  /// Makes output `output`, the whole cache, with room for the `before` positions of `past` and
+  /// those of `layout` behind them. Without a past and an output the cache is `fresh` if that is
+  /// laid out as one. Returns false where the kernel must return.
+  bool make(Context &c, Call *call, uint32_t output, Tensor past, Tensor fresh, const Heads &layout,
+            int64_t before);
+  /// Copies the past where it is not there yet.
+  void copyPast(Context &c, Call *call, Tensor past, const Heads &layout, int64_t before);
+  /// Copies the past, and writes the new positions behind it.
+  void fill(Context &c, Call *call, Tensor past, Tensor fresh, const Heads &layout, int64_t before);
+
+private:
+  const float *data = nullptr;
+  float *all = nullptr; ///< what fill() writes; null where the cache is other memory
+  bool copiesPast = false;
+};
+
+/// Rows of queries that share keys: rows are `step` floats apart, and those of the result
+/// `resultStep`. `position` is that of the first row, each next one adds `advance`.
+struct QueryRows {
+  const float *q;
+  float *y;
+  int64_t rows, step, resultStep, position, advance;
+  const float *bias;      ///< of the mask, or null
+  const uint8_t *allowed; ///< of a bool mask, or null
+  int64_t maskStep;
+  const float *sinks; ///< a score per row, `sinkStep` floats apart, or null
+  int64_t sinkStep;
+};
+
+/// Attention in f32 of all queries to the keys of a cache: softmax(q k^T * scale + mask) v. The
+/// heads of queries share those of keys in groups.
+struct CachedAttention {
+  Heads q, k, v;                        ///< k and v: the new ones
+  int64_t before = 0, total = 0;        ///< positions of the past, and in all
+  const int64_t *beforeBatch = nullptr; ///< positions before the queries, per batch; null: `before`
+  float scale = 1, softcap = 0;
+  bool causal = false;
+  int64_t window = 0; ///< a query sees so many keys, itself included; 0: all; needs causal
+  const float *sinks = nullptr; ///< per head of queries: the score of a key without value, or null
+  Mask mask;                    ///< broadcast to the scores; its tensor is not read here
+  const float *bias = nullptr;  ///< elements of the mask, added to the scores, or null
+  const uint8_t *allowed = nullptr; ///< elements of a bool mask, or null
+  Cache keys, values;
+
+  /// Computes the result, laid out as `to` states, from `queries`, laid out as q states. Does
+  /// nothing where memory could not be allocated: the call has failed then.
+  void run(Context &c, const float *queries, float *result, const Heads &to);
+
+private:
+  /// Keys and values as multiplyPacked reads them, a tile after the other; null for few rows.
+  float *packedKeys = nullptr, *packedValues = nullptr;
+
+  int64_t tiles() const;
+  int64_t keyTile() const;
+  int64_t valueTile() const;
+  bool pack(Context &c);
+  /// Computes the results of some queries on this thread; `head` counts the heads of keys of all
+  /// batches.
+  void attend(const QueryRows &queries, int64_t head) const;
+  void scoreTile(float *scores, const QueryRows &queries, int64_t head, int64_t first,
+                 int64_t keys) const;
+  void weighTile(const float *scores, const QueryRows &queries, int64_t head, int64_t first,
+                 int64_t keys) const;
+  bool isHidden(const QueryRows &queries, const float *maxima, int64_t first, int64_t keys) const;
+  bool softmaxTile(float *row, float &largest, float &sum, float &rescale, const QueryRows &queries,
+                   int64_t r, int64_t first, int64_t keys) const;
+};
+
+} // namespace atc::kernels
+
+#endif // OPENATC_KERNELS_NN_CACHEDATTENTION_H

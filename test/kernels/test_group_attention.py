@@ -1,0 +1,114 @@
+# ===-- test_group_attention.py - GroupQueryAttention against numpy ------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Attention with rotation, window, sinks and addends, over caches of equal and of other lengths."""
+
+import numpy as np
+import pytest
+
+from host_kernels import KernelError, call
+
+rng = np.random.default_rng(8)
+HEADS, KEY_HEADS, SIZE = 4, 2, 16
+ANGLES = rng.uniform(0, 6, (40, SIZE // 2))
+TABLES = [np.cos(ANGLES).astype("f4"), np.sin(ANGLES).astype("f4")]
+
+
+def floats(*shape):
+    return rng.standard_normal(shape).astype("f4")
+
+
+def turned(x, positions):
+    """`x` [heads, positions, size] with its halves rotated by the angles of the positions."""
+    c, s = (np.cos(ANGLES[positions]), np.sin(ANGLES[positions]))
+    a, b = x[..., :SIZE // 2], x[..., SIZE // 2:]
+    return np.concatenate([a * c - b * s, b * c + a * s], -1)
+
+
+def expected(q, k, v, past, valid, rotary, window, sinks, bias, softcap):
+    """The result per batch, and the keys and values that are valid behind it. `valid` counts the
+    positions of each batch before the new ones."""
+    batch, length = q.shape[:2]
+    results, caches = [], []
+    for b in range(batch):
+        at = valid[b] + np.arange(length)
+        split = [x[b].reshape(length, -1, SIZE).transpose(1, 0, 2).astype("f8") for x in (q, k, v)]
+        if rotary:
+            split[:2] = [turned(x, at) for x in split[:2]]
+        keys, values = (np.concatenate([old[b, :, :valid[b]], new], 1)
+                        for old, new in zip(past, split[1:]))
+        caches.append((keys, values))
+        keys, values = (np.repeat(x, HEADS // KEY_HEADS, 0) for x in (keys, values))
+        scores = split[0] @ keys.transpose(0, 2, 1) / np.sqrt(SIZE)
+        if softcap:
+            scores = softcap * np.tanh(scores / softcap)
+        columns = np.arange(keys.shape[1])
+        if bias is not None:
+            scores = scores + bias[b % len(bias), :, :, :len(columns)]
+        hidden = columns > at[:, None]
+        if window > 0:
+            hidden |= columns <= at[:, None] - window
+        scores = np.where(hidden, -np.inf, scores)
+        extra = np.full((HEADS, length, 1), -np.inf if sinks is None else 0.0)
+        if sinks is not None:
+            extra += np.asarray(sinks).reshape(-1, 1, 1)
+        scores = np.concatenate([scores, extra], -1)
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights /= weights.sum(-1, keepdims=True)
+        results.append((weights[..., :-1] @ values).transpose(1, 0, 2).reshape(length, -1))
+    return np.stack(results), caches
+
+
+# Lengths of the past per batch and what the past's tensors hold; several tiles of keys.
+@pytest.mark.parametrize("valid,room,length", [
+    ([0, 0], 0, 3), ([5, 5], 5, 1), ([5, 3], 5, 1), ([20, 20], 20, 9), ([70, 1], 70, 1),
+    ([150, 150], 150, 1), ([150, 150], 150, 60), ([4, 4], 9, 2)])
+@pytest.mark.parametrize("form", ["plain", "rotary", "window", "sinks", "smooth", "bias", "cap"])
+def test_group_query_attention(valid, room, length, form):
+    batch = len(valid)
+    rotary = form == "rotary" and max(valid) + length <= len(ANGLES)
+    window = 4 if form == "window" else -1
+    q, k, v = floats(batch, length, HEADS * SIZE), *(floats(batch, length, KEY_HEADS * SIZE)
+                                                     for _ in "kv")
+    past = [floats(batch, KEY_HEADS, room, SIZE) for _ in "kv"]
+    total = max(valid) + length
+    bias = floats(1, HEADS, length, total) if form == "bias" else None
+    sinks = floats(HEADS) if form == "sinks" else [0] * HEADS if form == "smooth" else None
+    inputs = [q, k, v, *past, np.array(valid, "i4") + np.int32(length - 1), np.array(total, "i4"),
+              *(TABLES if rotary else (None, None)), None, bias,
+              sinks if form == "sinks" else None]
+    got, keys, values = call(
+        "GroupQueryAttention", *inputs, outputs=3, num_heads=HEADS, kv_num_heads=KEY_HEADS,
+        do_rotary=int(rotary), local_window_size=window, smooth_softmax=int(form == "smooth"),
+        softcap=3.0 if form == "cap" else 0.0)
+    want, caches = expected(q, k, v, past, valid, rotary, window, sinks, bias,
+                            3.0 if form == "cap" else 0)
+    np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-5)
+    for b, (wanted_keys, wanted_values) in enumerate(caches):
+        count = wanted_keys.shape[1]
+        np.testing.assert_allclose(keys[b, :, :count], wanted_keys, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(values[b, :, :count], wanted_values, rtol=1e-5, atol=1e-5)
+        assert keys.shape[2] == max(total, room)
+
+
+def test_half_precision_is_computed_in_floats():
+    valid, length = [3, 3], 1
+    q, k, v = floats(2, length, HEADS * SIZE), *(floats(2, length, KEY_HEADS * SIZE) for _ in "kv")
+    past = [floats(2, KEY_HEADS, 3, SIZE) for _ in "kv"]
+    halves = [x.astype("f2") for x in (q, k, v, *past)]
+    got, _, _ = call("GroupQueryAttention", *halves, np.array([3, 3], "i4"), np.array(4, "i4"),
+                     outputs=3, num_heads=HEADS, kv_num_heads=KEY_HEADS)
+    q, k, v, *past = (x.astype("f4") for x in halves)
+    want, _ = expected(q, k, v, past, valid, False, -1, None, None, 0)
+    assert got.dtype == np.float16
+    np.testing.assert_allclose(got.astype("f4"), want, rtol=2e-3, atol=2e-3)
+
+
+def test_positions_that_no_cache_holds():
+    q, k, v = floats(1, 1, HEADS * SIZE), *(floats(1, 1, KEY_HEADS * SIZE) for _ in "kv")
+    past = [floats(1, KEY_HEADS, 50, SIZE) for _ in "kv"]
+    with pytest.raises(KernelError, match="position 50 is not in the cache of 40"):
+        call("GroupQueryAttention", q, k, v, *past, np.array([50], "i4"), np.array(51, "i4"),
+             *TABLES, outputs=3, num_heads=HEADS, kv_num_heads=KEY_HEADS, do_rotary=1)
+    with pytest.raises(KernelError, match="the past does not fit"):
+        call("GroupQueryAttention", q, k, v, *(x.reshape(1, 4, 50, 8) for x in past),
+             np.array([50], "i4"), np.array(51, "i4"), outputs=3, num_heads=HEADS, kv_num_heads=KEY_HEADS)
