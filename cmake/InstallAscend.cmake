@@ -31,12 +31,21 @@ foreach(folder runtime acllib fwkacllib)
 endforeach()
 file(CREATE_LINK runtime/include "${toolkit}/include" SYMBOLIC)
 file(CREATE_LINK runtime/lib64 "${toolkit}/lib64" SYMBOLIC)
+# Older toolkits name the processor, and newer ones keep what programs link apart.
+file(CREATE_LINK . "${toolkit}/${CMAKE_SYSTEM_PROCESSOR}-linux" SYMBOLIC)
+file(CREATE_LINK runtime/lib64/stub "${toolkit}/devlib" SYMBOLIC)
+file(RELATIVE_PATH to_bin "/${CMAKE_INSTALL_LIBDIR}/openatc/toolkit/atc" "/${CMAKE_INSTALL_BINDIR}")
+foreach(folder atc compiler)
+  file(MAKE_DIRECTORY "${toolkit}/${folder}")
+  file(CREATE_LINK "${to_bin}" "${toolkit}/${folder}/bin" SYMBOLIC)
+endforeach()
 configure_file("${PROJECT_SOURCE_DIR}/cmake/set_env.sh.in" "${toolkit}/set_env.sh" @ONLY)
 install(DIRECTORY "${toolkit}/" DESTINATION "${CMAKE_INSTALL_LIBDIR}/openatc/toolkit"
         COMPONENT ascend)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/ascend/python/acl" "${PROJECT_SOURCE_DIR}/ascend/python/ais_bench"
-        "${PROJECT_SOURCE_DIR}/ascend/python/amct_onnx"
+        "${PROJECT_SOURCE_DIR}/ascend/python/amct_onnx" "${PROJECT_SOURCE_DIR}/ascend/python/msopst_tool"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/openatc/toolkit/python" COMPONENT ascend
         PATTERN "__pycache__" EXCLUDE)
-install(PROGRAMS "${PROJECT_SOURCE_DIR}/ascend/python/msame" "${PROJECT_SOURCE_DIR}/ascend/python/msprof" DESTINATION "${CMAKE_INSTALL_BINDIR}"
+install(PROGRAMS "${PROJECT_SOURCE_DIR}/ascend/python/msame" "${PROJECT_SOURCE_DIR}/ascend/python/msopst"
+        "${PROJECT_SOURCE_DIR}/ascend/python/msprof" DESTINATION "${CMAKE_INSTALL_BINDIR}"
         COMPONENT ascend)

@@ -6,6 +6,7 @@
 #include "ascend/src/Errors.h"
 #include "ascend/src/Library.h"
 #include "ascend/src/Profile.h"
+#include "ascend/src/TensorDump.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -230,7 +231,7 @@ aclError Execution::runStatic() {
         OM_OK)
       return failedRun(function, error);
   }
-  if (om_session_run(model->session.get(), from.data(), to.data(), &error) != OM_OK)
+  if (TensorDump(*model).run(from.data(), to.data(), error) != OM_OK)
     return failedRun(function, error);
   std::vector<Dims> dims;
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/src/Library.h"
 
+#include "ascend/src/Collection.h"
 #include "ascend/src/Errors.h"
+#include "ascend/src/TensorDump.h"
 
 #include "acl/acl.h"
 
@@ -27,24 +29,31 @@ Library &library() {
   return only;
 }
 
-/// Checks the JSON file that aclInit takes: an object, or nothing.
-aclError checkConfiguration(const char *path) {
-  std::ifstream file(path);
-  if (!file)
-    return fail(ACL_ERROR_INVALID_FILE, "aclInit", "%s cannot be read", path);
-  std::string text((std::istreambuf_iterator<char>(file)), {});
-  if (file.bad())
-    return fail(ACL_ERROR_INVALID_FILE, "aclInit", "%s cannot be read", path);
-  if (text.find_first_not_of(" \t\r\n") == std::string::npos)
-    return ACL_SUCCESS;
-  auto value = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!value.is_object())
-    return fail(ACL_ERROR_PARSE_FILE, "aclInit", "%s is no JSON object; write {} for no settings",
-                path);
-  return ACL_SUCCESS;
+/// Starts the profile and the dump that the file of aclInit asks for.
+aclError readConfiguration(const char *path) {
+  nlohmann::json value;
+  ACL_TRY(readSettings("aclInit", path, value));
+  if (value.contains("dump"))
+    ACL_TRY(configureDump("aclInit", value["dump"]));
+  return value.contains("profiler") ? configureCollection(value["profiler"]) : ACL_SUCCESS;
 }
 
 } // namespace
+
+aclError readSettings(const char *function, const char *path, nlohmann::json &value) {
+  std::ifstream file(path);
+  if (!file)
+    return fail(ACL_ERROR_INVALID_FILE, function, "%s cannot be read", path);
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  if (file.bad())
+    return fail(ACL_ERROR_INVALID_FILE, function, "%s cannot be read", path);
+  const bool isEmpty = text.find_first_not_of(" \t\r\n") == std::string::npos;
+  value = nlohmann::json::parse(isEmpty ? "{}" : text, nullptr, /*allow_exceptions=*/false);
+  if (!value.is_object())
+    return fail(ACL_ERROR_PARSE_FILE, function, "%s is no JSON object; write {} for no settings",
+                path);
+  return ACL_SUCCESS;
+}
 
 aclError requireStarted(const char *function) {
   std::lock_guard lock(library().mutex);
@@ -67,7 +76,7 @@ aclError aclInit(const char *configPath) {
   if (library().state == State::Started)
     ACL_FAIL(ACL_ERROR_REPEAT_INITIALIZE, "aclInit was called before, without aclFinalize");
   if (configPath && *configPath)
-    ACL_TRY(checkConfiguration(configPath));
+    ACL_TRY(readConfiguration(configPath));
   library().state = State::Started;
   return ACL_SUCCESS;
 }
@@ -83,6 +92,8 @@ aclError aclFinalize() {
     library().state = State::Ended;
     actions = library().actions;
   }
+  endCollection();
+  endDump();
   for (auto &action : actions)
     action();
   return ACL_SUCCESS;

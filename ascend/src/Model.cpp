@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/src/Model.h"
 
+#include "ascend/src/Collection.h"
 #include "ascend/src/Errors.h"
 #include "ascend/src/Library.h"
-#include "ascend/src/Profile.h"
 
 #include <algorithm>
 #include <atomic>
@@ -274,8 +274,8 @@ aclError Model::prepare(const char *function, bool run) {
   options.threads = threadsPerSession();
   if (info.npu_launches > 0) {
     om_npu_options device = OM_NPU_OPTIONS_INIT;
-    device.timed = isProfiling(); // nobody else asks how long it would take
-    device.prefetch = isProfiling();
+    device.timed = keepsTime(); // nobody else asks how long it would take
+    device.prefetch = keepsTime();
     device.threads = options.threads;
     om_npu *simulator = nullptr;
     if (om_npu_simulator(&device, &simulator, &error) != OM_OK)
@@ -332,6 +332,7 @@ aclError Model::load(const char *function, const void *data, size_t size, bool r
 uint32_t addModel(std::shared_ptr<Model> model) {
   std::unique_lock lock(models().mutex);
   uint32_t id = models().next++;
+  model->id = id;
   models().byId.emplace(id, std::move(model));
   return id;
 }

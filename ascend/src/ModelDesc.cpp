@@ -300,10 +300,3 @@ aclError aclmdlCreateAndGetOpDesc(uint32_t, uint32_t, uint32_t, char *, size_t, 
   ACL_FAIL(ACL_ERROR_API_NOT_SUPPORT, "tasks keep no description of operators here; "
                                       "aclGetRecentErrMsg names the node that failed");
 }
-
-#define ACL_NO_DUMPS                                                                               \
-  ACL_FAIL(ACL_ERROR_API_NOT_SUPPORT, "tensors are dumped by `om-run model.om --dump folder`")
-
-aclError aclmdlInitDump() { ACL_NO_DUMPS; }
-aclError aclmdlSetDump(const char *) { ACL_NO_DUMPS; }
-aclError aclmdlFinalizeDump() { ACL_NO_DUMPS; }

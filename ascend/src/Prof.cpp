@@ -1,11 +1,14 @@
 //===-- Prof.cpp - settings and stamps of profiles ----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/src/Collection.h"
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"
+#include "ascend/src/Library.h"
 
 #include "acl/acl_prof.h"
 
 #include <atomic>
+#include <cstring>
 #include <set>
 #include <string>
 
@@ -54,13 +57,29 @@ using namespace atc::ascend;
 
 #define PROF_NOT_HERE(result)                                                                      \
   fail(ACL_ERROR_API_NOT_SUPPORT, __func__,                                                        \
-       "a profile is not collected in a program; `om-run --profile` writes one of a model");       \
+       "a profile is not sent to the program: aclprofStart writes it to a folder");                \
   return result
 
-aclError aclprofInit(const char *, size_t) { PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT); }
-aclError aclprofFinalize() { PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT); }
-aclError aclprofStart(const aclprofConfig *) { PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT); }
-aclError aclprofStop(const aclprofConfig *) { PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT); }
+aclError aclprofInit(const char *profilerResultPath, size_t length) {
+  ACL_REQUIRE(profilerResultPath);
+  if (length == 0 || strnlen(profilerResultPath, length) != length)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "the length is %zu, but not that of the path", length);
+  ACL_TRY(requireStarted(__func__));
+  return openCollection(__func__, std::string(profilerResultPath, length));
+}
+
+aclError aclprofFinalize() { return closeCollection(__func__); }
+
+aclError aclprofStart(const aclprofConfig *profilerConfig) {
+  ACL_FIND(found, profConfigs(), profilerConfig);
+  return startCollection(__func__, profilerConfig);
+}
+
+aclError aclprofStop(const aclprofConfig *profilerConfig) {
+  ACL_FIND(found, profConfigs(), profilerConfig);
+  return stopCollection(__func__, profilerConfig);
+}
+
 aclError aclprofModelSubscribe(uint32_t, const aclprofSubscribeConfig *) {
   PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT);
 }

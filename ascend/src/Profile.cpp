@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/src/Profile.h"
 
+#include "ascend/src/Collection.h"
 #include "support/JsonText.h"
 
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
-#include <cstdlib>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,15 +15,6 @@ namespace atc::ascend {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Returns the folder of the profiles; empty where none are wanted.
-const std::string &folder() {
-  static const std::string name = [] {
-    const char *value = getenv("OPENATC_ACL_PROFILE");
-    return std::string(value ? value : "");
-  }();
-  return name;
-}
 
 double microsecondsOf(std::chrono::system_clock::time_point time) {
   return std::chrono::duration<double, std::micro>(time.time_since_epoch()).count();
@@ -61,16 +52,14 @@ Json launchesOf(const Model &model) {
 
 } // namespace
 
-bool isProfiling() { return !folder().empty(); }
-
 MeasuredExecution::MeasuredExecution(Model &model)
-    : model(model), begin(std::chrono::system_clock::now()) {
-  if (isProfiling())
+    : model(model), folders(profileFolders()), begin(std::chrono::system_clock::now()) {
+  if (!folders.empty())
     om_session_set_profile(model.session.get(), 1);
 }
 
 void MeasuredExecution::finish() {
-  if (!isProfiling())
+  if (folders.empty())
     return;
   const double end = microsecondsOf(std::chrono::system_clock::now());
   Json line = {
@@ -82,14 +71,13 @@ void MeasuredExecution::finish() {
     if (npu.is_object())
       line["npu"] = std::move(npu);
   }
-  const std::string path = folder() + "/" + std::to_string(getpid()) + ".jsonl";
-  FILE *file = fopen(path.c_str(), "a");
-  if (!file)
-    return;
   // One write per line, so that lines of several threads do not mix.
   const std::string text = jsonText(line, /*indent=*/-1);
-  fwrite(text.data(), 1, text.size(), file);
-  fclose(file);
+  for (const std::string &folder : folders)
+    if (FILE *file = fopen((folder + "/" + std::to_string(getpid()) + ".jsonl").c_str(), "a")) {
+      fwrite(text.data(), 1, text.size(), file);
+      fclose(file);
+    }
 }
 
 } // namespace atc::ascend

@@ -9,13 +9,10 @@
 
 namespace atc::ascend {
 
-/// Returns whether executions are measured, for which the simulator must keep time.
-bool isProfiling();
-
-/// Measures one execution of a model where the environment variable OPENATC_ACL_PROFILE names a
-/// folder, and appends a line of JSON to `<pid>.jsonl` in it: the model, when it began and ended
-/// (in microseconds of the system's clock), its launches with their times, and the statistics of
-/// the simulated NPU. Without the variable it does nothing. The caller holds the model's mutex.
+/// Measures one execution of a model where there are profileFolders() when it begins, and appends a
+/// line of JSON to `<pid>.jsonl` in them: the model, when it began and ended (in microseconds of
+/// the system's clock), its launches with their times, and the statistics of the simulated NPU.
+/// Without a folder it does nothing. The caller holds the model's mutex.
 class MeasuredExecution {
 public:
   explicit MeasuredExecution(Model &model);
@@ -24,6 +21,7 @@ public:
 
 private:
   Model &model;
+  const std::vector<std::string> folders;
   std::chrono::system_clock::time_point begin;
 };
 

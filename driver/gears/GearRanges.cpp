@@ -120,6 +120,8 @@ private:
   void findValues();
   bool readHints(StringRef hints);
   void chooseSizes();
+  bool thinSizes();
+  size_t countGears() const;
   bool combine();
   void announce();
 
@@ -129,6 +131,7 @@ private:
   std::vector<DimRange> ranges;            ///< of each value
   std::vector<size_t> dims;                ///< the dim of each value
   std::vector<std::vector<int64_t>> sizes; ///< of each value: hints, then what gears have
+  std::vector<char> isChosen;              ///< of each value: no hint gives its sizes
 };
 
 void RangePlanner::findValues() {
@@ -188,6 +191,7 @@ void RangePlanner::chooseSizes() {
     int64_t end = range.max;
     if (end == DimRange::noLimit)
       end = own.empty() ? std::max(defaultEnd, range.min) : *max_element(own);
+    isChosen.push_back(own.empty());
     if (own.empty())
       for (int64_t size = 1; size < end; size *= 2)
         if (size >= range.min)
@@ -203,12 +207,34 @@ void RangePlanner::chooseSizes() {
   }
 }
 
-/// Makes a gear of every choice of sizes; the last one has the largest.
-bool RangePlanner::combine() {
+/// Leaves out every second of the longest list of sizes that no hint gives, and keeps the largest.
+/// Returns false where there is nothing to leave out.
+bool RangePlanner::thinSizes() {
+  std::vector<int64_t> *longest = nullptr;
+  for (auto [own, chosen] : zip_equal(sizes, isChosen))
+    if (chosen && own.size() > 1 && (!longest || own.size() > longest->size()))
+      longest = &own;
+  if (!longest)
+    return false;
+  std::vector<int64_t> kept;
+  for (size_t i = longest->size() % 2 ? 0 : 1; i < longest->size(); i += 2)
+    kept.push_back((*longest)[i]);
+  *longest = std::move(kept);
+  return true;
+}
+
+size_t RangePlanner::countGears() const {
   size_t count = 1;
   for (const std::vector<int64_t> &own : sizes)
     count = std::min(count * own.size(), maxGears + 1);
-  if (count > maxGears) {
+  return count;
+}
+
+/// Makes a gear of every choice of sizes; the last one has the largest.
+bool RangePlanner::combine() {
+  while (countGears() > maxGears && thinSizes()) {
+  }
+  if (countGears() > maxGears) {
     diagnostics.error("E10036", "the dims of -1 and a~b in --input_shape would become more than "
                                 "100 gears; give fewer sizes with --input_hint_shape, or the "
                                 "sizes themselves with --dynamic_dims");

@@ -93,8 +93,26 @@ bool namesNpu(const TargetRequest &request, Diagnostics &diagnostics) {
   return names && request.target != "cpu";
 }
 
-/// Returns the precision of an NPU; the default after an error.
-Precision findPrecision(const TargetRequest &request, bool isNpu, Diagnostics &diagnostics) {
+/// Returns the precision of a mode in bf16, which only some chips have. The range of an f32 and a
+/// mantissa at least as long are kept everywhere but in the operands of contractions.
+Precision findBf16Precision(StringRef mode, StringRef soc, Diagnostics &diagnostics) {
+  if (!soc.starts_with("Ascend910B") && !soc.starts_with("Ascend910_9"))
+    diagnostics.error("E10055", "--precision_mode=" + mode + " is not supported by " + soc +
+                                    ": only Ascend910B1 to B4 and Ascend910_93 compute in bf16; "
+                                    "allow_fp32_to_fp16 and allow_mix_precision_fp16 do the same "
+                                    "with f16");
+  else
+    diagnostics.warning("W10055",
+                        "--precision_mode=" + mode +
+                            " has the effect of cube_fp16in_fp32out: convolutions and "
+                            "matrix products read f16, which is more precise than bf16 but "
+                            "ends at 65504, and everything else computes in f32");
+  return Precision::CubeFp16InFp32Out;
+}
+
+/// Returns the precision for the NPU `soc`, or for a CPU where that is empty; the default after an
+/// error.
+Precision findPrecision(const TargetRequest &request, StringRef soc, Diagnostics &diagnostics) {
   const std::string mode = request.precision.value_or("force_fp16");
   SmallVector<StringRef> known;
   StringRef(precisionModes).split(known, ',');
@@ -104,7 +122,7 @@ Precision findPrecision(const TargetRequest &request, bool isNpu, Diagnostics &d
                                     join(known, ", "));
     return Precision::ForceFp16;
   }
-  if (!isNpu) {
+  if (soc.empty()) {
     // A CPU computes in the model's types, which is what these ask for or allow.
     if (request.precision && !is_contained({"must_keep_origin_dtype", "allow_fp32_to_fp16",
                                             "allow_fp32_to_bf16", "force_fp32"},
@@ -115,21 +133,14 @@ Precision findPrecision(const TargetRequest &request, bool isNpu, Diagnostics &d
                                       "--soc_version");
     return Precision::ForceFp16;
   }
-  auto precision = StringSwitch<std::optional<Precision>>(mode)
-                       .Case("force_fp16", Precision::ForceFp16)
-                       .Case("allow_fp32_to_fp16", Precision::AllowFp32ToFp16)
-                       .Case("must_keep_origin_dtype", Precision::KeepOrigin)
-                       .Case("cube_fp16in_fp32out", Precision::CubeFp16InFp32Out)
-                       .Case("force_fp32", Precision::CubeFp16InFp32Out)
-                       .Case("allow_mix_precision", Precision::Mixed)
-                       .Case("allow_mix_precision_fp16", Precision::Mixed)
-                       .Default(std::nullopt);
-  if (!precision)
-    diagnostics.error("E10055", "--precision_mode=" + mode +
-                                    " is not supported: the NPU does not compute in bf16; "
-                                    "allow_fp32_to_fp16 and allow_mix_precision_fp16 do the same "
-                                    "with f16");
-  return precision.value_or(Precision::ForceFp16);
+  if (StringRef(mode).ends_with("bf16"))
+    return findBf16Precision(mode, soc, diagnostics);
+  return StringSwitch<Precision>(mode)
+      .Case("allow_fp32_to_fp16", Precision::AllowFp32ToFp16)
+      .Case("must_keep_origin_dtype", Precision::KeepOrigin)
+      .Cases({"cube_fp16in_fp32out", "force_fp32"}, Precision::CubeFp16InFp32Out)
+      .Cases({"allow_mix_precision", "allow_mix_precision_fp16"}, Precision::Mixed)
+      .Default(Precision::ForceFp16);
 }
 
 } // namespace
@@ -139,7 +150,7 @@ std::shared_ptr<const Target> makeTarget(const TargetRequest &request, Diagnosti
   std::optional<Soc> soc;
   if (namesNpu(request, diagnostics))
     soc = findSoc(request, diagnostics);
-  const Precision precision = findPrecision(request, soc.has_value(), diagnostics);
+  const Precision precision = findPrecision(request, soc ? soc->table.name : "", diagnostics);
   auto levels = cpu::parseCpuLevels(request.cpuLevels);
   if (!levels)
     diagnostics.error("E10001",

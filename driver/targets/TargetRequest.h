@@ -26,8 +26,7 @@ struct TargetRequest {
 inline constexpr const char *precisionModesV2 =
     "fp16,origin,cube_fp16in_fp32out,mixed_float16,mixed_bfloat16";
 
-/// Every value that --precision_mode knows, comma-separated: those that are supported,
-/// and those of the Ascend toolchain that are refused as unsupported.
+/// Every value that --precision_mode knows, comma-separated; those in bf16 are of some chips only.
 inline constexpr const char *precisionModes =
     "force_fp16,force_fp32,cube_fp16in_fp32out,allow_fp32_to_fp16,allow_fp32_to_bf16,"
     "allow_mix_precision,allow_mix_precision_fp16,allow_mix_precision_bf16,must_keep_origin_dtype";

@@ -87,6 +87,13 @@ public:
 /// Builds TransData: NCHW and NHWC to and from NC1HWC0, ND to and from FRACTAL_NZ.
 void buildTransData(SingleOpGraph &graph);
 
+/// Builds norms, layers, resizes and movements of elements by attributes. Returns false, without a
+/// change, for an operator that is none of neuralOps().
+bool buildNeural(SingleOpGraph &graph);
+
+/// Returns the operators that buildNeural builds.
+std::vector<std::string> neuralOps();
+
 } // namespace atc::single_op
 
 #endif // OPENATC_FRONTENDS_ONNX_SINGLEOPGRAPH_H

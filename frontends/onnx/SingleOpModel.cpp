@@ -57,7 +57,6 @@ constexpr Renamed renamed[] = {
     {"Mul", "Mul"},
     {"Neg", "Neg"},
     {"Pow", "Pow"},
-    {"PRelu", "PRelu"},
     {"RealDiv", "Div"},
     {"Reciprocal", "Reciprocal"},
     {"Relu", "Relu"},
@@ -94,11 +93,15 @@ constexpr StringLiteral built[] = {
     "TransposeD",   "Unsqueeze"};
 
 /// Returns the operator of the lists above that a program's own one is named after, such as
-/// Conv2D for Conv2DTik, MatMul for MatmulTik, Add for AddCustom; empty where there is none.
+/// Conv2D for Conv2DTik, MatMul for MatmulTik, Add for AddDsl and AddCustom; empty where there is
+/// none.
 /// Samples and tutorials name the kernels that they write in this way.
 StringRef namedAfter(StringRef type) {
   StringRef stem = type;
-  if (!stem.consume_back("Tik") && !stem.consume_back("Cust") && !stem.consume_back("Custom"))
+  for (StringRef ending : {"Tik", "Dsl", "Tbe", "Cust", "Custom"})
+    if (stem.consume_back(ending))
+      break;
+  if (stem.size() == type.size())
     return "";
   for (const Renamed &row : renamed)
     if (row.ascend.equals_insensitive(stem))
@@ -145,6 +148,8 @@ private:
         node(row.onnx, x, y);
         return;
       }
+    if (buildNeural(*this))
+      return;
     if (is_contained(built, op.type)) {
       if (needs(1))
         buildOther();
@@ -156,7 +161,8 @@ private:
   /// An operator that has its ONNX name and attributes.
   void buildOnnx() {
     if (!onnx_import::findOp(op.type, opset) && onnx_import::hostKernelOf("", op.type).empty()) {
-      std::vector<std::string> names(built, std::end(built));
+      std::vector<std::string> names = neuralOps();
+      names.insert(names.end(), built, std::end(built));
       for (const Renamed &row : renamed)
         names.push_back(row.ascend.str());
       diagnostics.error("E10055", "the operator " + op.type + " of --singleop is not supported" +
@@ -272,11 +278,19 @@ private:
         node(StringRef(op.type).starts_with("ArgMax") ? "ArgMax" : "ArgMin", {x[0]}, {index});
     setInt(added, "axis", axis.empty() ? 0 : axis[0]);
     setInt(added, "keepdims", 0);
-    setInt(node("Cast", {index}, y), "to", onnxType(op.outputs[0].type));
+    // A vector's index has the dims [] or [1], as the file says.
+    const Ints &dims = op.outputs[0].dims;
+    const bool isOne = op.inputs[0].dims.size() == 1 && dims == Ints{1};
+    setInt(node("Cast", {isOne ? reshape(index, dims) : index}, y), "to",
+           onnxType(op.outputs[0].type));
   }
 
   void buildTranspose() {
-    setInts(node("Transpose", {x[0]}, y), "perm", getIntsOfInput(1, "perm"));
+    const Ints order = getIntsOfInput(1, "perm");
+    if (order.empty())
+      return fail("\"perm\" must be an attribute, or a constant input: \"is_const\": true and "
+                  "\"const_value\"");
+    setInts(node("Transpose", {x[0]}, y), "perm", order);
   }
 
   void buildConcat() {

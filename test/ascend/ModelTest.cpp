@@ -187,7 +187,12 @@ TEST_CASE("what is no model is refused") {
   size_t size = 0;
   BAD(ACL_ERROR_INVALID_PARAM, aclmdlQuerySize(path, nullptr, &size));
   BAD(ACL_ERROR_API_NOT_SUPPORT, aclmdlBundleLoadFromFile(path, &id));
-  BAD(ACL_ERROR_API_NOT_SUPPORT, aclmdlInitDump());
+  BAD(ACL_ERROR_DUMP_NOT_RUN, aclmdlSetDump("acl.json"));
+  BAD(ACL_ERROR_DUMP_NOT_RUN, aclmdlFinalizeDump());
+  GOOD(aclmdlInitDump());
+  BAD(ACL_ERROR_DUMP_ALREADY_RUN, aclmdlInitDump());
+  BAD(ACL_ERROR_INVALID_FILE, aclmdlSetDump("not-there.json"));
+  GOOD(aclmdlFinalizeDump());
 }
 
 TEST_CASE("a description tells names, dims, types and sizes") {

@@ -224,6 +224,9 @@ LINES = [
     (f"atc {YOLO} --soc_version=Ascend310P3 --precision_mode_v2=origin", "ok W11010"),
     (f"atc {YOLO} --soc_version=Ascend310 --precision_mode=allow_mix_precision_bf16", "E10055"),
     (f"atc {YOLO} --soc_version=Ascend310 --precision_mode_v2=mixed_bfloat16", "E10055"),
+    *((f"atc {YOLO} --soc_version=Ascend910B1 --precision_mode={mode}", 'ok W10055 "65504"')
+      for mode in ("allow_mix_precision_bf16", "allow_fp32_to_bf16")),
+    (f"atc {YOLO} --soc_version=Ascend910_9391 --precision_mode_v2=mixed_bfloat16", "ok W10055"),
     (f"atc {YOLO} --soc_version=Ascend310 --precision_mode=fp16", "E10001"),
     (f"atc {YOLO} --soc_version=Ascend310 --precision_mode=force_fp16 --precision_mode_v2=fp16",
      "E10056"),
@@ -281,18 +284,20 @@ LINES = [
         "export_compile_stat=2", "shape_generalized_build_mode=shape_generalized",
         "static_model_ops_lower_limit=8", "save_original_model=true", "status_check=1",
         "multi_stream_parallel_mode=cv", "h2d_overlapped_with_compute=1", "allow_hf32=false",
-        "enable_compress_weight=true", "compress_weight_conf=compress.cfg", "build_config=x")),
+        "enable_compress_weight=true", "compress_weight_conf=compress.cfg", "build_config=x",
+        "external_weight=1", "external_weight=2")),
     *((f"atc {YOLO} --soc_version=Ascend310 --{flag}", "ok") for flag in (
         "deterministic=1", "deterministic_level=1", "host_env_os=linux --host_env_cpu=x86_64",
         "op_compiler_cache_mode=disable", "op_compiler_cache_mode=enable",
         "op_compiler_cache_mode=force --op_compiler_cache_dir=./cache", "display_model_info=1", "enable_small_channel=0",
-        "buffer_optimize=l2_optimize", "external_weight=0", "op_debug_level=0")),
+        "buffer_optimize=l2_optimize", "external_weight=0", "op_debug_level=0",
+        "enable_graph_parallel=0")),
     # refused, with a reason
     *((f"atc {YOLO} --soc_version=Ascend310 --{flag}", expect) for flag, expect in (
         ("auto_tune_mode=RL,GA", 'E10001 "aoe"'), ("cluster_config=c.json", 'E10055 "--out_nodes"'),
         ("hccl_sub_comm_config=c.json", "E10055"), ("raw_ge_options=a=b", 'E10055 "flags of atc"'),
         ("cal_conf=c.cfg", 'E10055 "--compression_optimize_conf"'),
-        ("external_weight=1", 'E10055 "leave the flag out"'), ("encrypt_mode=0", "E10055"),
+        ("enable_graph_parallel=1", 'E10055 "--parallel"'), ("encrypt_mode=0", "E10055"),
         ("host_env_os=windows", "E10001"), ("host_env_cpu=arm", "E10001"),
         ("deterministic=2", "E10006"), ("log=verbose", "E10010"),
         ("compress_weight_conf=none.cfg", "E10410"), ("buffer_optimize=l2_optimise", 'E10001 "l2_optimize"'),

@@ -261,13 +261,13 @@ def test_exclusive_flags(tmp_path):
 
 
 def test_operators_that_a_program_names_after_others(tmp_path):
-    """Samples call the kernels that they write Conv2DTik, MatmulTik, AddCustom."""
+    """Samples call the kernels that they write Conv2DTik, MatmulTik, AddDsl, AddCustom."""
     rng = np.random.default_rng(0)
     image, weights = rng.uniform(-1, 1, (1, 4, 5, 5)), rng.uniform(-1, 1, (4, 4, 3, 3))
     dense = [tensor(shape, "float", "NCHW") for shape in (image.shape, weights.shape)]
     conv = op("Conv2DTik", dense, [tensor([1, 4, 5, 5], "float", "NCHW")], name="conv",
               strides=[1] * 4, pads=[1] * 4, dilations=[1] * 4)
-    add = op("AddCustom", [tensor([2, 3], "float")] * 2, [tensor([2, 3], "float")], name="add")
+    add = op("AddDsl", [tensor([2, 3], "float")] * 2, [tensor([2, 3], "float")], name="add")
     compile_(tmp_path, [conv, add], target="--target=cpu")
     padded = np.pad(image, ((0, 0), (0, 0), (1, 1), (1, 1)))
     expected = sum(np.einsum("nchw,oc->nohw", padded[:, :, y:y + 5, x:x + 5], weights[:, :, y, x])

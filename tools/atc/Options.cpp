@@ -251,8 +251,14 @@ void checkTarget(const FlagValues &flags, AtcOptions &options, Diagnostics &diag
   if (auto mode = precisionModeOf(flags);
       mode && is_contained(split(driver::precisionModes, ','), *mode))
     request.precision = mode;
-  if (auto target = driver::makeTarget(request, diagnostics))
-    options.compiler.target = std::move(target);
+  auto target = driver::makeTarget(request, diagnostics);
+  if (!target)
+    return;
+  options.compiler.target = target;
+  options.host = target;
+  if (!target->takesDynamicInputs())
+    options.host =
+        driver::makeTarget({.target = "cpu", .cpuLevels = request.cpuLevels}, diagnostics);
 }
 
 /// Reports flags that gears cannot be combined with.

@@ -28,8 +28,10 @@ struct AtcOptions {
   driver::CompilerOptions compiler;
   driver::Phase stopAfter = driver::Phase::Emit; ///< before Emit, the module is the result
   driver::RangedShapes ranges;                   ///< --input_shape with ranges; empty: it has none
-  std::optional<driver::GearRequest> gears;      ///< nothing: one static or dynamic model
-  std::optional<driver::ShardRequest> shards;    ///< --parallel; nothing: one device
+  /// This machine's CPU, or that of --target_cpu: for what no program of the NPU fits.
+  std::shared_ptr<const driver::Target> host;
+  std::optional<driver::GearRequest> gears;   ///< nothing: one static or dynamic model
+  std::optional<driver::ShardRequest> shards; ///< --parallel; nothing: one device
   std::string om, json, checkReport;
   bool isModelFile = false;    ///< `om` is a model of a framework: compiler.source.format
   std::string outputFile;      ///< with its suffix

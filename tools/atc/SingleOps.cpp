@@ -43,9 +43,20 @@ static bool checkOutputs(const SingleOp &op, mlir::ModuleOp module, Diagnostics 
   return diagnostics.numErrors() == before;
 }
 
+static bool isDynamic(const SingleOp &op) {
+  return llvm::any_of(
+      op.inputs, [](const SingleOpTensor &tensor) { return llvm::is_contained(tensor.dims, -1); });
+}
+
 static void compileOp(const SingleOp &op, const std::string &file, const AtcOptions &options,
                       FlagValues flags, Diagnostics &diagnostics) {
   driver::CompilerOptions compilerOptions = options.compiler;
+  if (isDynamic(op) && compilerOptions.target != options.host) {
+    diagnostics.warning("W11010", "the operator " + op.type +
+                                      " of --singleop has dims of -1: it is compiled for the CPU; "
+                                      "state every dim to have it run on the NPU");
+    compilerOptions.target = options.host;
+  }
   driver::ModelSource &source = compilerOptions.source;
   source.bytes = makeSingleOpModel(op, diagnostics);
   if (!source.bytes)

@@ -1,8 +1,9 @@
 /*===-- acl/acl_dump.h - dumps of tensors -----------------------------------===*/
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                     */
 /*
- * `om-run --dump` writes the tensors of a model. In a program no dump is made:
- * the functions that start one return ACL_ERROR_API_NOT_SUPPORT.
+ * aclmdlSetDump, or "dump" in the file of aclInit, has executions write their tensors. Callbacks
+ * and dumps of arguments are not made: the functions that start one return
+ * ACL_ERROR_API_NOT_SUPPORT.
  */
 #ifndef OPENATC_ACL_ACL_DUMP_H
 #define OPENATC_ACL_ACL_DUMP_H

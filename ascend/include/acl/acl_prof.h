@@ -1,8 +1,10 @@
 /*===-- acl/acl_prof.h - profiles -------------------------------------------===*/
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                     */
 /*
- * Profiles of models are written by `om-run --profile`. Programs with these calls run: settings
- * and stamps can be made, aclprofStart and the like return ACL_ERROR_API_NOT_SUPPORT.
+ * Between aclprofStart and aclprofStop executions of models write what they took to a folder
+ * PROF_000001_<time>_<process> in that of aclprofInit; `msprof --export=on --output=FOLDER` makes
+ * tables of it. Everything is collected always. Stamps are counted; subscriptions, which send a
+ * profile to the program, return ACL_ERROR_API_NOT_SUPPORT.
  */
 #ifndef OPENATC_ACL_ACL_PROF_H
 #define OPENATC_ACL_ACL_PROF_H
@@ -47,11 +49,17 @@ typedef struct aclprofAicoreEvents aclprofAicoreEvents;
 typedef struct aclprofSubscribeConfig aclprofSubscribeConfig;
 typedef struct aclprofStepInfo aclprofStepInfo;
 
-/* ACL_ERROR_API_NOT_SUPPORT: no profile is collected in a program. */
+/*
+ * Called in front of loading the models: the simulator keeps time only for a profile. `length` is
+ * that of the path, in bytes. ACL_ERROR_PROF_ALREADY_RUN, ACL_ERROR_PROF_NOT_RUN where the calls
+ * are not in the order Init, Start, Stop, Finalize; ACL_ERROR_INVALID_FILE for a folder that
+ * cannot be made.
+ */
 MSVP_PROF_API aclError aclprofInit(const char *profilerResultPath, size_t length);
 MSVP_PROF_API aclError aclprofFinalize(void);
 MSVP_PROF_API aclError aclprofStart(const aclprofConfig *profilerConfig);
 MSVP_PROF_API aclError aclprofStop(const aclprofConfig *profilerConfig);
+/* ACL_ERROR_API_NOT_SUPPORT. */
 MSVP_PROF_API aclError aclprofModelSubscribe(uint32_t modelId,
                                              const aclprofSubscribeConfig *profSubscribeConfig);
 MSVP_PROF_API aclError aclprofModelUnSubscribe(uint32_t modelId);

@@ -1,0 +1,96 @@
+# Tensors that executions write: "dump" in the file of aclInit, aclmdlSetDump, settings. Run with
+# `pytest test/ascend`.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from test_msprof import BUILD, ROOT, model, run  # noqa: F401 a fixture
+
+PICTURE = ROOT / "examples/digits/pictures/digit_7.npy"
+# Executes a model `times` with a picture; prints the codes of what comes before.
+PROGRAM = """
+import sys
+import numpy as np
+import acl
+from acl._library import load
+path, config, later, picture, times = sys.argv[1:]
+print(acl.init(config))
+if later:
+    lib = load("libascendcl.so")
+    print(lib.aclmdlInitDump(), lib.aclmdlSetDump(later.encode()))
+acl.rt.set_device(0)
+model, ret = acl.mdl.load_from_file(path)
+desc = acl.mdl.create_desc()
+acl.mdl.get_desc(desc, model)
+sets = []
+image = np.load(picture).astype(np.float32)
+for i, size in enumerate((image.nbytes, acl.mdl.get_output_size_by_index(desc, 0))):
+    data, ret = acl.rt.malloc(size, 0)
+    if i == 0:
+        assert acl.rt.memcpy(data, size, acl.util.bytes_to_ptr(image.tobytes()), size, 1) == 0
+    sets.append(acl.mdl.create_dataset())
+    acl.mdl.add_dataset_buffer(sets[-1], acl.create_data_buffer(data, size))
+for i in range(int(times)):
+    assert acl.mdl.execute(model, *sets) == 0
+acl.rt.reset_device(0)
+acl.finalize()
+"""
+
+
+def program(folder, path, config, later=None, times=1):
+    (folder / "program.py").write_text(PROGRAM)
+    (folder / "acl.json").write_text(json.dumps(config))
+    (folder / "later.json").write_text(json.dumps(later))
+    done = run(sys.executable, folder / "program.py", path, folder / "acl.json",
+               folder / "later.json" if later else "", PICTURE, times)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.split()
+
+
+def test_outputs_are_those_of_om_run(model, tmp_path):  # noqa: F811
+    path, _ = model
+    dump = {"dump_path": str(tmp_path / "dump"), "dump_list": [{"model_name": "digits"}], "dump_mode": "output"}
+    assert program(tmp_path, path, {"dump": dump}) == ["0"]
+    files = list((tmp_path / "dump").glob("*/0/digits/*/0/*.npy"))
+    done = run(BUILD / "bin/om-run", path, "--input", PICTURE, "--dump", tmp_path / "reference")
+    assert done.returncode == 0, done.stderr
+    wanted = {file.stem: np.load(file) for file in (tmp_path / "reference").glob("*.npy")}
+    assert files and len(files) == len(wanted)
+    for file in files:
+        kernel, name, task, stream, time, side, index, ending = file.name.split(".")
+        assert (stream, side, ending) == ("0", "output", "npy") and int(task) > 0 and int(time) > 0 and kernel and name
+        got = np.load(file)
+        assert any(got.shape == want.shape and np.array_equal(got, want) for want in wanted.values()), file
+
+
+def test_a_later_dump_of_some_steps(model, tmp_path):  # noqa: F811
+    dump = {"dump": {"dump_path": str(tmp_path / "dump"), "dump_list": [{}], "dump_mode": "all", "dump_step": "1|3-4"}}
+    assert program(tmp_path, model[0], {}, later=dump, times=6) == ["0", "0", "0"]
+    steps = sorted(folder.name for folder in (tmp_path / "dump").glob("*/0/digits/*/*"))
+    assert steps == ["1", "3", "4"]
+    (first,) = (tmp_path / "dump").glob("*/0/digits/*/1")
+    picture = np.load(PICTURE).astype(np.float32).reshape(-1)
+    assert any(np.array_equal(np.load(file).reshape(-1), picture) for file in first.glob("*.input.0.npy"))
+
+
+@pytest.mark.parametrize("dump", [
+    {}, {"dump_list": []}, {"dump_op_switch": "off"}, {"dump_list": [{"model_name": "other"}], "dump_path": "."}])
+def test_nothing_is_written(model, tmp_path, dump):  # noqa: F811
+    if "dump_path" in dump:
+        dump = dump | {"dump_path": str(tmp_path / "dump")}
+    assert program(tmp_path, model[0], {"dump": dump}) == ["0"]
+    assert not list(tmp_path.rglob("*.npy"))
+
+
+@pytest.mark.parametrize("dump", [
+    [], {"dump_list": 3}, {"dump_list": ["a"]}, {"dump_list": [{"model_name": 1}]}, {"dump_list": [{}]},
+    {"dump_list": [{}], "dump_path": "/proc/none"}, {"dump_mode": "outputs"}, {"dump_level": "x"},
+    {"dump_step": "1-"}, {"dump_step": "a"}, {"dump_op_switch": 1}, {"dump_data": "stats"},
+    {"dump_list": [{"model_name": "a", "layer": [1]}]}])
+def test_settings(tmp_path, dump):
+    (tmp_path / "acl.json").write_text(json.dumps({"dump": dump}))
+    done = run(sys.executable, "-c", f"import acl; print(acl.init('{tmp_path}/acl.json'), acl.get_recent_err_msg())")
+    assert done.stdout.split()[0] == "100009", done.stdout + done.stderr

@@ -1,0 +1,101 @@
+# Profiles that a program collects itself: by the file of aclInit, and by aclprofStart; the tables
+# that msprof makes of them. Run with `pytest test/ascend`.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import subprocess
+import sys
+
+import pytest
+
+from test_msprof import BUILD, model, read, run  # noqa: F401 a fixture
+
+# Executes a model twice; `words` say what happens around it.
+PROGRAM = """
+import ctypes, sys
+import numpy as np
+import acl
+from acl._library import load
+lib = load("libascendcl.so")
+lib.aclprofCreateConfig.restype = ctypes.c_void_p
+def call(name, *values):
+    print(name, getattr(lib, name)(*values))
+path, config, words = sys.argv[1], sys.argv[2], sys.argv[3].split(",")
+print("aclInit", acl.init(config))
+assert acl.rt.set_device(0) == 0
+folder = words[0].encode()
+settings = ctypes.c_void_p(lib.aclprofCreateConfig((ctypes.c_uint32 * 1)(0), 1, 1, None, ctypes.c_uint64(7)))
+other = ctypes.c_void_p(lib.aclprofCreateConfig((ctypes.c_uint32 * 1)(0), 1, 1, None, ctypes.c_uint64(7)))
+arguments = {"Init": (folder, ctypes.c_size_t(len(folder))), "Start": (settings,), "Stop": (settings,),
+             "StopOther": (other,), "Short": (folder, ctypes.c_size_t(len(folder) + 3))}
+names = {"StopOther": "Stop", "Short": "Init"}
+model = desc = None
+for word in words[1:]:
+    if word != "run":
+        call("aclprof" + names.get(word, word), *arguments.get(word, ()))
+        continue
+    if model is None:
+        model, ret = acl.mdl.load_from_file(path)
+        assert ret == 0
+        desc = acl.mdl.create_desc()
+        acl.mdl.get_desc(desc, model)
+        sets = []
+        for size in (acl.mdl.get_input_size_by_index(desc, 0), acl.mdl.get_output_size_by_index(desc, 0)):
+            data, ret = acl.rt.malloc(size, 0)
+            sets.append(acl.mdl.create_dataset())
+            acl.mdl.add_dataset_buffer(sets[-1], acl.create_data_buffer(data, size))
+    assert acl.mdl.execute(model, *sets) == 0
+assert acl.mdl.unload(model) == 0 if model is not None else True
+acl.rt.reset_device(0)
+acl.finalize()
+"""
+
+
+def program(folder, path, config, words):
+    (folder / "program.py").write_text(PROGRAM)
+    (folder / "acl.json").write_text(json.dumps(config))
+    done = run(sys.executable, folder / "program.py", path, folder / "acl.json", f"{folder},{words}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return [line.split() for line in done.stdout.splitlines()]
+
+
+def test_a_program_starts_and_stops_a_profile(model, tmp_path):  # noqa: F811
+    path, on_npu = model
+    codes = program(tmp_path, path, {}, "Start,Init,Init,Stop,Start,Start,run,run,StopOther,Stop,run,Finalize,"
+                                        "Finalize,Short")
+    assert [code for _, code in codes] == [
+        "0", "100043", "0", "100042", "100043", "0", "100042", "100000", "0", "0", "100043", "100000"]
+    done = run(BUILD / "bin/msprof", "--export=on", f"--output={tmp_path}")
+    assert done.returncode == 0 and "2 executions" in done.stdout, done.stdout + done.stderr
+    summary = read(tmp_path, "op_summary_*.csv")
+    assert summary and len(summary) % 2 == 0
+    # The model was loaded while the collection was open, so its NPU keeps time.
+    if on_npu:
+        assert all(int(row["total_cycles"]) > 0 for row in summary if row["Task Type"] == "AI_CORE")
+
+
+def test_the_file_of_the_start_asks_for_a_profile(model, tmp_path):  # noqa: F811
+    profiler = {"switch": "on", "output": str(tmp_path / "out"), "aic_metrics": "PipeUtilization", "aicpu": "on"}
+    codes = program(tmp_path, model[0], {"profiler": profiler}, "Init,run,Stop,run,Finalize")
+    assert [code for _, code in codes] == ["0", "100042", "100043", "100043"]
+    (profile,) = (tmp_path / "out").glob("PROF_000001_*")
+    done = run(BUILD / "bin/msprof", "--export=on", f"--output={profile}")
+    assert "2 executions" in done.stdout, done.stdout + done.stderr
+    again = run(BUILD / "bin/msprof", "--export=on", f"--output={tmp_path / 'out'}")
+    assert again.returncode == 0, again.stderr
+
+
+@pytest.mark.parametrize("profiler, code", [
+    ({"switch": "off", "output": "/not/there"}, 0), ({"switch": "yes"}, 100010), ({}, 100010), ([], 100010),
+    ({"switch": "on", "output": 3}, 100010), ({"switch": "on", "aicpu": 1}, 100010),
+    ({"switch": "on", "output": "/proc/nothing/here"}, 100003)])
+def test_settings(tmp_path, profiler, code):
+    (tmp_path / "acl.json").write_text(json.dumps({"profiler": profiler}))
+    done = run(sys.executable, "-c", f"import acl; print(acl.init('{tmp_path}/acl.json'), acl.get_recent_err_msg())")
+    assert done.stdout.split()[0] == str(code), done.stdout + done.stderr
+
+
+def test_errors_of_export(tmp_path):
+    for words, code in (([], "E10007"), ([f"--output={tmp_path}"], "E10014"), (["--output=/not/there"], "E10410"),
+                        ([f"--output={tmp_path}", "./main"], "E10056")):
+        done = subprocess.run([BUILD / "bin/msprof", "--export=on", *words], capture_output=True, text=True)
+        assert done.returncode == 1 and done.stderr.startswith(code), done.stderr
