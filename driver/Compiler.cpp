@@ -83,6 +83,7 @@ bool Compiler::import(Phase last) {
   // Preprocessing, element types at the boundary and lists of nodes are applied to that graph too.
   source.tileDynamicDim = !options.quantizer && last >= Phase::Graph && options.aippFile.empty() &&
                           source.boundary.empty() && source.precision.empty() &&
+                          source.placement.empty() &&
                           !llvm::is_contained(options.disabledPasses, "host-tile-dynamic-dim");
   current = importModel(source, *options.target, context, messages, diagnostics);
   return bool(current);
@@ -184,8 +185,10 @@ static std::vector<std::pair<std::string, std::string>> statesOf(ModuleOp module
 
 std::optional<EmittedModel> Compiler::generate() {
   compileSummary.placement = readPlacement(*current);
-  if (compileSummary.placement)
+  if (compileSummary.placement) {
     warnOfHostLayers(*compileSummary.placement, diagnostics);
+    warnOfMisplacedNodes(*compileSummary.placement, diagnostics);
+  }
   EmitOptions emitOptions;
   emitOptions.threads = options.limits.threads ? options.limits.threads
                                                : std::max(1u, std::thread::hardware_concurrency());

@@ -80,13 +80,24 @@ static std::vector<ModelNode> listNodes(const ModelSource &source, ModuleOp modu
   }
 }
 
-/// Changes an imported module as far as the user asks for types. Returns false after an error.
+/// Changes an imported module as far as the user asks for types and sides. Returns false after an
+/// error.
 static bool applyTypes(ModuleOp module, const ModelSource &source, const Target &target,
                        Diagnostics &diagnostics) {
   const PrecisionBase base = target.precisionBase();
-  if (!source.precision.empty() || base == PrecisionBase::Mixed)
-    if (!applyPrecisionRules(module, listNodes(source, module, diagnostics), source.precision, base,
-                             target.hasHalf(), diagnostics))
+  std::vector<PrecisionRule> precision = source.precision;
+  std::vector<ModelNode> nodes;
+  if (!precision.empty() || !source.placement.empty() || base == PrecisionBase::Mixed)
+    nodes = listNodes(source, module, diagnostics);
+  if (!source.placement.empty()) {
+    const PlacedNodes placed = findPlacedNodes(nodes, source.placement, diagnostics);
+    markPlacedNodes(module, placed);
+    // Where nothing is f16 anyway, a list of nodes in f32 would make the others f16.
+    if (base != PrecisionBase::Float32)
+      llvm::append_range(precision, hostPrecision(module, placed));
+  }
+  if (!precision.empty() || base == PrecisionBase::Mixed)
+    if (!applyPrecisionRules(module, nodes, precision, base, target.hasHalf(), diagnostics))
       return false;
   return applyBoundary(module, source.boundary, source.outNodes, target, diagnostics) &&
          !diagnostics.hasErrors();

@@ -6,6 +6,7 @@
 
 #include "driver/ContextMessages.h"
 #include "driver/ModelBoundary.h"
+#include "driver/PlacementRules.h"
 #include "driver/targets/Target.h"
 #include "frontends/ModelOptions.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -33,6 +34,7 @@ struct ModelSource {
   std::vector<std::string> inputNodes = {};        ///< --input_nodes; of TensorFlow
   ModelBoundary boundary = {};                     ///< types of inputs and outputs
   std::vector<PrecisionRule> precision = {};       ///< how single nodes compute
+  std::vector<PlacementRule> placement = {};       ///< which side runs single nodes; of an NPU
   std::string weights = {};                        ///< --weight; the .caffemodel of Caffe
   /// Whether a model of one dynamic dim may become a loop over static tiles, which only the
   /// phases behind Quantize understand.

@@ -6,6 +6,7 @@
 #include "backends/om/Names.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/npu/Npu.h"
+#include "passes/graph/Float32Nodes.h"
 #include "passes/host/HostCosts.h"
 #include "passes/host/Passes.h"
 #include "passes/npu/program/ProgramWriter.h"
@@ -24,8 +25,10 @@ namespace {
 /// Goes through the kernels of a module in the order of the schedule.
 class PlacementReader {
 public:
-  PlacementReader(ModuleOp module, npu::SocTable soc)
-      : module(module), symbols(module), soc(std::move(soc)) {}
+  /// `soc` is null for a CPU.
+  PlacementReader(ModuleOp module, std::optional<npu::SocTable> soc)
+      : module(module), symbols(module), soc(std::move(soc)), hostNodes(module),
+        deviceNodes(module, graph::kDeviceNodesAttr) {}
 
   Placement read(func::FuncOp main) {
     for (Operation &op : main.getBody().front())
@@ -68,36 +71,86 @@ private:
     Block &body = region.getBody().front();
     for (BlockArgument argument : body.getArguments())
       if (!om::isOutput(argument))
-        writers[argument] = Side::Host;
+        writers[argument] = {};
     for (Operation &op : body)
       visit(op);
     for (BlockArgument argument : body.getArguments())
       if (om::isOutput(argument))
-        read(argument, Side::Host);
+        read(argument, Side::Host, PlacedTensor::kHost);
   }
 
   void visitLaunch(om::LaunchOp launch) {
     Operation *symbol = symbols.lookup(launch.getKernel());
     const Side side = symbol && om::isNpuKernel(symbol) ? Side::Npu : Side::Host;
-    uint64_t bytes = 0;
-    for (Value buffer : launch.getOperands_())
-      bytes += om::spanInBytes(cast<MemRefType>(buffer.getType()));
+    const size_t position = placement.kernels.size();
+    uint64_t bytes = 0, largest = 0;
+    bool isInteger = false;
+    for (Value buffer : launch.getOperands_()) {
+      auto type = cast<MemRefType>(buffer.getType());
+      const uint64_t span = om::spanInBytes(type);
+      bytes += span;
+      if (span > largest) {
+        largest = span;
+        isInteger = type.getElementType().isInteger(8);
+      }
+    }
     for (Value buffer : om::readsOf(launch))
-      read(buffer, side);
-    writers[om::resolveViews(om::writtenBy(launch)).root] = side;
+      read(buffer, side, position);
+    writers[om::resolveViews(om::writtenBy(launch)).root] = {side, position};
 
     kernel::KernelOpInterface op = side == Side::Host ? kernelOf(symbol) : nullptr;
     const uint64_t macs = side == Side::Npu ? launch.getCost() / 2 : launch.getMacs().value_or(0);
     add(side, macs, bytes);
+    placement.kernels.push_back({side == Side::Npu, /*isHostCall=*/false, isInteger,
+                                 launch.getKernel().str(), nodesOf(launch.getLoc()), macs,
+                                 uint64_t(launch.getCost()), bytes});
+    checkSide(launch, op ? whyOnHost(op) : std::string());
     if (side == Side::Host)
       placement.hostLayers.push_back({om::namesOf(launch.getLoc()).node, launch.getKernel().str(),
-                                      macs, bytes, op ? npu::whyNotOnNpu(op, soc) : std::string()});
+                                      macs, bytes, op ? whyOnHost(op) : std::string()});
+  }
+
+  /// Compares the side of the last kernel with what a user wants.
+  void checkSide(Operation *op, const std::string &whyOnCpu) {
+    PlacedKernel &kernel = placement.kernels.back();
+    const bool isWrong = kernel.onNpu ? hostNodes.contains(op) : deviceNodes.contains(op);
+    kernel.isPinned = kernel.onNpu ? deviceNodes.contains(op) : hostNodes.contains(op);
+    if (isWrong)
+      placement.misplaced.push_back({om::namesOf(op->getLoc()).node, kernel.onNpu, whyOnCpu});
+  }
+
+  std::string whyOnHost(Operation *op) const {
+    if (!soc)
+      return {};
+    std::string reason = npu::whyNotOnNpu(op, *soc);
+    return reason.empty() ? npu::kPlacedOnHost.str() : reason;
+  }
+
+  /// Returns the names of all nodes in a location, each once.
+  static std::vector<std::string> nodesOf(Location location) {
+    std::vector<std::string> nodes;
+    auto collect = [&](auto &self, Location part) -> void {
+      if (auto fused = dyn_cast<FusedLoc>(part)) {
+        for (Location inner : fused.getLocations())
+          self(self, inner);
+        return;
+      }
+      std::string name = graph::nodeNameOf(part).str();
+      if (!name.empty() && !llvm::is_contained(nodes, name))
+        nodes.push_back(std::move(name));
+    };
+    collect(collect, location);
+    return nodes;
   }
 
   void visitCall(graph::HostCallOp call) {
     const std::optional<uint64_t> macs = host::countMacs(call);
     const uint64_t bytes = host::countBytes(call);
     add(Side::Host, macs.value_or(0), bytes);
+    placement.kernels.push_back({/*onNpu=*/false, /*isHostCall=*/true, /*isInteger=*/false,
+                                 call.getKernel().str(), nodesOf(call.getLoc()), macs,
+                                 2 * macs.value_or(0), bytes});
+    checkSide(call, whyHostKernel(call));
     placement.hostLayers.push_back({om::namesOf(call.getLoc()).node, call.getKernel().str(), macs,
                                     bytes, whyHostKernel(call)});
   }
@@ -131,22 +184,35 @@ private:
     last = side;
   }
 
-  /// Once copied, a tensor is on both sides.
-  void read(Value buffer, Side side) {
+  /// Notes that the kernel at `position` reads a buffer. Once copied, a tensor is on both sides.
+  void read(Value buffer, Side side, size_t position) {
     Value root = om::resolveViews(buffer).root;
     auto writer = writers.find(root);
-    if (writer == writers.end() || writer->second == side)
+    if (writer == writers.end())
       return;
-    placement.copiedBytes += om::spanInBytes(cast<MemRefType>(buffer.getType()));
-    writers.erase(writer);
+    const uint64_t bytes = om::spanInBytes(cast<MemRefType>(buffer.getType()));
+    placement.tensors.push_back({writer->second.position, position, bytes});
+    if (writer->second.side == side || writer->second.isCopied)
+      return;
+    placement.copiedBytes += bytes;
+    writer->second.isCopied = true;
   }
 
   ModuleOp module;
   SymbolTable symbols;
-  npu::SocTable soc;
+  /// The kernel that has written a buffer.
+  struct Writer {
+    Side side = Side::Host;
+    size_t position = PlacedTensor::kHost;
+    bool isCopied = false; ///< both sides have it
+  };
+
+  std::optional<npu::SocTable> soc;
+  const graph::HostNodes hostNodes;
+  const graph::NamedNodes deviceNodes;
   Placement placement;
   std::optional<Side> last;
-  DenseMap<Value, Side> writers; ///< of buffers that only one side has
+  DenseMap<Value, Writer> writers;
 };
 
 std::string nameOf(const HostLayer &layer) {
@@ -188,6 +254,14 @@ std::optional<Placement> readPlacement(ModuleOp module) {
   if (!main || main.isExternal() || !module->hasAttr(om::kNpuSocAttr))
     return std::nullopt;
   return PlacementReader(module, npu::socOf(main)).read(main);
+}
+
+Placement readKernels(ModuleOp module) {
+  if (std::optional<Placement> placement = readPlacement(module))
+    return std::move(*placement);
+  func::FuncOp main = om::findMain(module);
+  return main && !main.isExternal() ? PlacementReader(module, std::nullopt).read(main)
+                                    : Placement();
 }
 
 std::vector<std::string> describe(const Placement &placement) {
@@ -252,6 +326,19 @@ void warnOfHostLayers(const Placement &placement, Diagnostics &diagnostics) {
   if (!placement.knowsMacs())
     share += macs ? " and products of unknown size" : " of unknown size";
   diagnostics.warning("W11010", share + " of the model run on the CPU: " + names);
+}
+
+void warnOfMisplacedNodes(const Placement &placement, Diagnostics &diagnostics) {
+  for (const MisplacedNode &node : placement.misplaced)
+    diagnostics.warning(
+        "W10055",
+        "the node '" + printable(node.node) + "' runs on the " + (node.onNpu ? "NPU" : "CPU") +
+            " in spite of --op_placement: " +
+            (!node.why.empty() ? printable(node.why)
+             : node.onNpu
+                 ? std::string("only the NPU has code for its kernel: the model computes it in f16 "
+                               "or in int8")
+                 : std::string("it is part of a kernel of the CPU")));
 }
 
 } // namespace atc::driver

@@ -17,11 +17,11 @@ StringRef nodeNameOf(Location loc) {
   return (node ? node : tensor).getName().getValue();
 }
 
-Float32Nodes::Float32Nodes(Operation *op) {
+NamedNodes::NamedNodes(Operation *op, StringRef attribute) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)
     module = op->getParentOfType<ModuleOp>();
-  auto list = module ? module->getAttrOfType<ArrayAttr>(kFloat32NodesAttr) : ArrayAttr();
+  auto list = module ? module->getAttrOfType<ArrayAttr>(attribute) : ArrayAttr();
   if (!list)
     return;
   given = true;
@@ -29,7 +29,7 @@ Float32Nodes::Float32Nodes(Operation *op) {
     names.insert(name.getValue());
 }
 
-bool Float32Nodes::contains(Operation *op) const {
+bool NamedNodes::contains(Operation *op) const {
   if (names.empty())
     return false;
   StringRef name = nodeNameOf(op->getLoc());

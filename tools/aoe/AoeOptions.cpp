@@ -106,6 +106,8 @@ void checkTunable(const AoeOptions &options, Diagnostics &diagnostics) {
   auto refuse = [&](const Twine &what) { diagnostics.error("E10055", what); };
   if (options.compile.mode != Mode::Compile)
     return refuse("aoe tunes one model for one NPU: --mode and --singleop are not supported");
+  if (options.compile.autoTarget)
+    return refuse("aoe tunes for one target: --target=auto is not supported");
   if (options.compile.compiler.target->takesDynamicInputs())
     return refuse("aoe tunes for an NPU, whose times are simulated: name it with --soc_version");
   if (options.compile.gears || !options.compile.ranges.empty())

@@ -5,6 +5,7 @@
 
 #include "driver/targets/MakeTarget.h"
 #include "support/OneLine.h"
+#include "tools/atc/AutoTarget.h"
 #include "tools/atc/BankOptions.h"
 #include "tools/atc/BoundaryOptions.h"
 #include "tools/atc/FusionSwitches.h"
@@ -247,6 +248,13 @@ void checkTarget(const FlagValues &flags, AtcOptions &options, Diagnostics &diag
                                       request.soc.value_or("Ascend310") + " says the same");
   }
   request.socFile = given("soc_file");
+  const bool isAuto = request.target == "auto";
+  if (isAuto) {
+    options.autoTarget = readAutoTarget(flags, request, diagnostics);
+    if (!options.autoTarget)
+      return;
+    request.target = "npu";
+  }
   // parseFlags has reported a value that is no mode at all.
   if (auto mode = precisionModeOf(flags);
       mode && is_contained(split(driver::precisionModes, ','), *mode))
@@ -259,6 +267,15 @@ void checkTarget(const FlagValues &flags, AtcOptions &options, Diagnostics &diag
   if (!target->takesDynamicInputs())
     options.host =
         driver::makeTarget({.target = "cpu", .cpuLevels = request.cpuLevels}, diagnostics);
+  for (const char *flag : {"placement_switches", "placement_processors"})
+    if (flags.has(flag) && !isAuto)
+      diagnostics.warning("W10055", std::string("--") + flag +
+                                        " has no effect without "
+                                        "--target=auto");
+  if (request.target != "cpu")
+    options.compiler.source.placement = readPlacementRules(flags, diagnostics);
+  else if (flags.has("op_placement"))
+    diagnostics.warning("W10055", "--op_placement has no effect with --target=cpu");
 }
 
 /// Reports flags that gears cannot be combined with.
@@ -430,6 +447,8 @@ AtcOptions buildOptions(const FlagValues &flags, Diagnostics &diagnostics) {
   if (options.mode == Mode::Compile)
     checkGears(flags, options, diagnostics);
   checkParallel(flags, options, diagnostics);
+  if (options.autoTarget)
+    checkBesideAuto(options, diagnostics);
   return options;
 }
 

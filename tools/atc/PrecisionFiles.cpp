@@ -122,20 +122,9 @@ private:
   //===--- --op_precision_mode --------------------------------------------===//
 
   void readPrecisionModes(const SettingsFile &file) {
-    bool isType = true;
-    for (const SettingsLine &line : file.lines()) {
-      StringRef text = line.text;
-      if (text.starts_with("[")) {
-        if (text != "[ByOpType]" && text != "[ByNodeName]")
-          diagnostics.error("E10001",
-                            line.origin + ": \"" + text + "\" is not [ByOpType] or [ByNodeName]");
-        isType = text != "[ByNodeName]";
-        continue;
-      }
-      // Names of nodes may have equals signs of their own.
-      auto [name, mode] = text.rsplit('=');
-      readPrecisionMode(name.trim(), mode.trim(), isType, line);
-    }
+    forEachRule(file, diagnostics, [&](const SettingsRule &rule) {
+      readPrecisionMode(rule.name, rule.value, rule.isType, rule.line);
+    });
   }
 
   void readPrecisionMode(StringRef name, StringRef mode, bool isType, const SettingsLine &line) {

@@ -84,4 +84,22 @@ std::optional<nlohmann::ordered_json> SettingsFile::json(Diagnostics &diagnostic
   return std::nullopt;
 }
 
+void forEachRule(const SettingsFile &file, Diagnostics &diagnostics,
+                 function_ref<void(const SettingsRule &)> use) {
+  bool isType = true;
+  for (const SettingsLine &line : file.lines()) {
+    const StringRef text = line.text;
+    if (text.starts_with("[")) {
+      if (text != "[ByOpType]" && text != "[ByNodeName]")
+        diagnostics.error("E10001",
+                          line.origin + ": \"" + text + "\" is not [ByOpType] or [ByNodeName]");
+      isType = text != "[ByNodeName]";
+      continue;
+    }
+    // Names of nodes may have equals signs of their own.
+    auto [name, value] = text.rsplit('=');
+    use({name.trim().str(), value.trim().str(), isType, line});
+  }
+}
+
 } // namespace atc::tools

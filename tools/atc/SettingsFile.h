@@ -6,6 +6,8 @@
 
 #include "support/Diagnostics.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -37,6 +39,18 @@ public:
 private:
   std::string flag, path, text;
 };
+
+/// A line `name = value` of a file with the sections [ByOpType], which is the first one, and
+/// [ByNodeName].
+struct SettingsRule {
+  std::string name, value; ///< what is behind the last equals sign is the value
+  bool isType = true;      ///< in [ByOpType]
+  SettingsLine line;
+};
+
+/// Calls `use` for each rule of a file; a section of another name is an error (E10001).
+void forEachRule(const SettingsFile &file, Diagnostics &diagnostics,
+                 llvm::function_ref<void(const SettingsRule &)> use);
 
 } // namespace atc::tools
 

@@ -9,6 +9,7 @@
 #include "support/JsonText.h"
 #include "support/OneLine.h"
 #include "support/OutputStream.h"
+#include "tools/atc/AutoTarget.h"
 #include "tools/atc/GraphJson.h"
 #include "tools/atc/ObjectFile.h"
 #include "tools/atc/Options.h"
@@ -48,7 +49,8 @@ Json placementJson(const driver::Placement &placement) {
   return out;
 }
 
-Json summaryJson(const AtcOptions &options, const CompileSummary &summary) {
+Json summaryJson(const AtcOptions &options, const CompileSummary &summary,
+                 const std::optional<tuning::AutoPlacement> &chosen) {
   Json out = {{"model", options.compiler.source.path},
               {"output", options.outputFile},
               {"file_bytes", summary.fileBytes},
@@ -63,6 +65,8 @@ Json summaryJson(const AtcOptions &options, const CompileSummary &summary) {
   out["images"] = out["stages"] = Json::array();
   if (summary.placement)
     out["placement"] = placementJson(*summary.placement);
+  if (chosen)
+    out["auto"] = autoJson(*chosen);
   for (auto &[level, bytes] : summary.images)
     out["images"].push_back({{"level", level}, {"code_bytes", bytes}});
   for (const driver::StageTimer::Stage &stage : summary.timer.stages())
@@ -119,6 +123,16 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
     compilerOptions.quantizer =
         quantize::makeQuantizer(options.compressionConf, options.compiler.source,
                                 [&](size_t done, size_t all) { bar.update(done, all); });
+  std::optional<tuning::AutoPlacement> chosen;
+  if (options.autoTarget) {
+    chosen = tuning::placeByCost(compilerOptions, *options.autoTarget, diagnostics);
+    if (!chosen)
+      return;
+    // The file is made with what the user asks for beside the placement.
+    compilerOptions.target = chosen->best().options.target;
+    compilerOptions.source = chosen->best().options.source;
+    compilerOptions.disabledPasses = chosen->best().options.disabledPasses;
+  }
   auto finish = [&](const CompileSummary &summary) {
     if (options.verbose)
       summary.timer.print(llvm::outs());
@@ -127,11 +141,15 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
         options.json != "-")
       for (const std::string &line : driver::describeSummary(summary, options.outputFile))
         llvm::outs() << line << "\n";
+    if (!diagnostics.hasErrors() && chosen && options.json != "-")
+      for (const std::string &line : describeAuto(*chosen))
+        llvm::outs() << line << "\n";
     if (!diagnostics.hasErrors() && summary.placement && options.json != "-")
       for (const std::string &line : driver::describe(*summary.placement))
         llvm::outs() << line << "\n";
     if (!diagnostics.hasErrors() && !options.json.empty())
-      writeText(options.json, jsonText(summaryJson(options, summary)), "--json", diagnostics);
+      writeText(options.json, jsonText(summaryJson(options, summary, chosen)), "--json",
+                diagnostics);
     if (options.showModel && !options.shards && !diagnostics.hasErrors() &&
         options.stopAfter == driver::Phase::Emit)
       showModel(options.outputFile, llvm::outs(), diagnostics);

@@ -7,6 +7,7 @@
 
 #include "dialects/npu/Npu.h"
 #include "passes/Remarks.h"
+#include "passes/graph/Float32Nodes.h"
 #include "passes/kernel/LowerGraph.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/PackNpuWeights.h"
@@ -202,9 +203,10 @@ struct ComposeLayerNormPass : impl::NpuComposeLayerNormBase<ComposeLayerNormPass
       return;
     SocTable soc = socOf(main);
     SmallVector<kernel::MapOp> maps(main.getOps<kernel::MapOp>());
+    const graph::HostNodes hostNodes(main);
     bool any = false;
     for (kernel::MapOp map : maps)
-      any |= compose(map, soc);
+      any |= !hostNodes.contains(map) && compose(map, soc);
     if (any)
       eraseUnread(main);
   }

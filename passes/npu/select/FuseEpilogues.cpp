@@ -6,6 +6,7 @@
 
 #include "dialects/npu/Npu.h"
 #include "passes/Remarks.h"
+#include "passes/graph/Float32Nodes.h"
 #include "passes/kernel/LowerGraph.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/CubeSupport.h"
@@ -85,6 +86,7 @@ struct FuseEpiloguesPass : impl::NpuFuseEpiloguesBase<FuseEpiloguesPass> {
     if (!main)
       return;
     SocTable soc = socOf(main);
+    hostNodes.emplace(main);
     SmallVector<ir::MatMulOp> products(main.getOps<ir::MatMulOp>());
     for (ir::MatMulOp product : products)
       while (product)
@@ -103,7 +105,7 @@ private:
     OpOperand *use = uses[uses[0]->getOwner() == op ? 1 : 0];
     auto map = dyn_cast<kernel::MapOp>(use->getOwner());
     if (!map || map->getBlock() != op->getBlock() || !op->isBeforeInBlock(map) ||
-        use->get() == map.getOutput())
+        use->get() == map.getOutput() || hostNodes->contains(map))
       return nullptr;
     ArrayRef<int64_t> mapShape = cast<MemRefType>(map.getOutput().getType()).getShape();
     if (cast<MemRefType>(use->get().getType()).getShape() != mapShape ||
@@ -160,6 +162,8 @@ private:
     ++numFused;
     return fused;
   }
+
+  std::optional<graph::HostNodes> hostNodes;
 };
 } // namespace
 } // namespace atc::npu

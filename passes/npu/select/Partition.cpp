@@ -4,6 +4,7 @@
 #include "passes/npu/select/Partition.h"
 #include "dialects/npu/Npu.h"
 #include "passes/Remarks.h"
+#include "passes/graph/Float32Nodes.h"
 #include "passes/kernel/KernelMacs.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/CubeSupport.h"
@@ -31,6 +32,9 @@ std::string whyNotOnNpu(Operation *op, const SocTable &soc) {
   return whyUnsupportedVectorKernel(op, soc);
 }
 
+/// Returns whether only programs of the NPU compute what a kernel op does.
+static bool isOnlyForNpu(Operation *op) { return isa<ir::NpuDialect>(op->getDialect()); }
+
 namespace {
 
 struct SetSocPass : impl::NpuSetSocBase<SetSocPass> {
@@ -56,11 +60,14 @@ struct PartitionPass : impl::NpuPartitionBase<PartitionPass> {
     if (!main)
       return;
     SocTable soc = socOf(main);
+    const graph::HostNodes hostNodes(main);
     Builder builder(&getContext());
     int64_t macs = 0, deviceMacs = 0, deviceKernels = 0, hostKernels = 0;
     main.walk([&](kernel::KernelOpInterface op) {
       macs += kernel::macsOf(op);
       std::string reason = whyNotOnNpu(op, soc);
+      if (reason.empty() && hostNodes.contains(op) && !isOnlyForNpu(op))
+        reason = kPlacedOnHost.str();
       if (reason.empty()) {
         op->setAttr(om::kNpuDeviceAttr, builder.getUnitAttr());
         deviceMacs += kernel::macsOf(op);

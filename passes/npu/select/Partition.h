@@ -9,6 +9,10 @@
 
 namespace atc::npu {
 
+/// The reason of a kernel that could become a program but is on the CPU by --op_placement or
+/// --target=auto (graph::HostNodes).
+inline constexpr llvm::StringLiteral kPlacedOnHost = "it is placed there";
+
 /// Returns the reason why `op`, a kernel on buffers, cannot become a program; empty when it can.
 std::string whyNotOnNpu(mlir::Operation *op, const SocTable &soc);
 
