@@ -9,6 +9,7 @@
 #include "support/OneLine.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/Print.h"
+#include "tools/npu-cluster/PlanReport.h"
 
 #include <CLI/CLI.hpp>
 #include <fstream>
@@ -22,25 +23,12 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 struct Options {
-  std::string cluster, network;
+  std::string cluster, network, plan;
+  PlanOptions plans;
   std::vector<uint32_t> devices = {8, 16, 32, 64, 128, 256, 384, 512, 1024, 2048, 4096};
   uint32_t explain = 384;
   bool json = false;
 };
-
-int fail(const std::string &line) {
-  print(stderr, "%s\n", oneLine(line).c_str());
-  return 1;
-}
-
-/// Reads a file into `text`. Returns false where it cannot be read.
-bool readText(const std::string &path, std::string &text) {
-  std::ifstream file(path);
-  std::stringstream content;
-  content << file.rdbuf();
-  text = content.str();
-  return file.good() || !text.empty();
-}
 
 /// The techniques of training, each with those before it.
 std::vector<std::pair<const char *, cluster::Techniques>>
@@ -91,6 +79,8 @@ int run(const Options &options) {
     return fail(codedLine("E13018", "the file '" + options.cluster + "' cannot be used: " + error));
   if (!readText(options.network, text))
     return fail(codedLine("E10410", "the file '" + options.network + "' cannot be read."));
+  if (!options.plan.empty())
+    return reportPlans(*cluster, text, options.network, options.plans);
   const auto network = cluster::parseNetwork(text, error);
   if (!network)
     return fail(codedLine("E13018", "the file '" + options.network + "' cannot be used: " + error));
@@ -141,7 +131,8 @@ int main(int argc, char **argv) {
   atc::endInOrder("npu-cluster");
   Options options;
   CLI::App app("Simulates data-parallel training on a cluster of devices: what a step takes, what "
-               "bounds it, and what overlap and slices of gradients are worth.");
+               "bounds it, and what overlap and slices of gradients are worth. With --plan it "
+               "divides a network among the devices.");
   app.set_version_flag("--version", std::string("npu-cluster ") + om_version());
   app.add_option("cluster", options.cluster, "the .json file of the cluster (docs/sharding.md)")
       ->required();
@@ -157,7 +148,12 @@ int main(int argc, char **argv) {
       ->type_name("N")
       ->check(CLI::Range(1, 65536));
   app.add_flag("--json", options.json, "print one JSON object instead of tables");
+  addPlanOptions(app, options.plan, options.plans);
   if (std::optional<int> code = parseCommandLine(app, "npu-cluster", argc, argv))
     return *code;
+  options.plans.json = options.json;
+  options.plans.isTraining = options.plan == "training";
+  if (app.count("--devices"))
+    options.plans.devices = options.devices.front();
   return finishOutput(run(options));
 }

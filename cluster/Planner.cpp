@@ -1,0 +1,193 @@
+//===-- Planner.cpp - how a network is divided among devices --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "cluster/Planner.h"
+#include "cluster/PlanCosts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+namespace atc::cluster {
+
+const char *nameOf(Recompute recompute) {
+  return recompute == Recompute::None   ? "none"
+         : recompute == Recompute::Full ? "full"
+                                        : "selective";
+}
+
+const char *nameOf(Zero zero) {
+  return zero == Zero::None ? "none" : zero == Zero::Optimizer ? "optimizer" : "gradients";
+}
+
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// Divides the chain into stages whose slowest one is fastest, each within the memory: entry [s][l]
+/// is the best for the first l layers in s + 1 stages. Returns the first layer of each stage, or
+/// nothing where no division fits.
+std::vector<uint32_t> divideChain(const PlanCosts &costs, uint32_t stages, double memory) {
+  const uint32_t layers = costs.layers();
+  if (stages > layers)
+    return {};
+  std::vector<double> before(layers + 1, kNever);
+  std::vector<std::vector<uint32_t>> begins(stages, std::vector<uint32_t>(layers + 1, 0));
+  before[0] = 0;
+  for (uint32_t stage = 0; stage < stages; ++stage) {
+    std::vector<double> best(layers + 1, kNever);
+    for (uint32_t end = stage + 1; end <= layers - (stages - 1 - stage); ++end) {
+      // Longer stages only take longer and need more memory.
+      for (uint32_t first = end; first-- > stage;) {
+        const double own = costs.stageSeconds(first, end);
+        if (own >= best[end] || costs.stageMemory(first, end, stage).total() > memory)
+          break;
+        if (const double slowest = std::max(own, before[first]); slowest < best[end]) {
+          best[end] = slowest;
+          begins[stage][end] = first;
+        }
+      }
+    }
+    before = std::move(best);
+  }
+  if (before[layers] == kNever)
+    return {};
+  std::vector<uint32_t> first(stages);
+  for (uint32_t stage = stages, end = layers; stage-- > 0; end = first[stage])
+    first[stage] = begins[stage][end];
+  return first;
+}
+
+class Search {
+public:
+  Search(const Cluster &cluster, const Device &device, const Chain &chain, Purpose purpose)
+      : cluster(cluster), device(device), chain(chain), purpose(purpose) {}
+
+  /// Returns whether every layer can be divided among `count` devices.
+  bool canDivide(uint32_t count) const {
+    return std::all_of(chain.layers.begin(), chain.layers.end(), [&](const ChainLayer &layer) {
+      return layer.divisibleBy == 0 || layer.divisibleBy % count == 0;
+    });
+  }
+
+  /// Finds the best plan of a division, if any fits.
+  void searchDivision(uint32_t tensor, uint32_t pipeline, uint32_t data) {
+    const double samples = chain.batch / data;
+    if (samples != std::floor(samples))
+      return;
+    fastest.reset();
+    Plan plan;
+    plan.tensor = tensor, plan.pipeline = pipeline, plan.data = data;
+    if (purpose == Purpose::Inference) {
+      plan.microBatch = samples;
+      consider(plan);
+    } else {
+      for (double size = 1; size <= samples; size *= 2)
+        if (std::fmod(samples, size) == 0)
+          searchMemory(plan, size, static_cast<uint32_t>(samples / size));
+    }
+    if (fastest)
+      found.best.push_back(*fastest);
+  }
+
+  PlanSearch found{{}, 0, 0, kNever};
+
+private:
+  /// Tries what trades time for memory.
+  void searchMemory(Plan plan, double size, uint32_t count) {
+    plan.microBatch = size;
+    plan.microBatches = count;
+    for (Recompute recompute : {Recompute::None, Recompute::Selective, Recompute::Full})
+      for (Zero zero : {Zero::None, Zero::Optimizer, Zero::Gradients}) {
+        if (zero != Zero::None && plan.data == 1)
+          break;
+        plan.recompute = recompute;
+        plan.zero = zero;
+        consider(plan);
+      }
+  }
+
+  void consider(Plan plan) {
+    const PlanCosts costs(cluster, device, chain, purpose, plan);
+    const double least = costs.leastBytes();
+    found.leastBytes = std::min(found.leastBytes, least);
+    ++found.considered;
+    if (fastest && costs.lowerBound() >= fastest->time.total())
+      return;
+    if (least <= device.memoryBytes)
+      plan.stages = divideChain(costs, plan.pipeline, device.memoryBytes);
+    if (plan.stages.empty()) {
+      ++found.overMemory;
+      return;
+    }
+    plan.time = costs.stepTime(plan.stages);
+    if (fastest && plan.time.total() >= fastest->time.total())
+      return;
+    for (uint32_t stage = 0; stage < plan.pipeline; ++stage) {
+      const uint32_t end = stage + 1 < plan.pipeline ? plan.stages[stage + 1] : costs.layers();
+      const PlanMemory own = costs.stageMemory(plan.stages[stage], end, stage);
+      if (stage == 0 || own.total() > plan.memory.total())
+        plan.memory = own;
+    }
+    fastest = plan;
+  }
+
+  const Cluster &cluster;
+  const Device &device;
+  const Chain &chain;
+  const Purpose purpose;
+  std::optional<Plan> fastest; ///< of the division that is searched
+};
+
+} // namespace
+
+PlanSearch searchPlans(const Cluster &cluster, const Device &device, const Chain &chain,
+                       Purpose purpose, uint32_t devices, uint32_t count) {
+  Search search(cluster, device, chain, purpose);
+  for (uint32_t tensor = 1; tensor <= devices; ++tensor) {
+    if (devices % tensor || !search.canDivide(tensor))
+      continue;
+    for (uint32_t pipeline = 1; pipeline <= devices / tensor; ++pipeline)
+      if (devices / tensor % pipeline == 0 && pipeline <= chain.layers.size())
+        search.searchDivision(tensor, pipeline, devices / tensor / pipeline);
+  }
+  std::vector<Plan> &best = search.found.best;
+  // Of equally fast plans the one that divides layers less comes first.
+  std::sort(best.begin(), best.end(), [](const Plan &a, const Plan &b) {
+    return std::tuple(a.time.total(), a.tensor, a.pipeline) <
+           std::tuple(b.time.total(), b.tensor, b.pipeline);
+  });
+  if (best.size() > count)
+    best.resize(count);
+  return std::move(search.found);
+}
+
+std::vector<WeightSource> convertWeights(const Plan &from, const Plan &to, uint32_t rank,
+                                         uint32_t layers) {
+  auto endOf = [&](const Plan &plan, uint32_t stage) {
+    return stage + 1 < plan.stages.size() ? plan.stages[stage + 1] : layers;
+  };
+  const uint32_t own = rank % to.tensor, stage = rank / to.tensor % to.pipeline;
+  const uint32_t first = to.stages[stage], end = endOf(to, stage);
+  // Shares are whole numbers of parts: tp of one plan times tp of the other.
+  const uint32_t parts = from.tensor * to.tensor;
+  const uint32_t low = own * from.tensor, high = low + from.tensor;
+  std::vector<WeightSource> sources;
+  for (uint32_t p = 0; p < from.pipeline; ++p) {
+    const uint32_t begin = std::max(first, from.stages[p]), stop = std::min(end, endOf(from, p));
+    if (begin >= stop)
+      continue;
+    // Rank t of a tp group has the share [t, t + 1) / tp.
+    for (uint32_t t = 0; t < from.tensor; ++t) {
+      const uint32_t lower = std::max(low, t * to.tensor),
+                     upper = std::min(high, (t + 1) * to.tensor);
+      if (lower < upper)
+        sources.push_back(
+            {p * from.tensor + t, begin, stop, double(lower) / parts, double(upper) / parts});
+    }
+  }
+  return sources;
+}
+
+} // namespace atc::cluster
