@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Latency side by side with ONNX Runtime, interleaved in one run.
+"""Latency side by side with ONNX Runtime and OpenVINO, interleaved in one run.
 
-  bench.py [--threads 1,2] [--rounds 15] [--json] model.onnx ...
+  bench.py [--threads 1,2] [--rounds 15] [--clock wall|processor] [--json] model.onnx ...
 
-Run it with a Python that has onnxruntime and numpy (a virtual environment);
-without onnxruntime only our own figures are printed. Every round measures both
-on the same data, one after the other; the figures are medians over the rounds
-and the ratio is ORT / ours (above 1: we are faster). The share of the limit is
-the achieved rate over the measured peak of the core times the threads.
+Run it with a Python that has numpy, onnxruntime and openvino (a virtual environment:
+`python3 -m venv rivals && rivals/bin/pip install numpy onnxruntime openvino`); a rival that is not
+installed has no column. Every round measures all of them on the same data, one after the other; the
+figures are medians over the rounds and a ratio is the rival's time over ours (above 1: we are
+faster). The share of the limit is the achieved rate over the measured peak of the core times the
+threads. `--clock processor` counts the time of the process on all processors instead, which other
+programs on the machine disturb less: use it with one thread, as idle threads of a rival may spin.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
@@ -81,13 +83,47 @@ class OnnxRuntime:
         return self.session.run(None, self.feeds)
 
 
-def timed(function):
-    start = time.perf_counter()
+class OpenVino:
+    def __init__(self, model, threads, feeds):
+        import openvino
+        core = openvino.Core()
+        # Its default may be a precision below that of the model.
+        options = {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": "1",
+                   "INFERENCE_PRECISION_HINT": "f32"}
+        start = time.perf_counter()
+        self.request = core.compile_model(str(model), "CPU", options).create_infer_request()
+        self.load_ms = 1e3 * (time.perf_counter() - start)
+        self.feeds = dict(enumerate(feeds))
+        self.version = openvino.__version__
+
+    def run(self):
+        return list(self.request.infer(self.feeds).values())
+
+
+# The key of a rival in the report, and its name in the table.
+RIVALS = {"ort": ("ORT", OnnxRuntime), "openvino": ("OV", OpenVino)}
+
+
+def timed(function, clock=time.perf_counter):
+    start = clock()
     function()
-    return 1e3 * (time.perf_counter() - start)
+    return 1e3 * (clock() - start)
 
 
-def measure(model, om, threads, rounds, library):
+def installed_rivals(model, threads, feeds):
+    """Returns the rivals that are installed and take the model."""
+    rivals = {}
+    for key, (name, rival) in RIVALS.items():
+        try:
+            rivals[key] = rival(model, threads, feeds)
+        except ImportError:
+            pass
+        except RuntimeError as error:
+            print(f"{name} does not take {model}: {str(error).splitlines()[0]}", file=sys.stderr)
+    return rivals
+
+
+def measure(model, om, threads, rounds, library, clock=time.perf_counter):
     start = time.perf_counter()
     ours = Session(library, om, threads)
     load_ms = 1e3 * (time.perf_counter() - start)
@@ -97,33 +133,39 @@ def measure(model, om, threads, rounds, library):
     first_ms = timed(ours.run)
     row = {"threads": threads, "load_ms": load_ms, "first_run_ms": first_ms}
 
-    try:
-        rival = OnnxRuntime(model, threads, [array for _, array in ours.inputs])
-    except ImportError:
-        rival = None
-    if rival:
+    rivals = installed_rivals(model, threads, [array for _, array in ours.inputs])
+    for key, rival in rivals.items():
         expected = rival.run()
         error = max(float(np.abs(want - got).max() / max(float(np.ptp(want)), 1e-30))
                     for want, (_, got) in zip(expected, ours.outputs))
-        row.update(ort_version=rival.version, ort_load_ms=rival.load_ms, max_error_of_range=error)
+        row.update({f"{key}_version": rival.version, f"{key}_load_ms": rival.load_ms})
+        row.setdefault("max_error_of_range", error)
 
-    times, rival_times = [], []
+    times = {key: [] for key in ("ours", *rivals)}
     # A round is a few runs, so that caches are each one's own again.
     inner = max(1, min(20, int(60 / max(first_ms, 0.1))))
     for _ in range(rounds):
-        if rival:
-            rival.run()
-            rival_times += [timed(rival.run) for _ in range(inner)]
-            time.sleep(0.03)  # Its threads spin on for a while.
-        ours.run()
-        times += [timed(ours.run) for _ in range(inner)]
-    row["ms"] = statistics.median(times)
-    if rival:
-        row["ort_ms"] = statistics.median(rival_times)
-        row["ratio"] = row["ort_ms"] / row["ms"]
+        for key, runner in (*rivals.items(), ("ours", ours)):
+            runner.run()
+            times[key] += [timed(runner.run, clock) for _ in range(inner)]
+            if runner is not ours:
+                time.sleep(0.03)  # Its threads spin on for a while.
+    row["ms"] = statistics.median(times["ours"])
+    for key in rivals:
+        row[f"{key}_ms"] = statistics.median(times[key])
+        row["ratio" if key == "ort" else f"{key}_ratio"] = row[f"{key}_ms"] / row["ms"]
     row["weights_bytes"], row["arena_bytes"] = ours.info.weights_bytes, ours.info.arena_bytes
     ours.close()
     return row
+
+
+def figures_of_rivals(row):
+    """Returns time and ratio of each rival, empty where it is not installed."""
+    text = ""
+    for key, ratio in (("ort", "ratio"), ("openvino", "openvino_ratio")):
+        present = f"{key}_ms" in row
+        text += f"{row[f'{key}_ms']:8.2f} {row[ratio]:6.2f} " if present else f"{'-':>8} {'-':>6} "
+    return text
 
 
 def main():
@@ -133,9 +175,11 @@ def main():
     parser.add_argument("--threads", default="1,2", help="thread counts, comma-separated")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--atc-flags", default="", help="more flags for atc, space-separated")
+    parser.add_argument("--clock", choices=("wall", "processor"), default="wall")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     args = parser.parse_args()
 
+    clock = time.process_time if args.clock == "processor" else time.perf_counter
     library = str(args.build / "lib/libopenatc_runtime.so")
     report = {"machine": platform.processor() or platform.machine(), "models": []}
     with tempfile.TemporaryDirectory() as folder:
@@ -143,7 +187,7 @@ def main():
         report["peak_gflops_core"] = peak_gflops(work)
         if not args.json:
             print(f"peak of a core: {report['peak_gflops_core']:.0f} GFLOP/s")
-            print(f"{'model':20} thr  ours ms   ORT ms  ratio  limit   error  load ms (ORT)  compile s    MB")
+            print(f"{'model':20} thr  ours ms   ORT ms  ratio    OV ms  ratio  limit   error  load ms (ORT)  compile s    MB")
         # All compilation comes first: a child's peak memory starts at its
         # parent's, which is still small.
         compiled = {model: compile_model(args.build, model, work / model.stem, args.atc_flags.split())
@@ -154,13 +198,13 @@ def main():
             for threads in map(int, args.threads.split(",")):
                 row = {"model": model.stem, "gflop": flops * 1e-9, "compile_s": seconds,
                        "compile_peak_bytes": resident}
-                row.update(measure(model, om, threads, args.rounds, library))
+                row.update(measure(model, om, threads, args.rounds, library, clock))
                 row["share_of_limit"] = (flops * 1e-6 / row["ms"] /
                                          (report["peak_gflops_core"] * threads))
                 report["models"].append(row)
                 if not args.json:
-                    print(f"{row['model']:20} {threads:3} {row['ms']:8.2f} {row.get('ort_ms', 0):8.2f} "
-                          f"{row.get('ratio', 0):6.2f} {row['share_of_limit']:6.0%} "
+                    print(f"{row['model']:20} {threads:3} {row['ms']:8.2f} "
+                          f"{figures_of_rivals(row)}{row['share_of_limit']:6.0%} "
                           f"{row.get('max_error_of_range', 0):7.1e} {row['load_ms']:6.1f} "
                           f"({row.get('ort_load_ms', 0):.0f}) {seconds:9.1f} {resident / 1e6:7.0f}",
                           flush=True)
