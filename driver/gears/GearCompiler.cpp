@@ -113,18 +113,13 @@ std::optional<om::OmGears> GearCompiler::describeGears() {
   return gears;
 }
 
-bool GearCompiler::prove(Diagnostics &reasons) {
-  if (request.kind != OM_GEARS_RANGE || provedAxes)
-    return true;
-  compileSummary.timer.begin("proof of padding");
-  provedAxes = proveRanges(options, request, reasons);
-  return provedAxes.has_value();
-}
-
 bool GearCompiler::emit(om::OmSink &sink) {
   const unsigned before = diagnostics.numErrors();
-  if (!prove(diagnostics))
-    return false;
+  if (request.kind == OM_GEARS_RANGE) {
+    compileSummary.timer.begin("proof of padding");
+    if (!(provedAxes = proveRanges(options, request, diagnostics)))
+      return false;
+  }
   for (size_t gear = 0; gear < request.gears.size(); ++gear) {
     compileSummary.timer.begin("gear " + request.nameOf(gear));
     if (!compileGear(gear)) {

@@ -24,10 +24,6 @@ public:
       : options(std::move(options)), request(std::move(request)), diagnostics(diagnostics) {}
   ~GearCompiler();
 
-  /// Proves that inputs can be padded to the sizes of a range, once; gears that a user lists need
-  /// no proof. Returns false with the reason in `reasons`: E10055 where no sizes could be proved.
-  bool prove(Diagnostics &reasons);
-
   /// Writes the file. After an error it returns false, and there is no file. To be called
   /// once.
   bool emit(om::OmSink &sink);

@@ -97,20 +97,6 @@ void writeModule(mlir::ModuleOp module, const std::string &path, Diagnostics &di
     diagnostics.errorLine(error);
 }
 
-/// Returns false where the dims of -1 and a~b cannot become gears: with a warning where the model
-/// can run on the CPU instead, else with an error.
-bool canUseGears(driver::GearCompiler &compiler, Diagnostics &diagnostics) {
-  Diagnostics found;
-  if (compiler.prove(found))
-    return true;
-  for (const CodedMessage &message : found.all())
-    if (message.isError && message.code == "E10055")
-      diagnostics.warning("W11010", message.text + ". The model is compiled for the CPU");
-    else
-      diagnostics.add(message);
-  return false;
-}
-
 void compile(const AtcOptions &options, const std::string &commandLine, Diagnostics &diagnostics) {
   if (!makeFolderOf(options.outputFile, "--output", diagnostics))
     return;
@@ -162,14 +148,9 @@ void compile(const AtcOptions &options, const std::string &commandLine, Diagnost
     }
   };
   if (options.gears) {
-    driver::GearCompiler compiler(compilerOptions, *options.gears, diagnostics);
-    if (canUseGears(compiler, diagnostics)) {
-      emit(compiler);
-      return finish(compiler.summary());
-    }
-    if (diagnostics.hasErrors())
-      return;
-    compilerOptions.target = options.host;
+    driver::GearCompiler compiler(std::move(compilerOptions), *options.gears, diagnostics);
+    emit(compiler);
+    return finish(compiler.summary());
   }
   if (options.shards) {
     driver::ShardCompiler compiler(std::move(compilerOptions), *options.shards, diagnostics);
