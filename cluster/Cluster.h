@@ -27,6 +27,7 @@ struct Cluster {
   /// How many times the network's links together are faster than its core: 1 is a full bisection.
   double oversubscription = 1;
 
+  /// Returns the devices of all servers.
   uint32_t devices() const { return servers * devicesPerServer; }
 };
 

@@ -41,6 +41,7 @@ struct Step {
   double exposed = 0; ///< of the communication that the computation does not hide
   uint32_t reductions = 0;
   std::map<std::string, uint32_t> algorithms; ///< how often each is used
+  /// Returns the part of the step that is computation, from 0 to 1.
   double efficiency() const { return seconds > 0 ? compute / seconds : 1; }
   /// Returns what bounds the step: "compute", "bandwidth" or "latency".
   const char *bound() const {

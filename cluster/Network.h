@@ -30,7 +30,9 @@ struct Flow {
 /// The time of a collective in seconds: that of the latencies, and that of the bytes.
 struct Time {
   double latency = 0, transfer = 0;
+  /// Returns the sum of both.
   double seconds() const { return latency + transfer; }
+  /// Adds `times` times another duration.
   void add(const Time &other, double times = 1) {
     latency += other.latency * times;
     transfer += other.transfer * times;

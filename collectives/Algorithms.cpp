@@ -5,7 +5,7 @@
 // B bytes sends 2 (n - 1) / n B bytes per rank, which no algorithm can do with less.
 
 #include "collectives/Algorithms.h"
-#include "support/Bfloat16.h"
+#include "runtime-lite/abi/SmallFloats.h"
 
 #include <algorithm>
 #include <cstring>

@@ -18,6 +18,7 @@ public:
   using Handle = uint64_t;
 
   virtual ~Transport() = default;
+  /// Return the index of this rank and the number of ranks.
   virtual uint32_t rank() const = 0;
   virtual uint32_t ranks() const = 0;
   /// Begins to send `bytes` bytes, which must stay as they are until test() returns true.

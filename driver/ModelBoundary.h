@@ -30,6 +30,7 @@ struct ModelBoundary {
   std::vector<bool> blockedInputs;     ///< which of `halfInputs` are NC1HWC0; missing: none
   std::vector<bool> blockedOutputs;    ///< which outputs are f16 in NC1HWC0; missing: none
 
+  /// Returns whether nothing changes.
   bool empty() const {
     return !outputType && outputTypes.empty() && halfInputs.empty() && blockedOutputs.empty();
   }

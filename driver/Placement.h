@@ -67,6 +67,7 @@ struct Placement {
   std::vector<PlacedTensor> tensors; ///< that one kernel writes and another one reads
   std::vector<MisplacedNode> misplaced;
 
+  /// Returns whether the multiplications of all layers are known.
   bool knowsMacs() const;
   /// Returns the layers that matter: with products that have 1 % of the known ones or
   /// more, or whose number is not known.

@@ -21,6 +21,7 @@ struct RemarkOptions {
   /// empty: there are no remarks.
   std::function<void(const std::string &line)> sink;
 
+  /// Returns whether remarks are collected at all.
   bool any() const { return sink && (passed || missed || analysis); }
 };
 

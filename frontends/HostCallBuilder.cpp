@@ -5,6 +5,7 @@
 
 #include "dialects/graph/ConstantData.h"
 #include "frontends/HostTypes.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 

@@ -45,6 +45,7 @@ public:
   mlir::NamedAttribute floats(llvm::StringRef name, llvm::ArrayRef<double> values);
   mlir::NamedAttribute text(llvm::StringRef name, llvm::StringRef value);
 
+  /// Converts elements by a host call; returns `value` where nothing changes.
   mlir::Value cast(mlir::Value value, mlir::Type element);
 
   /// The text of the first error; empty where there was none.

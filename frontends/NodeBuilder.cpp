@@ -5,6 +5,8 @@
 
 #include "frontends/HostEquivalents.h"
 #include "frontends/Tensors.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 

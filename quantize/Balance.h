@@ -14,6 +14,7 @@ struct ChannelSizes {
   std::vector<double> largest, squares;
   double count = 0;
 
+  /// Adds the elements of a tensor [N, C, ...].
   void add(llvm::ArrayRef<float> values, llvm::ArrayRef<int64_t> dims);
 };
 

@@ -51,7 +51,9 @@ struct QuantConfig {
   bool fuseActivations = true;
   RangeChooser chooseRange; ///< of a program that calls the library; empty: the methods choose
 
+  /// Returns whether the node, by its name or type, is not quantized.
   bool skips(const std::string &node, const std::string &type) const;
+  /// Returns the settings of a node: its own, else those of its type, else the common ones.
   const LayerConfig &of(const std::string &node, const std::string &type) const;
   /// Returns the names of nodes that the settings mention.
   std::vector<std::string> layerNames() const;
@@ -68,6 +70,7 @@ struct CompressionConfig {
   std::string dataDir, configFile, dataType, inputShape;
   QuantConfig quant;
 };
+/// Reads a configuration file. Returns false after an error, also one that names an unknown field.
 bool readCompressionConfig(const std::string &path, CompressionConfig &config,
                            Diagnostics &diagnostics);
 

@@ -3,6 +3,7 @@
 
 #include "quantize/DataFolder.h"
 
+#include "support/ElementTypes.h"
 #include "support/ModelText.h"
 #include "support/Npy.h"
 
@@ -174,12 +175,7 @@ void DataFolder::begin(const std::vector<::om::Tensor> &tensors, Diagnostics &di
     const std::string type = types.size() == 1 ? types[0] : i < types.size() ? types[i] : "";
     const std::string wanted = om_dtype_name(tensors[i].dtype);
     // "f32" is "float32" to users.
-    const std::pair<const char *, om_dtype> names[] = {
-        {"float32", OM_F32}, {"float16", OM_F16}, {"float64", OM_F64}, {"uint8", OM_U8},
-        {"int8", OM_I8},     {"int32", OM_I32},   {"int64", OM_I64},   {"bool", OM_BOOL}};
-    const auto *known = std::find_if(std::begin(names), std::end(names),
-                                     [&](auto &name) { return type == name.first; });
-    if (!type.empty() && (known == std::end(names) || known->second != tensors[i].dtype))
+    if (!type.empty() && dtypeNamed(type) != tensors[i].dtype)
       diagnostics.error("E10014", "the value \"" + type + "\" of --data_type does not fit input '" +
                                       printable(tensors[i].name) + "', which is " + wanted);
     Input input;

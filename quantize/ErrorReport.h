@@ -44,6 +44,7 @@ bool compareModels(HostModel &right, HostModel &ours, size_t numOutputs,
                    const std::vector<ComparedTensor> &tensors, NextSample next, ErrorReport &report,
                    Diagnostics &diagnostics);
 
+/// Return the report as a table for people and as JSON.
 std::string reportText(const ErrorReport &report);
 std::string reportJson(const ErrorReport &report);
 /// Returns a self-contained HTML page: bars of all errors and, where the model was calibrated,

@@ -18,12 +18,15 @@ public:
   /// The number of bins on either side of zero.
   static constexpr size_t half = 4096;
 
+  /// Adds values; those that are not finite are only counted. The bins grow with the largest
+  /// magnitude.
   void add(const float *values, size_t count);
   /// Counts one value `times` times.
   void add(double value, uint64_t times);
   /// Adds the counts of another histogram.
   void add(const Histogram &other);
 
+  /// Returns whether no value was added.
   bool empty() const { return total == 0; }
   uint64_t count() const { return total; }
   uint64_t notFinite() const { return bad; }
@@ -31,6 +34,7 @@ public:
   Interval seen() const { return total ? extremes : Interval(); }
 
   size_t numBins() const { return counts.size(); }
+  /// Return the number of values in a bin and the value at its center.
   uint64_t binCount(size_t bin) const { return counts[bin]; }
   double binWidth() const { return width; }
   double binCenter(size_t bin) const { return (double(bin) - half + 0.5) * width; }

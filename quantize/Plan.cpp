@@ -105,10 +105,9 @@ private:
   }
 
   bool isLayer(Operation *op) {
-    if (!isa<graph::ConvOp, graph::ConvTransposeOp, graph::FullyConnectedOp, graph::MatMulOp>(op) ||
-        !isNamed(op->getOperand(0)) || !isNamed(op->getResult(0)) ||
-        isConstant(op->getOperand(0)) || !isConstant(op->getOperand(1)) ||
-        !isFloat(op->getOperand(1)))
+    if (!op->hasTrait<graph::IsContraction>() || !isNamed(op->getOperand(0)) ||
+        !isNamed(op->getResult(0)) || isConstant(op->getOperand(0)) ||
+        !isConstant(op->getOperand(1)) || !isFloat(op->getOperand(1)))
       return false;
     if (isa<graph::MatMulOp>(op) &&
         cast<RankedTensorType>(op->getOperand(1).getType()).getRank() != 2)

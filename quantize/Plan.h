@@ -30,7 +30,9 @@ struct PlannedLayer {
   int64_t groups = 1;
   LayerConfig config;
 
+  /// Returns the weights.
   mlir::Value filter() const { return op->getOperand(1); }
+  /// Returns the bias; null where there is none.
   mlir::Value bias() const;
 };
 

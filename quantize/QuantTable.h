@@ -17,8 +17,10 @@ struct QuantParams {
   int32_t zeroPoint = 0;
   bool isSigned = true;
 
+  /// Return the range of the integers.
   int32_t least() const { return isSigned ? -128 : 0; }
   int32_t most() const { return isSigned ? 127 : 255; }
+  /// Convert between a real value and its integer; `quantize` rounds half to even and saturates.
   int32_t quantize(double value) const;
   double dequantize(int32_t value) const { return (double(value) - zeroPoint) * scale; }
 };
@@ -55,6 +57,7 @@ struct QuantTable {
   std::vector<TensorEntry> tensors;
   std::vector<LayerEntry> layers;
 
+  /// Returns the entry of a tensor, which the table owns; null when it has none.
   const TensorEntry *findTensor(const std::string &name) const;
   /// Returns the layer that computes the tensor `output`; null where there is none.
   const LayerEntry *findLayer(const std::string &output) const;

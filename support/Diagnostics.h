@@ -56,6 +56,7 @@ public:
     errors += message.isError;
   }
 
+  /// Return whether there are errors, and how many.
   bool hasErrors() const { return errors != 0; }
   unsigned numErrors() const { return errors; }
   /// Returns all messages in the order in which they were added.

@@ -3,6 +3,7 @@
 
 #include "support/Npy.h"
 
+#include "support/ElementTypes.h"
 #include "support/ErrorCodes.h"
 #include "support/ModelText.h"
 #include "support/OutputFile.h"
@@ -19,59 +20,6 @@ namespace atc {
 namespace {
 constexpr char magic[] = "\x93NUMPY";
 constexpr size_t magicBytes = 6;
-
-/// NumPy's name of a type. It has none for bf16 and smaller floats, which are written
-/// as the raw bytes that the ml_dtypes package understands; types of less than a byte
-/// are widened.
-const char *descrOf(om_dtype dtype) {
-  switch (dtype) {
-  case OM_F32:
-    return "<f4";
-  case OM_F64:
-    return "<f8";
-  case OM_F16:
-    return "<f2";
-  case OM_BF16:
-    return "<V2";
-  case OM_I8:
-  case OM_I4:
-    return "|i1";
-  case OM_U8:
-  case OM_U4:
-    return "|u1";
-  case OM_I16:
-    return "<i2";
-  case OM_U16:
-    return "<u2";
-  case OM_I32:
-    return "<i4";
-  case OM_U32:
-    return "<u4";
-  case OM_I64:
-    return "<i8";
-  case OM_U64:
-    return "<u8";
-  case OM_BOOL:
-    return "|b1";
-  case OM_C64:
-    return "<c8";
-  case OM_C128:
-    return "<c16";
-  case OM_F8E4M3FN:
-  case OM_F8E4M3FNUZ:
-  case OM_F8E5M2:
-  case OM_F8E5M2FNUZ:
-  case OM_F8E8M0:
-  case OM_F4E2M1:
-    return "|V1";
-  case OM_U2:
-    return "|u1";
-  case OM_I2:
-    return "|i1";
-  default:
-    return "";
-  }
-}
 
 /// Less than a byte.
 bool isPacked(om_dtype dtype) { return om_dtype_bits(dtype) - 1 < 7; }
@@ -149,7 +97,7 @@ bool sameType(om_dtype dtype, std::string descr) {
     descr[0] = '<';
   if (descr.size() == 3 && descr[2] == '1')
     descr[0] = '|';
-  return descr == descrOf(dtype) || (dtype == OM_BF16 && descr == "<u2");
+  return descr == npyType(dtype) || (dtype == OM_BF16 && descr == "<u2");
 }
 
 bool failed(std::string &error, ErrorCode code, const std::string &sentence) {
@@ -246,7 +194,7 @@ bool readTensor(const std::string &path, const ::om::Tensor &tensor, void *data,
       return failed(error, "E10014",
                     "the file '" + path + "' has element type '" + header.descr + "', but " + what +
                         " is " + typeText(tensor.dtype, tensor.dims) + " ('" +
-                        descrOf(tensor.dtype) + "'): convert it with numpy.astype.");
+                        npyType(tensor.dtype) + "'): convert it with numpy.astype.");
     if (header.dims.size() != tensor.dims.size())
       return failed(error, "E10049",
                     "the file '" + path + "' has " + std::to_string(header.dims.size()) + " dims " +
@@ -362,7 +310,7 @@ bool writeStrings(const std::string &path, const ::om::Tensor &tensor,
 
 bool writeNpy(const std::string &path, const ::om::Tensor &tensor, const void *data,
               std::string &error) {
-  const std::string header = headerOf(descrOf(tensor.dtype), tensor);
+  const std::string header = headerOf(npyType(tensor.dtype), tensor);
   if (!isPacked(tensor.dtype))
     return writeParts(path, header, data, tensor.bytes, error);
   const auto *from = static_cast<const unsigned char *>(data);

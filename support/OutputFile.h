@@ -54,7 +54,9 @@ public:
   OutputFile(OutputFile &&other) noexcept;
   OutputFile &operator=(OutputFile &&) = delete;
 
+  /// Returns whether the temporary file exists.
   bool isOpen() const { return fd >= 0; }
+  /// Returns whether a write has failed; closing reports it.
   bool hasFailed() const { return error != 0; }
   const std::string &path() const { return shownPath; }
   /// Returns a path by which this process can open the unfinished file.

@@ -3,10 +3,11 @@
 
 #include "support/TensorValues.h"
 
-#include "support/Bfloat16.h"
+#include "runtime-lite/abi/SmallFloats.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace atc {
@@ -15,17 +16,6 @@ template <typename T> static T load(const void *data, uint64_t index) {
   T value;
   std::memcpy(&value, static_cast<const char *>(data) + index * sizeof(T), sizeof(T));
   return value;
-}
-
-static double fromHalf(uint16_t bits) {
-  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  double value;
-  if (exponent == 31)
-    value = fraction ? std::numeric_limits<double>::quiet_NaN()
-                     : std::numeric_limits<double>::infinity();
-  else
-    value = exponent ? std::ldexp(1024 + fraction, exponent - 25) : std::ldexp(fraction, -24);
-  return bits >> 15 ? -value : value;
 }
 
 bool hasValues(om_dtype dtype) {
@@ -53,7 +43,7 @@ double valueAt(om_dtype dtype, const void *data, uint64_t index) {
   case OM_F64:
     return load<double>(data, index);
   case OM_F16:
-    return fromHalf(load<uint16_t>(data, index));
+    return halfToFloat(load<uint16_t>(data, index));
   case OM_BF16:
     return bf16ToFloat(load<uint16_t>(data, index));
   case OM_I8:

@@ -32,6 +32,7 @@ public:
     std::function<void(const Search &)> improved;
   };
 
+  /// Starts a search within `budget`; `runner` must outlive it.
   Search(const TrialRunner &runner, const Budget &budget, Listener listener);
 
   /// Starts from the model without choices and from `known`, runs the jobs of the budget and checks

@@ -101,6 +101,7 @@ struct VpcChannel {
   hi_u32 next = 0;
 };
 
+/// Returns the process-wide table of channels.
 HiChannels<VpcChannel> &vpcChannels();
 
 /// Returns a picture of the first interface with the fields of one of the second.

@@ -25,6 +25,7 @@ enum class DvppKind : uint8_t {
   VideoEncoderFrame
 };
 
+/// Returns the kind under which a handle of this object is registered.
 constexpr uint8_t dvppKind(DvppKind kind) {
   return uint8_t(uint8_t(HandleKind::Dvpp) + uint8_t(kind));
 }
@@ -43,6 +44,7 @@ aclError destroyObject(const char *function, HandleTable<T> &table, Handle *hand
 
 struct Area {
   uint32_t left = 0, right = 0, top = 0, bottom = 0; ///< all inclusive
+  /// Return the size in pixels; both bounds belong to the area.
   uint32_t width() const { return right - left + 1; }
   uint32_t height() const { return bottom - top + 1; }
 };
@@ -73,6 +75,7 @@ struct Batch {
   ~Batch();
 };
 
+/// Return the process-wide tables that own the objects behind handles.
 HandleTable<Area> &areas();
 HandleTable<ResizeConfig> &resizeConfigs();
 HandleTable<JpegConfig> &jpegConfigs();

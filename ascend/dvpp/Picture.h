@@ -31,10 +31,12 @@ struct Picture {
 /// A description; tasks change it while the program may read it.
 class PicDesc {
 public:
+  /// Returns a copy of the description.
   Picture get() {
     std::lock_guard lock(mutex);
     return picture;
   }
+  /// Changes the description under its lock.
   template <typename Change> void change(const Change &action) {
     std::lock_guard lock(mutex);
     action(picture);
@@ -45,6 +47,7 @@ private:
   Picture picture;
 };
 
+/// Returns the process-wide table that owns the descriptions behind handles.
 HandleTable<PicDesc> &picDescs();
 
 enum class Layout { Gray, SemiPlanar, Planar, Packed, Packed422 };

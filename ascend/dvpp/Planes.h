@@ -18,6 +18,7 @@ struct Plane {
   Plane() = default;
   Plane(uint32_t width, uint32_t height, uint8_t value = 0)
       : width(width), height(height), data(size_t(width) * height, value) {}
+  /// Return the sample at column x and row y, which must lie in the plane.
   uint8_t &at(uint32_t x, uint32_t y) { return data[size_t(y) * width + x]; }
   uint8_t at(uint32_t x, uint32_t y) const { return data[size_t(y) * width + x]; }
 };

@@ -3,6 +3,7 @@
 #include "ascend/operators/Cast.h"
 
 #include "ascend/src/Buffers.h"
+#include "runtime-lite/abi/SmallFloats.h"
 
 #include <bit>
 #include <cmath>

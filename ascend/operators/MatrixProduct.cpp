@@ -5,6 +5,7 @@
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"
 #include "ascend/src/Memory.h"
+#include "runtime-lite/abi/SmallFloats.h"
 
 #include "acl/ops/acl_cblas.h"
 

@@ -18,6 +18,7 @@ struct OpHandle {
       execute;
 };
 
+/// Returns the process-wide table that owns the operators behind handles.
 ACL_FUNC_VISIBILITY HandleTable<OpHandle> &opHandles();
 
 } // namespace atc::ascend

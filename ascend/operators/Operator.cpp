@@ -5,6 +5,7 @@
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"
 #include "ascend/src/Library.h"
+#include "runtime-lite/abi/SmallFloats.h"
 
 #include <algorithm>
 #include <cstring>

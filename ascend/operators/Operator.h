@@ -16,6 +16,7 @@ struct OpAttributes {
   std::map<std::string, nlohmann::ordered_json> byName;
 };
 
+/// Returns the process-wide table that owns the attributes behind handles.
 HandleTable<OpAttributes> &opAttributes();
 
 /// A call of an operator: its type, its tensors, and its attributes.

@@ -4,6 +4,7 @@
 #include "ascend/src/Errors.h"
 #include "ascend/src/Memory.h"
 #include "ascend/src/Model.h"
+#include "runtime-lite/abi/SmallFloats.h"
 
 #include <cstring>
 

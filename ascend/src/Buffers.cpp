@@ -3,8 +3,7 @@
 #include "ascend/src/Buffers.h"
 
 #include "ascend/src/Errors.h"
-
-#include <bit>
+#include "runtime-lite/abi/SmallFloats.h"
 
 namespace atc::ascend {
 namespace {
@@ -79,19 +78,13 @@ size_t TensorDesc::elements() const {
   return product;
 }
 
-float halfToFloat(aclFloat16 value) { return static_cast<float>(std::bit_cast<_Float16>(value)); }
-
-aclFloat16 floatToHalf(float value) {
-  return std::bit_cast<aclFloat16>(static_cast<_Float16>(value));
-}
-
 } // namespace atc::ascend
 
 using namespace atc::ascend;
 
-float aclFloat16ToFloat(aclFloat16 value) { return halfToFloat(value); }
+float aclFloat16ToFloat(aclFloat16 value) { return atc::halfToFloat(value); }
 
-aclFloat16 aclFloatToFloat16(float value) { return floatToHalf(value); }
+aclFloat16 aclFloatToFloat16(float value) { return atc::floatToHalf(value); }
 
 size_t aclDataTypeSize(aclDataType dataType) {
   size_t bits = bitsOf(dataType);

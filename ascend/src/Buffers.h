@@ -51,6 +51,7 @@ struct TensorDesc {
   size_t elements() const;
 };
 
+/// Return the process-wide tables that own the objects behind handles.
 ACL_FUNC_VISIBILITY HandleTable<DataBuffer> &dataBuffers();
 ACL_FUNC_VISIBILITY HandleTable<TensorDesc> &tensorDescs();
 
@@ -62,10 +63,6 @@ const char *nameOf(aclDataType type);
 
 /// Returns dims as text, such as "[1,3,224,224]".
 std::string textOf(const std::vector<int64_t> &dims);
-
-/// Converts one element of IEEE binary16, or to it, rounding half to even.
-float halfToFloat(aclFloat16 value);
-aclFloat16 floatToHalf(float value);
 
 } // namespace atc::ascend
 

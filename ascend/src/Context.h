@@ -12,6 +12,7 @@
 namespace atc::ascend {
 
 struct Context {
+  /// Makes a context of a device with its default stream.
   Context(int32_t device, bool isDefault);
 
   const int32_t device;
@@ -26,6 +27,7 @@ private:
   std::shared_ptr<Stream> stream;
 };
 
+/// Return the process-wide tables that own the objects behind handles.
 HandleTable<Context> &contexts();
 HandleTable<Stream> &streams();
 

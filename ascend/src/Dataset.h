@@ -36,6 +36,7 @@ struct Dataset {
   void setDesc(size_t index, const TensorDesc &desc);
 };
 
+/// Returns the process-wide table that owns the data sets behind handles.
 HandleTable<Dataset> &datasets();
 
 } // namespace atc::ascend

@@ -14,6 +14,7 @@ struct ModelDesc {
   std::weak_ptr<Model> model; ///< for the dims of its last run
 };
 
+/// Returns the process-wide table that owns the descriptions behind handles.
 HandleTable<ModelDesc> &modelDescs();
 
 /// Writes a description that was filled; ACL_ERROR_INVALID_PARAM where it is empty.

@@ -23,6 +23,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 public:
   using Task = std::function<aclError()>;
 
+  /// Starts the thread of a stream.
   Stream(int32_t device, uint64_t context);
   Stream(const Stream &) = delete;
   Stream &operator=(const Stream &) = delete;
@@ -49,6 +50,7 @@ public:
   /// Returns whether close was called; tasks that wait for others must then give up.
   bool closing();
 
+  /// Sets whether tasks behind a failed one are dropped (ACL_STOP_ON_FAILURE) or run.
   void setFailureMode(uint64_t mode);
 
   const int32_t device;

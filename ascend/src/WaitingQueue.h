@@ -50,11 +50,13 @@ public:
     changed.notify_all();
   }
 
+  /// Returns the number of values at this moment.
   size_t size() {
     std::lock_guard lock(mutex);
     return values.size();
   }
 
+  /// Removes all values, and wakes those who wait for room.
   void clear() {
     std::deque<T> gone;
     std::lock_guard lock(mutex);

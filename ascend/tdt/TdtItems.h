@@ -30,6 +30,7 @@ struct TdtDataset {
   std::string channel;   ///< The name of the channel it was received from.
 };
 
+/// Return the process-wide tables that own the objects behind handles.
 HandleTable<TdtItem> &tdtItems();
 HandleTable<TdtDataset> &tdtDatasets();
 

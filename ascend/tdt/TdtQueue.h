@@ -26,35 +26,32 @@ struct TdtBuffer {
   std::array<uint8_t, 96> userData{};
 };
 
-HandleTable<TdtBuffer> &tdtBuffers();
-
 /// Leads what enters queue `source` to queue `target`.
 struct TdtRoute {
   uint32_t source = 0, target = 0;
   int32_t status = 0; ///< 1 when bound.
 };
 
-HandleTable<TdtRoute> &tdtRoutes();
-
 struct TdtRouteList {
   std::mutex mutex;
   std::vector<TdtRoute> routes;
 };
-
-HandleTable<TdtRouteList> &tdtRouteLists();
 
 struct TdtRouteQuery {
   acltdtQueueRouteQueryMode mode = ACL_TDT_QUEUE_ROUTE_QUERY_SRC;
   uint32_t source = 0, target = 0;
 };
 
-HandleTable<TdtRouteQuery> &tdtRouteQueries();
-
 struct TdtQueueAttr {
   std::string name;
   uint32_t depth = 2;
 };
 
+/// Return the process-wide tables that own the objects behind handles.
+HandleTable<TdtBuffer> &tdtBuffers();
+HandleTable<TdtRoute> &tdtRoutes();
+HandleTable<TdtRouteList> &tdtRouteLists();
+HandleTable<TdtRouteQuery> &tdtRouteQueries();
 HandleTable<TdtQueueAttr> &tdtQueueAttrs();
 
 } // namespace atc::ascend

@@ -128,7 +128,7 @@ void ObjectCache::prune() const {
     if (StringRef(i->path()).ends_with(".part") &&
         status->getLastModificationTime() + std::chrono::hours(1) <
             std::chrono::system_clock::now())
-      sys::fs::remove(i->path());
+      (void)sys::fs::remove(i->path()); // another process may have been faster
     if (!StringRef(i->path()).ends_with(suffix))
       continue;
     total += status->getSize();

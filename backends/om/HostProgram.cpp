@@ -12,7 +12,6 @@
 #include "passes/host/HostCosts.h"
 #include "passes/host/Passes.h"
 #include "passes/om/Schedule.h"
-#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 

@@ -13,6 +13,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "dialects/graph/Number.h"
+#include "dialects/graph/OpTraits.h"
 #include "dialects/graph/QuantTypes.h"
 #include "dialects/graph/TypeInference.h"
 

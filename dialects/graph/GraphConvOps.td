@@ -8,7 +8,8 @@ include "dialects/graph/GraphAttrs.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/CommonAttrConstraints.td"
 
-def Graph_ConvOp : Graph_InferOp<"conv", [AttrSizedOperandSegments]> {
+def Graph_ConvOp : Graph_InferOp<"conv", [AttrSizedOperandSegments, Graph_IsContraction,
+                                              Graph_AddsBias]> {
   let summary = "Convolution with fused bias, residual and activation";
   let description = [{
     input [N, C, spatial...], filter [M, C / groups, kernel...], bias [M],
@@ -31,7 +32,7 @@ def Graph_ConvOp : Graph_InferOp<"conv", [AttrSizedOperandSegments]> {
   }];
 }
 
-def Graph_ConvTransposeOp : Graph_InferOp<"conv_transpose"> {
+def Graph_ConvTransposeOp : Graph_InferOp<"conv_transpose", [Graph_IsContraction, Graph_AddsBias]> {
   let summary = "Transposed convolution";
   let description = [{
     input [N, C, spatial...], filter [C, M / groups, kernel...], bias [M].
@@ -70,13 +71,13 @@ def Graph_BatchNormOp : Graph_InferOp<"batch_norm"> {
   let results = (outs AnyRankedTensor:$result);
 }
 
-def Graph_MatMulOp : Graph_InferOp<"matmul"> {
+def Graph_MatMulOp : Graph_InferOp<"matmul", [Graph_IsContraction]> {
   let summary = "Matrix product with NumPy's rules for batch dims and vectors";
   let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs);
   let results = (outs AnyRankedTensor:$result);
 }
 
-def Graph_FullyConnectedOp : Graph_InferOp<"fully_connected"> {
+def Graph_FullyConnectedOp : Graph_InferOp<"fully_connected", [Graph_IsContraction, Graph_AddsBias]> {
   let summary = "input [..., K] x filter [N, K] transposed + bias [N], activated";
   let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$filter,
                        Optional<AnyRankedTensor>:$bias,

@@ -37,8 +37,7 @@ struct GraphFoldInterface : DialectFoldInterface {
                      SmallVectorImpl<OpFoldResult> &results) const final {
     // Integers and their parameters stay apart until a pass has used them.
     if (op->getNumResults() != 1 || llvm::is_contained(operands, Attribute()) ||
-        isa<QuantizeOp, DequantizeOp, StorageCastOp, HostCallOp, IfOp, LoopOp>(op) ||
-        isCollective(op))
+        op->hasTrait<ConvertsQuantized>() || op->hasTrait<RunsOnHost>())
       return failure();
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     std::optional<int64_t> count = getElementCount(type);

@@ -4,6 +4,7 @@
 #ifndef OPENATC_GRAPH_DIALECT_TD
 #define OPENATC_GRAPH_DIALECT_TD
 
+include "dialects/graph/GraphTraits.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"

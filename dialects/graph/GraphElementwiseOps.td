@@ -92,7 +92,8 @@ def Graph_ThresholdedReluOp : Graph_UnaryOp<"thresholded_relu", "x > alpha ? x :
 def Graph_ClipOp : Graph_UnaryOp<"clip", "min(max(x, min), max)",
     (ins F64Attr:$min, F64Attr:$max), "Numeric">;
 
-def Graph_CastOp : Graph_Op<"cast", [DeclareOpInterfaceMethods<Graph_ElementwiseOpInterface>]> {
+def Graph_CastOp : Graph_Op<"cast", [DeclareOpInterfaceMethods<Graph_ElementwiseOpInterface>,
+                                    Graph_KeepsShape]> {
   let summary = "Elementwise conversion to another element type";
   let description = [{Float to integer truncates; anything to bool is x != 0.}];
   let arguments = (ins AnyRankedTensor:$input);

@@ -13,7 +13,7 @@ include "mlir/IR/CommonAttrConstraints.td"
 def Graph_AnyValue : AnyTypeOf<[AnyTensor, Graph_SequenceType, Graph_OptionalType, Graph_MapType]>;
 
 def Graph_HostCallOp : Op<Graph_Dialect, "host_call",
-                          [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+                          [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, Graph_RunsOnHost]> {
   let summary = "Calls a host kernel";
   let description = [{
     Represents operators with dynamic shapes, element types that generated code
@@ -42,7 +42,8 @@ def Graph_HostCallOp : Op<Graph_Dialect, "host_call",
   }];
 }
 
-def Graph_IfOp : Op<Graph_Dialect, "if", [SingleBlock, NoRegionArguments, RecursiveMemoryEffects]> {
+def Graph_IfOp : Op<Graph_Dialect, "if", [SingleBlock, NoRegionArguments, RecursiveMemoryEffects,
+                                          Graph_RunsOnHost]> {
   let summary = "Runs one of two branches, selected by a bool tensor of one element";
   let arguments = (ins AnyTensor:$condition);
   let results = (outs Variadic<Graph_AnyValue>:$outputs);
@@ -53,7 +54,8 @@ def Graph_IfOp : Op<Graph_Dialect, "if", [SingleBlock, NoRegionArguments, Recurs
   let hasVerifier = 1;
 }
 
-def Graph_LoopOp : Op<Graph_Dialect, "loop", [SingleBlock, RecursiveMemoryEffects]> {
+def Graph_LoopOp
+    : Op<Graph_Dialect, "loop", [SingleBlock, RecursiveMemoryEffects, Graph_RunsOnHost]> {
   let summary = "Repeats its body while a bool tensor of one element is true";
   let description = [{
     The condition is tested before every iteration, `condition` before the first

@@ -8,7 +8,8 @@ include "dialects/graph/GraphAttrs.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/CommonAttrConstraints.td"
 
-class Graph_QuantOp<string mnemonic> : Graph_Op<mnemonic> {
+class Graph_QuantOp<string mnemonic>
+    : Graph_Op<mnemonic, [Graph_ConvertsQuantized, Graph_KeepsShape]> {
   let arguments = (ins AnyRankedTensor:$input);
   let results = (outs AnyRankedTensor:$result);
   let hasVerifier = 1;

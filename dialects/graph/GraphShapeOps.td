@@ -8,7 +8,7 @@ include "dialects/graph/GraphAttrs.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/CommonAttrConstraints.td"
 
-def Graph_ReshapeOp : Graph_Op<"reshape"> {
+def Graph_ReshapeOp : Graph_Op<"reshape", [Graph_OnlyMovesElements]> {
   let summary = "The elements in row-major order with another shape";
   let description = [{Squeeze, unsqueeze and flatten are reshapes too.}];
   let arguments = (ins AnyRankedTensor:$input);
@@ -18,7 +18,7 @@ def Graph_ReshapeOp : Graph_Op<"reshape"> {
   let hasCanonicalizer = 1;
 }
 
-def Graph_TransposeOp : Graph_InferOp<"transpose"> {
+def Graph_TransposeOp : Graph_InferOp<"transpose", [Graph_OnlyMovesElements]> {
   let summary = "result dim i is input dim permutation[i]";
   let arguments = (ins AnyRankedTensor:$input, DenseI64ArrayAttr:$permutation);
   let results = (outs AnyRankedTensor:$result);
@@ -26,7 +26,7 @@ def Graph_TransposeOp : Graph_InferOp<"transpose"> {
   let hasCanonicalizer = 1;
 }
 
-def Graph_ExpandOp : Graph_Op<"expand"> {
+def Graph_ExpandOp : Graph_Op<"expand", [Graph_OnlyMovesElements]> {
   let summary = "NumPy broadcast to the result's shape";
   let arguments = (ins AnyRankedTensor:$input);
   let results = (outs AnyRankedTensor:$result);
@@ -34,7 +34,7 @@ def Graph_ExpandOp : Graph_Op<"expand"> {
   let hasFolder = 1;
 }
 
-def Graph_TileOp : Graph_InferOp<"tile"> {
+def Graph_TileOp : Graph_InferOp<"tile", [Graph_OnlyMovesElements]> {
   let summary = "Repeats the tensor `repeats[i]` times along dim i";
   let arguments = (ins AnyRankedTensor:$input, DenseI64ArrayAttr:$repeats);
   let results = (outs AnyRankedTensor:$result);
@@ -49,7 +49,7 @@ def Graph_ConcatOp : Graph_InferOp<"concat"> {
   let hasCanonicalizer = 1;
 }
 
-def Graph_SliceOp : Graph_InferOp<"slice"> {
+def Graph_SliceOp : Graph_InferOp<"slice", [Graph_OnlyMovesElements]> {
   let summary = "sizes[i] elements of dim i: starts[i], starts[i] + steps[i], ...";
   let description = [{
     Canonical: every dim is named, starts are in range, sizes are counts of
@@ -75,19 +75,19 @@ def Graph_PadOp : Graph_InferOp<"pad"> {
   let hasFolder = 1;
 }
 
-def Graph_GatherOp : Graph_InferOp<"gather"> {
+def Graph_GatherOp : Graph_InferOp<"gather", [Graph_OnlyMovesElements]> {
   let summary = "Slices of `input` along `axis` selected by `indices`; negative indices count from the end";
   let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$indices, I64Attr:$axis);
   let results = (outs AnyRankedTensor:$result);
 }
 
-def Graph_DepthToSpaceOp : Graph_InferOp<"depth_to_space"> {
+def Graph_DepthToSpaceOp : Graph_InferOp<"depth_to_space", [Graph_OnlyMovesElements]> {
   let summary = "Moves channels into blocks of `block` x `block` pixels";
   let arguments = (ins AnyRankedTensor:$input, I64Attr:$block, Graph_DepthOrderAttr:$order);
   let results = (outs AnyRankedTensor:$result);
 }
 
-def Graph_SpaceToDepthOp : Graph_InferOp<"space_to_depth"> {
+def Graph_SpaceToDepthOp : Graph_InferOp<"space_to_depth", [Graph_OnlyMovesElements]> {
   let summary = "Moves blocks of `block` x `block` pixels into channels";
   let arguments = (ins AnyRankedTensor:$input, I64Attr:$block);
   let results = (outs AnyRankedTensor:$result);

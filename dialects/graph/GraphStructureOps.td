@@ -21,7 +21,7 @@ def Graph_ConstantOp : Graph_Op<"constant", [ConstantLike, AllTypesMatch<["value
   let hasFolder = 1;
 }
 
-def Graph_RelayoutOp : Graph_Op<"relayout"> {
+def Graph_RelayoutOp : Graph_Op<"relayout", [Graph_KeepsShape]> {
   let summary = "Converts a tensor to another layout";
   let description = [{
     The result has the same shape and element type but another `#graph.layout`.

@@ -16,6 +16,8 @@ class Number {
 public:
   explicit Number(double value) : value(value) {}
   operator double() const { return value; }
+  /// Returns the bits, by which numbers are compared and hashed: NaN equals itself, 0 differs from
+  /// -0.
   uint64_t bits() const { return llvm::bit_cast<uint64_t>(value); }
 
 private:

@@ -3,6 +3,7 @@
 
 #include "dialects/graph/FoldChains.h"
 #include "dialects/graph/Graph.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace atc::graph;

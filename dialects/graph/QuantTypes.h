@@ -19,6 +19,7 @@ struct QuantParams {
   int64_t axis = -1;
   int64_t least = 0, most = 0;
 
+  /// Returns whether there is one scale for all elements.
   bool isPerTensor() const { return axis < 0; }
   float scale() const { return scales.front(); }
   int64_t zeroPoint() const { return zeroPoints.front(); }

@@ -15,6 +15,7 @@ struct ScalarBuilder {
   mlir::OpBuilder &builder;
   mlir::Location loc;
 
+  /// Creates an op and returns its result.
   template <typename Op, typename... Args> mlir::Value op(Args &&...args) const {
     return Op::create(builder, loc, std::forward<Args>(args)...);
   }

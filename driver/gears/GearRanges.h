@@ -14,6 +14,7 @@ struct DimRange {
 
   int64_t min = 1, max = noLimit;
 
+  /// Returns whether there is one value only.
   bool isFixed() const { return min == max; }
   bool operator==(const DimRange &) const = default;
 };

@@ -39,6 +39,7 @@ struct GearFlags {
   std::optional<std::string> dims;      ///< --dynamic_dims: "20,20,1,1;40,40,1,1"
   std::string inputFormat;              ///< --input_format: NCHW, NHWC, ND ...
 
+  /// Returns whether choices of dynamic dims are requested.
   bool any() const { return batchSize || imageSize || dims; }
 };
 

@@ -20,6 +20,7 @@ struct ShardRequest {
   std::vector<std::string> tensors = {};
   std::string cluster = {}; ///< --cluster as the manifest states it, or empty
 
+  /// Returns the number of ranks.
   int64_t ranks() const { return tensor * pipeline * data; }
 };
 

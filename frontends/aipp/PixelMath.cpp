@@ -4,6 +4,8 @@
 #include "frontends/aipp/PixelMath.h"
 
 #include "dialects/graph/ScalarBuilder.h"
+#include "mlir/IR/TypeUtilities.h"
+#include <array>
 
 using namespace mlir;
 

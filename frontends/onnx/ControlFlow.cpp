@@ -7,6 +7,9 @@
 #include "frontends/onnx/GraphImporter.h"
 #include "frontends/onnx/HostForms.h"
 #include "frontends/onnx/TensorData.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using onnx::AttributeProto;

@@ -39,6 +39,7 @@ public:
   /// Returns the module; null after an error.
   mlir::OwningOpRef<mlir::ModuleOp> run();
 
+  /// Returns where errors are reported.
   Diagnostics &diagnostics() { return *diags; }
   ExternalFiles &files() { return externalFiles; }
   mlir::OpBuilder &builder() { return opBuilder; }
@@ -80,6 +81,7 @@ public:
   /// Returns the change of the batch, which shapes in the model's constants follow.
   std::optional<BatchChange> batchChange() const { return batch; }
 
+  /// Returns the location of a tensor that `node` makes: both names.
   mlir::Location tensorLocation(llvm::StringRef tensor, llvm::StringRef node);
 
   int64_t opset() const { return scope->opset; }

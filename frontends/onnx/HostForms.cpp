@@ -8,6 +8,7 @@
 #include "frontends/onnx/HostSignatures.h"
 #include "frontends/onnx/TensorData.h"
 #include "kernels/native/NativeHost.h"
+#include <array>
 
 using namespace mlir;
 using llvm::createStringError;

@@ -23,6 +23,7 @@ struct HostSignature {
   llvm::StringLiteral types, attributes, unread;
 };
 
+/// Returns the rows of Signatures.def.
 llvm::ArrayRef<HostSignature> hostSignatures();
 /// Returns the row of a kernel; null for a kernel that is not an operator.
 const HostSignature *findHostSignature(llvm::StringRef kernel);

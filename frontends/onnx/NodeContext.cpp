@@ -5,6 +5,7 @@
 
 #include "frontends/onnx/OpTable.h"
 #include "frontends/onnx/TensorData.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 

@@ -54,6 +54,7 @@ struct OpFamily {
   llvm::StringLiteral title;
   llvm::ArrayRef<OpRow> rows;
 };
+/// Returns the tables of all families.
 llvm::ArrayRef<OpFamily> opFamilies();
 
 /// Returns the row of `op` at `opset`; null where there is none.

@@ -29,10 +29,12 @@ int onnxType(int type);
 /// what the operator's attributes say.
 class SingleOpGraph {
 public:
+  /// Starts the graph of `op`, which must outlive it, as must `diagnostics`.
   SingleOpGraph(const SingleOp &op, Diagnostics &diagnostics) : op(op), diagnostics(diagnostics) {
     graph.set_name(op.type);
   }
 
+  /// Adds the inputs and outputs of the operator to the graph.
   void addTensors();
   /// Returns the graph as a model; it is empty then.
   std::string serialize();
@@ -48,6 +50,7 @@ public:
   std::string addScalar(double value);
   std::string fresh() { return "t" + std::to_string(numbers++); }
 
+  /// Appends a node and returns it; the graph owns it.
   onnx::NodeProto &node(llvm::StringRef type, const Names &inputs, const Names &outputs);
   /// Adds a node with one output; returns the output's name.
   std::string value(llvm::StringRef type, const Names &inputs);
@@ -57,6 +60,7 @@ public:
   }
   void finish(const std::string &result) { node("Identity", {result}, {y[0]}); }
 
+  /// Append an attribute to `node`.
   static void setInt(onnx::NodeProto &node, const char *name, int64_t value);
   static void setFloat(onnx::NodeProto &node, const char *name, double value);
   static void setInts(onnx::NodeProto &node, const char *name, const Ints &values);
@@ -64,7 +68,10 @@ public:
 
   //===--- Attributes of the operator -------------------------------------===//
 
+  /// Returns the attribute's value, which the operator owns; null when it is not stated.
   const nlohmann::ordered_json *find(llvm::StringRef name) const;
+  /// Return the value of an attribute, or `otherwise` (false for bools) where it is not stated or
+  /// of another kind.
   int64_t getInt(llvm::StringRef name, int64_t otherwise) const;
   double getFloat(llvm::StringRef name, double otherwise) const;
   bool getBool(llvm::StringRef name) const;
@@ -73,6 +80,7 @@ public:
   /// Returns what an operator has as a constant input, or as an attribute in its D variant.
   Ints getIntsOfInput(size_t index, llvm::StringRef attribute) const;
 
+  /// Reports an error of this operator.
   void fail(const llvm::Twine &what);
   /// Returns false, with an error, where there are fewer inputs than an operator reads.
   bool needs(size_t count);

@@ -24,6 +24,7 @@ public:
   /// Reads the index. Null after an error.
   static std::unique_ptr<CheckpointBundle> open(llvm::StringRef prefix, Diagnostics &diagnostics);
 
+  /// Returns whether the bundle has a tensor of this name.
   bool contains(llvm::StringRef key) const { return entries.contains(key); }
 
   /// Reads the tensor stored under `key` into `tensor`; `user` is named in messages.

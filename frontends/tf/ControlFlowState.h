@@ -45,6 +45,7 @@ struct TensorList {
   std::optional<llvm::SmallVector<mlir::Value>> elements;
   mlir::Value stacked, sequence;
 
+  /// Returns whether nothing was stored.
   bool isEmpty() const { return !elements && !stacked && !sequence; }
 };
 

@@ -11,6 +11,7 @@
 #include "frontends/tf/LoopImporter.h"
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
+#include "mlir/IR/Matchers.h"
 #include "support/NearestName.h"
 
 using namespace mlir;

@@ -33,6 +33,7 @@ public:
   /// Null after an error.
   mlir::OwningOpRef<mlir::ModuleOp> run();
 
+  /// Returns where errors are reported.
   Diagnostics &diagnostics() { return *diags; }
   mlir::OpBuilder &builder() { return opBuilder; }
 

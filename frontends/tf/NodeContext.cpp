@@ -7,6 +7,7 @@
 #include "dialects/graph/interpreter/Interpreter.h"
 #include "frontends/SlidingWindow.h"
 #include "frontends/tf/ops/Im2Col.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 

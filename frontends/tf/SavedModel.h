@@ -22,6 +22,7 @@ struct FrozenModel {
   /// of the Placeholder or Identity node of `graph`, and `tensor` is the same.
   std::vector<NamedTensor> inputs, outputs;
 
+  /// Returns the inputs and outputs of the selected signature.
   GraphBoundary boundary() const;
 };
 

@@ -17,6 +17,7 @@ struct TensorName {
   int64_t index = 0;
   bool isControl = false;
 
+  /// Parses "node:index", "node" (index 0) or "^node" (a control input).
   static TensorName parse(llvm::StringRef text);
   /// As messages and the compiled model have it: "node", "node:1".
   std::string str() const {

@@ -26,9 +26,9 @@ public:
   /// Maps and checks the file. Returns null after at least one error.
   static std::unique_ptr<ModelReader> open(llvm::StringRef path, Diagnostics &diagnostics);
 
+  /// Return tables of the file, which stay in its memory. An index must be below the number.
   size_t numSubgraphs() const { return model->subgraphs()->size(); }
   const fb::SubGraph &subgraph(size_t index) const { return *model->subgraphs()->Get(index); }
-
   const fb::Tensor &tensor(size_t subgraphIndex, size_t index) const {
     return *subgraph(subgraphIndex).tensors()->Get(index);
   }
@@ -40,6 +40,7 @@ public:
   /// Returns the bytes of a constant, which belong to the file; empty for other tensors.
   llvm::StringRef data(const fb::Tensor &tensor) const;
 
+  /// Returns the builtin operator of `op`, also where an old file states it in a byte.
   fb::BuiltinOperator code(const fb::Operator &op) const;
   /// Returns the name of an operator: "CONV_2D", or the name of a custom one.
   std::string opName(const fb::Operator &op) const;

@@ -29,6 +29,7 @@ public:
       : reader(reader), main(main), diagnostics(diagnostics) {}
   virtual ~ModelState() = default;
 
+  /// Returns a name that no other tensor of the model has: "base/7".
   std::string uniqueName(llvm::StringRef base) {
     return (base + "/" + llvm::Twine(numNames++)).str();
   }

@@ -55,12 +55,9 @@ private:
 // of a model does not have.
 constexpr char kindNames[][12] = {"none", "a tensor", "a sequence", "a map"};
 constexpr char typeNames[][16] = {
-    "undefined",      "float32",  "uint8",        "int8",           "uint16",
-    "int16",          "int32",    "int64",        "string",         "bool",
-    "float16",        "float64",  "uint32",       "uint64",         "complex64",
-    "complex128",     "bfloat16", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2",
-    "float8e5m2fnuz", "uint4",    "int4",         "float4e2m1",     "float8e8m0",
-    "uint2",          "int2"};
+#define OPENATC_ELEMENT_TYPE(OM, KERNEL, BITS, NAME, LONG, NUMPY) LONG,
+#include "runtime-lite/abi/ElementTypes.def"
+};
 constexpr uint32_t kKinds = sizeof(kindNames) / sizeof(kindNames[0]);
 constexpr uint32_t kTypes = sizeof(typeNames) / sizeof(typeNames[0]);
 

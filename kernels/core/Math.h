@@ -11,6 +11,7 @@
 
 namespace atc::kernels::math {
 
+/// Round to integers: down, up, toward zero.
 inline double floor(double x) { return __builtin_floor(x); }
 inline double ceil(double x) { return __builtin_ceil(x); }
 inline double trunc(double x) { return __builtin_trunc(x); }
@@ -20,6 +21,8 @@ inline double sqrt(double x) { return __builtin_sqrt(x); }
 inline double abs(double x) { return __builtin_fabs(x); }
 inline bool isNan(double x) { return x != x; }
 
+/// Compute elementary functions, accurate to a few units in the last place; NaN and infinities as
+/// in C.
 double exp(double x);
 double log(double x);
 double log1p(double x);
@@ -35,6 +38,7 @@ double lgamma(double x);
 /// Returns the remainder with the sign of x, as in C.
 double fmod(double x, double y);
 
+/// Compute inverse trigonometric functions in radians; NaN outside of their domain.
 inline double asin(double x) { return atan2(x, sqrt((1 - x) * (1 + x))); }
 inline double acos(double x) { return atan2(sqrt((1 - x) * (1 + x)), x); }
 inline double atan(double x) { return atan2(x, 1); }

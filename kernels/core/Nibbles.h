@@ -22,6 +22,8 @@ inline void unpackFields(uint8_t *to, const uint8_t *from, int64_t count, int bi
     to[i] = uint8_t(from[i / perByte] >> (i % perByte * bits) & mask);
 }
 
+/// Packs `count` values of `bits` bits, one per byte of `from`, into bytes; the first value is in
+/// the lowest bits.
 inline void packFields(uint8_t *to, const uint8_t *from, int64_t count, int bits) {
   const int perByte = 8 / bits, mask = (1 << bits) - 1;
   for (int64_t i = 0; i < count; i += perByte) {

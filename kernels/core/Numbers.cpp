@@ -5,34 +5,8 @@
 
 namespace atc::kernels {
 
-float floatFromHalf(uint16_t bits) {
-  uint32_t sign = uint32_t(bits & 0x8000) << 16, exponent = bits >> 10 & 31,
-           mantissa = bits & 0x3ff;
-  if (exponent == 31)
-    return __builtin_bit_cast(float, sign | 0x7f800000 | mantissa << 13);
-  if (exponent == 0) {
-    float magnitude = float(mantissa) * 0x1p-24f;
-    return sign ? -magnitude : magnitude;
-  }
-  return __builtin_bit_cast(float, sign | (exponent + 112) << 23 | mantissa << 13);
-}
-
-uint16_t halfFromFloat(float value) {
-  uint32_t word = __builtin_bit_cast(uint32_t, value);
-  uint32_t sign = word >> 16 & 0x8000;
-  word &= 0x7fffffff;
-  if (word > 0x7f800000)
-    return uint16_t(sign | 0x7e00);
-  if (word >= 0x477ff000) // rounds to 65536 or more
-    return uint16_t(sign | 0x7c00);
-  if (word < 0x38800000) {
-    // Subnormal: adding 0.5 leaves the rounded mantissa in the low bits.
-    float shifted = __builtin_bit_cast(float, word) + 0.5f;
-    return uint16_t(sign | (__builtin_bit_cast(uint32_t, shifted) - 0x3f000000));
-  }
-  word += 0xfff + (word >> 13 & 1);
-  return uint16_t(sign | (word - 0x38000000) >> 13);
-}
+float floatFromHalf(uint16_t bits) { return halfToFloat(bits); }
+uint16_t halfFromFloat(float value) { return floatToHalf(value); }
 
 namespace {
 /// The layout of the bits of an 8-bit float.

@@ -5,6 +5,7 @@
 #define OPENATC_KERNELS_CORE_NUMBERS_H
 
 #include "kernels/core/Support.h"
+#include "runtime-lite/abi/SmallFloats.h"
 
 namespace atc::kernels {
 
@@ -33,14 +34,8 @@ struct Half {
 struct BFloat {
   uint16_t bits;
   BFloat() = default;
-  BFloat(float value) {
-    uint32_t word = __builtin_bit_cast(uint32_t, value);
-    if ((word & 0x7fffffff) > 0x7f800000)
-      bits = uint16_t(word >> 16 | 0x40); // a NaN stays a NaN
-    else
-      bits = uint16_t((word + 0x7fff + (word >> 16 & 1)) >> 16);
-  }
-  operator float() const { return __builtin_bit_cast(float, uint32_t(bits) << 16); }
+  BFloat(float value) : bits(floatToBf16(value)) {}
+  operator float() const { return bf16ToFloat(bits); }
 };
 
 /// An 8-bit float element.

@@ -32,71 +32,17 @@ using host::Value;
 
 /// Element types, with the values of ONNX and of om_dtype.
 enum DType : uint8_t {
-  Undefined = 0,
-  F32 = 1,
-  U8 = 2,
-  I8 = 3,
-  U16 = 4,
-  I16 = 5,
-  I32 = 6,
-  I64 = 7,
-  Str = 8,
-  Bool = 9,
-  F16 = 10,
-  F64 = 11,
-  U32 = 12,
-  U64 = 13,
-  C64 = 14,
-  C128 = 15,
-  BF16 = 16,
-  F8E4M3FN = 17,
-  F8E4M3FNUZ = 18,
-  F8E5M2 = 19,
-  F8E5M2FNUZ = 20,
-  U4 = 21,
-  I4 = 22,
-  F4E2M1 = 23,
-  F8E8M0 = 24,
-  U2 = 25,
-  I2 = 26
+#define OPENATC_ELEMENT_TYPE(OM, KERNEL, BITS, NAME, LONG, NUMPY) KERNEL,
+#include "runtime-lite/abi/ElementTypes.def"
 };
 
-/// Returns the bits per element; 0 for an unknown type.
+/// Returns the bits per element; 0 for an unknown type. A string is a pointer and a size.
 constexpr int64_t bitsOf(uint8_t dtype) {
   switch (dtype) {
-  case U2:
-  case I2:
-    return 2;
-  case U4:
-  case I4:
-  case F4E2M1:
-    return 4;
-  case U8:
-  case I8:
-  case Bool:
-  case F8E4M3FN:
-  case F8E4M3FNUZ:
-  case F8E5M2:
-  case F8E5M2FNUZ:
-  case F8E8M0:
-    return 8;
-  case U16:
-  case I16:
-  case F16:
-  case BF16:
-    return 16;
-  case F32:
-  case I32:
-  case U32:
-    return 32;
-  case F64:
-  case I64:
-  case U64:
-  case C64:
-    return 64;
-  case C128:
-  case Str:
-    return 128;
+#define OPENATC_ELEMENT_TYPE(OM, KERNEL, BITS, NAME, LONG, NUMPY)                                  \
+  case KERNEL:                                                                                     \
+    return KERNEL == Str ? 128 : BITS;
+#include "runtime-lite/abi/ElementTypes.def"
   default:
     return 0;
   }
@@ -104,6 +50,7 @@ constexpr int64_t bitsOf(uint8_t dtype) {
 /// Returns the bytes that `count` elements take.
 constexpr int64_t bytesOf(uint8_t dtype, int64_t count) { return (count * bitsOf(dtype) + 7) / 8; }
 
+/// Return the smaller or the larger of two values; `a` where they are equal or unordered.
 template <typename T> constexpr T minimum(T a, T b) { return b < a ? b : a; }
 template <typename T> constexpr T maximum(T a, T b) { return a < b ? b : a; }
 /// Returns a / b rounded up, for b > 0.
@@ -186,6 +133,7 @@ template <typename T> struct List {
   T operator[](int64_t i) const { return data[i]; }
 };
 
+/// Returns whether both have the same bytes.
 inline bool equal(String a, String b) {
   return a.size == b.size && __builtin_memcmp(a.data, b.data, a.size) == 0;
 }
@@ -373,6 +321,7 @@ int64_t integerAt(Tensor tensor, int64_t i);
 /// Returns element `i` of any real type as a double.
 double numberAt(Tensor tensor, int64_t i);
 
+/// Copies bytes between buffers that do not overlap.
 inline void copyBytes(void *to, const void *from, int64_t bytes) {
   __builtin_memcpy(to, from, static_cast<uint64_t>(bytes));
 }

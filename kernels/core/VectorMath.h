@@ -12,6 +12,7 @@
 
 namespace atc::kernels::fast {
 
+/// Returns e^x with an error of about one unit in the last place; vectorizes.
 inline float exp(float x) {
   // These comparisons keep a NaN.
   x = x > 89.0f ? 89.0f : x;
@@ -37,8 +38,10 @@ inline float exp(float x) {
 }
 inline double exp(double x) { return math::exp(x); }
 
+/// Returns 1 / (1 + e^-x).
 template <typename F> F sigmoid(F x) { return F(1) / (F(1) + exp(-x)); }
 
+/// Returns the hyperbolic tangent, by a continued fraction near zero.
 inline float tanh(float x) {
   // A quotient of polynomials near 0, where 1 - 2 / (e^2x + 1) would cancel.
   // Both are one division, which takes longer than all the rest.
@@ -51,6 +54,7 @@ inline float tanh(float x) {
 }
 inline double tanh(double x) { return math::tanh(x); }
 
+/// Returns the error function, by a polynomial near zero.
 inline float erf(float x) {
   // x * P(x^2) up to 1, then 1 - e^-x^2 * Q(1 / (1 + |x| / 2)). A NaN stays.
   float a = x < 0 ? -x : x;
@@ -77,13 +81,16 @@ inline float erf(float x) {
 }
 inline double erf(double x) { return math::erf(x); }
 
+/// Return x * Phi(x), exactly and by its approximation with tanh.
 template <typename F> F gelu(F x) { return F(0.5) * x * (1 + erf(x * F(0.70710678118654752440))); }
 template <typename F> F geluTanh(F x) {
   return F(0.5) * x * (1 + tanh(F(0.79788456080286535588) * (x + F(0.044715) * x * x * x)));
 }
 
+/// Return the square root; NaN below zero.
 inline float sqrt(float x) { return __builtin_sqrtf(x); }
 inline double sqrt(double x) { return __builtin_sqrt(x); }
+/// Returns the magnitude; that of the lowest integer wraps to itself.
 template <typename F> F abs(F x) { return x < F(0) ? wrapping::subtract(F(0), x) : x; }
 
 } // namespace atc::kernels::fast

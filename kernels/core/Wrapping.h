@@ -18,6 +18,7 @@ template <typename T> struct Unsigned<T, 8> {
 template <typename T> struct Unsigned<T, 0> {
   using Type = T;
 };
+/// Compute modulo 2^bits on integers, and as usual on floats.
 template <typename T> constexpr T add(T a, T b) {
   using U = typename Unsigned<T>::Type;
   return T(U(a) + U(b));

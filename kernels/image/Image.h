@@ -13,6 +13,7 @@ struct Bytes {
   const uint8_t *data = nullptr;
   int64_t size = 0;
   uint8_t operator[](int64_t i) const { return i >= 0 && i < size ? data[i] : 0; }
+  /// Returns whether these bytes stand at offset `at`.
   bool starts(const char *with, int64_t at = 0) const {
     const int64_t length = int64_t(__builtin_strlen(with));
     return at + length <= size && __builtin_memcmp(data + at, with, uint64_t(length)) == 0;

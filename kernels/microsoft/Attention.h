@@ -13,6 +13,7 @@ namespace atc::kernels {
 struct HeadVectors {
   const float *data = nullptr;
   int64_t batch = 0, head = 0, position = 0;
+  /// Returns the vector of position `s`.
   const float *at(int64_t b, int64_t h, int64_t s) const {
     return data + b * batch + h * head + s * position;
   }

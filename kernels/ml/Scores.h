@@ -97,7 +97,9 @@ class Labels {
 public:
   Labels(Context &c, const char *numbers, const char *texts)
       : numbers(c.integers(numbers)), texts(c.strings(texts)) {}
+  /// Returns the number of labels.
   int64_t size() const { return texts.size ? texts.size : numbers.size; }
+  /// Returns the element type of the labels: text or i64.
   uint8_t dtype() const { return texts.size ? Str : I64; }
   /// Makes the output of `count` labels. Returns false where the kernel must return.
   bool make(Context &c, uint32_t output, int64_t count) {
@@ -125,6 +127,7 @@ struct Rows {
   Tensor data;
   int64_t count = 1, width = 0;
 
+  /// Reads [rows, width], or one row of a tensor of rank 1.
   explicit Rows(Tensor data) : data(data) {
     if (data.rank() >= 1)
       width = data.dim(data.rank() - 1);

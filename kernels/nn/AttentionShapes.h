@@ -12,6 +12,8 @@ namespace atc::kernels {
 struct Heads {
   int64_t batch = 0, heads = 0, length = 0, size = 0;
   bool packed = false; ///< the second form
+  /// Reads the sizes of [batch, length, heads * size] or [batch, heads, length, size]. Reports an
+  /// error and returns false for other ranks, and for a width that the heads do not divide.
   bool find(Context &c, Tensor x, const char *count) {
     if (x.rank() != 3 && x.rank() != 4)
       return c.fail("an input has rank %, not 3 or 4", x.rank()), false;
@@ -24,7 +26,9 @@ struct Heads {
     size = packed ? x.dim(2) / heads : x.dim(3);
     return true;
   }
+  /// Returns the elements between two positions of a head.
   int64_t row() const { return packed ? heads * size : size; }
+  /// Returns the offset of a head in elements.
   int64_t head(int64_t b, int64_t h) const {
     return packed ? b * length * heads * size + h * size : (b * heads + h) * length * size;
   }
@@ -36,6 +40,8 @@ struct Mask {
   Tensor tensor;
   int64_t steps[3] = {};
   int64_t columns = 0;
+  /// Reads input 3, which may be omitted and whose dims broadcast to `scores`; reports an error and
+  /// returns false when they do not.
   bool find(Context &c, const Dims &scores) {
     tensor = c.in(3);
     if (!tensor)
@@ -56,6 +62,7 @@ struct Mask {
     }
     return true;
   }
+  /// Returns the offset of the row of a query in elements.
   int64_t row(int64_t b, int64_t h, int64_t query) const {
     return b * steps[0] + h * steps[1] + query * steps[2];
   }

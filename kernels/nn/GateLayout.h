@@ -21,7 +21,9 @@ struct GateLayout {
 
   int64_t gates, hidden, depth;
 
+  /// Returns the hidden units per panel.
   constexpr int64_t units() const { return kColumns / gates; }
+  /// Returns the panels of all hidden units; the last one may be partly empty.
   constexpr int64_t panels() const { return (hidden + units() - 1) / units(); }
   /// Returns the number of units of a panel.
   constexpr int64_t unitsOf(int64_t panel) const {
@@ -57,7 +59,9 @@ struct GateLayout {
 struct CellLayout {
   int64_t gates, hidden, depth;
 
+  /// Returns the layout of the gates that are computed together: of a GRU all but the last.
   constexpr GateLayout together() const { return {gates == 3 ? 2 : gates, hidden, depth}; }
+  /// Returns whether one gate is computed after the others.
   constexpr bool hasLast() const { return gates == 3; }
   /// Returns the layout of the last gate of a GRU, whose weights begin at together().size().
   constexpr GateLayout last() const { return {1, hidden, depth}; }

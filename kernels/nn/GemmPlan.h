@@ -40,6 +40,7 @@ struct GemmPlan {
     return true;
   }
 
+  /// Returns the shape of the product.
   Dims result() const { return Dims(m, n); }
   /// Returns the index of the element of C for element (i, j) of the result.
   int64_t biasAt(int64_t i, int64_t j) const { return i * rowStep + j * columnStep; }

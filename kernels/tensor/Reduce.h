@@ -119,38 +119,46 @@ void reduce(Context &c, A *y, const T *x, const ReducePlan &p, const A *shift) {
 
 namespace reduction {
 struct Sum {
+  /// Return the accumulator before the first element, after one more element `x`, and of two parts.
   template <typename A> static A start() { return A(0); }
   template <typename A> static A step(A sum, A x, A) { return wrapping::add(sum, x); }
   template <typename A> static A join(A a, A b) { return wrapping::add(a, b); }
 };
 struct Absolute : Sum {
+  /// Adds the magnitude of `x`.
   template <typename A> static A step(A sum, A x, A) { return wrapping::add(sum, fast::abs(x)); }
 };
 struct Square : Sum {
+  /// Adds the square of `x`.
   template <typename A> static A step(A sum, A x, A) {
     return wrapping::add(sum, wrapping::multiply(x, x));
   }
 };
 struct Deviation : Sum {
+  /// Adds the square of the distance from the mean.
   template <typename A> static A step(A sum, A x, A mean) { return sum + (x - mean) * (x - mean); }
 };
 struct Exp : Sum {
-  template <typename A> static A step(A sum, A x, A most) { return sum + fast::exp(x - most); }
+  /// Adds e^(x - max), which does not overflow.
+  template <typename A> static A step(A sum, A x, A max) { return sum + fast::exp(x - max); }
 };
 struct Product {
+  /// Return the accumulator before the first element, after one more element `x`, and of two parts.
   template <typename A> static A start() { return A(1); }
   template <typename A> static A step(A product, A x, A) { return wrapping::multiply(product, x); }
   template <typename A> static A join(A a, A b) { return wrapping::multiply(a, b); }
 };
 /// NaN is propagated.
 struct Max {
+  /// Return the accumulator before the first element, after one more element `x`, and of two parts.
   template <typename A> static A start() { return lowest<A>(); }
-  template <typename A> static A step(A most, A x, A) { return join(most, x); }
+  template <typename A> static A step(A max, A x, A) { return join(max, x); }
   template <typename A> static A join(A a, A b) { return a > b || a != a ? a : b; }
 };
 struct Min {
+  /// Return the accumulator before the first element, after one more element `x`, and of two parts.
   template <typename A> static A start() { return highest<A>(); }
-  template <typename A> static A step(A least, A x, A) { return join(least, x); }
+  template <typename A> static A step(A min, A x, A) { return join(min, x); }
   template <typename A> static A join(A a, A b) { return a < b || a != a ? a : b; }
 };
 } // namespace reduction

@@ -34,6 +34,7 @@ inline int64_t printNumber(char *to, float value) { return printReal(to, value, 
 inline int64_t printNumber(char *to, Half value) { return printReal(to, float(value), kHalf); }
 inline int64_t printNumber(char *to, BFloat value) { return printReal(to, float(value), kBFloat); }
 
+/// Reads a number from the whole text, correctly rounded; returns false when it is none.
 inline bool parseNumber(String text, double &value) { return parseReal(text, value, kDouble); }
 inline bool parseNumber(String text, float &value) {
   double wide;

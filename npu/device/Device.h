@@ -84,6 +84,7 @@ public:
 
   const SocTable &soc() const { return table; }
   const DeviceOptions &options() const { return chosen; }
+  /// Returns the simulator, which the device owns.
   const Simulator &simulator() const { return *timing; }
   /// Returns the names of the launches that are kept.
   const std::vector<std::string> &launchNames() const { return names; }

@@ -19,6 +19,7 @@ struct Verification {
   std::vector<std::string> errors = {};
   size_t unlisted = 0; ///< errors beyond those
 
+  /// Returns the number of errors, also of those that are not listed.
   size_t errorCount() const { return errors.size() + unlisted; }
   /// Adds an error of the instruction at `line`, or of the program where `line` is behind the last
   /// instruction.

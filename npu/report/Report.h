@@ -41,6 +41,7 @@ struct ReportInput {
 struct Roofline {
   double cube = 0, ddr = 0; ///< microseconds
   double time = 0;          ///< time of the run in microseconds
+  /// Returns the microseconds that the busier of both needs.
   double bound() const { return cube > ddr ? cube : ddr; }
   /// Returns the run's time over the bound.
   double times() const { return bound() > 0 ? time / bound() : 0; }

@@ -14,6 +14,7 @@ struct Iteration {
   const Frame &frame;
   CoreMemory &memory;
   Range::Cut cut[3];
+  /// Return the memory, the value and the element type of a part of the instruction.
   uint8_t *address(unsigned index) const { return memory.at(in.addresses[index], frame); }
   int64_t field(unsigned index) const { return in.fields[index]; }
   DataType type(unsigned index) const { return DataType(in.fields[index]); }

@@ -16,7 +16,9 @@ namespace atc::npu {
 /// grows, so references last until the next push_back.
 template <typename T> class Fifo {
 public:
+  /// Returns whether there are no items.
   bool empty() const { return head == std::ptrdiff_t(items.size()); }
+  /// Returns the oldest item, which must exist; valid until the next change.
   T &front() {
     assert(!empty() && "front of an empty queue");
     return items[head];
@@ -25,9 +27,11 @@ public:
     assert(!empty() && "front of an empty queue");
     return items[head];
   }
+  /// Iterates over the items, the oldest one first.
   auto begin() const { return items.begin() + head; }
   auto end() const { return items.end(); }
 
+  /// Appends an item; invalidates references.
   void push_back(T item) {
     // Half of the room is of what has gone: that is enough for the rest.
     if (items.size() == items.capacity() && head > std::ptrdiff_t(items.size() / 2)) {
@@ -37,6 +41,7 @@ public:
     items.push_back(std::move(item));
   }
 
+  /// Removes the oldest item, which must exist, and releases it.
   void pop_front() {
     assert(!empty() && "nothing to take");
     items[head++] = T();

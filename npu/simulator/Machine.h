@@ -40,6 +40,8 @@ struct Transfer {
 /// entries are taken waits.
 class FlagTimes {
 public:
+  /// Access the queue of at most four times in cycles. `front` and `pop` need one that is not
+  /// empty, `push` one that is not full.
   bool empty() const { return count == 0; }
   bool full() const { return count == 4; }
   double front() const { return times[head]; }
@@ -64,7 +66,9 @@ struct Written {
 /// The state of a queue. Times are in cycles since the launch.
 struct QueueState {
   std::vector<Entry> ring;
+  /// Returns whether all entries have been taken.
   bool empty() const { return given == gone; }
+  /// Returns the oldest entry, which must exist; valid until the next change.
   Entry &front() { return ring[gone % ring.size()]; }
   const Entry &front() const { return ring[gone % ring.size()]; }
   std::vector<double> left; ///< times at which the last `depth` instructions left the queue

@@ -5,9 +5,10 @@
 #define OPENATC_NPU_SIMULATOR_NUMBERS_H
 
 #include "npu/isa/Isa.h"
-#include "support/Bfloat16.h"
+#include "runtime-lite/abi/SmallFloats.h"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 

@@ -36,6 +36,7 @@ struct Launch {
 class Observer {
 public:
   virtual ~Observer() = default;
+  /// Handles the next instruction of `core`, whose loop indices are in `frame`.
   virtual void execute(unsigned core, const Instruction &instruction, const Frame &frame) = 0;
 };
 
@@ -72,6 +73,7 @@ struct Statistics {
   uint64_t localBytes[kMemories] = {};       ///< highest address used in each local memory
   uint64_t l2Hit = 0, l2Missed = 0, l2Evicted = 0, bypassed = 0; ///< bytes
   uint64_t prefetched = 0, l2Read = 0, l2Written = 0, ddrRead = 0, ddrWritten = 0;
+  /// Adds the counts and cycles of another run.
   void add(const Statistics &other);
 };
 
@@ -139,6 +141,7 @@ private:
   Statistics sum;
 };
 
+/// Returns the name that reports use; a literal.
 const char *nameOf(Stall stall);
 
 } // namespace atc::npu

@@ -54,6 +54,7 @@ struct SocKindInfo {
   /// Returns the expected values as text: "a whole number from 1 to 1024".
   std::string expected() const;
 };
+/// Returns what is known of a kind of property.
 const SocKindInfo &infoOf(SocKind kind);
 
 template <SocKind> struct SocNumber;

@@ -16,6 +16,7 @@ struct DirectFilter {
   llvm::ArrayRef<float> data;
   int64_t outputBlocks, inputBlocks;
 
+  /// Return the input and output channels, with those that fill the last block.
   int64_t channels() const { return inputBlocks * 16; }
   int64_t outputs() const { return outputBlocks * 16; }
   /// Returns the nine weights of an output and an input channel, row by row.

@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <cstring>
@@ -311,9 +312,10 @@ bool Follower::visit(Operation *op) {
           .Case([&](TileOp own) { return tile(own); })
           .Case([&](GatherOp own) { return gather(own); })
           .Case([&](ResizeOp own) { return resize(own); })
-          .Case<QuantizeOp, DequantizeOp, StorageCastOp>([&](auto) { return quantized(op); })
           .Default([&](Operation *) {
-            return fail(op, "is not known to leave the positions of the dim apart");
+            return op->hasTrait<ConvertsQuantized>()
+                       ? quantized(op)
+                       : fail(op, "is not known to leave the positions of the dim apart");
           });
   if (!found)
     return false;

@@ -7,6 +7,7 @@
 #include "passes/graph/TransposeRegions.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace atc::graph {
 #define GEN_PASS_DEF_GRAPHELIMINATETRANSPOSES

@@ -23,8 +23,8 @@ struct FoldConstants : atc::graph::impl::GraphFoldConstantsBase<FoldConstants> {
     // In program order: what a folded op reads is folded before it.
     getOperation().walk([&](Operation *op) {
       // Integers and their parameters stay apart until a pass has used them.
-      if (isa_and_nonnull<GraphDialect>(op->getDialect()) &&
-          !isa<ConstantOp, QuantizeOp, DequantizeOp, StorageCastOp>(op) && op->getNumResults() == 1)
+      if (isa_and_nonnull<GraphDialect>(op->getDialect()) && !isa<ConstantOp>(op) &&
+          !op->hasTrait<ConvertsQuantized>() && op->getNumResults() == 1)
         fold(op);
     });
   }

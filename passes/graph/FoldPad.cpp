@@ -4,8 +4,6 @@
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"
 
-#include <limits>
-
 namespace atc::graph {
 #define GEN_PASS_DEF_GRAPHFOLDPAD
 #include "passes/graph/Passes.h.inc"
@@ -75,9 +73,10 @@ bool isNonNegative(Value value, unsigned depth = 0) {
     return isNonNegative(fullyConnected.getActivationAttr());
   if (isa<AbsOp, ExpOp, HardSigmoidOp, ReluOp, SigmoidOp, SoftmaxOp, SoftplusOp, SqrtOp>(op))
     return true;
-  // These only choose, move, add up or multiply what they read.
-  if (isa<AddOp, AveragePoolOp, ConcatOp, DepthToSpaceOp, MaxOp, MaxPoolOp, MinOp, MulOp, ReshapeOp,
-          SliceOp, SpaceToDepthOp, TransposeOp>(op))
+  if (op->hasTrait<OnlyMovesElements>())
+    return isNonNegative(op->getOperand(0), depth + 1);
+  // These only select, add up or multiply what they read.
+  if (isa<AddOp, AveragePoolOp, ConcatOp, MaxOp, MaxPoolOp, MinOp, MulOp>(op))
     return llvm::all_of(op->getOperands(),
                         [&](Value operand) { return isNonNegative(operand, depth + 1); });
   return false;

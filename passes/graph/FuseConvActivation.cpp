@@ -1,12 +1,14 @@
 //===-- FuseConvActivation.cpp - activations become attributes ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "mlir/IR/IRMapping.h"
 #include "passes/Remarks.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/Float32Nodes.h"
 #include "passes/graph/LinearOps.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace atc::graph {
 #define GEN_PASS_DEF_GRAPHFUSECONVACTIVATION
@@ -140,8 +142,7 @@ struct MoveInFrontOfMove : RewritePattern {
       return failure();
     Operation *move = op->getOperand(0).getDefiningOp();
     auto isMove = [](Operation *candidate) {
-      return isa_and_nonnull<DepthToSpaceOp, ReshapeOp, SliceOp, TransposeOp>(candidate) &&
-             candidate->hasOneUse();
+      return candidate && candidate->hasTrait<OnlyMovesElements>() && candidate->hasOneUse();
     };
     Operation *last = move;
     while (isMove(last) && isMove(last->getOperand(0).getDefiningOp()))

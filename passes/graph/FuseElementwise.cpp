@@ -9,6 +9,7 @@
 #include "passes/graph/Passes.h"
 #include "passes/graph/RewriteUtils.h"
 
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace atc::graph {

@@ -46,7 +46,7 @@ std::optional<Shape> inferShape(Operation *op) {
     return inferReshape(reshape);
   if (auto map = dyn_cast<MapOp>(op))
     return inferMap(map);
-  if (isa<CastOp, RelayoutOp, QuantizeOp, DequantizeOp, StorageCastOp>(op))
+  if (op->hasTrait<KeepsShape>())
     return Shape(getTensorType(op->getOperand(0)).getShape());
   auto inference = dyn_cast<InferTypeOpInterface>(op);
   SmallVector<Type> types;

@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace atc::graph;
 
 LinearOp::LinearOp(Operation *candidate) {
-  if (isa_and_nonnull<ConvOp, ConvTransposeOp, FullyConnectedOp>(candidate))
+  if (candidate && candidate->hasTrait<AddsBias>())
     op = candidate;
 }
 

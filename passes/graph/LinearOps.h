@@ -20,9 +20,13 @@ public:
   mlir::Operation *operator->() const { return op; }
 
   mlir::Operation *getOperation() const { return op; }
+  /// Returns the type of the result.
   mlir::RankedTensorType getType() const;
+  /// Returns the weights.
   mlir::Value getFilter() const { return op->getOperand(1); }
+  /// Returns the bias, one value per output channel; null where there is none.
   mlir::Value getBias() const;
+  /// Returns the operand of the bias, to assign it; empty where there is none.
   mlir::MutableOperandRange getBiasMutable() const;
   /// Returns the result dim that counts the channels: 1, or the last one for fully_connected.
   int64_t getChannelDim() const;

@@ -20,14 +20,13 @@ bool isSmallFloat(Value value) {
 }
 
 bool multipliesSmallFloats(Operation *op) {
-  return isa<ConvOp, ConvTransposeOp, FullyConnectedOp, MatMulOp>(op) &&
-         llvm::any_of(op->getOperands(), isSmallFloat);
+  return op->hasTrait<IsContraction>() && llvm::any_of(op->getOperands(), isSmallFloat);
 }
 
 /// Ops whose types mean something: the rounding of a cast is the model's own, and
 /// scalar code is written for its types.
 bool keepsTypes(Operation *op) {
-  return op->getNumRegions() != 0 || isa<CastOp, StorageCastOp, QuantizeOp, DequantizeOp>(op);
+  return op->getNumRegions() != 0 || op->hasTrait<ConvertsQuantized>() || isa<CastOp>(op);
 }
 
 struct WidenFloats : atc::graph::impl::GraphWidenFloatsBase<WidenFloats> {

@@ -110,24 +110,22 @@ struct FuseSilu : graph::CountingPattern<HostCallOp> {
   using CountingPattern::CountingPattern;
 
   LogicalResult matchAndRewrite(HostCallOp call, PatternRewriter &rewriter) const override {
-    if (call.getKernel() != "Mul" || !hasInputs(call, 2) || call->getNumResults() != 1)
+    std::optional<Silu> silu = findSilu(call);
+    if (!silu)
       return failure();
-    for (auto [x, gate] : {std::pair(call.getInputs()[0], call.getInputs()[1]),
-                           std::pair(call.getInputs()[1], call.getInputs()[0])}) {
-      auto sigmoid = gate.getDefiningOp<HostCallOp>();
-      if (!sigmoid || sigmoid.getKernel() != "Sigmoid" || !gate.hasOneUse() ||
-          !hasInputs(sigmoid, 1) || sigmoid.getInputs()[0] != x)
-        continue;
-      HostCallOp conv = convOf(x, call, /*uses=*/2);
-      if (!conv || hasActivation(conv))
-        return rewriter.notifyMatchFailure(call, "input is not a convolution of its own");
-      fuse(rewriter, conv, call, conv.inputsByPosition(), {"Silu", {}});
-      rewriter.eraseOp(sigmoid);
-      rewriter.eraseOp(conv);
-      ++count;
-      return success();
-    }
-    return failure();
+    Value gate = silu->sigmoid.getResult(0);
+    if (silu->sigmoid.getInputs()[0] != silu->x || !gate.hasOneUse() ||
+        !llvm::is_contained(call.getInputs(), silu->x) ||
+        !llvm::is_contained(call.getInputs(), gate))
+      return rewriter.notifyMatchFailure(call, "the sigmoid or a copy has other uses");
+    HostCallOp conv = convOf(silu->x, call, /*uses=*/2);
+    if (!conv || hasActivation(conv))
+      return rewriter.notifyMatchFailure(call, "input is not a convolution of its own");
+    fuse(rewriter, conv, call, conv.inputsByPosition(), {"Silu", {}});
+    rewriter.eraseOp(silu->sigmoid);
+    rewriter.eraseOp(conv);
+    ++count;
+    return success();
   }
 };
 

@@ -122,16 +122,10 @@ struct FuseSwish : graph::CountingPattern<HostCallOp> {
   using CountingPattern::CountingPattern;
 
   LogicalResult matchAndRewrite(HostCallOp call, PatternRewriter &rewriter) const override {
-    Value input;
-    if (call.getKernel() != "Mul" || call->getNumResults() != 1)
+    std::optional<Silu> silu = findSilu(call);
+    if (!silu)
       return failure();
-    if (!eitherWay(call, [&](Value x, Value gate) {
-          HostCallOp sigmoid = callOf(gate, "Sigmoid");
-          input = x;
-          return sigmoid && sourceOf(sigmoid.getInputs()[0]) == x;
-        }))
-      return failure();
-    HostCallOp made = makeCall(rewriter, call.getLoc(), "Swish", {input},
+    HostCallOp made = makeCall(rewriter, call.getLoc(), "Swish", {silu->x},
                                call.getResult(0).getType(), rewriter.getDictionaryAttr({}));
     rewriter.replaceOp(call, made.getResults());
     ++count;

@@ -5,9 +5,10 @@
 #include "passes/host/Passes.h"
 
 #include "dialects/graph/HostCalls.h"
-#include "dialects/graph/collectives/Collectives.h"
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include <map>
 
 using namespace mlir;
 
@@ -16,8 +17,7 @@ namespace atc::host {
 #include "passes/host/Passes.h.inc"
 
 static bool isHostOp(Operation *op) {
-  return isa<graph::HostCallOp, graph::IfOp, graph::LoopOp, func::CallOp>(op) ||
-         graph::isCollective(op);
+  return op->hasTrait<graph::RunsOnHost>() || isa<func::CallOp>(op);
 }
 
 bool isTiled(func::FuncOp main) {

@@ -55,6 +55,18 @@ HostCallOp callOf(Value value, StringRef kernel) {
              : HostCallOp();
 }
 
+std::optional<Silu> findSilu(HostCallOp call) {
+  if (call.getKernel() != "Mul" || !hasInputs(call, 2) || call->getNumResults() != 1)
+    return std::nullopt;
+  for (unsigned gate : {1, 0}) {
+    const Value x = sourceOf(call.getInputs()[1 - gate]);
+    HostCallOp sigmoid = callOf(call.getInputs()[gate], "Sigmoid");
+    if (sigmoid && sourceOf(sigmoid.getInputs()[0]) == x)
+      return Silu{x, sigmoid};
+  }
+  return std::nullopt;
+}
+
 SmallVector<Value> inputsOf(HostCallOp call, size_t count) {
   SmallVector<Value> inputs = call.inputsByPosition();
   inputs.resize(std::max(inputs.size(), count));

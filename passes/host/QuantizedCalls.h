@@ -17,6 +17,15 @@ mlir::Value sourceOf(mlir::Value value);
 /// name); null otherwise.
 graph::HostCallOp callOf(mlir::Value value, llvm::StringRef kernel = "");
 
+/// The operands of x * sigmoid(x), as `sourceOf` finds them.
+struct Silu {
+  mlir::Value x;
+  graph::HostCallOp sigmoid;
+};
+/// Returns the operands of a call that computes x * sigmoid(x), in either order; nothing for other
+/// calls.
+std::optional<Silu> findSilu(graph::HostCallOp call);
+
 /// Returns whether `value` is a tensor of f32.
 bool isF32(mlir::Value value);
 /// Returns the number of a constant with one element that does not raise the rank of what it is
@@ -38,7 +47,9 @@ struct Quantized {
 
   explicit Quantized(mlir::Location loc) : loc(loc) {}
   explicit operator bool() const { return stored != nullptr; }
+  /// Returns whether the stored integers have 8 bits.
   bool is8Bit() const { return integer.getWidth() == 8; }
+  /// Returns whether the stored integers are a constant.
   bool isConstant() const;
   /// Returns whether both represent the same real values by the same integers.
   bool isLike(const Quantized &other) const;

@@ -8,6 +8,7 @@
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/tiling/TiledDims.h"
+#include "mlir/IR/IRMapping.h"
 
 #include <cmath>
 
@@ -264,7 +265,7 @@ SmallVector<int64_t> chooseSizes(func::FuncOp main, int64_t count) {
     for (int64_t dim : result)
       size *= dim;
     elements += size;
-    if (!isa<graph::ConvOp, graph::ConvTransposeOp, graph::MatMulOp, graph::FullyConnectedOp>(op))
+    if (!op->hasTrait<graph::IsContraction>())
       return;
     auto weights = op->getOperand(1).getDefiningOp<graph::ConstantOp>();
     const int64_t channels = isa<graph::ConvOp, graph::ConvTransposeOp>(op)

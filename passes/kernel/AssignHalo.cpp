@@ -3,6 +3,7 @@
 
 #include "passes/kernel/LayoutRules.h"
 #include "passes/kernel/Passes.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 

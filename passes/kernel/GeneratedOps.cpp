@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "passes/kernel/LayoutRules.h"
 #include "passes/kernel/LowerGraph.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 

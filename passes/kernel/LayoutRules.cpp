@@ -4,6 +4,8 @@
 #include "passes/kernel/LayoutRules.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace atc::graph;
@@ -39,7 +41,7 @@ bool canTrap(Operation *op) {
 bool isElementwise(Operation *op) { return isa<MapOp, ElementwiseOpInterface>(op); }
 
 bool isCubeContraction(Operation *op) {
-  return isa_and_nonnull<ConvOp, FullyConnectedOp, MatMulOp>(op) &&
+  return op && op->hasTrait<IsContraction>() && !isa<ConvTransposeOp>(op) &&
          tensorType(op->getOperand(0)).getElementType().isF16() &&
          tensorType(op->getOperand(1)).getElementType().isF16();
 }

@@ -12,6 +12,7 @@ namespace atc::kernel {
 /// Rows and columns around every plane: top, left, bottom, right.
 using Halo = std::array<int64_t, 4>;
 
+/// Returns the type of a tensor, which must be ranked.
 inline mlir::RankedTensorType tensorType(mlir::Value value) {
   return mlir::cast<mlir::RankedTensorType>(value.getType());
 }

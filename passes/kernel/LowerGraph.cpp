@@ -7,6 +7,7 @@
 #include "dialects/om/Om.h"
 #include "passes/kernel/LayoutRules.h"
 #include "passes/kernel/PackWeights.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -23,11 +24,8 @@ GraphLowering::GraphLowering(func::FuncOp main, const TargetKernels &target)
 LogicalResult GraphLowering::run() {
   addArguments();
   // A constant that is used through a view may be read later than its direct users.
-  auto isSeenThroughView = [](Operation *user) {
-    return isa<graph::ReshapeOp, graph::RelayoutOp, graph::SliceOp>(user);
-  };
   for (Operation &op : main.getOps())
-    if (isa<graph::ConstantOp>(op) && llvm::none_of(op.getUsers(), isSeenThroughView))
+    if (isa<graph::ConstantOp>(op) && llvm::none_of(op.getUsers(), canBeView))
       constantUses[&op] = std::distance(op.use_begin(), op.use_end());
 
   SmallVector<Operation *> ops;
@@ -56,35 +54,10 @@ LogicalResult GraphLowering::lower(Operation *op) {
     lowerElementwise(*this, op);
     return success();
   }
-  auto done = [&](auto lowerOp) {
-    return [this, lowerOp](auto op) -> LogicalResult {
-      lowerOp(*this, op);
-      return success();
-    };
-  };
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](graph::ConvOp op) { return lowerConv(*this, op); })
-      .Case([&](graph::MaxPoolOp op) { return lowerMaxPool(*this, op); })
-      .Case([&](graph::AveragePoolOp op) { return lowerAveragePool(*this, op); })
-      .Case([&](graph::FullyConnectedOp op) { return lowerFullyConnected(*this, op); })
-      .Case([&](graph::MatMulOp op) { return lowerMatMul(*this, op); })
-      .Case([&](graph::IntegerConvOp op) { return lowerIntegerConv(*this, op); })
-      .Case([&](graph::IntegerFullyConnectedOp op) { return lowerIntegerProduct(*this, op); })
-      .Case([&](graph::GatherOp op) { return lowerGather(*this, op); })
-      .Case<graph::ReduceOp>(done(lowerReduce))
-      .Case<graph::ArgMaxOp, graph::ArgMinOp>(done(lowerArgReduce))
-      .Case<graph::SoftmaxOp, graph::LogSoftmaxOp>(done(lowerSoftmax))
-      .Case<graph::RelayoutOp>(done(lowerRelayout))
-      .Case<graph::ReshapeOp>(done(lowerReshape))
-      .Case<graph::TransposeOp>(done(lowerTranspose))
-      .Case<graph::ExpandOp>(done(lowerExpand))
-      .Case<graph::TileOp>(done(lowerTile))
-      .Case<graph::ConcatOp>(done(lowerConcat))
-      .Case<graph::SliceOp>(done(lowerSlice))
-      .Case<graph::PadOp>(done(lowerPad))
-      .Case<graph::DepthToSpaceOp>(done(lowerDepthToSpace))
-      .Case<graph::SpaceToDepthOp>(done(lowerSpaceToDepth))
-      .Case<graph::ResizeOp>(done(lowerResize))
+#define OPENATC_LOWERED_OP(OP, LOWER, ERROR) .Case([&](graph::OP op) { return LOWER(*this, op); })
+#include "passes/kernel/LoweredOps.def"
+#undef OPENATC_LOWERED_OP
       .Case([&](func::ReturnOp op) {
         writeResults(op);
         return success();

@@ -18,6 +18,7 @@ inline constexpr llvm::StringLiteral kTensorAttr = "om.tensor";
 class TargetKernels {
 public:
   virtual ~TargetKernels() = default;
+  /// Returns the target's name for messages.
   virtual llvm::StringRef name() const { return "CPU"; }
   /// Returns whether the target runs `op` with a kernel of its own.
   virtual bool has(mlir::Operation *op) const { return false; }
@@ -39,6 +40,7 @@ std::string whyUnsupported(mlir::Operation *op, const TargetKernels &target);
 /// make kernels.
 class GraphLowering {
 public:
+  /// Assigns storage to all tensors of `main`. `target` must outlive the lowering.
   GraphLowering(mlir::func::FuncOp main, const TargetKernels &target);
   /// Lowers all ops; fails after an error at the op.
   mlir::LogicalResult run();
@@ -78,6 +80,8 @@ public:
     describe(op, result, output);
     return op;
   }
+  /// Copies the elements of `from` to `to`, which has the same shape; nothing where they are the
+  /// same storage.
   void copy(const Storage &from, const Storage &to);
   /// Copies `count` channels. The channels of a storage with a block are in its lanes, those of one
   /// without (0) along dim 1.
@@ -85,6 +89,7 @@ public:
     const Storage &storage;
     int64_t block, first;
   };
+  /// Copies `count` channels between storages whose other dims are equal.
   void copyChannels(Channels from, Channels to, int64_t count);
   /// Fills a storage, or only its `border`, with a value.
   void fill(const Storage &storage, double value, std::optional<Halo> border = std::nullopt);
@@ -136,32 +141,15 @@ struct ProductSizes {
 /// Returns the sizes of a matrix product.
 ProductSizes sizesOf(graph::MatMulOp op);
 
-/// Each lowers one kind of op to kernels on buffers.
-mlir::LogicalResult lowerConv(GraphLowering &lowering, graph::ConvOp op);
-mlir::LogicalResult lowerMaxPool(GraphLowering &lowering, graph::MaxPoolOp op);
-mlir::LogicalResult lowerAveragePool(GraphLowering &lowering, graph::AveragePoolOp op);
-mlir::LogicalResult lowerFullyConnected(GraphLowering &lowering, graph::FullyConnectedOp op);
-mlir::LogicalResult lowerIntegerConv(GraphLowering &lowering, graph::IntegerConvOp op);
-mlir::LogicalResult lowerIntegerProduct(GraphLowering &lowering, graph::IntegerFullyConnectedOp op);
-mlir::LogicalResult lowerMatMul(GraphLowering &lowering, graph::MatMulOp op);
-
+/// Lowers an elementwise op, of which each has a formula, to a kernel on buffers.
 void lowerElementwise(GraphLowering &lowering, mlir::Operation *op);
-void lowerReduce(GraphLowering &lowering, graph::ReduceOp op);
-void lowerArgReduce(GraphLowering &lowering, mlir::Operation *op);
-void lowerSoftmax(GraphLowering &lowering, mlir::Operation *op);
 
-void lowerRelayout(GraphLowering &lowering, graph::RelayoutOp op);
-void lowerReshape(GraphLowering &lowering, graph::ReshapeOp op);
-void lowerTranspose(GraphLowering &lowering, graph::TransposeOp op);
-void lowerExpand(GraphLowering &lowering, graph::ExpandOp op);
-void lowerTile(GraphLowering &lowering, graph::TileOp op);
-void lowerConcat(GraphLowering &lowering, graph::ConcatOp op);
-void lowerSlice(GraphLowering &lowering, graph::SliceOp op);
-void lowerPad(GraphLowering &lowering, graph::PadOp op);
-mlir::LogicalResult lowerGather(GraphLowering &lowering, graph::GatherOp op);
-void lowerDepthToSpace(GraphLowering &lowering, graph::DepthToSpaceOp op);
-void lowerSpaceToDepth(GraphLowering &lowering, graph::SpaceToDepthOp op);
-void lowerResize(GraphLowering &lowering, graph::ResizeOp op);
+// The functions that lower one kind of op to kernels on buffers. They fail when the elements of a
+// constant cannot be read.
+#define OPENATC_LOWERED_OP(OP, LOWER, ERROR)                                                       \
+  mlir::LogicalResult LOWER(GraphLowering &lowering, graph::OP op);
+#include "passes/kernel/LoweredOps.def"
+#undef OPENATC_LOWERED_OP
 
 } // namespace atc::kernel
 

@@ -51,37 +51,46 @@ static Storage keptDims(const GraphLowering &lowering, Value result, ArrayRef<in
   return output;
 }
 
-void lowerReduce(GraphLowering &lowering, graph::ReduceOp op) {
+LogicalResult lowerReduce(GraphLowering &lowering, graph::ReduceOp op) {
   Value result = op.getResult();
   Storage output = keptDims(lowering, result, op.getAxes(), op.getKeepdims());
   lowering.kernel<ReduceOp>(result, output, lowering.buffer(op.getInput()), lowering.buffer(output),
                             op.getKind(), op.getAxes());
+  return success();
 }
 
-template <typename OpT> static void lowerArgOp(GraphLowering &lowering, OpT op, bool smallest) {
+template <typename OpT>
+static LogicalResult lowerArgOp(GraphLowering &lowering, OpT op, bool smallest) {
   Value result = op.getResult();
   int64_t axis = op.getAxis();
   Storage output = keptDims(lowering, result, axis, op.getKeepdims());
   lowering.kernel<ArgReduceOp>(result, output, lowering.buffer(op.getInput()),
                                lowering.buffer(output), axis, smallest, op.getSelectLast());
+  return success();
 }
 
-void lowerArgReduce(GraphLowering &lowering, Operation *op) {
-  if (auto argMax = dyn_cast<graph::ArgMaxOp>(op))
-    return lowerArgOp(lowering, argMax, /*smallest=*/false);
-  lowerArgOp(lowering, cast<graph::ArgMinOp>(op), /*smallest=*/true);
+LogicalResult lowerArgMax(GraphLowering &lowering, graph::ArgMaxOp op) {
+  return lowerArgOp(lowering, op, /*smallest=*/false);
 }
 
-template <typename OpT> static void lowerSoftmaxOp(GraphLowering &lowering, OpT op, bool log) {
+LogicalResult lowerArgMin(GraphLowering &lowering, graph::ArgMinOp op) {
+  return lowerArgOp(lowering, op, /*smallest=*/true);
+}
+
+template <typename OpT>
+static LogicalResult lowerSoftmaxOp(GraphLowering &lowering, OpT op, bool log) {
   Value result = op.getResult();
   lowering.kernel<SoftmaxOp>(result, lowering.storageOf(result), lowering.buffer(op.getInput()),
                              lowering.buffer(result), op.getAxis(), log);
+  return success();
 }
 
-void lowerSoftmax(GraphLowering &lowering, Operation *op) {
-  if (auto softmax = dyn_cast<graph::SoftmaxOp>(op))
-    return lowerSoftmaxOp(lowering, softmax, /*log=*/false);
-  lowerSoftmaxOp(lowering, cast<graph::LogSoftmaxOp>(op), /*log=*/true);
+LogicalResult lowerSoftmax(GraphLowering &lowering, graph::SoftmaxOp op) {
+  return lowerSoftmaxOp(lowering, op, /*log=*/false);
+}
+
+LogicalResult lowerLogSoftmax(GraphLowering &lowering, graph::LogSoftmaxOp op) {
+  return lowerSoftmaxOp(lowering, op, /*log=*/true);
 }
 
 } // namespace atc::kernel

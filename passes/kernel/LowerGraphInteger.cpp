@@ -4,6 +4,7 @@
 #include "passes/kernel/LowerGraph.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "mlir/IR/IRMapping.h"
 #include "passes/kernel/PackSteps.h"
 #include "passes/kernel/PackWeights.h"
 #include "llvm/Support/MathExtras.h"

@@ -14,10 +14,10 @@ using namespace mlir;
 
 namespace atc::kernel {
 
-void lowerRelayout(GraphLowering &lowering, graph::RelayoutOp op) {
+LogicalResult lowerRelayout(GraphLowering &lowering, graph::RelayoutOp op) {
   // Packed at compile time, where it is read.
   if (isKnown(op.getInput()))
-    return;
+    return success();
   Value result = op.getResult();
   Storage from = lowering.storageOf(op.getInput()), to = lowering.storageOf(result);
   RankedTensorType type = tensorType(op.getInput());
@@ -32,15 +32,17 @@ void lowerRelayout(GraphLowering &lowering, graph::RelayoutOp op) {
     lowering.kernel<UnpackOp>(Value(), plain, lowering.buffer(from), lowering.buffer(plain));
     lowering.kernel<PackOp>(result, to, lowering.buffer(plain), lowering.buffer(to));
   }
+  return success();
 }
 
-void lowerReshape(GraphLowering &lowering, graph::ReshapeOp op) {
+LogicalResult lowerReshape(GraphLowering &lowering, graph::ReshapeOp op) {
   Storage from = lowering.storageOf(op.getInput()), to = lowering.storageOf(op.getResult());
   // Either side may have strides that cannot be expressed in the other's shape.
   if (std::optional<Storage> view = to.reshaped(from.shape))
     lowering.copy(from, *view);
   else
     lowering.copy(lowering.reshaped(from, to.shape), to);
+  return success();
 }
 
 /// Copies channels that are split in two dims directly from their lanes to their destination.
@@ -57,11 +59,13 @@ static void transposeLanes(GraphLowering &lowering, graph::TransposeOp op,
   }
 }
 
-void lowerTranspose(GraphLowering &lowering, graph::TransposeOp op) {
+LogicalResult lowerTranspose(GraphLowering &lowering, graph::TransposeOp op) {
   Value result = op.getResult();
   if (auto reshape = op.getInput().getDefiningOp<graph::ReshapeOp>();
-      reshape && lowering.getPlaces().isSkipped(reshape))
-    return transposeLanes(lowering, op, reshape);
+      reshape && lowering.getPlaces().isSkipped(reshape)) {
+    transposeLanes(lowering, op, reshape);
+    return success();
+  }
   Storage from = lowering.storageOf(op.getInput()), to = lowering.storageOf(result);
   ArrayRef<int64_t> order = op.getPermutation();
   if (blockOf(op.getInput())) {
@@ -72,9 +76,10 @@ void lowerTranspose(GraphLowering &lowering, graph::TransposeOp op) {
   } else {
     lowering.kernel<CopyOp>(result, to, lowering.buffer(from.permuted(order)), lowering.buffer(to));
   }
+  return success();
 }
 
-void lowerExpand(GraphLowering &lowering, graph::ExpandOp op) {
+LogicalResult lowerExpand(GraphLowering &lowering, graph::ExpandOp op) {
   Storage from = lowering.storageOf(op.getInput()), to = lowering.storageOf(op.getResult());
   while (from.rank() < to.rank())
     from = from.withDim(0);
@@ -84,9 +89,10 @@ void lowerExpand(GraphLowering &lowering, graph::ExpandOp op) {
       from.strides[dim] = 0;
     }
   lowering.kernel<CopyOp>(op.getResult(), to, lowering.buffer(from), lowering.buffer(to));
+  return success();
 }
 
-void lowerTile(GraphLowering &lowering, graph::TileOp op) {
+LogicalResult lowerTile(GraphLowering &lowering, graph::TileOp op) {
   Storage from = lowering.storageOf(op.getInput()), to = lowering.storageOf(op.getResult());
   ArrayRef<int64_t> sizes = tensorType(op.getInput()).getShape();
   for (int64_t dim = int64_t(sizes.size()) - 1; dim >= 0; --dim)
@@ -95,6 +101,7 @@ void lowerTile(GraphLowering &lowering, graph::TileOp op) {
       to = to.split(dim, sizes[dim]);
     }
   lowering.copy(from, to);
+  return success();
 }
 
 /// Zeroes the lanes past the last channel, which copies of channels do not
@@ -109,7 +116,7 @@ static void clearLastLanes(GraphLowering &lowering, Value result) {
   lowering.fill(storage.slice(1, storage.shape[1] - 1, 1).slice(4, used, block - used), 0.0);
 }
 
-void lowerConcat(GraphLowering &lowering, graph::ConcatOp op) {
+LogicalResult lowerConcat(GraphLowering &lowering, graph::ConcatOp op) {
   Storage result = lowering.storageOf(op.getResult());
   int64_t block = blockOf(op.getResult()), channel = 0;
   if (op.getAxis() == 1 && !concatView(result, op, op.getInputs().size() - 1))
@@ -127,6 +134,7 @@ void lowerConcat(GraphLowering &lowering, graph::ConcatOp op) {
     }
     channel += size;
   }
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -155,10 +163,12 @@ static Storage gatherDim(GraphLowering &lowering, const Storage &from, int64_t d
   return to;
 }
 
-void lowerSlice(GraphLowering &lowering, graph::SliceOp op) {
+LogicalResult lowerSlice(GraphLowering &lowering, graph::SliceOp op) {
   Storage from = lowering.storageOf(op.getInput()), to = lowering.storageOf(op.getResult());
-  if (std::optional<Storage> view = sliceView(from, op))
-    return lowering.copy(*view, to);
+  if (std::optional<Storage> view = sliceView(from, op)) {
+    lowering.copy(*view, to);
+    return success();
+  }
   ArrayRef<int64_t> sizes = tensorType(op.getResult()).getShape();
   int64_t block = blockOf(op.getResult());
   for (int64_t dim = 0; dim < int64_t(sizes.size()); ++dim) {
@@ -176,9 +186,10 @@ void lowerSlice(GraphLowering &lowering, graph::SliceOp op) {
   } else {
     lowering.copy(from, to);
   }
+  return success();
 }
 
-void lowerPad(GraphLowering &lowering, graph::PadOp op) {
+LogicalResult lowerPad(GraphLowering &lowering, graph::PadOp op) {
   Value result = op.getResult();
   Storage from = lowering.storageOf(op.getInput()), to = lowering.storageOf(result);
   SmallVector<int64_t> low(op.getLow()), high(op.getHigh());
@@ -190,7 +201,7 @@ void lowerPad(GraphLowering &lowering, graph::PadOp op) {
   if (op.getMode() != graph::PadMode::Constant) {
     lowering.kernel<PadOp>(result, to, lowering.buffer(from), lowering.buffer(to), low,
                            op.getMode());
-    return;
+    return success();
   }
   SmallVector<int64_t> before, after;
   for (auto [first, last] : llvm::zip_equal(low, high)) {
@@ -212,6 +223,7 @@ void lowerPad(GraphLowering &lowering, graph::PadOp op) {
     to = to.slice(dim, before[dim], size);
   }
   lowering.copy(from, to);
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -289,20 +301,22 @@ static std::pair<Storage, Storage> pixelBlocks(const Storage &deep, const Storag
   return {channels.permuted({0, 3, 4, 1, 5, 2}), pixels};
 }
 
-void lowerDepthToSpace(GraphLowering &lowering, graph::DepthToSpaceOp op) {
+LogicalResult lowerDepthToSpace(GraphLowering &lowering, graph::DepthToSpaceOp op) {
   auto [deep, wide] = pixelBlocks(lowering.storageOf(op.getInput()),
                                   lowering.storageOf(op.getResult()), op.getBlock(), op.getOrder());
   lowering.copy(deep, wide);
+  return success();
 }
 
-void lowerSpaceToDepth(GraphLowering &lowering, graph::SpaceToDepthOp op) {
+LogicalResult lowerSpaceToDepth(GraphLowering &lowering, graph::SpaceToDepthOp op) {
   auto [deep, wide] =
       pixelBlocks(lowering.storageOf(op.getResult()), lowering.storageOf(op.getInput()),
                   op.getBlock(), graph::DepthOrder::DCR);
   lowering.copy(wide, deep);
+  return success();
 }
 
-void lowerResize(GraphLowering &lowering, graph::ResizeOp op) {
+LogicalResult lowerResize(GraphLowering &lowering, graph::ResizeOp op) {
   Value result = op.getResult();
   SmallVector<double> scales(op.getScales());
   if (blockOf(result))
@@ -310,6 +324,7 @@ void lowerResize(GraphLowering &lowering, graph::ResizeOp op) {
   lowering.kernel<ResizeOp>(result, lowering.storageOf(result), lowering.buffer(op.getInput()),
                             lowering.buffer(result), scales, op.getMode(), op.getCoordinates(),
                             op.getNearest(), op.getCubicCoefficient());
+  return success();
 }
 
 } // namespace atc::kernel

@@ -7,6 +7,7 @@
 #include "passes/om/Schedule.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;

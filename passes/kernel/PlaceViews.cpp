@@ -29,10 +29,7 @@ static bool isReadStrided(Value value) {
   });
 }
 
-/// Operators whose result can be a view of their operand.
-static bool canBeView(Operation *op) {
-  return isa<ReshapeOp, RelayoutOp, SliceOp, TransposeOp>(op);
-}
+bool canBeView(Operation *op) { return isa<ReshapeOp, RelayoutOp, SliceOp, TransposeOp>(op); }
 
 /// Returns whether a matrix product of the NPU can write to `target`: rows are dense, in two dims
 /// of products.

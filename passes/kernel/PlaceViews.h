@@ -65,6 +65,9 @@ private:
 /// one.
 bool isKnown(mlir::Value value);
 
+/// Returns whether the result of `op` can be a view of operand 0.
+bool canBeView(mlir::Operation *op);
+
 } // namespace atc::kernel
 
 #endif // OPENATC_PASSES_KERNEL_PLACEVIEWS_H

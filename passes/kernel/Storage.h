@@ -26,6 +26,7 @@ struct Storage {
   Storage inside(Halo border) const;
 
   int64_t rank() const { return shape.size(); }
+  /// Returns whether the elements are row-major without gaps.
   bool isContiguous() const;
   /// Returns the memref type of a view. The strides of dims of size 1 are canonical, so that equal
   /// views have equal types.

@@ -6,6 +6,8 @@
 
 #include "dialects/graph/ConstantData.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using atc::graph::ConstantBytes;
@@ -174,6 +176,17 @@ std::string comparisonError(Operation *op) {
   return element.isUnsignedInteger() ? "reductions of unsigned elements have no kernel" : "";
 }
 
+std::string fullyConnectedError(graph::FullyConnectedOp op) {
+  for (std::string errorText : {contractionError(op), weightError(op.getFilter(), "filter"),
+                                weightError(op.getBias(), "bias")})
+    if (!errorText.empty())
+      return errorText;
+  return "";
+}
+
+/// Returns no reason: kernels compute whatever such an op can state.
+std::string noError(Operation *) { return ""; }
+
 std::string operatorError(Operation *op) {
   if (isElementwise(op)) {
     auto powers = op->walk([](Operation *inner) {
@@ -186,25 +199,10 @@ std::string operatorError(Operation *op) {
     return formulaError(op);
   }
   return llvm::TypeSwitch<Operation *, std::string>(op)
-      .Case<graph::ConvOp>(convError)
-      .Case<graph::MaxPoolOp, graph::AveragePoolOp>([](Operation *op) { return imageError(op); })
-      .Case([](graph::FullyConnectedOp op) {
-        for (std::string errorText : {contractionError(op), weightError(op.getFilter(), "filter"),
-                                      weightError(op.getBias(), "bias")})
-          if (!errorText.empty())
-            return errorText;
-        return std::string();
-      })
-      .Case<graph::IntegerConvOp>(integerConvError)
-      .Case<graph::IntegerFullyConnectedOp>(sumError<graph::IntegerFullyConnectedOp>)
-      .Case([](graph::MatMulOp op) { return contractionError(op); })
-      .Case<graph::PadOp>(padError)
-      .Case<graph::GatherOp>(gatherError)
-      .Case<graph::ReduceOp, graph::ArgMaxOp, graph::ArgMinOp>(comparisonError)
-      .Case<graph::ConstantOp, graph::SoftmaxOp, graph::LogSoftmaxOp, graph::RelayoutOp,
-            graph::ReshapeOp, graph::TransposeOp, graph::ExpandOp, graph::TileOp, graph::ConcatOp,
-            graph::SliceOp, graph::DepthToSpaceOp, graph::SpaceToDepthOp, graph::ResizeOp,
-            func::ReturnOp>([](Operation *) { return std::string(); })
+#define OPENATC_LOWERED_OP(OP, LOWER, ERROR) .Case([](graph::OP op) { return ERROR(op); })
+#include "passes/kernel/LoweredOps.def"
+#undef OPENATC_LOWERED_OP
+      .Case<graph::ConstantOp, func::ReturnOp>(noError)
       .Default([](Operation *) { return std::string("there is no kernel for it"); });
 }
 

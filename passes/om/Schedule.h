@@ -70,11 +70,13 @@ class Schedule {
 public:
   struct Lifetime {
     unsigned first, last;
+    /// Returns whether both live during a common launch.
     bool overlaps(const Lifetime &other) const {
       return first <= other.last && other.first <= last;
     }
   };
 
+  /// Reads the schedule of @main, which must not change while this object is used.
   explicit Schedule(mlir::func::FuncOp main);
 
   llvm::ArrayRef<LaunchOp> launches() const { return order; }

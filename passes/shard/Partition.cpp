@@ -7,6 +7,7 @@
 #include "dialects/graph/ConstantData.h"
 #include "dialects/graph/collectives/Collectives.h"
 #include "dialects/graph/tiling/TiledDims.h"
+#include "mlir/IR/IRMapping.h"
 
 #include <cstring>
 

@@ -5,6 +5,7 @@
 #include "passes/train/Optimizers.h"
 #include "passes/train/Passes.h"
 #include "support/NamePattern.h"
+#include <array>
 
 namespace atc::train {
 #define GEN_PASS_DEF_TRAINAPPLYOPTIMIZER

@@ -7,6 +7,7 @@
 #include "passes/train/Windows.h"
 
 #include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace atc::train {
 #define GEN_PASS_DEF_TRAINDIFFERENTIATE

@@ -22,6 +22,7 @@ class GraphMath {
 public:
   GraphMath(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
 
+  /// Creates an op at the insertion point and returns its result.
   template <typename OpTy, typename... Args> mlir::Value make(Args &&...args) const {
     return OpTy::create(builder, loc, std::forward<Args>(args)...);
   }
@@ -38,6 +39,8 @@ public:
   /// Returns a tensor whose elements all are `value`.
   mlir::Value splat(mlir::RankedTensorType type, double value) const;
 
+  /// Compute on tensors with NumPy's broadcasting; a number becomes a scalar of the other
+  /// operand's element type.
   mlir::Value add(mlir::Value a, mlir::Value b) const { return make<graph::AddOp>(a, b); }
   mlir::Value add(mlir::Value a, double b) const { return add(a, scalar(a, b)); }
   mlir::Value sub(mlir::Value a, mlir::Value b) const { return make<graph::SubOp>(a, b); }
@@ -51,12 +54,15 @@ public:
   mlir::Value rsqrt(mlir::Value a) const { return make<graph::RsqrtOp>(a); }
   mlir::Value sqrt(mlir::Value a) const { return make<graph::SqrtOp>(a); }
 
+  /// Compares elements; the result is a tensor of bool.
   mlir::Value compare(mlir::Value a, graph::ComparePredicate predicate, mlir::Value b) const {
     return make<graph::CompareOp>(a, b, predicate);
   }
+  /// Compares elements with a number.
   mlir::Value compare(mlir::Value a, graph::ComparePredicate predicate, double b) const {
     return compare(a, predicate, scalar(a, b));
   }
+  /// Returns `a` where `condition` holds and `b` elsewhere.
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b) const {
     return make<graph::WhereOp>(condition, a, b);
   }
@@ -69,6 +75,8 @@ public:
     return cast(condition, typeOf(like).getElementType());
   }
 
+  /// Return `value` with another element type, shape (row-major) or order of dims; `value` itself
+  /// where nothing changes.
   mlir::Value cast(mlir::Value value, mlir::Type element) const;
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape) const;
   mlir::Value expand(mlir::Value value, llvm::ArrayRef<int64_t> shape) const;

@@ -146,7 +146,7 @@ public:
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isa<ConvOp, ConvTransposeOp, FullyConnectedOp>(op))
+      if (op->hasTrait<AddsBias>())
         ops.push_back(op);
     });
     for (Operation *op : ops)

@@ -4,6 +4,7 @@
 #include "python-bindings/src/Arrays.h"
 
 #include "python-bindings/src/Errors.h"
+#include "support/ElementTypes.h"
 #include "support/ModelText.h"
 
 namespace py = pybind11;
@@ -12,42 +13,14 @@ namespace atc::python {
 
 namespace {
 
-/// Numpy's name for the elements of a type that a tensor can have.
-const char *numpyName(om_dtype dtype) {
-  switch (dtype) {
-  case OM_F32:
-    return "float32";
-  case OM_F64:
-    return "float64";
-  case OM_F16:
-    return "float16";
-  case OM_I8:
-    return "int8";
-  case OM_I16:
-    return "int16";
-  case OM_I32:
-    return "int32";
-  case OM_I64:
-    return "int64";
-  case OM_U16:
-  case OM_BF16:
-    return "uint16";
-  case OM_U32:
-    return "uint32";
-  case OM_U64:
-    return "uint64";
-  case OM_BOOL:
-    return "bool";
-  case OM_C64:
-    return "complex64";
-  case OM_C128:
-    return "complex128";
-  case OM_STRING:
-  case OM_UNDEFINED:
+/// Returns the element type of the array that holds a tensor of `dtype`. What NumPy lacks is its
+/// bits, in a byte where it is smaller.
+const char *arrayType(om_dtype dtype) {
+  if (const char *name = numpyName(dtype))
+    return name;
+  if (dtype == OM_STRING || dtype == OM_UNDEFINED)
     return "object";
-  default: // u8, floats of a byte, and what is smaller than a byte
-    return "uint8";
-  }
+  return dtype == OM_BF16 ? "uint16" : "uint8";
 }
 
 /// Several in a byte.
@@ -114,7 +87,7 @@ Port::Port(const om::Tensor &tensor) : tensor(tensor) {
   shape = py::tuple(dims.size());
   for (size_t i = 0; i < dims.size(); ++i)
     shape[i] = dims[i];
-  dtype = numpyAttribute("dtype")(numpyName(tensor.dtype));
+  dtype = numpyAttribute("dtype")(arrayType(tensor.dtype));
   kind = std::string(py::str(dtype.attr("kind")))[0];
   size = dtype.attr("itemsize").cast<Py_ssize_t>();
 }

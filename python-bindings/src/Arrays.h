@@ -17,6 +17,7 @@ namespace atc::python {
 /// numpy lacks are their bits: bf16 is uint16, i4 and u4 are packed uint8. Dims that
 /// are not known are -1.
 struct Port {
+  /// Copies what Python sees of a tensor: name, shape, element type.
   explicit Port(const om::Tensor &tensor);
 
   om::Tensor tensor;
@@ -67,7 +68,9 @@ public:
 
   const Py_buffer &get() const { return buffer; }
   void *data() const { return buffer.buf; }
+  /// Returns whether the elements are row-major without gaps.
   bool isDense() const { return PyBuffer_IsContiguous(&buffer, 'C'); }
+  /// Returns whether the runtime can use the memory without a copy.
   bool isAligned() const { return reinterpret_cast<uintptr_t>(buffer.buf) % OM_ALIGNMENT == 0; }
 
 private:

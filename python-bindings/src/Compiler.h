@@ -21,6 +21,7 @@ template <typename Function> auto withoutGil(Function &&function) {
   raise(lines);
 }
 
+/// Returns a str, bytes or os.PathLike as a path; raises TypeError for other objects.
 std::string pathOf(const pybind11::object &path);
 
 /// Adds Quantized and quantize.

@@ -87,13 +87,16 @@ struct CompiledModel {
 /// throws ErrorLines.
 class CompilerModule {
 public:
+  /// Imports a model; throws its errors.
   static std::shared_ptr<CompilerModule> load(const ModelRequest &model);
+  /// Parses a module of MLIR; throws its errors.
   static std::shared_ptr<CompilerModule> parse(const std::string &text);
   ~CompilerModule();
 
   /// With a context of its own.
   std::shared_ptr<CompilerModule> copy();
 
+  /// Returns the module as text, with the elements of constants and with locations if wanted.
   std::string print(bool weights, bool locations);
   /// The arguments and results of @main. Unknown dims are -1.
   std::vector<::om::Tensor> inputs();

@@ -14,6 +14,7 @@
 
 namespace atc::python {
 
+/// Returns the errors, or the warnings, one line each.
 inline std::vector<std::string> linesOf(const Diagnostics &diagnostics, bool errors) {
   std::vector<std::string> lines;
   for (const CodedMessage &message : diagnostics.all())
@@ -22,6 +23,7 @@ inline std::vector<std::string> linesOf(const Diagnostics &diagnostics, bool err
   return lines;
 }
 
+/// Throws the collected errors, if there are any.
 inline void throwErrors(const Diagnostics &diagnostics) {
   if (diagnostics.hasErrors())
     throw ErrorLines{linesOf(diagnostics, /*errors=*/true)};

@@ -43,11 +43,13 @@ struct QuantizationRequest {
 /// A quantized model, its scales and errors. Everything throws ErrorLines.
 class Quantized {
 public:
+  /// Calibrates and quantizes a model; throws its errors.
   static std::shared_ptr<Quantized> make(const QuantizationRequest &request);
   ~Quantized();
 
   std::string table() const;  ///< JSON
   std::string report() const; ///< JSON
+  /// Returns the errors per layer as a table.
   std::string reportText() const;
   /// What is to be written where; an empty path is none.
   void save(const std::string &fakeQuant, const std::string &deploy, const std::string &record,

@@ -20,8 +20,11 @@ public:
   const om::Model &get() const { return model; }
   const std::vector<Port> &inputs() const { return inputPorts; }
   const std::vector<Port> &outputs() const { return outputPorts; }
+  /// Returns all tensors of the model, in the order of the file; owned by this object.
   const std::vector<Port> &tensors();
+  /// Returns the launches of the schedule in their order; texts point into the model.
   std::vector<om::Launch> launches() const;
+  /// Compares the weights with their checksum; throws an error when they differ.
   void verifyWeights() const;
   /// Whether all inputs and outputs are tensors of known sizes, as arrays are.
   bool isFixed() const;
@@ -83,10 +86,13 @@ public:
   std::vector<int64_t> gear();
 
   bool isProfiling() const { return profiling; }
+  /// Switches the measurement of launches on or off for later runs.
   void setProfiling(bool on);
+  /// Returns the times of the last run's launches in microseconds; empty without profiling.
   std::vector<LaunchTime> profile();
 
   const std::shared_ptr<PyModel> &model() const { return owner; }
+  /// Returns the number of threads that compute; raises where the session is closed.
   uint32_t threads() const {
     needOpen();
     return om_session_threads(session.get());

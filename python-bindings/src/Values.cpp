@@ -4,30 +4,13 @@
 #include "python-bindings/src/Values.h"
 
 #include "python-bindings/src/Arrays.h"
+#include "support/ElementTypes.h"
 
 namespace py = pybind11;
 
 namespace atc::python {
 
 namespace {
-struct TypeRow {
-  om_dtype dtype;
-  const char *numpy;
-};
-constexpr TypeRow numpyTypes[] = {
-    {OM_F32, "float32"},   {OM_F64, "float64"},    {OM_F16, "float16"}, {OM_I8, "int8"},
-    {OM_I16, "int16"},     {OM_I32, "int32"},      {OM_I64, "int64"},   {OM_U8, "uint8"},
-    {OM_U16, "uint16"},    {OM_U32, "uint32"},     {OM_U64, "uint64"},  {OM_BOOL, "bool"},
-    {OM_C64, "complex64"}, {OM_C128, "complex128"}};
-
-/// Null for a type that numpy lacks.
-const char *numpyNameOf(om_dtype dtype) {
-  for (const TypeRow &row : numpyTypes)
-    if (row.dtype == dtype)
-      return row.numpy;
-  return nullptr;
-}
-
 py::object classOf(const char *name) { return py::module_::import("openatc._values").attr(name); }
 py::object numpy(const char *name) { return py::module_::import("numpy").attr(name); }
 
@@ -115,12 +98,12 @@ om::Value toValue(const py::handle &object, om_dtype expected) {
   const std::string name = py::str(array.attr("dtype").attr("name"));
   const std::vector<int64_t> dims = dimsOf(array.attr("shape"));
   // As everywhere in this package, uint16 are the bits of bf16 where it is wanted.
-  if (!numpyNameOf(expected) && om_dtype_bits(expected) >= 8 &&
+  if (!numpyName(expected) && om_dtype_bits(expected) >= 8 &&
       name == (om_dtype_bits(expected) == 16 ? "uint16" : "uint8"))
     return fromMemory(array, expected, dims);
-  for (const TypeRow &row : numpyTypes)
-    if (name == row.numpy && array.attr("dtype").attr("isnative").cast<bool>())
-      return fromMemory(array, row.dtype, dims);
+  const om_dtype dtype = dtypeNamed(name);
+  if (numpyName(dtype) && array.attr("dtype").attr("isnative").cast<bool>())
+    return fromMemory(array, dtype, dims);
   throw py::type_error("the runtime has no element type for " + name);
 }
 
@@ -147,7 +130,7 @@ py::object fromValue(const om::Value &value) {
   }
   const uint64_t bits = om_dtype_bits(value.dtype());
   const auto bytes = static_cast<Py_ssize_t>((value.size() * bits + 7) / 8);
-  const char *name = numpyNameOf(value.dtype());
+  const char *name = numpyName(value.dtype());
   py::object stored = numpy("dtype")(name ? name : bits == 16 ? "uint16" : "uint8");
   py::object array =
       makeArray(name || bits >= 8 ? py::object(shape) : py::make_tuple(bytes), stored, bytes);

@@ -23,10 +23,14 @@ onnx::TensorProto makeFloats(const std::string &name, const std::vector<int64_t>
                              const std::vector<float> &values);
 onnx::TensorProto makeInts(const std::string &name, const std::vector<int64_t> &values);
 
+/// Returns the attribute of `node`, which owns it; null when it has none of this name.
 const onnx::AttributeProto *findAttribute(const onnx::NodeProto &node, const std::string &name);
+/// Returns the value of an attribute, or `otherwise` when `node` has none of this name.
 int64_t intAttribute(const onnx::NodeProto &node, const std::string &name, int64_t otherwise);
+/// Set an attribute, replacing one of this name.
 void setAttribute(onnx::NodeProto &node, const std::string &name, int64_t value);
 void setAttribute(onnx::NodeProto &node, const std::string &name, const std::string &value);
+/// Removes the attribute, if there is one.
 void removeAttribute(onnx::NodeProto &node, const std::string &name);
 
 /// A model with an index of its graph by tensor names. `index` must be called after nodes were
@@ -40,7 +44,9 @@ public:
   OnnxModel(const OnnxModel &other) : proto(other.proto) { index(); }
 
   onnx::ModelProto proto;
+  /// Returns the main graph, which the model owns.
   onnx::GraphProto &graph() { return *proto.mutable_graph(); }
+  /// Returns the version of the default operator set; 0 where the model states none.
   int64_t opset() const;
   void setOpset(int64_t version);
 

@@ -16,6 +16,7 @@ namespace atc::rt {
 /// OM_ALIGNMENT.
 struct BarePieces {
   uint64_t state, arguments, arena, scratch;
+  /// Returns the bytes of all pieces.
   uint64_t all() const { return state + arguments + arena + scratch; }
 };
 

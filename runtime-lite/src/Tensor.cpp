@@ -15,33 +15,8 @@ struct TypeRow {
 };
 
 constexpr TypeRow types[] = {
-    {OM_UNDEFINED, "undefined", 0},
-    {OM_F32, "f32", 32},
-    {OM_U8, "u8", 8},
-    {OM_I8, "i8", 8},
-    {OM_U16, "u16", 16},
-    {OM_I16, "i16", 16},
-    {OM_I32, "i32", 32},
-    {OM_I64, "i64", 64},
-    {OM_STRING, "string", 0},
-    {OM_BOOL, "bool", 8},
-    {OM_F16, "f16", 16},
-    {OM_F64, "f64", 64},
-    {OM_U32, "u32", 32},
-    {OM_U64, "u64", 64},
-    {OM_C64, "c64", 64},
-    {OM_C128, "c128", 128},
-    {OM_BF16, "bf16", 16},
-    {OM_F8E4M3FN, "f8e4m3fn", 8},
-    {OM_F8E4M3FNUZ, "f8e4m3fnuz", 8},
-    {OM_F8E5M2, "f8e5m2", 8},
-    {OM_F8E5M2FNUZ, "f8e5m2fnuz", 8},
-    {OM_U4, "u4", 4},
-    {OM_I4, "i4", 4},
-    {OM_F4E2M1, "f4e2m1", 4},
-    {OM_F8E8M0, "f8e8m0", 8},
-    {OM_U2, "u2", 2},
-    {OM_I2, "i2", 2},
+#define OPENATC_ELEMENT_TYPE(OM, KERNEL, BITS, NAME, LONG, NUMPY) {OM, NAME, BITS},
+#include "runtime-lite/abi/ElementTypes.def"
 };
 
 constexpr bool rowsAreInOrder() {

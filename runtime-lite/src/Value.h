@@ -28,6 +28,7 @@ struct Buffer {
   Buffer *next;    ///< in a list of a Memory or of a machine
   uint64_t filled; ///< of a tensor with room: the indices of the axis that some value uses
 
+  /// Returns the first byte behind the header.
   char *data() { return reinterpret_cast<char *>(this) + headBytes; }
 };
 

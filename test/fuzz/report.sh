@@ -1,22 +1,23 @@
 #!/usr/bin/env bash
 # Runs every fuzz program of this folder for a number of inputs and prints one table.
 #
-#   test/fuzz/report.sh [--quick] [--inputs N] [--seed S] [--json] [--build DIR] [PROGRAM...]
+#   test/fuzz/report.sh [--quick] [--inputs N] [--seconds N] [--seed S] [--json] [--build DIR] [PROGRAM...]
 #
-# --quick divides the numbers of inputs by 100, --inputs sets that of each program; --json prints
-# an array with an object per program. Without a PROGRAM all are run. The exit code is 1 where a
+# --quick divides the numbers of inputs by 100, --inputs sets that of each program. --seconds runs
+# each program again and again with the next seed, until it has run that long. --json prints an array with an object per program. Without a PROGRAM all are run. The exit code is 1 where a
 # program is missing or has found something. Build first with AddressSanitizer (scripts/test.sh
 # --asan) and name build-asan for findings that a plain build does not show.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-build=build divide=1 inputs='' json='' seed=1 programs=()
+build=build divide=1 inputs='' json='' seconds=0 first_seed=1 programs=()
 while [ $# -gt 0 ]; do
   case $1 in
   --quick) divide=100 ;;
   --inputs) shift; inputs=${1:?} ;;
   --json) json=1 ;;
-  --seed) shift; seed=${1:?} ;;
+  --seed) shift; first_seed=${1:?} ;;
+  --seconds) shift; seconds=${1:?} ;;
   --build) shift; build=${1:?} ;;
   fuzz-*) programs+=("$1") ;;
   *) sed -n '2,12p' "$0" >&2; exit 2 ;;
@@ -56,15 +57,10 @@ if [ ${#programs[@]} = 0 ]; then
     programs+=("$(basename "$source" .cpp)")
   done
 fi
-for program in "${programs[@]}"; do
-  read -r count folders <<<"$(settings "$program")"
-  count=${inputs:-$((count / divide))}
-  if [ ! -x "$build/bin/$program" ]; then
-    echo "$program is not in $build/bin: build it first" >&2
-    failed=1
-    continue
-  fi
-  begin=$(date +%s%N)
+
+# Runs `program` once for `count` inputs of `seed`; sets status, accepted, refused and findings.
+run_once() {
+  local line crashes hangs
   # shellcheck disable=SC2086
   if [ "$program" = fuzz-host-kernels ]; then
     line=$("$build/bin/$program" --calls "$count" --seed "$seed" 2>&1 | tail -n 1) && status=0 || status=1
@@ -81,11 +77,31 @@ for program in "${programs[@]}"; do
     crashes=$(behind "$line" crashes) hangs=$(behind "$line" hangs)
     findings=$((${crashes:-1} + ${hangs:-0}))
   fi
-  seconds=$(awk "BEGIN { print ($(date +%s%N) - $begin) / 1e9 }")
   # What ends without its line of figures has found something.
-  [ -n "$findings" ] && [ -n "$accepted" ] || { findings=1; echo "$program: $line" >&2; }
+  [ -n "$findings" ] && [ -n "$accepted" ] || { findings=1; echo "$program, seed $seed: $line" >&2; }
   [ "$status" = 0 ] && [ "$findings" = 0 ] || failed=1
-  rows+=("$program $count ${accepted:-0} ${refused:-0} $findings $seconds")
+}
+
+elapsed() { awk "BEGIN { print ($(date +%s%N) - $begin) / 1e9 }"; }
+
+for program in "${programs[@]}"; do
+  read -r count folders <<<"$(settings "$program")"
+  count=${inputs:-$((count / divide))}
+  if [ ! -x "$build/bin/$program" ]; then
+    echo "$program is not in $build/bin: build it first" >&2
+    failed=1
+    continue
+  fi
+  begin=$(date +%s%N)
+  all=0 all_accepted=0 all_refused=0 all_findings=0 seed=$first_seed
+  while :; do
+    run_once
+    all=$((all + count)) all_accepted=$((all_accepted + ${accepted:-0}))
+    all_refused=$((all_refused + ${refused:-0})) all_findings=$((all_findings + findings))
+    seed=$((seed + 1))
+    awk "BEGIN { exit !($(elapsed) < $seconds) }" || break
+  done
+  rows+=("$program $all $all_accepted $all_refused $all_findings $(elapsed)")
 done
 
 if [ -n "$json" ]; then

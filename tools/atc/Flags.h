@@ -42,6 +42,7 @@ struct Flag {
   const char *help;
   FlagRecord record = FlagRecord::Value;
 
+  /// Returns whether the flag takes true or false.
   bool isBool() const { return std::string_view(values) == "bool"; }
 };
 
@@ -51,6 +52,7 @@ llvm::ArrayRef<Flag> allFlags();
 /// The flags of a command line.
 class FlagValues {
 public:
+  /// Returns whether the command line states the flag.
   bool has(const std::string &name) const { return given.count(name) != 0; }
   /// The value given, or the flag's default.
   std::string get(const std::string &name) const;
@@ -69,6 +71,7 @@ FlagValues parseFlags(llvm::ArrayRef<const char *> arguments, Diagnostics &diagn
 /// one set of options thus make the same bytes, wherever and however they are given.
 std::string recordedCommand(const FlagValues &flags);
 
+/// Prints all flags in their groups.
 void printHelp(llvm::raw_ostream &os);
 
 /// Returns every flag with its choices, for man pages and completions.

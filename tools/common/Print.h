@@ -26,6 +26,7 @@ template <typename T> auto shown(const T &value) {
     return value;
 }
 
+/// Return a value as printf takes it.
 inline const char *passed(const std::string &text) { return text.c_str(); }
 template <typename T> T passed(T value) {
   static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>, "a text is given with c_str()");

@@ -31,9 +31,11 @@ struct Comparison {
   size_t unknown = 0;                  ///< number of tensors that the reference does not have
   std::vector<std::string> errorLines; ///< one line with an error code each
 
+  /// Returns whether the error is beyond the tolerance; NaN is.
   bool isBad(const TensorError &error) const {
     return !(error.ofRange <= tolerance.value_or(error.tolerance));
   }
+  /// Returns the first tensor beyond its tolerance, in the order of the schedule; null for none.
   const TensorError *firstBad() const;
 };
 

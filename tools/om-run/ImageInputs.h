@@ -28,6 +28,7 @@ struct ImageFlags {
   }
 };
 
+/// Adds the options of images to a command line; `flags` must outlive `app`.
 void addImageOptions(CLI::App &app, ImageFlags &flags);
 
 /// Returns whether a file name is that of an image.

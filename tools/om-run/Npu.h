@@ -26,6 +26,7 @@ struct NpuOptions {
   }
 };
 
+/// Adds the options of the simulated NPU to a command line; `options` must outlive `app`.
 void addNpuOptions(CLI::App &app, NpuOptions &options);
 
 /// The simulated NPU of a run; empty unless created.

@@ -17,7 +17,7 @@ def Graph_IsCollective : NativeOpTrait<"IsCollective"> {
 // A module with collectives is the program of one rank. Ops of one group meet in the order in which
 // they stand, so they have effects: nothing removes, merges or reorders them.
 class Graph_CollectiveOp<string mnemonic, list<Trait> traits = []>
-    : Op<Graph_Dialect, mnemonic, traits # [Graph_IsCollective]> {
+    : Op<Graph_Dialect, mnemonic, traits # [Graph_IsCollective, Graph_RunsOnHost]> {
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }

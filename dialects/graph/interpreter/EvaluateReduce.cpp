@@ -169,7 +169,7 @@ static Result evaluateArgOf(const Evaluation &e, ArrayRef<T> input, int64_t axis
   return Tensor::fromIntegers(e.type, indices);
 }
 
-Result evaluateArg(const Evaluation &e, int64_t axis, bool selectLast, bool isMax) {
+static Result evaluateArg(const Evaluation &e, int64_t axis, bool selectLast, bool isMax) {
   const Tensor &input = *e.operands[0];
   if (input.getShape()[axis] == 0)
     return e.fail("has no elements to choose from");
@@ -182,7 +182,15 @@ Result evaluateArg(const Evaluation &e, int64_t axis, bool selectLast, bool isMa
   return evaluateArgOf<int64_t>(e, numbers, axis, selectLast, isMax);
 }
 
-Result evaluateSoftmax(const Evaluation &e, int64_t axis, bool isLog) {
+Result evaluateArgMax(ArgMaxOp op, const Evaluation &e) {
+  return evaluateArg(e, op.getAxis(), op.getSelectLast(), /*isMax=*/true);
+}
+
+Result evaluateArgMin(ArgMinOp op, const Evaluation &e) {
+  return evaluateArg(e, op.getAxis(), op.getSelectLast(), /*isMax=*/false);
+}
+
+static Result evaluateSoftmaxOf(const Evaluation &e, int64_t axis, bool isLog) {
   std::vector<double> values = e.operands[0]->toDoubles();
   ArrayRef<int64_t> shape = e.type.getShape();
   int64_t stride = rowMajorStrides(shape)[axis], size = shape[axis];
@@ -197,6 +205,14 @@ Result evaluateSoftmax(const Evaluation &e, int64_t axis, bool isLog) {
       at(i) = isLog ? at(i) - top - std::log(sum) : std::exp(at(i) - top) / sum;
   }
   return Tensor::fromDoubles(e.type, values);
+}
+
+Result evaluateSoftmax(SoftmaxOp op, const Evaluation &e) {
+  return evaluateSoftmaxOf(e, op.getAxis(), /*isLog=*/false);
+}
+
+Result evaluateLogSoftmax(LogSoftmaxOp op, const Evaluation &e) {
+  return evaluateSoftmaxOf(e, op.getAxis(), /*isLog=*/true);
 }
 
 } // namespace atc::graph::interpreter

@@ -34,40 +34,16 @@ struct Evaluation {
 
 using Result = mlir::FailureOr<Tensor>;
 
-// Evaluates elementwise operators by their formulas; fails for other operators.
+/// Evaluates elementwise operators by their formulas; fails for other operators.
 Result evaluateElementwise(const Evaluation &evaluation);
-Result evaluateMap(MapOp op, const Evaluation &evaluation);
 /// Evaluates the body of a map, or of a similar operator, over `operands`.
 Result evaluateBody(mlir::Block &body, llvm::ArrayRef<const Tensor *> operands,
                     const Evaluation &evaluation);
 
-Result evaluateConv(ConvOp op, const Evaluation &evaluation);
-Result evaluateConvTranspose(ConvTransposeOp op, const Evaluation &evaluation);
-Result evaluateBatchNorm(BatchNormOp op, const Evaluation &evaluation);
-Result evaluateMatMul(MatMulOp op, const Evaluation &evaluation);
-Result evaluateFullyConnected(FullyConnectedOp op, const Evaluation &evaluation);
-Result evaluateMaxPool(MaxPoolOp op, const Evaluation &evaluation);
-Result evaluateAveragePool(AveragePoolOp op, const Evaluation &evaluation);
-
-Result evaluateQuantize(QuantizeOp op, const Evaluation &evaluation);
-Result evaluateDequantize(DequantizeOp op, const Evaluation &evaluation);
-Result evaluateIntegerConv(IntegerConvOp op, const Evaluation &evaluation);
-Result evaluateIntegerFullyConnected(IntegerFullyConnectedOp op, const Evaluation &evaluation);
-
-Result evaluateReduce(ReduceOp op, const Evaluation &evaluation);
-Result evaluateArg(const Evaluation &evaluation, int64_t axis, bool selectLast, bool isMax);
-Result evaluateSoftmax(const Evaluation &evaluation, int64_t axis, bool isLog);
-
-Result evaluateTranspose(TransposeOp op, const Evaluation &evaluation);
-Result evaluateExpand(ExpandOp op, const Evaluation &evaluation);
-Result evaluateTile(TileOp op, const Evaluation &evaluation);
-Result evaluateConcat(ConcatOp op, const Evaluation &evaluation);
-Result evaluateSlice(SliceOp op, const Evaluation &evaluation);
-Result evaluatePad(PadOp op, const Evaluation &evaluation);
-Result evaluateGather(GatherOp op, const Evaluation &evaluation);
-Result evaluateDepthToSpace(DepthToSpaceOp op, const Evaluation &evaluation);
-Result evaluateSpaceToDepth(SpaceToDepthOp op, const Evaluation &evaluation);
-Result evaluateResize(ResizeOp op, const Evaluation &evaluation);
+// The functions that evaluate one kind of op.
+#define OPENATC_EVALUATED_OP(OP, EVALUATE) Result EVALUATE(OP op, const Evaluation &evaluation);
+#include "dialects/graph/interpreter/EvaluatedOps.def"
+#undef OPENATC_EVALUATED_OP
 
 /// Calls the host kernel of `op` in this process. `operands` are those of the op; an unused result
 /// may be an empty tensor. Fails with an error at `op`.

@@ -64,7 +64,7 @@ static FailureOr<SmallVector<int64_t>> statedShape(Operation *op,
     return failure();
   ArrayRef<int64_t> input = operands[0]->getShape();
   SmallVector<int64_t> shape(cast<RankedTensorType>(op->getResult(0).getType()).getShape());
-  if (isa<CastOp, RelayoutOp, QuantizeOp, DequantizeOp, StorageCastOp>(op))
+  if (op->hasTrait<KeepsShape>())
     return SmallVector<int64_t>(input);
   if (auto reshape = dyn_cast<ReshapeOp>(op))
     return reshapedShape(reshape, operands[0]->getNumElements());
@@ -138,38 +138,14 @@ static Result dispatch(const Evaluation &e) {
         return value;
       })
       .Case<RelayoutOp, StorageCastOp>([&](auto) -> Result { return copyElements(e); })
-      .Case([&](QuantizeOp op) { return evaluateQuantize(op, e); })
-      .Case([&](DequantizeOp op) { return evaluateDequantize(op, e); })
-      .Case([&](IntegerConvOp op) { return evaluateIntegerConv(op, e); })
-      .Case([&](IntegerFullyConnectedOp op) { return evaluateIntegerFullyConnected(op, e); })
       .Case([&](ReshapeOp) -> Result {
         if (e.type.getNumElements() != e.operands[0]->getNumElements())
           return e.fail("input and result differ in their number of elements");
         return copyElements(e);
       })
-      .Case([&](MapOp op) { return evaluateMap(op, e); })
-      .Case([&](ConvOp op) { return evaluateConv(op, e); })
-      .Case([&](ConvTransposeOp op) { return evaluateConvTranspose(op, e); })
-      .Case([&](BatchNormOp op) { return evaluateBatchNorm(op, e); })
-      .Case([&](MatMulOp op) { return evaluateMatMul(op, e); })
-      .Case([&](FullyConnectedOp op) { return evaluateFullyConnected(op, e); })
-      .Case([&](MaxPoolOp op) { return evaluateMaxPool(op, e); })
-      .Case([&](AveragePoolOp op) { return evaluateAveragePool(op, e); })
-      .Case([&](ReduceOp op) { return evaluateReduce(op, e); })
-      .Case([&](ArgMaxOp op) { return evaluateArg(e, op.getAxis(), op.getSelectLast(), true); })
-      .Case([&](ArgMinOp op) { return evaluateArg(e, op.getAxis(), op.getSelectLast(), false); })
-      .Case([&](SoftmaxOp op) { return evaluateSoftmax(e, op.getAxis(), false); })
-      .Case([&](LogSoftmaxOp op) { return evaluateSoftmax(e, op.getAxis(), true); })
-      .Case([&](TransposeOp op) { return evaluateTranspose(op, e); })
-      .Case([&](ExpandOp op) { return evaluateExpand(op, e); })
-      .Case([&](TileOp op) { return evaluateTile(op, e); })
-      .Case([&](ConcatOp op) { return evaluateConcat(op, e); })
-      .Case([&](SliceOp op) { return evaluateSlice(op, e); })
-      .Case([&](PadOp op) { return evaluatePad(op, e); })
-      .Case([&](GatherOp op) { return evaluateGather(op, e); })
-      .Case([&](DepthToSpaceOp op) { return evaluateDepthToSpace(op, e); })
-      .Case([&](SpaceToDepthOp op) { return evaluateSpaceToDepth(op, e); })
-      .Case([&](ResizeOp op) { return evaluateResize(op, e); })
+#define OPENATC_EVALUATED_OP(OP, EVALUATE) .Case([&](OP op) { return EVALUATE(op, e); })
+#include "dialects/graph/interpreter/EvaluatedOps.def"
+#undef OPENATC_EVALUATED_OP
       .Default([&](Operation *) { return evaluateElementwise(e); });
 }
 

@@ -60,6 +60,7 @@ void forEachPosition(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Strides> stri
   }
 }
 
+/// Returns the product of all values; 1 for none.
 inline int64_t product(llvm::ArrayRef<int64_t> values) {
   int64_t result = 1;
   for (int64_t value : values)

@@ -37,6 +37,8 @@ public:
   mlir::Type getElementType() const { return type.getElementType(); }
   int64_t getNumElements() const { return type.getNumElements(); }
 
+  /// Return the elements in row-major order, as bytes or as values of type T; valid while the
+  /// tensor, or what it borrows from, lives.
   llvm::ArrayRef<char> bytes() const { return owns ? llvm::ArrayRef<char>(owned) : borrowed; }
   template <typename T> llvm::ArrayRef<T> as() const {
     return {reinterpret_cast<const T *>(bytes().data()), bytes().size() / sizeof(T)};

@@ -7,6 +7,7 @@
 #include "frontends/onnx/ControlFlow.h"
 #include "frontends/onnx/GraphImporter.h"
 #include "frontends/onnx/OpTable.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using onnx::AttributeProto;

@@ -1,6 +1,7 @@
 //===-- ImportConstant.cpp - tensors that are known at compile time -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <array>
 #include <cmath>
 
 #include "dialects/graph/ConstantData.h"

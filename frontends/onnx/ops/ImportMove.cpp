@@ -4,6 +4,7 @@
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
 #include "frontends/onnx/TensorData.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using llvm::APFloat;

@@ -13,6 +13,7 @@ namespace atc::onnx_import {
 struct Window : SlidingWindow {
   std::string autoPad;
 
+  /// Returns whether an odd pad goes to the end.
   bool moreAtEnd() const { return autoPad == "SAME_UPPER"; }
 };
 

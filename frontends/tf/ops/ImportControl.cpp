@@ -5,6 +5,7 @@
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/TensorLists.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -76,7 +77,7 @@ bool isHostWork(Value value) {
     Operation *op = pending.pop_back_val().getDefiningOp();
     if (!op)
       continue;
-    if (isa<graph::HostCallOp, graph::LoopOp, graph::IfOp>(op))
+    if (op->hasTrait<graph::RunsOnHost>())
       return true;
     llvm::append_range(pending, op->getOperands());
   }

@@ -6,6 +6,7 @@
 
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using llvm::APFloat;

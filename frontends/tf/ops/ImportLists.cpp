@@ -6,6 +6,7 @@
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/DynamicForms.h"
 #include "frontends/tf/ops/TensorLists.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 

@@ -4,6 +4,7 @@
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/DynamicForms.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using llvm::APFloat;

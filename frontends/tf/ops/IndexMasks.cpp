@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "frontends/Tensors.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 

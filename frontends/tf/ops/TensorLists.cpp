@@ -5,6 +5,7 @@
 
 #include "frontends/Tensors.h"
 #include "frontends/tf/ops/IndexMasks.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 

@@ -3,6 +3,7 @@
 
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/expand/DataMovement.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 

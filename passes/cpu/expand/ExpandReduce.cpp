@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/IR/TypeUtilities.h"
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/expand/Reductions.h"
 

@@ -12,6 +12,7 @@ namespace atc::cpu {
 /// the level has.
 class IntegerDot {
 public:
+  /// Emits code with `b` for registers of `lanes` accumulators.
   IntegerDot(KernelBuilder &builder, int64_t lanes);
 
 protected:
@@ -34,12 +35,15 @@ protected:
 /// Multiplies four bytes per lane, for cpu.integer_conv2d.
 class ByteDot : IntegerDot {
 public:
+  /// Emits code with `b` for `lanes` accumulators; `byMagnitude` multiplies magnitudes where the
+  /// processor has products of unsigned with signed bytes only.
   ByteDot(KernelBuilder &builder, int64_t lanes, bool byMagnitude, bool isSigned);
 
   /// The weights of a step, and for a step by magnitude the mask that inverts input bytes.
   struct Weights {
     mlir::Value factors, flip;
   };
+  /// Loads the weights of one step from index `at` of a flat filter.
   Weights load(mlir::Value filter, mlir::Value at);
 
   /// Returns how many vectors of weights to keep in registers beside `sums` accumulators. Where
@@ -64,6 +68,7 @@ class PairDot : IntegerDot {
 public:
   using IntegerDot::IntegerDot;
 
+  /// Loads the weights of one step from index `at` of a flat filter.
   mlir::Value load(mlir::Value filter, mlir::Value at);
   /// Returns two integers at `at`, repeated in every lane.
   mlir::Value spreadPair(mlir::Value flat, mlir::Value at);

@@ -21,14 +21,18 @@ inline bool vectorsTakeTurns(IntegerConv2DOp op, LevelAttr level) {
 /// The accumulators of `pixels` x one block: i32 in vectors of the level's width.
 class IntegerTile {
 public:
+  /// Prepares accumulators for `pixels` pixels times one block of channels.
   IntegerTile(KernelBuilder &builder, int64_t pixels);
 
   int64_t lanes() const { return width; }
+  /// Returns the vectors per pixel.
   int64_t vectors() const { return kSumBlock / width; }
+  /// Returns the type of a register of `width * perLane` elements.
   mlir::VectorType vectorType(mlir::Type element, int64_t perLane = 1) const {
     return mlir::VectorType::get({width * perLane}, element);
   }
   llvm::SmallVector<mlir::Value> &values() { return sums; }
+  /// Returns the accumulators of one vector of a pixel, to read or replace.
   mlir::Value &sum(int64_t pixel, int64_t vector) { return sums[pixel * vectors() + vector]; }
   int64_t pixels() const { return count; }
 

@@ -19,7 +19,9 @@ struct Space {
   Space(llvm::ArrayRef<int64_t> shape, mlir::ValueRange buffers);
 
   size_t rank() const { return sizes.size(); }
+  /// Returns the number of elements.
   int64_t volume() const;
+  /// Appends the innermost dim, with one stride in elements per buffer.
   void addDim(int64_t size, llvm::ArrayRef<int64_t> dimStrides);
   /// Removes dim `dim` and returns its size and strides as a space of rank 1.
   Space takeDim(size_t dim);
@@ -41,6 +43,7 @@ struct Range {
 struct Lanes {
   int64_t width = 1;
   int64_t unroll = 1;
+  /// Returns the elements per step.
   int64_t group() const { return width * unroll; }
 };
 

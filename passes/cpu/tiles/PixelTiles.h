@@ -22,9 +22,11 @@ struct PixelTile {
 /// and columns per output row and column.
 class PixelGrid {
 public:
+  /// Describes a buffer whose rows and columns are read in these steps.
   PixelGrid(mlir::Value buffer, llvm::ArrayRef<int64_t> steps);
 
   llvm::ArrayRef<int64_t> shape() const { return sizes; }
+  /// Returns the elements between two indices of a dim.
   int64_t stride(unsigned dim) const { return strides[dim]; }
 
   /// Returns one address per pixel of the tile, `base` added.
@@ -41,6 +43,7 @@ private:
 /// differ by at most one pixel, so that none is much smaller than the register file allows.
 class PixelTiling {
 public:
+  /// Divides an image of height x width pixels by `tile`.
   PixelTiling(int64_t height, int64_t width, TileAttr tile);
 
   /// Returns the number of tasks per plane.

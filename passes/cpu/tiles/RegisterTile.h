@@ -33,6 +33,7 @@ struct SumLoop {
 /// inner part of both convolutions and matrix products.
 class RegisterTile {
 public:
+  /// Prepares accumulators for `pixels` pixels times `blocks` blocks of `width` channels.
   RegisterTile(KernelBuilder &builder, int64_t pixels, int64_t blocks, int64_t width);
 
   /// Returns the number of vectors per block.
@@ -70,6 +71,7 @@ public:
   /// Returns the accumulators as a list, to be carried through control flow.
   llvm::SmallVector<mlir::Value> &values() { return accumulators; }
 
+  /// Loads `width` elements of a flat buffer.
   mlir::Value loadVector(mlir::Value flat, Address address);
 
 private:

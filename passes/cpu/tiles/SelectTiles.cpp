@@ -13,6 +13,7 @@
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/tiles/CpuTileChoice.h"
 #include "passes/cpu/tiles/IntegerTile.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 

@@ -127,7 +127,7 @@ LogicalResult quantizeLayer(OpBuilder &builder, Operation *op, TypeAttr attribut
   FailureOr<ConstantBytes> bytes = failure();
   if (constant)
     bytes = ConstantBytes::get(constant);
-  if (!isa<ConvOp, ConvTransposeOp, FullyConnectedOp, MatMulOp>(op) || failed(bytes))
+  if (!op->hasTrait<IsContraction>() || failed(bytes))
     return op->emitError("E14001: only constant f32 weights of a conv, conv_transpose, "
                          "fully_connected or matmul can be quantized");
   ArrayRef<int64_t> shape = getTensorType(filter).getShape();

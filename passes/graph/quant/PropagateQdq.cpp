@@ -39,15 +39,13 @@ Value castStorage(OpBuilder &builder, Location loc, Value value, Type element) {
   return builder.createOrFold<StorageCastOp>(loc, type, value);
 }
 
-/// Ops whose result has the elements of operand 0 (or the largest of some) and
-/// nothing else, but for padding.
+/// Returns whether each element of the result is one of operand 0, or padding.
 bool movesElements(Operation *op) {
   if (auto resize = dyn_cast<ResizeOp>(op))
     return resize.getMode() == ResizeMode::Nearest;
   if (auto pad = dyn_cast<PadOp>(op))
     return pad.getMode() != PadMode::Constant || pad.getValue().isZero();
-  return isa<DepthToSpaceOp, ExpandOp, GatherOp, MaxPoolOp, ReshapeOp, SliceOp, SpaceToDepthOp,
-             TileOp, TransposeOp>(op);
+  return op->hasTrait<OnlyMovesElements>() || isa<MaxPoolOp>(op);
 }
 
 /// Clones `op` with its real tensors replaced by those in `inputs`.

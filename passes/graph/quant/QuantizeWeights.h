@@ -18,6 +18,7 @@ struct WeightView {
   llvm::ArrayRef<int64_t> dims;
   int64_t axis = 0;
 
+  /// Returns the number of scales.
   int64_t channels() const { return axis < 0 ? 1 : dims[axis]; }
   /// Returns the number of elements per index of the axis in its inner dims.
   int64_t inner() const;

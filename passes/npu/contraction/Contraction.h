@@ -68,6 +68,8 @@ struct Contraction {
   // Right operand; bytes.
   int64_t rhsOuter = 0, rhsOther = 0, rhsRow = 0;
 
+  /// Return sizes derived from the fields: columns per group, blocks of 16 along the depth and the
+  /// columns, and the bytes per element of the result.
   int64_t groupColumns() const { return columns / groups; }
   int64_t depthBlocks() const { return llvm::divideCeil(depth, 16); }
   int64_t columnBlocks() const { return llvm::divideCeil(columns, 16); }
@@ -97,6 +99,7 @@ struct Tile {
   int64_t m = 16, n = 16, k = 16, l1M = 16, l1N = 16, l1K = 16, coresM = 1, coresN = 1;
   Order order = Order::None;
 };
+/// Convert a tile to and from its attribute.
 Tile tileOf(ir::TileAttr attribute);
 ir::TileAttr attributeOf(mlir::MLIRContext *context, const Tile &tile);
 

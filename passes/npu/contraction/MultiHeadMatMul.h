@@ -22,6 +22,7 @@ struct JoinedPlan {
   int64_t coresImage = 1, coresGroup = 1, coresRow = 1;
   double cycles = 0; ///< of the busiest core, estimated
 
+  /// Returns the cores along images, groups and rows.
   std::array<int64_t, 3> grid() const { return {coresImage, coresGroup, coresRow}; }
 };
 

@@ -4,6 +4,7 @@
 #include "passes/npu/contraction/PackNpuWeights.h"
 
 #include "dialects/graph/ConstantData.h"
+#include "runtime-lite/abi/SmallFloats.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
 
@@ -147,11 +148,8 @@ uint16_t halfOf(float value) {
   constexpr float largest = 65504.0f;
   if (std::isfinite(value))
     value = std::min(std::max(value, -largest), largest);
-  _Float16 half = static_cast<_Float16>(value);
-  return __builtin_bit_cast(uint16_t, half);
+  return floatToHalf(value);
 }
-
-float floatOf(uint16_t half) { return static_cast<float>(__builtin_bit_cast(_Float16, half)); }
 
 FailureOr<ElementsAttr> padChannels(ElementsAttr vector, int64_t size, Type element) {
   FailureOr<ConstantBytes> source = ConstantBytes::get(vector);
@@ -163,7 +161,7 @@ FailureOr<ElementsAttr> padChannels(ElementsAttr vector, int64_t size, Type elem
     return failure();
   auto at = [&](int64_t i) {
     return from.isF32() ? source->expandedAs<float>()[i]
-                        : floatOf(source->expandedAs<uint16_t>()[i]);
+                        : halfToFloat(source->expandedAs<uint16_t>()[i]);
   };
   if (element.isF32()) {
     Packed<float> packed(size, element);

@@ -18,6 +18,7 @@ struct ChannelGroups {
   int64_t inputs; ///< channels of all groups
   int64_t outputs;
 
+  /// Return the blocks of 16 channels, the last one padded.
   int64_t inputBlocks() const;
   int64_t outputBlocks() const;
   /// Returns the maximum number of parts into which the blocks can be divided so that no output
@@ -44,9 +45,8 @@ mlir::FailureOr<mlir::ElementsAttr> packCubeMatrix(mlir::ElementsAttr matrix, bo
 mlir::FailureOr<mlir::ElementsAttr> padChannels(mlir::ElementsAttr vector, int64_t size,
                                                 mlir::Type element);
 
-/// Convert between f32 and f16, rounded to nearest; finite values stay finite.
+/// Returns the bits of the nearest f16; finite values stay finite.
 uint16_t halfOf(float value);
-float floatOf(uint16_t half);
 
 /// Returns an f32 constant converted to f16; finite values stay finite.
 mlir::FailureOr<mlir::ElementsAttr> narrow(mlir::ElementsAttr constant);

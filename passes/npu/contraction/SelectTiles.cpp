@@ -9,6 +9,7 @@
 #include "passes/npu/contraction/MeasureTiles.h"
 #include "passes/npu/contraction/TileChoice.h"
 #include "passes/npu/contraction/TileCosts.h"
+#include <array>
 
 using namespace mlir;
 

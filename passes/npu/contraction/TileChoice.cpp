@@ -5,6 +5,7 @@
 
 #include "passes/Choices.h"
 #include "passes/npu/contraction/TileCosts.h"
+#include <array>
 
 using namespace mlir;
 

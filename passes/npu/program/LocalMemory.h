@@ -14,9 +14,11 @@ namespace atc::npu {
 struct LocalBuffer {
   ir::AllocOp alloc;
   int64_t begin = 0, end = 0, bytes = 0, offset = 0;
+  /// Returns whether both hold values at a time.
   bool livesWith(const LocalBuffer &other) const {
     return begin <= other.end && other.begin <= end;
   }
+  /// Returns whether both occupy a common byte.
   bool overlaps(const LocalBuffer &other) const {
     return offset < other.offset + other.bytes && other.offset < offset + bytes;
   }

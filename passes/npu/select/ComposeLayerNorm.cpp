@@ -16,7 +16,9 @@
 #include "passes/npu/select/Partition.h"
 #include "passes/om/Schedule.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 

@@ -13,6 +13,7 @@
 #include "passes/npu/select/BufferViews.h"
 #include "passes/om/Schedule.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;

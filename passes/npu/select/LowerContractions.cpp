@@ -5,11 +5,13 @@
 
 #include "dialects/npu/Npu.h"
 #include "dialects/om/Om.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/kernel/LayoutRules.h"
 #include "passes/kernel/PackWeights.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/PackNpuWeights.h"
 #include "passes/npu/select/Int8Contractions.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -7,6 +7,7 @@
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/PackNpuWeights.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -25,7 +26,7 @@ bool isFloat32(Value value) {
 }
 
 bool isContraction(Operation *op) {
-  return isa<graph::ConvOp, graph::FullyConnectedOp, graph::MatMulOp>(op);
+  return op->hasTrait<graph::IsContraction>() && !isa<graph::ConvTransposeOp>(op);
 }
 
 bool isBias(OpOperand &operand) {

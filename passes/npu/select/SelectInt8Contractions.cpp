@@ -10,9 +10,12 @@
 #include "passes/npu/select/Int8Contractions.h"
 #include "passes/npu/vector/VectorCode.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using atc::kernel::tensorType;
@@ -383,7 +386,7 @@ bool canSumIntegers(func::FuncOp main) {
     return isa_and_nonnull<graph::DequantizeOp>(op);
   };
   for (Operation &op : main.getOps()) {
-    if (!isa<graph::ConvOp, graph::ConvTransposeOp, graph::FullyConnectedOp, graph::MatMulOp>(op))
+    if (!op.hasTrait<graph::IsContraction>())
       continue;
     auto conv = dyn_cast<graph::ConvOp>(op);
     if (!isQuantized(op.getOperand(0)) || !isQuantized(op.getOperand(1)) ||

@@ -9,6 +9,7 @@
 #include "passes/npu/contraction/CubeSupport.h"
 #include "passes/npu/select/BufferViews.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;

@@ -15,9 +15,11 @@ struct BoxLayout {
   const TileNest &nest;
   int64_t unit = 1, round = 16;
 
+  /// Return the indices of the box's axes: its rows, the runs in a row, the elements in a run.
   size_t outer() const { return nest.size() - 3; }
   size_t inner() const { return nest.size() - 2; }
   size_t lanes() const { return nest.size() - 1; }
+  /// Returns the elements of a row in local memory, with its padding.
   int64_t rowElements() const { return llvm::alignTo(nest.axis(lanes()).tile * unit, round); }
   /// Returns the number of elements of a box, including padding.
   int64_t elements() const {

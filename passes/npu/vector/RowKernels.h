@@ -13,7 +13,9 @@ struct Rows {
   mlir::Value buffer;
   mlir::Type type;
   int64_t pitch = 0;
+  /// Returns the bytes per element.
   int64_t bytes() const { return type.getIntOrFloatBitWidth() / 8; }
+  /// Returns the rows as an operand of the vector queue, from byte `fromByte` of each.
   VectorSource source(int64_t fromByte = 0) const { return {{buffer, fromByte}, {0, pitch}, 32}; }
 };
 /// Returns the rows of an operand's box.

@@ -33,9 +33,12 @@ public:
   TileNest(llvm::ArrayRef<Axis> axes, int64_t cores);
 
   llvm::ArrayRef<int64_t> grid() const { return gridSizes; }
+  /// Returns an axis, outermost first.
   const Axis &axis(size_t index) const { return axes[index]; }
   size_t size() const { return axes.size(); }
+  /// Returns the number of loops, which axes of one tile do not need.
   unsigned loopCount() const;
+  /// Returns whether a program can have as many loops.
   bool fitsLoops() const { return loopCount() <= kMaxLoops; }
 
   /// Computes the start positions of cores; called once the program exists.

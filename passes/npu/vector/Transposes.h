@@ -27,7 +27,9 @@ public:
   void groupRows(int64_t count, int64_t inStride, int64_t outStride);
   void groupColumns(int64_t count, int64_t inStride, int64_t outStride);
 
+  /// Returns whether a program can have as many loops.
   bool fits() const { return plan().fitsLoops(); }
+  /// Appends the program to the body of `function`.
   void expand(mlir::func::FuncOp function, bool vectorCore) const;
 
 private:

@@ -19,6 +19,7 @@ struct VectorOperand {
   mlir::Type type;
   Steps steps;
   int64_t block = 32;
+  /// Returns the operand as an instruction reads it.
   VectorSource source() const { return {Place(buffer, offset), steps, block}; }
 };
 

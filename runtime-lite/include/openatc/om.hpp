@@ -159,6 +159,7 @@ public:
 
   explicit operator bool() const { return handle != nullptr; }
   const om_value *get() const { return handle; }
+  /// Returns the kind; OM_KIND_NONE where there is no value.
   om_kind kind() const { return handle ? om_value_kind(handle) : OM_KIND_NONE; }
   /// Returns the number of elements of a tensor or of items of a sequence; 0 where there is no
   /// value.
@@ -231,6 +232,7 @@ public:
   explicit operator bool() const { return handle != nullptr; }
   const om_model *get() const { return handle.get(); }
 
+  /// Returns the facts about the model, which must exist.
   om_model_info info() const {
     om_model_info answer = OM_MODEL_INFO_INIT;
     om_model_get_info(get(), &answer);

@@ -28,6 +28,7 @@ public:
   /// `model` has a table of gears.
   explicit GearTable(const om::fb::Model &model) : model(model), table(*model.gears()) {}
 
+  /// Returns which dims the gears choose.
   om_gear_kind kind() const { return static_cast<om_gear_kind>(table.kind()); }
   /// Returns whether inputs are padded and outputs cropped.
   bool pads() const { return table.kind() == om::fb::GearKind::range; }

@@ -15,6 +15,7 @@ struct HostMachine::Services {
   /// Returns the machine that runs `call`.
   static HostMachine &of(host::Call *call) { return *static_cast<MachineCall *>(call)->machine; }
 
+  /// Implement the functions of host::Host, on the machine behind `call`.
   static void *makeTensor(host::Call *call, uint32_t index, uint8_t dtype, uint32_t rank,
                           const int64_t *dims);
   static void share(host::Call *call, uint32_t index, const host::Value *source, uint32_t rank,

@@ -112,9 +112,7 @@ ModelResult runModel(const std::string &path, const std::string &data, Tolerance
 
   // The interpreter knows plain tensors; host kernels have tests of their own.
   bool onHost = false;
-  result.module->walk([&](mlir::Operation *op) {
-    onHost |= isa<graph::HostCallOp, graph::IfOp, graph::LoopOp>(op);
-  });
+  result.module->walk([&](mlir::Operation *op) { onHost |= op->hasTrait<graph::RunsOnHost>(); });
   if (onHost)
     return {ModelResult::Refused, "has a host program"};
   auto function = result.module->lookupSymbol<func::FuncOp>("main");

@@ -4,6 +4,7 @@
 // Every weight is looked up where the cube would read it.
 
 #include "passes/npu/contraction/PackNpuWeights.h"
+#include "runtime-lite/abi/SmallFloats.h"
 
 #include "dialects/graph/ConstantData.h"
 #include "mlir/IR/BuiltinDialect.h"
@@ -38,7 +39,7 @@ std::vector<float> valuesOf(FailureOr<ElementsAttr> attribute, ArrayRef<int64_t>
   REQUIRE(succeeded(bytes));
   std::vector<float> values;
   for (uint16_t half : bytes->expandedAs<uint16_t>())
-    values.push_back(floatOf(half));
+    values.push_back(atc::halfToFloat(half));
   return values;
 }
 
@@ -134,11 +135,11 @@ TEST_CASE("f16: nearest, and finite stays finite") {
   CHECK(halfOf(1e30f) == 0x7bff);
   CHECK(halfOf(-1e30f) == 0xfbff);
   CHECK(halfOf(INFINITY) == 0x7c00);
-  CHECK(std::isnan(floatOf(halfOf(NAN))));
+  CHECK(std::isnan(atc::halfToFloat(halfOf(NAN))));
   // Halfway between two f16: the even one.
   CHECK(halfOf(1.0f + 1.0f / 2048) == 0x3c00);
   CHECK(halfOf(1.0f + 3.0f / 2048) == 0x3c02);
-  CHECK(floatOf(halfOf(5.9604645e-8f)) == 5.9604645e-8f);
+  CHECK(atc::halfToFloat(halfOf(5.9604645e-8f)) == 5.9604645e-8f);
 }
 
 TEST_CASE("Vectors are padded and widened") {
