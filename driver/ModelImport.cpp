@@ -9,6 +9,7 @@
 #include "frontends/tf/TfImport.h"
 #include "frontends/tflite/TfLiteImport.h"
 #include "passes/host/Passes.h"
+#include "passes/train/Passes.h"
 
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -80,6 +81,13 @@ static std::vector<ModelNode> listNodes(const ModelSource &source, ModuleOp modu
   }
 }
 
+/// Differentiates parts of an imported graph, where it asks for that. Returns false after an error.
+static bool expandGradients(ModuleOp module) {
+  PassManager pm(module.getContext());
+  pm.addNestedPass<func::FuncOp>(train::createTrainExpandGradient());
+  return succeeded(pm.run(module));
+}
+
 /// Changes an imported module as far as the user asks for types and sides. Returns false after an
 /// error.
 static bool applyTypes(ModuleOp module, const ModelSource &source, const Target &target,
@@ -117,7 +125,7 @@ OwningOpRef<ModuleOp> importModel(const ModelSource &source, const Target &targe
     return module;
   }
   FailureOr<OwningOpRef<ModuleOp>> imported = importForeign(source, target, context, diagnostics);
-  if (succeeded(imported) && !diagnostics.hasErrors() &&
+  if (succeeded(imported) && !diagnostics.hasErrors() && expandGradients(**imported) &&
       applyTypes(**imported, source, target, diagnostics))
     return std::move(*imported);
   messages.fail("the model '" + source.path + "' cannot be read");

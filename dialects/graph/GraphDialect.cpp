@@ -3,7 +3,9 @@
 
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/collectives/Collectives.h"
+#include "dialects/graph/gradient/Gradient.h"
 #include "dialects/graph/interpreter/Interpreter.h"
+#include "dialects/graph/scatter/Scatter.h"
 #include "dialects/graph/tiling/TiledDims.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -79,6 +81,8 @@ void GraphDialect::initialize() {
 #include "dialects/graph/GraphOps.cpp.inc"
       >();
   registerCollectives(*this);
+  registerScatter(*this);
+  registerGradient(*this);
   addInterfaces<GraphFoldInterface>();
   attachTiledDims(*getContext());
 }

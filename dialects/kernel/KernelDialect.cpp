@@ -1,7 +1,7 @@
 //===-- KernelDialect.cpp - the kernel dialect ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/Scatter.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -24,6 +24,10 @@ void KernelDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialects/kernel/KernelOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/kernel/ScatterOps.cpp.inc"
       >();
 }
 

@@ -230,6 +230,15 @@ bool ShardCompiler::writeManifest(const std::string &stem, ModuleOp whole) {
       {"inputs", Array(namesOfPorts(main, /*outputs=*/false))},
       {"outputs", std::move(outputs)},
       {"ranks", std::move(ranks)}};
+  if (request.automatic) {
+    Array plans;
+    for (const Candidate &candidate : candidates)
+      plans.push_back(Object{{"parallel", candidate.parallel},
+                             {"milliseconds", candidate.milliseconds},
+                             {"device_bytes", candidate.bytes},
+                             {"outcome", candidate.outcome}});
+    manifest["plans"] = std::move(plans);
+  }
   std::string text;
   llvm::raw_string_ostream os(text);
   os << llvm::formatv("{0:2}", llvm::json::Value(std::move(manifest))) << "\n";
@@ -250,6 +259,8 @@ bool ShardCompiler::emitFiles(const std::string &stem) {
       diagnostics.error("E19999", "the model could not be prepared for several ranks");
     return false;
   }
+  if (request.automatic && !choose(importer.module()))
+    return false;
   for (int64_t rank = 0; rank < request.ranks(); ++rank) {
     compileSummary.timer.begin("rank" + std::to_string(rank));
     if (!compileRank(importer.module(), rank, stem))

@@ -7,6 +7,7 @@
 #ifndef OPENATC_DRIVER_SHARD_SHARDCOMPILER_H
 #define OPENATC_DRIVER_SHARD_SHARDCOMPILER_H
 
+#include "cluster/Cluster.h"
 #include "driver/Compiler.h"
 
 namespace atc::driver {
@@ -18,7 +19,8 @@ struct ShardRequest {
   int64_t data = 1;     ///< dp: ranks that divide the batch
   /// The tensors that the user divides, "name=dim", along tp; dim -1 keeps one whole.
   std::vector<std::string> tensors = {};
-  std::string cluster = {}; ///< --cluster as the manifest states it, or empty
+  /// --parallel=auto: the cluster for whose devices the axes are chosen.
+  std::optional<cluster::Cluster> automatic = {};
 
   /// Returns the number of ranks.
   int64_t ranks() const { return tensor * pipeline * data; }
@@ -55,16 +57,27 @@ private:
     uint64_t fileBytes = 0, weightsBytes = 0, arenaBytes = 0;
   };
 
+  /// A division that was considered for --parallel=auto, in the order of their costs.
+  struct Candidate {
+    std::string parallel;
+    double milliseconds; ///< of an inference, as the planner estimates it
+    double bytes;        ///< per device
+    std::string outcome; ///< "chosen", "next best", or why it cannot be used
+  };
+
   bool prepare(mlir::ModuleOp module);
+  bool choose(mlir::ModuleOp module);
+  std::string trySplit(mlir::ModuleOp whole);
   bool split(mlir::ModuleOp module, int64_t rank);
   bool compileRank(mlir::ModuleOp whole, int64_t rank, const std::string &stem);
   bool writeManifest(const std::string &stem, mlir::ModuleOp whole);
 
   const CompilerOptions options;
-  const ShardRequest request;
+  ShardRequest request;
   Diagnostics &diagnostics;
   CompileSummary compileSummary;
   std::vector<RankFile> files;
+  std::vector<Candidate> candidates;
 };
 
 } // namespace atc::driver

@@ -25,15 +25,6 @@ static std::optional<std::string> readFile(const std::string &path, StringRef fl
   return (*buffer)->getBuffer().str();
 }
 
-/// Chooses how to use all devices of a cluster: servers are the stages of a pipeline, since they
-/// exchange the least, and the devices of a server divide the weights.
-static ShardRequest chooseFor(const cluster::Cluster &cluster) {
-  ShardRequest request;
-  request.tensor = cluster.devicesPerServer;
-  request.pipeline = cluster.servers;
-  return request;
-}
-
 std::optional<ShardRequest> readParallel(const std::string &text, const std::string &clusterFile,
                                          Diagnostics &diagnostics) {
   std::optional<cluster::Cluster> cluster;
@@ -56,7 +47,13 @@ std::optional<ShardRequest> readParallel(const std::string &text, const std::str
                                   "devices there are");
       return std::nullopt;
     }
-    request = chooseFor(*cluster);
+    if (cluster->devices() > maxRanks) {
+      diagnostics.error("E10061", "the cluster of --cluster has " +
+                                      std::to_string(cluster->devices()) + " devices, at most " +
+                                      std::to_string(maxRanks) + " can be ranks of one model");
+      return std::nullopt;
+    }
+    request.automatic = cluster;
   } else {
     SmallVector<StringRef> items;
     StringRef(text).split(items, ',');

@@ -151,6 +151,9 @@ std::optional<TrainingOptions> parseTrainingOptions(StringRef text, StringRef na
     optimizer.number(key, *field, 0);
   optimizer.boolean("nesterov", update.nesterov);
   optimizer.texts("no_decay", update.noDecay);
+  all.integer("ranks", options.exchange.ranks, 1);
+  all.integer("bucket_bytes", options.exchange.bucketBytes, 1);
+  all.text("compress", options.exchange.compress);
   all.number("clip_norm", update.clipNorm, 0);
   all.number("clip_value", update.clipValue, 0);
   all.integer("accumulate", update.accumulate, 1);
@@ -159,6 +162,7 @@ std::optional<TrainingOptions> parseTrainingOptions(StringRef text, StringRef na
   all.read(*root);
   if (diagnostics.numErrors() != before)
     return std::nullopt;
+  options.exchange.mean = options.loss.reduction == "mean";
   return options;
 }
 

@@ -14,6 +14,7 @@ namespace atc::driver {
 struct TrainingOptions {
   TrainingImport import;
   train::TrainAddLossOptions loss;
+  train::TrainExchangeGradientsOptions exchange; ///< `mean` follows from the loss
   train::TrainApplyOptimizerOptions optimizer;
 };
 

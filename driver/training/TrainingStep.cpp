@@ -24,6 +24,7 @@ static bool runPasses(ModuleOp module, const TrainingOptions &options) {
   add(train::createTrainAddLoss(options.loss));
   add(train::createTrainDifferentiate(
       {options.optimizer.lossScale > 0 ? train::kLossScale.str() : std::string()}));
+  add(train::createTrainExchangeGradients(options.exchange));
   add(train::createTrainApplyOptimizer(options.optimizer));
   add(train::createTrainLowerConvolutions());
   add(createCanonicalizerPass());

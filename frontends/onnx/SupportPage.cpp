@@ -92,8 +92,7 @@ void atc::printOnnxSupport(raw_ostream &os) {
      << "- A model with other operators is refused with one list of them all. Only the nodes\n"
      << "  that the outputs need count: `--out_nodes` can cut off what is not supported.\n"
      << "- A model of a newer opset is read by the rules of opset " << latestOpset
-     << ", with a warning.\n"
-     << "- Operators of training (`ai.onnx.preview.training`) are not supported.\n";
+     << ", with a warning.\n";
   for (const OpFamily &family : opFamilies())
     printFamily(os, family.title, family.rows);
 

@@ -5,6 +5,7 @@
 #define OPENATC_PASSES_KERNEL_LOWERGRAPH_H
 
 #include "dialects/cpu/Cpu.h"
+#include "dialects/graph/scatter/Scatter.h"
 #include "mlir/IR/Builders.h"
 #include "passes/kernel/PlaceViews.h"
 

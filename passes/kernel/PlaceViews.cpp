@@ -3,6 +3,7 @@
 
 #include "passes/kernel/PlaceViews.h"
 
+#include "dialects/graph/scatter/Scatter.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "passes/kernel/LayoutRules.h"
 #include <numeric>
@@ -45,7 +46,7 @@ static bool canWriteProducts(Operation *op, const Storage &target) {
 
 /// Kernels write any strides, but some need dims of the result to be one.
 static bool canWrite(Operation *op, const Storage &target) {
-  if (isa<IntegerFullyConnectedOp>(op))
+  if (isa<IntegerFullyConnectedOp, ScatterAddOp>(op))
     return target.isContiguous();
   if (isa<MatMulOp, FullyConnectedOp>(op))
     return isCubeContraction(op) ? canWriteProducts(op, target) : target.isContiguous();

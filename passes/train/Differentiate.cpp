@@ -2,12 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/train/Functions.h"
-#include "passes/train/Gradients.h"
 #include "passes/train/Passes.h"
+#include "passes/train/ReverseMode.h"
 #include "passes/train/Windows.h"
-
-#include "mlir/Transforms/RegionUtils.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace atc::train {
 #define GEN_PASS_DEF_TRAINDIFFERENTIATE
@@ -20,36 +17,6 @@ using namespace atc::train;
 
 namespace {
 
-/// Returns whether values of a type can have gradients.
-bool isContinuous(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.hasStaticShape() && tensor.getNumElements() != 0 &&
-         isa<FloatType>(tensor.getElementType());
-}
-
-/// Returns the names of tensor and node of an op: "node 'n' (graph.cast)".
-std::string describe(Operation *op) {
-  std::string name;
-  Location loc = op->getLoc();
-  if (auto tensor = dyn_cast<NameLoc>(loc)) {
-    auto node = dyn_cast<NameLoc>(tensor.getChildLoc());
-    name = (node ? node : tensor).getName().str();
-  }
-  StringRef kind = op->getName().getStringRef();
-  if (auto call = dyn_cast<graph::HostCallOp>(op))
-    kind = call.getKernel();
-  return "'" + name + "' (" + kind.str() + ")";
-}
-
-/// Returns the values that an op reads, in its regions too.
-SmallVector<Value> valuesReadBy(Operation &op) {
-  SmallVector<Value> values(op.getOperands());
-  llvm::SetVector<Value> captured;
-  getUsedValuesDefinedAbove(op.getRegions(), captured);
-  llvm::append_range(values, captured);
-  return values;
-}
-
 class Differentiate : public train::impl::TrainDifferentiateBase<Differentiate> {
 public:
   using TrainDifferentiateBase::TrainDifferentiateBase;
@@ -57,14 +24,9 @@ public:
 
 private:
   bool findParameters(Block &body);
-  bool findPath(Block &body, Value loss);
-  void differentiate(OpBuilder &builder, Operation *op);
+  bool findPath(ReverseMode &reverse, Block &body, Value loss);
 
-  GradientRules rules;
   SmallVector<BlockArgument> parameters;
-  SmallVector<Operation *> path; ///< from the loss back to the parameters
-  DenseSet<Value> varying;       ///< values that depend on a parameter
-  DenseMap<Value, Value> gradients;
 };
 
 bool Differentiate::findParameters(Block &body) {
@@ -80,7 +42,6 @@ bool Differentiate::findParameters(Block &body) {
       done = false;
     }
     parameters.push_back(argument);
-    varying.insert(argument);
   }
   if (parameters.empty()) {
     main.emitError() << "E15002: the model has no parameters to train: none of its initializers is "
@@ -91,28 +52,10 @@ bool Differentiate::findParameters(Block &body) {
 }
 
 /// Finds the ops between parameters and loss, and reports those without a gradient.
-bool Differentiate::findPath(Block &body, Value loss) {
-  SmallVector<Operation *> forward;
-  for (Operation &op : body.without_terminator()) {
-    if (llvm::none_of(valuesReadBy(op), [&](Value value) { return varying.contains(value); }))
-      continue;
-    forward.push_back(&op);
-    for (Value result : op.getResults())
-      if (isContinuous(result.getType()) || !rules.find(&op))
-        varying.insert(result);
-  }
-  DenseSet<Value> needed = {loss};
-  std::string missing;
-  for (Operation *op : llvm::reverse(forward)) {
-    if (llvm::none_of(op->getResults(), [&](Value value) { return needed.contains(value); }))
-      continue;
-    path.push_back(op);
-    if (!rules.find(op))
-      missing += (missing.empty() ? "" : ", ") + describe(op);
-    for (Value operand : valuesReadBy(*op))
-      if (varying.contains(operand))
-        needed.insert(operand);
-  }
+bool Differentiate::findPath(ReverseMode &reverse, Block &body, Value loss) {
+  for (BlockArgument parameter : parameters)
+    reverse.addVariable(parameter);
+  const std::string missing = reverse.findPath(body, body.getTerminator(), loss);
   if (missing.empty())
     return true;
   getOperation().emitError()
@@ -122,34 +65,12 @@ bool Differentiate::findPath(Block &body, Value loss) {
   return false;
 }
 
-void Differentiate::differentiate(OpBuilder &builder, Operation *op) {
-  auto found = gradients.find(op->getResult(0));
-  if (found == gradients.end())
-    return;
-  SmallVector<bool> wanted = llvm::map_to_vector(op->getOperands(), [&](Value operand) {
-    return varying.contains(operand) && isContinuous(operand.getType());
-  });
-  SmallVector<Value> given(op->getNumOperands());
-  OpGradient g(builder, derivedName(op->getLoc(), "grad"), op, found->second, wanted, given);
-  (*rules.find(op))(op, g);
-  ++numOps;
-  for (auto [operand, gradient] : llvm::zip(op->getOperands(), given)) {
-    if (!gradient)
-      continue;
-    Value &sum = gradients[operand];
-    sum = sum ? g.add(sum, gradient) : gradient;
-  }
-}
-
 void Differentiate::runOnOperation() {
   func::FuncOp main = getOperation();
   if (!llvm::hasSingleElement(main.getBody()))
     return;
   // A pass runs on several functions.
   parameters.clear();
-  path.clear();
-  varying.clear();
-  gradients.clear();
   Block &body = main.front();
   for (Operation &op : llvm::make_early_inc_range(body))
     splitFusedParts(&op);
@@ -161,12 +82,13 @@ void Differentiate::runOnOperation() {
     return signalPassFailure();
   }
   Value loss = exit.getOperand(0);
-  if (!findParameters(body) || !findPath(body, loss))
+  ReverseMode reverse;
+  if (!findParameters(body) || !findPath(reverse, body, loss))
     return signalPassFailure();
 
   OpBuilder builder(exit);
   GraphMath g(builder, derivedName(loss.getLoc(), "grad"));
-  gradients[loss] = g.splat(typeOf(loss), 1);
+  Value seed = g.splat(typeOf(loss), 1);
   if (!scale.empty()) {
     std::optional<unsigned> index = findArgument(main, scale);
     auto type =
@@ -177,12 +99,12 @@ void Differentiate::runOnOperation() {
                        << scale << "'";
       return signalPassFailure();
     }
-    gradients[loss] = g.reshape(body.getArgument(*index), shapeOf(loss));
+    seed = g.reshape(body.getArgument(*index), shapeOf(loss));
   }
-  for (Operation *op : path)
-    differentiate(builder, op);
+  reverse.differentiate(builder, loss, seed);
+  numOps += reverse.path().size();
   for (BlockArgument parameter : parameters) {
-    Value gradient = gradients.lookup(parameter);
+    Value gradient = reverse.gradientOf(parameter);
     // The loss does not depend on it.
     if (!gradient)
       gradient = g.splat(typeOf(parameter), 0);

@@ -1,6 +1,7 @@
 //===-- MovementGradients.cpp - gradients of data movement ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/scatter/Scatter.h"
 #include "passes/train/Gradients.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -97,8 +98,7 @@ static void resize(ResizeOp op, OpGradient &g) {
   g.give(0, gradient);
 }
 
-/// Sums the gradients of the slices that an index selects: the product with a matrix that has a one
-/// where the row's number is the column's index.
+/// Sums the gradients of the slices that an index selects.
 static void gather(GatherOp op, OpGradient &g) {
   if (!g.wants(0))
     return;
@@ -111,13 +111,13 @@ static void gather(GatherOp op, OpGradient &g) {
     after *= dim;
   for (int64_t dim : shapeOf(op.getIndices()))
     count *= dim;
-  Value indices = g.reshape(op.getIndices(), {1, count});
-  Value isNegative = g.compare(indices, ComparePredicate::Lt, 0.0);
-  indices = g.select(isNegative, g.add(indices, static_cast<double>(size)), indices);
-  Value rows = g.range(typeOf(indices).getElementType(), {size, 1});
-  Value selects = g.indicator(g.compare(rows, ComparePredicate::Eq, indices), g.result);
-  Value sums = g.matmul(selects, g.reshape(g.result, {before, count, after}));
-  g.give(0, g.reshape(sums, shape));
+  Value indices = g.reshape(op.getIndices(), {count});
+  const Type element = typeOf(indices).getElementType();
+  if (!element.isInteger(32) && !element.isInteger(64))
+    indices = g.cast(indices, g.builder.getI64Type());
+  auto type = RankedTensorType::get({before, size, after}, typeOf(g.result).getElementType());
+  Value updates = g.reshape(g.result, {before, count, after});
+  g.give(0, g.reshape(g.make<ScatterAddOp>(type, indices, updates), shape));
 }
 
 static void depthToSpace(DepthToSpaceOp op, OpGradient &g) {

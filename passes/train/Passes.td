@@ -69,6 +69,51 @@ def TrainDifferentiate : TrainPass<"train-differentiate"> {
     Statistic<"numOps", "num-ops", "Number of ops that were differentiated">];
 }
 
+def TrainExpandGradient : TrainPass<"train-expand-gradient"> {
+  let summary = "Replace graph.gradient by the gradient of the ops before it";
+  let description = [{
+    For Gradient of `ai.onnx.preview.training`, right behind the importer. The ops between the
+    variables and the target are differentiated as train-differentiate does, with ones as the
+    gradient of the target; where the op evaluates the function at other values than the
+    variables', these ops are cloned.
+
+    ```mlir
+    %y = graph.mul %x, %x : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+    %g = graph.gradient %y of %x at %x : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+    // becomes
+    %0 = graph.mul %ones, %x : ...
+    %g = graph.add %0, %0 : ...
+    ```
+  }];
+}
+
+def TrainExchangeGradients : TrainPass<"train-exchange-gradients"> {
+  let summary = "Combine gradients, loss and running statistics of all ranks";
+  let description = [{
+    Behind train-differentiate, for data-parallel training: every rank runs the step on its own part
+    of the batch. Gradients become their mean (or sum) over the ranks. They are exchanged in buckets,
+    each by an `all_reduce` right behind the op that computes its last gradient, while the gradients
+    of earlier layers are computed. The loss and running statistics are exchanged, too. The program
+    is that of every rank; the module becomes that of rank 0 of `ranks`.
+
+    ```mlir
+      return %loss, %g : tensor<f32>, tensor<3xf32>
+    // becomes with ranks=2
+      %h = graph.mul %g, %half : ...
+      %all = graph.all_reduce %h {kind = #graph<reduce_kind sum>, ranks = array<i64: 0, 1>} : ...
+    ```
+  }];
+  let options = [
+    Option<"ranks", "ranks", "int64_t", "1", "Number of ranks; 1: nothing is exchanged">,
+    Option<"mean", "mean", "bool", "true", "Whether the loss is the mean of those of the ranks">,
+    Option<"compress", "compress", "std::string", "\"\"",
+           "Element type of gradients on their way: f16, bf16, or empty for their own">,
+    Option<"bucketBytes", "bucket-bytes", "int64_t", "1048576",
+           "Gradients are exchanged together until they have that many bytes">];
+  let statistics = [
+    Statistic<"numExchanges", "num-exchanges", "Number of all_reduces that were added">];
+}
+
 def TrainApplyOptimizer : TrainPass<"train-apply-optimizer"> {
   let summary = "Replace gradients by the next values of parameters and optimizer state";
   let description = [{

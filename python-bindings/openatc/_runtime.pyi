@@ -256,6 +256,23 @@ class Session:
         """The mean time of each launch since profiling was switched on: a list of LaunchTime,
         which converts to a dict of columns and to a pandas.DataFrame."""
 
+    def connect(self, ranks: Ranks) -> None:
+        """Connects the runs to those of the other ranks."""
+
+class Ranks:
+    """The connection of one rank to the others."""
+    @property
+    def rank(self) -> int: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def sent_bytes(self) -> int: ...
+    def abort(self, sentence: str) -> None: ...
+
+def open_threads(count: int, timeout: float) -> list[Ranks]: ...
+def open_mpi(timeout: float, folders: list[str]) -> Ranks: ...
+def mpi_processes() -> int: ...
+
 NO_LIMIT: int
 
 def empty(shape: int | Sequence[int], dtype: DTypeLike = "float32") -> NDArray[Any]:

@@ -15,7 +15,8 @@ import numpy as np
 from . import _compiler
 from ._compile import Module, Path, Shapes, Source, _in_memory, _model_request, _request
 from ._error import ArgumentError
-from ._runtime import Model, Session
+from ._runtime import Model
+from ._train_ranks import RankSessions
 from .schedules import Schedule, constant
 
 _LOSS_SCALE = "train.loss_scale"
@@ -43,14 +44,15 @@ class Trainer:
 
     def __init__(self, source: Any, settings: dict[str, Any], module: Module, model: Model,
                  parameters: dict[str, np.ndarray], statistics: dict[str, np.ndarray],
-                 schedule: Schedule, threads: int, max_memory: int, loss_scale: float) -> None:
+                 schedule: Schedule, ranks: RankSessions, loss_scale: float) -> None:
         self.module = module
         """The step as a module of graph ops."""
         self.model = model
         """The compiled step."""
         self.schedule = schedule
-        self.session = Session(model, threads=threads, max_memory=max_memory)
-        self.session.keep_state = True
+        self.ranks = ranks
+        """The sessions of all ranks of this process."""
+        self.session = ranks.sessions[0]
         self._source = source
         self._accumulate = int(settings.get("accumulate", 1))
         self._target = settings.get("loss", {}).get("target", "target")
@@ -68,7 +70,7 @@ class Trainer:
         first.update({name: array for name, array in self._weights.items() if name in states})
         if _LOSS_SCALE in states:
             first[_LOSS_SCALE] = np.array(loss_scale, np.float32)
-        self.session.write_state(first)
+        ranks.write_state(first)
 
     @property
     def steps(self) -> int:
@@ -81,6 +83,11 @@ class Trainer:
         return list(self._parameters)
 
     @property
+    def rank(self) -> int:
+        """The rank of this process; 0 where it has all ranks."""
+        return self.ranks.rank
+
+    @property
     def learning_rate(self) -> float:
         """The learning rate of the next step."""
         return float(self.schedule(self._runs // self._accumulate))
@@ -89,7 +96,9 @@ class Trainer:
         """Runs a step on a batch, and returns its loss and the model's outputs.
 
         `inputs` is an array, a list of arrays in the order of the model's inputs, or a dict by
-        name; `target` has what the loss compares the output with.
+        name; `target` has what the loss compares the output with. With several ranks arrays are
+        those of the joint batch, or of this process's own rank; the outputs are those of the ranks
+        of this process, one behind the other.
         """
         if not isinstance(inputs, Mapping):
             listed = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
@@ -105,12 +114,17 @@ class Trainer:
             if target is not None:
                 given[self._target] = target
         given["learning_rate"] = rate
-        arrays = {name: np.ascontiguousarray(array, self._dtypes.get(name)).reshape(np.shape(array))
-                  for name, array in given.items()}
-        results = self.session.run(arrays)
+        arrays: list[dict[str, np.ndarray]] = [{} for _ in self.ranks.sessions]
+        for name, array in given.items():
+            whole = np.ascontiguousarray(array, self._dtypes.get(name)).reshape(np.shape(array))
+            shape = tuple(self._shapes.get(name, whole.shape))
+            for own, part in zip(arrays, self.ranks.share(name, whole, shape)):
+                own[name] = part
+        results = self.ranks.run(arrays)
         self._runs += 1
-        return StepInfo(float(results["loss"]), rate,
-                        {name: results[name] for name in self._outputs if name != "loss"})
+        return StepInfo(float(results[0]["loss"]), rate,
+                        {name: _join([result[name] for result in results])
+                         for name in self._outputs if name != "loss"})
 
     def step(self, inputs: Any, target: Any = None) -> float:
         """Runs a step on a batch and returns its loss; the arguments are those of `run`."""
@@ -130,7 +144,7 @@ class Trainer:
                    if strict and name not in state]
         if errors:
             raise ArgumentError(errors)
-        self.session.write_state({
+        self.ranks.write_state({
             name: np.ascontiguousarray(array, self._dtypes[name]).reshape(np.shape(array))
             for name, array in state.items() if name in names})
         if "train.step" in state:
@@ -155,6 +169,11 @@ class Trainer:
         _compiler.write_onnx(_model_request(self._source, None, None), arrays, path)
 
 
+def _join(parts: list[np.ndarray]) -> np.ndarray:
+    """Returns the outputs of several ranks one behind the other."""
+    return parts[0] if len(parts) == 1 or parts[0].ndim == 0 else np.concatenate(parts)
+
+
 def _settings(loss: str | Mapping[str, Any], optimizer: str | Mapping[str, Any],
               **others: Any) -> dict[str, Any]:
     """The JSON object of a training: what is None is left out."""
@@ -172,7 +191,8 @@ def train(model: Source, *, loss: str | Mapping[str, Any] = "softmax_cross_entro
           parameters: Iterable[str] | None = None, frozen: Iterable[str] | None = None,
           batch_statistics: bool | None = None, clip_norm: float | None = None,
           clip_value: float | None = None, accumulate: int | None = None,
-          loss_scale: float | str | None = None, threads: int = 0, max_memory: int = 0,
+          loss_scale: float | str | None = None, ranks: int = 1, compress: str | None = None,
+          rank_timeout: float = 60.0, threads: int = 0, max_memory: int = 0,
           soc: str | None = None, soc_file: Path | None = None, precision_mode: str | None = None,
           target_cpu: str = "host", disable_passes: Iterable[str] = (),
           save_temps: Path | None = None) -> Trainer:
@@ -183,7 +203,10 @@ def train(model: Source, *, loss: str | Mapping[str, Any] = "softmax_cross_entro
     "adagrad", or such a dict. `learning_rate` is a number or a schedule, as
     `openatc.schedules.cosine(...)` returns. `parameters` and `frozen` name initializers, with at
     most one '*' per name. `clip_norm` and `clip_value` bound the gradients, `accumulate` runs make
-    one update, `loss_scale` is a number or "dynamic". docs/training.md describes all settings; the
+    one update, `loss_scale` is a number or "dynamic". `ranks` trains data-parallel: that many
+    threads, or processes under mpirun, each with a batch of the model's size; `compress` ("f16",
+    "bf16") is the type of gradients between them, and a rank that waits for another one for
+    `rank_timeout` seconds fails. docs/training.md describes all settings; the
     other arguments are those of `openatc.compile` and `openatc.Session`.
     """
     growth = None
@@ -197,7 +220,8 @@ def train(model: Source, *, loss: str | Mapping[str, Any] = "softmax_cross_entro
                          frozen=None if frozen is None else list(frozen),
                          batch_statistics=batch_statistics, clip_norm=clip_norm,
                          clip_value=clip_value, accumulate=accumulate, loss_scale=loss_scale,
-                         growth_interval=growth)
+                         growth_interval=growth, compress=compress,
+                         ranks=ranks if ranks != 1 else None)
     request = _request(soc, soc_file, precision_mode, target_cpu, disable_passes, save_temps)
     source = _in_memory(model)
     if isinstance(source, (str, os.PathLike)):
@@ -208,5 +232,7 @@ def train(model: Source, *, loss: str | Mapping[str, Any] = "softmax_cross_entro
     for line in lines:
         warnings.warn(line, stacklevel=2)
     schedule = learning_rate if callable(learning_rate) else constant(float(learning_rate))
-    return Trainer(source, settings, Module(handle), Model(file), weights, statistics, schedule,
-                   threads, max_memory, float(loss_scale or 0.0))
+    step = Model(file)
+    sessions = RankSessions(step, ranks, threads, max_memory, rank_timeout)
+    return Trainer(source, settings, Module(handle), step, weights, statistics, schedule, sessions,
+                   float(loss_scale or 0.0))

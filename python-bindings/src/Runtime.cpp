@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "python-bindings/src/Errors.h"
+#include "python-bindings/src/Ranks.h"
 #include "python-bindings/src/Session.h"
 #include "support/ModelText.h"
 #include "support/TensorValues.h"
@@ -361,8 +362,11 @@ PYBIND11_MODULE(_runtime, m) {
           [](PySession &session, const py::object &path) {
             session.writeNpuText(path, OM_NPU_REPORT);
           },
-          py::arg("path"), "Writes an HTML page on where the time of the last run went.");
+          py::arg("path"), "Writes an HTML page on where the time of the last run went.")
+      .def("connect", &PySession::connect, py::arg("ranks").none(false),
+           "Connects the runs to those of the other ranks.");
 
+  addRanks(m);
   m.def("empty", &empty, py::arg("shape"), py::arg("dtype") = "float32",
         "An array at a 64-byte boundary, which `Session.run` uses without a copy.");
   m.def("difference", &difference, py::arg("tensor"), py::arg("ours"), py::arg("reference"));

@@ -49,6 +49,8 @@ struct NpuRequest {
   std::string socFile;
 };
 
+class PyRanks;
+
 class PySession {
 public:
   /// `options` without the device, which `request` describes.
@@ -69,6 +71,9 @@ public:
     needOpen();
     session.cancel();
   }
+
+  /// Connects the runs to those of the other ranks.
+  void connect(std::shared_ptr<PyRanks> ranks);
 
   /// Makes runs keep the state of the model, or not.
   void keepState(bool on);
@@ -118,6 +123,7 @@ private:
     void operator()(om_npu *npu) const { om_npu_free(npu); }
   };
   std::unique_ptr<om_npu, FreeNpu> npu; ///< outlives the session
+  std::shared_ptr<PyRanks> connection;  ///< outlives the session
   om::Session session;
   std::mutex busy; ///< one thread at a time; never waited for with the GIL held
   bool profiling = false, checksHazards = false, stateKept = false;

@@ -180,9 +180,6 @@ def run_test(folder, way, say):
     if not path.exists():
         raise Outcome("skipped", "the model is not part of the suite")
     model = onnx.load(str(path))
-    if any(node.domain == TRAINING and node.op_type == "Gradient"
-           for node in all_nodes(model.graph)):
-        raise Outcome("skipped", "the gradient of a part of a graph (docs/training.md)")
     if way.dynamic and any(node.domain == TRAINING for node in all_nodes(model.graph)):
         raise Outcome("skipped", STATIC_ONLY)
     if folder.name in WRONG_DATA:

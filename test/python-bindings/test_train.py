@@ -57,6 +57,30 @@ def test_generated_code_computes_the_gradients(case):
         check(case, session.run(inputs_of(case)))
 
 
+@pytest.mark.parametrize("width, element", [(70, "i64"), (256, "i32"), (1, "i64")])
+def test_gradients_of_embeddings_are_summed_rows(width, element):
+    rows, count = 37, 50
+    module = openatc.parse(f"""
+func.func @main(%a: tensor<{rows}x{width}xf32> {{om.name = "a", train.parameter}},
+                %i: tensor<5x10x{element}> {{om.name = "i"}},
+                %w: tensor<5x10x{width}xf32> {{om.name = "w"}}) -> (tensor<f32> {{om.name = "loss"}}) {{
+  %0 = graph.gather %a, %i {{axis = 0 : i64}} : (tensor<{rows}x{width}xf32>, tensor<5x10x{element}>) -> tensor<5x10x{width}xf32>
+  %1 = graph.mul %0, %w : (tensor<5x10x{width}xf32>, tensor<5x10x{width}xf32>) -> tensor<5x10x{width}xf32>
+  %2 = graph.reduce %1 {{axes = array<i64: 0, 1, 2>, keepdims = false, kind = #graph<reduce_kind sum>}} : (tensor<5x10x{width}xf32>) -> tensor<f32>
+  return %2 : tensor<f32>
+}}""")
+    module.run_passes("func.func(train-differentiate,canonicalize)")
+    rng = np.random.default_rng(3)
+    indices = rng.integers(-rows, rows, (5, 10)).astype("int64" if element == "i64" else "int32")
+    weights = rng.standard_normal((5, 10, width)).astype(np.float32)
+    expected = np.zeros((rows, width))
+    np.add.at(expected, indices.reshape(count), weights.reshape(count, width))
+    given = {"a": np.zeros((rows, width), np.float32), "i": indices, "w": weights}
+    np.testing.assert_allclose(module.interpret(given)["a.grad"], expected, atol=1e-5)
+    with openatc.Session(module.compile(), threads=2) as session:
+        np.testing.assert_allclose(session.run(given)["a.grad"], expected, atol=1e-5)
+
+
 # ---- the trainer ---------------------------------------------------------------------------------
 
 BATCH = 16

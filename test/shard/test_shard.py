@@ -237,9 +237,35 @@ def test_a_cluster_chooses(net, tmp_path):
     (tmp_path / "cluster.json").write_text('{"servers": 2, "devices_per_server": 2}')
     manifest = compile_parallel(model, tmp_path / "net", "auto",
                                 f"--cluster={tmp_path}/cluster.json")
-    assert len(json.loads(Path(manifest).read_text())["ranks"]) == 4
+    content = json.loads(Path(manifest).read_text())
+    assert len(content["ranks"]) == 4
+    chosen = [plan for plan in content["plans"] if plan["outcome"] == "chosen"]
+    parallel = ",".join(f"{axis}:{content['parallel'][axis]}" for axis in ("tp", "pp", "dp"))
+    assert [plan["parallel"] for plan in chosen] == [parallel]
+    # Plans are tried in the order of their times.
+    times = [plan["milliseconds"] for plan in content["plans"]]
+    assert times == sorted(times)
     assert run(manifest, tmp_path / "out", inputs).returncode == 0
     assert_equal(tmp_path / "out", reference)
+
+
+def test_a_cluster_with_little_memory_divides_the_weights(net, tmp_path):
+    model, inputs, reference, _ = net
+    whole = json.loads(Path(compile_parallel(model, tmp_path / "one", "dp:2")).read_text())
+    weights = whole["ranks"][0]["weights_bytes"]
+    cluster = {"servers": 1, "devices_per_server": 2, "memory_bytes": 0.8 * weights}
+    (tmp_path / "cluster.json").write_text(json.dumps(cluster))
+    manifest = compile_parallel(model, tmp_path / "net", "auto",
+                                f"--cluster={tmp_path}/cluster.json")
+    content = json.loads(Path(manifest).read_text())
+    assert content["parallel"]["dp"] == 1
+    assert all(rank["weights_bytes"] < 0.8 * weights for rank in content["ranks"])
+    assert run(manifest, tmp_path / "out", inputs).returncode == 0
+    assert_equal(tmp_path / "out", reference)
+    (tmp_path / "cluster.json").write_text(json.dumps({**cluster, "memory_bytes": 1000}))
+    result = atc(model, tmp_path / "net", "--parallel=auto", f"--cluster={tmp_path}/cluster.json")
+    assert result.returncode == 1
+    assert "E10061: the model does not fit onto the cluster" in result.stdout + result.stderr
 
 
 @pytest.mark.parametrize("flags,code,text", [

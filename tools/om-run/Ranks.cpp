@@ -7,6 +7,7 @@
 
 #include "tools/om-run/Ranks.h"
 
+#include "collectives/MpiPlugin.h"
 #include "openatc/ranks.h"
 #include "support/JsonText.h"
 #include "support/ModelText.h"
@@ -20,8 +21,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <dlfcn.h>
 #include <filesystem>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -344,39 +343,20 @@ int runThreads(const Options &options, const Manifest &manifest) {
   return done ? 0 : 1;
 }
 
-/// Loads the plug-in for MPI: from $OPENATC_MPI_PLUGIN, beside the program, or where the system
-/// looks. It stays loaded.
-om_mpi_open_function loadMpi(std::string &reason) {
-  std::vector<std::string> paths;
-  if (const char *path = std::getenv("OPENATC_MPI_PLUGIN"))
-    paths.push_back(path);
+/// Returns the folders with the libraries of the program's own installation.
+std::vector<std::string> libraryFolders() {
   std::error_code status;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", status);
-  if (!status) {
-    const auto prefix = program.parent_path().parent_path();
-    paths.push_back((prefix / OPENATC_LIBRARY_FOLDER / "libopenatc_mpi.so").string());
-    paths.push_back((prefix / "lib" / "libopenatc_mpi.so").string());
-  }
-  paths.push_back("libopenatc_mpi.so");
-  for (const std::string &path : paths)
-    if (void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL))
-      if (void *function = dlsym(library, "om_mpi_open"))
-        return reinterpret_cast<om_mpi_open_function>(function);
-  const char *text = dlerror();
-  reason = text ? text : "it lacks om_mpi_open";
-  return nullptr;
-}
-
-/// Returns a variable that mpirun sets, as a number; 0 where it is not set.
-uint32_t variable(const char *name) {
-  const char *text = std::getenv(name);
-  return text ? static_cast<uint32_t>(std::strtoul(text, nullptr, 10)) : 0;
+  if (status)
+    return {};
+  const auto prefix = program.parent_path().parent_path();
+  return {(prefix / OPENATC_LIBRARY_FOLDER).string(), (prefix / "lib").string()};
 }
 
 /// Runs the rank that this process is.
 int runProcess(const Options &options, const Manifest &manifest) {
   std::string reason;
-  om_mpi_open_function open = loadMpi(reason);
+  om_mpi_open_function open = collectives::loadMpiPlugin(libraryFolders(), reason);
   if (!open) {
     printLine(codedLine("E10055", "om-run was started by mpirun, but its plug-in for MPI cannot be "
                                   "loaded: " +
@@ -404,7 +384,8 @@ int runProcess(const Options &options, const Manifest &manifest) {
   bool done;
   {
     RankRun run(options, manifest, ranks,
-                threadsFor(options, std::max(1u, variable("OMPI_COMM_WORLD_LOCAL_SIZE"))));
+                threadsFor(options, std::max(1u, collectives::mpirunVariable(
+                                                     "OMPI_COMM_WORLD_LOCAL_SIZE"))));
     run.beforeAbort = [&] {
       for (const std::string &line : run.errors)
         printLine(line);
@@ -458,8 +439,10 @@ int runRanks(const Options &options, const std::string &path) {
     printLine(reason);
     return 1;
   }
-  return variable("OMPI_COMM_WORLD_SIZE") || variable("PMI_SIZE") ? runProcess(options, manifest)
-                                                                  : runThreads(options, manifest);
+  return collectives::mpirunVariable("OMPI_COMM_WORLD_SIZE") ||
+                 collectives::mpirunVariable("PMI_SIZE")
+             ? runProcess(options, manifest)
+             : runThreads(options, manifest);
 }
 
 } // namespace atc::tools

@@ -6,6 +6,7 @@
 
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/interpreter/Tensor.h"
+#include "dialects/graph/scatter/Scatter.h"
 #include "llvm/ADT/SmallVector.h"
 #include <string>
 

@@ -1,6 +1,7 @@
 //===-- ImportTraining.cpp - optimizers of ai.onnx.preview.training -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "dialects/graph/gradient/Gradient.h"
 #include "frontends/onnx/NodeContext.h"
 #include "frontends/onnx/OpTable.h"
 
@@ -102,12 +103,63 @@ void importMomentum(NodeContext &n) {
   }
 }
 
+/// Appends the tensors that an attribute names to `values`; `inputs` counts the node's inputs for
+/// them. Fails the node where a tensor is not known before the node.
+void readNamed(NodeContext &n, StringRef attribute, bool isRequired, unsigned &inputs,
+               SmallVectorImpl<Value> &values, SmallVectorImpl<Value> &at) {
+  const onnx::AttributeProto *names = n.findAttr(attribute);
+  if (!names || names->type() != onnx::AttributeProto::STRINGS) {
+    if (names || isRequired)
+      n.failNode("needs a list of names as its attribute '" + attribute + "'");
+    return;
+  }
+  for (const std::string &name : names->strings()) {
+    Value value = n.importer().lookup(name);
+    Value input = inputs < n.numInputs() ? n.input(inputs) : Value();
+    ++inputs;
+    if (n.failed())
+      return;
+    if (!value || !input)
+      return n.failNode("has '" + Twine(name) + "' in its attribute '" + attribute + "', but " +
+                        (value ? "too few inputs" : "no earlier node computes it"));
+    if (value.getType() != input.getType())
+      return n.failNode("has an input for '" + Twine(name) + "' of another type or shape");
+    values.push_back(value);
+    at.push_back(input);
+  }
+}
+
+/// Gradient: the driver expands the op before anything else sees it.
+void importGradient(NodeContext &n) {
+  SmallVector<Value> variables, at;
+  unsigned inputs = 0;
+  readNamed(n, "xs", /*isRequired=*/true, inputs, variables, at);
+  const size_t count = variables.size();
+  readNamed(n, "zs", /*isRequired=*/false, inputs, variables, at);
+  const onnx::AttributeProto *name = n.findAttr("y");
+  if (n.failed())
+    return;
+  Value target = name ? n.importer().lookup(name->s()) : Value();
+  if (!target)
+    return n.failNode("needs the name of an earlier tensor as its attribute 'y'");
+  SmallVector<Type> types;
+  for (Value variable : ArrayRef(variables).take_front(count))
+    types.push_back(variable.getType());
+  if (!llvm::all_of(types, llvm::IsaPred<RankedTensorType>) ||
+      !isa<RankedTensorType>(target.getType()))
+    return n.failNode("needs tensors of known rank");
+  auto op = graph::GradientOp::create(n.builder(), target.getLoc(), types, target, variables, at);
+  for (unsigned i = 0; i < count; ++i)
+    n.setOutput(i, op.getGradients()[i]);
+}
+
 } // namespace
 
 ArrayRef<OpRow> trainingRows() {
   static const OpRow rows[] = {
       {"ai.onnx.preview.training.Adagrad", firstTableOpset, latestOpset, importAdagrad},
       {"ai.onnx.preview.training.Adam", firstTableOpset, latestOpset, importAdam},
+      {"ai.onnx.preview.training.Gradient", firstTableOpset, latestOpset, importGradient},
       {"ai.onnx.preview.training.Momentum", firstTableOpset, latestOpset, importMomentum},
   };
   return rows;

@@ -10,6 +10,7 @@
 
 #include "dialects/kernel/ResizePositions.h"
 #include "passes/cpu/Passes.h"
+#include "passes/cpu/expand/ExpandScatter.h"
 #include "passes/cpu/tiles/LaneBuffer.h"
 #include "passes/cpu/tiles/LoopNest.h"
 
@@ -364,6 +365,8 @@ struct CpuExpandResizePass : impl::CpuExpandResizeBase<CpuExpandResizePass> {
     WalkResult result = getOperation().walk([](Operation *op) {
       if (auto gather = dyn_cast<GatherOp>(op)) {
         expandGather(gather);
+      } else if (auto scatter = dyn_cast<ScatterAddOp>(op)) {
+        expandScatterAdd(scatter);
       } else if (auto resize = dyn_cast<ResizeOp>(op)) {
         if (resize.getMode() != ResizeMode::Nearest &&
             !isa<FloatType>(elementOf(resize.getInput()))) {

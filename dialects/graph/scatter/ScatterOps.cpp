@@ -1,0 +1,38 @@
+//===-- ScatterOps.cpp - verifier of graph.scatter_add --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "dialects/graph/scatter/Scatter.h"
+
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using namespace atc::graph;
+
+#define GET_OP_CLASSES
+#include "dialects/graph/scatter/ScatterOps.cpp.inc"
+
+void atc::graph::registerScatter(GraphDialect &dialect) {
+  RegisteredOperationName::insert<ScatterAddOp>(dialect);
+}
+
+LogicalResult ScatterAddOp::verify() {
+  auto indices = cast<RankedTensorType>(getIndices().getType()),
+       updates = cast<RankedTensorType>(getUpdates().getType()),
+       result = cast<RankedTensorType>(getResult().getType());
+  if (!indices.getElementType().isInteger(32) && !indices.getElementType().isInteger(64))
+    return emitOpError() << "indices must be i32 or i64, but are " << indices;
+  if (!isa<FloatType>(updates.getElementType()) ||
+      updates.getElementType() != result.getElementType())
+    return emitOpError() << "updates and result must have one float type, but are " << updates
+                         << " and " << result;
+  if (indices.getRank() != 1 || updates.getRank() != 3 || result.getRank() != 3)
+    return emitOpError() << "needs indices [I], updates [A, I, B] and a result [A, K, B], but has "
+                         << indices << ", " << updates << " and " << result;
+  const bool agree = updates.getDimSize(0) == result.getDimSize(0) &&
+                     updates.getDimSize(1) == indices.getDimSize(0) &&
+                     updates.getDimSize(2) == result.getDimSize(2);
+  if (!agree || result.getDimSize(1) == 0)
+    return emitOpError() << "dims of indices " << indices << ", updates " << updates
+                         << " and result " << result << " do not agree";
+  return success();
+}

@@ -1,0 +1,49 @@
+// RUN: atc-opt %s --pass-pipeline="builtin.module(func.func(train-exchange-gradients{ranks=4 bucket-bytes=32}))" | FileCheck %s
+// RUN: atc-opt %s --pass-pipeline="builtin.module(func.func(train-exchange-gradients{ranks=4 mean=false compress=bf16}))" | FileCheck %s --check-prefix=NARROW
+// RUN: atc-opt %s --pass-pipeline="builtin.module(func.func(train-exchange-gradients))" | FileCheck %s --check-prefix=ALONE
+// RUN: not atc-opt %s --pass-pipeline="builtin.module(func.func(train-exchange-gradients{ranks=2 compress=zip}))" 2>&1 | FileCheck %s --check-prefix=ERROR
+
+// ERROR: E15006: compress is 'zip', which is none of the compressions of gradients, f16 and bf16
+
+// ALONE-NOT: all_reduce
+// ALONE-NOT: graph.rank
+
+// CHECK: module attributes {graph.rank = 0 : i64, graph.ranks = 4 : i64}
+// CHECK-LABEL: func.func @main
+// The loss and the statistic are arguments here: they are exchanged first.
+// CHECK-COUNT-2: graph.all_reduce
+// The gradient that is computed first is large enough for a bucket of its own, which is exchanged
+// before the others are computed.
+// CHECK: %[[B:.*]] = graph.neg %{{.*}} : (tensor<8xf32>)
+// CHECK: %[[QUARTER:.*]] = graph.constant dense<2.500000e-01>
+// CHECK: %[[SHARE:.*]] = graph.mul %[[B]], %[[QUARTER]]
+// CHECK: %[[ALL:.*]] = graph.all_reduce %[[SHARE]] {kind = #graph<reduce_kind sum>, ranks = array<i64: 0, 1, 2, 3>}
+// Small ones are one message.
+// CHECK: %[[A:.*]] = graph.neg %{{.*}} : (tensor<2x2xf32>)
+// CHECK: %[[C:.*]] = graph.neg %{{.*}} : (tensor<3xf32>)
+// CHECK: %[[FLAT:.*]] = graph.reshape %[[A]]
+// CHECK: %[[JOINED:.*]] = graph.concat %[[FLAT]], %[[C]]
+// CHECK: %[[SHARES:.*]] = graph.mul %[[JOINED]]
+// CHECK: %[[SUMS:.*]] = graph.all_reduce %[[SHARES]]{{.*}} tensor<7xf32>
+// CHECK: %[[SUM_A:.*]] = graph.slice %[[SUMS]]
+// CHECK: %[[GRAD_A:.*]] = graph.reshape %[[SUM_A]]
+// CHECK: %[[GRAD_C:.*]] = graph.slice %[[SUMS]]
+// CHECK: return %{{.*}}, %{{.*}}, %[[GRAD_A]], %[[ALL]], %[[GRAD_C]]
+
+// NARROW-LABEL: func.func @main
+// NARROW: graph.cast %{{.*}} -> tensor<15xbf16>
+// NARROW: graph.all_reduce %{{.*}} (tensor<15xbf16>)
+// NARROW: graph.cast %{{.*}} -> tensor<15xf32>
+func.func @main(%x: tensor<f32>,
+                %a: tensor<2x2xf32> {om.name = "a", train.parameter},
+                %b: tensor<8xf32> {om.name = "b", train.parameter},
+                %c: tensor<3xf32> {om.name = "c", train.parameter},
+                %m: tensor<3xf32> {om.name = "m", train.statistic = "m.next"})
+    -> (tensor<f32> {om.name = "loss"}, tensor<3xf32> {om.name = "m.next"},
+        tensor<2x2xf32> {om.name = "a.grad"}, tensor<8xf32> {om.name = "b.grad"},
+        tensor<3xf32> {om.name = "c.grad"}) {
+  %gb = graph.neg %b : (tensor<8xf32>) -> tensor<8xf32>
+  %ga = graph.neg %a : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %gc = graph.neg %c : (tensor<3xf32>) -> tensor<3xf32>
+  return %x, %m, %ga, %gb, %gc : tensor<f32>, tensor<3xf32>, tensor<2x2xf32>, tensor<8xf32>, tensor<3xf32>
+}

@@ -1,0 +1,20 @@
+//===-- LowerScatter.cpp - from graph.scatter_add to its kernel -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/kernel/LowerGraph.h"
+
+#include "dialects/kernel/Scatter.h"
+
+using namespace mlir;
+
+namespace atc::kernel {
+
+LogicalResult lowerScatterAdd(GraphLowering &lowering, graph::ScatterAddOp op) {
+  Value result = op.getResult();
+  lowering.kernel<ScatterAddOp>(result, lowering.storageOf(result),
+                                lowering.buffer(op.getUpdates()), lowering.buffer(op.getIndices()),
+                                lowering.buffer(result));
+  return success();
+}
+
+} // namespace atc::kernel
