@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/cpu/FloatWinograd.h"
+#include "dialects/cpu/Transformer.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -26,6 +27,10 @@ void CpuDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialects/cpu/FloatWinogradOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/cpu/TransformerOps.cpp.inc"
       >();
 }
 

@@ -134,12 +134,23 @@ LogicalResult MatMulOp::verify() {
       return emitOpError() << "batch " << batch << " neither is 1 nor the output's " << out[0];
   if (getBias() && !getPacked())
     return emitOpError("takes a bias with packed weights only");
+  if (getResidual() && !getPacked())
+    return emitOpError("takes a residual with packed weights only");
+  if (getResidual() &&
+      failed(verifySameShape(*this, getResidual(), "residual", getOutput(), "output")))
+    return failure();
   return verifyPerChannel(*this, getBias(), columns, "bias");
 }
 
 std::string MatMulOp::kernelName() { return getPacked() ? "matmul_packed" : "matmul"; }
 
 int64_t MatMulOp::flops() { return 2 * elements(getOutput()) * typeOf(getLhs()).getDimSize(2); }
+
+/// The residual at a position is read before the first accumulators are stored there.
+bool MatMulOp::canRunInPlace(unsigned operand) {
+  return getResidual() && (*this)->getOperand(operand) == getResidual() &&
+         getResidual() != getLhs();
+}
 
 #define GET_OP_CLASSES
 #include "dialects/cpu/CpuOps.cpp.inc"

@@ -44,17 +44,20 @@ def Cpu_DepthwiseConv2DOp : Kernel_InPlaceOp<"depthwise_conv2d", [AttrSizedOpera
   let hasVerifier = 1;
 }
 
-def Cpu_MatMulOp : Kernel_Op<"matmul", [], Cpu_Dialect> {
+def Cpu_MatMulOp : Kernel_InPlaceOp<"matmul", [AttrSizedOperandSegments], Cpu_Dialect> {
   let summary = "Matrix product";
   let description = [{
     lhs [B][M][K], output [B][M][N], bias [N]. rhs is packed weights [N/b][K][b]
     (rank 3, `packed`) or an unpacked matrix [B][K][N]; a batch of 1 broadcasts.
+    residual has the shape of the output and is added before the activation.
   }];
-  let arguments = (ins AnyMemRef:$lhs, AnyMemRef:$rhs, Optional<AnyMemRef>:$bias, AnyMemRef:$output,
+  let arguments = (ins AnyMemRef:$lhs, AnyMemRef:$rhs, Optional<AnyMemRef>:$bias,
+                       Optional<AnyMemRef>:$residual, AnyMemRef:$output,
                        UnitAttr:$packed, OptionalAttr<Graph_ActivationAttr>:$activation,
                        OptionalAttr<Cpu_TileAttr>:$tile);
   let assemblyFormat = [{
-    $lhs `,` $rhs (`bias` $bias^)? `outs` $output attr-dict `:` type(operands)
+    $lhs `,` $rhs (`bias` $bias^)? (`residual` $residual^)? `outs` $output attr-dict `:`
+    type(operands)
   }];
   let hasVerifier = 1;
 }

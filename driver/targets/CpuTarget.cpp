@@ -48,8 +48,9 @@ std::vector<PhasePipeline> CpuTarget::buildPipelines(func::FuncOp,
                              options.exactDot = exactDot;
                              cpu::buildCpuBufferPipeline(pm, options);
                            }};
-  return {makeGraphPipeline(disabled, /*integers=*/true, /*widenFloats=*/true), std::move(kernels),
-          schedulePipeline(disabled)};
+  return {makeGraphPipeline(disabled, /*integers=*/true, /*widenFloats=*/true,
+                            /*mergeProducts=*/true),
+          std::move(kernels), schedulePipeline(disabled)};
 }
 
 llvm::Expected<EmittedModel> CpuTarget::emit(ModuleOp module, const EmitOptions &options) const {

@@ -102,7 +102,7 @@ std::vector<PhasePipeline> NpuTarget::buildPipelines(func::FuncOp main,
   // Only coupled cores contract int8 in the cube.
   const bool integers = !soc.split && contractsIntegers(main, disabled, soc.name);
   return {
-      makeGraphPipeline(disabled, integers, /*widenFloats=*/false),
+      makeGraphPipeline(disabled, integers, /*widenFloats=*/false, /*mergeProducts=*/false),
       pipeline(Phase::Kernels, "precision, layout, buffers", "3-buffers.mlir",
                npu::buildNpuBufferPipeline),
       pipeline(Phase::Schedule, "schedule", "4-schedule.mlir", npu::buildNpuSchedulePipeline),

@@ -92,8 +92,10 @@ public:
 
 /// Returns the pipeline of the graph passes, which all targets share. `integers`: quantized
 /// contractions become int8 contractions. `widenFloats`: f16 and bf16 contractions
-/// are computed in f32.
-PhasePipeline makeGraphPipeline(std::vector<std::string> disabled, bool integers, bool widenFloats);
+/// are computed in f32. `mergeProducts`: products of one tensor by several constant matrices become
+/// one, whose parts are views.
+PhasePipeline makeGraphPipeline(std::vector<std::string> disabled, bool integers, bool widenFloats,
+                                bool mergeProducts);
 
 } // namespace atc::driver
 

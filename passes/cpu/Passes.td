@@ -26,6 +26,25 @@ class Cpu_ExpandIntegerPass<string mnemonic, string what> : Cpu_ExpandPass<mnemo
   }];
 }
 
+def CpuComposeLayerNorm : Pass<"cpu-compose-layer-norm", "::mlir::ModuleOp"> {
+  let summary = "Compose layer norms from the means and maps that compute them";
+  let description = [{
+    Works on the kernels of `@main`: a mean over the last dim, the squared
+    differences from it, their mean, and a map with the root, gamma and beta
+    become `cpu.layer_norm`, which reads each row once from memory.
+  }];
+  let statistics = [Statistic<"numComposed", "composed", "Number of layer norms composed">];
+  let dependentDialects = ["::atc::cpu::CpuDialect", "::atc::om::OmDialect"];
+}
+
+def CpuExpandAttention : Cpu_ExpandPass<"cpu-expand-attention", "cpu.attention"> {
+  let description = [{
+    Works like the other expansions. The keys of a head and the scores of some
+    rows are in the scratch memory of a thread: the function gets another
+    argument for it, and `cpu.scratch`, its size in bytes.
+  }];
+}
+
 def CpuExpandConv2D : Cpu_ExpandPass<"cpu-expand-conv2d", "cpu.conv2d">;
 
 def CpuExpandCopy : Cpu_ExpandPass<"cpu-expand-copy", "kernel.copy, pack, unpack, fill and pad">;
@@ -43,6 +62,8 @@ def CpuExpandFloatWinograd : Cpu_ExpandPass<"cpu-expand-float-winograd", "cpu.fl
 def CpuExpandIntegerConv
     : Cpu_ExpandIntegerPass<"cpu-expand-integer-conv", "cpu.integer_conv2d and integer_depthwise">;
 
+def CpuExpandLayerNorm : Cpu_ExpandPass<"cpu-expand-layer-norm", "cpu.layer_norm">;
+
 def CpuExpandMap : Cpu_ExpandPass<"cpu-expand-map", "kernel.map">;
 
 def CpuExpandMatMul : Cpu_ExpandPass<"cpu-expand-matmul", "cpu.matmul">;
@@ -55,6 +76,31 @@ def CpuExpandResize : Cpu_ExpandPass<"cpu-expand-resize", "kernel.resize and gat
 
 def CpuExpandWinograd
     : Cpu_ExpandIntegerPass<"cpu-expand-winograd", "cpu.winograd_input and winograd_conv2d">;
+
+def CpuFuseAttention : Pass<"cpu-fuse-attention", "::mlir::ModuleOp"> {
+  let summary = "Fuse products, softmax and the copies around them into attention";
+  let description = [{
+    Works on the kernels of `@main`: a product, a map of it (scale and mask), its
+    softmax along the last dim and the product with the values become
+    `cpu.attention`. Copies that only transpose its operands or its result
+    disappear: it reads and writes with their strides. Scores that something
+    else reads stay as they are.
+  }];
+  let statistics = [Statistic<"numFused", "fused", "Number of attentions fused">,
+                    Statistic<"numCopies", "copies", "Number of copies that disappear">];
+  let dependentDialects = ["::atc::cpu::CpuDialect", "::atc::om::OmDialect"];
+}
+
+def CpuFuseResiduals : Pass<"cpu-fuse-residuals", "::mlir::ModuleOp"> {
+  let summary = "Fuse additions into the matrix product before them";
+  let description = [{
+    Works on the kernels of `@main`: a map that only adds a tensor to the result
+    of a product with packed weights, which nothing else reads, becomes its
+    residual.
+  }];
+  let statistics = [Statistic<"numFused", "fused", "Number of additions fused">];
+  let dependentDialects = ["::atc::cpu::CpuDialect", "::atc::om::OmDialect"];
+}
 
 def CpuLowerGraph : Pass<"cpu-lower-graph", "::mlir::ModuleOp"> {
   let summary = "Lower the graph to kernels on buffers";

@@ -18,8 +18,9 @@ using namespace mlir;
 namespace atc::cpu {
 
 ArrayRef<StringLiteral> optionalPasses() {
-  static constexpr StringLiteral names[] = {"cpu-select-winograd", "om-reuse-in-place",
-                                            "om-remove-dead"};
+  static constexpr StringLiteral names[] = {"cpu-select-winograd", "cpu-compose-layer-norm",
+                                            "cpu-fuse-attention",  "cpu-fuse-residuals",
+                                            "om-reuse-in-place",   "om-remove-dead"};
   return names;
 }
 
@@ -33,6 +34,12 @@ void buildCpuBufferPipeline(OpPassManager &pm, const CpuPipelineOptions &options
   pm.addPass(createCpuLowerGraph(lowering));
   if (isOn(options, "cpu-select-winograd"))
     pm.addNestedPass<func::FuncOp>(createCpuSelectWinograd());
+  if (isOn(options, "cpu-compose-layer-norm"))
+    pm.addPass(createCpuComposeLayerNorm());
+  if (isOn(options, "cpu-fuse-attention"))
+    pm.addPass(createCpuFuseAttention());
+  if (isOn(options, "cpu-fuse-residuals"))
+    pm.addPass(createCpuFuseResiduals());
 }
 
 void buildCpuSchedulePipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
@@ -53,11 +60,13 @@ void buildCpuPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
 void buildCpuExpandPipeline(OpPassManager &pm) {
   OpPassManager &kernels = pm.nest<func::FuncOp>();
   kernels.addPass(createCpuSelectTiles());
+  kernels.addPass(createCpuExpandAttention());
   kernels.addPass(createCpuExpandConv2D());
   kernels.addPass(createCpuExpandCopy());
   kernels.addPass(createCpuExpandDepthwise());
   kernels.addPass(createCpuExpandFloatWinograd());
   kernels.addPass(createCpuExpandIntegerConv());
+  kernels.addPass(createCpuExpandLayerNorm());
   kernels.addPass(createCpuExpandMap());
   kernels.addPass(createCpuExpandMatMul());
   kernels.addPass(createCpuExpandPool());

@@ -31,6 +31,10 @@ struct GraphPipelineOptions : mlir::PassPipelineOptions<GraphPipelineOptions> {
   Option<bool> widenFloats{*this, "widen-floats",
                            llvm::cl::desc("Products of f16 and bf16 tensors are made in f32"),
                            llvm::cl::init(false)};
+  Option<bool> mergeProducts{
+      *this, "merge-products",
+      llvm::cl::desc("Products of one tensor by several constant matrices become one"),
+      llvm::cl::init(false)};
 };
 
 /// Adds the passes that bring an imported module into the form that the targets compile: shapes

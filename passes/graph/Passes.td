@@ -304,6 +304,26 @@ def GraphMatMulToFullyConnected : GraphPass<"graph-matmul-to-fully-connected"> {
   let statistics = [Statistic<"numConverted", "num-converted", "Number of matmuls converted">];
 }
 
+def GraphMergeProducts : GraphPass<"graph-merge-products"> {
+  let summary = "Merge products of one tensor by several constant matrices";
+  let description = [{
+    fully_connected ops with the same input and activation become one, whose
+    weights are those of all of them, and slices of its result: the queries, keys
+    and values of a transformer. Results that leave the function, and weights
+    that something else reads, are not merged.
+
+    ```mlir
+    %q = graph.fully_connected %x, %wq bias %bq : ... -> tensor<1x128x768xf32>
+    %k = graph.fully_connected %x, %wk bias %bk : ... -> tensor<1x128x768xf32>
+    // becomes
+    %qk = graph.fully_connected %x, %w bias %b : ... -> tensor<1x128x1536xf32>
+    %q = graph.slice %qk {starts = array<i64: 0, 0, 0>, ...} : ...
+    %k = graph.slice %qk {starts = array<i64: 0, 0, 768>, ...} : ...
+    ```
+  }];
+  let statistics = [Statistic<"numMerged", "num-merged", "Number of products merged into others">];
+}
+
 def GraphPropagateQdq : GraphPass<"graph-propagate-qdq"> {
   let summary = "Propagate quantize and dequantize through ops that move elements";
   let description = [{

@@ -27,8 +27,10 @@ public:
   explicit PipelineBuilder(Add add) : add(add) {}
 
   struct Choices {
-    bool releaseConstants, integers, widenFloats;
+    bool releaseConstants, integers, widenFloats, mergeProducts;
   };
+  /// Every pass that any target uses.
+  static constexpr Choices kAll = {true, true, true, true};
 
   void build(const Choices &choices) {
     if (choices.widenFloats)
@@ -56,6 +58,8 @@ public:
     addPass(createGraphEliminateTransposes());
     addCleanup();
     addPass(createGraphFoldConstants());
+    if (choices.mergeProducts)
+      addPass(createGraphMergeProducts());
     addPass(createGraphFuseElementwise());
     if (choices.integers)
       addPass(createGraphFuseIntegerEpilogue());
@@ -106,7 +110,8 @@ void atc::graph::buildGraphPipeline(OpPassManager &pm, const GraphPipelineOption
     else
       pm.addPass(std::move(pass));
   };
-  PipelineBuilder(add).build({options.releaseConstants, options.integers, options.widenFloats});
+  PipelineBuilder(add).build(
+      {options.releaseConstants, options.integers, options.widenFloats, options.mergeProducts});
 }
 
 void atc::graph::buildWeightPasses(OpPassManager &pm) {
@@ -121,7 +126,7 @@ void atc::graph::buildWeightPasses(OpPassManager &pm) {
 std::vector<std::string> atc::graph::listPassNames() {
   std::set<std::string> names;
   auto add = [&](std::unique_ptr<Pass> pass, bool) { names.insert(pass->getArgument().str()); };
-  PipelineBuilder(add).build({/*releaseConstants=*/true, /*integers=*/true, /*widenFloats=*/true});
+  PipelineBuilder(add).build(PipelineBuilder::kAll);
   return {names.begin(), names.end()};
 }
 
@@ -130,8 +135,7 @@ SmallVector<std::string> atc::graph::findUnknownPasses(const GraphPipelineOption
   auto remove = [&](std::unique_ptr<Pass> pass, bool) {
     llvm::erase(unknown, pass->getArgument());
   };
-  PipelineBuilder(remove).build(
-      {/*releaseConstants=*/true, /*integers=*/true, /*widenFloats=*/true});
+  PipelineBuilder(remove).build(PipelineBuilder::kAll);
   return unknown;
 }
 

@@ -3,7 +3,7 @@
 
 #include "passes/kernel/KernelMacs.h"
 
-#include "dialects/cpu/Cpu.h"
+#include "dialects/cpu/Transformer.h"
 #include "dialects/npu/Npu.h"
 
 namespace atc::kernel {
@@ -11,8 +11,9 @@ namespace atc::kernel {
 bool isContraction(KernelOpInterface op) {
   if (llvm::isa<npu::ir::Conv2DOp, npu::ir::MatMulOp>(op))
     return true;
-  // All of the CPU's own kernels are, but for the one that prepares an input.
-  return op->getName().getDialectNamespace() == "cpu" && !llvm::isa<cpu::WinogradInputOp>(op);
+  // All of the CPU's own kernels are, but for norms and the one that prepares an input.
+  return op->getName().getDialectNamespace() == "cpu" &&
+         !llvm::isa<cpu::LayerNormOp, cpu::WinogradInputOp>(op);
 }
 
 } // namespace atc::kernel

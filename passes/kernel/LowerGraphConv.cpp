@@ -142,8 +142,8 @@ static LogicalResult lowerPacked(GraphLowering &lowering, Value result, Value lh
                       : lowering.reshaped(lowering.storageOf(lhs), {1, rows, depth});
   Storage output = *lowering.storageOf(result).reshaped({1, rows, columns});
   lowering.kernel<cpu::MatMulOp>(result, output, lowering.buffer(input), lowering.weight(*packed),
-                                 *biasBuffer, lowering.buffer(output), /*packed=*/true, activation,
-                                 cpu::TileAttr());
+                                 *biasBuffer, /*residual=*/Value(), lowering.buffer(output),
+                                 /*packed=*/true, activation, cpu::TileAttr());
   return success();
 }
 
@@ -203,9 +203,9 @@ LogicalResult lowerMatMul(GraphLowering &lowering, graph::MatMulOp op) {
   Storage b = matrices(lowering, rhs, batch, depth, columns, !oneMatrix);
   int64_t count = oneMatrix ? 1 : ShapedType::getNumElements(batch);
   Storage output = *lowering.storageOf(result).reshaped({count, rows, columns});
-  lowering.kernel<cpu::MatMulOp>(result, output, lowering.buffer(a), lowering.buffer(b), Value(),
-                                 lowering.buffer(output), /*packed=*/false, graph::ActivationAttr(),
-                                 cpu::TileAttr());
+  lowering.kernel<cpu::MatMulOp>(result, output, lowering.buffer(a), lowering.buffer(b),
+                                 /*bias=*/Value(), /*residual=*/Value(), lowering.buffer(output),
+                                 /*packed=*/false, graph::ActivationAttr(), cpu::TileAttr());
   return success();
 }
 

@@ -20,6 +20,27 @@ func.func @contractions(%x: memref<1x1x8x8x16xf32>, %w: memref<1x1x1x1x16x16xf32
     activation = #graph.activation<clip, 0.0, 6.0>} : memref<1x1x8x8x16xf32>, memref<1x1x1x16xf32>, memref<1x1x8x8x16xf32>
   // CHECK: cpu.matmul %{{.*}}, %{{.*}} bias %{{.*}} outs %{{.*}} {packed}
   cpu.matmul %l, %r bias %b outs %o {packed} : memref<2x4x8xf32>, memref<1x8x16xf32>, memref<16xf32>, memref<2x4x16xf32>
+  // CHECK: cpu.matmul %{{.*}}, %{{.*}} residual %{{.*}} outs %{{.*}} {packed}
+  cpu.matmul %l, %r residual %o outs %o {packed} : memref<2x4x8xf32>, memref<1x8x16xf32>, memref<2x4x16xf32>, memref<2x4x16xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @transformers
+func.func @transformers(%q: memref<1x2x4x8xf32>, %k: memref<1x2x8x6xf32>, %v: memref<1x2x6x8xf32>, %m: memref<1x1x1x6xf32>,
+                        %y: memref<1x2x4x8xf32>, %x: memref<4x8xf32>, %g: memref<8xf32>) {
+  // CHECK: cpu.attention %{{.*}}, %{{.*}}, %{{.*}} inputs %{{.*}} outs %{{.*}} : memref<1x2x4x8xf32>
+  // CHECK-NEXT: ^bb0(%[[S:.*]]: f32, %[[M:.*]]: f32):
+  // CHECK-NEXT: arith.addf %[[S]], %[[M]]
+  // CHECK-NEXT: cpu.score_yield
+  cpu.attention %q, %k, %v inputs %m outs %y : memref<1x2x4x8xf32>, memref<1x2x8x6xf32>, memref<1x2x6x8xf32>, memref<1x1x1x6xf32>, memref<1x2x4x8xf32> {
+  ^bb0(%score: f32, %mask: f32):
+    %sum = arith.addf %score, %mask : f32
+    cpu.score_yield %sum : f32
+  }
+  // CHECK: cpu.attention %{{.*}}, %{{.*}}, %{{.*}} outs %{{.*}} : memref<1x2x4x8xf32>, memref<1x2x8x6xf32>, memref<1x2x6x8xf32>, memref<1x2x4x8xf32>
+  cpu.attention %q, %k, %v outs %y : memref<1x2x4x8xf32>, memref<1x2x8x6xf32>, memref<1x2x6x8xf32>, memref<1x2x4x8xf32>
+  // CHECK: cpu.layer_norm %{{.*}} gamma %{{.*}} outs %{{.*}} {epsilon = 1.000000e-05 : f64}
+  cpu.layer_norm %x gamma %g outs %x {epsilon = 1.0e-5} : memref<4x8xf32>, memref<8xf32>, memref<4x8xf32>
   return
 }
 }

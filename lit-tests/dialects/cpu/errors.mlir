@@ -475,3 +475,43 @@ func.func @f(%x: memref<1x1x10x10x16xf64>, %w: memref<1x36x16x16xf32>, %y: memre
   cpu.float_winograd %x, %w outs %y : memref<1x1x10x10x16xf64>, memref<1x36x16x16xf32>, memref<1x1x8x8x16xf32>
   return
 }
+
+// -----
+
+func.func @matmul_residual(%x: memref<1x4x8xf32>, %w: memref<1x8x16xf32>, %r: memref<1x4x8xf32>, %y: memref<1x4x16xf32>) {
+  // expected-error @+1 {{residual and output must have the same shape}}
+  cpu.matmul %x, %w residual %r outs %y {packed} : memref<1x4x8xf32>, memref<1x8x16xf32>, memref<1x4x8xf32>, memref<1x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_shape(%q: memref<1x2x4x8xf32>, %k: memref<1x2x9x6xf32>, %v: memref<1x2x6x8xf32>, %y: memref<1x2x4x8xf32>) {
+  // expected-error @+1 {{key must have shape 1, 2, 8, 6, but is 'memref<1x2x9x6xf32>'}}
+  cpu.attention %q, %k, %v outs %y : memref<1x2x4x8xf32>, memref<1x2x9x6xf32>, memref<1x2x6x8xf32>, memref<1x2x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_rows(%q: memref<1x2x4x8xf32>, %k: memref<1x2x8x6xf32>, %v: memref<1x2x6x8xf32, strided<[96, 48, 1, 6]>>, %y: memref<1x2x4x8xf32>) {
+  // expected-error @+1 {{needs dense rows of value and output}}
+  cpu.attention %q, %k, %v outs %y : memref<1x2x4x8xf32>, memref<1x2x8x6xf32>, memref<1x2x6x8xf32, strided<[96, 48, 1, 6]>>, memref<1x2x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_body(%q: memref<1x2x4x8xf32>, %k: memref<1x2x8x6xf32>, %v: memref<1x2x6x8xf32>, %m: memref<1x1x1x6xf32>, %y: memref<1x2x4x8xf32>) {
+  // expected-error @+1 {{has inputs, but no body}}
+  cpu.attention %q, %k, %v inputs %m outs %y : memref<1x2x4x8xf32>, memref<1x2x8x6xf32>, memref<1x2x6x8xf32>, memref<1x1x1x6xf32>, memref<1x2x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm(%x: memref<4x8xf32>, %g: memref<4xf32>, %y: memref<4x8xf32>) {
+  // expected-error @+1 {{gamma must be memref<8x..>, but is 'memref<4xf32>'}}
+  cpu.layer_norm %x gamma %g outs %y {epsilon = 1.0e-5} : memref<4x8xf32>, memref<4xf32>, memref<4x8xf32>
+  return
+}

@@ -10,8 +10,8 @@
 //       for tiles of rows        accumulators in registers
 //         for k: broadcast, multiply, add
 //
-// With several chunks the accumulators are kept in the output between them; the bias is added
-// before the first and the activation applied after the last.
+// With several chunks the accumulators are kept in the output between them; bias and residual are
+// added before the first and the activation applied after the last.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,6 +37,8 @@ public:
   MatMulExpander(MatMulOp op, TileAttr tile)
       : op(op), tile(tile), b(op), lhsStrides(stridesOf(op.getLhs())),
         rhsStrides(stridesOf(op.getRhs())), outStrides(stridesOf(op.getOutput())) {
+    if (op.getResidual())
+      residualStrides = stridesOf(op.getResidual());
     ArrayRef<int64_t> out = shapeOf(op.getOutput()), rhs = shapeOf(op.getRhs());
     rows = out[1];
     columns = out[2];
@@ -64,7 +66,7 @@ private:
   MatMulOp op;
   TileAttr tile;
   KernelBuilder b;
-  SmallVector<int64_t> lhsStrides, rhsStrides, outStrides;
+  SmallVector<int64_t> lhsStrides, rhsStrides, outStrides, residualStrides;
   int64_t rows, columns, width, rhsBlockStride, rhsBatchStride;
   int64_t depth, chunks; ///< of K: `chunks` times `depth`
   Value lhs, rhs, output;
@@ -141,6 +143,11 @@ void MatMulExpander::emitBlocks(Value batch, Value block, Value next, Value chun
     };
     SmallVector<Address> outAt =
         rowAddresses(b.mulAdd(batch, outStrides[0], channel), outStrides[1]);
+    if (epilogue.residual) {
+      at.residual = rowAddresses(b.mulAdd(batch, residualStrides[0], channel), residualStrides[1]);
+      at.residualBlockStride = width;
+      at.lastBlockWidth = lastWidth;
+    }
     startChunk(acc, at, outAt, chunk);
 
     Value lhsFirst = b.mul(batch, lhsStrides[0]);
@@ -152,17 +159,8 @@ void MatMulExpander::emitBlocks(Value batch, Value block, Value next, Value chun
     SmallVector<Address> lhsAt = rowAddresses(lhsFirst, lhsStrides[1]);
     int64_t partial = op.getPacked() ? 0 : lastWidth; // Packed panels are full.
 
-    int64_t unroll = std::min<int64_t>(depth, 8), tail = depth % unroll;
-    acc.contract(lhs, lhsAt, rhs, {rhsFirst}, rhsBlockStride,
-                 {{depth / unroll, unroll * lhsStrides[2], unroll * rhsStrides[1]},
-                  {unroll, lhsStrides[2], rhsStrides[1], /*unroll=*/true}},
-                 partial);
-    if (tail) {
-      for (Address &address : lhsAt)
-        address = address + (depth - tail) * lhsStrides[2];
-      acc.contract(lhs, lhsAt, rhs, {rhsFirst, (depth - tail) * rhsStrides[1]}, rhsBlockStride,
-                   {{tail, lhsStrides[2], rhsStrides[1], /*unroll=*/true}}, partial);
-    }
+    acc.contractRows(lhs, lhsAt, lhsStrides[2], rhs, {rhsFirst}, rhsStrides[1], rhsBlockStride,
+                     depth, partial);
     finishChunk(acc, at, outAt, chunk, lastWidth);
   });
 }
@@ -173,6 +171,8 @@ void MatMulExpander::run() {
   output = b.flat(op.getOutput());
   if (op.getBias())
     epilogue.bias = b.flat(op.getBias());
+  if (op.getResidual())
+    epilogue.residual = b.flat(op.getResidual());
   epilogue.activation = op.getActivation().value_or(graph::ActivationAttr());
 
   int64_t fullBlocks = columns / width, lastWidth = columns % width;

@@ -14,8 +14,9 @@ static void addResidual(KernelBuilder &b, RegisterTile &tile, const EpilogueBuff
                         const EpilogueAt &at) {
   int64_t lanes = tile.vectorType().getNumElements();
   tile.map([&](Value x, int64_t p, int64_t j, int64_t v) -> Value {
-    Value addend = tile.loadVector(buffers.residual,
-                                   at.residual[p] + (j * at.residualBlockStride + v * lanes));
+    Value addend =
+        tile.loadVector(buffers.residual, at.residual[p] + (j * at.residualBlockStride + v * lanes),
+                        tile.validLanes(j, v, at.lastBlockWidth));
     return arith::AddFOp::create(b, x, addend);
   });
 }

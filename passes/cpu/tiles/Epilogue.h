@@ -22,11 +22,12 @@ template <typename ConvOp> EpilogueBuffers epilogueOf(KernelBuilder &b, ConvOp o
           op.getActivation().value_or(graph::ActivationAttr()), op.getResidualLast()};
 }
 
-/// The location of a tile: its first channel, and the residual's address per pixel.
+/// The location of a tile: its first channel, and the residual's address per pixel in elements.
 struct EpilogueAt {
   Address channel;
   llvm::SmallVector<Address> residual;
   int64_t residualBlockStride = 0;
+  int64_t lastBlockWidth = 0; ///< columns of the residual's last block; 0: all
 };
 
 /// Initializes the accumulators with the bias and a residual that the activation covers. The

@@ -23,6 +23,15 @@ Value RegisterTile::loadVector(Value flat, Address address) {
   return vector::LoadOp::create(b, type, flat, at(address));
 }
 
+Value RegisterTile::loadVector(Value flat, Address address, int64_t valid) {
+  if (valid == lanes)
+    return loadVector(flat, address);
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
+  if (valid == 0)
+    return zero;
+  return vector::MaskedLoadOp::create(b, type, flat, at(address), laneMask(valid), zero);
+}
+
 Value RegisterTile::laneMask(int64_t valid) {
   auto maskType = VectorType::get({lanes}, b.getI1Type());
   return vector::ConstantMaskOp::create(b, maskType, ArrayRef<int64_t>{valid});
@@ -61,7 +70,7 @@ void RegisterTile::store(Value flat, ArrayRef<Address> to, int64_t blockStride,
     for (int64_t j = 0; j < blocks; ++j)
       for (int64_t v = 0; v < vectors(); ++v) {
         Value index = at(to[p] + (j * blockStride + v * lanes));
-        int64_t valid = lastBlockWidth && j == blocks - 1 ? lanesInside(lastBlockWidth, v) : lanes;
+        int64_t valid = validLanes(j, v, lastBlockWidth);
         if (valid == lanes)
           vector::StoreOp::create(b, acc(p, j, v), flat, index);
         else if (valid > 0)
@@ -73,10 +82,6 @@ void RegisterTile::contract(Value lhs, ArrayRef<Address> lhsPixels, Value rhs, A
                             int64_t rhsBlockStride, ArrayRef<SumLoop> loops, int64_t lastBlockWidth,
                             int64_t rhsAhead) {
   constexpr int64_t kLine = 16; // f32 elements of a cache line.
-  Value zero;
-  if (lastBlockWidth)
-    zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
-
   sum(lhsPixels, rhsFirst, loops, [&](ArrayRef<Address> lhsAt, Address rhsAt) {
     SmallVector<Value> weights;
     for (int64_t j = 0; j < blocks; ++j)
@@ -85,14 +90,7 @@ void RegisterTile::contract(Value lhs, ArrayRef<Address> lhsPixels, Value rhs, A
         if (rhsAhead && v * lanes % kLine == 0)
           memref::PrefetchOp::create(b, rhs, ValueRange{at(address + rhsAhead)}, /*isWrite=*/false,
                                      /*localityHint=*/2, /*isDataCache=*/true);
-        int64_t valid = lastBlockWidth && j == blocks - 1 ? lanesInside(lastBlockWidth, v) : lanes;
-        if (valid == lanes)
-          weights.push_back(loadVector(rhs, address));
-        else if (valid == 0)
-          weights.push_back(zero);
-        else
-          weights.push_back(
-              vector::MaskedLoadOp::create(b, type, rhs, at(address), laneMask(valid), zero));
+        weights.push_back(loadVector(rhs, address, validLanes(j, v, lastBlockWidth)));
       }
     for (int64_t p = 0; p < pixels; ++p) {
       Value element = memref::LoadOp::create(b, lhs, at(lhsAt[p]));
@@ -102,6 +100,23 @@ void RegisterTile::contract(Value lhs, ArrayRef<Address> lhsPixels, Value rhs, A
           acc(p, j, v) = b.madd(splat, weights[j * vectors() + v], acc(p, j, v));
     }
   });
+}
+
+void RegisterTile::contractRows(Value lhs, ArrayRef<Address> lhsRows, int64_t lhsStride, Value rhs,
+                                Address rhsFirst, int64_t rhsStride, int64_t rhsBlockStride,
+                                int64_t depth, int64_t lastBlockWidth) {
+  const int64_t unroll = std::min<int64_t>(depth, 8), tail = depth % unroll;
+  contract(lhs, lhsRows, rhs, rhsFirst, rhsBlockStride,
+           {{depth / unroll, unroll * lhsStride, unroll * rhsStride},
+            {unroll, lhsStride, rhsStride, /*unroll=*/true}},
+           lastBlockWidth);
+  if (tail == 0)
+    return;
+  SmallVector<Address> rest;
+  for (Address address : lhsRows)
+    rest.push_back(address + (depth - tail) * lhsStride);
+  contract(lhs, rest, rhs, rhsFirst + (depth - tail) * rhsStride, rhsBlockStride,
+           {{tail, lhsStride, rhsStride, /*unroll=*/true}}, lastBlockWidth);
 }
 
 void RegisterTile::multiply(Value lhs, ArrayRef<Address> lhsPixels, Value rhs, Address rhsFirst,

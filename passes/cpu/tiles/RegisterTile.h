@@ -56,6 +56,11 @@ public:
   void contract(mlir::Value lhs, llvm::ArrayRef<Address> lhsPixels, mlir::Value rhs,
                 Address rhsFirst, int64_t rhsBlockStride, llvm::ArrayRef<SumLoop> loops,
                 int64_t lastBlockWidth = 0, int64_t rhsAhead = 0);
+  /// Accumulates over `depth` steps in which the operands advance by `lhsStride` and `rhsStride`
+  /// elements: a product of matrices. Other parameters are those of contract().
+  void contractRows(mlir::Value lhs, llvm::ArrayRef<Address> lhsRows, int64_t lhsStride,
+                    mlir::Value rhs, Address rhsFirst, int64_t rhsStride, int64_t rhsBlockStride,
+                    int64_t depth, int64_t lastBlockWidth = 0);
 
   /// Accumulates acc[p][0][v] += lhs[pixel p][v] * rhs[v] over `loops`: both operands are vectors,
   /// as in a depthwise convolution.
@@ -71,17 +76,23 @@ public:
   /// Returns the accumulators as a list, to be carried through control flow.
   llvm::SmallVector<mlir::Value> &values() { return accumulators; }
 
+  /// Returns how many lanes of vector `vector` of block `block` are inside where the last block has
+  /// `lastBlockWidth` columns (0: all of them).
+  int64_t validLanes(int64_t block, int64_t vector, int64_t lastBlockWidth) const {
+    if (!lastBlockWidth || block != blocks - 1)
+      return lanes;
+    return std::clamp<int64_t>(lastBlockWidth - vector * lanes, 0, lanes);
+  }
+
   /// Loads `width` elements of a flat buffer.
   mlir::Value loadVector(mlir::Value flat, Address address);
+  /// Loads the first `valid` lanes; the others are 0.
+  mlir::Value loadVector(mlir::Value flat, Address address, int64_t valid);
 
 private:
   using StepFn = llvm::function_ref<void(llvm::ArrayRef<Address> lhsPixels, Address rhsAt)>;
   void sum(llvm::ArrayRef<Address> lhsPixels, Address rhsAt, llvm::ArrayRef<SumLoop> loops,
            StepFn step);
-  /// Returns the number of lanes of vector `v` inside a block of `valid` columns.
-  int64_t lanesInside(int64_t valid, int64_t v) const {
-    return std::clamp<int64_t>(valid - v * lanes, 0, lanes);
-  }
   mlir::Value laneMask(int64_t valid);
   mlir::Value at(Address address);
   mlir::Value &acc(int64_t pixel, int64_t block, int64_t vector) {
