@@ -376,8 +376,7 @@ struct ComposeActivations : atc::graph::impl::GraphComposeActivationsBase<Compos
                  ComposeRange<ClipOp>, ComposeRange<MaxOp>, ComposeRange<MinOp>,
                  ComposeRange<ReluOp>, ClipToHardSigmoid, MaxToLeakyRelu, PReluToLeakyRelu>(
         &getContext(), numComposed);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

@@ -65,8 +65,7 @@ struct ComposeDepthToSpace : atc::graph::impl::GraphComposeDepthToSpaceBase<Comp
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<ComposeShuffle>(&getContext(), numComposed);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

@@ -281,8 +281,7 @@ struct DecomposeConvTranspose
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<Decompose>(&getContext(), numDecomposed);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

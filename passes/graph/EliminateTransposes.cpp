@@ -232,12 +232,10 @@ struct EliminateTransposes : atc::graph::impl::GraphEliminateTransposesBase<Elim
     constexpr int64_t costOfPatterns = 8;
     int64_t visits = 20'000'000;
     do {
-      if (failed(applyPatternsGreedily(getOperation(), frozen)))
-        return signalPassFailure();
+      rewriteToFixpoint(getOperation(), frozen);
       visits -= costOfPatterns * numOps;
     } while (permuteRegions(getOperation(), visits) && --rounds > 0);
-    if (failed(applyPatternsGreedily(getOperation(), frozen)))
-      signalPassFailure();
+    rewriteToFixpoint(getOperation(), frozen);
   }
 };
 

@@ -50,8 +50,7 @@ struct ExpandPow : atc::graph::impl::GraphExpandPowBase<ExpandPow> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<Expand>(&getContext(), numExpanded);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

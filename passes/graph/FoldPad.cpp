@@ -175,8 +175,7 @@ struct FoldPad : atc::graph::impl::GraphFoldPadBase<FoldPad> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<FoldIntoAveragePool, FoldIntoConv, FoldIntoMaxPool>(&getContext(), numFolded);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

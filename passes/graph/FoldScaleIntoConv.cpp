@@ -82,8 +82,7 @@ struct FoldScaleIntoConv : atc::graph::impl::GraphFoldScaleIntoConvBase<FoldScal
     RewritePatternSet patterns(&getContext());
     patterns.add<FoldBinary<AddOp>, FoldBinary<DivOp>, FoldBinary<MulOp>, FoldBinary<SubOp>>(
         &getContext(), numFolded);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

@@ -183,8 +183,7 @@ struct FuseConvActivation : atc::graph::impl::GraphFuseConvActivationBase<FuseCo
     const Float32Nodes float32Nodes(getOperation());
     patterns.add<FuseActivation>(&getContext(), float32Nodes, numFused);
     patterns.add<MoveInFrontOfMove>(&getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

@@ -88,8 +88,7 @@ struct FuseConvAdd : atc::graph::impl::GraphFuseConvAddBase<FuseConvAdd> {
     patterns.add<FuseBias>(&getContext(), numBiases, PatternBenefit(2));
     const Float32Nodes float32Nodes(getOperation());
     patterns.add<FuseResidual>(&getContext(), float32Nodes, numResiduals);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

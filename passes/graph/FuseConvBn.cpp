@@ -43,8 +43,7 @@ struct FuseConvBn : atc::graph::impl::GraphFuseConvBnBase<FuseConvBn> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<FoldBatchNorm>(&getContext(), numFused);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

@@ -44,8 +44,7 @@ struct LowerBatchNorm : atc::graph::impl::GraphLowerBatchNormBase<LowerBatchNorm
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<ToMulAdd>(&getContext(), numLowered);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

@@ -58,8 +58,7 @@ struct MatMulToFullyConnected
     RewritePatternSet patterns(&getContext());
     patterns.add<ConvertMatMul>(&getContext(), numConverted);
     patterns.add<AddToBias>(&getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

@@ -75,8 +75,7 @@ struct RaiseTo2D : atc::graph::impl::GraphRaiseTo2DBase<RaiseTo2D> {
     patterns.add<Raise<AveragePoolOp>, Raise<ConvOp>, Raise<ConvTransposeOp>, Raise<MaxPoolOp>>(
         context, numRaised);
     ReshapeOp::getCanonicalizationPatterns(patterns, context);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

@@ -19,6 +19,11 @@ inline mlir::RankedTensorType getTensorType(mlir::Value value) {
   return mlir::cast<mlir::RankedTensorType>(value.getType());
 }
 
+/// Rewrites everything inside `op` until no pattern applies, however deep a chain of rewrites is.
+/// Where patterns undo each other for ever, it stops after a number of rounds that depends on the
+/// size of the graph; what was rewritten until then is right as well.
+void rewriteToFixpoint(mlir::Operation *op, const mlir::FrozenRewritePatternSet &patterns);
+
 /// A pattern that counts its rewrites in a statistic of its pass.
 template <typename OpTy> struct CountingPattern : mlir::OpRewritePattern<OpTy> {
   CountingPattern(mlir::MLIRContext *context, mlir::Pass::Statistic &count,

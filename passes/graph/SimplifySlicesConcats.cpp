@@ -157,8 +157,7 @@ struct SimplifySlicesConcats
     // Nested concats and nested slices merge by the canonical forms.
     ConcatOp::getCanonicalizationPatterns(patterns, context);
     SliceOp::getCanonicalizationPatterns(patterns, context);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

@@ -70,8 +70,7 @@ struct HostFoldBatchNorm : impl::HostFoldBatchNormBase<HostFoldBatchNorm> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<FoldIntoConv>(&getContext(), numFolded);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    graph::rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

@@ -337,9 +337,8 @@ struct HostFuseAttention : impl::HostFuseAttentionBase<HostFuseAttention> {
     RewritePatternSet copies(&getContext()), patterns(&getContext());
     copies.add<RemoveCopy>(&getContext());
     patterns.add<FuseAttention, ConvertAttention>(&getContext(), numFused);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(copies))) ||
-        failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    graph::rewriteToFixpoint(getOperation(), std::move(copies));
+    graph::rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

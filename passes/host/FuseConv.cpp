@@ -156,8 +156,7 @@ struct HostFuseConv : impl::HostFuseConvBase<HostFuseConv> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<FuseActivation, FuseSilu, FuseSum>(&getContext(), numFused);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    graph::rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

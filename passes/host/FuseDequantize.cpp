@@ -229,8 +229,7 @@ struct HostFuseDequantize : impl::HostFuseDequantizeBase<HostFuseDequantize> {
     Packer packer;
     RewritePatternSet patterns(&getContext());
     patterns.add<FuseDequantize>(&getContext(), packer, numFused, graphProducts);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    graph::rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

@@ -181,8 +181,7 @@ struct HostFuseNormalization : impl::HostFuseNormalizationBase<HostFuseNormaliza
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<FuseRmsNorm, FuseSwish, FuseTanhGelu>(&getContext(), numFused);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    graph::rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

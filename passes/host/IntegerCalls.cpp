@@ -499,9 +499,8 @@ struct IntegerCalls : impl::HostIntegerCallsBase<IntegerCalls> {
     RewritePatternSet quantized(&getContext()), real(&getContext());
     quantized.add<QuantizedResult>(&getContext(), numCalls);
     real.add<RealResult>(&getContext(), numCalls);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(quantized))) ||
-        failed(applyPatternsGreedily(getOperation(), std::move(real))))
-      signalPassFailure();
+    graph::rewriteToFixpoint(getOperation(), std::move(quantized));
+    graph::rewriteToFixpoint(getOperation(), std::move(real));
   }
 };
 

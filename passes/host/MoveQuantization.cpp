@@ -228,8 +228,7 @@ struct MoveQuantization : impl::HostMoveQuantizationBase<MoveQuantization> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<SinkDequantize, RaiseQuantize>(&getContext(), numMoved);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    graph::rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

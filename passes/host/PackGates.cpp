@@ -81,8 +81,7 @@ struct HostPackGates : impl::HostPackGatesBase<HostPackGates> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<PackWeights>(&getContext(), numPacked);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    graph::rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

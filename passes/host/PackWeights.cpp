@@ -107,8 +107,7 @@ struct HostPackWeights : impl::HostPackWeightsBase<HostPackWeights> {
     Packer packer;
     RewritePatternSet patterns(&getContext());
     patterns.add<PackWeights>(&getContext(), numPacked, packer);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    graph::rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

@@ -379,9 +379,8 @@ struct FoldQdqContractions : atc::graph::impl::GraphFoldQdqContractionsBase<Fold
     sums.add<SumProduct<MatMulOp>, SumProduct<FullyConnectedOp>>(&getContext(), numSums);
     RewritePatternSet factors(&getContext());
     factors.add<UseFactor>(&getContext(), numFactors);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(sums))) ||
-        failed(applyPatternsGreedily(getOperation(), std::move(factors))))
-      return signalPassFailure();
+    rewriteToFixpoint(getOperation(), std::move(sums));
+    rewriteToFixpoint(getOperation(), std::move(factors));
     foldConstants();
   }
 

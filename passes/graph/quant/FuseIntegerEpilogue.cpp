@@ -217,8 +217,7 @@ struct FuseIntegerEpilogue : atc::graph::impl::GraphFuseIntegerEpilogueBase<Fuse
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<FuseMap>(&getContext(), numFused);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      return signalPassFailure();
+    rewriteToFixpoint(getOperation(), std::move(patterns));
     getOperation().walk([](Operation *op) {
       llvm::TypeSwitch<Operation *>(op)
           .Case([](MapOp map) {

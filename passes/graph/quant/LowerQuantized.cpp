@@ -103,8 +103,7 @@ struct LowerQuantized : atc::graph::impl::GraphLowerQuantizedBase<LowerQuantized
     RewritePatternSet patterns(&getContext());
     patterns.add<LowerQuantize, LowerDequantize>(&getContext());
     StorageCastOp::getCanonicalizationPatterns(patterns, &getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 

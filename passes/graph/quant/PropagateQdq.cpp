@@ -151,8 +151,7 @@ struct PropagateQdq : atc::graph::impl::GraphPropagateQdqBase<PropagateQdq> {
     RewritePatternSet patterns(&getContext());
     patterns.add<SinkDequantize>(&getContext(), numMoved);
     patterns.add<RaiseQuantize>(&getContext(), numMoved);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };
 
