@@ -416,11 +416,12 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetFirstAippInfo(uint32_t modelId, size_t ind
 
 /* ---- dumps: executions write tensors as .npy files, see docs/ascendcl.md -------- */
 
-/* Called in the order Init, Set, Finalize; else ACL_ERROR_DUMP_ALREADY_RUN, ACL_ERROR_DUMP_NOT_RUN. */
+/* Called in the order Init, Set, Finalize; else ACL_ERROR_DUMP_ALREADY_RUN, ACL_ERROR_DUMP_NOT_RUN.
+ */
 ACL_FUNC_VISIBILITY aclError aclmdlInitDump(void);
 /*
- * Starts the dump that "dump" in a JSON file describes; ACL_ERROR_INVALID_FILE, ACL_ERROR_PARSE_FILE,
- * ACL_ERROR_INVALID_DUMP_CONFIG.
+ * Starts the dump that "dump" in a JSON file describes; ACL_ERROR_INVALID_FILE,
+ * ACL_ERROR_PARSE_FILE, ACL_ERROR_INVALID_DUMP_CONFIG.
  */
 ACL_FUNC_VISIBILITY aclError aclmdlSetDump(const char *dumpCfgPath);
 ACL_FUNC_VISIBILITY aclError aclmdlFinalizeDump(void);
