@@ -100,7 +100,8 @@ def run_all(sources, work, jobs):
 
 
 def compile_one(entry):
-    done = subprocess.run(entry["arguments"] + ["-fsyntax-only", "-Werror"], cwd=entry["directory"],
+    # Warnings are those of the build; what is missing is an error.
+    done = subprocess.run(entry["arguments"] + ["-fsyntax-only", "-w"], cwd=entry["directory"],
                           capture_output=True, text=True)
     return done.stderr if done.returncode else ""
 

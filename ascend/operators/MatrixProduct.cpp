@@ -34,7 +34,7 @@ float floatOf(aclDataType type, const void *data, size_t index) {
   if (type == ACL_FLOAT16) {
     aclFloat16 value;
     memcpy(&value, static_cast<const char *>(data) + 2 * index, 2);
-    return halfToFloat(value);
+    return atc::halfToFloat(value);
   }
   float value;
   memcpy(&value, static_cast<const char *>(data) + 4 * index, 4);
@@ -102,7 +102,7 @@ void Product::run(const void *alpha, const void *a, const void *b, const void *b
   for (size_t i = 0; i < m * n; ++i) {
     const float value = scale * sums[i] + (keep != 0 ? keep * floatOf(typeC, c, i) : 0);
     if (typeC == ACL_FLOAT16) {
-      const aclFloat16 half = floatToHalf(value);
+      const aclFloat16 half = atc::floatToHalf(value);
       memcpy(target + 2 * i, &half, 2);
     } else {
       memcpy(target + 4 * i, &value, 4);

@@ -142,7 +142,7 @@ aclmdlAIPP *aclmdlCreateAIPP(uint64_t batchSize) {
   aipp->all.batch = static_cast<int8_t>(batchSize);
   ImageParameters image;
   for (aclFloat16 &value : image.varReci)
-    value = floatToHalf(1.0f);
+    value = atc::floatToHalf(1.0f);
   aipp->images.assign(batchSize, image);
   return static_cast<aclmdlAIPP *>(aipps().add(std::move(aipp)));
 }
@@ -289,7 +289,7 @@ aclError aclmdlSetAIPPDtcPixelMin(aclmdlAIPP *aippParmsSet, float dtcPixelMinChn
   return changeImage(__func__, aippParmsSet, batchIndex, [&](ImageParameters &image) {
     const float min[4] = {dtcPixelMinChn0, dtcPixelMinChn1, dtcPixelMinChn2, dtcPixelMinChn3};
     for (int i = 0; i < 4; ++i)
-      image.min[i] = floatToHalf(min[i]);
+      image.min[i] = atc::floatToHalf(min[i]);
     return ACL_SUCCESS;
   });
 }
@@ -301,7 +301,7 @@ aclError aclmdlSetAIPPPixelVarReci(aclmdlAIPP *aippParmsSet, float dtcPixelVarRe
     const float varReci[4] = {dtcPixelVarReciChn0, dtcPixelVarReciChn1, dtcPixelVarReciChn2,
                               dtcPixelVarReciChn3};
     for (int i = 0; i < 4; ++i)
-      image.varReci[i] = floatToHalf(varReci[i]);
+      image.varReci[i] = atc::floatToHalf(varReci[i]);
     return ACL_SUCCESS;
   });
 }

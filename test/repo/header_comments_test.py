@@ -14,7 +14,7 @@ LEFT_OUT = ("ascend/include/", "examples/", "lit-tests/", "test/")
 # Declarations that are no functions, or whose comment is that of what makes them.
 NO_FUNCTION = re.compile(r"(using|typedef|static_assert|enum|friend|extern template|return|if|for|"
                          r"while|switch|std::function|[A-Z_0-9]+\(|struct|class|#)")
-ACCESSOR = re.compile(r"\{ (return [*&!]?[\w.\->:<>*()+ ]*;)? ?\}$")
+ACCESSOR = re.compile(r"\{ (return [*&!]?[\w.\->:<>*()+\[\] ]*;)? ?\}$")
 
 
 def headers():

@@ -6,6 +6,7 @@
 #include "dialects/npu/Npu.h"
 #include "dialects/om/Om.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/kernel/LayoutRules.h"
 #include "passes/kernel/PackWeights.h"
 #include "passes/npu/Passes.h"
