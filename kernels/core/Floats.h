@@ -68,6 +68,10 @@ private:
   float *values = nullptr;
 };
 
+// Vectors are passed between functions of one file only.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpsabi"
+
 typedef float Floats16 __attribute__((vector_size(64)));
 
 /// Returns the sum of the elements, which are added in pairs.
@@ -101,6 +105,8 @@ inline float dotProduct(const float *a, const float *b, int64_t count) {
     sum += a[i] * b[i];
   return sum;
 }
+
+#pragma GCC diagnostic pop
 
 } // namespace atc::kernels
 

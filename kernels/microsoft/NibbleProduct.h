@@ -15,6 +15,10 @@
 
 #include "kernels/core/Floats.h"
 
+// Vectors are passed between functions of one file only.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpsabi"
+
 namespace atc::kernels {
 
 /// The product of `rows` rows of k floats and k x n weights of 4 bits, stored by columns in blocks
@@ -250,5 +254,7 @@ private:
 };
 
 } // namespace atc::kernels
+
+#pragma GCC diagnostic pop
 
 #endif // OPENATC_KERNELS_MICROSOFT_NIBBLEPRODUCT_H

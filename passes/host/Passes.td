@@ -168,6 +168,30 @@ def HostFuseNormalization : Pass<"host-fuse-normalization", "::mlir::func::FuncO
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 
+def HostFuseRotary : Pass<"host-fuse-rotary", "::mlir::func::FuncOp"> {
+  let summary = "Fuses rotary embeddings to one call";
+  let description = [{
+    x * cos + concat(-x[n:], x[:n]) * sin of f32, along the last axis, becomes RotateHalf. The
+    split n is a constant or half of the axis, as exporters compute it from the shape of x.
+
+    ```mlir
+    %back = graph.host_call "Slice"(%x, %n, %end, %axis) {} : ...
+    %front = graph.host_call "Slice"(%x, %zero, %n, %axis) {} : ...
+    %minus = graph.host_call "Neg"(%back) {} : ...
+    %turned = graph.host_call "Concat"(%minus, %front) {axis = array<i64: -1>} : ...
+    %a = graph.host_call "Mul"(%x, %cos) {} : ...
+    %b = graph.host_call "Mul"(%turned, %sin) {} : ...
+    %y = graph.host_call "Add"(%a, %b) {} : ...
+    ```
+    becomes
+    ```mlir
+    %y = graph.host_call "RotateHalf"(%x, %cos, %sin) {split = array<i64: 32>} : ...
+    ```
+  }];
+  let statistics = [Statistic<"numFused", "num-fused", "Calls made">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
 def HostFuseAttention : Pass<"host-fuse-attention", "::mlir::func::FuncOp"> {
   let summary = "Fuses softmax(q k^T) v, with its cache, to one call";
   let description = [{

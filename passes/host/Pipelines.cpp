@@ -4,6 +4,7 @@
 #include "passes/host/Pipelines.h"
 
 #include "passes/DisabledPasses.h"
+#include "passes/graph/Passes.h"
 #include "passes/host/Passes.h"
 
 #include "mlir/Pass/PassRegistry.h"
@@ -29,10 +30,14 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
     functions.addPass(createHostFuseConv());
   if (isOn(options, "host-fuse-normalization"))
     functions.addPass(createHostFuseNormalization());
+  if (isOn(options, "host-fuse-rotary"))
+    functions.addPass(createHostFuseRotary());
   if (isOn(options, "host-fuse-attention"))
     functions.addPass(createHostFuseAttention());
   if (isOn(options, "host-block-channels"))
     pm.addNestedPass<func::FuncOp>(createHostBlockChannels());
+  // Exporters compute the same shapes for each use; what fusions leave of them is needed once.
+  pm.addNestedPass<func::FuncOp>(graph::createGraphCse());
   if (isOn(options, "host-tile-rows"))
     pm.addPass(createHostTileRows());
   if (isOn(options, "host-pack-weights"))
@@ -45,7 +50,8 @@ ArrayRef<StringLiteral> optionalPasses() {
       "host-fold-batch-norm",    "host-move-quantization", "host-integer-calls",
       "host-pack-gates",         "host-fuse-conv",         "host-tile-dynamic-dim",
       "host-fuse-normalization", "host-fuse-attention",    "host-pack-weights",
-      "host-tile-rows",          "host-block-channels",    "host-fuse-dequantize"};
+      "host-tile-rows",          "host-block-channels",    "host-fuse-dequantize",
+      "host-fuse-rotary"};
   return names;
 }
 

@@ -12,7 +12,8 @@ a process of its own, so that a crash is that test's result and not the end of t
                                               or any test crashes or gives a wrong answer
     onnx_suite.py --soc Ascend310P3           on the simulated NPU, where what is float is
                                               computed in float16
-    onnx_suite.py --dynamic                   with every dim of every input left open
+    onnx_suite.py --dynamic                   with every dim of every input left open; also prints
+                                              how many tests on floats run generated code
 
 Needs numpy and the onnx package.
 """
@@ -49,6 +50,10 @@ RESULTS = ("pass", "unsupported", "wrong", "crash", "skipped")
 LOUD = ("wrong", "crash")
 # The suite's own tolerance beside 1e-3 of the number; onnx_values.py has that of small floats.
 ATOL = 1e-7
+# What computes a test on floats with dynamic dims.
+FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE,
+          onnx.TensorProto.BFLOAT16)
+GENERATED, ON_HOST = "generated code", "host kernels"
 # On the NPU an error may be this part of an output's range, or of the number itself.
 NPU_TOLERANCE = 5e-3
 # Operators that draw random numbers: shape and type of the answer are all that is defined.
@@ -175,7 +180,8 @@ def compare(name, got, want, random, soc):
 
 
 def run_test(folder, way, say):
-    """Raises how the test ended where it is no pass; `say` hears what it does."""
+    """Raises how the test ended where it is no pass; `say` hears what it does. Returns what
+    computes a model on floats with dynamic dims."""
     path = folder / "model.onnx"
     if not path.exists():
         raise Outcome("skipped", "the model is not part of the suite")
@@ -215,6 +221,17 @@ def run_test(folder, way, say):
             for value, file in zip(model.graph.output, numbered(data_set, "output")):
                 compare(value.name, outputs[value.name], load_value(file, value.type), random,
                         way.soc)
+        return code_of(om, ends) if way.dynamic else ""
+
+
+def code_of(om, ends):
+    """What computes a model on floats: generated code, or host kernels; "" for other models."""
+    if not any(end.type.tensor_type.elem_type in FLOATS for end in ends):
+        return ""
+    code, out, err = call(tool("om-dump"), "--json", om)
+    if code:
+        raise Outcome("crash", f"om-dump: {out}{err}")
+    return GENERATED if json.loads(out)["schedule"] else ON_HOST
 
 
 def in_child(folder, way, pipe):
@@ -227,8 +244,7 @@ def in_child(folder, way, pipe):
     # A busy machine may stop a process for long: what a test may use is processor time.
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(way.timeout),) * 2)
     try:
-        run_test(folder, way, lambda activity: say("does", activity))
-        answer = ("pass", "")
+        answer = ("pass", run_test(folder, way, lambda activity: say("does", activity)) or "")
     except Outcome as outcome:
         answer = (outcome.result, outcome.text)
     except Exception as error:  # whatever it is, it is this test's result
@@ -357,6 +373,11 @@ def main():
     counts = collections.Counter(result for result, _ in results.values())
     print(f"{len(results)} tests in {time.monotonic() - started:.0f} s:",
           ", ".join(f"{counts[result]} {result}" for result in RESULTS))
+    if options.dynamic:
+        code = collections.Counter(text for result, text in results.values() if result == "pass")
+        floats = code[GENERATED] + code[ON_HOST]
+        print(f"{code[GENERATED]} of {floats} tests on floats that pass run generated code "
+              f"({100 * code[GENERATED] / max(1, floats):.1f} %), the others only host kernels")
     if options.json:
         options.json.write_text(json.dumps(
             {"counts": counts, "tests": {k: list(v) for k, v in sorted(results.items())}},

@@ -144,3 +144,22 @@ def test_matmul_nbits(bits, m, k, n, block, zeros):
     got, = call("MatMulNBits", *inputs, K=k, N=n, bits=bits, block_size=block)
     want = inputs[0].astype("f8") @ w.T + add
     np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-3 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("split", [None, 0, 3, 10])
+@pytest.mark.parametrize("x,tables", [((2, 3, 5, 10), (2, 1, 5, 10)), ((2, 3, 5, 10), (5, 10)),
+                                      ((1, 10), (4, 1, 10)), ((10,), (10,)), ((2, 0, 10), (10,))])
+def test_rotate_half(x, tables, split):
+    x, cos, sin = floats(*x), floats(*tables), floats(*tables)
+    at = 5 if split is None else split
+    turned = np.concatenate([-x[..., at:], x[..., :at]], -1)
+    got, = call("RotateHalf", x, cos, sin, **({} if split is None else {"split": split}))
+    np.testing.assert_allclose(got, x * cos + turned * sin, rtol=1e-5, atol=1e-6)
+
+
+def test_rotate_half_refuses():
+    for inputs, attributes in (((floats(2, 8), floats(2, 4), floats(2, 4)), {}),
+                               ((floats(2, 8), floats(3, 8), floats(3, 8)), {}),
+                               ((floats(2, 8), floats(2, 8), floats(2, 8)), {"split": 9})):
+        with pytest.raises(KernelError):
+            call("RotateHalf", *inputs, **attributes)

@@ -6,6 +6,7 @@
 
 #include "openatc/om.hpp"
 #include "test/runtime-lite/GearTestModel.h"
+#include "test/runtime-lite/HostTestModel.h"
 
 #include <atomic>
 #include <cerrno>
@@ -63,6 +64,45 @@ static long runGears(const KernelImage &image) {
   return allocations - before;
 }
 
+/// Runs a dynamic schedule of `calls` calls at shapes that it has seen, and returns the allocations
+/// per run; -1 where a run fails or their number differs from run to run.
+static long runDynamic(const KernelImage &image, int calls) {
+  HostTestModel source(image);
+  int32_t value = source.input("x", OM_F32, {-1});
+  for (int i = 0; i < calls; ++i) {
+    const int32_t next = source.make("host_add_one", {value});
+    if (i)
+      source.release({value});
+    value = next;
+  }
+  source.output("y", value, OM_F32);
+  om::Error error;
+  om::Model model =
+      om::Model::loadFile(writeModel(source.model, "no-allocation-dynamic.om"), error);
+  om::Session session(model, error);
+  om_value *inputs[3] = {};
+  const int64_t sizes[] = {3, 700, 9000};
+  for (int i = 0; i < 3; ++i)
+    if (om_value_create_tensor(OM_F32, 1, &sizes[i], nullptr, &inputs[i], nullptr) != OM_OK)
+      return -1;
+  long perRun = 0;
+  for (int run = 0; session && run < 30; ++run) {
+    const long before = allocations;
+    om_value *output = nullptr;
+    const om_value *input = inputs[run % 3];
+    if (om_session_run_values(session.get(), &input, &output, nullptr) != OM_OK)
+      return -1;
+    om_value_release(output);
+    const long made = allocations - before;
+    if (run > 3 && made != perRun)
+      return -1;
+    perRun = made;
+  }
+  for (om_value *input : inputs)
+    om_value_release(input);
+  return session ? perRun : -1;
+}
+
 int main() {
   KernelImage code = readKernelImage(OPENATC_TEST_KERNELS);
   TestModel test(code);
@@ -94,5 +134,8 @@ int main() {
   std::printf("{\"runs\": 100, \"allocations\": %ld}\n", during);
   const long withGears = runGears(code);
   std::printf("{\"runs\": 30, \"gears\": 2, \"allocations\": %ld}\n", withGears);
-  return during == 0 && withGears == 0 ? 0 : 1;
+  // An output is the caller's: its description and its elements.
+  const long few = runDynamic(code, 2), many = runDynamic(code, 40);
+  std::printf("{\"dynamic calls\": [2, 40], \"allocations per run\": [%ld, %ld]}\n", few, many);
+  return during == 0 && withGears == 0 && few == 2 && many == 2 ? 0 : 1;
 }
