@@ -69,9 +69,14 @@ LogicalResult IntegerConv2DOp::verify() {
       failed(verifyRank(*this, getStarts(), 1, "starts")))
     return failure();
   MemRefType filter = typeOf(getFilter()), steps = typeOf(getSteps()), starts = typeOf(getStarts());
+  // All blocks may share one list.
+  const int64_t lists = typeOf(getOutput()).getRank() == 5 ? typeOf(getOutput()).getDimSize(1) : 1;
+  const int64_t count = steps.getDimSize(0);
   if (!filter.getElementType().isInteger(8) || filter.getDimSize(2) != 4 ||
-      !steps.getElementType().isInteger(32) || steps.getShape() != filter.getShape().take_front(1))
-    return emitOpError() << "filter must be bytes in fours with one step of i32 for each, but is "
+      !steps.getElementType().isInteger(32) ||
+      (count != filter.getDimSize(0) && count * lists != filter.getDimSize(0)))
+    return emitOpError() << "filter must be bytes in fours with one step of i32 for each, or for "
+                            "those of each block, but is "
                          << filter << " and steps are " << steps;
   int64_t runs = getGroups().size();
   if (runs == 0 || runs != int64_t(getByMagnitude().size()) ||

@@ -318,15 +318,22 @@ LogicalResult lowerIntegerProduct(GraphLowering &lowering, graph::IntegerFullyCo
       Storage matrix = lowering.reshaped(lowering.storageOf(value), {rows, columns});
       inputs.push_back(lowering.buffer(part(matrix, first, size)));
     }
-    int64_t runs = packed.groups.size();
+    int64_t runs = packed.groups.size(), firstStart = block * runs;
+    Storage filter = lowering.constantStorage(packed.filter);
+    // Blocks that share their list have the weights of as many steps each.
+    if (packed.sharesList) {
+      int64_t steps = packed.steps.getShapedType().getNumElements();
+      filter = filter.slice(0, block * steps, blocks * steps);
+      firstStart = 0;
+    }
     Storage starts =
-        lowering.constantStorage(packed.starts).slice(0, block * runs, blocks * runs + 1);
+        lowering.constantStorage(packed.starts).slice(0, firstStart, blocks * runs + 1);
     Storage target = part(output, first, size);
     auto conv = lowering.kernel<cpu::IntegerConv2DOp>(
-        size == columns ? result : Value(), target, lowering.buffer(image),
-        lowering.weight(packed.filter), lowering.weight(packed.steps), lowering.buffer(starts),
-        vectorPart(*bias, first, size), inputs, lowering.buffer(target), ArrayRef<int64_t>{1, 1},
-        packed.groups, packed.byMagnitude, sums.isSigned, rows * size * depth, cpu::TileAttr());
+        size == columns ? result : Value(), target, lowering.buffer(image), lowering.buffer(filter),
+        lowering.weight(packed.steps), lowering.buffer(starts), vectorPart(*bias, first, size),
+        inputs, lowering.buffer(target), ArrayRef<int64_t>{1, 1}, packed.groups, packed.byMagnitude,
+        sums.isSigned, rows * size * depth, cpu::TileAttr());
     sums.copyBody(conv.getBody());
   }
   return success();

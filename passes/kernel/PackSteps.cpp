@@ -99,7 +99,7 @@ struct BlockSteps {
 /// Computes the steps of a block. With two forms, a quad is by magnitude where it would need
 /// several plain steps.
 BlockSteps blockSteps(const IntegerWeights &weights, ArrayRef<Quad> quads, int64_t groups,
-                      int64_t firstOutput, ArrayRef<Form> forms) {
+                      int64_t firstOutput, ArrayRef<Form> forms, bool keepsZeros) {
   BlockSteps block;
   int64_t groupOutputs = weights.outputs / groups;
   for (const Quad &quad : quads) {
@@ -114,6 +114,8 @@ BlockSteps blockSteps(const IntegerWeights &weights, ArrayRef<Quad> quads, int64
     }
     for (Form form : forms) {
       std::vector<Step> steps = stepsOf(quad.offset, rest, form);
+      if (keepsZeros && steps.empty())
+        steps.emplace_back().offset = static_cast<int32_t>(quad.offset);
       if (steps.size() > 1 && form.byMagnitude != forms.back().byMagnitude)
         continue;
       llvm::append_range(form.byMagnitude ? block.byMagnitude : block.plain, steps);
@@ -246,10 +248,10 @@ void addRuns(Lists &lists, Form form, bool inTurns, ArrayRef<size_t> sizes) {
 }
 
 Lists listsOf(const IntegerWeights &weights, ArrayRef<Quad> quads, int64_t groups,
-              ArrayRef<Form> forms, ArrayRef<size_t> sizes) {
+              ArrayRef<Form> forms, ArrayRef<size_t> sizes, bool keepsZeros = false) {
   Lists lists;
   for (int64_t first = 0; first < weights.outputs; first += kBlock)
-    lists.steps.push_back(blockSteps(weights, quads, groups, first, forms));
+    lists.steps.push_back(blockSteps(weights, quads, groups, first, forms, keepsZeros));
   for (Form form : forms)
     addRuns(lists, form, forms.back().byMagnitude, sizes);
   return lists;
@@ -260,8 +262,11 @@ Lists listsOf(const IntegerWeights &weights, ArrayRef<Quad> quads, int64_t group
 PackedSteps packSteps(const IntegerWeights &weights, ArrayRef<Quad> quads, int64_t groups,
                       bool exactDot, MLIRContext *context) {
   Lists lists;
+  // Each quad is a step of every block, also where a block has no weights for it: so all of them
+  // have the same list, unless weights are too large for a byte.
+  const bool keepsZeros = exactDot && groups == 1;
   if (exactDot) {
-    lists = listsOf(weights, quads, groups, kExact, {1});
+    lists = listsOf(weights, quads, groups, kExact, {1}, keepsZeros);
   } else {
     constexpr size_t kSizes[] = {1, 2, 3, 4};
     lists = listsOf(weights, quads, groups, kPlain, kSizes);
@@ -303,12 +308,22 @@ PackedSteps packSteps(const IntegerWeights &weights, ArrayRef<Quad> quads, int64
     }
   }
   starts.push_back(offsets.size());
+  const int64_t count = offsets.size(), perBlock = count / lists.groups.size();
+  packed.sharesList =
+      lists.groups.size() > 1 && lists.runs.size() == 1 && lists.runs.front().group == 1 &&
+      !lists.runs.front().byMagnitude &&
+      llvm::all_of(llvm::seq<size_t>(1, starts.size()), [&](size_t block) {
+        return ArrayRef(offsets).slice(starts[block - 1], starts[block] - starts[block - 1]) ==
+               ArrayRef(offsets).take_front(perBlock);
+      });
+  if (packed.sharesList)
+    offsets.resize(perBlock);
   Type i8 = IntegerType::get(context, 8), i32 = IntegerType::get(context, 32);
   auto numbers = [&](ArrayRef<int32_t> values, StringRef name) {
     return graph::makeConstant(RankedTensorType::get(values.size(), i32), values, name);
   };
-  packed.filter = graph::makeConstant(
-      RankedTensorType::get({int64_t(offsets.size()), kBlock, 4}, i8), std::move(filter), "packed");
+  packed.filter = graph::makeConstant(RankedTensorType::get({count, kBlock, 4}, i8),
+                                      std::move(filter), "packed");
   packed.steps = numbers(offsets, "steps");
   packed.starts = numbers(starts, "starts");
   return packed;

@@ -30,11 +30,14 @@ struct PackedSteps {
   llvm::SmallVector<int64_t> groups;
   llvm::SmallVector<bool> byMagnitude;
   std::vector<ChannelSums> sums;
+  /// Whether `steps` are those of each block, not of all blocks one after the other.
+  bool sharesList = false;
 };
 
 /// Computes the cheapest lists of steps for blocks of 16 outputs. Unless all levels have an exact
-/// dot product, sums of two adjacent products over a group of steps then fit 16 bits for all input
-/// bytes: a quad whose weights are too large for that is split in two, or its step is by magnitude.
+/// dot product, in which case blocks of one group share a list, sums of two adjacent products over
+/// a group of steps then fit 16 bits for all input bytes: a quad whose weights are too large for
+/// that is split in two, or its step is by magnitude.
 PackedSteps packSteps(const IntegerWeights &weights, llvm::ArrayRef<Quad> quads, int64_t groups,
                       bool exactDot, mlir::MLIRContext *context);
 

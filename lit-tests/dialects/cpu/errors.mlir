@@ -206,7 +206,7 @@ func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<36xi6
 // -----
 
 func.func @f(%x: memref<1x1x6x6x16xi8>, %w: memref<36x16x4xi8>, %s: memref<35xi32>, %t: memref<2xi32>, %b: memref<16xi32>, %y: memref<1x1x4x4x16xi32>) {
-  // expected-error @+1 {{filter must be bytes in fours with one step of i32 for each, but is 'memref<36x16x4xi8>' and steps are 'memref<35xi32>'}}
+  // expected-error @+1 {{filter must be bytes in fours with one step of i32 for each, or for those of each block, but is 'memref<36x16x4xi8>' and steps are 'memref<35xi32>'}}
   cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1 : i64} : memref<1x1x6x6x16xi8>, memref<36x16x4xi8>, memref<35xi32>, memref<2xi32>, memref<16xi32>, memref<1x1x4x4x16xi32>
   return
 }

@@ -35,3 +35,20 @@ func.func @main(%x: tensor<3x4xui8>) -> tensor<3x16xi32> {
   %y = graph.integer_fully_connected %x, %w {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<3x4xui8>, tensor<16x4xui8>) -> tensor<3x16xi32>
   return %y : tensor<3x16xi32>
 }
+
+// -----
+
+// All blocks have the same list of steps, which is stored once, also where the weights of a block
+// are zero; columns that do not fill a block are a kernel with the weights of its own block.
+// CHECK-LABEL: func @main
+// CHECK: %[[ALL:.*]] = om.weight {{.*}} : memref<6x16x4xi8>
+// CHECK: %[[W:.*]] = om.view %[[ALL]][0] : memref<6x16x4xi8> to memref<4x16x4xi8>
+// CHECK: %[[S:.*]] = om.weight dense<[0, 4]> : tensor<2xi32>
+// CHECK: cpu.integer_conv2d %{{.*}}, %[[W]], %[[S]], {{.*}} memref<4x16x4xi8>, memref<2xi32>, memref<3xi32>
+// CHECK: %[[LAST:.*]] = om.view %[[ALL]][256] : memref<6x16x4xi8> to memref<2x16x4xi8>
+// CHECK: cpu.integer_conv2d %{{.*}}, %[[LAST]], %[[S]], {{.*}} memref<2x16x4xi8>, memref<2xi32>, memref<2xi32>
+func.func @main(%x: tensor<3x8xui8>) -> tensor<3x34xi32> {
+  %w = graph.constant dense<0> : tensor<34x8xi8>
+  %y = graph.integer_fully_connected %x, %w {zero_point = 0 : i64, filter_zero_points = array<i64>} : (tensor<3x8xui8>, tensor<34x8xi8>) -> tensor<3x34xi32>
+  return %y : tensor<3x34xi32>
+}

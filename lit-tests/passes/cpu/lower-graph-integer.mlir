@@ -30,8 +30,8 @@ func.func @main(%x: tensor<1x16x4x4xui8>) -> tensor<1x16x4x4xui8> {
 // and the bias. Bytes are seen with 128 less: 8 * 127 * 128 is made up for.
 // CHECK-LABEL: func @main
 // CHECK: %[[BIAS:.*]] = om.weight dense<[130048, {{((130048, ){17}(0, ){13})}}0]> : tensor<32xi32>
-// CHECK: %[[STARTS:.*]] = om.weight dense<[0, 2, 4]> : tensor<3xi32>
 // CHECK: %[[FILTER:.*]] = om.weight {{.*}} : memref<4x16x4xi8>
+// CHECK: %[[STARTS:.*]] = om.weight dense<[0, 2, 4]> : tensor<3xi32>
 // CHECK: %[[STEPS:.*]] = om.weight dense<[0, 4, 0, 4]> : tensor<4xi32>
 // CHECK-DAG: %[[STARTS0:.*]] = om.view %[[STARTS]][0] : memref<3xi32> to memref<2xi32>
 // CHECK-DAG: %[[BIAS0:.*]] = om.view %[[BIAS]][0] : memref<32xi32> to memref<16xi32>

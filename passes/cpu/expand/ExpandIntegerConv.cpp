@@ -3,7 +3,7 @@
 //
 // A task is (image, group of channel blocks, rows of pixels). Inside it:
 //
-//   for blocks of channels
+//   for blocks of channels     several at once where they share their list of steps
 //     for pixel tiles          32-bit accumulators in registers
 //       for runs of steps
 //         for groups of steps  four bytes of each pixel, broadcast to all lanes,
@@ -49,21 +49,63 @@ public:
     Value firstBlock = b.mul(task[1], groups), endBlock = b.add(firstBlock, groups);
     if (out[1] % groups)
       endBlock = arith::MinUIOp::create(b, endBlock, b.index(out[1]));
-    b.loop(firstBlock, endBlock, 1, [&](Value block) {
+    auto addBlocks = [&](Value block, int64_t blocks) {
       tiling.forEachTile(b, task[2], [&](const PixelTile &pixels) {
-        IntegerTile sums(b, pixels.count);
+        IntegerTile sums(b, pixels.count, blocks);
         sums.start(bias, b.mul(block, kSumBlock));
+        if (sharesSteps(op)) {
+          addSharedSteps(sums, pixels, task[0], block);
+          return epilogue.finish(sums, pixels, task[0], block);
+        }
         int64_t together = vectorsTakeTurns(op, b.level()) ? 1 : sums.vectors();
         for (int64_t v = 0; v < sums.vectors(); v += together)
           for (int64_t run = 0; run < int64_t(op.getGroups().size()); ++run)
             addRun(run, sums, v, together, pixels, task[0], block);
         epilogue.finish(sums, pixels, task[0], block);
       });
-    });
+    };
+    // Tasks begin at a multiple of the blocks of a tile; only the last one may end within it.
+    const int64_t together = sharesSteps(op) ? tile.getBlocks() : 1, rest = out[1] % together;
+    Value endWhole =
+        rest ? b.mul(arith::DivUIOp::create(b, endBlock, b.index(together)), together) : endBlock;
+    b.loop(firstBlock, endWhole, together, [&](Value block) { addBlocks(block, together); });
+    if (rest)
+      b.loop(endWhole, endBlock, rest, [&](Value block) { addBlocks(block, rest); });
     op.erase();
   }
 
 private:
+  /// Adds the list of steps that all blocks share to all blocks of a tile, the first of which is
+  /// `block`: the bytes of a pixel are spread once for all of them.
+  void addSharedSteps(IntegerTile &sums, const PixelTile &pixels, Value image, Value block) {
+    const int64_t count = shapeOf(op.getSteps())[0], stepBytes = kSumBlock * 4;
+    SmallVector<Address> at = in.addresses(b, pixels, b.mul(image, in.stride(0)));
+    ByteDot dot(b, sums.lanes(), /*byMagnitude=*/false, op.getSignedInput());
+    Value panel = b.mul(block, count * stepBytes);
+    sums.values() = b.loop(count, sums.values(), [&](Value step, ValueRange carried) {
+      sums.values().assign(carried.begin(), carried.end());
+      Value offset =
+          arith::IndexCastOp::create(b, b.getIndexType(), memref::LoadOp::create(b, steps, step));
+      Value weightsAt = b.mulAdd(step, stepBytes, panel);
+      SmallVector<SmallVector<ByteDot::Weights>> weights(sums.blocks());
+      for (auto [j, list] : llvm::enumerate(weights))
+        for (int64_t v = 0; v < sums.vectors(); ++v)
+          list.push_back(
+              dot.load(filter, b.add(weightsAt, j * count * stepBytes + v * sums.lanes() * 4)));
+      // Pixels of a row share their base.
+      llvm::SmallDenseMap<Value, Value> bases;
+      for (int64_t p = 0; p < sums.pixels(); ++p) {
+        Value &base = bases[at[p].base];
+        if (!base)
+          base = b.add(at[p].base, offset);
+        Value bytes = dot.spreadBytes(input, b.add(base, at[p].offset));
+        for (auto [j, list] : llvm::enumerate(weights))
+          dot.add(sums.ofPixel(p, j), bytes, list);
+      }
+      return sums.values();
+    });
+  }
+
   /// Adds a run of steps to `count` vectors of each pixel, from `first` on.
   void addRun(int64_t run, IntegerTile &sums, int64_t first, int64_t count, const PixelTile &pixels,
               Value image, Value block) {

@@ -9,17 +9,24 @@ using namespace mlir;
 
 namespace atc::cpu {
 
-IntegerTile::IntegerTile(KernelBuilder &builder, int64_t pixels)
-    : b(builder), count(pixels), width(std::min(kSumBlock, builder.level().getLanes())),
-      sums(pixels * vectors()) {}
+bool sharesSteps(IntegerConv2DOp op) {
+  const int64_t blocks = shapeOf(op.getOutput())[1];
+  return blocks > 1 && op.getGroups() == ArrayRef<int64_t>{1} && !op.getByMagnitude()[0] &&
+         shapeOf(op.getSteps())[0] * blocks == shapeOf(op.getFilter())[0];
+}
+
+IntegerTile::IntegerTile(KernelBuilder &builder, int64_t pixels, int64_t blocks)
+    : b(builder), count(pixels), blockCount(blocks),
+      width(std::min(kSumBlock, builder.level().getLanes())), sums(pixels * blocks * vectors()) {}
 
 void IntegerTile::start(Value bias, Value channel) {
-  for (int64_t v = 0; v < vectors(); ++v) {
-    Value first = vector::LoadOp::create(b, vectorType(b.getI32Type()), bias,
-                                         ValueRange{b.add(channel, v * width)});
-    for (int64_t p = 0; p < count; ++p)
-      sum(p, v) = first;
-  }
+  for (int64_t j = 0; j < blockCount; ++j)
+    for (int64_t v = 0; v < vectors(); ++v) {
+      Value first = vector::LoadOp::create(b, vectorType(b.getI32Type()), bias,
+                                           ValueRange{b.add(channel, j * kSumBlock + v * width)});
+      for (int64_t p = 0; p < count; ++p)
+        ofPixel(p, j)[v] = first;
+    }
 }
 
 void IntegerEpilogue::addInput(Value buffer) {
@@ -65,6 +72,12 @@ static Value joined(KernelBuilder &b, ArrayRef<Value> parts) {
 }
 
 void IntegerEpilogue::finish(IntegerTile &tile, const PixelTile &pixels, Value image, Value block) {
+  for (int64_t j = 0; j < tile.blocks(); ++j)
+    finishBlock(tile, j, pixels, image, b.add(block, j));
+}
+
+void IntegerEpilogue::finishBlock(IntegerTile &tile, int64_t which, const PixelTile &pixels,
+                                  Value image, Value block) {
   int64_t valid = output.shape()[4];
   auto addressesIn = [&](const PixelGrid &grid) {
     return grid.addresses(b, pixels, b.mulAdd(image, grid.stride(0), b.mul(block, grid.stride(1))));
@@ -93,8 +106,7 @@ void IntegerEpilogue::finish(IntegerTile &tile, const PixelTile &pixels, Value i
   }
   SmallVector<Address> outputAt = addressesIn(output);
   for (int64_t p = 0; p < tile.pixels(); ++p) {
-    SmallVector<Value> args{
-        joined(b, ArrayRef(tile.values()).slice(p * tile.vectors(), tile.vectors()))};
+    SmallVector<Value> args{joined(b, tile.ofPixel(p, which))};
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (shared[i]) {
         args.push_back(shared[i]);

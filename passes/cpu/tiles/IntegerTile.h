@@ -18,11 +18,15 @@ inline bool vectorsTakeTurns(IntegerConv2DOp op, LevelAttr level) {
   return llvm::is_contained(op.getByMagnitude(), true) && level.getRegisters() < 32;
 }
 
-/// The accumulators of `pixels` x one block: i32 in vectors of the level's width.
+/// Returns whether several blocks of outputs share one list of steps, which is a run of single
+/// ones: they can then be accumulated together.
+bool sharesSteps(IntegerConv2DOp op);
+
+/// The accumulators of `pixels` x `blocks` blocks: i32 in vectors of the level's width.
 class IntegerTile {
 public:
-  /// Prepares accumulators for `pixels` pixels times one block of channels.
-  IntegerTile(KernelBuilder &builder, int64_t pixels);
+  /// Prepares accumulators for `pixels` pixels times `blocks` blocks of channels.
+  IntegerTile(KernelBuilder &builder, int64_t pixels, int64_t blocks = 1);
 
   int64_t lanes() const { return width; }
   /// Returns the vectors per pixel.
@@ -32,16 +36,21 @@ public:
     return mlir::VectorType::get({width * perLane}, element);
   }
   llvm::SmallVector<mlir::Value> &values() { return sums; }
-  /// Returns the accumulators of one vector of a pixel, to read or replace.
-  mlir::Value &sum(int64_t pixel, int64_t vector) { return sums[pixel * vectors() + vector]; }
+  /// Returns the accumulators of one vector of a pixel in the first block, to read or replace.
+  mlir::Value &sum(int64_t pixel, int64_t vector) { return ofPixel(pixel)[vector]; }
+  /// Returns the vectors of a pixel in a block.
+  llvm::MutableArrayRef<mlir::Value> ofPixel(int64_t pixel, int64_t block = 0) {
+    return llvm::MutableArrayRef(sums).slice((block * count + pixel) * vectors(), vectors());
+  }
   int64_t pixels() const { return count; }
+  int64_t blocks() const { return blockCount; }
 
-  /// Initializes every pixel with the bias from `channel` on.
+  /// Initializes every pixel with the bias from `channel` on, that of the first block.
   void start(mlir::Value bias, mlir::Value channel);
 
 private:
   KernelBuilder &b;
-  int64_t count, width;
+  int64_t count, blockCount, width;
   llvm::SmallVector<mlir::Value> sums;
 };
 
@@ -60,10 +69,13 @@ public:
 
   const PixelGrid &grid() const { return output; }
 
-  /// Writes the results of the pixels of a tile for one image and block of channels.
+  /// Writes the results of the pixels of a tile for one image, in the blocks of channels from
+  /// `block` on.
   void finish(IntegerTile &tile, const PixelTile &pixels, mlir::Value image, mlir::Value block);
 
 private:
+  void finishBlock(IntegerTile &tile, int64_t which, const PixelTile &pixels, mlir::Value image,
+                   mlir::Value block);
   struct Input {
     mlir::Value flat;
     std::optional<PixelGrid> grid; ///< for a buffer with the shape of the output

@@ -136,7 +136,15 @@ TileAttr tileFor(IntegerConv2DOp op) {
   // Few registers are left to weights and bytes; addresses in several rows need
   // registers, too.
   int64_t group = *llvm::max_element(op.getGroups());
+  // Two blocks share the bytes that a step spreads: twelve loads for 24 products instead of 24,
+  // where the level multiplies twice per cycle and loads twice.
+  const int64_t blocks = sharesSteps(op) && level.getDot() == "vnni" &&
+                                 level.getRegisters() >= 32 && level.getLanes() >= 16 && out[1] > 1
+                             ? 2
+                             : 1;
   auto pixelsOf = [&](int64_t length, int64_t wideGroup) {
+    if (blocks == 2)
+      return std::min<int64_t>(12, length);
     if (vectorsTakeTurns(op, level))
       return std::min<int64_t>(group <= 2 ? 8 : 6, length);
     return integerPixels(level, length, level.getLanes() >= 8 && group <= wideGroup ? 10 : 8);
@@ -155,8 +163,8 @@ TileAttr tileFor(IntegerConv2DOp op) {
   rows = splitEvenly(out[2], llvm::divideCeil(out[2], rows));
   int64_t wanted = std::clamp<int64_t>(op.flops() / (2 * kMinTaskFlops), 1, kWantedTasks);
   int64_t rowTasks = llvm::divideCeil(out[2], rows);
-  int64_t groups = splitEvenly(out[1], llvm::divideCeil(wanted, rowTasks * out[0]));
-  return TileAttr::get(op.getContext(), pixels, /*blocks=*/1, rows, groups, /*depth=*/1, flatten);
+  int64_t groups = splitEvenly(out[1], llvm::divideCeil(wanted, rowTasks * out[0]), blocks);
+  return TileAttr::get(op.getContext(), pixels, blocks, rows, groups, /*depth=*/1, flatten);
 }
 
 TileAttr tileFor(WinogradConv2DOp op) {

@@ -247,3 +247,26 @@ module attributes {cpu.level = #cpu.level<name = "v2", lanes = 4, registers = 16
     return
   }
 }
+
+// -----
+
+// Two blocks that share their steps are accumulated together where each load of bytes counts; tasks
+// begin at a pair of blocks.
+module attributes {cpu.level = #cpu.level<name = "vnni", lanes = 16, registers = 32, fma = true, l1 = 49152, l2 = 1048576, dot = "vnni">} {
+  // CHECK-LABEL: func.func @integer_shared(
+  // CHECK: tile = #cpu.tile<pixels = 12, blocks = 2, rows = {{[0-9]+}}, groups = 4, depth = 1, flatten = false>
+  func.func @integer_shared(%x: memref<1x1x56x56x16xi8>, %w: memref<12x16x4xi8>, %s: memref<4xi32>, %t: memref<4xi32>, %b: memref<48xi32>, %y: memref<1x3x56x56x16xi32>) {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1000 : i64}
+      : memref<1x1x56x56x16xi8>, memref<12x16x4xi8>, memref<4xi32>, memref<4xi32>, memref<48xi32>, memref<1x3x56x56x16xi32>
+    return
+  }
+
+  // Each block with its own list of steps.
+  // CHECK-LABEL: func.func @integer_own(
+  // CHECK: tile = #cpu.tile<pixels = 16, blocks = 1
+  func.func @integer_own(%x: memref<1x1x56x56x16xi8>, %w: memref<12x16x4xi8>, %s: memref<12xi32>, %t: memref<4xi32>, %b: memref<48xi32>, %y: memref<1x3x56x56x16xi32>) {
+    cpu.integer_conv2d %x, %w, %s, %t, %b outs %y {strides = array<i64: 1, 1>, groups = array<i64: 1>, by_magnitude = array<i1: false>, products = 1000 : i64}
+      : memref<1x1x56x56x16xi8>, memref<12x16x4xi8>, memref<12xi32>, memref<4xi32>, memref<48xi32>, memref<1x3x56x56x16xi32>
+    return
+  }
+}
