@@ -99,6 +99,13 @@ private:
     writers[om::resolveViews(om::writtenBy(launch)).root] = {side, position};
 
     kernel::KernelOpInterface op = side == Side::Host ? kernelOf(symbol) : nullptr;
+    // Of a table that it looks up, a kernel reads as much as it writes.
+    if (auto gather = dyn_cast_or_null<kernel::GatherOp>(op ? op.getOperation() : nullptr)) {
+      auto spanOf = [](Value buffer) {
+        return om::spanInBytes(cast<MemRefType>(buffer.getType()));
+      };
+      bytes -= std::max<int64_t>(spanOf(gather.getInput()) - spanOf(gather.getOutput()), 0);
+    }
     const uint64_t macs = side == Side::Npu ? launch.getCost() / 2 : launch.getMacs().value_or(0);
     add(side, macs, bytes);
     placement.kernels.push_back({side == Side::Npu, /*isHostCall=*/false, isInteger,

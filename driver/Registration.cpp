@@ -15,6 +15,7 @@
 #include "passes/host/Passes.h"
 #include "passes/host/Pipelines.h"
 #include "passes/kernel/Passes.h"
+#include "passes/npu/GraphPasses.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/Pipelines.h"
 #include "passes/om/Passes.h"
@@ -56,6 +57,7 @@ void registerAllPasses() {
   host::registerHostPasses();
   host::registerHostPipelines();
   npu::registerNpuPasses();
+  npu::registerNpuGraphPasses();
   npu::registerNpuPipelines();
   om::registerOmPasses();
   shard::registerShardPasses();

@@ -4,6 +4,7 @@
 #include "passes/DisabledPasses.h"
 #include "passes/graph/Passes.h"
 #include "passes/kernel/Passes.h"
+#include "passes/npu/GraphPasses.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/Pipelines.h"
 #include "passes/npu/contraction/PackNpuWeights.h"
@@ -20,18 +21,12 @@ ArrayRef<StringLiteral> optionalPasses() {
   // Disabling some of them selects a default instead: without npu-select-buffers there is one copy
   // of each buffer, without npu-select-tiles all contractions have tiles of 64x64x64, and
   // npu-minimise-sync and npu-allocate-flags are options of npu-insert-sync.
-  static constexpr StringLiteral names[] = {"om-remove-dead",
-                                            "om-reuse-in-place",
-                                            "npu-compose-layer-norm",
-                                            "npu-fuse-epilogues",
-                                            "npu-fuse-input-quantization",
-                                            "npu-split-batch",
-                                            "npu-prefetch-weights",
-                                            "npu-reorder",
-                                            "npu-select-buffers",
-                                            "npu-select-tiles",
-                                            "npu-minimise-sync",
-                                            "npu-allocate-flags"};
+  static constexpr StringLiteral names[] = {
+      "om-remove-dead",     "om-reuse-in-place",    "npu-compose-layer-norm",
+      "npu-decompose",      "npu-fuse-epilogues",   "npu-fuse-input-quantization",
+      "npu-split-batch",    "npu-prefetch-weights", "npu-reorder",
+      "npu-select-buffers", "npu-select-tiles",     "npu-minimise-sync",
+      "npu-allocate-flags"};
   return names;
 }
 
@@ -41,6 +36,9 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   pm.addPass(createNpuSetSoc(soc));
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createNpuSelectInt8Contractions());
+  // Where contractions stay f32 the cube computes none of them.
+  if (options.precision != "origin" && isOn(options, "npu-decompose"))
+    functions.addPass(createNpuDecompose());
   NpuPrecisionOptions precision;
   precision.mode = options.precision;
   functions.addPass(createNpuPrecision(precision));

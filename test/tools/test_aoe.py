@@ -189,6 +189,37 @@ def test_wrong_flags_are_one_error_each(tmp_path):
         status, out = call("aoe", *flags(tmp_path), f"--output={tmp_path / 'x'}", *more)
         errors = [line for line in out.splitlines() if line.startswith("E")]
         assert status == 1 and len(errors) == 1 and errors[0].startswith(code), out
-    status, out = call("aoe", "--framework=5", f"--model={MODEL}", "--target=cpu",
-                       f"--output={tmp_path / 'x'}")
-    assert status == 1 and "E10055" in out
+
+
+def test_the_cpu_is_tuned_by_measuring(tmp_path):
+    plain = ["--framework=5", f"--model={MODEL}", "--input_shape=image:4,1,28,28", "--target=cpu"]
+    aoe = [*plain, f"--output={tmp_path / 'tuned'}", "--job_type=1,2", "--tune_seconds=3"]
+    for _ in range(2 if os.environ.get("OPENATC_NIGHTLY") else 1):  # the second one resumes
+        out = run("aoe", *aoe)
+        report = json.loads((tmp_path / "tuned_aoe.json").read_text())
+        assert report["trials"] >= 2 and report["runs"] >= 25
+        assert report["gain"] >= 1 and report["after_ms"] <= report["before_ms"]
+        assert f"{len(report['choices'])} choices kept" in out
+        # The bank has exactly what was kept, in files of the level and of all levels.
+        files = sorted((tmp_path / "tuned_bank").glob("*.jsonl"))
+        assert len(files) == 2 and files[0].name == "cpu.jsonl"
+        entries = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+        assert sorted(entry["choice"] for entry in entries) == \
+            sorted(choice["choice"] for choice in report["choices"].values())
+        assert all(entry["after_cycles"] > 0 for entry in entries)
+    out = run("atc", *plain, f"--output={tmp_path / 'banked'}", "--remarks=analysis",
+              f"--op_bank_path={tmp_path / 'tuned_bank'}", f"--mdl_bank_path={tmp_path / 'tuned_bank'}")
+    assert "W10055" not in out
+    for key, choice in report["choices"].items():
+        assert f'the choice is "{choice["choice"]}" for the key "{key}"' in out
+    assert (tmp_path / "banked.om").stat().st_size == (tmp_path / "tuned.om").stat().st_size
+
+
+def test_what_a_cpu_cannot_be_tuned_for(tmp_path):
+    plain = ["--framework=5", f"--model={MODEL}", "--input_shape=image:1,1,28,28", "--target=cpu",
+             f"--output={tmp_path / 'm'}"]
+    code, out = call("aoe", *plain, "--target_cpu=x86-64-v2")
+    assert code == 1 and "E10055: aoe measures on this machine" in out, out
+    code, out = call("aoe", *plain[:2], "--target=auto", "--soc_version=Ascend310P3",
+                     f"--output={tmp_path / 'm'}")
+    assert code == 1 and "E10055: aoe tunes for one target" in out, out

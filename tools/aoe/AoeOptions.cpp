@@ -24,7 +24,7 @@ struct OwnFlag {
 };
 constexpr OwnFlag ownFlags[] = {
     {"job_type", "1: groups of layers (default), 2: tiles and buffers of single kernels, \"1,2\": "
-                 "one after the other"},
+                 "one after the other; --target=cpu: 1: forms of convolutions, 2: tiles"},
     {"tune_seconds", "seconds that the search may take (default 600)"},
     {"tune_trials", "compilations that the search may try (default: any number); with this limit "
                     "alone the result is the same each time"},
@@ -105,11 +105,11 @@ void readBudget(const OwnValues &own, tuning::Budget &budget, Diagnostics &diagn
 void checkTunable(const AoeOptions &options, Diagnostics &diagnostics) {
   auto refuse = [&](const Twine &what) { diagnostics.error("E10055", what); };
   if (options.compile.mode != Mode::Compile)
-    return refuse("aoe tunes one model for one NPU: --mode and --singleop are not supported");
+    return refuse("aoe tunes one model for one target: --mode and --singleop are not supported");
   if (options.compile.autoTarget)
     return refuse("aoe tunes for one target: --target=auto is not supported");
-  if (options.compile.compiler.target->takesDynamicInputs())
-    return refuse("aoe tunes for an NPU, whose times are simulated: name it with --soc_version");
+  if (options.isCpu() && !StringRef(options.flags.get("target_cpu")).equals_insensitive("host"))
+    return refuse("aoe measures on this machine: with --target=cpu leave --target_cpu out");
   if (options.compile.gears || !options.compile.ranges.empty())
     refuse("models of several shapes cannot be tuned: tune the shape that is used most, with "
            "--input_shape");
@@ -171,12 +171,14 @@ AoeOptions parseAoe(ArrayRef<const char *> arguments, Diagnostics &diagnostics) 
   options.report = own.has("report") ? own.get("report") : stem + "_aoe.json";
   const std::vector<std::string> targets = options.compile.compiler.target->choiceTargets();
   options.target = targets.empty() ? "" : targets.front();
-  tuning::Bank bank;
-  std::string error;
-  size_t others = 0;
-  if (!tuning::readBank(options.bank, options.target, bank, error))
-    diagnostics.errorLine(error);
-  options.known.merge(bank.choicesFor(options.target, tuning::BankPart::All, others));
+  for (const std::string &target : options.isCpu() ? targets : std::vector{options.target}) {
+    tuning::Bank bank;
+    std::string error;
+    size_t others = 0;
+    if (!tuning::readBank(options.bank, target, bank, error))
+      diagnostics.errorLine(error);
+    options.known.merge(bank.choicesFor(target, tuning::BankPart::All, others));
+  }
   return options;
 }
 
@@ -184,8 +186,9 @@ void printAoeHelp(raw_ostream &os) {
   os << "usage: aoe --model=<file> --framework=5 --soc_version=Ascend310P3 [--job_type=1|2]\n"
         "           [--output=<path>] [flags of atc]\n"
         "       aoe --merge=<bank>,<bank> --bank=<bank>\n\n"
-        "Tunes the compilation of a model for a simulated NPU: tries other choices than those of\n"
-        "the cost models, and keeps what makes the model faster in a bank, from which atc reads\n"
+        "Tunes the compilation of a model for a simulated NPU, or with --target=cpu for this\n"
+        "machine, by measuring: tries other choices than those of the cost models, and keeps\n"
+        "what makes the model faster in a bank, from which atc reads\n"
         "it (--mdl_bank_path, --op_bank_path, $TUNE_BANK_PATH). Writes the tuned model to\n"
         "<output>.om, by default named after the model. The model is never slower than without "
         "tuning. SIGINT ends the search; what\n"

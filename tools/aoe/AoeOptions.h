@@ -20,6 +20,9 @@ struct AoeOptions {
   std::string target;                 ///< the second part of keys: the SoC
   std::vector<std::string> mergeFrom; ///< banks to merge into `bank`; then no model is tuned
   bool help = false, version = false;
+
+  /// Returns whether the model is tuned for this machine's CPU, by measuring.
+  bool isCpu() const { return compile.compiler.target->takesDynamicInputs(); }
 };
 
 /// Reads a command line without the program's name. Every flag that is not valid becomes an error;

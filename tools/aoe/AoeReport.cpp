@@ -67,4 +67,25 @@ std::string aoeReport(const AoeOptions &options, const tuning::Search &search) {
   return jsonText(report);
 }
 
+std::string aoeCpuReport(const AoeOptions &options, const tuning::CpuTuning &tuning) {
+  Json report = {{"model", options.compile.compiler.source.path},
+                 {"target", options.target},
+                 {"compiler", om_version()},
+                 {"bank", options.bank},
+                 {"output", options.compile.outputFile},
+                 {"seed", options.budget.seed},
+                 {"trials", tuning.trials},
+                 {"seconds", tuning.seconds},
+                 {"runs", tuning.runs},
+                 {"before_ms", tuning.beforeMs},
+                 {"after_ms", tuning.afterMs},
+                 {"gain", tuning.gain()},
+                 {"choices", Json::object()}};
+  for (const auto &[key, kept] : tuning.kept)
+    report["choices"][key] = {{"choice", kept.choice},
+                              {"before_us", kept.before * 1e-3},
+                              {"after_us", kept.after * 1e-3}};
+  return jsonText(report);
+}
+
 } // namespace atc::tools

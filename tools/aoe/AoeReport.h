@@ -5,6 +5,7 @@
 #define OPENATC_TOOLS_AOE_AOEREPORT_H
 
 #include "tools/aoe/AoeOptions.h"
+#include "tuning/CpuSearch.h"
 
 namespace atc::tools {
 
@@ -14,6 +15,9 @@ std::string aoeReport(const AoeOptions &options, const tuning::Search &search);
 
 /// Returns by how many percent the time of the model became less.
 double improvementPercent(const tuning::Search &search);
+
+/// Returns the JSON report of a model that was tuned for the CPU.
+std::string aoeCpuReport(const AoeOptions &options, const tuning::CpuTuning &tuning);
 
 } // namespace atc::tools
 

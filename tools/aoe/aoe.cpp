@@ -74,12 +74,70 @@ bool writeModel(const AoeOptions &options, const tuning::TrialRunner &runner,
   return true;
 }
 
+/// Replaces what the bank has for the decisions that were tuned on the CPU, target by target.
+bool writeCpuBank(const AoeOptions &options, const tuning::CpuTuning &tuning,
+                  Diagnostics &diagnostics) {
+  const llvm::StringRef model = llvm::sys::path::stem(options.compile.compiler.source.path);
+  tuning::Bank found;
+  for (const auto &[key, kept] : tuning.kept)
+    found.add(key, {kept.choice, om_version(), model.str(), kept.before, kept.after});
+  for (const std::string &target : options.compile.compiler.target->choiceTargets()) {
+    tuning::Bank bank;
+    std::string error;
+    bool isWritten = tuning::readBank(options.bank, target, bank, error);
+    for (const auto &entry : options.known)
+      bank.remove(entry.first);
+    for (const auto &entry : tuning.kept)
+      bank.remove(entry.first);
+    const bool isFile = llvm::StringRef(options.bank).ends_with(".jsonl");
+    bank.merge(isFile ? found : found.only(target));
+    isWritten = isWritten && tuning::writeBank(options.bank, target, bank, error);
+    if (!isWritten) {
+      diagnostics.errorLine(error);
+      return false;
+    }
+  }
+  return true;
+}
+
+void tuneForCpu(const AoeOptions &options, Diagnostics &diagnostics) {
+  auto say = [](const std::string &line) {
+    print(stdout, "%s\n", line.c_str());
+    std::fflush(stdout);
+  };
+  const driver::CompilerOptions &compiler = options.compile.compiler;
+  const tuning::CpuTuning tuning =
+      tuning::tuneCpu(compiler, options.budget, options.known, say, diagnostics);
+  if (!tuning.done || !writeCpuBank(options, tuning, diagnostics))
+    return;
+  driver::CompilerOptions final = compiler;
+  for (const auto &[key, kept] : tuning.kept)
+    final.choices[key] = kept.choice;
+  auto context = driver::makeCompilerContext();
+  if (!driver::Compiler(*context, std::move(final), diagnostics)
+           .emitFile(options.compile.outputFile))
+    return;
+  std::string error;
+  if (!writeWholeFile(options.report, aoeCpuReport(options, tuning), error))
+    return diagnostics.errorLine(error);
+  print(stdout,
+        "model: %.4f ms untuned, %.4f ms tuned (medians of %llu runs in turn): %.3f x, %zu choices "
+        "kept, after %llu trials in %.0f s\n",
+        tuning.beforeMs, tuning.afterMs, static_cast<unsigned long long>(tuning.runs),
+        tuning.gain(), tuning.kept.size(), static_cast<unsigned long long>(tuning.trials),
+        tuning.seconds);
+  print(stdout, "bank: %s\nreport: %s\nmodel: %s\n", options.bank.c_str(), options.report.c_str(),
+        options.compile.outputFile.c_str());
+}
+
 void tune(AoeOptions &options, Diagnostics &diagnostics) {
   if (!makeFolderOf(options.compile.outputFile, "--output", diagnostics) ||
       !makeFolderOf(options.report, "--report", diagnostics))
     return;
   options.compile.compiler.commandLine = recordedCommand(options.flags);
   limitMemory(options.compile.maxMemory);
+  if (options.isCpu())
+    return tuneForCpu(options, diagnostics);
   const tuning::TrialRunner runner(options.compile.compiler);
   tuning::Search::Listener listener;
   listener.progress = [](const std::string &line) {

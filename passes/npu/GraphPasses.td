@@ -1,0 +1,38 @@
+//===-- GraphPasses.td - passes on graphs for the NPU -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_NPU_GRAPH_PASSES_TD
+#define OPENATC_NPU_GRAPH_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def NpuDecompose : Pass<"npu-decompose", "::mlir::func::FuncOp"> {
+  let summary = "Rewrite resizes as matrix products, and pools over whole images as means";
+  let description = [{
+    Resampling is linear and separable: along each dim the result is a product
+    with a matrix of weights, which the cube computes. A dim that is not the
+    last one is transposed there and back. Linear and cubic resizes become
+    products in all coordinate modes, and nearest ones where the output is no
+    multiple of the input; the others have a program of the vector unit. Matrices have 4 M
+    elements at most.
+
+    An average pool whose window is the whole image becomes a mean: the rows of
+    a large window do not fit into ub.
+
+    Nodes that compute in f32 or on the CPU stay, as do functions with int8
+    contractions of the cube, whose other kernels compute in f32.
+
+    ```mlir
+    %y = graph.resize %x {mode = #graph<resize_mode linear>, scales = [1, 1, 1, 2], ...}
+        : (tensor<1x8x16x16xf32>) -> tensor<1x8x16x32xf32>
+    // becomes
+    %y = graph.fully_connected %x, %weights
+        : (tensor<1x8x16x16xf32>, tensor<32x16xf32>) -> tensor<1x8x16x32xf32>
+    ```
+  }];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+  let statistics = [Statistic<"numResizes", "num-resizes", "Resizes that became products">,
+                    Statistic<"numPools", "num-pools", "Pools that became means">];
+}
+
+#endif // OPENATC_NPU_GRAPH_PASSES_TD

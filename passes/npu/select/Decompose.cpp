@@ -1,0 +1,173 @@
+//===-- Decompose.cpp - resizes as products, pools as means ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "dialects/graph/interpreter/Interpreter.h"
+#include "passes/Remarks.h"
+#include "passes/graph/Float32Nodes.h"
+#include "passes/kernel/LayoutRules.h"
+#include "passes/npu/GraphPasses.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+
+namespace atc::npu {
+#define GEN_PASS_DEF_NPUDECOMPOSE
+#include "passes/npu/GraphPasses.h.inc"
+
+namespace {
+
+RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// Returns whether a dim of the result differs from that of the input.
+bool isResampled(graph::ResizeOp op, int64_t dim) {
+  return typeOf(op.getInput()).getDimSize(dim) != op.getType().getDimSize(dim) ||
+         op.getScales()[dim] != 1.0;
+}
+
+/// Returns the weights [output, input] by which a dim of a resize is resampled: what the reference
+/// makes of the identity matrix.
+FailureOr<ElementsAttr> weightsOf(graph::ResizeOp op, int64_t dim) {
+  const int64_t in = typeOf(op.getInput()).getDimSize(dim), out = op.getType().getDimSize(dim);
+  Type f32 = Float32Type::get(op.getContext());
+  auto inputType = RankedTensorType::get({in, in}, f32),
+       resultType = RankedTensorType::get({out, in}, f32);
+  std::vector<double> identity(in * in, 0.0);
+  for (int64_t i = 0; i < in; ++i)
+    identity[i * in + i] = 1;
+  OpBuilder builder(op.getContext());
+  const graph::Tensor input = graph::Tensor::fromDoubles(inputType, identity);
+  // The evaluation takes its operand from `input`; the op only has to have one.
+  auto constant = graph::ConstantOp::create(builder, op.getLoc(), inputType,
+                                            DenseElementsAttr::get(inputType, 0.0f));
+  auto resize = graph::ResizeOp::create(
+      builder, op.getLoc(), resultType, constant, ArrayRef<double>{op.getScales()[dim], 1.0},
+      op.getMode(), op.getCoordinates(), op.getNearest(), op.getCubicCoefficient());
+  SmallVector<graph::Tensor> results;
+  std::string error;
+  const bool isDone = succeeded(graph::evaluate(resize, {&input}, results, &error));
+  resize->destroy();
+  constant->destroy();
+  if (!isDone)
+    return failure();
+  auto type = RankedTensorType::get({out, in}, op.getType().getElementType());
+  return graph::Tensor::fromDoubles(type, results.front().toDoubles()).toAttribute(type);
+}
+
+/// Returns `value` with dim `dim` and the last one exchanged.
+Value exchange(OpBuilder &builder, Location loc, Value value, int64_t dim) {
+  const int64_t last = typeOf(value).getRank() - 1;
+  if (dim == last)
+    return value;
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, last + 1));
+  std::swap(order[dim], order[last]);
+  SmallVector<int64_t> shape(typeOf(value).getShape());
+  std::swap(shape[dim], shape[last]);
+  return graph::TransposeOp::create(
+      builder, loc, RankedTensorType::get(shape, typeOf(value).getElementType()), value, order);
+}
+
+struct DecomposePass : impl::NpuDecomposeBase<DecomposePass> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    const graph::Float32Nodes float32Nodes(function);
+    const graph::HostNodes hostNodes(function);
+    SmallVector<Operation *> ops;
+    for (Operation &op : function.getOps()) {
+      if (op.hasAttr(kernel::kCubeSumsAttr))
+        return;
+      if (isa<graph::ResizeOp, graph::AveragePoolOp>(op) && !float32Nodes.contains(&op) &&
+          !hostNodes.contains(&op))
+        ops.push_back(&op);
+    }
+    for (Operation *op : ops)
+      if (auto resize = dyn_cast<graph::ResizeOp>(op))
+        rewrite(resize);
+      else
+        rewrite(cast<graph::AveragePoolOp>(op));
+  }
+
+private:
+  static constexpr int64_t kMaxElements = 4 << 20;
+
+  /// Returns the reason why a resize stays; empty: it becomes products.
+  static std::string whyKept(graph::ResizeOp op) {
+    RankedTensorType input = typeOf(op.getInput());
+    if (!input.getElementType().isF32() && !input.getElementType().isF16())
+      return "its elements are no f32 or f16";
+    bool isFractional = false;
+    for (int64_t dim = 0; dim < input.getRank(); ++dim) {
+      const int64_t in = input.getDimSize(dim), out = op.getType().getDimSize(dim);
+      if (ShapedType::isDynamic(in) || ShapedType::isDynamic(out) || in == 0 || out == 0)
+        return "its sizes are not known or 0";
+      if (!isResampled(op, dim))
+        continue;
+      if (std::max(in, out) * in > kMaxElements)
+        return "its weights are too large";
+      isFractional |= out % in != 0;
+    }
+    if (op.getMode() == graph::ResizeMode::Nearest && !isFractional)
+      return "the vector unit repeats elements";
+    return "";
+  }
+
+  void rewrite(graph::ResizeOp op) {
+    if (std::string why = whyKept(op); !why.empty()) {
+      remarkMissed(getArgument(), op.getLoc(), "Kept") << why;
+      return;
+    }
+    OpBuilder builder(op);
+    Value value = op.getInput();
+    for (int64_t dim = op.getType().getRank() - 1; dim >= 0; --dim) {
+      if (!isResampled(op, dim))
+        continue;
+      FailureOr<ElementsAttr> weights = weightsOf(op, dim);
+      if (failed(weights))
+        return; // What was made so far has no use and is removed.
+      value = multiply(builder, op, value, *weights, dim);
+    }
+    op.replaceAllUsesWith(value);
+    op.erase();
+    ++numResizes;
+  }
+
+  static Value multiply(OpBuilder &builder, graph::ResizeOp op, Value value, ElementsAttr weights,
+                        int64_t dim) {
+    Location loc = op.getLoc();
+    Type element = op.getType().getElementType();
+    Value matrix = graph::ConstantOp::create(builder, loc, weights.getShapedType(), weights);
+    Value rows = exchange(builder, loc, value, dim);
+    SmallVector<int64_t> shape(typeOf(rows).getShape());
+    shape.back() = op.getType().getDimSize(dim);
+    Value product =
+        graph::FullyConnectedOp::create(builder, loc, RankedTensorType::get(shape, element), rows,
+                                        matrix, /*bias=*/Value(), graph::ActivationAttr());
+    return exchange(builder, loc, product, dim);
+  }
+
+  void rewrite(graph::AveragePoolOp op) {
+    RankedTensorType input = typeOf(op.getInput());
+    const int64_t rank = input.getRank();
+    if (rank < 3 || !input.hasStaticShape() || !op.getType().hasStaticShape() ||
+        int64_t(op.getKernel().size()) != rank - 2 ||
+        llvm::any_of(op.getPads(), [](int64_t pad) { return pad != 0; }))
+      return;
+    SmallVector<int64_t> axes;
+    for (int64_t dim = 2; dim < rank; ++dim) {
+      if (op.getKernel()[dim - 2] != input.getDimSize(dim) || op.getType().getDimSize(dim) != 1)
+        return;
+      axes.push_back(dim);
+    }
+    OpBuilder builder(op);
+    auto mean = graph::ReduceOp::create(builder, op.getLoc(), op.getType(), op.getInput(),
+                                        graph::ReduceKind::Mean, axes, /*keepdims=*/true);
+    op.replaceAllUsesWith(mean.getResult());
+    op.erase();
+    ++numPools;
+  }
+};
+
+} // namespace
+} // namespace atc::npu
