@@ -84,7 +84,8 @@ def Cpu_IntegerConv2DOp : Cpu_IntegerOp<"integer_conv2d",
     contains the offset of the four adjacent bytes of a step, in bytes from an
     output pixel's first input; filter [S][b][4] of i8 contains their weights.
     The list of a block has R consecutive runs; `starts` [OCB * R + 1] of i32
-    are the steps where runs begin, and the end. Runs are built so that the sums
+    are the steps where runs begin, and the end. Blocks with the same list of one
+    run may share it: steps are [S / OCB] then. Runs are built so that the sums
     of `groups[r]` steps, two products of each, stay within 16 bits. input
     [N][ICB][Hp][Wp][c], bias [OCB * b] of i32, output [N][OCB][OH][OW][lanes],
     lanes <= b. `signed_input`: bytes are i8. `products`: multiplications per
