@@ -31,12 +31,15 @@ private:
   Results findGradients();
   Results findStatistics();
   SmallVector<Results> makeBuckets(Results results);
-  void exchange(ArrayRef<unsigned> results, Type wire, bool average);
+  void exchange(ArrayRef<unsigned> results, bool isGradient, bool average);
+  Value sumOverRanks(const GraphMath &g, Value own, bool isGradient);
+  Value sumOfBytes(const GraphMath &g, Value own);
   Value resultValue(unsigned number) {
     return getOperation().front().getTerminator()->getOperand(number);
   }
 
   Type wireType; ///< of the elements of gradients on their way; null: their own
+  SmallVector<std::pair<std::string, Value>> errors; ///< what int8 has left, by name
 };
 
 bool ExchangeGradients::readOptions() {
@@ -45,11 +48,14 @@ bool ExchangeGradients::readOptions() {
     wireType = builder.getF16Type();
   else if (compress == "bf16")
     wireType = builder.getBF16Type();
+  else if (compress == "int8")
+    wireType = builder.getI8Type();
   else if (compress.empty())
     wireType = {};
   else
-    getOperation().emitError() << "E15006: compress is '" << compress
-                               << "', which is none of the compressions of gradients, f16 and bf16";
+    getOperation().emitError()
+        << "E15006: compress is '" << compress
+        << "', which is none of the compressions of gradients: f16, bf16, int8";
   if (ranks > 4096)
     getOperation().emitError() << "E15006: ranks is " << ranks << ", expected 1 to 4096";
   return (compress.empty() || wireType) && ranks <= 4096;
@@ -94,9 +100,48 @@ SmallVector<ExchangeGradients::Results> ExchangeGradients::makeBuckets(Results r
   return buckets;
 }
 
+/// Returns the sum of a vector over all ranks, with gradients compressed on their way.
+Value ExchangeGradients::sumOverRanks(const GraphMath &g, Value own, bool isGradient) {
+  const Type wire = isGradient ? wireType : Type(), element = typeOf(own).getElementType();
+  if (wire && wire.isInteger(8))
+    return sumOfBytes(g, own);
+  if (wire)
+    own = g.cast(own, wire);
+  const auto group = llvm::to_vector(llvm::seq<int64_t>(0, ranks));
+  Value all = g.make<graph::AllReduceOp>(own.getType(), own, graph::ReduceKind::Sum, group);
+  return wire ? g.cast(all, element) : all;
+}
+
+/// Returns the sum over all ranks of 8-bit integers and a scale per rank. What rounding leaves is a
+/// state of the rank, which the next run adds to its gradients.
+Value ExchangeGradients::sumOfBytes(const GraphMath &g, Value own) {
+  const auto group = llvm::to_vector(llvm::seq<int64_t>(0, ranks));
+  const int64_t count = shapeOf(own)[0];
+  const Type element = typeOf(own).getElementType();
+  const std::string name = "train.error" + std::to_string(errors.size());
+  Value value =
+      g.reshape(g.add(own, appendArgument(getOperation(), own.getType(), name)), {1, count});
+  Value largest = g.reduce(graph::ReduceKind::Max, g.make<graph::AbsOp>(value), {0, 1},
+                           /*keepdims=*/true);
+  Value isUsable = g.compare(largest, graph::ComparePredicate::Gt, 1e-30);
+  Value scale = g.select(isUsable, g.mul(largest, 1.0 / 127), g.scalar(largest, 1));
+  Value rounded = g.make<graph::RoundOp>(
+      g.make<graph::ClipOp>(g.div(value, scale), APFloat(-127.0), APFloat(127.0)));
+  // After an overflow nothing is left over.
+  Value isFinite = g.compare(largest, graph::ComparePredicate::Le, 3.0e38);
+  Value left = g.keepWhere(isFinite, g.sub(value, g.mul(rounded, scale)));
+  errors.emplace_back(name, g.reshape(left, {count}));
+  auto gather = [&](Value part) -> Value {
+    auto type = RankedTensorType::get({ranks, shapeOf(part)[1]}, typeOf(part).getElementType());
+    return g.make<graph::AllGatherOp>(type, part, 0, group);
+  };
+  Value all = g.cast(gather(g.cast(rounded, wireType)), element), scales = gather(scale);
+  return g.sum(g.mul(all, scales), {0}, /*keepdims=*/false);
+}
+
 /// Replaces results by their sum or mean over all ranks, with one all_reduce behind the op that
 /// computes the last of them, so that it overlaps with what is computed later.
-void ExchangeGradients::exchange(ArrayRef<unsigned> results, Type wire, bool average) {
+void ExchangeGradients::exchange(ArrayRef<unsigned> results, bool isGradient, bool average) {
   Block &body = getOperation().front();
   Operation *last = nullptr;
   for (unsigned result : results)
@@ -110,7 +155,6 @@ void ExchangeGradients::exchange(ArrayRef<unsigned> results, Type wire, bool ave
     builder.setInsertionPointToStart(&body);
   const Value first = resultValue(results.front());
   GraphMath g(builder, derivedName(first.getLoc(), "exchange"));
-  const Type element = typeOf(first).getElementType();
   SmallVector<Value> parts;
   for (unsigned result : results) {
     Value part = resultValue(result);
@@ -120,12 +164,7 @@ void ExchangeGradients::exchange(ArrayRef<unsigned> results, Type wire, bool ave
   // In front of the sum, which could overflow in a narrow type.
   if (average)
     own = g.mul(own, 1.0 / static_cast<double>(ranks));
-  if (wire)
-    own = g.cast(own, wire);
-  const auto group = llvm::to_vector(llvm::seq<int64_t>(0, ranks));
-  Value all = g.make<graph::AllReduceOp>(own.getType(), own, graph::ReduceKind::Sum, group);
-  if (wire)
-    all = g.cast(all, element);
+  Value all = sumOverRanks(g, own, isGradient);
   int64_t at = 0;
   for (unsigned result : results) {
     Value part = resultValue(result);
@@ -143,11 +182,19 @@ void ExchangeGradients::runOnOperation() {
     return signalPassFailure();
   if (ranks <= 1 || !llvm::hasSingleElement(main.getBody()))
     return;
+  errors.clear();
+  const Results statistics = findStatistics();
   for (const Results &bucket : makeBuckets(findGradients()))
-    exchange(bucket, wireType, mean);
-  exchange({0}, {}, mean);
-  if (Results statistics = findStatistics(); !statistics.empty())
-    exchange(statistics, {}, /*average=*/true);
+    exchange(bucket, /*isGradient=*/true, mean);
+  exchange({0}, /*isGradient=*/false, mean);
+  if (!statistics.empty())
+    exchange(statistics, /*isGradient=*/false, /*average=*/true);
+  // States of the optimizer's kind: train-apply-optimizer lists them.
+  for (const auto &[name, next] : errors) {
+    main.setArgAttr(*findArgument(main, name), kStatisticAttr,
+                    StringAttr::get(&getContext(), name + ".next"));
+    appendResult(main, next, name + ".next");
+  }
   // All ranks run this program: none of its ops depends on the rank.
   Builder builder(&getContext());
   main->getParentOp()->setAttr(graph::kRankAttr, builder.getI64IntegerAttr(0));

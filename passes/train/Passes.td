@@ -107,7 +107,7 @@ def TrainExchangeGradients : TrainPass<"train-exchange-gradients"> {
     Option<"ranks", "ranks", "int64_t", "1", "Number of ranks; 1: nothing is exchanged">,
     Option<"mean", "mean", "bool", "true", "Whether the loss is the mean of those of the ranks">,
     Option<"compress", "compress", "std::string", "\"\"",
-           "Element type of gradients on their way: f16, bf16, or empty for their own">,
+           "Element type of gradients on their way: f16, bf16, int8, or empty for their own">,
     Option<"bucketBytes", "bucket-bytes", "int64_t", "1048576",
            "Gradients are exchanged together until they have that many bytes">];
   let statistics = [

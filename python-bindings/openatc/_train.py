@@ -205,7 +205,7 @@ def train(model: Source, *, loss: str | Mapping[str, Any] = "softmax_cross_entro
     most one '*' per name. `clip_norm` and `clip_value` bound the gradients, `accumulate` runs make
     one update, `loss_scale` is a number or "dynamic". `ranks` trains data-parallel: that many
     threads, or processes under mpirun, each with a batch of the model's size; `compress` ("f16",
-    "bf16") is the type of gradients between them, and a rank that waits for another one for
+    "bf16", "int8") is the type of gradients between them, and a rank that waits for another one for
     `rank_timeout` seconds fails. docs/training.md describes all settings; the
     other arguments are those of `openatc.compile` and `openatc.Session`.
     """

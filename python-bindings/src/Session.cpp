@@ -82,9 +82,11 @@ py::object asStr(const std::string &text) { return toStr(text); }
 
 } // namespace
 
-std::string runErrorOf(const om::Error &error) {
+std::string runErrorOf(const om::Error &error, bool isConnected) {
   const bool argument = error.code() == OM_ERROR_ARGUMENT;
-  const ErrorCode otherwise = argument ? ErrorCode("E10014") : ErrorCode("E19999");
+  const ErrorCode otherwise = argument      ? ErrorCode("E10014")
+                              : isConnected ? ErrorCode("E10062")
+                                            : ErrorCode("E19999");
   return codedLine(codeOf(error.code(), otherwise), error.message());
 }
 
@@ -354,7 +356,7 @@ py::object PySession::runValues(const py::object &inputs, const py::object &outp
   if (!isOpen)
     needOpen();
   if (error)
-    raise({runErrorOf(error)});
+    raise({runErrorOf(error, connection != nullptr)});
   if (!isMapping(inputs)) {
     py::list list;
     for (size_t i = 0; i < made.size(); ++i)
@@ -385,7 +387,7 @@ py::object PySession::run(const py::object &inputs, const py::object &outputs) {
   if (!isOpen)
     needOpen();
   if (error)
-    raise({runErrorOf(error)});
+    raise({runErrorOf(error, connection != nullptr)});
   return call.finish(isMapping(inputs));
 }
 

@@ -129,8 +129,9 @@ private:
   bool profiling = false, checksHazards = false, stateKept = false;
 };
 
-/// Returns the coded line for an error of a run.
-std::string runErrorOf(const om::Error &error);
+/// Returns the coded line for an error of a run, of a session that is connected to other ranks or
+/// not.
+std::string runErrorOf(const om::Error &error, bool isConnected = false);
 
 /// The lines of a text.
 std::vector<std::string> linesOf(const char *text);

@@ -87,6 +87,22 @@ def test_narrow_gradients_halve_the_traffic_and_are_near(batch, expected):
     assert trainer.ranks.sent_bytes < 3 * 2 * (RANKS - 1) * 4 * elements * 0.55
 
 
+def test_bytes_keep_what_rounding_leaves(batch, expected):
+    trainer = make(BATCH // RANKS, ranks=RANKS, compress="int8")
+    for _ in range(3):
+        trainer.step(*batch)
+    state = trainer.state_dict()
+    errors = [value for name, value in state.items() if name.startswith("train.error")]
+    assert errors and any(np.abs(error).max() > 0 for error in errors)
+    check({name: state[name] for name in trainer.parameters},
+          {name: expected[0][name] for name in trainer.parameters}, 2e-2)
+    # n - 1 bytes per element and rank, and an f32 per bucket; the loss is an all_reduce of an f32.
+    elements = sum(state[name].size for name in trainer.parameters)
+    buckets = len(errors)
+    per_step = RANKS * (RANKS - 1) * (elements + 4 * buckets) + 2 * (RANKS - 1) * 4
+    assert trainer.ranks.sent_bytes == 3 * per_step
+
+
 def test_batches_and_compressions_that_are_wrong_are_errors(batch, parallel):
     with pytest.raises(openatc.Error, match=r"'image' has shape \[3, 1, 28, 28\].*4 ranks"):
         parallel.step(batch[0][:3], batch[1][:3])
@@ -99,7 +115,7 @@ def test_a_rank_does_not_wait_forever(batch, parallel):
     ranks = RankSessions(parallel.model, RANKS, threads=1, max_memory=0, timeout=1.0)
     ranks.write_state(state)
     inputs = {"image": batch[0][:2], "target": batch[1][:2], "learning_rate": np.float32(0.1)}
-    with pytest.raises(openatc.Error, match="rank 0 has waited 1 s.*for rank 3"):
+    with pytest.raises(openatc.Error, match="E10062: rank 0 has waited 1 s.*for rank 3"):
         ranks.sessions[0].run(inputs)
     # The other sessions of the model go on.
     assert np.isfinite(parallel.step(*batch))

@@ -1,9 +1,10 @@
 // RUN: atc-opt %s --pass-pipeline="builtin.module(func.func(train-exchange-gradients{ranks=4 bucket-bytes=32}))" | FileCheck %s
 // RUN: atc-opt %s --pass-pipeline="builtin.module(func.func(train-exchange-gradients{ranks=4 mean=false compress=bf16}))" | FileCheck %s --check-prefix=NARROW
+// RUN: atc-opt %s --pass-pipeline="builtin.module(func.func(train-exchange-gradients{ranks=2 compress=int8}))" | FileCheck %s --check-prefix=BYTES
 // RUN: atc-opt %s --pass-pipeline="builtin.module(func.func(train-exchange-gradients))" | FileCheck %s --check-prefix=ALONE
 // RUN: not atc-opt %s --pass-pipeline="builtin.module(func.func(train-exchange-gradients{ranks=2 compress=zip}))" 2>&1 | FileCheck %s --check-prefix=ERROR
 
-// ERROR: E15006: compress is 'zip', which is none of the compressions of gradients, f16 and bf16
+// ERROR: E15006: compress is 'zip', which is none of the compressions of gradients: f16, bf16, int8
 
 // ALONE-NOT: all_reduce
 // ALONE-NOT: graph.rank
@@ -29,6 +30,14 @@
 // CHECK: %[[GRAD_A:.*]] = graph.reshape %[[SUM_A]]
 // CHECK: %[[GRAD_C:.*]] = graph.slice %[[SUMS]]
 // CHECK: return %{{.*}}, %{{.*}}, %[[GRAD_A]], %[[ALL]], %[[GRAD_C]]
+
+// What rounding leaves is a state, which is added in the next run.
+// BYTES-LABEL: func.func @main
+// BYTES-SAME: %[[LEFT:[a-z0-9]*]]: tensor<15xf32> {om.name = "train.error0", train.statistic = "train.error0.next"}
+// BYTES: graph.add %{{.*}}, %[[LEFT]]
+// BYTES: graph.cast %{{.*}} -> tensor<1x15xi8>
+// BYTES: graph.all_gather %{{.*}} (tensor<1x15xi8>) -> tensor<2x15xi8>
+// BYTES: graph.all_gather %{{.*}} (tensor<1x1xf32>) -> tensor<2x1xf32>
 
 // NARROW-LABEL: func.func @main
 // NARROW: graph.cast %{{.*}} -> tensor<15xbf16>
