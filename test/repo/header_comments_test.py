@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every function that a header declares for others has a comment. A comment stands for the
-declarations that follow it without an empty line. Constructors, operators, overrides and accessors
-that only return a member need none; nor do the vendor's headers in ascend/include."""
+declarations that follow it without an empty line. Constructors, operators, overrides, accessors that
+only return a member and one-line functions without parameters, whose name and expression say it,
+need none; nor do the vendor's headers in ascend/include."""
 
 import pathlib
 import re
@@ -14,6 +15,7 @@ LEFT_OUT = ("ascend/include/", "examples/", "lit-tests/", "test/")
 # Declarations that are no functions, or whose comment is that of what makes them.
 NO_FUNCTION = re.compile(r"(using|typedef|static_assert|enum|friend|extern template|return|if|for|"
                          r"while|switch|std::function|[A-Z_0-9]+\(|struct|class|#)")
+EXPRESSION = re.compile(r"\(\) (const )?\{ return [^;{}]*; \}$")
 ACCESSOR = re.compile(r"\{ (return [*&!]?[\w.\->:<>*()+\[\] ]*;)? ?\}$")
 
 
@@ -107,7 +109,7 @@ class Reader:
         if (not name or NO_FUNCTION.match(declaration) or "operator" in head or "override" in head
                 or "=" in head.split("(")[0] or name[1].startswith("~") or "(*" in head
                 or head.startswith(name[0]) or re.search(r"= (default|delete);$", declaration)
-                or ACCESSOR.search(declaration)):
+                or ACCESSOR.search(declaration) or EXPRESSION.search(declaration)):
             return
         self.found.append((self.begin, declaration[:80]))
 
