@@ -77,6 +77,7 @@ def test_the_traffic_is_that_of_rings(batch, parallel):
     assert sent == 2 * (RANKS - 1) * 4 * (elements + 1)
 
 
+@nightly
 def test_narrow_gradients_halve_the_traffic_and_are_near(batch, expected):
     trainer = make(BATCH // RANKS, ranks=RANKS, compress="bf16")
     for _ in range(3):
