@@ -179,8 +179,10 @@ double runCost(const Run &run, bool inTurns) {
 /// To begin and end the loop of a run.
 constexpr double kRunCost = 3;
 
-/// Returns the last run whose groups can have `count` steps.
+/// Returns the last run whose groups can have `count` steps, which are at most as many as those of
+/// the first run.
 const Run *runOf(ArrayRef<Run> runs, size_t count) {
+  assert(count <= runs.front().group && "no run has groups of that many steps");
   return llvm::find_if(llvm::reverse(runs), [&](Run run) { return run.group >= count; }).base() - 1;
 }
 
@@ -216,8 +218,8 @@ void addRuns(Lists &lists, Form form, bool inTurns, ArrayRef<size_t> sizes) {
         if (smaller >> (size - 1) & 1)
           runs.push_back({form.byMagnitude, size});
       double cost = kRunCost * runs.size() * all.size();
-      for (auto [count, groups] : llvm::enumerate(filled))
-        cost += groups * runCost(*runOf(runs, count), inTurns);
+      for (size_t count = 1; count <= largest; ++count)
+        cost += filled[count] * runCost(*runOf(runs, count), inTurns);
       if (bestRuns.empty() || cost < bestCost) {
         bestCost = cost;
         bestRuns = runs;
