@@ -297,6 +297,9 @@ Guards GraphImporter::guardsOf(TensorName tensor) const {
 }
 
 Value GraphImporter::lookup(TensorName tensor) const {
+  if (isImaginary)
+    if (Value imaginary = imaginaryOf(tensor))
+      return imaginary;
   const std::string name = tensor.str();
   for (const Scope &scope : llvm::reverse(scopes))
     if (auto found = scope.values.find(name); found != scope.values.end())
@@ -392,13 +395,26 @@ void GraphImporter::makeConstant(pb::NodeDef &node) {
     diags->error("E14001", "attribute 'value' of " + describeNode(node) + ": is missing");
     return;
   }
-  auto value = takeTensor(*found->second.mutable_tensor(), node.name(), &context);
-  if (!value) {
+  auto make = [&](pb::TensorProto &tensor, const std::string &name) -> Value {
+    auto value = takeTensor(tensor, name, &context);
+    if (value)
+      return graph::ConstantOp::create(opBuilder, tensorLocation(name, node.name()), *value);
     diags->error("E14001", "constant '" + node.name() + "' " + toString(value.takeError()));
+    return {};
+  };
+  pb::TensorProto &tensor = *found->second.mutable_tensor();
+  pb::TensorProto imaginary;
+  const bool isComplex = splitComplex(tensor, imaginary);
+  Value real = make(tensor, node.name());
+  if (!real)
     return;
+  if (isComplex) {
+    Value part = make(imaginary, node.name() + "#imaginary");
+    if (!part)
+      return;
+    defineImaginary(TensorName{node.name()}, part);
   }
-  Location loc = tensorLocation(node.name(), node.name());
-  define(TensorName{node.name()}, graph::ConstantOp::create(opBuilder, loc, *value));
+  define(TensorName{node.name()}, real);
 }
 
 bool GraphImporter::hasStaticInputs(const pb::NodeDef &node) const {
@@ -419,6 +435,12 @@ void GraphImporter::makeOutputs(pb::NodeDef &node) {
                                    ": this output is not supported");
       return;
     }
+  if (!isImaginary && readsComplex(node))
+    return makeComplexOutputs(node);
+  makeByRows(node);
+}
+
+void GraphImporter::makeByRows(pb::NodeDef &node) {
   const OpRow *row = findOp(node.op()), *dynamic = findDynamicOp(node.op());
   bool isLeftToHost = false;
   auto build = [&](const OpRow &by) {
@@ -465,6 +487,10 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
   std::vector<std::pair<std::string, Value>> results;
   for (const Output &output : outputs) {
     results.emplace_back(output.name, lookup(output.tensor));
+    if (imaginaryOf(output.tensor))
+      diags->error("E13010", "output '" + output.tensor.str() +
+                                 "' is complex; the outputs of a model are real: let --out_nodes "
+                                 "name its real part, imaginary part or magnitude");
     if (!results.back().second && !diags->hasErrors())
       diags->error("E10016", "output '" + output.tensor.str() + "': the node has no such output");
   }

@@ -43,7 +43,14 @@ public:
   //--- Tensors of the innermost scope that has them: the graph, an iteration of a loop.
   /// The value of a tensor; null where the node that makes it failed.
   mlir::Value lookup(TensorName tensor) const;
-  void define(TensorName tensor, mlir::Value value) { scopes.back().values[tensor.str()] = value; }
+  void define(TensorName tensor, mlir::Value value);
+  /// The imaginary part of a complex tensor, whose real part lookup() returns; null where the
+  /// tensor is not complex.
+  mlir::Value imaginaryOf(TensorName tensor) const;
+  void defineImaginary(TensorName tensor, mlir::Value value);
+  /// Whether the imaginary part of a node's outputs is imported: lookup() then returns the
+  /// imaginary parts of complex tensors, and define() sets them.
+  bool importsImaginary() const { return isImaginary; }
   /// The list that a tensor stands for; null where it stands for none.
   const TensorList *findList(TensorName tensor) const;
   void setList(TensorName tensor, TensorList list);
@@ -95,6 +102,11 @@ private:
   void inferCutTypes();
   void importNode(pb::NodeDef &node);
   void makeOutputs(pb::NodeDef &node);
+  /// Calls the builder of the node's row; all inputs have values.
+  void makeByRows(pb::NodeDef &node);
+  /// Imports a node that reads complex tensors.
+  void makeComplexOutputs(pb::NodeDef &node);
+  bool readsComplex(const pb::NodeDef &node) const;
   void makeConstant(pb::NodeDef &node);
   bool hasStaticInputs(const pb::NodeDef &node) const;
   /// Whether an input of a node says what it needs: control inputs do not, but for
@@ -118,13 +130,14 @@ private:
   /// The nodes that the outputs need, in the order of the file, after sorting in that of execution.
   std::vector<pb::NodeDef *> needed;
   struct Scope {
-    llvm::StringMap<mlir::Value> values;
+    llvm::StringMap<mlir::Value> values, imaginary;
     llvm::StringMap<TensorList> lists;
   };
   llvm::SmallVector<Scope, 4> scopes;
   LoopFrames frames;
   unsigned loopDepth = 0;
   uint64_t spentNodes = 0;
+  bool isImaginary = false;
   Flow controlFlow;
 };
 

@@ -81,6 +81,14 @@ Value NodeContext::input(unsigned index) {
   return {};
 }
 
+Value NodeContext::imaginaryInput(unsigned index) {
+  input(index);
+  Value imaginary = hasFailed ? Value() : owner.imaginaryOf(tensors[index]);
+  if (!imaginary)
+    failInput(index, "is real, expected a complex tensor");
+  return imaginary;
+}
+
 SmallVector<int64_t> NodeContext::constantInts(unsigned index) {
   ElementsAttr attr = integerAttr(index, input(index));
   return attr ? readInts(attr) : SmallVector<int64_t>();
@@ -112,7 +120,13 @@ void NodeContext::finishOutputs() {
       continue;
     TensorName tensor{node.name(), static_cast<int64_t>(index)};
     owner.define(tensor, value);
-    setLocation(value, owner.tensorLocation(tensor.str(), node.name()));
+    std::string name = tensor.str() + (owner.importsImaginary() ? "#imaginary" : "");
+    setLocation(value, owner.tensorLocation(name, node.name()));
+  }
+  if (imaginaryResult) {
+    TensorName tensor{node.name()};
+    owner.defineImaginary(tensor, imaginaryResult);
+    setLocation(imaginaryResult, owner.tensorLocation(tensor.str() + "#imaginary", node.name()));
   }
 }
 
@@ -143,7 +157,9 @@ SmallVector<int64_t> NodeContext::normalizeAxes(ArrayRef<int64_t> axes, int64_t 
 //===----------------------------------------------------------------------===//
 
 Location NodeContext::makeLocation(unsigned number) {
-  return owner.tensorLocation(node.name() + "#" + std::to_string(number), node.name());
+  return owner.tensorLocation(node.name() + (owner.importsImaginary() ? "#imaginary#" : "#") +
+                                  std::to_string(number),
+                              node.name());
 }
 
 /// The value of an op that reads only constants, so that arithmetic on shapes is

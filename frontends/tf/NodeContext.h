@@ -36,6 +36,8 @@ public:
   //--- Inputs.
   unsigned numInputs() const override { return tensors.size(); }
   mlir::Value input(unsigned index) override;
+  /// The imaginary part of a complex input; an error where it is real.
+  mlir::Value imaginaryInput(unsigned index);
   /// The elements of an input that must be known at compile time; empty after a
   /// error.
   llvm::SmallVector<int64_t> constantInts(unsigned index);
@@ -52,6 +54,11 @@ public:
   //--- Outputs. `setOutput` of output 0 may be all that a node has.
   void setOutput(unsigned index, mlir::Value value);
   void setOutput(mlir::Value value) { setOutput(0, value); }
+  /// Makes output 0 complex.
+  void setOutput(mlir::Value real, mlir::Value imaginary) {
+    setOutput(0, real);
+    imaginaryResult = imaginary;
+  }
   /// Hands the outputs to the importer.
   void finishOutputs();
 
@@ -70,6 +77,7 @@ private:
   pb::NodeDef &node;
   llvm::SmallVector<TensorName> tensors; // without the control inputs
   llvm::SmallVector<mlir::Value> results;
+  mlir::Value imaginaryResult;
 };
 
 /// Where the dims of an image tensor are: data_format is one of NHWC, NCHW, NDHWC,

@@ -29,6 +29,7 @@ const std::vector<Family> &families() {
       {"Control flow", controlRows()},
       {"Lists of tensors", listRows()},
       {"Recurrent cells", rnnRows()},
+      {"Complex values and Fourier transforms", complexRows()},
       {"Quantization", quantRows()},
       {"Host kernels", hostRows()},
   };
@@ -59,8 +60,9 @@ const OpRow *findDynamicOp(llvm::StringRef op) {
   static const Table table = [] {
     Table all;
     // Those of elementwise operators never look at a shape.
-    for (llvm::ArrayRef<OpRow> rows : {elementwiseRows(), controlRows(), listRows(), hostRows(),
-                                       dynamicShapeRows(), dynamicNnRows()})
+    for (llvm::ArrayRef<OpRow> rows :
+         {elementwiseRows(), controlRows(), listRows(), hostRows(), dynamicShapeRows(),
+          dynamicNnRows(), dynamicBlockRows(), complexRows()})
       addTo(all, rows);
     return all;
   }();
@@ -98,6 +100,11 @@ void atc::printTfSupport(llvm::raw_ostream &os) {
         "(`VarHandleOp`,\n"
      << "  `VariableV2`, `Variable`; read by `ReadVariableOp`, `ResourceGather`) become "
         "constants.\n"
+     << "- Complex tensors inside the graph are kept as real and imaginary parts; operators that "
+        "move or\n"
+     << "  add elements, `Exp`, `Mul`, `RealDiv` and `Square` take them, too. Inputs and outputs "
+        "are "
+        "real.\n"
      << "- Edges that only order the execution are ignored.\n"
      << "- A model with other operators is refused with one list of them all. Only the nodes that\n"
      << "  the outputs need count: `--out_nodes` and `--input_nodes` can cut off what is not\n"

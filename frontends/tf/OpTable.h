@@ -34,13 +34,21 @@ llvm::ArrayRef<OpRow> quantRows();
 // Builders that take tensors of any shape: calls of host kernels.
 llvm::ArrayRef<OpRow> dynamicShapeRows();
 llvm::ArrayRef<OpRow> dynamicNnRows();
+llvm::ArrayRef<OpRow> dynamicBlockRows();
 llvm::ArrayRef<OpRow> hostRows();
+llvm::ArrayRef<OpRow> complexRows();
 
 /// The row of `op` for tensors of fixed shape; null where there is none.
 const OpRow *findOp(llvm::StringRef op);
 /// The row of `op` for tensors of any shape, and for what only a host kernel computes; null
 /// where there is none.
 const OpRow *findDynamicOp(llvm::StringRef op);
+/// The row of `op` where an input is complex; null where it has no own meaning then.
+const OpRow *findComplexOp(llvm::StringRef op);
+/// Whether `op` does to real and imaginary parts what it does to a real tensor.
+bool actsOnParts(llvm::StringRef op);
+/// Whether `op` only reads the shape of its inputs.
+bool readsOnlyShape(llvm::StringRef op);
 
 } // namespace atc::tf_import
 

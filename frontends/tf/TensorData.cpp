@@ -163,4 +163,28 @@ Expected<ElementsAttr> takeTensor(pb::TensorProto &tensor, StringRef name, MLIRC
   return graph::makeConstant(type, std::move(bytes), name);
 }
 
+bool splitComplex(pb::TensorProto &tensor, pb::TensorProto &imaginary) {
+  const bool isWide = tensor.dtype() == pb::DT_COMPLEX128;
+  if (!isWide && tensor.dtype() != pb::DT_COMPLEX64)
+    return false;
+  const pb::TensorProto both = tensor;
+  const pb::DataType element = isWide ? pb::DT_DOUBLE : pb::DT_FLOAT;
+  const size_t size = isWide ? sizeof(double) : sizeof(float);
+  for (auto [part, target] : {std::pair(size_t(0), &tensor), std::pair(size_t(1), &imaginary)}) {
+    target->Clear();
+    target->set_dtype(element);
+    *target->mutable_tensor_shape() = both.tensor_shape();
+    // Real and imaginary parts alternate.
+    const std::string &bytes = both.tensor_content();
+    std::string own;
+    for (size_t at = part * size; at + size <= bytes.size(); at += 2 * size)
+      own.append(bytes, at, size);
+    target->set_tensor_content(own);
+    for (int at = int(part); at < both.scomplex_val_size(); at += 2)
+      target->add_float_val(both.scomplex_val(at));
+    for (int at = int(part); at < both.dcomplex_val_size(); at += 2)
+      target->add_double_val(both.dcomplex_val(at));
+  }
+  return true;
+}
 } // namespace atc::tf_import

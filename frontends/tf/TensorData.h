@@ -23,6 +23,10 @@ std::string nameElementType(pb::DataType type);
 llvm::Expected<mlir::ElementsAttr> takeTensor(pb::TensorProto &tensor, llvm::StringRef name,
                                               mlir::MLIRContext *context);
 
+/// Where the elements of `tensor` are complex, leaves their real parts in it, moves the imaginary
+/// parts to `imaginary` and returns true. Else changes nothing.
+bool splitComplex(pb::TensorProto &tensor, pb::TensorProto &imaginary);
+
 } // namespace atc::tf_import
 
 #endif // OPENATC_FRONTENDS_TF_TENSORDATA_H

@@ -172,6 +172,21 @@ private:
                                  *elements);
   }
 
+  /// Returns the groups of a convolution whose weights are for `depth` channels per group; 0 where
+  /// they follow from channels that are not known.
+  int64_t groupsOf(HostCallOp call, int64_t depth) const {
+    const int64_t stated = integerOf(call, "group", 1);
+    if (stated != 0)
+      return stated;
+    Value image = call.getOperand(0);
+    const Blocked x = blocked.lookup(image);
+    auto type = dyn_cast<RankedTensorType>(image.getType());
+    const int64_t channels = x.value                       ? x.channels
+                             : type && type.getRank() == 4 ? type.getDimSize(1)
+                                                           : ShapedType::kDynamic;
+    return channels > 0 && channels % depth == 0 ? channels / depth : 0;
+  }
+
   Blocked convertConv(HostCallOp call) {
     const SmallVector<Value> inputs = inputsOf(call, 4);
     ElementsAttr weights = inputs[1] ? graph::getConstant(inputs[1]) : ElementsAttr();
@@ -179,7 +194,9 @@ private:
         weights.getShapedType().getRank() != 4 || weights.getNumElements() == 0)
       return {};
     ArrayRef<int64_t> shape = weights.getShapedType().getShape();
-    const int64_t group = integerOf(call, "group", 1), outputs = shape[0];
+    const int64_t group = groupsOf(call, shape[1]), outputs = shape[0];
+    if (group < 1)
+      return {};
     const int64_t channels = shape[1] * group;
     const bool isDepthwise = group > 1 && shape[1] == 1 && outputs == group;
     ArrayRef<int64_t> kernelShape = integersOf(call, "kernel_shape");

@@ -89,6 +89,15 @@ def test_conv_auto_pad(mode, pads):
     np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
 
 
+def test_conv_finds_its_groups():
+    """A group of 0 stands for as many as the channels of data and weights make."""
+    x, w = numbers(2, 6, 5, 4), numbers(9, 2, 3, 3)
+    got, = call("Conv", x, w, group=0)
+    np.testing.assert_array_equal(got, call("Conv", x, w, group=3)[0])
+    with pytest.raises(KernelError):
+        call("Conv", numbers(2, 5, 5, 4), w, group=0)
+
+
 def test_conv_empty_and_errors():
     w = numbers(3, 2, 3, 3)
     assert call("Conv", numbers(0, 2, 8, 8), w)[0].shape == (0, 3, 6, 6)

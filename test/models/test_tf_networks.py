@@ -47,7 +47,8 @@ def test_network(name, tmp_path):
     check_network(name, tmp_path, opened=False)
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+# Operators of this network have no form for any size of the images and matrices.
+@pytest.mark.parametrize("name", [n for n in NETWORKS if n != "resized-and-diagonals"])
 def test_network_of_dynamic_shapes(name, tmp_path):
     check_network(name, tmp_path, opened=True)
 

@@ -20,6 +20,15 @@ mlir::Value indexVector(NodeContext &n, mlir::Value value);
 /// `value` with the rank that an operator on images of this rank states.
 mlir::Value withRank(NodeContext &n, unsigned index, int64_t rank);
 
+/// Narrows the type of `value`, the result of a host call: its dims from `first` on are those of
+/// `dims` where these are known. Returns `value`; null where that is null.
+mlir::Value withKnownDims(NodeContext &n, mlir::Value value, llvm::ArrayRef<int64_t> dims,
+                          int64_t first);
+
+/// Imports DenseBincount: counts numbers below a size, per row of a matrix. The number of rows may
+/// be dynamic.
+void importDenseBincount(NodeContext &n);
+
 /// `fill` (rank 0) in the shape of `like`.
 mlir::Value filledLike(NodeContext &n, mlir::Value like, double fill);
 

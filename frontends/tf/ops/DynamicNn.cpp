@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "frontends/tf/OpTable.h"
+#include "frontends/tf/ops/BatchStatistics.h"
 #include "frontends/tf/ops/DynamicForms.h"
 
 using namespace mlir;
@@ -64,7 +65,8 @@ template <int64_t rank> void importConv(NodeContext &n) {
   if (n.failed())
     return;
   SmallVector<NamedAttribute> attributes = windowOf(n, layout);
-  int64_t groups = 1;
+  // Where the channels are not known yet, the kernel finds the groups by them.
+  int64_t groups = 0;
   if (NodeContext::hasRank(image) && NodeContext::hasRank(filter)) {
     int64_t channels = n.shape(image)[layout.channelAxis()], depth = n.shape(filter)[rank - 2];
     if (channels > 0 && depth > 0)
@@ -128,14 +130,15 @@ template <bool isMax, int64_t rank> void importPool(NodeContext &n) {
 }
 
 void importFusedBatchNorm(NodeContext &n) {
-  if (n.boolAttr("is_training", true))
-    n.failAttribute("is_training", "is true: freeze the model for inference");
+  bool isTraining = n.boolAttr("is_training", true);
   std::string format = n.stringAttr("data_format", "NHWC");
   const int64_t rank = format.size() == 5 ? 5 : 4;
   Value image = withRank(n, 0, rank);
   ImageLayout layout(n, rank);
   if (n.failed())
     return;
+  if (isTraining)
+    return importBatchStatistics(n, image);
   SmallVector<Value> operands{layout.toCanonical(n, image)};
   for (unsigned index = 1; index < 5; ++index)
     operands.push_back(n.cast(n.input(index), n.elementType(image)));
@@ -296,6 +299,7 @@ ArrayRef<OpRow> dynamicNnRows() {
       {"Conv2D", importConv<4>},
       {"Conv2DBackpropInput", importConvTranspose<4>},
       {"Conv3D", importConv<5>},
+      {"Conv3DBackpropInputV2", importConvTranspose<5>},
       {"DepthToSpace", importBlocks<true>},
       {"DepthwiseConv2dNative", importDepthwiseConv},
       {"FusedBatchNorm", importFusedBatchNorm},

@@ -33,6 +33,21 @@ int64_t takeConcatAxis(NodeContext &n, SmallVectorImpl<Value> &inputs) {
 
 Value shapeVector(NodeContext &n, Value value) { return n.callHost("Shape", {value}); }
 
+Value withKnownDims(NodeContext &n, Value value, ArrayRef<int64_t> dims, int64_t first) {
+  if (!value || !value.getDefiningOp<graph::HostCallOp>() || dims.empty())
+    return value;
+  SmallVector<int64_t> known(n.shape(value));
+  if (!NodeContext::hasRank(value))
+    known.assign(dims.size(), ShapedType::kDynamic);
+  if (known.size() != dims.size())
+    return value;
+  for (int64_t axis = first; axis < static_cast<int64_t>(dims.size()); ++axis)
+    if (ShapedType::isDynamic(known[axis]))
+      known[axis] = dims[axis];
+  value.setType(RankedTensorType::get(known, n.elementType(value)));
+  return value;
+}
+
 Value filledLike(NodeContext &n, Value like, double fill) {
   if (NodeContext::isStatic(like))
     return n.fill(n.shape(like), n.scalarLike(fill, like));
@@ -56,10 +71,42 @@ Value squeeze(NodeContext &n, Value value, ArrayRef<int64_t> at) {
 // Shapes
 //===----------------------------------------------------------------------===//
 
+/// Returns the elements of `vector`, a shape that was put together by Pack or Concat, as far as
+/// they are known, others as dynamic; empty where the number of elements is not known.
+SmallVector<int64_t> knownElements(Value vector) {
+  auto type = dyn_cast<RankedTensorType>(vector.getType());
+  if (!type || type.getRank() != 1 || type.isDynamicDim(0) || type.getDimSize(0) > maxRank)
+    return {};
+  SmallVector<int64_t> unknown(type.getDimSize(0), ShapedType::kDynamic);
+  ElementsAttr value;
+  if (matchPattern(vector, m_Constant(&value))) {
+    SmallVector<int64_t> elements = readInts(value);
+    for (int64_t &element : elements)
+      if (element < 0 || element > maxDim)
+        element = ShapedType::kDynamic;
+    return elements;
+  }
+  auto call = vector.getDefiningOp<graph::HostCallOp>();
+  if (call && call.getKernel() == "Cast")
+    return knownElements(call.getOperand(0));
+  if (!call || call.getKernel() != "Concat")
+    return unknown;
+  SmallVector<int64_t> elements;
+  for (Value part : call.getOperands()) {
+    SmallVector<int64_t> some = knownElements(part);
+    if (some.empty())
+      return unknown;
+    elements.append(some);
+  }
+  return elements.size() == unknown.size() ? elements : unknown;
+}
+
 void importReshape(NodeContext &n) {
   Value input = n.input(0), shape = n.input(1);
-  if (!n.failed())
-    n.setOutput(n.callHost("Reshape", {input, indexVector(n, shape)}));
+  if (n.failed())
+    return;
+  Value result = n.callHost("Reshape", {input, indexVector(n, shape)});
+  n.setOutput(withKnownDims(n, result, knownElements(shape), 0));
 }
 
 void importSqueeze(NodeContext &n) {

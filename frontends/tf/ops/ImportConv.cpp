@@ -4,6 +4,7 @@
 #include "frontends/Einsum.h"
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
+#include "frontends/tf/ops/BatchStatistics.h"
 #include "frontends/tf/ops/Im2Col.h"
 
 using namespace mlir;
@@ -163,11 +164,12 @@ void importEinsum(NodeContext &n) {
 void importFusedBatchNorm(NodeContext &n) {
   n.requireRank(0, 4, 5);
   double epsilon = n.floatAttr("epsilon", 1e-4f);
-  if (n.boolAttr("is_training", true))
-    n.failAttribute("is_training", "is true: freeze the model for inference");
+  bool isTraining = n.boolAttr("is_training", true);
   if (n.failed())
     return;
   Value input = n.input(0);
+  if (isTraining)
+    return importBatchStatistics(n, input);
   ImageLayout layout(n, n.rank(input));
   Value scale = n.input(1), offset = n.input(2), mean = n.input(3), variance = n.input(4);
   if (n.failed())
@@ -217,9 +219,9 @@ ArrayRef<OpRow> convRows() {
       {"Conv3DBackpropInputV2", importConvTranspose<5>},
       {"DepthwiseConv2dNative", importDepthwiseConv},
       {"Einsum", importEinsum},
-      {"FusedBatchNorm", importFusedBatchNorm, "inference only"},
-      {"FusedBatchNormV2", importFusedBatchNorm, "inference only"},
-      {"FusedBatchNormV3", importFusedBatchNorm, "inference only"},
+      {"FusedBatchNorm", importFusedBatchNorm},
+      {"FusedBatchNormV2", importFusedBatchNorm},
+      {"FusedBatchNormV3", importFusedBatchNorm},
       {"MatMul", importMatMul},
   };
   return rows;

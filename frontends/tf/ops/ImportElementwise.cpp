@@ -6,6 +6,8 @@
 
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
+#include "frontends/tf/ops/Complex.h"
+#include "frontends/tf/ops/DynamicForms.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -99,8 +101,9 @@ Value xlogy(NodeContext &n, Value a, Value b) {
 Value xlog1py(NodeContext &n, Value a, Value b) { return unlessZero(n, a, n.mul(a, log1p(n, b))); }
 Value xdivy(NodeContext &n, Value a, Value b) { return unlessZero(n, a, n.div(a, b)); }
 
-/// The angle of the point (x, y), from -pi to pi.
-Value atan2(NodeContext &n, Value y, Value x) {
+} // namespace
+
+Value angleOf(NodeContext &n, Value y, Value x) {
   Value zero = n.scalarLike(0, x), pi = n.scalarLike(std::numbers::pi, x);
   auto choose = [&](Value condition, Value lhs, Value rhs) {
     return n.create<graph::WhereOp>(condition, lhs, rhs);
@@ -114,6 +117,8 @@ Value atan2(NodeContext &n, Value y, Value x) {
                                           n.compare(y, zero, ComparePredicate::Eq));
   return choose(isOrigin, zero, n.add(angle, choose(isLeft, turn, zero)));
 }
+
+namespace {
 
 void importAddN(NodeContext &n) { n.setOutput(n.combineInputs<graph::AddOp>()); }
 
@@ -149,6 +154,10 @@ void importSelect(NodeContext &n) {
 
 void importCast(NodeContext &n) {
   Value input = n.input(0);
+  if (Type part = partOfComplex(n, "DstT")) {
+    Value real = n.cast(input, part);
+    return n.setOutput(real, filledLike(n, real, 0));
+  }
   Type element = n.typeAttr("DstT", pb::DT_FLOAT);
   if (!n.failed())
     n.setOutput(n.cast(input, element));
@@ -200,7 +209,7 @@ ArrayRef<OpRow> elementwiseRows() {
       {"Asin", importUnary<graph::AsinOp>},
       {"Asinh", importUnary<graph::AsinhOp>},
       {"Atan", importUnary<graph::AtanOp>},
-      {"Atan2", importFormula2<atan2>},
+      {"Atan2", importFormula2<angleOf>},
       {"Atanh", importUnary<graph::AtanhOp>},
       {"BitwiseAnd", importBinary<graph::AndOp>},
       {"BitwiseOr", importBinary<graph::OrOp>},

@@ -209,6 +209,40 @@ void importMatrixDiagPart(NodeContext &n) {
   n.setOutput(n.reduce(ReduceKind::Sum, chosen, {last}, /*keepdims=*/false));
 }
 
+/// Whether the numbers of diagonals, input `index`, choose the main one only; an error else.
+bool isMainDiagonal(NodeContext &n, unsigned index) {
+  SmallVector<int64_t> numbers = n.constantInts(index);
+  if (!n.failed() && llvm::any_of(numbers, [](int64_t number) { return number != 0; }))
+    n.failInput(index,
+                "asks for the diagonals " + printDims(numbers) + ", expected 0: the main one");
+  return !n.failed();
+}
+
+/// Imports the form of an operator whose input 1 (2 of MatrixSetDiag) chooses diagonals.
+template <void (*import)(NodeContext &), unsigned index> void importMain(NodeContext &n) {
+  if (isMainDiagonal(n, index))
+    import(n);
+}
+
+/// Inputs behind the diagonals are rows, columns and what fills the rest of the matrix.
+void importMatrixDiagV3(NodeContext &n) {
+  if (!isMainDiagonal(n, 1))
+    return;
+  SmallVector<int64_t> rows = n.constantInts(2), columns = n.constantInts(3);
+  SmallVector<double> fill = n.constantFloats(4);
+  n.requireRank(0, 1, maxRank - 1);
+  if (n.failed())
+    return;
+  const int64_t size = n.shape(n.input(0)).back();
+  for (auto [index, dims] : {std::pair(2u, ArrayRef(rows)), std::pair(3u, ArrayRef(columns))})
+    if (dims.size() != 1 || (dims[0] != -1 && dims[0] != size))
+      return n.failInput(index, "is " + printDims(dims) + ", expected -1 or the length " +
+                                    Twine(size) + " of the diagonal");
+  if (fill.size() != 1 || fill[0] != 0)
+    return n.failInput(4, "must be 0");
+  importMatrixDiag(n);
+}
+
 /// Keeps some diagonals below and above the main one; a negative number keeps all.
 void importBandPart(NodeContext &n) {
   n.requireRank(0, 2, maxRank);
@@ -376,7 +410,13 @@ ArrayRef<OpRow> orderRows() {
       {"MatrixBandPart", importBandPart},
       {"MatrixDiag", importMatrixDiag},
       {"MatrixDiagPart", importMatrixDiagPart},
+      {"MatrixDiagPartV2", importMain<importMatrixDiagPart, 1>, "the main diagonal"},
+      {"MatrixDiagPartV3", importMain<importMatrixDiagPart, 1>, "the main diagonal"},
+      {"MatrixDiagV2", importMatrixDiagV3, "the main diagonal of a square matrix, filled with 0"},
+      {"MatrixDiagV3", importMatrixDiagV3, "the main diagonal of a square matrix, filled with 0"},
       {"MatrixSetDiag", importMatrixSetDiag},
+      {"MatrixSetDiagV2", importMain<importMatrixSetDiag, 2>, "the main diagonal"},
+      {"MatrixSetDiagV3", importMain<importMatrixSetDiag, 2>, "the main diagonal"},
       {"NthElement", importNthElement},
       {"ReverseSequence", importReverseSequence},
       {"TopK", importTopK},

@@ -6,6 +6,7 @@
 #include "frontends/tf/NodeContext.h"
 #include "frontends/tf/OpTable.h"
 #include "frontends/tf/ops/Im2Col.h"
+#include "frontends/tf/ops/ResizeMatrices.h"
 
 using namespace mlir;
 using llvm::APFloat;
@@ -222,6 +223,8 @@ ArrayRef<OpRow> poolRows() {
       {"LRN", importLrn},
       {"MaxPool", importPool<graph::MaxPoolOp, 4>},
       {"MaxPool3D", importPool<graph::MaxPoolOp, 5>},
+      {"ResizeArea", importResizeArea, "only the batch dynamic, up to 8192 pixels per axis"},
+      {"ResizeBicubic", importResizeBicubic, "only the batch dynamic, up to 8192 pixels per axis"},
       {"ResizeBilinear", importResize<graph::ResizeMode::Linear>},
       {"ResizeNearestNeighbor", importResize<graph::ResizeMode::Nearest>},
       {"SpaceToDepth", importSpaceToDepth},

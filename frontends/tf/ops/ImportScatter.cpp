@@ -5,6 +5,7 @@
 
 #include "frontends/Tensors.h"
 #include "frontends/tf/OpTable.h"
+#include "frontends/tf/ops/DynamicForms.h"
 #include "frontends/tf/ops/IndexMasks.h"
 
 using namespace mlir;
@@ -330,6 +331,7 @@ ArrayRef<OpRow> scatterRows() {
   static const OpRow rows[] = {
       {"Assign", importAssign, "of a variable that nothing else reads"},
       {"Bincount", importBincount},
+      {"DenseBincount", importDenseBincount, "size known at compile time"},
       {"DynamicPartition", importDynamicPartition, "the partitions must be known"},
       {"DynamicStitch", importDynamicStitch, "the indices must be known"},
       {"GatherNd", importGatherNd},

@@ -477,3 +477,72 @@ TEST_CASE("Tensors without elements") {
   CHECK(graph.evaluate("all") == Numbers{1});
   CHECK(graph.evaluate("any") == Numbers{0});
 }
+
+TEST_CASE("Training statistics are those of the batch") {
+  auto statistics = [](const std::string &output, const std::string &factor) {
+    Graph graph;
+    graph.floats("x", {1, 2, 2, 1}, {1, 2, 3, 6}).floats("s", {1}, {2}).floats("o", {1}, {1});
+    graph.floats("m", {1}, {8}).floats("v", {1}, {4});
+    graph.node("FusedBatchNormV3", "x s o m v",
+               "is_training b: true; epsilon f: 0.5; exponential_avg_factor f: " + factor);
+    return graph.node("Identity", "y:" + output, "", "z").evaluate("z");
+  };
+  // The mean is 3, the variance 3.5.
+  CHECK(statistics("0", "1") == Numbers{-1, 0, 1, 4});
+  CHECK(statistics("1", "1") == Numbers{3});
+  CHECK(statistics("2", "1").front() == Approx(3.5 * 4 / 3));
+  CHECK(statistics("1", "0.25") == Numbers{6.75});
+  CHECK(statistics("2", "0.25").front() == Approx(3 + 3.5 / 3));
+  CHECK(statistics("4", "0.25") == Numbers{3.5});
+  Graph empty;
+  empty.input("x", "FLOAT", {1, 2, 2, 3}).floats("s", {3}, {2, 2, 2}).floats("m", {0}, {});
+  empty.node("FusedBatchNormV3", "x s s m m", "is_training b: true; exponential_avg_factor f: 0.5");
+  CHECK(empty.node("Identity", "y:1", "", "z").errorText("z").find("one per channel") !=
+        std::string::npos);
+}
+
+TEST_CASE("Complex tensors are kept as two parts") {
+  // c is [1 + 3i, 2 - 4i], d is `op` of `inputs`.
+  auto part = [](const std::string &part, const std::string &op, const std::string &inputs) {
+    Graph graph;
+    graph.floats("a", {2}, {1, 2}).floats("b", {2}, {3, -4}).node("Complex", "a b", "", "c");
+    return graph.node(op, inputs, "", "d").node(part, "d").evaluate();
+  };
+  CHECK(part("Real", "Mul", "c c") == Numbers{-8, -12});
+  CHECK(part("Imag", "Mul", "c c") == Numbers{6, -16});
+  CHECK(part("Imag", "Neg", "c") == Numbers{-3, 4});
+  CHECK(part("Identity", "Shape", "c") == Numbers{2});
+  CHECK(part("Imag", "RealDiv", "c c") == Numbers{0, 0});
+  CHECK(part("Imag", "Conj", "c") == Numbers{-3, 4});
+  CHECK(part("Imag", "Exp", "c").front() == Approx(std::exp(1) * std::sin(3)));
+}
+
+TEST_CASE("Complex tensors that have no meaning are refused") {
+  Graph output;
+  output.floats("a", {2}, {1, 2}).node("Complex", "a a");
+  CHECK(output.errorText().find("'y' is complex; the outputs of a model are real") !=
+        std::string::npos);
+  Graph reader;
+  reader.floats("a", {2}, {1, 2}).node("Complex", "a a", "", "c").node("Sigmoid", "c");
+  CHECK(reader.errorText().find("(Sigmoid): reads a complex tensor") != std::string::npos);
+  Graph real;
+  real.floats("a", {2}, {1, 2}).node("ComplexAbs", "a");
+  CHECK(real.errorText().find("is real, expected a complex tensor") != std::string::npos);
+  Graph length;
+  length.floats("a", {2}, {1, 2}).ints("n", {1}, {0}).node("RFFT", "a n", "", "c");
+  CHECK(length.node("Real", "c").errorText().find("has the length 0") != std::string::npos);
+}
+
+TEST_CASE("Resizes and counts state what they need") {
+  Graph open;
+  open.input("x", "FLOAT", {-1, -1, 5, 2}).ints("s", {2}, {4, 4}).node("ResizeBicubic", "x s");
+  CHECK(open.errorText().find("height or width that is not fixed") != std::string::npos);
+  Graph diagonal;
+  diagonal.input("x", "FLOAT", {3, 3}).ints("k", {}, {1}).floats("p", {}, {0});
+  diagonal.node("MatrixDiagPartV3", "x k p");
+  CHECK(diagonal.errorText().find("expected 0: the main one") != std::string::npos);
+  Graph counts;
+  counts.input("x", "INT32", {4}).input("n", "INT32", {}).floats("w", {0}, {});
+  counts.node("DenseBincount", "x n w");
+  CHECK(counts.errorText().find("must be known at compile time") != std::string::npos);
+}

@@ -171,6 +171,110 @@ def bfloat16_sums():
     return run
 
 
+@network(values(2, 4, 5, 3), values(3), values(3))
+def batch_statistics():
+    """Normalization by the statistics of the batch, and running ones that follow it."""
+    def run(image, scale, offset):
+        one = tf.raw_ops.FusedBatchNormV3(x=image, scale=scale, offset=offset, mean=[], variance=[],
+                                          epsilon=1e-3, is_training=True)
+        two = tf.raw_ops.FusedBatchNormV3(x=image, scale=scale, offset=offset, mean=scale,
+                                          variance=offset, exponential_avg_factor=0.25)
+        return one[0], one[1], one[2], two[1], two[2]
+    return run
+
+
+def normalized(tensor):
+    """Layer normalization in the form of Keras 2."""
+    shape = tf.shape(tensor)
+    rows, width = shape[0] * shape[1], shape[2]
+    flat = tf.reshape(tensor, [1, rows, width, 1])
+    flat = tf.compat.v1.nn.fused_batch_norm(
+        flat, tf.fill([rows], 1.0), tf.fill([rows], 0.0), epsilon=1e-3, data_format="NCHW")[0]
+    return tf.reshape(flat, shape)
+
+
+@network(values(3, 5, 8))
+def layer_norm_fused():
+    return lambda value: normalized(value) * values(8) + values(8)
+
+
+@network(values(2, 6, 7, 12), shapes=[(None, 6, 7, 12)])
+def grouped_convolutions():
+    """The groups follow from channels that a shape made by Pack or Slice states."""
+    def run(value):
+        shape = tf.shape(value)
+        packed = tf.reshape(value * 2, tf.stack([shape[0], 6, 7, 12]))
+        sliced = tf.reshape(value + 1, tf.concat([shape[:3], [-1]], 0))
+        first = tf.nn.conv2d(packed, values(3, 3, 1, 24), 1, "SAME")
+        second = tf.nn.conv2d(sliced, values(3, 3, 4, 6), 2, "VALID")
+        return first, second
+    return run
+
+
+@network(values(2, 3, 4, 4, 2), shapes=[(None, 3, None, 4, 2)])
+def volumes_dynamic():
+    return stack(LAYERS.Conv3D(4, 2, padding="same", activation="relu"),
+                 LAYERS.Conv3DTranspose(3, 2, strides=2),
+                 LAYERS.Conv3DTranspose(2, 3, padding="same"))((None, 3, None, 4, 2))
+
+
+@network(values(2, 4, 6, 3), values(2, 9, 4), shapes=[(None, None, None, 3), (None, None, 4)])
+def blocks_dynamic():
+    def run(image, sequence):
+        split = tf.space_to_batch(image, [2, 3], [[1, 1], [0, 3]])
+        causal = tf.nn.conv1d(tf.pad(sequence, [[0, 0], [4, 0], [0, 0]]), values(3, 4, 5), 1,
+                              "VALID", dilations=2)
+        return split, tf.batch_to_space(split + 1.0, [2, 3], [[1, 0], [0, 2]]), causal
+    return run
+
+
+@network(values(2, 40))
+def spectra():
+    """Spectra with and without zeros behind the signal, arithmetic on them, and back."""
+    def run(signal):
+        half, longer = tf.signal.rfft(signal), tf.signal.rfft(signal, [64])
+        whole = tf.signal.fft(tf.complex(signal, signal * 0.5))
+        product = whole * tf.math.conj(whole) / tf.cast(tf.abs(signal) + 1.0, tf.complex64)
+        image = tf.signal.fft2d(tf.reshape(tf.cast(signal, tf.complex64), [2, 8, 5]))
+        moved = tf.transpose(half[:, 3:9])
+        return (tf.abs(half), tf.math.angle(longer[:, 1:4] + 0.5), tf.math.real(product),
+                tf.math.imag(tf.signal.ifft(product)), tf.signal.irfft(longer, [50]),
+                tf.math.real(image), tf.math.imag(tf.signal.ifft2d(image * image)),
+                tf.math.imag(moved), tf.math.imag(tf.signal.rfft2d(tf.reshape(signal, [2, 8, 5]))),
+                tf.signal.irfft2d(tf.signal.rfft2d(tf.reshape(signal, [2, 4, 10]))))
+    return run
+
+
+@network(values(2, 400), shapes=[(None, 400)])
+def mel_spectrogram_dynamic():
+    """The front end of audio networks."""
+    def run(signal):
+        magnitudes = tf.abs(tf.signal.stft(signal, 64, 32, fft_length=128))
+        mel = tf.signal.linear_to_mel_weight_matrix(10, 65, 8000, 80.0, 3800.0)
+        return tf.signal.mfccs_from_log_mel_spectrograms(
+            tf.math.log(tf.tensordot(magnitudes, mel, 1) + 1e-3))
+    return run
+
+
+@network(values(2, 9, 12, 3), values(2, 5, 5), values(2, 4),
+         shapes=[(None, 9, 12, 3), (2, 5, 5), (2, 4)])
+def resized_and_diagonals():
+    def run(image, matrix, diagonal):
+        return (tf.image.resize(image, [14, 7], "bicubic"), tf.image.resize(image, [4, 20], "area"),
+                tf.raw_ops.ResizeBicubic(images=image, size=[12, 12], align_corners=True),
+                tf.linalg.diag(diagonal), tf.linalg.diag_part(matrix),
+                tf.linalg.set_diag(matrix[:, :, :4], diagonal))
+    return run
+
+
+@network(np.array([[3, 1, 3], [0, 9, 1]], "i4"), shapes=[(None, 3)])
+def categories_dynamic():
+    def run(numbers):
+        return tuple(tf.math.bincount(numbers, minlength=6, maxlength=6, axis=-1,
+                                      binary_output=binary) for binary in (False, True))
+    return run
+
+
 def frozen(make, inputs, shapes, frames):
     keras.utils.set_random_seed(1)
     made = make()

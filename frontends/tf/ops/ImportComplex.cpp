@@ -1,0 +1,235 @@
+//===-- ImportComplex.cpp - complex values and Fourier transforms ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "frontends/tf/OpTable.h"
+#include "frontends/tf/ops/Complex.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace atc::tf_import {
+
+Type partOfComplex(NodeContext &n, StringRef attribute) {
+  auto found = n.proto().attr().find(attribute.str());
+  if (found == n.proto().attr().end())
+    return {};
+  if (found->second.type() == pb::DT_COMPLEX64)
+    return n.builder().getF32Type();
+  return found->second.type() == pb::DT_COMPLEX128 ? n.builder().getF64Type() : Type();
+}
+
+namespace {
+
+Complex readComplex(NodeContext &n, unsigned index) {
+  return {n.input(index), n.imaginaryInput(index)};
+}
+
+void setComplex(NodeContext &n, Complex value) {
+  if (!n.failed())
+    n.setOutput(value.re, value.im);
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+void importComplex(NodeContext &n) {
+  Value re = n.input(0), im = n.input(1);
+  if (n.failed())
+    return;
+  if (NodeContext::isStatic(re) && NodeContext::isStatic(im) && n.shape(re) != n.shape(im)) {
+    // The parts are broadcast against each other.
+    re = n.add(re, n.mul(im, n.scalarLike(0, im)));
+    im = n.add(im, n.mul(re, n.scalarLike(0, re)));
+  }
+  setComplex(n, {re, im});
+}
+
+void importReal(NodeContext &n) { n.setOutput(readComplex(n, 0).re); }
+void importImag(NodeContext &n) { n.setOutput(readComplex(n, 0).im); }
+void importConj(NodeContext &n) {
+  Complex x = readComplex(n, 0);
+  setComplex(n, {x.re, n.create<graph::NegOp>(x.im)});
+}
+void importAngle(NodeContext &n) {
+  Complex x = readComplex(n, 0);
+  if (!n.failed())
+    n.setOutput(angleOf(n, x.im, x.re));
+}
+
+Value squaredMagnitude(NodeContext &n, Complex x) {
+  return n.add(n.mul(x.re, x.re), n.mul(x.im, x.im));
+}
+
+void importComplexAbs(NodeContext &n) {
+  Complex x = readComplex(n, 0);
+  if (!n.failed())
+    n.setOutput(n.create<graph::SqrtOp>(squaredMagnitude(n, x)));
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+Complex product(NodeContext &n, Complex a, Complex b) {
+  return {n.sub(n.mul(a.re, b.re), n.mul(a.im, b.im)), n.add(n.mul(a.re, b.im), n.mul(a.im, b.re))};
+}
+
+void importMul(NodeContext &n) {
+  Complex a = readComplex(n, 0), b = readComplex(n, 1);
+  setComplex(n, product(n, a, b));
+}
+
+void importSquare(NodeContext &n) {
+  Complex x = readComplex(n, 0);
+  setComplex(n, product(n, x, x));
+}
+
+/// The exponential of re + i im is exp(re) (cos im + i sin im).
+void importExp(NodeContext &n) {
+  Complex x = readComplex(n, 0);
+  if (n.failed())
+    return;
+  Value size = n.create<graph::ExpOp>(x.re);
+  setComplex(
+      n, {n.mul(size, n.create<graph::CosOp>(x.im)), n.mul(size, n.create<graph::SinOp>(x.im))});
+}
+
+void importDiv(NodeContext &n) {
+  Complex a = readComplex(n, 0), b = readComplex(n, 1);
+  if (n.failed())
+    return;
+  Value size = squaredMagnitude(n, b);
+  Complex x = product(n, a, {b.re, n.create<graph::NegOp>(b.im)});
+  setComplex(n, {n.div(x.re, size), n.div(x.im, size)});
+}
+
+/// To a real type only the real part is kept.
+void importCast(NodeContext &n) {
+  Complex x = readComplex(n, 0);
+  if (Type part = partOfComplex(n, "DstT"))
+    return setComplex(n, {n.cast(x.re, part), n.cast(x.im, part)});
+  Type element = n.typeAttr("DstT", pb::DT_FLOAT);
+  if (!n.failed())
+    n.setOutput(n.cast(x.re, element));
+}
+
+//===----------------------------------------------------------------------===//
+// Fourier transforms
+//===----------------------------------------------------------------------===//
+
+/// Reads the lengths of a transform, which input 1 states; empty after an error.
+SmallVector<int64_t> readLengths(NodeContext &n, size_t count) {
+  SmallVector<int64_t> lengths = n.constantInts(1);
+  if (n.failed())
+    return {};
+  constexpr int64_t most = 1 << 24;
+  if (lengths.size() != count)
+    n.failInput(1, "has " + Twine(lengths.size()) + " elements, expected " + Twine(count));
+  for (int64_t length : lengths)
+    if (length < 1 || length > most)
+      n.failInput(1, "has the length " + Twine(length) + ", expected 1 to " + Twine(most));
+  return n.failed() ? SmallVector<int64_t>() : lengths;
+}
+
+void requireAxes(NodeContext &n, int64_t axes) {
+  Value input = n.input(0);
+  if (!n.failed() && !NodeContext::hasRank(input))
+    return n.failInput(0, "has no known rank, which a Fourier transform needs");
+  n.requireRank(0, axes, maxRank - 1);
+}
+
+Complex swapAxes(NodeContext &n, Complex x) {
+  if (n.failed())
+    return {};
+  SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq<int64_t>(0, n.rank(x.re)));
+  std::swap(permutation[permutation.size() - 1], permutation[permutation.size() - 2]);
+  return {n.transpose(x.re, permutation), n.transpose(x.im, permutation)};
+}
+
+template <int axes> void importRfft(NodeContext &n) {
+  requireAxes(n, axes);
+  SmallVector<int64_t> lengths = readLengths(n, axes);
+  if (n.failed())
+    return;
+  Complex result = transformForward(n, {n.input(0), Value()}, lengths.back(), /*isHalf=*/true);
+  if (axes == 2)
+    result = swapAxes(n, transformForward(n, swapAxes(n, result), lengths.front(), false));
+  setComplex(n, result);
+}
+
+template <int axes> void importIrfft(NodeContext &n) {
+  requireAxes(n, axes);
+  SmallVector<int64_t> lengths = readLengths(n, axes);
+  Complex input = readComplex(n, 0);
+  if (n.failed())
+    return;
+  if (axes == 2)
+    input = swapAxes(n, transformInverse(n, swapAxes(n, input), lengths.front(), false));
+  n.setOutput(transformInverse(n, input, lengths.back(), /*isHalf=*/true).re);
+}
+
+template <int axes, Complex (*transform)(NodeContext &, Complex, int64_t, bool)>
+void importFft(NodeContext &n) {
+  requireAxes(n, axes);
+  Complex input = readComplex(n, 0);
+  if (n.failed())
+    return;
+  Complex result = transform(n, input, /*length=*/0, /*isHalf=*/false);
+  if (axes == 2)
+    result = swapAxes(n, transform(n, swapAxes(n, result), 0, false));
+  setComplex(n, result);
+}
+
+const OpRow *findIn(ArrayRef<OpRow> rows, StringRef op) {
+  const OpRow *found = llvm::find_if(rows, [&](const OpRow &row) { return row.op == op; });
+  return found == rows.end() ? nullptr : found;
+}
+
+} // namespace
+
+ArrayRef<OpRow> complexRows() {
+  static const OpRow rows[] = {
+      {"Angle", importAngle},
+      {"Complex", importComplex},
+      {"ComplexAbs", importComplexAbs},
+      {"Conj", importConj},
+      {"FFT", importFft<1, transformForward>},
+      {"FFT2D", importFft<2, transformForward>},
+      {"IFFT", importFft<1, transformInverse>},
+      {"IFFT2D", importFft<2, transformInverse>},
+      {"IRFFT", importIrfft<1>, "lengths known at compile time"},
+      {"IRFFT2D", importIrfft<2>, "lengths known at compile time"},
+      {"Imag", importImag},
+      {"RFFT", importRfft<1>, "lengths known at compile time"},
+      {"RFFT2D", importRfft<2>, "lengths known at compile time"},
+      {"Real", importReal},
+  };
+  return rows;
+}
+
+const OpRow *findComplexOp(StringRef op) {
+  static const OpRow arithmetic[] = {
+      {"Cast", importCast},   {"Exp", importExp},       {"Mul", importMul},
+      {"RealDiv", importDiv}, {"Square", importSquare},
+  };
+  const OpRow *row = findIn(complexRows(), op);
+  return row ? row : findIn(arithmetic, op);
+}
+
+bool actsOnParts(StringRef op) {
+  static const llvm::StringSet<> ops{
+      "Add",          "AddN",     "AddV2",    "BroadcastTo", "Concat",    "ConcatV2",
+      "ExpandDims",   "Gather",   "GatherNd", "GatherV2",    "Identity",  "IdentityN",
+      "Mean",         "Neg",      "Pack",     "Pad",         "Reshape",   "ReverseV2",
+      "Slice",        "Snapshot", "Split",    "SplitV",      "Squeeze",   "StopGradient",
+      "StridedSlice", "Sub",      "Sum",      "Tile",        "Transpose", "Unpack"};
+  return ops.contains(op);
+}
+
+bool readsOnlyShape(StringRef op) {
+  return llvm::is_contained({"Rank", "Shape", "ShapeN", "Size"}, op);
+}
+
+} // namespace atc::tf_import

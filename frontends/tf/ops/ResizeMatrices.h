@@ -1,0 +1,20 @@
+//===-- ResizeMatrices.h - resizing as two matrix products ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_FRONTENDS_TF_OPS_RESIZEMATRICES_H
+#define OPENATC_FRONTENDS_TF_OPS_RESIZEMATRICES_H
+
+#include "frontends/tf/NodeContext.h"
+
+namespace atc::tf_import {
+
+/// Imports ResizeBicubic for images [N, H, W, C], of which N may be dynamic, and a size known at
+/// compile time.
+void importResizeBicubic(NodeContext &n);
+
+/// Imports ResizeArea, which takes the mean of the pixels that an output covers.
+void importResizeArea(NodeContext &n);
+
+} // namespace atc::tf_import
+
+#endif // OPENATC_FRONTENDS_TF_OPS_RESIZEMATRICES_H
