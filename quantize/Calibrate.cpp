@@ -44,6 +44,18 @@ struct ChannelSums {
   }
 };
 
+/// Returns the number of multiply-accumulate operations of a layer.
+double countMacs(const PlannedLayer &layer) {
+  auto sizeOf = [](Value value) {
+    return double(cast<RankedTensorType>(value.getType()).getNumElements());
+  };
+  // Each element of the input of a transposed convolution meets the weights of its channel.
+  const bool isTransposed = isa<graph::ConvTransposeOp>(layer.op);
+  const auto filter = cast<RankedTensorType>(layer.filter().getType());
+  return sizeOf(isTransposed ? layer.op->getOperand(0) : layer.op->getResult(0)) *
+         filter.getNumElements() / filter.getDimSize(isTransposed ? 0 : layer.axis);
+}
+
 class Collector {
 public:
   Collector(const Plan &plan, const QuantConfig &config, Calibration &calibration,
@@ -183,6 +195,7 @@ bool Collector::addLayer(const PlannedLayer &layer) {
     }
   }
   calibration.table.layers.push_back(std::move(entry));
+  calibration.layerMacs.push_back(countMacs(layer));
   return true;
 }
 

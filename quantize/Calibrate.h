@@ -45,6 +45,8 @@ struct Calibration {
   /// The float model whose last outputs are the planned tensors.
   std::unique_ptr<HostModel> host;
   size_t firstTensor = 0; ///< index of the first of them
+  /// The number of multiply-accumulate operations of each layer of the table.
+  std::vector<double> layerMacs;
 };
 
 /// Checks that the sizes of inputs are static, as samples need them. Returns false after an error.

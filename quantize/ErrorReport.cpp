@@ -12,47 +12,39 @@
 
 namespace atc::quantize {
 
-namespace {
-
-struct Sums {
-  double product = 0, right = 0, ours = 0, error = 0, most = 0;
-
-  void add(llvm::ArrayRef<float> x, llvm::ArrayRef<float> y) {
-    for (size_t i = 0, n = std::min(x.size(), y.size()); i < n; ++i) {
-      const double difference = double(x[i]) - y[i];
-      product += double(x[i]) * y[i];
-      right += double(x[i]) * x[i];
-      ours += double(y[i]) * y[i];
-      error += difference * difference;
-      // NaN counts as the worst error.
-      most = std::isfinite(difference) ? std::max(most, std::fabs(difference))
-                                       : std::numeric_limits<double>::infinity();
-    }
+void ComparisonSums::add(llvm::ArrayRef<float> right, llvm::ArrayRef<float> ours) {
+  for (size_t i = 0, n = std::min(right.size(), ours.size()); i < n; ++i) {
+    const double x = right[i], y = ours[i], difference = x - y;
+    product += x * y;
+    rightSquares += x * x;
+    oursSquares += y * y;
+    errorSquares += difference * difference;
+    // NaN counts as the worst error.
+    largest = std::isfinite(difference) ? std::max(largest, std::fabs(difference))
+                                        : std::numeric_limits<double>::infinity();
   }
+}
 
-  TensorComparison result(const std::string &name) const {
-    TensorComparison comparison{name, 1, std::numeric_limits<double>::infinity(), most};
-    const double lengths = std::sqrt(right) * std::sqrt(ours);
-    if (lengths > 0)
-      comparison.cosine = product / lengths;
-    else
-      comparison.cosine = right == ours ? 1 : 0;
-    if (!std::isfinite(comparison.cosine))
-      comparison.cosine = 0;
-    if (!(error == 0))
-      comparison.sqnr = right > 0 && std::isfinite(error)
-                            ? 10 * std::log10(right / error)
-                            : -std::numeric_limits<double>::infinity();
-    return comparison;
-  }
-};
-
-} // namespace
+TensorComparison ComparisonSums::result(const std::string &name) const {
+  TensorComparison comparison{name, 1, std::numeric_limits<double>::infinity(), largest};
+  const double lengths = std::sqrt(rightSquares) * std::sqrt(oursSquares);
+  if (lengths > 0)
+    comparison.cosine = product / lengths;
+  else
+    comparison.cosine = rightSquares == oursSquares ? 1 : 0;
+  if (!std::isfinite(comparison.cosine))
+    comparison.cosine = 0;
+  if (!(errorSquares == 0))
+    comparison.sqnr = rightSquares > 0 && std::isfinite(errorSquares)
+                          ? 10 * std::log10(rightSquares / errorSquares)
+                          : -std::numeric_limits<double>::infinity();
+  return comparison;
+}
 
 bool compareModels(HostModel &right, HostModel &ours, size_t numOutputs,
                    const std::vector<ComparedTensor> &tensors, NextSample next, ErrorReport &report,
                    Diagnostics &diagnostics) {
-  std::vector<Sums> ofTensors(tensors.size()), ofOutputs(numOutputs);
+  std::vector<ComparisonSums> ofTensors(tensors.size()), ofOutputs(numOutputs);
   while (const std::vector<::om::Buffer> *sample = next()) {
     if (!right.run(*sample, diagnostics) || !ours.run(*sample, diagnostics))
       return false;
@@ -71,6 +63,18 @@ bool compareModels(HostModel &right, HostModel &ours, size_t numOutputs,
     if (right.outputs()[i].dtype == OM_F32)
       report.outputs.push_back(ofOutputs[i].result(right.outputs()[i].name));
   return true;
+}
+
+std::string floatLayersText(const ErrorReport &report) {
+  char line[128];
+  std::snprintf(line, sizeof line,
+                "%zu layer%s (%.1f %% of the multiply-accumulates) stay%s float:",
+                report.floatLayers.size(), report.floatLayers.size() == 1 ? "" : "s",
+                report.floatMacs * 100, report.floatLayers.size() == 1 ? "s" : "");
+  std::string text = line;
+  for (const std::string &name : report.floatLayers)
+    text += " " + printable(name);
+  return text;
 }
 
 std::string reportText(const ErrorReport &report) {
@@ -95,6 +99,8 @@ std::string reportText(const ErrorReport &report) {
   text += line;
   table("tensor", report.tensors);
   table("output", report.outputs);
+  if (!report.floatLayers.empty())
+    text += floatLayersText(report) + "\n";
   return text;
 }
 
@@ -114,6 +120,10 @@ std::string reportJson(const ErrorReport &report) {
     return items;
   };
   Json json = {{"model", report.model}, {"samples", report.samples}};
+  if (!report.floatLayers.empty()) {
+    json["float_layers"] = report.floatLayers;
+    json["float_macs"] = report.floatMacs;
+  }
   json["outputs"] = list(report.outputs);
   json["tensors"] = list(report.tensors);
   return jsonText(json);

@@ -16,11 +16,27 @@ struct TensorComparison {
   double maxError = 0;
 };
 
+/// Accumulates the comparison of one tensor over samples.
+class ComparisonSums {
+public:
+  /// Adds the elements of the float model's tensor and of its counterpart.
+  void add(llvm::ArrayRef<float> right, llvm::ArrayRef<float> ours);
+  /// Returns the comparison of everything that was added.
+  TensorComparison result(const std::string &name) const;
+
+private:
+  double product = 0, rightSquares = 0, oursSquares = 0, errorSquares = 0, largest = 0;
+};
+
 /// The comparison of a model.
 struct ErrorReport {
   std::string model;
   size_t samples = 0; ///< that were compared
   std::vector<TensorComparison> tensors, outputs;
+  /// The layers that a budget of accuracy leaves float, and their share (0 to 1) of the
+  /// multiply-accumulate operations of all layers that can be int8.
+  std::vector<std::string> floatLayers;
+  double floatMacs = 0;
 };
 
 /// Returns the next sample, or null at the end and after an error.
@@ -44,6 +60,8 @@ bool compareModels(HostModel &right, HostModel &ours, size_t numOutputs,
                    const std::vector<ComparedTensor> &tensors, NextSample next, ErrorReport &report,
                    Diagnostics &diagnostics);
 
+/// Returns one line that states the layers that stay float and their share of the operations.
+std::string floatLayersText(const ErrorReport &report);
 /// Return the report as a table for people and as JSON.
 std::string reportText(const ErrorReport &report);
 std::string reportJson(const ErrorReport &report);

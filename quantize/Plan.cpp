@@ -91,8 +91,8 @@ public:
 
   Plan run() {
     for (Operation &op : body)
-      if (isLayer(&op))
-        layers.insert(&op);
+      if (couldBeLayer(&op))
+        (isSkipped(&op) ? skipped : layers).insert(&op);
     findNeeded();
     findStored();
     return write();
@@ -104,7 +104,8 @@ private:
     return config.skips(nodeNameOf(op), typeOf(op).str()) || isType(typeOf(op), config.skipTypes);
   }
 
-  bool isLayer(Operation *op) {
+  /// Returns whether the operator has the form of a layer, also where the settings skip it.
+  bool couldBeLayer(Operation *op) {
     if (!op->hasTrait<graph::IsContraction>() || !isNamed(op->getOperand(0)) ||
         !isNamed(op->getResult(0)) || isConstant(op->getOperand(0)) ||
         !isConstant(op->getOperand(1)) || !isFloat(op->getOperand(1)))
@@ -113,10 +114,7 @@ private:
         cast<RankedTensorType>(op->getOperand(1).getType()).getRank() != 2)
       return false;
     // Its bias becomes integers of the same scale.
-    for (Value other : op->getOperands().drop_front(2))
-      if (!isConstant(other))
-        return false;
-    return !isSkipped(op);
+    return llvm::all_of(op->getOperands().drop_front(2), isConstant);
   }
 
   /// It can work on integers.
@@ -184,7 +182,9 @@ private:
   void findStored() {
     stored = needed;
     for (Operation &op : body) {
-      const bool makes = layers.contains(&op) || (light.contains(&op) && isa<graph::AddOp>(op));
+      // A layer that stays float is computed together with its activation, too.
+      const bool makes = layers.contains(&op) || skipped.contains(&op) ||
+                         (light.contains(&op) && isa<graph::AddOp>(op));
       if (!makes)
         continue;
       Value result = op.getResult(0);
@@ -196,7 +196,7 @@ private:
             stored.erase(user->getResult(0)); // the sigmoid of a silu
         }
       const Value last = activation ? activation->getResult(0) : result;
-      if (needed.contains(last) || config.quantizeOutputs)
+      if (needed.contains(last) || (config.quantizeOutputs && !skipped.contains(&op)))
         stored.insert(last);
     }
     // Nor is what is only multiplied by constants, such as those that balance channels.
@@ -254,7 +254,7 @@ private:
   Block &body;
   const QuantConfig &config;
   llvm::function_ref<bool(StringRef)> isKnown;
-  llvm::DenseSet<Operation *> layers, light;
+  llvm::DenseSet<Operation *> layers, skipped, light;
   llvm::DenseSet<Value> needed, stored;
   llvm::DenseMap<Value, size_t> indices;
 };

@@ -14,7 +14,9 @@ namespace atc::quantize {
 /// The results of quantizing a model.
 struct Quantization {
   Calibration calibration;
-  /// The model as ONNX; null where it was a module of the graph dialect.
+  /// The float model that the table belongs to, simplified and balanced, and its quantized forms;
+  /// null where it was a module of the graph dialect, `floats` also where it was converted.
+  std::unique_ptr<OnnxModel> floats;
   std::unique_ptr<QdqModel> qdq;
   std::unique_ptr<OnnxModel> deploy;
   ErrorReport report;
@@ -34,6 +36,13 @@ struct QuantizeOptions {
 std::unique_ptr<Quantization> quantizeOnnx(std::unique_ptr<OnnxModel> model,
                                            const QuantizeOptions &options, DataSource &data,
                                            mlir::MLIRContext &context, Diagnostics &diagnostics);
+
+/// Quantizes again what `all`, the result of `quantizeOnnx` with the comparison, has calibrated,
+/// without the layers that `options.config` skips: no data is read and the scales stay as they
+/// are. Returns null after an error.
+std::unique_ptr<Quantization> quantizeSubset(const Quantization &all,
+                                             const QuantizeOptions &options,
+                                             mlir::MLIRContext &context, Diagnostics &diagnostics);
 
 /// The paths of the result files; a file without a path is not written.
 struct ResultFiles {

@@ -8,23 +8,16 @@
 
 namespace atc::quantize {
 
-/// Opens the samples from the beginning.
-using OpenData = llvm::function_ref<std::unique_ptr<DataSource>()>;
-
-/// A quantization and the layers that it leaves float for the sake of accuracy.
-struct MixedQuantization {
-  std::unique_ptr<Quantization> result;
-  std::vector<std::string> floatLayers;
-};
-
 /// Quantizes a model so that every output has at least the cosine similarity `minCosine` (0 to 1)
-/// to that of the float model on the compared samples. Where all layers in int8 miss it, the
-/// layers whose inputs are least similar stay float: as few as a search by halves finds. Each
-/// attempt calibrates anew. `options.compare` must be true. Returns null after an error, also
-/// where no layer can be int8 within the budget (E10014).
-std::unique_ptr<MixedQuantization>
-quantizeToCosine(const OnnxModel &model, const QuantizeOptions &options, double minCosine,
-                 OpenData open, mlir::MLIRContext &context, Diagnostics &diagnostics);
+/// to that of the float model on the compared samples. Where all layers in int8 miss it, layers
+/// stay float, which the report lists: first those that add most error to the outputs, relative to
+/// their share of the operations and of the layers; as few as a search over that order finds. The
+/// data is calibrated once. `options.compare` must be true. Returns null after an error, also where
+/// no layer can be int8 within the budget (E10014).
+std::unique_ptr<Quantization> quantizeToCosine(std::unique_ptr<OnnxModel> model,
+                                               const QuantizeOptions &options, double minCosine,
+                                               DataSource &data, mlir::MLIRContext &context,
+                                               Diagnostics &diagnostics);
 
 } // namespace atc::quantize
 

@@ -5,6 +5,8 @@
 #include "quantize/Quantize.h"
 #include "quantize/onnx/OnnxHost.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace mlir;
 
 namespace atc::quantize {
@@ -18,11 +20,13 @@ public:
       : model(model), options(options), context(context), diagnostics(diagnostics) {}
 
   bool run(DataSource &data, Quantization &result);
+  bool runSubset(const Quantization &all, Quantization &result);
 
 private:
   bool check();
   bool importAndPlan(OwningOpRef<ModuleOp> &module, Plan &plan);
-  bool compare(Quantization &result);
+  void write(Quantization &result);
+  bool compare(const Calibration &source, ArrayRef<size_t> sourceTensors, Quantization &result);
 
   OnnxModel &model;
   const QuantizeOptions &options;
@@ -51,19 +55,28 @@ bool OnnxQuantizer::check() {
   return !diagnostics.hasErrors();
 }
 
-/// Adds the quantized tensors to the outputs of a copy and runs it beside float.
-bool OnnxQuantizer::compare(Quantization &result) {
+void OnnxQuantizer::write(Quantization &result) {
+  result.floats = std::make_unique<OnnxModel>(model);
+  result.qdq = std::make_unique<QdqModel>(writeQdq(model, result.calibration.table));
+  result.deploy = std::make_unique<OnnxModel>(writeDeploy(model, result.calibration.table));
+  result.report.model = options.name;
+}
+
+/// Adds the quantized tensors to the outputs of a copy and runs it beside the float model of
+/// `source`, which has the tensors of the result's table at the indices `sourceTensors`.
+bool OnnxQuantizer::compare(const Calibration &source, ArrayRef<size_t> sourceTensors,
+                            Quantization &result) {
   onnx::ModelProto proto = result.qdq->model.proto;
   const size_t numOutputs = proto.graph().output_size();
   const std::vector<size_t> counterparts = addOutputs(proto, result.qdq->dequantized);
-  const Calibration &calibration = result.calibration;
+  const QuantTable &table = result.calibration.table;
   std::vector<ComparedTensor> tensors;
-  for (size_t i = 0; i < calibration.table.tensors.size(); ++i)
-    tensors.push_back({calibration.table.tensors[i].name, calibration.firstTensor + i,
+  for (size_t i = 0; i < table.tensors.size(); ++i)
+    tensors.push_back({table.tensors[i].name, source.firstTensor + sourceTensors[i],
                        counterparts[numOutputs + i]});
   std::unique_ptr<HostModel> ours = compileOnnx(proto, options.name, shapes, context, diagnostics);
-  return ours && compareModels(*calibration.host, *ours, numOutputs, tensors,
-                               samplesOf(calibration.kept.samples), result.report, diagnostics);
+  return ours && compareModels(*source.host, *ours, numOutputs, tensors,
+                               samplesOf(source.kept.samples), result.report, diagnostics);
 }
 
 bool OnnxQuantizer::importAndPlan(OwningOpRef<ModuleOp> &module, Plan &plan) {
@@ -106,10 +119,45 @@ bool OnnxQuantizer::run(DataSource &data, Quantization &result) {
   if (!calibrate(*module, plan, options.config, replayed, options.progress, result.calibration,
                  diagnostics))
     return false;
-  result.qdq = std::make_unique<QdqModel>(writeQdq(model, result.calibration.table));
-  result.deploy = std::make_unique<OnnxModel>(writeDeploy(model, result.calibration.table));
-  result.report.model = options.name;
-  return !options.compare || compare(result);
+  write(result);
+  const Calibration &calibration = result.calibration;
+  return !options.compare ||
+         compare(calibration,
+                 llvm::to_vector(llvm::seq<size_t>(0, calibration.table.tensors.size())), result);
+}
+
+/// Computes a result from the calibration of `all`, to whose float model `model` is equal.
+bool OnnxQuantizer::runSubset(const Quantization &all, Quantization &result) {
+  const Calibration &source = all.calibration;
+  for (const ::om::Tensor &input : source.host->inputs())
+    shapes.emplace_back(input.name, input.dims);
+  OwningOpRef<ModuleOp> module;
+  Plan plan;
+  if (!importAndPlan(module, plan))
+    return false;
+  std::set<std::string> tensors, layers;
+  for (const PlannedTensor &tensor : plan.tensors)
+    tensors.insert(tensor.name);
+  for (const PlannedLayer &layer : plan.layers)
+    layers.insert(tensorNameOf(layer.op->getResult(0)));
+  Calibration &calibration = result.calibration;
+  calibration.samples = source.samples;
+  std::vector<size_t> sourceTensors;
+  for (auto [index, entry] : llvm::enumerate(source.table.tensors)) {
+    if (!tensors.count(entry.name))
+      continue;
+    sourceTensors.push_back(index);
+    calibration.table.tensors.push_back(entry);
+    calibration.histograms.push_back(source.histograms[index]);
+  }
+  for (auto [index, entry] : llvm::enumerate(source.table.layers)) {
+    if (!layers.count(entry.output))
+      continue;
+    calibration.table.layers.push_back(entry);
+    calibration.layerMacs.push_back(source.layerMacs[index]);
+  }
+  write(result);
+  return compare(source, sourceTensors, result);
 }
 
 } // namespace
@@ -121,6 +169,15 @@ std::unique_ptr<Quantization> quantizeOnnx(std::unique_ptr<OnnxModel> model,
   const bool done = OnnxQuantizer(*model, options, context, diagnostics).run(data, *result);
   if (!done && !diagnostics.hasErrors())
     diagnostics.error("E19999", "the model could not be quantized");
+  return done ? std::move(result) : nullptr;
+}
+
+std::unique_ptr<Quantization> quantizeSubset(const Quantization &all,
+                                             const QuantizeOptions &options, MLIRContext &context,
+                                             Diagnostics &diagnostics) {
+  OnnxModel model(*all.floats);
+  auto result = std::make_unique<Quantization>();
+  const bool done = OnnxQuantizer(model, options, context, diagnostics).runSubset(all, *result);
   return done ? std::move(result) : nullptr;
 }
 

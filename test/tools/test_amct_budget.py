@@ -26,14 +26,15 @@ def test_a_budget_of_the_tool(tmp_path):
     data = ROOT / "examples/digits/pictures"
     common = ("calibrate", "--model", MODEL, "--data", data, "--batch_num", "4")
     code, out, err = run(*common, "--output", tmp_path / "a", "--min_cosine", "0.5")
-    assert code == 0 and "stay float" not in out, out + err
+    assert code == 0 and "multiply-accumulates" not in out, out + err
     worst = min(row["cosine"] for row in
                 json.loads((tmp_path / "a_report.json").read_text())["outputs"])
     wanted = (1 + worst) / 2
     code, out, err = run(*common, "--output", tmp_path / "b", "--min_cosine", f"{wanted:.9f}")
-    assert code == 0 and "stay float" in out, out + err
+    assert code == 0 and "multiply-accumulates" in out, out + err
     report = json.loads((tmp_path / "b_report.json").read_text())
     assert all(row["cosine"] >= wanted - 1e-9 for row in report["outputs"])
+    assert report["float_layers"] and 0 < report["float_macs"] < 1
     code, out, err = run(*common, "--output", tmp_path / "c", "--min_cosine", "1")
     assert code == 1 and "E10014" in err and not list(tmp_path.glob("c_*"))
     code, out, err = run(*common, "--output", tmp_path / "c", "--min_cosine", "1.5")

@@ -212,7 +212,6 @@ int calibrateModel(const Options &options) {
   if (!diagnostics.hasErrors())
     model = OnnxModel::read(options.model, diagnostics);
   std::unique_ptr<Quantization> result;
-  std::vector<std::string> floatLayers;
   ResultFiles files = ResultFiles::withPrefix(options.output);
   if (!options.report.empty())
     files.reportHtml = options.report;
@@ -220,19 +219,11 @@ int calibrateModel(const Options &options) {
     ProgressBar bar("calibrating", stderr);
     quantize.progress = [&](size_t done, size_t all) { bar.update(done, all); };
     auto context = driver::makeCompilerContext();
-    auto open = [&] {
-      return std::make_unique<DataFolder>(options.data, options.dataType, quantize.config.images);
-    };
-    if (options.minCosine > 0) {
-      auto mixed =
-          quantizeToCosine(*model, quantize, options.minCosine, open, *context, diagnostics);
-      if (mixed) {
-        result = std::move(mixed->result);
-        floatLayers = std::move(mixed->floatLayers);
-      }
-    } else {
-      result = quantizeOnnx(std::move(model), quantize, *open(), *context, diagnostics);
-    }
+    DataFolder data(options.data, options.dataType, quantize.config.images);
+    result = options.minCosine > 0
+                 ? quantizeToCosine(std::move(model), quantize, options.minCosine, data, *context,
+                                    diagnostics)
+                 : quantizeOnnx(std::move(model), quantize, data, *context, diagnostics);
   }
   const bool written = result && writeResults(*result, files, diagnostics);
   printMessages(diagnostics);
@@ -242,12 +233,6 @@ int calibrateModel(const Options &options) {
     printLines(stdout, reportJson(result->report));
   else
     printResults(*result, files);
-  if (!options.json && !floatLayers.empty()) {
-    print(stdout, "%zu layers stay float:", floatLayers.size());
-    for (const std::string &name : floatLayers)
-      print(stdout, " %s", oneLine(name).c_str());
-    print(stdout, "\n");
-  }
   return 0;
 }
 
