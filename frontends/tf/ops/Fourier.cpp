@@ -96,7 +96,8 @@ Complex transformForward(NodeContext &n, Complex signal, int64_t length, bool is
   ArrayRef<int64_t> shape = n.shape(signal.re);
   if (length == 0 && !shape.empty() && shape.back() > 0)
     length = shape.back();
-  if (!takesMatrices(n, signal.re, length))
+  signal.im = withKnownDims(n, signal.im, shape, 0);
+  if (!takesMatrices(n, signal.re, length) || (signal.im && n.rank(signal.im) != n.rank(signal.re)))
     return callKernel(n, signal, length, /*isInverse=*/false, isHalf);
   const int64_t used = std::min(shape.back(), length);
   const int64_t results = isHalf ? length / 2 + 1 : length;
@@ -118,7 +119,9 @@ Complex transformInverse(NodeContext &n, Complex spectrum, int64_t length, bool 
   ArrayRef<int64_t> shape = n.shape(spectrum.re);
   if (length == 0 && !isHalf && !shape.empty() && shape.back() > 0)
     length = shape.back();
-  if (!takesMatrices(n, spectrum.re, length))
+  spectrum.im = withKnownDims(n, spectrum.im, shape, 0);
+  if (!takesMatrices(n, spectrum.re, length) ||
+      (spectrum.im && n.rank(spectrum.im) != n.rank(spectrum.re)))
     return callKernel(n, spectrum, length, /*isInverse=*/true, isHalf);
   const int64_t used = std::min(shape.back(), isHalf ? length / 2 + 1 : length);
   Value re = keepFirst(n, spectrum.re, used), im = keepFirst(n, spectrum.im, used);

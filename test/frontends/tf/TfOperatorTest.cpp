@@ -525,6 +525,13 @@ TEST_CASE("Complex tensors that have no meaning are refused") {
   Graph reader;
   reader.floats("a", {2}, {1, 2}).node("Complex", "a a", "", "c").node("Sigmoid", "c");
   CHECK(reader.errorText().find("(Sigmoid): reads a complex tensor") != std::string::npos);
+  Graph loop;
+  loop.input("a", "FLOAT", {2}).input("go", "BOOL", {}).node("Complex", "a a", "", "c");
+  loop.node("Enter", "c", "frame_name s: 'f'", "e").node("Merge", "e k", "", "m");
+  loop.node("Enter", "go", "frame_name s: 'f'; is_constant b: true", "t");
+  loop.node("LoopCond", "t", "", "w").node("Switch", "m w", "", "s").node("Neg", "s:1", "", "b");
+  loop.node("NextIteration", "b", "", "k").node("Exit", "s", "", "x").node("Real", "x");
+  CHECK(loop.errorText().find("(Enter): reads a complex tensor") != std::string::npos);
   Graph real;
   real.floats("a", {2}, {1, 2}).node("ComplexAbs", "a");
   CHECK(real.errorText().find("is real, expected a complex tensor") != std::string::npos);
