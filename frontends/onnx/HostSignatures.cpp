@@ -119,6 +119,10 @@ Error checkHostAttribute(StringRef kernel, const AttributeProto &attribute) {
                                AttributeProto::AttributeType_Name(attribute.type()) +
                                ", expected " + AttributeProto::AttributeType_Name(type));
   }
+  // A kernel takes 0 as "by the channels", which only calls of the compiler's own may mean.
+  if (attribute.name() == "group" && attribute.i() < 1)
+    return createStringError("attribute 'group' is " + std::to_string(attribute.i()) +
+                             ", expected at least 1");
   for (const Choice &choice : choices) {
     if (choice.attribute != attribute.name() || !(choice.kernel.empty() || choice.kernel == kernel))
       continue;
