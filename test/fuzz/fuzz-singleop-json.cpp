@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "frontends/onnx/OnnxImport.h"
-#include "frontends/onnx/SingleOp.h"
+#include "frontends/onnx/singleop/SingleOp.h"
 #include "mlir/IR/MLIRContext.h"
 #include "test/fuzz/MemoryFile.h"
 #include "tools/atc/SettingsFile.h"

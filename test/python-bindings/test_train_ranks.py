@@ -13,6 +13,7 @@ import openatc
 import pytest
 
 from conftest import DIGITS, ROOT
+from openatc import _runtime
 from openatc._train_ranks import RankSessions
 
 BATCH, RANKS = 8, 4
@@ -52,13 +53,14 @@ def check(state, expected, tolerance):
 
 @pytest.fixture(scope="module")
 def parallel():
-    return make(BATCH // RANKS, ranks=RANKS)
+    return make(BATCH // RANKS, ranks=RANKS, rank_timeout=30.0)
 
 
 def test_four_ranks_have_the_weights_of_one_with_the_joint_batch(batch, expected, parallel):
     losses = [parallel.step(*batch) for _ in range(3)]
     check(parallel.state_dict(), expected[0], 1e-5)
     np.testing.assert_allclose(losses, expected[1], atol=1e-5)
+    assert parallel.rank == 0
     # The state of all ranks is equal bit for bit.
     first = parallel.ranks.sessions[0].read_state()
     for session in parallel.ranks.sessions[1:]:
@@ -113,8 +115,10 @@ def test_batches_and_compressions_that_are_wrong_are_errors(batch, parallel):
 
 def test_a_rank_does_not_wait_forever(batch, parallel):
     state = parallel.state_dict()
-    ranks = RankSessions(parallel.model, RANKS, threads=1, max_memory=0, timeout=1.0)
+    ranks = RankSessions(parallel.model, RANKS, threads=1, max_memory=0, timeout=30.0)
     ranks.write_state(state)
+    connections = _runtime.open_threads(RANKS, 1.0)
+    ranks.sessions[0].connect(connections[0])
     inputs = {"image": batch[0][:2], "target": batch[1][:2], "learning_rate": np.float32(0.1)}
     with pytest.raises(openatc.Error, match="E10062: rank 0 has waited 1 s.*for rank 3"):
         ranks.sessions[0].run(inputs)

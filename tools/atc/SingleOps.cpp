@@ -4,7 +4,7 @@
 #include "tools/atc/SingleOps.h"
 
 #include "dialects/graph/HostCalls.h"
-#include "frontends/onnx/SingleOp.h"
+#include "frontends/onnx/singleop/SingleOp.h"
 #include "passes/om/Schedule.h"
 #include "tools/atc/SettingsFile.h"
 #include "tools/common/OutputFolder.h"

@@ -85,14 +85,14 @@ TEST_CASE("opsets") {
 TEST_CASE("unsupported operators are listed in one error") {
   TestModel model = smallModel();
   model.output("z");
-  model.node("Gradient", {"y"}, {"a"}, "grad").set_domain("ai.onnx.preview.training");
+  model.node("Adagrads", {"y"}, {"a"}, "grad").set_domain("ai.onnx.preview.training");
   model.node("Nothing", {"a"}, {"b"}, "");
   model.node("NonZero", {"b"}, {"c"}, "known");
   model.node("Nothing", {"c"}, {"d"}, "none");
   model.node("Upsample", {"d"}, {"z"}, "up").set_domain("com.example");
   CHECK(errorOf(model) ==
         "E16002: no importer for these operators of opset 13: Nothing x2 (output b, none); "
-        "ai.onnx.preview.training.Gradient x1 [domain ai.onnx.preview.training] (grad); "
+        "ai.onnx.preview.training.Adagrads x1 [domain ai.onnx.preview.training] (grad); "
         "com.example.Upsample x1 [domain com.example] (up). The supported ones are listed in "
         "docs/onnx-support.md; --out_nodes can cut off a part of the graph\n");
 }

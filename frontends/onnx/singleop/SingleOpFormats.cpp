@@ -1,7 +1,7 @@
 //===-- SingleOpFormats.cpp - converts tensors between formats ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "frontends/onnx/SingleOpGraph.h"
+#include "frontends/onnx/singleop/SingleOpGraph.h"
 
 #include "llvm/ADT/STLExtras.h"
 

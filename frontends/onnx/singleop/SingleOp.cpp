@@ -1,7 +1,7 @@
 //===-- SingleOp.cpp - operators that are described in a .json file -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "frontends/onnx/SingleOp.h"
+#include "frontends/onnx/singleop/SingleOp.h"
 
 #include "support/NearestName.h"
 

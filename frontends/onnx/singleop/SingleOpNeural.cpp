@@ -4,7 +4,7 @@
 // Norms, layers, resizes and the movement of elements by attributes, in the forms of the Ascend
 // toolchain. One row per operator: its name and the function that builds its nodes.
 
-#include "frontends/onnx/SingleOpGraph.h"
+#include "frontends/onnx/singleop/SingleOpGraph.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"

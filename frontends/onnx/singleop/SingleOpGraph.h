@@ -4,7 +4,7 @@
 #ifndef OPENATC_FRONTENDS_ONNX_SINGLEOPGRAPH_H
 #define OPENATC_FRONTENDS_ONNX_SINGLEOPGRAPH_H
 
-#include "frontends/onnx/SingleOp.h"
+#include "frontends/onnx/singleop/SingleOp.h"
 
 #include "llvm/ADT/ArrayRef.h"
 

@@ -1,7 +1,7 @@
 //===-- SingleOpGraph.cpp - the ONNX graph of an operator -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "frontends/onnx/SingleOpGraph.h"
+#include "frontends/onnx/singleop/SingleOpGraph.h"
 
 #include "llvm/ADT/STLExtras.h"
 

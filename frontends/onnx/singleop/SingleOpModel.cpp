@@ -3,7 +3,7 @@
 
 #include "frontends/onnx/HostForms.h"
 #include "frontends/onnx/OpTable.h"
-#include "frontends/onnx/SingleOpGraph.h"
+#include "frontends/onnx/singleop/SingleOpGraph.h"
 #include "support/NearestName.h"
 
 #include "llvm/ADT/STLExtras.h"
