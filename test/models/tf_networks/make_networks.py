@@ -256,6 +256,15 @@ def mel_spectrogram_dynamic():
     return run
 
 
+@network(values(2, 6, 10), shapes=[(None, 6, 10)])
+def fourier_mixer_dynamic():
+    """Mixes positions and features by a transform, as FNet does in place of attention."""
+    def run(value):
+        mixed = tf.math.real(tf.signal.fft2d(tf.cast(value, tf.complex64)))
+        return value + mixed, tf.math.real(tf.signal.ifft2d(tf.complex(mixed, value)))
+    return run
+
+
 @network(values(2, 9, 12, 3), values(2, 5, 5), values(2, 4),
          shapes=[(None, 9, 12, 3), (2, 5, 5), (2, 4)])
 def resized_and_diagonals():
