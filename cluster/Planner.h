@@ -48,7 +48,7 @@ struct Chain {
 /// of "layers"; nothing, and a sentence in `error`, where it describes none.
 std::optional<Chain> parseChain(const std::string &text, std::string &error);
 
-/// What one device can do.
+/// The rates and the memory of one device.
 struct Device {
   double macsPerSecond = 0;  ///< the peak
   double bytesPerSecond = 0; ///< of its memory
@@ -59,7 +59,7 @@ struct Device {
 /// The purpose of a plan.
 enum class Purpose { Training, Inference };
 
-/// What the backward pass computes again instead of keeping it.
+/// The values that the backward pass computes again instead of keeping them.
 enum class Recompute { None, Selective, Full };
 const char *nameOf(Recompute recompute);
 
@@ -96,7 +96,7 @@ struct Plan {
   uint32_t devices() const { return tensor * pipeline * data; }
 };
 
-/// What a search has found.
+/// The result of a search.
 struct PlanSearch {
   std::vector<Plan> best;  ///< the fastest plan, then the best of other divisions
   uint64_t considered = 0; ///< plans whose time was computed

@@ -9,7 +9,7 @@
 
 namespace atc::driver {
 
-/// What a CPU is assumed to do per second, with all processors of a session together. docs/npu.md
+/// The assumed rates of a CPU per second, with all processors of a session together. docs/npu.md
 /// states the constants and how far measured times are from them.
 struct HostRates {
   unsigned processors = 1;

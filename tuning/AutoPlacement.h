@@ -15,7 +15,7 @@
 
 namespace atc::tuning {
 
-/// What a switch between the sides and a copy between their memories are charged with.
+/// The time charged for a switch between the sides, and the rate of copies between their memories.
 struct LinkCosts {
   double switchSeconds = 5e-6;
   double bytesPerSecond = 16e9;

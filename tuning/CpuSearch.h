@@ -20,7 +20,7 @@ struct KeptChoice {
   double before = 0, after = 0;
 };
 
-/// What a search for the CPU has found.
+/// The result of a search for the CPU.
 struct CpuTuning {
   bool done = false; ///< otherwise there are errors in the diagnostics
   std::map<std::string, KeptChoice> kept;

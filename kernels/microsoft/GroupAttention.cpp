@@ -76,7 +76,7 @@ ATC_KERNEL(MsRotaryEmbedding) {
 
 namespace {
 
-/// What GroupQueryAttention computes: sizes, positions and the vectors of queries, keys and values.
+/// A call of GroupQueryAttention: sizes, positions and the vectors of queries, keys and values.
 struct GroupQuery {
   int64_t batch = 0, length = 0, heads = 0, keyHeads = 0, size = 0;
   int64_t room = 0;                 ///< positions of the past's tensors

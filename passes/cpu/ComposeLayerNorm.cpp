@@ -60,8 +60,7 @@ private:
         LayerNormOp::create(builder, location, kernel::bufferOf(builder, location, *input),
                             parameter(norm->gamma), parameter(norm->beta),
                             kernel::bufferOf(builder, location, *output), APFloat(norm->epsilon));
-    if (Attribute tensor = map->getAttr(kernel::kTensorAttr))
-      op->setAttr(kernel::kTensorAttr, tensor);
+    kernel::copyTensorAttr(map, op);
     map.erase();
     remarkPassed(getArgument(), location, "Composed") << "means and maps become one layer norm";
     ++numComposed;

@@ -252,8 +252,7 @@ FailureOr<AttentionOp> AttentionFuser::fuse(StringRef &reason) {
   auto attention = AttentionOp::create(builder, location, buffer(*query), buffer(*key),
                                        buffer(*value), inputs, buffer(*output));
   buildBody(attention);
-  if (Attribute tensor = chain.last()->getAttr(kernel::kTensorAttr))
-    attention->setAttr(kernel::kTensorAttr, tensor);
+  kernel::copyTensorAttr(chain.last(), attention);
   for (Operation *op :
        {chain.transpose.getOperation(), chain.product.getOperation(), chain.softmax.getOperation(),
         chain.map.getOperation(), chain.scores.getOperation()})

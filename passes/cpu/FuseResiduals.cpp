@@ -80,8 +80,7 @@ private:
                                   product.getBias(), kernel::bufferOf(builder, location, *residual),
                                   kernel::bufferOf(builder, location, *output), /*packed=*/true,
                                   graph::ActivationAttr(), product.getTileAttr());
-    if (Attribute tensor = map->getAttr(kernel::kTensorAttr))
-      fused->setAttr(kernel::kTensorAttr, tensor);
+    kernel::copyTensorAttr(map, fused);
     map.erase();
     product.erase();
     remarkPassed(getArgument(), location, "Fused") << "the addition becomes the residual";

@@ -73,7 +73,7 @@ struct LastSlice {
   }
 };
 
-/// What concat(-x[split:], x[:split]) rotates; without `split` it is half of the axis.
+/// The input of a rotation concat(-x[split:], x[:split]); without `split` it is half of the axis.
 struct Rotated {
   Value x;
   std::optional<int64_t> split;

@@ -13,6 +13,12 @@ namespace atc::kernel {
 
 /// Discardable attribute of a kernel op: the logical type of the tensor that it writes.
 inline constexpr llvm::StringLiteral kTensorAttr = "om.tensor";
+/// Lets `to` state the type of the tensor that `from` states, if it does: for an op that replaces
+/// it.
+inline void copyTensorAttr(mlir::Operation *from, mlir::Operation *to) {
+  if (mlir::Attribute tensor = from->getAttr(kTensorAttr))
+    to->setAttr(kTensorAttr, tensor);
+}
 
 /// The kernels that a target has of its own, in addition to those that every target shares with the
 /// CPU.

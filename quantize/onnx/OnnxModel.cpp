@@ -76,6 +76,17 @@ onnx::TensorProto makeInts(const std::string &name, const std::vector<int64_t> &
   return tensor;
 }
 
+onnx::NodeProto makeNode(const std::string &type, const std::string &name,
+                         llvm::ArrayRef<std::string> inputs, const std::string &output) {
+  onnx::NodeProto node;
+  node.set_op_type(type);
+  node.set_name(name);
+  for (const std::string &input : inputs)
+    node.add_input(input);
+  node.add_output(output);
+  return node;
+}
+
 const onnx::AttributeProto *findAttribute(const onnx::NodeProto &node, const std::string &name) {
   for (const onnx::AttributeProto &attribute : node.attribute())
     if (attribute.name() == name)

@@ -5,6 +5,7 @@
 #define OPENATC_QUANTIZE_ONNX_ONNXMODEL_H
 
 #include "support/Diagnostics.h"
+#include "llvm/ADT/ArrayRef.h"
 
 #include <map>
 #include <onnx/onnx_pb.h>
@@ -22,6 +23,10 @@ int64_t countElements(const onnx::TensorProto &tensor);
 onnx::TensorProto makeFloats(const std::string &name, const std::vector<int64_t> &dims,
                              const std::vector<float> &values);
 onnx::TensorProto makeInts(const std::string &name, const std::vector<int64_t> &values);
+
+/// Returns a node of the default domain with one output.
+onnx::NodeProto makeNode(const std::string &type, const std::string &name,
+                         llvm::ArrayRef<std::string> inputs, const std::string &output);
 
 /// Returns the attribute of `node`, which owns it; null when it has none of this name.
 const onnx::AttributeProto *findAttribute(const onnx::NodeProto &node, const std::string &name);

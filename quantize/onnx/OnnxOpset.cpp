@@ -140,12 +140,7 @@ void Upgrade::upgradeSoftmax(onnx::NodeProto &node) {
   const std::string result = model.freshName(output + "_of_rows");
   auto make = [&](std::vector<onnx::NodeProto> &list, const char *op, const std::string &to,
                   std::vector<std::string> inputs) {
-    onnx::NodeProto &added = list.emplace_back();
-    added.set_op_type(op);
-    added.set_name(to);
-    for (const std::string &name : inputs)
-      added.add_input(name);
-    added.add_output(to);
+    list.push_back(makeNode(op, to, inputs, to));
   };
   make(before, "Shape", shape, {input});
   make(before, "Flatten", flat, {input});

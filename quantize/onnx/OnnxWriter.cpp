@@ -100,13 +100,7 @@ public:
 private:
   onnx::NodeProto &addNode(const char *type, const std::string &output,
                            std::initializer_list<std::string> inputs) {
-    onnx::NodeProto &node = *result.add_node();
-    node.set_op_type(type);
-    node.set_name(output + "_node");
-    for (const std::string &input : inputs)
-      node.add_input(input);
-    node.add_output(output);
-    return node;
+    return *result.add_node() = makeNode(type, output + "_node", inputs, output);
   }
   std::string addScale(const std::string &name, llvm::ArrayRef<float> scales) {
     const std::string fresh = model.freshName(name);

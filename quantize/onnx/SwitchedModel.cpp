@@ -38,13 +38,7 @@ public:
 private:
   static onnx::NodeProto &addNode(const char *type, std::initializer_list<std::string> inputs,
                                   const std::string &output, onnx::GraphProto &result) {
-    onnx::NodeProto &node = *result.add_node();
-    node.set_op_type(type);
-    node.set_name(output + "_node");
-    for (const std::string &input : inputs)
-      node.add_input(input);
-    node.add_output(output);
-    return node;
+    return *result.add_node() = makeNode(type, output + "_node", inputs, output);
   }
 
   void addSwitch(const std::string &name) {

@@ -38,7 +38,7 @@ int64_t channelAxis(const Graph &g) {
   return rank < 2 || g.op.inputs[0].format == kNHWC ? rank - 1 : 1;
 }
 
-/// Gives a vector the dims in which it broadcasts along the channels of input 0.
+/// Reshapes a vector to the dims in which it broadcasts along the channels of input 0.
 std::string alongChannels(Graph &g, size_t input) {
   const Ints &dims = g.op.inputs[input].dims;
   if (dims.size() != 1)

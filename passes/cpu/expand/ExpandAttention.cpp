@@ -177,20 +177,9 @@ void AttentionExpander::exponentials(ArrayRef<Value> task, Value firstRow, Value
   Value from = b.mulAdd(row, tiles.scoreStride, scoresAt);
   Value lowest = neutral(b, Combiner::Max, element, lanes);
   auto addressOf = [&](Value i, int64_t v) { return b.add(b.add(from, i), v * lanes); };
-  auto total = [&](Combiner how, int64_t unroll,
-                   function_ref<Value(Value, int64_t, int64_t)> valueAt) {
+  auto total = [&](Combiner how, int64_t unroll, VectorAtFn valueAt) {
     const Lanes steps{lanes, std::clamp<int64_t>(keys / lanes, 1, unroll)};
-    SmallVector<Value> start(steps.unroll, neutral(b, how, element, lanes));
-    SmallVector<Value> parts = forEachVectors(
-        b, keys, steps, start, [&](Value i, ArrayRef<int64_t> counts, ValueRange values) {
-          SmallVector<Value> next(values);
-          for (auto [v, count] : llvm::enumerate(counts))
-            next[v] = combine(b, how, next[v], valueAt(i, v, count));
-          return next;
-        });
-    for (Value other : llvm::drop_begin(parts))
-      parts[0] = combine(b, how, parts[0], other);
-    return combineLanes(b, how, parts[0]);
+    return reduceRow(b, how, element, keys, steps, valueAt);
   };
 
   std::optional<BodyCloner> body;

@@ -49,18 +49,9 @@ private:
 
   /// Returns the mean of fn(x) over the row at `from`, in all lanes; x is `pad` past the end.
   Value mean(Value from, Value pad, function_ref<Value(Value)> fn) {
-    SmallVector<Value> start(walk.unroll, laneConstant(b, b.getF32Type(), lanes, 0.0));
-    SmallVector<Value> sums = forEachVectors(
-        b, columns, walk, start, [&](Value i, ArrayRef<int64_t> counts, ValueRange values) {
-          SmallVector<Value> next(values);
-          for (auto [v, count] : llvm::enumerate(counts))
-            next[v] = combine(b, Combiner::Sum, next[v], fn(load(from, i, v, count, pad)));
-          return next;
-        });
-    Value sum = sums[0];
-    for (Value other : llvm::drop_begin(sums))
-      sum = combine(b, Combiner::Sum, sum, other);
-    Value total = combineLanes(b, Combiner::Sum, sum);
+    Value total = reduceRow(
+        b, Combiner::Sum, b.getF32Type(), columns, walk,
+        [&](Value i, int64_t v, int64_t count) { return fn(load(from, i, v, count, pad)); });
     Value count = laneConstant(b, b.getF32Type(), 1, double(columns));
     return spread(b, arith::DivFOp::create(b, total, count), lanes);
   }

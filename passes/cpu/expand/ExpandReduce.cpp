@@ -89,6 +89,22 @@ Value neutral(KernelBuilder &b, Combiner combiner, Type element, int64_t width, 
   return laneConstant(b, element, width, value);
 }
 
+Value reduceRow(KernelBuilder &b, Combiner combiner, Type element, int64_t size, Lanes steps,
+                VectorAtFn vectorAt) {
+  SmallVector<Value> start(steps.unroll, neutral(b, combiner, element, steps.width));
+  SmallVector<Value> parts = forEachVectors(
+      b, size, steps, start, [&](Value i, ArrayRef<int64_t> counts, ValueRange values) {
+        SmallVector<Value> next(values);
+        for (auto [v, count] : llvm::enumerate(counts))
+          next[v] = combine(b, combiner, next[v], vectorAt(i, v, count));
+        return next;
+      });
+  Value whole = parts[0];
+  for (Value other : llvm::drop_begin(parts))
+    whole = combine(b, combiner, whole, other);
+  return combineLanes(b, combiner, whole);
+}
+
 namespace {
 
 class ReduceExpander {

@@ -32,6 +32,13 @@ mlir::Value combineLanes(KernelBuilder &b, Combiner combiner, mlir::Value vector
 mlir::Value neutral(KernelBuilder &b, Combiner combiner, mlir::Type element, int64_t width,
                     bool isUnsigned = false);
 
+/// Returns the vector for elements `i` + `v` * lanes on, of which `count` are inside the row; the
+/// other lanes are those of a neutral element.
+using VectorAtFn = llvm::function_ref<mlir::Value(mlir::Value i, int64_t v, int64_t count)>;
+/// Reduces a row of `size` elements to a scalar, with `steps.unroll` vectors at a time.
+mlir::Value reduceRow(KernelBuilder &b, Combiner combiner, mlir::Type element, int64_t size,
+                      Lanes steps, VectorAtFn vectorAt);
+
 /// Each replaces a kernel op by loops.
 void expandArgReduce(ArgReduceOp op);
 void expandSoftmax(SoftmaxOp op);

@@ -78,31 +78,16 @@ private:
       output.store(narrow(b, x, output.element()),
                    b.add(b.mulAdd(i, outStride, to), v * lanes * outStride), count, outStride);
     };
-    auto total = [&](Combiner how, Lanes steps,
-                     function_ref<Value(Value, int64_t, int64_t)> value) {
-      SmallVector<Value> start(steps.unroll, neutral(b, how, element, lanes));
-      SmallVector<Value> sums = forEachVectors(
-          b, size, steps, start, [&](Value i, ArrayRef<int64_t> counts, ValueRange values) {
-            SmallVector<Value> acc(values);
-            for (auto [v, count] : llvm::enumerate(counts))
-              acc[v] = combine(b, how, acc[v], value(i, v, count));
-            return acc;
-          });
-      Value sum = sums[0];
-      for (Value other : llvm::drop_begin(sums))
-        sum = combine(b, how, sum, other);
-      return combineLanes(b, how, sum);
-    };
-
-    Value largest = spread(b, total(Combiner::Max, walk, load), lanes);
+    Value largest = spread(b, reduceRow(b, Combiner::Max, element, size, walk, load), lanes);
     // Code for an exponential is long.
     Lanes steps{lanes, std::min<int64_t>(walk.unroll, 2)};
-    Value sum = total(Combiner::Sum, steps, [&](Value i, int64_t v, int64_t count) {
+    auto addend = [&](Value i, int64_t v, int64_t count) {
       Value e = exp(load(i, v, count), largest);
       if (!isLog)
         store(e, i, v, count);
       return e;
-    });
+    };
+    Value sum = reduceRow(b, Combiner::Sum, element, size, steps, addend);
 
     Value factor = isLog ? Value(math::LogOp::create(b, sum)) : reciprocal(sum);
     factor = spread(b, factor, lanes);

@@ -78,8 +78,7 @@ private:
       norm.erase();
       return false;
     }
-    if (Attribute tensor = map->getAttr(kernel::kTensorAttr))
-      norm->setAttr(kernel::kTensorAttr, tensor);
+    kernel::copyTensorAttr(map, norm);
     map.erase();
     remarkPassed(getArgument(), location, "Composed") << "means and maps become one layer norm";
     ++numComposed;

@@ -157,8 +157,7 @@ private:
     }
     remarkPassed(getArgument(), map.getLoc(), "Fused")
         << "the map becomes the epilogue of the product in front of it";
-    if (Attribute tensor = map->getAttr(kernel::kTensorAttr))
-      fused->setAttr(kernel::kTensorAttr, tensor);
+    kernel::copyTensorAttr(map, fused);
     op.erase();
     map.erase();
     ++numFused;
