@@ -4,6 +4,7 @@
 #include "dialects/cpu/FloatWinograd.h"
 #include "dialects/cpu/Transformer.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -17,10 +17,11 @@ def Cpu_Dialect : Dialect {
   let description = [{
     Convolutions and matrix products with weights packed for vector registers.
     `cpu-select-tiles` selects tile sizes as attributes; the expand passes
-    convert these ops and those of the kernel dialect to register-tiled loops.
+    convert these ops and those of the kernel dialect to register-tiled loops,
+    with instructions of the level from the LLVM dialect.
   }];
   let useDefaultAttributePrinterParser = 1;
-  let dependentDialects = ["::atc::kernel::KernelDialect"];
+  let dependentDialects = ["::atc::kernel::KernelDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 def Cpu_LevelAttr : AttrDef<Cpu_Dialect, "Level"> {

@@ -5,6 +5,8 @@
 #include "passes/cpu/tiles/KernelBuilder.h"
 #include "passes/cpu/tiles/Scratch.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
 using namespace mlir;
 
 namespace atc::cpu {

@@ -16,7 +16,7 @@ class Cpu_ExpandPass<string mnemonic, string what> : Pass<mnemonic, "::mlir::fun
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect"];
+                           "::mlir::vector::VectorDialect", "::atc::cpu::CpuDialect"];
 }
 
 class Cpu_ExpandIntegerPass<string mnemonic, string what> : Cpu_ExpandPass<mnemonic, what> {
@@ -127,8 +127,7 @@ def CpuLowerMath : Pass<"cpu-lower-math", "::mlir::func::FuncOp"> {
     fused multiply-add becomes a product and a sum.
   }];
   let dependentDialects = ["::atc::cpu::CpuDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
-                           "::mlir::vector::VectorDialect"];
+                           "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }
 
 def CpuMakeEntries : Pass<"cpu-make-entries", "::mlir::ModuleOp"> {

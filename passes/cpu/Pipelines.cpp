@@ -97,9 +97,8 @@ void buildCpuLoopsToLLVMPipeline(OpPassManager &pm) {
   functions.useBarePtrCallConv = true;
   pm.addPass(createConvertFuncToLLVMPass(functions));
   pm.addPass(createUBToLLVMConversionPass());
+  // LLVM's own passes simplify what the conversions leave.
   pm.addPass(createReconcileUnrealizedCastsPass());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
   pm.addPass(createCpuMakeEntries());
   pm.addPass(createCpuVerifyKernels());
 }

@@ -4,6 +4,7 @@
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/tiles/KernelBuilder.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
