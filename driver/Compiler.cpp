@@ -4,9 +4,9 @@
 #include "driver/Compiler.h"
 
 #include "backends/om/FindStates.h"
-#include "driver/FusionRules.h"
 #include "driver/PhaseRunner.h"
 #include "driver/Registration.h"
+#include "driver/rules/FusionRules.h"
 #include "passes/Choices.h"
 #include "passes/om/Schedule.h"
 #include "passes/train/Passes.h"

@@ -6,7 +6,7 @@
 
 #include "driver/ContextMessages.h"
 #include "driver/ModelBoundary.h"
-#include "driver/PlacementRules.h"
+#include "driver/rules/PlacementRules.h"
 #include "driver/targets/Target.h"
 #include "frontends/ModelOptions.h"
 #include "mlir/IR/OwningOpRef.h"

@@ -4,7 +4,7 @@
 #include "frontends/Tensors.h"
 
 #include "dialects/graph/ConstantData.h"
-#include "dialects/graph/ScalarMath.h"
+#include "dialects/graph/scalar/ScalarMath.h"
 #include "llvm/ADT/APFloat.h"
 
 using namespace mlir;

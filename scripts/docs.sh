@@ -17,11 +17,12 @@ for page in README CONTRIBUTING SECURITY CHANGELOG; do
   sed 's#](docs/#](#g' "$page.md" > "$work/docs/$page.md"
 done
 # Sphinx knows no lexer for MLIR.
-sed -i 's#^```mlir$#```#' "$work"/docs/*.md
+find "$work/docs" -name '*.md' -exec sed -i 's#^```mlir$#```#' {} +
 sed -i 's#](\.\./\(README\|CONTRIBUTING\|SECURITY\|CHANGELOG\)\.md#](\1.md#g' "$work"/docs/*.md
 more=
-for page in "$work"/docs/*.md; do
-  name=$(basename "$page" .md)
+for page in "$work"/docs/*.md "$work"/docs/*/*.md; do
+  name=${page#"$work"/docs/}
+  name=${name%.md}
   case $name in index | README | CONTRIBUTING | SECURITY | CHANGELOG) continue ;; esac
   grep -qx "$name" docs/index.md || more="$more$name\n"
 done

@@ -5,8 +5,8 @@
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"
 #include "ascend/src/Library.h"
-#include "ascend/src/Profile.h"
-#include "ascend/src/TensorDump.h"
+#include "ascend/src/observe/Profile.h"
+#include "ascend/src/observe/TensorDump.h"
 
 #include <algorithm>
 #include <cstdlib>

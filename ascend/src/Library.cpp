@@ -4,7 +4,7 @@
 
 #include "ascend/src/Collection.h"
 #include "ascend/src/Errors.h"
-#include "ascend/src/TensorDump.h"
+#include "ascend/src/observe/TensorDump.h"
 
 #include "acl/acl.h"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/graph/Graph.h"
-#include "dialects/graph/ScalarBuilder.h"
+#include "dialects/graph/scalar/ScalarBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;

@@ -20,7 +20,7 @@ def Graph_QuantizeOp : Graph_QuantOp<"quantize"> {
   let description = [{
     The input is f32; the result has elements of a `!quant.uniform` type that
     contains scale and zero point, per tensor or per index of one dim. The
-    division is computed in f32. docs/rationale-quant.md defines the semantics.
+    division is computed in f32. docs/rationale/quant.md defines the semantics.
   }];
 }
 

@@ -7,7 +7,7 @@
 #include "backends/cpu/KernelCompiler.h"
 #include "backends/om/ModuleToOm.h"
 #include "driver/Phase.h"
-#include "driver/PrecisionRules.h"
+#include "driver/rules/PrecisionRules.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 

@@ -3,7 +3,7 @@
 
 #include "frontends/aipp/PixelMath.h"
 
-#include "dialects/graph/ScalarBuilder.h"
+#include "dialects/graph/scalar/ScalarBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
 #include <array>
 

@@ -21,7 +21,7 @@ inline constexpr llvm::StringLiteral kFloat32NodesAttr = "graph.float32_nodes";
 llvm::StringRef nodeNameOf(mlir::Location loc);
 
 /// Nodes of the model that the CPU has to run in a model for an NPU, in the same form: a list on
-/// the module. User and search may set it (driver/PlacementRules.h).
+/// the module. User and search may set it (driver/rules/PlacementRules.h).
 inline constexpr llvm::StringLiteral kHostNodesAttr = "graph.host_nodes";
 /// Nodes that a user wants on the NPU.
 inline constexpr llvm::StringLiteral kDeviceNodesAttr = "graph.device_nodes";

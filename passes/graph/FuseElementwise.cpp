@@ -1,7 +1,7 @@
 //===-- FuseElementwise.cpp - elementwise ops become fused maps -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/graph/ScalarMath.h"
+#include "dialects/graph/scalar/ScalarMath.h"
 #include "passes/Remarks.h"
 #include "passes/graph/ConstantUtils.h"
 #include "passes/graph/DeepHash.h"

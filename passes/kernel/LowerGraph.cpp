@@ -6,7 +6,7 @@
 #include "dialects/graph/ConstantData.h"
 #include "dialects/om/Om.h"
 #include "passes/kernel/LayoutRules.h"
-#include "passes/kernel/PackWeights.h"
+#include "passes/kernel/pack/PackWeights.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;

@@ -3,7 +3,7 @@
 
 #include "passes/kernel/LowerGraph.h"
 
-#include "passes/kernel/PackWeights.h"
+#include "passes/kernel/pack/PackWeights.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -5,8 +5,8 @@
 
 #include "dialects/graph/ConstantData.h"
 #include "mlir/IR/IRMapping.h"
-#include "passes/kernel/PackSteps.h"
-#include "passes/kernel/PackWeights.h"
+#include "passes/kernel/pack/PackSteps.h"
+#include "passes/kernel/pack/PackWeights.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -8,7 +8,7 @@
 #include "dialects/graph/ConstantData.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "passes/kernel/PackWeights.h"
+#include "passes/kernel/pack/PackWeights.h"
 
 using namespace mlir;
 

@@ -33,7 +33,7 @@ def needed_libraries(program):
 def test_tree_holds_the_runtime_and_nothing_of_the_compiler(tree):
     files = {str(path.relative_to(tree)) for path in tree.rglob("*") if not path.is_dir()}
     names = {file.rsplit("/", 1)[-1] for file in files}
-    assert {"om.h", "om.hpp", "device.h", "npu.h", "om.fbs", "libopenatc_runtime.a",
+    assert {"om.h", "types.h", "om.hpp", "device.h", "npu.h", "om.fbs", "libopenatc_runtime.a",
             "libopenatc_npu.a", "openatc-npu.pc", "libopenatc_runtime.so", "om-run",
             "om-dump", "OpenATCConfig.cmake", "OpenATCConfigVersion.cmake",
             "openatc.pc"} <= names

@@ -19,20 +19,23 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
 sys.path += [str(ROOT / "test" / "tools"), str(ROOT / "test" / "common")]
 EVERYTHING = os.environ.get("OPENATC_ALL_COMMANDS") == "1"
-TOOL = re.compile(r"(?:build/bin/)?(atc|amct|om-run|om-dump|om-sign|atc-opt|atc-translate)\s")
+TOOL = re.compile(r"(?:build/bin/)?(aoe|atc|amct|npu-cluster|npu-sim|npu-sweep|om-run|om-dump|om-sign|atc-opt|atc-translate)\s")
 
 # What cannot run here, with the reason.
 NOT_RUN = {
     "atc ... --target_cpu=x86-64-v3,aarch64": "an ellipsis stands for the line above",
     "--load_pass_plugin=build-plugin/CountOps.so": "built and run by test/embedding/test_out_of_tree.py",
     "/usr/share/openatc": "run by scripts/package.sh --check",
+    "aoe ": "searches for minutes; test/tools/test_aoe.py runs it for seconds",
 }
 # Commands that are shown because they fail; what they print is on the page.
 FAILS = ["atc --framework=5 --model=resnet50.onnx --target=cpu"]
 
 
 def pages():
-    return {page.name: page for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
+    docs = ROOT / "docs"
+    return {"README.md": ROOT / "README.md",
+            **{str(page.relative_to(docs)): page for page in sorted(docs.rglob("*.md"))}}
 
 
 def commands(page):
@@ -93,6 +96,10 @@ def models(tmp_path_factory):
     for name in ("x.mlir", "model.mlir"):
         (folder / name).write_text("func.func @main(%x: tensor<1x8xf32> {om.name = \"x\"}) -> (tensor<1x8xf32> {om.name = \"y\"}) {\n"
                                    "  %y = graph.relu %x : (tensor<1x8xf32>) -> tensor<1x8xf32>\n  return %y : tensor<1x8xf32>\n}\n")
+    program = re.search(r"<!-- file tiles.mlir -->\n```mlir\n(.*?)^```",
+                        (ROOT / "docs" / "npu-programs.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)[1]
+    for name in ("program.mlir", "a.mlir", "b.mlir"):
+        (folder / name).write_text(program)
     (folder / "aipp.cfg").write_text("aipp_op {\n  aipp_mode: static\n  input_format: RGB888_U8\n  src_image_size_w: 224\n  src_image_size_h: 224\n"
                                      "  var_reci_chn_0: 0.0039\n  var_reci_chn_1: 0.0039\n  var_reci_chn_2: 0.0039\n}\n")
     (folder / "compress.cfg").write_text('calibration: {\n  input_data_dir: "samples/"\n}\n')
@@ -116,6 +123,8 @@ def test_commands_of_a_page(models, tmp_path, name):
     shutil.copytree(models, folder, copy_function=os.link, symlinks=True)
     if name == "npu.md":  # the command of its first line is that of another page
         shell(folder, commands(pages()[name])[0])
+    if name == "npu-programs.md":  # the programs of a model that was compiled for the NPU
+        shell(folder, "atc --model=resnet50.onnx --framework=5 --soc_version=Ascend310P3 --output=network")
     for command in commands(pages()[name]):
         if any(part in command for part in NOT_RUN):
             continue

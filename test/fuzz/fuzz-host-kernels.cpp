@@ -14,8 +14,8 @@
 // `--kernel NAME --seed S --first I --calls 1`. Every buffer is as long as its elements,
 // so AddressSanitizer sees the first byte behind it.
 
-#include "test/fuzz/HostileCalls.h"
 #include "test/fuzz/WatchedChild.h"
+#include "test/fuzz/host/HostileCalls.h"
 
 #include <algorithm>
 #include <chrono>

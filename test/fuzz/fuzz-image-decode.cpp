@@ -4,7 +4,7 @@
 // The kernel that models, amct and om-run decode JPEG, PNG, BMP and PNM files with.
 
 #include "kernels/native/NativeHost.h"
-#include "test/fuzz/FuzzHost.h"
+#include "test/fuzz/host/FuzzHost.h"
 
 using namespace atc;
 using namespace atc::fuzz;

@@ -15,8 +15,8 @@
 #include "driver/Interpretation.h"
 #include "driver/targets/MakeTarget.h"
 #include "openatc/npu.h"
-#include "test/fuzz/RandomGraph.h"
 #include "test/fuzz/WatchedChild.h"
+#include "test/fuzz/random/RandomGraph.h"
 
 #include <cmath>
 #include <cstdio>

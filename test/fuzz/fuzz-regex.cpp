@@ -4,7 +4,7 @@
 // An input is a pattern and, behind each newline, a text to be matched.
 
 #include "kernels/native/NativeHost.h"
-#include "test/fuzz/FuzzHost.h"
+#include "test/fuzz/host/FuzzHost.h"
 
 #include <string_view>
 

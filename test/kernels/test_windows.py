@@ -133,7 +133,7 @@ def test_conv_integers():
                 bias,
                 pads=[1, 1, 1, 1],
                 group=2)
-    # One factor, rounded to f32 once, as docs/rationale-quant.md has it.
+    # One factor, rounded to f32 once, as docs/rationale/quant.md has it.
     by = np.float64(np.float32(0.02)) * scale.astype("f8") / np.float64(np.float32(0.5))
     sums = (exact + bias[:, None, None]).astype("f4")
     want = np.clip(np.rint(sums * by.astype("f4")[:, None, None]) + 128, 0, 255)

@@ -14,7 +14,8 @@ from openatc_runtime import Session  # noqa: E402
 from openatc_tools import RUNTIME, SHARED, call, tool  # noqa: E402
 
 FOLDER = Path(__file__).resolve().parent / "tf_networks"
-NETWORKS = sorted(path.name.removesuffix(".pb.gz") for path in FOLDER.glob("*.pb.gz"))
+NETWORKS = sorted(str(path.relative_to(FOLDER)).removesuffix(".pb.gz")
+                  for path in FOLDER.rglob("*.pb.gz"))
 
 
 def compile_graph(model, folder, *flags):
@@ -48,7 +49,7 @@ def test_network(name, tmp_path):
 
 
 # Operators of this network have no form for any size of the images and matrices.
-@pytest.mark.parametrize("name", [n for n in NETWORKS if n != "resized-and-diagonals"])
+@pytest.mark.parametrize("name", [n for n in NETWORKS if n != "operators/resized-and-diagonals"])
 def test_network_of_dynamic_shapes(name, tmp_path):
     check_network(name, tmp_path, opened=True)
 

@@ -10,7 +10,8 @@ import subprocess
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+NAMES = {str(page.relative_to(ROOT / "docs"))[:-3] for page in PAGES}
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 
 
@@ -26,12 +27,12 @@ def test_listed_pages_exist():
     """Those that docs/index.md does not list yet appear under "More"."""
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     listed = [name for tree in re.findall(r"^```{toctree}\n(.*?)^```", index, re.MULTILINE | re.DOTALL)
-              for name in re.findall(r"^([\w-]+)$", tree, re.MULTILINE)]
+              for name in re.findall(r"^([\w/-]+)$", tree, re.MULTILINE)]
     assert len(listed) == len(set(listed)) >= 25
-    assert set(listed) <= {page.stem for page in PAGES}
+    assert set(listed) <= NAMES
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     for path, anchor in LINK.findall(page.read_text(encoding="utf-8")):
         if ":" in path:
@@ -49,7 +50,7 @@ def test_the_site_is_made(tmp_path):
         pytest.skip("not installed: python3-sphinx, python3-myst-parser")
     result = subprocess.run([ROOT / "scripts" / "docs.sh", tmp_path / "site"], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
-    for page in PAGES:
-        assert (tmp_path / "site" / f"{page.stem}.html").exists()
+    for name in NAMES:
+        assert (tmp_path / "site" / f"{name}.html").exists()
 
 

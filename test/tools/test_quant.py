@@ -1,7 +1,7 @@
 #===-- test_quant.py - quantized operators, integer by integer --------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Operators on quantized tensors, compiled for two levels and interpreted: every integer is that of
-a reference in numpy, which follows docs/rationale-quant.md."""
+a reference in numpy, which follows docs/rationale/quant.md."""
 
 import json
 import sys

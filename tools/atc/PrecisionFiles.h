@@ -4,7 +4,7 @@
 #ifndef OPENATC_TOOLS_ATC_PRECISIONFILES_H
 #define OPENATC_TOOLS_ATC_PRECISIONFILES_H
 
-#include "driver/PrecisionRules.h"
+#include "driver/rules/PrecisionRules.h"
 #include "tools/atc/Flags.h"
 
 namespace atc::tools {

@@ -24,7 +24,7 @@ const char *const kIntroduction = R"(# The NPU's instruction set
 
 This page is printed by `npu-isa-doc` from `npu/isa/Isa.def`, `npu/isa/VectorOps.def`,
 `npu/soc/Hardware.def`, `npu/soc/Limits.def` and `npu/soc/Soc.def`; `npu-isa-doc --check docs/npu-isa.md` is one of the tests.
-[rationale-npu.md](rationale-npu.md) says why it is so, [npu-simulator.md](npu-simulator.md)
+[rationale/npu.md](rationale/npu.md) says why it is so, [npu-simulator.md](npu-simulator.md)
 where the times come from. `om-dump --disassemble` prints the programs of a file.
 
 ## Cores, memories, queues

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/graph/ScalarMath.h"
 #include "dialects/graph/interpreter/Arithmetic.h"
 #include "dialects/graph/interpreter/Evaluators.h"
 #include "dialects/graph/interpreter/Positions.h"
+#include "dialects/graph/scalar/ScalarMath.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 #include <functional>

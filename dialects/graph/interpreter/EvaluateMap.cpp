@@ -1,10 +1,10 @@
 //===-- EvaluateMap.cpp - graph.map by interpreting its body -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/graph/ScalarMath.h"
 #include "dialects/graph/interpreter/Arithmetic.h"
 #include "dialects/graph/interpreter/Evaluators.h"
 #include "dialects/graph/interpreter/Positions.h"
+#include "dialects/graph/scalar/ScalarMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"

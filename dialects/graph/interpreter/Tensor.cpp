@@ -3,8 +3,8 @@
 
 #include "dialects/graph/interpreter/Tensor.h"
 #include "dialects/graph/QuantTypes.h"
-#include "dialects/graph/ScalarMath.h"
 #include "dialects/graph/TypeInference.h"
+#include "dialects/graph/scalar/ScalarMath.h"
 #include <cstring>
 
 using namespace mlir;

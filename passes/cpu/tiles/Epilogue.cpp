@@ -3,7 +3,7 @@
 
 #include "passes/cpu/tiles/Epilogue.h"
 
-#include "dialects/graph/ScalarMath.h"
+#include "dialects/graph/scalar/ScalarMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

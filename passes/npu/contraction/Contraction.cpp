@@ -3,7 +3,7 @@
 
 #include "passes/npu/contraction/Contraction.h"
 
-#include "dialects/graph/ScalarMath.h"
+#include "dialects/graph/scalar/ScalarMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 

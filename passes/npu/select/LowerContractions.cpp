@@ -8,7 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/kernel/LayoutRules.h"
-#include "passes/kernel/PackWeights.h"
+#include "passes/kernel/pack/PackWeights.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/contraction/PackNpuWeights.h"
 #include "passes/npu/select/Int8Contractions.h"

@@ -4,8 +4,8 @@
 #include "dialects/graph/ConstantData.h"
 #include "dialects/npu/Npu.h"
 #include "passes/kernel/LayoutRules.h"
-#include "passes/kernel/PackIntegers.h"
-#include "passes/kernel/PackWeights.h"
+#include "passes/kernel/pack/PackIntegers.h"
+#include "passes/kernel/pack/PackWeights.h"
 #include "passes/npu/contraction/PackNpuWeights.h"
 #include "passes/npu/select/Int8Contractions.h"
 

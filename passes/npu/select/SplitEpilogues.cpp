@@ -1,7 +1,7 @@
 //===-- SplitEpilogues.cpp - moves code that FIX lacks behind contractions ===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "dialects/graph/ScalarMath.h"
+#include "dialects/graph/scalar/ScalarMath.h"
 #include "dialects/npu/Npu.h"
 #include "passes/Remarks.h"
 #include "passes/kernel/LowerGraph.h"

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/graph/ScalarMath.h"
+#include "dialects/graph/scalar/ScalarMath.h"
 #include "test/dialects/graph/RunGraph.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 #===-- make_networks.py - small TensorFlow networks and their answers --------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes <name>.pb.gz, a frozen graph, and <name>.npz, its inputs x0, ... and TensorFlow's outputs
-y0, ... for each of them.
+"""Writes <folder>/<name>.pb.gz, a frozen graph, and <folder>/<name>.npz, its inputs x0, ... and
+TensorFlow's outputs y0, ... for each of them.
 
-    make_networks.py [name ...]
+    make_networks.py [folder/name ...]
 
 Needs a Python with tensorflow (2.21 with Keras 3.15 made the stored files). Graphs hold random
 weights. Those with the ending `-frames` have the loops and conditions of v1 control flow, the
@@ -27,11 +27,11 @@ LAYERS = keras.layers
 NETWORKS = {}
 
 
-def network(*inputs, shapes=None, frames=False):
+def network(*inputs, shapes=None, frames=False, folder="layers"):
     """Registers a function that makes what is frozen; `inputs` are the arrays that it is called
-    with, `shapes` the stated shapes where they are dynamic."""
+    with, `shapes` the stated shapes where they are dynamic. Its files are written to `folder`."""
     def register(make):
-        name = make.__name__.replace("_", "-")
+        name = f"{folder}/{make.__name__}".replace("_", "-")
         NETWORKS[name] = (make, inputs, shapes, False)
         if frames:
             NETWORKS[name + "-frames"] = (make, inputs, shapes, True)
@@ -49,23 +49,23 @@ def stack(*layers):
     return build
 
 
-@network(values(2, 7, 4), frames=True)
+@network(values(2, 7, 4), frames=True, folder="recurrent")
 def lstm():
     return stack(LAYERS.LSTM(6, return_sequences=True), LAYERS.Dense(3))((2, 7, 4))
 
 
-@network(values(2, 7, 4), frames=True)
+@network(values(2, 7, 4), frames=True, folder="recurrent")
 def gru():
     return stack(LAYERS.GRU(5))((2, 7, 4))
 
 
-@network(values(2, 6, 4))
+@network(values(2, 6, 4), folder="recurrent")
 def bidirectional():
     return stack(LAYERS.Bidirectional(LAYERS.LSTM(3, return_sequences=True)),
                  LAYERS.Bidirectional(LAYERS.GRU(2)))((2, 6, 4))
 
 
-@network(values(3, 9, 4), shapes=[(None, None, 4)])
+@network(values(3, 9, 4), shapes=[(None, None, 4)], folder="recurrent")
 def lstm_dynamic():
     return stack(LAYERS.LSTM(6, return_sequences=True), LAYERS.Dense(3))((None, None, 4))
 
@@ -90,7 +90,7 @@ def images_dynamic():
                  LAYERS.Dense(3, activation="softmax"))((None, None, None, 3))
 
 
-@network(np.array(5, "i4"), values(3), frames=True)
+@network(np.array(5, "i4"), values(3), frames=True, folder="control-flow")
 def loop_counted():
     """The number of iterations is an input."""
     def run(count, value):
@@ -99,7 +99,7 @@ def loop_counted():
     return run
 
 
-@network(values(3), frames=True)
+@network(values(3), frames=True, folder="control-flow")
 def loop_in_loop():
     def run(value):
         def outer(i, v):
@@ -109,7 +109,7 @@ def loop_in_loop():
     return run
 
 
-@network(values(4), frames=True)
+@network(values(4), frames=True, folder="control-flow")
 def condition_of_shapes():
     """The branches have different shapes, and a loop that only one of them needs."""
     def run(value):
@@ -120,7 +120,7 @@ def condition_of_shapes():
     return run
 
 
-@network(values(5, 3), frames=True)
+@network(values(5, 3), frames=True, folder="control-flow")
 def list_of_rows():
     """Rows are written out of order; one is left out."""
     def run(value):
@@ -130,7 +130,7 @@ def list_of_rows():
     return run
 
 
-@network(np.array([3, 1, 3, 7, 1], "i4"), np.array([[0, 2, 0], [1, 0, 0]], "f4"))
+@network(np.array([3, 1, 3, 7, 1], "i4"), np.array([[0, 2, 0], [1, 0, 0]], "f4"), folder="operators")
 def found_and_unique():
     def run(numbers, matrix):
         unique, positions = tf.unique(numbers)
@@ -138,17 +138,17 @@ def found_and_unique():
     return run
 
 
-@network(np.linspace(-1, 1, 6))
+@network(np.linspace(-1, 1, 6), folder="operators")
 def doubles():
     return lambda value: tf.tanh(value) + tf.sin(value) * tf.exp(value) + tf.math.erf(value)
 
 
-@network(values(4, 5))
+@network(values(4, 5), folder="operators")
 def buckets():
     return lambda value: tf.raw_ops.Bucketize(input=value, boundaries=[-1.0, 0.0, 0.5])
 
 
-@network(values(2, 4))
+@network(values(2, 4), folder="operators")
 def stored_integers():
     """Weights that were stored as integers of 8 bits with a range each."""
     def run(value):
@@ -163,7 +163,7 @@ def stored_integers():
     return run
 
 
-@network(values(2, 5))
+@network(values(2, 5), folder="operators")
 def bfloat16_sums():
     def run(value):
         narrow = tf.cast(value, tf.bfloat16)
@@ -228,7 +228,7 @@ def blocks_dynamic():
     return run
 
 
-@network(values(2, 40))
+@network(values(2, 40), folder="operators")
 def spectra():
     """Spectra with and without zeros behind the signal, arithmetic on them, and back."""
     def run(signal):
@@ -245,7 +245,7 @@ def spectra():
     return run
 
 
-@network(values(2, 400), shapes=[(None, 400)])
+@network(values(2, 400), shapes=[(None, 400)], folder="operators")
 def mel_spectrogram_dynamic():
     """The front end of audio networks."""
     def run(signal):
@@ -266,7 +266,7 @@ def fourier_mixer_dynamic():
 
 
 @network(values(2, 9, 12, 3), values(2, 5, 5), values(2, 4),
-         shapes=[(None, 9, 12, 3), (2, 5, 5), (2, 4)])
+         shapes=[(None, 9, 12, 3), (2, 5, 5), (2, 4)], folder="operators")
 def resized_and_diagonals():
     def run(image, matrix, diagonal):
         return (tf.image.resize(image, [14, 7], "bicubic"), tf.image.resize(image, [4, 20], "area"),
@@ -276,7 +276,7 @@ def resized_and_diagonals():
     return run
 
 
-@network(np.array([[3, 1, 3], [0, 9, 1]], "i4"), shapes=[(None, 3)])
+@network(np.array([[3, 1, 3], [0, 9, 1]], "i4"), shapes=[(None, 3)], folder="operators")
 def categories_dynamic():
     def run(numbers):
         return tuple(tf.math.bincount(numbers, minlength=6, maxlength=6, axis=-1,

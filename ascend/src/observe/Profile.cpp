@@ -1,0 +1,83 @@
+//===-- Profile.cpp -----------------------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/src/observe/Profile.h"
+
+#include "ascend/src/Collection.h"
+#include "support/JsonText.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace atc::ascend {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double microsecondsOf(std::chrono::system_clock::time_point time) {
+  return std::chrono::duration<double, std::micro>(time.time_since_epoch()).count();
+}
+
+Json tensorsOf(const om_model *model, const uint32_t *indices, uint32_t count) {
+  Json tensors = Json::array();
+  for (uint32_t i = 0; i < count; ++i) {
+    om_tensor_info info = OM_TENSOR_INFO_INIT;
+    if (om_model_get_tensor(model, indices[i], &info) != OM_OK)
+      continue;
+    tensors.push_back({{"type", om_dtype_name(info.dtype)},
+                       {"dims", std::vector<int64_t>(info.dims, info.dims + info.rank)}});
+  }
+  return tensors;
+}
+
+Json launchesOf(const Model &model) {
+  Json launches = Json::array();
+  om_launch_info info = OM_LAUNCH_INFO_INIT;
+  for (uint32_t i = 0; om_model_get_launch(model.model.get(), i, &info) == OM_OK; ++i) {
+    uint64_t nanoseconds = 0, runs = 0;
+    if (om_session_get_profile(model.session.get(), i, &nanoseconds, &runs) != OM_OK)
+      break;
+    launches.push_back({{"name", info.name ? info.name : ""},
+                        {"kernel", info.kernel ? info.kernel : ""},
+                        {"npu", info.npu != 0},
+                        {"tasks", info.tasks},
+                        {"us", double(nanoseconds) * 1e-3},
+                        {"reads", tensorsOf(model.model.get(), info.reads, info.reads_count)},
+                        {"writes", tensorsOf(model.model.get(), info.writes, info.writes_count)}});
+  }
+  return launches;
+}
+
+} // namespace
+
+MeasuredExecution::MeasuredExecution(Model &model)
+    : model(model), folders(profileFolders()), begin(std::chrono::system_clock::now()) {
+  if (!folders.empty())
+    om_session_set_profile(model.session.get(), 1);
+}
+
+void MeasuredExecution::finish() {
+  if (folders.empty())
+    return;
+  const double end = microsecondsOf(std::chrono::system_clock::now());
+  Json line = {
+      {"model", model.facts->name},        {"pid", getpid()}, {"tid", syscall(SYS_gettid)},
+      {"begin_us", microsecondsOf(begin)}, {"end_us", end},   {"launches", launchesOf(model)}};
+  if (model.npu) {
+    const char *text = om_npu_text(model.npu.get(), OM_NPU_STATISTICS);
+    Json npu = Json::parse(text ? text : "", nullptr, /*allow_exceptions=*/false);
+    if (npu.is_object())
+      line["npu"] = std::move(npu);
+  }
+  // One write per line, so that lines of several threads do not mix.
+  const std::string text = jsonText(line, /*indent=*/-1);
+  for (const std::string &folder : folders)
+    if (FILE *file = fopen((folder + "/" + std::to_string(getpid()) + ".jsonl").c_str(), "a")) {
+      fwrite(text.data(), 1, text.size(), file);
+      fclose(file);
+    }
+}
+
+} // namespace atc::ascend

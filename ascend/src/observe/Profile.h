@@ -1,0 +1,30 @@
+//===-- Profile.h - what executions took, for msprof -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ASCEND_SRC_OBSERVE_PROFILE_H
+#define ASCEND_SRC_OBSERVE_PROFILE_H
+
+#include "ascend/src/Model.h"
+
+#include <chrono>
+
+namespace atc::ascend {
+
+/// Measures one execution of a model where there are profileFolders() when it begins, and appends a
+/// line of JSON to `<pid>.jsonl` in them: the model, when it began and ended (in microseconds of
+/// the system's clock), its launches with their times, and the statistics of the simulated NPU.
+/// Without a folder it does nothing. The caller holds the model's mutex.
+class MeasuredExecution {
+public:
+  explicit MeasuredExecution(Model &model);
+  /// Writes the line; a file that cannot be written is left out.
+  void finish();
+
+private:
+  Model &model;
+  const std::vector<std::string> folders;
+  std::chrono::system_clock::time_point begin;
+};
+
+} // namespace atc::ascend
+
+#endif

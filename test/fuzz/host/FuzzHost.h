@@ -1,0 +1,99 @@
+//===-- FuzzHost.h - a host whose buffers end where their elements end ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_TEST_FUZZ_HOST_FUZZHOST_H
+#define OPENATC_TEST_FUZZ_HOST_FUZZHOST_H
+
+#include "kernels/core/Support.h"
+#include "runtime-lite/abi/HostValueRules.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace atc::fuzz {
+
+/// Bytes that a call may ask for, as a session's ceiling would have it.
+inline constexpr uint64_t kCeiling = 32u << 20;
+
+/// The maximum product of the other dims of a tensor with a dim of 0. In hosts it is 2^31, where
+/// loops over nothing take up to some seconds; less here, for millions of calls.
+inline constexpr uint64_t kMaxDimsOfEmpty = host::kMaxDimsOfEmpty >> 9;
+
+/// Memory whose blocks end where their elements end.
+class Blocks {
+public:
+  ~Blocks() {
+    for (void *block : blocks)
+      std::free(block);
+  }
+  /// Returns null above the ceiling; what is small, as names and lists are, is always there.
+  char *make(uint64_t bytes) {
+    constexpr uint64_t kSmall = 1 << 12;
+    void *block = nullptr;
+    if ((bytes > kSmall && used + bytes > kCeiling) || bytes > kCeiling ||
+        posix_memalign(&block, 64, bytes ? bytes : 1))
+      return nullptr;
+    used += bytes;
+    blocks.push_back(block);
+    return static_cast<char *>(block);
+  }
+  host::Value *value() {
+    auto *made = reinterpret_cast<host::Value *>(make(sizeof(host::Value)));
+    return made ? new (made) host::Value() : nullptr;
+  }
+  host::Value *tensor(uint8_t dtype, uint32_t rank, const int64_t *dims) {
+    int64_t count = 1, bits = kernels::bitsOf(dtype);
+    bool isEmpty = false;
+    for (uint32_t i = 0; i < rank; ++i) {
+      isEmpty |= dims[i] == 0;
+      if (dims[i] < 0 || __builtin_mul_overflow(count, dims[i] ? dims[i] : 1, &count))
+        return nullptr;
+    }
+    // As hosts have it.
+    if (isEmpty && uint64_t(count) > kMaxDimsOfEmpty)
+      return nullptr;
+    count = isEmpty ? 0 : count;
+    if (rank > host::kMaxRank || !bits || count > int64_t(kCeiling) * 4)
+      return nullptr;
+    char *data = make(uint64_t(kernels::bytesOf(dtype, count)));
+    host::Value *made = data ? value() : nullptr;
+    if (!made)
+      return nullptr;
+    made->kind = host::Kind::Tensor;
+    made->dtype = dtype;
+    made->rank = uint16_t(rank);
+    std::memcpy(made->dims, dims, rank * sizeof(int64_t));
+    made->data = data;
+    return made;
+  }
+
+private:
+  std::vector<void *> blocks;
+  uint64_t used = 0;
+};
+
+/// A call with all that its kernel has asked for.
+struct FuzzCall : host::Call {
+  Blocks memory;
+  std::vector<host::Value *> made;
+  std::string error;
+  bool onlyShapes = false;
+  /// The services that the host provides to kernels.
+  static const host::Host services;
+
+  static FuzzCall &of(host::Call *call) { return *static_cast<FuzzCall *>(call); }
+  void set(uint32_t i, host::Value *value) {
+    if (i < made.size())
+      made[i] = value;
+  }
+};
+
+/// Reads every element, so that a result in somebody else's memory is found. Returns a
+/// checksum.
+uint64_t readAll(const host::Value *value, int depth = 0);
+
+} // namespace atc::fuzz
+
+#endif // OPENATC_TEST_FUZZ_HOST_FUZZHOST_H

@@ -1,0 +1,79 @@
+//===-- HostileRecipes.cpp - shapes that belong together ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "test/fuzz/host/HostileRecipes.h"
+
+namespace atc::fuzz {
+
+using kernels::Dims;
+using Below = std::function<int64_t(int64_t)>;
+
+namespace {
+
+/// Offsets and masks have a row per tap and group, and a column per window.
+HostileRecipe deformConv(const Below &below) {
+  HostileRecipe made;
+  const int64_t spatial = 1 + below(3), groups = 1 + below(2), offsetGroups = 1 + below(2);
+  const int64_t batch = 1 + below(2), perGroup = 1 + below(3);
+  const int64_t channels = groups * offsetGroups * (1 + below(2)), out = groups * perGroup;
+  Dims x(batch, channels), w(out, channels / groups), offset(batch), mask(batch);
+  std::vector<int64_t> kernel, strides, dilations, pads(size_t(2 * spatial));
+  Dims windows;
+  int64_t taps = 1;
+  for (int64_t d = 0; d < spatial; ++d) {
+    const int64_t size = 1 + below(6);
+    kernel.push_back(1 + below(3));
+    strides.push_back(1 + below(2));
+    dilations.push_back(1 + below(2));
+    const int64_t reach = (kernel.back() - 1) * dilations.back() + 1;
+    pads[size_t(d)] = below(3);
+    pads[size_t(d + spatial)] = std::max(below(3), reach - size - pads[size_t(d)]);
+    x.push(size);
+    w.push(kernel.back());
+    windows.push((size + pads[size_t(d)] + pads[size_t(d + spatial)] - reach) / strides.back() + 1);
+    taps *= kernel.back();
+  }
+  offset.push(offsetGroups * taps * spatial);
+  mask.push(offsetGroups * taps);
+  for (int64_t d = 0; d < spatial; ++d) {
+    offset.push(windows[d]);
+    mask.push(windows[d]);
+  }
+  made.dims = {x, w, offset, Dims(out), mask};
+  made.integers = {{"group", {groups}},  {"offset_group", {offsetGroups}}, {"kernel_shape", kernel},
+                   {"strides", strides}, {"dilations", dilations},         {"pads", pads}};
+  return made;
+}
+
+/// The caches have half a column per element that is turned.
+HostileRecipe rotaryEmbedding(const Below &below, bool isMicrosoft) {
+  HostileRecipe made;
+  const int64_t batch = 1 + below(3), length = 1 + below(4), heads = 1 + below(3);
+  const int64_t half = 1 + below(4), size = 2 * half + (below(2) ? 2 * below(3) : 0);
+  const bool packed = below(2), hasPositions = isMicrosoft || below(2);
+  const int64_t rows = isMicrosoft ? length + below(4) : 5 + below(4);
+  const Dims x = packed ? Dims(batch, length, heads * size) : Dims(batch, heads, length, size);
+  const Dims cache = hasPositions ? Dims(rows, half) : Dims(batch, length, half);
+  if (isMicrosoft)
+    made.dims = {x, below(2) ? Dims(1) : Dims(batch, length), cache, cache};
+  else if (hasPositions)
+    made.dims = {x, cache, cache, Dims(batch, length)};
+  else
+    made.dims = {x, cache, cache};
+  made.integers = {{"num_heads", {packed || 2 * half != size ? heads : 0}},
+                   {"rotary_embedding_dim", {2 * half == size ? 0 : 2 * half}},
+                   {"interleaved", {below(2)}}};
+  return made;
+}
+
+} // namespace
+
+HostileRecipe hostileRecipeFor(const std::string &kernel, const Below &below) {
+  if (kernel == "DeformConv")
+    return deformConv(below);
+  if (kernel == "RotaryEmbedding" || kernel == "MsRotaryEmbedding")
+    return rotaryEmbedding(below, kernel[0] == 'M');
+  return {};
+}
+
+} // namespace atc::fuzz

@@ -1,0 +1,31 @@
+//===-- HostileRecipes.h - shapes that belong together --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_TEST_FUZZ_HOST_HOSTILERECIPES_H
+#define OPENATC_TEST_FUZZ_HOST_HOSTILERECIPES_H
+
+#include "kernels/core/Support.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace atc::fuzz {
+
+/// Dims of inputs and integer attributes that fit each other in a way that a kernel's contract
+/// cannot state, as where one dim is a number of windows.
+struct HostileRecipe {
+  std::vector<kernels::Dims> dims; ///< of the inputs; empty: there is no recipe
+  std::map<std::string, std::vector<int64_t>> integers;
+};
+
+/// Returns a recipe for a call of `kernel`, or an empty one for kernels that random dims reach.
+/// `below(n)` returns random integers in [0, n).
+HostileRecipe hostileRecipeFor(const std::string &kernel,
+                               const std::function<int64_t(int64_t)> &below);
+
+} // namespace atc::fuzz
+
+#endif // OPENATC_TEST_FUZZ_HOST_HOSTILERECIPES_H
