@@ -130,6 +130,16 @@ def CpuLowerMath : Pass<"cpu-lower-math", "::mlir::func::FuncOp"> {
                            "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }
 
+def CpuLowerToLLVM : Pass<"cpu-lower-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Convert kernels without loops to the LLVM dialect";
+  let description = [{
+    Converts arith, cf, func, index, math, memref and ub together, in one walk
+    over the kernels; vectors are converted before. Buffers are passed as bare
+    pointers.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def CpuMakeEntries : Pass<"cpu-make-entries", "::mlir::ModuleOp"> {
   let summary = "Create the entry point of every kernel that the runtime calls";
   let description = [{

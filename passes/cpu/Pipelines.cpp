@@ -87,17 +87,9 @@ void buildCpuLoopsToLLVMPipeline(OpPassManager &pm) {
   vectors.reassociateFPReductions = true;
   vectors.force32BitVectorIndices = false;
   kernels.addPass(createConvertVectorToLLVMPass(vectors));
-  kernels.addPass(createConvertMathToLLVMPass());
 
-  pm.addPass(createArithToLLVMConversionPass());
-  pm.addPass(createConvertIndexToLLVMPass());
-  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
-  ConvertFuncToLLVMPassOptions functions;
-  functions.useBarePtrCallConv = true;
-  pm.addPass(createConvertFuncToLLVMPass(functions));
-  pm.addPass(createUBToLLVMConversionPass());
   // LLVM's own passes simplify what the conversions leave.
+  pm.addPass(createCpuLowerToLLVM());
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCpuMakeEntries());
   pm.addPass(createCpuVerifyKernels());
