@@ -12,8 +12,8 @@ packages=(
   python3 python3-numpy python3-onnx python3-pytest python3-dev pybind11-dev libonnx-testdata
 )
 
-# What the build leaves out where it is not there: the connection between ranks over MPI.
-optional=()
+# What the build leaves out where it is not there: video, and the connection between ranks over MPI.
+optional=(libopenh264-dev libde265-dev)
 if [ "${OPENATC_WITHOUT_MPI:-}" = "" ]; then
   optional+=(libopenmpi-dev openmpi-bin)
 fi

@@ -1,45 +1,10 @@
-//===-- Video.cpp - descriptions of video; channels cannot be created --------===//
+//===-- Video.cpp - descriptions of video streams and channels ----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ascend/dvpp/Objects.h"
+#include "ascend/dvpp/VideoChannels.h"
 
 #include <cstring>
-#include <functional>
 
 namespace atc::ascend {
-namespace {
-
-struct StreamPart {
-  void *data = nullptr;
-  uint32_t size = 0, retCode = 0;
-  acldvppStreamFormat format = H264_MAIN_LEVEL;
-  uint64_t timestamp = 0;
-  uint8_t eos = 0;
-};
-
-struct Decoder {
-  uint32_t channelId = 0, width = 0, height = 0, refFrames = 8, bitDepth = 8, outMode = 0;
-  uint32_t matrix = ACL_DVPP_CSC_MATRIX_BT601_NARROW;
-  uint64_t threadId = 0;
-  aclvdecCallback callback = nullptr;
-  acldvppStreamFormat format = H265_MAIN_LEVEL;
-  acldvppPixelFormat picture = PIXEL_FORMAT_YUV_SEMIPLANAR_420;
-};
-
-struct Encoder {
-  uint32_t width = 0, height = 0, keyFrames = 16, bufferSize = 0, rcMode = 0, sourceRate = 30,
-           maxBitRate = 2000, maxIpProp = 0;
-  uint64_t threadId = 0;
-  void *buffer = nullptr;
-  aclvencCallback callback = nullptr;
-  acldvppStreamFormat format = H265_MAIN_LEVEL;
-  acldvppPixelFormat picture = PIXEL_FORMAT_YUV_SEMIPLANAR_420;
-};
-
-struct DecoderFrame {};
-
-struct EncoderFrame {
-  uint8_t forceIFrame = 0, eos = 0;
-};
 
 #define DVPP_TABLE(Type, function, kind)                                                           \
   HandleTable<Type> &function() {                                                                  \
@@ -52,6 +17,8 @@ DVPP_TABLE(Decoder, decoders, VideoDecoder)
 DVPP_TABLE(Encoder, encoders, VideoEncoder)
 DVPP_TABLE(DecoderFrame, decoderFrames, VideoDecoderFrame)
 DVPP_TABLE(EncoderFrame, encoderFrames, VideoEncoderFrame)
+
+namespace {
 
 /// Copies a parameter of a type between an object and the program.
 template <typename T>
@@ -212,9 +179,10 @@ DVPP_FIELD(aclvenc, FrameConfigForceIFrame, aclvencFrameConfig, encoderFrames, u
 DVPP_FIELD(aclvenc, FrameConfigEos, aclvencFrameConfig, encoderFrames, uint8_t, eos)
 
 uint32_t aclvencGetChannelDescChannelId(const aclvencChannelDesc *channelDesc) {
-  if (!encoders().find(channelDesc))
-    fail(ACL_ERROR_INVALID_RESOURCE_HANDLE, __func__, "channelDesc is no channel");
-  return 0; // no channel is ever created
+  if (auto found = encoders().find(channelDesc))
+    return found->channelId;
+  fail(ACL_ERROR_INVALID_RESOURCE_HANDLE, __func__, "channelDesc is no channel");
+  return 0;
 }
 
 aclError aclvdecSetChannelDescParam(aclvdecChannelDesc *channelDesc,
@@ -249,27 +217,6 @@ aclError aclvencGetChannelDescParam(const aclvencChannelDesc *channelDesc,
   ACL_REQUIRE(param);
   ACL_REQUIRE(paramRetSize);
   return parameter(__func__, *found, paramType, length, nullptr, param, paramRetSize);
-}
-
-#define DVPP_NO_VIDEO                                                                              \
-  ACL_FAIL(ACL_ERROR_API_NOT_SUPPORT, "video is not decoded or encoded here; give pictures, such " \
-                                      "as `ffmpeg -i video.mp4 %%d.jpg` makes them")
-
-aclError aclvdecCreateChannel(aclvdecChannelDesc *) { DVPP_NO_VIDEO; }
-aclError aclvdecDestroyChannel(aclvdecChannelDesc *) { DVPP_NO_VIDEO; }
-aclError aclvdecSendFrame(aclvdecChannelDesc *, acldvppStreamDesc *, acldvppPicDesc *,
-                          aclvdecFrameConfig *, void *) {
-  DVPP_NO_VIDEO;
-}
-aclError aclvdecSendSkippedFrame(aclvdecChannelDesc *, acldvppStreamDesc *, aclvdecFrameConfig *,
-                                 void *) {
-  DVPP_NO_VIDEO;
-}
-aclError aclvencCreateChannel(aclvencChannelDesc *) { DVPP_NO_VIDEO; }
-aclError aclvencDestroyChannel(aclvencChannelDesc *) { DVPP_NO_VIDEO; }
-aclError aclvencSendFrame(aclvencChannelDesc *, acldvppPicDesc *, void *, aclvencFrameConfig *,
-                          void *) {
-  DVPP_NO_VIDEO;
 }
 
 #define DVPP_NO_HISTOGRAMS(result)                                                                 \

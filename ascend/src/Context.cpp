@@ -66,6 +66,14 @@ std::shared_ptr<Stream> Context::defaultStream() {
   return stream;
 }
 
+aclrtStream Context::defaultStreamHandle() {
+  auto shared = defaultStream();
+  std::lock_guard lock(mutex);
+  if (!handle)
+    handle = streams().add(std::move(shared));
+  return handle;
+}
+
 HandleTable<Context> &contexts() {
   static auto &table = *new HandleTable<Context>(HandleKind::Context);
   return table;

@@ -22,9 +22,13 @@ struct Context {
   /// Returns the stream that NULL stands for; creates it with the first call.
   std::shared_ptr<Stream> defaultStream();
 
+  /// Returns a handle of that stream, the same with each call.
+  aclrtStream defaultStreamHandle();
+
 private:
   std::mutex mutex;
   std::shared_ptr<Stream> stream;
+  aclrtStream handle = nullptr;
 };
 
 /// Return the process-wide tables that own the objects behind handles.

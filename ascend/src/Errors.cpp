@@ -17,6 +17,7 @@ namespace {
 struct Messages {
   std::string last;
   std::string taken; // what aclGetRecentErrMsg has returned
+  aclError code = ACL_SUCCESS;
 };
 
 Messages &messages() {
@@ -46,10 +47,18 @@ aclError fail(aclError code, const char *function, const char *format, ...) {
   va_end(arguments);
   // Names in it may come from files that anybody has written.
   messages().last = "[" + std::to_string(code) + "] " + function + ": " + printable(text);
+  messages().code = code;
   return code;
 }
 
-void setMessage(std::string message) { messages().last = std::move(message); }
+void setMessage(std::string message, aclError code) {
+  messages().last = std::move(message);
+  messages().code = code;
+}
+
+aclError lastCode() { return messages().code; }
+
+aclError takeLastCode() { return std::exchange(messages().code, ACL_SUCCESS); }
 
 const std::string &lastMessage() { return messages().last; }
 

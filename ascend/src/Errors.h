@@ -14,8 +14,12 @@ namespace atc::ascend {
 ACL_FUNC_VISIBILITY aclError fail(aclError code, const char *function, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/// Records a message that was composed on another thread.
-void setMessage(std::string message);
+/// Records a message that was composed on another thread, and its code.
+void setMessage(std::string message, aclError code);
+
+/// Returns the code of the last failure of this thread, 0 without one; takeLastCode forgets it.
+aclError lastCode();
+aclError takeLastCode();
 
 /// Returns the last message of this thread, without forgetting it; "" where there is none.
 const std::string &lastMessage();

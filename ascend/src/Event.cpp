@@ -60,7 +60,9 @@ private:
 /// A wait in a queue, counted for aclrtQueryEventWaitStatus while it exists.
 class Wait {
 public:
-  Wait(std::shared_ptr<Event> event, uint64_t number) : event(std::move(event)), number(number) {}
+  /// Waits `timeout` milliseconds at most; 0: as long as aclrtSetOpWaitTimeout says.
+  Wait(std::shared_ptr<Event> event, uint64_t number, uint32_t timeout)
+      : event(std::move(event)), number(number), timeout(timeout) {}
   Wait(const Wait &) = delete;
   Wait &operator=(const Wait &) = delete;
   ~Wait() {
@@ -72,6 +74,12 @@ public:
     std::unique_lock lock(event->mutex);
     auto come = [&] { return event->reached >= number; };
     uint32_t seconds = waitSeconds;
+    if (timeout > 0) {
+      if (!event->changed.wait_for(lock, std::chrono::milliseconds(timeout), come))
+        return fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, "aclrtStreamWaitEventWithTimeout",
+                    "the event was not reached in %u ms", timeout);
+      return ACL_SUCCESS;
+    }
     if (seconds == 0)
       event->changed.wait(lock, come);
     else if (!event->changed.wait_for(lock, std::chrono::seconds(seconds), come))
@@ -83,6 +91,7 @@ public:
 private:
   std::shared_ptr<Event> event;
   const uint64_t number;
+  const uint32_t timeout;
 };
 
 aclError synchronizeEvent(const char *function, aclrtEvent handle, int32_t timeout) {
@@ -232,18 +241,33 @@ aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t *timestamp) {
   return ACL_SUCCESS;
 }
 
-aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
-  ACL_FIND(found, events(), event);
+/// Puts a wait for the last record of an event behind the tasks of a stream.
+static aclError enqueueWait(const char *function, aclrtStream stream, aclrtEvent event,
+                            uint32_t timeout) {
+  auto found = events().find(event);
+  if (!found)
+    return fail(event ? ACL_ERROR_INVALID_RESOURCE_HANDLE : ACL_ERROR_INVALID_PARAM, function,
+                "event (%p) was destroyed, or is no event", event);
   std::shared_ptr<Stream> queue;
-  ACL_TRY(findStream(__func__, stream, queue));
+  ACL_TRY(findStream(function, stream, queue));
   uint64_t number;
   {
     std::lock_guard lock(found->mutex);
     number = found->queued;
     ++found->waits;
   }
-  auto wait = std::make_shared<Wait>(found, number);
-  return queue->enqueue(__func__, [wait] { return wait->wait(); });
+  auto wait = std::make_shared<Wait>(found, number, timeout);
+  return queue->enqueue(function, [wait] { return wait->wait(); });
+}
+
+aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
+  return enqueueWait(__func__, stream, event, 0);
+}
+
+aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, int32_t timeout) {
+  if (timeout < -1)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "timeout is %d; give milliseconds, or -1", timeout);
+  return enqueueWait(__func__, stream, event, timeout > 0 ? uint32_t(timeout) : 0);
 }
 
 aclError aclrtGetEventId(aclrtEvent event, uint32_t *eventId) {

@@ -41,6 +41,9 @@ enum class HandleKind : uint8_t {
   TdtRoute,
   TdtRouteList,
   TdtRouteQuery,
+  PhysicalMemory,
+  Notify,
+  CountNotify,
   FeatureObject, // the first of six
   FeatureObjectLast = FeatureObject + 5,
   Dvpp // the first of those that the media library has

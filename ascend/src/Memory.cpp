@@ -29,6 +29,7 @@ Blocks &blocks() {
 }
 
 std::atomic<size_t> deviceBytes{0}; // allocated now
+std::atomic<size_t> deviceBytesPeak{0};
 
 size_t totalBytes() {
   static const size_t total = size_t(sysconf(_SC_PHYS_PAGES)) * size_t(sysconf(_SC_PAGE_SIZE));
@@ -38,6 +39,8 @@ size_t totalBytes() {
 } // namespace
 
 Block::~Block() {
+  if (adopted)
+    return;
   free(data);
   if (onDevice)
     deviceBytes -= bytes;
@@ -59,8 +62,12 @@ aclError allocate(const char *function, void **address, size_t bytes, bool onDev
   if (!data)
     return fail(ACL_ERROR_BAD_ALLOC, function, "%zu bytes could not be allocated", bytes);
   auto block = std::make_shared<Block>(data, bytes, onDevice);
-  if (onDevice)
-    deviceBytes += bytes;
+  if (onDevice) {
+    const size_t now = deviceBytes += bytes;
+    size_t peak = deviceBytesPeak;
+    while (now > peak && !deviceBytesPeak.compare_exchange_weak(peak, now)) {
+    }
+  }
   std::unique_lock lock(blocks().mutex);
   blocks().byAddress.emplace(reinterpret_cast<uintptr_t>(data), std::move(block));
   *address = data;
@@ -76,12 +83,42 @@ aclError release(const char *function, void *address, bool onDevice) {
   if (found == blocks().byAddress.end())
     return fail(ACL_ERROR_INVALID_PARAM, function, "%p was freed, or was not allocated by AscendCL",
                 address);
+  if (found->second->adopted)
+    return fail(ACL_ERROR_INVALID_PARAM, function,
+                "%p is mapped or registered memory: use aclrtUnmapMem or aclrtHostUnregister",
+                address);
   if (found->second->onDevice != onDevice)
     return fail(ACL_ERROR_INVALID_PARAM, function, "%p is %s memory: free it with %s", address,
                 onDevice ? "host" : "device", onDevice ? "aclrtFreeHost" : "aclrtFree");
   block = std::move(found->second);
   blocks().byAddress.erase(found);
   return ACL_SUCCESS;
+}
+
+MemoryUse deviceMemoryUse() { return {deviceBytes, deviceBytesPeak}; }
+
+aclError adopt(const char *function, void *address, size_t bytes, std::shared_ptr<void> owner) {
+  const auto start = reinterpret_cast<uintptr_t>(address);
+  std::unique_lock lock(blocks().mutex);
+  auto next = blocks().byAddress.lower_bound(start);
+  const bool overlapsNext = next != blocks().byAddress.end() && next->first - start < bytes;
+  const bool overlapsLast = next != blocks().byAddress.begin() &&
+                            start - std::prev(next)->first < std::prev(next)->second->bytes;
+  if (overlapsNext || overlapsLast)
+    return fail(ACL_ERROR_INVALID_PARAM, function,
+                "%p was allocated by AscendCL, or is registered already", address);
+  blocks().byAddress.emplace(start, std::make_shared<Block>(address, bytes, std::move(owner)));
+  return ACL_SUCCESS;
+}
+
+std::shared_ptr<Block> disown(void *address) {
+  std::unique_lock lock(blocks().mutex);
+  auto found = blocks().byAddress.find(reinterpret_cast<uintptr_t>(address));
+  if (found == blocks().byAddress.end() || !found->second->adopted)
+    return nullptr;
+  std::shared_ptr<Block> block = std::move(found->second);
+  blocks().byAddress.erase(found);
+  return block;
 }
 
 std::shared_ptr<Block> blockOf(const void *address, size_t &room) {
@@ -120,19 +157,6 @@ using namespace atc::ascend;
 
 namespace {
 
-/// A copy whose arguments were checked; keeps the memory alive.
-struct Copy {
-  char *to = nullptr;
-  const char *from = nullptr;
-  size_t toPitch = 0, fromPitch = 0, width = 0, height = 1;
-  std::shared_ptr<Block> target, source;
-
-  void run() const {
-    for (size_t row = 0; row < height; ++row)
-      memmove(to + row * toPitch, from + row * fromPitch, width);
-  }
-};
-
 /// Checks one side of a copy: device memory must be allocated and large enough, and where
 /// host memory is known, it must be large enough too.
 aclError checkSide(const char *function, const char *what, const void *address, size_t bytes,
@@ -149,11 +173,11 @@ aclError checkSide(const char *function, const char *what, const void *address, 
 }
 
 aclError prepareCopy(const char *function, void *dst, size_t dpitch, const void *src, size_t spitch,
-                     size_t width, size_t height, aclrtMemcpyKind kind, Copy &copy) {
+                     size_t width, size_t height, aclrtMemcpyKind kind, MemoryCopy &copy) {
   if (!dst || !src)
     return fail(ACL_ERROR_INVALID_PARAM, function, "%s is NULL", dst ? "src" : "dst");
-  if (kind < ACL_MEMCPY_HOST_TO_HOST || kind > ACL_MEMCPY_DEFAULT)
-    return fail(ACL_ERROR_INVALID_PARAM, function, "kind is %d; give 0 to 4", int(kind));
+  if (kind < ACL_MEMCPY_HOST_TO_HOST || kind > ACL_MEMCPY_INTER_DEVICE_TO_DEVICE)
+    return fail(ACL_ERROR_INVALID_PARAM, function, "kind is %d; give 0 to 7", int(kind));
   if (width > dpitch || width > spitch)
     return fail(ACL_ERROR_INVALID_PARAM, function,
                 "rows of %zu bytes do not fit rows that are %zu and %zu bytes apart", width, dpitch,
@@ -164,8 +188,11 @@ aclError prepareCopy(const char *function, void *dst, size_t dpitch, const void 
                      __builtin_mul_overflow(height - 1, spitch, &fromBytes) ||
                      __builtin_add_overflow(fromBytes, width, &fromBytes)))
     return fail(ACL_ERROR_INVALID_PARAM, function, "%zu rows are beyond the address space", height);
-  const bool toDevice = kind == ACL_MEMCPY_HOST_TO_DEVICE || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
-  const bool fromDevice = kind == ACL_MEMCPY_DEVICE_TO_HOST || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
+  const bool within =
+      kind == ACL_MEMCPY_DEVICE_TO_DEVICE || kind >= ACL_MEMCPY_INNER_DEVICE_TO_DEVICE;
+  const bool toDevice =
+      within || kind == ACL_MEMCPY_HOST_TO_DEVICE || kind == ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE;
+  const bool fromDevice = within || kind == ACL_MEMCPY_DEVICE_TO_HOST;
   ACL_TRY(checkSide(function, "dst", dst, toBytes, toDevice, copy.target));
   ACL_TRY(checkSide(function, "src", src, fromBytes, fromDevice, copy.source));
   copy.to = static_cast<char *>(dst);
@@ -177,15 +204,7 @@ aclError prepareCopy(const char *function, void *dst, size_t dpitch, const void 
   return ACL_SUCCESS;
 }
 
-aclError prepareRow(const char *function, void *dst, size_t destMax, const void *src, size_t count,
-                    aclrtMemcpyKind kind, Copy &copy) {
-  if (count > destMax)
-    return fail(ACL_ERROR_INVALID_PARAM, function, "count (%zu) is more than destMax (%zu)", count,
-                destMax);
-  return prepareCopy(function, dst, count, src, count, count, 1, kind, copy);
-}
-
-aclError enqueueCopy(const char *function, const Copy &copy, aclrtStream stream) {
+aclError enqueueCopy(const char *function, const MemoryCopy &copy, aclrtStream stream) {
   return enqueue(function, stream, [copy] {
     copy.run();
     return ACL_SUCCESS;
@@ -204,10 +223,24 @@ aclError checkSet(const char *function, void *address, size_t maxCount, size_t c
 
 } // namespace
 
+void MemoryCopy::run() const {
+  for (size_t row = 0; row < height; ++row)
+    memmove(to + row * toPitch, from + row * fromPitch, width);
+}
+
+aclError atc::ascend::prepareRow(const char *function, void *dst, size_t destMax, const void *src,
+                                 size_t count, aclrtMemcpyKind kind, MemoryCopy &copy) {
+  if (count > destMax)
+    return fail(ACL_ERROR_INVALID_PARAM, function, "count (%zu) is more than destMax (%zu)", count,
+                destMax);
+  return prepareCopy(function, dst, count, src, count, count, 1, kind, copy);
+}
+
 /// Checks a policy, whose values mean nothing here but must be known.
 static aclError checkPolicy(const char *function, aclrtMemMallocPolicy policy) {
   const unsigned low = unsigned(policy) & 0xFF, high = unsigned(policy) & ~0xFFu;
-  constexpr unsigned bands = ACL_MEM_TYPE_LOW_BAND_WIDTH | ACL_MEM_TYPE_HIGH_BAND_WIDTH;
+  constexpr unsigned bands = ACL_MEM_TYPE_LOW_BAND_WIDTH | ACL_MEM_TYPE_HIGH_BAND_WIDTH |
+                             ACL_MEM_ACCESS_USER_SPACE_READONLY;
   if (low > 8 || (high & ~bands))
     return fail(ACL_ERROR_INVALID_PARAM, function,
                 "policy is %#x, which is none of "
@@ -251,7 +284,7 @@ aclError aclrtFreeHost(void *hostPtr) { return release(__func__, hostPtr, false)
 
 aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count,
                      aclrtMemcpyKind kind) {
-  Copy copy;
+  MemoryCopy copy;
   ACL_TRY(prepareRow(__func__, dst, destMax, src, count, kind, copy));
   copy.run();
   return ACL_SUCCESS;
@@ -259,14 +292,14 @@ aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count,
 
 aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count,
                           aclrtMemcpyKind kind, aclrtStream stream) {
-  Copy copy;
+  MemoryCopy copy;
   ACL_TRY(prepareRow(__func__, dst, destMax, src, count, kind, copy));
   return enqueueCopy(__func__, copy, stream);
 }
 
 aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
                        size_t height, aclrtMemcpyKind kind) {
-  Copy copy;
+  MemoryCopy copy;
   ACL_TRY(prepareCopy(__func__, dst, dpitch, src, spitch, width, height, kind, copy));
   copy.run();
   return ACL_SUCCESS;
@@ -274,7 +307,7 @@ aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch,
 
 aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
                             size_t height, aclrtMemcpyKind kind, aclrtStream stream) {
-  Copy copy;
+  MemoryCopy copy;
   ACL_TRY(prepareCopy(__func__, dst, dpitch, src, spitch, width, height, kind, copy));
   return enqueueCopy(__func__, copy, stream);
 }
@@ -299,8 +332,8 @@ aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t c
 aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total) {
   ACL_REQUIRE(free);
   ACL_REQUIRE(total);
-  if (attr < ACL_DDR_MEM || attr > ACL_HBM_MEM_P2P_NORMAL)
-    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "attr is %d; give 0 to 9", int(attr));
+  if (attr < ACL_DDR_MEM || attr > ACL_MEM_P2P_HUGE1G)
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "attr is %d; give 0 to 17", int(attr));
   ACL_REQUIRE_CONTEXT(context);
   const size_t used = deviceBytes;
   *total = totalBytes();

@@ -7,12 +7,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace atc::ascend {
 
 /// An allocation. Tasks share those that they use, so that freeing one early is harmless.
 struct Block {
   Block(void *data, size_t bytes, bool onDevice) : data(data), bytes(bytes), onDevice(onDevice) {}
+  /// Makes device memory of what `owner`, which may be null, keeps.
+  Block(void *data, size_t bytes, std::shared_ptr<void> owner)
+      : data(data), bytes(bytes), onDevice(true), adopted(true), owner(std::move(owner)) {}
   Block(const Block &) = delete;
   Block &operator=(const Block &) = delete;
   ~Block();
@@ -20,7 +24,42 @@ struct Block {
   void *const data;
   const size_t bytes;
   const bool onDevice;
+  const bool adopted = false; ///< Not allocated here, so not freed here.
+
+private:
+  const std::shared_ptr<void> owner;
 };
+
+/// A copy whose arguments were checked; keeps the memory alive.
+struct MemoryCopy {
+  char *to = nullptr;
+  const char *from = nullptr;
+  size_t toPitch = 0, fromPitch = 0, width = 0, height = 1;
+  std::shared_ptr<Block> target, source;
+
+  /// Copies the rows.
+  void run() const;
+};
+
+/// Checks a copy of `count` bytes, of which there are `destMax` at `dst`, and writes it.
+aclError prepareRow(const char *function, void *dst, size_t destMax, const void *src, size_t count,
+                    aclrtMemcpyKind kind, MemoryCopy &copy);
+
+/// Device memory of this process, in bytes.
+struct MemoryUse {
+  size_t now;  ///< allocated
+  size_t peak; ///< the largest value of `now` so far
+};
+
+/// Returns how much device memory is allocated; any thread may ask.
+MemoryUse deviceMemoryUse();
+
+/// Makes memory of others device memory until disown; null `owner`: the program keeps it.
+/// ACL_ERROR_INVALID_PARAM where some of it is known.
+aclError adopt(const char *function, void *address, size_t bytes, std::shared_ptr<void> owner);
+
+/// Makes adopted memory unknown, and returns its block; null where there is none at the address.
+std::shared_ptr<Block> disown(void *address);
 
 /// Allocates `bytes` bytes, aligned to 512 bytes, and writes the address.
 ACL_FUNC_VISIBILITY aclError allocate(const char *function, void **address, size_t bytes,

@@ -269,24 +269,32 @@ aclError Model::prepare(const char *function, bool run) {
   facts = factsOf(model.get(), info);
   if (!run)
     return ACL_SUCCESS;
+  return makeSession(function, keepsTime()); // nobody else asks how long it would take
+}
+
+aclError Model::makeSession(const char *function, bool timed) {
+  om_model_info info = OM_MODEL_INFO_INIT;
+  om_model_get_info(model.get(), &info);
   om_error error = {};
   om_session_options options = OM_SESSION_OPTIONS_INIT;
   options.threads = threadsPerSession();
+  std::unique_ptr<om_npu, NpuDeleter> device;
   if (info.npu_launches > 0) {
-    om_npu_options device = OM_NPU_OPTIONS_INIT;
-    device.timed = keepsTime(); // nobody else asks how long it would take
-    device.prefetch = keepsTime();
-    device.threads = options.threads;
+    om_npu_options settings = OM_NPU_OPTIONS_INIT;
+    settings.timed = timed;
+    settings.prefetch = timed;
+    settings.threads = options.threads;
     om_npu *simulator = nullptr;
-    if (om_npu_simulator(&device, &simulator, &error) != OM_OK)
+    if (om_npu_simulator(&settings, &simulator, &error) != OM_OK)
       return refuse(function, error);
-    npu.reset(simulator);
+    device.reset(simulator);
     options.device = om_npu_device(simulator);
   }
   om_session *created = nullptr;
   if (om_session_create(model.get(), &options, &created, &error) != OM_OK)
     return refuse(function, error);
-  session.reset(created);
+  session.reset(created); // before the device that it uses
+  npu = std::move(device);
   return ACL_SUCCESS;
 }
 

@@ -78,6 +78,10 @@ public:
   static aclError load(const char *function, const void *data, size_t bytes, bool run,
                        std::shared_ptr<Model> &model);
 
+  /// Makes the session that executes the model, in place of one that there is; with `timed` the
+  /// simulator keeps time. The caller holds the mutex.
+  aclError makeSession(const char *function, bool timed);
+
   std::shared_ptr<const ModelFacts> facts;
   std::mutex mutex;              ///< of the session, and what follows
   std::unique_ptr<char[]> bytes; ///< the file, of a model in memory

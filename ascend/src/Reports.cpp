@@ -5,6 +5,7 @@
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -17,8 +18,7 @@ namespace {
 
 /// A callback on its way from a stream to a thread.
 struct Report {
-  aclrtCallback function;
-  void *userData;
+  std::function<void()> run;
   int32_t stream;
   bool done = false; // it has run, or nobody will run it
 };
@@ -27,7 +27,7 @@ struct Report {
 struct Board {
   std::mutex mutex;
   std::condition_variable changed;
-  std::unordered_map<int32_t, uint64_t> threadOf; // by the id of a stream
+  std::unordered_map<int32_t, uint64_t> threadOf; // by the id of a stream or a source
   std::unordered_map<uint64_t, std::deque<std::shared_ptr<Report>>> waiting;
 
   bool subscribed(uint64_t thread) const {
@@ -83,6 +83,26 @@ void forgetReports(const Stream &stream) {
   unsubscribe(reports, stream.id);
 }
 
+int32_t addReportSource(uint64_t thread) {
+  static std::atomic<int32_t> next{-1}; // those of streams are positive
+  const int32_t source = next.fetch_sub(1);
+  Board &reports = board();
+  std::lock_guard lock(reports.mutex);
+  reports.threadOf.emplace(source, thread);
+  reports.changed.notify_all();
+  return source;
+}
+
+void postReport(int32_t source, std::function<void()> callback) {
+  deliver(std::make_shared<Report>(Report{std::move(callback), source}), /*block=*/false);
+}
+
+void removeReportSource(int32_t source) {
+  Board &reports = board();
+  std::lock_guard lock(reports.mutex);
+  unsubscribe(reports, source);
+}
+
 } // namespace atc::ascend
 
 using namespace atc::ascend;
@@ -128,7 +148,7 @@ aclError aclrtLaunchCallback(aclrtCallback fn, void *userData, aclrtCallbackBloc
       ACL_FAIL(ACL_ERROR_STREAM_NOT_SUBSCRIBE,
                "no thread runs callbacks of the stream; call aclrtSubscribeReport first");
   }
-  auto report = std::make_shared<Report>(Report{fn, userData, found->id});
+  auto report = std::make_shared<Report>(Report{[fn, userData] { fn(userData); }, found->id});
   bool block = blockType == ACL_CALLBACK_BLOCK;
   return found->enqueue(__func__, [report, block] { return deliver(report, block); });
 }
@@ -161,7 +181,7 @@ aclError aclrtProcessReport(int32_t timeout) {
     report = std::move(queue.front());
     queue.pop_front();
   }
-  report->function(report->userData);
+  report->run();
   std::lock_guard lock(reports.mutex);
   report->done = true;
   reports.changed.notify_all();

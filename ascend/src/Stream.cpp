@@ -103,7 +103,7 @@ aclError Stream::synchronize(const char *function, int32_t timeout) {
     return fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, function,
                 "tasks of the stream are not done after %d ms", timeout);
   if (firstError != ACL_SUCCESS)
-    setMessage(std::exchange(firstMessage, {}));
+    setMessage(std::exchange(firstMessage, {}), firstError);
   return std::exchange(firstError, ACL_SUCCESS);
 }
 
@@ -145,6 +145,11 @@ bool Stream::closing() {
 void Stream::setFailureMode(uint64_t mode) {
   std::lock_guard lock(mutex);
   failureMode = mode;
+}
+
+uint64_t Stream::getFailureMode() {
+  std::lock_guard lock(mutex);
+  return failureMode;
 }
 
 } // namespace atc::ascend

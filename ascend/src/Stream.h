@@ -5,6 +5,7 @@
 
 #include "acl/acl_rt.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -52,6 +53,11 @@ public:
 
   /// Sets whether tasks behind a failed one are dropped (ACL_STOP_ON_FAILURE) or run.
   void setFailureMode(uint64_t mode);
+  /// Returns what setFailureMode has set.
+  uint64_t getFailureMode();
+
+  /// What programs set and ask for; it changes nothing.
+  std::atomic<uint32_t> priority{0}, flags{0}, tag{0}, keepsOperators{0};
 
   const int32_t device;
   const uint64_t context; ///< The number of the context that it belongs to.

@@ -28,7 +28,13 @@ aclError aclrtCreateStream(aclrtStream *stream) {
 aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uint32_t flag) {
   if (priority > 7)
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "priority is %u; give 0 to 7", priority);
-  return aclrtCreateStream(stream);
+  ACL_REQUIRE(stream);
+  ACL_REQUIRE_CONTEXT(context);
+  auto made = std::make_shared<Stream>(context->device, context->number);
+  made->priority = priority;
+  made->flags = flag;
+  *stream = streams().add(std::move(made));
+  return ACL_SUCCESS;
 }
 
 static aclError destroyStream(const char *function, aclrtStream handle, bool force) {

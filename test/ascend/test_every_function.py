@@ -18,13 +18,16 @@ HEADERS = ROOT / "ascend/include/acl"
 DECLARED = re.compile(r"(?:ACL_FUNC_VISIBILITY|MSVP_PROF_API)\s+([\w\s]+?[\s*]+)(\w+)\(([^;{]*?)\)"
                       r"(?:\s*#if.*?#endif)?\s*;", re.S)
 # What waits, or ends what the test needs.
-LEFT_OUT = {"aclAppLog", "aclInit", "aclFinalize", "aclrtProcessReport", "aclGetRecentErrMsg"}
-HANDLES = {"aclrtStream", "aclrtEvent", "aclrtContext"}
+LEFT_OUT = {"aclAppLog", "aclInit", "aclFinalize", "aclrtProcessReport", "aclGetRecentErrMsg",
+            "aclrtProcessHostFunc", "aclrtPeekAtLastError", "aclrtGetLastError"}
+HANDLES = {"aclrtStream", "aclrtEvent", "aclrtContext", "aclrtNotify", "aclrtCntNotify",
+           "aclrtDrvMemHandle"}
 POINTERS = HANDLES | {"aclrtCallback", "aclrtHostFunc",
             "aclopCompileFunc", "aclDataDeallocator", "aclvdecCallback", "aclvencCallback",
             "aclrtExceptionInfoCallback", "acltdtBuf", "aclrtAllocatorDesc", "aclrtAllocator",
             "aclrtAllocatorAllocFunc", "aclrtAllocatorFreeFunc", "aclrtAllocatorAllocAdviseFunc",
-            "aclrtAllocatorGetAddrFromBlockFunc", "acldumpMessageCallback"}
+            "aclrtAllocatorGetAddrFromBlockFunc", "acldumpMessageCallback",
+            "aclrtNotify", "aclrtCntNotify", "aclrtDrvMemHandle"}
 MEDIA = ("acldvpp", "aclvdec", "aclvenc", "hi_")
 WORDS = {"uint64_t": ctypes.c_uint64, "int64_t": ctypes.c_int64, "size_t": ctypes.c_size_t,
          "float": ctypes.c_float, "double": ctypes.c_double, "int16_t": ctypes.c_int16,
@@ -81,7 +84,12 @@ def call_all(handle):
               "aclmdlExeOMDesc", "aclrtUtilizationInfo", "aclFloat16", "aclrtRunMode",
               "aclmdlInputAippType", "aclrtContext", "aclrtStream", "aclrtEvent", "acldvppJpegFormat",
               "aclrtFloatOverflowMode", "aclrtStreamStatus", "aclrtEventStatus", "aclDataType",
-              "aclrtEventRecordedStatus", "aclrtEventWaitStatus", "aclrtExceptionInfo", "acltdtBuf"}
+              "aclrtEventRecordedStatus", "aclrtEventWaitStatus", "aclrtExceptionInfo", "acltdtBuf",
+              "aclrtMallocConfig", "aclrtPtrAttributes", "aclrtMemUsageInfo", "aclrtNotify",
+              "aclrtMemcpyBatchAttr", "aclrtDrvMemHandle", "aclrtPhysicalMemProp",
+              "aclrtMemAccessDesc", "aclrtMemLocation", "aclrtCntNotify", "aclrtDeviceStatus",
+              "aclrtCntNotifyRecordInfo", "aclrtCntNotifyWaitInfo", "aclrtStreamAttrValue",
+              "aclCANNPackageVersion"}
     loaded = [ctypes.CDLL(str(LIBRARIES / name), mode=ctypes.RTLD_GLOBAL) for name in libraries()]
     assert loaded[0].aclInit(None) == 0 and loaded[0].aclrtSetDevice(0) == 0
     refused = 0

@@ -13,12 +13,13 @@ np = pytest.importorskip("numpy")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("OPENATC_BUILD_DIR", ROOT / "build"))
 PICTURES = ROOT / "examples/digits/pictures"
-sys.path.insert(0, os.environ.get("OPENATC_ACL_PYTHON", str(BUILD / "python")))
+PACKAGES = os.environ.get("OPENATC_ACL_PYTHON", str(BUILD / "python"))
+sys.path.insert(0, PACKAGES)
 
 
 def run(*command, fails=False, cwd=None):
     result = subprocess.run([str(part) for part in command], capture_output=True, text=True,
-                            cwd=cwd, timeout=300, env=os.environ | {"PYTHONPATH": sys.path[0]})
+                            cwd=cwd, timeout=300, env=os.environ | {"PYTHONPATH": PACKAGES})
     assert (result.returncode != 0) == fails, result.stdout + result.stderr
     return result.stdout + result.stderr
 
@@ -289,18 +290,147 @@ def test_an_operator_is_compiled_and_executed_by_pyacl(started, monkeypatch):
     acl.rt.destroy_stream(stream)
 
 
-def test_video_of_pyacl_is_refused_with_its_reason(started):
+def test_video_of_pyacl_is_encoded_and_decoded(started):
     acl = started
     if acl.media is None:
         pytest.skip("libacl_dvpp was not built")
-    desc = acl.media.vdec_create_channel_desc()
-    assert acl.media.vdec_set_channel_desc_channel_id(desc, 10) == 0
-    assert acl.media.vdec_set_channel_desc_entype(desc, 2) == 0
-    assert acl.media.vdec_set_channel_desc_callback(desc, lambda stream, picture, data: None) == 0
-    assert acl.media.vdec_create_channel(desc) == 200001
-    assert "video" in acl.get_recent_err_msg()
-    stream_desc = acl.media.dvpp_create_stream_desc()
-    assert acl.media.dvpp_set_stream_desc_size(stream_desc, 100) == 0
-    assert acl.media.dvpp_get_stream_desc_size(stream_desc) == 100
-    acl.media.dvpp_destroy_stream_desc(stream_desc)
-    acl.media.vdec_destroy_channel_desc(desc)
+    context, _ = acl.rt.get_context()
+    stop = []
+
+    def report(arguments):
+        acl.rt.set_context(arguments[0])
+        while not stop:
+            acl.rt.process_report(10)
+
+    thread, ret = acl.util.start_thread(report, [context])
+    assert ret == 0
+    encoder = acl.media.venc_create_channel_desc()
+    for name, value in {"thread_id": thread, "entype": 2, "pic_format": 1, "pic_width": 64,
+                        "pic_height": 64, "key_frame_interval": 16}.items():
+        assert getattr(acl.media, f"venc_set_channel_desc_{name}")(encoder, value) == 0
+    assert acl.media.venc_get_channel_desc_pic_width(encoder) == 64
+    pieces, seen = [], []
+
+    def encoded(picture_desc, stream_desc, user_data):
+        size = acl.media.dvpp_get_stream_desc_size(stream_desc)
+        data = acl.media.dvpp_get_stream_desc_data(stream_desc)
+        pieces.append((acl.util.ptr_to_bytes(data, size), user_data))
+
+    def decoded(stream_desc, picture_desc, user_data):
+        assert acl.media.dvpp_get_pic_desc_ret_code(picture_desc) == 0
+        data = acl.media.dvpp_get_pic_desc_data(picture_desc)
+        pixels = acl.util.ptr_to_numpy(data, (64, 64), np.uint8).copy()
+        seen.append((user_data, int(np.median(pixels))))
+        acl.media.dvpp_free(data)
+        acl.media.dvpp_destroy_pic_desc(picture_desc)
+        acl.media.dvpp_destroy_stream_desc(stream_desc)
+
+    assert acl.media.venc_set_channel_desc_callback(encoder, encoded) == 0
+    code = acl.media.venc_create_channel(encoder)
+    if code == 200001:
+        stop.append(1)
+        acl.util.stop_thread(thread)
+        pytest.skip(acl.get_recent_err_msg())
+    assert code == 0
+    config = acl.media.venc_create_frame_config()
+    picture = acl.media.dvpp_create_pic_desc()
+    memory, _ = acl.media.dvpp_malloc(64 * 96)
+    for name, value in {"data": memory, "size": 64 * 96, "format": 1, "width": 64,
+                        "height": 64}.items():
+        assert getattr(acl.media, f"dvpp_set_pic_desc_{name}")(picture, value) == 0
+    for index in range(3):
+        acl.rt.memset(memory, 64 * 96, 60 + 50 * index, 64 * 96)
+        # Any object is handed on to the callback.
+        assert acl.media.venc_send_frame(encoder, picture, 0, config, ("picture", index)) == 0
+        assert acl.media.venc_set_frame_config_eos(config, 1) == 0  # waits for the picture
+        assert acl.media.venc_send_frame(encoder, 0, 0, config, None) == 0
+        assert acl.media.venc_set_frame_config_eos(config, 0) == 0
+    assert [data for _, data in pieces] == [("picture", index) for index in range(3)]
+    assert acl.media.venc_destroy_channel(encoder) == 0
+
+    decoder = acl.media.vdec_create_channel_desc()
+    assert acl.media.vdec_set_channel_desc_channel_id(decoder, 10) == 0
+    assert acl.media.vdec_set_channel_desc_thread_id(decoder, thread) == 0
+    assert acl.media.vdec_set_channel_desc_entype(decoder, 2) == 0
+    assert acl.media.vdec_set_channel_desc_callback(decoder, decoded) == 0
+    assert acl.media.vdec_create_channel(decoder) == 0
+    for index, (piece, _) in enumerate(pieces):
+        data, _ = acl.media.dvpp_malloc(len(piece))
+        acl.rt.memcpy(data, len(piece), acl.util.bytes_to_ptr(piece), len(piece), 1)
+        stream_desc = acl.media.dvpp_create_stream_desc()
+        acl.media.dvpp_set_stream_desc_data(stream_desc, data)
+        acl.media.dvpp_set_stream_desc_size(stream_desc, len(piece))
+        pixels, _ = acl.media.dvpp_malloc(64 * 96)
+        output = acl.media.dvpp_create_pic_desc()
+        acl.media.dvpp_set_pic_desc_data(output, pixels)
+        acl.media.dvpp_set_pic_desc_size(output, 64 * 96)
+        assert acl.media.vdec_send_frame(decoder, stream_desc, output, 0, index) == 0
+        acl.media.dvpp_free(data)
+    assert acl.media.vdec_destroy_channel(decoder) == 0
+    stop.append(1)
+    assert acl.util.stop_thread(thread) == 0
+    assert [index for index, _ in seen] == [0, 1, 2]
+    for index, gray in seen:
+        assert abs(gray - (60 + 50 * index)) < 8
+    for name, handle in (("vdec_destroy_channel_desc", decoder),
+                         ("venc_destroy_channel_desc", encoder),
+                         ("venc_destroy_frame_config", config), ("dvpp_destroy_pic_desc", picture),
+                         ("dvpp_free", memory)):
+        assert getattr(acl.media, name)(handle) == 0
+
+
+def test_batches_of_pyacl_return_their_targets(started):
+    acl = started
+    if acl.media is None:
+        pytest.skip("libacl_dvpp was not built")
+    targets, code = acl.media.dvpp_vpc_batch_crop_async(0, 0, [1], 7, [0], 0)
+    assert targets == 7 and code != 0
+    targets, code = acl.media.dvpp_vpc_batch_crop_and_paste_async(0, 0, [1], 7, [0], [0], 0)
+    assert targets == 7 and code != 0
+    assert acl.get_version()[-1] == 0
+
+
+def test_a_program_subscribes_to_the_profile_of_a_model(started, model):
+    acl = started
+    model_id, ret = acl.mdl.load_from_file(str(model))
+    assert ret == 0
+    reading, writing = os.pipe()
+    config = acl.prof.create_subscribe_config(1, 255, writing)
+    assert acl.prof.model_subscribe(model_id, config) == 0
+    assert acl.prof.model_subscribe(model_id, config) == 148046
+    desc = acl.mdl.create_desc()
+    acl.mdl.get_desc(desc, model_id)
+    sets = []
+    for size in (acl.mdl.get_input_size_by_index(desc, 0),
+                 acl.mdl.get_output_size_by_index(desc, 0)):
+        data, _ = acl.rt.malloc(size, 0)
+        sets.append(acl.mdl.create_dataset())
+        acl.mdl.add_dataset_buffer(sets[-1], acl.create_data_buffer(data, size))
+    for _ in range(2):
+        assert acl.mdl.execute(model_id, *sets) == 0
+    assert acl.prof.model_un_subscribe(model_id) == 0  # ends the pipe
+    assert acl.prof.model_un_subscribe(model_id) == 100011
+    size, ret = acl.prof.get_op_desc_size()
+    assert ret == 0
+    data = b""
+    while part := os.read(reading, 10 * size):
+        data += part
+    os.close(reading)
+    address = acl.util.bytes_to_ptr(data)
+    count, ret = acl.prof.get_op_num(address, len(data))
+    assert ret == 0 and count > 4 and count % 2 == 0
+    operators = [(acl.prof.get_op_name(address, len(data), i)[0],
+                  acl.prof.get_op_type(address, len(data), i, 65)[0],
+                  acl.prof.get_op_duration(address, len(data), i)) for i in range(count)]
+    names = [operator[:2] for operator in operators]
+    assert names[:count // 2] == names[count // 2:]
+    assert any("conv" in kind.lower() for _, kind, _ in operators) and all(d > 0 for _, _, d in operators)
+    starts = [acl.prof.get_op_start(address, len(data), i) for i in range(count)]
+    assert starts == sorted(starts)
+    assert acl.prof.get_op_end(address, len(data), 0) == starts[0] + operators[0][2]
+    assert acl.prof.get_model_id(address, len(data), count - 1) == model_id
+    assert acl.prof.get_op_name(address, len(data), count)[1] == 100000
+    assert acl.prof.get_op_num(address, len(data) - 1)[1] == 100000
+    assert acl.prof.get_op_name_len(acl.util.bytes_to_ptr(bytes(size)), size, 0)[1] == 100000
+    assert acl.prof.destroy_subscribe_config(config) == 0
+    acl.mdl.unload(model_id)

@@ -3,8 +3,7 @@
 /*
  * Between aclprofStart and aclprofStop executions of models write what they took to a folder
  * PROF_000001_<time>_<process> in that of aclprofInit; `msprof --export=on --output=FOLDER` makes
- * tables of it. Everything is collected always. Stamps are counted; subscriptions, which send a
- * profile to the program, return ACL_ERROR_API_NOT_SUPPORT.
+ * tables of it. Everything is collected always. Stamps are counted.
  */
 #ifndef OPENATC_ACL_ACL_PROF_H
 #define OPENATC_ACL_ACL_PROF_H
@@ -59,14 +58,22 @@ MSVP_PROF_API aclError aclprofInit(const char *profilerResultPath, size_t length
 MSVP_PROF_API aclError aclprofFinalize(void);
 MSVP_PROF_API aclError aclprofStart(const aclprofConfig *profilerConfig);
 MSVP_PROF_API aclError aclprofStop(const aclprofConfig *profilerConfig);
-/* ACL_ERROR_API_NOT_SUPPORT. */
+/*
+ * Sends what the operators of each execution of the model took to the pipe of the settings, until
+ * aclprofModelUnSubscribe, which closes the pipe's end for writing. What is read from it, a
+ * multiple of aclprofGetOpDescSize bytes, is what the functions aclprofGetOp... take. On the
+ * simulated NPU durations are those of its clock. ACL_ERROR_INVALID_MODEL_ID,
+ * ACL_ERROR_PROF_REPEAT_SUBSCRIBE.
+ */
 MSVP_PROF_API aclError aclprofModelSubscribe(uint32_t modelId,
                                              const aclprofSubscribeConfig *profSubscribeConfig);
 MSVP_PROF_API aclError aclprofModelUnSubscribe(uint32_t modelId);
+/* ACL_ERROR_API_NOT_SUPPORT: steps are not marked. */
 MSVP_PROF_API aclError aclprofGetStepTimestamp(aclprofStepInfo *stepInfo, aclprofStepTag tag,
                                                aclrtStream stream);
 
-/* Create and destroy settings; NULL for a bad argument. */
+/* Create and destroy settings; NULL for a bad argument. `fd` is the address of the number of a
+ * pipe's end for writing. */
 MSVP_PROF_API aclprofConfig *aclprofCreateConfig(uint32_t *deviceIdList, uint32_t deviceNums,
                                                  aclprofAicoreMetrics aicoreMetrics,
                                                  aclprofAicoreEvents *aicoreEvents,
@@ -91,7 +98,9 @@ MSVP_PROF_API aclError aclprofPop(void);
 MSVP_PROF_API aclError aclprofRangeStart(void *stamp, uint32_t *rangeId);
 MSVP_PROF_API aclError aclprofRangeStop(uint32_t rangeId);
 
-/* Read what a subscription has sent, which is nothing here: ACL_ERROR_API_NOT_SUPPORT, or 0. */
+/* Read what a subscription has sent: operator `index` of `opInfoLen` bytes. Lengths of texts are
+ * with the 0 at their end, times are nanoseconds. ACL_ERROR_INVALID_PARAM, or 0, for bytes that are
+ * not from a subscription. */
 MSVP_PROF_API aclError aclprofGetOpDescSize(size_t *opDescSize);
 MSVP_PROF_API aclError aclprofGetOpNum(const void *opInfo, size_t opInfoLen, uint32_t *opNumber);
 MSVP_PROF_API aclError aclprofGetOpTypeLen(const void *opInfo, size_t opInfoLen, uint32_t index,

@@ -11,6 +11,7 @@ from . import _library
 _library.bind_all(globals(), _library.LIBRARY, {
     "get_recent_err_msg": "aclGetRecentErrMsg s",
     "get_soc_name": "aclrtGetSocName s",
+    "get_version": "aclrtGetVersion e >i >i >i",
     "finalize": "aclFinalize e",
     "create_data_buffer": "aclCreateDataBuffer p p N",
     "destroy_data_buffer": "aclDestroyDataBuffer e p",
@@ -73,7 +74,7 @@ def set_tensor_origin_shape(desc, dims):
     return _with_dims(_set_origin_shape, (desc,), dims)
 
 
-from . import blas, mdl, op, rt, util  # noqa: E402 they need what is above
+from . import blas, mdl, op, prof, rt, util  # noqa: E402 they need what is above
 
 try:
     from . import media

@@ -32,6 +32,12 @@ _library.bind_all(globals(), _LIBRARY, {
     "dvpp_create_roi_config": "acldvppCreateRoiConfig p I I I I",
     "dvpp_destroy_roi_config": "acldvppDestroyRoiConfig e p",
     "dvpp_set_roi_config": "acldvppSetRoiConfig e p I I I I",
+    "dvpp_set_roi_config_left": "acldvppSetRoiConfigLeft e p I",
+    "dvpp_set_roi_config_right": "acldvppSetRoiConfigRight e p I",
+    "dvpp_set_roi_config_top": "acldvppSetRoiConfigTop e p I",
+    "dvpp_set_roi_config_bottom": "acldvppSetRoiConfigBottom e p I",
+    "dvpp_vpc_pyr_down_async": "acldvppVpcPyrDownAsync e p p p p p",
+    "dvpp_vpc_make_border_async": "acldvppVpcMakeBorderAsync e p p p p p",
     "dvpp_create_resize_config": "acldvppCreateResizeConfig p",
     "dvpp_destroy_resize_config": "acldvppDestroyResizeConfig e p",
     "dvpp_set_resize_config_interpolation": "acldvppSetResizeConfigInterpolation e p I",
@@ -67,6 +73,9 @@ globals().update({name: value for name, value in vars(video).items()
 
 _encode = bind(_LIBRARY, "acldvppJpegEncodeAsync e p p p p p p")
 _batch_crop = bind(_LIBRARY, "acldvppVpcBatchCropAsync e p p p I p p p")
+_batch_crop_paste = bind(_LIBRARY, "acldvppVpcBatchCropAndPasteAsync e p p p I p p p p")
+_batch_crop_resize_paste = bind(
+    _LIBRARY, "acldvppVpcBatchCropResizePasteAsync e p p p I p p p p p")
 _batch_crop_resize = bind(_LIBRARY, "acldvppVpcBatchCropResizeAsync e p p p I p p p p")
 
 
@@ -81,10 +90,30 @@ def _lists(counts, areas):
 
 
 def dvpp_vpc_batch_crop_async(channel_desc, sources, counts, targets, areas, stream):
-    """Cuts areas out of several pictures: counts[i] of picture i."""
+    """Cuts areas out of several pictures: counts[i] of picture i. Returns (targets, ret)."""
     numbers, handles = _lists(counts, areas)
-    return _batch_crop(channel_desc, sources, ctypes.addressof(numbers), len(counts), targets,
-                       ctypes.addressof(handles), stream)
+    return targets, _batch_crop(channel_desc, sources, ctypes.addressof(numbers), len(counts),
+                                targets, ctypes.addressof(handles), stream)
+
+
+def dvpp_vpc_batch_crop_and_paste_async(channel_desc, sources, counts, targets, areas, places,
+                                        stream):
+    """Cuts areas out of several pictures and pastes them. Returns (targets, ret)."""
+    numbers, handles = _lists(counts, areas)
+    _, onto = _lists((), places)
+    return targets, _batch_crop_paste(
+        channel_desc, sources, ctypes.addressof(numbers), len(counts), targets,
+        ctypes.addressof(handles), ctypes.addressof(onto), stream)
+
+
+def dvpp_vpc_batch_crop_resize_paste_async(channel_desc, sources, counts, targets, areas, places,
+                                           resize, stream):
+    """Cuts areas out of several pictures, resizes and pastes them."""
+    numbers, handles = _lists(counts, areas)
+    _, onto = _lists((), places)
+    return _batch_crop_resize_paste(
+        channel_desc, sources, ctypes.addressof(numbers), len(counts), targets,
+        ctypes.addressof(handles), ctypes.addressof(onto), resize, stream)
 
 
 def dvpp_vpc_batch_crop_resize_async(channel_desc, sources, counts, targets, areas, resize, stream):

@@ -16,7 +16,6 @@ namespace atc::ascend {
 namespace {
 
 struct ProfConfig {};
-struct SubscribeConfig {};
 struct StepInfo {};
 struct Stamp {
   std::string message;
@@ -29,7 +28,6 @@ struct Stamp {
   }
 
 PROF_TABLE(ProfConfig, profConfigs, ProfConfig)
-PROF_TABLE(SubscribeConfig, subscribeConfigs, ProfSubscribeConfig)
 PROF_TABLE(StepInfo, stepInfos, ProfStepInfo)
 PROF_TABLE(Stamp, stamps, ProfStamp)
 
@@ -55,11 +53,6 @@ bool isKnown(aclprofAicoreMetrics metrics) {
 
 using namespace atc::ascend;
 
-#define PROF_NOT_HERE(result)                                                                      \
-  fail(ACL_ERROR_API_NOT_SUPPORT, __func__,                                                        \
-       "a profile is not sent to the program: aclprofStart writes it to a folder");                \
-  return result
-
 aclError aclprofInit(const char *profilerResultPath, size_t length) {
   ACL_REQUIRE(profilerResultPath);
   if (length == 0 || strnlen(profilerResultPath, length) != length)
@@ -80,33 +73,10 @@ aclError aclprofStop(const aclprofConfig *profilerConfig) {
   return stopCollection(__func__, profilerConfig);
 }
 
-aclError aclprofModelSubscribe(uint32_t, const aclprofSubscribeConfig *) {
-  PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT);
-}
-aclError aclprofModelUnSubscribe(uint32_t) { PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT); }
 aclError aclprofGetStepTimestamp(aclprofStepInfo *, aclprofStepTag, aclrtStream) {
-  PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT);
+  ACL_FAIL(ACL_ERROR_API_NOT_SUPPORT,
+           "steps are not marked in a profile; each execution of a model is a line of it");
 }
-aclError aclprofGetOpDescSize(size_t *) { PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT); }
-aclError aclprofGetOpNum(const void *, size_t, uint32_t *) {
-  PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT);
-}
-aclError aclprofGetOpTypeLen(const void *, size_t, uint32_t, size_t *) {
-  PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT);
-}
-aclError aclprofGetOpType(const void *, size_t, uint32_t, char *, size_t) {
-  PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT);
-}
-aclError aclprofGetOpNameLen(const void *, size_t, uint32_t, size_t *) {
-  PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT);
-}
-aclError aclprofGetOpName(const void *, size_t, uint32_t, char *, size_t) {
-  PROF_NOT_HERE(ACL_ERROR_API_NOT_SUPPORT);
-}
-uint64_t aclprofGetOpStart(const void *, size_t, uint32_t) { PROF_NOT_HERE(0); }
-uint64_t aclprofGetOpEnd(const void *, size_t, uint32_t) { PROF_NOT_HERE(0); }
-uint64_t aclprofGetOpDuration(const void *, size_t, uint32_t) { PROF_NOT_HERE(0); }
-size_t aclprofGetModelId(const void *, size_t, uint32_t) { PROF_NOT_HERE(0); }
 
 aclprofConfig *aclprofCreateConfig(uint32_t *deviceIdList, uint32_t deviceNums,
                                    aclprofAicoreMetrics aicoreMetrics,
@@ -122,22 +92,6 @@ aclprofConfig *aclprofCreateConfig(uint32_t *deviceIdList, uint32_t deviceNums,
 aclError aclprofDestroyConfig(const aclprofConfig *profilerConfig) {
   ACL_FIND(found, profConfigs(), profilerConfig);
   profConfigs().remove(profilerConfig);
-  return ACL_SUCCESS;
-}
-
-aclprofSubscribeConfig *aclprofCreateSubscribeConfig(int8_t, aclprofAicoreMetrics aicoreMetrics,
-                                                     void *fd) {
-  if (!fd || !isKnown(aicoreMetrics)) {
-    fail(ACL_ERROR_INVALID_PARAM, __func__, "give metrics of the table, and a pipe");
-    return nullptr;
-  }
-  return static_cast<aclprofSubscribeConfig *>(
-      subscribeConfigs().add(std::make_shared<SubscribeConfig>()));
-}
-
-aclError aclprofDestroySubscribeConfig(const aclprofSubscribeConfig *profSubscribeConfig) {
-  ACL_FIND(found, subscribeConfigs(), profSubscribeConfig);
-  subscribeConfigs().remove(profSubscribeConfig);
   return ACL_SUCCESS;
 }
 

@@ -50,16 +50,40 @@ Json launchesOf(const Model &model) {
   return launches;
 }
 
+/// Sends the launches of an execution; those of the simulated NPU with the times of its clock.
+void sendRecords(const Json &line, uint32_t model, Subscription &subscription) {
+  const Json none = Json::array();
+  const Json &simulated =
+      line.contains("npu") && line["npu"].contains("per_launch") ? line["npu"]["per_launch"] : none;
+  auto next = simulated.begin();
+  double start = line["begin_us"].get<double>();
+  for (const Json &launch : line["launches"]) {
+    double duration = launch["us"].get<double>();
+    if (launch["npu"].get<bool>() && next != simulated.end())
+      duration = (next++)->value("us", duration);
+    OpRecord record;
+    record.model = model;
+    record.thread = uint32_t(line["tid"].get<int64_t>());
+    record.start = uint64_t(start * 1e3);
+    record.duration = uint64_t(duration * 1e3);
+    record.end = record.start + record.duration;
+    record.setTexts(launch["kernel"].get<std::string>(), launch["name"].get<std::string>());
+    subscription.send(record);
+    start += duration;
+  }
+}
+
 } // namespace
 
 MeasuredExecution::MeasuredExecution(Model &model)
-    : model(model), folders(profileFolders()), begin(std::chrono::system_clock::now()) {
-  if (!folders.empty())
+    : model(model), folders(profileFolders()), subscription(subscriptionOf(model.id)),
+      begin(std::chrono::system_clock::now()) {
+  if (!folders.empty() || subscription)
     om_session_set_profile(model.session.get(), 1);
 }
 
 void MeasuredExecution::finish() {
-  if (folders.empty())
+  if (folders.empty() && !subscription)
     return;
   const double end = microsecondsOf(std::chrono::system_clock::now());
   Json line = {
@@ -71,6 +95,8 @@ void MeasuredExecution::finish() {
     if (npu.is_object())
       line["npu"] = std::move(npu);
   }
+  if (subscription)
+    sendRecords(line, model.id, *subscription);
   // One write per line, so that lines of several threads do not mix.
   const std::string text = jsonText(line, /*indent=*/-1);
   for (const std::string &folder : folders)

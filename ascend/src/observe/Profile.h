@@ -4,15 +4,17 @@
 #define ASCEND_SRC_OBSERVE_PROFILE_H
 
 #include "ascend/src/Model.h"
+#include "ascend/src/Subscription.h"
 
 #include <chrono>
 
 namespace atc::ascend {
 
-/// Measures one execution of a model where there are profileFolders() when it begins, and appends a
-/// line of JSON to `<pid>.jsonl` in them: the model, when it began and ended (in microseconds of
-/// the system's clock), its launches with their times, and the statistics of the simulated NPU.
-/// Without a folder it does nothing. The caller holds the model's mutex.
+/// Measures one execution of a model where there are profileFolders() when it begins, or a
+/// subscription to the model. Appends a line of JSON to `<pid>.jsonl` in the folders: the model,
+/// when it began and ended (in microseconds of the system's clock), its launches with their times,
+/// and the statistics of the simulated NPU. Sends a record per launch to the subscription. Without
+/// either it does nothing. The caller holds the model's mutex.
 class MeasuredExecution {
 public:
   explicit MeasuredExecution(Model &model);
@@ -22,6 +24,7 @@ public:
 private:
   Model &model;
   const std::vector<std::string> folders;
+  const std::shared_ptr<Subscription> subscription;
   std::chrono::system_clock::time_point begin;
 };
 
