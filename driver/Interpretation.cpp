@@ -5,6 +5,8 @@
 
 #include "dialects/graph/Graph.h"
 
+#include "llvm/ADT/DenseSet.h"
+
 using namespace mlir;
 
 namespace atc::driver {
@@ -78,10 +80,20 @@ std::string resultName(func::FuncOp function, unsigned index) {
 FailureOr<SmallVector<graph::Tensor>>
 interpretNamed(func::FuncOp function, ArrayRef<graph::Tensor> arguments,
                llvm::function_ref<void(const std::string &, const graph::Tensor &)> callback) {
+  llvm::DenseSet<Value> seen;
   auto results =
       graph::evaluateFunction(function, arguments, [&](Value value, const graph::Tensor &tensor) {
+        // The name of an op is that of its first result.
+        auto result = dyn_cast<OpResult>(value);
+        // That of a loop is its counter.
+        if (result && (isa<graph::ConstantOp, graph::LoopOp>(result.getOwner()) ||
+                       result.getResultNumber() != 0))
+          return;
+        // What a loop carries has the name of the loop's result.
+        if (!result && value.getParentBlock() != &function.getBody().front())
+          return;
         std::string name = tensorName(value.getLoc());
-        if (!name.empty() && !isa_and_nonnull<graph::ConstantOp>(value.getDefiningOp()))
+        if (!name.empty() && seen.insert(value).second)
           callback(name, tensor);
       });
   if (succeeded(results))

@@ -25,9 +25,9 @@ std::string argumentName(mlir::func::FuncOp function, unsigned index);
 std::string resultName(mlir::func::FuncOp function, unsigned index);
 
 /// Runs a function in the reference interpreter and returns its results; fails with a diagnostic of
-/// the context. `callback` receives every tensor that has a name and is not a constant as soon as
-/// it is computed, and at the end the results under the names of the outputs, which may differ (an
-/// Identity).
+/// the context. `callback` receives every tensor that has a name and is not a constant when it is
+/// computed for the first time, also in branches and loops, and at the end the results under the
+/// names of the outputs, which may differ (an Identity).
 mlir::FailureOr<llvm::SmallVector<graph::Tensor>>
 interpretNamed(mlir::func::FuncOp function, llvm::ArrayRef<graph::Tensor> arguments,
                llvm::function_ref<void(const std::string &, const graph::Tensor &)> callback);

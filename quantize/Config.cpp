@@ -4,7 +4,7 @@
 #include "quantize/Config.h"
 
 #include "frontends/ModelFile.h"
-#include "quantize/TextProto.h"
+#include "frontends/TextMessage.h"
 
 #include <cmath>
 
@@ -337,8 +337,10 @@ bool parseEither(const std::string &text, const std::string &name, Json &json,
     return false;
   }
   std::string errorText;
-  if (parseTextProto(text, json, errorText))
+  if (auto message = parseTextMessage(text, errorText)) {
+    json = *message;
     return true;
+  }
   diagnostics.error("E13018", "the file \"" + name + "\" cannot be read: " + errorText);
   return false;
 }

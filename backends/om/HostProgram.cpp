@@ -292,11 +292,12 @@ private:
 
   void addStep(Operation &op, int32_t block) {
     OmHostStep step;
-    std::string node = namesOf(op.getLoc()).node;
-    step.name = node;
+    const Names names = namesOf(op.getLoc());
+    step.name = names.node;
     if (auto call = dyn_cast<graph::HostCallOp>(op)) {
       if (step.name.empty())
         step.name = call.getKernel().str();
+      step.tensor = names.tensor;
       step.kernel = firstKernel + (llvm::find(kernels, call.getKernel()) - kernels.begin());
       for (Value input : call.inputsByPosition())
         step.inputs.push_back(input ? int32_t(slotOf(input)) : -1);

@@ -85,8 +85,9 @@ Offset<fb::HostStep> HostBuilder::step(const OmHostStep &step) {
     auto name = text(step.name);
     auto inputs = builder.CreateVector(step.inputs), outputs = builder.CreateVector(step.outputs);
     auto attributes = list(step.attributes, &HostBuilder::attribute);
+    auto tensor = step.tensor == step.name ? Offset<flatbuffers::String>() : text(step.tensor);
     auto call = fb::CreateHostCall(builder, name, step.kernel, static_cast<uint32_t>(step.body + 1),
-                                   inputs, outputs, attributes, step.macs);
+                                   inputs, outputs, attributes, step.macs, tensor);
     return fb::CreateHostStep(builder, fb::HostStepKind::HostCall, call.Union());
   }
   case OmHostStep::Kind::Run: {

@@ -17,6 +17,9 @@
 namespace atc::om {
 
 namespace {
+using Builder = flatbuffers::FlatBufferBuilder;
+template <typename T> using Tables = std::vector<flatbuffers::Offset<T>>;
+
 constexpr uint64_t weightAlignment = 64, programAlignment = 8;
 
 uint64_t roundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
@@ -112,6 +115,11 @@ private:
   bool writeHashed(uint64_t offset, const void *data, uint64_t bytes, rt::Hash64 &hash);
   bool writeHeader();
   std::vector<char> buildHeader() const;
+  Tables<fb::Segment> buildSegments(Builder &builder) const;
+  Tables<fb::Tensor> buildTensors(Builder &builder) const;
+  Tables<fb::CodeImage> buildImages(Builder &builder) const;
+  Tables<fb::NpuProgram> buildPrograms(Builder &builder) const;
+  Tables<fb::Step> buildSchedule(Builder &builder) const;
 
   fb::BufferRef bufferRef(const OmBufferRef &ref) const {
     // The weights and the tables, where there are any, are the first segments.
@@ -241,68 +249,75 @@ bool Writer::writeSegments() {
   return true;
 }
 
-/// Returns the size-prefixed FlatBuffer, its hash and space for a signature, with the values known
-/// so far.
-std::vector<char> Writer::buildHeader() const {
-  flatbuffers::FlatBufferBuilder builder(1 << 16);
-  builder.ForceDefaults(true); // equal sizes for all values
-  auto shared = [&](const std::string &text) { return builder.CreateSharedString(text); };
-
-  std::vector<flatbuffers::Offset<fb::Segment>> segmentTables;
-  const fb::Digest unsignedYet; // om-sign fills it in
+/// Returns the segments, without signatures: om-sign fills them in.
+Tables<fb::Segment> Writer::buildSegments(Builder &builder) const {
+  Tables<fb::Segment> tables;
+  const fb::Digest unsignedYet;
   for (const Segment &segment : segments)
-    segmentTables.push_back(fb::CreateSegment(builder, segment.kind, segment.offset, segment.size,
-                                              segment.hash, &unsignedYet));
+    tables.push_back(fb::CreateSegment(builder, segment.kind, segment.offset, segment.size,
+                                       segment.hash, &unsignedYet));
+  return tables;
+}
 
-  std::vector<flatbuffers::Offset<fb::Tensor>> tensors;
+/// Returns the tensors with their strides in elements.
+Tables<fb::Tensor> Writer::buildTensors(Builder &builder) const {
+  Tables<fb::Tensor> tables;
   for (const OmTensor &tensor : model.tensors) {
     auto strides =
         tensor.strides.empty() ? denseStrides(tensor.dims, tensor.block) : tensor.strides;
     auto place = bufferRef(tensor.place);
-    auto name = shared(tensor.name);
+    auto name = builder.CreateSharedString(tensor.name);
     auto dims = builder.CreateVector(tensor.dims);
-    tensors.push_back(fb::CreateTensor(builder, name, static_cast<fb::DataType>(tensor.dtype), dims,
-                                       tensor.block, builder.CreateVector(strides), &place));
+    tables.push_back(fb::CreateTensor(builder, name, static_cast<fb::DataType>(tensor.dtype), dims,
+                                      tensor.block, builder.CreateVector(strides), &place));
   }
+  return tables;
+}
 
-  std::vector<flatbuffers::Offset<flatbuffers::String>> kernels;
-  for (const std::string &kernel : model.kernels)
-    kernels.push_back(shared(kernel));
-
-  std::vector<flatbuffers::Offset<fb::CodeImage>> images;
+/// Returns the code images of the CPU levels.
+Tables<fb::CodeImage> Writer::buildImages(Builder &builder) const {
+  Tables<fb::CodeImage> images;
   for (const OmImage &image : model.images) {
-    std::vector<flatbuffers::Offset<flatbuffers::String>> features;
+    Tables<flatbuffers::String> features;
     for (const std::string &feature : image.features)
-      features.push_back(shared(feature));
+      features.push_back(builder.CreateSharedString(feature));
     auto segment = static_cast<uint32_t>(images.size()) + firstImage;
-    auto arch = shared(image.arch);
-    auto level = shared(image.level);
+    auto arch = builder.CreateSharedString(image.arch);
+    auto level = builder.CreateSharedString(image.level);
     auto featureList = builder.CreateVector(features);
     auto entries = builder.CreateVector(image.entries);
     images.push_back(fb::CreateCodeImage(builder, arch, level, featureList, segment, entries,
                                          builder.CreateVector(image.tasks), image.scratchBytes));
   }
+  return images;
+}
 
-  std::vector<flatbuffers::Offset<fb::NpuProgram>> npuPrograms;
+/// Returns the programs of the NPU, which lie in the last segment.
+Tables<fb::NpuProgram> Writer::buildPrograms(Builder &builder) const {
+  Tables<fb::NpuProgram> programs;
   for (size_t i = 0; i < model.npuPrograms.size(); ++i) {
     const OmNpuProgram &program = model.npuPrograms[i];
-    auto name = shared(program.name);
+    auto name = builder.CreateSharedString(program.name);
     auto grid = builder.CreateVector(program.grid);
-    npuPrograms.push_back(fb::CreateNpuProgram(
+    programs.push_back(fb::CreateNpuProgram(
         builder, name, static_cast<uint32_t>(segments.size() - 1), programOffsets[i],
         program.code.size(), program.vectorCore, grid, builder.CreateVector(program.arguments)));
   }
+  return programs;
+}
 
+/// Returns the launches in their order.
+Tables<fb::Step> Writer::buildSchedule(Builder &builder) const {
   auto refVector = [&](const std::vector<OmBufferRef> &list) {
     std::vector<fb::BufferRef> refs;
     for (const OmBufferRef &ref : list)
       refs.push_back(bufferRef(ref));
     return builder.CreateVectorOfStructs(refs);
   };
-  std::vector<flatbuffers::Offset<fb::Step>> schedule;
+  Tables<fb::Step> schedule;
   for (const OmLaunch &launch : model.schedule) {
     auto args = refVector(launch.args);
-    auto name = shared(launch.name);
+    auto name = builder.CreateSharedString(launch.name);
     auto reads = builder.CreateVector(launch.reads);
     auto writes = builder.CreateVector(launch.writes);
     if (launch.npu) {
@@ -315,6 +330,24 @@ std::vector<char> Writer::buildHeader() const {
                                   launch.macs.value_or(~uint64_t(0)));
     schedule.push_back(fb::CreateStep(builder, fb::StepKind::Launch, table.Union()));
   }
+  return schedule;
+}
+
+/// Returns the size-prefixed FlatBuffer, its hash and space for a signature, with the values known
+/// so far.
+std::vector<char> Writer::buildHeader() const {
+  Builder builder(1 << 16);
+  builder.ForceDefaults(true); // equal sizes for all values
+  auto shared = [&](const std::string &text) { return builder.CreateSharedString(text); };
+
+  const Tables<fb::Segment> segmentTables = buildSegments(builder);
+  const Tables<fb::Tensor> tensors = buildTensors(builder);
+  Tables<flatbuffers::String> kernels;
+  for (const std::string &kernel : model.kernels)
+    kernels.push_back(shared(kernel));
+  const Tables<fb::CodeImage> images = buildImages(builder);
+  const Tables<fb::NpuProgram> npuPrograms = buildPrograms(builder);
+  const Tables<fb::Step> schedule = buildSchedule(builder);
 
   auto producer = shared(model.producer), commandLine = shared(model.commandLine),
        name = shared(model.name), target = shared(model.target);

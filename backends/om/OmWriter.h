@@ -147,6 +147,7 @@ struct OmHostStep {
   };
   Kind kind = Kind::Call;
   std::string name = {};
+  std::string tensor = {};           ///< the name of output 0 of a call
   uint32_t kernel = 0;               ///< a kernel without tasks
   int32_t body = -1;                 ///< the kernel that becomes Call.body
   std::vector<int32_t> inputs = {};  ///< slots; -1: omitted

@@ -24,7 +24,9 @@ public:
   RegionNode(GraphImporter &importer, onnx::NodeProto &node)
       : importer(importer), node(node), builder(importer.builder()),
         location(importer.tensorLocation(node.output_size() ? node.output(0) : "", node.name())),
-        calls(builder, location) {}
+        // Only the whole operator computes the tensor; the number makes these calls steps of it.
+        calls(builder, importer.tensorLocation((node.output_size() ? node.output(0) : "") + "#0",
+                                               node.name())) {}
 
 protected:
   void fail(const Twine &text) {

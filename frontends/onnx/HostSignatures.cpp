@@ -73,6 +73,9 @@ constexpr Choice choices[] = {
     {"Upsample", "mode", "nearest linear bilinear"},
 };
 
+/// The integers that count something of which there must be one.
+constexpr StringLiteral counts[] = {"blocksize", "group", "num_groups", "offset_group"};
+
 AttributeProto::AttributeType typeOf(char letter) {
   switch (letter) {
   case 'i':
@@ -119,10 +122,9 @@ Error checkHostAttribute(StringRef kernel, const AttributeProto &attribute) {
                                AttributeProto::AttributeType_Name(attribute.type()) +
                                ", expected " + AttributeProto::AttributeType_Name(type));
   }
-  // A kernel takes 0 as "by the channels", which only calls of the compiler's own may mean.
-  if (attribute.name() == "group" && attribute.i() < 1)
-    return createStringError("attribute 'group' is " + std::to_string(attribute.i()) +
-                             ", expected at least 1");
+  if (llvm::is_contained(counts, attribute.name()) && attribute.i() < 1)
+    return createStringError("attribute '" + attribute.name() + "' is " +
+                             std::to_string(attribute.i()) + ", expected at least 1");
   for (const Choice &choice : choices) {
     if (choice.attribute != attribute.name() || !(choice.kernel.empty() || choice.kernel == kernel))
       continue;

@@ -18,7 +18,7 @@ bool ConvPlan::find(Context &c, const Dims &x, const Dims &w) {
     return c.fail("data of rank %, weights of rank %", x.rank, w.rank), false;
   groups = c.integer("group", 1);
   // TensorFlow states no groups: they follow from the channels of data and weights.
-  if (groups == 0 && w[1] > 0)
+  if (c.integer("groups_by_channels", 0) && w[1] > 0)
     groups = x[1] / w[1];
   if (groups < 1 || w[0] < 1 || w[0] % groups || x[1] != w[1] * groups)
     return c.fail("% channels, weights for % x % in % groups", x[1], w[0], w[1], groups), false;

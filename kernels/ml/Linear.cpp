@@ -214,6 +214,45 @@ ATC_KERNEL(SVMRegressor) {
   }
 }
 
+namespace {
+
+/// Computes the score of each pair of classes from the kernel's values of all support vectors, and
+/// how many pairs each class wins. Class i has `perClass[i]` vectors, one behind the other.
+void scorePairs(List<int64_t> perClass, List<double> weights, List<double> rho,
+                const double *kernels, int64_t supports, double *scores, double *votes) {
+  const int64_t classes = perClass.size;
+  for (int64_t i = 0; i < classes; ++i)
+    votes[i] = 0;
+  int64_t pair = 0, startI = 0;
+  for (int64_t i = 0; i < classes; startI += perClass[i++]) {
+    int64_t startJ = startI + perClass[i];
+    for (int64_t j = i + 1; j < classes; startJ += perClass[j++], ++pair) {
+      double sum = rho[pair];
+      for (int64_t v = startI; v < startI + perClass[i]; ++v)
+        sum += weights[(j - 1) * supports + v] * kernels[v];
+      for (int64_t v = startJ; v < startJ + perClass[j]; ++v)
+        sum += weights[i * supports + v] * kernels[v];
+      scores[pair] = sum;
+      votes[sum > 0 ? i : j] += 1;
+    }
+  }
+}
+
+/// Computes the probability that class i wins against class j from the scores of the pairs, for
+/// the `classes` rows and columns of `square`.
+void compareClasses(int64_t classes, const double *scores, List<double> probA, List<double> probB,
+                    double *square) {
+  for (int64_t i = 0, pair = 0; i < classes; ++i)
+    for (int64_t j = i + 1; j < classes; ++j, ++pair) {
+      const double raw = math::sigmoid(-(scores[pair] * probA[pair] + probB[pair]));
+      const double bounded = minimum(maximum(raw, 1e-7), 1 - 1e-7);
+      square[i * classes + j] = bounded;
+      square[j * classes + i] = 1 - bounded;
+    }
+}
+
+} // namespace
+
 ATC_KERNEL(SVMClassifier) {
   const Rows rows(in(0));
   SvmKernel kernel(*this);
@@ -267,32 +306,11 @@ ATC_KERNEL(SVMClassifier) {
     } else {
       for (int64_t v = 0; v < supports; ++v)
         kernels[v] = kernel(rows, row, vectors.data + v * rows.width);
-      for (int64_t i = 0; i < classes; ++i)
-        votes[i] = 0;
+      scorePairs(perClass, weights, rho, kernels, supports, scores, votes);
       found = pairs;
-      // Each pair of classes votes with the vectors of both.
-      int64_t pair = 0, startI = 0;
-      for (int64_t i = 0; i < classes; startI += perClass[i++]) {
-        int64_t startJ = startI + perClass[i];
-        for (int64_t j = i + 1; j < classes; startJ += perClass[j++], ++pair) {
-          double sum = rho[pair];
-          for (int64_t v = startI; v < startI + perClass[i]; ++v)
-            sum += weights[(j - 1) * supports + v] * kernels[v];
-          for (int64_t v = startJ; v < startJ + perClass[j]; ++v)
-            sum += weights[i * supports + v] * kernels[v];
-          scores[pair] = sum;
-          votes[sum > 0 ? i : j] += 1;
-        }
-      }
     }
     if (probabilities) {
-      for (int64_t i = 0, pair = 0; i < classes; ++i)
-        for (int64_t j = i + 1; j < classes; ++j, ++pair) {
-          const double raw = math::sigmoid(-(scores[pair] * probA[pair] + probB[pair]));
-          const double bounded = minimum(maximum(raw, 1e-7), 1 - 1e-7);
-          square[i * classes + j] = bounded;
-          square[j * classes + i] = 1 - bounded;
-        }
+      compareClasses(classes, scores, probA, probB, square);
       coupleProbabilities(classes, square, p, q, qp);
       for (int64_t i = 0; i < classes; ++i)
         scores[i] = p[i];

@@ -6,108 +6,161 @@
 
 namespace atc::kernels {
 
-ATC_KERNEL(LinearAttention) {
-  const Tensor q = in(0), k = in(1), v = in(2), past = in(3), decay = in(4), beta = in(5);
-  const int64_t heads = integer("q_num_heads", 0), shared = integer("kv_num_heads", 0);
+namespace {
+
+/// The sizes of a LinearAttention and what its update rule reads.
+struct LinearPlan {
+  int64_t heads, shared;                ///< of queries; of keys, values and states
+  int64_t batch, steps, size, values;   ///< elements per key and per value
+  int64_t decays = 0, betas = 0;        ///< elements per step
+  bool gated = false, corrects = false; ///< the state decays; errors of it are added
+
+  /// Computes the sizes. Returns false and fails the call where inputs or attributes do not fit.
+  bool find(Context &c);
+  /// Returns the dims of the state.
+  Dims stateDims() const { return Dims(batch, shared, size, values); }
+
+private:
+  bool findRule(Context &c);
+};
+
+bool LinearPlan::find(Context &c) {
+  const Tensor q = c.in(0), k = c.in(1), v = c.in(2), past = c.in(3);
+  heads = c.integer("q_num_heads", 0), shared = c.integer("kv_num_heads", 0);
   if (q.rank() != 3 || k.rank() != 3 || v.rank() != 3)
-    return fail("inputs have ranks %, % and %, not 3", q.rank(), k.rank(), v.rank());
-  const int64_t batch = q.dim(0), steps = q.dim(1);
+    return c.fail("inputs have ranks %, % and %, not 3", q.rank(), k.rank(), v.rank()), false;
+  batch = q.dim(0), steps = q.dim(1);
   if (heads < 1 || shared < 1 || heads % shared || q.dim(2) % heads || k.dim(2) % shared ||
       v.dim(2) % shared)
-    return fail("% heads in % elements, % in % and %", heads, q.dim(2), shared, k.dim(2), v.dim(2));
-  const int64_t size = q.dim(2) / heads, values = v.dim(2) / shared;
+    return c.fail("% heads in % elements, % in % and %", heads, q.dim(2), shared, k.dim(2),
+                  v.dim(2)),
+           false;
+  size = q.dim(2) / heads, values = v.dim(2) / shared;
   if (k.dim(2) / shared != size || k.dim(0) != batch || v.dim(0) != batch || k.dim(1) != steps ||
       v.dim(1) != steps)
-    return fail("queries, keys and values do not fit heads of %", size);
-  const bool delta = is("update_rule", "gated_delta", "delta");
-  const bool gatedDelta = is("update_rule", "gated_delta", "gated_delta");
-  const bool gated = gatedDelta || is("update_rule", "gated_delta", "gated");
-  const bool corrects = delta || gatedDelta;
-  if (!gated && !corrects && !is("update_rule", "gated_delta", "linear"))
-    return fail("update_rule is not known");
+    return c.fail("queries, keys and values do not fit heads of %", size), false;
+  if (!findRule(c))
+    return false;
+  if (past && !(past.dims() == stateDims()))
+    return c.fail("past_state does not fit % heads of % x %", shared, size, values), false;
+  return true;
+}
+
+bool LinearPlan::findRule(Context &c) {
+  const Tensor decay = c.in(4), beta = c.in(5);
+  const bool delta = c.is("update_rule", "gated_delta", "delta");
+  const bool gatedDelta = c.is("update_rule", "gated_delta", "gated_delta");
+  gated = gatedDelta || c.is("update_rule", "gated_delta", "gated");
+  corrects = delta || gatedDelta;
+  if (!gated && !corrects && !c.is("update_rule", "gated_delta", "linear"))
+    return c.fail("update_rule is not known"), false;
   if ((gated && !decay) || (corrects && !beta))
-    return fail("decay or beta is left out");
+    return c.fail("decay or beta is left out"), false;
   if ((decay && !decay.rank()) || (beta && !beta.rank()))
-    return fail("decay or beta has no dims");
-  const Dims stateDims(batch, shared, size, values);
-  const int64_t decays = decay ? decay.dim(int64_t(decay.rank()) - 1) : 0;
-  const int64_t betas = beta ? beta.dim(int64_t(beta.rank()) - 1) : 0;
+    return c.fail("decay or beta has no dims"), false;
+  decays = decay ? decay.dim(int64_t(decay.rank()) - 1) : 0;
+  betas = beta ? beta.dim(int64_t(beta.rank()) - 1) : 0;
   if (gated &&
       ((decays != shared && decays != shared * size) || decay.count() != batch * steps * decays))
-    return fail("a decay of % for % heads", decays, shared);
+    return c.fail("a decay of % for % heads", decays, shared), false;
   if (corrects && ((betas != 1 && betas != shared) || beta.count() != batch * steps * betas))
-    return fail("a beta of % for % heads", betas, shared);
-  if (past && !(past.dims() == stateDims))
-    return fail("past_state does not fit % heads of % x %", shared, size, values);
-  const uint8_t stateType = past ? past.dtype() : q.dtype();
-  const Dims shape(batch, steps, heads * values);
-  void *out = makeBytes(0, q.dtype(), shape), *present = nullptr;
-  if (!out || (wants(1) && !(present = makeBytes(1, stateType, stateDims))))
+    return c.fail("a beta of % for % heads", betas, shared), false;
+  return true;
+}
+
+/// The elements of a LinearAttention in its type of computation; `gate` and `rate` may be null.
+template <typename F> struct LinearValues {
+  const F *query, *key, *value, *gate, *rate;
+  F *result;
+  F scale;
+
+  /// Updates the state `s` of head `h` by step `t` (counted over all batches) and computes the
+  /// results of the query heads that share it. `error` has room for one value vector.
+  void step(const LinearPlan &p, F *s, F *error, int64_t t, int64_t h) const {
+    const int64_t size = p.size, values = p.values;
+    const F *kt = key + (t * p.shared + h) * size, *vt = value + (t * p.shared + h) * values;
+    for (int64_t d = 0; p.gated && d < size; ++d) {
+      const F keep = fast::exp(gate[t * p.decays + (p.decays == p.shared ? h : h * size + d)]);
+      for (int64_t j = 0; j < values; ++j)
+        s[d * values + j] *= keep;
+    }
+    for (int64_t j = 0; j < values; ++j)
+      error[j] = vt[j];
+    const F by = rate ? rate[t * p.betas + (p.betas == 1 ? 0 : h)] : F(1);
+    if (p.corrects) {
+      for (int64_t d = 0; d < size; ++d)
+        for (int64_t j = 0; j < values; ++j)
+          error[j] -= s[d * values + j] * kt[d];
+      for (int64_t j = 0; j < values; ++j)
+        error[j] *= by;
+    }
+    for (int64_t d = 0; d < size; ++d)
+      for (int64_t j = 0; j < values; ++j)
+        s[d * values + j] += kt[d] * error[j];
+    const int64_t each = p.heads / p.shared;
+    for (int64_t head = h * each; head < (h + 1) * each; ++head) {
+      const F *qt = query + (t * p.heads + head) * size;
+      F *to = result + (t * p.heads + head) * values;
+      for (int64_t j = 0; j < values; ++j)
+        to[j] = 0;
+      for (int64_t d = 0; d < size; ++d)
+        for (int64_t j = 0; j < values; ++j)
+          to[j] += qt[d] * scale * s[d * values + j];
+    }
+  }
+};
+
+} // namespace
+
+ATC_KERNEL(LinearAttention) {
+  LinearPlan p;
+  if (!p.find(*this))
     return;
-  if (spaceFor(*this, batch, shared, size + 1, values) < 0)
+  const Tensor q = in(0), past = in(3);
+  const int64_t states = p.batch * p.shared, cells = p.size * p.values;
+  const uint8_t stateType = past ? past.dtype() : q.dtype();
+  const Dims shape(p.batch, p.steps, p.heads * p.values);
+  void *out = makeBytes(0, q.dtype(), shape), *present = nullptr;
+  if (!out || (wants(1) && !(present = makeBytes(1, stateType, p.stateDims()))))
+    return;
+  if (spaceFor(*this, p.batch, p.shared, p.size + 1, p.values) < 0)
     return;
   const double asked = number("scale", 0);
-  const double scale = asked != 0 ? asked : 1 / math::sqrt(double(maximum(size, int64_t(1))));
+  const double scale = asked != 0 ? asked : 1 / math::sqrt(double(maximum(p.size, int64_t(1))));
   bool done = dispatchFloats(q.dtype(), [&](auto type) {
     using T = typename decltype(type)::Type;
     using F = Compute<T>;
     WideResult<T> y(*this, out, shape.product());
-    const F *query = widen<T>(*this, q), *key = widen<T>(*this, k), *value = widen<T>(*this, v);
-    const F *gate = gated ? widen<T>(*this, decay) : nullptr;
-    const F *rate = corrects ? widen<T>(*this, beta) : nullptr;
+    const LinearValues<F> all = {widen<T>(*this, q),
+                                 widen<T>(*this, in(1)),
+                                 widen<T>(*this, in(2)),
+                                 p.gated ? widen<T>(*this, in(4)) : nullptr,
+                                 p.corrects ? widen<T>(*this, in(5)) : nullptr,
+                                 y.data,
+                                 F(scale)};
     const F *before = past ? numbersOf<F>(*this, past) : nullptr;
-    const int64_t cells = size * values;
-    F *state = scratch<F>(maximum(batch * shared * (cells + values), int64_t(1)));
-    if (!y.data || !query || !key || !value || (gated && !gate) || (corrects && !rate) ||
-        (past && !before) || !state)
+    F *state = scratch<F>(maximum(states * (cells + p.values), int64_t(1)));
+    if (!y.data || !all.query || !all.key || !all.value || (p.gated && !all.gate) ||
+        (p.corrects && !all.rate) || (past && !before) || !state)
       return;
-    F *errors = state + batch * shared * cells;
-    parallelIf(*this, batch * shared, steps * cells * 4, [&](int64_t begin, int64_t end) {
+    F *errors = state + states * cells;
+    parallelIf(*this, states, p.steps * cells * 4, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t b = i / shared, h = i % shared;
-        F *s = state + i * cells, *error = errors + i * values;
+        F *s = state + i * cells;
         if (before)
           copyBytes(s, before + i * cells, cells * int64_t(sizeof(F)));
         else
           __builtin_memset(s, 0, uint64_t(cells) * sizeof(F));
-        for (int64_t t = b * steps; t < (b + 1) * steps; ++t) {
-          const F *kt = key + (t * shared + h) * size, *vt = value + (t * shared + h) * values;
-          for (int64_t d = 0; gated && d < size; ++d) {
-            const F keep = fast::exp(gate[t * decays + (decays == shared ? h : h * size + d)]);
-            for (int64_t j = 0; j < values; ++j)
-              s[d * values + j] *= keep;
-          }
-          for (int64_t j = 0; j < values; ++j)
-            error[j] = vt[j];
-          const F by = rate ? rate[t * betas + (betas == 1 ? 0 : h)] : F(1);
-          if (corrects) {
-            for (int64_t d = 0; d < size; ++d)
-              for (int64_t j = 0; j < values; ++j)
-                error[j] -= s[d * values + j] * kt[d];
-            for (int64_t j = 0; j < values; ++j)
-              error[j] *= by;
-          }
-          for (int64_t d = 0; d < size; ++d)
-            for (int64_t j = 0; j < values; ++j)
-              s[d * values + j] += kt[d] * error[j];
-          // All query heads that share this state.
-          for (int64_t head = h * (heads / shared); head < (h + 1) * (heads / shared); ++head) {
-            const F *qt = query + (t * heads + head) * size;
-            F *to = y.data + (t * heads + head) * values;
-            for (int64_t j = 0; j < values; ++j)
-              to[j] = 0;
-            for (int64_t d = 0; d < size; ++d)
-              for (int64_t j = 0; j < values; ++j)
-                to[j] += qt[d] * F(scale) * s[d * values + j];
-          }
-        }
+        const int64_t b = i / p.shared;
+        for (int64_t t = b * p.steps; t < (b + 1) * p.steps; ++t)
+          all.step(p, s, errors + i * p.values, t, i % p.shared);
       }
     });
     y.store(*this);
     if (present)
       dispatchFloats(stateType, [&](auto tag) {
         using S = typename decltype(tag)::Type;
-        convert(*this, static_cast<S *>(present), state, stateDims.product());
+        convert(*this, static_cast<S *>(present), state, p.stateDims().product());
       });
   });
   if (!done)

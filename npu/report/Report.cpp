@@ -117,71 +117,98 @@ private:
   std::string text;
 };
 
-} // namespace
+/// Appends an object to the text of a list, each on a line of its own.
+void append(std::string &list, const Members &members) {
+  list += (list.empty() ? "\n    " : ",\n    ") + members.object();
+}
 
-std::string atc::npu::reportJson(const ReportInput &input) {
-  Figures figures(input);
-  const SocTable &soc = figures.soc;
+/// Returns how each queue was used.
+Members queuesOf(const Figures &figures) {
   const Statistics &run = figures.run;
-  Roofline line = rooflineOf(input);
-  Members queues, flags, local, moved, stalls;
-  for (unsigned queue = 0; queue < kQueues; ++queue) {
+  Members queues;
+  for (unsigned queue = 0; queue < kQueues; ++queue)
     queues.add(nameOf(Queue(queue)),
                Members()
                    .add("busy_cycles", run.busy[queue], 1)
                    .add("utilisation", ratio(run.busy[queue], run.cycles * figures.coresOf(queue)))
                    .add("waits_cycles", figures.stallOf(queue), 1)
                    .object());
+  return queues;
+}
+
+/// Returns what the queues waited for, in cycles.
+Members stallsOf(const Statistics &run) {
+  Members flags;
+  double barrier = 0, signal = 0, full = 0;
+  for (unsigned queue = 0; queue < kQueues; ++queue) {
     for (unsigned from = 0; from < kQueues; ++from)
       if (run.flagStall[from][queue] > 0)
         flags.add(std::string(nameOf(Queue(from))) + " -> " + nameOf(Queue(queue)),
                   run.flagStall[from][queue], 1);
-  }
-  for (unsigned i = 0; i < kMemories; ++i) {
-    if (Memory(i) != Memory::GM)
-      local.add(nameOf(Memory(i)), Members()
-                                       .add("bytes", soc.memoryBytes(Memory(i)))
-                                       .add("used", run.localBytes[i])
-                                       .object());
-    for (unsigned j = 0; j < kMemories; ++j)
-      if (run.bytes[i][j])
-        moved.add(std::string(nameOf(Memory(i))) + " -> " + nameOf(Memory(j)), run.bytes[i][j]);
-  }
-  double barrier = 0, signal = 0, full = 0;
-  for (unsigned queue = 0; queue < kQueues; ++queue) {
     barrier += run.barrierStall[queue];
     signal += run.signalStall[queue];
     full += run.queueFull[queue];
   }
-  stalls.add("flags_cycles", flags.object())
+  return Members()
+      .add("flags_cycles", flags.object())
       .add("barrier_cycles", barrier, 1)
       .add("signal_cycles", signal, 1)
       .add("queue_full_cycles", full, 1)
       .add("bandwidth_cycles", run.bandwidthStall, 1)
       .add("last_core_cycles", run.tailStall, 1)
       .add("start_cycles", run.startCycles, 1);
+}
+
+/// Returns the size of each local memory and how much of it was used, in bytes.
+Members localMemoriesOf(const Figures &figures) {
+  Members local;
+  for (unsigned i = 0; i < kMemories; ++i)
+    if (Memory(i) != Memory::GM)
+      local.add(nameOf(Memory(i)), Members()
+                                       .add("bytes", figures.soc.memoryBytes(Memory(i)))
+                                       .add("used", figures.run.localBytes[i])
+                                       .object());
+  return local;
+}
+
+/// Returns the bytes that were moved from each memory to each other one.
+Members movedBytesOf(const Statistics &run) {
+  Members moved;
+  for (unsigned i = 0; i < kMemories; ++i)
+    for (unsigned j = 0; j < kMemories; ++j)
+      if (run.bytes[i][j])
+        moved.add(std::string(nameOf(Memory(i))) + " -> " + nameOf(Memory(j)), run.bytes[i][j]);
+  return moved;
+}
+
+/// Returns the list of the launches of a run.
+std::string launchesOf(const ReportInput &input, const Figures &figures) {
+  const SocTable &soc = figures.soc;
   std::string list;
   for (size_t i = figures.first; i < figures.launches.size(); ++i) {
     const Statistics &launch = figures.launches[i];
     Members used;
     for (const Use &use : usesOf(soc, launch))
       used.add(use.name, use.share, 3);
-    list += (list.empty() ? "\n    " : ",\n    ") +
-            Members()
-                .add("name", quoted(figures.nameOf(input, i)))
-                .add("cycles", launch.cycles, 1)
-                .add("us", soc.microseconds(launch.cycles))
-                .add("macs", launch.macs)
-                .add("cores", launch.coreCount)
-                .add("cube_utilisation",
-                     ratio(launch.cubeCycles, launch.cycles * double(soc.cubeCores)))
-                .add("bound_by", quoted(boundOf(soc, launch)))
-                .add("uses", used.object())
-                .add("ddr_bytes", launch.ddrRead + launch.ddrWritten)
-                .add("prefetched_bytes", launch.prefetched)
-                .object();
+    append(list, Members()
+                     .add("name", quoted(figures.nameOf(input, i)))
+                     .add("cycles", launch.cycles, 1)
+                     .add("us", soc.microseconds(launch.cycles))
+                     .add("macs", launch.macs)
+                     .add("cores", launch.coreCount)
+                     .add("cube_utilisation",
+                          ratio(launch.cubeCycles, launch.cycles * double(soc.cubeCores)))
+                     .add("bound_by", quoted(boundOf(soc, launch)))
+                     .add("uses", used.object())
+                     .add("ddr_bytes", launch.ddrRead + launch.ddrWritten)
+                     .add("prefetched_bytes", launch.prefetched));
   }
-  std::string cores;
+  return "[" + list + "]";
+}
+
+/// Returns the list of the cores that ran instructions.
+std::string coresOf(const ReportInput &input, const SocTable &soc) {
+  std::string list;
   const std::vector<CoreStatistics> &uses = input.simulator->cores();
   for (size_t i = 0; i < uses.size(); ++i) {
     if (!uses[i].instructions)
@@ -194,16 +221,24 @@ std::string atc::npu::reportJson(const ReportInput &input) {
                                                .add("waits_cycles", uses[i].waits[queue], 1)
                                                .object());
     bool isVector = soc.split && i >= soc.cubeCores;
-    cores += (cores.empty() ? "\n    " : ",\n    ") +
-             Members()
-                 .add("core", uint64_t(isVector ? i - soc.cubeCores : i))
-                 .add("kind", quoted(isVector    ? "vector"
-                                     : soc.split ? "cube"
-                                                 : "core"))
-                 .add("instructions", uses[i].instructions)
-                 .add("queues", perQueue.object())
-                 .object();
+    append(list, Members()
+                     .add("core", uint64_t(isVector ? i - soc.cubeCores : i))
+                     .add("kind", quoted(isVector    ? "vector"
+                                         : soc.split ? "cube"
+                                                     : "core"))
+                     .add("instructions", uses[i].instructions)
+                     .add("queues", perQueue.object()));
   }
+  return "[" + list + "]";
+}
+
+} // namespace
+
+std::string atc::npu::reportJson(const ReportInput &input) {
+  Figures figures(input);
+  const SocTable &soc = figures.soc;
+  const Statistics &run = figures.run;
+  Roofline line = rooflineOf(input);
   return Members()
              .add("model", quoted(input.title))
              .add("soc", quoted(soc.name))
@@ -228,8 +263,8 @@ std::string atc::npu::reportJson(const ReportInput &input) {
                                   .add("ddr_ms", line.ddr / 1000, 6)
                                   .add("times_bound", line.times())
                                   .object())
-             .add("queues", queues.object())
-             .add("stalls", stalls.object())
+             .add("queues", queuesOf(figures).object())
+             .add("stalls", stallsOf(run).object())
              .add("l2", Members()
                             .add("hit_bytes", run.l2Hit)
                             .add("missed_bytes", run.l2Missed)
@@ -241,11 +276,11 @@ std::string atc::npu::reportJson(const ReportInput &input) {
                              .add("read_bytes", run.ddrRead)
                              .add("written_bytes", run.ddrWritten)
                              .object())
-             .add("moved_bytes", moved.object())
-             .add("local_memories", local.object())
+             .add("moved_bytes", movedBytesOf(run).object())
+             .add("local_memories", localMemoriesOf(figures).object())
              .add("dropped_spans", input.simulator->droppedSpans)
-             .add("per_launch", "[" + list + "]")
-             .add("per_core", "[" + cores + "]")
+             .add("per_launch", launchesOf(input, figures))
+             .add("per_core", coresOf(input, soc))
              .object() +
          "\n";
 }

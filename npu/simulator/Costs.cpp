@@ -60,6 +60,39 @@ static double vectorCycles(const SocTable &soc, const Instruction &instruction,
   return cycles;
 }
 
+/// Adds to `cost` what a move between `box` in GM and a local memory takes.
+static void addTransfer(Cost &cost, const SocTable &soc, const Instruction &instruction,
+                        const int64_t *counts, const Box &box) {
+  Memory src = instruction.addresses[1].memory, dst = instruction.addresses[0].memory;
+  const int64_t *fields = instruction.fields;
+  double rate = src == Memory::L0C  ? soc.l0cToGm
+                : box.written       ? soc.ubToGm
+                : dst == Memory::UB ? soc.gmToUb
+                                    : soc.gmToL1;
+  double part = std::min(1.0, double(runOf(box)) / double(soc.shortRun));
+  double share = soc.shortRunFloor + (1 - soc.shortRunFloor) * part;
+  double bytes = double(bytesIn(box));
+  if (instruction.opcode == Opcode::Move) {
+    bytes = double(cost.bytes);
+    cost.again = cost.bytes - bytesIn(box);
+  }
+  if (instruction.opcode == Opcode::MoveNdToNz) {
+    int64_t row = counts[MoveNdToNz::rows] > 1 ? fields[MoveNdToNz::srcRow] : 0;
+    if ((box.base | row) % 32)
+      rate = std::min(rate, soc.ndToNzUnaligned / share);
+  } else if (src == Memory::L0C) {
+    cost.data = std::max(cost.data, bytes / double(box.bytes) * double(soc.l0cToGmRun));
+  }
+  cost.data = std::max(cost.data, bytes / (rate * share));
+  // Quantizing divides, at the vector unit's rate for it.
+  if (instruction.opcode == Opcode::LoadImage && floatOf(fields[LoadImage::scale]) != 0)
+    cost.data =
+        std::max(cost.data, double(bytesIn(box)) / bytesOf(DataType(fields[LoadImage::type])) * 8 /
+                                soc.vectorBytes);
+  cost.start = double(soc.gmStart);
+  cost.latency = double(box.written ? soc.writeLatency : soc.readLatency);
+}
+
 Cost atc::npu::costOf(const SocTable &soc, const Instruction &instruction, const Frame &frame,
                       const Box *boxes, unsigned count) {
   Cost cost;
@@ -154,34 +187,7 @@ Cost atc::npu::costOf(const SocTable &soc, const Instruction &instruction, const
       cost.data = double(cost.bytes) / (src == Memory::UB ? soc.ubToL1 : soc.l1ToUb);
     break;
   }
-  if (cost.gm < 0)
-    return cost;
-  const Box &box = boxes[cost.gm];
-  double rate = src == Memory::L0C  ? soc.l0cToGm
-                : box.written       ? soc.ubToGm
-                : dst == Memory::UB ? soc.gmToUb
-                                    : soc.gmToL1;
-  double part = std::min(1.0, double(runOf(box)) / double(soc.shortRun));
-  double share = soc.shortRunFloor + (1 - soc.shortRunFloor) * part;
-  double bytes = double(bytesIn(box));
-  if (instruction.opcode == Opcode::Move) {
-    bytes = double(cost.bytes);
-    cost.again = cost.bytes - bytesIn(box);
-  }
-  if (instruction.opcode == Opcode::MoveNdToNz) {
-    int64_t row = counts[MoveNdToNz::rows] > 1 ? fields[MoveNdToNz::srcRow] : 0;
-    if ((box.base | row) % 32)
-      rate = std::min(rate, soc.ndToNzUnaligned / share);
-  } else if (src == Memory::L0C) {
-    cost.data = std::max(cost.data, bytes / double(box.bytes) * double(soc.l0cToGmRun));
-  }
-  cost.data = std::max(cost.data, bytes / (rate * share));
-  // Quantizing divides, at the vector unit's rate for it.
-  if (instruction.opcode == Opcode::LoadImage && floatOf(fields[LoadImage::scale]) != 0)
-    cost.data =
-        std::max(cost.data, double(bytesIn(box)) / bytesOf(DataType(fields[LoadImage::type])) * 8 /
-                                soc.vectorBytes);
-  cost.start = double(soc.gmStart);
-  cost.latency = double(box.written ? soc.writeLatency : soc.readLatency);
+  if (cost.gm >= 0)
+    addTransfer(cost, soc, instruction, counts, boxes[cost.gm]);
   return cost;
 }

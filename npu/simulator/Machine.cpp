@@ -221,19 +221,27 @@ bool Machine::queueStep(unsigned number, unsigned queue) {
                  number, uint8_t(queue)});
     return true;
   default:
-    break;
+    computeOrMove(number, queue, ready);
+    return true;
   }
+}
+
+/// Runs the first instruction of a queue, which computes or moves, from the cycle `ready` on.
+void Machine::computeOrMove(unsigned number, unsigned queue, double ready) {
+  QueueState &state = cores[number].queues[queue];
+  const Entry &entry = state.front();
+  const Instruction &instruction = code[entry.index];
   if (!timed) {
     // Only the order matters: moves complete immediately.
     observe(number, instruction, entry.frame);
     leave(state, 0);
-    return true;
+    return;
   }
   Box boxes[4];
   unsigned count = boxesOf(instruction, entry.frame, boxes);
   if (!count) {
     leave(state, ready);
-    return true;
+    return;
   }
   Cost cost = costOf(soc, instruction, entry.frame, boxes, count);
   observe(number, instruction, entry.frame);
@@ -253,7 +261,7 @@ bool Machine::queueStep(unsigned number, unsigned queue) {
     state.cost = cost;
     state.transfer.box = boxes[cost.gm];
     startTransfer(number, queue, ready);
-    return true;
+    return;
   }
   if (queue == unsigned(Queue::V)) {
     double begin = dependencesOf(state, boxes, count, ready);
@@ -268,7 +276,6 @@ bool Machine::queueStep(unsigned number, unsigned queue) {
   addBusy(number, queue, state.free - ready);
   record(number, queue, instruction, ready, state.free);
   leave(state, ready);
-  return true;
 }
 
 void Machine::event(const Event &event) {

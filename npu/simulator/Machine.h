@@ -134,6 +134,7 @@ private:
   bool scalarStep(unsigned number);
   /// Executes the first instruction of a queue. Returns false where it cannot.
   bool queueStep(unsigned number, unsigned queue);
+  void computeOrMove(unsigned number, unsigned queue, double ready);
   /// Returns when an instruction of the vector queue that could begin at `ready` may begin: its
   /// data may be results that are not complete yet.
   double dependencesOf(const QueueState &state, const Box *boxes, unsigned count,

@@ -175,9 +175,8 @@ private:
   /// Returns the groups of a convolution whose weights are for `depth` channels per group; 0 where
   /// they follow from channels that are not known.
   int64_t groupsOf(HostCallOp call, int64_t depth) const {
-    const int64_t stated = integerOf(call, "group", 1);
-    if (stated != 0)
-      return stated;
+    if (!integerOf(call, "groups_by_channels", 0))
+      return integerOf(call, "group", 1);
     Value image = call.getOperand(0);
     const Blocked x = blocked.lookup(image);
     auto type = dyn_cast<RankedTensorType>(image.getType());
@@ -236,6 +235,7 @@ private:
     }
     NamedAttrList parameters(call.getParameters());
     parameters.erase("group");
+    parameters.erase("groups_by_channels");
     parameters.set("kernel_shape", builder.getDenseI64ArrayAttr(shape.drop_front(2)));
     // A depthwise convolution multiplies the zeros of unused lanes by zeros.
     if (!isDepthwise && outputs % blockSize)

@@ -244,6 +244,8 @@ class Session:
     def cancel(self) -> None:
         """Ends the run in progress, which another thread has begun, or else the next one: it is
         an `openatc.Error` of E10059. The session can be used again."""
+    def _layers(self, inputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]],
+                shapes: dict[str, list[int]]) -> list[tuple[str, str, int, bool, str, NDArray[Any]]]: ...
     def tensors(self, inputs: Sequence[NDArray[Any]] | Mapping[str, NDArray[Any]],
                 names: Iterable[str] | None = None) -> dict[str, NDArray[Any]]:
         """Runs the model once and returns what its launches wrote, all of it or `names`."""

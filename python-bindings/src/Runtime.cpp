@@ -164,12 +164,7 @@ void bindInfo(py::module_ &m) {
       });
 }
 
-} // namespace
-
-PYBIND11_MODULE(_runtime, m) {
-  m.doc() = "Runs .om files.";
-  bindInfo(m);
-
+void bindModel(py::module_ &m) {
   py::class_<PyModel, std::shared_ptr<PyModel>>(m, "Model", "A verified .om file.")
       .def(py::init<py::object, bool, py::object>(), py::arg("source"), py::kw_only(),
            py::arg("verify") = true, py::arg("cpu_level") = py::none())
@@ -262,7 +257,9 @@ PYBIND11_MODULE(_runtime, m) {
         return toStr("<openatc.Model '" + atc::printable(name ? name : "") + "', " +
                      std::to_string(model.get().info().launches) + " launches>");
       });
+}
 
+void bindSession(py::module_ &m) {
   py::class_<PySession>(m, "Session", "Runs one inference of a model at a time.")
       .def(py::init(&makeSession), py::arg("model").none(false), py::kw_only(),
            py::arg("threads") = 0, py::arg("spin_us") = OM_DEFAULT_SPIN_US,
@@ -319,6 +316,7 @@ PYBIND11_MODULE(_runtime, m) {
            "Sets the states that a dict names to arrays; None resets one.")
       .def("tensors", &PySession::tensors, py::arg("inputs"), py::arg("names") = py::none(),
            "Runs the model once and returns what its launches wrote, all of it or `names`.")
+      .def("_layers", &PySession::layers, py::arg("inputs"), py::arg("shapes"))
       .def_property("profiling", &PySession::isProfiling, &PySession::setProfiling,
                     "Whether `run` measures each launch; switching it on clears the sums.")
       .def(
@@ -365,7 +363,15 @@ PYBIND11_MODULE(_runtime, m) {
           py::arg("path"), "Writes an HTML page on where the time of the last run went.")
       .def("connect", &PySession::connect, py::arg("ranks").none(false),
            "Connects the runs to those of the other ranks.");
+}
 
+} // namespace
+
+PYBIND11_MODULE(_runtime, m) {
+  m.doc() = "Runs .om files.";
+  bindInfo(m);
+  bindModel(m);
+  bindSession(m);
   addRanks(m);
   m.def("empty", &empty, py::arg("shape"), py::arg("dtype") = "float32",
         "An array at a 64-byte boundary, which `Session.run` uses without a copy.");

@@ -5,10 +5,13 @@
 
 #include "python-bindings/src/Errors.h"
 #include "python-bindings/src/Values.h"
+#include "support/LayerTrace.h"
 #include "support/ModelText.h"
+#include "support/PrintableText.h"
 #include "support/RunErrors.h"
 
 #include <filesystem>
+#include <map>
 #include <optional>
 
 namespace py = pybind11;
@@ -307,6 +310,55 @@ private:
   std::vector<void *> targets;
 };
 
+/// Returns the values of inputs that are given in the order or by the names of `ports`; an input
+/// without one has an empty value.
+static std::vector<om::Value> valuesOf(const py::object &inputs, const std::vector<Port> &ports) {
+  std::vector<std::string> errorLines;
+  const std::vector<py::object> given = inOrder(inputs, ports, "input", errorLines);
+  if (!errorLines.empty())
+    raise(errorLines);
+  std::vector<om::Value> values(ports.size());
+  for (size_t i = 0; i < ports.size(); ++i)
+    if (given[i])
+      values[i] =
+          toValue(ports[i].tensor.kind == OM_KIND_TENSOR ? asArray(given[i], ports[i]) : given[i],
+                  ports[i].tensor.dtype);
+  return values;
+}
+
+py::list PySession::layers(const py::object &inputs, const py::dict &shapes) {
+  std::map<std::string, std::vector<int64_t>> wanted;
+  for (auto [name, shape] : shapes)
+    wanted[name.cast<std::string>()] = shape.cast<std::vector<int64_t>>();
+  const std::vector<om::Value> values = valuesOf(inputs, owner->inputs());
+  auto dimsOf = [&](const std::string &name) {
+    auto found = wanted.find(asUtf8(name));
+    return found == wanted.end() ? std::nullopt : std::optional(found->second);
+  };
+  om::Error error;
+  bool isOpen = true;
+  LayerTrace trace(owner->get(), session, dimsOf);
+  {
+    py::gil_scoped_release release;
+    std::lock_guard<std::mutex> turn(busy);
+    isOpen = bool(session);
+    if (isOpen)
+      trace.run(values, error);
+  }
+  if (!isOpen)
+    needOpen();
+  if (error)
+    raise({runErrorOf(error, connection != nullptr)});
+  py::list list;
+  for (const LayerResult &layer : trace.results) {
+    const om::Tensor &tensor = layer.tensor;
+    const om::Value value = om::Value::tensor(tensor.dtype, tensor.dims, layer.data.data(), error);
+    list.append(py::make_tuple(toStr(tensor.name), toStr(layer.kernel), layer.launch, layer.npu,
+                               om_dtype_name(tensor.dtype), fromValue(value)));
+  }
+  return list;
+}
+
 py::object PySession::runValues(const py::object &inputs, const py::object &outputs) {
   if (!outputs.is_none() && stateKept)
     raise({"E10014: outputs cannot be given to a session that keeps its state"});
@@ -318,7 +370,6 @@ py::object PySession::runValues(const py::object &inputs, const py::object &outp
   if (owner->get().gears().shapeInput != OM_NO_INPUT && !isMapping(inputs) &&
       PySequence_Check(inputs.ptr()) && py::len(inputs) + 1 == ports.size())
     ports.pop_back();
-  std::vector<std::string> errorLines;
   // A state that is kept is no input or output of the runs.
   std::vector<size_t> places;
   std::vector<bool> isState(owner->outputs().size());
@@ -335,16 +386,11 @@ py::object PySession::runValues(const py::object &inputs, const py::object &outp
       others.push_back(ports[i]);
     ports = std::move(others);
   }
-  const std::vector<py::object> given = inOrder(inputs, ports, "input", errorLines);
-  if (!errorLines.empty())
-    raise(errorLines);
+  const std::vector<om::Value> given = valuesOf(inputs, ports);
   std::vector<om::Value> values(owner->inputs().size()), made;
   bool isOpen = true;
   for (size_t i = 0; i < ports.size(); ++i)
-    if (given[i])
-      values[stateKept ? places[i] : i] =
-          toValue(ports[i].tensor.kind == OM_KIND_TENSOR ? asArray(given[i], ports[i]) : given[i],
-                  ports[i].tensor.dtype);
+    values[stateKept ? places[i] : i] = given[i];
   om::Error error;
   {
     py::gil_scoped_release release;

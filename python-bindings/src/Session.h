@@ -66,6 +66,11 @@ public:
   /// Runs the model once and returns what its launches wrote, by name.
   pybind11::dict tensors(const pybind11::object &inputs, const pybind11::object &names);
 
+  /// Runs a model with a dynamic schedule once and returns the results of the layers that `shapes`
+  /// has the dims of: tuples of name, kernel, launch, whether it ran on the NPU, element type and
+  /// array; see LayerTrace.
+  pybind11::list layers(const pybind11::object &inputs, const pybind11::dict &shapes);
+
   /// Ends the run in progress, of whatever thread, or else the next one.
   void cancel() const {
     needOpen();

@@ -147,6 +147,7 @@ om_status om_model_get_launch(const om_model *model, uint32_t index, om_launch_i
     answer.kernel = model->header->kernels()->Get(call->kernel())->c_str();
     answer.tasks = 1;
     answer.host = 1;
+    answer.tensor = (call->tensor() ? call->tensor() : call->name())->c_str();
     return writeAnswer(answer, info);
   }
   auto common = [&](const auto &launch) {
@@ -231,7 +232,22 @@ om_status om_session_run_observed(om_session *session, const void *const *inputs
 
 om_status om_session_run_values(om_session *session, const om_value *const *inputs,
                                 om_value **outputs, om_error *error) {
-  return session->runValues(inputs, outputs, error);
+  return session->runValues(inputs, outputs, nullptr, nullptr, error);
+}
+
+om_status om_session_run_values_observed(om_session *session, const om_value *const *inputs,
+                                         om_value **outputs, om_launch_callback callback,
+                                         void *user, om_error *error) {
+  return session->runValues(inputs, outputs, callback, user, error);
+}
+
+const om_value *om_session_result(const om_session *session, uint32_t launch, uint32_t output) {
+  return session->result(launch, output);
+}
+
+int64_t om_session_tile(const om_session *session, int64_t *begin) {
+  *begin = session->tileBegin;
+  return session->tileSize;
 }
 
 om_status om_session_read_tensor(const om_session *session, uint32_t tensor, void *data,

@@ -51,7 +51,7 @@ void BackgroundRun::serve() {
     om_error error = {OM_OK, ""};
     const om_status result =
         current.outputValues
-            ? session.runValues(current.inputValues, current.outputValues, &error)
+            ? session.runValues(current.inputValues, current.outputValues, nullptr, nullptr, &error)
             : session.run(current.inputs, current.outputs, nullptr, nullptr, &error);
     if (current.done)
       current.done(current.user, result, result == OM_OK ? nullptr : &error);

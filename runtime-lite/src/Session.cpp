@@ -221,9 +221,16 @@ om_status om_session::run(const void *const *inputs, void *const *outputs,
   return status;
 }
 
+const om_value *om_session::result(uint32_t launch, uint32_t output) const {
+  return host && launch >= work.size()
+             ? host->result(launch - static_cast<uint32_t>(work.size()), output)
+             : nullptr;
+}
+
 om_status om_session::runValues(const om_value *const *inputs, om_value **outputs,
-                                om_error *error) {
-  callback = nullptr;
+                                om_launch_callback observer, void *observerUser, om_error *error) {
+  callback = observer;
+  user = observerUser;
   const om_value *const *all = inputs;
   if (state.isKept())
     if (om_status status = state.addInputs(inputs, all, error); status != OM_OK)

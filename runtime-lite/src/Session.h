@@ -35,8 +35,11 @@ struct om_session {
                 void *user, om_error *error);
   /// Hands a run to the session's own thread, which it starts with the first one.
   om_status startRun(const atc::rt::RunRequest &request, om_error *error);
-  /// Runs the model on values; see om_session_run_values.
-  om_status runValues(const om_value *const *inputs, om_value **outputs, om_error *error);
+  /// Runs the model on values; see om_session_run_values. `callback` may be null.
+  om_status runValues(const om_value *const *inputs, om_value **outputs,
+                      om_launch_callback callback, void *user, om_error *error);
+  /// Returns an output of the call of a host kernel; see om_session_result.
+  const om_value *result(uint32_t launch, uint32_t output) const;
   /// Copies a tensor into dense layout; see om_session_read_tensor.
   om_status readTensor(uint32_t tensor, void *data, size_t bytes, om_error *error) const;
   /// Switches the per-launch clock and clears its times.
@@ -83,6 +86,7 @@ struct om_session {
   atc::rt::Limits limits;
   atc::rt::BackgroundRun *background = nullptr; ///< null before the first startRun
   atc::rt::SessionState state;
+  int64_t tileBegin = 0, tileSize = 0; ///< see om_session_tile
 
 private:
   /// An argument that points into an input or output of the caller and so is set again in each run.

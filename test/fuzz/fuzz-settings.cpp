@@ -5,8 +5,8 @@
 // a file that a flag of atc names, 1 a message in text form (atc --mode=1), 2 a
 // configuration of amct, 3 its record of scales.
 
+#include "frontends/TextMessage.h"
 #include "quantize/Config.h"
-#include "quantize/TextProto.h"
 #include "test/fuzz/MemoryFile.h"
 #include "tools/atc/GraphJson.h"
 #include "tools/atc/SettingsFile.h"
@@ -44,9 +44,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     break;
   }
   case 3: {
-    nlohmann::json record;
     std::string errorText;
-    return quantize::parseTextProto(text, record, errorText) ? 0 : -1;
+    return parseTextMessage(text, errorText) ? 0 : -1;
   }
   }
   if (read == diagnostics.hasErrors())

@@ -47,6 +47,11 @@ case("filter_without_filters", "E14001", conv((0, 3, 3, 3)), CONV)
 case("filter_larger_than_the_input", "E14001", conv((4, 3, 9, 9)), CONV, "9", "8")
 case("group_0", "E14001", conv(group=0), CONV, "'group'", "0")
 case("group_negative", "E14001", conv(group=-1), CONV, "'group'", "-1")
+case("group_0_of_dynamic_dims", "E14001",
+     one("Conv", ["x", "w"], weights("w", 4, 3, 3, 3), shape=("n", 3, "h", "w"), group=0),
+     "'group'", "at least 1")
+case("groups_as_only_the_compiler_states_them", "E14001", conv(groups_by_channels=1), CONV,
+     "'groups_by_channels'")
 case("group_that_does_not_divide", "E14001", conv((4, 1, 3, 3), group=2), CONV)
 case("strides_0", "E14001", conv(strides=[0, 1]), CONV, "'strides'", "0")
 case("strides_huge", "E14001", conv(strides=[1 << 62, 1]), CONV, "'strides'")
@@ -104,6 +109,8 @@ case("depth_to_space_that_does_not_divide", "E14001", one("DepthToSpace", ["x"],
      "(DepthToSpace)")
 case("depth_to_space_0", "E14001", one("DepthToSpace", ["x"], blocksize=0), "(DepthToSpace)",
      "blocksize")
+case("depth_to_space_0_of_dynamic_dims", "E14001",
+     one("DepthToSpace", ["x"], blocksize=0, shape=("n", 3, "h", "w")), "'blocksize'", "at least 1")
 case("constant_without_value", "E14001",
      model([node("Constant", [], ["c"], "n"), node("Add", ["x", "c"], ["y"], "add")]),
      "'n' (Constant)")

@@ -161,17 +161,118 @@ def write_dynamic(path):
     graph.save(path)
 
 
-def test_outputs_of_a_dynamic_model(tmp_path):
+def test_layers_of_a_dynamic_model(tmp_path):
+    """A batch of 5 runs as tiles, which are compared as one tensor."""
     write_dynamic(tmp_path / "dynamic.onnx")
     om = compile_model(tmp_path / "dynamic.onnx", tmp_path)
     x = np.random.default_rng(0).standard_normal((5, 4)).astype("float32")
     np.save(tmp_path / "x.npy", x)
     code, out, err = compare(om, tmp_path / "dynamic.onnx", picture=tmp_path / "x.npy")
-    assert (code, err, out.splitlines()[-1]) == (0, "", "all 1 tensors agree")
+    assert (code, err) == (0, "") and out.splitlines()[-1].startswith("all "), out
+    right = np.maximum(x @ np.linspace(-1, 1, 12, dtype="float32").reshape(4, 3) + 1, 0)
+    right[3, 1] += 1  # of the second tile
     (tmp_path / "right").mkdir()
-    np.save(tmp_path / "right" / "y.npy", np.ones((5, 3), "float32"))
+    np.save(tmp_path / "right" / "y.npy", right)
     code, out, _ = compare(om, tmp_path / "right", picture=tmp_path / "x.npy")
     assert code == 1 and "first bad layer: y" in out
+
+
+def write_onnx(path, nodes, inputs, outputs, opset=13, **constants):
+    onnx = pytest.importorskip("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    def info(name, shape):
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+    graph = helper.make_graph(nodes(helper), "net", [info(*each) for each in inputs.items()],
+                              [info(name, None) for name in outputs],
+                              [numpy_helper.from_array(np.asarray(value), name)
+                               for name, value in constants.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8), path)
+
+
+def recurrent(helper):
+    return [helper.make_node("MatMul", ["x", "m"], ["scaled"], "product"),
+            helper.make_node("LSTM", ["scaled", "w", "r"], ["states", "last"], "lstm", hidden_size=6),
+            helper.make_node("Tanh", ["states"], ["bounded"], "tanh"),
+            helper.make_node("ReduceSum", ["bounded"], ["y"], "sum", keepdims=0)]
+
+
+def branches(helper):
+    def body(name, node):
+        out = helper.make_tensor_value_info(name, 1, None)
+        return helper.make_graph(node, name, [], [out])
+    return [helper.make_node("ReduceSum", ["x"], ["total"], "total", keepdims=0),
+            helper.make_node("Greater", ["total", "zero"], ["positive"], "greater"),
+            helper.make_node("If", ["positive"], ["chosen"], "if",
+                             then_branch=body("a", [helper.make_node("Exp", ["x"], ["e"], "exp"),
+                                                    helper.make_node("Neg", ["e"], ["a"], "neg")]),
+                             else_branch=body("b", [helper.make_node("Sin", ["x"], ["b"], "sin")])),
+            helper.make_node("Softmax", ["chosen"], ["y"], "softmax", axis=-1)]
+
+
+@pytest.mark.parametrize("steps", [7, "steps"])
+def test_layers_of_a_recurrent_model(tmp_path, steps):
+    random = np.random.default_rng(2)
+    model, x = tmp_path / "net.onnx", random.standard_normal((7, 2, 4)).astype("float32")
+    write_onnx(model, recurrent, {"x": [steps, 2, 4]}, ["y", "last"],
+               m=np.eye(4, dtype="float32") * 2,
+               w=random.standard_normal((1, 24, 4)).astype("float32"),
+               r=random.standard_normal((1, 24, 6)).astype("float32"))
+    np.save(tmp_path / "x.npy", x)
+    om = compile_model(model, tmp_path)
+    code, out, err = compare(om, model, picture=tmp_path / "x.npy")
+    assert (code, err) == (0, ""), out + err
+    names = [line.split()[0] for line in out.splitlines()[1:-1]]
+    assert {"states", "y", "last"} <= set(names), out
+    # The recurrent layer is where the values go wrong first.
+    (tmp_path / "right").mkdir()
+    code, _, err = call(tool("atc-translate"), "--interpret", model, "--input", tmp_path / "x.npy",
+                        "--input_shape", "x:7,2,4", "--dump", tmp_path / "right")
+    assert code == 0, err
+    for layer in ("states", "bounded", "y"):
+        path = tmp_path / "right" / f"{layer}.npy"
+        np.save(path, np.load(path) * np.float32(1.5))
+    code, out, err = compare(om, tmp_path / "right", picture=tmp_path / "x.npy")
+    assert code == 1 and "first bad layer: states" in out, out + err
+
+
+@pytest.mark.parametrize("sign, layer", [(1, "e"), (-1, "b")])
+def test_layers_of_the_branch_that_is_taken(tmp_path, sign, layer):
+    model, x = tmp_path / "net.onnx", sign * np.linspace(0, 1, 12, dtype="float32").reshape(3, 4)
+    write_onnx(model, branches, {"x": ["n", 4]}, ["y"], zero=np.float32(0))
+    np.save(tmp_path / "x.npy", x)
+    om = compile_model(model, tmp_path)
+    code, out, err = compare(om, model, picture=tmp_path / "x.npy")
+    assert (code, err) == (0, ""), out + err
+    (tmp_path / "right").mkdir()
+    np.save(tmp_path / "right" / f"{layer}.npy", np.ones_like(x))
+    code, out, _ = compare(om, tmp_path / "right", picture=tmp_path / "x.npy")
+    assert code == 1 and f"first bad layer: {layer}" in out, out
+
+
+def count_up(helper):
+    body = helper.make_graph(
+        [helper.make_node("Exp", ["v"], ["w"], "exp"), helper.make_node("Mul", ["w", "half"], ["next"], "mul"),
+         helper.make_node("Identity", ["go"], ["go_on"], "id")], "body",
+        [helper.make_tensor_value_info("i", 7, []), helper.make_tensor_value_info("go", 9, []),
+         helper.make_tensor_value_info("v", 1, None)],
+        [helper.make_tensor_value_info("go_on", 9, []), helper.make_tensor_value_info("next", 1, None)])
+    return [helper.make_node("Loop", ["three", "", "x"], ["y"], "loop", body=body)]
+
+
+def test_the_first_iteration_of_a_loop_is_compared(tmp_path):
+    model, x = tmp_path / "net.onnx", np.linspace(0, 1, 12, dtype="float32").reshape(3, 4)
+    write_onnx(model, count_up, {"x": ["n", 4]}, ["y"], three=np.int64(3), half=np.float32(0.5))
+    np.save(tmp_path / "x.npy", x)
+    om = compile_model(model, tmp_path)
+    code, out, err = compare(om, model, picture=tmp_path / "x.npy")
+    assert (code, err) == (0, ""), out + err
+    (tmp_path / "right").mkdir()
+    for value, found in ((np.exp(x), 0), (np.exp(np.exp(x) / 2), 1)):
+        np.save(tmp_path / "right" / "w.npy", value)
+        code, out, _ = compare(om, tmp_path / "right", picture=tmp_path / "x.npy")
+        assert code == found, out
 
 
 def test_f16_of_an_npu_is_compared_with_a_reference_in_f32(tmp_path):

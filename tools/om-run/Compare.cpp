@@ -30,7 +30,8 @@ nlohmann::ordered_json jsonOf(const TensorError &error) {
           {"cosine", error.cosine}};
 }
 
-/// Returns what rounding to a type costs over some layers, as a part of the range.
+} // namespace
+
 double toleranceOf(om_dtype dtype) {
   switch (dtype) {
   case OM_F16:
@@ -45,7 +46,6 @@ double toleranceOf(om_dtype dtype) {
   }
 }
 
-/// Adds the difference of a dense tensor from the reference, where that has it.
 void compareTensor(Comparison &comparison, const Reference &reference, const om::Tensor &tensor,
                    const void *ours, TensorError error) {
   std::string errorText;
@@ -71,19 +71,16 @@ void compareTensor(Comparison &comparison, const Reference &reference, const om:
   comparison.errors.push_back(std::move(error));
 }
 
-void checkAnyFound(Comparison &comparison) {
-  if (comparison.errors.empty() && comparison.errorLines.empty())
-    comparison.errorLines.push_back(
-        "E10014: the reference has none of the model's tensors: it is of "
-        "another model, or its files are not named <tensor>.npy.");
-}
-} // namespace
-
 const TensorError *Comparison::firstBad() const {
   auto bad = std::find_if(errors.begin(), errors.end(), [&](auto &error) { return isBad(error); });
   return bad == errors.end() ? nullptr : &*bad;
 }
 
+void Comparison::checkAnyFound() {
+  if (errors.empty() && errorLines.empty())
+    errorLines.push_back("E10014: the reference has none of the model's tensors: it is of "
+                         "another model, or its files are not named <tensor>.npy.");
+}
 Comparison compareWith(const Reference &reference, std::optional<double> tolerance,
                        const om::Model &model, om::Session &session,
                        const std::vector<const void *> &inputs,
@@ -112,35 +109,7 @@ Comparison compareWith(const Reference &reference, std::optional<double> toleran
   if (!session.run(inputs.data(), outputs.data(), compareWritten, problem))
     comparison.errorLines.push_back(codedLine(codeOf(problem.code(), "E19999"), problem.message()));
   else
-    checkAnyFound(comparison);
-  return comparison;
-}
-
-Comparison compareOutputs(const Reference &reference, std::optional<double> tolerance,
-                          const om::Model &model, const std::vector<om::Value> &outputs) {
-  Comparison comparison;
-  comparison.tolerance = tolerance;
-  double allowed = 1e-4;
-  for (uint32_t i = 0; i < model.info().tensors; ++i)
-    allowed = std::max(allowed, toleranceOf(model.tensor(i).dtype));
-  const uint32_t launches = model.info().launches;
-  for (uint32_t i = 0; i < launches; ++i)
-    allowed = std::max(allowed, model.launch(i).npu ? 0.01 : 0.0);
-  for (uint32_t i = 0; i < outputs.size(); ++i) {
-    om::Tensor tensor = model.output(i);
-    tensor.dtype = outputs[i].dtype();
-    tensor.dims = outputs[i].dims();
-    tensor.elements = outputs[i].size();
-    tensor.bytes = (tensor.elements * om_dtype_bits(tensor.dtype) + 7) / 8;
-    if (outputs[i].kind() != OM_KIND_TENSOR || !hasValues(tensor.dtype)) {
-      ++comparison.unknown;
-      continue;
-    }
-    compareTensor(
-        comparison, reference, tensor, outputs[i].data(),
-        {tensor.name, "(output)", launches, 0, 0, 1, std::max(allowed, toleranceOf(tensor.dtype))});
-  }
-  checkAnyFound(comparison);
+    comparison.checkAnyFound();
   return comparison;
 }
 

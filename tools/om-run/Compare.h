@@ -37,6 +37,8 @@ struct Comparison {
   }
   /// Returns the first tensor beyond its tolerance, in the order of the schedule; null for none.
   const TensorError *firstBad() const;
+  /// Adds an error line where nothing could be compared.
+  void checkAnyFound();
 };
 
 /// Runs the model once and compares every tensor right after the launch that writes it, because its
@@ -45,10 +47,21 @@ Comparison compareWith(const Reference &reference, std::optional<double> toleran
                        const om::Model &model, om::Session &session,
                        const std::vector<const void *> &inputs, const std::vector<void *> &outputs);
 
-/// Compares the outputs of a run of a model with dynamic shapes or control flow, whose other values
-/// nobody sees, with the reference. Outputs that are no tensors have no counterpart.
-Comparison compareOutputs(const Reference &reference, std::optional<double> tolerance,
-                          const om::Model &model, const std::vector<om::Value> &outputs);
+/// Runs a model with dynamic shapes, recurrence or control flow once and compares the results of
+/// its launches and of the calls of its host kernels, and its outputs. A loop over tiles is
+/// compared as a whole, of other loops the first iteration. Values that are no dense tensors of
+/// numbers have no counterpart.
+Comparison compareDynamic(const Reference &reference, std::optional<double> tolerance,
+                          const om::Model &model, om::Session &session,
+                          const std::vector<om::Value> &inputs);
+
+/// Adds the difference of a dense tensor from the reference, where that has it. `error` names the
+/// tensor and its tolerance.
+void compareTensor(Comparison &comparison, const Reference &reference, const om::Tensor &tensor,
+                   const void *ours, TensorError error);
+
+/// Returns what rounding to a type costs over some layers, as a part of the range.
+double toleranceOf(om_dtype dtype);
 
 /// Prints the comparison as a table, or as JSON.
 void printComparison(const Comparison &comparison);

@@ -190,6 +190,12 @@ std::string Reference::fileOf(const std::string &tensor) const {
   return fs::exists(path, status) ? path : "";
 }
 
+std::optional<std::vector<int64_t>> Reference::dimsOf(const std::string &tensor) const {
+  const std::string path = fileOf(tensor);
+  std::vector<int64_t> dims;
+  return !path.empty() && readNpyDims(path, dims) ? std::optional(dims) : std::nullopt;
+}
+
 om::Buffer Reference::read(om::Tensor &tensor, std::string &error) const {
   std::string path = fileOf(tensor.name);
   // "conv#2" is the tensor 'conv' once more, in another layout.

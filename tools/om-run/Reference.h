@@ -9,6 +9,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ public:
   /// type and dims (ignoring dims of 1); then `error` is set if there is a file that cannot be
   /// read.
   om::Buffer read(om::Tensor &tensor, std::string &error) const;
+
+  /// Returns the dims of the tensor of exactly this name; nothing where there is none.
+  std::optional<std::vector<int64_t>> dimsOf(const std::string &tensor) const;
 
 private:
   bool interpret(const std::string &model, const std::string &input,

@@ -500,14 +500,15 @@ int Runner::compare() {
       ends[i].dims = inputValues[i].dims();
   if (!reference.open(options.compare, options.input, ends, errorText))
     return errorText.empty() ? 1 : fail({errorText});
-  if (onValues && !runOnce()) {
-    failedRun();
-    return fail(errorLines);
-  }
+  bool isDynamic = onValues;
+  for (uint32_t i = 0; i < model.info().launches; ++i)
+    isDynamic |= model.launch(i).host;
+  for (size_t i = 0; i < inputs.size() && isDynamic; ++i)
+    inputValues.push_back(om::Value::tensor(ends[i].dtype, ends[i].dims, inputs[i].data(), error));
   const Comparison comparison =
-      onValues ? compareOutputs(reference, options.tolerance, model, outputValues)
-               : compareWith(reference, options.tolerance, model, session, inputPointers,
-                             outputPointers);
+      isDynamic ? compareDynamic(reference, options.tolerance, model, session, inputValues)
+                : compareWith(reference, options.tolerance, model, session, inputPointers,
+                              outputPointers);
   if (!comparison.errorLines.empty())
     return fail(comparison.errorLines);
   if (options.json)

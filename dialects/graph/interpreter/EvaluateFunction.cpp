@@ -81,22 +81,24 @@ FailureOr<bool> readCondition(Operation &op, const Tensor &condition) {
   return condition.bytes().front() != 0;
 }
 
-FailureOr<Tensors> evaluateIf(IfOp op, ArrayRef<const Tensor *> operands, const Frame &frame) {
+FailureOr<Tensors> evaluateIf(IfOp op, ArrayRef<const Tensor *> operands, const Frame &frame,
+                              ValueCallback callback) {
   FailureOr<bool> condition = readCondition(*op, *operands[0]);
   if (failed(condition))
     return failure();
   Region &taken = *condition ? op.getThenRegion() : op.getElseRegion();
-  return evaluateBlock(taken.front(), {}, &frame, frame.exchange, nullptr);
+  return evaluateBlock(taken.front(), {}, &frame, frame.exchange, callback);
 }
 
-FailureOr<Tensors> evaluateLoop(LoopOp op, ArrayRef<const Tensor *> operands, const Frame &frame) {
+FailureOr<Tensors> evaluateLoop(LoopOp op, ArrayRef<const Tensor *> operands, const Frame &frame,
+                                ValueCallback callback) {
   FailureOr<bool> goesOn = readCondition(*op, *operands[0]);
   Tensors carried;
   for (const Tensor *operand : operands.drop_front())
     carried.push_back(copyOf(*operand));
   while (succeeded(goesOn) && *goesOn) {
     FailureOr<Tensors> left =
-        evaluateBlock(op.getBody().front(), carried, &frame, frame.exchange, nullptr);
+        evaluateBlock(op.getBody().front(), carried, &frame, frame.exchange, callback);
     if (failed(left))
       return failure();
     goesOn = readCondition(*op, left->front());
@@ -108,14 +110,14 @@ FailureOr<Tensors> evaluateLoop(LoopOp op, ArrayRef<const Tensor *> operands, co
   return carried;
 }
 
-FailureOr<Tensors> evaluateOp(Operation &op, ArrayRef<const Tensor *> operands,
-                              const Frame &frame) {
+FailureOr<Tensors> evaluateOp(Operation &op, ArrayRef<const Tensor *> operands, const Frame &frame,
+                              ValueCallback callback) {
   if (auto call = dyn_cast<HostCallOp>(op))
     return interpreter::evaluateHostCall(call, operands);
   if (auto branch = dyn_cast<IfOp>(op))
-    return evaluateIf(branch, operands, frame);
+    return evaluateIf(branch, operands, frame, callback);
   if (auto loop = dyn_cast<LoopOp>(op))
-    return evaluateLoop(loop, operands, frame);
+    return evaluateLoop(loop, operands, frame, callback);
   if (isCollective(&op))
     return frame.exchange ? frame.exchange->evaluate(&op, operands)
                           : op.emitOpError() << "meets other ranks, of which there are none here";
@@ -146,7 +148,7 @@ FailureOr<Tensors> evaluateBlock(Block &block, ArrayRef<Tensor> arguments, const
         outputs.push_back(copyOf(*operand));
       break;
     }
-    FailureOr<Tensors> results = evaluateOp(op, operands, frame);
+    FailureOr<Tensors> results = evaluateOp(op, operands, frame, callback);
     if (failed(results))
       return failure();
     for (auto [value, tensor] : llvm::zip_equal(op.getResults(), *results)) {

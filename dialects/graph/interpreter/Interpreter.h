@@ -22,7 +22,7 @@ mlir::LogicalResult evaluate(mlir::Operation *op, llvm::ArrayRef<const Tensor *>
                              llvm::SmallVectorImpl<Tensor> &results, std::string *error = nullptr);
 
 /// Is called with every value of a function as soon as it is computed: arguments, constants and
-/// results of operators, except those inside branches and loops.
+/// results of operators, also in the branches that are taken and in each iteration of a loop.
 using ValueCallback = llvm::function_ref<void(mlir::Value, const Tensor &)>;
 
 /// Evaluates a function of one block, with its host calls, branches and loops, and returns its

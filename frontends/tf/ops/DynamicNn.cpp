@@ -65,17 +65,17 @@ template <int64_t rank> void importConv(NodeContext &n) {
   if (n.failed())
     return;
   SmallVector<NamedAttribute> attributes = windowOf(n, layout);
-  // Where the channels are not known yet, the kernel finds the groups by them.
-  int64_t groups = 0;
+  // Where the channels are not known yet, the kernel computes the groups from them.
+  NamedAttribute groups = n.hostInts("groups_by_channels", {1});
   if (NodeContext::hasRank(image) && NodeContext::hasRank(filter)) {
     int64_t channels = n.shape(image)[layout.channelAxis()], depth = n.shape(filter)[rank - 2];
     if (channels > 0 && depth > 0)
-      groups = channels / depth;
+      groups = n.hostInts("group", {channels / depth});
     if (channels > 0 && depth > 0 && channels % depth != 0)
       return n.failInput(1,
                          "is for " + Twine(depth) + " channels, the input has " + Twine(channels));
   }
-  attributes.push_back(n.hostInts("group", {groups}));
+  attributes.push_back(groups);
   Value result = n.callHost(
       "Conv", {layout.toCanonical(n, image), canonicalFilter(n, filter, rank)}, attributes);
   n.setOutput(layout.fromCanonical(n, result));

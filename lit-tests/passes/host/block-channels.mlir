@@ -97,8 +97,8 @@ func.func @shared(%x: tensor<?x20x?x?xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
 func.func @groups(%x: tensor<?x32x?x?xf32>, %y: tensor<?x?x?x?xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
   %w0 = graph.constant dense<1.0> : tensor<32x1x3x3xf32>
   %w1 = graph.constant dense<1.0> : tensor<32x32x1x1xf32>
-  %0 = graph.host_call "Conv"(%x, %w0) {group = array<i64: 0>} : (tensor<?x32x?x?xf32>, tensor<32x1x3x3xf32>) -> tensor<*xf32>
-  %1 = graph.host_call "Conv"(%0, %w1) {group = array<i64: 0>} : (tensor<*xf32>, tensor<32x32x1x1xf32>) -> tensor<*xf32>
-  %2 = graph.host_call "Conv"(%y, %w0) {group = array<i64: 0>} : (tensor<?x?x?x?xf32>, tensor<32x1x3x3xf32>) -> tensor<*xf32>
+  %0 = graph.host_call "Conv"(%x, %w0) {groups_by_channels = array<i64: 1>} : (tensor<?x32x?x?xf32>, tensor<32x1x3x3xf32>) -> tensor<*xf32>
+  %1 = graph.host_call "Conv"(%0, %w1) {groups_by_channels = array<i64: 1>} : (tensor<*xf32>, tensor<32x32x1x1xf32>) -> tensor<*xf32>
+  %2 = graph.host_call "Conv"(%y, %w0) {groups_by_channels = array<i64: 1>} : (tensor<?x?x?x?xf32>, tensor<32x1x3x3xf32>) -> tensor<*xf32>
   return %1, %2 : tensor<*xf32>, tensor<*xf32>
 }

@@ -95,46 +95,39 @@ void describeBoth(OpT op, MemRefType lhs, MemRefType output, Contraction &c) {
   c.residualLast = op.getResidualLast();
 }
 
-} // namespace
-
-Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &errorText) {
-  Contraction c;
-  MemRefType in = typeOf(op.getInput()), out = typeOf(op.getOutput());
-  auto inStrides = byteStrides(in), outStrides = byteStrides(out);
-  c.lhsForm = op.getImage() ? LhsForm::Image : LhsForm::Blocks;
-  c.lhs = op.getInput();
-  c.rhs = op.getFilter();
-  describeBoth(op, in, out, c);
-  c.slope = op.getSlope();
+/// Describes the scales and element types of a convolution of int8.
+void describeIntegers(ir::Conv2DOp op, Contraction &c) {
   MLIRContext *context = op.getContext();
-  Type element = Float16Type::get(context);
-  if ((c.scales = op.getScales())) {
-    element = IntegerType::get(context, 8);
-    c.isInteger = !op.getImage();
-    c.requantization = {*op.getStored(), op.getStoredRelu(), double(op.getOffset()),
-                        op.getFactor() ? op.getFactor()->convertToDouble() : 0.0};
-    c.lhsType = op.getUnsignedInput() ? IntegerType::get(context, 8, IntegerType::Unsigned)
-                                      : IntegerType::get(context, 8);
-    if (op.getImageScale()) {
-      c.lhsType = in.getElementType();
-      c.imageQuantization = {op.getImageScale()->convertToDouble(), double(op.getPadValue()),
-                             !op.getUnsignedInput()};
-    }
-    if (!op.getBody().empty()) {
-      c.addition = additionOf(op.getBody().front());
-      c.body = c.addition ? nullptr : &op.getBody().front();
-    }
+  c.isInteger = !op.getImage();
+  c.requantization = {*op.getStored(), op.getStoredRelu(), double(op.getOffset()),
+                      op.getFactor() ? op.getFactor()->convertToDouble() : 0.0};
+  c.lhsType = op.getUnsignedInput() ? IntegerType::get(context, 8, IntegerType::Unsigned)
+                                    : IntegerType::get(context, 8);
+  if (op.getImageScale()) {
+    c.lhsType = typeOf(op.getInput()).getElementType();
+    c.imageQuantization = {op.getImageScale()->convertToDouble(), double(op.getPadValue()),
+                           !op.getUnsignedInput()};
   }
-  c.output = blockedPlace(op.getOutput());
+  if (!op.getBody().empty()) {
+    c.addition = additionOf(op.getBody().front());
+    c.body = c.addition ? nullptr : &op.getBody().front();
+  }
+}
+
+/// Describes the result and the residual of a convolution, whose blocks hold `element`. Returns
+/// false with the reason in `errorText` where the NPU cannot write or read them.
+bool describeOutput(ir::Conv2DOp op, Type element, Contraction &c, std::string &errorText) {
+  MemRefType out = typeOf(op.getOutput());
   auto dense = [](MemRefType type) {
     return type.getDimSize(2) == 1 || byteStrides(type)[2] == type.getDimSize(3) * 32;
   };
-  c.output.row = outStrides[2];
+  c.output = blockedPlace(op.getOutput());
+  c.output.row = byteStrides(out)[2];
   c.denseResult = dense(out);
   if (Value residual = op.getResidual()) {
     if (!isBlocked(typeOf(residual), element)) {
       errorText = "the residual's channels do not stand in blocks: " + text(residual.getType());
-      return c;
+      return false;
     }
     c.residual = blockedPlace(residual);
     c.residual.row = byteStrides(typeOf(residual))[2];
@@ -142,21 +135,19 @@ Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &errorTex
   }
   c.outers = out.getDimSize(0);
   c.groups = op.getBlockGroups();
-  int64_t height = out.getDimSize(2), width = out.getDimSize(3);
-  c.rows = height * width;
-  c.rowUnit = width;
+  c.rowUnit = out.getDimSize(3);
+  c.rows = out.getDimSize(2) * c.rowUnit;
   c.columns = out.getDimSize(1) * c.lanes();
-  c.depth = typeOf(op.getFilter()).getDimSize(1) * 16;
   if (!isBlocked(out, element)) {
     errorText = "output channels do not stand in blocks: " + text(out);
-    return c;
+    return false;
   }
-  Type weights = c.isInteger ? element : Float16Type::get(context);
-  if (!isDense(typeOf(op.getFilter())) || typeOf(op.getFilter()).getElementType() != weights) {
-    errorText = "the filter is not contiguous: " + text(op.getFilter().getType());
-    return c;
-  }
-  Img2ColShape &w = c.window;
+  return true;
+}
+
+/// Describes the window of a convolution: sizes in positions.
+void describeWindow(ir::Conv2DOp op, Img2ColShape &w) {
+  MemRefType in = typeOf(op.getInput()), out = typeOf(op.getOutput());
   w.kernelH = op.getKernel()[0];
   w.kernelW = op.getKernel()[1];
   w.strideH = op.getStrides()[0];
@@ -167,59 +158,104 @@ Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &errorTex
   w.padLeft = op.getPads()[1];
   w.height = in.getDimSize(2);
   w.width = in.getDimSize(3);
-  w.outHeight = height;
-  w.outWidth = width;
+  w.outHeight = out.getDimSize(2);
+  w.outWidth = out.getDimSize(3);
+}
+
+/// Describes a convolution that reads the rows of an image. Returns false with the reason in
+/// `errorText` for rows that the NPU cannot read.
+bool describeImage(ir::Conv2DOp op, Contraction &c, std::string &errorText) {
+  MemRefType in = typeOf(op.getInput());
+  Type pixel = in.getElementType();
+  Img2ColShape &w = c.window;
+  bool isByte = pixel.isUnsignedInteger(8) || (c.scales && pixel.isInteger(8));
+  if (!(pixel.isF32() || pixel.isF16() || isByte) ||
+      (w.width != 1 && byteStrides(in)[3] * 8 != in.getElementTypeBitWidth())) {
+    errorText = "an image must be rows of f32, f16 or ui8: " + text(in);
+    return false;
+  }
+  c.channels = in.getDimSize(1);
+  c.img2col = true;
+  w.c0 = 4;
+  w.pad = halfOf(float(op.getPadValue()));
+  w.channels1 = 1;
+  return true;
+}
+
+/// Describes a convolution that reads channels in blocks of `element`. Returns false with the
+/// reason in `errorText` for other layouts.
+bool describeBlocks(ir::Conv2DOp op, Type element, Contraction &c, std::string &errorText) {
+  MemRefType in = typeOf(op.getInput());
+  Img2ColShape &w = c.window;
+  if (!isBlocked(in, element)) {
+    errorText = "input channels do not stand in blocks: " + text(in);
+    return false;
+  }
+  if (c.isInteger) {
+    w.c0 = 32;
+    w.elementBytes = 1;
+    w.pad = op.getPadValue() & 255;
+  }
+  w.channels1 = in.getDimSize(1) / c.groups;
+  c.depthUnit = w.kernelH * w.kernelW;
+  c.denseImage = w.height == 1 || byteStrides(in)[2] == w.width * 32;
+  bool single = w.kernelH == 1 && w.kernelW == 1, unpadded = true;
+  for (int64_t pad : op.getPads())
+    unpadded &= pad == 0;
+  if (single && unpadded && w.strideH > 1) {
+    // Only the rows that count are moved.
+    c.lhsRow *= w.strideH;
+    c.denseImage = false;
+    w.height = w.outHeight;
+    w.strideH = 1;
+  }
+  c.img2col = !(single && unpadded && w.strideH == 1 && w.strideW == 1);
+  if (!c.img2col && c.denseImage && c.denseResult) {
+    // Positions are rows of their own then: chunks may end anywhere.
+    w.height = w.outHeight = c.rows;
+    w.width = w.outWidth = 1;
+    c.rowUnit = 1;
+    c.lhsRow = 32;
+    c.output.row = c.residual.row = 32;
+  }
+  c.joinsOuters = c.denseImage && c.denseResult && c.outers > 1;
+  return true;
+}
+
+} // namespace
+
+Contraction describe(ir::Conv2DOp op, const SocTable &soc, std::string &errorText) {
+  Contraction c;
+  MemRefType in = typeOf(op.getInput()), out = typeOf(op.getOutput());
+  auto inStrides = byteStrides(in);
+  c.lhsForm = op.getImage() ? LhsForm::Image : LhsForm::Blocks;
+  c.lhs = op.getInput();
+  c.rhs = op.getFilter();
+  describeBoth(op, in, out, c);
+  c.slope = op.getSlope();
+  MLIRContext *context = op.getContext();
+  Type element = Float16Type::get(context);
+  if ((c.scales = op.getScales())) {
+    element = IntegerType::get(context, 8);
+    describeIntegers(op, c);
+  }
+  if (!describeOutput(op, element, c, errorText))
+    return c;
+  c.depth = typeOf(op.getFilter()).getDimSize(1) * 16;
+  Type weights = c.isInteger ? element : Float16Type::get(context);
+  if (!isDense(typeOf(op.getFilter())) || typeOf(op.getFilter()).getElementType() != weights) {
+    errorText = "the filter is not contiguous: " + text(op.getFilter().getType());
+    return c;
+  }
+  describeWindow(op, c.window);
   c.lhsOuter = inStrides[0];
   c.lhsBlock = inStrides[1];
   c.lhsRow = inStrides[2];
   c.depthUnit = c.depthBlocks();
-  if (op.getImage()) {
-    Type pixel = in.getElementType();
-    bool isByte = pixel.isUnsignedInteger(8) || (c.scales && pixel.isInteger(8));
-    if (!(pixel.isF32() || pixel.isF16() || isByte) ||
-        (w.width != 1 && inStrides[3] * 8 != in.getElementTypeBitWidth())) {
-      errorText = "an image must be rows of f32, f16 or ui8: " + text(in);
-      return c;
-    }
-    c.channels = in.getDimSize(1);
-    c.img2col = true;
-    w.c0 = 4;
-    w.pad = halfOf(float(op.getPadValue()));
-    w.channels1 = 1;
-  } else {
-    if (!isBlocked(in, element)) {
-      errorText = "input channels do not stand in blocks: " + text(in);
-      return c;
-    }
-    if (c.isInteger) {
-      w.c0 = 32;
-      w.elementBytes = 1;
-      w.pad = op.getPadValue() & 255;
-    }
-    w.channels1 = in.getDimSize(1) / c.groups;
-    c.depthUnit = w.kernelH * w.kernelW;
-    c.denseImage = w.height == 1 || inStrides[2] == w.width * 32;
-    bool single = w.kernelH == 1 && w.kernelW == 1, unpadded = true;
-    for (int64_t pad : op.getPads())
-      unpadded &= pad == 0;
-    if (single && unpadded && w.strideH > 1) {
-      // Only the rows that count are moved.
-      c.lhsRow *= w.strideH;
-      c.denseImage = false;
-      w.height = height;
-      w.strideH = 1;
-    }
-    c.img2col = !(single && unpadded && w.strideH == 1 && w.strideW == 1);
-    if (!c.img2col && c.denseImage && c.denseResult) {
-      // Positions are rows of their own then: chunks may end anywhere.
-      w.height = w.outHeight = c.rows;
-      w.width = w.outWidth = 1;
-      c.rowUnit = 1;
-      c.lhsRow = 32;
-      c.output.row = c.residual.row = 32;
-    }
-    c.joinsOuters = c.denseImage && c.denseResult && c.outers > 1;
-  }
+  if (!(op.getImage() ? describeImage(op, c, errorText)
+                      : describeBlocks(op, element, c, errorText)))
+    return c;
+  const Img2ColShape &w = c.window;
   for (int64_t size : {w.height, w.width, w.outHeight, w.outWidth, w.kernelH, w.kernelW, w.strideH,
                        w.strideW, w.dilationH, w.dilationW})
     if (c.img2col && size > 65535)

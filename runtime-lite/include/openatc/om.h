@@ -85,12 +85,14 @@ typedef struct om_launch_info {
   uint32_t reads_count, writes_count;
   const uint32_t *reads; /* tensor indices */
   const uint32_t *writes;
-  int npu;       /* 1: `kernel` is a program of the NPU, `tasks` is the number of its cores */
-  uint64_t macs; /* multiply-accumulates of an NPU launch, else 0              */
-  int host;      /* 1: a call of a host kernel; these are numbered behind all
-                  * launches, in the order of the dynamic schedule              */
+  int npu;            /* 1: `kernel` is a program of the NPU, `tasks` is the number of its cores */
+  uint64_t macs;      /* multiply-accumulates of an NPU launch, else 0              */
+  int host;           /* 1: a call of a host kernel; these are numbered behind all
+                       * launches, in the order of the dynamic schedule              */
+  const char *tensor; /* the name of output 0 of a host kernel's call; NULL for launches */
 } om_launch_info;
-#define OM_LAUNCH_INFO_INIT {sizeof(om_launch_info), NULL, NULL, 0, 0, 0, 0, NULL, NULL, 0, 0, 0}
+#define OM_LAUNCH_INFO_INIT                                                                        \
+  {sizeof(om_launch_info), NULL, NULL, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, NULL}
 
 #define OM_KEY_BYTES 32
 #define OM_SIGNATURE_BYTES 64
@@ -258,8 +260,9 @@ OM_API int om_session_is_running(om_session *session);
  * none was. om_session_free waits too. */
 OM_API om_status om_session_wait(om_session *session, om_error *error);
 
-/* Called after each launch of an observed run, on the calling thread. A value
- * other than 0 ends the run with OM_ERROR_ARGUMENT. */
+/* Called after each launch and each call of a host kernel of an observed run, on the calling
+ * thread; om_launch_info says how both are numbered. A value other than 0 ends the run with
+ * OM_ERROR_ARGUMENT. */
 typedef int (*om_launch_callback)(void *user, uint32_t launch);
 
 /* Runs the model as om_session_run does and calls `callback` after each launch. */
@@ -437,6 +440,23 @@ OM_API const om_value *om_value_item(const om_value *value, uint64_t index);
  * checked. On failure no output is returned. */
 OM_API om_status om_session_run_values(om_session *session, const om_value *const *inputs,
                                        om_value **outputs, om_error *error);
+
+/* Runs the model as om_session_run_values does and calls `callback` after each launch and each
+ * call of a host kernel. */
+OM_API om_status om_session_run_values_observed(om_session *session, const om_value *const *inputs,
+                                                om_value **outputs, om_launch_callback callback,
+                                                void *user, om_error *error);
+
+/* Returns output `output` of the call of a host kernel that an om_launch_callback is called for;
+ * it lives until the callback returns. NULL where the output is not used, where its elements are
+ * not dense (the caches of attention), for a launch and where there is no such output. */
+OM_API const om_value *om_session_result(const om_session *session, uint32_t launch,
+                                         uint32_t output);
+
+/* Returns how many indices of a dynamic dim the launch computes that an om_launch_callback is
+ * called for, and in `begin` the first of them, where the launch is one of a loop over tiles of
+ * that dim; 0 for others. */
+OM_API int64_t om_session_tile(const om_session *session, int64_t *begin);
 
 /* Starts a run on values; see om_session_start_run. The outputs are set when om_session_wait has
  * returned OM_OK, and released by the caller. */

@@ -94,6 +94,7 @@ struct Launch {
   bool npu = false;
   uint64_t macs = 0;
   bool host = false;
+  std::string tensor; ///< the name of output 0 of a host kernel's call; empty for launches
 };
 
 /// A tensor of any shape, a sequence, a map, or none; copies share it. An empty object (false)
@@ -314,7 +315,8 @@ public:
             {from.writes, from.writes + from.writes_count},
             from.npu != 0,
             from.macs,
-            from.host != 0};
+            from.host != 0,
+            from.tensor ? from.tensor : ""};
   }
 
 private:
@@ -398,17 +400,26 @@ public:
   }
   /// Runs any model on values of any shape. Returns no outputs on failure.
   std::vector<Value> run(const std::vector<Value> &inputs, Error &error) {
-    std::vector<const om_value *> given(owner.info().inputs, nullptr);
-    for (size_t i = 0; i < given.size() && i < inputs.size(); ++i)
-      given[i] = inputs[i].get();
-    std::vector<om_value *> made(owner.info().outputs, nullptr);
-    error = {};
-    if (om_session_run_values(get(), given.data(), made.data(), &error.c) != OM_OK)
-      return {};
-    std::vector<Value> outputs;
-    for (om_value *value : made)
-      outputs.emplace_back(static_cast<const om_value *>(value));
-    return outputs;
+    return runValues(inputs, nullptr, nullptr, error);
+  }
+  /// Runs any model on values and calls `observer(launch)` after each launch and each call of a
+  /// host kernel. Returns no outputs on failure.
+  template <typename Observer>
+  std::vector<Value> run(const std::vector<Value> &inputs, Observer &&observer, Error &error) {
+    using Type = std::remove_reference_t<Observer>;
+    auto callback = [](void *user, uint32_t launch) -> int {
+      (*static_cast<Type *>(user))(launch);
+      return 0;
+    };
+    return runValues(inputs, callback, &observer, error);
+  }
+  /// Returns an output of the call of a host kernel that an observer is called for; see
+  /// om_session_result. It must not be kept longer.
+  Value result(uint32_t launch, uint32_t output) const {
+    const om_value *value = om_session_result(get(), launch, output);
+    if (value)
+      om_value_retain(value);
+    return Value(value);
   }
 
   /// Makes the session keep its state from run to run, or not; see om_session_keep_state. Returns
@@ -436,6 +447,22 @@ public:
   void cancel() const { om_session_cancel(handle.get()); }
 
 private:
+  std::vector<Value> runValues(const std::vector<Value> &inputs, om_launch_callback callback,
+                               void *user, Error &error) {
+    std::vector<const om_value *> given(owner.info().inputs, nullptr);
+    for (size_t i = 0; i < given.size() && i < inputs.size(); ++i)
+      given[i] = inputs[i].get();
+    std::vector<om_value *> made(owner.info().outputs, nullptr);
+    error = {};
+    if (om_session_run_values_observed(get(), given.data(), made.data(), callback, user,
+                                       &error.c) != OM_OK)
+      return {};
+    std::vector<Value> outputs;
+    for (om_value *value : made)
+      outputs.emplace_back(static_cast<const om_value *>(value));
+    return outputs;
+  }
+
   struct Free {
     void operator()(om_session *session) const { om_session_free(session); }
   };

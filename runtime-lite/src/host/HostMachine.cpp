@@ -251,6 +251,15 @@ om_status HostMachine::call(uint32_t index) {
   return failed;
 }
 
+const om_value *HostMachine::result(uint32_t index, uint32_t output) const {
+  if (index >= model.hostPlan.callCount)
+    return nullptr;
+  const auto &outputs = *model.hostPlan.calls[index]->outputs();
+  const int32_t slot = output < outputs.size() ? outputs.Get(output) : -1;
+  const om_value *value = slot < 0 ? nullptr : slots[static_cast<uint32_t>(slot)];
+  return value && value->room ? nullptr : value;
+}
+
 om_status HostMachine::makeInputsDense() {
   for (uint32_t i = 0; i < table->inputs()->size(); ++i) {
     const auto *value = static_cast<const om_value *>(callInputs[i]);

@@ -35,6 +35,10 @@ public:
   /// tensors of known sizes. OM_ERROR_ARGUMENT otherwise.
   om_status runPlain(const void *const *inputs, void *const *outputs, om_error *error);
 
+  /// Returns what call `index` of the model's plan has written to an output; null where it is not
+  /// used, not dense, or does not exist.
+  const om_value *result(uint32_t index, uint32_t output) const;
+
   /// Counts bytes of the session's state, or takes them away, against the session's ceiling.
   void hold(int64_t bytes) { memory.hold(bytes); }
 

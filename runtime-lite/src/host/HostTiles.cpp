@@ -163,8 +163,11 @@ om_status HostMachine::runTile(const fb::HostPart &part, int64_t begin, int64_t 
     }
     session.setEnd(i < inputCount ? part.first_input() + i : firstOutput + i - inputCount, tile);
   }
-  if (om_status status = session.runLaunches(part.first_launch(), part.launches(), error);
-      status != OM_OK)
+  session.tileBegin = begin;
+  session.tileSize = size;
+  const om_status status = session.runLaunches(part.first_launch(), part.launches(), error);
+  session.tileSize = 0;
+  if (status != OM_OK)
     return status;
   for (uint32_t i = inputCount; i < inputCount + part.outputs(); ++i) {
     const TilePort &port = tilePorts[i];
