@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "dialects/cpu/FloatWinograd.h"
+#include "dialects/cpu/Reduction.h"
 #include "dialects/cpu/Transformer.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -28,6 +29,10 @@ void CpuDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialects/cpu/FloatWinogradOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/cpu/ReductionOps.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST

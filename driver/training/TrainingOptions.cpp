@@ -126,6 +126,7 @@ std::optional<TrainingOptions> parseTrainingOptions(StringRef text, StringRef na
   all.texts("parameters", options.import.parameters);
   all.texts("frozen", options.import.frozen);
   all.boolean("batch_statistics", options.import.batchStatistics);
+  all.boolean("dropout", options.dropout.drop);
   all.object("loss", loss);
   all.object("optimizer", optimizer);
 

@@ -13,6 +13,7 @@ namespace atc::driver {
 /// The settings of a training step: docs/training.md describes the JSON object.
 struct TrainingOptions {
   TrainingImport import;
+  train::TrainExpandDropoutOptions dropout;
   train::TrainAddLossOptions loss;
   train::TrainExchangeGradientsOptions exchange; ///< `mean` follows from the loss
   train::TrainApplyOptimizerOptions optimizer;

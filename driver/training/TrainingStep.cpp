@@ -21,6 +21,9 @@ static bool runPasses(ModuleOp module, const TrainingOptions &options) {
   auto add = [&](std::unique_ptr<Pass> pass) { pm.addNestedPass<func::FuncOp>(std::move(pass)); };
   add(graph::createGraphInferShapes());
   add(createCanonicalizerPass());
+  add(graph::createGraphCse());
+  add(train::createTrainExpandDropout(options.dropout));
+  add(train::createTrainExpandRecurrent());
   add(train::createTrainAddLoss(options.loss));
   add(train::createTrainDifferentiate(
       {options.optimizer.lossScale > 0 ? train::kLossScale.str() : std::string()}));

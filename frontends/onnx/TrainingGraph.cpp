@@ -38,6 +38,7 @@ private:
   void findParameters();
   void findStatistics();
   void addStatistic(onnx::NodeProto &node, int input);
+  bool dropsElements(const onnx::NodeProto &node) const;
 
   onnx::GraphProto &graph;
   const TrainingImport &options;
@@ -118,6 +119,23 @@ void TrainingGraph::findStatistics() {
   }
 }
 
+/// Returns whether the training mode of a dropout is an initializer or constant that is true.
+bool TrainingGraph::dropsElements(const onnx::NodeProto &node) const {
+  if (node.input_size() < 3)
+    return false;
+  const onnx::TensorProto *mode = initializers.lookup(node.input(2));
+  for (const onnx::NodeProto &other : graph.node())
+    if (other.op_type() == "Constant" && other.output_size() == 1 &&
+        other.output(0) == node.input(2))
+      for (const onnx::AttributeProto &attribute : other.attribute())
+        if (attribute.name() == "value")
+          mode = &attribute.t();
+  if (!mode || mode->data_type() != onnx::TensorProto::BOOL)
+    return false;
+  return mode->raw_data().empty() ? mode->int32_data_size() == 1 && mode->int32_data(0) != 0
+                                  : mode->raw_data() != std::string(1, '\0');
+}
+
 std::optional<std::vector<TrainingInput>> TrainingGraph::run() {
   const bool known = checkPatterns(options.parameters);
   if (!checkPatterns(options.frozen) || !known)
@@ -126,7 +144,7 @@ std::optional<std::vector<TrainingInput>> TrainingGraph::run() {
   findStatistics();
   // A dropout without ratio and mode is that of inference, which passes its input on.
   for (onnx::NodeProto &node : *graph.mutable_node())
-    if (node.op_type() == "Dropout")
+    if (node.op_type() == "Dropout" && !dropsElements(node))
       while (node.input_size() > 1)
         node.mutable_input()->RemoveLast();
   std::vector<TrainingInput> inputs;

@@ -4,7 +4,7 @@
 #include "passes/cpu/Pipelines.h"
 
 #include "passes/DisabledPasses.h"
-#include "passes/cpu/Passes.h"
+#include "passes/cpu/ReductionPasses.h"
 #include "passes/kernel/Passes.h"
 #include "passes/om/Passes.h"
 
@@ -18,9 +18,9 @@ using namespace mlir;
 namespace atc::cpu {
 
 ArrayRef<StringLiteral> optionalPasses() {
-  static constexpr StringLiteral names[] = {"cpu-select-winograd", "cpu-compose-layer-norm",
-                                            "cpu-fuse-attention",  "cpu-fuse-residuals",
-                                            "om-reuse-in-place",   "om-remove-dead"};
+  static constexpr StringLiteral names[] = {
+      "cpu-select-winograd", "cpu-compose-layer-norm", "cpu-fuse-attention", "cpu-fuse-reductions",
+      "cpu-fuse-residuals",  "om-reuse-in-place",      "om-remove-dead"};
   return names;
 }
 
@@ -40,6 +40,8 @@ void buildCpuBufferPipeline(OpPassManager &pm, const CpuPipelineOptions &options
     pm.addPass(createCpuFuseAttention());
   if (isOn(options, "cpu-fuse-residuals"))
     pm.addPass(createCpuFuseResiduals());
+  if (isOn(options, "cpu-fuse-reductions"))
+    pm.addPass(createCpuFuseReductions());
 }
 
 void buildCpuSchedulePipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
@@ -68,6 +70,7 @@ void buildCpuExpandPipeline(OpPassManager &pm) {
   kernels.addPass(createCpuExpandIntegerConv());
   kernels.addPass(createCpuExpandLayerNorm());
   kernels.addPass(createCpuExpandMap());
+  kernels.addPass(createCpuExpandMapReduce());
   kernels.addPass(createCpuExpandMatMul());
   kernels.addPass(createCpuExpandPool());
   kernels.addPass(createCpuExpandReduce());
@@ -101,6 +104,7 @@ void buildCpuLowerToLLVMPipeline(OpPassManager &pm) {
 }
 
 void registerCpuPipelines() {
+  registerCpuReductionPasses();
   PassPipelineRegistration<CpuPipelineOptions>(
       "cpu-pipeline", "From a graph to a schedule of kernels", buildCpuPipeline);
   PassPipelineRegistration<CpuPipelineOptions>("cpu-schedule-pipeline",

@@ -3,6 +3,7 @@
 
 #include "passes/kernel/KernelMacs.h"
 
+#include "dialects/cpu/Reduction.h"
 #include "dialects/cpu/Transformer.h"
 #include "dialects/npu/Npu.h"
 
@@ -13,7 +14,7 @@ bool isContraction(KernelOpInterface op) {
     return true;
   // All of the CPU's own kernels are, but for norms and the one that prepares an input.
   return op->getName().getDialectNamespace() == "cpu" &&
-         !llvm::isa<cpu::LayerNormOp, cpu::WinogradInputOp>(op);
+         !llvm::isa<cpu::LayerNormOp, cpu::MapReduceOp, cpu::WinogradInputOp>(op);
 }
 
 } // namespace atc::kernel

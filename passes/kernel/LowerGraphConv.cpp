@@ -152,14 +152,24 @@ LogicalResult lowerFullyConnected(GraphLowering &lowering, graph::FullyConnected
                      op.getBias(), op.getActivation().value_or(nullptr));
 }
 
+/// Returns a storage as [B][rows][columns]: a view where its strides can express that, and with
+/// `dense` its rows are dense.
+static Storage asMatrices(GraphLowering &lowering, const Storage &storage, ArrayRef<int64_t> shape,
+                          bool dense) {
+  std::optional<Storage> view = storage.reshaped(shape);
+  if (view && (!dense || view->strides.back() == 1 || view->shape.back() == 1))
+    return *view;
+  return lowering.reshaped(storage, shape);
+}
+
 /// Returns one operand of a batched product as [B][rows][columns].
 static Storage matrices(GraphLowering &lowering, Value value, ArrayRef<int64_t> batch, int64_t rows,
-                        int64_t columns, bool broadcast) {
+                        int64_t columns, bool broadcast, bool dense) {
   Storage storage = lowering.storageOf(value);
   ArrayRef<int64_t> shape = tensorType(value).getShape();
   ArrayRef<int64_t> own = shape.drop_back(std::min<size_t>(shape.size(), 2));
   if (!broadcast || own == batch)
-    return lowering.reshaped(storage, {ShapedType::getNumElements(own), rows, columns});
+    return asMatrices(lowering, storage, {ShapedType::getNumElements(own), rows, columns}, dense);
   // A batch that broadcasts in some dims only is materialized.
   SmallVector<int64_t> full(batch.size() - own.size(), 1);
   llvm::append_range(full, own);
@@ -184,6 +194,17 @@ ProductSizes sizesOf(graph::MatMulOp op) {
           right.size() == 1 ? 1 : right.back()};
 }
 
+/// Returns into how many blocks the rows of a product with one computed matrix are divided: what a
+/// block reads and writes stays in L2 while the columns go by, and blocks are tasks of their own.
+static int64_t rowBlocks(int64_t rows, int64_t depth, int64_t columns) {
+  constexpr int64_t kMinRows = 256, kElements = 1 << 16;
+  const int64_t wanted = std::max(kMinRows, kElements / std::max<int64_t>(1, depth + columns));
+  for (int64_t size = wanted; size >= wanted / 2; --size)
+    if (rows % size == 0)
+      return rows / size;
+  return 1;
+}
+
 LogicalResult lowerMatMul(GraphLowering &lowering, graph::MatMulOp op) {
   Value lhs = op.getLhs(), rhs = op.getRhs(), result = op.getResult();
   auto [leftBatch, rightBatch, rows, depth, columns] = sizesOf(op);
@@ -192,16 +213,19 @@ LogicalResult lowerMatMul(GraphLowering &lowering, graph::MatMulOp op) {
   bool oneMatrix = ShapedType::getNumElements(rightBatch) == 1;
   if (oneMatrix && isKnown(rhs))
     return lowerPacked(lowering, result, lhs, rhs, /*transposed=*/false, Value(), nullptr);
+  SmallVector<int64_t> batch = *graph::broadcastShapes(leftBatch, rightBatch);
+  int64_t count = ShapedType::getNumElements(batch);
   if (oneMatrix) {
     rows *= ShapedType::getNumElements(leftBatch);
-    leftBatch = {};
+    count = rowBlocks(rows, depth, columns);
+    rows /= count;
   }
-  SmallVector<int64_t> batch = *graph::broadcastShapes(leftBatch, rightBatch);
   bool broadcastLeft = !oneMatrix && ShapedType::getNumElements(leftBatch) != 1;
-  Storage a = oneMatrix ? lowering.reshaped(lowering.storageOf(lhs), {1, rows, depth})
-                        : matrices(lowering, lhs, batch, rows, depth, broadcastLeft);
-  Storage b = matrices(lowering, rhs, batch, depth, columns, !oneMatrix);
-  int64_t count = oneMatrix ? 1 : ShapedType::getNumElements(batch);
+  Storage a = oneMatrix ? asMatrices(lowering, lowering.storageOf(lhs), {count, rows, depth},
+                                     /*dense=*/false)
+                        : matrices(lowering, lhs, batch, rows, depth, broadcastLeft,
+                                   /*dense=*/false);
+  Storage b = matrices(lowering, rhs, batch, depth, columns, !oneMatrix, /*dense=*/true);
   Storage output = *lowering.storageOf(result).reshaped({count, rows, columns});
   lowering.kernel<cpu::MatMulOp>(result, output, lowering.buffer(a), lowering.buffer(b),
                                  /*bias=*/Value(), /*residual=*/Value(), lowering.buffer(output),

@@ -189,6 +189,37 @@ LogicalResult lowerSlice(GraphLowering &lowering, graph::SliceOp op) {
   return success();
 }
 
+/// Fills the first `before` and the last `after` elements of each dim. Padded planes, of channels
+/// that are the first or the last dim, are one kernel.
+static void fillBorder(GraphLowering &lowering, const Storage &to, ArrayRef<int64_t> before,
+                       ArrayRef<int64_t> after, double value) {
+  SmallVector<int64_t> padded;
+  for (int64_t dim = 0; dim < to.rank(); ++dim)
+    if (before[dim] || after[dim])
+      padded.push_back(dim);
+  if (padded.empty())
+    return;
+  // A fill has a border around dims 2 and 3.
+  auto areAmong = [&](int64_t first) {
+    return padded.front() >= first && padded.back() <= first + 1;
+  };
+  if (to.rank() >= 4 && areAmong(2))
+    return lowering.fill(to, value, Halo{before[2], before[3], after[2], after[3]});
+  if (!to.element.isF32())
+    return lowering.fill(to, value);
+  if (to.rank() == 4 && areAmong(1))
+    return lowering.fill(to.withDim(1), value, Halo{before[1], before[2], after[1], after[2]});
+  Storage inside = to;
+  for (int64_t dim : padded) {
+    const int64_t size = inside.shape[dim];
+    if (before[dim])
+      lowering.fill(inside.slice(dim, 0, before[dim]), value);
+    if (after[dim])
+      lowering.fill(inside.slice(dim, size - after[dim], after[dim]), value);
+    inside = inside.slice(dim, before[dim], size - before[dim] - after[dim]);
+  }
+}
+
 LogicalResult lowerPad(GraphLowering &lowering, graph::PadOp op) {
   Value result = op.getResult();
   Storage from = lowering.storageOf(op.getInput()), to = lowering.storageOf(result);
@@ -208,14 +239,9 @@ LogicalResult lowerPad(GraphLowering &lowering, graph::PadOp op) {
     before.push_back(std::max<int64_t>(first, 0));
     after.push_back(std::max<int64_t>(last, 0));
   }
-  bool planesOnly = to.rank() >= 4;
-  for (int64_t dim = 0; dim < to.rank(); ++dim)
-    planesOnly &= dim == 2 || dim == 3 || (before[dim] == 0 && after[dim] == 0);
-  if (planesOnly)
-    lowering.fill(to, op.getValue().convertToDouble(),
-                  Halo{before[2], before[3], after[2], after[3]});
-  else
-    lowering.fill(to, op.getValue().convertToDouble());
+  fillBorder(lowering, to, before, after, op.getValue().convertToDouble());
+  if (lowering.getPlaces().isPlaced(op->getOpOperand(0)))
+    return success();
   for (int64_t dim = 0; dim < to.rank(); ++dim) {
     int64_t cropped = std::max<int64_t>(-low[dim], 0);
     int64_t size = to.shape[dim] - before[dim] - after[dim];

@@ -30,6 +30,16 @@ static bool isReadStrided(Value value) {
   });
 }
 
+/// Returns whether `value` is f32 and only the left operand of matrix products of the CPU, which
+/// read its elements one by one with any strides.
+static bool isLeftFactor(Value value) {
+  return tensorType(value).getElementType().isF32() && !value.use_empty() &&
+         llvm::all_of(value.getUses(), [](OpOperand &use) {
+           return isa<MatMulOp>(use.getOwner()) && !isCubeContraction(use.getOwner()) &&
+                  use.getOperandNumber() == 0;
+         });
+}
+
 bool canBeView(Operation *op) { return isa<ReshapeOp, RelayoutOp, SliceOp, TransposeOp>(op); }
 
 /// Returns whether a matrix product of the NPU can write to `target`: rows are dense, in two dims
@@ -42,6 +52,12 @@ static bool canWriteProducts(Operation *op, const Storage &target) {
   int64_t columns = target.shape.back();
   int64_t rows = ShapedType::getNumElements(target.shape) / columns;
   return target.reshaped({rows, columns}).has_value();
+}
+
+/// Returns whether the op behind `value` is elementwise, whose kernel writes rows of any distance
+/// as fast as dense ones.
+static bool makesElements(Value value) {
+  return value.getDefiningOp() && isElementwise(value.getDefiningOp());
 }
 
 /// Kernels write any strides, but some need dims of the result to be one.
@@ -139,6 +155,16 @@ void PlaceViews::placeInUsers(Operation *op) {
       placeInUser(op, 0);
     return;
   }
+  // What is padded is written inside of the padding, where all of its readers take any strides.
+  if (auto pad = dyn_cast<PadOp>(op)) {
+    auto takesStrides = [&](Operation *user) {
+      return user == op || isElementwise(user) || isa<ReduceOp>(user);
+    };
+    if (tensorType(pad.getInput()).getElementType().isF32() &&
+        llvm::all_of(pad.getInput().getUsers(), takesStrides) && makesElements(pad.getInput()))
+      placeInUser(op, 0);
+    return;
+  }
   // A view that was placed in its user moves its operand along.
   if (isa<ReshapeOp, RelayoutOp>(op) && homes.contains(op->getResult(0)))
     placeInUser(op, 0);
@@ -221,10 +247,26 @@ bool PlaceViews::canBePlaced(Value value, const Storage &target) const {
   return canWrite(op, target);
 }
 
+/// Returns the elements of a constant padding's result that are its operand; nothing where it crops
+/// or channels are in blocks.
+static std::optional<Storage> padView(const Storage &result, graph::PadOp pad) {
+  auto isNegative = [](int64_t amount) { return amount < 0; };
+  if (pad.getMode() != graph::PadMode::Constant || blockOf(pad.getResult()) ||
+      blockOf(pad.getInput()) || llvm::any_of(pad.getLow(), isNegative) ||
+      llvm::any_of(pad.getHigh(), isNegative))
+    return std::nullopt;
+  Storage view = result;
+  for (auto [dim, size] : llvm::enumerate(tensorType(pad.getInput()).getShape()))
+    view = view.slice(dim, pad.getLow()[dim], size);
+  return view;
+}
+
 std::optional<Storage> PlaceViews::inUser(Operation *user, unsigned operand) const {
   Storage result = storageOf(user->getResult(0));
   if (auto concat = dyn_cast<ConcatOp>(user))
     return concatView(result, concat, operand);
+  if (auto pad = dyn_cast<PadOp>(user))
+    return padView(result, pad);
   RankedTensorType type = tensorType(user->getOperand(operand));
   if (isa<ReshapeOp>(user))
     return result.reshaped(type.getShape());
@@ -245,7 +287,7 @@ std::optional<Storage> PlaceViews::ofOperand(Operation *op) const {
     return source.reshaped(type.getShape());
   if (auto transpose = dyn_cast<TransposeOp>(op)) {
     bool blocked = blockOf(transpose.getInput()) || blockOf(transpose.getResult());
-    if (blocked || !isReadStrided(transpose.getResult()))
+    if (blocked || !(isReadStrided(transpose.getResult()) || isLeftFactor(transpose.getResult())))
       return std::nullopt;
     return source.permuted(transpose.getPermutation());
   }

@@ -67,8 +67,8 @@ static void conv(ConvOp op, OpGradient &g) {
                                       op.getDilations(), rest, op.getGroups()));
   }
   if (g.wants(1))
-    g.give(1, filterGradient(g, windowsOf(op, input, op.getResult(), kernel), input, g.result,
-                             op.getGroups()));
+    g.give(1, filterGradient(g, windowsOf(op, input, op.getResult(), kernel),
+                             channelsLast(g, input), channelsLast(g, g.result), op.getGroups()));
 }
 
 static void convTranspose(ConvTransposeOp op, OpGradient &g) {
@@ -80,7 +80,7 @@ static void convTranspose(ConvTransposeOp op, OpGradient &g) {
   // The convolution whose gradient this op computes has the roles of input and result exchanged.
   if (g.wants(1))
     g.give(1, filterGradient(g, windowsOf(op, g.result, input, shapeOf(filter).drop_front(2)),
-                             g.result, input, op.getGroups()));
+                             channelsLast(g, g.result), channelsLast(g, input), op.getGroups()));
 }
 
 static void batchNorm(BatchNormOp op, OpGradient &g) {

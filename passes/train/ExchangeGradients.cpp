@@ -75,7 +75,8 @@ ExchangeGradients::Results ExchangeGradients::findStatistics() {
   func::FuncOp main = getOperation();
   Results found;
   for (unsigned argument = 0; argument < main.getNumArguments(); ++argument)
-    if (auto name = main.getArgAttrOfType<StringAttr>(argument, kStatisticAttr))
+    if (auto name = main.getArgAttrOfType<StringAttr>(argument, kStatisticAttr);
+        name && argumentName(main, argument) != kRandom)
       if (auto result = findResult(main, name.getValue()))
         found.push_back(*result);
   return found;

@@ -45,30 +45,42 @@ struct Filter {
   int64_t size = 1;
 };
 
-/// Returns the products of [rows, inner] matrices, one per group, with [N, groups, inner, P]; the
-/// result has the given shape.
-Value multiplyGroups(const GraphMath &g, Value matrices, Value columns, ArrayRef<int64_t> shape) {
-  ArrayRef<int64_t> left = shapeOf(matrices), right = shapeOf(columns);
-  if (left[0] == 1) {
-    matrices = g.reshape(matrices, left.drop_front());
-    columns = g.reshape(columns, {right[0], right[2], right[3]});
+/// Returns a filter as matrices [groups, window * channels, results], without the first dim for one
+/// group.
+Value matricesOf(const GraphMath &g, const Filter &filter) {
+  const int64_t inner = filter.channels * filter.size;
+  if (filter.groups == 1) {
+    Value split = g.reshape(filter.value, {filter.results, filter.channels, filter.size});
+    return g.reshape(g.transpose(split, {2, 1, 0}), {inner, filter.results});
   }
-  return g.reshape(g.matmul(matrices, columns), shape);
+  Value split =
+      g.reshape(filter.value, {filter.groups, filter.results, filter.channels, filter.size});
+  return g.reshape(g.transpose(split, {0, 3, 2, 1}), {filter.groups, inner, filter.results});
 }
 
-/// Returns a convolution as a product per element of the window or as one matrix product.
-Value convolve(const GraphMath &g, const Windows &windows, Value input, const Filter &filter) {
-  SmallVector<int64_t> shape = {shapeOf(input)[0], filter.groups * filter.results};
-  llvm::append_range(shape, windows.outputShape());
-  if (!filter.isDepthwise()) {
-    const int64_t inner = filter.channels * filter.size;
-    Value matrices = g.reshape(filter.value, {filter.groups, filter.results, inner});
-    return multiplyGroups(g, matrices, windows.columns(g, input, filter.groups), shape);
+/// Returns rows [N, groups, P, columns], or [N, P, columns] of one group, as [N, spatial..., groups
+/// * columns].
+Value asImage(const GraphMath &g, Value rows, ArrayRef<int64_t> spatial) {
+  SmallVector<int64_t> shape = {shapeOf(rows)[0]};
+  llvm::append_range(shape, spatial);
+  shape.push_back(shapeOf(rows).back());
+  if (rankOf(rows) == 4) {
+    shape.back() *= shapeOf(rows)[1];
+    rows = g.transpose(rows, {0, 2, 1, 3});
   }
-  Value sum, taps = g.reshape(filter.value, {filter.groups, filter.size});
+  return g.reshape(rows, shape);
+}
+
+/// Returns a convolution of [N, spatial..., C] as a product per element of the window or as one
+/// matrix product: [N, output..., M].
+Value convolve(const GraphMath &g, const Windows &windows, Value input, const Filter &filter) {
+  if (!filter.isDepthwise())
+    return asImage(g, g.matmul(windows.columns(g, input, filter.groups), matricesOf(g, filter)),
+                   windows.outputShape());
+  Value taps = g.transpose(g.reshape(filter.value, {filter.groups, filter.size}), {1, 0}), sum;
   for (auto [index, element] : llvm::enumerate(windows.gather(g, input))) {
-    Value tap = g.slice(taps, {0, int64_t(index)}, {filter.groups, 1}, {1, 1});
-    Value product = g.mul(element, perChannel(g, tap, rankOf(input)));
+    Value tap = g.slice(taps, {int64_t(index), 0}, {1, filter.groups}, {1, 1});
+    Value product = g.mul(element, g.reshape(tap, {filter.groups}));
     sum = sum ? g.add(sum, product) : product;
   }
   return sum;
@@ -94,49 +106,77 @@ Value reverseFilter(const GraphMath &g, Value filter, int64_t groups) {
 
 Value lower(const GraphMath &g, ConvOp op) {
   Filter filter(op.getFilter(), op.getGroups());
-  return convolve(g, windowsOf(op, op.getInput(), op.getResult(), filter.kernel), op.getInput(),
-                  filter);
+  Windows windows = windowsOf(op, op.getInput(), op.getResult(), filter.kernel);
+  return channelsFirst(g, convolve(g, windows, channelsLast(g, op.getInput()), filter));
+}
+
+/// Returns the sum of the products of inputs [N, spatial..., C] and a filter [C, M / groups,
+/// kernel...], each in the windows of the result.
+Value scatterProducts(const GraphMath &g, const Windows &windows, Value input, Value filter,
+                      int64_t groups) {
+  const int64_t batch = shapeOf(input)[0], channels = shapeOf(input).back() / groups,
+                results = shapeOf(filter)[1], positions = windows.positions();
+  Value rows = g.reshape(input, {batch, positions, groups, channels}), matrices;
+  if (groups == 1) {
+    rows = g.reshape(rows, {batch, positions, channels});
+    matrices = g.reshape(filter, {channels, results, windows.size()});
+    matrices = g.reshape(g.transpose(matrices, {0, 2, 1}), {channels, windows.size() * results});
+  } else {
+    rows = g.transpose(rows, {0, 2, 1, 3});
+    matrices = g.reshape(filter, {groups, channels, results, windows.size()});
+    matrices = g.reshape(g.transpose(matrices, {0, 1, 3, 2}),
+                         {groups, channels, windows.size() * results});
+  }
+  Value products = g.matmul(rows, matrices);
+  SmallVector<int64_t> shape = {batch};
+  llvm::append_range(shape, windows.outputShape());
+  SmallVector<int64_t> image = shape;
+  image.push_back(groups * results);
+  if (groups > 1)
+    products = g.transpose(products, {0, 2, 1, 3});
+  shape.append({groups, windows.size(), results});
+  products = g.reshape(products, shape);
+  SmallVector<int64_t> starts(shape.size(), 0), steps(shape.size(), 1), sizes = shape;
+  sizes[shape.size() - 2] = 1;
+  SmallVector<Value> parts;
+  for (int64_t element = 0; element < windows.size(); ++element) {
+    starts[shape.size() - 2] = element;
+    parts.push_back(g.reshape(g.slice(products, starts, sizes, steps), image));
+  }
+  return windows.scatter(g, parts);
 }
 
 /// A transposed convolution of stride 1 is a convolution by the reversed filter, and so is a
 /// depthwise one behind zeros between its inputs. Otherwise the product comes first and its parts
 /// are summed.
 Value lower(const GraphMath &g, ConvTransposeOp op) {
-  Value input = op.getInput(), filter = op.getFilter();
+  Value filter = op.getFilter(), input = channelsLast(g, op.getInput());
   const int64_t groups = op.getGroups();
-  ArrayRef<int64_t> shape = shapeOf(input), kernel = shapeOf(filter).drop_front(2),
-                    output = shapeOf(op.getResult());
+  ArrayRef<int64_t> spatial = shapeOf(op.getInput()).drop_front(2),
+                    kernel = shapeOf(filter).drop_front(2),
+                    output = shapeOf(op.getResult()).drop_front(2);
   const bool strided = llvm::any_of(op.getStrides(), [](int64_t stride) { return stride != 1; });
   Filter reversed(reverseFilter(g, filter, groups), groups);
   if (strided && !reversed.isDepthwise()) {
-    // The convolution whose gradient this is.
-    Windows windows = windowsOf(op, op.getResult(), input, kernel);
-    const int64_t results = shapeOf(filter)[1], positions = windows.positions();
-    Value matrices = g.reshape(filter, {groups, shape[1] / groups, results * windows.size()});
-    Value columns = g.reshape(input, {shape[0], groups, shape[1] / groups, positions});
-    Value products = multiplyGroups(g, g.transposeMatrix(matrices), columns,
-                                    {shape[0], groups * results, windows.size(), positions});
-    SmallVector<Value> parts;
-    SmallVector<int64_t> part = {shape[0], groups * results};
-    llvm::append_range(part, windows.outputShape());
-    for (int64_t element = 0; element < windows.size(); ++element)
-      parts.push_back(g.reshape(g.slice(products, {0, 0, element, 0},
-                                        {shape[0], groups * results, 1, positions}, {1, 1, 1, 1}),
-                                part));
-    return windows.scatter(g, parts);
+    // The windows of the convolution whose gradient this is.
+    Windows windows = windowsOf(op, op.getResult(), op.getInput(), kernel);
+    return channelsFirst(g, scatterProducts(g, windows, input, filter, groups));
   }
-  SmallVector<int64_t> steps(2, 1), low(2, 0), high(2, 0), ones(kernel.size(), 1),
+  SmallVector<int64_t> steps(1, 1), low(1, 0), high(1, 0), ones(kernel.size(), 1),
       zeros(2 * kernel.size(), 0), padded;
   for (auto [dim, size] : llvm::enumerate(kernel)) {
-    const int64_t reach = (size - 1) * op.getDilations()[dim], length = output[dim + 2] + reach;
+    const int64_t reach = (size - 1) * op.getDilations()[dim], length = output[dim] + reach;
     steps.push_back(op.getStrides()[dim]);
     low.push_back(reach - op.getPads()[dim]);
-    high.push_back(length - low.back() - shape[dim + 2] * op.getStrides()[dim]);
+    high.push_back(length - low.back() - spatial[dim] * op.getStrides()[dim]);
     padded.push_back(length);
   }
+  steps.push_back(1);
+  low.push_back(0);
+  high.push_back(0);
   Value spread = g.pad(g.spread(input, steps), low, high);
-  Windows windows(padded, output.drop_front(2), kernel, ones, zeros, op.getDilations());
-  return convolve(g, windows, spread, reversed);
+  Windows windows(padded, output, kernel, ones, zeros, op.getDilations());
+  return channelsFirst(g, convolve(g, windows, spread, reversed));
 }
 
 class LowerConvolutions : public train::impl::TrainLowerConvolutionsBase<LowerConvolutions> {

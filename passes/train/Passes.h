@@ -26,6 +26,8 @@ inline constexpr llvm::StringLiteral kLearningRate = "learning_rate";
 /// The names of the arguments with the loss scale and the number of updates so far.
 inline constexpr llvm::StringLiteral kLossScale = "train.loss_scale";
 inline constexpr llvm::StringLiteral kStepCount = "train.step";
+/// The name of the state behind dropouts: seed, rank and number of runs so far, f32 integers.
+inline constexpr llvm::StringLiteral kRandom = "train.random";
 
 /// Registers the passes by name.
 void registerTrainPasses();

@@ -44,6 +44,48 @@ def TrainAddLoss : TrainPass<"train-add-loss"> {
            "The class of samples that do not count">];
 }
 
+def TrainExpandDropout : TrainPass<"train-expand-dropout"> {
+  let summary = "Compute dropouts in training mode by masks from counters";
+  let description = [{
+    Calls of the host kernel Dropout in training mode become a mask and a selection,
+    which have gradients: the backward pass reads the same mask. An element is kept where
+    a hash of its position and of a key is at least ratio x 2^32; the key is a hash of the
+    node's number and of the state `train.random`, a vector of the seed, the rank and the
+    number of runs, the last of which counts. So a run with the same state has the same
+    masks, on any number of threads and any target.
+
+    ```mlir
+    %y = graph.host_call "Dropout"(%x, %ratio, %true) {} : ...
+    // becomes
+    %keep = graph.compare %hash, %threshold {predicate = #graph.compare_predicate<ge>} : ...
+    %scaled = graph.mul %x, %inverse : ...
+    %y = graph.where %keep, %scaled, %zero : ...
+    ```
+  }];
+  let options = [Option<"drop", "drop", "bool", "true",
+                        "Whether elements are dropped; otherwise all dropouts pass their input on">];
+  let statistics = [Statistic<"numExpanded", "num-expanded", "Number of dropouts">];
+}
+
+def TrainExpandRecurrent : TrainPass<"train-expand-recurrent"> {
+  let summary = "Compute LSTM, GRU and RNN layers step by step";
+  let description = [{
+    Calls of the host kernels LSTM, GRU and RNN with static shapes, their default activations,
+    and up to 512 steps become graph ops, which have gradients: one product for the inputs of
+    all steps, and per step a product of the state and the functions of the gates. Calls with
+    lengths per sequence, peepholes, clipping or batch-first layout stay.
+
+    ```mlir
+    %y:2 = graph.host_call "RNN"(%x, %w, %r) {} : ...
+    // becomes per step
+    %p = graph.matmul %h, %rt : ...
+    %s = graph.add %xt, %p : ...
+    %next = graph.tanh %s : ...
+    ```
+  }];
+  let statistics = [Statistic<"numExpanded", "num-expanded", "Number of layers">];
+}
+
 def TrainDifferentiate : TrainPass<"train-differentiate"> {
   let summary = "Append the gradients of result 0 as results";
   let description = [{

@@ -15,22 +15,24 @@ namespace atc::train {
 static void maxPool(MaxPoolOp op, OpGradient &g) {
   Windows windows = windowsOf(op, op.getInput(), op.getResult(), op.getKernel());
   SmallVector<Value> shares;
-  Value rest = g.result;
+  Value rest = channelsLast(g, g.result), maximum = channelsLast(g, op.getResult());
   Value zero = g.scalar(g.result, 0);
-  const auto elements = windows.gather(g, op.getInput(), -std::numeric_limits<double>::infinity());
+  const auto elements =
+      windows.gather(g, channelsLast(g, op.getInput()), -std::numeric_limits<double>::infinity());
   for (auto [index, element] : llvm::enumerate(elements)) {
-    Value isMaximum = g.compare(element, ComparePredicate::Eq, op.getResult());
+    Value isMaximum = g.compare(element, ComparePredicate::Eq, maximum);
     shares.push_back(g.select(isMaximum, rest, zero));
     if (index + 1 < elements.size())
       rest = g.select(isMaximum, zero, rest);
   }
-  g.give(0, windows.scatter(g, shares));
+  g.give(0, channelsFirst(g, windows.scatter(g, shares)));
 }
 
 static void averagePool(AveragePoolOp op, OpGradient &g) {
   Windows windows = windowsOf(op, op.getInput(), op.getResult(), op.getKernel());
-  Value share = g.div(g.result, windows.counts(g, g.result, op.getCountIncludePad()));
-  g.give(0, windows.scatter(g, SmallVector<Value>(windows.size(), share)));
+  Value share =
+      g.div(channelsLast(g, g.result), windows.counts(g, g.result, op.getCountIncludePad()));
+  g.give(0, channelsFirst(g, windows.scatter(g, SmallVector<Value>(windows.size(), share))));
 }
 
 void addPoolGradients(GradientRules &rules) {

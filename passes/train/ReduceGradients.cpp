@@ -84,9 +84,10 @@ void addReduceGradients(GradientRules &rules) {
     g.give(0, reduceGradient(op.getKind(), KeptReduction(op, g)));
   });
   rules.add<SoftmaxOp>([](SoftmaxOp op, OpGradient &g) {
-    Value y = op.getResult(), product = g.mul(g.result, y);
-    Value sum = g.sum(product, {static_cast<int64_t>(op.getAxis())});
-    g.give(0, g.sub(product, g.mul(y, sum)));
+    // The product has the sum as its only reader, inside of which it is computed.
+    Value y = op.getResult();
+    Value sum = g.sum(g.mul(g.result, y), {static_cast<int64_t>(op.getAxis())});
+    g.give(0, g.mul(y, g.sub(g.result, sum)));
   });
   rules.add<LogSoftmaxOp>([](LogSoftmaxOp op, OpGradient &g) {
     Value sum = g.sum(g.result, {static_cast<int64_t>(op.getAxis())});

@@ -4,6 +4,7 @@
 #include "passes/train/ReverseMode.h"
 
 #include "passes/train/Functions.h"
+#include "passes/train/Normalization.h"
 
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -81,6 +82,13 @@ void ReverseMode::differentiate(OpBuilder &builder, Operation *op) {
   auto found = gradients.find(op->getResult(0));
   if (found == gradients.end())
     return;
+  // All of the input's gradient by this result, past the ops between.
+  if (auto norm = matchNormalization(op); norm && varying.contains(norm->input)) {
+    GraphMath g(builder, derivedName(op->getLoc(), "grad"));
+    Value &sum = gradients[norm->input], own = normalizationGradient(g, *norm, found->second);
+    sum = sum ? g.add(sum, own) : own;
+    return;
+  }
   SmallVector<bool> wanted = llvm::map_to_vector(op->getOperands(), [&](Value operand) {
     return varying.contains(operand) && isContinuous(operand.getType());
   });

@@ -38,7 +38,7 @@ SmallVector<int64_t> Windows::offsetOf(int64_t element) const {
 }
 
 SmallVector<Value> Windows::gather(const GraphMath &g, Value value, double fill) const {
-  SmallVector<int64_t> low(2, 0), high(2, 0), steps(2, 1), sizes(shapeOf(value).take_front(2));
+  SmallVector<int64_t> low(1, 0), high(1, 0), steps(1, 1), sizes(1, shapeOf(value)[0]);
   for (size_t dim = 0; dim < kernel.size(); ++dim) {
     const int64_t read = (output[dim] - 1) * strides[dim] + (kernel[dim] - 1) * dilations[dim] + 1;
     low.push_back(pads[dim]);
@@ -46,11 +46,16 @@ SmallVector<Value> Windows::gather(const GraphMath &g, Value value, double fill)
     steps.push_back(strides[dim]);
     sizes.push_back(output[dim]);
   }
+  low.push_back(0);
+  high.push_back(0);
+  steps.push_back(1);
+  sizes.push_back(shapeOf(value).back());
   Value padded = g.pad(value, low, high, fill);
   SmallVector<Value> elements;
   for (int64_t element = 0; element < kernelSize; ++element) {
-    SmallVector<int64_t> starts(2, 0);
+    SmallVector<int64_t> starts(1, 0);
     llvm::append_range(starts, offsetOf(element));
+    starts.push_back(0);
     elements.push_back(g.slice(padded, starts, sizes, steps));
   }
   return elements;
@@ -63,11 +68,11 @@ static Value joinParts(const GraphMath &g, SmallVector<Value> parts, ArrayRef<in
     for (size_t first = 0; first < parts.size(); first += kernel[dim]) {
       SmallVector<int64_t> shape(shapeOf(parts[first]));
       SmallVector<int64_t> split = shape;
-      split.insert(split.begin() + dim + 3, 1);
+      split.insert(split.begin() + dim + 2, 1);
       auto reshaped = llvm::map_to_vector(ArrayRef(parts).slice(first, kernel[dim]),
                                           [&](Value part) { return g.reshape(part, split); });
-      shape[dim + 2] *= kernel[dim];
-      joined.push_back(g.reshape(g.concat(reshaped, dim + 3), shape));
+      shape[dim + 1] *= kernel[dim];
+      joined.push_back(g.reshape(g.concat(reshaped, dim + 2), shape));
     }
     parts = std::move(joined);
   }
@@ -77,15 +82,18 @@ static Value joinParts(const GraphMath &g, SmallVector<Value> parts, ArrayRef<in
 Value Windows::scatter(const GraphMath &g, ArrayRef<Value> values) const {
   if (partition())
     return joinParts(g, llvm::to_vector(values), kernel);
-  SmallVector<int64_t> steps(2, 1);
+  SmallVector<int64_t> steps(1, 1);
   llvm::append_range(steps, strides);
+  steps.push_back(1);
   Value sum;
   for (auto [element, value] : llvm::enumerate(values)) {
-    SmallVector<int64_t> low(2, 0), high(2, 0);
+    SmallVector<int64_t> low(1, 0), high(1, 0);
     for (auto [dim, offset] : llvm::enumerate(offsetOf(element))) {
       low.push_back(offset - pads[dim]);
       high.push_back(input[dim] - low.back() - output[dim] * strides[dim]);
     }
+    low.push_back(0);
+    high.push_back(0);
     Value part = g.pad(g.spread(value, steps), low, high);
     sum = sum ? g.add(sum, part) : part;
   }
@@ -93,14 +101,20 @@ Value Windows::scatter(const GraphMath &g, ArrayRef<Value> values) const {
 }
 
 Value Windows::columns(const GraphMath &g, Value value, int64_t groups) const {
-  const int64_t batch = shapeOf(value)[0], channels = shapeOf(value)[1] / groups;
-  SmallVector<int64_t> shape = {batch, groups, channels * kernelSize, outputSize};
-  if (isIdentity())
-    return g.reshape(value, shape);
-  auto parts = llvm::map_to_vector(gather(g, value), [&](Value part) {
-    return g.reshape(part, {batch, groups, channels, 1, outputSize});
-  });
-  return g.reshape(g.concat(parts, 3), shape);
+  const int64_t batch = shapeOf(value)[0], channels = shapeOf(value).back() / groups;
+  SmallVector<int64_t> image = {batch};
+  llvm::append_range(image, output);
+  image.append({groups, channels});
+  // The slices are views: elements are moved by the concat only.
+  if (!isIdentity()) {
+    auto parts =
+        llvm::map_to_vector(gather(g, value), [&](Value part) { return g.reshape(part, image); });
+    value = g.concat(parts, static_cast<int64_t>(image.size()) - 1);
+  }
+  const int64_t inner = channels * kernelSize;
+  if (groups == 1)
+    return g.reshape(value, {batch, outputSize, inner});
+  return g.transpose(g.reshape(value, {batch, outputSize, groups, inner}), {0, 2, 1, 3});
 }
 
 Value Windows::counts(const GraphMath &g, Value like, bool withPads) const {
@@ -116,7 +130,7 @@ Value Windows::counts(const GraphMath &g, Value like, bool withPads) const {
       }
       numbers.push_back(std::max<int64_t>(1, inside));
     }
-    SmallVector<int64_t> shape(kernel.size(), 1);
+    SmallVector<int64_t> shape(kernel.size() + 1, 1);
     shape[dim] = output[dim];
     Value count = g.floats(like, shape, numbers);
     all = all ? g.mul(all, count) : count;
@@ -124,38 +138,61 @@ Value Windows::counts(const GraphMath &g, Value like, bool withPads) const {
   return all;
 }
 
-/// The filter of a depthwise convolution: a sum of products per element of the window.
+/// Returns the gradient [C, window] of the filter of a depthwise convolution: a sum of products per
+/// element of the window.
 static Value depthwiseGradient(const GraphMath &g, const Windows &windows, Value input,
                                Value gradient) {
-  SmallVector<int64_t> axes = {0};
-  llvm::append_range(axes, llvm::seq<int64_t>(2, rankOf(input)));
-  const int64_t channels = shapeOf(input)[1];
+  const int64_t channels = shapeOf(input).back();
+  const auto axes = llvm::to_vector(llvm::seq<int64_t>(0, rankOf(input) - 1));
   auto parts = llvm::map_to_vector(windows.gather(g, input), [&](Value part) {
-    return g.reshape(g.sum(g.mul(part, gradient), axes), {channels, 1});
+    return g.reshape(g.sum(g.mul(part, gradient), axes), {1, channels});
   });
-  return g.concat(parts, 1);
+  return g.transpose(g.concat(parts, 0), {1, 0});
 }
 
 Value filterGradient(const GraphMath &g, const Windows &windows, Value input, Value gradient,
                      int64_t groups) {
-  const int64_t batch = shapeOf(input)[0], channels = shapeOf(input)[1] / groups,
-                results = shapeOf(gradient)[1] / groups, positions = windows.positions();
+  const int64_t batch = shapeOf(input)[0], channels = shapeOf(input).back() / groups,
+                results = shapeOf(gradient).back() / groups, positions = windows.positions();
   SmallVector<int64_t> shape = {results * groups, channels};
   llvm::append_range(shape, windows.kernelShape());
   if (channels == 1 && results == 1)
     return g.reshape(depthwiseGradient(g, windows, input, gradient), shape);
   const int64_t inner = channels * windows.size();
-  Value columns = windows.columns(g, input, groups);
-  Value rows = g.reshape(gradient, {batch, groups, results, positions});
-  // The sum over the batch is made by the product where that moves fewer elements than a product
-  // per sample has.
-  if (results * inner > positions * (results + inner)) {
-    rows = g.reshape(g.transpose(rows, {1, 2, 0, 3}), {groups, results, batch * positions});
-    columns = g.reshape(g.transpose(columns, {1, 0, 3, 2}), {groups, batch * positions, inner});
-    return g.reshape(g.matmul(rows, columns), shape);
+  Value columns = windows.columns(g, input, groups), product;
+  if (groups == 1) {
+    Value rows = g.reshape(gradient, {batch, positions, results});
+    // One product sums over the batch, too, where a product per sample would write more than both
+    // factors have.
+    if (results * inner > positions * (results + inner)) {
+      rows = g.reshape(rows, {batch * positions, results});
+      columns = g.reshape(columns, {batch * positions, inner});
+    }
+    product = g.matmul(g.transposeMatrix(rows), columns);
+  } else {
+    Value rows = g.reshape(gradient, {batch, positions, groups, results});
+    product = g.matmul(g.transpose(rows, {0, 2, 3, 1}), columns);
   }
-  Value perSample = g.matmul(rows, g.transposeMatrix(columns));
-  return g.reshape(g.sum(perSample, {0}), shape);
+  if (rankOf(product) > (groups == 1 ? 2 : 3))
+    product = g.sum(product, {0});
+  product = g.reshape(product, {results * groups, windows.size(), channels});
+  return g.reshape(g.transpose(product, {0, 2, 1}), shape);
+}
+
+/// Returns the order of dims that moves dim `from` to `to`.
+static SmallVector<int64_t> movedDim(int64_t rank, int64_t from, int64_t to) {
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  order.erase(order.begin() + from);
+  order.insert(order.begin() + to, from);
+  return order;
+}
+
+Value channelsLast(const GraphMath &g, Value value) {
+  return g.transpose(value, movedDim(rankOf(value), 1, rankOf(value) - 1));
+}
+
+Value channelsFirst(const GraphMath &g, Value value) {
+  return g.transpose(value, movedDim(rankOf(value), rankOf(value) - 1, 1));
 }
 
 Value perChannel(const GraphMath &g, Value vector, int64_t rank) {

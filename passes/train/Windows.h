@@ -8,7 +8,9 @@
 
 namespace atc::train {
 
-/// The windows of a convolution or pool over the spatial dims of [N, C, spatial...].
+/// The windows of a convolution or pool over the spatial dims of [N, spatial..., C]. Channels are
+/// the last dim, so that slices of windows are views whose rows are dense, and products of windows
+/// and weights need no transposed copies of activations.
 class Windows {
 public:
   /// `input` and `output` are the shapes of the spatial dims; `pads` holds all begins, of which
@@ -28,17 +30,19 @@ public:
   /// Returns whether a window is one element and the windows are the input.
   bool isIdentity() const;
 
-  /// Returns the elements of all windows: element e of a window, in row-major order, of [N, C,
-  /// input...] is the value e, of shape [N, C, output...]. Outside the input is `fill`.
+  /// Returns the elements of all windows: element e of a window, in row-major order, of [N,
+  /// input..., C] is the value e, of shape [N, output..., C]. Outside the input is `fill`.
   llvm::SmallVector<mlir::Value> gather(const GraphMath &g, mlir::Value value,
                                         double fill = 0) const;
-  /// The adjoint of gather: sums `values` (one per element of a window) into [N, C, input...].
+  /// Computes the adjoint of gather: sums `values` (one per element of a window) into [N, input...,
+  /// C].
   mlir::Value scatter(const GraphMath &g, llvm::ArrayRef<mlir::Value> values) const;
-  /// Returns the windows as matrices: [N, groups, C / groups * size(), positions()].
+  /// Returns the windows as matrices, an element of the window behind the other in each row:
+  /// [N, positions(), size() * C], or [N, groups, positions(), size() * C / groups].
   mlir::Value columns(const GraphMath &g, mlir::Value value, int64_t groups) const;
 
   /// Returns per output position how many elements of its window are inside the input, or inside
-  /// the padded input, as a float tensor [output...].
+  /// the padded input, as a float tensor [output..., 1].
   mlir::Value counts(const GraphMath &g, mlir::Value like, bool withPads) const;
 
 private:
@@ -49,15 +53,19 @@ private:
 };
 
 /// Returns the windows of an op with the attributes of a convolution or pool; `kernel` is its
-/// spatial shape.
+/// spatial shape. `input` and `output` are [N, C, spatial...].
 template <typename OpTy>
 Windows windowsOf(OpTy op, mlir::Value input, mlir::Value output, llvm::ArrayRef<int64_t> kernel) {
   return Windows(shapeOf(input).drop_front(2), shapeOf(output).drop_front(2), kernel,
                  op.getStrides(), op.getPads(), op.getDilations());
 }
 
+/// Transpose [N, C, spatial...] to [N, spatial..., C] and back.
+mlir::Value channelsLast(const GraphMath &g, mlir::Value value);
+mlir::Value channelsFirst(const GraphMath &g, mlir::Value value);
+
 /// Returns the gradient of a convolution's filter [M, C / groups, kernel...], where `input` is
-/// [N, C, spatial...] and `gradient` that of the result, [N, M, output...].
+/// [N, spatial..., C] and `gradient` that of the result, [N, output..., M].
 mlir::Value filterGradient(const GraphMath &g, const Windows &windows, mlir::Value input,
                            mlir::Value gradient, int64_t groups);
 

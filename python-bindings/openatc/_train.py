@@ -16,10 +16,11 @@ from . import _compiler
 from ._compile import Module, Path, Shapes, Source, _in_memory, _model_request, _request
 from ._error import ArgumentError
 from ._runtime import Model
-from ._train_ranks import RankSessions
+from ._train_ranks import RANDOM, RankSessions
 from .schedules import Schedule, constant
 
 _LOSS_SCALE = "train.loss_scale"
+_MAX_SEED = 2**24
 _OPTIMIZERS = {
     "sgd": {}, "adam": {}, "adamw": {"weight_decay": 0.01}, "adagrad": {"epsilon": 1e-10},
     "lamb": {"epsilon": 1e-6, "weight_decay": 0.01}, "lars": {"momentum": 0.9},
@@ -44,7 +45,7 @@ class Trainer:
 
     def __init__(self, source: Any, settings: dict[str, Any], module: Module, model: Model,
                  parameters: dict[str, np.ndarray], statistics: dict[str, np.ndarray],
-                 schedule: Schedule, ranks: RankSessions, loss_scale: float) -> None:
+                 schedule: Schedule, ranks: RankSessions, loss_scale: float, seed: int) -> None:
         self.module = module
         """The step as a module of graph ops."""
         self.model = model
@@ -70,6 +71,8 @@ class Trainer:
         first.update({name: array for name, array in self._weights.items() if name in states})
         if _LOSS_SCALE in states:
             first[_LOSS_SCALE] = np.array(loss_scale, np.float32)
+        if RANDOM in states:
+            first[RANDOM] = np.array([seed, 0, 0], np.float32)
         ranks.write_state(first)
 
     @property
@@ -189,7 +192,8 @@ def train(model: Source, *, loss: str | Mapping[str, Any] = "softmax_cross_entro
           optimizer: str | Mapping[str, Any] = "adam", learning_rate: float | Schedule = 1e-3,
           input_shapes: Shapes | None = None, outputs: Iterable[str] | None = None,
           parameters: Iterable[str] | None = None, frozen: Iterable[str] | None = None,
-          batch_statistics: bool | None = None, clip_norm: float | None = None,
+          batch_statistics: bool | None = None, dropout: bool | None = None, seed: int = 0,
+          clip_norm: float | None = None,
           clip_value: float | None = None, accumulate: int | None = None,
           loss_scale: float | str | None = None, ranks: int = 1, compress: str | None = None,
           rank_timeout: float = 60.0, threads: int = 0, max_memory: int = 0,
@@ -202,7 +206,8 @@ def train(model: Source, *, loss: str | Mapping[str, Any] = "softmax_cross_entro
     it as `kind` and further settings; `optimizer` is "sgd", "adam", "adamw", "lamb", "lars",
     "adagrad", or such a dict. `learning_rate` is a number or a schedule, as
     `openatc.schedules.cosine(...)` returns. `parameters` and `frozen` name initializers, with at
-    most one '*' per name. `clip_norm` and `clip_value` bound the gradients, `accumulate` runs make
+    most one '*' per name. `dropout=False` lets all dropouts pass their input on; `seed` is that of
+    their masks. `clip_norm` and `clip_value` bound the gradients, `accumulate` runs make
     one update, `loss_scale` is a number or "dynamic". `ranks` trains data-parallel: that many
     threads, or processes under mpirun, each with a batch of the model's size; `compress` ("f16",
     "bf16", "int8") is the type of gradients between them, and a rank that waits for another one for
@@ -215,7 +220,9 @@ def train(model: Source, *, loss: str | Mapping[str, Any] = "softmax_cross_entro
     elif isinstance(loss_scale, str):
         raise ArgumentError([f"E15006: loss_scale is '{loss_scale}', which is neither a number nor "
                              "dynamic"])
-    settings = _settings(loss, optimizer,
+    if not 0 <= int(seed) < _MAX_SEED:
+        raise ArgumentError([f"E15006: seed is {seed}, expected 0 to {_MAX_SEED - 1}"])
+    settings = _settings(loss, optimizer, dropout=dropout,
                          parameters=None if parameters is None else list(parameters),
                          frozen=None if frozen is None else list(frozen),
                          batch_statistics=batch_statistics, clip_norm=clip_norm,
@@ -235,4 +242,4 @@ def train(model: Source, *, loss: str | Mapping[str, Any] = "softmax_cross_entro
     step = Model(file)
     sessions = RankSessions(step, ranks, threads, max_memory, rank_timeout)
     return Trainer(source, settings, Module(handle), step, weights, statistics, schedule, sessions,
-                   float(loss_scale or 0.0))
+                   float(loss_scale or 0.0), int(seed))

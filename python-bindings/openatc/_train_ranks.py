@@ -17,6 +17,10 @@ from ._error import ArgumentError, Error
 from ._runtime import Model, Session
 
 
+RANDOM = "train.random"
+"""The state behind dropouts: seed, rank and number of runs."""
+
+
 def _library_folders() -> list[str]:
     """The folders where the plug-in for MPI may be, beside the package and installed."""
     package = Path(__file__).resolve().parent
@@ -70,9 +74,14 @@ class RankSessions:
         return sum(connection.sent_bytes for connection in self._connections)
 
     def write_state(self, state: Mapping[str, Any]) -> None:
-        """Sets state on all ranks of this process."""
-        for session in self.sessions:
-            session.write_state(state)
+        """Sets state on all ranks of this process, which is the same but for the rank behind random
+        numbers: ranks drop different elements."""
+        for index, session in enumerate(self.sessions):
+            own = dict(state)
+            if RANDOM in own:
+                own[RANDOM] = np.array(own[RANDOM], np.float32)
+                own[RANDOM][1] = self.rank if self.is_process else index
+            session.write_state(own)
 
     def share(self, name: str, array: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray]:
         """Returns the part of an input for each rank of this process: rows of the joint batch,

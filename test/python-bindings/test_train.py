@@ -255,6 +255,102 @@ def test_optimizers_update_as_their_references_do(options):
             np.testing.assert_allclose(session.read_state()["w"], expected, atol=2e-6)
 
 
+# ---- dropout -------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def dropping():
+    """A model that drops a quarter of x * w, with w = 1."""
+    graph = openatc.builder.Graph("dropping")
+    x = graph.input("x", "float32", [64, 129])
+    w = graph.constant(np.ones((64, 129), np.float32), "w")
+    y = graph.op("Dropout", x * w, graph.constant(np.array(0.25, np.float32), "ratio"),
+                 graph.constant(np.array(True), "mode"))
+    graph.output("y", y)
+    return graph.to_onnx()
+
+
+def drop(model, runs=1, **options):
+    """Returns the trainer and the outputs for an input of ones."""
+    trainer = openatc.train(model, loss={"kind": "output", "reduction": "sum"}, optimizer="sgd",
+                            learning_rate=0.5, threads=1, **options)
+    x = np.ones((64 * options.get("ranks", 1), 129), np.float32)
+    return trainer, [trainer.run(x).outputs["y"] for _ in range(runs)]
+
+
+def test_dropout_drops_its_share_and_gradients_have_the_same_mask(dropping):
+    trainer, (y,) = drop(dropping)
+    kept = y != 0
+    np.testing.assert_allclose(y[kept], 4 / 3, rtol=1e-6)
+    # Four deviations of the binomial distribution; rows and columns have their share, too.
+    assert abs(kept.mean() - 0.75) < 4 * np.sqrt(0.75 * 0.25 / y.size)
+    assert 0.5 < kept.mean(axis=0).min() and 0.5 < kept.mean(axis=1).min()
+    np.testing.assert_allclose(trainer.state_dict()["w"], np.where(kept, 1 - 0.5 * 4 / 3, 1),
+                               rtol=1e-6)
+    again = trainer.run(np.ones((64, 129), np.float32)).outputs["y"]
+    assert 0.5 < ((again != 0) == kept).mean() < 0.75  # 0.625 of independent masks
+    state = trainer.state_dict()
+    ahead = trainer.run(np.ones((64, 129), np.float32)).outputs["y"]
+    trainer.load_state_dict(state)
+    np.testing.assert_array_equal(trainer.run(np.ones((64, 129), np.float32)).outputs["y"], ahead)
+
+
+def test_dropout_has_a_seed_and_can_be_left_out(dropping):
+    (first,), (same,), (other,) = (drop(dropping, seed=seed)[1] for seed in (5, 5, 6))
+    np.testing.assert_array_equal(first, same)
+    assert 0.5 < ((first != 0) == (other != 0)).mean() < 0.75
+    trainer, (whole,) = drop(dropping, dropout=False)
+    np.testing.assert_array_equal(whole, 1)
+    assert "train.random" not in trainer.state_dict()
+    with pytest.raises(openatc.Error, match="E15006: seed is -1"):
+        drop(dropping, seed=-1)
+
+
+def test_ranks_drop_different_elements(dropping):
+    trainer, (y,) = drop(dropping, ranks=2)
+    first, second = np.split(y != 0, 2)
+    assert 0.5 < (first == second).mean() < 0.75
+    np.testing.assert_array_equal(trainer.state_dict()["train.random"], [0, 0, 1])
+
+
+# ---- recurrent layers ----------------------------------------------------------------------------
+
+@pytest.mark.parametrize("kind, options", [
+    ("LSTM", {"direction": "bidirectional"}), ("GRU", {"linear_before_reset": 0}),
+    ("GRU", {"linear_before_reset": 1, "direction": "reverse"}), ("RNN", {})])
+def test_recurrent_layers_are_their_steps(kind, options):
+    """The values are those of the host kernel, and the gradient is the slope of the loss."""
+    rng = np.random.default_rng(4)
+    steps, batch, features, hidden = 4, 2, 3, 5
+    directions = 2 if options.get("direction") == "bidirectional" else 1
+    rows = {"LSTM": 4, "GRU": 3, "RNN": 1}[kind] * hidden
+    graph = openatc.builder.Graph(kind)
+    x = graph.input("x", "float32", [steps, batch, features])
+    weights = {name: rng.standard_normal((directions, *shape)).astype(np.float32) * 0.5
+               for name, shape in [("w", (rows, features)), ("r", (rows, hidden)),
+                                   ("b", (2 * rows,))]}
+    w, r, b = (graph.constant(array, name) for name, array in weights.items())
+    y, last = graph.op(kind, x, w, r, b, outputs=2, hidden_size=hidden, **options)
+    graph.output("y", graph.op("Concat", graph.op("Reshape", y, np.array([-1])),
+                               graph.op("Reshape", graph.op("Mul", last, last), np.array([-1])),
+                               axis=0))
+    values = {"x": rng.standard_normal((steps, batch, features)).astype(np.float32)}
+    trainer = openatc.train(graph.to_onnx(), loss={"kind": "output", "reduction": "sum"},
+                            optimizer="sgd", learning_rate=lambda step: float(step == 0), threads=1)
+    first = trainer.run(values)
+    with openatc.Session(openatc.compile(graph.to_onnx()), threads=1) as session:
+        np.testing.assert_allclose(first.outputs["y"], session.run(values)["y"], atol=1e-5)
+    gradient = {name: array - trainer.state_dict()[name] for name, array in weights.items()}
+    for name, array in weights.items():
+        move = rng.standard_normal(array.shape).astype(np.float32)
+        losses = []
+        for side in (1e-2, -1e-2):
+            trainer.load_state_dict({**trainer.state_dict(), **weights, "train.step": np.ones(()),
+                                     name: array + np.float32(side) * move})
+            losses.append(trainer.step(values))
+        slope = (losses[0] - losses[1]) / 2e-2
+        assert (gradient[name] * move).sum() == pytest.approx(slope, rel=5e-3, abs=5e-3), name
+
+
 # ---- errors --------------------------------------------------------------------------------------
 
 def test_all_nodes_without_gradient_are_named_at_once():

@@ -43,4 +43,16 @@ func.func @transformers(%q: memref<1x2x4x8xf32>, %k: memref<1x2x8x6xf32>, %v: me
   cpu.layer_norm %x gamma %g outs %x {epsilon = 1.0e-5} : memref<4x8xf32>, memref<8xf32>, memref<4x8xf32>
   return
 }
+
+// CHECK-LABEL: func.func @sums
+func.func @sums(%x: memref<4x8xf32>, %y: memref<1x8xf32>, %o: memref<2x1x8xf32>) {
+  // CHECK: cpu.map_reduce %{{.*}}, %{{.*}} outs %{{.*}} {axes = array<i64: 0>, mean} : memref<4x8xf32>, memref<1x8xf32>, memref<2x1x8xf32> {
+  // CHECK-NEXT: ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32):
+  // CHECK-NEXT: cpu.reduction_yield %[[A]], %[[B]] : f32, f32
+  cpu.map_reduce %x, %y outs %o {axes = array<i64: 0>, mean} : memref<4x8xf32>, memref<1x8xf32>, memref<2x1x8xf32> {
+  ^bb0(%a: f32, %b: f32):
+    cpu.reduction_yield %a, %b : f32, f32
+  }
+  return
+}
 }

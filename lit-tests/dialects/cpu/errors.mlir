@@ -515,3 +515,36 @@ func.func @layer_norm(%x: memref<4x8xf32>, %g: memref<4xf32>, %y: memref<4x8xf32
   cpu.layer_norm %x gamma %g outs %y {epsilon = 1.0e-5} : memref<4x8xf32>, memref<4xf32>, memref<4x8xf32>
   return
 }
+
+// -----
+
+func.func @map_reduce_shape(%x: memref<4x8xf32>, %y: memref<3x8xf32>, %o: memref<1x1x8xf32>) {
+  // expected-error @+1 {{input 'memref<3x8xf32>' does not broadcast to 4, 8}}
+  cpu.map_reduce %x, %y outs %o {axes = array<i64: 0>} : memref<4x8xf32>, memref<3x8xf32>, memref<1x1x8xf32> {
+  ^bb0(%a: f32, %b: f32):
+    cpu.reduction_yield %a : f32
+  }
+  return
+}
+
+// -----
+
+func.func @map_reduce_rows(%x: memref<4x8xf32>, %o: memref<2x1x8xf32>) {
+  // expected-error @+1 {{the body must yield a value of f32 per row of the output 'memref<2x1x8xf32>'}}
+  cpu.map_reduce %x outs %o {axes = array<i64: 0>} : memref<4x8xf32>, memref<2x1x8xf32> {
+  ^bb0(%a: f32):
+    cpu.reduction_yield %a : f32
+  }
+  return
+}
+
+// -----
+
+func.func @map_reduce_axes(%x: memref<4x8xf32>, %o: memref<1x4x8xf32>) {
+  // expected-error @+1 {{output dim 1 must be 1, but is 4}}
+  cpu.map_reduce %x outs %o {axes = array<i64: 0>} : memref<4x8xf32>, memref<1x4x8xf32> {
+  ^bb0(%a: f32):
+    cpu.reduction_yield %a : f32
+  }
+  return
+}

@@ -15,7 +15,7 @@
 // CHECK: cpu.score_yield %[[A]]
 // CHECK-NOT: kernel.copy
 // CHECK-NOT: cpu.matmul
-// REMARK: [Passed] {{.*}}products and softmax become one kernel; 4 copies disappear
+// REMARK: [Passed] {{.*}}products and softmax become one kernel; 3 copies disappear
 func.func @main(%qkv: tensor<1x5x48xf32>, %mask: tensor<1x1x1x5xf32>) -> tensor<1x5x16xf32> {
   %eight = graph.constant dense<8.0> : tensor<f32>
   %q = graph.slice %qkv {starts = array<i64: 0, 0, 0>, sizes = array<i64: 1, 5, 16>, steps = array<i64: 1, 1, 1>} : (tensor<1x5x48xf32>) -> tensor<1x5x16xf32>

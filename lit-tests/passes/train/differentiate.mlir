@@ -30,3 +30,25 @@ func.func @twice(%w: tensor<1xf32> {om.name = "w", train.parameter}) -> tensor<1
   %l = graph.add %w, %e : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
   return %l : tensor<1xf32>
 }
+
+// The gradient of a normalization has two sums, from which those of scale and bias follow.
+// CHECK-LABEL: func.func @norm
+// CHECK-COUNT-2: graph.reduce {{.*}}kind = #graph<reduce_kind mean>
+// CHECK: graph.reduce {{.*}}tensor<4x3xf32>) -> tensor<f32>
+// CHECK-COUNT-3: graph.reduce {{.*}}axes = array<i64: 0>
+// CHECK-NOT: graph.reduce
+// CHECK: return
+func.func @norm(%x: tensor<4x3xf32> {om.name = "x", train.parameter}, %w: tensor<1x3xf32> {om.name = "w", train.parameter}) -> tensor<f32> {
+  %epsilon = graph.constant dense<1.0e-5> : tensor<f32>
+  %m = graph.reduce %x {kind = #graph<reduce_kind mean>, axes = array<i64: 0>, keepdims = true} : (tensor<4x3xf32>) -> tensor<1x3xf32>
+  %c = graph.sub %x, %m : (tensor<4x3xf32>, tensor<1x3xf32>) -> tensor<4x3xf32>
+  %s = graph.mul %c, %c : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+  %v = graph.reduce %s {kind = #graph<reduce_kind mean>, axes = array<i64: 0>, keepdims = true} : (tensor<4x3xf32>) -> tensor<1x3xf32>
+  %e = graph.add %v, %epsilon : (tensor<1x3xf32>, tensor<f32>) -> tensor<1x3xf32>
+  %i = graph.rsqrt %e : (tensor<1x3xf32>) -> tensor<1x3xf32>
+  %n = graph.mul %c, %i : (tensor<4x3xf32>, tensor<1x3xf32>) -> tensor<4x3xf32>
+  %y = graph.mul %n, %w : (tensor<4x3xf32>, tensor<1x3xf32>) -> tensor<4x3xf32>
+  %q = graph.exp %y : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  %l = graph.reduce %q {kind = #graph<reduce_kind sum>, axes = array<i64: 0, 1>, keepdims = false} : (tensor<4x3xf32>) -> tensor<f32>
+  return %l : tensor<f32>
+}

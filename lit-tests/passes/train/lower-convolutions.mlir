@@ -5,7 +5,7 @@
 // CHECK: graph.pad
 // CHECK-COUNT-9: graph.slice
 // CHECK: graph.concat
-// CHECK: graph.matmul {{.*}} : (tensor<4x27xf32>, tensor<2x27x36xf32>) -> tensor<2x4x36xf32>
+// CHECK: graph.matmul {{.*}} : (tensor<2x36x27xf32>, tensor<27x4xf32>) -> tensor<2x36x4xf32>
 func.func @computed(%x: tensor<2x3x6x6xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<2x4x6x6xf32> {
   %y = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<2x3x6x6xf32>, tensor<4x3x3x3xf32>) -> tensor<2x4x6x6xf32>
   return %y : tensor<2x4x6x6xf32>

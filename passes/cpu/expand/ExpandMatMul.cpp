@@ -5,7 +5,8 @@
 // [K][width], or `width` adjacent columns of an unpacked matrix. The last block may be partial and
 // is masked. Inside a task:
 //
-//   for chunk of K               the rows of the left matrix stay in L2 meanwhile
+//   for chunk of K               the rows of the left matrix stay in L2 meanwhile, and of an
+//                                unpacked matrix the rows of a block of columns in L1
 //     for blocks of columns
 //       for tiles of rows        accumulators in registers
 //         for k: broadcast, multiply, add
@@ -49,7 +50,7 @@ public:
     if (shapeOf(op.getLhs())[0] == 1)
       lhsStrides[0] = 0;
     rhsBatchStride = op.getPacked() || rhs[0] == 1 ? 0 : rhsStrides[0];
-    chunks = depth % tile.getDepth() || columns % width ? 1 : tile.getDepth();
+    chunks = depth % tile.getDepth() ? 1 : tile.getDepth();
     depth /= chunks;
   }
 
@@ -59,7 +60,8 @@ private:
   void prefetchNextPanels(const PixelTile &tileRows, int64_t tiles, Value next, int64_t blocks);
   void emitBlocks(Value batch, Value block, Value next, Value chunk, int64_t blocks,
                   int64_t lastWidth);
-  void startChunk(RegisterTile &acc, const EpilogueAt &at, ArrayRef<Address> outAt, Value chunk);
+  void startChunk(RegisterTile &acc, const EpilogueAt &at, ArrayRef<Address> outAt, Value chunk,
+                  int64_t lastWidth);
   void finishChunk(RegisterTile &acc, const EpilogueAt &at, ArrayRef<Address> outAt, Value chunk,
                    int64_t lastWidth);
 
@@ -90,7 +92,7 @@ void MatMulExpander::prefetchNextPanels(const PixelTile &tileRows, int64_t tiles
 
 /// Initializes the accumulators: with the bias before the first chunk, else with the output.
 void MatMulExpander::startChunk(RegisterTile &acc, const EpilogueAt &at, ArrayRef<Address> outAt,
-                                Value chunk) {
+                                Value chunk, int64_t lastWidth) {
   if (chunks == 1)
     return startSum(b, acc, epilogue, at, width);
   Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, chunk, b.index(0));
@@ -101,7 +103,7 @@ void MatMulExpander::startChunk(RegisterTile &acc, const EpilogueAt &at, ArrayRe
   startSum(b, acc, epilogue, at, width);
   scf::YieldOp::create(b, acc.values());
   b.setInsertionPointToStart(ifOp.elseBlock());
-  acc.load(output, outAt, width);
+  acc.load(output, outAt, width, lastWidth);
   scf::YieldOp::create(b, acc.values());
   acc.values().assign(ifOp.result_begin(), ifOp.result_end());
 }
@@ -148,7 +150,7 @@ void MatMulExpander::emitBlocks(Value batch, Value block, Value next, Value chun
       at.residualBlockStride = width;
       at.lastBlockWidth = lastWidth;
     }
-    startChunk(acc, at, outAt, chunk);
+    startChunk(acc, at, outAt, chunk, lastWidth);
 
     Value lhsFirst = b.mul(batch, lhsStrides[0]);
     Value rhsFirst = b.mulAdd(batch, rhsBatchStride, b.mul(block, rhsBlockStride));

@@ -40,7 +40,10 @@ public:
   }
 
   /// Clones the body for vectors of `width` lanes and returns the result; `args` are its arguments.
-  mlir::Value clone(mlir::ValueRange args, int64_t width) {
+  mlir::Value clone(mlir::ValueRange args, int64_t width) { return cloneAll(args, width).front(); }
+
+  /// Clones the body and returns all values that it yields.
+  llvm::SmallVector<mlir::Value> cloneAll(mlir::ValueRange args, int64_t width) {
     mlir::IRMapping mapping;
     mapping.map(block.getArguments(), args);
     // Constants may have been hoisted out of the body.
@@ -67,7 +70,7 @@ public:
       if (isExact && mlir::isa<mlir::arith::MulFOp>(copy))
         mapping.map(inner.getResult(0), fence(copy->getResult(0)));
     }
-    return lanesOf(block.getTerminator()->getOperand(0));
+    return llvm::map_to_vector(block.getTerminator()->getOperands(), lanesOf);
   }
 
 private:

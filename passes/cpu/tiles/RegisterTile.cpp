@@ -51,9 +51,11 @@ void RegisterTile::broadcast(Value flat, Address first, int64_t blockStride) {
     }
 }
 
-void RegisterTile::load(Value flat, ArrayRef<Address> at, int64_t blockStride) {
+void RegisterTile::load(Value flat, ArrayRef<Address> at, int64_t blockStride,
+                        int64_t lastBlockWidth) {
   map([&](Value, int64_t p, int64_t j, int64_t v) {
-    return loadVector(flat, at[p] + (j * blockStride + v * lanes));
+    return loadVector(flat, at[p] + (j * blockStride + v * lanes),
+                      validLanes(j, v, lastBlockWidth));
   });
 }
 

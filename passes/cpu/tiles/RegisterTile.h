@@ -45,8 +45,9 @@ public:
   /// Initializes every pixel with the per-channel values (a bias) at `first`.
   void broadcast(mlir::Value flat, Address first, int64_t blockStride);
   /// Loads or stores the accumulators of all pixels, which have one address each; strides are in
-  /// elements.
-  void load(mlir::Value flat, llvm::ArrayRef<Address> pixels, int64_t blockStride);
+  /// elements. The last block has `lastBlockWidth` columns (0: all).
+  void load(mlir::Value flat, llvm::ArrayRef<Address> pixels, int64_t blockStride,
+            int64_t lastBlockWidth = 0);
   void store(mlir::Value flat, llvm::ArrayRef<Address> pixels, int64_t blockStride,
              int64_t lastBlockWidth = 0);
 

@@ -257,6 +257,23 @@ int64_t depthChunks(MatMulOp op, LevelAttr level) {
   return 1;
 }
 
+/// Returns the number of chunks in which a product with an unpacked matrix is accumulated, so that
+/// what a register tile reads of both matrices stays in half of L1 while the rows go by: rows of
+/// the right matrix are far apart, in pages of their own.
+int64_t unpackedChunks(MatMulOp op, const Shape &shape, int64_t width, LevelAttr level) {
+  constexpr int64_t kMinChunk = 64;
+  const int64_t depth = shapeOf(op.getLhs())[2], rows = shapeOf(op.getOutput())[1];
+  const int64_t bytes = (shape.blocks * width + shape.pixels) * 4;
+  const int64_t longest = std::max(kMinChunk, level.getL1() / 2 / bytes);
+  // Few tiles of rows read the matrix too seldom for its rows to be worth keeping.
+  if (op.getPacked() || depth <= 2 * longest || rows < 4 * shape.pixels)
+    return 1;
+  for (int64_t size = longest; size >= kMinChunk; --size)
+    if (depth % size == 0)
+      return depth / size;
+  return 1;
+}
+
 TileAttr tileFor(MatMulOp op) {
   LevelAttr level = levelOf(op);
   ArrayRef<int64_t> out = shapeOf(op.getOutput());
@@ -271,10 +288,12 @@ TileAttr tileFor(MatMulOp op) {
     if (shape.cost == 0 || (candidate.cost && candidate.cost < 0.999 * shape.cost))
       shape = candidate;
   }
-  int64_t chunks = depthChunks(op, level);
+  int64_t chunks =
+      op.getPacked() ? depthChunks(op, level) : unpackedChunks(op, shape, width, level);
   // Tasks of several chunks read all of the left matrix: there are few of them.
-  int64_t wanted = std::clamp<int64_t>(op.flops() / (kMinTaskFlops / 4), 1,
-                                       chunks > 1 ? kWantedTasks : 4 * kWantedTasks);
+  int64_t wanted =
+      std::clamp<int64_t>(op.flops() / (kMinTaskFlops / 4), 1,
+                          op.getPacked() && chunks > 1 ? kWantedTasks : 4 * kWantedTasks);
   int64_t groups = splitEvenly(blocks, llvm::divideCeil(wanted, out[0]), shape.blocks);
   return TileAttr::get(op.getContext(), shape.pixels, shape.blocks, /*rows=*/1, groups,
                        /*depth=*/chunks, /*flatten=*/false);
