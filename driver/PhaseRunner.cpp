@@ -53,6 +53,27 @@ static bool isLowered(func::FuncOp main) {
       .wasInterrupted();
 }
 
+/// Returns the passes that turn calls of host kernels into products, which an NPU computes; nothing
+/// where `main` has no such call. They come first: what they leave may have static shapes only.
+static std::optional<PhasePipeline> productPipeline(func::FuncOp main,
+                                                    ArrayRef<std::string> disabled) {
+  bool isAny = false;
+  main.walk([&](graph::HostCallOp call) {
+    isAny |= llvm::is_contained({"MatMulNBits", "DequantizeLinear", "RNN", "GRU", "LSTM"},
+                                call.getKernel());
+  });
+  if (!isAny)
+    return std::nullopt;
+  return PhasePipeline{Phase::Graph, "host kernels as products", "2-products.mlir",
+                       [disabled](OpPassManager &pm) {
+                         OpPassManager &functions = pm.nest<func::FuncOp>();
+                         if (!llvm::is_contained(disabled, "host-expand-weights"))
+                           functions.addPass(host::createHostExpandWeights());
+                         if (!llvm::is_contained(disabled, "host-expand-recurrent"))
+                           functions.addPass(host::createHostExpandRecurrent());
+                       }};
+}
+
 bool PhaseRunner::runStatic(ModuleOp module, ArrayRef<PhasePipeline> pipelines, Phase last) {
   if (isLowered(om::findMain(module)))
     // Kernels that come from a file are the CPU's.
@@ -152,6 +173,11 @@ bool PhaseRunner::run(ModuleOp module, Phase last) {
   if (!checkPassNames() || !checkInputs(main))
     return false;
   target.annotate(module);
+  // With the types of the model the cube computes no products of f32.
+  if (!target.takesDynamicInputs() && target.precisionBase() != PrecisionBase::Float32)
+    if (std::optional<PhasePipeline> pipeline = productPipeline(main, disabled);
+        pipeline && !runPipeline(module, *pipeline))
+      return false;
   return host::isHostProgram(main) ? runRegions(module, last)
                                    : runStatic(module, target.buildPipelines(main, disabled), last);
 }

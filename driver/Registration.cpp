@@ -18,6 +18,7 @@
 #include "passes/npu/GraphPasses.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/Pipelines.h"
+#include "passes/npu/VectorPasses.h"
 #include "passes/om/Passes.h"
 #include "passes/shard/Passes.h"
 #include "passes/train/Passes.h"
@@ -58,6 +59,7 @@ void registerAllPasses() {
   host::registerHostPipelines();
   npu::registerNpuPasses();
   npu::registerNpuGraphPasses();
+  npu::registerNpuVectorPasses();
   npu::registerNpuPipelines();
   om::registerOmPasses();
   shard::registerShardPasses();

@@ -158,15 +158,39 @@ Value matchTanhTerm(Value value) {
   return {};
 }
 
-struct ComposeProduct : CountingPattern<MulOp> {
-  using CountingPattern::CountingPattern;
+/// A pattern whose result has one element type for all ops that it replaces.
+template <typename OpTy> struct ComposePattern : CountingPattern<OpTy> {
+  ComposePattern(MLIRContext *context, Pass::Statistic &count, const Float32Nodes &float32Nodes)
+      : CountingPattern<OpTy>(context, count), float32Nodes(float32Nodes) {}
 
-  LogicalResult matchAndRewrite(MulOp op, PatternRewriter &rewriter) const override {
-    return composeProduct(op, rewriter, count);
+  /// Returns whether one op on `input` may compute what `root` and the ops in front of it do: all
+  /// of them compute in f32 because the user wants that, or none does. Apart from constants they
+  /// read nothing but `input`.
+  bool mayCompose(Operation *root, Value input) const {
+    // More ops than any activation has: `root` has other operands than one function of `input`.
+    constexpr size_t maxOps = 64;
+    SmallVector<Value> values(root->getOperands());
+    llvm::SmallPtrSet<Operation *, 16> seen;
+    while (float32Nodes.hasNodes() && !values.empty()) {
+      Value value = values.pop_back_val();
+      Operation *op = value == input ? nullptr : value.getDefiningOp();
+      if (!op || isa<ConstantOp>(op) || !seen.insert(op).second)
+        continue;
+      if (seen.size() > maxOps || !float32Nodes.mayJoin(root, op))
+        return false;
+      llvm::append_range(values, op->getOperands());
+    }
+    return true;
   }
 
-  static LogicalResult composeProduct(Operation *op, PatternRewriter &rewriter,
-                                      Pass::Statistic &count) {
+  const Float32Nodes &float32Nodes;
+};
+
+/// Composes activations that are products or quotients of x and a gate.
+template <typename OpTy> struct ComposeProduct : ComposePattern<OpTy> {
+  using ComposePattern<OpTy>::ComposePattern;
+
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
     Type type = op->getResult(0).getType();
     if (!isFloat(op->getResult(0)))
       return failure();
@@ -175,10 +199,10 @@ struct ComposeProduct : CountingPattern<MulOp> {
       return failure();
     for (auto [x, gate] : {std::pair(product.factors[0], product.factors[1]),
                            {product.factors[1], product.factors[0]}}) {
-      if (x.getType() != type || gate.getType() != type)
+      if (x.getType() != type || gate.getType() != type || !this->mayCompose(op, x))
         continue;
       if (succeeded(composeGate(op, x, gate, product.constant, rewriter))) {
-        ++count;
+        ++this->count;
         return success();
       }
     }
@@ -215,8 +239,8 @@ struct ComposeProduct : CountingPattern<MulOp> {
 };
 
 /// 1 / (1 + e^-x).
-template <typename OpTy> struct ComposeSigmoid : CountingPattern<OpTy> {
-  using CountingPattern<OpTy>::CountingPattern;
+template <typename OpTy> struct ComposeSigmoid : ComposePattern<OpTy> {
+  using ComposePattern<OpTy>::ComposePattern;
 
   LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
     Value denominator = op->getOperand(op->getNumOperands() - 1);
@@ -227,7 +251,7 @@ template <typename OpTy> struct ComposeSigmoid : CountingPattern<OpTy> {
       return failure();
     auto exp = sum->first.getDefiningOp<ExpOp>();
     auto neg = exp ? exp.getInput().getDefiningOp<NegOp>() : NegOp();
-    if (!neg)
+    if (!neg || !this->mayCompose(op, neg.getInput()))
       return failure();
     rewriter.replaceOpWithNewOp<SigmoidOp>(op, op.getType(), neg.getInput());
     ++this->count;
@@ -235,23 +259,15 @@ template <typename OpTy> struct ComposeSigmoid : CountingPattern<OpTy> {
   }
 };
 
-/// Composes a hard_swish or gelu whose last step is a division, or clip(a * x + b, 0, c) / c.
-struct ComposeQuotient : CountingPattern<DivOp> {
-  using CountingPattern::CountingPattern;
-
-  LogicalResult matchAndRewrite(DivOp op, PatternRewriter &rewriter) const override {
-    return ComposeProduct::composeProduct(op, rewriter, count);
-  }
-};
-
 /// clip(a * x + b, 0, c) / c or * (1 / c).
-template <typename OpTy> struct ComposeHardSigmoid : CountingPattern<OpTy> {
-  using CountingPattern<OpTy>::CountingPattern;
+template <typename OpTy> struct ComposeHardSigmoid : ComposePattern<OpTy> {
+  using ComposePattern<OpTy>::ComposePattern;
 
   LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
     auto [value, scale] = matchScaled(op.getResult());
     auto hard = matchHardSigmoid(value);
-    if (!hard || !isa<ClipOp>(value.getDefiningOp()) || !isClose(hard->scale * scale, 1.0))
+    if (!hard || !isa<ClipOp>(value.getDefiningOp()) || !isClose(hard->scale * scale, 1.0) ||
+        !this->mayCompose(op, hard->input))
       return failure();
     rewriter.replaceOpWithNewOp<HardSigmoidOp>(op, op.getType(), hard->input,
                                                rewriter.getF64FloatAttr(hard->alpha),
@@ -282,8 +298,8 @@ std::optional<Range> matchRange(Operation *op) {
   return std::nullopt;
 }
 
-template <typename OpTy> struct ComposeRange : CountingPattern<OpTy> {
-  using CountingPattern<OpTy>::CountingPattern;
+template <typename OpTy> struct ComposeRange : ComposePattern<OpTy> {
+  using ComposePattern<OpTy>::ComposePattern;
 
   LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
     auto outer = matchRange(op);
@@ -291,7 +307,7 @@ template <typename OpTy> struct ComposeRange : CountingPattern<OpTy> {
       return failure();
     Range range = *outer;
     auto inner = matchRange(range.input.getDefiningOp());
-    if (inner && !(inner->low <= inner->high))
+    if (inner && (!(inner->low <= inner->high) || !this->mayCompose(op, inner->input)))
       inner.reset();
     if (inner) {
       range = {inner->input, std::min(std::max(inner->low, range.low), range.high),
@@ -317,12 +333,12 @@ template <typename OpTy> struct ComposeRange : CountingPattern<OpTy> {
 
 /// Composes clip(a * x + b, 0, 1) to hard_sigmoid, but only where x is scaled: a plain clip of a
 /// sum is left alone.
-struct ClipToHardSigmoid : CountingPattern<ClipOp> {
-  using CountingPattern::CountingPattern;
+struct ClipToHardSigmoid : ComposePattern<ClipOp> {
+  using ComposePattern::ComposePattern;
 
   LogicalResult matchAndRewrite(ClipOp op, PatternRewriter &rewriter) const override {
     auto hard = matchHardSigmoid(op.getResult());
-    if (!hard || hard->scale != 1.0 || hard->alpha == 1.0)
+    if (!hard || hard->scale != 1.0 || hard->alpha == 1.0 || !mayCompose(op, hard->input))
       return failure();
     rewriter.replaceOpWithNewOp<HardSigmoidOp>(op, op.getType(), hard->input,
                                                rewriter.getF64FloatAttr(hard->alpha),
@@ -333,13 +349,14 @@ struct ClipToHardSigmoid : CountingPattern<ClipOp> {
 };
 
 /// max(x, a * x) with 0 <= a <= 1 is leaky_relu.
-struct MaxToLeakyRelu : CountingPattern<MaxOp> {
-  using CountingPattern::CountingPattern;
+struct MaxToLeakyRelu : ComposePattern<MaxOp> {
+  using ComposePattern::ComposePattern;
 
   LogicalResult matchAndRewrite(MaxOp op, PatternRewriter &rewriter) const override {
     for (auto [x, scaled] : {std::pair(op.getLhs(), op.getRhs()), {op.getRhs(), op.getLhs()}}) {
       auto [source, alpha] = matchScaled(scaled);
-      if (source == x && scaled != x && alpha >= 0 && alpha <= 1 && isFloat(x)) {
+      if (source == x && scaled != x && alpha >= 0 && alpha <= 1 && isFloat(x) &&
+          mayCompose(op, x)) {
         rewriter.replaceOpWithNewOp<LeakyReluOp>(op, op.getType(), x,
                                                  rewriter.getF64FloatAttr(alpha));
         ++count;
@@ -351,8 +368,8 @@ struct MaxToLeakyRelu : CountingPattern<MaxOp> {
 };
 
 /// Replaces a prelu with one slope for the whole tensor by a leaky relu.
-struct PReluToLeakyRelu : CountingPattern<PReluOp> {
-  using CountingPattern::CountingPattern;
+struct PReluToLeakyRelu : ComposePattern<PReluOp> {
+  using ComposePattern::ComposePattern;
 
   LogicalResult matchAndRewrite(PReluOp op, PatternRewriter &rewriter) const override {
     auto slope = getScalarConstant(op.getRhs());
@@ -367,15 +384,13 @@ struct PReluToLeakyRelu : CountingPattern<PReluOp> {
 
 struct ComposeActivations : atc::graph::impl::GraphComposeActivationsBase<ComposeActivations> {
   void runOnOperation() override {
-    // A composed activation would have one type for f32 nodes and others.
-    if (Float32Nodes(getOperation()).hasNodes())
-      return;
+    const Float32Nodes float32Nodes(getOperation());
     RewritePatternSet patterns(&getContext());
-    patterns.add<ComposeProduct, ComposeQuotient, ComposeSigmoid<DivOp>,
+    patterns.add<ComposeProduct<MulOp>, ComposeProduct<DivOp>, ComposeSigmoid<DivOp>,
                  ComposeSigmoid<ReciprocalOp>, ComposeHardSigmoid<DivOp>, ComposeHardSigmoid<MulOp>,
                  ComposeRange<ClipOp>, ComposeRange<MaxOp>, ComposeRange<MinOp>,
                  ComposeRange<ReluOp>, ClipToHardSigmoid, MaxToLeakyRelu, PReluToLeakyRelu>(
-        &getContext(), numComposed);
+        &getContext(), numComposed, float32Nodes);
     rewriteToFixpoint(getOperation(), std::move(patterns));
   }
 };

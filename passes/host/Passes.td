@@ -80,6 +80,56 @@ def HostTileRows : Pass<"host-tile-rows", "::mlir::ModuleOp"> {
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 
+def HostExpandRecurrent : Pass<"host-expand-recurrent", "::mlir::func::FuncOp"> {
+  let summary = "Unrolls the steps of RNN, GRU and LSTM into graph ops";
+  let description = [{
+    Replaces calls of recurrent operators of static shapes and constant weights by one
+    product of all data with W, and per step a product of the state with R and the
+    functions of the gates. Directions, both layouts, peepholes, clipping, all activations
+    and initial states are taken over; sequences that may end early stay a call, as does
+    an operator of more than `max-steps` steps.
+
+    Only for targets that multiply faster than the CPU: there the host kernel is better
+    than steps.
+
+    ```mlir
+    %y, %h = graph.host_call "RNN"(%x, %w, %r) {} : (tensor<2x1x8xf32>, ...) -> ...
+    ```
+    becomes
+    ```mlir
+    %d = graph.fully_connected %x, %w
+    %h0 = graph.tanh %d0
+    %p = graph.fully_connected %h0, %r
+    %s = graph.add %p, %d1
+    %h1 = graph.tanh %s
+    %y = graph.concat %h0, %h1
+    ```
+  }];
+  let options = [Option<"maxSteps", "max-steps", "int64_t", "2048",
+                        "How many steps of all directions an operator may have">];
+  let statistics = [Statistic<"numExpanded", "num-expanded", "Operators that were unrolled">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
+def HostExpandWeights : Pass<"host-expand-weights", "::mlir::func::FuncOp"> {
+  let summary = "Expands constant weights of few bits to floats";
+  let description = [{
+    MatMulNBits with constant weights of 4 or 8 bits becomes a product with a matrix of
+    floats, and DequantizeLinear of constants a constant: for targets without
+    instructions for such weights, which would otherwise leave the product to the CPU.
+
+    ```mlir
+    %y = graph.host_call "MatMulNBits"(%x, %w, %scales) {K = array<i64: 512>, ...} : ...
+    ```
+    becomes
+    ```mlir
+    %y = graph.fully_connected %x, %weights : (tensor<1x512xf32>, tensor<384x512xf32>) -> ...
+    ```
+  }];
+  let statistics = [Statistic<"numExpanded", "num-expanded", "Matrices that were expanded">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
 def HostFoldBatchNorm : Pass<"host-fold-batch-norm", "::mlir::func::FuncOp"> {
   let summary = "Folds normalization into the convolution before it";
   let description = [{

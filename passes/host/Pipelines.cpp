@@ -51,7 +51,7 @@ ArrayRef<StringLiteral> optionalPasses() {
       "host-pack-gates",         "host-fuse-conv",         "host-tile-dynamic-dim",
       "host-fuse-normalization", "host-fuse-attention",    "host-pack-weights",
       "host-tile-rows",          "host-block-channels",    "host-fuse-dequantize",
-      "host-fuse-rotary"};
+      "host-fuse-rotary",        "host-expand-recurrent",  "host-expand-weights"};
   return names;
 }
 

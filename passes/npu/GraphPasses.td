@@ -7,7 +7,8 @@
 include "mlir/Pass/PassBase.td"
 
 def NpuDecompose : Pass<"npu-decompose", "::mlir::func::FuncOp"> {
-  let summary = "Rewrite resizes as matrix products, and pools over whole images as means";
+  let summary = "Rewrite resizes as matrix products, pools over whole images as means, pads and "
+                "gathers as slices";
   let description = [{
     Resampling is linear and separable: along each dim the result is a product
     with a matrix of weights, which the cube computes. A dim that is not the
@@ -18,6 +19,9 @@ def NpuDecompose : Pass<"npu-decompose", "::mlir::func::FuncOp"> {
 
     An average pool whose window is the whole image becomes a mean: the rows of
     a large window do not fit into ub.
+
+    Pads that repeat elements (edge, reflect, wrap) and gathers with constant
+    indices become concats of slices, if these are 33 at most per dim.
 
     Nodes that compute in f32 or on the CPU stay, as do functions with int8
     contractions of the cube, whose other kernels compute in f32.
@@ -32,7 +36,8 @@ def NpuDecompose : Pass<"npu-decompose", "::mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["::atc::graph::GraphDialect"];
   let statistics = [Statistic<"numResizes", "num-resizes", "Resizes that became products">,
-                    Statistic<"numPools", "num-pools", "Pools that became means">];
+                    Statistic<"numPools", "num-pools", "Pools that became means">,
+                    Statistic<"numMoves", "num-moves", "Pads and gathers that became slices">];
 }
 
 #endif // OPENATC_NPU_GRAPH_PASSES_TD

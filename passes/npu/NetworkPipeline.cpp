@@ -7,6 +7,7 @@
 #include "passes/npu/GraphPasses.h"
 #include "passes/npu/Passes.h"
 #include "passes/npu/Pipelines.h"
+#include "passes/npu/VectorPasses.h"
 #include "passes/npu/contraction/PackNpuWeights.h"
 #include "passes/om/Passes.h"
 
@@ -85,6 +86,7 @@ void buildNpuKernelPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   if (options.tile.empty() && !isOn(options, "npu-select-tiles"))
     tiles.fixed = "64x64x64";
   pm.addNestedPass<func::FuncOp>(createNpuSelectTiles(tiles));
+  pm.addPass(createNpuExpandArgReduce());
   pm.addPass(createNpuExpandConv2D());
   pm.addPass(createNpuExpandCopy());
   pm.addPass(createNpuExpandLayerNorm());

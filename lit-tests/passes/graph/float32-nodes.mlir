@@ -38,4 +38,20 @@ module attributes {graph.float32_nodes = ["square", "root", "sigmoid"]} {
     %4 = graph.mul %1, %0 : (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> loc("m"("swish"))
     return %3, %4 : tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>
   }
+
+  // What is an activation of one type as a whole is composed, on either side.
+  // COMPOSE-LABEL: func @composed
+  // COMPOSE: graph.silu %arg0
+  // COMPOSE: graph.silu %arg0
+  // COMPOSE: graph.relu %arg0
+  // COMPOSE: graph.clip
+  func.func @composed(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+    %0 = graph.sigmoid %x : (tensor<8xf32>) -> tensor<8xf32> loc("a"("sigmoid"))
+    %1 = graph.mul %0, %x : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32> loc("b"("square"))
+    %2 = graph.sigmoid %x : (tensor<8xf32>) -> tensor<8xf32> loc("c"("gate"))
+    %3 = graph.mul %2, %x : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32> loc("d"("product"))
+    %4 = graph.relu %x : (tensor<8xf32>) -> tensor<8xf32> loc("e"("root"))
+    %5 = graph.clip %4 {max = 6.0, min = -1.0} : (tensor<8xf32>) -> tensor<8xf32> loc("f"("clip"))
+    return %1, %3, %5 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  }
 }

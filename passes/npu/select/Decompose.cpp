@@ -6,8 +6,10 @@
 #include "passes/graph/Float32Nodes.h"
 #include "passes/kernel/LayoutRules.h"
 #include "passes/npu/GraphPasses.h"
+#include "passes/npu/select/DecomposeMoves.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -78,19 +80,33 @@ struct DecomposePass : impl::NpuDecomposeBase<DecomposePass> {
     for (Operation &op : function.getOps()) {
       if (op.hasAttr(kernel::kCubeSumsAttr))
         return;
-      if (isa<graph::ResizeOp, graph::AveragePoolOp>(op) && !float32Nodes.contains(&op) &&
+      // Moves are the same in any type.
+      auto pad = dyn_cast<graph::PadOp>(op);
+      const bool isMove =
+          isa<graph::GatherOp>(op) || (pad && pad.getMode() != graph::PadMode::Constant);
+      if ((isMove ||
+           (isa<graph::ResizeOp, graph::AveragePoolOp>(op) && !float32Nodes.contains(&op))) &&
           !hostNodes.contains(&op))
         ops.push_back(&op);
     }
     for (Operation *op : ops)
-      if (auto resize = dyn_cast<graph::ResizeOp>(op))
-        rewrite(resize);
-      else
-        rewrite(cast<graph::AveragePoolOp>(op));
+      llvm::TypeSwitch<Operation *>(op)
+          .Case([&](graph::ResizeOp resize) { rewrite(resize); })
+          .Case([&](graph::AveragePoolOp pool) { rewrite(pool); })
+          .Case([&](graph::PadOp pad) { note(op->getLoc(), decomposePad(pad)); })
+          .Case([&](graph::GatherOp gather) { note(op->getLoc(), decomposeGather(gather)); });
   }
 
 private:
   static constexpr int64_t kMaxElements = 4 << 20;
+
+  /// Counts a move that was rewritten, or says why it stays.
+  void note(Location loc, const std::string &why) {
+    if (why.empty())
+      ++numMoves;
+    else
+      remarkMissed(getArgument(), loc, "Kept") << why;
+  }
 
   /// Returns the reason why a resize stays; empty: it becomes products.
   static std::string whyKept(graph::ResizeOp op) {

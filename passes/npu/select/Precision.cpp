@@ -151,8 +151,49 @@ private:
     return result;
   }
 
+  /// Returns whether `value` is a square of each element, which only reductions read.
+  static bool isReducedSquare(Value value) {
+    if (!isFloat32(value) || !llvm::all_of(value.getUsers(), llvm::IsaPred<graph::ReduceOp>))
+      return false;
+    if (auto product = value.getDefiningOp<graph::MulOp>())
+      return product.getLhs() == product.getRhs();
+    auto map = value.getDefiningOp<graph::MapOp>();
+    auto product =
+        map ? map.getBody().front().getTerminator()->getOperand(0).getDefiningOp<arith::MulFOp>()
+            : arith::MulFOp();
+    return product && product.getLhs() == product.getRhs();
+  }
+
+  /// Finds values that stay f32: squares whose mean or sum norms need, and what is computed of them
+  /// up to the next map. In f16 the square of 256 is infinite.
+  void findSquares() {
+    wide.clear();
+    for (auto reduce : getOperation().getOps<graph::ReduceOp>()) {
+      const bool isSum =
+          reduce.getKind() == graph::ReduceKind::Mean || reduce.getKind() == graph::ReduceKind::Sum;
+      if (!isSum || !isReducedSquare(reduce.getInput()))
+        continue;
+      wide.insert(reduce.getInput());
+      SmallVector<Value> values{reduce.getResult()};
+      while (!values.empty()) {
+        Value value = values.pop_back_val();
+        wide.insert(value);
+        for (Operation *user : value.getUsers())
+          if (isa<graph::ReshapeOp>(user))
+            values.push_back(user->getResult(0));
+      }
+    }
+  }
+  /// Returns whether an operand that stays f32 is read as it is. Maps may read several types.
+  bool readsWide(OpOperand &operand) {
+    Operation *op = operand.getOwner();
+    return wide.contains(operand.get()) &&
+           (isa<graph::MapOp>(op) || wide.contains(op->getResult(0)));
+  }
+
   void narrowAll(const graph::Float32Nodes &float32Nodes) {
     DenseSet<Operation *> decisions = findDecisions();
+    findSquares();
     DenseSet<Value> halved; // Were f32 in the model.
     SmallVector<Operation *> ops;
     for (Operation &op : getOperation().getOps())
@@ -165,7 +206,8 @@ private:
       }
       if (isa<graph::ConstantOp>(op))
         continue;
-      if (float32Nodes.contains(op)) {
+      const bool isWideSquare = isa<graph::MulOp>(op) && wide.contains(op->getResult(0));
+      if (float32Nodes.contains(op) || isWideSquare) {
         for (OpOperand &operand : op->getOpOperands())
           if (halved.contains(operand.get()))
             operand.set(asFloat(operand.get()));
@@ -177,10 +219,11 @@ private:
                        [&](Operation *user) { return float32Nodes.contains(user); }))
         continue;
       for (OpOperand &operand : op->getOpOperands())
-        if (isFloat32(operand.get()) && !isBias(operand) && !isa<graph::CastOp>(op))
+        if (isFloat32(operand.get()) && !isBias(operand) && !isa<graph::CastOp>(op) &&
+            !readsWide(operand))
           operand.set(asHalf(operand.get()));
       for (Value result : op->getResults())
-        if (isFloat32(result)) {
+        if (isFloat32(result) && !wide.contains(result)) {
           result.setType(halfType(result));
           halved.insert(result);
           ++numNarrowed;
@@ -285,6 +328,7 @@ private:
   }
 
   DenseMap<Value, Value> narrowed, widened;
+  DenseSet<Value> wide; ///< stay f32 between values of f16
 };
 } // namespace
 } // namespace atc::npu

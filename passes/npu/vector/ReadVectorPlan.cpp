@@ -108,6 +108,12 @@ bool VectorPlan::readCompare(Operation &op) {
   case UGE:
     result = binary(VectorOp::LessEqual, b, a);
     break;
+  case ORD:
+    result = mul(binary(VectorOp::Equal, a, a), binary(VectorOp::Equal, b, b));
+    break;
+  case UNO:
+    result = sub(constant(1), mul(binary(VectorOp::Equal, a, a), binary(VectorOp::Equal, b, b)));
+    break;
   default:
     return false;
   }
@@ -194,6 +200,11 @@ bool VectorPlan::read(Operation &op) {
           .Case<math::RoundEvenOp>([&](auto) { return unary(VectorOp::Round, in[0]); })
           .Case<math::TanhOp>([&](auto) { return tanh(in[0]); })
           .Case<math::ErfOp>([&](auto) { return erf(in[0]); })
+          .Case<math::SinOp>([&](auto) { return sine(in[0], /*isCosine=*/false); })
+          .Case<math::CosOp>([&](auto) { return sine(in[0], /*isCosine=*/true); })
+          .Case<math::TanOp>([&](auto) {
+            return div(sine(in[0], /*isCosine=*/false), sine(in[0], /*isCosine=*/true));
+          })
           .Case<math::FmaOp>([&](auto) { return add(mul(in[0], in[1]), in[2]); })
           .Case<math::PowFOp>(
               [&](auto) { return isConstant(in[1], &exponent) ? power(in[0], exponent) : -1; })

@@ -256,6 +256,31 @@ int VectorPlan::erf(int a) {
   return result;
 }
 
+/// Computes the sine of what is left of a multiple of pi (an odd multiple of pi / 2 for a cosine),
+/// by its Taylor series up to the power of 11; odd multiples change its sign.
+int VectorPlan::sine(int a, bool isCosine) {
+  // Their sum is pi; products with integers below 2^15 are exact but for the last one.
+  constexpr double pi[] = {3.140625, 9.67502593994140625e-4, 1.509957990978376432e-7};
+  constexpr double series[] = {-1. / 39916800, 1. / 362880, -1. / 5040, 1. / 120, -1. / 6};
+  int turns = mul(a, constant(1 / M_PI));
+  int number = unary(VectorOp::Round, isCosine ? add(turns, constant(-0.5)) : turns);
+  int multiple = isCosine ? add(number, constant(0.5)) : number;
+  int x = a;
+  for (double part : pi)
+    x = add(x, mul(multiple, constant(-part)));
+  int square = mul(x, x), sum = constant(series[0]);
+  for (double factor : llvm::ArrayRef(series).drop_front())
+    sum = add(mul(sum, square), constant(factor));
+  int value = add(mul(mul(x, square), sum), x);
+  int even = mul(unary(VectorOp::Floor, mul(number, constant(0.5))), constant(2));
+  int odd = sub(number, even);
+  int sign = add(mul(odd, constant(isCosine ? 2 : -2)), constant(isCosine ? -1 : 1));
+  int result = mul(value, sign);
+  // A multiple of pi is no number of f16.
+  list[result].roundings = kManyRoundings;
+  return result;
+}
+
 int VectorPlan::power(int a, double exponent) {
   if (exponent == 0.5)
     return unary(VectorOp::Sqrt, a);

@@ -84,6 +84,7 @@ private:
   int normalDistribution(int a, double factor);
   int tanh(int a);
   int erf(int a);
+  int sine(int a, bool isCosine);
 
   bool isConstant(int step, double *value = nullptr) const;
   template <typename Visit> void forEachOperand(Step &step, Visit visit);

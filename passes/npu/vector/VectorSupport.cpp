@@ -3,6 +3,7 @@
 
 #include "passes/npu/vector/VectorSupport.h"
 
+#include "passes/npu/vector/ArgReduce.h"
 #include "passes/npu/vector/VectorKernels.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -29,6 +30,7 @@ std::string whyUnsupportedVectorKernel(Operation *op, const SocTable &soc) {
       .Case<kernel::CopyOp, kernel::PackOp, kernel::UnpackOp, kernel::FillOp, kernel::PadOp>(
           [&](Operation *copy) { return whyUnsupportedCopy(copy, soc); })
       .Case<kernel::PoolOp>([&](auto pool) { return whyUnsupportedPool(pool, soc); })
+      .Case<kernel::ArgReduceOp>([&](auto arg) { return whyUnsupportedArgReduce(arg, soc); })
       .Case<kernel::ReduceOp>([&](auto reduce) { return whyUnsupportedReduce(reduce, soc); })
       .Case<kernel::SoftmaxOp>([&](auto softmax) { return whyUnsupportedSoftmax(softmax, soc); })
       .Case<ir::LayerNormOp>([&](auto norm) { return whyUnsupportedLayerNorm(norm, soc); })

@@ -33,6 +33,44 @@ func.func @nearest(%x: tensor<1x8x2x2xf32>) -> tensor<1x8x2x6xf32> {
   return %z : tensor<1x8x2x6xf32>
 }
 
+// What a border repeats is sliced; rows of the width and height are copied whole.
+// CHECK-LABEL: func.func @reflect
+// CHECK-DAG: %[[A:.*]] = graph.slice %arg0 {sizes = array<i64: 1, 8, 1, 4>, starts = array<i64: 0, 0, 1, 0>
+// CHECK-DAG: %[[B:.*]] = graph.slice %arg0 {sizes = array<i64: 1, 8, 1, 4>, starts = array<i64: 0, 0, 2, 0>
+// CHECK: %[[C:.*]] = graph.concat %[[A]], %arg0, %[[B]] {axis = 2 : i64}
+// CHECK: graph.concat %{{.*}}, %[[C]], %{{.*}} {axis = 3 : i64} : {{.*}} -> tensor<1x8x6x7xf32>
+// CHECK-NOT: graph.pad
+func.func @reflect(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x6x7xf32> {
+  %y = graph.pad %x {low = array<i64: 0, 0, 1, 2>, high = array<i64: 0, 0, 1, 1>, mode = #graph<pad_mode reflect>} : (tensor<1x8x4x4xf32>) -> tensor<1x8x6x7xf32>
+  return %y : tensor<1x8x6x7xf32>
+}
+
+// A wrapped border is a single slice however wide it is; a wide reflected one stays, as do zeros.
+// CHECK-LABEL: func.func @borders
+// CHECK: %[[W:.*]] = graph.slice %arg0 {sizes = array<i64: 40>, starts = array<i64: 24>
+// CHECK: graph.concat %[[W]], %arg0 {axis = 0 : i64}
+// CHECK-COUNT-2: graph.pad
+func.func @borders(%x: tensor<64xf32>) -> (tensor<104xf32>, tensor<104xf32>, tensor<66xf32>) {
+  %a = graph.pad %x {low = array<i64: 40>, high = array<i64: 0>, mode = #graph<pad_mode wrap>} : (tensor<64xf32>) -> tensor<104xf32>
+  %b = graph.pad %x {low = array<i64: 40>, high = array<i64: 0>, mode = #graph<pad_mode reflect>} : (tensor<64xf32>) -> tensor<104xf32>
+  %c = graph.pad %x {low = array<i64: 1>, high = array<i64: 1>, mode = #graph<pad_mode constant>} : (tensor<64xf32>) -> tensor<66xf32>
+  return %a, %b, %c : tensor<104xf32>, tensor<104xf32>, tensor<66xf32>
+}
+
+// Indices that are known: one slice per run of consecutive ones. Others stay.
+// CHECK-LABEL: func.func @gather
+// CHECK: %[[A:.*]] = graph.slice %arg0 {sizes = array<i64: 2, 3>, starts = array<i64: 6, 0>
+// CHECK: %[[B:.*]] = graph.slice %arg0 {sizes = array<i64: 2, 3>, starts = array<i64: 0, 0>
+// CHECK: %[[C:.*]] = graph.concat %[[A]], %[[B]] {axis = 0 : i64}
+// CHECK: graph.reshape %[[C]] : (tensor<4x3xf32>) -> tensor<2x2x3xf32>
+// CHECK: graph.gather %arg0, %arg1
+func.func @gather(%x: tensor<8x3xf32>, %i: tensor<4xi64>) -> (tensor<2x2x3xf32>, tensor<4x3xf32>) {
+  %known = graph.constant dense<[[-2, 7], [0, 1]]> : tensor<2x2xi64>
+  %a = graph.gather %x, %known {axis = 0 : i64} : (tensor<8x3xf32>, tensor<2x2xi64>) -> tensor<2x2x3xf32>
+  %b = graph.gather %x, %i {axis = 0 : i64} : (tensor<8x3xf32>, tensor<4xi64>) -> tensor<4x3xf32>
+  return %a, %b : tensor<2x2x3xf32>, tensor<4x3xf32>
+}
+
 // A window that is the whole image is a mean; another one stays.
 // CHECK-LABEL: func.func @pool
 // CHECK: graph.reduce %arg0

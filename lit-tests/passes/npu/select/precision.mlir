@@ -121,3 +121,35 @@ func.func @integer_contraction(%x: tensor<1x4xui8>, %w: tensor<3x4xi8>, %i: tens
   %y = graph.relu %p : (tensor<1x3xf32>) -> tensor<1x3xf32>
   return %y : tensor<1x3xf32>
 }
+
+// The square of 256 is infinite in f16: squares and their means stay f32 until a map reads them.
+// FORCE-LABEL: func.func @norm
+// FORCE: %[[X:.*]] = graph.cast %arg0 : {{.*}} -> tensor<2x64xf16>
+// FORCE: %[[S:.*]] = graph.map %[[X]] : (tensor<2x64xf16>) -> tensor<2x64xf32>
+// FORCE: %[[V:.*]] = graph.reduce %[[S]] {{.*}} -> tensor<2xf32>
+// FORCE: %[[R:.*]] = graph.reshape %[[V]] {{.*}} -> tensor<2x1xf32>
+// FORCE: graph.map %[[X]], %[[R]] : (tensor<2x64xf16>, tensor<2x1xf32>) -> tensor<2x64xf16>
+// FORCE-NEXT: ^bb0(%{{.*}}: f16, %{{.*}}: f32):
+// Squares that something else reads, too, are f16.
+// FORCE: %[[Q:.*]] = graph.mul {{.*}} -> tensor<2x64xf16>
+// FORCE: graph.reduce %[[Q]] {{.*}} -> tensor<2x1xf16>
+func.func @norm(%x: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x64xf32>, tensor<2x1xf32>) {
+  %s = graph.map %x : (tensor<2x64xf32>) -> tensor<2x64xf32> {
+  ^bb0(%a: f32):
+    %p = arith.mulf %a, %a : f32
+    graph.yield %p : f32
+  }
+  %v = graph.reduce %s {axes = array<i64: 1>, keepdims = false, kind = #graph<reduce_kind mean>} : (tensor<2x64xf32>) -> tensor<2xf32>
+  %r = graph.reshape %v : (tensor<2xf32>) -> tensor<2x1xf32>
+  %n = graph.map %x, %r : (tensor<2x64xf32>, tensor<2x1xf32>) -> tensor<2x64xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %e = arith.constant 1.0e-6 : f32
+    %c = arith.addf %b, %e : f32
+    %d = math.rsqrt %c : f32
+    %p = arith.mulf %a, %d : f32
+    graph.yield %p : f32
+  }
+  %q = graph.mul %n, %n : (tensor<2x64xf32>, tensor<2x64xf32>) -> tensor<2x64xf32>
+  %m = graph.reduce %q {axes = array<i64: 1>, keepdims = true, kind = #graph<reduce_kind mean>} : (tensor<2x64xf32>) -> tensor<2x1xf32>
+  return %n, %q, %m : tensor<2x64xf32>, tensor<2x64xf32>, tensor<2x1xf32>
+}

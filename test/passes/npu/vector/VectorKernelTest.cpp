@@ -482,10 +482,10 @@ TEST_CASE("resizes by whole factors") {
 
 TEST_CASE("what cannot be expanded is said") {
   Buffer x("f16", {1, 1, 8, 8, 16}), out("f16", {1, 1, 8, 8, 16});
-  CHECK(refusal("kernel.map %0 outs %1 : $0, $1 {\n^bb0(%x: f16):\n%r = math.sin %x : f16\n"
+  CHECK(refusal("kernel.map %0 outs %1 : $0, $1 {\n^bb0(%x: f16):\n%r = math.atan %x : f16\n"
                 "kernel.yield %r : f16\n}",
                 {&x, &out}, "Ascend310P3")
-            .find("math.sin") != std::string::npos);
+            .find("math.atan") != std::string::npos);
   Buffer longRow("f32", {1, 100000}), result("f32", {1, 100000});
   CHECK(
       refusal("kernel.softmax %0, %1 {axis = 1 : i64} : $0, $1", {&longRow, &result}, "Ascend310P3")
@@ -592,5 +592,60 @@ TEST_CASE("quantize and dequantize between floats") {
             return (q - offset) * scale;
           },
           1e-9);
+    }
+}
+
+TEST_CASE("arg reductions") {
+  struct Case {
+    Numbers shape;
+    int64_t axis;
+  };
+  for (std::string type : {"f16", "f32"})
+    for (const Case &c : {Case{{5, 300}, 1}, Case{{2, 21, 40, 9}, 1}, Case{{3, 7}, 0},
+                          Case{{4, 3000}, 1}, Case{{70, 1, 5}, 2}, Case{{2, 3, 40}, 0}})
+      for (bool smallest : {false, true})
+        for (bool last : {false, true})
+          for (const std::string &soc : kSocs) {
+            Buffer x = Buffer::random(type, c.shape, {}, -9, 9);
+            // Whole numbers: most extrema occur more than once.
+            forEachPosition(c.shape, [&](const Numbers &at) { x.set(at, std::floor(x.get(at))); });
+            Numbers reduced = c.shape;
+            reduced[c.axis] = 1;
+            Buffer out("i64", reduced), expected = out;
+            forEachPosition(reduced, [&](const Numbers &at) {
+              Numbers from = at;
+              double best = 0;
+              int64_t index = 0;
+              for (int64_t i = 0; i < c.shape[c.axis]; ++i) {
+                from[c.axis] = i;
+                const double value = smallest ? -x.get(from) : x.get(from);
+                if (i == 0 || value > best || (last && value == best)) {
+                  best = value;
+                  index = i;
+                }
+              }
+              expected.set(at, double(index));
+            });
+            std::string text = "kernel.arg_reduce %0, %1 {axis = " + std::to_string(c.axis) +
+                               " : i64" + (smallest ? ", smallest" : "") +
+                               (last ? ", select_last" : "") + "} : $0, $1";
+            INFO(soc << " " << text << " " << x.type());
+            runVectorKernel(text, {&x, &out}, soc);
+            checkClose(out, expected, 0);
+          }
+}
+
+TEST_CASE("sines of maps") {
+  for (std::string type : {"f16", "f32"})
+    for (std::string function : {"sin", "cos", "tan"}) {
+      const bool isTangent = function == "tan";
+      Buffer x = Buffer::random(type, {3, 1000}, {}, isTangent ? -1 : -100, isTangent ? 1 : 100);
+      Buffer out(type, {3, 1000});
+      checkMap(
+          "%r = math." + function + " %x0 : " + type + "\nkernel.yield %r : " + type, {&x}, out,
+          [&](const std::vector<double> &v) {
+            return isTangent ? std::tan(v[0]) : function == "sin" ? std::sin(v[0]) : std::cos(v[0]);
+          },
+          type == "f16" ? 1e-3 : 1e-5);
     }
 }

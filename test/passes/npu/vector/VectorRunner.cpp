@@ -6,6 +6,7 @@
 #include "backends/npu/ProgramEncoder.h"
 #include "npu/isa/Verify.h"
 #include "passes/npu/Passes.h"
+#include "passes/npu/VectorPasses.h"
 #include "passes/npu/vector/VectorSupport.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -70,6 +71,7 @@ struct Compiler {
       return success();
     });
     PassManager manager(&context);
+    manager.addPass(createNpuExpandArgReduce());
     manager.addPass(createNpuExpandCopy());
     manager.addPass(createNpuExpandLayerNorm());
     manager.addPass(createNpuExpandMap());

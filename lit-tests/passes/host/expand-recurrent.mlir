@@ -1,0 +1,47 @@
+// RUN: atc-opt %s --host-expand-recurrent --split-input-file | FileCheck %s
+// RUN: atc-opt %s --host-expand-recurrent=max-steps=1 --split-input-file | FileCheck %s --check-prefix=LIMIT
+// RUN: atc-opt %s --host-expand-recurrent --split-input-file --remarks-filter=host-expand-recurrent --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK-DAG: [Passed] {{.*}}Category:host-expand-recurrent{{.*}}2 steps become graph ops
+// REMARK-DAG: [Missed] {{.*}}Category:host-expand-recurrent{{.*}}its weights are no constants
+// REMARK-DAG: [Missed] {{.*}}Category:host-expand-recurrent{{.*}}its sequences may end early
+
+// The data of all steps is multiplied at once. The first step has no state to multiply.
+// CHECK-LABEL: func @rnn
+// CHECK-DAG: %[[W:.*]] = graph.constant dense<5.000000e-01> : tensor<4x3xf32>
+// CHECK-DAG: %[[R:.*]] = graph.constant dense<2.500000e-01> : tensor<4x4xf32>
+// CHECK-DAG: %[[X:.*]] = graph.reshape %arg0 : (tensor<2x1x3xf32>) -> tensor<2x3xf32>
+// CHECK-DAG: %[[D:.*]] = graph.fully_connected %[[X]], %[[W]]
+// CHECK: %[[D0:.*]] = graph.slice %[[D]] {sizes = array<i64: 1, 4>, starts = array<i64: 0, 0>
+// CHECK: %[[H0:.*]] = graph.tanh %[[D0]]
+// CHECK: %[[D1:.*]] = graph.slice %[[D]] {sizes = array<i64: 1, 4>, starts = array<i64: 1, 0>
+// CHECK: %[[P:.*]] = graph.fully_connected %[[H0]], %[[R]]
+// CHECK: %[[S:.*]] = graph.add %[[P]], %[[D1]]
+// CHECK: %[[H1:.*]] = graph.tanh %[[S]]
+// CHECK: graph.concat {{.*}} {axis = 0 : i64} : (tensor<1x1x1x4xf32>, tensor<1x1x1x4xf32>) -> tensor<2x1x1x4xf32>
+// CHECK-NOT: host_call
+// LIMIT-LABEL: func @rnn
+// LIMIT: graph.host_call "RNN"
+func.func @rnn(%x: tensor<2x1x3xf32>) -> (tensor<2x1x1x4xf32>, tensor<1x1x4xf32>) {
+  %w = graph.constant dense<0.5> : tensor<1x4x3xf32>
+  %r = graph.constant dense<0.25> : tensor<1x4x4xf32>
+  %y:2 = graph.host_call "RNN"(%x, %w, %r) {} : (tensor<2x1x3xf32>, tensor<1x4x3xf32>, tensor<1x4x4xf32>) -> (tensor<2x1x1x4xf32>, tensor<1x1x4xf32>)
+  return %y#0, %y#1 : tensor<2x1x1x4xf32>, tensor<1x1x4xf32>
+}
+
+// -----
+
+// Weights that a model computes, sequences that end early, and nodes that a user pinned to the CPU
+// or wants in f32 stay.
+module attributes {graph.host_nodes = ["pinned"], graph.float32_nodes = ["exact"]} {
+// CHECK-LABEL: func @stays
+// CHECK-COUNT-4: graph.host_call "RNN"
+func.func @stays(%x: tensor<2x1x3xf32>, %v: tensor<1x4x3xf32>, %length: tensor<1xi32>) -> (tensor<2x1x1x4xf32>, tensor<2x1x1x4xf32>, tensor<2x1x1x4xf32>, tensor<2x1x1x4xf32>) {
+  %w = graph.constant dense<0.5> : tensor<1x4x3xf32>
+  %r = graph.constant dense<0.25> : tensor<1x4x4xf32>
+  %a = graph.host_call "RNN"(%x, %v, %r) {} : (tensor<2x1x3xf32>, tensor<1x4x3xf32>, tensor<1x4x4xf32>) -> tensor<2x1x1x4xf32>
+  %b = graph.host_call "RNN"(%x, %w, %r, %length) at [0, 1, 2, 4] {} : (tensor<2x1x3xf32>, tensor<1x4x3xf32>, tensor<1x4x4xf32>, tensor<1xi32>) -> tensor<2x1x1x4xf32>
+  %c = graph.host_call "RNN"(%x, %w, %r) {} : (tensor<2x1x3xf32>, tensor<1x4x3xf32>, tensor<1x4x4xf32>) -> tensor<2x1x1x4xf32> loc("c"("pinned"))
+  %d = graph.host_call "RNN"(%x, %w, %r) {} : (tensor<2x1x3xf32>, tensor<1x4x3xf32>, tensor<1x4x4xf32>) -> tensor<2x1x1x4xf32> loc("d"("exact"))
+  return %a, %b, %c, %d : tensor<2x1x1x4xf32>, tensor<2x1x1x4xf32>, tensor<2x1x1x4xf32>, tensor<2x1x1x4xf32>
+}
+}

@@ -1,0 +1,131 @@
+//===-- ExpandRecurrent.cpp - the steps of recurrent operators as graph ops --===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/host/RecurrentSteps.h"
+
+#include "passes/Remarks.h"
+#include "passes/graph/Float32Nodes.h"
+#include "passes/graph/RewriteUtils.h"
+#include "passes/host/Passes.h"
+#include "passes/host/QuantizedCalls.h"
+
+using namespace mlir;
+
+namespace atc::host {
+#define GEN_PASS_DEF_HOSTEXPANDRECURRENT
+#include "passes/host/Passes.h.inc"
+
+namespace {
+
+using graph::HostCallOp;
+
+/// Replaces the results of a call.
+class RecurrentExpander {
+public:
+  RecurrentExpander(HostCallOp call, const Recurrence &recurrence)
+      : call(call), r(recurrence), builder(call), loc(graph::derivedLoc(call.getLoc(), "step")) {}
+
+  void run() {
+    for (int64_t direction = 0; direction < r.directions; ++direction)
+      runDirection(direction);
+    if (!call.getResult(0).use_empty())
+      replace(0, r.batchFirst ? exchange(outputs(), {2, 0, 1, 3}) : outputs());
+    for (unsigned i = 1; i < call.getNumResults(); ++i)
+      if (!call.getResult(i).use_empty()) {
+        Value state = concat(i == 1 ? lastH : lastC, 0);
+        replace(i, r.batchFirst ? exchange(state, {1, 0, 2}) : state);
+      }
+    call.erase();
+  }
+
+private:
+  void runDirection(int64_t direction) {
+    StepBuilder steps(builder, loc, r, direction);
+    const bool isReverse = direction == 1 || r.backwardOnly;
+    SmallVector<Value> all(r.steps);
+    Value h = initial(5, direction), c = initial(6, direction);
+    for (int64_t i = 0; i < r.steps; ++i) {
+      const int64_t time = isReverse ? r.steps - 1 - i : i;
+      std::tie(h, c) = steps.advance(time, h, c);
+      all[time] = reshape(h, {1, 1, r.batch, r.hidden});
+    }
+    lastH.push_back(reshape(h, {1, r.batch, r.hidden}));
+    if (c)
+      lastC.push_back(reshape(c, {1, r.batch, r.hidden}));
+    if (!call.getResult(0).use_empty())
+      sequences.push_back(concat(all, 0));
+  }
+
+  /// Returns the state [batch, hidden] that a direction begins with; null where it is zero.
+  Value initial(unsigned input, int64_t direction) {
+    Value state = r.inputs[input];
+    if (!state || graph::getScalarConstant(state) == 0.0)
+      return {};
+    if (r.batchFirst)
+      state = exchange(state, {1, 0, 2});
+    if (r.directions > 1)
+      state = graph::SliceOp::create(builder, loc, state, ArrayRef<int64_t>{direction, 0, 0},
+                                     ArrayRef<int64_t>{1, r.batch, r.hidden},
+                                     ArrayRef<int64_t>{1, 1, 1});
+    return reshape(state, {r.batch, r.hidden});
+  }
+
+  /// Returns the states after all steps [steps, directions, batch, hidden].
+  Value outputs() { return concat(sequences, 1); }
+
+  Value concat(ArrayRef<Value> parts, int64_t axis) {
+    return parts.size() == 1 ? parts.front()
+                             : graph::ConcatOp::create(builder, loc, parts, axis).getResult();
+  }
+  Value exchange(Value value, ArrayRef<int64_t> order) {
+    return graph::TransposeOp::create(builder, loc, value, order);
+  }
+  Value reshape(Value value, ArrayRef<int64_t> shape) {
+    auto type = RankedTensorType::get(shape, graph::getTensorType(value).getElementType());
+    return graph::ReshapeOp::create(builder, loc, type, value);
+  }
+  /// Replaces a result by `value`, whose op takes over the name of the result.
+  void replace(unsigned result, Value value) {
+    if (result == 0)
+      value.getDefiningOp()->setLoc(call.getLoc());
+    call.getResult(result).replaceAllUsesWith(value);
+  }
+
+  HostCallOp call;
+  const Recurrence &r;
+  OpBuilder builder;
+  Location loc;
+  SmallVector<Value> sequences, lastH, lastC; // per direction
+};
+
+struct HostExpandRecurrent : impl::HostExpandRecurrentBase<HostExpandRecurrent> {
+  using HostExpandRecurrentBase::HostExpandRecurrentBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    const graph::HostNodes hostNodes(function);
+    const graph::Float32Nodes float32Nodes(function);
+    SmallVector<HostCallOp> calls;
+    function.walk([&](HostCallOp call) {
+      // The cube has no products of f32.
+      if (Recurrence::isKernel(call.getKernel()) && !hostNodes.contains(call) &&
+          !float32Nodes.contains(call))
+        calls.push_back(call);
+    });
+    for (HostCallOp call : calls) {
+      Recurrence recurrence;
+      if (std::string why = recurrence.read(call, maxSteps); !why.empty()) {
+        remarkMissed(getArgument(), call.getLoc(), "Kept")
+            << remark::add("{0} stays a call of a host kernel: {1}", call.getKernel(), why);
+        continue;
+      }
+      remarkPassed(getArgument(), call.getLoc(), "Expanded")
+          << remark::add("{0} steps become graph ops", recurrence.steps * recurrence.directions);
+      RecurrentExpander(call, recurrence).run();
+      ++numExpanded;
+    }
+  }
+};
+
+} // namespace
+} // namespace atc::host

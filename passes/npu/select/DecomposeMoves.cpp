@@ -1,0 +1,147 @@
+//===-- DecomposeMoves.cpp - pads and gathers as slices -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/npu/select/DecomposeMoves.h"
+
+#include "dialects/graph/ConstantData.h"
+#include "passes/graph/ConstantUtils.h"
+#include "passes/graph/RewriteUtils.h"
+
+using namespace mlir;
+
+namespace atc::npu {
+
+namespace {
+
+using graph::getTensorType;
+
+/// Positions [start, start + size) of a dim.
+struct Run {
+  int64_t start, size;
+};
+
+/// More slices than this cost more than the switch to the CPU and back.
+constexpr size_t kMaxRuns = 33;
+
+/// Returns positions as runs of consecutive ones; stops beyond kMaxRuns.
+SmallVector<Run> runsOf(ArrayRef<int64_t> positions) {
+  SmallVector<Run> runs;
+  for (int64_t position : positions) {
+    if (!runs.empty() && runs.back().start + runs.back().size == position)
+      ++runs.back().size;
+    else
+      runs.push_back({position, 1});
+    if (runs.size() > kMaxRuns)
+      break;
+  }
+  return runs;
+}
+
+/// Returns the runs of `value` along `dim`, one behind the other.
+Value pick(OpBuilder &builder, Location loc, Value value, int64_t dim, ArrayRef<Run> runs) {
+  RankedTensorType type = getTensorType(value);
+  SmallVector<Value> parts;
+  for (Run run : runs) {
+    SmallVector<int64_t> starts(type.getRank(), 0), sizes(type.getShape()),
+        steps(type.getRank(), 1);
+    if (run.start == 0 && run.size == sizes[dim]) {
+      parts.push_back(value);
+      continue;
+    }
+    starts[dim] = run.start;
+    sizes[dim] = run.size;
+    parts.push_back(graph::SliceOp::create(builder, loc, value, starts, sizes, steps));
+  }
+  return parts.size() == 1 ? parts.front()
+                           : graph::ConcatOp::create(builder, loc, parts, dim).getResult();
+}
+
+/// Returns the position that an index outside of [0, size) repeats; nothing where it is too far
+/// outside.
+std::optional<int64_t> repeated(graph::PadMode mode, int64_t index, int64_t size) {
+  if (index >= 0 && index < size)
+    return index;
+  int64_t result = index;
+  if (mode == graph::PadMode::Edge)
+    result = index < 0 ? 0 : size - 1;
+  else if (mode == graph::PadMode::Reflect)
+    result = index < 0 ? -index : 2 * (size - 1) - index;
+  else
+    result = index < 0 ? index + size : index - size;
+  return result >= 0 && result < size ? std::optional(result) : std::nullopt;
+}
+
+} // namespace
+
+std::string decomposePad(graph::PadOp op) {
+  assert(op.getMode() != graph::PadMode::Constant && "it repeats no elements");
+  RankedTensorType type = getTensorType(op.getInput());
+  if (!type.hasStaticShape())
+    return "its sizes are not known";
+  SmallVector<SmallVector<Run>> runs;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    const int64_t size = type.getDimSize(dim), low = op.getLow()[dim], high = op.getHigh()[dim];
+    if (low < 0 || high < 0)
+      return "it crops";
+    // A wrapped border is a run of any size.
+    if (op.getMode() != graph::PadMode::Wrap && low + high >= int64_t(kMaxRuns))
+      return "its borders are too wide";
+    SmallVector<int64_t> positions;
+    for (int64_t index = -low; index < size + high; ++index) {
+      std::optional<int64_t> position = repeated(op.getMode(), index, size);
+      if (!position)
+        return "its borders are wider than its input";
+      positions.push_back(*position);
+    }
+    runs.push_back(runsOf(positions));
+    if (runs.back().size() > kMaxRuns)
+      return "its borders are too wide";
+  }
+  OpBuilder builder(op);
+  Location loc = graph::derivedLoc(op.getLoc(), "border");
+  Value value = op.getInput();
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (op.getLow()[dim] || op.getHigh()[dim])
+      value = pick(builder, loc, value, dim, runs[dim]);
+  op.replaceAllUsesWith(value);
+  op.erase();
+  return "";
+}
+
+std::string decomposeGather(graph::GatherOp op) {
+  RankedTensorType type = getTensorType(op.getInput());
+  ElementsAttr indices = graph::getConstant(op.getIndices());
+  if (!indices || !isa<IntegerType>(indices.getElementType()))
+    return "its indices are not known";
+  if (!type.hasStaticShape() || !op.getType().hasStaticShape() || indices.getNumElements() == 0)
+    return "its sizes are not known or 0";
+  FailureOr<graph::ConstantBytes> bytes = graph::ConstantBytes::get(indices);
+  if (failed(bytes))
+    return "its indices cannot be read";
+  const int64_t size = type.getDimSize(op.getAxis());
+  SmallVector<int64_t> positions;
+  auto read = [&](auto all) {
+    for (int64_t index : all)
+      positions.push_back(index < 0 ? index + size : index);
+  };
+  if (indices.getElementType().isInteger(64))
+    read(bytes->expandedAs<int64_t>());
+  else if (indices.getElementType().isInteger(32))
+    read(bytes->expandedAs<int32_t>());
+  if (positions.empty() ||
+      llvm::any_of(positions, [&](int64_t at) { return at < 0 || at >= size; }))
+    return "its indices are out of range";
+  SmallVector<Run> runs = runsOf(positions);
+  if (runs.size() > kMaxRuns)
+    return "its indices have no order";
+  OpBuilder builder(op);
+  Location loc = graph::derivedLoc(op.getLoc(), "rows");
+  Value value = pick(builder, loc, op.getInput(), op.getAxis(), runs);
+  if (value.getType() != op.getType())
+    value = graph::ReshapeOp::create(builder, op.getLoc(), op.getType(), value);
+  op.replaceAllUsesWith(value);
+  op.erase();
+  return "";
+}
+
+} // namespace atc::npu
