@@ -101,6 +101,7 @@ bool PhaseRunner::runRegions(ModuleOp module, Phase last) {
                                    options.disable = disabled;
                                    // Products stay on a target of static shapes.
                                    options.graphProducts = target.takesDynamicInputs();
+                                   options.narrowGates = target.cpu().hasVectorsOf(8);
                                    host::buildHostPipeline(pm, options);
                                  }};
   if (!runPipeline(module, outline))

@@ -73,6 +73,8 @@ bool CpuLevel::hasExactDot() const {
   return is_contained(required, "avx512vnni") || is_contained(required, "avxvnni");
 }
 
+bool CpuLevel::hasWideDot() const { return lanes >= 16 && is_contained(required, "avx512vnni"); }
+
 LevelAttr CpuLevel::attribute(mlir::MLIRContext *context) const {
   StringRef dot = hasExactDot() ? "vnni" : is_contained(required, "ssse3") ? "maddubs" : "";
   return LevelAttr::get(context, name, lanes, registers, fma, l1, l2, dot);

@@ -28,6 +28,8 @@ struct CpuLevel {
 
   /// Returns whether there is an instruction that accumulates four products of bytes to 32 bits.
   bool hasExactDot() const;
+  /// Returns whether there is one for registers of 64 bytes (vpdpbusd).
+  bool hasWideDot() const;
   /// Returns the level as an attribute for passes.
   LevelAttr attribute(mlir::MLIRContext *context) const;
   /// Returns LLVM's target triple.

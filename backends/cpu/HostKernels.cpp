@@ -31,7 +31,7 @@ constexpr StringLiteral libraryObject = "library";
 bool isOfLibrary(StringRef name) { return is_contained(library, name); }
 
 /// Takes the functions that `symbol` stands for, and what they need, out of all kernels.
-Expected<std::unique_ptr<Module>> takeOut(StringRef symbol, uint64_t types, uint64_t lanes,
+Expected<std::unique_ptr<Module>> takeOut(StringRef symbol, uint64_t types, const CpuLevel &level,
                                           StringRef bitcode, CodeGenerator &generator) {
   LLVMContext &context = generator.getContext();
   Expected<std::unique_ptr<Module>> all =
@@ -58,7 +58,8 @@ Expected<std::unique_ptr<Module>> takeOut(StringRef symbol, uint64_t types, uint
                        ConstantInt::get(word, value), name);
   };
   define("atc_kernel_types", types);
-  define("atc_kernel_lanes", lanes);
+  define("atc_kernel_lanes", level.lanes);
+  define("atc_kernel_wide_dot", level.hasWideDot());
   if (Linker::linkModules(*module, std::move(*all), Linker::Flags::LinkOnlyNeeded))
     return createStringError(inconvertibleErrorCode(), "the host kernels could not be linked");
   // The library is in the one object that is named after it.
@@ -81,7 +82,7 @@ Expected<Object> emit(StringRef symbol, uint64_t types, const CpuLevel &level,
   if (!generator)
     return generator.takeError();
   CodeGenerator &code = **generator;
-  auto module = takeOut(symbol, types, level.lanes, kernelBitcode(level.arch), code);
+  auto module = takeOut(symbol, types, level, kernelBitcode(level.arch), code);
   if (!module)
     return module.takeError();
   code.setAttributes(**module);

@@ -27,6 +27,10 @@ std::vector<std::string> CpuTarget::choiceTargets() const {
   return targets;
 }
 
+bool CpuTarget::hasVectorsOf(int64_t lanes) const {
+  return llvm::all_of(levels, [lanes](const cpu::CpuLevel &level) { return level.lanes >= lanes; });
+}
+
 PhasePipeline CpuTarget::schedulePipeline(std::vector<std::string> disabled) const {
   return {Phase::Schedule, "schedule", "4-schedule.mlir",
           [disabled = std::move(disabled)](OpPassManager &pm) {

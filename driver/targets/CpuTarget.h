@@ -26,6 +26,9 @@ public:
   /// Returns the pipeline from kernel ops in @main to a schedule.
   PhasePipeline schedulePipeline(std::vector<std::string> disabled) const;
 
+  /// Returns whether the vector registers of all levels have `lanes` elements of f32 or more.
+  bool hasVectorsOf(int64_t lanes) const;
+
 private:
   std::vector<cpu::CpuLevel> levels;
 };

@@ -12,6 +12,13 @@ namespace atc::kernels {
 /// constant when it links kernels into a model, so that code for other registers is removed.
 extern "C" const uint64_t atc_kernel_lanes;
 
+/// 1 where the CPU level multiplies registers of 64 bytes with vpdpbusd, else 0; a constant like
+/// the one above.
+extern "C" const uint64_t atc_kernel_wide_dot;
+
+/// Returns whether an instruction adds products of bytes, four per lane, in registers of 64 bytes.
+inline bool hasWideDot() { return atc_kernel_wide_dot != 0; }
+
 /// Returns whether vectors of 64 bytes are registers, of which there are then 32.
 inline bool hasWideRegisters() { return atc_kernel_lanes >= 16; }
 

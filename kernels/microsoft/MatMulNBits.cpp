@@ -3,13 +3,15 @@
 //
 // Weights of 4 and 8 bits are expanded in registers. A product with few rows reads them once, in
 // order: sum((q - z) * s * x) over a block is s * (sum(q * x) - z * sum(x)); NibbleProduct does so
-// for 4 bits in blocks of usual sizes. With many rows, blocks of weights are expanded into the
-// panels that multiplyPacked reads. Other widths, and blocks in another order (g_idx), are expanded
-// as a whole.
+// for 4 bits in blocks of usual sizes, or NibbleDigits. With many rows, NibbleTiles multiplies
+// bytes where the model accepts it, or else blocks of weights are expanded into the panels that
+// multiplyPacked reads.
+// Other widths, and blocks in another order (g_idx), are expanded as a whole.
 
 #include "kernels/core/Floats.h"
+#include "kernels/core/Lanes.h"
 #include "kernels/core/Widen.h"
-#include "kernels/microsoft/NibbleProduct.h"
+#include "kernels/microsoft/NibbleTiles.h"
 #include "kernels/nn/Gemm.h"
 
 namespace atc::kernels {
@@ -35,6 +37,7 @@ struct NBits {
   int64_t m = 0, n = 0, k = 0, bits = 4, block = 32, blocks = 0;
   const uint8_t *packed = nullptr, *packedZeros = nullptr;
   const float *scales = nullptr, *zeros = nullptr;
+  bool allowsBytes = false; ///< the model accepts x in 8 bits
 
   int64_t blockBytes() const { return ceilDiv(block * bits, int64_t(8)); }
   const uint8_t *column(int64_t j) const { return packed + j * blocks * blockBytes(); }
@@ -206,6 +209,81 @@ bool multiplyFewNibbles(Context &c, const NBits &p, float *y, const float *x, co
   return true;
 }
 
+#if defined(__x86_64__)
+/// Multiplies few rows, in so many digits per element, by weights of 4 bits. Returns false where
+/// memory could not be allocated.
+template <int Digits>
+bool multiplyDigits(Context &c, const NBits &p, float *y, const float *x, const float *add) {
+  const NibbleProduct weights = p.nibbles();
+  const NibbleDigits<Digits> product{weights};
+  const typename NibbleDigits<Digits>::Rows rows = {c.scratch<int8_t>(p.m * product.width()),
+                                                    c.scratch<float>(p.m * product.stepsWidth()),
+                                                    c.scratch<float>(p.m * product.stepsWidth())};
+  if (!rows.digits || !rows.steps || !rows.sums)
+    return false;
+  for (int64_t row = 0; row < p.m; ++row)
+    product.arrange({rows.digits + row * product.width(), rows.steps + row * product.stepsWidth(),
+                     rows.sums + row * product.stepsWidth()},
+                    x + row * p.k);
+  parallelIf(c, p.n, p.m * p.k, [&](int64_t begin, int64_t end) {
+    withRows(p.m, [&](auto count) {
+      product.template multiply<decltype(count)::count>(y, rows, add, begin, end);
+    });
+  });
+  return true;
+}
+
+/// Multiplies many rows, in one digit per element, by weights of 4 bits: each task expands a panel
+/// of columns. Returns false where memory could not be allocated.
+bool multiplyTiles(Context &c, const NBits &p, float *y, const float *x, const float *add) {
+  using Product = NibbleTiles<1>;
+  const NibbleProduct weights = p.nibbles();
+  const Product product{weights};
+  const int64_t tiles = ceilDiv(p.m, Product::kRows), panels = ceilDiv(p.n, Product::kColumns);
+  int8_t *digits = c.scratch<int8_t>(tiles * product.tileBytes());
+  float *steps = c.scratch<float>(tiles * product.tileFloats());
+  float *sums = c.scratch<float>(tiles * product.tileFloats());
+  if (!digits || !steps || !sums)
+    return false;
+  auto tileAt = [&](int64_t tile) -> Product::Tile {
+    return {digits + tile * product.tileBytes(), steps + tile * product.tileFloats(),
+            sums + tile * product.tileFloats()};
+  };
+  auto rowsOf = [&](int64_t tile) { return minimum(Product::kRows, p.m - tile * Product::kRows); };
+  parallelIf(c, tiles, 4 * Product::kRows * p.k, [&](int64_t begin, int64_t end) {
+    for (int64_t tile = begin; tile < end; ++tile)
+      product.arrange(tileAt(tile), x + tile * Product::kRows * p.k, rowsOf(tile));
+  });
+  parallelIf(c, panels, p.m * p.k * Product::kColumns, [&](int64_t begin, int64_t end) {
+    Product::Panel panel;
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t column = i * Product::kColumns,
+                    columns = minimum(p.n - column, Product::kColumns);
+      for (int64_t unit = 0, last; unit < product.units(); unit = last) {
+        last = minimum(unit + product.unitsPerPanel(), product.units());
+        product.expand(panel, column, unit, last);
+        for (int64_t tile = 0; tile < tiles; ++tile) {
+          float *to = y + tile * Product::kRows * p.n + column;
+          Product::Start start = {add ? add + column : nullptr, 0};
+          if (unit > 0)
+            start = {to, p.n};
+          product.multiply(to, tileAt(tile), panel, unit, last, start, rowsOf(tile), columns);
+        }
+      }
+    }
+  });
+  return true;
+}
+
+/// Multiplies by weights of 4 bits with products of bytes: few rows, or rows that may have 8 bits.
+/// Returns false where memory could not be allocated.
+bool multiplyAsBytes(Context &c, const NBits &p, float *y, const float *x, const float *add) {
+  if (p.m > kFew)
+    return multiplyTiles(c, p, y, x, add);
+  return p.allowsBytes ? multiplyDigits<1>(c, p, y, x, add) : multiplyDigits<3>(c, p, y, x, add);
+}
+#endif
+
 /// Multiplies few rows. Returns false where memory could not be allocated.
 bool multiplyFew(Context &c, const NBits &p, float *y, const float *x, const float *add) {
   if (p.hasNibbles())
@@ -271,6 +349,7 @@ ATC_KERNEL(MatMulNBits) {
   if (!result.make(*this, 0, a.dtype(), shape))
     return;
   NBits p{shape.product(0, a.rank() - 1), n, k, bits, block, blocks};
+  p.allowsBytes = integer("accuracy_level", 0) == 4;
   p.packed = packed.as<uint8_t>();
   p.packedZeros = packedZeros ? zeros.as<uint8_t>() : nullptr;
   p.scales = floatsOf(*this, scales);
@@ -279,14 +358,19 @@ ATC_KERNEL(MatMulNBits) {
   const float *x = floatsOf(*this, a), *add = bias ? floatsOf(*this, bias) : nullptr;
   if (!out || !x || !p.scales || (zeros && !packedZeros && !p.zeros) || (bias && !add))
     return;
-  if (groups || !p.isRegular()) {
-    if (!multiplyExpanded(*this, p, out, x, add, groups))
-      return;
-  } else if (p.m > kFew) {
+  bool done = true;
+  if (groups || !p.isRegular())
+    done = multiplyExpanded(*this, p, out, x, add, groups);
+#if defined(__x86_64__)
+  else if (hasWideDot() && p.hasNibbles() && (p.m <= kFew || p.allowsBytes))
+    done = p.m == 0 || multiplyAsBytes(*this, p, out, x, add);
+#endif
+  else if (p.m > kFew)
     multiplyMany(*this, p, out, x, add);
-  } else if (p.m > 0 && !multiplyFew(*this, p, out, x, add)) {
+  else if (p.m > 0)
+    done = multiplyFew(*this, p, out, x, add);
+  if (!done)
     return;
-  }
   result.store();
 }
 

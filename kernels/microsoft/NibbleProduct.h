@@ -42,6 +42,14 @@ struct NibbleProduct {
   int64_t width() const { return groups() * kGroup; }
   int64_t sumsWidth() const { return groups() * kLanes; }
 
+  /// Returns the zero point of a block of a column.
+  float zeroOf(int64_t j, int64_t b) const {
+    if (zeros)
+      return zeros[j * blocks + b];
+    const uint8_t *from = packedZeros ? packedZeros + j * ceilDiv(blocks, int64_t(2)) : nullptr;
+    return from ? float(from[b / 2] >> (b % 2 * 4) & 15) : 8;
+  }
+
   /// Arranges a row of k floats: field after field, each with its 16 lanes, zeros behind k.
   /// `sums` receives the sum per lane and group.
   void arrange(float *to, float *sums, const float *row) const {
@@ -120,12 +128,7 @@ private:
   static constexpr int kTop = 19; ///< the lowest bit of a field at the top of a mantissa
 
   /// Returns 1 + z / 16 for the zero point of a block of a column.
-  float middleOf(int64_t j, int64_t b) const {
-    if (zeros)
-      return 1 + zeros[j * blocks + b] / 16;
-    const uint8_t *from = packedZeros ? packedZeros + j * ceilDiv(blocks, int64_t(2)) : nullptr;
-    return from ? 1 + float(from[b / 2] >> (b % 2 * 4) & 15) / 16 : 1.5f;
-  }
+  float middleOf(int64_t j, int64_t b) const { return 1 + zeroOf(j, b) / 16; }
 
   static Floats floatsFrom(Words fields) {
     return __builtin_bit_cast(Floats, (fields & kField) | kOne);

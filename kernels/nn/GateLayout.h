@@ -3,7 +3,7 @@
 //
 // The order of packed weights, which the compiler (for constants) and the kernels (for weights that
 // depend on the inputs of a model) share. Packing is a permutation: packed weights have the dims
-// and the number of elements of the weights as ONNX stores them.
+// and the number of elements of the weights as ONNX stores them, unless they are narrow, too.
 
 #ifndef OPENATC_KERNELS_NN_GATELAYOUT_H
 #define OPENATC_KERNELS_NN_GATELAYOUT_H
@@ -15,11 +15,13 @@ namespace atc::kernels {
 /// Describes the layout of the weights [gates * hidden, depth] of `gates` gates (1, 2 or 4), packed
 /// for products with few rows. A panel holds the columns of `units()` units of all gates, so that
 /// whoever multiplies by it can advance these units: `depth` rows of [gates][units of the panel].
-/// All panels but the last have kColumns columns.
+/// All panels but the last have kColumns columns. Where `isNarrow`, rows of whole panels are stored
+/// in kNarrowWords words (NarrowGates.h).
 struct GateLayout {
-  static constexpr int64_t kColumns = 64;
+  static constexpr int64_t kColumns = 64, kNarrowWords = 48;
 
   int64_t gates, hidden, depth;
+  bool isNarrow = false;
 
   /// Returns the hidden units per panel.
   constexpr int64_t units() const { return kColumns / gates; }
@@ -30,12 +32,19 @@ struct GateLayout {
     const int64_t left = hidden - panel * units();
     return left < units() ? left : units();
   }
-  /// Returns where a panel begins, in elements.
-  constexpr int64_t offsetOf(int64_t panel) const { return panel * kColumns * depth; }
-  /// Returns the number of elements of all panels.
-  constexpr int64_t size() const { return gates * hidden * depth; }
+  /// Returns the number of words that are stored per row of a whole panel.
+  constexpr int64_t wordsPerRow() const { return isNarrow ? kNarrowWords : kColumns; }
+  /// Returns where a panel begins, in words.
+  constexpr int64_t offsetOf(int64_t panel) const { return panel * wordsPerRow() * depth; }
+  /// Returns the number of words of all panels per row of `depth`.
+  constexpr int64_t columns() const {
+    return gates * hidden - hidden / units() * (kColumns - wordsPerRow());
+  }
+  /// Returns the number of words of all panels.
+  constexpr int64_t size() const { return columns() * depth; }
 
-  /// Packs panels [begin, end) of `from` (row-major) into `to`, both at their beginning.
+  /// Packs panels [begin, end) of `from` (row-major) into `to`, both at their beginning; none of
+  /// them narrow.
   template <typename T> void pack(T *to, const T *from, int64_t begin, int64_t end) const {
     for (int64_t panel = begin; panel < end; ++panel) {
       const int64_t count = unitsOf(panel), columns = gates * count;
@@ -58,16 +67,23 @@ struct GateLayout {
 /// state.
 struct CellLayout {
   int64_t gates, hidden, depth;
+  bool isNarrow = false;
 
   /// Returns the layout of the gates that are computed together: of a GRU all but the last.
-  constexpr GateLayout together() const { return {gates == 3 ? 2 : gates, hidden, depth}; }
+  constexpr GateLayout together() const {
+    return {gates == 3 ? 2 : gates, hidden, depth, isNarrow};
+  }
   /// Returns whether one gate is computed after the others.
   constexpr bool hasLast() const { return gates == 3; }
   /// Returns the layout of the last gate of a GRU, whose weights begin at together().size().
-  constexpr GateLayout last() const { return {1, hidden, depth}; }
-  constexpr int64_t size() const { return gates * hidden * depth; }
+  constexpr GateLayout last() const { return {1, hidden, depth, isNarrow}; }
+  /// Returns the number of words of a direction per row of `depth`, and of all of them.
+  constexpr int64_t columns() const {
+    return together().columns() + (hasLast() ? last().columns() : 0);
+  }
+  constexpr int64_t size() const { return columns() * depth; }
 
-  /// Packs all weights of a direction.
+  /// Packs all weights of a direction, none of them narrow.
   template <typename T> void pack(T *to, const T *from) const {
     together().pack(to, from, 0, together().panels());
     if (hasLast())

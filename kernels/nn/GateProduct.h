@@ -9,13 +9,10 @@
 #ifndef OPENATC_KERNELS_NN_GATEPRODUCT_H
 #define OPENATC_KERNELS_NN_GATEPRODUCT_H
 
-#include "kernels/nn/GateLayout.h"
+#include "kernels/core/Lanes.h"
+#include "kernels/nn/NarrowGates.h"
 
 namespace atc::kernels {
-
-/// Holds the f32 lanes of a register of the CPU level: a constant like atc_kernel_types, for tiles
-/// of accumulators that are to stay in registers. 4 in the process of the compiler.
-extern "C" const uint64_t atc_kernel_lanes;
 
 /// Names the rows to which products are added: row i begins at base + (index ? index[i] : i) *
 /// stride. A stride of 0 is one row for all.
@@ -64,6 +61,8 @@ private:
   /// Multiplies by a whole panel. Meanwhile it requests the panel `ahead`, if any: in the first two
   /// tiles, so that memory has time for it, or in the only one.
   void runPanel(int64_t panel, const F *ahead) const {
+    if (layout.isNarrow)
+      return runNarrowPanel(panel, ahead);
     // Tiles of about equal size: a row alone costs as much as it takes to read the panel.
     const int64_t maxRows = atc_kernel_lanes >= 8 ? 6 : 3;
     const int64_t tiles = (rows + maxRows - 1) / maxRows;
@@ -77,6 +76,55 @@ private:
         else
           runRows<0>(first, end, panel, strip, nullptr);
       }
+  }
+
+  /// Multiplies by a whole panel of narrow weights, which are of F32, row by row.
+  void runNarrowPanel(int64_t panel, const F *ahead) const {
+    if constexpr (sizeof(F) == sizeof(float))
+      for (int64_t row = 0; row < rows; ++row)
+        ahead &&row == 0 ? runNarrow<3>(row, panel, ahead) : runNarrow<0>(row, panel, nullptr);
+  }
+
+  /// Multiplies a row by a whole panel of narrow weights, and requests `Lines` cache lines behind
+  /// `ahead` per row of the panel.
+  template <int Lines> void runNarrow(int64_t row, int64_t panel, const F *ahead) const {
+    typedef uint32_t Words __attribute__((vector_size(64)));
+    typedef uint32_t LooseWords __attribute__((vector_size(64), aligned(4), may_alias));
+    static_assert(kLanes == NarrowGates::kQuarter);
+    Vec sums[4];
+    int64_t column[4];
+    findColumns(column, panel, 0);
+    const F *from = start[row], *x = a + row * aRow;
+#pragma clang loop unroll(full)
+    for (int s = 0; s < 4; ++s)
+      sums[s] = *reinterpret_cast<const Loose *>(from + column[s]);
+    const F *b = packed + layout.offsetOf(panel);
+    for (int64_t k = 0; k < layout.depth; ++k, b += GateLayout::kNarrowWords) {
+#pragma clang loop unroll(full)
+      for (int line = 0; line < Lines; ++line)
+        __builtin_prefetch(ahead + (k * Lines + line) * kLanes, 0, 2);
+      const LooseWords *words = reinterpret_cast<const LooseWords *>(b);
+      const Words first = words[0], second = words[1], third = words[2];
+      sums[0] += x[k] * __builtin_bit_cast(Vec, first);
+      sums[1] += x[k] * __builtin_bit_cast(Vec, second);
+      sums[2] += x[k] * __builtin_bit_cast(Vec, third);
+      sums[3] += x[k] * __builtin_bit_cast(Vec, NarrowGates::lastOf(first, second, third));
+    }
+#pragma clang loop unroll(full)
+    for (int s = 0; s < 4; ++s)
+      *reinterpret_cast<Loose *>(c + row * cRow + column[s]) = sums[s];
+  }
+
+  /// Finds the first columns of the strips from `strip` on of a whole panel.
+  template <int S>
+  inline __attribute__((always_inline)) void findColumns(int64_t (&column)[S], int64_t panel,
+                                                         int64_t strip) const {
+    const int64_t units = layout.units();
+#pragma clang loop unroll(full)
+    for (int s = 0; s < S; ++s) {
+      const int64_t lane = (strip + s) * kLanes;
+      column[s] = lane / units * layout.hidden + panel * units + lane % units;
+    }
   }
 
   /// Multiplies rows [begin, end), at most 6, by four strips of a whole panel.
@@ -115,12 +163,7 @@ private:
   void runStrips(int64_t row, int64_t panel, int64_t strip, const F *ahead) const {
     Vec sums[R][S];
     int64_t column[S];
-    const int64_t units = layout.units();
-#pragma clang loop unroll(full)
-    for (int s = 0; s < S; ++s) {
-      const int64_t lane = (strip + s) * kLanes;
-      column[s] = lane / units * layout.hidden + panel * units + lane % units;
-    }
+    findColumns(column, panel, strip);
 #pragma clang loop unroll(full)
     for (int r = 0; r < R; ++r) {
       const F *from = start[row + r];

@@ -39,7 +39,7 @@ public:
     if (spaceFor(c, p->steps, p->batch, p->gates, h) < 0)
       return false;
     inputLayout = {p->gates, h, p->inputs};
-    stateLayout = {p->gates, h, h};
+    stateLayout = p->stateLayout();
     inputWeights = packedWeights(c, o->w, inputLayout);
     stateWeights = packedWeights(c, o->r, stateLayout);
     // A block of steps for which the data are multiplied at once. Sequences that end early and are
@@ -304,9 +304,9 @@ private:
                            F *result) {
 #pragma clang loop unroll(disable)
       for (int64_t j = 0; j < block; ++j) {
-        const F added = fast::sigmoid(in[j]) * fast::tanh(fresh[j]);
-        state[j] = fast::sigmoid(forget[j]) * state[j] + added;
-        result[j] = fast::tanh(state[j]) * fast::sigmoid(out[j]);
+        const F added = fast::sigmoidTimesTanh(in[j], fresh[j]);
+        state[j] = state[j] / (1 + fast::exp(-forget[j])) + added;
+        result[j] = fast::sigmoidTimesTanh(out[j], state[j]);
       }
     };
     int64_t j = first;

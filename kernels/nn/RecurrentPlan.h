@@ -5,6 +5,7 @@
 #define OPENATC_KERNELS_NN_RECURRENTPLAN_H
 
 #include "kernels/nn/CellActivations.h"
+#include "kernels/nn/GateLayout.h"
 
 namespace atc::kernels {
 
@@ -16,9 +17,16 @@ struct RecurrentPlan {
   int64_t gates = 1, functions = 1; ///< of a direction
   int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 1;
   bool backwardOnly = false, batchFirst = false, inputForget = false, linearBeforeReset = false;
-  bool packed = false; ///< W and R are in the order of CellLayout
-  double clip = 0;     ///< 0: none
+  bool packed = false;   ///< W and R are in the order of CellLayout
+  bool isNarrow = false; ///< R is narrow, too (NarrowGates.h)
+  double clip = 0;       ///< 0: none
   Activation activations[6];
+
+  /// The value of the attribute "packed" for narrow weights of the state.
+  static constexpr int64_t kNarrow = 2;
+
+  /// Returns the layout of the weights of the state, per direction.
+  CellLayout stateLayout() const { return {gates, hidden, hidden, isNarrow}; }
 
   /// Reads attributes and shapes. Fails the call and returns false where they do not fit.
   bool find(Context &c, Cell kind) {
@@ -39,6 +47,9 @@ struct RecurrentPlan {
     inputForget = c.integer("input_forget", 0);
     linearBeforeReset = c.integer("linear_before_reset", 0);
     packed = c.integer("packed", 0);
+    isNarrow = c.integer("packed", 0) == kNarrow;
+    if (isNarrow && (x.dtype() != F32 || r.dtype() != F32))
+      return c.fail("narrow weights are of f32"), false;
     clip = c.number("clip", 0);
     auto fits = [&](uint32_t index, Dims dims) {
       if (!c.in(index) || c.in(index).dims() == dims)
@@ -50,7 +61,7 @@ struct RecurrentPlan {
     const Dims state =
         batchFirst ? Dims(batch, directions, hidden) : Dims(directions, batch, hidden);
     if (!fits(1, Dims(directions, gates * hidden, inputs)) ||
-        !fits(2, Dims(directions, gates * hidden, hidden)) ||
+        !fits(2, Dims(directions, stateLayout().columns(), hidden)) ||
         !fits(3, Dims(directions, 2 * gates * hidden)) || !fits(4, Dims(batch)) || !fits(5, state))
       return false;
     if (cell == Cell::Lstm && (!fits(6, state) || !fits(7, Dims(directions, 3 * hidden))))

@@ -95,10 +95,12 @@ std::optional<uint64_t> countMacs(graph::HostCallOp call) {
   }
   case Products::Recurrence: {
     const RankedTensorType recurrent = input(2);
-    if (!data || !weights || !recurrent || data.getRank() != 3)
+    if (!data || !weights || !recurrent || data.getRank() != 3 || weights.getRank() != 3 ||
+        recurrent.getRank() != 3)
       return std::nullopt;
-    return data.getDimSize(0) * data.getDimSize(1) *
-           (weights.getNumElements() + recurrent.getNumElements());
+    // Narrow weights of the state have fewer elements than products.
+    return data.getDimSize(0) * data.getDimSize(1) * weights.getDimSize(0) * weights.getDimSize(1) *
+           (weights.getDimSize(2) + recurrent.getDimSize(2));
   }
   case Products::None:
   case Products::Unknown:

@@ -7,8 +7,7 @@
 #include "passes/graph/RewriteUtils.h"
 #include "passes/host/Passes.h"
 #include "passes/host/QuantizedCalls.h"
-
-#include "llvm/ADT/StringSwitch.h"
+#include "passes/host/RecurrentCells.h"
 
 using namespace mlir;
 
@@ -19,14 +18,6 @@ namespace atc::host {
 namespace {
 
 using graph::HostCallOp;
-
-constexpr StringLiteral kPacked = "packed";
-
-/// Returns the gates of a cell; 0 for other kernels.
-int64_t gatesOf(StringRef kernel) {
-  return llvm::StringSwitch<int64_t>(kernel).Case("RNN", 1).Case("GRU", 3).Case("LSTM", 4).Default(
-      0);
-}
 
 /// Returns constant f32 weights [directions, gates * hidden, depth] in the order of CellLayout;
 /// null where they are no such constant.

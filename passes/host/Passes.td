@@ -357,4 +357,27 @@ def HostPackGates : Pass<"host-pack-gates", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::atc::graph::GraphDialect"];
 }
 
+def HostNarrowGates : Pass<"host-narrow-gates", "::mlir::func::FuncOp"> {
+  let summary = "Narrows weights of recurrent cells that are read for one sequence";
+  let description = [{
+    Stores the packed weights R of an RNN, GRU or LSTM in 24 bits
+    (kernels/nn/NarrowGates.h) where there is one sequence and they fill more than a
+    first cache: a step then takes as long as reading them. The parameter `packed`
+    becomes 2, and R has fewer rows of words: its dim 1 counts 48 for each 64 columns
+    that fill a panel. The relative error of a weight is at most 2^-16.
+
+    ```mlir
+    %y = graph.host_call "LSTM"(%x, %w, %r) {packed = array<i64: 1>}
+      : (tensor<9x1x4xf32>, tensor<1x512x4xf32>, tensor<1x512x128xf32>) -> ...
+    ```
+    becomes
+    ```mlir
+    %y = graph.host_call "LSTM"(%x, %w, %r_narrow) {packed = array<i64: 2>}
+      : (tensor<9x1x4xf32>, tensor<1x512x4xf32>, tensor<1x384x128xf32>) -> ...
+    ```
+  }];
+  let statistics = [Statistic<"numNarrowed", "num-narrowed", "Calls whose weights were narrowed">];
+  let dependentDialects = ["::atc::graph::GraphDialect"];
+}
+
 #endif // OPENATC_PASSES_HOST_PASSES_TD

@@ -25,6 +25,8 @@ void buildHostPipeline(OpPassManager &pm, const HostPipelineOptions &options) {
     functions.addPass(createHostIntegerCalls());
   if (isOn(options, "host-pack-gates"))
     functions.addPass(createHostPackGates());
+  if (options.narrowGates && isOn(options, "host-narrow-gates"))
+    functions.addPass(createHostNarrowGates());
   // Before x * sigmoid(x) becomes a call of its own.
   if (isOn(options, "host-fuse-conv"))
     functions.addPass(createHostFuseConv());
@@ -51,7 +53,8 @@ ArrayRef<StringLiteral> optionalPasses() {
       "host-pack-gates",         "host-fuse-conv",         "host-tile-dynamic-dim",
       "host-fuse-normalization", "host-fuse-attention",    "host-pack-weights",
       "host-tile-rows",          "host-block-channels",    "host-fuse-dequantize",
-      "host-fuse-rotary",        "host-expand-recurrent",  "host-expand-weights"};
+      "host-fuse-rotary",        "host-expand-recurrent",  "host-expand-weights",
+      "host-narrow-gates"};
   return names;
 }
 

@@ -15,6 +15,9 @@ struct HostPipelineOptions : mlir::PassPipelineOptions<HostPipelineOptions> {
   Option<bool> graphProducts{*this, "graph-products", llvm::cl::init(true),
                              llvm::cl::desc("Whether products of static shapes may become host "
                                             "calls for their weights of few bits")};
+  Option<bool> narrowGates{*this, "narrow-gates", llvm::cl::init(true),
+                           llvm::cl::desc("Whether the CPUs are faster with narrow weights of "
+                                          "recurrent cells")};
 };
 
 /// Builds the passes from an imported dynamic schedule to one whose static regions are functions.

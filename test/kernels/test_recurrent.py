@@ -181,6 +181,55 @@ def test_options():
     check("LSTM", input_forget=1)
 
 
+def rounded(weights):
+    """Weights with 16 significant bits."""
+    bits = weights.view("u4")
+    return ((bits + np.uint32(128)) & ~np.uint32(255)).view("f4")
+
+
+def narrow(kind, weights, hidden):
+    """Packed weights [directions, gates * hidden, hidden] as kernels/nn/NarrowGates.h stores them."""
+    words = []
+    for one in pack(kind, weights, hidden).reshape(len(weights), -1):
+        gates = GATES[kind]
+        for part in [2, 1] if kind == "GRU" else [gates]:
+            units = hidden // (64 // part) * (64 // part)
+            whole, one = np.split(one, [part * units * hidden])
+            rest, one = np.split(one, [part * (hidden - units) * hidden])
+            rows = whole.reshape(-1, 4, 16)
+            last = rounded(rows[:, 3]).view("u4")
+            for row in range(3):
+                low = (last >> np.uint32(24 - 8 * row)) & np.uint32(255)
+                bits = rows[:, row].view("u4").astype("i8")
+                rows.view("u4")[:, row] = ((bits + 128 - low) // 256 * 256 + low).astype("u4")
+            words += [rows[:, :3].ravel(), rest]
+    return np.concatenate(words).reshape(len(weights), -1, hidden)
+
+
+@pytest.mark.parametrize("kind", GATES)
+@pytest.mark.parametrize("sizes", [(5, 1, 4, 128), (3, 2, 4, 80)])
+def test_narrow_weights(kind, sizes):
+    """Differ from f32 by the rounding of weights to 16 bits, at most 2^-16 of each."""
+    steps, batch, inputs, hidden = sizes
+    gates = GATES[kind]
+    x = rng.standard_normal((steps, batch, inputs)).astype("f4")
+    w, r = (rng.standard_normal((2, gates * hidden, depth)).astype("f4") / np.float32(hidden**.5)
+            for depth in (inputs, hidden))
+    words = narrow(kind, r, hidden)
+    assert words.shape[1] < r.shape[1]
+    np.testing.assert_allclose(
+        words[0, 0, 0], pack(kind, r, hidden).ravel()[0], rtol=2**-16)
+    options = {"direction": "bidirectional", "hidden_size": hidden, "outputs": 2}
+    want = call(kind, x, w, r, **options)
+    got = call(kind, x, pack(kind, w, hidden), words, packed=2, **options)
+    for one, other in zip(got, want):
+        np.testing.assert_allclose(one, other, atol=2e-5)
+        assert not np.array_equal(one, other)
+    for wrong, packed in ((words, 1), (words, 0), (r, 2), (words.astype("f8"), 2)):
+        with pytest.raises(KernelError):
+            call(kind, x.astype(wrong.dtype), w.astype(wrong.dtype), wrong, packed=packed, **options)
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_activations(name):
     check("RNN", activations=[name], dtype="f8", initial=False)

@@ -91,3 +91,51 @@ def test_products_read_few_bits(tmp_path, kind, block, form, rows):
         np.testing.assert_allclose(session.run_values({"x": x})["y"], want, rtol=1e-4,
                                    atol=1e-4 * np.abs(want).max())
     session.close()
+
+
+@pytest.mark.parametrize("level", [0, 4])
+@pytest.mark.parametrize("block", [32, 64, 256])
+def test_rows_of_any_range(tmp_path, level, block):
+    """Rows of zeros, of large and small elements, with a NaN: accuracy_level 4 accepts elements in
+    8 bits, else results are as exact as in f32."""
+    rng = np.random.default_rng(block)
+    blocks = -(-ROWS // block)
+    columns = 37  # not a whole number of tiles
+    levels = rng.integers(0, 16, (columns, blocks, block // 2, 2))
+    packed = (levels[..., 0] | levels[..., 1] << 4).astype(np.uint8)
+    scales = rng.uniform(0.01, 0.03, (columns, blocks)).astype(np.float32)
+    zeros = rng.integers(0, 16, (columns, blocks + blocks % 2))
+    stored = (zeros[:, 0::2] | zeros[:, 1::2] << 4).astype(np.uint8)
+    constants = [numpy_helper.from_array(array, name)
+                 for name, array in zip("qsz", (packed, scales, stored))]
+    node = helper.make_node("MatMulNBits", ["x", "q", "s", "z"], ["y"], domain="com.microsoft",
+                            K=ROWS, N=columns, bits=4, block_size=block, accuracy_level=level)
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph([node], "rows", [info("x", TensorProto.FLOAT, ["n", ROWS])],
+                              [info("y", TensorProto.FLOAT, ["n", columns])], constants)
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), tmp_path / "m.onnx")
+    code, out, err = call(tool("atc"), f"--model={tmp_path}/m.onnx", "--framework=5",
+                          "--target=cpu", f"--output={tmp_path}/m")
+    assert code == 0, out + err
+    weights = (levels.reshape(columns, blocks, block) - zeros[:, :blocks, None]) * scales[..., None]
+    weights = weights.reshape(columns, -1)[:, :ROWS].T.astype(np.float64)
+    session = Session(RUNTIME, tmp_path / "m.om", threads=2)
+    for count in (1, 2, 3, 4, 9, 29):
+        x = rng.standard_normal((count, ROWS)).astype(np.float32)
+        x[count // 2, :40] *= 1e10
+        if count > 1:
+            x[0], x[1] = 0, x[1] * np.float32(1e-20)
+        y = session.run_values({"x": x})["y"]
+        for got, row in zip(y, x.astype(np.float64)):
+            want = row @ weights
+            # The error of an element is a share of the largest of its block.
+            unit = min(block, 128)
+            top = np.abs(np.pad(row, (0, -ROWS % unit))).reshape(-1, unit).max(1).repeat(unit)
+            bound = top[:ROWS] @ np.abs(weights)
+            assert (np.abs(got - want) <= bound * (1e-2 if level else 1e-5)).all()
+        assert count == 1 or not y[0].any()
+        x[count - 1, 3] = [np.nan, np.inf][count % 2]
+        y = session.run_values({"x": x})["y"]
+        assert not np.isfinite(y[count - 1]).any() and np.isfinite(y[:count - 1]).all()
+    session.close()

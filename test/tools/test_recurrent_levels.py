@@ -67,11 +67,13 @@ def test_levels(tmp_path, level):
         np.testing.assert_allclose(results[name], want, atol=1e-5, err_msg=name)
 
 
-def test_threads(tmp_path):
+@pytest.mark.parametrize("level", ["x86-64-v3", "host"])
+def test_threads(tmp_path, level):
     """Threads share the units of a step of 220 units, and the directions; the results have the same
-    bits."""
+    bits. Weights that one sequence reads have 16 significant bits."""
     steps, batch, hidden = 40, 1, 220
-    om = compile_model(save(tmp_path / "cells.onnx", steps, batch, hidden), tmp_path)
+    om = compile_model(save(tmp_path / "cells.onnx", steps, batch, hidden), tmp_path,
+                       f"--target_cpu={level}")
     x = np.random.default_rng(1).standard_normal((steps, batch, INPUTS)).astype(np.float32)
     results = []
     for threads in (1, 2, 3):
@@ -84,6 +86,6 @@ def test_threads(tmp_path):
     for name, (kind, gates, directions, attributes) in CELLS.items():
         want = host_kernels.call(kind, x, *weights_of(gates, directions, hidden), outputs=1,
                                  **attributes)[0]
-        np.testing.assert_allclose(results[0][name], want, atol=1e-5, err_msg=name)
+        np.testing.assert_allclose(results[0][name], want, atol=4e-5, err_msg=name)
         for other in results[1:]:
             np.testing.assert_array_equal(other[name], results[0][name], err_msg=name)
