@@ -114,6 +114,8 @@ bool PhaseRunner::runRegions(ModuleOp module, Phase last) {
       return false;
     merger.merge(function, *region);
   }
+  if (last >= Phase::Schedule && target.takesDynamicInputs())
+    return runPipeline(module, target.cpu().callPipeline(disabled));
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include "driver/CompilePass.h"
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/Pipelines.h"
+#include "passes/cpu/calls/Passes.h"
 #include "passes/graph/Passes.h"
 #include "passes/host/Passes.h"
 #include "passes/host/Pipelines.h"
@@ -54,6 +55,7 @@ void registerAllPasses() {
   graph::registerGraphPassesAndPipelines();
   kernel::registerKernelPasses();
   cpu::registerCpuPasses();
+  cpu::registerCpuCallsPasses();
   cpu::registerCpuPipelines();
   host::registerHostPasses();
   host::registerHostPipelines();

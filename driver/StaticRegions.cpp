@@ -111,6 +111,8 @@ void RegionMerger::moveSymbols(func::FuncOp function, ModuleOp compiled) {
     const bool onBuffers = function.getFunctionType() != main.getFunctionType();
     function.setFunctionType(main.getFunctionType());
     function.setAllArgAttrs(main.getArgAttrsAttr());
+    if (onBuffers)
+      function.removeResAttrsAttr();
     main.erase();
     if (onBuffers)
       replaceCalls(function);

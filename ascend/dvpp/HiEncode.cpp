@@ -3,7 +3,7 @@
 #include "acl/dvpp/hi_dvpp_venc.h"
 
 #include "ascend/dvpp/HiChannels.h"
-#include "ascend/src/WaitingQueue.h"
+#include "ascend/src/stream/WaitingQueue.h"
 
 #include "acl/acl_rt.h"
 

@@ -10,7 +10,7 @@
 #include "acl/ops/acl_dvpp.h"
 #include "ascend/src/Errors.h"
 #include "ascend/src/Handles.h"
-#include "ascend/src/Memory.h"
+#include "ascend/src/memory/Memory.h"
 
 #include <mutex>
 #include <vector>

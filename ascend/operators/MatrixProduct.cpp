@@ -4,7 +4,7 @@
 #include "ascend/src/Buffers.h"
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"
-#include "ascend/src/Memory.h"
+#include "ascend/src/memory/Memory.h"
 #include "runtime-lite/abi/SmallFloats.h"
 
 #include "acl/ops/acl_cblas.h"

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/src/Dataset.h"
 #include "ascend/src/Errors.h"
-#include "ascend/src/Memory.h"
 #include "ascend/src/Model.h"
+#include "ascend/src/memory/Memory.h"
 #include "runtime-lite/abi/SmallFloats.h"
 
 #include <cstring>

@@ -4,7 +4,7 @@
 #define ASCEND_SRC_CONTEXT_H
 
 #include "ascend/src/Handles.h"
-#include "ascend/src/Stream.h"
+#include "ascend/src/stream/Stream.h"
 
 #include <memory>
 #include <mutex>

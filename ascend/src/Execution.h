@@ -4,8 +4,8 @@
 #define ASCEND_SRC_EXECUTION_H
 
 #include "ascend/src/Dataset.h"
-#include "ascend/src/Memory.h"
 #include "ascend/src/Model.h"
+#include "ascend/src/memory/Memory.h"
 
 namespace atc::ascend {
 

@@ -3,8 +3,8 @@
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"
 #include "ascend/src/Library.h"
-#include "ascend/src/Memory.h"
 #include "ascend/src/Model.h"
+#include "ascend/src/memory/Memory.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 //===-- TdtChannel.cpp - channels between threads -----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ascend/src/Errors.h"
-#include "ascend/src/WaitingQueue.h"
+#include "ascend/src/stream/WaitingQueue.h"
 #include "ascend/tdt/TdtItems.h"
 
 #include "acl/acl_rt.h"

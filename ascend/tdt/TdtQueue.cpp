@@ -3,7 +3,7 @@
 #include "ascend/tdt/TdtQueue.h"
 
 #include "ascend/src/Errors.h"
-#include "ascend/src/WaitingQueue.h"
+#include "ascend/src/stream/WaitingQueue.h"
 
 #include "acl/error_codes/rt_error_codes.h"
 

@@ -5,7 +5,7 @@
 
 #include "acl/acl_tdt_queue.h"
 #include "ascend/src/Handles.h"
-#include "ascend/src/Memory.h"
+#include "ascend/src/memory/Memory.h"
 
 #include <array>
 #include <atomic>

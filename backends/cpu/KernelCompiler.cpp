@@ -9,6 +9,7 @@
 #include "passes/cpu/tiles/CpuTileChoice.h"
 #include "passes/cpu/tiles/KernelBuilder.h"
 #include "passes/cpu/tiles/Scratch.h"
+#include "passes/om/CallBodies.h"
 #include "support/OutputStream.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -90,7 +91,8 @@ llvm::Expected<CompiledLevel> compileKernels(ModuleOp module, const CpuLevel &le
   SymbolTable functions(*kernels);
   for (const std::string &name : names) {
     auto entry = functions.lookup<LLVM::LLVMFuncOp>(name);
-    result.tasks.push_back(entry->getAttrOfType<IntegerAttr>(kTasksAttr).getInt());
+    const bool isCalled = module.lookupSymbol(name)->hasAttr(om::kCalledAttr);
+    result.tasks.push_back(isCalled ? 0 : entry->getAttrOfType<IntegerAttr>(kTasksAttr).getInt());
     if (auto scratch = entry->getAttrOfType<IntegerAttr>(kScratchAttr))
       result.scratchBytes = std::max<uint64_t>(result.scratchBytes, scratch.getInt());
   }

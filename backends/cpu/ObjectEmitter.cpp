@@ -3,6 +3,7 @@
 
 #include "backends/cpu/ObjectEmitter.h"
 #include "backends/cpu/CodeGenerator.h"
+#include "passes/om/CallBodies.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/SymbolTable.h"
@@ -23,6 +24,7 @@
 #include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Vectorize/LoopVectorize.h"
 
 using namespace llvm;
 
@@ -84,8 +86,22 @@ void moveBitsOfBFloat(Module &module) {
     }
 }
 
-/// The expand passes have done the work that -O3 is known for: nothing here
-/// unrolls, vectorizes or makes calls of loops.
+/// Vectorizes the loops of functions that have only scalar ones, as their dims are not known.
+struct VectorizeScalarLoops : PassInfoMixin<VectorizeScalarLoops> {
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
+    if (!function.hasFnAttribute(om::kScalarLoopsAttr))
+      return PreservedAnalyses::all();
+    FunctionPassManager passes;
+    passes.addPass(LoopVectorizePass());
+    passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+    passes.addPass(InstCombinePass());
+    passes.addPass(SimplifyCFGPass());
+    return passes.run(function, analyses);
+  }
+};
+
+/// The expand passes have done the work that -O3 is known for: nothing here unrolls or makes calls
+/// of loops, and only loops over dims that are not known are vectorized.
 void optimize(CodeGenerator &generator, Module &module) {
   FunctionPassManager cleanup;
   cleanup.addPass(SROAPass(SROAOptions::ModifyCFG));
@@ -102,6 +118,7 @@ void optimize(CodeGenerator &generator, Module &module) {
   cleanup.addPass(InstCombinePass());
   cleanup.addPass(DCEPass());
   cleanup.addPass(SimplifyCFGPass());
+  cleanup.addPass(VectorizeScalarLoops());
 
   ModulePassManager passes;
   passes.addPass(AlwaysInlinerPass(/*InsertLifetimeIntrinsics=*/false));

@@ -11,6 +11,7 @@
 #include "dialects/graph/collectives/Collectives.h"
 #include "passes/host/HostCosts.h"
 #include "passes/host/Passes.h"
+#include "passes/om/CallBodies.h"
 #include "passes/om/Schedule.h"
 
 using namespace mlir;
@@ -53,8 +54,10 @@ using Kind = OmHostStep::Kind;
 class ProgramBuilder {
 public:
   ProgramBuilder(func::FuncOp main, uint32_t firstKernel,
+                 const DenseMap<StringAttr, uint32_t> &kernelIndex,
                  llvm::function_ref<llvm::Expected<OmBufferRef>(ElementsAttr)> addWeight)
-      : main(main), firstKernel(firstKernel), addWeight(addWeight), kernels(hostKernelsOf(main)) {
+      : main(main), firstKernel(firstKernel), kernelIndex(kernelIndex), addWeight(addWeight),
+        kernels(hostKernelsOf(main)) {
     for (auto [index, part] : llvm::enumerate(host::partsOf(main->getParentOfType<ModuleOp>())))
       partIndex[part.getSymNameAttr()] = index;
   }
@@ -306,6 +309,8 @@ private:
       for (NamedAttribute named : call.getParameters())
         addAttribute(step, named);
       step.macs = host::countMacs(call).value_or(0);
+      if (auto body = call->getAttrOfType<FlatSymbolRefAttr>(kBodyAttr))
+        step.body = static_cast<int32_t>(kernelIndex.lookup(body.getAttr()));
     } else if (auto loop = dyn_cast<func::CallOp>(op)) {
       auto callee = main->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(loop.getCallee());
       step.kind = Kind::Tiles;
@@ -398,6 +403,7 @@ private:
 
   func::FuncOp main;
   uint32_t firstKernel;
+  const DenseMap<StringAttr, uint32_t> &kernelIndex;
   llvm::function_ref<llvm::Expected<OmBufferRef>(ElementsAttr)> addWeight;
   std::vector<std::string> kernels;
   OmHostProgram program;
@@ -412,8 +418,9 @@ private:
 
 llvm::Expected<OmHostProgram>
 describeHostProgram(func::FuncOp main, uint32_t firstKernel,
+                    const DenseMap<StringAttr, uint32_t> &kernelIndex,
                     llvm::function_ref<llvm::Expected<OmBufferRef>(ElementsAttr)> addWeight) {
-  return ProgramBuilder(main, firstKernel, addWeight).build();
+  return ProgramBuilder(main, firstKernel, kernelIndex, addWeight).build();
 }
 
 } // namespace atc::om

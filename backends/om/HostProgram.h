@@ -21,9 +21,11 @@ std::vector<std::string> hostKernelsOf(mlir::func::FuncOp main);
 uint64_t hostTypesOf(mlir::func::FuncOp main);
 
 /// Returns the description of @main, whose static regions have been outlined. `addWeight` adds a
-/// constant to the weights; `firstKernel` is the index of the first of hostKernelsOf.
+/// constant to the weights; `firstKernel` is the index of the first of hostKernelsOf; `kernelIndex`
+/// has those of the module's kernel functions by name.
 llvm::Expected<OmHostProgram>
 describeHostProgram(mlir::func::FuncOp main, uint32_t firstKernel,
+                    const llvm::DenseMap<mlir::StringAttr, uint32_t> &kernelIndex,
                     llvm::function_ref<llvm::Expected<OmBufferRef>(mlir::ElementsAttr)> addWeight);
 
 } // namespace atc::om

@@ -91,7 +91,7 @@ private:
       part.outputs = model().outputs.size() - part.firstOutput;
       parts.push_back(part);
     }
-    auto program = describeHostProgram(main, firstHostKernel, [&](ElementsAttr value) {
+    auto program = describeHostProgram(main, firstHostKernel, kernelIndex, [&](ElementsAttr value) {
       return addConstant(value, /*packed=*/true, weights);
     });
     if (!program)

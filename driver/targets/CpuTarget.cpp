@@ -40,6 +40,15 @@ PhasePipeline CpuTarget::schedulePipeline(std::vector<std::string> disabled) con
           }};
 }
 
+PhasePipeline CpuTarget::callPipeline(std::vector<std::string> disabled) const {
+  return {Phase::Schedule, "code of host calls", "4-calls.mlir",
+          [disabled = std::move(disabled)](OpPassManager &pm) {
+            cpu::CpuPipelineOptions options;
+            options.disable = disabled;
+            cpu::buildCpuCallPipeline(pm, options);
+          }};
+}
+
 std::vector<PhasePipeline> CpuTarget::buildPipelines(func::FuncOp,
                                                      std::vector<std::string> disabled) const {
   const bool exactDot = !levels.empty() && llvm::all_of(levels, [](const cpu::CpuLevel &level) {

@@ -25,6 +25,8 @@ public:
 
   /// Returns the pipeline from kernel ops in @main to a schedule.
   PhasePipeline schedulePipeline(std::vector<std::string> disabled) const;
+  /// Returns the pipeline that generates code for the host calls of a dynamic schedule.
+  PhasePipeline callPipeline(std::vector<std::string> disabled) const;
 
   /// Returns whether the vector registers of all levels have `lanes` elements of f32 or more.
   bool hasVectorsOf(int64_t lanes) const;

@@ -139,6 +139,8 @@ inline bool equal(String a, String b) {
 }
 inline bool equal(String a, const char *b) { return equal(a, String{b, __builtin_strlen(b)}); }
 
+struct RecordedOutputs; // Generated.cpp
+
 /// A call; the body of a kernel is a member function of a derived class.
 class Context {
 public:
@@ -202,14 +204,16 @@ public:
   }
 
   // Results; see atc::host::Host for the rules. Null means that the kernel must return.
-  /// Makes output i and returns its elements; fails the call for a negative dim.
+  /// Makes output i and returns its elements; fails the call for a negative dim. Where generated
+  /// code computes the elements, returns null once all outputs are made, so that the kernel ends.
   void *makeBytes(uint32_t i, uint8_t dtype, const Dims &dims) {
     for (uint32_t d = 0; d < dims.rank; ++d)
       if (dims[d] < 0) {
         fail("output % would have a dim of %", i, dims[d]);
         return nullptr;
       }
-    return call->host->makeTensor(call, i, dtype, dims.rank, dims.at);
+    void *made = call->host->makeTensor(call, i, dtype, dims.rank, dims.at);
+    return made && recorded ? record(i, made, dims) : made;
   }
   template <typename T = char> T *make(uint32_t i, uint8_t dtype, const Dims &dims) {
     return static_cast<T *>(makeBytes(i, dtype, dims));
@@ -234,8 +238,10 @@ public:
   template <typename T> T *scratch(int64_t count) {
     return static_cast<T *>(call->host->scratch(call, uint64_t(count) * sizeof(T)));
   }
-  /// Returns the generated code of a "Map", or null.
-  const void *body() const { return call->body; }
+  /// Returns the generated code of the call, or null.
+  host::GeneratedCode generatedCode() const {
+    return reinterpret_cast<host::GeneratedCode>(const_cast<void *>(call->body));
+  }
   uint64_t entropy() { return call->host->entropy(call); }
 
   /// Runs body(begin, end) over ranges of [0, tasks) on all threads and returns when all have
@@ -268,11 +274,27 @@ private:
 
 protected:
   Call *call;
+
+private:
+  friend void runGenerated(Context &c, void (*run)(Context &));
+  /// Records an output for generated code; returns `made` where outputs are still to be made, else
+  /// null.
+  void *record(uint32_t i, void *made, const Dims &dims);
+
+  RecordedOutputs *recorded = nullptr; ///< where generated code computes the elements
 };
 
+/// Calls run(c), which makes the outputs, and then the generated code of the call, which computes
+/// their elements (GeneratedCode.h). Where `run` fails, or shares the elements of an input, there
+/// is nothing to compute.
+void runGenerated(Context &c, void (*run)(Context &));
+
 /// Defines the kernel `Name`. Its body can use all of Context, and its inputs meet the kernel's
-/// contract (Contract.h).
-#define ATC_KERNEL(Name)                                                                           \
+/// contract (Contract.h). In a call with generated code, the body only makes the outputs.
+#define ATC_KERNEL(Name) ATC_KERNEL_OF(Name, /*callsCode=*/false)
+/// Defines a kernel whose body calls the generated code itself.
+#define ATC_KERNEL_OF_CODE(Name) ATC_KERNEL_OF(Name, /*callsCode=*/true)
+#define ATC_KERNEL_OF(Name, callsCode)                                                             \
   namespace {                                                                                      \
   struct Name##Kernel : ::atc::kernels::Context {                                                  \
     using Context::Context;                                                                        \
@@ -281,12 +303,17 @@ protected:
   }                                                                                                \
   extern "C" void atc_kernel_##Name(::atc::host::Call *call) {                                     \
     Name##Kernel kernel(call);                                                                     \
-    if (::atc::kernels::meetsContract(                                                             \
+    if (!::atc::kernels::meetsContract(                                                            \
             kernel,                                                                                \
             ::atc::kernels::ContractOf<::atc::kernels::Name##Signature,                            \
                                        ::atc::kernels::Name##Entries>::value,                      \
             ::atc::kernels::Name##Entries::text))                                                  \
+      return;                                                                                      \
+    if (!call->body || callsCode)                                                                  \
       kernel.run();                                                                                \
+    else                                                                                           \
+      ::atc::kernels::runGenerated(                                                                \
+          kernel, [](::atc::kernels::Context &c) { static_cast<Name##Kernel &>(c).run(); });       \
   }                                                                                                \
   void Name##Kernel::run()
 

@@ -4,6 +4,7 @@
 #include "passes/cpu/Passes.h"
 #include "passes/cpu/tiles/KernelBuilder.h"
 #include "passes/cpu/tiles/Scratch.h"
+#include "passes/om/CallBodies.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -59,8 +60,17 @@ private:
     }
     if (hasScratch)
       arguments.push_back(body->getArgument(1));
-    arguments.push_back(body->getArgument(2));
-    arguments.push_back(body->getArgument(3));
+    // A host call does not know how code of static sizes was divided: it runs all tasks.
+    auto tasks = entry->getAttrOfType<IntegerAttr>(kTasksAttr);
+    if (kernel->hasAttr(om::kCalledAttr) && tasks && tasks.getInt() > 0) {
+      arguments.push_back(LLVM::ConstantOp::create(b, i64, b.getI64IntegerAttr(0)));
+      arguments.push_back(LLVM::ConstantOp::create(b, i64, tasks));
+    } else {
+      if (kernel->hasAttr(om::kCalledAttr))
+        entry.setPassthroughAttr(b.getStrArrayAttr({om::kScalarLoopsAttr}));
+      arguments.push_back(body->getArgument(2));
+      arguments.push_back(body->getArgument(3));
+    }
     LLVM::CallOp::create(b, kernel, arguments);
     LLVM::ReturnOp::create(b, ValueRange());
   }

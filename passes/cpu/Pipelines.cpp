@@ -4,7 +4,9 @@
 #include "passes/cpu/Pipelines.h"
 
 #include "passes/DisabledPasses.h"
+#include "passes/cpu/Passes.h"
 #include "passes/cpu/ReductionPasses.h"
+#include "passes/cpu/calls/Passes.h"
 #include "passes/kernel/Passes.h"
 #include "passes/om/Passes.h"
 
@@ -19,8 +21,9 @@ namespace atc::cpu {
 
 ArrayRef<StringLiteral> optionalPasses() {
   static constexpr StringLiteral names[] = {
-      "cpu-select-winograd", "cpu-compose-layer-norm", "cpu-fuse-attention", "cpu-fuse-reductions",
-      "cpu-fuse-residuals",  "om-reuse-in-place",      "om-remove-dead"};
+      "cpu-select-winograd", "cpu-compose-layer-norm", "cpu-fuse-attention",
+      "cpu-fuse-reductions", "cpu-fuse-residuals",     "cpu-fuse-element-calls",
+      "cpu-generate-calls",  "om-reuse-in-place",      "om-remove-dead"};
   return names;
 }
 
@@ -57,6 +60,13 @@ void buildCpuSchedulePipeline(OpPassManager &pm, const CpuPipelineOptions &optio
 void buildCpuPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
   buildCpuBufferPipeline(pm, options);
   buildCpuSchedulePipeline(pm, options);
+}
+
+void buildCpuCallPipeline(OpPassManager &pm, const CpuPipelineOptions &options) {
+  if (isOn(options, "cpu-fuse-element-calls"))
+    pm.addPass(createCpuFuseElementCalls());
+  if (isOn(options, "cpu-generate-calls"))
+    pm.addPass(createCpuGenerateCalls());
 }
 
 void buildCpuExpandPipeline(OpPassManager &pm) {
@@ -110,6 +120,8 @@ void registerCpuPipelines() {
   PassPipelineRegistration<CpuPipelineOptions>("cpu-schedule-pipeline",
                                                "From cpu ops in @main to a schedule of kernels",
                                                buildCpuSchedulePipeline);
+  PassPipelineRegistration<CpuPipelineOptions>("cpu-call-pipeline", "Generates code for host calls",
+                                               buildCpuCallPipeline);
   PassPipelineRegistration<>("cpu-expand-pipeline", "From kernels to loops on vectors",
                              buildCpuExpandPipeline);
   PassPipelineRegistration<>("cpu-lower-to-llvm-pipeline",

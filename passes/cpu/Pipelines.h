@@ -27,6 +27,10 @@ void buildCpuBufferPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &o
 /// Builds the rest of it, from cpu ops on buffers to the schedule.
 void buildCpuSchedulePipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options = {});
 
+/// Builds the passes that generate code for the host calls of a dynamic schedule, whose static
+/// regions have been compiled.
+void buildCpuCallPipeline(mlir::OpPassManager &pm, const CpuPipelineOptions &options = {});
+
 /// Builds the passes from kernel functions to loops on vectors, for the level in `cpu.level`.
 void buildCpuExpandPipeline(mlir::OpPassManager &pm);
 

@@ -122,17 +122,16 @@ struct Call {
   uint32_t wanted;            ///< bit i: output i is used
   const Value *const *inputs; ///< null where an optional input is left out
   const Attribute *attributes;
-  /// Code that the compiler made for this call (kernel "Map"), or null.
+  /// Code that the compiler generated for this call (a GeneratedCode), or null.
   const void *body;
 };
 
 /// A host kernel. It reports failure through Host::fail.
 using Kernel = void (*)(Call *);
 
-/// Generated code of a kernel "Map": result[i] = f(operand0[i * strides[0]], ...) for i < n.
-/// Strides count elements, one per operand; that of the result is 1.
-using MapBody = void (*)(const void *const *operands, void *result, const int64_t *strides,
-                         int64_t n);
+/// Generated code of a call: computes the tasks [begin, end). The kernel that calls it states what
+/// a task and the buffers are (kernels/core/GeneratedCode.h). `scratch` is not used.
+using GeneratedCode = void (*)(void *const *buffers, void *scratch, int64_t begin, int64_t end);
 
 } // namespace atc::host
 

@@ -262,17 +262,16 @@ void host_map(Call *call) {
   float *y = result<float>(call, 0, F32, x.rank, x.dims);
   if (!y)
     return;
-  const void *operands[] = {x.data};
-  const int64_t stride = 1;
-  reinterpret_cast<MapBody>(const_cast<void *>(call->body))(operands, y, &stride, count(x));
+  void *const buffers[] = {x.data, y};
+  reinterpret_cast<GeneratedCode>(const_cast<void *>(call->body))(buffers, nullptr, 0, count(x));
   if (uint8_t *wanted = call->wanted & 2 ? result<uint8_t>(call, 1, Bool, 0, nullptr) : nullptr)
     *wanted = 1;
 }
 
 /// A body for it.
-void host_body_twice(const void *const *operands, void *to, const int64_t *strides, int64_t n) {
-  for (int64_t i = 0; i < n; ++i)
-    static_cast<float *>(to)[i] = 2 * static_cast<const float *>(operands[0])[i * strides[0]];
+void host_body_twice(void *const *buffers, void *, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; ++i)
+    static_cast<float *>(buffers[1])[i] = 2 * static_cast<const float *>(buffers[0])[i];
 }
 
 /// n -> nothing, by way of n bytes of scratch memory.

@@ -4,7 +4,7 @@
 #define ASCEND_SRC_OBSERVE_PROFILE_H
 
 #include "ascend/src/Model.h"
-#include "ascend/src/Subscription.h"
+#include "ascend/src/observe/Subscription.h"
 
 #include <chrono>
 

@@ -1,6 +1,6 @@
 //===-- Subscription.cpp ------------------------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ascend/src/Subscription.h"
+#include "ascend/src/observe/Subscription.h"
 
 #include "ascend/src/Errors.h"
 #include "ascend/src/Handles.h"

@@ -3,7 +3,7 @@
 #include "acl/acl_rt_sync.h"
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"
-#include "ascend/src/Memory.h"
+#include "ascend/src/memory/Memory.h"
 
 #include <atomic>
 #include <chrono>

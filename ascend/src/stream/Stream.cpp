@@ -1,6 +1,6 @@
 //===-- Stream.cpp ------------------------------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ascend/src/Stream.h"
+#include "ascend/src/stream/Stream.h"
 
 #include "ascend/src/Errors.h"
 

@@ -3,7 +3,7 @@
 #include "acl/acl_rt_memory.h"
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"
-#include "ascend/src/Memory.h"
+#include "ascend/src/memory/Memory.h"
 
 #include <map>
 #include <mutex>

@@ -1,6 +1,6 @@
 //===-- Memory.cpp ------------------------------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ascend/src/Memory.h"
+#include "ascend/src/memory/Memory.h"
 
 #include "ascend/src/Context.h"
 #include "ascend/src/Errors.h"

@@ -1,0 +1,44 @@
+//===-- GeneratedCode.h - what kernels pass to generated code -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Where dims are only known when the model runs, a call of a host kernel can have code that the
+// compiler generated for it (host::Call::body, a host::GeneratedCode). The kernel checks the
+// inputs, infers the shapes and makes the outputs; the code computes the elements.
+//
+// The kernel "Map" computes elementwise: its code has one buffer per input and one for the result,
+// each of kMapChunk elements at a multiple of 64 bytes, and computes all of them; it has one task.
+//
+// The code of all other kernels has as buffers: the dims (int64_t), the elements of each input by
+// position (null: omitted), and the elements of each output (null: not wanted). The dims are
+// kMaxRank values for each input and then for each output; behind them are kErrorWords words, in
+// which the code stores an error: two values, and which error it is. A task is a row of output 0:
+// one index in all of its dims but the last ones, as many as the attribute kRowDims says (1 where
+// it is missing).
+
+#ifndef OPENATC_KERNELS_CORE_GENERATEDCODE_H
+#define OPENATC_KERNELS_CORE_GENERATEDCODE_H
+
+#include <stdint.h>
+
+namespace atc::kernels {
+
+/// The number of elements that the code of a "Map" computes at a time.
+inline constexpr int64_t kMapChunk = 512;
+/// The maximum number of operands of a "Map".
+inline constexpr uint32_t kMapInputs = 8;
+/// The maximum numbers of inputs and outputs of other calls with generated code.
+inline constexpr uint32_t kGeneratedInputs = 16, kGeneratedOutputs = 8;
+/// The attribute of a call with the number of dims that make a row of output 0.
+inline constexpr char kRowDims[] = "generated_row_dims";
+/// The number of words that state an error: two values, and one of the kinds below or 0.
+inline constexpr uint32_t kErrorWords = 3;
+/// An index is out of range: the index, the size of its dim.
+inline constexpr int64_t kIndexError = 1;
+/// A dim does not broadcast: its size, the size that it would have to have.
+inline constexpr int64_t kBroadcastError = 2;
+/// A class is out of range: the class, the number of classes.
+inline constexpr int64_t kClassError = 3;
+
+} // namespace atc::kernels
+
+#endif // OPENATC_KERNELS_CORE_GENERATEDCODE_H

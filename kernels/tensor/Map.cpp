@@ -1,0 +1,151 @@
+//===-- Map.cpp - generated elementwise code over any shapes --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The code computes chunks of kMapChunk elements. An operand of the result's shape is read in
+// place; others are spread to a chunk first, which stays in the first cache.
+
+#include "kernels/core/Broadcast.h"
+#include "kernels/core/GeneratedCode.h"
+
+namespace atc::kernels {
+
+namespace {
+
+/// The maximum bytes of an element, and the alignment of the buffers of generated code.
+constexpr int64_t kElementBytes = 8, kAlignment = 64;
+
+/// Reads the elements of an operand over the shape of the result.
+class Operand {
+public:
+  Operand() = default;
+  Operand(Tensor tensor, const Dims &shape)
+      : data(tensor.bytes()), bytes(bytesOf(tensor.dtype(), 1)) {
+    const Dims steps = broadcastSteps(tensor.dims(), shape);
+    for (uint32_t d = 0; d < shape.rank; ++d)
+      addDim(shape[d], steps[d]);
+    if (sizes.rank == 0)
+      addDim(1, 1);
+  }
+
+  /// Returns whether a chunk of it is a range of its elements.
+  bool isDense() const { return sizes.rank == 1 && steps[0] == 1; }
+  /// Returns whether all of its chunks are equal.
+  bool isSingle() const { return sizes.rank == 1 && steps[0] == 0; }
+  const char *at(int64_t element) const { return data + element * bytes; }
+
+  /// Copies the elements [begin, begin + count) of the result's shape to `to`, and repeats the
+  /// first one of them up to a whole chunk: every lane holds an element of the tensor.
+  void spread(char *to, int64_t begin, int64_t count) const {
+    switch (bytes) {
+    case 1:
+      return spreadAs<uint8_t>(to, begin, count);
+    case 2:
+      return spreadAs<uint16_t>(to, begin, count);
+    case 4:
+      return spreadAs<uint32_t>(to, begin, count);
+    default:
+      return spreadAs<uint64_t>(to, begin, count);
+    }
+  }
+
+private:
+  void addDim(int64_t size, int64_t step) {
+    if (size == 1 && sizes.rank > 0)
+      return;
+    if (sizes.rank > 0 && sizes[sizes.rank - 1] == 1)
+      sizes.rank = steps.rank = 0;
+    const int64_t last = int64_t(sizes.rank) - 1;
+    if (last >= 0 && steps[last] == step * size) {
+      sizes[last] *= size;
+      steps[last] = step;
+    } else {
+      sizes.push(size);
+      steps.push(step);
+    }
+  }
+
+  template <typename T> void spreadAs(char *bytesTo, int64_t begin, int64_t count) const {
+    const T *from = reinterpret_cast<const T *>(data);
+    T *to = reinterpret_cast<T *>(bytesTo);
+    const uint32_t last = sizes.rank - 1;
+    int64_t index[host::kMaxRank], rest = begin, offset = 0;
+    for (int64_t d = last; d >= 0; --d) {
+      index[d] = rest % sizes[d];
+      rest /= sizes[d];
+      offset += index[d] * steps[d];
+    }
+    for (int64_t done = 0; done < count;) {
+      const int64_t n = minimum(sizes[last] - index[last], count - done), step = steps[last];
+      const T *row = from + offset;
+      if (step == 1)
+        copyBytes(to + done, row, n * int64_t(sizeof(T)));
+      else
+        for (int64_t i = 0; i < n; ++i)
+          to[done + i] = row[i * step];
+      done += n;
+      index[last] += n;
+      offset += n * step;
+      for (int64_t d = last; d > 0 && index[d] == sizes[d]; --d) {
+        index[d] = 0;
+        offset += steps[d - 1] - sizes[d] * steps[d];
+        ++index[d - 1];
+      }
+    }
+    for (int64_t i = count; i < kMapChunk; ++i)
+      to[i] = to[0];
+  }
+
+  const char *data = nullptr;
+  int64_t bytes = 0;
+  Dims sizes, steps; ///< adjacent dims that can be merged are one
+};
+
+} // namespace
+
+ATC_KERNEL_OF_CODE(Map) {
+  if (inputs() > kMapInputs)
+    return fail("has % inputs, the maximum is %", inputs(), kMapInputs);
+  Dims shape;
+  for (uint32_t i = 0; i < inputs(); ++i) {
+    if (bitsOf(in(i).dtype()) % 8 || bitsOf(in(i).dtype()) > 8 * kElementBytes)
+      return failType(in(i).dtype());
+    if (!broadcastInto(*this, shape, in(i).dims()))
+      return;
+  }
+  const uint8_t dtype = uint8_t(integer("to", F32));
+  const int64_t resultBytes = bytesOf(dtype, 1), count = shape.product();
+  if (bitsOf(dtype) % 8 || resultBytes == 0 || resultBytes > kElementBytes)
+    return failType(dtype);
+  char *out = make(0, dtype, shape);
+  if (!out || count == 0)
+    return;
+  const host::GeneratedCode code = generatedCode();
+  if (!code)
+    return fail("has no generated code");
+
+  Operand operands[kMapInputs];
+  for (uint32_t i = 0; i < inputs(); ++i)
+    operands[i] = Operand(in(i), shape);
+  const int64_t chunks = ceilDiv(count, kMapChunk);
+  parallelIf(*this, chunks, kMapChunk * 4, [&](int64_t begin, int64_t end) {
+    alignas(kAlignment) char staging[kMapInputs + 1][kMapChunk * kElementBytes];
+    void *buffers[kMapInputs + 1];
+    for (int64_t chunk = begin; chunk < end; ++chunk) {
+      const int64_t first = chunk * kMapChunk, n = minimum(kMapChunk, count - first);
+      for (uint32_t i = 0; i < inputs(); ++i) {
+        const Operand &operand = operands[i];
+        const bool isDirect = operand.isDense() && n == kMapChunk;
+        buffers[i] = isDirect ? const_cast<char *>(operand.at(first)) : staging[i];
+        if (!isDirect && (chunk == begin || !operand.isSingle()))
+          operand.spread(staging[i], first, n);
+      }
+      char *result = out + first * resultBytes;
+      buffers[inputs()] = n == kMapChunk ? result : staging[kMapInputs];
+      code(buffers, nullptr, 0, 1);
+      if (n < kMapChunk)
+        copyBytes(result, staging[kMapInputs], n * resultBytes);
+    }
+  });
+}
+
+} // namespace atc::kernels

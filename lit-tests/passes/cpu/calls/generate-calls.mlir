@@ -1,0 +1,29 @@
+// RUN: atc-opt %s -split-input-file -cpu-generate-calls | FileCheck %s
+
+// The dims are operands; a row is a task.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.host_call "Softmax"(%arg0) {axis = array<i64: -1>} {om.body = @softmax_0}
+// CHECK: func.func private @softmax_0(%[[DIMS:.*]]: memref<35xi64>, %{{.*}}: memref<1xf32>, %{{.*}}: memref<1xf32>, %[[BEGIN:.*]]: index, %[[END:.*]]: index) attributes {cpu.kernel, cpu.tasks = 0 : i64, om.called}
+// CHECK: memref.load %[[DIMS]]
+// CHECK: scf.for %{{.*}} = %[[BEGIN]] to %[[END]]
+// CHECK: arith.maximumf
+// CHECK: math.exp
+func.func @main(%x: tensor<?x?xf32>) -> tensor<*xf32> {
+  %0 = graph.host_call "Softmax"(%x) {axis = array<i64: -1>} : (tensor<?x?xf32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+
+// -----
+
+// The rank of the second input follows from the call that computes it. Axes that are not constant
+// have no code.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.host_call "ReduceSum"(%arg0, %arg1) {} :
+// CHECK: graph.host_call "ReduceMax"(%{{.*}}, %{{.*}}) {keepdims = array<i64: 0>} {om.body = @reducemax_0}
+func.func @main(%x: tensor<?x?xf32>, %axes: tensor<?xi64>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %one = graph.constant dense<1> : tensor<1xi64>
+  %0 = graph.host_call "ReduceSum"(%x, %axes) {} : (tensor<?x?xf32>, tensor<?xi64>) -> tensor<*xf32>
+  %1 = graph.host_call "Transpose"(%x) {perm = array<i64: 1, 0>} : (tensor<?x?xf32>) -> tensor<*xf32>
+  %2 = graph.host_call "ReduceMax"(%1, %one) {keepdims = array<i64: 0>} : (tensor<*xf32>, tensor<1xi64>) -> tensor<*xf32>
+  return %0, %2 : tensor<*xf32>, tensor<*xf32>
+}

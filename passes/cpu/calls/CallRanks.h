@@ -1,0 +1,40 @@
+//===-- CallRanks.h - ranks of values in dynamic schedules ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_CPU_CALLS_CALLRANKS_H
+#define OPENATC_PASSES_CPU_CALLS_CALLRANKS_H
+
+#include "dialects/graph/Graph.h"
+
+namespace atc::cpu {
+
+/// Finds ranks that types do not state, by the host calls that compute the values.
+class CallRanks {
+public:
+  /// Returns the rank of a tensor; nothing where it is not known.
+  std::optional<int64_t> of(mlir::Value value);
+
+private:
+  std::optional<int64_t> infer(graph::HostCallOp call);
+
+  llvm::DenseMap<mlir::Value, std::optional<int64_t>> known;
+};
+
+/// Returns the elements of a small constant of integers; nothing for other values.
+std::optional<llvm::SmallVector<int64_t>> constantIntegers(mlir::Value value);
+
+/// Returns the attribute `name` of a call, a list of integers; nothing where it is missing.
+std::optional<llvm::SmallVector<int64_t>> integersOf(graph::HostCallOp call, llvm::StringRef name);
+
+/// Returns the attribute `axis` of a call, or `otherwise`, on a tensor of `rank` as 0 <= axis <
+/// rank; nothing where it is none.
+std::optional<int64_t> axisOf(graph::HostCallOp call, int64_t otherwise, int64_t rank);
+
+/// Returns whether the text attribute `name` of a call, `otherwise` where it is missing, is
+/// `wanted`.
+bool hasText(graph::HostCallOp call, llvm::StringRef name, llvm::StringRef otherwise,
+             llvm::StringRef wanted);
+
+} // namespace atc::cpu
+
+#endif // OPENATC_PASSES_CPU_CALLS_CALLRANKS_H

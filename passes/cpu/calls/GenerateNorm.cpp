@@ -1,0 +1,313 @@
+//===-- GenerateNorm.cpp - softmax and norms, dims known at run time ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "passes/cpu/calls/CallRanks.h"
+#include "passes/cpu/calls/Generators.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/host/QuantizedCalls.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace atc::cpu {
+
+namespace {
+
+constexpr auto kReassociate = arith::FastMathFlags::reassoc;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Value sum(RowBuilder &b, Type wide, Value count, function_ref<Value(Value)> element) {
+  return b.fold(count, b.constant(wide, 0), [&](Value i, ValueRange carried) -> Indices {
+    return {arith::AddFOp::create(b, carried.front(), element(i), kReassociate)};
+  })[0];
+}
+
+Value asFloat(RowBuilder &b, Type wide, Value count) {
+  Value integer = arith::IndexCastOp::create(b, b.getI64Type(), count);
+  return arith::SIToFPOp::create(b, wide, integer);
+}
+
+//===----------------------------------------------------------------------===//
+// Softmax
+//===----------------------------------------------------------------------===//
+
+enum class Softmax { Plain, Log, Hard };
+
+/// Computes rows along the last dim.
+void softmaxRows(RowBuilder &b, Softmax kind) {
+  const Port &in = b.in(0), &out = b.out();
+  Type wide = RowBuilder::computeType(in.element);
+  b.forEachRow([&](ArrayRef<Value>, Value row, Value length) {
+    auto at = [&](Value i) { return b.loadWide(in, b.add(row, i)); };
+    Value most =
+        b.fold(length, b.constant(wide, -kInfinity), [&](Value i, ValueRange best) -> Indices {
+          return {arith::MaximumFOp::create(b, best.front(), at(i))};
+        })[0];
+    // A row of minus infinity has no maximum to subtract.
+    auto exponential = [&](Value i) -> Value {
+      return math::ExpOp::create(b, arith::SubFOp::create(b, at(i), most));
+    };
+    // 16-bit results are no place for intermediate values.
+    const bool keeps = kind == Softmax::Plain && wide == out.element;
+    Value total = sum(b, wide, length, [&](Value i) {
+      Value value = exponential(i);
+      if (keeps)
+        b.store(out, value, b.add(row, i));
+      return value;
+    });
+    if (kind == Softmax::Log) {
+      Value shift = math::LogOp::create(b, total);
+      b.loop(length, [&](Value i) {
+        Value moved = arith::SubFOp::create(b, at(i), most);
+        b.storeWide(out, arith::SubFOp::create(b, moved, shift), b.add(row, i));
+      });
+      return;
+    }
+    Value factor = arith::DivFOp::create(b, b.constant(wide, 1), total);
+    b.loop(length, [&](Value i) {
+      Value value = keeps ? b.load(out, b.add(row, i)) : exponential(i);
+      b.storeWide(out, arith::MulFOp::create(b, value, factor), b.add(row, i));
+    });
+  });
+}
+
+/// Computes along another dim than the last, in blocks of columns.
+void softmaxColumns(RowBuilder &b, Softmax kind, int64_t axis) {
+  constexpr int64_t block = 256;
+  const Port &in = b.in(0), &out = b.out();
+  Type wide = RowBuilder::computeType(in.element);
+  auto scratch = [&] {
+    Port port;
+    port.element = wide;
+    port.flat = memref::AllocaOp::create(b, MemRefType::get({block}, wide));
+    return port;
+  };
+  Port most = scratch(), total = scratch();
+  // A row is all lanes of one index of the dims in front of the axis.
+  b.setRowDims(in.rank() - axis);
+  Value length = b.product(ArrayRef(in.dims).drop_front(axis + 1));
+  b.forEachRow([&](ArrayRef<Value>, Value row, Value) {
+    Value blocks = b.div(b.add(length, b.index(block - 1)), b.index(block));
+    b.loop(blocks, [&](Value number) {
+      Value first = b.mul(number, b.index(block));
+      Value n = b.min(b.index(block), b.sub(length, first));
+      auto forAll = [&](function_ref<void(Value, Value)> body) {
+        b.loop(in.dims[axis], [&](Value i) {
+          Value base = b.add(b.add(row, first), b.mul(i, in.strides[axis]));
+          b.loop(n, [&](Value j) { body(b.add(base, j), j); });
+        });
+      };
+      auto exponential = [&](Value at, Value j) -> Value {
+        Value moved = arith::SubFOp::create(b, b.loadWide(in, at), b.load(most, j));
+        return math::ExpOp::create(b, moved);
+      };
+      b.loop(n, [&](Value j) {
+        b.store(most, b.constant(wide, -kInfinity), j);
+        b.store(total, b.constant(wide, 0), j);
+      });
+      forAll([&](Value at, Value j) {
+        b.store(most, arith::MaximumFOp::create(b, b.load(most, j), b.loadWide(in, at)), j);
+      });
+      forAll([&](Value at, Value j) {
+        Value sum = arith::AddFOp::create(b, b.load(total, j), exponential(at, j));
+        b.store(total, sum, j);
+      });
+      b.loop(n, [&](Value j) {
+        Value sum = b.load(total, j);
+        b.store(total,
+                kind == Softmax::Log
+                    ? math::LogOp::create(b, sum).getResult()
+                    : arith::DivFOp::create(b, b.constant(wide, 1), sum).getResult(),
+                j);
+      });
+      forAll([&](Value at, Value j) {
+        Value result;
+        if (kind == Softmax::Log) {
+          Value moved = arith::SubFOp::create(b, b.loadWide(in, at), b.load(most, j));
+          result = arith::SubFOp::create(b, moved, b.load(total, j));
+        } else {
+          result = arith::MulFOp::create(b, exponential(at, j), b.load(total, j));
+        }
+        b.storeWide(out, result, at);
+      });
+    });
+  });
+}
+
+/// Writes 1 for the first maximum along an axis and 0 elsewhere.
+void hardmax(RowBuilder &b, int64_t axis) {
+  const Port &in = b.in(0), &out = b.out();
+  Type wide = RowBuilder::computeType(in.element);
+  b.setRowDims(in.rank() - axis);
+  Value inner = b.product(ArrayRef(in.dims).drop_front(axis + 1));
+  b.forEachRow([&](ArrayRef<Value>, Value row, Value) {
+    b.loop(inner, [&](Value j) {
+      Value base = b.add(row, j);
+      auto at = [&](Value i) { return b.add(base, b.mul(i, in.strides[axis])); };
+      Value first = b.loadWide(in, base);
+      Indices best =
+          b.fold(in.dims[axis], {first, b.index(0)}, [&](Value i, ValueRange carried) -> Indices {
+            Value x = b.loadWide(in, at(i));
+            Value better = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x, carried[0]);
+            return {b.select(better, x, carried[0]), b.select(better, i, carried[1])};
+          });
+      b.loop(in.dims[axis], [&](Value i) {
+        Value isBest = b.compare(arith::CmpIPredicate::eq, i, best[1]);
+        b.storeWide(out, b.select(isBest, b.constant(wide, 1), b.constant(wide, 0)), at(i));
+      });
+    });
+  });
+}
+
+template <Softmax kind> bool softmax(RowBuilder &b, graph::HostCallOp call) {
+  const Port &in = b.in(0);
+  const std::optional<int64_t> axis = axisOf(call, -1, in.rank());
+  if (!axis || !in.isFloat() || in.rank() == 0 || b.out().rank() != in.rank())
+    return false;
+  if (kind == Softmax::Hard)
+    hardmax(b, *axis);
+  else if (*axis + 1 == in.rank())
+    softmaxRows(b, kind);
+  else
+    softmaxColumns(b, kind, *axis);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Norms
+//===----------------------------------------------------------------------===//
+
+/// The mean and 1 / sqrt(variance + epsilon) of a range of elements.
+struct Moments {
+  Value mean, inverse;
+};
+
+Moments momentsOf(RowBuilder &b, Value base, Value count, double epsilon, bool centers) {
+  const Port &in = b.in(0);
+  Type wide = RowBuilder::computeType(in.element);
+  auto at = [&](Value i) { return b.loadWide(in, b.add(base, i)); };
+  Value number = asFloat(b, wide, count), mean;
+  if (centers)
+    mean = arith::DivFOp::create(b, sum(b, wide, count, at), number);
+  Value squares = sum(b, wide, count, [&](Value i) -> Value {
+    Value x = at(i);
+    if (centers)
+      x = arith::SubFOp::create(b, x, mean);
+    return arith::MulFOp::create(b, x, x);
+  });
+  Value variance = arith::DivFOp::create(b, squares, number);
+  Value shifted = arith::AddFOp::create(b, variance, b.constant(wide, epsilon));
+  Value inverse =
+      arith::DivFOp::create(b, b.constant(wide, 1), math::SqrtOp::create(b, shifted).getResult());
+  return {mean, inverse};
+}
+
+/// Builds LayerNormalization and RMSNormalization, where scale and bias have the normalized dims.
+template <bool centers> bool normalizeLayer(RowBuilder &b, graph::HostCallOp call) {
+  const Port &in = b.in(0), &out = b.out();
+  const std::optional<int64_t> axis = axisOf(call, -1, in.rank());
+  if (!axis || !in.isFloat() || in.rank() == 0 || !out || !b.has(1))
+    return false;
+  const int64_t normalized = in.rank() - *axis;
+  for (unsigned i = 1; i < b.numInputs(); ++i)
+    if (b.has(i) && (b.in(i).rank() != normalized || b.in(i).element != in.element))
+      return false;
+  const double epsilon = host::numberOf(call, "epsilon", 1e-5f);
+  const ArrayRef<Value> shape = ArrayRef(in.dims).drop_front(*axis);
+  for (unsigned i = 1; i < b.numInputs(); ++i)
+    if (b.has(i))
+      b.requireBroadcast(b.in(i), shape);
+  Value count = b.product(shape);
+  b.setRowDims(normalized);
+  b.forEachRow([&](ArrayRef<Value>, Value row, Value) {
+    Moments moments = momentsOf(b, row, count, epsilon, centers);
+    b.loop(count, [&](Value i) {
+      Value x = b.loadWide(in, b.add(row, i));
+      if (centers)
+        x = arith::SubFOp::create(b, x, moments.mean);
+      x = arith::MulFOp::create(b, x, moments.inverse);
+      auto parameter = [&](const Port &port) {
+        Value at = b.index(0);
+        Indices steps = b.broadcastSteps(port);
+        for (auto [index, step] : llvm::zip_equal(b.split(i, shape), steps))
+          at = b.add(at, b.mul(index, step));
+        return b.loadWide(port, at);
+      };
+      x = arith::MulFOp::create(b, x, parameter(b.in(1)));
+      if (b.has(2))
+        x = arith::AddFOp::create(b, x, parameter(b.in(2)));
+      b.storeWide(out, x, b.add(row, i));
+    });
+    Value number = b.row();
+    if (b.numOutputs() > 1 && b.out(1))
+      b.storeWide(b.out(1), moments.mean, number);
+    if (b.numOutputs() > 2 && b.out(2))
+      b.storeWide(b.out(2), moments.inverse, number);
+  });
+  return true;
+}
+
+bool normalizeInstance(RowBuilder &b, graph::HostCallOp call) {
+  const Port &in = b.in(0), &out = b.out();
+  if (in.rank() < 3 || !in.isFloat() || !b.has(1) || !b.has(2))
+    return false;
+  const double epsilon = host::numberOf(call, "epsilon", 1e-5f);
+  b.setRowDims(in.rank() - 2);
+  b.forEachRow([&](ArrayRef<Value> indices, Value row, Value count) {
+    Moments moments = momentsOf(b, row, count, epsilon, /*centers=*/true);
+    Value scale = b.loadWide(b.in(1), indices[1]), bias = b.loadWide(b.in(2), indices[1]);
+    scale = arith::MulFOp::create(b, scale, moments.inverse);
+    b.loop(count, [&](Value i) {
+      Value x = arith::SubFOp::create(b, b.loadWide(in, b.add(row, i)), moments.mean);
+      x = arith::AddFOp::create(b, arith::MulFOp::create(b, x, scale), bias);
+      b.storeWide(out, x, b.add(row, i));
+    });
+  });
+  return true;
+}
+
+bool normalizeBatch(RowBuilder &b, graph::HostCallOp call) {
+  const Port &in = b.in(0), &out = b.out();
+  if (in.rank() < 2 || !in.isFloat() || b.numInputs() < 5 ||
+      host::integerOf(call, "training_mode", 0) != 0)
+    return false;
+  for (unsigned i = 1; i < 5; ++i)
+    if (b.in(i).element != in.element)
+      return false;
+  Type wide = RowBuilder::computeType(in.element);
+  Value epsilon = b.constant(wide, host::numberOf(call, "epsilon", 1e-5f));
+  auto normalize = [&](Value x, Value channel) -> Value {
+    Value variance = arith::AddFOp::create(b, b.loadWide(b.in(4), channel), epsilon);
+    Value factor = arith::DivFOp::create(b, b.loadWide(b.in(1), channel),
+                                         math::SqrtOp::create(b, variance).getResult());
+    Value moved = arith::SubFOp::create(b, x, b.loadWide(b.in(3), channel));
+    return arith::AddFOp::create(b, arith::MulFOp::create(b, moved, factor),
+                                 b.loadWide(b.in(2), channel));
+  };
+  b.setRowDims(in.rank() - 2);
+  b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
+    b.loop(length, [&](Value j) {
+      Value at = b.add(row, j);
+      Value channel = in.rank() > 2 ? indices[1] : j;
+      b.storeWide(out, normalize(b.loadWide(in, at), channel), at);
+    });
+  });
+  return true;
+}
+
+} // namespace
+
+Generator findNormGenerator(StringRef kernel) {
+  static const llvm::StringMap<Generator> generators = {
+      {"BatchNormalization", normalizeBatch},       {"Hardmax", softmax<Softmax::Hard>},
+      {"InstanceNormalization", normalizeInstance}, {"LayerNormalization", normalizeLayer<true>},
+      {"LogSoftmax", softmax<Softmax::Log>},        {"RMSNormalization", normalizeLayer<false>},
+      {"Softmax", softmax<Softmax::Plain>},
+  };
+  return generators.lookup(kernel);
+}
+
+} // namespace atc::cpu

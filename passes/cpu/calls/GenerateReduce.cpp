@@ -1,0 +1,309 @@
+//===-- GenerateReduce.cpp - reductions over dims known at run time -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Where the last dim is reduced, each result is one register. Otherwise a row of the result is
+// computed in blocks of columns, so that memory is read in order.
+
+#include "passes/cpu/calls/CallRanks.h"
+#include "passes/cpu/calls/Generators.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/host/QuantizedCalls.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace atc::cpu {
+
+namespace {
+
+enum class Kind { L1, L2, LogSum, LogSumExp, Max, Mean, Min, Prod, Sum, SumSquare };
+
+constexpr auto kReassociate = arith::FastMathFlags::reassoc;
+
+double initialOf(Kind kind) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return kind == Kind::Max ? -infinity : kind == Kind::Min ? infinity : kind == Kind::Prod ? 1 : 0;
+}
+
+Value before(RowBuilder &b, Kind kind, Value x) {
+  if (kind == Kind::L1)
+    return math::AbsFOp::create(b, x);
+  if (kind == Kind::L2 || kind == Kind::SumSquare)
+    return arith::MulFOp::create(b, x, x);
+  return x;
+}
+
+Value combine(RowBuilder &b, Kind kind, Value a, Value x) {
+  if (kind == Kind::Max)
+    return arith::MaximumFOp::create(b, a, x);
+  if (kind == Kind::Min)
+    return arith::MinimumFOp::create(b, a, x);
+  if (kind == Kind::Prod)
+    return arith::MulFOp::create(b, a, x, kReassociate);
+  return arith::AddFOp::create(b, a, x, kReassociate);
+}
+
+Value after(RowBuilder &b, Kind kind, Value a, Value count) {
+  if (kind == Kind::L2)
+    return math::SqrtOp::create(b, a);
+  if (kind == Kind::LogSum || kind == Kind::LogSumExp)
+    return math::LogOp::create(b, a);
+  if (kind != Kind::Mean)
+    return a;
+  Value number = arith::SIToFPOp::create(
+      b, a.getType(), arith::IndexCastOp::create(b, b.getI64Type(), count).getResult());
+  return arith::DivFOp::create(b, a, number);
+}
+
+/// Builds one reduction.
+class Reduction {
+public:
+  Reduction(RowBuilder &b, Kind kind, ArrayRef<bool> isReduced, bool keepsDims)
+      : b(b), in(b.in(0)), kind(kind), isReduced(isReduced), keepsDims(keepsDims) {
+    for (auto [d, dim] : llvm::enumerate(in.dims))
+      if (isReduced[d]) {
+        dims.push_back(dim);
+        strides.push_back(in.strides[d]);
+      }
+    count = b.product(dims);
+    wide = RowBuilder::computeType(in.element);
+  }
+
+  void build() {
+    const bool byElement = in.rank() == 0 || b.out().rank() == 0 || isReduced.back();
+    if (byElement)
+      b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
+        b.loop(length, [&](Value j) { element(indices, row, j); });
+      });
+    else
+      columns();
+  }
+
+private:
+  /// Returns the offset of the first element that is reduced to the result at `position`.
+  Value baseOf(ArrayRef<Value> position) {
+    Value base = b.index(0);
+    size_t next = 0;
+    for (int64_t d = 0; d < in.rank(); ++d) {
+      if (!isReduced[d])
+        base = b.add(base, b.mul(position[keepsDims ? d : next], in.strides[d]));
+      next += keepsDims || !isReduced[d];
+    }
+    return base;
+  }
+
+  /// Folds all elements of a result; the innermost loop is the last reduced dim.
+  Value foldAll(Value base, Value initial, function_ref<Value(Value, Value)> body) {
+    auto descend = [&](auto &&self, size_t d, Value at, Value carried) -> Value {
+      if (d == dims.size())
+        return body(carried, at);
+      return b.fold(dims[d], carried, [&](Value i, ValueRange inside) -> Indices {
+        return {self(self, d + 1, b.add(at, b.mul(i, strides[d])), inside.front())};
+      })[0];
+    };
+    return descend(descend, 0, base, initial);
+  }
+
+  Value foldKind(Kind what, Value base) {
+    return foldAll(base, b.constant(wide, initialOf(what)), [&](Value carried, Value at) {
+      return combine(b, what, carried, before(b, what, b.loadWide(in, at)));
+    });
+  }
+
+  void element(ArrayRef<Value> indices, Value row, Value j) {
+    Indices position(indices);
+    if (b.out().rank() > 0)
+      position.push_back(j);
+    Value base = baseOf(position), result;
+    if (kind == Kind::LogSumExp) {
+      Value shift = finite(foldKind(Kind::Max, base));
+      Value sum = foldAll(base, b.constant(wide, 0), [&](Value carried, Value at) -> Value {
+        Value moved = arith::SubFOp::create(b, b.loadWide(in, at), shift);
+        return arith::AddFOp::create(b, carried, math::ExpOp::create(b, moved), kReassociate);
+      });
+      result = arith::AddFOp::create(b, shift, math::LogOp::create(b, sum));
+    } else {
+      result = after(b, kind, foldKind(kind, base), count);
+    }
+    b.storeWide(b.out(), result, b.add(row, j));
+  }
+
+  /// Returns 0 for an infinite maximum, whose difference to itself is NaN.
+  Value finite(Value most) {
+    Value infinity = b.constant(wide, std::numeric_limits<double>::infinity());
+    Value isInfinite = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ,
+                                             math::AbsFOp::create(b, most), infinity);
+    return b.select(isInfinite, b.constant(wide, 0), most);
+  }
+
+  Port scratch() {
+    constexpr int64_t block = kBlock;
+    Port port;
+    port.element = wide;
+    port.flat = memref::AllocaOp::create(b, MemRefType::get({block}, wide));
+    return port;
+  }
+
+  /// Computes rows of results whose columns are those of the input.
+  void columns() {
+    Port sums = scratch(), shifts = kind == Kind::LogSumExp ? scratch() : Port();
+    b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
+      Value blocks = b.div(b.add(length, b.index(kBlock - 1)), b.index(kBlock));
+      b.loop(blocks, [&](Value number) {
+        Value first = b.mul(number, b.index(kBlock));
+        Value n = b.min(b.index(kBlock), b.sub(length, first));
+        Indices position(indices);
+        position.push_back(first);
+        Value base = baseOf(position);
+        if (kind == Kind::LogSumExp) {
+          foldColumns(shifts, n, base, Kind::Max, nullptr);
+          b.loop(n, [&](Value j) { b.store(shifts, finite(b.load(shifts, j)), j); });
+        }
+        foldColumns(sums, n, base, kind, kind == Kind::LogSumExp ? &shifts : nullptr);
+        b.loop(n, [&](Value j) {
+          Value result = after(b, kind, b.load(sums, j), count);
+          if (kind == Kind::LogSumExp)
+            result = arith::AddFOp::create(b, result, b.load(shifts, j));
+          b.storeWide(b.out(), result, b.add(b.add(row, first), j));
+        });
+      });
+    });
+  }
+
+  void foldColumns(const Port &to, Value n, Value base, Kind what, const Port *shifts) {
+    b.loop(n, [&](Value j) { b.store(to, b.constant(wide, initialOf(what)), j); });
+    b.nest(dims, [&](ArrayRef<Value> indices) {
+      Value at = base;
+      for (auto [i, stride] : llvm::zip_equal(indices, strides))
+        at = b.add(at, b.mul(i, stride));
+      b.loop(n, [&](Value j) {
+        Value x = b.loadWide(in, b.add(at, j));
+        if (shifts)
+          x = math::ExpOp::create(b, arith::SubFOp::create(b, x, b.load(*shifts, j)));
+        b.store(to, combine(b, what, b.load(to, j), before(b, what, x)), j);
+      });
+    });
+  }
+
+  static constexpr int64_t kBlock = 256;
+
+  RowBuilder &b;
+  const Port &in;
+  Kind kind;
+  ArrayRef<bool> isReduced;
+  bool keepsDims;
+  Indices dims, strides; ///< those that are reduced
+  Value count;
+  Type wide;
+};
+
+bool buildReduce(RowBuilder &b, Kind kind, ArrayRef<bool> isReduced, bool keepsDims) {
+  const int64_t kept = b.in(0).rank() - llvm::count(isReduced, true);
+  if (!b.in(0).isFloat() || b.out().rank() != (keepsDims ? b.in(0).rank() : kept))
+    return false;
+  Reduction(b, kind, isReduced, keepsDims).build();
+  return true;
+}
+
+template <Kind kind> bool reduce(RowBuilder &b, graph::HostCallOp call) {
+  const int64_t rank = b.in(0).rank();
+  SmallVector<bool> isReduced(rank, false);
+  std::optional<SmallVector<int64_t>> axes = SmallVector<int64_t>();
+  if (b.has(1))
+    axes = constantIntegers(call.inputsByPosition()[1]);
+  if (!axes)
+    return false;
+  if (axes->empty() && host::integerOf(call, "noop_with_empty_axes", 0) == 0)
+    isReduced.assign(rank, true);
+  for (int64_t axis : *axes) {
+    if (axis < -rank || axis >= rank)
+      return false;
+    isReduced[axis < 0 ? axis + rank : axis] = true;
+  }
+  return buildReduce(b, kind, isReduced, host::integerOf(call, "keepdims", 1) != 0);
+}
+
+template <Kind kind> bool reduceGlobal(RowBuilder &b, graph::HostCallOp) {
+  if (b.in(0).rank() < 3)
+    return false;
+  SmallVector<bool> isReduced(b.in(0).rank(), true);
+  isReduced[0] = isReduced[1] = false;
+  return buildReduce(b, kind, isReduced, /*keepsDims=*/true);
+}
+
+/// Builds ArgMax and ArgMin: NaN counts as the extreme.
+template <bool largest> bool argument(RowBuilder &b, graph::HostCallOp call) {
+  const Port &in = b.in(0), &out = b.out();
+  const int64_t rank = in.rank();
+  const std::optional<int64_t> given = axisOf(call, 0, rank);
+  const bool keepsDims = host::integerOf(call, "keepdims", 1) != 0;
+  const bool last = host::integerOf(call, "select_last_index", 0) != 0;
+  if (!given || !in.isFloat() || !out || out.rank() != (keepsDims ? rank : rank - 1))
+    return false;
+  const int64_t axis = *given;
+  Type wide = RowBuilder::computeType(in.element);
+  b.forEachRow([&](ArrayRef<Value> indices, Value row, Value length) {
+    b.loop(length, [&](Value j) {
+      Indices position(indices);
+      if (out.rank() > 0)
+        position.push_back(j);
+      if (keepsDims)
+        position[axis] = b.index(0);
+      else
+        position.insert(position.begin() + axis, b.index(0));
+      Value base = b.offset(in, position);
+      // An empty axis has no extreme.
+      (void)b.checked(b.index(0), in.dims[axis]);
+      Value initial = b.constant(wide, largest ? -std::numeric_limits<double>::infinity()
+                                               : std::numeric_limits<double>::infinity());
+      auto found =
+          b.fold(in.dims[axis], {initial, b.index(0)}, [&](Value i, ValueRange best) -> Indices {
+            using arith::CmpFPredicate;
+            auto is = [&](CmpFPredicate predicate, Value x, Value y) -> Value {
+              return arith::CmpFOp::create(b, predicate, x, y);
+            };
+            Value x = b.loadWide(in, b.add(base, b.mul(i, in.strides[axis])));
+            // An unordered comparison takes the first NaN, behind which nothing is better.
+            Value better =
+                last ? arith::OrIOp::create(
+                           b, is(CmpFPredicate::UNO, x, x),
+                           is(largest ? CmpFPredicate::OGE : CmpFPredicate::OLE, x, best[0]))
+                           .getResult()
+                     : arith::AndIOp::create(
+                           b, is(CmpFPredicate::ORD, best[0], best[0]),
+                           is(largest ? CmpFPredicate::UGT : CmpFPredicate::ULT, x, best[0]))
+                           .getResult();
+            return {b.select(better, x, best[0]), b.select(better, i, best[1])};
+          });
+      b.store(out, arith::IndexCastOp::create(b, out.element, found[1]), b.add(row, j));
+    });
+  });
+  return true;
+}
+
+} // namespace
+
+Generator findReduceGenerator(StringRef kernel) {
+  static const llvm::StringMap<Generator> generators = {
+      {"ArgMax", argument<true>},
+      {"ArgMin", argument<false>},
+      {"GlobalAveragePool", reduceGlobal<Kind::Mean>},
+      {"GlobalMaxPool", reduceGlobal<Kind::Max>},
+      {"ReduceL1", reduce<Kind::L1>},
+      {"ReduceL2", reduce<Kind::L2>},
+      {"ReduceLogSum", reduce<Kind::LogSum>},
+      {"ReduceLogSumExp", reduce<Kind::LogSumExp>},
+      {"ReduceMax", reduce<Kind::Max>},
+      {"ReduceMean", reduce<Kind::Mean>},
+      {"ReduceMin", reduce<Kind::Min>},
+      {"ReduceProd", reduce<Kind::Prod>},
+      {"ReduceSum", reduce<Kind::Sum>},
+      {"ReduceSumSquare", reduce<Kind::SumSquare>},
+  };
+  return generators.lookup(kernel);
+}
+
+} // namespace atc::cpu

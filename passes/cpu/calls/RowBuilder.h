@@ -1,0 +1,136 @@
+//===-- RowBuilder.h - loops with dims that are known at run time ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef OPENATC_PASSES_CPU_CALLS_ROWBUILDER_H
+#define OPENATC_PASSES_CPU_CALLS_ROWBUILDER_H
+
+#include "dialects/graph/Graph.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace atc::cpu {
+
+using Indices = llvm::SmallVector<mlir::Value>;
+
+/// An input or output of a call in its generated code. Sizes and strides count elements.
+struct Port {
+  mlir::Value flat;   ///< the elements, memref<?xT>; null: omitted
+  mlir::Type element; ///< signless
+  bool isUnsigned = false;
+  Indices dims, strides; ///< one index per dim
+
+  explicit operator bool() const { return flat != nullptr; }
+  int64_t rank() const { return dims.size(); }
+  bool isFloat() const { return mlir::isa<mlir::FloatType>(element); }
+};
+
+/// Builds the generated code of a call (kernels/core/GeneratedCode.h): scalar loops over dims that
+/// are operands, which the code generator vectorizes.
+class RowBuilder : public mlir::ImplicitLocOpBuilder {
+public:
+  /// Starts in a kernel function of CallFunctions::make with the buffers of `call`, whose inputs
+  /// have the ranks `inputRanks` by position (ignored where omitted) and whose outputs have
+  /// `outputRanks`.
+  RowBuilder(mlir::func::FuncOp function, graph::HostCallOp call,
+             llvm::ArrayRef<int64_t> inputRanks, llvm::ArrayRef<int64_t> outputRanks);
+
+  /// Returns the types of the buffers of a call, by its element types.
+  static llvm::SmallVector<mlir::Type> bufferTypes(graph::HostCallOp call);
+
+  const Port &in(unsigned i) const { return inputs[i]; }
+  unsigned numInputs() const { return inputs.size(); }
+  /// Returns whether input i is given.
+  bool has(unsigned i) const { return i < inputs.size() && inputs[i]; }
+  const Port &out(unsigned i = 0) const { return outputs[i]; }
+  unsigned numOutputs() const { return outputs.size(); }
+
+  // Index arithmetic.
+  mlir::Value index(int64_t value);
+  mlir::Value add(mlir::Value a, mlir::Value b);
+  mlir::Value sub(mlir::Value a, mlir::Value b);
+  mlir::Value mul(mlir::Value a, mlir::Value b);
+  mlir::Value div(mlir::Value a, mlir::Value b);
+  mlir::Value rem(mlir::Value a, mlir::Value b);
+  mlir::Value min(mlir::Value a, mlir::Value b);
+  mlir::Value max(mlir::Value a, mlir::Value b);
+  mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
+  mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value a, mlir::Value b);
+  /// Returns the product of dims [begin, end).
+  mlir::Value product(llvm::ArrayRef<mlir::Value> dims);
+  /// Returns sum(indices[d] * port.strides[d]).
+  mlir::Value offset(const Port &port, llvm::ArrayRef<mlir::Value> indices);
+  /// Splits a row-major index over `dims`.
+  Indices split(mlir::Value linear, llvm::ArrayRef<mlir::Value> dims);
+  /// Returns an index of a dim that counts from its end where it is negative, clamped to the dim;
+  /// stores an error where it is out of range.
+  mlir::Value checked(mlir::Value index, mlir::Value dim);
+  /// Returns a class below `count`, 0 where it is out of range, which stores an error.
+  mlir::Value checkedClass(mlir::Value target, mlir::Value count);
+
+  /// Ends the code with an error where the dims of `port` do not broadcast to `dims`, as many. To
+  /// be called before any loop over rows.
+  void requireBroadcast(const Port &port, llvm::ArrayRef<mlir::Value> dims);
+  /// Ends the code with an error where two lists of as many dims differ; as requireBroadcast.
+  void requireEqual(llvm::ArrayRef<mlir::Value> a, llvm::ArrayRef<mlir::Value> b);
+  /// Returns the strides of a port, 0 for dims of one element.
+  Indices broadcastSteps(const Port &port);
+
+  // Elements.
+  mlir::Value load(const Port &port, mlir::Value at);
+  void store(const Port &port, mlir::Value value, mlir::Value at);
+  /// Returns element `at` of a port of integers as an index.
+  mlir::Value loadIndex(const Port &port, mlir::Value at);
+  /// Return a value in the type in which elements are computed (float32 for 16-bit floats), and
+  /// from that type in the type of a port.
+  mlir::Value widen(mlir::Value value);
+  mlir::Value narrow(mlir::Value value, const Port &port);
+  mlir::Value loadWide(const Port &port, mlir::Value at) { return widen(load(port, at)); }
+  void storeWide(const Port &port, mlir::Value value, mlir::Value at) {
+    store(port, narrow(value, port), at);
+  }
+  static mlir::Type computeType(mlir::Type element);
+  mlir::Value constant(mlir::Type type, double value);
+
+  // Loops.
+  using Body = llvm::function_ref<void(mlir::Value)>;
+  using Fold = llvm::function_ref<Indices(mlir::Value, mlir::ValueRange)>;
+  void loop(mlir::Value begin, mlir::Value end, Body body);
+  void loop(mlir::Value count, Body body) { loop(index(0), count, body); }
+  Indices fold(mlir::Value count, mlir::ValueRange initial, Fold body);
+  void ifThen(mlir::Value condition, llvm::function_ref<void()> body);
+  void ifElse(mlir::Value condition, llvm::function_ref<void()> then,
+              llvm::function_ref<void()> otherwise);
+  /// Makes the last `count` dims of output 0 its rows, not only the last one; at least one. To be
+  /// called before the loop over rows.
+  void setRowDims(int64_t count) { rowDims = std::max<int64_t>(count, 1); }
+  int64_t getRowDims() const { return rowDims; }
+  /// Returns the number of the row in the loop over rows.
+  mlir::Value row() const { return currentRow; }
+  /// Builds the loop over the rows of output 0. `body` receives the indices of all dims but those
+  /// of rows, the offset of the row and its length.
+  void
+  forEachRow(llvm::function_ref<void(llvm::ArrayRef<mlir::Value>, mlir::Value, mlir::Value)> body);
+  /// Builds nested loops over `dims`; `body` receives the indices.
+  void nest(llvm::ArrayRef<mlir::Value> dims,
+            llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
+
+  /// Copies `length` elements, which are `step` apart in `from` from `base` on, to `row` in `to`.
+  void copyRow(const Port &to, mlir::Value row, mlir::Value length, const Port &from,
+               mlir::Value base, mlir::Value step);
+
+private:
+  void storeError(mlir::Value first, mlir::Value second, int64_t kind);
+  Port makePort(mlir::Value buffer, mlir::Value table, unsigned number, int64_t rank);
+
+  llvm::SmallVector<Port> inputs, outputs;
+  mlir::Value table, begin, end, currentRow;
+  unsigned errorAt;
+  int64_t rowDims = 1;
+};
+
+} // namespace atc::cpu
+
+#endif // OPENATC_PASSES_CPU_CALLS_ROWBUILDER_H
