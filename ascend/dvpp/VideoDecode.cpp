@@ -1,5 +1,6 @@
 //===-- VideoDecode.cpp - channels that decode video --------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/dvpp/ChannelSlot.h"
 #include "ascend/dvpp/VideoChannels.h"
 #include "ascend/dvpp/VideoCodec.h"
 #include "ascend/dvpp/VideoWorker.h"
@@ -17,7 +18,7 @@ public:
       : callback(desc.callback), format(desc.picture), width(desc.width), height(desc.height),
         matrix(acldvppCscMatrix(desc.matrix)), codec(std::move(codec)), worker(desc.threadId) {}
 
-  /// What a call sends; `output` is null where the picture is skipped.
+  /// Holds what a call sends; `output` is null where the picture is skipped.
   struct Sent {
     acldvppStreamDesc *input = nullptr;
     acldvppPicDesc *outputHandle = nullptr;
@@ -187,30 +188,12 @@ aclError aclvdecCreateChannel(aclvdecChannelDesc *channelDesc) {
   if (!codec)
     ACL_FAIL(error.empty() ? ACL_ERROR_BAD_ALLOC : ACL_ERROR_API_NOT_SUPPORT, "%s",
              error.empty() ? "memory could not be allocated" : error.c_str());
-  std::lock_guard lock(channelsMutex);
-  if (desc->channel)
-    ACL_FAIL(ACL_ERROR_REPEAT_INITIALIZE, "channelDesc has a channel");
-  try {
-    desc->channel = std::make_shared<DecoderChannel>(*desc, std::move(codec));
-  } catch (const std::system_error &reason) {
-    ACL_FAIL(ACL_ERROR_RT_FAILURE, "no thread can be started: %s", reason.what());
-  }
-  return ACL_SUCCESS;
+  return startChannel(__func__, channelsMutex, desc->channel, *desc, std::move(codec));
 }
 
 aclError aclvdecDestroyChannel(aclvdecChannelDesc *channelDesc) {
   ACL_FIND(desc, decoders(), channelDesc);
-  std::shared_ptr<DecoderChannel> channel;
-  {
-    std::lock_guard lock(channelsMutex);
-    channel = std::move(desc->channel);
-  }
-  if (!channel)
-    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "channelDesc has no channel");
-  if (!channel->finish())
-    ACL_FAIL(ACL_ERROR_WAIT_CALLBACK_TIMEOUT,
-             "callbacks were given up: their thread does not call aclrtProcessReport");
-  return ACL_SUCCESS;
+  return endChannel(__func__, channelsMutex, desc->channel);
 }
 
 aclError aclvdecSendFrame(aclvdecChannelDesc *channelDesc, acldvppStreamDesc *input,

@@ -1,5 +1,6 @@
 //===-- VideoEncode.cpp - channels that encode video --------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ascend/dvpp/ChannelSlot.h"
 #include "ascend/dvpp/VideoChannels.h"
 #include "ascend/dvpp/VideoCodec.h"
 #include "ascend/dvpp/VideoWorker.h"
@@ -117,31 +118,14 @@ aclError aclvencCreateChannel(aclvencChannelDesc *channelDesc) {
       error);
   if (!codec)
     ACL_FAIL(ACL_ERROR_API_NOT_SUPPORT, "%s", error.c_str());
-  std::lock_guard lock(channelsMutex);
-  if (desc->channel)
-    ACL_FAIL(ACL_ERROR_REPEAT_INITIALIZE, "channelDesc has a channel");
-  try {
-    desc->channel = std::make_shared<EncoderChannel>(*desc, std::move(codec));
-  } catch (const std::system_error &reason) {
-    ACL_FAIL(ACL_ERROR_RT_FAILURE, "no thread can be started: %s", reason.what());
-  }
+  ACL_TRY(startChannel(__func__, channelsMutex, desc->channel, *desc, std::move(codec)));
   desc->channelId = nextChannel++;
   return ACL_SUCCESS;
 }
 
 aclError aclvencDestroyChannel(aclvencChannelDesc *channelDesc) {
   ACL_FIND(desc, encoders(), channelDesc);
-  std::shared_ptr<EncoderChannel> channel;
-  {
-    std::lock_guard lock(channelsMutex);
-    channel = std::move(desc->channel);
-  }
-  if (!channel)
-    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "channelDesc has no channel");
-  if (!channel->finish())
-    ACL_FAIL(ACL_ERROR_WAIT_CALLBACK_TIMEOUT,
-             "callbacks were given up: their thread does not call aclrtProcessReport");
-  return ACL_SUCCESS;
+  return endChannel(__func__, channelsMutex, desc->channel);
 }
 
 aclError aclvencSendFrame(aclvencChannelDesc *channelDesc, acldvppPicDesc *input, void *reserve,

@@ -35,7 +35,7 @@ public:
   bool drain();
 
 private:
-  /// What a callback that still runs when the channel ends shares with it.
+  /// Holds what a callback that still runs when the channel ends shares with it.
   struct State {
     std::mutex mutex;
     std::condition_variable changed;

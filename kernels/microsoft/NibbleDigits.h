@@ -138,12 +138,12 @@ template <int Digits> struct NibbleDigits {
   }
 
 private:
-  /// What is added up of a column: products in lanes, and what zero points subtract per block.
+  /// Accumulates a column: products in lanes, and what zero points subtract per block.
   template <int R> struct Sums {
     __m512 products[R], zeros[R];
   };
 
-  /// Says which of 16 blocks, of their zero points in bytes, and of the bytes of their last group
+  /// Masks: which of 16 blocks, of their zero points in bytes, and of the bytes of their last group
   /// exist.
   struct Kept {
     __mmask16 blocks, zeroBytes;

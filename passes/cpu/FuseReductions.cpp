@@ -125,7 +125,7 @@ MapReduceOp FuseReductionsPass::asMapReduce(ReduceOp reduce) {
 // Sums over the same positions
 //===----------------------------------------------------------------------===//
 
-/// What has to be equal for two sums to be one kernel.
+/// Holds what has to be equal for two sums to be one kernel.
 struct SumForm {
   SmallVector<int64_t> shape;
   ArrayRef<int64_t> axes;

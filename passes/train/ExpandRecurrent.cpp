@@ -20,8 +20,8 @@ namespace {
 /// Steps are ops of their own: a longer sequence keeps its host kernel.
 constexpr int64_t kMaxSteps = 512;
 
-/// One call of LSTM, GRU or RNN with static shapes: X [T, N, I], W [D, gates * H, I], R [D, gates *
-/// H, H], B [D, 2 * gates * H], first states [D, N, H].
+/// Describes a call of LSTM, GRU or RNN with static shapes: X [T, N, I], W [D, gates * H, I], R [D,
+/// gates * H, H], B [D, 2 * gates * H], first states [D, N, H].
 class Layer {
 public:
   Layer(graph::HostCallOp call, OpBuilder &builder)

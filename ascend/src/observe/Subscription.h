@@ -15,7 +15,7 @@
 
 namespace atc::ascend {
 
-/// What one operator of a model took; programs read it with aclprofGetOp... . Times are
+/// Holds the time of one operator of a model; programs read it with aclprofGetOp... . Times are
 /// nanoseconds of the system's clock.
 struct OpRecord {
   static constexpr uint32_t known = 0x4F50524Fu;

@@ -56,7 +56,7 @@ public:
   /// Returns what setFailureMode has set.
   uint64_t getFailureMode();
 
-  /// What programs set and ask for; it changes nothing.
+  /// Settings that programs make and ask for; they change nothing.
   std::atomic<uint32_t> priority{0}, flags{0}, tag{0}, keepsOperators{0};
 
   const int32_t device;
