@@ -54,21 +54,22 @@ FLOAT = TensorProto.FLOAT
 
 @pytest.fixture
 def norm(tmp_path):
-    """x / |x| with |x| so large that its square leaves f16: Mul, ReduceSum, Sqrt, Div."""
+    """x / |x| with |x| so large that its square leaves f16: Mul, ReduceSum, Sqrt, Div. The factors are
+    two inputs, as the square of one is f32 by itself."""
     axes = numpy_helper.from_array(np.array([1], np.int64), "axes")
     save(tmp_path / "m.onnx",
-         [helper.make_node("Mul", ["x", "x"], ["s"], name="square"),
+         [helper.make_node("Mul", ["x", "same"], ["s"], name="square"),
           helper.make_node("ReduceSum", ["s", "axes"], ["t"], name="sum", keepdims=1),
           helper.make_node("Sqrt", ["t"], ["r"], name="root"),
           helper.make_node("Div", ["x", "r"], ["y"], name="divide")],
-         [("x", FLOAT, [4, 64])], [("y", FLOAT)], [axes])
+         [("x", FLOAT, [4, 64]), ("same", FLOAT, [4, 64])], [("y", FLOAT)], [axes])
     x = np.random.default_rng(1).standard_normal((4, 64)).astype(np.float32) * 300
     return tmp_path, x, x / np.sqrt((x * x).sum(axis=1, keepdims=True))
 
 
 def error_of(norm):
     folder, x, want = norm
-    return np.abs(run(folder, x=x)["y"] - want).max()
+    return np.abs(run(folder, x=x, same=x)["y"] - want).max()
 
 
 def test_f16_alone_is_not_enough(norm):
@@ -248,7 +249,7 @@ def test_text_message(tmp_path):
     op = json.loads((tmp_path / "g.json").read_text())["graph"][0]["op"][0]
     assert op["name"] == "a\n" and op["input"] == ["b:0", "c:1"]
     assert op["attr"] == [{"key": "k", "value": {"i": -3, "f": 1.5, "b": True}}]
-    for text, words in (("graph {\n op {", "the end of a message"), ("a: \"x", "the end of a string"),
+    for text, words in (("graph {\n op {", "the end of the file"), ("a: \"x", "end of string"),
                         ("a b", "expected ':'"), ("a {" * 300, "deep")):
         (tmp_path / "g.txt").write_text(text)
         shown = tool("atc", "--mode=5", "--om=g.txt", "--json=g.json", cwd=tmp_path, fails=True)
