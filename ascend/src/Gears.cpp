@@ -79,6 +79,18 @@ aclError setGear(const char *function, const Target &target, const Dims &values)
   return ACL_SUCCESS;
 }
 
+/// Returns the dims that the inputs have in each gear, one input behind the other.
+std::vector<Dims> dimsOfGears(const ModelFacts &facts) {
+  std::vector<Dims> gears(facts.gearValues.size());
+  for (size_t gear = 0; gear < gears.size(); ++gear)
+    for (size_t input = 0; input < facts.inputs.size(); ++input)
+      if (input != facts.shapeInput) {
+        const Dims &own = facts.inputs[input].ofGear[gear];
+        gears[gear].insert(gears[gear].end(), own.begin(), own.end());
+      }
+  return gears;
+}
+
 } // namespace
 
 aclError aclmdlSetDynamicBatchSize(uint32_t modelId, aclmdlDataset *dataset, size_t index,
@@ -103,28 +115,19 @@ aclError aclmdlSetInputDynamicDims(uint32_t modelId, aclmdlDataset *dataset, siz
   const ModelFacts &facts = *target.model->facts;
   if (dims->dimCount > ACL_MAX_DIM_CNT)
     ACL_FAIL(ACL_ERROR_INVALID_PARAM, "dimCount is %zu; it is 128 at most", dims->dimCount);
-  // The dims are those of all inputs, one behind the other.
-  Dims values(facts.gearValues.empty() ? 0 : facts.gearValues[0].size(), -1);
-  size_t at = 0;
-  for (size_t input = 0; input < facts.inputs.size(); ++input) {
-    if (input == facts.shapeInput)
-      continue;
-    const Port &port = facts.inputs[input];
-    for (size_t dim = 0; dim < port.dims.size(); ++dim, ++at) {
-      if (at >= dims->dimCount)
-        break;
-      if (port.dims[dim] >= 0 && port.dims[dim] != dims->dims[at])
-        ACL_FAIL(ACL_ERROR_INVALID_PARAM, "dim %zu is %lld, that of input '%s' is %lld", at,
-                 (long long)dims->dims[at], port.name.c_str(), (long long)port.dims[dim]);
-      for (const auto &axis : facts.gearAxes)
-        if (axis.input == input && axis.dim == dim && axis.value < values.size())
-          values[axis.value] = dims->dims[at];
-    }
-  }
-  if (at != dims->dimCount)
-    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "dimCount is %zu, the inputs have other numbers of dims",
-             dims->dimCount);
-  return setGear(__func__, target, values);
+  const std::vector<Dims> gears = dimsOfGears(facts);
+  const Dims given(dims->dims, dims->dims + dims->dimCount);
+  if (auto found = std::find(gears.begin(), gears.end(), given); found != gears.end())
+    return setGear(__func__, target, facts.gearValues[size_t(found - gears.begin())]);
+  if (!gears.empty() && gears[0].size() != given.size())
+    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "dimCount is %zu, the inputs have %zu dims", dims->dimCount,
+             gears[0].size());
+  std::string all;
+  for (const Dims &gear : gears)
+    all += (all.empty() ? "" : ", ") + textOf(gear);
+  ACL_FAIL(ACL_ERROR_INVALID_PARAM,
+           "%s are the dims of no profile of the model; the inputs of its profiles have: %s",
+           textOf(given).c_str(), all.c_str());
 }
 
 aclError aclmdlGetDynamicBatch(const aclmdlDesc *modelDesc, aclmdlBatch *batch) {
@@ -178,14 +181,8 @@ aclError aclmdlGetInputDynamicDims(const aclmdlDesc *modelDesc, size_t index, ac
              gears);
   std::shared_ptr<ModelDesc> desc;
   ACL_TRY(findFacts(__func__, modelDesc, desc));
-  for (size_t gear = 0; gear < gears; ++gear) {
-    Dims all;
-    for (size_t input = 0; input < desc->facts->inputs.size(); ++input)
-      if (input != desc->facts->shapeInput) {
-        const Dims &own = desc->facts->inputs[input].ofGear[gear];
-        all.insert(all.end(), own.begin(), own.end());
-      }
-    writeDims("", all, dims[gear]);
-  }
+  const std::vector<Dims> all = dimsOfGears(*desc->facts);
+  for (size_t gear = 0; gear < gears; ++gear)
+    writeDims("", all[gear], dims[gear]);
   return ACL_SUCCESS;
 }

@@ -211,6 +211,13 @@ aclError aclmdlGetInputDimsRange(const aclmdlDesc *modelDesc, size_t index,
     const int64_t dim = port->dims[i];
     dimsRange->range[i][0] = dim < 0 ? 0 : dim;
     dimsRange->range[i][1] = dim;
+    // A dim that is no value of the gear, only follows from it, has the sizes that it has there.
+    for (const Dims &gear : port->ofGear)
+      if (dim < 0) {
+        int64_t *range = dimsRange->range[i];
+        range[0] = range[1] < 0 ? gear[i] : std::min(range[0], gear[i]);
+        range[1] = std::max(range[1], gear[i]);
+      }
   }
   for (const auto &axis : desc->facts->gearAxes)
     if (axis.input == index && axis.dim < dimsRange->rangeCount) {

@@ -224,7 +224,7 @@ OmModel GearMerger::take(OmGears request) {
       OmHostPort port = portOf(first, output, i);
       port.slot = 0;
       for (const OmGear &gear : request.gears)
-        for (size_t d = 0; output && d < port.dims.size(); ++d)
+        for (size_t d = 0; d < port.dims.size(); ++d)
           if (portOf(gear, output, i).dims[d] != port.dims[d])
             port.dims[d] = -1;
       (output ? request.outputs : request.inputs).push_back(std::move(port));

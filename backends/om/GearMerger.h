@@ -25,9 +25,8 @@ public:
   void add(const OmModel &gear, std::vector<int64_t> values);
 
   /// Returns everything but producer, command line and name. `gears` has kind, axes and
-  /// bounds; the rest of it is filled in: a dim of an input that is an axis is -1, and so is
-  /// one of an output that is an axis or differs between gears. The result borrows from the
-  /// merger.
+  /// bounds; the rest of it is filled in: a dim of an input or output that is an axis or
+  /// differs between gears is -1. The result borrows from the merger.
   OmModel take(OmGears gears);
 
   /// Returns the bytes of constants that all gears had together, before equal ones became

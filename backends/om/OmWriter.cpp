@@ -29,6 +29,24 @@ struct Segment {
   uint64_t offset = 0, size = 0, hash = 0;
 };
 
+/// Returns whether each value of the gears is a dim of an input, and each dim of an input that
+/// depends on the gear is one of the values.
+bool isChosenByAxes(const OmGears &gears) {
+  if (gears.gears.empty())
+    return true; // which the writer refuses
+  std::vector<bool> found(gears.gears[0].values.size());
+  size_t dims = 0, axes = 0;
+  for (const OmHostPort &port : gears.inputs)
+    dims += std::count(port.dims.begin(), port.dims.end(), -1);
+  for (const OmGearAxis &axis : gears.axes)
+    if (!axis.output) {
+      ++axes;
+      if (axis.value < found.size())
+        found[axis.value] = true;
+    }
+  return dims == axes && std::find(found.begin(), found.end(), false) == found.end();
+}
+
 /// Returns the oldest schema version that can represent the model, so that older runtimes can read
 /// the file.
 uint16_t schemaMinor(const OmModel &model) {
@@ -60,7 +78,7 @@ uint16_t schemaMinor(const OmModel &model) {
            std::any_of(program.outputs.begin(), program.outputs.end(), isNamed);
   };
   if (!model.metadata.empty() || (model.host && hasNames(*model.host)) ||
-      (model.gears && hasNames(*model.gears)))
+      (model.gears && (hasNames(*model.gears) || !isChosenByAxes(*model.gears))))
     return 7;
   if (model.host && (model.host->ranks || std::any_of(model.host->blocks.begin(),
                                                       model.host->blocks.end(), hasCollectives)))

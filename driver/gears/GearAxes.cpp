@@ -24,33 +24,88 @@ static bool isNamed(StringRef input, StringRef given) {
   return node(input) == node(given);
 }
 
+namespace {
+
+/// Finds the axes of one input.
+class InputAxes {
+public:
+  InputAxes(const GearRequest &request, const std::vector<std::vector<GearInput>> &gears,
+            size_t input)
+      : request(request), gears(gears), input(input), name(gears[0][input].name) {}
+
+  /// Appends the axes. Returns the first dim that differs between gears and is no axis.
+  std::optional<size_t> find(std::vector<om::OmGearAxis> &axes) {
+    const bool isStated = hasStatedDims();
+    std::vector<bool> isTaken(request.gears[0].size());
+    std::optional<size_t> other;
+    for (size_t d = 0; d < gears[0][input].dims.size(); ++d) {
+      std::optional<size_t> value = isStated ? statedValue(d) : std::nullopt;
+      const bool differs = llvm::any_of(gears, [&](const std::vector<GearInput> &inputs) {
+        return inputs[input].dims[d] != gears[0][input].dims[d];
+      });
+      // A value that no dim before this one is comes first: height and width may be equal.
+      for (bool takenToo : {false, true})
+        for (size_t v = 0; differs && !value && v < isTaken.size(); ++v)
+          if ((takenToo || !isTaken[v]) && isValue(d, v))
+            value = v;
+      if (value) {
+        isTaken[*value] = true;
+        axes.push_back({false, uint32_t(input), uint32_t(d), uint32_t(*value)});
+      } else if (differs && !other) {
+        other = d;
+      }
+    }
+    return other;
+  }
+
+private:
+  std::optional<size_t> statedValue(size_t dim) const {
+    for (const GearRequest::Axis &axis : request.axes)
+      if (axis.dim == dim && isNamed(name, request.shapes[axis.input].first))
+        return axis.value;
+    return std::nullopt;
+  }
+
+  /// Returns whether a dim is a value in every gear.
+  bool isValue(size_t dim, size_t value) const {
+    return llvm::all_of(llvm::seq<size_t>(0, gears.size()), [&](size_t gear) {
+      const std::vector<int64_t> &dims = gears[gear][input].dims;
+      return dim < dims.size() && dims[dim] == request.gears[gear][value];
+    });
+  }
+
+  /// Returns whether the input has the dims of --input_shape. An image in its place, which
+  /// preprocessing has made, has dims in another order, or dims that only follow from them.
+  bool hasStatedDims() const {
+    return llvm::all_of(request.axes, [&](const GearRequest::Axis &axis) {
+      return !isNamed(name, request.shapes[axis.input].first) || isValue(axis.dim, axis.value);
+    });
+  }
+
+  const GearRequest &request;
+  const std::vector<std::vector<GearInput>> &gears;
+  const size_t input;
+  const StringRef name;
+};
+
+} // namespace
+
 std::optional<std::vector<om::OmGearAxis>>
 findInputAxes(const GearRequest &request, const std::vector<std::vector<GearInput>> &inputs,
               Diagnostics &diagnostics) {
-  auto gears = llvm::seq<size_t>(0, inputs.size());
   std::vector<om::OmGearAxis> axes;
-  for (size_t i = 0; i < inputs[0].size(); ++i)
-    for (size_t d = 0; d < inputs[0][i].dims.size(); ++d) {
-      std::optional<size_t> value;
-      for (const GearRequest::Axis &axis : request.axes)
-        if (axis.dim == d && isNamed(inputs[0][i].name, request.shapes[axis.input].first))
-          value = axis.value;
-      auto sizeIn = [&](size_t gear) { return inputs[gear][i].dims[d]; };
-      const bool differs =
-          llvm::any_of(gears, [&](size_t gear) { return sizeIn(gear) != sizeIn(0); });
-      for (size_t v = 0; differs && !value && v < request.gears[0].size(); ++v)
-        if (llvm::all_of(gears,
-                         [&](size_t gear) { return sizeIn(gear) == request.gears[gear][v]; }))
-          value = v;
-      if (value) {
-        axes.push_back({false, uint32_t(i), uint32_t(d), uint32_t(*value)});
-      } else if (differs) {
-        diagnostics.error("E10040", "dim " + Twine(d) + " of input '" + inputs[0][i].name +
-                                        "' follows from the gear, but is none of its values; "
-                                        "give this input with --input_shape");
-        return std::nullopt;
-      }
+  for (size_t i = 0; i < inputs[0].size(); ++i) {
+    std::optional<size_t> other = InputAxes(request, inputs, i).find(axes);
+    // Only what is padded has to have the sizes of the gear.
+    if (other && request.kind == OM_GEARS_RANGE) {
+      diagnostics.error("E10055", "dim " + Twine(*other) + " of input '" + inputs[0][i].name +
+                                      "' follows from the ranges of --input_shape, but is none of "
+                                      "their sizes, so it cannot be padded; give the sizes with "
+                                      "--dynamic_batch_size, --dynamic_image_size or "
+                                      "--dynamic_dims");
+      return std::nullopt;
     }
+  }
   return axes;
 }
 
@@ -107,8 +162,10 @@ std::optional<ImportedGear> RangeProof::import(const GearRequest &from, size_t g
   Compiler compiler(*context, std::move(own), messages);
   if (!compiler.lower(Phase::Import)) {
     auto error = llvm::find_if(messages.all(), [](const CodedMessage &m) { return m.isError; });
-    // A node that does not take this size: nobody has asked for it.
-    if (error->code == "E14001")
+    // A node, or beyond the last gear an image, that does not take this size: nobody has asked
+    // for it.
+    const bool isProbe = &from != &request && gear == 1;
+    if (error->code == "E14001" || isProbe)
       fail("at the size " + from.nameOf(gear) + " " + error->text);
     else
       diagnostics.add(*error);

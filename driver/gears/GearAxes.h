@@ -16,10 +16,10 @@ struct GearInput {
   std::vector<int64_t> dims;
 };
 
-/// Returns the axes of the inputs: what the request states, and dims that follow from it
-/// because the model gives them the name of such a dim. `inputs` are those of each gear, in
-/// the order of the model. Nothing after an error: a dim differs between gears and is no
-/// value.
+/// Returns the axes of the inputs: what the request states, and dims that are one of its values
+/// in each gear because the model gives them the name of such a dim or an image has them. `inputs`
+/// are those of each gear, in the order of the model. Nothing after an error: with OM_GEARS_RANGE
+/// a dim differs between gears and is no value.
 std::optional<std::vector<om::OmGearAxis>>
 findInputAxes(const GearRequest &request, const std::vector<std::vector<GearInput>> &inputs,
               Diagnostics &diagnostics);

@@ -434,3 +434,29 @@ def test_a_program_subscribes_to_the_profile_of_a_model(started, model):
     assert acl.prof.get_op_name_len(acl.util.bytes_to_ptr(bytes(size)), size, 0)[1] == 100000
     assert acl.prof.destroy_subscribe_config(config) == 0
     acl.mdl.unload(model_id)
+
+
+@pytest.mark.parametrize("image, dims", [("RGB888_U8", (1, 32, 24, 3)),
+                                         ("YUV420SP_U8", (1, 48, 24, 1))])
+def test_profiles_of_images(image, dims, tmp_path):
+    """A profile is set by height and width, whatever dims the image has."""
+    pytest.importorskip("onnx")
+    sys.path.insert(0, str(ROOT / "test/common"))
+    import gear_models
+    model = gear_models.one_conv(tmp_path / "m.onnx")
+    (tmp_path / "aipp.cfg").write_text(f"aipp_op {{ aipp_mode: static input_format: {image} }}")
+    shapes = {"static": ["--input_shape=x:1,3,32,24"],
+              "profiles": ["--input_shape=x:1,3,-1,-1", "--dynamic_image_size=16,24;32,24"]}
+    pixels = np.random.default_rng(1).integers(0, 256, dims, dtype=np.uint8)
+    from ais_bench.infer.interface import InferSession
+    results = []
+    for name, flags in shapes.items():
+        run(BUILD / "bin/atc", "--model", model, "--framework=5", f"--output={tmp_path / name}",
+            "--soc_version=Ascend310P3", f"--insert_op_conf={tmp_path / 'aipp.cfg'}", *flags)
+        session = InferSession(0, str(tmp_path / (name + ".om")))
+        if name == "profiles":
+            session.set_dynamic_hw(32, 24)
+        results.append(session.run([pixels])[0])
+        session.free_resource()
+    assert results[0].shape == (1, 4, 32, 24)
+    np.testing.assert_array_equal(*results)

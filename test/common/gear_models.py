@@ -94,6 +94,13 @@ def detector(path):
                      ("boxes", FLOAT, [1, "e", 18])])
 
 
+def one_conv(path):
+    """A convolution that reads x[b, 3, h, w]."""
+    net = Network(9)
+    y = net.conv("x", 3, 4)
+    return net.save(path, [("x", FLOAT, ["b", 3, "h", "w"])], [(y, FLOAT, ["b", 4, None, None])])
+
+
 def one_op(path, op, shape, extra=(), outputs=None, **attributes):
     """One operator on an input of `shape`; `extra` are constants behind it."""
     net = Network(4)

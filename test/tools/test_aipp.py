@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
 from openatc_npu import SOCS, build, run  # noqa: E402
@@ -186,6 +186,26 @@ def test_cpu(tmp_path, group):
 @pytest.mark.parametrize("soc", SOCS)
 def test_npu(tmp_path, soc):
     compare(tmp_path, [make_case(number) for number in range(0, 24)], soc)
+
+
+def test_raw_gray_pixels_of_a_convolution(tmp_path):
+    """The NPU's convolution loads the bytes itself where nothing is computed with them before."""
+    weights = np.array([[0, -1, 0], [1, 2, 3], [0, -1, 0]], "f4")
+    node = helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])
+    graph = helper.make_graph(
+        [node], "gray", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 1, 12, 16])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(weights[None, None], "w")])
+    model = tmp_path / "model.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), model)
+    file = tmp_path / "aipp.cfg"
+    file.write_text(text_of({"aipp_mode": "static", "input_format": "YUV400_U8"}))
+    om = build(model, tmp_path, SOCS[0], [f"--insert_op_conf={file}"])
+    image = np.arange(64, 256, dtype="u1").reshape(1, 12, 16, 1)
+    outputs, _ = run(om, [image])
+    padded = np.pad(image[0, :, :, 0].astype("f4"), 1)
+    expected = sum(weights[i, j] * padded[i:i + 12, j:j + 16] for i in range(3) for j in range(3))
+    np.testing.assert_array_equal(outputs["y"], expected[None, None])
 
 
 #===--- Parameters given at run time -----------------------------------------------------------===#

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
 import pathlib
+import struct
 import sys
 
 import numpy as np
@@ -77,6 +78,75 @@ def test_gears_are_their_static_models(case, target, tmp_path):
         assert tuple(figures["gear"])[:len(gear)] == gear
         assert figures.get("npu", {}).get("cycles") == expected.get("npu", {}).get("cycles")
         assert figures.get("npu", {}).get("macs_model") == expected.get("npu", {}).get("macs_model")
+
+
+IMAGES = {"RGB888_U8": lambda h, w: (1, h, w, 3), "YUV420SP_U8": lambda h, w: (1, h * 3 // 2, w, 1)}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("image", IMAGES)
+def test_gears_of_images(image, target, tmp_path):
+    """Dims of an image are other ones than those of --input_shape, or only follow from them."""
+    model = gear_models.one_conv(tmp_path / "m.onnx")
+    config = tmp_path / "aipp.cfg"
+    config.write_text(f"aipp_op {{ aipp_mode: static input_format: {image} }}")
+    flags = [target, f"--insert_op_conf={config}"]
+    om = compiled(model, tmp_path / "gears", "--input_shape=x:1,3,-1,-1",
+                  "--dynamic_image_size=16,24;32,32", *flags)
+    axes = [(axis["dim"], axis["value"]) for axis in dump(om)["gears"]["axes"]]
+    assert axes == ([(1, 0), (2, 1)] if image == "RGB888_U8" else [(2, 1)])
+    rng = np.random.default_rng(3)
+    for h, w in [(16, 24), (32, 32)]:
+        static = compiled(model, tmp_path / "static", f"--input_shape=x:1,3,{h},{w}", *flags)
+        inputs = {"x": rng.integers(0, 256, IMAGES[image](h, w), dtype=np.uint8)}
+        (got, figures), (want, _) = run(om, tmp_path / "run", inputs), run(static, tmp_path / "run", inputs)
+        assert figures["gear"] == [h, w]
+        for name in want:
+            assert want[name].shape == (1, 4, h, w)
+            np.testing.assert_array_equal(got[name], want[name])
+    run(om, tmp_path / "run", inputs, "--dump", tmp_path / "dump")
+    wrong = {"x": np.zeros(IMAGES[image](16, 32), np.uint8)}
+    np.save(tmp_path / "wrong.npy", wrong["x"])
+    code, _, err = call(tool("om-run"), om, "--input", f"x={tmp_path / 'wrong.npy'}")
+    assert code == 1 and "the gears are 16,24; 32,32" in err
+
+
+@pytest.mark.parametrize("target, shape, flag, gears", [
+    (TARGETS[1], "1,3,{0},{1}", "--dynamic_image_size=16,24;32,24", [(16, 24), (32, 24)]),
+    (TARGETS[0], "{0},3,16,24", "--dynamic_batch_size=1,2", [(1,), (2,)]),
+], ids=["image", "batch"])
+def test_gears_of_images_whose_parameters_are_inputs(target, shape, flag, gears, tmp_path):
+    """Inputs of dynamic AIPP do not have the size: the input that chooses the gear does."""
+    model = gear_models.one_conv(tmp_path / "m.onnx")
+    config = tmp_path / "aipp.cfg"
+    config.write_text("aipp_op { aipp_mode: dynamic max_src_image_size: 4096 }")
+    flags = [target, f"--insert_op_conf={config}"]
+    om = compiled(model, tmp_path / "gears", "--input_shape=x:" + shape.format(-1, -1), flag, *flags)
+    for gear in gears:
+        dims = shape.format(*gear)
+        n, _, h, w = map(int, dims.split(","))
+        static = compiled(model, tmp_path / "static", f"--input_shape=x:{dims}", *flags)
+        # Format 3, RGB888_U8; a matrix and biases of 0, factors of 1.
+        header = struct.pack("<5B3x2i48x", 3, 0, 0, 0, n, w, h)
+        parameters = header + struct.pack("<64x4e4e16x", 0, 0, 0, 0, 1, 1, 1, 1) * n
+        pixels = np.random.default_rng(n + h).integers(0, 256, 4096, dtype=np.uint8)
+        inputs = {"x": pixels, "ascend_dynamic_aipp_data": np.frombuffer(parameters, np.uint8)}
+        want, _ = run(static, tmp_path / "run", inputs)
+        shape_input = {"ascend_mbatch_shape_data": np.array(gear, np.int64)}
+        got, figures = run(om, tmp_path / "run", inputs | shape_input)
+        assert tuple(figures["gear"]) == gear
+        for name in want:
+            assert want[name].shape == (n, 4, h, w) and np.ptp(want[name]) > 10
+            np.testing.assert_array_equal(got[name], want[name])
+
+
+def test_images_of_any_size_are_not_padded(tmp_path):
+    model = gear_models.one_conv(tmp_path / "m.onnx")
+    config = tmp_path / "aipp.cfg"
+    config.write_text("aipp_op { aipp_mode: static input_format: YUV420SP_U8 }")
+    code, out, _ = atc(model, tmp_path / "m", TARGETS[1], "--input_shape=x:1,3,16~64,16",
+                       f"--insert_op_conf={config}")
+    assert code == 1 and "E10055" in out and "--dynamic_image_size" in out and "E19999" not in out, out
 
 
 def test_constants_are_stored_once(tmp_path):

@@ -13,6 +13,7 @@
 #include "tools/om-run/Benchmark.h"
 #include "tools/om-run/Compare.h"
 #include "tools/om-run/CpuPage.h"
+#include "tools/om-run/GearChoice.h"
 #include "tools/om-run/Options.h"
 #include "tools/om-run/Ranks.h"
 #include "tools/om-run/Shapes.h"
@@ -406,11 +407,7 @@ bool Runner::measureRuns() {
 bool Runner::prepareDump() {
   if (gears.all.empty())
     return true;
-  std::vector<int64_t> values(gears.all[0].values.size());
-  for (const om_gear_axis &axis : gears.axes)
-    if (!axis.output)
-      values[axis.value] = inputValues[axis.index].dims()[axis.dim];
-  if (!session.setGear(values, error))
+  if (!session.setGear(chosenGear(model, inputValues), error))
     return failed("E10014", error.message());
   for (const om::Value &value : inputValues)
     inputPointers.push_back(value ? value.data() : nullptr);

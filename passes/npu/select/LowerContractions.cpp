@@ -95,11 +95,13 @@ LogicalResult lowerCubeConv(GraphLowering &lowering, graph::ConvOp op, Value ima
   Value input;
   int64_t blockGroups = 1;
   if (image) {
-    // The rows of a plane are read as one run each.
+    // The rows of a plane are read as one run each. Storage is signless, the pixels that are
+    // loaded are not.
     Storage source = lowering.storageOf(image);
-    input = lowering.buffer(source.strides.back() == 1 || source.shape.back() == 1
-                                ? source
-                                : lowering.contiguous(source));
+    if (source.strides.back() != 1 && source.shape.back() != 1)
+      source = lowering.contiguous(source);
+    source.element = tensorType(image).getElementType();
+    input = lowering.buffer(source);
     filter = packImageFilter(*filter);
   } else {
     ChannelGroups channels{int64_t(op.getGroups()), tensorType(op.getInput()).getDimSize(1),

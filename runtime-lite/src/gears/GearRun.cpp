@@ -69,11 +69,7 @@ uint64_t GearRun::bytesOf(bool output, uint32_t index) const {
 }
 
 bool GearRun::isStaged(bool output, uint32_t index) const {
-  bool smaller = false;
-  for (const fb::GearAxis *axis : table.axes())
-    smaller |= axis->output() == output && axis->index() == index &&
-               sizes[axis->value()] != table.gear(gear).values()->Get(axis->value());
-  return smaller;
+  return bytesOf(output, index) != table.end(gear, output, index).bytes();
 }
 
 /// Copies a dense tensor into one of other dims: what only `to` has becomes zeros, what only
@@ -173,6 +169,9 @@ om_status GearRun::set(const int64_t *values, uint32_t count, om_error *error) {
   return OM_OK;
 }
 
+static constexpr char nothingChooses[] = "nothing chooses the gear of the run: give the input "
+                                         "'" OM_GEAR_INPUT_NAME "' or call om_session_set_gear";
+
 om_status GearRun::choose(const void *const *inputs, om_error *error) {
   if (isSet)
     return OM_OK;
@@ -181,8 +180,7 @@ om_status GearRun::choose(const void *const *inputs, om_error *error) {
   if (!given)
     return table.refuse(table.pads() ? "the sizes of the inputs are not known: call "
                                        "om_session_set_gear, or use om_session_run_values"
-                                     : "nothing chooses the gear of the run: give the input "
-                                       "'" OM_GEAR_INPUT_NAME "' or call om_session_set_gear",
+                                     : nothingChooses,
                         error);
   const uint64_t bytes = sizes.size() * sizeof(int64_t);
   if (om_status status = checkPointer(given, bytes, "input", shape, OM_GEAR_INPUT_NAME, error);
@@ -192,9 +190,30 @@ om_status GearRun::choose(const void *const *inputs, om_error *error) {
   return use("the input '" OM_GEAR_INPUT_NAME "' has", error);
 }
 
+/// Returns whether the inputs of a gear have the dims of values that have been compared with the
+/// ports.
+bool GearRun::hasDims(uint32_t number, const om_value *const *inputs) const {
+  for (uint32_t i = 0; i < inputCount(); ++i) {
+    const auto &dims = *table.end(number, /*output=*/false, i).dims;
+    if (std::memcmp(dims.data(), inputs[i]->dims, dims.size() * sizeof(int64_t)))
+      return false;
+  }
+  return true;
+}
+
 /// Finds the gear with the shapes of values that have been compared with the ports.
 om_status GearRun::chooseByShapes(const om_value *const *inputs, om_error *error) {
   std::memset(wanted.data(), 0, wanted.size() * sizeof(int64_t));
+  // A value that is no dim of an input is that of the only gear with these dims.
+  uint32_t found = OM_NO_GEAR;
+  for (uint32_t g = 0; !table.pads() && g < table.count(); ++g)
+    if (hasDims(g, inputs)) {
+      if (found != OM_NO_GEAR)
+        return table.refuse(nothingChooses, error);
+      found = g;
+    }
+  if (found != OM_NO_GEAR)
+    std::memcpy(wanted.data(), table.gear(found).values()->data(), wanted.size() * 8);
   for (const fb::GearAxis *axis : table.axes()) {
     if (axis->output())
       continue;
@@ -209,6 +228,9 @@ om_status GearRun::chooseByShapes(const om_value *const *inputs, om_error *error
                   axis->dim(), axis->index(), table.inputs().Get(axis->index())->name()->c_str(),
                   static_cast<long long>(dim), static_cast<long long>(value));
   }
+  for (int64_t value : wanted)
+    if (value == 0)
+      return table.refuse(nothingChooses, error);
   return use("the inputs have", error);
 }
 

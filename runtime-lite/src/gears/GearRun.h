@@ -55,6 +55,7 @@ private:
   char *staged(bool output, uint32_t index) const {
     return staging.data() + offsets[output ? inputCount() + index : index];
   }
+  bool hasDims(uint32_t number, const om_value *const *inputs) const;
   om_status chooseByShapes(const om_value *const *inputs, om_error *error);
   om_status use(const char *given, om_error *error);
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A session trusts that the gears divide the schedule, the inputs and the outputs among
-// them, that every dim which changes between gears is a value of the gear where it has to
-// be, and that a run that pads finds a gear for all values within the bounds.
+// them, that every dim which changes between gears is a value of the gear where a run pads
+// it, and that such a run finds a gear for all values within the bounds.
 
 #include "runtime-lite/src/FileLimits.h"
 #include "runtime-lite/src/Support.h"
@@ -81,8 +81,8 @@ const char *GearChecker::lists() {
     return "they are of a kind this runtime does not know";
   if (gears.gears()->size() == 0 || gears.gears()->size() > limits::maxGears)
     return "there are none or too many";
-  if (gears.axes()->size() == 0 || gears.axes()->size() > limits::maxGearAxes)
-    return "they have no axes or too many";
+  if (gears.axes()->size() > limits::maxGearAxes)
+    return "they have too many axes";
   valueCount = gears.gears()->Get(0)->values()->size();
   if (valueCount == 0 || valueCount > limits::maxGearValues)
     return "a gear has no values or too many";
@@ -223,21 +223,19 @@ const char *GearChecker::axis(uint32_t index) const {
   return nullptr;
 }
 
-/// Dims of inputs, and of outputs that are cropped. Each value is that of some input: a gear
-/// can be found by the inputs' shapes.
+/// Checks dims of inputs that are padded, and of outputs that are cropped. Each value is that of
+/// some input: a gear can be found by the inputs' shapes. Without padding each gear has dims of
+/// its own, and inputs may depend on it in any way.
 const char *GearChecker::everyDimHasAxis() const {
-  uint64_t inputDims = 0, outputDims = 0, inputAxes = 0, outputAxes = 0;
-  auto count = [&](bool output, uint64_t &sum) {
-    for (uint32_t i = 0; i < ends(output); ++i)
-      for (int64_t dim : *ports(output).Get(i)->dims())
-        sum += dim < 0;
-  };
-  count(false, inputDims);
-  count(true, outputDims);
-  for (const fb::GearAxis *axis : *gears.axes())
-    ++(axis->output() ? outputAxes : inputAxes);
-  // No axis is there twice.
-  if (inputDims != inputAxes || (pads && outputDims != outputAxes))
+  if (!pads)
+    return nullptr;
+  // No axis is there twice, and each is such a dim.
+  uint64_t missing = 0 - uint64_t(gears.axes()->size());
+  for (const auto *list : {gears.inputs(), gears.outputs()})
+    for (const fb::HostPort *port : *list)
+      for (int64_t dim : *port->dims())
+        missing += dim < 0;
+  if (missing)
     return "a dim depends on the gear, but is none of its values";
   for (uint32_t value = 0; value < valueCount; ++value) {
     bool found = false;

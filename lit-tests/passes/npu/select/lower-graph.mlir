@@ -101,3 +101,21 @@ func.func @main(%arg0: tensor<1x32x8x8xf16>) -> tensor<1x32x8x4xf16> {
   %d = graph.conv %s, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x32x8x4xf16>, tensor<32x32x1x1xf16>) -> tensor<1x32x8x4xf16>
   return %d : tensor<1x32x8x4xf16>
 }
+
+// -----
+
+// A view of an image of bytes stays unsigned where a convolution loads the pixels.
+// CHECK-LABEL: func.func @main(%arg0: memref<1x8x8x1xui8>
+// CHECK: %[[IMAGE:.*]] = om.view %arg0[0] : memref<1x8x8x1xui8> to memref<1x1x8x8xui8>
+// CHECK: npu.conv2d %[[IMAGE]], {{.*}}image
+func.func @main(%arg0: tensor<1x8x8x1xui8>) -> tensor<1x16x8x8xf16> {
+  %r = graph.reshape %arg0 : (tensor<1x8x8x1xui8>) -> tensor<1x1x8x8xui8>
+  %x = graph.map %r : (tensor<1x1x8x8xui8>) -> tensor<1x1x8x8xf16> {
+  ^bb0(%e: i8):
+    %f = arith.uitofp %e : i8 to f16
+    graph.yield %f : f16
+  }
+  %w = graph.constant dense<0.5> : tensor<16x1x3x3xf16>
+  %c = graph.conv %x, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>} : (tensor<1x1x8x8xf16>, tensor<16x1x3x3xf16>) -> tensor<1x16x8x8xf16>
+  return %c : tensor<1x16x8x8xf16>
+}
