@@ -1,5 +1,6 @@
 # pyACL, ais_bench and msame. Run with `pytest test/ascend`.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import ctypes
 import json
 import os
 import pathlib
@@ -443,10 +444,13 @@ def test_profiles_of_images(image, dims, tmp_path):
     pytest.importorskip("onnx")
     sys.path.insert(0, str(ROOT / "test/common"))
     import gear_models
+    from acl._library import load
     model = gear_models.one_conv(tmp_path / "m.onnx")
     (tmp_path / "aipp.cfg").write_text(f"aipp_op {{ aipp_mode: static input_format: {image} }}")
     shapes = {"static": ["--input_shape=x:1,3,32,24"],
-              "profiles": ["--input_shape=x:1,3,-1,-1", "--dynamic_image_size=16,24;32,24"]}
+              "profiles": ["--input_shape=x:1,3,-1,-1", "--dynamic_image_size=16,24;32,24"],
+              "dims": ["--input_shape=x:1,3,-1,-1", "--input_format=ND",
+                       "--dynamic_dims=16,24;32,24"]}
     pixels = np.random.default_rng(1).integers(0, 256, dims, dtype=np.uint8)
     from ais_bench.infer.interface import InferSession
     results = []
@@ -456,7 +460,17 @@ def test_profiles_of_images(image, dims, tmp_path):
         session = InferSession(0, str(tmp_path / (name + ".om")))
         if name == "profiles":
             session.set_dynamic_hw(32, 24)
-        results.append(session.run([pixels])[0])
+        if name != "dims":
+            results.append(session.run([pixels])[0])
+        else:
+            results.append(session.infer([pixels], mode="dymdims")[0])
+            with pytest.raises(RuntimeError, match="no profile"):
+                session.infer([pixels[:, :8]], mode="dymdims")
+            ranges = (ctypes.c_int64 * 257)()
+            assert load("libascendcl.so").aclmdlGetInputDimsRange(
+                ctypes.c_void_p(session._desc), ctypes.c_size_t(0), ranges) == 0
+            assert list(ranges[:7]) == [4, 1, 1, dims[1] // 2, dims[1], 24, 24]
         session.free_resource()
     assert results[0].shape == (1, 4, 32, 24)
-    np.testing.assert_array_equal(*results)
+    for result in results[1:]:
+        np.testing.assert_array_equal(result, results[0])
