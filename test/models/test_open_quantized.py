@@ -7,6 +7,7 @@ where arithmetic between quantized tensors rounds differently.
 Needs numpy, onnx and pytest.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -141,7 +142,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("dtype", ["u1", "i1"])
+@pytest.mark.parametrize("dtype", ["u1", "i1"] if os.environ.get("OPENATC_NIGHTLY") else ["u1"])
 @pytest.mark.parametrize("name", CASES)
 def test_quantized_with_open_dims(name, dtype, tmp_path):
     make, shapes, tolerance, wanted = CASES[name]

@@ -22,7 +22,6 @@ from tools import (BUILD, DONE, FAILED, MOST_SECONDS, SANITIZED, START, atc_refu
 
 pytestmark = pytest.mark.skipif(not available(), reason=f"atc, om-run, om-dump not in {BUILD}/bin")
 
-NIGHTLY = bool(os.environ.get("OPENATC_NIGHTLY"))
 COMPILE = ["--output=out", "--target=cpu"]
 NIGHTLY = bool(os.environ.get("OPENATC_NIGHTLY"))
 # Of the nodes, inputs or outputs: a quarter is enough to tell linear from quadratic.
