@@ -122,6 +122,18 @@ aclError checkValue(const char *function, void *address, std::shared_ptr<Block> 
   return ACL_SUCCESS;
 }
 
+/// Adds a notify of the current context to `table`; errors are reported for `function`.
+template <typename Table, typename Handle>
+aclError create(const char *function, Table &table, Handle *handle, uint64_t flag) {
+  if (flag > ACL_NOTIFY_DEVICE_USE_ONLY)
+    return fail(ACL_ERROR_INVALID_PARAM, function, "flag is %#llx; give 0 or 1",
+                (unsigned long long)flag);
+  std::shared_ptr<Context> context;
+  ACL_TRY(currentContext(function, context));
+  *handle = table.add(std::make_shared<Notify>());
+  return ACL_SUCCESS;
+}
+
 } // namespace
 } // namespace atc::ascend
 
@@ -129,11 +141,7 @@ using namespace atc::ascend;
 
 aclError aclrtCreateNotify(aclrtNotify *notify, uint64_t flag) {
   ACL_REQUIRE(notify);
-  if (flag > ACL_NOTIFY_DEVICE_USE_ONLY)
-    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "flag is %#llx; give 0 or 1", (unsigned long long)flag);
-  ACL_REQUIRE_CONTEXT(context);
-  *notify = notifies().add(std::make_shared<Notify>());
-  return ACL_SUCCESS;
+  return create(__func__, notifies(), notify, flag);
 }
 
 aclError aclrtDestroyNotify(aclrtNotify notify) {
@@ -177,11 +185,7 @@ aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t *notifyId) {
 
 aclError aclrtCntNotifyCreate(aclrtCntNotify *cntNotify, uint64_t flag) {
   ACL_REQUIRE(cntNotify);
-  if (flag > ACL_NOTIFY_DEVICE_USE_ONLY)
-    ACL_FAIL(ACL_ERROR_INVALID_PARAM, "flag is %#llx; give 0 or 1", (unsigned long long)flag);
-  ACL_REQUIRE_CONTEXT(context);
-  *cntNotify = countNotifies().add(std::make_shared<Notify>());
-  return ACL_SUCCESS;
+  return create(__func__, countNotifies(), cntNotify, flag);
 }
 
 aclError aclrtCntNotifyDestroy(aclrtCntNotify cntNotify) {
