@@ -100,27 +100,27 @@ Expected<Object> emit(StringRef symbol, uint64_t types, const CpuLevel &level,
 
 } // namespace
 
-Expected<std::vector<Object>> emitHostKernels(ArrayRef<std::string> symbols, uint64_t types,
-                                              const CpuLevel &level, const EmitOptions &options,
+Expected<std::vector<Object>> emitHostKernels(ArrayRef<HostKernel> kernels, const CpuLevel &level,
+                                              const EmitOptions &options,
                                               const ObjectCache &cache) {
-  SmallVector<StringRef> names = {libraryObject};
-  names.append(symbols.begin(), symbols.end());
   const StringRef bitcode = kernelBitcode(level.arch);
   const auto source = BLAKE3::hash<16>(arrayRefFromStringRef(bitcode));
-  const std::string typeText = std::to_string(types), laneText = std::to_string(level.lanes);
+  const std::string laneText = std::to_string(level.lanes);
   const StringRef sourceText(reinterpret_cast<const char *>(source.data()), source.size());
 
-  std::vector<Object> objects(names.size());
+  std::vector<Object> objects(1 + kernels.size());
   std::atomic<bool> stored{false};
-  Error error = forEachInParallel(names.size(), options.threads, [&](size_t i) -> Error {
-    const std::string key = ObjectCache::key(
-        {sourceText, level.arch, level.cpu, level.features, laneText, typeText, names[i]});
+  Error error = forEachInParallel(objects.size(), options.threads, [&](size_t i) -> Error {
+    const std::string symbol = i == 0 ? libraryObject.str() : kernels[i - 1].symbol();
+    const uint64_t types = i == 0 ? 0 : kernels[i - 1].types;
+    const std::string key = ObjectCache::key({sourceText, level.arch, level.cpu, level.features,
+                                              laneText, std::to_string(types), symbol});
     if (options.tempDir.empty())
       if (std::optional<Object> found = cache.find(key)) {
         objects[i] = std::move(*found);
         return Error::success();
       }
-    Expected<Object> object = emit(names[i], types, level, options);
+    Expected<Object> object = emit(symbol, types, level, options);
     if (!object)
       return object.takeError();
     cache.store(key, *object);

@@ -9,14 +9,21 @@
 
 namespace atc::cpu {
 
-/// Generates the objects of the host kernels with these symbols (`atc_kernel_Conv`), each with what
-/// it calls, out of the bitcode of all of them, and one of the functions that code generation calls
-/// (`memcpy`). They are to be linked together. `cache` returns objects that were generated before;
-/// with EmitOptions::tempDir all are generated.
-/// Bit t of `types`: elements of the type that ONNX calls t can occur; there is no code
-/// for others.
-llvm::Expected<std::vector<Object>> emitHostKernels(llvm::ArrayRef<std::string> symbols,
-                                                    uint64_t types, const CpuLevel &level,
+/// A host kernel that a model calls.
+struct HostKernel {
+  std::string name; ///< "Conv"
+  /// A mask: bit t is set where a call has elements of ONNX type t. There is no code for others.
+  uint64_t types = 0;
+  /// Returns the name of its function.
+  std::string symbol() const { return "atc_kernel_" + name; }
+};
+
+/// Generates the objects of host kernels, each with what it calls, out of the bitcode of all of
+/// them, and one of the functions that code generation calls (`memcpy`). They are to be linked
+/// together. `cache` returns objects that were generated before; with EmitOptions::tempDir all are
+/// generated.
+llvm::Expected<std::vector<Object>> emitHostKernels(llvm::ArrayRef<HostKernel> kernels,
+                                                    const CpuLevel &level,
                                                     const EmitOptions &options,
                                                     const ObjectCache &cache);
 

@@ -3,7 +3,6 @@
 
 #include "backends/cpu/KernelCompiler.h"
 
-#include "backends/cpu/HostKernels.h"
 #include "backends/cpu/ImageLinker.h"
 #include "passes/cpu/Pipelines.h"
 #include "passes/cpu/tiles/CpuTileChoice.h"
@@ -103,15 +102,12 @@ llvm::Expected<CompiledLevel> compileKernels(ModuleOp module, const CpuLevel &le
     return objects.takeError();
   if (!options.hostKernels.empty()) {
     stage("generate host kernels");
-    std::vector<std::string> symbols;
-    for (const std::string &name : options.hostKernels)
-      symbols.push_back("atc_kernel_" + name);
-    auto hosts =
-        emitHostKernels(symbols, options.hostTypes, level, options, ObjectCache(options.cache));
+    auto hosts = emitHostKernels(options.hostKernels, level, options, ObjectCache(options.cache));
     if (!hosts)
       return hosts.takeError();
     llvm::move(*hosts, std::back_inserter(*objects));
-    llvm::append_range(names, symbols);
+    for (const HostKernel &kernel : options.hostKernels)
+      names.push_back(kernel.symbol());
     result.tasks.resize(names.size(), 0);
   }
   stage("link code");

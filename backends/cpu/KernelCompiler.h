@@ -4,6 +4,7 @@
 #ifndef OPENATC_BACKENDS_CPU_KERNELCOMPILER_H
 #define OPENATC_BACKENDS_CPU_KERNELCOMPILER_H
 
+#include "backends/cpu/HostKernels.h"
 #include "backends/cpu/ObjectCache.h"
 #include "backends/cpu/ObjectEmitter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -26,11 +27,8 @@ llvm::SmallVector<mlir::func::FuncOp> kernelsOf(mlir::ModuleOp module);
 struct KernelCompilerOptions : EmitOptions {
   /// Called when a stage begins, with its name.
   std::function<void(llvm::StringRef)> onStage;
-  /// The names of host kernels ("Conv"); their entries follow those of the module's kernels and
-  /// have no tasks.
-  std::vector<std::string> hostKernels;
-  /// A mask: bit t is set where values of host kernels can have ONNX element type t.
-  uint64_t hostTypes = ~uint64_t(0);
+  /// Their entries follow those of the module's kernels and have no tasks.
+  std::vector<HostKernel> hostKernels;
   /// Where the code of host kernels is kept.
   CacheOptions cache;
 };

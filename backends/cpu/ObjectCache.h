@@ -1,8 +1,8 @@
 //===-- ObjectCache.h - objects of host kernels kept on the disk *- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The code of a host kernel depends on the compiler, the CPU level and the element types of the
-// model alone, and takes the optimizer up to seconds. A cache keeps it from one compilation to the
+// The code of a host kernel depends on the compiler, the CPU level and the element types of its
+// calls alone, and takes the optimizer up to seconds. A cache keeps it from one compilation to the
 // next. What it returns is what the code generator would return, bit for bit: a model's file does
 // not depend on the state of the cache.
 

@@ -18,16 +18,8 @@ using namespace mlir;
 
 namespace atc::om {
 
-std::vector<std::string> hostKernelsOf(func::FuncOp main) {
-  std::vector<std::string> names;
-  main.walk([&](graph::HostCallOp call) {
-    if (!llvm::is_contained(names, call.getKernel()))
-      names.push_back(call.getKernel().str());
-  });
-  return names;
-}
-
-uint64_t hostTypesOf(func::FuncOp main) {
+/// Returns the element types of what a call reads, writes and names.
+static uint64_t elementTypesOf(graph::HostCallOp call) {
   uint64_t types = 0;
   auto add = [&](Type type) {
     // For a sequence, an optional or a map: the types inside.
@@ -36,15 +28,27 @@ uint64_t hostTypesOf(func::FuncOp main) {
         types |= uint64_t(1) << dtype;
     });
   };
-  for (Type type : main.getArgumentTypes())
-    add(type);
-  main.walk([&](Operation *op) {
-    llvm::for_each(op->getOperandTypes(), add);
-    llvm::for_each(op->getResultTypes(), add);
-    if (auto call = dyn_cast<graph::HostCallOp>(op))
-      call.getParameters().walk([&](ElementsAttr value) { add(value.getElementType()); });
-  });
+  // Kernels compute in f32 what has no type of its own.
+  add(Float32Type::get(call.getContext()));
+  llvm::for_each(call->getOperandTypes(), add);
+  llvm::for_each(call->getResultTypes(), add);
+  for (NamedAttribute parameter : call.getParameters()) {
+    parameter.getValue().walk([&](ElementsAttr value) { add(value.getElementType()); });
+    auto number = dyn_cast<IntegerAttr>(parameter.getValue());
+    if (number && llvm::is_contained({"to", "dtype", "precision", "stash_type"},
+                                     parameter.getName().getValue()))
+      types |= uint64_t(1) << (number.getInt() & 63);
+  }
   return types;
+}
+
+std::vector<cpu::HostKernel> hostKernelsOf(func::FuncOp main) {
+  llvm::MapVector<StringRef, uint64_t> types;
+  main.walk([&](graph::HostCallOp call) { types[call.getKernel()] |= elementTypesOf(call); });
+  std::vector<cpu::HostKernel> kernels;
+  for (auto [name, mask] : types)
+    kernels.push_back({name.str(), mask});
+  return kernels;
 }
 
 namespace {
@@ -56,8 +60,9 @@ public:
   ProgramBuilder(func::FuncOp main, uint32_t firstKernel,
                  const DenseMap<StringAttr, uint32_t> &kernelIndex,
                  llvm::function_ref<llvm::Expected<OmBufferRef>(ElementsAttr)> addWeight)
-      : main(main), firstKernel(firstKernel), kernelIndex(kernelIndex), addWeight(addWeight),
-        kernels(hostKernelsOf(main)) {
+      : main(main), firstKernel(firstKernel), kernelIndex(kernelIndex), addWeight(addWeight) {
+    for (auto [index, kernel] : llvm::enumerate(hostKernelsOf(main)))
+      hostKernelIndex[kernel.name] = index;
     for (auto [index, part] : llvm::enumerate(host::partsOf(main->getParentOfType<ModuleOp>())))
       partIndex[part.getSymNameAttr()] = index;
   }
@@ -301,7 +306,7 @@ private:
       if (step.name.empty())
         step.name = call.getKernel().str();
       step.tensor = names.tensor;
-      step.kernel = firstKernel + (llvm::find(kernels, call.getKernel()) - kernels.begin());
+      step.kernel = firstKernel + hostKernelIndex.at(call.getKernel());
       for (Value input : call.inputsByPosition())
         step.inputs.push_back(input ? int32_t(slotOf(input)) : -1);
       for (Value result : call.getResults())
@@ -403,9 +408,9 @@ private:
 
   func::FuncOp main;
   uint32_t firstKernel;
+  llvm::StringMap<uint32_t> hostKernelIndex; ///< counted from firstKernel
   const DenseMap<StringAttr, uint32_t> &kernelIndex;
   llvm::function_ref<llvm::Expected<OmBufferRef>(ElementsAttr)> addWeight;
-  std::vector<std::string> kernels;
   OmHostProgram program;
   uint32_t nextSlot = 0;
   DenseMap<Value, uint32_t> slots;

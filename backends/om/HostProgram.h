@@ -4,6 +4,7 @@
 #ifndef OPENATC_BACKENDS_OM_HOSTPROGRAM_H
 #define OPENATC_BACKENDS_OM_HOSTPROGRAM_H
 
+#include "backends/cpu/HostKernels.h"
 #include "backends/om/OmWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -12,13 +13,9 @@
 
 namespace atc::om {
 
-/// Returns the names of the host kernels that @main calls, without duplicates, in the order in
-/// which their code follows that of the module's kernels.
-std::vector<std::string> hostKernelsOf(mlir::func::FuncOp main);
-
-/// Returns a mask: bit t is set where a value of @main has, or contains tensors with, elements of
-/// ONNX type t.
-uint64_t hostTypesOf(mlir::func::FuncOp main);
+/// Returns the host kernels that @main calls, without duplicates, in the order in which their code
+/// follows that of the module's kernels.
+std::vector<cpu::HostKernel> hostKernelsOf(mlir::func::FuncOp main);
 
 /// Returns the description of @main, whose static regions have been outlined. `addWeight` adds a
 /// constant to the weights; `firstKernel` is the index of the first of hostKernelsOf; `kernelIndex`

@@ -135,7 +135,8 @@ private:
       model().kernels.push_back(kernel.getSymName().str());
     }
     firstHostKernel = model().kernels.size();
-    llvm::append_range(model().kernels, hostKernelsOf(main));
+    for (const cpu::HostKernel &kernel : hostKernelsOf(main))
+      model().kernels.push_back(kernel.name);
     for (const cpu::CompiledLevel &level : levels) {
       OmImage image;
       image.arch = level.level.arch;

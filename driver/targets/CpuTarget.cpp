@@ -73,7 +73,6 @@ llvm::Expected<EmittedModel> CpuTarget::emit(ModuleOp module, const EmitOptions 
   compiler.cache = options.cache;
   compiler.onStage = options.onStage;
   compiler.hostKernels = om::hostKernelsOf(om::findMain(module));
-  compiler.hostTypes = om::hostTypesOf(om::findMain(module));
   EmittedModel emitted;
   // Where all launches are the NPU's there is no code to generate.
   if (!cpu::kernelsOf(module).empty() || !compiler.hostKernels.empty()) {

@@ -13,6 +13,7 @@ namespace atc::kernels {
 inline bool broadcastInto(Context &c, Dims &shape, const Dims &other) {
   const Dims from = shape;
   shape.rank = maximum(from.rank, other.rank);
+#pragma clang loop vectorize(disable) unroll(disable)
   for (uint32_t i = 0; i < shape.rank; ++i) {
     const int64_t a = i < from.rank ? from[from.rank - 1 - i] : 1;
     const int64_t b = i < other.rank ? other[other.rank - 1 - i] : 1;
@@ -31,6 +32,7 @@ inline Dims broadcastSteps(const Dims &dims, const Dims &shape) {
   const Dims strides = stridesOf(dims);
   Dims steps;
   const uint32_t extra = shape.rank - dims.rank;
+#pragma clang loop vectorize(disable) unroll(disable)
   for (uint32_t i = 0; i < shape.rank; ++i)
     steps.push(i < extra || dims[i - extra] == 1 ? 0 : strides[i - extra]);
   return steps;

@@ -56,7 +56,8 @@ template <typename T> constexpr T maximum(T a, T b) { return a < b ? b : a; }
 /// Returns a / b rounded up, for b > 0.
 constexpr int64_t ceilDiv(int64_t a, int64_t b) { return a / b + (a % b > 0); }
 
-/// The dims of a tensor, or any short list of integers.
+/// The dims of a tensor, or any short list of integers. Its loops run a few times and are inlined
+/// in many places: vectorized or unrolled they were a quarter of the code of a kernel.
 struct Dims {
   int64_t at[host::kMaxRank] = {};
   uint32_t rank = 0;
@@ -66,6 +67,7 @@ struct Dims {
     requires(sizeof...(Ints) > 0 && (__is_integral(Ints) && ...))
   explicit Dims(Ints... values) : at{int64_t(values)...}, rank(sizeof...(Ints)) {}
   Dims(const int64_t *values, uint32_t rank) : rank(rank) {
+#pragma clang loop vectorize(disable) unroll(disable)
     for (uint32_t i = 0; i < rank; ++i)
       at[i] = values[i];
   }
@@ -82,6 +84,7 @@ struct Dims {
   /// product has more than 64 bits: that one wraps around.
   int64_t product(uint32_t begin, uint32_t end) const {
     uint64_t result = 1;
+#pragma clang loop vectorize(disable) unroll(disable)
     for (uint32_t i = begin; i < end; ++i)
       result *= uint64_t(at[i]);
     return int64_t(result);
@@ -90,6 +93,7 @@ struct Dims {
   bool operator==(const Dims &other) const {
     if (rank != other.rank)
       return false;
+#pragma clang loop vectorize(disable) unroll(disable)
     for (uint32_t i = 0; i < rank; ++i)
       if (at[i] != other.at[i])
         return false;
@@ -207,6 +211,7 @@ public:
   /// Makes output i and returns its elements; fails the call for a negative dim. Where generated
   /// code computes the elements, returns null once all outputs are made, so that the kernel ends.
   void *makeBytes(uint32_t i, uint8_t dtype, const Dims &dims) {
+#pragma clang loop vectorize(disable) unroll(disable)
     for (uint32_t d = 0; d < dims.rank; ++d)
       if (dims[d] < 0) {
         fail("output % would have a dim of %", i, dims[d]);
@@ -336,6 +341,7 @@ inline Dims stridesOf(const Dims &dims) {
   Dims strides;
   strides.rank = dims.rank;
   int64_t step = 1;
+#pragma clang loop vectorize(disable) unroll(disable)
   for (int64_t i = int64_t(dims.rank) - 1; i >= 0; --i) {
     strides[i] = step;
     step *= dims[i];
