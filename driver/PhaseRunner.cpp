@@ -67,6 +67,8 @@ static std::optional<PhasePipeline> productPipeline(func::FuncOp main,
   return PhasePipeline{Phase::Graph, "host kernels as products", "2-products.mlir",
                        [disabled](OpPassManager &pm) {
                          OpPassManager &functions = pm.nest<func::FuncOp>();
+                         // Exporters compute weights of constants: other orders of gates.
+                         functions.addPass(graph::createGraphFoldConstants());
                          if (!llvm::is_contained(disabled, "host-expand-weights"))
                            functions.addPass(host::createHostExpandWeights());
                          if (!llvm::is_contained(disabled, "host-expand-recurrent"))

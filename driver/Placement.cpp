@@ -100,11 +100,12 @@ private:
 
     kernel::KernelOpInterface op = side == Side::Host ? kernelOf(symbol) : nullptr;
     // Of a table that it looks up, a kernel reads as much as it writes.
-    if (auto gather = dyn_cast_or_null<kernel::GatherOp>(op ? op.getOperation() : nullptr)) {
+    if (std::optional<unsigned> table = tableOf(symbol)) {
       auto spanOf = [](Value buffer) {
         return om::spanInBytes(cast<MemRefType>(buffer.getType()));
       };
-      bytes -= std::max<int64_t>(spanOf(gather.getInput()) - spanOf(gather.getOutput()), 0);
+      bytes -= std::max<int64_t>(
+          spanOf(launch.getOperands_()[*table]) - spanOf(om::writtenBy(launch)), 0);
     }
     const uint64_t macs = side == Side::Npu ? launch.getCost() / 2 : launch.getMacs().value_or(0);
     add(side, macs, bytes);
@@ -170,6 +171,25 @@ private:
     if (!llvm::all_of(call.getInputs(), isStatic))
       return "its shapes are not known before the run";
     return "the NPU has no program for " + call.getKernel().str();
+  }
+
+  /// Returns the argument of a kernel from which it gathers rows; nothing where it gathers none.
+  static std::optional<unsigned> tableOf(Operation *symbol) {
+    std::optional<unsigned> table;
+    auto note = [&](Value buffer) {
+      if (auto argument = dyn_cast<BlockArgument>(buffer))
+        table = argument.getArgNumber();
+      return WalkResult::interrupt();
+    };
+    if (symbol)
+      symbol->walk([&](Operation *op) {
+        if (auto gather = dyn_cast<kernel::GatherOp>(op))
+          return note(gather.getInput());
+        if (auto gather = dyn_cast<npu::ir::GatherRowsOp>(op))
+          return note(gather.getSrc());
+        return WalkResult::advance();
+      });
+    return table;
   }
 
   static kernel::KernelOpInterface kernelOf(Operation *symbol) {

@@ -43,6 +43,8 @@ std::optional<atc::npu::DataType> atc::npu::ir::dataTypeOf(Type type) {
     return DataType::BF16;
   if (type.isInteger(32) && !type.isUnsignedInteger())
     return DataType::S32;
+  if (type.isInteger(64) && !type.isUnsignedInteger())
+    return DataType::S64;
   if (type.isInteger(8))
     return type.isUnsignedInteger() ? DataType::U8 : DataType::S8;
   return std::nullopt;

@@ -171,6 +171,6 @@ LogicalResult LayerNormOp::verify() {
   return success();
 }
 
-std::string LayerNormOp::kernelName() { return "layer_norm"; }
+std::string LayerNormOp::kernelName() { return getUncentered() ? "rms_norm" : "layer_norm"; }
 int64_t LayerNormOp::flops() { return 8 * elements(getOutput()); }
 bool LayerNormOp::canRunInPlace(unsigned operand) { return getOperand(operand) == getInput(); }

@@ -104,13 +104,15 @@ def Npu_MatMulOp : Kernel_InPlaceOp<"matmul", [AttrSizedOperandSegments], Npu_Di
 }
 
 def Npu_LayerNormOp : Kernel_InPlaceOp<"layer_norm", [AttrSizedOperandSegments], Npu_Dialect> {
-  let summary = "Normalizes rows to mean 0 and variance 1";
+  let summary = "Normalizes rows to mean 0 and variance 1, or to a mean square of 1";
   let description = [{
     input and output [rows][columns], gamma and beta [columns] f32. output =
-    (x - mean(x)) / sqrt(var(x) + epsilon) * gamma + beta, computed in f32.
+    (x - mean(x)) / sqrt(var(x) + epsilon) * gamma + beta, computed in f32. With
+    `uncentered` no mean is subtracted: the RMS norm
+    x / sqrt(mean(x * x) + epsilon) * gamma + beta.
   }];
   let arguments = (ins AnyMemRef:$input, Optional<AnyMemRef>:$gamma, Optional<AnyMemRef>:$beta,
-                       AnyMemRef:$output, F64Attr:$epsilon);
+                       AnyMemRef:$output, F64Attr:$epsilon, UnitAttr:$uncentered);
   let assemblyFormat = [{
     $input (`gamma` $gamma^)? (`beta` $beta^)? `outs` $output attr-dict `:` type(operands)
   }];

@@ -203,10 +203,25 @@ LogicalResult verifyRules(RequantizeOp op) {
   return success();
 }
 
+LogicalResult verifyRules(GatherRowsOp op) {
+  if (int64_t(op.getTableRows()) < 1 || int64_t(op.getTableRows()) > INT32_MAX)
+    return op.emitOpError() << "has a table of " << op.getTableRows()
+                            << " rows, it must have 1 to 2147483647";
+  if (int64_t(op.getSrcRow()) < 0)
+    return op.emitOpError() << "src_row is " << int64_t(op.getSrcRow()) << ", 0 is the least";
+  if (op.getIndexStep() != 4 && op.getIndexStep() != 8)
+    return op.emitOpError() << "index_step is " << op.getIndexStep() << ", it must be 4 or 8";
+  return success();
+}
+
 LogicalResult verifyRules(npu::ir::VectorOp op) {
   std::optional<npu::VectorOp> operation = npu::findVectorOp(op.getOp().str());
   if (!operation)
     return op.emitOpError() << "knows no operation \"" << op.getOp() << '"';
+  const bool isSource = npu::isCast(*operation) || *operation == npu::VectorOp::Broadcast;
+  if ((dataTypeOf(op.getType()) == DataType::S64 && !isSource) ||
+      (dataTypeOf(op.getDstType()) == DataType::S64 && npu::isCast(*operation)))
+    return op.emitOpError() << "can only broadcast integers of 64 bits, and cast them to others";
   auto [a, b, mask] = npu::operandsOf(*operation);
   if (bool(op.getA()) != a || bool(op.getB()) != b || bool(op.getMask()) != mask)
     return op.emitOpError() << '"' << op.getOp() << "\" takes" << (a ? " a" : "") << (b ? " b" : "")
@@ -258,8 +273,9 @@ LogicalResult atc::npu::ir::verifyInstruction(Operation *op) {
       failed(verifyMemories(op, instruction.getOpcode(), info, parts)))
     return failure();
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<LoadImageOp, Img2ColOp, MmadOp, MoveL0COp, RequantizeOp, npu::ir::VectorOp, SetFlagOp,
-            WaitFlagOp, SignalOp, AwaitOp>([](auto op) { return verifyRules(op); })
+      .Case<LoadImageOp, Img2ColOp, MmadOp, MoveL0COp, RequantizeOp, npu::ir::VectorOp,
+            GatherRowsOp, SetFlagOp, WaitFlagOp, SignalOp, AwaitOp>(
+          [](auto op) { return verifyRules(op); })
       .Default(success());
 }
 

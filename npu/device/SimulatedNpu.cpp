@@ -285,8 +285,28 @@ om_status om_npu::launch(const om_device_launch &given, om_error &error) {
   return OM_OK;
 }
 
+/// Returns whether a program reads an argument only where indices say so: how much of it a run
+/// needs depends on its data.
+static bool isOnlyGathered(const Program &program, size_t argument) {
+  bool isGathered = false;
+  for (const Instruction &in : program.code) {
+    Operand operands[4];
+    for (unsigned i = 0, count = operandsOf(in, operands); i < count; ++i) {
+      const Address &address = in.addresses[operands[i].address];
+      if (address.memory != Memory::GM || address.argument != argument)
+        continue;
+      if (in.opcode != Opcode::GatherRows)
+        return false;
+      isGathered = true;
+    }
+  }
+  return isGathered;
+}
+
 void om_npu::noteUse(const DeviceLaunch &launch) {
   for (size_t i = 0; i < launch.addresses.size(); ++i) {
+    if (isOnlyGathered(*launch.program, i))
+      continue;
     uint64_t begin = launch.addresses[i];
     uint64_t &end = used[begin];
     end = std::max(end, begin + launch.program->arguments[i]);

@@ -166,6 +166,13 @@ template <typename Number> void Collector<Number>::collectAs(RequantizeAdd) {
   reads(RequantizeAdd::scales, 4, {along(RequantizeAdd::n, 4)});
 }
 
+template <typename Number> void Collector<Number>::collectAs(GatherRows) {
+  using I = GatherRows;
+  writes(I::dst, 1, {by(I::rows, I::dstRow), along(I::bytes, 1)});
+  reads(I::src, 1, {times(field(I::tableRows), I::srcRow), along(I::bytes, 1)});
+  reads(I::indices, 4, {along(I::rows, field(I::indexStep))});
+}
+
 template <typename Number> void Collector<Number>::collectAs(Transpose) {
   using I = Transpose;
   writes(I::dst, 32, {by(I::outer, I::dstOuter), by(I::inner, I::dstInner), times(16, I::dstRow)});

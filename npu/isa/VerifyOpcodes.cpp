@@ -40,6 +40,7 @@ private:
   void requantize() const;
   void vector() const;
   void flag() const;
+  void gatherRows() const;
 };
 
 /// Checks the memories of the addresses that the instruction uses with these fields.
@@ -119,6 +120,9 @@ void OpcodeCheck::vector() const {
   VectorOp op = VectorOp(in.fields[I::op]);
   bool moves = op == VectorOp::Copy || op == VectorOp::Fill || isCast(op);
   expect(!isByte(I::type) || moves, "bytes can only be copied, filled and cast");
+  expect((type(I::type) != DataType::S64 || isCast(op) || op == VectorOp::Broadcast) &&
+             (type(I::dstType) != DataType::S64 || !isCast(op)),
+         "s64 can only be broadcast, and cast to other types");
 }
 
 void OpcodeCheck::flag() const {
@@ -128,8 +132,17 @@ void OpcodeCheck::flag() const {
   expect(f(I::depth).isAtMost(v.depth()), "counts more loops than are open");
 }
 
+void OpcodeCheck::gatherRows() const {
+  using I = GatherRows;
+  expect(f(I::tableRows).isWithin(1, INT32_MAX) && f(I::srcRow).isAtLeast(0),
+         "takes tables of 1 to 2^31 - 1 rows with a stride that is not negative");
+  expect(f(I::indexStep).is(4) || f(I::indexStep).is(8), "takes indices of 4 or 8 bytes");
+}
+
 void OpcodeCheck::rules() const {
   switch (in.opcode) {
+  case Opcode::GatherRows:
+    return gatherRows();
   case Opcode::LoadImage:
     return loadImage();
   case Opcode::Img2Col:

@@ -3,6 +3,8 @@
 
 #include "npu/simulator/Costs.h"
 
+#include <algorithm>
+
 using namespace atc::npu;
 
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -60,6 +62,27 @@ static double vectorCycles(const SocTable &soc, const Instruction &instruction,
   return cycles;
 }
 
+Box atc::npu::transferredBy(const Instruction &instruction, const Frame &frame, const Box &box) {
+  using I = GatherRows;
+  if (instruction.opcode != Opcode::GatherRows)
+    return box;
+  const int64_t rows = instruction.ranges[I::rows].at(frame.ivs).count,
+                tableRows = instruction.fields[I::tableRows];
+  Box result = box;
+  result.bytes = instruction.ranges[I::bytes].at(frame.ivs).count;
+  std::fill_n(result.count, 3, 1);
+  result.count[0] = rows;
+  result.stride[0] = std::max<int64_t>(1, tableRows / rows) * instruction.fields[I::srcRow];
+  // With more indices than rows some rows are read again and again.
+  if (rows > tableRows) {
+    result.count[0] = (rows + tableRows - 1) / tableRows;
+    result.count[1] = tableRows;
+    result.stride[1] = result.stride[0];
+    result.stride[0] = 0;
+  }
+  return result;
+}
+
 /// Adds to `cost` what a move between `box` in GM and a local memory takes.
 static void addTransfer(Cost &cost, const SocTable &soc, const Instruction &instruction,
                         const int64_t *counts, const Box &box) {
@@ -72,6 +95,8 @@ static void addTransfer(Cost &cost, const SocTable &soc, const Instruction &inst
   double part = std::min(1.0, double(runOf(box)) / double(soc.shortRun));
   double share = soc.shortRunFloor + (1 - soc.shortRunFloor) * part;
   double bytes = double(bytesIn(box));
+  if (instruction.opcode == Opcode::GatherRows)
+    cost.data = double(counts[GatherRows::rows] - 1) * double(soc.gmStart);
   if (instruction.opcode == Opcode::Move) {
     bytes = double(cost.bytes);
     cost.again = cost.bytes - bytesIn(box);
@@ -174,6 +199,9 @@ Cost atc::npu::costOf(const SocTable &soc, const Instruction &instruction, const
   case Opcode::LoopBegin:
   case Opcode::LoopEnd:
     return cost; // the simulator knows what these wait for
+  case Opcode::GatherRows:
+    cost.bytes = uint64_t(counts[GatherRows::rows] * counts[GatherRows::bytes]);
+    break;
   case Opcode::Move:
   case Opcode::MoveNdToNz:
   case Opcode::LoadImage:
@@ -188,6 +216,6 @@ Cost atc::npu::costOf(const SocTable &soc, const Instruction &instruction, const
     break;
   }
   if (cost.gm >= 0)
-    addTransfer(cost, soc, instruction, counts, boxes[cost.gm]);
+    addTransfer(cost, soc, instruction, counts, transferredBy(instruction, frame, boxes[cost.gm]));
   return cost;
 }

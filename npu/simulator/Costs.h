@@ -20,6 +20,10 @@ struct Cost {
   int gm = -1; ///< the box that lies in gm, -1 if none
 };
 
+/// Returns the bytes that a move of `box`, which lies in gm, transfers: those of the box, but of a
+/// table only as many rows as are gathered, evenly spread, because time does not depend on data.
+Box transferredBy(const Instruction &instruction, const Frame &frame, const Box &box);
+
 /// Returns the cost of an instruction in one iteration with its `count` boxes (0: it does nothing).
 Cost costOf(const SocTable &soc, const Instruction &instruction, const Frame &frame,
             const Box *boxes, unsigned count);

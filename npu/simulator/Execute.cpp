@@ -140,6 +140,23 @@ void executeAs(Transpose, const Iteration &it) {
           dst + o * it.field(I::dstOuter) + i * it.field(I::dstInner), it.field(I::dstRow));
 }
 
+void executeAs(GatherRows, const Iteration &it) {
+  using I = GatherRows;
+  const int64_t tableRows = it.field(I::tableRows);
+  const uint8_t *src = it.address(I::src) + it.cut[I::bytes].skip;
+  const uint8_t *indices = it.address(I::indices);
+  uint8_t *dst = it.address(I::dst) + it.cut[I::bytes].skip;
+  const Range::Cut rows = it.cut[I::rows];
+  for (int64_t i = rows.skip; i < rows.skip + rows.count; ++i) {
+    int32_t index;
+    std::memcpy(&index, indices + i * it.field(I::indexStep), sizeof index);
+    const int64_t row =
+        std::clamp<int64_t>(index < 0 ? index + tableRows : index, 0, tableRows - 1);
+    std::memcpy(dst + i * it.field(I::dstRow), src + row * it.field(I::srcRow),
+                size_t(it.cut[I::bytes].count));
+  }
+}
+
 bool useFastPath() { return fastPath; }
 
 void choosePath(Path path) { fastPath = path == Path::Best && detectFast(); }

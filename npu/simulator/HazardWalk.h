@@ -129,10 +129,11 @@ private:
     state.clock.join(clock);
   }
   /// Returns whether an earlier access of the same queue is complete before its next instruction
-  /// begins.
-  bool isComplete(const AccessRecord &record) const {
-    return Queue(record.queue) != Queue::V ||
-           record.clock <= cores[record.core].queues[record.queue].completed;
+  /// begins, which may be one that reads local memory: indices that MTE2 itself has loaded.
+  bool isComplete(const AccessRecord &record, bool isLocalRead = false) const {
+    const bool isOpen =
+        Queue(record.queue) == Queue::V || (Queue(record.queue) == Queue::MTE2 && isLocalRead);
+    return !isOpen || record.clock <= cores[record.core].queues[record.queue].completed;
   }
   /// Returns a queue's clock for others to join, and advances its own time.
   Clock release(unsigned core, unsigned queue) {

@@ -89,7 +89,7 @@ void Walk::touch(Shadow &shadow, const Box &box, uint64_t begin, uint64_t end,
     if (!same(other))
       return ordered(other, record.core, clock);
     // Operands of one instruction are not two accesses.
-    return isComplete(other) ||
+    return isComplete(other, !box.written && box.memory != Memory::GM) ||
            (other.index == record.index && other.iteration == record.iteration);
   };
   if (box.written) {

@@ -259,7 +259,7 @@ void Machine::computeOrMove(unsigned number, unsigned queue, double ready) {
                     [unsigned(instruction.addresses[0].memory)] += cost.bytes;
   if (cost.gm >= 0) {
     state.cost = cost;
-    state.transfer.box = boxes[cost.gm];
+    state.transfer.box = transferredBy(instruction, entry.frame, boxes[cost.gm]);
     startTransfer(number, queue, ready);
     return;
   }

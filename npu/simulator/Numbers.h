@@ -85,6 +85,9 @@ NPU_INLINE void toFloats(DataType type, const uint8_t *from, float *to, int64_t 
   case DataType::S32:
     loadEach<int32_t>(from, to, count, convert);
     break;
+  case DataType::S64:
+    loadEach<int64_t>(from, to, count, convert);
+    break;
   case DataType::S8:
     loadEach<int8_t>(from, to, count, convert);
     break;
@@ -108,6 +111,9 @@ NPU_INLINE void fromFloats(DataType type, const float *from, uint8_t *to, int64_
     break;
   case DataType::S32:
     storeEach<int32_t>(from, to, count, saturate<int32_t>);
+    break;
+  case DataType::S64: // Only sources are of this type.
+    storeEach<int64_t>(from, to, count, saturate<int32_t>);
     break;
   case DataType::S8:
     storeEach<int8_t>(from, to, count, saturate<int8_t>);

@@ -57,6 +57,7 @@ unsigned SocTable::cubeDepth(DataType type) {
     return 32;
   case DataType::F32:
   case DataType::S32:
+  case DataType::S64:
     return 4;
   case DataType::F16:
   case DataType::BF16:

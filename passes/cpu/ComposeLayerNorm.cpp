@@ -34,7 +34,8 @@ private:
   bool compose(MapOp map) {
     auto type = cast<MemRefType>(map.getOutput().getType());
     std::optional<kernel::LayerNorm> norm;
-    if (!type.getElementType().isF32() || !(norm = kernel::matchLayerNorm(map)))
+    if (!type.getElementType().isF32() || !(norm = kernel::matchLayerNorm(map)) ||
+        !norm->isCentered)
       return false;
     const int64_t columns = type.getShape().back();
     const SmallVector<int64_t> shape{type.getNumElements() / columns, columns};

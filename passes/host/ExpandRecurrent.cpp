@@ -46,14 +46,54 @@ private:
     Value h = initial(5, direction), c = initial(6, direction);
     for (int64_t i = 0; i < r.steps; ++i) {
       const int64_t time = isReverse ? r.steps - 1 - i : i;
-      std::tie(h, c) = steps.advance(time, h, c);
-      all[time] = reshape(h, {1, 1, r.batch, r.hidden});
+      auto [nextH, nextC] = steps.advance(time, h, c);
+      Value output = nextH;
+      if (r.lengths) {
+        // A sequence that has ended keeps its states, and its outputs are zeros; backward it has
+        // not begun yet.
+        Value isInside = insideAt(time);
+        output = mul(isInside, nextH);
+        nextH = kept(isInside, output, h);
+        if (nextC)
+          nextC = kept(isInside, mul(isInside, nextC), c);
+      }
+      h = nextH;
+      c = nextC;
+      all[time] = reshape(output, {1, 1, r.batch, r.hidden});
     }
     lastH.push_back(reshape(h, {1, r.batch, r.hidden}));
     if (c)
       lastC.push_back(reshape(c, {1, r.batch, r.hidden}));
     if (!call.getResult(0).use_empty())
       sequences.push_back(concat(all, 0));
+  }
+
+  /// Returns 1 for each sequence that has an element at `time`, 0 for others: [batch, 1].
+  Value insideAt(int64_t time) {
+    auto type =
+        RankedTensorType::get({r.batch, 1}, graph::getTensorType(r.inputs[0]).getElementType());
+    if (!lengths)
+      lengths = reshape(
+          graph::CastOp::create(builder, loc,
+                                RankedTensorType::get({r.batch}, type.getElementType()), r.lengths),
+          {r.batch, 1});
+    auto number = [&](double value) {
+      auto scalar = RankedTensorType::get({}, type.getElementType());
+      return graph::createConstant(builder, loc, scalar, value);
+    };
+    Value left = graph::SubOp::create(builder, loc, lengths, number(double(time)));
+    left = graph::MaxOp::create(builder, loc, left, number(0));
+    return graph::MinOp::create(builder, loc, left, number(1));
+  }
+  Value mul(Value a, Value b) { return graph::MulOp::create(builder, loc, a, b); }
+  /// Returns `next`, which is 0 for sequences that are not inside, with their state before.
+  Value kept(Value isInside, Value next, Value before) {
+    if (!before)
+      return next;
+    auto scalar = RankedTensorType::get({}, graph::getTensorType(isInside).getElementType());
+    Value isOutside = graph::SubOp::create(
+        builder, loc, graph::createConstant(builder, loc, scalar, 1.0), isInside);
+    return graph::AddOp::create(builder, loc, next, mul(isOutside, before));
   }
 
   /// Returns the state [batch, hidden] that a direction begins with; null where it is zero.
@@ -96,6 +136,7 @@ private:
   OpBuilder builder;
   Location loc;
   SmallVector<Value> sequences, lastH, lastC; // per direction
+  Value lengths;                              // [batch, 1] in the type of the data
 };
 
 struct HostExpandRecurrent : impl::HostExpandRecurrentBase<HostExpandRecurrent> {

@@ -134,8 +134,13 @@ std::string Recurrence::readConstants() {
   };
   if (!read(3, 2 * gates * hidden, bias) || !read(7, 3 * hidden, peepholes))
     return "its biases or peepholes are no constants";
-  if (inputs[4] && graph::getScalarConstant(inputs[4]) != double(steps))
-    return "its sequences may end early";
+  if (!inputs[4])
+    return "";
+  RankedTensorType type = graph::getTensorType(inputs[4]);
+  if (type.getShape() != ArrayRef<int64_t>{batch} || !isa<IntegerType>(type.getElementType()))
+    return "the lengths of its sequences have another shape or type";
+  if (graph::getScalarConstant(inputs[4]) != double(steps))
+    lengths = inputs[4];
   return "";
 }
 

@@ -52,6 +52,7 @@ struct Recurrence {
   double clip = 0;                               ///< of what functions are applied to; 0: none
   llvm::SmallVector<CellFunction> functions;     ///< those of the first direction first
   llvm::SmallVector<mlir::Value> inputs;         ///< by position; null where omitted
+  mlir::Value lengths;                           ///< [batch]; null where no sequence ends early
   mlir::ElementsAttr inputWeights, stateWeights; ///< [directions, gates * hidden, depth]
   llvm::SmallVector<double> bias;                ///< [directions, 2 * gates * hidden], or empty
   llvm::SmallVector<double> peepholes;           ///< [directions, 3 * hidden], or empty

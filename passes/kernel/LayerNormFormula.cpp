@@ -28,8 +28,23 @@ class Formula {
 public:
   explicit Formula(MapOp map) : map(map) {}
 
-  /// x, gamma, beta and epsilon such that the map writes the layer norm of x.
+  /// x, gamma, beta and epsilon such that the map writes the layer norm, or else the RMS norm, of
+  /// x.
   bool match() {
+    for (bool centers : {true, false}) {
+      isCentered = centers;
+      if (matchResult())
+        return true;
+    }
+    return false;
+  }
+
+  Value x, gamma, beta;
+  double epsilon = 0;
+  bool isCentered = true;
+
+private:
+  bool matchResult() {
     Value result = unconverted(map.getBody().front().getTerminator()->getOperand(0));
     if (auto add = result.getDefiningOp<arith::AddFOp>())
       for (auto [product, other] :
@@ -42,10 +57,6 @@ public:
     return matchProduct(result);
   }
 
-  Value x, gamma, beta;
-  double epsilon = 0;
-
-private:
   /// Returns the value that an element was computed from, looking through conversions and maps.
   static Value unconverted(Value value) {
     while (Operation *op = value.getDefiningOp()) {
@@ -84,11 +95,34 @@ private:
     return rootOf(buffer);
   }
 
-  /// (x - mean(x)) * gamma / sqrt(variance + epsilon), in any order.
+  /// (x - mean(x)) * gamma / sqrt(variance + epsilon), in any order; for an RMS norm x * gamma /
+  /// sqrt(mean(x * x) + epsilon).
   bool matchProduct(Value value) {
-    centered = deviation = Value();
-    gamma = Value();
+    x = centered = deviation = gamma = Value();
+    visits = kMaxVisits;
+    // Which of the factors is x, only its squares tell: it may itself be a product.
+    if (!isCentered && !findSquares(value))
+      return false;
     return collect(value, /*inverse=*/false) && centered && deviation;
+  }
+
+  /// Returns whether a factor or divisor of the value is the root of a mean of squares.
+  bool findSquares(Value value) {
+    if (!visits--)
+      return false;
+    value = computed(value);
+    Operation *op = value.getDefiningOp();
+    if (isa_and_nonnull<arith::MulFOp, arith::DivFOp>(op))
+      return findSquares(op->getOperand(0)) || findSquares(op->getOperand(1));
+    return isa_and_nonnull<math::SqrtOp, math::RsqrtOp>(op) && matchSquares(op->getOperand(0));
+  }
+
+  /// Takes the factor `value` for x - mean(x), or for the x of an RMS norm.
+  bool matchNumerator(Value value) {
+    if (centered || !(isCentered ? matchCentered(value) : isElementOf(value, x)))
+      return false;
+    centered = value;
+    return true;
   }
 
   bool collect(Value value, bool inverse) {
@@ -99,6 +133,8 @@ private:
         gamma = *vector;
         return true;
       }
+    if (!isCentered && !inverse && matchNumerator(value))
+      return true;
     value = computed(value);
     Operation *op = value.getDefiningOp();
     if (isa_and_nonnull<arith::MulFOp>(op))
@@ -110,7 +146,7 @@ private:
     if (isa_and_nonnull<math::SqrtOp>(op) ? inverse
                                           : isa_and_nonnull<math::RsqrtOp>(op) && !inverse)
       return !deviation && matchVariance(op->getOperand(0)) && (deviation = value);
-    return !inverse && !centered && matchCentered(value) && (centered = value);
+    return !inverse && isCentered && matchNumerator(value);
   }
 
   /// x - mean(x); all of them must be of the same x.
@@ -123,7 +159,9 @@ private:
     return true;
   }
 
-  bool matchVariance(Value value) {
+  /// Returns whether `value` is epsilon plus the mean over rows of a product of two values that
+  /// `matches` takes.
+  template <typename Matches> bool matchMean(Value value, Matches matches) {
     auto add = computed(value).getDefiningOp<arith::AddFOp>();
     if (!add)
       return false;
@@ -136,12 +174,31 @@ private:
         continue;
       auto product = unconverted(square.getBody().front().getTerminator()->getOperand(0))
                          .getDefiningOp<arith::MulFOp>();
-      if (product && matchCentered(product.getLhs()) && matchCentered(product.getRhs())) {
+      if (product && matches(product.getLhs()) && matches(product.getRhs())) {
         epsilon = *small;
         return true;
       }
     }
     return false;
+  }
+
+  bool matchVariance(Value value) {
+    if (!isCentered)
+      return matchSquares(value);
+    return matchMean(value, [&](Value factor) { return matchCentered(factor); });
+  }
+
+  /// mean(x * x) + epsilon; all of them must be of the same x.
+  bool matchSquares(Value value) {
+    return matchMean(value, [&](Value factor) {
+      Value source = bufferOfElement(unconverted(factor));
+      if (!source || !isWhole(storageOf(source)) ||
+          typeOf(source).getShape() != typeOf(map.getOutput()).getShape() ||
+          (x && rootOf(x) != rootOf(source)))
+        return false;
+      x = source;
+      return true;
+    });
   }
 
   /// The buffer whose rows' means the value is one of.
@@ -169,8 +226,10 @@ private:
     return false;
   }
 
+  static constexpr int kMaxVisits = 64;
   MapOp map;
   Value centered, deviation;
+  int visits = 0;
 };
 
 } // namespace
@@ -179,7 +238,7 @@ std::optional<LayerNorm> matchLayerNorm(MapOp map) {
   Formula formula(map);
   if (cast<MemRefType>(map.getOutput().getType()).getRank() < 1 || !formula.match())
     return std::nullopt;
-  return LayerNorm{formula.x, formula.gamma, formula.beta, formula.epsilon};
+  return LayerNorm{formula.x, formula.gamma, formula.beta, formula.epsilon, formula.isCentered};
 }
 
 } // namespace atc::kernel

@@ -256,59 +256,18 @@ LogicalResult lowerPad(GraphLowering &lowering, graph::PadOp op) {
 // Gather, depth to space, resize
 //===----------------------------------------------------------------------===//
 
-/// Indices that count from the end become ones that count from the start.
-static FailureOr<Storage> indicesFrom(GraphLowering &lowering, Value indices, int64_t extent) {
-  Storage storage = lowering.storageOf(indices);
-  int64_t count = tensorType(indices).getNumElements();
-  if (isKnown(indices)) {
-    FailureOr<ElementsAttr> value = lowering.constantOf(indices);
-    FailureOr<graph::ConstantBytes> bytes =
-        succeeded(value) ? graph::ConstantBytes::get(*value) : FailureOr<graph::ConstantBytes>();
-    if (failed(bytes))
-      return failure();
-    SmallVector<int64_t> wrapped;
-    auto wrap = [&](auto all) {
-      for (int64_t index : all)
-        wrapped.push_back(index < 0 ? index + extent : index);
-    };
-    if (storage.element.isInteger(64))
-      wrap(bytes->expandedAs<int64_t>());
-    else
-      wrap(bytes->expandedAs<int32_t>());
-    auto type = RankedTensorType::get(count, lowering.builder.getI64Type());
-    return lowering.constantStorage(graph::makeConstant(type, ArrayRef<int64_t>(wrapped)));
-  }
-  Storage input = lowering.reshaped(storage, count);
-  Storage output = lowering.temporary(count, storage.element);
-  auto map = lowering.kernel<MapOp>(Value(), output, ValueRange{lowering.buffer(input)},
-                                    lowering.buffer(output));
-  OpBuilder &builder = lowering.builder;
-  OpBuilder::InsertionGuard guard(builder);
-  Location loc = lowering.location;
-  Block *block = builder.createBlock(&map.getBody());
-  Value index = block->addArgument(storage.element, loc);
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(storage.element, value));
-  };
-  Value isNegative =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, index, constant(0));
-  Value fromEnd = arith::AddIOp::create(builder, loc, index, constant(extent));
-  YieldOp::create(builder, loc, arith::SelectOp::create(builder, loc, isNegative, fromEnd, index));
-  return output;
-}
-
+/// Negative indices count from the end in kernels, too.
 LogicalResult lowerGather(GraphLowering &lowering, graph::GatherOp op) {
   Value result = op.getResult();
   ArrayRef<int64_t> shape = tensorType(op.getInput()).getShape();
   int64_t axis = op.getAxis(), extent = shape[axis];
   int64_t outer = ShapedType::getNumElements(shape.take_front(axis)),
           inner = ShapedType::getNumElements(shape.drop_front(axis + 1));
-  FailureOr<Storage> indices = indicesFrom(lowering, op.getIndices(), extent);
-  if (failed(indices))
-    return failure();
+  Storage indices = lowering.reshaped(lowering.storageOf(op.getIndices()),
+                                      tensorType(op.getIndices()).getNumElements());
   Storage input = lowering.reshaped(lowering.storageOf(op.getInput()), {outer, extent, inner});
-  Storage output = *lowering.storageOf(result).reshaped({outer, indices->shape.front(), inner});
-  lowering.kernel<GatherOp>(result, output, lowering.buffer(input), lowering.buffer(*indices),
+  Storage output = *lowering.storageOf(result).reshaped({outer, indices.shape.front(), inner});
+  lowering.kernel<GatherOp>(result, output, lowering.buffer(input), lowering.buffer(indices),
                             lowering.buffer(output));
   return success();
 }

@@ -21,7 +21,8 @@ def NpuDecompose : Pass<"npu-decompose", "::mlir::func::FuncOp"> {
     a large window do not fit into ub.
 
     Pads that repeat elements (edge, reflect, wrap) and gathers with constant
-    indices become concats of slices, if these are 33 at most per dim.
+    indices become concats of slices, if these are 33 at most per dim. Wider
+    borders are gathered.
 
     Nodes that compute in f32 or on the CPU stay, as do functions with int8
     contractions of the cube, whose other kernels compute in f32.

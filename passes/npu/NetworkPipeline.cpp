@@ -60,6 +60,9 @@ void buildNpuBufferPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   if (isOn(options, "npu-fuse-input-quantization"))
     pm.addPass(createNpuFuseInputQuantization());
   pm.addPass(createNpuSplitEpilogues());
+  pm.addPass(createNpuSplitBorders());
+  pm.addPass(createNpuCompareAsFloats());
+  pm.addPass(createNpuDensifyOperands());
   if (isOn(options, "npu-split-batch"))
     pm.addNestedPass<func::FuncOp>(createNpuSplitBatch());
   NpuPartitionOptions partition;
@@ -89,6 +92,7 @@ void buildNpuKernelPipeline(OpPassManager &pm, const NpuPipelineOptions &options
   pm.addPass(createNpuExpandArgReduce());
   pm.addPass(createNpuExpandConv2D());
   pm.addPass(createNpuExpandCopy());
+  pm.addPass(createNpuExpandGather());
   pm.addPass(createNpuExpandLayerNorm());
   pm.addPass(createNpuExpandMap());
   pm.addPass(createNpuExpandMatMul());

@@ -25,16 +25,17 @@ def NpuAllocateLocalMemory : Pass<"npu-allocate-local-memory", "::atc::npu::ir::
 }
 
 def NpuComposeLayerNorm : Pass<"npu-compose-layer-norm", "::mlir::ModuleOp"> {
-  let summary = "Compose layer norms from means and maps";
+  let summary = "Compose layer norms and RMS norms from means and maps";
   let description = [{
     Replaces (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * gamma +
     beta over the last dim, however its elementwise part is distributed over
-    kernel.map ops, by one npu.layer_norm.
+    kernel.map ops, by one npu.layer_norm, and x / sqrt(mean(x^2) + epsilon) *
+    gamma, an RMS norm, by one that is `uncentered`.
   }];
   let dependentDialects = ["::atc::npu::ir::NpuDialect", "::atc::om::OmDialect",
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
   let statistics = [
-    Statistic<"numComposed", "num-composed", "Layer norms found">
+    Statistic<"numComposed", "num-composed", "Layer norms and RMS norms found">
   ];
 }
 

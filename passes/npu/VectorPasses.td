@@ -16,4 +16,88 @@ def NpuExpandArgReduce : Pass<"npu-expand-arg-reduce", "::mlir::ModuleOp"> {
   let dependentDialects = ["::atc::npu::ir::NpuDialect"];
 }
 
+def NpuExpandGather : Pass<"npu-expand-gather", "::mlir::ModuleOp"> {
+  let summary = "Expand kernel.gather to programs that copy the rows that indices name";
+  let description = [{
+    Indices are loaded into ub and copied there, because the queue that reads them
+    is the one that loads them; `npu.gather_rows` copies a row of the table for
+    each, and the rows are stored. Cores share indices and columns. The time is
+    that of rows spread evenly over the table.
+
+    ```
+    kernel.gather %table, %ids, %rows : memref<1x1000x64xf16>, memref<16xi64>, memref<1x16x64xf16>
+    ->
+    npu.move %ids_in_ub, %ids
+    npu.vector "copy" %indices, %ids_in_ub
+    npu.gather_rows %rows_in_ub, %table, %indices {table_rows = 1000, src_row = 128, ...}
+    npu.move %rows, %rows_in_ub
+    ```
+  }];
+  let dependentDialects = ["::atc::npu::ir::NpuDialect"];
+}
+
+def NpuCompareAsFloats : Pass<"npu-compare-as-floats", "::mlir::ModuleOp"> {
+  let summary = "Compare integers as floats where the answer is the same";
+  let description = [{
+    The vector unit reads integers of 32 and 64 bits only to cast them to f32.
+    Integers below 2^24 are numbers of f32: comparing one of them with any
+    integer gives the same answer in f32. A kernel.map compares so if each of its
+    comparisons is of arguments and constants, of which one is a constant or a
+    weight with small values, and if the NPU computes it then.
+
+    ```
+    %c = arith.cmpi ne, %mask, %c0 : i64
+    ->
+    %m = arith.sitofp %mask : i64 to f32
+    %c = arith.cmpf une, %m, %cst : f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"numRewritten", "num-rewritten", "Maps that compare floats">];
+}
+
+def NpuSplitBorders : Pass<"npu-split-borders", "::mlir::ModuleOp"> {
+  let summary = "Split fills of borders into fills of their sides";
+  let description = [{
+    A kernel.fill with a border becomes up to four without one: rows above and
+    below, and the columns between them. Fills of which a side has no program
+    stay, as do those that a user pinned to the CPU.
+
+    ```
+    kernel.fill %x {border = array<i64: 1, 0, 0, 2>, value = 0.0} : memref<1x8x9x9xf16>
+    ->
+    kernel.fill %top {value = 0.0} : memref<1x8x1x9xf16, strided<...>>
+    kernel.fill %right {value = 0.0} : memref<1x8x8x2xf16, strided<...>>
+    ```
+  }];
+  let dependentDialects = ["::atc::om::OmDialect"];
+  let statistics = [Statistic<"numSplit", "num-split", "Fills of borders that were split">];
+}
+
+def NpuDensifyOperands : Pass<"npu-densify-operands", "::mlir::ModuleOp"> {
+  let summary = "Copy operands that are not dense for kernels that would leave the NPU otherwise";
+  let description = [{
+    The vector unit works on runs of elements that lie behind each other. A
+    kernel.map or kernel.reduce that it cannot compute for the strides of its
+    operands reads copies of those that are not row-major, and its result is
+    copied to where it belongs. Dims along which a kernel.softmax or kernel.reduce
+    computes are the last ones of these copies. A kernel.map that the vector unit
+    can compute, but on runs of a few elements, works on copies where these and
+    the map take less time by a simple model. Kernels that do not
+    run on the NPU even so stay as they are.
+
+    ```
+    kernel.map %column outs %y : memref<100xf16, strided<[85], offset: 4>>, memref<100xf16>
+    ->
+    kernel.copy %column, %dense : memref<100xf16, strided<[85], offset: 4>>, memref<100xf16>
+    kernel.map %dense outs %y : memref<100xf16>, memref<100xf16>
+    ```
+  }];
+  let dependentDialects = ["::atc::om::OmDialect"];
+  let statistics = [Statistic<"numDensified", "num-densified",
+                              "Kernels that run on the NPU because of copied operands">,
+                    Statistic<"numLengthened", "num-lengthened",
+                              "Maps with longer runs because of copied operands">];
+}
+
 #endif // OPENATC_NPU_VECTOR_PASSES_TD

@@ -36,6 +36,10 @@ void pair(ProgramBuilder &b, Queue from, Queue to) {
 Program vectors() {
   ProgramBuilder b({8, 1, 1});
   unsigned x = b.argument(100 * 64), y = b.argument(100 * 64);
+  // Rows of a table that random bytes name.
+  b.add(Opcode::GatherRows,
+        {local(Memory::UB, 49152), gm(x, grid(0) * 64), local(Memory::UB, 57344)},
+        {range(grid(0) * 3 + -1, 16, 20), range(48)}, {90, 64, 64, 8});
   b.loop(4, [&](Affine i) {
     Range rows = range(i * 30 + grid(0) * 3 + -1, 32, 100);
     Address tile = rotating(local(Memory::UB), 2, 4096, 1);

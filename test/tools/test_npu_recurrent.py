@@ -33,7 +33,11 @@ FORMS = [
              "activation_alpha": [1.2], "activation_beta": [0.8]}, "h"),
     ("RNN", {"direction": "bidirectional", "activations": ["Affine", "LeakyRelu"],
              "activation_alpha": [0.5, 0.2], "activation_beta": [0.1]}, "h"),
+    # Sequences whose lengths only the run knows.
+    ("LSTM", {"direction": "bidirectional"}, "hcv"),
+    ("GRU", {"direction": "reverse", "layout": 1}, "v"),
 ]
+LENGTHS = np.array([5, 2, 3], np.int32)
 
 
 def model(path):
@@ -57,6 +61,8 @@ def model(path):
         if "l" in optional:
             inputs[4] = "lengths"
             constants["lengths"] = np.full(BATCH, STEPS, np.int32)
+        if "v" in optional:
+            inputs[4] = "ends"
         inputs = inputs[:8 if kind == "LSTM" else 6]
         names = [f"y{i}", f"h{i}out", f"c{i}out"][:3 if kind == "LSTM" else 2]
         nodes.append(helper.make_node(kind, inputs, names, name=f"{kind.lower()}{i}",
@@ -65,7 +71,8 @@ def model(path):
     info = helper.make_tensor_value_info
     graph = helper.make_graph(
         nodes, "g", [info("x", TensorProto.FLOAT, (STEPS, BATCH, FEATURES)),
-                     info("xb", TensorProto.FLOAT, (BATCH, STEPS, FEATURES))],
+                     info("xb", TensorProto.FLOAT, (BATCH, STEPS, FEATURES)),
+                     info("ends", TensorProto.INT32, (BATCH,))],
         [info(name, TensorProto.FLOAT, None) for name in outputs],
         [numpy_helper.from_array(array, name) for name, array in constants.items()])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8),
@@ -77,7 +84,7 @@ def outputs_of(folder, name, *flags):
     code, out, err = call(tool("atc"), f"--model={folder / 'm.onnx'}", "--framework=5",
                           f"--output={file}", f"--json={file}.json", *flags)
     assert code == 0, out + err
-    code, out, err = call(tool("om-run"), f"{file}.om", "--input", f"{folder}/x.npy,{folder}/xb.npy",
+    code, out, err = call(tool("om-run"), f"{file}.om", "--input", f"{folder}/x.npy,{folder}/xb.npy,{folder}/ends.npy",
                           "--output", folder / f"{name}-out",
                           *(["--check-hazards"] if name.startswith("Ascend") else []))
     assert code == 0, out + err
@@ -90,6 +97,7 @@ def test_all_forms_run_on_the_npu(tmp_path):
     x = np.random.default_rng(2).normal(size=(STEPS, BATCH, FEATURES)).astype(np.float32)
     np.save(tmp_path / "x.npy", x)
     np.save(tmp_path / "xb.npy", np.ascontiguousarray(x.transpose(1, 0, 2)))
+    np.save(tmp_path / "ends.npy", LENGTHS)
     expected, _ = outputs_of(tmp_path, "cpu", "--target=cpu")
     assert len(expected) == sum(2 + (kind == "LSTM") for kind, _, _ in FORMS)
     for soc in ("Ascend310P3", "Ascend910B1"):
@@ -103,6 +111,7 @@ def test_without_the_pass_they_are_calls_of_the_cpu(tmp_path):
     model(tmp_path / "m.onnx")
     for name, shape in (("x", (STEPS, BATCH, FEATURES)), ("xb", (BATCH, STEPS, FEATURES))):
         np.save(tmp_path / f"{name}.npy", np.zeros(shape, np.float32))
+    np.save(tmp_path / "ends.npy", LENGTHS)
     _, summary = outputs_of(tmp_path, "plain", "--soc_version=Ascend310P3",
                             "--disable_passes=host-expand-recurrent")
     kept = {layer["name"] for layer in summary["placement"]["cpu_layers"]}

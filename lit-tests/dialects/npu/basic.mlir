@@ -80,3 +80,15 @@ npu.program @bytes(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
     addend_type = i8, addend_offset = 7.0, addend_factor = 0.5, add_relu, result_factor = 2.0, result_offset = 1.0,
     src_col = 1024, dst_row = 32, dst_col = 512} : !npu.buffer<ub, 512>, !npu.buffer<l0c, 2048>, !npu.buffer<ub, 128>, !npu.buffer<ub, 512>
 }
+
+// Rows of a table that indices of 64 bits name; those of 32 bits need no step.
+// CHECK-LABEL: npu.program @gather
+npu.program @gather(%table: !npu.buffer<gm, 65536>, %ids: !npu.buffer<gm, 128>) grid(%core = 1) soc "Ascend310P3" {
+  %i = npu.alloc {offset = 0} : !npu.buffer<ub, 128>
+  %rows = npu.alloc {offset = 128} : !npu.buffer<ub, 1024>
+  // CHECK: npu.gather_rows %{{.*}}, %{{.*}}, %{{.*}} {{.*}}index_step = 8 : i64{{.*}}table_rows = 1024 : i64
+  npu.gather_rows %rows, %table, %i {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>], rows = #npu.range<16>,
+    bytes = #npu.range<64>, table_rows = 1024, src_row = 64, dst_row = 64, index_step = 8} : !npu.buffer<ub, 1024>, !npu.buffer<gm, 65536>, !npu.buffer<ub, 128>
+  npu.gather_rows %rows, %table, %i {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>], rows = #npu.range<16>,
+    bytes = #npu.range<64>, table_rows = 1024, src_row = 64, dst_row = 64} : !npu.buffer<ub, 1024>, !npu.buffer<gm, 65536>, !npu.buffer<ub, 128>
+}

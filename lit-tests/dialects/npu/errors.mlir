@@ -307,3 +307,51 @@ npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
   // expected-error @+1 {{cannot go from l0b to l1; it goes l1 to l0a, l1 to l0b}}
   npu.load2d %l, %b {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>} : !npu.buffer<l1, 4096>, !npu.buffer<l0b, 4096>
 }
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  // expected-error @+1 {{has a table of 0 rows, it must have 1 to 2147483647}}
+  npu.gather_rows %u, %g, %u {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>], rows = #npu.range<4>, bytes = #npu.range<32>, table_rows = 0, src_row = 64, dst_row = 32} : !npu.buffer<ub, 4096>, !npu.buffer<gm, 4096>, !npu.buffer<ub, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  // expected-error @+1 {{has a table of 2147483648 rows, it must have 1 to 2147483647}}
+  npu.gather_rows %u, %g, %u {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>], rows = #npu.range<4>, bytes = #npu.range<32>, table_rows = 2147483648, src_row = 64, dst_row = 32} : !npu.buffer<ub, 4096>, !npu.buffer<gm, 4096>, !npu.buffer<ub, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  // expected-error @+1 {{src_row is -64, 0 is the least}}
+  npu.gather_rows %u, %g, %u {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>], rows = #npu.range<4>, bytes = #npu.range<32>, table_rows = 64, src_row = -64, dst_row = 32} : !npu.buffer<ub, 4096>, !npu.buffer<gm, 4096>, !npu.buffer<ub, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  // expected-error @+1 {{index_step is 2, it must be 4 or 8}}
+  npu.gather_rows %u, %g, %u {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>], rows = #npu.range<4>, bytes = #npu.range<32>, table_rows = 64, src_row = 64, dst_row = 32, index_step = 2} : !npu.buffer<ub, 4096>, !npu.buffer<gm, 4096>, !npu.buffer<ub, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  // expected-error @+1 {{can only broadcast integers of 64 bits, and cast them to others}}
+  npu.vector "relu" %u, %u {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, lanes = #npu.range<16>, type = i64, dst_type = i64} : !npu.buffer<ub, 4096>, !npu.buffer<ub, 4096>
+}
+
+// -----
+
+npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
+  %u = npu.alloc : !npu.buffer<ub, 4096>
+  // expected-error @+1 {{can only broadcast integers of 64 bits, and cast them to others}}
+  npu.vector "cast" %u, %u {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, lanes = #npu.range<16>, type = f32, dst_type = i64} : !npu.buffer<ub, 4096>, !npu.buffer<ub, 4096>
+}

@@ -92,18 +92,16 @@ func.func @main(%x: tensor<1x2x4x4xf32>) -> (tensor<1x2x6x4xf32>, tensor<1x3x4x4
 
 // -----
 
-// Gather sees three dims; indices count from the start, constant ones at compile
-// time.
+// Gather sees three dims and indices as they are: kernels count negative ones from
+// the end.
 
 // CHECK-LABEL: func.func @main
 func.func @main(%x: tensor<2x5x3xf32>, %i: tensor<2x2xi32>) -> (tensor<2x2x2x3xf32>, tensor<2x2x3xf32>) {
-  // CHECK: kernel.map %{{.*}} outs %[[WRAPPED:.*]] : memref<4xi32>, memref<4xi32>
-  // CHECK: %[[NEGATIVE:.*]] = arith.cmpi slt
-  // CHECK: %[[SUM:.*]] = arith.addi %{{.*}}, %c5_i32
-  // CHECK: arith.select %[[NEGATIVE]], %[[SUM]]
-  // CHECK: kernel.gather %{{.*}}, %[[WRAPPED]], %{{.*}} : memref<2x5x3xf32>, memref<4xi32>, memref<2x4x3xf32>
+  // CHECK-NOT: kernel.map
+  // CHECK: %[[FLAT:.*]] = om.view %arg1[0] : memref<2x2xi32> to memref<4xi32>
+  // CHECK: kernel.gather %{{.*}}, %[[FLAT]], %{{.*}} : memref<2x5x3xf32>, memref<4xi32>, memref<2x4x3xf32>
   %0 = graph.gather %x, %i {axis = 1 : i64} : (tensor<2x5x3xf32>, tensor<2x2xi32>) -> tensor<2x2x2x3xf32>
-  // CHECK: %[[INDICES:.*]] = om.weight dense<[4, 0]> : tensor<2xi64>
+  // CHECK: %[[INDICES:.*]] = om.weight dense<[-1, 0]> : tensor<2xi32>
   // CHECK: kernel.gather %{{.*}}, %[[INDICES]]
   %c = graph.constant dense<[-1, 0]> : tensor<2xi32>
   %1 = graph.gather %x, %c {axis = 1 : i64} : (tensor<2x5x3xf32>, tensor<2xi32>) -> tensor<2x2x3xf32>

@@ -3,7 +3,7 @@
 // RUN: atc-opt %s --host-expand-recurrent --split-input-file --remarks-filter=host-expand-recurrent --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // REMARK-DAG: [Passed] {{.*}}Category:host-expand-recurrent{{.*}}2 steps become graph ops
 // REMARK-DAG: [Missed] {{.*}}Category:host-expand-recurrent{{.*}}its weights are no constants
-// REMARK-DAG: [Missed] {{.*}}Category:host-expand-recurrent{{.*}}its sequences may end early
+// REMARK-DAG: [Missed] {{.*}}Category:host-expand-recurrent{{.*}}the lengths of its sequences have another shape or type
 
 // The data of all steps is multiplied at once. The first step has no state to multiply.
 // CHECK-LABEL: func @rnn
@@ -30,18 +30,43 @@ func.func @rnn(%x: tensor<2x1x3xf32>) -> (tensor<2x1x1x4xf32>, tensor<1x1x4xf32>
 
 // -----
 
-// Weights that a model computes, sequences that end early, and nodes that a user pinned to the CPU
+// Weights that a model computes, lengths of other sequences, and nodes that a user pinned to the CPU
 // or wants in f32 stay.
 module attributes {graph.host_nodes = ["pinned"], graph.float32_nodes = ["exact"]} {
 // CHECK-LABEL: func @stays
 // CHECK-COUNT-4: graph.host_call "RNN"
-func.func @stays(%x: tensor<2x1x3xf32>, %v: tensor<1x4x3xf32>, %length: tensor<1xi32>) -> (tensor<2x1x1x4xf32>, tensor<2x1x1x4xf32>, tensor<2x1x1x4xf32>, tensor<2x1x1x4xf32>) {
+func.func @stays(%x: tensor<2x1x3xf32>, %v: tensor<1x4x3xf32>, %length: tensor<2xi32>) -> (tensor<2x1x1x4xf32>, tensor<2x1x1x4xf32>, tensor<2x1x1x4xf32>, tensor<2x1x1x4xf32>) {
   %w = graph.constant dense<0.5> : tensor<1x4x3xf32>
   %r = graph.constant dense<0.25> : tensor<1x4x4xf32>
   %a = graph.host_call "RNN"(%x, %v, %r) {} : (tensor<2x1x3xf32>, tensor<1x4x3xf32>, tensor<1x4x4xf32>) -> tensor<2x1x1x4xf32>
-  %b = graph.host_call "RNN"(%x, %w, %r, %length) at [0, 1, 2, 4] {} : (tensor<2x1x3xf32>, tensor<1x4x3xf32>, tensor<1x4x4xf32>, tensor<1xi32>) -> tensor<2x1x1x4xf32>
+  %b = graph.host_call "RNN"(%x, %w, %r, %length) at [0, 1, 2, 4] {} : (tensor<2x1x3xf32>, tensor<1x4x3xf32>, tensor<1x4x4xf32>, tensor<2xi32>) -> tensor<2x1x1x4xf32>
   %c = graph.host_call "RNN"(%x, %w, %r) {} : (tensor<2x1x3xf32>, tensor<1x4x3xf32>, tensor<1x4x4xf32>) -> tensor<2x1x1x4xf32> loc("c"("pinned"))
   %d = graph.host_call "RNN"(%x, %w, %r) {} : (tensor<2x1x3xf32>, tensor<1x4x3xf32>, tensor<1x4x4xf32>) -> tensor<2x1x1x4xf32> loc("d"("exact"))
   return %a, %b, %c, %d : tensor<2x1x1x4xf32>, tensor<2x1x1x4xf32>, tensor<2x1x1x4xf32>, tensor<2x1x1x4xf32>
 }
+}
+
+// -----
+
+// Sequences that end early: their outputs are zeros from there on, and their states stay.
+// CHECK-LABEL: func @lengths
+// CHECK: %[[L:.*]] = graph.cast %arg1 : (tensor<2xi32>) -> tensor<2xf32>
+// CHECK: %[[N:.*]] = graph.reshape %[[L]] : (tensor<2xf32>) -> tensor<2x1xf32>
+// CHECK: %[[LEFT:.*]] = graph.sub %[[N]]
+// CHECK: %[[ABOVE:.*]] = graph.max %[[LEFT]]
+// CHECK: %[[IN0:.*]] = graph.min %[[ABOVE]]
+// CHECK: %[[H0:.*]] = graph.mul %[[IN0]]
+// CHECK: graph.fully_connected %[[H0]]
+// CHECK: %[[IN1:.*]] = graph.min
+// CHECK: %[[Y1:.*]] = graph.mul %[[IN1]]
+// CHECK: %[[OUT1:.*]] = graph.sub %{{.*}}, %[[IN1]]
+// CHECK: %[[OLD:.*]] = graph.mul %[[OUT1]], %[[H0]]
+// CHECK: graph.add %[[Y1]], %[[OLD]]
+// CHECK-NOT: host_call
+// CHECK: return
+func.func @lengths(%x: tensor<2x2x3xf32>, %length: tensor<2xi32>) -> (tensor<2x1x2x4xf32>, tensor<1x2x4xf32>) {
+  %w = graph.constant dense<0.5> : tensor<1x4x3xf32>
+  %r = graph.constant dense<0.25> : tensor<1x4x4xf32>
+  %y:2 = graph.host_call "RNN"(%x, %w, %r, %length) at [0, 1, 2, 4] {} : (tensor<2x2x3xf32>, tensor<1x4x3xf32>, tensor<1x4x4xf32>, tensor<2xi32>) -> (tensor<2x1x2x4xf32>, tensor<1x2x4xf32>)
+  return %y#0, %y#1 : tensor<2x1x2x4xf32>, tensor<1x2x4xf32>
 }

@@ -110,12 +110,13 @@ private:
     llvm::erase_if(analysis.edges, [](const SyncEdge &edge) { return edge.id < 0; });
     unsigned flags = analysis.edges.size(), removed = analysis.found - flags - merged;
     const std::vector<std::vector<bool>> ofVectors = vectorBarriersOf(program, analysis, regions);
+    const unsigned ofIndices = insertForIndices(program);
     unsigned barriers = insert(analysis, regions),
              vectorBarriers = insertVector(analysis, ofVectors);
     numMerged += merged;
     numFlags += flags;
     numRemoved += removed;
-    numBarriers += barriers + vectorBarriers;
+    numBarriers += barriers + vectorBarriers + ofIndices;
     if (report) {
       auto remark = program.emitRemark();
       remark << analysis.found << " dependences: " << flags << " flags, " << barriers
@@ -166,6 +167,29 @@ private:
         barriers += barrier(builder, analysis.blocks.front(), end);
     }
     return barriers;
+  }
+
+  /// Makes MTE2 finish the moves that load indices before it gathers by them; returns the number of
+  /// barriers. Nothing else of that queue reads what the queue itself has written.
+  static unsigned insertForIndices(ir::ProgramOp program) {
+    SmallVector<ir::GatherRowsOp> gathers;
+    program.walk([&](ir::GatherRowsOp gather) {
+      const BufferAccess read{gather.getIndices(), /*written=*/false};
+      bool isLoaded = false;
+      program.walk([&](ir::InstructionOpInterface op) {
+        isLoaded |= queueOf(op.getOperation()) == Queue::MTE2 &&
+                    llvm::any_of(accessesOf(op), [&](const BufferAccess &access) {
+                      return access.written && conflict(access, read);
+                    });
+      });
+      if (isLoaded)
+        gathers.push_back(gather);
+    });
+    for (ir::GatherRowsOp gather : gathers) {
+      OpBuilder builder(gather);
+      ir::PipeBarrierOp::create(builder, gather.getLoc(), ir::QueueKind::MTE2);
+    }
+    return gathers.size();
   }
 
   /// Inserts the barriers of the vector queue; returns their number.

@@ -406,6 +406,22 @@ void ProgramWriter::vector(VectorOp op, Place dst, Steps dstSteps, std::optional
   emission.create<ir::VectorOp>();
 }
 
+void ProgramWriter::gatherRows(Place dst, Place src, Place indices, Span rows, Span bytes,
+                               int64_t tableRows, int64_t srcRow, int64_t dstRow,
+                               int64_t indexStep) {
+  Emission(*this)
+      .place(dst)
+      .place(src)
+      .place(indices)
+      .span("rows", rows)
+      .span("bytes", bytes)
+      .number("table_rows", tableRows)
+      .number("src_row", srcRow)
+      .number("dst_row", dstRow)
+      .number("index_step", indexStep)
+      .create<ir::GatherRowsOp>();
+}
+
 void ProgramWriter::transpose(Place dst, Steps dstSteps, int64_t dstRow, Place src, Steps srcSteps,
                               int64_t srcRow, Span outer, Span inner) {
   Emission(*this)

@@ -149,6 +149,9 @@ public:
               std::optional<VectorSource> b, std::optional<VectorSource> mask, Span outer,
               Span inner, Span lanes, mlir::Type type, mlir::Type dstType, double scalar = 0,
               int64_t dstBlock = 32);
+  /// Writes a copy of those of `tableRows` rows, `srcRow` bytes apart, that indices in ub name.
+  void gatherRows(Place dst, Place src, Place indices, Span rows, Span bytes, int64_t tableRows,
+                  int64_t srcRow, int64_t dstRow, int64_t indexStep);
   void transpose(Place dst, Steps dstSteps, int64_t dstRow, Place src, Steps srcSteps,
                  int64_t srcRow, Span outer, Span inner);
 

@@ -52,7 +52,7 @@ struct PrefetchWeightsPass : impl::NpuPrefetchWeightsBase<PrefetchWeightsPass> {
     // Nothing is to be chosen where the SoC cannot prefetch.
     if (SocTable soc = socOf(main); prefetch && soc.l2Prefetch) {
       usedShare = choose(main, soc, launches);
-      prefetched = nameWeights(launches, onNpu, int64_t(soc.l2Bytes));
+      prefetched = nameWeights(launches, onNpu, symbols, int64_t(soc.l2Bytes));
     }
     numChained += chained;
     numPrefetched += prefetched;
@@ -100,14 +100,24 @@ private:
   static constexpr int64_t kSmallestPiece = 64 * 1024;
   static constexpr size_t kNear = 3; ///< launches whose data should be in L2 together
 
+  /// Returns the weight of which a launch reads only the rows that its indices name; null for other
+  /// launches.
+  static Value tableOf(om::LaunchOp launch, const SymbolTable &symbols) {
+    auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
+    auto gather = kernel ? kernelOpOf<kernel::GatherOp>(kernel) : kernel::GatherOp();
+    auto table = gather ? dyn_cast<BlockArgument>(gather.getInput()) : BlockArgument();
+    return table ? om::resolveViews(launch.getOperands_()[table.getArgNumber()]).root : Value();
+  }
+
   static SmallVector<Need> needsOf(MutableArrayRef<om::LaunchOp> launches, ArrayRef<bool> onNpu,
-                                   int64_t l2Bytes) {
+                                   const SymbolTable &symbols, int64_t l2Bytes) {
     SmallVector<Need> needs;
     llvm::DenseMap<Value, unsigned> lastUse;
-    for (auto [index, launch] : llvm::enumerate(launches))
+    for (auto [index, launch] : llvm::enumerate(launches)) {
+      const Value table = tableOf(launch, symbols);
       for (Value operand : launch.getOperands_()) {
         Value root = om::resolveViews(operand).root;
-        if (!onNpu[index] || !root.getDefiningOp<om::WeightOp>())
+        if (!onNpu[index] || !root.getDefiningOp<om::WeightOp>() || root == table)
           continue;
         auto [last, isNew] = lastUse.try_emplace(root, index);
         if (isNew)
@@ -117,6 +127,7 @@ private:
           needs.push_back({root, unsigned(index), *after, bytesOf(root)});
         last->second = index;
       }
+    }
     return needs;
   }
 
@@ -156,8 +167,8 @@ private:
 
   /// Names the weights that launches prefetch; returns how many.
   unsigned nameWeights(MutableArrayRef<om::LaunchOp> launches, ArrayRef<bool> onNpu,
-                       int64_t l2Bytes) {
-    SmallVector<Need> needs = needsOf(launches, onNpu, l2Bytes);
+                       const SymbolTable &symbols, int64_t l2Bytes) {
+    SmallVector<Need> needs = needsOf(launches, onNpu, symbols, l2Bytes);
     size_t next = 0, used = 0;
     unsigned count = 0;
     int64_t waiting = 0; ///< bytes in L2 that no launch has used yet

@@ -71,16 +71,17 @@ private:
       return false;
     auto norm = ir::LayerNormOp::create(builder, location, bufferOf(builder, location, *input),
                                         *gamma, *beta, bufferOf(builder, location, *output),
-                                        APFloat(formula->epsilon));
+                                        APFloat(formula->epsilon), !formula->isCentered);
     if (std::string reason = whyNotOnNpu(norm, soc); !reason.empty()) {
       remarkMissed(getArgument(), location, "NotComposed")
-          << remark::add("the layer norm stays several kernels: {0}", reason);
+          << remark::add("the norm stays several kernels: {0}", reason);
       norm.erase();
       return false;
     }
     kernel::copyTensorAttr(map, norm);
     map.erase();
-    remarkPassed(getArgument(), location, "Composed") << "means and maps become one layer norm";
+    remarkPassed(getArgument(), location, "Composed")
+        << remark::add("means and maps become one {0} norm", formula->isCentered ? "layer" : "RMS");
     ++numComposed;
     return true;
   }

@@ -56,6 +56,28 @@ Value pick(OpBuilder &builder, Location loc, Value value, int64_t dim, ArrayRef<
                            : graph::ConcatOp::create(builder, loc, parts, dim).getResult();
 }
 
+/// Returns `value` along `dim` with elements in front of it and behind it that the positions name.
+Value surround(OpBuilder &builder, Location loc, Value value, int64_t dim, ArrayRef<int64_t> front,
+               ArrayRef<int64_t> back) {
+  SmallVector<Value> parts;
+  auto gather = [&](ArrayRef<int64_t> positions) {
+    if (positions.empty())
+      return;
+    auto type = RankedTensorType::get(positions.size(), builder.getI64Type());
+    Value indices =
+        graph::ConstantOp::create(builder, loc, type, graph::makeConstant(type, positions));
+    SmallVector<int64_t> shape(getTensorType(value).getShape());
+    shape[dim] = positions.size();
+    parts.push_back(graph::GatherOp::create(
+        builder, loc, RankedTensorType::get(shape, getTensorType(value).getElementType()), value,
+        indices, dim));
+  };
+  gather(front);
+  parts.push_back(value);
+  gather(back);
+  return graph::ConcatOp::create(builder, loc, parts, dim);
+}
+
 /// Returns the position that an index outside of [0, size) repeats; nothing where it is too far
 /// outside.
 std::optional<int64_t> repeated(graph::PadMode mode, int64_t index, int64_t size) {
@@ -79,13 +101,11 @@ std::string decomposePad(graph::PadOp op) {
   if (!type.hasStaticShape())
     return "its sizes are not known";
   SmallVector<SmallVector<Run>> runs;
+  SmallVector<SmallVector<int64_t>> all; // positions by dim
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     const int64_t size = type.getDimSize(dim), low = op.getLow()[dim], high = op.getHigh()[dim];
     if (low < 0 || high < 0)
       return "it crops";
-    // A wrapped border is a run of any size.
-    if (op.getMode() != graph::PadMode::Wrap && low + high >= int64_t(kMaxRuns))
-      return "its borders are too wide";
     SmallVector<int64_t> positions;
     for (int64_t index = -low; index < size + high; ++index) {
       std::optional<int64_t> position = repeated(op.getMode(), index, size);
@@ -94,15 +114,19 @@ std::string decomposePad(graph::PadOp op) {
       positions.push_back(*position);
     }
     runs.push_back(runsOf(positions));
-    if (runs.back().size() > kMaxRuns)
-      return "its borders are too wide";
+    all.push_back(std::move(positions));
   }
   OpBuilder builder(op);
   Location loc = graph::derivedLoc(op.getLoc(), "border");
   Value value = op.getInput();
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    if (op.getLow()[dim] || op.getHigh()[dim])
+    if (runs[dim].size() > kMaxRuns) {
+      ArrayRef<int64_t> positions = all[dim];
+      value = surround(builder, loc, value, dim, positions.take_front(op.getLow()[dim]),
+                       positions.take_back(op.getHigh()[dim]));
+    } else if (op.getLow()[dim] || op.getHigh()[dim]) {
       value = pick(builder, loc, value, dim, runs[dim]);
+    }
   op.replaceAllUsesWith(value);
   op.erase();
   return "";

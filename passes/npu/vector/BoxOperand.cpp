@@ -10,6 +10,8 @@ using namespace mlir;
 namespace atc::npu {
 
 std::string BoxOperand::whyUnsupported() const {
+  if (kind != LaneKind::Full && bytes() == 1)
+    return "bytes that are repeated along the last dim";
   if (kind != LaneKind::Scalar)
     return {};
   // Scalars of a box come as rows of them.
@@ -160,7 +162,7 @@ void flatten(MutableArrayRef<VectorOperand> operands, VectorShape &shape, const 
     int64_t length = shape.inner.length;
     bool fits =
         length == 1 || llvm::all_of(operands, [&](const VectorOperand &operand) {
-          int64_t bytes = operand.type.getIntOrFloatBitWidth() / 8;
+          int64_t bytes = (operand.type.getIntOrFloatBitWidth() + 7) / 8;
           return operand.block == 0 ? operand.steps.inner == 0 : operand.steps.inner == run * bytes;
         });
     if (!fits)

@@ -158,6 +158,10 @@ public:
       : op(op), soc(soc), element(typeOf(op.getOutput()).getElementType()),
         space(typeOf(op.getOutput()).getShape(), {op.getOutput()}) {
     space.normalize(0);
+    space.pad(1);
+    // Elements that lie apart are runs of one.
+    if (space.sizes.back() > 1 && space.strides[0].back() != 1)
+      space.addDim(1, {1});
     space.pad(3);
   }
 
@@ -166,8 +170,6 @@ public:
       return "borders";
     if (!element.isF16() && !element.isF32() && !element.isInteger(32) && !element.isInteger(8))
       return "elements that the vector unit cannot fill";
-    if (space.sizes.back() > 1 && space.strides[0].back() != 1)
-      return "elements that do not lie behind each other";
     return plan().fitsLoops() ? "" : "more than 6 loops";
   }
 

@@ -43,7 +43,6 @@ public:
     Type narrow = in == out ? in : f32;
     tiles.enter(w);
     BoxLayout layout{tiles, 1, 16};
-    double count = double(nest.length);
     auto loadRow = [&](Value operand) {
       Value row = w.alloc(ir::MemoryKind::UB, layout.rowElements() * 4);
       w.move(row, w.argument(operand), {nest.length * 4, {}});
@@ -64,39 +63,65 @@ public:
       Rows source = rowsOf(input, in, layout), result = rowsOf(output, out, layout);
       Rows x = rows.allocate(f32), scratch = rows.allocateScratch(f32);
       rows.cast(x, source);
-      Value mean = rows.reduce(VectorOp::Add, x, scratch);
-      rows.packed(VectorOp::MulScalar, mean, f32, 1 / count);
-      Rows y = narrow == out ? result : x;
-      if (narrow != f32) {
-        // Both differences are to the same mean, the rounded one.
-        Value rounded = rows.converted(mean, f32, narrow);
-        rows.applyScalars(VectorOp::Sub, y, source, rows.blocks(rounded, narrow));
-        mean = rows.converted(rounded, narrow, f32);
-      }
-      rows.applyScalars(VectorOp::Sub, x, x, rows.blocks(mean, f32));
-      Value variance = rows.reduceSquares(x, scratch);
-      rows.packed(VectorOp::MulScalar, variance, f32, 1 / count);
-      rows.packed(VectorOp::AddScalar, variance, f32, op.getEpsilon().convertToDouble());
-      rows.packed(VectorOp::Rsqrt, variance, f32);
-      Value factor = variance;
-      if (narrow != f32) {
-        // Rows without any variance stay 0.
-        rows.packed(VectorOp::MinScalar, factor, f32, 65504);
-        factor = rows.converted(factor, f32, narrow);
-      }
-      rows.applyScalars(VectorOp::Mul, y, narrow == f32 ? x : y, rows.blocks(factor, narrow));
+      const Rows scaled = op.getUncentered() ? scaleByRoot(rows, x, scratch, result, narrow)
+                                             : center(rows, source, x, scratch, result, narrow);
       if (gamma)
-        rows.applyRow(VectorOp::Mul, y, y, gamma);
+        rows.applyRow(VectorOp::Mul, scaled, scaled, gamma);
       if (beta)
-        rows.applyRow(VectorOp::Add, y, y, beta);
+        rows.applyRow(VectorOp::Add, scaled, scaled, beta);
       if (narrow != out)
-        rows.cast(result, y);
+        rows.cast(result, scaled);
       output.store(w, w.argument(op.getOutput()), layout);
     });
     w.finish();
   }
 
 private:
+  /// Writes 1 / sqrt(mean of squares + epsilon) of each row of `x`, packed.
+  Value inverseRoot(RowWriter &rows, const Rows &x, const Rows &scratch) {
+    Value squares = rows.reduceSquares(x, scratch);
+    rows.packed(VectorOp::MulScalar, squares, x.type, 1 / double(nest.length));
+    rows.packed(VectorOp::AddScalar, squares, x.type, op.getEpsilon().convertToDouble());
+    rows.packed(VectorOp::Rsqrt, squares, x.type);
+    return squares;
+  }
+
+  /// Writes x over the root of its mean square, in f32: the factor of large elements is no normal
+  /// number of f16. Returns the rows of it, which are of type `narrow`.
+  Rows scaleByRoot(RowWriter &rows, const Rows &x, const Rows &scratch, const Rows &result,
+                   Type narrow) {
+    Value factor = inverseRoot(rows, x, scratch);
+    rows.applyScalars(VectorOp::Mul, x, x, rows.blocks(factor, x.type));
+    if (narrow == x.type)
+      return x;
+    rows.cast(result, x);
+    return result;
+  }
+
+  /// Writes (x - mean) over the deviation. `x` are the rows of `source` in f32.
+  Rows center(RowWriter &rows, const Rows &source, const Rows &x, const Rows &scratch,
+              const Rows &result, Type narrow) {
+    Type f32 = x.type;
+    Value mean = rows.reduce(VectorOp::Add, x, scratch);
+    rows.packed(VectorOp::MulScalar, mean, f32, 1 / double(nest.length));
+    Rows y = narrow == result.type ? result : x;
+    if (narrow != f32) {
+      // Both differences are to the same mean, the rounded one.
+      Value rounded = rows.converted(mean, f32, narrow);
+      rows.applyScalars(VectorOp::Sub, y, source, rows.blocks(rounded, narrow));
+      mean = rows.converted(rounded, narrow, f32);
+    }
+    rows.applyScalars(VectorOp::Sub, x, x, rows.blocks(mean, f32));
+    Value factor = inverseRoot(rows, x, scratch);
+    if (narrow != f32) {
+      // Rows without any variance stay 0.
+      rows.packed(VectorOp::MinScalar, factor, f32, 65504);
+      factor = rows.converted(factor, f32, narrow);
+    }
+    rows.applyScalars(VectorOp::Mul, y, narrow == f32 ? x : y, rows.blocks(factor, narrow));
+    return y;
+  }
+
   /// Input and output twice, rows of f32 and half as much to reduce in.
   int64_t bytesPerElement() {
     return 2 * elementBytes(op.getInput()) + 2 * elementBytes(op.getOutput()) + 6;

@@ -159,6 +159,7 @@ bool VectorPlan::read(Operation &op) {
             return half ? normalDistribution(valueOf(half), factor) : mul(in[0], in[1]);
           })
           .Case<arith::DivFOp>([&](auto) { return div(in[0], in[1]); })
+          .Case<arith::RemFOp>([&](auto) { return remainder(in[0], in[1]); })
           .Case<arith::NegFOp>([&](auto) { return unary(VectorOp::Neg, in[0]); })
           .Case<arith::MaximumFOp, arith::MaxNumFOp>(
               [&](auto) { return maxmin(VectorOp::Max, VectorOp::MaxScalar, in[0], in[1]); })

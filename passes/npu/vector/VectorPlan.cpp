@@ -30,15 +30,20 @@ constexpr double kNormalLimit = 5.8;
 
 VectorPlan::VectorPlan(Block &body) : body(body) {
   for (Type type : body.getArgumentTypes())
-    if (!type.isF32() && !type.isF16() && !type.isInteger(8) && !type.isInteger(32)) {
+    if (!type.isF32() && !type.isF16() && !type.isInteger(8) && !type.isInteger(32) &&
+        !type.isInteger(1) && (!type.isInteger(64) || type.isUnsignedInteger())) {
       llvm::raw_string_ostream(problem) << "operands of " << type;
       return;
     }
-  llvm::append_range(inputTypes, body.getArgumentTypes());
+  // A bool is a byte that is 0 or 1.
+  Type boolType = IntegerType::get(body.getParentOp()->getContext(), 8, IntegerType::Unsigned);
+  for (Type type : body.getArgumentTypes())
+    inputTypes.push_back(type.isInteger(1) ? boolType : type);
   Operation *store = nullptr;
   if (body.getTerminator()->getNumOperands() == 1) {
     Value result = body.getTerminator()->getOperand(0);
-    bool hasBytes = llvm::any_of(inputTypes, [](Type type) { return type.isInteger(8); });
+    bool hasBytes =
+        llvm::any_of(body.getArgumentTypes(), [](Type type) { return type.isInteger(8); });
     exact = result.getType().isInteger(8) || (result.getType().isF32() && hasBytes);
     if (result.getType().isInteger(8) &&
         isa_and_nonnull<arith::FPToUIOp, arith::FPToSIOp>(result.getDefiningOp()))
@@ -59,7 +64,10 @@ VectorPlan::VectorPlan(Block &body) : body(body) {
   }
   storedType = yield->getOperand(0).getType(); // of bytes as readStore finds it
   resultStep = store ? readStore(store).value_or(-1) : valueOf(yield->getOperand(0));
-  if (resultStep < 0 || !(storedType.isF32() || storedType.isF16() || store)) {
+  if (storedType.isInteger(1))
+    storedType = boolType;
+  if (resultStep < 0 ||
+      !(storedType.isF32() || storedType.isF16() || storedType == boolType || store)) {
     llvm::raw_string_ostream(problem) << "results of " << storedType;
     return;
   }
@@ -281,6 +289,22 @@ int VectorPlan::sine(int a, bool isCosine) {
   return result;
 }
 
+/// Computes what a division leaves, with the sign of the dividend: exactly as long as the quotient
+/// times the divisor is a number of f32.
+int VectorPlan::remainder(int a, int b) {
+  double divisor;
+  int x = unary(VectorOp::Abs, a);
+  int y = isConstant(b, &divisor) ? constant(std::abs(divisor)) : unary(VectorOp::Abs, b);
+  int quotient = unary(VectorOp::Floor, binary(VectorOp::Div, x, y));
+  int rest = sub(x, mul(quotient, y));
+  // The quotient may have been rounded to the next integer, or from it.
+  rest = select(binary(VectorOp::Less, rest, constant(0)), add(rest, y), rest);
+  rest = select(binary(VectorOp::LessEqual, y, rest), sub(rest, y), rest);
+  int result = select(binary(VectorOp::Less, a, constant(0)), unary(VectorOp::Neg, rest), rest);
+  list[result].roundings = kManyRoundings;
+  return result;
+}
+
 int VectorPlan::power(int a, double exponent) {
   if (exponent == 0.5)
     return unary(VectorOp::Sqrt, a);
@@ -306,7 +330,8 @@ int VectorPlan::power(int a, double exponent) {
 void VectorPlan::chooseType() {
   bool half = halfOnly && storedType.isF16() && list[resultStep].roundings <= kMostRoundings;
   for (const Step &step : list)
-    half &= step.kind != Kind::Input || !inputType(step.input).isF32();
+    // Integers of more than 11 bits are no numbers of f16.
+    half &= step.kind != Kind::Input || inputType(step.input).getIntOrFloatBitWidth() <= 16;
   type = half ? Type(Float16Type::get(storedType.getContext()))
               : Type(Float32Type::get(storedType.getContext()));
 }

@@ -81,6 +81,7 @@ private:
   int maxmin(VectorOp op, VectorOp withScalar, int a, int b);
   int select(int mask, int a, int b);
   int power(int a, double exponent);
+  int remainder(int a, int b);
   int normalDistribution(int a, double factor);
   int tanh(int a);
   int erf(int a);

@@ -4,6 +4,7 @@
 #include "passes/npu/vector/VectorSupport.h"
 
 #include "passes/npu/vector/ArgReduce.h"
+#include "passes/npu/vector/Gather.h"
 #include "passes/npu/vector/VectorKernels.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -31,6 +32,7 @@ std::string whyUnsupportedVectorKernel(Operation *op, const SocTable &soc) {
           [&](Operation *copy) { return whyUnsupportedCopy(copy, soc); })
       .Case<kernel::PoolOp>([&](auto pool) { return whyUnsupportedPool(pool, soc); })
       .Case<kernel::ArgReduceOp>([&](auto arg) { return whyUnsupportedArgReduce(arg, soc); })
+      .Case<kernel::GatherOp>([&](auto gather) { return whyUnsupportedGather(gather, soc); })
       .Case<kernel::ReduceOp>([&](auto reduce) { return whyUnsupportedReduce(reduce, soc); })
       .Case<kernel::SoftmaxOp>([&](auto softmax) { return whyUnsupportedSoftmax(softmax, soc); })
       .Case<ir::LayerNormOp>([&](auto norm) { return whyUnsupportedLayerNorm(norm, soc); })

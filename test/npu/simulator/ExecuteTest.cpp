@@ -7,7 +7,9 @@
 #include "npu/isa/ProgramBuilder.h"
 #include "npu/simulator/Execute.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <random>
 
 using namespace atc::npu;
@@ -462,6 +464,30 @@ TEST_CASE("f16 is rounded to nearest even, bf16 too, integers saturate") {
     CHECK(bytes[10] == 0);
     CHECK(words[8] == 300);
   });
+}
+
+TEST_CASE("gather_rows: any index names a row") {
+  // Rows of 48 of 64 bytes; negative indices count from the end, others move to the nearest row.
+  const auto table = randomValues<uint8_t>(5 * 64, 8);
+  const std::vector<int32_t> indices = {3, 0, -1, -5, 4, 9, -77, 3};
+  const int64_t wanted[] = {3, 0, 4, 0, 4, 4, 0, 3};
+  for (int64_t step : {4, 8}) {
+    std::vector<uint8_t> stored(indices.size() * size_t(step), 0xEE);
+    for (size_t i = 0; i < indices.size(); ++i)
+      std::memcpy(stored.data() + i * size_t(step), &indices[i], 4);
+    ProgramBuilder b;
+    unsigned source = b.argument(table.size()), list = b.argument(stored.size());
+    b.move(at(Memory::UB, 4096), gm(list), int64_t(stored.size()));
+    // Of nine rows the last one is clamped away.
+    b.add(Opcode::GatherRows, {at(Memory::UB, 0), gm(source), at(Memory::UB, 4096)},
+          {range(constant(0), 9, 8), range(48)}, {5, 64, 96, step});
+    onBothPaths(b.take(), {table, stored}, Memory::UB, [&](CoreMemory &memory) {
+      const uint8_t *found = in<uint8_t>(memory, Memory::UB);
+      for (size_t i = 0; i < indices.size(); ++i)
+        CHECK(std::memcmp(found + 96 * i, table.data() + 64 * wanted[i], 48) == 0);
+      CHECK(std::count(found + 8 * 96, found + 9 * 96, 0) == 96);
+    });
+  }
 }
 
 TEST_CASE("footprints name the bytes that change") {

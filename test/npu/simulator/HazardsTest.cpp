@@ -225,6 +225,29 @@ TEST_CASE("dependent instructions of the vector queue need a barrier") {
   CHECK(pair(ub(512), ub(0), true) == "");
   CHECK(pair(ub(0), ub(0), true) == "");
 }
+TEST_CASE("rows are gathered by indices that have arrived") {
+  auto gather = [](bool hasBarrier, int64_t indices) {
+    B b;
+    unsigned table = b.argument(4096), list = b.argument(64);
+    b.move(ub(512), gm(list), 64);
+    b.move(ub(1024), gm(list), 64);
+    flag(b, Q::MTE2, Q::V);
+    flag(b, Q::V, Q::MTE2);
+    b.move(ub(512), gm(list), 64);
+    if (hasBarrier)
+      b.pipeBarrier(Q::MTE2);
+    b.add(Opcode::GatherRows, {ub(0), gm(table), ub(indices)}, {range(8), range(32)},
+          {100, 32, 32, 4});
+    return texts(b.get());
+  };
+  CHECK(gather(false, 512) ==
+        "launch `k`: nothing orders that gather_rows (line 7, core 0 MTE2) reads ub bytes 512 to "
+        "544 after move (line 6, core 0 MTE2) writes it: the queue needs a pipe_barrier between "
+        "them\n");
+  CHECK(gather(true, 512) == "");
+  CHECK(gather(false, 1024) == ""); // a flag to another queue and back
+}
+
 TEST_CASE("flags to another queue and back order the vector queue") {
   for (bool goesBack : {true, false}) {
     B b;

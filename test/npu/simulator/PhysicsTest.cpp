@@ -167,6 +167,26 @@ TEST_CASE("rows that begin at odd addresses are slow to become fractals") {
   CHECK(cycles(8190) == Approx(64 * 512 / soc.ndToNzUnaligned));
 }
 
+TEST_CASE("gathering pays for the rows, not for the table") {
+  auto read = [](int64_t rows, int64_t bytes) {
+    ProgramBuilder b;
+    unsigned table = b.argument(1 << 24);
+    b.add(Opcode::GatherRows, {ub(), gm(table), ub(200000)}, {range(rows), range(bytes)},
+          {(1 << 24) / 2048, 2048, 2048, 4});
+    Simulator simulator(*findSoc("Ascend310P3"));
+    std::string error;
+    REQUIRE(simulator.run({&b.get(), "gather", {0}, {}}, error));
+    return std::pair(simulator.total().ddrRead, simulator.total().cycles);
+  };
+  const uint64_t line = findSoc("Ascend310P3")->l2Line;
+  CHECK(read(1, 2048).first == 2048);
+  CHECK(read(64, 2048).first == 64 * 2048);
+  CHECK(read(64, 32).first == 64 * line); // whole lines, one per row
+  // Each row is a transfer of its own.
+  const double start = double(findSoc("Ascend310P3")->gmStart);
+  CHECK(read(64, 32).second >= read(1, 32).second + 63 * start);
+}
+
 TEST_CASE("what a SoC cannot prefetch is a miss") {
   for (bool can : {false, true}) {
     SocTable soc = plainSoc();

@@ -172,3 +172,24 @@ npu.program @rows(%in: !npu.buffer<gm, 8192>, %out: !npu.buffer<gm, 8192>) grid(
     npu.move %out, %z {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<1024>} : !npu.buffer<gm, 8192>, !npu.buffer<ub, 1024>
   }
 }
+
+// A queue that gathers by indices that it has loaded itself finishes the load
+// first. Indices of another queue have flags.
+// CHECK-LABEL: npu.program @gather
+// CHECK:         npu.move
+// CHECK-NEXT:    npu.pipe_barrier mte2
+// CHECK-NEXT:    npu.gather_rows
+// CHECK:         npu.vector "copy"
+// CHECK-NOT:     npu.pipe_barrier
+// CHECK:         npu.wait_flag v to mte2
+// CHECK-NOT:     npu.pipe_barrier
+// CHECK:         npu.gather_rows
+npu.program @gather(%table: !npu.buffer<gm, 8192>, %ids: !npu.buffer<gm, 64>) grid(%core = 1) soc "Ascend310P3" {
+  %i = npu.alloc {offset = 0} : !npu.buffer<ub, 64>
+  %rows = npu.alloc {offset = 1024} : !npu.buffer<ub, 1024>
+  npu.move %i, %ids {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, bytes = #npu.range<64>} : !npu.buffer<ub, 64>, !npu.buffer<gm, 64>
+  npu.gather_rows %rows, %table, %i {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>], rows = #npu.range<16>, bytes = #npu.range<64>, table_rows = 128, src_row = 64, dst_row = 64} : !npu.buffer<ub, 1024>, !npu.buffer<gm, 8192>, !npu.buffer<ub, 64>
+  %j = npu.alloc {offset = 2048} : !npu.buffer<ub, 64>
+  npu.vector "copy" %j, %i {offsets = [#npu.affine<0>, #npu.affine<0>], outer = #npu.range<1>, inner = #npu.range<1>, lanes = #npu.range<16>, type = i32, dst_type = i32} : !npu.buffer<ub, 64>, !npu.buffer<ub, 64>
+  npu.gather_rows %rows, %table, %j {offsets = [#npu.affine<0>, #npu.affine<0>, #npu.affine<0>], rows = #npu.range<16>, bytes = #npu.range<64>, table_rows = 128, src_row = 64, dst_row = 64} : !npu.buffer<ub, 1024>, !npu.buffer<gm, 8192>, !npu.buffer<ub, 64>
+}

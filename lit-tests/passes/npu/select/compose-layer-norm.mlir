@@ -123,3 +123,76 @@ func.func @main(%x: memref<8x32xf16>, %y: memref<8x32xf16>, %out: memref<8x32xf1
   return
 }
 }
+
+// -----
+
+// An RMS norm: squares in f32 of a sum of f16, and no mean is subtracted.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[X:.*]] = om.alloc
+// CHECK: kernel.map
+// CHECK: npu.layer_norm %[[X]] gamma %{{.*}} outs %arg2 {epsilon = 9.9{{.*}}E-7 : f64, uncentered}
+// CHECK-NEXT: return
+module attributes {npu.soc = "Ascend310P3"} {
+func.func @main(%a: memref<8x32xf16>, %b: memref<8x32xf16>, %out: memref<8x32xf16> {om.output}) {
+  %x = om.alloc : memref<8x32xf16>
+  kernel.map %a, %b outs %x : memref<8x32xf16>, memref<8x32xf16>, memref<8x32xf16> {
+  ^bb0(%l: f16, %r: f16):
+    %s = arith.mulf %l, %r : f16
+    kernel.yield %s : f16
+  }
+  %squares = om.alloc : memref<8x32xf32>
+  kernel.map %x outs %squares : memref<8x32xf16>, memref<8x32xf32> {
+  ^bb0(%l: f16):
+    %w = arith.extf %l : f16 to f32
+    %s = arith.mulf %w, %w : f32
+    kernel.yield %s : f32
+  }
+  %mean = om.alloc : memref<8x1xf32>
+  kernel.reduce %squares, %mean {axes = array<i64: 1>, kind = #graph<reduce_kind mean>} : memref<8x32xf32>, memref<8x1xf32>
+  %gamma = om.weight dense<2.0> : tensor<32xf16> : memref<32xf16>
+  %g = om.view %gamma[0] : memref<32xf16> to memref<1x32xf16>
+  kernel.map %x, %mean, %g outs %out : memref<8x32xf16>, memref<8x1xf32>, memref<1x32xf16>, memref<8x32xf16> {
+  ^bb0(%l: f16, %m: f32, %gw: f16):
+    %e = arith.constant 1.0e-6 : f32
+    %v = arith.addf %m, %e : f32
+    %i = math.rsqrt %v : f32
+    %w = arith.extf %l : f16 to f32
+    %p = arith.mulf %w, %i : f32
+    %wg = arith.extf %gw : f16 to f32
+    %q = arith.mulf %wg, %p : f32
+    %n = arith.truncf %q : f32 to f16
+    kernel.yield %n : f16
+  }
+  return
+}
+}
+
+// -----
+
+// Scaled by the root of another buffer's mean square.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: npu.layer_norm
+module attributes {npu.soc = "Ascend310P3"} {
+func.func @main(%x: memref<8x32xf16>, %y: memref<8x32xf16>, %out: memref<8x32xf16> {om.output}) {
+  %squares = om.alloc : memref<8x32xf32>
+  kernel.map %y outs %squares : memref<8x32xf16>, memref<8x32xf32> {
+  ^bb0(%l: f16):
+    %w = arith.extf %l : f16 to f32
+    %s = arith.mulf %w, %w : f32
+    kernel.yield %s : f32
+  }
+  %mean = om.alloc : memref<8x1xf32>
+  kernel.reduce %squares, %mean {axes = array<i64: 1>, kind = #graph<reduce_kind mean>} : memref<8x32xf32>, memref<8x1xf32>
+  kernel.map %x, %mean outs %out : memref<8x32xf16>, memref<8x1xf32>, memref<8x32xf16> {
+  ^bb0(%l: f16, %m: f32):
+    %e = arith.constant 1.0e-6 : f32
+    %v = arith.addf %m, %e : f32
+    %i = math.rsqrt %v : f32
+    %w = arith.extf %l : f16 to f32
+    %p = arith.mulf %w, %i : f32
+    %n = arith.truncf %p : f32 to f16
+    kernel.yield %n : f16
+  }
+  return
+}
+}

@@ -45,11 +45,12 @@ func.func @reflect(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x6x7xf32> {
   return %y : tensor<1x8x6x7xf32>
 }
 
-// A wrapped border is a single slice however wide it is; a wide reflected one stays, as do zeros.
+// A wrapped border is a single slice however wide it is; a wide reflected one is gathered; zeros stay.
 // CHECK-LABEL: func.func @borders
 // CHECK: %[[W:.*]] = graph.slice %arg0 {sizes = array<i64: 40>, starts = array<i64: 24>
 // CHECK: graph.concat %[[W]], %arg0 {axis = 0 : i64}
-// CHECK-COUNT-2: graph.pad
+// CHECK: graph.gather %arg0
+// CHECK: graph.pad {{.*}}mode = #graph<pad_mode constant>
 func.func @borders(%x: tensor<64xf32>) -> (tensor<104xf32>, tensor<104xf32>, tensor<66xf32>) {
   %a = graph.pad %x {low = array<i64: 40>, high = array<i64: 0>, mode = #graph<pad_mode wrap>} : (tensor<64xf32>) -> tensor<104xf32>
   %b = graph.pad %x {low = array<i64: 40>, high = array<i64: 0>, mode = #graph<pad_mode reflect>} : (tensor<64xf32>) -> tensor<104xf32>
@@ -79,4 +80,16 @@ func.func @pool(%x: tensor<1x8x36x64xf32>) -> (tensor<1x8x1x1xf32>, tensor<1x8x2
   %y = graph.average_pool %x {kernel = array<i64: 36, 64>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x8x36x64xf32>) -> tensor<1x8x1x1xf32>
   %z = graph.average_pool %x {kernel = array<i64: 18, 32>, strides = array<i64: 18, 32>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x8x36x64xf32>) -> tensor<1x8x2x2xf32>
   return %y, %z : tensor<1x8x1x1xf32>, tensor<1x8x2x2xf32>
+}
+
+// Wide borders are gathered; what is between them stays as it is.
+// CHECK-LABEL: func.func @wide_reflect
+// CHECK-DAG: %[[FRONT:.*]] = graph.constant {{.*}} : tensor<40xi64>
+// CHECK-DAG: %[[LEFT:.*]] = graph.gather %arg0, %[[FRONT]] {axis = 1 : i64} : (tensor<2x100xf32>, tensor<40xi64>) -> tensor<2x40xf32>
+// CHECK-DAG: %[[RIGHT:.*]] = graph.gather %arg0, %{{.*}} {axis = 1 : i64} : (tensor<2x100xf32>, tensor<2xi64>) -> tensor<2x2xf32>
+// CHECK: graph.concat %[[LEFT]], %arg0, %[[RIGHT]] {axis = 1 : i64}
+// CHECK-NOT: graph.pad
+func.func @wide_reflect(%x: tensor<2x100xf32>) -> tensor<2x142xf32> {
+  %y = graph.pad %x {low = array<i64: 0, 40>, high = array<i64: 0, 2>, mode = #graph<pad_mode reflect>} : (tensor<2x100xf32>) -> tensor<2x142xf32>
+  return %y : tensor<2x142xf32>
 }

@@ -51,3 +51,54 @@ func.func private @relu(%x: memref<1000xf16>, %z: memref<1000xf16>)
   }
   return
 }
+
+// A remainder: what the floor of the quotient leaves, corrected where the quotient was rounded to
+// another integer.
+// CHECK-LABEL: npu.program @remainder
+// CHECK: npu.vector "div"
+// CHECK: npu.vector "floor"
+// CHECK: npu.vector "less"
+// CHECK: npu.vector "select"
+// CHECK: npu.vector "less_equal"
+// CHECK: npu.vector "select"
+// CHECK: npu.vector "select"
+func.func private @remainder(%x: memref<1000xf16>, %y: memref<1000xf16>, %z: memref<1000xf16>)
+    attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  kernel.map %x, %y outs %z : memref<1000xf16>, memref<1000xf16>, memref<1000xf16> {
+  ^bb0(%a: f16, %b: f16):
+    %s = arith.remf %a, %b : f16
+    kernel.yield %s : f16
+  }
+  return
+}
+
+// Bools are bytes that are 0 or 1: masks are cast, comparisons stored as bytes.
+// CHECK-LABEL: npu.program @masked
+// CHECK: npu.vector "cast"
+// CHECK-SAME: dst_type = f16
+// CHECK-SAME: type = ui8
+// CHECK: npu.vector "select"
+func.func private @masked(%m: memref<1000xi1>, %x: memref<1000xf16>, %z: memref<1000xf16>)
+    attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  kernel.map %m, %x outs %z : memref<1000xi1>, memref<1000xf16>, memref<1000xf16> {
+  ^bb0(%b: i1, %a: f16):
+    %c = arith.constant -6.5e4 : f16
+    %s = arith.select %b, %a, %c : f16
+    kernel.yield %s : f16
+  }
+  return
+}
+
+// CHECK-LABEL: npu.program @compared
+// CHECK: npu.vector "less"
+// CHECK: npu.vector "cast"
+// CHECK-SAME: dst_type = ui8
+func.func private @compared(%x: memref<1000xf16>, %y: memref<1000xf16>, %z: memref<1000xi1>)
+    attributes {npu.kernel, npu.soc = "Ascend310P3"} {
+  kernel.map %x, %y outs %z : memref<1000xf16>, memref<1000xf16>, memref<1000xi1> {
+  ^bb0(%a: f16, %b: f16):
+    %s = arith.cmpf olt, %a, %b : f16
+    kernel.yield %s : i1
+  }
+  return
+}

@@ -1,0 +1,185 @@
+#===-- test_npu_operators.py - operators that once left the NPU --------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Rows that indices of the run select, RMS norms and remainders leave nothing on the CPU and are right.
+
+Needs numpy, pytest and the onnx package.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "common"))
+import openatc_npu as npu  # noqa: E402
+from openatc_tools import call, tool  # noqa: E402
+
+info = helper.make_tensor_value_info
+F32, I32, I64 = TensorProto.FLOAT, TensorProto.INT32, TensorProto.INT64
+
+
+def outputs_on(soc, folder, nodes, inputs, outputs, constants, values):
+    """Compiles and runs a graph; no kernel may be left to the CPU."""
+    graph = helper.make_graph(nodes, "g", inputs, outputs,
+                              [numpy_helper.from_array(array, name)
+                               for name, array in constants.items()])
+    path = folder / "m.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(path))
+    om, summary = folder / soc, folder / f"{soc}.json"
+    code, out, err = call(tool("atc"), f"--model={path}", "--framework=5", f"--output={om}",
+                          f"--soc_version={soc}", f"--json={summary}")
+    assert code == 0, out + err
+    placement = json.loads(summary.read_text())["placement"]
+    assert placement["cpu"]["kernels"] == 0, placement["cpu_layers"]
+    got, report = npu.run_npu(om.with_name(f"{om.name}.om"), values)
+    return got, report, placement
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_gathers_by_indices_of_the_run(soc, tmp_path):
+    rng = np.random.default_rng(5)
+    table = rng.integers(-2000, 2000, (300, 48)).astype(np.float32) / 64  # exact in f16
+    numbers = rng.integers(-(1 << 40), 1 << 40, (30, 5))
+    x = rng.integers(-2000, 2000, (6, 7, 20)).astype(np.float32) / 64
+    ids = np.array([[3, -1, 299, 0], [-300, 7, 7, 150]])
+    picks = np.array([29, 0, -2], np.int32)
+    got, report, placement = outputs_on(
+        soc, tmp_path,
+        [helper.make_node("Gather", ["table", "ids"], ["rows"], axis=0),
+         helper.make_node("Gather", ["numbers", "picks"], ["integers"], axis=0),
+         helper.make_node("Gather", ["x", "where"], ["inside"], axis=1),
+         helper.make_node("Gather", ["x", "where"], ["last"], axis=2),
+         helper.make_node("ArgMax", ["x"], ["best"], axis=0, keepdims=0),
+         helper.make_node("Gather", ["table", "best"], ["found"], axis=0)],
+        [info("ids", I64, ids.shape), info("picks", I32, picks.shape), info("x", F32, x.shape),
+         info("where", I64, (2,))],
+        [info("rows", F32, None), info("integers", I64, None), info("inside", F32, None),
+         info("last", F32, None), info("found", F32, None)],
+        {"table": table, "numbers": numbers}, [ids, picks, x, np.array([4, -2])])
+    np.testing.assert_array_equal(got["rows"], table[ids])
+    np.testing.assert_array_equal(got["integers"], numbers[picks])
+    np.testing.assert_array_equal(got["inside"], x[:, [4, -2]])
+    np.testing.assert_array_equal(got["last"], x[:, :, [4, -2]])
+    np.testing.assert_array_equal(got["found"], table[x.argmax(0)])
+
+
+def test_a_table_costs_the_rows_that_are_read(tmp_path):
+    """Neither the placement nor the lower bound counts the rest of it."""
+    table = np.ones((20000, 256), np.float32)
+    got, report, placement = outputs_on(
+        "Ascend310P3", tmp_path, [helper.make_node("Gather", ["table", "ids"], ["rows"], axis=0)],
+        [info("ids", I64, (16,))], [info("rows", F32, None)], {"table": table},
+        [np.arange(16)])
+    assert got["rows"].shape == (16, 256)
+    assert placement["npu"]["bytes"] < 100_000
+    assert report["roofline"]["bound_ms"] <= report["ms"]
+    assert report["ddr"]["read_bytes"] < 100_000
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_rms_norm_is_one_kernel(soc, tmp_path):
+    """Activations up to 3000, whose squares no f16 can hold, and rows that are nearly 0."""
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(2, 9, 96)).astype(np.float32) * np.logspace(-3, 3, 9)[:, None].astype(np.float32)
+    gamma = rng.normal(size=96).astype(np.float32)
+    got, report, _ = outputs_on(
+        soc, tmp_path,
+        [helper.make_node("Mul", ["x", "x"], ["squares"]),
+         helper.make_node("ReduceMean", ["squares"], ["mean"], axes=[-1]),
+         helper.make_node("Add", ["mean", "epsilon"], ["above"]),
+         helper.make_node("Sqrt", ["above"], ["root"]),
+         helper.make_node("Div", ["x", "root"], ["scaled"]),
+         helper.make_node("Mul", ["gamma", "scaled"], ["y"])],
+        [info("x", F32, x.shape)], [info("y", F32, None)],
+        {"epsilon": np.float32(1e-6), "gamma": gamma}, [x])
+    exact = x.astype(np.float16).astype(np.float64)
+    want = exact / np.sqrt((exact ** 2).mean(-1, keepdims=True) + 1e-6) * gamma
+    np.testing.assert_allclose(got["y"], want, atol=4e-3, rtol=4e-3)
+    # The input becomes f16 and the output f32 again.
+    assert report["launches"] <= 3, report["launches"]
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_remainders(soc, tmp_path):
+    """By a number and by a tensor; quotients that are integers are the hard ones."""
+    rng = np.random.default_rng(7)
+    y = rng.choice(np.array([-3.5, -0.75, 0.125, 1.5, 7], np.float32), (8, 40))
+    x = (y * rng.integers(-8, 8, y.shape) + rng.choice([0, 0.0625], y.shape)).astype(np.float32)
+    got, _, _ = outputs_on(
+        soc, tmp_path,
+        [helper.make_node("Mod", ["x", "y"], ["fmod"], fmod=1),
+         helper.make_node("Mod", ["x", "number"], ["scalar"], fmod=1)],
+        [info("x", F32, x.shape), info("y", F32, y.shape)],
+        [info("fmod", F32, None), info("scalar", F32, None)],
+        {"number": np.float32(0.6875)}, [x, y])
+    np.testing.assert_allclose(got["fmod"], np.fmod(x, y), atol=1e-3)
+    np.testing.assert_allclose(got["scalar"], np.fmod(x, np.float32(0.6875)), atol=1e-3)
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_bools(soc, tmp_path):
+    """Masks of the run, comparisons, and what logic makes of them."""
+    rng = np.random.default_rng(8)
+    x, y = (rng.integers(-9, 9, (3, 5, 70)).astype(np.float32) / 4 for _ in range(2))
+    mask = rng.random((3, 1, 70)) < 0.5
+    got, _, _ = outputs_on(
+        soc, tmp_path,
+        [helper.make_node("Less", ["x", "y"], ["below"]),
+         helper.make_node("Equal", ["x", "y"], ["same"]),
+         helper.make_node("Not", ["same"], ["differ"]),
+         helper.make_node("And", ["differ", "mask"], ["both"]),
+         helper.make_node("Where", ["both", "x", "low"], ["chosen"])],
+        [info("x", F32, x.shape), info("y", F32, y.shape),
+         info("mask", TensorProto.BOOL, mask.shape)],
+        [info("below", TensorProto.BOOL, None), info("both", TensorProto.BOOL, None),
+         info("chosen", F32, None)], {"low": np.float32(-1000)}, [x, y, mask])
+    np.testing.assert_array_equal(got["below"], x < y)
+    both = (x != y) & mask
+    np.testing.assert_array_equal(got["both"], both)
+    np.testing.assert_array_equal(got["chosen"], np.where(both, x, np.float32(-1000)))
+
+
+@pytest.mark.parametrize("soc", npu.SOCS)
+def test_layouts_that_need_copies(soc, tmp_path):
+    """Dims that are not the last one, columns, borders, and integers that become floats."""
+    rng = np.random.default_rng(9)
+    x = (rng.integers(-64, 64, (2, 5, 6, 70)) / 16).astype(np.float32)
+    numbers = np.array([[3, -7, 1 << 40, 0, 2048, 2049]])
+    starts, ends, axes = np.array([4]), np.array([5]), np.array([3])
+    pads = np.array([0, 0, 1, 0, 0, 0, 2, 3])
+    got, _, _ = outputs_on(
+        soc, tmp_path,
+        [helper.make_node("Softmax", ["x"], ["softmax"], axis=1),
+         helper.make_node("Slice", ["x", "starts", "ends", "axes"], ["column"]),
+         helper.make_node("Mul", ["column", "column"], ["square"]),
+         helper.make_node("ReduceMean", ["x"], ["mean"], axes=[0, 2], keepdims=0),
+         helper.make_node("Pad", ["x", "pads", "two"], ["padded"]),
+         helper.make_node("Pad", ["x", "wide"], ["mirrored"], mode="reflect"),
+         helper.make_node("Equal", ["numbers", "wanted"], ["is_found"]),
+         helper.make_node("Cast", ["numbers"], ["floats"], to=F32),
+         helper.make_node("Min", ["floats", "most"], ["least"]),
+         helper.make_node("CumSum", ["x", "axis"], ["sums"])],
+        [info("x", F32, x.shape), info("numbers", I64, numbers.shape)],
+        [info("softmax", F32, None), info("square", F32, None), info("mean", F32, None),
+         info("padded", F32, None), info("mirrored", F32, None),
+         info("is_found", TensorProto.BOOL, None), info("least", F32, None), info("sums", F32, None)],
+        {"starts": starts, "ends": ends, "axes": axes, "pads": pads, "two": np.float32(2),
+         "wide": np.array([0, 0, 0, 40, 0, 0, 0, 1]), "wanted": np.array(2049),
+         "most": np.float32(100), "axis": np.array(2)},
+        [x, numbers])
+    power = np.exp(x - x.max(1, keepdims=True))
+    np.testing.assert_allclose(got["softmax"], power / power.sum(1, keepdims=True), atol=2e-3)
+    np.testing.assert_allclose(got["square"], x[..., 4:5] ** 2, atol=1e-2)
+    np.testing.assert_allclose(got["mean"], x.mean((0, 2)), atol=4e-3)
+    np.testing.assert_array_equal(
+        got["padded"], np.pad(x, [(0, 0), (0, 0), (1, 2), (0, 3)], constant_values=2))
+    np.testing.assert_array_equal(
+        got["mirrored"], np.pad(x, [(0, 0), (0, 0), (0, 0), (40, 1)], mode="reflect"))
+    np.testing.assert_array_equal(got["is_found"], numbers == 2049)
+    np.testing.assert_array_equal(got["least"], np.minimum(numbers, 100))
+    np.testing.assert_allclose(got["sums"], x.cumsum(2), atol=2e-2)
