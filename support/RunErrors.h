@@ -17,6 +17,8 @@ inline ErrorCode codeOf(om_status status, ErrorCode otherwise) {
     return "E10058";
   case OM_ERROR_CANCELLED:
     return "E10059";
+  case OM_ERROR_NO_DEVICE: // a rank alone, or a model of another NPU
+    return "E10041";
   default:
     return otherwise;
   }

@@ -5,10 +5,10 @@
 #include "ascend/src/Collection.h"
 #include "ascend/src/Errors.h"
 #include "ascend/src/observe/TensorDump.h"
+#include "support/InputText.h"
 
 #include "acl/acl.h"
 
-#include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -41,12 +41,9 @@ aclError readConfiguration(const char *path) {
 } // namespace
 
 aclError readSettings(const char *function, const char *path, nlohmann::json &value) {
-  std::ifstream file(path);
-  if (!file)
-    return fail(ACL_ERROR_INVALID_FILE, function, "%s cannot be read", path);
-  std::string text((std::istreambuf_iterator<char>(file)), {});
-  if (file.bad())
-    return fail(ACL_ERROR_INVALID_FILE, function, "%s cannot be read", path);
+  std::string text;
+  if (const std::string reason = readInputText(path, text); !reason.empty())
+    return fail(ACL_ERROR_INVALID_FILE, function, "%s cannot be read: %s", path, reason.c_str());
   const bool isEmpty = text.find_first_not_of(" \t\r\n") == std::string::npos;
   value = nlohmann::json::parse(isEmpty ? "{}" : text, nullptr, /*allow_exceptions=*/false);
   if (!value.is_object())

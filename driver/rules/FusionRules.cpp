@@ -3,6 +3,7 @@
 
 #include "driver/rules/FusionRules.h"
 
+#include "support/InputText.h"
 #include "support/NearestName.h"
 
 #include "mlir/Dialect/PDL/IR/PDL.h"
@@ -104,12 +105,12 @@ std::unique_ptr<llvm::MemoryBuffer> RuleReader::translatePdll() {
 }
 
 std::unique_ptr<llvm::MemoryBuffer> RuleReader::readText() {
-  if (StringRef(path).ends_with(".pdll"))
-    return translatePdll();
-  auto file = llvm::MemoryBuffer::getFile(path);
-  if (file)
-    return std::move(*file);
-  fail("E13001", "cannot be opened: " + file.getError().message());
+  std::string text;
+  const std::string reason = readInputText(path, text);
+  if (reason.empty())
+    return StringRef(path).ends_with(".pdll") ? translatePdll()
+                                              : llvm::MemoryBuffer::getMemBufferCopy(text, path);
+  fail("E13001", "cannot be opened: " + reason);
   return {};
 }
 

@@ -3,9 +3,9 @@
 
 #include "cluster/Cluster.h"
 #include "driver/shard/ShardCompiler.h"
+#include "support/InputText.h"
 
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 
@@ -16,13 +16,13 @@ static constexpr int64_t maxRanks = 4096;
 /// Reads a text file; nothing after an error.
 static std::optional<std::string> readFile(const std::string &path, StringRef flag,
                                            Diagnostics &diagnostics) {
-  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/true);
-  if (!buffer) {
-    diagnostics.error("E10410", "the file \"" + path + "\" of " + flag.str() +
-                                    " cannot be read: " + buffer.getError().message());
-    return std::nullopt;
-  }
-  return (*buffer)->getBuffer().str();
+  std::string text;
+  const std::string reason = readInputText(path, text);
+  if (reason.empty())
+    return text;
+  diagnostics.error("E10410",
+                    "the file \"" + path + "\" of " + flag.str() + " cannot be read: " + reason);
+  return std::nullopt;
 }
 
 std::optional<ShardRequest> readParallel(const std::string &text, const std::string &clusterFile,

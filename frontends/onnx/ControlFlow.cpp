@@ -95,6 +95,16 @@ protected:
     return block;
   }
 
+  static bool isEmptySequence(Value value) {
+    auto call = value.getDefiningOp<graph::HostCallOp>();
+    return call && call.getKernel() == "SequenceEmpty";
+  }
+  /// Returns whether a value is carried by a loop whose body is being imported.
+  static bool isCarried(Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && !argument.getOwner()->getParentOp();
+  }
+
   /// Builds a graph.loop. `import` receives the carried values and returns the next condition and
   /// the next carried values. Where their types differ from the first ones, the body is imported
   /// again with types that hold for both.
@@ -127,10 +137,12 @@ protected:
         return {};
       }
       bool stable = true;
-      for (auto [type, value] : llvm::zip_equal(types, ArrayRef(next).drop_front())) {
+      for (auto [type, value, first] :
+           llvm::zip_equal(types, ArrayRef(next).drop_front(), initial)) {
         Type joined = graph::joinTypes(type, value.getType());
-        // The element type of a sequence is only known when an item was inserted.
-        if (isa<graph::SequenceType>(type) && isa<graph::SequenceType>(value.getType()))
+        // The element type of an empty sequence is only known when an item was inserted.
+        if (isa<graph::SequenceType>(type) && isa<graph::SequenceType>(value.getType()) &&
+            (isEmptySequence(first) || (!joined && isCarried(first))))
           joined = value.getType();
         if (!joined) {
           block->dropAllReferences();

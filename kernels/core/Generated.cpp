@@ -10,14 +10,16 @@ namespace atc::kernels {
 struct RecordedOutputs {
   void *data[kGeneratedOutputs] = {};
   Dims dims[kGeneratedOutputs];
+  uint8_t dtypes[kGeneratedOutputs] = {};
   uint32_t made = 0; ///< bit i: output i
 };
 
-void *Context::record(uint32_t i, void *made, const Dims &dims) {
+void *Context::record(uint32_t i, void *made, uint8_t dtype, const Dims &dims) {
   if (i >= kGeneratedOutputs)
     return made;
   recorded->data[i] = made;
   recorded->dims[i] = dims;
+  recorded->dtypes[i] = dtype;
   recorded->made |= 1u << i;
   for (uint32_t o = 0; o < outputs(); ++o)
     if (wants(o) && !(recorded->made >> o & 1))
@@ -25,7 +27,33 @@ void *Context::record(uint32_t i, void *made, const Dims &dims) {
   return nullptr;
 }
 
+/// Returns whether a tensor is what code was generated for; `fact` are the values of a port in
+/// kGeneratedFor.
+static bool fits(const int64_t *fact, uint8_t dtype, const Dims &dims) {
+  return (fact[0] == kAny || fact[0] == dtype) && (fact[1] == kAny || fact[1] == dims.rank) &&
+         (fact[2] == kAny || fact[2] == dims.product());
+}
+
+bool fitsGenerated(const Context &c) {
+  const List<int64_t> facts = c.integers(kGeneratedFor);
+  if (facts.size != kRowFacts + int64_t(kPortFacts) * (int64_t(c.inputs()) + c.outputs()))
+    return false;
+  for (uint32_t i = 0; i < c.inputs(); ++i) {
+    const int64_t *fact = facts.data + kRowFacts + kPortFacts * i;
+    const Tensor input = c.in(i);
+    if (input ? input.kind() != Kind::Tensor || !fits(fact, input.dtype(), input.dims())
+              : fact[0] != kAny)
+      return false;
+  }
+  return true;
+}
+
 void runGenerated(Context &c, void (*run)(Context &)) {
+  bool isEmpty = false;
+  for (uint32_t i = 0; i < c.inputs(); ++i)
+    isEmpty |= c.in(i) && c.in(i).kind() == Kind::Tensor && c.in(i).count() == 0;
+  if (isEmpty || !fitsGenerated(c))
+    return run(c);
   RecordedOutputs outputs;
   c.recorded = &outputs;
   run(c);
@@ -35,6 +63,13 @@ void runGenerated(Context &c, void (*run)(Context &)) {
       return;
   if (c.inputs() > kGeneratedInputs || c.outputs() > kGeneratedOutputs || !(outputs.made & 1))
     return c.fail("its generated code is for fewer inputs or outputs");
+
+  const int64_t *facts = c.integers(kGeneratedFor).data;
+  for (uint32_t o = 0; o < c.outputs(); ++o)
+    if (outputs.data[o] && !fits(facts + kRowFacts + kPortFacts * (c.inputs() + o),
+                                 outputs.dtypes[o], outputs.dims[o]))
+      return c.fail("its generated code is not for element type % and rank % of output %",
+                    outputs.dtypes[o], outputs.dims[o].rank, o);
 
   constexpr uint32_t ports = kGeneratedInputs + kGeneratedOutputs;
   int64_t dims[ports * host::kMaxRank + kErrorWords] = {};
@@ -61,7 +96,7 @@ void runGenerated(Context &c, void (*run)(Context &)) {
   }
 
   const Dims &first = outputs.dims[0];
-  const int64_t rowDims = minimum(c.integer(kRowDims, 1), int64_t(first.rank));
+  const int64_t rowDims = minimum(facts[0], int64_t(first.rank));
   const int64_t tasks = results ? first.product(0, first.rank - uint32_t(rowDims)) : 0;
   const host::GeneratedCode code = c.generatedCode();
   if (tasks)

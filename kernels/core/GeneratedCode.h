@@ -12,8 +12,12 @@
 // position (null: omitted), and the elements of each output (null: not wanted). The dims are
 // kMaxRank values for each input and then for each output; behind them are kErrorWords words, in
 // which the code stores an error: two values, and which error it is. A task is a row of output 0:
-// one index in all of its dims but the last ones, as many as the attribute kRowDims says (1 where
-// it is missing).
+// one index in all of its dims but the last ones, as many as kGeneratedFor says.
+//
+// The code relies on ranks, element types and lengths that the compiler has inferred. They stand in
+// the attribute kGeneratedFor, and the values of a call are compared with them before the code
+// runs: where they differ, the kernel itself computes, and a "Map" fails. It computes, too, where
+// an input is empty: code that has found a wrong index reads element 0 instead.
 
 #ifndef OPENATC_KERNELS_CORE_GENERATEDCODE_H
 #define OPENATC_KERNELS_CORE_GENERATEDCODE_H
@@ -28,8 +32,13 @@ inline constexpr int64_t kMapChunk = 512;
 inline constexpr uint32_t kMapInputs = 8;
 /// The maximum numbers of inputs and outputs of other calls with generated code.
 inline constexpr uint32_t kGeneratedInputs = 16, kGeneratedOutputs = 8;
-/// The attribute of a call with the number of dims that make a row of output 0.
-inline constexpr char kRowDims[] = "generated_row_dims";
+/// The attribute of a call with what its generated code is for: the number of dims that make a row
+/// of output 0, and then for each input by position and for each output its element type, rank and
+/// number of elements; kAny where that does not matter, as for inputs that are omitted.
+inline constexpr char kGeneratedFor[] = "generated_for";
+inline constexpr int64_t kAny = -1;
+/// The number of values in kGeneratedFor before those of inputs and outputs, and for each of these.
+inline constexpr uint32_t kRowFacts = 1, kPortFacts = 3;
 /// The number of words that state an error: two values, and one of the kinds below or 0.
 inline constexpr uint32_t kErrorWords = 3;
 /// An index is out of range: the index, the size of its dim.

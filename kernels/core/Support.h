@@ -218,7 +218,7 @@ public:
         return nullptr;
       }
     void *made = call->host->makeTensor(call, i, dtype, dims.rank, dims.at);
-    return made && recorded ? record(i, made, dims) : made;
+    return made && recorded ? record(i, made, dtype, dims) : made;
   }
   template <typename T = char> T *make(uint32_t i, uint8_t dtype, const Dims &dims) {
     return static_cast<T *>(makeBytes(i, dtype, dims));
@@ -284,14 +284,17 @@ private:
   friend void runGenerated(Context &c, void (*run)(Context &));
   /// Records an output for generated code; returns `made` where outputs are still to be made, else
   /// null.
-  void *record(uint32_t i, void *made, const Dims &dims);
+  void *record(uint32_t i, void *made, uint8_t dtype, const Dims &dims);
 
   RecordedOutputs *recorded = nullptr; ///< where generated code computes the elements
 };
 
+/// Returns whether the inputs are what the generated code of the call is for (kGeneratedFor).
+bool fitsGenerated(const Context &c);
+
 /// Calls run(c), which makes the outputs, and then the generated code of the call, which computes
 /// their elements (GeneratedCode.h). Where `run` fails, or shares the elements of an input, there
-/// is nothing to compute.
+/// is nothing to compute; where the inputs are not what the code is for, or empty, `run` computes.
 void runGenerated(Context &c, void (*run)(Context &));
 
 /// Defines the kernel `Name`. Its body can use all of Context, and its inputs meet the kernel's

@@ -124,6 +124,8 @@ ATC_KERNEL_OF_CODE(Map) {
   const host::GeneratedCode code = generatedCode();
   if (!code)
     return fail("has no generated code");
+  if (!fitsGenerated(*this))
+    return fail("the element types of its inputs are not those of its generated code");
 
   Operand operands[kMapInputs];
   for (uint32_t i = 0; i < inputs(); ++i)

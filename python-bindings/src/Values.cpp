@@ -69,20 +69,25 @@ om::Value fromRaw(const py::object &raw) {
 }
 } // namespace
 
-om::Value toValue(const py::handle &object, om_dtype expected) {
+/// Converts an object that is inside `depth` lists and maps, which may contain themselves.
+static om::Value convert(const py::handle &object, om_dtype expected, unsigned depth) {
+  // The runtime allows 8.
+  constexpr unsigned most = 64;
+  if (depth > most)
+    throw py::value_error("the lists of a value are too deep in each other");
   om::Error error;
   if (object.is_none())
     return {};
   if (py::isinstance(object, classOf("Raw")))
     return fromRaw(py::reinterpret_borrow<py::object>(object));
   if (py::isinstance(object, classOf("Map")))
-    return made(om::Value::map(toValue(object.attr("keys"), OM_UNDEFINED),
-                               toValue(object.attr("values"), expected), error),
+    return made(om::Value::map(convert(object.attr("keys"), OM_UNDEFINED, depth + 1),
+                               convert(object.attr("values"), expected, depth + 1), error),
                 error);
   if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
     std::vector<om::Value> items;
     for (py::handle item : object)
-      items.push_back(toValue(item, expected));
+      items.push_back(convert(item, expected, depth + 1));
     const om_dtype first =
         !items.empty() && items[0].kind() == OM_KIND_TENSOR ? items[0].dtype() : expected;
     return made(om::Value::sequence(first, items, error), error);
@@ -105,6 +110,10 @@ om::Value toValue(const py::handle &object, om_dtype expected) {
   if (numpyName(dtype) && array.attr("dtype").attr("isnative").cast<bool>())
     return fromMemory(array, dtype, dims);
   throw py::type_error("the runtime has no element type for " + name);
+}
+
+om::Value toValue(const py::handle &object, om_dtype expected) {
+  return convert(object, expected, 0);
 }
 
 py::object fromValue(const om::Value &value) {

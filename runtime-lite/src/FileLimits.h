@@ -21,6 +21,8 @@ constexpr uint64_t maxScratch = uint64_t(1) << 32;
 constexpr uint64_t maxTasks = uint64_t(1) << 40;
 /// Steps of the schedule: the pool keeps the index of a step in 24 bits.
 constexpr uint64_t maxLaunches = (uint64_t(1) << 24) - 1;
+/// Code images: CPU levels and architectures.
+constexpr uint64_t maxImages = 64;
 /// Cores per NPU program; the largest grid of a simulated SoC is smaller.
 constexpr uint64_t maxCores = 65536;
 /// Arguments per NPU program: an address holds the index of its argument in 8 bits.

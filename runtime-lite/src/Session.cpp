@@ -233,7 +233,7 @@ om_status om_session::runValues(const om_value *const *inputs, om_value **output
   user = observerUser;
   const om_value *const *all = inputs;
   if (state.isKept())
-    if (om_status status = state.addInputs(inputs, all, error); status != OM_OK)
+    if (om_status status = state.addInputs(*this, inputs, all, error); status != OM_OK)
       return status;
   const auto held = static_cast<int64_t>(state.bytes());
   holdState(held);
@@ -259,14 +259,14 @@ void om_session::holdState(int64_t bytes) {
 }
 
 om_status om_session::makeOutput(const PortType &port, uint64_t &held, om_value *&output,
-                                 om_error *error) const {
+                                 om_error *error, Elements kind) const {
   uint64_t elements = 0, bytes = 0;
   tensorSize(port.dtype, port.rank, port.dims, elements, bytes);
-  if (bytes > limits.maxMemory() - held)
+  if (held > limits.maxMemory() || bytes > limits.maxMemory() - held)
     return limits.refuseMemory(port.name, bytes, held, error);
   held += bytes;
   om_status status;
-  output = makeTensor(nullptr, port.dtype, port.rank, port.dims, Elements::Fresh, nullptr, status);
+  output = makeTensor(nullptr, port.dtype, port.rank, port.dims, kind, nullptr, status);
   return output ? OM_OK : outOfMemory(error, bytes);
 }
 

@@ -80,12 +80,17 @@ struct om_session {
 
   /// Counts bytes of the state, or takes them away, against max_memory.
   void holdState(int64_t bytes);
+  /// Makes an output of a run on values, or the first value of a state; `held` are the bytes that
+  /// the run holds with it.
+  om_status makeOutput(const atc::rt::PortType &port, uint64_t &held, om_value *&output,
+                       om_error *error, atc::rt::Elements kind = atc::rt::Elements::Fresh) const;
 
   const om_model &model;
   const om_collectives *collectives = nullptr; ///< the connection to the other ranks, or null
   atc::rt::Limits limits;
   atc::rt::BackgroundRun *background = nullptr; ///< null before the first startRun
   atc::rt::SessionState state;
+  uint64_t bytesHeld = 0;              ///< of arena and scratch, and during a run of the state
   int64_t tileBegin = 0, tileSize = 0; ///< see om_session_tile
 
 private:
@@ -102,9 +107,6 @@ private:
   om_status runLaunch(uint32_t index, om_error *error);
   om_status runSchedule(const void *const *inputs, void *const *outputs, om_error *error);
   om_status runStaticOnValues(const om_value *const *inputs, om_value **outputs, om_error *error);
-  /// Makes an output of a run on values; `held` are the bytes that the run holds with it.
-  om_status makeOutput(const atc::rt::PortType &port, uint64_t &held, om_value *&output,
-                       om_error *error) const;
   /// Forgets the values of a run, of whose outputs `made` exist.
   void endRunOnValues(om_status status, om_value **outputs, uint32_t made);
   om_status runGear(const void *const *inputs, void *const *outputs, om_error *error);
@@ -119,7 +121,6 @@ private:
   uint32_t end(const atc::om::fb::BufferRef &ref) const;
 
   atc::rt::Mapping arena, scratch;
-  uint64_t bytesHeld = 0; ///< of arena and scratch
   atc::rt::Array<atc::rt::Work> work;
   atc::rt::Array<void *> arguments;
   atc::rt::Array<Patch> patches;       ///< in the order of the schedule

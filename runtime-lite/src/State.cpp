@@ -12,22 +12,13 @@ namespace fb = atc::om::fb;
 namespace atc::rt {
 
 namespace {
-using Ports = flatbuffers::Vector<flatbuffers::Offset<fb::HostPort>>;
-
-/// Returns the inputs or outputs of a dynamic schedule or of gears; null where the model has
-/// neither.
-const Ports *dynamicPorts(const fb::Model &model, bool input) {
-  auto pick = [&](const auto &table) { return input ? table.inputs() : table.outputs(); };
-  return model.host() ? pick(*model.host()) : model.gears() ? pick(*model.gears()) : nullptr;
-}
-
 uint32_t portCount(const fb::Model &model, bool input) {
-  const Ports *ports = dynamicPorts(model, input);
+  const HostPorts *ports = dynamicPorts(model, input);
   return ports ? ports->size() : (input ? model.inputs() : model.outputs())->size();
 }
 
 PortType typeOfPort(const fb::Model &model, uint32_t index, bool input) {
-  if (const Ports *ports = dynamicPorts(model, input))
+  if (const HostPorts *ports = dynamicPorts(model, input))
     return portType(*ports->Get(index));
   const auto &list = input ? *model.inputs() : *model.outputs();
   return portType(*model.tensors()->Get(list.Get(index)));
@@ -59,9 +50,6 @@ const char *findStateError(const fb::Model &model, uint32_t index) {
     const PortType other = typeOfPort(model, dim->input(), true);
     if (!isTensor(other) || !other.ranked || dim->input_dim() >= other.rank)
       return "a dim of it is that of what is no tensor";
-    for (const fb::State *second : *model.states())
-      if (second->input() == dim->input())
-        return "a dim of it is that of a state";
   }
   return nullptr;
 }
@@ -70,8 +58,7 @@ const char *findStateError(const fb::Model &model, uint32_t index) {
 om_status verifyStates(const fb::Model &model, om_error *error) {
   const uint32_t count = stateCount(model);
   const uint32_t ports[] = {portCount(model, true), portCount(model, false)};
-  // No more states than inputs, so that comparing all pairs is bounded.
-  const char *wrong = count > ports[0] || count > 65536 ? "there are more than inputs" : nullptr;
+  const char *wrong = count > ports[0] ? "there are more than inputs" : nullptr;
   uint32_t at = 0;
   Array<bool> seen[2];
   if (!wrong && count && (!seen[0].allocate(ports[0]) || !seen[1].allocate(ports[1])))
@@ -87,6 +74,12 @@ om_status verifyStates(const fb::Model &model, om_error *error) {
     if (wrong)
       break;
   }
+  for (uint32_t i = 0; !wrong && i < count; ++i)
+    for (const fb::StateDim *dim : *model.states()->Get(i)->dims())
+      if (seen[0][dim->input()]) {
+        wrong = "a dim of it is that of a state";
+        at = i;
+      }
   return wrong ? fail(error, OM_ERROR_CORRUPT, "the file is damaged: state %u cannot be used: %s.",
                       at, wrong)
                : OM_OK;
@@ -94,8 +87,9 @@ om_status verifyStates(const fb::Model &model, om_error *error) {
 
 uint64_t SessionState::bytes() const {
   uint64_t sum = 0;
-  for (const om_value *value : values)
-    sum += value ? bufferBytes(*value) + sizeof(om_value) : 0;
+  for (const auto *list : {&values, &firsts})
+    for (const om_value *value : *list)
+      sum += value ? bufferBytes(*value) + sizeof(om_value) : 0;
   return sum;
 }
 
@@ -159,8 +153,10 @@ om_status SessionState::write(uint32_t index, const om_value *value, om_error *e
   return OM_OK;
 }
 
-om_value *SessionState::makeFirst(const fb::State &state, om_status &status) const {
-  const PortType port = typeOfPort(model, state.input(), true);
+om_status SessionState::makeFirst(uint32_t index, const om_session &session, uint64_t &held,
+                                  om_error *error) {
+  const fb::State &state = *model.states()->Get(index);
+  PortType port = typeOfPort(model, state.input(), true);
   int64_t dims[OM_MAX_RANK];
   for (uint32_t d = 0; d < port.rank; ++d)
     dims[d] = port.dims[d] < 0 ? 0 : port.dims[d];
@@ -169,7 +165,8 @@ om_value *SessionState::makeFirst(const fb::State &state, om_status &status) con
     if (other && other->kind == host::Kind::Tensor && dim->input_dim() < other->rank)
       dims[dim->dim()] = other->dims[dim->input_dim()];
   }
-  return makeTensor(nullptr, port.dtype, port.rank, dims, Elements::Zeroed, nullptr, status);
+  port.dims = dims;
+  return session.makeOutput(port, held, firsts[index], error, Elements::Zeroed);
 }
 
 /// Checks that the dims of a state that are those of other inputs still are.
@@ -194,8 +191,9 @@ om_status SessionState::checkDims(uint32_t index, om_error *error) const {
   return OM_OK;
 }
 
-om_status SessionState::addInputs(const om_value *const *given, const om_value *const *&all,
-                                  om_error *error) {
+om_status SessionState::addInputs(const om_session &session, const om_value *const *given,
+                                  const om_value *const *&all, om_error *error) {
+  uint64_t held = session.bytesHeld + bytes();
   for (uint32_t i = 0; i < inputs.size(); ++i)
     inputs[i] = given ? given[i] : nullptr;
   om_status status = OM_OK;
@@ -207,10 +205,9 @@ om_status SessionState::addInputs(const om_value *const *given, const om_value *
     if (values[i]) {
       status = checkDims(i, error);
       input = values[i];
-    } else if ((firsts[i] = makeFirst(state, status))) {
-      input = firsts[i];
     } else {
-      status = outOfMemory(error, sizeof(om_value));
+      status = makeFirst(i, session, held, error);
+      input = firsts[i];
     }
   }
   all = inputs.data();

@@ -7,6 +7,8 @@
 #include "runtime-lite/schema/om_generated.h"
 #include "runtime-lite/src/Value.h"
 
+struct om_session;
+
 namespace atc::rt {
 
 /// The states of a session, one value per entry of Model.states; see "state" in om.h. One thread at
@@ -22,7 +24,7 @@ public:
   bool isKept() const { return kept; }
   /// Returns whether an output of the model is a state that is kept.
   bool keepsOutput(uint32_t output) const { return kept && isOutput[output]; }
-  /// Returns the bytes that the states hold.
+  /// Returns the bytes that the states hold, with those made for the current run.
   uint64_t bytes() const;
 
   /// Implement the functions of om.h.
@@ -33,7 +35,8 @@ public:
 
   /// Sets `all` to the inputs of a run: those given, and the states. The array is this object's.
   /// OM_ERROR_ARGUMENT where a state does not fit an input beside it.
-  om_status addInputs(const om_value *const *given, const om_value *const *&all, om_error *error);
+  om_status addInputs(const om_session &session, const om_value *const *given,
+                      const om_value *const *&all, om_error *error);
   /// Drops the references that addInputs has added.
   void forgetInputs();
   /// Takes over the outputs of a run that are states. Where one does not fit its input the run has
@@ -43,8 +46,9 @@ public:
 private:
   /// Checks that there is state `index` and that it is kept.
   om_status check(uint32_t index, om_error *error) const;
-  /// Makes the value of a state in the first run, for the inputs in `inputs`.
-  om_value *makeFirst(const om::fb::State &state, om_status &status) const;
+  /// Makes the value of state `index` in the first run, for the inputs in `inputs`, and adds its
+  /// bytes to those that the session holds.
+  om_status makeFirst(uint32_t index, const om_session &session, uint64_t &held, om_error *error);
   om_status checkDims(uint32_t index, om_error *error) const;
 
   const om::fb::Model &model;

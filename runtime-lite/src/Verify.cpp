@@ -287,8 +287,11 @@ om_status Checker::images() {
   for (uint32_t i = 0; i < model.images()->size(); ++i) {
     const fb::CodeImage &image = *model.images()->Get(i);
     const char *errorText = nullptr;
-    if (image.segment() >= model.segments()->size() ||
-        model.segments()->Get(image.segment())->kind() != fb::SegmentKind::code)
+    // Each launch and host call is checked against all images.
+    if (i == limits::maxImages)
+      errorText = "there are too many";
+    else if (image.segment() >= model.segments()->size() ||
+             model.segments()->Get(image.segment())->kind() != fb::SegmentKind::code)
       errorText = "it names no code segment";
     else if (image.entries()->size() != model.kernels()->size() ||
              image.tasks()->size() != model.kernels()->size())

@@ -20,7 +20,7 @@ namespace {
 /// little.
 class ListRoom {
 public:
-  explicit ListRoom(uint64_t bytes) : left(bytes) {}
+  explicit ListRoom(uint64_t bytes) : left(bytes), slots(bytes / 4) {}
 
   /// Takes a vector, which may not be there, with items of `bytes` bytes.
   template <typename Vector> bool has(const Vector *list, uint64_t bytes) {
@@ -50,6 +50,10 @@ public:
   bool has(const fb::State &state) { return has(state.dims(), sizeof(fb::StateDim)); }
   bool has(const fb::HostPort &port) { return has(port.dims(), 8) && has(port.dim_names(), 4); }
   bool has(const fb::HostProgram &host) {
+    // Some list or port names each slot, in four bytes.
+    if (host.slots() > slots)
+      return false;
+    slots -= host.slots();
     return all(host.inputs()) && all(host.outputs()) && all(host.constants()) && all(host.blocks());
   }
   bool has(const fb::Gear &gear) {
@@ -79,6 +83,8 @@ public:
              has(tiles->output_dims(), 4);
     if (const fb::HostMove *move = step.what_as_HostMove())
       return has(move->from(), 4) && has(move->to(), 4);
+    if (const fb::HostWait *wait = step.what_as_HostWait())
+      return has(wait->slots(), 4);
     const fb::HostRelease *release = step.what_as_HostRelease();
     return !release || has(release->slots(), 4);
   }
@@ -96,7 +102,7 @@ public:
   uint32_t at = 0; ///< which table of the last list was too much
 
 private:
-  uint64_t left;
+  uint64_t left, slots;
 };
 
 } // namespace
@@ -113,11 +119,7 @@ om_status verifyLists(const fb::Model &model, uint64_t headerBytes, om_error *er
   else if (!room.all(model.schedule()))
     what = "launch";
   else if (const fb::HostProgram *host = model.host())
-    what = !room.all(host->inputs())      ? "host input"
-           : !room.all(host->outputs())   ? "host output"
-           : !room.all(host->constants()) ? "host constant"
-           : !room.all(host->blocks())    ? "host block"
-                                          : nullptr;
+    what = room.has(*host) ? nullptr : "host item";
   else if (const fb::GearTable *gears = model.gears())
     what = !room.all(gears->inputs())    ? "gears' input"
            : !room.all(gears->outputs()) ? "gears' output"

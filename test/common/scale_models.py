@@ -63,6 +63,19 @@ def dynamic(size):
     return elementwise(size, ("n",))
 
 
+def unranked(size):
+    """Running sums of integers whose rank only the last operator's code asks for."""
+    nodes, last = [helper.make_node("Reshape", ["x", "shape"], ["t"], name="reshape")], "t"
+    for i in range(size):
+        nodes.append(helper.make_node("CumSum", [last, "axis"], [f"t{i}"], name=f"n{i}"))
+        last = f"t{i}"
+    nodes.append(helper.make_node("Cast", [last], ["floats"], to=FLOAT, name="cast"))
+    nodes.append(helper.make_node("Softmax", ["floats"], ["y"], name="end"))
+    return model(nodes, [value("x", ("a", "b"), INT64),
+                         value("shape", ("k",), INT64)], [value("y", None)],
+                 [constant("axis", 0, np.int64)])
+
+
 def varied(size, batch=1):
     """Convolutions, matrix products, reductions and what moves elements, in a row."""
     rng = np.random.default_rng(1)
@@ -328,7 +341,7 @@ def ranges(size):
 
 
 MODELS = {made.__name__: made for made in
-          (elementwise, varied, dynamic, varied_dynamic, views, inputs, inputs_chain, concat, outputs,
+          (elementwise, varied, dynamic, unranked, varied_dynamic, views, inputs, inputs_chain, concat, outputs,
            split, initializers, calls, many_functions, bomb, call_depth, ifs, both, both_static,
            branches, loops, loop_bomb, fill, ranges)} | SHAPES
 

@@ -15,5 +15,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   // A module or an error, never both and never neither.
   if (mlir::succeeded(module) == diagnostics.hasErrors())
     std::abort();
-  return 0;
+  return mlir::succeeded(module) ? 0 : -1;
 }

@@ -10,14 +10,15 @@
 
 using namespace atc;
 
-/// A module or an error, never both and never neither.
-static void checkImport(tf::pb::GraphDef &graph, const GraphBoundary &boundary,
+/// Returns whether the graph is taken: a module or an error, never both and never neither.
+static bool checkImport(tf::pb::GraphDef &graph, const GraphBoundary &boundary,
                         const TfImportOptions &options = {}) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   Diagnostics diagnostics;
   auto module = importTfGraph(graph, "fuzz", boundary, options, context, diagnostics);
   if (mlir::succeeded(module) == diagnostics.hasErrors())
     std::abort();
+  return mlir::succeeded(module);
 }
 
 /// Bytes are a frozen GraphDef, else the saved_model.pb of a model without a checkpoint.
@@ -27,21 +28,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (graph.ParseFromArray(data, static_cast<int>(size)) && graph.node_size() > 0) {
     // Importing takes the constants out of the graph.
     tf::pb::GraphDef copy = graph;
-    checkImport(copy, {});
+    const bool taken = checkImport(copy, {});
     TfImportOptions cut;
     cut.inputNodes = {graph.node(graph.node_size() / 2).name()};
-    checkImport(graph, {}, cut);
-    return 0;
+    return checkImport(graph, {}, cut) || taken ? 0 : -1;
   }
   tf::pb::SavedModel model;
   if (!model.ParseFromArray(data, static_cast<int>(size)))
-    return 0;
+    return -1;
   Diagnostics diagnostics;
   std::optional<tf_import::FrozenModel> frozen =
       tf_import::freezeModel(model, "fuzz", /*checkpoint=*/nullptr, diagnostics);
   if (frozen.has_value() == diagnostics.hasErrors())
     std::abort();
-  if (frozen)
-    checkImport(frozen->graph, frozen->boundary());
-  return 0;
+  return frozen && checkImport(frozen->graph, frozen->boundary()) ? 0 : -1;
 }

@@ -77,6 +77,18 @@ def test_errors(values):
             session.run({**GIVEN, "half": wrong})
 
 
+def test_lists_that_contain_themselves(values):
+    session = openatc.Session(values)
+    endless = []
+    endless.append(endless)
+    deep = [X]
+    for _ in range(100000):
+        deep = [deep]
+    for wrong in (endless, deep):
+        with pytest.raises(ValueError, match="too deep in each other"):
+            session.run({**GIVEN, "s": wrong})
+
+
 def test_ceilings(values):
     def refused(code, session):
         with pytest.raises(openatc.Error) as caught:

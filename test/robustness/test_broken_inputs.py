@@ -285,6 +285,26 @@ def test_settings_without_an_end(flag, more, path, tmp_path):
                 f'"{path}" of --{flag} is not a regular file')
 
 
+@pytest.mark.parametrize("tool, args", [
+    ("atc", ["--model=m.onnx", *COMPILE[1:], "--fusion_rules=endless.mlir"]),
+    ("atc", ["--model=m.onnx", *COMPILE[1:], "--fusion_rules=endless.pdll"]),
+    ("atc", ["--model=m.onnx", *COMPILE[1:], "--parallel=tp:2", "--cluster=endless.json"]),
+    ("npu-sim", ["endless.mlir"]), ("npu-cluster", ["endless.json", "m.onnx"]),
+    ("om-run", ["endless.manifest"])])
+@pytest.mark.parametrize("kind", ["device", "pipe"])
+def test_texts_without_an_end(tool, args, kind, tmp_path):
+    """Neither all memory nor all time is taken before the file is refused."""
+    save(tmp_path, net())
+    for name in ("endless.mlir", "endless.pdll", "endless.json", "endless.manifest"):
+        if kind == "pipe":
+            os.mkfifo(tmp_path / name)
+        else:
+            (tmp_path / name).symlink_to("/dev/zero")
+    status, out, err = call(tool, *args, cwd=tmp_path)
+    assert status == 1 and "it is not a regular file" in out + err, (status, out, err)
+    assert re.search(r"(?m)^E1\d{4}: .*endless", out + err), out + err
+
+
 def test_a_pipe_given_as_om(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     status, out, err = call("om-run", "pipe", cwd=tmp_path)

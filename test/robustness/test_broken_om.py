@@ -356,6 +356,12 @@ def test_input_argument(argument, code, words, good, tmp_path):
     om_tool_refuses("om-run", ["m.om", "--input", argument, "--output", "out"], tmp_path, code, *words)
 
 
+def test_labels_without_an_end(good, tmp_path):
+    (tmp_path / "m.om").write_bytes(good)
+    om_tool_refuses("om-run", ["m.om", "--labels", "/dev/zero"], tmp_path, "E13001", "/dev/zero",
+                    "it is not a regular file")
+
+
 @pytest.mark.parametrize("reference, code, word", [
     ("none", "E10410", "none"),
     ("folder", "E10014", "none of the model's tensors"),

@@ -41,7 +41,7 @@ def make(name, size, folder):
     ("elementwise", LARGE, 500), ("calls", CALLS, 500), ("initializers", LARGE, 500),
     ("inputs", LARGE, 500), ("outputs", LARGE, 1000), ("split", LARGE, 500),
     ("concat", LARGE, 500), ("varied", LARGE, 500),
-    ("both_static", 12 if NIGHTLY else 10, 500),
+    ("both_static", 12 if NIGHTLY else 10, 500), ("unranked", 20000, 500),
     ("tf_elementwise", LARGE, 500), ("tf_inputs", LARGE, 500), ("tf_calls", CALLS, 500)])
 def test_large_model_compiles(name, size, megabytes, tmp_path):
     flags = make(name, size, tmp_path)

@@ -1,6 +1,7 @@
 //===-- BrokenFileTest.cpp - damaged and foreign files are refused --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "backends/om/OmSink.h"
 #include "openatc/om.hpp"
 #include "runtime-lite/schema/om_generated.h"
 #include "runtime-lite/src/Hash.h"
@@ -241,6 +242,21 @@ TEST_CASE("code for a better processor is refused with the features it lacks") {
   CHECK_FALSE(om::Model::loadFile(writeModel(sample.test.model, "target.om"), error));
   CHECK(error.code() == OM_ERROR_UNSUPPORTED);
   CHECK(contains(error, "tpu"));
+}
+
+TEST_CASE("a file with more code images than there are kinds of processors is refused") {
+  Sample sample;
+  auto &images = sample.test.model.images;
+  const atc::om::OmImage first = images[0];
+  std::string error;
+  for (size_t count : {64, 65}) {
+    images.assign(count, first);
+    for (size_t i = 0; i < count; ++i)
+      images[i].level = "level" + std::to_string(i);
+    atc::om::OmMemorySink sink;
+    CHECK(atc::om::writeOm(sample.test.model, sink, error) == (count == 64));
+  }
+  CHECK(error.find("there are too many") != std::string::npos);
 }
 
 TEST_CASE("of several code images the best that fits is taken") {

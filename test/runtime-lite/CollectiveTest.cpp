@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "openatc/collectives.h"
+#include "runtime-lite/schema/om_generated.h"
+#include "runtime-lite/src/Hash.h"
 #include "test/runtime-lite/GoldenFile.h"
 #include "test/runtime-lite/HostTestRun.h"
 #include "test/runtime-lite/RankTestModel.h"
@@ -138,4 +140,27 @@ TEST_CASE("the golden file of a rank still runs") {
   const Values out = session.run({floats({3}, {1, 2, 3})}, error);
   REQUIRE(out.size() == 2);
   CHECK(listOf<float>(out[1]) == std::vector<float>(3, 8));
+}
+
+TEST_CASE("steps that wait cannot share their lists of slots") {
+  HostTestModel test = gatherModel(image());
+  for (int i = 0; i < 40; ++i)
+    test.add(Kind::Wait).outputs = {0};
+  AlignedBytes file(readBytes(writeModel(test.model, "host-shared-waits.om")));
+  uint32_t prefix;
+  std::memcpy(&prefix, file.data, 4);
+  const size_t headerBytes = prefix + 4;
+  // Each list goes to the end of the header.
+  const auto &blocks = *atc::om::fb::GetSizePrefixedModel(file.data)->host()->blocks();
+  for (const auto *step : *blocks.Get(0)->steps())
+    if (const auto *wait = step->what_as_HostWait()) {
+      const auto *first = reinterpret_cast<const char *>(wait->slots()->Data());
+      const auto items = static_cast<uint32_t>((file.data + headerBytes - first) / 4);
+      std::memcpy(const_cast<char *>(first) - 4, &items, 4);
+    }
+  const uint64_t hash = atc::rt::hash64(file.data, headerBytes);
+  std::memcpy(file.data + headerBytes, &hash, 8);
+  om::Error error;
+  CHECK_FALSE(om::Model::loadMemory(file.data, file.size, error));
+  CHECK(std::string(error.message()).find("used more than once") != std::string::npos);
 }

@@ -135,6 +135,19 @@ TEST_CASE("rows are counted by any dims") {
   CHECK(ready.run({number(1)}).empty());
 }
 
+TEST_CASE("a loop has at most 64 sizes of tiles") {
+  // Each port is checked against the parts of all sizes.
+  TestModel part(image());
+  for (int64_t most : {64, 65}) {
+    std::vector<int64_t> sizes(static_cast<size_t>(most));
+    std::iota(sizes.rbegin(), sizes.rend(), 1);
+    std::string error;
+    CHECK(atc::om::writeOm(tilesModel(part, 1, sizes).model, scratchPath("host-tiles-many.om"),
+                           error) == (most == 64));
+    CHECK((most == 64 || error.find("too many sizes") != std::string::npos));
+  }
+}
+
 TEST_CASE("a tensor whose other dims do not fit the tiles is refused") {
   TestModel part(image());
   HostTestModel test = tilesModel(part, 1, {2, 1});

@@ -1,6 +1,7 @@
 //===-- HostTrustTest.cpp - host programs that cannot be trusted ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "backends/om/OmSink.h"
 #include "runtime-lite/src/Hash.h"
 #include "test/runtime-lite/HostTestRun.h"
 
@@ -113,4 +114,19 @@ TEST_CASE("flipped bytes of a host program with a right hash do no harm") {
       file.data[i] = good[i];
     }
   CHECK(refused > headerBytes);
+}
+
+TEST_CASE("a file cannot ask for more slots than its header names") {
+  const auto refused = [](uint32_t slots) {
+    HostTestModel test = loopModel();
+    test.host().slots = slots;
+    std::string error;
+    atc::om::OmMemorySink sink;
+    const bool written = atc::om::writeOm(test.model, sink, error);
+    return !written && error.find("of the header") != std::string::npos;
+  };
+  // The header has some thousands of bytes; a session needs eight for each slot.
+  CHECK(refused(1u << 20));
+  CHECK(refused(UINT32_MAX));
+  CHECK_FALSE(refused(loopModel().host().slots));
 }

@@ -6,6 +6,8 @@
 #include "test/runtime-lite/HostTestRun.h"
 #include "test/runtime-lite/StateTestModel.h"
 
+#include <chrono>
+
 namespace {
 om::Value positions(int64_t batch, int64_t count, float first) {
   std::vector<float> data(static_cast<size_t>(batch * count) * 2);
@@ -113,6 +115,41 @@ TEST_CASE("the bytes of the state count against the ceiling of the session") {
   CHECK(runs < 20);
   // What failed has not changed the state.
   CHECK(ready.session.readState(0, ready.error).dims()[1] == runs * 500);
+}
+
+TEST_CASE("the first value of a state counts against the ceiling, too") {
+  // An input of few bytes asks for a state of many: the dim is taken from it.
+  HostTestModel test(image());
+  const int32_t x = test.input("x", OM_F32, {-1, 0}), past = test.input("past", OM_F32, {-1, 4096});
+  (void)x;
+  test.output("y", test.make("host_add_one", {past}), OM_F32);
+  test.model.states = {{1, 0, {{0, 0, 0}}}};
+  om_session_options options = OM_SESSION_OPTIONS_INIT;
+  options.max_memory = 4u << 20;
+  Ready ready(test, "state-first.om", options);
+  REQUIRE(ready.session.keepState(true, ready.error));
+  CHECK(ready.run({floats({1 << 20, 0}, {}), {}}).empty());
+  CHECK(ready.error.code() == OM_ERROR_LIMIT);
+  CHECK(ready.says("past needs 17179869184 bytes"));
+  CHECK_FALSE(ready.run({floats({2, 0}, {}), {}}).empty());
+}
+
+TEST_CASE("many states with many dims take no longer to check than to read") {
+  // 10,000 states times 1,000,000 dims.
+  HostTestModel test(image());
+  const int32_t x = test.input("x", OM_F32, {-1});
+  for (int i = 0; i < 10000; ++i) {
+    test.input("s", OM_F32, {-1});
+    test.output("y", x, OM_F32);
+  }
+  for (uint32_t i = 0; i < 10000; ++i)
+    test.model.states.push_back({i + 1, i, {{0, 0, 0}}});
+  test.model.states[0].dims.assign(1000000, {0, 0, 0});
+  const std::string path = writeModel(test.model, "state-many.om");
+  const auto begin = std::chrono::steady_clock::now();
+  om::Error error;
+  CHECK(om::Model::loadFile(path, error));
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(4));
 }
 
 TEST_CASE("a model without states keeps none") {

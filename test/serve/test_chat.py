@@ -12,7 +12,7 @@ pytest.importorskip("mlserver", reason="needs MLServer (pip install mlserver)")
 tokenizers = pytest.importorskip("tokenizers", reason="needs tokenizers (pip install tokenizers)")
 
 import openatc.lm
-from openatc.serve._openai import until_stop
+from openatc.serve._openai import CompletionRequest, RequestError, parse, until_stop
 
 from conftest import ROOT, Server
 
@@ -201,3 +201,20 @@ def finish(generator):
 ])
 def test_stop_strings_over_pieces(pieces, stops, expected):
     assert finish(until_stop(pieces, stops)) == expected
+
+
+@pytest.mark.parametrize("stop,fits", [(["a" * 256] * 16, True), (["a"] * 17, False),
+                                       ("a" * 257, False)])
+def test_stop_strings_are_few_and_short(stop, fits):
+    """A client could have each piece of its answer compared with megabytes."""
+    body = {"model": "m", "prompt": "x", "stop": stop}
+    if fits:
+        assert parse(CompletionRequest, body).stops == stop
+    else:
+        with pytest.raises(RequestError, match="at most 16 strings of 256 characters"):
+            parse(CompletionRequest, body)
+
+
+def test_a_body_of_brackets(server):
+    status, body = server.post("/v1/completions", b"[" * 200000)[:2]
+    assert status == 400 and "deeply nested" in str(body)

@@ -6,12 +6,12 @@
 #include "cluster/Planner.h"
 #include "npu/soc/Soc.h"
 #include "support/ErrorCodes.h"
+#include "support/InputText.h"
 #include "support/JsonText.h"
 #include "support/OneLine.h"
 #include "tools/common/Print.h"
 
 #include <CLI/CLI.hpp>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -25,14 +25,6 @@ using Json = nlohmann::ordered_json;
 int fail(const std::string &line) {
   print(stderr, "%s\n", oneLine(line).c_str());
   return 1;
-}
-
-bool readText(const std::string &path, std::string &text) {
-  std::ifstream file(path);
-  std::stringstream content;
-  content << file.rdbuf();
-  text = content.str();
-  return file.good() || !text.empty();
 }
 
 namespace {
@@ -80,10 +72,9 @@ Json jsonOf(const Plan &plan, const Chain &chain, bool isTraining) {
 /// Reads what convertWeights needs of a plan that --json has printed.
 std::optional<Plan> readPlan(const std::string &path, size_t layers, std::string &error) {
   std::string text;
-  if (!readText(path, text)) {
-    error = "it cannot be read";
+  error = readInputText(path, text);
+  if (!error.empty())
     return std::nullopt;
-  }
   Plan plan;
   try {
     const Json json = Json::parse(text);

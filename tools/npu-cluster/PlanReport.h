@@ -33,9 +33,6 @@ int reportPlans(const cluster::Cluster &cluster, const std::string &text, const 
 /// Prints an error line; returns the exit status 1.
 int fail(const std::string &line);
 
-/// Reads a file into `text`. Returns false where it cannot be read.
-bool readText(const std::string &path, std::string &text);
-
 } // namespace atc::tools
 
 #endif // OPENATC_TOOLS_NPU_CLUSTER_PLANREPORT_H

@@ -4,6 +4,7 @@
 #include "cluster/DataParallel.h"
 #include "openatc/om.h"
 #include "support/ErrorCodes.h"
+#include "support/InputText.h"
 #include "support/Interruption.h"
 #include "support/JsonText.h"
 #include "support/OneLine.h"
@@ -12,7 +13,6 @@
 #include "tools/npu-cluster/PlanReport.h"
 
 #include <CLI/CLI.hpp>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -72,13 +72,13 @@ Json jsonOf(const cluster::Step &step, uint32_t devices, const cluster::Network 
 
 int run(const Options &options) {
   std::string text, error;
-  if (!readText(options.cluster, text))
-    return fail(codedLine("E10410", "the file '" + options.cluster + "' cannot be read."));
+  if (error = readInputText(options.cluster, text); !error.empty())
+    return fail(codedLine("E10410", "the file '" + options.cluster + "' cannot be read: " + error));
   const auto cluster = cluster::parseCluster(text, error);
   if (!cluster)
     return fail(codedLine("E13018", "the file '" + options.cluster + "' cannot be used: " + error));
-  if (!readText(options.network, text))
-    return fail(codedLine("E10410", "the file '" + options.network + "' cannot be read."));
+  if (error = readInputText(options.network, text); !error.empty())
+    return fail(codedLine("E10410", "the file '" + options.network + "' cannot be read: " + error));
   if (!options.plan.empty())
     return reportPlans(*cluster, text, options.network, options.plans);
   const auto network = cluster::parseNetwork(text, error);

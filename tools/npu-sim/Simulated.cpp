@@ -6,13 +6,13 @@
 #include "driver/simulate/ProgramSimulation.h"
 #include "openatc/npu.h"
 #include "openatc/om.h"
+#include "support/InputText.h"
 #include "support/ModelText.h"
 #include "support/OutputFile.h"
 #include "support/RunErrors.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <cstdlib>
 #include <memory>
@@ -169,15 +169,12 @@ std::optional<Simulated> simulateFile(const std::string &file, const SimOptions 
                                       Diagnostics &diagnostics) {
   if (llvm::StringRef(file).ends_with_insensitive(".om"))
     return ModelRun(file, options, diagnostics).run();
-  auto content = llvm::MemoryBuffer::getFile(file, /*IsText=*/true);
-  if (!content) {
-    diagnostics.error("E10410", "the file '" + file +
-                                    "' cannot be read: " + content.getError().message() + ".");
+  driver::SimulationRequest request;
+  if (const std::string reason = readInputText(file, request.text); !reason.empty()) {
+    diagnostics.error("E10410", "the file '" + file + "' cannot be read: " + reason + ".");
     return std::nullopt;
   }
-  driver::SimulationRequest request;
   request.name = file;
-  request.text = (*content)->getBuffer().str();
   request.soc = options.soc;
   request.socFile = options.socFile;
   request.schedule = options.schedule;

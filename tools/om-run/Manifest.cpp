@@ -4,9 +4,9 @@
 #include "tools/om-run/Manifest.h"
 
 #include "support/ErrorCodes.h"
+#include "support/InputText.h"
 
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace atc::tools {
@@ -40,9 +40,10 @@ static std::string read(const Json &json, const std::filesystem::path &folder, M
 
 bool readManifest(const std::string &path, Manifest &manifest, std::string &error) {
   manifest.path = path;
-  std::ifstream file(path);
-  const Json json = Json::parse(file, nullptr, /*allow_exceptions=*/false);
-  std::string reason = json.is_discarded() ? "it is no JSON" : "";
+  std::string text, reason = readInputText(path, text);
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (reason.empty() && json.is_discarded())
+    reason = "it is no JSON";
   if (reason.empty()) {
     try {
       reason = read(json, std::filesystem::path(path).parent_path(), manifest);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "support/ErrorCodes.h"
+#include "support/InputText.h"
 #include "support/Interruption.h"
 #include "support/ModelText.h"
 #include "support/Npy.h"
@@ -28,8 +29,8 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <set>
+#include <sstream>
 #include <thread>
 
 using namespace atc;
@@ -284,13 +285,16 @@ bool Runner::openOthers(const om_session_options &running) {
 bool Runner::readLabels() {
   if (options.labels.empty())
     return true;
-  std::ifstream file(options.labels);
-  for (std::string line; std::getline(file, line);)
+  std::string text;
+  std::string reason = readInputText(options.labels, text);
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
     report.labels.push_back(line.substr(0, line.find_last_not_of("\r") + 1));
-  if (report.labels.empty())
-    return failed("E13001", "the file '" + options.labels +
-                                "' of --labels cannot be read, or is "
-                                "empty.");
+  if (reason.empty() && report.labels.empty())
+    reason = "it is empty";
+  if (!reason.empty())
+    return failed("E13001",
+                  "the file '" + options.labels + "' of --labels cannot be read: " + reason + ".");
   return true;
 }
 

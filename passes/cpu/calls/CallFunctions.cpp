@@ -3,7 +3,10 @@
 
 #include "passes/cpu/calls/CallFunctions.h"
 
+#include "dialects/graph/HostCalls.h"
+#include "kernels/core/GeneratedCode.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "passes/cpu/tiles/KernelBuilder.h"
 #include "passes/om/CallBodies.h"
 
@@ -24,7 +27,32 @@ func::FuncOp CallFunctions::make(ArrayRef<Type> buffers) {
   return function;
 }
 
-void CallFunctions::add(func::FuncOp function, StringRef stem, graph::HostCallOp call) {
+/// Sets the attribute with what the generated code of a call is for.
+static void stateFacts(graph::HostCallOp call, int64_t rowDims, ArrayRef<int64_t> ranks) {
+  SmallVector<int64_t> facts = {rowDims};
+  size_t port = 0;
+  auto add = [&](Value value) {
+    const size_t number = port++;
+    if (!value)
+      return facts.append(kernels::kPortFacts, kernels::kAny);
+    facts.push_back(graph::dtypeOf(getElementTypeOrSelf(value)));
+    facts.push_back(ranks.empty() ? kernels::kAny : ranks[number]);
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    const bool isKnown = !ranks.empty() && type && type.hasStaticShape();
+    facts.push_back(isKnown ? type.getNumElements() : kernels::kAny);
+  };
+  for (Value input : call.inputsByPosition())
+    add(input);
+  for (Value result : call.getResults())
+    add(result.use_empty() ? Value() : result);
+  Builder builder(call.getContext());
+  NamedAttrList parameters(call.getParameters());
+  parameters.set(kernels::kGeneratedFor, builder.getDenseI64ArrayAttr(facts));
+  call.setParametersAttr(parameters.getDictionary(call.getContext()));
+}
+
+void CallFunctions::add(func::FuncOp function, StringRef stem, graph::HostCallOp call,
+                        int64_t rowDims, ArrayRef<int64_t> ranks) {
   OpBuilder builder(module.getContext());
   builder.setInsertionPointToEnd(&function.getBody().front());
   func::ReturnOp::create(builder, builder.getUnknownLoc());
@@ -44,6 +72,7 @@ void CallFunctions::add(func::FuncOp function, StringRef stem, graph::HostCallOp
   } else {
     function.erase();
   }
+  stateFacts(call, rowDims, ranks);
   call->setDiscardableAttr(om::kBodyAttr, FlatSymbolRefAttr::get(entry->second));
 }
 

@@ -21,8 +21,11 @@ public:
   /// tasks. Its builder is to be placed at the start of its only block; `add` ends the function.
   mlir::func::FuncOp make(llvm::ArrayRef<mlir::Type> buffers);
   /// Adds `function`, which `make` returned, or erases it where there is an equal one, and makes it
-  /// the code of `call`. `stem` begins its name.
-  void add(mlir::func::FuncOp function, llvm::StringRef stem, graph::HostCallOp call);
+  /// the code of `call`, which states what it is for (kernels::kGeneratedFor): the dims of a row,
+  /// the element types, and `ranks`, those of the inputs by position and of the results; without
+  /// them any. `stem` begins its name.
+  void add(mlir::func::FuncOp function, llvm::StringRef stem, graph::HostCallOp call,
+           int64_t rowDims = 1, llvm::ArrayRef<int64_t> ranks = {});
 
   /// Returns the number of functions added.
   unsigned size() const { return known.size(); }

@@ -36,6 +36,13 @@ bool hasText(graph::HostCallOp call, StringRef name, StringRef otherwise, String
   return (text ? text.getValue() : otherwise) == wanted;
 }
 
+CallRanks::CallRanks(func::FuncOp main) {
+  main.walk([&](graph::HostCallOp call) {
+    for (Value result : call.getResults())
+      of(result);
+  });
+}
+
 std::optional<int64_t> CallRanks::of(Value value) {
   if (!value)
     return std::nullopt;

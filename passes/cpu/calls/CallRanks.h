@@ -5,12 +5,17 @@
 #define OPENATC_PASSES_CPU_CALLS_CALLRANKS_H
 
 #include "dialects/graph/Graph.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace atc::cpu {
 
 /// Finds ranks that types do not state, by the host calls that compute the values.
 class CallRanks {
 public:
+  /// Infers the ranks of all results in `main`, in the order in which they are computed: a chain of
+  /// any length takes no stack.
+  explicit CallRanks(mlir::func::FuncOp main);
+
   /// Returns the rank of a tensor; nothing where it is not known.
   std::optional<int64_t> of(mlir::Value value);
 

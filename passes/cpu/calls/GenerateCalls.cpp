@@ -48,7 +48,7 @@ struct GenerateCalls : impl::CpuGenerateCallsBase<GenerateCalls> {
     if (!main || main.isExternal())
       return;
     CallFunctions functions(getOperation());
-    CallRanks ranks;
+    CallRanks ranks(main);
     SmallVector<HostCallOp> calls;
     main.walk([&](HostCallOp call) { calls.push_back(call); });
     for (HostCallOp call : calls)
@@ -88,12 +88,8 @@ struct GenerateCalls : impl::CpuGenerateCallsBase<GenerateCalls> {
       return missed(call, "its attributes or constants have a form without generated code");
     }
     function->setAttr(kTasksAttr, builder.getI64IntegerAttr(0));
-    if (const int64_t dims = builder.getRowDims(); dims > 1) {
-      NamedAttrList parameters(call.getParameters());
-      parameters.set(kernels::kRowDims, builder.getDenseI64ArrayAttr({dims}));
-      call.setParametersAttr(parameters.getDictionary(&getContext()));
-    }
-    functions.add(function, call.getKernel().lower(), call);
+    llvm::append_range(inputRanks, outputRanks);
+    functions.add(function, call.getKernel().lower(), call, builder.getRowDims(), inputRanks);
     remarkPassed(getArgument(), call.getLoc(), "Generated")
         << "the call has code for dims that are known at run time";
     return true;

@@ -135,8 +135,8 @@ class ChatRuntime(mlserver.MLModel):
         try:
             try:
                 body = json.loads(await http.body())
-            except ValueError:
-                raise RequestError("the body is not JSON") from None
+            except (ValueError, RecursionError):
+                raise RequestError("the body is not JSON, or too deeply nested") from None
             request = parse(kind, body)
             # Routes of several models are one: the first that was loaded answers for all.
             model = self._models.get(request.model)

@@ -28,6 +28,10 @@ class RequestError(Exception):
                           "code": self.code}}
 
 
+_MAX_STOPS = 16
+_MAX_STOP_LENGTH = 256
+
+
 class _StreamOptions(BaseModel):
     include_usage: bool = False
 
@@ -50,6 +54,16 @@ class _Common(BaseModel):
     frequency_penalty: float = Field(0.0, ge=0, le=0)
     logprobs: bool | None = None
     user: str | None = None
+
+    @field_validator("stop")
+    @classmethod
+    def _few_stops(cls, value: str | list[str] | None) -> str | list[str] | None:
+        # Each piece of an answer is compared with all of them.
+        given = [value] if isinstance(value, str) else value or []
+        if len(given) > _MAX_STOPS or any(len(text) > _MAX_STOP_LENGTH for text in given):
+            raise ValueError(f"at most {_MAX_STOPS} strings of {_MAX_STOP_LENGTH} characters "
+                             "can end an answer")
+        return value
 
     @field_validator("logprobs")
     @classmethod
@@ -128,7 +142,7 @@ def until_stop(pieces: Iterable[str], stops: list[str]) -> Iterator[str]:
             if found:
                 yield held[:found]
             return True
-        keep = max((size for stop in stops for size in range(1, len(stop))
+        keep = max((size for stop in stops for size in range(1, min(len(stop), len(held) + 1))
                     if held.endswith(stop[:size])), default=0)
         if len(held) > keep:
             yield held[:len(held) - keep]

@@ -25,7 +25,7 @@ static_assert(static_cast<int>(fb::HostAttributeKind::ints) ==
               "the schema and the kernels' interface number attributes alike");
 
 namespace {
-constexpr uint32_t mostSlots = 1u << 24, mostEnds = 65536, mostBlockDepth = 64;
+constexpr uint32_t mostEnds = 65536, mostBlockDepth = 64, mostTileSizes = 64;
 
 using Slots = flatbuffers::Vector<int32_t>;
 
@@ -96,8 +96,6 @@ private:
 };
 
 const char *HostChecker::lists() const {
-  if (host.slots() > mostSlots)
-    return "it has too many slots";
   if (host.inputs()->size() > mostEnds || host.outputs()->size() > mostEnds)
     return "it has too many inputs or outputs";
   return host.main() < host.blocks()->size() ? nullptr : "its main block does not exist";
@@ -230,9 +228,9 @@ const char *HostChecker::tilePort(const fb::HostTiles &tiles, bool isInput, uint
 const char *HostChecker::tiles(const fb::HostTiles &tiles) const {
   const uint32_t count = tiles.parts()->size(), inputs = tiles.inputs()->size(),
                  outputs = tiles.outputs()->size();
-  if (!count || tiles.sizes()->size() != count || !aligned(tiles.sizes()) ||
-      tiles.sizes()->Get(count - 1) != 1)
-    return "a tile loop does not have a size for each part, the last one 1";
+  if (!count || count > mostTileSizes || tiles.sizes()->size() != count ||
+      !aligned(tiles.sizes()) || tiles.sizes()->Get(count - 1) != 1)
+    return "a tile loop has too many sizes, or not one for each part with 1 at the end";
   if (tiles.input_dims()->size() != inputs || tiles.output_dims()->size() != outputs ||
       !slots(*tiles.inputs(), false) || !slots(*tiles.outputs(), true))
     return "a tile loop does not have a good slot and a dim for each tensor";

@@ -106,6 +106,35 @@ TEST_CASE("Loop") {
   SECTION("no body") { CHECK_THAT(errorOf(model), Contains("attribute 'body' is missing")); }
 }
 
+TEST_CASE("a sequence that a loop carries") {
+  TestModel model;
+  model.input("n", {}, TensorProto::INT64).input("x", {4}).input("d", {4}, TensorProto::DOUBLE);
+  model.output("last").output("item");
+  TestModel step;
+  step.input("i", {}, TensorProto::INT64).input("go", {}, TensorProto::BOOL).input("s", {});
+  step.output("go2").output("next");
+  step.node("Identity", {"go"}, {"go2"}, "i1");
+  model.input("zero", {}, TensorProto::INT64);
+  SECTION("has the type of its first items, too") {
+    // A loop that does not run would hand on floats as doubles.
+    model.node("SequenceConstruct", {"x"}, {"first"}, "construct");
+    step.node("SequenceConstruct", {"d"}, {"next"}, "other");
+    body(model.node("Loop", {"n", "", "first"}, {"last"}, "loop1"), "body", step);
+    model.node("SequenceAt", {"last", "zero"}, {"item"}, "at");
+    CHECK_THAT(errorOf(model),
+               Contains("node 'loop1' (Loop): a value that its body carries is "
+                        "!graph.sequence<tensor<*xf32>> before the body and "
+                        "!graph.sequence<tensor<*xf64>> behind it, expected the same kind"));
+  }
+  SECTION("takes that of the items where it is empty at first") {
+    model.node("SequenceEmpty", {}, {"first"}, "empty");
+    step.node("SequenceInsert", {"s", "d"}, {"next"}, "insert");
+    body(model.node("Loop", {"n", "", "first"}, {"last"}, "loop1"), "body", step);
+    model.node("SequenceAt", {"last", "zero"}, {"item"}, "at");
+    CHECK_THAT(textOf(model), Contains("\"SequenceAt\"") && Contains("-> tensor<*xf64>"));
+  }
+}
+
 TEST_CASE("Scan") {
   TestModel model;
   model.input("s", {4}).input("xs", {5, 4}).output("last").output("all");

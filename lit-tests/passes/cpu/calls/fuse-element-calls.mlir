@@ -1,9 +1,10 @@
 // RUN: atc-opt %s -split-input-file -cpu-fuse-element-calls | FileCheck %s
 
 // Calls whose results only the next one reads are one map, also where its other operand may
-// broadcast: an addition is cheaper than to store its result. Scalars become part of the code.
+// broadcast: an addition is cheaper than to store its result. Scalars become part of the code. The
+// element types that the code is for are stated.
 // CHECK-LABEL: func.func @main
-// CHECK: %[[R:.*]] = graph.host_call "Map"(%arg0, %arg1) {to = array<i64: 1>} {om.body = @map_0}
+// CHECK: %[[R:.*]] = graph.host_call "Map"(%arg0, %arg1) {generated_for = array<i64: 1, 1, -1, -1, 1, -1, -1, -1, -1, -1>, to = array<i64: 1>} {om.body = @map_0}
 // CHECK-NEXT: return %[[R]]
 // CHECK: func.func private @map_0(%[[X:.*]]: memref<512xf32> {llvm.noalias, llvm.readonly}, %[[Y:.*]]: memref<512xf32> {llvm.noalias, llvm.readonly}, %[[TO:.*]]: memref<512xf32> {llvm.noalias}, %{{.*}}: index, %{{.*}}: index) attributes {cpu.kernel, om.called}
 // CHECK: kernel.map %[[X]], %[[Y]] outs %[[TO]]
@@ -24,7 +25,7 @@ func.func @main(%x: tensor<?x?xf32>, %y: tensor<?xf32>) -> tensor<*xf32> {
 // CHECK-LABEL: func.func @main
 // CHECK: %[[E:.*]] = graph.host_call "Map"(%arg0)
 // CHECK: graph.host_call "Map"(%[[E]], %arg1)
-// CHECK: graph.host_call "Map"(%arg1) {to = array<i64: 1>} {om.body = @map_2}
+// CHECK: graph.host_call "Map"(%arg1) {{.*}} {om.body = @map_2}
 func.func @main(%x: tensor<?xf32>, %y: tensor<?x?xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
   %0 = graph.host_call "Exp"(%x) {} : (tensor<?xf32>) -> tensor<*xf32>
   %1 = graph.host_call "Add"(%0, %y) {} : (tensor<*xf32>, tensor<?x?xf32>) -> tensor<*xf32>
@@ -38,8 +39,8 @@ func.func @main(%x: tensor<?xf32>, %y: tensor<?x?xf32>) -> (tensor<*xf32>, tenso
 // Calls on integers compute shapes and stay. Equal code is there once.
 // CHECK-LABEL: func.func @main
 // CHECK: graph.host_call "Add"(%arg1, %arg1)
-// CHECK: graph.host_call "Map"(%arg0) {to = array<i64: 1>} {om.body = @map_0}
-// CHECK: graph.host_call "Map"(%{{.*}}) {to = array<i64: 1>} {om.body = @map_0}
+// CHECK: graph.host_call "Map"(%arg0) {{.*}} {om.body = @map_0}
+// CHECK: graph.host_call "Map"(%{{.*}}) {{.*}} {om.body = @map_0}
 // CHECK-NOT: @map_1
 func.func @main(%x: tensor<?xf32>, %n: tensor<?xi64>) -> (tensor<*xi64>, tensor<*xf32>, tensor<*xf32>) {
   %0 = graph.host_call "Add"(%n, %n) {} : (tensor<?xi64>, tensor<?xi64>) -> tensor<*xi64>

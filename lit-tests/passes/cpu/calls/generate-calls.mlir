@@ -1,8 +1,9 @@
 // RUN: atc-opt %s -split-input-file -cpu-generate-calls | FileCheck %s
 
-// The dims are operands; a row is a task.
+// The dims are operands; a row is a task. The element types, ranks and known lengths that the code is
+// for are stated.
 // CHECK-LABEL: func.func @main
-// CHECK: graph.host_call "Softmax"(%arg0) {axis = array<i64: -1>} {om.body = @softmax_0}
+// CHECK: graph.host_call "Softmax"(%arg0) {axis = array<i64: -1>, generated_for = array<i64: 1, 1, 2, -1, 1, 2, -1>} {om.body = @softmax_0}
 // CHECK: func.func private @softmax_0(%[[DIMS:.*]]: memref<35xi64>, %{{.*}}: memref<1xf32>, %{{.*}}: memref<1xf32>, %[[BEGIN:.*]]: index, %[[END:.*]]: index) attributes {cpu.kernel, cpu.tasks = 0 : i64, om.called}
 // CHECK: memref.load %[[DIMS]]
 // CHECK: scf.for %{{.*}} = %[[BEGIN]] to %[[END]]
@@ -19,7 +20,7 @@ func.func @main(%x: tensor<?x?xf32>) -> tensor<*xf32> {
 // have no code.
 // CHECK-LABEL: func.func @main
 // CHECK: graph.host_call "ReduceSum"(%arg0, %arg1) {} :
-// CHECK: graph.host_call "ReduceMax"(%{{.*}}, %{{.*}}) {keepdims = array<i64: 0>} {om.body = @reducemax_1}
+// CHECK: graph.host_call "ReduceMax"(%{{.*}}, %{{.*}}) {generated_for = array<i64: 1, 1, 2, -1, 7, 1, 1, 1, 1, -1>, keepdims = array<i64: 0>} {om.body = @reducemax_1}
 func.func @main(%x: tensor<?x?xf32>, %axes: tensor<?xi64>) -> (tensor<*xf32>, tensor<*xf32>) {
   %one = graph.constant dense<1> : tensor<1xi64>
   %0 = graph.host_call "ReduceSum"(%x, %axes) {} : (tensor<?x?xf32>, tensor<?xi64>) -> tensor<*xf32>

@@ -1,0 +1,58 @@
+//===-- InputText.h - text files that users name ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Settings, rules, labels, plans and programs are read through this function: a device or a pipe
+// has no end, and a large file of another kind would take all memory before anything is said.
+
+#ifndef OPENATC_SUPPORT_INPUTTEXT_H
+#define OPENATC_SUPPORT_INPUTTEXT_H
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <fcntl.h>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace atc {
+
+/// The maximum size of a text file; the text of a large network in MLIR without its weights is
+/// smaller.
+inline constexpr uint64_t kMaxTextBytes = uint64_t(256) << 20;
+
+/// Reads a regular file of at most `most` bytes into `text`. Returns "", or the reason why it
+/// cannot be read.
+inline std::string readInputText(const std::string &path, std::string &text,
+                                 uint64_t most = kMaxTextBytes) {
+  text.clear();
+  // A pipe must not be waited for.
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0)
+    return std::strerror(errno);
+  struct stat info;
+  std::string reason;
+  if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode))
+    reason = "it is not a regular file";
+  // It may grow while it is read.
+  char buffer[1 << 16];
+  while (reason.empty()) {
+    const ssize_t got = read(file, buffer, sizeof(buffer));
+    if (got == 0)
+      break;
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      reason = std::strerror(errno);
+    else if (text.size() + static_cast<uint64_t>(got) > most)
+      reason = "it has more than " + std::to_string(most >> 20) + " MB";
+    else
+      text.append(buffer, static_cast<size_t>(got));
+  }
+  close(file);
+  return reason;
+}
+
+} // namespace atc
+
+#endif
