@@ -58,8 +58,8 @@ private:
   driver::CompilerOptions base;
 };
 
-/// The run of a model whose time counts: the first one reads all weights from DDR; what fits into L2
-/// stays there for the later ones.
+/// The run of a model whose time counts: the first one reads all weights from DDR; what fits into
+/// L2 stays there for the later ones.
 enum class MeasuredRun { First, Later };
 
 /// Simulates the time of a run of the model in `file`, without computing results. Sets `cycles`,

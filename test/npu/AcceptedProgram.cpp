@@ -36,10 +36,6 @@ void pair(ProgramBuilder &b, Queue from, Queue to) {
 Program vectors() {
   ProgramBuilder b({8, 1, 1});
   unsigned x = b.argument(100 * 64), y = b.argument(100 * 64);
-  // Rows of a table that random bytes name.
-  b.add(Opcode::GatherRows,
-        {local(Memory::UB, 49152), gm(x, grid(0) * 64), local(Memory::UB, 57344)},
-        {range(grid(0) * 3 + -1, 16, 20), range(48)}, {90, 64, 64, 8});
   b.loop(4, [&](Affine i) {
     Range rows = range(i * 30 + grid(0) * 3 + -1, 32, 100);
     Address tile = rotating(local(Memory::UB), 2, 4096, 1);
@@ -105,6 +101,11 @@ Program cube(bool split) {
       // Bytes in blocks of 32 columns, once more with those before added.
       b.move(local(Memory::UB, 65536), gm(w), 256);
       pair(b, Queue::MTE2, Queue::V);
+      // Rows of a table that any bytes name.
+      b.pipeBarrier(Queue::MTE2);
+      b.add(Opcode::GatherRows,
+            {local(Memory::UB, 131072), gm(w, tile * 64), local(Memory::UB, 65536)},
+            {range(tile * 16 + -1, 16, 30), range(48)}, {100, 200, 64, 8});
       b.add(Opcode::Requantize,
             {local(Memory::UB, 69632), local(Memory::L0C), local(Memory::UB, 65536)},
             {range(tile * 128, 128, 250), range(64)}, {kF32, kU8, kU8, 0, 0, 0, 8192, 32, 4096});

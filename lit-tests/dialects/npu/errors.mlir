@@ -131,8 +131,8 @@ npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
 
 npu.program @p(%g: !npu.buffer<gm, 4096>) grid(%x = 2) soc "Ascend310P3" {
   %l = npu.alloc : !npu.buffer<l1, 4096>
-  // expected-error @+1 {{has the type 'i64', which it cannot work on}}
-  npu.move_nd2nz %l, %g {offsets = [#npu.affine<0>, #npu.affine<0>], rows = #npu.range<16>, cols = #npu.range<16>, type = i64, src_row = 32, dst_col = 512} : !npu.buffer<l1, 4096>, !npu.buffer<gm, 4096>
+  // expected-error @+1 {{has the type 'i16', which it cannot work on}}
+  npu.move_nd2nz %l, %g {offsets = [#npu.affine<0>, #npu.affine<0>], rows = #npu.range<16>, cols = #npu.range<16>, type = i16, src_row = 32, dst_col = 512} : !npu.buffer<l1, 4096>, !npu.buffer<gm, 4096>
 }
 
 // -----

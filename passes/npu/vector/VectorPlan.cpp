@@ -36,7 +36,7 @@ VectorPlan::VectorPlan(Block &body) : body(body) {
       return;
     }
   // A bool is a byte that is 0 or 1.
-  Type boolType = IntegerType::get(body.getParentOp()->getContext(), 8, IntegerType::Unsigned);
+  Type boolType = IntegerType::get(body.getTerminator()->getContext(), 8, IntegerType::Unsigned);
   for (Type type : body.getArgumentTypes())
     inputTypes.push_back(type.isInteger(1) ? boolType : type);
   Operation *store = nullptr;

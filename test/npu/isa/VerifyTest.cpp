@@ -194,6 +194,38 @@ TEST_CASE("residuals are bytes in ub, quantized images floats") {
         std::vector<std::string>{"instruction 0 (load_image): quantizes f32 and f16 only"});
 }
 
+TEST_CASE("tables of rows end in their memory, whatever the indices are") {
+  auto gather = [](int64_t tableRows, int64_t srcRow, int64_t step) {
+    return errorLines([=](B &b) {
+      b.add(Opcode::GatherRows, {ub(), gm(0), ub(8192)}, {range(4), range(32)},
+            {tableRows, srcRow, 32, step});
+    });
+  };
+  CHECK(gather(100, 64, 4).empty());
+  CHECK(gather(100, 64, 8).empty());
+  CHECK(gather(101, 64, 4) ==
+        std::vector<std::string>{"instruction 0 (gather_rows): src covers bytes 0 to 6432 of gm, "
+                                 "which has 6400"});
+  CHECK_FALSE(gather(0, 64, 4).empty());
+  CHECK_FALSE(gather(int64_t(1) << 31, 0, 4).empty());
+  CHECK_FALSE(gather(100, -64, 4).empty());
+  CHECK_FALSE(gather(100, 64, 2).empty());
+}
+
+TEST_CASE("integers of 64 bits are only read") {
+  auto vector = [](VectorOp op, DataType type, DataType dstType) {
+    return errorLines([=](B &b) {
+      b.add(
+          Opcode::Vector, {ub(), ub(4096), ub(8192)}, {range(1), range(1), range(16)},
+          {int64_t(op), int64_t(type), int64_t(dstType), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 32, 32, 32});
+    });
+  };
+  CHECK(vector(VectorOp::Cast, DataType::S64, DataType::F32).empty());
+  CHECK(vector(VectorOp::Broadcast, DataType::S64, DataType::S64).empty());
+  CHECK_FALSE(vector(VectorOp::Relu, DataType::S64, DataType::S64).empty());
+  CHECK_FALSE(vector(VectorOp::Cast, DataType::F32, DataType::S64).empty());
+}
+
 TEST_CASE("flags of a pair of queues are counted on each core") {
   CHECK(only([](B &b) {
           b.setFlag(Queue::V, Queue::MTE3, 0);

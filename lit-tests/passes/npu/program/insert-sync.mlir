@@ -177,7 +177,7 @@ npu.program @rows(%in: !npu.buffer<gm, 8192>, %out: !npu.buffer<gm, 8192>) grid(
 // first. Indices of another queue have flags.
 // CHECK-LABEL: npu.program @gather
 // CHECK:         npu.move
-// CHECK-NEXT:    npu.pipe_barrier mte2
+// CHECK:         npu.pipe_barrier mte2
 // CHECK-NEXT:    npu.gather_rows
 // CHECK:         npu.vector "copy"
 // CHECK-NOT:     npu.pipe_barrier

@@ -5,7 +5,7 @@
 // CHECK: %[[M:.*]] = arith.sitofp %{{.*}} : i64 to f32
 // CHECK: arith.cmpf une, %[[M]], %{{.*}} : f32
 // CHECK: %[[POSITIONS:.*]] = om.weight
-// CHECK: kernel.map %arg1, %[[POSITIONS]] outs %arg3
+// CHECK: kernel.map %{{.*}}, %[[POSITIONS]] outs %arg3
 // CHECK: arith.cmpf olt
 module attributes {npu.soc = "Ascend310P3"} {
 func.func @main(%mask: memref<64xi64>, %length: memref<1xi32>, %y: memref<64xi1> {om.output}, %z: memref<4xi1> {om.output}) {

@@ -3,7 +3,7 @@
 // CHECK-LABEL: func.func @main
 // CHECK: %[[TOP:.*]] = om.view %arg0[0] : memref<1x8x9x9xf16> to memref<1x8x1x9xf16
 // CHECK: kernel.fill %[[TOP]] {value = 1.0{{.*}} : f64}
-// CHECK: %[[RIGHT:.*]] = om.view %arg0[16] : memref<1x8x9x9xf16> to memref<1x8x8x2xf16
+// CHECK: %[[RIGHT:.*]] = om.view %arg0[32] : memref<1x8x9x9xf16> to memref<1x8x8x2xf16
 // CHECK: kernel.fill %[[RIGHT]] {value = 1.0{{.*}} : f64}
 // The whole buffer has no sides.
 // CHECK: kernel.fill %arg1 {value = 2.0
